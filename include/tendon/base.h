@@ -1,0 +1,16 @@
+/*
+ * Tendon: base room. Status codes, bounded reader and writer, UUID, address,
+ * ring, CRC. Freestanding; depends on nothing else in Tendon.
+ */
+#ifndef TENDON_BASE_H
+#define TENDON_BASE_H
+
+#include "tendon/base/address.h"
+#include "tendon/base/crc.h"
+#include "tendon/base/reader.h"
+#include "tendon/base/ring.h"
+#include "tendon/base/status.h"
+#include "tendon/base/uuid.h"
+#include "tendon/base/writer.h"
+
+#endif

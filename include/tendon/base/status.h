@@ -1,0 +1,106 @@
+/*
+ * One signed integer tells what happened and which layer spoke.
+ *
+ * A result >= 0 is success (often a count or a length). A result < 0 is an
+ * error: its magnitude is layer * 256 + code. ATT, HCI, L2CAP and management
+ * codes are the peer's or the kernel's own, so TENDON_STATUS_CODE() of an ATT
+ * status is the byte that stood in the Error Response.
+ */
+#ifndef TENDON_BASE_STATUS_H
+#define TENDON_BASE_STATUS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** >= 0: success or a count. < 0: an error, see TENDON_STATUS_LAYER(). */
+typedef int32_t tendon_status;
+
+/** Which layer a negative status came from. */
+typedef enum tendon_layer {
+    TENDON_LAYER_BASE = 0,
+    TENDON_LAYER_ATT = 1,        /**< code = ATT error code, Core Spec Vol 3 Part F 3.4.1.1 */
+    TENDON_LAYER_HCI = 2,        /**< code = HCI error code, Core Spec Vol 1 Part F */
+    TENDON_LAYER_L2CAP = 3,      /**< code = L2CAP result, Core Spec Vol 3 Part A */
+    TENDON_LAYER_MANAGEMENT = 4, /**< code = status of the kernel's management interface */
+    TENDON_LAYER_GATT = 5,       /**< our own GATT client and server */
+    TENDON_LAYER_RADIO = 6,      /**< adapters, permissions, the virtual radio */
+    TENDON_LAYER_BOSE = 7,
+    TENDON_LAYER_FEELSPACE = 8,
+    TENDON_LAYER_ACTIV5 = 9,
+    TENDON_LAYER_FJORDEN = 10,
+    TENDON_LAYER_OBVIOUS = 11,
+    TENDON_LAYER_SYSTEM = 15 /**< code = errno */
+} tendon_layer;
+
+#define TENDON_STATUS(layer, code) ((tendon_status) - ((int32_t)(layer)*256 + (int32_t)(code)))
+#define TENDON_STATUS_LAYER(status) ((tendon_layer)((uint32_t)(-(status)) >> 8))
+#define TENDON_STATUS_CODE(status) ((uint8_t)((uint32_t)(-(status)) & 0xFFu))
+
+#define TENDON_ATT_ERROR(code) TENDON_STATUS(TENDON_LAYER_ATT, (code))
+#define TENDON_HCI_ERROR(code) TENDON_STATUS(TENDON_LAYER_HCI, (code))
+#define TENDON_SYSTEM_ERROR(number) TENDON_STATUS(TENDON_LAYER_SYSTEM, (number))
+
+/*
+ * X(name, layer, code, text): every status with a name of our own. Codes of
+ * the ATT, HCI and management layers are named by tables in status.c.
+ */
+#define TENDON_STATUS_LIST(X)                                                                                          \
+    X(ERROR_INVALID_ARGUMENT, BASE, 1, "an argument is out of its documented range")                                   \
+    X(ERROR_TRUNCATED, BASE, 2, "the input ends before the field does")                                                \
+    X(ERROR_MALFORMED, BASE, 3, "the input breaks a rule of its format")                                               \
+    X(ERROR_NO_ROOM, BASE, 4, "the caller's buffer is too small for the result")                                       \
+    X(ERROR_TABLE_FULL, BASE, 5, "the caller's table is full; the items before are valid")                             \
+    X(ERROR_BUSY, BASE, 6, "an operation of this kind is under way")                                                   \
+    X(ERROR_WRONG_STATE, BASE, 7, "not possible in the present state")                                                 \
+    X(ERROR_NOT_FOUND, BASE, 8, "there is no such item")                                                               \
+    X(ERROR_CANCELLED, BASE, 9, "cancelled by the caller")                                                             \
+    X(ERROR_TIMEOUT, BASE, 10, "the deadline passed")                                                                  \
+    X(ERROR_UNSUPPORTED, BASE, 11, "this implementation does not support it")                                          \
+    X(ERROR_WOULD_BLOCK, BASE, 12, "nothing can be sent now; try again when writable")                                 \
+    X(ERROR_DISCONNECTED, BASE, 13, "the link is down")                                                                \
+    X(ERROR_INCOMPLETE, BASE, 14, "more bytes are needed")                                                             \
+    X(ERROR_OVERFLOW, BASE, 15, "a value does not fit its field")                                                      \
+    X(GATT_ERROR_TRANSACTION_TIMEOUT, GATT, 1, "no response for 30 s; the bearer is dead")                             \
+    X(GATT_ERROR_UNEXPECTED_RESPONSE, GATT, 2, "the response belongs to another procedure")                            \
+    X(GATT_ERROR_BAD_RESPONSE, GATT, 3, "the response breaks the rules of its procedure")                              \
+    X(GATT_ERROR_NO_PROGRESS, GATT, 4, "the peer's pages do not advance")                                              \
+    X(GATT_ERROR_VALUE_TOO_LONG, GATT, 5, "an attribute value longer than 512 bytes")                                  \
+    X(GATT_ERROR_QUEUE_FULL, GATT, 6, "the request queue is full")                                                     \
+    X(GATT_ERROR_VERIFY, GATT, 7, "a prepared write was echoed with other content")                                    \
+    X(GATT_ERROR_NOT_SUBSCRIBED, GATT, 8, "the client has not enabled notifications")                                  \
+    X(RADIO_ERROR_NO_ADAPTER, RADIO, 1, "no such Bluetooth adapter")                                                   \
+    X(RADIO_ERROR_NO_KERNEL_SUPPORT, RADIO, 2, "this kernel has no Bluetooth support")                                 \
+    X(RADIO_ERROR_RFKILL, RADIO, 3, "the adapter is switched off by rfkill")                                           \
+    X(RADIO_ERROR_PERMISSION, RADIO, 4, "a capability is missing")                                                     \
+    X(RADIO_ERROR_ADAPTER_BUSY, RADIO, 5, "the adapter is used by another program")                                    \
+    X(RADIO_ERROR_ADAPTER_DOWN, RADIO, 6, "the adapter is powered off")                                                \
+    X(RADIO_ERROR_ALREADY_STARTED, RADIO, 7, "scanning or advertising runs already")                                   \
+    X(RADIO_ERROR_OUT_OF_RANGE, RADIO, 8, "the device does not answer")                                                \
+    X(RADIO_ERROR_PEER_CLOSED, RADIO, 9, "the device ended the link")                                                  \
+    X(RADIO_ERROR_COMMAND_TIMEOUT, RADIO, 10, "the controller does not answer")                                        \
+    X(RADIO_ERROR_NO_PAIRING_SERVICE, RADIO, 11, "pairing is needed and no pairing service is set")                    \
+    X(RADIO_ERROR_PAIRING_FAILED, RADIO, 12, "pairing was refused or failed")
+
+#define TENDON_STATUS_ENUM(name, layer, code, text) TENDON_##name = -((int)TENDON_LAYER_##layer * 256 + (code)),
+/** All statuses that have a name of our own; device families add theirs in their headers. */
+enum { TENDON_OK = 0, TENDON_STATUS_LIST(TENDON_STATUS_ENUM) };
+#undef TENDON_STATUS_ENUM
+
+/** Name of a status, e.g. "ERROR_TRUNCATED" or "ATT_READ_NOT_PERMITTED". Never NULL; static storage. */
+const char *tendon_status_name(tendon_status status);
+
+/** One line of plain English about a status. Never NULL; static storage. */
+const char *tendon_status_text(tendon_status status);
+
+/** Name of the layer that spoke: "base", "ATT", "HCI", ... Never NULL; static storage. */
+const char *tendon_status_layer_name(tendon_status status);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

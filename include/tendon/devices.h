@@ -1,0 +1,11 @@
+/*
+ * Tendon: devices room. One header per family: codec (stateless) and session
+ * (state machine). Never sees a socket.
+ */
+#ifndef TENDON_DEVICES_H
+#define TENDON_DEVICES_H
+
+#include "tendon/devices/bose.h"
+#include "tendon/devices/family.h"
+
+#endif

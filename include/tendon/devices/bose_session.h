@@ -1,0 +1,205 @@
+/*
+ * Bose session: opens a connected device (discovery, serial reading order,
+ * pairing), keeps its state, delivers events. Driven through
+ * tendon_bose_session_inputs; state table in docs/protocols/bose.md.
+ */
+#ifndef TENDON_DEVICES_BOSE_SESSION_H
+#define TENDON_DEVICES_BOSE_SESSION_H
+
+#include "tendon/devices/bose_codec.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum tendon_bose_state {
+    TENDON_BOSE_CLOSED = 0,
+    TENDON_BOSE_CONNECTING,
+    TENDON_BOSE_DISCOVERING,
+    TENDON_BOSE_READING_INFORMATION,
+    TENDON_BOSE_WAITING_PAIRING_MODE,
+    TENDON_BOSE_BONDING,
+    TENDON_BOSE_STARTING,
+    TENDON_BOSE_OPEN,
+    TENDON_BOSE_SUSPENDED,
+    TENDON_BOSE_CLOSING,
+    TENDON_BOSE_STATE_COUNT
+} tendon_bose_state;
+
+const char *tendon_bose_state_name(tendon_bose_state state);
+
+#define TENDON_BOSE_CONNECT_TIMEOUT_MS 10000u
+#define TENDON_BOSE_OPERATION_TIMEOUT_MS 5000u
+#define TENDON_BOSE_OPEN_TIMEOUT_MS 30000u
+
+/** Device Information service (0x180A) texts. */
+typedef enum tendon_bose_text {
+    TENDON_BOSE_TEXT_MODEL = 0,    /**< 2A24 */
+    TENDON_BOSE_TEXT_SERIAL,       /**< 2A25 */
+    TENDON_BOSE_TEXT_FIRMWARE,     /**< 2A26 */
+    TENDON_BOSE_TEXT_HARDWARE,     /**< 2A27 */
+    TENDON_BOSE_TEXT_SOFTWARE,     /**< 2A28 */
+    TENDON_BOSE_TEXT_MANUFACTURER, /**< 2A29 */
+    TENDON_BOSE_TEXT_COUNT
+} tendon_bose_text;
+
+#define TENDON_BOSE_TEXT_SIZE 32
+
+/** Absent characteristics have length 0 and present = false. Longer texts are cut at TENDON_BOSE_TEXT_SIZE. */
+typedef struct tendon_bose_device_texts {
+    struct {
+        char bytes[TENDON_BOSE_TEXT_SIZE]; /**< not terminated */
+        uint8_t length;
+        bool present;
+    } texts[TENDON_BOSE_TEXT_COUNT];
+    uint8_t system_id[8];                      /**< 2A23 */
+    uint8_t pnp_id[7];                         /**< 2A50 */
+    uint8_t regulatory[TENDON_BOSE_TEXT_SIZE]; /**< 2A2A */
+    uint8_t regulatory_length;
+    bool has_system_id, has_pnp_id, has_regulatory;
+} tendon_bose_device_texts;
+
+typedef enum tendon_bose_firmware {
+    TENDON_BOSE_FIRMWARE_UNKNOWN = 0,
+    TENDON_BOSE_FIRMWARE_UP_TO_DATE,
+    TENDON_BOSE_FIRMWARE_UPDATE_AVAILABLE,
+    TENDON_BOSE_FIRMWARE_UPDATE_REQUIRED
+} tendon_bose_firmware;
+
+/** Pluggable firmware check: asked once per opening, from within the session; answers at once. */
+typedef struct tendon_bose_firmware_checker {
+    void *context;
+    tendon_bose_firmware (*check)(void *context, uint16_t product_id, const char *installed, size_t length);
+} tendon_bose_firmware_checker;
+
+typedef enum tendon_bose_event_kind {
+    TENDON_BOSE_EVENT_OPENED = 0,  /**< sessionDidOpen */
+    TENDON_BOSE_EVENT_OPEN_FAILED, /**< didFailToOpen(status) */
+    TENDON_BOSE_EVENT_CLOSED,      /**< didClose(status); TENDON_OK when asked for */
+    TENDON_BOSE_EVENT_REQUIRES_PAIRING_MODE,
+    TENDON_BOSE_EVENT_PAIRING_STARTED,
+    TENDON_BOSE_EVENT_PAIRING_FINISHED, /**< status */
+    TENDON_BOSE_EVENT_DEVICE_TEXTS,     /**< didUpdateDeviceInformation */
+    TENDON_BOSE_EVENT_DEVICE_INFORMATION,
+    TENDON_BOSE_EVENT_SENSOR_INFORMATION,
+    TENDON_BOSE_EVENT_SENSOR_CONFIGURATION,
+    TENDON_BOSE_EVENT_SENSOR_CONFIGURATION_WRITTEN,
+    TENDON_BOSE_EVENT_SENSOR_CONFIGURATION_FAILED, /**< status */
+    TENDON_BOSE_EVENT_SENSOR_DATA,                 /**< whole notification; samples follow one by one */
+    TENDON_BOSE_EVENT_SAMPLE,
+    TENDON_BOSE_EVENT_GESTURE_INFORMATION,
+    TENDON_BOSE_EVENT_GESTURE_CONFIGURATION,
+    TENDON_BOSE_EVENT_GESTURE_CONFIGURATION_WRITTEN,
+    TENDON_BOSE_EVENT_GESTURE_CONFIGURATION_FAILED, /**< status */
+    TENDON_BOSE_EVENT_GESTURE,
+    TENDON_BOSE_EVENT_SUSPENDED, /**< reason */
+    TENDON_BOSE_EVENT_RESUMED,
+    TENDON_BOSE_EVENT_MALFORMED /**< a value was rejected: status, characteristic, offset */
+} tendon_bose_event_kind;
+
+/** Lent for the callback. Members that the kind does not name are 0. */
+typedef struct tendon_bose_event {
+    tendon_bose_event_kind kind;
+    tendon_status status;
+    tendon_bose_characteristic characteristic; /**< MALFORMED */
+    size_t offset;                             /**< MALFORMED */
+    tendon_uuid service_uuid,
+        characteristic_uuid; /**< OPEN_FAILED with MISSING_CHARACTERISTIC / NO_MATCHING_DEVICE_TYPE */
+    tendon_bose_suspension_reason reason;
+    const tendon_bose_sample *sample;
+    uint64_t device_ms; /**< SAMPLE, GESTURE: unwrapped device clock */
+    tendon_bose_gesture_data gesture;
+    const uint8_t *value; /**< SENSOR_DATA: the notification */
+    size_t length;
+    const tendon_bose_intent_check *intents; /**< OPEN_FAILED with INTENTS_CHECK_FAILED */
+} tendon_bose_event;
+
+typedef void (*tendon_bose_on_event)(void *context, const tendon_bose_event *event, uint64_t now);
+
+typedef struct tendon_bose_counters {
+    uint64_t notifications; /**< sensor data notifications decoded */
+    uint64_t samples, gestures;
+    uint64_t skipped;        /**< records passed over */
+    uint64_t malformed;      /**< values rejected, whole or from an offset on */
+    uint64_t dropped;        /**< sensor data before sensor information */
+    uint64_t illegal_inputs; /**< inputs that the state table does not allow; harmless */
+} tendon_bose_counters;
+
+typedef struct tendon_bose_session_config {
+    tendon_session_link link;
+    void *context;
+    tendon_bose_on_event on_event;
+    bool pairing_delegate; /**< somebody will ask the user for pairing mode; false: PAIRING_DELEGATE_MISSING */
+    bool fixed_profile;    /**< decode with the fixed profile while sensor information is not known */
+    const tendon_bose_intent *intent;      /**< copied; NULL: none. Checked at every opening. */
+    tendon_bose_firmware_checker firmware; /**< check may be NULL: unknown */
+} tendon_bose_session_config;
+
+/** Caller's memory; opaque but for the members documented with the getters below. */
+typedef struct tendon_bose_session {
+    tendon_bose_session_config config;
+    tendon_bose_intent intent;
+    bool has_intent;
+    tendon_bose_state state;
+    tendon_gatt_client *client;
+    tendon_bose_device_texts texts;
+    tendon_bose_device_information device;
+    tendon_bose_sensor_information sensors;
+    tendon_bose_sensor_configuration sensor_configuration;
+    tendon_bose_gesture_information gestures;
+    tendon_bose_gesture_configuration gesture_configuration;
+    bool has_device, has_sensors, has_sensor_configuration, has_gestures, has_gesture_configuration;
+    tendon_bose_firmware firmware;
+    tendon_bose_intent_check intents;
+    tendon_bose_clock clock;
+    tendon_bose_counters counters;
+    uint64_t now, open_deadline;
+    uint32_t generation; /**< grows with every opening; stale completions are told by it */
+    /* Owned by bose_session.c: handles found, step of the opening, writes in flight and waiting. */
+    struct {
+        tendon_gatt_service services[2];
+        uint16_t handles[TENDON_BOSE_CHARACTERISTIC_COUNT], cccds[TENDON_BOSE_CHARACTERISTIC_COUNT];
+        uint16_t text_handles[9];
+        uint8_t step, index;
+        tendon_gatt_characteristic characteristics[16];
+        tendon_gatt_descriptor descriptors[24];
+        uint8_t value[TENDON_ATT_VALUE_MAX];
+        uint8_t sensor_write[TENDON_BOSE_SENSORS_MAX * 3], gesture_write[TENDON_BOSE_GESTURE_CONFIGURATION_MAX];
+        uint8_t sensor_next[TENDON_BOSE_SENSORS_MAX * 3], gesture_next[TENDON_BOSE_GESTURE_CONFIGURATION_MAX];
+        uint16_t sensor_write_length, gesture_write_length, sensor_next_length, gesture_next_length;
+        uint32_t request, sensor_request, gesture_request;
+        bool sensor_waiting, gesture_waiting, sensors_enabled_by_us, gestures_enabled_by_us, asked_to_close;
+        tendon_status close_status;
+    } work;
+} tendon_bose_session;
+
+/** The inputs of a session, for tendon_connection_attach() and for tests. */
+extern const tendon_session_inputs tendon_bose_session_inputs;
+
+tendon_status tendon_bose_session_init(tendon_bose_session *session, const tendon_bose_session_config *config);
+
+/** closed -> connecting. TENDON_ERROR_WRONG_STATE unless closed. Any number of times. */
+tendon_status tendon_bose_session_open(tendon_bose_session *session, uint64_t now);
+/** Disables what we enabled, then disconnects; CLOSED follows (TENDON_OK), or OPEN_FAILED(CANCELLED) while opening. */
+tendon_status tendon_bose_session_close(tendon_bose_session *session, uint64_t now);
+
+/**
+ * Writes a whole configuration. Outcome by event: _WRITTEN then the re-read
+ * configuration, or _FAILED. One write is in flight; a newer one waits, and
+ * replaces one that waits already.
+ * @return TENDON_OK, BOSE_ERROR_MISSING_REQUIRED_DATA when none was read yet, TENDON_ERROR_WRONG_STATE.
+ */
+tendon_status tendon_bose_session_configure_sensors(tendon_bose_session *session,
+                                                    const tendon_bose_sensor_configuration *configuration,
+                                                    uint64_t now);
+tendon_status tendon_bose_session_configure_gestures(tendon_bose_session *session,
+                                                     const tendon_bose_gesture_configuration *configuration,
+                                                     uint64_t now);
+/** Reads one characteristic again (not the two data ones); its update event follows, or MALFORMED / nothing with a lost
+ * link. */
+tendon_status tendon_bose_session_refresh(tendon_bose_session *session, tendon_bose_characteristic which, uint64_t now);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,17 @@
+/*
+ * Tendon: host room. Advertising data, HCI packets, ATT PDUs, GATT client and
+ * server, and the seam through which a device session is driven. Sans I/O,
+ * freestanding; depends on base alone.
+ */
+#ifndef TENDON_HOST_H
+#define TENDON_HOST_H
+
+#include "tendon/host/advertisement.h"
+#include "tendon/host/att.h"
+#include "tendon/host/bearer.h"
+#include "tendon/host/gatt_client.h"
+#include "tendon/host/gatt_server.h"
+#include "tendon/host/hci.h"
+#include "tendon/host/session.h"
+
+#endif

@@ -1,0 +1,78 @@
+/*
+ * ATT bearer: what a GATT client and a GATT server on one link share. The way
+ * out is one function of the caller's; the way in is tendon_att_bearer_receive().
+ */
+#ifndef TENDON_HOST_BEARER_H
+#define TENDON_HOST_BEARER_H
+
+#include "tendon/host/att.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct tendon_gatt_client;
+struct tendon_gatt_connection;
+
+/** How PDUs leave. */
+typedef struct tendon_bearer_io {
+    void *context;
+    /**
+     * Sends one whole PDU now; the bytes are borrowed for the call.
+     * @return TENDON_OK, TENDON_ERROR_WOULD_BLOCK (nothing was sent; the sender keeps
+     *         it and tries again when told writable), or another error (the link is lost).
+     */
+    tendon_status (*send)(void *context, const uint8_t *pdu, size_t length);
+} tendon_bearer_io;
+
+/** What a bearer saw; every rejected PDU is counted in exactly one of these. */
+typedef struct tendon_bearer_counters {
+    uint32_t received;            /**< PDUs in, good and bad */
+    uint32_t sent;                /**< PDUs out */
+    uint32_t malformed;           /**< PDUs that did not decode, oversized ones included */
+    uint32_t unknown_opcode;      /**< opcode unknown to ATT */
+    uint32_t unexpected_response; /**< response with nothing outstanding, or of another procedure */
+    uint32_t unhandled_value;     /**< notification or indication of a handle nobody subscribed */
+    uint32_t unexpected_confirmation;
+    uint32_t refused_requests; /**< peer requests answered with Request Not Supported */
+    uint32_t after_death;      /**< PDUs after the transaction time-out; ignored */
+} tendon_bearer_counters;
+
+/** One per link. The caller owns it; init before use. */
+typedef struct tendon_att_bearer {
+    tendon_bearer_io io;
+    uint16_t mtu;     /**< negotiated ATT_MTU, TENDON_ATT_MTU_MIN at first */
+    uint16_t own_mtu; /**< what we are ready to receive, 23 to 517 */
+    bool dead;        /**< after a transaction time-out nothing is sent or accepted */
+    tendon_bearer_counters counters;
+    struct tendon_gatt_client *client;     /**< NULL: responses and notifications are counted and dropped */
+    struct tendon_gatt_connection *server; /**< NULL: requests are answered Request Not Supported */
+} tendon_att_bearer;
+
+/** @param own_mtu our receive MTU, 23 to 517; clamped to that range. */
+void tendon_att_bearer_init(tendon_att_bearer *bearer, tendon_bearer_io io, uint16_t own_mtu);
+
+/**
+ * Takes one PDU from the link and routes it: responses, notifications and
+ * indications to the client, requests, commands and confirmations to the server.
+ * @param now monotonic milliseconds.
+ * @return TENDON_OK, or why the PDU was rejected (already counted; nothing to do).
+ */
+tendon_status tendon_att_bearer_receive(tendon_att_bearer *bearer, const uint8_t *pdu, size_t length, uint64_t now);
+
+/** Sends through io and counts; TENDON_ERROR_DISCONNECTED when dead. */
+tendon_status tendon_att_bearer_send(tendon_att_bearer *bearer, const uint8_t *pdu, size_t length);
+
+/** The link accepts PDUs again: client and server send what they kept. */
+void tendon_att_bearer_writable(tendon_att_bearer *bearer, uint64_t now);
+
+/** Lets client and server act on the time. */
+void tendon_att_bearer_tick(tendon_att_bearer *bearer, uint64_t now);
+
+/** When tick() is due next, monotonic milliseconds; UINT64_MAX: never. */
+uint64_t tendon_att_bearer_deadline(const tendon_att_bearer *bearer);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

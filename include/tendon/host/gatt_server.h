@@ -1,0 +1,153 @@
+/*
+ * GATT server for simulated devices: an attribute database in the caller's
+ * table, served to any number of connections.
+ *
+ * Handles are given in order of the tendon_gatt_add_*() calls, from 1, without
+ * gaps. The database is fixed before the first connection is initialised.
+ */
+#ifndef TENDON_HOST_GATT_SERVER_H
+#define TENDON_HOST_GATT_SERVER_H
+
+#include "tendon/host/bearer.h"
+#include "tendon/host/gatt_client.h" /* property bits */
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct tendon_gatt_connection;
+
+/** What a link must offer before an attribute may be read or written. */
+enum {
+    TENDON_GATT_PERMIT_READ = 0x01,
+    TENDON_GATT_PERMIT_WRITE = 0x02,
+    TENDON_GATT_READ_ENCRYPTED = 0x04, /**< else Insufficient Encryption / Authentication */
+    TENDON_GATT_WRITE_ENCRYPTED = 0x08,
+    TENDON_GATT_READ_AUTHENTICATED = 0x10,
+    TENDON_GATT_WRITE_AUTHENTICATED = 0x20,
+    TENDON_GATT_READ_AUTHORIZED = 0x40,
+    TENDON_GATT_WRITE_AUTHORIZED = 0x80
+};
+
+/** Security of a connection, as the radio reports it. */
+typedef enum tendon_gatt_security {
+    TENDON_GATT_SECURITY_NONE = 0,
+    TENDON_GATT_SECURITY_ENCRYPTED = 1,
+    TENDON_GATT_SECURITY_AUTHENTICATED = 2
+} tendon_gatt_security;
+
+/** One attribute. Filled by the add functions. */
+typedef struct tendon_gatt_attribute {
+    tendon_uuid type;
+    uint16_t handle;
+    uint16_t group_end; /**< service declarations: last handle of the service */
+    uint8_t permissions;
+    uint8_t properties;       /**< of the characteristic, on its declaration and value */
+    bool dynamic;             /**< value is read and written through the callbacks */
+    int16_t cccd_index;       /**< CCCDs: index into each connection's array, else -1 */
+    uint8_t inline_value[20]; /**< declarations */
+    const uint8_t *value;     /**< static value (borrowed, or inline_value) */
+    uint16_t length;
+} tendon_gatt_attribute;
+
+/** Dynamic values. A negative TENDON_ATT_ERROR(code) refuses with that code. */
+typedef struct tendon_gatt_handlers {
+    void *context;
+    /** Lends the whole value until the next call on this server. */
+    tendon_status (*read)(void *context, struct tendon_gatt_connection *connection, uint16_t handle,
+                          const uint8_t **value, size_t *length);
+    /** One whole value (@p offset 0), or a part assembled from prepared writes at @p offset. */
+    tendon_status (*write)(void *context, struct tendon_gatt_connection *connection, uint16_t handle, uint16_t offset,
+                           const uint8_t *value, size_t length, bool command, uint64_t now);
+    /** A CCCD changed; value bits: 1 notify, 2 indicate. May be NULL. */
+    void (*subscribed)(void *context, struct tendon_gatt_connection *connection, uint16_t value_handle, uint16_t value,
+                       uint64_t now);
+    /** An indication was confirmed (TENDON_OK), timed out, or the link went. May be NULL. */
+    void (*confirmed)(void *context, struct tendon_gatt_connection *connection, uint16_t value_handle,
+                      tendon_status status, uint64_t now);
+} tendon_gatt_handlers;
+
+typedef struct tendon_gatt_server {
+    tendon_gatt_attribute *attributes; /**< the caller's */
+    size_t capacity, count;
+    size_t cccd_count;
+    tendon_gatt_handlers handlers;
+    tendon_status status; /**< sticky: TENDON_ERROR_TABLE_FULL or TENDON_ERROR_INVALID_ARGUMENT of an add call */
+} tendon_gatt_server;
+
+void tendon_gatt_server_init(tendon_gatt_server *server, tendon_gatt_attribute *attributes, size_t capacity,
+                             const tendon_gatt_handlers *handlers);
+
+/* Each returns the new attribute's handle, or a negative status (sticky). */
+tendon_status tendon_gatt_add_service(tendon_gatt_server *server, const tendon_uuid *uuid, bool primary);
+tendon_status tendon_gatt_add_include(tendon_gatt_server *server, uint16_t service_handle);
+/** Declaration and value; a CCCD follows when notify or indicate is among @p properties. Returns the VALUE handle. */
+tendon_status tendon_gatt_add_characteristic(tendon_gatt_server *server, const tendon_uuid *uuid, uint8_t properties,
+                                             uint8_t permissions);
+tendon_status tendon_gatt_add_descriptor(tendon_gatt_server *server, const tendon_uuid *uuid, uint8_t permissions);
+/** Gives a value or descriptor a fixed content (borrowed); otherwise it is dynamic. */
+tendon_status tendon_gatt_set_static(tendon_gatt_server *server, uint16_t handle, const uint8_t *value, size_t length);
+const tendon_gatt_attribute *tendon_gatt_find_attribute(const tendon_gatt_server *server, uint16_t handle);
+
+/** One prepared write. Opaque: the caller gives an array of them. */
+typedef struct tendon_gatt_prepared {
+    uint16_t handle, offset, length;
+    uint8_t value[TENDON_ATT_MTU_MAX - 5];
+} tendon_gatt_prepared;
+
+typedef struct tendon_gatt_connection_config {
+    tendon_att_bearer *bearer; /**< init()ed; its server is set */
+    uint16_t *cccds;           /**< cccd_capacity values, zeroed by init */
+    size_t cccd_capacity;      /**< at least server->cccd_count */
+    tendon_gatt_prepared *prepared;
+    size_t prepared_capacity; /**< 0: Prepare Write is answered Request Not Supported */
+    void *user;               /**< the device's own, see tendon_gatt_connection.user */
+} tendon_gatt_connection_config;
+
+/** One client of the server. */
+typedef struct tendon_gatt_connection {
+    tendon_gatt_server *server;
+    tendon_att_bearer *bearer;
+    tendon_gatt_connection_config config;
+    void *user;
+    uint8_t security;         /**< tendon_gatt_security; the radio's owner sets it */
+    uint8_t key_size;         /**< encryption key size in bytes, 16 unless told */
+    uint8_t minimum_key_size; /**< smaller keys get Encryption Key Size Too Short; 7 unless told */
+    bool authorized;
+    bool mtu_exchanged, indication_outstanding, response_pending;
+    uint16_t indicated_handle;
+    size_t prepared_count;
+    size_t response_length;
+    uint64_t indication_deadline;
+    uint8_t response[TENDON_ATT_MTU_MAX]; /**< a response that would have blocked */
+} tendon_gatt_connection;
+
+tendon_status tendon_gatt_connection_init(tendon_gatt_connection *connection, tendon_gatt_server *server,
+                                          const tendon_gatt_connection_config *config);
+/** The link is gone: prepared writes are dropped, an outstanding indication ends. */
+void tendon_gatt_connection_closed(tendon_gatt_connection *connection, tendon_status reason, uint64_t now);
+
+/** The connection's CCCD value of a characteristic; 0 when it has none. */
+uint16_t tendon_gatt_connection_cccd(const tendon_gatt_connection *connection, uint16_t value_handle);
+
+/**
+ * Sends a notification if the client enabled it. A value longer than MTU-3 is cut (Vol 3 Part F 3.4.7.1).
+ * @return TENDON_OK, TENDON_GATT_ERROR_NOT_SUBSCRIBED, TENDON_ERROR_WOULD_BLOCK, ...
+ */
+tendon_status tendon_gatt_notify(tendon_gatt_connection *connection, uint16_t value_handle, const uint8_t *value,
+                                 size_t length);
+/** One at a time: TENDON_ERROR_BUSY while the last is unconfirmed. */
+tendon_status tendon_gatt_indicate(tendon_gatt_connection *connection, uint16_t value_handle, const uint8_t *value,
+                                   size_t length, uint64_t now);
+
+/* Called by the bearer. */
+tendon_status tendon_gatt_connection_receive(tendon_gatt_connection *connection, const uint8_t *pdu, size_t length,
+                                             uint64_t now);
+void tendon_gatt_connection_writable(tendon_gatt_connection *connection, uint64_t now);
+void tendon_gatt_connection_tick(tendon_gatt_connection *connection, uint64_t now);
+uint64_t tendon_gatt_connection_deadline(const tendon_gatt_connection *connection);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

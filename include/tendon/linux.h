@@ -1,0 +1,14 @@
+/*
+ * Tendon: linux room. The event loop, the radio seam, the virtual radio,
+ * connections, and capture files. The only room that makes system calls.
+ */
+#ifndef TENDON_LINUX_H
+#define TENDON_LINUX_H
+
+#include "tendon/linux/capture.h"
+#include "tendon/linux/connection.h"
+#include "tendon/linux/loop.h"
+#include "tendon/linux/radio.h"
+#include "tendon/linux/virtual_radio.h"
+
+#endif

@@ -1,0 +1,73 @@
+/*
+ * Event loop on epoll. One thread; no heap; no idle wake-ups: it sleeps until a
+ * descriptor is ready or the earliest deadline of its sources.
+ */
+#ifndef TENDON_LINUX_LOOP_H
+#define TENDON_LINUX_LOOP_H
+
+#include "tendon/host.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct tendon_loop tendon_loop;
+typedef struct tendon_source tendon_source;
+
+/** Bits of tendon_source.interest and of the events that ready() gets. */
+enum { TENDON_READABLE = 1, TENDON_WRITABLE = 2, TENDON_HANGUP = 4 };
+
+/** Something the loop watches: a descriptor, a deadline, or both. Owned by the caller; must stay while added. */
+struct tendon_source {
+    int fd; /**< -1: only a deadline */
+    uint32_t interest;
+    uint64_t deadline; /**< monotonic ms; UINT64_MAX: none. May be changed at any time from the loop's thread. */
+    void *context;
+    void (*ready)(void *context, uint32_t events, uint64_t now);
+    void (*expired)(void *context, uint64_t now); /**< called once the deadline is reached; set deadline anew in it */
+    tendon_source *next;                          /**< the loop's */
+    bool added;                                   /**< the loop's */
+};
+
+struct tendon_loop {
+    int epoll_fd;
+    int wake_fd; /**< eventfd */
+    tendon_source wake;
+    tendon_source *sources;
+    bool stopping, reaped;
+    uint64_t wakeups; /**< returns of epoll_wait since init; for tests and benchmarks */
+    void *on_wake_context;
+    void (*on_wake)(void *context, uint64_t now);
+};
+
+/** Monotonic milliseconds: the time base of everything in Tendon. */
+uint64_t tendon_now_ms(void);
+
+tendon_status tendon_loop_init(tendon_loop *loop);
+void tendon_loop_close(tendon_loop *loop);
+
+/** Sets up a source with no interest and no deadline. */
+void tendon_source_init(tendon_source *source, int fd, void *context,
+                        void (*ready)(void *context, uint32_t events, uint64_t now),
+                        void (*expired)(void *context, uint64_t now));
+tendon_status tendon_loop_add(tendon_loop *loop, tendon_source *source);
+/** Changes the interest of an added source. */
+tendon_status tendon_loop_update(tendon_loop *loop, tendon_source *source, uint32_t interest);
+/** Safe from within any callback, also for another source that is ready in the same batch. */
+void tendon_loop_remove(tendon_loop *loop, tendon_source *source);
+
+/** Waits once, at most until @p until (monotonic ms; UINT64_MAX: no limit), and dispatches. */
+tendon_status tendon_loop_step(tendon_loop *loop, uint64_t until);
+/** Steps until tendon_loop_stop(), or @p until. */
+tendon_status tendon_loop_run(tendon_loop *loop, uint64_t until);
+/** From the loop's thread. */
+void tendon_loop_stop(tendon_loop *loop);
+
+/** From any thread or signal handler: on_wake is called soon on the loop's thread; many wakes may fold into one. */
+void tendon_loop_wake(tendon_loop *loop);
+void tendon_loop_on_wake(tendon_loop *loop, void (*on_wake)(void *context, uint64_t now), void *context);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,126 @@
+/*
+ * The radio seam. Above it nothing can tell the kernel's controllers (room
+ * linux/bluez) from the virtual radio (Unix sockets).
+ */
+#ifndef TENDON_LINUX_RADIO_H
+#define TENDON_LINUX_RADIO_H
+
+#include "tendon/linux/loop.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct tendon_radio tendon_radio;
+typedef struct tendon_link tendon_link;
+typedef struct tendon_listener tendon_listener;
+
+typedef struct tendon_scan_parameters {
+    bool active;            /**< false: passive, no scan requests */
+    bool filter_duplicates; /**< left to the controller when true */
+    uint16_t interval_ms;   /**< 3 to 10240; 0: 60 */
+    uint16_t window_ms;     /**< <= interval; 0: the interval */
+} tendon_scan_parameters;
+
+typedef struct tendon_advertise_parameters {
+    const uint8_t *data; /**< AD structures, borrowed for the call */
+    size_t length;       /**< 0 to 31 on legacy controllers */
+    const uint8_t *scan_response;
+    size_t scan_response_length;
+    uint16_t interval_ms; /**< 20 to 10240; 0: 100 */
+} tendon_advertise_parameters;
+
+/** Where a link stands. */
+typedef enum tendon_link_state { TENDON_LINK_CLOSED = 0, TENDON_LINK_CONNECTING, TENDON_LINK_OPEN } tendon_link_state;
+
+/** What a link tells its owner. Any member may be NULL. Never called from within the owner's own calls. */
+typedef struct tendon_link_callbacks {
+    void *context;
+    void (*connected)(void *context, uint64_t now);
+    /** One PDU, lent for the call. */
+    void (*received)(void *context, const uint8_t *pdu, size_t length, uint64_t now);
+    void (*writable)(void *context, uint64_t now); /**< after a send that would have blocked */
+    /** Exactly once for each connect() or accept that succeeded to start. */
+    void (*closed)(void *context, tendon_status reason, uint64_t now);
+} tendon_link_callbacks;
+
+/** One ATT bearer: an L2CAP socket on CID 4, or its stand-in on the virtual radio. The caller's memory. */
+struct tendon_link {
+    tendon_radio *radio;
+    tendon_source source;
+    tendon_link_callbacks callbacks;
+    tendon_address peer;
+    uint8_t state; /**< tendon_link_state */
+    bool closing, blocked;
+    tendon_status reason;
+    uint64_t received, sent; /**< PDUs */
+    uint32_t batch;          /**< PDUs read per wake-up at most before others get their turn; 0: 32 */
+};
+
+/** Accepts links from centrals. The caller's memory. */
+struct tendon_listener {
+    tendon_radio *radio;
+    tendon_source source;
+    void *context;
+    /**
+     * A central connects: return a closed link of yours to take it (callbacks set; connected() follows), or
+     * NULL to refuse.
+     */
+    tendon_link *(*accept)(void *context, const tendon_address *peer, uint64_t now);
+};
+
+typedef struct tendon_radio_ops {
+    const char *name; /**< "bluez" or "virtual" */
+    tendon_status (*scan_start)(tendon_radio *radio, const tendon_scan_parameters *parameters);
+    tendon_status (*scan_stop)(tendon_radio *radio);
+    tendon_status (*advertise_start)(tendon_radio *radio, const tendon_advertise_parameters *parameters);
+    tendon_status (*advertise_stop)(tendon_radio *radio);
+    tendon_status (*connect)(tendon_radio *radio, tendon_link *link, const tendon_address *peer, uint64_t deadline);
+    tendon_status (*listen)(tendon_radio *radio, tendon_listener *listener);
+    void (*unlisten)(tendon_radio *radio, tendon_listener *listener);
+    tendon_status (*link_send)(tendon_link *link, const uint8_t *pdu, size_t length);
+    void (*link_close)(tendon_link *link);
+    void (*close)(tendon_radio *radio);
+} tendon_radio_ops;
+
+/** First member of every kind of radio. */
+struct tendon_radio {
+    const tendon_radio_ops *ops;
+    tendon_loop *loop;
+    tendon_address address; /**< our own */
+    bool scanning;
+    void *report_context;
+    /** Every advertisement and scan response while scanning; lent for the call. */
+    void (*on_report)(void *context, const tendon_ad_report *report, uint64_t now);
+    /** The adapter went away or failed; the radio is unusable. May be NULL. */
+    void (*on_failure)(void *context, tendon_status status, uint64_t now);
+    uint64_t reports, malformed; /**< counters */
+};
+
+/* Thin calls through ops. Their errors are those of tendon_status, layer RADIO, SYSTEM, HCI or MANAGEMENT. */
+tendon_status tendon_radio_scan_start(tendon_radio *radio, const tendon_scan_parameters *parameters);
+tendon_status tendon_radio_scan_stop(tendon_radio *radio); /**< TENDON_OK also when not scanning */
+tendon_status tendon_radio_advertise_start(tendon_radio *radio, const tendon_advertise_parameters *parameters);
+tendon_status tendon_radio_advertise_stop(tendon_radio *radio);
+/**
+ * Starts connecting; answered by connected() or closed(reason). Past @p deadline
+ * (monotonic ms): closed(TENDON_ERROR_TIMEOUT). A running scan is paused meanwhile and restored.
+ */
+tendon_status tendon_radio_connect(tendon_radio *radio, tendon_link *link, const tendon_address *peer,
+                                   uint64_t deadline);
+tendon_status tendon_radio_listen(tendon_radio *radio, tendon_listener *listener);
+void tendon_radio_unlisten(tendon_radio *radio, tendon_listener *listener);
+void tendon_radio_close(tendon_radio *radio);
+
+/** A closed link with its callbacks. */
+void tendon_link_init(tendon_link *link, const tendon_link_callbacks *callbacks);
+tendon_status tendon_link_send(tendon_link *link, const uint8_t *pdu, size_t length);
+/** Ends the link or the attempt; closed(TENDON_ERROR_CANCELLED) follows from the loop. */
+void tendon_link_close(tendon_link *link);
+/** The way out for an ATT bearer. */
+tendon_bearer_io tendon_link_io(tendon_link *link);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,56 @@
+/*
+ * Tendon: motion room. Quaternions (Hamilton convention, scalar last) and
+ * Euler angles. Needs base alone, and libm.
+ */
+#ifndef TENDON_MOTION_H
+#define TENDON_MOTION_H
+
+#include "tendon/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct tendon_quaternion {
+    double x, y, z, w;
+} tendon_quaternion;
+
+/** Radians. */
+typedef struct tendon_euler {
+    double x, y, z;
+    bool near_gimbal_lock; /**< |2(wy - zx)| > 0.9999: x and z are not well defined */
+} tendon_euler;
+
+typedef struct tendon_angles {
+    double pitch, roll, yaw; /**< radians */
+    bool near_gimbal_lock;
+} tendon_angles;
+
+/** Hamilton product a * b: rotation b first, then a. */
+tendon_quaternion tendon_quaternion_multiply(tendon_quaternion a, tendon_quaternion b);
+/** Conjugate / squared norm. All zero: TENDON_ERROR_INVALID_ARGUMENT. */
+tendon_status tendon_quaternion_inverse(tendon_quaternion q, tendon_quaternion *out);
+/** Scales to norm 1. All zero or not finite: TENDON_ERROR_INVALID_ARGUMENT. */
+tendon_status tendon_quaternion_normalize(tendon_quaternion q, tendon_quaternion *out);
+tendon_quaternion tendon_quaternion_conjugate(tendon_quaternion q);
+double tendon_quaternion_norm(tendon_quaternion q);
+
+/** Right-handed rotations about x, y, z (intrinsic z-y'-x''). Applied to q as given; NaN in, NaN out. */
+tendon_euler tendon_euler_rotations(tendon_quaternion q);
+/** Deprecated pitch, roll, yaw of the Bose SDK: raw device quaternion only. */
+tendon_angles tendon_euler_legacy(tendon_quaternion q);
+/** Bose migration guide: m = q * (1,0,0,0); pitch x(m), roll +y(m) (right shoulder positive), yaw -z(m). */
+tendon_angles tendon_euler_guide(tendon_quaternion q);
+/** Head angles with the documented signs: pitch up, roll to the LEFT shoulder, yaw to the right positive. */
+tendon_angles tendon_euler_head(tendon_quaternion q);
+
+/**
+ * Rotations of @p count quaternions at once. Error below 1e-6 rad where |s| <= 0.9999, below 1e-4 beyond
+ * (s = 2(wy - zx)). @p q and @p out must not overlap.
+ */
+void tendon_euler_rotations_batch(const tendon_quaternion *q, tendon_euler *out, size_t count);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

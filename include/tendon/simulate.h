@@ -1,0 +1,11 @@
+/*
+ * Tendon: simulate room. Simulated devices: GATT servers with a personality,
+ * sans I/O like all the rest.
+ */
+#ifndef TENDON_SIMULATE_H
+#define TENDON_SIMULATE_H
+
+#include "tendon/simulate/bose.h"
+#include "tendon/simulate/pairing.h"
+
+#endif
