@@ -1,0 +1,56 @@
+# Front door. `make demo` and `make test` install what they need and can be run again.
+SHELL := /bin/bash
+BUILD ?= build
+export BUILD
+
+.PHONY: help demo test test-quick test-kernel test-fresh soak bench fuzz proof install format clean
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | awk -F'\t' '{printf "  make %-12s %s\n", $$1, $$2}'
+
+demo: ## the main job on the virtual radio: a simulated wearable, decoded head motion
+	@scripts/setup.sh demo
+	@scripts/demo.sh
+
+test: ## everything; ends with one line of counts
+	@scripts/setup.sh test
+	@scripts/test.sh all
+
+test-quick: ## the C tests and the command, at most 3 minutes
+	@scripts/setup.sh quick
+	@scripts/test.sh quick
+
+test-kernel: ## over the kernel's Bluetooth stack, in a virtual machine
+	@scripts/setup.sh test
+	@scripts/test.sh kernel
+
+test-fresh: ## `make demo` and `make test-quick` in a bare Debian root (needs root)
+	@scripts/setup.sh fresh
+	@scripts/fresh.sh
+
+soak: ## the long runs of which `make test` takes a fixed sample
+	@scripts/setup.sh test
+	@scripts/soak.sh
+
+bench: ## benchmarks: a table, and one JSON object per result in $(BUILD)/bench.jsonl
+	@scripts/setup.sh bench
+	@Bench/run.sh
+
+fuzz: ## every fuzz target for SECONDS (default 60)
+	@scripts/setup.sh quick
+	@Tests/Fuzz/run.sh $(or $(SECONDS_EACH),60)
+
+proof: ## Frama-C Eva on every decoder
+	@scripts/setup.sh test
+	@Tests/Proof/run.sh
+
+install: ## libraries, headers and tendon.pc into PREFIX (default /usr/local), the command beside them
+	@scripts/setup.sh quick
+	@scripts/install.sh
+
+format: ## formats C and Swift in place
+	@scripts/setup.sh quick
+	@scripts/format.sh --fix
+
+clean: ## removes what was built
+	rm -rf $(BUILD) .build

@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Installs the Debian packages that a make target needs, and nothing when all are there.
+# Usage: scripts/setup.sh demo|quick|test|bench|fresh
+set -euo pipefail
+
+# Building the Swift package: what Package.swift links, and what the toolchain itself expects of the system.
+demo=(libbluetooth-dev libjansson-dev pkg-config binutils libc6-dev libstdc++-12-dev)
+# The C side, its tests, the formatters.
+quick=("${demo[@]}" gcc meson ninja-build libcmocka-dev clang-format python3 git)
+# The virtual machine, the independent peers, the proofs.
+kernel=(qemu-system-x86 cpio busybox-static kmod bluez bluez-test-tools dbus python3-venv rfkill)
+test=("${quick[@]}" "${kernel[@]}" frama-c-base valgrind tshark)
+bench=("${quick[@]}" valgrind)
+fresh=(debootstrap)
+
+case "${1:-}" in
+    demo) packages=("${demo[@]}") ;;
+    quick) packages=("${quick[@]}") ;;
+    test) packages=("${test[@]}") ;;
+    bench) packages=("${bench[@]}") ;;
+    fresh) packages=("${fresh[@]}") ;;
+    *)
+        echo "usage: $0 demo|quick|test|bench|fresh" >&2
+        exit 2
+        ;;
+esac
+
+if ! command -v swift >/dev/null; then
+    echo "setup: no Swift toolchain on PATH; install Swift 6.1 or newer for this distribution first" >&2
+    exit 1
+fi
+missing=()
+for package in "${packages[@]}"; do
+    dpkg-query -W -f '${db:Status-Status}\n' "$package" 2>/dev/null | grep -qx installed || missing+=("$package")
+done
+[ ${#missing[@]} -eq 0 ] && exit 0
+
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+    if ! command -v sudo >/dev/null; then
+        echo "setup: as root, run: apt-get install ${missing[*]}" >&2
+        exit 1
+    fi
+    as_root=(sudo)
+    echo "setup: root is needed once, to install: ${missing[*]}"
+fi
+echo "setup: installing ${missing[*]}"
+export DEBIAN_FRONTEND=noninteractive
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+if ! { "${as_root[@]}" apt-get update -q && "${as_root[@]}" apt-get install -y -q --no-install-recommends "${missing[@]}"; } \
+    >"$log" 2>&1; then
+    tail -20 "$log" >&2
+    echo "setup: the packages could not be installed; see the lines above" >&2
+    exit 1
+fi
+echo "setup: done"
