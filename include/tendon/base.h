@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Tendon: base room. Status codes, bounded reader and writer, UUID, address,
  * ring, CRC. Freestanding; depends on nothing else in Tendon.

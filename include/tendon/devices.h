@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Tendon: devices room. One header per family: codec (stateless) and session
  * (state machine). Never sees a socket.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Tendon: linux room. The event loop, the radio seam, the virtual radio,
  * connections, and capture files. The only room that makes system calls.

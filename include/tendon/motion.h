@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Tendon: motion room. Quaternions (Hamilton convention, scalar last) and
  * Euler angles. Needs base alone, and libm.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Tendon: simulate room. Simulated devices: GATT servers with a personality,
  * sans I/O like all the rest.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Tendon: Bluetooth LE wearables on Linux. The C ABI.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Version of the library. Semantic versioning; before 1.0 a minor version may break.
  */

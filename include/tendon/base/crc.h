@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * CRC-32 (IEEE 802.3: polynomial 0x04C11DB7 reflected, initial and final XOR 0xFFFFFFFF).
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Bounded reader. Sticky: after the first failed read all others return 0 and
  * change nothing, so a decoder checks once. The offset of the first field that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Ring of equal-sized elements in the caller's memory. One producer and one
  * consumer on the same thread. What does not fit is dropped and counted.

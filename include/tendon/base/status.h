@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * One signed integer tells what happened and which layer spoke.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Bluetooth UUID of 16, 32 or 128 bits (Core Spec Vol 3 Part B 2.5.1).
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Bounded writer. Sticky like the reader: ten writes need one check at the end.
  */

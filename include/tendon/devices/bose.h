@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Bose wearables (Frames, QC35 II, NC Headphones 700): sensor service FDD2.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Bose wearable sensor service: every value of the service, both directions.
  * Stateless. Wire format: docs/protocols/bose.md.

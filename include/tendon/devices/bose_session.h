@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Bose session: opens a connected device (discovery, serial reading order,
  * pairing), keeps its state, delivers events. Driven through

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The table of device families: whoever adds one adds a row in family.c.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Advertising data (Core Spec Vol 3 Part C 11, Supplement Part A) and the
  * reports that carry it.

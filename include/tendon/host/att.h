@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * ATT PDUs (Core Spec Vol 3 Part F 3.4): every opcode, both directions.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * ATT bearer: what a GATT client and a GATT server on one link share. The way
  * out is one function of the caller's; the way in is tendon_att_bearer_receive().

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * GATT client (Core Spec Vol 3 Part G 4): discovery, reads, writes,
  * notifications and indications, over one ATT bearer.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * GATT server for simulated devices: an attribute database in the caller's
  * table, served to any number of connections.

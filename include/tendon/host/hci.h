@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * HCI packets (Core Spec Vol 4 Part E): the events and commands that a central
  * and an advertiser need, and ACL data for captures.

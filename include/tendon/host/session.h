@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The seam between a device session (room devices) and whoever holds its link
  * (room linux, a test, a replay). Neither side knows the other's types.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Event loop on epoll. One thread; no heap; no idle wake-ups: it sleeps until a
  * descriptor is ready or the earliest deadline of its sources.

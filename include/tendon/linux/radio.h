@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The radio seam. Above it nothing can tell the kernel's controllers (room
  * linux/bluez) from the virtual radio (Unix sockets).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Virtual radio across processes: links are Unix SOCK_SEQPACKET sockets (one
  * flag byte in front of each PDU, so that an empty PDU is not an end of file),

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Simulated Bose wearable: a GATT server that obeys docs/protocols/bose.md.
  * It builds its bytes from the tables of that document, not with the codec of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Scripted pairing service: what the kernel's pairing will be, played from a
  * script, for tests and for the virtual radio.

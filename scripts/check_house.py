@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The rules of the house that no compiler checks. Usage: check_house.py MESON_BUILD_DIRECTORY"""
+
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOMS = {
+    # room: rooms whose headers it may include
+    "base": {"base"},
+    "host": {"base", "host"},
+    "motion": {"base", "motion"},
+    "devices": {"base", "host", "motion", "devices"},
+    "simulate": {"base", "host", "motion", "devices", "simulate"},
+    "linux": {"base", "host", "linux"},
+    "linux/bluez": {"base", "host", "linux", "bluez"},
+}
+FREESTANDING = ["base", "host", "motion", "devices", "simulate"]
+SYSTEM_HEADERS = {"stdbool.h", "stddef.h", "stdint.h", "string.h", "math.h", "float.h", "limits.h"}
+MATH_ROOMS = {"motion", "devices", "simulate"}
+results = []
+
+
+def report(name, problems):
+    results.append(not problems)
+    print(("ok" if not problems else "not ok") + f" - {name}")
+    for problem in problems:
+        print(f"#   {problem}")
+
+
+def files_of(room):
+    folder = ROOT / "CSources" / room
+    for path in sorted(list(folder.rglob("*.[ch]"))):
+        if room == "linux" and "bluez" in path.relative_to(folder).parts:
+            continue
+        yield path
+
+
+def check_imports():
+    problems = []
+    for room, allowed in ROOMS.items():
+        for path in files_of(room):
+            for include in re.findall(r'#\s*include\s+"tendon/([a-z_]+)', path.read_text()):
+                if include not in allowed:
+                    problems.append(f"{path.relative_to(ROOT)} includes tendon/{include}")
+    report("imports between rooms go one way", problems)
+
+
+def check_system_headers():
+    problems = []
+    for room in FREESTANDING:
+        for path in files_of(room):
+            for include in re.findall(r"#\s*include\s+<([^>]+)>", path.read_text()):
+                if include not in SYSTEM_HEADERS or (include == "math.h" and room not in MATH_ROOMS):
+                    problems.append(f"{path.relative_to(ROOT)} includes <{include}>")
+    report("the core includes no system headers", problems)
+    problems = []
+    for room in ["base", "host", "motion", "devices", "simulate", "linux"]:
+        for path in files_of(room):
+            if "bluetooth/" in path.read_text():
+                problems.append(str(path.relative_to(ROOT)))
+    report("libbluetooth's headers stay in linux/bluez", problems)
+
+
+def check_heap():
+    call = re.compile(r"\b(malloc|calloc|realloc|strdup|free|alloca)\s*\(")
+    problems = []
+    for path in sorted((ROOT / "CSources").rglob("*.[ch]")):
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            if call.search(line):
+                problems.append(f"{path.relative_to(ROOT)}:{number}: {line.strip()}")
+    report("no heap calls under CSources", problems)
+
+
+def compiler_objects(directory, flags):
+    objects = []
+    for room in FREESTANDING:
+        for path in files_of(room):
+            if path.suffix == ".c":
+                target = pathlib.Path(directory) / (str(path.relative_to(ROOT)).replace("/", "_") + ".o")
+                subprocess.run(["gcc", "-std=c11", "-O2", "-I", ROOT / "include", *flags, "-c", path, "-o", target],
+                               check=True)
+                objects.append(target)
+    return objects
+
+
+def check_freestanding():
+    allowed = {"memcpy", "memset", "memcmp"}
+    libm = {"sin", "cos", "sqrt", "asin", "atan2", "fabs", "copysign", "sincos", "fmod", "floor", "rint", "nearbyint"}
+    problems = []
+    with tempfile.TemporaryDirectory() as directory:
+        objects = compiler_objects(directory, ["-ffreestanding", "-fno-stack-protector"])
+        merged = pathlib.Path(directory) / "core.o"
+        subprocess.run(["ld", "-r", "-o", merged, *objects], check=True)
+        output = subprocess.run(["nm", "-u", merged], check=True, capture_output=True, text=True).stdout
+        for symbol in output.split():
+            if symbol not in allowed | libm and symbol != "U" and symbol != "_GLOBAL_OFFSET_TABLE_":
+                problems.append(f"undefined symbol {symbol}")
+        output = subprocess.run(["size", "-A", merged], check=True, capture_output=True, text=True).stdout
+        for line in output.splitlines():
+            fields = line.split()
+            if len(fields) >= 2 and re.match(r"\.(bss|data)($|\.(?!rel\.ro))", fields[0]) and int(fields[1]) > 0:
+                problems.append(f"writable static data: {fields[0]} {fields[1]} bytes")
+    report("the core links freestanding and has no writable static data", problems)
+
+
+def meson_lists(build):
+    targets = json.loads(subprocess.run(["meson", "introspect", "--targets", build], check=True, capture_output=True,
+                                        text=True).stdout)
+    sources, defines = set(), set()
+    for target in targets:
+        if target["name"] != "tendon":
+            continue
+        for group in target["target_sources"]:
+            sources |= {str(pathlib.Path(s).relative_to(ROOT)) for s in group.get("sources", [])}
+            defines |= {p for p in group.get("parameters", []) if p.startswith("-D") and not p.startswith("-D_FILE")}
+    return sources, defines
+
+
+def swift_lists():
+    package = json.loads(subprocess.run(["swift", "package", "dump-package"], check=True, capture_output=True,
+                                        text=True, cwd=ROOT).stdout)
+    target = next(t for t in package["targets"] if t["name"] == "CTendon")
+    # SwiftPM takes every C file under the folders in `sources`.
+    sources = set()
+    for folder in target["sources"]:
+        sources |= {str(p.relative_to(ROOT)) for p in (ROOT / folder).rglob("*.c")}
+    defines = set()
+    for setting in target["settings"]:
+        kind = setting["kind"]
+        if setting["tool"] == "c" and "define" in kind:
+            value = kind["define"]
+            defines.add("-D" + (value["_0"] if isinstance(value, dict) else value))
+    return sources, defines
+
+
+def check_builds(build):
+    meson_sources, meson_defines = meson_lists(build)
+    swift_sources, swift_defines = swift_lists()
+    problems = [f"only in Meson: {s}" for s in sorted(meson_sources - swift_sources)]
+    problems += [f"only in SwiftPM: {s}" for s in sorted(swift_sources - meson_sources)]
+    report(f"both builds compile the same {len(meson_sources)} C files", problems)
+    normal = lambda items: {i if "=" in i else i + "=1" for i in items}
+    difference = normal(meson_defines) ^ normal(swift_defines)
+    report("both builds set the same defines", [f"{d}" for d in sorted(difference)])
+
+
+def check_sizes():
+    problems = []
+    tracked = subprocess.run(["git", "ls-files"], check=True, capture_output=True, text=True, cwd=ROOT).stdout
+    for name in tracked.split("\n"):
+        if name.startswith(("CSources/", "include/", "Sources/")) and name.endswith((".c", ".h", ".swift")):
+            path = ROOT / name
+            lines = len(path.read_text().splitlines()) if path.exists() else 0
+            if lines > 500:
+                problems.append(f"{name}: {lines} lines")
+    report("no source file over 500 lines", problems)
+
+
+def check_licences():
+    problems = []
+    for path in sorted((ROOT / "CSources").rglob("*.[ch]")) + sorted((ROOT / "include").rglob("*.h")):
+        wanted = "GPL-2.0-or-later" if "bluez" in path.parts and "CSources" in path.parts else "MIT"
+        if f"SPDX-License-Identifier: {wanted}" not in path.read_text()[:200]:
+            problems.append(f"{path.relative_to(ROOT)}: no SPDX-License-Identifier: {wanted}")
+    report("every C file says its licence", problems)
+
+
+check_imports()
+check_system_headers()
+check_heap()
+check_freestanding()
+check_builds(sys.argv[1])
+check_sizes()
+check_licences()
+sys.exit(0 if all(results) else 1)

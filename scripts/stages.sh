@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: MIT
+# The test stages; sourced by scripts/test.sh, which runs each in a subshell with `set -e`.
+# Each prints TAP lines (or what Swift Testing prints) and fails with a non-zero status.
+# shellcheck shell=bash
+
+jobs_count=$(nproc 2>/dev/null || echo 2)
+swift_debug=(--scratch-path "$BUILD/swift" -j "$jobs_count")
+swift_release=(--scratch-path "$BUILD/swift" -c release -j "$jobs_count")
+
+# meson_tests DIR SETUP-ARGUMENTS...: builds, runs, and repeats the TAP lines of all tests.
+meson_tests() {
+    local directory=$1
+    shift
+    if [ -f "$directory/build.ninja" ]; then
+        meson setup --reconfigure "$directory" . "$@"
+    else
+        rm -rf "$directory"
+        meson setup "$directory" . "$@"
+    fi
+    ninja -C "$directory"
+    local status=0
+    meson test -C "$directory" --no-rebuild --print-errorlogs || status=$?
+    cat "$directory/meson-logs/testlog.txt"
+    return $status
+}
+
+stage_format() {
+    scripts/format.sh
+}
+
+# The rules of the house that no compiler checks.
+stage_house() {
+    meson_setup_only
+    python3 scripts/check_house.py "$BUILD/asan"
+}
+
+meson_setup_only() {
+    [ -f "$BUILD/asan/build.ninja" ] || meson setup "$BUILD/asan" . -Db_sanitize=address,undefined
+}
+
+stage_c_sanitized() {
+    meson_tests "$BUILD/asan" -Db_sanitize=address,undefined
+}
+
+stage_c_clang() {
+    CC=clang meson_tests "$BUILD/clang" -Dbuildtype=release
+}
+
+stage_c_without_bluez() {
+    meson_tests "$BUILD/mit" -Dbluez=disabled
+    scripts/check_links.sh without "$BUILD/mit/libtendon.so"
+}
+
+stage_install() {
+    scripts/test_install.sh
+}
+
+stage_swift() {
+    swift build "${swift_debug[@]}" --build-tests
+    swift test "${swift_debug[@]}" --skip-build
+}
+
+stage_swift_without_bluez() {
+    swift build --scratch-path "$BUILD/swift-mit" -j "$jobs_count" --disable-default-traits --product tendon
+    scripts/check_links.sh without "$BUILD/swift-mit/debug/tendon"
+    "$BUILD/swift-mit/debug/tendon" conformance <Tests/vectors/bose.jsonl >"$BUILD/conformance-mit.jsonl"
+    echo "ok - the build without libbluetooth runs"
+}
+
+swift_release_build() {
+    swift build "${swift_release[@]}" --product tendon
+    scripts/check_links.sh with "$BUILD/swift/release/tendon"
+}
+
+stage_command() {
+    swift_release_build
+    local status=0
+    for script in Tests/Command/*.sh; do
+        TENDON=$BUILD/swift/release/tendon bash "$script" || status=1
+    done
+    return $status
+}
+
+stage_examples() {
+    scripts/test_examples.sh
+}
+
+stage_readme() {
+    python3 scripts/check_readme.py
+}
+
+stage_fuzz() {
+    Tests/Fuzz/run.sh 5
+}
+
+stage_proof() {
+    Tests/Proof/run.sh
+}
+
+stage_demo() {
+    scripts/demo.sh
+}
+
+stage_bench() {
+    Bench/run.sh --check
+}
+
+stage_kernel() {
+    swift_release_build
+    SWIFT_BIN=$BUILD/swift/release Tests/Kernel/run.sh
+}

@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Runs the test stages and ends with one line of counts.
+# Usage: scripts/test.sh all|quick|kernel|STAGE...
+# Each stage is a shell function of scripts/stages.sh that prints TAP lines or the summaries of Meson and Swift
+# Testing; its whole output is in $BUILD/logs/STAGE.log, shown when it fails.
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 1
+BUILD=$(mkdir -p "${BUILD:-build}" && cd "${BUILD:-build}" && pwd)
+export BUILD
+mkdir -p "$BUILD/logs"
+# shellcheck source=scripts/stages.sh
+. scripts/stages.sh
+
+case "${1:-}" in
+    all) stages=(format house c_sanitized c_clang c_without_bluez install swift swift_without_bluez command examples \
+        readme fuzz proof demo bench kernel) ;;
+    quick) stages=(format house c_sanitized) ;;
+    kernel) stages=(kernel) ;;
+    "")
+        echo "usage: $0 all|quick|kernel|STAGE..." >&2
+        exit 2
+        ;;
+    *) stages=("$@") ;;
+esac
+
+# Counts TAP lines and the closing lines of Swift Testing in one log.
+count() {
+    awk '
+        /^[[:space:]]*ok .*# *SKIP/ { skipped++; next }
+        /^[[:space:]]*ok [0-9-]/ { passed++; next }
+        /^[[:space:]]*not ok [0-9-]/ { failed++; next }
+        /^✔ Test .* passed after/ && !/^✔ Test run/ { passed++; next }
+        /^✘ Test .* failed after/ && !/^✘ Test run/ { failed++; next }
+        /^(➜|↷) Test .* skipped/ { skipped++; next }
+        END { print passed + 0, failed + 0, skipped + 0 }
+    ' "$1"
+}
+
+total_passed=0 total_failed=0 total_skipped=0
+for stage in "${stages[@]}"; do
+    log=$BUILD/logs/$stage.log
+    printf '== %-20s' "$stage"
+    started=$SECONDS
+    ( set -e; "stage_$stage" ) >"$log" 2>&1
+    status=$?
+    read -r passed failed skipped < <(count "$log")
+    if [ $status -ne 0 ] && [ "$failed" -eq 0 ]; then
+        failed=1
+    elif [ $status -eq 0 ] && [ "$failed" -gt 0 ]; then
+        status=1
+    elif [ $status -eq 0 ] && [ "$passed" -eq 0 ]; then
+        echo "not ok - stage $stage ran no test" >>"$log"
+        failed=1 status=1
+    fi
+    printf '%4d s  %5d passed, %d failed, %d skipped\n' $((SECONDS - started)) "$passed" "$failed" "$skipped"
+    if [ $status -ne 0 ]; then
+        grep -nE '^[[:space:]]*not ok|✘|error:|ERROR|AddressSanitizer|runtime error' "$log" | head -40
+        echo "-- last lines of $log"
+        tail -40 "$log"
+    fi
+    grep -hE '^[[:space:]]*ok .*# *SKIP' "$log" | sed 's/^ */   /'
+    total_passed=$((total_passed + passed))
+    total_failed=$((total_failed + failed))
+    total_skipped=$((total_skipped + skipped))
+done
+echo "$total_passed passed, $total_failed failed, $total_skipped skipped"
+[ "$total_failed" -eq 0 ]
