@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Installs both builds into scratch prefixes and runs C programs built against what was installed.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+build=$(mkdir -p "${BUILD:-build}" && cd "${BUILD:-build}" && pwd)
+
+# install_and_try NAME MESON-ARGUMENTS...
+install_and_try() {
+    local name=$1 prefix=$build/install/$1
+    shift
+    rm -rf "$prefix" "$build/install-$name"
+    meson setup "$build/install-$name" . --prefix "$prefix" --libdir lib -Dtests=false -Dbuildtype=release "$@" >/dev/null
+    ninja -C "$build/install-$name" >/dev/null
+    meson install -C "$build/install-$name" --no-rebuild >/dev/null
+    local pc=$prefix/lib/pkgconfig
+    for file in lib/libtendon.so.0 lib/libtendon.a lib/libtendon-core.a lib/pkgconfig/tendon.pc \
+        include/tendon/tendon.h include/tendon/host/att.h; do
+        [ -e "$prefix/$file" ] || { echo "not ok - $name: $file is not installed"; return 1; }
+    done
+    echo "ok - $name: libraries, headers and tendon.pc are installed"
+
+    # shellcheck disable=SC2046
+    gcc -std=c11 -Wall -Wextra -Werror Tests/C/install/uses_library.c -o "$prefix/shared" \
+        $(PKG_CONFIG_PATH=$pc pkg-config --cflags --libs tendon)
+    LD_LIBRARY_PATH=$prefix/lib "$prefix/shared"
+    echo "ok - $name: a program runs against the shared library"
+
+    # shellcheck disable=SC2046
+    gcc -std=c11 -Wall -Wextra -Werror Tests/C/install/uses_core.c -o "$prefix/core" -static \
+        $(PKG_CONFIG_PATH=$pc pkg-config --static --cflags --libs tendon-core)
+    "$prefix/core"
+    echo "ok - $name: a static program runs against the core alone"
+
+    readelf -d "$prefix/lib/libtendon.so" | grep -q 'SONAME.*\[libtendon.so.0\]'
+    echo "ok - $name: soname is libtendon.so.0"
+    local foreign
+    foreign=$(nm -D --defined-only "$prefix/lib/libtendon.so" | awk '{print $3}' | grep -vE '^(tendon_|TENDON_)' || true)
+    [ -z "$foreign" ] || { echo "not ok - $name: other names are exported: $foreign"; return 1; }
+    nm -D --defined-only "$prefix/lib/libtendon.so" | grep -q ' tendon_version@@TENDON_0'
+    echo "ok - $name: only versioned tendon_ names are exported"
+}
+
+install_and_try bluez -Dbluez=enabled
+scripts/check_links.sh with "$build/install/bluez/lib/libtendon.so"
+install_and_try mit -Dbluez=disabled
+scripts/check_links.sh without "$build/install/mit/lib/libtendon.so"
+[ ! -e "$build/install/mit/include/tendon/bluez.h" ]
+echo "ok - mit: no bluez.h is installed"
