@@ -39,8 +39,8 @@ typedef enum tendon_layer {
 } tendon_layer;
 
 #define TENDON_STATUS(layer, code) ((tendon_status) - ((int32_t)(layer)*256 + (int32_t)(code)))
-#define TENDON_STATUS_LAYER(status) ((tendon_layer)((uint32_t)(-(status)) >> 8))
-#define TENDON_STATUS_CODE(status) ((uint8_t)((uint32_t)(-(status)) & 0xFFu))
+#define TENDON_STATUS_LAYER(status) ((tendon_layer)((0u - (uint32_t)(status)) >> 8))
+#define TENDON_STATUS_CODE(status) ((uint8_t)((0u - (uint32_t)(status)) & 0xFFu))
 
 #define TENDON_ATT_ERROR(code) TENDON_STATUS(TENDON_LAYER_ATT, (code))
 #define TENDON_HCI_ERROR(code) TENDON_STATUS(TENDON_LAYER_HCI, (code))
@@ -92,7 +92,13 @@ typedef enum tendon_layer {
 enum { TENDON_OK = 0, TENDON_STATUS_LIST(TENDON_STATUS_ENUM) };
 #undef TENDON_STATUS_ENUM
 
-/** Name of a status, e.g. "ERROR_TRUNCATED" or "ATT_READ_NOT_PERMITTED". Never NULL; static storage. */
+/**
+ * Name of a status, e.g. "ERROR_TRUNCATED", "ATT_READ_NOT_PERMITTED", "SYSTEM_EPERM". Never NULL; static storage.
+ *
+ * base knows no device: a status of a family's layer is named "BOSE_ERROR", "FEELSPACE_ERROR" ... here, and exactly
+ * by the family's own function of the same shape (tendon_bose_status_name(), tendon_bose_status_text()), which passes
+ * all other layers on to this one.
+ */
 const char *tendon_status_name(tendon_status status);
 
 /** One line of plain English about a status. Never NULL; static storage. */

@@ -89,7 +89,8 @@ typedef struct tendon_att_pdu {
     uint8_t opcode;           /**< tendon_att_opcode */
     uint8_t request_opcode;   /**< Error Response: the request it answers */
     uint8_t error;            /**< Error Response: tendon_att_code */
-    uint8_t format;           /**< Find Information Response: 1 or 2; Read By (Group) Type Response: item length */
+    uint8_t format;           /**< Find Information Response: 1 or 2; Read By (Group) Type Response: item length;
+                                   Read By (Group) Type Request: bytes of the type, 2 or 16 (0 to encode: the shorter) */
     uint8_t flags;            /**< Execute Write Request: 0 cancel, 1 write */
     uint16_t handle;          /**< attribute handle, or starting handle of a range */
     uint16_t end_handle;      /**< ending handle of a range */
@@ -148,6 +149,8 @@ typedef struct tendon_att_items {
     uint8_t format;
 } tendon_att_items;
 
+/** Find Information, Find By Type Value, Read By (Group) Type, Read Multiple Variable responses, Multiple Handle Value
+ * Notification; the list of any other PDU is empty. */
 tendon_att_items tendon_att_items_of(const tendon_att_pdu *pdu);
 
 /** True and the next item; false at the end or at a malformed item (items->reader.status tells which). */
