@@ -1,0 +1,52 @@
+// swift-tools-version: 6.1
+// SPDX-License-Identifier: MIT
+import PackageDescription
+
+let package = Package(
+    name: "tendon",
+    products: [
+        .library(name: "Tendon", targets: ["Tendon"]),
+        .library(name: "TendonBose", targets: ["TendonBose"]),
+        .executable(name: "tendon", targets: ["TendonCommand"]),
+    ],
+    traits: [
+        .trait(
+            name: "BlueZ",
+            description: "The kernel's controllers through libbluetooth. A program built with it is GPL-2.0-or-later."),
+        .default(enabledTraits: ["BlueZ"]),
+    ],
+    targets: [
+        // The same files as meson.build; a test compares the two lists.
+        .target(
+            name: "CTendon",
+            path: ".",
+            exclude: [
+                "CSources/meson.build", "CSources/base/meson.build", "CSources/devices/meson.build",
+                "CSources/host/meson.build", "CSources/linux/meson.build", "CSources/linux/bluez/meson.build",
+                "CSources/motion/meson.build", "CSources/simulate/meson.build",
+            ],
+            sources: ["CSources"],
+            publicHeadersPath: "include",
+            cSettings: [
+                .define("_GNU_SOURCE"),
+                .define("TENDON_HAVE_BLUEZ", to: "1", .when(traits: ["BlueZ"])),
+            ],
+            linkerSettings: [
+                .linkedLibrary("m"),
+                .linkedLibrary("bluetooth", .when(traits: ["BlueZ"])),
+            ]),
+        .systemLibrary(
+            name: "CSystemJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
+        .target(name: "Tendon", dependencies: ["CTendon"]),
+        .target(name: "TendonBose", dependencies: ["CTendon", "Tendon"]),
+        .executableTarget(
+            name: "TendonCommand", dependencies: ["CTendon", "CSystemJansson", "Tendon", "TendonBose"]),
+        .testTarget(name: "TendonTests", dependencies: ["CTendon", "Tendon"], path: "Tests/Swift/TendonTests"),
+        .testTarget(
+            name: "TendonBoseTests", dependencies: ["CTendon", "Tendon", "TendonBose"],
+            path: "Tests/Swift/TendonBoseTests"),
+        .testTarget(name: "Ports", dependencies: ["Tendon", "TendonBose"], path: "Tests/Swift/Ports"),
+    ],
+    swiftLanguageModes: [.v6],
+    cLanguageStandard: .c11
+)
