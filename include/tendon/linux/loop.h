@@ -26,16 +26,21 @@ struct tendon_source {
     void *context;
     void (*ready)(void *context, uint32_t events, uint64_t now);
     void (*expired)(void *context, uint64_t now); /**< called once the deadline is reached; set deadline anew in it */
-    tendon_source *next;                          /**< the loop's */
-    bool added;                                   /**< the loop's */
+    tendon_source *next;                          /**< the loop's, as are those below */
+    bool added;
+    bool watched; /**< fd is registered with epoll */
 };
 
+/** Must not be moved between init and close. */
 struct tendon_loop {
     int epoll_fd;
     int wake_fd; /**< eventfd */
     tendon_source wake;
     tendon_source *sources;
-    bool stopping, reaped;
+    tendon_source *cursor; /**< next to be looked at while deadlines are dispatched */
+    tendon_source **batch; /**< ready sources not dispatched yet; NULL outside of tendon_loop_step() */
+    int batch_count;
+    bool stopping;
     uint64_t wakeups; /**< returns of epoll_wait since init; for tests and benchmarks */
     void *on_wake_context;
     void (*on_wake)(void *context, uint64_t now);
@@ -51,17 +56,21 @@ void tendon_loop_close(tendon_loop *loop);
 void tendon_source_init(tendon_source *source, int fd, void *context,
                         void (*ready)(void *context, uint32_t events, uint64_t now),
                         void (*expired)(void *context, uint64_t now));
+/** Watches the source from now on. TENDON_ERROR_WRONG_STATE: added already. */
 tendon_status tendon_loop_add(tendon_loop *loop, tendon_source *source);
-/** Changes the interest of an added source. */
+/** Changes the interest of an added source. A source of interest 0 is still told TENDON_HANGUP. */
 tendon_status tendon_loop_update(tendon_loop *loop, tendon_source *source, uint32_t interest);
-/** Safe from within any callback, also for another source that is ready in the same batch. */
+/**
+ * Safe from within any callback, also for another source that is ready in the same batch. Before the descriptor is
+ * closed. Nothing happens when not added.
+ */
 void tendon_loop_remove(tendon_loop *loop, tendon_source *source);
 
-/** Waits once, at most until @p until (monotonic ms; UINT64_MAX: no limit), and dispatches. */
+/** Waits once, at most until @p until (monotonic ms; UINT64_MAX: no limit; 0: not at all), and dispatches. */
 tendon_status tendon_loop_step(tendon_loop *loop, uint64_t until);
 /** Steps until tendon_loop_stop(), or @p until. */
 tendon_status tendon_loop_run(tendon_loop *loop, uint64_t until);
-/** From the loop's thread. */
+/** From the loop's thread: tendon_loop_run() returns after the present step; called outside of it, at once. */
 void tendon_loop_stop(tendon_loop *loop);
 
 /** From any thread or signal handler: on_wake is called soon on the loop's thread; many wakes may fold into one. */

@@ -15,6 +15,7 @@ extern "C" {
 typedef struct tendon_radio tendon_radio;
 typedef struct tendon_link tendon_link;
 typedef struct tendon_listener tendon_listener;
+struct tendon_socket_hooks; /* of the radio's implementation, CSources/linux/socket_link.h */
 
 typedef struct tendon_scan_parameters {
     bool active;            /**< false: passive, no scan requests */
@@ -45,18 +46,35 @@ typedef struct tendon_link_callbacks {
     void (*closed)(void *context, tendon_status reason, uint64_t now);
 } tendon_link_callbacks;
 
-/** One ATT bearer: an L2CAP socket on CID 4, or its stand-in on the virtual radio. The caller's memory. */
+/**
+ * One ATT bearer: an L2CAP socket on CID 4, or its stand-in on the virtual radio.
+ * The caller's memory; it may be used anew, or given back, from within closed().
+ */
 struct tendon_link {
     tendon_radio *radio;
     tendon_source source;
     tendon_link_callbacks callbacks;
     tendon_address peer;
-    uint8_t state; /**< tendon_link_state */
-    bool closing, blocked;
+    uint8_t state;  /**< tendon_link_state */
+    bool accepted;  /**< the peer is the central */
+    bool closing;   /**< closed() is on its way */
+    bool blocked;   /**< a send would have blocked; writable() is on its way */
+    bool connected; /**< the socket is connected; connected() is on its way or was told */
     tendon_status reason;
+    uint16_t handle;         /**< connection handle, for captures; 0xFFFF: not known */
     uint64_t received, sent; /**< PDUs */
-    uint32_t batch;          /**< PDUs read per wake-up at most before others get their turn; 0: 32 */
+    uint32_t batch;          /**< PDUs read per wake-up at most before others get their turn; 0: 32, the most */
+    uint64_t deadline;       /**< of the attempt to connect */
+    const struct tendon_socket_hooks *hooks;
 };
+
+/** What tendon_radio.tap is told. */
+typedef enum tendon_tap_kind {
+    TENDON_TAP_OPENED = 0, /**< before connected() */
+    TENDON_TAP_RECEIVED,   /**< a PDU, before received() */
+    TENDON_TAP_SENT,       /**< a PDU that the link took */
+    TENDON_TAP_CLOSED      /**< an open link ended, before closed() */
+} tendon_tap_kind;
 
 /** Accepts links from centrals. The caller's memory. */
 struct tendon_listener {
@@ -96,11 +114,15 @@ struct tendon_radio {
     /** The adapter went away or failed; the radio is unusable. May be NULL. */
     void (*on_failure)(void *context, tendon_status status, uint64_t now);
     uint64_t reports, malformed; /**< counters */
+    void *tap_context;
+    /** Sees what passes over the links of this radio, for captures; must not call the link. NULL: no cost. */
+    void (*tap)(void *context, const tendon_link *link, tendon_tap_kind kind, const uint8_t *pdu, size_t length);
 };
 
 /* Thin calls through ops. Their errors are those of tendon_status, layer RADIO, SYSTEM, HCI or MANAGEMENT. */
 tendon_status tendon_radio_scan_start(tendon_radio *radio, const tendon_scan_parameters *parameters);
 tendon_status tendon_radio_scan_stop(tendon_radio *radio); /**< TENDON_OK also when not scanning */
+/** Advertises until told to stop, also while and after a central is connected; TENDON_RADIO_ERROR_ALREADY_STARTED. */
 tendon_status tendon_radio_advertise_start(tendon_radio *radio, const tendon_advertise_parameters *parameters);
 tendon_status tendon_radio_advertise_stop(tendon_radio *radio);
 /**
@@ -115,8 +137,13 @@ void tendon_radio_close(tendon_radio *radio);
 
 /** A closed link with its callbacks. */
 void tendon_link_init(tendon_link *link, const tendon_link_callbacks *callbacks);
+/**
+ * Sends one PDU of 0 to TENDON_ATT_MTU_MAX bytes, whole or not at all.
+ * @return TENDON_OK; TENDON_ERROR_WOULD_BLOCK: nothing was sent, writable() follows; TENDON_ERROR_DISCONNECTED;
+ * TENDON_ERROR_INVALID_ARGUMENT: too long.
+ */
 tendon_status tendon_link_send(tendon_link *link, const uint8_t *pdu, size_t length);
-/** Ends the link or the attempt; closed(TENDON_ERROR_CANCELLED) follows from the loop. */
+/** Ends the link or the attempt; closed(TENDON_ERROR_CANCELLED) follows from the loop. Nothing happens when closed. */
 void tendon_link_close(tendon_link *link);
 /** The way out for an ATT bearer. */
 tendon_bearer_io tendon_link_io(tendon_link *link);

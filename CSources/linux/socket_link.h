@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A link over any SOCK_SEQPACKET socket: what the virtual radio and the L2CAP
+ * radio share. Internal to room linux (and linux/bluez).
+ *
+ * A radio fills link->radio through tendon_socket_link_begin(), gives a socket
+ * when it has one, and uses tendon_socket_link_send / _close as its ops. All
+ * callbacks of the link come from the loop, closed() exactly once after every
+ * begin() that returned TENDON_OK.
+ */
+#ifndef TENDON_SOCKET_LINK_H
+#define TENDON_SOCKET_LINK_H
+
+#include "tendon/linux/radio.h"
+
+/** What differs between radios. Constant; any function may be NULL. */
+typedef struct tendon_socket_hooks {
+    uint8_t header; /**< bytes in front of each PDU: 0, or 1 (value 0; other values are counted and dropped) */
+    /**
+     * Called from the loop when link->source.deadline (set by the hook itself or before) is reached while the
+     * link has no socket and its own deadline has not passed: try again, by _adopt() or _connecting() or a new
+     * link->source.deadline. An error ends the attempt with it.
+     */
+    tendon_status (*retry)(tendon_link *link, uint64_t now);
+    /**
+     * The attempt is over, right or wrong (TENDON_OK: open): before connected() or closed(). Restore a scan here.
+     * Also called when the owner cancels. Not called for accepted links. Must not free or close the link.
+     */
+    void (*attempted)(tendon_link *link, tendon_status result);
+    /**
+     * Status for an errno: SO_ERROR of a connect that failed (@p connecting), or of a link that broke.
+     * NULL: tendon_socket_link_reason().
+     */
+    tendon_status (*reason)(tendon_link *link, int number, bool connecting);
+} tendon_socket_hooks;
+
+/** Longest time a retry may sleep, etc. are the hooks' business; this is the batch that fits the read buffer. */
+#define TENDON_SOCKET_LINK_BATCH 32u
+
+/**
+ * Starts an attempt or an accepted link: state CONNECTING, registered with the loop, without a socket yet.
+ * link->source.deadline = @p deadline. @return TENDON_ERROR_WRONG_STATE unless the link is closed.
+ */
+tendon_status tendon_socket_link_begin(tendon_link *link, tendon_radio *radio, const tendon_socket_hooks *hooks,
+                                       const tendon_address *peer, bool accepted, uint64_t deadline);
+/** Undoes begin() in the same call that made it: no callback follows. */
+void tendon_socket_link_abandon(tendon_link *link);
+
+/** The socket is connected: connected() follows from the loop. Owns @p fd from here on, also on error (closed). */
+tendon_status tendon_socket_link_adopt(tendon_link *link, int fd);
+/** connect() gave EINPROGRESS: waits for EPOLLOUT, then SO_ERROR. Owns @p fd as above. */
+tendon_status tendon_socket_link_connecting(tendon_link *link, int fd);
+/** Ends it from within the radio (adapter gone, ...): closed(reason) follows from the loop. The socket is closed now.
+ */
+void tendon_socket_link_fail(tendon_link *link, tendon_status reason);
+
+/* For tendon_radio_ops. */
+tendon_status tendon_socket_link_send(tendon_link *link, const uint8_t *pdu, size_t length);
+void tendon_socket_link_close(tendon_link *link);
+
+/** The usual meaning of an errno: EPIPE, ECONNRESET, ENOTCONN: PEER_CLOSED; ETIMEDOUT, EHOSTDOWN, EHOSTUNREACH:
+ * OUT_OF_RANGE; EACCES, EPERM: PERMISSION; others: TENDON_SYSTEM_ERROR. 0: PEER_CLOSED. */
+tendon_status tendon_socket_link_reason(int number);
+
+#endif
