@@ -23,11 +23,12 @@ unmount() {
 trap unmount EXIT
 unmount
 rm -rf "$root"
-mirror=$(grep -rhoE 'https?://[^ ]+' /etc/apt/sources.list /etc/apt/sources.list.d 2>/dev/null | grep -v security | head -1)
+mirror=$(apt-get indextargets --format '$(REPO_URI)' "Created-By: Packages" "Origin: Debian" "Codename: $release" \
+    "Component: main" | head -1)
 echo "fresh: making a bare Debian $release"
 debootstrap --variant=minbase --include=ca-certificates "$release" "$root" "$mirror" >"$build/logs-fresh.txt" 2>&1 ||
     { tail -5 "$build/logs-fresh.txt" >&2; exit 1; }
-for item in /etc/apt /etc/ssl/certs /etc/resolv.conf /etc/hosts /usr/local/share/ca-certificates; do
+for item in /etc/resolv.conf /etc/hosts; do
     [ -e "$item" ] && rm -rf "${root:?}$item" && cp -aL "$item" "$root$item"
 done
 mkdir -p "$root$toolchain"
