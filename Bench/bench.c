@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define BODIES_MAX 8
+#define ROUNDS_MAX 31
+
+uint64_t bench_now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static int ascending(const void *a, const void *b) {
+    double difference = *(const double *)a - *(const double *)b;
+    return (difference > 0) - (difference < 0);
+}
+
+static double median(const double *values, size_t count) {
+    double sorted[ROUNDS_MAX];
+    memcpy(sorted, values, count * sizeof *values);
+    qsort(sorted, count, sizeof *sorted, ascending);
+    return sorted[count / 2];
+}
+
+static double minimum(const double *values, size_t count) {
+    double least = values[0];
+    for (size_t i = 1; i < count; i++) {
+        least = values[i] < least ? values[i] : least;
+    }
+    return least;
+}
+
+static uint64_t paused_at, paused_ns;
+
+void bench_pause(void) {
+    paused_at = bench_now_ns();
+}
+
+void bench_resume(void) {
+    paused_ns += bench_now_ns() - paused_at;
+}
+
+static double time_once(const bench_body *body, size_t operations) {
+    paused_ns = 0;
+    uint64_t started = bench_now_ns();
+    body->run(body->context, operations);
+    return (double)(bench_now_ns() - started - paused_ns) / (double)operations;
+}
+
+/* So many operations that one round of the body takes about the wanted time. */
+static size_t calibrate(const bench_body *body, double wanted_ns) {
+    size_t operations = 64;
+    double ns = time_once(body, operations);
+    while (ns * (double)operations < wanted_ns / 4 && operations < (size_t)1 << 30) {
+        operations *= 2;
+        ns = time_once(body, operations);
+    }
+    double estimate = wanted_ns / (ns > 0.01 ? ns : 0.01);
+    return estimate < 64 ? 64 : (size_t)estimate;
+}
+
+static int count_only(const bench_body *bodies, size_t count, const char *operations, const char *name) {
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(bodies[i].name, name) == 0) {
+            bodies[i].run(bodies[i].context, strtoul(operations, NULL, 10));
+            return 0;
+        }
+    }
+    fprintf(stderr, "no body named %s\n", name);
+    return 2;
+}
+
+static void print(const char *question, const bench_body *body, const double *ns, const double *ratios, size_t rounds,
+                  const char *limit, uint64_t heap_calls) {
+    printf("{\"bench\":\"%s\",\"name\":\"%s\",\"ns\":%.3f,\"ns_min\":%.3f,\"bytes\":%g,\"limit\":\"%s\","
+           "\"ratio\":%.3f,\"rounds\":%zu,\"heap_calls\":%llu}\n",
+           question, body->name, median(ns, rounds), minimum(ns, rounds), body->bytes, limit, median(ratios, rounds),
+           rounds, (unsigned long long)heap_calls);
+}
+
+int bench_main(int argc, char **argv, const char *question, const bench_body *bodies, size_t count, size_t limit) {
+    static double ns[BODIES_MAX][ROUNDS_MAX], ratios[BODIES_MAX][ROUNDS_MAX];
+    uint64_t heap[BODIES_MAX] = {0};
+    size_t operations[BODIES_MAX];
+    bool quick = false;
+
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--quick") == 0) {
+            quick = true;
+        } else if (strcmp(argv[i], "--list") == 0) {
+            for (size_t body = 0; body < count; body++) {
+                puts(bodies[body].name);
+            }
+            return 0;
+        } else if (strcmp(argv[i], "--count-only") == 0 && i + 2 < argc) {
+            return count_only(bodies, count, argv[i + 1], argv[i + 2]);
+        } else {
+            fprintf(stderr, "usage: %s [--quick] [--list] [--count-only N BODY]\n", argv[0]);
+            return 2;
+        }
+    }
+    size_t rounds = quick ? 5 : ROUNDS_MAX;
+    for (size_t i = 0; i < count; i++) {
+        operations[i] = calibrate(&bodies[i], quick ? 2e6 : 2e7);
+    }
+    for (size_t round = 0; round < rounds; round++) {
+        for (size_t i = 0; i < count; i++) {
+            uint64_t before = bench_heap_calls();
+            ns[i][round] = time_once(&bodies[i], operations[i]);
+            heap[i] += bench_heap_calls() - before;
+        }
+        for (size_t i = 0; i < count; i++) {
+            ratios[i][round] = ns[i][round] / ns[limit][round];
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        print(question, &bodies[i], ns[i], ratios[i], rounds, bodies[limit].name, heap[i]);
+    }
+    return 0;
+}

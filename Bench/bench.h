@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Measures several bodies side by side: every round runs each of them once, so that noise of the machine hits all
+ * alike. Prints one JSON object per body: median and minimum time per operation, bytes per operation, and the ratio to
+ * the body that is the limit (median of the ratios of the rounds).
+ *
+ * With --count-only N the bodies run N operations without a clock, for instruction counts (see run.sh).
+ */
+#ifndef TENDON_BENCH_H
+#define TENDON_BENCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct bench_body {
+    const char *name;
+    /** Does @p count operations. */
+    void (*run)(void *context, size_t count);
+    void *context;
+    double bytes; /**< bytes of input per operation, 0: not stated */
+} bench_body;
+
+/** Keeps the optimiser from dropping a result. */
+static inline void bench_keep(const void *value) {
+    __asm__ volatile("" : : "r"(value) : "memory");
+}
+
+/** Nanoseconds of a monotonic clock. */
+uint64_t bench_now_ns(void);
+
+/**
+ * Runs and prints. @p question names the benchmark; bodies[limit] is the limit the others are compared with.
+ * Command line: [--quick] [--count-only N BODY].
+ */
+int bench_main(int argc, char **argv, const char *question, const bench_body *bodies, size_t count, size_t limit);
+
+/** What lies between the two is not timed: making ready what the next operations use up. */
+void bench_pause(void);
+void bench_resume(void);
+
+/** Heap calls (malloc, calloc, realloc) of this process so far; see heap_counter.c. */
+uint64_t bench_heap_calls(void);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* How long does one game rotation record (11 bytes) take to decode? Limit: the same bytes without any check. */
+#include "bench.h"
+
+#include <tendon/devices/bose_codec.h>
+
+static const uint8_t record[11] = {0x03, 0xFF, 0xFF, 0x2D, 0x41, 0x00, 0x00, 0x2D, 0x41, 0x00, 0x00};
+static tendon_bose_sensor_information information;
+
+static void decode(void *context, size_t count) {
+    (void)context;
+    tendon_bose_sample sample;
+    for (size_t i = 0; i < count; i++) {
+        const uint8_t *input = record;
+        bench_keep(input);
+        tendon_bose_sensor_data data =
+            tendon_bose_sensor_data_begin(input, sizeof record, &information, TENDON_BOSE_PROFILE_REPORTED);
+        while (tendon_bose_sensor_data_next(&data, &sample, NULL) == TENDON_BOSE_STEP_SAMPLE) {
+            bench_keep(&sample);
+        }
+    }
+}
+
+static double big_endian(const uint8_t *bytes) {
+    return (double)(int16_t)((uint16_t)bytes[0] << 8 | bytes[1]);
+}
+
+static void unchecked(void *context, size_t count) {
+    (void)context;
+    tendon_quaternion q;
+    for (size_t i = 0; i < count; i++) {
+        const uint8_t *input = record;
+        bench_keep(input);
+        double scale = information.records[0].scale;
+        q.x = big_endian(input + 3) * scale;
+        q.y = big_endian(input + 5) * scale;
+        q.z = big_endian(input + 7) * scale;
+        q.w = big_endian(input + 9) * scale;
+        bench_keep(&q);
+    }
+}
+
+int main(int argc, char **argv) {
+    /* Game rotation, -1..1 over -16383..16383, all periods to 20 ms, 8 bytes. */
+    static const uint8_t wire[12] = {0x03, 0xFF, 0xFF, 0x00, 0x01, 0xC0, 0x01, 0x3F, 0xFF, 0x00, 0x1F, 0x08};
+    static const bench_body bodies[] = {
+        {"unchecked_decode", unchecked, NULL, sizeof record},
+        {"tendon_bose_sensor_data_next", decode, NULL, sizeof record},
+    };
+    if (tendon_bose_decode_sensor_information(wire, sizeof wire, &information, NULL) < 0) {
+        return 1;
+    }
+    return bench_main(argc, argv, "bose_record", bodies, 2, 0);
+}
