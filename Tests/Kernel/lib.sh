@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: MIT
+# Sourced before each case (and by run.sh --command). A case prints results with ok, not_ok or check.
+# Set here: PROJECT, KERNEL_TESTS, BUILD, SWIFT_BIN, VENV, OUT (comes back to the host), CASE, KIND, CASE_DIR.
+
+ok() {
+    echo "ok $*"
+}
+
+not_ok() {
+    echo "not ok $*"
+}
+
+# check NAME COMMAND...: ok when the command succeeds. Its output is shown, indented, when it fails.
+check() {
+    local name=$1 output=/tmp/check.$BASHPID code=0
+    shift
+    "$@" >"$output" 2>&1 || code=$?
+    if [ $code -eq 0 ]; then
+        ok "$name"
+    else
+        not_ok "$name"
+        echo "#   $* (status $code)"
+        sed 's/^/#   /' "$output"
+    fi
+    return $code
+}
+
+# expect NAME STATUS COMMAND...: ok when the command ends with just this status.
+expect() {
+    local name=$1 wanted=$2 output=/tmp/check.$BASHPID code=0
+    shift 2
+    "$@" >"$output" 2>&1 || code=$?
+    if [ $code -eq "$wanted" ]; then
+        ok "$name"
+    else
+        not_ok "$name (status $code, not $wanted)"
+        sed 's/^/#   /' "$output"
+    fi
+    return 0
+}
+
+# wait_for SECONDS COMMAND...: until the command succeeds.
+wait_for() {
+    local until=$(($(date +%s%N) + $1 * 1000000000))
+    shift
+    until "$@" >/dev/null 2>&1; do
+        [ "$(date +%s%N)" -lt $until ] || return 1
+        sleep 0.05
+    done
+}
+
+adapter_ready() { # hciN: its address is known, so its set-up is through
+    hciconfig "$1" 2>/dev/null | grep -q 'BD Address: [0-9A-F:]*[1-9A-F]'
+}
+
+# controllers_start ARGUMENT...: btvirt with these; hci0 and hci1 are linked with each other.
+controllers_start() {
+    btvirt "$@" >"$CASE_DIR/btvirt.log" 2>&1 &
+    CONTROLLERS=$!
+    if ! wait_for 10 adapter_ready hci0 || ! wait_for 10 adapter_ready hci1; then
+        not_ok "virtual controllers: $(tail -n 1 "$CASE_DIR/btvirt.log")"
+        exit 1
+    fi
+}
+
+controllers_stop() {
+    kill -9 "$CONTROLLERS"
+    wait "$CONTROLLERS" 2>/dev/null
+    wait_for 5 eval '! compgen -G "/sys/class/bluetooth/hci*"'
+}
+
+case_begin() {
+    case $KIND in
+    legacy) controllers_start -L -l2 ;;   # LE only, 4.x: legacy advertising and scan commands only
+    extended) controllers_start -l2 ;;    # dual mode, 5.x: the extended sets
+    none) ;;
+    *) not_ok "unknown kind $KIND" && exit 1 ;;
+    esac
+}
+
+# The independent stack, for cases with bleak. Both controllers are its own from then on.
+bluetoothd_start() {
+    mkdir -p /run/dbus /var/lib/bluetooth
+    rm -f /run/dbus/pid
+    dbus-daemon --system --fork --nopidfile
+    local daemon=bluetoothd
+    command -v bluetoothd >/dev/null || daemon=/usr/libexec/bluetooth/bluetoothd
+    "$daemon" -n "$@" >"$CASE_DIR/bluetoothd.log" 2>&1 &
+    BLUETOOTHD=$!
+    wait_for 10 dbus-send --system --print-reply --dest=org.bluez / org.freedesktop.DBus.ObjectManager.GetManagedObjects
+}
+
+# monitor_start FILE: every HCI packet of every adapter into a btsnoop file.
+monitor_start() {
+    btmon -w "$1" </dev/null >/dev/null 2>&1 &
+    MONITOR=$!
+    wait_for 5 test -s "$1"
+}
+
+monitor_stop() {
+    kill -INT "$MONITOR"
+    wait "$MONITOR" 2>/dev/null
+}
+
+# management COMMAND...: btmgmt, which would wait for ever on a terminal.
+management() {
+    timeout 10 btmgmt "$@" </dev/null
+}
+
+address_of() { # hciN
+    hciconfig "$1" | sed -n 's/.*BD Address: \([0-9A-F:]*\).*/\1/p'
+}

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: MIT
+# Sourced by run.sh: builds in $cache what the virtual machine needs. Each step is skipped when its result is
+# there already, and puts its result in place last, so that an interrupted one is done again.
+
+need_tool() { # TOOL PACKAGE
+    PATH=$PATH:/usr/sbin:/sbin command -v "$1" >/dev/null || missing+=" $2"
+}
+
+prepare_tools() {
+    missing=
+    need_tool qemu-system-x86_64 qemu-system-x86
+    need_tool cpio cpio
+    need_tool btvirt bluez-test-tools
+    need_tool btmgmt bluez
+    need_tool dbus-daemon dbus
+    need_tool depmod kmod
+    if ! busybox --list 2>/dev/null | grep -qx insmod; then
+        missing+=" busybox-static"
+    fi
+    if [ -n "$missing" ]; then
+        echo "run.sh: these packages are missing; install them with: apt-get install$missing" >&2
+        exit 1
+    fi
+    export PATH="$PATH:/usr/sbin:/sbin"
+}
+
+# True when one of the cases says "# needs: ... $1".
+wants() {
+    [ ${#case_files[@]} -gt 0 ] || return 1
+    grep -lqE "^# needs:.*\b$1\b" "${case_files[@]}"
+}
+
+# The kernel of the distribution, unpacked, never installed. Only modules that the guest loads are kept.
+module_names="virtio_pci 9pnet_virtio 9p overlay algif_hash algif_skcipher cmac ecb
+    sha512_generic hmac ctr drbg ecdh_generic hci_vhci"
+
+prepare_kernel() {
+    [ -f "$cache/vmlinuz" ] && [ -f "$cache/modules/order" ] && return
+    local package work version path
+    package=$(apt-cache depends linux-image-amd64 2>/dev/null | sed -n 's/^ *Depends: \(linux-image-[0-9].*\)/\1/p' | head -n 1)
+    [ -n "$package" ] || { echo "run.sh: apt knows no linux-image-amd64 (apt-get update?)" >&2 && exit 1; }
+    echo "# kernel: $package" >&2
+    work=$(mktemp -d "$cache/kernel.XXXX")
+    (cd "$work" && apt-get download "$package" >apt.log 2>&1) || { cat "$work/apt.log" >&2 && exit 1; }
+    dpkg -x "$work"/linux-image-*.deb "$work/root"
+    version=$(basename "$work"/root/lib/modules/*)
+    depmod -b "$work/root" "$version"
+    rm -rf "$cache/modules"
+    mkdir -p "$work/modules"
+    for name in $module_names; do
+        modprobe -d "$work/root" -S "$version" --show-depends "$name"
+    done | awk '$1 == "insmod" && !seen[$2]++ { print $2 }' >"$work/paths"
+    while read -r path; do
+        cp "$path" "$work/modules/"
+        basename "$path"
+    done <"$work/paths" >"$work/modules/order"
+    mv "$work/modules" "$cache/modules"
+    cp "$work"/root/boot/vmlinuz-* "$work/vmlinuz" && mv "$work/vmlinuz" "$cache/vmlinuz"
+    rm -rf "$work"
+}
+
+prepare_initramfs() {
+    local work out=$cache/initramfs.gz
+    if [ -f "$out" ] && [ "$out" -nt "$here/init" ] && [ "$out" -nt "$cache/modules/order" ]; then
+        return
+    fi
+    work=$(mktemp -d "$cache/initramfs.XXXX")
+    mkdir -p "$work/bin" "$work/modules"
+    cp "$(command -v busybox)" "$work/bin/busybox"
+    cp "$cache"/modules/* "$work/modules/"
+    install -m 755 "$here/init" "$work/init"
+    (cd "$work" && find . | cpio -o -H newc --quiet | gzip -1) >"$work.gz"
+    mv "$work.gz" "$out"
+    rm -rf "$work"
+}
+
+# The test programs: a Meson build of the project with everything on.
+prepare_build() {
+    build=$cache/meson
+    if [ ! -f "$build/build.ninja" ]; then
+        meson setup "$build" "$project" -Dtests=false -Dkernel_tests=true >"$cache/meson.log" 2>&1 ||
+            { cat "$cache/meson.log" >&2 && exit 1; }
+    fi
+    nice ninja -C "$build" -j2 >"$cache/ninja.log" 2>&1 || { tail -n 40 "$cache/ninja.log" >&2 && exit 1; }
+}
+
+# Python with the independent peers (bleak, bumble), made with the system's interpreter where there is one.
+prepare_venv() {
+    local python=/usr/bin/python3
+    venv=$cache/venv
+    cmp -s "$here/requirements.txt" "$venv/requirements.txt" && return
+    [ -x "$python" ] || python=$(command -v python3)
+    rm -rf "$venv"
+    "$python" -m venv "$venv" || { echo "run.sh: install python3-venv" >&2 && exit 1; }
+    "$venv/bin/pip" install --quiet --disable-pip-version-check -r "$here/requirements.txt" >&2
+    cp "$here/requirements.txt" "$venv/requirements.txt"
+}

@@ -1,0 +1,136 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Runs the kernel tests: Debian's kernel in QEMU, this machine's file system in it, virtual controllers only.
+# The adapters of this machine are never touched. See README.md beside this file.
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+project=$(cd "$here/../.." && pwd)
+cache=${TENDON_KERNEL_CACHE:-$project/build/kernel}
+limit=${TENDON_KERNEL_LIMIT:-600}
+build=${BUILD:-}
+venv=${VENV:-}
+command_line=
+prepare_only=false
+cases=()
+
+usage() {
+    cat <<USAGE
+usage: run.sh [option...] [case...]
+
+Boots the virtual machine once and runs the cases in it: names of files in Tests/Kernel/cases, with or without
+the .sh, shell patterns too ('1*'), or paths. Without a name: all of them.
+
+  --build DIR       Meson build directory with the test programs (default: CACHE/meson, built here)
+  --cache DIR       what is built for the machine is kept here (default: build/kernel)
+  --limit SECONDS   for the whole run (default $limit)
+  --command TEXT    runs TEXT with bash in the guest instead of the cases
+  --prepare         builds what the machine needs and stops
+  --list            names the cases and stops
+USAGE
+}
+
+list_cases() {
+    local file
+    for file in "$here"/cases/*.sh; do
+        printf '%-24s %s\n' "$(basename "$file" .sh)" "$(sed -n 's/^# title: //p' "$file")"
+    done
+}
+
+while [ $# -gt 0 ]; do
+    case $1 in
+    --build) build=$(cd "$2" && pwd) && shift 2 ;;
+    --cache) cache=$2 && shift 2 ;;
+    --limit) limit=$2 && shift 2 ;;
+    --command) command_line=$2 && shift 2 ;;
+    --prepare) prepare_only=true && shift ;;
+    --list) list_cases && exit 0 ;;
+    -h | --help) usage && exit 0 ;;
+    -*) usage >&2 && exit 2 ;;
+    *) cases+=("$1") && shift ;;
+    esac
+done
+
+mkdir -p "$cache"
+cache=$(cd "$cache" && pwd)
+# shellcheck source=Tests/Kernel/prepare.sh
+source "$here/prepare.sh"
+
+# Full paths of the cases that were asked for, in the order of the names.
+resolve_cases() {
+    local name file found
+    [ ${#cases[@]} -gt 0 ] || cases=('*')
+    for name in "${cases[@]}"; do
+        if [ -f "$name" ]; then
+            realpath "$name"
+            continue
+        fi
+        found=false
+        for file in "$here"/cases/${name%.sh}.sh; do
+            [ -f "$file" ] && echo "$file" && found=true
+        done
+        $found || { echo "run.sh: no case is called '$name' (run.sh --list names them)" >&2 && return 2; }
+    done
+}
+
+case_files=()
+if [ -z "$command_line" ]; then
+    resolved=$(resolve_cases)
+    mapfile -t case_files <<<"$resolved"
+fi
+
+prepare_tools
+prepare_kernel
+prepare_initramfs
+if [ -z "$build" ] && wants build; then
+    prepare_build
+fi
+if [ -z "$venv" ] && wants venv; then
+    prepare_venv
+fi
+$prepare_only && exit 0
+
+# One directory per run: its environment goes in, status and captures come out. Two runs may overlap.
+mkdir -p "$cache/runs"
+run=$(mktemp -d "$cache/runs/$(date +%H%M%S).XXXX")
+ln -sfn "$(basename "$run")" "$cache/runs/last"
+{
+    printf 'export %s=%q\n' PROJECT "$project" KERNEL_TESTS "$here" BUILD "${build:-$cache/meson}" \
+        VENV "${venv:-$cache/venv}" SWIFT_BIN "${SWIFT_BIN:-$project/.build/release}" OUT "$run" HOME /root \
+        PATH /usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LD_LIBRARY_PATH "${LD_LIBRARY_PATH:-}"
+    printf 'COMMAND=%q\n' "$command_line"
+    printf 'CASES=('
+    [ ${#case_files[@]} -eq 0 ] || printf ' %q' "${case_files[@]}"
+    printf ' )\n'
+    # What a caller wants to hand to the cases.
+    env -0 | while IFS= read -r -d '' line; do
+        case $line in TENDON_*) printf 'export %s=%q\n' "${line%%=*}" "${line#*=}" ;; esac
+    done
+} >"$run/environment"
+
+# Keep what the last ten runs left behind.
+(cd "$cache/runs" && ls -1td -- */ 2>/dev/null | grep -v '^last/' | tail -n +11 | xargs -r rm -rf)
+
+started=$(date +%s)
+set +e
+timeout -k 5 "$limit" qemu-system-x86_64 -accel tcg,thread=multi -M q35 -cpu max -smp 2 -m "${TENDON_KERNEL_MEMORY:-1024}" \
+    -nographic -net none -no-reboot -kernel "$cache/vmlinuz" -initrd "$cache/initramfs.gz" \
+    -append "console=ttyS0 panic=-1 quiet loglevel=3 mitigations=off tendon.run=$run" \
+    -virtfs local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap \
+    -virtfs local,path="$run",mount_tag=out,security_model=none \
+    </dev/null 2>&1 | tee "$run/console.log" | sed -u 's/\r//g; s/\x1b\[[0-9;?]*[A-Za-z]//g; s/\x1bc//g; /^tendon-exit /d; /^SeaBIOS/d; /^$/d; s/^Booting from ROM[. ]*//; /reboot: Power down/d'
+qemu=${PIPESTATUS[0]}
+set -e
+elapsed=$(($(date +%s) - started))
+
+status=$(tr -d '\r' <"$run/console.log" | sed -n 's/^tendon-exit //p' | tail -n 1)
+if [ "$qemu" = 124 ] || [ "$qemu" = 137 ]; then
+    echo "run.sh: stopped after the limit of $limit s; the output so far is in $run" >&2
+    exit 1
+fi
+if [ -z "$status" ]; then
+    echo "run.sh: the virtual machine ended without a status (QEMU: $qemu); its output is in $run/console.log" >&2
+    exit 1
+fi
+echo "# virtual machine: $elapsed s; files it left: $run"
+exit "$status"
