@@ -1,0 +1,6 @@
+/* SPDX-License-Identifier: MIT */
+#include "tendon/version.h"
+
+const char *tendon_version(void) {
+    return TENDON_VERSION;
+}
