@@ -34,7 +34,7 @@ class Bose:
 
     def __init__(self):
         self.configuration = bytes.fromhex("000000010000020000030000")
-        self.gesture_configuration = bytes.fromhex("81008200830" "0c000c100c200")
+        self.gesture_configuration = bytes.fromhex("810082008300c000c100c200")
         self.sent = 0
         self.wake = asyncio.Event()
         properties = Characteristic.Properties
