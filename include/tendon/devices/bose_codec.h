@@ -73,6 +73,19 @@ enum { TENDON_BOSE_STATUS_LIST(TENDON_BOSE_STATUS_ENUM) };
 
 /** Maps ATT application errors 0x80 to 0x9F to this layer; all else passes through. */
 tendon_status tendon_bose_status_from_att(tendon_status status);
+/** "BOSE_ERROR_UNKNOWN_SENSOR" ...; statuses of other layers as tendon_status_name() has them. Never NULL. */
+const char *tendon_bose_status_name(tendon_status status);
+/** One line about a status; other layers as tendon_status_text(). Never NULL. */
+const char *tendon_bose_status_text(tendon_status status);
+
+/** The SDK numbers its errors twice, with the same numbers. */
+typedef enum tendon_bose_sdk_numbering {
+    TENDON_BOSE_SDK_NONE = 0, /**< no number of the SDK's */
+    TENDON_BOSE_SDK_SESSION,  /**< firmware update required 1 ... bonding failed 7 */
+    TENDON_BOSE_SDK_DEVICE    /**< invalid response 1, device out of range 3 ... intents check failed 7 */
+} tendon_bose_sdk_numbering;
+/** The SDK's number of a status, and which of its two numberings that is; 0 with SDK_NONE when it has none. */
+int tendon_bose_sdk_code(tendon_status status, tendon_bose_sdk_numbering *numbering);
 
 /* ---- device information, 19 bytes ---- */
 
@@ -108,6 +121,8 @@ tendon_status tendon_bose_decode_device_information(const uint8_t *data, size_t 
                                                     tendon_bose_device_information *out, size_t *offset);
 tendon_status tendon_bose_encode_device_information(const tendon_bose_device_information *information, uint8_t *out,
                                                     size_t capacity);
+/** TENDON_BOSE_STATUS_SUSPENDED of a raw status. */
+bool tendon_bose_suspended(uint16_t status);
 /** Meaningful only when suspended; 5 to 15 are unknown. */
 tendon_bose_suspension_reason tendon_bose_suspension_reason_of(uint16_t status);
 /** "unknown", "voice_assistant", "multipoint_connection", "music_share", "ota_firmware_update" (vectors' spelling). */
@@ -131,6 +146,10 @@ typedef enum tendon_bose_sensor {
 
 /** "accelerometer" ..., "unknown". */
 const char *tendon_bose_sensor_name(uint8_t sensor_id);
+/** Bytes of a known sensor's sample by the table of docs/protocols/bose.md; 0: unknown sensor. */
+uint8_t tendon_bose_sample_length(uint8_t sensor_id);
+/** "unreliable", "low", "medium", "high"; "unknown" above 3. */
+const char *tendon_bose_accuracy_name(uint8_t accuracy);
 
 /** Sensors a device may list; more are a full table (tested). */
 #define TENDON_BOSE_SENSORS_MAX 16
@@ -146,7 +165,7 @@ typedef struct tendon_bose_sensor_record {
 } tendon_bose_sensor_record;
 
 typedef struct tendon_bose_rejected_record {
-    size_t offset;
+    uint16_t offset; /**< start of the record; 65535 stands for all beyond */
     uint8_t sensor_id;
     tendon_status status; /**< TENDON_BOSE_ERROR_BAD_RANGE */
 } tendon_bose_rejected_record;
@@ -165,6 +184,7 @@ tendon_status tendon_bose_decode_sensor_information(const uint8_t *data, size_t 
                                                     tendon_bose_sensor_information *out, size_t *offset);
 const tendon_bose_sensor_record *tendon_bose_find_sensor(const tendon_bose_sensor_information *information,
                                                          uint8_t sensor_id);
+/** @return 12, TENDON_ERROR_NO_ROOM, or BOSE_ERROR_BAD_RANGE. */
 tendon_status tendon_bose_encode_sensor_record(const tendon_bose_sensor_record *record, uint8_t *out, size_t capacity);
 
 /** 320, 160, 80, 40, 20, 10, 5 for bits 0 to 6; 0 for others. */
@@ -207,6 +227,19 @@ uint16_t tendon_bose_enabled_period(const tendon_bose_sensor_configuration *conf
 
 /* ---- sensor data ---- */
 
+/** The reported profile of one raw count: (raw - raw_min) * scale + scaled_min. */
+static inline double tendon_bose_scale_reported(const tendon_bose_sensor_record *record, int16_t raw) {
+    return (double)(raw - record->raw_min) * record->scale + (double)record->scaled_min;
+}
+/** The fixed profile: vector components. For the gyroscope this is not deg/s. */
+static inline double tendon_bose_scale_fixed_vector(int16_t raw) {
+    return (double)raw / 4096.0;
+}
+/** The fixed profile: quaternion components (and the accuracy of the rotation sensor). */
+static inline double tendon_bose_scale_fixed_quaternion(int16_t raw) {
+    return (double)raw / 16384.0;
+}
+
 typedef struct tendon_bose_vector {
     double x, y, z;
 } tendon_bose_vector;
@@ -227,7 +260,7 @@ typedef struct tendon_bose_sample {
     int16_t raw[4];        /**< x, y, z(, w) */
     int16_t raw_bias[3];
     int16_t accuracy_raw; /**< rotation */
-    double accuracy_rad;  /**< rotation: estimated error; reported profile */
+    double accuracy_rad;  /**< rotation: estimated error, by the same profile; see accuracy_unknown */
     union {
         tendon_bose_vector vector;
         tendon_quaternion quaternion;
@@ -316,7 +349,7 @@ tendon_status tendon_bose_decode_gesture_information(const uint8_t *data, size_t
                                                      tendon_bose_gesture_information *out, size_t *offset);
 
 /** Longest gesture configuration value. */
-#define TENDON_BOSE_GESTURE_CONFIGURATION_MAX 128
+#define TENDON_BOSE_GESTURE_CONFIGURATION_MAX 64
 
 /** The raw value and where its entries are: unknown gestures are written back verbatim. */
 typedef struct tendon_bose_gesture_configuration {
@@ -330,13 +363,17 @@ typedef struct tendon_bose_gesture_configuration {
     size_t count;
 } tendon_bose_gesture_configuration;
 
-/** @return TENDON_OK; TENDON_ERROR_TRUNCATED (*offset = the entry; earlier ones valid; no base for a write). */
+/**
+ * @p information may be NULL: every payload is one byte then.
+ * @return TENDON_OK; TENDON_ERROR_TRUNCATED or TENDON_ERROR_TABLE_FULL (*offset = the entry; earlier ones are valid;
+ *         no base for a write); TENDON_ERROR_NO_ROOM: longer than TENDON_BOSE_GESTURE_CONFIGURATION_MAX.
+ */
 tendon_status tendon_bose_decode_gesture_configuration(const uint8_t *data, size_t length,
                                                        const tendon_bose_gesture_information *information,
                                                        tendon_bose_gesture_configuration *out, size_t *offset);
 tendon_status tendon_bose_encode_gesture_configuration(const tendon_bose_gesture_configuration *configuration,
                                                        uint8_t *out, size_t capacity);
-/** BOSE_ERROR_UNKNOWN_GESTURE when it is not in the list. */
+/** BOSE_ERROR_UNKNOWN_GESTURE when it is not in the list, or its payload has no known meaning. */
 tendon_status tendon_bose_set_gesture(tendon_bose_gesture_configuration *configuration, uint8_t gesture_id,
                                       bool enabled);
 /** Known gestures only. */

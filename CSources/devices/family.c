@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+#include "tendon/devices/family.h"
+#include "tendon/devices/bose_codec.h"
+
+static bool is_bose(const uint8_t *data, size_t length) {
+    return tendon_bose_recognize(data, length) != TENDON_BOSE_ADVERTISED_NOTHING;
+}
+
+/* One row per family. */
+static const tendon_family families[] = {
+    {"bose", NULL, "Bose wearable", is_bose},
+};
+enum { FAMILY_COUNT = sizeof families / sizeof families[0] };
+
+const tendon_family *tendon_families(size_t *count) {
+    *count = FAMILY_COUNT;
+    return families;
+}
+
+/* memcmp needs lengths and the core has no libc: strings are compared here. */
+static bool same(const char *a, const char *b) {
+    while (*a != '\0' && *a == *b) {
+        a++;
+        b++;
+    }
+    return *a == *b;
+}
+
+const tendon_family *tendon_family_named(const char *name) {
+    for (size_t i = 0; name != NULL && i < FAMILY_COUNT; i++) {
+        if (same(families[i].name, name) || (families[i].alias != NULL && same(families[i].alias, name))) {
+            return &families[i];
+        }
+    }
+    return NULL;
+}
+
+const tendon_family *tendon_family_of(const uint8_t *data, size_t length) {
+    for (size_t i = 0; i < FAMILY_COUNT; i++) {
+        if (families[i].recognizes(data, length)) {
+            return &families[i];
+        }
+    }
+    return NULL;
+}
