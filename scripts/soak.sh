@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# The long runs of which `make test` takes a fixed sample. SOAK_MINUTES (default 60) is shared by the fuzz targets.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+build=$(mkdir -p "${BUILD:-build}" && cd "${BUILD:-build}" && pwd)
+export BUILD=$build
+minutes=${SOAK_MINUTES:-60}
+targets=$(find Tests/Fuzz -name 'fuzz_*.c' | wc -l)
+
+echo "== C tests with their long loops (all quaternions, 60 s of notifications)"
+[ -f "$build/soak/build.ninja" ] || meson setup "$build/soak" . -Dbuildtype=release >/dev/null
+ninja -C "$build/soak" >/dev/null
+TENDON_SOAK=1 meson test -C "$build/soak" --no-rebuild --timeout-multiplier 60 --print-errorlogs
+echo "== fuzzing $targets targets, $((minutes * 60 / targets)) s each"
+Tests/Fuzz/run.sh $((minutes * 60 / targets))
+echo "== proofs"
+Tests/Proof/run.sh
+echo "== the kernel's stack, long streams"
+swift build --scratch-path "$build/swift" -c release --product tendon
+TENDON_SOAK=1 SWIFT_BIN=$build/swift/release Tests/Kernel/run.sh
