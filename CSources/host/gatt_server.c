@@ -118,8 +118,8 @@ tendon_status tendon_gatt_add_include(tendon_gatt_server *server, uint16_t servi
 /** The CCCD after a value: always readable, written with the security that reading the value asks for. */
 static void append_cccd(tendon_gatt_server *server, uint8_t value_permissions) {
     tendon_uuid uuid = tendon_uuid_from_u16(TENDON_GATT_CCCD);
-    uint32_t security = ((uint32_t)value_permissions & (TENDON_GATT_READ_ENCRYPTED | TENDON_GATT_READ_AUTHENTICATED |
-                                                        TENDON_GATT_READ_AUTHORIZED))
+    uint32_t security = ((uint32_t)value_permissions &
+                         (TENDON_GATT_READ_ENCRYPTED | TENDON_GATT_READ_AUTHENTICATED | TENDON_GATT_READ_AUTHORIZED))
                         << 1; /* each WRITE_ bit stands one above its READ_ bit */
     tendon_gatt_attribute *attribute =
         append(server, &uuid, (uint8_t)(TENDON_GATT_PERMIT_READ | TENDON_GATT_PERMIT_WRITE | security));

@@ -11,8 +11,7 @@ static uint8_t check_security(const tendon_gatt_connection *connection, uint32_t
         /* Vol 3 Part C 10.3.1: without a key the client must pair, with one it must start encryption. */
         return connection->bonded ? TENDON_ATT_INSUFFICIENT_ENCRYPTION : TENDON_ATT_INSUFFICIENT_AUTHENTICATION;
     }
-    if ((required & TENDON_GATT_READ_AUTHENTICATED) != 0 &&
-        connection->security < TENDON_GATT_SECURITY_AUTHENTICATED) {
+    if ((required & TENDON_GATT_READ_AUTHENTICATED) != 0 && connection->security < TENDON_GATT_SECURITY_AUTHENTICATED) {
         return TENDON_ATT_INSUFFICIENT_AUTHENTICATION;
     }
     if (encryption && connection->key_size < connection->minimum_key_size) {
@@ -69,7 +68,7 @@ uint8_t tendon_gatt_value_of(tendon_gatt_connection *connection, const tendon_ga
         return 0;
     }
     if (!attribute->dynamic) {
-        *value = attribute->value;
+        *value = attribute->length != 0 ? attribute->value : scratch;
         *length = attribute->length;
         return 0;
     }
@@ -81,6 +80,9 @@ uint8_t tendon_gatt_value_of(tendon_gatt_connection *connection, const tendon_ga
     *length = 0;
     uint8_t code = code_of(handlers->read(handlers->context, connection, attribute->handle, value, length));
     bool impossible = *length > TENDON_ATT_VALUE_MAX || (*value == NULL && *length != 0);
+    if (*length == 0) {
+        *value = scratch; /* never NULL: callers add offsets */
+    }
     return code == 0 && impossible ? TENDON_ATT_UNLIKELY_ERROR : code;
 }
 
@@ -180,8 +182,7 @@ uint8_t tendon_gatt_serve_read_blob(tendon_gatt_transaction *t) {
 /** Read Multiple: all handles are checked and read, also those whose values no longer fit (3.4.4.7). */
 static uint8_t read_multiple(tendon_gatt_transaction *t, bool variable) {
     tendon_reader handles = tendon_reader_make(t->pdu->data, t->pdu->length);
-    tendon_write_u8(&t->out,
-                    variable ? TENDON_ATT_READ_MULTIPLE_VARIABLE_RESPONSE : TENDON_ATT_READ_MULTIPLE_RESPONSE);
+    tendon_write_u8(&t->out, variable ? TENDON_ATT_READ_MULTIPLE_VARIABLE_RESPONSE : TENDON_ATT_READ_MULTIPLE_RESPONSE);
     bool full = false;
     while (tendon_reader_remaining(&handles) >= 2) { /* bounded by the PDU: each pass takes two bytes of it */
         const uint8_t *value;

@@ -102,7 +102,8 @@ static uint8_t serve(tendon_gatt_transaction *t) {
 
 /** Sends the response, or keeps it until the link takes it. */
 static void send_response(tendon_gatt_connection *connection) {
-    tendon_status status = tendon_att_bearer_send(connection->bearer, connection->response, connection->response_length);
+    tendon_status status =
+        tendon_att_bearer_send(connection->bearer, connection->response, connection->response_length);
     connection->response_pending = status == TENDON_ERROR_WOULD_BLOCK; /* any other error: the link is lost */
 }
 
@@ -140,36 +141,29 @@ static void take_command(tendon_gatt_connection *connection, const tendon_att_pd
     }
 }
 
-tendon_status tendon_gatt_connection_receive(tendon_gatt_connection *connection, const uint8_t *pdu, size_t length,
-                                             uint64_t now) {
-    tendon_att_pdu decoded;
-    if (length == 0) {
-        connection->counters.malformed++;
-        return TENDON_ERROR_TRUNCATED; /* no opcode to answer */
+/** Decodes; a PDU longer than the MTU breaks the bearer's rules whatever it holds (Vol 3 Part F 3.2.8). */
+static tendon_status decode(tendon_gatt_connection *connection, const uint8_t *pdu, size_t length,
+                            tendon_att_pdu *out) {
+    tendon_att_bearer *bearer = connection->bearer;
+    if (length == 0 || length > bearer->mtu) {
+        memset(out, 0, sizeof *out);
+        bearer->counters.malformed++;
+        return length == 0 ? TENDON_ERROR_TRUNCATED : TENDON_ERROR_MALFORMED;
     }
-    tendon_status status = tendon_att_decode(pdu, length, &decoded, NULL);
-    decoded.opcode = pdu[0];
-    tendon_att_class kind = tendon_att_opcode_class(pdu[0]);
-    bool command = kind == TENDON_ATT_CLASS_COMMAND || (pdu[0] & 0x40u) != 0;
-    bool request = kind == TENDON_ATT_CLASS_REQUEST || (kind == TENDON_ATT_CLASS_UNKNOWN && !command);
-    if (request && connection->response_pending) {
-        connection->counters.pipelined++;
-        return TENDON_ERROR_BUSY;
+    tendon_status status = tendon_att_decode(pdu, length, out, NULL);
+    if (status == TENDON_ERROR_UNSUPPORTED) {
+        bearer->counters.unknown_opcode++;
+    } else if (status != TENDON_OK) {
+        bearer->counters.malformed++;
     }
-    if (status != TENDON_OK && status != TENDON_ERROR_UNSUPPORTED) {
-        connection->counters.malformed++;
-    }
-    if (request) {
-        bool unknown = kind == TENDON_ATT_CLASS_UNKNOWN;
-        respond(connection, &decoded,
-                status == TENDON_OK ? 0 : (unknown ? TENDON_ATT_REQUEST_NOT_SUPPORTED : TENDON_ATT_INVALID_PDU), now);
-        return status;
-    }
-    if (status != TENDON_OK) {
-        return status;
-    }
+    return status;
+}
+
+/** All that is no request; it decoded. */
+static tendon_status take_other(tendon_gatt_connection *connection, tendon_att_class kind, const tendon_att_pdu *pdu,
+                                uint64_t now) {
     if (kind == TENDON_ATT_CLASS_COMMAND) {
-        take_command(connection, &decoded, now);
+        take_command(connection, pdu, now);
         return TENDON_OK;
     }
     if (kind == TENDON_ATT_CLASS_CONFIRMATION && connection->indication_outstanding) {
@@ -177,9 +171,30 @@ tendon_status tendon_gatt_connection_receive(tendon_gatt_connection *connection,
         return TENDON_OK;
     }
     if (kind == TENDON_ATT_CLASS_CONFIRMATION) {
-        connection->counters.unexpected_confirmations++;
+        connection->bearer->counters.unexpected_confirmation++;
     }
     return TENDON_ERROR_WRONG_STATE; /* a confirmation of nothing, or a PDU that servers send */
+}
+
+tendon_status tendon_gatt_connection_receive(tendon_gatt_connection *connection, const uint8_t *pdu, size_t length,
+                                             uint64_t now) {
+    uint8_t opcode = length != 0 ? pdu[0] : 0;
+    tendon_att_class kind = tendon_att_opcode_class(opcode);
+    bool unknown_request = kind == TENDON_ATT_CLASS_UNKNOWN && (opcode & 0x40u) == 0 && length != 0;
+    bool request = kind == TENDON_ATT_CLASS_REQUEST || unknown_request;
+    if (request && connection->response_pending) {
+        connection->counters.pipelined++;
+        return TENDON_ERROR_BUSY;
+    }
+    tendon_att_pdu decoded;
+    tendon_status status = decode(connection, pdu, length, &decoded);
+    if (request) {
+        decoded.opcode = opcode;
+        uint8_t refusal = unknown_request ? TENDON_ATT_REQUEST_NOT_SUPPORTED : TENDON_ATT_INVALID_PDU;
+        respond(connection, &decoded, status == TENDON_OK ? 0 : refusal, now);
+        return status;
+    }
+    return status == TENDON_OK ? take_other(connection, kind, &decoded, now) : status;
 }
 
 /* ---- what the server sends by itself ---- */
@@ -191,16 +206,16 @@ uint16_t tendon_gatt_connection_cccd(const tendon_gatt_connection *connection, u
 }
 
 /** Sends one notification or indication. @p bit: the CCCD bit that it needs. */
-static tendon_status send_value(tendon_gatt_connection *connection, uint8_t opcode, uint16_t bit,
-                                uint16_t value_handle, const uint8_t *value, size_t length) {
+static tendon_status send_value(tendon_gatt_connection *connection, uint8_t opcode, uint16_t bit, uint16_t value_handle,
+                                const uint8_t *value, size_t length) {
     if (value == NULL && length != 0) {
         return TENDON_ERROR_INVALID_ARGUMENT;
     }
     if ((tendon_gatt_connection_cccd(connection, value_handle) & bit) == 0) {
         return TENDON_GATT_ERROR_NOT_SUBSCRIBED;
     }
-    uint8_t code = tendon_gatt_check_read_security(connection,
-                                                   tendon_gatt_find_attribute(connection->server, value_handle));
+    uint8_t code =
+        tendon_gatt_check_read_security(connection, tendon_gatt_find_attribute(connection->server, value_handle));
     if (code != 0) {
         return TENDON_ATT_ERROR(code); /* subscribed before the link lost its security, or with less of it */
     }
@@ -226,8 +241,7 @@ tendon_status tendon_gatt_indicate(tendon_gatt_connection *connection, uint16_t 
     if (connection->indication_outstanding) {
         return TENDON_ERROR_BUSY;
     }
-    tendon_status status =
-        send_value(connection, TENDON_ATT_HANDLE_VALUE_INDICATION, 2, value_handle, value, length);
+    tendon_status status = send_value(connection, TENDON_ATT_HANDLE_VALUE_INDICATION, 2, value_handle, value, length);
     if (status == TENDON_OK) {
         connection->indication_outstanding = true;
         connection->indicated_handle = value_handle;

@@ -55,9 +55,10 @@ static bool value_matches(const tendon_gatt_transaction *t, const tendon_gatt_at
     const uint8_t *value;
     size_t length;
     uint8_t scratch[2];
-    return tendon_uuid_equal(&attribute->type, &t->pdu->type) && tendon_gatt_check_read(t->connection, attribute) == 0 &&
-           tendon_gatt_value_of(t->connection, attribute, scratch, &value, &length) == 0 &&
-           length == t->pdu->length && (length == 0 || memcmp(value, t->pdu->data, length) == 0);
+    return tendon_uuid_equal(&attribute->type, &t->pdu->type) &&
+           tendon_gatt_check_read(t->connection, attribute) == 0 &&
+           tendon_gatt_value_of(t->connection, attribute, scratch, &value, &length) == 0 && length == t->pdu->length &&
+           (length == 0 || memcmp(value, t->pdu->data, length) == 0);
 }
 
 uint8_t tendon_gatt_serve_find_by_type_value(tendon_gatt_transaction *t) {

@@ -5,6 +5,15 @@
  *
  * Handles are given in order of the tendon_gatt_add_*() calls, from 1, without
  * gaps. The database is fixed before the first connection is initialised.
+ *
+ * Order of checks (Vol 3 Part F 3.4, 4; Part C 10.3.1): handle, permission,
+ * authentication, encryption, key size, authorisation, offset, length.
+ *
+ * Sequential rule (Vol 3 Part F 3.3.2): while a response waits for the link
+ * (the send would have blocked), a further request is ignored and counted in
+ * counters.pipelined; commands and confirmations are still served. The waiting
+ * response goes out before any notification, so a flood of our own cannot
+ * starve it.
  */
 #ifndef TENDON_HOST_GATT_SERVER_H
 #define TENDON_HOST_GATT_SERVER_H
@@ -81,8 +90,13 @@ void tendon_gatt_server_init(tendon_gatt_server *server, tendon_gatt_attribute *
 
 /* Each returns the new attribute's handle, or a negative status (sticky). */
 tendon_status tendon_gatt_add_service(tendon_gatt_server *server, const tendon_uuid *uuid, bool primary);
+/** Directly after a service declaration or another include; @p service_handle is a service that is complete. */
 tendon_status tendon_gatt_add_include(tendon_gatt_server *server, uint16_t service_handle);
-/** Declaration and value; a CCCD follows when notify or indicate is among @p properties. Returns the VALUE handle. */
+/**
+ * Declaration and value; a CCCD follows when notify or indicate is among @p properties. Returns the VALUE handle.
+ * The security that @p permissions ask for reading is asked for notifications and for writing the CCCD too. Writes
+ * with response need the WRITE property, commands WRITE_WITHOUT_RESPONSE, beside the permission.
+ */
 tendon_status tendon_gatt_add_characteristic(tendon_gatt_server *server, const tendon_uuid *uuid, uint8_t properties,
                                              uint8_t permissions);
 tendon_status tendon_gatt_add_descriptor(tendon_gatt_server *server, const tendon_uuid *uuid, uint8_t permissions);
@@ -95,6 +109,16 @@ typedef struct tendon_gatt_prepared {
     uint16_t handle, offset, length;
     uint8_t value[TENDON_ATT_MTU_MAX - 5];
 } tendon_gatt_prepared;
+
+/** What a connection served and refused. Malformed PDUs and stray confirmations are in the bearer's counters. */
+typedef struct tendon_gatt_connection_counters {
+    uint32_t requests;         /**< served, error responses included */
+    uint32_t errors;           /**< error responses among them */
+    uint32_t pipelined;        /**< requests ignored because a response was still waiting */
+    uint32_t commands;         /**< Write Commands carried out */
+    uint32_t refused_commands; /**< Write Commands dropped for lack of handle, permission, security or length */
+    uint32_t signed_writes;    /**< Signed Write Commands: always ignored, there is no signing key to check them with */
+} tendon_gatt_connection_counters;
 
 typedef struct tendon_gatt_connection_config {
     tendon_att_bearer *bearer; /**< init()ed; its server is set */
@@ -115,11 +139,14 @@ typedef struct tendon_gatt_connection {
     uint8_t key_size;         /**< encryption key size in bytes, 16 unless told */
     uint8_t minimum_key_size; /**< smaller keys get Encryption Key Size Too Short; 7 unless told */
     bool authorized;
+    bool bonded; /**< a key is stored: refused for lack of encryption with Insufficient Encryption, else Authentication
+                  */
     bool mtu_exchanged, indication_outstanding, response_pending;
     uint16_t indicated_handle;
     size_t prepared_count;
     size_t response_length;
     uint64_t indication_deadline;
+    tendon_gatt_connection_counters counters;
     uint8_t response[TENDON_ATT_MTU_MAX]; /**< a response that would have blocked */
 } tendon_gatt_connection;
 
@@ -133,7 +160,8 @@ uint16_t tendon_gatt_connection_cccd(const tendon_gatt_connection *connection, u
 
 /**
  * Sends a notification if the client enabled it. A value longer than MTU-3 is cut (Vol 3 Part F 3.4.7.1).
- * @return TENDON_OK, TENDON_GATT_ERROR_NOT_SUBSCRIBED, TENDON_ERROR_WOULD_BLOCK, ...
+ * @return TENDON_OK, TENDON_GATT_ERROR_NOT_SUBSCRIBED, TENDON_ERROR_WOULD_BLOCK (also while a response waits),
+ *         TENDON_ATT_ERROR(..) when the link lacks the security that the characteristic asks for, ...
  */
 tendon_status tendon_gatt_notify(tendon_gatt_connection *connection, uint16_t value_handle, const uint8_t *value,
                                  size_t length);
@@ -141,7 +169,12 @@ tendon_status tendon_gatt_notify(tendon_gatt_connection *connection, uint16_t va
 tendon_status tendon_gatt_indicate(tendon_gatt_connection *connection, uint16_t value_handle, const uint8_t *value,
                                    size_t length, uint64_t now);
 
-/* Called by the bearer. */
+/*
+ * Called by the bearer. receive() takes every PDU that the bearer routes here, undecodable ones included, and returns
+ * TENDON_OK, or why the PDU was rejected: TENDON_ERROR_TRUNCATED or _MALFORMED (requests: answered Invalid PDU),
+ * _UNSUPPORTED (unknown opcode; answered Request Not Supported unless it is a command), _BUSY (pipelined),
+ * _WRONG_STATE (a confirmation of nothing). An error response to a well-formed request is TENDON_OK.
+ */
 tendon_status tendon_gatt_connection_receive(tendon_gatt_connection *connection, const uint8_t *pdu, size_t length,
                                              uint64_t now);
 void tendon_gatt_connection_writable(tendon_gatt_connection *connection, uint64_t now);
