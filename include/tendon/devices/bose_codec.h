@@ -355,7 +355,7 @@ tendon_status tendon_bose_decode_gesture_information(const uint8_t *data, size_t
 typedef struct tendon_bose_gesture_configuration {
     uint8_t bytes[TENDON_BOSE_GESTURE_CONFIGURATION_MAX];
     size_t length;
-    struct {
+    struct tendon_bose_gesture_entry {
         uint8_t gesture_id;
         bool enabled;
         uint16_t payload_offset, payload_length;
