@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * HCI packets (Core Spec Vol 4 Part E): the events and commands that a central
- * and an advertiser need, and ACL data for captures.
+ * and an advertiser need, and ACL data with its L2CAP frames for captures.
+ *
+ * Packets are taken and made without the H4 type byte. Decoders read from one
+ * table of fields per event (hci_event.c); encoders write opcode, length and
+ * parameters in one go.
  */
 #ifndef TENDON_HOST_HCI_H
 #define TENDON_HOST_HCI_H
@@ -12,7 +16,309 @@
 extern "C" {
 #endif
 
-/* Designed by the owner of the host room. */
+/** H4 packet types, as raw sockets and captures put them in front (Vol 4 Part A 2). */
+enum {
+    TENDON_HCI_PACKET_COMMAND = 1,
+    TENDON_HCI_PACKET_ACL = 2,
+    TENDON_HCI_PACKET_SCO = 3,
+    TENDON_HCI_PACKET_EVENT = 4,
+    TENDON_HCI_PACKET_ISO = 5
+};
+
+/** Event codes (Vol 4 Part E 7.7) that tendon_hci_decode() knows. */
+enum {
+    TENDON_HCI_DISCONNECTION_COMPLETE = 0x05,
+    TENDON_HCI_ENCRYPTION_CHANGE = 0x08,
+    TENDON_HCI_READ_REMOTE_VERSION_COMPLETE = 0x0C,
+    TENDON_HCI_COMMAND_COMPLETE = 0x0E,
+    TENDON_HCI_COMMAND_STATUS = 0x0F,
+    TENDON_HCI_HARDWARE_ERROR = 0x10,
+    TENDON_HCI_NUMBER_OF_COMPLETED_PACKETS = 0x13,
+    TENDON_HCI_DATA_BUFFER_OVERFLOW = 0x1A,
+    TENDON_HCI_ENCRYPTION_KEY_REFRESH = 0x30,
+    TENDON_HCI_LE_META = 0x3E,
+    TENDON_HCI_ENCRYPTION_CHANGE_V2 = 0x59,
+    TENDON_HCI_VENDOR = 0xFF
+};
+
+/** Subevents of LE Meta (Vol 4 Part E 7.7.65). */
+enum {
+    TENDON_HCI_LE_CONNECTION_COMPLETE = 0x01,
+    TENDON_HCI_LE_ADVERTISING_REPORT = 0x02,
+    TENDON_HCI_LE_CONNECTION_UPDATE_COMPLETE = 0x03,
+    TENDON_HCI_LE_READ_REMOTE_FEATURES_COMPLETE = 0x04,
+    TENDON_HCI_LE_LONG_TERM_KEY_REQUEST = 0x05,
+    TENDON_HCI_LE_REMOTE_PARAMETER_REQUEST = 0x06,
+    TENDON_HCI_LE_DATA_LENGTH_CHANGE = 0x07,
+    TENDON_HCI_LE_ENHANCED_CONNECTION_COMPLETE = 0x0A,
+    TENDON_HCI_LE_PHY_UPDATE_COMPLETE = 0x0C,
+    TENDON_HCI_LE_EXTENDED_ADVERTISING_REPORT = 0x0D,
+    TENDON_HCI_LE_SCAN_TIMEOUT = 0x11,
+    TENDON_HCI_LE_ADVERTISING_SET_TERMINATED = 0x12,
+    TENDON_HCI_LE_SCAN_REQUEST_RECEIVED = 0x13,
+    TENDON_HCI_LE_CHANNEL_SELECTION = 0x14,
+    TENDON_HCI_LE_ENHANCED_CONNECTION_COMPLETE_V2 = 0x29
+};
+
+/** Largest connection handle (Vol 4 Part E 5.3.1). */
+#define TENDON_HCI_HANDLE_MAX 0x0EFF
+
+/** An event before its parameters are looked at. Views point into the packet. */
+typedef struct tendon_hci_event {
+    uint8_t code;
+    uint8_t subevent;    /**< LE Meta only, else 0 */
+    const uint8_t *data; /**< parameters, without the subevent code */
+    size_t length;       /**< 0 to 255 */
+} tendon_hci_event;
+
+/**
+ * Takes the header off: code, length, subevent of LE Meta.
+ * @param packet from the event code on.
+ * @param offset first wrong byte; may be NULL.
+ * @return TENDON_OK; TENDON_ERROR_TRUNCATED or TENDON_ERROR_MALFORMED when the length in the header is not that of
+ *         the packet, or an LE Meta event has no subevent.
+ */
+tendon_status tendon_hci_event_decode(const uint8_t *packet, size_t length, tendon_hci_event *out, size_t *offset);
+
+/** The parameters of an event. Members that the event does not have are 0. */
+typedef struct tendon_hci_parameters {
+    uint8_t status;   /**< HCI error code, 0: success. As a tendon_status: TENDON_HCI_ERROR(code) */
+    uint8_t reason;   /**< Disconnection Complete */
+    uint8_t role;     /**< connection complete: 0 central, 1 peripheral */
+    uint8_t commands; /**< Command Complete and Status: commands that the controller takes now */
+    uint8_t enabled;  /**< Encryption Change: 0 off, 1 AES-CCM (LE), 2 AES-CCM (BR/EDR) */
+    uint8_t key_size; /**< Encryption Change v2 */
+    uint8_t code;     /**< Hardware Error: the code; Data Buffer Overflow: link type; Channel Selection: algorithm;
+                           Read Remote Version: version */
+    uint8_t clock;    /**< connection complete: central's clock accuracy */
+    uint8_t tx_phy, rx_phy;
+    uint8_t set;           /**< advertising handle */
+    uint8_t count;         /**< Number Of Completed Packets: entries; Advertising Set Terminated: events sent */
+    uint16_t opcode;       /**< Command Complete and Status; 0: none, only `commands` counts */
+    uint16_t handle;       /**< connection handle, at most TENDON_HCI_HANDLE_MAX when status is 0 */
+    uint16_t interval;     /**< 1.25 ms; parameter request: the smallest */
+    uint16_t interval_max; /**< parameter request, 1.25 ms */
+    uint16_t latency;      /**< connection events */
+    uint16_t timeout;      /**< supervision, 10 ms */
+    uint16_t manufacturer, subversion;                /**< Read Remote Version */
+    tendon_address peer;                              /**< connection complete, scan request */
+    tendon_address local_resolvable, peer_resolvable; /**< enhanced connection complete; all 0: none */
+    const uint8_t *data; /**< what is left: return parameters, features, random number and diversifier, entries */
+    size_t length;
+} tendon_hci_parameters;
+
+/**
+ * Decodes the parameters of any event of the two lists above but the advertising reports, which have their iterator.
+ * @param offset first wrong byte, counted in event->data; may be NULL.
+ * @return TENDON_OK, TENDON_ERROR_TRUNCATED, TENDON_ERROR_MALFORMED (longer than the event is, a handle or role
+ *         that cannot be, an entry count that does not fit), or TENDON_ERROR_UNSUPPORTED for other events, which keep
+ *         their bytes in event->data.
+ */
+tendon_status tendon_hci_decode(const tendon_hci_event *event, tendon_hci_parameters *out, size_t *offset);
+
+/** One entry of Number Of Completed Packets; @p index below parameters->count. */
+void tendon_hci_completed_entry(const tendon_hci_parameters *parameters, uint8_t index, uint16_t *handle,
+                                uint16_t *packets);
+
+/** Walks the reports of LE Advertising Report and LE Extended Advertising Report. */
+typedef struct tendon_hci_reports {
+    tendon_reader reader;
+    uint8_t left;
+    bool extended;
+    tendon_status status; /**< at the end: TENDON_OK, or why the rest was given up */
+    size_t error_offset;  /**< of event->data */
+} tendon_hci_reports;
+
+/** For another event: no reports, status TENDON_ERROR_UNSUPPORTED. */
+tendon_hci_reports tendon_hci_reports_of(const tendon_hci_event *event);
+
+/**
+ * True and the next report; false at the end, see status. Reports before a malformed one are good.
+ *
+ * The type of a legacy report becomes the bits that the extended form has; a reserved type (5 and up) is kept as
+ * TENDON_AD_LEGACY | type << 8. Data of a legacy advertisement beyond 31 bytes is malformed. An extended report can
+ * be a fragment: tendon_ad_reassembler_feed() puts them together.
+ */
+bool tendon_hci_reports_next(tendon_hci_reports *reports, tendon_ad_report *out);
+
+/* ---- commands: each returns the length written, or TENDON_ERROR_NO_ROOM / _INVALID_ARGUMENT ---- */
+
+/** Opcode of a group and command field. */
+#define TENDON_HCI_OPCODE(group, command) ((uint16_t)((group) << 10 | (command)))
+
+enum {
+    TENDON_HCI_DISCONNECT = TENDON_HCI_OPCODE(0x01, 0x006),
+    TENDON_HCI_SET_EVENT_MASK = TENDON_HCI_OPCODE(0x03, 0x001),
+    TENDON_HCI_RESET = TENDON_HCI_OPCODE(0x03, 0x003),
+    TENDON_HCI_READ_LOCAL_VERSION = TENDON_HCI_OPCODE(0x04, 0x001),
+    TENDON_HCI_READ_LOCAL_COMMANDS = TENDON_HCI_OPCODE(0x04, 0x002),
+    TENDON_HCI_READ_LOCAL_FEATURES = TENDON_HCI_OPCODE(0x04, 0x003),
+    TENDON_HCI_READ_ADDRESS = TENDON_HCI_OPCODE(0x04, 0x009),
+    TENDON_HCI_LE_SET_EVENT_MASK = TENDON_HCI_OPCODE(0x08, 0x001),
+    TENDON_HCI_LE_READ_BUFFER_SIZE = TENDON_HCI_OPCODE(0x08, 0x002),
+    TENDON_HCI_LE_READ_LOCAL_FEATURES = TENDON_HCI_OPCODE(0x08, 0x003),
+    TENDON_HCI_LE_SET_RANDOM_ADDRESS = TENDON_HCI_OPCODE(0x08, 0x005),
+    TENDON_HCI_LE_SET_ADVERTISING_PARAMETERS = TENDON_HCI_OPCODE(0x08, 0x006),
+    TENDON_HCI_LE_SET_ADVERTISING_DATA = TENDON_HCI_OPCODE(0x08, 0x008),
+    TENDON_HCI_LE_SET_SCAN_RESPONSE_DATA = TENDON_HCI_OPCODE(0x08, 0x009),
+    TENDON_HCI_LE_SET_ADVERTISING_ENABLE = TENDON_HCI_OPCODE(0x08, 0x00A),
+    TENDON_HCI_LE_SET_SCAN_PARAMETERS = TENDON_HCI_OPCODE(0x08, 0x00B),
+    TENDON_HCI_LE_SET_SCAN_ENABLE = TENDON_HCI_OPCODE(0x08, 0x00C),
+    TENDON_HCI_LE_SET_ADVERTISING_SET_RANDOM_ADDRESS = TENDON_HCI_OPCODE(0x08, 0x035),
+    TENDON_HCI_LE_SET_EXTENDED_ADVERTISING_PARAMETERS = TENDON_HCI_OPCODE(0x08, 0x036),
+    TENDON_HCI_LE_SET_EXTENDED_ADVERTISING_DATA = TENDON_HCI_OPCODE(0x08, 0x037),
+    TENDON_HCI_LE_SET_EXTENDED_SCAN_RESPONSE_DATA = TENDON_HCI_OPCODE(0x08, 0x038),
+    TENDON_HCI_LE_SET_EXTENDED_ADVERTISING_ENABLE = TENDON_HCI_OPCODE(0x08, 0x039),
+    TENDON_HCI_LE_READ_MAXIMUM_ADVERTISING_DATA_LENGTH = TENDON_HCI_OPCODE(0x08, 0x03A),
+    TENDON_HCI_LE_READ_NUMBER_OF_ADVERTISING_SETS = TENDON_HCI_OPCODE(0x08, 0x03B),
+    TENDON_HCI_LE_REMOVE_ADVERTISING_SET = TENDON_HCI_OPCODE(0x08, 0x03C),
+    TENDON_HCI_LE_CLEAR_ADVERTISING_SETS = TENDON_HCI_OPCODE(0x08, 0x03D),
+    TENDON_HCI_LE_SET_EXTENDED_SCAN_PARAMETERS = TENDON_HCI_OPCODE(0x08, 0x041),
+    TENDON_HCI_LE_SET_EXTENDED_SCAN_ENABLE = TENDON_HCI_OPCODE(0x08, 0x042)
+};
+
+/** Longest command: opcode, length, 255 bytes of parameters. */
+#define TENDON_HCI_COMMAND_MAX 258
+
+/** Any command. @p parameters may be NULL when @p count is 0; at most 255 bytes. */
+tendon_status tendon_hci_command(uint16_t opcode, const uint8_t *parameters, size_t count, uint8_t *out,
+                                 size_t capacity);
+
+/** A command without parameters: Reset, the reads, LE Clear Advertising Sets. */
+tendon_status tendon_hci_command_plain(uint16_t opcode, uint8_t *out, size_t capacity);
+
+/** Set Event Mask or LE Set Event Mask. */
+tendon_status tendon_hci_command_event_mask(uint16_t opcode, uint64_t mask, uint8_t *out, size_t capacity);
+
+/** Disconnect. @p reason e.g. 0x13. */
+tendon_status tendon_hci_command_disconnect(uint16_t handle, uint8_t reason, uint8_t *out, size_t capacity);
+
+/** LE Set Random Address. */
+tendon_status tendon_hci_command_random_address(const tendon_address *address, uint8_t *out, size_t capacity);
+
+/** How to scan, both command sets. */
+typedef struct tendon_hci_scan {
+    bool active;
+    bool filter_duplicates;
+    bool coded;                /**< extended: also on LE Coded */
+    uint8_t own_address;       /**< Own_Address_Type */
+    uint8_t filter_policy;     /**< 0: all advertisers */
+    uint16_t interval, window; /**< 0.625 ms, 4 to 0x4000; window <= interval */
+} tendon_hci_scan;
+
+tendon_status tendon_hci_command_scan_parameters(const tendon_hci_scan *scan, uint8_t *out, size_t capacity);
+tendon_status tendon_hci_command_scan_enable(bool enable, bool filter_duplicates, uint8_t *out, size_t capacity);
+tendon_status tendon_hci_command_extended_scan_parameters(const tendon_hci_scan *scan, uint8_t *out, size_t capacity);
+/** Without duration and period: until disabled. */
+tendon_status tendon_hci_command_extended_scan_enable(bool enable, bool filter_duplicates, uint8_t *out,
+                                                      size_t capacity);
+
+/** How to advertise, both command sets. */
+typedef struct tendon_hci_advertising {
+    uint8_t set;                         /**< extended: advertising handle, 0 to 0xEF */
+    uint8_t type;                        /**< legacy: Advertising_Type, 0 ADV_IND */
+    uint16_t properties;                 /**< extended: bits of TENDON_AD_...; 0x13 is ADV_IND */
+    uint32_t interval_min, interval_max; /**< 0.625 ms; legacy 0x20 to 0x4000 */
+    uint8_t channels;                    /**< bits 0 to 2; 0: all three */
+    uint8_t own_address;
+    tendon_address peer; /**< directed advertising */
+    uint8_t filter_policy;
+    int8_t tx_power;                    /**< extended: dBm, TENDON_RSSI_UNKNOWN: no preference */
+    uint8_t primary_phy, secondary_phy; /**< extended: 0 means LE 1M */
+    uint8_t sid;                        /**< extended: 0 to 15 */
+} tendon_hci_advertising;
+
+tendon_status tendon_hci_command_advertising_parameters(const tendon_hci_advertising *advertising, uint8_t *out,
+                                                        size_t capacity);
+tendon_status tendon_hci_command_extended_advertising_parameters(const tendon_hci_advertising *advertising,
+                                                                 uint8_t *out, size_t capacity);
+/** @p opcode: LE Set Advertising Data or LE Set Scan Response Data; 0 to 31 bytes, padded as the spec wants. */
+tendon_status tendon_hci_command_advertising_data(uint16_t opcode, const uint8_t *data, size_t length, uint8_t *out,
+                                                  size_t capacity);
+/** @p opcode: LE Set Extended Advertising Data or ... Scan Response Data; whole data in one command, 0 to 251 bytes. */
+tendon_status tendon_hci_command_extended_advertising_data(uint16_t opcode, uint8_t set, const uint8_t *data,
+                                                           size_t length, uint8_t *out, size_t capacity);
+tendon_status tendon_hci_command_advertising_enable(bool enable, uint8_t *out, size_t capacity);
+/** One set, until disabled. */
+tendon_status tendon_hci_command_extended_advertising_enable(bool enable, uint8_t set, uint8_t *out, size_t capacity);
+tendon_status tendon_hci_command_advertising_set_random_address(uint8_t set, const tendon_address *address,
+                                                                uint8_t *out, size_t capacity);
+tendon_status tendon_hci_command_remove_advertising_set(uint8_t set, uint8_t *out, size_t capacity);
+
+/** True when the bit of @p opcode is set in the 64 bytes of Read Local Supported Commands (Vol 4 Part E 6.27);
+ * knows the LE scan, advertising and extended advertising commands above. */
+bool tendon_hci_supports(const uint8_t commands[64], uint16_t opcode);
+
+/* ---- ACL data and L2CAP basic frames, for captures ---- */
+
+/** Packet boundary flags (Vol 4 Part E 5.4.2). */
+enum {
+    TENDON_ACL_START_HOST = 0,
+    TENDON_ACL_CONTINUE = 1,
+    TENDON_ACL_START_CONTROLLER = 2,
+    TENDON_ACL_COMPLETE = 3 /**< not used on LE */
+};
+
+typedef struct tendon_acl {
+    uint16_t handle;
+    uint8_t boundary;
+    uint8_t broadcast;
+    const uint8_t *data;
+    size_t length;
+} tendon_acl;
+
+/** One ACL data packet. The length in the header must be that of the packet. */
+tendon_status tendon_acl_decode(const uint8_t *packet, size_t length, tendon_acl *out, size_t *offset);
+
+/** Fixed channels on LE. */
+enum { TENDON_L2CAP_CID_ATT = 4, TENDON_L2CAP_CID_SIGNALLING = 5, TENDON_L2CAP_CID_SM = 6 };
+
+/** Longest frame payload that is put together; longer ones are counted and passed over. */
+#define TENDON_L2CAP_PAYLOAD_MAX 1024
+#define TENDON_L2CAP_HEADER_SIZE 4
+
+/** A frame under way: one per connection and direction. Opaque. */
+typedef struct tendon_l2cap_stream {
+    uint16_t handle;
+    bool used, incoming, skipping;
+    uint64_t touched;
+    size_t length; /**< bytes at hand, header included */
+    uint8_t bytes[TENDON_L2CAP_HEADER_SIZE + TENDON_L2CAP_PAYLOAD_MAX];
+} tendon_l2cap_stream;
+
+typedef struct tendon_l2cap_reassembler {
+    tendon_l2cap_stream *streams; /**< the caller's */
+    size_t capacity;
+    uint64_t clock;
+    uint32_t frames, malformed; /**< counters; what is cut off by a new start counts as malformed */
+    uint32_t evicted;           /**< unfinished frames dropped because all streams were taken */
+} tendon_l2cap_reassembler;
+
+/** One basic frame. Lent until the next feed(). */
+typedef struct tendon_l2cap_frame {
+    uint16_t handle;
+    bool incoming;
+    uint16_t cid;
+    const uint8_t *data;
+    size_t length;
+} tendon_l2cap_frame;
+
+/** @return TENDON_OK or TENDON_ERROR_INVALID_ARGUMENT (no stream). */
+tendon_status tendon_l2cap_reassembler_init(tendon_l2cap_reassembler *reassembler, tendon_l2cap_stream *streams,
+                                            size_t capacity);
+
+/**
+ * Takes one ACL packet.
+ * @param incoming from the controller to the host.
+ * @return TENDON_OK and a whole frame in *out; TENDON_ERROR_INCOMPLETE; TENDON_ERROR_MALFORMED (continuation without
+ *         a start, more bytes than declared, a boundary flag not used on LE); TENDON_ERROR_OVERFLOW (declared longer
+ *         than TENDON_L2CAP_PAYLOAD_MAX: passed over to its end).
+ */
+tendon_status tendon_l2cap_feed(tendon_l2cap_reassembler *reassembler, const tendon_acl *acl, bool incoming,
+                                tendon_l2cap_frame *out);
+
+/** The connection is gone: what was under way is forgotten. */
+void tendon_l2cap_forget(tendon_l2cap_reassembler *reassembler, uint16_t handle);
 
 #ifdef __cplusplus
 }
