@@ -10,7 +10,9 @@ demo=(libbluetooth-dev libjansson-dev pkg-config binutils libc6-dev libstdc++-12
 quick=("${demo[@]}" gcc meson ninja-build libcmocka-dev clang-format python3 git)
 # The virtual machine, the independent peers, the proofs.
 kernel=(qemu-system-x86 cpio busybox-static kmod bluez bluez-test-tools dbus python3-venv rfkill)
-test=("${quick[@]}" "${kernel[@]}" frama-c-base valgrind tshark)
+# Other machines: 32-bit ARM and big-endian MIPS, run under qemu-user; cmocka for them from its source package.
+cross=(gcc-arm-linux-gnueabihf libc6-dev-armhf-cross gcc-mips-linux-gnu libc6-dev-mips-cross qemu-user-static dpkg-dev)
+test=("${quick[@]}" "${kernel[@]}" "${cross[@]}" frama-c-base valgrind tshark)
 bench=("${quick[@]}" valgrind)
 fresh=(debootstrap)
 

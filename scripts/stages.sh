@@ -51,6 +51,15 @@ stage_c_without_bluez() {
     scripts/check_links.sh without "$BUILD/mit/libtendon.so"
 }
 
+# 32-bit ARM and 32-bit big-endian MIPS under qemu-user.
+stage_cross() {
+    scripts/cross.sh
+}
+
+stage_sizes() {
+    scripts/sizes.sh
+}
+
 stage_install() {
     scripts/test_install.sh
 }

@@ -13,7 +13,7 @@ mkdir -p "$BUILD/logs"
 . scripts/stages.sh
 
 case "${1:-}" in
-    all) stages=(format house c_sanitized c_clang c_without_bluez install swift swift_without_bluez command examples \
+    all) stages=(format house c_sanitized c_clang c_without_bluez cross sizes install swift swift_without_bluez command examples \
         readme fuzz proof demo bench kernel) ;;
     quick) stages=(format house c_sanitized) ;;
     kernel) stages=(kernel) ;;
