@@ -133,6 +133,7 @@ tendon_status tendon_radio_connect(tendon_radio *radio, tendon_link *link, const
                                    uint64_t deadline);
 tendon_status tendon_radio_listen(tendon_radio *radio, tendon_listener *listener);
 void tendon_radio_unlisten(tendon_radio *radio, tendon_listener *listener);
+/** Stops scanning, advertising and listening. Its links are to be closed, and told so, before. Twice does nothing. */
 void tendon_radio_close(tendon_radio *radio);
 
 /** A closed link with its callbacks. */

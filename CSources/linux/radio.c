@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* Thin calls through tendon_radio_ops: arguments are checked here once, for every kind of radio. */
+#include "tendon/linux/radio.h"
+
+enum { SCAN_MIN_MS = 3, SCAN_MAX_MS = 10240, ADVERTISE_MIN_MS = 20, ADVERTISE_MAX_MS = 10240 };
+
+tendon_status tendon_radio_scan_start(tendon_radio *radio, const tendon_scan_parameters *parameters) {
+    tendon_scan_parameters checked = *parameters;
+    checked.interval_ms = checked.interval_ms == 0 ? 60 : checked.interval_ms;
+    checked.window_ms = checked.window_ms == 0 ? checked.interval_ms : checked.window_ms;
+    if (checked.interval_ms < SCAN_MIN_MS || checked.interval_ms > SCAN_MAX_MS || checked.window_ms < SCAN_MIN_MS ||
+        checked.window_ms > checked.interval_ms) {
+        return TENDON_ERROR_INVALID_ARGUMENT;
+    }
+    if (radio->scanning) {
+        return TENDON_RADIO_ERROR_ALREADY_STARTED;
+    }
+    tendon_status status = radio->ops->scan_start(radio, &checked);
+    radio->scanning = status >= 0;
+    return status;
+}
+
+tendon_status tendon_radio_scan_stop(tendon_radio *radio) {
+    if (!radio->scanning) {
+        return TENDON_OK;
+    }
+    radio->scanning = false;
+    return radio->ops->scan_stop(radio);
+}
+
+tendon_status tendon_radio_advertise_start(tendon_radio *radio, const tendon_advertise_parameters *parameters) {
+    tendon_advertise_parameters checked = *parameters;
+    checked.interval_ms = checked.interval_ms == 0 ? 100 : checked.interval_ms;
+    if (checked.interval_ms < ADVERTISE_MIN_MS || checked.interval_ms > ADVERTISE_MAX_MS ||
+        checked.length > TENDON_AD_EXTENDED_MAX || checked.scan_response_length > TENDON_AD_EXTENDED_MAX) {
+        return TENDON_ERROR_INVALID_ARGUMENT;
+    }
+    return radio->ops->advertise_start(radio, &checked);
+}
+
+tendon_status tendon_radio_advertise_stop(tendon_radio *radio) {
+    return radio->ops->advertise_stop(radio);
+}
+
+tendon_status tendon_radio_connect(tendon_radio *radio, tendon_link *link, const tendon_address *peer,
+                                   uint64_t deadline) {
+    if (link->state != TENDON_LINK_CLOSED || link->closing) {
+        return TENDON_ERROR_WRONG_STATE;
+    }
+    return radio->ops->connect(radio, link, peer, deadline);
+}
+
+tendon_status tendon_radio_listen(tendon_radio *radio, tendon_listener *listener) {
+    return listener->accept == NULL ? TENDON_ERROR_INVALID_ARGUMENT : radio->ops->listen(radio, listener);
+}
+
+void tendon_radio_unlisten(tendon_radio *radio, tendon_listener *listener) {
+    radio->ops->unlisten(radio, listener);
+}
+
+void tendon_radio_close(tendon_radio *radio) {
+    if (radio->ops != NULL) {
+        radio->ops->close(radio); /* the ops stay: a link that is still open must not fall through NULL */
+    }
+}
+
+void tendon_link_init(tendon_link *link, const tendon_link_callbacks *callbacks) {
+    *link = (tendon_link){.state = TENDON_LINK_CLOSED, .handle = 0xFFFF, .deadline = UINT64_MAX};
+    if (callbacks != NULL) {
+        link->callbacks = *callbacks;
+    }
+    tendon_source_init(&link->source, -1, link, NULL, NULL);
+}
+
+tendon_status tendon_link_send(tendon_link *link, const uint8_t *pdu, size_t length) {
+    if (link->state != TENDON_LINK_OPEN || link->closing) {
+        return TENDON_ERROR_DISCONNECTED;
+    }
+    return link->radio->ops->link_send(link, pdu, length);
+}
+
+void tendon_link_close(tendon_link *link) {
+    if (link->state != TENDON_LINK_CLOSED && !link->closing) {
+        link->radio->ops->link_close(link);
+    }
+}
+
+static tendon_status send_from_bearer(void *context, const uint8_t *pdu, size_t length) {
+    return tendon_link_send(context, pdu, length);
+}
+
+tendon_bearer_io tendon_link_io(tendon_link *link) {
+    return (tendon_bearer_io){.context = link, .send = send_from_bearer};
+}

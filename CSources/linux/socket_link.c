@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT */
+#include "socket_link.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+/** Header byte of a PDU on radios that have one. */
+#define HEADER_PDU 0u
+
+/** One byte more than the longest PDU, so that the bearer sees that a longer one was too long. */
+#define SLOT (1u + TENDON_ATT_MTU_MAX + 1u)
+
+static void link_ready(void *context, uint32_t events, uint64_t now);
+static void link_expired(void *context, uint64_t now);
+
+tendon_status tendon_socket_link_reason(int number) {
+    switch (number) {
+    case 0:
+    case EPIPE:
+    case ECONNRESET:
+    case ENOTCONN:
+        return TENDON_RADIO_ERROR_PEER_CLOSED;
+    case ETIMEDOUT:
+    case EHOSTDOWN:
+    case EHOSTUNREACH:
+        return TENDON_RADIO_ERROR_OUT_OF_RANGE;
+    case EACCES:
+    case EPERM:
+        return TENDON_RADIO_ERROR_PERMISSION;
+    default:
+        return TENDON_SYSTEM_ERROR(number);
+    }
+}
+
+static tendon_status reason_of(tendon_link *link, int number, bool connecting) {
+    return link->hooks->reason != NULL ? link->hooks->reason(link, number, connecting)
+                                       : tendon_socket_link_reason(number);
+}
+
+static void tap(const tendon_link *link, tendon_tap_kind kind, const uint8_t *pdu, size_t length) {
+    if (link->radio->tap != NULL) {
+        link->radio->tap(link->radio->tap_context, link, kind, pdu, length);
+    }
+}
+
+/** Takes the socket away from the loop; the source stays for its deadline. */
+static void drop_socket(tendon_link *link) {
+    uint64_t deadline = link->source.deadline;
+    int fd = link->source.fd;
+    if (fd < 0) {
+        return;
+    }
+    tendon_loop_remove(link->radio->loop, &link->source);
+    close(fd);
+    link->source.fd = -1;
+    link->source.interest = 0;
+    link->source.deadline = deadline;
+    link->connected = false;
+    (void)tendon_loop_add(link->radio->loop, &link->source); /* without a descriptor it cannot fail */
+}
+
+/** The last thing that happens to a link: its memory may be reused in closed(). */
+static void finish(tendon_link *link, tendon_status reason, uint64_t now) {
+    const tendon_link_callbacks callbacks = link->callbacks;
+    int fd = link->source.fd;
+    bool was_open = link->state == TENDON_LINK_OPEN;
+    tendon_loop_remove(link->radio->loop, &link->source);
+    if (fd >= 0) {
+        close(fd);
+    }
+    link->source.fd = -1;
+    link->source.deadline = UINT64_MAX;
+    link->state = TENDON_LINK_CLOSED;
+    link->closing = link->blocked = link->connected = false;
+    link->reason = reason;
+    if (was_open) {
+        tap(link, TENDON_TAP_CLOSED, NULL, 0);
+    } else if (!link->accepted && link->hooks->attempted != NULL) {
+        link->hooks->attempted(link, reason);
+    }
+    if (callbacks.closed != NULL) {
+        callbacks.closed(callbacks.context, reason, now);
+    }
+}
+
+tendon_status tendon_socket_link_begin(tendon_link *link, tendon_radio *radio, const tendon_socket_hooks *hooks,
+                                       const tendon_address *peer, bool accepted, uint64_t deadline) {
+    if (link->state != TENDON_LINK_CLOSED || link->source.added) {
+        return TENDON_ERROR_WRONG_STATE;
+    }
+    link->radio = radio;
+    link->hooks = hooks;
+    link->peer = *peer;
+    link->accepted = accepted;
+    link->closing = link->blocked = link->connected = false;
+    link->reason = TENDON_OK;
+    link->handle = 0xFFFF;
+    link->received = link->sent = 0;
+    link->deadline = deadline;
+    tendon_source_init(&link->source, -1, link, link_ready, link_expired);
+    link->source.deadline = deadline;
+    tendon_status status = tendon_loop_add(radio->loop, &link->source);
+    if (status >= 0) {
+        link->state = TENDON_LINK_CONNECTING;
+    }
+    return status;
+}
+
+void tendon_socket_link_abandon(tendon_link *link) {
+    drop_socket(link);
+    tendon_loop_remove(link->radio->loop, &link->source);
+    link->state = TENDON_LINK_CLOSED;
+    link->closing = false;
+}
+
+/** Gives the source a descriptor. Takes the descriptor over, also when it fails. */
+static tendon_status watch(tendon_link *link, int fd, uint32_t interest) {
+    drop_socket(link);
+    tendon_loop_remove(link->radio->loop, &link->source);
+    link->source.fd = fd;
+    link->source.interest = interest;
+    tendon_status status = tendon_loop_add(link->radio->loop, &link->source);
+    if (status < 0) {
+        close(fd);
+        link->source.fd = -1;
+        link->source.interest = 0;
+        (void)tendon_loop_add(link->radio->loop, &link->source);
+    }
+    return status;
+}
+
+tendon_status tendon_socket_link_adopt(tendon_link *link, int fd) {
+    tendon_status status = watch(link, fd, 0);
+    if (status >= 0) {
+        link->connected = true;
+        link->source.deadline = 0; /* link_expired() tells the owner */
+    }
+    return status;
+}
+
+tendon_status tendon_socket_link_connecting(tendon_link *link, int fd) {
+    tendon_status status = watch(link, fd, TENDON_WRITABLE);
+    if (status >= 0) {
+        link->source.deadline = link->deadline;
+    }
+    return status;
+}
+
+void tendon_socket_link_fail(tendon_link *link, tendon_status reason) {
+    if (link->state == TENDON_LINK_CLOSED || link->closing) {
+        return;
+    }
+    drop_socket(link);
+    link->closing = true;
+    link->reason = reason;
+    link->source.deadline = 0;
+}
+
+void tendon_socket_link_close(tendon_link *link) {
+    tendon_socket_link_fail(link, TENDON_ERROR_CANCELLED);
+}
+
+static void open_now(tendon_link *link, uint64_t now) {
+    link->state = TENDON_LINK_OPEN;
+    link->connected = true;
+    link->source.deadline = UINT64_MAX;
+    tendon_status status = tendon_loop_update(link->radio->loop, &link->source, TENDON_READABLE);
+    if (status < 0) {
+        finish(link, status, now);
+        return;
+    }
+    if (!link->accepted && link->hooks->attempted != NULL) {
+        link->hooks->attempted(link, TENDON_OK);
+    }
+    tap(link, TENDON_TAP_OPENED, NULL, 0);
+    if (link->callbacks.connected != NULL) {
+        link->callbacks.connected(link->callbacks.context, now);
+    }
+}
+
+/** Everything a link defers ends here: the owner's close, an adopted socket, a retry, the deadline. */
+static void link_expired(void *context, uint64_t now) {
+    tendon_link *link = context;
+    if (link->closing) {
+        finish(link, link->reason, now);
+        return;
+    }
+    if (link->state == TENDON_LINK_CONNECTING && link->connected) {
+        open_now(link, now);
+        return;
+    }
+    if (link->state != TENDON_LINK_CONNECTING) {
+        link->source.deadline = UINT64_MAX;
+        return;
+    }
+    if (now >= link->deadline) {
+        finish(link, TENDON_ERROR_TIMEOUT, now);
+        return;
+    }
+    link->source.deadline = link->deadline;
+    if (link->source.fd < 0 && link->hooks->retry != NULL) {
+        tendon_status status = link->hooks->retry(link, now);
+        if (status < 0) {
+            finish(link, status, now);
+        }
+    }
+}
+
+static void connect_done(tendon_link *link, uint64_t now) {
+    int error = 0;
+    socklen_t size = sizeof error;
+    if (getsockopt(link->source.fd, SOL_SOCKET, SO_ERROR, &error, &size) != 0) {
+        error = errno;
+    }
+    if (error != 0) {
+        finish(link, reason_of(link, error, true), now);
+    } else {
+        open_now(link, now);
+    }
+}
+
+/** A read of 0 bytes is the end, or an empty PDU where PDUs have no header: only the socket's state tells. */
+static bool at_end(const tendon_link *link) {
+    struct pollfd state = {.fd = link->source.fd, .events = POLLIN | POLLRDHUP};
+    return link->hooks->header != 0 ||
+           (poll(&state, 1, 0) > 0 && (state.revents & (POLLHUP | POLLRDHUP | POLLERR)) != 0);
+}
+
+/** Delivers one datagram. False: the link ended, or is being closed; stop. */
+static bool deliver(tendon_link *link, const uint8_t *bytes, size_t length, uint64_t now) {
+    const uint8_t header = link->hooks->header;
+    if (length == 0 && at_end(link)) {
+        finish(link, reason_of(link, 0, false), now);
+        return false;
+    }
+    if (header != 0 && bytes[0] != HEADER_PDU) {
+        link->radio->malformed++;
+        return true;
+    }
+    link->received++;
+    tap(link, TENDON_TAP_RECEIVED, bytes + header, length - header);
+    if (link->callbacks.received != NULL) {
+        link->callbacks.received(link->callbacks.context, bytes + header, length - header, now);
+    }
+    return !link->closing;
+}
+
+/**
+ * One recvmmsg for a whole batch: it ends at the first message that is not there, so that one packet costs one call
+ * where a loop of recv needs a second one to see EAGAIN.
+ */
+static void receive_batch(tendon_link *link, uint64_t now) {
+    uint8_t slots[TENDON_SOCKET_LINK_BATCH][SLOT];
+    struct iovec vectors[TENDON_SOCKET_LINK_BATCH];
+    struct mmsghdr messages[TENDON_SOCKET_LINK_BATCH];
+    unsigned batch =
+        link->batch == 0 || link->batch > TENDON_SOCKET_LINK_BATCH ? TENDON_SOCKET_LINK_BATCH : link->batch;
+    memset(messages, 0, batch * sizeof messages[0]);
+    for (unsigned i = 0; i < batch; i++) {
+        vectors[i] = (struct iovec){.iov_base = slots[i], .iov_len = SLOT};
+        messages[i].msg_hdr.msg_iov = &vectors[i];
+        messages[i].msg_hdr.msg_iovlen = 1;
+    }
+    int count = recvmmsg(link->source.fd, messages, batch, MSG_DONTWAIT, NULL);
+    if (count < 0) {
+        if (errno != EAGAIN && errno != EINTR) {
+            finish(link, reason_of(link, errno, false), now);
+        }
+        return;
+    }
+    for (int i = 0; i < count; i++) {
+        if (!deliver(link, slots[i], messages[i].msg_len, now)) {
+            return;
+        }
+    }
+}
+
+static void link_ready(void *context, uint32_t events, uint64_t now) {
+    tendon_link *link = context;
+    if (link->closing) {
+        return;
+    }
+    if (link->state == TENDON_LINK_CONNECTING) {
+        if (!link->connected) {
+            connect_done(link, now);
+        }
+        return; /* adopted: told by link_expired() in this very step */
+    }
+    if ((events & TENDON_WRITABLE) != 0 && link->blocked) {
+        link->blocked = false;
+        if (link->callbacks.writable != NULL) {
+            link->callbacks.writable(link->callbacks.context, now);
+        }
+        if (!link->closing && !link->blocked) {
+            (void)tendon_loop_update(link->radio->loop, &link->source, TENDON_READABLE);
+        }
+    }
+    if (!link->closing && (events & (TENDON_READABLE | TENDON_HANGUP)) != 0) {
+        receive_batch(link, now);
+    }
+}
+
+tendon_status tendon_socket_link_send(tendon_link *link, const uint8_t *pdu, size_t length) {
+    static const uint8_t header = HEADER_PDU;
+    if (length > TENDON_ATT_MTU_MAX) {
+        return TENDON_ERROR_INVALID_ARGUMENT;
+    }
+    if (link->blocked) {
+        return TENDON_ERROR_WOULD_BLOCK; /* what waits already goes first */
+    }
+    struct iovec vectors[2] = {{.iov_base = (void *)(uintptr_t)&header, .iov_len = link->hooks->header},
+                               {.iov_base = (void *)(uintptr_t)pdu, .iov_len = length}};
+    struct msghdr message = {.msg_iov = vectors, .msg_iovlen = 2};
+    if (sendmsg(link->source.fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0) {
+        link->sent++;
+        tap(link, TENDON_TAP_SENT, pdu, length);
+        return TENDON_OK;
+    }
+    if (errno == EAGAIN || errno == ENOBUFS) {
+        tendon_status status = tendon_loop_update(link->radio->loop, &link->source, TENDON_READABLE | TENDON_WRITABLE);
+        link->blocked = status >= 0;
+        return status >= 0 ? TENDON_ERROR_WOULD_BLOCK : status;
+    }
+    /* EMSGSIZE: longer than the peer's MTU on L2CAP. Others: the loop sees the end of the link and tells closed(). */
+    return errno == EMSGSIZE ? TENDON_ERROR_INVALID_ARGUMENT : TENDON_ERROR_DISCONNECTED;
+}

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: MIT */
+/* Opening, links and listeners of the virtual radio; virtual_advertise.c has scanning and advertising. */
+#include "virtual_radio.h"
+#include "socket_link.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/** How often a connect looks again for a device that is not there. */
+#define RETRY_MS 20u
+/** Centrals accepted per wake-up at most. */
+#define ACCEPT_BATCH 16
+/** How long a listener rests when the process is out of descriptors. */
+#define ACCEPT_REST_MS 100u
+
+static tendon_status retry(tendon_link *link, uint64_t now);
+static const tendon_socket_hooks hooks = {.header = 1, .retry = retry};
+
+socklen_t tendon_virtual_path(const tendon_virtual_radio *radio, const char *name, struct sockaddr_un *out) {
+    memset(out, 0, sizeof *out);
+    out->sun_family = AF_UNIX;
+    snprintf(out->sun_path, sizeof out->sun_path, "%s/%s", radio->directory, name); /* sizes: see the header */
+    return (socklen_t)sizeof *out;
+}
+
+static void device_name(const tendon_address *address, char out[TENDON_VIRTUAL_NAME_SIZE]) {
+    const uint8_t *b = address->bytes;
+    snprintf(out, TENDON_VIRTUAL_NAME_SIZE, "dev-%02X%02X%02X%02X%02X%02X-%02X.sock", b[0], b[1], b[2], b[3], b[4],
+             b[5], address->kind);
+}
+
+/* The name of a central's socket, in the abstract name space: it tells the device who connects, with the connection
+ * itself, so that there is nothing to wait for after accept(). */
+#define CENTRAL_PREFIX "tendon-central-"
+
+static socklen_t central_name(const tendon_virtual_radio *radio, uint32_t number, struct sockaddr_un *out) {
+    const tendon_address *address = &radio->radio.address;
+    const uint8_t *b = address->bytes;
+    memset(out, 0, sizeof *out);
+    out->sun_family = AF_UNIX;
+    int length =
+        snprintf(out->sun_path + 1, sizeof out->sun_path - 1, CENTRAL_PREFIX "%02X%02X%02X%02X%02X%02X-%02X-%ld-%u",
+                 b[0], b[1], b[2], b[3], b[4], b[5], address->kind, (long)getpid(), (unsigned)number);
+    return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
+}
+
+static int hex_digit(char c) {
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+static bool parse_hex(const char *text, size_t bytes, uint8_t *out) {
+    for (size_t i = 0; i < bytes; i++) {
+        int high = hex_digit(text[2 * i]), low = hex_digit(text[2 * i + 1]);
+        if (high < 0 || low < 0) {
+            return false;
+        }
+        out[i] = (uint8_t)(high * 16 + low);
+    }
+    return true;
+}
+
+static bool parse_central_name(const struct sockaddr_un *name, socklen_t length, tendon_address *out) {
+    const size_t start = 1 + sizeof CENTRAL_PREFIX - 1;
+    if (length < offsetof(struct sockaddr_un, sun_path) + start + 12 + 1 + 2 + 1 || name->sun_path[0] != '\0' ||
+        memcmp(name->sun_path + 1, CENTRAL_PREFIX, sizeof CENTRAL_PREFIX - 1) != 0) {
+        return false;
+    }
+    const char *text = name->sun_path + start;
+    return parse_hex(text, 6, out->bytes) && text[12] == '-' && parse_hex(text + 13, 1, &out->kind);
+}
+
+static uint16_t new_handle(tendon_virtual_radio *radio) {
+    radio->next_handle = radio->next_handle >= 0x0EFF ? 1 : (uint16_t)(radio->next_handle + 1);
+    return radio->next_handle;
+}
+
+/** A socket with our name on it. */
+static int central_socket(tendon_virtual_radio *radio) {
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    for (int attempt = 0; fd >= 0 && attempt < 64; attempt++) {
+        struct sockaddr_un name;
+        socklen_t length = central_name(radio, radio->next_name++, &name);
+        if (bind(fd, (struct sockaddr *)&name, length) == 0) {
+            return fd;
+        }
+        if (errno != EADDRINUSE) {
+            break;
+        }
+    }
+    if (fd >= 0) {
+        int error = errno;
+        close(fd);
+        errno = error;
+    }
+    return -1;
+}
+
+static tendon_status retry(tendon_link *link, uint64_t now) {
+    tendon_virtual_radio *radio = (tendon_virtual_radio *)link->radio;
+    int fd = central_socket(radio);
+    if (fd < 0) {
+        return TENDON_SYSTEM_ERROR(errno);
+    }
+    char name[TENDON_VIRTUAL_NAME_SIZE];
+    struct sockaddr_un path;
+    device_name(&link->peer, name);
+    socklen_t length = tendon_virtual_path(radio, name, &path);
+    if (connect(fd, (struct sockaddr *)&path, length) == 0) {
+        return tendon_socket_link_adopt(link, fd);
+    }
+    int error = errno;
+    close(fd);
+    /* Absent, left behind by a process that died, or too many centrals at once: on the air we would wait for its next
+     * advertisement. */
+    if (error == ENOENT || error == ECONNREFUSED || error == EAGAIN || error == EINTR) {
+        uint64_t next = now + RETRY_MS;
+        link->source.deadline = next < link->deadline ? next : link->deadline;
+        return TENDON_OK;
+    }
+    return tendon_socket_link_reason(error);
+}
+
+static tendon_status virtual_connect(tendon_radio *base, tendon_link *link, const tendon_address *peer,
+                                     uint64_t deadline) {
+    tendon_virtual_radio *radio = (tendon_virtual_radio *)base;
+    tendon_status status = tendon_socket_link_begin(link, base, &hooks, peer, false, deadline);
+    if (status < 0) {
+        return status;
+    }
+    link->handle = new_handle(radio);
+    status = retry(link, tendon_now_ms());
+    if (status < 0) {
+        tendon_socket_link_abandon(link);
+    }
+    return status;
+}
+
+static bool accept_one(tendon_listener *listener, uint64_t now) {
+    tendon_virtual_radio *radio = (tendon_virtual_radio *)listener->radio;
+    struct sockaddr_un name;
+    socklen_t length = sizeof name;
+    int fd = accept4(listener->source.fd, (struct sockaddr *)&name, &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd < 0) {
+        if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+            /* The central waits in the queue; without this the loop would spin. */
+            (void)tendon_loop_update(radio->radio.loop, &listener->source, 0);
+            listener->source.deadline = now + ACCEPT_REST_MS;
+        }
+        return false;
+    }
+    tendon_address peer;
+    if (!parse_central_name(&name, length, &peer)) {
+        radio->radio.malformed++; /* not one of ours, or somebody who asks whether we live */
+        close(fd);
+        return true;
+    }
+    tendon_link *link = listener->accept(listener->context, &peer, now);
+    if (link == NULL || tendon_socket_link_begin(link, &radio->radio, &hooks, &peer, true, UINT64_MAX) < 0) {
+        close(fd);
+    } else {
+        link->handle = new_handle(radio);
+        if (tendon_socket_link_adopt(link, fd) < 0) {
+            tendon_socket_link_abandon(link);
+        }
+    }
+    return radio->listener == listener;
+}
+
+static void listener_ready(void *context, uint32_t events, uint64_t now) {
+    (void)events;
+    for (int i = 0; i < ACCEPT_BATCH && accept_one(context, now); i++) {
+    }
+}
+
+static void listener_expired(void *context, uint64_t now) {
+    tendon_listener *listener = context;
+    (void)now;
+    listener->source.deadline = UINT64_MAX;
+    (void)tendon_loop_update(listener->radio->loop, &listener->source, TENDON_READABLE);
+}
+
+/** True when a process listens at @p path. */
+static bool alive(const struct sockaddr_un *path, socklen_t length) {
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0) {
+        return true;
+    }
+    bool refused = connect(fd, (const struct sockaddr *)path, length) != 0 && errno == ECONNREFUSED;
+    close(fd);
+    return !refused;
+}
+
+static tendon_status bind_device(tendon_virtual_radio *radio, int fd) {
+    char name[TENDON_VIRTUAL_NAME_SIZE];
+    struct sockaddr_un path;
+    device_name(&radio->radio.address, name);
+    socklen_t length = tendon_virtual_path(radio, name, &path);
+    if (bind(fd, (struct sockaddr *)&path, length) == 0) {
+        return TENDON_OK;
+    }
+    if (errno != EADDRINUSE) {
+        return tendon_socket_link_reason(errno);
+    }
+    if (alive(&path, length)) {
+        return TENDON_RADIO_ERROR_ADAPTER_BUSY;
+    }
+    (void)unlinkat(radio->directory_fd, name, 0);
+    return bind(fd, (struct sockaddr *)&path, length) == 0 ? TENDON_OK : tendon_socket_link_reason(errno);
+}
+
+static tendon_status virtual_listen(tendon_radio *base, tendon_listener *listener) {
+    tendon_virtual_radio *radio = (tendon_virtual_radio *)base;
+    if (radio->listener != NULL) {
+        return TENDON_RADIO_ERROR_ALREADY_STARTED;
+    }
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0) {
+        return TENDON_SYSTEM_ERROR(errno);
+    }
+    /* The lock keeps two processes from both taking the same socket for a dead one's. Held for a few calls. */
+    (void)flock(radio->directory_fd, LOCK_EX);
+    tendon_status status = bind_device(radio, fd);
+    if (status >= 0 && listen(fd, 64) != 0) {
+        status = TENDON_SYSTEM_ERROR(errno);
+    }
+    (void)flock(radio->directory_fd, LOCK_UN);
+    if (status >= 0) {
+        tendon_source_init(&listener->source, fd, listener, listener_ready, listener_expired);
+        listener->source.interest = TENDON_READABLE;
+        status = tendon_loop_add(base->loop, &listener->source);
+    }
+    if (status < 0) {
+        close(fd);
+        return status;
+    }
+    listener->radio = base;
+    radio->listener = listener;
+    return TENDON_OK;
+}
+
+static void virtual_unlisten(tendon_radio *base, tendon_listener *listener) {
+    tendon_virtual_radio *radio = (tendon_virtual_radio *)base;
+    if (radio->listener != listener || listener == NULL) {
+        return;
+    }
+    char name[TENDON_VIRTUAL_NAME_SIZE];
+    device_name(&base->address, name);
+    (void)unlinkat(radio->directory_fd, name, 0);
+    tendon_loop_remove(base->loop, &listener->source);
+    close(listener->source.fd);
+    listener->source.fd = -1;
+    radio->listener = NULL;
+}
+
+static void virtual_close(tendon_radio *base) {
+    tendon_virtual_radio *radio = (tendon_virtual_radio *)base;
+    (void)tendon_virtual_scan_stop(base);
+    base->scanning = false;
+    (void)tendon_virtual_advertise_stop(base);
+    virtual_unlisten(base, radio->listener);
+    if (radio->directory_fd >= 0) {
+        close(radio->directory_fd);
+        radio->directory_fd = -1;
+    }
+}
+
+static const tendon_radio_ops operations = {
+    .name = "virtual",
+    .scan_start = tendon_virtual_scan_start,
+    .scan_stop = tendon_virtual_scan_stop,
+    .advertise_start = tendon_virtual_advertise_start,
+    .advertise_stop = tendon_virtual_advertise_stop,
+    .connect = virtual_connect,
+    .listen = virtual_listen,
+    .unlisten = virtual_unlisten,
+    .link_send = tendon_socket_link_send,
+    .link_close = tendon_socket_link_close,
+    .close = virtual_close,
+};
+
+static tendon_status choose_directory(tendon_virtual_radio *radio, const char *directory) {
+    const char *runtime = getenv("XDG_RUNTIME_DIR");
+    int length = 0;
+    if (directory != NULL) {
+        length = snprintf(radio->directory, sizeof radio->directory, "%s", directory);
+    } else if (runtime != NULL && runtime[0] == '/') {
+        length = snprintf(radio->directory, sizeof radio->directory, "%s/tendon", runtime);
+    } else {
+        length = snprintf(radio->directory, sizeof radio->directory, "/tmp/tendon-%lu", (unsigned long)geteuid());
+    }
+    return length > 0 && (size_t)length < sizeof radio->directory ? TENDON_OK : TENDON_ERROR_NO_ROOM;
+}
+
+/** Everybody who can write here can pose as a device, so it must be ours alone. */
+static tendon_status open_directory(tendon_virtual_radio *radio) {
+    struct stat state;
+    if (mkdir(radio->directory, 0700) != 0 && errno != EEXIST) {
+        return tendon_socket_link_reason(errno);
+    }
+    radio->directory_fd = open(radio->directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (radio->directory_fd < 0) {
+        /* ELOOP, ENOTDIR: somebody else put a link or a file where the directory belongs */
+        return errno == ELOOP || errno == ENOTDIR ? TENDON_RADIO_ERROR_PERMISSION : tendon_socket_link_reason(errno);
+    }
+    if (fstat(radio->directory_fd, &state) != 0 || state.st_uid != geteuid() || (state.st_mode & 0077) != 0) {
+        close(radio->directory_fd);
+        radio->directory_fd = -1;
+        return TENDON_RADIO_ERROR_PERMISSION;
+    }
+    return TENDON_OK;
+}
+
+tendon_status tendon_virtual_radio_open(tendon_virtual_radio *radio, tendon_loop *loop, const char *directory,
+                                        const tendon_address *address) {
+    memset(radio, 0, sizeof *radio);
+    radio->directory_fd = radio->advertise_fd = -1;
+    radio->radio.loop = loop;
+    radio->radio.address = *address;
+    tendon_source_init(&radio->scan_source, -1, radio, NULL, NULL);
+    tendon_source_init(&radio->advertise_source, -1, radio, NULL, NULL);
+    tendon_status status = choose_directory(radio, directory);
+    if (status >= 0) {
+        status = open_directory(radio);
+    }
+    if (status >= 0) {
+        radio->radio.ops = &operations;
+    }
+    return status;
+}
+
+tendon_address tendon_virtual_radio_default_address(void) {
+    uint32_t pid = (uint32_t)getpid();
+    tendon_address address = {.kind = TENDON_ADDRESS_RANDOM};
+    const uint8_t bytes[6] = {0xC0,
+                              0x7E,
+                              (uint8_t)(pid >> 24),
+                              (uint8_t)(pid >> 16 & 0xFF),
+                              (uint8_t)(pid >> 8 & 0xFF),
+                              (uint8_t)(pid & 0xFF)};
+    memcpy(address.bytes, bytes, sizeof bytes);
+    return address;
+}

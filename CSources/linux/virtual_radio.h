@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* Shared by the two files of the virtual radio. Internal to room linux. */
+#ifndef TENDON_VIRTUAL_RADIO_INTERNAL_H
+#define TENDON_VIRTUAL_RADIO_INTERNAL_H
+
+#include "tendon/linux/virtual_radio.h"
+
+#include <sys/socket.h>
+#include <sys/un.h>
+
+/** Socket address of @p name in the radio's directory; returns its length. */
+socklen_t tendon_virtual_path(const tendon_virtual_radio *radio, const char *name, struct sockaddr_un *out);
+
+tendon_status tendon_virtual_scan_start(tendon_radio *radio, const tendon_scan_parameters *parameters);
+tendon_status tendon_virtual_scan_stop(tendon_radio *radio);
+tendon_status tendon_virtual_advertise_start(tendon_radio *radio, const tendon_advertise_parameters *parameters);
+tendon_status tendon_virtual_advertise_stop(tendon_radio *radio);
+
+#endif
