@@ -2,6 +2,17 @@
 // SPDX-License-Identifier: MIT
 import PackageDescription
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// Of the folders that are no sources, those that are there: excluding one that is not makes a warning.
+let others = [
+    "Bench", "Tests", "build", "docs", "examples", "packaging", "scripts",
+].filter { access(Context.packageDirectory + "/" + $0, F_OK) == 0 }
+
 let package = Package(
     name: "tendon",
     products: [
@@ -20,8 +31,9 @@ let package = Package(
         .target(
             name: "CTendon",
             path: ".",
-            exclude: [
-                "CSources/meson.build", "CSources/base/meson.build", "CSources/devices/meson.build",
+            exclude: others + [
+                "CSources/tendon.map", "CSources/meson.build", "CSources/base/meson.build",
+                "CSources/devices/meson.build",
                 "CSources/host/meson.build", "CSources/linux/meson.build", "CSources/linux/bluez/meson.build",
                 "CSources/motion/meson.build", "CSources/simulate/meson.build",
             ],

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+import CTendon
+
+/// One advertisement or scan response, as received.
+///
+/// ```swift
+/// for try await advertisement in try await central.scan() where advertisement.serviceUUIDs.contains("fdd2") {
+///     print(advertisement.address, advertisement.rssi ?? 0)
+/// }
+/// ```
+public struct Advertisement: Sendable {
+    public let address: Address
+    /// dBm; `nil` when the controller does not say.
+    public let rssi: Int?
+    public let txPower: Int?
+    public let isConnectable: Bool
+    public let isScannable: Bool
+    /// Carries what was asked for by an active scan, not what the device says by itself.
+    public let isScanResponse: Bool
+    public let isLegacy: Bool
+    /// The controller or the reassembly lost the end of `data`.
+    public let isTruncated: Bool
+    /// AD structures, undecoded.
+    public let data: [UInt8]
+    /// When it was received, monotonic milliseconds.
+    public let time: UInt64
+
+    init(_ c: tendon_ad_report, time: UInt64) {
+        func known(_ power: Int8) -> Int? { power == Int8(TENDON_RSSI_UNKNOWN) ? nil : Int(power) }
+        func has(_ bit: Int) -> Bool { c.properties & UInt16(bit) != 0 }
+        address = Address(c.address)
+        rssi = known(c.rssi)
+        txPower = known(c.tx_power)
+        isConnectable = has(TENDON_AD_CONNECTABLE)
+        isScannable = has(TENDON_AD_SCANNABLE)
+        isScanResponse = has(TENDON_AD_SCAN_RESPONSE)
+        isLegacy = has(TENDON_AD_LEGACY)
+        isTruncated = c.truncated
+        data = copied(c.data, c.length)
+        self.time = time
+    }
+}
+
+/// One AD structure.
+public struct AdvertisementStructure: Sendable, Hashable {
+    /// Assigned number, e.g. 0x09 for the complete local name.
+    public let type: UInt8
+    public let value: [UInt8]
+}
+
+extension Advertisement {
+    public var structures: [AdvertisementStructure] {
+        var all: [AdvertisementStructure] = []
+        forEachStructure(in: data) { type, value in
+            all.append(AdvertisementStructure(type: type, value: value))
+            return true
+        }
+        return all
+    }
+
+    /// Complete or shortened local name.
+    public var localName: String? {
+        structures.first { $0.type == 0x09 || $0.type == 0x08 }.map { String(decoding: $0.value, as: UTF8.self) }
+    }
+
+    /// Services that the device says it has, of all three widths.
+    public var serviceUUIDs: [BluetoothUUID] {
+        var all: [BluetoothUUID] = []
+        forEachStructure(in: data) { type, value in
+            let width = [0x02: 2, 0x03: 2, 0x04: 4, 0x05: 4, 0x06: 16, 0x07: 16][type] ?? 0
+            guard width > 0 else { return true }
+            for start in stride(from: 0, through: value.count - width, by: width) {
+                var uuid = tendon_uuid()
+                if lending(Array(value[start..<start + width]), { tendon_uuid_from_wire($0, $1, &uuid) }) >= 0 {
+                    all.append(BluetoothUUID(uuid))
+                }
+            }
+            return true
+        }
+        return all
+    }
+
+    /// Company identifier and what follows it.
+    public var manufacturerData: (company: UInt16, value: [UInt8])? {
+        guard let value = structures.first(where: { $0.type == 0xFF && $0.value.count >= 2 })?.value else { return nil }
+        return (UInt16(value[0]) | UInt16(value[1]) << 8, Array(value.dropFirst(2)))
+    }
+}

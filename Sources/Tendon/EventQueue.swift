@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+import CTendon
+import Synchronization
+
+/// Which element goes when a sequence is full.
+public enum OverflowPolicy: Sendable {
+    /// The one that arrives.
+    case dropNewest
+    /// The one that waited longest.
+    case dropOldest
+}
+
+/// Ring of a fixed capacity.
+struct Ring<Element>: ~Copyable {
+    private let storage: RingStorage<Element>
+    private var head = 0
+    private(set) var count = 0
+
+    init(capacity: Int) {
+        storage = RingStorage(capacity: max(capacity, 1))
+    }
+
+    /// False when an element was dropped.
+    mutating func push(_ element: consuming Element, _ policy: OverflowPolicy) -> Bool {
+        let full = count == storage.capacity
+        if full {
+            guard case .dropOldest = policy else { return false }
+            _ = pop()
+        }
+        let place = head + count
+        storage.put(element, at: place < storage.capacity ? place : place - storage.capacity)
+        count += 1
+        return !full
+    }
+
+    mutating func pop() -> Element? {
+        guard count > 0 else { return nil }
+        let element = storage.take(at: head)
+        head = head + 1 < storage.capacity ? head + 1 : 0
+        count -= 1
+        return element
+    }
+
+    deinit {
+        for index in 0..<count {
+            _ = storage.take(at: (head + index) % storage.capacity)
+        }
+        storage.deallocate()
+    }
+}
+
+/// The producer's end of an `EventSequence`. All but `dropped` is for the loop's thread.
+package final class EventQueue<Element: Sendable>: @unchecked Sendable {
+    // Touched on the loop's thread alone, but for `dropCount`, which is atomic.
+    let loop: Loop
+    private let policy: OverflowPolicy
+    private var ring: Ring<Element>
+    private var waiter: Waiter?
+    private var ticket: UInt64 = 0
+    private var timer: LoopTimer?
+    private var timedOut = false
+    private var ended = false
+    private var failure: TendonError?
+    private var onTermination: (() -> Void)?
+    private let dropCount = Atomic<UInt64>(0)
+
+    package init(_ loop: Loop, capacity: Int, policy: OverflowPolicy) {
+        self.loop = loop
+        self.policy = policy
+        ring = Ring(capacity: capacity)
+    }
+
+    package var dropped: UInt64 { dropCount.load(ordering: .relaxed) }
+
+    package func push(_ element: consuming Element) {
+        guard !ended else { return }
+        if !ring.push(element, policy) {
+            dropCount.add(1, ordering: .relaxed)
+        }
+        wake()
+    }
+
+    /// No more elements; those that wait are still delivered.
+    package func finish(_ error: TendonError? = nil) {
+        guard !ended else { return }
+        ended = true
+        failure = error
+        timer?.remove()
+        timer = nil
+        wake()
+    }
+
+    /// Called once, when the sequence and its iterators are gone; not after `finish`.
+    package func onTermination(_ body: @escaping () -> Void) {
+        onTermination = body
+    }
+
+    func terminate() {
+        let body = ended ? nil : onTermination
+        onTermination = nil
+        finish()
+        body?()
+    }
+
+    private func wake() {
+        guard let waiter else { return }
+        self.waiter = nil
+        timer?.deadline = .max
+        waiter.resume()
+    }
+
+    func pop() -> Element? { ring.pop() }
+
+    /// On the loop's thread: the next element, after waiting if need be.
+    func next(
+        limit: Duration?, isolation: isolated (any Actor)? = #isolation
+    ) async throws(TendonError) -> Element? {
+        while true {
+            if let element = ring.pop() { return element }
+            if ended {
+                guard let error = failure else { return nil }
+                failure = nil
+                throw error
+            }
+            if Task.isCancelled { return nil }
+            await wait(limit)
+            if timedOut {
+                timedOut = false
+                throw .timeout(.receive)
+            }
+        }
+    }
+
+    private func wait(_ limit: Duration?, isolation: isolated (any Actor)? = #isolation) async {
+        ticket &+= 1
+        let ticket = ticket
+        await withTaskCancellationHandler {
+            await Waiter.suspend { waiter in
+                precondition(self.waiter == nil, "an event sequence has one consumer at a time")
+                self.waiter = waiter
+                if let limit { self.arm(limit) }
+            }
+        } onCancel: {
+            self.loop.post { if self.ticket == ticket { self.wake() } }
+        }
+    }
+
+    private func arm(_ limit: Duration) {
+        let timer =
+            timer
+            ?? LoopTimer(loop.core) { [unowned self] in
+                self.timedOut = true
+                self.wake()
+            }
+        self.timer = timer
+        timer.deadline = Duration.deadline(limit)
+    }
+
+    /// For a consumer on another executor: waits on the loop and brings what is there, one hop for all of it.
+    func fill(
+        _ batch: EventBatch<Element>, limit: Duration?, on context: isolated LoopContext
+    ) async throws(TendonError) {
+        guard let element = try await next(limit: limit) else { return }
+        batch.append(element)
+        while batch.hasRoom, let element = ring.pop() {
+            batch.append(element)
+        }
+    }
+}
+
+/// What a consumer on another executor holds ready.
+final class EventBatch<Element: Sendable>: @unchecked Sendable {
+    // Used by one iterator; the loop's thread fills it while that iterator waits.
+    private static var capacity: Int { 32 }
+    private var ring = Ring<Element>(capacity: EventBatch.capacity)
+
+    var hasRoom: Bool { ring.count < Self.capacity }
+    func append(_ element: consuming Element) { _ = ring.push(element, .dropNewest) }
+    func pop() -> Element? { ring.pop() }
+}

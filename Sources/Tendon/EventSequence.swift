@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+
+/// Events from the loop: bounded, for one consumer at a time. What does not fit is dropped and counted.
+///
+/// It ends when its source ends, or when the consumer's task is cancelled; it throws when the source failed.
+/// A consumer on the loop's executor takes elements without a lock, a hop or an allocation; one elsewhere gets up to
+/// 32 of them a hop.
+///
+/// ```swift
+/// let values = try await peripheral.notifications(of: characteristic)
+/// for try await value in values { print(value.count, values.dropped) }
+/// ```
+public struct EventSequence<Element: Sendable>: AsyncSequence, Sendable {
+    public typealias Failure = TendonError
+
+    /// Ends the source when sequence and iterators are gone.
+    final class Handle: Sendable {
+        let queue: EventQueue<Element>
+        let context: LoopContext
+        init(_ queue: EventQueue<Element>) {
+            self.queue = queue
+            context = LoopContext(queue.loop)
+        }
+        deinit {
+            let queue = queue
+            queue.loop.post { queue.terminate() }
+        }
+    }
+
+    private let handle: Handle
+    private var limit: Duration?
+
+    package init(_ queue: EventQueue<Element>) {
+        handle = Handle(queue)
+    }
+
+    /// Elements lost since the beginning because the consumer was too slow.
+    public var dropped: UInt64 { handle.queue.dropped }
+
+    /// The same sequence, which throws a timeout when an element is longer than this in coming.
+    public func timeout(_ limit: Duration) -> EventSequence {
+        var copy = self
+        copy.limit = limit
+        return copy
+    }
+
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(handle: handle, limit: limit)
+    }
+
+    public struct Iterator: AsyncIteratorProtocol {
+        let handle: Handle
+        let limit: Duration?
+        private var batch: EventBatch<Element>?
+
+        init(handle: Handle, limit: Duration?) {
+            self.handle = handle
+            self.limit = limit
+        }
+
+        public mutating func next() async throws(TendonError) -> Element? {
+            try await next(isolation: nil)
+        }
+
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws(TendonError) -> Element? {
+            if handle.queue.loop.isCurrent {
+                return try await handle.queue.next(limit: limit, isolation: actor)
+            }
+            let batch = batch ?? EventBatch()
+            self.batch = batch
+            if let element = batch.pop() { return element }
+            try await handle.queue.fill(batch, limit: limit, on: handle.context)
+            return batch.pop()
+        }
+    }
+}

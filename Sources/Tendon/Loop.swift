@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: MIT
+import CTendon
+import Synchronization
+
+/// The event loop of the C core on a thread of its own, as an executor of Swift.
+///
+/// Actors that name it as their executor run where the sockets are read: between a packet and such an actor there is
+/// neither a lock nor a change of threads.
+///
+/// ```swift
+/// actor Recorder {
+///     nonisolated var unownedExecutor: UnownedSerialExecutor { Loop.shared.asUnownedSerialExecutor() }
+/// }
+/// ```
+public final class Loop: SerialExecutor {
+    /// The loop of `TendonActor`; runs until the process ends.
+    public static let shared: Loop = {
+        do { return try Loop() } catch { fatalError("the event loop cannot be started: \(error)") }
+    }()
+
+    package let core: LoopCore
+
+    /// Starts a thread; it ends when nothing refers to the loop any more.
+    public init() throws(TendonError) {
+        core = try LoopCore()
+        core.owner = self
+        let core = core
+        try startThread { core.run() }
+    }
+
+    deinit {
+        core.stop()
+    }
+
+    /// True on the loop's thread.
+    public var isCurrent: Bool { core.isCurrent }
+
+    /// Returns of epoll_wait so far; for tests and benchmarks.
+    public func wakeups() async -> UInt64 {
+        await run { [core] in core.block.pointer.pointee.wakeups }
+    }
+
+    public func enqueue(_ job: consuming ExecutorJob) {
+        core.enqueue(.job(UnownedJob(job)))
+    }
+
+    public func checkIsolated() {
+        precondition(core.isCurrent, "not on the thread of this Tendon loop")
+    }
+
+    public func isIsolatingCurrentContext() -> Bool? {
+        core.isCurrent
+    }
+
+    /// Runs `body` on the loop's thread.
+    public func run<Result: Sendable>(_ body: @Sendable () -> Result) async -> Result {
+        await LoopContext(self).run(body)
+    }
+
+    /// Runs `body` on the loop's thread, soon, in order with other posts; never at once.
+    package func post(_ body: @escaping @Sendable () -> Void) {
+        core.enqueue(.block(body))
+    }
+}
+
+/// An actor on a loop, for code that needs to be there.
+package actor LoopContext {
+    private let loop: Loop
+
+    package init(_ loop: Loop) { self.loop = loop }
+
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+    package func run<Result: Sendable>(_ body: @Sendable () -> Result) -> Result { body() }
+}
+
+/// The shared loop as a global actor.
+///
+/// The vendors' interfaces are isolated to it: their delegates and handlers run on the loop's thread.
+@globalActor
+public actor TendonActor {
+    public static let shared = TendonActor()
+
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { Loop.shared.asUnownedSerialExecutor() }
+
+    /// Runs `body` there.
+    @TendonActor
+    public static func run<Result: Sendable>(_ body: @TendonActor () throws -> Result) async rethrows -> Result {
+        try body()
+    }
+}
+
+/// What the loop's thread owns. It outlives `Loop`, so that the thread can end in good order.
+package final class LoopCore: @unchecked Sendable {
+    // `local` is touched on the loop's thread alone; all else is constant, atomic or behind the mutex.
+    enum Entry {
+        case job(UnownedJob)
+        case block(@Sendable () -> Void)
+    }
+
+    private struct Inbox {
+        var entries: [Entry] = []
+        var stopping = false
+    }
+
+    /// Entries run in a row before the sockets get their turn.
+    private static let burst = 64
+
+    package let block = CBlock<tendon_loop>()
+    fileprivate(set) weak var owner: Loop?
+    private let thread = Atomic<UInt>(0)
+    private let inbox = Mutex(Inbox())
+    private var local: [Entry] = []
+    private var spare: [Entry] = []
+    private var first = 0
+
+    fileprivate init() throws(TendonError) {
+        try check(tendon_loop_init(block.pointer), .start)
+        local.reserveCapacity(Self.burst)
+        spare.reserveCapacity(Self.burst)
+    }
+
+    package var isCurrent: Bool { thread.load(ordering: .relaxed) == currentThread() }
+
+    func enqueue(_ entry: Entry) {
+        if isCurrent {
+            local.append(entry)
+            return
+        }
+        let wasEmpty = inbox.withLock { inbox in
+            inbox.entries.append(entry)
+            return inbox.entries.count == 1
+        }
+        if wasEmpty {
+            tendon_loop_wake(block.pointer)
+        }
+    }
+
+    fileprivate func stop() {
+        inbox.withLock { $0.stopping = true }
+        tendon_loop_wake(block.pointer)
+    }
+
+    /// The thread.
+    fileprivate func run() {
+        thread.store(currentThread(), ordering: .relaxed)
+        while true {
+            let stopping = takeInbox()
+            drain()
+            if !local.isEmpty {
+                tendon_loop_step(block.pointer, 0)
+            } else if stopping {
+                break
+            } else {
+                tendon_loop_step(block.pointer, .max)
+            }
+        }
+        tendon_loop_close(block.pointer)
+    }
+
+    /// Moves what others left here behind what is waiting.
+    private func takeInbox() -> Bool {
+        let stopping = inbox.withLock { inbox in
+            swap(&inbox.entries, &spare)
+            return inbox.stopping
+        }
+        if !spare.isEmpty {
+            local.append(contentsOf: spare)
+            spare.removeAll(keepingCapacity: true)
+        }
+        return stopping
+    }
+
+    private func drain() {
+        guard !local.isEmpty else { return }
+        let owner = owner
+        let executor = owner?.asUnownedSerialExecutor()
+        var runs = 0
+        while first < local.count, runs < Self.burst {
+            let entry = local[first]
+            first += 1
+            runs += 1
+            switch entry {
+            case .job(let job): if let executor { job.runSynchronously(on: executor) }
+            case .block(let body): body()
+            }
+        }
+        if first == local.count {
+            local.removeAll(keepingCapacity: true)
+            first = 0
+        } else if first >= Self.burst {
+            local.removeFirst(first)
+            first = 0
+        }
+    }
+}
+
+/// A deadline on a loop. For the loop's thread.
+package final class LoopTimer: @unchecked Sendable {
+    // Touched on the loop's thread alone; freed after `remove()`.
+    private let block = CBlock<tendon_source>()
+    private let core: LoopCore
+    private var fire: (() -> Void)?
+
+    package init(_ core: LoopCore, fire: @escaping () -> Void) {
+        self.core = core
+        self.fire = fire
+        tendon_source_init(
+            block.pointer, -1, context(of: self), nil,
+            { context, _ in
+                let timer = object(LoopTimer.self, context)
+                timer.block.pointer.pointee.deadline = .max
+                timer.fire?()
+            })
+        tendon_loop_add(core.block.pointer, block.pointer)
+    }
+
+    /// Monotonic milliseconds; `.max`: never.
+    package var deadline: UInt64 {
+        get { block.pointer.pointee.deadline }
+        set { block.pointer.pointee.deadline = newValue }
+    }
+
+    package func remove() {
+        tendon_loop_remove(core.block.pointer, block.pointer)
+        fire = nil
+    }
+}
+
+extension Duration {
+    /// Milliseconds, rounded up; at least 0.
+    package var milliseconds: UInt64 {
+        let (seconds, attoseconds) = components
+        guard seconds >= 0, attoseconds >= 0 else { return 0 }
+        let whole = UInt64(clamping: seconds).multipliedReportingOverflow(by: 1000)
+        return whole.overflow ? .max : whole.partialValue + UInt64((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
+    }
+
+    /// The monotonic time that lies this far ahead; `nil`: never.
+    package static func deadline(_ duration: Duration?) -> UInt64 {
+        guard let duration else { return .max }
+        let sum = tendon_now_ms().addingReportingOverflow(duration.milliseconds)
+        return sum.overflow ? .max : sum.partialValue
+    }
+}

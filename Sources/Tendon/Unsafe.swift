@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: MIT
+//
+// Everything unsafe of this module: C memory at fixed addresses, context pointers, borrowed bytes, the loop's thread.
+// What the other files use of it cannot be used out of bounds.
+
+import CTendon
+import Glibc
+
+/// One C struct at a fixed address, zeroed. The C core keeps pointers to it while it is in use; its owner takes it
+/// out of use before it lets go.
+package final class CBlock<Struct>: @unchecked Sendable {
+    // Only an address; who may follow it is its owner's business (the loop's thread).
+    package let pointer: UnsafeMutablePointer<Struct>
+
+    package init() {
+        let size = MemoryLayout<Struct>.stride
+        let raw = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: MemoryLayout<Struct>.alignment)
+        raw.initializeMemory(as: UInt8.self, repeating: 0, count: size)
+        pointer = raw.bindMemory(to: Struct.self, capacity: 1)
+    }
+
+    deinit {
+        pointer.deallocate()
+    }
+}
+
+/// A buffer of the same kind: bytes that the C core borrows for longer than a call.
+package final class CBytes: @unchecked Sendable {
+    // Filled once, then only lent to the C core on the loop's thread.
+    package let pointer: UnsafeMutablePointer<UInt8>
+    package let count: Int
+
+    package init(_ bytes: [UInt8]) {
+        count = bytes.count
+        pointer = .allocate(capacity: max(bytes.count, 1))
+        pointer.initialize(to: 0)
+        pointer.initialize(from: bytes, count: bytes.count)
+    }
+
+    package convenience init(count: Int) {
+        self.init([UInt8](repeating: 0, count: count))
+    }
+
+    deinit {
+        pointer.deallocate()
+    }
+}
+
+/// A table that the C core fills.
+package final class CTable<Item>: @unchecked Sendable {
+    // Filled on the loop's thread, read after the completion that ends the filling.
+    package let pointer: UnsafeMutablePointer<Item>
+    package let capacity: Int
+
+    package init(capacity: Int) {
+        self.capacity = capacity
+        let size = MemoryLayout<Item>.stride * capacity
+        let raw = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: MemoryLayout<Item>.alignment)
+        raw.initializeMemory(as: UInt8.self, repeating: 0, count: size)
+        pointer = raw.bindMemory(to: Item.self, capacity: capacity)
+    }
+
+    package func first(_ count: Int) -> [Item] {
+        Array(UnsafeBufferPointer(start: pointer, count: min(count, capacity)))
+    }
+
+    deinit {
+        pointer.deallocate()
+    }
+}
+
+/// Storage of a ring: `capacity` places, of which the ring says which are in use.
+struct RingStorage<Element> {
+    private let base: UnsafeMutablePointer<Element>
+    let capacity: Int
+
+    init(capacity: Int) {
+        self.capacity = capacity
+        base = .allocate(capacity: capacity)
+    }
+
+    func put(_ element: consuming Element, at index: Int) {
+        (base + index).initialize(to: element)
+    }
+
+    func take(at index: Int) -> Element {
+        (base + index).move()
+    }
+
+    func deallocate() {
+        base.deallocate()
+    }
+}
+
+/// The pointer that a C callback gets back; the object must live for as long as the callback can come.
+package func context(of object: AnyObject) -> UnsafeMutableRawPointer {
+    Unmanaged.passUnretained(object).toOpaque()
+}
+
+package func object<Object: AnyObject>(_ type: Object.Type, _ context: UnsafeMutableRawPointer?) -> Object {
+    Unmanaged<Object>.fromOpaque(context!).takeUnretainedValue()
+}
+
+/// As `context(of:)`, and keeps the object alive until `released(_:_:)`.
+package func retainedContext(of object: AnyObject) -> UnsafeMutableRawPointer {
+    Unmanaged.passRetained(object).toOpaque()
+}
+
+package func released<Object: AnyObject>(_ type: Object.Type, _ context: UnsafeMutableRawPointer?) -> Object {
+    Unmanaged<Object>.fromOpaque(context!).takeRetainedValue()
+}
+
+/// A copy of bytes that a callback lends.
+package func copied(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> [UInt8] {
+    guard let bytes else { return [] }
+    return Array(UnsafeBufferPointer(start: bytes, count: count))
+}
+
+/// Lends an array's bytes for a call.
+package func lending<Result>(_ bytes: [UInt8], _ body: (UnsafePointer<UInt8>?, Int) -> Result) -> Result {
+    bytes.withUnsafeBufferPointer { body($0.baseAddress, $0.count) }
+}
+
+/// Lends a text's UTF-8 for a call.
+package func lending<Result>(_ text: String, _ body: (UnsafePointer<CChar>, Int) -> Result) -> Result {
+    var text = text
+    return text.withUTF8 { utf8 in
+        guard let base = utf8.baseAddress else { return "".withCString { body($0, 0) } }
+        return base.withMemoryRebound(to: CChar.self, capacity: utf8.count) { body($0, utf8.count) }
+    }
+}
+
+/// Text that C prints, terminator included, into `size` bytes.
+package func printed(size: Int, _ body: (UnsafeMutablePointer<CChar>) -> Void) -> String {
+    withUnsafeTemporaryAllocation(of: CChar.self, capacity: size) { buffer in
+        buffer.initialize(repeating: 0)
+        body(buffer.baseAddress!)
+        return String(cString: buffer.baseAddress!)
+    }
+}
+
+/// The AD structures of advertising data, in order, up to the first that is cut.
+func forEachStructure(in data: [UInt8], _ body: (_ type: UInt8, _ value: [UInt8]) -> Bool) {
+    lending(data) { bytes, count in
+        var iterator = tendon_ad_begin(bytes, count)
+        var structure = tendon_ad_structure()
+        while tendon_ad_next(&iterator, &structure) {
+            guard body(structure.type, copied(structure.data, structure.length)) else { return }
+        }
+    }
+}
+
+extension tendon_uuid {
+    /// The 128 bits, most significant first.
+    var words: (high: UInt64, low: UInt64) {
+        withUnsafeBytes(of: bytes) {
+            (
+                UInt64(bigEndian: $0.loadUnaligned(as: UInt64.self)),
+                UInt64(bigEndian: $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+            )
+        }
+    }
+}
+
+extension InlineBytes {
+    /// The first `count` bytes; the rest is zero.
+    init(copying bytes: UnsafePointer<UInt8>, count: Int) {
+        self.init()
+        withUnsafeMutableBytes(of: &words) { $0.copyMemory(from: UnsafeRawBufferPointer(start: bytes, count: count)) }
+    }
+
+    func array(_ count: Int) -> [UInt8] {
+        withUnsafeBytes(of: words) { Array($0.prefix(count)) }
+    }
+
+    subscript(index: Int) -> UInt8 {
+        withUnsafeBytes(of: words) { $0[index] }
+    }
+}
+
+extension AttributeValue {
+    /// Lends the bytes for a call, without a copy.
+    public func withBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+        try withUnsafeBytes(of: storage.words) { try body(UnsafeRawBufferPointer(rebasing: $0.prefix(count))) }
+    }
+}
+
+/// Somebody who waits. Resumed exactly once.
+package struct Waiter: Sendable {
+    private let continuation: UnsafeContinuation<Void, Never>
+
+    package func resume() {
+        continuation.resume()
+    }
+
+    /// Suspends the caller until `resume()` of what `body` gets. No allocation outside the task's own memory.
+    package static func suspend(
+        isolation: isolated (any Actor)? = #isolation, _ body: (Waiter) -> Void
+    ) async {
+        await withUnsafeContinuation { body(Waiter(continuation: $0)) }
+    }
+}
+
+extension TendonActor {
+    /// Runs `body` as isolated to this actor, which the caller's thread must be: for C callbacks.
+    package static func assumeIsolated<Result: Sendable>(_ body: @TendonActor () throws -> Result) rethrows -> Result {
+        Loop.shared.checkIsolated()
+        return try withoutActuallyEscaping(body) { escaping in
+            try unsafeBitCast(escaping, to: (() throws -> Result).self)()
+        }
+    }
+}
+
+/// Number of the calling thread.
+func currentThread() -> UInt {
+    UInt(pthread_self())
+}
+
+/// Starts a thread that nobody joins.
+func startThread(_ body: @escaping @Sendable () -> Void) throws(TendonError) {
+    final class Start {
+        let body: @Sendable () -> Void
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+    var thread = pthread_t()
+    let start = retainedContext(of: Start(body))
+    let number = pthread_create(
+        &thread, nil,
+        { context in
+            released(Start.self, context).body()
+            return nil
+        }, start)
+    guard number == 0 else {
+        _ = released(Start.self, start)
+        throw TendonError(status: TendonError.system(number), operation: .start)
+    }
+    pthread_detach(thread)
+}
