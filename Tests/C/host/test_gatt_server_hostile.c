@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: MIT */
+/* GATT server: notifications, indications, blocked links, hostile clients, building the database. See the fixture. */
+#include "gatt_server_fixture.h"
+
+static void gatt_sr_gan_bv_01_c_notification(void **state) {
+    fixture *f = *state;
+    assert_int_equal(tendon_gatt_notify(&f->connection, 0x0D, (const uint8_t *)"ab", 2),
+                     TENDON_GATT_ERROR_NOT_SUBSCRIBED);
+    exchange(f, "12 0e 00 01 00", "13");
+    assert_int_equal(tendon_gatt_notify(&f->connection, 0x0D, (const uint8_t *)"ab", 2), TENDON_OK);
+    check_bytes(f->sent, f->sent_length, "1b 0d 00 61 62");
+    assert_int_equal(tendon_gatt_notify(&f->connection, 0x0D, NULL, 0), TENDON_OK);
+    check_bytes(f->sent, f->sent_length, "1b 0d 00");
+    assert_int_equal(tendon_gatt_notify(&f->connection, 0x0D, f->value, 25), TENDON_OK);
+    assert_int_equal(f->sent_length, 23); /* cut at MTU-3 bytes of value */
+    assert_int_equal(tendon_gatt_notify(&f->connection, 0x0D, NULL, 1), TENDON_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(tendon_gatt_notify(&f->connection, 0x07, f->value, 1), TENDON_GATT_ERROR_NOT_SUBSCRIBED);
+    assert_int_equal(tendon_gatt_notify(&f->connection, 0, f->value, 1), TENDON_GATT_ERROR_NOT_SUBSCRIBED);
+    assert_int_equal(tendon_gatt_notify(&f->connection, 0xFFFF, f->value, 1), TENDON_GATT_ERROR_NOT_SUBSCRIBED);
+    assert_int_equal(tendon_gatt_indicate(&f->connection, 0x0D, f->value, 1, 0), TENDON_GATT_ERROR_NOT_SUBSCRIBED);
+}
+
+static void mal_D10_a_notification_is_protected_like_its_value(void **state) {
+    fixture *f = *state;
+    f->connection.security = TENDON_GATT_SECURITY_ENCRYPTED;
+    exchange(f, "12 14 00 01 00", "13");
+    assert_int_equal(tendon_gatt_notify(&f->connection, 0x13, f->value, 2), TENDON_OK);
+    f->connection.security = TENDON_GATT_SECURITY_NONE;
+    unsigned before = f->sends;
+    assert_int_equal(tendon_gatt_notify(&f->connection, 0x13, f->value, 2),
+                     TENDON_ATT_ERROR(TENDON_ATT_INSUFFICIENT_AUTHENTICATION));
+    assert_int_equal(f->sends, before);
+}
+
+static void gatt_sr_gai_bv_01_c_indication(void **state) {
+    fixture *f = *state;
+    exchange(f, "12 04 00 02 00", "13");
+    assert_int_equal(tendon_gatt_indicate(&f->connection, 0x03, f->value, 4, f->now), TENDON_OK);
+    check_bytes(f->sent, f->sent_length, "1d 03 00 30 31 32 33");
+    assert_int_equal(tendon_gatt_indicate(&f->connection, 0x03, f->value, 4, f->now), TENDON_ERROR_BUSY);
+    assert_int_equal(tendon_gatt_connection_deadline(&f->connection), 31000);
+    assert_int_equal(receive(f, "1e"), TENDON_OK);
+    assert_int_equal(f->confirmations, 1);
+    assert_int_equal(f->confirmed, TENDON_OK);
+    assert_int_equal(tendon_gatt_connection_deadline(&f->connection), UINT64_MAX);
+    assert_int_equal(tendon_gatt_indicate(&f->connection, 0x03, f->value, 4, f->now), TENDON_OK);
+}
+
+static void gatt_sr_gat_bv_01_c_indication_timeout(void **state) {
+    fixture *f = *state;
+    exchange(f, "12 04 00 02 00", "13");
+    tendon_gatt_indicate(&f->connection, 0x03, f->value, 4, f->now);
+    tendon_att_bearer_tick(&f->bearer, 30999);
+    assert_int_equal(f->confirmations, 0);
+    assert_int_equal(tendon_att_bearer_deadline(&f->bearer), 31000);
+    tendon_att_bearer_tick(&f->bearer, 31000);
+    assert_int_equal(f->confirmations, 1);
+    assert_int_equal(f->confirmed, TENDON_GATT_ERROR_TRANSACTION_TIMEOUT);
+    assert_true(f->bearer.dead);
+    assert_int_equal(tendon_att_bearer_deadline(&f->bearer), UINT64_MAX);
+    assert_int_equal(receive(f, "1e"), TENDON_ERROR_DISCONNECTED); /* too late */
+    unsigned before = f->sends;
+    receive(f, "0a 07 00");
+    assert_int_equal(f->sends, before);
+}
+
+static void an_indication_ends_with_the_link(void **state) {
+    fixture *f = *state;
+    exchange(f, "12 04 00 02 00", "13");
+    tendon_gatt_indicate(&f->connection, 0x03, f->value, 4, f->now);
+    tendon_gatt_connection_closed(&f->connection, TENDON_RADIO_ERROR_PEER_CLOSED, 5);
+    assert_int_equal(f->confirmations, 1);
+    assert_int_equal(f->confirmed, TENDON_RADIO_ERROR_PEER_CLOSED);
+}
+
+static void mal_D05_confirmation_without_indication(void **state) {
+    fixture *f = *state;
+    assert_int_equal(receive(f, "1e"), TENDON_ERROR_WRONG_STATE);
+    assert_int_equal(f->bearer.counters.unexpected_confirmation, 1);
+    assert_int_equal(f->confirmations, 0);
+    exchange(f, "12 04 00 02 00", "13");
+    tendon_gatt_indicate(&f->connection, 0x03, f->value, 4, f->now);
+    assert_int_equal(receive(f, "1e 00"), TENDON_ERROR_MALFORMED); /* trailing byte */
+    assert_int_equal(f->confirmations, 0);
+    assert_int_equal(receive(f, "1e"), TENDON_OK);
+    assert_int_equal(receive(f, "1e"), TENDON_ERROR_WRONG_STATE);
+    assert_int_equal(f->confirmations, 1);
+}
+
+static void mal_A12_second_request_before_our_response(void **state) {
+    fixture *f = *state;
+    exchange(f, "12 0e 00 01 00", "13");
+    f->link = TENDON_ERROR_WOULD_BLOCK;
+    assert_int_equal(receive(f, "0a 07 00"), TENDON_OK);
+    assert_int_equal(receive(f, "12 0d 00 01"), TENDON_ERROR_BUSY); /* ignored: nothing is written */
+    assert_int_equal(receive(f, "0a 05 00"), TENDON_ERROR_BUSY);
+    assert_int_equal(f->connection.counters.pipelined, 2);
+    assert_int_equal(f->writes, 0);
+    assert_int_equal(f->connection.counters.requests, 2);
+    assert_int_equal(receive(f, "52 0d 00 07"), TENDON_OK); /* commands are still served */
+    assert_int_equal(f->writes, 1);
+    f->link = TENDON_OK;
+    /* the waiting response comes before any notification */
+    assert_int_equal(tendon_gatt_notify(&f->connection, 0x0D, f->value, 1), TENDON_ERROR_WOULD_BLOCK);
+    unsigned before = f->sends;
+    tendon_att_bearer_writable(&f->bearer, f->now);
+    assert_int_equal(f->sends, before + 1);
+    check_bytes(f->sent, f->sent_length, "0b 54 65 6e 64 6f 6e");
+    tendon_att_bearer_writable(&f->bearer, f->now);
+    assert_int_equal(f->sends, before + 1);
+    exchange(f, "0a 05 00", "0b 0a 18"); /* and the server goes on */
+    assert_int_equal(tendon_gatt_notify(&f->connection, 0x0D, f->value, 1), TENDON_OK);
+}
+
+static void a_response_waits_while_the_link_blocks_again(void **state) {
+    fixture *f = *state;
+    f->link = TENDON_ERROR_WOULD_BLOCK;
+    receive(f, "0a 07 00");
+    tendon_att_bearer_writable(&f->bearer, f->now);
+    assert_true(f->connection.response_pending);
+    f->link = TENDON_ERROR_DISCONNECTED;
+    tendon_att_bearer_writable(&f->bearer, f->now);
+    assert_false(f->connection.response_pending); /* the link is lost, nothing waits */
+    assert_int_equal(f->sends, 0);
+}
+
+static void a_blocked_notification_or_indication_is_the_callers(void **state) {
+    fixture *f = *state;
+    exchange(f, "12 0e 00 01 00", "13");
+    exchange(f, "12 04 00 02 00", "13");
+    f->link = TENDON_ERROR_WOULD_BLOCK;
+    assert_int_equal(tendon_gatt_notify(&f->connection, 0x0D, f->value, 1), TENDON_ERROR_WOULD_BLOCK);
+    assert_int_equal(tendon_gatt_indicate(&f->connection, 0x03, f->value, 4, f->now), TENDON_ERROR_WOULD_BLOCK);
+    assert_false(f->connection.indication_outstanding);
+    assert_int_equal(tendon_gatt_connection_deadline(&f->connection), UINT64_MAX);
+}
+
+static void mal_A13_pdu_longer_than_the_mtu(void **state) {
+    fixture *f = *state;
+    uint8_t pdu[600] = {0x12, 0x0D, 0x00};
+    for (size_t length = 24; length <= 185; length++) {
+        assert_int_equal(receive_bytes(f, pdu, length), TENDON_ERROR_MALFORMED);
+    }
+    assert_int_equal(f->writes, 0);
+    assert_int_equal(f->bearer.counters.malformed, 162);
+    assert_int_equal(receive_bytes(f, pdu, 600), TENDON_ERROR_MALFORMED);
+    assert_int_equal(receive_bytes(f, pdu, 23), TENDON_OK);
+    assert_int_equal(f->written_length, 20);
+}
+
+static void mal_A16_signed_write_too_short(void **state) {
+    fixture *f = *state;
+    uint8_t pdu[15] = {0xD2, 0x0D, 0x00};
+    for (size_t length = 1; length < 15; length++) {
+        assert_int_equal(receive_bytes(f, pdu, length), TENDON_ERROR_TRUNCATED);
+    }
+    assert_int_equal(f->connection.counters.signed_writes, 0);
+    assert_int_equal(f->bearer.counters.malformed, 14);
+    assert_int_equal(f->sends, 0);
+    assert_int_equal(receive_bytes(f, pdu, 15), TENDON_OK);
+    assert_int_equal(f->connection.counters.signed_writes, 1);
+}
+
+/** Every request and command the server knows, valid. The last column: the least length that decodes. */
+static const struct {
+    const char *pdu;
+    size_t shortest;
+} valid[] = {
+    {"02 b9 00", 3},
+    {"04 01 00 ff ff", 5},
+    {"06 01 00 ff ff 00 28 0a 18", 7},
+    {"08 01 00 ff ff 03 28", 7},
+    {"0a 07 00", 3},
+    {"0c 07 00 01 00", 5},
+    {"0e 07 00 09 00", 5},
+    {"10 01 00 ff ff 00 28", 7},
+    {"12 0d 00 01 02", 3},
+    {"16 0d 00 00 00 01", 5},
+    {"18 01", 2},
+    {"20 07 00 09 00", 5},
+    {"52 0d 00 01", 3},
+    {"d2 0d 00 01 000102030405060708090a0b", 15},
+};
+
+static void every_opcode_cut_at_each_position(void **state) {
+    fixture *f = *state;
+    for (size_t i = 0; i < sizeof valid / sizeof valid[0]; i++) {
+        uint8_t pdu[64];
+        size_t length = from_hex(valid[i].pdu, pdu, sizeof pdu);
+        for (size_t cut = 1; cut < valid[i].shortest; cut++) {
+            unsigned sends = f->sends, writes = f->writes;
+            uint32_t malformed = f->bearer.counters.malformed;
+            tendon_status status = receive_bytes(f, pdu, cut);
+            assert_true(status == TENDON_ERROR_TRUNCATED || status == TENDON_ERROR_MALFORMED);
+            assert_int_equal(f->bearer.counters.malformed, malformed + 1);
+            assert_int_equal(f->writes, writes);
+            bool command = (pdu[0] & 0x40) != 0;
+            assert_int_equal(f->sends, sends + (command ? 0 : 1));
+            if (!command) {
+                const uint8_t refusal[5] = {0x01, pdu[0], 0, 0, 0x04};
+                assert_int_equal(f->sent_length, 5);
+                assert_memory_equal(f->sent, refusal, 5);
+            }
+        }
+        for (size_t cut = valid[i].shortest; cut <= length; cut++) {
+            if (pdu[0] != 0x06 && pdu[0] != 0x12 && pdu[0] != 0x16 && pdu[0] != 0x52 && cut != length) {
+                continue; /* only a value at the end may be shorter */
+            }
+            assert_int_equal(receive_bytes(f, pdu, cut), TENDON_OK);
+        }
+    }
+    assert_int_equal(f->connection.prepared_count, 0); /* 18 01 executed what 16 prepared */
+    exchange(f, "0a 07 00", "0b 54 65 6e 64 6f 6e");
+}
+
+static void mal_A02_every_opcode_alone(void **state) {
+    fixture *f = *state;
+    for (unsigned opcode = 0; opcode < 256; opcode++) {
+        uint8_t pdu[1] = {(uint8_t)opcode};
+        unsigned sends = f->sends;
+        assert_true(receive_bytes(f, pdu, 1) < 0);
+        bool answered = f->sends != sends;
+        tendon_att_class kind = tendon_att_opcode_class((uint8_t)opcode);
+        bool expected = kind == TENDON_ATT_CLASS_REQUEST || (kind == TENDON_ATT_CLASS_UNKNOWN && (opcode & 0x40) == 0);
+        assert_int_equal(answered, expected);
+        if (answered) {
+            const uint8_t refusal[5] = {0x01, (uint8_t)opcode, 0, 0, kind == TENDON_ATT_CLASS_REQUEST ? 0x04 : 0x06};
+            assert_memory_equal(f->sent, refusal, 5);
+        }
+    }
+    assert_int_equal(f->writes, 0);
+    assert_int_equal(f->bearer.mtu, 23);
+}
+
+/** The same, handed to the server without a bearer in between. */
+static void mal_A11_unknown_opcodes_at_the_server(void **state) {
+    fixture *f = *state;
+    const uint8_t plain = 0x15, command = 0x55;
+    assert_int_equal(tendon_gatt_connection_receive(&f->connection, &plain, 1, 0), TENDON_ERROR_UNSUPPORTED);
+    check_bytes(f->sent, f->sent_length, "01 15 00 00 06");
+    assert_int_equal(tendon_gatt_connection_receive(&f->connection, &command, 1, 0), TENDON_ERROR_UNSUPPORTED);
+    assert_int_equal(f->sends, 1);
+    assert_int_equal(f->bearer.counters.unknown_opcode, 2);
+    assert_int_equal(tendon_gatt_connection_receive(&f->connection, &plain, 0, 0), TENDON_ERROR_TRUNCATED);
+    const uint8_t response[] = {0x0B, 1};
+    assert_int_equal(tendon_gatt_connection_receive(&f->connection, response, 2, 0), TENDON_ERROR_WRONG_STATE);
+}
+
+static uint32_t random_state = 0x2545F491;
+static uint32_t next_random(void) {
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 17;
+    random_state ^= random_state << 5;
+    return random_state;
+}
+
+/** C14: whatever comes, each PDU is answered at most once, within the MTU, and the server never loops. */
+static void mal_C14_random_pdus_end(void **state) {
+    fixture *f = *state;
+    for (int i = 0; i < 200000; i++) {
+        uint8_t pdu[64];
+        size_t length = from_hex(valid[next_random() % 14].pdu, pdu, sizeof pdu);
+        for (uint32_t flips = next_random() % 4; flips > 0; flips--) {
+            pdu[next_random() % length] = (uint8_t)next_random();
+        }
+        f->value_length = next_random() % 513;
+        unsigned sends = f->sends;
+        receive_bytes(f, pdu, 1 + next_random() % length);
+        assert_true(f->sends <= sends + 1);
+        assert_true(f->sent_length <= f->bearer.mtu);
+        assert_true(f->connection.prepared_count <= 3);
+    }
+    assert_true(f->bearer.mtu >= 23 && f->bearer.mtu <= 185);
+}
+
+static void mal_C14_discovery_to_the_end_of_the_handles(void **state) {
+    fixture *f = *state;
+    unsigned requests = 0;
+    for (uint32_t start = 1; start <= 0xFFFF;) {
+        const uint8_t pdu[5] = {0x04, (uint8_t)(start & 0xFF), (uint8_t)(start >> 8), 0xFF, 0xFF};
+        receive_bytes(f, pdu, 5);
+        requests++;
+        if (f->sent[0] == 0x01) {
+            break;
+        }
+        size_t item = f->sent[1] == 1 ? 4 : 18;
+        const uint8_t *last = f->sent + f->sent_length - item;
+        uint32_t handle = (uint32_t)(last[0] | last[1] << 8);
+        assert_true(handle >= start);
+        start = handle + 1;
+    }
+    assert_true(requests <= 0x1C);
+}
+
+/* ---- building the database ---- */
+
+static void building_without_room_or_service(void **state) {
+    (void)state;
+    tendon_gatt_server server;
+    tendon_gatt_attribute table[5];
+    tendon_uuid uuid = tendon_uuid_from_u16(0x180A);
+    tendon_gatt_server_init(&server, table, 5, NULL);
+    assert_int_equal(tendon_gatt_add_characteristic(&server, &uuid, TENDON_GATT_READ, 1),
+                     TENDON_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(tendon_gatt_add_service(&server, &uuid, true), TENDON_ERROR_INVALID_ARGUMENT); /* sticky */
+    tendon_gatt_server_init(&server, table, 5, NULL);
+    assert_int_equal(tendon_gatt_add_service(&server, &uuid, true), 1);
+    assert_int_equal(tendon_gatt_add_characteristic(&server, &uuid, TENDON_GATT_READ, 1), 3);
+    assert_int_equal(tendon_gatt_add_characteristic(&server, &uuid, TENDON_GATT_NOTIFY, 0), TENDON_ERROR_TABLE_FULL);
+    assert_int_equal(server.count, 3); /* nothing by halves */
+    assert_int_equal(tendon_gatt_set_static(&server, 3, NULL, 0), TENDON_ERROR_TABLE_FULL);
+    tendon_gatt_connection connection;
+    tendon_att_bearer bearer;
+    tendon_att_bearer_init(&bearer, (tendon_bearer_io){0}, 23);
+    tendon_gatt_connection_config config = {&bearer, NULL, 0, NULL, 0, NULL};
+    assert_int_equal(tendon_gatt_connection_init(&connection, &server, &config), TENDON_ERROR_TABLE_FULL);
+}
+
+static void building_what_is_not_allowed(void **state) {
+    fixture *f = *state;
+    const uint16_t declarations[] = {0x2800, 0x2801, 0x2802, 0x2803, 0x2902};
+    for (size_t i = 0; i < 5; i++) {
+        tendon_uuid uuid = tendon_uuid_from_u16(declarations[i]);
+        f->server.status = TENDON_OK;
+        assert_int_equal(tendon_gatt_add_descriptor(&f->server, &uuid, 1), TENDON_ERROR_INVALID_ARGUMENT);
+        f->server.status = TENDON_OK;
+        assert_int_equal(tendon_gatt_add_characteristic(&f->server, &uuid, 2, 1), TENDON_ERROR_INVALID_ARGUMENT);
+    }
+    const uint16_t includes[] = {0, 2, 0x19, 0x1C}; /* none, no service, the open service, past the end */
+    for (size_t i = 0; i < 4; i++) {
+        f->server.status = TENDON_OK;
+        assert_int_equal(tendon_gatt_add_include(&f->server, includes[i]), TENDON_ERROR_INVALID_ARGUMENT);
+    }
+    f->server.status = TENDON_OK; /* after a characteristic it is too late */
+    assert_int_equal(tendon_gatt_add_include(&f->server, 5), TENDON_ERROR_INVALID_ARGUMENT);
+    const uint16_t fixed[] = {0, 1, 2, 4, 0x1C};
+    for (size_t i = 0; i < 5; i++) {
+        f->server.status = TENDON_OK;
+        assert_int_equal(tendon_gatt_set_static(&f->server, fixed[i], f->value, 1), TENDON_ERROR_INVALID_ARGUMENT);
+    }
+    f->server.status = TENDON_OK;
+    assert_int_equal(tendon_gatt_set_static(&f->server, 0x0D, f->value, 513), TENDON_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(f->server.count, 0x1B);
+}
+
+static void an_include_of_a_long_service_has_no_uuid(void **state) {
+    fixture *f = *state;
+    tendon_uuid uuid = tendon_uuid_from_u16(0x1812);
+    assert_int_equal(tendon_gatt_add_service(&f->server, &uuid, true), 0x1C);
+    assert_int_equal(tendon_gatt_add_include(&f->server, 0x0A), 0x1D);
+    exchange(f, "08 1c 00 ff ff 02 28", "09 06 1d 00 0a 00 18 00");
+    assert_int_equal(tendon_gatt_add_descriptor(&f->server, &uuid, 1), TENDON_ERROR_INVALID_ARGUMENT);
+}
+
+static void a_connection_needs_room_for_its_cccds(void **state) {
+    fixture *f = *state;
+    tendon_gatt_connection connection;
+    tendon_gatt_connection_config config = f->connection.config;
+    config.cccd_capacity = 2;
+    assert_int_equal(tendon_gatt_connection_init(&connection, &f->server, &config), TENDON_ERROR_INVALID_ARGUMENT);
+    config.cccd_capacity = 4;
+    config.prepared = NULL;
+    assert_int_equal(tendon_gatt_connection_init(&connection, &f->server, &config), TENDON_ERROR_INVALID_ARGUMENT);
+}
+
+static void without_handlers_dynamic_values_are_refused(void **state) {
+    fixture *f = *state;
+    memset(&f->server.handlers, 0, sizeof f->server.handlers);
+    exchange(f, "0a 0d 00", "01 0a 0d 00 02");
+    exchange(f, "12 0d 00 01", "01 12 0d 00 03");
+    exchange(f, "12 0e 00 01 00", "13");
+    exchange(f, "12 04 00 02 00", "13");
+    assert_int_equal(tendon_gatt_indicate(&f->connection, 0x03, f->value, 4, f->now), TENDON_OK);
+    assert_int_equal(receive(f, "1e"), TENDON_OK);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        server_test(gatt_sr_gan_bv_01_c_notification),
+        server_test(mal_D10_a_notification_is_protected_like_its_value),
+        server_test(gatt_sr_gai_bv_01_c_indication),
+        server_test(gatt_sr_gat_bv_01_c_indication_timeout),
+        server_test(an_indication_ends_with_the_link),
+        server_test(mal_D05_confirmation_without_indication),
+        server_test(mal_A12_second_request_before_our_response),
+        server_test(a_response_waits_while_the_link_blocks_again),
+        server_test(a_blocked_notification_or_indication_is_the_callers),
+        server_test(mal_A13_pdu_longer_than_the_mtu),
+        server_test(mal_A16_signed_write_too_short),
+        server_test(every_opcode_cut_at_each_position),
+        server_test(mal_A02_every_opcode_alone),
+        server_test(mal_A11_unknown_opcodes_at_the_server),
+        server_test(mal_C14_random_pdus_end),
+        server_test(mal_C14_discovery_to_the_end_of_the_handles),
+        server_test(building_without_room_or_service),
+        server_test(building_what_is_not_allowed),
+        server_test(an_include_of_a_long_service_has_no_uuid),
+        server_test(a_connection_needs_room_for_its_cccds),
+        server_test(without_handlers_dynamic_values_are_refused),
+    };
+    return cmocka_run_group_tests_name("host_gatt_server_hostile", tests, NULL, NULL);
+}
