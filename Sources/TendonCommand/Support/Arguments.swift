@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+// The command line: options anywhere, `--` ends them.
+
+/// A parsed command line.
+struct Arguments: Sendable {
+    private(set) var operands: [String] = []
+    private var values: [String: [String]] = [:]
+
+    func has(_ option: String) -> Bool { values[option] != nil }
+
+    /// The last value given.
+    func value(_ option: String) -> String? { values[option]?.last }
+
+    func all(_ option: String) -> [String] { values[option] ?? [] }
+
+    func integer(_ option: String, in range: ClosedRange<Int>) throws(CommandError) -> Int? {
+        guard let text = value(option) else { return nil }
+        guard let number = parseInteger(text), range.contains(number) else {
+            throw .usage("\(option) takes a whole number from \(range.lowerBound) to \(range.upperBound), not '\(text)'")
+        }
+        return number
+    }
+
+    func number(_ option: String, in range: ClosedRange<Double>) throws(CommandError) -> Double? {
+        guard let text = value(option) else { return nil }
+        guard let number = Double(text), range.contains(number) else {
+            throw .usage("\(option) takes a number from \(plain(range.lowerBound)) to \(plain(range.upperBound)), not '\(text)'")
+        }
+        return number
+    }
+
+    func droppingOperands(_ count: Int) -> Arguments {
+        var arguments = self
+        arguments.operands.removeFirst(min(count, operands.count))
+        return arguments
+    }
+
+    /// `--for` in milliseconds; nil: no end.
+    func duration() throws(CommandError) -> UInt64? {
+        try number("--for", in: 0...1e9).map { UInt64(($0 * 1000).rounded()) }
+    }
+}
+
+extension Arguments {
+    /// Splits words into operands and options; an option's value is the next word or follows `=`.
+    init(_ words: [String], options: [Option]) throws(CommandError) {
+        var rest = words[...]
+        while let word = rest.popFirst() {
+            if word == "--" {
+                operands += rest
+                return
+            }
+            guard word.hasPrefix("-"), word.count > 1, Int(word) == nil else {
+                operands.append(word)
+                continue
+            }
+            let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let name = parts[0] == "-h" ? "--help" : String(parts[0])
+            guard let option = options.first(where: { $0.name == name }) else {
+                throw .unknown("option", name, among: options.filter { !$0.hidden }.map(\.name))
+            }
+            var value = parts.count > 1 ? String(parts[1]) : nil
+            if let placeholder = option.value {
+                value = value ?? rest.popFirst()
+                guard value != nil else { throw .usage("\(name) needs a value: \(name) \(placeholder)") }
+            } else if value != nil {
+                throw .usage("\(name) takes no value")
+            }
+            if let value, !option.choices.isEmpty, !option.choices.contains(value) {
+                throw .usage("\(name) takes \(option.choices.joined(separator: " or ")), not '\(value)'")
+            }
+            values[name, default: []].append(value ?? "")
+        }
+    }
+
+    /// Without the first words, which named the command; refuses options that the command does not have.
+    func dropping(_ count: Int, for command: Command) throws(CommandError) -> Arguments {
+        let allowed = Set((command.options + Option.common).map(\.name))
+        for name in values.keys.sorted() where !allowed.contains(name) {
+            throw .usage("'tendon \(command.name)' has no option \(name)", next: "tendon \(command.name) --help")
+        }
+        return droppingOperands(count)
+    }
+}
+
+extension CommandError {
+    /// "unknown WHAT 'WORD'", with the nearest known word if one is near.
+    static func unknown(_ what: String, _ word: String, among known: [String]) -> CommandError {
+        let nearest = known.map { ($0, editDistance($0, word)) }.min { $0.1 < $1.1 }
+        var message = "unknown \(what) '\(sanitized(word))'"
+        if let (name, distance) = nearest, distance <= max(1, word.count / 3) {
+            message += "; did you mean '\(name)'?"
+        } else if what != "option", what != "command" {
+            message += "; known: \(known.joined(separator: ", "))"
+        }
+        return .usage(message, next: what == "command" || what == "option" ? "tendon help" : nil)
+    }
+}
+
+/// Insertions, deletions, replacements and swaps of neighbours between two words.
+func editDistance(_ a: String, _ b: String) -> Int {
+    let a = Array(a.lowercased()), b = Array(b.lowercased())
+    var before: [Int] = []
+    var previous = Array(0...b.count)
+    for i in 0..<a.count {
+        var row = [i + 1]
+        for j in 0..<b.count {
+            var best = min(previous[j + 1] + 1, row[j] + 1, previous[j] + (a[i] == b[j] ? 0 : 1))
+            if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] { best = min(best, before[j - 1] + 1) }
+            row.append(best)
+        }
+        (before, previous) = (previous, row)
+    }
+    return previous[b.count]
+}
+
+/// Decimal, or hexadecimal after 0x.
+func parseInteger(_ text: some StringProtocol) -> Int? {
+    if text.hasPrefix("0x") || text.hasPrefix("0X") { return Int(text.dropFirst(2), radix: 16) }
+    return Int(text)
+}
+
+/// Hexadecimal digits to bytes; spaces, colons and dashes between bytes are allowed. Nil: not hexadecimal.
+func parseHex(_ text: some StringProtocol) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    var high: UInt8?
+    for character in text.utf8 {
+        let digit: UInt8
+        switch character {
+        case 0x30...0x39: digit = character - 0x30
+        case 0x41...0x46: digit = character - 0x41 + 10
+        case 0x61...0x66: digit = character - 0x61 + 10
+        case 0x20, 0x3A, 0x2D, 0x09:
+            if high != nil { return nil }
+            continue
+        default: return nil
+        }
+        if let first = high {
+            bytes.append(first << 4 | digit)
+            high = nil
+        } else {
+            high = digit
+        }
+    }
+    return high == nil ? bytes : nil
+}
+
+func hexText(_ bytes: some Sequence<UInt8>) -> String {
+    let digits = Array("0123456789abcdef".utf8)
+    return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+}
+
+/// A number without a needless ".0".
+func plain(_ value: Double) -> String {
+    Int(exactly: value).map(String.init) ?? "\(value)"
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// C arrays, texts and borrowed pointers as Swift values. Pointers of the C core stay in this file.
+import CTendon
+
+/// The first `count` elements of a C array, which Swift sees as a tuple.
+func elements<Tuple, Element>(of tuple: Tuple, _ count: Int) -> [Element] {
+    withUnsafeBytes(of: tuple) { bytes in
+        let capacity = bytes.count / MemoryLayout<Element>.stride
+        return Array(bytes.bindMemory(to: Element.self).prefix(min(count, capacity)))
+    }
+}
+
+/// The same for elements whose type has no name.
+func elements<Tuple, Element>(of tuple: Tuple, _ count: Int, like first: Element) -> [Element] {
+    elements(of: tuple, count)
+}
+
+/// Static text of the C library.
+func text(_ characters: UnsafePointer<CChar>?) -> String {
+    characters.map { String(cString: $0) } ?? ""
+}
+
+/// Walks a sensor data notification; what `body` gets is valid until it returns.
+func withSensorData<Result>(
+    _ bytes: [UInt8], _ information: tendon_bose_sensor_information?, _ profile: tendon_bose_profile,
+    _ body: (inout tendon_bose_sensor_data) -> Result
+) -> Result {
+    bytes.withUnsafeBufferPointer { bytes in
+        func walk(_ information: UnsafePointer<tendon_bose_sensor_information>?) -> Result {
+            var data = tendon_bose_sensor_data_begin(bytes.baseAddress, bytes.count, information, profile)
+            return body(&data)
+        }
+        guard let information else { return walk(nil) }
+        return withUnsafePointer(to: information) { walk($0) }
+    }
+}
+
+/// Calls `body` with a pointer to the value, or with nil.
+func withOptionalPointer<Value, Result>(to value: Value?, _ body: (UnsafePointer<Value>?) -> Result) -> Result {
+    guard let value else { return body(nil) }
+    return withUnsafePointer(to: value) { body($0) }
+}

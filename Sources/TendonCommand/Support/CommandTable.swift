@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// What a command is. Help, man page, completions and the argument parser are all made from these values.
+
+/// Exit statuses of the program.
+enum ExitStatus: Int32, Sendable {
+    case done = 0
+    case failed = 1
+    case usage = 2
+    case noRadio = 3
+    case noDevice = 4
+
+    var meaning: String {
+        switch self {
+        case .done: "done"
+        case .failed: "failed"
+        case .usage: "usage: the command line is wrong"
+        case .noRadio: "no radio: adapter missing, switched off or not permitted"
+        case .noDevice: "no device found"
+        }
+    }
+
+    static let all: [ExitStatus] = [.done, .failed, .usage, .noRadio, .noDevice]
+}
+
+/// Why a command ends early: one line that says what happened, one that says what to do next.
+struct CommandError: Error {
+    var status: ExitStatus
+    var message: String
+    var next: String?
+
+    init(_ status: ExitStatus, _ message: String, next: String? = nil) {
+        self.status = status
+        self.message = message
+        self.next = next
+    }
+
+    static func usage(_ message: String, next: String? = nil) -> CommandError {
+        CommandError(.usage, message, next: next)
+    }
+}
+
+struct Option: Sendable {
+    let name: String
+    /// Placeholder of its value in help, such as "SECONDS"; nil for a switch.
+    let value: String?
+    let help: String
+    /// What a shell may complete the value with.
+    var choices: [String] = []
+    /// For tests; not in help.
+    var hidden = false
+}
+
+extension Option {
+    static let common: [Option] = [
+        Option(
+            name: "--radio", value: "bluez|virtual",
+            help: "which radio; default: bluez where a controller is there, else virtual",
+            choices: ["bluez", "virtual"]),
+        Option(name: "--adapter", value: "hciN", help: "which controller of the radio bluez; default: the first"),
+        Option(name: "--address", value: "ADDRESS", help: "this device only; simulate: the address it gets"),
+        Option(name: "--json", value: nil, help: "JSON, one object a line"),
+        Option(name: "--for", value: "SECONDS", help: "end after this time"),
+        Option(name: "--help", value: nil, help: "this text"),
+        Option(name: "--version", value: nil, help: "print the version"),
+    ]
+}
+
+struct Command: Sendable {
+    /// Words on the command line: "scan", "bose info".
+    let name: String
+    /// Operands in help, such as "FAMILY KIND HEX...".
+    let operands: String
+    let summary: String
+    let details: [String]
+    let options: [Option]
+    let examples: [(line: String, does: String)]
+    let run: @Sendable (Arguments) async throws(CommandError) -> ExitStatus
+
+    init(
+        _ name: String, operands: String = "", summary: String, details: [String] = [], options: [Option] = [],
+        examples: [(line: String, does: String)],
+        run: @escaping @Sendable (Arguments) async throws(CommandError) -> ExitStatus
+    ) {
+        self.name = name
+        self.operands = operands
+        self.summary = summary
+        self.details = details
+        self.options = options
+        self.examples = examples
+        self.run = run
+    }
+
+    var words: [String] { name.split(separator: " ").map(String.init) }
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// Families by name, from the library's table.
+import CTendon
+
+/// Names of all families in the library's order.
+func familyNames() -> [String] {
+    var count = 0
+    guard let families = tendon_families(&count) else { return [] }
+    return (0..<count).map { text(families[$0].name) }
+}
+
+/// The family's own name for a name or an alias.
+func familyName(_ word: String) throws(CommandError) -> String {
+    guard let family = tendon_family_named(word) else { throw .unknown("family", word, among: familyNames()) }
+    return text(family.pointee.name)
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+// The program: the table of commands, and how one of them is chosen.
+import CTendon
+import Glibc
+
+/// The table. Help, man page and completions are made from it.
+let allCommands: [Command] = [.conformance, .decode, .encode, .help]
+
+let version = text(tendon_version())
+
+@main
+struct TendonProgram {
+    static func main() async {
+        signal(SIGPIPE, SIG_IGN)
+        do {
+            exit(try await run(Array(CommandLine.arguments.dropFirst())).rawValue)
+        } catch {
+            exit(report(error).rawValue)
+        }
+    }
+
+    static func run(_ words: [String]) async throws(CommandError) -> ExitStatus {
+        if let status = try generate(words) { return status }
+        let options = Option.common + allCommands.flatMap(\.options)
+        let arguments = try Arguments(words, options: options)
+        if arguments.has("--version") {
+            Output.standard.line("tendon \(version)")
+            return .done
+        }
+        guard !arguments.operands.isEmpty else {
+            let wanted = arguments.has("--help")
+            let output = wanted ? Output.standard : Output.error
+            output.write(Help.overview(for: output))
+            return wanted ? .done : .usage
+        }
+        let (command, count) = try find(arguments.operands)
+        if arguments.has("--help") {
+            Output.standard.write(Help.text(of: command, for: .standard))
+            return .done
+        }
+        return try await command.run(try arguments.dropping(count, for: command))
+    }
+
+    /// The command whose words begin the operands; the longest one wins.
+    static func find(_ operands: [String]) throws(CommandError) -> (Command, words: Int) {
+        let matches = allCommands.filter { operands.starts(with: $0.words) }
+        if let command = matches.max(by: { $0.words.count < $1.words.count }) { return (command, command.words.count) }
+        let siblings = allCommands.filter { $0.words[0] == operands[0] }
+        if !siblings.isEmpty {
+            let words = siblings.map { $0.words[1] }
+            guard operands.count > 1 else {
+                throw .usage(
+                    "'tendon \(operands[0])' needs one of: \(words.joined(separator: ", "))",
+                    next: "tendon help \(operands[0])")
+            }
+            throw .unknown("command", operands[1], among: words)
+        }
+        throw .unknown("command", operands[0], among: allCommands.map { $0.words[0] })
+    }
+
+    /// The hidden options that packaging uses.
+    private static func generate(_ words: [String]) throws(CommandError) -> ExitStatus? {
+        if words == ["--generate-man"] {
+            Output.standard.write(Help.manPage())
+        } else if words.first == "--generate-completion" {
+            guard words.count == 2, Help.shells.contains(words[1]) else {
+                throw .usage("--generate-completion takes bash, zsh or fish")
+            }
+            Output.standard.write(Help.completion(for: words[1]))
+        } else {
+            return nil
+        }
+        return .done
+    }
+
+    private static func report(_ error: CommandError) -> ExitStatus {
+        let output = Output.error
+        output.line(output.styled("tendon: ", .red) + error.message)
+        if let next = error.next { output.line(output.styled("  try: ", .faint) + next) }
+        return error.status
+    }
+}
+
+extension Command {
+    static let help = Command(
+        "help", operands: "[COMMAND]", summary: "this list, or a command's details and examples",
+        examples: [("tendon help run", "what run does and takes")]
+    ) { (arguments: Arguments) throws(CommandError) in
+        if arguments.operands.isEmpty {
+            Output.standard.write(Help.overview(for: .standard))
+            return .done
+        }
+        let group = allCommands.filter { $0.words[0] == arguments.operands[0] }
+        if arguments.operands.count == 1, group.count > 1 {
+            for command in group { Output.standard.line(Help.pad("tendon \(command.name)", 28) + command.summary) }
+            return .done
+        }
+        let (command, _) = try TendonProgram.find(arguments.operands)
+        Output.standard.write(Help.text(of: command, for: .standard))
+        return .done
+    }
+}
