@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * PDUs of the Linux kernel's Bluetooth management interface (doc/mgmt-api.txt
+ * of BlueZ): commands to an adapter, replies and events from it. Sans I/O; the
+ * socket is in room linux/bluez.
+ *
+ * Every PDU is code, adapter index and length, 16 bits each, little endian,
+ * then as many bytes of parameters.
+ */
+#ifndef TENDON_HOST_MANAGEMENT_H
+#define TENDON_HOST_MANAGEMENT_H
+
+#include "tendon/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Index of commands that concern no adapter. */
+#define TENDON_MANAGEMENT_NO_INDEX 0xFFFFu
+#define TENDON_MANAGEMENT_HEADER_SIZE 6u
+/** Longest PDU that is sent or understood here (Read Controller Information returns 280 bytes). */
+#define TENDON_MANAGEMENT_PDU_MAX 512u
+
+/** Commands, with their parameters. */
+typedef enum tendon_management_opcode {
+    TENDON_MANAGEMENT_READ_VERSION = 0x0001,
+    TENDON_MANAGEMENT_READ_INDEX_LIST = 0x0003,
+    TENDON_MANAGEMENT_READ_INFORMATION = 0x0004,
+    TENDON_MANAGEMENT_SET_POWERED = 0x0005,     /**< mode */
+    TENDON_MANAGEMENT_SET_CONNECTABLE = 0x0007, /**< mode */
+    TENDON_MANAGEMENT_SET_BONDABLE = 0x0009,    /**< mode */
+    TENDON_MANAGEMENT_SET_LOW_ENERGY = 0x000D,  /**< mode */
+    TENDON_MANAGEMENT_DISCONNECT = 0x0014,      /**< address, address type */
+    TENDON_MANAGEMENT_SET_ADVERTISING = 0x0029, /**< mode */
+    TENDON_MANAGEMENT_SET_BREDR = 0x002A,       /**< mode */
+    TENDON_MANAGEMENT_LOAD_CONNECTION_PARAMETERS = 0x0035
+} tendon_management_opcode;
+
+typedef enum tendon_management_event_code {
+    TENDON_MANAGEMENT_COMMAND_COMPLETE = 0x0001,
+    TENDON_MANAGEMENT_COMMAND_STATUS = 0x0002,
+    TENDON_MANAGEMENT_CONTROLLER_ERROR = 0x0003,
+    TENDON_MANAGEMENT_INDEX_ADDED = 0x0004,
+    TENDON_MANAGEMENT_INDEX_REMOVED = 0x0005,
+    TENDON_MANAGEMENT_NEW_SETTINGS = 0x0006,
+    TENDON_MANAGEMENT_DEVICE_CONNECTED = 0x000B,
+    TENDON_MANAGEMENT_DEVICE_DISCONNECTED = 0x000C,
+    TENDON_MANAGEMENT_CONNECT_FAILED = 0x000D
+} tendon_management_event_code;
+
+/** Status bytes; as a tendon_status: TENDON_MANAGEMENT_ERROR(code). */
+typedef enum tendon_management_status {
+    TENDON_MANAGEMENT_SUCCESS = 0x00,
+    TENDON_MANAGEMENT_UNKNOWN_COMMAND = 0x01,
+    TENDON_MANAGEMENT_NOT_CONNECTED = 0x02,
+    TENDON_MANAGEMENT_FAILED = 0x03,
+    TENDON_MANAGEMENT_CONNECT_FAILURE = 0x04,
+    TENDON_MANAGEMENT_AUTHENTICATION_FAILED = 0x05,
+    TENDON_MANAGEMENT_NOT_PAIRED = 0x06,
+    TENDON_MANAGEMENT_NO_RESOURCES = 0x07,
+    TENDON_MANAGEMENT_TIMEOUT = 0x08,
+    TENDON_MANAGEMENT_ALREADY_CONNECTED = 0x09,
+    TENDON_MANAGEMENT_BUSY = 0x0A,
+    TENDON_MANAGEMENT_REJECTED = 0x0B,
+    TENDON_MANAGEMENT_NOT_SUPPORTED = 0x0C,
+    TENDON_MANAGEMENT_INVALID_PARAMETERS = 0x0D,
+    TENDON_MANAGEMENT_DISCONNECTED = 0x0E,
+    TENDON_MANAGEMENT_NOT_POWERED = 0x0F,
+    TENDON_MANAGEMENT_CANCELLED = 0x10,
+    TENDON_MANAGEMENT_INVALID_INDEX = 0x11,
+    TENDON_MANAGEMENT_RFKILLED = 0x12,
+    TENDON_MANAGEMENT_ALREADY_PAIRED = 0x13,
+    TENDON_MANAGEMENT_PERMISSION_DENIED = 0x14
+} tendon_management_status;
+
+#define TENDON_MANAGEMENT_ERROR(code) TENDON_STATUS(TENDON_LAYER_MANAGEMENT, (code))
+
+/** Bits of supported and current settings. */
+enum {
+    TENDON_MANAGEMENT_POWERED = 0x00000001,
+    TENDON_MANAGEMENT_CONNECTABLE = 0x00000002,
+    TENDON_MANAGEMENT_BONDABLE = 0x00000010,
+    TENDON_MANAGEMENT_BREDR = 0x00000080,
+    TENDON_MANAGEMENT_LOW_ENERGY = 0x00000200,
+    TENDON_MANAGEMENT_ADVERTISING = 0x00000400,
+    TENDON_MANAGEMENT_SECURE_CONNECTIONS = 0x00000800,
+    TENDON_MANAGEMENT_PRIVACY = 0x00002000,
+    TENDON_MANAGEMENT_STATIC_ADDRESS = 0x00008000
+};
+
+/** A decoded event. Members that the event does not use are 0. */
+typedef struct tendon_management_event {
+    uint16_t code;       /**< tendon_management_event_code; unknown ones are kept */
+    uint16_t index;      /**< adapter, or TENDON_MANAGEMENT_NO_INDEX */
+    uint16_t opcode;     /**< Command Complete, Command Status: the command */
+    uint8_t status;      /**< Command Complete, Command Status, Connect Failed; Controller Error: its code */
+    uint8_t reason;      /**< Device Disconnected: 0 unspecified, 1 timeout, 2 by us, 3 by the peer, 4 authentication, 5
+                            suspend */
+    uint32_t settings;   /**< New Settings; Device Connected: flags */
+    tendon_address peer; /**< Device Connected, Disconnected, Connect Failed */
+    bool low_energy;     /**< the peer is an LE device */
+    const uint8_t *data; /**< return parameters, advertising data, or what an unknown event holds; borrowed */
+    size_t length;
+} tendon_management_event;
+
+/**
+ * Decodes one PDU as it is read from the management socket.
+ * @param offset where the first wrong field starts; may be NULL.
+ * @return TENDON_OK, TENDON_ERROR_TRUNCATED, or TENDON_ERROR_MALFORMED (bytes after the stated length).
+ */
+tendon_status tendon_management_decode(const uint8_t *pdu, size_t length, tendon_management_event *out, size_t *offset);
+
+/** What an adapter is and may be: return parameters of Read Controller Information. */
+typedef struct tendon_management_information {
+    tendon_address address;
+    uint8_t version; /**< of the Core Specification, as HCI numbers it: 6 is 4.0, 9 is 5.0 */
+    uint16_t manufacturer;
+    uint32_t supported_settings, current_settings;
+    uint8_t device_class[3];
+    const uint8_t *name;       /**< 249 bytes with a terminator; borrowed */
+    const uint8_t *short_name; /**< 11 bytes with a terminator; borrowed */
+} tendon_management_information;
+
+/** @p data: of a Command Complete of Read Controller Information. */
+tendon_status tendon_management_decode_information(const uint8_t *data, size_t length,
+                                                   tendon_management_information *out, size_t *offset);
+
+/**
+ * Indexes of the adapters, from a Command Complete of Read Controller Index List.
+ * @return how many there are (only the first @p capacity are stored), or an error.
+ */
+tendon_status tendon_management_decode_index_list(const uint8_t *data, size_t length, uint16_t *indexes,
+                                                  size_t capacity, size_t *offset);
+
+/** Any command. @return the PDU's length, TENDON_ERROR_NO_ROOM, or TENDON_ERROR_OVERFLOW (@p length > 65535). */
+tendon_status tendon_management_encode(uint16_t opcode, uint16_t index, const uint8_t *data, size_t length,
+                                       uint8_t *out, size_t capacity);
+/** A command with one byte: the Set commands. */
+tendon_status tendon_management_encode_mode(uint16_t opcode, uint16_t index, uint8_t mode, uint8_t *out,
+                                            size_t capacity);
+
+/** Connection parameters in the units of the air: what the kernel asks for when it connects to @p peer. */
+typedef struct tendon_management_connection_parameters {
+    tendon_address peer;   /**< public or random */
+    uint16_t min_interval; /**< 6 to 3200, in 1.25 ms */
+    uint16_t max_interval; /**< >= min_interval */
+    uint16_t latency;      /**< 0 to 499 connection events */
+    uint16_t timeout;      /**< 10 to 3200, in 10 ms */
+} tendon_management_connection_parameters;
+
+/**
+ * Load Connection Parameters: replaces what was loaded before.
+ * @return the PDU's length, TENDON_ERROR_NO_ROOM, or TENDON_ERROR_INVALID_ARGUMENT: a value out of its range, or a
+ * supervision time-out that (1 + latency) * max_interval * 2 does not stay below (Vol 4 Part E 7.8.12).
+ */
+tendon_status tendon_management_encode_connection_parameters(uint16_t index,
+                                                             const tendon_management_connection_parameters *items,
+                                                             size_t count, uint8_t *out, size_t capacity);
+
+/** Disconnect: ends the link to an LE peer. */
+tendon_status tendon_management_encode_disconnect(uint16_t index, const tendon_address *peer, uint8_t *out,
+                                                  size_t capacity);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
