@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+# Sourced by the tests of the command: TAP output, one program under test, one directory that goes away.
+# TENDON names the program; default: what `swift build` made.
+set -u
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+root=$(cd "$here/../.." && pwd)
+TENDON=${TENDON:-$root/.build/debug/tendon}
+[ -x "$TENDON" ] || { echo "Bail out! no program at $TENDON: swift build --product tendon, or set TENDON"; exit 1; }
+work=$(mktemp -d)
+export XDG_RUNTIME_DIR=$work/run NO_COLOR=1
+mkdir -m 700 "$XDG_RUNTIME_DIR"
+count=0 failed=0 children=()
+out='' err='' status=0
+
+# Runs the program; leaves out, err and status.
+run() {
+    timeout 20 "$TENDON" "$@" >"$work/out" 2>"$work/err" </dev/null
+    status=$?
+    out=$(cat "$work/out") err=$(cat "$work/err")
+}
+
+# Starts the program in the background, output in $work/NAME.out; leaves its id in child.
+start() {
+    local name=$1
+    shift
+    timeout 20 "$TENDON" "$@" >"$work/$name.out" 2>"$work/$name.err" </dev/null &
+    child=$!
+    children+=("$child")
+}
+
+# Waits, at most 5 s, until a command succeeds.
+until_true() {
+    local i
+    for i in $(seq 100); do
+        "$@" >/dev/null 2>&1 && return 0
+        sleep 0.05
+    done
+    return 1
+}
+
+result() { # truth, name, explanation
+    count=$((count + 1))
+    if [ "$1" = 0 ]; then
+        echo "ok $count - $2"
+    else
+        failed=$((failed + 1))
+        echo "not ok $count - $2"
+        printf '%s\n' "$3" | head -12 | sed 's/^/#   /'
+    fi
+}
+
+is() { # got, expected, name
+    [ "$1" = "$2" ]
+    result $? "$3" "got:      $1
+expected: $2
+stderr:   $err"
+}
+
+like() { # got, extended regular expression, name
+    printf '%s' "$1" | grep -Eq -- "$2"
+    result $? "$3" "got:      $1
+expected: $2"
+}
+
+unlike() {
+    ! printf '%s' "$1" | grep -Eq -- "$2"
+    result $? "$3" "got:         $1
+not expected: $2"
+}
+
+skip() { # name, reason
+    count=$((count + 1))
+    echo "ok $count - $1 # SKIP $2"
+}
+
+finish() {
+    local id
+    for id in "${children[@]:-}"; do [ -n "$id" ] && kill "$id" 2>/dev/null; done
+    wait
+    rm -rf "$work"
+    echo "1..$count"
+    [ "$failed" = 0 ]
+}
