@@ -1,7 +1,8 @@
-/* SPDX-License-Identifier: MIT */
 /*
  * Connection: a link with its ATT bearer, GATT client and, if wanted, one
  * device session driven by it. What a gateway program uses.
+ *
+ * All callbacks, the session's inputs included, come from the loop, never from within a call of this header.
  */
 #ifndef TENDON_LINUX_CONNECTION_H
 #define TENDON_LINUX_CONNECTION_H
@@ -14,25 +15,46 @@ extern "C" {
 
 #define TENDON_CONNECTION_REQUESTS 8
 #define TENDON_CONNECTION_SUBSCRIPTIONS 16
+/** Attempts whose reasons are kept, and the most that one connect() makes. */
+#define TENDON_CONNECTION_ATTEMPTS_MAX 8
+#define TENDON_CONNECTION_ATTEMPTS 4u
+#define TENDON_CONNECTION_TIMEOUT_MS 10000u
 
 /** Told about the link beside the session. Any member may be NULL. */
 typedef struct tendon_connection_callbacks {
     void *context;
-    void (*connected)(void *context, uint64_t now);
+    void (*connected)(void *context, uint64_t now); /**< before the session is told */
+    /** Exactly once for each tendon_connection_connect() that returned TENDON_OK; after the session was told. */
     void (*closed)(void *context, tendon_status reason, uint64_t now);
     void (*service_changed)(void *context, uint16_t start, uint16_t end, uint64_t now);
 } tendon_connection_callbacks;
 
+typedef enum tendon_connection_state {
+    TENDON_CONNECTION_IDLE = 0,
+    TENDON_CONNECTION_CONNECTING,
+    TENDON_CONNECTION_WAITING, /**< between two attempts */
+    TENDON_CONNECTION_UP
+} tendon_connection_state;
+
+/** The caller's memory; to be given back when idle and the session's deadline is never. */
 typedef struct tendon_connection {
     tendon_link link;
     tendon_att_bearer bearer;
     tendon_gatt_client client;
     tendon_radio *radio;
     tendon_address peer;
-    uint32_t connect_timeout_ms;
-    uint32_t connect_attempts; /**< attempts of one connect(); failures that a retry mends are retried */
-    uint32_t attempt;
-    tendon_source timer; /**< deadlines of bearer and session */
+    uint32_t
+        connect_timeout_ms; /**< of connect(), all attempts together; TENDON_CONNECTION_TIMEOUT_MS unless changed */
+    /** Attempts of one connect(); failures that a retry mends are retried. TENDON_CONNECTION_ATTEMPTS unless changed.
+     */
+    uint32_t connect_attempts;
+    uint32_t attempt;                                      /**< of the present or last connect(), from 1 */
+    tendon_status reasons[TENDON_CONNECTION_ATTEMPTS_MAX]; /**< why each attempt failed; [attempt - 1] is the last */
+    uint8_t state;                                         /**< tendon_connection_state */
+    bool pairing_started, closing;
+    tendon_status close_reason; /**< what closed() will say instead of TENDON_ERROR_CANCELLED; TENDON_OK: that */
+    uint64_t connect_deadline, retry_at;
+    tendon_source timer; /**< deadlines of bearer, session and retry */
     tendon_connection_callbacks callbacks;
     const tendon_session_inputs *inputs;
     void *session;
@@ -41,18 +63,33 @@ typedef struct tendon_connection {
     tendon_gatt_subscription subscriptions[TENDON_CONNECTION_SUBSCRIPTIONS];
 } tendon_connection;
 
-/** Prepares a closed connection. @param pairing may be NULL: then pairing is refused. */
+/**
+ * Prepares a closed connection.
+ * @param pairing borrowed as long as the connection lives; may be NULL: then pairing is refused.
+ * @param callbacks copied; may be NULL.
+ */
 void tendon_connection_init(tendon_connection *connection, tendon_radio *radio, const tendon_address *peer,
                             const tendon_pairing_service *pairing, const tendon_connection_callbacks *callbacks);
 /** The calls that a session makes on this connection. */
 tendon_session_link tendon_connection_session_link(tendon_connection *connection);
 /** Attaches the session that is to be driven; before connecting. */
 void tendon_connection_attach(tendon_connection *connection, const tendon_session_inputs *inputs, void *session);
-tendon_status tendon_connection_connect(tendon_connection *connection);
-void tendon_connection_close(tendon_connection *connection);
+
 /**
- * Sets the timer to the earliest deadline of bearer and session. Call after using client or session from
- * outside their callbacks; the connection's own callbacks do it themselves.
+ * Starts connecting; answered by connected(), or by closed(reason) after the last attempt. Attempts that were aborted,
+ * refused or lost at once are repeated after a short pause, until connect_attempts or connect_timeout_ms.
+ * The MTU exchange is the session's, or the program's.
+ * @return TENDON_OK; TENDON_ERROR_WRONG_STATE unless idle; another error: the first attempt could not even start.
+ */
+tendon_status tendon_connection_connect(tendon_connection *connection);
+/** Ends the link, or the attempts; closed(TENDON_ERROR_CANCELLED) follows. Nothing happens when idle. */
+void tendon_connection_close(tendon_connection *connection);
+/** True for reasons that another attempt may mend: aborted by the local side, 0x3E, 0x08, refused, peer gone, ... */
+bool tendon_connection_retries(tendon_status reason);
+
+/**
+ * Sets the timer to the earliest deadline of bearer and session. The connection does it by itself after its callbacks,
+ * and one step later after whatever sends a PDU or connects; call it after anything else that changes a deadline.
  */
 void tendon_connection_refresh(tendon_connection *connection);
 

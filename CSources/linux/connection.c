@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT */
+#include "tendon/linux/connection.h"
+
+#include <errno.h>
+#include <string.h>
+
+/** Pause before the second attempt; it doubles, and a part of it is made to differ between peers. */
+#define RETRY_PAUSE_MS 100u
+
+/** Lets the timer strike in this very step (from a callback) or in the next one: it ticks and sets itself anew. */
+static void touch(tendon_connection *connection) {
+    connection->timer.deadline = 0;
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
+}
+
+void tendon_connection_refresh(tendon_connection *connection) {
+    uint64_t deadline = UINT64_MAX;
+    if (connection->closing && connection->state == TENDON_CONNECTION_WAITING) {
+        deadline = 0;
+    } else if (connection->state == TENDON_CONNECTION_WAITING) {
+        deadline = connection->retry_at;
+    } else if (connection->state == TENDON_CONNECTION_UP) {
+        deadline = tendon_att_bearer_deadline(&connection->bearer);
+    }
+    if (connection->inputs != NULL) {
+        deadline = earlier(deadline, connection->inputs->deadline(connection->session));
+    }
+    connection->timer.deadline = deadline;
+    if (connection->state == TENDON_CONNECTION_IDLE && deadline == UINT64_MAX) {
+        tendon_loop_remove(connection->radio->loop, &connection->timer);
+    } else if (!connection->timer.added) {
+        (void)tendon_loop_add(connection->radio->loop, &connection->timer); /* without a descriptor it cannot fail */
+    }
+}
+
+bool tendon_connection_retries(tendon_status reason) {
+    switch (reason) {
+    case TENDON_RADIO_ERROR_OUT_OF_RANGE:
+    case TENDON_RADIO_ERROR_PEER_CLOSED:
+    case TENDON_RADIO_ERROR_COMMAND_TIMEOUT:
+    case TENDON_ERROR_BUSY:
+    case TENDON_ERROR_DISCONNECTED:
+    case TENDON_HCI_ERROR(0x02): /* unknown connection identifier: the controller lost it while it was made */
+    case TENDON_HCI_ERROR(0x08): /* connection timeout */
+    case TENDON_HCI_ERROR(0x0C): /* command disallowed: another program's connect or scan is in the way */
+    case TENDON_HCI_ERROR(0x3A): /* controller busy */
+    case TENDON_HCI_ERROR(0x3E): /* connection failed to be established */
+    case TENDON_SYSTEM_ERROR(ECONNABORTED):
+    case TENDON_SYSTEM_ERROR(ECONNREFUSED):
+    case TENDON_SYSTEM_ERROR(EBUSY):
+    case TENDON_SYSTEM_ERROR(EAGAIN):
+    case TENDON_SYSTEM_ERROR(EINTR):
+    case TENDON_SYSTEM_ERROR(EIO):
+        return true;
+    default:
+        return false;
+    }
+}
+
+/** The connection is idle again: everybody is told, inside out. */
+static void finish(tendon_connection *connection, tendon_status reason, uint64_t now) {
+    bool was_up = connection->state == TENDON_CONNECTION_UP;
+    const tendon_connection_callbacks callbacks = connection->callbacks;
+    if (connection->closing && connection->close_reason != TENDON_OK) {
+        reason = connection->close_reason;
+    }
+    connection->state = TENDON_CONNECTION_IDLE;
+    connection->closing = false;
+    connection->close_reason = TENDON_OK;
+    if (was_up) {
+        tendon_gatt_client_disconnected(&connection->client, reason, now);
+    }
+    if (connection->pairing_started) {
+        connection->pairing_started = false;
+        if (connection->pairing->cancel != NULL) {
+            connection->pairing->cancel(connection->pairing->context, &connection->peer);
+        }
+    }
+    if (connection->inputs != NULL) {
+        connection->inputs->disconnected(connection->session, reason, now);
+    }
+    tendon_connection_refresh(connection);
+    if (callbacks.closed != NULL) {
+        callbacks.closed(callbacks.context, reason, now); /* the connection's memory may be gone after this */
+    }
+}
+
+/** Keeps the reason; true when another attempt is on its way. */
+static bool retry_later(tendon_connection *connection, tendon_status reason, uint64_t now) {
+    connection->reasons[connection->attempt - 1] = reason;
+    if (connection->closing || !tendon_connection_retries(reason) ||
+        connection->attempt >= connection->connect_attempts || connection->attempt >= TENDON_CONNECTION_ATTEMPTS_MAX) {
+        return false;
+    }
+    uint64_t pause = (uint64_t)RETRY_PAUSE_MS << (connection->attempt - 1);
+    pause += (connection->peer.bytes[5] * 31u + (now & 0xFFu)) % (pause / 2u); /* so that many do not retry at once */
+    if (now + pause >= connection->connect_deadline) {
+        return false;
+    }
+    connection->state = TENDON_CONNECTION_WAITING;
+    connection->retry_at = now + pause;
+    tendon_connection_refresh(connection);
+    return true;
+}
+
+static void attempt_again(tendon_connection *connection, uint64_t now) {
+    connection->attempt++;
+    connection->state = TENDON_CONNECTION_CONNECTING;
+    tendon_status status =
+        tendon_radio_connect(connection->radio, &connection->link, &connection->peer, connection->connect_deadline);
+    if (status < 0 && !retry_later(connection, status, now)) {
+        finish(connection, status, now);
+    }
+}
+
+static void timer_expired(void *context, uint64_t now) {
+    tendon_connection *connection = context;
+    if (connection->state == TENDON_CONNECTION_WAITING && connection->closing) {
+        finish(connection, TENDON_ERROR_CANCELLED, now);
+        return;
+    }
+    if (connection->state == TENDON_CONNECTION_WAITING && now >= connection->retry_at) {
+        attempt_again(connection, now);
+        return;
+    }
+    if (connection->state == TENDON_CONNECTION_UP) {
+        tendon_att_bearer_tick(&connection->bearer, now);
+    }
+    if (connection->inputs != NULL && connection->inputs->deadline(connection->session) <= now) {
+        connection->inputs->tick(connection->session, now);
+    }
+    tendon_connection_refresh(connection);
+}
+
+static tendon_status send_pdu(void *context, const uint8_t *pdu, size_t length) {
+    tendon_connection *connection = context;
+    touch(connection); /* what is sent may be a request, which has a deadline */
+    return tendon_link_send(&connection->link, pdu, length);
+}
+
+static void on_service_changed(void *context, uint16_t start, uint16_t end, uint64_t now) {
+    tendon_connection *connection = context;
+    if (connection->callbacks.service_changed != NULL) {
+        connection->callbacks.service_changed(connection->callbacks.context, start, end, now);
+    }
+}
+
+static void on_bearer_dead(void *context, uint64_t now) {
+    tendon_connection *connection = context;
+    (void)now;
+    if (!connection->closing) {
+        tendon_connection_close(connection);
+        connection->close_reason = TENDON_GATT_ERROR_TRANSACTION_TIMEOUT;
+    }
+}
+
+static void link_connected(void *context, uint64_t now) {
+    tendon_connection *connection = context;
+    tendon_att_bearer_init(&connection->bearer, (tendon_bearer_io){.context = connection, .send = send_pdu},
+                           TENDON_ATT_MTU_MAX);
+    const tendon_gatt_client_config config = {
+        .bearer = &connection->bearer,
+        .requests = connection->requests,
+        .request_capacity = TENDON_CONNECTION_REQUESTS,
+        .subscriptions = connection->subscriptions,
+        .subscription_capacity = TENDON_CONNECTION_SUBSCRIPTIONS,
+        .context = connection,
+        .on_service_changed = on_service_changed,
+        .on_bearer_dead = on_bearer_dead,
+    };
+    (void)tendon_gatt_client_init(&connection->client, &config); /* fails on a NULL or empty table only */
+    connection->state = TENDON_CONNECTION_UP;
+    connection->reasons[connection->attempt - 1] = TENDON_OK;
+    touch(connection);
+    if (connection->callbacks.connected != NULL) {
+        connection->callbacks.connected(connection->callbacks.context, now);
+    }
+    if (connection->inputs != NULL && !connection->closing) {
+        connection->inputs->connected(connection->session, &connection->client, now);
+    }
+}
+
+static void link_received(void *context, const uint8_t *pdu, size_t length, uint64_t now) {
+    tendon_connection *connection = context;
+    touch(connection); /* once per batch, not per PDU: the timer strikes after the whole batch */
+    (void)tendon_att_bearer_receive(&connection->bearer, pdu, length, now);
+}
+
+static void link_writable(void *context, uint64_t now) {
+    tendon_connection *connection = context;
+    touch(connection);
+    tendon_att_bearer_writable(&connection->bearer, now);
+}
+
+static void link_closed(void *context, tendon_status reason, uint64_t now) {
+    tendon_connection *connection = context;
+    if (connection->state == TENDON_CONNECTION_CONNECTING && retry_later(connection, reason, now)) {
+        return;
+    }
+    finish(connection, reason, now);
+}
+
+void tendon_connection_init(tendon_connection *connection, tendon_radio *radio, const tendon_address *peer,
+                            const tendon_pairing_service *pairing, const tendon_connection_callbacks *callbacks) {
+    memset(connection, 0, sizeof *connection);
+    connection->radio = radio;
+    connection->peer = *peer;
+    connection->pairing = pairing;
+    connection->connect_timeout_ms = TENDON_CONNECTION_TIMEOUT_MS;
+    connection->connect_attempts = TENDON_CONNECTION_ATTEMPTS;
+    if (callbacks != NULL) {
+        connection->callbacks = *callbacks;
+    }
+    tendon_link_init(&connection->link, &(tendon_link_callbacks){.context = connection,
+                                                                 .connected = link_connected,
+                                                                 .received = link_received,
+                                                                 .writable = link_writable,
+                                                                 .closed = link_closed});
+    tendon_source_init(&connection->timer, -1, connection, NULL, timer_expired);
+}
+
+void tendon_connection_attach(tendon_connection *connection, const tendon_session_inputs *inputs, void *session) {
+    connection->inputs = inputs;
+    connection->session = session;
+}
+
+tendon_status tendon_connection_connect(tendon_connection *connection) {
+    if (connection->state != TENDON_CONNECTION_IDLE) {
+        return TENDON_ERROR_WRONG_STATE;
+    }
+    connection->closing = false;
+    connection->close_reason = TENDON_OK;
+    connection->attempt = 1;
+    memset(connection->reasons, 0, sizeof connection->reasons);
+    connection->connect_deadline = tendon_now_ms() + connection->connect_timeout_ms;
+    tendon_status status =
+        tendon_radio_connect(connection->radio, &connection->link, &connection->peer, connection->connect_deadline);
+    if (status < 0) {
+        connection->reasons[0] = status;
+        return status;
+    }
+    connection->state = TENDON_CONNECTION_CONNECTING;
+    tendon_connection_refresh(connection);
+    touch(connection); /* the session that called us sets its deadline after this returns */
+    return TENDON_OK;
+}
+
+void tendon_connection_close(tendon_connection *connection) {
+    if (connection->state == TENDON_CONNECTION_IDLE || connection->closing) {
+        return;
+    }
+    connection->closing = true;
+    if (connection->state == TENDON_CONNECTION_WAITING) {
+        touch(connection);
+    } else {
+        tendon_link_close(&connection->link);
+    }
+}
+
+static tendon_status session_connect(void *context) {
+    return tendon_connection_connect(context);
+}
+
+static void session_disconnect(void *context) {
+    tendon_connection_close(context);
+}
+
+static void paired(void *context, tendon_status status, uint64_t now) {
+    tendon_connection *connection = context;
+    if (!connection->pairing_started) {
+        return; /* cancelled, or the link is gone */
+    }
+    connection->pairing_started = false;
+    touch(connection);
+    if (connection->inputs != NULL) {
+        connection->inputs->paired(connection->session, status, now);
+    }
+}
+
+static tendon_status session_pair(void *context) {
+    tendon_connection *connection = context;
+    if (connection->pairing == NULL) {
+        return TENDON_RADIO_ERROR_NO_PAIRING_SERVICE;
+    }
+    if (connection->state != TENDON_CONNECTION_UP) {
+        return TENDON_ERROR_WRONG_STATE;
+    }
+    if (connection->pairing_started) {
+        return TENDON_ERROR_BUSY;
+    }
+    connection->pairing_started = true;
+    tendon_status status = connection->pairing->start(connection->pairing->context, &connection->peer, paired,
+                                                      connection, tendon_now_ms());
+    connection->pairing_started = status >= 0;
+    return status;
+}
+
+static bool session_bonded(void *context) {
+    const tendon_connection *connection = context;
+    return connection->pairing != NULL && connection->pairing->bonded != NULL &&
+           connection->pairing->bonded(connection->pairing->context, &connection->peer);
+}
+
+tendon_session_link tendon_connection_session_link(tendon_connection *connection) {
+    return (tendon_session_link){.context = connection,
+                                 .connect = session_connect,
+                                 .disconnect = session_disconnect,
+                                 .pair = session_pair,
+                                 .bonded = session_bonded};
+}
