@@ -85,6 +85,7 @@ package final class EventQueue<Element: Sendable>: @unchecked Sendable {
         guard !ended else { return }
         ended = true
         failure = error
+        onTermination = nil
         timer?.remove()
         timer = nil
         wake()
@@ -96,8 +97,7 @@ package final class EventQueue<Element: Sendable>: @unchecked Sendable {
     }
 
     func terminate() {
-        let body = ended ? nil : onTermination
-        onTermination = nil
+        let body = onTermination
         finish()
         body?()
     }

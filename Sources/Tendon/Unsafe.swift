@@ -6,6 +6,12 @@
 import CTendon
 import Glibc
 
+/// A pointer that the C core follows, to memory that a `CBlock` or the C core itself owns.
+package typealias CPointer<Struct> = UnsafeMutablePointer<Struct>
+
+/// What a C callback gets back, see `context(of:)`.
+package typealias CContext = UnsafeMutableRawPointer
+
 /// One C struct at a fixed address, zeroed. The C core keeps pointers to it while it is in use; its owner takes it
 /// out of use before it lets go.
 package final class CBlock<Struct>: @unchecked Sendable {
@@ -17,6 +23,12 @@ package final class CBlock<Struct>: @unchecked Sendable {
         let raw = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: MemoryLayout<Struct>.alignment)
         raw.initializeMemory(as: UInt8.self, repeating: 0, count: size)
         pointer = raw.bindMemory(to: Struct.self, capacity: 1)
+    }
+
+    /// The struct's member at `path`, in place.
+    package func member<Member>(_ path: KeyPath<Struct, Member>) -> CPointer<Member> {
+        guard let offset = MemoryLayout<Struct>.offset(of: path) else { preconditionFailure("not a stored member") }
+        return (UnsafeMutableRawPointer(pointer) + offset).assumingMemoryBound(to: Member.self)
     }
 
     deinit {
@@ -93,20 +105,20 @@ struct RingStorage<Element> {
 }
 
 /// The pointer that a C callback gets back; the object must live for as long as the callback can come.
-package func context(of object: AnyObject) -> UnsafeMutableRawPointer {
+package func context(of object: AnyObject) -> CContext {
     Unmanaged.passUnretained(object).toOpaque()
 }
 
-package func object<Object: AnyObject>(_ type: Object.Type, _ context: UnsafeMutableRawPointer?) -> Object {
+package func object<Object: AnyObject>(_ type: Object.Type, _ context: CContext?) -> Object {
     Unmanaged<Object>.fromOpaque(context!).takeUnretainedValue()
 }
 
 /// As `context(of:)`, and keeps the object alive until `released(_:_:)`.
-package func retainedContext(of object: AnyObject) -> UnsafeMutableRawPointer {
+package func retainedContext(of object: AnyObject) -> CContext {
     Unmanaged.passRetained(object).toOpaque()
 }
 
-package func released<Object: AnyObject>(_ type: Object.Type, _ context: UnsafeMutableRawPointer?) -> Object {
+package func released<Object: AnyObject>(_ type: Object.Type, _ context: CContext?) -> Object {
     Unmanaged<Object>.fromOpaque(context!).takeRetainedValue()
 }
 
@@ -235,4 +247,10 @@ func startThread(_ body: @escaping @Sendable () -> Void) throws(TendonError) {
         throw TendonError(status: TendonError.system(number), operation: .start)
     }
     pthread_detach(thread)
+}
+
+/// One line on standard error.
+func say(_ line: String) {
+    var text = line + "\n"
+    text.withUTF8 { _ = write(2, $0.baseAddress, $0.count) }
 }

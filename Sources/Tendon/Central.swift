@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+import CTendon
+
+/// A radio in the role that finds devices and connects to them.
+///
+/// ```swift
+/// let central = try await Central()
+/// for try await found in try await central.scan() { print(found.address, found.localName ?? "") }
+/// ```
+public actor Central {
+    public enum State: Sendable, Hashable {
+        case idle, scanning
+        /// The adapter went away; open another central.
+        case failed(TendonError)
+        case closed
+    }
+
+    package nonisolated let core: RadioCore
+    /// "bluez" or "virtual".
+    public nonisolated let radioName: String
+    /// Our own address.
+    public nonisolated let address: Address
+    private var isClosed = false
+
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { core.loop.asUnownedSerialExecutor() }
+
+    /// Opens the radio.
+    public init(radio: RadioChoice = .automatic, loop: Loop = .shared) async throws(TendonError) {
+        let opened = await loop.run { () -> Result<Opened, TendonError> in
+            do throws(TendonError) {
+                let core = try RadioCore.open(radio, loop: loop)
+                return .success(Opened(core: core, name: core.name, address: core.address))
+            } catch {
+                return .failure(error)
+            }
+        }
+        let (core, name, address) = try opened.get().all
+        self.core = core
+        radioName = name
+        self.address = address
+    }
+
+    private struct Opened: Sendable {
+        let core: RadioCore
+        let name: String
+        let address: Address
+        var all: (RadioCore, String, Address) { (core, name, address) }
+    }
+
+    deinit {
+        let core = core
+        core.loop.post { core.close() }
+    }
+
+    public var state: State {
+        if let failure = core.failure { return .failed(failure) }
+        if isClosed { return .closed }
+        return core.isScanning ? .scanning : .idle
+    }
+
+    /// Advertisements and scan responses, from now until the sequence is let go. Any number at the same time.
+    public func scan(_ options: ScanOptions = ScanOptions()) throws(TendonError) -> EventSequence<Advertisement> {
+        EventSequence(try core.scan(options))
+    }
+
+    /// Connects. Cancelling the task ends the attempt.
+    public func connect(
+        _ address: Address, options: ConnectOptions = ConnectOptions()
+    ) async throws(TendonError) -> Peripheral {
+        guard !isClosed else { throw TendonError(status: Int32(TENDON_ERROR_WRONG_STATE), operation: .connect) }
+        let peripheral = Peripheral(PeripheralCore(radio: core, address: address, options: options))
+        try await peripheral.connect(options)
+        return peripheral
+    }
+
+    /// Ends scans. Connections stay.
+    public func close() {
+        isClosed = true
+        core.close()
+    }
+}

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: MIT
+import CTendon
+
+/// A connected device. The link ends with the last reference to it.
+///
+/// ```swift
+/// let peripheral = try await central.connect(address)
+/// let service = try await peripheral.discoverServices("180a").first!
+/// let characteristics = try await peripheral.discoverCharacteristics(of: service)
+/// print(try await peripheral.read(characteristics[0]))
+/// ```
+public actor Peripheral {
+    public enum State: Sendable, Hashable {
+        case connecting, connected
+        /// `nil`: as we asked.
+        case disconnected(TendonError?)
+    }
+
+    /// What a request is given when it does not say.
+    public static let timeout: Duration = .seconds(5)
+
+    private nonisolated let core: PeripheralCore
+    public nonisolated let address: Address
+
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { core.loop.asUnownedSerialExecutor() }
+
+    init(_ core: PeripheralCore) {
+        self.core = core
+        address = core.address
+    }
+
+    deinit {
+        let core = core
+        core.loop.post { core.abandon() }
+    }
+
+    // MARK: The link
+
+    public var state: State { core.state }
+
+    /// The present state, and each that follows.
+    public func states() -> EventSequence<State> { EventSequence(core.observe()) }
+
+    /// ATT_MTU in force.
+    public var mtu: Int { core.mtu }
+
+    /// Connects again after the link ended. Cancelling the task ends the attempt.
+    public func connect(_ options: ConnectOptions = ConnectOptions()) async throws(TendonError) {
+        guard !Task.isCancelled else { throw .cancelled(.connect) }
+        try core.connect()
+        await withTaskCancellationHandler {
+            while core.state == .connecting { await core.change() }
+        } onCancel: {
+            core.loop.post { [core] in core.disconnect() }
+        }
+        if case .disconnected(let error) = core.state { throw error ?? .cancelled(.connect) }
+        if options.exchangesMTU {
+            do {
+                try await Request(core, .exchangeMTU).run(timeout: options.timeout) {
+                    tendon_gatt_exchange_mtu(core.client, $0, $1, $2)
+                }
+            } catch where error.layer == .att {
+                // A peer that cannot negotiate keeps the MTU of 23.
+            } catch {
+                await disconnect()
+                throw error
+            }
+        }
+    }
+
+    /// Ends the link and waits until it is down.
+    public func disconnect() async {
+        core.disconnect()
+        while true {
+            if case .disconnected = core.state { return }
+            await core.change()
+        }
+    }
+
+    // MARK: What the device has
+
+    /// All primary services, or those of one UUID.
+    public func discoverServices(
+        _ uuid: BluetoothUUID? = nil, timeout: Duration? = Peripheral.timeout
+    ) async throws(TendonError) -> [Service] {
+        let table = CTable<tendon_gatt_service>(capacity: 64)
+        let request = Request(core, .discover)
+        try await request.run(timeout: timeout) { done, context, now in
+            guard var wanted = uuid?.c else {
+                return tendon_gatt_discover_services(core.client, table.pointer, 64, done, context, now)
+            }
+            return tendon_gatt_discover_services_by_uuid(core.client, &wanted, table.pointer, 64, done, context, now)
+        }
+        return table.first(request.count).map(Service.init)
+    }
+
+    /// Services that `service` includes.
+    public func includedServices(
+        of service: Service, timeout: Duration? = Peripheral.timeout
+    ) async throws(TendonError) -> [Service] {
+        let table = CTable<tendon_gatt_service>(capacity: 16)
+        let request = Request(core, .discover)
+        try await request.run(timeout: timeout) { done, context, now in
+            tendon_gatt_find_included(
+                core.client, service.start.rawValue, service.end.rawValue, table.pointer, 16, done, context, now)
+        }
+        return table.first(request.count).map(Service.init)
+    }
+
+    /// The characteristics of a service, or those of one UUID.
+    public func discoverCharacteristics(
+        _ uuid: BluetoothUUID? = nil, of service: Service, timeout: Duration? = Peripheral.timeout
+    ) async throws(TendonError) -> [Characteristic] {
+        let table = CTable<tendon_gatt_characteristic>(capacity: 64)
+        let request = Request(core, .discover)
+        try await request.run(timeout: timeout) { done, context, now in
+            let (start, end) = (service.start.rawValue, service.end.rawValue)
+            guard var wanted = uuid?.c else {
+                return tendon_gatt_discover_characteristics(
+                    core.client, start, end, table.pointer, 64, done, context, now)
+            }
+            return tendon_gatt_discover_characteristics_by_uuid(
+                core.client, start, end, &wanted, table.pointer, 64, done, context, now)
+        }
+        return table.first(request.count).map(Characteristic.init)
+    }
+
+    /// The descriptors of a characteristic.
+    public func discoverDescriptors(
+        of characteristic: Characteristic, timeout: Duration? = Peripheral.timeout
+    ) async throws(TendonError) -> [Descriptor] {
+        guard characteristic.handle.rawValue < characteristic.end.rawValue else { return [] }
+        let table = CTable<tendon_gatt_descriptor>(capacity: 32)
+        let request = Request(core, .discover)
+        try await request.run(timeout: timeout) { done, context, now in
+            tendon_gatt_discover_descriptors(
+                core.client, characteristic.handle.rawValue + 1, characteristic.end.rawValue, table.pointer, 32, done,
+                context, now)
+        }
+        return table.first(request.count).map(Descriptor.init)
+    }
+
+    // MARK: Values
+
+    /// The whole value, however long it is (512 bytes at most).
+    public func read(
+        _ handle: AttributeHandle, timeout: Duration? = Peripheral.timeout
+    ) async throws(TendonError) -> [UInt8] {
+        let buffer = CBytes(count: InlineBytes.capacity)
+        let request = Request(core, .read)
+        try await request.run(timeout: timeout) { done, context, now in
+            tendon_gatt_read_long(
+                core.client, handle.rawValue, 0, buffer.pointer, buffer.count, done, context, now)
+        }
+        return request.value
+    }
+
+    public func read(
+        _ characteristic: Characteristic, timeout: Duration? = Peripheral.timeout
+    ) async throws(TendonError) -> [UInt8] {
+        try await read(characteristic.handle, timeout: timeout)
+    }
+
+    /// Writes and waits for the answer; a value that is too long for one request goes in parts.
+    public func write(
+        _ value: [UInt8], to handle: AttributeHandle, timeout: Duration? = Peripheral.timeout
+    ) async throws(TendonError) {
+        let bytes = CBytes(value)
+        try await Request(core, .write).run(timeout: timeout) { done, context, now in
+            if value.count <= core.mtu - 3 {
+                return tendon_gatt_write(core.client, handle.rawValue, bytes.pointer, bytes.count, done, context, now)
+            }
+            return tendon_gatt_write_long(
+                core.client, handle.rawValue, 0, bytes.pointer, bytes.count, done, context, now)
+        }
+    }
+
+    public func write(
+        _ value: [UInt8], to characteristic: Characteristic, timeout: Duration? = Peripheral.timeout
+    ) async throws(TendonError) {
+        try await write(value, to: characteristic.handle, timeout: timeout)
+    }
+
+    /// Sends at once, without an answer; throws when the link takes no more now, or the value is longer than `mtu` - 3.
+    public func writeWithoutResponse(_ value: [UInt8], to handle: AttributeHandle) throws(TendonError) {
+        guard core.state == .connected else { throw .disconnected(.write) }
+        try check(
+            lending(value) { tendon_gatt_write_command(core.client, handle.rawValue, $0, $1) }, .write)
+    }
+
+    // MARK: Values that come by themselves
+
+    /// Notifications of a characteristic from now on. Any number of sequences at the same time; when the last one is
+    /// let go, the device is told to stop. Throws when the link is lost, ends when we end it.
+    public func notifications(
+        of characteristic: Characteristic, capacity: Int = 64, policy: OverflowPolicy = .dropNewest,
+        timeout: Duration? = Peripheral.timeout
+    ) async throws(TendonError) -> EventSequence<AttributeValue> {
+        try await subscribe(characteristic, false, capacity, policy, timeout)
+    }
+
+    /// The same for indications, which are confirmed when they arrive.
+    public func indications(
+        of characteristic: Characteristic, capacity: Int = 64, policy: OverflowPolicy = .dropNewest,
+        timeout: Duration? = Peripheral.timeout
+    ) async throws(TendonError) -> EventSequence<AttributeValue> {
+        try await subscribe(characteristic, true, capacity, policy, timeout)
+    }
+
+    private func subscribe(
+        _ characteristic: Characteristic, _ indicate: Bool, _ capacity: Int, _ policy: OverflowPolicy,
+        _ timeout: Duration?
+    ) async throws(TendonError) -> EventSequence<AttributeValue> {
+        let handle = characteristic.handle.rawValue
+        if let existing = core.subscription(handle) {
+            return EventSequence(core.listen(to: existing, capacity: capacity, policy: policy))
+        }
+        let descriptors = try await discoverDescriptors(of: characteristic, timeout: timeout)
+        if let existing = core.subscription(handle) {
+            return EventSequence(core.listen(to: existing, capacity: capacity, policy: policy))
+        }
+        guard let cccd = descriptors.first(where: { $0.uuid.short == 0x2902 })?.handle.rawValue else {
+            throw TendonError(status: Int32(TENDON_ERROR_NOT_FOUND), operation: .subscribe)
+        }
+        let subscription = PeripheralCore.Subscription(handle)
+        core.add(subscription)
+        let queue = core.listen(to: subscription, capacity: capacity, policy: policy)
+        do {
+            try await Request(core, .subscribe).run(timeout: timeout) { done, context, now in
+                tendon_gatt_subscribe(
+                    core.client, handle, cccd, indicate,
+                    { context, value, now in
+                        guard let value = value?.pointee else { return }
+                        object(PeripheralCore.Subscription.self, context).received(AttributeValue(value, time: now))
+                    }, Tendon.context(of: subscription), done, context, now)
+            }
+        } catch {
+            core.remove(subscription)
+            throw error
+        }
+        return EventSequence(queue)
+    }
+}

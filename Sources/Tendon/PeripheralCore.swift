@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+import CTendon
+
+/// A connection of the C core. All of it is for the loop's thread.
+final class PeripheralCore: @unchecked Sendable {
+    // Touched on the loop's thread alone; the C core's pointer to it is valid until `closed`, see `abandon()`.
+    let radio: RadioCore
+    let address: Address
+    let block = CBlock<tendon_connection>()
+    private(set) var state = Peripheral.State.disconnected(nil)
+    private var waiters: [Waiter] = []
+    private var states: [EventQueue<Peripheral.State>] = []
+    private var subscriptions: [UInt16: Subscription] = [:]
+    /// Whose callbacks may still be in the C core's table.
+    private var retired: [Subscription] = []
+    private var keptAlive: PeripheralCore?
+    private var abandoned = false
+    private var disconnecting = false
+
+    var loop: Loop { radio.loop }
+    var client: CPointer<tendon_gatt_client> { block.member(\.client) }
+    var mtu: Int { Int(block.pointer.pointee.bearer.mtu) }
+    var counters: tendon_bearer_counters { block.pointer.pointee.bearer.counters }
+
+    init(radio: RadioCore, address: Address, options: ConnectOptions) {
+        self.radio = radio
+        self.address = address
+        radio.retain()
+        var peer = address.c
+        var callbacks = tendon_connection_callbacks()
+        callbacks.context = context(of: self)
+        callbacks.connected = { context, _ in object(PeripheralCore.self, context).connected() }
+        callbacks.closed = { context, reason, _ in object(PeripheralCore.self, context).closed(reason) }
+        tendon_connection_init(block.pointer, radio.radio, &peer, nil, &callbacks)
+        block.pointer.pointee.connect_attempts = UInt32(clamping: max(options.attempts, 1))
+        if let timeout = options.timeout {
+            block.pointer.pointee.connect_timeout_ms = UInt32(clamping: timeout.milliseconds)
+        }
+    }
+
+    // MARK: The link
+
+    func connect() throws(TendonError) {
+        guard case .disconnected = state else {
+            throw TendonError(status: Int32(TENDON_ERROR_WRONG_STATE), operation: .connect)
+        }
+        disconnecting = false
+        try check(tendon_connection_connect(block.pointer), .connect)
+        keptAlive = self
+        enter(.connecting)
+    }
+
+    func disconnect() {
+        guard keptAlive != nil else { return }
+        disconnecting = true
+        tendon_connection_close(block.pointer)
+    }
+
+    /// Nobody can ask for anything any more: the link ends, and with it this object.
+    func abandon() {
+        guard !abandoned else { return }
+        abandoned = true
+        if keptAlive != nil {
+            disconnect()
+        } else {
+            finalise()
+        }
+    }
+
+    private func finalise() {
+        tendon_loop_remove(loop.core.block.pointer, block.member(\.timer))
+        for queue in states {
+            queue.finish()
+        }
+        states.removeAll()
+        radio.release()
+    }
+
+    private func connected() {
+        enter(.connected)
+    }
+
+    private func closed(_ reason: tendon_status) {
+        let error: TendonError? =
+            disconnecting || reason >= 0 ? nil : TendonError(status: reason, operation: .receive)
+        let wasConnected = state == .connected
+        let ended = subscriptions
+        subscriptions.removeAll()
+        retired.removeAll()
+        for subscription in ended.values {
+            subscription.finish(error)
+        }
+        enter(.disconnected(wasConnected ? error : TendonError(status: min(reason, -1), operation: .connect)))
+        keptAlive = nil
+        if abandoned {
+            finalise()
+        }
+    }
+
+    private func enter(_ next: Peripheral.State) {
+        state = next
+        for queue in states {
+            queue.push(next)
+        }
+        let all = waiters
+        waiters.removeAll()
+        for waiter in all {
+            waiter.resume()
+        }
+    }
+
+    /// Suspends until the state changes.
+    func change(isolation: isolated (any Actor)? = #isolation) async {
+        await Waiter.suspend { self.waiters.append($0) }
+    }
+
+    func observe() -> EventQueue<Peripheral.State> {
+        let queue = EventQueue<Peripheral.State>(loop, capacity: 16, policy: .dropOldest)
+        queue.push(state)
+        states.append(queue)
+        queue.onTermination { [unowned self, unowned queue] in
+            self.states.removeAll { $0 === queue }
+        }
+        return queue
+    }
+
+    /// After using the client from outside its callbacks.
+    func refresh() {
+        tendon_connection_refresh(block.pointer)
+    }
+
+    // MARK: Values that come by themselves
+
+    /// One value handle and who listens to it.
+    final class Subscription: @unchecked Sendable {
+        // Touched on the loop's thread alone.
+        let handle: UInt16
+        var queues: [EventQueue<AttributeValue>] = []
+
+        init(_ handle: UInt16) { self.handle = handle }
+
+        func received(_ value: AttributeValue) {
+            for queue in queues {
+                queue.push(value)
+            }
+        }
+
+        func finish(_ error: TendonError?) {
+            for queue in queues {
+                queue.finish(error)
+            }
+        }
+    }
+
+    func subscription(_ handle: UInt16) -> Subscription? { subscriptions[handle] }
+
+    func add(_ subscription: Subscription) {
+        subscriptions[subscription.handle] = subscription
+    }
+
+    /// A queue fed by `subscription`; with the last one the peer is told to stop.
+    func listen(
+        to subscription: Subscription, capacity: Int, policy: OverflowPolicy
+    ) -> EventQueue<AttributeValue> {
+        let queue = EventQueue<AttributeValue>(loop, capacity: capacity, policy: policy)
+        subscription.queues.append(queue)
+        queue.onTermination { [self, unowned queue] in
+            subscription.queues.removeAll { $0 === queue }
+            if subscription.queues.isEmpty { self.unsubscribe(subscription) }
+        }
+        return queue
+    }
+
+    /// Its subscription was refused.
+    func remove(_ subscription: Subscription) {
+        guard subscriptions[subscription.handle] === subscription else { return }
+        subscriptions[subscription.handle] = nil
+        retired.append(subscription)
+        subscription.finish(nil)
+    }
+
+    private func unsubscribe(_ subscription: Subscription) {
+        guard subscriptions[subscription.handle] === subscription else { return }
+        subscriptions[subscription.handle] = nil
+        retired.append(subscription)
+        guard state == .connected else { return }
+        tendon_gatt_unsubscribe(client, subscription.handle, nil, nil, tendon_now_ms())
+        refresh()
+    }
+}

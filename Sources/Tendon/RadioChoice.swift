@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+import CTendon
+
+/// What to reach devices with.
+public enum RadioChoice: Sendable, Hashable {
+    /// A controller of this machine through the kernel; `nil`: the first that is there. Needs the trait `BlueZ`.
+    case bluez(adapter: String? = nil)
+    /// Devices on Unix sockets; `nil`: `$XDG_RUNTIME_DIR/tendon`.
+    case virtual(directory: String? = nil)
+    /// A controller where there is one, else the virtual radio, which is then said on standard error.
+    case automatic
+}
+
+/// How to scan.
+public struct ScanOptions: Sendable, Hashable {
+    /// Ask for scan responses.
+    public var isActive: Bool
+    /// Leave repeated advertisements to the controller to drop.
+    public var filtersDuplicates: Bool
+    /// Elements that wait for a slow consumer at most.
+    public var capacity: Int
+    public var policy: OverflowPolicy
+
+    public init(
+        isActive: Bool = true, filtersDuplicates: Bool = false, capacity: Int = 256,
+        policy: OverflowPolicy = .dropOldest
+    ) {
+        self.isActive = isActive
+        self.filtersDuplicates = filtersDuplicates
+        self.capacity = capacity
+        self.policy = policy
+    }
+}
+
+/// How to connect.
+public struct ConnectOptions: Sendable {
+    /// For all attempts together; `nil`: what the C core thinks right.
+    public var timeout: Duration?
+    /// Attempts at most; only failures that a retry mends are tried again.
+    public var attempts: Int
+    /// Negotiate the largest ATT_MTU once connected.
+    public var exchangesMTU: Bool
+
+    public init(timeout: Duration? = .seconds(10), attempts: Int = 3, exchangesMTU: Bool = true) {
+        self.timeout = timeout
+        self.attempts = attempts
+        self.exchangesMTU = exchangesMTU
+    }
+}

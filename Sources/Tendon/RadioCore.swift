@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+import CTendon
+
+/// A radio of the C core and who uses it. All of it is for the loop's thread.
+package final class RadioCore: @unchecked Sendable {
+    // Touched on the loop's thread alone; `loop` and the pointers are constant.
+    package let loop: Loop
+    package let radio: CPointer<tendon_radio>
+    private let memory: AnyObject
+    private var users = 1
+    private var closing = false
+    private var scanners: [(queue: EventQueue<Advertisement>, options: ScanOptions)] = []
+    private(set) var failure: TendonError?
+
+    private init(loop: Loop, radio: CPointer<tendon_radio>, memory: AnyObject) {
+        self.loop = loop
+        self.radio = radio
+        self.memory = memory
+        radio.pointee.report_context = context(of: self)
+        radio.pointee.on_report = { context, report, now in
+            guard let report else { return }
+            object(RadioCore.self, context).received(Advertisement(report.pointee, time: now))
+        }
+        radio.pointee.on_failure = { context, status, _ in
+            object(RadioCore.self, context).failed(TendonError(status: status, operation: .scan))
+        }
+    }
+
+    /// On the loop's thread.
+    package static func open(
+        _ choice: RadioChoice, address: Address? = nil, loop: Loop
+    ) throws(TendonError) -> RadioCore {
+        switch choice {
+        case .virtual(let directory): return try openVirtual(directory, address, loop)
+        case .bluez(let adapter): return try openBluez(adapter, loop)
+        case .automatic:
+            do {
+                return try openBluez(nil, loop)
+            } catch {
+                say("tendon: no Bluetooth controller (\(error.text)); using the virtual radio")
+                return try openVirtual(nil, address, loop)
+            }
+        }
+    }
+
+    private static func openVirtual(
+        _ directory: String?, _ address: Address?, _ loop: Loop
+    ) throws(TendonError) -> RadioCore {
+        let block = CBlock<tendon_virtual_radio>()
+        var own = address?.c ?? tendon_virtual_radio_default_address()
+        let status: tendon_status
+        if let directory {
+            status = directory.withCString {
+                tendon_virtual_radio_open(block.pointer, loop.core.block.pointer, $0, &own)
+            }
+        } else {
+            status = tendon_virtual_radio_open(block.pointer, loop.core.block.pointer, nil, &own)
+        }
+        try check(status, .openRadio)
+        return RadioCore(loop: loop, radio: block.member(\.radio), memory: block)
+    }
+
+    private static func openBluez(_ adapter: String?, _ loop: Loop) throws(TendonError) -> RadioCore {
+        throw TendonError(status: Int32(TENDON_RADIO_ERROR_NO_ADAPTER), operation: .openRadio)
+    }
+
+    var name: String { String(cString: radio.pointee.ops.pointee.name) }
+    var address: Address { Address(radio.pointee.address) }
+    var isScanning: Bool { !scanners.isEmpty }
+
+    /// A connection or a simulated device uses the radio: it stays open until `release()`.
+    package func retain() {
+        users += 1
+    }
+
+    package func release() {
+        users -= 1
+        guard users == 0 else { return }
+        tendon_radio_close(radio)
+        radio.pointee.on_report = nil
+        radio.pointee.on_failure = nil
+    }
+
+    /// The central goes.
+    func close() {
+        guard !closing else { return }
+        closing = true
+        finishScans(nil)
+        tendon_radio_scan_stop(radio)
+        release()
+    }
+
+    // MARK: Scanning
+
+    func scan(_ options: ScanOptions) throws(TendonError) -> EventQueue<Advertisement> {
+        if let failure { throw failure }
+        guard !closing else { throw TendonError(status: Int32(TENDON_ERROR_WRONG_STATE), operation: .scan) }
+        let queue = EventQueue<Advertisement>(loop, capacity: options.capacity, policy: options.policy)
+        scanners.append((queue, options))
+        do {
+            try restartScan()
+        } catch {
+            scanners.removeLast()
+            throw error
+        }
+        queue.onTermination { [unowned self, unowned queue] in
+            self.scanners.removeAll { $0.queue === queue }
+            try? self.restartScan()
+        }
+        return queue
+    }
+
+    /// One scan serves all: active when anybody wants it, without duplicates when everybody does.
+    private func restartScan() throws(TendonError) {
+        guard !scanners.isEmpty else {
+            tendon_radio_scan_stop(radio)
+            return
+        }
+        var parameters = tendon_scan_parameters()
+        parameters.active = scanners.contains { $0.options.isActive }
+        parameters.filter_duplicates = scanners.allSatisfy { $0.options.filtersDuplicates }
+        tendon_radio_scan_stop(radio)
+        try check(tendon_radio_scan_start(radio, &parameters), .scan)
+    }
+
+    private func received(_ advertisement: Advertisement) {
+        for scanner in scanners {
+            scanner.queue.push(advertisement)
+        }
+    }
+
+    private func failed(_ error: TendonError) {
+        failure = error
+        finishScans(error)
+    }
+
+    private func finishScans(_ error: TendonError?) {
+        let all = scanners
+        scanners.removeAll()
+        for scanner in all {
+            scanner.queue.finish(error)
+        }
+    }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+import CTendon
+
+/// One request to the peer, from its call to its completion. For the loop's thread.
+final class Request: @unchecked Sendable {
+    // Touched on the loop's thread alone.
+    private let core: PeripheralCore
+    private let operation: TendonError.Operation
+    private var id: UInt32 = 0
+    private var waiter: Waiter?
+    private var isDone = false
+    private(set) var status: tendon_status = 0
+    private(set) var handle: UInt16 = 0
+    private(set) var value: [UInt8] = []
+    private(set) var count = 0
+
+    init(_ core: PeripheralCore, _ operation: TendonError.Operation) {
+        self.core = core
+        self.operation = operation
+    }
+
+    static let done: tendon_gatt_done = { context, result in
+        guard let result = result?.pointee else { return }
+        released(Request.self, context).finish(result)
+    }
+
+    private func finish(_ result: tendon_gatt_result) {
+        status = result.status
+        handle = result.handle
+        count = result.count
+        value = copied(result.value, result.length)
+        isDone = true
+        waiter?.resume()
+        waiter = nil
+    }
+
+    /// Starts with `start`, which gets the context for `done`, and waits. A full table is no error here: `count` says
+    /// what there is.
+    func run(
+        timeout: Duration?, isolation: isolated (any Actor)? = #isolation,
+        _ start: (tendon_gatt_done, CContext, UInt64) -> tendon_status
+    ) async throws(TendonError) {
+        guard !Task.isCancelled else { throw .cancelled(operation) }
+        guard core.state == .connected else { throw .disconnected(operation) }
+        let me = retainedContext(of: self)
+        let started = start(Self.done, me, tendon_now_ms())
+        guard started >= 0 else {
+            _ = released(Request.self, me)
+            throw TendonError(status: started, operation: operation)
+        }
+        id = UInt32(started)
+        if let timeout {
+            tendon_gatt_client_set_deadline(core.client, id, Duration.deadline(timeout))
+        }
+        core.refresh()
+        await withTaskCancellationHandler {
+            await Waiter.suspend { waiter in
+                if isDone { waiter.resume() } else { self.waiter = waiter }
+            }
+        } onCancel: {
+            core.loop.post { self.cancel() }
+        }
+        guard status >= 0 || status == Int32(TENDON_ERROR_TABLE_FULL) else {
+            throw TendonError(status: status, operation: operation)
+        }
+    }
+
+    private func cancel() {
+        guard !isDone else { return }
+        tendon_gatt_client_cancel(core.client, id, tendon_now_ms())
+        core.refresh()
+    }
+}
