@@ -12,6 +12,7 @@ let version = text(tendon_version())
 struct TendonProgram {
     static func main() async {
         signal(SIGPIPE, SIG_IGN)
+        Stop.watchSignals()
         do {
             exit(try await run(Array(CommandLine.arguments.dropFirst())).rawValue)
         } catch {

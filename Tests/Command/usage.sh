@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Help, options, exit statuses: what a person meets first.
-. "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/tap.bash"
 
 run
 is "$status" 2 "no command: usage"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # conformance, decode, encode: bytes to values and back.
-. "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/tap.bash"
 
 for file in "$root"/Tests/vectors/*.jsonl; do
     answer=$(python3 "$root/Tests/vectors/compare.py" "$TENDON" "$file")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // C arrays, texts and borrowed pointers as Swift values. Pointers of the C core stay in this file.
 import CTendon
+import Glibc
 
 /// The first `count` elements of a C array, which Swift sees as a tuple.
 func elements<Tuple, Element>(of tuple: Tuple, _ count: Int) -> [Element] {
@@ -39,4 +40,21 @@ func withSensorData<Result>(
 func withOptionalPointer<Value, Result>(to value: Value?, _ body: (UnsafePointer<Value>?) -> Result) -> Result {
     guard let value else { return body(nil) }
     return withUnsafePointer(to: value) { body($0) }
+}
+
+/// Starts a thread that nobody joins.
+func startThread(_ body: @escaping @Sendable () -> Void) {
+    final class Start {
+        let body: @Sendable () -> Void
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+    var thread = pthread_t()
+    let start = Unmanaged.passRetained(Start(body)).toOpaque()
+    let number = pthread_create(
+        &thread, nil,
+        { context in
+            Unmanaged<Start>.fromOpaque(context!).takeRetainedValue().body()
+            return nil
+        }, start)
+    if number == 0 { pthread_detach(thread) }
 }
