@@ -58,7 +58,7 @@ typedef struct tendon_gatt_result {
     uint16_t mtu;         /**< Exchange MTU: the MTU now in force */
     const uint8_t *value; /**< reads: the value; lent for the call (the caller's buffer for long reads) */
     size_t length;
-    size_t count; /**< discovery: items in the caller's table, also after an error */
+    size_t count; /**< discovery: items in the caller's table, also after an error or a cancel */
 } tendon_gatt_result;
 
 typedef void (*tendon_gatt_done)(void *context, const tendon_gatt_result *result);
@@ -75,22 +75,26 @@ typedef void (*tendon_gatt_on_value)(void *context, const tendon_gatt_value *val
 
 /** One queued operation. Opaque: the caller gives an array of them. */
 typedef struct tendon_gatt_request {
-    uint32_t id;
-    uint8_t kind, step, flags, request_opcode;
+    uint32_t id; /**< 0: free */
+    uint8_t kind, step, flags, restarts;
     uint16_t handle, end_handle, cursor, progress;
+    uint16_t capacity, count;
+    uint16_t length, offset, pages;
     tendon_uuid uuid;
-    void *table;
-    size_t capacity, count;
-    const uint8_t *data;
-    size_t length, offset;
+    union {
+        void *table;
+        const void *data;
+    } borrowed;
     tendon_gatt_done done;
     void *context;
+    tendon_status status;
     uint64_t deadline;
 } tendon_gatt_request;
 
 /** One subscription. Opaque: the caller gives an array of them. */
 typedef struct tendon_gatt_subscription {
     uint16_t value_handle, cccd_handle;
+    uint32_t request; /**< the request that installed it */
     tendon_gatt_on_value on_value;
     void *context;
     uint64_t received;
@@ -117,26 +121,38 @@ typedef struct tendon_gatt_client_config {
     void (*on_bearer_dead)(void *context, uint64_t now);
 } tendon_gatt_client_config;
 
+/**
+ * Holds no PDU: what blocks is built again from its request when the link is writable, so values and tables that a
+ * request borrows must stay until its completion.
+ */
 typedef struct tendon_gatt_client {
     tendon_att_bearer *bearer;
     tendon_gatt_client_config config;
     uint32_t next_id;
     uint32_t in_flight; /**< id of the request on the air, 0: none */
     uint8_t in_flight_opcode;
-    bool in_callback, restart, confirm_pending, tx_pending;
-    bool refusal_pending;
-    uint8_t refused_opcode;
-    uint16_t refused_handle;
+    uint8_t confirmations; /**< owed to the peer while the link blocks */
+    bool closed;           /**< after disconnected() or the transaction time-out */
+    bool blocked;          /**< the next request waits for writable() */
+    bool pumping, mtu_exchanged;
     uint16_t service_changed_handle;
+    uint16_t sent_mtu; /**< the ATT_MTU when the request on the air was built */
     size_t queued;
-    size_t tx_length;
+    size_t subscription_end;  /**< no subscription at or beyond this index */
+    size_t last_subscription; /**< where the last value went: tried first */
     uint64_t transaction_deadline;
-    uint8_t tx[TENDON_ATT_MTU_MAX];
 } tendon_gatt_client;
 
+/**
+ * Prepares the client for a new link. Not from a callback of the same client.
+ * @return TENDON_OK or TENDON_ERROR_INVALID_ARGUMENT (no bearer, no request table).
+ */
 tendon_status tendon_gatt_client_init(tendon_gatt_client *client, const tendon_gatt_client_config *config);
 
-/** The link is gone: every request completes with @p reason (< 0), in order; subscriptions are forgotten. */
+/**
+ * The link is gone: every request completes with @p reason (< 0), in order; subscriptions are forgotten.
+ * Until the next init() every call that starts a request returns TENDON_ERROR_DISCONNECTED.
+ */
 void tendon_gatt_client_disconnected(tendon_gatt_client *client, tendon_status reason, uint64_t now);
 
 /**
@@ -151,15 +167,37 @@ tendon_status tendon_gatt_client_cancel(tendon_gatt_client *client, uint32_t req
  */
 tendon_status tendon_gatt_client_set_deadline(tendon_gatt_client *client, uint32_t request, uint64_t deadline);
 
-/* Server configuration, Vol 3 Part G 4.3. Once per link: a second call is TENDON_ERROR_WRONG_STATE. */
+/*
+ * What the peer can do wrong, and what then happens:
+ * - a response of another procedure, a second response, an Error Response that names another request: ignored and
+ *   counted (unexpected_response); the request on the air goes on waiting. Ending it would pair its late answer with
+ *   the next request.
+ * - a response of the right procedure that breaks its rules: TENDON_GATT_ERROR_BAD_RESPONSE, or NO_PROGRESS for handles
+ *   that do not advance; the items before the bad one stay in the table.
+ * Every call returns the request's id, TENDON_ERROR_INVALID_ARGUMENT, TENDON_ERROR_DISCONNECTED,
+ * TENDON_GATT_ERROR_QUEUE_FULL, or the send error when the link failed at once.
+ */
+
+/*
+ * Server configuration, Vol 3 Part G 4.3. Once per link: a second call is TENDON_ERROR_WRONG_STATE. An answer below 23
+ * is TENDON_GATT_ERROR_BAD_RESPONSE and leaves the MTU at 23.
+ */
 tendon_status tendon_gatt_exchange_mtu(tendon_gatt_client *client, tendon_gatt_done done, void *context, uint64_t now);
 
-/* Discovery, 4.4 to 4.7. A full table completes with TENDON_ERROR_TABLE_FULL and the items before. */
+/*
+ * Discovery, 4.4 to 4.7. A full table completes with TENDON_ERROR_TABLE_FULL and the items before. A Service Changed
+ * that hits the range of a discovery under way starts it again, at most TENDON_GATT_RESTARTS_MAX times; then it
+ * completes with TENDON_ATT_ERROR(DATABASE_OUT_OF_SYNC).
+ */
+#define TENDON_GATT_RESTARTS_MAX 3
+/** Most pages that one discovery asks for; then TENDON_GATT_ERROR_NO_PROGRESS. */
+#define TENDON_GATT_PAGES_MAX 1024
 tendon_status tendon_gatt_discover_services(tendon_gatt_client *client, tendon_gatt_service *table, size_t capacity,
                                             tendon_gatt_done done, void *context, uint64_t now);
 tendon_status tendon_gatt_discover_services_by_uuid(tendon_gatt_client *client, const tendon_uuid *uuid,
                                                     tendon_gatt_service *table, size_t capacity, tendon_gatt_done done,
                                                     void *context, uint64_t now);
+/** A 128-bit UUID is read from the included service's declaration (4.5.1) after the list is complete. */
 tendon_status tendon_gatt_find_included(tendon_gatt_client *client, uint16_t start, uint16_t end,
                                         tendon_gatt_service *table, size_t capacity, tendon_gatt_done done,
                                         void *context, uint64_t now);
@@ -178,13 +216,19 @@ tendon_status tendon_gatt_discover_descriptors(tendon_gatt_client *client, uint1
 /* Reads, 4.8. */
 tendon_status tendon_gatt_read(tendon_gatt_client *client, uint16_t handle, tendon_gatt_done done, void *context,
                                uint64_t now);
-/** Whole value by Read and Read Blob into @p buffer; longer than @p capacity: TENDON_ERROR_NO_ROOM, longer than 512:
- * VALUE_TOO_LONG. */
+/**
+ * Value from @p offset on, by Read and Read Blob, into @p buffer. Longer than @p capacity: TENDON_ERROR_NO_ROOM; going
+ * on beyond byte 512: VALUE_TOO_LONG. Attribute Not Long after the first part is the end of the value; Invalid Offset
+ * in mid-read is an error (the value shrank). With an error, result.value and length are what was read before.
+ */
 tendon_status tendon_gatt_read_long(tendon_gatt_client *client, uint16_t handle, uint16_t offset, uint8_t *buffer,
                                     size_t capacity, tendon_gatt_done done, void *context, uint64_t now);
 /** Value of the first match; result.handle is its handle. */
 tendon_status tendon_gatt_read_by_uuid(tendon_gatt_client *client, uint16_t start, uint16_t end,
                                        const tendon_uuid *uuid, tendon_gatt_done done, void *context, uint64_t now);
+/** Database Hash (0x2B2A) of the whole range; any other length than 16 is TENDON_GATT_ERROR_BAD_RESPONSE. */
+tendon_status tendon_gatt_read_database_hash(tendon_gatt_client *client, tendon_gatt_done done, void *context,
+                                             uint64_t now);
 /** Concatenated values, undivided. @p handles: at least 2, borrowed. */
 tendon_status tendon_gatt_read_multiple(tendon_gatt_client *client, const uint16_t *handles, size_t count,
                                         tendon_gatt_done done, void *context, uint64_t now);
@@ -192,7 +236,7 @@ tendon_status tendon_gatt_read_multiple(tendon_gatt_client *client, const uint16
 tendon_status tendon_gatt_read_multiple_variable(tendon_gatt_client *client, const uint16_t *handles, size_t count,
                                                  tendon_gatt_done done, void *context, uint64_t now);
 
-/* Writes, 4.9. */
+/* Writes, 4.9. Values are borrowed until the completion. A value that does not fit the MTU: TENDON_ERROR_NO_ROOM. */
 tendon_status tendon_gatt_write(tendon_gatt_client *client, uint16_t handle, const uint8_t *value, size_t length,
                                 tendon_gatt_done done, void *context, uint64_t now);
 /** Write command: sent at once, ahead of queued requests. @return TENDON_OK, TENDON_ERROR_WOULD_BLOCK,
@@ -205,25 +249,32 @@ tendon_status tendon_gatt_signed_write_command(tendon_gatt_client *client, uint1
 /** Prepare Write and Execute Write from @p offset; echoes are not compared (4.9.4). */
 tendon_status tendon_gatt_write_long(tendon_gatt_client *client, uint16_t handle, uint16_t offset, const uint8_t *value,
                                      size_t length, tendon_gatt_done done, void *context, uint64_t now);
-/** All parts or none; echoes are compared (4.9.5), a difference cancels and completes with GATT_ERROR_VERIFY. */
+/** All parts or none; echoes are compared (4.9.5), a difference cancels and completes with GATT_ERROR_VERIFY.
+ * @p parts and their values are borrowed until the completion. */
 tendon_status tendon_gatt_write_reliable(tendon_gatt_client *client, const tendon_gatt_write_part *parts, size_t count,
                                          tendon_gatt_done done, void *context, uint64_t now);
 
 /**
- * Installs @p on_value for @p value_handle, then writes 1 (notify) or 2 (indicate) to the CCCD.
- * The handler is in place before the write leaves; a refused write removes it.
+ * Installs @p on_value for @p value_handle (in place of an older one), then writes 1 (notify) or 2 (indicate) to the
+ * CCCD. The handler is in place before the write leaves; a refused or cancelled write removes it.
+ * @return the request's id, TENDON_ERROR_TABLE_FULL when there is no free subscription, or as above.
  */
 tendon_status tendon_gatt_subscribe(tendon_gatt_client *client, uint16_t value_handle, uint16_t cccd_handle,
                                     bool indicate, tendon_gatt_on_value on_value, void *value_context,
                                     tendon_gatt_done done, void *context, uint64_t now);
-/** Removes the handler at once and writes 0 to the CCCD. */
+/** Removes the handler at once and writes 0 to the CCCD. TENDON_ERROR_NOT_FOUND: there is no subscription. */
 tendon_status tendon_gatt_unsubscribe(tendon_gatt_client *client, uint16_t value_handle, tendon_gatt_done done,
                                       void *context, uint64_t now);
 
-/** Tells the client where Service Changed is, so that its indications are checked and reported. 0: nowhere. */
+/**
+ * Tells the client where Service Changed is, so that its indications are checked and reported. 0: nowhere.
+ * A wrong range is confirmed, counted (malformed) and not reported. A subscription of the handle gets the value too.
+ */
 void tendon_gatt_client_set_service_changed(tendon_gatt_client *client, uint16_t value_handle);
 
-/* Called by the bearer. */
+/*
+ * Called by the bearer. receive() gets responses, notifications and indications, and counts what it rejects.
+ */
 tendon_status tendon_gatt_client_receive(tendon_gatt_client *client, const uint8_t *pdu, size_t length, uint64_t now);
 void tendon_gatt_client_writable(tendon_gatt_client *client, uint64_t now);
 void tendon_gatt_client_tick(tendon_gatt_client *client, uint64_t now);

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Inside of the GATT client: one engine (queue, one request on the air, time),
+ * and for each family of procedures three functions: the next request PDU,
+ * what its response means, what an Error Response means.
+ */
+#ifndef TENDON_HOST_GATT_CLIENT_INTERNAL_H
+#define TENDON_HOST_GATT_CLIENT_INTERNAL_H
+
+#include "tendon/host/gatt_client.h"
+
+/* Kinds of request; each family of procedures is a range. */
+enum {
+    GATTC_MTU = 1,
+    /* discovery */
+    GATTC_SERVICES,
+    GATTC_SERVICES_BY_UUID,
+    GATTC_INCLUDED,
+    GATTC_CHARACTERISTICS,
+    GATTC_DESCRIPTORS,
+    /* reads */
+    GATTC_READ,
+    GATTC_READ_LONG,
+    GATTC_READ_BY_UUID,
+    GATTC_READ_MULTIPLE,
+    GATTC_READ_MULTIPLE_VARIABLE,
+    /* writes */
+    GATTC_WRITE,
+    GATTC_SUBSCRIBE,
+    GATTC_UNSUBSCRIBE,
+    GATTC_WRITE_LONG,
+    GATTC_WRITE_RELIABLE
+};
+
+/* Flags of a request. */
+enum {
+    GATTC_ZOMBIE = 0x01,   /* completed already; its place waits for a response */
+    GATTC_RESTART = 0x02,  /* discovery: the page on the air is stale */
+    GATTC_FILTER = 0x04,   /* characteristics: only those of request->uuid */
+    GATTC_OPEN = 0x08,     /* characteristics: the last item's end is not known yet */
+    GATTC_HASH = 0x10,     /* read by UUID: the value must have 16 bytes */
+    GATTC_INDICATE = 0x20, /* subscribe: write 2 */
+    GATTC_PREPARED = 0x40, /* the server holds prepared parts */
+    GATTC_STARTED = 0x80   /* something was sent */
+};
+
+/* Steps of a request. */
+enum {
+    GATTC_STEP_FIRST = 0, /* all: pages, parts */
+    GATTC_STEP_UUIDS = 1, /* included services: 128-bit UUIDs, one by one */
+    GATTC_STEP_EXECUTE = 2,
+    GATTC_STEP_ABORT = 3 /* Execute Write (cancel), then complete with request->status */
+};
+
+/* A procedure's answer to a response: more requests are needed. TENDON_OK and errors end the request. */
+#define GATTC_CONTINUE 1
+
+/* Queue (gatt_client.c) */
+tendon_gatt_request *tendon_gattc_find(const tendon_gatt_client *client, uint32_t id);
+/* Takes a free place and numbers it, or returns NULL with *status set. */
+tendon_gatt_request *tendon_gattc_take(tendon_gatt_client *client, uint8_t kind, tendon_gatt_done done, void *context,
+                                       tendon_status *status);
+void tendon_gattc_release(tendon_gatt_client *client, tendon_gatt_request *request);
+/* Sends the new request if nothing else is waiting; returns its id or the error that sending met. */
+tendon_status tendon_gattc_start(tendon_gatt_client *client, tendon_gatt_request *request, uint64_t now);
+/* Sends the oldest request if nothing is on the air. */
+void tendon_gattc_pump(tendon_gatt_client *client, uint64_t now);
+/* What a completion gets when there is nothing from the peer to add. */
+tendon_gatt_result tendon_gattc_result(const tendon_gatt_client *client, const tendon_gatt_request *request,
+                                       tendon_status status);
+/* Frees the place, then calls the completion. */
+void tendon_gattc_complete(tendon_gatt_client *client, tendon_gatt_request *request, const tendon_gatt_result *result);
+/* The link failed under a send. */
+void tendon_gattc_lost(tendon_gatt_client *client, tendon_status reason);
+
+/*
+ * Procedures: build fills the next PDU; respond takes a response, refused an Error Response or one that did not
+ * decode, as a status. Both return GATTC_CONTINUE, TENDON_OK or the error to complete with.
+ */
+tendon_status tendon_gattc_discovery_build(tendon_gatt_request *request, tendon_att_pdu *pdu, uint8_t scratch[16]);
+tendon_status tendon_gattc_discovery_respond(tendon_gatt_request *request, const tendon_att_pdu *pdu);
+tendon_status tendon_gattc_discovery_refused(tendon_gatt_request *request, tendon_status status);
+/* Service Changed: true when the request is a discovery under way in that range. */
+bool tendon_gattc_discovery_hit(const tendon_gatt_request *request, uint16_t start, uint16_t end);
+
+tendon_status tendon_gattc_read_build(const tendon_gatt_request *request, tendon_att_pdu *pdu);
+/* A list of handles has no view to lend: encoded straight from the caller's array. Returns the length or an error. */
+tendon_status tendon_gattc_read_multiple_encode(const tendon_gatt_request *request, uint8_t *out, size_t capacity);
+tendon_status tendon_gattc_read_respond(const tendon_gatt_client *client, tendon_gatt_request *request,
+                                        const tendon_att_pdu *pdu, tendon_gatt_result *result);
+tendon_status tendon_gattc_read_refused(tendon_gatt_request *request, tendon_status status);
+
+tendon_status tendon_gattc_write_build(const tendon_gatt_client *client, tendon_gatt_request *request,
+                                       tendon_att_pdu *pdu, uint8_t scratch[16]);
+tendon_status tendon_gattc_write_respond(tendon_gatt_request *request, const tendon_att_pdu *pdu);
+tendon_status tendon_gattc_write_refused(tendon_gatt_request *request, tendon_status status);
+
+/* Values (gatt_client_values.c) */
+tendon_status tendon_gattc_take_notification(tendon_gatt_client *client, const uint8_t *pdu, size_t length,
+                                             uint64_t now);
+tendon_status tendon_gattc_take_indication(tendon_gatt_client *client, const uint8_t *pdu, size_t length, uint64_t now);
+tendon_status tendon_gattc_take_multiple(tendon_gatt_client *client, const uint8_t *pdu, size_t length, uint64_t now);
+/* Sends the confirmations that are owed; TENDON_ERROR_WOULD_BLOCK when some still are. */
+tendon_status tendon_gattc_confirm(tendon_gatt_client *client);
+/* Removes the subscription that this request installed, if it is still that one. */
+void tendon_gattc_drop_subscription(tendon_gatt_client *client, uint32_t request);
+
+#endif

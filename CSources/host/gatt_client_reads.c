@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads (Core Spec Vol 3 Part G 4.8). */
+#include "gatt_client_internal.h"
+
+#define DATABASE_HASH 0x2B2A
+#define DATABASE_HASH_SIZE 16
+
+tendon_status tendon_gatt_read(tendon_gatt_client *client, uint16_t handle, tendon_gatt_done done, void *context,
+                               uint64_t now) {
+    tendon_status status;
+    if (handle == 0) {
+        return TENDON_ERROR_INVALID_ARGUMENT;
+    }
+    tendon_gatt_request *request = tendon_gattc_take(client, GATTC_READ, done, context, &status);
+    if (request == NULL) {
+        return status;
+    }
+    request->handle = handle;
+    return tendon_gattc_start(client, request, now);
+}
+
+tendon_status tendon_gatt_read_long(tendon_gatt_client *client, uint16_t handle, uint16_t offset, uint8_t *buffer,
+                                    size_t capacity, tendon_gatt_done done, void *context, uint64_t now) {
+    tendon_status status;
+    if (handle == 0 || offset > TENDON_ATT_VALUE_MAX || buffer == NULL) {
+        return TENDON_ERROR_INVALID_ARGUMENT;
+    }
+    tendon_gatt_request *request = tendon_gattc_take(client, GATTC_READ_LONG, done, context, &status);
+    if (request == NULL) {
+        return status;
+    }
+    request->handle = handle;
+    request->offset = offset;
+    request->borrowed.table = buffer;
+    request->capacity = capacity > TENDON_ATT_VALUE_MAX ? TENDON_ATT_VALUE_MAX : (uint16_t)capacity;
+    return tendon_gattc_start(client, request, now);
+}
+
+static tendon_status read_by_uuid(tendon_gatt_client *client, uint16_t start, uint16_t end, const tendon_uuid *uuid,
+                                  uint8_t flags, tendon_gatt_done done, void *context, uint64_t now) {
+    tendon_status status;
+    if (start == 0 || start > end) {
+        return TENDON_ERROR_INVALID_ARGUMENT;
+    }
+    tendon_gatt_request *request = tendon_gattc_take(client, GATTC_READ_BY_UUID, done, context, &status);
+    if (request == NULL) {
+        return status;
+    }
+    request->handle = start;
+    request->end_handle = end;
+    request->uuid = *uuid;
+    request->flags = flags;
+    return tendon_gattc_start(client, request, now);
+}
+
+tendon_status tendon_gatt_read_by_uuid(tendon_gatt_client *client, uint16_t start, uint16_t end,
+                                       const tendon_uuid *uuid, tendon_gatt_done done, void *context, uint64_t now) {
+    return read_by_uuid(client, start, end, uuid, 0, done, context, now);
+}
+
+tendon_status tendon_gatt_read_database_hash(tendon_gatt_client *client, tendon_gatt_done done, void *context,
+                                             uint64_t now) {
+    tendon_uuid uuid = tendon_uuid_from_u16(DATABASE_HASH);
+    return read_by_uuid(client, 1, 0xFFFF, &uuid, GATTC_HASH, done, context, now);
+}
+
+static tendon_status read_multiple(tendon_gatt_client *client, uint8_t kind, const uint16_t *handles, size_t count,
+                                   tendon_gatt_done done, void *context, uint64_t now) {
+    tendon_status status;
+    if (handles == NULL || count < 2 || count > (TENDON_ATT_MTU_MAX - 1) / 2) {
+        return TENDON_ERROR_INVALID_ARGUMENT;
+    }
+    tendon_gatt_request *request = tendon_gattc_take(client, kind, done, context, &status);
+    if (request == NULL) {
+        return status;
+    }
+    request->handle = handles[0];
+    request->borrowed.data = handles;
+    request->capacity = (uint16_t)count;
+    return tendon_gattc_start(client, request, now);
+}
+
+tendon_status tendon_gatt_read_multiple(tendon_gatt_client *client, const uint16_t *handles, size_t count,
+                                        tendon_gatt_done done, void *context, uint64_t now) {
+    return read_multiple(client, GATTC_READ_MULTIPLE, handles, count, done, context, now);
+}
+
+tendon_status tendon_gatt_read_multiple_variable(tendon_gatt_client *client, const uint16_t *handles, size_t count,
+                                                 tendon_gatt_done done, void *context, uint64_t now) {
+    return read_multiple(client, GATTC_READ_MULTIPLE_VARIABLE, handles, count, done, context, now);
+}
+
+tendon_status tendon_gattc_read_multiple_encode(const tendon_gatt_request *request, uint8_t *out, size_t capacity) {
+    const uint16_t *handles = request->borrowed.data;
+    tendon_writer writer = tendon_writer_make(out, capacity);
+    tendon_write_u8(&writer, request->kind == GATTC_READ_MULTIPLE ? TENDON_ATT_READ_MULTIPLE_REQUEST
+                                                                  : TENDON_ATT_READ_MULTIPLE_VARIABLE_REQUEST);
+    for (size_t i = 0; i < request->capacity; i++) {
+        tendon_write_u16le(&writer, handles[i]);
+    }
+    return tendon_writer_result(&writer);
+}
+
+tendon_status tendon_gattc_read_build(const tendon_gatt_request *request, tendon_att_pdu *pdu) {
+    pdu->handle = request->handle;
+    if (request->kind == GATTC_READ_BY_UUID) {
+        pdu->opcode = TENDON_ATT_READ_BY_TYPE_REQUEST;
+        pdu->end_handle = request->end_handle;
+        pdu->type = request->uuid;
+        return TENDON_OK;
+    }
+    pdu->offset = (uint16_t)(request->offset + request->length);
+    pdu->opcode = pdu->offset == 0 ? TENDON_ATT_READ_REQUEST : TENDON_ATT_READ_BLOB_REQUEST;
+    return TENDON_OK;
+}
+
+/* One more part of a long value. It goes on while parts fill the PDU. */
+static tendon_status take_part(const tendon_gatt_client *client, tendon_gatt_request *request,
+                               const tendon_att_pdu *pdu) {
+    size_t room = (size_t)(request->capacity - request->length);
+    size_t end = (size_t)request->offset + request->length + pdu->length;
+    size_t stored = pdu->length < room ? pdu->length : room;
+    if (pdu->length > (size_t)client->bearer->mtu - 1) {
+        return TENDON_GATT_ERROR_BAD_RESPONSE;
+    }
+    if (end > TENDON_ATT_VALUE_MAX) {
+        return TENDON_GATT_ERROR_VALUE_TOO_LONG;
+    }
+    if (stored > 0) {
+        memcpy((uint8_t *)request->borrowed.table + request->length, pdu->data, stored);
+        request->length = (uint16_t)(request->length + stored);
+    }
+    if (stored < pdu->length) {
+        return TENDON_ERROR_NO_ROOM;
+    }
+    /* The MTU may have grown since the request left (an exchange by the peer): what it was then decides. */
+    bool full = pdu->length > 0 && pdu->length >= (size_t)client->sent_mtu - 1;
+    return full && end < TENDON_ATT_VALUE_MAX ? GATTC_CONTINUE : TENDON_OK;
+}
+
+static tendon_status take_first_match(const tendon_gatt_request *request, const tendon_att_pdu *pdu,
+                                      tendon_gatt_result *result) {
+    tendon_att_items items = tendon_att_items_of(pdu);
+    tendon_att_item item;
+    if (!tendon_att_items_next(&items, &item) || item.handle < request->handle || item.handle > request->end_handle ||
+        ((request->flags & GATTC_HASH) != 0 && item.length != DATABASE_HASH_SIZE)) {
+        return TENDON_GATT_ERROR_BAD_RESPONSE;
+    }
+    result->handle = item.handle;
+    result->value = item.value;
+    result->length = item.length;
+    return TENDON_OK;
+}
+
+tendon_status tendon_gattc_read_respond(const tendon_gatt_client *client, tendon_gatt_request *request,
+                                        const tendon_att_pdu *pdu, tendon_gatt_result *result) {
+    switch (request->kind) {
+    case GATTC_READ_LONG:
+        return take_part(client, request, pdu);
+    case GATTC_READ_BY_UUID:
+        return take_first_match(request, pdu, result);
+    default:
+        result->value = pdu->data;
+        result->length = pdu->length;
+        return TENDON_OK;
+    }
+}
+
+tendon_status tendon_gattc_read_refused(tendon_gatt_request *request, tendon_status status) {
+    bool end = request->kind == GATTC_READ_LONG && request->length > 0 &&
+               status == TENDON_ATT_ERROR(TENDON_ATT_ATTRIBUTE_NOT_LONG);
+    return end ? TENDON_OK : status;
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* The way in: whose response is it, and what does its procedure make of it. */
+#include "gatt_client_internal.h"
+
+/* What a response said, in one integer: TENDON_OK, the peer's error, or that it broke the rules. */
+static tendon_status verdict(tendon_status decoded, const tendon_att_pdu *pdu) {
+    if (decoded < 0) {
+        return TENDON_GATT_ERROR_BAD_RESPONSE;
+    }
+    return pdu->opcode == TENDON_ATT_ERROR_RESPONSE ? TENDON_ATT_ERROR(pdu->error) : TENDON_OK;
+}
+
+static tendon_status take_mtu(tendon_gatt_client *client, const tendon_att_pdu *pdu, tendon_gatt_result *result) {
+    tendon_att_bearer *bearer = client->bearer;
+    if (pdu->mtu < TENDON_ATT_MTU_MIN) {
+        return TENDON_GATT_ERROR_BAD_RESPONSE;
+    }
+    bearer->mtu = pdu->mtu < bearer->own_mtu ? pdu->mtu : bearer->own_mtu;
+    result->mtu = bearer->mtu;
+    return TENDON_OK;
+}
+
+static tendon_status proceed(tendon_gatt_client *client, tendon_gatt_request *request, tendon_status status,
+                             const tendon_att_pdu *pdu, tendon_gatt_result *result) {
+    switch (request->kind) {
+    case GATTC_MTU:
+        /* Also for a cancelled exchange: the peer uses the new MTU from now on. */
+        return status == TENDON_OK ? take_mtu(client, pdu, result) : status;
+    case GATTC_SERVICES:
+    case GATTC_SERVICES_BY_UUID:
+    case GATTC_INCLUDED:
+    case GATTC_CHARACTERISTICS:
+    case GATTC_DESCRIPTORS:
+        if ((request->flags & GATTC_ZOMBIE) != 0) {
+            return TENDON_OK;
+        }
+        if ((request->flags & GATTC_RESTART) != 0) {
+            return GATTC_CONTINUE;
+        }
+        return status == TENDON_OK ? tendon_gattc_discovery_respond(request, pdu)
+                                   : tendon_gattc_discovery_refused(request, status);
+    case GATTC_READ:
+    case GATTC_READ_LONG:
+    case GATTC_READ_BY_UUID:
+    case GATTC_READ_MULTIPLE:
+    case GATTC_READ_MULTIPLE_VARIABLE:
+        if ((request->flags & GATTC_ZOMBIE) != 0) {
+            return TENDON_OK;
+        }
+        return status == TENDON_OK ? tendon_gattc_read_respond(client, request, pdu, result)
+                                   : tendon_gattc_read_refused(request, status);
+    default:
+        return status == TENDON_OK ? tendon_gattc_write_respond(request, pdu)
+                                   : tendon_gattc_write_refused(request, status);
+    }
+}
+
+static tendon_status take_response(tendon_gatt_client *client, const uint8_t *pdu, size_t length, uint64_t now) {
+    tendon_att_pdu decoded;
+    bool is_error = pdu[0] == TENDON_ATT_ERROR_RESPONSE;
+    tendon_gatt_request *request = tendon_gattc_find(client, client->in_flight);
+    if (request == NULL || (is_error ? length >= 2 && pdu[1] != client->in_flight_opcode
+                                     : pdu[0] != tendon_att_response_opcode(client->in_flight_opcode))) {
+        client->bearer->counters.unexpected_response++;
+        return TENDON_GATT_ERROR_UNEXPECTED_RESPONSE;
+    }
+    tendon_status rejected = tendon_att_bearer_decode(client->bearer, pdu, length, &decoded);
+    if (is_error && length < 2) {
+        return rejected; /* names no request: not an answer to ours */
+    }
+    client->in_flight = 0;
+    tendon_gatt_result result = tendon_gattc_result(client, request, TENDON_OK);
+    tendon_status status = proceed(client, request, verdict(rejected, &decoded), &decoded, &result);
+    if (rejected == TENDON_OK && status < 0 && TENDON_STATUS_LAYER(status) == TENDON_LAYER_GATT) {
+        client->bearer->counters.malformed++;
+        rejected = status;
+    }
+    if (status != GATTC_CONTINUE) {
+        result.status = status;
+        if (status < 0 && is_error && rejected == TENDON_OK) {
+            result.handle = decoded.handle;
+        }
+        tendon_gatt_result last = tendon_gattc_result(client, request, status);
+        result.count = last.count;
+        if (last.value != NULL) {
+            result.value = last.value;
+            result.length = last.length;
+        }
+        tendon_gattc_complete(client, request, &result);
+    }
+    tendon_gattc_pump(client, now);
+    return rejected;
+}
+
+tendon_status tendon_gatt_client_receive(tendon_gatt_client *client, const uint8_t *pdu, size_t length, uint64_t now) {
+    tendon_att_bearer *bearer = client->bearer;
+    if (client->closed) {
+        bearer->counters.after_death++;
+        return TENDON_ERROR_DISCONNECTED;
+    }
+    if (length == 0) {
+        bearer->counters.malformed++;
+        return TENDON_ERROR_TRUNCATED;
+    }
+    switch (pdu[0]) {
+    case TENDON_ATT_HANDLE_VALUE_NOTIFICATION:
+        return tendon_gattc_take_notification(client, pdu, length, now);
+    case TENDON_ATT_HANDLE_VALUE_INDICATION:
+        return tendon_gattc_take_indication(client, pdu, length, now);
+    case TENDON_ATT_MULTIPLE_HANDLE_VALUE_NOTIFICATION:
+        return tendon_gattc_take_multiple(client, pdu, length, now);
+    default:
+        return take_response(client, pdu, length, now);
+    }
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/* Writes (Core Spec Vol 3 Part G 4.9). */
+#include "gatt_client_internal.h"
+
+/* What a Prepare Write Request needs beside its value. */
+#define PREPARE_OVERHEAD 5
+#define EXECUTE_CANCEL 0
+#define EXECUTE_WRITE 1
+
+static bool fits_attribute(uint16_t offset, size_t length) {
+    return offset <= TENDON_ATT_VALUE_MAX && length <= (size_t)TENDON_ATT_VALUE_MAX - offset;
+}
+
+static tendon_status start(tendon_gatt_client *client, uint8_t kind, uint16_t handle, uint16_t offset,
+                           const uint8_t *value, size_t length, tendon_gatt_done done, void *context, uint64_t now) {
+    tendon_status status;
+    if (handle == 0 || !fits_attribute(offset, length) || (value == NULL && length > 0)) {
+        return TENDON_ERROR_INVALID_ARGUMENT;
+    }
+    tendon_gatt_request *request = tendon_gattc_take(client, kind, done, context, &status);
+    if (request == NULL) {
+        return status;
+    }
+    request->handle = handle;
+    request->offset = offset;
+    request->borrowed.data = value;
+    request->length = (uint16_t)length;
+    return tendon_gattc_start(client, request, now);
+}
+
+tendon_status tendon_gatt_write(tendon_gatt_client *client, uint16_t handle, const uint8_t *value, size_t length,
+                                tendon_gatt_done done, void *context, uint64_t now) {
+    return start(client, GATTC_WRITE, handle, 0, value, length, done, context, now);
+}
+
+tendon_status tendon_gatt_write_long(tendon_gatt_client *client, uint16_t handle, uint16_t offset, const uint8_t *value,
+                                     size_t length, tendon_gatt_done done, void *context, uint64_t now) {
+    return start(client, GATTC_WRITE_LONG, handle, offset, value, length, done, context, now);
+}
+
+tendon_status tendon_gatt_write_reliable(tendon_gatt_client *client, const tendon_gatt_write_part *parts, size_t count,
+                                         tendon_gatt_done done, void *context, uint64_t now) {
+    tendon_status status;
+    if (parts == NULL || count == 0 || count > 0xFFFF) {
+        return TENDON_ERROR_INVALID_ARGUMENT;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (parts[i].handle == 0 || !fits_attribute(parts[i].offset, parts[i].length) ||
+            (parts[i].value == NULL && parts[i].length > 0)) {
+            return TENDON_ERROR_INVALID_ARGUMENT;
+        }
+    }
+    tendon_gatt_request *request = tendon_gattc_take(client, GATTC_WRITE_RELIABLE, done, context, &status);
+    if (request == NULL) {
+        return status;
+    }
+    request->handle = parts[0].handle;
+    request->borrowed.data = parts;
+    request->capacity = (uint16_t)count;
+    return tendon_gattc_start(client, request, now);
+}
+
+/* Commands: no place in the queue, no answer. */
+static tendon_status send_command(tendon_gatt_client *client, tendon_att_pdu *pdu, uint16_t handle,
+                                  const uint8_t *value, size_t length) {
+    uint8_t out[TENDON_ATT_MTU_MAX];
+    if (handle == 0 || (value == NULL && length > 0)) {
+        return TENDON_ERROR_INVALID_ARGUMENT;
+    }
+    if (client->closed || client->bearer->dead) {
+        return TENDON_ERROR_DISCONNECTED;
+    }
+    pdu->handle = handle;
+    pdu->data = value;
+    pdu->length = length;
+    tendon_status status = tendon_att_encode(pdu, out, client->bearer->mtu);
+    return status < 0 ? status : tendon_att_bearer_send(client->bearer, out, (size_t)status);
+}
+
+tendon_status tendon_gatt_write_command(tendon_gatt_client *client, uint16_t handle, const uint8_t *value,
+                                        size_t length) {
+    tendon_att_pdu pdu = {0};
+    pdu.opcode = TENDON_ATT_WRITE_COMMAND;
+    return send_command(client, &pdu, handle, value, length);
+}
+
+tendon_status tendon_gatt_signed_write_command(tendon_gatt_client *client, uint16_t handle, const uint8_t *value,
+                                               size_t length, const uint8_t signature[12]) {
+    tendon_att_pdu pdu = {0};
+    pdu.opcode = TENDON_ATT_SIGNED_WRITE_COMMAND;
+    pdu.signature = signature;
+    return send_command(client, &pdu, handle, value, length);
+}
+
+/* The part that is next, or on the air: request->count bytes of the present value are accepted. */
+static tendon_gatt_write_part part_of(const tendon_gatt_request *request) {
+    if (request->kind == GATTC_WRITE_RELIABLE) {
+        return ((const tendon_gatt_write_part *)request->borrowed.data)[request->cursor];
+    }
+    tendon_gatt_write_part whole = {request->handle, request->offset, request->borrowed.data, request->length};
+    return whole;
+}
+
+static void build_prepare(const tendon_gatt_client *client, tendon_gatt_request *request, tendon_att_pdu *pdu) {
+    tendon_gatt_write_part part = part_of(request);
+    size_t room = (size_t)client->bearer->mtu - PREPARE_OVERHEAD;
+    size_t rest = part.length - request->count;
+    request->progress = (uint16_t)(rest < room ? rest : room);
+    pdu->opcode = TENDON_ATT_PREPARE_WRITE_REQUEST;
+    pdu->handle = part.handle;
+    pdu->offset = (uint16_t)(part.offset + request->count);
+    pdu->length = request->progress;
+    pdu->data = pdu->length > 0 ? part.value + request->count : NULL;
+}
+
+tendon_status tendon_gattc_write_build(const tendon_gatt_client *client, tendon_gatt_request *request,
+                                       tendon_att_pdu *pdu, uint8_t scratch[16]) {
+    if (request->step >= GATTC_STEP_EXECUTE) {
+        pdu->opcode = TENDON_ATT_EXECUTE_WRITE_REQUEST;
+        pdu->flags = request->step == GATTC_STEP_EXECUTE ? EXECUTE_WRITE : EXECUTE_CANCEL;
+        return TENDON_OK;
+    }
+    if (request->kind == GATTC_WRITE_LONG || request->kind == GATTC_WRITE_RELIABLE) {
+        build_prepare(client, request, pdu);
+        return TENDON_OK;
+    }
+    pdu->opcode = TENDON_ATT_WRITE_REQUEST;
+    pdu->handle = request->handle;
+    if (request->kind == GATTC_WRITE) {
+        pdu->data = request->borrowed.data;
+        pdu->length = request->length;
+        return TENDON_OK;
+    }
+    scratch[0] = request->kind == GATTC_UNSUBSCRIBE ? 0 : (request->flags & GATTC_INDICATE) != 0 ? 2 : 1;
+    scratch[1] = 0;
+    pdu->data = scratch;
+    pdu->length = 2;
+    return TENDON_OK;
+}
+
+/* Ends a write of prepared parts with @p status, after the server has dropped what it holds. */
+static tendon_status abort_with(tendon_gatt_request *request, tendon_status status) {
+    if ((request->flags & GATTC_PREPARED) == 0) {
+        return status;
+    }
+    request->step = GATTC_STEP_ABORT;
+    request->status = status;
+    return GATTC_CONTINUE;
+}
+
+static bool echoed(const tendon_gatt_request *request, const tendon_att_pdu *pdu) {
+    tendon_gatt_write_part part = part_of(request);
+    return pdu->handle == part.handle && pdu->offset == (uint16_t)(part.offset + request->count) &&
+           pdu->length == request->progress &&
+           (pdu->length == 0 || memcmp(pdu->data, part.value + request->count, pdu->length) == 0);
+}
+
+static tendon_status take_prepared(tendon_gatt_request *request, const tendon_att_pdu *pdu) {
+    request->flags |= GATTC_PREPARED;
+    if ((request->flags & GATTC_ZOMBIE) != 0) {
+        return abort_with(request, TENDON_ERROR_CANCELLED);
+    }
+    if (request->kind == GATTC_WRITE_RELIABLE && !echoed(request, pdu)) {
+        return abort_with(request, TENDON_GATT_ERROR_VERIFY);
+    }
+    request->count = (uint16_t)(request->count + request->progress);
+    if (request->count < part_of(request).length) {
+        return GATTC_CONTINUE;
+    }
+    if (request->kind == GATTC_WRITE_RELIABLE && request->cursor + 1u < request->capacity) {
+        request->cursor++;
+        request->count = 0;
+        return GATTC_CONTINUE;
+    }
+    request->step = GATTC_STEP_EXECUTE;
+    return GATTC_CONTINUE;
+}
+
+tendon_status tendon_gattc_write_respond(tendon_gatt_request *request, const tendon_att_pdu *pdu) {
+    if (request->step == GATTC_STEP_ABORT) {
+        return request->status;
+    }
+    if (pdu->opcode == TENDON_ATT_PREPARE_WRITE_RESPONSE) {
+        return take_prepared(request, pdu);
+    }
+    return TENDON_OK;
+}
+
+tendon_status tendon_gattc_write_refused(tendon_gatt_request *request, tendon_status status) {
+    switch (request->step) {
+    case GATTC_STEP_ABORT:
+        return request->status;
+    case GATTC_STEP_EXECUTE:
+        return status; /* Vol 3 Part F 3.4.6.3: whatever the outcome, the server's queue is empty now */
+    default:
+        return abort_with(request, status);
+    }
+}
