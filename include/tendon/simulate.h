@@ -7,6 +7,9 @@
 #define TENDON_SIMULATE_H
 
 #include "tendon/simulate/bose.h"
+#include "tendon/simulate/device.h"
+#include "tendon/simulate/fault.h"
 #include "tendon/simulate/pairing.h"
+#include "tendon/simulate/scenario.h"
 
 #endif

@@ -3,29 +3,40 @@
  * Simulated Bose wearable: a GATT server that obeys docs/protocols/bose.md.
  * It builds its bytes from the tables of that document, not with the codec of
  * the client, so that a shared misreading shows.
+ *
+ * Device clock: starts at 0 when the first central connects (nobody was
+ * connected before) and runs with the host's time; in flat_out mode each
+ * sample is one period after the one before, whatever the time. The motion
+ * script runs on the device clock, so a client that was there from the start
+ * knows the true pose of every sample. Timestamps are its low 16 bits.
+ *
+ * A sample goes to every central that has subscribed; the next one is not made
+ * before all of them have it. So nothing is lost or reordered when a link is
+ * full, the stream is late instead (and catches up).
  */
 #ifndef TENDON_SIMULATE_BOSE_H
 #define TENDON_SIMULATE_BOSE_H
 
-#include "tendon/host.h"
-#include "tendon/motion.h"
+#include "tendon/simulate/device.h"
+#include "tendon/simulate/scenario.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 #define TENDON_SIMULATED_BOSE_ATTRIBUTES 64
-#define TENDON_SIMULATED_BOSE_CENTRALS 4
-#define TENDON_SIMULATED_BOSE_CCCDS 8
+#define TENDON_SIMULATED_BOSE_SENSORS 7
+#define TENDON_SIMULATED_BOSE_GESTURE_QUEUE 8
 
 typedef struct tendon_simulated_bose_options {
     uint16_t product_id; /**< 0: 0x402C Frames */
     uint8_t variant;
-    uint32_t sensor_mask;  /**< 0: 0x0F */
-    uint32_t gesture_mask; /**< 0: 0x0007000E */
-    uint16_t max_payload;  /**< bytes per transmission period, 0: no limit */
-    uint8_t transmission_period_ms;
-    uint8_t max_active_sensors;
+    uint32_t sensor_mask;           /**< 0: 0x0F */
+    uint32_t gesture_mask;          /**< 0: 0x0007000E */
+    uint16_t max_payload;           /**< bytes per transmission period, 0: no limit */
+    uint8_t transmission_period_ms; /**< samples of a shorter period share notifications; 0: each is sent at once */
+    uint8_t max_active_sensors;     /**< 0: no limit */
+    uint16_t period_mask;           /**< sample periods offered, bits of docs/protocols/bose.md 2.2; 0: 0x001F */
     bool pairing_required;
     bool pairing_enabled; /**< at start; see tendon_simulated_bose_set_pairing_mode() */
     bool flat_out;        /**< a notification whenever the link takes one, device clock still one period on each */
@@ -41,39 +52,54 @@ typedef struct tendon_pose {
 } tendon_pose;
 
 typedef struct tendon_simulated_bose_counters {
-    uint64_t notifications; /**< sensor data notifications the link took */
-    uint64_t samples;       /**< records in them */
-    uint64_t gestures;
-    uint64_t blocked; /**< notifications held back because the link was full (sent later, not lost) */
+    uint64_t notifications; /**< sensor data notifications the links took, malformed ones included */
+    uint64_t malformed;     /**< of these, malformed on demand */
+    uint64_t samples;       /**< records in the others */
+    uint64_t gestures;      /**< gesture notifications the links took */
+    uint64_t gestures_lost; /**< a central's queue was full */
+    uint64_t blocked;       /**< notifications held back because the link was full (sent later, not lost) */
     uint64_t configuration_writes, refused_writes;
 } tendon_simulated_bose_counters;
 
-typedef struct tendon_simulated_bose_central {
-    bool used;
-    tendon_gatt_connection connection;
-    uint16_t cccds[TENDON_SIMULATED_BOSE_CCCDS];
-    tendon_gatt_prepared prepared[8];
-} tendon_simulated_bose_central;
+/** What one central still has to get. */
+typedef struct tendon_simulated_bose_outbox {
+    uint16_t sent; /**< bytes of the pending records that it has */
+    bool held;     /**< its link was full at the last try */
+    uint8_t dirty; /**< bit n: notify characteristic n's present value */
+    uint8_t gesture_count;
+    uint8_t gestures[TENDON_SIMULATED_BOSE_GESTURE_QUEUE][3];
+} tendon_simulated_bose_outbox;
 
 typedef struct tendon_simulated_bose {
     tendon_simulated_bose_options options;
     tendon_gatt_server server;
     tendon_gatt_attribute attributes[TENDON_SIMULATED_BOSE_ATTRIBUTES];
-    tendon_simulated_bose_central centrals[TENDON_SIMULATED_BOSE_CENTRALS];
+    tendon_simulated_centrals centrals;
+    tendon_simulated_bose_outbox outboxes[TENDON_SIMULATED_CENTRALS];
     tendon_simulated_bose_counters counters;
-    uint16_t status;
-    uint16_t handles[7];
-    uint16_t periods[7];         /**< of the sensors present, by sensor id */
-    uint8_t gestures_enabled[3]; /**< bits by mask position */
-    uint64_t device_ms;          /**< device clock of the next sample */
-    uint64_t next_sample;        /**< monotonic ms; UINT64_MAX: nothing enabled */
-    uint32_t malformed_next;     /**< malformed notifications to send, see tendon_simulated_bose_inject() */
+    uint16_t status;     /**< bits 0, 1, 3 and 12 to 15; bit 2 depends on the reader */
+    uint16_t handles[7]; /**< value handles of the seven characteristics */
+    uint16_t name_handle;
+    uint16_t periods[TENDON_SIMULATED_BOSE_SENSORS]; /**< by sensor id; 0: disabled */
+    uint32_t gestures_enabled;                       /**< by bit of the gesture mask */
+    uint64_t clock_base;                             /**< monotonic ms at which the device clock was 0 */
+    uint64_t device_ms;                              /**< device clock of the last sample */
+    uint64_t next_sample;                            /**< monotonic ms; UINT64_MAX: no stream */
+    uint32_t malformed_next;                         /**< malformed notifications to send */
     uint32_t malformed_kind;
-    uint8_t value[512];  /**< lent to readers */
-    uint8_t pending[64]; /**< notification the link did not take yet */
-    uint16_t pending_length;
+    uint32_t noise;           /**< state of the garbage */
+    uint8_t value[512];       /**< lent to readers */
+    uint8_t pending[512];     /**< records that not all centrals have yet */
+    uint16_t pending_length;  /**< bytes in it */
+    uint16_t pending_samples; /**< sample times in it, see transmission_period_ms */
+    bool pending_complete;    /**< no further samples are added: it goes out */
+    bool pending_malformed;   /**< one malformed notification instead of records */
 } tendon_simulated_bose;
 
+/** The capabilities of Frames: example 1 of docs/protocols/bose.md 7 (period 8 ms, payload 47, 4 sensors). */
+tendon_simulated_bose_options tendon_simulated_bose_frames(void);
+
+/** @param options copied; the strings are borrowed for the life of the device. NULL: tendon_simulated_bose_frames(). */
 tendon_status tendon_simulated_bose_init(tendon_simulated_bose *device, const tendon_simulated_bose_options *options);
 
 /** Advertising data (FDD2) and scan response (the name); returns the length, up to 31 each. */
@@ -83,7 +109,8 @@ tendon_status tendon_simulated_bose_scan_response(const tendon_simulated_bose *d
 /** A central connected: serves @p bearer. TENDON_ERROR_TABLE_FULL when all places are taken. */
 tendon_status tendon_simulated_bose_connected(tendon_simulated_bose *device, tendon_att_bearer *bearer, uint64_t now);
 /** It went: its subscriptions end; with the last one everything is disabled. */
-void tendon_simulated_bose_disconnected(tendon_simulated_bose *device, tendon_att_bearer *bearer, uint64_t now);
+void tendon_simulated_bose_disconnected(tendon_simulated_bose *device, tendon_att_bearer *bearer, tendon_status reason,
+                                        uint64_t now);
 /** The central on this link is encrypted now (pairing succeeded). */
 void tendon_simulated_bose_paired(tendon_simulated_bose *device, tendon_att_bearer *bearer, uint64_t now);
 
@@ -95,7 +122,10 @@ void tendon_simulated_bose_writable(tendon_simulated_bose *device, uint64_t now)
 /** @param reason wire value 0 to 15, meaningful when @p suspended. Notifies the device information. */
 void tendon_simulated_bose_suspend(tendon_simulated_bose *device, bool suspended, uint8_t reason, uint64_t now);
 void tendon_simulated_bose_set_pairing_mode(tendon_simulated_bose *device, bool enabled, uint64_t now);
-/** Sends a gesture if it is enabled. @return TENDON_OK or TENDON_GATT_ERROR_NOT_SUBSCRIBED. */
+/**
+ * Sends a gesture. @return TENDON_OK; TENDON_ERROR_NOT_FOUND: the device lacks it; TENDON_ERROR_WRONG_STATE: it is
+ * disabled or the service is suspended; TENDON_GATT_ERROR_NOT_SUBSCRIBED: nobody listens.
+ */
 tendon_status tendon_simulated_bose_gesture(tendon_simulated_bose *device, uint8_t gesture_id, uint64_t now);
 
 /** Malformed frames on demand, in place of the next @p count sensor data notifications. */
@@ -111,8 +141,21 @@ typedef enum tendon_simulated_bose_malformation {
 void tendon_simulated_bose_inject(tendon_simulated_bose *device, tendon_simulated_bose_malformation kind,
                                   uint32_t count);
 
+/** The seam for hosts of any device. */
+tendon_peripheral_device tendon_simulated_bose_device(tendon_simulated_bose *device);
+
+/**
+ * Scenario commands: suspend REASON|0..15, resume, gesture NAME|ID, malformed KIND [COUNT], pairing_mode on|off.
+ * Reasons: unknown, voice_assistant, multipoint_connection, music_share, ota_firmware_update. Gestures: single_tap,
+ * double_tap, head_nod, head_shake, touch_and_hold, input, affirmative, negative. Kinds: empty, cut_header,
+ * cut_payload, unknown_sensor, bad_accuracy, garbage.
+ */
+tendon_scenario_actor tendon_simulated_bose_actor(tendon_simulated_bose *device);
+
 /** The motion script: true head pose at a time of the device clock. Smooth, deterministic, period 20 s. */
 tendon_pose tendon_simulated_bose_pose(uint64_t device_ms);
+/** The rotation that a device at this pose reports: x, y, z, w (docs/protocols/bose.md 3.1 and 3.5). */
+void tendon_simulated_bose_quaternion(tendon_pose pose, double out[4]);
 
 #ifdef __cplusplus
 }
