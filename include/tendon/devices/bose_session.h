@@ -132,11 +132,21 @@ typedef struct tendon_bose_session_config {
     tendon_bose_on_event on_event;
     bool pairing_delegate; /**< somebody will ask the user for pairing mode; false: PAIRING_DELEGATE_MISSING */
     bool fixed_profile;    /**< decode with the fixed profile while sensor information is not known */
+    /** Found by its old firmware (TENDON_BOSE_ADVERTISED_OLD_FIRMWARE): opening reads the serial number and fails with
+     * what tendon_bose_judge_serial() says. */
+    bool old_firmware;
     const tendon_bose_intent *intent;      /**< copied; NULL: none. Checked at every opening. */
     tendon_bose_firmware_checker firmware; /**< check may be NULL: unknown */
 } tendon_bose_session_config;
 
-/** Caller's memory; opaque but for the members documented with the getters below. */
+/** Longest value that a session reads. */
+#define TENDON_BOSE_VALUE_MAX 256
+
+/**
+ * Caller's memory. A program may read state, texts, device, sensors, sensor_configuration, gestures,
+ * gesture_configuration, their has_ flags, firmware, intents and counters; all else is private. The values stay after
+ * closing, until the next opening reads them again.
+ */
 typedef struct tendon_bose_session {
     tendon_bose_session_config config;
     tendon_bose_intent intent;
@@ -156,21 +166,34 @@ typedef struct tendon_bose_session {
     tendon_bose_counters counters;
     uint64_t now, open_deadline;
     uint32_t generation; /**< grows with every opening; stale completions are told by it */
-    /* Owned by bose_session.c: handles found, step of the opening, writes in flight and waiting. */
+    /* Owned by CSources/devices/bose/session*.c. */
     struct {
-        tendon_gatt_service services[2];
-        uint16_t handles[TENDON_BOSE_CHARACTERISTIC_COUNT], cccds[TENDON_BOSE_CHARACTERISTIC_COUNT];
-        uint16_t text_handles[9];
-        uint8_t step, index;
-        tendon_gatt_characteristic characteristics[16];
-        tendon_gatt_descriptor descriptors[24];
-        uint8_t value[TENDON_ATT_VALUE_MAX];
-        uint8_t sensor_write[TENDON_BOSE_SENSORS_MAX * 3], gesture_write[TENDON_BOSE_GESTURE_CONFIGURATION_MAX];
+        /* Contexts of completions and subscriptions: two openings never share one, so what is stale shows. */
+        struct tendon_bose_tag {
+            struct tendon_bose_session *session;
+        } tags[2];
+        uint64_t deadline; /**< connecting: of the attempt; closing: of the step */
+        uint32_t request;  /**< id of the operation on the air */
+        uint16_t handles[TENDON_BOSE_CHARACTERISTIC_COUNT];
+        uint16_t cccds[TENDON_BOSE_CHARACTERISTIC_COUNT]; /**< while discovering: end of the characteristic */
+        uint16_t text_handles[TENDON_BOSE_TEXT_COUNT + 3];
+        uint16_t service_start[2], service_end[2]; /**< FDD2, 180A */
+        uint16_t cursor;                           /**< where the next page of a discovery starts */
+        uint16_t pending;                          /**< what is to be done while open, bits */
+        uint16_t sensor_next_length, gesture_next_length, write_length;
+        uint16_t sensors_ours, gestures_ours; /**< entries that we enabled, bits by index */
+        uint16_t kept_sensors, kept_period;   /**< enabled by us when the service was suspended */
+        uint8_t operation, step, index, subscribed, reason;
+        bool opening, unstamped, disconnecting, reapply;
+        tendon_status outcome;
+        uint8_t missing_service, missing_characteristic; /**< index + 1; 0: none */
+        union {
+            tendon_gatt_service services[1];
+            tendon_gatt_characteristic characteristics[10];
+            tendon_gatt_descriptor descriptors[8];
+            uint8_t value[TENDON_BOSE_VALUE_MAX];
+        } scratch; /**< discovery, long reads, the write on the air: one at a time */
         uint8_t sensor_next[TENDON_BOSE_SENSORS_MAX * 3], gesture_next[TENDON_BOSE_GESTURE_CONFIGURATION_MAX];
-        uint16_t sensor_write_length, gesture_write_length, sensor_next_length, gesture_next_length;
-        uint32_t request, sensor_request, gesture_request;
-        bool sensor_waiting, gesture_waiting, sensors_enabled_by_us, gestures_enabled_by_us, asked_to_close;
-        tendon_status close_status;
     } work;
 } tendon_bose_session;
 

@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: MIT */
+#include "session_internal.h"
+
+/* ---- which input is legal in which state ---- */
+
+typedef enum input {
+    INPUT_OPEN,
+    INPUT_CLOSE,
+    INPUT_CONNECTED,
+    INPUT_DISCONNECTED,
+    INPUT_PAIRED,
+    INPUT_CONFIGURE,
+    INPUT_COUNT
+} input;
+
+#define IN(state) (1u << TENDON_BOSE_##state)
+#define IN_OPENING                                                                                                     \
+    (IN(CONNECTING) | IN(DISCOVERING) | IN(READING_INFORMATION) | IN(WAITING_PAIRING_MODE) | IN(BONDING) | IN(STARTING))
+
+static bool admit(tendon_bose_session *session, input what) {
+    static const uint16_t legal[INPUT_COUNT] = {
+        [INPUT_OPEN] = IN(CLOSED),          [INPUT_CLOSE] = IN_OPENING | IN(OPEN) | IN(SUSPENDED) | IN(CLOSING),
+        [INPUT_CONNECTED] = IN(CONNECTING), [INPUT_DISCONNECTED] = IN_OPENING | IN(OPEN) | IN(SUSPENDED) | IN(CLOSING),
+        [INPUT_PAIRED] = IN(BONDING),       [INPUT_CONFIGURE] = IN(OPEN) | IN(SUSPENDED),
+    };
+    if ((legal[what] >> session->state & 1u) != 0) {
+        return true;
+    }
+    session->counters.illegal_inputs++;
+    return false;
+}
+
+bool tendon_bose_is_open(const tendon_bose_session *session) {
+    return session->state == TENDON_BOSE_OPEN || session->state == TENDON_BOSE_SUSPENDED;
+}
+
+bool tendon_bose_is_opening(const tendon_bose_session *session) {
+    return (IN_OPENING >> session->state & 1u) != 0;
+}
+
+const char *tendon_bose_state_name(tendon_bose_state state) {
+    static const char *const names[TENDON_BOSE_STATE_COUNT] = {
+        "closed",  "connecting", "discovering", "reading_information", "waiting_pairing_mode",
+        "bonding", "starting",   "open",        "suspended",           "closing",
+    };
+    return (unsigned)state < TENDON_BOSE_STATE_COUNT ? names[state] : "unknown";
+}
+
+/* ---- events ---- */
+
+void tendon_bose_emit(tendon_bose_session *session, const tendon_bose_event *event) {
+    session->config.on_event(session->config.context, event, session->now);
+}
+
+void tendon_bose_emit_kind(tendon_bose_session *session, tendon_bose_event_kind kind, tendon_status status) {
+    tendon_bose_event event = {.kind = kind, .status = status};
+    tendon_bose_emit(session, &event);
+}
+
+static void emit_open_failed(tendon_bose_session *session, tendon_status status) {
+    tendon_bose_event event = {.kind = TENDON_BOSE_EVENT_OPEN_FAILED, .status = status};
+    if (session->work.missing_service != 0) {
+        event.service_uuid =
+            tendon_uuid_from_u16(session->work.missing_service == 1 ? TENDON_BOSE_SERVICE : BOSE_DEVICE_SERVICE);
+    }
+    if (session->work.missing_characteristic != 0) {
+        event.characteristic_uuid =
+            tendon_bose_uuid((tendon_bose_characteristic)(session->work.missing_characteristic - 1));
+    }
+    if (status == TENDON_BOSE_ERROR_INTENTS_CHECK_FAILED) {
+        event.intents = &session->intents;
+    }
+    tendon_bose_emit(session, &event);
+}
+
+/* ---- operations ---- */
+
+void *tendon_bose_tag_of(tendon_bose_session *session) {
+    return &session->work.tags[session->generation & 1u];
+}
+
+tendon_bose_session *tendon_bose_session_of(void *context) {
+    struct tendon_bose_tag *tag = context;
+    tendon_bose_session *session = tag->session;
+    if (tag != tendon_bose_tag_of(session) || session->client == NULL) {
+        session->counters.illegal_inputs++;
+        return NULL;
+    }
+    return session;
+}
+
+bool tendon_bose_link_went(tendon_status status) {
+    if (status >= 0) {
+        return false;
+    }
+    switch (TENDON_STATUS_LAYER(status)) {
+    case TENDON_LAYER_HCI:
+    case TENDON_LAYER_L2CAP:
+    case TENDON_LAYER_MANAGEMENT:
+    case TENDON_LAYER_RADIO:
+    case TENDON_LAYER_SYSTEM:
+        return true;
+    default:
+        return status == TENDON_ERROR_DISCONNECTED || status == TENDON_ERROR_CANCELLED ||
+               status == TENDON_GATT_ERROR_TRANSACTION_TIMEOUT;
+    }
+}
+
+void tendon_bose_started(tendon_bose_session *session, uint8_t operation, tendon_status request) {
+    session->work.operation = operation;
+    if (request < 0) {
+        session->work.request = 0;
+        tendon_gatt_result refused = {.status = request};
+        tendon_bose_done(tendon_bose_tag_of(session), &refused);
+        return;
+    }
+    session->work.request = (uint32_t)request;
+    /* Completions do not tell the time: the next tick, due at once, sets the operation's deadline. */
+    session->work.unstamped = true;
+}
+
+void tendon_bose_done(void *context, const tendon_gatt_result *result) {
+    tendon_bose_session *session = tendon_bose_session_of(context);
+    if (session == NULL) {
+        return;
+    }
+    uint8_t operation = session->work.operation;
+    if (operation == BOSE_IDLE || result->request != session->work.request) {
+        session->counters.illegal_inputs++;
+        return;
+    }
+    session->work.operation = BOSE_IDLE;
+    session->work.request = 0;
+    bool went = tendon_bose_link_went(result->status);
+    bool write = operation == BOSE_WRITE_SENSORS || operation == BOSE_WRITE_GESTURES;
+    if (went && !write) {
+        return; /* disconnected() says the rest */
+    }
+    if (operation == BOSE_OPENING) {
+        tendon_bose_opening_done(session, result);
+    } else if (operation == BOSE_WAITING) {
+        tendon_bose_waiting_done(session, result);
+    } else {
+        tendon_bose_work_done(session, operation, result);
+    }
+    if (!went) {
+        tendon_bose_pump(session);
+    }
+}
+
+void tendon_bose_pump(tendon_bose_session *session) {
+    if (session->client == NULL || session->work.operation != BOSE_IDLE) {
+        return;
+    }
+    if (session->state == TENDON_BOSE_CLOSING) {
+        tendon_bose_closing_pump(session);
+    } else if (tendon_bose_is_open(session)) {
+        tendon_bose_work_pump(session);
+    } else {
+        tendon_bose_opening_pump(session);
+    }
+}
+
+void tendon_bose_disconnect(tendon_bose_session *session) {
+    session->work.disconnecting = true;
+    session->work.unstamped = true;
+    session->config.link.disconnect(session->config.link.context);
+}
+
+void tendon_bose_fail_open(tendon_bose_session *session, tendon_status status) {
+    bool bonding = session->state == TENDON_BOSE_BONDING;
+    session->state = TENDON_BOSE_CLOSING;
+    session->work.opening = true;
+    session->work.outcome = status;
+    if (bonding) {
+        tendon_bose_emit_kind(session, TENDON_BOSE_EVENT_PAIRING_FINISHED, status);
+    }
+    tendon_bose_disconnect(session);
+}
+
+/* ---- why a link ended ---- */
+
+/* Core Spec Vol 1 Part F: what a controller says of a peer that went. */
+enum { HCI_CONNECTION_TIMEOUT = 0x08, HCI_LMP_TIMEOUT = 0x22, HCI_NOT_ESTABLISHED = 0x3E };
+
+static bool is_out_of_range(tendon_status reason) {
+    return reason == TENDON_RADIO_ERROR_OUT_OF_RANGE || reason == TENDON_HCI_ERROR(HCI_CONNECTION_TIMEOUT) ||
+           reason == TENDON_HCI_ERROR(HCI_LMP_TIMEOUT) || reason == TENDON_HCI_ERROR(HCI_NOT_ESTABLISHED) ||
+           reason == TENDON_GATT_ERROR_TRANSACTION_TIMEOUT;
+}
+
+static tendon_status reason_to_status(const tendon_bose_session *session, tendon_status reason) {
+    if (is_out_of_range(reason)) {
+        return TENDON_BOSE_ERROR_DEVICE_OUT_OF_RANGE;
+    }
+    if (session->state == TENDON_BOSE_CONNECTING) {
+        bool none = reason == TENDON_ERROR_TIMEOUT || reason == TENDON_ERROR_NOT_FOUND ||
+                    reason == TENDON_ERROR_DISCONNECTED || reason == TENDON_RADIO_ERROR_PEER_CLOSED;
+        return none ? TENDON_BOSE_ERROR_DEVICE_NOT_FOUND : reason;
+    }
+    if (reason == TENDON_ERROR_TIMEOUT) {
+        return TENDON_BOSE_ERROR_DEVICE_OUT_OF_RANGE;
+    }
+    /* What the adapter or the system says of itself is worth more than "the device did it". */
+    bool own = reason == TENDON_ERROR_CANCELLED || TENDON_STATUS_LAYER(reason) == TENDON_LAYER_MANAGEMENT ||
+               (TENDON_STATUS_LAYER(reason) == TENDON_LAYER_RADIO && reason != TENDON_RADIO_ERROR_PEER_CLOSED);
+    return own ? reason : TENDON_BOSE_ERROR_DISCONNECTED_BY_DEVICE;
+}
+
+static void finish(tendon_bose_session *session, tendon_status status, bool opening) {
+    tendon_bose_state before = session->state;
+    session->state = TENDON_BOSE_CLOSING; /* so that no callback opens it before its end is told */
+    if (before == TENDON_BOSE_BONDING) {
+        tendon_bose_emit_kind(session, TENDON_BOSE_EVENT_PAIRING_FINISHED, status);
+    }
+    tendon_bose_drop_writes(session, status < 0 ? status : TENDON_ERROR_CANCELLED, true);
+    session->client = NULL;
+    session->work.operation = BOSE_IDLE;
+    session->work.request = 0;
+    session->work.unstamped = false;
+    session->state = TENDON_BOSE_CLOSED;
+    if (opening) {
+        emit_open_failed(session, status);
+    } else {
+        tendon_bose_emit_kind(session, TENDON_BOSE_EVENT_CLOSED, status);
+    }
+}
+
+/* ---- inputs from the link ---- */
+
+static void on_connected(void *context, tendon_gatt_client *client, uint64_t now) {
+    tendon_bose_session *session = context;
+    session->now = now;
+    if (!admit(session, INPUT_CONNECTED)) {
+        return;
+    }
+    session->client = client;
+    session->state = TENDON_BOSE_DISCOVERING;
+    tendon_bose_opening_begin(session);
+}
+
+static void on_disconnected(void *context, tendon_status reason, uint64_t now) {
+    tendon_bose_session *session = context;
+    session->now = now;
+    if (!admit(session, INPUT_DISCONNECTED)) {
+        return;
+    }
+    if (session->state == TENDON_BOSE_CLOSING) {
+        finish(session, session->work.outcome, session->work.opening);
+        return;
+    }
+    tendon_status status = reason_to_status(session, reason);
+    if (tendon_bose_is_opening(session)) {
+        finish(session, status, true);
+    } else {
+        /* Ended from this side, but not by tendon_bose_session_close(): asked for all the same. */
+        finish(session, status == TENDON_ERROR_CANCELLED ? TENDON_OK : status, false);
+    }
+}
+
+static void on_paired(void *context, tendon_status status, uint64_t now) {
+    tendon_bose_session *session = context;
+    session->now = now;
+    if (admit(session, INPUT_PAIRED)) {
+        tendon_bose_opening_paired(session, status);
+    }
+}
+
+static bool is_paused(const tendon_bose_session *session) {
+    return session->state == TENDON_BOSE_WAITING_PAIRING_MODE || session->state == TENDON_BOSE_BONDING;
+}
+
+static void closing_tick(tendon_bose_session *session, uint64_t now) {
+    if (now < session->work.deadline) {
+        return;
+    }
+    if (session->work.disconnecting) {
+        finish(session, session->work.outcome, session->work.opening);
+    } else {
+        tendon_bose_disconnect(session);
+    }
+}
+
+static void on_tick(void *context, uint64_t now) {
+    tendon_bose_session *session = context;
+    session->now = now;
+    if (session->work.unstamped) {
+        session->work.unstamped = false;
+        uint64_t deadline = now + TENDON_BOSE_OPERATION_TIMEOUT_MS;
+        if (session->state == TENDON_BOSE_CLOSING) {
+            session->work.deadline = deadline;
+        }
+        if (session->work.operation != BOSE_IDLE) {
+            (void)tendon_gatt_client_set_deadline(session->client, session->work.request, deadline);
+        }
+    }
+    if (session->state == TENDON_BOSE_CLOSING) {
+        closing_tick(session, now);
+    } else if (session->state == TENDON_BOSE_CONNECTING && now >= session->work.deadline) {
+        tendon_bose_fail_open(session, TENDON_BOSE_ERROR_DEVICE_NOT_FOUND);
+    } else if (tendon_bose_is_opening(session) && !is_paused(session) && now >= session->open_deadline) {
+        tendon_bose_fail_open(session, TENDON_ERROR_TIMEOUT);
+    }
+}
+
+static uint64_t deadline_of(const void *context) {
+    const tendon_bose_session *session = context;
+    if (session->work.unstamped) {
+        return session->now;
+    }
+    if (session->state == TENDON_BOSE_CONNECTING || session->state == TENDON_BOSE_CLOSING) {
+        return session->work.deadline;
+    }
+    return tendon_bose_is_opening(session) && !is_paused(session) ? session->open_deadline : UINT64_MAX;
+}
+
+const tendon_session_inputs tendon_bose_session_inputs = {
+    .connected = on_connected,
+    .disconnected = on_disconnected,
+    .paired = on_paired,
+    .tick = on_tick,
+    .deadline = deadline_of,
+};
+
+/* ---- calls of the program ---- */
+
+tendon_status tendon_bose_session_init(tendon_bose_session *session, const tendon_bose_session_config *config) {
+    if (config->on_event == NULL || config->link.connect == NULL || config->link.disconnect == NULL) {
+        return TENDON_ERROR_INVALID_ARGUMENT;
+    }
+    memset(session, 0, sizeof *session);
+    session->config = *config;
+    if (config->intent != NULL) {
+        session->intent = *config->intent;
+        session->has_intent = true;
+        session->config.intent = NULL; /* copied: the caller's may go */
+    }
+    for (size_t i = 0; i < sizeof session->work.tags / sizeof session->work.tags[0]; i++) {
+        session->work.tags[i].session = session;
+    }
+    return TENDON_OK;
+}
+
+tendon_status tendon_bose_session_open(tendon_bose_session *session, uint64_t now) {
+    if (!admit(session, INPUT_OPEN)) {
+        return TENDON_ERROR_WRONG_STATE;
+    }
+    session->generation++;
+    session->now = now;
+    struct tendon_bose_tag tag = session->work.tags[0];
+    memset(&session->work, 0, sizeof session->work);
+    session->work.tags[0] = tag;
+    session->work.tags[1] = tag;
+    session->clock.started = false;
+    session->work.deadline = now + TENDON_BOSE_CONNECT_TIMEOUT_MS;
+    session->open_deadline = now + TENDON_BOSE_OPEN_TIMEOUT_MS;
+    session->state = TENDON_BOSE_CONNECTING;
+    tendon_status status = session->config.link.connect(session->config.link.context);
+    if (status < 0) {
+        session->state = TENDON_BOSE_CLOSED;
+    }
+    return status < 0 ? status : TENDON_OK;
+}
+
+tendon_status tendon_bose_session_close(tendon_bose_session *session, uint64_t now) {
+    if (!admit(session, INPUT_CLOSE)) {
+        return TENDON_ERROR_WRONG_STATE;
+    }
+    session->now = now;
+    if (tendon_bose_is_opening(session)) {
+        tendon_bose_fail_open(session, TENDON_ERROR_CANCELLED);
+    } else if (session->state != TENDON_BOSE_CLOSING) {
+        session->state = TENDON_BOSE_CLOSING;
+        session->work.opening = false;
+        session->work.outcome = TENDON_OK;
+        session->work.unstamped = true;
+        tendon_bose_drop_writes(session, TENDON_ERROR_CANCELLED, false);
+        tendon_bose_pump(session);
+    }
+    return TENDON_OK;
+}
+
+static bool same_sensors(const tendon_bose_sensor_configuration *a, const tendon_bose_sensor_configuration *b) {
+    bool same = a->count == b->count;
+    for (size_t i = 0; same && i < a->count; i++) {
+        same = a->settings[i].sensor_id == b->settings[i].sensor_id;
+    }
+    return same;
+}
+
+static bool same_gestures(const tendon_bose_gesture_configuration *a, const tendon_bose_gesture_configuration *b) {
+    bool same = a->count == b->count && a->length == b->length;
+    for (size_t i = 0; same && i < a->count; i++) {
+        same = a->entries[i].gesture_id == b->entries[i].gesture_id;
+    }
+    return same;
+}
+
+tendon_status tendon_bose_session_configure_sensors(tendon_bose_session *session,
+                                                    const tendon_bose_sensor_configuration *configuration,
+                                                    uint64_t now) {
+    if (!admit(session, INPUT_CONFIGURE)) {
+        return TENDON_ERROR_WRONG_STATE;
+    }
+    session->now = now;
+    if (!session->has_sensor_configuration) {
+        return TENDON_BOSE_ERROR_MISSING_REQUIRED_DATA;
+    }
+    if (!same_sensors(configuration, &session->sensor_configuration)) {
+        return TENDON_ERROR_INVALID_ARGUMENT;
+    }
+    tendon_status length = tendon_bose_encode_sensor_configuration(configuration, session->work.sensor_next,
+                                                                   sizeof session->work.sensor_next);
+    if (length < 0) {
+        return length;
+    }
+    session->work.sensor_next_length = (uint16_t)length;
+    session->work.pending |= BOSE_DO_WRITE_SENSORS;
+    tendon_bose_pump(session);
+    return TENDON_OK;
+}
+
+tendon_status tendon_bose_session_configure_gestures(tendon_bose_session *session,
+                                                     const tendon_bose_gesture_configuration *configuration,
+                                                     uint64_t now) {
+    if (!admit(session, INPUT_CONFIGURE)) {
+        return TENDON_ERROR_WRONG_STATE;
+    }
+    session->now = now;
+    if (!session->has_gesture_configuration) {
+        return TENDON_BOSE_ERROR_MISSING_REQUIRED_DATA;
+    }
+    if (!same_gestures(configuration, &session->gesture_configuration)) {
+        return TENDON_ERROR_INVALID_ARGUMENT;
+    }
+    tendon_status length = tendon_bose_encode_gesture_configuration(configuration, session->work.gesture_next,
+                                                                    sizeof session->work.gesture_next);
+    if (length < 0) {
+        return length;
+    }
+    session->work.gesture_next_length = (uint16_t)length;
+    session->work.pending |= BOSE_DO_WRITE_GESTURES;
+    tendon_bose_pump(session);
+    return TENDON_OK;
+}
+
+tendon_status tendon_bose_session_refresh(tendon_bose_session *session, tendon_bose_characteristic which,
+                                          uint64_t now) {
+    if ((unsigned)which >= TENDON_BOSE_CHARACTERISTIC_COUNT || which == TENDON_BOSE_SENSOR_DATA ||
+        which == TENDON_BOSE_GESTURE_DATA) {
+        return TENDON_ERROR_INVALID_ARGUMENT;
+    }
+    if (!admit(session, INPUT_CONFIGURE)) {
+        return TENDON_ERROR_WRONG_STATE;
+    }
+    session->now = now;
+    session->work.pending |= (uint16_t)(BOSE_DO_REFRESH << which);
+    tendon_bose_pump(session);
+    return TENDON_OK;
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Inside of the Bose session. One operation is on the air at a time: the
+ * opening is a script of them (session_open.c), the open session takes them
+ * from a set of things to do (session_work.c). Values are taken in
+ * session_values.c; states and inputs are in session.c.
+ */
+#ifndef TENDON_DEVICES_BOSE_SESSION_INTERNAL_H
+#define TENDON_DEVICES_BOSE_SESSION_INTERNAL_H
+
+#include "tendon/devices/bose_session.h"
+
+/* What is on the air. */
+enum {
+    BOSE_IDLE = 0,
+    BOSE_OPENING, /* the step of the script says which */
+    BOSE_WAITING, /* while pairing mode is awaited: subscription (work.index 0), reading (1) */
+    BOSE_WRITE_SENSORS,
+    BOSE_WRITE_GESTURES,
+    BOSE_REREAD_SENSORS,
+    BOSE_REREAD_GESTURES,
+    BOSE_REFRESH, /* work.index: which characteristic */
+    BOSE_CLOSE_SENSORS,
+    BOSE_CLOSE_GESTURES
+};
+
+/* Bits of work.pending; BOSE_DO_REFRESH is shifted by the characteristic. */
+enum {
+    BOSE_DO_REREAD_SENSORS = 0x01,
+    BOSE_DO_REREAD_GESTURES = 0x02,
+    BOSE_DO_WRITE_SENSORS = 0x04,
+    BOSE_DO_WRITE_GESTURES = 0x08,
+    BOSE_DO_REFRESH = 0x10
+};
+
+/* Further texts of the Device Information service, after tendon_bose_text. */
+enum { BOSE_TEXT_SYSTEM_ID = TENDON_BOSE_TEXT_COUNT, BOSE_TEXT_PNP_ID, BOSE_TEXT_REGULATORY, BOSE_TEXT_HANDLES };
+
+/* The steps of an opening, in order. An old firmware takes the shorter way to its serial number. */
+enum {
+    BOSE_STEP_MTU,
+    BOSE_STEP_SENSOR_SERVICE,
+    BOSE_STEP_DEVICE_SERVICE,
+    BOSE_STEP_SENSOR_CHARACTERISTICS,
+    BOSE_STEP_DEVICE_CHARACTERISTICS,
+    BOSE_STEP_CCCD, /* work.index: of notifying[] */
+    BOSE_STEP_SERIAL,
+    BOSE_STEP_STATUS, /* device information decides between pairing and starting */
+    BOSE_STEP_WAIT,
+    BOSE_STEP_TEXT,  /* work.index: of the texts */
+    BOSE_STEP_SCRIPT /* work.index: of script[] */
+};
+
+#define BOSE_DEVICE_SERVICE 0x180A
+
+/* session.c */
+void tendon_bose_emit(tendon_bose_session *session, const tendon_bose_event *event);
+void tendon_bose_emit_kind(tendon_bose_session *session, tendon_bose_event_kind kind, tendon_status status);
+void *tendon_bose_tag_of(tendon_bose_session *session);
+/* The session that a context belongs to; NULL, and counted: the context is of an earlier opening. */
+tendon_bose_session *tendon_bose_session_of(void *context);
+bool tendon_bose_is_open(const tendon_bose_session *session);
+bool tendon_bose_is_opening(const tendon_bose_session *session);
+/* True when a status says that the link went, so that disconnected() follows. */
+bool tendon_bose_link_went(tendon_status status);
+/* Records what a starting call of the GATT client returned. */
+void tendon_bose_started(tendon_bose_session *session, uint8_t operation, tendon_status request);
+void tendon_bose_done(void *context, const tendon_gatt_result *result);
+/* Ends an opening that cannot succeed: OPEN_FAILED follows once the link is down. */
+void tendon_bose_fail_open(tendon_bose_session *session, tendon_status status);
+void tendon_bose_disconnect(tendon_bose_session *session);
+/* The next operation, if there is one and none is on the air. */
+void tendon_bose_pump(tendon_bose_session *session);
+
+/* session_open.c */
+void tendon_bose_opening_begin(tendon_bose_session *session);
+void tendon_bose_opening_pump(tendon_bose_session *session);
+void tendon_bose_opening_done(tendon_bose_session *session, const tendon_gatt_result *result);
+void tendon_bose_waiting_done(tendon_bose_session *session, const tendon_gatt_result *result);
+/* Device information was read or changed: pairing, waiting for it, or starting. */
+void tendon_bose_opening_judge(tendon_bose_session *session);
+void tendon_bose_opening_paired(tendon_bose_session *session, tendon_status status);
+
+/* An operation of the opening failed: maps its status and fails the opening. */
+void tendon_bose_fail_operation(tendon_bose_session *session, tendon_status status);
+void tendon_bose_go_to(tendon_bose_session *session, uint8_t step);
+
+/* session_discover.c: the steps from the services to the CCCDs */
+void tendon_bose_discovery_pump(tendon_bose_session *session);
+void tendon_bose_discovery_done(tendon_bose_session *session, const tendon_gatt_result *result);
+
+/* session_work.c */
+void tendon_bose_work_pump(tendon_bose_session *session);
+void tendon_bose_work_done(tendon_bose_session *session, uint8_t operation, const tendon_gatt_result *result);
+void tendon_bose_closing_pump(tendon_bose_session *session);
+/* Writes that wait, and one on the air, fail. */
+void tendon_bose_drop_writes(tendon_bose_session *session, tendon_status status, bool in_flight);
+void tendon_bose_suspend(tendon_bose_session *session);
+void tendon_bose_resume(tendon_bose_session *session);
+
+/* session_values.c */
+/* Takes a value, tells the program. A rejected one changes nothing and is counted and reported. */
+tendon_status tendon_bose_take_value(tendon_bose_session *session, tendon_bose_characteristic which,
+                                     const uint8_t *data, size_t length);
+void tendon_bose_take_text(tendon_bose_session *session, unsigned which, const uint8_t *data, size_t length);
+void tendon_bose_malformed(tendon_bose_session *session, tendon_bose_characteristic which, tendon_status status,
+                           size_t offset);
+/* Entries of the sensor configuration that are enabled, bits by index; likewise gestures. */
+uint16_t tendon_bose_sensors_enabled(const tendon_bose_sensor_configuration *configuration);
+uint16_t tendon_bose_gestures_enabled(const tendon_bose_gesture_configuration *configuration);
+/* The subscriber of a characteristic. */
+tendon_gatt_on_value tendon_bose_subscriber(tendon_bose_characteristic which);
+
+#endif

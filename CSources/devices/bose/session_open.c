@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: MIT */
+#include "session_internal.h"
+
+/* Steps of waiting for pairing mode. */
+enum { WAIT_SUBSCRIBE, WAIT_READ, WAIT_LISTEN };
+
+/*
+ * Strictly one after the other: a configuration is of no use before its
+ * information. What can change is subscribed before it is read, so that no
+ * change falls between.
+ */
+static const struct {
+    bool subscribe;
+    uint8_t which;
+} script[] = {
+    {true, TENDON_BOSE_DEVICE_INFORMATION},    {false, TENDON_BOSE_DEVICE_INFORMATION},
+    {false, TENDON_BOSE_SENSOR_INFORMATION},   {false, TENDON_BOSE_GESTURE_INFORMATION},
+    {true, TENDON_BOSE_SENSOR_CONFIGURATION},  {false, TENDON_BOSE_SENSOR_CONFIGURATION},
+    {true, TENDON_BOSE_GESTURE_CONFIGURATION}, {false, TENDON_BOSE_GESTURE_CONFIGURATION},
+    {true, TENDON_BOSE_SENSOR_DATA},           {true, TENDON_BOSE_GESTURE_DATA},
+};
+enum { SCRIPT_COUNT = sizeof script / sizeof script[0] };
+
+/* ---- starting one operation ---- */
+
+static void start(tendon_bose_session *session, tendon_status request) {
+    tendon_bose_started(session, BOSE_OPENING, request);
+}
+
+static tendon_status read_into_scratch(tendon_bose_session *session, uint16_t handle) {
+    return tendon_gatt_read_long(session->client, handle, 0, session->work.scratch.value,
+                                 sizeof session->work.scratch.value, tendon_bose_done, tendon_bose_tag_of(session),
+                                 session->now);
+}
+
+static tendon_status subscribe(tendon_bose_session *session, tendon_bose_characteristic which) {
+    return tendon_gatt_subscribe(session->client, session->work.handles[which], session->work.cccds[which], false,
+                                 tendon_bose_subscriber(which), tendon_bose_tag_of(session), tendon_bose_done,
+                                 tendon_bose_tag_of(session), session->now);
+}
+
+/* ---- steps ---- */
+
+void tendon_bose_fail_operation(tendon_bose_session *session, tendon_status status) {
+    if (status == TENDON_ATT_ERROR(TENDON_ATT_DATABASE_OUT_OF_SYNC)) {
+        status = TENDON_BOSE_ERROR_REFRESH_REQUIRED;
+    }
+    tendon_bose_fail_open(session, tendon_bose_status_from_att(status));
+}
+
+void tendon_bose_go_to(tendon_bose_session *session, uint8_t step) {
+    session->work.step = step;
+    session->work.index = 0;
+}
+
+/* ---- reading ---- */
+
+static void begin_starting(tendon_bose_session *session) {
+    session->state = TENDON_BOSE_STARTING;
+    memset(&session->texts, 0, sizeof session->texts);
+    tendon_bose_go_to(session, BOSE_STEP_TEXT);
+}
+
+/* The opening's 30 s do not run while somebody looks for a button: open_deadline holds what is left. */
+static void pause(tendon_bose_session *session) {
+    session->open_deadline = session->open_deadline > session->now ? session->open_deadline - session->now : 0;
+}
+
+static void resume(tendon_bose_session *session) {
+    session->open_deadline += session->now;
+}
+
+static void begin_bonding(tendon_bose_session *session) {
+    session->state = TENDON_BOSE_BONDING;
+    tendon_bose_emit_kind(session, TENDON_BOSE_EVENT_PAIRING_STARTED, TENDON_OK);
+    if (session->state != TENDON_BOSE_BONDING) {
+        return;
+    }
+    tendon_status status = session->config.link.pair != NULL ? session->config.link.pair(session->config.link.context)
+                                                             : TENDON_RADIO_ERROR_NO_PAIRING_SERVICE;
+    if (status < 0) {
+        tendon_bose_opening_paired(session, status);
+    }
+}
+
+void tendon_bose_opening_judge(tendon_bose_session *session) {
+    uint16_t status = session->device.status;
+    const tendon_session_link *link = &session->config.link;
+    bool waiting = session->state == TENDON_BOSE_WAITING_PAIRING_MODE;
+    if ((status & TENDON_BOSE_STATUS_PAIRING_REQUIRED) == 0 || (link->bonded != NULL && link->bonded(link->context))) {
+        if (waiting) {
+            resume(session);
+        }
+        begin_starting(session);
+    } else if (!session->config.pairing_delegate) {
+        tendon_bose_fail_open(session, TENDON_BOSE_ERROR_PAIRING_DELEGATE_MISSING);
+    } else if ((status & TENDON_BOSE_STATUS_PAIRING_ENABLED) != 0) {
+        if (!waiting) {
+            pause(session);
+        }
+        tendon_bose_go_to(session, BOSE_STEP_WAIT);
+        begin_bonding(session);
+    } else if (!waiting) {
+        pause(session);
+        session->state = TENDON_BOSE_WAITING_PAIRING_MODE;
+        tendon_bose_go_to(session, BOSE_STEP_WAIT);
+        tendon_bose_emit_kind(session, TENDON_BOSE_EVENT_REQUIRES_PAIRING_MODE, TENDON_OK);
+    }
+}
+
+void tendon_bose_opening_paired(tendon_bose_session *session, tendon_status status) {
+    if (status < 0) {
+        session->state = TENDON_BOSE_CLOSING; /* PAIRING_FINISHED is told here, with its own reason */
+        session->work.opening = true;
+        session->work.outcome = TENDON_BOSE_ERROR_BONDING_FAILED;
+        session->work.disconnecting = true;
+        tendon_bose_emit_kind(session, TENDON_BOSE_EVENT_PAIRING_FINISHED, status);
+        tendon_bose_disconnect(session);
+        return;
+    }
+    resume(session);
+    begin_starting(session);
+    tendon_bose_emit_kind(session, TENDON_BOSE_EVENT_PAIRING_FINISHED, TENDON_OK);
+    tendon_bose_pump(session);
+}
+
+/* The subscription of device information, then one reading: the mode may have changed before it. */
+void tendon_bose_waiting_done(tendon_bose_session *session, const tendon_gatt_result *result) {
+    uint8_t what = session->work.index;
+    if (session->state == TENDON_BOSE_WAITING_PAIRING_MODE) {
+        session->work.index++;
+        if (result->status < 0) {
+            tendon_bose_fail_operation(session, result->status);
+            return;
+        }
+    }
+    if (result->status < 0) {
+        return;
+    }
+    if (what == WAIT_SUBSCRIBE) {
+        session->work.subscribed |= 1u << TENDON_BOSE_DEVICE_INFORMATION;
+    } else if (tendon_bose_is_opening(session)) {
+        (void)tendon_bose_take_value(session, TENDON_BOSE_DEVICE_INFORMATION, result->value, result->length);
+    }
+}
+
+static void waiting_pump(tendon_bose_session *session) {
+    if (session->work.index == WAIT_SUBSCRIBE) {
+        tendon_bose_started(session, BOSE_WAITING, subscribe(session, TENDON_BOSE_DEVICE_INFORMATION));
+    } else if (session->work.index == WAIT_READ) {
+        tendon_bose_started(session, BOSE_WAITING,
+                            read_into_scratch(session, session->work.handles[TENDON_BOSE_DEVICE_INFORMATION]));
+    }
+}
+
+/* Each text is optional: what cannot be read is absent. Only a device that does not answer at all ends the opening. */
+static void text_read(tendon_bose_session *session, const tendon_gatt_result *result) {
+    if (result->status == TENDON_OK) {
+        tendon_bose_take_text(session, session->work.index, result->value, result->length);
+    } else if (result->status == TENDON_ERROR_TIMEOUT) {
+        tendon_bose_fail_operation(session, result->status);
+        return;
+    }
+    session->work.index++;
+}
+
+static void serial_read(tendon_bose_session *session, const tendon_gatt_result *result) {
+    if (result->status < 0) {
+        tendon_bose_fail_operation(session, result->status);
+        return;
+    }
+    tendon_bose_take_text(session, TENDON_BOSE_TEXT_SERIAL, result->value, result->length);
+    tendon_bose_fail_open(session, tendon_bose_judge_serial((const char *)result->value, result->length));
+}
+
+static void status_read(tendon_bose_session *session, const tendon_gatt_result *result) {
+    tendon_status status = result->status;
+    if (status == TENDON_OK &&
+        tendon_bose_take_value(session, TENDON_BOSE_DEVICE_INFORMATION, result->value, result->length) < 0) {
+        status = TENDON_BOSE_ERROR_INVALID_RESPONSE;
+    }
+    if (session->state != TENDON_BOSE_READING_INFORMATION) {
+        return; /* closed by the program while it was told */
+    }
+    if (status < 0) {
+        tendon_bose_fail_operation(session, status);
+    } else {
+        tendon_bose_opening_judge(session);
+    }
+}
+
+static void script_done(tendon_bose_session *session, const tendon_gatt_result *result) {
+    unsigned which = script[session->work.index].which;
+    tendon_status status = result->status;
+    if (status >= 0 && script[session->work.index].subscribe) {
+        session->work.subscribed |= (uint8_t)(1u << which);
+    } else if (status >= 0 &&
+               tendon_bose_take_value(session, (tendon_bose_characteristic)which, result->value, result->length) < 0) {
+        status = TENDON_BOSE_ERROR_INVALID_RESPONSE;
+    }
+    if (session->state != TENDON_BOSE_STARTING) {
+        return;
+    }
+    if (status < 0) {
+        tendon_bose_fail_operation(session, status);
+        return;
+    }
+    session->work.index++;
+}
+
+/* ---- the end ---- */
+
+static void finish_opening(tendon_bose_session *session) {
+    if (session->has_intent) {
+        tendon_status status = tendon_bose_check_intent(&session->intent, &session->device, &session->sensors,
+                                                        &session->gestures, &session->intents);
+        if (status < 0) {
+            tendon_bose_fail_open(session, status);
+            return;
+        }
+    }
+    const tendon_bose_firmware_checker *checker = &session->config.firmware;
+    session->firmware = TENDON_BOSE_FIRMWARE_UNKNOWN;
+    if (checker->check != NULL) {
+        session->firmware = checker->check(checker->context, session->device.product_id,
+                                           session->texts.texts[TENDON_BOSE_TEXT_FIRMWARE].bytes,
+                                           session->texts.texts[TENDON_BOSE_TEXT_FIRMWARE].length);
+    }
+    if (session->firmware == TENDON_BOSE_FIRMWARE_UPDATE_REQUIRED) {
+        tendon_bose_fail_open(session, TENDON_BOSE_ERROR_FIRMWARE_UPDATE_REQUIRED);
+        return;
+    }
+    session->state = TENDON_BOSE_OPEN;
+    tendon_bose_emit_kind(session, TENDON_BOSE_EVENT_OPENED, TENDON_OK);
+    if (session->state == TENDON_BOSE_OPEN && tendon_bose_suspended(session->device.status)) {
+        tendon_bose_suspend(session);
+    }
+}
+
+static void text_pump(tendon_bose_session *session) {
+    while (session->work.index < BOSE_TEXT_HANDLES && session->work.text_handles[session->work.index] == 0) {
+        session->work.index++;
+    }
+    if (session->work.index < BOSE_TEXT_HANDLES) {
+        start(session, read_into_scratch(session, session->work.text_handles[session->work.index]));
+        return;
+    }
+    tendon_bose_go_to(session, BOSE_STEP_SCRIPT);
+    tendon_bose_emit_kind(session, TENDON_BOSE_EVENT_DEVICE_TEXTS, TENDON_OK);
+    tendon_bose_pump(session);
+}
+
+static void script_pump(tendon_bose_session *session) {
+    while (session->work.index < SCRIPT_COUNT && script[session->work.index].subscribe &&
+           (session->work.subscribed >> script[session->work.index].which & 1) != 0) {
+        session->work.index++; /* subscribed already, while waiting for pairing mode */
+    }
+    if (session->work.index == SCRIPT_COUNT) {
+        finish_opening(session);
+        return;
+    }
+    tendon_bose_characteristic which = (tendon_bose_characteristic)script[session->work.index].which;
+    start(session, script[session->work.index].subscribe ? subscribe(session, which)
+                                                         : read_into_scratch(session, session->work.handles[which]));
+}
+
+void tendon_bose_opening_begin(tendon_bose_session *session) {
+    tendon_bose_go_to(session, BOSE_STEP_MTU);
+    tendon_bose_pump(session);
+}
+
+void tendon_bose_opening_pump(tendon_bose_session *session) {
+    switch (session->work.step) {
+    case BOSE_STEP_MTU:
+        start(session,
+              tendon_gatt_exchange_mtu(session->client, tendon_bose_done, tendon_bose_tag_of(session), session->now));
+        break;
+    case BOSE_STEP_SENSOR_SERVICE:
+    case BOSE_STEP_DEVICE_SERVICE:
+    case BOSE_STEP_SENSOR_CHARACTERISTICS:
+    case BOSE_STEP_DEVICE_CHARACTERISTICS:
+    case BOSE_STEP_CCCD:
+        tendon_bose_discovery_pump(session);
+        break;
+    case BOSE_STEP_SERIAL:
+        start(session, read_into_scratch(session, session->work.text_handles[TENDON_BOSE_TEXT_SERIAL]));
+        break;
+    case BOSE_STEP_STATUS:
+        start(session, read_into_scratch(session, session->work.handles[TENDON_BOSE_DEVICE_INFORMATION]));
+        break;
+    case BOSE_STEP_WAIT:
+        if (session->state == TENDON_BOSE_WAITING_PAIRING_MODE) {
+            waiting_pump(session);
+        }
+        break;
+    case BOSE_STEP_TEXT:
+        text_pump(session);
+        break;
+    default:
+        script_pump(session);
+        break;
+    }
+}
+
+void tendon_bose_opening_done(tendon_bose_session *session, const tendon_gatt_result *result) {
+    if (!tendon_bose_is_opening(session)) {
+        return;
+    }
+    switch (session->work.step) {
+    case BOSE_STEP_MTU:
+        /* A device may refuse the exchange; the default MTU serves too. */
+        if (result->status == TENDON_ERROR_TIMEOUT) {
+            tendon_bose_fail_operation(session, result->status);
+        } else {
+            tendon_bose_go_to(session,
+                              session->config.old_firmware ? BOSE_STEP_DEVICE_SERVICE : BOSE_STEP_SENSOR_SERVICE);
+        }
+        break;
+    case BOSE_STEP_SENSOR_SERVICE:
+    case BOSE_STEP_DEVICE_SERVICE:
+    case BOSE_STEP_SENSOR_CHARACTERISTICS:
+    case BOSE_STEP_DEVICE_CHARACTERISTICS:
+    case BOSE_STEP_CCCD:
+        tendon_bose_discovery_done(session, result);
+        break;
+    case BOSE_STEP_SERIAL:
+        serial_read(session, result);
+        break;
+    case BOSE_STEP_STATUS:
+        status_read(session, result);
+        break;
+    case BOSE_STEP_TEXT:
+        text_read(session, result);
+        break;
+    case BOSE_STEP_SCRIPT:
+        script_done(session, result);
+        break;
+    default:
+        break;
+    }
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+#include "session_internal.h"
+
+void tendon_bose_malformed(tendon_bose_session *session, tendon_bose_characteristic which, tendon_status status,
+                           size_t offset) {
+    session->counters.malformed++;
+    tendon_bose_event event = {
+        .kind = TENDON_BOSE_EVENT_MALFORMED, .status = status, .characteristic = which, .offset = offset};
+    tendon_bose_emit(session, &event);
+}
+
+uint16_t tendon_bose_sensors_enabled(const tendon_bose_sensor_configuration *configuration) {
+    unsigned mask = 0;
+    for (size_t i = 0; i < configuration->count; i++) {
+        mask |= configuration->settings[i].period_ms != 0 ? 1u << i : 0;
+    }
+    return (uint16_t)mask;
+}
+
+uint16_t tendon_bose_gestures_enabled(const tendon_bose_gesture_configuration *configuration) {
+    unsigned mask = 0;
+    for (size_t i = 0; i < configuration->count; i++) {
+        mask |= configuration->entries[i].enabled ? 1u << i : 0;
+    }
+    return (uint16_t)mask;
+}
+
+/* ---- values that are kept ---- */
+
+static void device_changed(tendon_bose_session *session) {
+    bool suspended = tendon_bose_suspended(session->device.status);
+    switch (session->state) {
+    case TENDON_BOSE_OPEN:
+        if (suspended) {
+            tendon_bose_suspend(session);
+        }
+        break;
+    case TENDON_BOSE_SUSPENDED:
+        if (!suspended) {
+            tendon_bose_resume(session);
+        } else if (session->work.reason != (uint8_t)tendon_bose_suspension_reason_of(session->device.status)) {
+            tendon_bose_suspend(session);
+        }
+        break;
+    case TENDON_BOSE_WAITING_PAIRING_MODE:
+        tendon_bose_opening_judge(session);
+        break;
+    default:
+        break;
+    }
+}
+
+static tendon_status take_device(tendon_bose_session *session, const uint8_t *data, size_t length) {
+    size_t offset = 0;
+    tendon_status status = tendon_bose_decode_device_information(data, length, &session->device, &offset);
+    if (status < 0) {
+        tendon_bose_malformed(session, TENDON_BOSE_DEVICE_INFORMATION, status, offset);
+        return status;
+    }
+    session->has_device = true;
+    tendon_bose_emit_kind(session, TENDON_BOSE_EVENT_DEVICE_INFORMATION, TENDON_OK);
+    device_changed(session);
+    return TENDON_OK;
+}
+
+/* Too many sensors for our table are our limit, not the device's mistake: the first ones serve. */
+static tendon_status take_sensors(tendon_bose_session *session, const uint8_t *data, size_t length) {
+    size_t offset = 0;
+    tendon_status status = tendon_bose_decode_sensor_information(data, length, &session->sensors, &offset);
+    session->has_sensors = true;
+    if (session->sensors.rejected_count > 0) {
+        tendon_bose_malformed(session, TENDON_BOSE_SENSOR_INFORMATION, TENDON_BOSE_ERROR_BAD_RANGE,
+                              session->sensors.rejected[0].offset);
+    }
+    if (status < 0) {
+        tendon_bose_malformed(session, TENDON_BOSE_SENSOR_INFORMATION, status, offset);
+    }
+    tendon_bose_emit_kind(session, TENDON_BOSE_EVENT_SENSOR_INFORMATION, TENDON_OK);
+    return TENDON_OK;
+}
+
+static tendon_status take_sensor_configuration(tendon_bose_session *session, const uint8_t *data, size_t length) {
+    size_t offset = 0;
+    tendon_status status =
+        tendon_bose_decode_sensor_configuration(data, length, &session->sensor_configuration, &offset);
+    /* A cut list is no base for a write, which must carry all entries. */
+    session->has_sensor_configuration = status == TENDON_OK;
+    session->work.sensors_ours &= tendon_bose_sensors_enabled(&session->sensor_configuration);
+    if (status < 0) {
+        tendon_bose_malformed(session, TENDON_BOSE_SENSOR_CONFIGURATION, status, offset);
+    }
+    tendon_bose_emit_kind(session, TENDON_BOSE_EVENT_SENSOR_CONFIGURATION, TENDON_OK);
+    return TENDON_OK;
+}
+
+static tendon_status take_gestures(tendon_bose_session *session, const uint8_t *data, size_t length) {
+    size_t offset = 0;
+    tendon_status status = tendon_bose_decode_gesture_information(data, length, &session->gestures, &offset);
+    if (status < 0) {
+        tendon_bose_malformed(session, TENDON_BOSE_GESTURE_INFORMATION, status, offset);
+    }
+    if (status == TENDON_BOSE_ERROR_BAD_RECORD) {
+        return status;
+    }
+    session->has_gestures = true;
+    tendon_bose_emit_kind(session, TENDON_BOSE_EVENT_GESTURE_INFORMATION, TENDON_OK);
+    return TENDON_OK;
+}
+
+static tendon_status take_gesture_configuration(tendon_bose_session *session, const uint8_t *data, size_t length) {
+    size_t offset = 0;
+    tendon_bose_gesture_configuration configuration;
+    tendon_status status =
+        tendon_bose_decode_gesture_configuration(data, length, &session->gestures, &configuration, &offset);
+    if (status < 0) {
+        tendon_bose_malformed(session, TENDON_BOSE_GESTURE_CONFIGURATION, status, offset);
+        return status;
+    }
+    session->gesture_configuration = configuration;
+    session->has_gesture_configuration = true;
+    session->work.gestures_ours &= tendon_bose_gestures_enabled(&configuration);
+    tendon_bose_emit_kind(session, TENDON_BOSE_EVENT_GESTURE_CONFIGURATION, TENDON_OK);
+    return TENDON_OK;
+}
+
+tendon_status tendon_bose_take_value(tendon_bose_session *session, tendon_bose_characteristic which,
+                                     const uint8_t *data, size_t length) {
+    switch (which) {
+    case TENDON_BOSE_DEVICE_INFORMATION:
+        return take_device(session, data, length);
+    case TENDON_BOSE_SENSOR_INFORMATION:
+        return take_sensors(session, data, length);
+    case TENDON_BOSE_SENSOR_CONFIGURATION:
+        return take_sensor_configuration(session, data, length);
+    case TENDON_BOSE_GESTURE_INFORMATION:
+        return take_gestures(session, data, length);
+    case TENDON_BOSE_GESTURE_CONFIGURATION:
+        return take_gesture_configuration(session, data, length);
+    case TENDON_BOSE_SENSOR_DATA:
+    case TENDON_BOSE_GESTURE_DATA:
+    case TENDON_BOSE_CHARACTERISTIC_COUNT:
+    default:
+        return TENDON_ERROR_INVALID_ARGUMENT;
+    }
+}
+
+void tendon_bose_take_text(tendon_bose_session *session, unsigned which, const uint8_t *data, size_t length) {
+    tendon_bose_device_texts *texts = &session->texts;
+    size_t kept = length < TENDON_BOSE_TEXT_SIZE ? length : TENDON_BOSE_TEXT_SIZE;
+    if (which < TENDON_BOSE_TEXT_COUNT) {
+        memcpy(texts->texts[which].bytes, data, kept);
+        texts->texts[which].length = (uint8_t)kept;
+        texts->texts[which].present = true;
+    } else if (which == BOSE_TEXT_SYSTEM_ID && length == sizeof texts->system_id) {
+        memcpy(texts->system_id, data, length);
+        texts->has_system_id = true;
+    } else if (which == BOSE_TEXT_PNP_ID && length == sizeof texts->pnp_id) {
+        memcpy(texts->pnp_id, data, length);
+        texts->has_pnp_id = true;
+    } else if (which == BOSE_TEXT_REGULATORY) {
+        memcpy(texts->regulatory, data, kept);
+        texts->regulatory_length = (uint8_t)kept;
+        texts->has_regulatory = true;
+    }
+}
+
+/* ---- notifications ---- */
+
+static void on_sensor_data(void *context, const tendon_gatt_value *value, uint64_t now) {
+    tendon_bose_session *session = tendon_bose_session_of(context);
+    if (session == NULL) {
+        return;
+    }
+    session->now = now;
+    bool informed = session->has_sensors && session->sensors.count > 0;
+    if (!tendon_bose_is_open(session) || (!informed && !session->config.fixed_profile)) {
+        session->counters.dropped++;
+        return;
+    }
+    session->counters.notifications++;
+    tendon_bose_event event = {.kind = TENDON_BOSE_EVENT_SENSOR_DATA, .value = value->value, .length = value->length};
+    tendon_bose_emit(session, &event);
+
+    tendon_bose_sample sample;
+    tendon_bose_step step;
+    tendon_bose_sensor_data data =
+        tendon_bose_sensor_data_begin(value->value, value->length, informed ? &session->sensors : NULL,
+                                      informed ? TENDON_BOSE_PROFILE_REPORTED : TENDON_BOSE_PROFILE_FIXED);
+    event = (tendon_bose_event){.kind = TENDON_BOSE_EVENT_SAMPLE, .sample = &sample};
+    /* The program may close in a callback: what is left of the notification is not delivered then. */
+    while (tendon_bose_is_open(session) &&
+           (step = tendon_bose_sensor_data_next(&data, &sample, NULL)) != TENDON_BOSE_STEP_END) {
+        if (step == TENDON_BOSE_STEP_SKIPPED) {
+            session->counters.skipped++;
+            continue;
+        }
+        session->counters.samples++;
+        event.device_ms = tendon_bose_unwrap(&session->clock, sample.timestamp, now);
+        tendon_bose_emit(session, &event);
+    }
+    if (data.status < 0) {
+        tendon_bose_malformed(session, TENDON_BOSE_SENSOR_DATA, data.status, data.error_offset);
+    }
+}
+
+static void on_gesture_data(void *context, const tendon_gatt_value *value, uint64_t now) {
+    tendon_bose_session *session = tendon_bose_session_of(context);
+    if (session == NULL) {
+        return;
+    }
+    session->now = now;
+    if (!tendon_bose_is_open(session)) {
+        session->counters.dropped++;
+        return;
+    }
+    size_t offset = 0;
+    tendon_bose_event event = {.kind = TENDON_BOSE_EVENT_GESTURE};
+    tendon_status status = tendon_bose_decode_gesture_data(value->value, value->length, &event.gesture, &offset);
+    if (status < 0) {
+        tendon_bose_malformed(session, TENDON_BOSE_GESTURE_DATA, status, offset);
+        return;
+    }
+    session->counters.gestures++;
+    event.device_ms = tendon_bose_unwrap(&session->clock, event.gesture.timestamp, now);
+    tendon_bose_emit(session, &event);
+}
+
+static void on_update(void *context, const tendon_gatt_value *value, uint64_t now) {
+    tendon_bose_session *session = tendon_bose_session_of(context);
+    if (session == NULL || session->state == TENDON_BOSE_CLOSING) {
+        return;
+    }
+    session->now = now;
+    for (unsigned which = 0; which < TENDON_BOSE_CHARACTERISTIC_COUNT; which++) {
+        if (session->work.handles[which] == value->handle) {
+            (void)tendon_bose_take_value(session, (tendon_bose_characteristic)which, value->value, value->length);
+            tendon_bose_pump(session);
+            return;
+        }
+    }
+}
+
+tendon_gatt_on_value tendon_bose_subscriber(tendon_bose_characteristic which) {
+    if (which == TENDON_BOSE_SENSOR_DATA) {
+        return on_sensor_data;
+    }
+    return which == TENDON_BOSE_GESTURE_DATA ? on_gesture_data : on_update;
+}

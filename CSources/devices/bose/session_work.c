@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+#include "session_internal.h"
+
+enum { ATT_WRITE_OVERHEAD = 3 };
+
+/* ---- operations ---- */
+
+static void read_value(tendon_bose_session *session, uint8_t operation, tendon_bose_characteristic which) {
+    session->work.index = (uint8_t)which;
+    tendon_bose_started(session, operation,
+                        tendon_gatt_read_long(session->client, session->work.handles[which], 0,
+                                              session->work.scratch.value, sizeof session->work.scratch.value,
+                                              tendon_bose_done, tendon_bose_tag_of(session), session->now));
+}
+
+/* The bytes stay in work.scratch until the response: what was written is told from them. */
+static void write_value(tendon_bose_session *session, uint8_t operation, tendon_bose_characteristic which,
+                        const uint8_t *bytes, size_t length) {
+    memcpy(session->work.scratch.value, bytes, length);
+    session->work.write_length = (uint16_t)length;
+    uint16_t handle = session->work.handles[which];
+    bool fits = length + ATT_WRITE_OVERHEAD <= session->client->bearer->mtu;
+    void *tag = tendon_bose_tag_of(session);
+    tendon_bose_started(session, operation,
+                        fits ? tendon_gatt_write(session->client, handle, session->work.scratch.value, length,
+                                                 tendon_bose_done, tag, session->now)
+                             : tendon_gatt_write_long(session->client, handle, 0, session->work.scratch.value, length,
+                                                      tendon_bose_done, tag, session->now));
+}
+
+static bool take_pending(tendon_bose_session *session, unsigned bit) {
+    bool set = (session->work.pending & bit) != 0;
+    session->work.pending &= (uint16_t)~bit;
+    return set;
+}
+
+void tendon_bose_work_pump(tendon_bose_session *session) {
+    if (take_pending(session, BOSE_DO_REREAD_SENSORS)) {
+        read_value(session, BOSE_REREAD_SENSORS, TENDON_BOSE_SENSOR_CONFIGURATION);
+    } else if (take_pending(session, BOSE_DO_REREAD_GESTURES)) {
+        read_value(session, BOSE_REREAD_GESTURES, TENDON_BOSE_GESTURE_CONFIGURATION);
+    } else if (take_pending(session, BOSE_DO_WRITE_SENSORS)) {
+        write_value(session, BOSE_WRITE_SENSORS, TENDON_BOSE_SENSOR_CONFIGURATION, session->work.sensor_next,
+                    session->work.sensor_next_length);
+    } else if (take_pending(session, BOSE_DO_WRITE_GESTURES)) {
+        write_value(session, BOSE_WRITE_GESTURES, TENDON_BOSE_GESTURE_CONFIGURATION, session->work.gesture_next,
+                    session->work.gesture_next_length);
+    } else {
+        for (unsigned which = 0; which < TENDON_BOSE_CHARACTERISTIC_COUNT; which++) {
+            if (take_pending(session, (unsigned)BOSE_DO_REFRESH << which)) {
+                read_value(session, BOSE_REFRESH, (tendon_bose_characteristic)which);
+                return;
+            }
+        }
+    }
+}
+
+/* ---- writes ---- */
+
+static void sensors_written(tendon_bose_session *session) {
+    uint16_t before = tendon_bose_sensors_enabled(&session->sensor_configuration);
+    tendon_bose_sensor_configuration written;
+    (void)tendon_bose_decode_sensor_configuration(session->work.scratch.value, session->work.write_length, &written,
+                                                  NULL);
+    session->sensor_configuration = written;
+    uint16_t after = tendon_bose_sensors_enabled(&written);
+    session->work.sensors_ours = (uint16_t)((session->work.sensors_ours | (after & ~(unsigned)before)) & after);
+    if (session->state == TENDON_BOSE_SUSPENDED) {
+        session->work.kept_sensors = session->work.sensors_ours;
+        session->work.kept_period = tendon_bose_enabled_period(&written);
+    }
+}
+
+static void gestures_written(tendon_bose_session *session) {
+    uint16_t before = tendon_bose_gestures_enabled(&session->gesture_configuration);
+    tendon_bose_gesture_configuration written;
+    (void)tendon_bose_decode_gesture_configuration(session->work.scratch.value, session->work.write_length,
+                                                   &session->gestures, &written, NULL);
+    session->gesture_configuration = written;
+    uint16_t after = tendon_bose_gestures_enabled(&written);
+    session->work.gestures_ours = (uint16_t)((session->work.gestures_ours | (after & ~(unsigned)before)) & after);
+}
+
+static void write_done(tendon_bose_session *session, uint8_t operation, tendon_status status) {
+    bool sensors = operation == BOSE_WRITE_SENSORS;
+    if (status < 0) {
+        tendon_bose_emit_kind(session,
+                              sensors ? TENDON_BOSE_EVENT_SENSOR_CONFIGURATION_FAILED
+                                      : TENDON_BOSE_EVENT_GESTURE_CONFIGURATION_FAILED,
+                              status);
+        return;
+    }
+    if (!sensors && !session->has_gestures) {
+        tendon_bose_emit_kind(session, TENDON_BOSE_EVENT_GESTURE_CONFIGURATION_FAILED,
+                              TENDON_BOSE_ERROR_MISSING_GESTURE_INFORMATION);
+        return;
+    }
+    session->work.pending |= sensors ? BOSE_DO_REREAD_SENSORS : BOSE_DO_REREAD_GESTURES;
+    if (sensors) {
+        sensors_written(session);
+        tendon_bose_emit_kind(session, TENDON_BOSE_EVENT_SENSOR_CONFIGURATION_WRITTEN, TENDON_OK);
+    } else {
+        gestures_written(session);
+        tendon_bose_emit_kind(session, TENDON_BOSE_EVENT_GESTURE_CONFIGURATION_WRITTEN, TENDON_OK);
+    }
+}
+
+/* ---- reads ---- */
+
+/* After a suspension: what we had enabled is enabled again, if the device shows it cleared. */
+static void apply_again(tendon_bose_session *session) {
+    session->work.reapply = false;
+    tendon_bose_sensor_configuration configuration = session->sensor_configuration;
+    if ((tendon_bose_sensors_enabled(&configuration) & session->work.kept_sensors) != 0 ||
+        (session->work.pending & BOSE_DO_WRITE_SENSORS) != 0 || !session->has_sensor_configuration) {
+        return;
+    }
+    for (size_t i = 0; i < configuration.count; i++) {
+        if ((session->work.kept_sensors >> i & 1) != 0) {
+            configuration.settings[i].period_ms = session->work.kept_period;
+        }
+    }
+    tendon_status length = tendon_bose_encode_sensor_configuration(&configuration, session->work.sensor_next,
+                                                                   sizeof session->work.sensor_next);
+    if (length > 0) {
+        session->work.sensor_next_length = (uint16_t)length;
+        session->work.pending |= BOSE_DO_WRITE_SENSORS;
+    }
+}
+
+static void reread_done(tendon_bose_session *session, uint8_t operation, const tendon_gatt_result *result) {
+    bool sensors = operation == BOSE_REREAD_SENSORS;
+    tendon_status status = tendon_bose_status_from_att(result->status);
+    if (status == TENDON_OK) {
+        status = tendon_bose_take_value(session,
+                                        sensors ? TENDON_BOSE_SENSOR_CONFIGURATION : TENDON_BOSE_GESTURE_CONFIGURATION,
+                                        result->value, result->length);
+        status = status < 0 ? TENDON_BOSE_ERROR_INVALID_RESPONSE : TENDON_OK;
+    }
+    if (status < 0) {
+        tendon_bose_emit_kind(session,
+                              sensors ? TENDON_BOSE_EVENT_SENSOR_CONFIGURATION_FAILED
+                                      : TENDON_BOSE_EVENT_GESTURE_CONFIGURATION_FAILED,
+                              status);
+    } else if (sensors && session->work.reapply && session->state == TENDON_BOSE_OPEN) {
+        apply_again(session);
+    }
+}
+
+static void refresh_done(tendon_bose_session *session, const tendon_gatt_result *result) {
+    tendon_bose_characteristic which = (tendon_bose_characteristic)session->work.index;
+    if (result->status < 0) {
+        tendon_bose_malformed(session, which, tendon_bose_status_from_att(result->status), 0);
+    } else {
+        (void)tendon_bose_take_value(session, which, result->value, result->length);
+    }
+}
+
+void tendon_bose_work_done(tendon_bose_session *session, uint8_t operation, const tendon_gatt_result *result) {
+    switch (operation) {
+    case BOSE_WRITE_SENSORS:
+    case BOSE_WRITE_GESTURES:
+        write_done(session, operation, tendon_bose_status_from_att(result->status));
+        break;
+    case BOSE_REREAD_SENSORS:
+    case BOSE_REREAD_GESTURES:
+        if (tendon_bose_is_open(session)) {
+            reread_done(session, operation, result);
+        }
+        break;
+    case BOSE_REFRESH:
+        if (tendon_bose_is_open(session)) {
+            refresh_done(session, result);
+        }
+        break;
+    default: /* the disabling writes of close(): nobody waits for their outcome */
+        break;
+    }
+}
+
+void tendon_bose_drop_writes(tendon_bose_session *session, tendon_status status, bool in_flight) {
+    unsigned pending = session->work.pending;
+    uint8_t operation = in_flight ? session->work.operation : BOSE_IDLE;
+    session->work.pending = 0;
+    if ((pending & BOSE_DO_WRITE_SENSORS) != 0 || operation == BOSE_WRITE_SENSORS) {
+        tendon_bose_emit_kind(session, TENDON_BOSE_EVENT_SENSOR_CONFIGURATION_FAILED, status);
+    }
+    if ((pending & BOSE_DO_WRITE_GESTURES) != 0 || operation == BOSE_WRITE_GESTURES) {
+        tendon_bose_emit_kind(session, TENDON_BOSE_EVENT_GESTURE_CONFIGURATION_FAILED, status);
+    }
+}
+
+/* ---- suspension ---- */
+
+void tendon_bose_suspend(tendon_bose_session *session) {
+    tendon_bose_suspension_reason reason = tendon_bose_suspension_reason_of(session->device.status);
+    if (session->state == TENDON_BOSE_OPEN && !session->work.reapply) {
+        session->work.kept_sensors = session->work.sensors_ours;
+        session->work.kept_period = tendon_bose_enabled_period(&session->sensor_configuration);
+    }
+    session->state = TENDON_BOSE_SUSPENDED;
+    session->work.reason = (uint8_t)reason;
+    tendon_bose_event event = {.kind = TENDON_BOSE_EVENT_SUSPENDED, .reason = reason};
+    tendon_bose_emit(session, &event);
+}
+
+void tendon_bose_resume(tendon_bose_session *session) {
+    session->state = TENDON_BOSE_OPEN;
+    if (session->work.kept_sensors != 0) {
+        session->work.reapply = true;
+        session->work.pending |= BOSE_DO_REREAD_SENSORS;
+    }
+    tendon_bose_emit_kind(session, TENDON_BOSE_EVENT_RESUMED, TENDON_OK);
+}
+
+/* ---- closing ---- */
+
+static bool disable_sensors(tendon_bose_session *session) {
+    tendon_bose_sensor_configuration configuration = session->sensor_configuration;
+    unsigned ours = session->work.sensors_ours & tendon_bose_sensors_enabled(&configuration);
+    session->work.sensors_ours = 0;
+    if (ours == 0 || !session->has_sensor_configuration) {
+        return false;
+    }
+    for (size_t i = 0; i < configuration.count; i++) {
+        if ((ours >> i & 1u) != 0) {
+            configuration.settings[i].period_ms = 0;
+        }
+    }
+    tendon_status length = tendon_bose_encode_sensor_configuration(&configuration, session->work.sensor_next,
+                                                                   sizeof session->work.sensor_next);
+    write_value(session, BOSE_CLOSE_SENSORS, TENDON_BOSE_SENSOR_CONFIGURATION, session->work.sensor_next,
+                length > 0 ? (size_t)length : 0);
+    return true;
+}
+
+static bool disable_gestures(tendon_bose_session *session) {
+    tendon_bose_gesture_configuration configuration = session->gesture_configuration;
+    unsigned ours = session->work.gestures_ours & tendon_bose_gestures_enabled(&configuration);
+    session->work.gestures_ours = 0;
+    if (ours == 0 || !session->has_gesture_configuration) {
+        return false;
+    }
+    for (size_t i = 0; i < configuration.count; i++) {
+        if ((ours >> i & 1u) != 0) {
+            configuration.entries[i].enabled = false;
+        }
+    }
+    tendon_status length = tendon_bose_encode_gesture_configuration(&configuration, session->work.gesture_next,
+                                                                    sizeof session->work.gesture_next);
+    write_value(session, BOSE_CLOSE_GESTURES, TENDON_BOSE_GESTURE_CONFIGURATION, session->work.gesture_next,
+                length > 0 ? (size_t)length : 0);
+    return true;
+}
+
+void tendon_bose_closing_pump(tendon_bose_session *session) {
+    if (session->work.disconnecting) {
+        return;
+    }
+    if (!session->work.opening && session->client != NULL) {
+        if (disable_sensors(session) || disable_gestures(session)) {
+            return;
+        }
+    }
+    tendon_bose_disconnect(session);
+}
