@@ -14,3 +14,8 @@ func familyName(_ word: String) throws(CommandError) -> String {
     guard let family = tendon_family_named(word) else { throw .unknown("family", word, among: familyNames()) }
     return text(family.pointee.name)
 }
+
+/// The family that advertising data belongs to; nil: none that is known.
+func familyName(advertising data: [UInt8]) -> String? {
+    tendon_family_of(data, data.count).map { text($0.pointee.name) }
+}

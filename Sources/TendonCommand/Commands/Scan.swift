@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+// scan: what is in reach.
+import CTendon
+import Tendon
+
+extension Command {
+    static let scan = Command(
+        "scan",
+        summary: "what is in reach",
+        details: [
+            "A live table on a terminal, until Ctrl-C; in a pipe JSON lines, one when a device is found or tells something "
+                + "new, for 10 seconds unless --for says otherwise. What a device says in its advertisement and in "
+                + "its scan response is put together. Ends with status 4 when nothing was found.",
+        ],
+        options: [
+            Option(name: "--service", value: "UUID", help: "only devices that advertise this service"),
+            Option(name: "--name", value: "TEXT", help: "only devices whose name contains this"),
+            Option(
+                name: "--family", value: "FAMILY", help: "only devices of this family; 'any': of all families known"),
+            Option(name: "--every", value: nil, help: "JSON: a line for every advertisement"),
+            Option(name: "--passive", value: nil, help: "listen only: no scan requests, so no scan responses"),
+            Option(name: "--count", value: "N", help: "end when this many devices are found"),
+        ],
+        examples: [
+            ("tendon scan", "a live table"),
+            ("tendon scan --service fdd2 --for 5 --json", "devices with the service FDD2 as JSON lines"),
+            ("tendon scan --family any --count 1", "wait for the first wearable"),
+        ]
+    ) { (arguments: Arguments) throws(CommandError) in
+        guard arguments.operands.isEmpty else { throw .usage("scan takes no operands", next: "tendon scan --help") }
+        let filter = try ScanFilter(arguments)
+        let radio = try arguments.radio()
+        let view = ScanView(
+            json: arguments.has("--json") || !Output.standard.isTerminal, every: arguments.has("--every"),
+            filter: filter, limit: try arguments.integer("--count", in: 1...10000))
+        let limit = try arguments.duration() ?? (Output.standard.isTerminal ? nil : 10_000)
+        let passive = arguments.has("--passive")
+        let found = try await Stop.task(for: limit) { () throws(CommandError) in
+            try await translating { () throws(TendonError) in
+                let central = try await Central(radio: radio)
+                var view = view
+                let scan = try await central.scan(ScanOptions(isActive: !passive))
+                // In a pipe of a live view the time goes on without news, too.
+                for try await advertisement in scan {
+                    guard view.add(advertisement) else { break }
+                }
+                view.draw(force: true)
+                return view.found
+            }
+        }
+        return found > 0 ? .done : .noDevice
+    }
+}
+
+/// Which devices are wanted.
+struct ScanFilter: Sendable {
+    var service: BluetoothUUID?
+    var name: String?
+    var family: String?
+    var address: WantedAddress?
+
+    init(_ arguments: Arguments) throws(CommandError) {
+        if let word = arguments.value("--service") {
+            guard let uuid = BluetoothUUID(word) else {
+                throw .usage("--service takes a UUID such as fdd2, not '\(sanitized(word))'")
+            }
+            service = uuid
+        }
+        name = arguments.value("--name")
+        if let word = arguments.value("--family") { family = word == "any" ? "any" : try familyName(word) }
+        address = try arguments.address()
+    }
+
+    func accepts(_ device: ScannedDevice) -> Bool {
+        if let service, !device.services.contains(service) { return false }
+        if let name, device.name?.contains(name) != true { return false }
+        if let family, device.family == nil || (family != "any" && family != device.family) { return false }
+        if let address, !address.matches(device.address) { return false }
+        return true
+    }
+}
+
+/// All that a device has said so far.
+struct ScannedDevice: Sendable {
+    let address: Address
+    var name: String?
+    var services: [BluetoothUUID] = []
+    var family: String?
+    var rssi: Int?
+    var isConnectable = false
+    var reports: UInt64 = 0
+    var lastSeen: UInt64 = 0
+    var wasFound = false
+
+    init(_ address: Address) { self.address = address }
+
+    /// True when the advertisement says something that was not known.
+    mutating func add(_ advertisement: Advertisement) -> Bool {
+        reports += 1
+        lastSeen = advertisement.time
+        rssi = advertisement.rssi ?? rssi
+        isConnectable = isConnectable || advertisement.isConnectable
+        var isNew = reports == 1
+        if let told = advertisement.localName.map(sanitized), !told.isEmpty, told != name {
+            name = told
+            isNew = true
+        }
+        for uuid in advertisement.serviceUUIDs where !services.contains(uuid) && services.count < 32 {
+            services.append(uuid)
+            isNew = true
+        }
+        if family == nil, let told = familyName(advertising: advertisement.data) {
+            family = told
+            isNew = true
+        }
+        return isNew
+    }
+
+    var json: JSON {
+        [
+            "event": "found", "address": .string(address.description), "address_kind": .string(address.kindName),
+            "name": name.map(JSON.string) ?? .null, "family": family.map(JSON.string) ?? .null,
+            "rssi": rssi.map { JSON($0) } ?? .null, "connectable": .bool(isConnectable),
+            "services": JSON(services.map { .string($0.description) }),
+        ]
+    }
+}
+
+/// The devices found, as a table or as lines.
+struct ScanView: Sendable {
+    let json: Bool
+    let every: Bool
+    let filter: ScanFilter
+    let limit: Int?
+    private(set) var found = 0
+    private var devices: [Address: ScannedDevice] = [:]
+    private var order: [Address] = []
+    private var drawn = 0
+    private var lastDraw: UInt64 = 0
+    /// A hostile neighbour makes addresses up: the oldest are forgotten.
+    private static let capacity = 4096
+
+    init(json: Bool, every: Bool, filter: ScanFilter, limit: Int?) {
+        self.json = json
+        self.every = every
+        self.filter = filter
+        self.limit = limit
+    }
+
+    /// False when there is nothing more to wait for.
+    mutating func add(_ advertisement: Advertisement) -> Bool {
+        let address = advertisement.address
+        if devices[address] == nil {
+            if order.count == ScanView.capacity { devices[order.removeFirst()] = nil }
+            order.append(address)
+        }
+        var device = devices[address] ?? ScannedDevice(address)
+        let isNew = device.add(advertisement)
+        let accepted = filter.accepts(device)
+        if accepted, !device.wasFound {
+            device.wasFound = true
+            found += 1
+        }
+        devices[address] = device
+        if accepted, json, isNew || every {
+            guard Output.standard.line(device.json.text) else { return false }
+        }
+        draw(force: false)
+        return limit.map { found < $0 } ?? true
+    }
+
+    mutating func draw(force: Bool) {
+        guard !json else { return }
+        let now = tendon_now_ms()
+        guard force || now >= lastDraw + 250 else { return }
+        lastDraw = now
+        let output = Output.standard
+        let size = output.size
+        var lines = [output.styled("ADDRESS            RSSI  FAMILY      SEEN  NAME / SERVICES", .bold)]
+        let shown = order.compactMap { devices[$0] }.filter(\.wasFound)
+        for device in shown.prefix(max(1, size.rows - 3)) {
+            var text = left(device.address.description, 18) + right(device.rssi.map { "\($0)" } ?? "-", 5) + "  "
+            text += left(device.family ?? "-", 10) + right("\((now - min(now, device.lastSeen)) / 1000) s", 6) + "  "
+            text += device.name ?? device.services.map(\.description).joined(separator: " ")
+            lines.append(String(text.prefix(max(20, size.columns - 1))))
+        }
+        if shown.isEmpty { lines.append(output.styled("searching...", .faint)) }
+        if shown.count + 3 > size.rows { lines.append("and \(shown.count - size.rows + 3) more") }
+        let back = output.isTerminal && drawn > 0 ? "\u{1B}[\(drawn)A\u{1B}[J" : ""
+        output.write(back + lines.joined(separator: "\n") + "\n")
+        drawn = lines.count
+    }
+}

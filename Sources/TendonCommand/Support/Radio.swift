@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// Which radio the options choose, and what its errors mean for the exit status.
+import CTendon
+import Tendon
+
+extension Arguments {
+    func radio() throws(CommandError) -> RadioChoice {
+        let adapter = value("--adapter")
+        if let adapter, !adapter.isAdapterName {
+            throw .usage("--adapter takes a name such as hci0, not '\(sanitized(adapter))'")
+        }
+        switch value("--radio") {
+        case "virtual":
+            guard adapter == nil else { throw .usage("--adapter is for --radio bluez") }
+            return .virtual(directory: nil)
+        case "bluez": return .bluez(adapter: adapter)
+        default: return adapter == nil ? .automatic : .bluez(adapter: adapter)
+        }
+    }
+
+    func address() throws(CommandError) -> WantedAddress? {
+        guard let word = value("--address") else { return nil }
+        guard let address = Address(word) else {
+            throw .usage("--address takes AA:BB:CC:DD:EE:FF, with /random or /public behind it if you like")
+        }
+        return WantedAddress(address: address, saysKind: word.contains("/"))
+    }
+}
+
+/// `--address`. Without a kind both kinds are meant.
+struct WantedAddress: Sendable {
+    let address: Address
+    let saysKind: Bool
+
+    func matches(_ other: Address) -> Bool {
+        address.value == other.value && (!saysKind || address.rawKind == other.rawKind)
+    }
+}
+
+extension Address {
+    var kindName: String {
+        switch kind {
+        case .public: "public"
+        case .random: "random"
+        case .publicIdentity: "public identity"
+        case .randomIdentity: "random identity"
+        case .anonymous: "anonymous"
+        case nil: "unknown"
+        }
+    }
+}
+
+extension String {
+    fileprivate var isAdapterName: Bool {
+        hasPrefix("hci") && count > 3 && dropFirst(3).allSatisfy { ("0"..."9").contains($0) } && count < 8
+    }
+}
+
+extension CommandError {
+    /// An error of the library: the radio's own are status 3, a device that is not there 4.
+    init(_ error: TendonError) {
+        switch (error.layer, Int(error.status)) {
+        case (.radio, TENDON_RADIO_ERROR_OUT_OF_RANGE), (.bose, TENDON_BOSE_ERROR_DEVICE_NOT_FOUND):
+            self.init(.noDevice, error.description, next: "tendon scan")
+        case (.radio, TENDON_RADIO_ERROR_PAIRING_FAILED), (.radio, TENDON_RADIO_ERROR_NO_PAIRING_SERVICE),
+            (.radio, TENDON_RADIO_ERROR_PEER_CLOSED):
+            self.init(.failed, error.description)
+        case (.radio, _), (.hci, _), (.management, _): self.init(.noRadio, error.description, next: "tendon doctor")
+        case (.system, _) where error.operation == .openRadio:
+            self.init(.noRadio, error.description, next: "tendon doctor")
+        default: self.init(.failed, error.description)
+        }
+    }
+}
+
+/// Runs `body`; an error of the library becomes one of the command.
+func translating<Result>(_ body: () async throws(TendonError) -> Result) async throws(CommandError) -> Result {
+    do {
+        return try await body()
+    } catch {
+        throw CommandError(error)
+    }
+}
