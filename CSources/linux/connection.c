@@ -157,8 +157,8 @@ static void on_bearer_dead(void *context, uint64_t now) {
     }
 }
 
-static void link_connected(void *context, uint64_t now) {
-    tendon_connection *connection = context;
+/** A fresh bearer and client for a link. */
+static void prepare_client(tendon_connection *connection) {
     tendon_att_bearer_init(&connection->bearer, (tendon_bearer_io){.context = connection, .send = send_pdu},
                            TENDON_ATT_MTU_MAX);
     const tendon_gatt_client_config config = {
@@ -172,6 +172,11 @@ static void link_connected(void *context, uint64_t now) {
         .on_bearer_dead = on_bearer_dead,
     };
     (void)tendon_gatt_client_init(&connection->client, &config); /* fails on a NULL or empty table only */
+}
+
+static void link_connected(void *context, uint64_t now) {
+    tendon_connection *connection = context;
+    prepare_client(connection);
     connection->state = TENDON_CONNECTION_UP;
     connection->reasons[connection->attempt - 1] = TENDON_OK;
     touch(connection);
@@ -220,6 +225,8 @@ void tendon_connection_init(tendon_connection *connection, tendon_radio *radio, 
                                                                  .writable = link_writable,
                                                                  .closed = link_closed});
     tendon_source_init(&connection->timer, -1, connection, NULL, timer_expired);
+    prepare_client(connection);
+    tendon_gatt_client_disconnected(&connection->client, TENDON_ERROR_DISCONNECTED, 0); /* calls fail, and say why */
 }
 
 void tendon_connection_attach(tendon_connection *connection, const tendon_session_inputs *inputs, void *session) {
