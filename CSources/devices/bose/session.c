@@ -106,14 +106,22 @@ bool tendon_bose_link_went(tendon_status status) {
     }
 }
 
-void tendon_bose_started(tendon_bose_session *session, uint8_t operation, tendon_status request) {
+void tendon_bose_starting(tendon_bose_session *session, uint8_t operation) {
     session->work.operation = operation;
+    session->work.request = 0;
+    session->work.starting = true;
+}
+
+void tendon_bose_started(tendon_bose_session *session, tendon_status request) {
+    if (!session->work.starting) {
+        return; /* a link in memory answered before the call returned */
+    }
     if (request < 0) {
-        session->work.request = 0;
         tendon_gatt_result refused = {.status = request};
         tendon_bose_done(tendon_bose_tag_of(session), &refused);
         return;
     }
+    session->work.starting = false;
     session->work.request = (uint32_t)request;
     /* Completions do not tell the time: the next tick, due at once, sets the operation's deadline. */
     session->work.unstamped = true;
@@ -125,12 +133,14 @@ void tendon_bose_done(void *context, const tendon_gatt_result *result) {
         return;
     }
     uint8_t operation = session->work.operation;
-    if (operation == BOSE_IDLE || result->request != session->work.request) {
+    bool ours = session->work.starting || result->request == session->work.request;
+    if (operation == BOSE_IDLE || !ours) {
         session->counters.illegal_inputs++;
         return;
     }
     session->work.operation = BOSE_IDLE;
     session->work.request = 0;
+    session->work.starting = false;
     bool went = tendon_bose_link_went(result->status);
     bool write = operation == BOSE_WRITE_SENSORS || operation == BOSE_WRITE_GESTURES;
     if (went && !write) {

@@ -18,30 +18,33 @@ static const uint16_t text_uuids[BOSE_TEXT_HANDLES] = {
     [BOSE_TEXT_REGULATORY] = 0x2A2A,
 };
 
-static void start(tendon_bose_session *session, tendon_status request) {
-    tendon_bose_started(session, BOSE_OPENING, request);
-}
-
-static tendon_status find_service(tendon_bose_session *session, uint16_t number) {
+static void find_service(tendon_bose_session *session, uint16_t number) {
     tendon_uuid uuid = tendon_uuid_from_u16(number);
-    return tendon_gatt_discover_services_by_uuid(session->client, &uuid, session->work.scratch.services, 1,
-                                                 tendon_bose_done, tendon_bose_tag_of(session), session->now);
+    tendon_bose_starting(session, BOSE_OPENING);
+    tendon_bose_started(
+        session, tendon_gatt_discover_services_by_uuid(session->client, &uuid, session->work.scratch.services, 1,
+                                                       tendon_bose_done, tendon_bose_tag_of(session), session->now));
 }
 
-static tendon_status find_characteristics(tendon_bose_session *session, unsigned service) {
-    return tendon_gatt_discover_characteristics(
-        session->client, session->work.cursor, session->work.service_end[service],
-        session->work.scratch.characteristics,
-        sizeof session->work.scratch.characteristics / sizeof session->work.scratch.characteristics[0],
-        tendon_bose_done, tendon_bose_tag_of(session), session->now);
+static void find_characteristics(tendon_bose_session *session, unsigned service) {
+    tendon_bose_starting(session, BOSE_OPENING);
+    tendon_bose_started(
+        session, tendon_gatt_discover_characteristics(
+                     session->client, session->work.cursor, session->work.service_end[service],
+                     session->work.scratch.characteristics,
+                     sizeof session->work.scratch.characteristics / sizeof session->work.scratch.characteristics[0],
+                     tendon_bose_done, tendon_bose_tag_of(session), session->now));
 }
 
-static tendon_status find_descriptors(tendon_bose_session *session) {
+static void find_descriptors(tendon_bose_session *session) {
     unsigned which = notifying[session->work.index];
-    return tendon_gatt_discover_descriptors(
-        session->client, session->work.cursor, session->work.cccds[which], session->work.scratch.descriptors,
-        sizeof session->work.scratch.descriptors / sizeof session->work.scratch.descriptors[0], tendon_bose_done,
-        tendon_bose_tag_of(session), session->now);
+    tendon_bose_starting(session, BOSE_OPENING);
+    tendon_bose_started(session,
+                        tendon_gatt_discover_descriptors(session->client, session->work.cursor,
+                                                         session->work.cccds[which], session->work.scratch.descriptors,
+                                                         sizeof session->work.scratch.descriptors /
+                                                             sizeof session->work.scratch.descriptors[0],
+                                                         tendon_bose_done, tendon_bose_tag_of(session), session->now));
 }
 
 /* ---- failures ---- */
@@ -204,19 +207,19 @@ static void descriptors_found(tendon_bose_session *session, const tendon_gatt_re
 void tendon_bose_discovery_pump(tendon_bose_session *session) {
     switch (session->work.step) {
     case BOSE_STEP_SENSOR_SERVICE:
-        start(session, find_service(session, TENDON_BOSE_SERVICE));
+        find_service(session, TENDON_BOSE_SERVICE);
         break;
     case BOSE_STEP_DEVICE_SERVICE:
-        start(session, find_service(session, BOSE_DEVICE_SERVICE));
+        find_service(session, BOSE_DEVICE_SERVICE);
         break;
     case BOSE_STEP_SENSOR_CHARACTERISTICS:
-        start(session, find_characteristics(session, SENSOR_SERVICE));
+        find_characteristics(session, SENSOR_SERVICE);
         break;
     case BOSE_STEP_DEVICE_CHARACTERISTICS:
-        start(session, find_characteristics(session, DEVICE_SERVICE));
+        find_characteristics(session, DEVICE_SERVICE);
         break;
     default:
-        start(session, find_descriptors(session));
+        find_descriptors(session);
         break;
     }
 }

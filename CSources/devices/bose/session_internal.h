@@ -63,8 +63,9 @@ bool tendon_bose_is_open(const tendon_bose_session *session);
 bool tendon_bose_is_opening(const tendon_bose_session *session);
 /* True when a status says that the link went, so that disconnected() follows. */
 bool tendon_bose_link_went(tendon_status status);
-/* Records what a starting call of the GATT client returned. */
-void tendon_bose_started(tendon_bose_session *session, uint8_t operation, tendon_status request);
+/* Around a starting call of the GATT client: what is started, then what the call returned. */
+void tendon_bose_starting(tendon_bose_session *session, uint8_t operation);
+void tendon_bose_started(tendon_bose_session *session, tendon_status request);
 void tendon_bose_done(void *context, const tendon_gatt_result *result);
 /* Ends an opening that cannot succeed: OPEN_FAILED follows once the link is down. */
 void tendon_bose_fail_open(tendon_bose_session *session, tendon_status status);
@@ -73,6 +74,8 @@ void tendon_bose_disconnect(tendon_bose_session *session);
 void tendon_bose_pump(tendon_bose_session *session);
 
 /* session_open.c */
+/* Reads a whole value into work.scratch. */
+void tendon_bose_read(tendon_bose_session *session, uint8_t operation, uint16_t handle);
 void tendon_bose_opening_begin(tendon_bose_session *session);
 void tendon_bose_opening_pump(tendon_bose_session *session);
 void tendon_bose_opening_done(tendon_bose_session *session, const tendon_gatt_result *result);

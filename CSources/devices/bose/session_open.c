@@ -23,20 +23,25 @@ enum { SCRIPT_COUNT = sizeof script / sizeof script[0] };
 
 /* ---- starting one operation ---- */
 
-static void start(tendon_bose_session *session, tendon_status request) {
-    tendon_bose_started(session, BOSE_OPENING, request);
+void tendon_bose_read(tendon_bose_session *session, uint8_t operation, uint16_t handle) {
+    tendon_bose_starting(session, operation);
+    tendon_bose_started(session, tendon_gatt_read_long(session->client, handle, 0, session->work.scratch.value,
+                                                       sizeof session->work.scratch.value, tendon_bose_done,
+                                                       tendon_bose_tag_of(session), session->now));
 }
 
-static tendon_status read_into_scratch(tendon_bose_session *session, uint16_t handle) {
-    return tendon_gatt_read_long(session->client, handle, 0, session->work.scratch.value,
-                                 sizeof session->work.scratch.value, tendon_bose_done, tendon_bose_tag_of(session),
-                                 session->now);
+static void subscribe(tendon_bose_session *session, uint8_t operation, tendon_bose_characteristic which) {
+    tendon_bose_starting(session, operation);
+    tendon_bose_started(session,
+                        tendon_gatt_subscribe(session->client, session->work.handles[which], session->work.cccds[which],
+                                              false, tendon_bose_subscriber(which), tendon_bose_tag_of(session),
+                                              tendon_bose_done, tendon_bose_tag_of(session), session->now));
 }
 
-static tendon_status subscribe(tendon_bose_session *session, tendon_bose_characteristic which) {
-    return tendon_gatt_subscribe(session->client, session->work.handles[which], session->work.cccds[which], false,
-                                 tendon_bose_subscriber(which), tendon_bose_tag_of(session), tendon_bose_done,
-                                 tendon_bose_tag_of(session), session->now);
+static void exchange_mtu(tendon_bose_session *session) {
+    tendon_bose_starting(session, BOSE_OPENING);
+    tendon_bose_started(session, tendon_gatt_exchange_mtu(session->client, tendon_bose_done,
+                                                          tendon_bose_tag_of(session), session->now));
 }
 
 /* ---- steps ---- */
@@ -146,10 +151,9 @@ void tendon_bose_waiting_done(tendon_bose_session *session, const tendon_gatt_re
 
 static void waiting_pump(tendon_bose_session *session) {
     if (session->work.index == WAIT_SUBSCRIBE) {
-        tendon_bose_started(session, BOSE_WAITING, subscribe(session, TENDON_BOSE_DEVICE_INFORMATION));
+        subscribe(session, BOSE_WAITING, TENDON_BOSE_DEVICE_INFORMATION);
     } else if (session->work.index == WAIT_READ) {
-        tendon_bose_started(session, BOSE_WAITING,
-                            read_into_scratch(session, session->work.handles[TENDON_BOSE_DEVICE_INFORMATION]));
+        tendon_bose_read(session, BOSE_WAITING, session->work.handles[TENDON_BOSE_DEVICE_INFORMATION]);
     }
 }
 
@@ -242,7 +246,7 @@ static void text_pump(tendon_bose_session *session) {
         session->work.index++;
     }
     if (session->work.index < BOSE_TEXT_HANDLES) {
-        start(session, read_into_scratch(session, session->work.text_handles[session->work.index]));
+        tendon_bose_read(session, BOSE_OPENING, session->work.text_handles[session->work.index]);
         return;
     }
     tendon_bose_go_to(session, BOSE_STEP_SCRIPT);
@@ -260,8 +264,11 @@ static void script_pump(tendon_bose_session *session) {
         return;
     }
     tendon_bose_characteristic which = (tendon_bose_characteristic)script[session->work.index].which;
-    start(session, script[session->work.index].subscribe ? subscribe(session, which)
-                                                         : read_into_scratch(session, session->work.handles[which]));
+    if (script[session->work.index].subscribe) {
+        subscribe(session, BOSE_OPENING, which);
+    } else {
+        tendon_bose_read(session, BOSE_OPENING, session->work.handles[which]);
+    }
 }
 
 void tendon_bose_opening_begin(tendon_bose_session *session) {
@@ -272,8 +279,7 @@ void tendon_bose_opening_begin(tendon_bose_session *session) {
 void tendon_bose_opening_pump(tendon_bose_session *session) {
     switch (session->work.step) {
     case BOSE_STEP_MTU:
-        start(session,
-              tendon_gatt_exchange_mtu(session->client, tendon_bose_done, tendon_bose_tag_of(session), session->now));
+        exchange_mtu(session);
         break;
     case BOSE_STEP_SENSOR_SERVICE:
     case BOSE_STEP_DEVICE_SERVICE:
@@ -283,10 +289,10 @@ void tendon_bose_opening_pump(tendon_bose_session *session) {
         tendon_bose_discovery_pump(session);
         break;
     case BOSE_STEP_SERIAL:
-        start(session, read_into_scratch(session, session->work.text_handles[TENDON_BOSE_TEXT_SERIAL]));
+        tendon_bose_read(session, BOSE_OPENING, session->work.text_handles[TENDON_BOSE_TEXT_SERIAL]);
         break;
     case BOSE_STEP_STATUS:
-        start(session, read_into_scratch(session, session->work.handles[TENDON_BOSE_DEVICE_INFORMATION]));
+        tendon_bose_read(session, BOSE_OPENING, session->work.handles[TENDON_BOSE_DEVICE_INFORMATION]);
         break;
     case BOSE_STEP_WAIT:
         if (session->state == TENDON_BOSE_WAITING_PAIRING_MODE) {

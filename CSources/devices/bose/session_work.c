@@ -7,10 +7,7 @@ enum { ATT_WRITE_OVERHEAD = 3 };
 
 static void read_value(tendon_bose_session *session, uint8_t operation, tendon_bose_characteristic which) {
     session->work.index = (uint8_t)which;
-    tendon_bose_started(session, operation,
-                        tendon_gatt_read_long(session->client, session->work.handles[which], 0,
-                                              session->work.scratch.value, sizeof session->work.scratch.value,
-                                              tendon_bose_done, tendon_bose_tag_of(session), session->now));
+    tendon_bose_read(session, operation, session->work.handles[which]);
 }
 
 /* The bytes stay in work.scratch until the response: what was written is told from them. */
@@ -18,14 +15,15 @@ static void write_value(tendon_bose_session *session, uint8_t operation, tendon_
                         const uint8_t *bytes, size_t length) {
     memcpy(session->work.scratch.value, bytes, length);
     session->work.write_length = (uint16_t)length;
+    tendon_gatt_client *client = session->client;
     uint16_t handle = session->work.handles[which];
-    bool fits = length + ATT_WRITE_OVERHEAD <= session->client->bearer->mtu;
+    const uint8_t *value = session->work.scratch.value;
     void *tag = tendon_bose_tag_of(session);
-    tendon_bose_started(session, operation,
-                        fits ? tendon_gatt_write(session->client, handle, session->work.scratch.value, length,
-                                                 tendon_bose_done, tag, session->now)
-                             : tendon_gatt_write_long(session->client, handle, 0, session->work.scratch.value, length,
-                                                      tendon_bose_done, tag, session->now));
+    bool fits = length + ATT_WRITE_OVERHEAD <= client->bearer->mtu;
+    tendon_bose_starting(session, operation);
+    tendon_bose_started(
+        session, fits ? tendon_gatt_write(client, handle, value, length, tendon_bose_done, tag, session->now)
+                      : tendon_gatt_write_long(client, handle, 0, value, length, tendon_bose_done, tag, session->now));
 }
 
 static bool take_pending(tendon_bose_session *session, unsigned bit) {

@@ -48,7 +48,7 @@ typedef enum tendon_bose_text {
 
 /** Absent characteristics have length 0 and present = false. Longer texts are cut at TENDON_BOSE_TEXT_SIZE. */
 typedef struct tendon_bose_device_texts {
-    struct {
+    struct tendon_bose_device_text {
         char bytes[TENDON_BOSE_TEXT_SIZE]; /**< not terminated */
         uint8_t length;
         bool present;
@@ -184,7 +184,7 @@ typedef struct tendon_bose_session {
         uint16_t sensors_ours, gestures_ours; /**< entries that we enabled, bits by index */
         uint16_t kept_sensors, kept_period;   /**< enabled by us when the service was suspended */
         uint8_t operation, step, index, subscribed, reason;
-        bool opening, unstamped, disconnecting, reapply;
+        bool opening, unstamped, disconnecting, reapply, starting;
         tendon_status outcome;
         uint8_t missing_service, missing_characteristic; /**< index + 1; 0: none */
         union {
