@@ -1,0 +1,544 @@
+/* SPDX-License-Identifier: MIT */
+#include "bose_fixture.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The attribute table of docs/protocols/bose.md, written out: handle, type and value in wire order. */
+static const struct {
+    uint16_t handle;
+    const char *type, *value;
+} table[] = {
+    {0x0001, "0028", "0018"},
+    {0x0002, "0328", "020300002a"},
+    {0x0003, "002a", "4c45"},
+    {0x0010, "0028", "d2fd"},
+    {0x0011, "0328", "121200 43dd7babb2efaba033431c0483ad617b"},
+    {0x0012, "43dd7babb2efaba033431c0483ad617b", "0400402c010000000f0007000e08002f040000"},
+    {0x0013, "0229", "0000"},
+    {0x0014, "0328", "021500 c121222ab340fc80a642ff98e7b35c85"},
+    {0x0015, "c121222ab340fc80a642ff98e7b35c85",
+     "00fff8000880017fff001f07 01f83007d080017fff001f07 02ffff0001c0013fff001f0a 03ffff0001c0013fff001f08"},
+    {0x0016, "0328", "1a1700 0b898075f707469b4b400e00f68af35a"},
+    {0x0017, "0b898075f707469b4b400e00f68af35a", "000000 010000 020000 030000"},
+    {0x0018, "0229", "0000"},
+    {0x0019, "0328", "101a00 3d954ad5d1fb52a7c84c8849b82aa756"},
+    {0x001A, "3d954ad5d1fb52a7c84c8849b82aa756", ""},
+    {0x001B, "0229", "0000"},
+    {0x001C, "0328", "021d00 ad2dc9ee9c7b98b8cd4b5af9524f38a0"},
+    {0x001D, "ad2dc9ee9c7b98b8cd4b5af9524f38a0", "810100 820100 830100 c00100 c10100 c20100"},
+    {0x001E, "0328", "1a1f00 d7f19632981f34937b4780f7af50e521"},
+    {0x001F, "d7f19632981f34937b4780f7af50e521", "8100 8200 8300 c000 c100 c200"},
+    {0x0020, "0229", "0000"},
+    {0x0021, "0328", "102200 74ac853b4d8975a20248ba794edd1490"},
+    {0x0022, "74ac853b4d8975a20248ba794edd1490", ""},
+    {0x0023, "0229", "0000"},
+    {0x0030, "0028", "0a18"},
+    {0x0031, "0328", "023200242a"},
+    {0x0032, "242a", "4672616d6573"},
+    {0x0033, "0328", "023400252a"},
+    {0x0034, "252a", "30373837363550323033313431303041 5a"},
+    {0x0035, "0328", "023600262a"},
+    {0x0036, "262a", "312e302e30"},
+    {0x0037, "0328", "023800232a"},
+    {0x0038, "232a", "0102030405060708"},
+    {0x0039, "0328", "023a00502a"},
+    {0x003A, "502a", "019e002c400001"},
+};
+
+size_t unhex(const char *text, uint8_t *out, size_t capacity) {
+    size_t count = 0;
+    while (*text != '\0') {
+        if (*text == ' ') {
+            text++;
+            continue;
+        }
+        char pair[3] = {text[0], text[1], '\0'};
+        char *end;
+        assert_true(count < capacity);
+        out[count++] = (uint8_t)strtoul(pair, &end, 16);
+        assert_ptr_equal(end, pair + 2);
+        text += 2;
+    }
+    return count;
+}
+
+/* ---- the device: answers one request ---- */
+
+static uint16_t u16(const uint8_t *b) {
+    return (uint16_t)(b[0] | b[1] << 8);
+}
+
+static void put16(uint8_t *b, unsigned v) {
+    b[0] = (uint8_t)(v & 0xFF);
+    b[1] = (uint8_t)(v >> 8);
+}
+
+attribute *fixture_attribute(fixture *f, uint16_t handle) {
+    for (size_t i = 0; i < f->attribute_count; i++) {
+        if (f->attributes[i].handle == handle) {
+            return &f->attributes[i];
+        }
+    }
+    return NULL;
+}
+
+static bool is_type(const attribute *a, uint16_t number) {
+    return a->type_length == 2 && u16(a->type) == number;
+}
+
+static size_t error(uint8_t *out, uint8_t opcode, uint16_t handle, uint8_t code) {
+    out[0] = 0x01;
+    out[1] = opcode;
+    put16(out + 2, handle);
+    out[4] = code;
+    return 5;
+}
+
+/* Last handle of the service that begins at an index. */
+static uint16_t group_end(const fixture *f, size_t index) {
+    size_t i = index + 1;
+    while (i < f->attribute_count && !is_type(&f->attributes[i], 0x2800)) {
+        i++;
+    }
+    return f->attributes[i - 1].handle;
+}
+
+static size_t find_by_type_value(fixture *f, const uint8_t *pdu, size_t length, uint8_t *out) {
+    size_t n = 1;
+    out[0] = 0x07;
+    for (size_t i = 0; i < f->attribute_count; i++) {
+        attribute *a = &f->attributes[i];
+        if (a->handle >= u16(pdu + 1) && a->handle <= u16(pdu + 3) && is_type(a, u16(pdu + 5)) &&
+            a->length == length - 7 && memcmp(a->value, pdu + 7, a->length) == 0 && n + 4 <= f->bearer.mtu) {
+            put16(out + n, a->handle);
+            put16(out + n + 2, group_end(f, i));
+            n += 4;
+        }
+    }
+    return n > 1 ? n : error(out, pdu[0], u16(pdu + 1), 0x0A);
+}
+
+static size_t read_by_type(fixture *f, const uint8_t *pdu, uint8_t *out) {
+    size_t n = 2;
+    out[0] = 0x09;
+    out[1] = 0;
+    for (size_t i = 0; i < f->attribute_count; i++) {
+        attribute *a = &f->attributes[i];
+        if (a->handle < u16(pdu + 1) || a->handle > u16(pdu + 3) || !is_type(a, u16(pdu + 5))) {
+            continue;
+        }
+        if ((out[1] != 0 && out[1] != a->length + 2) || n + 2 + a->length > f->bearer.mtu) {
+            break;
+        }
+        out[1] = (uint8_t)(a->length + 2);
+        put16(out + n, a->handle);
+        memcpy(out + n + 2, a->value, a->length);
+        n += 2 + a->length;
+    }
+    return n > 2 ? n : error(out, pdu[0], u16(pdu + 1), 0x0A);
+}
+
+static size_t find_information(fixture *f, const uint8_t *pdu, uint8_t *out) {
+    size_t n = 2, size = 0;
+    out[0] = 0x05;
+    for (size_t i = 0; i < f->attribute_count; i++) {
+        attribute *a = &f->attributes[i];
+        if (a->handle < u16(pdu + 1) || a->handle > u16(pdu + 3)) {
+            continue;
+        }
+        if ((size != 0 && size != a->type_length) || n + 2 + a->type_length > f->bearer.mtu) {
+            break;
+        }
+        size = a->type_length;
+        put16(out + n, a->handle);
+        memcpy(out + n + 2, a->type, size);
+        n += 2 + size;
+    }
+    out[1] = size == 2 ? 1 : 2;
+    return n > 2 ? n : error(out, pdu[0], u16(pdu + 1), 0x0A);
+}
+
+static size_t read_from(fixture *f, const uint8_t *pdu, size_t offset, uint8_t *out) {
+    attribute *a = fixture_attribute(f, u16(pdu + 1));
+    if (a == NULL || offset > a->length) {
+        return error(out, pdu[0], u16(pdu + 1), a == NULL ? 0x01 : 0x07);
+    }
+    size_t n = a->length - offset;
+    if (n > f->bearer.mtu - 1u) {
+        n = f->bearer.mtu - 1u;
+    }
+    out[0] = (uint8_t)(pdu[0] + 1);
+    memcpy(out + 1, a->value + offset, n);
+    return n + 1;
+}
+
+static void store(fixture *f, uint16_t handle, const uint8_t *value, size_t length) {
+    attribute *a = fixture_attribute(f, handle);
+    bool configuration = handle == H_SENSOR_CONFIG || handle == H_GESTURE_CONFIG;
+    if (a != NULL && (f->keeps_written || !configuration)) {
+        memcpy(a->value, value, length);
+        a->length = length;
+    }
+}
+
+static size_t execute(fixture *f, const uint8_t *pdu, uint8_t *out) {
+    if (pdu[1] == 1) {
+        store(f, f->prepared_handle, f->prepared, f->prepared_length);
+    }
+    f->prepared_length = 0;
+    out[0] = 0x19;
+    return 1;
+}
+
+static size_t prepare(fixture *f, const uint8_t *pdu, size_t length, uint8_t *out) {
+    f->prepared_handle = u16(pdu + 1);
+    memcpy(f->prepared + u16(pdu + 3), pdu + 5, length - 5);
+    f->prepared_length = u16(pdu + 3) + length - 5;
+    memcpy(out, pdu, length);
+    out[0] = 0x17;
+    return length;
+}
+
+static size_t exchange_mtu(fixture *f, uint8_t *out) {
+    if (f->mtu == 0) {
+        return error(out, 0x02, 0, 0x06);
+    }
+    out[0] = 0x03;
+    put16(out + 1, f->mtu);
+    return 3;
+}
+
+static size_t answer(fixture *f, const uint8_t *pdu, size_t length, uint8_t *out) {
+    uint16_t handle = length >= 3 ? u16(pdu + 1) : 0;
+    if (f->failure.opcode == pdu[0] && f->failure.handle == handle) {
+        return error(out, pdu[0], handle, f->failure.code);
+    }
+    if (f->fail_at >= 0 && f->log_count == (size_t)f->fail_at + 1) {
+        return error(out, pdu[0], handle, f->fail_at_code);
+    }
+    switch (pdu[0]) {
+    case 0x02:
+        return exchange_mtu(f, out);
+    case 0x04:
+        return find_information(f, pdu, out);
+    case 0x06:
+        return find_by_type_value(f, pdu, length, out);
+    case 0x08:
+        return read_by_type(f, pdu, out);
+    case 0x0A:
+        return read_from(f, pdu, 0, out);
+    case 0x0C:
+        return read_from(f, pdu, u16(pdu + 3), out);
+    case 0x12:
+        store(f, handle, pdu + 3, length - 3);
+        out[0] = 0x13;
+        return 1;
+    case 0x16:
+        return prepare(f, pdu, length, out);
+    case 0x18:
+        return execute(f, pdu, out);
+    default:
+        return error(out, pdu[0], handle, 0x06);
+    }
+}
+
+static tendon_status on_send(void *context, const uint8_t *pdu, size_t length) {
+    fixture *f = context;
+    assert_true(f->up);
+    assert_int_equal(f->pending_length, 0); /* one request at a time */
+    assert_true(f->log_count < LOG_MAX);
+    f->log[f->log_count++] = (uint32_t)pdu[0] << 16 | (length >= 3 ? u16(pdu + 1) : 0);
+    memcpy(f->pending, pdu, length);
+    f->pending_length = length;
+    return TENDON_OK;
+}
+
+/* ---- the link ---- */
+
+static tendon_status on_connect(void *context) {
+    fixture *f = context;
+    f->connect_asked = f->connect_result == TENDON_OK;
+    return f->connect_result;
+}
+
+static void on_disconnect(void *context) {
+    fixture *f = context;
+    f->disconnect_asked = true;
+    f->disconnect_asked_at = f->now;
+}
+
+static tendon_status on_pair(void *context) {
+    fixture *f = context;
+    f->pair_calls++;
+    f->pair_asked = f->pair_result == TENDON_OK;
+    return f->pair_result;
+}
+
+static bool on_bonded(void *context) {
+    return ((fixture *)context)->is_bonded;
+}
+
+static void on_event(void *context, const tendon_bose_event *event, uint64_t now) {
+    fixture *f = context;
+    assert_true(f->event_count < EVENTS_MAX);
+    assert_true(now <= f->now);
+    seen *s = &f->events[f->event_count++];
+    *s = (seen){.kind = event->kind,
+                .status = event->status,
+                .reason = event->reason,
+                .characteristic = event->characteristic,
+                .offset = event->offset,
+                .service_uuid = event->service_uuid,
+                .characteristic_uuid = event->characteristic_uuid,
+                .device_ms = event->device_ms,
+                .gesture = event->gesture,
+                .length = event->length,
+                .state = f->session.state};
+    if (event->sample != NULL) {
+        s->sample = *event->sample;
+    }
+    if (event->intents != NULL) {
+        s->intents = *event->intents;
+    }
+    if (f->hook != NULL) {
+        f->hook(f, event);
+    }
+}
+
+void fixture_init(fixture *f) {
+    assert_int_equal(tendon_bose_session_init(&f->session, &f->config), TENDON_OK);
+}
+
+int fixture_setup(void **state) {
+    fixture *f = calloc(1, sizeof *f);
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        attribute *a = &f->attributes[f->attribute_count++];
+        a->handle = table[i].handle;
+        a->type_length = unhex(table[i].type, a->type, sizeof a->type);
+        a->length = unhex(table[i].value, a->value, sizeof a->value);
+    }
+    f->now = 1000;
+    f->mtu = 247;
+    f->answer_limit = -1;
+    f->fail_at = -1;
+    f->keeps_written = true;
+    f->config = (tendon_bose_session_config){.link = {f, on_connect, on_disconnect, on_pair, on_bonded},
+                                             .context = f,
+                                             .on_event = on_event,
+                                             .pairing_delegate = true};
+    fixture_init(f);
+    *state = f;
+    return 0;
+}
+
+int fixture_teardown(void **state) {
+    free(*state);
+    return 0;
+}
+
+void fixture_set(fixture *f, uint16_t handle, const char *hex) {
+    attribute *a = fixture_attribute(f, handle);
+    a->length = unhex(hex, a->value, sizeof a->value);
+}
+
+void fixture_remove(fixture *f, uint16_t first, uint16_t last) {
+    size_t kept = 0;
+    for (size_t i = 0; i < f->attribute_count; i++) {
+        if (f->attributes[i].handle < first || f->attributes[i].handle > last) {
+            f->attributes[kept++] = f->attributes[i];
+        }
+    }
+    f->attribute_count = kept;
+}
+
+/* ---- driving ---- */
+
+void fixture_connect(fixture *f) {
+    f->connect_asked = f->disconnect_asked = f->pair_asked = false;
+    assert_int_equal(tendon_bose_session_open(&f->session, f->now), TENDON_OK);
+    assert_true(f->connect_asked);
+    tendon_bearer_io io = {f, on_send};
+    tendon_att_bearer_init(&f->bearer, io, 247);
+    tendon_gatt_client_config config = {.bearer = &f->bearer,
+                                        .requests = f->requests,
+                                        .request_capacity = 8,
+                                        .subscriptions = f->subscriptions,
+                                        .subscription_capacity = 16};
+    assert_int_equal(tendon_gatt_client_init(&f->client, &config), TENDON_OK);
+    f->pending_length = 0;
+    f->log_count = 0;
+    f->up = true;
+    tendon_bose_session_inputs.connected(&f->session, &f->client, f->now);
+}
+
+static void tick_all(fixture *f) {
+    if (f->up) {
+        tendon_att_bearer_tick(&f->bearer, f->now);
+    }
+    if (tendon_bose_session_inputs.deadline(&f->session) <= f->now) {
+        tendon_bose_session_inputs.tick(&f->session, f->now);
+    }
+}
+
+static bool answer_one(fixture *f) {
+    if (!f->up || f->mute || f->pending_length == 0 || f->answer_limit == 0) {
+        return false;
+    }
+    if (f->answer_limit > 0) {
+        f->answer_limit--;
+    }
+    if (f->slow_ms > 0) {
+        uint64_t slow = f->slow_ms;
+        f->mute = true;
+        fixture_advance(f, slow);
+        f->mute = false;
+        if (!f->up || f->pending_length == 0) {
+            return false;
+        }
+    }
+    uint8_t out[600];
+    size_t length = answer(f, f->pending, f->pending_length, out);
+    f->pending_length = 0;
+    /* exactly sized, so that reading beyond it shows */
+    uint8_t *copy = malloc(length);
+    memcpy(copy, out, length);
+    tendon_att_bearer_receive(&f->bearer, copy, length, f->now);
+    free(copy);
+    return true;
+}
+
+void fixture_run_until(fixture *f, tendon_bose_state state) {
+    for (int i = 0; i < 1000 && f->session.state != state; i++) {
+        tick_all(f);
+        if (f->session.state == state || !answer_one(f)) {
+            break;
+        }
+    }
+    if (f->session.state == state && tendon_bose_session_inputs.deadline(&f->session) <= f->now) {
+        tick_all(f);
+    }
+}
+
+void fixture_run(fixture *f) {
+    fixture_run_until(f, TENDON_BOSE_STATE_COUNT);
+    tick_all(f);
+}
+
+void fixture_disconnect_if_asked(fixture *f) {
+    if (f->disconnect_asked) {
+        f->disconnect_asked = false;
+        fixture_lose(f, TENDON_ERROR_CANCELLED);
+    }
+}
+
+void fixture_lose(fixture *f, tendon_status reason) {
+    if (f->up) {
+        f->up = false;
+        f->pending_length = 0;
+        tendon_gatt_client_disconnected(&f->client, reason, f->now);
+    }
+    tendon_bose_session_inputs.disconnected(&f->session, reason, f->now);
+}
+
+void fixture_advance(fixture *f, uint64_t ms) {
+    uint64_t end = f->now + ms;
+    for (int i = 0; i < 10000; i++) {
+        uint64_t due = tendon_bose_session_inputs.deadline(&f->session);
+        if (f->up && tendon_att_bearer_deadline(&f->bearer) < due) {
+            due = tendon_att_bearer_deadline(&f->bearer);
+        }
+        if (due > end) {
+            break;
+        }
+        f->now = due > f->now ? due : f->now;
+        tick_all(f);
+    }
+    f->now = end;
+}
+
+void fixture_open(fixture *f) {
+    fixture_connect(f);
+    fixture_run(f);
+    assert_true(f->session.state == TENDON_BOSE_OPEN || f->session.state == TENDON_BOSE_SUSPENDED);
+}
+
+void fixture_reach(fixture *f, tendon_bose_state state) {
+    switch (state) {
+    case TENDON_BOSE_CLOSED:
+        return;
+    case TENDON_BOSE_CONNECTING:
+        assert_int_equal(tendon_bose_session_open(&f->session, f->now), TENDON_OK);
+        return;
+    case TENDON_BOSE_WAITING_PAIRING_MODE:
+        fixture_set(f, H_DEVICE, "0400402c010000000f0007000e08002f040002");
+        fixture_connect(f);
+        fixture_run(f);
+        break;
+    case TENDON_BOSE_BONDING:
+        fixture_set(f, H_DEVICE, "0400402c010000000f0007000e08002f040003");
+        fixture_connect(f);
+        fixture_run(f);
+        break;
+    case TENDON_BOSE_SUSPENDED:
+        fixture_set(f, H_DEVICE, "0400402c010000000f0007000e08002f041008");
+        fixture_open(f);
+        break;
+    case TENDON_BOSE_CLOSING:
+        fixture_open(f);
+        assert_int_equal(tendon_bose_session_close(&f->session, f->now), TENDON_OK);
+        fixture_run(f);
+        break;
+    default:
+        fixture_connect(f);
+        fixture_run_until(f, state);
+        break;
+    }
+    assert_int_equal(f->session.state, state);
+}
+
+void fixture_notify(fixture *f, uint16_t handle, const char *hex) {
+    uint8_t value[512];
+    size_t length = unhex(hex, value, sizeof value);
+    uint8_t *pdu = malloc(length + 3);
+    pdu[0] = 0x1B;
+    put16(pdu + 1, handle);
+    memcpy(pdu + 3, value, length);
+    tendon_att_bearer_receive(&f->bearer, pdu, length + 3, f->now);
+    free(pdu);
+}
+
+void fixture_status(fixture *f, uint16_t status) {
+    attribute *a = fixture_attribute(f, H_DEVICE);
+    a->value[17] = (uint8_t)(status >> 8);
+    a->value[18] = (uint8_t)(status & 0xFF);
+    uint8_t pdu[3 + 19] = {0x1B, H_DEVICE, 0};
+    memcpy(pdu + 3, a->value, 19);
+    tendon_att_bearer_receive(&f->bearer, pdu, sizeof pdu, f->now);
+}
+
+size_t fixture_count(const fixture *f, tendon_bose_event_kind kind) {
+    size_t count = 0;
+    for (size_t i = 0; i < f->event_count; i++) {
+        count += f->events[i].kind == kind;
+    }
+    return count;
+}
+
+const seen *fixture_last(const fixture *f, tendon_bose_event_kind kind) {
+    for (size_t i = f->event_count; i > 0; i--) {
+        if (f->events[i - 1].kind == kind) {
+            return &f->events[i - 1];
+        }
+    }
+    fail_msg("no event of kind %d", (int)kind);
+    return NULL;
+}
+
+size_t fixture_asked(const fixture *f, uint8_t opcode, uint16_t handle) {
+    size_t count = 0;
+    for (size_t i = 0; i < f->log_count; i++) {
+        count += f->log[i] == ((uint32_t)opcode << 16 | handle);
+    }
+    return count;
+}
