@@ -1,4 +1,0 @@
-int tendon_probe(void);
-int tendon_probe(void) {
-    return 0;
-}
