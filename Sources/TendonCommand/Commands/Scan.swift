@@ -96,20 +96,25 @@ struct ScannedDevice: Sendable {
 
     /// True when the advertisement says something that was not known.
     mutating func add(_ advertisement: Advertisement) -> Bool {
-        reports += 1
         lastSeen = advertisement.time
-        rssi = advertisement.rssi ?? rssi
         isConnectable = isConnectable || advertisement.isConnectable
+        return add(data: advertisement.data, rssi: advertisement.rssi)
+    }
+
+    mutating func add(data: [UInt8], rssi: Int?) -> Bool {
+        reports += 1
+        self.rssi = rssi ?? self.rssi
         var isNew = reports == 1
-        if let told = advertisement.localName.map(sanitized), !told.isEmpty, told != name {
-            name = told
+        let told = AdvertisedData(data)
+        if let name = told.name.map(sanitized), !name.isEmpty, name != self.name {
+            self.name = name
             isNew = true
         }
-        for uuid in advertisement.serviceUUIDs where !services.contains(uuid) && services.count < 32 {
+        for uuid in told.services where !services.contains(uuid) && services.count < 32 {
             services.append(uuid)
             isNew = true
         }
-        if family == nil, let told = familyName(advertising: advertisement.data) {
+        if family == nil, let told = familyName(advertising: data) {
             family = told
             isNew = true
         }

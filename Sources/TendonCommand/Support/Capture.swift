@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+// Capture files and ATT PDUs as Swift values. Pointers of the capture reader stay in this file.
+import CTendon
+import Tendon
+
+/// What a capture holds, in order.
+enum CaptureItem {
+    case connected(Link, peer: Address, peripheral: Bool)
+    case disconnected(Link, reason: Int32)
+    case att(Link, peer: Address, incoming: Bool, pdu: [UInt8])
+    case report(Address, rssi: Int, data: [UInt8], scanResponse: Bool)
+
+    /// A connection of an adapter.
+    struct Link: Hashable {
+        var adapter: UInt16
+        var handle: UInt16
+    }
+}
+
+/// A btsnoop file under way.
+final class CaptureReader {
+    private let reader = CBlock<tendon_capture_reader>()
+    private let decoder = CBlock<tendon_capture_decoder>()
+    private var isOpen = false
+    private(set) var records: UInt64 = 0
+
+    var malformed: UInt64 { decoder.pointer.pointee.malformed }
+    var offset: UInt64 { reader.pointer.pointee.offset }
+    var skipped: UInt64 { reader.pointer.pointee.skipped }
+
+    /// "-" is standard input.
+    func open(_ path: String) -> tendon_status {
+        tendon_capture_decoder_init(decoder.pointer)
+        let status = path == "-" ? tendon_capture_open_fd(reader.pointer, 0) : tendon_capture_open(reader.pointer, path)
+        isOpen = status >= 0
+        return status
+    }
+
+    deinit {
+        if isOpen { tendon_capture_reader_close(reader.pointer) }
+    }
+
+    /// All items of the next record with its time; 1, 0 at the end, or an error.
+    func next(_ body: (CaptureItem, _ microseconds: UInt64) -> Void) -> tendon_status {
+        var record = tendon_capture_record()
+        let status = tendon_capture_next(reader.pointer, &record)
+        guard status > 0 else { return status }
+        records += 1
+        tendon_capture_decoder_feed(decoder.pointer, &record)
+        var item = tendon_capture_item()
+        while tendon_capture_decoder_next(decoder.pointer, &item) {
+            body(CaptureItem(item), item.unix_us)
+        }
+        return status
+    }
+}
+
+extension CaptureItem {
+    fileprivate init(_ c: tendon_capture_item) {
+        let link = Link(adapter: c.adapter, handle: c.handle)
+        switch c.kind {
+        case TENDON_CAPTURE_CONNECTED: self = .connected(link, peer: Address(c.peer), peripheral: c.peripheral)
+        case TENDON_CAPTURE_DISCONNECTED: self = .disconnected(link, reason: c.reason)
+        case TENDON_CAPTURE_ATT:
+            self = .att(link, peer: Address(c.peer), incoming: c.incoming != c.peripheral, pdu: copied(c.pdu, c.length))
+        default:
+            self = .report(
+                Address(c.report.address), rssi: Int(c.report.rssi), data: copied(c.report.data, c.report.length),
+                scanResponse: Int(c.report.properties) & TENDON_AD_SCAN_RESPONSE != 0)
+        }
+    }
+}
+
+/// A decoded ATT PDU.
+struct ATTPDU {
+    var opcode: UInt8
+    var request: UInt8
+    var error: UInt8
+    var handle: UInt16
+    var offset: UInt16
+    var type: tendon_uuid
+    var data: [UInt8]
+    /// Of list responses and multiple notifications.
+    var items: [(handle: UInt16, value: [UInt8])] = []
+
+    /// Nil: malformed or unknown.
+    init?(_ bytes: [UInt8]) {
+        let decoded = lending(bytes) { pointer, count -> ATTPDU? in
+            var c = tendon_att_pdu()
+            guard tendon_att_decode(pointer, count, &c, nil) >= 0 else { return nil }
+            return ATTPDU(c)
+        }
+        guard let decoded else { return nil }
+        self = decoded
+    }
+
+    private init(_ c: tendon_att_pdu) {
+        opcode = c.opcode
+        request = c.request_opcode
+        error = c.error
+        handle = c.handle
+        offset = c.offset
+        type = c.type
+        data = copied(c.data, c.length)
+        var pdu = c
+        var walk = tendon_att_items_of(&pdu)
+        var item = tendon_att_item()
+        while tendon_att_items_next(&walk, &item) {
+            items.append((item.handle, copied(item.value, item.length)))
+        }
+    }
+}
+
+/// A UUID of 2 or 16 bytes as it stands in a PDU.
+func uuid(fromWire bytes: some Collection<UInt8>) -> tendon_uuid? {
+    var uuid = tendon_uuid()
+    return lending(Array(bytes)) { tendon_uuid_from_wire($0, $1, &uuid) } >= 0 ? uuid : nil
+}
+
+/// Name and services that advertising data tell.
+struct AdvertisedData {
+    var name: String?
+    var services: [BluetoothUUID] = []
+
+    init(_ data: [UInt8]) {
+        lending(data) { bytes, count in
+            var iterator = tendon_ad_begin(bytes, count)
+            var structure = tendon_ad_structure()
+            while tendon_ad_next(&iterator, &structure) {
+                take(structure.type, copied(structure.data, structure.length))
+            }
+        }
+    }
+
+    private mutating func take(_ type: UInt8, _ value: [UInt8]) {
+        let width: Int
+        switch type {
+        case 0x02, 0x03: width = 2
+        case 0x04, 0x05: width = 4
+        case 0x06, 0x07: width = 16
+        case 0x08, 0x09:
+            name = String(decoding: value, as: UTF8.self)
+            return
+        default: return
+        }
+        for start in stride(from: 0, through: value.count - width, by: width) {
+            guard let uuid = uuid(fromWire: value[start..<start + width]) else { continue }
+            services.append(BluetoothUUID(uuid))
+        }
+    }
+}
