@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: MIT */
+/* Advertising data: structures, values, text, builder. Hostile inputs of group G. */
+#include "tendon/host/advertisement.h"
+#include "test_bytes.h"
+
+/* Flags, one 16-bit UUID, a name, manufacturer data */
+#define DEVICE "02 01 06 03 03 d2fd 06 09 426f736521 05 ff 9e00 0109"
+
+static size_t count_structures(const uint8_t *data, size_t length, tendon_status *status) {
+    tendon_ad_iterator iterator = tendon_ad_begin(data, length);
+    tendon_ad_structure structure;
+    size_t count = 0;
+    while (tendon_ad_next(&iterator, &structure)) {
+        count++;
+    }
+    *status = iterator.reader.status;
+    assert_false(tendon_ad_next(&iterator, &structure));
+    return count;
+}
+
+static tendon_status decode_one(const char *hex, tendon_ad_value *out, block *keep) {
+    tendon_ad_structure structure;
+    *keep = block_hex(hex);
+    tendon_ad_iterator iterator = tendon_ad_begin(keep->data, keep->length);
+    assert_true(tendon_ad_next(&iterator, &structure));
+    return tendon_ad_decode(&structure, out);
+}
+
+static void walk_and_look_up(void **state) {
+    (void)state;
+    block b = block_hex(DEVICE);
+    tendon_status status;
+    tendon_ad_structure s;
+    const uint8_t *value;
+    size_t length;
+    int32_t number;
+    char name[32];
+    tendon_uuid bose = tendon_uuid_from_u16(0xFDD2), other = tendon_uuid_from_u16(0xFEBE);
+    assert_int_equal(count_structures(b.data, b.length, &status), 4);
+    assert_int_equal(status, TENDON_OK);
+    assert_true(tendon_ad_find(b.data, b.length, TENDON_AD_NAME_COMPLETE, &s) && s.length == 5);
+    assert_false(tendon_ad_find(b.data, b.length, TENDON_AD_URI, &s));
+    assert_true(tendon_ad_has_uuid(b.data, b.length, &bose));
+    assert_false(tendon_ad_has_uuid(b.data, b.length, &other));
+    assert_int_equal(tendon_ad_name(b.data, b.length, name, sizeof(name)), 5);
+    assert_string_equal(name, "Bose!");
+    assert_true(tendon_ad_manufacturer_data(b.data, b.length, 0x009E, &value, &length));
+    assert_hex(value, length, "0109");
+    assert_false(tendon_ad_manufacturer_data(b.data, b.length, 0x004C, &value, &length));
+    assert_true(tendon_ad_number(b.data, b.length, TENDON_AD_FLAGS, &number) && number == 6);
+    assert_false(tendon_ad_number(b.data, b.length, TENDON_AD_TX_POWER, &number));
+    assert_false(tendon_ad_number(b.data, b.length, TENDON_AD_NAME_COMPLETE, &number));
+    assert_int_equal(tendon_ad_name((const uint8_t *)"", 0, name, sizeof(name)), TENDON_ERROR_NOT_FOUND);
+    free(b.data);
+}
+
+/* Each cut: the structures that are whole, then the reason and the place of the one that is not. */
+static void walk_cut_at_each_byte(void **state) {
+    (void)state;
+    static const size_t ends[] = {0, 3, 7, 14, 20};
+    block whole = block_hex(DEVICE);
+    for (size_t length = 0; length <= whole.length; length++) {
+        block b = block_copy(whole.data, length);
+        tendon_status status;
+        size_t complete = 0;
+        while (complete < 4 && ends[complete + 1] <= length) {
+            complete++;
+        }
+        assert_int_equal(count_structures(b.data, b.length, &status), complete);
+        assert_int_equal(status, ends[complete] == length ? TENDON_OK : TENDON_ERROR_TRUNCATED);
+        free(b.data);
+    }
+    free(whole.data);
+}
+
+static void values_of_each_kind(void **state) {
+    (void)state;
+    tendon_ad_value v;
+    block b;
+    tendon_uuid uuid, expected;
+    uint32_t number;
+    assert_int_equal(decode_one("02 0a f4", &v, &b), TENDON_OK);
+    assert_true(v.kind == TENDON_AD_KIND_NUMBER && v.number == -12);
+    free(b.data);
+    assert_int_equal(decode_one("03 19 c103", &v, &b), TENDON_OK);
+    assert_int_equal(v.number, 0x03C1);
+    free(b.data);
+    assert_int_equal(decode_one("04 0d 0c025a", &v, &b), TENDON_OK);
+    assert_int_equal(v.number, 0x5A020C);
+    free(b.data);
+    assert_int_equal(decode_one("05 12 0600 ffff", &v, &b), TENDON_OK);
+    assert_true(v.kind == TENDON_AD_KIND_RANGE && v.minimum == 6 && v.maximum == 0xFFFF);
+    free(b.data);
+    assert_int_equal(decode_one("05 05 04030281", &v, &b), TENDON_OK);
+    assert_true(tendon_ad_uuid_at(&v, 0, &uuid) && tendon_uuid_as_u32(&uuid, &number) && number == 0x81020304u);
+    assert_false(tendon_ad_uuid_at(&v, 1, &uuid));
+    free(b.data);
+    assert_int_equal(decode_one("0d 17 010203040506 111213141516", &v, &b), TENDON_OK);
+    assert_true(v.kind == TENDON_AD_KIND_ADDRESSES && v.address.kind == TENDON_ADDRESS_PUBLIC);
+    assert_hex(v.address.bytes, 6, "060504030201");
+    assert_int_equal(v.length, 12);
+    free(b.data);
+    assert_int_equal(decode_one("08 1b 010203040506 01", &v, &b), TENDON_OK);
+    assert_true(v.address.kind == TENDON_ADDRESS_RANDOM && v.length == 6);
+    free(b.data);
+    assert_int_equal(decode_one("05 16 d2fd 0102", &v, &b), TENDON_OK);
+    expected = tendon_uuid_from_u16(0xFDD2);
+    assert_true(v.kind == TENDON_AD_KIND_SERVICE_DATA && tendon_uuid_equal(&v.uuid, &expected));
+    assert_hex(v.data, v.length, "0102");
+    free(b.data);
+    assert_int_equal(decode_one("06 20 04030281 aa", &v, &b), TENDON_OK);
+    assert_hex(v.data, v.length, "aa");
+    free(b.data);
+    assert_int_equal(decode_one("03 7e 0102", &v, &b), TENDON_OK); /* unknown types are kept */
+    assert_true(v.kind == TENDON_AD_KIND_BYTES && v.type == 0x7E && v.length == 2);
+    free(b.data);
+    assert_false(tendon_ad_uuid_at(&v, 0, &uuid));
+}
+
+static void service_data_in_three_forms(void **state) {
+    (void)state;
+    static const char *const forms[] = {"04 16 d2fd 77", "06 20 d2fd0000 77",
+                                        "12 21 fb349b5f8000008000100000 d2fd0000 77"};
+    tendon_uuid bose = tendon_uuid_from_u16(0xFDD2), other = tendon_uuid_from_u16(0xFDD3);
+    for (size_t i = 0; i < 3; i++) {
+        block b = block_hex(forms[i]);
+        const uint8_t *value;
+        size_t length;
+        assert_true(tendon_ad_service_data(b.data, b.length, &bose, &value, &length));
+        assert_hex(value, length, "77");
+        assert_false(tendon_ad_service_data(b.data, b.length, &other, &value, &length));
+        free(b.data);
+    }
+}
+
+static void mal_G01_length_zero(void **state) {
+    (void)state;
+    static const struct {
+        const char *hex;
+        size_t count;
+    } cases[] = {{"00", 0}, {"02 01 06 00 03 03 d2fd", 1}, {"02 01 06 00 ff", 1}, {"00 00 00 00", 0}};
+    for (size_t i = 0; i < 4; i++) {
+        block b = block_hex(cases[i].hex);
+        tendon_status status;
+        assert_int_equal(count_structures(b.data, b.length, &status), cases[i].count);
+        assert_int_equal(status, TENDON_OK);
+        free(b.data);
+    }
+}
+
+static void mal_G02_length_beyond_the_buffer(void **state) {
+    (void)state;
+    static const char *const cases[] = {"02 01 06 03 03 d2", "02 01 06 ff 09 41", "02 01 06 01", "02 01 06 ff"};
+    for (size_t i = 0; i < 4; i++) {
+        block b = block_hex(cases[i]);
+        tendon_ad_iterator iterator = tendon_ad_begin(b.data, b.length);
+        tendon_ad_structure s;
+        assert_true(tendon_ad_next(&iterator, &s) && s.type == 1);
+        assert_false(tendon_ad_next(&iterator, &s));
+        assert_int_equal(iterator.reader.status, TENDON_ERROR_TRUNCATED);
+        assert_int_equal(iterator.reader.error_offset, 3);
+        free(b.data);
+    }
+}
+
+/* G03, G04: every type with every length from 0 to 254: a value within the bytes, or a reason. */
+static void mal_G03_G04_every_type_and_length(void **state) {
+    (void)state;
+    for (unsigned type = 0; type < 256; type++) {
+        assert_true(strlen(tendon_ad_type_name((uint8_t)type)) > 0);
+        for (unsigned length = 0; length <= 254; length++) {
+            block b = {malloc(length > 0 ? length : 1), length};
+            memset(b.data, 0xA5, length > 0 ? length : 1);
+            tendon_ad_structure s = {(uint8_t)type, b.data, length};
+            tendon_ad_value v;
+            tendon_uuid uuid;
+            tendon_status status = tendon_ad_decode(&s, &v);
+            bool list2 = type == 2 || type == 3 || type == 0x14, list4 = type == 4 || type == 5 || type == 0x1F;
+            bool list16 = type == 6 || type == 7 || type == 0x15;
+            unsigned size = list2 ? 2 : list4 ? 4 : list16 ? 16 : 0;
+            assert_true(v.data >= b.data && v.data + v.length <= b.data + length);
+            if (size != 0) {
+                tendon_status expected = length % size == 0 ? TENDON_OK
+                                         : length < size    ? TENDON_ERROR_TRUNCATED
+                                                            : TENDON_ERROR_MALFORMED;
+                assert_int_equal(status, expected);
+                if (status == TENDON_OK) {
+                    assert_int_equal(tendon_ad_uuid_at(&v, length / size, &uuid), false);
+                    assert_int_equal(length > 0 && tendon_ad_uuid_at(&v, length / size - 1, &uuid), length > 0);
+                }
+            }
+            if (length == 0 && (type == 1 || type == 0x0A || type == 0x12 || type == 0x16 || type == 0x19 ||
+                                type == 0x1B || type == 0x1C || type == 0xFF)) {
+                assert_int_equal(status, TENDON_ERROR_TRUNCATED);
+            }
+            free(b.data);
+        }
+    }
+}
+
+/* G04: whole entries of a list that ends in a part of one are found, the part is not. */
+static void mal_G04_cut_last_uuid(void **state) {
+    (void)state;
+    block b = block_hex("04 03 d2fd be");
+    tendon_uuid bose = tendon_uuid_from_u16(0xFDD2), part = tendon_uuid_from_u16(0x00BE);
+    assert_true(tendon_ad_has_uuid(b.data, b.length, &bose));
+    assert_false(tendon_ad_has_uuid(b.data, b.length, &part));
+    free(b.data);
+}
+
+static void mal_G05_manufacturer_data(void **state) {
+    (void)state;
+    const uint8_t *value;
+    size_t length;
+    static const char *const short_ones[] = {"01 ff", "02 ff 9e"};
+    for (size_t i = 0; i < 2; i++) {
+        block b = block_hex(short_ones[i]);
+        assert_false(tendon_ad_manufacturer_data(b.data, b.length, 0x009E, &value, &length));
+        free(b.data);
+    }
+    uint8_t longest[255] = {254, 0xFF, 0x9E, 0x00};
+    block b = block_copy(longest, sizeof(longest));
+    assert_true(tendon_ad_manufacturer_data(b.data, b.length, 0x009E, &value, &length));
+    assert_int_equal(length, 251);
+    free(b.data);
+}
+
+static void mal_G06_service_data_shorter_than_its_uuid(void **state) {
+    (void)state;
+    static const char *const cases[] = {"01 16", "02 16 d2", "04 20 d2fd00", "10 21 000102030405060708090a0b0c0d0e"};
+    tendon_uuid bose = tendon_uuid_from_u16(0xFDD2);
+    const uint8_t *value;
+    size_t length;
+    for (size_t i = 0; i < 4; i++) {
+        block b = block_hex(cases[i]);
+        tendon_ad_value v;
+        block keep;
+        assert_false(tendon_ad_service_data(b.data, b.length, &bose, &value, &length));
+        assert_int_equal(decode_one(cases[i], &v, &keep), TENDON_ERROR_TRUNCATED);
+        free(keep.data);
+        free(b.data);
+    }
+}
+
+static void text_is(const char *hex, size_t capacity, const char *expected) {
+    char *out = malloc(capacity > 0 ? capacity : 1);
+    block b = block_hex(hex);
+    size_t length = tendon_ad_text(b.data, b.length, out, capacity);
+    if (capacity > 0) {
+        assert_int_equal(length, strlen(expected));
+        assert_string_equal(out, expected);
+    } else {
+        assert_int_equal(length, 0);
+    }
+    free(b.data);
+    free(out);
+}
+
+#define BAD "\xEF\xBF\xBD"
+
+static void mal_G07_hostile_names(void **state) {
+    (void)state;
+    text_is("426f7365", 64, "Bose");
+    text_is("c3bc e282ac f09f8ea7", 64, "\xC3\xBC\xE2\x82\xAC\xF0\x9F\x8E\xA7");
+    text_is("41 00 42", 64, "A");           /* NUL ends it */
+    text_is("1b5b324a 41", 64, BAD "[2JA"); /* terminal escape */
+    text_is("410d0a42 07 7f", 64, "A" BAD BAD "B" BAD BAD);
+    text_is("c280 c29b", 64, BAD BAD);            /* C1 controls */
+    text_is("e280ae 41 e281a6", 64, BAD "A" BAD); /* text direction */
+    text_is("e280a8 efbbbf", 64, BAD BAD);
+    text_is("80 41 ff fe", 64, BAD "A" BAD BAD);                              /* stray bytes */
+    text_is("c0af e08080 f0808080", 64, BAD BAD BAD BAD BAD BAD BAD BAD BAD); /* overlong */
+    text_is("eda080", 64, BAD BAD BAD);                                       /* surrogate */
+    text_is("f4908080 f5", 64, BAD BAD BAD BAD BAD);                          /* above U+10FFFF */
+    text_is("e282", 64, BAD BAD);                                             /* cut character */
+    text_is("f09f8e 41", 64, BAD BAD BAD "A");
+    for (size_t capacity = 0; capacity <= 4; capacity++) {
+        text_is("e282ac 41", capacity, capacity < 4 ? "" : "\xE2\x82\xAC");
+        text_is("1b", capacity, capacity < 4 ? "" : BAD);
+    }
+    uint8_t longest[250] = {249, 0x09};
+    char name[300];
+    memset(longest + 2, 0x1B, 248);
+    assert_int_equal(tendon_ad_name(longest, sizeof(longest), name, sizeof(name)), 297);
+    for (size_t i = 0; i < 297; i++) {
+        assert_true((uint8_t)name[i] >= 0x20);
+    }
+}
+
+/* All first bytes with all second bytes: the result is printable and never longer than three bytes for one. */
+static void mal_G07_text_exhaustive_pairs(void **state) {
+    (void)state;
+    for (unsigned first = 0; first < 256; first++) {
+        for (unsigned second = 0; second < 256; second++) {
+            uint8_t in[2] = {(uint8_t)first, (uint8_t)second};
+            char out[16], again[16];
+            size_t length = tendon_ad_text(in, 2, out, sizeof(out));
+            assert_true(length <= 6);
+            for (size_t i = 0; i < length; i++) {
+                assert_true((uint8_t)out[i] >= 0x20 && (uint8_t)out[i] != 0x7F);
+            }
+            assert_int_equal(tendon_ad_text((const uint8_t *)out, length, again, sizeof(again)), length);
+            assert_memory_equal(again, out, length); /* safe text stays as it is */
+        }
+    }
+}
+
+static void mal_G08_many_structures(void **state) {
+    (void)state;
+    uint8_t data[TENDON_AD_EXTENDED_MAX];
+    tendon_writer w = tendon_writer_make(data, sizeof(data));
+    tendon_status status;
+    for (unsigned i = 0; i < 50; i++) {
+        tendon_ad_put(&w, TENDON_AD_NAME_COMPLETE, &(char){(char)('a' + i % 26)}, 1);
+    }
+    assert_int_equal(count_structures(data, w.length, &status), 50);
+    char name[8];
+    assert_int_equal(tendon_ad_name(data, w.length, name, sizeof(name)), 1);
+    assert_string_equal(name, "a"); /* the first one counts */
+    memset(data, 1, sizeof(data));
+    assert_int_equal(count_structures(data, sizeof(data), &status), 825);
+    assert_int_equal(status, TENDON_OK);
+}
+
+static void complete_name_before_shortened(void **state) {
+    (void)state;
+    char name[16];
+    block b = block_hex("03 08 4141 03 09 4242");
+    assert_int_equal(tendon_ad_name(b.data, b.length, name, sizeof(name)), 2);
+    assert_string_equal(name, "BB");
+    free(b.data);
+    b = block_hex("03 08 4141");
+    assert_int_equal(tendon_ad_name(b.data, b.length, name, sizeof(name)), 2);
+    assert_string_equal(name, "AA");
+    free(b.data);
+}
+
+static void builder_makes_what_is_read(void **state) {
+    (void)state;
+    uint8_t out[64];
+    tendon_uuid uuids[2] = {tendon_uuid_from_u16(0xFDD2), tendon_uuid_from_u16(0x180A)};
+    tendon_uuid wide = tendon_uuid_from_u32(0x12345678);
+    tendon_writer w = tendon_writer_make(out, sizeof(out));
+    tendon_ad_put_flags(&w, 6);
+    tendon_ad_put_uuids(&w, uuids, 2, true);
+    tendon_ad_put_uuids(&w, uuids, 0, true);
+    tendon_ad_put_tx_power(&w, -4);
+    tendon_ad_put_appearance(&w, 0x03C1);
+    tendon_ad_put_service_data(&w, &uuids[0], "\x01", 1);
+    tendon_ad_put_manufacturer(&w, 0x009E, "\x01\x09", 2);
+    tendon_ad_put_name(&w, "Bose", 4);
+    assert_hex(out, (size_t)tendon_writer_result(&w),
+               "02 01 06 05 03 d2fd0a18 02 0a fc 03 19 c103 04 16 d2fd 01 05 ff 9e000109 05 09 426f7365");
+    w = tendon_writer_make(out, sizeof(out));
+    tendon_ad_put_uuids(&w, &wide, 1, false);
+    tendon_ad_put_service_data(&w, &wide, NULL, 0);
+    assert_hex(out, (size_t)tendon_writer_result(&w),
+               "11 06 fb349b5f8000008000100000 78563412 11 21 fb349b5f8000008000100000 78563412");
+}
+
+static void builder_keeps_to_its_room(void **state) {
+    (void)state;
+    uint8_t out[31];
+    uint8_t big[300] = {0};
+    tendon_uuid mixed[2] = {tendon_uuid_from_u16(0xFDD2), tendon_uuid_from_u32(0x12345678)};
+    tendon_uuid many[128] = {{{0}}};
+    tendon_writer w = tendon_writer_make(out, sizeof(out));
+    tendon_ad_put(&w, TENDON_AD_MANUFACTURER, big, 255);
+    assert_int_equal(tendon_writer_result(&w), TENDON_ERROR_OVERFLOW);
+    tendon_ad_put_flags(&w, 6);
+    tendon_ad_put_name(&w, "x", 1);
+    tendon_ad_put_uuids(&w, mixed, 1, true);
+    assert_true(tendon_writer_result(&w) == TENDON_ERROR_OVERFLOW && w.length == 0);
+    w = tendon_writer_make(out, sizeof(out));
+    tendon_ad_put(&w, TENDON_AD_MANUFACTURER, big, 30);
+    assert_int_equal(tendon_writer_result(&w), TENDON_ERROR_NO_ROOM);
+    w = tendon_writer_make(out, sizeof(out));
+    tendon_ad_put(&w, TENDON_AD_MANUFACTURER, big, 29);
+    assert_int_equal(tendon_writer_result(&w), 31);
+    w = tendon_writer_make(out, sizeof(out));
+    tendon_ad_put_uuids(&w, mixed, 2, true);
+    assert_int_equal(tendon_writer_result(&w), TENDON_ERROR_INVALID_ARGUMENT);
+    w = tendon_writer_make(out, sizeof(out));
+    tendon_ad_put_uuids(&w, many, 128, true);
+    assert_int_equal(tendon_writer_result(&w), TENDON_ERROR_OVERFLOW);
+    w = tendon_writer_make(out, sizeof(out));
+    tendon_ad_put_manufacturer(&w, 1, big, SIZE_MAX);
+    assert_int_equal(tendon_writer_result(&w), TENDON_ERROR_OVERFLOW);
+    w = tendon_writer_make(out, sizeof(out));
+    tendon_ad_put_service_data(&w, &mixed[0], big, 253);
+    assert_int_equal(tendon_writer_result(&w), TENDON_ERROR_OVERFLOW);
+}
+
+/* The name takes the room that is left, cut between characters. */
+static void builder_shortens_a_name(void **state) {
+    (void)state;
+    static const char name[] = "ab\xC3\xBC\xE2\x82\xAC"; /* a b ü € */
+    static const size_t fits[] = {0, 0, 0, 1, 2, 2, 4, 4, 4, 7};
+    for (size_t room = 0; room < 10; room++) {
+        uint8_t out[16];
+        tendon_writer w = tendon_writer_make(out, room);
+        tendon_ad_put_name(&w, name, 7);
+        assert_int_equal(tendon_writer_result(&w), fits[room] == 0 ? 0 : fits[room] + 2);
+        if (fits[room] > 0) {
+            assert_int_equal(out[1], fits[room] == 7 ? TENDON_AD_NAME_COMPLETE : TENDON_AD_NAME_SHORTENED);
+        }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(walk_and_look_up),
+        cmocka_unit_test(walk_cut_at_each_byte),
+        cmocka_unit_test(values_of_each_kind),
+        cmocka_unit_test(service_data_in_three_forms),
+        cmocka_unit_test(mal_G01_length_zero),
+        cmocka_unit_test(mal_G02_length_beyond_the_buffer),
+        cmocka_unit_test(mal_G03_G04_every_type_and_length),
+        cmocka_unit_test(mal_G04_cut_last_uuid),
+        cmocka_unit_test(mal_G05_manufacturer_data),
+        cmocka_unit_test(mal_G06_service_data_shorter_than_its_uuid),
+        cmocka_unit_test(mal_G07_hostile_names),
+        cmocka_unit_test(mal_G07_text_exhaustive_pairs),
+        cmocka_unit_test(mal_G08_many_structures),
+        cmocka_unit_test(complete_name_before_shortened),
+        cmocka_unit_test(builder_makes_what_is_read),
+        cmocka_unit_test(builder_keeps_to_its_room),
+        cmocka_unit_test(builder_shortens_a_name),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
