@@ -63,8 +63,9 @@ typedef struct tendon_simulated_bose_counters {
 
 /** What one central still has to get. */
 typedef struct tendon_simulated_bose_outbox {
-    uint16_t sent; /**< bytes of the pending records that it has */
+    bool waiting;  /**< it has not got all of the pending records */
     bool held;     /**< its link was full at the last try */
+    uint16_t sent; /**< bytes of the pending records that it has */
     uint8_t dirty; /**< bit n: notify characteristic n's present value */
     uint8_t gesture_count;
     uint8_t gestures[TENDON_SIMULATED_BOSE_GESTURE_QUEUE][3];
