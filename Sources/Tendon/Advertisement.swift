@@ -58,9 +58,13 @@ extension Advertisement {
         return all
     }
 
-    /// Complete or shortened local name.
+    /// Complete or shortened local name, safe for logs and terminals.
     public var localName: String? {
-        structures.first { $0.type == 0x09 || $0.type == 0x08 }.map { String(decoding: $0.value, as: UTF8.self) }
+        var found = false
+        let name = printed(size: 768) { out in
+            found = lending(data) { tendon_ad_name($0, $1, out, 768) } >= 0
+        }
+        return found ? name : nil
     }
 
     /// Services that the device says it has, of all three widths.

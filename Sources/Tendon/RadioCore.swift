@@ -61,7 +61,19 @@ package final class RadioCore: @unchecked Sendable {
     }
 
     private static func openBluez(_ adapter: String?, _ loop: Loop) throws(TendonError) -> RadioCore {
-        throw TendonError(status: Int32(TENDON_RADIO_ERROR_NO_ADAPTER), operation: .openRadio)
+        #if BlueZ
+            let block = CBlock<tendon_bluez_radio>()
+            let status: tendon_status
+            if let adapter {
+                status = adapter.withCString { tendon_bluez_open(block.pointer, loop.core.block.pointer, $0) }
+            } else {
+                status = tendon_bluez_open(block.pointer, loop.core.block.pointer, nil)
+            }
+            try check(status, .openRadio)
+            return RadioCore(loop: loop, radio: block.member(\.radio), memory: block)
+        #else
+            throw TendonError(status: Int32(TENDON_RADIO_ERROR_NO_KERNEL_SUPPORT), operation: .openRadio)
+        #endif
     }
 
     var name: String { String(cString: radio.pointee.ops.pointee.name) }

@@ -30,6 +30,7 @@ public struct TendonError: Error, Sendable, Hashable {
         public static let read = Operation(rawValue: "read")
         public static let write = Operation(rawValue: "write")
         public static let subscribe = Operation(rawValue: "subscribe")
+        public static let pair = Operation(rawValue: "pair")
         public static let receive = Operation(rawValue: "receive")
         public static let parse = Operation(rawValue: "parse")
     }

@@ -128,6 +128,11 @@ package func copied(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> [UInt8] {
     return Array(UnsafeBufferPointer(start: bytes, count: count))
 }
 
+/// The first `count` elements of a C array, which Swift sees as a tuple.
+package func elements<Tuple, Element>(_ tuple: Tuple, of type: Element.Type, _ count: Int) -> [Element] {
+    withUnsafeBytes(of: tuple) { Array($0.bindMemory(to: Element.self).prefix(count)) }
+}
+
 /// Lends an array's bytes for a call.
 package func lending<Result>(_ bytes: [UInt8], _ body: (UnsafePointer<UInt8>?, Int) -> Result) -> Result {
     bytes.withUnsafeBufferPointer { body($0.baseAddress, $0.count) }
@@ -250,7 +255,7 @@ func startThread(_ body: @escaping @Sendable () -> Void) throws(TendonError) {
 }
 
 /// One line on standard error.
-func say(_ line: String) {
+package func say(_ line: String) {
     var text = line + "\n"
     text.withUTF8 { _ = write(2, $0.baseAddress, $0.count) }
 }

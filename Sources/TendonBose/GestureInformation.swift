@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+import CTendon
+import Tendon
+
+/// What the device says about its gestures.
+public struct GestureInformation: Sendable {
+    let c: tendon_bose_gesture_information
+
+    init(_ c: tendon_bose_gesture_information) { self.c = c }
+
+    /// In the device's order.
+    public var availableGestures: [GestureType] {
+        elements(c.records, of: tendon_bose_gesture_record.self, c.count).map { GestureType(id: $0.gesture_id) }
+    }
+}
+
+/// Which gestures are on. A value: change a copy, hand it to the device.
+public struct GestureConfiguration: Sendable {
+    private(set) var c: tendon_bose_gesture_configuration
+
+    init(_ c: tendon_bose_gesture_configuration) { self.c = c }
+
+    private var entries: [tendon_bose_gesture_entry] {
+        elements(c.entries, of: tendon_bose_gesture_entry.self, c.count)
+    }
+
+    /// False: the device does not have the gesture.
+    @discardableResult
+    public mutating func set(gesture: GestureType, enabled: Bool) -> Bool {
+        tendon_bose_set_gesture(&c, gesture.id, enabled) >= 0
+    }
+
+    /// All that have a name.
+    public mutating func enableAll() { tendon_bose_set_all_gestures(&c, true) }
+    public mutating func disableAll() { tendon_bose_set_all_gestures(&c, false) }
+
+    public func isEnabled(gesture: GestureType) -> Bool { enabledGestures.contains(gesture) }
+
+    public var allGestures: [GestureType] { entries.map { GestureType(id: $0.gesture_id) } }
+    public var enabledGestures: [GestureType] {
+        entries.filter(\.enabled).map { GestureType(id: $0.gesture_id) }
+    }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+import CTendon
+
+/// Sensors and sample periods that a program needs; empty sets ask for nothing.
+public struct SensorIntent: Sendable, Hashable {
+    public let sensors: Set<SensorType>
+    public let samplePeriods: Set<SamplePeriod>
+
+    public init(sensors: Set<SensorType>, samplePeriods: Set<SamplePeriod> = []) {
+        self.sensors = sensors
+        self.samplePeriods = samplePeriods
+    }
+}
+
+/// Gestures that a program needs.
+public struct GestureIntent: Sendable, Hashable {
+    public let gestures: Set<GestureType>
+
+    public init(gestures: Set<GestureType>) { self.gestures = gestures }
+}
+
+/// What a device lacks of it.
+public struct IntentsCheckFailed: Error, Sendable, Hashable {
+    public let missingSensors: Set<SensorType>
+    public let missingSamplePeriods: Set<SamplePeriod>
+    public let missingGestures: Set<GestureType>
+
+    init(_ c: tendon_bose_intent_check) {
+        missingSensors = Set((0..<32).filter { c.missing_sensors & (1 << $0) != 0 }.map { SensorType(id: UInt8($0)) })
+        missingSamplePeriods = Set(SamplePeriod.all(in: c.missing_periods))
+        missingGestures = Set(GestureType.all(in: c.missing_gestures))
+    }
+}
+
+/// What works, but perhaps not as fast as wanted.
+public struct IntentsWarnings: Sendable, Hashable {
+    /// More sensors than the device runs at a time.
+    public let tooManySensors: Bool
+    /// More bytes than the device sends in a transmission period.
+    public let overPayload: Bool
+}
+
+extension tendon_bose_intent {
+    /// `nil` when nothing is asked for.
+    init?(_ sensor: SensorIntent?, _ gesture: GestureIntent?) {
+        guard sensor != nil || gesture != nil else { return nil }
+        self.init()
+        sensors = (sensor?.sensors ?? []).reduce(0) { $0 | ($1.id < 32 ? UInt32(1) << UInt32($1.id) : 0) }
+        periods = (sensor?.samplePeriods ?? []).reduce(0) { $0 | $1.bit }
+        gestures = (gesture?.gestures ?? []).reduce(0) { $0 | $1.bit }
+    }
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+import Synchronization
+import Tendon
+
+/// What `BoseWearable.enableCommonLogging()` turns on.
+final class Log: Sendable {
+    static let shared = Log()
+    private let isOn = Atomic<Bool>(false)
+
+    func enable() { isOn.store(true, ordering: .relaxed) }
+
+    func write(_ line: @autoclosure () -> String) {
+        guard isOn.load(ordering: .relaxed) else { return }
+        say("tendon: bose: \(line())")
+    }
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+import CTendon
+import Tendon
+
+/// How a device that needs pairing gets it.
+public enum PairingService: Sendable, Hashable {
+    /// Refused: the opening fails.
+    case none
+    /// Plays what the kernel's pairing will be, for tests and simulated devices.
+    case scripted(succeeds: Bool, after: Duration = .zero)
+}
+
+/// Stands in for the pairing delegate during `startConnection`.
+public enum PairingPrompt: Sendable {
+    /// Prompt the wearer to put the device into pairing mode.
+    case begin(Address)
+    /// Take the prompt away; the error says why it failed.
+    case end(Address, BoseWearableError?)
+}
+
+public typealias PairingHandler = @Sendable (PairingPrompt) -> Void
+
+/// The scripted pairing service of the C core, driven by the loop. For the loop's thread.
+final class PairingScript: @unchecked Sendable {
+    // Touched on the loop's thread alone.
+    private let script = CBlock<tendon_scripted_pairing>()
+    private let block = CBlock<tendon_pairing_service>()
+    private let inner: tendon_pairing_service
+    private var timer: LoopTimer?
+
+    var service: CPointer<tendon_pairing_service> { block.pointer }
+
+    init?(_ service: PairingService, _ loop: Loop) {
+        guard case .scripted(let succeeds, let delay) = service else { return nil }
+        tendon_scripted_pairing_init(
+            script.pointer, succeeds ? 0 : Int32(TENDON_RADIO_ERROR_PAIRING_FAILED),
+            UInt32(clamping: delay.milliseconds))
+        inner = tendon_scripted_pairing_service(script.pointer)
+        block.pointer.pointee = inner
+        block.pointer.pointee.context = context(of: self)
+        block.pointer.pointee.start = { context, peer, done, doneContext, now in
+            let me = object(PairingScript.self, context)
+            let status = me.inner.start(me.inner.context, peer, done, doneContext, now)
+            me.arm()
+            return status
+        }
+        block.pointer.pointee.cancel = { context, peer in
+            let me = object(PairingScript.self, context)
+            me.inner.cancel(me.inner.context, peer)
+            me.arm()
+        }
+        block.pointer.pointee.bonded = { context, peer in
+            let me = object(PairingScript.self, context)
+            return me.inner.bonded(me.inner.context, peer)
+        }
+        timer = LoopTimer(loop.core) { [unowned self] in
+            tendon_scripted_pairing_tick(self.script.pointer, tendon_now_ms())
+            self.arm()
+        }
+    }
+
+    private func arm() {
+        timer?.deadline = tendon_scripted_pairing_deadline(script.pointer)
+    }
+
+    func remove() {
+        timer?.remove()
+        timer = nil
+    }
+}

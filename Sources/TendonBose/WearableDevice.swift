@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+import CTendon
+import Tendon
+
+/// A wearable: what it is, what it measures, and how it is set.
+///
+/// ```swift
+/// let samples = device.sensorData
+/// try await device.configureSensors { $0.enable(sensor: .rotation, at: ._20ms) }
+/// for try await value in samples { print(value.timestamp, value.sample) }
+/// ```
+@TendonActor
+public final class WearableDevice {
+    /// As it advertises.
+    public nonisolated let name: String?
+    public nonisolated let address: Address
+    private let core: SessionCore
+
+    init(core: SessionCore, name: String?) {
+        self.core = core
+        self.name = name
+        address = core.address
+    }
+
+    // MARK: What is known
+
+    public var deviceInformation: DeviceInformation { DeviceInformation(core.c.texts) }
+    public var wearableDeviceInformation: WearableDeviceInformation? {
+        core.c.has_device ? WearableDeviceInformation(core.c.device) : nil
+    }
+    public var sensorInformation: SensorInformation? { core.c.has_sensors ? SensorInformation(core.c.sensors) : nil }
+    public var sensorConfiguration: SensorConfiguration? { core.sensorConfiguration }
+    public var gestureInformation: GestureInformation? { core.c.has_gestures ? GestureInformation(core.c.gestures) : nil }
+    public var gestureConfiguration: GestureConfiguration? {
+        core.c.has_gesture_configuration ? GestureConfiguration(core.c.gesture_configuration) : nil
+    }
+    public var firmwareVersion: FirmwareVersion {
+        FirmwareVersion(
+            installed: deviceInformation.firmwareRevision,
+            update: FirmwareVersion.Update(rawValue: core.c.firmware.rawValue) ?? .unknown)
+    }
+
+    /// Values of the device that were taken, passed over and rejected.
+    public var counters: tendon_bose_counters { core.counters }
+
+    // MARK: Asking again; the update event follows
+
+    public func refreshWearableDeviceInformation() throws(BoseWearableError) {
+        try core.refresh(TENDON_BOSE_DEVICE_INFORMATION)
+    }
+    public func refreshSensorInformation() throws(BoseWearableError) {
+        try core.refresh(TENDON_BOSE_SENSOR_INFORMATION)
+    }
+    public func refreshSensorConfiguration() throws(BoseWearableError) {
+        try core.refresh(TENDON_BOSE_SENSOR_CONFIGURATION)
+    }
+    public func refreshGestureInformation() throws(BoseWearableError) {
+        try core.refresh(TENDON_BOSE_GESTURE_INFORMATION)
+    }
+    public func refreshGestureConfiguration() throws(BoseWearableError) {
+        try core.refresh(TENDON_BOSE_GESTURE_CONFIGURATION)
+    }
+    /// The texts are fixed while a session is open: the event tells what is known.
+    public func refreshDeviceInformation() {
+        core.announceTexts()
+    }
+
+    // MARK: Setting
+
+    /// Writes a configuration; the outcome is an event.
+    public func changeSensorConfiguration(_ configuration: SensorConfiguration) {
+        core.configure(configuration)
+    }
+
+    /// Changes the last known configuration and writes it; the outcome is an event.
+    public func configureSensors(_ change: (inout SensorConfiguration) -> Void) {
+        guard var configuration = sensorConfiguration else {
+            return core.fail(.didFailToWriteSensorConfiguration(.missingRequiredData))
+        }
+        change(&configuration)
+        core.configure(configuration)
+    }
+
+    /// Changes the configuration and waits until the device has taken it.
+    public func configureSensors(_ change: (inout SensorConfiguration) -> Void) async throws(BoseWearableError) {
+        var events = events.makeAsyncIterator()
+        (configureSensors as ((inout SensorConfiguration) -> Void) -> Void)(change)
+        try await outcome(&events) { event in
+            switch event {
+            case .didWriteSensorConfiguration: .success(())
+            case .didFailToWriteSensorConfiguration(let error): .failure(error)
+            default: nil
+            }
+        }
+    }
+
+    public func changeGestureConfiguration(_ configuration: GestureConfiguration) {
+        core.configure(configuration)
+    }
+
+    public func configureGestures(_ change: (inout GestureConfiguration) -> Void) {
+        guard var configuration = gestureConfiguration else {
+            return core.fail(.didFailToWriteGestureConfiguration(.missingRequiredData))
+        }
+        change(&configuration)
+        core.configure(configuration)
+    }
+
+    public func configureGestures(_ change: (inout GestureConfiguration) -> Void) async throws(BoseWearableError) {
+        var events = events.makeAsyncIterator()
+        (configureGestures as ((inout GestureConfiguration) -> Void) -> Void)(change)
+        try await outcome(&events) { event in
+            switch event {
+            case .didWriteGestureConfiguration: .success(())
+            case .didFailToWriteGestureConfiguration(let error): .failure(error)
+            default: nil
+            }
+        }
+    }
+
+    private func outcome(
+        _ events: inout EventSequence<WearableDeviceEvent>.Iterator,
+        _ judge: (WearableDeviceEvent) -> Result<Void, BoseWearableError>?
+    ) async throws(BoseWearableError) {
+        while let event = try? await events.next(isolation: TendonActor.shared) {
+            guard let result = judge(event) else { continue }
+            return try result.get()
+        }
+        throw Task.isCancelled ? .cancelled : .disconnectedByDevice
+    }
+
+    /// Throws what the device lacks; what it returns are warnings.
+    @discardableResult
+    public func validateIntents(
+        sensor: SensorIntent?, gesture: GestureIntent?
+    ) throws(IntentsCheckFailed) -> IntentsWarnings {
+        try core.validate(sensor, gesture)
+    }
+
+    // MARK: Listening
+
+    /// `handler` runs on the loop's thread until the token goes.
+    public func addEventListener(
+        _ handler: @escaping @TendonActor (WearableDeviceEvent) -> Void
+    ) -> ListenerToken {
+        core.listen { event in TendonActor.assumeIsolated { handler(event) } }
+    }
+
+    /// `handler` runs on `queue` until the token goes.
+    public func addEventListener(
+        queue: CallbackQueue, _ handler: @escaping @Sendable (WearableDeviceEvent) -> Void
+    ) -> ListenerToken {
+        core.listen { event in queue.run { handler(event) } }
+    }
+
+    /// What happens on the device, from now until the session closes.
+    public var events: EventSequence<WearableDeviceEvent> { core.observeDevice(256, .dropNewest) }
+    /// Samples, from now until the session closes.
+    public var sensorData: EventSequence<SensorValue> { sensorData(capacity: 256) }
+    public func sensorData(capacity: Int, policy: OverflowPolicy = .dropNewest) -> EventSequence<SensorValue> {
+        core.observeSamples(capacity, policy)
+    }
+    /// Gestures, from now until the session closes.
+    public var gestureData: EventSequence<GestureData> { core.observeGestures(64, .dropNewest) }
+
+    // MARK: What goes over BMAP, whose format is not published
+
+    public var hasFocus: Bool { true }
+    public func requestFocus() {}
+    public func changeName(_ name: String) throws(BoseWearableError) { throw .unsupported }
+    public func changeAnr(_ mode: Int) throws(BoseWearableError) { throw .unsupported }
+    public func changeCnc(_ level: Int, enabled: Bool) throws(BoseWearableError) { throw .unsupported }
+}

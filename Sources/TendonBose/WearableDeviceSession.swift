@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+import CTendon
+import Tendon
+
+/// A connection to a wearable. The link ends with the last reference to the session.
+///
+/// ```swift
+/// session.delegate = self
+/// try session.open()      // again, after it was closed
+/// ```
+@TendonActor
+public final class WearableDeviceSession {
+    public weak var delegate: (any WearableDeviceSessionDelegate)?
+    public weak var pairingDelegate: (any WearableDeviceSessionPairingDelegate)?
+    public nonisolated let address: Address
+    let core: SessionCore
+    private let wearable: WearableDevice
+
+    init(core: SessionCore, name: String?) {
+        self.core = core
+        address = core.address
+        wearable = WearableDevice(core: core, name: name)
+        core.session = self
+    }
+
+    deinit {
+        let core = core
+        core.loop.post { core.abandon() }
+    }
+
+    /// `nil` until the session was open once.
+    public var device: WearableDevice? { core.c.has_device ? wearable : nil }
+
+    public var isOpen: Bool { core.state == TENDON_BOSE_OPEN || core.state == TENDON_BOSE_SUSPENDED }
+    /// "closed", "connecting", "open" …
+    public var stateName: String { String(cString: tendon_bose_state_name(core.state)) }
+
+    /// What happens to the session, from now on.
+    public var events: EventSequence<WearableDeviceSessionEvent> { core.observeSession() }
+
+    /// Opens a closed session, any number of times; the delegate is told the outcome.
+    public func open() throws(BoseWearableError) {
+        do {
+            try core.open(hasPairingDelegate: pairingDelegate != nil)
+        } catch {
+            throw BoseWearableError(error.status, error.operation)
+        }
+    }
+
+    /// Opens a closed session and waits for the outcome. Cancelling the task ends the attempt.
+    public func open() async throws(BoseWearableError) {
+        var events = events.makeAsyncIterator()
+        try (open as () throws(BoseWearableError) -> Void)()
+        while let event = try? await events.next() {
+            switch event {
+            case .didOpen: return
+            case .didFailToOpen(let error): throw error
+            default: continue
+            }
+        }
+        core.close()
+        throw .cancelled
+    }
+
+    /// Turns off what we turned on, then ends the link; the delegate is told.
+    public func close() {
+        core.close()
+    }
+
+    /// Ends the link and waits until it is down.
+    public func close() async {
+        guard core.state != TENDON_BOSE_CLOSED else { return }
+        var events = events.makeAsyncIterator()
+        core.close()
+        while core.state != TENDON_BOSE_CLOSED, (try? await events.next()) != nil {}
+    }
+
+    func deliver(_ event: WearableDeviceSessionEvent) {
+        Log.shared.write("\(address): \(event)")
+        switch event {
+        case .didOpen: delegate?.sessionDidOpen(self)
+        case .didFailToOpen(let error): delegate?.session(self, didFailToOpenWithError: error)
+        case .didClose(let error): delegate?.session(self, didCloseWithError: error)
+        case .requiresPairingMode:
+            pairingDelegate?.sessionRequiresPairingMode(self)
+            if pairingDelegate == nil { core.pairingHandler?(.begin(address)) }
+        case .startedPairing: break
+        case .finishedPairing(let error):
+            let result: Result<Void, BoseWearableError> = error.map { .failure($0) } ?? .success(())
+            pairingDelegate?.session(self, finishedPairingWithResult: result)
+            if pairingDelegate == nil { core.pairingHandler?(.end(address, error)) }
+        }
+    }
+}
