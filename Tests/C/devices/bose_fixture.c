@@ -354,10 +354,7 @@ void fixture_remove(fixture *f, uint16_t first, uint16_t last) {
 
 /* ---- driving ---- */
 
-void fixture_connect(fixture *f) {
-    f->connect_asked = f->disconnect_asked = f->pair_asked = false;
-    assert_int_equal(tendon_bose_session_open(&f->session, f->now), TENDON_OK);
-    assert_true(f->connect_asked);
+void fixture_link_up(fixture *f) {
     tendon_bearer_io io = {f, on_send};
     tendon_att_bearer_init(&f->bearer, io, 247);
     tendon_gatt_client_config config = {.bearer = &f->bearer,
@@ -370,6 +367,13 @@ void fixture_connect(fixture *f) {
     f->log_count = 0;
     f->up = true;
     tendon_bose_session_inputs.connected(&f->session, &f->client, f->now);
+}
+
+void fixture_connect(fixture *f) {
+    f->connect_asked = f->disconnect_asked = f->pair_asked = false;
+    assert_int_equal(tendon_bose_session_open(&f->session, f->now), TENDON_OK);
+    assert_true(f->connect_asked);
+    fixture_link_up(f);
 }
 
 static void tick_all(fixture *f) {
@@ -500,6 +504,9 @@ void fixture_reach(fixture *f, tendon_bose_state state) {
 void fixture_notify(fixture *f, uint16_t handle, const char *hex) {
     uint8_t value[512];
     size_t length = unhex(hex, value, sizeof value);
+    if (!f->up) {
+        return;
+    }
     uint8_t *pdu = malloc(length + 3);
     pdu[0] = 0x1B;
     put16(pdu + 1, handle);
@@ -512,6 +519,9 @@ void fixture_status(fixture *f, uint16_t status) {
     attribute *a = fixture_attribute(f, H_DEVICE);
     a->value[17] = (uint8_t)(status >> 8);
     a->value[18] = (uint8_t)(status & 0xFF);
+    if (!f->up) {
+        return;
+    }
     uint8_t pdu[3 + 19] = {0x1B, H_DEVICE, 0};
     memcpy(pdu + 3, a->value, 19);
     tendon_att_bearer_receive(&f->bearer, pdu, sizeof pdu, f->now);

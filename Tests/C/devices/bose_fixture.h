@@ -110,6 +110,8 @@ void fixture_remove(fixture *f, uint16_t first, uint16_t last);
 /* Makes the session anew from f->config, as a test has changed it. */
 void fixture_init(fixture *f);
 
+/* The link comes up, whatever the session thinks of it. */
+void fixture_link_up(fixture *f);
 /* Opens and lets the link come up; answers nothing yet. */
 void fixture_connect(fixture *f);
 /* Answers requests and ticks until nothing is left to do, or the state is reached. */
@@ -125,7 +127,7 @@ void fixture_lose(fixture *f, tendon_status reason);
 /* The link does what it was asked for. */
 void fixture_disconnect_if_asked(fixture *f);
 void fixture_notify(fixture *f, uint16_t handle, const char *hex);
-/* A device information notification with this status. */
+/* A device information notification with this status; none when the link is down. */
 void fixture_status(fixture *f, uint16_t status);
 
 size_t fixture_count(const fixture *f, tendon_bose_event_kind kind);
