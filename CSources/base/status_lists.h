@@ -33,60 +33,37 @@
     X(0xFE, PROCEDURE_ALREADY_IN_PROGRESS, "the procedure is under way already")                                       \
     X(0xFF, OUT_OF_RANGE, "the value is out of range")
 
-/* Core Spec Vol 1 Part F 1.3. */
+/* Core Spec Vol 1 Part F 1.3: those that an LE controller or link can give. */
 #define TENDON_HCI_CODE_LIST(X)                                                                                        \
     X(0x01, UNKNOWN_COMMAND, "unknown HCI command")                                                                    \
     X(0x02, UNKNOWN_CONNECTION, "unknown connection identifier")                                                       \
     X(0x03, HARDWARE_FAILURE, "hardware failure")                                                                      \
-    X(0x04, PAGE_TIMEOUT, "page timeout")                                                                              \
     X(0x05, AUTHENTICATION_FAILURE, "authentication failure")                                                          \
     X(0x06, KEY_MISSING, "PIN or key missing")                                                                         \
     X(0x07, MEMORY_EXCEEDED, "memory capacity exceeded")                                                               \
     X(0x08, CONNECTION_TIMEOUT, "the link was lost: supervision timeout")                                              \
     X(0x09, CONNECTION_LIMIT, "connection limit exceeded")                                                             \
-    X(0x0A, SYNCHRONOUS_CONNECTION_LIMIT, "synchronous connection limit exceeded")                                     \
     X(0x0B, CONNECTION_EXISTS, "the connection exists already")                                                        \
     X(0x0C, COMMAND_DISALLOWED, "command disallowed in the controller's present state")                                \
     X(0x0D, REJECTED_RESOURCES, "connection rejected: limited resources")                                              \
-    X(0x0E, REJECTED_SECURITY, "connection rejected: security reasons")                                                \
-    X(0x0F, REJECTED_ADDRESS, "connection rejected: unacceptable address")                                             \
-    X(0x10, ACCEPT_TIMEOUT, "connection accept timeout exceeded")                                                      \
     X(0x11, UNSUPPORTED_FEATURE, "unsupported feature or parameter value")                                             \
     X(0x12, INVALID_PARAMETERS, "invalid HCI command parameters")                                                      \
     X(0x13, REMOTE_USER_TERMINATED, "the remote side ended the connection")                                            \
     X(0x14, REMOTE_LOW_RESOURCES, "the remote side ended the connection: low resources")                               \
     X(0x15, REMOTE_POWER_OFF, "the remote side ended the connection: power off")                                       \
     X(0x16, LOCAL_HOST_TERMINATED, "connection ended by the local host")                                               \
-    X(0x17, REPEATED_ATTEMPTS, "repeated attempts")                                                                    \
     X(0x18, PAIRING_NOT_ALLOWED, "pairing not allowed")                                                                \
-    X(0x19, UNKNOWN_LMP_PDU, "unknown LMP PDU")                                                                        \
     X(0x1A, UNSUPPORTED_REMOTE_FEATURE, "unsupported remote feature")                                                  \
-    X(0x1B, SCO_OFFSET_REJECTED, "SCO offset rejected")                                                                \
-    X(0x1C, SCO_INTERVAL_REJECTED, "SCO interval rejected")                                                            \
-    X(0x1D, SCO_AIR_MODE_REJECTED, "SCO air mode rejected")                                                            \
     X(0x1E, INVALID_LL_PARAMETERS, "invalid LMP or LL parameters")                                                     \
     X(0x1F, UNSPECIFIED_ERROR, "unspecified error")                                                                    \
     X(0x20, UNSUPPORTED_LL_PARAMETER, "unsupported LMP or LL parameter value")                                         \
-    X(0x21, ROLE_CHANGE_NOT_ALLOWED, "role change not allowed")                                                        \
     X(0x22, LL_RESPONSE_TIMEOUT, "LMP or LL response timeout")                                                         \
     X(0x23, LL_COLLISION, "LMP or LL procedure collision")                                                             \
-    X(0x24, LMP_PDU_NOT_ALLOWED, "LMP PDU not allowed")                                                                \
     X(0x25, ENCRYPTION_MODE_NOT_ACCEPTABLE, "encryption mode not acceptable")                                          \
-    X(0x26, LINK_KEY_CANNOT_BE_CHANGED, "the link key cannot be changed")                                              \
-    X(0x27, QOS_NOT_SUPPORTED, "requested quality of service not supported")                                           \
     X(0x28, INSTANT_PASSED, "instant passed")                                                                          \
-    X(0x29, PAIRING_UNIT_KEY_NOT_SUPPORTED, "pairing with unit key not supported")                                     \
     X(0x2A, DIFFERENT_TRANSACTION_COLLISION, "different transaction collision")                                        \
-    X(0x2C, QOS_UNACCEPTABLE, "quality of service: unacceptable parameter")                                            \
-    X(0x2D, QOS_REJECTED, "quality of service rejected")                                                               \
-    X(0x2E, CHANNEL_ASSESSMENT_NOT_SUPPORTED, "channel assessment not supported")                                      \
     X(0x2F, INSUFFICIENT_SECURITY, "insufficient security")                                                            \
     X(0x30, PARAMETER_OUT_OF_RANGE, "parameter out of mandatory range")                                                \
-    X(0x32, ROLE_SWITCH_PENDING, "role switch pending")                                                                \
-    X(0x34, RESERVED_SLOT_VIOLATION, "reserved slot violation")                                                        \
-    X(0x35, ROLE_SWITCH_FAILED, "role switch failed")                                                                  \
-    X(0x36, INQUIRY_RESPONSE_TOO_LARGE, "extended inquiry response too large")                                         \
-    X(0x37, SIMPLE_PAIRING_NOT_SUPPORTED, "secure simple pairing not supported by the host")                           \
     X(0x38, HOST_BUSY_PAIRING, "the host is busy pairing")                                                             \
     X(0x39, NO_SUITABLE_CHANNEL, "connection rejected: no suitable channel found")                                     \
     X(0x3A, CONTROLLER_BUSY, "controller busy")                                                                        \
@@ -94,15 +71,10 @@
     X(0x3C, ADVERTISING_TIMEOUT, "advertising timeout")                                                                \
     X(0x3D, MIC_FAILURE, "connection ended: message integrity check failed")                                           \
     X(0x3E, CONNECTION_FAILED_TO_ESTABLISH, "the connection failed to be established")                                 \
-    X(0x40, COARSE_CLOCK_ADJUSTMENT_REJECTED, "coarse clock adjustment rejected")                                      \
-    X(0x41, TYPE0_SUBMAP_NOT_DEFINED, "type 0 submap not defined")                                                     \
     X(0x42, UNKNOWN_ADVERTISING_IDENTIFIER, "unknown advertising identifier")                                          \
     X(0x43, LIMIT_REACHED, "limit reached")                                                                            \
     X(0x44, OPERATION_CANCELLED_BY_HOST, "operation cancelled by the host")                                            \
-    X(0x45, PACKET_TOO_LONG, "packet too long")                                                                        \
-    X(0x46, TOO_LATE, "too late")                                                                                      \
-    X(0x47, TOO_EARLY, "too early")                                                                                    \
-    X(0x48, INSUFFICIENT_CHANNELS, "insufficient channels")
+    X(0x45, PACKET_TOO_LONG, "packet too long")
 
 /* Core Spec Vol 3 Part A 4.23 and 4.26: results of LE and enhanced credit based connection requests. */
 #define TENDON_L2CAP_CODE_LIST(X)                                                                                      \
