@@ -243,6 +243,8 @@ static size_t answer(fixture *f, const uint8_t *pdu, size_t length, uint8_t *out
     }
 }
 
+static bool answer_one(fixture *f);
+
 static tendon_status on_send(void *context, const uint8_t *pdu, size_t length) {
     fixture *f = context;
     assert_true(f->up);
@@ -251,6 +253,9 @@ static tendon_status on_send(void *context, const uint8_t *pdu, size_t length) {
     f->log[f->log_count++] = (uint32_t)pdu[0] << 16 | (length >= 3 ? u16(pdu + 1) : 0);
     memcpy(f->pending, pdu, length);
     f->pending_length = length;
+    if (f->at_once) {
+        (void)answer_one(f);
+    }
     return TENDON_OK;
 }
 

@@ -1,0 +1,742 @@
+/* SPDX-License-Identifier: MIT */
+/* An open Bose session: configurations, suspension, data, closing, stale completions. */
+#include "bose_fixture.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static tendon_bose_sensor_configuration enabled(fixture *f, uint8_t sensor, uint16_t period) {
+    tendon_bose_sensor_configuration configuration = f->session.sensor_configuration;
+    assert_int_equal(tendon_bose_enable_sensor(&configuration, sensor, period, &f->session.sensors), TENDON_OK);
+    return configuration;
+}
+
+static void configure(fixture *f, uint8_t sensor, uint16_t period) {
+    tendon_bose_sensor_configuration configuration = enabled(f, sensor, period);
+    assert_int_equal(tendon_bose_session_configure_sensors(&f->session, &configuration, f->now), TENDON_OK);
+}
+
+static void configure_gesture(fixture *f, uint8_t gesture, bool on) {
+    tendon_bose_gesture_configuration configuration = f->session.gesture_configuration;
+    assert_int_equal(tendon_bose_set_gesture(&configuration, gesture, on), TENDON_OK);
+    assert_int_equal(tendon_bose_session_configure_gestures(&f->session, &configuration, f->now), TENDON_OK);
+}
+
+static void assert_value(fixture *f, uint16_t handle, const char *hex) {
+    uint8_t bytes[64];
+    size_t length = unhex(hex, bytes, sizeof bytes);
+    assert_int_equal(fixture_attribute(f, handle)->length, length);
+    assert_memory_equal(fixture_attribute(f, handle)->value, bytes, length);
+}
+
+/* ---- configurations ---- */
+
+static void example_07_written_and_read_again(void **state) {
+    fixture *f = *state;
+    fixture_open(f);
+    f->event_count = 0;
+    f->log_count = 0;
+    configure(f, 2, 40);
+    fixture_run(f);
+    assert_value(f, H_SENSOR_CONFIG, "000000 010000 020028 030000");
+    assert_int_equal(f->event_count, 2);
+    assert_int_equal(f->events[0].kind, TENDON_BOSE_EVENT_SENSOR_CONFIGURATION_WRITTEN);
+    assert_int_equal(f->events[1].kind, TENDON_BOSE_EVENT_SENSOR_CONFIGURATION);
+    assert_int_equal(f->log_count, 2);
+    assert_int_equal(f->log[0], 0x120017);
+    assert_int_equal(f->log[1], 0x0A0017);
+    assert_int_equal(f->session.sensor_configuration.settings[2].period_ms, 40);
+}
+
+static void example_17_gestures(void **state) {
+    fixture *f = *state;
+    fixture_open(f);
+    f->event_count = 0;
+    configure_gesture(f, 0xC1, true);
+    fixture_run(f);
+    assert_value(f, H_GESTURE_CONFIG, "8100 8200 8300 c000 c101 c200");
+    assert_int_equal(f->events[0].kind, TENDON_BOSE_EVENT_GESTURE_CONFIGURATION_WRITTEN);
+    assert_int_equal(f->events[1].kind, TENDON_BOSE_EVENT_GESTURE_CONFIGURATION);
+}
+
+/* What the device made of it counts, not what was written. */
+static void the_value_read_again_counts(void **state) {
+    fixture *f = *state;
+    fixture_open(f);
+    f->keeps_written = false;
+    configure(f, 2, 40);
+    fixture_run(f);
+    assert_int_equal(f->session.sensor_configuration.settings[2].period_ms, 0);
+}
+
+static void example_20_every_application_error(void **unused) {
+    (void)unused;
+    for (unsigned code = 0; code <= 0xFF; code++) {
+        tendon_status status = code < 0x80 || code > 0x9F ? TENDON_ATT_ERROR(code)
+                               : code <= 0x86             ? TENDON_STATUS(TENDON_LAYER_BOSE, code)
+                                                          : TENDON_BOSE_ERROR_DEVICE_UNKNOWN;
+        assert_int_equal(tendon_bose_status_from_att(TENDON_ATT_ERROR(code)), status);
+    }
+    static const struct {
+        uint8_t code;
+        tendon_status status;
+    } cases[] = {{0x80, TENDON_BOSE_ERROR_INVALID_REQUEST_LENGTH},
+                 {0x81, TENDON_BOSE_ERROR_INVALID_SAMPLE_PERIOD},
+                 {0x82, TENDON_BOSE_ERROR_INVALID_SENSOR_CONFIGURATION},
+                 {0x83, TENDON_BOSE_ERROR_CONFIG_EXCEEDS_MAX_THROUGHPUT},
+                 {0x84, TENDON_BOSE_ERROR_SERVICE_UNAVAILABLE},
+                 {0x85, TENDON_BOSE_ERROR_INVALID_SENSOR},
+                 {0x86, TENDON_BOSE_ERROR_DEVICE_TIMEOUT},
+                 {0x9F, TENDON_BOSE_ERROR_DEVICE_UNKNOWN},
+                 {0x90, TENDON_BOSE_ERROR_DEVICE_UNKNOWN},
+                 {0x03, TENDON_ATT_ERROR(0x03)}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        for (int gestures = 0; gestures < 2; gestures++) {
+            void *state;
+            fixture_setup(&state);
+            fixture *f = state;
+            fixture_open(f);
+            f->event_count = 0;
+            f->failure.opcode = 0x12;
+            f->failure.handle = gestures ? H_GESTURE_CONFIG : H_SENSOR_CONFIG;
+            f->failure.code = cases[i].code;
+            if (gestures) {
+                configure_gesture(f, 0x81, true);
+            } else {
+                configure(f, 0, 80);
+            }
+            fixture_run(f);
+            assert_int_equal(f->event_count, 1);
+            assert_int_equal(f->events[0].kind, gestures ? TENDON_BOSE_EVENT_GESTURE_CONFIGURATION_FAILED
+                                                         : TENDON_BOSE_EVENT_SENSOR_CONFIGURATION_FAILED);
+            assert_int_equal(f->events[0].status, cases[i].status);
+            assert_int_equal(tendon_bose_enabled_period(&f->session.sensor_configuration), 0); /* unchanged */
+            assert_int_equal(f->session.state, TENDON_BOSE_OPEN);
+            fixture_teardown(&state);
+        }
+    }
+}
+
+/* One write on the air; of those that wait, the latest. Each characteristic by itself. */
+static void the_latest_waiting_write_replaces(void **state) {
+    fixture *f = *state;
+    fixture_open(f);
+    f->event_count = 0;
+    f->log_count = 0;
+    f->mute = true;
+    configure(f, 0, 320);
+    configure(f, 1, 160);
+    configure_gesture(f, 0x81, true);
+    configure(f, 2, 80);
+    configure_gesture(f, 0x82, true);
+    assert_int_equal(f->log_count, 1);
+    f->mute = false;
+    fixture_run(f);
+    assert_int_equal(fixture_asked(f, 0x12, H_SENSOR_CONFIG), 2);
+    assert_int_equal(fixture_asked(f, 0x12, H_GESTURE_CONFIG), 1);
+    assert_value(f, H_SENSOR_CONFIG, "000000 010000 020050 030000");
+    assert_value(f, H_GESTURE_CONFIG, "8100 8201 8300 c000 c100 c200");
+    assert_int_equal(fixture_count(f, TENDON_BOSE_EVENT_SENSOR_CONFIGURATION_WRITTEN), 2);
+    assert_int_equal(fixture_count(f, TENDON_BOSE_EVENT_SENSOR_CONFIGURATION), 2);
+    assert_int_equal(fixture_count(f, TENDON_BOSE_EVENT_GESTURE_CONFIGURATION_WRITTEN), 1);
+}
+
+static void a_write_without_an_answer(void **state) {
+    fixture *f = *state;
+    fixture_open(f);
+    f->mute = true;
+    configure(f, 0, 320);
+    fixture_advance(f, 4999);
+    assert_int_equal(fixture_count(f, TENDON_BOSE_EVENT_SENSOR_CONFIGURATION_FAILED), 0);
+    fixture_advance(f, 1);
+    assert_int_equal(fixture_last(f, TENDON_BOSE_EVENT_SENSOR_CONFIGURATION_FAILED)->status, TENDON_ERROR_TIMEOUT);
+    assert_int_equal(f->session.state, TENDON_BOSE_OPEN);
+}
+
+static void a_long_list_at_mtu_23(void **state) {
+    fixture *f = *state;
+    f->mtu = 23;
+    fixture_set(f, H_SENSOR_CONFIG, "000000 010000 020000 030000 040000 050000 060000");
+    fixture_open(f);
+    configure(f, 6, 20);
+    fixture_run(f);
+    assert_int_equal(fixture_asked(f, 0x12, H_SENSOR_CONFIG), 0);
+    assert_true(fixture_asked(f, 0x16, H_SENSOR_CONFIG) > 0);
+    assert_value(f, H_SENSOR_CONFIG, "000000 010000 020000 030000 040000 050000 060014");
+}
+
+static void a_reread_that_cannot_be_parsed(void **state) {
+    fixture *f = *state;
+    fixture_open(f);
+    f->event_count = 0;
+    f->keeps_written = false;
+    fixture_set(f, H_GESTURE_CONFIG, "810082");
+    configure_gesture(f, 0x81, true);
+    fixture_run(f);
+    assert_int_equal(f->events[0].kind, TENDON_BOSE_EVENT_GESTURE_CONFIGURATION_WRITTEN);
+    assert_int_equal(f->events[1].kind, TENDON_BOSE_EVENT_MALFORMED);
+    assert_int_equal(f->events[2].kind, TENDON_BOSE_EVENT_GESTURE_CONFIGURATION_FAILED);
+    assert_int_equal(f->events[2].status, TENDON_BOSE_ERROR_INVALID_RESPONSE);
+}
+
+static void other_lists_are_refused(void **state) {
+    fixture *f = *state;
+    fixture_open(f);
+    tendon_bose_sensor_configuration sensors = f->session.sensor_configuration;
+    sensors.count--;
+    assert_int_equal(tendon_bose_session_configure_sensors(&f->session, &sensors, f->now),
+                     TENDON_ERROR_INVALID_ARGUMENT);
+    sensors = f->session.sensor_configuration;
+    sensors.settings[0].sensor_id = 5;
+    assert_int_equal(tendon_bose_session_configure_sensors(&f->session, &sensors, f->now),
+                     TENDON_ERROR_INVALID_ARGUMENT);
+    tendon_bose_gesture_configuration gestures = f->session.gesture_configuration;
+    gestures.entries[1].gesture_id = 0x84;
+    assert_int_equal(tendon_bose_session_configure_gestures(&f->session, &gestures, f->now),
+                     TENDON_ERROR_INVALID_ARGUMENT);
+    gestures = f->session.gesture_configuration;
+    gestures.length--;
+    assert_int_equal(tendon_bose_session_configure_gestures(&f->session, &gestures, f->now),
+                     TENDON_ERROR_INVALID_ARGUMENT);
+}
+
+/* 17 entries are more than our table: they are shown in part and never written. */
+static void a_list_that_we_hold_in_part(void **state) {
+    fixture *f = *state;
+    attribute *a = fixture_attribute(f, H_SENSOR_CONFIG);
+    a->length = 17 * 3;
+    memset(a->value, 0, a->length);
+    fixture_open(f);
+    assert_int_equal(fixture_last(f, TENDON_BOSE_EVENT_MALFORMED)->status, TENDON_ERROR_TABLE_FULL);
+    assert_int_equal(tendon_bose_session_configure_sensors(&f->session, &f->session.sensor_configuration, f->now),
+                     TENDON_BOSE_ERROR_MISSING_REQUIRED_DATA);
+    f->session.has_gesture_configuration = false;
+    assert_int_equal(tendon_bose_session_configure_gestures(&f->session, &f->session.gesture_configuration, f->now),
+                     TENDON_BOSE_ERROR_MISSING_REQUIRED_DATA);
+}
+
+static void somebody_else_changes_the_configuration(void **state) {
+    fixture *f = *state;
+    fixture_open(f);
+    fixture_notify(f, H_SENSOR_CONFIG, "000014 010000 020000 030000");
+    assert_int_equal(f->session.sensor_configuration.settings[0].period_ms, 20);
+    fixture_notify(f, H_GESTURE_CONFIG, "8101 8200 8300 c000 c100 c200");
+    assert_true(f->session.gesture_configuration.entries[0].enabled);
+    /* A malformed one changes nothing, is counted and told. */
+    fixture_notify(f, H_GESTURE_CONFIG, "8100 82");
+    assert_true(f->session.gesture_configuration.entries[0].enabled);
+    assert_int_equal(f->session.counters.malformed, 1);
+    /* What they enabled is theirs: closing leaves it alone. */
+    f->log_count = 0;
+    tendon_bose_session_close(&f->session, f->now);
+    fixture_run(f);
+    assert_int_equal(f->log_count, 0);
+    assert_true(f->disconnect_asked);
+}
+
+static void refresh_reads_again(void **state) {
+    fixture *f = *state;
+    fixture_open(f);
+    static const struct {
+        tendon_bose_characteristic which;
+        uint16_t handle;
+        tendon_bose_event_kind kind;
+    } cases[] = {
+        {TENDON_BOSE_DEVICE_INFORMATION, H_DEVICE, TENDON_BOSE_EVENT_DEVICE_INFORMATION},
+        {TENDON_BOSE_SENSOR_INFORMATION, H_SENSORS, TENDON_BOSE_EVENT_SENSOR_INFORMATION},
+        {TENDON_BOSE_SENSOR_CONFIGURATION, H_SENSOR_CONFIG, TENDON_BOSE_EVENT_SENSOR_CONFIGURATION},
+        {TENDON_BOSE_GESTURE_INFORMATION, H_GESTURES, TENDON_BOSE_EVENT_GESTURE_INFORMATION},
+        {TENDON_BOSE_GESTURE_CONFIGURATION, H_GESTURE_CONFIG, TENDON_BOSE_EVENT_GESTURE_CONFIGURATION},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        f->event_count = 0;
+        f->log_count = 0;
+        assert_int_equal(tendon_bose_session_refresh(&f->session, cases[i].which, f->now), TENDON_OK);
+        fixture_run(f);
+        assert_int_equal(fixture_asked(f, 0x0A, cases[i].handle), 1);
+        assert_int_equal(f->event_count, 1);
+        assert_int_equal(f->events[0].kind, cases[i].kind);
+        f->failure.opcode = 0x0A;
+        f->failure.handle = cases[i].handle;
+        f->failure.code = 0x84;
+        assert_int_equal(tendon_bose_session_refresh(&f->session, cases[i].which, f->now), TENDON_OK);
+        fixture_run(f);
+        assert_int_equal(f->event_count, 2);
+        assert_int_equal(f->events[1].kind, TENDON_BOSE_EVENT_MALFORMED);
+        assert_int_equal(f->events[1].status, TENDON_BOSE_ERROR_SERVICE_UNAVAILABLE);
+        f->failure.opcode = 0;
+    }
+    assert_int_equal(tendon_bose_session_refresh(&f->session, TENDON_BOSE_SENSOR_DATA, f->now),
+                     TENDON_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(tendon_bose_session_refresh(&f->session, TENDON_BOSE_GESTURE_DATA, f->now),
+                     TENDON_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(tendon_bose_session_refresh(&f->session, TENDON_BOSE_CHARACTERISTIC_COUNT, f->now),
+                     TENDON_ERROR_INVALID_ARGUMENT);
+}
+
+/* ---- suspension ---- */
+
+static void suspended_already_at_opening(void **state) {
+    fixture *f = *state;
+    fixture_reach(f, TENDON_BOSE_SUSPENDED);
+    assert_int_equal(f->events[f->event_count - 2].kind, TENDON_BOSE_EVENT_OPENED);
+    assert_int_equal(f->events[f->event_count - 1].kind, TENDON_BOSE_EVENT_SUSPENDED);
+    assert_int_equal(f->events[f->event_count - 1].reason, TENDON_BOSE_SUSPENSION_VOICE_ASSISTANT);
+}
+
+static void suspended_resumed_and_another_reason(void **state) {
+    fixture *f = *state;
+    fixture_open(f);
+    f->event_count = 0;
+    fixture_status(f, 0x1008);
+    fixture_status(f, 0x1008); /* nothing new */
+    assert_int_equal(fixture_count(f, TENDON_BOSE_EVENT_SUSPENDED), 1);
+    fixture_status(f, 0x2008);
+    assert_int_equal(fixture_count(f, TENDON_BOSE_EVENT_SUSPENDED), 2);
+    assert_int_equal(fixture_last(f, TENDON_BOSE_EVENT_SUSPENDED)->reason, TENDON_BOSE_SUSPENSION_MULTIPOINT);
+    fixture_status(f, 0x3000);
+    assert_int_equal(fixture_count(f, TENDON_BOSE_EVENT_RESUMED), 1);
+    fixture_run(f);
+    assert_int_equal(f->session.state, TENDON_BOSE_OPEN);
+    assert_int_equal(fixture_count(f, TENDON_BOSE_EVENT_SENSOR_CONFIGURATION), 0); /* nothing to apply again */
+}
+
+static void what_was_cleared_is_applied_again(void **state) {
+    fixture *f = *state;
+    fixture_open(f);
+    configure(f, 2, 40);
+    fixture_run(f);
+    fixture_status(f, 0x1008);
+    fixture_set(f, H_SENSOR_CONFIG, "000000 010000 020000 030000");
+    fixture_notify(f, H_SENSOR_CONFIG, "000000 010000 020000 030000");
+    f->log_count = 0;
+    fixture_run(f);
+    assert_int_equal(f->log_count, 0); /* not while suspended */
+    fixture_status(f, 0x0000);
+    fixture_run(f);
+    assert_value(f, H_SENSOR_CONFIG, "000000 010000 020028 030000");
+    assert_int_equal(fixture_asked(f, 0x12, H_SENSOR_CONFIG), 1);
+}
+
+static void what_was_not_cleared_is_left_alone(void **state) {
+    fixture *f = *state;
+    fixture_open(f);
+    configure(f, 2, 40);
+    fixture_run(f);
+    fixture_status(f, 0x1008);
+    f->log_count = 0;
+    fixture_status(f, 0x0000);
+    fixture_run(f);
+    assert_int_equal(fixture_asked(f, 0x12, H_SENSOR_CONFIG), 0);
+    assert_int_equal(fixture_asked(f, 0x0A, H_SENSOR_CONFIG), 1);
+}
+
+/* Suspended again before the reading that was to decide: what we had is not forgotten. */
+static void suspended_again_at_once(void **state) {
+    fixture *f = *state;
+    fixture_open(f);
+    configure(f, 1, 20);
+    fixture_run(f);
+    fixture_status(f, 0x1008);
+    fixture_set(f, H_SENSOR_CONFIG, "000000 010000 020000 030000");
+    fixture_notify(f, H_SENSOR_CONFIG, "000000 010000 020000 030000");
+    f->mute = true;
+    fixture_status(f, 0x0000);
+    fixture_status(f, 0x1008);
+    f->mute = false;
+    fixture_run(f);
+    assert_value(f, H_SENSOR_CONFIG, "000000 010000 020000 030000");
+    fixture_status(f, 0x0000);
+    fixture_run(f);
+    assert_value(f, H_SENSOR_CONFIG, "000000 010014 020000 030000");
+}
+
+static void a_write_while_suspended(void **state) {
+    fixture *f = *state;
+    fixture_reach(f, TENDON_BOSE_SUSPENDED);
+    f->failure.opcode = 0x12;
+    f->failure.handle = H_SENSOR_CONFIG;
+    f->failure.code = 0x84;
+    configure(f, 0, 20);
+    fixture_run(f);
+    assert_int_equal(fixture_last(f, TENDON_BOSE_EVENT_SENSOR_CONFIGURATION_FAILED)->status,
+                     TENDON_BOSE_ERROR_SERVICE_UNAVAILABLE);
+    assert_int_equal(f->session.state, TENDON_BOSE_SUSPENDED);
+}
+
+/* ---- data ---- */
+
+static void example_13_two_records(void **state) {
+    fixture *f = *state;
+    fixture_open(f);
+    f->event_count = 0;
+    f->now += 500;
+    fixture_notify(f, H_SENSOR_DATA, "0003e80010ffe0efff03 0103e80003fffd000101");
+    assert_int_equal(f->event_count, 3);
+    assert_int_equal(f->events[0].kind, TENDON_BOSE_EVENT_SENSOR_DATA);
+    assert_int_equal(f->events[0].length, 20);
+    assert_int_equal(f->events[1].kind, TENDON_BOSE_EVENT_SAMPLE);
+    assert_int_equal(f->events[1].sample.sensor_id, 0);
+    assert_int_equal(f->events[1].device_ms, 1000);
+    assert_int_equal(f->events[2].sample.sensor_id, 1);
+    assert_int_equal(f->session.counters.notifications, 1);
+    assert_int_equal(f->session.counters.samples, 2);
+}
+
+static void example_15_truncated(void **state) {
+    fixture *f = *state;
+    fixture_open(f);
+    f->event_count = 0;
+    fixture_notify(f, H_SENSOR_DATA, "0003e800000000f00003 0103e900");
+    assert_int_equal(f->event_count, 3);
+    assert_int_equal(f->events[2].kind, TENDON_BOSE_EVENT_MALFORMED);
+    assert_int_equal(f->events[2].status, TENDON_ERROR_TRUNCATED);
+    assert_int_equal(f->events[2].characteristic, TENDON_BOSE_SENSOR_DATA);
+    assert_int_equal(f->events[2].offset, 10);
+    assert_int_equal(f->session.counters.malformed, 1);
+    fixture_notify(f, H_SENSOR_DATA, "0003ea00000000f00003"); /* the next one is taken */
+    assert_int_equal(f->session.counters.samples, 2);
+}
+
+static void example_18_gesture(void **state) {
+    fixture *f = *state;
+    fixture_open(f);
+    fixture_notify(f, H_GESTURE_DATA, "c12710");
+    assert_int_equal(fixture_last(f, TENDON_BOSE_EVENT_GESTURE)->gesture.gesture_id, 0xC1);
+    assert_int_equal(fixture_last(f, TENDON_BOSE_EVENT_GESTURE)->device_ms, 10000);
+    fixture_notify(f, H_GESTURE_DATA, "e92711ff"); /* unknown, one byte long */
+    assert_int_equal(fixture_last(f, TENDON_BOSE_EVENT_GESTURE)->gesture.gesture_id, 0xE9);
+    fixture_notify(f, H_GESTURE_DATA, "c127");
+    assert_int_equal(f->session.counters.gestures, 2);
+    assert_int_equal(f->session.counters.malformed, 1);
+}
+
+static void skipped_records_are_counted(void **state) {
+    fixture *f = *state;
+    fixture_open(f);
+    fixture_notify(f, H_SENSOR_DATA, "0003e800000000f00009 0003e800000000f00001 0503e800000000f00001");
+    assert_int_equal(f->session.counters.skipped, 2); /* accuracy 9; a sensor without information */
+    assert_int_equal(f->session.counters.samples, 1);
+    fixture_notify(f, H_SENSOR_DATA, "");
+    assert_int_equal(f->session.counters.notifications, 2);
+    assert_int_equal(f->session.counters.malformed, 0);
+}
+
+static void data_before_information(void **unused) {
+    (void)unused;
+    for (int fixed = 0; fixed < 2; fixed++) {
+        void *state;
+        fixture_setup(&state);
+        fixture *f = state;
+        f->config.fixed_profile = fixed != 0;
+        fixture_init(f);
+        fixture_set(f, H_SENSORS, "");
+        fixture_open(f);
+        fixture_notify(f, H_SENSOR_DATA, "0003e800000000f00003");
+        assert_int_equal(f->session.counters.dropped, fixed ? 0 : 1);
+        assert_int_equal(f->session.counters.samples, fixed ? 1 : 0);
+        if (fixed) {
+            assert_true(fixture_last(f, TENDON_BOSE_EVENT_SAMPLE)->sample.vector.z == -1.0);
+        }
+        fixture_teardown(&state);
+    }
+}
+
+/* Notification before the CCCD write is answered: the session is not open yet, so it is dropped and counted (D09). */
+static void data_before_open_mal_D09(void **state) {
+    fixture *f = *state;
+    fixture_connect(f);
+    for (int i = 0; i < 200 && fixture_asked(f, 0x12, 0x1B) == 0; i++) {
+        f->answer_limit = 1;
+        fixture_run(f);
+    }
+    fixture_notify(f, H_SENSOR_DATA, "0003e800000000f00003");
+    assert_int_equal(f->session.counters.dropped, 1);
+    f->answer_limit = -1;
+    fixture_run(f);
+    assert_int_equal(f->session.state, TENDON_BOSE_OPEN);
+}
+
+static void close_in_sample(fixture *f, const tendon_bose_event *event) {
+    if (event->kind == TENDON_BOSE_EVENT_SAMPLE) {
+        tendon_bose_session_close(&f->session, f->now);
+    }
+}
+
+static void closed_in_the_middle_of_a_notification(void **state) {
+    fixture *f = *state;
+    fixture_open(f);
+    f->hook = close_in_sample;
+    fixture_notify(f, H_SENSOR_DATA, "0003e80010ffe0efff03 0103e80003fffd000101");
+    assert_int_equal(fixture_count(f, TENDON_BOSE_EVENT_SAMPLE), 1);
+    assert_true(f->disconnect_asked);
+}
+
+/* ---- closing ---- */
+
+static void closing_disables_what_we_enabled(void **state) {
+    fixture *f = *state;
+    fixture_set(f, H_SENSOR_CONFIG, "000028 010000 020000 030000"); /* sensor 0 is somebody else's */
+    fixture_open(f);
+    configure(f, 2, 40);
+    configure_gesture(f, 0x82, true);
+    fixture_run(f);
+    tendon_bose_session_close(&f->session, f->now);
+    assert_int_equal(f->session.state, TENDON_BOSE_CLOSING);
+    assert_false(f->disconnect_asked);
+    fixture_run(f);
+    assert_value(f, H_SENSOR_CONFIG, "000028 010000 020000 030000");
+    assert_value(f, H_GESTURE_CONFIG, "8100 8200 8300 c000 c100 c200");
+    assert_true(f->disconnect_asked);
+    fixture_disconnect_if_asked(f);
+    assert_int_equal(f->session.state, TENDON_BOSE_CLOSED);
+    assert_int_equal(fixture_count(f, TENDON_BOSE_EVENT_CLOSED), 1);
+    assert_int_equal(fixture_last(f, TENDON_BOSE_EVENT_CLOSED)->status, TENDON_OK);
+}
+
+static void closing_goes_on_when_the_device_refuses(void **state) {
+    fixture *f = *state;
+    fixture_open(f);
+    configure(f, 2, 40);
+    configure_gesture(f, 0x82, true);
+    fixture_run(f);
+    f->event_count = 0;
+    f->failure.opcode = 0x12;
+    f->failure.handle = H_SENSOR_CONFIG;
+    f->failure.code = 0x84;
+    tendon_bose_session_close(&f->session, f->now);
+    fixture_run(f);
+    assert_value(f, H_GESTURE_CONFIG, "8100 8200 8300 c000 c100 c200");
+    fixture_disconnect_if_asked(f);
+    assert_int_equal(f->event_count, 1);
+    assert_int_equal(f->events[0].kind, TENDON_BOSE_EVENT_CLOSED);
+}
+
+static void closing_a_device_that_is_mute(void **state) {
+    fixture *f = *state;
+    fixture_open(f);
+    configure(f, 2, 40);
+    fixture_run(f);
+    f->mute = true;
+    tendon_bose_session_close(&f->session, f->now);
+    fixture_advance(f, 4999);
+    assert_false(f->disconnect_asked);
+    fixture_advance(f, 1);
+    assert_true(f->disconnect_asked);
+    fixture_advance(f, 5000); /* and the link never says that it ended */
+    assert_int_equal(f->session.state, TENDON_BOSE_CLOSED);
+}
+
+static void writes_end_with_the_session(void **unused) {
+    (void)unused;
+    for (int closed = 0; closed < 2; closed++) {
+        void *state;
+        fixture_setup(&state);
+        fixture *f = state;
+        fixture_open(f);
+        f->event_count = 0;
+        f->mute = true;
+        configure(f, 0, 20);              /* on the air */
+        configure_gesture(f, 0x81, true); /* waits */
+        if (closed) {
+            tendon_bose_session_close(&f->session, f->now);
+            f->mute = false;
+            fixture_run(f);
+            fixture_disconnect_if_asked(f);
+            assert_int_equal(fixture_last(f, TENDON_BOSE_EVENT_GESTURE_CONFIGURATION_FAILED)->status,
+                             TENDON_ERROR_CANCELLED);
+            assert_int_equal(fixture_count(f, TENDON_BOSE_EVENT_SENSOR_CONFIGURATION_WRITTEN), 1);
+            assert_value(f, H_SENSOR_CONFIG, "000000 010000 020000 030000"); /* and was taken back */
+        } else {
+            fixture_lose(f, TENDON_RADIO_ERROR_OUT_OF_RANGE);
+            assert_int_equal(fixture_count(f, TENDON_BOSE_EVENT_SENSOR_CONFIGURATION_FAILED), 1);
+            assert_int_equal(fixture_last(f, TENDON_BOSE_EVENT_GESTURE_CONFIGURATION_FAILED)->status,
+                             TENDON_BOSE_ERROR_DEVICE_OUT_OF_RANGE);
+        }
+        assert_int_equal(f->events[f->event_count - 1].kind, TENDON_BOSE_EVENT_CLOSED);
+        fixture_teardown(&state);
+    }
+}
+
+static void why_a_link_was_lost(void **unused) {
+    (void)unused;
+    static const struct {
+        tendon_status reason, status;
+    } cases[] = {
+        {TENDON_RADIO_ERROR_PEER_CLOSED, TENDON_BOSE_ERROR_DISCONNECTED_BY_DEVICE},
+        {TENDON_ERROR_DISCONNECTED, TENDON_BOSE_ERROR_DISCONNECTED_BY_DEVICE},
+        {TENDON_HCI_ERROR(0x13), TENDON_BOSE_ERROR_DISCONNECTED_BY_DEVICE},
+        {TENDON_RADIO_ERROR_OUT_OF_RANGE, TENDON_BOSE_ERROR_DEVICE_OUT_OF_RANGE},
+        {TENDON_HCI_ERROR(0x08), TENDON_BOSE_ERROR_DEVICE_OUT_OF_RANGE},
+        {TENDON_GATT_ERROR_TRANSACTION_TIMEOUT, TENDON_BOSE_ERROR_DEVICE_OUT_OF_RANGE},
+        {TENDON_ERROR_TIMEOUT, TENDON_BOSE_ERROR_DEVICE_OUT_OF_RANGE},
+        {TENDON_RADIO_ERROR_ADAPTER_DOWN, TENDON_RADIO_ERROR_ADAPTER_DOWN},
+        {TENDON_ERROR_CANCELLED, TENDON_OK},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        void *state;
+        fixture_setup(&state);
+        fixture *f = state;
+        fixture_open(f);
+        fixture_lose(f, cases[i].reason);
+        assert_int_equal(fixture_last(f, TENDON_BOSE_EVENT_CLOSED)->status, cases[i].status);
+        fixture_teardown(&state);
+    }
+}
+
+/* ---- opened again ---- */
+
+static void a_stale_subscription_does_not_fire(void **state) {
+    fixture *f = *state;
+    fixture_open(f);
+    tendon_gatt_subscription old = {0};
+    for (size_t i = 0; i < sizeof f->subscriptions / sizeof f->subscriptions[0]; i++) {
+        if (f->subscriptions[i].value_handle == H_SENSOR_DATA) {
+            old = f->subscriptions[i];
+        }
+    }
+    assert_non_null(old.on_value);
+    fixture_lose(f, TENDON_RADIO_ERROR_PEER_CLOSED);
+    static const uint8_t record[] = {0x00, 0x03, 0xE8, 0x00, 0x00, 0x00, 0x00, 0xF0, 0x00, 0x03};
+    tendon_gatt_value value = {.handle = H_SENSOR_DATA, .value = record, .length = sizeof record};
+    old.on_value(old.context, &value, f->now);
+    assert_int_equal(f->session.counters.illegal_inputs, 1);
+    fixture_open(f);
+    old.on_value(old.context, &value, f->now);
+    assert_int_equal(f->session.counters.illegal_inputs, 2);
+    assert_int_equal(f->session.counters.samples, 0);
+    fixture_notify(f, H_SENSOR_DATA, "0003e800000000f00003"); /* the new one does */
+    assert_int_equal(f->session.counters.samples, 1);
+}
+
+/* I08: the answer to an operation of an earlier opening, whose id is in use again. */
+static void i08_a_stale_completion_does_not_fire(void **state) {
+    fixture *f = *state;
+    fixture_open(f);
+    f->mute = true;
+    configure(f, 0, 20);
+    tendon_gatt_request old = {0};
+    for (size_t i = 0; i < sizeof f->requests / sizeof f->requests[0]; i++) {
+        if (f->requests[i].id != 0) {
+            old = f->requests[i];
+        }
+    }
+    assert_non_null(old.done);
+    fixture_lose(f, TENDON_RADIO_ERROR_PEER_CLOSED);
+    f->mute = false;
+    fixture_open(f);
+    f->mute = true;
+    configure(f, 1, 40);
+    f->event_count = 0;
+    tendon_gatt_result result = {.request = f->session.work.request, .status = TENDON_OK};
+    old.done(old.context, &result);
+    assert_int_equal(f->event_count, 0);
+    assert_int_equal(f->session.counters.illegal_inputs, 1);
+    f->mute = false;
+    fixture_run(f);
+    assert_int_equal(fixture_count(f, TENDON_BOSE_EVENT_SENSOR_CONFIGURATION_WRITTEN), 1);
+}
+
+static void opens_a_hundred_times(void **state) {
+    fixture *f = *state;
+    for (int i = 0; i < 100; i++) {
+        f->event_count = 0;
+        fixture_open(f);
+        fixture_notify(f, H_SENSOR_DATA, "00 0000 00000000f000 03");
+        assert_int_equal(fixture_last(f, TENDON_BOSE_EVENT_SAMPLE)->device_ms, 0); /* the clock begins anew */
+        fixture_notify(f, H_SENSOR_DATA, "00 8000 00000000f000 03");
+        tendon_bose_session_close(&f->session, f->now);
+        fixture_run(f);
+        fixture_disconnect_if_asked(f);
+        assert_int_equal(f->session.state, TENDON_BOSE_CLOSED);
+    }
+    assert_int_equal(f->session.counters.illegal_inputs, 0);
+}
+
+static tendon_status refuse_to_send(void *context, const uint8_t *pdu, size_t length) {
+    (void)context;
+    (void)pdu;
+    (void)length;
+    return TENDON_ERROR_DISCONNECTED;
+}
+
+static void a_send_that_fails(void **state) {
+    fixture *f = *state;
+    fixture_open(f);
+    f->bearer.io.send = refuse_to_send;
+    f->event_count = 0;
+    tendon_bose_sensor_configuration configuration = enabled(f, 0, 20);
+    (void)tendon_bose_session_configure_sensors(&f->session, &configuration, f->now);
+    assert_int_equal(fixture_count(f, TENDON_BOSE_EVENT_SENSOR_CONFIGURATION_FAILED), 1);
+    fixture_lose(f, TENDON_ERROR_DISCONNECTED);
+    assert_int_equal(fixture_count(f, TENDON_BOSE_EVENT_SENSOR_CONFIGURATION_FAILED), 1);
+    assert_int_equal(fixture_last(f, TENDON_BOSE_EVENT_CLOSED)->status, TENDON_BOSE_ERROR_DISCONNECTED_BY_DEVICE);
+}
+
+/* A link in memory: the answer comes before the sending call returns. */
+static void a_link_that_answers_at_once(void **state) {
+    fixture *f = *state;
+    f->at_once = true;
+    fixture_connect(f);
+    assert_int_equal(f->session.state, TENDON_BOSE_OPEN);
+    configure(f, 2, 40);
+    configure_gesture(f, 0x82, true);
+    assert_value(f, H_SENSOR_CONFIG, "000000 010000 020028 030000");
+    assert_value(f, H_GESTURE_CONFIG, "8100 8201 8300 c000 c100 c200");
+    assert_int_equal(fixture_count(f, TENDON_BOSE_EVENT_SENSOR_CONFIGURATION_WRITTEN), 1);
+    tendon_bose_session_close(&f->session, f->now);
+    assert_value(f, H_SENSOR_CONFIG, "000000 010000 020000 030000");
+    assert_true(f->disconnect_asked);
+    fixture_disconnect_if_asked(f);
+    assert_int_equal(f->session.state, TENDON_BOSE_CLOSED);
+    assert_int_equal(f->session.counters.illegal_inputs, 0);
+}
+
+static void memory_budget(void **state) {
+    (void)state;
+    assert_true(sizeof(tendon_bose_session) <= 2048);
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        T(example_07_written_and_read_again),
+        T(example_17_gestures),
+        T(the_value_read_again_counts),
+        cmocka_unit_test(example_20_every_application_error),
+        T(the_latest_waiting_write_replaces),
+        T(a_write_without_an_answer),
+        T(a_long_list_at_mtu_23),
+        T(a_reread_that_cannot_be_parsed),
+        T(other_lists_are_refused),
+        T(a_list_that_we_hold_in_part),
+        T(somebody_else_changes_the_configuration),
+        T(refresh_reads_again),
+        T(suspended_already_at_opening),
+        T(suspended_resumed_and_another_reason),
+        T(what_was_cleared_is_applied_again),
+        T(what_was_not_cleared_is_left_alone),
+        T(suspended_again_at_once),
+        T(a_write_while_suspended),
+        T(example_13_two_records),
+        T(example_15_truncated),
+        T(example_18_gesture),
+        T(skipped_records_are_counted),
+        cmocka_unit_test(data_before_information),
+        T(data_before_open_mal_D09),
+        T(closed_in_the_middle_of_a_notification),
+        T(closing_disables_what_we_enabled),
+        T(closing_goes_on_when_the_device_refuses),
+        T(closing_a_device_that_is_mute),
+        cmocka_unit_test(writes_end_with_the_session),
+        cmocka_unit_test(why_a_link_was_lost),
+        T(a_stale_subscription_does_not_fire),
+        T(i08_a_stale_completion_does_not_fire),
+        T(opens_a_hundred_times),
+        T(a_send_that_fails),
+        T(a_link_that_answers_at_once),
+        cmocka_unit_test(memory_budget),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
