@@ -184,7 +184,7 @@ static bool send_records(tendon_simulated_bose *device, tendon_gatt_connection *
 static bool send_events(tendon_simulated_bose *device, tendon_gatt_connection *connection,
                         tendon_simulated_bose_outbox *outbox) {
     for (unsigned bit = 0; bit < BOSE_CHARACTERISTICS; bit++) {
-        if ((outbox->dirty >> bit & 1u) == 0) {
+        if (((uint32_t)outbox->dirty >> bit & 1u) == 0) {
             continue;
         }
         uint8_t value[32];
