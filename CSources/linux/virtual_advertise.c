@@ -5,12 +5,12 @@
  *   'T' 'A' version(1) address(6, printed order) kind(1) length(2) data length(2) scan response
  * It carries both payloads; a passive scanner takes the first only, as if it had not sent a scan request.
  */
+#include "directory.h"
 #include "virtual_radio.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 enum {
@@ -175,48 +175,30 @@ static void send_to_scanner(const tendon_virtual_radio *radio, const char *name,
     }
 }
 
-/** One entry of getdents64: inode(8) offset(8) record length(2) type(1) name. */
-static const char *entry_at(const uint8_t *buffer, size_t size, size_t *position) {
-    const size_t name_offset = 8 + 8 + 2 + 1;
-    uint16_t record = 0;
-    if (size - *position < name_offset + 1) {
-        return NULL;
+typedef struct round_state {
+    const tendon_virtual_radio *radio;
+    const uint8_t *bytes;
+    size_t length;
+    int served;
+} round_state;
+
+static bool visit_entry(void *context, const char *name) {
+    round_state *state = context;
+    if (strncmp(name, SCAN_PREFIX, sizeof SCAN_PREFIX - 1) == 0 && strlen(name) < TENDON_VIRTUAL_NAME_SIZE) {
+        state->served++;
+        send_to_scanner(state->radio, name, state->bytes, state->length);
     }
-    memcpy(&record, buffer + *position + 16, sizeof record);
-    if (record < name_offset + 1 || record > size - *position) {
-        return NULL;
-    }
-    const char *name = (const char *)buffer + *position + name_offset;
-    *position += record;
-    return name;
+    return state->served < SCANNERS_MAX;
 }
 
 static void advertise_expired(void *context, uint64_t now) {
     tendon_virtual_radio *radio = context;
     uint8_t bytes[DATAGRAM_MAX];
-    /* getdents64 itself: opendir() would take heap memory at every interval */
-    _Alignas(8) uint8_t entries[4096];
-    int seen = 0, served = 0;
     radio->advertise_source.deadline = now + radio->interval_ms;
     tendon_status length = datagram(radio, bytes, sizeof bytes);
-    if (length < 0 || lseek(radio->directory_fd, 0, SEEK_SET) < 0) {
-        return;
-    }
-    while (seen < ENTRIES_MAX && served < SCANNERS_MAX) {
-        long size = syscall(SYS_getdents64, radio->directory_fd, entries, sizeof entries);
-        if (size <= 0) {
-            return;
-        }
-        size_t position = 0;
-        const char *name = NULL;
-        while ((name = entry_at(entries, (size_t)size, &position)) != NULL) {
-            seen++;
-            if (strncmp(name, SCAN_PREFIX, sizeof SCAN_PREFIX - 1) == 0 && strlen(name) < sizeof radio->scan_name &&
-                served < SCANNERS_MAX) {
-                served++;
-                send_to_scanner(radio, name, bytes, (size_t)length);
-            }
-        }
+    if (length >= 0) {
+        round_state state = {.radio = radio, .bytes = bytes, .length = (size_t)length};
+        tendon_directory_each(radio->directory_fd, ENTRIES_MAX, visit_entry, &state);
     }
 }
 

@@ -284,17 +284,17 @@ static const tendon_radio_ops operations = {
     .close = virtual_close,
 };
 
-static tendon_status choose_directory(tendon_virtual_radio *radio, const char *directory) {
+tendon_status tendon_virtual_directory(const char *directory, char out[TENDON_VIRTUAL_PATH_SIZE]) {
     const char *runtime = getenv("XDG_RUNTIME_DIR");
     int length = 0;
     if (directory != NULL) {
-        length = snprintf(radio->directory, sizeof radio->directory, "%s", directory);
+        length = snprintf(out, TENDON_VIRTUAL_PATH_SIZE, "%s", directory);
     } else if (runtime != NULL && runtime[0] == '/') {
-        length = snprintf(radio->directory, sizeof radio->directory, "%s/tendon", runtime);
+        length = snprintf(out, TENDON_VIRTUAL_PATH_SIZE, "%s/tendon", runtime);
     } else {
-        length = snprintf(radio->directory, sizeof radio->directory, "/tmp/tendon-%lu", (unsigned long)geteuid());
+        length = snprintf(out, TENDON_VIRTUAL_PATH_SIZE, "/tmp/tendon-%lu", (unsigned long)geteuid());
     }
-    return length > 0 && (size_t)length < sizeof radio->directory ? TENDON_OK : TENDON_ERROR_NO_ROOM;
+    return length > 0 && length < TENDON_VIRTUAL_PATH_SIZE ? TENDON_OK : TENDON_ERROR_NO_ROOM;
 }
 
 /** Everybody who can write here can pose as a device, so it must be ours alone. */
@@ -324,7 +324,7 @@ tendon_status tendon_virtual_radio_open(tendon_virtual_radio *radio, tendon_loop
     radio->radio.address = *address;
     tendon_source_init(&radio->scan_source, -1, radio, NULL, NULL);
     tendon_source_init(&radio->advertise_source, -1, radio, NULL, NULL);
-    tendon_status status = choose_directory(radio, directory);
+    tendon_status status = tendon_virtual_directory(directory, radio->directory);
     if (status >= 0) {
         status = open_directory(radio);
     }

@@ -11,6 +11,9 @@
 /** Socket address of @p name in the radio's directory; returns its length. */
 socklen_t tendon_virtual_path(const tendon_virtual_radio *radio, const char *name, struct sockaddr_un *out);
 
+/** The directory that an argument of tendon_virtual_radio_open() means. TENDON_ERROR_NO_ROOM: too long. */
+tendon_status tendon_virtual_directory(const char *directory, char out[TENDON_VIRTUAL_PATH_SIZE]);
+
 tendon_status tendon_virtual_scan_start(tendon_radio *radio, const tendon_scan_parameters *parameters);
 tendon_status tendon_virtual_scan_stop(tendon_radio *radio);
 tendon_status tendon_virtual_advertise_start(tendon_radio *radio, const tendon_advertise_parameters *parameters);

@@ -8,7 +8,10 @@
 
 #include "tendon/linux/capture.h"
 #include "tendon/linux/connection.h"
+#include "tendon/linux/doctor.h"
+#include "tendon/linux/gateway.h"
 #include "tendon/linux/loop.h"
+#include "tendon/linux/peripheral.h"
 #include "tendon/linux/radio.h"
 #include "tendon/linux/virtual_radio.h"
 

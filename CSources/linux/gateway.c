@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+#include "tendon/linux/gateway.h"
+
+#include <string.h>
+
+tendon_status tendon_gateway_open(tendon_gateway *gateway, const char *directory) {
+    memset(gateway, 0, sizeof *gateway);
+    tendon_status status = tendon_loop_init(&gateway->loop);
+    if (status < 0) {
+        return status;
+    }
+    tendon_address address = tendon_virtual_radio_default_address();
+    status = tendon_virtual_radio_open(&gateway->virtual_radio, &gateway->loop, directory, &address);
+    if (status < 0) {
+        tendon_loop_close(&gateway->loop);
+        return status;
+    }
+    gateway->radio = &gateway->virtual_radio.radio;
+    return TENDON_OK;
+}
+
+typedef struct search {
+    bool (*recognizes)(const uint8_t *data, size_t length);
+    tendon_address *found;
+    bool done;
+} search;
+
+static void on_report(void *context, const tendon_ad_report *report, uint64_t now) {
+    search *state = context;
+    (void)now;
+    if (!state->done && state->recognizes(report->data, report->length)) {
+        *state->found = report->address;
+        state->done = true;
+    }
+}
+
+tendon_status tendon_radio_find(tendon_radio *radio, bool (*recognizes)(const uint8_t *data, size_t length),
+                                uint32_t timeout_ms, tendon_address *found) {
+    search state = {.recognizes = recognizes, .found = found};
+    void (*previous)(void *context, const tendon_ad_report *report, uint64_t now) = radio->on_report;
+    void *previous_context = radio->report_context;
+    uint64_t until = tendon_now_ms() + timeout_ms;
+    radio->on_report = on_report;
+    radio->report_context = &state;
+    tendon_status status = tendon_radio_scan_start(radio, &(tendon_scan_parameters){.active = true});
+    if (status >= 0) {
+        do {
+            status = tendon_loop_step(radio->loop, until);
+        } while (status >= 0 && !state.done && tendon_now_ms() < until);
+        tendon_status stopped = tendon_radio_scan_stop(radio);
+        status = status < 0 ? status : !state.done ? TENDON_ERROR_TIMEOUT : stopped;
+    }
+    radio->on_report = previous;
+    radio->report_context = previous_context;
+    return status;
+}
+
+tendon_status tendon_gateway_find(tendon_gateway *gateway, bool (*recognizes)(const uint8_t *data, size_t length),
+                                  uint32_t timeout_ms) {
+    tendon_address found;
+    tendon_status status = tendon_radio_find(gateway->radio, recognizes, timeout_ms, &found);
+    if (status >= 0) {
+        tendon_connection_init(&gateway->connection, gateway->radio, &found, NULL, NULL);
+    }
+    return status;
+}
+
+tendon_status tendon_gateway_run(tendon_gateway *gateway, uint32_t timeout_ms) {
+    uint64_t until = timeout_ms == 0 ? UINT64_MAX : tendon_now_ms() + timeout_ms;
+    tendon_status status = tendon_loop_run(&gateway->loop, until);
+    return status >= 0 && tendon_now_ms() >= until ? TENDON_ERROR_TIMEOUT : status;
+}
+
+void tendon_gateway_close(tendon_gateway *gateway) {
+    if (gateway->radio == NULL) {
+        return;
+    }
+    tendon_connection_close(&gateway->connection);
+    for (int step = 0; step < 16 && gateway->connection.state != TENDON_CONNECTION_IDLE; step++) {
+        (void)tendon_loop_step(&gateway->loop, 0);
+    }
+    tendon_radio_close(gateway->radio);
+    tendon_loop_close(&gateway->loop);
+    gateway->radio = NULL;
+}

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+#include "tendon/linux/peripheral.h"
+
+#include <string.h>
+
+static const tendon_bearer_filter *filter_of(const tendon_peripheral_link *place) {
+    const tendon_peripheral *owner = place->owner;
+    return owner->filtered ? &owner->filters[place - owner->links] : NULL;
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
+}
+
+void tendon_peripheral_refresh(tendon_peripheral *peripheral) {
+    uint64_t deadline = UINT64_MAX;
+    size_t used = 0;
+    for (size_t i = 0; i < TENDON_PERIPHERAL_LINKS; i++) {
+        const tendon_peripheral_link *place = &peripheral->links[i];
+        const tendon_bearer_filter *filter = filter_of(place);
+        used += place->used ? 1 : 0;
+        if (place->served) {
+            deadline = earlier(deadline, tendon_att_bearer_deadline(&place->bearer));
+            if (filter != NULL) {
+                deadline = earlier(deadline, filter->deadline(filter->context));
+            }
+        }
+    }
+    deadline = earlier(deadline, peripheral->device.ops->deadline(peripheral->device.context));
+    peripheral->timer.deadline = deadline;
+    if (!peripheral->open && used == 0) {
+        tendon_loop_remove(peripheral->radio->loop, &peripheral->timer);
+    } else if (!peripheral->timer.added) {
+        (void)tendon_loop_add(peripheral->radio->loop, &peripheral->timer); /* without a descriptor it cannot fail */
+    }
+}
+
+/** Deadlines may have changed: look at them at the end of this step, once for a whole batch. */
+static void touch(tendon_peripheral *peripheral) {
+    peripheral->timer.deadline = 0;
+}
+
+static void pass_writable(tendon_peripheral_link *place, uint64_t now) {
+    tendon_peripheral *owner = place->owner;
+    tendon_att_bearer_writable(&place->bearer, now);
+    owner->device.ops->writable(owner->device.context, now);
+}
+
+/** What a filter wants done once it has been told the time. */
+static void settle_filter(tendon_peripheral_link *place, uint64_t now) {
+    const tendon_bearer_filter *filter = filter_of(place);
+    if (filter->take_writable(filter->context)) {
+        pass_writable(place, now);
+    }
+    if (filter->take_disconnect(filter->context)) {
+        tendon_link_close(&place->link);
+    }
+}
+
+static void timer_expired(void *context, uint64_t now) {
+    tendon_peripheral *peripheral = context;
+    for (size_t i = 0; i < TENDON_PERIPHERAL_LINKS; i++) {
+        tendon_peripheral_link *place = &peripheral->links[i];
+        const tendon_bearer_filter *filter = filter_of(place);
+        if (!place->served) {
+            continue;
+        }
+        if (filter != NULL) {
+            filter->tick(filter->context, now);
+            settle_filter(place, now);
+        }
+        tendon_att_bearer_tick(&place->bearer, now);
+    }
+    if (peripheral->device.ops->deadline(peripheral->device.context) <= now) {
+        peripheral->device.ops->tick(peripheral->device.context, now);
+    }
+    for (size_t i = 0; i < TENDON_PERIPHERAL_LINKS; i++) {
+        if (peripheral->links[i].served && peripheral->filtered) {
+            settle_filter(&peripheral->links[i], now); /* the tick may have sent what it strikes */
+        }
+    }
+    tendon_peripheral_refresh(peripheral);
+}
+
+static void link_connected(void *context, uint64_t now) {
+    tendon_peripheral_link *place = context;
+    tendon_peripheral *owner = place->owner;
+    const tendon_bearer_filter *filter = filter_of(place);
+    tendon_bearer_io io = tendon_link_io(&place->link);
+    tendon_att_bearer_init(&place->bearer, filter != NULL ? filter->wrap(filter->context, io) : io, TENDON_ATT_MTU_MAX);
+    if (owner->device.ops->connected(owner->device.context, &place->bearer, now) < 0) {
+        owner->refused++;
+        tendon_link_close(&place->link);
+        return;
+    }
+    owner->accepted++;
+    place->served = true;
+    touch(owner);
+    if (owner->callbacks.connected != NULL) {
+        owner->callbacks.connected(owner->callbacks.context, place, now);
+    }
+}
+
+static void link_received(void *context, const uint8_t *pdu, size_t length, uint64_t now) {
+    tendon_peripheral_link *place = context;
+    const tendon_bearer_filter *filter = filter_of(place);
+    if (!place->served) {
+        return;
+    }
+    touch(place->owner);
+    if (filter != NULL) {
+        filter->tick(filter->context, now);
+    }
+    (void)tendon_att_bearer_receive(&place->bearer, pdu, length, now);
+}
+
+static void link_writable(void *context, uint64_t now) {
+    tendon_peripheral_link *place = context;
+    const tendon_bearer_filter *filter = filter_of(place);
+    if (!place->served) {
+        return;
+    }
+    touch(place->owner);
+    if (filter != NULL) {
+        filter->writable(filter->context, now); /* take_writable(), after this step's tick(), tells the rest */
+    } else {
+        pass_writable(place, now);
+    }
+}
+
+static void link_closed(void *context, tendon_status reason, uint64_t now) {
+    tendon_peripheral_link *place = context;
+    tendon_peripheral *owner = place->owner;
+    bool served = place->served;
+    place->used = place->served = false;
+    if (served) {
+        owner->device.ops->disconnected(owner->device.context, &place->bearer, reason, now);
+    }
+    tendon_peripheral_refresh(owner);
+    if (served && owner->callbacks.disconnected != NULL) {
+        owner->callbacks.disconnected(owner->callbacks.context, place, reason, now);
+    }
+}
+
+static tendon_link *accept_central(void *context, const tendon_address *peer, uint64_t now) {
+    tendon_peripheral *peripheral = context;
+    (void)peer;
+    (void)now;
+    for (size_t i = 0; i < TENDON_PERIPHERAL_LINKS; i++) {
+        tendon_peripheral_link *place = &peripheral->links[i];
+        if (!place->used) {
+            place->used = true;
+            tendon_link_init(&place->link, &(tendon_link_callbacks){.context = place,
+                                                                    .connected = link_connected,
+                                                                    .received = link_received,
+                                                                    .writable = link_writable,
+                                                                    .closed = link_closed});
+            return &place->link;
+        }
+    }
+    peripheral->refused++;
+    return NULL;
+}
+
+void tendon_peripheral_init(tendon_peripheral *peripheral, tendon_radio *radio, const tendon_peripheral_device *device,
+                            const tendon_peripheral_callbacks *callbacks) {
+    memset(peripheral, 0, sizeof *peripheral);
+    peripheral->radio = radio;
+    peripheral->device = *device;
+    if (callbacks != NULL) {
+        peripheral->callbacks = *callbacks;
+    }
+    for (size_t i = 0; i < TENDON_PERIPHERAL_LINKS; i++) {
+        peripheral->links[i].owner = peripheral;
+    }
+    tendon_source_init(&peripheral->timer, -1, peripheral, NULL, timer_expired);
+}
+
+void tendon_peripheral_set_filters(tendon_peripheral *peripheral, const tendon_bearer_filter *filters) {
+    memcpy(peripheral->filters, filters, sizeof peripheral->filters);
+    peripheral->filtered = true;
+}
+
+static tendon_status advertise(tendon_peripheral *peripheral) {
+    uint8_t data[TENDON_AD_LEGACY_MAX], response[TENDON_AD_LEGACY_MAX];
+    const tendon_peripheral_device *device = &peripheral->device;
+    tendon_status length = device->ops->advertisement(device->context, data, sizeof data);
+    if (length < 0) {
+        return length;
+    }
+    tendon_status response_length = device->ops->scan_response(device->context, response, sizeof response);
+    if (response_length < 0) {
+        return response_length;
+    }
+    return tendon_radio_advertise_start(peripheral->radio,
+                                        &(tendon_advertise_parameters){.data = data,
+                                                                       .length = (size_t)length,
+                                                                       .scan_response = response,
+                                                                       .scan_response_length = (size_t)response_length,
+                                                                       .interval_ms = peripheral->interval_ms});
+}
+
+tendon_status tendon_peripheral_open(tendon_peripheral *peripheral, uint16_t interval_ms) {
+    if (peripheral->open) {
+        return TENDON_RADIO_ERROR_ALREADY_STARTED;
+    }
+    peripheral->interval_ms = interval_ms;
+    peripheral->listener = (tendon_listener){.context = peripheral, .accept = accept_central};
+    tendon_status status = tendon_radio_listen(peripheral->radio, &peripheral->listener);
+    if (status < 0) {
+        return status;
+    }
+    status = advertise(peripheral);
+    if (status < 0) {
+        tendon_radio_unlisten(peripheral->radio, &peripheral->listener);
+        return status;
+    }
+    peripheral->open = true;
+    tendon_peripheral_refresh(peripheral);
+    return TENDON_OK;
+}
+
+tendon_status tendon_peripheral_readvertise(tendon_peripheral *peripheral) {
+    if (!peripheral->open) {
+        return TENDON_ERROR_WRONG_STATE;
+    }
+    tendon_status status = tendon_radio_advertise_stop(peripheral->radio);
+    return status < 0 ? status : advertise(peripheral);
+}
+
+void tendon_peripheral_close(tendon_peripheral *peripheral) {
+    if (peripheral->open) {
+        peripheral->open = false;
+        (void)tendon_radio_advertise_stop(peripheral->radio);
+        tendon_radio_unlisten(peripheral->radio, &peripheral->listener);
+    }
+    for (size_t i = 0; i < TENDON_PERIPHERAL_LINKS; i++) {
+        if (peripheral->links[i].used) {
+            tendon_link_close(&peripheral->links[i].link);
+        }
+    }
+    tendon_peripheral_refresh(peripheral);
+}
+
+size_t tendon_peripheral_count(const tendon_peripheral *peripheral) {
+    size_t count = 0;
+    for (size_t i = 0; i < TENDON_PERIPHERAL_LINKS; i++) {
+        count += peripheral->links[i].used ? 1 : 0;
+    }
+    return count;
+}

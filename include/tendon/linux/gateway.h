@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Gateway: loop, radio and one connection in one struct, for programs that
+ * serve one device and do nothing else. Longer programs use the parts.
+ */
+#ifndef TENDON_LINUX_GATEWAY_H
+#define TENDON_LINUX_GATEWAY_H
+
+#include "tendon/linux/connection.h"
+#include "tendon/linux/virtual_radio.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** The caller's memory; not to be moved while open. */
+typedef struct tendon_gateway {
+    tendon_loop loop;
+    tendon_virtual_radio virtual_radio;
+    tendon_radio *radio; /**< the virtual one, or another that was opened on the loop and put here */
+    tendon_connection connection;
+} tendon_gateway;
+
+/** Loop, and the virtual radio. @param directory see tendon_virtual_radio_open(); NULL: the default. */
+tendon_status tendon_gateway_open(tendon_gateway *gateway, const char *directory);
+
+/**
+ * Scans, running the loop, until an advertisement or a scan response is recognised; e.g. with the recognizes of a
+ * tendon_family.
+ * @param found its address. @return TENDON_OK, TENDON_ERROR_TIMEOUT, or why the radio cannot scan.
+ */
+tendon_status tendon_radio_find(tendon_radio *radio, bool (*recognizes)(const uint8_t *data, size_t length),
+                                uint32_t timeout_ms, tendon_address *found);
+
+/** tendon_radio_find(), and prepares the gateway's connection for the device that was found. */
+tendon_status tendon_gateway_find(tendon_gateway *gateway, bool (*recognizes)(const uint8_t *data, size_t length),
+                                  uint32_t timeout_ms);
+
+/** Runs until tendon_loop_stop(&gateway->loop). @param timeout_ms 0: no limit. @return TENDON_OK or
+ * TENDON_ERROR_TIMEOUT. */
+tendon_status tendon_gateway_run(tendon_gateway *gateway, uint32_t timeout_ms);
+
+/** Ends the connection, waits for its end (which is local, so at once), and closes all. */
+void tendon_gateway_close(tendon_gateway *gateway);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
