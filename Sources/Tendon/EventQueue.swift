@@ -49,6 +49,18 @@ struct Ring<Element>: ~Copyable {
     }
 }
 
+/// How long a consumer waits.
+struct Patience: Sendable {
+    /// For one element; past it: a timeout.
+    var limit: Duration?
+    /// For all, monotonic milliseconds; past it: the end.
+    var end = UInt64.max
+
+    var isOver: Bool { end != .max && tendon_now_ms() >= end }
+    var isLimited: Bool { limit != nil || end != .max }
+    var deadline: UInt64 { min(Duration.deadline(limit), end) }
+}
+
 /// The producer's end of an `EventSequence`. All but `dropped` is for the loop's thread.
 package final class EventQueue<Element: Sendable>: @unchecked Sendable {
     // Touched on the loop's thread alone, but for `dropCount`, which is atomic.
@@ -113,9 +125,10 @@ package final class EventQueue<Element: Sendable>: @unchecked Sendable {
 
     /// On the loop's thread: the next element, after waiting if need be.
     func next(
-        limit: Duration?, isolation: isolated (any Actor)? = #isolation
+        _ patience: Patience, isolation: isolated (any Actor)? = #isolation
     ) async throws(TendonError) -> Element? {
         while true {
+            if patience.isOver { return nil }
             if let element = ring.pop() { return element }
             if ended {
                 guard let error = failure else { return nil }
@@ -123,29 +136,29 @@ package final class EventQueue<Element: Sendable>: @unchecked Sendable {
                 throw error
             }
             if Task.isCancelled { return nil }
-            await wait(limit)
+            await wait(patience)
             if timedOut {
                 timedOut = false
-                throw .timeout(.receive)
+                if !patience.isOver { throw .timeout(.receive) }
             }
         }
     }
 
-    private func wait(_ limit: Duration?, isolation: isolated (any Actor)? = #isolation) async {
+    private func wait(_ patience: Patience, isolation: isolated (any Actor)? = #isolation) async {
         ticket &+= 1
         let ticket = ticket
         await withTaskCancellationHandler {
             await Waiter.suspend { waiter in
                 precondition(self.waiter == nil, "an event sequence has one consumer at a time")
                 self.waiter = waiter
-                if let limit { self.arm(limit) }
+                if patience.isLimited { self.arm(patience) }
             }
         } onCancel: {
             self.loop.post { if self.ticket == ticket { self.wake() } }
         }
     }
 
-    private func arm(_ limit: Duration) {
+    private func arm(_ patience: Patience) {
         let timer =
             timer
             ?? LoopTimer(loop.core) { [unowned self] in
@@ -153,14 +166,14 @@ package final class EventQueue<Element: Sendable>: @unchecked Sendable {
                 self.wake()
             }
         self.timer = timer
-        timer.deadline = Duration.deadline(limit)
+        timer.deadline = patience.deadline
     }
 
     /// For a consumer on another executor: waits on the loop and brings what is there, one hop for all of it.
     func fill(
-        _ batch: EventBatch<Element>, limit: Duration?, on context: isolated LoopContext
+        _ batch: EventBatch<Element>, _ patience: Patience, on context: isolated LoopContext
     ) async throws(TendonError) {
-        guard let element = try await next(limit: limit) else { return }
+        guard let element = try await next(patience) else { return }
         batch.append(element)
         while batch.hasRoom, let element = ring.pop() {
             batch.append(element)

@@ -29,6 +29,7 @@ public struct EventSequence<Element: Sendable>: AsyncSequence, Sendable {
 
     private let handle: Handle
     private var limit: Duration?
+    private var end: UInt64 = .max
 
     package init(_ queue: EventQueue<Element>) {
         handle = Handle(queue)
@@ -44,18 +45,25 @@ public struct EventSequence<Element: Sendable>: AsyncSequence, Sendable {
         return copy
     }
 
+    /// The same sequence, which ends this long from now.
+    public func ending(after duration: Duration) -> EventSequence {
+        var copy = self
+        copy.end = Swift.min(end, Duration.deadline(duration))
+        return copy
+    }
+
     public func makeAsyncIterator() -> Iterator {
-        Iterator(handle: handle, limit: limit)
+        Iterator(handle: handle, patience: Patience(limit: limit, end: end))
     }
 
     public struct Iterator: AsyncIteratorProtocol {
         let handle: Handle
-        let limit: Duration?
+        let patience: Patience
         private var batch: EventBatch<Element>?
 
-        init(handle: Handle, limit: Duration?) {
+        init(handle: Handle, patience: Patience) {
             self.handle = handle
-            self.limit = limit
+            self.patience = patience
         }
 
         public mutating func next() async throws(TendonError) -> Element? {
@@ -64,12 +72,12 @@ public struct EventSequence<Element: Sendable>: AsyncSequence, Sendable {
 
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(TendonError) -> Element? {
             if handle.queue.loop.isCurrent {
-                return try await handle.queue.next(limit: limit, isolation: actor)
+                return try await handle.queue.next(patience, isolation: actor)
             }
             let batch = batch ?? EventBatch()
             self.batch = batch
             if let element = batch.pop() { return element }
-            try await handle.queue.fill(batch, limit: limit, on: handle.context)
+            try await handle.queue.fill(batch, patience, on: handle.context)
             return batch.pop()
         }
     }

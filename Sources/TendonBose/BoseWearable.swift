@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+import CTendon
+import Synchronization
+import Tendon
+
+/// The way in: finds a wearable, opens it, and hands over the session.
+///
+/// ```swift
+/// let session = try await BoseWearable.shared.startConnection()
+/// ```
+public final class BoseWearable: Sendable {
+    /// What an application sets once, before first use.
+    public struct Configuration: Sendable {
+        public var radio = RadioChoice.automatic
+        /// In place of the picker.
+        public var deviceChoice = DeviceChoice.strongestSignal(within: .seconds(1))
+        /// From the search to the open session, the wait for pairing mode included; `nil`: for ever.
+        public var timeout: Duration? = .seconds(60)
+        /// What `connectToLast` begins with, when the program knows it from an earlier run.
+        public var lastDevice: Address?
+        public var pairing = PairingService.none
+        /// Where the user interface would ask for pairing mode.
+        public var pairingHandler: PairingHandler?
+        public var firmwareChecker: FirmwareChecker?
+
+        public init() {}
+    }
+
+    public static let shared = BoseWearable()
+
+    private struct Settings {
+        var configuration = Configuration()
+        var isSet = false
+    }
+    private let settings = Mutex(Settings())
+
+    private init() {}
+
+    /// Once, before first use.
+    public static func configure(_ configuration: Configuration = Configuration()) throws(BoseWearableError) {
+        let isFirst = shared.settings.withLock { settings in
+            defer { settings.isSet = true }
+            guard !settings.isSet else { return false }
+            settings.configuration = configuration
+            return true
+        }
+        guard isFirst else { throw .alreadyConfigured }
+    }
+
+    var configuration: Configuration {
+        settings.withLock { settings in
+            settings.isSet = true
+            return settings.configuration
+        }
+    }
+
+    /// Sessions tell on standard error what happens to them.
+    public static func enableCommonLogging() { Log.shared.enable() }
+
+    /// "Tendon 0.1.0".
+    public var formattedVersion: String { "Tendon " + String(cString: tendon_version()) }
+
+    /// Search and sessions one by one.
+    @TendonActor public var bluetoothManager: BluetoothManager { .shared }
+
+    // MARK: Connecting
+
+    /// Finds a device by the configured choice, opens it, checks the intents.
+    public func startConnection(
+        mode: ConnectUIMode = .alwaysShow, sensorIntent: SensorIntent? = nil, gestureIntent: GestureIntent? = nil
+    ) async throws(BoseWearableError) -> WearableDeviceSession {
+        let attempt = ConnectionTask { () async throws(BoseWearableError) in
+            try await Connector(self.configuration).connect(mode, sensorIntent, gestureIntent, opens: true)
+        }
+        return try await attempt.value()
+    }
+
+    /// The same with a handler, which is called once, on the loop's thread.
+    @discardableResult
+    public func startConnection(
+        mode: ConnectUIMode, sensorIntent: SensorIntent? = nil, gestureIntent: GestureIntent? = nil,
+        completionHandler: @escaping @TendonActor (CancellableResult<WearableDeviceSession>) -> Void
+    ) -> ConnectionTask {
+        start(opens: true, mode, sensorIntent, gestureIntent, completionHandler)
+    }
+
+    /// The spelling that the vendor's document prints.
+    @discardableResult
+    public func startConnection(
+        mode: ConnectUIMode, sensorIntent: SensorIntent? = nil, gestureIntent: GestureIntent? = nil,
+        completionHander: @escaping @TendonActor (CancellableResult<WearableDeviceSession>) -> Void
+    ) -> ConnectionTask {
+        start(opens: true, mode, sensorIntent, gestureIntent, completionHander)
+    }
+
+    /// Finds a device and hands over a session that is still to be opened.
+    @available(*, deprecated, message: "use startConnection, which opens the session and sees to pairing")
+    @discardableResult
+    public func startDeviceSearch(
+        mode: ConnectUIMode,
+        completionHandler: @escaping @TendonActor (CancellableResult<WearableDeviceSession>) -> Void
+    ) -> ConnectionTask {
+        start(opens: false, mode, nil, nil, completionHandler)
+    }
+
+    private func start(
+        opens: Bool, _ mode: ConnectUIMode, _ sensor: SensorIntent?, _ gesture: GestureIntent?,
+        _ completion: @escaping @TendonActor (CancellableResult<WearableDeviceSession>) -> Void
+    ) -> ConnectionTask {
+        let attempt = ConnectionTask { () async throws(BoseWearableError) in
+            try await Connector(self.configuration).connect(mode, sensor, gesture, opens: opens)
+        }
+        Task { @TendonActor in
+            do throws(BoseWearableError) {
+                completion(.success(try await attempt.value()))
+            } catch .cancelled {
+                completion(.cancelled)
+            } catch {
+                completion(.failure(error))
+            }
+        }
+        return attempt
+    }
+}
+
+/// Outcome of something that can be given up.
+public enum CancellableResult<Success> {
+    case success(Success)
+    case failure(BoseWearableError)
+    case cancelled
+}
+
+extension CancellableResult: Sendable where Success: Sendable {}
+
+/// An attempt to connect.
+public final class ConnectionTask: Sendable {
+    private let task: Task<Result<WearableDeviceSession, BoseWearableError>, Never>
+
+    init(_ body: @escaping @TendonActor () async throws(BoseWearableError) -> WearableDeviceSession) {
+        task = Task { @TendonActor in
+            do throws(BoseWearableError) {
+                return .success(try await body())
+            } catch {
+                return .failure(error)
+            }
+        }
+    }
+
+    /// The outcome will be `.cancelled`, unless it is there already.
+    public func cancel() { task.cancel() }
+
+    func value() async throws(BoseWearableError) -> WearableDeviceSession {
+        try await withTaskCancellationHandler {
+            await task.value
+        } onCancel: {
+            task.cancel()
+        }.get()
+    }
+}

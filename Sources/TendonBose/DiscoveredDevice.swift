@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+import CTendon
+import Tendon
+
+/// A wearable that advertises.
+public struct DiscoveredDevice: Sendable, Hashable {
+    public enum SignalStrength: UInt32, Sendable, Hashable, Comparable {
+        case weak = 0
+        case moderate, strong, full
+
+        public static func < (a: SignalStrength, b: SignalStrength) -> Bool { a.rawValue < b.rawValue }
+    }
+
+    public let address: Address
+    public internal(set) var name: String?
+    /// dBm.
+    public internal(set) var rssi: Int?
+    /// Monotonic milliseconds.
+    public internal(set) var lastSeen: UInt64
+    /// A Bose device whose firmware does not have the sensor service: opening it says what to do.
+    public internal(set) var hasOldFirmware: Bool
+
+    public var signalStrength: SignalStrength {
+        let rssi = Int8(clamping: rssi ?? Int(Int8.min))
+        return SignalStrength(rawValue: tendon_bose_signal_of(rssi).rawValue) ?? .weak
+    }
+}
+
+/// Wearables in reach, as advertisements come in. A name is often in the scan response alone.
+struct DeviceTable {
+    private(set) var devices: [DiscoveredDevice] = []
+    private var names: [Address: String] = [:]
+
+    /// The device, when the advertisement is of one, or adds to one.
+    mutating func take(_ advertisement: Advertisement) -> DiscoveredDevice? {
+        let address = advertisement.address
+        if let name = advertisement.localName { names[address] = name }
+        let kind = lending(advertisement.data) { tendon_bose_recognize($0, $1) }
+        if let index = devices.firstIndex(where: { $0.address == address }) {
+            devices[index].name = names[address]
+            devices[index].rssi = advertisement.rssi ?? devices[index].rssi
+            devices[index].lastSeen = advertisement.time
+            if kind == TENDON_BOSE_ADVERTISED_SENSOR_SERVICE { devices[index].hasOldFirmware = false }
+            return devices[index]
+        }
+        guard kind != TENDON_BOSE_ADVERTISED_NOTHING else { return nil }
+        let device = DiscoveredDevice(
+            address: address, name: names[address], rssi: advertisement.rssi, lastSeen: advertisement.time,
+            hasOldFirmware: kind == TENDON_BOSE_ADVERTISED_OLD_FIRMWARE)
+        devices.append(device)
+        return device
+    }
+
+    /// Forgets what was not heard for so long; returns it.
+    mutating func drop(before time: UInt64) -> [DiscoveredDevice] {
+        let lost = devices.filter { $0.lastSeen < time }
+        devices.removeAll { $0.lastSeen < time }
+        return lost
+    }
+}
+
+/// What stands for the user who picks a device from a list.
+public enum DeviceChoice: Sendable {
+    /// This one, without a search.
+    case address(Address)
+    /// The first that answers.
+    case firstFound
+    /// The one with the strongest signal of those heard in this time; waits on when there is none.
+    case strongestSignal(within: Duration)
+    /// Is given what is in reach, each time it changes; `nil` cancels.
+    case custom(@Sendable (EventSequence<[DiscoveredDevice]>) async -> DiscoveredDevice?)
+}
+
+/// Where a connection is looked for.
+public enum ConnectUIMode: Sendable, Hashable {
+    /// Search.
+    case alwaysShow
+    /// The last one for so many seconds, then search.
+    case connectToLast(timeout: Double)
+}
