@@ -140,6 +140,11 @@ static void make_sample(tendon_simulated_bose *device) {
 
 /* ---- sending ---- */
 
+static bool exhausted(const tendon_simulated_bose *device) {
+    return device->options.notification_limit != 0 &&
+           device->counters.notifications >= device->options.notification_limit;
+}
+
 /** Whole records from @p sent on that fit into one notification; @p records receives how many. */
 static size_t next_chunk(const tendon_simulated_bose *device, size_t sent, size_t room, size_t *records) {
     size_t length = 0;
@@ -159,6 +164,10 @@ static size_t next_chunk(const tendon_simulated_bose *device, size_t sent, size_
 static bool send_records(tendon_simulated_bose *device, tendon_gatt_connection *connection,
                          tendon_simulated_bose_outbox *outbox) {
     while (outbox->waiting) {
+        if (exhausted(device)) {
+            outbox->waiting = false;
+            break;
+        }
         size_t records = 0;
         size_t length = device->pending_malformed
                             ? device->pending_length
@@ -239,6 +248,10 @@ void tendon_simulated_bose_announce(tendon_simulated_bose *device, unsigned char
 void tendon_simulated_bose_tick(tendon_simulated_bose *device, uint64_t now) {
     tendon_simulated_bose_flush(device);
     for (int i = 0; i < SAMPLES_PER_TICK && !device->pending_complete && device->next_sample <= now; i++) {
+        if (exhausted(device)) {
+            device->next_sample = UINT64_MAX;
+            break;
+        }
         make_sample(device);
         tendon_simulated_bose_flush(device);
     }

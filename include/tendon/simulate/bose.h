@@ -41,6 +41,7 @@ typedef struct tendon_simulated_bose_options {
     bool pairing_enabled; /**< at start; see tendon_simulated_bose_set_pairing_mode() */
     bool flat_out;        /**< a notification whenever the link takes one, device clock still one period on each */
     bool legacy_gesture_information; /**< 2-byte records (2018) */
+    uint64_t notification_limit;     /**< sensor data notifications after which the stream stands still; 0: no limit */
     const char *name;                /**< advertised in the scan response only; NULL: "LE-Bose Frames" */
     const char *firmware;            /**< NULL: "1.0.0" */
     const char *serial;              /**< NULL: a fixed one */
