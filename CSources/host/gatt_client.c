@@ -220,7 +220,7 @@ tendon_status tendon_gattc_start(tendon_gatt_client *client, tendon_gatt_request
 
 tendon_status tendon_gatt_exchange_mtu(tendon_gatt_client *client, tendon_gatt_done done, void *context, uint64_t now) {
     tendon_status status;
-    if (client->mtu_exchanged) {
+    if (client->mtu_exchanged && !client->closed) {
         return TENDON_ERROR_WRONG_STATE;
     }
     tendon_gatt_request *request = tendon_gattc_take(client, GATTC_MTU, done, context, &status);
