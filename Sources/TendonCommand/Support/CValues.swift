@@ -2,6 +2,7 @@
 // C arrays, texts and borrowed pointers as Swift values. Pointers of the C core stay in this file.
 import CTendon
 import Glibc
+import Tendon
 
 /// The first `count` elements of a C array, which Swift sees as a tuple.
 func elements<Tuple, Element>(of tuple: Tuple, _ count: Int) -> [Element] {
@@ -57,4 +58,51 @@ func startThread(_ body: @escaping @Sendable () -> Void) {
             return nil
         }, start)
     if number == 0 { pthread_detach(thread) }
+}
+
+/// A pointer that may cross threads, for what the C core says is safe from any.
+struct CSendable<Pointee>: @unchecked Sendable {
+    // tendon_loop_wake() is all that is done with it on another thread.
+    let value: UnsafeMutablePointer<Pointee>
+    init(_ value: UnsafeMutablePointer<Pointee>) { self.value = value }
+}
+
+extension CBytes {
+    /// The bytes as C characters, for as long as the object lives.
+    func lendText<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
+        body(UnsafeRawPointer(pointer).assumingMemoryBound(to: CChar.self))
+    }
+}
+
+/// A member of a C struct, in place.
+func member<Struct, Member>(
+    of pointer: UnsafeMutablePointer<Struct>, _ path: KeyPath<Struct, Member>
+) -> UnsafeMutablePointer<Member> {
+    guard let offset = MemoryLayout<Struct>.offset(of: path) else { preconditionFailure("a stored member") }
+    return (UnsafeMutableRawPointer(pointer) + offset).assumingMemoryBound(to: Member.self)
+}
+
+extension CBlock {
+    /// An element of an array member, in place.
+    func element<Tuple, Element>(
+        _ path: KeyPath<Struct, Tuple>, _ index: Int, of type: Element.Type
+    ) -> UnsafeMutablePointer<Element> {
+        UnsafeMutableRawPointer(member(path)).assumingMemoryBound(to: Element.self) + index
+    }
+}
+
+/// A whole file, unless it is too long.
+func readFile(_ path: String, limit: Int) throws(CommandError) -> [UInt8] {
+    let file = open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { throw CommandError(.failed, "\(sanitized(path)): \(text(strerror(errno)))") }
+    defer { close(file) }
+    var bytes: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+        let count = read(file, &chunk, chunk.count)
+        if count < 0 { throw CommandError(.failed, "\(sanitized(path)): \(text(strerror(errno)))") }
+        if count == 0 { return bytes }
+        bytes += chunk[..<count]
+        if bytes.count > limit { throw CommandError(.failed, "\(sanitized(path)): longer than \(limit) bytes") }
+    }
 }

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+// simulate: wearables made of software, for phones, other stacks and ourselves.
+import CTendon
+import Tendon
+
+/// What the options say about the devices to simulate.
+struct SimulationSettings: Sendable {
+    enum Pairing: String, Sendable, CaseIterable {
+        /// Not needed.
+        case none
+        /// Needed; the device is not in pairing mode.
+        case required
+        /// Needed; the device is in pairing mode.
+        case ready
+    }
+
+    var count = 1
+    var name: String?
+    var firmware: String?
+    var flatOut = false
+    var legacy = false
+    var pairing = Pairing.none
+    var notifications: UInt64?
+    var faults: tendon_fault_options?
+    var scenario: [UInt8]?
+    var scenarioFromConnection = false
+    var json = false
+
+    init(_ arguments: Arguments) throws(CommandError) {
+        count = try arguments.integer("--count", in: 1...64) ?? 1
+        name = arguments.value("--name")
+        firmware = arguments.value("--firmware")
+        flatOut = arguments.has("--flat-out")
+        legacy = arguments.has("--legacy")
+        pairing = arguments.value("--pairing").flatMap(Pairing.init) ?? .none
+        notifications = try arguments.integer("--notifications", in: 1...Int.max).map(UInt64.init)
+        scenarioFromConnection = arguments.value("--scenario-from") == "connection"
+        json = arguments.has("--json") || !Output.standard.isTerminal
+        faults = try SimulationSettings.faults(arguments)
+        if let path = arguments.value("--scenario") { scenario = try readFile(path, limit: 1 << 20) }
+    }
+
+    private static func faults(_ arguments: Arguments) throws(CommandError) -> tendon_fault_options? {
+        let seed = try arguments.integer("--seed", in: 1...Int(UInt32.max))
+        guard arguments.has("--fault") else {
+            if seed != nil { throw .usage("--seed is for --fault") }
+            return nil
+        }
+        var options = tendon_fault_options()
+        for word in arguments.all("--fault") {
+            var offset = 0
+            let status = word.withCString { tendon_fault_parse(&options, $0, word.utf8.count, &offset) }
+            guard status >= 0 else {
+                throw .usage(
+                    "--fault \(sanitized(word)): wrong at character \(offset + 1)",
+                    next: "drop=1%, delay=0.01, duplicate, truncate, garbage, disconnect; delay_ms=250; notifications_only")
+            }
+        }
+        if let seed { options.seed = UInt32(seed) }
+        return options
+    }
+}
+
+/// A simulated device of a family.
+protocol FamilySimulation: AnyObject {
+    init(_ settings: SimulationSettings, number: Int) throws(CommandError)
+    var device: tendon_peripheral_device { get }
+    var actor: tendon_scenario_actor { get }
+    var notifications: UInt64 { get }
+    var counters: JSON { get }
+    /// What is true of the device, for those who compare.
+    func writeTruth(_ line: (String) -> Bool)
+}
+
+/// The table. A new family adds its type here.
+let familySimulations: [String: any (FamilySimulation & SendableMetatype).Type] = ["bose": BoseSimulation.self]
+
+extension Command {
+    static let simulate = Command(
+        "simulate", operands: "FAMILY...",
+        summary: "simulated wearables, for this machine's programs or for phones",
+        details: [
+            "Serves devices on the virtual radio, or over a controller to anything in reach. Prints its counters when it "
+                + "ends: after --for, after --notifications, on Ctrl-C. On the radio bluez there is one device for "
+                + "each --adapter.",
+            "Scenarios are lines 'at TIME COMMAND': gesture NAME, suspend REASON, resume, malformed KIND [COUNT], "
+                + "pairing_mode on|off, disconnect, advertise on|off, stop.",
+        ],
+        options: [
+            Option(name: "--count", value: "N", help: "devices of each family; default 1"),
+            Option(name: "--name", value: "TEXT", help: "name in the scan response"),
+            Option(name: "--firmware", value: "TEXT", help: "firmware revision that it tells"),
+            Option(name: "--scenario", value: "FILE", help: "timed events"),
+            Option(
+                name: "--scenario-from", value: "start|connection",
+                help: "when the scenario's time begins; default: start", choices: ["start", "connection"]),
+            Option(
+                name: "--fault", value: "SPEC",
+                help: "spoil what it sends: drop, delay, duplicate, truncate, garbage, disconnect, each =RATE; "
+                    + "several with commas"),
+            Option(name: "--seed", value: "N", help: "of the faults; the same seed gives the same faults"),
+            Option(name: "--flat-out", value: nil, help: "samples as fast as the link takes them"),
+            Option(name: "--notifications", value: "N", help: "stand still after N sensor notifications, then end"),
+            Option(
+                name: "--pairing", value: "none|required|ready", help: "whether it wants pairing; ready: it is in pairing mode",
+                choices: SimulationSettings.Pairing.allCases.map(\.rawValue)),
+            Option(name: "--legacy", value: nil, help: "bose: gesture information as in 2018"),
+            Option(name: "--truth", value: "FILE", help: "write what is true (bose: head angles by device time) as JSON lines"),
+        ],
+        examples: [
+            ("tendon simulate bose --radio virtual", "a wearable for the programs of this machine"),
+            ("tendon simulate bose --radio bluez --adapter hci1", "a wearable that phones can see"),
+            ("tendon simulate bose --fault drop=1%,garbage=0.1% --seed 7", "one with a bad link"),
+        ]
+    ) { (arguments: Arguments) throws(CommandError) in
+        guard !arguments.operands.isEmpty else {
+            throw .usage("simulate needs a family: \(familyNames().joined(separator: ", "))", next: "tendon simulate bose")
+        }
+        var families: [String] = []
+        for word in arguments.operands { families.append(try familyName(word)) }
+        let settings = try SimulationSettings(arguments)
+        let plan = try SimulationPlan(arguments, families: families, settings: settings)
+        let simulator = try Simulator(plan, settings)
+        if let path = arguments.value("--truth") { try simulator.writeTruth(path) }
+        try simulator.run(for: try arguments.duration())
+        return .done
+    }
+}
+
+/// Which device goes on which radio.
+struct SimulationPlan {
+    struct Item {
+        var family: String
+        /// Nil: the virtual radio.
+        var adapter: String?
+        var isVirtual: Bool
+        var address: Address?
+    }
+    private(set) var items: [Item] = []
+
+    init(_ arguments: Arguments, families: [String], settings: SimulationSettings) throws(CommandError) {
+        let adapters = arguments.all("--adapter")
+        _ = try arguments.radio()
+        let isVirtual = arguments.value("--radio") != "bluez" && adapters.isEmpty
+        let base = try arguments.address()?.address
+        if !isVirtual, base != nil { throw .usage("a controller has its own address: --address is for --radio virtual") }
+        for family in families {
+            for _ in 0..<settings.count {
+                let number = items.count
+                let adapter = adapters.isEmpty ? nil : number < adapters.count ? adapters[number] : nil
+                if !isVirtual, number > 0, adapter == nil {
+                    throw .usage("one device for each controller: give --adapter once for each device")
+                }
+                let address = base.map { Address($0.value + UInt64(number), kind: $0.kind ?? .random) }
+                items.append(Item(family: family, adapter: adapter, isVirtual: isVirtual, address: address))
+            }
+        }
+        if isVirtual, arguments.value("--radio") == nil {
+            Output.error.line("tendon: using the virtual radio; --radio bluez serves over a controller")
+        }
+    }
+}
