@@ -8,6 +8,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -60,16 +61,16 @@ static inline block block_hex(const char *hex) {
 
 static inline void assert_hex(const uint8_t *bytes, size_t length, const char *hex) {
     block expected = block_hex(hex);
-    if (length != expected.length || (length > 0 && memcmp(bytes, expected.data, length) != 0)) {
+    bool same = length == expected.length && (length == 0 || memcmp(bytes, expected.data, length) == 0);
+    free(expected.data);
+    if (!same) {
         fprintf(stderr, "got     ");
         for (size_t i = 0; i < length; i++) {
             fprintf(stderr, " %02x", bytes[i]);
         }
         fprintf(stderr, "\nexpected %s\n", hex);
-        free(expected.data);
         fail();
     }
-    free(expected.data);
 }
 
 /* xorshift64: the same numbers in every run */
