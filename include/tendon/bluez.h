@@ -1,18 +1,163 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tendon: room linux/bluez. The kernel's controllers through libbluetooth.
+ * Tendon: room linux/bluez. The kernel's controllers as a radio: HCI raw socket
+ * for scanning and advertising, L2CAP sockets for links, management socket for
+ * power, monitor socket for captures.
+ *
  * Present only in builds with TENDON_HAVE_BLUEZ (GPL-2.0-or-later, see NOTICE).
+ * This header needs no header of libbluetooth.
+ *
+ * Rights: CAP_NET_RAW to scan, to advertise and to capture; CAP_NET_ADMIN to
+ * switch an adapter on. Links alone need none, but tendon_bluez_open() does.
  */
 #ifndef TENDON_BLUEZ_H
 #define TENDON_BLUEZ_H
 
+#include "tendon/host/hci.h"
+#include "tendon/host/management.h"
 #include "tendon/linux/radio.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* Designed by the owner of room linux/bluez. */
+/** Links of one radio that may be under way at once; one more connect() gives TENDON_ERROR_TABLE_FULL. */
+#define TENDON_BLUEZ_ATTEMPTS 8
+/** Extended advertisements in parts that are put together at once. */
+#define TENDON_BLUEZ_CHAINS 4
+/** A command that has no answer for so long: TENDON_RADIO_ERROR_COMMAND_TIMEOUT. */
+#define TENDON_BLUEZ_COMMAND_TIMEOUT_MS 3000u
+/** Longest wait for one reply of the management socket in tendon_bluez_open() (switching on takes longest). */
+#define TENDON_BLUEZ_MANAGEMENT_TIMEOUT_MS 5000u
+/** Longest advertising data of an extended set, which goes out in one command. */
+#define TENDON_BLUEZ_ADVERTISING_MAX 251
+/** The advertising set that is ours on controllers with the extended commands. */
+#define TENDON_BLUEZ_ADVERTISING_SET 0x1D
+
+/** Scanning: what is wanted, and where the controller stands. Opaque. */
+typedef struct tendon_bluez_scan {
+    tendon_scan_parameters parameters;
+    bool wanted;     /**< by the radio's owner */
+    bool configured; /**< our parameters are in the controller */
+    bool on;         /**< enabled by us */
+    bool foreign;    /**< enabled by the kernel or another program */
+    bool proven;     /**< enabled once since it was wanted: later refusals are waited out */
+    bool clearing;   /**< switching off what a program that died left on */
+    uint8_t retries;
+    tendon_status refusal; /**< to be told from the loop */
+    uint64_t retry_at;     /**< monotonic ms; UINT64_MAX: now, if anything is to be done */
+} tendon_bluez_scan;
+
+/** Advertising, likewise. Opaque. */
+typedef struct tendon_bluez_advertising {
+    bool wanted;
+    bool on;
+    bool proven;
+    bool clearing;
+    bool waiting;          /**< for the end of a link: the controller advertises no more while it has one */
+    uint8_t step;          /**< of the commands that lead to advertising */
+    bool cleared;          /**< that was tried once */
+    bool set_made;         /**< extended: our set is in the controller */
+    tendon_status refusal; /**< to be told from the loop */
+    uint16_t interval_ms;
+    uint16_t length, response_length;
+    uint8_t data[TENDON_BLUEZ_ADVERTISING_MAX], response[TENDON_BLUEZ_ADVERTISING_MAX];
+} tendon_bluez_advertising;
+
+/** What a controller said about the end of a link, or of an attempt. Opaque. */
+typedef struct tendon_bluez_ending {
+    uint16_t handle;
+    uint8_t reason;
+} tendon_bluez_ending;
+#define TENDON_BLUEZ_ENDINGS 8
+
+typedef struct tendon_bluez_counters {
+    uint64_t commands; /**< sent by us */
+
+    uint64_t scan_pauses; /**< scans paused for a connect */
+} tendon_bluez_counters;
+
+typedef struct tendon_bluez_radio {
+    tendon_radio radio;        /**< first */
+    uint16_t index;            /**< N of hciN */
+    bool extended_scan;        /**< the controller has the extended scan commands: only they are used */
+    bool extended_advertising; /**< likewise */
+    bool opened, failed, told;
+    tendon_status failure;
+    uint32_t settings;        /**< of the adapter: TENDON_MANAGEMENT_POWERED, ... */
+    tendon_source hci;        /**< raw socket; its deadline is the command watchdog */
+    tendon_source management; /**< tells when the adapter is switched off or goes away */
+    tendon_source timer;      /**< retries, and what on_failure is to be told */
+    uint16_t command;         /**< opcode in flight, 0: none */
+    bool command_advertises;  /**< it belongs to advertising, else to scanning */
+    uint8_t command_value;    /**< what an enable command sets */
+    uint16_t foreign_command; /**< opcode of a scan command in flight that is not ours */
+    uint8_t foreign_value;
+    tendon_bluez_scan scan;
+    tendon_bluez_advertising advertising;
+    tendon_link *attempts[TENDON_BLUEZ_ATTEMPTS];
+    tendon_listener *listener;
+    tendon_bluez_ending endings[TENDON_BLUEZ_ENDINGS];
+    uint8_t next_ending;
+    uint8_t connect_failure; /**< HCI status of the latest attempt of the kernel that failed, 0: none */
+    tendon_bluez_counters counters;
+    tendon_ad_reassembler reassembler;
+    tendon_ad_chain chains[TENDON_BLUEZ_CHAINS];
+} tendon_bluez_radio;
+
+/**
+ * Opens an adapter, switches it and its LE side on when they are off, and finds out which commands it has.
+ * Blocks: milliseconds when the adapter is on, up to a second to switch it on; never longer than the limits above.
+ *
+ * Scanning and advertising start and stop in the background. A refused start is told through on_failure:
+ * TENDON_RADIO_ERROR_ADAPTER_BUSY (another program scans or advertises), or the controller's HCI error; that activity
+ * is then over and the rest of the radio goes on. After the other statuses (TENDON_RADIO_ERROR_COMMAND_TIMEOUT,
+ * _NO_ADAPTER, _ADAPTER_DOWN, system errors) the radio is unusable and attempts to connect end with that status: close
+ * it.
+ *
+ * @param name "hci0", ...; NULL: the adapter with the lowest index.
+ * @return TENDON_OK, or TENDON_RADIO_ERROR_NO_KERNEL_SUPPORT, _NO_ADAPTER, _RFKILL (blocked), _PERMISSION (a
+ *         capability is missing), _ADAPTER_DOWN (it is off and does not come up), _ADAPTER_BUSY (another program has
+ *         it to itself), _COMMAND_TIMEOUT; TENDON_ERROR_UNSUPPORTED: no LE; TENDON_ERROR_INVALID_ARGUMENT: no such
+ *         kind of name. Nothing stays open after an error.
+ */
+tendon_status tendon_bluez_open(tendon_bluez_radio *radio, tendon_loop *loop, const char *name);
+
+/** One adapter of this machine. */
+typedef struct tendon_bluez_adapter {
+    uint16_t index;
+    tendon_address address;
+    char name[9];      /**< "hci0" */
+    bool low_energy;   /**< has LE */
+    bool powered;      /**< on; adapters that the kernel is about to switch off again count as off */
+    bool blocked;      /**< by rfkill, soft or hard */
+    bool hard_blocked; /**< by a switch of the machine */
+    uint8_t version;   /**< HCI version: 6 is Bluetooth 4.0, 9 is 5.0 */
+    uint32_t supported_settings, current_settings;
+} tendon_bluez_adapter;
+
+/**
+ * Lists the adapters, in order of their index. Needs no rights, switches nothing on.
+ * @return how many there are (only the first @p capacity are stored), TENDON_RADIO_ERROR_NO_KERNEL_SUPPORT, ...
+ */
+tendon_status tendon_bluez_list(tendon_bluez_adapter *adapters, size_t capacity);
+
+/** What this process and this machine offer, for `tendon doctor`. */
+typedef struct tendon_bluez_rights {
+    bool kernel_support;     /**< AF_BLUETOOTH sockets */
+    bool net_raw, net_admin; /**< effective capabilities of this process */
+    uint32_t other_sockets;  /**< HCI sockets of other programs (bluetoothd has one or two); 0 when that is unknown */
+} tendon_bluez_rights;
+
+void tendon_bluez_probe(tendon_bluez_rights *out);
+
+/**
+ * Loads the connection parameters that the kernel asks for when it connects to these peers; replaces the list that was
+ * there. @return TENDON_OK, or a status of the management layer or of RADIO.
+ */
+tendon_status tendon_bluez_load_connection_parameters(tendon_bluez_radio *radio,
+                                                      const tendon_management_connection_parameters *items,
+                                                      size_t count);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Shared by the files of this folder. */
+#ifndef TENDON_BLUEZ_INTERNAL_H
+#define TENDON_BLUEZ_INTERNAL_H
+
+#include "../socket_link.h"
+#include "tendon/bluez.h"
+
+#include <bluetooth/bluetooth.h>
+#include <bluetooth/hci.h>
+#include <bluetooth/hci_lib.h>
+#include <bluetooth/l2cap.h>
+
+/** HCI error codes (Core Spec Vol 1 Part F) that decide what happens next. */
+enum { HCI_COMMAND_DISALLOWED_ERROR = 0x0C, HCI_FAILED_TO_BE_ESTABLISHED = 0x3E };
+
+/** One buffer for a command. */
+typedef struct tendon_bluez_command {
+    uint8_t bytes[TENDON_HCI_COMMAND_MAX];
+    tendon_status length; /**< 0: nothing to send; < 0: cannot be encoded */
+    uint8_t value;        /**< of an enable command */
+} tendon_bluez_command;
+
+/* socket.c: sockets of this family, all CLOEXEC and NONBLOCK. */
+/** @return a descriptor bound to a channel of the HCI family, or a status. */
+tendon_status tendon_bluez_channel_socket(uint16_t index, uint16_t channel);
+/** errno of socket(), bind() and the like as a status. */
+tendon_status tendon_bluez_socket_status(int number);
+/** Waits until the socket is readable; false when @p until passed first. */
+bool tendon_bluez_wait_readable(int fd, uint64_t until);
+/** HCI sockets that other processes, or other radios, have open; -1: unknown. */
+int tendon_bluez_other_sockets(int own_fd, int own_other_fd);
+
+/* manage.c: blocking exchanges, used while opening only. */
+/** @return the length of the return parameters (at @p reply, at most @p capacity), or a status. */
+tendon_status tendon_bluez_manage(int fd, uint16_t opcode, uint16_t index, const uint8_t *data, size_t length,
+                                  uint8_t *reply, size_t capacity);
+tendon_status tendon_bluez_manage_mode(int fd, uint16_t opcode, uint16_t index, uint8_t mode, uint32_t *settings);
+/** Adapters with what the management interface knows, in order of their index; see tendon_bluez_list(). */
+tendon_status tendon_bluez_read_adapters(int fd, tendon_bluez_adapter *adapters, size_t capacity);
+/** Sets blocked and hard_blocked. */
+void tendon_bluez_read_blocks(tendon_bluez_adapter *adapter);
+/** A status byte of the management interface as a status. */
+tendon_status tendon_bluez_management_status(uint8_t status);
+
+/* command.c */
+/** Sends what is to be done next, if nothing is in flight. */
+void tendon_bluez_step(tendon_bluez_radio *radio);
+/** The radio is unusable from now on: attempts end with @p status, on_failure is told from the loop. */
+void tendon_bluez_fail(tendon_bluez_radio *radio, tendon_status status);
+/** What a command that was refused with this HCI code means to the owner. */
+static inline tendon_status tendon_bluez_refusal(uint8_t code) {
+    return code == HCI_COMMAND_DISALLOWED_ERROR ? TENDON_RADIO_ERROR_ADAPTER_BUSY : TENDON_HCI_ERROR(code);
+}
+/** timer_expired() not later than @p time. */
+void tendon_bluez_wake_at(tendon_bluez_radio *radio, uint64_t time);
+/** Tells refusals and the end of the radio, then steps. */
+void tendon_bluez_timer_expired(void *context, uint64_t now);
+/** One command and its answer, blocking. @return the length of the return parameters after the status byte. */
+tendon_status tendon_bluez_exchange(int fd, uint16_t opcode, uint8_t *reply, size_t capacity);
+void tendon_bluez_hci_ready(void *context, uint32_t events, uint64_t now);
+void tendon_bluez_hci_expired(void *context, uint64_t now);
+/** Writes a command without waiting for its answer; for closing. */
+void tendon_bluez_send_and_forget(tendon_bluez_radio *radio, const tendon_bluez_command *command);
+
+/* open.c */
+/** Sets the filter of a raw socket and checks that the kernel kept all of it. */
+tendon_status tendon_bluez_set_filter(int fd);
+
+/* scan.c */
+bool tendon_bluez_scan_idle(const tendon_bluez_radio *radio);
+void tendon_bluez_scan_next(tendon_bluez_radio *radio, uint64_t now, tendon_bluez_command *out);
+void tendon_bluez_scan_done(tendon_bluez_radio *radio, uint16_t opcode, uint8_t status, uint64_t now);
+/** A scan command that is not ours: as it is sent, and when it is answered. */
+void tendon_bluez_scan_foreign_sent(tendon_bluez_radio *radio, const uint8_t *packet, size_t length);
+void tendon_bluez_scan_foreign_done(tendon_bluez_radio *radio, uint8_t status, uint64_t now);
+void tendon_bluez_scan_reports(tendon_bluez_radio *radio, const tendon_hci_event *event, uint64_t now);
+/** The controller forgot everything (it was reset). */
+void tendon_bluez_scan_forget(tendon_bluez_radio *radio);
+void tendon_bluez_scan_disable(const tendon_bluez_radio *radio, tendon_bluez_command *out);
+tendon_status tendon_bluez_scan_start(tendon_radio *radio, const tendon_scan_parameters *parameters);
+tendon_status tendon_bluez_scan_stop(tendon_radio *radio);
+
+/* advertise.c */
+void tendon_bluez_advertise_next(tendon_bluez_radio *radio, tendon_bluez_command *out);
+void tendon_bluez_advertise_done(tendon_bluez_radio *radio, uint16_t opcode, uint8_t status);
+void tendon_bluez_advertise_connected(tendon_bluez_radio *radio);
+void tendon_bluez_advertise_disconnected(tendon_bluez_radio *radio);
+void tendon_bluez_advertise_forget(tendon_bluez_radio *radio);
+void tendon_bluez_advertise_disable(const tendon_bluez_radio *radio, tendon_bluez_command *out);
+tendon_status tendon_bluez_advertise_start(tendon_radio *radio, const tendon_advertise_parameters *parameters);
+tendon_status tendon_bluez_advertise_stop(tendon_radio *radio);
+
+/* links.c */
+/** Scanning is off now: connects that waited for it go on. */
+void tendon_bluez_connect_waiting(tendon_bluez_radio *radio);
+/** The kernel found the device and could not connect, or a link ended. */
+void tendon_bluez_note_ending(tendon_bluez_radio *radio, uint16_t handle, uint8_t reason);
+tendon_status tendon_bluez_connect(tendon_radio *radio, tendon_link *link, const tendon_address *peer,
+                                   uint64_t deadline);
+tendon_status tendon_bluez_listen(tendon_radio *radio, tendon_listener *listener);
+void tendon_bluez_unlisten(tendon_radio *radio, tendon_listener *listener);
+
+#endif

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ATT links: L2CAP sockets on the fixed channel 4, out and in. */
+#if defined(TENDON_HAVE_BLUEZ)
+#include "bluez_internal.h"
+
+#include <errno.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+/** Centrals accepted per wake-up at most. */
+#define ACCEPT_BATCH 8
+/** How long a listener rests when the process is out of descriptors. */
+#define ACCEPT_REST_MS 100u
+#define HANDLE_UNKNOWN 0xFFFFu
+
+static void attempted(tendon_link *link, tendon_status result);
+static tendon_status reason(tendon_link *link, int number, bool connecting);
+static const tendon_socket_hooks hooks = {.header = 0, .attempted = attempted, .reason = reason};
+
+/** The name of one end of a link. */
+static struct sockaddr_l2 name_of(const tendon_address *address) {
+    struct sockaddr_l2 name;
+    memset(&name, 0, sizeof name);
+    name.l2_family = AF_BLUETOOTH;
+    name.l2_cid = htobs(TENDON_L2CAP_CID_ATT);
+    tendon_address_to_wire(address, name.l2_bdaddr.b);
+    bool random = address->kind == TENDON_ADDRESS_RANDOM || address->kind == TENDON_ADDRESS_RANDOM_IDENTITY;
+    name.l2_bdaddr_type = random ? BDADDR_LE_RANDOM : BDADDR_LE_PUBLIC;
+    return name;
+}
+
+/** The connection handle, by which HCI events and captures name the link. */
+static uint16_t handle_of(int fd) {
+    struct l2cap_conninfo info = {0};
+    socklen_t size = sizeof info;
+    return getsockopt(fd, SOL_L2CAP, L2CAP_CONNINFO, &info, &size) == 0 ? info.hci_handle : HANDLE_UNKNOWN;
+}
+
+void tendon_bluez_note_ending(tendon_bluez_radio *radio, uint16_t handle, uint8_t cause) {
+    radio->endings[radio->next_ending] = (tendon_bluez_ending){.handle = handle, .reason = cause};
+    radio->next_ending = (uint8_t)((radio->next_ending + 1) % TENDON_BLUEZ_ENDINGS);
+}
+
+/** HCI codes that say nothing new are told as what they mean; the others stay as they are. */
+static tendon_status status_of_code(uint8_t code) {
+    switch (code) {
+    case 0x04: /* page timeout */
+    case 0x08: /* connection timeout */
+    case 0x3C: /* advertising timeout */
+        return TENDON_RADIO_ERROR_OUT_OF_RANGE;
+    case 0x13: /* ended by the peer's user, for low resources, for power-off */
+    case 0x14:
+    case 0x15:
+        return TENDON_RADIO_ERROR_PEER_CLOSED;
+    case HCI_COMMAND_DISALLOWED_ERROR:
+        return TENDON_RADIO_ERROR_ADAPTER_BUSY;
+    default:
+        return TENDON_HCI_ERROR(code);
+    }
+}
+
+/** What the controller said about the end of this link; TENDON_OK: nothing, or it is not read yet. */
+static tendon_status controller_reason(tendon_bluez_radio *radio, const tendon_link *link, bool connecting) {
+    if (connecting) {
+        uint8_t code = radio->connect_failure;
+        radio->connect_failure = 0;
+        return code != 0 ? status_of_code(code) : TENDON_OK;
+    }
+    for (size_t i = 0; i < TENDON_BLUEZ_ENDINGS; i++) {
+        if (radio->endings[i].handle == link->handle && radio->endings[i].reason != 0) {
+            tendon_status status = status_of_code(radio->endings[i].reason);
+            radio->endings[i].reason = 0;
+            return status;
+        }
+    }
+    return TENDON_OK;
+}
+
+/** The kernel makes an errno of the HCI status; this undoes it where that is possible. */
+static tendon_status reason(tendon_link *link, int number, bool connecting) {
+    tendon_bluez_radio *radio = (tendon_bluez_radio *)link->radio;
+    if (radio->failed) {
+        return radio->failure;
+    }
+    tendon_status status = controller_reason(radio, link, connecting);
+    if (status != TENDON_OK) {
+        return status;
+    }
+    switch (number) {
+    case ENOTCONN:
+        return connecting ? TENDON_HCI_ERROR(0x02) : TENDON_RADIO_ERROR_PEER_CLOSED;
+    case EMLINK:
+        return TENDON_HCI_ERROR(0x09);
+    case ECONNREFUSED:
+        return TENDON_HCI_ERROR(0x0D);
+    case ECONNABORTED:
+        return TENDON_HCI_ERROR(0x16);
+    case ENOSYS: /* every code that the kernel has no errno for; of these the one that happens */
+        return TENDON_HCI_ERROR(HCI_FAILED_TO_BE_ESTABLISHED);
+    case EACCES:
+        return TENDON_RADIO_ERROR_PAIRING_FAILED;
+    case EALREADY:
+    case EBUSY:
+        return TENDON_RADIO_ERROR_ADAPTER_BUSY;
+    case EHOSTUNREACH: /* no adapter with our address is up */
+    case ENETDOWN:
+        return TENDON_RADIO_ERROR_ADAPTER_DOWN;
+    default:
+        return tendon_socket_link_reason(number);
+    }
+}
+
+static void forget_attempt(tendon_bluez_radio *radio, const tendon_link *link) {
+    for (size_t i = 0; i < TENDON_BLUEZ_ATTEMPTS; i++) {
+        if (radio->attempts[i] == link) {
+            radio->attempts[i] = NULL;
+        }
+    }
+}
+
+static void attempted(tendon_link *link, tendon_status result) {
+    tendon_bluez_radio *radio = (tendon_bluez_radio *)link->radio;
+    if (result == TENDON_OK) {
+        link->handle = handle_of(link->source.fd);
+    }
+    forget_attempt(radio, link);
+    tendon_bluez_step(radio); /* restores the scan */
+}
+
+/** The kernel's own limit for a connect, 40 s unless told, must not come before ours. */
+static void set_limit(int fd, uint64_t deadline) {
+    const uint64_t longest = 24u * 3600u;
+    uint64_t now = tendon_now_ms(), seconds = deadline > now ? (deadline - now) / 1000u + 5u : 5u;
+    struct timeval limit = {.tv_sec = (time_t)(seconds < longest ? seconds : longest)};
+    (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+}
+
+static tendon_status connect_socket(tendon_bluez_radio *radio, tendon_link *link) {
+    int fd = socket(AF_BLUETOOTH, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, BTPROTO_L2CAP);
+    if (fd < 0) {
+        return tendon_bluez_socket_status(errno);
+    }
+    struct sockaddr_l2 own = name_of(&radio->radio.address), peer = name_of(&link->peer);
+    set_limit(fd, link->deadline);
+    radio->connect_failure = 0;
+    if (bind(fd, (struct sockaddr *)&own, sizeof own) != 0) {
+        tendon_status status = tendon_bluez_socket_status(errno);
+        close(fd);
+        return status;
+    }
+    if (connect(fd, (struct sockaddr *)&peer, sizeof peer) == 0) {
+        return tendon_socket_link_adopt(link, fd);
+    }
+    if (errno != EINPROGRESS) {
+        tendon_status status = reason(link, errno, true);
+        close(fd);
+        return status;
+    }
+    return tendon_socket_link_connecting(link, fd);
+}
+
+void tendon_bluez_connect_waiting(tendon_bluez_radio *radio) {
+    for (size_t i = 0; i < TENDON_BLUEZ_ATTEMPTS; i++) {
+        tendon_link *link = radio->attempts[i];
+        if (link == NULL || link->source.fd >= 0 || link->closing) {
+            continue;
+        }
+        tendon_status status = connect_socket(radio, link);
+        if (status < 0) {
+            tendon_socket_link_fail(link, status);
+        }
+    }
+}
+
+tendon_status tendon_bluez_connect(tendon_radio *base, tendon_link *link, const tendon_address *peer,
+                                   uint64_t deadline) {
+    tendon_bluez_radio *radio = (tendon_bluez_radio *)base;
+    size_t slot = 0;
+    if (radio->failed) {
+        return radio->failure;
+    }
+    while (slot < TENDON_BLUEZ_ATTEMPTS && radio->attempts[slot] != NULL) {
+        slot++;
+    }
+    if (slot == TENDON_BLUEZ_ATTEMPTS) {
+        return TENDON_ERROR_TABLE_FULL;
+    }
+    tendon_status status = tendon_socket_link_begin(link, base, &hooks, peer, false, deadline);
+    if (status < 0) {
+        return status;
+    }
+    radio->attempts[slot] = link;
+    if (!tendon_bluez_scan_idle(radio)) {
+        tendon_bluez_step(radio); /* switches the scan off; connect_waiting() follows */
+        return TENDON_OK;
+    }
+    status = connect_socket(radio, link);
+    if (status < 0) {
+        forget_attempt(radio, link);
+        tendon_socket_link_abandon(link);
+    }
+    return status;
+}
+
+static bool accept_one(tendon_listener *listener, uint64_t now) {
+    tendon_bluez_radio *radio = (tendon_bluez_radio *)listener->radio;
+    struct sockaddr_l2 name;
+    memset(&name, 0, sizeof name);
+    socklen_t size = sizeof name;
+    int fd = accept4(listener->source.fd, (struct sockaddr *)&name, &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd < 0) {
+        if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+            /* The central waits in the queue; without this the loop would spin. */
+            (void)tendon_loop_update(radio->radio.loop, &listener->source, 0);
+            listener->source.deadline = now + ACCEPT_REST_MS;
+        } else if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) {
+            /* The adapter is off or gone; the management socket tells it too. */
+            (void)tendon_loop_update(radio->radio.loop, &listener->source, 0);
+        }
+        return false;
+    }
+    tendon_address peer = tendon_address_from_wire(
+        name.l2_bdaddr.b, name.l2_bdaddr_type == BDADDR_LE_RANDOM ? TENDON_ADDRESS_RANDOM : TENDON_ADDRESS_PUBLIC);
+    tendon_link *link = listener->accept(listener->context, &peer, now);
+    if (link == NULL || tendon_socket_link_begin(link, &radio->radio, &hooks, &peer, true, UINT64_MAX) < 0) {
+        close(fd);
+    } else {
+        link->handle = handle_of(fd);
+        if (tendon_socket_link_adopt(link, fd) < 0) {
+            tendon_socket_link_abandon(link);
+        }
+    }
+    return radio->listener == listener;
+}
+
+static void listener_ready(void *context, uint32_t events, uint64_t now) {
+    (void)events;
+    for (int i = 0; i < ACCEPT_BATCH && accept_one(context, now); i++) {
+    }
+}
+
+static void listener_expired(void *context, uint64_t now) {
+    tendon_listener *listener = context;
+    (void)now;
+    listener->source.deadline = UINT64_MAX;
+    (void)tendon_loop_update(listener->radio->loop, &listener->source, TENDON_READABLE);
+}
+
+tendon_status tendon_bluez_listen(tendon_radio *base, tendon_listener *listener) {
+    tendon_bluez_radio *radio = (tendon_bluez_radio *)base;
+    if (radio->failed) {
+        return radio->failure;
+    }
+    if (radio->listener != NULL) {
+        return TENDON_RADIO_ERROR_ALREADY_STARTED;
+    }
+    int fd = socket(AF_BLUETOOTH, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, BTPROTO_L2CAP);
+    if (fd < 0) {
+        return tendon_bluez_socket_status(errno);
+    }
+    struct sockaddr_l2 own = name_of(&base->address);
+    tendon_status status = TENDON_OK;
+    if (bind(fd, (struct sockaddr *)&own, sizeof own) != 0 || listen(fd, ACCEPT_BATCH) != 0) {
+        status = errno == EADDRINUSE ? TENDON_RADIO_ERROR_ADAPTER_BUSY : tendon_bluez_socket_status(errno);
+    } else {
+        tendon_source_init(&listener->source, fd, listener, listener_ready, listener_expired);
+        listener->source.interest = TENDON_READABLE;
+        status = tendon_loop_add(base->loop, &listener->source);
+    }
+    if (status < 0) {
+        close(fd);
+        return status;
+    }
+    listener->radio = base;
+    radio->listener = listener;
+    return TENDON_OK;
+}
+
+void tendon_bluez_unlisten(tendon_radio *base, tendon_listener *listener) {
+    tendon_bluez_radio *radio = (tendon_bluez_radio *)base;
+    if (listener == NULL || radio->listener != listener) {
+        return;
+    }
+    tendon_loop_remove(base->loop, &listener->source);
+    close(listener->source.fd);
+    listener->source.fd = -1;
+    radio->listener = NULL;
+}
+
+#else
+typedef int tendon_bluez_links_nothing; /* ISO C wants a declaration in every file */
+#endif

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Management socket: exchanges that block, for opening; adapters; rights. */
+#if defined(TENDON_HAVE_BLUEZ)
+#include "bluez_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+tendon_status tendon_bluez_management_status(uint8_t status) {
+    switch (status) {
+    case TENDON_MANAGEMENT_SUCCESS:
+        return TENDON_OK;
+    case TENDON_MANAGEMENT_BUSY:
+        return TENDON_RADIO_ERROR_ADAPTER_BUSY;
+    case TENDON_MANAGEMENT_INVALID_INDEX:
+        return TENDON_RADIO_ERROR_NO_ADAPTER;
+    case TENDON_MANAGEMENT_RFKILLED:
+        return TENDON_RADIO_ERROR_RFKILL;
+    case TENDON_MANAGEMENT_PERMISSION_DENIED:
+        return TENDON_RADIO_ERROR_PERMISSION;
+    default:
+        return TENDON_MANAGEMENT_ERROR(status);
+    }
+}
+
+/** The reply to a command among the events that everybody gets. */
+static bool is_reply(const tendon_management_event *event, uint16_t opcode, uint16_t index) {
+    return (event->code == TENDON_MANAGEMENT_COMMAND_COMPLETE || event->code == TENDON_MANAGEMENT_COMMAND_STATUS) &&
+           event->opcode == opcode && event->index == index;
+}
+
+tendon_status tendon_bluez_manage(int fd, uint16_t opcode, uint16_t index, const uint8_t *data, size_t length,
+                                  uint8_t *reply, size_t capacity) {
+    uint8_t pdu[TENDON_MANAGEMENT_PDU_MAX];
+    tendon_status size = tendon_management_encode(opcode, index, data, length, pdu, sizeof pdu);
+    if (size < 0) {
+        return size;
+    }
+    if (send(fd, pdu, (size_t)size, MSG_NOSIGNAL) < 0) {
+        return tendon_bluez_socket_status(errno);
+    }
+    uint64_t until = tendon_now_ms() + TENDON_BLUEZ_MANAGEMENT_TIMEOUT_MS;
+    while (tendon_bluez_wait_readable(fd, until)) {
+        ssize_t got = recv(fd, pdu, sizeof pdu, 0);
+        tendon_management_event event;
+        if (got < 0 && errno != EAGAIN && errno != EINTR) {
+            return tendon_bluez_socket_status(errno);
+        }
+        if (got < 0 || tendon_management_decode(pdu, (size_t)got, &event, NULL) < 0 ||
+            !is_reply(&event, opcode, index)) {
+            continue;
+        }
+        if (event.status != TENDON_MANAGEMENT_SUCCESS) {
+            return tendon_bluez_management_status(event.status);
+        }
+        size_t kept = event.length < capacity ? event.length : capacity;
+        if (kept > 0) {
+            memcpy(reply, event.data, kept);
+        }
+        return (tendon_status)kept;
+    }
+    return TENDON_RADIO_ERROR_COMMAND_TIMEOUT;
+}
+
+tendon_status tendon_bluez_manage_mode(int fd, uint16_t opcode, uint16_t index, uint8_t mode, uint32_t *settings) {
+    uint8_t reply[4];
+    tendon_status length = tendon_bluez_manage(fd, opcode, index, &mode, 1, reply, sizeof reply);
+    if (length < 0) {
+        return length;
+    }
+    tendon_reader reader = tendon_reader_make(reply, (size_t)length);
+    uint32_t value = tendon_read_u32le(&reader);
+    if (!tendon_reader_ok(&reader)) {
+        return TENDON_ERROR_TRUNCATED;
+    }
+    *settings = value;
+    return TENDON_OK;
+}
+
+tendon_status tendon_bluez_load_connection_parameters(tendon_bluez_radio *radio,
+                                                      const tendon_management_connection_parameters *items,
+                                                      size_t count) {
+    uint8_t pdu[TENDON_MANAGEMENT_PDU_MAX], none[1];
+    tendon_status size = tendon_management_encode_connection_parameters(radio->index, items, count, pdu, sizeof pdu);
+    if (size < 0) {
+        return size;
+    }
+    /* A socket of its own: the events of the radio's one are the loop's. */
+    tendon_status fd = tendon_bluez_channel_socket(HCI_DEV_NONE, HCI_CHANNEL_CONTROL);
+    if (fd < 0) {
+        return fd;
+    }
+    tendon_status status =
+        tendon_bluez_manage(fd, TENDON_MANAGEMENT_LOAD_CONNECTION_PARAMETERS, radio->index,
+                            pdu + TENDON_MANAGEMENT_HEADER_SIZE, (size_t)size - TENDON_MANAGEMENT_HEADER_SIZE, none, 0);
+    close(fd);
+    return status < 0 ? status : TENDON_OK;
+}
+
+/** Whether rfkill holds the adapter back, from the files that show what /dev/rfkill tells. */
+void tendon_bluez_read_blocks(tendon_bluez_adapter *adapter) {
+    static const char *const kinds[2] = {"soft", "hard"};
+    for (int number = 0; number < 64; number++) { /* entries of rfkill, of all kinds of radio */
+        char path[96], text[16] = "";
+        snprintf(path, sizeof path, "/sys/class/bluetooth/hci%u/rfkill%d", adapter->index, number);
+        if (access(path, F_OK) != 0) {
+            continue;
+        }
+        for (int kind = 0; kind < 2; kind++) {
+            snprintf(path, sizeof path, "/sys/class/bluetooth/hci%u/rfkill%d/%s", adapter->index, number, kinds[kind]);
+            int fd = open(path, O_RDONLY | O_CLOEXEC);
+            if (fd < 0) {
+                continue;
+            }
+            if (read(fd, text, sizeof text - 1) > 0 && text[0] == '1') {
+                adapter->blocked = true;
+                adapter->hard_blocked = adapter->hard_blocked || kind == 1;
+            }
+            close(fd);
+        }
+    }
+}
+
+static tendon_status read_adapter(int fd, uint16_t index, tendon_bluez_adapter *out) {
+    uint8_t reply[TENDON_MANAGEMENT_PDU_MAX];
+    tendon_status length =
+        tendon_bluez_manage(fd, TENDON_MANAGEMENT_READ_INFORMATION, index, NULL, 0, reply, sizeof reply);
+    if (length < 0) {
+        return length;
+    }
+    tendon_management_information information;
+    tendon_status status = tendon_management_decode_information(reply, (size_t)length, &information, NULL);
+    if (status < 0) {
+        return status;
+    }
+    *out = (tendon_bluez_adapter){.index = index, .address = information.address, .version = information.version};
+    snprintf(out->name, sizeof out->name, "hci%u", index);
+    out->supported_settings = information.supported_settings;
+    out->current_settings = information.current_settings;
+    out->low_energy = (information.supported_settings & TENDON_MANAGEMENT_LOW_ENERGY) != 0;
+    out->powered = (information.current_settings & TENDON_MANAGEMENT_POWERED) != 0;
+    tendon_bluez_read_blocks(out);
+    return TENDON_OK;
+}
+
+tendon_status tendon_bluez_read_adapters(int fd, tendon_bluez_adapter *adapters, size_t capacity) {
+    uint8_t reply[TENDON_MANAGEMENT_PDU_MAX];
+    uint16_t indexes[64];
+    tendon_status length = tendon_bluez_manage(fd, TENDON_MANAGEMENT_READ_INDEX_LIST, TENDON_MANAGEMENT_NO_INDEX, NULL,
+                                               0, reply, sizeof reply);
+    if (length < 0) {
+        return length;
+    }
+    tendon_status count = tendon_management_decode_index_list(reply, (size_t)length, indexes, 64, NULL);
+    if (count < 0) {
+        return count;
+    }
+    size_t listed = count < 64 ? (size_t)count : 64, found = 0;
+    uint32_t next = 0; /* the kernel lists them as they came; we, by number */
+    for (size_t done = 0; done < listed; done++) {
+        uint32_t lowest = UINT32_MAX;
+        for (size_t i = 0; i < listed; i++) {
+            if (indexes[i] >= next && indexes[i] < lowest) {
+                lowest = indexes[i];
+            }
+        }
+        if (lowest == UINT32_MAX) {
+            break;
+        }
+        next = lowest + 1;
+        tendon_bluez_adapter adapter;
+        if (read_adapter(fd, (uint16_t)lowest, &adapter) == TENDON_OK) { /* else it went away meanwhile */
+            if (found < capacity) {
+                adapters[found] = adapter;
+            }
+            found++;
+        }
+    }
+    return (tendon_status)found;
+}
+
+tendon_status tendon_bluez_list(tendon_bluez_adapter *adapters, size_t capacity) {
+    tendon_status fd = tendon_bluez_channel_socket(HCI_DEV_NONE, HCI_CHANNEL_CONTROL);
+    if (fd < 0) {
+        return fd;
+    }
+    tendon_status count = tendon_bluez_read_adapters(fd, adapters, capacity);
+    close(fd);
+    return count;
+}
+
+void tendon_bluez_probe(tendon_bluez_rights *out) {
+    *out = (tendon_bluez_rights){0};
+    int fd = socket(AF_BLUETOOTH, SOCK_RAW | SOCK_CLOEXEC, BTPROTO_HCI);
+    out->kernel_support = fd >= 0;
+    int others = tendon_bluez_other_sockets(fd, -1);
+    out->other_sockets = others > 0 ? (uint32_t)others : 0;
+    if (fd >= 0) {
+        close(fd);
+    }
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
+    struct __user_cap_data_struct data[2] = {{0}};
+    if (syscall(SYS_capget, &header, data) == 0) {
+        out->net_raw = (data[0].effective & 1u << CAP_NET_RAW) != 0;
+        out->net_admin = (data[0].effective & 1u << CAP_NET_ADMIN) != 0;
+    }
+}
+
+#else
+typedef int tendon_bluez_manage_nothing; /* ISO C wants a declaration in every file */
+#endif

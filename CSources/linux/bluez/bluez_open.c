@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Opening and closing an adapter, and what the management socket tells about it meanwhile. */
+#if defined(TENDON_HAVE_BLUEZ)
+#include "bluez_internal.h"
+
+#include <errno.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/** How long an adapter that has just appeared may take to be set up by the kernel. */
+#define SETUP_LIMIT_MS 2000u
+#define SETUP_PAUSE_MS 20
+
+/** The events that are read from the raw socket: nothing else wakes the process. */
+static const uint8_t wanted_events[] = {TENDON_HCI_DISCONNECTION_COMPLETE, TENDON_HCI_COMMAND_COMPLETE,
+                                        TENDON_HCI_COMMAND_STATUS, TENDON_HCI_HARDWARE_ERROR, TENDON_HCI_LE_META};
+
+tendon_status tendon_bluez_set_filter(int fd) {
+    struct hci_filter filter, kept;
+    hci_filter_clear(&filter);
+    hci_filter_set_ptype(HCI_EVENT_PKT, &filter);
+    hci_filter_set_ptype(HCI_COMMAND_PKT, &filter); /* those of the kernel and of other programs */
+    for (size_t i = 0; i < sizeof wanted_events; i++) {
+        hci_filter_set_event(wanted_events[i], &filter);
+    }
+    socklen_t size = sizeof kept;
+    memset(&kept, 0, sizeof kept);
+    if (setsockopt(fd, SOL_HCI, HCI_FILTER, &filter, sizeof filter) != 0 ||
+        getsockopt(fd, SOL_HCI, HCI_FILTER, &kept, &size) != 0) {
+        return tendon_bluez_socket_status(errno);
+    }
+    /* Without CAP_NET_RAW the kernel takes bits away and says nothing: LE events would just never come. */
+    bool whole = kept.type_mask == filter.type_mask && kept.event_mask[0] == filter.event_mask[0] &&
+                 kept.event_mask[1] == filter.event_mask[1];
+    return whole ? TENDON_OK : TENDON_RADIO_ERROR_PERMISSION;
+}
+
+/** "hci7" is 7; -1: something else. */
+static int parse_name(const char *name) {
+    if (strncmp(name, "hci", 3) != 0 || name[3] == '\0') {
+        return -1;
+    }
+    int index = 0;
+    for (const char *c = name + 3; *c != '\0'; c++) {
+        if (*c < '0' || *c > '9' || index > 6552) {
+            return -1;
+        }
+        index = index * 10 + (*c - '0');
+    }
+    return index;
+}
+
+/** One look at the list. TENDON_ERROR_INCOMPLETE: the adapter is there, but not (or no more) in the list. */
+static tendon_status look_up(int fd, int index, tendon_bluez_adapter *out) {
+    tendon_bluez_adapter adapters[16];
+    tendon_status count = tendon_bluez_read_adapters(fd, adapters, 16);
+    if (count < 0) {
+        return count;
+    }
+    for (int i = 0; i < count && i < 16; i++) {
+        if (index < 0 || adapters[i].index == index) {
+            *out = adapters[i];
+            return TENDON_OK;
+        }
+    }
+    struct hci_dev_info info;
+    if (index >= 0 && hci_devinfo(index, &info) == 0) {
+        return TENDON_ERROR_INCOMPLETE;
+    }
+    return TENDON_RADIO_ERROR_NO_ADAPTER;
+}
+
+static tendon_status find_adapter(int fd, const char *name, tendon_bluez_adapter *out) {
+    int index = name != NULL ? parse_name(name) : -1;
+    if (name != NULL && index < 0) {
+        return TENDON_ERROR_INVALID_ARGUMENT;
+    }
+    uint64_t until = tendon_now_ms() + SETUP_LIMIT_MS;
+    for (;;) {
+        tendon_status status = look_up(fd, index, out);
+        if (status != TENDON_ERROR_INCOMPLETE) {
+            return status;
+        }
+        if (tendon_now_ms() >= until) {
+            return TENDON_RADIO_ERROR_ADAPTER_BUSY; /* in the hands of an exclusive user */
+        }
+        usleep(SETUP_PAUSE_MS * 1000);
+    }
+}
+
+/** LE on, then power on, as far as they are off. */
+static tendon_status switch_on(int fd, const tendon_bluez_adapter *adapter, uint32_t *settings) {
+    tendon_status status = TENDON_OK;
+    *settings = adapter->current_settings;
+    if (!adapter->low_energy) {
+        return TENDON_ERROR_UNSUPPORTED;
+    }
+    if ((*settings & TENDON_MANAGEMENT_LOW_ENERGY) == 0) {
+        status = tendon_bluez_manage_mode(fd, TENDON_MANAGEMENT_SET_LOW_ENERGY, adapter->index, 1, settings);
+    }
+    if (status == TENDON_OK && (*settings & TENDON_MANAGEMENT_POWERED) == 0) {
+        status = adapter->blocked
+                     ? TENDON_RADIO_ERROR_RFKILL
+                     : tendon_bluez_manage_mode(fd, TENDON_MANAGEMENT_SET_POWERED, adapter->index, 1, settings);
+    }
+    bool management = status < 0 && TENDON_STATUS_LAYER(status) == TENDON_LAYER_MANAGEMENT;
+    if (management || (status == TENDON_OK && (*settings & TENDON_MANAGEMENT_POWERED) == 0)) {
+        return TENDON_RADIO_ERROR_ADAPTER_DOWN;
+    }
+    return status;
+}
+
+/** Which command sets to use: the same tests as the kernel's, so that both use the same one. */
+static tendon_status choose_commands(tendon_bluez_radio *radio) {
+    uint8_t commands[64] = {0}, features[8] = {0};
+    tendon_status status =
+        tendon_bluez_exchange(radio->hci.fd, TENDON_HCI_READ_LOCAL_COMMANDS, commands, sizeof commands);
+    if (status < 0) {
+        return status;
+    }
+    status = tendon_bluez_exchange(radio->hci.fd, TENDON_HCI_LE_READ_LOCAL_FEATURES, features, sizeof features);
+    if (status < 0) {
+        return status;
+    }
+    radio->extended_scan = tendon_hci_supports(commands, TENDON_HCI_LE_SET_EXTENDED_SCAN_PARAMETERS) &&
+                           tendon_hci_supports(commands, TENDON_HCI_LE_SET_EXTENDED_SCAN_ENABLE);
+    radio->extended_advertising = (features[1] & 0x10) != 0; /* bit 12: LE Extended Advertising */
+    return TENDON_OK;
+}
+
+static tendon_status open_sockets(tendon_bluez_radio *radio, const char *name) {
+    tendon_status fd = tendon_bluez_channel_socket(HCI_DEV_NONE, HCI_CHANNEL_CONTROL);
+    if (fd < 0) {
+        return fd;
+    }
+    radio->management.fd = fd;
+    tendon_bluez_adapter adapter;
+    tendon_status status = find_adapter(fd, name, &adapter);
+    if (status < 0) {
+        return status;
+    }
+    radio->index = adapter.index;
+    radio->radio.address = adapter.address;
+    fd = tendon_bluez_channel_socket(adapter.index, HCI_CHANNEL_RAW);
+    if (fd < 0) {
+        return fd;
+    }
+    radio->hci.fd = fd;
+    status = tendon_bluez_set_filter(fd);
+    if (status == TENDON_OK) {
+        status = switch_on(radio->management.fd, &adapter, &radio->settings);
+    }
+    if (status == TENDON_OK) {
+        status = choose_commands(radio);
+    }
+    return status;
+}
+
+static void management_event(tendon_bluez_radio *radio, const tendon_management_event *event) {
+    if (event->index != radio->index) {
+        return;
+    }
+    if (event->code == TENDON_MANAGEMENT_INDEX_REMOVED) {
+        tendon_bluez_fail(radio, TENDON_RADIO_ERROR_NO_ADAPTER);
+    } else if (event->code == TENDON_MANAGEMENT_NEW_SETTINGS) {
+        radio->settings = event->settings;
+        if ((event->settings & TENDON_MANAGEMENT_POWERED) == 0) {
+            tendon_bluez_adapter adapter = {.index = radio->index};
+            tendon_bluez_read_blocks(&adapter);
+            tendon_bluez_fail(radio, adapter.blocked ? TENDON_RADIO_ERROR_RFKILL : TENDON_RADIO_ERROR_ADAPTER_DOWN);
+        }
+    }
+}
+
+static void management_ready(void *context, uint32_t events, uint64_t now) {
+    tendon_bluez_radio *radio = context;
+    (void)events;
+    (void)now;
+    for (int i = 0; i < 8 && radio->opened && !radio->failed; i++) {
+        uint8_t pdu[TENDON_MANAGEMENT_PDU_MAX];
+        tendon_management_event event;
+        ssize_t got = recv(radio->management.fd, pdu, sizeof pdu, MSG_TRUNC);
+        if (got < 0) {
+            if (errno != EAGAIN && errno != EINTR) {
+                tendon_bluez_fail(radio, tendon_bluez_socket_status(errno));
+            }
+            return;
+        }
+        /* Longer ones (lists of keys and the like) are nothing that is looked at here. */
+        if ((size_t)got <= sizeof pdu && tendon_management_decode(pdu, (size_t)got, &event, NULL) == TENDON_OK) {
+            management_event(radio, &event);
+        }
+    }
+}
+
+static void bluez_close(tendon_radio *base);
+
+static const tendon_radio_ops ops = {.name = "bluez",
+                                     .scan_start = tendon_bluez_scan_start,
+                                     .scan_stop = tendon_bluez_scan_stop,
+                                     .advertise_start = tendon_bluez_advertise_start,
+                                     .advertise_stop = tendon_bluez_advertise_stop,
+                                     .connect = tendon_bluez_connect,
+                                     .listen = tendon_bluez_listen,
+                                     .unlisten = tendon_bluez_unlisten,
+                                     .link_send = tendon_socket_link_send,
+                                     .link_close = tendon_socket_link_close,
+                                     .close = bluez_close};
+
+static void close_sources(tendon_bluez_radio *radio) {
+    tendon_source *sources[] = {&radio->hci, &radio->management, &radio->timer};
+    for (size_t i = 0; i < 3; i++) {
+        tendon_loop_remove(radio->radio.loop, sources[i]);
+        if (sources[i]->fd >= 0) {
+            close(sources[i]->fd);
+        }
+        sources[i]->fd = -1;
+    }
+}
+
+tendon_status tendon_bluez_open(tendon_bluez_radio *radio, tendon_loop *loop, const char *name) {
+    memset(radio, 0, sizeof *radio);
+    radio->radio.ops = &ops;
+    radio->radio.loop = loop;
+    radio->scan.retry_at = UINT64_MAX;
+    tendon_source_init(&radio->hci, -1, radio, tendon_bluez_hci_ready, tendon_bluez_hci_expired);
+    tendon_source_init(&radio->management, -1, radio, management_ready, NULL);
+    tendon_source_init(&radio->timer, -1, radio, NULL, tendon_bluez_timer_expired);
+    (void)tendon_ad_reassembler_init(&radio->reassembler, radio->chains, TENDON_BLUEZ_CHAINS);
+    tendon_status status = open_sockets(radio, name);
+    radio->hci.interest = radio->management.interest = TENDON_READABLE;
+    tendon_source *sources[] = {&radio->hci, &radio->management, &radio->timer};
+    for (size_t i = 0; i < 3 && status >= 0; i++) {
+        status = tendon_loop_add(loop, sources[i]);
+    }
+    if (status < 0) {
+        close_sources(radio);
+        return status;
+    }
+    radio->opened = true;
+    return TENDON_OK;
+}
+
+/** What is on in the controller would stay on after the sockets are closed. */
+static void switch_off(tendon_bluez_radio *radio) {
+    tendon_bluez_command command = {.length = 0};
+    bool scan_enabling = radio->command != 0 && !radio->command_advertises;
+    bool advertise_enabling = radio->command != 0 && radio->command_advertises;
+    if (radio->scan.on || (scan_enabling && radio->command_value == 1)) {
+        tendon_bluez_scan_disable(radio, &command);
+        tendon_bluez_send_and_forget(radio, &command);
+    }
+    if (radio->advertising.on || (advertise_enabling && radio->command_value == 1)) {
+        tendon_bluez_advertise_disable(radio, &command);
+        tendon_bluez_send_and_forget(radio, &command);
+    }
+    if (radio->extended_advertising && radio->advertising.set_made) {
+        command.length = tendon_hci_command_remove_advertising_set(TENDON_BLUEZ_ADVERTISING_SET, command.bytes,
+                                                                   sizeof command.bytes);
+        tendon_bluez_send_and_forget(radio, &command);
+    }
+}
+
+static void bluez_close(tendon_radio *base) {
+    tendon_bluez_radio *radio = (tendon_bluez_radio *)base;
+    if (!radio->opened) {
+        return;
+    }
+    for (size_t i = 0; i < TENDON_BLUEZ_ATTEMPTS; i++) {
+        radio->attempts[i] = NULL; /* the owner was to close them; at least they never reach this radio again */
+    }
+    tendon_bluez_unlisten(base, radio->listener);
+    if (!radio->failed) {
+        switch_off(radio);
+    }
+    radio->opened = radio->radio.scanning = false;
+    radio->scan.wanted = radio->advertising.wanted = false;
+    close_sources(radio);
+}
+
+#else
+typedef int tendon_bluez_open_nothing; /* ISO C wants a declaration in every file */
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#if defined(TENDON_HAVE_BLUEZ)
+#include "bluez_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+tendon_status tendon_bluez_socket_status(int number) {
+    switch (number) {
+    case EAFNOSUPPORT:
+    case EPROTONOSUPPORT:
+    case ESOCKTNOSUPPORT:
+        return TENDON_RADIO_ERROR_NO_KERNEL_SUPPORT;
+    case ENODEV:
+    case EPIPE: /* the adapter went away under an open socket */
+        return TENDON_RADIO_ERROR_NO_ADAPTER;
+    case EBUSY:
+    case EUSERS: /* an exclusive user of the adapter */
+        return TENDON_RADIO_ERROR_ADAPTER_BUSY;
+    case ENETDOWN:
+        return TENDON_RADIO_ERROR_ADAPTER_DOWN;
+    case ERFKILL:
+        return TENDON_RADIO_ERROR_RFKILL;
+    case EPERM:
+    case EACCES:
+        return TENDON_RADIO_ERROR_PERMISSION;
+    default:
+        return TENDON_SYSTEM_ERROR(number);
+    }
+}
+
+tendon_status tendon_bluez_channel_socket(uint16_t index, uint16_t channel) {
+    int fd = socket(AF_BLUETOOTH, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, BTPROTO_HCI);
+    if (fd < 0) {
+        return tendon_bluez_socket_status(errno);
+    }
+    struct sockaddr_hci name = {.hci_family = AF_BLUETOOTH, .hci_dev = index, .hci_channel = channel};
+    if (bind(fd, (struct sockaddr *)&name, sizeof name) != 0) {
+        /* The monitor and the management channel exist since Linux 3.4: EINVAL is a kernel without them. */
+        tendon_status status =
+            errno == EINVAL ? TENDON_RADIO_ERROR_NO_KERNEL_SUPPORT : tendon_bluez_socket_status(errno);
+        close(fd);
+        return status;
+    }
+    return fd;
+}
+
+bool tendon_bluez_wait_readable(int fd, uint64_t until) {
+    struct pollfd wait = {.fd = fd, .events = POLLIN};
+    for (;;) {
+        uint64_t now = tendon_now_ms();
+        if (now >= until) {
+            return false;
+        }
+        int ready = poll(&wait, 1, (int)(until - now));
+        if (ready > 0) {
+            return true;
+        }
+        if (ready < 0 && errno != EINTR) {
+            return false;
+        }
+    }
+}
+
+static bool inode_of(int fd, unsigned long *inode) {
+    struct stat info;
+    if (fd < 0 || fstat(fd, &info) != 0) {
+        return false;
+    }
+    *inode = (unsigned long)info.st_ino;
+    return true;
+}
+
+/* Every HCI socket of the machine is a line of /proc/net/hci: sk, references, memory, memory, user, inode, parent. */
+int tendon_bluez_other_sockets(int own_fd, int own_other_fd) {
+    unsigned long own = 0, own_other = 0;
+    bool has_own = inode_of(own_fd, &own), has_own_other = inode_of(own_other_fd, &own_other);
+    int fd = open("/proc/net/hci", O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        return -1;
+    }
+    char text[4096];
+    ssize_t size = read(fd, text, sizeof text - 1);
+    close(fd);
+    if (size < 0) {
+        return -1;
+    }
+    text[size] = '\0';
+    int others = 0;
+    for (const char *line = strchr(text, '\n'); line != NULL && line[1] != '\0'; line = strchr(line + 1, '\n')) {
+        unsigned long inode = 0;
+        if (sscanf(line + 1, "%*s %*s %*s %*s %*s %lu", &inode) == 1 && !(has_own && inode == own) &&
+            !(has_own_other && inode == own_other)) {
+            others++;
+        }
+    }
+    return others;
+}
+
+#else
+typedef int tendon_bluez_socket_nothing; /* ISO C wants a declaration in every file */
+#endif
