@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: MIT */
+/* The loop: readiness, deadlines, removal inside a batch, wakes from elsewhere, no idle wake-ups. */
+#include "tendon/linux/loop.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct probe {
+    tendon_loop *loop;
+    tendon_source source;
+    struct probe *victim;
+    int pipe[2];
+    int readies, expiries;
+    uint32_t events;
+    uint64_t again; /**< next deadline, set in expired(); UINT64_MAX: none */
+} probe;
+
+static void on_ready(void *context, uint32_t events, uint64_t now) {
+    probe *p = context;
+    (void)now;
+    p->readies++;
+    p->events |= events;
+    if (p->victim != NULL) {
+        tendon_loop_remove(p->loop, &p->victim->source);
+    }
+}
+
+static void on_expired(void *context, uint64_t now) {
+    probe *p = context;
+    p->expiries++;
+    assert_true(p->source.deadline <= now);
+    p->source.deadline = p->again;
+    if (p->victim != NULL) {
+        tendon_loop_remove(p->loop, &p->victim->source);
+    }
+}
+
+static void probe_open(probe *p, tendon_loop *loop) {
+    memset(p, 0, sizeof *p);
+    p->loop = loop;
+    p->again = UINT64_MAX;
+    assert_int_equal(pipe(p->pipe), 0);
+    tendon_source_init(&p->source, p->pipe[0], p, on_ready, on_expired);
+    p->source.interest = TENDON_READABLE;
+    assert_int_equal(tendon_loop_add(loop, &p->source), TENDON_OK);
+}
+
+static void probe_close(probe *p) {
+    tendon_loop_remove(p->loop, &p->source);
+    close(p->pipe[0]);
+    if (p->pipe[1] >= 0) {
+        close(p->pipe[1]);
+    }
+}
+
+static void probe_fill(probe *p) {
+    assert_int_equal(write(p->pipe[1], "x", 1), 1);
+}
+
+static void ready_source_is_told_once_per_step(void **state) {
+    (void)state;
+    tendon_loop loop;
+    probe p;
+    assert_int_equal(tendon_loop_init(&loop), TENDON_OK);
+    probe_open(&p, &loop);
+    assert_int_equal(tendon_loop_step(&loop, 0), TENDON_OK);
+    assert_int_equal(p.readies, 0);
+    probe_fill(&p);
+    assert_int_equal(tendon_loop_step(&loop, 0), TENDON_OK);
+    assert_int_equal(p.readies, 1);
+    assert_int_equal(p.events, TENDON_READABLE);
+    assert_int_equal(tendon_loop_add(&loop, &p.source), TENDON_ERROR_WRONG_STATE);
+    assert_int_equal(tendon_loop_update(&loop, &p.source, 0), TENDON_OK);
+    assert_int_equal(tendon_loop_step(&loop, 0), TENDON_OK);
+    assert_int_equal(p.readies, 1);
+    close(p.pipe[1]);
+    p.pipe[1] = -1;
+    assert_int_equal(tendon_loop_step(&loop, 0), TENDON_OK);
+    assert_int_equal(p.readies, 2); /* interest 0 is still told the end */
+    assert_true((p.events & TENDON_HANGUP) != 0);
+    probe_close(&p);
+    assert_int_equal(tendon_loop_update(&loop, &p.source, TENDON_READABLE), TENDON_ERROR_WRONG_STATE);
+    tendon_loop_close(&loop);
+}
+
+/* Both are ready in one batch; whichever is told first removes the other, whose descriptor is gone then. */
+static void removal_inside_a_batch_is_safe(void **state) {
+    (void)state;
+    for (int round = 0; round < 2; round++) {
+        tendon_loop loop;
+        probe p[3];
+        assert_int_equal(tendon_loop_init(&loop), TENDON_OK);
+        for (int i = 0; i < 3; i++) {
+            probe_open(&p[i], &loop);
+        }
+        p[0].victim = &p[1];
+        p[1].victim = &p[0];
+        for (int i = 0; i < 3; i++) {
+            probe_fill(&p[round == 0 ? i : 2 - i]);
+        }
+        assert_int_equal(tendon_loop_step(&loop, 0), TENDON_OK);
+        assert_int_equal(p[0].readies + p[1].readies, 1);
+        assert_int_equal(p[2].readies, 1);
+        for (int i = 0; i < 3; i++) {
+            probe_close(&p[i]);
+        }
+        tendon_loop_close(&loop);
+    }
+}
+
+static void removal_inside_the_deadline_pass_is_safe(void **state) {
+    (void)state;
+    for (int victim = 0; victim < 3; victim++) {
+        tendon_loop loop;
+        probe p[3];
+        assert_int_equal(tendon_loop_init(&loop), TENDON_OK);
+        for (int i = 0; i < 3; i++) {
+            probe_open(&p[i], &loop);
+            p[i].source.deadline = 0;
+        }
+        p[1].victim = &p[victim];
+        assert_int_equal(tendon_loop_step(&loop, 0), TENDON_OK);
+        /* sources are visited from the last added on: 2 was before its removal, 0 was not */
+        assert_int_equal(p[2].expiries, 1);
+        assert_int_equal(p[1].expiries, 1);
+        assert_int_equal(p[0].expiries, victim == 0 ? 0 : 1);
+        for (int i = 0; i < 3; i++) {
+            probe_close(&p[i]);
+        }
+        tendon_loop_close(&loop);
+    }
+}
+
+static void deadlines_fire_once_and_can_be_set_anew(void **state) {
+    (void)state;
+    tendon_loop loop;
+    probe p;
+    assert_int_equal(tendon_loop_init(&loop), TENDON_OK);
+    probe_open(&p, &loop);
+    p.source.deadline = 0;
+    p.again = 0;
+    assert_int_equal(tendon_loop_step(&loop, UINT64_MAX), TENDON_OK); /* past: no wait, no endless turn */
+    assert_int_equal(p.expiries, 1);
+    p.again = UINT64_MAX;
+    assert_int_equal(tendon_loop_step(&loop, UINT64_MAX), TENDON_OK);
+    assert_int_equal(tendon_loop_step(&loop, 0), TENDON_OK);
+    assert_int_equal(p.expiries, 2);
+    p.source.expired = NULL;
+    p.source.deadline = 0;
+    assert_int_equal(tendon_loop_step(&loop, UINT64_MAX), TENDON_OK);
+    assert_true(p.source.deadline == UINT64_MAX);
+    probe_close(&p);
+    tendon_loop_close(&loop);
+}
+
+/* One wait per deadline: it is never woken too early to find that it must wait once more. */
+static void no_wake_up_before_the_deadline(void **state) {
+    (void)state;
+    tendon_loop loop;
+    probe p;
+    assert_int_equal(tendon_loop_init(&loop), TENDON_OK);
+    probe_open(&p, &loop);
+    for (uint64_t wait = 1; wait <= 8; wait++) {
+        uint64_t before = loop.wakeups;
+        p.source.deadline = tendon_now_ms() + wait;
+        int expiries = p.expiries;
+        assert_int_equal(tendon_loop_step(&loop, UINT64_MAX), TENDON_OK);
+        assert_int_equal(p.expiries, expiries + 1);
+        assert_int_equal(loop.wakeups, before + 1);
+    }
+    probe_close(&p);
+    tendon_loop_close(&loop);
+}
+
+static void idle_loop_sleeps_through(void **state) {
+    (void)state;
+    tendon_loop loop;
+    probe p[8];
+    assert_int_equal(tendon_loop_init(&loop), TENDON_OK);
+    for (int i = 0; i < 8; i++) {
+        probe_open(&p[i], &loop);
+        p[i].source.deadline = tendon_now_ms() + 3600000;
+    }
+    assert_int_equal(tendon_loop_run(&loop, tendon_now_ms() + 30), TENDON_OK);
+    assert_int_equal(loop.wakeups, 1); /* the one that ends the run */
+    for (int i = 0; i < 8; i++) {
+        assert_int_equal(p[i].readies + p[i].expiries, 0);
+        probe_close(&p[i]);
+    }
+    tendon_loop_close(&loop);
+}
+
+static void deadline_farther_than_epoll_can_say(void **state) {
+    (void)state;
+    tendon_loop loop;
+    probe p;
+    assert_int_equal(tendon_loop_init(&loop), TENDON_OK);
+    probe_open(&p, &loop);
+    p.source.deadline = UINT64_MAX - 1;
+    probe_fill(&p);
+    assert_int_equal(tendon_loop_step(&loop, UINT64_MAX), TENDON_OK);
+    assert_int_equal(p.readies, 1);
+    assert_int_equal(p.expiries, 0);
+    probe_close(&p);
+    tendon_loop_close(&loop);
+}
+
+typedef struct waker {
+    tendon_loop *loop;
+    int told;
+} waker;
+
+static void on_wake(void *context, uint64_t now) {
+    waker *w = context;
+    (void)now;
+    w->told++;
+    tendon_loop_stop(w->loop);
+}
+
+static void *wake_thread(void *context) {
+    for (int i = 0; i < 1000; i++) {
+        tendon_loop_wake(context);
+    }
+    return NULL;
+}
+
+static void wake_from_another_thread(void **state) {
+    (void)state;
+    tendon_loop loop;
+    pthread_t thread;
+    assert_int_equal(tendon_loop_init(&loop), TENDON_OK);
+    waker w = {.loop = &loop};
+    tendon_loop_on_wake(&loop, on_wake, &w);
+    assert_int_equal(pthread_create(&thread, NULL, wake_thread, &loop), 0);
+    assert_int_equal(tendon_loop_run(&loop, UINT64_MAX), TENDON_OK);
+    pthread_join(thread, NULL);
+    assert_true(w.told >= 1);
+    while (tendon_loop_step(&loop, 0) == TENDON_OK && loop.stopping) {
+        loop.stopping = false;
+    }
+    assert_true(w.told <= 1000);
+    tendon_loop_close(&loop);
+}
+
+static tendon_loop *signalled;
+static void on_signal(int number) {
+    (void)number;
+    tendon_loop_wake(signalled);
+}
+
+static void wake_from_a_signal_handler(void **state) {
+    (void)state;
+    tendon_loop loop;
+    assert_int_equal(tendon_loop_init(&loop), TENDON_OK);
+    waker w = {.loop = &loop};
+    tendon_loop_on_wake(&loop, on_wake, &w);
+    signalled = &loop;
+    struct sigaction action = {.sa_handler = on_signal}, old;
+    sigaction(SIGUSR1, &action, &old);
+    raise(SIGUSR1);
+    raise(SIGUSR1);
+    assert_int_equal(tendon_loop_run(&loop, UINT64_MAX), TENDON_OK);
+    assert_int_equal(w.told, 1); /* both folded into one */
+    sigaction(SIGUSR1, &old, NULL);
+    tendon_loop_close(&loop);
+}
+
+static void stop_before_run_returns_at_once(void **state) {
+    (void)state;
+    tendon_loop loop;
+    assert_int_equal(tendon_loop_init(&loop), TENDON_OK);
+    tendon_loop_stop(&loop);
+    assert_int_equal(tendon_loop_run(&loop, UINT64_MAX), TENDON_OK);
+    assert_int_equal(loop.wakeups, 0);
+    assert_false(loop.stopping);
+    tendon_loop_close(&loop);
+    tendon_loop_close(&loop); /* twice does nothing */
+}
+
+/* More sources are ready than one batch holds: all get their turn in the next steps. */
+static void more_ready_sources_than_a_batch(void **state) {
+    (void)state;
+    enum { COUNT = 80 };
+    static probe p[COUNT];
+    tendon_loop loop;
+    assert_int_equal(tendon_loop_init(&loop), TENDON_OK);
+    for (int i = 0; i < COUNT; i++) {
+        probe_open(&p[i], &loop);
+        probe_fill(&p[i]);
+    }
+    for (int step = 0; step < 3; step++) {
+        assert_int_equal(tendon_loop_step(&loop, 0), TENDON_OK);
+    }
+    for (int i = 0; i < COUNT; i++) {
+        assert_true(p[i].readies >= 1);
+        probe_close(&p[i]);
+    }
+    tendon_loop_close(&loop);
+}
+
+static void bad_descriptor_is_refused(void **state) {
+    (void)state;
+    tendon_loop loop;
+    tendon_source source;
+    assert_int_equal(tendon_loop_init(&loop), TENDON_OK);
+    tendon_source_init(&source, 1 << 20, NULL, NULL, NULL);
+    assert_int_equal(TENDON_STATUS_LAYER(tendon_loop_add(&loop, &source)), TENDON_LAYER_SYSTEM);
+    assert_false(source.added);
+    tendon_loop_remove(&loop, &source);
+    tendon_loop_close(&loop);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ready_source_is_told_once_per_step),
+        cmocka_unit_test(removal_inside_a_batch_is_safe),
+        cmocka_unit_test(removal_inside_the_deadline_pass_is_safe),
+        cmocka_unit_test(deadlines_fire_once_and_can_be_set_anew),
+        cmocka_unit_test(no_wake_up_before_the_deadline),
+        cmocka_unit_test(idle_loop_sleeps_through),
+        cmocka_unit_test(deadline_farther_than_epoll_can_say),
+        cmocka_unit_test(wake_from_another_thread),
+        cmocka_unit_test(wake_from_a_signal_handler),
+        cmocka_unit_test(stop_before_run_returns_at_once),
+        cmocka_unit_test(more_ready_sources_than_a_batch),
+        cmocka_unit_test(bad_descriptor_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

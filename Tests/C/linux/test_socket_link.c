@@ -1,0 +1,495 @@
+/* SPDX-License-Identifier: MIT */
+/* Links over socket pairs: the part that the virtual and the kernel's radio share. */
+#include "../../../CSources/linux/socket_link.h"
+#include "link_fixture.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+typedef struct bench {
+    tendon_loop loop;
+    tendon_radio radio;
+    link_end end;
+    int peer; /**< the other side, a bare socket */
+    int attempted;
+    tendon_status attempt_result;
+    int retries;
+    int retry_fd;
+    tendon_status retry_status;
+} bench;
+
+static bench *bench_of(tendon_link *link) {
+    return (bench *)((char *)link->radio - offsetof(bench, radio));
+}
+
+static tendon_status retry(tendon_link *link, uint64_t now) {
+    bench *b = bench_of(link);
+    b->retries++;
+    if (b->retry_status < 0) {
+        return b->retry_status;
+    }
+    if (b->retry_fd >= 0 && b->retries >= 3) {
+        int fd = b->retry_fd;
+        b->retry_fd = -1;
+        return tendon_socket_link_adopt(link, fd);
+    }
+    link->source.deadline = now;
+    return TENDON_OK;
+}
+
+static void attempted(tendon_link *link, tendon_status result) {
+    bench *b = bench_of(link);
+    b->attempted++;
+    b->attempt_result = result;
+}
+
+static tendon_status special_reason(tendon_link *link, int number, bool connecting) {
+    (void)link;
+    return TENDON_STATUS(TENDON_LAYER_L2CAP, (connecting ? 100 : 0) + (number == ECONNREFUSED ? 1 : 2));
+}
+
+static const tendon_socket_hooks bare = {.header = 0, .retry = retry, .attempted = attempted};
+static const tendon_socket_hooks framed = {.header = 1, .retry = retry, .attempted = attempted};
+static const tendon_socket_hooks special = {.header = 0, .reason = special_reason};
+static const tendon_address somebody = {{1, 2, 3, 4, 5, 6}, TENDON_ADDRESS_RANDOM};
+static const tendon_radio_ops ops = {
+    .name = "test", .link_send = tendon_socket_link_send, .link_close = tendon_socket_link_close};
+
+static void bench_open(bench *b, const tendon_socket_hooks *hooks, bool accepted) {
+    int pair[2];
+    memset(b, 0, sizeof *b);
+    b->retry_fd = -1;
+    assert_int_equal(tendon_loop_init(&b->loop), TENDON_OK);
+    b->radio.ops = &ops;
+    b->radio.loop = &b->loop;
+    link_end_init(&b->end);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, pair), 0);
+    b->peer = pair[1];
+    assert_int_equal(tendon_socket_link_begin(&b->end.link, &b->radio, hooks, &somebody, accepted, UINT64_MAX),
+                     TENDON_OK);
+    assert_int_equal(tendon_socket_link_adopt(&b->end.link, pair[0]), TENDON_OK);
+    assert_int_equal(b->end.connected, 0);
+    STEP_UNTIL(&b->loop, b->end.connected == 1);
+}
+
+static void bench_close(bench *b) {
+    if (b->peer >= 0) {
+        close(b->peer);
+    }
+    tendon_link_close(&b->end.link);
+    for (int i = 0; i < 4; i++) {
+        (void)tendon_loop_step(&b->loop, 0);
+    }
+    tendon_loop_close(&b->loop);
+}
+
+static void peer_sends(bench *b, const void *bytes, size_t length) {
+    assert_int_equal(send(b->peer, bytes, length, MSG_NOSIGNAL), (ssize_t)length);
+}
+
+static void every_length_passes_both_ways(void **state) {
+    (void)state;
+    bench b;
+    uint8_t bytes[TENDON_ATT_MTU_MAX + 1], back[TENDON_ATT_MTU_MAX + 8];
+    for (size_t i = 0; i < sizeof bytes; i++) {
+        bytes[i] = (uint8_t)(i * 7);
+    }
+    bytes[0] = 0; /* the header */
+    bench_open(&b, &framed, false);
+    assert_int_equal(b.attempted, 1);
+    assert_int_equal(b.attempt_result, TENDON_OK);
+    for (size_t length = 0; length <= TENDON_ATT_MTU_MAX; length++) {
+        peer_sends(&b, bytes, length + 1);
+        assert_int_equal(tendon_loop_step(&b.loop, 0), TENDON_OK);
+        assert_int_equal(b.end.received, (int)length + 1);
+        assert_int_equal(b.end.last_length, length);
+        assert_memory_equal(b.end.last, bytes + 1, length);
+        assert_int_equal(link_end_send(&b.end, bytes + 1, length), TENDON_OK);
+        assert_int_equal(recv(b.peer, back, sizeof back, 0), (ssize_t)length + 1);
+        assert_int_equal(back[0], 0);
+        assert_memory_equal(back + 1, bytes + 1, length);
+    }
+    assert_int_equal(link_end_send(&b.end, bytes, TENDON_ATT_MTU_MAX + 1), TENDON_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(b.end.link.received, TENDON_ATT_MTU_MAX + 1);
+    assert_int_equal(b.end.link.sent, TENDON_ATT_MTU_MAX + 1);
+    bench_close(&b);
+    assert_int_equal(b.end.closed, 1);
+}
+
+/* A PDU longer than any MTU arrives as one byte too many, so that the bearer above rejects it; nothing overflows. */
+static void mal_oversize_pdu_shows_as_too_long(void **state) {
+    (void)state;
+    const tendon_socket_hooks *kinds[2] = {&bare, &framed};
+    for (int kind = 0; kind < 2; kind++) {
+        bench b;
+        uint8_t bytes[4000];
+        memset(bytes, 0, sizeof bytes);
+        bench_open(&b, kinds[kind], true);
+        assert_int_equal(b.attempted, 0);
+        peer_sends(&b, bytes, sizeof bytes);
+        peer_sends(&b, "\0\1", 2);
+        STEP_UNTIL(&b.loop, b.end.received == 2);
+        assert_int_equal(b.end.last_length, kind == 0 ? 2 : 1);
+        assert_int_equal(b.end.closed, 0);
+        bench_close(&b);
+    }
+}
+
+static void oversize_length_is_above_the_mtu(void **state) {
+    (void)state;
+    bench b;
+    uint8_t bytes[TENDON_ATT_MTU_MAX + 2] = {0};
+    bench_open(&b, &framed, true);
+    peer_sends(&b, bytes, sizeof bytes);
+    STEP_UNTIL(&b.loop, b.end.received == 1);
+    assert_int_equal(b.end.last_length, TENDON_ATT_MTU_MAX + 1);
+    bench_close(&b);
+}
+
+static void mal_other_header_bytes_are_counted_and_dropped(void **state) {
+    (void)state;
+    bench b;
+    bench_open(&b, &framed, true);
+    for (int header = 1; header < 256; header++) {
+        uint8_t bytes[2] = {(uint8_t)header, 0x0B};
+        peer_sends(&b, bytes, header % 2 == 0 ? 1 : 2);
+        assert_int_equal(tendon_loop_step(&b.loop, 0), TENDON_OK);
+    }
+    assert_int_equal(b.end.received, 0);
+    assert_int_equal(b.radio.malformed, 255);
+    peer_sends(&b, "\0x", 2);
+    STEP_UNTIL(&b.loop, b.end.received == 1);
+    bench_close(&b);
+}
+
+/* Without a header an empty PDU reads like the end of the link; it is told from it. */
+static void mal_empty_pdu_is_not_the_end(void **state) {
+    (void)state;
+    bench b;
+    bench_open(&b, &bare, false);
+    peer_sends(&b, "", 0);
+    peer_sends(&b, "a", 1);
+    STEP_UNTIL(&b.loop, b.end.received == 2);
+    assert_int_equal(b.end.closed, 0);
+    close(b.peer);
+    b.peer = -1;
+    STEP_UNTIL(&b.loop, b.end.closed == 1);
+    assert_int_equal(b.end.reason, TENDON_RADIO_ERROR_PEER_CLOSED);
+    assert_int_equal(b.end.received, 2);
+    bench_close(&b);
+    assert_int_equal(b.end.closed, 1);
+}
+
+/* What the peer sent before it went is delivered, then the end, once. */
+static void last_words_come_before_the_end(void **state) {
+    (void)state;
+    const tendon_socket_hooks *kinds[2] = {&bare, &framed};
+    for (int kind = 0; kind < 2; kind++) {
+        bench b;
+        bench_open(&b, kinds[kind], true);
+        for (int i = 0; i < 40; i++) {
+            peer_sends(&b, "\0\1\2", 3);
+        }
+        close(b.peer);
+        b.peer = -1;
+        assert_int_equal(link_end_send(&b.end, "x", 1), TENDON_ERROR_DISCONNECTED);
+        assert_int_equal(b.end.closed, 0);
+        STEP_UNTIL(&b.loop, b.end.closed == 1);
+        assert_int_equal(b.end.received, 40);
+        assert_int_equal(b.end.reason, TENDON_RADIO_ERROR_PEER_CLOSED);
+        bench_close(&b);
+    }
+}
+
+static void batch_leaves_others_their_turn(void **state) {
+    (void)state;
+    static const uint32_t batches[] = {1, 5, 32, 0, 1000};
+    for (size_t k = 0; k < sizeof batches / sizeof batches[0]; k++) {
+        bench b;
+        bench_open(&b, &bare, true);
+        b.end.link.batch = batches[k];
+        for (uint8_t i = 0; i < 70; i++) {
+            peer_sends(&b, (const uint8_t[4]){i, 0, 0, 0}, 4);
+        }
+        int most = batches[k] == 0 || batches[k] > 32 ? 32 : (int)batches[k], before = 0;
+        while (b.end.received < 70) {
+            before = b.end.received;
+            assert_int_equal(tendon_loop_step(&b.loop, 0), TENDON_OK);
+            assert_int_equal(b.end.received, before + most < 70 ? before + most : 70);
+        }
+        assert_int_equal(b.end.misordered, 0);
+        bench_close(&b);
+    }
+}
+
+/* One packet, one wake-up, and the loop goes to sleep again. */
+static void one_packet_costs_one_wake_up(void **state) {
+    (void)state;
+    bench b;
+    bench_open(&b, &bare, true);
+    uint64_t before = b.loop.wakeups;
+    for (int i = 0; i < 10; i++) {
+        peer_sends(&b, "abcde", 5);
+        assert_int_equal(tendon_loop_step(&b.loop, UINT64_MAX), TENDON_OK);
+    }
+    assert_int_equal(b.loop.wakeups - before, 10);
+    assert_int_equal(b.end.received, 10);
+    bench_close(&b);
+}
+
+static void close_inside_received_drops_the_rest_of_the_batch(void **state) {
+    (void)state;
+    bench b;
+    bench_open(&b, &bare, false);
+    b.end.on_received = LINK_CLOSE;
+    for (int i = 0; i < 10; i++) {
+        peer_sends(&b, "abc", 3);
+    }
+    STEP_UNTIL(&b.loop, b.end.closed == 1);
+    assert_int_equal(b.end.received, 1);
+    assert_int_equal(b.end.reason, TENDON_ERROR_CANCELLED);
+    assert_int_equal(tendon_loop_step(&b.loop, 0), TENDON_OK);
+    assert_int_equal(b.end.closed, 1);
+    bench_close(&b);
+}
+
+static void close_inside_connected(void **state) {
+    (void)state;
+    bench b;
+    int pair[2];
+    memset(&b, 0, sizeof b);
+    assert_int_equal(tendon_loop_init(&b.loop), TENDON_OK);
+    b.radio = (tendon_radio){.ops = &ops, .loop = &b.loop};
+    link_end_init(&b.end);
+    b.end.on_connected = LINK_CLOSE;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, pair), 0);
+    b.peer = pair[1];
+    assert_int_equal(tendon_socket_link_begin(&b.end.link, &b.radio, &bare, &somebody, false, UINT64_MAX), TENDON_OK);
+    assert_int_equal(tendon_socket_link_adopt(&b.end.link, pair[0]), TENDON_OK);
+    peer_sends(&b, "abc", 3);
+    STEP_UNTIL(&b.loop, b.end.closed == 1);
+    assert_int_equal(b.end.connected, 1);
+    assert_int_equal(b.end.received, 0);
+    assert_int_equal(b.end.reason, TENDON_ERROR_CANCELLED);
+    bench_close(&b);
+}
+
+/* A slow reader: sends block, writable() comes when there is room, and nothing is lost or reordered. */
+static void slow_reader_loses_nothing(void **state) {
+    (void)state;
+    bench b;
+    uint32_t sent = 0, got = 0;
+    bench_open(&b, &bare, true);
+    int blocked = 0;
+    while (got < 5000) {
+        tendon_status status = TENDON_OK;
+        while (sent < 5000 && status == TENDON_OK) {
+            uint8_t bytes[4] = {(uint8_t)sent, (uint8_t)(sent >> 8), (uint8_t)(sent >> 16), (uint8_t)(sent >> 24)};
+            status = link_end_send(&b.end, bytes, 4);
+            sent += status == TENDON_OK ? 1 : 0;
+        }
+        if (sent < 5000) {
+            assert_int_equal(status, TENDON_ERROR_WOULD_BLOCK);
+            assert_int_equal(link_end_send(&b.end, "late", 4), TENDON_ERROR_WOULD_BLOCK);
+            int writable = b.end.writable;
+            assert_int_equal(tendon_loop_step(&b.loop, 0), TENDON_OK);
+            assert_int_equal(b.end.writable, writable); /* the peer read nothing: no false hope, no spinning */
+            blocked++;
+        }
+        uint8_t bytes[8];
+        ssize_t length = 0;
+        while ((length = recv(b.peer, bytes, sizeof bytes, MSG_DONTWAIT)) == 4) {
+            uint32_t number =
+                (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
+            assert_int_equal(number, got);
+            got++;
+        }
+        if (blocked > 0 && sent < 5000) {
+            STEP_UNTIL(&b.loop, b.end.writable == blocked);
+        }
+    }
+    assert_true(blocked > 0);
+    assert_int_equal(b.end.link.sent, 5000);
+    uint64_t wakeups = b.loop.wakeups;
+    assert_int_equal(tendon_loop_run(&b.loop, tendon_now_ms() + 5), TENDON_OK);
+    assert_int_equal(b.loop.wakeups, wakeups + 1); /* no interest in writing is left over */
+    bench_close(&b);
+}
+
+static void close_is_told_once_and_later(void **state) {
+    (void)state;
+    bench b;
+    bench_open(&b, &bare, true);
+    link_end_close(&b.end);
+    link_end_close(&b.end);
+    assert_int_equal(b.end.closed, 0);
+    assert_int_equal(link_end_send(&b.end, "x", 1), TENDON_ERROR_DISCONNECTED);
+    char byte = 0;
+    assert_int_equal(recv(b.peer, &byte, 1, 0), 0); /* the peer sees it at once */
+    STEP_UNTIL(&b.loop, b.end.closed == 1);
+    assert_int_equal(b.end.reason, TENDON_ERROR_CANCELLED);
+    link_end_close(&b.end);
+    assert_int_equal(tendon_loop_step(&b.loop, 0), TENDON_OK);
+    assert_int_equal(b.end.closed, 1);
+    bench_close(&b);
+}
+
+static void radio_can_fail_a_link(void **state) {
+    (void)state;
+    bench b;
+    bench_open(&b, &bare, true);
+    tendon_socket_link_fail(&b.end.link, TENDON_RADIO_ERROR_ADAPTER_DOWN);
+    tendon_link_close(&b.end.link); /* too late: the first reason stays */
+    STEP_UNTIL(&b.loop, b.end.closed == 1);
+    assert_int_equal(b.end.reason, TENDON_RADIO_ERROR_ADAPTER_DOWN);
+    bench_close(&b);
+}
+
+typedef enum attempt_case { BY_RETRY, RETRY_FAILS, BY_DEADLINE, BY_CANCEL, ATTEMPT_CASES } attempt_case;
+
+static void attempts_end_in_each_way(void **state) {
+    (void)state;
+    for (int which = 0; which < ATTEMPT_CASES; which++) {
+        bench b;
+        int pair[2];
+        memset(&b, 0, sizeof b);
+        assert_int_equal(tendon_loop_init(&b.loop), TENDON_OK);
+        b.radio = (tendon_radio){.ops = &ops, .loop = &b.loop};
+        link_end_init(&b.end);
+        assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, pair), 0);
+        b.peer = pair[1];
+        b.retry_fd = which == BY_RETRY ? pair[0] : -1;
+        b.retry_status = which == RETRY_FAILS ? TENDON_SYSTEM_ERROR(EMFILE) : TENDON_OK;
+        uint64_t deadline = tendon_now_ms() + (which == BY_DEADLINE ? 5 : 10000);
+        assert_int_equal(tendon_socket_link_begin(&b.end.link, &b.radio, &bare, &somebody, false, deadline), TENDON_OK);
+        assert_int_equal(tendon_socket_link_begin(&b.end.link, &b.radio, &bare, &somebody, false, deadline),
+                         TENDON_ERROR_WRONG_STATE);
+        if (which == BY_RETRY || which == RETRY_FAILS) {
+            b.end.link.source.deadline = 0;
+        } else if (which == BY_CANCEL) {
+            link_end_close(&b.end);
+        }
+        assert_int_equal(link_end_send(&b.end, "x", 1), TENDON_ERROR_DISCONNECTED);
+        STEP_UNTIL(&b.loop, b.end.connected + b.end.closed == 1);
+        static const tendon_status expected[] = {TENDON_OK, TENDON_SYSTEM_ERROR(EMFILE), TENDON_ERROR_TIMEOUT,
+                                                 TENDON_ERROR_CANCELLED};
+        assert_int_equal(b.attempted, 1);
+        assert_int_equal(b.attempt_result, expected[which]);
+        assert_int_equal(b.end.connected, which == BY_RETRY ? 1 : 0);
+        assert_int_equal(b.end.reason, expected[which]);
+        assert_int_equal(b.retries, which == BY_RETRY ? 3 : which == RETRY_FAILS ? 1 : 0);
+        if (which != BY_RETRY) {
+            close(pair[0]);
+        }
+        bench_close(&b);
+        assert_int_equal(b.attempted, 1);
+        assert_int_equal(b.end.closed, 1);
+    }
+}
+
+/* connect() under way: EPOLLOUT, then SO_ERROR decides. A Unix datagram socket stands for L2CAP's. */
+static void connecting_is_decided_by_so_error(void **state) {
+    (void)state;
+    bench b;
+    int pair[2];
+    memset(&b, 0, sizeof b);
+    assert_int_equal(tendon_loop_init(&b.loop), TENDON_OK);
+    b.radio = (tendon_radio){.ops = &ops, .loop = &b.loop};
+    link_end_init(&b.end);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, pair), 0);
+    b.peer = pair[1];
+    assert_int_equal(tendon_socket_link_begin(&b.end.link, &b.radio, &bare, &somebody, false, UINT64_MAX), TENDON_OK);
+    assert_int_equal(tendon_socket_link_connecting(&b.end.link, pair[0]), TENDON_OK);
+    STEP_UNTIL(&b.loop, b.end.connected == 1);
+    peer_sends(&b, "hi", 2);
+    STEP_UNTIL(&b.loop, b.end.received == 1);
+    bench_close(&b);
+
+    /* A peer that closed with unread data leaves ECONNRESET behind: SO_ERROR is what the hook gets. */
+    memset(&b, 0, sizeof b);
+    assert_int_equal(tendon_loop_init(&b.loop), TENDON_OK);
+    b.radio = (tendon_radio){.ops = &ops, .loop = &b.loop};
+    link_end_init(&b.end);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, pair), 0);
+    assert_int_equal(send(pair[0], "x", 1, 0), 1);
+    close(pair[1]);
+    b.peer = -1;
+    assert_int_equal(tendon_socket_link_begin(&b.end.link, &b.radio, &special, &somebody, false, UINT64_MAX),
+                     TENDON_OK);
+    assert_int_equal(tendon_socket_link_connecting(&b.end.link, pair[0]), TENDON_OK);
+    STEP_UNTIL(&b.loop, b.end.closed == 1);
+    assert_int_equal(b.end.reason, TENDON_STATUS(TENDON_LAYER_L2CAP, 102));
+    assert_int_equal(b.end.connected, 0);
+    bench_close(&b);
+}
+
+static void reasons_have_their_meaning(void **state) {
+    (void)state;
+    assert_int_equal(tendon_socket_link_reason(0), TENDON_RADIO_ERROR_PEER_CLOSED);
+    assert_int_equal(tendon_socket_link_reason(ECONNRESET), TENDON_RADIO_ERROR_PEER_CLOSED);
+    assert_int_equal(tendon_socket_link_reason(EPIPE), TENDON_RADIO_ERROR_PEER_CLOSED);
+    assert_int_equal(tendon_socket_link_reason(ETIMEDOUT), TENDON_RADIO_ERROR_OUT_OF_RANGE);
+    assert_int_equal(tendon_socket_link_reason(EHOSTDOWN), TENDON_RADIO_ERROR_OUT_OF_RANGE);
+    assert_int_equal(tendon_socket_link_reason(EACCES), TENDON_RADIO_ERROR_PERMISSION);
+    assert_int_equal(tendon_socket_link_reason(ECONNABORTED), TENDON_SYSTEM_ERROR(ECONNABORTED));
+}
+
+typedef struct tap_log {
+    int opened, received, sent, closed;
+    size_t bytes;
+} tap_log;
+
+static void on_tap(void *context, const tendon_link *link, tendon_tap_kind kind, const uint8_t *pdu, size_t length) {
+    tap_log *log = context;
+    (void)link;
+    (void)pdu;
+    int *counters[] = {&log->opened, &log->received, &log->sent, &log->closed};
+    (*counters[kind])++;
+    log->bytes += length;
+}
+
+static void tap_sees_what_passes(void **state) {
+    (void)state;
+    bench b;
+    tap_log log = {0};
+    bench_open(&b, &framed, true);
+    b.radio.tap = on_tap;
+    b.radio.tap_context = &log;
+    peer_sends(&b, "\0abc", 4);
+    peer_sends(&b, "\1abc", 4);
+    STEP_UNTIL(&b.loop, b.radio.malformed == 1);
+    assert_int_equal(link_end_send(&b.end, "de", 2), TENDON_OK);
+    assert_int_equal(log.received, 1);
+    assert_int_equal(log.sent, 1);
+    assert_int_equal(log.bytes, 5); /* PDUs without the header byte */
+    bench_close(&b);
+    assert_int_equal(log.closed, 1);
+    assert_int_equal(log.opened, 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_length_passes_both_ways),
+        cmocka_unit_test(mal_oversize_pdu_shows_as_too_long),
+        cmocka_unit_test(oversize_length_is_above_the_mtu),
+        cmocka_unit_test(mal_other_header_bytes_are_counted_and_dropped),
+        cmocka_unit_test(mal_empty_pdu_is_not_the_end),
+        cmocka_unit_test(last_words_come_before_the_end),
+        cmocka_unit_test(batch_leaves_others_their_turn),
+        cmocka_unit_test(one_packet_costs_one_wake_up),
+        cmocka_unit_test(close_inside_received_drops_the_rest_of_the_batch),
+        cmocka_unit_test(close_inside_connected),
+        cmocka_unit_test(slow_reader_loses_nothing),
+        cmocka_unit_test(close_is_told_once_and_later),
+        cmocka_unit_test(radio_can_fail_a_link),
+        cmocka_unit_test(attempts_end_in_each_way),
+        cmocka_unit_test(connecting_is_decided_by_so_error),
+        cmocka_unit_test(reasons_have_their_meaning),
+        cmocka_unit_test(tap_sees_what_passes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
