@@ -15,11 +15,14 @@ public struct BluetoothUUID: Sendable, Hashable {
     public init(_ value: UInt32) { c = tendon_uuid_from_u32(value) }
 
     /// "fdd2", "0xFDD2", "0000fdd2" or the form of 36 characters, any case.
-    public init?(_ text: String) {
+    public init?(parsing text: String) {
         var parsed = tendon_uuid()
         guard lending(text, { tendon_uuid_parse($0, $1, &parsed, nil) }) >= 0 else { return nil }
         c = parsed
     }
+
+    /// As `init(parsing:)`, for a text that is no literal.
+    public init?(_ text: String) { self.init(parsing: text) }
 
     /// The 16-bit value when there is one.
     public var short: UInt16? {
@@ -45,7 +48,7 @@ extension BluetoothUUID: CustomStringConvertible, ExpressibleByStringLiteral {
 
     /// A literal that is no UUID is a programming error.
     public init(stringLiteral text: String) {
-        guard let uuid = BluetoothUUID(text) else { preconditionFailure("\(text) is no Bluetooth UUID") }
+        guard let uuid = BluetoothUUID(parsing: text) else { preconditionFailure("\(text) is no Bluetooth UUID") }
         self = uuid
     }
 }

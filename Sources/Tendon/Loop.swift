@@ -233,7 +233,8 @@ extension Duration {
         let (seconds, attoseconds) = components
         guard seconds >= 0, attoseconds >= 0 else { return 0 }
         let whole = UInt64(clamping: seconds).multipliedReportingOverflow(by: 1000)
-        return whole.overflow ? .max : whole.partialValue + UInt64((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
+        return whole.overflow
+            ? .max : whole.partialValue + UInt64((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
     }
 
     /// The monotonic time that lies this far ahead; `nil`: never.

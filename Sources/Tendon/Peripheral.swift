@@ -59,7 +59,7 @@ public actor Peripheral {
                 try await Request(core, .exchangeMTU).run(timeout: options.timeout) {
                     tendon_gatt_exchange_mtu(core.client, $0, $1, $2)
                 }
-            } catch where error.layer == .att {
+            } catch  where error.layer == .att {
                 // A peer that cannot negotiate keeps the MTU of 23.
             } catch {
                 await disconnect()

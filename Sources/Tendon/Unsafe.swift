@@ -27,13 +27,18 @@ package final class CBlock<Struct>: @unchecked Sendable {
 
     /// The struct's member at `path`, in place.
     package func member<Member>(_ path: KeyPath<Struct, Member>) -> CPointer<Member> {
-        guard let offset = MemoryLayout<Struct>.offset(of: path) else { preconditionFailure("not a stored member") }
-        return (UnsafeMutableRawPointer(pointer) + offset).assumingMemoryBound(to: Member.self)
+        Tendon.member(pointer, path)
     }
 
     deinit {
         pointer.deallocate()
     }
+}
+
+/// A member of a C struct in place.
+func member<Struct, Member>(_ pointer: CPointer<Struct>, _ path: KeyPath<Struct, Member>) -> CPointer<Member> {
+    guard let offset = MemoryLayout<Struct>.offset(of: path) else { preconditionFailure("not a stored member") }
+    return (UnsafeMutableRawPointer(pointer) + offset).assumingMemoryBound(to: Member.self)
 }
 
 /// A buffer of the same kind: bytes that the C core borrows for longer than a call.
@@ -131,6 +136,28 @@ package func copied(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> [UInt8] {
 /// The first `count` elements of a C array, which Swift sees as a tuple.
 package func elements<Tuple, Element>(_ tuple: Tuple, of type: Element.Type, _ count: Int) -> [Element] {
     withUnsafeBytes(of: tuple) { Array($0.bindMemory(to: Element.self).prefix(count)) }
+}
+
+/// The first element of a C array in place.
+package func first<Tuple, Element>(of tuple: CPointer<Tuple>, as type: Element.Type) -> CPointer<Element> {
+    UnsafeMutableRawPointer(tuple).assumingMemoryBound(to: Element.self)
+}
+
+/// A text at a fixed address, terminated, that the C core borrows for longer than a call.
+package final class CText: @unchecked Sendable {
+    // Constant once made.
+    package let pointer: UnsafePointer<CChar>
+
+    package init(_ text: String) {
+        let bytes = Array(text.utf8CString)
+        let memory = UnsafeMutablePointer<CChar>.allocate(capacity: bytes.count)
+        memory.initialize(from: bytes, count: bytes.count)
+        pointer = UnsafePointer(memory)
+    }
+
+    deinit {
+        pointer.deallocate()
+    }
 }
 
 /// Lends an array's bytes for a call.

@@ -13,8 +13,6 @@ public protocol BluetoothManagerDelegate: AnyObject {
 /// Search and sessions, one by one.
 @TendonActor
 public final class BluetoothManager {
-    static let shared = BluetoothManager()
-
     public weak var delegate: (any BluetoothManagerDelegate)?
     private var central: Central?
     private var search: Task<Void, Never>?
@@ -26,13 +24,17 @@ public final class BluetoothManager {
         weak var session: WearableDeviceSession?
     }
 
-    private init() {}
+    private let configured: @Sendable () -> BoseWearable.Configuration
+
+    nonisolated init(_ configured: @escaping @Sendable () -> BoseWearable.Configuration) {
+        self.configured = configured
+    }
 
     /// The radio of the configuration; opened at first use.
     func openCentral() async throws(BoseWearableError) -> Central {
         if let central { return central }
         do {
-            let opened = try await Central(radio: BoseWearable.shared.configuration.radio)
+            let opened = try await Central(radio: configured().radio)
             let central = central ?? opened
             self.central = central
             return central
@@ -114,12 +116,22 @@ public final class BluetoothManager {
     func makeSession(
         _ device: DiscoveredDevice, _ central: Central, _ intent: tendon_bose_intent?
     ) -> WearableDeviceSession {
-        let configuration = BoseWearable.shared.configuration
+        let configuration = configured()
         let core = SessionCore(
             radio: central.core, address: device.address, isOldFirmware: device.hasOldFirmware, intent: intent,
             checker: configuration.firmwareChecker, pairing: PairingScript(configuration.pairing, .shared))
         let session = WearableDeviceSession(core: core, name: device.name)
         sessions[device.address] = WeakSession(session: session)
+        return session
+    }
+
+    func makeSimulatedSession(
+        _ wearable: SimulatedWearable, _ central: Central, _ name: String
+    ) -> WearableDeviceSession {
+        let device = DiscoveredDevice(
+            address: wearable.address, name: name, rssi: nil, lastSeen: 0, hasOldFirmware: false)
+        let session = makeSession(device, central, nil)
+        session.simulated = wearable
         return session
     }
 

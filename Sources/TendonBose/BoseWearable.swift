@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import CTendon
+import Glibc
 import Synchronization
 import Tendon
 
@@ -32,9 +33,26 @@ public final class BoseWearable: Sendable {
         var configuration = Configuration()
         var isSet = false
     }
-    private let settings = Mutex(Settings())
+    private let settings: Mutex<Settings>
+    let manager: BluetoothManager
 
-    private init() {}
+    private init() {
+        settings = Mutex(Settings())
+        let reference = Reference()
+        manager = BluetoothManager { reference.owner?.configuration ?? Configuration() }
+        reference.owner = self
+    }
+
+    /// One beside `shared`, for programs with several radios.
+    public convenience init(_ configuration: Configuration) {
+        self.init()
+        settings.withLock { $0 = Settings(configuration: configuration, isSet: true) }
+    }
+
+    /// The manager's way back; set once, before anybody can follow it.
+    private final class Reference: @unchecked Sendable {
+        weak var owner: BoseWearable?
+    }
 
     /// Once, before first use.
     public static func configure(_ configuration: Configuration = Configuration()) throws(BoseWearableError) {
@@ -61,7 +79,7 @@ public final class BoseWearable: Sendable {
     public var formattedVersion: String { "Tendon " + String(cString: tendon_version()) }
 
     /// Search and sessions one by one.
-    @TendonActor public var bluetoothManager: BluetoothManager { .shared }
+    @TendonActor public var bluetoothManager: BluetoothManager { manager }
 
     // MARK: Connecting
 
@@ -70,7 +88,7 @@ public final class BoseWearable: Sendable {
         mode: ConnectUIMode = .alwaysShow, sensorIntent: SensorIntent? = nil, gestureIntent: GestureIntent? = nil
     ) async throws(BoseWearableError) -> WearableDeviceSession {
         let attempt = ConnectionTask { () async throws(BoseWearableError) in
-            try await Connector(self.configuration).connect(mode, sensorIntent, gestureIntent, opens: true)
+            try await Connector(self).connect(mode, sensorIntent, gestureIntent, opens: true)
         }
         return try await attempt.value()
     }
@@ -103,12 +121,30 @@ public final class BoseWearable: Sendable {
         start(opens: false, mode, nil, nil, completionHandler)
     }
 
+    /// A session with a wearable that this program simulates, without hardware. It is closed at first.
+    public func createSimulatedWearableDeviceSession(
+        _ options: SimulatedWearable.Options = SimulatedWearable.Options()
+    ) async throws(BoseWearableError) -> WearableDeviceSession {
+        do throws(TendonError) {
+            let radio = RadioChoice.virtual(directory: "/tmp/tendon-simulated-\(getuid())-\(getpid())")
+            let number = Self.simulated.wrappingAdd(1, ordering: .relaxed).newValue
+            let address = Address(0xC0FF_EE00_0000 | UInt64(number), kind: .random)
+            let wearable = try await SimulatedWearable(options, radio: radio, address: address)
+            let central = try await Central(radio: radio)
+            return await manager.makeSimulatedSession(wearable, central, options.name)
+        } catch {
+            throw BoseWearableError(error.status, error.operation)
+        }
+    }
+
+    private static let simulated = Atomic<UInt32>(0)
+
     private func start(
         opens: Bool, _ mode: ConnectUIMode, _ sensor: SensorIntent?, _ gesture: GestureIntent?,
         _ completion: @escaping @TendonActor (CancellableResult<WearableDeviceSession>) -> Void
     ) -> ConnectionTask {
         let attempt = ConnectionTask { () async throws(BoseWearableError) in
-            try await Connector(self.configuration).connect(mode, sensor, gesture, opens: opens)
+            try await Connector(self).connect(mode, sensor, gesture, opens: opens)
         }
         Task { @TendonActor in
             do throws(BoseWearableError) {

@@ -6,9 +6,11 @@ import Tendon
 @TendonActor
 struct Connector {
     private let configuration: BoseWearable.Configuration
+    private let manager: BluetoothManager
 
-    init(_ configuration: BoseWearable.Configuration) {
-        self.configuration = configuration
+    init(_ wearable: BoseWearable) {
+        configuration = wearable.configuration
+        manager = wearable.manager
     }
 
     func connect(
@@ -22,7 +24,7 @@ struct Connector {
             let session = try await watchdog.run { () async throws(BoseWearableError) in
                 try await self.session(mode, intent, opens)
             }
-            BluetoothManager.shared.remember(session)
+            manager.remember(session)
             return session
         } catch .cancelled where watchdog.struck {
             throw .deviceNotFound
@@ -32,7 +34,6 @@ struct Connector {
     private func session(
         _ mode: ConnectUIMode, _ intent: tendon_bose_intent?, _ opens: Bool
     ) async throws(BoseWearableError) -> WearableDeviceSession {
-        let manager = BluetoothManager.shared
         let central = try await manager.openCentral()
         if case .connectToLast(let seconds) = mode, let last = manager.lastAddress ?? configuration.lastDevice {
             let found = try await find(central, .seconds(seconds)) { $0.address == last }
@@ -45,7 +46,7 @@ struct Connector {
     private func open(
         _ device: DiscoveredDevice, _ central: Central, _ intent: tendon_bose_intent?, _ opens: Bool
     ) async throws(BoseWearableError) -> WearableDeviceSession {
-        let session = BluetoothManager.shared.makeSession(device, central, intent)
+        let session = manager.makeSession(device, central, intent)
         if opens {
             session.core.pairingHandler = configuration.pairingHandler
             try await session.open()

@@ -5,7 +5,9 @@ import Tendon
 /// What the device says about its sensors.
 public struct SensorInformation: Sendable {
     let c: tendon_bose_sensor_information
-    private var records: [tendon_bose_sensor_record] { elements(c.records, of: tendon_bose_sensor_record.self, c.count) }
+    private var records: [tendon_bose_sensor_record] {
+        elements(c.records, of: tendon_bose_sensor_record.self, c.count)
+    }
 
     init(_ c: tendon_bose_sensor_information) { self.c = c }
 

@@ -30,7 +30,9 @@ public final class WearableDevice {
     }
     public var sensorInformation: SensorInformation? { core.c.has_sensors ? SensorInformation(core.c.sensors) : nil }
     public var sensorConfiguration: SensorConfiguration? { core.sensorConfiguration }
-    public var gestureInformation: GestureInformation? { core.c.has_gestures ? GestureInformation(core.c.gestures) : nil }
+    public var gestureInformation: GestureInformation? {
+        core.c.has_gestures ? GestureInformation(core.c.gestures) : nil
+    }
     public var gestureConfiguration: GestureConfiguration? {
         core.c.has_gesture_configuration ? GestureConfiguration(core.c.gesture_configuration) : nil
     }

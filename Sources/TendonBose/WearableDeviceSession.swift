@@ -15,6 +15,8 @@ public final class WearableDeviceSession {
     public nonisolated let address: Address
     let core: SessionCore
     private let wearable: WearableDevice
+    /// The other end, when this program simulates it.
+    public internal(set) var simulated: SimulatedWearable?
 
     init(core: SessionCore, name: String?) {
         self.core = core

@@ -1,2 +1,2 @@
 // SPDX-License-Identifier: MIT
-import Tendon
+import Testing

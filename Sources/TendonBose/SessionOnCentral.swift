@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+import CTendon
+import Tendon
+
+extension WearableDeviceSession {
+    /// A closed session with a device that the program found by itself, on a radio of its own.
+    ///
+    /// ```swift
+    /// let session = WearableDeviceSession(address, on: central)
+    /// try await session.open()
+    /// ```
+    ///
+    /// - Parameter hasOldFirmware: the device advertises that it lacks the sensor service; opening says what to do.
+    public convenience init(
+        _ address: Address, name: String? = nil, on central: Central, hasOldFirmware: Bool = false,
+        sensorIntent: SensorIntent? = nil, gestureIntent: GestureIntent? = nil
+    ) {
+        let core = SessionCore(
+            radio: central.core, address: address, isOldFirmware: hasOldFirmware,
+            intent: tendon_bose_intent(sensorIntent, gestureIntent), checker: nil, pairing: nil)
+        self.init(core: core, name: name)
+    }
+}

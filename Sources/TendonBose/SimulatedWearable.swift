@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+import CTendon
+import Tendon
+
+/// A wearable without hardware: obeys the whole sensor service and turns a head by a known script.
+///
+/// ```swift
+/// let wearable = try await SimulatedWearable(radio: .virtual())
+/// ```
+public actor SimulatedWearable {
+    /// What it is like.
+    public struct Options: Sendable {
+        public var name = "LE-Bose Frames"
+        public var firmware = "1.0.0"
+        public var requiresPairing = false
+        public var isInPairingMode = false
+        /// Sends whenever the link takes a notification.
+        public var isFlatOut = false
+        /// 0: no limit.
+        public var maximumPayload: UInt16 = 0
+        public var transmissionPeriod: UInt8 = 0
+
+        public init() {}
+    }
+
+    /// Malformed notifications that it sends when told to.
+    public enum Malformation: UInt32, Sendable, CaseIterable {
+        case empty = 0
+        case cutHeader, cutPayload, unknownSensor, badAccuracy, garbage
+    }
+
+    /// What it has sent.
+    public struct Counters: Sendable, Hashable {
+        /// Sensor data notifications, the malformed ones included.
+        public let notifications: UInt64
+        public let malformed: UInt64
+        public let samples: UInt64
+        public let gestures: UInt64
+        public let configurationWrites: UInt64
+        public let refusedWrites: UInt64
+    }
+
+    /// The device's memory; the texts that its options point to live with it.
+    private final class Memory: @unchecked Sendable {
+        // Touched on the loop's thread alone.
+        let block = CBlock<tendon_simulated_bose>()
+        let texts: [CText]
+
+        init(_ options: Options) throws(TendonError) {
+            texts = [CText(options.name), CText(options.firmware)]
+            var c = tendon_simulated_bose_options()
+            c.name = texts[0].pointer
+            c.firmware = texts[1].pointer
+            c.pairing_required = options.requiresPairing
+            c.pairing_enabled = options.isInPairingMode
+            c.flat_out = options.isFlatOut
+            c.max_payload = options.maximumPayload
+            c.transmission_period_ms = options.transmissionPeriod
+            let status = tendon_simulated_bose_init(block.pointer, &c)
+            guard status >= 0 else { throw TendonError(status: status, operation: .start) }
+        }
+    }
+
+    private nonisolated let memory: Memory
+    private nonisolated let host: HostCore
+    /// Its own.
+    public nonisolated let address: Address
+    private var device: CPointer<tendon_simulated_bose> { memory.block.pointer }
+
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { host.loop.asUnownedSerialExecutor() }
+
+    /// Opens a radio of its own and advertises until the last reference goes.
+    public init(
+        _ options: Options = Options(), radio: RadioChoice, address: Address? = nil, loop: Loop = .shared,
+        interval: Duration = .milliseconds(100)
+    ) async throws(TendonError) {
+        let made = await loop.run { () -> Result<Made, TendonError> in
+            do throws(TendonError) {
+                let memory = try Memory(options)
+                let host = try HostCore(
+                    radio, address: address, loop: loop, device: tendon_simulated_bose_device(memory.block.pointer),
+                    memory: memory, interval: interval)
+                return .success(Made(memory: memory, host: host, address: host.address))
+            } catch {
+                return .failure(error)
+            }
+        }
+        let parts = try made.get()
+        memory = parts.memory
+        host = parts.host
+        self.address = parts.address
+    }
+
+    private struct Made: Sendable {
+        let memory: Memory
+        let host: HostCore
+        let address: Address
+    }
+
+    deinit {
+        let host = host
+        host.loop.post { host.abandon() }
+    }
+
+    /// Leaves the air for good.
+    public func stop() { host.abandon() }
+
+    public var connections: Int { host.connections }
+
+    public var counters: Counters {
+        let c = device.pointee.counters
+        return Counters(
+            notifications: c.notifications, malformed: c.malformed, samples: c.samples, gestures: c.gestures,
+            configurationWrites: c.configuration_writes, refusedWrites: c.refused_writes)
+    }
+
+    public func suspend(_ reason: SuspensionReason) {
+        tendon_simulated_bose_suspend(device, true, reason.rawValue, tendon_now_ms())
+        host.refresh()
+    }
+
+    public func resume() {
+        tendon_simulated_bose_suspend(device, false, 0, tendon_now_ms())
+        host.refresh()
+    }
+
+    public func setPairingMode(_ enabled: Bool) {
+        tendon_simulated_bose_set_pairing_mode(device, enabled, tendon_now_ms())
+        host.refresh()
+    }
+
+    /// The links are encrypted now: what the kernel's pairing would have done.
+    public func acceptPairing() {
+        host.forEachBearer { tendon_simulated_bose_paired(device, $0, tendon_now_ms()) }
+        host.refresh()
+    }
+
+    public func perform(_ gesture: GestureType) throws(TendonError) {
+        let status = tendon_simulated_bose_gesture(device, gesture.id, tendon_now_ms())
+        host.refresh()
+        guard status >= 0 else { throw TendonError(status: status, operation: .write) }
+    }
+
+    /// In place of the next sensor data notifications.
+    public func inject(_ malformation: Malformation, count: Int = 1) {
+        tendon_simulated_bose_inject(
+            device, tendon_simulated_bose_malformation(rawValue: malformation.rawValue), UInt32(clamping: count))
+        host.refresh()
+    }
+
+    /// Ends all links, as a device does that is switched off.
+    public func disconnectAll() { host.disconnectAll() }
+
+    /// The true head angles at a time of the device's clock.
+    public static func pose(at deviceTime: UInt64) -> (pitch: Double, roll: Double, yaw: Double) {
+        let pose = tendon_simulated_bose_pose(deviceTime)
+        return (pose.pitch, pose.roll, pose.yaw)
+    }
+}

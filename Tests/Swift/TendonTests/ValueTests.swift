@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+import Tendon
+import Testing
+
+struct ValueTests {
+    @Test func uuids() throws {
+        let short: BluetoothUUID = "fdd2"
+        #expect(short == BluetoothUUID(UInt16(0xFDD2)))
+        #expect(short.short == 0xFDD2)
+        #expect(short.description == "0000fdd2-0000-1000-8000-00805f9b34fb")
+        #expect(BluetoothUUID(parsing: "0000FDD2-0000-1000-8000-00805F9B34FB") == short)
+        #expect(Set([short, "0xFDD2", "180a"]).count == 2)
+        #expect(BluetoothUUID(parsing: "fdd") == nil)
+        #expect(BluetoothUUID(parsing: "") == nil)
+        #expect(BluetoothUUID(parsing: "7b61ad83-041c-4333-a0ab-efb2ab7bdd43")?.short == nil)
+    }
+
+    @Test func addresses() throws {
+        let address = try #require(Address("c0:ff:ee:00:11:22/random"))
+        #expect(address == Address(0xC0FF_EE00_1122, kind: .random))
+        #expect(address.description == "C0:FF:EE:00:11:22")
+        #expect(address != Address(0xC0FF_EE00_1122, kind: .public))
+        #expect(Address("C0:FF:EE:00:11") == nil)
+    }
+
+    @Test func errors() {
+        let error = TendonError(status: -(1 * 256 + 0x05), operation: .read)
+        #expect(error.layer == .att)
+        #expect(error.code == 5)
+        #expect(error.description.hasPrefix("read: "))
+        #expect(!error.isTimeout)
+    }
+}
