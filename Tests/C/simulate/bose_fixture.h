@@ -18,7 +18,7 @@
 
 typedef struct taken {
     uint16_t length;
-    uint8_t bytes[80];
+    uint8_t bytes[88];
 } taken;
 
 typedef struct central {
