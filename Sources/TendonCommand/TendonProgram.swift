@@ -4,7 +4,7 @@ import CTendon
 import Glibc
 
 /// The table. Help, man page and completions are made from it.
-let allCommands: [Command] = [.scan, .simulate, .replay, .decode, .encode, .conformance, .help]
+let allCommands: [Command] = [.runAll, .scan, .stream, .simulate, .replay, .decode, .encode, .conformance, .help]
 
 let version = text(tendon_version())
 

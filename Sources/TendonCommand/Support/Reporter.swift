@@ -47,6 +47,7 @@ struct DeviceRow: Sendable {
     /// Samples a second, over the last refresh.
     var rate = 0.0
     var note = ""
+    var wasOpened = false
     fileprivate var seen: UInt64 = 0
 }
 
@@ -54,7 +55,7 @@ final class Reporter: Sendable {
     enum Mode: Sendable {
         case json
         case table
-        case text
+        case quiet
     }
 
     private struct State {
@@ -68,6 +69,10 @@ final class Reporter: Sendable {
     let mode: Mode
     private let state = Mutex(State())
     private static let refresh: UInt64 = 200
+
+    init(mode: Mode) {
+        self.mode = mode
+    }
 
     /// JSON when asked for or when nobody watches.
     init(json: Bool) {
@@ -95,6 +100,13 @@ final class Reporter: Sendable {
         }
     }
 
+    func rename(_ address: String, _ name: String) {
+        state.withLock { state in
+            guard let index = state.rows.firstIndex(where: { $0.address == address }) else { return }
+            state.rows[index].name = name
+        }
+    }
+
     /// Also without news: rates fall to 0.
     func tick() {
         guard mode == .table else { return }
@@ -103,7 +115,9 @@ final class Reporter: Sendable {
 
     var rows: [DeviceRow] { state.withLock { $0.rows } }
 
-    var total: StreamCounters { rows.reduce(StreamCounters()) { $0 + $1.counters } }
+    var total: StreamCounters {
+        state.withLock { $0.rows.reduce(StreamCounters()) { $0 + $1.counters } }
+    }
 
     /// The end: the last table, or the summary as JSON.
     func finish() {
@@ -112,6 +126,7 @@ final class Reporter: Sendable {
             if mode == .table { draw(&state, force: true) }
         }
         guard mode == .json else {
+            guard mode == .table else { return }
             Output.standard.line(
                 "\(total.notifications) notifications, \(total.samples) samples, \(total.dropped) dropped")
             return

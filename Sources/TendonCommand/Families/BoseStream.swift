@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: MIT
+// Bose: serves one wearable for `run` and `stream`.
+import CTendon
+import Tendon
+import TendonBose
+
+/// What the options want of a Bose wearable.
+struct BoseStream: FamilyStream {
+    enum Wanted<Item: Sendable>: Sendable {
+        case all
+        case these([Item])
+    }
+
+    let sensors: Wanted<SensorType>
+    let gestures: Wanted<GestureType>
+    let period: SamplePeriod
+
+    static let options: [Option] = [
+        Option(
+            name: "--sensors", value: "LIST",
+            help: "bose: sensors with commas, or all, or none; default: rotation"),
+        Option(name: "--period", value: "MS", help: "bose: 5, 10, 20, 40, 80, 160 or 320; default 20"),
+        Option(name: "--gestures", value: "LIST", help: "bose: gestures with commas, or all, or none; default: all"),
+    ]
+
+    init(_ arguments: Arguments) throws(CommandError) {
+        try self.init(arguments, sensors: "rotation", gestures: "all")
+    }
+
+    init(_ arguments: Arguments, sensors: String, gestures: String) throws(CommandError) {
+        self.sensors = try BoseStream.list(arguments.value("--sensors") ?? sensors) { (word) throws(CommandError) in
+            SensorType(id: UInt8(clamping: try BoseVectors.sensor(word)))
+        }
+        self.gestures = try BoseStream.list(arguments.value("--gestures") ?? gestures) { (word) throws(CommandError) in
+            GestureType(id: UInt8(clamping: try BoseVectors.gesture(word)))
+        }
+        let milliseconds = try arguments.integer("--period", in: 1...65535) ?? 20
+        guard let period = SamplePeriod(rawValue: UInt16(milliseconds)) else {
+            throw .usage("--period takes 5, 10, 20, 40, 80, 160 or 320, not \(milliseconds)")
+        }
+        self.period = period
+    }
+
+    private static func list<Item>(
+        _ text: String, _ item: (String) throws(CommandError) -> Item
+    ) throws(CommandError) -> Wanted<Item> {
+        if text == "all" { return .all }
+        if text == "none" { return .these([]) }
+        var items: [Item] = []
+        for word in text.split(separator: ",") { items.append(try item(String(word))) }
+        return .these(items)
+    }
+
+    /// Enables what is wanted; returns the names of what the device lacks.
+    func apply(_ configuration: inout SensorConfiguration) -> [String] {
+        configuration.disableAll()
+        var lacking: [String] = []
+        let wanted: [SensorType]
+        switch sensors {
+        case .all: wanted = configuration.allSensors
+        case .these(let list): wanted = list
+        }
+        for sensor in wanted where !configuration.enable(sensor: sensor, at: period) {
+            lacking.append("\(sensor) at \(period.milliseconds) ms")
+        }
+        return lacking
+    }
+
+    func apply(_ configuration: inout GestureConfiguration) -> [String] {
+        configuration.disableAll()
+        var lacking: [String] = []
+        switch gestures {
+        case .all: configuration.enableAll()
+        case .these(let list):
+            for gesture in list where !configuration.set(gesture: gesture, enabled: true) {
+                lacking.append("\(gesture)")
+            }
+        }
+        return lacking
+    }
+
+    func serve(_ address: Address, on central: Central, _ settings: StreamSettings, _ reporter: Reporter) async {
+        await BoseServer(self, address, central, settings, reporter).serve()
+    }
+}
+
+/// One wearable: opened, configured, streamed, opened again.
+@TendonActor
+private final class BoseServer {
+    private let stream: BoseStream
+    private let settings: StreamSettings
+    private let reporter: Reporter
+    private let session: WearableDeviceSession
+    private let address: String
+    private var delivered: UInt64 = 0
+    private var dropped: UInt64 = 0
+    /// The device refused because it is suspended: to be tried again when it resumes.
+    private var isUnconfigured = false
+
+    init(
+        _ stream: BoseStream, _ address: Address, _ central: Central, _ settings: StreamSettings, _ reporter: Reporter
+    ) {
+        self.stream = stream
+        self.settings = settings
+        self.reporter = reporter
+        self.address = address.description
+        session = WearableDeviceSession(address, on: central)
+    }
+
+    private func event(_ name: String, _ members: JSON = [:]) {
+        reporter.event(line(name, members))
+    }
+
+    private func line(_ name: String, _ members: JSON) -> JSON {
+        var line: JSON = ["event": .string(name), "family": "bose", "address": .string(address)]
+        if case .object(let all) = members { for member in all { line[member.key] = member.value } }
+        return line
+    }
+
+    private func show(_ state: String, note: String = "") {
+        reporter.update(address, family: "bose") { row in
+            row.state = state
+            row.note = note
+            row.wasOpened = row.wasOpened || state == "open"
+        }
+    }
+
+    func serve() async {
+        var backoff = Backoff()
+        while !Task.isCancelled {
+            show("connecting")
+            do throws(BoseWearableError) {
+                try await session.open()
+                backoff.reset()
+                await streamOpenSession()
+            } catch {
+                if error == .cancelled { break }
+                event("open_failed", ["error": .string(describe(error))])
+                show("failed", note: describe(error))
+                if !mayMend(error) { return }
+            }
+            guard settings.reconnects, !Task.isCancelled, await backoff.wait() else { break }
+        }
+    }
+
+    /// What waiting does not mend is not tried again.
+    private func mayMend(_ error: BoseWearableError) -> Bool {
+        switch error {
+        case .firmwareUpdateRequired, .unsupportedDevice, .noMatchingDeviceType, .missingCharacteristic,
+            .pairingDelegateMissing:
+            false
+        default: true
+        }
+    }
+
+    // MARK: An open session
+
+    private func streamOpenSession() async {
+        guard let device = session.device else { return }
+        var ends = session.events.makeAsyncIterator()
+        let samples = device.sensorData(capacity: settings.capacity)
+        let gestures = device.gestureData
+        let token = device.addEventListener { [self] event in received(event, device) }
+        let consumers = [consume(samples, device), consume(gestures)]
+        event("opened", identity(of: device))
+        show(device.wearableDeviceInformation?.deviceStatus.wearableSensorsServiceSuspended == true ? "suspended" : "open")
+        reporter.update(address, family: "bose") { $0.wasOpened = true }
+        await configure(device)
+        var reason: BoseWearableError?
+        while session.isOpen, let end = try? await ends.next(isolation: TendonActor.shared) {
+            if case .didClose(let error) = end {
+                reason = error
+                break
+            }
+        }
+        // Ends the sequences; what is in them is still taken, so that the counters agree.
+        await session.close()
+        for consumer in consumers { await consumer.value }
+        token.cancel()
+        dropped += samples.dropped
+        count(device, droppedNow: 0)
+        event("closed", ["reason": .string(reason.map(describe) ?? "requested")])
+        show("closed")
+    }
+
+    private func configure(_ device: WearableDevice) async {
+        do throws(BoseWearableError) {
+            var lacking: [String] = []
+            try await device.configureSensors { lacking += stream.apply(&$0) }
+            if case .these(let wanted) = stream.gestures, wanted.isEmpty {
+                // Nothing to write: after connecting all are off.
+            } else if device.gestureInformation?.availableGestures.isEmpty == false {
+                try await device.configureGestures { lacking += stream.apply(&$0) }
+            }
+            if !lacking.isEmpty {
+                event("lacking", ["what": JSON(lacking.map(JSON.string))])
+                show("open", note: "lacks " + lacking.joined(separator: ", "))
+            }
+        } catch {
+            if error == .service(.wearableSensorServiceUnavailable) { isUnconfigured = true }
+            if isUnconfigured || error == .cancelled { return }
+            event("configuration_failed", ["error": .string(describe(error))])
+            show("open", note: describe(error))
+        }
+    }
+
+    private func received(_ happening: WearableDeviceEvent, _ device: WearableDevice) {
+        switch happening {
+        case .didReceiveSensorData:
+            count(device, droppedNow: nil)
+            if let limit = settings.notifications, reporter.total.notifications >= limit { Stop.shared.request() }
+        case .didSuspendWearableSensorService(let reason):
+            let name = text(tendon_bose_suspension_reason_name(tendon_bose_suspension_reason(UInt32(reason.rawValue))))
+            event("suspended", ["reason": .string(name)])
+            show("suspended", note: name)
+        case .didResumeWearableSensorService:
+            event("resumed")
+            show("open")
+            if isUnconfigured {
+                isUnconfigured = false
+                Task { await configure(device) }
+            }
+        case .didUpdateSensorConfiguration(let configuration):
+            event(
+                "sensor_configuration",
+                [
+                    "enabled": JSON(configuration.enabledSensors.map { .string("\($0)") }),
+                    "period_ms": configuration.enabledSensorsSamplePeriod.map { JSON($0.milliseconds) } ?? .null,
+                ])
+        case .didUpdateGestureConfiguration(let configuration):
+            event("gesture_configuration", ["enabled": JSON(configuration.enabledGestures.map { .string("\($0)") })])
+        case .didRejectValue(let error): event("malformed", ["error": .string(describe(error))])
+        default: break
+        }
+    }
+
+    /// The counters of the C core, and of the sequences so far.
+    private func count(_ device: WearableDevice, droppedNow: UInt64?) {
+        let c = device.counters
+        reporter.update(address, family: "bose") { row in
+            row.counters.notifications = c.notifications
+            row.counters.samples = c.samples
+            row.counters.malformed = c.malformed
+            row.counters.skipped = c.skipped + c.dropped
+            if droppedNow != nil { row.counters.dropped = dropped }
+        }
+    }
+
+    // MARK: Consumers; not on the loop, so that output never holds it
+
+    private func consume(_ samples: EventSequence<SensorValue>, _ device: WearableDevice) -> Task<Void, Never> {
+        let (address, reporter, settings, before) = (address, reporter, settings, dropped)
+        return Task.detached {
+            var iterator = samples.makeAsyncIterator()
+            var count = 0
+            while let value = try? await iterator.next() {
+                count += 1
+                let line = BoseSampleLine(value, address: address)
+                reporter.event(line.json)
+                reporter.update(address, family: "bose") { row in
+                    row.counters.delivered += 1
+                    row.counters.dropped = before + samples.dropped
+                    if let angles = line.headAngles { (row.pitch, row.roll, row.yaw) = angles }
+                }
+                if count == settings.pauseAt { try? await Task.sleep(for: .seconds(settings.pauseFor)) }
+            }
+        }
+    }
+
+    private func consume(_ gestures: EventSequence<GestureData>) -> Task<Void, Never> {
+        let (address, reporter) = (address, reporter)
+        return Task.detached {
+            var iterator = gestures.makeAsyncIterator()
+            while let data = try? await iterator.next() {
+                reporter.event(
+                    BoseVectors.gestureEvent(data.type.id, address: address, deviceTime: data.deviceTime))
+                reporter.update(address, family: "bose") { $0.note = "\(data.type)" }
+            }
+        }
+    }
+}
+
+extension BoseSampleLine {
+    init(_ value: SensorValue, address: String) {
+        self.init(address: address, sensor: value.sensor.id, deviceTime: value.deviceTime)
+        let sample = value.sample
+        vector = sample.vector.map { [$0.x, $0.y, $0.z] }
+        bias = sample.bias.map { [$0.x, $0.y, $0.z] }
+        quaternion = sample.quaternion.map { tendon_quaternion(x: $0.x, y: $0.y, z: $0.z, w: $0.w) }
+        accuracy = sample.vectorAccuracy.map { UInt8($0.rawValue) }
+        accuracyRadians = sample.quaternionAccuracy?.estimatedAccuracy
+    }
+}
+
+/// One line about what went wrong.
+func describe(_ error: BoseWearableError) -> String {
+    switch error {
+    case .host(let error): error.description
+    case .missingCharacteristic(let service, let characteristic):
+        "the device lacks the characteristic \(characteristic) of the service \(service)"
+    default: "\(error)"
+    }
+}
+
+/// What an open device is, for one line.
+@TendonActor
+func identity(of device: WearableDevice) -> JSON {
+    let information = device.wearableDeviceInformation
+    return [
+        "product": information.map { .string($0.productInfo.idName) } ?? .null,
+        "firmware": device.firmwareVersion.installed.map { .string(sanitized($0)) } ?? .null,
+        "sensors": JSON((device.sensorInformation?.availableSensors ?? []).map { .string("\($0)") }),
+        "gestures": JSON((device.gestureInformation?.availableGestures ?? []).map { .string("\($0)") }),
+    ]
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// Writes what passes over the links of a radio, and what was heard, into a capture file.
+import CTendon
+import Tendon
+
+/// A capture under way. Its file is written on the loop's thread.
+final class LinkCapture: @unchecked Sendable {
+    // The block is touched on the loop's thread alone.
+    private let block = CBlock<tendon_capture>()
+    private let central: Central
+
+    private init(_ central: Central) {
+        self.central = central
+    }
+
+    static func start(_ path: String, on central: Central) async throws(TendonError) -> LinkCapture {
+        let capture = LinkCapture(central)
+        let status = await central.core.loop.run { () -> tendon_status in
+            let status = path.withCString {
+                tendon_capture_create(capture.block.pointer, $0, UInt32(TENDON_CAPTURE_H4))
+            }
+            guard status >= 0 else { return status }
+            let radio = central.core.radio
+            radio.pointee.tap_context = UnsafeMutableRawPointer(capture.block.pointer)
+            radio.pointee.tap = tendon_capture_tap
+            return status
+        }
+        guard status >= 0 else { throw TendonError(status: status, operation: .capture) }
+        return capture
+    }
+
+    func write(_ advertisement: Advertisement) async {
+        await central.core.loop.run { [block] in
+            lending(advertisement.data) { bytes, count in
+                var report = tendon_ad_report()
+                report.address = advertisement.address.c
+                report.properties = advertisement.properties
+                report.rssi = Int8(clamping: advertisement.rssi ?? Int(TENDON_RSSI_UNKNOWN))
+                report.tx_power = Int8(TENDON_RSSI_UNKNOWN)
+                report.data = bytes
+                report.length = count
+                tendon_capture_report(block.pointer, &report, tendon_wall_us())
+            }
+        }
+    }
+
+    /// What was written, or why it failed.
+    @discardableResult
+    func stop() async -> (records: UInt64, bytes: UInt64, status: tendon_status) {
+        await central.core.loop.run { [block, central] in
+            let radio = central.core.radio
+            radio.pointee.tap = nil
+            radio.pointee.tap_context = nil
+            let status = tendon_capture_close(block.pointer)
+            return (block.pointer.pointee.records, block.pointer.pointee.bytes, status)
+        }
+    }
+}
+
+extension TendonError.Operation {
+    static let capture = TendonError.Operation(rawValue: "capture")
+}
+
+extension Advertisement {
+    /// As the C core has them.
+    fileprivate var properties: UInt16 {
+        var bits = 0
+        if isConnectable { bits |= TENDON_AD_CONNECTABLE }
+        if isScannable { bits |= TENDON_AD_SCANNABLE }
+        if isScanResponse { bits |= TENDON_AD_SCAN_RESPONSE }
+        if isLegacy { bits |= TENDON_AD_LEGACY }
+        return UInt16(bits)
+    }
+}
