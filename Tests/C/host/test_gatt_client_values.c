@@ -211,15 +211,19 @@ static void mal_D01_value_without_handle(void **state) {
 static void mal_D02_value_of_a_handle_that_nobody_asked_for(void **state) {
     (void)state;
     peer *p = subscribed(false);
-    assert_int_equal(peer_send(p, "1B 00 00 01"), TENDON_ERROR_NOT_FOUND); /* 0 marks free subscriptions */
+    tendon_status id = tendon_gatt_subscribe(&p->client, 9, 10, false, peer_on_value, p, NULL, NULL, p->now);
+    assert_true(id > 0 && tendon_gatt_unsubscribe(&p->client, 3, NULL, NULL, p->now) > 0); /* leaves a free place */
+    peer_exchange(p, "12 0A 00 01 00", "13");
+    peer_exchange(p, "12 04 00 00 00", "13");
+    assert_int_equal(peer_send(p, "1B 00 00 01"), TENDON_ERROR_NOT_FOUND); /* 0 marks free places */
     assert_int_equal(peer_send(p, "1B 04 00 01"), TENDON_ERROR_NOT_FOUND);
     assert_int_equal(peer_send(p, "1B FF FF 01"), TENDON_ERROR_NOT_FOUND);
     assert_int_equal(p->bearer.counters.unhandled_value, 3);
     assert_int_equal(peer_send(p, "1D 00 00 01"), TENDON_ERROR_NOT_FOUND);
     peer_expect(p, "1E");
     assert_int_equal(p->bearer.counters.unhandled_value, 4);
-    assert_int_equal(peer_send(p, "1B 03 00 01"), TENDON_OK);
-    peer_value(p, 3, "01", false);
+    assert_int_equal(peer_send(p, "1B 09 00 01"), TENDON_OK);
+    peer_value(p, 9, "01", false);
     peer_close(p);
 }
 
@@ -243,10 +247,10 @@ static void mal_D04_second_indication_before_our_confirmation(void **state) {
     peer_value(p, 3, "01", true);
     assert_int_equal(peer_send(p, "1D 03 00 02"), TENDON_OK);
     peer_value(p, 3, "02", true);
+    p->link = TENDON_OK;
     tendon_status id = op_read(p);
     assert_true(id > 0);
-    peer_quiet(p);
-    p->link = TENDON_OK;
+    peer_quiet(p); /* no request before the confirmations */
     tendon_att_bearer_writable(&p->bearer, p->now);
     peer_expect(p, "1E");
     peer_expect(p, "1E");
