@@ -27,82 +27,97 @@ uint8_t tendon_bose_sample_length(uint8_t sensor_id) {
     return sensor_id < TENDON_BOSE_SENSOR_COUNT ? layouts[sensor_id].length : 0;
 }
 
-/* Both profiles in one formula: (raw - base) * factor + offset. */
-typedef struct scale {
-    int32_t base;
-    double factor, offset;
-} scale;
+/* Both profiles in one formula: (raw - base) * factor + offset. Three numbers, as they travel in registers. */
+#define SCALE double base, double factor, double offset
+#define BY base, factor, offset
 
-static inline double scaled(scale by, int16_t raw) {
-    return (double)(raw - by.base) * by.factor + by.offset;
+static inline double scaled(int16_t raw, SCALE) {
+    return ((double)raw - base) * factor + offset;
 }
 
+/* Flipping the sign bit and taking it off again extends the sign, with neither a branch nor a conversion that C leaves
+ * to the implementation. */
 static inline int16_t i16be_at(const uint8_t *bytes) {
-    return tendon_i16_from_u16((uint16_t)((uint32_t)bytes[0] << 8 | bytes[1]));
+    uint32_t value = (uint32_t)bytes[0] << 8 | bytes[1];
+    return (int16_t)((int32_t)(value ^ 0x8000u) - 0x8000);
 }
 
-static inline scale scale_of(const tendon_bose_sensor_record *record, tendon_bose_profile profile, unsigned kind) {
-    if (profile == TENDON_BOSE_PROFILE_REPORTED) {
-        return (scale){record->raw_min, record->scale, (double)record->scaled_min};
-    }
-    bool vector = kind == KIND_VECTOR || kind == KIND_BIASED;
-    return (scale){0, vector ? 1.0 / 4096.0 : 1.0 / 16384.0, 0.0};
+/* Component by component: whole structs would go through the stack and wait for it. */
+static inline void take_three(const uint8_t *bytes, SCALE, int16_t raw[3], tendon_bose_vector *out) {
+    out->x = scaled(raw[0] = i16be_at(bytes), BY);
+    out->y = scaled(raw[1] = i16be_at(bytes + 2), BY);
+    out->z = scaled(raw[2] = i16be_at(bytes + 4), BY);
 }
 
-static inline void take_vector(const uint8_t *payload, scale by, tendon_bose_sample *sample) {
+/*
+ * One function per kind. Each sets every member: clearing the whole sample
+ * first would cost as much as the decoding.
+ */
+static inline void set_header(tendon_bose_sample *sample, const uint8_t *header) {
+    sample->sensor_id = header[0];
+    sample->timestamp = (uint16_t)((uint32_t)header[1] << 8 | header[2]);
+    sample->accuracy = 0;
+    sample->has_vector = sample->has_quaternion = sample->has_accuracy = sample->has_bias = false;
+    sample->accuracy_unknown = false;
+    sample->raw_bias[0] = sample->raw_bias[1] = sample->raw_bias[2] = 0;
+    sample->accuracy_raw = 0;
+    sample->accuracy_rad = 0.0;
+    sample->bias.x = sample->bias.y = sample->bias.z = 0.0;
+}
+
+static inline void take_vector(tendon_bose_sample *sample, const uint8_t *payload, SCALE) {
     sample->has_vector = true;
-    for (int i = 0; i < 3; i++) {
-        sample->raw[i] = i16be_at(payload + 2 * i);
-    }
-    sample->vector.x = scaled(by, sample->raw[0]);
-    sample->vector.y = scaled(by, sample->raw[1]);
-    sample->vector.z = scaled(by, sample->raw[2]);
+    sample->raw[3] = 0;
+    sample->quaternion.w = 0.0; /* beyond the vector in the union */
+    take_three(payload, BY, sample->raw, &sample->vector);
 }
 
-static inline void take_bias(const uint8_t *payload, scale by, tendon_bose_sample *sample) {
-    sample->has_bias = true;
-    for (int i = 0; i < 3; i++) {
-        sample->raw_bias[i] = i16be_at(payload + 2 * i);
-    }
-    sample->bias.x = scaled(by, sample->raw_bias[0]);
-    sample->bias.y = scaled(by, sample->raw_bias[1]);
-    sample->bias.z = scaled(by, sample->raw_bias[2]);
-}
-
-static inline void take_quaternion(const uint8_t *payload, scale by, tendon_bose_sample *sample) {
+static inline void take_quaternion(tendon_bose_sample *sample, const uint8_t *payload, SCALE) {
     sample->has_quaternion = true;
-    for (int i = 0; i < 4; i++) {
-        sample->raw[i] = i16be_at(payload + 2 * i);
-    }
-    sample->quaternion.x = scaled(by, sample->raw[0]);
-    sample->quaternion.y = scaled(by, sample->raw[1]);
-    sample->quaternion.z = scaled(by, sample->raw[2]);
-    sample->quaternion.w = scaled(by, sample->raw[3]);
+    sample->quaternion.x = scaled(sample->raw[0] = i16be_at(payload), BY);
+    sample->quaternion.y = scaled(sample->raw[1] = i16be_at(payload + 2), BY);
+    sample->quaternion.z = scaled(sample->raw[2] = i16be_at(payload + 4), BY);
+    sample->quaternion.w = scaled(sample->raw[3] = i16be_at(payload + 6), BY);
 }
 
-/* The payload has at least the length of the sensor's layout. False: invalid accuracy. */
-static inline bool take_sample(const uint8_t *payload, unsigned kind, scale by, tendon_bose_sample *sample) {
+/* The record has at least the length of the sensor's layout. False: invalid accuracy. */
+static inline bool take_sample(tendon_bose_sample *sample, const uint8_t *header, unsigned kind, SCALE) {
+    const uint8_t *payload = header + HEADER_SIZE;
+    set_header(sample, header);
     switch (kind) {
+    case KIND_QUATERNION:
+        take_quaternion(sample, payload, BY);
+        return true;
     case KIND_VECTOR:
-        sample->accuracy = payload[VECTOR_SIZE];
         sample->has_accuracy = true;
-        take_vector(payload, by, sample);
+        sample->accuracy = payload[VECTOR_SIZE];
+        take_vector(sample, payload, BY);
         return sample->accuracy <= ACCURACY_MAX;
     case KIND_ROTATION:
-        take_quaternion(payload, by, sample);
+        take_quaternion(sample, payload, BY);
         sample->has_accuracy = true;
         sample->accuracy_raw = i16be_at(payload + QUATERNION_SIZE);
-        sample->accuracy_rad = scaled(by, sample->accuracy_raw);
+        sample->accuracy_rad = scaled(sample->accuracy_raw, BY);
         sample->accuracy_unknown = sample->accuracy_raw < 0;
         return true;
-    case KIND_QUATERNION:
-        take_quaternion(payload, by, sample);
-        return true;
     default:
-        take_vector(payload, by, sample);
-        take_bias(payload + VECTOR_SIZE, by, sample);
+        sample->has_bias = true;
+        take_vector(sample, payload, BY);
+        take_three(payload + VECTOR_SIZE, BY, sample->raw_bias, &sample->bias);
         return true;
     }
+}
+
+static inline bool take_reported(tendon_bose_sample *sample, const uint8_t *header,
+                                 const tendon_bose_sensor_record *record) {
+    return take_sample(sample, header, layouts[header[0]].kind, (double)record->raw_min, record->scale,
+                       (double)record->scaled_min);
+}
+
+static inline bool take_fixed(tendon_bose_sample *sample, const uint8_t *header) {
+    unsigned kind = layouts[header[0]].kind;
+    bool vector = kind == KIND_VECTOR || kind == KIND_BIASED;
+    return take_sample(sample, header, kind, 0.0, vector ? 1.0 / 4096.0 : 1.0 / 16384.0, 0.0);
 }
 
 tendon_bose_sensor_data tendon_bose_sensor_data_begin(const uint8_t *data, size_t length,
@@ -128,8 +143,15 @@ static tendon_bose_step skip(tendon_bose_skipped *skipped, size_t start, uint8_t
     return TENDON_BOSE_STEP_SKIPPED;
 }
 
-tendon_bose_step tendon_bose_sensor_data_next(tendon_bose_sensor_data *data, tendon_bose_sample *sample,
-                                              tendon_bose_skipped *skipped) {
+#if defined(__GNUC__)
+#define APART __attribute__((noinline)) /* its registers are not saved on the way of the ordinary record */
+#else
+#define APART
+#endif
+
+/* Any record: everything is checked, in the order in which it is to be reported. */
+static APART tendon_bose_step next_of_any_kind(tendon_bose_sensor_data *data, tendon_bose_sample *sample,
+                                               tendon_bose_skipped *skipped) {
     size_t start = data->reader.position;
     if (start == data->reader.length) {
         return TENDON_BOSE_STEP_END;
@@ -139,29 +161,60 @@ tendon_bose_step tendon_bose_sensor_data_next(tendon_bose_sensor_data *data, ten
         return stop(data, TENDON_ERROR_TRUNCATED, start);
     }
     uint8_t id = header[0];
-    bool known = id < TENDON_BOSE_SENSOR_COUNT;
+    bool known = id < TENDON_BOSE_SENSOR_COUNT, reported = data->profile == TENDON_BOSE_PROFILE_REPORTED;
     const tendon_bose_sensor_record *record =
         data->information != NULL ? tendon_bose_find_sensor(data->information, id) : NULL;
     if (record == NULL && !known) {
         return stop(data, TENDON_BOSE_ERROR_UNKNOWN_SENSOR, start);
     }
     size_t length = record != NULL ? record->sample_length : layouts[id].length;
-    const uint8_t *payload = tendon_read_bytes(&data->reader, length);
-    if (payload == NULL) {
+    if (tendon_read_bytes(&data->reader, length) == NULL) {
         return stop(data, TENDON_ERROR_TRUNCATED, start);
     }
-    if (!known || (record == NULL && data->profile == TENDON_BOSE_PROFILE_REPORTED)) {
+    if (!known || (record == NULL && reported)) {
         return skip(skipped, start, id, TENDON_BOSE_ERROR_UNKNOWN_SENSOR);
     }
     if (length < layouts[id].length) {
         return skip(skipped, start, id, TENDON_BOSE_ERROR_SHORT_SAMPLE);
     }
-    *sample = (tendon_bose_sample){
-        .sensor_id = id,
-        .timestamp = (uint16_t)((uint32_t)header[1] << 8 | header[2]),
-    };
-    if (!take_sample(payload, layouts[id].kind, scale_of(record, data->profile, layouts[id].kind), sample)) {
+    bool taken = reported ? take_reported(sample, header, record) : take_fixed(sample, header);
+    if (!taken) {
         return skip(skipped, start, id, TENDON_BOSE_ERROR_INVALID_ACCURACY);
     }
     return TENDON_BOSE_STEP_SAMPLE;
+}
+
+/*
+ * The ordinary record: a known sensor, described at the place of its id with
+ * the length of the table, whole, reported profile. NULL: some other record.
+ */
+static inline const tendon_bose_sensor_record *ordinary(const tendon_bose_sensor_data *data, const uint8_t *header,
+                                                        size_t left) {
+    const tendon_bose_sensor_information *information = data->information;
+    uint8_t id = header[0];
+    if (information == NULL || id >= TENDON_BOSE_SENSOR_COUNT || id >= information->count ||
+        data->profile != TENDON_BOSE_PROFILE_REPORTED) {
+        return NULL;
+    }
+    const tendon_bose_sensor_record *record = &information->records[id];
+    bool usual = record->sensor_id == id && record->sample_length == layouts[id].length &&
+                 left >= HEADER_SIZE + (size_t)layouts[id].length;
+    return usual ? record : NULL;
+}
+
+tendon_bose_step tendon_bose_sensor_data_next(tendon_bose_sensor_data *data, tendon_bose_sample *sample,
+                                              tendon_bose_skipped *skipped) {
+    size_t start = data->reader.position, left = data->reader.length - start;
+    if (left >= HEADER_SIZE) {
+        const uint8_t *header = data->reader.data + start;
+        const tendon_bose_sensor_record *record = ordinary(data, header, left);
+        if (record != NULL) {
+            data->reader.position = start + HEADER_SIZE + record->sample_length;
+            if (take_reported(sample, header, record)) {
+                return TENDON_BOSE_STEP_SAMPLE;
+            }
+            return skip(skipped, start, header[0], TENDON_BOSE_ERROR_INVALID_ACCURACY);
+        }
+    }
+    return next_of_any_kind(data, sample, skipped);
 }
