@@ -164,7 +164,7 @@ static bool visit_switch(void *context, const char *name) {
     }
     finding->count++;
     lack(finding, TENDON_RADIO_ERROR_RFKILL);
-    if (is_hard) {
+    if (is_hard) { /* the one that no command mends is told in any order */
         say(finding->text, "%.32s: switched off by a hardware switch", name);
         say(finding->remedy, "use the machine's wireless switch, or its firmware settings");
     } else if (finding->remedy[0] == '\0') {
@@ -248,7 +248,7 @@ void tendon_doctor_examine(const tendon_doctor_options *options, tendon_finding 
         [TENDON_FINDING_ADAPTERS] = examine_adapters, [TENDON_FINDING_RFKILL] = examine_rfkill,
         [TENDON_FINDING_DAEMON] = examine_daemon,
     };
-    examination state = {.root = "", .program = "$(command -v tendon)", .directory_fd = -1};
+    examination state = {.root = "", .program = "\"$(command -v tendon)\"", .directory_fd = -1};
     if (options != NULL) {
         state.root = options->root != NULL ? options->root : state.root;
         state.program = options->program != NULL ? options->program : state.program;

@@ -42,7 +42,7 @@ typedef struct tendon_finding {
 
 typedef struct tendon_doctor_options {
     const char *root;      /**< put before /proc and /sys; NULL: the machine itself (and its sockets are tried) */
-    const char *program;   /**< who needs the capabilities; NULL: "$(command -v tendon)" */
+    const char *program;   /**< who needs the capabilities; NULL: "$(command -v tendon)", quoted */
     const char *directory; /**< of the virtual radio; NULL: the default one */
 } tendon_doctor_options;
 

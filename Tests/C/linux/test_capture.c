@@ -1,0 +1,591 @@
+/* SPDX-License-Identifier: MIT */
+/* Captures: literal bytes, round trips, files cut at every position, and what Wireshark makes of them. */
+#include "link_fixture.h"
+#include "test_bytes.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const tendon_address peer = {{0xC1, 0x22, 0x33, 0x44, 0x55, 0x66}, TENDON_ADDRESS_RANDOM};
+
+#define HEADER_H4 "6274736e6f6f7000 00000001 000003ea"
+/* 2000-01-01 00:00:00 UTC is 0x00E03AB44A676000 by the format's description */
+#define TIME_2000 "00e03ab44a676000"
+#define UNIX_2000_US 946684800000000u
+/* LE Connection Complete, handle 0x0040, central, random address */
+#define CONNECTED "3e 13 01 00 4000 00 01 6655443322c1 1800 0000 c800 00"
+/* Handle Value Notification of handle 0x0023, 3 bytes, in L2CAP and ACL, incoming */
+#define NOTIFICATION "40 20 0a00 0600 0400 1b 2300 010203"
+
+static void make_path(char path[32]) {
+    strcpy(path, "/tmp/tendon-test-XXXXXX");
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
+}
+
+static block read_file(const char *path) {
+    uint8_t bytes[20000];
+    int fd = open(path, O_RDONLY);
+    assert_true(fd >= 0);
+    ssize_t length = read(fd, bytes, sizeof bytes);
+    assert_true(length >= 0 && (size_t)length < sizeof bytes);
+    close(fd);
+    return block_copy(bytes, (size_t)length);
+}
+
+static void write_sample(const char *path, uint32_t datalink) {
+    tendon_capture capture;
+    assert_int_equal(tendon_capture_create(&capture, path, datalink), TENDON_OK);
+    assert_int_equal(tendon_capture_connected(&capture, 0x40, &peer, false, UNIX_2000_US), TENDON_OK);
+    assert_int_equal(tendon_capture_att(&capture, 0x40, true, (const uint8_t *)"\x1b\x23\0\1\2\3", 6, UNIX_2000_US),
+                     TENDON_OK);
+    assert_int_equal(tendon_capture_att(&capture, 0x40, false, (const uint8_t *)"\x0a\x23\0", 3, UNIX_2000_US),
+                     TENDON_OK);
+    assert_int_equal(tendon_capture_disconnected(&capture, 0x40, TENDON_RADIO_ERROR_PEER_CLOSED, UNIX_2000_US),
+                     TENDON_OK);
+    assert_int_equal(capture.records, 4);
+    assert_int_equal(tendon_capture_close(&capture), TENDON_OK);
+    assert_int_equal(tendon_capture_close(&capture), TENDON_OK);
+}
+
+static void h4_file_is_these_bytes(void **state) {
+    (void)state;
+    char path[32];
+    make_path(path);
+    write_sample(path, TENDON_CAPTURE_H4);
+    block expected =
+        block_hex(HEADER_H4 "00000016 00000016 00000003 00000000" TIME_2000 "04" CONNECTED
+                            "0000000f 0000000f 00000001 00000000" TIME_2000 "02" NOTIFICATION
+                            "0000000c 0000000c 00000000 00000000" TIME_2000 "02 4000 0700 0300 0400 0a 2300"
+                            "00000007 00000007 00000003 00000000" TIME_2000 "04 05 04 00 4000 13");
+    block got = read_file(path);
+    assert_int_equal(got.length, expected.length);
+    assert_memory_equal(got.data, expected.data, got.length);
+    struct stat made;
+    assert_int_equal(stat(path, &made), 0);
+    free(got.data);
+    free(expected.data);
+    unlink(path);
+}
+
+static void monitor_file_is_these_bytes(void **state) {
+    (void)state;
+    char path[32];
+    make_path(path);
+    write_sample(path, TENDON_CAPTURE_MONITOR);
+    block expected = block_hex("6274736e6f6f7000 00000001 000007d1"
+                               "00000015 00000015 00000003 00000000" TIME_2000 CONNECTED
+                               "0000000e 0000000e 00000005 00000000" TIME_2000 NOTIFICATION
+                               "0000000b 0000000b 00000004 00000000" TIME_2000 "4000 0700 0300 0400 0a 2300"
+                               "00000006 00000006 00000003 00000000" TIME_2000 "05 04 00 4000 13");
+    block got = read_file(path);
+    assert_int_equal(got.length, expected.length);
+    assert_memory_equal(got.data, expected.data, got.length);
+    free(got.data);
+    free(expected.data);
+    unlink(path);
+}
+
+/* What was written comes back as items, from both kinds of file. */
+static void written_links_decode_to_the_same_items(void **state) {
+    (void)state;
+    static const uint32_t kinds[] = {TENDON_CAPTURE_H4, TENDON_CAPTURE_MONITOR};
+    for (int k = 0; k < 2; k++) {
+        char path[32];
+        static tendon_capture_reader reader;
+        static tendon_capture_decoder decoder;
+        tendon_capture_record record;
+        tendon_capture_item item;
+        make_path(path);
+        write_sample(path, kinds[k]);
+        tendon_capture_decoder_init(&decoder);
+        assert_int_equal(tendon_capture_open(&reader, path), TENDON_OK);
+        assert_int_equal(reader.datalink, kinds[k]);
+        static const tendon_capture_kind order[] = {TENDON_CAPTURE_CONNECTED, TENDON_CAPTURE_ATT, TENDON_CAPTURE_ATT,
+                                                    TENDON_CAPTURE_DISCONNECTED};
+        for (int i = 0; i < 4; i++) {
+            assert_int_equal(tendon_capture_next(&reader, &record), 1);
+            assert_true(record.unix_us == UNIX_2000_US);
+            tendon_capture_decoder_feed(&decoder, &record);
+            assert_true(tendon_capture_decoder_next(&decoder, &item));
+            assert_int_equal(item.kind, order[i]);
+            assert_int_equal(item.handle, 0x40);
+            assert_true(tendon_address_equal(&item.peer, &peer));
+            assert_false(item.peripheral);
+            if (i == 1) {
+                assert_true(item.incoming);
+                assert_int_equal(item.length, 6);
+                assert_memory_equal(item.pdu, "\x1b\x23\0\1\2\3", 6);
+            }
+            if (i == 2) {
+                assert_false(item.incoming);
+                assert_memory_equal(item.pdu, "\x0a\x23\0", 3);
+            }
+            if (i == 3) {
+                assert_int_equal(item.reason, TENDON_HCI_ERROR(0x13));
+            }
+            assert_false(tendon_capture_decoder_next(&decoder, &item));
+        }
+        assert_int_equal(tendon_capture_next(&reader, &record), 0);
+        assert_int_equal(tendon_capture_next(&reader, &record), 0);
+        assert_int_equal(decoder.malformed + decoder.other, 0);
+        tendon_capture_reader_close(&reader);
+        unlink(path);
+    }
+}
+
+/* Feeds a file through a pipe, so that reads come in pieces. */
+static void open_bytes(tendon_capture_reader *reader, const uint8_t *bytes, size_t length, tendon_status expected) {
+    int pipes[2];
+    assert_int_equal(pipe(pipes), 0);
+    assert_int_equal(write(pipes[1], bytes, length), (ssize_t)length);
+    close(pipes[1]);
+    assert_int_equal(tendon_capture_open_fd(reader, pipes[0]), expected);
+    reader->owned = true;
+}
+
+static void mal_file_cut_at_every_position(void **state) {
+    (void)state;
+    char path[32];
+    make_path(path);
+    write_sample(path, TENDON_CAPTURE_H4);
+    block whole = read_file(path);
+    unlink(path);
+    const size_t ends[] = {16, 16 + 24 + 22, 16 + 24 + 22 + 24 + 15, 16 + 24 + 22 + 24 + 15 + 24 + 12, whole.length};
+    for (size_t cut = 0; cut <= whole.length; cut++) {
+        static tendon_capture_reader reader;
+        tendon_capture_record record;
+        if (cut < TENDON_CAPTURE_HEADER_SIZE) {
+            open_bytes(&reader, whole.data, cut, TENDON_ERROR_TRUNCATED);
+            assert_int_equal(reader.offset, cut);
+        } else {
+            int complete = 0;
+            bool clean = false;
+            for (size_t i = 0; i < 5; i++) {
+                complete += i > 0 && ends[i] <= cut ? 1 : 0;
+                clean = clean || ends[i] == cut;
+            }
+            open_bytes(&reader, whole.data, cut, TENDON_OK);
+            for (int i = 0; i < complete; i++) {
+                assert_int_equal(tendon_capture_next(&reader, &record), 1);
+            }
+            assert_int_equal(tendon_capture_next(&reader, &record), clean ? 0 : TENDON_ERROR_TRUNCATED);
+            assert_int_equal(tendon_capture_next(&reader, &record), clean ? 0 : TENDON_ERROR_TRUNCATED);
+            assert_int_equal(reader.offset, cut);
+        }
+        tendon_capture_reader_close(&reader);
+    }
+    free(whole.data);
+}
+
+/* The same records decoded from exact heap blocks of every length. */
+static void mal_record_cut_at_every_position(void **state) {
+    (void)state;
+    block whole = block_hex("0000000f 0000000f 00000001 00000007" TIME_2000 "02" NOTIFICATION);
+    for (size_t cut = 0; cut <= whole.length; cut++) {
+        block b = block_copy(whole.data, cut);
+        tendon_capture_record record;
+        size_t offset = 999;
+        tendon_status status = tendon_capture_decode_record(TENDON_CAPTURE_H4, b.data, cut, &record, &offset);
+        if (cut == whole.length) {
+            assert_int_equal(status, whole.length);
+            assert_int_equal(record.type, TENDON_HCI_PACKET_ACL);
+            assert_true(record.incoming);
+            assert_int_equal(record.drops, 7);
+            assert_int_equal(record.length, 14);
+        } else {
+            assert_int_equal(status, TENDON_ERROR_INCOMPLETE);
+            assert_int_equal(offset, cut < 8 ? 24 : whole.length);
+        }
+        free(b.data);
+    }
+    free(whole.data);
+}
+
+static void mal_headers(void **state) {
+    (void)state;
+    uint32_t datalink = 0;
+    size_t offset = 0;
+    block good = block_hex(HEADER_H4);
+    for (size_t i = 0; i < good.length; i++) {
+        good.data[i] ^= 0x80;
+        tendon_status status = tendon_capture_decode_header(good.data, good.length, &datalink, &offset);
+        assert_int_equal(status, i < 8 ? TENDON_ERROR_MALFORMED : TENDON_ERROR_UNSUPPORTED);
+        assert_int_equal(offset, i < 8 ? i : i < 12 ? 8 : 12);
+        good.data[i] ^= 0x80;
+    }
+    for (size_t cut = 0; cut < good.length; cut++) {
+        block b = block_copy(good.data, cut);
+        assert_int_equal(tendon_capture_decode_header(b.data, cut, &datalink, &offset), TENDON_ERROR_INCOMPLETE);
+        assert_int_equal(offset, cut);
+        free(b.data);
+    }
+    assert_int_equal(tendon_capture_decode_header(good.data, good.length, &datalink, NULL), TENDON_OK);
+    assert_int_equal(datalink, TENDON_CAPTURE_H4);
+    free(good.data);
+}
+
+static void mal_records(void **state) {
+    (void)state;
+    static const struct {
+        const char *hex;
+        uint32_t datalink;
+        tendon_status status;
+        size_t offset;
+    } cases[] = {
+        /* more kept than there was */
+        {"00000001 00000002 00000001 00000000" TIME_2000 "0401", TENDON_CAPTURE_H4, TENDON_ERROR_MALFORMED, 4},
+        /* longer than any packet, told before 4 GB are waited for */
+        {"ffffffff ffffffff", TENDON_CAPTURE_H4, TENDON_ERROR_MALFORMED, 0},
+        {"00010005 00000001", TENDON_CAPTURE_H4, TENDON_ERROR_MALFORMED, 0},
+        /* no H4 byte, an H4 type that does not exist */
+        {"00000000 00000000 00000001 00000000" TIME_2000, TENDON_CAPTURE_H4, TENDON_ERROR_MALFORMED, 24},
+        {"00000001 00000001 00000001 00000000" TIME_2000 "00", TENDON_CAPTURE_H4, TENDON_ERROR_MALFORMED, 24},
+        {"00000001 00000001 00000001 00000000" TIME_2000 "06", TENDON_CAPTURE_H4, TENDON_ERROR_MALFORMED, 24},
+        /* right: empty packets of the other kinds; a note of the monitor; a record cut when it was captured */
+        {"00000000 00000000 00000003 00000000" TIME_2000, TENDON_CAPTURE_H1, 24, 0},
+        {"00000000 00000000 0001000c 00000000" TIME_2000, TENDON_CAPTURE_MONITOR, 24, 0},
+        {"00000100 00000001 00000001 00000000" TIME_2000 "04", TENDON_CAPTURE_H4, 25, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        block b = block_hex(cases[i].hex);
+        tendon_capture_record record;
+        size_t offset = 0;
+        assert_int_equal(tendon_capture_decode_record(cases[i].datalink, b.data, b.length, &record, &offset),
+                         cases[i].status);
+        assert_int_equal(offset, cases[i].offset);
+        free(b.data);
+    }
+}
+
+static void flags_tell_what_an_h1_record_is(void **state) {
+    (void)state;
+    static const uint8_t types[4] = {TENDON_HCI_PACKET_ACL, TENDON_HCI_PACKET_ACL, TENDON_HCI_PACKET_COMMAND,
+                                     TENDON_HCI_PACKET_EVENT};
+    for (uint8_t flags = 0; flags < 4; flags++) {
+        block b = block_hex("00000001 00000001 00000000 00000000" TIME_2000 "aa");
+        b.data[11] = flags;
+        tendon_capture_record record;
+        assert_int_equal(tendon_capture_decode_record(TENDON_CAPTURE_H1, b.data, b.length, &record, NULL), 25);
+        assert_int_equal(record.type, types[flags]);
+        assert_int_equal(record.incoming, flags & 1);
+        free(b.data);
+    }
+}
+
+/* encode(decode(x)) = x and the other way round, over random records. */
+static void records_survive_a_round_trip(void **state) {
+    (void)state;
+    uint32_t random = 2463534242u;
+    for (int i = 0; i < 20000; i++) {
+        uint8_t bytes[64], packet[25 + 64];
+        for (size_t j = 0; j < sizeof bytes; j++) {
+            random ^= random << 13;
+            random ^= random >> 17;
+            random ^= random << 5;
+            bytes[j] = (uint8_t)random;
+        }
+        bool monitor = (random & 1) != 0;
+        tendon_capture_record in = {.unix_us = (uint64_t)random * 1000003u,
+                                    .type = (uint8_t)(1 + bytes[0] % 5),
+                                    .incoming = (bytes[1] & 1) != 0,
+                                    .adapter = monitor ? bytes[2] : 0,
+                                    .drops = random,
+                                    .data = bytes,
+                                    .length = bytes[3] % sizeof bytes};
+        in.original_length = in.length + (bytes[4] & 3);
+        if (in.type == TENDON_HCI_PACKET_COMMAND || in.type == TENDON_HCI_PACKET_EVENT) {
+            in.incoming = in.type == TENDON_HCI_PACKET_EVENT;
+        }
+        uint32_t datalink = monitor ? TENDON_CAPTURE_MONITOR : TENDON_CAPTURE_H4;
+        tendon_status head = tendon_capture_encode_record(datalink, &in, packet, sizeof packet);
+        assert_int_equal(head, monitor ? 24 : 25);
+        memcpy(packet + head, in.data, in.length);
+        tendon_capture_record out;
+        assert_int_equal(tendon_capture_decode_record(datalink, packet, (size_t)head + in.length, &out, NULL),
+                         head + (int)in.length);
+        assert_true(out.unix_us == in.unix_us);
+        assert_int_equal(out.type, in.type);
+        assert_int_equal(out.incoming, in.incoming);
+        assert_int_equal(out.adapter, in.adapter);
+        assert_int_equal(out.drops, in.drops);
+        assert_int_equal(out.length, in.length);
+        assert_int_equal(out.original_length, in.original_length);
+        assert_memory_equal(out.data, in.data, in.length);
+        for (size_t capacity = 0; capacity < (size_t)head; capacity++) {
+            assert_int_equal(tendon_capture_encode_record(datalink, &in, packet, capacity), TENDON_ERROR_NO_ROOM);
+        }
+    }
+}
+
+static void what_a_datalink_cannot_hold_is_refused(void **state) {
+    (void)state;
+    uint8_t head[25];
+    tendon_capture capture;
+    tendon_capture_record record = {.type = 0, .opcode = 12};
+    assert_int_equal(tendon_capture_encode_record(TENDON_CAPTURE_H4, &record, head, sizeof head),
+                     TENDON_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(tendon_capture_encode_record(TENDON_CAPTURE_MONITOR, &record, head, sizeof head), 24);
+    record = (tendon_capture_record){.type = TENDON_HCI_PACKET_EVENT, .incoming = false};
+    assert_int_equal(tendon_capture_encode_record(TENDON_CAPTURE_MONITOR, &record, head, sizeof head),
+                     TENDON_ERROR_INVALID_ARGUMENT);
+    record = (tendon_capture_record){.type = 2, .original_length = TENDON_CAPTURE_PACKET_LIMIT};
+    assert_int_equal(tendon_capture_encode_record(TENDON_CAPTURE_H4, &record, head, sizeof head),
+                     TENDON_ERROR_OVERFLOW);
+    assert_int_equal(tendon_capture_attach(&capture, 1, TENDON_CAPTURE_H1), TENDON_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(tendon_capture_create(&capture, "/nonexistent/x", TENDON_CAPTURE_H4), TENDON_SYSTEM_ERROR(ENOENT));
+    assert_int_equal(tendon_capture_att(&capture, 1, true, head, 3, 0), TENDON_SYSTEM_ERROR(ENOENT));
+}
+
+static void full_disk_is_told_and_stays_told(void **state) {
+    (void)state;
+    int fd = open("/dev/full", O_WRONLY);
+    if (fd < 0) {
+        print_message("skipped: no /dev/full here\n");
+        skip();
+    }
+    tendon_capture capture;
+    assert_int_equal(tendon_capture_attach(&capture, fd, TENDON_CAPTURE_H4), TENDON_SYSTEM_ERROR(ENOSPC));
+    assert_int_equal(tendon_capture_connected(&capture, 1, &peer, true, 0), TENDON_SYSTEM_ERROR(ENOSPC));
+    assert_int_equal(tendon_capture_close(&capture), TENDON_SYSTEM_ERROR(ENOSPC));
+    assert_int_equal(capture.records, 0);
+    close(fd);
+}
+
+/* A record longer than the reader's buffer is passed over; the one behind it is read. Cut inside, it is told. */
+static void long_records_are_passed_over(void **state) {
+    (void)state;
+    for (int cut = 0; cut < 2; cut++) {
+        char path[32];
+        static uint8_t big[20000];
+        static tendon_capture_reader reader;
+        tendon_capture_record record;
+        tendon_capture capture;
+        make_path(path);
+        assert_int_equal(tendon_capture_create(&capture, path, TENDON_CAPTURE_H4), TENDON_OK);
+        record = (tendon_capture_record){.type = 2, .data = big, .length = sizeof big};
+        assert_int_equal(tendon_capture_write(&capture, &record), TENDON_OK);
+        record.length = TENDON_CAPTURE_PACKET_MAX - 1;
+        assert_int_equal(tendon_capture_write(&capture, &record), TENDON_OK);
+        assert_int_equal(tendon_capture_close(&capture), TENDON_OK);
+        assert_int_equal(truncate(path, cut ? 10000 : (off_t)capture.bytes), 0);
+        assert_int_equal(tendon_capture_open(&reader, path), TENDON_OK);
+        tendon_status status = tendon_capture_next(&reader, &record);
+        if (cut) {
+            assert_int_equal(status, TENDON_ERROR_TRUNCATED);
+            assert_int_equal(reader.offset, 10000);
+        } else {
+            assert_int_equal(status, 1);
+            assert_int_equal(record.length, TENDON_CAPTURE_PACKET_MAX - 1);
+            assert_int_equal(reader.skipped, 1);
+            assert_int_equal(tendon_capture_next(&reader, &record), 0);
+        }
+        tendon_capture_reader_close(&reader);
+        unlink(path);
+    }
+}
+
+static void feed_hex(tendon_capture_decoder *decoder, uint8_t type, bool incoming, uint16_t adapter, const char *hex) {
+    static block kept; /* lent until the items are taken */
+    free(kept.data);
+    kept = block_hex(hex);
+    tendon_capture_decoder_feed(
+        decoder, &(tendon_capture_record){
+                     .type = type, .incoming = incoming, .adapter = adapter, .data = kept.data, .length = kept.length});
+    if (hex[0] == '\0') {
+        free(kept.data);
+        kept.data = NULL;
+    }
+}
+
+/* Fragments of the same handle on two adapters, mixed: each frame comes out whole. */
+static void fragments_of_two_adapters_do_not_mix(void **state) {
+    (void)state;
+    static tendon_capture_decoder decoder;
+    tendon_capture_item item;
+    tendon_capture_decoder_init(&decoder);
+    feed_hex(&decoder, TENDON_HCI_PACKET_EVENT, true, 1, CONNECTED);
+    assert_true(tendon_capture_decoder_next(&decoder, &item));
+    feed_hex(&decoder, TENDON_HCI_PACKET_ACL, true, 0, "40 20 0600 0600 0400 1b 23");
+    assert_false(tendon_capture_decoder_next(&decoder, &item));
+    feed_hex(&decoder, TENDON_HCI_PACKET_ACL, true, 1, "40 20 0600 0600 0400 1b 99");
+    assert_false(tendon_capture_decoder_next(&decoder, &item));
+    feed_hex(&decoder, TENDON_HCI_PACKET_ACL, true, 0, "40 10 0400 00 010203");
+    assert_true(tendon_capture_decoder_next(&decoder, &item));
+    assert_memory_equal(item.pdu, "\x1b\x23\0\1\2\3", 6);
+    assert_int_equal(item.peer.kind, TENDON_ADDRESS_ANONYMOUS); /* connected before the capture began */
+    feed_hex(&decoder, TENDON_HCI_PACKET_ACL, true, 1, "40 10 0400 00 010203");
+    assert_true(tendon_capture_decoder_next(&decoder, &item));
+    assert_memory_equal(item.pdu, "\x1b\x99\0\1\2\3", 6);
+    assert_int_equal(item.handle, 0x40);
+    assert_true(tendon_address_equal(&item.peer, &peer));
+    assert_int_equal(decoder.malformed, 0);
+    feed_hex(&decoder, TENDON_HCI_PACKET_COMMAND, false, 0, "03 0c 00");
+    assert_false(tendon_capture_decoder_next(&decoder, &item));
+    feed_hex(&decoder, TENDON_HCI_PACKET_EVENT, true, 0, "3e");
+    assert_false(tendon_capture_decoder_next(&decoder, &item));
+    feed_hex(&decoder, TENDON_HCI_PACKET_ACL, true, 0, "40");
+    assert_false(tendon_capture_decoder_next(&decoder, &item));
+    assert_int_equal(decoder.malformed, 2);
+    assert_int_equal(decoder.other, 1);
+    feed_hex(&decoder, 0, false, 0, "");
+}
+
+static void reports_come_back(void **state) {
+    (void)state;
+    static const uint16_t properties[] = {0x13, 0x1B};
+    for (size_t length = 0; length <= TENDON_AD_LEGACY_MAX + 1; length++) {
+        char path[32];
+        static tendon_capture_reader reader;
+        static tendon_capture_decoder decoder;
+        tendon_capture capture;
+        tendon_capture_record record;
+        tendon_capture_item item;
+        uint8_t data[TENDON_AD_LEGACY_MAX + 1];
+        memset(data, 0x5A, sizeof data);
+        tendon_ad_report report = {.address = peer,
+                                   .properties = properties[length % 2],
+                                   .rssi = -40,
+                                   .tx_power = TENDON_RSSI_UNKNOWN,
+                                   .data = data,
+                                   .length = length};
+        make_path(path);
+        assert_int_equal(tendon_capture_create(&capture, path, TENDON_CAPTURE_H4), TENDON_OK);
+        tendon_status status = tendon_capture_report(&capture, &report, 1);
+        assert_int_equal(status, length > TENDON_AD_LEGACY_MAX ? TENDON_ERROR_UNSUPPORTED : TENDON_OK);
+        assert_int_equal(tendon_capture_close(&capture), TENDON_OK);
+        assert_int_equal(tendon_capture_open(&reader, path), TENDON_OK);
+        tendon_capture_decoder_init(&decoder);
+        if (status == TENDON_OK) {
+            assert_int_equal(tendon_capture_next(&reader, &record), 1);
+            tendon_capture_decoder_feed(&decoder, &record);
+            assert_true(tendon_capture_decoder_next(&decoder, &item));
+            assert_int_equal(item.kind, TENDON_CAPTURE_REPORT);
+            assert_true(tendon_address_equal(&item.report.address, &peer));
+            assert_int_equal(item.report.properties & 0x08, report.properties & 0x08);
+            assert_int_equal(item.report.rssi, -40);
+            assert_int_equal(item.report.length, length);
+            assert_memory_equal(item.report.data, data, length);
+            assert_false(tendon_capture_decoder_next(&decoder, &item));
+        }
+        tendon_capture_reader_close(&reader);
+        unlink(path);
+    }
+}
+
+/* More connections than the decoder has places: the oldest is forgotten, PDUs still come out. */
+static void more_connections_than_places(void **state) {
+    (void)state;
+    static tendon_capture_decoder decoder;
+    tendon_capture_item item;
+    tendon_capture_decoder_init(&decoder);
+    for (unsigned handle = 0; handle <= TENDON_CAPTURE_CONNECTIONS; handle++) {
+        uint8_t event[] = {0x3E, 0x13, 1, 0, (uint8_t)handle, 0, 1, 1, 1, 2, 3, 4, 5, (uint8_t)handle, 24, 0, 0,
+                           0,    200,  0, 0};
+        tendon_capture_record record = {
+            .type = TENDON_HCI_PACKET_EVENT, .incoming = true, .data = event, .length = sizeof event};
+        tendon_capture_decoder_feed(&decoder, &record);
+        assert_true(tendon_capture_decoder_next(&decoder, &item));
+        assert_int_equal(item.peer.bytes[0], handle);
+        assert_true(item.peripheral);
+    }
+    for (unsigned handle = 0; handle <= TENDON_CAPTURE_CONNECTIONS; handle++) {
+        uint8_t acl[] = {(uint8_t)handle, 0x20, 5, 0, 1, 0, 4, 0, 0x13};
+        tendon_capture_record record = {
+            .type = TENDON_HCI_PACKET_ACL, .incoming = true, .data = acl, .length = sizeof acl};
+        tendon_capture_decoder_feed(&decoder, &record);
+        assert_true(tendon_capture_decoder_next(&decoder, &item));
+        assert_int_equal(item.peer.kind, handle == 0 ? TENDON_ADDRESS_ANONYMOUS : TENDON_ADDRESS_RANDOM);
+    }
+}
+
+static void tap_writes_a_link(void **state) {
+    (void)state;
+    char path[32];
+    static tendon_capture_reader reader;
+    tendon_capture capture;
+    tendon_capture_record record;
+    tendon_link link;
+    make_path(path);
+    assert_int_equal(tendon_capture_create(&capture, path, TENDON_CAPTURE_H4), TENDON_OK);
+    tendon_link_init(&link, NULL);
+    link.peer = peer;
+    link.handle = 7;
+    link.accepted = true;
+    uint64_t before = tendon_wall_us();
+    tendon_capture_tap(&capture, &link, TENDON_TAP_OPENED, NULL, 0);
+    tendon_capture_tap(&capture, &link, TENDON_TAP_RECEIVED, (const uint8_t *)"\x0a\1\0", 3);
+    tendon_capture_tap(&capture, &link, TENDON_TAP_SENT, NULL, 0);
+    link.reason = TENDON_ERROR_CANCELLED;
+    tendon_capture_tap(&capture, &link, TENDON_TAP_CLOSED, NULL, 0);
+    assert_int_equal(tendon_capture_close(&capture), TENDON_OK);
+    assert_int_equal(tendon_capture_open(&reader, path), TENDON_OK);
+    static const bool incoming[] = {true, true, false, true};
+    static const size_t lengths[] = {21, 11, 8, 6};
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(tendon_capture_next(&reader, &record), 1);
+        assert_int_equal(record.incoming, incoming[i]);
+        assert_int_equal(record.length, lengths[i]);
+        assert_true(record.unix_us >= before);
+    }
+    assert_int_equal(record.data[5], 0x16);
+    tendon_capture_reader_close(&reader);
+    unlink(path);
+}
+
+/* Wireshark's own dissector reads what we wrote: connection, notification and reason, and nothing malformed. */
+static void wireshark_reads_our_file(void **state) {
+    (void)state;
+    char path[32], command[256], line[512];
+    if (system("command -v tshark >/dev/null 2>&1") != 0) {
+        print_message("skipped: tshark is not installed (package tshark)\n");
+        skip();
+    }
+    make_path(path);
+    static const uint32_t kinds[] = {TENDON_CAPTURE_H4, TENDON_CAPTURE_MONITOR};
+    for (int k = 0; k < 2; k++) {
+        write_sample(path, kinds[k]);
+        snprintf(command, sizeof command,
+                 "tshark -r %s -T fields -e bthci_evt.code -e btatt.opcode -e btatt.handle -e bthci_evt.reason"
+                 " -e _ws.malformed 2>/dev/null",
+                 path);
+        FILE *output = popen(command, "r");
+        assert_non_null(output);
+        static const char *const expected[] = {"0x3e\t\t\t\t\n", "\t0x1b\t0x0023\t\t\n", "\t0x0a\t0x0023\t\t\n",
+                                               "0x05\t\t\t0x13\t\n"};
+        for (int i = 0; i < 4; i++) {
+            assert_non_null(fgets(line, sizeof line, output));
+            assert_string_equal(line, expected[i]);
+        }
+        assert_null(fgets(line, sizeof line, output));
+        pclose(output);
+    }
+    unlink(path);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(h4_file_is_these_bytes),
+        cmocka_unit_test(monitor_file_is_these_bytes),
+        cmocka_unit_test(written_links_decode_to_the_same_items),
+        cmocka_unit_test(mal_file_cut_at_every_position),
+        cmocka_unit_test(mal_record_cut_at_every_position),
+        cmocka_unit_test(mal_headers),
+        cmocka_unit_test(mal_records),
+        cmocka_unit_test(flags_tell_what_an_h1_record_is),
+        cmocka_unit_test(records_survive_a_round_trip),
+        cmocka_unit_test(what_a_datalink_cannot_hold_is_refused),
+        cmocka_unit_test(full_disk_is_told_and_stays_told),
+        cmocka_unit_test(long_records_are_passed_over),
+        cmocka_unit_test(fragments_of_two_adapters_do_not_mix),
+        cmocka_unit_test(reports_come_back),
+        cmocka_unit_test(more_connections_than_places),
+        cmocka_unit_test(tap_writes_a_link),
+        cmocka_unit_test(wireshark_reads_our_file),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
