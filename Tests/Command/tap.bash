@@ -45,7 +45,7 @@ result() { # truth, name, explanation
     else
         failed=$((failed + 1))
         echo "not ok $count - $2"
-        printf '%s\n' "$3" | head -12 | sed 's/^/#   /'
+        printf '%s\n' "$3" | tail -12 | cut -c1-300 | sed 's/^/#   /'
     fi
 }
 

@@ -255,7 +255,8 @@ private final class SimulatedHost {
             case TENDON_SCENARIO_ADVERTISE_OFF: tendon_radio_advertise_stop(radio)
             case TENDON_SCENARIO_ADVERTISE_ON: tendon_peripheral_readvertise(peripheral.pointer)
             default:
-                if let actor = simulation?.actor { _ = actor.perform(actor.context, event, false, nil, now) }
+                var wrong = 0
+                if let actor = simulation?.actor { _ = actor.perform(actor.context, event, false, &wrong, now) }
                 tendon_peripheral_refresh(peripheral.pointer)
             }
         }

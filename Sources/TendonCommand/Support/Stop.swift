@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Ctrl-C and SIGTERM: every command ends cleanly, with its summary and status 0.
+import CTendon
 import Glibc
 import Synchronization
+
+/// Where the signal handler writes. Set once, before the handler is.
+nonisolated(unsafe) private var signalPipe: Int32 = -1
 
 /// The wish to end. A second signal ends the program at once.
 final class Stop: Sendable {
@@ -12,23 +16,37 @@ final class Stop: Sendable {
         var actions: [@Sendable () -> Void] = []
     }
     private let state = Mutex(State())
+    /// A second signal counts after so many milliseconds.
+    private static let patience: UInt64 = 500
 
-    /// Blocks the signals, for this thread and those it starts, and waits for them on a thread of its own. To be called
-    /// before any other thread is started.
+    /// To be called once, before any other thread is started. The handler writes into a pipe that a thread of its own
+    /// reads: masks would not do, for Swift's main thread waits with all signals open.
     static func watchSignals() {
-        var signals = sigset_t()
-        sigemptyset(&signals)
-        sigaddset(&signals, SIGINT)
-        sigaddset(&signals, SIGTERM)
-        pthread_sigmask(SIG_BLOCK, &signals, nil)
-        let watched = signals
+        var ends: [Int32] = [-1, -1]
+        guard pipe2(&ends, O_CLOEXEC) == 0 else { return }
+        signalPipe = ends[1]
+        let reading = ends[0]
         startThread {
-            var signals = watched
-            var number: Int32 = 0
-            while sigwait(&signals, &number) == 0 {
-                guard Stop.shared.request() else { _exit(128 + number) }
+            var first: UInt64?
+            var number: UInt8 = 0
+            while read(reading, &number, 1) == 1 {
+                let now = tendon_now_ms()
+                // Shells and timeout(1) may send one signal twice.
+                if let first, now > first + Stop.patience { _exit(128 + Int32(number)) }
+                first = first ?? now
+                Stop.shared.request()
             }
         }
+        var action = sigaction()
+        action.__sigaction_handler.sa_handler = { number in
+            var byte = UInt8(truncatingIfNeeded: number)
+            let saved = errno
+            _ = write(signalPipe, &byte, 1)
+            errno = saved
+        }
+        action.sa_flags = SA_RESTART
+        sigaction(SIGINT, &action, nil)
+        sigaction(SIGTERM, &action, nil)
     }
 
     var isRequested: Bool { state.withLock { $0.requested } }
