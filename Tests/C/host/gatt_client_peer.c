@@ -52,7 +52,7 @@ static tendon_status on_send(void *context, const uint8_t *pdu, size_t length) {
         return p->link;
     }
     assert_true(p->sent < PEER_OUT_MAX);
-    assert_true(length <= p->bearer.mtu);
+    assert_true(length <= p->bearer.mtu && length <= PEER_OUT_SIZE);
     memcpy(p->out[p->sent].bytes, pdu, length);
     p->out[p->sent++].length = length;
     return TENDON_OK;

@@ -21,7 +21,8 @@
 
 #define PEER_REQUESTS 6
 #define PEER_SUBSCRIPTIONS 4
-#define PEER_OUT_MAX 2048
+#define PEER_OUT_MAX 1100
+#define PEER_OUT_SIZE 66 /* the largest MTU of these tests is 65 */
 
 typedef struct peer peer;
 
@@ -34,7 +35,7 @@ struct peer {
 
     tendon_status link; /* what send() answers */
     struct {
-        uint8_t bytes[TENDON_ATT_MTU_MAX];
+        uint8_t bytes[PEER_OUT_SIZE];
         size_t length;
     } out[PEER_OUT_MAX]; /* what the client sent */
     size_t sent, expected;

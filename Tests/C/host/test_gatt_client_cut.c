@@ -341,7 +341,7 @@ static void random_operations_complete_exactly_once(void **state) {
     for (uint32_t id = 0; id < RANDOM_IDS; id++) {
         assert_int_not_equal(w->state[id], 1);
     }
-    print_message("%zu operations, %u values\n", w->started, w->p->values);
+    print_message("# %zu operations, %u values\n", w->started, w->p->values);
     free(w->p);
     free(w);
 }

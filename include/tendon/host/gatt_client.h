@@ -172,6 +172,8 @@ tendon_status tendon_gatt_client_set_deadline(tendon_gatt_client *client, uint32
  * - a response of another procedure, a second response, an Error Response that names another request: ignored and
  *   counted (unexpected_response); the request on the air goes on waiting. Ending it would pair its late answer with
  *   the next request.
+ *   What cannot be told, since ATT responses name no request: a second response when the next request on the air
+ *   is of the same kind.
  * - a response of the right procedure that breaks its rules: TENDON_GATT_ERROR_BAD_RESPONSE, or NO_PROGRESS for handles
  *   that do not advance; the items before the bad one stay in the table.
  * Every call returns the request's id, TENDON_ERROR_INVALID_ARGUMENT, TENDON_ERROR_DISCONNECTED,
