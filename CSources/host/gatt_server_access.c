@@ -183,7 +183,6 @@ uint8_t tendon_gatt_serve_read_blob(tendon_gatt_transaction *t) {
 static uint8_t read_multiple(tendon_gatt_transaction *t, bool variable) {
     tendon_reader handles = tendon_reader_make(t->pdu->data, t->pdu->length);
     tendon_write_u8(&t->out, variable ? TENDON_ATT_READ_MULTIPLE_VARIABLE_RESPONSE : TENDON_ATT_READ_MULTIPLE_RESPONSE);
-    bool full = false;
     while (tendon_reader_remaining(&handles) >= 2) { /* bounded by the PDU: each pass takes two bytes of it */
         const uint8_t *value;
         size_t length;
@@ -193,14 +192,9 @@ static uint8_t read_multiple(tendon_gatt_transaction *t, bool variable) {
             return code;
         }
         if (variable) {
-            full = full || t->out.capacity - t->out.length < 2; /* a length is never cut in two */
-            if (!full) {
-                tendon_write_u16le(&t->out, (uint16_t)length);
-            }
+            tendon_write_u16le(&t->out, (uint16_t)length); /* never cut in two: then the writer is full for good */
         }
-        if (!full) {
-            tendon_gatt_write_cut(&t->out, value, length);
-        }
+        tendon_gatt_write_cut(&t->out, value, length);
     }
     return 0;
 }

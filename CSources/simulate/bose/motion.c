@@ -51,12 +51,12 @@ static void rotation_at(double ms, double q[4]) {
     tendon_simulated_bose_quaternion(pose_at(ms), q);
 }
 
-/** An earth vector (east, north, up) as the body (right, back, down) sees it: conj(q) * v * q, as matrix rows. */
-static void to_body(const double q[4], double east, double north, double up, double out[3]) {
+/** An earth vector (east 0, north, up) as the body (right, back, down) sees it: conj(q) * v * q, as matrix rows. */
+static void to_body(const double q[4], double north, double up, double out[3]) {
     double x = q[0], y = q[1], z = q[2], w = q[3];
-    out[0] = (1 - 2 * (y * y + z * z)) * east + 2 * (x * y + w * z) * north + 2 * (x * z - w * y) * up;
-    out[1] = 2 * (x * y - w * z) * east + (1 - 2 * (x * x + z * z)) * north + 2 * (y * z + w * x) * up;
-    out[2] = 2 * (x * z + w * y) * east + 2 * (y * z - w * x) * north + (1 - 2 * (x * x + y * y)) * up;
+    out[0] = 2 * (x * y + w * z) * north + 2 * (x * z - w * y) * up;
+    out[1] = (1 - 2 * (x * x + z * z)) * north + 2 * (y * z + w * x) * up;
+    out[2] = 2 * (y * z - w * x) * north + (1 - 2 * (x * x + y * y)) * up;
 }
 
 /** Turning rate in the body frame, deg/s: 2 conj(q) dq/dt, with the slope over 1 ms. */
@@ -105,7 +105,7 @@ void tendon_simulated_bose_write_record(tendon_writer *out, size_t sensor, uint6
     tendon_write_u16be(out, (uint16_t)(device_ms & 0xFFFFu));
     switch (sensor) {
     case 0: /* gravity's counterforce, 1 g upwards: (0,0,-1) at rest (2.3) */
-        to_body(q, 0, 0, 1, v);
+        to_body(q, 0, 1, v);
         write_vector(out, sensor, v);
         tendon_write_u8(out, ACCURACY_HIGH);
         break;
@@ -129,7 +129,7 @@ void tendon_simulated_bose_write_record(tendon_writer *out, size_t sensor, uint6
         break;
     }
     default: /* 5 and 6 */
-        to_body(q, 0, field_north, field_up, v);
+        to_body(q, field_north, field_up, v);
         if (sensor == 5) {
             write_vector(out, sensor, v);
             tendon_write_u8(out, ACCURACY_HIGH);

@@ -6,7 +6,7 @@ static tendon_status on_read(void *context, tendon_gatt_connection *connection, 
     fixture *f = context;
     (void)connection;
     (void)handle;
-    *value = f->value;
+    *value = f->lend_nothing ? NULL : f->value;
     *length = f->value_length;
     return f->read_result;
 }

@@ -40,6 +40,7 @@ typedef struct fixture {
     tendon_gatt_prepared prepared[3];
     uint8_t value[512]; /* of handle 0D, and of the protected ones */
     size_t value_length;
+    bool lend_nothing; /* a NULL value with a length */
     tendon_status read_result, write_result;
     uint16_t written_handle, written_offset;
     uint8_t written[512];

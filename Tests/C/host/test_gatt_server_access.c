@@ -152,12 +152,19 @@ static void application_errors_pass_through(void **state) {
     f->read_result = TENDON_OK;
     f->value_length = 513; /* a device that lends too much */
     exchange(f, "0a 0d 00", "01 0a 0d 00 0e");
+    f->value_length = 3;
+    f->lend_nothing = true;
+    exchange(f, "0a 0d 00", "01 0a 0d 00 0e");
+    f->value_length = 0;
+    exchange(f, "0a 0d 00", "0b"); /* NULL is a fine empty value */
+    exchange(f, "0c 0d 00 00 00", "0d");
 }
 
 static void gatt_sr_gaw_bv_01_c_write_command(void **state) {
     fixture *f = *state;
     assert_int_equal(receive(f, "52 0d 00 01 02"), TENDON_OK);
     assert_true(f->written_by_command);
+    assert_int_equal(f->connection.counters.commands, 1);
     check_bytes(f->written, f->written_length, "01 02");
     f->write_result = TENDON_ATT_ERROR(0x80);
     receive(f, "52 0d 00 01 02"); /* refused by the device: still silent */
@@ -227,6 +234,7 @@ static void gatt_sr_gaw_bv_05_c_write_long(void **state) {
     exchange(f, "18 01", "19");
     assert_int_equal(f->writes, 1); /* the two parts continue each other */
     check_bytes(f->written, f->written_length, "01 02 03 04 05");
+    assert_false(f->written_by_command);
     exchange(f, "18 01", "19"); /* an empty queue is no error */
     assert_int_equal(f->writes, 1);
 }

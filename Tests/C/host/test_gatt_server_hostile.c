@@ -341,12 +341,49 @@ static void building_what_is_not_allowed(void **state) {
     f->server.status = TENDON_OK;
     assert_int_equal(tendon_gatt_set_static(&f->server, 0x0D, f->value, 513), TENDON_ERROR_INVALID_ARGUMENT);
     assert_int_equal(f->server.count, 0x1B);
+    f->server.status = TENDON_OK;
+    assert_int_equal(tendon_gatt_set_static(&f->server, 0x0D, NULL, 1), TENDON_ERROR_INVALID_ARGUMENT);
+    f->server.status = TENDON_OK;
+    assert_int_equal(tendon_gatt_set_static(&f->server, 0x0D, f->value, 512), TENDON_OK);
+    assert_int_equal(tendon_gatt_set_static(&f->server, 0x0D, NULL, 0), TENDON_OK);
+    exchange(f, "0c 0d 00 00 00", "0d");
+}
+
+static void a_descriptor_can_be_dynamic(void **state) {
+    fixture *f = *state;
+    tendon_uuid uuid = tendon_uuid_from_u16(0x2908);
+    assert_int_equal(tendon_gatt_add_descriptor(&f->server, &uuid, TENDON_GATT_PERMIT_READ | TENDON_GATT_PERMIT_WRITE),
+                     0x1C);
+    exchange(f, "0a 1c 00", "0b 30 31 32 33 34 35 36 37 38 39");
+    exchange(f, "12 1c 00 07", "13"); /* a descriptor has no properties to ask */
+    receive(f, "52 1c 00 08");
+    assert_int_equal(f->writes, 2);
+    tendon_gatt_server_init(&f->server, f->attributes, 32, NULL);
+    assert_int_equal(tendon_gatt_add_descriptor(&f->server, &uuid, 1), TENDON_ERROR_INVALID_ARGUMENT);
+    tendon_gatt_server_init(&f->server, f->attributes, 32, NULL);
+    assert_int_equal(tendon_gatt_add_include(&f->server, 1), TENDON_ERROR_INVALID_ARGUMENT);
+}
+
+static void a_waiting_response_ends_with_the_link(void **state) {
+    fixture *f = *state;
+    f->link = TENDON_ERROR_WOULD_BLOCK;
+    receive(f, "0a 07 00");
+    assert_true(f->connection.response_pending);
+    tendon_gatt_connection_closed(&f->connection, TENDON_ERROR_DISCONNECTED, 0);
+    f->link = TENDON_OK;
+    tendon_gatt_connection_writable(&f->connection, 0);
+    assert_int_equal(f->sends, 0);
 }
 
 static void an_include_of_a_long_service_has_no_uuid(void **state) {
     fixture *f = *state;
     tendon_uuid uuid = tendon_uuid_from_u16(0x1812);
     assert_int_equal(tendon_gatt_add_service(&f->server, &uuid, true), 0x1C);
+    const uint16_t wrong[] = {0, 0x02, 0x1C, 0x1D}; /* none, no service, itself, past the end */
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(tendon_gatt_add_include(&f->server, wrong[i]), TENDON_ERROR_INVALID_ARGUMENT);
+        f->server.status = TENDON_OK;
+    }
     assert_int_equal(tendon_gatt_add_include(&f->server, 0x0A), 0x1D);
     exchange(f, "08 1c 00 ff ff 02 28", "09 06 1d 00 0a 00 18 00");
     assert_int_equal(tendon_gatt_add_descriptor(&f->server, &uuid, 1), TENDON_ERROR_INVALID_ARGUMENT);
@@ -394,6 +431,8 @@ int main(void) {
         server_test(mal_C14_discovery_to_the_end_of_the_handles),
         server_test(building_without_room_or_service),
         server_test(building_what_is_not_allowed),
+        server_test(a_descriptor_can_be_dynamic),
+        server_test(a_waiting_response_ends_with_the_link),
         server_test(an_include_of_a_long_service_has_no_uuid),
         server_test(a_connection_needs_room_for_its_cccds),
         server_test(without_handlers_dynamic_values_are_refused),

@@ -196,6 +196,8 @@ static void e16_gesture_information(void **state) {
     bose_init(f, &legacy);
     bose_connect(f, 0, 185);
     bose_exchange(f, 0, "0a 26 00", "0b 80 01 81 01 82 01 83 01 84 01");
+    bose_exchange(f, 0, "12 28 00 80 01 81 00 82 00 83 00 84 01", "13");
+    bose_exchange(f, 0, "0a 28 00", "0b 80 01 81 00 82 00 83 00 84 01");
 }
 
 static void e17_gesture_configuration(void **state) {
@@ -315,6 +317,10 @@ static void advertisement_and_scan_response(void **state) {
     assert_int_equal(device.ops->advertisement(device.context, out, 6), TENDON_ERROR_NO_ROOM);
     assert_int_equal(device.ops->scan_response(device.context, out, 31), 16);
     assert_memory_equal(out, "\x0f\x09LE-Bose Frames", 16);
+    const tendon_simulated_bose_options just = {.name = "01234567890123456789012345678"};
+    bose_init(f, &just);
+    assert_int_equal(device.ops->scan_response(device.context, out, 31), 31);
+    assert_int_equal(out[1], 0x09); /* 29 bytes: whole */
     const tendon_simulated_bose_options named = {.name = "0123456789012345678901234567890"};
     bose_init(f, &named);
     assert_int_equal(device.ops->scan_response(device.context, out, 31), 31);
