@@ -1,0 +1,540 @@
+/* SPDX-License-Identifier: MIT */
+/* Connections on a scripted radio: retries, reasons, pairing, deadlines, nothing re-entered. */
+#include "../../../CSources/linux/socket_link.h"
+#include "link_fixture.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static const tendon_address somebody = {{1, 2, 3, 4, 5, 6}, TENDON_ADDRESS_RANDOM};
+
+typedef struct bench {
+    tendon_loop loop;
+    tendon_radio radio;
+    tendon_connection connection;
+    tendon_status script[16]; /**< result of each attempt; TENDON_OK: a socket pair */
+    bool at_once[16];         /**< it is connect() itself that fails */
+    int attempts;
+    int peer;
+    uint64_t deadline; /**< of the last attempt */
+    /* the session */
+    int connected, disconnected, paired, ticks, told_connected, told_closed, service_changes;
+    tendon_status reason, pair_status, told_reason;
+    uint64_t session_deadline;
+    bool inside, reopen, pair_on_connect, close_on_connect;
+    tendon_gatt_client *client;
+    tendon_session_link link;
+    /* the pairing service */
+    tendon_status pair_start;
+    void (*pair_done)(void *context, tendon_status status, uint64_t now);
+    void *pair_context;
+    int pair_cancels;
+    bool bonded;
+    tendon_pairing_service service;
+    /* a read */
+    int reads;
+    tendon_status read_status;
+} bench;
+
+static const tendon_socket_hooks hooks = {.header = 0};
+
+static tendon_status scripted_connect(tendon_radio *radio, tendon_link *link, const tendon_address *peer,
+                                      uint64_t deadline) {
+    bench *b = (bench *)((char *)radio - offsetof(bench, radio));
+    int which = b->attempts++;
+    tendon_status result = b->script[which];
+    b->deadline = deadline;
+    if (b->at_once[which]) {
+        return result;
+    }
+    assert_int_equal(tendon_socket_link_begin(link, radio, &hooks, peer, false, deadline), TENDON_OK);
+    if (result < 0 && result != TENDON_ERROR_TIMEOUT) {
+        tendon_socket_link_fail(link, result);
+    } else if (result == TENDON_OK) {
+        int pair[2];
+        assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, pair), 0);
+        b->peer = pair[1];
+        assert_int_equal(tendon_socket_link_adopt(link, pair[0]), TENDON_OK);
+    }
+    return TENDON_OK;
+}
+
+static const tendon_radio_ops ops = {.name = "scripted",
+                                     .connect = scripted_connect,
+                                     .link_send = tendon_socket_link_send,
+                                     .link_close = tendon_socket_link_close};
+
+static void session_connected(void *session, tendon_gatt_client *client, uint64_t now) {
+    bench *b = session;
+    (void)now;
+    assert_false(b->inside);
+    assert_int_equal(b->told_connected, b->connected + 1); /* the program first */
+    b->connected++;
+    b->client = client;
+    b->inside = true;
+    if (b->pair_on_connect) {
+        b->pair_status = b->link.pair(b->link.context);
+    }
+    if (b->close_on_connect) {
+        b->link.disconnect(b->link.context);
+    }
+    b->inside = false;
+}
+
+static void session_disconnected(void *session, tendon_status reason, uint64_t now) {
+    bench *b = session;
+    (void)now;
+    assert_false(b->inside);
+    b->disconnected++;
+    b->reason = reason;
+    b->session_deadline = UINT64_MAX;
+    if (b->reopen) {
+        b->reopen = false;
+        b->inside = true;
+        assert_int_equal(b->link.connect(b->link.context), TENDON_OK);
+        b->inside = false;
+    }
+}
+
+static void session_paired(void *session, tendon_status status, uint64_t now) {
+    bench *b = session;
+    (void)now;
+    assert_false(b->inside);
+    b->paired++;
+    b->pair_status = status;
+}
+
+static void session_tick(void *session, uint64_t now) {
+    bench *b = session;
+    assert_true(b->session_deadline <= now);
+    b->ticks++;
+    b->session_deadline = UINT64_MAX;
+}
+
+static uint64_t session_deadline(const void *session) {
+    return ((const bench *)session)->session_deadline;
+}
+
+static const tendon_session_inputs inputs = {.connected = session_connected,
+                                             .disconnected = session_disconnected,
+                                             .paired = session_paired,
+                                             .tick = session_tick,
+                                             .deadline = session_deadline};
+
+static void told_connected(void *context, uint64_t now) {
+    (void)now;
+    ((bench *)context)->told_connected++;
+}
+
+static void told_closed(void *context, tendon_status reason, uint64_t now) {
+    bench *b = context;
+    (void)now;
+    assert_false(b->inside);
+    b->told_closed++;
+    b->told_reason = reason;
+    assert_int_equal(b->disconnected, b->told_closed); /* the session first */
+}
+
+static void told_service_changed(void *context, uint16_t start, uint16_t end, uint64_t now) {
+    (void)now;
+    assert_int_equal(start, 1);
+    assert_int_equal(end, 0xFFFF);
+    ((bench *)context)->service_changes++;
+}
+
+static tendon_status pairing_start(void *context, const tendon_address *peer,
+                                   void (*done)(void *done_context, tendon_status status, uint64_t now),
+                                   void *done_context, uint64_t now) {
+    bench *b = context;
+    (void)now;
+    assert_true(tendon_address_equal(peer, &somebody));
+    b->pair_done = done;
+    b->pair_context = done_context;
+    return b->pair_start;
+}
+
+static void pairing_cancel(void *context, const tendon_address *peer) {
+    (void)peer;
+    ((bench *)context)->pair_cancels++;
+}
+
+static bool pairing_bonded(void *context, const tendon_address *peer) {
+    (void)peer;
+    return ((bench *)context)->bonded;
+}
+
+static bench the_bench;
+
+static bench *bench_open(bool with_pairing) {
+    bench *b = &the_bench;
+    memset(b, 0, sizeof *b);
+    assert_int_equal(tendon_loop_init(&b->loop), TENDON_OK);
+    b->peer = -1;
+    b->session_deadline = UINT64_MAX;
+    b->radio = (tendon_radio){.ops = &ops, .loop = &b->loop};
+    b->service = (tendon_pairing_service){
+        .context = b, .start = pairing_start, .cancel = pairing_cancel, .bonded = pairing_bonded};
+    tendon_connection_init(
+        &b->connection, &b->radio, &somebody, with_pairing ? &b->service : NULL,
+        &(tendon_connection_callbacks){
+            .context = b, .connected = told_connected, .closed = told_closed, .service_changed = told_service_changed});
+    tendon_connection_attach(&b->connection, &inputs, b);
+    b->link = tendon_connection_session_link(&b->connection);
+    return b;
+}
+
+static void bench_close(bench *b) {
+    tendon_connection_close(&b->connection);
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(tendon_loop_step(&b->loop, 0), TENDON_OK);
+    }
+    assert_int_equal(b->connection.state, TENDON_CONNECTION_IDLE);
+    assert_false(b->connection.timer.added); /* its memory could be given back now */
+    assert_false(b->connection.link.source.added);
+    if (b->peer >= 0) {
+        close(b->peer);
+    }
+    tendon_loop_close(&b->loop);
+}
+
+/** Lets the pause between attempts pass at once. */
+static void skip_pause(bench *b) {
+    assert_int_equal(b->connection.state, TENDON_CONNECTION_WAITING);
+    b->connection.retry_at = 0;
+    tendon_connection_refresh(&b->connection);
+}
+
+static void run_attempts(bench *b) {
+    for (int step = 0; step < 100 && b->told_connected + b->told_closed == 0; step++) {
+        if (b->connection.state == TENDON_CONNECTION_WAITING) {
+            skip_pause(b);
+        }
+        assert_int_equal(tendon_loop_step(&b->loop, 0), TENDON_OK);
+    }
+}
+
+static void up(bench *b) {
+    assert_int_equal(tendon_connection_connect(&b->connection), TENDON_OK);
+    assert_int_equal(b->told_connected, 0);
+    STEP_UNTIL(&b->loop, b->connected == 1);
+}
+
+static void connects_and_closes(void **state) {
+    (void)state;
+    bench *b = bench_open(false);
+    up(b);
+    assert_int_equal(b->connection.state, TENDON_CONNECTION_UP);
+    assert_int_equal(tendon_connection_connect(&b->connection), TENDON_ERROR_WRONG_STATE);
+    assert_ptr_equal(b->client, &b->connection.client);
+    b->inside = true;
+    tendon_connection_close(&b->connection);
+    tendon_connection_close(&b->connection);
+    b->inside = false;
+    STEP_UNTIL(&b->loop, b->told_closed == 1);
+    assert_int_equal(b->reason, TENDON_ERROR_CANCELLED);
+    assert_int_equal(b->told_reason, TENDON_ERROR_CANCELLED);
+    bench_close(b);
+    assert_int_equal(b->told_closed, 1);
+}
+
+/* Aborted twice, then up; each reason is kept. */
+static void attempts_that_a_retry_mends_are_repeated(void **state) {
+    (void)state;
+    bench *b = bench_open(false);
+    b->script[0] = TENDON_HCI_ERROR(0x3E);
+    b->script[1] = TENDON_SYSTEM_ERROR(ECONNABORTED);
+    b->at_once[1] = true;
+    assert_int_equal(tendon_connection_connect(&b->connection), TENDON_OK);
+    run_attempts(b);
+    assert_int_equal(b->told_connected, 1);
+    assert_int_equal(b->disconnected, 0);
+    assert_int_equal(b->connection.attempt, 3);
+    assert_int_equal(b->connection.reasons[0], TENDON_HCI_ERROR(0x3E));
+    assert_int_equal(b->connection.reasons[1], TENDON_SYSTEM_ERROR(ECONNABORTED));
+    assert_int_equal(b->connection.reasons[2], TENDON_OK);
+    bench_close(b);
+}
+
+static void attempts_are_bounded(void **state) {
+    (void)state;
+    for (uint32_t most = 1; most <= 12; most++) {
+        bench *b = bench_open(false);
+        b->connection.connect_attempts = most;
+        b->connection.connect_timeout_ms = 3600000;
+        for (int i = 0; i < 16; i++) {
+            b->script[i] = TENDON_RADIO_ERROR_OUT_OF_RANGE;
+        }
+        assert_int_equal(tendon_connection_connect(&b->connection), TENDON_OK);
+        run_attempts(b);
+        int expected = most < TENDON_CONNECTION_ATTEMPTS_MAX ? (int)most : TENDON_CONNECTION_ATTEMPTS_MAX;
+        assert_int_equal(b->attempts, expected);
+        assert_int_equal(b->told_closed, 1);
+        assert_int_equal(b->told_reason, TENDON_RADIO_ERROR_OUT_OF_RANGE);
+        bench_close(b);
+    }
+}
+
+static void failures_that_no_retry_mends_end_it(void **state) {
+    (void)state;
+    static const tendon_status reasons[] = {TENDON_RADIO_ERROR_PERMISSION,   TENDON_RADIO_ERROR_NO_ADAPTER,
+                                            TENDON_RADIO_ERROR_ADAPTER_DOWN, TENDON_ERROR_TIMEOUT,
+                                            TENDON_HCI_ERROR(0x05),          TENDON_SYSTEM_ERROR(EMFILE)};
+    for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++) {
+        bench *b = bench_open(false);
+        b->script[0] = reasons[i];
+        b->connection.connect_timeout_ms = 5;
+        assert_false(tendon_connection_retries(reasons[i]));
+        assert_int_equal(tendon_connection_connect(&b->connection), TENDON_OK);
+        STEP_UNTIL(&b->loop, b->told_closed == 1);
+        assert_int_equal(b->attempts, 1);
+        assert_int_equal(b->reason, reasons[i]);
+        assert_int_equal(b->connection.reasons[0], reasons[i]);
+        bench_close(b);
+    }
+}
+
+static void first_attempt_that_cannot_start_is_an_error(void **state) {
+    (void)state;
+    bench *b = bench_open(false);
+    b->script[0] = TENDON_RADIO_ERROR_ADAPTER_DOWN;
+    b->at_once[0] = true;
+    assert_int_equal(b->link.connect(b->link.context), TENDON_RADIO_ERROR_ADAPTER_DOWN);
+    assert_int_equal(b->connection.state, TENDON_CONNECTION_IDLE);
+    assert_int_equal(tendon_loop_step(&b->loop, 0), TENDON_OK);
+    assert_int_equal(b->told_closed + b->disconnected, 0);
+    bench_close(b);
+}
+
+/* The pause would reach beyond the time for the whole connect: the last reason ends it. */
+static void no_attempt_starts_after_the_time_is_up(void **state) {
+    (void)state;
+    bench *b = bench_open(false);
+    b->script[0] = TENDON_HCI_ERROR(0x3E);
+    b->connection.connect_timeout_ms = 50;
+    assert_int_equal(tendon_connection_connect(&b->connection), TENDON_OK);
+    STEP_UNTIL(&b->loop, b->told_closed == 1);
+    assert_int_equal(b->attempts, 1);
+    assert_int_equal(b->told_reason, TENDON_HCI_ERROR(0x3E));
+    bench_close(b);
+}
+
+static void all_attempts_share_one_deadline(void **state) {
+    (void)state;
+    bench *b = bench_open(false);
+    b->script[0] = TENDON_HCI_ERROR(0x3E);
+    assert_int_equal(tendon_connection_connect(&b->connection), TENDON_OK);
+    uint64_t first = b->deadline;
+    run_attempts(b);
+    assert_int_equal(b->attempts, 2);
+    assert_true(b->deadline == first);
+    bench_close(b);
+}
+
+static void close_between_attempts(void **state) {
+    (void)state;
+    bench *b = bench_open(false);
+    b->script[0] = TENDON_HCI_ERROR(0x3E);
+    assert_int_equal(tendon_connection_connect(&b->connection), TENDON_OK);
+    STEP_UNTIL(&b->loop, b->connection.state == TENDON_CONNECTION_WAITING);
+    b->inside = true;
+    b->link.disconnect(b->link.context);
+    b->inside = false;
+    STEP_UNTIL(&b->loop, b->told_closed == 1);
+    assert_int_equal(b->reason, TENDON_ERROR_CANCELLED);
+    assert_int_equal(b->attempts, 1);
+    bench_close(b);
+}
+
+static void close_while_connecting_is_not_retried(void **state) {
+    (void)state;
+    bench *b = bench_open(false);
+    b->script[0] = TENDON_ERROR_TIMEOUT; /* an attempt that goes on */
+    assert_int_equal(tendon_connection_connect(&b->connection), TENDON_OK);
+    assert_int_equal(tendon_loop_step(&b->loop, 0), TENDON_OK);
+    b->link.disconnect(b->link.context);
+    STEP_UNTIL(&b->loop, b->told_closed == 1);
+    assert_int_equal(b->reason, TENDON_ERROR_CANCELLED);
+    bench_close(b);
+}
+
+static void close_from_within_connected(void **state) {
+    (void)state;
+    bench *b = bench_open(false);
+    b->close_on_connect = true;
+    assert_int_equal(tendon_connection_connect(&b->connection), TENDON_OK);
+    STEP_UNTIL(&b->loop, b->told_closed == 1);
+    assert_int_equal(b->connected, 1);
+    assert_int_equal(b->reason, TENDON_ERROR_CANCELLED);
+    bench_close(b);
+}
+
+/* session_link.connect from within disconnected(): answered later from the loop. */
+static void reopen_from_within_disconnected(void **state) {
+    (void)state;
+    bench *b = bench_open(false);
+    up(b);
+    b->reopen = true;
+    close(b->peer);
+    STEP_UNTIL(&b->loop, b->connected == 2);
+    assert_int_equal(b->told_closed, 1);
+    assert_int_equal(b->reason, TENDON_RADIO_ERROR_PEER_CLOSED);
+    assert_int_equal(b->attempts, 2);
+    bench_close(b);
+    assert_int_equal(b->told_closed, 2);
+}
+
+static void on_read(void *context, const tendon_gatt_result *result) {
+    bench *b = context;
+    b->reads++;
+    b->read_status = result->status;
+}
+
+static void requests_end_with_the_link_before_the_session_is_told(void **state) {
+    (void)state;
+    bench *b = bench_open(false);
+    assert_int_equal(tendon_gatt_read(&b->connection.client, 3, on_read, b, 0), TENDON_ERROR_DISCONNECTED);
+    up(b);
+    assert_true(tendon_gatt_read(b->client, 3, on_read, b, tendon_now_ms()) > 0);
+    assert_int_equal(b->reads, 0);
+    close(b->peer);
+    STEP_UNTIL(&b->loop, b->told_closed == 1);
+    assert_int_equal(b->reads, 1);
+    assert_int_equal(b->read_status, TENDON_RADIO_ERROR_PEER_CLOSED);
+    b->peer = -1;
+    bench_close(b);
+}
+
+static void response_reaches_its_request(void **state) {
+    (void)state;
+    bench *b = bench_open(false);
+    uint8_t bytes[32];
+    up(b);
+    assert_true(tendon_gatt_read(b->client, 0x1234, on_read, b, tendon_now_ms()) > 0);
+    assert_int_equal(recv(b->peer, bytes, sizeof bytes, 0), 3);
+    assert_memory_equal(bytes, "\x0a\x34\x12", 3);
+    assert_int_equal(send(b->peer, "\x0b\x01", 2, 0), 2);
+    STEP_UNTIL(&b->loop, b->reads == 1);
+    assert_int_equal(b->read_status, TENDON_OK);
+    bench_close(b);
+}
+
+/* A request sent from outside of any callback has its deadline one step later; at 30 s the link goes. */
+static void silent_peer_costs_the_link_after_30_s(void **state) {
+    (void)state;
+    bench *b = bench_open(false);
+    up(b);
+    uint64_t now = tendon_now_ms();
+    assert_true(tendon_gatt_read(b->client, 3, on_read, b, now) > 0);
+    assert_int_equal(tendon_loop_step(&b->loop, 0), TENDON_OK);
+    assert_true(b->connection.timer.deadline >= now + TENDON_ATT_TRANSACTION_TIMEOUT_MS);
+    assert_true(b->connection.timer.deadline <= tendon_now_ms() + TENDON_ATT_TRANSACTION_TIMEOUT_MS);
+    b->connection.timer.expired(b->connection.timer.context, b->connection.timer.deadline); /* 30 s pass */
+    assert_int_equal(b->reads, 1);
+    assert_int_equal(b->read_status, TENDON_GATT_ERROR_TRANSACTION_TIMEOUT);
+    STEP_UNTIL(&b->loop, b->told_closed == 1);
+    assert_int_equal(b->reason, TENDON_GATT_ERROR_TRANSACTION_TIMEOUT);
+    bench_close(b);
+}
+
+static void session_deadline_is_kept(void **state) {
+    (void)state;
+    bench *b = bench_open(false);
+    up(b);
+    b->session_deadline = tendon_now_ms() + 5;
+    tendon_connection_refresh(&b->connection);
+    assert_true(b->connection.timer.deadline == b->session_deadline);
+    STEP_UNTIL(&b->loop, b->ticks == 1);
+    assert_true(b->connection.timer.deadline == UINT64_MAX);
+    uint64_t wakeups = b->loop.wakeups;
+    assert_int_equal(tendon_loop_run(&b->loop, tendon_now_ms() + 20), TENDON_OK);
+    assert_int_equal(b->loop.wakeups, wakeups + 1); /* idle: nothing but the end of the run */
+    bench_close(b);
+}
+
+static void service_changed_is_passed_on(void **state) {
+    (void)state;
+    bench *b = bench_open(false);
+    uint8_t confirmation = 0;
+    up(b);
+    tendon_gatt_client_set_service_changed(b->client, 0x0010);
+    assert_int_equal(send(b->peer, "\x1d\x10\x00\x01\x00\xff\xff", 7, 0), 7);
+    STEP_UNTIL(&b->loop, b->service_changes == 1);
+    assert_int_equal(recv(b->peer, &confirmation, 1, 0), 1);
+    assert_int_equal(confirmation, 0x1E);
+    bench_close(b);
+}
+
+static void pairing_without_a_service_is_refused(void **state) {
+    (void)state;
+    bench *b = bench_open(false);
+    b->pair_on_connect = true;
+    up(b);
+    assert_int_equal(b->pair_status, TENDON_RADIO_ERROR_NO_PAIRING_SERVICE);
+    assert_false(b->link.bonded(b->link.context));
+    bench_close(b);
+}
+
+static void pairing_is_answered_by_paired(void **state) {
+    (void)state;
+    bench *b = bench_open(true);
+    assert_int_equal(b->link.pair(b->link.context), TENDON_ERROR_WRONG_STATE);
+    b->pair_on_connect = true;
+    up(b);
+    assert_int_equal(b->pair_status, TENDON_OK);
+    assert_int_equal(b->link.pair(b->link.context), TENDON_ERROR_BUSY);
+    assert_int_equal(b->paired, 0);
+    b->pair_done(b->pair_context, TENDON_RADIO_ERROR_PAIRING_FAILED, 5);
+    assert_int_equal(b->paired, 1);
+    assert_int_equal(b->pair_status, TENDON_RADIO_ERROR_PAIRING_FAILED);
+    b->pair_done(b->pair_context, TENDON_OK, 6); /* a second answer is none */
+    assert_int_equal(b->paired, 1);
+    b->pair_start = TENDON_ERROR_BUSY;
+    assert_int_equal(b->link.pair(b->link.context), TENDON_ERROR_BUSY);
+    b->pair_done(b->pair_context, TENDON_OK, 7);
+    assert_int_equal(b->paired, 1);
+    b->bonded = true;
+    assert_true(b->link.bonded(b->link.context));
+    bench_close(b);
+    assert_int_equal(b->pair_cancels, 0);
+}
+
+static void pairing_ends_with_the_link(void **state) {
+    (void)state;
+    bench *b = bench_open(true);
+    b->pair_on_connect = true;
+    up(b);
+    close(b->peer);
+    b->peer = -1;
+    STEP_UNTIL(&b->loop, b->told_closed == 1);
+    assert_int_equal(b->pair_cancels, 1);
+    b->pair_done(b->pair_context, TENDON_OK, 9); /* too late */
+    assert_int_equal(b->paired, 0);
+    bench_close(b);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(connects_and_closes),
+        cmocka_unit_test(attempts_that_a_retry_mends_are_repeated),
+        cmocka_unit_test(attempts_are_bounded),
+        cmocka_unit_test(failures_that_no_retry_mends_end_it),
+        cmocka_unit_test(first_attempt_that_cannot_start_is_an_error),
+        cmocka_unit_test(no_attempt_starts_after_the_time_is_up),
+        cmocka_unit_test(all_attempts_share_one_deadline),
+        cmocka_unit_test(close_between_attempts),
+        cmocka_unit_test(close_while_connecting_is_not_retried),
+        cmocka_unit_test(close_from_within_connected),
+        cmocka_unit_test(reopen_from_within_disconnected),
+        cmocka_unit_test(requests_end_with_the_link_before_the_session_is_told),
+        cmocka_unit_test(response_reaches_its_request),
+        cmocka_unit_test(silent_peer_costs_the_link_after_30_s),
+        cmocka_unit_test(session_deadline_is_kept),
+        cmocka_unit_test(service_changed_is_passed_on),
+        cmocka_unit_test(pairing_without_a_service_is_refused),
+        cmocka_unit_test(pairing_is_answered_by_paired),
+        cmocka_unit_test(pairing_ends_with_the_link),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT */
+/* The C example against a simulated device in another process; peripherals on the virtual radio. */
+#include "link_fixture.h"
+
+int stream_bose_main(void);
+#define main stream_bose_main
+#include "../../../examples/c/stream_bose.c"
+#undef main
+
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const tendon_address device_address = {{0xC1, 2, 3, 4, 5, 0xD0}, TENDON_ADDRESS_RANDOM};
+static const tendon_address central_address = {{0xC1, 2, 3, 4, 5, 0xCE}, TENDON_ADDRESS_RANDOM};
+
+static char runtime[64];
+static tendon_simulated_bose simulated;
+
+static int runtime_setup(void **state) {
+    (void)state;
+    strcpy(runtime, "/tmp/tendon-test-XXXXXX");
+    return mkdtemp(runtime) != NULL && setenv("XDG_RUNTIME_DIR", runtime, 1) == 0 ? 0 : -1;
+}
+
+static int runtime_teardown(void **state) {
+    (void)state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf %s", runtime);
+    return system(command);
+}
+
+static volatile sig_atomic_t stopped;
+static void on_term(int number) {
+    (void)number;
+    stopped = 1;
+}
+
+/* The child: a simulated device until it is told to end. */
+static void child(void) {
+    static tendon_virtual_radio radio;
+    static tendon_peripheral peripheral;
+    tendon_loop loop;
+    struct sigaction action = {.sa_handler = on_term};
+    alarm(30);
+    sigaction(SIGTERM, &action, NULL);
+    if (tendon_loop_init(&loop) < 0 || tendon_virtual_radio_open(&radio, &loop, NULL, &device_address) < 0 ||
+        tendon_simulated_bose_init(&simulated, NULL) < 0) {
+        _exit(2);
+    }
+    tendon_peripheral_device device = tendon_simulated_bose_device(&simulated);
+    tendon_peripheral_init(&peripheral, &radio.radio, &device, NULL);
+    if (tendon_peripheral_open(&peripheral, 20) < 0) {
+        _exit(3);
+    }
+    while (stopped == 0) {
+        (void)tendon_loop_step(&loop, UINT64_MAX);
+    }
+    _exit(peripheral.accepted == 1 ? 0 : 4);
+}
+
+static bool is_of_the_script(double pitch, double roll, double yaw) {
+    for (uint64_t ms = 0; ms < 20000; ms++) {
+        tendon_pose pose = tendon_simulated_bose_pose(ms);
+        if (fabs(pose.pitch * 57.29578 - pitch) < 0.2 && fabs(pose.roll * 57.29578 - roll) < 0.2 &&
+            fabs(pose.yaw * 57.29578 - yaw) < 0.2) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void example_prints_the_angles_of_the_script(void **state) {
+    (void)state;
+    char path[96], line[128];
+    fflush(NULL);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        child();
+    }
+    snprintf(path, sizeof path, "%s/output", runtime);
+    fflush(stdout);
+    int kept = dup(STDOUT_FILENO);
+    assert_non_null(freopen(path, "w", stdout));
+    int result = stream_bose_main();
+    fflush(stdout);
+    assert_true(dup2(kept, STDOUT_FILENO) >= 0);
+    close(kept);
+    kill(pid, SIGTERM);
+    int status = 0;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(result, 0);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    FILE *output = fopen(path, "r");
+    assert_non_null(output);
+    int lines = 0;
+    while (fgets(line, sizeof line, output) != NULL) {
+        double pitch = 0, roll = 0, yaw = 0;
+        assert_int_equal(sscanf(line, "pitch %lf roll %lf yaw %lf", &pitch, &roll, &yaw), 3);
+        assert_true(is_of_the_script(pitch, roll, yaw));
+        lines++;
+    }
+    fclose(output);
+    assert_int_equal(lines, 10);
+}
+
+static bool nothing(const uint8_t *data, size_t length) {
+    (void)data;
+    (void)length;
+    return false;
+}
+
+static void find_gives_up_in_time(void **state) {
+    (void)state;
+    static tendon_gateway g;
+    assert_int_equal(tendon_gateway_open(&g, NULL), TENDON_OK);
+    assert_int_equal(tendon_gateway_find(&g, nothing, 10), TENDON_ERROR_TIMEOUT);
+    assert_false(g.radio->scanning);
+    assert_int_equal(tendon_gateway_run(&g, 5), TENDON_ERROR_TIMEOUT);
+    tendon_gateway_close(&g);
+    tendon_gateway_close(&g);
+    assert_int_equal(tendon_gateway_open(&g, "/tmp/tendon-absent/deeper"), TENDON_SYSTEM_ERROR(2));
+}
+
+/* ---- peripherals ---- */
+
+typedef struct world {
+    tendon_loop loop;
+    tendon_virtual_radio device, central;
+    tendon_peripheral peripheral;
+    tendon_simulated_bose bose;
+    tendon_connection connections[TENDON_PERIPHERAL_LINKS + 1];
+    int connected, disconnected;
+    tendon_status reason;
+    int values;
+} world;
+
+static void peripheral_connected(void *context, tendon_peripheral_link *link, uint64_t now) {
+    (void)now;
+    assert_true(tendon_address_equal(&link->link.peer, &central_address));
+    ((world *)context)->connected++;
+}
+
+static void peripheral_disconnected(void *context, tendon_peripheral_link *link, tendon_status reason, uint64_t now) {
+    world *w = context;
+    (void)link;
+    (void)now;
+    w->disconnected++;
+    w->reason = reason;
+}
+
+static int world_setup(void **state) {
+    world *w = calloc(1, sizeof *w);
+    *state = w;
+    if (runtime_setup(state) < 0 || tendon_loop_init(&w->loop) < 0 ||
+        tendon_virtual_radio_open(&w->device, &w->loop, NULL, &device_address) < 0 ||
+        tendon_virtual_radio_open(&w->central, &w->loop, NULL, &central_address) < 0 ||
+        tendon_simulated_bose_init(&w->bose, NULL) < 0) {
+        return -1;
+    }
+    tendon_peripheral_device device = tendon_simulated_bose_device(&w->bose);
+    tendon_peripheral_init(&w->peripheral, &w->device.radio, &device,
+                           &(tendon_peripheral_callbacks){.context = w,
+                                                          .connected = peripheral_connected,
+                                                          .disconnected = peripheral_disconnected});
+    for (size_t i = 0; i < TENDON_PERIPHERAL_LINKS + 1; i++) {
+        tendon_connection_init(&w->connections[i], &w->central.radio, &device_address, NULL, NULL);
+    }
+    return 0;
+}
+
+static int world_teardown(void **state) {
+    world *w = *state;
+    for (size_t i = 0; i < TENDON_PERIPHERAL_LINKS + 1; i++) {
+        tendon_connection_close(&w->connections[i]);
+    }
+    tendon_peripheral_close(&w->peripheral);
+    for (int i = 0; i < 8; i++) {
+        (void)tendon_loop_step(&w->loop, 0);
+    }
+    bool clean =
+        tendon_peripheral_count(&w->peripheral) == 0 && w->loop.sources == &w->loop.wake && w->loop.wake.next == NULL;
+    tendon_radio_close(&w->device.radio);
+    tendon_radio_close(&w->central.radio);
+    tendon_loop_close(&w->loop);
+    free(w);
+    return clean ? runtime_teardown(state) : -1;
+}
+
+static void on_name(void *context, const tendon_gatt_result *result) {
+    world *w = context;
+    assert_int_equal(result->status, TENDON_OK);
+    assert_true(result->length > 0);
+    w->values++;
+}
+
+static void centrals_come_and_go(void **state) {
+    world *w = *state;
+    const tendon_uuid name = tendon_uuid_from_u16(0x2A00);
+    assert_int_equal(tendon_peripheral_open(&w->peripheral, 0), TENDON_OK);
+    assert_int_equal(tendon_peripheral_open(&w->peripheral, 0), TENDON_RADIO_ERROR_ALREADY_STARTED);
+    for (int i = 0; i < TENDON_PERIPHERAL_LINKS; i++) {
+        assert_int_equal(tendon_connection_connect(&w->connections[i]), TENDON_OK);
+        STEP_UNTIL(&w->loop, w->connections[i].state == TENDON_CONNECTION_UP && w->connected == i + 1);
+        assert_true(tendon_gatt_read_by_uuid(&w->connections[i].client, 1, 0xFFFF, &name, on_name, w, tendon_now_ms()) >
+                    0);
+    }
+    STEP_UNTIL(&w->loop, w->values == TENDON_PERIPHERAL_LINKS);
+    assert_int_equal(tendon_peripheral_count(&w->peripheral), TENDON_PERIPHERAL_LINKS);
+
+    /* one too many: it is refused, and the others do not notice */
+    tendon_connection *late = &w->connections[TENDON_PERIPHERAL_LINKS];
+    late->connect_attempts = 1;
+    assert_int_equal(tendon_connection_connect(late), TENDON_OK);
+    STEP_UNTIL(&w->loop, w->peripheral.refused == 1 && late->state == TENDON_CONNECTION_IDLE);
+    assert_int_equal(w->connected, TENDON_PERIPHERAL_LINKS);
+
+    tendon_connection_close(&w->connections[1]);
+    STEP_UNTIL(&w->loop, w->disconnected == 1);
+    assert_int_equal(w->reason, TENDON_RADIO_ERROR_PEER_CLOSED);
+    assert_int_equal(tendon_connection_connect(late), TENDON_OK);
+    STEP_UNTIL(&w->loop, w->connected == TENDON_PERIPHERAL_LINKS + 1);
+    assert_int_equal(w->peripheral.accepted, TENDON_PERIPHERAL_LINKS + 1);
+
+    tendon_peripheral_close(&w->peripheral);
+    STEP_UNTIL(&w->loop, tendon_peripheral_count(&w->peripheral) == 0);
+    assert_int_equal(w->disconnected, TENDON_PERIPHERAL_LINKS + 1);
+    assert_int_equal(w->reason, TENDON_ERROR_CANCELLED);
+    assert_int_equal(tendon_peripheral_readvertise(&w->peripheral), TENDON_ERROR_WRONG_STATE);
+    assert_int_equal(tendon_peripheral_open(&w->peripheral, 0), TENDON_OK);
+    assert_int_equal(tendon_peripheral_readvertise(&w->peripheral), TENDON_OK);
+}
+
+/* A fault that ends the link at the first PDU, through the filter's seam. */
+static void filter_can_end_a_link(void **state) {
+    world *w = *state;
+    static tendon_fault faults[TENDON_PERIPHERAL_LINKS];
+    tendon_bearer_filter filters[TENDON_PERIPHERAL_LINKS];
+    tendon_fault_options options = {0};
+    const tendon_uuid name = tendon_uuid_from_u16(0x2A00);
+    options.rate_ppm[TENDON_FAULT_DISCONNECT] = 1000000;
+    for (int i = 0; i < TENDON_PERIPHERAL_LINKS; i++) {
+        tendon_fault_init(&faults[i], &options);
+        filters[i] = tendon_fault_filter(&faults[i]);
+    }
+    tendon_peripheral_set_filters(&w->peripheral, filters);
+    assert_int_equal(tendon_peripheral_open(&w->peripheral, 0), TENDON_OK);
+    assert_int_equal(tendon_connection_connect(&w->connections[0]), TENDON_OK);
+    STEP_UNTIL(&w->loop, w->connections[0].state == TENDON_CONNECTION_UP);
+    assert_true(tendon_gatt_read_by_uuid(&w->connections[0].client, 1, 0xFFFF, &name, NULL, NULL, tendon_now_ms()) !=
+                0);
+    STEP_UNTIL(&w->loop, w->disconnected == 1 && w->connections[0].state == TENDON_CONNECTION_IDLE);
+    assert_int_equal(w->reason, TENDON_ERROR_CANCELLED);
+}
+
+static void filter_can_delay(void **state) {
+    world *w = *state;
+    static tendon_fault faults[TENDON_PERIPHERAL_LINKS];
+    tendon_bearer_filter filters[TENDON_PERIPHERAL_LINKS];
+    tendon_fault_options options = {.delay_ms = 20};
+    const tendon_uuid name = tendon_uuid_from_u16(0x2A00);
+    options.rate_ppm[TENDON_FAULT_DELAY] = 1000000;
+    for (int i = 0; i < TENDON_PERIPHERAL_LINKS; i++) {
+        tendon_fault_init(&faults[i], &options);
+        filters[i] = tendon_fault_filter(&faults[i]);
+    }
+    tendon_peripheral_set_filters(&w->peripheral, filters);
+    assert_int_equal(tendon_peripheral_open(&w->peripheral, 10240), TENDON_OK);
+    assert_int_equal(tendon_connection_connect(&w->connections[0]), TENDON_OK);
+    STEP_UNTIL(&w->loop, w->connections[0].state == TENDON_CONNECTION_UP);
+    uint64_t start = tendon_now_ms();
+    assert_true(tendon_gatt_read_by_uuid(&w->connections[0].client, 1, 0xFFFF, &name, on_name, w, start) > 0);
+    STEP_UNTIL(&w->loop, w->values == 1);
+    assert_true(tendon_now_ms() >= start + 20);
+    assert_int_equal(w->disconnected, 0);
+}
+
+static void refused_opening_leaves_nothing_running(void **state) {
+    world *w = *state;
+    assert_int_equal(tendon_peripheral_open(&w->peripheral, 5), TENDON_ERROR_INVALID_ARGUMENT); /* interval */
+    assert_null(w->device.listener);
+    assert_false(w->peripheral.timer.added);
+    assert_int_equal(tendon_peripheral_open(&w->peripheral, 20), TENDON_OK);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(example_prints_the_angles_of_the_script, runtime_setup, runtime_teardown),
+        cmocka_unit_test_setup_teardown(find_gives_up_in_time, runtime_setup, runtime_teardown),
+        cmocka_unit_test_setup_teardown(centrals_come_and_go, world_setup, world_teardown),
+        cmocka_unit_test_setup_teardown(filter_can_end_a_link, world_setup, world_teardown),
+        cmocka_unit_test_setup_teardown(filter_can_delay, world_setup, world_teardown),
+        cmocka_unit_test_setup_teardown(refused_opening_leaves_nothing_running, world_setup, world_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
