@@ -339,6 +339,23 @@ static void malformed_notifications_on_demand(void **state) {
     }
 }
 
+static void a_limited_stream_stands_still(void **state) {
+    bose_fixture *f = *state;
+    for (int flat_out = 0; flat_out < 2; flat_out++) {
+        const tendon_simulated_bose_options options = {.notification_limit = 100, .flat_out = flat_out == 1};
+        bose_init(f, &options);
+        start(f, 23, ALL_AT_20); /* three notifications a sample: the limit is in the middle of one */
+        bose_run(f, f->now + 10000);
+        assert_int_equal(f->centrals[0].count, 100);
+        assert_int_equal(f->device.counters.notifications, 100);
+        assert_int_equal(tendon_simulated_bose_deadline(&f->device), UINT64_MAX);
+        bose_exchange(f, 0, "12 20 00 00 00 28 01 00 00 02 00 00 03 00 00", "13"); /* and stays so */
+        bose_run(f, f->now + 10000);
+        assert_int_equal(f->device.counters.notifications, 100);
+        bose_disconnect(f, 0);
+    }
+}
+
 static void several_malformed_in_a_row(void **state) {
     bose_fixture *f = *state;
     start(f, 185, ACCELEROMETER_AT_20);
@@ -427,6 +444,7 @@ int main(void) {
         bose_test(configuration_is_told_to_the_other_centrals),
         bose_test(four_places_and_no_more),
         bose_test(malformed_notifications_on_demand),
+        bose_test(a_limited_stream_stands_still),
         bose_test(several_malformed_in_a_row),
         bose_test(hostile_centrals),
     };
