@@ -110,3 +110,34 @@ management() {
 address_of() { # hciN
     hciconfig "$1" | sed -n 's/.*BD Address: \([0-9A-F:]*\).*/\1/p'
 }
+
+# radio_check ARGUMENT...: tries the C library's radio (Tests/Kernel/c).
+radio_check() {
+    "$BUILD/Tests/Kernel/c/radio_check" "$@"
+}
+
+# serve_start ADAPTER SECONDS NAME: a GATT server in the background, advertising service FDD2, and NAME in its scan
+# response only. Its output goes to serve.txt.
+serve_start() {
+    "$BUILD/Tests/Kernel/c/radio_check" serve "$1" $(($2 * 1000)) "$3" >"$CASE_DIR/serve.txt" 2>&1 &
+    SERVER=$!
+    wait_for 5 grep -q 'serving: OK' "$CASE_DIR/serve.txt"
+}
+
+# Opcodes (hex, one a line) of the LE commands that one adapter got, from a btsnoop file.
+commands_of() { # FILE hciN
+    btmon -r "$1" 2>/dev/null | grep -a "< HCI Command: " | grep -a "\[$2\]" | grep -ao '(0x08|0x[0-9a-f]*)' |
+        sed 's/(0x08|0x00\(..\))/\1/' | sort -u
+}
+
+# one_set_only FILE hciN: not both the legacy scan and advertising commands (05 to 0d) and the extended ones (35 to 43).
+one_set_only() {
+    local legacy extended
+    legacy=$(commands_of "$1" "$2" | grep -cxE '06|08|09|0a|0b|0c|0d')
+    extended=$(commands_of "$1" "$2" | grep -cxE '3[5-9a-d]|4[123]')
+    echo "$2: $legacy legacy, $extended extended commands"
+    case $KIND in
+    legacy) [ "$legacy" -gt 0 ] && [ "$extended" -eq 0 ] ;;
+    *) [ "$legacy" -eq 0 ] && [ "$extended" -gt 0 ] ;;
+    esac
+}

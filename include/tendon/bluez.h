@@ -71,6 +71,13 @@ typedef struct tendon_bluez_ending {
 } tendon_bluez_ending;
 #define TENDON_BLUEZ_ENDINGS 8
 
+/** A connection that we have ended and that the controller has not confirmed yet. Opaque. */
+typedef struct tendon_bluez_leaving {
+    tendon_address peer;
+    uint16_t handle;
+    uint64_t until; /**< monotonic ms */
+} tendon_bluez_leaving;
+
 typedef struct tendon_bluez_counters {
     uint64_t commands; /**< sent by us */
 
@@ -99,6 +106,7 @@ typedef struct tendon_bluez_radio {
     tendon_listener *listener;
     tendon_bluez_ending endings[TENDON_BLUEZ_ENDINGS];
     uint8_t next_ending;
+    tendon_bluez_leaving leaving[TENDON_BLUEZ_ENDINGS];
     uint8_t connect_failure; /**< HCI status of the latest attempt of the kernel that failed, 0: none */
     tendon_bluez_counters counters;
     tendon_ad_reassembler reassembler;
@@ -122,6 +130,9 @@ typedef struct tendon_bluez_radio {
  *         kind of name. Nothing stays open after an error.
  */
 tendon_status tendon_bluez_open(tendon_bluez_radio *radio, tendon_loop *loop, const char *name);
+
+/** PDUs of this link that the kernel has dropped because the process read too slowly; 0 when it is closed. */
+uint32_t tendon_bluez_link_lost(const tendon_link *link);
 
 /** One adapter of this machine. */
 typedef struct tendon_bluez_adapter {

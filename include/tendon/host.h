@@ -13,6 +13,7 @@
 #include "tendon/host/gatt_client.h"
 #include "tendon/host/gatt_server.h"
 #include "tendon/host/hci.h"
+#include "tendon/host/management.h"
 #include "tendon/host/peripheral.h"
 #include "tendon/host/session.h"
 

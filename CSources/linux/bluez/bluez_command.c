@@ -56,6 +56,7 @@ void tendon_bluez_timer_expired(void *context, uint64_t now) {
     tell(radio, &radio->scan.refusal, now);
     tell(radio, &radio->advertising.refusal, now);
     tendon_bluez_step(radio);
+    tendon_bluez_connect_waiting(radio);
 }
 
 void tendon_bluez_wake_at(tendon_bluez_radio *radio, uint64_t time) {
@@ -192,7 +193,7 @@ static void event(tendon_bluez_radio *radio, const uint8_t *packet, size_t lengt
         break;
     case TENDON_HCI_DISCONNECTION_COMPLETE:
         if (parameters.status == 0) {
-            tendon_bluez_note_ending(radio, parameters.handle, parameters.reason);
+            tendon_bluez_note_ending(radio, parameters.handle, parameters.reason, now);
             tendon_bluez_advertise_disconnected(radio);
         }
         break;

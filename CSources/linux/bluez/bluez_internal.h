@@ -92,13 +92,14 @@ tendon_status tendon_bluez_advertise_start(tendon_radio *radio, const tendon_adv
 tendon_status tendon_bluez_advertise_stop(tendon_radio *radio);
 
 /* links.c */
-/** Scanning is off now: connects that waited for it go on. */
+/** Connects that may start now, for scanning is off and the last connection has ended, do. */
 void tendon_bluez_connect_waiting(tendon_bluez_radio *radio);
 /** The kernel found the device and could not connect, or a link ended. */
-void tendon_bluez_note_ending(tendon_bluez_radio *radio, uint16_t handle, uint8_t reason);
+void tendon_bluez_note_ending(tendon_bluez_radio *radio, uint16_t handle, uint8_t cause, uint64_t now);
 tendon_status tendon_bluez_connect(tendon_radio *radio, tendon_link *link, const tendon_address *peer,
                                    uint64_t deadline);
 tendon_status tendon_bluez_listen(tendon_radio *radio, tendon_listener *listener);
+void tendon_bluez_link_close(tendon_link *link);
 void tendon_bluez_unlisten(tendon_radio *radio, tendon_listener *listener);
 
 #endif

@@ -4,6 +4,7 @@
 #include "bluez_internal.h"
 
 #include <errno.h>
+#include <linux/sock_diag.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -13,6 +14,14 @@
 /** How long a listener rests when the process is out of descriptors. */
 #define ACCEPT_REST_MS 100u
 #define HANDLE_UNKNOWN 0xFFFFu
+/** Bytes of the kernel's buffers that may wait in a link: some 5,000 notifications, taken only when they wait. */
+#define RECEIVE_BUFFER (4 * 1024 * 1024)
+/** Ends a connection as its user would; the peer sees this code. */
+#define REMOTE_USER_TERMINATED 0x13
+/** How long a connect waits for the end of the last connection to the same peer. */
+#define LEAVING_LIMIT_MS 3000u
+/** The raw socket has an event before the kernel itself has acted on it. */
+#define KERNEL_PAUSE_MS 20u
 
 static void attempted(tendon_link *link, tendon_status result);
 static tendon_status reason(tendon_link *link, int number, bool connecting);
@@ -37,7 +46,13 @@ static uint16_t handle_of(int fd) {
     return getsockopt(fd, SOL_L2CAP, L2CAP_CONNINFO, &info, &size) == 0 ? info.hci_handle : HANDLE_UNKNOWN;
 }
 
-void tendon_bluez_note_ending(tendon_bluez_radio *radio, uint16_t handle, uint8_t cause) {
+void tendon_bluez_note_ending(tendon_bluez_radio *radio, uint16_t handle, uint8_t cause, uint64_t now) {
+    for (size_t i = 0; i < TENDON_BLUEZ_ENDINGS; i++) {
+        if (radio->leaving[i].handle == handle && radio->leaving[i].until > now) {
+            radio->leaving[i].until = now + KERNEL_PAUSE_MS;
+            tendon_bluez_wake_at(radio, now + KERNEL_PAUSE_MS);
+        }
+    }
     radio->endings[radio->next_ending] = (tendon_bluez_ending){.handle = handle, .reason = cause};
     radio->next_ending = (uint8_t)((radio->next_ending + 1) % TENDON_BLUEZ_ENDINGS);
 }
@@ -111,6 +126,46 @@ static tendon_status reason(tendon_link *link, int number, bool connecting) {
     }
 }
 
+/**
+ * The kernel keeps the connection for 2 s after its last socket is closed, and a connect meanwhile gets the old one,
+ * with the MTU and the subscriptions that the peer still has for it. So it is ended here, and a connect to the same
+ * peer waits for that.
+ */
+static void end_connection(tendon_bluez_radio *radio, const tendon_link *link) {
+    tendon_bluez_command command = {.length = 0};
+    tendon_bluez_leaving *leaving = &radio->leaving[0];
+    for (size_t i = 1; i < TENDON_BLUEZ_ENDINGS; i++) {
+        if (radio->leaving[i].until < leaving->until) {
+            leaving = &radio->leaving[i]; /* a free one, else the oldest */
+        }
+    }
+    *leaving =
+        (tendon_bluez_leaving){.peer = link->peer, .handle = link->handle, .until = tendon_now_ms() + LEAVING_LIMIT_MS};
+    command.length =
+        tendon_hci_command_disconnect(link->handle, REMOTE_USER_TERMINATED, command.bytes, sizeof command.bytes);
+    tendon_bluez_send_and_forget(radio, &command);
+}
+
+void tendon_bluez_link_close(tendon_link *link) {
+    tendon_bluez_radio *radio = (tendon_bluez_radio *)link->radio;
+    if (link->state == TENDON_LINK_OPEN && link->handle <= TENDON_HCI_HANDLE_MAX && radio->opened && !radio->failed) {
+        end_connection(radio, link);
+    }
+    tendon_socket_link_close(link);
+}
+
+/** When a connect to @p peer may start; 0: at once. */
+static uint64_t free_at(const tendon_bluez_radio *radio, const tendon_address *peer, uint64_t now) {
+    uint64_t time = 0;
+    for (size_t i = 0; i < TENDON_BLUEZ_ENDINGS; i++) {
+        const tendon_bluez_leaving *leaving = &radio->leaving[i];
+        if (leaving->until > now && leaving->until > time && tendon_address_equal(&leaving->peer, peer)) {
+            time = leaving->until;
+        }
+    }
+    return time;
+}
+
 static void forget_attempt(tendon_bluez_radio *radio, const tendon_link *link) {
     for (size_t i = 0; i < TENDON_BLUEZ_ATTEMPTS; i++) {
         if (radio->attempts[i] == link) {
@@ -128,6 +183,27 @@ static void attempted(tendon_link *link, tendon_status result) {
     tendon_bluez_step(radio); /* restores the scan */
 }
 
+/**
+ * The kernel drops what does not fit in the socket's buffer, silently, and counts the size of its own buffers, about
+ * 800 bytes for a notification of 20: the usual 208 KiB are gone in 50 ms of a fast peer.
+ */
+static void set_buffer(int fd) {
+    const int size = RECEIVE_BUFFER;
+    if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof size) != 0) {
+        (void)setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof size); /* no CAP_NET_ADMIN: as far as it goes */
+    }
+}
+
+uint32_t tendon_bluez_link_lost(const tendon_link *link) {
+    uint32_t counters[16] = {0}; /* SK_MEMINFO_...; kernels append to them */
+    socklen_t size = sizeof counters;
+    if (link->source.fd < 0 || getsockopt(link->source.fd, SOL_SOCKET, SO_MEMINFO, counters, &size) != 0 ||
+        size <= SK_MEMINFO_DROPS * sizeof counters[0]) {
+        return 0;
+    }
+    return counters[SK_MEMINFO_DROPS];
+}
+
 /** The kernel's own limit for a connect, 40 s unless told, must not come before ours. */
 static void set_limit(int fd, uint64_t deadline) {
     const uint64_t longest = 24u * 3600u;
@@ -143,6 +219,7 @@ static tendon_status connect_socket(tendon_bluez_radio *radio, tendon_link *link
     }
     struct sockaddr_l2 own = name_of(&radio->radio.address), peer = name_of(&link->peer);
     set_limit(fd, link->deadline);
+    set_buffer(fd);
     radio->connect_failure = 0;
     if (bind(fd, (struct sockaddr *)&own, sizeof own) != 0) {
         tendon_status status = tendon_bluez_socket_status(errno);
@@ -161,9 +238,18 @@ static tendon_status connect_socket(tendon_bluez_radio *radio, tendon_link *link
 }
 
 void tendon_bluez_connect_waiting(tendon_bluez_radio *radio) {
+    if (!tendon_bluez_scan_idle(radio)) {
+        return;
+    }
+    uint64_t now = tendon_now_ms();
     for (size_t i = 0; i < TENDON_BLUEZ_ATTEMPTS; i++) {
         tendon_link *link = radio->attempts[i];
         if (link == NULL || link->source.fd >= 0 || link->closing) {
+            continue;
+        }
+        uint64_t wait = free_at(radio, &link->peer, now);
+        if (wait != 0) {
+            tendon_bluez_wake_at(radio, wait);
             continue;
         }
         tendon_status status = connect_socket(radio, link);
@@ -191,9 +277,11 @@ tendon_status tendon_bluez_connect(tendon_radio *base, tendon_link *link, const 
         return status;
     }
     radio->attempts[slot] = link;
-    if (!tendon_bluez_scan_idle(radio)) {
-        tendon_bluez_step(radio); /* switches the scan off; connect_waiting() follows */
-        return TENDON_OK;
+    tendon_bluez_step(radio); /* switches a scan off */
+    uint64_t wait = free_at(radio, peer, tendon_now_ms());
+    if (wait != 0 || !tendon_bluez_scan_idle(radio)) {
+        tendon_bluez_wake_at(radio, wait != 0 ? wait : UINT64_MAX);
+        return TENDON_OK; /* connect_waiting() follows */
     }
     status = connect_socket(radio, link);
     if (status < 0) {
@@ -227,6 +315,7 @@ static bool accept_one(tendon_listener *listener, uint64_t now) {
         close(fd);
     } else {
         link->handle = handle_of(fd);
+        set_buffer(fd);
         if (tendon_socket_link_adopt(link, fd) < 0) {
             tendon_socket_link_abandon(link);
         }

@@ -204,7 +204,7 @@ static const tendon_radio_ops ops = {.name = "bluez",
                                      .listen = tendon_bluez_listen,
                                      .unlisten = tendon_bluez_unlisten,
                                      .link_send = tendon_socket_link_send,
-                                     .link_close = tendon_socket_link_close,
+                                     .link_close = tendon_bluez_link_close,
                                      .close = bluez_close};
 
 static void close_sources(tendon_bluez_radio *radio) {

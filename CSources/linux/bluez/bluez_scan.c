@@ -126,9 +126,7 @@ void tendon_bluez_scan_done(tendon_bluez_radio *radio, uint16_t opcode, uint8_t 
         scan->configured = true;
     }
     tendon_bluez_step(radio);
-    if (tendon_bluez_scan_idle(radio)) {
-        tendon_bluez_connect_waiting(radio);
-    }
+    tendon_bluez_connect_waiting(radio);
 }
 
 void tendon_bluez_scan_foreign_sent(tendon_bluez_radio *radio, const uint8_t *packet, size_t length) {

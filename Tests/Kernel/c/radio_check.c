@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tries the kernel's radio piece by piece. Runs in the virtual machine only.
+ *   radio_check open|filter|list|probe ADAPTER
+ *   radio_check scan|advertise|serve|connect ADAPTER MILLISECONDS ...
+ */
+#include "radio_check.h"
+
+#include <sys/socket.h>
+
+static void on_failure(void *context, tendon_status status, uint64_t now) {
+    check *c = context;
+    (void)now;
+    c->failure = status;
+    printf("failure %s\n", tendon_status_name(status));
+    fflush(stdout);
+    tendon_loop_stop(&c->loop);
+}
+
+static bool matches(const check *c, const tendon_ad_report *report) {
+    tendon_ad_iterator iterator = tendon_ad_begin(report->data, report->length);
+    tendon_ad_structure structure;
+    bool name = false, service = false;
+    while (tendon_ad_next(&iterator, &structure)) {
+        if ((structure.type == 8 || structure.type == 9) && c->wanted_name != NULL) {
+            name |= structure.length == strlen(c->wanted_name) &&
+                    memcmp(structure.data, c->wanted_name, structure.length) == 0;
+        }
+        for (size_t i = 0; (structure.type == 2 || structure.type == 3) && i + 1 < structure.length; i += 2) {
+            service |= (structure.data[i] | structure.data[i + 1] << 8) == c->wanted_service;
+        }
+    }
+    return name || service;
+}
+
+static void on_report(void *context, const tendon_ad_report *report, uint64_t now) {
+    check *c = context;
+    (void)now;
+    c->reports++;
+    c->responses += (report->properties & TENDON_AD_SCAN_RESPONSE) != 0;
+    if (!matches(c, report)) {
+        return;
+    }
+    c->hits++;
+    if (c->hits == 1 && c->print) {
+        char text[TENDON_ADDRESS_STRING_SIZE];
+        printf("found %s/%s properties 0x%02x rssi %d %s\n", tendon_address_format(&report->address, text),
+               report->address.kind == TENDON_ADDRESS_PUBLIC ? "public" : "random", report->properties, report->rssi,
+               (report->properties & TENDON_AD_SCAN_RESPONSE) != 0 ? "in the scan response" : "in the advertisement");
+        fflush(stdout);
+    }
+    if (c->stop_when_found) {
+        tendon_loop_stop(&c->loop);
+    }
+}
+
+void check_open(check *c, const char *adapter, unsigned milliseconds) {
+    memset(c, 0, sizeof *c);
+    if (tendon_loop_init(&c->loop) < 0) {
+        exit(1);
+    }
+    uint64_t before = tendon_now_ms();
+    tendon_status status = tendon_bluez_open(&c->radio, &c->loop, strcmp(adapter, "any") == 0 ? NULL : adapter);
+    if (status < 0) {
+        printf("open %s: %s\n", adapter, tendon_status_name(status));
+        exit(3);
+    }
+    char text[TENDON_ADDRESS_STRING_SIZE];
+    printf("open hci%u %s %s scan, %s advertising, %lu ms\n", c->radio.index,
+           tendon_address_format(&c->radio.radio.address, text), c->radio.extended_scan ? "extended" : "legacy",
+           c->radio.extended_advertising ? "extended" : "legacy", (unsigned long)(tendon_now_ms() - before));
+    fflush(stdout);
+    c->radio.radio.report_context = c;
+    c->radio.radio.on_report = on_report;
+    c->radio.radio.on_failure = on_failure;
+    c->until = tendon_now_ms() + milliseconds;
+}
+
+_Noreturn void check_end(check *c, bool good) {
+    tendon_radio_close(&c->radio.radio);
+    tendon_loop_close(&c->loop);
+    exit(good ? 0 : 1);
+}
+
+tendon_status check_scan_start(check *c, bool active) {
+    tendon_scan_parameters parameters = {.active = active, .interval_ms = 60, .window_ms = 60};
+    return tendon_radio_scan_start(&c->radio.radio, &parameters);
+}
+
+/** Flags and service 0xFDD2 in the advertisement, the name in the scan response only. */
+tendon_status check_advertise_start(check *c, const char *name) {
+    static const uint8_t data[] = {0x02, 0x01, 0x06, 0x03, 0x03, 0xD2, 0xFD};
+    uint8_t response[31];
+    size_t length = strlen(name);
+    response[0] = (uint8_t)(length + 1);
+    response[1] = 0x09;
+    memcpy(response + 2, name, length);
+    tendon_advertise_parameters parameters = {.data = data,
+                                              .length = sizeof data,
+                                              .scan_response = response,
+                                              .scan_response_length = length + 2,
+                                              .interval_ms = 30};
+    return tendon_radio_advertise_start(&c->radio.radio, &parameters);
+}
+
+/** struct hci_filter as the kernel has it: types, events 0 to 31, events 32 to 63, opcode. */
+static int run_filter(check *c) {
+    static const uint8_t wanted[14] = {
+        0x12, 0x00, 0x00, 0x00, /* commands (1) and events (4) */
+        0x20, 0xC0, 0x01, 0x00, /* Disconnection Complete 5, Command Complete 14 and Status 15, Hardware Error 16 */
+        0x00, 0x00, 0x00, 0x40, /* LE Meta 62 */
+        0x00, 0x00              /* any opcode */
+    };
+    uint8_t kept[16] = {0};
+    socklen_t size = sizeof kept;
+    if (getsockopt(c->radio.hci.fd, 0 /* SOL_HCI */, 2 /* HCI_FILTER */, kept, &size) != 0) {
+        perror("getsockopt");
+        return 1;
+    }
+    for (size_t i = 0; i < sizeof wanted; i++) {
+        printf("%02x%s", kept[i], i + 1 < sizeof wanted ? " " : "\n");
+    }
+    return memcmp(kept, wanted, sizeof wanted) != 0;
+}
+
+static int run_list(void) {
+    tendon_bluez_adapter adapters[8];
+    tendon_bluez_rights rights;
+    char text[TENDON_ADDRESS_STRING_SIZE];
+    tendon_status count = tendon_bluez_list(adapters, 8);
+    for (int i = 0; i < count && i < 8; i++) {
+        printf("%s %s%s%s%s version %u\n", adapters[i].name, tendon_address_format(&adapters[i].address, text),
+               adapters[i].low_energy ? " le" : "", adapters[i].powered ? " powered" : "",
+               adapters[i].blocked ? " blocked" : "", adapters[i].version);
+    }
+    tendon_bluez_probe(&rights);
+    printf("%s%s%s other sockets %u\n", rights.kernel_support ? "kernel" : "no kernel",
+           rights.net_raw ? " net_raw" : "", rights.net_admin ? " net_admin" : "", rights.other_sockets);
+    return count < 0;
+}
+
+/** scan ADAPTER MS active|passive NAME|- SERVICE|-: 0 when it is found. */
+static int run_scan(check *c, int argc, char **argv) {
+    c->wanted_name = argc > 1 && strcmp(argv[1], "-") != 0 ? argv[1] : NULL;
+    c->wanted_service = (uint16_t)(argc > 2 && strcmp(argv[2], "-") != 0 ? strtoul(argv[2], NULL, 16) : 0);
+    c->stop_when_found = c->print = true;
+    tendon_status status = check_scan_start(c, argc > 0 && strcmp(argv[0], "active") == 0);
+    if (status == TENDON_OK) {
+        tendon_loop_run(&c->loop, c->until);
+    }
+    printf("scan %s: %u reports, %u scan responses, %lu malformed\n", tendon_status_name(status), c->reports,
+           c->responses, (unsigned long)c->radio.radio.malformed);
+    return c->hits == 0 || c->failure != TENDON_OK;
+}
+
+static int run_advertise(check *c, int argc, char **argv) {
+    tendon_status status = check_advertise_start(c, argc > 0 ? argv[0] : "Tendon");
+    if (status == TENDON_OK) {
+        tendon_loop_run(&c->loop, c->until);
+    }
+    return status != TENDON_OK || c->failure != TENDON_OK;
+}
+
+/** idle: keeps the radio open and tells failures. */
+static int run_idle(check *c) {
+    tendon_loop_run(&c->loop, c->until);
+    return c->failure != TENDON_OK;
+}
+
+int main(int argc, char **argv) {
+    static check c;
+    if (argc < 3) {
+        fprintf(stderr, "usage: radio_check open|filter|list|scan|advertise|serve|connect|idle ADAPTER [MS ...]\n");
+        return 2;
+    }
+    const char *what = argv[1];
+    if (strcmp(what, "list") == 0) {
+        return run_list();
+    }
+    check_open(&c, argv[2], argc > 3 ? (unsigned)strtoul(argv[3], NULL, 10) : 0);
+    int rest = argc > 4 ? argc - 4 : 0, result = 2;
+    char **arguments = argv + 4;
+    if (strcmp(what, "open") == 0) {
+        result = 0;
+    } else if (strcmp(what, "filter") == 0) {
+        result = run_filter(&c);
+    } else if (strcmp(what, "scan") == 0) {
+        result = run_scan(&c, rest, arguments);
+    } else if (strcmp(what, "advertise") == 0) {
+        result = run_advertise(&c, rest, arguments);
+    } else if (strcmp(what, "idle") == 0) {
+        result = run_idle(&c);
+    } else if (strcmp(what, "serve") == 0) {
+        result = run_serve(&c, rest, arguments);
+    } else if (strcmp(what, "connect") == 0) {
+        result = run_connect(&c, rest, arguments);
+    }
+    check_end(&c, result == 0);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* Shared by the parts of radio_check. */
+#ifndef RADIO_CHECK_H
+#define RADIO_CHECK_H
+
+#include "tendon/bluez.h"
+#include "tendon/tendon.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/** A loop with an open radio; every part uses this one. */
+typedef struct check {
+    tendon_loop loop;
+    tendon_bluez_radio radio;
+    tendon_status failure; /**< what on_failure was told last */
+    uint64_t until;        /**< monotonic ms */
+    /* scan */
+    unsigned reports, responses;
+    unsigned hits;
+    const char *wanted_name;
+    uint16_t wanted_service;
+    bool stop_when_found, print;
+} check;
+
+void check_open(check *c, const char *adapter, unsigned milliseconds);
+/** Ends the program with 0 when @p good, else 1. */
+_Noreturn void check_end(check *c, bool good);
+tendon_status check_scan_start(check *c, bool active);
+tendon_status check_advertise_start(check *c, const char *name);
+
+/* radio_check_links.c */
+int run_serve(check *c, int argc, char **argv);
+int run_connect(check *c, int argc, char **argv);
+
+#endif

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT */
+/* A GATT server and a client of it, over links of the kernel's radio. */
+#include "radio_check.h"
+
+#include <inttypes.h>
+
+#define LINKS 4
+
+/* ---- server: service FFF0 with FFF1, which can be read, written and notified ---- */
+
+typedef struct server_link {
+    struct server *server;
+    tendon_link link;
+    tendon_att_bearer bearer;
+    tendon_gatt_connection connection;
+    uint16_t cccds[2];
+    bool used;
+    uint32_t left; /**< notifications to be sent */
+    uint32_t sent;
+} server_link;
+
+typedef struct server {
+    check *c;
+    tendon_gatt_server gatt;
+    tendon_gatt_attribute attributes[8];
+    tendon_listener listener;
+    uint16_t value_handle;
+    uint8_t value[64];
+    size_t value_length;
+    server_link links[LINKS];
+} server;
+
+static tendon_status on_read(void *context, struct tendon_gatt_connection *connection, uint16_t handle,
+                             const uint8_t **value, size_t *length) {
+    server *s = context;
+    (void)connection;
+    (void)handle;
+    *value = s->value;
+    *length = s->value_length;
+    return TENDON_OK;
+}
+
+static tendon_status on_write(void *context, struct tendon_gatt_connection *connection, uint16_t handle,
+                              uint16_t offset, const uint8_t *value, size_t length, bool command, uint64_t now) {
+    server *s = context;
+    (void)connection;
+    (void)handle;
+    (void)command;
+    (void)now;
+    if (offset != 0 || length > sizeof s->value) {
+        return TENDON_ATT_ERROR(TENDON_ATT_INVALID_ATTRIBUTE_VALUE_LENGTH);
+    }
+    memcpy(s->value, value, length);
+    s->value_length = length;
+    return TENDON_OK;
+}
+
+static void send_notifications(server_link *l) {
+    while (l->left > 0) {
+        uint8_t value[4] = {(uint8_t)l->sent, (uint8_t)(l->sent >> 8), (uint8_t)(l->sent >> 16), 0x5A};
+        if (tendon_gatt_notify(&l->connection, l->server->value_handle, value, sizeof value) != TENDON_OK) {
+            return; /* goes on when the link is writable */
+        }
+        l->sent++;
+        l->left--;
+    }
+}
+
+/** Enabling notifications asks for as many as the value says (32 bits, little endian). */
+static void on_subscribed(void *context, struct tendon_gatt_connection *connection, uint16_t handle, uint16_t value,
+                          uint64_t now) {
+    server *s = context;
+    (void)handle;
+    (void)now;
+    server_link *l = connection->user;
+    tendon_reader reader = tendon_reader_make(s->value, s->value_length);
+    l->left = value == 1 ? tendon_read_u32le(&reader) : 0;
+    l->link.source.deadline = UINT64_MAX;
+}
+
+static void server_received(void *context, const uint8_t *pdu, size_t length, uint64_t now) {
+    server_link *l = context;
+    tendon_att_bearer_receive(&l->bearer, pdu, length, now);
+    send_notifications(l);
+}
+
+static void server_writable(void *context, uint64_t now) {
+    server_link *l = context;
+    tendon_att_bearer_writable(&l->bearer, now);
+    send_notifications(l);
+}
+
+static void server_closed(void *context, tendon_status reason, uint64_t now) {
+    server_link *l = context;
+    printf("central gone: %s, %" PRIu32 " notifications sent\n", tendon_status_name(reason), l->sent);
+    fflush(stdout);
+    tendon_gatt_connection_closed(&l->connection, reason, now);
+    l->used = false;
+}
+
+static tendon_link *server_accept(void *context, const tendon_address *peer, uint64_t now) {
+    server *s = context;
+    char text[TENDON_ADDRESS_STRING_SIZE];
+    (void)now;
+    for (size_t i = 0; i < LINKS; i++) {
+        server_link *l = &s->links[i];
+        if (l->used) {
+            continue;
+        }
+        memset(l, 0, sizeof *l);
+        l->used = true;
+        l->server = s;
+        tendon_link_callbacks callbacks = {
+            .context = l, .received = server_received, .writable = server_writable, .closed = server_closed};
+        tendon_link_init(&l->link, &callbacks);
+        tendon_att_bearer_init(&l->bearer, tendon_link_io(&l->link), 517);
+        tendon_gatt_connection_config config = {.bearer = &l->bearer, .cccds = l->cccds, .cccd_capacity = 2, .user = l};
+        if (tendon_gatt_connection_init(&l->connection, &s->gatt, &config) < 0) {
+            return NULL;
+        }
+        printf("central %s/%s\n", tendon_address_format(peer, text),
+               peer->kind == TENDON_ADDRESS_PUBLIC ? "public" : "random");
+        fflush(stdout);
+        return &l->link;
+    }
+    return NULL;
+}
+
+/** serve ADAPTER MS NAME */
+int run_serve(check *c, int argc, char **argv) {
+    static server s;
+    s.c = c;
+    tendon_gatt_handlers handlers = {.context = &s, .read = on_read, .write = on_write, .subscribed = on_subscribed};
+    tendon_uuid service = tendon_uuid_from_u16(0xFFF0), characteristic = tendon_uuid_from_u16(0xFFF1);
+    tendon_gatt_server_init(&s.gatt, s.attributes, 8, &handlers);
+    tendon_gatt_add_service(&s.gatt, &service, true);
+    tendon_status handle = tendon_gatt_add_characteristic(&s.gatt, &characteristic, 0x02 | 0x08 | 0x10,
+                                                          TENDON_GATT_PERMIT_READ | TENDON_GATT_PERMIT_WRITE);
+    s.value_handle = (uint16_t)handle;
+    s.listener.context = &s;
+    s.listener.accept = server_accept;
+    tendon_status status = handle < 0 ? handle : tendon_radio_listen(&c->radio.radio, &s.listener);
+    if (status == TENDON_OK) {
+        status = check_advertise_start(c, argc > 0 ? argv[0] : "Tendon");
+    }
+    printf("serving: %s\n", tendon_status_name(status));
+    fflush(stdout);
+    if (status == TENDON_OK) {
+        tendon_loop_run(&c->loop, c->until);
+    }
+    return status != TENDON_OK || c->failure != TENDON_OK;
+}
+
+/* ---- client ---- */
+
+typedef struct client {
+    check *c;
+    tendon_link link;
+    tendon_att_bearer bearer;
+    tendon_gatt_client gatt;
+    tendon_gatt_request requests[4];
+    tendon_gatt_subscription subscriptions[2];
+    uint32_t wanted, got, wrong;
+    uint64_t started, connected_after, first;
+    unsigned reports_before, reports_while;
+    bool opened, closed;
+    tendon_status reason;
+} client;
+
+enum { VALUE_HANDLE = 3, CCCD_HANDLE = 4 }; /* service 1, declaration 2 */
+
+static void on_notification(void *context, const tendon_gatt_value *value, uint64_t now) {
+    client *k = context;
+    const uint8_t *v = value->value;
+    k->first = k->got == 0 ? now : k->first;
+    uint32_t number = value->length == 4 ? (uint32_t)v[0] | (uint32_t)v[1] << 8 | (uint32_t)v[2] << 16 : UINT32_MAX;
+    k->wrong += number != k->got || v[3] != 0x5A;
+    k->got++;
+    if (k->got == k->wanted) {
+        printf("lost in the kernel %" PRIu32 "\n", tendon_bluez_link_lost(&k->link));
+        printf("notifications %" PRIu32 " in order, %" PRIu32 " wrong, %" PRIu64 " ms\n", k->got, k->wrong,
+               now - k->first);
+        tendon_link_close(&k->link);
+    }
+}
+
+static void done(void *context, const tendon_gatt_result *result) {
+    client *k = context;
+    if (result->status < 0) {
+        printf("gatt: %s\n", tendon_status_name(result->status));
+        tendon_link_close(&k->link);
+    }
+}
+
+static void client_connected(void *context, uint64_t now) {
+    client *k = context;
+    k->opened = true;
+    k->connected_after = now - k->started;
+    k->reports_while = k->c->reports - k->reports_before;
+    printf("connected after %" PRIu64 " ms, handle 0x%04x\n", k->connected_after, k->link.handle);
+    if (k->wanted == 0) {
+        tendon_link_close(&k->link);
+        return;
+    }
+    uint8_t count[4] = {(uint8_t)k->wanted, (uint8_t)(k->wanted >> 8), (uint8_t)(k->wanted >> 16), 0};
+    tendon_gatt_exchange_mtu(&k->gatt, done, k, now);
+    tendon_gatt_write(&k->gatt, VALUE_HANDLE, count, sizeof count, done, k, now);
+    tendon_gatt_subscribe(&k->gatt, VALUE_HANDLE, CCCD_HANDLE, false, on_notification, k, done, k, now);
+}
+
+static void client_received(void *context, const uint8_t *pdu, size_t length, uint64_t now) {
+    client *k = context;
+    tendon_att_bearer_receive(&k->bearer, pdu, length, now);
+}
+
+static void client_writable(void *context, uint64_t now) {
+    tendon_att_bearer_writable(&((client *)context)->bearer, now);
+}
+
+static void client_closed(void *context, tendon_status reason, uint64_t now) {
+    client *k = context;
+    k->closed = true;
+    k->reason = reason;
+    printf("closed: %s after %" PRIu64 " ms\n", tendon_status_name(reason), now - k->started);
+    fflush(stdout);
+    tendon_loop_stop(&k->c->loop);
+}
+
+static void prepare(client *k, check *c) {
+    memset(k, 0, sizeof *k);
+    k->c = c;
+    tendon_link_callbacks callbacks = {.context = k,
+                                       .connected = client_connected,
+                                       .received = client_received,
+                                       .writable = client_writable,
+                                       .closed = client_closed};
+    tendon_link_init(&k->link, &callbacks);
+    tendon_att_bearer_init(&k->bearer, tendon_link_io(&k->link), 247);
+    tendon_gatt_client_config config = {.bearer = &k->bearer,
+                                        .requests = k->requests,
+                                        .request_capacity = 4,
+                                        .subscriptions = k->subscriptions,
+                                        .subscription_capacity = 2};
+    tendon_gatt_client_init(&k->gatt, &config);
+}
+
+/** Runs for @p ms, or until something stops the loop. */
+static void run_for(check *c, uint64_t ms) {
+    uint64_t until = tendon_now_ms() + ms;
+    tendon_loop_run(&c->loop, until < c->until ? until : c->until);
+}
+
+/**
+ * connect ADAPTER MS ADDRESS DEADLINE_MS NOTIFICATIONS [scan] [cancel]
+ * scan: an active scan runs before, must pause meanwhile, and must bring reports again after.
+ * cancel: the owner cancels after 300 ms.
+ */
+int run_connect(check *c, int argc, char **argv) {
+    static client k;
+    tendon_address peer;
+    bool scan = argc > 3 && strcmp(argv[3], "scan") == 0, cancel = argc > 3 && strcmp(argv[3], "cancel") == 0;
+    if (argc < 3 || tendon_address_parse(argv[0], strlen(argv[0]), &peer, NULL) < 0) {
+        return 2;
+    }
+    prepare(&k, c);
+    k.wanted = (uint32_t)strtoul(argv[2], NULL, 10);
+    if (scan) {
+        if (check_scan_start(c, true) < 0) {
+            return 1;
+        }
+        run_for(c, 1000);
+        printf("scan before: %u reports\n", c->reports);
+    }
+    k.reports_before = c->reports;
+    k.started = tendon_now_ms();
+    tendon_status status =
+        tendon_radio_connect(&c->radio.radio, &k.link, &peer, k.started + strtoul(argv[1], NULL, 10));
+    if (status < 0) {
+        printf("connect: %s\n", tendon_status_name(status));
+        return 1;
+    }
+    if (cancel) {
+        run_for(c, 300);
+        tendon_link_close(&k.link);
+    }
+    while (!k.closed && tendon_now_ms() < c->until) {
+        run_for(c, 60000);
+    }
+    printf("received %" PRIu32 " of %" PRIu32 "\n", k.got, k.wanted);
+    bool good = k.closed && k.opened && k.got == k.wanted && k.wrong == 0 && k.reason == TENDON_ERROR_CANCELLED;
+    if (scan) {
+        unsigned before = c->reports;
+        run_for(c, 2000);
+        printf("scan after: %u reports, paused %lu times, %u reports before connected\n",
+               c->reports - (k.opened ? k.reports_before + k.reports_while : before),
+               (unsigned long)c->radio.counters.scan_pauses, k.reports_while);
+        bool alive = c->radio.scan.on && c->radio.radio.scanning &&
+                     c->reports > (k.opened ? k.reports_before + k.reports_while : before);
+        return !(alive && c->radio.counters.scan_pauses == 1 && (good || k.reason == TENDON_ERROR_TIMEOUT));
+    }
+    return !good;
+}

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: MIT
+# title: scanning and advertising, with one command set only
+# kinds: legacy extended
+# needs: build
+
+monitor_start "$CASE_DIR/all.btsnoop"
+"$BUILD/Tests/Kernel/c/radio_check" advertise hci1 30000 "Tendon Wearable" >"$CASE_DIR/advertise.txt" 2>&1 &
+advertiser=$!
+wait_for 5 grep -q open "$CASE_DIR/advertise.txt"
+sleep 0.3
+check "by service UUID, passive" radio_check scan hci0 5000 passive - fdd2
+check "by service UUID, active" radio_check scan hci0 5000 active - fdd2
+check "by the name that only the scan response has" radio_check scan hci0 5000 active "Tendon Wearable" -
+expect "a passive scan gets no scan response" 1 radio_check scan hci0 1000 passive "Tendon Wearable" -
+expect "nothing is found that is not there" 1 radio_check scan hci0 1000 active "Tendon Other" 180d
+kill $advertiser
+monitor_stop
+check "hci0 got one command set" one_set_only "$CASE_DIR/all.btsnoop" hci0
+check "hci1 got one command set" one_set_only "$CASE_DIR/all.btsnoop" hci1

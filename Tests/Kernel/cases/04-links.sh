@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: MIT
+# title: links: connect, listen, deadline, cancel, reconnect, scans paused meanwhile
+# kinds: legacy extended
+# needs: build
+# limit: 90
+
+peer=$(address_of hci1)
+serve_start hci1 80 "Tendon Wearable"
+monitor_start "$CASE_DIR/all.btsnoop"
+check "2,000 notifications, none lost" radio_check connect hci0 10000 "$peer" 5000 2000
+check "again at once: a new connection" radio_check connect hci0 10000 "$peer" 5000 10
+check "a scan is paused and restored" radio_check connect hci0 10000 "$peer" 5000 10 scan
+expect "nobody there: the deadline" 1 radio_check connect hci0 10000 00:AA:01:01:00:77 1500 0
+check "it came in time" eval \
+    'radio_check connect hci0 10000 00:AA:01:01:00:77 1500 0 | grep -E "closed: ERROR_TIMEOUT after 15[0-9][0-9] ms"'
+check "the scan is restored after a failed connect too" \
+    radio_check connect hci0 15000 00:AA:01:01:00:77 1500 0 scan
+check "cancelled by the owner" eval \
+    'radio_check connect hci0 10000 00:AA:01:01:00:77 5000 0 cancel | grep -E "closed: ERROR_CANCELLED after 3[0-9][0-9] ms"'
+check "and then a connect works" radio_check connect hci0 10000 "$peer" 5000 10
+check "the server saw a new central each time" eval \
+    '[ "$(grep -c "^central $(address_of hci0)" "$CASE_DIR/serve.txt")" -eq 4 ]'
+monitor_stop
+check "hci0 got one command set" one_set_only "$CASE_DIR/all.btsnoop" hci0
+kill $SERVER
+wait $SERVER 2>/dev/null
+# Its process ended without a word: the controller still advertises and nobody has the adapter.
+serve_start hci1 20 "Tendon Again"
+check "what a killed program left on is cleared" radio_check scan hci0 5000 active "Tendon Again" -
+kill $SERVER
