@@ -4,7 +4,10 @@ import CTendon
 import Glibc
 
 /// The table. Help, man page and completions are made from it.
-let allCommands: [Command] = [.runAll, .scan, .stream, .simulate, .replay, .decode, .encode, .conformance, .help]
+let allCommands: [Command] = [
+    .runAll, .scan, .doctor, .stream, .boseInfo, .boseConfigure, .simulate, .capture, .replay, .decode, .encode,
+    .conformance, .help,
+]
 
 let version = text(tendon_version())
 

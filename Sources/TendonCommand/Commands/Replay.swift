@@ -92,13 +92,15 @@ private struct Replay {
             if att { write(connection.describe(pdu, fromServer: incoming), elapsed) }
             for line in connection.take(pdu, fromServer: incoming, at: elapsed / 1000) { write(line, elapsed) }
             connections[link] = connection
-        case .report(let address, let rssi, let data, _): found(address, rssi, data, elapsed)
+        case .report(let address, let rssi, let data, let connectable):
+            found(address, rssi, data, connectable, elapsed)
         }
     }
 
-    private mutating func found(_ address: Address, _ rssi: Int, _ data: [UInt8], _ elapsed: UInt64) {
+    private mutating func found(_ address: Address, _ rssi: Int, _ data: [UInt8], _ connectable: Bool, _ elapsed: UInt64) {
         guard devices[address] != nil || devices.count < 4096 else { return }
         var device = devices[address] ?? ScannedDevice(address)
+        device.isConnectable = device.isConnectable || connectable
         let isNew = device.add(data: data, rssi: rssi)
         devices[address] = device
         if isNew { write(device.json, elapsed) }
@@ -138,7 +140,7 @@ private struct Replay {
         let time = right(elapsed.map { fixed(Double($0) / 1e6, 3) } ?? "", 10)
         let rest = members.filter { !["event", "time_s", "family"].contains($0.key) && $0.value != .null }
             .map { "\($0.key)=\(shortText($0.value))" }
-        return "\(time)  \(left(line["event"]?.string ?? "", 14))" + rest.joined(separator: " ")
+        return "\(time)  \(left(line["event"]?.string ?? "", 23))" + rest.joined(separator: " ")
     }
 
     private static func shortText(_ value: JSON) -> String {

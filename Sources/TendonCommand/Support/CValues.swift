@@ -22,6 +22,11 @@ func text(_ characters: UnsafePointer<CChar>?) -> String {
     characters.map { String(cString: $0) } ?? ""
 }
 
+/// Text in a C array, up to its terminator.
+func text<Tuple>(of tuple: Tuple) -> String {
+    withUnsafeBytes(of: tuple) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+}
+
 /// Walks a sensor data notification; what `body` gets is valid until it returns.
 func withSensorData<Result>(
     _ bytes: [UInt8], _ information: tendon_bose_sensor_information?, _ profile: tendon_bose_profile,

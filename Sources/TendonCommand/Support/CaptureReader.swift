@@ -8,7 +8,7 @@ enum CaptureItem {
     case connected(Link, peer: Address, peripheral: Bool)
     case disconnected(Link, reason: Int32)
     case att(Link, peer: Address, incoming: Bool, pdu: [UInt8])
-    case report(Address, rssi: Int, data: [UInt8], scanResponse: Bool)
+    case report(Address, rssi: Int, data: [UInt8], connectable: Bool)
 
     /// A connection of an adapter.
     struct Link: Hashable {
@@ -66,7 +66,7 @@ extension CaptureItem {
         default:
             self = .report(
                 Address(c.report.address), rssi: Int(c.report.rssi), data: copied(c.report.data, c.report.length),
-                scanResponse: Int(c.report.properties) & TENDON_AD_SCAN_RESPONSE != 0)
+                connectable: Int(c.report.properties) & TENDON_AD_CONNECTABLE != 0)
         }
     }
 }

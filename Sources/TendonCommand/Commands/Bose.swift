@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT
+// bose info, bose configure: one wearable, by hand.
+import CTendon
+import Tendon
+import TendonBose
+
+extension Command {
+    private static let connectOptions: [Option] = [
+        Option(name: "--timeout", value: "SECONDS", help: "to find and open the device; default 15")
+    ]
+
+    static let boseInfo = Command(
+        "bose info",
+        summary: "what a Bose wearable is and offers",
+        details: ["Takes the first one in reach, or the one of --address."],
+        options: connectOptions,
+        examples: [
+            ("tendon bose info", "the first wearable in reach"),
+            ("tendon bose info --address AA:BB:CC:DD:EE:FF --json", "one of them, as JSON"),
+        ]
+    ) { (arguments: Arguments) throws(CommandError) in
+        guard arguments.operands.isEmpty else { throw .usage("bose info takes no operands") }
+        let found = try await BoseVisit(arguments).visit(for: nil) { (_, device) throws(CommandError) in
+            await information(of: device)
+        }
+        Output.standard.write(arguments.has("--json") ? found.text + "\n" : readable(found))
+        return .done
+    }
+
+    static let boseConfigure = Command(
+        "bose configure",
+        summary: "set sensors and gestures of a Bose wearable, and show what it took",
+        details: [
+            "The device keeps the setting for as long as the link lasts (--for), or until another program sets it; it turns "
+                + "off what we turned on when the link ends. All enabled sensors share one period.",
+        ],
+        options: connectOptions + BoseStream.options,
+        examples: [
+            ("tendon bose configure --sensors rotation,gyroscope --period 40", "two sensors every 40 ms"),
+            ("tendon bose configure --sensors none --gestures double_tap --for 60", "one gesture, for a minute"),
+        ]
+    ) { (arguments: Arguments) throws(CommandError) in
+        guard arguments.operands.isEmpty else { throw .usage("bose configure takes no operands") }
+        let stream = try BoseStream(arguments, sensors: "rotation", gestures: "none")
+        let hold = try arguments.duration() ?? 0
+        let json = arguments.has("--json")
+        let setsGestures = arguments.has("--gestures")
+        let lacking = try await BoseVisit(arguments).visit(for: hold) { (_, device) throws(CommandError) in
+            let (lacking, result) = try await configure(device, stream, setsGestures)
+            Output.standard.write(json ? result.text + "\n" : readable(result))
+            return lacking
+        }
+        guard lacking.isEmpty else {
+            throw CommandError(.failed, "the device lacks \(lacking.joined(separator: ", "))", next: "tendon bose info")
+        }
+        return .done
+    }
+
+    @TendonActor
+    private static func configure(
+        _ device: WearableDevice, _ stream: BoseStream, _ setsGestures: Bool
+    ) async throws(CommandError) -> (lacking: [String], JSON) {
+        var lacking: [String] = []
+        do throws(BoseWearableError) {
+            try await device.configureSensors { lacking += stream.apply(&$0) }
+            if setsGestures { try await device.configureGestures { lacking += stream.apply(&$0) } }
+        } catch {
+            throw CommandError(error)
+        }
+        // The device is asked again after a write; what it says then is what counts.
+        try? await Task.sleep(for: .milliseconds(200))
+        let enabled = device.sensorConfiguration?.enabledSensors ?? []
+        return (
+            lacking,
+            [
+                "sensors": JSON(enabled.map { .string("\($0)") }),
+                "period_ms": device.sensorConfiguration?.enabledSensorsSamplePeriod.map { JSON($0.milliseconds) } ?? .null,
+                "gestures": JSON((device.gestureConfiguration?.enabledGestures ?? []).map { .string("\($0)") }),
+            ]
+        )
+    }
+
+    @TendonActor
+    private static func information(of device: WearableDevice) -> JSON {
+        let texts = device.deviceInformation
+        func known(_ text: String?) -> JSON { text.map { .string(sanitized($0)) } ?? .null }
+        var result: JSON = [
+            "address": .string(device.address.description), "name": known(device.name),
+            "manufacturer": known(texts.manufacturerName), "model": known(texts.modelNumber),
+            "serial": known(texts.serialNumber), "firmware": known(texts.firmwareRevision),
+            "hardware": known(texts.hardwareRevision), "software": known(texts.softwareRevision),
+        ]
+        if let information = device.wearableDeviceInformation {
+            let status = information.deviceStatus
+            result["product"] = .string(information.productInfo.idName)
+            result["product_id"] = JSON(information.productID)
+            result["variant"] = .string(information.productInfo.variantName)
+            result["specification"] = .string("\(information.majorVersion).\(information.minorVersion)")
+            result["transmission_period_ms"] = JSON(information.transmissionPeriod)
+            result["max_payload"] = JSON(information.maximumPayloadPerTransmissionPeriod)
+            result["max_active_sensors"] = JSON(information.maximumActiveSensors)
+            result["pairing_required"] = .bool(status.secureBLEPairingRequired)
+            result["suspended"] = .bool(status.wearableSensorsServiceSuspended)
+        }
+        if let sensors = device.sensorInformation {
+            result["sensors"] = JSON(sensors.availableSensors.map { sensor in describe(sensor, sensors, device) })
+        }
+        if let gestures = device.gestureInformation {
+            let enabled = device.gestureConfiguration?.enabledGestures ?? []
+            result["gestures"] = JSON(
+                gestures.availableGestures.map { ["gesture": .string("\($0)"), "enabled": .bool(enabled.contains($0))] })
+        }
+        return result
+    }
+
+    @TendonActor
+    private static func describe(
+        _ sensor: SensorType, _ information: SensorInformation, _ device: WearableDevice
+    ) -> JSON {
+        let range = information.scaledValueRange(for: sensor)
+        return [
+            "sensor": .string("\(sensor)"),
+            "periods_ms": JSON(information.availableSamplePeriods(for: sensor).map(\.milliseconds)),
+            "range": range.map { JSON([$0.lowerBound, $0.upperBound]) } ?? .null,
+            "period_ms": device.sensorConfiguration?.samplePeriod(for: sensor).map { JSON($0.milliseconds) } ?? .null,
+        ]
+    }
+}
+
+/// Finds one wearable, opens it, does something, closes it.
+struct BoseVisit: Sendable {
+    let radio: RadioChoice
+    let address: WantedAddress?
+    let timeout: Double
+
+    init(_ arguments: Arguments) throws(CommandError) {
+        radio = try arguments.radio()
+        address = try arguments.address()
+        timeout = try arguments.number("--timeout", in: 0.1...600) ?? 15
+    }
+
+    func visit<Result: Sendable>(
+        for milliseconds: UInt64?,
+        _ body: @escaping @Sendable (WearableDeviceSession, WearableDevice) async throws(CommandError) -> Result
+    ) async throws(CommandError) -> Result {
+        let central = try await translating { () throws(TendonError) in try await Central(radio: radio) }
+        guard let (found, name) = try await find(central) else {
+            throw CommandError(.noDevice, "no Bose wearable was found", next: "tendon scan --family bose")
+        }
+        let session = await WearableDeviceSession(found, name: name, on: central)
+        let opened = try await Stop.task(for: UInt64(timeout * 1000)) { () throws(CommandError) -> WearableDevice? in
+            do throws(BoseWearableError) {
+                return try await open(session)
+            } catch {
+                throw CommandError(error)
+            }
+        }
+        guard let device = opened else { throw CommandError(.failed, "the device does not open") }
+        let result = try await body(session, device)
+        if let milliseconds, milliseconds > 0, !Stop.shared.isRequested {
+            _ = try? await Stop.task(for: nil) { () throws(CommandError) in
+                try? await Task.sleep(for: .milliseconds(Int64(milliseconds)))
+            }
+        }
+        await session.close()
+        await central.close()
+        return result
+    }
+
+    @TendonActor
+    private func open(_ session: WearableDeviceSession) async throws(BoseWearableError) -> WearableDevice? {
+        try await session.open()
+        return session.device
+    }
+
+    /// The first that advertises, with its name when the scan response brings one soon.
+    private func find(_ central: Central) async throws(CommandError) -> (Address, String?)? {
+        let wanted = address
+        return try await Stop.task(for: UInt64(timeout * 1000)) { () throws(CommandError) in
+            try await translating { () throws(TendonError) in
+                var found: Address?
+                var seen = 0
+                let advertisements = try await central.scan()
+                for try await advertisement in advertisements {
+                    if found == nil, wanted?.matches(advertisement.address) ?? true,
+                        familyName(advertising: advertisement.data) == "bose"
+                    {
+                        found = advertisement.address
+                    }
+                    guard let address = found else { continue }
+                    seen += 1
+                    if advertisement.address == address, let name = advertisement.localName { return (address, sanitized(name)) }
+                    if seen > 20 { break }
+                }
+                return found.map { ($0, nil) }
+            }
+        }
+    }
+}
+
+extension CommandError {
+    init(_ error: BoseWearableError) {
+        switch error {
+        case .host(let error): self.init(error)
+        case .deviceNotFound, .deviceOutOfRange: self.init(.noDevice, describe(error), next: "tendon scan")
+        case .pairingDelegateMissing:
+            self.init(.failed, "the device wants pairing, which this version cannot do yet")
+        default: self.init(.failed, describe(error))
+        }
+    }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// capture: btsnoop files that Wireshark opens.
+import CTendon
+import Tendon
+
+extension Command {
+    static let capture = Command(
+        "capture", operands: "FILE",
+        summary: "write what passes into a btsnoop file, which Wireshark opens",
+        details: [
+            "On the radio bluez: every HCI packet of the machine's controllers, whoever sends it, without taking part. "
+                + "On the virtual radio there is nobody to listen to: there it does what run does and writes what "
+                + "passes over its own links.",
+        ],
+        options: StreamSettings.options.filter { $0.name != "--capture" } + BoseStream.options,
+        examples: [
+            ("sudo tendon capture head.btsnoop --for 10", "ten seconds of all controllers"),
+            ("tendon capture head.btsnoop --radio virtual --for 5", "a simulated device, served and written"),
+        ]
+    ) { (arguments: Arguments) throws(CommandError) in
+        guard arguments.operands.count == 1 else { throw .usage("capture takes one file", next: "tendon capture FILE") }
+        let path = arguments.operands[0]
+        let choice = try arguments.radio()
+        if case .virtual = choice {
+            var settings = try StreamSettings(arguments)
+            settings.capture = path
+            let runner = try Runner(settings, arguments, quiet: true)
+            let status = try await runner.run(for: try arguments.duration())
+            report(path, json: arguments.has("--json"))
+            return status
+        }
+        #if BlueZ
+            throw CommandError(.failed, "not yet")
+            report(path, json: arguments.has("--json"))
+            return .done
+        #else
+            throw CommandError(.noRadio, "this program was built without the radio bluez", next: "--radio virtual")
+        #endif
+    }
+
+    private static func report(_ path: String, json: Bool) {
+        let reader = CaptureReader()
+        var status = reader.open(path)
+        while status >= 0 {
+            status = reader.next { _, _ in }
+            if status == 0 { break }
+        }
+        let line: JSON = ["event": "summary", "file": .string(path), "records": JSON(reader.records)]
+        Output.standard.line(json ? line.text : "\(reader.records) records in \(sanitized(path))")
+    }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+// doctor: what this machine lacks, and the command that mends it.
+import CTendon
+import Tendon
+
+extension Command {
+    static let doctor = Command(
+        "doctor",
+        summary: "what this machine lacks for Bluetooth, and the command that mends it",
+        details: [
+            "Looks at the kernel, the rights of this program, adapters, rfkill, a running bluetoothd and the directory of the "
+                + "virtual radio; then lists the adapters. Changes nothing. Status 3 when the radio that was asked for "
+                + "(bluez unless --radio virtual) cannot work.",
+        ],
+        examples: [
+            ("tendon doctor", "examine this machine"),
+            ("tendon doctor --radio virtual --json", "whether the virtual radio works, as JSON lines"),
+        ]
+    ) { (arguments: Arguments) throws(CommandError) in
+        guard arguments.operands.isEmpty else { throw .usage("doctor takes no operands", next: "tendon doctor") }
+        let json = arguments.has("--json")
+        let radio = arguments.value("--radio") ?? "bluez"
+        let findings = examine()
+        for finding in findings {
+            Output.standard.line(json ? finding.json.text : finding.line(for: .standard))
+        }
+        listAdapters(json: json)
+        let worst = findings.first { finding in
+            finding.state == TENDON_FINDING_LACKING && (finding.kind == TENDON_FINDING_DIRECTORY) == (radio == "virtual")
+        }
+        if !builtWithBluez, radio == "bluez" {
+            throw CommandError(.noRadio, "this program was built without the radio bluez", next: "--radio virtual")
+        }
+        return worst == nil ? .done : .noRadio
+    }
+
+    private static var builtWithBluez: Bool {
+        #if BlueZ
+            true
+        #else
+            false
+        #endif
+    }
+
+    private static func examine() -> [Finding] {
+        var findings = [tendon_finding](repeating: tendon_finding(), count: Int(TENDON_FINDING_COUNT.rawValue))
+        tendon_doctor_examine(nil, &findings)
+        return findings.map(Finding.init)
+    }
+
+    private static func listAdapters(json: Bool) {
+        #if BlueZ
+            var adapters = [tendon_bluez_adapter](repeating: tendon_bluez_adapter(), count: 16)
+            let count = tendon_bluez_list(&adapters, adapters.count)
+            for adapter in adapters.prefix(max(0, Int(count))) {
+                let name = text(of: adapter.name)
+                let address = Address(adapter.address).description
+                let state = adapter.blocked ? "blocked" : adapter.powered ? "on" : "off"
+                let line: JSON = [
+                    "event": "adapter", "name": .string(name), "address": .string(address), "state": .string(state),
+                    "low_energy": .bool(adapter.low_energy), "hci_version": JSON(adapter.version),
+                ]
+                let detail = adapter.low_energy ? "" : ", without Low Energy"
+                Output.standard.line(
+                    json ? line.text : "   \(left(name, 14))\(address), \(state)\(detail), HCI version \(adapter.version)")
+            }
+        #endif
+    }
+}
+
+/// One finding of the C core.
+private struct Finding {
+    let kind: tendon_finding_kind
+    let state: tendon_finding_state
+    let name: String
+    let what: String
+    let remedy: String
+    let status: tendon_status
+
+    init(_ c: tendon_finding) {
+        kind = c.kind
+        state = c.state
+        name = text(tendon_finding_name(c.kind))
+        what = text(of: c.text)
+        remedy = text(of: c.remedy)
+        status = c.status
+    }
+
+    private var mark: (word: String, sign: String, style: Output.Style) {
+        switch state {
+        case TENDON_FINDING_GOOD: ("good", "ok", .green)
+        case TENDON_FINDING_NOTE: ("note", "!!", .yellow)
+        default: ("lacking", "NO", .red)
+        }
+    }
+
+    var json: JSON {
+        [
+            "event": "finding", "name": .string(name), "state": .string(mark.word), "text": .string(what),
+            "remedy": remedy.isEmpty ? .null : .string(remedy),
+            "error": status < 0 ? .string(text(tendon_status_name(status))) : .null,
+        ]
+    }
+
+    func line(for output: Output) -> String {
+        var line = output.styled(mark.sign, mark.style) + " " + left(name, 14) + what
+        if !remedy.isEmpty { line += "\n" + String(repeating: " ", count: 17) + output.styled("try: ", .faint) + remedy }
+        return line
+    }
+}
