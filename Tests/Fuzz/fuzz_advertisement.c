@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* Advertising data: walk, values, look-ups, text, recognition. */
+#include "fuzz.h"
+#include "tendon/devices.h"
+
+static void look_up(const uint8_t *data, size_t size) {
+    static const uint16_t services[] = {0xFDD2, 0xFEBE, 0x180A};
+    const uint8_t *value;
+    size_t length;
+    int32_t number;
+    char name[64];
+    for (size_t i = 0; i < 3; i++) {
+        tendon_uuid uuid = tendon_uuid_from_u16(services[i]);
+        (void)tendon_ad_has_uuid(data, size, &uuid);
+        if (tendon_ad_service_data(data, size, &uuid, &value, &length)) {
+            (void)fuzz_touch(value, length);
+        }
+    }
+    if (tendon_ad_manufacturer_data(data, size, 0x009E, &value, &length)) {
+        (void)fuzz_touch(value, length);
+    }
+    (void)tendon_ad_number(data, size, TENDON_AD_FLAGS, &number);
+    tendon_status status = tendon_ad_name(data, size, name, sizeof(name));
+    FUZZ_CHECK(status < 0 || strlen(name) == (size_t)status);
+    (void)tendon_family_of(data, size);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    tendon_ad_iterator iterator = tendon_ad_begin(data, size);
+    tendon_ad_structure structure;
+    size_t used = 0;
+    while (tendon_ad_next(&iterator, &structure)) {
+        tendon_ad_value value;
+        tendon_uuid uuid;
+        used += structure.length + 2;
+        FUZZ_CHECK(used <= size);
+        (void)fuzz_touch(structure.data, structure.length);
+        if (tendon_ad_decode(&structure, &value) == TENDON_OK) {
+            (void)fuzz_touch(value.data, value.length);
+            for (size_t i = 0; tendon_ad_uuid_at(&value, i, &uuid); i++) {
+                FUZZ_CHECK(i < 127);
+            }
+        }
+        char text[32];
+        size_t length = tendon_ad_text(structure.data, structure.length, text, sizeof(text));
+        for (size_t i = 0; i < length; i++) {
+            FUZZ_CHECK((uint8_t)text[i] >= 0x20 && text[i] != 0x7F);
+        }
+        (void)tendon_ad_type_name(structure.type);
+    }
+    look_up(data, size);
+    return 0;
+}

@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Writes the seeds of the fuzz targets into corpus/: literal bytes, one file per input, the same in every run.
+
+Each target reads its input as fuzz.h says: a choice byte, or a block behind a length byte. Regressions are added by
+hand as corpus/TARGET/crash-*; this script leaves them alone."""
+
+import pathlib
+import struct
+
+ROOT = pathlib.Path(__file__).parent / "corpus"
+
+
+def h(text):
+    return bytes.fromhex(text.replace(" ", ""))
+
+
+def block(data):
+    return bytes([len(data)]) + data if len(data) < 255 else b"\xff" + struct.pack("<H", len(data)) + data
+
+
+def write(target, seeds):
+    folder = ROOT / target
+    folder.mkdir(parents=True, exist_ok=True)
+    for old in folder.glob("seed-*"):
+        old.unlink()
+    for number, seed in enumerate(seeds):
+        (folder / f"seed-{number:02}").write_bytes(seed)
+
+
+ATT = [h(text) for text in (
+    "01 08 0100 0a", "02 f700", "03 f700", "04 0100 ffff", "05 01 0300 0229 0400 0129",
+    "05 02 0300 000102030405060708090a0b0c0d0e0f", "06 0100 ffff 0028 d2fd", "07 0100 0500 0600 0900",
+    "08 0100 ffff 0328", "10 0100 ffff fb349b5f8000008000100000 00280000", "09 07 0200 10 0300 002a 0400 10 0500 012a",
+    "0a 0300", "0b 414243", "0c 0300 1600", "0d 4445", "0e 0300 0500 0700", "0f 4142",
+    "11 06 0100 0500 0018 0600 0900 0118", "12 0300 aabb", "13", "16 0300 1200 aabb", "17 0300 1200 aabb", "18 01",
+    "19", "1b 0300 0102", "1d 0300 0102", "1e", "20 0300 0500", "21 0100 aa 0200 bbcc", "21 0100 aa 0500 bb",
+    "23 0300 0100 aa 0500 0200 bbcc", "52 0300 aabb", "d2 0300 aa 000102030405060708090a0b",
+    "", "1b", "05", "11 03 010203", "09 00 02", "23 0300 0200 aa")]
+
+ADVERTISEMENTS = [h(text) for text in (
+    "020106 0303d2fd 0609426f736521 05ff9e000109", "00", "020106 00 0303d2fd", "ff0941", "0416d2fd01 0620d2fd000001",
+    "1107 000102030405060708090a0b0c0d0e0f", "0d17 010203040506 111213141516", "081b 01020304050601", "0512 0600ffff",
+    "020af4 0319c103", "0909 1b5b324a41c280", "05 09 f09f8ea7", "0303febe 05ff9e000109", "01ff 02ff9e 0116")]
+
+EVENTS = [h(text) for text in (
+    "0504 00 4000 13", "0804 00 4000 01", "5905 00 4000 01 10", "0c08 00 4000 0b 0f00 3412", "0e04 01 030c 00",
+    "0f04 0c 01 0620", "1001 42", "1309 02 4000 0300 4100 0100", "1a01 01", "3003 00 4000",
+    "3e13 01 00 4000 00 01 665544332211 1800 0000 4800 05", "3e0a 03 00 4000 1800 0000 4800",
+    "3e0c 04 00 4000 0102030405060708", "3e0d 05 4000 0102030405060708090a", "3e0b 06 4000 0600 0c00 0000 c800",
+    "3e1f 0a 00 4000 01 01 665544332211 060504030241 262524232261 1800 0000 4800 05", "3e06 0c 00 4000 02 02",
+    "3e01 11", "3e06 12 00 01 4000 02", "3e09 13 01 01 665544332211", "3e04 14 4000 01",
+    "3e22 29 00 4000 01 01 665544332211 060504030241 262524232261 1800 0000 4800 05 01 ffff",
+    "3e19 02 02 00 01 665544332211 03 020106 c4 04 00 060504030201 00 7f",
+    "3e1d 0d 01 0100 01 665544332211 01 02 05 f4 c4 0000 00 000000000000 03 020106", "ff00", "3e00")]
+
+
+def acl(choice, handle, flags, data):
+    return bytes([choice]) + block(struct.pack("<HH", handle | flags << 12, len(data)) + data)
+
+
+def frame(payload, cid=4):
+    return struct.pack("<HH", len(payload), cid) + payload
+
+
+def chains():
+    part = lambda who, more, length: bytes([who | more << 3]) + block(bytes(length))
+    yield part(1, 1, 229) + part(1, 1, 229) + part(1, 0, 10)
+    yield part(1, 1, 100) + part(2, 1, 50) + part(1, 2, 10) + part(2, 0, 5)
+    yield b"".join(part(1, 1, 229) for _ in range(9)) + part(1, 0, 1)
+    yield part(1, 1, 9) + bytes([0x81 | 0]) + block(bytes(4))
+
+
+def acl_streams():
+    att = frame(h("1b 0300 0102"))
+    yield acl(1, 0x40, 2, att)
+    yield acl(1, 0x40, 2, att[:3]) + acl(1, 0x40, 1, att[3:6]) + acl(1, 0x40, 1, att[6:])
+    yield acl(1, 0x40, 2, att[:5]) + acl(0, 0x41, 0, att) + acl(1, 0x42, 2, att[:6]) + acl(1, 0x40, 1, att[5:])
+    yield acl(1, 0x40, 2, struct.pack("<HH", 0xFFFF, 4)) + acl(1, 0x40, 1, bytes(50)) + acl(1, 0x40, 2, att)
+    yield acl(1, 0x40, 3, att) + acl(1, 0x40, 1, att) + bytes([1]) + block(b"\x40\x20\x09")
+
+
+def server_sessions():
+    pdu = lambda text, choice=0: bytes([choice]) + block(h(text))
+    yield pdu("02 f700") + pdu("10 0100 ffff 0028") + pdu("08 0100 ffff 0328") + pdu("04 0100 ffff")
+    yield pdu("06 0100 ffff 0028 d2fd") + pdu("0a 0300") + pdu("0c 0300 1000") + pdu("0e 0300 0300")
+    yield pdu("12 0400 0100") + bytes([0x3F]) + h("0300 0300") + pdu("1e") + pdu("12 0400 0200")
+    yield pdu("16 0300 0000 aabb") + pdu("16 0300 0200 ccdd") + pdu("18 01") + pdu("16 0300 0000 aa") + pdu("18 00")
+    yield pdu("52 0300 aabb") + pdu("d2 0300 aa 000102030405060708090a0b") + pdu("20 0300 0300", 0x80) + pdu("3f")
+    yield pdu("08 0100 ffff 0228") + pdu("0a 0600", 0x08) + pdu("0a 0600") + pdu("0a")
+
+
+def client_sessions():
+    start = lambda which, a=0, b=0: bytes([0x20 | which]) + struct.pack("<HH", a, b)
+    pdu = lambda text, choice=0: bytes([choice]) + block(h(text))
+    end = "01 10 0a00 0a"
+    yield start(0) + pdu("03 f700") + start(1) + pdu("11 06 0100 0900 d2fd") + pdu(end)
+    yield start(2) + pdu("07 0100 0900") + pdu("01 06 0a00 0a") + start(3, 1, 9) + pdu("09 08 0200 0500 0900 0a18")
+    yield start(4, 1, 9) + pdu("09 07 0200 10 0300 002a") + pdu("01 08 0400 0a") + start(6, 4, 9) + pdu("05 01 0400 0229")
+    yield start(5, 1, 9) + pdu("09 15 0200 10 0300 000102030405060708090a0b0c0d0e0f") + pdu("01 08 0400 0a")
+    yield start(8, 3, 0) + pdu("0b" + "41" * 22) + pdu("0d" + "42" * 22) + pdu("0d 43")
+    yield start(9, 1, 9) + pdu("09 04 0300 4142") + start(10) + pdu("0f 414243") + start(11) + pdu("21 0100 41 0200 42")
+    yield start(13, 3, 0) + pdu("17 0300 0000" + "01" * 18) + pdu("01 16 0300 09") + pdu("19")
+    yield start(14) + pdu("17 0300 0000 010203" + "00" * 15) + pdu("17 0300 1200" + "00" * 12) + pdu("17 0500 0200 01") + pdu("19")
+    yield start(15, 3, 4) + pdu("13") + pdu("1b 0300 0102") + pdu("23 0300 0100 aa") + start(16, 3) + pdu("13")
+    yield start(15, 3, 5) + pdu("13") + pdu("1d 0300 0102") + start(19, 3) + pdu("1d 0300 0100ffff")
+    yield start(7, 3) + start(18, 1) + pdu("0b 41") + start(12, 3, 4) + bytes([0x40]) + block(b"") * 1 + pdu("13", 0x40)
+    yield start(7, 3) + b"".join(pdu("1b 0300 01", 0x40) for _ in range(6)) + pdu("0b 41")
+    yield start(17, 3, 4) + pdu("0a 0300") + pdu("3f") + pdu("0b 41") + pdu("02 1700", 0x80)
+
+
+DEVICE_INFORMATION = h("04 00 402c 01 0000000f 0007000e 08 002f 04 0000")
+SENSOR_INFORMATION = h("00fff8000880017fff001f07 01f83007d080017fff001f07 02ffff0001c0013fff001f0a 03ffff0001c0013fff001f08")
+SENSOR_DATA = h("00 1234 1000f00010ff03 03 1234 40000000c000e000 02 1235 3fff000000000000 0010")
+GESTURE_INFORMATION = h("810100 820100 830100 c00100 c10100 c20100")
+GESTURE_CONFIGURATION = h("8100 8200 8301 c000 c100 c200")
+
+
+def bose_codec():
+    two = lambda kind, first, second=b"", rest=b"": bytes([kind]) + block(first) + block(second) + rest
+    yield two(0, DEVICE_INFORMATION)
+    yield two(0, DEVICE_INFORMATION[:12])
+    yield two(1, SENSOR_INFORMATION, SENSOR_DATA)
+    yield two(1, SENSOR_INFORMATION[:12], SENSOR_DATA)
+    yield two(2, b"", SENSOR_DATA)
+    yield two(2, SENSOR_INFORMATION * 5, h("05 0001 000100020003 000000000000 03"))
+    yield two(3, h("000000 010014 020014 030000"), b"", h("02 1400 2800 01"))
+    yield two(4, GESTURE_INFORMATION, GESTURE_CONFIGURATION, h("82"))
+    yield two(4, h("8101 8201"), h("8101 8200"), h("81"))
+    yield two(4, h("810300"), h("81 010203"), h("81"))
+    yield two(5, h("81 1234"))
+    yield two(5, h("81 12"))
+    yield two(6, h("020106 0303d2fd"), b"078765P20314100AZ")
+    yield two(6, h("0303befe 05ff9e000109"), b"078765P20314100AE")
+
+
+def bose_sessions():
+    calm = bytes(30)
+    yield b"\x00" + calm
+    yield b"\x01" + calm
+    yield b"\x03" + b"\x00" * 60 + b"\x05\x03" + calm
+    yield b"\x04" + b"\x00" * 40 + b"\x06" * 3 + calm
+    yield b"\x10" + b"\xc1\x02\x81" * 20 + calm
+    yield b"\x00" + b"\xc2\x01" * 30 + calm
+    yield b"\x00" + b"\xc3" * 20 + b"\x0a" * 10 + calm
+    yield b"\x00" + b"\xc5" + block(h("1b 2300 00 1234")) + b"\xc4" * 8 + b"\x0b\x08\x02\x0b\x13\x0b\x03" + calm
+    yield b"\x00" + bytes(range(0, 192, 5)) * 3
+
+
+def record(data, flags, original=None):
+    return struct.pack(">IIIIQ", original or len(data), len(data), flags, 0, 0x00E03AB44A676000) + data
+
+
+def captures():
+    head = lambda link: b"btsnoop\0" + struct.pack(">II", 1, link)
+    connect = b"\x04" + h("3e13 01 00 4000 00 01 665544332211 1800 0000 4800 05")
+    att = struct.pack("<HH", 0x2040, 9) + frame(h("1b 0300 0102"))
+    report = b"\x04" + h("3e0c 02 01 00 01 665544332211 00 c4".replace("3e0c", "3e0d") + "00")
+    end = b"\x04" + h("0504 00 4000 13")
+    yield head(1002) + record(connect, 3) + record(b"\x02" + att, 1) + record(report, 3) + record(end, 3)
+    yield head(1001) + record(connect[1:], 3) + record(att, 1)
+    yield head(2001) + record(connect[1:], 3) + record(att, 5) + record(att, 4) + record(b"", 0) + record(end[1:], 3)
+    yield head(1002) + record(b"\x02" + att[:7], 1, 14) + record(b"", 0)
+    yield head(1002) + struct.pack(">II", 9, 0xFFFFFFFF) + bytes(16)
+    yield head(1003)
+    yield head(1002)[:9]
+
+
+def main():
+    write("att", ATT)
+    write("att_items", [seed[:1] + (seed[1:2] if seed[:1] in (b"\x05", b"\x09", b"\x11") else b"\0") +
+                        (seed[2:] if seed[:1] in (b"\x05", b"\x09", b"\x11") else seed[1:]) for seed in ATT])
+    write("advertisement", ADVERTISEMENTS)
+    write("hci_event", EVENTS)
+    write("ad_chain", chains())
+    write("acl", acl_streams())
+    write("gatt_server", server_sessions())
+    write("gatt_client", client_sessions())
+    write("bose_codec", bose_codec())
+    write("bose_session", bose_sessions())
+    write("capture", captures())
+
+
+if __name__ == "__main__":
+    main()
