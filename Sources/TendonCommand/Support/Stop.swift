@@ -23,7 +23,8 @@ final class Stop: Sendable {
     /// reads: masks would not do, for Swift's main thread waits with all signals open.
     static func watchSignals() {
         var ends: [Int32] = [-1, -1]
-        guard pipe2(&ends, O_CLOEXEC) == 0 else { return }
+        guard pipe(&ends) == 0 else { return }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         signalPipe = ends[1]
         let reading = ends[0]
         startThread {
