@@ -250,30 +250,22 @@ static bool deliver(tendon_link *link, const uint8_t *bytes, size_t length, uint
 }
 
 /**
- * One recvmmsg for a whole batch: it ends at the first message that is not there, so that one packet costs one call
- * where a loop of recv needs a second one to see EAGAIN.
+ * One recv a packet until there is none. Measured against recvmmsg on Unix sockets: the same with a full queue, and
+ * 200 ns less where a wake-up brings one packet, although EAGAIN costs a call.
  */
 static void receive_batch(tendon_link *link, uint64_t now) {
-    uint8_t slots[TENDON_SOCKET_LINK_BATCH][SLOT];
-    struct iovec vectors[TENDON_SOCKET_LINK_BATCH];
-    struct mmsghdr messages[TENDON_SOCKET_LINK_BATCH];
-    unsigned batch =
+    uint8_t bytes[SLOT];
+    uint32_t batch =
         link->batch == 0 || link->batch > TENDON_SOCKET_LINK_BATCH ? TENDON_SOCKET_LINK_BATCH : link->batch;
-    memset(messages, 0, batch * sizeof messages[0]);
-    for (unsigned i = 0; i < batch; i++) {
-        vectors[i] = (struct iovec){.iov_base = slots[i], .iov_len = SLOT};
-        messages[i].msg_hdr.msg_iov = &vectors[i];
-        messages[i].msg_hdr.msg_iovlen = 1;
-    }
-    int count = recvmmsg(link->source.fd, messages, batch, MSG_DONTWAIT, NULL);
-    if (count < 0) {
-        if (errno != EAGAIN && errno != EINTR) {
-            finish(link, reason_of(link, errno, false), now);
+    for (uint32_t i = 0; i < batch; i++) {
+        ssize_t length = recv(link->source.fd, bytes, sizeof bytes, MSG_DONTWAIT);
+        if (length < 0) {
+            if (errno != EAGAIN && errno != EINTR) {
+                finish(link, reason_of(link, errno, false), now);
+            }
+            return;
         }
-        return;
-    }
-    for (int i = 0; i < count; i++) {
-        if (!deliver(link, slots[i], messages[i].msg_len, now)) {
+        if (!deliver(link, bytes, (size_t)length, now)) {
             return;
         }
     }

@@ -34,7 +34,7 @@ typedef struct tendon_socket_hooks {
     tendon_status (*reason)(tendon_link *link, int number, bool connecting);
 } tendon_socket_hooks;
 
-/** Longest time a retry may sleep, etc. are the hooks' business; this is the batch that fits the read buffer. */
+/** PDUs read per wake-up at most, see tendon_link.batch. */
 #define TENDON_SOCKET_LINK_BATCH 32u
 
 /**
