@@ -32,7 +32,7 @@ extension Command {
         summary: "set sensors and gestures of a Bose wearable, and show what it took",
         details: [
             "The device keeps the setting for as long as the link lasts (--for), or until another program sets it; it turns "
-                + "off what we turned on when the link ends. All enabled sensors share one period.",
+                + "off what we turned on when the link ends. All enabled sensors share one period."
         ],
         options: connectOptions + BoseStream.options,
         examples: [
@@ -74,7 +74,8 @@ extension Command {
             lacking,
             [
                 "sensors": JSON(enabled.map { .string("\($0)") }),
-                "period_ms": device.sensorConfiguration?.enabledSensorsSamplePeriod.map { JSON($0.milliseconds) } ?? .null,
+                "period_ms": device.sensorConfiguration?.enabledSensorsSamplePeriod.map { JSON($0.milliseconds) }
+                    ?? .null,
                 "gestures": JSON((device.gestureConfiguration?.enabledGestures ?? []).map { .string("\($0)") }),
             ]
         )
@@ -108,7 +109,9 @@ extension Command {
         if let gestures = device.gestureInformation {
             let enabled = device.gestureConfiguration?.enabledGestures ?? []
             result["gestures"] = JSON(
-                gestures.availableGestures.map { ["gesture": .string("\($0)"), "enabled": .bool(enabled.contains($0))] })
+                gestures.availableGestures.map {
+                    ["gesture": .string("\($0)"), "enabled": .bool(enabled.contains($0))]
+                })
         }
         return result
     }
@@ -189,7 +192,9 @@ struct BoseVisit: Sendable {
                     }
                     guard let address = found else { continue }
                     seen += 1
-                    if advertisement.address == address, let name = advertisement.localName { return (address, sanitized(name)) }
+                    if advertisement.address == address, let name = advertisement.localName {
+                        return (address, sanitized(name))
+                    }
                     if seen > 20 { break }
                 }
                 return found.map { ($0, nil) }

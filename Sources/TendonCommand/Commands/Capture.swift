@@ -10,7 +10,7 @@ extension Command {
         details: [
             "On the radio bluez: every HCI packet of the machine's controllers, whoever sends it, without taking part. "
                 + "On the virtual radio there is nobody to listen to: there it does what run does and writes what "
-                + "passes over its own links.",
+                + "passes over its own links."
         ],
         options: StreamSettings.options.filter { $0.name != "--capture" } + BoseStream.options,
         examples: [

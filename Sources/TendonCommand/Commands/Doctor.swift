@@ -10,7 +10,7 @@ extension Command {
         details: [
             "Looks at the kernel, the rights of this program, adapters, rfkill, a running bluetoothd and the directory of the "
                 + "virtual radio; then lists the adapters. Changes nothing. Status 3 when the radio that was asked for "
-                + "(bluez unless --radio virtual) cannot work.",
+                + "(bluez unless --radio virtual) cannot work."
         ],
         examples: [
             ("tendon doctor", "examine this machine"),
@@ -26,7 +26,8 @@ extension Command {
         }
         listAdapters(json: json)
         let worst = findings.first { finding in
-            finding.state == TENDON_FINDING_LACKING && (finding.kind == TENDON_FINDING_DIRECTORY) == (radio == "virtual")
+            finding.state == TENDON_FINDING_LACKING
+                && (finding.kind == TENDON_FINDING_DIRECTORY) == (radio == "virtual")
         }
         if !builtWithBluez, radio == "bluez" {
             throw CommandError(.noRadio, "this program was built without the radio bluez", next: "--radio virtual")
@@ -62,7 +63,9 @@ extension Command {
                 ]
                 let detail = adapter.low_energy ? "" : ", without Low Energy"
                 Output.standard.line(
-                    json ? line.text : "   \(left(name, 14))\(address), \(state)\(detail), HCI version \(adapter.version)")
+                    json
+                        ? line.text
+                        : "   \(left(name, 14))\(address), \(state)\(detail), HCI version \(adapter.version)")
             }
         #endif
     }
@@ -104,7 +107,9 @@ private struct Finding {
 
     func line(for output: Output) -> String {
         var line = output.styled(mark.sign, mark.style) + " " + left(name, 14) + what
-        if !remedy.isEmpty { line += "\n" + String(repeating: " ", count: 17) + output.styled("try: ", .faint) + remedy }
+        if !remedy.isEmpty {
+            line += "\n" + String(repeating: " ", count: 17) + output.styled("try: ", .faint) + remedy
+        }
         return line
     }
 }

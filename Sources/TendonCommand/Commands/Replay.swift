@@ -24,7 +24,7 @@ extension Command {
         details: [
             "Reads btsnoop files: ours, btmon's and Wireshark's; '-' is standard input. Prints what was found, connected, "
                 + "configured and measured. Characteristics are told by the discovery in the capture; values of a "
-                + "connection that was there before the capture began stay undecoded and are counted.",
+                + "connection that was there before the capture began stay undecoded and are counted."
         ],
         options: [Option(name: "--att", value: nil, help: "also every ATT PDU")],
         examples: [
@@ -97,7 +97,9 @@ private struct Replay {
         }
     }
 
-    private mutating func found(_ address: Address, _ rssi: Int, _ data: [UInt8], _ connectable: Bool, _ elapsed: UInt64) {
+    private mutating func found(
+        _ address: Address, _ rssi: Int, _ data: [UInt8], _ connectable: Bool, _ elapsed: UInt64
+    ) {
         guard devices[address] != nil || devices.count < 4096 else { return }
         var device = devices[address] ?? ScannedDevice(address)
         device.isConnectable = device.isConnectable || connectable

@@ -63,13 +63,16 @@ extension Command {
         details: [
             "JSON lines in a pipe, a live table on a terminal. Connects again when a link is lost, waiting longer each "
                 + "time, 30 seconds at most. Ends on Ctrl-C or after --for, with counters: what came, what was given "
-                + "out, what was dropped. Status 4 when no device was found.",
+                + "out, what was dropped. Status 4 when no device was found."
         ],
         options: StreamSettings.options + familyStreamOptions,
         examples: [
             ("tendon run", "everything in reach, as a live table"),
             ("tendon run --json --for 20 | grep '\"sample\"'", "samples of 20 seconds as JSON lines"),
-            ("tendon run --radio virtual --sensors rotation,accelerometer --period 40", "other sensors of a simulated device"),
+            (
+                "tendon run --radio virtual --sensors rotation,accelerometer --period 40",
+                "other sensors of a simulated device"
+            ),
         ]
     ) { (arguments: Arguments) throws(CommandError) in
         guard arguments.operands.isEmpty else {
@@ -90,7 +93,8 @@ extension Command {
         ]
     ) { (arguments: Arguments) throws(CommandError) in
         guard arguments.operands.count == 1 else {
-            throw .usage("stream takes one family: \(familyNames().joined(separator: ", "))", next: "tendon stream bose")
+            throw .usage(
+                "stream takes one family: \(familyNames().joined(separator: ", "))", next: "tendon stream bose")
         }
         var settings = try StreamSettings(arguments)
         settings.family = try familyName(arguments.operands[0])
@@ -171,7 +175,9 @@ struct Runner: Sendable {
         for try await advertisement in advertisements {
             let address = advertisement.address
             await capture?.write(advertisement)
-            if names[address] == nil, names.count < 4096, let name = advertisement.localName.map(sanitized), !name.isEmpty {
+            if names[address] == nil, names.count < 4096, let name = advertisement.localName.map(sanitized),
+                !name.isEmpty
+            {
                 names[address] = name
                 if served.contains(address) { reporter.rename(address.description, name) }
             }

@@ -10,7 +10,7 @@ extension Command {
         details: [
             "A live table on a terminal, until Ctrl-C; in a pipe JSON lines, one when a device is found or tells something "
                 + "new, for 10 seconds unless --for says otherwise. What a device says in its advertisement and in "
-                + "its scan response is put together. Ends with status 4 when nothing was found.",
+                + "its scan response is put together. Ends with status 4 when nothing was found."
         ],
         options: [
             Option(name: "--service", value: "UUID", help: "only devices that advertise this service"),

@@ -53,7 +53,9 @@ struct SimulationSettings: Sendable {
             guard status >= 0 else {
                 throw .usage(
                     "--fault \(sanitized(word)): wrong at character \(offset + 1)",
-                    next: "drop=1%, delay=0.01, duplicate, truncate, garbage, disconnect; delay_ms=250; notifications_only")
+                    next:
+                        "drop=1%, delay=0.01, duplicate, truncate, garbage, disconnect; delay_ms=250; notifications_only"
+                )
             }
         }
         if let seed { options.seed = UInt32(seed) }
@@ -102,10 +104,13 @@ extension Command {
             Option(name: "--flat-out", value: nil, help: "samples as fast as the link takes them"),
             Option(name: "--notifications", value: "N", help: "stand still after N sensor notifications, then end"),
             Option(
-                name: "--pairing", value: "none|required|ready", help: "whether it wants pairing; ready: it is in pairing mode",
+                name: "--pairing", value: "none|required|ready",
+                help: "whether it wants pairing; ready: it is in pairing mode",
                 choices: SimulationSettings.Pairing.allCases.map(\.rawValue)),
             Option(name: "--legacy", value: nil, help: "bose: gesture information as in 2018"),
-            Option(name: "--truth", value: "FILE", help: "write what is true (bose: head angles by device time) as JSON lines"),
+            Option(
+                name: "--truth", value: "FILE",
+                help: "write what is true (bose: head angles by device time) as JSON lines"),
         ],
         examples: [
             ("tendon simulate bose --radio virtual", "a wearable for the programs of this machine"),
@@ -114,7 +119,8 @@ extension Command {
         ]
     ) { (arguments: Arguments) throws(CommandError) in
         guard !arguments.operands.isEmpty else {
-            throw .usage("simulate needs a family: \(familyNames().joined(separator: ", "))", next: "tendon simulate bose")
+            throw .usage(
+                "simulate needs a family: \(familyNames().joined(separator: ", "))", next: "tendon simulate bose")
         }
         var families: [String] = []
         for word in arguments.operands { families.append(try familyName(word)) }
@@ -143,7 +149,9 @@ struct SimulationPlan {
         _ = try arguments.radio()
         let isVirtual = arguments.value("--radio") != "bluez" && adapters.isEmpty
         let base = try arguments.address()?.address
-        if !isVirtual, base != nil { throw .usage("a controller has its own address: --address is for --radio virtual") }
+        if !isVirtual, base != nil {
+            throw .usage("a controller has its own address: --address is for --radio virtual")
+        }
         for family in families {
             for _ in 0..<settings.count {
                 let number = items.count

@@ -56,11 +56,17 @@ extension BoseVectors {
         switch (operation.first?.string, operation.count) {
         case ("enable", 3):
             // A sensor that no byte can name is one that the device does not list.
-            guard let sensor = try identifier(operation[1]) else { return tendon_status(TENDON_BOSE_ERROR_UNKNOWN_SENSOR) }
+            guard let sensor = try identifier(operation[1]) else {
+                return tendon_status(TENDON_BOSE_ERROR_UNKNOWN_SENSOR)
+            }
             guard let period = period(operation[2]) else { return invalidPeriod }
-            return withOptionalPointer(to: information) { tendon_bose_enable_sensor(&configuration, sensor, period, $0) }
+            return withOptionalPointer(to: information) {
+                tendon_bose_enable_sensor(&configuration, sensor, period, $0)
+            }
         case ("disable", 2):
-            guard let sensor = try identifier(operation[1]) else { return tendon_status(TENDON_BOSE_ERROR_UNKNOWN_SENSOR) }
+            guard let sensor = try identifier(operation[1]) else {
+                return tendon_status(TENDON_BOSE_ERROR_UNKNOWN_SENSOR)
+            }
             return tendon_bose_disable_sensor(&configuration, sensor)
         case ("disable_all", 1):
             tendon_bose_disable_all_sensors(&configuration)
@@ -133,7 +139,9 @@ extension BoseVectors {
         switch (operation.first?.string, operation.count) {
         case ("set", 3):
             guard let enabled = operation[2].bool else { throw VectorError("bad_input", "set takes true or false") }
-            guard let gesture = try identifier(operation[1]) else { return tendon_status(TENDON_BOSE_ERROR_UNKNOWN_GESTURE) }
+            guard let gesture = try identifier(operation[1]) else {
+                return tendon_status(TENDON_BOSE_ERROR_UNKNOWN_GESTURE)
+            }
             return tendon_bose_set_gesture(&configuration, gesture, enabled)
         case ("enable_all", 1): tendon_bose_set_all_gestures(&configuration, true)
         case ("disable_all", 1): tendon_bose_set_all_gestures(&configuration, false)

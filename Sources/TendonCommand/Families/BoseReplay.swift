@@ -26,7 +26,9 @@ struct BoseReplay: FamilyReplay {
         }
     }
 
-    mutating func value(_ bytes: [UInt8], of characteristic: tendon_uuid, written: Bool, at milliseconds: UInt64) -> [JSON] {
+    mutating func value(_ bytes: [UInt8], of characteristic: tendon_uuid, written: Bool, at milliseconds: UInt64)
+        -> [JSON]
+    {
         guard let index = BoseReplay.which(characteristic) else { return [] }
         switch tendon_bose_characteristic(UInt32(index)) {
         case TENDON_BOSE_DEVICE_INFORMATION: return deviceInformation(bytes)
@@ -35,12 +37,16 @@ struct BoseReplay: FamilyReplay {
             if tendon_bose_decode_sensor_information(bytes, bytes.count, &decoded, nil) >= 0 { information = decoded }
             return [line("sensor_information", BoseVectors.sensorInformation, bytes)]
         case TENDON_BOSE_SENSOR_CONFIGURATION:
-            return [line(written ? "configure_sensors" : "sensor_configuration", BoseVectors.sensorConfiguration, bytes)]
+            return [
+                line(written ? "configure_sensors" : "sensor_configuration", BoseVectors.sensorConfiguration, bytes)
+            ]
         case TENDON_BOSE_SENSOR_DATA: return sensorData(bytes, at: milliseconds)
         case TENDON_BOSE_GESTURE_INFORMATION:
             return [line("gesture_information", BoseVectors.gestureInformation, bytes)]
         case TENDON_BOSE_GESTURE_CONFIGURATION:
-            return [line(written ? "configure_gestures" : "gesture_configuration", BoseVectors.gestureConfiguration, bytes)]
+            return [
+                line(written ? "configure_gestures" : "gesture_configuration", BoseVectors.gestureConfiguration, bytes)
+            ]
         case TENDON_BOSE_GESTURE_DATA: return gestureData(bytes, at: milliseconds)
         default: return []
         }

@@ -163,7 +163,9 @@ private final class BoseServer {
         let token = device.addEventListener { [self] event in received(event, device) }
         let consumers = [consume(samples, device), consume(gestures)]
         event("opened", identity(of: device))
-        show(device.wearableDeviceInformation?.deviceStatus.wearableSensorsServiceSuspended == true ? "suspended" : "open")
+        show(
+            device.wearableDeviceInformation?.deviceStatus.wearableSensorsServiceSuspended == true
+                ? "suspended" : "open")
         reporter.update(address, family: "bose") { $0.wasOpened = true }
         await configure(device)
         var reason: BoseWearableError?

@@ -16,7 +16,8 @@ struct Arguments: Sendable {
     func integer(_ option: String, in range: ClosedRange<Int>) throws(CommandError) -> Int? {
         guard let text = value(option) else { return nil }
         guard let number = parseInteger(text), range.contains(number) else {
-            throw .usage("\(option) takes a whole number from \(range.lowerBound) to \(range.upperBound), not '\(text)'")
+            throw .usage(
+                "\(option) takes a whole number from \(range.lowerBound) to \(range.upperBound), not '\(text)'")
         }
         return number
     }
@@ -24,7 +25,8 @@ struct Arguments: Sendable {
     func number(_ option: String, in range: ClosedRange<Double>) throws(CommandError) -> Double? {
         guard let text = value(option) else { return nil }
         guard let number = Double(text), range.contains(number) else {
-            throw .usage("\(option) takes a number from \(plain(range.lowerBound)) to \(plain(range.upperBound)), not '\(text)'")
+            throw .usage(
+                "\(option) takes a number from \(plain(range.lowerBound)) to \(plain(range.upperBound)), not '\(text)'")
         }
         return number
     }

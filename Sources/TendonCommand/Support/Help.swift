@@ -65,7 +65,9 @@ enum Help {
     static func wrap(_ text: String, _ width: Int) -> [String] {
         var lines: [String] = [""]
         for word in text.split(separator: " ") {
-            if !lines[lines.count - 1].isEmpty, lines[lines.count - 1].count + 1 + word.count > width { lines.append("") }
+            if !lines[lines.count - 1].isEmpty, lines[lines.count - 1].count + 1 + word.count > width {
+                lines.append("")
+            }
             lines[lines.count - 1] += (lines[lines.count - 1].isEmpty ? "" : " ") + word
         }
         return lines
@@ -154,10 +156,16 @@ extension Help {
         let all = Option.common + visibleCommands.flatMap { $0.options.filter { !$0.hidden } }
         var seen: Set<String> = []
         for option in all where option.value != nil && seen.insert(option.name).inserted {
-            let words = option.choices.isEmpty ? "COMPREPLY=($(compgen -f -- \"$word\"))" : "COMPREPLY=($(compgen -W '\(option.choices.joined(separator: " "))' -- \"$word\"))"
+            let words =
+                option.choices.isEmpty
+                ? "COMPREPLY=($(compgen -f -- \"$word\"))"
+                : "COMPREPLY=($(compgen -W '\(option.choices.joined(separator: " "))' -- \"$word\"))"
             lines.append("        \(option.name)) \(words); return ;;")
         }
-        lines += ["    esac", "    if [[ $COMP_CWORD == 1 ]]; then words='\(firstWords.joined(separator: " ")) --help --version'"]
+        lines += [
+            "    esac",
+            "    if [[ $COMP_CWORD == 1 ]]; then words='\(firstWords.joined(separator: " ")) --help --version'",
+        ]
         lines.append("    else case \"${COMP_WORDS[1]}\" in")
         for first in firstWords {
             let options = visibleCommands.filter { $0.words[0] == first }.flatMap { $0.options }.filter { !$0.hidden }
@@ -187,7 +195,9 @@ extension Help {
             lines.append("complete -c tendon -n __fish_use_subcommand -f -a \(first) -d \(quote(summary))")
             let condition = " -n '__fish_seen_subcommand_from \(first)'"
             let seconds = secondWords(first)
-            if !seconds.isEmpty { lines.append("complete -c tendon\(condition) -f -a \(quote(seconds.joined(separator: " ")))") }
+            if !seconds.isEmpty {
+                lines.append("complete -c tendon\(condition) -f -a \(quote(seconds.joined(separator: " ")))")
+            }
             for item in visibleCommands.filter({ $0.words[0] == first }).flatMap(\.options) where !item.hidden {
                 lines.append(option(item, condition: condition))
             }

@@ -32,7 +32,8 @@ struct Output: Sendable {
         return text.withUTF8 { bytes in
             var rest = bytes[...]
             while !rest.isEmpty {
-                let count = Glibc.write(descriptor, UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: rest)).baseAddress, rest.count)
+                let count = Glibc.write(
+                    descriptor, UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: rest)).baseAddress, rest.count)
                 if count >= 0 {
                     rest = rest.dropFirst(count)
                 } else if errno == EAGAIN {

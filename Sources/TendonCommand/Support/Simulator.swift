@@ -63,7 +63,9 @@ final class Simulator {
                 if settings.scenarioFromConnection, host.links > 0 { host.startScenario(now) }
                 if host.play(now) { isStopping = true }
                 next = min(next, host.scenarioDeadline)
-                if let failure = host.failure { throw CommandError(TendonError(status: failure, operation: .advertise)) }
+                if let failure = host.failure {
+                    throw CommandError(TendonError(status: failure, operation: .advertise))
+                }
             }
             if isStopping { break }
             try check(tendon_loop_step(loop.pointer, next), "the event loop")
@@ -136,7 +138,9 @@ private final class SimulatedHost {
 
     func open(_ loop: CBlock<tendon_loop>, _ settings: SimulationSettings) throws(CommandError) {
         guard let type = familySimulations[item.family] else {
-            throw .usage("\(item.family) cannot be simulated yet; there is: \(familySimulations.keys.sorted().joined(separator: ", "))")
+            throw .usage(
+                "\(item.family) cannot be simulated yet; there is: \(familySimulations.keys.sorted().joined(separator: ", "))"
+            )
         }
         let simulation = try type.init(settings, number: number)
         self.simulation = simulation
