@@ -3,12 +3,6 @@
 # The main job on the virtual radio: simulated devices in one process, run in another.
 . "$(dirname "$0")/tap.bash"
 
-field() { # name, JSON line
-    printf '%s' "$2" | grep -oE "\"$1\":(\"[^\"]*\"|[-0-9.e+]+|true|false|null)" | head -n 1 | cut -d: -f2- | tr -d '"'
-}
-summary() { grep '"event":"summary"' "$1" | tail -n 1; }
-ready() { grep -q '"event":"ready"' "$work/$1.out"; }
-
 # A device, decoded. Both ends count the same.
 start device simulate bose --radio virtual --address C0:00:00:00:00:01/random --json --notifications 60 --truth "$work/truth"
 device=$child
@@ -68,58 +62,6 @@ is "$(field notifications "$got")" 3000 "paused consumer: the loop went on"
 result $? "paused consumer: the sequence dropped" "$got"
 is "$((lines + drops))" "$(field samples "$got")" "paused consumer: delivered and dropped are all"
 
-# Scenario: gestures, suspension, a lost link.
-cat >"$work/scenario" <<'E2'
-at 300ms gesture double_tap
-at 500ms suspend voice_assistant
-at 700ms resume
-at 900ms disconnect
-at 2500ms gesture affirmative
-at 2800ms stop
-E2
-start played simulate bose --radio virtual --json --scenario "$work/scenario" --scenario-from connection
-played=$child
-until_true ready played
-run run --radio virtual --gestures all --json --for 3.5
-wait "$played"
-like "$out" '"event":"gesture".*"gesture":"double_tap"' "scenario: a gesture"
-like "$out" '"event":"suspended".*"reason":"voice_assistant"' "scenario: suspended, with its reason"
-like "$out" '"event":"resumed"' "scenario: resumed"
-like "$out" '"event":"closed"' "scenario: the link is lost"
-is "$(printf '%s\n' "$out" | grep -c '"event":"opened"')" 2 "scenario: run connects again"
-like "$out" '"event":"gesture".*"gesture":"affirmative"' "scenario: and streams again"
-
-# Faults do not hurt.
-start faulty simulate bose --radio virtual --json --flat-out --notifications 500 \
-    --fault garbage=5%,truncate=5%,notifications_only --seed 7
-faulty=$child
-until_true ready faulty
-run run --radio virtual --json --for 2
-is "$status" 0 "faults: run ends well"
-like "$(printf '%s\n' "$out" | grep '"event":"summary"')" '"(malformed|skipped)":[1-9]' "faults: what was spoiled is counted"
-wait "$faulty"
-
-# Two devices, and an address chosen.
-start two simulate bose --radio virtual --json --count 2 --address C0:00:00:00:00:10/random
-two=$child
-until_true eval '[ "$(grep -c ready "$work/two.out")" = 2 ]'
-run run --radio virtual --json --for 1.5
-is "$(printf '%s\n' "$out" | grep '"event":"opened"' | sort -u | wc -l)" 2 "two devices: both are opened"
-run run --radio virtual --address C0:00:00:00:00:11 --json --for 1.5
-is "$(printf '%s\n' "$out" | grep '"event":"opened"' | grep -o 'C0:[0-9A-F:]*' | sort -u)" C0:00:00:00:00:11 "--address: that one only"
-kill -INT "$two"
-wait "$two"
-is $? 0 "Ctrl-C ends simulate with status 0"
-is "$(grep -c '"event":"summary"' "$work/two.out")" 2 "Ctrl-C: the counters are printed"
-
 run run --radio virtual --json --for 0.5
 is "$status" 4 "run without a device: status 4"
-run simulate bose --radio virtual --scenario "$work/missing"
-is "$status" 1 "a scenario that is not there"
-echo 'at 1s dance' >"$work/bad"
-run simulate bose --radio virtual --scenario "$work/bad"
-is "$status" 2 "a scenario that is wrong: usage"
-like "$err" "line 1" "a scenario that is wrong: says where"
-run simulate bose --radio virtual --fault explode=1
-is "$status" 2 "a fault that is none: usage"
 finish

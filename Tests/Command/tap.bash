@@ -73,6 +73,13 @@ skip() { # name, reason
     echo "ok $count - $1 # SKIP $2"
 }
 
+# Lines of JSON.
+field() { # name, JSON line
+    printf '%s' "$2" | grep -oE "\"$1\":(\"[^\"]*\"|[-0-9.e+]+|true|false|null)" | head -n 1 | cut -d: -f2- | tr -d '"'
+}
+summary() { grep '"event":"summary"' "$1" | tail -n 1; }
+ready() { grep -q '"event":"ready"' "$work/$1.out"; }
+
 finish() {
     local id
     for id in "${children[@]:-}"; do [ -n "$id" ] && kill "$id" 2>/dev/null; done

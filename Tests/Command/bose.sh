@@ -1,0 +1,69 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# bose info, bose configure, stream bose, capture, replay.
+. "$(dirname "$0")/tap.bash"
+
+start device simulate bose --radio virtual --json --address C0:00:00:00:00:01/random --firmware 2.3.4
+device=$child
+until_true ready device
+
+run bose info --radio virtual
+is "$status" 0 "bose info: done"
+like "$out" "^product: Bose Frames$" "bose info: the product"
+like "$out" "^firmware: 2.3.4$" "bose info: its firmware"
+run bose info --radio virtual --json --address C0:00:00:00:00:01
+like "$out" '"sensors":\[\{"sensor":"accelerometer","periods_ms":\[320,160,80,40,20\],"range":\[-8,8\]' "bose info: sensors, as JSON"
+run bose info --radio virtual --address C0:00:00:00:00:02 --timeout 0.5
+is "$status" 4 "bose info: a device that is not there"
+
+run bose configure --radio virtual --sensors rotation,gyroscope --period 40 --gestures double_tap --json
+is "$out" '{"sensors":["gyroscope","rotation"],"period_ms":40,"gestures":["double_tap"]}' "bose configure: what the device took"
+run bose configure --radio virtual --sensors magnetometer
+is "$status" 1 "bose configure: a sensor that it lacks"
+like "$err" "magnetometer" "bose configure: says which"
+run bose configure --radio virtual --sensors rotatoin
+is "$status" 2 "bose configure: an unknown sensor"
+like "$err" "did you mean 'rotation'" "bose configure: the nearest one"
+run bose configure --radio virtual --period 33
+is "$status" 2 "bose configure: an unknown period"
+
+run stream bose --radio virtual --sensors all --gestures none --period 40 --notifications 8 --json --for 5
+is "$status" 0 "stream bose: done"
+for sensor in accelerometer gyroscope rotation game_rotation; do
+    like "$out" "\"sensor\":\"$sensor\"" "stream bose: $sensor"
+done
+like "$out" '"sensor":"accelerometer".*"g":\[' "stream bose: an accelerometer in g"
+run stream toaster
+is "$status" 2 "stream: an unknown family"
+
+run capture "$work/file" --radio virtual --sensors rotation,accelerometer --notifications 12 --for 5 --json
+is "$status" 0 "capture: done"
+is "$(head -c 8 "$work/file" | od -An -c | tr -d ' ')" 'btsnoop\0' "capture: a btsnoop file"
+run replay "$work/file" --json
+is "$status" 0 "replay: done"
+like "$out" '"event":"device_information".*"product":"Bose Frames"' "replay: what was read"
+like "$out" '"event":"configure_sensors".*"period_ms":20' "replay: what was written"
+like "$out" '"sensor":"accelerometer".*"g":\[' "replay: samples, in the device's units"
+like "$out" '"sensor":"rotation".*"yaw_deg":' "replay: angles"
+unlike "$out" '"profile":"fixed"' "replay: by the device's own ranges"
+is "$(field notifications "$(printf '%s\n' "$out" | tail -n 1)")" 12 "replay: every notification"
+run replay "$work/file" --att --json
+like "$out" '"pdu":"Handle Value Notification"' "replay --att: the PDUs"
+before=$(cat "$work/file" | "$TENDON" replay - --json | grep -c '"sample"')
+[ "$before" -ge 12 ]
+result $? "replay -: from standard input" "$before"
+head -c 700 "$work/file" >"$work/cut"
+run replay "$work/cut" --json
+is "$status" 1 "replay: a file that is cut is told"
+like "$err" "at byte" "replay: with the place"
+like "$out" '"event":"summary"' "replay: what came before is decoded"
+head -c 200 /dev/urandom >"$work/noise"
+run replay "$work/noise"
+is "$status" 1 "replay: not a capture"
+
+run run --radio virtual --notifications 5 --capture "$work/second" --json --for 5
+run replay "$work/second" --json
+is "$(field notifications "$(printf '%s\n' "$out" | tail -n 1)")" 5 "run --capture: the same file"
+kill "$device"
+wait "$device" 2>/dev/null
+finish

@@ -1,0 +1,67 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# scan and doctor: what is in reach, and what this machine lacks.
+. "$(dirname "$0")/tap.bash"
+
+start device simulate bose --radio virtual --json --name 'LE-Only in the response' --address C0:00:00:00:00:01/random
+device=$child
+until_true ready device
+
+run scan --radio virtual --family any --count 1 --json --for 5
+is "$status" 0 "scan: finds the device"
+like "$out" '"event":"found","address":"C0:00:00:00:00:01","address_kind":"random"' "scan: its address"
+like "$out" '"family":"bose"' "scan: its family"
+run scan --radio virtual --service fdd2 --count 1 --json --for 5
+is "$status" 0 "scan: by service"
+run scan --radio virtual --service 180d --for 0.6 --json
+is "$status $out" "4 " "scan: another service is not there"
+run scan --radio virtual --name 'in the response' --count 1 --json --for 5
+is "$status" 0 "scan: by a name that only the scan response has"
+like "$out" '"name":"LE-Only in the response"' "scan: the name"
+run scan --radio virtual --name 'in the response' --passive --for 0.6 --json
+is "$status" 4 "scan --passive: hears no scan response"
+run scan --radio virtual --address C0:00:00:00:00:02 --for 0.6 --json
+is "$status" 4 "scan --address: only that one"
+run scan --radio virtual --service nonsense
+is "$status" 2 "scan: a service that is no UUID"
+kill "$device"
+wait "$device" 2>/dev/null
+
+# A name that would play with the terminal.
+start evil simulate bose --radio virtual --json --name "$(printf 'a\033[2Jb\r\n\342\200\256c')"
+evil=$child
+until_true ready evil
+run scan --radio virtual --family bose --count 1 --json --for 3
+unlike "$(printf '%s' "$out" | cat -v)" '\^\[|\\u001b|\\r|\\n' "a hostile name is made harmless"
+kill "$evil"
+wait "$evil" 2>/dev/null
+
+run scan --radio virtual --for 0.3 --json
+is "$status" 4 "nothing in reach: status 4"
+
+run doctor --radio virtual --json
+is "$status" 0 "doctor: the virtual radio works"
+for name in kernel capabilities adapters rfkill bluetoothd; do
+    like "$out" "\"name\":\"$name\"" "doctor: looks at $name"
+done
+chmod 755 "$XDG_RUNTIME_DIR/tendon"
+run doctor --radio virtual
+is "$status" 3 "doctor: a directory that is open to others: no radio"
+like "$out" "try: .*" "doctor: the command that mends it"
+run scan --radio virtual --for 0.3
+is "$status" 3 "scan there: no radio"
+like "$err" "tendon doctor" "scan there: says what to do next"
+chmod 700 "$XDG_RUNTIME_DIR/tendon"
+
+if [ -e /sys/class/bluetooth/hci0 ]; then
+    skip "no adapter: status 3" "this machine has one"
+else
+    run scan --radio bluez --for 0.3
+    is "$status" 3 "no adapter: status 3"
+    like "$err" "tendon doctor" "no adapter: says what to do next"
+    run doctor
+    is "$status" 3 "doctor: the kernel's radio cannot work here"
+    run scan --for 0.3
+    like "$err" "virtual" "no radio asked for, no adapter: says that it takes the virtual one"
+fi
+finish

@@ -1,0 +1,35 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Scenarios of simulated devices: what happens at one end is told at the other.
+. "$(dirname "$0")/tap.bash"
+
+# Scenario: gestures, suspension, a lost link.
+cat >"$work/scenario" <<'E2'
+at 300ms gesture double_tap
+at 500ms suspend voice_assistant
+at 700ms resume
+at 900ms disconnect
+at 2500ms gesture affirmative
+at 2800ms stop
+E2
+start played simulate bose --radio virtual --json --scenario "$work/scenario" --scenario-from connection
+played=$child
+until_true ready played
+run run --radio virtual --gestures all --json --for 3.5
+wait "$played"
+like "$out" '"event":"gesture".*"gesture":"double_tap"' "scenario: a gesture"
+like "$out" '"event":"suspended".*"reason":"voice_assistant"' "scenario: suspended, with its reason"
+like "$out" '"event":"resumed"' "scenario: resumed"
+like "$out" '"event":"closed"' "scenario: the link is lost"
+is "$(printf '%s\n' "$out" | grep -c '"event":"opened"')" 2 "scenario: run connects again"
+like "$out" '"event":"gesture".*"gesture":"affirmative"' "scenario: and streams again"
+
+run simulate bose --radio virtual --scenario "$work/missing"
+is "$status" 1 "a scenario that is not there"
+echo 'at 1s dance' >"$work/bad"
+run simulate bose --radio virtual --scenario "$work/bad"
+is "$status" 2 "a scenario that is wrong: usage"
+like "$err" "line 1" "a scenario that is wrong: says where"
+run simulate bose --radio virtual --fault explode=1
+is "$status" 2 "a fault that is none: usage"
+finish

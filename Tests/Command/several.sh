@@ -1,0 +1,28 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Faults on the way, several devices, addresses, Ctrl-C.
+. "$(dirname "$0")/tap.bash"
+
+# Faults do not hurt.
+start faulty simulate bose --radio virtual --json --flat-out --notifications 500 \
+    --fault garbage=5%,truncate=5%,notifications_only --seed 7
+faulty=$child
+until_true ready faulty
+run run --radio virtual --json --for 2
+is "$status" 0 "faults: run ends well"
+like "$(printf '%s\n' "$out" | grep '"event":"summary"')" '"(malformed|skipped)":[1-9]' "faults: what was spoiled is counted"
+wait "$faulty"
+
+# Two devices, and an address chosen.
+start two simulate bose --radio virtual --json --count 2 --address C0:00:00:00:00:10/random
+two=$child
+until_true eval '[ "$(grep -c ready "$work/two.out")" = 2 ]'
+run run --radio virtual --json --for 1.5
+is "$(printf '%s\n' "$out" | grep '"event":"opened"' | sort -u | wc -l)" 2 "two devices: both are opened"
+run run --radio virtual --address C0:00:00:00:00:11 --json --for 1.5
+is "$(printf '%s\n' "$out" | grep '"event":"opened"' | grep -o 'C0:[0-9A-F:]*' | sort -u)" C0:00:00:00:00:11 "--address: that one only"
+kill -INT "$two"
+wait "$two"
+is $? 0 "Ctrl-C ends simulate with status 0"
+is "$(grep -c '"event":"summary"' "$work/two.out")" 2 "Ctrl-C: the counters are printed"
+finish

@@ -1,0 +1,64 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# On a terminal: live tables, colours, Ctrl-C; and a pipe whose reader goes away.
+. "$(dirname "$0")/tap.bash"
+
+start device simulate bose --radio virtual --json --name Commuter
+device=$child
+until_true ready device
+
+# Runs the program on a terminal of its own; Ctrl-C after SECONDS.
+on_terminal() { # seconds, arguments
+    env -u NO_COLOR TERM=xterm python3 - "$TENDON" "$@" >"$work/out" 2>&1 <<'E2'
+import os, pty, select, sys, time, fcntl, termios, struct
+program, seconds, arguments = sys.argv[1], float(sys.argv[2]), sys.argv[3:]
+child, terminal = pty.fork()
+if child == 0:
+    os.execv(program, [program, *arguments])
+fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 120, 0, 0))
+end, output, interrupted = time.monotonic() + seconds, b"", False
+while True:
+    if not interrupted and time.monotonic() >= end:
+        os.write(terminal, b"\x03")
+        interrupted = True
+    if time.monotonic() >= end + 5:
+        os.kill(child, 9)
+    if select.select([terminal], [], [], 0.05)[0]:
+        try:
+            data = os.read(terminal, 65536)
+        except OSError:
+            break
+        if not data:
+            break
+        output += data
+sys.stdout.buffer.write(output)
+status = os.waitpid(child, 0)[1]
+print(f"\nSTATUS {os.waitstatus_to_exitcode(status)}")
+E2
+    out=$(cat -v "$work/out")
+}
+
+on_terminal 1.5 run --radio virtual
+like "$out" "STATUS 0" "run: Ctrl-C ends it with status 0"
+like "$out" "PITCH .*ROLL .*YAW .*RATE .*BATTERY .*DROPS" "run: a table of angles, rates, battery, drops"
+like "$out" "Commuter .*open .*-?[0-9]+\.[0-9] .*-?[0-9]+\.[0-9]" "run: the device and its angles"
+like "$out" '\^\[\[[0-9]+A' "run: the table is drawn in place"
+unlike "$out" '"event"' "run: no JSON on a terminal"
+like "$out" "[0-9]+ notifications, [0-9]+ samples, 0 dropped" "run: counters at the end"
+on_terminal 1 run --radio virtual --json
+like "$out" '"event":"sample"' "run --json: JSON on a terminal too"
+on_terminal 1 scan --radio virtual
+like "$out" "STATUS 0" "scan: Ctrl-C ends it with status 0"
+like "$out" "bose .*Commuter" "scan: a table of devices"
+on_terminal 0.1 --help
+like "$out" '\^\[\[1mUsage' "help: colours on a terminal"
+NO_COLOR=1 TERM=xterm python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' "$TENDON" --help >"$work/out" </dev/null
+unlike "$(cat -v "$work/out")" '\^\[\[1m' "help: none with NO_COLOR"
+
+# The reader goes: no message, no status of failure.
+timeout 5 "$TENDON" run --radio virtual --json 2>"$work/err" | head -n 3 >"$work/out"
+is "${PIPESTATUS[0]} $(wc -l <"$work/out")" "0 3" "a pipe that is closed ends run cleanly"
+is "$(cat "$work/err")" "" "and silently"
+kill "$device"
+wait "$device" 2>/dev/null
+finish
