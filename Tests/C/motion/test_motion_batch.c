@@ -146,7 +146,7 @@ static void any_count_and_nothing_beyond(void **state) {
     (void)state;
     dice d = {8};
     for (size_t count = 0; count <= 70; count++) {
-        tendon_quaternion *q = malloc((count > 0 ? count : 1) * sizeof *q);
+        tendon_quaternion *q = calloc(count > 0 ? count : 1, sizeof *q);
         tendon_euler *out = malloc((count + 1) * sizeof *out);
         memset(out, 0x5A, (count + 1) * sizeof *out);
         tendon_euler beyond = out[count];
