@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Capture files: btsnoop (the format that Wireshark and BlueZ's btmon read).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Connection: a link with its ATT bearer, GATT client and, if wanted, one
  * device session driven by it. What a gateway program uses.
