@@ -15,6 +15,7 @@
 
 #include "tendon/host/hci.h"
 #include "tendon/host/management.h"
+#include "tendon/linux/capture.h"
 #include "tendon/linux/radio.h"
 
 #ifdef __cplusplus
@@ -169,6 +170,30 @@ void tendon_bluez_probe(tendon_bluez_rights *out);
 tendon_status tendon_bluez_load_connection_parameters(tendon_bluez_radio *radio,
                                                       const tendon_management_connection_parameters *items,
                                                       size_t count);
+
+/** Every HCI packet between the kernel and its controllers, into a capture. The caller's memory. */
+typedef struct tendon_bluez_monitor {
+    tendon_loop *loop;
+    tendon_source source;
+    tendon_capture *capture;
+    bool all;
+    uint16_t index;   /**< the adapter, unless all */
+    uint64_t records; /**< written */
+} tendon_bluez_monitor;
+
+/**
+ * Starts writing to @p capture (borrowed until closed) from the loop. In a capture with datalink
+ * TENDON_CAPTURE_MONITOR stands all that the kernel tells (adapters that come and go, management messages), in one
+ * with TENDON_CAPTURE_H4 the HCI packets alone. A failed write ends it: capture->status tells why.
+ * @param name "hci0"; NULL: all adapters.
+ * @return TENDON_OK, TENDON_RADIO_ERROR_PERMISSION (CAP_NET_RAW), _NO_KERNEL_SUPPORT, ...
+ */
+tendon_status tendon_bluez_monitor_open(tendon_bluez_monitor *monitor, tendon_loop *loop, tendon_capture *capture,
+                                        const char *name);
+/** Records that the kernel dropped because the process read too slowly. */
+uint32_t tendon_bluez_monitor_lost(const tendon_bluez_monitor *monitor);
+/** Takes what is there already, then stops. Twice does nothing. */
+void tendon_bluez_monitor_close(tendon_bluez_monitor *monitor);
 
 #ifdef __cplusplus
 }

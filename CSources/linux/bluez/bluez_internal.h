@@ -26,6 +26,12 @@ typedef struct tendon_bluez_command {
 tendon_status tendon_bluez_channel_socket(uint16_t index, uint16_t channel);
 /** errno of socket(), bind() and the like as a status. */
 tendon_status tendon_bluez_socket_status(int number);
+/** "hci7" is 7; -1: something else. */
+int tendon_bluez_parse_name(const char *name);
+/** A receive buffer that outlasts a busy moment of the process. */
+void tendon_bluez_set_buffer(int fd);
+/** Packets that the kernel dropped because the receive buffer was full. */
+uint32_t tendon_bluez_dropped(int fd);
 /** Waits until the socket is readable; false when @p until passed first. */
 bool tendon_bluez_wait_readable(int fd, uint64_t until);
 /** HCI sockets that other processes, or other radios, have open; -1: unknown. */

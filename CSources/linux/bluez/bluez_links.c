@@ -4,7 +4,6 @@
 #include "bluez_internal.h"
 
 #include <errno.h>
-#include <linux/sock_diag.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -14,8 +13,6 @@
 /** How long a listener rests when the process is out of descriptors. */
 #define ACCEPT_REST_MS 100u
 #define HANDLE_UNKNOWN 0xFFFFu
-/** Bytes of the kernel's buffers that may wait in a link: some 5,000 notifications, taken only when they wait. */
-#define RECEIVE_BUFFER (4 * 1024 * 1024)
 /** Ends a connection as its user would; the peer sees this code. */
 #define REMOTE_USER_TERMINATED 0x13
 /** How long a connect waits for the end of the last connection to the same peer. */
@@ -183,25 +180,8 @@ static void attempted(tendon_link *link, tendon_status result) {
     tendon_bluez_step(radio); /* restores the scan */
 }
 
-/**
- * The kernel drops what does not fit in the socket's buffer, silently, and counts the size of its own buffers, about
- * 800 bytes for a notification of 20: the usual 208 KiB are gone in 50 ms of a fast peer.
- */
-static void set_buffer(int fd) {
-    const int size = RECEIVE_BUFFER;
-    if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof size) != 0) {
-        (void)setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof size); /* no CAP_NET_ADMIN: as far as it goes */
-    }
-}
-
 uint32_t tendon_bluez_link_lost(const tendon_link *link) {
-    uint32_t counters[16] = {0}; /* SK_MEMINFO_...; kernels append to them */
-    socklen_t size = sizeof counters;
-    if (link->source.fd < 0 || getsockopt(link->source.fd, SOL_SOCKET, SO_MEMINFO, counters, &size) != 0 ||
-        size <= SK_MEMINFO_DROPS * sizeof counters[0]) {
-        return 0;
-    }
-    return counters[SK_MEMINFO_DROPS];
+    return link->source.fd < 0 ? 0 : tendon_bluez_dropped(link->source.fd);
 }
 
 /** The kernel's own limit for a connect, 40 s unless told, must not come before ours. */
@@ -219,7 +199,7 @@ static tendon_status connect_socket(tendon_bluez_radio *radio, tendon_link *link
     }
     struct sockaddr_l2 own = name_of(&radio->radio.address), peer = name_of(&link->peer);
     set_limit(fd, link->deadline);
-    set_buffer(fd);
+    tendon_bluez_set_buffer(fd);
     radio->connect_failure = 0;
     if (bind(fd, (struct sockaddr *)&own, sizeof own) != 0) {
         tendon_status status = tendon_bluez_socket_status(errno);
@@ -315,7 +295,7 @@ static bool accept_one(tendon_listener *listener, uint64_t now) {
         close(fd);
     } else {
         link->handle = handle_of(fd);
-        set_buffer(fd);
+        tendon_bluez_set_buffer(fd);
         if (tendon_socket_link_adopt(link, fd) < 0) {
             tendon_socket_link_abandon(link);
         }

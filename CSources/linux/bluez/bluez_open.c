@@ -35,21 +35,6 @@ tendon_status tendon_bluez_set_filter(int fd) {
     return whole ? TENDON_OK : TENDON_RADIO_ERROR_PERMISSION;
 }
 
-/** "hci7" is 7; -1: something else. */
-static int parse_name(const char *name) {
-    if (strncmp(name, "hci", 3) != 0 || name[3] == '\0') {
-        return -1;
-    }
-    int index = 0;
-    for (const char *c = name + 3; *c != '\0'; c++) {
-        if (*c < '0' || *c > '9' || index > 6552) {
-            return -1;
-        }
-        index = index * 10 + (*c - '0');
-    }
-    return index;
-}
-
 /** One look at the list. TENDON_ERROR_INCOMPLETE: the adapter is there, but not (or no more) in the list. */
 static tendon_status look_up(int fd, int index, tendon_bluez_adapter *out) {
     tendon_bluez_adapter adapters[16];
@@ -71,7 +56,7 @@ static tendon_status look_up(int fd, int index, tendon_bluez_adapter *out) {
 }
 
 static tendon_status find_adapter(int fd, const char *name, tendon_bluez_adapter *out) {
-    int index = name != NULL ? parse_name(name) : -1;
+    int index = name != NULL ? tendon_bluez_parse_name(name) : -1;
     if (name != NULL && index < 0) {
         return TENDON_ERROR_INVALID_ARGUMENT;
     }
@@ -156,6 +141,17 @@ static tendon_status open_sockets(tendon_bluez_radio *radio, const char *name) {
     return status;
 }
 
+/** An adapter that is unplugged is switched off first; by then the kernel's list has it no more. */
+static tendon_status why_off(uint16_t index) {
+    struct hci_dev_info info;
+    if (hci_devinfo(index, &info) < 0 && errno == ENODEV) {
+        return TENDON_RADIO_ERROR_NO_ADAPTER;
+    }
+    tendon_bluez_adapter adapter = {.index = index};
+    tendon_bluez_read_blocks(&adapter);
+    return adapter.blocked ? TENDON_RADIO_ERROR_RFKILL : TENDON_RADIO_ERROR_ADAPTER_DOWN;
+}
+
 static void management_event(tendon_bluez_radio *radio, const tendon_management_event *event) {
     if (event->index != radio->index) {
         return;
@@ -165,9 +161,7 @@ static void management_event(tendon_bluez_radio *radio, const tendon_management_
     } else if (event->code == TENDON_MANAGEMENT_NEW_SETTINGS) {
         radio->settings = event->settings;
         if ((event->settings & TENDON_MANAGEMENT_POWERED) == 0) {
-            tendon_bluez_adapter adapter = {.index = radio->index};
-            tendon_bluez_read_blocks(&adapter);
-            tendon_bluez_fail(radio, adapter.blocked ? TENDON_RADIO_ERROR_RFKILL : TENDON_RADIO_ERROR_ADAPTER_DOWN);
+            tendon_bluez_fail(radio, why_off(radio->index));
         }
     }
 }

@@ -167,6 +167,31 @@ static int run_idle(check *c) {
     return c->failure != TENDON_OK;
 }
 
+/** capture FILE MS [h4]: all adapters, through the monitor channel. */
+static int run_capture(int argc, char **argv) {
+    static tendon_loop loop;
+    static tendon_capture capture;
+    static tendon_bluez_monitor monitor;
+    uint32_t datalink = argc > 2 && strcmp(argv[2], "h4") == 0 ? TENDON_CAPTURE_H4 : TENDON_CAPTURE_MONITOR;
+    tendon_status status = tendon_loop_init(&loop);
+    if (status == TENDON_OK) {
+        status = tendon_capture_create(&capture, argv[0], datalink);
+    }
+    if (status == TENDON_OK) {
+        status = tendon_bluez_monitor_open(&monitor, &loop, &capture, NULL);
+    }
+    printf("capture: %s\n", tendon_status_name(status));
+    fflush(stdout);
+    if (status == TENDON_OK) {
+        tendon_loop_run(&loop, tendon_now_ms() + strtoul(argv[1], NULL, 10));
+        printf("lost %u\n", tendon_bluez_monitor_lost(&monitor));
+        tendon_bluez_monitor_close(&monitor);
+        status = tendon_capture_close(&capture);
+        printf("records %lu\n", (unsigned long)monitor.records);
+    }
+    return status < 0;
+}
+
 int main(int argc, char **argv) {
     static check c;
     if (argc < 3) {
@@ -176,6 +201,9 @@ int main(int argc, char **argv) {
     const char *what = argv[1];
     if (strcmp(what, "list") == 0) {
         return run_list();
+    }
+    if (strcmp(what, "capture") == 0 && argc > 3) {
+        return run_capture(argc - 2, argv + 2);
     }
     check_open(&c, argv[2], argc > 3 ? (unsigned)strtoul(argv[3], NULL, 10) : 0);
     int rest = argc > 4 ? argc - 4 : 0, result = 2;

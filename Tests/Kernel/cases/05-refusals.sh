@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT
+# title: a controller that refuses mixed commands, answers late, or belongs to somebody else
+# kinds: none
+# needs: build
+# limit: 90
+
+scripted_start() { # ARGUMENT...: controller.py as hci0
+    /usr/bin/python3 "$KERNEL_TESTS/controller.py" --log "$CASE_DIR/commands.txt" "$@" &
+    SCRIPTED=$!
+    wait_for 10 adapter_ready hci0 || not_ok "the scripted controller comes up"
+}
+scripted_stop() {
+    kill -9 $SCRIPTED
+    wait $SCRIPTED 2>/dev/null
+    wait_for 5 eval '! compgen -G "/sys/class/bluetooth/hci*"'
+}
+fails_with() { # TEXT COMMAND...
+    local text=$1 output
+    shift
+    output=$("$@" 2>&1)
+    echo "$output"
+    grep -q -- "$text" <<<"$output"
+}
+
+for KIND in extended legacy; do
+    option=
+    [ $KIND = extended ] && option=--extended
+    scripted_start $option
+    check "$KIND: scan" radio_check scan hci0 5000 active Scripted -
+    "$BUILD/Tests/Kernel/c/radio_check" advertise hci0 20000 "Tendon" >"$CASE_DIR/advertise.txt" 2>&1 &
+    advertiser=$!
+    wait_for 5 grep -qE '^(200a|2039) 01.* 00' "$CASE_DIR/commands.txt"
+    check "$KIND: advertising is on" grep -qE '^(200a|2039) 01.* 00$' "$CASE_DIR/commands.txt"
+    check "$KIND: a scan beside it" radio_check scan hci0 5000 passive - fdd2
+    kill $advertiser
+    expect "$KIND: a connect to nobody, with a scan around it" 0 \
+        radio_check connect hci0 9000 00:00:5E:00:53:77 1000 0 scan
+    check "$KIND: nothing was refused as mixed" eval '! grep " 0c$" "$CASE_DIR/commands.txt"'
+    if [ $KIND = extended ]; then
+        hcitool -i hci0 cmd 08 000b 00 60 00 60 00 00 00 >/dev/null
+        check "$KIND: this controller does refuse what is mixed" grep -q '^200b.* 0c$' "$CASE_DIR/commands.txt"
+    fi
+    scripted_stop
+done
+
+scripted_start --silent 200b
+check "no answer: the watchdog" fails_with 'failure RADIO_ERROR_COMMAND_TIMEOUT' radio_check scan hci0 9000 active - fdd2
+scripted_stop
+
+scripted_start --refuse 200b=0c
+check "refused: another program has the adapter" fails_with 'failure RADIO_ERROR_ADAPTER_BUSY' \
+    radio_check scan hci0 5000 active - fdd2
+check "what fails is the scan, the radio goes on" radio_check idle hci0 300
+scripted_stop
+
+scripted_start --refuse 200b=0c --count 1
+check "left on by a program that died: cleared, then scanned" radio_check scan hci0 5000 active - fdd2
+scripted_stop
+
+scripted_start --refuse 2006=12
+check "any other refusal: the HCI code" fails_with 'failure HCI_INVALID' radio_check advertise hci0 3000 "Tendon"
+scripted_stop
+
+KIND=legacy
+controllers_start -L -l2
+"$BUILD/Tests/Kernel/c/radio_check" scan hci0 20000 active Nobody - >"$CASE_DIR/other.txt" 2>&1 &
+other=$!
+wait_for 5 grep -q open "$CASE_DIR/other.txt"
+sleep 0.3
+check "two programs that scan: the second is told" fails_with 'failure RADIO_ERROR_ADAPTER_BUSY' \
+    radio_check scan hci0 3000 active - fdd2
+kill $other

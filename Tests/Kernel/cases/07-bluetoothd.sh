@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: MIT
+# title: an adapter that bluetoothd uses at the same time
+# kinds: legacy extended
+# needs: build
+# limit: 90
+
+bluetoothd_start || not_ok "bluetoothd starts"
+# Discovery belongs to the D-Bus client that started it: this one stays.
+printf 'select %s\npower on\nscan on\n' "$(address_of hci0)" >"$CASE_DIR/control.txt"
+(cat "$CASE_DIR/control.txt"; sleep 60) | bluetoothctl >"$CASE_DIR/bluetoothctl.txt" 2>&1 &
+wait_for 10 grep -q 'Discovery started' "$CASE_DIR/bluetoothctl.txt"
+sleep 0.5
+radio_check scan hci0 4000 active Nobody - >"$CASE_DIR/scan.txt" 2>&1
+check "while bluetoothd scans: busy, and it is told" grep -q 'failure RADIO_ERROR_ADAPTER_BUSY' "$CASE_DIR/scan.txt"
+serve_start hci1 60 "Tendon Wearable"
+check "links go on all the same" eval 'for attempt in 1 2 3; do
+    radio_check connect hci0 10000 "$(address_of hci1)" 8000 500 && break; done'

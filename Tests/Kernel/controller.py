@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""A controller on /dev/vhci that answers from a script, for what btvirt does not check.
+
+Like real controllers, and other than btvirt, it refuses with Command Disallowed (0x0C) whichever of the legacy and
+the extended advertising and scan commands comes second (Core Spec Vol 4 Part E 3.1.1).
+
+  controller.py [--extended] [--silent OPCODE] [--refuse OPCODE=STATUS] [--log FILE] [--count N]
+
+  --extended         LE Extended Advertising and its commands are supported
+  --silent OPCODE    never answers this command (hexadecimal, e.g. 200c)
+  --refuse OP=STATUS answers it with this status
+  --count N          the silence or the refusal only the first N times
+  --log FILE         one line per command: opcode, parameters, status
+
+While a scan is on it reports one advertisement ten times a second: 00:00:5E:00:53:01, service FDD2, "Scripted" in the
+scan response. Standard library only.
+"""
+import argparse
+import os
+import select
+import struct
+import sys
+import time
+
+LEGACY = {0x2006, 0x2007, 0x2008, 0x2009, 0x200A, 0x200B, 0x200C, 0x200D}
+EXTENDED = {0x2036, 0x2037, 0x2038, 0x2039, 0x203C, 0x203D, 0x2041, 0x2042, 0x2043}
+DISALLOWED = 0x0C
+ADDRESS = bytes.fromhex("01025E005300")  # our own, least significant byte first
+PEER = bytes.fromhex("0153005E0000")
+ADVERTISEMENT = bytes([2, 1, 6, 3, 3, 0xD2, 0xFD])
+RESPONSE = bytes([9, 9]) + b"Scripted"
+
+
+class Controller:
+    def __init__(self, options):
+        self.options = options
+        self.used = None  # the set of commands that came first
+        self.scanning = self.active = False
+        self.left = options.count
+        self.log = open(options.log, "w", buffering=1) if options.log else sys.stdout
+        self.device = os.open("/dev/vhci", os.O_RDWR)
+        os.write(self.device, bytes([0xFF, 0x00]))
+
+    def event(self, code, parameters):
+        os.write(self.device, bytes([4, code, len(parameters)]) + parameters)
+
+    def commands(self):
+        """Read Local Supported Commands: what the kernel looks at."""
+        bits = bytearray(64)
+        bits[0] = 0x20  # Disconnect
+        bits[5] = 0xC0  # Set Event Mask, Reset
+        bits[14] = 0xA8  # the Read Local ... commands
+        bits[15] = 0x02  # Read BD_ADDR
+        bits[25] = 0xF7  # LE Set Event Mask ... LE Set Advertising Parameters and data
+        bits[26] = 0x3F  # LE Set Advertising Enable, Scan Parameters, Scan Enable, Create Connection
+        if self.options.extended:
+            bits[36] = 0x7E  # LE extended advertising
+            bits[37] = 0xEF
+        return bytes(bits)
+
+    def returned(self, opcode):
+        features = bytes([0, 0x10 if self.options.extended else 0]) + bytes(6)
+        return {
+            0x1001: bytes([9, 0, 0, 9]) + struct.pack("<HH", 0xFFFF, 0),
+            0x1002: self.commands(),
+            0x1003: bytes([0, 0, 0, 0, 0x60, 0, 0, 0]),  # LE only
+            0x1005: struct.pack("<HBHH", 0, 0, 0, 0),
+            0x1009: ADDRESS,
+            0x2002: struct.pack("<HB", 251, 8),
+            0x2003: features,
+            0x2007: b"\0",
+            0x200F: b"\4",
+            0x201C: bytes([0xFF] * 5) + bytes(3),
+            0x202A: b"\0",
+            0x203A: struct.pack("<H", 251),
+            0x203B: b"\4",
+            0x2036: b"\0",
+        }.get(opcode, b"")
+
+    def scripted(self, opcode):
+        """The status that the options ask for, "silent", or None."""
+        wanted = f"{opcode:04x}"
+        if self.left == 0:
+            return None
+        answer = None
+        if self.options.silent == wanted:
+            answer = "silent"
+        elif self.options.refuse and self.options.refuse.split("=")[0] == wanted:
+            answer = int(self.options.refuse.split("=")[1], 16)
+        if answer is not None:
+            self.left -= 1
+        return answer
+
+    def mixes(self, opcode):
+        group = "legacy" if opcode in LEGACY else "extended" if opcode in EXTENDED else None
+        # The kernel reads the transmit power while it sets a controller up, before it knows.
+        if group is None or opcode == 0x2007:
+            return False
+        self.used = self.used or group
+        return group != self.used
+
+    def command(self, packet):
+        opcode, length = struct.unpack_from("<HB", packet)
+        parameters = packet[3 : 3 + length]
+        if opcode == 0x0C03:
+            self.used = None
+            self.scanning = False
+        status = DISALLOWED if self.mixes(opcode) else 0
+        scripted = self.scripted(opcode)
+        if scripted == "silent":
+            print(f"{opcode:04x} {parameters.hex()} silent", file=self.log)
+            return
+        status = status or scripted or 0
+        if opcode in EXTENDED and not self.options.extended:
+            status = 0x01
+        print(f"{opcode:04x} {parameters.hex()} {status:02x}", file=self.log)
+        if status == 0:
+            self.act(opcode, parameters)
+        result = self.returned(opcode) if status == 0 else b""
+        self.event(0x0E, struct.pack("<BHB", 1, opcode, status) + result)
+
+    def act(self, opcode, parameters):
+        if opcode == 0x200B:
+            self.active = parameters[0] == 1
+        elif opcode == 0x2041:
+            self.active = parameters[3] == 1
+        elif opcode in (0x200C, 0x2042):
+            self.scanning = parameters[0] == 1
+
+    def report(self):
+        parts = [(0x13, 0, ADVERTISEMENT)] + ([(0x1B, 4, RESPONSE)] if self.active else [])
+        for properties, kind, data in parts:
+            if self.used == "extended":
+                body = struct.pack("<BHB", 1, properties, 0) + PEER
+                body += bytes([1, 0, 0xFF, 127, 0xC4, 0, 0, 0]) + bytes(6) + bytes([len(data)]) + data
+                self.event(0x3E, b"\x0d" + body)
+            else:
+                self.event(0x3E, bytes([2, 1, kind, 0]) + PEER + bytes([len(data)]) + data + b"\xc4")
+
+    def run(self):
+        following = time.monotonic()
+        while True:
+            ready, _, _ = select.select([self.device], [], [], 0.1)
+            if ready:
+                packet = os.read(self.device, 4096)
+                if packet and packet[0] == 1:
+                    self.command(packet[1:])
+            if self.scanning and time.monotonic() >= following:
+                following = time.monotonic() + 0.1
+                self.report()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--extended", action="store_true")
+    parser.add_argument("--silent")
+    parser.add_argument("--refuse")
+    parser.add_argument("--log")
+    parser.add_argument("--count", type=int, default=-1)
+    Controller(parser.parse_args()).run()
+
+
+if __name__ == "__main__":
+    main()
