@@ -30,22 +30,25 @@ extension Command {
             return status
         }
         #if BlueZ
-            throw CommandError(.failed, "not yet")
-            report(path, json: arguments.has("--json"))
+            let lost = try MonitorCapture(path, adapter: arguments.value("--adapter")).run(
+                for: try arguments.duration())
+            report(path, json: arguments.has("--json"), lost: lost)
             return .done
         #else
             throw CommandError(.noRadio, "this program was built without the radio bluez", next: "--radio virtual")
         #endif
     }
 
-    private static func report(_ path: String, json: Bool) {
+    private static func report(_ path: String, json: Bool, lost: UInt32 = 0) {
         let reader = CaptureReader()
         var status = reader.open(path)
         while status >= 0 {
             status = reader.next { _, _ in }
             if status == 0 { break }
         }
-        let line: JSON = ["event": "summary", "file": .string(path), "records": JSON(reader.records)]
-        Output.standard.line(json ? line.text : "\(reader.records) records in \(sanitized(path))")
+        let line: JSON = [
+            "event": "summary", "file": .string(path), "records": JSON(reader.records), "lost": JSON(lost),
+        ]
+        Output.standard.line(json ? line.text : "\(reader.records) records in \(sanitized(path)), \(lost) lost")
     }
 }

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// The kernel's monitor channel into a file: every HCI packet of every controller, whoever sends it.
+#if BlueZ
+    import CTendon
+    import Tendon
+
+    /// A capture on this thread, by a loop of its own. The blocks live as long as the object.
+    final class MonitorCapture {
+        private let loop = CBlock<tendon_loop>()
+        private let file = CBlock<tendon_capture>()
+        private let monitor = CBlock<tendon_bluez_monitor>()
+        private var isStopping = false
+        private var isCreated = false
+        private var isOpen = false
+        private let path: String
+
+        init(_ path: String, adapter: String?) throws(CommandError) {
+            self.path = path
+            try check(tendon_loop_init(loop.pointer), .start)
+            let created = path.withCString { tendon_capture_create(file.pointer, $0, UInt32(TENDON_CAPTURE_MONITOR)) }
+            guard created >= 0 else {
+                throw CommandError(.failed, "\(sanitized(path)): \(text(tendon_status_text(created)))")
+            }
+            isCreated = true
+            let status: tendon_status
+            if let adapter {
+                status = adapter.withCString {
+                    tendon_bluez_monitor_open(monitor.pointer, loop.pointer, file.pointer, $0)
+                }
+            } else {
+                status = tendon_bluez_monitor_open(monitor.pointer, loop.pointer, file.pointer, nil)
+            }
+            try check(status, .openRadio)
+            isOpen = true
+        }
+
+        deinit {
+            if isOpen { tendon_bluez_monitor_close(monitor.pointer) }
+            if isCreated { _ = tendon_capture_close(file.pointer) }
+            tendon_loop_close(loop.pointer)
+        }
+
+        /// Until the time is over, a signal comes, or the file cannot be written. How many records the kernel lost.
+        func run(for milliseconds: UInt64?) throws(CommandError) -> UInt32 {
+            tendon_loop_on_wake(
+                loop.pointer, { context, _ in object(MonitorCapture.self, context).isStopping = true },
+                context(of: self))
+            let pointer = CSendable(loop.pointer)
+            Stop.shared.onRequest { tendon_loop_wake(pointer.value) }
+            let end = milliseconds.map { tendon_now_ms() + $0 } ?? .max
+            while !isStopping, tendon_now_ms() < end, file.pointer.pointee.status >= 0 {
+                try check(tendon_loop_step(loop.pointer, end), .receive)
+            }
+            let lost = tendon_bluez_monitor_lost(monitor.pointer)
+            tendon_bluez_monitor_close(monitor.pointer)
+            let closed = tendon_capture_close(file.pointer)
+            guard closed >= 0 else {
+                throw CommandError(.failed, "\(sanitized(path)): \(text(tendon_status_text(closed)))")
+            }
+            return lost
+        }
+
+        private func check(_ status: tendon_status, _ operation: TendonError.Operation) throws(CommandError) {
+            guard status >= 0 else { throw CommandError(TendonError(status: status, operation: operation)) }
+        }
+    }
+#endif
