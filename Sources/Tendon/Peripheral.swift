@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import CTendon
 
-/// A connected device. The link ends with the last reference to it.
+/// A connected device. The link ends with the last reference to it and to its sequences.
 ///
 /// ```swift
 /// let peripheral = try await central.connect(address)
@@ -19,7 +19,7 @@ public actor Peripheral {
     /// What a request is given when it does not say.
     public static let timeout: Duration = .seconds(5)
 
-    private nonisolated let core: PeripheralCore
+    nonisolated let core: PeripheralCore
     public nonisolated let address: Address
 
     public nonisolated var unownedExecutor: UnownedSerialExecutor { core.loop.asUnownedSerialExecutor() }
@@ -213,18 +213,18 @@ public actor Peripheral {
     ) async throws(TendonError) -> EventSequence<AttributeValue> {
         let handle = characteristic.handle.rawValue
         if let existing = core.subscription(handle) {
-            return EventSequence(core.listen(to: existing, capacity: capacity, policy: policy))
+            return EventSequence(core.listen(to: existing, capacity: capacity, policy: policy, for: self))
         }
         let descriptors = try await discoverDescriptors(of: characteristic, timeout: timeout)
         if let existing = core.subscription(handle) {
-            return EventSequence(core.listen(to: existing, capacity: capacity, policy: policy))
+            return EventSequence(core.listen(to: existing, capacity: capacity, policy: policy, for: self))
         }
         guard let cccd = descriptors.first(where: { $0.uuid.short == 0x2902 })?.handle.rawValue else {
             throw TendonError(status: Int32(TENDON_ERROR_NOT_FOUND), operation: .subscribe)
         }
         let subscription = PeripheralCore.Subscription(handle)
         core.add(subscription)
-        let queue = core.listen(to: subscription, capacity: capacity, policy: policy)
+        let queue = core.listen(to: subscription, capacity: capacity, policy: policy, for: self)
         do {
             try await Request(core, .subscribe).run(timeout: timeout) { done, context, now in
                 tendon_gatt_subscribe(

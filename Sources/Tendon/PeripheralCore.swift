@@ -158,15 +158,16 @@ final class PeripheralCore: @unchecked Sendable {
         subscriptions[subscription.handle] = subscription
     }
 
-    /// A queue fed by `subscription`; with the last one the peer is told to stop.
+    /// A queue fed by `subscription`, which keeps the link up; with the last one the peer is told to stop.
     func listen(
-        to subscription: Subscription, capacity: Int, policy: OverflowPolicy
+        to subscription: Subscription, capacity: Int, policy: OverflowPolicy, for owner: Peripheral
     ) -> EventQueue<AttributeValue> {
         let queue = EventQueue<AttributeValue>(loop, capacity: capacity, policy: policy)
         subscription.queues.append(queue)
-        queue.onTermination { [self, unowned queue] in
+        queue.onTermination { [owner, unowned queue] in
+            // The owner keeps the link up for as long as somebody listens.
             subscription.queues.removeAll { $0 === queue }
-            if subscription.queues.isEmpty { self.unsubscribe(subscription) }
+            if subscription.queues.isEmpty { owner.core.unsubscribe(subscription) }
         }
         return queue
     }
@@ -179,7 +180,7 @@ final class PeripheralCore: @unchecked Sendable {
         subscription.finish(nil)
     }
 
-    private func unsubscribe(_ subscription: Subscription) {
+    func unsubscribe(_ subscription: Subscription) {
         guard subscriptions[subscription.handle] === subscription else { return }
         subscriptions[subscription.handle] = nil
         retired.append(subscription)

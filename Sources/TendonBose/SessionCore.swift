@@ -167,30 +167,37 @@ final class SessionCore: @unchecked Sendable {
     }
 
     private func queue<Element>(
-        _ list: ReferenceWritableKeyPath<SessionCore, [EventQueue<Element>]>, _ capacity: Int, _ policy: OverflowPolicy
+        _ list: ReferenceWritableKeyPath<SessionCore, [EventQueue<Element>]>, _ capacity: Int, _ policy: OverflowPolicy,
+        _ lifetime: SessionLifetime
     ) -> EventSequence<Element> {
         let queue = EventQueue<Element>(loop, capacity: capacity, policy: policy)
         self[keyPath: list].append(queue)
-        queue.onTermination { [weak self, unowned queue] in
-            self?[keyPath: list].removeAll { $0 === queue }
+        queue.onTermination { [unowned queue] in
+            lifetime.core[keyPath: list].removeAll { $0 === queue }
         }
         return EventSequence(queue)
     }
 
-    func observeSamples(_ capacity: Int, _ policy: OverflowPolicy) -> EventSequence<SensorValue> {
-        queue(\.samples, capacity, policy)
+    func observeSamples(
+        _ capacity: Int, _ policy: OverflowPolicy, _ lifetime: SessionLifetime
+    ) -> EventSequence<SensorValue> {
+        queue(\.samples, capacity, policy, lifetime)
     }
 
-    func observeGestures(_ capacity: Int, _ policy: OverflowPolicy) -> EventSequence<GestureData> {
-        queue(\.gestures, capacity, policy)
+    func observeGestures(
+        _ capacity: Int, _ policy: OverflowPolicy, _ lifetime: SessionLifetime
+    ) -> EventSequence<GestureData> {
+        queue(\.gestures, capacity, policy, lifetime)
     }
 
-    func observeDevice(_ capacity: Int, _ policy: OverflowPolicy) -> EventSequence<WearableDeviceEvent> {
-        queue(\.deviceEvents, capacity, policy)
+    func observeDevice(
+        _ capacity: Int, _ policy: OverflowPolicy, _ lifetime: SessionLifetime
+    ) -> EventSequence<WearableDeviceEvent> {
+        queue(\.deviceEvents, capacity, policy, lifetime)
     }
 
-    func observeSession() -> EventSequence<WearableDeviceSessionEvent> {
-        queue(\.sessionEvents, 32, .dropOldest)
+    func observeSession(_ lifetime: SessionLifetime) -> EventSequence<WearableDeviceSessionEvent> {
+        queue(\.sessionEvents, 32, .dropOldest, lifetime)
     }
 
     private func finishDevice(_ error: TendonError?) {

@@ -14,12 +14,13 @@ public final class WearableDevice {
     /// As it advertises.
     public nonisolated let name: String?
     public nonisolated let address: Address
-    private let core: SessionCore
+    private let lifetime: SessionLifetime
+    private var core: SessionCore { lifetime.core }
 
-    init(core: SessionCore, name: String?) {
-        self.core = core
+    init(_ lifetime: SessionLifetime, name: String?) {
+        self.lifetime = lifetime
         self.name = name
-        address = core.address
+        address = lifetime.core.address
     }
 
     // MARK: What is known
@@ -156,14 +157,14 @@ public final class WearableDevice {
     }
 
     /// What happens on the device, from now until the session closes.
-    public var events: EventSequence<WearableDeviceEvent> { core.observeDevice(256, .dropNewest) }
+    public var events: EventSequence<WearableDeviceEvent> { core.observeDevice(256, .dropNewest, lifetime) }
     /// Samples, from now until the session closes.
     public var sensorData: EventSequence<SensorValue> { sensorData(capacity: 256) }
     public func sensorData(capacity: Int, policy: OverflowPolicy = .dropNewest) -> EventSequence<SensorValue> {
-        core.observeSamples(capacity, policy)
+        core.observeSamples(capacity, policy, lifetime)
     }
     /// Gestures, from now until the session closes.
-    public var gestureData: EventSequence<GestureData> { core.observeGestures(64, .dropNewest) }
+    public var gestureData: EventSequence<GestureData> { core.observeGestures(64, .dropNewest, lifetime) }
 
     // MARK: What goes over BMAP, whose format is not published
 

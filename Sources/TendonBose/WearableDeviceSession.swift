@@ -2,7 +2,19 @@
 import CTendon
 import Tendon
 
-/// A connection to a wearable. The link ends with the last reference to the session.
+/// Holds the link: it ends when session, device and their sequences are gone.
+final class SessionLifetime: Sendable {
+    let core: SessionCore
+
+    init(_ core: SessionCore) { self.core = core }
+
+    deinit {
+        let core = core
+        core.loop.post { core.abandon() }
+    }
+}
+
+/// A connection to a wearable. The link ends with the last reference to the session, its device and their sequences.
 ///
 /// ```swift
 /// session.delegate = self
@@ -13,21 +25,17 @@ public final class WearableDeviceSession {
     public weak var delegate: (any WearableDeviceSessionDelegate)?
     public weak var pairingDelegate: (any WearableDeviceSessionPairingDelegate)?
     public nonisolated let address: Address
-    let core: SessionCore
+    private let lifetime: SessionLifetime
     private let wearable: WearableDevice
+    var core: SessionCore { lifetime.core }
     /// The other end, when this program simulates it.
     public internal(set) var simulated: SimulatedWearable?
 
     init(core: SessionCore, name: String?) {
-        self.core = core
+        lifetime = SessionLifetime(core)
         address = core.address
-        wearable = WearableDevice(core: core, name: name)
+        wearable = WearableDevice(lifetime, name: name)
         core.session = self
-    }
-
-    deinit {
-        let core = core
-        core.loop.post { core.abandon() }
     }
 
     /// `nil` until the session was open once.
@@ -38,7 +46,7 @@ public final class WearableDeviceSession {
     public var stateName: String { String(cString: tendon_bose_state_name(core.state)) }
 
     /// What happens to the session, from now on.
-    public var events: EventSequence<WearableDeviceSessionEvent> { core.observeSession() }
+    public var events: EventSequence<WearableDeviceSessionEvent> { core.observeSession(lifetime) }
 
     /// Opens a closed session, any number of times; the delegate is told the outcome.
     public func open() throws(BoseWearableError) {

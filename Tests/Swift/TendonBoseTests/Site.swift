@@ -44,7 +44,9 @@ final class Site: Sendable {
 }
 
 /// Asks again until the answer is yes; fails the test after ten seconds.
-func eventually(_ what: Comment, _ question: () async throws -> Bool) async rethrows {
+func eventually(
+    _ what: Comment, isolation: isolated (any Actor)? = #isolation, _ question: () async throws -> Bool
+) async rethrows {
     let deadline = ContinuousClock.now + .seconds(10)
     while try await !question() {
         if ContinuousClock.now > deadline {

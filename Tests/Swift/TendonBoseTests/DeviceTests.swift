@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: MIT
+import Synchronization
+import Tendon
+import TendonBose
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct DeviceTests {
+    @TendonActor private func open(
+        _ site: Site, _ change: (inout BoseWearable.Configuration) -> Void = { _ in }
+    ) async throws -> (WearableDeviceSession, WearableDevice) {
+        let session = try await site.boseWearable(change).startConnection()
+        return (session, try #require(session.device))
+    }
+
+    @Test @TendonActor func whatTheDeviceSays() async throws {
+        let site = try await Site()
+        let (session, device) = try await open(site) { $0.firmwareChecker = { $0 == 0x402C && $1 == "1.0.0" ? .available : .unknown } }
+        #expect(session.isOpen)
+        let info = try #require(device.wearableDeviceInformation)
+        #expect(info.majorVersion == 4)
+        #expect(info.productID == 0x402C)
+        #expect(info.availableSensors == [.accelerometer, .gyroscope, .rotation, .gameRotation])
+        #expect(Set(info.availableGestures) == [.doubleTap, .headNod, .headShake, .input, .affirmative, .negative])
+        #expect(!info.deviceStatus.wearableSensorsServiceSuspended && info.deviceStatus.suspensionReason == nil)
+        let sensors = try #require(device.sensorInformation)
+        #expect(sensors.availableSensors == info.availableSensors)
+        #expect(sensors.availableSamplePeriods == [._320ms, ._160ms, ._80ms, ._40ms, ._20ms])
+        #expect(sensors.availableSamplePeriods(for: .magnetometer) == [])
+        #expect(sensors.scaledValueRange(for: .accelerometer) == -8...8)
+        #expect(sensors.rawValueRange(for: .rotation) == -16383...16383)
+        #expect(sensors.sampleLength(for: .rotation) == 10)
+        #expect(device.firmwareVersion.installed == "1.0.0" && device.firmwareVersion.update == .available)
+        #expect(device.deviceInformation.firmwareRevision == "1.0.0")
+        #expect(device.hasFocus)
+        #expect(throws: BoseWearableError.unsupported) { try device.changeName("x") }
+    }
+
+    @Test @TendonActor func aRequiredUpdateFailsTheConnection() async throws {
+        let site = try await Site()
+        await #expect(throws: BoseWearableError.firmwareUpdateRequired) {
+            try await open(site) { $0.firmwareChecker = { _, _ in .required } }
+        }
+        await eventually("the link is closed") { await site.wearable.connections == 0 }
+    }
+
+    @Test @TendonActor func configurationsAreWrittenWhole() async throws {
+        let site = try await Site()
+        let (_, device) = try await open(site)
+        #expect(device.sensorConfiguration?.enabledSensors == [])
+        try await device.configureSensors { configuration in
+            configuration.enable(sensor: .accelerometer, at: ._20ms)
+            configuration.enable(sensor: .rotation, at: ._40ms)
+            let refused = [
+                configuration.enable(sensor: .magnetometer, at: ._20ms), configuration.enable(sensor: .rotation, at: ._5ms),
+            ]
+            #expect(refused == [false, false])
+        }
+        await eventually("the configuration is read again") {
+            device.sensorConfiguration?.enabledSensors == [.accelerometer, .rotation]
+        }
+        let now = try #require(device.sensorConfiguration)
+        #expect(now.enabledSensorsSamplePeriod == ._40ms)
+        #expect(now.samplePeriod(for: .accelerometer) == ._40ms)
+        #expect(now.disabledSensors == [.gyroscope, .gameRotation])
+        #expect(now.isEnabled(sensor: .rotation) && !now.isEnabled(sensor: .gyroscope))
+        var copy = now
+        copy.enabledSensorsSamplePeriod = ._320ms
+        copy.disable(sensor: .accelerometer)
+        #expect(now.enabledSensors.count == 2)
+        device.changeSensorConfiguration(copy)
+        await eventually("the change arrives") {
+            device.sensorConfiguration?.samplePeriod(for: .rotation) == ._320ms
+        }
+        try await device.configureSensors { $0.disableAll() }
+        try await device.configureGestures { $0.set(gesture: .doubleTap, enabled: true) }
+        await eventually("gestures are on") { device.gestureConfiguration?.enabledGestures == [.doubleTap] }
+        try await device.configureGestures { $0.enableAll() }
+        await eventually("all are on") { device.gestureConfiguration?.enabledGestures.count == 6 }
+    }
+
+    @Test @TendonActor func eventsComeInOrder() async throws {
+        let site = try await Site()
+        let (_, device) = try await open(site)
+        var seen: [String] = []
+        let token = device.addEventListener { event in
+            switch event {
+            case .didWriteSensorConfiguration: seen.append("written")
+            case .didUpdateSensorConfiguration: seen.append("updated")
+            case .didFailToWriteSensorConfiguration(let error): seen.append("\(error)")
+            default: break
+            }
+        }
+        // The form without async, as a delegate would call it.
+        func enable() { device.configureSensors { $0.enable(sensor: .gyroscope, at: ._80ms) } }
+        enable()
+        await eventually("both events") { seen.starts(with: ["written", "updated"]) }
+        token.cancel()
+        await Loop.shared.run {}
+        let count = seen.count
+        try await device.configureSensors { $0.disableAll() }
+        #expect(seen.count == count)
+    }
+
+    @Test @TendonActor func listenersOnAnotherQueueKeepTheOrder() async throws {
+        let site = try await Site()
+        let (_, device) = try await open(site)
+        let seen = Mutex<[UInt16]>([])
+        let onMain = Mutex(true)
+        let token = device.addEventListener(queue: .main) { event in
+            guard case .didReceiveSensorData(let data) = event else { return }
+            onMain.withLock { $0 = $0 && !Loop.shared.isCurrent }
+            seen.withLock { $0 += data.values.map(\.timestamp) }
+        }
+        try await device.configureSensors { $0.enable(sensor: .gyroscope, at: ._20ms) }
+        await eventually("samples") { seen.withLock { $0.count } >= 10 }
+        #expect(onMain.withLock { $0 })
+        let times = seen.withLock { $0 }
+        #expect(zip(times, times.dropFirst()).allSatisfy { $1 &- $0 == 20 })
+        _ = token
+    }
+
+    private final class Handler: SensorDispatchHandler {
+        var calls: [String] = [] {
+            didSet { told(calls.last ?? "") }
+        }
+        let told: @Sendable (String) -> Void
+        init(_ told: @escaping @Sendable (String) -> Void) { self.told = told }
+
+        func receivedSensorData(_ data: SensorData) { calls.append("data") }
+        func receivedAccelerometer(vector: Vector, accuracy: VectorAccuracy, timestamp: SensorTimestamp) {
+            calls.append("accelerometer")
+        }
+        func receivedGameRotation(quaternion: Quaternion, timestamp: SensorTimestamp) { calls.append("game") }
+        func receivedGesture(type: GestureType, timestamp: SensorTimestamp) { calls.append("\(type)") }
+    }
+
+    @Test @TendonActor func dispatchCallsBackBeforeTheHandler() async throws {
+        let site = try await Site()
+        let (_, device) = try await open(site)
+        let order = Mutex<[String]>([])
+        let handler = Handler { call in order.withLock { $0.append(call) } }
+        let dispatch = SensorDispatch()
+        dispatch.handler = handler
+        dispatch.accelerometerCallback = { _, _, _ in
+            TendonActor.shared.assumeIsolated { _ in }
+            order.withLock { $0.append("callback") }
+        }
+        try await device.configureSensors {
+            $0.enable(sensor: .accelerometer, at: ._80ms)
+            $0.enable(sensor: .gameRotation, at: ._80ms)
+        }
+        try await device.configureGestures { $0.set(gesture: .headNod, enabled: true) }
+        await eventually("two samples a time") { handler.calls.contains("game") && handler.calls.contains("accelerometer") }
+        try await device.configureSensors { $0.disableAll() }
+        try await site.wearable.perform(.headNod)
+        await eventually("a gesture") { handler.calls.last == "head_nod" }
+        // The whole notification, then the callback, then the handler.
+        let calls = order.withLock { $0 }
+        let first = try #require(calls.firstIndex(of: "callback"))
+        #expect(calls[first + 1] == "accelerometer")
+        #expect(calls[..<first].contains("data"))
+    }
+
+    @Test @TendonActor func suspendAndResume() async throws {
+        let site = try await Site()
+        let (_, device) = try await open(site)
+        var reasons: [SuspensionReason?] = []
+        let token = device.addEventListener { event in
+            switch event {
+            case .didSuspendWearableSensorService(let reason): reasons.append(reason)
+            case .didResumeWearableSensorService: reasons.append(nil)
+            default: break
+            }
+        }
+        await site.wearable.suspend(.voicePersonalAssistant)
+        await eventually("suspended") { reasons == [.voicePersonalAssistant] }
+        #expect(device.wearableDeviceInformation?.deviceStatus.suspensionReason == .voicePersonalAssistant)
+        await #expect(throws: BoseWearableError.service(.wearableSensorServiceUnavailable)) {
+            try await device.configureSensors { $0.enable(sensor: .rotation, at: ._20ms) }
+        }
+        await site.wearable.resume()
+        await eventually("resumed") { reasons == [.voicePersonalAssistant, nil] }
+        try await device.configureSensors { $0.enable(sensor: .rotation, at: ._20ms) }
+        _ = token
+    }
+
+    @Test @TendonActor func malformedValuesAreReportedAndPassed() async throws {
+        let site = try await Site()
+        let (_, device) = try await open(site)
+        var rejected = 0
+        let token = device.addEventListener { event in
+            if case .didRejectValue = event { rejected += 1 }
+        }
+        await site.wearable.inject(.cutPayload, count: 2)
+        let samples = device.sensorData
+        try await device.configureSensors { $0.enable(sensor: .rotation, at: ._20ms) }
+        var count = 0
+        for try await _ in samples.timeout(.seconds(5)) {
+            count += 1
+            if count == 3 { break }
+        }
+        #expect(rejected == 2)
+        #expect(device.counters.malformed == 2)
+        _ = token
+    }
+
+    @Test @TendonActor func intents() async throws {
+        let site = try await Site()
+        let wearable = site.boseWearable()
+        let session = try await wearable.startConnection(
+            sensorIntent: SensorIntent(sensors: [.rotation], samplePeriods: [._20ms]),
+            gestureIntent: GestureIntent(gestures: [.doubleTap]))
+        let device = try #require(session.device)
+        try device.validateIntents(sensor: SensorIntent(sensors: [.gyroscope]), gesture: nil)
+        try device.validateIntents(sensor: nil, gesture: nil)
+        let lacking = #expect(throws: IntentsCheckFailed.self) {
+            try device.validateIntents(
+                sensor: SensorIntent(sensors: [.magnetometer, .rotation], samplePeriods: [._5ms]),
+                gesture: GestureIntent(gestures: [.touchAndHold]))
+        }
+        #expect(lacking?.missingSensors == [.magnetometer])
+        #expect(lacking?.missingSamplePeriods == [._5ms])
+        #expect(lacking?.missingGestures == [.touchAndHold])
+        await session.close()
+        let error = await #expect(throws: BoseWearableError.self) {
+            try await wearable.startConnection(sensorIntent: SensorIntent(sensors: [.magnetometer]))
+        }
+        guard case .intentsCheckFailed(let failed) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(failed.missingSensors == [.magnetometer])
+    }
+
+    @Test @TendonActor func sequencesEndWithTheSession() async throws {
+        let site = try await Site()
+        let (session, device) = try await open(site)
+        let samples = device.sensorData
+        await session.close()
+        for try await _ in samples {}
+        try await session.open()
+        let again = device.sensorData
+        await site.wearable.disconnectAll()
+        await #expect(throws: TendonError.self) { for try await _ in again {} }
+        await eventually("closed") { !session.isOpen }
+        try await session.open()
+        #expect(session.isOpen)
+    }
+}
