@@ -21,8 +21,9 @@ ROOMS = {
     "linux/bluez": {"base", "host", "linux", "bluez"},
 }
 FREESTANDING = ["base", "host", "motion", "devices", "simulate"]
-# errno.h is macros only, and taken only where the system has it.
-SYSTEM_HEADERS = {"stdbool.h", "stddef.h", "stdint.h", "string.h", "math.h", "float.h", "limits.h", "errno.h"}
+# errno.h is macros only, and taken only where the system has it; the last two are the compilers' vector types.
+SYSTEM_HEADERS = {"stdbool.h", "stddef.h", "stdint.h", "string.h", "math.h", "float.h", "limits.h", "errno.h",
+                  "emmintrin.h", "arm_neon.h"}
 MATH_ROOMS = {"motion", "devices", "simulate"}
 results = []
 

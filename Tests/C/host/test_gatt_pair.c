@@ -89,7 +89,8 @@ static bool pop(pipe_end *end, tendon_att_bearer *to, uint64_t now) {
 /* Carries PDUs until neither side has more to say. */
 static void run(pair *p) {
     for (unsigned i = 0; i < 20000; i++) {
-        bool moved = pop(&p->to_server, &p->server_bearer, p->now) | pop(&p->to_client, &p->client_bearer, p->now);
+        bool moved = pop(&p->to_server, &p->server_bearer, p->now);
+        moved = pop(&p->to_client, &p->client_bearer, p->now) || moved;
         if (p->to_server.refused) {
             p->to_server.refused = false;
             tendon_att_bearer_writable(&p->client_bearer, p->now);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A program as a user would write it against the installed library: version, status text, an open virtual radio. */
+#define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
