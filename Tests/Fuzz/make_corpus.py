@@ -166,6 +166,26 @@ def captures():
     yield head(1002)[:9]
 
 
+def management():
+    pdu = lambda code, data, index=0: struct.pack("<HHH", code, index, len(data)) + data
+    yield pdu(1, struct.pack("<HB", 0x0003, 0) + struct.pack("<HHH", 2, 0, 1), 0xFFFF)
+    yield pdu(1, struct.pack("<HB", 0x0004, 0) + h("060504030201 09 0f00 ffff0100 81020000 000000") + bytes(260))
+    yield pdu(2, struct.pack("<HB", 0x0005, 0x12))
+    yield pdu(6, struct.pack("<I", 0x281))
+    yield pdu(0xB, h("060504030201 02 00000000 0300 020106"))
+    yield pdu(0xC, h("060504030201 01 03"))
+    yield pdu(0xD, h("060504030201 02 04"))
+    yield pdu(4, b"") + b"\0"
+    yield pdu(3, b"\x01")[:-1]
+
+
+TEXTS = [text.encode() for text in (
+    "fdd2", "0xFDD2", "0000fdd2-0000-1000-8000-00805f9b34fb", "C0:FF:EE:01:02:03", "C0:FF:EE:01:02:03/random",
+    "# a commuter\nat 3s gesture double_tap\nat 4s malformed cut_payload 3\nat 250ms suspend voice_assistant\n"
+    "at 9.5s disconnect\nat 1m advertise off\nat 2m stop\n",
+    "at 1s pairing_mode on\nat 1s resume", "at x", "at 1s gesture", "at 86400001ms stop", "at 1s a b c d e f g h")]
+
+
 def main():
     write("att", ATT)
     write("att_items", [seed[:1] + (seed[1:2] if seed[:1] in (b"\x05", b"\x09", b"\x11") else b"\0") +
@@ -179,6 +199,8 @@ def main():
     write("bose_codec", bose_codec())
     write("bose_session", bose_sessions())
     write("capture", captures())
+    write("management", management())
+    write("text", TEXTS)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* What people type: UUIDs, addresses, scenario files. What parses prints to what parses to the same. */
+#include "fuzz.h"
+#include "tendon/simulate.h"
+
+static void uuid(const char *text, size_t size) {
+    tendon_uuid parsed, again;
+    char printed[TENDON_UUID_STRING_SIZE];
+    size_t offset = 0;
+    if (tendon_uuid_parse(text, size, &parsed, &offset) != TENDON_OK) {
+        FUZZ_CHECK(offset <= size);
+        return;
+    }
+    (void)tendon_uuid_format(&parsed, printed);
+    FUZZ_CHECK(tendon_uuid_parse(printed, TENDON_UUID_STRING_SIZE - 1, &again, NULL) == TENDON_OK);
+    FUZZ_CHECK(tendon_uuid_equal(&parsed, &again));
+}
+
+static void address(const char *text, size_t size) {
+    tendon_address parsed, again;
+    char printed[TENDON_ADDRESS_STRING_SIZE];
+    size_t offset = 0;
+    if (tendon_address_parse(text, size, &parsed, &offset) != TENDON_OK) {
+        FUZZ_CHECK(offset <= size);
+        return;
+    }
+    (void)tendon_address_format(&parsed, printed);
+    FUZZ_CHECK(tendon_address_parse(printed, TENDON_ADDRESS_STRING_SIZE - 1, &again, NULL) == TENDON_OK);
+    FUZZ_CHECK(memcmp(parsed.bytes, again.bytes, sizeof(parsed.bytes)) == 0);
+}
+
+static void scenario(const char *text, size_t size) {
+    static tendon_simulated_bose device;
+    tendon_scenario_event events[8];
+    tendon_scenario_error error;
+    FUZZ_CHECK(tendon_simulated_bose_init(&device, NULL) >= 0);
+    tendon_scenario_actor actor = tendon_simulated_bose_actor(&device);
+    tendon_status count = tendon_scenario_parse(text, size, &actor, events, 8, &error);
+    if (count < 0) {
+        return;
+    }
+    tendon_scenario run;
+    tendon_scenario_start(&run, events, (size_t)count, 1000);
+    uint64_t now = 1000;
+    for (int i = 0; i < 64 && now != UINT64_MAX; i++) {
+        (void)tendon_scenario_next(&run, now);
+        now = tendon_scenario_deadline(&run);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    uuid((const char *)data, size);
+    address((const char *)data, size);
+    scenario((const char *)data, size);
+    return 0;
+}
