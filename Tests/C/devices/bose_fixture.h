@@ -105,6 +105,8 @@ int fixture_teardown(void **state);
 /* Bytes from hex text, spaces allowed; returns their number. */
 size_t unhex(const char *text, uint8_t *out, size_t capacity);
 
+/* The device answers one request: writes the response to out (600 bytes), returns its length. */
+size_t fixture_answer(fixture *f, const uint8_t *pdu, size_t length, uint8_t *out);
 attribute *fixture_attribute(fixture *f, uint16_t handle);
 void fixture_set(fixture *f, uint16_t handle, const char *hex);
 void fixture_remove(fixture *f, uint16_t first, uint16_t last);

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* Sensor and gesture data of an open Bose session. */
+#include "bose_fixture.h"
+
+/* ---- data ---- */
+
+static void example_13_two_records(void **state) {
+    fixture *f = *state;
+    fixture_open(f);
+    f->event_count = 0;
+    f->now += 500;
+    fixture_notify(f, H_SENSOR_DATA, "0003e80010ffe0efff03 0103e80003fffd000101");
+    assert_int_equal(f->event_count, 3);
+    assert_int_equal(f->events[0].kind, TENDON_BOSE_EVENT_SENSOR_DATA);
+    assert_int_equal(f->events[0].length, 20);
+    assert_int_equal(f->events[1].kind, TENDON_BOSE_EVENT_SAMPLE);
+    assert_int_equal(f->events[1].sample.sensor_id, 0);
+    assert_int_equal(f->events[1].device_ms, 1000);
+    assert_int_equal(f->events[2].sample.sensor_id, 1);
+    assert_int_equal(f->session.counters.notifications, 1);
+    assert_int_equal(f->session.counters.samples, 2);
+}
+
+static void example_15_truncated(void **state) {
+    fixture *f = *state;
+    fixture_open(f);
+    f->event_count = 0;
+    fixture_notify(f, H_SENSOR_DATA, "0003e800000000f00003 0103e900");
+    assert_int_equal(f->event_count, 3);
+    assert_int_equal(f->events[2].kind, TENDON_BOSE_EVENT_MALFORMED);
+    assert_int_equal(f->events[2].status, TENDON_ERROR_TRUNCATED);
+    assert_int_equal(f->events[2].characteristic, TENDON_BOSE_SENSOR_DATA);
+    assert_int_equal(f->events[2].offset, 10);
+    assert_int_equal(f->session.counters.malformed, 1);
+    fixture_notify(f, H_SENSOR_DATA, "0003ea00000000f00003"); /* the next one is taken */
+    assert_int_equal(f->session.counters.samples, 2);
+}
+
+static void example_18_gesture(void **state) {
+    fixture *f = *state;
+    fixture_open(f);
+    fixture_notify(f, H_GESTURE_DATA, "c12710");
+    assert_int_equal(fixture_last(f, TENDON_BOSE_EVENT_GESTURE)->gesture.gesture_id, 0xC1);
+    assert_int_equal(fixture_last(f, TENDON_BOSE_EVENT_GESTURE)->device_ms, 10000);
+    fixture_notify(f, H_GESTURE_DATA, "e92711ff"); /* unknown, one byte long */
+    assert_int_equal(fixture_last(f, TENDON_BOSE_EVENT_GESTURE)->gesture.gesture_id, 0xE9);
+    fixture_notify(f, H_GESTURE_DATA, "c127");
+    assert_int_equal(f->session.counters.gestures, 2);
+    assert_int_equal(f->session.counters.malformed, 1);
+}
+
+static void skipped_records_are_counted(void **state) {
+    fixture *f = *state;
+    fixture_open(f);
+    fixture_notify(f, H_SENSOR_DATA, "0003e800000000f00009 0003e800000000f00001 0503e800000000f00001");
+    assert_int_equal(f->session.counters.skipped, 2); /* accuracy 9; a sensor without information */
+    assert_int_equal(f->session.counters.samples, 1);
+    fixture_notify(f, H_SENSOR_DATA, "");
+    assert_int_equal(f->session.counters.notifications, 2);
+    assert_int_equal(f->session.counters.malformed, 0);
+}
+
+static void data_before_information(void **unused) {
+    (void)unused;
+    for (int fixed = 0; fixed < 2; fixed++) {
+        void *state;
+        fixture_setup(&state);
+        fixture *f = state;
+        f->config.fixed_profile = fixed != 0;
+        fixture_init(f);
+        fixture_set(f, H_SENSORS, "");
+        fixture_open(f);
+        fixture_notify(f, H_SENSOR_DATA, "0003e800000000f00003");
+        assert_int_equal(f->session.counters.dropped, fixed ? 0 : 1);
+        assert_int_equal(f->session.counters.samples, fixed ? 1 : 0);
+        if (fixed) {
+            assert_true(fixture_last(f, TENDON_BOSE_EVENT_SAMPLE)->sample.vector.z == -1.0);
+        }
+        fixture_teardown(&state);
+    }
+}
+
+/* Notification before the CCCD write is answered: the session is not open yet, so it is dropped and counted (D09). */
+static void data_before_open_mal_D09(void **state) {
+    fixture *f = *state;
+    fixture_connect(f);
+    for (int i = 0; i < 200 && fixture_asked(f, 0x12, 0x1B) == 0; i++) {
+        f->answer_limit = 1;
+        fixture_run(f);
+    }
+    fixture_notify(f, H_SENSOR_DATA, "0003e800000000f00003");
+    assert_int_equal(f->session.counters.dropped, 1);
+    f->answer_limit = -1;
+    fixture_run(f);
+    assert_int_equal(f->session.state, TENDON_BOSE_OPEN);
+}
+
+static void close_in_sample(fixture *f, const tendon_bose_event *event) {
+    if (event->kind == TENDON_BOSE_EVENT_SAMPLE) {
+        tendon_bose_session_close(&f->session, f->now);
+    }
+}
+
+static void closed_in_the_middle_of_a_notification(void **state) {
+    fixture *f = *state;
+    fixture_open(f);
+    f->hook = close_in_sample;
+    fixture_notify(f, H_SENSOR_DATA, "0003e80010ffe0efff03 0103e80003fffd000101");
+    assert_int_equal(fixture_count(f, TENDON_BOSE_EVENT_SAMPLE), 1);
+    assert_true(f->disconnect_asked);
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        T(example_13_two_records),
+        T(example_15_truncated),
+        T(example_18_gesture),
+        T(skipped_records_are_counted),
+        cmocka_unit_test(data_before_information),
+        T(data_before_open_mal_D09),
+        T(closed_in_the_middle_of_a_notification),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/* The end of a Bose session: closing, lost links, what is left of an earlier opening. */
+#include "bose_fixture.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static tendon_bose_sensor_configuration enabled(fixture *f, uint8_t sensor, uint16_t period) {
+    tendon_bose_sensor_configuration configuration = f->session.sensor_configuration;
+    assert_int_equal(tendon_bose_enable_sensor(&configuration, sensor, period, &f->session.sensors), TENDON_OK);
+    return configuration;
+}
+
+static void configure(fixture *f, uint8_t sensor, uint16_t period) {
+    tendon_bose_sensor_configuration configuration = enabled(f, sensor, period);
+    assert_int_equal(tendon_bose_session_configure_sensors(&f->session, &configuration, f->now), TENDON_OK);
+}
+
+static void configure_gesture(fixture *f, uint8_t gesture, bool on) {
+    tendon_bose_gesture_configuration configuration = f->session.gesture_configuration;
+    assert_int_equal(tendon_bose_set_gesture(&configuration, gesture, on), TENDON_OK);
+    assert_int_equal(tendon_bose_session_configure_gestures(&f->session, &configuration, f->now), TENDON_OK);
+}
+
+static void assert_value(fixture *f, uint16_t handle, const char *hex) {
+    uint8_t bytes[64];
+    size_t length = unhex(hex, bytes, sizeof bytes);
+    assert_int_equal(fixture_attribute(f, handle)->length, length);
+    assert_memory_equal(fixture_attribute(f, handle)->value, bytes, length);
+}
+
+/* ---- closing ---- */
+
+static void closing_disables_what_we_enabled(void **state) {
+    fixture *f = *state;
+    fixture_set(f, H_SENSOR_CONFIG, "000028 010000 020000 030000"); /* sensor 0 is somebody else's */
+    fixture_open(f);
+    configure(f, 2, 40);
+    configure_gesture(f, 0x82, true);
+    fixture_run(f);
+    tendon_bose_session_close(&f->session, f->now);
+    assert_int_equal(f->session.state, TENDON_BOSE_CLOSING);
+    assert_false(f->disconnect_asked);
+    fixture_run(f);
+    assert_value(f, H_SENSOR_CONFIG, "000028 010000 020000 030000");
+    assert_value(f, H_GESTURE_CONFIG, "8100 8200 8300 c000 c100 c200");
+    assert_true(f->disconnect_asked);
+    fixture_disconnect_if_asked(f);
+    assert_int_equal(f->session.state, TENDON_BOSE_CLOSED);
+    assert_int_equal(fixture_count(f, TENDON_BOSE_EVENT_CLOSED), 1);
+    assert_int_equal(fixture_last(f, TENDON_BOSE_EVENT_CLOSED)->status, TENDON_OK);
+}
+
+static void closing_goes_on_when_the_device_refuses(void **state) {
+    fixture *f = *state;
+    fixture_open(f);
+    configure(f, 2, 40);
+    configure_gesture(f, 0x82, true);
+    fixture_run(f);
+    f->event_count = 0;
+    f->failure.opcode = 0x12;
+    f->failure.handle = H_SENSOR_CONFIG;
+    f->failure.code = 0x84;
+    tendon_bose_session_close(&f->session, f->now);
+    fixture_run(f);
+    assert_value(f, H_GESTURE_CONFIG, "8100 8200 8300 c000 c100 c200");
+    fixture_disconnect_if_asked(f);
+    assert_int_equal(f->event_count, 1);
+    assert_int_equal(f->events[0].kind, TENDON_BOSE_EVENT_CLOSED);
+}
+
+static void closing_a_device_that_is_mute(void **state) {
+    fixture *f = *state;
+    fixture_open(f);
+    configure(f, 2, 40);
+    fixture_run(f);
+    f->mute = true;
+    tendon_bose_session_close(&f->session, f->now);
+    fixture_advance(f, 4999);
+    assert_false(f->disconnect_asked);
+    fixture_advance(f, 1);
+    assert_true(f->disconnect_asked);
+    fixture_advance(f, 5000); /* and the link never says that it ended */
+    assert_int_equal(f->session.state, TENDON_BOSE_CLOSED);
+}
+
+static void writes_end_with_the_session(void **unused) {
+    (void)unused;
+    for (int closed = 0; closed < 2; closed++) {
+        void *state;
+        fixture_setup(&state);
+        fixture *f = state;
+        fixture_open(f);
+        f->event_count = 0;
+        f->mute = true;
+        configure(f, 0, 20);              /* on the air */
+        configure_gesture(f, 0x81, true); /* waits */
+        if (closed) {
+            tendon_bose_session_close(&f->session, f->now);
+            f->mute = false;
+            fixture_run(f);
+            fixture_disconnect_if_asked(f);
+            assert_int_equal(fixture_last(f, TENDON_BOSE_EVENT_GESTURE_CONFIGURATION_FAILED)->status,
+                             TENDON_ERROR_CANCELLED);
+            assert_int_equal(fixture_count(f, TENDON_BOSE_EVENT_SENSOR_CONFIGURATION_WRITTEN), 1);
+            assert_value(f, H_SENSOR_CONFIG, "000000 010000 020000 030000"); /* and was taken back */
+        } else {
+            fixture_lose(f, TENDON_RADIO_ERROR_OUT_OF_RANGE);
+            assert_int_equal(fixture_count(f, TENDON_BOSE_EVENT_SENSOR_CONFIGURATION_FAILED), 1);
+            assert_int_equal(fixture_last(f, TENDON_BOSE_EVENT_GESTURE_CONFIGURATION_FAILED)->status,
+                             TENDON_BOSE_ERROR_DEVICE_OUT_OF_RANGE);
+        }
+        assert_int_equal(f->events[f->event_count - 1].kind, TENDON_BOSE_EVENT_CLOSED);
+        fixture_teardown(&state);
+    }
+}
+
+static void why_a_link_was_lost(void **unused) {
+    (void)unused;
+    static const struct {
+        tendon_status reason, status;
+    } cases[] = {
+        {TENDON_RADIO_ERROR_PEER_CLOSED, TENDON_BOSE_ERROR_DISCONNECTED_BY_DEVICE},
+        {TENDON_ERROR_DISCONNECTED, TENDON_BOSE_ERROR_DISCONNECTED_BY_DEVICE},
+        {TENDON_HCI_ERROR(0x13), TENDON_BOSE_ERROR_DISCONNECTED_BY_DEVICE},
+        {TENDON_RADIO_ERROR_OUT_OF_RANGE, TENDON_BOSE_ERROR_DEVICE_OUT_OF_RANGE},
+        {TENDON_HCI_ERROR(0x08), TENDON_BOSE_ERROR_DEVICE_OUT_OF_RANGE},
+        {TENDON_GATT_ERROR_TRANSACTION_TIMEOUT, TENDON_BOSE_ERROR_DEVICE_OUT_OF_RANGE},
+        {TENDON_ERROR_TIMEOUT, TENDON_BOSE_ERROR_DEVICE_OUT_OF_RANGE},
+        {TENDON_RADIO_ERROR_ADAPTER_DOWN, TENDON_RADIO_ERROR_ADAPTER_DOWN},
+        {TENDON_ERROR_CANCELLED, TENDON_OK},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        void *state;
+        fixture_setup(&state);
+        fixture *f = state;
+        fixture_open(f);
+        fixture_lose(f, cases[i].reason);
+        assert_int_equal(fixture_last(f, TENDON_BOSE_EVENT_CLOSED)->status, cases[i].status);
+        fixture_teardown(&state);
+    }
+}
+
+/* ---- opened again ---- */
+
+static void a_stale_subscription_does_not_fire(void **state) {
+    fixture *f = *state;
+    fixture_open(f);
+    tendon_gatt_subscription old = {0};
+    for (size_t i = 0; i < sizeof f->subscriptions / sizeof f->subscriptions[0]; i++) {
+        if (f->subscriptions[i].value_handle == H_SENSOR_DATA) {
+            old = f->subscriptions[i];
+        }
+    }
+    assert_non_null(old.on_value);
+    fixture_lose(f, TENDON_RADIO_ERROR_PEER_CLOSED);
+    static const uint8_t record[] = {0x00, 0x03, 0xE8, 0x00, 0x00, 0x00, 0x00, 0xF0, 0x00, 0x03};
+    tendon_gatt_value value = {.handle = H_SENSOR_DATA, .value = record, .length = sizeof record};
+    old.on_value(old.context, &value, f->now);
+    assert_int_equal(f->session.counters.illegal_inputs, 1);
+    fixture_open(f);
+    old.on_value(old.context, &value, f->now);
+    assert_int_equal(f->session.counters.illegal_inputs, 2);
+    assert_int_equal(f->session.counters.samples, 0);
+    fixture_notify(f, H_SENSOR_DATA, "0003e800000000f00003"); /* the new one does */
+    assert_int_equal(f->session.counters.samples, 1);
+}
+
+/* I08: the answer to an operation of an earlier opening, whose id is in use again. */
+static void i08_a_stale_completion_does_not_fire(void **state) {
+    fixture *f = *state;
+    fixture_open(f);
+    f->mute = true;
+    configure(f, 0, 20);
+    tendon_gatt_request old = {0};
+    for (size_t i = 0; i < sizeof f->requests / sizeof f->requests[0]; i++) {
+        if (f->requests[i].id != 0) {
+            old = f->requests[i];
+        }
+    }
+    assert_non_null(old.done);
+    fixture_lose(f, TENDON_RADIO_ERROR_PEER_CLOSED);
+    f->mute = false;
+    fixture_open(f);
+    f->mute = true;
+    configure(f, 1, 40);
+    f->event_count = 0;
+    tendon_gatt_result result = {.request = f->session.work.request, .status = TENDON_OK};
+    old.done(old.context, &result);
+    assert_int_equal(f->event_count, 0);
+    assert_int_equal(f->session.counters.illegal_inputs, 1);
+    f->mute = false;
+    fixture_run(f);
+    assert_int_equal(fixture_count(f, TENDON_BOSE_EVENT_SENSOR_CONFIGURATION_WRITTEN), 1);
+}
+
+static void opens_a_hundred_times(void **state) {
+    fixture *f = *state;
+    for (int i = 0; i < 100; i++) {
+        f->event_count = 0;
+        fixture_open(f);
+        fixture_notify(f, H_SENSOR_DATA, "00 0000 00000000f000 03");
+        assert_int_equal(fixture_last(f, TENDON_BOSE_EVENT_SAMPLE)->device_ms, 0); /* the clock begins anew */
+        fixture_notify(f, H_SENSOR_DATA, "00 8000 00000000f000 03");
+        tendon_bose_session_close(&f->session, f->now);
+        fixture_run(f);
+        fixture_disconnect_if_asked(f);
+        assert_int_equal(f->session.state, TENDON_BOSE_CLOSED);
+    }
+    assert_int_equal(f->session.counters.illegal_inputs, 0);
+}
+
+static tendon_status refuse_to_send(void *context, const uint8_t *pdu, size_t length) {
+    (void)context;
+    (void)pdu;
+    (void)length;
+    return TENDON_ERROR_DISCONNECTED;
+}
+
+static void a_send_that_fails(void **state) {
+    fixture *f = *state;
+    fixture_open(f);
+    f->bearer.io.send = refuse_to_send;
+    f->event_count = 0;
+    tendon_bose_sensor_configuration configuration = enabled(f, 0, 20);
+    (void)tendon_bose_session_configure_sensors(&f->session, &configuration, f->now);
+    assert_int_equal(fixture_count(f, TENDON_BOSE_EVENT_SENSOR_CONFIGURATION_FAILED), 1);
+    fixture_lose(f, TENDON_ERROR_DISCONNECTED);
+    assert_int_equal(fixture_count(f, TENDON_BOSE_EVENT_SENSOR_CONFIGURATION_FAILED), 1);
+    assert_int_equal(fixture_last(f, TENDON_BOSE_EVENT_CLOSED)->status, TENDON_BOSE_ERROR_DISCONNECTED_BY_DEVICE);
+}
+
+/* A link in memory: the answer comes before the sending call returns. */
+static void a_link_that_answers_at_once(void **state) {
+    fixture *f = *state;
+    f->at_once = true;
+    fixture_connect(f);
+    assert_int_equal(f->session.state, TENDON_BOSE_OPEN);
+    configure(f, 2, 40);
+    configure_gesture(f, 0x82, true);
+    assert_value(f, H_SENSOR_CONFIG, "000000 010000 020028 030000");
+    assert_value(f, H_GESTURE_CONFIG, "8100 8201 8300 c000 c100 c200");
+    assert_int_equal(fixture_count(f, TENDON_BOSE_EVENT_SENSOR_CONFIGURATION_WRITTEN), 1);
+    tendon_bose_session_close(&f->session, f->now);
+    assert_value(f, H_SENSOR_CONFIG, "000000 010000 020000 030000");
+    assert_true(f->disconnect_asked);
+    fixture_disconnect_if_asked(f);
+    assert_int_equal(f->session.state, TENDON_BOSE_CLOSED);
+    assert_int_equal(f->session.counters.illegal_inputs, 0);
+}
+
+static void memory_budget(void **state) {
+    (void)state;
+    assert_true(sizeof(tendon_bose_session) <= 2048);
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        T(closing_disables_what_we_enabled),
+        T(closing_goes_on_when_the_device_refuses),
+        T(closing_a_device_that_is_mute),
+        cmocka_unit_test(writes_end_with_the_session),
+        cmocka_unit_test(why_a_link_was_lost),
+        T(a_stale_subscription_does_not_fire),
+        T(i08_a_stale_completion_does_not_fire),
+        T(opens_a_hundred_times),
+        T(a_send_that_fails),
+        T(a_link_that_answers_at_once),
+        cmocka_unit_test(memory_budget),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
