@@ -277,6 +277,20 @@ static void flags_tell_what_an_h1_record_is(void **state) {
     }
 }
 
+static void times_before_1970_are_0(void **state) {
+    (void)state;
+    static const char *const times[] = {"0000000000000000", "00dcddb30f2f7fff", "00dcddb30f2f8000", "00dcddb30f2f8001"};
+    for (int i = 0; i < 4; i++) {
+        char hex[128];
+        snprintf(hex, sizeof hex, "00000001 00000001 00000001 00000000 %s 04", times[i]);
+        block b = block_hex(hex);
+        tendon_capture_record record;
+        assert_int_equal(tendon_capture_decode_record(TENDON_CAPTURE_H4, b.data, b.length, &record, NULL), 25);
+        assert_true(record.unix_us == (i == 3 ? 1 : 0));
+        free(b.data);
+    }
+}
+
 /* encode(decode(x)) = x and the other way round, over random records. */
 static void records_survive_a_round_trip(void **state) {
     (void)state;
@@ -577,6 +591,7 @@ int main(void) {
         cmocka_unit_test(mal_headers),
         cmocka_unit_test(mal_records),
         cmocka_unit_test(flags_tell_what_an_h1_record_is),
+        cmocka_unit_test(times_before_1970_are_0),
         cmocka_unit_test(records_survive_a_round_trip),
         cmocka_unit_test(what_a_datalink_cannot_hold_is_refused),
         cmocka_unit_test(full_disk_is_told_and_stays_told),

@@ -425,6 +425,8 @@ static void silent_peer_costs_the_link_after_30_s(void **state) {
     (void)state;
     bench *b = bench_open(false);
     up(b);
+    assert_int_equal(tendon_loop_step(&b->loop, 0), TENDON_OK);
+    assert_true(b->connection.timer.deadline == UINT64_MAX);
     uint64_t now = tendon_now_ms();
     assert_true(tendon_gatt_read(b->client, 3, on_read, b, now) > 0);
     assert_int_equal(tendon_loop_step(&b->loop, 0), TENDON_OK);
