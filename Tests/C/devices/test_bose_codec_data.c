@@ -398,7 +398,7 @@ static void random_bytes_never_stall(void **state) {
     dice d = {11};
     tendon_bose_sensor_information all = information_of(ALL);
     for (int i = 0; i < 20000; i++) {
-        block b = block_random(&d, roll(&d) % 60);
+        block b = block_random(&d, (size_t)(roll(&d) % 60));
         for (size_t at = 0; at < b.length; at += 5) {
             b.data[at] &= 0x0F; /* ids that exist, often */
         }
