@@ -16,12 +16,9 @@
 #if defined(EBADFD)
 #define TENDON_ERRNO_LINUX_LIST(X)                                                                                     \
     X(EBADFD, "the socket is in a bad state")                                                                          \
-    X(ENODATA, "no data available")                                                                                    \
     X(ERFKILL, "switched off by rfkill")                                                                               \
     X(ESHUTDOWN, "the transport endpoint was shut down")                                                               \
-    X(EHOSTDOWN, "the remote side is down")                                                                            \
-    X(ENOKEY, "a required key is not available")                                                                       \
-    X(EKEYREJECTED, "the key was rejected")
+    X(EHOSTDOWN, "the remote side is down")
 #else
 #define TENDON_ERRNO_LINUX_LIST(X)
 #endif
@@ -30,7 +27,6 @@
 #define TENDON_ERRNO_LIST(X)                                                                                           \
     X(EPERM, "operation not permitted: a capability is missing")                                                       \
     X(ENOENT, "no such file or directory")                                                                             \
-    X(EINTR, "interrupted by a signal")                                                                                \
     X(EIO, "input or output error")                                                                                    \
     X(EBADF, "bad file descriptor")                                                                                    \
     X(EAGAIN, "the resource is not available just now")                                                                \
@@ -39,37 +35,27 @@
     X(EBUSY, "device or resource busy")                                                                                \
     X(EEXIST, "it exists already")                                                                                     \
     X(ENODEV, "no such device")                                                                                        \
-    X(ENOTDIR, "not a directory")                                                                                      \
-    X(EISDIR, "is a directory")                                                                                        \
     X(EINVAL, "invalid argument")                                                                                      \
-    X(ENFILE, "too many open files on this system")                                                                    \
     X(EMFILE, "too many open files in this process")                                                                   \
-    X(EFBIG, "the file is too large")                                                                                  \
     X(ENOSPC, "no space left on the device")                                                                           \
     X(EROFS, "read-only file system")                                                                                  \
     X(EPIPE, "the other end is closed")                                                                                \
     X(ENAMETOOLONG, "the name is too long")                                                                            \
     X(ENOSYS, "the kernel has no such function")                                                                       \
-    X(EPROTO, "protocol error")                                                                                        \
-    X(EBADMSG, "bad message")                                                                                          \
     X(EMSGSIZE, "the message is too long")                                                                             \
     X(EPROTONOSUPPORT, "the kernel does not support the protocol")                                                     \
     X(EOPNOTSUPP, "operation not supported")                                                                           \
     X(EAFNOSUPPORT, "the kernel does not support the address family")                                                  \
     X(EADDRINUSE, "the address is in use")                                                                             \
-    X(EADDRNOTAVAIL, "the address is not available")                                                                   \
     X(ENETDOWN, "the network or adapter is down")                                                                      \
-    X(ENETUNREACH, "the network cannot be reached")                                                                    \
     X(ECONNABORTED, "the connection was aborted")                                                                      \
     X(ECONNRESET, "the connection was reset by the other side")                                                        \
     X(ENOBUFS, "no buffer space available")                                                                            \
-    X(EISCONN, "connected already")                                                                                    \
     X(ENOTCONN, "not connected")                                                                                       \
     X(ETIMEDOUT, "the connection timed out")                                                                           \
     X(ECONNREFUSED, "the connection was refused")                                                                      \
     X(EHOSTUNREACH, "the other side cannot be reached")                                                                \
     X(EALREADY, "the operation is under way already")                                                                  \
-    X(EINPROGRESS, "the operation has begun")                                                                          \
     X(ECANCELED, "the operation was cancelled")                                                                        \
     TENDON_ERRNO_LINUX_LIST(X)
 #else

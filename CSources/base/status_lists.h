@@ -76,19 +76,6 @@
     X(0x44, OPERATION_CANCELLED_BY_HOST, "operation cancelled by the host")                                            \
     X(0x45, PACKET_TOO_LONG, "packet too long")
 
-/* Core Spec Vol 3 Part A 4.23 and 4.26: results of LE and enhanced credit based connection requests. */
-#define TENDON_L2CAP_CODE_LIST(X)                                                                                      \
-    X(0x02, PSM_NOT_SUPPORTED, "the peer does not serve this PSM")                                                     \
-    X(0x04, NO_RESOURCES, "no resources available")                                                                    \
-    X(0x05, INSUFFICIENT_AUTHENTICATION, "the channel needs authentication")                                           \
-    X(0x06, INSUFFICIENT_AUTHORIZATION, "the channel needs authorization")                                             \
-    X(0x07, KEY_SIZE_TOO_SHORT, "the encryption key of the link is too short")                                         \
-    X(0x08, INSUFFICIENT_ENCRYPTION, "the channel needs encryption")                                                   \
-    X(0x09, INVALID_SOURCE_CID, "invalid source channel")                                                              \
-    X(0x0A, SOURCE_CID_IN_USE, "the source channel is in use")                                                         \
-    X(0x0B, UNACCEPTABLE_PARAMETERS, "unacceptable parameters")                                                        \
-    X(0x0C, INVALID_PARAMETERS, "invalid parameters")
-
 /* Status of a command on the kernel's management socket. */
 #define TENDON_MANAGEMENT_CODE_LIST(X)                                                                                 \
     X(0x01, UNKNOWN_COMMAND, "the kernel does not know the command")                                                   \

@@ -12,9 +12,6 @@
 #define HCI_CASE(code, name, text)                                                                                     \
     case code:                                                                                                         \
         return "HCI_" #name;
-#define L2CAP_CASE(code, name, text)                                                                                   \
-    case code:                                                                                                         \
-        return "L2CAP_" #name;
 #define MANAGEMENT_CASE(code, name, text)                                                                              \
     case code:                                                                                                         \
         return "MANAGEMENT_" #name;
@@ -35,14 +32,6 @@ static const char *hci_name(uint8_t code) {
         TENDON_HCI_CODE_LIST(HCI_CASE)
     default:
         return "HCI_ERROR";
-    }
-}
-
-static const char *l2cap_name(uint8_t code) {
-    switch (code) {
-        TENDON_L2CAP_CODE_LIST(L2CAP_CASE)
-    default:
-        return "L2CAP_ERROR";
     }
 }
 
@@ -95,7 +84,7 @@ const char *tendon_status_name(tendon_status status) {
     case TENDON_LAYER_HCI:
         return hci_name(code);
     case TENDON_LAYER_L2CAP:
-        return l2cap_name(code);
+        return "L2CAP_ERROR"; /* the kernel speaks errno for it, so that its results are rare */
     case TENDON_LAYER_MANAGEMENT:
         return management_name(code);
     case TENDON_LAYER_SYSTEM:

@@ -30,14 +30,6 @@ static const char *hci_text(uint8_t code) {
     }
 }
 
-static const char *l2cap_text(uint8_t code) {
-    switch (code) {
-        TENDON_L2CAP_CODE_LIST(CODE_CASE)
-    default:
-        return "an L2CAP result that this version does not know";
-    }
-}
-
 static const char *management_text(uint8_t code) {
     switch (code) {
         TENDON_MANAGEMENT_CODE_LIST(CODE_CASE)
@@ -65,7 +57,7 @@ const char *tendon_status_text(tendon_status status) {
     case TENDON_LAYER_HCI:
         return hci_text(code);
     case TENDON_LAYER_L2CAP:
-        return l2cap_text(code);
+        return "an L2CAP error, see its code";
     case TENDON_LAYER_MANAGEMENT:
         return management_text(code);
     case TENDON_LAYER_SYSTEM:
