@@ -67,7 +67,7 @@ package final class EventQueue<Element: Sendable>: @unchecked Sendable {
     let loop: Loop
     private let policy: OverflowPolicy
     private var ring: Ring<Element>
-    private var waiter: Waiter?
+    private let parking: Parking
     private var ticket: UInt64 = 0
     private var timer: LoopTimer?
     private var timedOut = false
@@ -80,6 +80,7 @@ package final class EventQueue<Element: Sendable>: @unchecked Sendable {
         self.loop = loop
         self.policy = policy
         ring = Ring(capacity: capacity)
+        parking = Parking(loop)
     }
 
     package var dropped: UInt64 { dropCount.load(ordering: .relaxed) }
@@ -115,10 +116,7 @@ package final class EventQueue<Element: Sendable>: @unchecked Sendable {
     }
 
     private func wake() {
-        guard let waiter else { return }
-        self.waiter = nil
-        timer?.deadline = .max
-        waiter.resume()
+        if parking.resume() { timer?.deadline = .max }
     }
 
     func pop() -> Element? { ring.pop() }
@@ -147,12 +145,10 @@ package final class EventQueue<Element: Sendable>: @unchecked Sendable {
     private func wait(_ patience: Patience, isolation: isolated (any Actor)? = #isolation) async {
         ticket &+= 1
         let ticket = ticket
+        if patience.isLimited { arm(patience) }
         await withTaskCancellationHandler {
-            await Waiter.suspend { waiter in
-                precondition(self.waiter == nil, "an event sequence has one consumer at a time")
-                self.waiter = waiter
-                if patience.isLimited { self.arm(patience) }
-            }
+            _ = isolation  // Only a closure that captures it stays on the loop.
+            await parking.wait()
         } onCancel: {
             self.loop.post { if self.ticket == ticket { self.wake() } }
         }

@@ -71,7 +71,8 @@ public struct EventSequence<Element: Sendable>: AsyncSequence, Sendable {
         }
 
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(TendonError) -> Element? {
-            if handle.queue.loop.isCurrent {
+            // Without an actor the caller may be about to leave the thread.
+            if actor != nil, handle.queue.loop.isCurrent {
                 return try await handle.queue.next(patience, isolation: actor)
             }
             let batch = batch ?? EventBatch()

@@ -8,7 +8,7 @@ final class PeripheralCore: @unchecked Sendable {
     let address: Address
     let block = CBlock<tendon_connection>()
     private(set) var state = Peripheral.State.disconnected(nil)
-    private var waiters: [Waiter] = []
+    private var waiters: [Parking] = []
     private var states: [EventQueue<Peripheral.State>] = []
     private var subscriptions: [UInt16: Subscription] = [:]
     /// Whose callbacks may still be in the C core's table.
@@ -111,7 +111,9 @@ final class PeripheralCore: @unchecked Sendable {
 
     /// Suspends until the state changes.
     func change(isolation: isolated (any Actor)? = #isolation) async {
-        await Waiter.suspend { self.waiters.append($0) }
+        let parking = Parking(loop)
+        waiters.append(parking)
+        await parking.wait()
     }
 
     func observe() -> EventQueue<Peripheral.State> {

@@ -7,7 +7,7 @@ final class Request: @unchecked Sendable {
     private let core: PeripheralCore
     private let operation: TendonError.Operation
     private var id: UInt32 = 0
-    private var waiter: Waiter?
+    private let parking: Parking
     private var isDone = false
     private(set) var status: tendon_status = 0
     private(set) var handle: UInt16 = 0
@@ -17,6 +17,7 @@ final class Request: @unchecked Sendable {
     init(_ core: PeripheralCore, _ operation: TendonError.Operation) {
         self.core = core
         self.operation = operation
+        parking = Parking(core.loop)
     }
 
     static let done: tendon_gatt_done = { context, result in
@@ -30,8 +31,7 @@ final class Request: @unchecked Sendable {
         count = result.count
         value = copied(result.value, result.length)
         isDone = true
-        waiter?.resume()
-        waiter = nil
+        parking.resume()
     }
 
     /// Starts with `start`, which gets the context for `done`, and waits. A full table is no error here: `count` says
@@ -54,9 +54,8 @@ final class Request: @unchecked Sendable {
         }
         core.refresh()
         await withTaskCancellationHandler {
-            await Waiter.suspend { waiter in
-                if isDone { waiter.resume() } else { self.waiter = waiter }
-            }
+            _ = isolation  // Only a closure that captures it stays on the loop.
+            if !isDone { await parking.wait() }
         } onCancel: {
             core.loop.post { self.cancel() }
         }

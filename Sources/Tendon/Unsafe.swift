@@ -229,22 +229,6 @@ extension AttributeValue {
     }
 }
 
-/// Somebody who waits. Resumed exactly once.
-package struct Waiter: Sendable {
-    private let continuation: UnsafeContinuation<Void, Never>
-
-    package func resume() {
-        continuation.resume()
-    }
-
-    /// Suspends the caller until `resume()` of what `body` gets. No allocation outside the task's own memory.
-    package static func suspend(
-        isolation: isolated (any Actor)? = #isolation, _ body: (Waiter) -> Void
-    ) async {
-        await withUnsafeContinuation { body(Waiter(continuation: $0)) }
-    }
-}
-
 extension TendonActor {
     /// Runs `body` as isolated to this actor, which the caller's thread must be: for C callbacks.
     package static func assumeIsolated<Result: Sendable>(_ body: @TendonActor () throws -> Result) rethrows -> Result {

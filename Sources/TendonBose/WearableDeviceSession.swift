@@ -61,7 +61,7 @@ public final class WearableDeviceSession {
     public func open() async throws(BoseWearableError) {
         var events = events.makeAsyncIterator()
         try (open as () throws(BoseWearableError) -> Void)()
-        while let event = try? await events.next() {
+        while let event = try? await events.next(isolation: TendonActor.shared) {
             switch event {
             case .didOpen: return
             case .didFailToOpen(let error): throw error
@@ -82,7 +82,7 @@ public final class WearableDeviceSession {
         guard core.state != TENDON_BOSE_CLOSED else { return }
         var events = events.makeAsyncIterator()
         core.close()
-        while core.state != TENDON_BOSE_CLOSED, (try? await events.next()) != nil {}
+        while core.state != TENDON_BOSE_CLOSED, (try? await events.next(isolation: TendonActor.shared)) != nil {}
     }
 
     func deliver(_ event: WearableDeviceSessionEvent) {

@@ -15,7 +15,9 @@ struct DeviceTests {
 
     @Test @TendonActor func whatTheDeviceSays() async throws {
         let site = try await Site()
-        let (session, device) = try await open(site) { $0.firmwareChecker = { $0 == 0x402C && $1 == "1.0.0" ? .available : .unknown } }
+        let (session, device) = try await open(site) {
+            $0.firmwareChecker = { $0 == 0x402C && $1 == "1.0.0" ? .available : .unknown }
+        }
         #expect(session.isOpen)
         let info = try #require(device.wearableDeviceInformation)
         #expect(info.majorVersion == 4)
@@ -52,7 +54,8 @@ struct DeviceTests {
             configuration.enable(sensor: .accelerometer, at: ._20ms)
             configuration.enable(sensor: .rotation, at: ._40ms)
             let refused = [
-                configuration.enable(sensor: .magnetometer, at: ._20ms), configuration.enable(sensor: .rotation, at: ._5ms),
+                configuration.enable(sensor: .magnetometer, at: ._20ms),
+                configuration.enable(sensor: .rotation, at: ._5ms),
             ]
             #expect(refused == [false, false])
         }
@@ -151,7 +154,9 @@ struct DeviceTests {
             $0.enable(sensor: .gameRotation, at: ._80ms)
         }
         try await device.configureGestures { $0.set(gesture: .headNod, enabled: true) }
-        await eventually("two samples a time") { handler.calls.contains("game") && handler.calls.contains("accelerometer") }
+        await eventually("two samples a time") {
+            handler.calls.contains("game") && handler.calls.contains("accelerometer")
+        }
         try await device.configureSensors { $0.disableAll() }
         try await site.wearable.perform(.headNod)
         await eventually("a gesture") { handler.calls.last == "head_nod" }

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+
+/// A place where one task of the loop waits, until `resume()`.
+///
+/// A continuation would be resumed on the global pool, which hops back to the loop: two hops for each wait. Here the
+/// task moves to an actor whose executor keeps the job instead of running it; resuming hands the job to the loop.
+/// Nothing is allocated while waiting. For the loop's thread.
+package final class Parking: @unchecked Sendable {
+    // Touched on the loop's thread alone.
+    private let place: Place
+
+    package init(_ loop: Loop) {
+        place = Place(loop)
+    }
+
+    package var isOccupied: Bool { place.attendant.job != nil }
+
+    /// Waits. From the loop's thread only, one task at a time.
+    package func wait(isolation: isolated (any Actor)? = #isolation) async {
+        precondition(!isOccupied, "one task waits here at a time")
+        await place.enter()
+    }
+
+    /// Lets the task that waits go on, soon; true when there was one.
+    @discardableResult
+    package func resume() -> Bool {
+        guard let job = place.attendant.job else { return false }
+        place.attendant.job = nil
+        place.attendant.loop.core.enqueue(.job(job))
+        return true
+    }
+
+    private actor Place {
+        nonisolated let attendant: Attendant
+        nonisolated var unownedExecutor: UnownedSerialExecutor { attendant.asUnownedSerialExecutor() }
+
+        init(_ loop: Loop) { attendant = Attendant(loop) }
+
+        /// Who gets here was resumed.
+        func enter() {}
+    }
+
+    private final class Attendant: SerialExecutor, @unchecked Sendable {
+        // Touched on the loop's thread alone.
+        let loop: Loop
+        var job: UnownedJob?
+
+        init(_ loop: Loop) { self.loop = loop }
+
+        func enqueue(_ job: consuming ExecutorJob) {
+            loop.checkIsolated()
+            self.job = UnownedJob(job)
+        }
+
+        func checkIsolated() { loop.checkIsolated() }
+    }
+}
