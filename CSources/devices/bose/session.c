@@ -430,6 +430,17 @@ tendon_status tendon_bose_session_configure_sensors(tendon_bose_session *session
     return TENDON_OK;
 }
 
+tendon_status tendon_bose_session_enable(tendon_bose_session *session, uint8_t sensor_id, uint16_t period_ms,
+                                         uint64_t now) {
+    tendon_bose_sensor_configuration changed = session->sensor_configuration;
+    tendon_status status = TENDON_OK;
+    if (session->has_sensor_configuration) {
+        status =
+            tendon_bose_enable_sensor(&changed, sensor_id, period_ms, session->has_sensors ? &session->sensors : NULL);
+    }
+    return status < 0 ? status : tendon_bose_session_configure_sensors(session, &changed, now);
+}
+
 tendon_status tendon_bose_session_configure_gestures(tendon_bose_session *session,
                                                      const tendon_bose_gesture_configuration *configuration,
                                                      uint64_t now) {

@@ -200,6 +200,17 @@ static void other_lists_are_refused(void **state) {
                      TENDON_ERROR_INVALID_ARGUMENT);
 }
 
+static void one_sensor_is_enabled_in_the_last_list(void **state) {
+    fixture *f = *state;
+    assert_int_equal(tendon_bose_session_enable(&f->session, 2, 40, f->now), TENDON_ERROR_WRONG_STATE);
+    fixture_open(f);
+    assert_int_equal(tendon_bose_session_enable(&f->session, 9, 40, f->now), TENDON_BOSE_ERROR_UNKNOWN_SENSOR);
+    assert_int_equal(tendon_bose_session_enable(&f->session, 2, 41, f->now), TENDON_BOSE_ERROR_INVALID_PERIOD);
+    assert_int_equal(tendon_bose_session_enable(&f->session, 2, 40, f->now), TENDON_OK);
+    fixture_run(f);
+    assert_value(f, H_SENSOR_CONFIG, "000000010000020028030000");
+}
+
 /* 17 entries are more than our table: they are shown in part and never written. */
 static void a_list_that_we_hold_in_part(void **state) {
     fixture *f = *state;
@@ -377,6 +388,7 @@ int main(void) {
         T(a_long_list_at_mtu_23),
         T(a_reread_that_cannot_be_parsed),
         T(other_lists_are_refused),
+        T(one_sensor_is_enabled_in_the_last_list),
         T(a_list_that_we_hold_in_part),
         T(somebody_else_changes_the_configuration),
         T(refresh_reads_again),

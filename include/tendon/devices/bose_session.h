@@ -216,6 +216,10 @@ tendon_status tendon_bose_session_close(tendon_bose_session *session, uint64_t n
 tendon_status tendon_bose_session_configure_sensors(tendon_bose_session *session,
                                                     const tendon_bose_sensor_configuration *configuration,
                                                     uint64_t now);
+/** Enables one sensor at @p period_ms in the last known configuration and writes that; errors as above and those of
+ * tendon_bose_enable_sensor(). */
+tendon_status tendon_bose_session_enable(tendon_bose_session *session, uint8_t sensor_id, uint16_t period_ms,
+                                         uint64_t now);
 tendon_status tendon_bose_session_configure_gestures(tendon_bose_session *session,
                                                      const tendon_bose_gesture_configuration *configuration,
                                                      uint64_t now);
