@@ -37,7 +37,7 @@ package final class Parking: @unchecked Sendable {
         init(_ loop: Loop) { attendant = Attendant(loop) }
 
         /// Who gets here was resumed.
-        func enter() {}
+        @inline(never) func enter() {}
     }
 
     private final class Attendant: SerialExecutor, @unchecked Sendable {

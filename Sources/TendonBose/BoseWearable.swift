@@ -103,6 +103,7 @@ public final class BoseWearable: Sendable {
     }
 
     /// The spelling that the vendor's document prints.
+    @_disfavoredOverload
     @discardableResult
     public func startConnection(
         mode: ConnectUIMode, sensorIntent: SensorIntent? = nil, gestureIntent: GestureIntent? = nil,

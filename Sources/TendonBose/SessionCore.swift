@@ -83,11 +83,9 @@ final class SessionCore: @unchecked Sendable {
 
     func open(hasPairingDelegate: Bool) throws(TendonError) {
         block.pointer.pointee.config.pairing_delegate = hasPairingDelegate || pairingHandler != nil
-        // The connection says `closed` once for each attempt that starts.
-        keptAlive = self
         let status = tendon_bose_session_open(block.pointer, tendon_now_ms())
-        if status < 0 && state == TENDON_BOSE_CLOSED { keptAlive = nil }
         refresh()
+        keepAlive()
         try check(status, .connect)
     }
 
@@ -105,8 +103,14 @@ final class SessionCore: @unchecked Sendable {
     }
 
     private func closed() {
-        keptAlive = nil
-        if abandoned { finalise() }
+        keepAlive()
+        if abandoned && keptAlive == nil { finalise() }
+    }
+
+    /// The C core has pointers to us while the connection is not idle. A delegate that is told of the end may have
+    /// opened again before the connection says `closed`.
+    private func keepAlive() {
+        keptAlive = connection.pointer.pointee.state == UInt8(TENDON_CONNECTION_IDLE.rawValue) ? nil : self
     }
 
     private func finalise() {
