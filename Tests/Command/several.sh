@@ -25,4 +25,23 @@ kill -INT "$two"
 wait "$two"
 is $? 0 "Ctrl-C ends simulate with status 0"
 is "$(grep -c '"event":"summary"' "$work/two.out")" 2 "Ctrl-C: the counters are printed"
+
+# Waiting costs nothing: a second of scanning with nobody there, a second of streaming at 50 Hz.
+cpu() { # milliseconds of processor time of a command
+    python3 -c 'import resource, subprocess, sys
+subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(int((used.ru_utime + used.ru_stime) * 1000))' "$@"
+}
+spent=$(cpu "$TENDON" scan --radio virtual --for 1 --json)
+[ "$spent" -lt 300 ]
+result $? "scan sleeps while nothing comes" "$spent ms of processor time in 1 s"
+start calm simulate bose --radio virtual --json
+calm=$child
+until_true ready calm
+spent=$(cpu "$TENDON" run --radio virtual --for 1 --json)
+[ "$spent" -lt 400 ]
+result $? "run sleeps between samples" "$spent ms of processor time in 1 s"
+kill "$calm"
+wait "$calm" 2>/dev/null
 finish
