@@ -102,9 +102,11 @@ monitor_stop() {
     wait "$MONITOR" 2>/dev/null
 }
 
-# management COMMAND...: btmgmt, which would wait for ever on a terminal.
-management() {
-    timeout 10 btmgmt "$@" </dev/null
+# stop ID...: ends programs that were started in the background; also when they ended by themselves.
+stop() {
+    kill "$@" 2>/dev/null
+    wait "$@" 2>/dev/null
+    return 0
 }
 
 address_of() { # hciN
@@ -126,7 +128,8 @@ serve_start() {
 
 # Opcodes (hex, one a line) of the LE commands that one adapter got, from a btsnoop file.
 commands_of() { # FILE hciN
-    btmon -r "$1" 2>/dev/null | grep -a "< HCI Command: " | grep -a "\[$2\]" | grep -ao '(0x08|0x[0-9a-f]*)' |
+    [ "$1.txt" -nt "$1" ] || btmon -r "$1" >"$1.txt" 2>/dev/null
+    grep -a "< HCI Command: .*\[$2\]" "$1.txt" | grep -ao '(0x08|0x[0-9a-f]*)' |
         sed 's/(0x08|0x00\(..\))/\1/' | sort -u
 }
 

@@ -104,6 +104,7 @@ typedef struct tendon_bluez_radio {
     tendon_bluez_scan scan;
     tendon_bluez_advertising advertising;
     tendon_link *attempts[TENDON_BLUEZ_ATTEMPTS];
+    uint8_t stale[TENDON_BLUEZ_ATTEMPTS]; /**< connections left behind that each of them has ended */
     tendon_listener *listener;
     tendon_bluez_ending endings[TENDON_BLUEZ_ENDINGS];
     uint8_t next_ending;

@@ -17,6 +17,8 @@
 #define REMOTE_USER_TERMINATED 0x13
 /** How long a connect waits for the end of the last connection to the same peer. */
 #define LEAVING_LIMIT_MS 3000u
+/** Connections of others that one attempt ends before it takes what it gets. */
+#define STALE_LIMIT 2
 /** The raw socket has an event before the kernel itself has acted on it. */
 #define KERNEL_PAUSE_MS 20u
 
@@ -128,7 +130,7 @@ static tendon_status reason(tendon_link *link, int number, bool connecting) {
  * with the MTU and the subscriptions that the peer still has for it. So it is ended here, and a connect to the same
  * peer waits for that.
  */
-static void end_connection(tendon_bluez_radio *radio, const tendon_link *link) {
+static void end_connection(tendon_bluez_radio *radio, const tendon_address *peer, uint16_t handle) {
     tendon_bluez_command command = {.length = 0};
     tendon_bluez_leaving *leaving = &radio->leaving[0];
     for (size_t i = 1; i < TENDON_BLUEZ_ENDINGS; i++) {
@@ -136,17 +138,15 @@ static void end_connection(tendon_bluez_radio *radio, const tendon_link *link) {
             leaving = &radio->leaving[i]; /* a free one, else the oldest */
         }
     }
-    *leaving =
-        (tendon_bluez_leaving){.peer = link->peer, .handle = link->handle, .until = tendon_now_ms() + LEAVING_LIMIT_MS};
-    command.length =
-        tendon_hci_command_disconnect(link->handle, REMOTE_USER_TERMINATED, command.bytes, sizeof command.bytes);
+    *leaving = (tendon_bluez_leaving){.peer = *peer, .handle = handle, .until = tendon_now_ms() + LEAVING_LIMIT_MS};
+    command.length = tendon_hci_command_disconnect(handle, REMOTE_USER_TERMINATED, command.bytes, sizeof command.bytes);
     tendon_bluez_send_and_forget(radio, &command);
 }
 
 void tendon_bluez_link_close(tendon_link *link) {
     tendon_bluez_radio *radio = (tendon_bluez_radio *)link->radio;
     if (link->state == TENDON_LINK_OPEN && link->handle <= TENDON_HCI_HANDLE_MAX && radio->opened && !radio->failed) {
-        end_connection(radio, link);
+        end_connection(radio, &link->peer, link->handle);
     }
     tendon_socket_link_close(link);
 }
@@ -192,6 +192,23 @@ static void set_limit(int fd, uint64_t deadline) {
     (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
 }
 
+/**
+ * connect() never succeeds at once but over a connection that is there already, with nobody on its ATT channel: one
+ * that a process which died has left, for 2 s. See end_connection(). True when it is being ended.
+ */
+static bool end_stale(tendon_bluez_radio *radio, const tendon_link *link, int fd) {
+    uint16_t handle = handle_of(fd);
+    for (size_t i = 0; i < TENDON_BLUEZ_ATTEMPTS; i++) {
+        if (radio->attempts[i] == link && radio->stale[i] < STALE_LIMIT && handle <= TENDON_HCI_HANDLE_MAX) {
+            radio->stale[i]++;
+            end_connection(radio, &link->peer, handle);
+            tendon_bluez_wake_at(radio, tendon_now_ms() + LEAVING_LIMIT_MS);
+            return true;
+        }
+    }
+    return false;
+}
+
 static tendon_status connect_socket(tendon_bluez_radio *radio, tendon_link *link) {
     int fd = socket(AF_BLUETOOTH, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, BTPROTO_L2CAP);
     if (fd < 0) {
@@ -207,7 +224,11 @@ static tendon_status connect_socket(tendon_bluez_radio *radio, tendon_link *link
         return status;
     }
     if (connect(fd, (struct sockaddr *)&peer, sizeof peer) == 0) {
-        return tendon_socket_link_adopt(link, fd);
+        if (!end_stale(radio, link, fd)) {
+            return tendon_socket_link_adopt(link, fd);
+        }
+        close(fd);
+        return TENDON_OK; /* connect_waiting() tries again */
     }
     if (errno != EINPROGRESS) {
         tendon_status status = reason(link, errno, true);
@@ -257,6 +278,7 @@ tendon_status tendon_bluez_connect(tendon_radio *base, tendon_link *link, const 
         return status;
     }
     radio->attempts[slot] = link;
+    radio->stale[slot] = 0;
     tendon_bluez_step(radio); /* switches a scan off */
     uint64_t wait = free_at(radio, peer, tendon_now_ms());
     if (wait != 0 || !tendon_bluez_scan_idle(radio)) {

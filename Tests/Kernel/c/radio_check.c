@@ -6,6 +6,7 @@
  */
 #include "radio_check.h"
 
+#include <signal.h>
 #include <sys/socket.h>
 
 static void on_failure(void *context, tendon_status status, uint64_t now) {
@@ -167,23 +168,36 @@ static int run_idle(check *c) {
     return c->failure != TENDON_OK;
 }
 
-/** capture FILE MS [h4]: all adapters, through the monitor channel. */
+static tendon_loop capture_loop;
+
+static void on_signal(int number) {
+    (void)number;
+    tendon_loop_wake(&capture_loop);
+}
+
+static void on_wake(void *context, uint64_t now) {
+    (void)now;
+    tendon_loop_stop(context);
+}
+
+/** capture FILE MS [h4]: all adapters, through the monitor channel, until SIGTERM at most MS. */
 static int run_capture(int argc, char **argv) {
-    static tendon_loop loop;
     static tendon_capture capture;
     static tendon_bluez_monitor monitor;
     uint32_t datalink = argc > 2 && strcmp(argv[2], "h4") == 0 ? TENDON_CAPTURE_H4 : TENDON_CAPTURE_MONITOR;
-    tendon_status status = tendon_loop_init(&loop);
+    tendon_status status = tendon_loop_init(&capture_loop);
+    tendon_loop_on_wake(&capture_loop, on_wake, &capture_loop);
+    signal(SIGTERM, on_signal);
     if (status == TENDON_OK) {
         status = tendon_capture_create(&capture, argv[0], datalink);
     }
     if (status == TENDON_OK) {
-        status = tendon_bluez_monitor_open(&monitor, &loop, &capture, NULL);
+        status = tendon_bluez_monitor_open(&monitor, &capture_loop, &capture, NULL);
     }
     printf("capture: %s\n", tendon_status_name(status));
     fflush(stdout);
     if (status == TENDON_OK) {
-        tendon_loop_run(&loop, tendon_now_ms() + strtoul(argv[1], NULL, 10));
+        tendon_loop_run(&capture_loop, tendon_now_ms() + strtoul(argv[1], NULL, 10));
         printf("lost %u\n", tendon_bluez_monitor_lost(&monitor));
         tendon_bluez_monitor_close(&monitor);
         status = tendon_capture_close(&capture);

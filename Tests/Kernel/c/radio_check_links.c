@@ -161,6 +161,7 @@ typedef struct client {
     tendon_gatt_request requests[4];
     tendon_gatt_subscription subscriptions[2];
     uint32_t wanted, got, wrong;
+    uint8_t count[4]; /* lent to a queued write */
     uint64_t started, connected_after, first;
     unsigned reports_before, reports_while;
     bool opened, closed;
@@ -202,9 +203,11 @@ static void client_connected(void *context, uint64_t now) {
         tendon_link_close(&k->link);
         return;
     }
-    uint8_t count[4] = {(uint8_t)k->wanted, (uint8_t)(k->wanted >> 8), (uint8_t)(k->wanted >> 16), 0};
+    for (int i = 0; i < 3; i++) {
+        k->count[i] = (uint8_t)(k->wanted >> (8 * i));
+    }
     tendon_gatt_exchange_mtu(&k->gatt, done, k, now);
-    tendon_gatt_write(&k->gatt, VALUE_HANDLE, count, sizeof count, done, k, now);
+    tendon_gatt_write(&k->gatt, VALUE_HANDLE, k->count, sizeof k->count, done, k, now);
     tendon_gatt_subscribe(&k->gatt, VALUE_HANDLE, CCCD_HANDLE, false, on_notification, k, done, k, now);
 }
 

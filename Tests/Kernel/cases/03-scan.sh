@@ -13,7 +13,7 @@ check "by service UUID, active" radio_check scan hci0 5000 active - fdd2
 check "by the name that only the scan response has" radio_check scan hci0 5000 active "Tendon Wearable" -
 expect "a passive scan gets no scan response" 1 radio_check scan hci0 1000 passive "Tendon Wearable" -
 expect "nothing is found that is not there" 1 radio_check scan hci0 1000 active "Tendon Other" 180d
-kill $advertiser
+stop $advertiser
 monitor_stop
 check "hci0 got one command set" one_set_only "$CASE_DIR/all.btsnoop" hci0
 check "hci1 got one command set" one_set_only "$CASE_DIR/all.btsnoop" hci1

@@ -18,13 +18,18 @@ check "the scan is restored after a failed connect too" \
 check "cancelled by the owner" eval \
     'radio_check connect hci0 10000 00:AA:01:01:00:77 5000 0 cancel | grep -E "closed: ERROR_CANCELLED after 3[0-9][0-9] ms"'
 check "and then a connect works" radio_check connect hci0 10000 "$peer" 5000 10
+"$BUILD/Tests/Kernel/c/radio_check" connect hci0 20000 "$peer" 5000 1000000 >"$CASE_DIR/killed.txt" 2>&1 &
+killed=$!
+wait_for 5 grep -q connected "$CASE_DIR/killed.txt"
+kill -9 $killed
+check "after a client that was killed: a new connection, not its leavings" \
+    radio_check connect hci0 10000 "$peer" 5000 10
 check "the server saw a new central each time" eval \
-    '[ "$(grep -c "^central $(address_of hci0)" "$CASE_DIR/serve.txt")" -eq 4 ]'
+    '[ "$(grep -c "^central $(address_of hci0)" "$CASE_DIR/serve.txt")" -eq 6 ]'
 monitor_stop
 check "hci0 got one command set" one_set_only "$CASE_DIR/all.btsnoop" hci0
-kill $SERVER
-wait $SERVER 2>/dev/null
+stop $SERVER
 # Its process ended without a word: the controller still advertises and nobody has the adapter.
 serve_start hci1 20 "Tendon Again"
 check "what a killed program left on is cleared" radio_check scan hci0 5000 active "Tendon Again" -
-kill $SERVER
+stop $SERVER

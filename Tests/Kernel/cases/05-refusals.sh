@@ -32,7 +32,7 @@ for KIND in extended legacy; do
     wait_for 5 grep -qE '^(200a|2039) 01.* 00' "$CASE_DIR/commands.txt"
     check "$KIND: advertising is on" grep -qE '^(200a|2039) 01.* 00$' "$CASE_DIR/commands.txt"
     check "$KIND: a scan beside it" radio_check scan hci0 5000 passive - fdd2
-    kill $advertiser
+    stop $advertiser
     expect "$KIND: a connect to nobody, with a scan around it" 0 \
         radio_check connect hci0 9000 00:00:5E:00:53:77 1000 0 scan
     check "$KIND: nothing was refused as mixed" eval '! grep " 0c$" "$CASE_DIR/commands.txt"'
@@ -69,4 +69,4 @@ wait_for 5 grep -q open "$CASE_DIR/other.txt"
 sleep 0.3
 check "two programs that scan: the second is told" fails_with 'failure RADIO_ERROR_ADAPTER_BUSY' \
     radio_check scan hci0 3000 active - fdd2
-kill $other
+stop $other

@@ -4,13 +4,14 @@
 # needs: build
 
 for form in monitor h4; do
-    radio_check capture "$CASE_DIR/$form.btsnoop" 4000 $form >"$CASE_DIR/$form.txt" 2>&1 &
+    "$BUILD/Tests/Kernel/c/radio_check" capture "$CASE_DIR/$form.btsnoop" 40000 $form >"$CASE_DIR/$form.txt" 2>&1 &
     eval $form=$!
 done
 wait_for 5 grep -q 'capture: OK' "$CASE_DIR/h4.txt"
-serve_start hci1 10 "Tendon Wearable"
-radio_check connect hci0 5000 "$(address_of hci1)" 3000 500 >"$CASE_DIR/connect.txt"
-wait $monitor $h4
+serve_start hci1 30 "Tendon Wearable"
+radio_check connect hci0 20000 "$(address_of hci1)" 15000 500 >"$CASE_DIR/connect.txt"
+sleep 0.5
+stop $monitor $h4
 for form in monitor h4; do
     btmon -r "$CASE_DIR/$form.btsnoop" >"$CASE_DIR/$form.btmon" 2>&1
     check "$form: nothing lost" grep -q '^lost 0$' "$CASE_DIR/$form.txt"
@@ -22,4 +23,4 @@ done
 expect "without rights it is refused" 1 \
     setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all "$BUILD/Tests/Kernel/c/radio_check" \
     capture /dev/null 100
-kill $SERVER
+stop $SERVER
