@@ -71,5 +71,9 @@ result $? "bash reads its completion" ""
 COMPLETED=$(bash -c 'eval "$("$0" --generate-completion bash)"; COMP_WORDS=(tendon sim); COMP_CWORD=1; _tendon; echo "${COMPREPLY[*]}"' "$TENDON")
 is "$COMPLETED" "simulate" "bash completes a command"
 
+"$root/packaging/generate.sh" "$TENDON" "$work/usr"
+result $? "packaging makes its files" ""
+is "$(cd "$work/usr/share" && find . -type f | wc -l)" 4 "a man page and three completions"
+
 unlike "$("$TENDON" --help | cat -v)" '\^\[' "no colours in a pipe"
 finish

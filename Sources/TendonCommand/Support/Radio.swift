@@ -5,6 +5,12 @@ import Tendon
 
 extension Arguments {
     func radio() throws(CommandError) -> RadioChoice {
+        #if !BlueZ
+            if has("--adapter") || value("--radio") == "bluez" {
+                throw CommandError(
+                    .noRadio, "this program was built without the radio bluez", next: "--radio virtual")
+            }
+        #endif
         let adapter = value("--adapter")
         if let adapter, !adapter.isAdapterName {
             throw .usage("--adapter takes a name such as hci0, not '\(sanitized(adapter))'")

@@ -1,0 +1,13 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# generate.sh TENDON PREFIX: man page and completions of the command, made by the command, into PREFIX/share.
+set -euo pipefail
+[ $# -eq 2 ] || { echo "usage: $0 TENDON PREFIX" >&2; exit 2; }
+tendon=$1 share=$2/share
+umask 022
+mkdir -p "$share/man/man1" "$share/bash-completion/completions" "$share/zsh/site-functions" \
+    "$share/fish/vendor_completions.d"
+"$tendon" --generate-man >"$share/man/man1/tendon.1"
+"$tendon" --generate-completion bash >"$share/bash-completion/completions/tendon"
+"$tendon" --generate-completion zsh >"$share/zsh/site-functions/_tendon"
+"$tendon" --generate-completion fish >"$share/fish/vendor_completions.d/tendon.fish"
