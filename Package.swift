@@ -19,6 +19,7 @@ let package = Package(
         .library(name: "Tendon", targets: ["Tendon"]),
         .library(name: "TendonBose", targets: ["TendonBose"]),
         .executable(name: "tendon", targets: ["TendonCommand"]),
+        .executable(name: "stream-bose", targets: ["StreamBose"]),
     ],
     traits: [
         .trait(
@@ -53,6 +54,7 @@ let package = Package(
         .target(name: "TendonBose", dependencies: ["CTendon", "Tendon"]),
         .executableTarget(
             name: "TendonCommand", dependencies: ["CTendon", "CSystemJansson", "Tendon", "TendonBose"]),
+        .executableTarget(name: "StreamBose", dependencies: ["TendonBose"], path: "examples/swift"),
         .testTarget(name: "TendonTests", dependencies: ["CTendon", "Tendon"], path: "Tests/Swift/TendonTests"),
         .testTarget(
             name: "TendonBoseTests", dependencies: ["CTendon", "Tendon", "TendonBose"],

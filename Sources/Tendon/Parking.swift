@@ -38,7 +38,7 @@ package final class Parking: @unchecked Sendable {
 
         /// Who gets here was resumed. Not inlined: an optimizer that sees that nothing happens here drops the call, and
         /// with it the wait.
-        @inline(never) func enter() {}
+        @inline(never) @_optimize(none) func enter() {}
     }
 
     private final class Attendant: SerialExecutor, @unchecked Sendable {

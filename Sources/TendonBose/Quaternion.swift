@@ -70,7 +70,7 @@ extension Quaternion {
     public var guideAngles: Angles { Angles(tendon_euler_guide(c)) }
 }
 
-/// Radians.
+/// Radians, where nothing else is said.
 public struct Angles: Sendable, Hashable {
     public let pitch, roll, yaw: Double
     /// Pitch and yaw are not well defined here.
@@ -78,6 +78,12 @@ public struct Angles: Sendable, Hashable {
 
     init(_ c: tendon_angles) {
         (pitch, roll, yaw, isNearGimbalLock) = (c.pitch, c.roll, c.yaw, c.near_gimbal_lock)
+    }
+
+    /// For people: rounded to a tenth of a degree.
+    public var degrees: (pitch: Double, roll: Double, yaw: Double) {
+        func rounded(_ angle: Double) -> Double { (angle * 1800 / .pi).rounded() / 10 }
+        return (rounded(pitch), rounded(roll), rounded(yaw))
     }
 }
 

@@ -85,7 +85,9 @@ public final class WearableDevice {
     }
 
     /// Changes the configuration and waits until the device has taken it.
-    public func configureSensors(_ change: (inout SensorConfiguration) -> Void) async throws(BoseWearableError) {
+    public func configureSensors(_ change: @Sendable (inout SensorConfiguration) -> Void)
+        async throws(BoseWearableError)
+    {
         var events = events.makeAsyncIterator()
         (configureSensors as ((inout SensorConfiguration) -> Void) -> Void)(change)
         try await outcome(&events) { event in
@@ -109,7 +111,9 @@ public final class WearableDevice {
         core.configure(configuration)
     }
 
-    public func configureGestures(_ change: (inout GestureConfiguration) -> Void) async throws(BoseWearableError) {
+    public func configureGestures(_ change: @Sendable (inout GestureConfiguration) -> Void)
+        async throws(BoseWearableError)
+    {
         var events = events.makeAsyncIterator()
         (configureGestures as ((inout GestureConfiguration) -> Void) -> Void)(change)
         try await outcome(&events) { event in

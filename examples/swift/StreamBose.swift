@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// Head angles of the first Bose wearable in reach: ten samples, in degrees. Start `tendon simulate bose` for one.
+import TendonBose
+
+@main
+struct StreamBose {
+    static func main() async throws {
+        let session = try await BoseWearable.shared.startConnection()
+        guard let device = await session.device else { return }
+        let samples = await device.sensorData
+        try await device.configureSensors { $0.enable(sensor: .rotation, at: ._20ms) }
+        var left = 10
+        for try await value in samples {
+            guard let head = value.sample.quaternion?.headAngles.degrees else { continue }
+            print("pitch \(head.pitch) roll \(head.roll) yaw \(head.yaw)")
+            left -= 1
+            if left == 0 { break }
+        }
+        await session.close()
+    }
+}
