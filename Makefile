@@ -1,6 +1,6 @@
 # Front door. `make demo` and `make test` install what they need and can be run again.
 SHELL := /bin/bash
-BUILD ?= build
+BUILD ?= .build
 export BUILD
 
 .PHONY: help demo test test-quick test-kernel test-fresh soak bench fuzz proof install format clean

@@ -2,16 +2,8 @@
 // SPDX-License-Identifier: MIT
 import PackageDescription
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
-
-/// Of the folders that are no sources, those that are there: excluding one that is not makes a warning.
-let others = [
-    "Bench", "Tests", "build", "docs", "examples", "packaging", "scripts",
-].filter { access(Context.packageDirectory + "/" + $0, F_OK) == 0 }
+/// Folders that are no sources.
+let others = ["Bench", "LICENSES", "Tests", "cross", "docs", "examples", "packaging", "scripts"]
 
 let package = Package(
     name: "tendon",

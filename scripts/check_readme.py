@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-BUILD = pathlib.Path(os.environ.get("BUILD", ROOT / "build")).resolve()
+BUILD = pathlib.Path(os.environ.get("BUILD", ROOT / ".build")).resolve()
 failed = False
 
 

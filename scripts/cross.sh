@@ -4,7 +4,7 @@
 # MIPS. cmocka is built from Debian's source package, as there is no binary one for MIPS.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-build=$(mkdir -p "${BUILD:-build}" && cd "${BUILD:-build}" && pwd)
+build=$(mkdir -p "${BUILD:-.build}" && cd "${BUILD:-.build}" && pwd)
 work=$build/cross
 mkdir -p "$work"
 

@@ -4,7 +4,7 @@
 # angles beside the true ones of the device's motion script, and fails when they disagree. Ends by itself.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-build=$(mkdir -p "${BUILD:-build}" && cd "${BUILD:-build}" && pwd)
+build=$(mkdir -p "${BUILD:-.build}" && cd "${BUILD:-.build}" && pwd)
 seconds=${DEMO_SECONDS:-6}
 
 echo "demo: building the command (a few minutes the first time)"

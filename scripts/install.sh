@@ -3,7 +3,7 @@
 # Installs libraries, headers, tendon.pc and the command. PREFIX (default /usr/local) and DESTDIR are respected.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-build=$(mkdir -p "${BUILD:-build}" && cd "${BUILD:-build}" && pwd)
+build=$(mkdir -p "${BUILD:-.build}" && cd "${BUILD:-.build}" && pwd)
 prefix=${PREFIX:-/usr/local}
 echo "install: building the libraries"
 if [ -f "$build/release/build.ninja" ]; then

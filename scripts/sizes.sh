@@ -4,7 +4,7 @@
 # One JSON object per figure in $BUILD/sizes.jsonl; a figure over its budget is a failure.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-build=$(mkdir -p "${BUILD:-build}" && cd "${BUILD:-build}" && pwd)
+build=$(mkdir -p "${BUILD:-.build}" && cd "${BUILD:-.build}" && pwd)
 out=$build/sizes.jsonl
 objects=$build/sizes
 compiler=(arm-linux-gnueabihf-gcc -std=c11 -Os -march=armv7-a -mthumb -mfpu=vfpv3-d16 -fno-pie -Iinclude)

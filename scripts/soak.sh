@@ -3,7 +3,7 @@
 # The long runs of which `make test` takes a fixed sample. SOAK_MINUTES (default 60) is shared by the fuzz targets.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-build=$(mkdir -p "${BUILD:-build}" && cd "${BUILD:-build}" && pwd)
+build=$(mkdir -p "${BUILD:-.build}" && cd "${BUILD:-.build}" && pwd)
 export BUILD=$build
 minutes=${SOAK_MINUTES:-60}
 targets=$(find Tests/Fuzz -name 'fuzz_*.c' | wc -l)
@@ -18,4 +18,4 @@ echo "== proofs"
 Tests/Proof/run.sh
 echo "== the kernel's stack, long streams"
 swift build --scratch-path "$build/swift" -c release --product tendon
-TENDON_SOAK=1 SWIFT_BIN=$build/swift/release Tests/Kernel/run.sh
+BUILD='' TENDON_SOAK=1 SWIFT_BIN=$build/swift/release TENDON_KERNEL_CACHE=$build/kernel Tests/Kernel/run.sh --limit 14400

@@ -116,5 +116,5 @@ stage_bench() {
 
 stage_kernel() {
     swift_release_build
-    SWIFT_BIN=$BUILD/swift/release Tests/Kernel/run.sh
+    BUILD='' SWIFT_BIN=$BUILD/swift/release TENDON_KERNEL_CACHE=$BUILD/kernel Tests/Kernel/run.sh --limit 1500
 }

@@ -6,7 +6,7 @@
 # Testing; its whole output is in $BUILD/logs/STAGE.log, shown when it fails.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
-BUILD=$(mkdir -p "${BUILD:-build}" && cd "${BUILD:-build}" && pwd)
+BUILD=$(mkdir -p "${BUILD:-.build}" && cd "${BUILD:-.build}" && pwd)
 export BUILD
 mkdir -p "$BUILD/logs"
 # shellcheck source=scripts/stages.sh

@@ -3,7 +3,7 @@
 # Builds the examples as a user would and runs them against a simulated device on the virtual radio.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-build=$(mkdir -p "${BUILD:-build}" && cd "${BUILD:-build}" && pwd)
+build=$(mkdir -p "${BUILD:-.build}" && cd "${BUILD:-.build}" && pwd)
 prefix=$build/install/bluez
 [ -f "$prefix/lib/pkgconfig/tendon.pc" ] || scripts/test_install.sh >/dev/null
 swift build --scratch-path "$build/swift" -c release --product tendon | tail -1

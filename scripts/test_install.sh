@@ -3,7 +3,7 @@
 # Installs both builds into scratch prefixes and runs C programs built against what was installed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-build=$(mkdir -p "${BUILD:-build}" && cd "${BUILD:-build}" && pwd)
+build=$(mkdir -p "${BUILD:-.build}" && cd "${BUILD:-.build}" && pwd)
 
 # install_and_try NAME MESON-ARGUMENTS...
 install_and_try() {

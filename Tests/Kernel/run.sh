@@ -6,7 +6,7 @@ set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 project=$(cd "$here/../.." && pwd)
-cache=${TENDON_KERNEL_CACHE:-$project/build/kernel}
+cache=${TENDON_KERNEL_CACHE:-$project/.build/kernel}
 limit=${TENDON_KERNEL_LIMIT:-600}
 build=${BUILD:-}
 venv=${VENV:-}
@@ -22,7 +22,7 @@ Boots the virtual machine once and runs the cases in it: names of files in Tests
 the .sh, shell patterns too ('1*'), or paths. Without a name: all of them.
 
   --build DIR       Meson build directory with the test programs (default: CACHE/meson, built here)
-  --cache DIR       what is built for the machine is kept here (default: build/kernel)
+  --cache DIR       what is built for the machine is kept here (default: .build/kernel)
   --limit SECONDS   for the whole run (default $limit)
   --command TEXT    runs TEXT with bash in the guest instead of the cases
   --prepare         builds what the machine needs and stops
