@@ -12,8 +12,7 @@ static const uint8_t data[31] = {0x02, 0x01, 0x06, 0x05, 0x03, 0xD2, 0xFD, 0xBE,
 static void iterate(void *context, size_t count) {
     (void)context;
     for (size_t i = 0; i < count; i++) {
-        const uint8_t *input = data;
-        bench_keep(input);
+        const uint8_t *input = bench_hide(data);
         tendon_ad_iterator iterator = tendon_ad_begin(input, sizeof data);
         tendon_ad_structure structure;
         unsigned sum = 0;
@@ -27,8 +26,7 @@ static void iterate(void *context, size_t count) {
 static void touch(void *context, size_t count) {
     (void)context;
     for (size_t i = 0; i < count; i++) {
-        const uint8_t *input = data;
-        bench_keep(input);
+        const uint8_t *input = bench_hide(data);
         unsigned sum = 0;
         for (size_t at = 0; at < sizeof data; at += (size_t)input[at] + 1) {
             sum += input[at + 1] + input[at];

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,12 +36,19 @@ static double minimum(const double *values, size_t count) {
 }
 
 static uint64_t paused_at, paused_ns;
+static bool paused;
+
+bool bench_is_paused(void) {
+    return paused;
+}
 
 void bench_pause(void) {
     paused_at = bench_now_ns();
+    paused = true;
 }
 
 void bench_resume(void) {
+    paused = false;
     paused_ns += bench_now_ns() - paused_at;
 }
 
@@ -77,16 +83,16 @@ static int count_only(const bench_body *bodies, size_t count, const char *operat
 }
 
 static void print(const char *question, const bench_body *body, const double *ns, const double *ratios, size_t rounds,
-                  const char *limit, uint64_t heap_calls) {
+                  const char *limit, double system_calls, uint64_t heap_calls) {
     printf("{\"bench\":\"%s\",\"name\":\"%s\",\"ns\":%.3f,\"ns_min\":%.3f,\"bytes\":%g,\"limit\":\"%s\","
-           "\"ratio\":%.3f,\"rounds\":%zu,\"heap_calls\":%llu}\n",
+           "\"ratio\":%.3f,\"rounds\":%zu,\"system_calls\":%.4g,\"heap_calls\":%llu}\n",
            question, body->name, median(ns, rounds), minimum(ns, rounds), body->bytes, limit, median(ratios, rounds),
-           rounds, (unsigned long long)heap_calls);
+           rounds, system_calls, (unsigned long long)heap_calls);
 }
 
 int bench_main(int argc, char **argv, const char *question, const bench_body *bodies, size_t count, size_t limit) {
     static double ns[BODIES_MAX][ROUNDS_MAX], ratios[BODIES_MAX][ROUNDS_MAX];
-    uint64_t heap[BODIES_MAX] = {0};
+    uint64_t heap[BODIES_MAX] = {0}, calls[BODIES_MAX] = {0};
     size_t operations[BODIES_MAX];
     bool quick = false;
 
@@ -111,16 +117,19 @@ int bench_main(int argc, char **argv, const char *question, const bench_body *bo
     }
     for (size_t round = 0; round < rounds; round++) {
         for (size_t i = 0; i < count; i++) {
-            uint64_t before = bench_heap_calls();
+            uint64_t heap_before = bench_heap_calls(), calls_before = bench_system_calls();
             ns[i][round] = time_once(&bodies[i], operations[i]);
-            heap[i] += bench_heap_calls() - before;
+            heap[i] += bench_heap_calls() - heap_before;
+            calls[i] += bench_system_calls() - calls_before;
         }
         for (size_t i = 0; i < count; i++) {
             ratios[i][round] = ns[i][round] / ns[limit][round];
         }
     }
     for (size_t i = 0; i < count; i++) {
-        print(question, &bodies[i], ns[i], ratios[i], rounds, bodies[limit].name, heap[i]);
+        double operations_of_all = (double)operations[i] * (double)rounds;
+        print(question, &bodies[i], ns[i], ratios[i], rounds, bodies[limit].name, (double)calls[i] / operations_of_all,
+              heap[i]);
     }
     return 0;
 }

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Measures several bodies side by side: every round runs each of them once, so that noise of the machine hits all
- * alike. Prints one JSON object per body: median and minimum time per operation, bytes per operation, and the ratio to
- * the body that is the limit (median of the ratios of the rounds).
+ * alike. Prints one JSON object per body: median and minimum time per operation, bytes per operation, the ratio to the
+ * body that is the limit (median of the ratios of the rounds), system calls per operation, heap calls of all rounds.
  *
  * With --count-only N the bodies run N operations without a clock, for instruction counts (see run.sh).
  */
 #ifndef TENDON_BENCH_H
 #define TENDON_BENCH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,6 +26,12 @@ static inline void bench_keep(const void *value) {
     __asm__ volatile("" : : "r"(value) : "memory");
 }
 
+/** The same bytes, at an address that the optimiser knows nothing about. */
+static inline const uint8_t *bench_hide(const uint8_t *bytes) {
+    __asm__ volatile("" : "+r"(bytes) : : "memory");
+    return bytes;
+}
+
 /** Nanoseconds of a monotonic clock. */
 uint64_t bench_now_ns(void);
 
@@ -34,11 +41,15 @@ uint64_t bench_now_ns(void);
  */
 int bench_main(int argc, char **argv, const char *question, const bench_body *bodies, size_t count, size_t limit);
 
-/** What lies between the two is not timed: making ready what the next operations use up. */
+/** What lies between the two is neither timed nor counted: making ready what the next operations use up. */
 void bench_pause(void);
 void bench_resume(void);
+/** True between the two. */
+bool bench_is_paused(void);
 
 /** Heap calls (malloc, calloc, realloc) of this process so far; see heap_counter.c. */
 uint64_t bench_heap_calls(void);
+/** System calls of the data path so far, but for those while paused; see system_call_counter.c. */
+uint64_t bench_system_calls(void);
 
 #endif

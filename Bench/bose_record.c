@@ -11,8 +11,7 @@ static void decode(void *context, size_t count) {
     (void)context;
     tendon_bose_sample sample;
     for (size_t i = 0; i < count; i++) {
-        const uint8_t *input = record;
-        bench_keep(input);
+        const uint8_t *input = bench_hide(record);
         tendon_bose_sensor_data data =
             tendon_bose_sensor_data_begin(input, sizeof record, &information, TENDON_BOSE_PROFILE_REPORTED);
         while (tendon_bose_sensor_data_next(&data, &sample, NULL) == TENDON_BOSE_STEP_SAMPLE) {
@@ -29,8 +28,7 @@ static void unchecked(void *context, size_t count) {
     (void)context;
     tendon_quaternion q;
     for (size_t i = 0; i < count; i++) {
-        const uint8_t *input = record;
-        bench_keep(input);
+        const uint8_t *input = bench_hide(record);
         double scale = information.records[0].scale;
         q.x = big_endian(input + 3) * scale;
         q.y = big_endian(input + 5) * scale;

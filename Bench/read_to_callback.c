@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * How long does a notification take from the socket to the subscriber's callback? Limit: a bare loop over a socket of
- * the same kind: epoll_wait, then recv up to 32 times, the queue never empty while it is timed. Filling is not timed.
+ * the same kind: epoll_wait, then recv up to 32 times or until EAGAIN. Filling the queue is not timed.
+ *
+ * Built twice: for a queue that is never empty while it is timed, and with PER_WAKE_UP 1 for one packet a wake-up,
+ * where the number of system calls is what counts.
  */
 #include "bench.h"
 #include "socket_link.h"
@@ -14,6 +17,9 @@
 #include <unistd.h>
 
 #define BATCH 32u
+#ifndef PER_WAKE_UP
+#define PER_WAKE_UP 0 /* as many as the socket holds */
+#endif
 
 /* Handle 0x0010, one game rotation record. */
 static const uint8_t notification[] = {0x1B, 0x10, 0x00, 0x03, 0xFF, 0xFF, 0x2D, 0x41, 0, 0, 0x2D, 0x41, 0, 0};
@@ -39,21 +45,25 @@ static void fill(int fd, size_t count) {
     }
 }
 
-/* Keeps at least one batch in the socket: tops up by batches, outside the timed part. */
+static size_t next_fill(uint64_t left) {
+    return left < capacity ? (size_t)left : capacity;
+}
+
 static void bare_loop(void *context, size_t count) {
     (void)context;
     uint8_t buffer[517];
     uint64_t until = bare_received + count;
     while (bare_received < until) {
+        uint64_t target = bare_received + next_fill(until - bare_received);
         bench_pause();
-        fill(bare[1], capacity);
+        fill(bare[1], (size_t)(target - bare_received));
         bench_resume();
-        for (size_t left = capacity; left > 0;) {
+        while (bare_received < target) {
             struct epoll_event event;
             if (epoll_wait(bare_epoll, &event, 1, -1) != 1) {
                 abort();
             }
-            for (unsigned i = 0; i < BATCH && left > 0; i++, left--) {
+            for (unsigned i = 0; i < BATCH; i++) {
                 ssize_t length = recv(bare[0], buffer, sizeof buffer, MSG_DONTWAIT);
                 if (length < 0) {
                     break;
@@ -75,10 +85,11 @@ static void tendon_path(void *context, size_t count) {
     (void)context;
     uint64_t until = received + count;
     while (received < until) {
+        uint64_t target = received + next_fill(until - received);
         bench_pause();
-        fill(ours[1], capacity);
+        fill(ours[1], (size_t)(target - received));
         bench_resume();
-        for (uint64_t target = received + capacity; received < target;) {
+        while (received < target) {
             if (tendon_loop_step(&loop, UINT64_MAX) < 0) {
                 abort();
             }
@@ -144,12 +155,12 @@ int main(int argc, char **argv) {
     uint8_t drop[sizeof notification];
     while (recv(bare[0], drop, sizeof drop, 0) > 0) {
     }
-    capacity = capacity / BATCH * BATCH;
+    capacity = PER_WAKE_UP != 0 ? PER_WAKE_UP : capacity / BATCH * BATCH;
     bare_epoll = epoll_create1(0);
     struct epoll_event event = {.events = EPOLLIN};
     if (capacity == 0 || epoll_ctl(bare_epoll, EPOLL_CTL_ADD, bare[0], &event) < 0) {
         return 1;
     }
     connect_ours();
-    return bench_main(argc, argv, "read_to_callback", bodies, 2, 0);
+    return bench_main(argc, argv, PER_WAKE_UP == 1 ? "one_a_wake_up" : "read_to_callback", bodies, 2, 0);
 }

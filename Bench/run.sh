@@ -2,20 +2,20 @@
 # SPDX-License-Identifier: MIT
 # Runs the benchmarks. A table on the terminal; one JSON object per result in $BUILD/bench.jsonl.
 # Usage: Bench/run.sh [--check]
-# --check: short runs that only show that each benchmark works and that the data paths make no heap call.
+# --check: short runs that only show that each benchmark works and that the data paths make no heap call; TAP.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-build=$(mkdir -p "${BUILD:-build}" && cd "${BUILD:-build}" && pwd)
+build=$(mkdir -p "${BUILD:-.build}" && cd "${BUILD:-.build}" && pwd)
 check=${1:-}
-questions=(advertisement dispatch bose_record motion read_to_callback)
+questions=(advertisement dispatch bose_record motion read_to_callback one_a_wake_up)
 results=$build/bench.jsonl
-rounds=()
-[ "$check" = --check ] && rounds=(--quick) && results=$build/bench-check.jsonl
+options=()
+[ "$check" = --check ] && options=(--quick) && results=$build/bench-check.jsonl
 : >"$results"
 
 [ -f "$build/bench/build.ninja" ] ||
     meson setup "$build/bench" . -Dtests=false -Dbench=true -Dbuildtype=release >/dev/null
-ninja -C "$build/bench" "${questions[@]/#/Bench/bench_}" >/dev/null
+ninja -j2 -C "$build/bench" "${questions[@]/#/Bench/bench_}" >"$build/bench.log" || { cat "$build/bench.log"; exit 1; }
 
 # Instructions of one operation: the difference between two runs of different length, by valgrind's callgrind.
 instructions() {
@@ -27,34 +27,59 @@ instructions() {
     awk -v a="${total[0]}" -v b="${total[1]}" -v n=$((count * 2)) 'BEGIN { printf "%.1f", (b - a) / n }'
 }
 
-printf '%-18s %-30s %10s %10s %8s %13s %6s\n' question body ns/op ns-min ratio instructions heap
-for question in "${questions[@]}"; do
-    program=$build/bench/Bench/bench_$question
-    "$program" "${rounds[@]}" | while read -r line; do
+# One question: its lines with the instructions added, to the file of results.
+measure() {
+    local question=$1 program=$build/bench/Bench/bench_$1 lines line body steps count=20000
+    [[ $question = read_to_callback || $question = one_a_wake_up ]] && count=4096
+    lines=$("$program" ${options[@]+"${options[@]}"}) || return 1
+    while read -r line; do
         body=$(sed -E 's/.*"name":"([^"]*)".*/\1/' <<<"$line")
-        count=20000
-        [ "$question" = read_to_callback ] && count=4000
         steps=null
         [ "$check" = --check ] || steps=$(instructions "$program" "$body" "$count")
-        line="${line%\}},\"instructions\":$steps}"
-        echo "$line" >>"$results"
-        awk -v q="$question" -v steps="$steps" '{
-            for (i = 1; i <= NF; i++) { split($i, f, ":"); gsub(/[{}"]/, "", f[1]); gsub(/[{}"]/, "", f[2]); v[f[1]] = f[2] }
-            printf "%-18s %-30s %10s %10s %8s %13s %6s\n", q, v["name"], v["ns"], v["ns_min"], v["ratio"], steps, v["heap_calls"]
-        }' FS=, <<<"$line"
-    done
+        echo "${line%\}},\"instructions\":$steps}" >>"$results"
+    done <<<"$lines"
+}
+
+# The value of a field in each line of a question.
+field() {
+    { grep "\"bench\":\"$1\"" "$results" || true; } | sed -E "s/.*\"$2\":\"?([^,\"}]*).*/\1/"
+}
+
+status=0
+tap() {
+    [ "$1" = ok ] || status=1
+    [ "$check" != --check ] || echo "$1 - $2"
+}
+
+for question in "${questions[@]}"; do
+    if ! measure "$question"; then
+        tap "not ok" "$question runs"
+        continue
+    fi
+    heap=$(field "$question" heap_calls | sort -n | tail -1)
+    if [ "$heap" = 0 ]; then
+        tap ok "$question runs and makes no heap call"
+    else
+        tap "not ok" "$question: $heap heap calls"
+    fi
 done
+calls=$(field one_a_wake_up system_calls | sort -u | tr '\n' ' ')
+if [ "$(wc -w <<<"$calls")" = 1 ]; then
+    tap ok "one packet a wake-up: as many system calls as a bare loop (${calls% })"
+else
+    tap "not ok" "one packet a wake-up: system calls of bare loop and ours: $calls"
+fi
 if [ -x Bench/run_swift.sh ]; then
-    Bench/run_swift.sh "$check" "$results"
+    Bench/run_swift.sh "$check" "$results" || status=1
 fi
-if [ "$check" = --check ]; then
-    for question in "${questions[@]}"; do
-        heap=$(grep "\"bench\":\"$question\"" "$results" | sed -E 's/.*"heap_calls":([0-9]+).*/\1/' | sort -n | tail -1)
-        if [ "$heap" = 0 ]; then
-            echo "ok - $question runs and makes no heap call"
-        else
-            echo "not ok - $question: $heap heap calls"
-            exit 1
-        fi
-    done
+if [ "$check" != --check ]; then
+    printf '%-18s %-30s %10s %10s %8s %13s %8s %6s\n' question body ns/op ns-min ratio instructions syscalls heap
+    while read -r line; do
+        values=()
+        for name in bench name ns ns_min ratio instructions system_calls heap_calls; do
+            values+=("$(sed -E "/\"$name\":/!s/.*/-/; s/.*\"$name\":\"?([^,\"}]*).*/\1/" <<<"$line")")
+        done
+        printf '%-18s %-30s %10s %10s %8s %13s %8s %6s\n' "${values[@]}"
+    done <"$results"
 fi
+exit $status
