@@ -62,8 +62,8 @@ extension Command {
     ) async throws(CommandError) -> (lacking: [String], JSON) {
         var lacking: [String] = []
         do throws(BoseWearableError) {
-            try await device.configureSensors { lacking += stream.apply(&$0) }
-            if setsGestures { try await device.configureGestures { lacking += stream.apply(&$0) } }
+            lacking += try await stream.configureSensors(of: device)
+            if setsGestures { lacking += try await stream.configureGestures(of: device) }
         } catch {
             throw CommandError(error)
         }

@@ -51,6 +51,24 @@ struct BoseStream: FamilyStream {
         return .these(items)
     }
 
+    /// Writes the wanted sensors and waits until the device has taken them; returns what it lacks.
+    @TendonActor
+    func configureSensors(of device: WearableDevice) async throws(BoseWearableError) -> [String] {
+        guard var wanted = device.sensorConfiguration else { throw .missingRequiredData }
+        let lacking = apply(&wanted)
+        try await device.configureSensors { [wanted] in $0 = wanted }
+        return lacking
+    }
+
+    /// The same for gestures.
+    @TendonActor
+    func configureGestures(of device: WearableDevice) async throws(BoseWearableError) -> [String] {
+        guard var wanted = device.gestureConfiguration else { throw .missingRequiredData }
+        let lacking = apply(&wanted)
+        try await device.configureGestures { [wanted] in $0 = wanted }
+        return lacking
+    }
+
     /// Enables what is wanted; returns the names of what the device lacks.
     func apply(_ configuration: inout SensorConfiguration) -> [String] {
         configuration.disableAll()
@@ -187,12 +205,11 @@ private final class BoseServer {
 
     private func configure(_ device: WearableDevice) async {
         do throws(BoseWearableError) {
-            var lacking: [String] = []
-            try await device.configureSensors { lacking += stream.apply(&$0) }
+            var lacking = try await stream.configureSensors(of: device)
             if case .these(let wanted) = stream.gestures, wanted.isEmpty {
                 // Nothing to write: after connecting all are off.
             } else if device.gestureInformation?.availableGestures.isEmpty == false {
-                try await device.configureGestures { lacking += stream.apply(&$0) }
+                lacking += try await stream.configureGestures(of: device)
             }
             if !lacking.isEmpty {
                 event("lacking", ["what": JSON(lacking.map(JSON.string))])
