@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: MIT
+# title: the consumer of the sequence stops for 2 s while the loop goes on: what it misses is what was dropped
+# limit: 90
+source "$KERNEL_TESTS/command.sh"
+
+# 50 a second into a place for 32: some 70 are missed.
+device_start --notifications 250 --truth "$CASE_DIR/truth.jsonl"
+run_stream 30 --notifications 250 --capacity 32 --pause-consumer-at 50 --pause-for 2
+device_wait
+check_lines --run "$CASE_DIR/run.jsonl" --device "$CASE_DIR/device.jsonl" --truth "$CASE_DIR/truth.jsonl" \
+    --notifications 250 --dropped
+
+# Flat out nearly all of them.
+device_start --notifications 5000 --flat-out
+run_stream 60 --notifications 5000 --capacity 64 --pause-consumer-at 50 --pause-for 2
+device_wait
+check_lines --run "$CASE_DIR/run.jsonl" --device "$CASE_DIR/device.jsonl" --notifications 5000 --dropped
