@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # title: tendon run against tendon simulate bose over the kernel's stack: exact counters, drops, scenarios
 # kinds: legacy extended
-# limit: 150
+# limit: 180
 
 export XDG_RUNTIME_DIR=$CASE_DIR
 tendon=$SWIFT_BIN/tendon
@@ -52,10 +52,10 @@ at 1s gesture double_tap
 at 1.5s suspend voice_assistant
 at 2.5s resume
 at 3.5s disconnect
-at 8s gesture affirmative
-at 9s stop
+at 14s gesture affirmative
+at 15s stop
 EOF
-both "scenario" "--scenario $CASE_DIR/scenario --scenario-from connection" "--for 11"
+both "scenario" "--scenario $CASE_DIR/scenario --scenario-from connection" "--for 17"
 check "scenario: a gesture" grep -q '"gesture":"double_tap"' "$run"
 check "scenario: suspended" grep -q '"event":"suspended".*"reason":"voice_assistant"' "$run"
 check "scenario: resumed" grep -q '"event":"resumed"' "$run"
