@@ -5,7 +5,11 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$(mkdir -p "${BUILD:-.build}" && cd "${BUILD:-.build}" && pwd)
 prefix=$build/install/bluez
-[ -f "$prefix/lib/pkgconfig/tendon.pc" ] || scripts/test_install.sh >/dev/null
+if [ -f "$build/install-bluez/build.ninja" ]; then
+    meson install -C "$build/install-bluez" >/dev/null
+else
+    scripts/test_install.sh >/dev/null
+fi
 swift build --scratch-path "$build/swift" -c release --product tendon | tail -1
 swift build --scratch-path "$build/swift" -c release --product stream-bose | tail -1
 
