@@ -8,5 +8,6 @@
 
 #include "tendon/devices/bose.h"
 #include "tendon/devices/family.h"
+#include "tendon/devices/fjorden.h"
 
 #endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* Inside the Fjorden family only. */
+#ifndef FJORDEN_NAMES_H
+#define FJORDEN_NAMES_H
+
+#include "tendon/devices/fjorden_codec.h"
+
+/** strlen(): the core has no libc. */
+size_t fjorden_text_length(const char *text);
+
+/** Index of the name, or -1. */
+int fjorden_name_index(const char *const *names, size_t count, const char *name, size_t length);
+
+#endif

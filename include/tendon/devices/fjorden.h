@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* Fjorden camera grip. */
+#ifndef TENDON_DEVICES_FJORDEN_H
+#define TENDON_DEVICES_FJORDEN_H
+
+#include "tendon/devices/fjorden_codec.h"
+#include "tendon/devices/fjorden_firmware.h"
+#include "tendon/devices/fjorden_gesture.h"
+#include "tendon/devices/fjorden_profile.h"
+#include "tendon/devices/fjorden_stream.h"
+
+#endif

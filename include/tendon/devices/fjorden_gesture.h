@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Fjorden grip: events from the positions of the controls and time alone, as
+ * firmware and simulator derive them.
+ */
+#ifndef TENDON_DEVICES_FJORDEN_GESTURE_H
+#define TENDON_DEVICES_FJORDEN_GESTURE_H
+
+#include "tendon/devices/fjorden_codec.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TENDON_FJORDEN_RESET_MS 5000
+#define TENDON_FJORDEN_NEVER UINT64_MAX
+
+typedef enum tendon_fjorden_control {
+    TENDON_FJORDEN_CONTROL_NONE = 0,    /**< time passes */
+    TENDON_FJORDEN_CONTROL_SHUTTER,     /**< 0 released, 1 half, 2 full */
+    TENDON_FJORDEN_CONTROL_FN,          /**< 0 or 1 */
+    TENDON_FJORDEN_CONTROL_DIAL_BUTTON, /**< 0 or 1 */
+    TENDON_FJORDEN_CONTROL_DIAL,        /**< detents, positive clockwise; -32768 to 32767 */
+    TENDON_FJORDEN_CONTROL_LEVER        /**< -1, 0, 1 */
+} tendon_fjorden_control;
+
+/** Control of "shutter", "fn", "dial_button", "dial", "lever", or -1. */
+int tendon_fjorden_control_named(const char *name, size_t length);
+
+typedef struct tendon_fjorden_gesture_event {
+    uint64_t time_ms;
+    uint8_t event;  /**< tendon_fjorden_event */
+    uint32_t count; /**< dial: detents after division; else 1 */
+} tendon_fjorden_gesture_event;
+
+/** Most that one input gives: four timers, then two of the control. */
+#define TENDON_FJORDEN_GESTURES_MAX 6
+
+typedef struct tendon_fjorden_gestures {
+    tendon_fjorden_gesture_event events[TENDON_FJORDEN_GESTURES_MAX];
+    size_t count;
+} tendon_fjorden_gestures;
+
+typedef struct tendon_fjorden_gesture_engine {
+    tendon_fjorden_config config;
+    uint8_t shutter;
+    int8_t lever;
+    bool fn, dial_button;
+    bool fn_pending, dial_pending; /**< down, and neither long pressed nor cancelled */
+    bool lever_held;
+    bool combined;     /**< shutter and fn were down together and are not both up */
+    bool reset_done;   /**< in this combination */
+    int32_t remainder; /**< detents not yet reported */
+    uint64_t fn_due, dial_due, lever_due, reset_due;
+} tendon_fjorden_gesture_engine;
+
+/** 500 ms, 400 ms, 1. */
+tendon_fjorden_config tendon_fjorden_config_default(void);
+/** @return TENDON_OK or FJORDEN_ERROR_RANGE (divider 0: nothing is changed). Other limits are taken as they are. */
+tendon_status tendon_fjorden_gesture_init(tendon_fjorden_gesture_engine *engine, const tendon_fjorden_config *config);
+/** Due timers first, then the control. @return TENDON_OK or TENDON_ERROR_INVALID_ARGUMENT (value; timers did fire). */
+tendon_status tendon_fjorden_gesture_input(tendon_fjorden_gesture_engine *engine, uint64_t now,
+                                           tendon_fjorden_control control, int32_t value, tendon_fjorden_gestures *out);
+/** When the next timer is due, or TENDON_FJORDEN_NEVER. */
+uint64_t tendon_fjorden_gesture_deadline(const tendon_fjorden_gesture_engine *engine);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
