@@ -128,17 +128,13 @@ public final class BoseWearable: Sendable {
     ) async throws(BoseWearableError) -> WearableDeviceSession {
         do throws(TendonError) {
             let radio = RadioChoice.virtual(directory: "/tmp/tendon-simulated-\(getuid())-\(getpid())")
-            let number = Self.simulated.wrappingAdd(1, ordering: .relaxed).newValue
-            let address = Address(0xC0FF_EE00_0000 | UInt64(number), kind: .random)
-            let wearable = try await SimulatedWearable(options, radio: radio, address: address)
+            let wearable = try await SimulatedWearable(options, radio: radio)
             let central = try await Central(radio: radio)
             return await manager.makeSimulatedSession(wearable, central, options.name)
         } catch {
             throw BoseWearableError(error.status, error.operation)
         }
     }
-
-    private static let simulated = Atomic<UInt32>(0)
 
     private func start(
         opens: Bool, _ mode: ConnectUIMode, _ sensor: SensorIntent?, _ gesture: GestureIntent?,

@@ -40,99 +40,57 @@ extension SensorDispatchHandler {
 public final class SensorDispatch {
     public typealias VectorCallback = @Sendable (Vector, VectorAccuracy, SensorTimestamp) -> Void
 
-    public weak var handler: (any SensorDispatchHandler)?
-    public var sensorDataCallback: (@Sendable (SensorData) -> Void)?
-    public var accelerometerCallback: VectorCallback?
-    public var gyroscopeCallback: VectorCallback?
-    public var rotationCallback: (@Sendable (Quaternion, QuaternionAccuracy, SensorTimestamp) -> Void)?
-    public var gameRotationCallback: (@Sendable (Quaternion, SensorTimestamp) -> Void)?
-    public var orientationCallback: VectorCallback?
-    public var magnetometerCallback: VectorCallback?
-    public var uncalibratedMagnetometerCallback: (@Sendable (Vector, Vector, SensorTimestamp) -> Void)?
-    public var gestureCallback: (@Sendable (GestureType, SensorTimestamp) -> Void)?
-    private let queue: CallbackQueue
-
-    private struct Entry {
-        weak var dispatch: SensorDispatch?
+    /// Kept weakly.
+    public var handler: (any SensorDispatchHandler)? {
+        get { routes.handler }
+        set { routes.handler = newValue }
     }
-    private static var entries: [Entry] = []
+    public var sensorDataCallback: (@Sendable (SensorData) -> Void)? {
+        get { routes.sensorData }
+        set { routes.sensorData = newValue }
+    }
+    public var accelerometerCallback: VectorCallback? {
+        get { routes.accelerometer }
+        set { routes.accelerometer = newValue }
+    }
+    public var gyroscopeCallback: VectorCallback? {
+        get { routes.gyroscope }
+        set { routes.gyroscope = newValue }
+    }
+    public var rotationCallback: (@Sendable (Quaternion, QuaternionAccuracy, SensorTimestamp) -> Void)? {
+        get { routes.rotation }
+        set { routes.rotation = newValue }
+    }
+    public var gameRotationCallback: (@Sendable (Quaternion, SensorTimestamp) -> Void)? {
+        get { routes.gameRotation }
+        set { routes.gameRotation = newValue }
+    }
+    public var orientationCallback: VectorCallback? {
+        get { routes.orientation }
+        set { routes.orientation = newValue }
+    }
+    public var magnetometerCallback: VectorCallback? {
+        get { routes.magnetometer }
+        set { routes.magnetometer = newValue }
+    }
+    public var uncalibratedMagnetometerCallback: (@Sendable (Vector, Vector, SensorTimestamp) -> Void)? {
+        get { routes.uncalibratedMagnetometer }
+        set { routes.uncalibratedMagnetometer = newValue }
+    }
+    public var gestureCallback: (@Sendable (GestureType, SensorTimestamp) -> Void)? {
+        get { routes.gesture }
+        set { routes.gesture = newValue }
+    }
+
+    private let routes: DispatchRoutes
 
     public init(queue: CallbackQueue = .loop) {
-        self.queue = queue
-        Self.entries.removeAll { $0.dispatch == nil }
-        Self.entries.append(Entry(dispatch: self))
+        routes = DispatchRoutes(queue)
+        DispatchTable.shared.all.append(routes)
     }
 
-    private func call<each Argument: Sendable>(
-        _ callback: (@Sendable (repeat each Argument) -> Void)?, _ argument: repeat each Argument
-    ) {
-        guard let callback else { return }
-        if queue === CallbackQueue.loop {
-            callback(repeat each argument)
-        } else {
-            let arguments = (repeat each argument)
-            queue.run { callback(repeat each arguments) }
-        }
-    }
-
-    // MARK: From the sessions, on the loop's thread
-
-    nonisolated static var wantsData: Bool {
-        TendonActor.assumeIsolated {
-            entries.contains { $0.dispatch.map { $0.handler != nil || $0.sensorDataCallback != nil } ?? false }
-        }
-    }
-
-    nonisolated static func deliver(_ data: SensorData) {
-        TendonActor.assumeIsolated {
-            for entry in entries {
-                guard let dispatch = entry.dispatch else { continue }
-                dispatch.call(dispatch.sensorDataCallback, data)
-                dispatch.handler?.receivedSensorData(data)
-            }
-        }
-    }
-
-    nonisolated static func deliver(_ value: SensorValue) {
-        TendonActor.assumeIsolated {
-            for entry in entries { entry.dispatch?.deliver(value) }
-        }
-    }
-
-    nonisolated static func deliver(_ gesture: GestureData) {
-        TendonActor.assumeIsolated {
-            for entry in entries {
-                guard let dispatch = entry.dispatch else { continue }
-                dispatch.call(dispatch.gestureCallback, gesture.type, gesture.timestamp)
-                dispatch.handler?.receivedGesture(type: gesture.type, timestamp: gesture.timestamp)
-            }
-        }
-    }
-
-    private func deliver(_ value: SensorValue) {
-        let time = value.timestamp
-        switch value.sample {
-        case .accelerometer(let vector, let accuracy):
-            call(accelerometerCallback, vector, accuracy, time)
-            handler?.receivedAccelerometer(vector: vector, accuracy: accuracy, timestamp: time)
-        case .gyroscope(let vector, let accuracy):
-            call(gyroscopeCallback, vector, accuracy, time)
-            handler?.receivedGyroscope(vector: vector, accuracy: accuracy, timestamp: time)
-        case .rotation(let quaternion, let accuracy):
-            call(rotationCallback, quaternion, accuracy, time)
-            handler?.receivedRotation(quaternion: quaternion, accuracy: accuracy, timestamp: time)
-        case .gameRotation(let quaternion):
-            call(gameRotationCallback, quaternion, time)
-            handler?.receivedGameRotation(quaternion: quaternion, timestamp: time)
-        case .orientation(let vector, let accuracy):
-            call(orientationCallback, vector, accuracy, time)
-            handler?.receivedOrientation(vector: vector, accuracy: accuracy, timestamp: time)
-        case .magnetometer(let vector, let accuracy):
-            call(magnetometerCallback, vector, accuracy, time)
-            handler?.receivedMagnetometer(vector: vector, accuracy: accuracy, timestamp: time)
-        case .uncalibratedMagnetometer(let vector, let bias):
-            call(uncalibratedMagnetometerCallback, vector, bias, time)
-            handler?.receivedUncalibratedMagnetometer(vector: vector, bias: bias, timestamp: time)
-        }
+    deinit {
+        let routes = routes
+        Loop.shared.post { DispatchTable.shared.all.removeAll { $0 === routes } }
     }
 }

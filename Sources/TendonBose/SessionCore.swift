@@ -228,12 +228,12 @@ final class SessionCore: @unchecked Sendable {
     private func sample(_ event: tendon_bose_event) {
         guard let value = SensorValue(event.sample.pointee, deviceTime: event.device_ms) else { return }
         for queue in samples { queue.push(value) }
-        SensorDispatch.deliver(value)
+        DispatchTable.shared.deliver(value)
     }
 
     /// The whole notification, before its samples; made only when somebody wants it.
     private func sensorData(_ event: tendon_bose_event, _ now: UInt64) {
-        guard !deviceEvents.isEmpty || !listeners.isEmpty || SensorDispatch.wantsData else { return }
+        guard !deviceEvents.isEmpty || !listeners.isEmpty || DispatchTable.shared.wantsData else { return }
         var clock = block.pointer.pointee.clock
         var values: [SensorValue] = []
         var data = tendon_bose_sensor_data_begin(
@@ -248,7 +248,7 @@ final class SessionCore: @unchecked Sendable {
             if let value = SensorValue(sample, deviceTime: time) { values.append(value) }
         }
         let all = SensorData(values: values)
-        SensorDispatch.deliver(all)
+        DispatchTable.shared.deliver(all)
         emit(.didReceiveSensorData(all))
     }
 
@@ -257,7 +257,7 @@ final class SessionCore: @unchecked Sendable {
             type: GestureType(id: event.gesture.gesture_id), timestamp: event.gesture.timestamp,
             deviceTime: event.device_ms)
         for queue in gestures { queue.push(data) }
-        SensorDispatch.deliver(data)
+        DispatchTable.shared.deliver(data)
         emit(.didReceiveGestureData(data))
     }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 import CTendon
+import Glibc
+import Synchronization
 import Tendon
 
 /// A wearable without hardware: obeys the whole sensor service and turns a head by a known script.
@@ -69,7 +71,8 @@ public actor SimulatedWearable {
 
     public nonisolated var unownedExecutor: UnownedSerialExecutor { host.loop.asUnownedSerialExecutor() }
 
-    /// Opens a radio of its own and advertises until the last reference goes.
+    /// Opens a radio of its own and advertises until the last reference goes. Without an address it gets one that
+    /// differs from the others of this process.
     public init(
         _ options: Options = Options(), radio: RadioChoice, address: Address? = nil, loop: Loop = .shared,
         interval: Duration = .milliseconds(100)
@@ -78,7 +81,8 @@ public actor SimulatedWearable {
             do throws(TendonError) {
                 let memory = try Memory(options)
                 let host = try HostCore(
-                    radio, address: address, loop: loop, device: tendon_simulated_bose_device(memory.block.pointer),
+                    radio, address: address ?? Self.nextAddress(), loop: loop,
+                    device: tendon_simulated_bose_device(memory.block.pointer),
                     memory: memory, interval: interval)
                 return .success(Made(memory: memory, host: host, address: host.address))
             } catch {
@@ -90,6 +94,14 @@ public actor SimulatedWearable {
         host = parts.host
         self.address = parts.address
     }
+
+    /// Not that of this program's central, which the virtual radio makes of the process id alone.
+    private static func nextAddress() -> Address {
+        let number = UInt64(made.wrappingAdd(1, ordering: .relaxed).newValue & 0xFF)
+        return Address(0xD100_0000_0000 | UInt64(UInt32(bitPattern: getpid())) << 8 | number, kind: .random)
+    }
+
+    private static let made = Atomic<UInt32>(0)
 
     private struct Made: Sendable {
         let memory: Memory

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+import Tendon
+
+/// All dispatches of the program. For the loop's thread: the sessions deliver through it without a closure, which would
+/// be an allocation for each sample.
+final class DispatchTable: @unchecked Sendable {
+    // Touched on the loop's thread alone.
+    static let shared = DispatchTable()
+    var all: [DispatchRoutes] = []
+
+    var wantsData: Bool { all.contains { $0.handler != nil || $0.sensorData != nil } }
+
+    func deliver(_ data: SensorData) {
+        for routes in all { routes.deliver(data) }
+    }
+
+    func deliver(_ value: SensorValue) {
+        for routes in all { routes.deliver(value) }
+    }
+
+    func deliver(_ gesture: GestureData) {
+        for routes in all { routes.deliver(gesture) }
+    }
+}
+
+/// Where the samples of one dispatch go: the callback first, then the handler. For the loop's thread.
+final class DispatchRoutes: @unchecked Sendable {
+    // Touched on the loop's thread alone.
+    private let queue: CallbackQueue
+    weak var handler: (any SensorDispatchHandler)?
+    var sensorData: (@Sendable (SensorData) -> Void)?
+    var accelerometer: SensorDispatch.VectorCallback?
+    var gyroscope: SensorDispatch.VectorCallback?
+    var rotation: (@Sendable (Quaternion, QuaternionAccuracy, SensorTimestamp) -> Void)?
+    var gameRotation: (@Sendable (Quaternion, SensorTimestamp) -> Void)?
+    var orientation: SensorDispatch.VectorCallback?
+    var magnetometer: SensorDispatch.VectorCallback?
+    var uncalibratedMagnetometer: (@Sendable (Vector, Vector, SensorTimestamp) -> Void)?
+    var gesture: (@Sendable (GestureType, SensorTimestamp) -> Void)?
+
+    init(_ queue: CallbackQueue) {
+        self.queue = queue
+    }
+
+    private func call<each Argument: Sendable>(
+        _ callback: (@Sendable (repeat each Argument) -> Void)?, _ argument: repeat each Argument
+    ) {
+        guard let callback else { return }
+        if queue === CallbackQueue.loop {
+            callback(repeat each argument)
+        } else {
+            let arguments = (repeat each argument)
+            queue.run { callback(repeat each arguments) }
+        }
+    }
+
+    private func tell(_ body: @TendonActor (any SensorDispatchHandler) -> Void) {
+        guard handler != nil else { return }
+        TendonActor.assumeIsolated {
+            if let handler { body(handler) }
+        }
+    }
+
+    func deliver(_ data: SensorData) {
+        call(sensorData, data)
+        tell { $0.receivedSensorData(data) }
+    }
+
+    func deliver(_ data: GestureData) {
+        call(gesture, data.type, data.timestamp)
+        tell { $0.receivedGesture(type: data.type, timestamp: data.timestamp) }
+    }
+
+    func deliver(_ value: SensorValue) {
+        let time = value.timestamp
+        switch value.sample {
+        case .accelerometer(let vector, let accuracy):
+            call(accelerometer, vector, accuracy, time)
+            tell { $0.receivedAccelerometer(vector: vector, accuracy: accuracy, timestamp: time) }
+        case .gyroscope(let vector, let accuracy):
+            call(gyroscope, vector, accuracy, time)
+            tell { $0.receivedGyroscope(vector: vector, accuracy: accuracy, timestamp: time) }
+        case .rotation(let quaternion, let accuracy):
+            call(rotation, quaternion, accuracy, time)
+            tell { $0.receivedRotation(quaternion: quaternion, accuracy: accuracy, timestamp: time) }
+        case .gameRotation(let quaternion):
+            call(gameRotation, quaternion, time)
+            tell { $0.receivedGameRotation(quaternion: quaternion, timestamp: time) }
+        case .orientation(let vector, let accuracy):
+            call(orientation, vector, accuracy, time)
+            tell { $0.receivedOrientation(vector: vector, accuracy: accuracy, timestamp: time) }
+        case .magnetometer(let vector, let accuracy):
+            call(magnetometer, vector, accuracy, time)
+            tell { $0.receivedMagnetometer(vector: vector, accuracy: accuracy, timestamp: time) }
+        case .uncalibratedMagnetometer(let vector, let bias):
+            call(uncalibratedMagnetometer, vector, bias, time)
+            tell { $0.receivedUncalibratedMagnetometer(vector: vector, bias: bias, timestamp: time) }
+        }
+    }
+}
