@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 build=$(mkdir -p "${BUILD:-.build}" && cd "${BUILD:-.build}" && pwd)
 prefix=$build/install/bluez
 if [ -f "$build/install-bluez/build.ninja" ]; then
-    meson install -C "$build/install-bluez" >/dev/null
+    meson setup --reconfigure "$build/install-bluez" . >/dev/null && meson install -C "$build/install-bluez" >/dev/null
 else
     scripts/test_install.sh >/dev/null
 fi
