@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: MIT
+# title: an independent client (bleak over bluetoothd) discovers, configures and streams from our simulated device
+# needs: venv
+# limit: 180
+source "$KERNEL_TESTS/command.sh"
+
+bluetoothd_start || not_ok "bluetoothd starts"
+for address in "$(address_of hci0)" "$(address_of hci1)"; do
+    printf 'select %s\npower on\n' "$address"
+    sleep 1
+done | timeout 10 bluetoothctl >"$CASE_DIR/bluetoothctl.txt" 2>&1
+device_start
+timeout -k 5 160 "$VENV/bin/python" "$PROJECT/Tests/Peers/bleak_bose.py" --adapter hci0 --notifications 500 \
+    >"$CASE_DIR/bleak.txt" 2>&1
+code=$?
+cat "$CASE_DIR/bleak.txt"
+check "the client ends well" test $code -eq 0
+device_stop

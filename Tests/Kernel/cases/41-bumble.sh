@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: MIT
+# title: tendon run against an independent wearable (bumble's own host and GATT server)
+# needs: venv
+# kinds: legacy extended
+# limit: 120
+source "$KERNEL_TESTS/command.sh"
+
+hciconfig hci1 down
+timeout -k 5 100 "$VENV/bin/python" "$PROJECT/Tests/Peers/bumble_bose.py" --transport hci-socket:1 --notifications 500 \
+    >"$CASE_DIR/bumble.txt" 2>&1 &
+peer=$!
+wait_for 40 grep -q ready "$CASE_DIR/bumble.txt" || { not_ok "the peer is ready"; sed 's/^/#   /' "$CASE_DIR/bumble.txt"; }
+run_stream 40 --notifications 500 --period 20
+check "the peer ends by itself" wait_for 20 eval '! kill -0 $peer'
+wait $peer
+check "and well" test $? -eq 0
+cat "$CASE_DIR/bumble.txt" | sed 's/^/# /'
+check_lines --run "$CASE_DIR/run.jsonl" --sent "$(sed -n 's/^sent //p' "$CASE_DIR/bumble.txt")" --notifications 500 \
+    --yaw-per-sample 1
