@@ -8,6 +8,8 @@
 
 #include "tendon/devices/bose.h"
 #include "tendon/devices/family.h"
+#include "tendon/devices/feelspace_codec.h"
+#include "tendon/devices/feelspace_signal.h"
 #include "tendon/devices/fjorden.h"
 
 #endif

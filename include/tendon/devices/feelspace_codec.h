@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * feelSpace naviBelt: every packet of the belt, both directions. Stateless.
+ * Wire format: docs/protocols/feelspace.md.
+ *
+ * Encoders return the packet's length, TENDON_ERROR_INVALID_ARGUMENT for what
+ * the belt must never be sent, or TENDON_ERROR_NO_ROOM. Decoders ignore bytes
+ * after the last field, check length first and values second, and write their
+ * result only when all is well. Their offset may be NULL; it receives where
+ * the field stands that was missing or wrong.
+ */
+#ifndef TENDON_DEVICES_FEELSPACE_CODEC_H
+#define TENDON_DEVICES_FEELSPACE_CODEC_H
+
+#include "tendon/base/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* X(name, code, text). 1 to 31 come from the codec. */
+#define TENDON_FEELSPACE_STATUS_LIST(X)                                                                                \
+    X(BAD_VALUE, 1, "a field holds a value that no belt sends")                                                        \
+    X(WRONG_MODE, 2, "the belt ignores this in its present mode")                                                      \
+    X(UNSUPPORTED_FIRMWARE, 3, "the belt's firmware does not have this")
+
+#define TENDON_FEELSPACE_STATUS_ENUM(name, code, text)                                                                 \
+    TENDON_FEELSPACE_ERROR_##name = -((int)TENDON_LAYER_FEELSPACE * 256 + (code)),
+enum { TENDON_FEELSPACE_STATUS_LIST(TENDON_FEELSPACE_STATUS_ENUM) };
+#undef TENDON_FEELSPACE_STATUS_ENUM
+
+/** "FEELSPACE_ERROR_BAD_VALUE" ...; statuses of other layers as tendon_status_name() has them. Never NULL. */
+const char *tendon_feelspace_status_name(tendon_status status);
+/** One line about a status; other layers as tendon_status_text(). Never NULL. */
+const char *tendon_feelspace_status_text(tendon_status status);
+
+/* ---- services and characteristics, 16-bit UUIDs ---- */
+
+enum {
+    TENDON_FEELSPACE_CONTROL_SERVICE = 0xFE51,
+    TENDON_FEELSPACE_SENSOR_SERVICE = 0xFE52,
+    TENDON_FEELSPACE_DEBUG_SERVICE = 0xFE53
+};
+
+typedef enum tendon_feelspace_characteristic {
+    TENDON_FEELSPACE_FIRMWARE_INFO = 0xFE01,
+    TENDON_FEELSPACE_KEEP_ALIVE = 0xFE02,
+    TENDON_FEELSPACE_VIBRATION_COMMAND = 0xFE03,
+    TENDON_FEELSPACE_BUTTON_PRESS = 0xFE04,
+    TENDON_FEELSPACE_PARAMETER_REQUEST = 0xFE05,
+    TENDON_FEELSPACE_PARAMETER_NOTIFICATION = 0xFE06,
+    TENDON_FEELSPACE_BUZZER_COMMAND = 0xFE07,
+    TENDON_FEELSPACE_BATTERY_STATUS = 0xFE09,
+    TENDON_FEELSPACE_SENSOR_COMMAND = 0xFE0A,
+    TENDON_FEELSPACE_SENSOR_NOTIFICATION = 0xFE0B,
+    TENDON_FEELSPACE_ORIENTATION_DATA = 0xFE0C,
+    TENDON_FEELSPACE_DEBUG_INPUT = 0xFE13,
+    TENDON_FEELSPACE_DEBUG_OUTPUT = 0xFE14
+} tendon_feelspace_characteristic;
+
+/** True when a local name is a belt's: it begins with "naviGuertel" in any case. */
+bool tendon_feelspace_is_belt_name(const char *name, size_t length);
+
+/** The longest packet of a client that is not a USB frame. */
+#define TENDON_FEELSPACE_PACKET_MAX 20
+
+/* ---- enumerations ---- */
+
+typedef enum tendon_feelspace_mode {
+    TENDON_FEELSPACE_MODE_STANDBY = 0,
+    TENDON_FEELSPACE_MODE_WAIT = 1,
+    TENDON_FEELSPACE_MODE_COMPASS = 2,
+    TENDON_FEELSPACE_MODE_APP = 3,
+    TENDON_FEELSPACE_MODE_PAUSE = 4,
+    TENDON_FEELSPACE_MODE_CALIBRATION = 5,
+    TENDON_FEELSPACE_MODE_CROSSING = 6,
+    TENDON_FEELSPACE_MODE_UNKNOWN = 0xFF /**< never on the wire */
+} tendon_feelspace_mode;
+
+/** "standby" ..., "unknown". */
+const char *tendon_feelspace_mode_name(uint8_t mode);
+
+typedef enum tendon_feelspace_button {
+    TENDON_FEELSPACE_BUTTON_POWER = 1,
+    TENDON_FEELSPACE_BUTTON_PAUSE = 2,
+    TENDON_FEELSPACE_BUTTON_COMPASS = 3,
+    TENDON_FEELSPACE_BUTTON_HOME = 4
+} tendon_feelspace_button;
+
+typedef enum tendon_feelspace_orientation_type {
+    TENDON_FEELSPACE_ORIENTATION_MASK = 0,
+    TENDON_FEELSPACE_ORIENTATION_MOTOR = 1,
+    TENDON_FEELSPACE_ORIENTATION_ANGLE = 2,
+    TENDON_FEELSPACE_ORIENTATION_BEARING = 3
+} tendon_feelspace_orientation_type;
+
+typedef enum tendon_feelspace_pattern {
+    TENDON_FEELSPACE_PATTERN_NONE = 0,
+    TENDON_FEELSPACE_PATTERN_CONTINUOUS = 1,
+    TENDON_FEELSPACE_PATTERN_SINGLE_SHORT = 2,
+    TENDON_FEELSPACE_PATTERN_SINGLE_LONG = 3,
+    TENDON_FEELSPACE_PATTERN_DOUBLE_SHORT = 4,
+    TENDON_FEELSPACE_PATTERN_DOUBLE_LONG = 5,
+    TENDON_FEELSPACE_PATTERN_SHORT_SHIFT_WAVE = 6,
+    TENDON_FEELSPACE_PATTERN_CIRCULAR_RIGHT = 7,
+    TENDON_FEELSPACE_PATTERN_FADE_OUT = 8,
+    TENDON_FEELSPACE_PATTERN_GOAL_REACHED = 9,
+    TENDON_FEELSPACE_PATTERN_FRONT_CROSS = 10,
+    TENDON_FEELSPACE_PATTERN_LAST = 26
+} tendon_feelspace_pattern;
+
+/** False for the patterns that are sets of masks themselves. */
+bool tendon_feelspace_pattern_takes_mask(uint8_t pattern);
+
+/* ---- FE03: vibration ---- */
+
+#define TENDON_FEELSPACE_CHANNEL_LENGTH 18
+#define TENDON_FEELSPACE_PULSE_LENGTH 17
+#define TENDON_FEELSPACE_MOTORS_MAX 6 /**< that vibrate at a time */
+
+/** How many channels an encoder accepts. */
+typedef enum tendon_feelspace_channels {
+    TENDON_FEELSPACE_CHANNELS_DOCUMENTED = 4, /**< 0 to 3 */
+    TENDON_FEELSPACE_CHANNELS_EXTENDED = 6    /**< 0 to 5, as the vendor's programs do */
+} tendon_feelspace_channels;
+
+/** Arguments as an application gives them; wide enough to hold wrong ones. */
+typedef struct tendon_feelspace_channel {
+    int32_t channel;
+    int32_t pattern;
+    int32_t intensity;        /**< 0 to 100 %; -1: the belt's default */
+    int32_t orientation_type; /**< tendon_feelspace_orientation_type */
+    int32_t orientation;      /**< a mask's low 16 bits; a motor modulo 16; degrees modulo 360 */
+    int32_t iterations;       /**< -1: for ever; see tendon_feelspace_iterations_endless() */
+    int32_t period_ms;        /**< of one iteration, 1 to 65535 */
+    int32_t start_ms;         /**< inside the first iteration; reduced modulo the period */
+    bool exclusive;           /**< other channels are suspended while this one is active */
+    bool clear_others;        /**< other channels are stopped and cleared */
+} tendon_feelspace_channel;
+
+/** @return 18. */
+tendon_status tendon_feelspace_encode_channel(const tendon_feelspace_channel *channel,
+                                              tendon_feelspace_channels channels, uint8_t *out, size_t capacity);
+/** As a belt reads it: iterations of 0 and of 128 to 255 come out as -1. */
+tendon_status tendon_feelspace_decode_channel(const uint8_t *data, size_t length, tendon_feelspace_channel *out,
+                                              size_t *offset);
+/** A belt reads the count as signed: 128 to 255 are accepted by the encoder and run for ever. A warning's condition. */
+bool tendon_feelspace_iterations_endless(int32_t iterations);
+
+/** Series of pulses; firmware 45 and later. */
+typedef struct tendon_feelspace_pulse {
+    int32_t channel; /**< 0 to 5 */
+    int32_t orientation_type, orientation;
+    int32_t intensity;         /**< 0 to 100 %; -1: the belt's default */
+    int32_t on_ms;             /**< of one pulse, 1 to 65535 */
+    int32_t pulse_period_ms;   /**< 1 to 65535 */
+    int32_t pulse_iterations;  /**< pulses of a series, 1 to 255 */
+    int32_t series_period_ms;  /**< 1 to 65535 */
+    int32_t series_iterations; /**< 1 to 127; -1 and 0: for ever */
+    int32_t timer_option;      /**< 0 reset, 1 reset when the period differs, 2 keep */
+    bool exclusive, clear_others;
+} tendon_feelspace_pulse;
+
+/** @return 17. */
+tendon_status tendon_feelspace_encode_pulse(const tendon_feelspace_pulse *pulse, uint8_t *out, size_t capacity);
+tendon_status tendon_feelspace_decode_pulse(const uint8_t *data, size_t length, tendon_feelspace_pulse *out,
+                                            size_t *offset);
+
+typedef enum tendon_feelspace_system_signal {
+    TENDON_FEELSPACE_SIGNAL_WARNING = 0,
+    TENDON_FEELSPACE_SIGNAL_GOAL_REACHED = 1,
+    TENDON_FEELSPACE_SIGNAL_BATTERY = 2
+} tendon_feelspace_system_signal;
+
+/** @return 2. */
+tendon_status tendon_feelspace_encode_system_signal(int32_t signal, uint8_t *out, size_t capacity);
+/** Channel -1: all. @return 2. */
+tendon_status tendon_feelspace_encode_stop(int32_t channel, tendon_feelspace_channels channels, uint8_t *out,
+                                           size_t capacity);
+
+/**
+ * Whether a belt in @p mode obeys this FE03 packet; it ignores others in silence. App mode takes every well-formed
+ * packet. Other modes take system signals, and on channel 0 what ends by itself and clears no other channel.
+ */
+bool tendon_feelspace_belt_accepts(uint8_t mode, const uint8_t *packet, size_t length);
+
+/* ---- FE05: parameter requests ---- */
+
+typedef enum tendon_feelspace_basic_parameter {
+    TENDON_FEELSPACE_BASIC_MODE = 0x01,
+    TENDON_FEELSPACE_BASIC_DEFAULT_INTENSITY = 0x02,
+    TENDON_FEELSPACE_BASIC_HEADING_OFFSET = 0x03,
+    TENDON_FEELSPACE_BASIC_NAME = 0x04
+} tendon_feelspace_basic_parameter;
+
+typedef enum tendon_feelspace_advanced_parameter {
+    TENDON_FEELSPACE_ADVANCED_DEFAULT_INTENSITY = 0x00,
+    TENDON_FEELSPACE_ADVANCED_HEADING_OFFSET = 0x01,
+    TENDON_FEELSPACE_ADVANCED_ACCURACY_SIGNAL = 0x03,
+    TENDON_FEELSPACE_ADVANCED_APP_FRONT_RANGE = 0x0A,
+    TENDON_FEELSPACE_ADVANCED_ORIENTATION_PERIOD = 0x0F,
+    TENDON_FEELSPACE_ADVANCED_PAIRING_REQUIRED = 0x25
+} tendon_feelspace_advanced_parameter;
+
+/** 01 p. @return 2. */
+tendon_status tendon_feelspace_encode_read_basic(int32_t parameter, uint8_t *out, size_t capacity);
+/** 10 01 id. @return 3. */
+tendon_status tendon_feelspace_encode_read_advanced(int32_t parameter, uint8_t *out, size_t capacity);
+/** Modes 0 to 4 and 6: calibration is started on the belt only. @return 4. */
+tendon_status tendon_feelspace_encode_set_mode(int32_t mode, uint8_t *out, size_t capacity);
+/** 0 to 100 (the belt raises to 5); @p feedback: a short vibration at the new level. @return 5. */
+tendon_status tendon_feelspace_encode_set_default_intensity(int32_t intensity, bool feedback, uint8_t *out,
+                                                            size_t capacity);
+/** 0 to 359. @return 4. */
+tendon_status tendon_feelspace_encode_set_heading_offset(int32_t degrees, uint8_t *out, size_t capacity);
+/** The same by the advanced family: kept over power-off only when @p persistent. @return 5. */
+tendon_status tendon_feelspace_encode_set_heading_offset_advanced(int32_t degrees, bool persistent, uint8_t *out,
+                                                                  size_t capacity);
+/** Up to 18 ASCII characters; the belt drops the link. @return 2 + length. */
+tendon_status tendon_feelspace_encode_set_name(const char *suffix, size_t length, uint8_t *out, size_t capacity);
+/** @return 4. */
+tendon_status tendon_feelspace_encode_set_accuracy_signal(bool in_app, bool in_compass, bool persistent, uint8_t *out,
+                                                          size_t capacity);
+/** @return 4. */
+tendon_status tendon_feelspace_encode_set_pairing(bool required, bool persistent, uint8_t *out, size_t capacity);
+/** 20 to 65535 ms; switch FE0C notifications off before and on after. @return 5. */
+tendon_status tendon_feelspace_encode_set_orientation_period(int32_t period_ms, uint8_t *out, size_t capacity);
+/** Factory reset of these parts. @return 4. */
+tendon_status tendon_feelspace_encode_reset(bool parameters, bool bluetooth, bool sensors, uint8_t *out,
+                                            size_t capacity);
+/** What repairs the front range of firmware 4, variant 4; see tendon_feelspace_patch_needed(). @return 10. */
+tendon_status tendon_feelspace_encode_front_range_patch(uint8_t *out, size_t capacity);
+
+/* ---- FE06: parameter notifications ---- */
+
+typedef enum tendon_feelspace_parameter_kind {
+    TENDON_FEELSPACE_PARAMETER_MODE = 0,
+    TENDON_FEELSPACE_PARAMETER_DEFAULT_INTENSITY,
+    TENDON_FEELSPACE_PARAMETER_HEADING_OFFSET,
+    TENDON_FEELSPACE_PARAMETER_NAME,
+    TENDON_FEELSPACE_PARAMETER_ACCURACY_SIGNAL,
+    TENDON_FEELSPACE_PARAMETER_APP_FRONT_RANGE,
+    TENDON_FEELSPACE_PARAMETER_ORIENTATION_PERIOD,
+    TENDON_FEELSPACE_PARAMETER_PAIRING_REQUIRED
+} tendon_feelspace_parameter_kind;
+
+/** "mode", "default_intensity" ... (vectors' spelling). */
+const char *tendon_feelspace_parameter_name(tendon_feelspace_parameter_kind kind);
+
+typedef struct tendon_feelspace_parameter {
+    tendon_feelspace_parameter_kind kind;
+    union {
+        uint8_t mode;
+        uint8_t intensity;      /**< % */
+        uint16_t degrees;       /**< heading offset */
+        uint8_t accuracy_state; /**< bit 0: in compass and crossing mode, bit 1: in app mode */
+        uint16_t period_ms;     /**< orientation period */
+        bool required;          /**< pairing */
+        struct {
+            uint16_t range[3];
+            uint8_t last;
+        } front;
+        struct {
+            const char *text; /**< borrowed from the notification, not terminated */
+            size_t length;
+        } name;
+    };
+} tendon_feelspace_parameter;
+
+/** @return TENDON_OK, _TRUNCATED, FEELSPACE_ERROR_BAD_VALUE, or TENDON_ERROR_UNSUPPORTED: an id to be ignored. */
+tendon_status tendon_feelspace_decode_parameter(const uint8_t *data, size_t length, tendon_feelspace_parameter *out,
+                                                size_t *offset);
+
+/* ---- notifications ---- */
+
+/** The one byte that answers each keep-alive notification, malformed ones too. @return 1. */
+tendon_status tendon_feelspace_encode_keep_alive_answer(uint8_t *out, size_t capacity);
+tendon_status tendon_feelspace_decode_keep_alive(const uint8_t *data, size_t length, uint8_t *mode, size_t *offset);
+
+typedef struct tendon_feelspace_press {
+    uint8_t button;     /**< tendon_feelspace_button */
+    uint8_t press_code; /**< raw */
+    bool is_long;
+    uint8_t previous_mode, new_mode;
+} tendon_feelspace_press;
+
+tendon_status tendon_feelspace_decode_button(const uint8_t *data, size_t length, tendon_feelspace_press *out,
+                                             size_t *offset);
+
+typedef enum tendon_feelspace_power {
+    TENDON_FEELSPACE_POWER_UNKNOWN = 0,
+    TENDON_FEELSPACE_POWER_ON_BATTERY = 1,
+    TENDON_FEELSPACE_POWER_CHARGING = 2,
+    TENDON_FEELSPACE_POWER_EXTERNAL = 3
+} tendon_feelspace_power;
+
+typedef struct tendon_feelspace_battery {
+    uint8_t power_status;     /**< tendon_feelspace_power; 0 for values unknown to us */
+    uint8_t power_status_raw; /**< as sent */
+    double level_percent;     /**< at most 100 */
+    double tte_ttf_s;         /**< to full while charging, else to empty */
+    bool saturated;           /**< the time is at least that */
+    bool has_current, has_voltage, has_temperature, has_aux, has_vsl_power, has_vsl_level;
+    int16_t current_ma;
+    uint16_t voltage_mv;
+    double temperature_c;
+    double aux_percent;
+    int8_t vsl_power_status;
+    double vsl_level_percent;
+} tendon_feelspace_battery;
+
+tendon_status tendon_feelspace_decode_battery(const uint8_t *data, size_t length, tendon_feelspace_battery *out,
+                                              size_t *offset);
+
+typedef struct tendon_feelspace_orientation {
+    uint8_t sensor_id;    /**< 2: sensor fusion, the only one for applications */
+    int16_t heading;      /**< degrees from magnetic North, clockwise */
+    uint16_t heading_360; /**< the same in 0 to 359 */
+    int16_t box_heading, box_roll, box_pitch;
+    uint16_t accuracy_deg;
+    int8_t magnetometer_status, accelerometer_status, gyroscope_status, fusion_status;
+    bool accurate;
+} tendon_feelspace_orientation;
+
+#define TENDON_FEELSPACE_SENSOR_FUSION 2
+tendon_status tendon_feelspace_decode_orientation(const uint8_t *data, size_t length, tendon_feelspace_orientation *out,
+                                                  size_t *offset);
+
+/* ---- FE01: firmware ---- */
+
+typedef struct tendon_feelspace_firmware {
+    uint16_t version; /**< not comparable between hardware generations */
+    bool has_variant;
+    uint8_t variant;
+} tendon_feelspace_firmware;
+
+tendon_status tendon_feelspace_decode_firmware(const uint8_t *data, size_t length, tendon_feelspace_firmware *out,
+                                               size_t *offset);
+
+typedef enum tendon_feelspace_feature {
+    TENDON_FEELSPACE_FEATURE_PERSISTENT_CHANGE = 0,
+    TENDON_FEELSPACE_FEATURE_RESET,
+    TENDON_FEELSPACE_FEATURE_CROSSING,
+    TENDON_FEELSPACE_FEATURE_PULSE,
+    TENDON_FEELSPACE_FEATURE_BUZZER,
+    TENDON_FEELSPACE_FEATURE_ORIENTATION_PERIOD,
+    TENDON_FEELSPACE_FEATURE_COUNT
+} tendon_feelspace_feature;
+
+bool tendon_feelspace_has_feature(const tendon_feelspace_firmware *firmware, tendon_feelspace_feature feature);
+/** Firmware whose front range has to be read, and patched when tendon_feelspace_patch_needed(). */
+bool tendon_feelspace_patch_candidate(const tendon_feelspace_firmware *firmware);
+/** Whether an answer with the front range asks for tendon_feelspace_encode_front_range_patch(). */
+bool tendon_feelspace_patch_needed(const tendon_feelspace_parameter *front_range);
+
+/* ---- FE07: tones; firmware 45 and later ---- */
+
+#define TENDON_FEELSPACE_TONE_STEPS 9
+/** Steps of @p seconds at @p hertz (0: silence). Single precision, as the vendor's. @return 2 + 2 * count. */
+tendon_status tendon_feelspace_encode_tone(const float *seconds, const float *hertz, size_t count, uint8_t *out,
+                                           size_t capacity);
+
+typedef enum tendon_feelspace_sound {
+    TENDON_FEELSPACE_SOUND_START = 0,
+    TENDON_FEELSPACE_SOUND_STOP,
+    TENDON_FEELSPACE_SOUND_SUCCESS,
+    TENDON_FEELSPACE_SOUND_ERROR,
+    TENDON_FEELSPACE_SOUND_SHORT_BEEP,
+    TENDON_FEELSPACE_SOUND_DOUBLE_SHORT_BEEP,
+    TENDON_FEELSPACE_SOUND_TRIPLE_SHORT_BEEP,
+    TENDON_FEELSPACE_SOUND_LONG_BEEP,
+    TENDON_FEELSPACE_SOUND_DOUBLE_LONG_BEEP,
+    TENDON_FEELSPACE_SOUND_TRIPLE_LONG_BEEP,
+    TENDON_FEELSPACE_SOUND_COUNT
+} tendon_feelspace_sound;
+tendon_status tendon_feelspace_encode_sound(tendon_feelspace_sound sound, uint8_t *out, size_t capacity);
+
+/* ---- FE13, FE14: debug ---- */
+
+enum { TENDON_FEELSPACE_DEBUG_SELF_TEST = 0x02, TENDON_FEELSPACE_DEBUG_ERROR_LOG = 0x0B };
+
+typedef enum tendon_feelspace_debug_kind {
+    TENDON_FEELSPACE_DEBUG_OTHER = 0, /**< for the application as it is */
+    TENDON_FEELSPACE_DEBUG_ERROR = 0xA0,
+    TENDON_FEELSPACE_DEBUG_LOG_HEADER = 0x0B,
+    TENDON_FEELSPACE_DEBUG_LOG_ENTRY = 0x0C
+} tendon_feelspace_debug_kind;
+
+typedef struct tendon_feelspace_debug {
+    tendon_feelspace_debug_kind kind;
+    uint32_t error;      /**< ERROR, LOG_ENTRY: the code. LOG_HEADER: the session's first error */
+    uint32_t last_error; /**< LOG_HEADER */
+    uint16_t session;    /**< LOG_HEADER: the current one. LOG_ENTRY: the entry's */
+    uint8_t count;       /**< LOG_HEADER: entries that follow */
+    uint32_t time_ms;    /**< LOG_ENTRY */
+    bool more;           /**< LOG_ENTRY */
+} tendon_feelspace_debug;
+
+tendon_status tendon_feelspace_decode_debug(const uint8_t *data, size_t length, tendon_feelspace_debug *out,
+                                            size_t *offset);
+
+/* ---- FE0B: raw sensor stream, for development ---- */
+
+typedef struct tendon_feelspace_raw_sample {
+    uint8_t sensor_id;
+    int16_t x, y, z;
+} tendon_feelspace_raw_sample;
+
+/** Samples of a raw notification; an incomplete last one is dropped. @return how many, or _TRUNCATED, _BAD_VALUE. */
+tendon_status tendon_feelspace_raw_count(const uint8_t *data, size_t length, uint8_t *sequence, size_t *offset);
+/** One of them; false beyond the last. */
+bool tendon_feelspace_raw_sample_at(const uint8_t *data, size_t length, size_t index, tendon_feelspace_raw_sample *out);
+
+/* ---- USB serial transport ---- */
+
+/** Handles of the fixed profile; 0: none. */
+typedef struct tendon_feelspace_handles {
+    uint8_t declaration, value, configuration;
+} tendon_feelspace_handles;
+
+/** @return false: no characteristic of the belt. */
+bool tendon_feelspace_usb_handles(uint16_t characteristic, tendon_feelspace_handles *out);
+tendon_status tendon_feelspace_encode_usb_write(uint16_t characteristic, const uint8_t *payload, size_t length,
+                                                uint8_t *out, size_t capacity);
+/** @return 4. */
+tendon_status tendon_feelspace_encode_usb_notify(uint16_t characteristic, bool enable, uint8_t *out, size_t capacity);
+/** @return 2. */
+tendon_status tendon_feelspace_encode_usb_read(uint16_t characteristic, uint8_t *out, size_t capacity);
+
+typedef struct tendon_feelspace_usb_frame {
+    uint16_t characteristic;
+    const uint8_t *payload; /**< borrowed */
+    size_t length;
+} tendon_feelspace_usb_frame;
+
+/**
+ * The frame at the head of a belt's bytes. @return bytes consumed; TENDON_ERROR_INCOMPLETE: more are needed;
+ * TENDON_ERROR_MALFORMED: unknown handle or length, flush the input and start anew.
+ */
+tendon_status tendon_feelspace_decode_usb_frame(const uint8_t *data, size_t length, tendon_feelspace_usb_frame *out,
+                                                size_t *offset);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

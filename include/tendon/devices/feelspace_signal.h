@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * feelSpace naviBelt: the signals of the two programming interfaces, as packets
+ * for FE03. The interfaces have signals of one name and different rhythm; both
+ * are right for theirs. Tables: docs/protocols/feelspace.md.
+ */
+#ifndef TENDON_DEVICES_FEELSPACE_SIGNAL_H
+#define TENDON_DEVICES_FEELSPACE_SIGNAL_H
+
+#include "tendon/devices/feelspace_codec.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Degrees as the belt wants them, 0 to 359: truncated toward zero, then modulo 360. @return false: not a number. */
+bool tendon_feelspace_degrees(double degrees, uint16_t *out);
+
+/* ---- command manager ---- */
+
+/** Signals of vibrateAtAngle and vibrateAtMagneticBearing. */
+typedef enum tendon_feelspace_signal {
+    TENDON_FEELSPACE_SIGNAL_CONTINUOUS = 0x01,
+    TENDON_FEELSPACE_SIGNAL_NAVIGATION = 0x81,
+    TENDON_FEELSPACE_SIGNAL_DESTINATION_REACHED_REPEATED = 0x82,
+    TENDON_FEELSPACE_SIGNAL_DESTINATION_REACHED = 0x83,
+    TENDON_FEELSPACE_SIGNAL_APPROACHING_DESTINATION = 0x84,
+    TENDON_FEELSPACE_SIGNAL_DIRECTION_NOTIFICATION = 0x85,
+    TENDON_FEELSPACE_SIGNAL_ONGOING_TURN = 0x86
+} tendon_feelspace_signal;
+
+typedef struct tendon_feelspace_vibration {
+    int32_t signal; /**< tendon_feelspace_signal */
+    double direction;
+    bool is_bearing;   /**< from magnetic North; else from the belt's front */
+    int32_t intensity; /**< -1: the belt's default; 0 stops the channel */
+    int32_t channel;
+    bool stop_others;
+} tendon_feelspace_vibration;
+
+/** @return 18, or 2 where intensity 0 makes it a stop. */
+tendon_status tendon_feelspace_encode_vibration(const tendon_feelspace_vibration *vibration,
+                                                tendon_feelspace_channels channels, uint8_t *out, size_t capacity);
+
+/* ---- navigation controller ---- */
+
+#define TENDON_FEELSPACE_NAVIGATION_CHANNEL 2
+
+typedef enum tendon_feelspace_navigation_signal {
+    TENDON_FEELSPACE_NAVIGATION_NO_VIBRATION = 0,
+    TENDON_FEELSPACE_NAVIGATION_CONTINUOUS,
+    TENDON_FEELSPACE_NAVIGATION_NAVIGATION,
+    TENDON_FEELSPACE_NAVIGATION_APPROACHING_DESTINATION,
+    TENDON_FEELSPACE_NAVIGATION_TURN_ONGOING,
+    TENDON_FEELSPACE_NAVIGATION_DIRECTION_NOTIFICATION,
+    TENDON_FEELSPACE_NAVIGATION_NEXT_WAYPOINT_LONG_DISTANCE,
+    TENDON_FEELSPACE_NAVIGATION_NEXT_WAYPOINT_MEDIUM_DISTANCE,
+    TENDON_FEELSPACE_NAVIGATION_NEXT_WAYPOINT_SHORT_DISTANCE,
+    TENDON_FEELSPACE_NAVIGATION_NEXT_WAYPOINT_AREA_REACHED,
+    TENDON_FEELSPACE_NAVIGATION_DESTINATION_REACHED_REPEATED,
+    TENDON_FEELSPACE_NAVIGATION_DESTINATION_REACHED_SINGLE,
+    TENDON_FEELSPACE_NAVIGATION_OPERATION_WARNING,
+    TENDON_FEELSPACE_NAVIGATION_CRITICAL_WARNING,
+    TENDON_FEELSPACE_NAVIGATION_BATTERY_LEVEL,
+    TENDON_FEELSPACE_NAVIGATION_SIGNAL_COUNT
+} tendon_feelspace_navigation_signal;
+
+/** "noVibration", "continuous" ...; "unknown". */
+const char *tendon_feelspace_navigation_signal_name(int32_t signal);
+/** Of a name that need not be terminated; -1: none has it. */
+int32_t tendon_feelspace_navigation_signal_named(const char *name, size_t length);
+/** Repeated signals can be navigated with, the others are temporary. */
+bool tendon_feelspace_navigation_signal_repeated(int32_t signal);
+bool tendon_feelspace_navigation_signal_directional(int32_t signal);
+
+/** @return 18, or 2 for no vibration; TENDON_ERROR_INVALID_ARGUMENT for temporary signals. */
+tendon_status tendon_feelspace_encode_navigation(int32_t signal, int32_t direction, bool is_bearing, uint8_t *out,
+                                                 size_t capacity);
+/** One second in a direction, in any mode of the belt. @return 18. */
+tendon_status tendon_feelspace_encode_direction_notice(int32_t direction, bool is_bearing, uint8_t *out,
+                                                       size_t capacity);
+/** The warning of the application, in any mode of the belt. @return 18. */
+tendon_status tendon_feelspace_encode_warning_notice(bool critical, uint8_t *out, size_t capacity);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
