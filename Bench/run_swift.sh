@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# The part of run.sh that needs Swift. Usage: Bench/run_swift.sh CHECK RESULTS
+# CHECK: --check or empty, see run.sh. RESULTS: the file that the results are added to.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+check=$1 results=$2
+scratch=${BUILD:-.build}/swift
+if ! command -v swift >/dev/null; then
+    echo "ok - for_await # SKIP no Swift"
+    exit 0
+fi
+swift build --scratch-path "$scratch" -c release -j 2 --product BenchForAwait >"$scratch-bench.log" 2>&1 ||
+    { cat "$scratch-bench.log"; exit 1; }
+program=$scratch/release/BenchForAwait
+options=()
+[ "$check" != --check ] || options=(--quick)
+lines=$(timeout 120 "$program" ${options[@]+"${options[@]}"}) || { echo "not ok - for_await runs"; exit 1; }
+echo "$lines" >>"$results"
+[ "$check" = --check ] || exit 0
+heap=$(grep -E '"name":"(bare_loop|c_callback|for_await_on_loop)"' <<<"$lines" |
+    sed -E 's/.*"heap_calls":([0-9]+).*/\1/' | sort -n | tail -1)
+if [ "$heap" = 0 ]; then
+    echo "ok - for_await on the loop's executor runs and makes no heap call"
+else
+    echo "not ok - for_await on the loop's executor: $heap heap calls"
+    exit 1
+fi
