@@ -555,10 +555,6 @@ static void tap_writes_a_link(void **state) {
 static void wireshark_reads_our_file(void **state) {
     (void)state;
     char path[32], command[256], line[512];
-    if (system("command -v tshark >/dev/null 2>&1") != 0) {
-        print_message("skipped: tshark is not installed (package tshark)\n");
-        skip();
-    }
     make_path(path);
     static const uint32_t kinds[] = {TENDON_CAPTURE_H4, TENDON_CAPTURE_MONITOR};
     for (int k = 0; k < 2; k++) {
@@ -602,5 +598,10 @@ int main(void) {
         cmocka_unit_test(tap_writes_a_link),
         cmocka_unit_test(wireshark_reads_our_file),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    /* The last needs tshark: `make test` installs it, `make test-quick` does without. */
+    bool tshark = system("command -v tshark >/dev/null 2>&1") == 0;
+    if (!tshark) {
+        fputs("# tshark is not installed: wireshark_reads_our_file is left to make test\n", stderr);
+    }
+    return _cmocka_run_group_tests("capture", tests, sizeof tests / sizeof tests[0] - (tshark ? 0 : 1), NULL, NULL);
 }
