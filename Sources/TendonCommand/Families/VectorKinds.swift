@@ -38,7 +38,7 @@ struct VectorKind: Sendable {
 }
 
 /// The table. A new family adds its list here.
-let vectorKinds: [VectorKind] = BoseVectors.kinds + FeelspaceVectors.kinds
+let vectorKinds: [VectorKind] = BoseVectors.kinds + FeelspaceVectors.kinds + FjordenVectors.kinds
 
 extension JSON {
     /// The bytes of a member in hexadecimal.

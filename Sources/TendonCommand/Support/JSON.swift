@@ -106,7 +106,7 @@ extension JSON {
     init(parsing text: [UInt8]) throws(ParseError) {
         var error = json_error_t()
         let root = text.withUnsafeBytes { bytes in
-            json_loadb(bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count, 0, &error)
+            json_loadb(bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count, Int(JSON_ALLOW_NUL), &error)
         }
         guard let root else {
             let text = withUnsafeBytes(of: error.text) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* Inside the grip manager only. */
+#ifndef FJORDEN_MANAGER_H
+#define FJORDEN_MANAGER_H
+
+#include "tendon/devices/fjorden_manager.h"
+
+/** An output that is its kind, or its kind and the grip. */
+void fjorden_do(tendon_fjorden_manager *m, uint64_t now, tendon_fjorden_output_kind kind);
+void fjorden_do_grip(tendon_fjorden_manager *m, uint64_t now, tendon_fjorden_output_kind kind,
+                     const tendon_fjorden_grip *grip);
+/** A change to an equal state is not sent. */
+void fjorden_set_state(tendon_fjorden_manager *m, uint64_t now, tendon_fjorden_manager_state state);
+/** Ends a call: with the state, with "ok", or with an error. */
+void fjorden_result_state(tendon_fjorden_manager *m, uint64_t now, tendon_fjorden_input_kind call);
+void fjorden_result(tendon_fjorden_manager *m, uint64_t now, tendon_fjorden_input_kind call, tendon_status status);
+/** Ends the pending call: start with the state, others with an error. */
+void fjorden_end_pending(tendon_fjorden_manager *m, uint64_t now, tendon_status status);
+void fjorden_set_pending(tendon_fjorden_manager *m, tendon_fjorden_input_kind call);
+void fjorden_start_deadline(tendon_fjorden_manager *m, uint64_t now);
+/** Scan start and state scanningForBondedGrip. */
+void fjorden_look_for_bonded(tendon_fjorden_manager *m, uint64_t now);
+/** Link request and state connecting. */
+void fjorden_connect(tendon_fjorden_manager *m, uint64_t now, const tendon_fjorden_grip *grip);
+
+void fjorden_call(tendon_fjorden_manager *m, uint64_t now, const tendon_fjorden_input *input);
+/** What start does once the permission is known. */
+void fjorden_start_with_permission(tendon_fjorden_manager *m, uint64_t now);
+void fjorden_event(tendon_fjorden_manager *m, uint64_t now, const tendon_fjorden_input *input);
+/** The deadline has passed at @p now. */
+void fjorden_expire(tendon_fjorden_manager *m, uint64_t now);
+
+#endif

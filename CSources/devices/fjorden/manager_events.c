@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+#include "manager.h"
+
+static bool same_identifier(const tendon_fjorden_grip *a, const tendon_fjorden_grip *b) {
+    for (size_t i = 0; i < sizeof a->identifier; i++) {
+        if (a->identifier[i] != b->identifier[i]) {
+            return false;
+        }
+        if (a->identifier[i] == 0) {
+            return true;
+        }
+    }
+    return true;
+}
+
+static bool is_bonded_to(const tendon_fjorden_manager *m, const tendon_fjorden_grip *grip) {
+    return m->configuration.has_bond && same_identifier(&m->configuration.bond, grip);
+}
+
+/* FAIL(e) of the document. */
+static void fail(tendon_fjorden_manager *m, uint64_t now, tendon_status error, bool disconnect) {
+    m->has_deadline = false;
+    if (disconnect) {
+        fjorden_do(m, now, TENDON_FJORDEN_OUT_DISCONNECT);
+    }
+    bool transient =
+        error == TENDON_FJORDEN_ERROR_CONNECTION_TIMEOUT || error == TENDON_FJORDEN_ERROR_DISCOVERY_CANCELLED;
+    if (m->reconnecting && transient) {
+        fjorden_look_for_bonded(m, now);
+        return;
+    }
+    fjorden_set_state(m, now, TENDON_FJORDEN_READY);
+    fjorden_end_pending(m, now, error);
+}
+
+void fjorden_expire(tendon_fjorden_manager *m, uint64_t now) {
+    m->has_deadline = false;
+    if (m->state == TENDON_FJORDEN_SCANNING_FOR_BONDED) {
+        fjorden_do(m, now, TENDON_FJORDEN_OUT_SCAN_STOP);
+        fjorden_set_state(m, now, TENDON_FJORDEN_READY);
+        fjorden_end_pending(m, now, TENDON_FJORDEN_ERROR_CONNECTION_TIMEOUT);
+    } else if (m->state == TENDON_FJORDEN_CONNECTING) {
+        fail(m, now, TENDON_FJORDEN_ERROR_CONNECTION_TIMEOUT, true);
+    }
+}
+
+/* ---- advertisements ---- */
+
+static void list_grip(tendon_fjorden_manager *m, uint64_t now, const tendon_fjorden_grip *grip) {
+    size_t i = 0;
+    while (i < m->grip_count && !same_identifier(&m->grips[i], grip)) {
+        i++;
+    }
+    if (i == TENDON_FJORDEN_GRIPS_MAX) {
+        m->grips_left_out++;
+        return;
+    }
+    if (i == m->grip_count) {
+        m->grips[m->grip_count++] = *grip;
+    } else {
+        m->grips[i].rssi = grip->rssi;
+        if (grip->name[0] != 0) {
+            memcpy(m->grips[i].name, grip->name, sizeof grip->name);
+        }
+    }
+    fjorden_do(m, now, TENDON_FJORDEN_OUT_GRIPS);
+}
+
+static void advertised(tendon_fjorden_manager *m, uint64_t now, const tendon_fjorden_grip *grip) {
+    if (m->state == TENDON_FJORDEN_SCANNING_FOR_GRIPS) {
+        list_grip(m, now, grip);
+    } else if (m->state == TENDON_FJORDEN_SCANNING_FOR_BONDED && is_bonded_to(m, grip)) {
+        tendon_fjorden_grip found = *grip;
+        if (found.name[0] == 0) {
+            memcpy(found.name, m->configuration.bond.name, sizeof found.name);
+        }
+        fjorden_do(m, now, TENDON_FJORDEN_OUT_SCAN_STOP);
+        fjorden_connect(m, now, &found);
+        if (!m->has_deadline) {
+            fjorden_start_deadline(m, now);
+        }
+    }
+}
+
+/* ---- steps of a connection ---- */
+
+static void next(tendon_fjorden_manager *m, uint64_t now, tendon_fjorden_step step, tendon_fjorden_output_kind output) {
+    m->step = step;
+    fjorden_do(m, now, output);
+}
+
+static void characteristics_found(tendon_fjorden_manager *m, uint64_t now) {
+    if (is_bonded_to(m, &m->grip)) {
+        next(m, now, TENDON_FJORDEN_STEP_FIRMWARE, TENDON_FJORDEN_OUT_READ_FIRMWARE);
+        return;
+    }
+    m->remainder = m->has_deadline ? m->deadline - now : 0;
+    m->has_deadline = false;
+    next(m, now, TENDON_FJORDEN_STEP_PAIRING, TENDON_FJORDEN_OUT_PAIR);
+}
+
+static void paired(tendon_fjorden_manager *m, uint64_t now) {
+    m->has_deadline = true;
+    m->deadline = now + m->remainder;
+    next(m, now, TENDON_FJORDEN_STEP_FIRMWARE, TENDON_FJORDEN_OUT_READ_FIRMWARE);
+}
+
+static void firmware_read(tendon_fjorden_manager *m, uint64_t now, const char *text, size_t length) {
+    tendon_fjorden_version version, minimum = {0};
+    if (text == NULL || !tendon_fjorden_version_parse(text, length, &version)) {
+        fail(m, now, TENDON_FJORDEN_ERROR_NO_FIRMWARE_VERSION, true);
+        return;
+    }
+    (void)tendon_fjorden_version_parse(m->configuration.minimum_firmware, sizeof m->configuration.minimum_firmware,
+                                       &minimum);
+    if (tendon_fjorden_version_compare(&version, &minimum) < 0) {
+        fail(m, now, TENDON_FJORDEN_ERROR_UNSUPPORTED_FIRMWARE, true);
+        return;
+    }
+    next(m, now, TENDON_FJORDEN_STEP_NOTIFY, TENDON_FJORDEN_OUT_ENABLE_NOTIFY);
+}
+
+static void subscribed(tendon_fjorden_manager *m, uint64_t now) {
+    m->has_deadline = false;
+    if (!is_bonded_to(m, &m->grip)) {
+        m->configuration.has_bond = true;
+        m->configuration.bond = m->grip;
+        fjorden_do_grip(m, now, TENDON_FJORDEN_OUT_STORE_BOND, &m->grip);
+    }
+    fjorden_set_state(m, now, TENDON_FJORDEN_CONNECTED);
+    fjorden_end_pending(m, now, TENDON_OK);
+}
+
+/* The answer to a step. What answers another step than the present one is ignored. */
+static void answered(tendon_fjorden_manager *m, uint64_t now, const tendon_fjorden_input *input) {
+    static const struct {
+        tendon_fjorden_input_kind kind;
+        tendon_status error;
+    } steps[] = {
+        [TENDON_FJORDEN_STEP_LINK] = {TENDON_FJORDEN_ON_LINK_UP, TENDON_OK},
+        [TENDON_FJORDEN_STEP_SERVICES] = {TENDON_FJORDEN_ON_SERVICES, TENDON_FJORDEN_ERROR_NO_SERVICE},
+        [TENDON_FJORDEN_STEP_CHARACTERISTICS] = {TENDON_FJORDEN_ON_CHARACTERISTICS,
+                                                 TENDON_FJORDEN_ERROR_NO_CHARACTERISTICS},
+        [TENDON_FJORDEN_STEP_PAIRING] = {TENDON_FJORDEN_ON_PAIRING, TENDON_FJORDEN_ERROR_PAIRING_DECLINED},
+        [TENDON_FJORDEN_STEP_FIRMWARE] = {TENDON_FJORDEN_ON_FIRMWARE, TENDON_OK},
+        [TENDON_FJORDEN_STEP_NOTIFY] = {TENDON_FJORDEN_ON_NOTIFY, TENDON_FJORDEN_ERROR_NO_NOTIFY},
+    };
+    if (m->state != TENDON_FJORDEN_CONNECTING || steps[m->step].kind != input->kind) {
+        return;
+    }
+    if (steps[m->step].error != TENDON_OK && !input->ok) {
+        fail(m, now, steps[m->step].error, true);
+        return;
+    }
+    switch (input->kind) {
+    case TENDON_FJORDEN_ON_LINK_UP:
+        next(m, now, TENDON_FJORDEN_STEP_SERVICES, TENDON_FJORDEN_OUT_DISCOVER_SERVICES);
+        break;
+    case TENDON_FJORDEN_ON_SERVICES:
+        next(m, now, TENDON_FJORDEN_STEP_CHARACTERISTICS, TENDON_FJORDEN_OUT_DISCOVER_CHARACTERISTICS);
+        break;
+    case TENDON_FJORDEN_ON_CHARACTERISTICS:
+        characteristics_found(m, now);
+        break;
+    case TENDON_FJORDEN_ON_PAIRING:
+        paired(m, now);
+        break;
+    case TENDON_FJORDEN_ON_FIRMWARE:
+        firmware_read(m, now, input->text, input->text_length);
+        break;
+    default:
+        subscribed(m, now);
+        break;
+    }
+}
+
+static void link_lost(tendon_fjorden_manager *m, uint64_t now) {
+    static const tendon_status errors[] = {
+        [TENDON_FJORDEN_STEP_NONE] = TENDON_FJORDEN_ERROR_CONNECTION_TIMEOUT,
+        [TENDON_FJORDEN_STEP_LINK] = TENDON_FJORDEN_ERROR_CONNECTION_TIMEOUT,
+        [TENDON_FJORDEN_STEP_SERVICES] = TENDON_FJORDEN_ERROR_DISCOVERY_CANCELLED,
+        [TENDON_FJORDEN_STEP_CHARACTERISTICS] = TENDON_FJORDEN_ERROR_DISCOVERY_CANCELLED,
+        [TENDON_FJORDEN_STEP_PAIRING] = TENDON_FJORDEN_ERROR_PAIRING_DECLINED,
+        [TENDON_FJORDEN_STEP_FIRMWARE] = TENDON_FJORDEN_ERROR_NO_FIRMWARE_VERSION,
+        [TENDON_FJORDEN_STEP_NOTIFY] = TENDON_FJORDEN_ERROR_NO_NOTIFY,
+    };
+    if (m->state == TENDON_FJORDEN_CONNECTING) {
+        fail(m, now, errors[m->step], false);
+    } else if (m->state == TENDON_FJORDEN_CONNECTED) {
+        if (m->configuration.auto_reconnect && m->configuration.has_bond) {
+            m->reconnecting = true;
+            fjorden_look_for_bonded(m, now);
+        } else {
+            fjorden_set_state(m, now, TENDON_FJORDEN_READY);
+        }
+    }
+}
+
+/* ---- adapter and permission ---- */
+
+static void power_changed(tendon_fjorden_manager *m, uint64_t now, bool on) {
+    m->powered = on;
+    if (on) {
+        if (m->state == TENDON_FJORDEN_UNAVAILABLE) {
+            fjorden_set_state(m, now, TENDON_FJORDEN_READY);
+        }
+        return;
+    }
+    if (m->state == TENDON_FJORDEN_UNINITIALIZED || m->state == TENDON_FJORDEN_UNAUTHORIZED) {
+        return;
+    }
+    fjorden_set_state(m, now, TENDON_FJORDEN_UNAVAILABLE);
+    fjorden_end_pending(m, now, TENDON_FJORDEN_ERROR_INVALID_MANAGER_STATE);
+}
+
+static void permission_given(tendon_fjorden_manager *m, uint64_t now, bool allowed) {
+    m->authorization = allowed ? TENDON_FJORDEN_AUTHORIZATION_ALLOWED : TENDON_FJORDEN_AUTHORIZATION_DENIED;
+    if (m->asking) {
+        fjorden_start_with_permission(m, now);
+    }
+}
+
+void fjorden_event(tendon_fjorden_manager *m, uint64_t now, const tendon_fjorden_input *input) {
+    switch (input->kind) {
+    case TENDON_FJORDEN_ON_PERMISSION:
+        permission_given(m, now, input->ok);
+        break;
+    case TENDON_FJORDEN_ON_POWER:
+        power_changed(m, now, input->ok);
+        break;
+    case TENDON_FJORDEN_ON_ADVERTISEMENT:
+        advertised(m, now, &input->grip);
+        break;
+    case TENDON_FJORDEN_ON_LINK_DOWN:
+        link_lost(m, now);
+        break;
+    case TENDON_FJORDEN_ON_TICK:
+        break;
+    default:
+        answered(m, now, input);
+        break;
+    }
+}
