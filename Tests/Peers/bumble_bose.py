@@ -47,7 +47,7 @@ class Bose:
         self.configured = characteristic(
             "5af38af6-000e-404b-9b46-07f77580890b", read | write | notify,
             CharacteristicValue(read=lambda _: self.configuration, write=self.configure))
-        self.service = Service("0000fdd2-0000-1000-8000-00805f9b34fb", [
+        self.service = Service(UUID.from_16_bits(0xFDD2), [
             characteristic("7b61ad83-041c-4333-a0ab-efb2ab7bdd43", read | notify, DEVICE),
             characteristic("855cb3e7-98ff-42a6-80fc-40b32a2221c1", read, SENSORS),
             self.configured,
