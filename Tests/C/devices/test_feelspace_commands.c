@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/* feelSpace: what a client sends: examples, every capacity, round trips, the app-mode rule. */
+#include "test_bytes.h"
+
+#include <math.h>
+
+#include "tendon/devices/feelspace_signal.h"
+
+static const tendon_feelspace_channel left = {.channel = 0,
+                                              .pattern = 3,
+                                              .intensity = -1,
+                                              .orientation_type = 2,
+                                              .orientation = 270,
+                                              .iterations = 5,
+                                              .period_ms = 1000,
+                                              .clear_others = true};
+
+static void example_1_and_every_capacity(void **state) {
+    (void)state;
+    for (size_t capacity = 0; capacity <= 18; capacity++) {
+        uint8_t *out = malloc(capacity > 0 ? capacity : 1);
+        assert_non_null(out);
+        tendon_status status = tendon_feelspace_encode_channel(&left, 4, out, capacity);
+        assert_int_equal(status, capacity < 18 ? TENDON_ERROR_NO_ROOM : 18);
+        if (status == 18) {
+            assert_hex(out, 18, "00 03 aa aa 00 00 02 0e 01 00 00 05 e8 03 00 00 00 01");
+        }
+        free(out);
+    }
+}
+
+static void channels_come_back(void **state) {
+    (void)state;
+    dice d = {0x62656C74};
+    for (unsigned round = 0; round < 20000; round++) {
+        tendon_feelspace_channel c = {.channel = (int32_t)(roll(&d) % 6),
+                                      .pattern = (int32_t)(roll(&d) % 27),
+                                      .intensity = (int32_t)(roll(&d) % 102) - 1,
+                                      .orientation_type = 1 + (int32_t)(roll(&d) % 3),
+                                      .iterations = 1 + (int32_t)(roll(&d) % 127),
+                                      .period_ms = 1 + (int32_t)(roll(&d) % 65535),
+                                      .exclusive = roll(&d) % 2 == 0,
+                                      .clear_others = roll(&d) % 2 == 0};
+        c.orientation = (int32_t)(roll(&d) % (c.orientation_type == 1 ? 16 : 360));
+        c.start_ms = (int32_t)(roll(&d) % (uint64_t)c.period_ms);
+        uint8_t bytes[18];
+        assert_int_equal(tendon_feelspace_encode_channel(&c, TENDON_FEELSPACE_CHANNELS_EXTENDED, bytes, 18), 18);
+        tendon_feelspace_channel back = {0};
+        assert_int_equal(tendon_feelspace_decode_channel(bytes, 18, &back, NULL), TENDON_OK);
+        assert_int_equal(back.channel, c.channel);
+        assert_int_equal(back.orientation, c.orientation);
+        assert_int_equal(back.intensity, c.intensity);
+        assert_int_equal(back.iterations, c.iterations);
+        assert_int_equal(back.period_ms, c.period_ms);
+        assert_int_equal(back.start_ms, c.start_ms);
+        assert_int_equal(back.exclusive, c.exclusive);
+        assert_true(tendon_feelspace_belt_accepts(TENDON_FEELSPACE_MODE_APP, bytes, 18));
+        assert_int_equal(tendon_feelspace_belt_accepts(TENDON_FEELSPACE_MODE_WAIT, bytes, 18),
+                         c.channel == 0 && !c.clear_others);
+    }
+}
+
+/* All 65536 masks: at most six motors. */
+static void masks(void **state) {
+    (void)state;
+    tendon_feelspace_channel c = left;
+    c.orientation_type = TENDON_FEELSPACE_ORIENTATION_MASK;
+    uint8_t bytes[18];
+    for (int32_t mask = 0; mask < 65536; mask++) {
+        unsigned set = 0;
+        for (int bit = 0; bit < 16; bit++) {
+            set += (unsigned)mask >> bit & 1u;
+        }
+        c.orientation = mask;
+        assert_int_equal(tendon_feelspace_encode_channel(&c, 4, bytes, 18),
+                         set > 6 ? TENDON_ERROR_INVALID_ARGUMENT : 18);
+    }
+    c.orientation = 1;
+    for (int32_t pattern = 0; pattern <= 26; pattern++) {
+        c.pattern = pattern;
+        assert_int_equal(tendon_feelspace_encode_channel(&c, 4, bytes, 18),
+                         pattern <= 5 || pattern == 8 ? 18 : TENDON_ERROR_INVALID_ARGUMENT);
+    }
+}
+
+static void iterations_as_a_belt_reads_them(void **state) {
+    (void)state;
+    for (int32_t count = -1; count <= 255; count++) {
+        tendon_feelspace_channel c = left, back = {0};
+        c.iterations = count;
+        uint8_t bytes[18];
+        assert_int_equal(tendon_feelspace_encode_channel(&c, 4, bytes, 18), 18);
+        assert_int_equal(bytes[11], count & 0xFF);
+        assert_int_equal(tendon_feelspace_decode_channel(bytes, 18, &back, NULL), TENDON_OK);
+        assert_int_equal(back.iterations, count >= 1 && count <= 127 ? count : -1);
+        assert_int_equal(tendon_feelspace_iterations_endless(count), back.iterations == -1);
+    }
+}
+
+static void navigation_signals(void **state) {
+    (void)state;
+    uint8_t bytes[18];
+    assert_int_equal(tendon_feelspace_encode_navigation(1, 90, true, bytes, 18), 18);
+    assert_hex(bytes, 18, "02 01 aa aa 00 00 03 5a 00 00 00 00 f4 01 00 00 00 00");
+    for (int32_t signal = -1; signal <= TENDON_FEELSPACE_NAVIGATION_SIGNAL_COUNT; signal++) {
+        tendon_status status = tendon_feelspace_encode_navigation(signal, 0, false, bytes, 18);
+        assert_int_equal(status >= 0, tendon_feelspace_navigation_signal_repeated(signal));
+        const char *name = tendon_feelspace_navigation_signal_name(signal);
+        bool known = signal >= 0 && signal < TENDON_FEELSPACE_NAVIGATION_SIGNAL_COUNT;
+        assert_int_equal(tendon_feelspace_navigation_signal_named(name, strlen(name)), known ? signal : -1);
+    }
+    assert_int_equal(tendon_feelspace_encode_warning_notice(true, bytes, 18), 18);
+    assert_hex(bytes, 18, "00 03 aa aa 00 00 00 11 11 00 00 03 bc 02 00 00 01 00");
+    assert_int_equal(tendon_feelspace_encode_warning_notice(false, bytes, 18), 18);
+    assert_hex(bytes, 18, "00 06 19 00 00 00 01 00 00 00 00 02 f4 01 00 00 01 00");
+}
+
+static void usb_frames_cut_and_hostile(void **state) {
+    (void)state;
+    block whole = block_hex("2b 03 01 01 03");
+    tendon_feelspace_usb_frame frame;
+    for (size_t length = 0; length <= whole.length; length++) {
+        block b = block_copy(whole.data, length);
+        assert_int_equal(tendon_feelspace_decode_usb_frame(b.data, b.length, &frame, NULL),
+                         length < 5 ? TENDON_ERROR_INCOMPLETE : 5);
+        free(b.data);
+    }
+    assert_int_equal(frame.characteristic, TENDON_FEELSPACE_PARAMETER_NOTIFICATION);
+    assert_int_equal(frame.length, 3);
+    whole.data[1] = 23;
+    assert_int_equal(tendon_feelspace_decode_usb_frame(whole.data, 2, &frame, NULL), TENDON_ERROR_MALFORMED);
+    whole.data[0] = 1;
+    assert_int_equal(tendon_feelspace_decode_usb_frame(whole.data, 1, &frame, NULL), TENDON_ERROR_MALFORMED);
+    free(whole.data);
+}
+
+static void sounds(void **state) {
+    (void)state;
+    uint8_t bytes[20];
+    assert_int_equal(tendon_feelspace_encode_sound(TENDON_FEELSPACE_SOUND_START, bytes, 20), 8);
+    assert_hex(bytes, 8, "01 03 19 00 20 05 0a 05");
+    for (unsigned s = 0; s < TENDON_FEELSPACE_SOUND_COUNT; s++) {
+        assert_true(tendon_feelspace_encode_sound((tendon_feelspace_sound)s, bytes, 20) > 0);
+    }
+    const float bad[] = {-0.01f, 2.56f, NAN};
+    const float hertz = 100.0f;
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(tendon_feelspace_encode_tone(&bad[i], &hertz, 1, bytes, 20), TENDON_ERROR_INVALID_ARGUMENT);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(example_1_and_every_capacity),
+        cmocka_unit_test(channels_come_back),
+        cmocka_unit_test(masks),
+        cmocka_unit_test(iterations_as_a_belt_reads_them),
+        cmocka_unit_test(navigation_signals),
+        cmocka_unit_test(usb_frames_cut_and_hostile),
+        cmocka_unit_test(sounds),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
