@@ -17,13 +17,14 @@ bool tendon_ad_next(tendon_ad_iterator *iterator, tendon_ad_structure *out) {
         reader->position = reader->length;
         return false;
     }
-    const uint8_t *bytes = tendon_read_bytes(reader, length);
+    uint8_t type = tendon_read_u8(reader);
+    const uint8_t *bytes = tendon_read_bytes(reader, (size_t)length - 1);
     if (bytes == NULL) {
         reader->error_offset = start;
         return false;
     }
-    out->type = bytes[0];
-    out->data = bytes + 1;
+    out->type = type;
+    out->data = bytes;
     out->length = (size_t)length - 1;
     return true;
 }

@@ -36,13 +36,16 @@ static inline const uint8_t *tendon_read_bytes(tendon_reader *reader, size_t cou
     if (reader->status != TENDON_OK) {
         return NULL;
     }
-    if (count > reader->length - reader->position) {
+    /* Compared as an end, not as what is left: an interval analysis (Tests/Proof) then still knows that the position
+     * does not pass the length. The first comparison is the overflow. */
+    size_t end = reader->position + count;
+    if (end < count || end > reader->length) {
         reader->status = TENDON_ERROR_TRUNCATED;
         reader->error_offset = reader->position;
         return NULL;
     }
     const uint8_t *bytes = count == 0 ? &empty : reader->data + reader->position;
-    reader->position += count;
+    reader->position = end;
     return bytes;
 }
 
