@@ -47,7 +47,8 @@ let package = Package(
         .executableTarget(
             name: "TendonCommand", dependencies: ["CTendon", "CSystemJansson", "Tendon", "TendonBose"]),
         .executableTarget(name: "StreamBose", dependencies: ["TendonBose"], path: "examples/swift"),
-        .target(name: "BenchPeer", dependencies: ["CTendon"], path: "Bench/Swift/Peer", cSettings: [.define("_GNU_SOURCE")]),
+        .target(
+            name: "BenchPeer", dependencies: ["CTendon"], path: "Bench/Swift/Peer", cSettings: [.define("_GNU_SOURCE")]),
         .executableTarget(
             name: "BenchForAwait", dependencies: ["BenchPeer", "Tendon"], path: "Bench/Swift/BenchForAwait"),
         .testTarget(name: "TendonTests", dependencies: ["CTendon", "Tendon"], path: "Tests/Swift/TendonTests"),

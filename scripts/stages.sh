@@ -35,7 +35,11 @@ stage_house() {
 }
 
 meson_setup_only() {
-    [ -f "$BUILD/asan/build.ninja" ] || meson setup "$BUILD/asan" . -Db_sanitize=address,undefined
+    if [ -f "$BUILD/asan/build.ninja" ]; then
+        meson setup --reconfigure "$BUILD/asan" .
+    else
+        meson setup "$BUILD/asan" . -Db_sanitize=address,undefined
+    fi
 }
 
 stage_c_sanitized() {

@@ -180,7 +180,8 @@ extension FeelspaceVectors {
         let direction = try input.truncated("direction", default: 0)
         let bearing = try input.flag("is_magnetic_bearing", default: false)
         // What the navigation controller does not send, it skips in silence.
-        let sends = (input["state"]?.string ?? "navigating") == "navigating"
+        let sends =
+            (input["state"]?.string ?? "navigating") == "navigating"
             && (input["belt_mode"]?.string ?? "app") == "app"
         let result = try packet { tendon_feelspace_encode_navigation(signal, direction, bearing, $0, $1) }
         return sends || result["error"] != nil ? result : ["error": "wrong_mode"]
