@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+#include "proof.h"
+#include "tendon/devices/bose_codec.h"
+
+int main(void) {
+    size_t length = proof_length();
+    //@ split length;
+    uint8_t *input = proof_input(length);
+    tendon_bose_sensor_configuration decoded;
+    size_t offset = 0;
+    tendon_bose_decode_sensor_configuration(input, length, &decoded, &offset);
+    return 0;
+}

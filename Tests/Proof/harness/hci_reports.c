@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+#include "proof.h"
+#include "tendon/host/hci.h"
+
+int main(void) {
+    size_t length = proof_length();
+    //@ split length;
+    uint8_t *input = proof_input(length);
+    tendon_hci_event event = {(uint8_t)Frama_C_interval(0, 255), (uint8_t)Frama_C_interval(0, 255), input, length};
+    tendon_hci_reports reports = tendon_hci_reports_of(&event);
+    tendon_ad_report report;
+    while (tendon_hci_reports_next(&reports, &report)) {
+    }
+    if (reports.reader.position > length) {
+        proof_fail();
+    }
+    return 0;
+}
