@@ -103,7 +103,8 @@ stage_readme() {
 }
 
 stage_fuzz() {
-    Tests/Fuzz/run.sh 5
+    set -o pipefail
+    Tests/Fuzz/run.sh 5 | awk '{ print } / executions .* ok$/ { print "ok - fuzz " $1 ", " $2 " executions" }'
 }
 
 stage_proof() {
