@@ -17,8 +17,7 @@ libc=$(frama-c -print-share-path)/libc
 analyse() {
     local log=$1 longest=$2
     shift 2
-    timeout "${PROOF_SECONDS:-300}" frama-c -c11 -machdep gcc_x86_64 -eva -eva-split-limit 3000 -eva-split-return full \
-        -eva-slevel "${PROOF_SLEVEL:-$slevel}" -eva-domains equality,symbolic-locations \
+    timeout "${PROOF_SECONDS:-300}" frama-c -c11 -machdep gcc_x86_64 -eva -eva-split-limit 3000 "${precision[@]}" -eva-domains equality,symbolic-locations \
         -cpp-extra-args="-DN=$longest -I$top/Tests/Proof/harness -I$top/include -I$top/CSources/host -I$libc" \
         "$@" >"$log" 2>&1
 }
@@ -26,6 +25,9 @@ analyse() {
 prove() {
     local name=$1 longest=$2 short=$3 slevel=$4 sources=$5 where=$6 bug=$7 start=$SECONDS files=() source
     local log=$logs/$name.log seeded=$logs/$name.seeded
+    # slevel 0: states of one length are merged at once, which is quick; else they are kept apart so many times.
+    local precision=()
+    [ "$slevel" -gt 0 ] && precision=(-eva-slevel "$slevel" -eva-split-return full)
     [ $quick = 1 ] && longest=$short
     for source in $sources; do files+=("$top/CSources/$source"); done
     analyse "$log" "$longest" "Tests/Proof/harness/$name.c" "${files[@]}"
@@ -61,6 +63,11 @@ results=$logs/results.tap
 : >"$results"
 while IFS='|' read -r name rest; do
     case $name in '' | '#'*) continue ;; esac
+    if [[ $name == todo:* ]]; then
+        [ "$wanted" = "  " ] && echo "not ok - ${name#todo:}: not proven yet # TODO see README.md" | tee -a "$results"
+        [[ $wanted == *" ${name#todo:} "* ]] || continue
+        name=${name#todo:}
+    fi
     [ "$wanted" = "  " ] || [[ $wanted == *" $name "* ]] || continue
     IFS='|' read -r longest short slevel sources where bug <<<"$rest"
     while [ "$(jobs -rp | wc -l)" -ge 2 ]; do wait -n; done
@@ -69,4 +76,4 @@ done <Tests/Proof/decoders
 wait
 sleep 0.2
 echo "1..$(wc -l <"$results")"
-! grep -q '^not ok' "$results" && [ -s "$results" ]
+! grep '^not ok' "$results" | grep -qv '# TODO' && [ -s "$results" ]

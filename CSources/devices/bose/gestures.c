@@ -40,7 +40,7 @@ tendon_status tendon_bose_decode_gesture_information(const uint8_t *data, size_t
     tendon_reader reader = tendon_reader_make(data, length);
     tendon_status status = TENDON_OK;
     while (tendon_reader_remaining(&reader) >= size) {
-        if (out->count == TENDON_BOSE_GESTURES_MAX) {
+        if (out->count >= TENDON_BOSE_GESTURES_MAX) {
             status = TENDON_ERROR_TABLE_FULL;
             if (offset != NULL) {
                 *offset = reader.position;
@@ -80,7 +80,7 @@ tendon_status tendon_bose_decode_gesture_configuration(const uint8_t *data, size
     memset(out, 0, sizeof *out);
     while (tendon_reader_remaining(&reader) > 0) {
         size_t start = reader.position;
-        if (out->count == TENDON_BOSE_GESTURES_MAX) {
+        if (out->count >= TENDON_BOSE_GESTURES_MAX) {
             return stop_at(out, start, offset, TENDON_ERROR_TABLE_FULL);
         }
         uint8_t gesture_id = tendon_read_u8(&reader);

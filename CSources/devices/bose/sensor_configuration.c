@@ -9,7 +9,7 @@ tendon_status tendon_bose_decode_sensor_configuration(const uint8_t *data, size_
     memset(out, 0, sizeof *out);
     tendon_status status = TENDON_OK;
     while (tendon_reader_remaining(&reader) >= ENTRY_SIZE) {
-        if (out->count == TENDON_BOSE_SENSORS_MAX) {
+        if (out->count >= TENDON_BOSE_SENSORS_MAX) {
             status = TENDON_ERROR_TABLE_FULL;
             if (offset != NULL) {
                 *offset = reader.position;

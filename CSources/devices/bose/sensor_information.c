@@ -23,7 +23,7 @@ static tendon_bose_sensor_record read_record(tendon_reader *reader) {
 }
 
 static tendon_status reject(tendon_bose_sensor_information *out, uint8_t sensor_id, size_t offset) {
-    if (out->rejected_count == TENDON_BOSE_SENSORS_MAX) {
+    if (out->rejected_count >= TENDON_BOSE_SENSORS_MAX) {
         return TENDON_ERROR_TABLE_FULL;
     }
     tendon_bose_rejected_record *rejected = &out->rejected[out->rejected_count++];
@@ -41,7 +41,7 @@ static tendon_status keep(tendon_bose_sensor_information *out, const tendon_bose
         out->duplicates++;
         return TENDON_OK;
     }
-    if (out->count == TENDON_BOSE_SENSORS_MAX) {
+    if (out->count >= TENDON_BOSE_SENSORS_MAX) {
         return TENDON_ERROR_TABLE_FULL;
     }
     out->records[out->count++] = *record;
