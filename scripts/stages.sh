@@ -121,5 +121,9 @@ stage_bench() {
 
 stage_kernel() {
     swift_release_build
-    BUILD='' SWIFT_BIN=$BUILD/swift/release TENDON_KERNEL_CACHE=$BUILD/kernel Tests/Kernel/run.sh --limit 1500
+    # In a subshell: in one line of assignments each would see the BUILD that the one before it has emptied.
+    (
+        export SWIFT_BIN=$BUILD/swift/release TENDON_KERNEL_CACHE=$BUILD/kernel
+        BUILD='' Tests/Kernel/run.sh --limit 1500
+    )
 }
