@@ -9,18 +9,13 @@ int main(void) {
     uint8_t *input = proof_input(length);
     if (length >= 2) {
         int left = (int)length - 2;
-        int low = 0, high = 255;
-        if (proof_unknown) {
-            high = left - 1;
-        } else if (proof_unknown) {
-            low = high = left;
+        if (proof_unknown && left > 0) {
+            input[1] = (uint8_t)Frama_C_interval(0, left - 1);
+        } else if (proof_unknown || left == 255) {
+            input[1] = (uint8_t)left;
         } else {
-            low = left + 1;
+            input[1] = (uint8_t)Frama_C_interval(left + 1, 255);
         }
-        if (low > high) {
-            return 0;
-        }
-        input[1] = (uint8_t)Frama_C_interval(low, high);
     }
     tendon_hci_event event;
     size_t offset = 0;
