@@ -242,6 +242,17 @@ bool tendon_scenario_word_is(const tendon_scenario_event *event, size_t index, c
     return index < event->count && is_text(&event->words[index], text);
 }
 
+bool tendon_scenario_word_among(const tendon_scenario_event *event, size_t index, const char *const *names,
+                                size_t count, uint32_t *out) {
+    for (size_t i = 0; i < count; i++) {
+        if (tendon_scenario_word_is(event, index, names[i])) {
+            *out = (uint32_t)i;
+            return true;
+        }
+    }
+    return false;
+}
+
 /** The value of a digit in @p base, or @p base. */
 static uint32_t digit_of(char c, uint32_t base) {
     uint32_t value = base;

@@ -57,18 +57,6 @@ static const char *const reasons[] = {"unknown", "voice_assistant", "multipoint_
 static const char *const malformations[TENDON_BOSE_MALFORM_COUNT] = {"empty",          "cut_header",   "cut_payload",
                                                                      "unknown_sensor", "bad_accuracy", "garbage"};
 
-/** Position of word @p index in a list of names. */
-static bool find_name(const tendon_scenario_event *event, size_t index, const char *const *names, size_t count,
-                      uint32_t *out) {
-    for (size_t i = 0; i < count; i++) {
-        if (tendon_scenario_word_is(event, index, names[i])) {
-            *out = (uint32_t)i;
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool find_gesture(const tendon_scenario_event *event, size_t index, uint32_t *id) {
     for (size_t row = 0; row < GESTURE_BITS; row++) {
         if (tendon_scenario_word_is(event, index, tendon_simulated_bose_gestures[row].name)) {
@@ -94,20 +82,20 @@ static tendon_status understand(const tendon_scenario_event *event, tendon_simul
     bool good = true;
     *wrong = 0;
     out->count = 1;
-    if (!find_name(event, 0, commands, 5, &kind)) {
+    if (!tendon_scenario_word_among(event, 0, commands, 5, &kind)) {
         return TENDON_ERROR_UNSUPPORTED;
     }
     out->kind = kind;
     *wrong = 1;
     if (kind == SUSPEND) {
-        good = find_name(event, 1, reasons, 5, &out->argument) ||
+        good = tendon_scenario_word_among(event, 1, reasons, 5, &out->argument) ||
                tendon_scenario_word_number(event, 1, 15, &out->argument);
     } else if (kind == GESTURE) {
         good = find_gesture(event, 1, &out->argument);
     } else if (kind == PAIRING_MODE) {
-        good = find_name(event, 1, switches, 2, &out->argument);
+        good = tendon_scenario_word_among(event, 1, switches, 2, &out->argument);
     } else if (kind == MALFORMED) {
-        good = find_name(event, 1, malformations, TENDON_BOSE_MALFORM_COUNT, &out->argument);
+        good = tendon_scenario_word_among(event, 1, malformations, TENDON_BOSE_MALFORM_COUNT, &out->argument);
         if (good && event->count > 2) {
             *wrong = 2;
             good = tendon_scenario_word_number(event, 2, UINT32_MAX, &out->count);

@@ -95,6 +95,9 @@ uint64_t tendon_scenario_deadline(const tendon_scenario *scenario);
 
 /** True when word @p index is @p text. */
 bool tendon_scenario_word_is(const tendon_scenario_event *event, size_t index, const char *text);
+/** True and the place in @p names when word @p index is one of them. */
+bool tendon_scenario_word_among(const tendon_scenario_event *event, size_t index, const char *const *names,
+                                size_t count, uint32_t *out);
 /** True and the value when word @p index is a decimal or 0x number up to @p maximum. */
 bool tendon_scenario_word_number(const tendon_scenario_event *event, size_t index, uint32_t maximum, uint32_t *out);
 
