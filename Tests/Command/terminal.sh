@@ -40,8 +40,8 @@ E2
 
 on_terminal 1.5 run --radio virtual
 like "$out" "STATUS 0" "run: Ctrl-C ends it with status 0"
-like "$out" "PITCH .*ROLL .*YAW .*RATE .*BATTERY .*DROPS" "run: a table of angles, rates, battery, drops"
-like "$out" "Commuter .*open .*-?[0-9]+\.[0-9] .*-?[0-9]+\.[0-9]" "run: the device and its angles"
+like "$out" "STATE .*RATE .*BATTERY .*DROPS .*READINGS" "run: a table of rates, battery, drops, readings"
+like "$out" "Commuter .*open .*pitch +-?[0-9]+\.[0-9] .*yaw +-?[0-9]+\.[0-9]" "run: the device and its angles"
 like "$out" '\^\[\[[0-9]+A' "run: the table is drawn in place"
 unlike "$out" '"event"' "run: no JSON on a terminal"
 like "$out" "[0-9]+ notifications, [0-9]+ samples, 0 dropped" "run: counters at the end"

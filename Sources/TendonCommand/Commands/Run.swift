@@ -31,6 +31,10 @@ struct StreamSettings: Sendable {
     }
 
     static let options: [Option] = [
+        Option(
+            name: "--rule", value: "'EVENT => ACTION'",
+            help: "when EVENT happens to a device, devices of the other family do ACTION; may be given often"),
+        Option(name: "--rules", value: "FILE", help: "rules, one a line"),
         Option(name: "--notifications", value: "N", help: "end after N sensor notifications"),
         Option(name: "--once", value: nil, help: "do not connect again when a link is lost"),
         Option(
@@ -46,9 +50,12 @@ struct StreamSettings: Sendable {
 /// How a family's devices are served. One value serves all of them.
 protocol FamilyStream: Sendable {
     static var options: [Option] { get }
+    /// What rules may wait for, besides `opened` and `closed`, and what they may have done.
+    static var happenings: [RuleEvent] { get }
+    static var actions: [RuleAction] { get }
     init(_ arguments: Arguments) throws(CommandError)
-    /// Opens, configures and streams until it is cancelled; connects again after a loss.
-    func serve(_ address: Address, on central: Central, _ settings: StreamSettings, _ reporter: Reporter) async
+    /// The session of one device; `DeviceServer.serve` drives it.
+    @TendonActor func server(of device: ServedDevice) async -> any DeviceServer
 }
 
 /// The table. A new family adds its type here.
@@ -63,11 +70,12 @@ extension Command {
         details: [
             "JSON lines in a pipe, a live table on a terminal. Connects again when a link is lost, waiting longer each "
                 + "time, 30 seconds at most. Ends on Ctrl-C or after --for, with counters: what came, what was given "
-                + "out, what was dropped. Status 4 when no device was found."
+                + "out, what was dropped. Status 4 when no device was found.", Rule.vocabulary,
         ],
         options: StreamSettings.options + familyStreamOptions,
         examples: [
             ("tendon run", "everything in reach, as a live table"),
+            ("tendon run \(Rule.example)", "a gateway that reacts"),
             ("tendon run --json --for 20 | grep '\"sample\"'", "samples of 20 seconds as JSON lines"),
             (
                 "tendon run --radio virtual --sensors rotation,accelerometer --period 40",
@@ -108,6 +116,7 @@ struct Runner: Sendable {
     private let settings: StreamSettings
     private let streams: [String: any FamilyStream]
     private let reporter: Reporter
+    private let rules: RuleBoard
     /// Devices served at once; more are left alone.
     private static let deviceLimit = 32
 
@@ -118,6 +127,13 @@ struct Runner: Sendable {
             streams[family] = try type.init(arguments)
         }
         self.streams = streams
+        let rules = try Rule.all(arguments)
+        for rule in rules {
+            for family in [rule.family, rule.target] where streams[family] == nil {
+                throw .usage("the rule '\(rule.text)': \(family) is not streamed here", next: "tendon run")
+            }
+        }
+        self.rules = RuleBoard(rules)
         reporter = quiet ? Reporter(mode: .quiet) : Reporter(json: settings.json)
     }
 
@@ -152,7 +168,10 @@ struct Runner: Sendable {
             do throws(TendonError) {
                 try await scan(central, tap) { family, address in
                     guard let stream = streams[family] else { return }
-                    group.addTask { await stream.serve(address, on: central, settings, reporter) }
+                    let device = ServedDevice(
+                        family: family, address: address, central: central, settings: settings, reporter: reporter,
+                        rules: rules)
+                    group.addTask { await stream.server(of: device).serve() }
                 }
             } catch {
                 group.cancelAll()
@@ -194,26 +213,6 @@ struct Runner: Sendable {
             found(family, address)
             // Scanning costs air time.
             if settings.address != nil, names[address] != nil { return }
-        }
-    }
-}
-
-/// How long to wait before the next attempt.
-struct Backoff {
-    private var milliseconds = 500
-    private static let longest = 30_000
-
-    mutating func reset() { milliseconds = 500 }
-
-    /// False when the wait was cancelled.
-    mutating func wait() async -> Bool {
-        let now = milliseconds
-        milliseconds = min(milliseconds * 2, Backoff.longest)
-        do {
-            try await Task.sleep(for: .milliseconds(now))
-            return true
-        } catch {
-            return false
         }
     }
 }

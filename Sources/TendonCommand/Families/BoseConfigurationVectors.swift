@@ -216,11 +216,14 @@ extension BoseVectors {
     /// A gesture by name or number.
     static func gesture(_ word: String) throws(CommandError) -> Int {
         if let number = parseInteger(word) { return number }
-        let known = (0..<256).filter { tendon_bose_gesture_known(UInt8($0)) }
-        let names = known.map { text(tendon_bose_gesture_name(UInt8($0))) }
-        guard let index = names.firstIndex(of: word) else { throw .unknown("gesture", word, among: names) }
-        return known[index]
+        guard let index = gestureNames.firstIndex(of: word) else {
+            throw .unknown("gesture", word, among: gestureNames)
+        }
+        return knownGestures[index]
     }
+
+    private static let knownGestures = (0..<256).filter { tendon_bose_gesture_known(UInt8($0)) }
+    static let gestureNames = knownGestures.map { text(tendon_bose_gesture_name(UInt8($0))) }
 
     private static func milliseconds(_ word: String) throws(CommandError) -> JSON {
         if word == "none" { return 0 }

@@ -97,67 +97,37 @@ struct BoseStream: FamilyStream {
         return lacking
     }
 
-    func serve(_ address: Address, on central: Central, _ settings: StreamSettings, _ reporter: Reporter) async {
-        await BoseServer(self, address, central, settings, reporter).serve()
-    }
+    static let happenings = [
+        RuleEvent(name: "gesture", details: BoseVectors.gestureNames), RuleEvent(name: "suspended"),
+        RuleEvent(name: "resumed"),
+    ]
+    static let actions: [RuleAction] = []
+
+    @TendonActor
+    func server(of device: ServedDevice) -> any DeviceServer { BoseServer(self, device) }
 }
 
-/// One wearable: opened, configured, streamed, opened again.
+/// One wearable.
 @TendonActor
-private final class BoseServer {
-    private let stream: BoseStream
-    private let settings: StreamSettings
-    private let reporter: Reporter
+private final class BoseServer: DeviceServer {
+    let served: ServedDevice
+    private let wanted: BoseStream
     private let session: WearableDeviceSession
-    private let address: String
-    private var delivered: UInt64 = 0
     private var dropped: UInt64 = 0
     /// The device refused because it is suspended: to be tried again when it resumes.
     private var isUnconfigured = false
 
-    init(
-        _ stream: BoseStream, _ address: Address, _ central: Central, _ settings: StreamSettings, _ reporter: Reporter
-    ) {
-        self.stream = stream
-        self.settings = settings
-        self.reporter = reporter
-        self.address = address.description
-        session = WearableDeviceSession(address, on: central)
+    init(_ wanted: BoseStream, _ served: ServedDevice) {
+        self.wanted = wanted
+        self.served = served
+        session = WearableDeviceSession(served.address, on: served.central)
     }
 
-    private func event(_ name: String, _ members: JSON = [:]) {
-        reporter.event(line(name, members))
-    }
-
-    private func line(_ name: String, _ members: JSON) -> JSON {
-        var line: JSON = ["event": .string(name), "family": "bose", "address": .string(address)]
-        if case .object(let all) = members { for member in all { line[member.key] = member.value } }
-        return line
-    }
-
-    private func show(_ state: String, note: String = "") {
-        reporter.update(address, family: "bose") { row in
-            row.state = state
-            row.note = note
-            row.wasOpened = row.wasOpened || state == "open"
-        }
-    }
-
-    func serve() async {
-        var backoff = Backoff()
-        while !Task.isCancelled {
-            show("connecting")
-            do throws(BoseWearableError) {
-                try await session.open()
-                backoff.reset()
-                await streamOpenSession()
-            } catch {
-                if error == .cancelled { break }
-                event("open_failed", ["error": .string(describe(error))])
-                show("failed", note: describe(error))
-                if !mayMend(error) { return }
-            }
-            guard settings.reconnects, !Task.isCancelled, await backoff.wait() else { break }
+    func open() async throws(ServingError) {
+        do throws(BoseWearableError) {
+            try await session.open()
+        } catch {
+            throw error == .cancelled ? .cancelled : .failed(describe(error), mayMend: mayMend(error))
         }
     }
 
@@ -171,20 +141,18 @@ private final class BoseServer {
         }
     }
 
-    // MARK: An open session
+    var identity: JSON { session.device.map { TendonCommand.identity(of: $0) } ?? [:] }
 
-    private func streamOpenSession() async {
-        guard let device = session.device else { return }
+    func stream() async -> String? {
+        guard let device = session.device else { return nil }
         var ends = session.events.makeAsyncIterator()
-        let samples = device.sensorData(capacity: settings.capacity)
+        let samples = device.sensorData(capacity: served.settings.capacity)
         let gestures = device.gestureData
         let token = device.addEventListener { [self] event in received(event, device) }
         let consumers = [consume(samples, device), consume(gestures)]
-        event("opened", identity(of: device))
-        show(
-            device.wearableDeviceInformation?.deviceStatus.wearableSensorsServiceSuspended == true
-                ? "suspended" : "open")
-        reporter.update(address, family: "bose") { $0.wasOpened = true }
+        if device.wearableDeviceInformation?.deviceStatus.wearableSensorsServiceSuspended == true {
+            served.show("suspended")
+        }
         await configure(device)
         var reason: BoseWearableError?
         while session.isOpen, let end = try? await ends.next(isolation: TendonActor.shared) {
@@ -199,27 +167,26 @@ private final class BoseServer {
         token.cancel()
         dropped += samples.dropped
         count(device, droppedNow: 0)
-        event("closed", ["reason": .string(reason.map(describe) ?? "requested")])
-        show("closed")
+        return reason.map(describe)
     }
 
     private func configure(_ device: WearableDevice) async {
         do throws(BoseWearableError) {
-            var lacking = try await stream.configureSensors(of: device)
-            if case .these(let wanted) = stream.gestures, wanted.isEmpty {
+            var lacking = try await wanted.configureSensors(of: device)
+            if case .these(let gestures) = wanted.gestures, gestures.isEmpty {
                 // Nothing to write: after connecting all are off.
             } else if device.gestureInformation?.availableGestures.isEmpty == false {
-                lacking += try await stream.configureGestures(of: device)
+                lacking += try await wanted.configureGestures(of: device)
             }
             if !lacking.isEmpty {
-                event("lacking", ["what": JSON(lacking.map(JSON.string))])
-                show("open", note: "lacks " + lacking.joined(separator: ", "))
+                served.event("lacking", ["what": JSON(lacking.map(JSON.string))])
+                served.show("open", note: "lacks " + lacking.joined(separator: ", "))
             }
         } catch {
             if error == .service(.wearableSensorServiceUnavailable) { isUnconfigured = true }
             if isUnconfigured || error == .cancelled { return }
-            event("configuration_failed", ["error": .string(describe(error))])
-            show("open", note: describe(error))
+            served.event("configuration_failed", ["error": .string(describe(error))])
+            served.show("open", note: describe(error))
         }
     }
 
@@ -227,28 +194,31 @@ private final class BoseServer {
         switch happening {
         case .didReceiveSensorData:
             count(device, droppedNow: nil)
-            if let limit = settings.notifications, reporter.total.notifications >= limit { Stop.shared.request() }
+            served.stopAtLimit()
         case .didSuspendWearableSensorService(let reason):
             let name = text(tendon_bose_suspension_reason_name(tendon_bose_suspension_reason(UInt32(reason.rawValue))))
-            event("suspended", ["reason": .string(name)])
-            show("suspended", note: name)
+            served.event("suspended", ["reason": .string(name)])
+            served.show("suspended", note: name)
+            served.happened("suspended")
         case .didResumeWearableSensorService:
-            event("resumed")
-            show("open")
+            served.event("resumed")
+            served.show("open")
+            served.happened("resumed")
             if isUnconfigured {
                 isUnconfigured = false
                 Task { await configure(device) }
             }
         case .didUpdateSensorConfiguration(let configuration):
-            event(
+            served.event(
                 "sensor_configuration",
                 [
                     "enabled": JSON(configuration.enabledSensors.map { .string("\($0)") }),
                     "period_ms": configuration.enabledSensorsSamplePeriod.map { JSON($0.milliseconds) } ?? .null,
                 ])
         case .didUpdateGestureConfiguration(let configuration):
-            event("gesture_configuration", ["enabled": JSON(configuration.enabledGestures.map { .string("\($0)") })])
-        case .didRejectValue(let error): event("malformed", ["error": .string(describe(error))])
+            served.event(
+                "gesture_configuration", ["enabled": JSON(configuration.enabledGestures.map { .string("\($0)") })])
+        case .didRejectValue(let error): served.event("malformed", ["error": .string(describe(error))])
         default: break
         }
     }
@@ -256,7 +226,7 @@ private final class BoseServer {
     /// The counters of the C core, and of the sequences so far.
     private func count(_ device: WearableDevice, droppedNow: UInt64?) {
         let c = device.counters
-        reporter.update(address, family: "bose") { row in
+        served.update { row in
             row.counters.notifications = c.notifications
             row.counters.samples = c.samples
             row.counters.malformed = c.malformed
@@ -268,32 +238,38 @@ private final class BoseServer {
     // MARK: Consumers; not on the loop, so that output never holds it
 
     private func consume(_ samples: EventSequence<SensorValue>, _ device: WearableDevice) -> Task<Void, Never> {
-        let (address, reporter, settings, before) = (address, reporter, settings, dropped)
+        let (served, address, before) = (served, served.address.description, dropped)
         return Task.detached {
             var iterator = samples.makeAsyncIterator()
             var count = 0
             while let value = try? await iterator.next() {
                 count += 1
                 let line = BoseSampleLine(value, address: address)
-                reporter.event(line.json)
-                reporter.update(address, family: "bose") { row in
+                served.reporter.event(line.json)
+                served.update { row in
                     row.counters.delivered += 1
                     row.counters.dropped = before + samples.dropped
-                    if let angles = line.headAngles { (row.pitch, row.roll, row.yaw) = angles }
+                    if let angles = line.headAngles {
+                        row.readings = [
+                            Reading(name: "pitch", value: angles.pitch), Reading(name: "roll", value: angles.roll),
+                            Reading(name: "yaw", value: angles.yaw),
+                        ]
+                    }
                 }
-                if count == settings.pauseAt { try? await Task.sleep(for: .seconds(settings.pauseFor)) }
+                if count == served.settings.pauseAt { try? await Task.sleep(for: .seconds(served.settings.pauseFor)) }
             }
         }
     }
 
     private func consume(_ gestures: EventSequence<GestureData>) -> Task<Void, Never> {
-        let (address, reporter) = (address, reporter)
+        let (served, address) = (served, served.address.description)
         return Task.detached {
             var iterator = gestures.makeAsyncIterator()
             while let data = try? await iterator.next() {
-                reporter.event(
+                served.reporter.event(
                     BoseVectors.gestureEvent(data.type.id, address: address, deviceTime: data.deviceTime))
-                reporter.update(address, family: "bose") { $0.note = "\(data.type)" }
+                served.update { $0.note = "\(data.type)" }
+                served.happened("gesture", text(tendon_bose_gesture_name(data.type.id)))
             }
         }
     }

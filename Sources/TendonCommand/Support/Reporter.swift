@@ -31,16 +31,22 @@ struct StreamCounters: Sendable, Equatable {
     }
 }
 
+/// A number with its name, and its unit where the name does not say it.
+struct Reading: Sendable {
+    var name: String
+    var value: Double
+    var unit = ""
+    var decimals = 1
+}
+
 /// One device as the table shows it.
 struct DeviceRow: Sendable {
     var address: String
     var family: String
     var name = ""
     var state = "found"
-    /// Degrees.
-    var pitch: Double?
-    var roll: Double?
-    var yaw: Double?
+    /// What it measures; the family's choice.
+    var readings: [Reading] = []
     /// Percent.
     var battery: Int?
     var counters = StreamCounters()
@@ -160,15 +166,17 @@ final class Reporter: Sendable {
     }
 
     private static let header =
-        "ADDRESS            DEVICE                STATE       PITCH    ROLL     YAW    RATE  BATTERY   SAMPLES  DROPS"
+        "ADDRESS            DEVICE            STATE        RATE  BATTERY   SAMPLES  DROPS  READINGS"
 
     private static func line(_ row: DeviceRow, _ columns: Int) -> String {
-        func angle(_ value: Double?) -> String { value.map { fixed($0, 1) } ?? "-" }
         let name = row.name.isEmpty ? row.family : row.name
-        var text = left(row.address, 19) + left(String(name.prefix(20)), 22) + left(row.state, 10)
-        text += right(angle(row.pitch), 7) + right(angle(row.roll), 8) + right(angle(row.yaw), 8)
-        text += right(fixed(row.rate, 1), 8) + right(row.battery.map { "\($0) %" } ?? "-", 9)
+        var text = left(row.address, 19) + left(String(name.prefix(16)), 18) + left(row.state, 10)
+        text += right(fixed(row.rate, 1), 7) + right(row.battery.map { "\($0) %" } ?? "-", 9)
         text += right("\(row.counters.samples)", 10) + right("\(row.counters.dropped)", 7)
+        for reading in row.readings {
+            text += "  \(reading.name) " + right(fixed(reading.value, reading.decimals), 6)
+            if !reading.unit.isEmpty { text += " \(reading.unit)" }
+        }
         if !row.note.isEmpty { text += "  " + row.note }
         return String(text.prefix(max(20, columns - 1)))
     }

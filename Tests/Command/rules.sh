@@ -1,0 +1,31 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Rules of run: what is refused, with which words, before any radio is opened.
+. "$(dirname "$0")/tap.bash"
+
+refused() { # rule, pattern of the message, what
+    run run --radio virtual --for 0.1 --rule "$1"
+    is "$status" 2 "$3: status 2"
+    like "$err" "the rule '.*': $2" "$3: says so"
+    like "$err" "try: tendon run --rule " "$3: and how it is written"
+}
+
+refused 'bose.opened' "a rule is EVENT => ACTION" "no action"
+refused '=> bose.x' "a rule is EVENT => ACTION" "no event"
+refused 'bose.opened => bose.x => bose.y' "a rule is EVENT => ACTION" "two arrows"
+refused 'bose => bose.x' "'bose' is not FAMILY.NAME" "a family without an event"
+refused 'boze.opened => bose.x' "unknown family 'boze'; did you mean 'bose'" "a family that nobody knows"
+refused 'bose.gestur => bose.x' "unknown event of bose 'gestur'; did you mean 'gesture'" "an event that nobody knows"
+refused 'bose.gesture doubletap => bose.x' "unknown bose.gesture 'doubletap'; did you mean 'double_tap'" "a detail that nobody knows"
+refused 'bose.opened twice => bose.x' "nothing may follow bose.opened" "a detail where none may be"
+refused 'bose.gesture double_tap => bose.shake' "bose has no actions" "an action of a family without actions"
+
+printf '# a comment\n\nbose.opened => bose.x\n' >"$work/rules"
+run run --radio virtual --for 0.1 --rules "$work/rules"
+is "$status" 2 "a file of rules: refused too"
+like "$err" "rules, line 3: the rule 'bose.opened => bose.x'" "with its line"
+run run --radio virtual --for 0.1 --rules "$work/none"
+is "$status" 1 "a file that is not there: status 1"
+run run --help
+like "$out" "Events: .*bose.gesture \[WHICH\]" "help lists what rules may name"
+finish
