@@ -24,6 +24,16 @@ void tendon_fjorden_manager_init(tendon_fjorden_manager *manager, tendon_fjorden
     manager->powered = true;
 }
 
+void tendon_fjorden_manager_set_table(tendon_fjorden_manager *manager, tendon_fjorden_grip *grips, size_t capacity) {
+    manager->grips = grips;
+    manager->grip_capacity = grips != NULL ? capacity : 0;
+    manager->grip_count = 0;
+}
+
+uint64_t tendon_fjorden_manager_deadline(const tendon_fjorden_manager *manager) {
+    return manager->has_deadline ? manager->deadline : UINT64_MAX;
+}
+
 void tendon_fjorden_manager_set_environment(tendon_fjorden_manager *manager, tendon_fjorden_authorization authorization,
                                             bool powered) {
     manager->authorization = authorization;

@@ -51,7 +51,7 @@ static void list_grip(tendon_fjorden_manager *m, uint64_t now, const tendon_fjor
     while (i < m->grip_count && !same_identifier(&m->grips[i], grip)) {
         i++;
     }
-    if (i == TENDON_FJORDEN_GRIPS_MAX) {
+    if (i == m->grip_capacity) {
         m->grips_left_out++;
         return;
     }

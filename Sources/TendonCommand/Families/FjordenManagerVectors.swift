@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Fjorden grip: the manager's state machine, step by step.
 import CTendon
+import Tendon
 
 extension FjordenVectors {
     /// What the machine gave out, in order.
@@ -20,6 +21,9 @@ extension FjordenVectors {
                 let outputs = Unmanaged<Outputs>.fromOpaque(context).takeUnretainedValue()
                 outputs.list.append(FjordenVectors.json(manager, output.pointee))
             }, Unmanaged.passUnretained(outputs).toOpaque())
+        let table = CTable<tendon_fjorden_grip>(capacity: Int(TENDON_FJORDEN_GRIPS_MAX))
+        defer { withExtendedLifetime(table) {} }
+        tendon_fjorden_manager_set_table(machine, table.pointer, table.capacity)
         for step in input["sequence"]?.array ?? [] {
             try perform(step, machine)
         }
@@ -55,9 +59,9 @@ extension FjordenVectors {
             let result = output.status < 0 ? Self.name(output.status) : said
             return [time, "result", .string(calls[Int(output.call.rawValue)]), .string(result)]
         case TENDON_FJORDEN_OUT_GRIPS:
-            let grips: [tendon_fjorden_grip] = elements(of: manager.pointee.grips, manager.pointee.grip_count)
-            let list = grips.map { grip in
-                JSON.array([.string(text(of: grip.identifier)), .string(text(of: grip.name)), .real(grip.rssi)])
+            let list = (0..<manager.pointee.grip_count).map { index in
+                let grip = manager.pointee.grips[index]
+                return JSON.array([.string(text(of: grip.identifier)), .string(text(of: grip.name)), .real(grip.rssi)])
             }
             return [time, "grips", .array(list)]
         case TENDON_FJORDEN_OUT_CONNECT: return [time, "connect", .string(identifier)]

@@ -8,6 +8,7 @@
 #include "tendon/devices/fjorden_gesture.h"
 #include "tendon/devices/fjorden_manager.h"
 #include "tendon/devices/fjorden_profile.h"
+#include "tendon/devices/fjorden_session.h"
 #include "tendon/devices/fjorden_stream.h"
 
 #endif

@@ -14,6 +14,7 @@ extern "C" {
 #endif
 
 #define TENDON_FJORDEN_TIMEOUT_MS 5000
+/** Grips in reach that a program should have room for. */
 #define TENDON_FJORDEN_GRIPS_MAX 16
 #define TENDON_FJORDEN_IDENTIFIER_SIZE 40
 #define TENDON_FJORDEN_NAME_SIZE 64
@@ -142,9 +143,9 @@ struct tendon_fjorden_manager {
     tendon_fjorden_input_kind pending; /**< start, connect or connect bonded */
     bool has_deadline;
     uint64_t deadline, remainder;
-    tendon_fjorden_grip grip; /**< connecting, connected */
-    tendon_fjorden_grip grips[TENDON_FJORDEN_GRIPS_MAX];
-    size_t grip_count;
+    tendon_fjorden_grip grip;   /**< connecting, connected */
+    tendon_fjorden_grip *grips; /**< the caller's, see tendon_fjorden_manager_set_table() */
+    size_t grip_capacity, grip_count;
     uint64_t grips_left_out; /**< advertisements of grips beyond the table */
 };
 
@@ -152,6 +153,10 @@ struct tendon_fjorden_manager {
 void tendon_fjorden_configuration_init(tendon_fjorden_configuration *configuration);
 void tendon_fjorden_manager_init(tendon_fjorden_manager *manager, tendon_fjorden_manager_handler handler,
                                  void *context);
+/** Where a search keeps what it finds; without a table it finds nothing. Before the first search. */
+void tendon_fjorden_manager_set_table(tendon_fjorden_manager *manager, tendon_fjorden_grip *grips, size_t capacity);
+/** When TENDON_FJORDEN_ON_TICK is due; UINT64_MAX: never. */
+uint64_t tendon_fjorden_manager_deadline(const tendon_fjorden_manager *manager);
 /** What the system says before start; events follow as inputs. */
 void tendon_fjorden_manager_set_environment(tendon_fjorden_manager *manager, tendon_fjorden_authorization authorization,
                                             bool powered);

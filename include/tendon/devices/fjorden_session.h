@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Fjorden session: the grip manager's machine and the link that it asks for.
+ * Discovery, pairing, firmware check, events with resynchronisation, control
+ * point, battery, information. Driven through tendon_fjorden_session_inputs and
+ * tendon_fjorden_session_call(). What needs more than the link (scanning,
+ * storage, permission) comes out as notices.
+ *
+ * One session has one link at a time, to the grip that the manager chose. The
+ * program points its link at it in the notice TARGET.
+ */
+#ifndef TENDON_DEVICES_FJORDEN_SESSION_H
+#define TENDON_DEVICES_FJORDEN_SESSION_H
+
+#include "tendon/devices/fjorden_manager.h"
+#include "tendon/devices/fjorden_stream.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** GripInfo, and the serial number beside it. */
+typedef enum tendon_fjorden_text {
+    TENDON_FJORDEN_TEXT_MANUFACTURER = 0, /**< 2A29 */
+    TENDON_FJORDEN_TEXT_MODEL,            /**< 2A24 */
+    TENDON_FJORDEN_TEXT_FIRMWARE,         /**< 2A26 */
+    TENDON_FJORDEN_TEXT_HARDWARE,         /**< 2A27 */
+    TENDON_FJORDEN_TEXT_SERIAL,           /**< 2A25 */
+    TENDON_FJORDEN_TEXT_COUNT
+} tendon_fjorden_text;
+
+/** With the terminator. A longer text, or one that is no clean UTF-8, counts as missing. */
+#define TENDON_FJORDEN_TEXT_SIZE 64
+
+typedef struct tendon_fjorden_info {
+    char texts[TENDON_FJORDEN_TEXT_COUNT][TENDON_FJORDEN_TEXT_SIZE]; /**< terminated; empty when not present */
+    bool present[TENDON_FJORDEN_TEXT_COUNT];
+} tendon_fjorden_info;
+
+typedef enum tendon_fjorden_notice_kind {
+    /** An output of the manager, already carried out as far as the link is concerned. */
+    TENDON_FJORDEN_NOTICE_OUTPUT = 0,
+    TENDON_FJORDEN_NOTICE_TARGET,   /**< link.connect() follows: it is to go to output->grip */
+    TENDON_FJORDEN_NOTICE_EVENT,    /**< record; made_up: after a loss, from the control state */
+    TENDON_FJORDEN_NOTICE_RESPONSE, /**< the request's end: status, and response when it is TENDON_OK */
+    TENDON_FJORDEN_NOTICE_BATTERY,  /**< read or notified: status, level. NO_BATTERY_INFO: cause says why */
+    TENDON_FJORDEN_NOTICE_INFO,     /**< read: status; NO_GRIP_INFO: none of the four could be read */
+    TENDON_FJORDEN_NOTICE_PAIRING,  /**< ended: status */
+    TENDON_FJORDEN_NOTICE_REJECTED  /**< a value that broke its rules: status, characteristic */
+} tendon_fjorden_notice_kind;
+
+typedef enum tendon_fjorden_characteristic {
+    TENDON_FJORDEN_CHARACTERISTIC_EVENT = 0,
+    TENDON_FJORDEN_CHARACTERISTIC_STATE,
+    TENDON_FJORDEN_CHARACTERISTIC_CONTROL,
+    TENDON_FJORDEN_CHARACTERISTIC_TEXT, /**< the first of tendon_fjorden_text, the others follow */
+    TENDON_FJORDEN_CHARACTERISTIC_BATTERY = (int)TENDON_FJORDEN_CHARACTERISTIC_TEXT + (int)TENDON_FJORDEN_TEXT_COUNT,
+    TENDON_FJORDEN_CHARACTERISTIC_COUNT
+} tendon_fjorden_characteristic;
+
+/** Lent for the callback. Members that the kind does not name are 0. */
+typedef struct tendon_fjorden_notice {
+    tendon_fjorden_notice_kind kind;
+    tendon_status status, cause;
+    const tendon_fjorden_output *output;
+    const tendon_fjorden_record *record;
+    bool made_up;
+    const tendon_fjorden_response *response;
+    uint8_t level; /**< percent */
+    tendon_fjorden_characteristic characteristic;
+} tendon_fjorden_notice;
+
+/** Must not call back into the session, but for EVENT, RESPONSE, BATTERY and INFO. */
+typedef void (*tendon_fjorden_on_notice)(void *context, const tendon_fjorden_notice *notice, uint64_t now);
+
+typedef struct tendon_fjorden_session_config {
+    tendon_session_link link;
+    const tendon_fjorden_profile *profile; /**< borrowed */
+    tendon_fjorden_grip *grips;            /**< the list of a search: the caller's, may be NULL */
+    size_t grip_capacity;
+    void *context;
+    tendon_fjorden_on_notice on_notice;
+} tendon_fjorden_session_config;
+
+typedef struct tendon_fjorden_session_counters {
+    uint64_t notifications; /**< of events, those with a wrong length included */
+    uint64_t events;        /**< given out; detents counted once each record */
+    uint64_t rejected;      /**< values that broke their rules */
+    uint64_t strays;        /**< responses that answer nothing */
+    uint64_t resyncs;       /**< control states read after a loss */
+    uint64_t illegal_inputs;
+} tendon_fjorden_session_counters;
+
+/**
+ * Caller's memory. A program may read manager, stream, info, has_info, level, has_level, profile and counters; all
+ * else is private.
+ */
+typedef struct tendon_fjorden_session {
+    tendon_fjorden_session_config config;
+    tendon_fjorden_manager manager;
+    tendon_fjorden_stream stream; /**< of this connection, or the last */
+    tendon_fjorden_info info;     /**< firmware from connecting on, the rest when read */
+    bool has_info, has_level;
+    uint8_t level;
+    tendon_fjorden_session_counters counters;
+    /* Owned by CSources/devices/fjorden/session*.c. */
+    struct {
+        tendon_gatt_client *client;
+        uint64_t now, response_deadline;
+        uint32_t request; /**< of the operation on the air */
+        uint16_t handles[TENDON_FJORDEN_CHARACTERISTIC_COUNT];
+        uint16_t ends[TENDON_FJORDEN_CHARACTERISTIC_COUNT]; /**< last handle; then of the CCCD, 0: none */
+        uint16_t service_start[3], service_end[3];
+        uint16_t cursor, wanted;
+        uint8_t operation, index, answer;
+        bool answer_ok, starting, inside, linked, closing, connecting, retried;
+        bool requested, request_id_used, info_failed;
+        uint8_t opcode, request_id, command[TENDON_FJORDEN_COMMAND_MAX];
+        uint16_t command_length;
+        union {
+            tendon_gatt_service services[1];
+            tendon_gatt_characteristic characteristics[6];
+            tendon_gatt_descriptor descriptors[6];
+            uint8_t value[TENDON_FJORDEN_TEXT_SIZE];
+        } scratch; /**< of the operation on the air */
+    } work;
+} tendon_fjorden_session;
+
+/** The inputs of a session, for tendon_connection_attach() and for tests. */
+extern const tendon_session_inputs tendon_fjorden_session_inputs;
+
+/** @return TENDON_OK or TENDON_ERROR_INVALID_ARGUMENT (no callback, profile, connect or disconnect). */
+tendon_status tendon_fjorden_session_init(tendon_fjorden_session *session, const tendon_fjorden_session_config *config);
+
+/**
+ * Gives the manager a call or an event that does not come from the link: all kinds up to ON_ADVERTISEMENT. The results
+ * of calls come as notices. Kinds that the link answers are illegal here.
+ * @return TENDON_OK, TENDON_ERROR_INVALID_ARGUMENT (kind), TENDON_ERROR_BUSY (from within a notice that forbids it).
+ */
+tendon_status tendon_fjorden_session_call(tendon_fjorden_session *session, const tendon_fjorden_input *input,
+                                          uint64_t now);
+/** An advertisement or scan response; what is not a grip's, or of one that is known by its address, is left out. */
+tendon_status tendon_fjorden_session_report(tendon_fjorden_session *session, const tendon_ad_report *report,
+                                            uint64_t now);
+
+/**
+ * Sends a command to the control point; its request id is set by the session. RESPONSE follows, after
+ * TENDON_FJORDEN_RESPONSE_TIMEOUT_MS with TENDON_ERROR_TIMEOUT.
+ * @return TENDON_OK, TENDON_ERROR_WRONG_STATE (not connected), _BUSY (one is outstanding), _UNSUPPORTED (the grip has
+ *         no control point), or what the encoder says.
+ */
+tendon_status tendon_fjorden_session_request(tendon_fjorden_session *session, const tendon_fjorden_command *command,
+                                             uint64_t now);
+/** Reads the battery level; BATTERY follows. TENDON_ERROR_WRONG_STATE. A reading under way answers this call too. */
+tendon_status tendon_fjorden_session_read_battery(tendon_fjorden_session *session, uint64_t now);
+/** Reads the texts; INFO follows. As above. */
+tendon_status tendon_fjorden_session_read_info(tendon_fjorden_session *session, uint64_t now);
+
+/* ---- advertisements ---- */
+
+/** True for the grip service or a name with the prefix. @p profile NULL: the reference profile's. */
+bool tendon_fjorden_recognize(const tendon_fjorden_profile *profile, const uint8_t *data, size_t length);
+/** Identifiers of grips: the address, "AA:BB:CC:DD:EE:FF" with "/random" behind it when it is. */
+void tendon_fjorden_identifier(const tendon_address *address, char out[TENDON_FJORDEN_IDENTIFIER_SIZE]);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
