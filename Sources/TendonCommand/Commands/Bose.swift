@@ -5,15 +5,11 @@ import Tendon
 import TendonBose
 
 extension Command {
-    private static let connectOptions: [Option] = [
-        Option(name: "--timeout", value: "SECONDS", help: "to find and open the device; default 15")
-    ]
-
     static let boseInfo = Command(
         "bose info",
         summary: "what a Bose wearable is and offers",
         details: ["Takes the first one in reach, or the one of --address."],
-        options: connectOptions,
+        options: Visit.options,
         examples: [
             ("tendon bose info", "the first wearable in reach"),
             ("tendon bose info --address AA:BB:CC:DD:EE:FF --json", "one of them, as JSON"),
@@ -34,7 +30,7 @@ extension Command {
             "The device keeps the setting for as long as the link lasts (--for), or until another program sets it; it turns "
                 + "off what we turned on when the link ends. All enabled sensors share one period."
         ],
-        options: connectOptions + BoseStream.options,
+        options: Visit.options + BoseStream.options,
         examples: [
             ("tendon bose configure --sensors rotation,gyroscope --period 40", "two sensors every 40 ms"),
             ("tendon bose configure --sensors none --gestures double_tap --for 60", "one gesture, for a minute"),
@@ -132,74 +128,37 @@ extension Command {
 
 /// Finds one wearable, opens it, does something, closes it.
 struct BoseVisit: Sendable {
-    let radio: RadioChoice
-    let address: WantedAddress?
-    let timeout: Double
+    private let visit: Visit
 
     init(_ arguments: Arguments) throws(CommandError) {
-        radio = try arguments.radio()
-        address = try arguments.address()
-        timeout = try arguments.number("--timeout", in: 0.1...600) ?? 15
+        visit = try Visit(arguments, family: "bose")
     }
 
     func visit<Result: Sendable>(
         for milliseconds: UInt64?,
         _ body: @escaping @Sendable (WearableDeviceSession, WearableDevice) async throws(CommandError) -> Result
     ) async throws(CommandError) -> Result {
-        let central = try await translating { () throws(TendonError) in try await Central(radio: radio) }
-        guard let (found, name) = try await find(central) else {
-            throw CommandError(.noDevice, "no Bose wearable was found", next: "tendon scan --family bose")
-        }
-        let session = await WearableDeviceSession(found, name: name, on: central)
-        let opened = try await Stop.task(for: UInt64(timeout * 1000)) { () throws(CommandError) -> WearableDevice? in
-            do throws(BoseWearableError) {
-                return try await open(session)
-            } catch {
-                throw CommandError(error)
+        try await visit.visit { (central, found) async throws(CommandError) -> Result in
+            let session = await WearableDeviceSession(found.address, name: found.name, on: central)
+            let opened = try await visit.inTime { () throws(CommandError) -> WearableDevice? in
+                do throws(BoseWearableError) {
+                    return try await open(session)
+                } catch {
+                    throw CommandError(error)
+                }
             }
+            guard let device = opened else { throw CommandError(.failed, "the device does not open") }
+            let result = try await body(session, device)
+            await Visit.hold(for: milliseconds)
+            await session.close()
+            return result
         }
-        guard let device = opened else { throw CommandError(.failed, "the device does not open") }
-        let result = try await body(session, device)
-        if let milliseconds, milliseconds > 0, !Stop.shared.isRequested {
-            _ = try? await Stop.task(for: nil) { () throws(CommandError) in
-                try? await Task.sleep(for: .milliseconds(Int64(milliseconds)))
-            }
-        }
-        await session.close()
-        await central.close()
-        return result
     }
 
     @TendonActor
     private func open(_ session: WearableDeviceSession) async throws(BoseWearableError) -> WearableDevice? {
         try await session.open()
         return session.device
-    }
-
-    /// The first that advertises, with its name when the scan response brings one soon.
-    private func find(_ central: Central) async throws(CommandError) -> (Address, String?)? {
-        let wanted = address
-        return try await Stop.task(for: UInt64(timeout * 1000)) { () throws(CommandError) in
-            try await translating { () throws(TendonError) in
-                var found: Address?
-                var seen = 0
-                let advertisements = try await central.scan()
-                for try await advertisement in advertisements {
-                    if found == nil, wanted?.matches(advertisement.address) ?? true,
-                        familyName(advertising: advertisement.data) == "bose"
-                    {
-                        found = advertisement.address
-                    }
-                    guard let address = found else { continue }
-                    seen += 1
-                    if advertisement.address == address, let name = advertisement.localName {
-                        return (address, sanitized(name))
-                    }
-                    if seen > 20 { break }
-                }
-                return found.map { ($0, nil) }
-            }
-        }
     }
 }
 

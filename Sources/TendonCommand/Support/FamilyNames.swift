@@ -15,6 +15,11 @@ func familyName(_ word: String) throws(CommandError) -> String {
     return text(family.pointee.name)
 }
 
+/// What a person calls a device of the family.
+func familyTitle(_ name: String) -> String {
+    tendon_family_named(name).map { text($0.pointee.title) } ?? name
+}
+
 /// The family that advertising data belongs to; nil: none that is known.
 func familyName(advertising data: [UInt8]) -> String? {
     tendon_family_of(data, data.count).map { text($0.pointee.name) }

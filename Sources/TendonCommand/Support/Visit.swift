@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+// Commands that find one device of a family, do one thing with it and leave.
+import Tendon
+
+struct Visit: Sendable {
+    struct Found: Sendable {
+        var address: Address
+        /// Safe to print; nil when neither advertisement nor scan response told it soon.
+        var name: String?
+    }
+
+    let family: String
+    private let radio: RadioChoice
+    private let address: WantedAddress?
+    private let timeout: Double
+    /// Advertisements of any device after which a scan response is no longer waited for.
+    private static let patience = 20
+
+    static let options: [Option] = [
+        Option(name: "--timeout", value: "SECONDS", help: "to find and open the device; default 15")
+    ]
+
+    init(_ arguments: Arguments, family: String) throws(CommandError) {
+        self.family = family
+        radio = try arguments.radio()
+        address = try arguments.address()
+        timeout = try arguments.number("--timeout", in: 0.1...600) ?? 15
+    }
+
+    /// Opens the radio, finds the device, hands both over, closes the radio whatever happens.
+    func visit<Result: Sendable>(
+        _ body: @escaping @Sendable (Central, Found) async throws(CommandError) -> Result
+    ) async throws(CommandError) -> Result {
+        let central = try await translating { () throws(TendonError) in try await Central(radio: radio) }
+        do throws(CommandError) {
+            guard let found = try await find(central) else {
+                throw CommandError(.noDevice, "no \(title) was found", next: "tendon scan --family \(family)")
+            }
+            let result = try await body(central, found)
+            await central.close()
+            return result
+        } catch {
+            await central.close()
+            throw error
+        }
+    }
+
+    /// Runs what must be done within --timeout; Ctrl-C ends it too.
+    func inTime<Result: Sendable>(
+        _ body: @escaping @Sendable () async throws(CommandError) -> Result
+    ) async throws(CommandError) -> Result {
+        try await Stop.task(for: UInt64(timeout * 1000), body)
+    }
+
+    /// Keeps the link for so long, or until Ctrl-C.
+    static func hold(for milliseconds: UInt64?) async {
+        guard let milliseconds, milliseconds > 0, !Stop.shared.isRequested else { return }
+        _ = try? await Stop.task(for: nil) { () throws(CommandError) in
+            try? await Task.sleep(for: .milliseconds(Int64(milliseconds)))
+        }
+    }
+
+    private var title: String { familyTitle(family) }
+
+    /// The first that advertises, with its name when the scan response brings one soon.
+    private func find(_ central: Central) async throws(CommandError) -> Found? {
+        try await inTime { () throws(CommandError) in
+            try await translating { () throws(TendonError) in
+                var found: Address?
+                var seen = 0
+                let advertisements = try await central.scan()
+                for try await advertisement in advertisements {
+                    if found == nil, address?.matches(advertisement.address) ?? true,
+                        familyName(advertising: advertisement.data) == family
+                    {
+                        found = advertisement.address
+                    }
+                    guard let address = found else { continue }
+                    seen += 1
+                    if advertisement.address == address, let name = advertisement.localName {
+                        return Found(address: address, name: sanitized(name))
+                    }
+                    if seen > Visit.patience { break }
+                }
+                return found.map { Found(address: $0) }
+            }
+        }
+    }
+}
