@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * feelSpace naviBelt: connection and commands. Finds belts, opens one
+ * (discovery, pairing, handshake), keeps what it says, answers its keep-alives,
+ * queues commands. Sans I/O: driven through tendon_feelspace_session_inputs and
+ * the calls below. State table: docs/protocols/feelspace.md.
+ *
+ * Callbacks may call back into the session. What they see is the state after
+ * the change that they are told of.
+ */
+#ifndef TENDON_DEVICES_FEELSPACE_SESSION_H
+#define TENDON_DEVICES_FEELSPACE_SESSION_H
+
+#include "tendon/devices/feelspace_signal.h"
+#include "tendon/host.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- connection: states, and what is told of their changes ---- */
+
+typedef enum tendon_feelspace_state {
+    TENDON_FEELSPACE_NOT_CONNECTED = 0,
+    TENDON_FEELSPACE_SCANNING,
+    TENDON_FEELSPACE_CONNECTING,
+    TENDON_FEELSPACE_DISCOVERING_SERVICES, /**< pairing included, where there is no bond */
+    TENDON_FEELSPACE_HANDSHAKE,
+    TENDON_FEELSPACE_CONNECTED,
+    TENDON_FEELSPACE_RECONNECTING, /**< between two attempts; only with config.reconnect */
+    TENDON_FEELSPACE_STATE_COUNT
+} tendon_feelspace_state;
+
+/** "notConnected", "scanning" ...; "unknown". */
+const char *tendon_feelspace_state_name(tendon_feelspace_state state);
+
+/** What caused a change of state: the vendor's FSConnectionEvent. */
+typedef enum tendon_feelspace_connection_event {
+    TENDON_FEELSPACE_SCAN_STARTED = 0,
+    TENDON_FEELSPACE_SCAN_TIMEOUT,
+    TENDON_FEELSPACE_SCAN_FAILED,
+    TENDON_FEELSPACE_SCAN_CANCELED,
+    TENDON_FEELSPACE_CONNECTION_STARTED,
+    TENDON_FEELSPACE_CONNECTION_ESTABLISHED,
+    TENDON_FEELSPACE_SERVICES_DISCOVERED,
+    TENDON_FEELSPACE_HANDSHAKE_FINISHED,
+    TENDON_FEELSPACE_CONNECTION_CLOSED,
+    TENDON_FEELSPACE_CONNECTION_LOST,
+    TENDON_FEELSPACE_CONNECTION_FAILED,
+    TENDON_FEELSPACE_SERVICE_DISCOVERY_FAILED,
+    TENDON_FEELSPACE_HANDSHAKE_FAILED,
+    TENDON_FEELSPACE_RECONNECTION_STARTED,
+    TENDON_FEELSPACE_RECONNECTION_FAILED
+} tendon_feelspace_connection_event;
+
+/** Why a connection ended or did not come about: FSConnectionError of the vendor's release 2.2. */
+typedef enum tendon_feelspace_connection_error {
+    TENDON_FEELSPACE_NO_ERROR = 0,
+    TENDON_FEELSPACE_BT_POWERED_OFF,
+    TENDON_FEELSPACE_BT_UNAUTHORIZED,
+    TENDON_FEELSPACE_BT_UNSUPPORTED,
+    TENDON_FEELSPACE_BT_STATE_NOTIFICATION_FAILED,
+    TENDON_FEELSPACE_BT_STATE_UNKNOWN,
+    TENDON_FEELSPACE_BT_STATE_RESETTING,
+    TENDON_FEELSPACE_CONNECTION_TIMEOUT,
+    TENDON_FEELSPACE_SERVICE_DISCOVERY_TIMEOUT,
+    TENDON_FEELSPACE_HANDSHAKE_TIMEOUT,
+    TENDON_FEELSPACE_RECONNECTION_TIMEOUT,
+    TENDON_FEELSPACE_CONNECTION_REFUSED, /**< connectionFailed */
+    TENDON_FEELSPACE_CONNECTION_LIMIT_REACHED,
+    TENDON_FEELSPACE_PERIPHERAL_DISCONNECTED,
+    TENDON_FEELSPACE_POWER_OFF, /**< the belt announced standby */
+    TENDON_FEELSPACE_UNEXPECTED_DISCONNECTION,
+    TENDON_FEELSPACE_PAIRING_FAILED,
+    TENDON_FEELSPACE_DISCOVERY_PERMISSION, /**< gattDiscoveryPermissionError */
+    TENDON_FEELSPACE_DISCOVERY_ERROR,      /**< serviceDiscoveryFailed */
+    TENDON_FEELSPACE_HANDSHAKE_PERMISSION, /**< handshakePermissionError */
+    TENDON_FEELSPACE_HANDSHAKE_ERROR       /**< handshakeFailed */
+} tendon_feelspace_connection_error;
+
+/** Why a search ended: FSScanTerminationCause. */
+typedef enum tendon_feelspace_scan_cause {
+    TENDON_FEELSPACE_SCAN_CAUSE_TIMEOUT = 0,
+    TENDON_FEELSPACE_SCAN_CAUSE_BT_NOT_AVAILABLE,
+    TENDON_FEELSPACE_SCAN_CAUSE_BT_NOT_ACTIVE,
+    TENDON_FEELSPACE_SCAN_CAUSE_ALREADY_CONNECTED,
+    TENDON_FEELSPACE_SCAN_CAUSE_CANCELED
+} tendon_feelspace_scan_cause;
+
+/** What the system says of its adapter. A session starts with ON. */
+typedef enum tendon_feelspace_adapter {
+    TENDON_FEELSPACE_ADAPTER_ON = 0,
+    TENDON_FEELSPACE_ADAPTER_OFF,
+    TENDON_FEELSPACE_ADAPTER_ABSENT,
+    TENDON_FEELSPACE_ADAPTER_UNAUTHORIZED,
+    TENDON_FEELSPACE_ADAPTER_UNKNOWN /**< or resetting: a search waits for what comes */
+} tendon_feelspace_adapter;
+
+#define TENDON_FEELSPACE_SCAN_TIMEOUT_MS 15000u
+#define TENDON_FEELSPACE_CONNECT_TIMEOUT_MS 20000u      /**< link, discovery, pairing and handshake together */
+#define TENDON_FEELSPACE_CONNECT_SHORT_TIMEOUT_MS 7000u /**< for a belt that is known and bonded */
+#define TENDON_FEELSPACE_OPERATION_TIMEOUT_MS 1000u     /**< one read or write; the answer to a parameter request */
+#define TENDON_FEELSPACE_REQUEST_TIMEOUT_MS 250u        /**< the answer to the check of the patch */
+#define TENDON_FEELSPACE_LOG_TIMEOUT_MS 1500u           /**< the belt's error log */
+#define TENDON_FEELSPACE_RECONNECT_PAUSE_MS 2000u
+#define TENDON_FEELSPACE_RECONNECT_TIMEOUT_MS 12000u /**< link 2 s and discovery 10 s, in one */
+#define TENDON_FEELSPACE_SUPERVISION_MS 6000u        /**< silence that counts as a loss; only with config.reconnect */
+#define TENDON_FEELSPACE_DISCONNECT_TIMEOUT_MS 2000u /**< a link that does not say it is down is taken for down */
+
+/* ---- events ---- */
+
+typedef enum tendon_feelspace_event_kind {
+    TENDON_FEELSPACE_EVENT_STATE = 0,     /**< connection: onConnectionStateChanged; status: what the link said */
+    TENDON_FEELSPACE_EVENT_FOUND,         /**< found: onBeltFound, once per belt and search */
+    TENDON_FEELSPACE_EVENT_SCAN_FINISHED, /**< scan: onBeltScanFinished */
+    /* From here on only while connected. The values are in the session. */
+    TENDON_FEELSPACE_EVENT_MODE,              /**< session->mode changed, and no button told so: onBeltModeChanged */
+    TENDON_FEELSPACE_EVENT_BUTTON,            /**< press: onBeltButtonPressed, which tells a change of mode too */
+    TENDON_FEELSPACE_EVENT_DEFAULT_INTENSITY, /**< session->default_intensity is another */
+    TENDON_FEELSPACE_EVENT_HEADING_OFFSET,    /**< session->heading_offset is another */
+    TENDON_FEELSPACE_EVENT_BATTERY,           /**< status, level or time of session->battery is another */
+    TENDON_FEELSPACE_EVENT_ORIENTATION,       /**< session->orientation, when the limits let it through */
+    TENDON_FEELSPACE_EVENT_ACCURACY_SIGNAL,   /**< session->accuracy_state; each notification */
+    TENDON_FEELSPACE_EVENT_PARAMETER,         /**< parameter: any accepted FE06 packet, before the events above */
+    TENDON_FEELSPACE_EVENT_DEBUG,             /**< packet: an FE14 packet as it is */
+    TENDON_FEELSPACE_EVENT_LOG_FINISHED,      /**< status: TENDON_OK, or TENDON_ERROR_TIMEOUT, _CANCELLED */
+    TENDON_FEELSPACE_EVENT_COMMAND,           /**< command: one is done; status */
+    TENDON_FEELSPACE_EVENT_REJECTED           /**< packet: malformed and passed over; status, offset. In any state */
+} tendon_feelspace_event_kind;
+
+/** Lent for the callback. Of the union only what the kind names. */
+typedef struct tendon_feelspace_event {
+    tendon_feelspace_event_kind kind;
+    tendon_status status;
+    union {
+        struct {
+            tendon_feelspace_state previous, state; /**< the same: a refused connect() */
+            tendon_feelspace_connection_event event;
+            tendon_feelspace_connection_error error;
+        } connection;
+        struct {
+            const tendon_address *address;
+            const char *name; /**< not terminated */
+            size_t name_length;
+            int8_t rssi;
+            bool newer_hardware; /**< advertises FE51; older belts the 128-bit UUID */
+        } found;
+        struct {
+            tendon_feelspace_scan_cause cause;
+            tendon_feelspace_connection_error error; /**< as release 2.2 has it */
+        } scan;
+        tendon_feelspace_press press;
+        const tendon_feelspace_parameter *parameter;
+        struct {
+            const uint8_t *data;
+            size_t length, offset;
+            tendon_feelspace_characteristic characteristic;
+        } packet;
+        struct {
+            uint32_t id; /**< what tendon_feelspace_session.last_command was after the call */
+            tendon_feelspace_characteristic characteristic;
+        } command;
+    };
+} tendon_feelspace_event;
+
+typedef void (*tendon_feelspace_on_event)(void *context, const tendon_feelspace_event *event, uint64_t now);
+
+/* ---- session ---- */
+
+typedef struct tendon_feelspace_session_config {
+    tendon_session_link link; /**< connect() finds the belt to connect to in session->peer */
+    /** Starts or stops searching, with @p link.context; NULL: this program cannot search. */
+    tendon_status (*scan)(void *link_context, bool on);
+    void *context;
+    tendon_feelspace_on_event on_event;
+    tendon_feelspace_channels channels; /**< 0: the documented ones */
+    bool strict;       /**< what the belt would ignore in its mode is refused: FEELSPACE_ERROR_WRONG_MODE */
+    bool reconnect;    /**< try once more when connecting fails, twice after a loss; silence is a loss */
+    bool skip_pairing; /**< never ask for a bond */
+} tendon_feelspace_session_config;
+
+typedef struct tendon_feelspace_counters {
+    uint64_t notifications, keep_alives; /**< received; keep-alives of them */
+    uint64_t rejected;                   /**< malformed packets */
+    uint64_t unsupported;                /**< parameters that we do not know */
+    uint64_t commands;                   /**< done, in good or bad */
+    uint64_t advertisers_left_out;       /**< beyond TENDON_FEELSPACE_ADVERTISERS_MAX in one search */
+    uint64_t illegal_inputs;             /**< what the state table does not allow; harmless */
+} tendon_feelspace_counters;
+
+typedef enum tendon_feelspace_patch {
+    TENDON_FEELSPACE_PATCH_NONE = 0,
+    TENDON_FEELSPACE_PATCH_WRITTEN,  /**< "patch 1" */
+    TENDON_FEELSPACE_PATCH_CONFIRMED /**< "patch 1 confirmed": it was in place */
+} tendon_feelspace_patch;
+
+/** Commands that can wait or be under way at a time; the next is TENDON_GATT_ERROR_QUEUE_FULL. */
+#define TENDON_FEELSPACE_COMMANDS_MAX 16
+/** Advertisers that one search keeps apart. */
+#define TENDON_FEELSPACE_ADVERTISERS_MAX 64
+/** Characteristics that a session uses. */
+#define TENDON_FEELSPACE_CHARACTERISTIC_COUNT 13
+
+/** One command. Opaque. */
+typedef struct tendon_feelspace_slot {
+    uint64_t deadline;
+    uint32_t id; /**< 0: free */
+    uint8_t kind, which, state, flags;
+    uint8_t answer[2]; /**< the first bytes of the answer on FE06 */
+    uint8_t length;
+    uint8_t bytes[TENDON_FEELSPACE_PACKET_MAX];
+} tendon_feelspace_slot;
+
+/**
+ * Caller's memory. A program may read peer, state, what the belt said, the orientation limits, last_command and
+ * counters; all else is private. What the belt said is forgotten when the connection ends.
+ */
+typedef struct tendon_feelspace_session {
+    tendon_feelspace_session_config config;
+    tendon_address peer;
+    tendon_feelspace_state state;
+    tendon_gatt_client *client; /**< NULL: no link */
+    uint8_t mode;               /**< tendon_feelspace_mode; 0xFF unknown */
+    int16_t default_intensity;  /**< -1 unknown */
+    int16_t heading_offset;     /**< -1 unknown */
+    int8_t accuracy_state;      /**< bit 0 compass, bit 1 app; -1 unknown */
+    tendon_feelspace_patch patch;
+    bool has_firmware, has_battery, has_orientation;
+    bool orientation_enabled; /**< asked for; see tendon_feelspace_session_start_orientation() */
+    tendon_feelspace_firmware firmware;
+    tendon_feelspace_battery battery;
+    tendon_feelspace_orientation orientation; /**< the last of the sensor fusion, whether told or not */
+    uint32_t orientation_period_ms;           /**< limits of the telling */
+    uint16_t orientation_variation_deg;
+    uint32_t last_command; /**< id of the newest command */
+    tendon_feelspace_counters counters;
+    uint64_t now;
+    /* Owned by CSources/devices/feelspace/session*.c. */
+    struct {
+        /* Contexts of completions: two openings never share one, so what is stale shows. */
+        struct tendon_feelspace_tag {
+            struct tendon_feelspace_session *session;
+        } tags[2];
+        uint64_t deadline;       /* scanning, opening, pause before a reconnection */
+        uint64_t drain_deadline; /* an old link goes down meanwhile */
+        uint64_t log_deadline, heard, told_orientation;
+        uint64_t timeout_ms;
+        uint32_t request, generation;
+        uint16_t handles[TENDON_FEELSPACE_CHARACTERISTIC_COUNT];
+        uint16_t cccds[TENDON_FEELSPACE_CHARACTERISTIC_COUNT]; /* while discovering: end of the characteristic */
+        uint16_t service_end, cursor;
+        int16_t told_heading;
+        uint8_t operation, step, index, slot, keep_alives, attempts, adapter, log_left;
+        bool starting, unstamped, draining, telling, pairing, was_lost, known, told, logging, scan_on;
+        union {
+            struct {
+                tendon_address address;
+                uint8_t seen;
+            } advertisers[TENDON_FEELSPACE_ADVERTISERS_MAX]; /* scanning */
+            tendon_gatt_service services[1];                 /* discovering */
+            tendon_gatt_characteristic characteristics[8];
+            tendon_gatt_descriptor descriptors[4];
+            tendon_feelspace_slot slots[TENDON_FEELSPACE_COMMANDS_MAX]; /* from the handshake on */
+        };
+        uint16_t advertiser_count;
+        uint8_t answer[1]; /* to keep-alives; borrowed by the GATT client */
+    } work;
+} tendon_feelspace_session;
+
+/** The inputs of a session, for tendon_connection_attach() and for tests. */
+extern const tendon_session_inputs tendon_feelspace_session_inputs;
+
+/** @return TENDON_OK, TENDON_ERROR_INVALID_ARGUMENT: a mandatory callback is missing. */
+tendon_status tendon_feelspace_session_init(tendon_feelspace_session *session,
+                                            const tendon_feelspace_session_config *config);
+
+/* ---- searching ---- */
+
+/**
+ * Searches for belts. @p timeout_ms 0: TENDON_FEELSPACE_SCAN_TIMEOUT_MS. What goes wrong is told by SCAN_FINISHED too.
+ * @return TENDON_OK; TENDON_ERROR_WRONG_STATE: connected or about to be (ALREADY_CONNECTED is told), or searching
+ * already; the radio's error.
+ */
+tendon_status tendon_feelspace_session_scan(tendon_feelspace_session *session, uint64_t timeout_ms, uint64_t now);
+/** Nothing happens unless searching. */
+void tendon_feelspace_session_stop_scan(tendon_feelspace_session *session, uint64_t now);
+/** An advertisement or a scan response, heard while searching. A belt needs both its UUID and its name. */
+void tendon_feelspace_session_advertised(tendon_feelspace_session *session, const tendon_ad_report *report,
+                                         uint64_t now);
+void tendon_feelspace_session_adapter(tendon_feelspace_session *session, tendon_feelspace_adapter adapter,
+                                      uint64_t now);
+
+/* ---- connecting ---- */
+
+typedef struct tendon_feelspace_connect_options {
+    uint64_t timeout_ms; /**< 0: TENDON_FEELSPACE_CONNECT_TIMEOUT_MS */
+    bool known;          /**< this belt was connected before: a drop in mid-discovery is then no failed pairing */
+} tendon_feelspace_connect_options;
+
+/**
+ * Ends a search and connects. An older link that is still going down is awaited first.
+ * @param peer goes to session->peer; NULL: leave that as it is. @param options may be NULL.
+ * @return TENDON_OK; TENDON_ERROR_WRONG_STATE: connected or about to be, told by a STATE event with CONNECTION_FAILED
+ * and no change. A radio that fails at once is told by event.
+ */
+tendon_status tendon_feelspace_session_connect(tendon_feelspace_session *session, const tendon_address *peer,
+                                               const tendon_feelspace_connect_options *options, uint64_t now);
+/** Ends a connection or an attempt: NOT_CONNECTED with CONNECTION_CLOSED is told at once, the link goes down behind it.
+ * Nothing happens when not connected. Ends no search. */
+void tendon_feelspace_session_disconnect(tendon_feelspace_session *session, uint64_t now);
+/** True while an old link is still going down. */
+bool tendon_feelspace_session_draining(const tendon_feelspace_session *session);
+
+/* ---- commands ---- */
+
+/*
+ * All return >= 0 when the command was queued, with the warnings below as bits;
+ * session->last_command is then its id, and EVENT_COMMAND tells its end: written,
+ * and for parameters answered by the belt (TENDON_ERROR_TIMEOUT: it did not). Errors,
+ * in this order: TENDON_ERROR_DISCONNECTED unless connected, TENDON_ERROR_INVALID_ARGUMENT,
+ * FEELSPACE_ERROR_UNSUPPORTED_FIRMWARE, FEELSPACE_ERROR_WRONG_MODE (config.strict),
+ * TENDON_ERROR_UNSUPPORTED (the belt lacks the characteristic), TENDON_GATT_ERROR_QUEUE_FULL.
+ */
+enum {
+    TENDON_FEELSPACE_WARNING_ENDLESS = 1, /**< 128 to 255 iterations run for ever */
+    TENDON_FEELSPACE_WARNING_IGNORED = 2  /**< the belt ignores this in its present mode */
+};
+
+tendon_status tendon_feelspace_session_set_mode(tendon_feelspace_session *session, int32_t mode, uint64_t now);
+tendon_status tendon_feelspace_session_set_default_intensity(tendon_feelspace_session *session, int32_t intensity,
+                                                             bool feedback, uint64_t now);
+tendon_status tendon_feelspace_session_set_heading_offset(tendon_feelspace_session *session, int32_t degrees,
+                                                          uint64_t now);
+tendon_status tendon_feelspace_session_set_accuracy_signal(tendon_feelspace_session *session, bool in_app,
+                                                           bool in_compass, bool persistent, uint64_t now);
+tendon_status tendon_feelspace_session_request_accuracy_signal(tendon_feelspace_session *session, uint64_t now);
+tendon_status tendon_feelspace_session_vibrate(tendon_feelspace_session *session,
+                                               const tendon_feelspace_vibration *vibration, uint64_t now);
+tendon_status tendon_feelspace_session_configure_channel(tendon_feelspace_session *session,
+                                                         const tendon_feelspace_channel *channel, uint64_t now);
+tendon_status tendon_feelspace_session_pulse(tendon_feelspace_session *session, const tendon_feelspace_pulse *pulse,
+                                             uint64_t now);
+tendon_status tendon_feelspace_session_signal(tendon_feelspace_session *session, int32_t signal, uint64_t now);
+/** Channel -1: all. */
+tendon_status tendon_feelspace_session_stop(tendon_feelspace_session *session, int32_t channel, uint64_t now);
+
+/**
+ * Any packet of the codec's encoders (rename, pairing, reset, tones, parameter reads and changes ...) to FE03, FE05,
+ * FE07, FE0A or FE13; up to TENDON_FEELSPACE_PACKET_MAX bytes, copied. @p length may be an encoder's result: a
+ * negative one is returned as it is (after TENDON_ERROR_DISCONNECTED).
+ */
+tendon_status tendon_feelspace_session_send(tendon_feelspace_session *session,
+                                            tendon_feelspace_characteristic characteristic, const uint8_t *packet,
+                                            tendon_status length, uint64_t now);
+/** The period of the orientation data itself: notifications are off meanwhile. 20 to 65535 ms. */
+tendon_status tendon_feelspace_session_set_orientation_period(tendon_feelspace_session *session, int32_t period_ms,
+                                                              uint64_t now);
+
+/**
+ * Orientation from now on, every 500 ms as the belt comes. Told are the first, and those that are at least
+ * @p period_ms and @p variation_deg (0 to 180) away from the last one told. Started already: only the limits change.
+ */
+tendon_status tendon_feelspace_session_start_orientation(tendon_feelspace_session *session, uint32_t period_ms,
+                                                         uint16_t variation_deg, uint64_t now);
+tendon_status tendon_feelspace_session_stop_orientation(tendon_feelspace_session *session, uint64_t now);
+
+/** The belt's error log: DEBUG events, then LOG_FINISHED. TENDON_ERROR_BUSY while one is read. */
+tendon_status tendon_feelspace_session_request_log(tendon_feelspace_session *session, uint64_t now);
+
+/** True when no command waits, is on the air or awaits its answer. */
+bool tendon_feelspace_session_idle(const tendon_feelspace_session *session);
+
+/* ---- belts that were connected ---- */
+
+#define TENDON_FEELSPACE_KNOWN_MAX 10
+
+/** Most recent first; caller's memory, zeroed when new. */
+typedef struct tendon_feelspace_known {
+    tendon_address belts[TENDON_FEELSPACE_KNOWN_MAX];
+    size_t count;
+} tendon_feelspace_known;
+
+/** Puts a belt at the head; the oldest beyond the tenth is forgotten. */
+void tendon_feelspace_known_add(tendon_feelspace_known *known, const tendon_address *belt);
+bool tendon_feelspace_known_has(const tendon_feelspace_known *known, const tendon_address *belt);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
