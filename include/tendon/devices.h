@@ -6,6 +6,7 @@
 #ifndef TENDON_DEVICES_H
 #define TENDON_DEVICES_H
 
+#include "tendon/devices/activ5.h"
 #include "tendon/devices/bose.h"
 #include "tendon/devices/family.h"
 #include "tendon/devices/feelspace_codec.h"

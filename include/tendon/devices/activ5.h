@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* Activ5 isometric trainer. */
+#ifndef TENDON_DEVICES_ACTIV5_H
+#define TENDON_DEVICES_ACTIV5_H
+
+#include "tendon/devices/activ5_codec.h"
+#include "tendon/devices/activ5_device.h"
+#include "tendon/devices/activ5_manager.h"
+#include "tendon/devices/activ5_session.h"
+#include "tendon/devices/activ5_squeeze.h"
+
+#endif

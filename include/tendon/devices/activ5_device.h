@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Activ5: one device as a state machine: its record, handshake, data state,
+ * squeezes, evergreen mode. Sans I/O: values, link changes and time in; events
+ * for the program and requests for whoever holds the link out. State tables:
+ * docs/protocols/activ5.md.
+ *
+ * tendon_activ5_session carries its requests over GATT; tendon_activ5_manager
+ * keeps a list of such devices. A program with one device uses the first alone.
+ *
+ * Event handlers may call any function of this header, of the manager and of
+ * the session but the init() ones. Request handlers only note or send what is
+ * asked for; its outcome comes later, as an input.
+ */
+#ifndef TENDON_DEVICES_ACTIV5_DEVICE_H
+#define TENDON_DEVICES_ACTIV5_DEVICE_H
+
+#include "tendon/devices/activ5_codec.h"
+#include "tendon/devices/activ5_squeeze.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** The SDK's A5DeviceDataState. */
+typedef enum tendon_activ5_data_state {
+    TENDON_ACTIV5_STATE_DISCONNECTED = 0,
+    TENDON_ACTIV5_STATE_CONNECTING,
+    TENDON_ACTIV5_STATE_CONNECTED, /**< handshake, in older documents */
+    TENDON_ACTIV5_STATE_ISOMETRIC,
+    TENDON_ACTIV5_STATE_STOP,
+    TENDON_ACTIV5_STATE_COUNT
+} tendon_activ5_data_state;
+
+/** "disconnected", "connecting", "connected", "isometric", "stop". Never NULL. */
+const char *tendon_activ5_data_state_name(tendon_activ5_data_state state);
+
+typedef enum tendon_activ5_reconnect {
+    TENDON_ACTIV5_RECONNECT_AUTOMATICALLY = 0,
+    TENDON_ACTIV5_RECONNECT_MANUALLY
+} tendon_activ5_reconnect;
+
+#define TENDON_ACTIV5_SERVICES_MAX 4
+#define TENDON_ACTIV5_SEARCH_TIMEOUT_MS 30000u
+/** Evergreen mode writes stop this often; a device in stop mode switches itself off after 7 minutes. */
+#define TENDON_ACTIV5_EVERGREEN_MS 60000u
+#define TENDON_ACTIV5_SWITCH_OFF_MS 420000u
+
+/** The SDK's A5DeviceManagerOptions. Read at each use: changes count from then on. */
+typedef struct tendon_activ5_options {
+    tendon_uuid services[TENDON_ACTIV5_SERVICES_MAX]; /**< scan filter: any of them; 5000 */
+    uint8_t service_count;
+    bool auto_handshake;               /**< true */
+    bool accept_f0f1;                  /**< false; true: F0F1 is the force where F0FE is absent */
+    uint8_t terminator;                /**< of commands; TENDON_ACTIV5_TERMINATOR */
+    uint64_t search_timeout_ms;        /**< TENDON_ACTIV5_SEARCH_TIMEOUT_MS */
+    tendon_activ5_reconnect reconnect; /**< automatically */
+    tendon_activ5_squeeze_config squeeze;
+} tendon_activ5_options;
+
+tendon_activ5_options tendon_activ5_options_defaults(void);
+
+typedef struct tendon_activ5_device tendon_activ5_device;
+
+/* ---- what it asks for ---- */
+
+typedef enum tendon_activ5_request_kind {
+    TENDON_ACTIV5_REQUEST_SCAN_START = 0, /**< of the manager: for options.services, again when it runs already */
+    TENDON_ACTIV5_REQUEST_SCAN_STOP,      /**< of the manager */
+    TENDON_ACTIV5_REQUEST_CONNECT,        /**< answered by _link_up() or _link_failed() */
+    TENDON_ACTIV5_REQUEST_DISCONNECT,     /**< link or attempt; answered by _link_down() */
+    TENDON_ACTIV5_REQUEST_DISCOVER,       /**< answered by _discovered() */
+    TENDON_ACTIV5_REQUEST_SUBSCRIBE,      /**< this and the following: in order, one at a time */
+    TENDON_ACTIV5_REQUEST_UNSUBSCRIBE,
+    TENDON_ACTIV5_REQUEST_READ, /**< answered by _value() */
+    TENDON_ACTIV5_REQUEST_WRITE /**< with response */
+} tendon_activ5_request_kind;
+
+/** "scan_start", "subscribe" ... Never NULL. */
+const char *tendon_activ5_request_name(tendon_activ5_request_kind kind);
+
+/** Lent for the call. */
+typedef struct tendon_activ5_request {
+    tendon_activ5_request_kind kind;
+    tendon_activ5_device *device;                /**< NULL: of the manager */
+    tendon_activ5_characteristic characteristic; /**< SUBSCRIBE to WRITE */
+    const uint8_t *value;                        /**< WRITE; copy what is needed later */
+    size_t length;
+} tendon_activ5_request;
+
+/** @return TENDON_OK, or why it cannot even be started; the call that led to it returns that. */
+typedef tendon_status (*tendon_activ5_on_request)(void *context, const tendon_activ5_request *request, uint64_t now);
+
+/* ---- what it tells ---- */
+
+typedef enum tendon_activ5_event_kind {
+    TENDON_ACTIV5_EVENT_SEARCH_COMPLETED = 0, /**< searchCompleted: the scan's time is over */
+    TENDON_ACTIV5_EVENT_DEVICE_FOUND,         /**< deviceFound: for each advertisement */
+    TENDON_ACTIV5_EVENT_BLUETOOTH_STATE,      /**< didChangeBluetoothState: on */
+    TENDON_ACTIV5_EVENT_BLUETOOTH_OFF,        /**< bluetoothIsSwitchedOff: a scan was asked for */
+    TENDON_ACTIV5_EVENT_CONNECTED,            /**< deviceConnected */
+    TENDON_ACTIV5_EVENT_CONNECT_FAILED,       /**< didFailToConnect: status */
+    TENDON_ACTIV5_EVENT_DISCONNECTED,         /**< deviceDisconnected: status, CANCELLED when asked for */
+    TENDON_ACTIV5_EVENT_INITIALIZED,          /**< deviceInitialized: once per connection */
+    TENDON_ACTIV5_EVENT_MESSAGE,              /**< didReceiveMessage: message; the ones below follow it */
+    TENDON_ACTIV5_EVENT_ISOMETRIC,            /**< didReceiveIsometric: message->newtons */
+    TENDON_ACTIV5_EVENT_IMU,                  /**< didReceiveIMUData: message->imu */
+    TENDON_ACTIV5_EVENT_SERIAL_NUMBER,        /**< didReceiveSerialNumber: message->text */
+    TENDON_ACTIV5_EVENT_BATTERY,              /**< didReceiveBattery: message->percent */
+    TENDON_ACTIV5_EVENT_SQUEEZE,              /**< squeezeStateChanged: on is squeezed */
+    TENDON_ACTIV5_EVENT_DOUBLE_SQUEEZE,       /**< didDetectDoubleSqeeze */
+    TENDON_ACTIV5_EVENT_ERROR,                /**< a value was rejected: status, characteristic */
+    TENDON_ACTIV5_EVENT_DONE,                 /**< a request to the device ended: status, request */
+    TENDON_ACTIV5_EVENT_COUNT
+} tendon_activ5_event_kind;
+
+/** The SDK's name of the callback: "searchCompleted" ..., "didDetectDoubleSqueeze"; "error", "done". Never NULL. */
+const char *tendon_activ5_event_name(tendon_activ5_event_kind kind);
+
+/** Lent for the callback. Members that the kind does not name are 0. */
+typedef struct tendon_activ5_event {
+    tendon_activ5_event_kind kind;
+    tendon_activ5_device *device; /**< NULL: of the manager */
+    tendon_status status;
+    tendon_activ5_characteristic characteristic;
+    const tendon_activ5_message *message; /**< MESSAGE to BATTERY */
+    const tendon_activ5_request *request; /**< DONE; a write's value is not kept, only its length */
+    bool on;
+} tendon_activ5_event;
+
+typedef void (*tendon_activ5_on_event)(void *context, const tendon_activ5_event *event, uint64_t now);
+
+/* ---- the device ---- */
+
+#define TENDON_ACTIV5_NAME_SIZE 64
+#define TENDON_ACTIV5_KEPT_SIZE 64
+
+/** A text that the device told, cut between characters where it is longer. */
+typedef struct tendon_activ5_text {
+    uint8_t bytes[TENDON_ACTIV5_KEPT_SIZE]; /**< UTF-8, not terminated */
+    uint8_t length;
+    bool known;
+} tendon_activ5_text;
+
+typedef struct tendon_activ5_counters {
+    uint64_t values;   /**< of characteristics, that were looked at */
+    uint64_t messages; /**< parsed */
+    uint64_t errors;   /**< values or texts rejected */
+    uint64_t squeezes, double_squeezes;
+    uint64_t ignored; /**< inputs that do not fit the state of the link; harmless */
+} tendon_activ5_counters;
+
+/** How far the link is; the data state alone does not tell after disconnect(). */
+typedef enum tendon_activ5_link_state {
+    TENDON_ACTIV5_LINK_NONE = 0,
+    TENDON_ACTIV5_LINK_CONNECTING,
+    TENDON_ACTIV5_LINK_UP,
+    TENDON_ACTIV5_LINK_CLOSING /**< disconnect() was called, the answer is due */
+} tendon_activ5_link_state;
+
+/**
+ * Caller's memory. A program may read all of it, and write should_reconnect and
+ * program. Texts and battery stay after the end of a connection until the next.
+ */
+struct tendon_activ5_device {
+    const tendon_activ5_options *options; /**< borrowed */
+    tendon_activ5_on_event on_event;
+    void *event_context;
+    tendon_activ5_on_request on_request; /**< of the session while one is attached, else as at init() */
+    void *request_context;
+    void *program; /**< the program's own; NULL in a fresh entry */
+    /* Of the list of a manager. */
+    char name[TENDON_ACTIV5_NAME_SIZE]; /**< not terminated */
+    uint8_t name_length;
+    bool listed;         /**< in the manager's list */
+    bool wanted;         /**< lost: to be connected when it is found again */
+    bool forget;         /**< forgetAfterDisconnected */
+    tendon_address peer; /**< of the last advertisement */
+    double rssi;         /**< dBm; 0: not known */
+    /* State. */
+    tendon_activ5_data_state state;
+    tendon_activ5_link_state link;
+    bool should_reconnect;
+    bool uses_new_protocol;
+    bool initialized; /**< communicationInitialized */
+    bool evergreen;
+    uint64_t evergreen_deadline;
+    uint16_t characteristics; /**< found on this link: bit 1 << tendon_activ5_characteristic */
+    /* What the device told. */
+    tendon_activ5_text version, serial_number, sn1, sn2, uuid1, uuid2;
+    uint8_t battery; /**< percent, when has_battery */
+    bool has_battery;
+    tendon_activ5_squeeze squeeze;
+    tendon_activ5_counters counters;
+    tendon_activ5_deframer deframer;
+};
+
+/** @param options borrowed as long as the device lives. */
+void tendon_activ5_device_init(tendon_activ5_device *device, const tendon_activ5_options *options,
+                               tendon_activ5_on_event on_event, void *event_context,
+                               tendon_activ5_on_request on_request, void *request_context);
+
+/** The SDK's `connected`: any state but disconnected and connecting. */
+static inline bool tendon_activ5_device_connected(const tendon_activ5_device *device) {
+    return device->state >= TENDON_ACTIV5_STATE_CONNECTED;
+}
+/** True when the characteristic was found on this link; FORCE also for F0F1 where it is accepted. */
+bool tendon_activ5_device_has(const tendon_activ5_device *device, tendon_activ5_characteristic which);
+
+/* ---- calls of the program ---- */
+
+/** TENDON_ERROR_WRONG_STATE unless there is no link, or why the request was refused. */
+tendon_status tendon_activ5_device_connect(tendon_activ5_device *device, uint64_t now);
+/** State disconnected at once, DISCONNECTED when the link is gone; no reconnection. WRONG_STATE without a link. */
+tendon_status tendon_activ5_device_disconnect(tendon_activ5_device *device, uint64_t now);
+/**
+ * Writes a command (NOT_READY without 5A02) or reads its characteristic (NOT_READY without it). Stop sets the state;
+ * doHandshake is followed by the requests for ids and serials that the device has no characteristic for.
+ */
+tendon_status tendon_activ5_device_send(tendon_activ5_device *device, tendon_activ5_command command, uint64_t now);
+/** Frames and writes any text of up to TENDON_ACTIV5_SEND_MAX bytes. */
+#define TENDON_ACTIV5_SEND_MAX 18
+tendon_status tendon_activ5_device_send_text(tendon_activ5_device *device, const char *text, size_t length,
+                                             uint64_t now);
+/** Subscribes F0FE, else writes startIsometric, else NOT_READY. */
+tendon_status tendon_activ5_device_start_isometric(tendon_activ5_device *device, uint64_t now);
+/** Unsubscribes F0FE, else writes stop, else NOT_READY; state stop. */
+tendon_status tendon_activ5_device_stop(tendon_activ5_device *device, uint64_t now);
+/** Nothing may press on the device. NOT_READY without 5A02. */
+tendon_status tendon_activ5_device_tare(tendon_activ5_device *device, uint64_t now);
+/** IMU_UNSUPPORTED without F0F5. */
+tendon_status tendon_activ5_device_start_imu(tendon_activ5_device *device, uint64_t now);
+tendon_status tendon_activ5_device_stop_imu(tendon_activ5_device *device, uint64_t now);
+/** UNSUPPORTED without F0FA, RANGE when it is no int16. */
+tendon_status tendon_activ5_device_set_sample_rate(tendon_activ5_device *device, int64_t rate, uint64_t now);
+/** Percent; or asks for a read, if there is 2A19, and returns BATTERY_LEVEL_NOT_READABLE. */
+tendon_status tendon_activ5_device_get_battery(tendon_activ5_device *device, uint64_t now);
+/** Length of serial_number; 0 when there is no 2A25; NOT_READY while it is not read. */
+tendon_status tendon_activ5_device_get_serial_number(const tendon_activ5_device *device);
+/** Id 1 and id 2: the length; NOT_READY until both are known. NO_ROOM beyond @p size (2 x KEPT_SIZE always fits). */
+tendon_status tendon_activ5_device_get_uuid(const tendon_activ5_device *device, uint8_t *out, size_t size);
+/** Starts the period anew, or ends it. A new connection starts with it off. */
+void tendon_activ5_device_set_evergreen(tendon_activ5_device *device, bool on, uint64_t now);
+
+/* ---- inputs from whoever holds the link ---- */
+
+void tendon_activ5_device_link_up(tendon_activ5_device *device, uint64_t now);
+/** The attempt ended without a link. After disconnect() that is DISCONNECTED, else CONNECT_FAILED. */
+void tendon_activ5_device_link_failed(tendon_activ5_device *device, tendon_status reason, uint64_t now);
+void tendon_activ5_device_link_down(tendon_activ5_device *device, tendon_status reason, uint64_t now);
+/**
+ * @param is_new service F0F0 is there. @param found the known characteristics in the order they were found; those
+ * that occur again, and what is unknown, change nothing.
+ */
+void tendon_activ5_device_discovered(tendon_activ5_device *device, bool is_new,
+                                     const tendon_activ5_characteristic *found, size_t count, uint64_t now);
+/** A notification or the answer to a read. Timers that are due come first, with their own time. */
+void tendon_activ5_device_value(tendon_activ5_device *device, tendon_activ5_characteristic which, const uint8_t *data,
+                                size_t length, uint64_t now);
+/** A SUBSCRIBE, UNSUBSCRIBE, READ or WRITE ended: told as DONE. */
+void tendon_activ5_device_done(tendon_activ5_device *device, const tendon_activ5_request *request, tendon_status status,
+                               uint64_t now);
+/** All timers that are due, in their order and with their own time. */
+void tendon_activ5_device_tick(tendon_activ5_device *device, uint64_t now);
+/** UINT64_MAX: never. */
+uint64_t tendon_activ5_device_deadline(const tendon_activ5_device *device);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

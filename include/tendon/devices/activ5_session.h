@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Activ5 session: carries the requests of one device (activ5_device.h) over
+ * GATT: discovery, then one operation at a time, in order. Driven through
+ * tendon_activ5_session_inputs.
+ *
+ * One device: init() the device with a NULL request handler, init() the session
+ * with it, attach tendon_activ5_session_inputs to the connection, and
+ * tendon_activ5_device_connect(), any number of times.
+ * With a manager: at its CONNECT request init() a session for that device, and
+ * start connecting. When the link, or the attempt, has ended, the device gets
+ * its request handler back, before it tells of the end; so one session serves
+ * one connection, and may be used anew from then on.
+ */
+#ifndef TENDON_DEVICES_ACTIV5_SESSION_H
+#define TENDON_DEVICES_ACTIV5_SESSION_H
+
+#include "tendon/devices/activ5_device.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Of the whole discovery, and of each operation after it. */
+#define TENDON_ACTIV5_DISCOVERY_TIMEOUT_MS 30000u
+#define TENDON_ACTIV5_OPERATION_TIMEOUT_MS 5000u
+/** Operations that can wait; beyond them calls return TENDON_GATT_ERROR_QUEUE_FULL. */
+#define TENDON_ACTIV5_QUEUE_SIZE 16
+/** Longest value that is read. */
+#define TENDON_ACTIV5_VALUE_MAX 512
+
+typedef struct tendon_activ5_operation {
+    uint8_t kind, characteristic, length;
+    uint8_t value[TENDON_ACTIV5_SEND_MAX + 2];
+} tendon_activ5_operation;
+
+/** Caller's memory; all private. */
+typedef struct tendon_activ5_session {
+    tendon_session_link link;
+    tendon_activ5_device *device; /**< NULL: given back */
+    tendon_activ5_on_request saved_request;
+    void *saved_context;
+    tendon_gatt_client *client;
+    uint64_t now, deadline; /**< deadline: of the discovery */
+    uint32_t request;       /**< id of the operation on the air */
+    uint8_t step, index, busy;
+    bool starting, unstamped, disconnecting, is_new;
+    tendon_status reason; /**< why we closed the link; TENDON_OK: we did not */
+    uint16_t cursor;
+    uint16_t handles[TENDON_ACTIV5_CHARACTERISTIC_COUNT];
+    uint16_t cccds[TENDON_ACTIV5_CHARACTERISTIC_COUNT]; /**< while discovering: end of the characteristic */
+    tendon_activ5_characteristic found[TENDON_ACTIV5_CHARACTERISTIC_COUNT];
+    uint8_t found_count;
+    tendon_activ5_operation queue[TENDON_ACTIV5_QUEUE_SIZE]; /**< ring; the first is on the air while busy */
+    uint8_t first, waiting;
+    union {
+        tendon_gatt_service services[1];
+        tendon_gatt_characteristic characteristics[10];
+        tendon_gatt_descriptor descriptors[8];
+        uint8_t value[TENDON_ACTIV5_VALUE_MAX];
+    } scratch;
+} tendon_activ5_session;
+
+/** For tendon_connection_attach() and for tests. */
+extern const tendon_session_inputs tendon_activ5_session_inputs;
+
+/**
+ * Takes the device: its requests come here. CONNECT and DISCONNECT become calls of @p link (copied).
+ * @return TENDON_OK or TENDON_ERROR_INVALID_ARGUMENT (no connect or disconnect, a device whose link is up).
+ */
+tendon_status tendon_activ5_session_init(tendon_activ5_session *session, const tendon_session_link *link,
+                                         tendon_activ5_device *device);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
