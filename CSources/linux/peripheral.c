@@ -12,13 +12,30 @@ static uint64_t earlier(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
 
+/** What the device says about pairing, to the radio. */
+static void settle_pairing(tendon_peripheral *peripheral) {
+    const tendon_peripheral_ops *ops = peripheral->device.ops;
+    if (!peripheral->open || tendon_radio_pairing(peripheral->radio) == NULL) {
+        return;
+    }
+    uint32_t wants = ops->pairing != NULL ? ops->pairing(peripheral->device.context) : TENDON_PERIPHERAL_PAIRABLE;
+    if ((wants & TENDON_PERIPHERAL_FORGETS) != 0) {
+        (void)tendon_radio_forget_all(peripheral->radio);
+    }
+    (void)tendon_radio_set_pairable(peripheral->radio, (wants & TENDON_PERIPHERAL_PAIRABLE) != 0);
+}
+
 void tendon_peripheral_refresh(tendon_peripheral *peripheral) {
     uint64_t deadline = UINT64_MAX;
     size_t used = 0;
+    settle_pairing(peripheral);
     for (size_t i = 0; i < TENDON_PERIPHERAL_LINKS; i++) {
         const tendon_peripheral_link *place = &peripheral->links[i];
         const tendon_bearer_filter *filter = filter_of(place);
         used += place->used ? 1 : 0;
+        if (place->served && place->bearer.dead) {
+            tendon_link_close(&peripheral->links[i].link); /* the device hung up, or left a question unanswered */
+        }
         if (place->served) {
             deadline = earlier(deadline, tendon_att_bearer_deadline(&place->bearer));
             if (filter != NULL) {
@@ -128,6 +145,14 @@ static void link_writable(void *context, uint64_t now) {
     }
 }
 
+static void link_encrypted(void *context, uint64_t now) {
+    tendon_peripheral_link *place = context;
+    if (place->served) {
+        touch(place->owner);
+        place->owner->device.ops->paired(place->owner->device.context, &place->bearer, now);
+    }
+}
+
 static void link_closed(void *context, tendon_status reason, uint64_t now) {
     tendon_peripheral_link *place = context;
     tendon_peripheral *owner = place->owner;
@@ -154,6 +179,7 @@ static tendon_link *accept_central(void *context, const tendon_address *peer, ui
                                                                     .connected = link_connected,
                                                                     .received = link_received,
                                                                     .writable = link_writable,
+                                                                    .encrypted = link_encrypted,
                                                                     .closed = link_closed});
             return &place->link;
         }

@@ -53,7 +53,7 @@ typedef struct tendon_att_bearer {
     tendon_bearer_io io;
     uint16_t mtu;         /**< negotiated ATT_MTU, TENDON_ATT_MTU_MIN at first */
     uint16_t own_mtu;     /**< what we are ready to receive, 23 to 517 */
-    bool dead;            /**< after a transaction time-out nothing is sent or accepted */
+    bool dead;            /**< after a transaction time-out nothing is sent or accepted; a device sets it to hang up */
     bool refusal_pending; /**< an Error Response of the bearer's own waits for the link */
     uint8_t refusal[5];
     tendon_bearer_counters counters;
