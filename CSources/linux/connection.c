@@ -311,10 +311,19 @@ static bool session_bonded(void *context) {
            connection->pairing->bonded(connection->pairing->context, &connection->peer);
 }
 
+static tendon_status session_forget(void *context) {
+    const tendon_connection *connection = context;
+    if (connection->pairing == NULL || connection->pairing->forget == NULL) {
+        return TENDON_RADIO_ERROR_NO_PAIRING_SERVICE;
+    }
+    return connection->pairing->forget(connection->pairing->context, &connection->peer);
+}
+
 tendon_session_link tendon_connection_session_link(tendon_connection *connection) {
     return (tendon_session_link){.context = connection,
                                  .connect = session_connect,
                                  .disconnect = session_disconnect,
                                  .pair = session_pair,
-                                 .bonded = session_bonded};
+                                 .bonded = session_bonded,
+                                 .forget = session_forget};
 }

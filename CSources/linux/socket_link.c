@@ -8,8 +8,9 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/** Header byte of a PDU on radios that have one. */
+/** Header bytes on radios that have one. */
 #define HEADER_PDU 0u
+#define HEADER_CONTROL 1u
 
 /** One byte more than the longest PDU, so that the bearer sees that a longer one was too long. */
 #define SLOT (1u + TENDON_ATT_MTU_MAX + 1u)
@@ -63,11 +64,23 @@ static void drop_socket(tendon_link *link) {
     (void)tendon_loop_add(link->radio->loop, &link->source); /* without a descriptor it cannot fail */
 }
 
+static void leave_radio(tendon_link *link) {
+    tendon_link **place = &link->radio->links;
+    while (*place != NULL && *place != link) {
+        place = &(*place)->next;
+    }
+    if (*place == link) {
+        *place = link->next;
+    }
+    link->next = NULL;
+}
+
 /** The last thing that happens to a link: its memory may be reused in closed(). */
 static void finish(tendon_link *link, tendon_status reason, uint64_t now) {
     const tendon_link_callbacks callbacks = link->callbacks;
     int fd = link->source.fd;
     bool was_open = link->state == TENDON_LINK_OPEN;
+    leave_radio(link);
     tendon_loop_remove(link->radio->loop, &link->source);
     if (fd >= 0) {
         close(fd);
@@ -96,7 +109,7 @@ tendon_status tendon_socket_link_begin(tendon_link *link, tendon_radio *radio, c
     link->hooks = hooks;
     link->peer = *peer;
     link->accepted = accepted;
-    link->closing = link->blocked = link->connected = false;
+    link->closing = link->blocked = link->connected = link->encrypted = false;
     link->reason = TENDON_OK;
     link->handle = 0xFFFF;
     link->received = link->sent = 0;
@@ -106,11 +119,14 @@ tendon_status tendon_socket_link_begin(tendon_link *link, tendon_radio *radio, c
     tendon_status status = tendon_loop_add(radio->loop, &link->source);
     if (status >= 0) {
         link->state = TENDON_LINK_CONNECTING;
+        link->next = radio->links;
+        radio->links = link;
     }
     return status;
 }
 
 void tendon_socket_link_abandon(tendon_link *link) {
+    leave_radio(link);
     drop_socket(link);
     tendon_loop_remove(link->radio->loop, &link->source);
     link->state = TENDON_LINK_CLOSED;
@@ -177,8 +193,21 @@ static void open_now(tendon_link *link, uint64_t now) {
         link->hooks->attempted(link, TENDON_OK);
     }
     tap(link, TENDON_TAP_OPENED, NULL, 0);
+    if (link->hooks->opened != NULL) {
+        link->hooks->opened(link, now);
+    }
     if (link->callbacks.connected != NULL) {
         link->callbacks.connected(link->callbacks.context, now);
+    }
+}
+
+void tendon_socket_link_encrypted(tendon_link *link, uint64_t now) {
+    if (link->encrypted || link->state != TENDON_LINK_OPEN || link->closing) {
+        return;
+    }
+    link->encrypted = true;
+    if (link->callbacks.encrypted != NULL) {
+        link->callbacks.encrypted(link->callbacks.context, now);
     }
 }
 
@@ -237,6 +266,10 @@ static bool deliver(tendon_link *link, const uint8_t *bytes, size_t length, uint
         finish(link, reason_of(link, 0, false), now);
         return false;
     }
+    if (header != 0 && bytes[0] == HEADER_CONTROL && link->hooks->control != NULL) {
+        link->hooks->control(link, bytes + header, length - header, now);
+        return !link->closing;
+    }
     if (header != 0 && bytes[0] != HEADER_PDU) {
         link->radio->malformed++;
         return true;
@@ -255,6 +288,10 @@ static bool deliver(tendon_link *link, const uint8_t *bytes, size_t length, uint
  */
 static void receive_batch(tendon_link *link, uint64_t now) {
     uint8_t bytes[SLOT];
+    if (!link->encrypted && link->accepted && link->radio->bonds != NULL && link->hooks->is_encrypted != NULL &&
+        link->hooks->is_encrypted(link)) {
+        tendon_socket_link_encrypted(link, now);
+    }
     uint32_t batch =
         link->batch == 0 || link->batch > TENDON_SOCKET_LINK_BATCH ? TENDON_SOCKET_LINK_BATCH : link->batch;
     for (uint32_t i = 0; i < batch; i++) {
@@ -294,6 +331,17 @@ static void link_ready(void *context, uint32_t events, uint64_t now) {
     if (!link->closing && (events & (TENDON_READABLE | TENDON_HANGUP)) != 0) {
         receive_batch(link, now);
     }
+}
+
+tendon_status tendon_socket_link_control(tendon_link *link, const uint8_t *bytes, size_t length) {
+    static const uint8_t header = HEADER_CONTROL;
+    struct iovec vectors[2] = {{.iov_base = (void *)(uintptr_t)&header, .iov_len = 1},
+                               {.iov_base = (void *)(uintptr_t)bytes, .iov_len = length}};
+    struct msghdr message = {.msg_iov = vectors, .msg_iovlen = 2};
+    if (sendmsg(link->source.fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0) {
+        return TENDON_OK;
+    }
+    return errno == EAGAIN || errno == ENOBUFS ? TENDON_ERROR_WOULD_BLOCK : TENDON_ERROR_DISCONNECTED;
 }
 
 tendon_status tendon_socket_link_send(tendon_link *link, const uint8_t *pdu, size_t length) {

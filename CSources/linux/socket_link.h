@@ -15,7 +15,13 @@
 
 /** What differs between radios. Constant; any function may be NULL. */
 typedef struct tendon_socket_hooks {
-    uint8_t header; /**< bytes in front of each PDU: 0, or 1 (value 0; other values are counted and dropped) */
+    uint8_t header; /**< bytes in front of each PDU: 0, or 1 (value 0; 1: control(); others are counted and dropped) */
+    /** A message that is no PDU, without its first byte. It may end the link by _fail(). */
+    void (*control)(tendon_link *link, const uint8_t *bytes, size_t length, uint64_t now);
+    /** The link is open; before connected() is told. */
+    void (*opened)(tendon_link *link, uint64_t now);
+    /** Asked before PDUs of an accepted link are read while it counts as not encrypted, where there are bonds. */
+    bool (*is_encrypted)(const tendon_link *link);
     /**
      * Called from the loop when link->source.deadline (set by the hook itself or before) is reached while the
      * link has no socket and its own deadline has not passed: try again, by _adopt() or _connecting() or a new
@@ -53,6 +59,11 @@ tendon_status tendon_socket_link_connecting(tendon_link *link, int fd);
 /** Ends it from within the radio (adapter gone, ...): closed(reason) follows from the loop. The socket is closed now.
  */
 void tendon_socket_link_fail(tendon_link *link, tendon_status reason);
+
+/** Tells the owner, the first time. */
+void tendon_socket_link_encrypted(tendon_link *link, uint64_t now);
+/** A message for the peer's control(); @return TENDON_ERROR_WOULD_BLOCK: nothing was sent. */
+tendon_status tendon_socket_link_control(tendon_link *link, const uint8_t *bytes, size_t length);
 
 /* For tendon_radio_ops. */
 tendon_status tendon_socket_link_send(tendon_link *link, const uint8_t *pdu, size_t length);

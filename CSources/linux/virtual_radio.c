@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Opening, links and listeners of the virtual radio; virtual_advertise.c has scanning and advertising. */
 #include "virtual_radio.h"
+#include "pairing.h"
 #include "socket_link.h"
 
 #include <errno.h>
@@ -20,7 +21,8 @@
 #define ACCEPT_REST_MS 100u
 
 static tendon_status retry(tendon_link *link, uint64_t now);
-static const tendon_socket_hooks hooks = {.header = 1, .retry = retry};
+static const tendon_socket_hooks hooks = {
+    .header = 1, .retry = retry, .control = tendon_virtual_control, .opened = tendon_virtual_opened};
 
 socklen_t tendon_virtual_path(const tendon_virtual_radio *radio, const char *name, struct sockaddr_un *out) {
     memset(out, 0, sizeof *out);
@@ -262,6 +264,7 @@ static void virtual_close(tendon_radio *base) {
     tendon_virtual_radio *radio = (tendon_virtual_radio *)base;
     (void)tendon_virtual_scan_stop(base);
     base->scanning = false;
+    tendon_pairing_close(base);
     (void)tendon_virtual_advertise_stop(base);
     virtual_unlisten(base, radio->listener);
     if (radio->directory_fd >= 0) {
@@ -282,6 +285,12 @@ static const tendon_radio_ops operations = {
     .link_send = tendon_socket_link_send,
     .link_close = tendon_socket_link_close,
     .close = virtual_close,
+    .bond_radio = TENDON_BOND_VIRTUAL,
+    .use_bonds = tendon_virtual_use_bonds,
+    .set_pairable = tendon_virtual_set_pairable,
+    .pair = tendon_virtual_pair,
+    .pair_cancel = tendon_virtual_pair_cancel,
+    .unpair = tendon_virtual_unpair,
 };
 
 tendon_status tendon_virtual_directory(const char *directory, char out[TENDON_VIRTUAL_PATH_SIZE]) {

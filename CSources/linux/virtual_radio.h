@@ -14,6 +14,16 @@ socklen_t tendon_virtual_path(const tendon_virtual_radio *radio, const char *nam
 /** The directory that an argument of tendon_virtual_radio_open() means. TENDON_ERROR_NO_ROOM: too long. */
 tendon_status tendon_virtual_directory(const char *directory, char out[TENDON_VIRTUAL_PATH_SIZE]);
 
+/* virtual_pairing.c */
+void tendon_virtual_control(tendon_link *link, const uint8_t *bytes, size_t length, uint64_t now);
+void tendon_virtual_opened(tendon_link *link, uint64_t now);
+tendon_status tendon_virtual_use_bonds(tendon_radio *radio);
+tendon_status tendon_virtual_set_pairable(tendon_radio *radio, bool pairable);
+tendon_status tendon_virtual_pair(tendon_radio *radio, tendon_link *link);
+void tendon_virtual_pair_cancel(tendon_radio *radio, const tendon_address *peer);
+void tendon_virtual_unpair(tendon_radio *radio, const tendon_address *peer);
+
+/* virtual_advertise.c */
 tendon_status tendon_virtual_scan_start(tendon_radio *radio, const tendon_scan_parameters *parameters);
 tendon_status tendon_virtual_scan_stop(tendon_radio *radio);
 tendon_status tendon_virtual_advertise_start(tendon_radio *radio, const tendon_advertise_parameters *parameters);

@@ -43,8 +43,20 @@ static void cancel(void *context, const tendon_address *peer) {
     }
 }
 
+static tendon_status forget(void *context, const tendon_address *peer) {
+    tendon_scripted_pairing *pairing = context;
+    size_t index = bond_of(pairing, peer);
+    if (index == pairing->bond_count) {
+        return TENDON_ERROR_NOT_FOUND;
+    }
+    pairing->bond_count--;
+    pairing->bonds[index] = pairing->bonds[pairing->bond_count];
+    return TENDON_OK;
+}
+
 tendon_pairing_service tendon_scripted_pairing_service(tendon_scripted_pairing *pairing) {
-    return (tendon_pairing_service){.context = pairing, .start = start, .cancel = cancel, .bonded = bonded};
+    return (tendon_pairing_service){
+        .context = pairing, .start = start, .cancel = cancel, .bonded = bonded, .forget = forget};
 }
 
 void tendon_scripted_pairing_tick(tendon_scripted_pairing *pairing, uint64_t now) {

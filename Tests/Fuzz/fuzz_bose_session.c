@@ -250,7 +250,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     options.legacy_gesture_information = (kind & 4u) != 0;
     FUZZ_CHECK(tendon_simulated_bose_init(&world.device, &options) >= 0);
     tendon_bose_session_config config = {0};
-    config.link = (tendon_session_link){NULL, on_connect, on_disconnect, on_pair, NULL};
+    config.link = (tendon_session_link){.connect = on_connect, .disconnect = on_disconnect, .pair = on_pair};
     config.on_event = on_event;
     config.pairing_delegate = (kind & 8u) == 0;
     config.fixed_profile = (kind & 16u) != 0;

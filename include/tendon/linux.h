@@ -6,6 +6,7 @@
 #ifndef TENDON_LINUX_H
 #define TENDON_LINUX_H
 
+#include "tendon/linux/bonds.h"
 #include "tendon/linux/capture.h"
 #include "tendon/linux/connection.h"
 #include "tendon/linux/doctor.h"

@@ -43,8 +43,21 @@ static uint64_t deadline(const void *device) {
     return tendon_simulated_bose_deadline(device);
 }
 
-static const tendon_peripheral_ops ops = {"bose", advertisement, scan_response, connected, disconnected,
-                                          paired, writable,      tick,          deadline};
+static uint32_t pairing(void *context) {
+    const tendon_simulated_bose *device = context;
+    return (device->status & STATUS_PAIRING_ENABLED) != 0 ? TENDON_PERIPHERAL_PAIRABLE : 0;
+}
+
+static const tendon_peripheral_ops ops = {.name = "bose",
+                                          .advertisement = advertisement,
+                                          .scan_response = scan_response,
+                                          .connected = connected,
+                                          .disconnected = disconnected,
+                                          .paired = paired,
+                                          .writable = writable,
+                                          .tick = tick,
+                                          .deadline = deadline,
+                                          .pairing = pairing};
 
 tendon_peripheral_device tendon_simulated_bose_device(tendon_simulated_bose *device) {
     return (tendon_peripheral_device){&ops, device};

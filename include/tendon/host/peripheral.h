@@ -13,7 +13,16 @@
 extern "C" {
 #endif
 
-/** What a device offers to its host. Every member is set; each kind of device has one constant of this type. */
+/** What a device wants of its host about pairing, as bits. */
+enum {
+    TENDON_PERIPHERAL_PAIRABLE = 1, /**< a central may pair now; else it is refused */
+    TENDON_PERIPHERAL_FORGETS = 2   /**< all bonds of the device are to go; told once */
+};
+
+/**
+ * What a device offers to its host. Every member but the last is set; each kind of device has one constant of this
+ * type. A device ends a link by setting its bearer's dead: the host then closes it, and disconnected() follows.
+ */
 typedef struct tendon_peripheral_ops {
     const char *name; /**< of the family: "bose" */
     /** Advertising data and scan response; the length, or TENDON_ERROR_NO_ROOM. 31 bytes suffice for each. */
@@ -35,6 +44,8 @@ typedef struct tendon_peripheral_ops {
      * this table and in every PDU that a bearer takes.
      */
     uint64_t (*deadline)(const void *device);
+    /** TENDON_PERIPHERAL_... bits, asked at the end of every step. NULL: always pairable, never forgets by itself. */
+    uint32_t (*pairing)(void *device);
 } tendon_peripheral_ops;
 
 typedef struct tendon_peripheral_device {

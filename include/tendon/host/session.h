@@ -23,6 +23,11 @@ typedef struct tendon_session_link {
     tendon_status (*pair)(void *context);
     /** True when a bond with this peer is stored. NULL means no. */
     bool (*bonded)(void *context);
+    /**
+     * Removes the bond and its keys; the link, if there is one, may end. TENDON_ERROR_NOT_FOUND: there was none.
+     * May be NULL.
+     */
+    tendon_status (*forget)(void *context);
 } tendon_session_link;
 
 /** What a session is told. Each family exports one constant of this type; @p session is its context. */
@@ -38,8 +43,8 @@ typedef struct tendon_session_inputs {
 } tendon_session_inputs;
 
 /**
- * Pairing seam: the kernel's pairing, or a script in tests and in simulation.
- * The result arrives through @p done, never from within start().
+ * Pairing seam: that of a radio (linux/radio.h), or a script in tests and in simulation.
+ * The result arrives through @p done, never from within start(); TENDON_OK: the link is encrypted and the bond stored.
  */
 typedef struct tendon_pairing_service {
     void *context;
@@ -48,6 +53,8 @@ typedef struct tendon_pairing_service {
                            uint64_t now);
     void (*cancel)(void *context, const tendon_address *peer);
     bool (*bonded)(void *context, const tendon_address *peer);
+    /** Removes the bond, as tendon_session_link.forget does. May be NULL. */
+    tendon_status (*forget)(void *context, const tendon_address *peer);
 } tendon_pairing_service;
 
 #ifdef __cplusplus

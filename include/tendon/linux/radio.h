@@ -6,6 +6,7 @@
 #ifndef TENDON_LINUX_RADIO_H
 #define TENDON_LINUX_RADIO_H
 
+#include "tendon/linux/bonds.h"
 #include "tendon/linux/loop.h"
 
 #ifdef __cplusplus
@@ -42,6 +43,8 @@ typedef struct tendon_link_callbacks {
     /** One PDU, lent for the call. */
     void (*received)(void *context, const uint8_t *pdu, size_t length, uint64_t now);
     void (*writable)(void *context, uint64_t now); /**< after a send that would have blocked */
+    /** The link is encrypted now, by pairing or with a stored key; before the first PDU that comes encrypted. */
+    void (*encrypted)(void *context, uint64_t now);
     /** Exactly once for each connect() or accept that succeeded to start. */
     void (*closed)(void *context, tendon_status reason, uint64_t now);
 } tendon_link_callbacks;
@@ -60,12 +63,14 @@ struct tendon_link {
     bool closing;   /**< closed() is on its way */
     bool blocked;   /**< a send would have blocked; writable() is on its way */
     bool connected; /**< the socket is connected; connected() is on its way or was told */
+    bool encrypted; /**< by pairing or with a stored key */
     tendon_status reason;
     uint16_t handle;         /**< connection handle, for captures; 0xFFFF: not known */
     uint64_t received, sent; /**< PDUs */
     uint32_t batch;          /**< PDUs read per wake-up at most before others get their turn; 0: 32, the most */
     uint64_t deadline;       /**< of the attempt to connect */
     const struct tendon_socket_hooks *hooks;
+    tendon_link *next; /**< the radio's */
 };
 
 /** What tendon_radio.tap is told. */
@@ -88,6 +93,16 @@ struct tendon_listener {
     tendon_link *(*accept)(void *context, const tendon_address *peer, uint64_t now);
 };
 
+/** A pairing that we have started; one at a time. Opaque. */
+typedef struct tendon_pairing_attempt {
+    bool busy;
+    tendon_address peer;
+    void (*done)(void *context, tendon_status status, uint64_t now);
+    void *done_context;
+    tendon_status result; /**< what the timer tells */
+    tendon_source timer;
+} tendon_pairing_attempt;
+
 typedef struct tendon_radio_ops {
     const char *name; /**< "bluez" or "virtual" */
     tendon_status (*scan_start)(tendon_radio *radio, const tendon_scan_parameters *parameters);
@@ -100,6 +115,15 @@ typedef struct tendon_radio_ops {
     tendon_status (*link_send)(tendon_link *link, const uint8_t *pdu, size_t length);
     void (*link_close)(tendon_link *link);
     void (*close)(tendon_radio *radio);
+    /* Pairing; NULL, all of them, where there is none. */
+    uint8_t bond_radio; /**< tendon_bond_radio */
+    tendon_status (*use_bonds)(tendon_radio *radio);
+    tendon_status (*set_pairable)(tendon_radio *radio, bool pairable);
+    /** Begins to pair over an open link of ours; ends with tendon_pairing_finish(). */
+    tendon_status (*pair)(tendon_radio *radio, tendon_link *link);
+    void (*pair_cancel)(tendon_radio *radio, const tendon_address *peer);
+    /** The bond was removed from the store: its keys go too, wherever they are, and the link. */
+    void (*unpair)(tendon_radio *radio, const tendon_address *peer);
 } tendon_radio_ops;
 
 /** First member of every kind of radio. */
@@ -114,6 +138,11 @@ struct tendon_radio {
     /** The adapter went away or failed; the radio is unusable. May be NULL. */
     void (*on_failure)(void *context, tendon_status status, uint64_t now);
     uint64_t reports, malformed; /**< counters */
+    tendon_link *links;          /**< those that are not closed */
+    tendon_bonds *bonds;         /**< NULL: no pairing */
+    tendon_pairing_service pairing;
+    tendon_pairing_attempt attempt;
+    bool pairable;
     void *tap_context;
     /** Sees what passes over the links of this radio, for captures; must not call the link. NULL: no cost. */
     void (*tap)(void *context, const tendon_link *link, tendon_tap_kind kind, const uint8_t *pdu, size_t length);
@@ -135,6 +164,26 @@ tendon_status tendon_radio_listen(tendon_radio *radio, tendon_listener *listener
 void tendon_radio_unlisten(tendon_radio *radio, tendon_listener *listener);
 /** Stops scanning, advertising and listening. Its links are to be closed, and told so, before. Twice does nothing. */
 void tendon_radio_close(tendon_radio *radio);
+
+/**
+ * Pairs (LE, Just Works) and keeps the bonds from now on; once, before links are made. Links to bonded peers are
+ * encrypted by themselves: over the kernel's stack before connected(); one whose peer has lost its key ends with
+ * TENDON_RADIO_ERROR_PAIRING_FAILED.
+ * @param bonds borrowed until the radio is closed.
+ * @return TENDON_OK; TENDON_ERROR_UNSUPPORTED; what the management socket refuses (bluez).
+ */
+tendon_status tendon_radio_use_bonds(tendon_radio *radio, tendon_bonds *bonds);
+/**
+ * The radio's pairing as a service, for tendon_connection_init(); start() takes a peer to which a link of ours is open.
+ * NULL before use_bonds(). Valid as long as the radio is open.
+ */
+const tendon_pairing_service *tendon_radio_pairing(tendon_radio *radio);
+/** Whether centrals may pair with us; not before it is said. What has a bond is let in in any case. */
+tendon_status tendon_radio_set_pairable(tendon_radio *radio, bool pairable);
+/** Removes the bond with @p peer and its keys; the link ends. TENDON_ERROR_NOT_FOUND: there was none. */
+tendon_status tendon_radio_forget(tendon_radio *radio, const tendon_address *peer);
+/** Removes all bonds that were made at this radio's address. @return how many, or the store's error. */
+tendon_status tendon_radio_forget_all(tendon_radio *radio);
 
 /** A closed link with its callbacks. */
 void tendon_link_init(tendon_link *link, const tendon_link_callbacks *callbacks);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Scripted pairing service: what the kernel's pairing will be, played from a
- * script, for tests and for the virtual radio.
+ * Scripted pairing service: pairing without a radio, played from a script, for
+ * tests.
  */
 #ifndef TENDON_SIMULATE_PAIRING_H
 #define TENDON_SIMULATE_PAIRING_H

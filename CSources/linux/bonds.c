@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The file of bonds. Changes are made under a lock, to what the file holds at that moment, in a new file that takes the
+ * old one's name when it is on the disk.
+ */
+#include "tendon/linux/bonds.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { FILE_MAX = 16 + 46 * TENDON_BONDS_MAX };
+
+void tendon_bonds_init(tendon_bonds *bonds) {
+    memset(bonds, 0, sizeof *bonds);
+}
+
+static tendon_status system_status(int number) {
+    return number == EACCES || number == EPERM ? TENDON_RADIO_ERROR_PERMISSION : TENDON_SYSTEM_ERROR(number);
+}
+
+static tendon_status default_path(char out[TENDON_BONDS_PATH_SIZE]) {
+    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+    int length = 0;
+    if (state != NULL && state[0] == '/') {
+        length = snprintf(out, TENDON_BONDS_PATH_SIZE, "%s/tendon/bonds", state);
+    } else if (home != NULL && home[0] == '/' && home[1] != '\0') {
+        length = snprintf(out, TENDON_BONDS_PATH_SIZE, "%s/.local/state/tendon/bonds", home);
+    } else {
+        length = snprintf(out, TENDON_BONDS_PATH_SIZE, "/var/lib/tendon/bonds");
+    }
+    return length > 0 && length < TENDON_BONDS_PATH_SIZE ? TENDON_OK : TENDON_ERROR_NO_ROOM;
+}
+
+/** @p path with something behind it. */
+static void beside(const char *path, const char *suffix, char out[TENDON_BONDS_PATH_SIZE + 24]) {
+    snprintf(out, TENDON_BONDS_PATH_SIZE + 24, "%s%s", path, suffix);
+}
+
+static tendon_status read_all(int fd, uint8_t *out, size_t capacity) {
+    size_t length = 0;
+    while (length < capacity) {
+        ssize_t got = read(fd, out + length, capacity - length);
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got < 0) {
+            return system_status(errno);
+        }
+        if (got == 0) {
+            break;
+        }
+        length += (size_t)got;
+    }
+    return (tendon_status)length;
+}
+
+static tendon_status load(tendon_bonds *bonds) {
+    uint8_t bytes[FILE_MAX + 1];
+    struct stat state;
+    bonds->count = 0;
+    int fd = open(bonds->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0) {
+        return errno == ENOENT ? TENDON_OK : system_status(errno);
+    }
+    tendon_status status = TENDON_OK;
+    if (fstat(fd, &state) != 0 || (state.st_mode & 0077) != 0) {
+        status = TENDON_RADIO_ERROR_PERMISSION; /* keys that others could read are no secret */
+    }
+    if (status >= 0) {
+        status = read_all(fd, bytes, sizeof bytes);
+    }
+    close(fd);
+    if (status >= 0) {
+        status = tendon_bonds_decode(bytes, (size_t)status, bonds->items, TENDON_BONDS_MAX, NULL);
+    }
+    if (status >= 0) {
+        bonds->count = (size_t)status;
+    }
+    return status < 0 ? status : TENDON_OK;
+}
+
+tendon_status tendon_bonds_open(tendon_bonds *bonds, const char *path) {
+    tendon_bonds_init(bonds);
+    if (path == NULL) {
+        bonds->status = default_path(bonds->path);
+    } else if (path[0] == '\0' || strlen(path) >= sizeof bonds->path) {
+        bonds->status = TENDON_ERROR_NO_ROOM;
+    } else {
+        memcpy(bonds->path, path, strlen(path) + 1);
+    }
+    if (bonds->status >= 0) {
+        bonds->status = load(bonds);
+    }
+    return bonds->status;
+}
+
+/** The directories that lead to the file, each for its owner alone. */
+static tendon_status make_directories(const char *path) {
+    char part[TENDON_BONDS_PATH_SIZE];
+    for (size_t i = 1; path[i] != '\0'; i++) {
+        if (path[i] != '/') {
+            continue;
+        }
+        memcpy(part, path, i);
+        part[i] = '\0';
+        if (mkdir(part, 0700) != 0 && errno != EEXIST) {
+            return system_status(errno);
+        }
+    }
+    return TENDON_OK;
+}
+
+static tendon_status write_all(int fd, const uint8_t *bytes, size_t length) {
+    for (size_t done = 0; done < length;) {
+        ssize_t sent = write(fd, bytes + done, length - done);
+        if (sent < 0 && errno != EINTR) {
+            return system_status(errno);
+        }
+        done += sent > 0 ? (size_t)sent : 0;
+    }
+    return fsync(fd) == 0 ? TENDON_OK : system_status(errno);
+}
+
+/** The new name is on the disk too when this returns. */
+static void sync_directory(const char *path) {
+    char directory[TENDON_BONDS_PATH_SIZE];
+    const char *slash = strrchr(path, '/');
+    size_t length = slash == NULL ? 1 : slash == path ? 1 : (size_t)(slash - path);
+    memcpy(directory, slash == NULL ? "." : path, length);
+    directory[length] = '\0';
+    int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0) {
+        (void)fsync(fd);
+        close(fd);
+    }
+}
+
+static tendon_status save(const tendon_bonds *bonds) {
+    uint8_t bytes[FILE_MAX];
+    char name[TENDON_BONDS_PATH_SIZE + 24];
+    tendon_status length = tendon_bonds_encode(bonds->items, bonds->count, bytes, sizeof bytes);
+    if (length < 0) {
+        return length;
+    }
+    beside(bonds->path, ".new", name);
+    int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0) {
+        return system_status(errno);
+    }
+    tendon_status status = fchmod(fd, 0600) == 0 ? write_all(fd, bytes, (size_t)length) : system_status(errno);
+    if (close(fd) != 0 && status >= 0) {
+        status = system_status(errno);
+    }
+    if (status >= 0 && rename(name, bonds->path) != 0) {
+        status = system_status(errno);
+    }
+    if (status < 0) {
+        (void)unlink(name);
+        return status;
+    }
+    sync_directory(bonds->path);
+    return TENDON_OK;
+}
+
+static bool same_peer(const tendon_bond *bond, uint8_t radio, const tendon_address *own, const tendon_address *peer) {
+    return bond->radio == radio && tendon_address_equal(&bond->own, own) &&
+           (peer == NULL || tendon_address_equal(&bond->peer, peer));
+}
+
+static void take_out(tendon_bonds *bonds, size_t index) {
+    bonds->count--;
+    memmove(&bonds->items[index], &bonds->items[index + 1], (bonds->count - index) * sizeof bonds->items[0]);
+}
+
+static void put(tendon_bonds *bonds, const tendon_bond *bond) {
+    for (size_t i = 0; i < bonds->count; i++) {
+        if (same_peer(&bonds->items[i], bond->radio, &bond->own, &bond->peer) &&
+            bonds->items[i].initiator == bond->initiator) {
+            take_out(bonds, i);
+            break;
+        }
+    }
+    if (bonds->count == TENDON_BONDS_MAX) {
+        take_out(bonds, 0);
+    }
+    bonds->items[bonds->count] = *bond;
+    bonds->count++;
+}
+
+static tendon_status drop(tendon_bonds *bonds, uint8_t radio, const tendon_address *own, const tendon_address *peer) {
+    size_t before = bonds->count;
+    for (size_t i = bonds->count; i > 0; i--) {
+        if (same_peer(&bonds->items[i - 1], radio, own, peer)) {
+            take_out(bonds, i - 1);
+        }
+    }
+    return (tendon_status)(before - bonds->count);
+}
+
+/** Takes the lock and what the file holds now. @return a descriptor to be closed, or an error. */
+static tendon_status begin_change(tendon_bonds *bonds) {
+    char name[TENDON_BONDS_PATH_SIZE + 24];
+    tendon_status status = bonds->status < 0 ? bonds->status : make_directories(bonds->path);
+    if (status < 0) {
+        return status;
+    }
+    beside(bonds->path, ".lock", name);
+    int fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0) {
+        return system_status(errno);
+    }
+    while (flock(fd, LOCK_EX) != 0) {
+        if (errno != EINTR) {
+            status = system_status(errno);
+            close(fd);
+            return status;
+        }
+    }
+    status = load(bonds);
+    if (status < 0) {
+        bonds->status = status;
+        close(fd);
+        return status;
+    }
+    return fd;
+}
+
+tendon_status tendon_bonds_store(tendon_bonds *bonds, const tendon_bond *bond) {
+    if (bonds->path[0] == '\0') {
+        put(bonds, bond);
+        return TENDON_OK;
+    }
+    tendon_status lock = begin_change(bonds);
+    if (lock < 0) {
+        return lock;
+    }
+    put(bonds, bond);
+    tendon_status status = save(bonds);
+    close(lock);
+    return status;
+}
+
+tendon_status tendon_bonds_remove(tendon_bonds *bonds, tendon_bond_radio radio, const tendon_address *own,
+                                  const tendon_address *peer) {
+    if (bonds->path[0] == '\0') {
+        return drop(bonds, (uint8_t)radio, own, peer);
+    }
+    tendon_status lock = begin_change(bonds);
+    if (lock < 0) {
+        return lock;
+    }
+    tendon_status removed = drop(bonds, (uint8_t)radio, own, peer);
+    tendon_status status = removed > 0 ? save(bonds) : TENDON_OK;
+    close(lock);
+    return status < 0 ? status : removed;
+}
+
+const tendon_bond *tendon_bonds_find(const tendon_bonds *bonds, tendon_bond_radio radio, const tendon_address *own,
+                                     const tendon_address *peer) {
+    for (size_t i = 0; i < bonds->count; i++) {
+        if (same_peer(&bonds->items[i], (uint8_t)radio, own, peer)) {
+            return &bonds->items[i];
+        }
+    }
+    return NULL;
+}

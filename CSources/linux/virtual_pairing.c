@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Pairing on the virtual radio: what the kernel and its peer do over the air, as messages between the two processes,
+ * in order with the PDUs of the link. Nothing is really encrypted: the directory is one user's own.
+ *   central   PAIR key(16)      the device takes it when it is pairable
+ *   device    PAIRED | REFUSED
+ *   central   ENCRYPT key(16)   the first message of a link to a bonded device
+ *   device    ENCRYPTED | KEY_MISSING
+ */
+#include "pairing.h"
+#include "socket_link.h"
+#include "virtual_radio.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/random.h>
+
+enum { PAIR = 1, PAIRED, REFUSED, ENCRYPT, ENCRYPTED, KEY_MISSING };
+enum { KEY_SIZE = 16, MESSAGE_MAX = 1 + KEY_SIZE };
+
+static void reply(tendon_link *link, uint8_t code) {
+    if (tendon_socket_link_control(link, &code, 1) < 0) {
+        tendon_socket_link_fail(link, TENDON_RADIO_ERROR_PAIRING_FAILED); /* the central would wait in vain */
+    }
+}
+
+static tendon_status send_key(tendon_link *link, uint8_t code, const uint8_t key[KEY_SIZE]) {
+    uint8_t message[MESSAGE_MAX] = {code};
+    memcpy(message + 1, key, KEY_SIZE);
+    return tendon_socket_link_control(link, message, sizeof message);
+}
+
+static tendon_status store(tendon_radio *radio, const tendon_link *link, const uint8_t key[KEY_SIZE]) {
+    tendon_bond bond = {.radio = TENDON_BOND_VIRTUAL,
+                        .initiator = !link->accepted,
+                        .type = 2,
+                        .key_size = KEY_SIZE,
+                        .own = tendon_pairing_own(radio, !link->accepted),
+                        .peer = link->peer};
+    memcpy(bond.key, key, KEY_SIZE);
+    return tendon_bonds_store(radio->bonds, &bond);
+}
+
+/** A central's address changes with its process, so it is known by its key. */
+static bool knows_key(const tendon_radio *radio, const uint8_t key[KEY_SIZE]) {
+    for (size_t i = 0; i < radio->bonds->count; i++) {
+        const tendon_bond *bond = &radio->bonds->items[i];
+        if (bond->radio == TENDON_BOND_VIRTUAL && !bond->initiator &&
+            tendon_address_equal(&bond->own, &radio->address) && memcmp(bond->key, key, KEY_SIZE) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/** What a central says. */
+static void serve(tendon_link *link, uint8_t code, const uint8_t *key, uint64_t now) {
+    tendon_radio *radio = link->radio;
+    bool good = radio->bonds != NULL;
+    if (good && code == PAIR) {
+        good = radio->pairable && store(radio, link, key) >= 0;
+    } else if (good) {
+        good = knows_key(radio, key);
+    }
+    if (good) {
+        reply(link, code == PAIR ? PAIRED : ENCRYPTED);
+        tendon_socket_link_encrypted(link, now);
+    } else {
+        reply(link, code == PAIR ? REFUSED : KEY_MISSING);
+    }
+}
+
+/** What a device says. */
+static void take_answer(tendon_link *link, uint8_t code, uint64_t now) {
+    tendon_radio *radio = link->radio;
+    bool waiting = radio->attempt.busy && tendon_address_equal(&radio->attempt.peer, &link->peer);
+    if (code == KEY_MISSING) {
+        tendon_socket_link_fail(link, TENDON_RADIO_ERROR_PAIRING_FAILED);
+    } else if (code == ENCRYPTED) {
+        tendon_socket_link_encrypted(link, now);
+    } else if (waiting && code == REFUSED) {
+        tendon_pairing_finish(radio, TENDON_RADIO_ERROR_PAIRING_FAILED, now);
+    } else if (waiting) {
+        tendon_virtual_radio *own = (tendon_virtual_radio *)radio;
+        tendon_status status = store(radio, link, own->pairing_key);
+        if (status >= 0) {
+            tendon_socket_link_encrypted(link, now);
+        }
+        tendon_pairing_finish(radio, status, now);
+    }
+}
+
+void tendon_virtual_control(tendon_link *link, const uint8_t *bytes, size_t length, uint64_t now) {
+    uint8_t code = length > 0 ? bytes[0] : 0;
+    bool has_key = code == PAIR || code == ENCRYPT;
+    if (code < PAIR || code > KEY_MISSING || length != (has_key ? (size_t)MESSAGE_MAX : 1u) ||
+        has_key != link->accepted) {
+        link->radio->malformed++;
+    } else if (link->accepted) {
+        serve(link, code, bytes + 1, now);
+    } else {
+        take_answer(link, code, now);
+    }
+}
+
+void tendon_virtual_opened(tendon_link *link, uint64_t now) {
+    const tendon_bond *bond = link->accepted ? NULL : tendon_pairing_key(link->radio, &link->peer);
+    (void)now;
+    if (bond != NULL) {
+        (void)send_key(link, ENCRYPT, bond->key); /* the first message fits, or the link is gone already */
+    }
+}
+
+tendon_status tendon_virtual_use_bonds(tendon_radio *radio) {
+    (void)radio;
+    return TENDON_OK;
+}
+
+tendon_status tendon_virtual_set_pairable(tendon_radio *radio, bool pairable) {
+    (void)radio;
+    (void)pairable;
+    return TENDON_OK;
+}
+
+tendon_status tendon_virtual_pair(tendon_radio *base, tendon_link *link) {
+    tendon_virtual_radio *radio = (tendon_virtual_radio *)base;
+    if (getrandom(radio->pairing_key, sizeof radio->pairing_key, 0) != (ssize_t)sizeof radio->pairing_key) {
+        return TENDON_SYSTEM_ERROR(errno);
+    }
+    return send_key(link, PAIR, radio->pairing_key);
+}
+
+void tendon_virtual_pair_cancel(tendon_radio *radio, const tendon_address *peer) {
+    (void)radio;
+    (void)peer; /* an answer that still comes is not waited for any more */
+}
+
+void tendon_virtual_unpair(tendon_radio *radio, const tendon_address *peer) {
+    for (tendon_link *link = radio->links; link != NULL; link = link->next) {
+        if (tendon_address_equal(&link->peer, peer) && link->state == TENDON_LINK_OPEN) {
+            tendon_socket_link_close(link);
+        }
+    }
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Bonds: the keys of pairings, in a file that only its owner can read. Every change is written before the call
+ * returns: a process that is killed leaves the file as it was before or after, never in between. Several processes may
+ * use one file.
+ */
+#ifndef TENDON_LINUX_BONDS_H
+#define TENDON_LINUX_BONDS_H
+
+#include "tendon/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Keys that are kept; the oldest goes for a new one. A pairing gives one, or two where the peer is older than 4.2. */
+#define TENDON_BONDS_MAX 24
+#define TENDON_BONDS_PATH_SIZE 256
+
+/** Which radio made it: keys of one are nothing to the other. */
+typedef enum tendon_bond_radio { TENDON_BOND_KERNEL = 0, TENDON_BOND_VIRTUAL = 1 } tendon_bond_radio;
+
+/** One long term key, as the management interface of the kernel describes it. */
+typedef struct tendon_bond {
+    uint8_t radio;      /**< tendon_bond_radio */
+    bool initiator;     /**< for links that we have started; Secure Connections keys are for both */
+    uint8_t type;       /**< 0 unauthenticated, 1 authenticated, 2 and 3 the same of Secure Connections */
+    uint8_t key_size;   /**< 7 to 16 */
+    tendon_address own; /**< of our adapter; virtual centrals, whose addresses change: all zero */
+    tendon_address peer;
+    uint16_t diversifier;
+    uint8_t random[8];
+    uint8_t key[16];
+} tendon_bond;
+
+/** The caller's memory. */
+typedef struct tendon_bonds {
+    char path[TENDON_BONDS_PATH_SIZE]; /**< empty: in memory alone */
+    tendon_status status;              /**< of the file: a negative one refuses every change, so that nothing is lost */
+    tendon_bond items[TENDON_BONDS_MAX];
+    size_t count;
+} tendon_bonds;
+
+/** In memory alone: forgotten with the process. */
+void tendon_bonds_init(tendon_bonds *bonds);
+/**
+ * Reads a file, if it is there; it is made with the first bond.
+ * @param path NULL: $XDG_STATE_HOME/tendon/bonds, else $HOME/.local/state/tendon/bonds, else /var/lib/tendon/bonds.
+ * @return TENDON_OK, or (kept in bonds->status, the store is empty then) TENDON_ERROR_MALFORMED or _TRUNCATED: no such
+ * file of ours; TENDON_RADIO_ERROR_PERMISSION: others may read it; TENDON_ERROR_NO_ROOM: path too long;
+ * TENDON_SYSTEM_ERROR(errno).
+ */
+tendon_status tendon_bonds_open(tendon_bonds *bonds, const char *path);
+
+/** Keeps a key; one with the same radio, addresses and role is replaced. */
+tendon_status tendon_bonds_store(tendon_bonds *bonds, const tendon_bond *bond);
+/** Removes the keys of a peer; all peers' if it is NULL. @return how many they were. */
+tendon_status tendon_bonds_remove(tendon_bonds *bonds, tendon_bond_radio radio, const tendon_address *own,
+                                  const tendon_address *peer);
+/** A key of this peer; NULL: none. */
+const tendon_bond *tendon_bonds_find(const tendon_bonds *bonds, tendon_bond_radio radio, const tendon_address *own,
+                                     const tendon_address *peer);
+
+/* The file's bytes, and the kernel's. */
+
+/** The whole file of @p count keys: 16 + 46 * count bytes. */
+tendon_status tendon_bonds_encode(const tendon_bond *items, size_t count, uint8_t *out, size_t capacity);
+/** @return how many keys there are; TENDON_ERROR_TRUNCATED, _MALFORMED (*offset), _TABLE_FULL, _UNSUPPORTED (version).
+ */
+tendon_status tendon_bonds_decode(const uint8_t *bytes, size_t length, tendon_bond *items, size_t capacity,
+                                  size_t *offset);
+/** Parameters of the management event New Long Term Key. @param stored whether the kernel wants it kept. */
+tendon_status tendon_bond_decode_key(const uint8_t *parameters, size_t length, tendon_bond *out, bool *stored);
+/** Parameters of the management command Load Long Term Keys: the kernel's keys of @p own. */
+tendon_status tendon_bonds_encode_keys(const tendon_bonds *bonds, const tendon_address *own, uint8_t *out,
+                                       size_t capacity);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
