@@ -95,6 +95,7 @@ tendon_gatt_result tendon_gattc_result(const tendon_gatt_client *client, const t
     tendon_gatt_result result = {0};
     result.request = request->id;
     result.status = status;
+    result.now = client->now;
     result.handle = request->kind == GATTC_SUBSCRIBE ? request->end_handle : request->handle;
     result.mtu = request->kind == GATTC_MTU ? client->bearer->mtu : 0;
     result.count = is_discovery(request->kind) ? request->count : 0;
@@ -202,6 +203,7 @@ void tendon_gattc_pump(tendon_gatt_client *client, uint64_t now) {
 tendon_status tendon_gattc_start(tendon_gatt_client *client, tendon_gatt_request *request, uint64_t now) {
     tendon_status id = (tendon_status)request->id;
     bool lost;
+    client->now = now;
     if (client->queued > 1 || client->in_flight != 0 || client->blocked || client->pumping) {
         return id;
     }
@@ -267,6 +269,7 @@ tendon_status tendon_gatt_client_cancel(tendon_gatt_client *client, uint32_t req
     if (found == NULL) {
         return TENDON_ERROR_NOT_FOUND;
     }
+    client->now = now;
     end_early(client, found, TENDON_ERROR_CANCELLED);
     tendon_gattc_pump(client, now);
     return TENDON_OK;
@@ -282,7 +285,7 @@ tendon_status tendon_gatt_client_set_deadline(tendon_gatt_client *client, uint32
 }
 
 void tendon_gatt_client_disconnected(tendon_gatt_client *client, tendon_status reason, uint64_t now) {
-    (void)now;
+    client->now = now;
     for (size_t i = 0; i < client->config.subscription_capacity; i++) {
         client->config.subscriptions[i] = (tendon_gatt_subscription){0};
     }
@@ -292,6 +295,7 @@ void tendon_gatt_client_disconnected(tendon_gatt_client *client, tendon_status r
 }
 
 void tendon_gatt_client_writable(tendon_gatt_client *client, uint64_t now) {
+    client->now = now;
     if (client->closed || tendon_gattc_confirm(client) < 0) {
         return;
     }
@@ -312,6 +316,7 @@ static tendon_gatt_request *oldest_expired(const tendon_gatt_client *client, uin
 }
 
 void tendon_gatt_client_tick(tendon_gatt_client *client, uint64_t now) {
+    client->now = now;
     if (client->closed) {
         return;
     }

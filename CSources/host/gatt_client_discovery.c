@@ -48,6 +48,11 @@ tendon_status tendon_gatt_discover_services(tendon_gatt_client *client, tendon_g
     return start(client, GATTC_SERVICES, NULL, 1, 0xFFFF, table, capacity, done, context, now);
 }
 
+tendon_status tendon_gatt_discover_services_from(tendon_gatt_client *client, uint16_t first, tendon_gatt_service *table,
+                                                 size_t capacity, tendon_gatt_done done, void *context, uint64_t now) {
+    return start(client, GATTC_SERVICES, NULL, first, 0xFFFF, table, capacity, done, context, now);
+}
+
 tendon_status tendon_gatt_discover_services_by_uuid(tendon_gatt_client *client, const tendon_uuid *uuid,
                                                     tendon_gatt_service *table, size_t capacity, tendon_gatt_done done,
                                                     void *context, uint64_t now) {

@@ -94,6 +94,7 @@ static tendon_status take_response(tendon_gatt_client *client, const uint8_t *pd
 
 tendon_status tendon_gatt_client_receive(tendon_gatt_client *client, const uint8_t *pdu, size_t length, uint64_t now) {
     tendon_att_bearer *bearer = client->bearer;
+    client->now = now;
     if (client->closed) {
         bearer->counters.after_death++;
         return TENDON_ERROR_DISCONNECTED;

@@ -62,6 +62,7 @@ void peer_on_done(void *context, const tendon_gatt_result *result) {
     peer *p = context;
     void (*then)(peer *, const tendon_gatt_result *) = p->on_done;
     note(p, 'D');
+    assert_true(result->now >= p->now);
     p->completions++;
     p->result = *result;
     if (result->value != NULL) {

@@ -231,6 +231,7 @@ static void deadline_of_a_request(void **state) {
     peer_not_done(p);
     tendon_att_bearer_tick(&p->bearer, p->now + 200);
     peer_done(p, second, TENDON_ERROR_TIMEOUT);
+    assert_int_equal(p->result.now, p->now + 200);
     assert_true(tendon_att_bearer_deadline(&p->bearer) == p->now + 500);
     tendon_att_bearer_tick(&p->bearer, p->now + 500);
     peer_done(p, first, TENDON_ERROR_TIMEOUT); /* on the air: its place waits for the answer, and so do others */

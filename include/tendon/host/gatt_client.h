@@ -59,6 +59,7 @@ typedef struct tendon_gatt_result {
     const uint8_t *value; /**< reads: the value; lent for the call (the caller's buffer for long reads) */
     size_t length;
     size_t count; /**< discovery: items in the caller's table, also after an error or a cancel */
+    uint64_t now; /**< monotonic ms of the input that completed it */
 } tendon_gatt_result;
 
 typedef void (*tendon_gatt_done)(void *context, const tendon_gatt_result *result);
@@ -141,6 +142,7 @@ typedef struct tendon_gatt_client {
     size_t subscription_end;  /**< no subscription at or beyond this index */
     size_t last_subscription; /**< where the last value went: tried first */
     uint64_t transaction_deadline;
+    uint64_t now; /**< of the latest input, for completions */
 } tendon_gatt_client;
 
 /**
@@ -196,6 +198,9 @@ tendon_status tendon_gatt_exchange_mtu(tendon_gatt_client *client, tendon_gatt_d
 #define TENDON_GATT_PAGES_MAX 1024
 tendon_status tendon_gatt_discover_services(tendon_gatt_client *client, tendon_gatt_service *table, size_t capacity,
                                             tendon_gatt_done done, void *context, uint64_t now);
+/** Those at or beyond handle @p first: the page after a full table. */
+tendon_status tendon_gatt_discover_services_from(tendon_gatt_client *client, uint16_t first, tendon_gatt_service *table,
+                                                 size_t capacity, tendon_gatt_done done, void *context, uint64_t now);
 tendon_status tendon_gatt_discover_services_by_uuid(tendon_gatt_client *client, const tendon_uuid *uuid,
                                                     tendon_gatt_service *table, size_t capacity, tendon_gatt_done done,
                                                     void *context, uint64_t now);

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Each page begins beyond the last item of the page before, so that a peer's
+ * table of any size is walked once and every loop ends: a page that does not
+ * get further ends the discovery.
+ */
+#include "tendon/devices/profile.h"
+
+#define CCCD 0x2902
+
+enum { IDLE, SERVICES, CHARACTERISTICS, DESCRIPTORS };
+
+static void page_done(void *context, const tendon_gatt_result *result);
+
+static tendon_status ask(tendon_profile *profile, uint64_t now) {
+    tendon_status status;
+    uint8_t turn = ++profile->turn;
+    switch (profile->step) {
+    case SERVICES:
+        status = tendon_gatt_discover_services_from(profile->client, profile->cursor, profile->page.services,
+                                                    TENDON_PROFILE_PAGE, page_done, profile, now);
+        break;
+    case CHARACTERISTICS:
+        status = tendon_gatt_discover_characteristics(profile->client, profile->cursor, profile->end,
+                                                      profile->page.characteristics, TENDON_PROFILE_PAGE, page_done,
+                                                      profile, now);
+        break;
+    default:
+        status =
+            tendon_gatt_discover_descriptors(profile->client, profile->cursor, profile->end, profile->page.descriptors,
+                                             TENDON_PROFILE_PAGE, page_done, profile, now);
+        break;
+    }
+    /* A link in memory may have answered from within, and the next page be on its way. */
+    if (turn == profile->turn) {
+        profile->request = status > 0 ? (uint32_t)status : 0;
+    }
+    return status;
+}
+
+static void finish(tendon_profile *profile, tendon_status status, size_t row, uint64_t now) {
+    profile->step = IDLE;
+    profile->done(profile->context, status, row, now);
+}
+
+static bool needs(const tendon_profile_row *row, uint8_t flags) {
+    return (row->flags & flags) == flags;
+}
+
+/* The first row that must be there and is not; count when all are. */
+static size_t missing(const tendon_profile *profile) {
+    size_t row = 0;
+    while (row < profile->count &&
+           (!needs(&profile->rows[row], TENDON_PROFILE_REQUIRED) || profile->found[row].value != 0)) {
+        row++;
+    }
+    return row;
+}
+
+/* ---- the next thing to ask for ---- */
+
+/* Rows of one service share one walk through it. */
+static bool is_walked(const tendon_profile *profile, size_t row) {
+    for (size_t i = 0; i < row; i++) {
+        if (profile->found[i].service == profile->found[row].service &&
+            profile->found[i].service_end == profile->found[row].service_end) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The next service to walk through, from row on; false: there is none. */
+static bool next_service(tendon_profile *profile) {
+    for (; profile->row < profile->count; profile->row++) {
+        const tendon_profile_found *found = &profile->found[profile->row];
+        if (found->service != 0 && !is_walked(profile, profile->row)) {
+            profile->cursor = found->service;
+            profile->end = found->service_end;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The next row whose CCCD is wanted. Before its turn, cccd holds the last handle that may be it. */
+static bool next_descriptor(tendon_profile *profile) {
+    for (; profile->row < profile->count; profile->row++) {
+        tendon_profile_found *found = &profile->found[profile->row];
+        profile->cursor = (uint16_t)(found->value + 1);
+        profile->end = found->cccd;
+        found->cccd = 0;
+        if (profile->end >= profile->cursor && needs(&profile->rows[profile->row], TENDON_PROFILE_CCCD)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The first row whose CCCD must be there and is not. */
+static size_t missing_descriptor(const tendon_profile *profile) {
+    size_t row = 0;
+    while (row < profile->count && !(needs(&profile->rows[row], TENDON_PROFILE_REQUIRED | TENDON_PROFILE_CCCD) &&
+                                     profile->found[row].cccd == 0)) {
+        row++;
+    }
+    return row;
+}
+
+static void go_on(tendon_profile *profile, uint64_t now) {
+    bool more = true;
+    if (profile->step == CHARACTERISTICS && !next_service(profile)) {
+        size_t row = missing(profile);
+        if (row < profile->count) {
+            finish(profile, TENDON_ERROR_NOT_FOUND, row, now);
+            return;
+        }
+        profile->step = DESCRIPTORS;
+        profile->row = 0;
+    }
+    if (profile->step == DESCRIPTORS) {
+        more = next_descriptor(profile);
+    }
+    if (!more) {
+        size_t row = missing_descriptor(profile);
+        finish(profile, row < profile->count ? TENDON_ERROR_NOT_FOUND : TENDON_OK, row, now);
+        return;
+    }
+    tendon_status status = ask(profile, now);
+    if (status < 0) {
+        finish(profile, status, profile->row, now);
+    }
+}
+
+/* ---- what a page holds: each returns the handle from which the next page goes on, 0: there is no next ---- */
+
+static uint16_t note_services(tendon_profile *profile, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        const tendon_gatt_service *service = &profile->page.services[i];
+        for (size_t row = 0; row < profile->count; row++) {
+            tendon_profile_found *found = &profile->found[row];
+            if (found->service == 0 && tendon_uuid_equal(&profile->rows[row].service, &service->uuid)) {
+                found->service = service->start_handle;
+                found->service_end = service->end_handle;
+            }
+        }
+    }
+    uint16_t last = profile->page.services[count - 1].end_handle;
+    return last == 0xFFFF ? 0 : (uint16_t)(last + 1);
+}
+
+/* Where the last one of a full page ends is not known: the next page starts with it again. */
+static uint16_t note_characteristics(tendon_profile *profile, size_t count, bool full) {
+    for (size_t i = 0; i < (full ? count - 1 : count); i++) {
+        const tendon_gatt_characteristic *here = &profile->page.characteristics[i];
+        for (size_t row = 0; row < profile->count; row++) {
+            tendon_profile_found *found = &profile->found[row];
+            if (found->value == 0 && found->service != 0 && here->declaration >= found->service &&
+                here->declaration <= found->service_end &&
+                tendon_uuid_equal(&profile->rows[row].characteristic, &here->uuid)) {
+                found->value = here->value_handle;
+                found->cccd = here->end_handle;
+                found->properties = here->properties;
+            }
+        }
+    }
+    return profile->page.characteristics[count - 1].declaration;
+}
+
+static uint16_t note_descriptors(tendon_profile *profile, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        uint16_t number;
+        if (tendon_uuid_as_u16(&profile->page.descriptors[i].uuid, &number) && number == CCCD) {
+            profile->found[profile->row].cccd = profile->page.descriptors[i].handle;
+            return 0;
+        }
+    }
+    uint16_t last = profile->page.descriptors[count - 1].handle;
+    return last >= profile->end ? 0 : (uint16_t)(last + 1);
+}
+
+static uint16_t note(tendon_profile *profile, size_t count, bool full) {
+    switch (profile->step) {
+    case SERVICES:
+        return note_services(profile, count);
+    case CHARACTERISTICS:
+        return note_characteristics(profile, count, full);
+    default:
+        return note_descriptors(profile, count);
+    }
+}
+
+static void page_done(void *context, const tendon_gatt_result *result) {
+    tendon_profile *profile = context;
+    if (profile->step == IDLE) {
+        return; /* cancelled */
+    }
+    profile->request = 0;
+    bool full = result->status == TENDON_ERROR_TABLE_FULL && result->count == TENDON_PROFILE_PAGE;
+    if (result->status < 0 && !full && result->status != TENDON_ATT_ERROR(TENDON_ATT_ATTRIBUTE_NOT_FOUND)) {
+        finish(profile, result->status, profile->row, result->now);
+        return;
+    }
+    uint16_t next = result->count == 0 ? 0 : note(profile, result->count, full);
+    if (full && next > profile->cursor) {
+        profile->cursor = next;
+        tendon_status status = ask(profile, result->now);
+        if (status < 0) {
+            finish(profile, status, profile->row, result->now);
+        }
+        return;
+    }
+    if (full && next != 0) {
+        finish(profile, TENDON_GATT_ERROR_NO_PROGRESS, profile->row, result->now);
+        return;
+    }
+    if (profile->step == SERVICES) {
+        profile->step = CHARACTERISTICS;
+        profile->row = 0;
+    } else {
+        profile->row++;
+    }
+    go_on(profile, result->now);
+}
+
+/* ---- from outside ---- */
+
+tendon_status tendon_profile_start(tendon_profile *profile, tendon_gatt_client *client, const tendon_profile_row *rows,
+                                   tendon_profile_found *found, size_t count,
+                                   void (*done)(void *context, tendon_status status, size_t row, uint64_t now),
+                                   void *context, uint64_t now) {
+    if (count > UINT8_MAX) {
+        return TENDON_ERROR_INVALID_ARGUMENT;
+    }
+    *profile = (tendon_profile){.rows = rows, .found = found, .count = count, .client = client};
+    profile->done = done;
+    profile->context = context;
+    for (size_t row = 0; row < count; row++) {
+        found[row] = (tendon_profile_found){0};
+        if (needs(&rows[row], TENDON_PROFILE_ANYWHERE)) {
+            found[row].service = 1;
+            found[row].service_end = UINT16_MAX;
+        }
+    }
+    profile->step = SERVICES;
+    profile->cursor = 1;
+    tendon_status status = ask(profile, now);
+    if (status < 0) {
+        profile->step = IDLE;
+        return status;
+    }
+    return TENDON_OK;
+}
+
+void tendon_profile_cancel(tendon_profile *profile, uint64_t now) {
+    uint32_t request = profile->request;
+    profile->step = IDLE;
+    profile->request = 0;
+    if (request != 0) {
+        tendon_gatt_client_cancel(profile->client, request, now);
+    }
+}
+
+size_t tendon_profile_row_of(const tendon_profile_found *found, size_t count, uint16_t handle) {
+    size_t row = 0;
+    while (row < count && (handle == 0 || found[row].value != handle)) {
+        row++;
+    }
+    return row;
+}
