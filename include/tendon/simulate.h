@@ -6,6 +6,7 @@
 #ifndef TENDON_SIMULATE_H
 #define TENDON_SIMULATE_H
 
+#include "tendon/simulate/activ5.h"
 #include "tendon/simulate/bose.h"
 #include "tendon/simulate/device.h"
 #include "tendon/simulate/fault.h"

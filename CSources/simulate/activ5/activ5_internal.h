@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* Simulated Activ5 trainer: what its files share. Section numbers are those of docs/protocols/activ5.md. */
+#ifndef TENDON_SIMULATE_ACTIV5_INTERNAL_H
+#define TENDON_SIMULATE_ACTIV5_INTERNAL_H
+
+#include "tendon/simulate/activ5.h"
+
+/** What is counted when a text is sent. */
+enum { ACTIV5_REPLY = 0, ACTIV5_FORCE_TEXT, ACTIV5_PART, ACTIV5_MALFORMED };
+
+static inline bool tendon_simulated_activ5_has(const tendon_simulated_activ5 *device, unsigned characteristic) {
+    return device->handles[characteristic] != 0;
+}
+
+/** Bit of @p waiting. */
+static inline uint16_t tendon_simulated_activ5_bit(unsigned characteristic) {
+    return (uint16_t)(1u << characteristic);
+}
+
+/* script.c */
+/** What the device measures at a time of its clock: script, squeezes asked for and load, less what tare took. */
+int32_t tendon_simulated_activ5_raw(const tendon_simulated_activ5 *device, uint64_t device_ms);
+/** The 16 bytes of F0F5 (2.3). */
+void tendon_simulated_activ5_write_imu(const tendon_simulated_activ5 *device, uint64_t device_ms, uint8_t out[16]);
+/** Device time in ticks of 15.25 us. */
+uint32_t tendon_simulated_activ5_ticks(const tendon_simulated_activ5 *device, uint64_t device_ms);
+
+/* text.c */
+/** One framed text to a central: address, content, end. */
+void tendon_simulated_activ5_reply(tendon_simulated_activ5 *device, size_t central, const char *head,
+                                   const void *content, size_t length);
+/** A force as text, or what stands in its place. */
+void tendon_simulated_activ5_force_text(tendon_simulated_activ5 *device, size_t central, int32_t raw);
+/** The garbage's next byte. */
+uint8_t tendon_simulated_activ5_noise(tendon_simulated_activ5 *device);
+
+/* stream.c */
+/** Device clock at the time it was told last. */
+uint64_t tendon_simulated_activ5_clock(const tendon_simulated_activ5 *device);
+/** Starts or stops the streams after a change of what they depend on. */
+void tendon_simulated_activ5_update(tendon_simulated_activ5 *device);
+/** Sends what waits, to each link as much as it takes. */
+void tendon_simulated_activ5_flush(tendon_simulated_activ5 *device);
+void tendon_simulated_activ5_tick(tendon_simulated_activ5 *device, uint64_t now);
+uint64_t tendon_simulated_activ5_deadline(const tendon_simulated_activ5 *device);
+
+/* activ5.c */
+tendon_status tendon_simulated_activ5_connected(tendon_simulated_activ5 *device, tendon_att_bearer *bearer,
+                                                uint64_t now);
+void tendon_simulated_activ5_disconnected(tendon_simulated_activ5 *device, tendon_att_bearer *bearer,
+                                          tendon_status reason, uint64_t now);
+/** True when a central gets the notifications of a characteristic. */
+bool tendon_simulated_activ5_gets(const tendon_simulated_activ5 *device, size_t central, unsigned characteristic);
+
+#endif
