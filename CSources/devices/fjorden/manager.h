@@ -5,6 +5,7 @@
 
 #include "tendon/devices/fjorden_manager.h"
 
+bool fjorden_same_identifier(const tendon_fjorden_grip *a, const tendon_fjorden_grip *b);
 /** An output that is its kind, or its kind and the grip. */
 void fjorden_do(tendon_fjorden_manager *m, uint64_t now, tendon_fjorden_output_kind kind);
 void fjorden_do_grip(tendon_fjorden_manager *m, uint64_t now, tendon_fjorden_output_kind kind,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "manager.h"
 
-static bool same_identifier(const tendon_fjorden_grip *a, const tendon_fjorden_grip *b) {
+bool fjorden_same_identifier(const tendon_fjorden_grip *a, const tendon_fjorden_grip *b) {
     for (size_t i = 0; i < sizeof a->identifier; i++) {
         if (a->identifier[i] != b->identifier[i]) {
             return false;
@@ -14,7 +14,7 @@ static bool same_identifier(const tendon_fjorden_grip *a, const tendon_fjorden_g
 }
 
 static bool is_bonded_to(const tendon_fjorden_manager *m, const tendon_fjorden_grip *grip) {
-    return m->configuration.has_bond && same_identifier(&m->configuration.bond, grip);
+    return m->configuration.has_bond && fjorden_same_identifier(&m->configuration.bond, grip);
 }
 
 /* FAIL(e) of the document. */
@@ -48,7 +48,7 @@ void fjorden_expire(tendon_fjorden_manager *m, uint64_t now) {
 
 static void list_grip(tendon_fjorden_manager *m, uint64_t now, const tendon_fjorden_grip *grip) {
     size_t i = 0;
-    while (i < m->grip_count && !same_identifier(&m->grips[i], grip)) {
+    while (i < m->grip_count && !fjorden_same_identifier(&m->grips[i], grip)) {
         i++;
     }
     if (i == m->grip_capacity) {

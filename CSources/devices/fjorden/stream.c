@@ -14,10 +14,14 @@ static tendon_uuid grip_uuid(uint16_t number) {
     return uuid;
 }
 
-void tendon_fjorden_profile_init(tendon_fjorden_profile *profile) {
-    memset(profile, 0, sizeof *profile);
+void fjorden_profile_identity(tendon_fjorden_profile *profile) {
     memcpy(profile->name_prefix, TENDON_FJORDEN_NAME_PREFIX, sizeof TENDON_FJORDEN_NAME_PREFIX);
     profile->service = grip_uuid(1);
+}
+
+void tendon_fjorden_profile_init(tendon_fjorden_profile *profile) {
+    memset(profile, 0, sizeof *profile);
+    fjorden_profile_identity(profile);
     profile->event = grip_uuid(2);
     profile->state = grip_uuid(3);
     profile->control = grip_uuid(4);

@@ -14,6 +14,7 @@
 
 #include "tendon/devices/fjorden_manager.h"
 #include "tendon/devices/fjorden_stream.h"
+#include "tendon/devices/profile.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -38,7 +39,10 @@ typedef struct tendon_fjorden_info {
 } tendon_fjorden_info;
 
 typedef enum tendon_fjorden_notice_kind {
-    /** An output of the manager, already carried out as far as the link is concerned. */
+    /**
+     * An output of the manager, already carried out as far as the link is concerned. What is left to the program:
+     * scanning, asking for permission, keeping the bond, removing it and its keys (tendon_radio_forget()).
+     */
     TENDON_FJORDEN_NOTICE_OUTPUT = 0,
     TENDON_FJORDEN_NOTICE_TARGET,   /**< link.connect() follows: it is to go to output->grip */
     TENDON_FJORDEN_NOTICE_EVENT,    /**< record; made_up: after a loss, from the control state */
@@ -107,20 +111,27 @@ typedef struct tendon_fjorden_session {
     struct {
         tendon_gatt_client *client;
         uint64_t now, response_deadline;
+        tendon_profile_found found[TENDON_FJORDEN_CHARACTERISTIC_COUNT];
         uint32_t request; /**< of the operation on the air */
-        uint16_t handles[TENDON_FJORDEN_CHARACTERISTIC_COUNT];
-        uint16_t ends[TENDON_FJORDEN_CHARACTERISTIC_COUNT]; /**< last handle; then of the CCCD, 0: none */
-        uint16_t service_start[3], service_end[3];
-        uint16_t cursor, wanted;
-        uint8_t operation, index, answer;
-        bool answer_ok, starting, inside, linked, closing, connecting, retried;
-        bool requested, request_id_used, info_failed;
-        uint8_t opcode, request_id, command[TENDON_FJORDEN_COMMAND_MAX];
-        uint16_t command_length;
+        uint16_t wanted;  /**< operations that are to be done */
+        uint8_t operation;
+        uint8_t index;  /**< the text that is read next */
+        uint8_t answer; /**< what the manager is still to be told: its kind, 0: nothing */
+        bool answer_ok, starting;
+        bool inside;     /**< of the manager */
+        bool linked;     /**< a link is there, or on its way: disconnected() will come */
+        bool closing;    /**< it was told to go */
+        bool connecting; /**< to be connected once there is none */
+        bool retried;    /**< paired because the grip refused its events */
+        bool requested;  /**< a response is awaited */
+        bool info_read;  /**< one of the four texts could be read */
+        uint8_t opcode, request_id, command_length, text_length;
+        uint8_t command[TENDON_FJORDEN_COMMAND_MAX];
         union {
-            tendon_gatt_service services[1];
-            tendon_gatt_characteristic characteristics[6];
-            tendon_gatt_descriptor descriptors[6];
+            struct {
+                tendon_profile profile;
+                tendon_profile_row rows[TENDON_FJORDEN_CHARACTERISTIC_COUNT];
+            } discovery;
             uint8_t value[TENDON_FJORDEN_TEXT_SIZE];
         } scratch; /**< of the operation on the air */
     } work;

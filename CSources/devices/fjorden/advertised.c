@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+#include "tendon/devices/fjorden_session.h"
+
+#include "names.h"
+
+bool tendon_fjorden_recognize(const tendon_fjorden_profile *profile, const uint8_t *data, size_t length) {
+    tendon_fjorden_profile reference;
+    if (profile == NULL) {
+        fjorden_profile_identity(&reference);
+        profile = &reference;
+    }
+    tendon_ad_structure name;
+    return tendon_ad_has_uuid(data, length, &profile->service) ||
+           ((tendon_ad_find(data, length, TENDON_AD_NAME_COMPLETE, &name) ||
+             tendon_ad_find(data, length, TENDON_AD_NAME_SHORTENED, &name)) &&
+            tendon_fjorden_profile_matches_name(profile, (const char *)name.data, name.length));
+}
+
+void tendon_fjorden_identifier(const tendon_address *address, char out[TENDON_FJORDEN_IDENTIFIER_SIZE]) {
+    static const char suffix[] = "/random";
+    (void)tendon_address_format(address, out);
+    if (address->kind == TENDON_ADDRESS_RANDOM) {
+        memcpy(out + TENDON_ADDRESS_STRING_SIZE - 1, suffix, sizeof suffix);
+    }
+}

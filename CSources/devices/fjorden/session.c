@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT */
+#include "session.h"
+
+void fjorden_notify(tendon_fjorden_session *s, const tendon_fjorden_notice *notice) {
+    s->config.on_notice(s->config.context, notice, s->work.now);
+}
+
+/* ---- the link ---- */
+
+static void drop_link(tendon_fjorden_session *s) {
+    s->work.connecting = false;
+    s->work.answer = 0;
+    if (s->work.linked && !s->work.closing) {
+        s->work.closing = true;
+        s->config.link.disconnect(s->config.link.context);
+    }
+}
+
+/* The link that was asked for, once the one before is down. */
+static void begin_link(tendon_fjorden_session *s) {
+    if (!s->work.connecting || s->work.linked) {
+        return;
+    }
+    s->work.connecting = false;
+    tendon_fjorden_output output = {.time_ms = s->work.now,
+                                    .kind = TENDON_FJORDEN_OUT_CONNECT,
+                                    .state = s->manager.state,
+                                    .grip = &s->manager.grip};
+    s->work.inside = true;
+    fjorden_notify(s, &(tendon_fjorden_notice){.kind = TENDON_FJORDEN_NOTICE_TARGET, .output = &output});
+    s->work.inside = false;
+    s->work.linked = true;
+    if (s->config.link.connect(s->config.link.context) < 0) {
+        s->work.linked = false;
+        fjorden_answer(s, TENDON_FJORDEN_ON_LINK_DOWN, false);
+    }
+}
+
+void fjorden_pair(tendon_fjorden_session *s) {
+    const tendon_session_link *link = &s->config.link;
+    if (link->pair == NULL || link->pair(link->context) < 0) {
+        fjorden_answer(s, s->work.retried ? TENDON_FJORDEN_ON_NOTIFY : TENDON_FJORDEN_ON_PAIRING, false);
+    }
+}
+
+/* ---- the manager ---- */
+
+static void on_output(void *context, const tendon_fjorden_manager *manager, const tendon_fjorden_output *output) {
+    tendon_fjorden_session *s = context;
+    (void)manager;
+    switch (output->kind) {
+    case TENDON_FJORDEN_OUT_CONNECT:
+        s->work.connecting = true;
+        break;
+    case TENDON_FJORDEN_OUT_DISCONNECT:
+        drop_link(s);
+        break;
+    case TENDON_FJORDEN_OUT_DISCOVER_SERVICES:
+        fjorden_want(s, FJORDEN_DO_MTU);
+        fjorden_want(s, FJORDEN_DO_DISCOVER); /* services and characteristics: two answers */
+        break;
+    case TENDON_FJORDEN_OUT_READ_FIRMWARE:
+        fjorden_want(s, FJORDEN_DO_FIRMWARE);
+        break;
+    case TENDON_FJORDEN_OUT_ENABLE_NOTIFY:
+        fjorden_want(s, FJORDEN_DO_SUBSCRIBE_EVENT);
+        break;
+    case TENDON_FJORDEN_OUT_STATE:
+        if (output->state == TENDON_FJORDEN_UNAVAILABLE) {
+            drop_link(s); /* the adapter is off: its links go by themselves, those of memory do not */
+        } else if (output->state == TENDON_FJORDEN_CONNECTED) {
+            if (s->work.found[TENDON_FJORDEN_CHARACTERISTIC_CONTROL].cccd != 0) {
+                fjorden_want(s, FJORDEN_DO_SUBSCRIBE_CONTROL);
+            }
+            if (s->work.found[TENDON_FJORDEN_CHARACTERISTIC_BATTERY].cccd != 0) {
+                fjorden_want(s, FJORDEN_DO_SUBSCRIBE_BATTERY);
+            }
+        }
+        break;
+    default:
+        break;
+    }
+    fjorden_notify(s, &(tendon_fjorden_notice){.kind = TENDON_FJORDEN_NOTICE_OUTPUT, .output = output});
+    if (output->kind == TENDON_FJORDEN_OUT_PAIR) {
+        fjorden_pair(s);
+    }
+}
+
+static void give(tendon_fjorden_session *s, const tendon_fjorden_input *input) {
+    s->work.inside = true;
+    tendon_fjorden_manager_input(&s->manager, s->work.now, input);
+    s->work.inside = false;
+}
+
+void fjorden_answer(tendon_fjorden_session *s, tendon_fjorden_input_kind kind, bool ok) {
+    s->work.answer = (uint8_t)kind;
+    s->work.answer_ok = ok;
+}
+
+/* The firmware's text is what the last operation read. */
+void fjorden_flush(tendon_fjorden_session *s) {
+    while (s->work.answer != 0) { /* an answer may make a further one at once, each a step further */
+        tendon_fjorden_input input = {.kind = (tendon_fjorden_input_kind)s->work.answer, .ok = s->work.answer_ok};
+        if (input.kind == TENDON_FJORDEN_ON_FIRMWARE && input.ok) {
+            input.text = (const char *)s->work.scratch.value;
+            input.text_length = s->work.text_length;
+        }
+        s->work.answer = 0;
+        give(s, &input);
+    }
+    fjorden_pump(s);
+}
+
+bool fjorden_enter(tendon_fjorden_session *s, uint64_t now) {
+    s->work.now = now;
+    return s->work.client != NULL && !s->work.closing;
+}
+
+static void take_input(tendon_fjorden_session *s, const tendon_fjorden_input *input) {
+    give(s, input);
+    begin_link(s);
+    fjorden_flush(s);
+}
+
+/* ---- inputs from the link ---- */
+
+static void on_connected(void *context, tendon_gatt_client *client, uint64_t now) {
+    tendon_fjorden_session *s = context;
+    s->work.now = now;
+    if (!s->work.linked || s->work.client != NULL) {
+        s->counters.illegal_inputs++;
+        return;
+    }
+    s->work.client = client;
+    if (s->work.closing) {
+        return; /* it came up while it was taken back: its end follows */
+    }
+    memset(s->work.found, 0, sizeof s->work.found);
+    memset(&s->stream, 0, sizeof s->stream);
+    memset(&s->info, 0, sizeof s->info);
+    s->has_info = s->has_level = s->work.retried = false;
+    s->work.operation = 0;
+    take_input(s, &(tendon_fjorden_input){.kind = TENDON_FJORDEN_ON_LINK_UP, .ok = true});
+}
+
+static void on_disconnected(void *context, tendon_status reason, uint64_t now) {
+    tendon_fjorden_session *s = context;
+    s->work.now = now;
+    if (!s->work.linked) {
+        s->counters.illegal_inputs++;
+        return;
+    }
+    bool asked = s->work.closing;
+    unsigned unfinished = s->work.wanted;
+    s->work.client = NULL;
+    s->work.linked = s->work.closing = false;
+    s->work.operation = s->work.answer = 0;
+    s->work.wanted = 0;
+    if (!asked) {
+        give(s, &(tendon_fjorden_input){.kind = TENDON_FJORDEN_ON_LINK_DOWN});
+    }
+    /* Who waits for the grip is told last: then it is clear where the manager stands. */
+    reason = reason < 0 ? reason : TENDON_ERROR_DISCONNECTED;
+    fjorden_end_request(s, reason, NULL);
+    if ((unfinished >> FJORDEN_DO_BATTERY & 1u) != 0) {
+        fjorden_battery_failed(s, reason);
+    }
+    if ((unfinished >> FJORDEN_DO_INFO & 1u) != 0) {
+        s->work.info_read = false;
+        fjorden_info_read(s);
+    }
+}
+
+static void on_paired(void *context, tendon_status status, uint64_t now) {
+    tendon_fjorden_session *s = context;
+    bool present = fjorden_enter(s, now);
+    bool again = s->work.retried && s->manager.step == TENDON_FJORDEN_STEP_NOTIFY;
+    if (!present || (!again && s->manager.step != TENDON_FJORDEN_STEP_PAIRING)) {
+        s->counters.illegal_inputs++;
+        return;
+    }
+    s->work.inside = true;
+    fjorden_notify(s, &(tendon_fjorden_notice){.kind = TENDON_FJORDEN_NOTICE_PAIRING, .status = status});
+    s->work.inside = false;
+    if (!again) {
+        fjorden_answer(s, TENDON_FJORDEN_ON_PAIRING, status >= 0);
+    } else if (status >= 0) {
+        fjorden_want(s, FJORDEN_DO_SUBSCRIBE_EVENT);
+    } else {
+        fjorden_answer(s, TENDON_FJORDEN_ON_NOTIFY, false);
+    }
+    fjorden_flush(s);
+}
+
+static void on_tick(void *context, uint64_t now) {
+    tendon_fjorden_session *s = context;
+    (void)fjorden_enter(s, now);
+    take_input(s, &(tendon_fjorden_input){.kind = TENDON_FJORDEN_ON_TICK});
+    if (s->work.requested && now >= s->work.response_deadline) {
+        fjorden_end_request(s, TENDON_ERROR_TIMEOUT, NULL);
+    }
+}
+
+static uint64_t deadline_of(const void *context) {
+    const tendon_fjorden_session *s = context;
+    uint64_t deadline = tendon_fjorden_manager_deadline(&s->manager);
+    if (s->work.connecting && !s->work.linked) {
+        deadline = s->work.now;
+    }
+    return s->work.requested && s->work.response_deadline < deadline ? s->work.response_deadline : deadline;
+}
+
+const tendon_session_inputs tendon_fjorden_session_inputs = {
+    .connected = on_connected,
+    .disconnected = on_disconnected,
+    .paired = on_paired,
+    .tick = on_tick,
+    .deadline = deadline_of,
+};
+
+/* ---- calls of the program ---- */
+
+tendon_status tendon_fjorden_session_init(tendon_fjorden_session *session,
+                                          const tendon_fjorden_session_config *config) {
+    if (config->on_notice == NULL || config->profile == NULL || config->link.connect == NULL ||
+        config->link.disconnect == NULL) {
+        return TENDON_ERROR_INVALID_ARGUMENT;
+    }
+    memset(session, 0, sizeof *session);
+    session->config = *config;
+    tendon_fjorden_manager_init(&session->manager, on_output, session);
+    tendon_fjorden_manager_set_table(&session->manager, config->grips, config->grip_capacity);
+    return TENDON_OK;
+}
+
+tendon_status tendon_fjorden_session_call(tendon_fjorden_session *session, const tendon_fjorden_input *input,
+                                          uint64_t now) {
+    if ((unsigned)input->kind > TENDON_FJORDEN_ON_ADVERTISEMENT) {
+        session->counters.illegal_inputs++;
+        return TENDON_ERROR_INVALID_ARGUMENT;
+    }
+    if (session->work.inside) {
+        return TENDON_ERROR_BUSY;
+    }
+    (void)fjorden_enter(session, now);
+    take_input(session, input);
+    return TENDON_OK;
+}
+
+static bool is_known(const tendon_fjorden_manager *m, const tendon_fjorden_grip *grip) {
+    if (m->state == TENDON_FJORDEN_SCANNING_FOR_BONDED) {
+        return fjorden_same_identifier(&m->configuration.bond, grip);
+    }
+    size_t i = 0;
+    while (i < m->grip_count && !fjorden_same_identifier(&m->grips[i], grip)) {
+        i++;
+    }
+    return i < m->grip_count;
+}
+
+tendon_status tendon_fjorden_session_report(tendon_fjorden_session *session, const tendon_ad_report *report,
+                                            uint64_t now) {
+    const tendon_fjorden_manager *m = &session->manager;
+    tendon_fjorden_input input = {.kind = TENDON_FJORDEN_ON_ADVERTISEMENT};
+    if (m->state != TENDON_FJORDEN_SCANNING_FOR_GRIPS && m->state != TENDON_FJORDEN_SCANNING_FOR_BONDED) {
+        return TENDON_OK;
+    }
+    tendon_fjorden_identifier(&report->address, input.grip.identifier);
+    if (!is_known(m, &input.grip) && !tendon_fjorden_recognize(session->config.profile, report->data, report->length)) {
+        return TENDON_OK;
+    }
+    (void)tendon_ad_name(report->data, report->length, input.grip.name, sizeof input.grip.name);
+    input.grip.rssi = report->rssi;
+    return tendon_fjorden_session_call(session, &input, now);
+}
+
+static bool is_connected(const tendon_fjorden_session *s) {
+    return s->manager.state == TENDON_FJORDEN_CONNECTED && s->work.client != NULL && !s->work.closing;
+}
+
+tendon_status tendon_fjorden_session_request(tendon_fjorden_session *session, const tendon_fjorden_command *command,
+                                             uint64_t now) {
+    if (!is_connected(session)) {
+        return TENDON_ERROR_WRONG_STATE;
+    }
+    if (session->work.found[TENDON_FJORDEN_CHARACTERISTIC_CONTROL].value == 0) {
+        return TENDON_ERROR_UNSUPPORTED;
+    }
+    if (session->work.requested || session->work.operation == FJORDEN_DO_COMMAND + 1) {
+        return TENDON_ERROR_BUSY; /* a write on the air lends its bytes, also when its time is over */
+    }
+    tendon_fjorden_command numbered = *command;
+    numbered.request_id = (uint8_t)(session->work.request_id + 1);
+    tendon_status length =
+        tendon_fjorden_encode_command(&numbered, session->work.command, sizeof session->work.command);
+    if (length < 0) {
+        return length;
+    }
+    session->work.request_id = numbered.request_id;
+    session->work.opcode = (uint8_t)numbered.opcode;
+    session->work.command_length = (uint8_t)length;
+    session->work.requested = true;
+    session->work.response_deadline = now + TENDON_FJORDEN_RESPONSE_TIMEOUT_MS;
+    session->work.now = now;
+    fjorden_want(session, FJORDEN_DO_COMMAND);
+    fjorden_pump(session);
+    return TENDON_OK;
+}
+
+tendon_status tendon_fjorden_session_read_battery(tendon_fjorden_session *session, uint64_t now) {
+    if (!is_connected(session)) {
+        return TENDON_ERROR_WRONG_STATE;
+    }
+    if (session->work.found[TENDON_FJORDEN_CHARACTERISTIC_BATTERY].value == 0) {
+        return TENDON_FJORDEN_ERROR_NO_BATTERY_INFO;
+    }
+    session->work.now = now;
+    fjorden_want(session, FJORDEN_DO_BATTERY);
+    fjorden_pump(session);
+    return TENDON_OK;
+}
+
+tendon_status tendon_fjorden_session_read_info(tendon_fjorden_session *session, uint64_t now) {
+    if (!is_connected(session)) {
+        return TENDON_ERROR_WRONG_STATE;
+    }
+    session->work.now = now;
+    if ((session->work.wanted >> FJORDEN_DO_INFO & 1u) == 0) { /* stays wanted until the last text */
+        session->work.index = 0;
+        session->work.info_read = false;
+        fjorden_want(session, FJORDEN_DO_INFO);
+    }
+    fjorden_pump(session);
+    return TENDON_OK;
+}
