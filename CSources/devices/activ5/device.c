@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: MIT */
+/* One device: link, values, timers. What the program asks for is in device_calls.c. */
+#include "device.h"
+
+/* A clock that jumps by more periods than this is no clock that was late: the periods before are passed over. */
+enum { EVERGREEN_LATE_MAX = 1024 };
+
+const char *tendon_activ5_data_state_name(tendon_activ5_data_state state) {
+    static const char names[TENDON_ACTIV5_STATE_COUNT][13] = {"disconnected", "connecting", "connected", "isometric",
+                                                              "stop"};
+    return names[(unsigned)state < TENDON_ACTIV5_STATE_COUNT ? state : 0];
+}
+
+tendon_activ5_options tendon_activ5_options_defaults(void) {
+    tendon_activ5_options options = {
+        .service_count = 1,
+        .auto_handshake = true,
+        .terminator = TENDON_ACTIV5_TERMINATOR,
+        .search_timeout_ms = TENDON_ACTIV5_SEARCH_TIMEOUT_MS,
+        .squeeze = tendon_activ5_squeeze_defaults(),
+    };
+    options.services[0] = tendon_uuid_from_u16(TENDON_ACTIV5_SERVICE);
+    return options;
+}
+
+void tendon_activ5_device_init(tendon_activ5_device *device, const tendon_activ5_options *options,
+                               tendon_activ5_on_event on_event, void *event_context,
+                               tendon_activ5_on_request on_request, void *request_context) {
+    memset(device, 0, sizeof *device);
+    device->options = options;
+    device->on_event = on_event;
+    device->event_context = event_context;
+    device->on_request = on_request;
+    device->request_context = request_context;
+    device->should_reconnect = true;
+}
+
+bool tendon_activ5_device_has(const tendon_activ5_device *device, tendon_activ5_characteristic which) {
+    unsigned mask = 1u << which;
+    if (which == TENDON_ACTIV5_FORCE && device->options->accept_f0f1) {
+        mask |= 1u << TENDON_ACTIV5_OLD_FORCE;
+    }
+    return (device->characteristics & mask) != 0;
+}
+
+/* ---- events ---- */
+
+/* False: the program ended the link meanwhile, so that nothing more is to be told of this value. */
+static bool tell(tendon_activ5_device *device, tendon_activ5_event event, uint64_t now) {
+    event.device = device;
+    device->on_event(device->event_context, &event, now);
+    return device->link == TENDON_ACTIV5_LINK_UP;
+}
+
+static void reject(tendon_activ5_device *device, tendon_activ5_characteristic which, tendon_status status,
+                   uint64_t now) {
+    device->counters.errors++;
+    (void)tell(device,
+               (tendon_activ5_event){.kind = TENDON_ACTIV5_EVENT_ERROR, .status = status, .characteristic = which},
+               now);
+}
+
+/* ---- link ---- */
+
+void activ5_drop_connection(tendon_activ5_device *device) {
+    device->state = TENDON_ACTIV5_STATE_DISCONNECTED;
+    device->initialized = false;
+    device->evergreen = false;
+    device->characteristics = 0;
+    device->squeeze = (tendon_activ5_squeeze){0};
+    tendon_activ5_deframer_reset(&device->deframer);
+}
+
+static void ended(tendon_activ5_device *device, tendon_activ5_event_kind kind, tendon_status reason, uint64_t now) {
+    activ5_drop_connection(device);
+    device->link = TENDON_ACTIV5_LINK_NONE;
+    device->rssi = 0;
+    (void)tell(device, (tendon_activ5_event){.kind = kind, .status = reason}, now);
+}
+
+void tendon_activ5_device_link_up(tendon_activ5_device *device, uint64_t now) {
+    if (device->link != TENDON_ACTIV5_LINK_CONNECTING) {
+        device->counters.ignored++;
+        return;
+    }
+    activ5_drop_connection(device);
+    device->link = TENDON_ACTIV5_LINK_UP;
+    device->state = TENDON_ACTIV5_STATE_CONNECTED;
+    device->should_reconnect = true;
+    device->uses_new_protocol = false;
+    device->version.known = device->serial_number.known = device->sn1.known = device->sn2.known = false;
+    device->uuid1.known = device->uuid2.known = device->has_battery = false;
+    if (tell(device, (tendon_activ5_event){.kind = TENDON_ACTIV5_EVENT_CONNECTED}, now)) {
+        (void)activ5_request(device, TENDON_ACTIV5_REQUEST_DISCOVER, TENDON_ACTIV5_CHARACTERISTIC_UNKNOWN, now);
+    }
+}
+
+void tendon_activ5_device_link_failed(tendon_activ5_device *device, tendon_status reason, uint64_t now) {
+    if (device->link == TENDON_ACTIV5_LINK_CONNECTING) {
+        ended(device, TENDON_ACTIV5_EVENT_CONNECT_FAILED, reason, now);
+    } else {
+        tendon_activ5_device_link_down(device, reason, now);
+    }
+}
+
+void tendon_activ5_device_link_down(tendon_activ5_device *device, tendon_status reason, uint64_t now) {
+    switch (device->link) {
+    case TENDON_ACTIV5_LINK_UP:
+    case TENDON_ACTIV5_LINK_CLOSING:
+        ended(device, TENDON_ACTIV5_EVENT_DISCONNECTED, reason, now);
+        break;
+    case TENDON_ACTIV5_LINK_CONNECTING:
+        ended(device, TENDON_ACTIV5_EVENT_CONNECT_FAILED, reason, now);
+        break;
+    default:
+        device->counters.ignored++;
+        break;
+    }
+}
+
+void tendon_activ5_device_discovered(tendon_activ5_device *device, bool is_new,
+                                     const tendon_activ5_characteristic *found, size_t count, uint64_t now) {
+    if (device->link != TENDON_ACTIV5_LINK_UP) {
+        device->counters.ignored++;
+        return;
+    }
+    device->uses_new_protocol = is_new;
+    for (size_t i = 0; i < count; i++) {
+        tendon_activ5_characteristic which = found[i];
+        unsigned bit = (unsigned)which < TENDON_ACTIV5_CHARACTERISTIC_COUNT ? 1u << which : 0;
+        bool again = (device->characteristics & bit) != 0;
+        device->characteristics |= (uint16_t)(bit & ~1u);
+        if (again) {
+            continue;
+        }
+        if (which == TENDON_ACTIV5_READ) {
+            (void)activ5_request(device, TENDON_ACTIV5_REQUEST_SUBSCRIBE, which, now);
+        } else if (which == TENDON_ACTIV5_SERIAL_NUMBER || which == TENDON_ACTIV5_UUID1 ||
+                   which == TENDON_ACTIV5_UUID2) {
+            (void)activ5_request(device, TENDON_ACTIV5_REQUEST_READ, which, now);
+        }
+    }
+}
+
+void tendon_activ5_device_done(tendon_activ5_device *device, const tendon_activ5_request *request, tendon_status status,
+                               uint64_t now) {
+    if (device->link == TENDON_ACTIV5_LINK_UP) {
+        (void)tell(device,
+                   (tendon_activ5_event){.kind = TENDON_ACTIV5_EVENT_DONE,
+                                         .status = status,
+                                         .characteristic = request->characteristic,
+                                         .request = request},
+                   now);
+    }
+}
+
+/* ---- values ---- */
+
+/* A text that is too long is cut between characters. */
+static void keep(tendon_activ5_text *out, const uint8_t *text, size_t length) {
+    size_t count = length;
+    if (count > TENDON_ACTIV5_KEPT_SIZE) {
+        count = TENDON_ACTIV5_KEPT_SIZE;
+        while (count > 0 && (text[count] & 0xC0) == 0x80) {
+            count--;
+        }
+    }
+    memcpy(out->bytes, text, count);
+    out->length = (uint8_t)count;
+    out->known = true;
+}
+
+static void initial_message(tendon_activ5_device *device, const tendon_activ5_message *message, uint64_t now) {
+    device->state = TENDON_ACTIV5_STATE_CONNECTED;
+    keep(&device->version, message->text + message->version.offset, message->version.length);
+    if (device->options->auto_handshake && activ5_handshake(device, now) == TENDON_OK) {
+        device->state = TENDON_ACTIV5_STATE_STOP;
+    }
+}
+
+static void update(tendon_activ5_device *device, const tendon_activ5_message *message, uint64_t now) {
+    switch (message->type) {
+    case TENDON_ACTIV5_MESSAGE_INITIAL:
+        initial_message(device, message, now);
+        break;
+    case TENDON_ACTIV5_MESSAGE_ISOMETRIC:
+        device->state = TENDON_ACTIV5_STATE_ISOMETRIC;
+        break;
+    case TENDON_ACTIV5_MESSAGE_UNKNOWN:
+        device->state = TENDON_ACTIV5_STATE_STOP; /* the vendor's library does so */
+        break;
+    case TENDON_ACTIV5_MESSAGE_SN1:
+        keep(&device->sn1, message->text, message->text_length);
+        break;
+    case TENDON_ACTIV5_MESSAGE_SN2:
+        keep(&device->sn2, message->text, message->text_length);
+        break;
+    case TENDON_ACTIV5_MESSAGE_UUID1:
+        keep(&device->uuid1, message->text, message->text_length);
+        break;
+    case TENDON_ACTIV5_MESSAGE_UUID2:
+        keep(&device->uuid2, message->text, message->text_length);
+        break;
+    case TENDON_ACTIV5_MESSAGE_SERIAL_NUMBER:
+        keep(&device->serial_number, message->text, message->text_length);
+        break;
+    case TENDON_ACTIV5_MESSAGE_BATTERY:
+        device->battery = message->percent;
+        device->has_battery = true;
+        break;
+    default:
+        break;
+    }
+}
+
+/* A legacy device is ready with its first word; a new one when it has said who it is. */
+static bool becomes_initialized(tendon_activ5_device *device) {
+    bool serial = device->serial_number.known || device->sn1.known || device->sn2.known;
+    if (device->initialized || (device->uses_new_protocol && !(serial && device->uuid1.known && device->uuid2.known))) {
+        return false;
+    }
+    device->initialized = true;
+    return true;
+}
+
+static bool tell_squeeze(tendon_activ5_device *device, bool squeezed, uint64_t now) {
+    device->counters.squeezes += squeezed;
+    return tell(device, (tendon_activ5_event){.kind = TENDON_ACTIV5_EVENT_SQUEEZE, .on = squeezed}, now);
+}
+
+static void tell_squeezes(tendon_activ5_device *device, unsigned what, uint64_t now) {
+    bool goes_on = true;
+    if ((what & TENDON_ACTIV5_SQUEEZE_RELEASED) != 0) {
+        goes_on = tell_squeeze(device, false, now);
+    }
+    if (goes_on && (what & TENDON_ACTIV5_SQUEEZE_SQUEEZED) != 0) {
+        goes_on = tell_squeeze(device, true, now);
+    }
+    if (goes_on && (what & TENDON_ACTIV5_SQUEEZE_DEPRESSED) != 0) {
+        goes_on = tell_squeeze(device, false, now);
+    }
+    if (goes_on && (what & TENDON_ACTIV5_SQUEEZE_DOUBLE) != 0) {
+        device->counters.double_squeezes++;
+        (void)tell(device, (tendon_activ5_event){.kind = TENDON_ACTIV5_EVENT_DOUBLE_SQUEEZE}, now);
+    }
+}
+
+/* The type's own callback, if it has one. */
+static bool tell_value(tendon_activ5_device *device, const tendon_activ5_message *message, uint64_t now) {
+    static const uint8_t kinds[TENDON_ACTIV5_MESSAGE_TYPE_COUNT] = {
+        [TENDON_ACTIV5_MESSAGE_ISOMETRIC] = TENDON_ACTIV5_EVENT_ISOMETRIC,
+        [TENDON_ACTIV5_MESSAGE_IMU] = TENDON_ACTIV5_EVENT_IMU,
+        [TENDON_ACTIV5_MESSAGE_SN1] = TENDON_ACTIV5_EVENT_SERIAL_NUMBER,
+        [TENDON_ACTIV5_MESSAGE_SN2] = TENDON_ACTIV5_EVENT_SERIAL_NUMBER,
+        [TENDON_ACTIV5_MESSAGE_SERIAL_NUMBER] = TENDON_ACTIV5_EVENT_SERIAL_NUMBER,
+        [TENDON_ACTIV5_MESSAGE_BATTERY] = TENDON_ACTIV5_EVENT_BATTERY,
+    };
+    uint8_t kind = kinds[message->type];
+    return kind == 0 ||
+           tell(device, (tendon_activ5_event){.kind = (tendon_activ5_event_kind)kind, .message = message}, now);
+}
+
+static void took(tendon_activ5_device *device, tendon_activ5_characteristic which, tendon_status status,
+                 const tendon_activ5_message *message, uint64_t now) {
+    if (device->link != TENDON_ACTIV5_LINK_UP) {
+        return; /* ended by the program in a callback before */
+    }
+    if (status < 0) {
+        reject(device, which, status, now);
+        return;
+    }
+    device->counters.messages++;
+    update(device, message, now);
+    if (becomes_initialized(device) &&
+        !tell(device, (tendon_activ5_event){.kind = TENDON_ACTIV5_EVENT_INITIALIZED}, now)) {
+        return;
+    }
+    if (!tell(device, (tendon_activ5_event){.kind = TENDON_ACTIV5_EVENT_MESSAGE, .message = message}, now) ||
+        !tell_value(device, message, now)) {
+        return;
+    }
+    if (message->type == TENDON_ACTIV5_MESSAGE_ISOMETRIC) {
+        tell_squeezes(device,
+                      tendon_activ5_squeeze_sample(&device->squeeze, &device->options->squeeze, message->newtons, now),
+                      now);
+    }
+}
+
+static void on_text(void *context, tendon_status status, const tendon_activ5_message *message, uint64_t now) {
+    took(context, TENDON_ACTIV5_READ, status, message, now);
+}
+
+void tendon_activ5_device_value(tendon_activ5_device *device, tendon_activ5_characteristic which, const uint8_t *data,
+                                size_t length, uint64_t now) {
+    tendon_activ5_device_tick(device, now);
+    if (device->link != TENDON_ACTIV5_LINK_UP) {
+        device->counters.ignored++;
+        return;
+    }
+    device->counters.values++;
+    if (which == TENDON_ACTIV5_READ) {
+        tendon_activ5_deframer_feed(&device->deframer, data, length, now, on_text, device);
+        return;
+    }
+    if (which == TENDON_ACTIV5_OLD_FORCE && device->options->accept_f0f1 &&
+        (device->characteristics >> TENDON_ACTIV5_FORCE & 1u) == 0) {
+        which = TENDON_ACTIV5_FORCE;
+    }
+    tendon_activ5_message message;
+    tendon_status status = tendon_activ5_parse_value(which, data, length, &message);
+    took(device, which, status, &message, now);
+}
+
+/* ---- timers ---- */
+
+static uint64_t evergreen_deadline(const tendon_activ5_device *device) {
+    return device->evergreen ? device->evergreen_deadline : UINT64_MAX;
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
+}
+
+uint64_t tendon_activ5_device_deadline(const tendon_activ5_device *device) {
+    return earlier(evergreen_deadline(device), earlier(tendon_activ5_deframer_deadline(&device->deframer),
+                                                       tendon_activ5_squeeze_deadline(&device->squeeze)));
+}
+
+/* Stop, again: it restarts the device's 7 minutes. A period in which something else goes on is passed over. */
+static void evergreen(tendon_activ5_device *device, uint64_t due) {
+    device->evergreen_deadline = activ5_after(due, TENDON_ACTIV5_EVERGREEN_MS);
+    if (device->state == TENDON_ACTIV5_STATE_STOP || device->state == TENDON_ACTIV5_STATE_CONNECTED) {
+        (void)tendon_activ5_device_send(device, TENDON_ACTIV5_STOP, due);
+    }
+}
+
+void tendon_activ5_device_tick(tendon_activ5_device *device, uint64_t now) {
+    uint64_t due;
+    while ((due = tendon_activ5_device_deadline(device)) <= now && due != UINT64_MAX) {
+        if (tendon_activ5_deframer_deadline(&device->deframer) == due) {
+            tendon_activ5_deframer_tick(&device->deframer, due, on_text, device);
+        } else if (tendon_activ5_squeeze_deadline(&device->squeeze) == due) {
+            tell_squeezes(device, tendon_activ5_squeeze_tick(&device->squeeze, &device->options->squeeze, due), due);
+        } else if ((now - due) / TENDON_ACTIV5_EVERGREEN_MS > EVERGREEN_LATE_MAX) {
+            device->evergreen_deadline = now - (now - due) % TENDON_ACTIV5_EVERGREEN_MS;
+        } else {
+            evergreen(device, due);
+        }
+    }
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+/* What the program asks of a device. */
+#include "device.h"
+
+const char *tendon_activ5_request_name(tendon_activ5_request_kind kind) {
+    static const char names[][12] = {"scan_start", "scan_stop",   "connect", "disconnect", "discover",
+                                     "subscribe",  "unsubscribe", "read",    "write"};
+    return names[(unsigned)kind < sizeof names / sizeof names[0] ? kind : 0];
+}
+
+const char *tendon_activ5_event_name(tendon_activ5_event_kind kind) {
+    static const char names[TENDON_ACTIV5_EVENT_COUNT][24] = {
+        "searchCompleted",
+        "deviceFound",
+        "didChangeBluetoothState",
+        "bluetoothIsSwitchedOff",
+        "deviceConnected",
+        "didFailToConnect",
+        "deviceDisconnected",
+        "deviceInitialized",
+        "didReceiveMessage",
+        "didReceiveIsometric",
+        "didReceiveIMUData",
+        "didReceiveSerialNumber",
+        "didReceiveBattery",
+        "squeezeStateChanged",
+        "didDetectDoubleSqueeze",
+        "error",
+        "done",
+    };
+    return names[(unsigned)kind < TENDON_ACTIV5_EVENT_COUNT ? kind : TENDON_ACTIV5_EVENT_ERROR];
+}
+
+/* ---- requests ---- */
+
+static tendon_status request_value(tendon_activ5_device *device, tendon_activ5_request_kind kind,
+                                   tendon_activ5_characteristic which, const uint8_t *value, size_t length,
+                                   uint64_t now) {
+    tendon_activ5_request request = {
+        .kind = kind, .device = device, .characteristic = which, .value = value, .length = length};
+    if (device->on_request == NULL) {
+        return TENDON_ERROR_DISCONNECTED;
+    }
+    tendon_status status = device->on_request(device->request_context, &request, now);
+    return status < 0 ? status : TENDON_OK;
+}
+
+tendon_status activ5_request(tendon_activ5_device *device, tendon_activ5_request_kind kind,
+                             tendon_activ5_characteristic which, uint64_t now) {
+    return request_value(device, kind, which, NULL, 0, now);
+}
+
+static tendon_status write_text(tendon_activ5_device *device, const char *text, size_t length, uint64_t now) {
+    uint8_t framed[TENDON_ACTIV5_SEND_MAX + 2];
+    if (!tendon_activ5_device_has(device, TENDON_ACTIV5_WRITE)) {
+        return TENDON_ACTIV5_ERROR_NOT_READY;
+    }
+    tendon_status size = tendon_activ5_encode_text(text, length, device->options->terminator, framed, sizeof framed);
+    return size < 0
+               ? size
+               : request_value(device, TENDON_ACTIV5_REQUEST_WRITE, TENDON_ACTIV5_WRITE, framed, (size_t)size, now);
+}
+
+static tendon_status write_command(tendon_activ5_device *device, tendon_activ5_command command, uint64_t now) {
+    const char *text = tendon_activ5_command_text(command);
+    size_t length = 0;
+    while (text[length] != '\0') {
+        length++;
+    }
+    return write_text(device, text, length, now);
+}
+
+tendon_status activ5_handshake(tendon_activ5_device *device, uint64_t now) {
+    tendon_status status = write_command(device, TENDON_ACTIV5_DO_HANDSHAKE, now);
+    if (status == TENDON_OK && !tendon_activ5_device_has(device, TENDON_ACTIV5_UUID1) &&
+        !tendon_activ5_device_has(device, TENDON_ACTIV5_UUID2)) {
+        (void)write_command(device, TENDON_ACTIV5_ASK_UUID1, now);
+        (void)write_command(device, TENDON_ACTIV5_ASK_UUID2, now);
+    }
+    if (status == TENDON_OK && !tendon_activ5_device_has(device, TENDON_ACTIV5_SERIAL_NUMBER)) {
+        (void)write_command(device, TENDON_ACTIV5_ASK_SN1, now);
+        (void)write_command(device, TENDON_ACTIV5_ASK_SN2, now);
+    }
+    return status;
+}
+
+/* ---- link ---- */
+
+tendon_status tendon_activ5_device_connect(tendon_activ5_device *device, uint64_t now) {
+    if (device->link != TENDON_ACTIV5_LINK_NONE) {
+        return TENDON_ERROR_WRONG_STATE;
+    }
+    device->state = TENDON_ACTIV5_STATE_CONNECTING;
+    device->link = TENDON_ACTIV5_LINK_CONNECTING;
+    device->forget = false;
+    tendon_status status =
+        activ5_request(device, TENDON_ACTIV5_REQUEST_CONNECT, TENDON_ACTIV5_CHARACTERISTIC_UNKNOWN, now);
+    if (status < 0) {
+        device->state = TENDON_ACTIV5_STATE_DISCONNECTED;
+        device->link = TENDON_ACTIV5_LINK_NONE;
+    }
+    return status;
+}
+
+tendon_status tendon_activ5_device_disconnect(tendon_activ5_device *device, uint64_t now) {
+    if (device->link == TENDON_ACTIV5_LINK_NONE) {
+        return TENDON_ERROR_WRONG_STATE;
+    }
+    device->should_reconnect = false;
+    if (device->link == TENDON_ACTIV5_LINK_CLOSING) {
+        return TENDON_OK;
+    }
+    activ5_drop_connection(device);
+    device->link = TENDON_ACTIV5_LINK_CLOSING;
+    return activ5_request(device, TENDON_ACTIV5_REQUEST_DISCONNECT, TENDON_ACTIV5_CHARACTERISTIC_UNKNOWN, now);
+}
+
+/* ---- commands ---- */
+
+tendon_status tendon_activ5_device_send(tendon_activ5_device *device, tendon_activ5_command command, uint64_t now) {
+    if ((unsigned)command >= TENDON_ACTIV5_COMMAND_COUNT) {
+        return TENDON_ERROR_INVALID_ARGUMENT;
+    }
+    tendon_activ5_characteristic read = tendon_activ5_command_read(command);
+    if (read != TENDON_ACTIV5_CHARACTERISTIC_UNKNOWN) {
+        return tendon_activ5_device_has(device, read) ? activ5_request(device, TENDON_ACTIV5_REQUEST_READ, read, now)
+                                                      : TENDON_ACTIV5_ERROR_NOT_READY;
+    }
+    if (command == TENDON_ACTIV5_DO_HANDSHAKE) {
+        return activ5_handshake(device, now);
+    }
+    tendon_status status = write_command(device, command, now);
+    if (status == TENDON_OK && command == TENDON_ACTIV5_STOP) {
+        device->state = TENDON_ACTIV5_STATE_STOP;
+    }
+    return status;
+}
+
+tendon_status tendon_activ5_device_send_text(tendon_activ5_device *device, const char *text, size_t length,
+                                             uint64_t now) {
+    return write_text(device, text, length, now);
+}
+
+/* The force's notifications on or off. UNKNOWN characteristic: there is none. */
+static tendon_status force(tendon_activ5_device *device, tendon_activ5_request_kind kind, uint64_t now) {
+    bool newer = (device->characteristics >> TENDON_ACTIV5_FORCE & 1u) != 0;
+    return activ5_request(device, kind, newer ? TENDON_ACTIV5_FORCE : TENDON_ACTIV5_OLD_FORCE, now);
+}
+
+tendon_status tendon_activ5_device_start_isometric(tendon_activ5_device *device, uint64_t now) {
+    if (tendon_activ5_device_has(device, TENDON_ACTIV5_FORCE)) {
+        return force(device, TENDON_ACTIV5_REQUEST_SUBSCRIBE, now);
+    }
+    return write_command(device, TENDON_ACTIV5_START_ISOMETRIC, now);
+}
+
+tendon_status tendon_activ5_device_stop(tendon_activ5_device *device, uint64_t now) {
+    if (!tendon_activ5_device_has(device, TENDON_ACTIV5_FORCE)) {
+        return tendon_activ5_device_send(device, TENDON_ACTIV5_STOP, now);
+    }
+    tendon_status status = force(device, TENDON_ACTIV5_REQUEST_UNSUBSCRIBE, now);
+    if (status == TENDON_OK) {
+        device->state = TENDON_ACTIV5_STATE_STOP;
+    }
+    return status;
+}
+
+tendon_status tendon_activ5_device_tare(tendon_activ5_device *device, uint64_t now) {
+    return write_command(device, TENDON_ACTIV5_TARE, now);
+}
+
+static tendon_status imu(tendon_activ5_device *device, tendon_activ5_request_kind kind, uint64_t now) {
+    return tendon_activ5_device_has(device, TENDON_ACTIV5_IMU) ? activ5_request(device, kind, TENDON_ACTIV5_IMU, now)
+                                                               : TENDON_ACTIV5_ERROR_IMU_UNSUPPORTED;
+}
+
+tendon_status tendon_activ5_device_start_imu(tendon_activ5_device *device, uint64_t now) {
+    return imu(device, TENDON_ACTIV5_REQUEST_SUBSCRIBE, now);
+}
+
+tendon_status tendon_activ5_device_stop_imu(tendon_activ5_device *device, uint64_t now) {
+    return imu(device, TENDON_ACTIV5_REQUEST_UNSUBSCRIBE, now);
+}
+
+tendon_status tendon_activ5_device_set_sample_rate(tendon_activ5_device *device, int64_t rate, uint64_t now) {
+    uint8_t value[2];
+    if (!tendon_activ5_device_has(device, TENDON_ACTIV5_SAMPLE_RATE)) {
+        return TENDON_ACTIV5_ERROR_UNSUPPORTED;
+    }
+    tendon_status status = tendon_activ5_encode_sample_rate(rate, value);
+    return status < 0 ? status
+                      : request_value(device, TENDON_ACTIV5_REQUEST_WRITE, TENDON_ACTIV5_SAMPLE_RATE, value,
+                                      sizeof value, now);
+}
+
+void tendon_activ5_device_set_evergreen(tendon_activ5_device *device, bool on, uint64_t now) {
+    device->evergreen = on;
+    device->evergreen_deadline = activ5_after(now, TENDON_ACTIV5_EVERGREEN_MS);
+}
+
+/* ---- what is known ---- */
+
+tendon_status tendon_activ5_device_get_battery(tendon_activ5_device *device, uint64_t now) {
+    if (device->has_battery) {
+        return device->battery;
+    }
+    if (tendon_activ5_device_has(device, TENDON_ACTIV5_BATTERY)) {
+        (void)activ5_request(device, TENDON_ACTIV5_REQUEST_READ, TENDON_ACTIV5_BATTERY, now);
+    }
+    return TENDON_ACTIV5_ERROR_BATTERY_LEVEL_NOT_READABLE;
+}
+
+tendon_status tendon_activ5_device_get_serial_number(const tendon_activ5_device *device) {
+    if (device->serial_number.known) {
+        return device->serial_number.length;
+    }
+    return tendon_activ5_device_has(device, TENDON_ACTIV5_SERIAL_NUMBER) ? TENDON_ACTIV5_ERROR_NOT_READY : 0;
+}
+
+tendon_status tendon_activ5_device_get_uuid(const tendon_activ5_device *device, uint8_t *out, size_t size) {
+    if (!device->uuid1.known || !device->uuid2.known) {
+        return TENDON_ACTIV5_ERROR_NOT_READY;
+    }
+    return tendon_activ5_join_uuid(device->uuid1.bytes, device->uuid1.length, device->uuid2.bytes, device->uuid2.length,
+                                   out, size);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TENDON_CSOURCES_ACTIV5_INTERNAL_H
+#define TENDON_CSOURCES_ACTIV5_INTERNAL_H
+
+#include "tendon/devices/activ5_codec.h"
+
+#include <stddef.h>
+#include <string.h>
+
+/* All but the text, which nobody reads beyond its length: clearing it would cost more than decoding a force. */
+static inline void activ5_clear(tendon_activ5_message *message) {
+    memset(message, 0, offsetof(tendon_activ5_message, text));
+}
+
+/* Sets the text by the type that is set already: the second id part without its NULs. */
+void activ5_put_text(tendon_activ5_message *out, const uint8_t *text, size_t length);
+
+#endif

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+#include "tendon/devices/activ5_manager.h"
+
+#include <string.h>
+
+/* More turns than this in one tick: the clock jumped, and the order of what was missed matters no more. */
+enum { TURNS_MAX = 4096 };
+
+/* ---- telling ---- */
+
+static void tell_off(tendon_activ5_manager *manager, uint64_t now) {
+    const tendon_activ5_event event = {.kind = TENDON_ACTIV5_EVENT_BLUETOOTH_OFF};
+    manager->telling = true;
+    manager->on_event(manager->context, &event, now);
+    manager->telling = false;
+    manager->tell_off = false; /* a scan asked for by that very handler gets no second answer */
+}
+
+/* A handler may scan while the adapter is off; it is never called from within itself. */
+static void tell(tendon_activ5_manager *manager, const tendon_activ5_event *event, uint64_t now) {
+    bool outer = manager->telling;
+    manager->telling = true;
+    manager->on_event(manager->context, event, now);
+    manager->telling = outer;
+    if (!outer && manager->tell_off) {
+        tell_off(manager, now);
+    }
+}
+
+static void tell_kind(tendon_activ5_manager *manager, tendon_activ5_event_kind kind, bool on, uint64_t now) {
+    tell(manager, &(tendon_activ5_event){.kind = kind, .on = on}, now);
+}
+
+static tendon_status request(tendon_activ5_manager *manager, tendon_activ5_request_kind kind, uint64_t now) {
+    const tendon_activ5_request asked = {.kind = kind};
+    return manager->on_request(manager->context, &asked, now);
+}
+
+/* ---- the list ---- */
+
+static bool has_name(const tendon_activ5_device *device, const char *name, size_t length) {
+    return device->name_length == length && memcmp(device->name, name, length) == 0;
+}
+
+tendon_activ5_device *tendon_activ5_manager_find(const tendon_activ5_manager *manager, const char *name,
+                                                 size_t length) {
+    for (size_t i = 0; i < manager->capacity; i++) {
+        if (manager->devices[i].listed && has_name(&manager->devices[i], name, length)) {
+            return &manager->devices[i];
+        }
+    }
+    return NULL;
+}
+
+static void nobody_wanted(tendon_activ5_manager *manager) {
+    for (size_t i = 0; i < manager->capacity; i++) {
+        manager->devices[i].wanted = false;
+    }
+}
+
+/* What a device tells goes through here: the manager keeps its list by it. */
+static void on_device_event(void *context, const tendon_activ5_event *event, uint64_t now) {
+    tendon_activ5_manager *manager = context;
+    tendon_activ5_device *device = event->device;
+    bool lost = false;
+    if (event->kind == TENDON_ACTIV5_EVENT_SQUEEZE) {
+        manager->squeezed = event->on;
+    } else if (event->kind == TENDON_ACTIV5_EVENT_DISCONNECTED) {
+        lost = device->should_reconnect && !device->forget && manager->powered;
+        device->listed = device->listed && !lost && !device->forget && manager->powered;
+        device->wanted = lost && manager->options.reconnect == TENDON_ACTIV5_RECONNECT_AUTOMATICALLY;
+    } else if (event->kind == TENDON_ACTIV5_EVENT_CONNECT_FAILED && device->forget) {
+        device->listed = false;
+    }
+    tell(manager, event, now);
+    if (lost) {
+        (void)tendon_activ5_manager_scan(manager, now);
+    }
+}
+
+void tendon_activ5_manager_init(tendon_activ5_manager *manager, tendon_activ5_device *devices, size_t capacity,
+                                tendon_activ5_on_event on_event, tendon_activ5_on_request on_request, void *context) {
+    memset(manager, 0, sizeof *manager);
+    manager->options = tendon_activ5_options_defaults();
+    manager->devices = devices;
+    manager->capacity = capacity;
+    manager->on_event = on_event;
+    manager->on_request = on_request;
+    manager->context = context;
+    manager->powered = true;
+    for (size_t i = 0; i < capacity; i++) {
+        tendon_activ5_device_init(&devices[i], &manager->options, on_device_event, manager, on_request, context);
+    }
+}
+
+/* ---- scanning ---- */
+
+tendon_status tendon_activ5_manager_scan(tendon_activ5_manager *manager, uint64_t now) {
+    if (!manager->powered) {
+        if (manager->telling) {
+            manager->tell_off = true;
+        } else {
+            tell_off(manager, now);
+        }
+        return TENDON_RADIO_ERROR_ADAPTER_DOWN;
+    }
+    uint64_t span = manager->options.search_timeout_ms;
+    manager->scanning = true;
+    manager->scan_deadline = span < UINT64_MAX - now ? now + span : UINT64_MAX;
+    tendon_status status = request(manager, TENDON_ACTIV5_REQUEST_SCAN_START, now);
+    if (status < 0) {
+        manager->scanning = false;
+        nobody_wanted(manager);
+    }
+    return status < 0 ? status : TENDON_OK;
+}
+
+static void end_scan(tendon_activ5_manager *manager, uint64_t now) {
+    manager->scanning = false;
+    nobody_wanted(manager);
+    (void)request(manager, TENDON_ACTIV5_REQUEST_SCAN_STOP, now);
+}
+
+void tendon_activ5_manager_stop_scanning(tendon_activ5_manager *manager, uint64_t now) {
+    if (manager->scanning) {
+        end_scan(manager, now);
+    }
+}
+
+bool tendon_activ5_manager_matches(const tendon_activ5_manager *manager, const uint8_t *data, size_t length) {
+    for (size_t i = 0; i < manager->options.service_count && i < TENDON_ACTIV5_SERVICES_MAX; i++) {
+        if (tendon_ad_has_uuid(data, length, &manager->options.services[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static tendon_activ5_device *place_for(tendon_activ5_manager *manager, const char *name, size_t length) {
+    tendon_activ5_device *free_place = NULL;
+    for (size_t i = 0; i < manager->capacity; i++) {
+        tendon_activ5_device *device = &manager->devices[i];
+        bool used = device->listed || device->wanted || device->link != TENDON_ACTIV5_LINK_NONE;
+        if (used && has_name(device, name, length)) {
+            return device;
+        }
+        if (!used && free_place == NULL) {
+            free_place = device;
+        }
+    }
+    return free_place;
+}
+
+tendon_activ5_device *tendon_activ5_manager_advertised(tendon_activ5_manager *manager, const char *name, size_t length,
+                                                       const tendon_address *peer, double rssi, uint64_t now) {
+    if (!manager->scanning || length == 0) {
+        return NULL;
+    }
+    tendon_activ5_device *device = length <= TENDON_ACTIV5_NAME_SIZE ? place_for(manager, name, length) : NULL;
+    if (device == NULL) {
+        manager->left_out++;
+        return NULL;
+    }
+    bool wanted = device->wanted;
+    if (device->link == TENDON_ACTIV5_LINK_NONE) { /* a new entry, in place of an old one too */
+        tendon_activ5_device_init(device, &manager->options, on_device_event, manager, manager->on_request,
+                                  manager->context);
+        memcpy(device->name, name, length);
+        device->name_length = (uint8_t)length;
+        if (peer != NULL) {
+            device->peer = *peer;
+        }
+    }
+    device->listed = true;
+    device->rssi = rssi;
+    tell(manager, &(tendon_activ5_event){.kind = TENDON_ACTIV5_EVENT_DEVICE_FOUND, .device = device}, now);
+    if (wanted && device->listed && device->link == TENDON_ACTIV5_LINK_NONE) {
+        (void)tendon_activ5_device_connect(device, now);
+    }
+    return device;
+}
+
+/* ---- all devices ---- */
+
+void tendon_activ5_manager_disconnect_all(tendon_activ5_manager *manager, uint64_t now) {
+    nobody_wanted(manager);
+    for (size_t i = 0; i < manager->capacity; i++) {
+        tendon_activ5_device *device = &manager->devices[i];
+        device->forget = device->link != TENDON_ACTIV5_LINK_NONE;
+        device->listed = device->listed && device->forget;
+        if (device->forget) {
+            (void)tendon_activ5_device_disconnect(device, now);
+        }
+    }
+}
+
+void tendon_activ5_manager_bluetooth(tendon_activ5_manager *manager, bool on, uint64_t now) {
+    manager->powered = on;
+    tell_kind(manager, TENDON_ACTIV5_EVENT_BLUETOOTH_STATE, on, now);
+    if (on) {
+        return;
+    }
+    manager->scanning = false;
+    nobody_wanted(manager);
+    for (size_t i = 0; i < manager->capacity; i++) {
+        tendon_activ5_device *device = &manager->devices[i];
+        if (device->link == TENDON_ACTIV5_LINK_CONNECTING) {
+            device->state = TENDON_ACTIV5_STATE_DISCONNECTED; /* the attempt's own end is still to come */
+        } else if (device->link != TENDON_ACTIV5_LINK_NONE) {
+            tendon_activ5_device_link_down(device, TENDON_RADIO_ERROR_ADAPTER_DOWN, now);
+        }
+    }
+}
+
+tendon_activ5_connection_state tendon_activ5_manager_connection_state(const tendon_activ5_manager *manager) {
+    if (manager->scanning) {
+        return TENDON_ACTIV5_MANAGER_SEARCHING;
+    }
+    for (size_t i = 0; i < manager->capacity; i++) {
+        if (tendon_activ5_device_connected(&manager->devices[i])) {
+            return TENDON_ACTIV5_MANAGER_CONNECTED;
+        }
+    }
+    return TENDON_ACTIV5_MANAGER_DISCONNECTED;
+}
+
+/* ---- time ---- */
+
+uint64_t tendon_activ5_manager_deadline(const tendon_activ5_manager *manager) {
+    uint64_t deadline = manager->scanning ? manager->scan_deadline : UINT64_MAX;
+    for (size_t i = 0; i < manager->capacity; i++) {
+        uint64_t due = tendon_activ5_device_deadline(&manager->devices[i]);
+        deadline = due < deadline ? due : deadline;
+    }
+    return deadline;
+}
+
+/* What is due at @p now, the scan first. */
+static void strike(tendon_activ5_manager *manager, uint64_t now) {
+    if (manager->scanning && manager->scan_deadline <= now) {
+        end_scan(manager, now);
+        tell_kind(manager, TENDON_ACTIV5_EVENT_SEARCH_COMPLETED, false, now);
+    }
+    for (size_t i = 0; i < manager->capacity; i++) {
+        tendon_activ5_device_tick(&manager->devices[i], now);
+    }
+}
+
+void tendon_activ5_manager_tick(tendon_activ5_manager *manager, uint64_t now) {
+    for (unsigned turn = 0; turn < TURNS_MAX; turn++) {
+        uint64_t due = tendon_activ5_manager_deadline(manager);
+        if (due > now || due == UINT64_MAX) {
+            return;
+        }
+        strike(manager, due);
+    }
+    strike(manager, now);
+}

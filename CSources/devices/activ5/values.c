@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* Binary and string characteristics, conversions. */
+#include "internal.h"
+
+enum { PERCENT_MAX = 100 };
+
+/* Both sensors count to 4095: 1 g, 250 degrees a second. */
+static const double full_scale = 4095.0;
+
+static const double pi = 3.14159265358979323846;
+
+/* ---- conversions ---- */
+
+double tendon_activ5_to_g(double raw) {
+    return raw / full_scale;
+}
+
+double tendon_activ5_to_rad_per_s(double raw) {
+    return ((raw * (250.0 / full_scale)) * pi) / 180.0;
+}
+
+double tendon_activ5_to_s(double ticks) {
+    return ((ticks * 30.5) / 1000000.0) / 2.0;
+}
+
+/* A conversion that is out of range is undefined in C, so the range is checked first. */
+static int64_t truncated(double value) {
+    if (value != value) {
+        return 0;
+    }
+    if (value >= 9223372036854775808.0) {
+        return INT64_MAX;
+    }
+    return value <= -9223372036854775808.0 ? INT64_MIN : (int64_t)value;
+}
+
+int64_t tendon_activ5_from_g(double g) {
+    return truncated(g * full_scale);
+}
+
+int64_t tendon_activ5_from_rad_per_s(double rad_per_s) {
+    return truncated(rad_per_s / ((250.0 / full_scale) * (pi / 180.0)));
+}
+
+int64_t tendon_activ5_from_s(double seconds) {
+    return truncated(((seconds / 30.5) * 1000000.0) * 2.0);
+}
+
+double tendon_activ5_to_newtons(double raw) {
+    return raw * 0.27156315909;
+}
+
+double tendon_activ5_to_newtons_legacy(double raw) {
+    return raw * 1.08625263633;
+}
+
+float tendon_activ5_to_lbf(double raw) {
+    return (float)raw * 0.0610498269896194f;
+}
+
+float tendon_activ5_to_lbf_legacy(double raw) {
+    return (float)raw * 0.24419930795f;
+}
+
+tendon_activ5_imu tendon_activ5_scaled(const tendon_activ5_imu *imu) {
+    tendon_activ5_imu scaled = *imu;
+    for (int i = 0; i < 3; i++) {
+        scaled.gyro[i] = imu->gyro[i] * 1.15;
+    }
+    return scaled;
+}
+
+/* ---- characteristics ---- */
+
+static tendon_status force(tendon_reader *reader, tendon_activ5_message *out) {
+    int16_t raw = tendon_read_i16le(reader);
+    if (!tendon_reader_ok(reader)) {
+        return TENDON_ACTIV5_ERROR_SHORT;
+    }
+    out->type = TENDON_ACTIV5_MESSAGE_ISOMETRIC;
+    out->raw = raw;
+    out->newtons = tendon_activ5_to_newtons(raw);
+    return TENDON_OK;
+}
+
+static tendon_status motion(tendon_reader *reader, tendon_activ5_message *out) {
+    tendon_activ5_imu imu;
+    for (int i = 0; i < 3; i++) {
+        imu.raw_acceleration[i] = tendon_read_i16le(reader);
+        imu.acceleration[i] = tendon_activ5_to_g(imu.raw_acceleration[i]);
+    }
+    for (int i = 0; i < 3; i++) {
+        imu.raw_gyro[i] = tendon_read_i16le(reader);
+        imu.gyro[i] = tendon_activ5_to_rad_per_s(imu.raw_gyro[i]);
+    }
+    uint32_t ticks = tendon_read_u32le(reader);
+    imu.ticks = (int32_t)(ticks < 0x80000000u ? (int64_t)ticks : (int64_t)ticks - 0x100000000);
+    imu.timestamp = tendon_activ5_to_s(imu.ticks);
+    if (!tendon_reader_ok(reader)) {
+        return TENDON_ACTIV5_ERROR_SHORT;
+    }
+    out->type = TENDON_ACTIV5_MESSAGE_IMU;
+    out->imu = imu;
+    return TENDON_OK;
+}
+
+static tendon_status timestamp(tendon_reader *reader, tendon_activ5_message *out) {
+    uint32_t ticks = tendon_read_u32le(reader);
+    if (!tendon_reader_ok(reader)) {
+        return TENDON_ACTIV5_ERROR_SHORT;
+    }
+    out->type = TENDON_ACTIV5_MESSAGE_TIMESTAMP;
+    out->ticks = ticks;
+    out->seconds = tendon_activ5_to_s(ticks);
+    return TENDON_OK;
+}
+
+static tendon_status battery(tendon_reader *reader, tendon_activ5_message *out) {
+    uint8_t percent = tendon_read_u8(reader);
+    if (!tendon_reader_ok(reader)) {
+        return TENDON_ACTIV5_ERROR_SHORT;
+    }
+    if (tendon_reader_remaining(reader) > 0) {
+        return TENDON_ACTIV5_ERROR_LENGTH;
+    }
+    if (percent > PERCENT_MAX) {
+        return TENDON_ACTIV5_ERROR_RANGE;
+    }
+    out->type = TENDON_ACTIV5_MESSAGE_BATTERY;
+    out->percent = percent;
+    return TENDON_OK;
+}
+
+static tendon_status string(tendon_activ5_message_type type, const uint8_t *data, size_t length,
+                            tendon_activ5_message *out) {
+    if (length > TENDON_ACTIV5_TEXT_MAX) {
+        return TENDON_ACTIV5_ERROR_OVERFLOW;
+    }
+    if (!tendon_activ5_is_utf8(data, length)) {
+        return TENDON_ACTIV5_ERROR_BAD_ENCODING;
+    }
+    out->type = type;
+    activ5_put_text(out, data, length);
+    return TENDON_OK;
+}
+
+tendon_status tendon_activ5_parse_value(tendon_activ5_characteristic which, const uint8_t *data, size_t length,
+                                        tendon_activ5_message *out) {
+    activ5_clear(out);
+    tendon_reader reader = tendon_reader_make(data, length);
+    switch (which) {
+    case TENDON_ACTIV5_FORCE:
+        return force(&reader, out);
+    case TENDON_ACTIV5_IMU:
+        return motion(&reader, out);
+    case TENDON_ACTIV5_TIMESTAMP:
+        return timestamp(&reader, out);
+    case TENDON_ACTIV5_BATTERY:
+        return battery(&reader, out);
+    case TENDON_ACTIV5_UUID1:
+        return string(TENDON_ACTIV5_MESSAGE_UUID1, data, length, out);
+    case TENDON_ACTIV5_UUID2:
+        return string(TENDON_ACTIV5_MESSAGE_UUID2, data, length, out);
+    case TENDON_ACTIV5_SERIAL_NUMBER:
+        return string(TENDON_ACTIV5_MESSAGE_SERIAL_NUMBER, data, length, out);
+    default:
+        return TENDON_OK;
+    }
+}
+
+tendon_status tendon_activ5_join_uuid(const uint8_t *id1, size_t length1, const uint8_t *id2, size_t length2,
+                                      uint8_t *out, size_t size) {
+    tendon_writer writer = tendon_writer_make(out, size);
+    tendon_write_bytes(&writer, id1, length1);
+    for (size_t i = 0; i < length2; i++) {
+        if (id2[i] != 0) {
+            tendon_write_u8(&writer, id2[i]);
+        }
+    }
+    return tendon_writer_result(&writer);
+}
