@@ -10,6 +10,7 @@
 #include "tendon/simulate/bose.h"
 #include "tendon/simulate/device.h"
 #include "tendon/simulate/fault.h"
+#include "tendon/simulate/feelspace.h"
 #include "tendon/simulate/pairing.h"
 #include "tendon/simulate/scenario.h"
 

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Simulated feelSpace naviBelt: a GATT server that obeys
+ * docs/protocols/feelspace.md, of either generation. It builds its bytes from
+ * the tables of that document, not with the codec of the client, so that a
+ * shared misreading shows.
+ *
+ * It has its own will: it asks to be kept alive and hangs up when nobody
+ * answers, it ignores in silence what a belt ignores (and counts it), refuses
+ * commands of a wrong length, and serves one central at a time. What it was
+ * sent is kept, so are the channels and with them the motors' state, for those
+ * who want to know whether a person would have felt it.
+ */
+#ifndef TENDON_SIMULATE_FEELSPACE_H
+#define TENDON_SIMULATE_FEELSPACE_H
+
+#include "tendon/simulate/device.h"
+#include "tendon/simulate/scenario.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TENDON_SIMULATED_FEELSPACE_ATTRIBUTES 48
+#define TENDON_SIMULATED_FEELSPACE_CHANNELS 6
+#define TENDON_SIMULATED_FEELSPACE_MOTORS 16
+#define TENDON_SIMULATED_FEELSPACE_RECORDS 64
+#define TENDON_SIMULATED_FEELSPACE_QUEUE 24
+#define TENDON_SIMULATED_FEELSPACE_ERRORS 8
+
+/** What tells the generations apart on the air, see 1.1 of the document. */
+typedef enum tendon_simulated_feelspace_generation {
+    TENDON_FEELSPACE_GENERATION_COMMERCIAL = 1, /**< advertises the 128-bit UUID; firmware 43 and later */
+    TENDON_FEELSPACE_GENERATION_NEWER = 2       /**< advertises FE51; firmware 4, variant 4 */
+} tendon_simulated_feelspace_generation;
+
+typedef struct tendon_simulated_feelspace_options {
+    uint8_t generation;          /**< 0: commercial */
+    uint16_t firmware;           /**< 0: 52, or 4 of the newer generation */
+    uint8_t variant;             /**< newer generation only; 0: 4 */
+    uint16_t keep_alive_ms;      /**< 0: 1000 */
+    uint16_t patience_ms;        /**< unanswered keep-alive after which it hangs up; 0: 5000 */
+    uint16_t battery_level;      /**< % x 256; 0: 80 % */
+    bool pairing_required;       /**< all belt characteristics ask for encryption */
+    bool without_debug;          /**< no service FE53 */
+    bool unpatched;              /**< the app front range needs the newer generation's patch */
+    bool flat_out;               /**< an orientation whenever the link takes one; heading one degree on each */
+    uint64_t notification_limit; /**< orientations after which they stop; 0: no limit */
+    const char *name;            /**< advertised in the scan response only; NULL: "naviGuertel SIM" */
+} tendon_simulated_feelspace_options;
+
+typedef enum tendon_simulated_feelspace_outcome {
+    TENDON_FEELSPACE_TAKEN = 0,
+    TENDON_FEELSPACE_IGNORED_MODE,    /**< not in this mode: in silence */
+    TENDON_FEELSPACE_IGNORED_VALUE,   /**< a field out of range, or an unknown command: in silence */
+    TENDON_FEELSPACE_IGNORED_UNKNOWN, /**< no such parameter, or not in this firmware: in silence */
+    TENDON_FEELSPACE_REFUSED_LENGTH,  /**< Invalid Attribute Value Length */
+    TENDON_FEELSPACE_IGNORED_FAULT    /**< told to be silent */
+} tendon_simulated_feelspace_outcome;
+
+/** "taken", "wrong_mode", "bad_value", "unknown", "bad_length", "silent". Static storage. */
+const char *tendon_simulated_feelspace_outcome_name(uint8_t outcome);
+
+/** A write that arrived. */
+typedef struct tendon_simulated_feelspace_record {
+    uint64_t at;             /**< monotonic ms */
+    uint16_t characteristic; /**< 0xFE03 ... */
+    uint8_t outcome;         /**< tendon_simulated_feelspace_outcome */
+    uint8_t length;          /**< of the write; the first 20 bytes are kept */
+    uint8_t bytes[20];
+} tendon_simulated_feelspace_record;
+
+/** A vibration channel as last configured. */
+typedef struct tendon_simulated_feelspace_channel {
+    bool active, exclusive, pulses; /**< pulses: configured by a pulse command */
+    uint8_t pattern, intensity;     /**< intensity 0 to 100; 0xAA: the belt's default */
+    uint8_t orientation_type;
+    uint16_t orientation;
+    int16_t iterations; /**< -1: for ever */
+    uint16_t period_ms, on_ms, pulse_period_ms;
+    uint8_t pulse_count;
+    uint64_t started; /**< monotonic ms; the start position is taken off */
+} tendon_simulated_feelspace_channel;
+
+/** What a belt stores, or keeps until power-off. */
+typedef struct tendon_simulated_feelspace_settings {
+    uint8_t intensity, accuracy, buzzer, pairing;
+    uint16_t heading_offset, orientation_period_ms;
+    uint8_t front_range[7];
+} tendon_simulated_feelspace_settings;
+
+typedef struct tendon_simulated_feelspace_counters {
+    uint64_t orientations; /**< that the link took */
+    uint64_t raw_samples;  /**< raw sensor notifications that the link took */
+    uint64_t notifications;
+    uint64_t notifications_lost; /**< the queue was full */
+    uint64_t malformed;          /**< of these, malformed on demand */
+    uint64_t blocked;            /**< held back because the link was full (sent later, not lost) */
+    uint64_t keep_alives, answers;
+    uint64_t hung_up; /**< links that it ended */
+    uint64_t writes, taken, ignored, refused_writes;
+    uint64_t vibrations, signals; /**< of these taken */
+} tendon_simulated_feelspace_counters;
+
+typedef struct tendon_simulated_feelspace_outgoing {
+    uint8_t characteristic, length; /**< index into handles */
+    uint8_t bytes[20];
+} tendon_simulated_feelspace_outgoing;
+
+/** Malformed notifications on demand, in place of well-formed ones. */
+typedef enum tendon_simulated_feelspace_malformation {
+    TENDON_FEELSPACE_MALFORM_EMPTY = 0,
+    TENDON_FEELSPACE_MALFORM_CUT, /**< the last needed byte is missing */
+    TENDON_FEELSPACE_MALFORM_BAD_VALUE,
+    TENDON_FEELSPACE_MALFORM_GARBAGE,
+    TENDON_FEELSPACE_MALFORM_COUNT
+} tendon_simulated_feelspace_malformation;
+
+typedef enum tendon_simulated_feelspace_press {
+    TENDON_FEELSPACE_PRESS_SHORT = 0,
+    TENDON_FEELSPACE_PRESS_LONG,
+    TENDON_FEELSPACE_PRESS_DOUBLE
+} tendon_simulated_feelspace_press;
+
+typedef struct tendon_simulated_feelspace {
+    tendon_simulated_feelspace_options options;
+    tendon_gatt_server server;
+    tendon_gatt_attribute attributes[TENDON_SIMULATED_FEELSPACE_ATTRIBUTES];
+    tendon_simulated_centrals centrals;
+    tendon_simulated_feelspace_counters counters;
+    uint16_t handles[13]; /**< value handles; 0: absent */
+    uint8_t mode, mode_before_pause;
+    tendon_simulated_feelspace_settings settings, stored;
+    char name[32];
+    /* what it feels and has */
+    uint8_t power_status;
+    uint16_t battery_level, battery_time; /**< % x 256, units of 5.625 s */
+    bool inaccurate;
+    uint16_t heading; /**< 0 to 359 at turn_since */
+    uint16_t turn;    /**< degrees per second, clockwise */
+    uint64_t turn_since;
+    uint16_t crossing_heading;
+    tendon_simulated_feelspace_channel channels[TENDON_SIMULATED_FEELSPACE_CHANNELS];
+    uint8_t last_signal; /**< 0xFF: none so far */
+    /* what it sends */
+    uint64_t next_keep_alive, next_orientation, next_raw, unanswered_since, leave_at; /**< UINT64_MAX: never */
+    uint8_t raw_sequence;
+    bool held; /**< the link was full at the last try */
+    uint8_t queue_head, queue_count;
+    tendon_simulated_feelspace_outgoing queue[TENDON_SIMULATED_FEELSPACE_QUEUE];
+    /* faults */
+    bool silent, swapped, deaf; /**< deaf: keep-alives are not sent */
+    uint32_t malformed_next, malformed_kind;
+    /* errors raised */
+    uint8_t error_count;
+    struct {
+        uint32_t code, ms;
+    } errors[TENDON_SIMULATED_FEELSPACE_ERRORS];
+    /* what arrived */
+    uint64_t recorded; /**< so far; the last ones are in records[index % TENDON_SIMULATED_FEELSPACE_RECORDS] */
+    tendon_simulated_feelspace_record records[TENDON_SIMULATED_FEELSPACE_RECORDS];
+    uint8_t value[20]; /**< lent to readers */
+} tendon_simulated_feelspace;
+
+/** @param options copied; the name is borrowed until init returns. NULL: all 0. */
+tendon_status tendon_simulated_feelspace_init(tendon_simulated_feelspace *belt,
+                                              const tendon_simulated_feelspace_options *options);
+
+/** The seam for hosts of any device. It takes one central; the next gets TENDON_ERROR_TABLE_FULL. */
+tendon_peripheral_device tendon_simulated_feelspace_device(tendon_simulated_feelspace *belt);
+
+/** Write number @p index (from 0); NULL: it is not there yet, or no longer. */
+const tendon_simulated_feelspace_record *tendon_simulated_feelspace_recorded(const tendon_simulated_feelspace *belt,
+                                                                             uint64_t index);
+
+/**
+ * What the motors do: their intensities in %, 0 for those at rest. At most 6 turn (firmware 43: 4), those of lower
+ * channels first. @return how many.
+ */
+unsigned tendon_simulated_feelspace_motors(const tendon_simulated_feelspace *belt, uint64_t now,
+                                           uint8_t out[TENDON_SIMULATED_FEELSPACE_MOTORS]);
+
+/** A button; modes and intensity change as on the belt. @param button 1 power, 2 pause, 3 compass, 4 home. */
+void tendon_simulated_feelspace_press_button(tendon_simulated_feelspace *belt, uint8_t button,
+                                             tendon_simulated_feelspace_press press, uint64_t now);
+/** A button press is told as it stands: for what no table foresees. */
+void tendon_simulated_feelspace_tell_press(tendon_simulated_feelspace *belt, uint8_t button, uint8_t press_code,
+                                           uint8_t previous_mode, uint8_t new_mode, uint64_t now);
+/** The belt changes its mode by itself. 0: it is switched off, the link ends. */
+void tendon_simulated_feelspace_change_mode(tendon_simulated_feelspace *belt, uint8_t mode, uint64_t now);
+/** @param level_percent 0 to 100. */
+void tendon_simulated_feelspace_set_battery(tendon_simulated_feelspace *belt, uint8_t power_status,
+                                            uint8_t level_percent, uint64_t now);
+/** @param heading 0 to 359. @param turn degrees per second from now on. */
+void tendon_simulated_feelspace_set_heading(tendon_simulated_feelspace *belt, uint16_t heading, uint16_t turn,
+                                            uint64_t now);
+void tendon_simulated_feelspace_set_accurate(tendon_simulated_feelspace *belt, bool accurate);
+/** An error is logged, and told by the debug output. */
+void tendon_simulated_feelspace_raise_error(tendon_simulated_feelspace *belt, uint32_t code, uint64_t now);
+void tendon_simulated_feelspace_inject(tendon_simulated_feelspace *belt, tendon_simulated_feelspace_malformation kind,
+                                       uint32_t count);
+
+/**
+ * Scenario commands: press power|pause|compass|home [short|long|double], mode NAME|0..6,
+ * battery PERCENT [unknown|on_battery|charging|external], heading DEGREES, turn DEGREES_PER_SECOND, accurate on|off,
+ * error CODE, malformed KIND [COUNT], and the faults silent on|off (requests get no answer), swapped on|off (a mode is
+ * told before its button), deaf on|off (no keep-alives). Kinds: empty, cut, bad_value, garbage.
+ */
+tendon_scenario_actor tendon_simulated_feelspace_actor(tendon_simulated_feelspace *belt);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
