@@ -1,48 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-#include "status_errno.h"
-#include "status_lists.h"
-#include "tendon/base/status.h"
+#include "status_numbers.h"
 
-#define OWN_CASE(name, layer, code, text)                                                                              \
-    case TENDON_##name:                                                                                                \
-        return text;
-#define CODE_CASE(code, name, text)                                                                                    \
-    case code:                                                                                                         \
-        return text;
-#define SYSTEM_CASE(name, text)                                                                                        \
-    case name:                                                                                                         \
-        return text;
+#define OWN(name, layer, code, text) text "\0"
+#define CODE(code, name, text) text "\0"
+#define SYSTEM(name, text) text "\0"
 
-static const char *att_text(uint8_t code) {
-    switch (code) {
-        TENDON_ATT_CODE_LIST(CODE_CASE)
-    default:
+static const char texts[] = TENDON_STATUS_STRINGS(OWN, CODE, CODE, CODE, SYSTEM);
+
+/* Of a code that this version does not know. */
+static const char *layer_text(tendon_layer layer, uint8_t code) {
+    switch (layer) {
+    case TENDON_LAYER_ATT:
         return code >= 0x80 && code <= 0x9F ? "an error of the device's own, see its code"
                                             : "an ATT error that this version does not know";
-    }
-}
-
-static const char *hci_text(uint8_t code) {
-    switch (code) {
-        TENDON_HCI_CODE_LIST(CODE_CASE)
-    default:
+    case TENDON_LAYER_HCI:
         return "an HCI error that this version does not know";
-    }
-}
-
-static const char *management_text(uint8_t code) {
-    switch (code) {
-        TENDON_MANAGEMENT_CODE_LIST(CODE_CASE)
-    default:
+    case TENDON_LAYER_L2CAP:
+        return "an L2CAP error, see its code";
+    case TENDON_LAYER_MANAGEMENT:
         return "a management status that this version does not know";
-    }
-}
-
-static const char *system_text(uint8_t code) {
-    switch (code) {
-        TENDON_ERRNO_LIST(SYSTEM_CASE)
-    default:
+    case TENDON_LAYER_SYSTEM:
         return "a system error, see its number";
+    default:
+        return "an error of a device family's layer, see its code";
     }
 }
 
@@ -50,24 +30,6 @@ const char *tendon_status_text(tendon_status status) {
     if (status >= 0) {
         return "success";
     }
-    uint8_t code = TENDON_STATUS_CODE(status);
-    switch (TENDON_STATUS_LAYER(status)) {
-    case TENDON_LAYER_ATT:
-        return att_text(code);
-    case TENDON_LAYER_HCI:
-        return hci_text(code);
-    case TENDON_LAYER_L2CAP:
-        return "an L2CAP error, see its code";
-    case TENDON_LAYER_MANAGEMENT:
-        return management_text(code);
-    case TENDON_LAYER_SYSTEM:
-        return system_text(code);
-    default:
-        break;
-    }
-    switch (status) {
-        TENDON_STATUS_LIST(OWN_CASE)
-    default:
-        return "an error of a device family's layer, see its code";
-    }
+    const char *text = tendon_status_string(texts, status);
+    return text != NULL ? text : layer_text(TENDON_STATUS_LAYER(status), TENDON_STATUS_CODE(status));
 }

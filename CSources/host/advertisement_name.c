@@ -1,109 +1,66 @@
 /* SPDX-License-Identifier: MIT */
+#include "tendon/base/packed.h"
 #include "tendon/host/advertisement.h"
 
+/* Assigned Numbers 2.3, Common Data Types. */
+#define AD_TYPES(X)                                                                                                    \
+    X(0x01, "Flags")                                                                                                   \
+    X(0x02, "Incomplete List of 16-bit Service UUIDs")                                                                 \
+    X(0x03, "Complete List of 16-bit Service UUIDs")                                                                   \
+    X(0x04, "Incomplete List of 32-bit Service UUIDs")                                                                 \
+    X(0x05, "Complete List of 32-bit Service UUIDs")                                                                   \
+    X(0x06, "Incomplete List of 128-bit Service UUIDs")                                                                \
+    X(0x07, "Complete List of 128-bit Service UUIDs")                                                                  \
+    X(0x08, "Shortened Local Name")                                                                                    \
+    X(0x09, "Complete Local Name")                                                                                     \
+    X(0x0A, "TX Power Level")                                                                                          \
+    X(0x0D, "Class of Device")                                                                                         \
+    X(0x0E, "Simple Pairing Hash C-192")                                                                               \
+    X(0x0F, "Simple Pairing Randomizer R-192")                                                                         \
+    X(0x10, "Device ID")                                                                                               \
+    X(0x11, "Security Manager Out of Band Flags")                                                                      \
+    X(0x12, "Peripheral Connection Interval Range")                                                                    \
+    X(0x14, "List of 16-bit Solicitation UUIDs")                                                                       \
+    X(0x15, "List of 128-bit Solicitation UUIDs")                                                                      \
+    X(0x16, "Service Data - 16-bit UUID")                                                                              \
+    X(0x17, "Public Target Address")                                                                                   \
+    X(0x18, "Random Target Address")                                                                                   \
+    X(0x19, "Appearance")                                                                                              \
+    X(0x1A, "Advertising Interval")                                                                                    \
+    X(0x1B, "LE Bluetooth Device Address")                                                                             \
+    X(0x1C, "LE Role")                                                                                                 \
+    X(0x1D, "Simple Pairing Hash C-256")                                                                               \
+    X(0x1E, "Simple Pairing Randomizer R-256")                                                                         \
+    X(0x1F, "List of 32-bit Solicitation UUIDs")                                                                       \
+    X(0x20, "Service Data - 32-bit UUID")                                                                              \
+    X(0x21, "Service Data - 128-bit UUID")                                                                             \
+    X(0x22, "LE Secure Connections Confirmation Value")                                                                \
+    X(0x23, "LE Secure Connections Random Value")                                                                      \
+    X(0x24, "URI")                                                                                                     \
+    X(0x25, "Indoor Positioning")                                                                                      \
+    X(0x26, "Transport Discovery Data")                                                                                \
+    X(0x27, "LE Supported Features")                                                                                   \
+    X(0x28, "Channel Map Update Indication")                                                                           \
+    X(0x29, "PB-ADV")                                                                                                  \
+    X(0x2A, "Mesh Message")                                                                                            \
+    X(0x2B, "Mesh Beacon")                                                                                             \
+    X(0x2C, "BIGInfo")                                                                                                 \
+    X(0x2D, "Broadcast_Code")                                                                                          \
+    X(0x2E, "Resolvable Set Identifier")                                                                               \
+    X(0x2F, "Advertising Interval - long")                                                                             \
+    X(0x30, "Broadcast_Name")                                                                                          \
+    X(0x31, "Encrypted Advertising Data")                                                                              \
+    X(0x32, "Periodic Advertising Response Timing Information")                                                        \
+    X(0x34, "Electronic Shelf Label")                                                                                  \
+    X(0x3D, "3D Information Data")                                                                                     \
+    X(0xFF, "Manufacturer Specific Data")
+
+#define NUMBER(type, name) type,
+#define NAME(type, name) name "\0"
+
+static const uint16_t types[] = {AD_TYPES(NUMBER)};
+
 const char *tendon_ad_type_name(uint8_t type) {
-    switch (type) {
-    case 0x01:
-        return "Flags";
-    case 0x02:
-        return "Incomplete List of 16-bit Service UUIDs";
-    case 0x03:
-        return "Complete List of 16-bit Service UUIDs";
-    case 0x04:
-        return "Incomplete List of 32-bit Service UUIDs";
-    case 0x05:
-        return "Complete List of 32-bit Service UUIDs";
-    case 0x06:
-        return "Incomplete List of 128-bit Service UUIDs";
-    case 0x07:
-        return "Complete List of 128-bit Service UUIDs";
-    case 0x08:
-        return "Shortened Local Name";
-    case 0x09:
-        return "Complete Local Name";
-    case 0x0A:
-        return "TX Power Level";
-    case 0x0D:
-        return "Class of Device";
-    case 0x0E:
-        return "Simple Pairing Hash C-192";
-    case 0x0F:
-        return "Simple Pairing Randomizer R-192";
-    case 0x10:
-        return "Device ID";
-    case 0x11:
-        return "Security Manager Out of Band Flags";
-    case 0x12:
-        return "Peripheral Connection Interval Range";
-    case 0x14:
-        return "List of 16-bit Solicitation UUIDs";
-    case 0x15:
-        return "List of 128-bit Solicitation UUIDs";
-    case 0x16:
-        return "Service Data - 16-bit UUID";
-    case 0x17:
-        return "Public Target Address";
-    case 0x18:
-        return "Random Target Address";
-    case 0x19:
-        return "Appearance";
-    case 0x1A:
-        return "Advertising Interval";
-    case 0x1B:
-        return "LE Bluetooth Device Address";
-    case 0x1C:
-        return "LE Role";
-    case 0x1D:
-        return "Simple Pairing Hash C-256";
-    case 0x1E:
-        return "Simple Pairing Randomizer R-256";
-    case 0x1F:
-        return "List of 32-bit Solicitation UUIDs";
-    case 0x20:
-        return "Service Data - 32-bit UUID";
-    case 0x21:
-        return "Service Data - 128-bit UUID";
-    case 0x22:
-        return "LE Secure Connections Confirmation Value";
-    case 0x23:
-        return "LE Secure Connections Random Value";
-    case 0x24:
-        return "URI";
-    case 0x25:
-        return "Indoor Positioning";
-    case 0x26:
-        return "Transport Discovery Data";
-    case 0x27:
-        return "LE Supported Features";
-    case 0x28:
-        return "Channel Map Update Indication";
-    case 0x29:
-        return "PB-ADV";
-    case 0x2A:
-        return "Mesh Message";
-    case 0x2B:
-        return "Mesh Beacon";
-    case 0x2C:
-        return "BIGInfo";
-    case 0x2D:
-        return "Broadcast_Code";
-    case 0x2E:
-        return "Resolvable Set Identifier";
-    case 0x2F:
-        return "Advertising Interval - long";
-    case 0x30:
-        return "Broadcast_Name";
-    case 0x31:
-        return "Encrypted Advertising Data";
-    case 0x32:
-        return "Periodic Advertising Response Timing Information";
-    case 0x34:
-        return "Electronic Shelf Label";
-    case 0x3D:
-        return "3D Information Data";
-    case 0xFF:
-        return "Manufacturer Specific Data";
-    default:
-        return "unknown";
-    }
+    const char *name = tendon_packed_string(AD_TYPES(NAME), types, sizeof types / sizeof types[0], type);
+    return name != NULL ? name : "unknown";
 }

@@ -1,48 +1,46 @@
 /* SPDX-License-Identifier: MIT */
 #include "att_table.h"
+#include "tendon/base/packed.h"
 
-static const struct {
-    uint8_t opcode;
-    const char *name;
-} names[] = {
-    {0x01, "Error Response"},
-    {0x02, "Exchange MTU Request"},
-    {0x03, "Exchange MTU Response"},
-    {0x04, "Find Information Request"},
-    {0x05, "Find Information Response"},
-    {0x06, "Find By Type Value Request"},
-    {0x07, "Find By Type Value Response"},
-    {0x08, "Read By Type Request"},
-    {0x09, "Read By Type Response"},
-    {0x0A, "Read Request"},
-    {0x0B, "Read Response"},
-    {0x0C, "Read Blob Request"},
-    {0x0D, "Read Blob Response"},
-    {0x0E, "Read Multiple Request"},
-    {0x0F, "Read Multiple Response"},
-    {0x10, "Read By Group Type Request"},
-    {0x11, "Read By Group Type Response"},
-    {0x12, "Write Request"},
-    {0x13, "Write Response"},
-    {0x16, "Prepare Write Request"},
-    {0x17, "Prepare Write Response"},
-    {0x18, "Execute Write Request"},
-    {0x19, "Execute Write Response"},
-    {0x1B, "Handle Value Notification"},
-    {0x1D, "Handle Value Indication"},
-    {0x1E, "Handle Value Confirmation"},
-    {0x20, "Read Multiple Variable Request"},
-    {0x21, "Read Multiple Variable Response"},
-    {0x23, "Multiple Handle Value Notification"},
-    {0x52, "Write Command"},
-    {0xD2, "Signed Write Command"},
-};
+#define OPCODES(X)                                                                                                     \
+    X(0x01, "Error Response")                                                                                          \
+    X(0x02, "Exchange MTU Request")                                                                                    \
+    X(0x03, "Exchange MTU Response")                                                                                   \
+    X(0x04, "Find Information Request")                                                                                \
+    X(0x05, "Find Information Response")                                                                               \
+    X(0x06, "Find By Type Value Request")                                                                              \
+    X(0x07, "Find By Type Value Response")                                                                             \
+    X(0x08, "Read By Type Request")                                                                                    \
+    X(0x09, "Read By Type Response")                                                                                   \
+    X(0x0A, "Read Request")                                                                                            \
+    X(0x0B, "Read Response")                                                                                           \
+    X(0x0C, "Read Blob Request")                                                                                       \
+    X(0x0D, "Read Blob Response")                                                                                      \
+    X(0x0E, "Read Multiple Request")                                                                                   \
+    X(0x0F, "Read Multiple Response")                                                                                  \
+    X(0x10, "Read By Group Type Request")                                                                              \
+    X(0x11, "Read By Group Type Response")                                                                             \
+    X(0x12, "Write Request")                                                                                           \
+    X(0x13, "Write Response")                                                                                          \
+    X(0x16, "Prepare Write Request")                                                                                   \
+    X(0x17, "Prepare Write Response")                                                                                  \
+    X(0x18, "Execute Write Request")                                                                                   \
+    X(0x19, "Execute Write Response")                                                                                  \
+    X(0x1B, "Handle Value Notification")                                                                               \
+    X(0x1D, "Handle Value Indication")                                                                                 \
+    X(0x1E, "Handle Value Confirmation")                                                                               \
+    X(0x20, "Read Multiple Variable Request")                                                                          \
+    X(0x21, "Read Multiple Variable Response")                                                                         \
+    X(0x23, "Multiple Handle Value Notification")                                                                      \
+    X(0x52, "Write Command")                                                                                           \
+    X(0xD2, "Signed Write Command")
+
+#define NUMBER(opcode, name) opcode,
+#define NAME(opcode, name) name "\0"
+
+static const uint16_t opcodes[] = {OPCODES(NUMBER)};
 
 const char *tendon_att_opcode_name(uint8_t opcode) {
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (names[i].opcode == opcode) {
-            return names[i].name;
-        }
-    }
-    return "unknown";
+    const char *name = tendon_packed_string(OPCODES(NAME), opcodes, sizeof opcodes / sizeof opcodes[0], opcode);
+    return name != NULL ? name : "unknown";
 }

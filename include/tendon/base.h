@@ -8,6 +8,7 @@
 
 #include "tendon/base/address.h"
 #include "tendon/base/crc.h"
+#include "tendon/base/packed.h"
 #include "tendon/base/reader.h"
 #include "tendon/base/ring.h"
 #include "tendon/base/status.h"

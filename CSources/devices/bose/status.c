@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "tendon/base/packed.h"
 #include "tendon/devices/bose_codec.h"
 
 tendon_status tendon_bose_status_from_att(tendon_status status) {
@@ -12,28 +13,23 @@ tendon_status tendon_bose_status_from_att(tendon_status status) {
     return TENDON_STATUS(TENDON_LAYER_BOSE, code <= 0x86 ? code : 0x9F);
 }
 
+#define NUMBER(name, code, text) TENDON_LAYER_BOSE * 256 + (code),
+#define NAME(name, code, text) "BOSE_ERROR_" #name "\0"
+#define TEXT(name, code, text) text "\0"
+
+static const uint16_t numbers[] = {TENDON_BOSE_STATUS_LIST(NUMBER)};
+enum { NUMBER_COUNT = sizeof numbers / sizeof numbers[0] };
+
 const char *tendon_bose_status_name(tendon_status status) {
-#define TENDON_BOSE_STATUS_NAME(name, code, text)                                                                      \
-    case TENDON_BOSE_ERROR_##name:                                                                                     \
-        return "BOSE_ERROR_" #name;
-    switch (status) {
-        TENDON_BOSE_STATUS_LIST(TENDON_BOSE_STATUS_NAME)
-    default:
-        return tendon_status_name(status);
-    }
-#undef TENDON_BOSE_STATUS_NAME
+    const char *name =
+        tendon_packed_string(TENDON_BOSE_STATUS_LIST(NAME), numbers, NUMBER_COUNT, 0u - (unsigned)status);
+    return name != NULL ? name : tendon_status_name(status);
 }
 
 const char *tendon_bose_status_text(tendon_status status) {
-#define TENDON_BOSE_STATUS_TEXT(name, code, text)                                                                      \
-    case TENDON_BOSE_ERROR_##name:                                                                                     \
-        return text;
-    switch (status) {
-        TENDON_BOSE_STATUS_LIST(TENDON_BOSE_STATUS_TEXT)
-    default:
-        return tendon_status_text(status);
-    }
-#undef TENDON_BOSE_STATUS_TEXT
+    const char *text =
+        tendon_packed_string(TENDON_BOSE_STATUS_LIST(TEXT), numbers, NUMBER_COUNT, 0u - (unsigned)status);
+    return text != NULL ? text : tendon_status_text(status);
 }
 
 int tendon_bose_sdk_code(tendon_status status, tendon_bose_sdk_numbering *numbering) {
