@@ -1,14 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 #include "tendon/devices/family.h"
 #include "tendon/devices/bose_codec.h"
+#include "tendon/devices/feelspace_codec.h"
 
 static bool is_bose(const uint8_t *data, size_t length) {
     return tendon_bose_recognize(data, length) != TENDON_BOSE_ADVERTISED_NOTHING;
 }
 
+/* By its name, which stands in the scan response: other products advertise the service as well. */
+static bool is_feelspace(const uint8_t *data, size_t length) {
+    char name[32];
+    tendon_status count = tendon_ad_name(data, length, name, sizeof name);
+    return count > 0 && tendon_feelspace_is_belt_name(name, (size_t)count);
+}
+
 /* One row per family. */
 static const tendon_family families[] = {
     {"bose", NULL, "Bose wearable", is_bose},
+    {"feelspace", "navibelt", "feelSpace belt", is_feelspace},
 };
 enum { FAMILY_COUNT = sizeof families / sizeof families[0] };
 
