@@ -130,10 +130,11 @@ tendon_status tendon_radio_set_pairable(tendon_radio *radio, bool pairable) {
     if (radio->bonds == NULL) {
         return TENDON_RADIO_ERROR_NO_PAIRING_SERVICE;
     }
-    if (radio->pairable == pairable) {
+    if (radio->pairable_told && radio->pairable == pairable) {
         return TENDON_OK;
     }
     radio->pairable = pairable;
+    radio->pairable_told = true;
     return radio->ops->set_pairable(radio, pairable);
 }
 

@@ -200,6 +200,11 @@ static void event(tendon_bluez_radio *radio, const uint8_t *packet, size_t lengt
     case TENDON_HCI_HARDWARE_ERROR:
         hardware_error(radio, now);
         break;
+    case TENDON_HCI_ENCRYPTION_CHANGE:
+        if (parameters.status == 0 && parameters.enabled != 0 && radio->radio.bonds != NULL) {
+            tendon_bluez_encrypted(radio, parameters.handle, now);
+        }
+        break;
     case TENDON_HCI_LE_META:
         if (event.subevent == TENDON_HCI_LE_CONNECTION_COMPLETE ||
             event.subevent == TENDON_HCI_LE_ENHANCED_CONNECTION_COMPLETE) {

@@ -3,6 +3,7 @@
 #ifndef TENDON_BLUEZ_INTERNAL_H
 #define TENDON_BLUEZ_INTERNAL_H
 
+#include "../pairing.h"
 #include "../socket_link.h"
 #include "tendon/bluez.h"
 
@@ -107,5 +108,19 @@ tendon_status tendon_bluez_connect(tendon_radio *radio, tendon_link *link, const
 tendon_status tendon_bluez_listen(tendon_radio *radio, tendon_listener *listener);
 void tendon_bluez_link_close(tendon_link *link);
 void tendon_bluez_unlisten(tendon_radio *radio, tendon_listener *listener);
+
+/* pairing.c */
+tendon_status tendon_bluez_use_bonds(tendon_radio *radio);
+tendon_status tendon_bluez_set_pairable(tendon_radio *radio, bool pairable);
+tendon_status tendon_bluez_pair(tendon_radio *radio, tendon_link *link);
+void tendon_bluez_pair_cancel(tendon_radio *radio, const tendon_address *peer);
+void tendon_bluez_unpair(tendon_radio *radio, const tendon_address *peer);
+/** The controller encrypts this connection from now on. */
+void tendon_bluez_encrypted(tendon_bluez_radio *radio, uint16_t handle, uint64_t now);
+bool tendon_bluez_is_encrypted(const tendon_link *link);
+/** Before connect(): with a bonded peer it is through only when the link is encrypted. */
+void tendon_bluez_want_encryption(const tendon_bluez_radio *radio, const tendon_link *link, int fd);
+/** An event of the management socket about our adapter. */
+void tendon_bluez_pairing_event(tendon_bluez_radio *radio, const tendon_management_event *event, uint64_t now);
 
 #endif

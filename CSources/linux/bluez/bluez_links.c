@@ -24,7 +24,8 @@
 
 static void attempted(tendon_link *link, tendon_status result);
 static tendon_status reason(tendon_link *link, int number, bool connecting);
-static const tendon_socket_hooks hooks = {.header = 0, .attempted = attempted, .reason = reason};
+static const tendon_socket_hooks hooks = {
+    .header = 0, .attempted = attempted, .reason = reason, .is_encrypted = tendon_bluez_is_encrypted};
 
 /** The name of one end of a link. */
 static struct sockaddr_l2 name_of(const tendon_address *address) {
@@ -175,6 +176,7 @@ static void attempted(tendon_link *link, tendon_status result) {
     tendon_bluez_radio *radio = (tendon_bluez_radio *)link->radio;
     if (result == TENDON_OK) {
         link->handle = handle_of(link->source.fd);
+        link->encrypted = tendon_pairing_key(&radio->radio, &link->peer) != NULL;
     }
     forget_attempt(radio, link);
     tendon_bluez_step(radio); /* restores the scan */
@@ -217,6 +219,7 @@ static tendon_status connect_socket(tendon_bluez_radio *radio, tendon_link *link
     struct sockaddr_l2 own = name_of(&radio->radio.address), peer = name_of(&link->peer);
     set_limit(fd, link->deadline);
     tendon_bluez_set_buffer(fd);
+    tendon_bluez_want_encryption(radio, link, fd);
     radio->connect_failure = 0;
     if (bind(fd, (struct sockaddr *)&own, sizeof own) != 0) {
         tendon_status status = tendon_bluez_socket_status(errno);

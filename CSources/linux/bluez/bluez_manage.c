@@ -35,7 +35,7 @@ static bool is_reply(const tendon_management_event *event, uint16_t opcode, uint
 
 tendon_status tendon_bluez_manage(int fd, uint16_t opcode, uint16_t index, const uint8_t *data, size_t length,
                                   uint8_t *reply, size_t capacity) {
-    uint8_t pdu[TENDON_MANAGEMENT_PDU_MAX];
+    uint8_t pdu[2 * TENDON_MANAGEMENT_PDU_MAX]; /* lists of keys are longer than what is ever read */
     tendon_status size = tendon_management_encode(opcode, index, data, length, pdu, sizeof pdu);
     if (size < 0) {
         return size;

@@ -12,8 +12,9 @@
 #define SETUP_PAUSE_MS 20
 
 /** The events that are read from the raw socket: nothing else wakes the process. */
-static const uint8_t wanted_events[] = {TENDON_HCI_DISCONNECTION_COMPLETE, TENDON_HCI_COMMAND_COMPLETE,
-                                        TENDON_HCI_COMMAND_STATUS, TENDON_HCI_HARDWARE_ERROR, TENDON_HCI_LE_META};
+static const uint8_t wanted_events[] = {TENDON_HCI_DISCONNECTION_COMPLETE, TENDON_HCI_ENCRYPTION_CHANGE,
+                                        TENDON_HCI_COMMAND_COMPLETE,       TENDON_HCI_COMMAND_STATUS,
+                                        TENDON_HCI_HARDWARE_ERROR,         TENDON_HCI_LE_META};
 
 tendon_status tendon_bluez_set_filter(int fd) {
     struct hci_filter filter, kept;
@@ -152,9 +153,12 @@ static tendon_status why_off(uint16_t index) {
     return adapter.blocked ? TENDON_RADIO_ERROR_RFKILL : TENDON_RADIO_ERROR_ADAPTER_DOWN;
 }
 
-static void management_event(tendon_bluez_radio *radio, const tendon_management_event *event) {
+static void management_event(tendon_bluez_radio *radio, const tendon_management_event *event, uint64_t now) {
     if (event->index != radio->index) {
         return;
+    }
+    if (radio->radio.bonds != NULL) {
+        tendon_bluez_pairing_event(radio, event, now);
     }
     if (event->code == TENDON_MANAGEMENT_INDEX_REMOVED) {
         tendon_bluez_fail(radio, TENDON_RADIO_ERROR_NO_ADAPTER);
@@ -169,7 +173,6 @@ static void management_event(tendon_bluez_radio *radio, const tendon_management_
 static void management_ready(void *context, uint32_t events, uint64_t now) {
     tendon_bluez_radio *radio = context;
     (void)events;
-    (void)now;
     for (int i = 0; i < 8 && radio->opened && !radio->failed; i++) {
         uint8_t pdu[TENDON_MANAGEMENT_PDU_MAX];
         tendon_management_event event;
@@ -182,7 +185,7 @@ static void management_ready(void *context, uint32_t events, uint64_t now) {
         }
         /* Longer ones (lists of keys and the like) are nothing that is looked at here. */
         if ((size_t)got <= sizeof pdu && tendon_management_decode(pdu, (size_t)got, &event, NULL) == TENDON_OK) {
-            management_event(radio, &event);
+            management_event(radio, &event, now);
         }
     }
 }
@@ -199,7 +202,13 @@ static const tendon_radio_ops ops = {.name = "bluez",
                                      .unlisten = tendon_bluez_unlisten,
                                      .link_send = tendon_socket_link_send,
                                      .link_close = tendon_bluez_link_close,
-                                     .close = bluez_close};
+                                     .close = bluez_close,
+                                     .bond_radio = TENDON_BOND_KERNEL,
+                                     .use_bonds = tendon_bluez_use_bonds,
+                                     .set_pairable = tendon_bluez_set_pairable,
+                                     .pair = tendon_bluez_pair,
+                                     .pair_cancel = tendon_bluez_pair_cancel,
+                                     .unpair = tendon_bluez_unpair};
 
 static void close_sources(tendon_bluez_radio *radio) {
     tendon_source *sources[] = {&radio->hci, &radio->management, &radio->timer};
@@ -264,6 +273,7 @@ static void bluez_close(tendon_radio *base) {
         radio->attempts[i] = NULL; /* the owner was to close them; at least they never reach this radio again */
     }
     tendon_bluez_unlisten(base, radio->listener);
+    tendon_pairing_close(base);
     if (!radio->failed) {
         switch_off(radio);
     }

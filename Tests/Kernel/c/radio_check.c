@@ -2,7 +2,7 @@
 /*
  * Tries the kernel's radio piece by piece. Runs in the virtual machine only.
  *   radio_check open|filter|list|probe ADAPTER
- *   radio_check scan|advertise|serve|connect ADAPTER MILLISECONDS ...
+ *   radio_check scan|advertise|serve|connect|wearable|pair ADAPTER MILLISECONDS ...
  */
 #include "radio_check.h"
 
@@ -107,10 +107,14 @@ tendon_status check_advertise_start(check *c, const char *name) {
 /** struct hci_filter as the kernel has it: types, events 0 to 31, events 32 to 63, opcode. */
 static int run_filter(check *c) {
     static const uint8_t wanted[14] = {
-        0x12, 0x00, 0x00, 0x00, /* commands (1) and events (4) */
-        0x20, 0xC0, 0x01, 0x00, /* Disconnection Complete 5, Command Complete 14 and Status 15, Hardware Error 16 */
-        0x00, 0x00, 0x00, 0x40, /* LE Meta 62 */
-        0x00, 0x00              /* any opcode */
+        0x12, 0x00, 0x00,
+        0x00, /* commands (1) and events (4) */
+        0x20, 0xC1, 0x01,
+        0x00, /* Disconnection Complete 5, Encryption Change 8, Command Complete 14 and Status 15,
+                 Hardware Error 16 */
+        0x00, 0x00, 0x00,
+        0x40,      /* LE Meta 62 */
+        0x00, 0x00 /* any opcode */
     };
     uint8_t kept[16] = {0};
     socklen_t size = sizeof kept;
@@ -236,6 +240,10 @@ int main(int argc, char **argv) {
         result = run_serve(&c, rest, arguments);
     } else if (strcmp(what, "connect") == 0) {
         result = run_connect(&c, rest, arguments);
+    } else if (strcmp(what, "wearable") == 0) {
+        result = run_wearable(&c, rest, arguments);
+    } else if (strcmp(what, "pair") == 0) {
+        result = run_pair(&c, rest, arguments);
     }
     check_end(&c, result == 0);
 }

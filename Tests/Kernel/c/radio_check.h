@@ -34,4 +34,8 @@ tendon_status check_advertise_start(check *c, const char *name);
 int run_serve(check *c, int argc, char **argv);
 int run_connect(check *c, int argc, char **argv);
 
+/* radio_check_pairing.c */
+int run_wearable(check *c, int argc, char **argv);
+int run_pair(check *c, int argc, char **argv);
+
 #endif

@@ -31,9 +31,17 @@ typedef enum tendon_management_opcode {
     TENDON_MANAGEMENT_SET_CONNECTABLE = 0x0007, /**< mode */
     TENDON_MANAGEMENT_SET_BONDABLE = 0x0009,    /**< mode */
     TENDON_MANAGEMENT_SET_LOW_ENERGY = 0x000D,  /**< mode */
-    TENDON_MANAGEMENT_DISCONNECT = 0x0014,      /**< address, address type */
-    TENDON_MANAGEMENT_SET_ADVERTISING = 0x0029, /**< mode */
-    TENDON_MANAGEMENT_SET_BREDR = 0x002A,       /**< mode */
+    TENDON_MANAGEMENT_LOAD_LONG_TERM_KEYS = 0x0013,
+    TENDON_MANAGEMENT_DISCONNECT = 0x0014,         /**< address, address type */
+    TENDON_MANAGEMENT_SET_IO_CAPABILITY = 0x0018,  /**< 3: no input, no output */
+    TENDON_MANAGEMENT_PAIR_DEVICE = 0x0019,        /**< address, address type, IO capability */
+    TENDON_MANAGEMENT_CANCEL_PAIR_DEVICE = 0x001A, /**< address, address type */
+    TENDON_MANAGEMENT_UNPAIR_DEVICE = 0x001B,      /**< address, address type, 1: end the link too */
+    TENDON_MANAGEMENT_USER_CONFIRM_REPLY = 0x001C, /**< address, address type */
+    TENDON_MANAGEMENT_USER_CONFIRM_NEGATIVE_REPLY = 0x001D,
+    TENDON_MANAGEMENT_SET_ADVERTISING = 0x0029,        /**< mode */
+    TENDON_MANAGEMENT_SET_BREDR = 0x002A,              /**< mode */
+    TENDON_MANAGEMENT_SET_SECURE_CONNECTIONS = 0x002D, /**< mode */
     TENDON_MANAGEMENT_LOAD_CONNECTION_PARAMETERS = 0x0035
 } tendon_management_opcode;
 
@@ -44,9 +52,11 @@ typedef enum tendon_management_event_code {
     TENDON_MANAGEMENT_INDEX_ADDED = 0x0004,
     TENDON_MANAGEMENT_INDEX_REMOVED = 0x0005,
     TENDON_MANAGEMENT_NEW_SETTINGS = 0x0006,
+    TENDON_MANAGEMENT_NEW_LONG_TERM_KEY = 0x000A,
     TENDON_MANAGEMENT_DEVICE_CONNECTED = 0x000B,
     TENDON_MANAGEMENT_DEVICE_DISCONNECTED = 0x000C,
-    TENDON_MANAGEMENT_CONNECT_FAILED = 0x000D
+    TENDON_MANAGEMENT_CONNECT_FAILED = 0x000D,
+    TENDON_MANAGEMENT_USER_CONFIRM_REQUEST = 0x000F
 } tendon_management_event_code;
 
 /** Status bytes; as a tendon_status: TENDON_MANAGEMENT_ERROR(code). */

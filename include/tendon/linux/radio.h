@@ -142,7 +142,7 @@ struct tendon_radio {
     tendon_bonds *bonds;         /**< NULL: no pairing */
     tendon_pairing_service pairing;
     tendon_pairing_attempt attempt;
-    bool pairable;
+    bool pairable, pairable_told;
     void *tap_context;
     /** Sees what passes over the links of this radio, for captures; must not call the link. NULL: no cost. */
     void (*tap)(void *context, const tendon_link *link, tendon_tap_kind kind, const uint8_t *pdu, size_t length);

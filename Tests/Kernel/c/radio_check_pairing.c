@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/* Pairing over the kernel's radio: a simulated device that asks for encryption, and a client that pairs with it. */
+#include "radio_check.h"
+
+#include <inttypes.h>
+
+static bool use_bonds(check *c, tendon_bonds *bonds, const char *path) {
+    tendon_status status = TENDON_OK;
+    if (strcmp(path, "-") == 0) {
+        tendon_bonds_init(bonds);
+    } else {
+        status = tendon_bonds_open(bonds, path);
+    }
+    if (status >= 0) {
+        status = tendon_radio_use_bonds(&c->radio.radio, bonds);
+    }
+    printf("bonds: %s, %zu keys\n", tendon_status_name(status), bonds->count);
+    fflush(stdout);
+    return status >= 0;
+}
+
+static void on_central(void *context, tendon_peripheral_link *link, uint64_t now) {
+    (void)context;
+    (void)link;
+    (void)now;
+    printf("central\n");
+    fflush(stdout);
+}
+
+/** wearable ADAPTER MS BONDS pairable|closed: a Bose wearable whose characteristics want encryption. */
+int run_wearable(check *c, int argc, char **argv) {
+    static tendon_simulated_bose device;
+    static tendon_peripheral peripheral;
+    static tendon_bonds bonds;
+    tendon_simulated_bose_options options = tendon_simulated_bose_frames();
+    if (argc < 2 || !use_bonds(c, &bonds, argv[0])) {
+        return 2;
+    }
+    options.pairing_required = true;
+    options.pairing_enabled = strcmp(argv[1], "pairable") == 0;
+    if (tendon_simulated_bose_init(&device, &options) < 0) {
+        return 1;
+    }
+    tendon_peripheral_device served = tendon_simulated_bose_device(&device);
+    tendon_peripheral_init(&peripheral, &c->radio.radio, &served,
+                           &(tendon_peripheral_callbacks){.connected = on_central});
+    tendon_status status = tendon_peripheral_open(&peripheral, 30);
+    printf("serving: %s\n", tendon_status_name(status));
+    fflush(stdout);
+    if (status == TENDON_OK) {
+        tendon_loop_run(&c->loop, c->until);
+    }
+    return status != TENDON_OK || c->failure != TENDON_OK;
+}
+
+/* ---- client: reads a characteristic that wants encryption; refused, it pairs and reads again ---- */
+
+typedef struct pairer {
+    check *c;
+    tendon_connection connection;
+    tendon_session_link link;
+    tendon_gatt_client *client;
+    tendon_gatt_service service;
+    tendon_gatt_characteristic characteristics[8];
+    bool may_pair, paired, good;
+    uint16_t handle;
+} pairer;
+
+static void end(pairer *p, const char *what, tendon_status status) {
+    printf("%s: %s\n", what, tendon_status_name(status));
+    p->good = p->good && status >= 0;
+    p->link.disconnect(p->link.context);
+}
+
+static void read_value(pairer *p, uint64_t now);
+
+static void on_value(void *context, const tendon_gatt_result *result) {
+    pairer *p = context;
+    bool refused = result->status == TENDON_ATT_ERROR(TENDON_ATT_INSUFFICIENT_AUTHENTICATION) ||
+                   result->status == TENDON_ATT_ERROR(TENDON_ATT_INSUFFICIENT_ENCRYPTION);
+    printf("read: %s, %zu bytes, %s\n", tendon_status_name(result->status), result->length,
+           p->connection.link.encrypted ? "encrypted" : "not encrypted");
+    if (refused && p->may_pair && !p->paired) {
+        tendon_status status = p->link.pair(p->link.context);
+        if (status < 0) {
+            end(p, "pair", status);
+        }
+        return;
+    }
+    p->good = result->status >= 0 && result->length > 0;
+    end(p, "done", result->status);
+}
+
+static void read_value(pairer *p, uint64_t now) {
+    tendon_status status = tendon_gatt_read(p->client, p->handle, on_value, p, now);
+    if (status < 0) {
+        end(p, "read", status);
+    }
+}
+
+static void on_characteristics(void *context, const tendon_gatt_result *result) {
+    pairer *p = context;
+    if (result->status < 0 || result->count < 2) {
+        end(p, "characteristics", result->status);
+        return;
+    }
+    p->handle = p->characteristics[1].value_handle;
+    read_value(p, tendon_now_ms());
+}
+
+static void on_services(void *context, const tendon_gatt_result *result) {
+    pairer *p = context;
+    if (result->status < 0 || result->count != 1) {
+        end(p, "service", result->status < 0 ? result->status : TENDON_ERROR_NOT_FOUND);
+        return;
+    }
+    tendon_gatt_discover_characteristics(p->client, p->service.start_handle, p->service.end_handle, p->characteristics,
+                                         8, on_characteristics, p, tendon_now_ms());
+}
+
+static void on_connected(void *context, tendon_gatt_client *client, uint64_t now) {
+    pairer *p = context;
+    tendon_uuid wanted = tendon_uuid_from_u16(0xFDD2);
+    p->client = client;
+    printf("connected, %s, bonded %d\n", p->connection.link.encrypted ? "encrypted" : "not encrypted",
+           p->link.bonded(p->link.context));
+    tendon_gatt_discover_services_by_uuid(client, &wanted, &p->service, 1, on_services, p, now);
+}
+
+static void on_disconnected(void *context, tendon_status reason, uint64_t now) {
+    pairer *p = context;
+    (void)now;
+    printf("disconnected: %s\n", tendon_status_name(reason));
+    fflush(stdout);
+    tendon_loop_stop(&p->c->loop);
+}
+
+static void on_paired(void *context, tendon_status status, uint64_t now) {
+    pairer *p = context;
+    printf("paired: %s, bonded %d\n", tendon_status_name(status), p->link.bonded(p->link.context));
+    p->paired = true;
+    if (status < 0) {
+        end(p, "pair", status);
+    } else {
+        read_value(p, now);
+    }
+}
+
+static void on_tick(void *context, uint64_t now) {
+    (void)context;
+    (void)now;
+}
+
+static uint64_t no_deadline(const void *context) {
+    (void)context;
+    return UINT64_MAX;
+}
+
+static const tendon_session_inputs inputs = {.connected = on_connected,
+                                             .disconnected = on_disconnected,
+                                             .paired = on_paired,
+                                             .tick = on_tick,
+                                             .deadline = no_deadline};
+
+/** pair ADAPTER MS ADDRESS BONDS pair|read|forget */
+int run_pair(check *c, int argc, char **argv) {
+    static pairer p;
+    static tendon_bonds bonds;
+    tendon_address peer;
+    if (argc < 3 || tendon_address_parse(argv[0], strlen(argv[0]), &peer, NULL) < 0 || !use_bonds(c, &bonds, argv[1])) {
+        return 2;
+    }
+    if (strcmp(argv[2], "forget") == 0) {
+        tendon_status status = tendon_radio_forget(&c->radio.radio, &peer);
+        printf("forget: %s, %zu keys left\n", tendon_status_name(status), bonds.count);
+        tendon_loop_run(&c->loop, tendon_now_ms() + 200);
+        return status < 0;
+    }
+    p.c = c;
+    p.may_pair = strcmp(argv[2], "pair") == 0;
+    tendon_connection_init(&p.connection, &c->radio.radio, &peer, tendon_radio_pairing(&c->radio.radio), NULL);
+    tendon_connection_attach(&p.connection, &inputs, &p);
+    p.link = tendon_connection_session_link(&p.connection);
+    tendon_status status = p.link.connect(p.link.context);
+    if (status >= 0) {
+        tendon_loop_run(&c->loop, c->until);
+    }
+    return !p.good;
+}
