@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* Simulated Fjorden grip: what its files share. */
+#ifndef TENDON_SIMULATE_FJORDEN_INTERNAL_H
+#define TENDON_SIMULATE_FJORDEN_INTERNAL_H
+
+#include "tendon/simulate/fjorden.h"
+
+enum { RECORD = 5, STATE_LENGTH = 6, LOW_BATTERY = 30 };
+
+/* Codes of records that it makes by itself. */
+enum { CODE_BATTERY_LOW = 0x80, CODE_POWERING_OFF = 0x81, CODE_BOND_RESET = 0x82 };
+
+/* Opcodes of the control point. */
+enum { PING = 1, SET_LED, GET_CONFIG, SET_CONFIG, GET_STATE, CLEAR_BOND, POWER_OFF };
+
+/* stream.c */
+/** Writes the control state: 6 bytes. */
+void tendon_simulated_fjorden_write_state(tendon_simulated_fjorden *device, uint8_t out[STATE_LENGTH]);
+/** Sends what waits, to each link as much as it takes. */
+void tendon_simulated_fjorden_flush(tendon_simulated_fjorden *device, uint64_t now);
+void tendon_simulated_fjorden_tick(tendon_simulated_fjorden *device, uint64_t now);
+uint64_t tendon_simulated_fjorden_deadline(const tendon_simulated_fjorden *device);
+/** Ends the links: the host closes those whose bearers are dead. */
+void tendon_simulated_fjorden_hang_up(tendon_simulated_fjorden *device);
+
+/* control.c */
+/** TENDON_OK, or a TENDON_ATT_ERROR(). */
+tendon_status tendon_simulated_fjorden_control(tendon_simulated_fjorden *device, tendon_gatt_connection *connection,
+                                               const uint8_t *value, size_t length, uint64_t now);
+void tendon_simulated_fjorden_respond(tendon_simulated_fjorden *device, uint64_t now);
+/** The response on its way has arrived, or never will. */
+void tendon_simulated_fjorden_responded(tendon_simulated_fjorden *device, uint64_t now);
+/** Responses to a central that went. */
+void tendon_simulated_fjorden_drop_responses(tendon_simulated_fjorden *device, uint8_t central, uint64_t now);
+
+#endif
