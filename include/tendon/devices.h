@@ -9,8 +9,7 @@
 #include "tendon/devices/activ5.h"
 #include "tendon/devices/bose.h"
 #include "tendon/devices/family.h"
-#include "tendon/devices/feelspace_codec.h"
-#include "tendon/devices/feelspace_signal.h"
+#include "tendon/devices/feelspace.h"
 #include "tendon/devices/fjorden.h"
 
 #endif

@@ -12,7 +12,9 @@
 #define TENDON_DEVICES_FEELSPACE_SESSION_H
 
 #include "tendon/devices/feelspace_signal.h"
-#include "tendon/host.h"
+#include "tendon/devices/profile.h"
+#include "tendon/host/advertisement.h"
+#include "tendon/host/session.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -143,7 +145,7 @@ typedef struct tendon_feelspace_event {
             const char *name; /**< not terminated */
             size_t name_length;
             int8_t rssi;
-            bool newer_hardware; /**< advertises FE51; older belts the 128-bit UUID */
+            bool newer_hardware; /**< advertises FE51; older belts a 128-bit UUID */
         } found;
         struct {
             tendon_feelspace_scan_cause cause;
@@ -197,19 +199,25 @@ typedef enum tendon_feelspace_patch {
 /** Commands that can wait or be under way at a time; the next is TENDON_GATT_ERROR_QUEUE_FULL. */
 #define TENDON_FEELSPACE_COMMANDS_MAX 16
 /** Advertisers that one search keeps apart. */
-#define TENDON_FEELSPACE_ADVERTISERS_MAX 64
+#define TENDON_FEELSPACE_ADVERTISERS_MAX 16
 /** Characteristics that a session uses. */
-#define TENDON_FEELSPACE_CHARACTERISTIC_COUNT 13
+#define TENDON_FEELSPACE_CHARACTERISTIC_COUNT 11
 
 /** One command. Opaque. */
 typedef struct tendon_feelspace_slot {
-    uint64_t deadline;
-    uint32_t id; /**< 0: free */
-    uint8_t kind, which, state, flags;
-    uint8_t answer[2]; /**< the first bytes of the answer on FE06 */
-    uint8_t length;
+    uint64_t deadline; /* of the answer */
+    uint32_t id;       /* 0: free */
+    uint8_t kind, which, flags, length;
+    uint8_t answer[2]; /* how the answer on FE06 begins; 0: none is awaited */
     uint8_t bytes[TENDON_FEELSPACE_PACKET_MAX];
 } tendon_feelspace_slot;
+
+/** One advertiser. Opaque. */
+typedef struct tendon_feelspace_advertiser {
+    tendon_address address;
+    uint8_t seen, name_length;
+    char name[29]; /* what a legacy scan response holds */
+} tendon_feelspace_advertiser;
 
 /**
  * Caller's memory. A program may read peer, state, what the belt said, the orientation limits, last_command and
@@ -243,29 +251,22 @@ typedef struct tendon_feelspace_session {
         } tags[2];
         uint64_t deadline;       /* scanning, opening, pause before a reconnection */
         uint64_t drain_deadline; /* an old link goes down meanwhile */
-        uint64_t log_deadline, heard, told_orientation;
-        uint64_t timeout_ms;
-        uint32_t request, generation;
-        uint16_t handles[TENDON_FEELSPACE_CHARACTERISTIC_COUNT];
-        uint16_t cccds[TENDON_FEELSPACE_CHARACTERISTIC_COUNT]; /* while discovering: end of the characteristic */
-        uint16_t service_end, cursor;
-        int16_t told_heading;
-        uint8_t operation, step, index, slot, keep_alives, attempts, adapter, log_left;
-        bool starting, unstamped, draining, telling, pairing, was_lost, known, told, logging, scan_on;
+        uint64_t log_deadline, heard, told_at, timeout_ms;
+        uint32_t request, generation, next_id;
+        tendon_profile_found found[TENDON_FEELSPACE_CHARACTERISTIC_COUNT];
+        int16_t told_heading, log_left;
+        uint8_t operation, step, index, slot, keep_alives, attempts, adapter, cursor;
+        bool starting, draining, ending, was_lost, known, told, logging, scan_on;
         union {
-            struct {
-                tendon_address address;
-                uint8_t seen;
-            } advertisers[TENDON_FEELSPACE_ADVERTISERS_MAX]; /* scanning */
-            tendon_gatt_service services[1];                 /* discovering */
-            tendon_gatt_characteristic characteristics[8];
-            tendon_gatt_descriptor descriptors[4];
-            tendon_feelspace_slot slots[TENDON_FEELSPACE_COMMANDS_MAX]; /* from the handshake on */
+            tendon_feelspace_advertiser advertisers[TENDON_FEELSPACE_ADVERTISERS_MAX]; /* scanning */
+            tendon_profile profile;                                                    /* discovering */
+            tendon_feelspace_slot slots[TENDON_FEELSPACE_COMMANDS_MAX];                /* from the handshake on */
         };
-        uint16_t advertiser_count;
-        uint8_t answer[1]; /* to keep-alives; borrowed by the GATT client */
     } work;
 } tendon_feelspace_session;
+
+/** The service UUID that older belts advertise; newer ones advertise TENDON_FEELSPACE_CONTROL_SERVICE. */
+tendon_uuid tendon_feelspace_advertised_uuid(void);
 
 /** The inputs of a session, for tendon_connection_attach() and for tests. */
 extern const tendon_session_inputs tendon_feelspace_session_inputs;
@@ -346,7 +347,7 @@ tendon_status tendon_feelspace_session_stop(tendon_feelspace_session *session, i
 
 /**
  * Any packet of the codec's encoders (rename, pairing, reset, tones, parameter reads and changes ...) to FE03, FE05,
- * FE07, FE0A or FE13; up to TENDON_FEELSPACE_PACKET_MAX bytes, copied. @p length may be an encoder's result: a
+ * FE07 or FE13; up to TENDON_FEELSPACE_PACKET_MAX bytes, copied. @p length may be an encoder's result: a
  * negative one is returned as it is (after TENDON_ERROR_DISCONNECTED).
  */
 tendon_status tendon_feelspace_session_send(tendon_feelspace_session *session,

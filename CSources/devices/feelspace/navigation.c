@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: MIT */
+/* Two tables decide: what a mode and what a button does to each state. */
+#include "internal.h"
+#include "tendon/devices/feelspace_navigation.h"
+
+typedef tendon_feelspace_navigation navigation;
+
+const char *tendon_feelspace_navigation_state_name(tendon_feelspace_navigation_state state) {
+    static const char *const names[TENDON_FEELSPACE_NAVIGATION_STATE_COUNT] = {"stopped", "paused", "navigating"};
+    return (unsigned)state < TENDON_FEELSPACE_NAVIGATION_STATE_COUNT ? names[state] : "unknown";
+}
+
+/* ---- small steps ---- */
+
+static bool is_connected(const navigation *nav) {
+    return nav->config.session->state == TENDON_FEELSPACE_CONNECTED;
+}
+
+static bool in_mode(const navigation *nav, uint8_t mode) {
+    return is_connected(nav) && nav->config.session->mode == mode;
+}
+
+static void tell(navigation *nav, const tendon_feelspace_navigation_event *event, uint64_t now) {
+    nav->config.on_event(nav->config.context, event, now);
+}
+
+static void tell_value(navigation *nav, tendon_feelspace_navigation_event_kind kind, int32_t value, uint64_t now) {
+    tell(nav, &(tendon_feelspace_navigation_event){.kind = kind, .value = value}, now);
+}
+
+/* @return false: whoever heard it changed the state again. */
+static bool go(navigation *nav, tendon_feelspace_navigation_state state, uint64_t now) {
+    nav->state = state;
+    tell_value(nav, TENDON_FEELSPACE_NAVIGATION_EVENT_STATE, 0, now);
+    return nav->state == state;
+}
+
+static void request(navigation *nav, int32_t mode, uint64_t now) {
+    (void)tendon_feelspace_session_set_mode(nav->config.session, mode, now);
+}
+
+/* ---- the signal, at most every 100 ms ---- */
+
+static void send(navigation *nav, uint64_t now) {
+    tendon_feelspace_navigation_signal_at signal = nav->signal;
+    nav->sent = now;
+    nav->has_sent = true;
+    if (nav->config.send != NULL) {
+        nav->config.send(nav->config.context, &signal, now);
+    } else {
+        (void)tendon_feelspace_navigation_send(nav, &signal, now);
+    }
+}
+
+static void send_or_wait(navigation *nav, uint64_t now) {
+    if (nav->state != TENDON_FEELSPACE_NAVIGATING || !in_mode(nav, TENDON_FEELSPACE_MODE_APP) || nav->has_timer) {
+        return;
+    }
+    if (!nav->has_sent || now - nav->sent >= TENDON_FEELSPACE_NAVIGATION_PACE_MS) {
+        send(nav, now);
+    } else {
+        nav->has_timer = true;
+        nav->timer = now + TENDON_FEELSPACE_NAVIGATION_PACE_MS;
+    }
+}
+
+static void send_or_request(navigation *nav, uint64_t now) {
+    if (in_mode(nav, TENDON_FEELSPACE_MODE_APP)) {
+        send_or_wait(nav, now);
+    } else {
+        request(nav, TENDON_FEELSPACE_MODE_APP, now);
+    }
+}
+
+void tendon_feelspace_navigation_tick(tendon_feelspace_navigation *nav, uint64_t now) {
+    if (nav->has_timer && now >= nav->timer) {
+        nav->has_timer = false;
+        nav->has_sent = false; /* its time has come, however late the tick before was */
+        send_or_wait(nav, now);
+    }
+}
+
+uint64_t tendon_feelspace_navigation_deadline(const tendon_feelspace_navigation *nav) {
+    return nav->has_timer ? nav->timer : UINT64_MAX;
+}
+
+/* ---- what a belt does ---- */
+
+typedef enum action {
+    NOTHING,
+    REQUEST_WAIT,
+    REQUEST_APP,
+    REQUEST_PAUSE,
+    SEND,
+    STOP,
+    PAUSE,
+    PAUSE_AND_REQUEST,
+    RESUME,
+    REMEMBER_PAUSE, /* the belt's pause mode is of our making */
+    HOME
+} action;
+
+static void do_action(navigation *nav, uint8_t what, uint64_t now) {
+    switch ((action)what) {
+    case NOTHING:
+        break;
+    case REQUEST_WAIT:
+    case REQUEST_APP:
+    case REQUEST_PAUSE: {
+        static const uint8_t modes[] = {TENDON_FEELSPACE_MODE_WAIT, TENDON_FEELSPACE_MODE_APP,
+                                        TENDON_FEELSPACE_MODE_PAUSE};
+        request(nav, modes[what - REQUEST_WAIT], now);
+        break;
+    }
+    case SEND:
+        send_or_wait(nav, now);
+        break;
+    case STOP:
+        (void)go(nav, TENDON_FEELSPACE_STOPPED, now);
+        break;
+    case PAUSE:
+        (void)go(nav, TENDON_FEELSPACE_PAUSED, now);
+        break;
+    case PAUSE_AND_REQUEST:
+        if (go(nav, TENDON_FEELSPACE_PAUSED, now)) {
+            request(nav, TENDON_FEELSPACE_MODE_PAUSE, now);
+        }
+        break;
+    case RESUME:
+        if (go(nav, TENDON_FEELSPACE_NAVIGATING, now)) {
+            send_or_request(nav, now);
+        }
+        break;
+    case REMEMBER_PAUSE:
+        nav->pause_for_navigation = true;
+        break;
+    case HOME:
+        tell(nav,
+             &(tendon_feelspace_navigation_event){.kind = TENDON_FEELSPACE_NAVIGATION_EVENT_HOME_BUTTON,
+                                                  .navigating = nav->state == TENDON_FEELSPACE_NAVIGATING},
+             now);
+        break;
+    }
+}
+
+static void mode_changed(navigation *nav, uint8_t mode, uint64_t now) {
+    static const uint8_t table[][TENDON_FEELSPACE_NAVIGATION_STATE_COUNT] = {
+        /*                                       stopped       paused          navigating */
+        [TENDON_FEELSPACE_MODE_STANDBY] = {NOTHING, NOTHING, NOTHING},
+        [TENDON_FEELSPACE_MODE_WAIT] = {NOTHING, STOP, STOP},
+        [TENDON_FEELSPACE_MODE_COMPASS] = {NOTHING, NOTHING, PAUSE},
+        [TENDON_FEELSPACE_MODE_APP] = {REQUEST_WAIT, REQUEST_PAUSE, SEND},
+        [TENDON_FEELSPACE_MODE_PAUSE] = {NOTHING, REMEMBER_PAUSE, PAUSE},
+        [TENDON_FEELSPACE_MODE_CALIBRATION] = {NOTHING, NOTHING, PAUSE},
+        [TENDON_FEELSPACE_MODE_CROSSING] = {NOTHING, NOTHING, PAUSE},
+    };
+    nav->pause_for_navigation = false;
+    if (mode < sizeof table / sizeof table[0]) {
+        do_action(nav, table[mode][nav->state], now);
+    }
+}
+
+static void button_pressed(navigation *nav, const tendon_feelspace_press *press, uint64_t now) {
+    /* The rows of home and pause without a change of mode: in app mode, in pause mode, in another; then what is left:
+     * a change to app mode, and to another. */
+    static const uint8_t table[][TENDON_FEELSPACE_NAVIGATION_STATE_COUNT] = {
+        {REQUEST_WAIT, RESUME, HOME},        {HOME, NOTHING, REQUEST_APP},
+        {HOME, RESUME, REQUEST_APP},         {REQUEST_WAIT, REQUEST_PAUSE, PAUSE_AND_REQUEST},
+        {REQUEST_WAIT, RESUME, REQUEST_APP}, {NOTHING, NOTHING, NOTHING},
+        {NOTHING, NOTHING, NOTHING},         {NOTHING, NOTHING, PAUSE},
+    };
+    bool home = press->button == TENDON_FEELSPACE_BUTTON_HOME;
+    unsigned row = press->new_mode == TENDON_FEELSPACE_MODE_APP ? 6 : 7;
+    if ((home || press->button == TENDON_FEELSPACE_BUTTON_PAUSE) && press->previous_mode == press->new_mode) {
+        row = home ? 0 : 3;
+        row += press->new_mode == TENDON_FEELSPACE_MODE_APP     ? 0
+               : press->new_mode == TENDON_FEELSPACE_MODE_PAUSE ? 1
+                                                                : 2;
+    }
+    nav->pause_for_navigation = false;
+    do_action(nav, table[row][nav->state], now);
+}
+
+/* ---- the connection ---- */
+
+static void connection_changed(navigation *nav, const tendon_feelspace_event *event, uint64_t now) {
+    tendon_feelspace_navigation_event told = {.kind = TENDON_FEELSPACE_NAVIGATION_EVENT_CONNECTION,
+                                              .connection = event->connection.state,
+                                              .error = event->connection.error};
+    nav->pause_for_navigation = false;
+    switch (event->connection.event) {
+    case TENDON_FEELSPACE_HANDSHAKE_FINISHED:
+        (void)tendon_feelspace_session_start_orientation(nav->config.session, 0, 0, now);
+        (void)tendon_feelspace_session_request_accuracy_signal(nav->config.session, now);
+        if (nav->state == TENDON_FEELSPACE_NAVIGATING) {
+            send_or_request(nav, now);
+        }
+        break;
+    case TENDON_FEELSPACE_CONNECTION_LOST:
+    case TENDON_FEELSPACE_RECONNECTION_FAILED:
+        if (told.error != TENDON_FEELSPACE_POWER_OFF) { /* that is no loss: the user meant it */
+            told.kind = TENDON_FEELSPACE_NAVIGATION_EVENT_LOST;
+        }
+        break;
+    case TENDON_FEELSPACE_CONNECTION_FAILED:
+    case TENDON_FEELSPACE_SERVICE_DISCOVERY_FAILED:
+    case TENDON_FEELSPACE_HANDSHAKE_FAILED:
+        told.kind = TENDON_FEELSPACE_NAVIGATION_EVENT_FAILED;
+        break;
+    default:
+        break;
+    }
+    if (told.kind != TENDON_FEELSPACE_NAVIGATION_EVENT_CONNECTION) {
+        tell(nav, &told, now);
+        told.kind = TENDON_FEELSPACE_NAVIGATION_EVENT_CONNECTION;
+    }
+    tell(nav, &told, now);
+}
+
+static void scan_finished(navigation *nav, tendon_feelspace_scan_cause cause, uint64_t now) {
+    /* Already connected and cancelled are no news to whoever did it. */
+    static const uint8_t kinds[] = {TENDON_FEELSPACE_NAVIGATION_EVENT_NO_BELT,
+                                    TENDON_FEELSPACE_NAVIGATION_EVENT_NOT_AVAILABLE,
+                                    TENDON_FEELSPACE_NAVIGATION_EVENT_POWERED_OFF};
+    nav->connect_first = false;
+    if (cause <= TENDON_FEELSPACE_SCAN_CAUSE_BT_NOT_ACTIVE) {
+        tell_value(nav, (tendon_feelspace_navigation_event_kind)kinds[cause], 0, now);
+    }
+    tell_value(nav, TENDON_FEELSPACE_NAVIGATION_EVENT_SEARCHED, 0, now);
+}
+
+static void found(navigation *nav, const tendon_feelspace_event *event, uint64_t now) {
+    tell(nav, &(tendon_feelspace_navigation_event){.kind = TENDON_FEELSPACE_NAVIGATION_EVENT_FOUND, .found = event},
+         now);
+    if (nav->connect_first) {
+        nav->connect_first = false;
+        (void)tendon_feelspace_session_connect(nav->config.session, event->found.address, NULL, now);
+    }
+}
+
+void tendon_feelspace_navigation_take(void *context, const tendon_feelspace_event *event, uint64_t now) {
+    navigation *nav = context;
+    const tendon_feelspace_session *session = nav->config.session;
+    switch (event->kind) {
+    case TENDON_FEELSPACE_EVENT_STATE:
+        connection_changed(nav, event, now);
+        break;
+    case TENDON_FEELSPACE_EVENT_FOUND:
+        found(nav, event, now);
+        break;
+    case TENDON_FEELSPACE_EVENT_SCAN_FINISHED:
+        scan_finished(nav, event->scan.cause, now);
+        break;
+    case TENDON_FEELSPACE_EVENT_MODE:
+        mode_changed(nav, session->mode, now);
+        break;
+    case TENDON_FEELSPACE_EVENT_BUTTON:
+        button_pressed(nav, &event->press, now);
+        break;
+    case TENDON_FEELSPACE_EVENT_DEFAULT_INTENSITY:
+        tell_value(nav, TENDON_FEELSPACE_NAVIGATION_EVENT_INTENSITY, session->default_intensity, now);
+        break;
+    case TENDON_FEELSPACE_EVENT_ORIENTATION:
+        tell(nav,
+             &(tendon_feelspace_navigation_event){.kind = TENDON_FEELSPACE_NAVIGATION_EVENT_ORIENTATION,
+                                                  .value = session->orientation.heading,
+                                                  .accurate = session->orientation.accurate},
+             now);
+        break;
+    case TENDON_FEELSPACE_EVENT_BATTERY:
+        tell(nav,
+             &(tendon_feelspace_navigation_event){.kind = TENDON_FEELSPACE_NAVIGATION_EVENT_BATTERY,
+                                                  .value = tendon_feelspace_navigation_battery_level(nav),
+                                                  .power = session->battery.power_status},
+             now);
+        break;
+    case TENDON_FEELSPACE_EVENT_ACCURACY_SIGNAL:
+        tell(nav,
+             &(tendon_feelspace_navigation_event){.kind = TENDON_FEELSPACE_NAVIGATION_EVENT_ACCURACY,
+                                                  .enabled = session->accuracy_state > 0},
+             now);
+        break;
+    default:
+        break;
+    }
+}
+
+/* ---- calls ---- */
+
+tendon_status tendon_feelspace_navigation_init(navigation *nav, const tendon_feelspace_navigation_config *config) {
+    if (config->session == NULL || config->on_event == NULL) {
+        return TENDON_ERROR_INVALID_ARGUMENT;
+    }
+    *nav = (navigation){.config = *config};
+    return TENDON_OK;
+}
+
+tendon_status tendon_feelspace_navigation_search(navigation *nav, uint64_t now) {
+    tendon_feelspace_session_disconnect(nav->config.session, now);
+    tendon_feelspace_session_stop_scan(nav->config.session, now); /* an older search has told of its belts already */
+    return tendon_feelspace_session_scan(nav->config.session, 0, now);
+}
+
+tendon_status tendon_feelspace_navigation_search_and_connect(navigation *nav, uint64_t now) {
+    tendon_status status = tendon_feelspace_navigation_search(nav, now);
+    nav->connect_first = status >= 0 && nav->config.session->state == TENDON_FEELSPACE_SCANNING;
+    return status;
+}
+
+tendon_status tendon_feelspace_navigation_connect(navigation *nav, const tendon_address *belt, uint64_t now) {
+    return tendon_feelspace_session_connect(nav->config.session, belt, NULL, now);
+}
+
+void tendon_feelspace_navigation_disconnect(navigation *nav, uint64_t now) {
+    tendon_feelspace_session_stop_scan(nav->config.session, now);
+    tendon_feelspace_session_disconnect(nav->config.session, now);
+}
+
+static bool store(navigation *nav, int32_t direction, bool is_bearing, int32_t signal) {
+    bool repeated = tendon_feelspace_navigation_signal_repeated(signal);
+    if (repeated) {
+        nav->signal = (tendon_feelspace_navigation_signal_at){direction, is_bearing, signal};
+    }
+    return repeated;
+}
+
+bool tendon_feelspace_navigation_start(navigation *nav, int32_t direction, bool is_bearing, int32_t signal,
+                                       uint64_t now) {
+    if (!store(nav, direction, is_bearing, signal)) {
+        return false;
+    }
+    do_action(nav, nav->state == TENDON_FEELSPACE_NAVIGATING ? SEND : RESUME, now);
+    return true;
+}
+
+bool tendon_feelspace_navigation_update(navigation *nav, int32_t direction, bool is_bearing, int32_t signal,
+                                        uint64_t now) {
+    if (nav->state != TENDON_FEELSPACE_NAVIGATING || !store(nav, direction, is_bearing, signal)) {
+        return false;
+    }
+    send_or_wait(nav, now);
+    return true;
+}
+
+void tendon_feelspace_navigation_pause(navigation *nav, uint64_t now) {
+    if (nav->state == TENDON_FEELSPACE_NAVIGATING && go(nav, TENDON_FEELSPACE_PAUSED, now) &&
+        in_mode(nav, TENDON_FEELSPACE_MODE_APP)) {
+        request(nav, TENDON_FEELSPACE_MODE_PAUSE, now);
+    }
+}
+
+void tendon_feelspace_navigation_stop(navigation *nav, uint64_t now) {
+    if (nav->state != TENDON_FEELSPACE_STOPPED && go(nav, TENDON_FEELSPACE_STOPPED, now) &&
+        (in_mode(nav, TENDON_FEELSPACE_MODE_APP) ||
+         (in_mode(nav, TENDON_FEELSPACE_MODE_PAUSE) && nav->pause_for_navigation))) {
+        request(nav, TENDON_FEELSPACE_MODE_WAIT, now);
+    }
+}
+
+static tendon_status send_packet(navigation *nav, const uint8_t *packet, tendon_status length, uint64_t now) {
+    return tendon_feelspace_session_send(nav->config.session, TENDON_FEELSPACE_VIBRATION_COMMAND, packet, length, now);
+}
+
+tendon_status tendon_feelspace_navigation_send(navigation *nav, const tendon_feelspace_navigation_signal_at *signal,
+                                               uint64_t now) {
+    uint8_t packet[TENDON_FEELSPACE_PACKET_MAX];
+    return send_packet(nav, packet,
+                       tendon_feelspace_encode_navigation(signal->signal, signal->direction, signal->is_bearing, packet,
+                                                          sizeof packet),
+                       now);
+}
+
+tendon_status tendon_feelspace_navigation_notify_destination(navigation *nav, bool stop, uint64_t now) {
+    if (stop) {
+        tendon_feelspace_navigation_stop(nav, now);
+    }
+    return tendon_feelspace_session_signal(nav->config.session, TENDON_FEELSPACE_SIGNAL_GOAL_REACHED, now);
+}
+
+tendon_status tendon_feelspace_navigation_notify_direction(navigation *nav, int32_t direction, bool is_bearing,
+                                                           uint64_t now) {
+    uint8_t packet[TENDON_FEELSPACE_PACKET_MAX];
+    return send_packet(nav, packet,
+                       tendon_feelspace_encode_direction_notice(direction, is_bearing, packet, sizeof packet), now);
+}
+
+tendon_status tendon_feelspace_navigation_notify_warning(navigation *nav, bool critical, uint64_t now) {
+    uint8_t packet[TENDON_FEELSPACE_PACKET_MAX];
+    return send_packet(nav, packet, tendon_feelspace_encode_warning_notice(critical, packet, sizeof packet), now);
+}
+
+tendon_status tendon_feelspace_navigation_notify_battery(navigation *nav, uint64_t now) {
+    return tendon_feelspace_session_signal(nav->config.session, TENDON_FEELSPACE_SIGNAL_BATTERY, now);
+}
+
+tendon_status tendon_feelspace_navigation_set_intensity(navigation *nav, int32_t intensity, bool feedback,
+                                                        uint64_t now) {
+    if (is_connected(nav) && !feelspace_within(intensity, 5, 100)) {
+        return TENDON_ERROR_INVALID_ARGUMENT;
+    }
+    return tendon_feelspace_session_set_default_intensity(nav->config.session, intensity, feedback, now);
+}
+
+tendon_status tendon_feelspace_navigation_set_accuracy_signal(navigation *nav, bool enable, bool persistent,
+                                                              uint64_t now) {
+    return tendon_feelspace_session_set_accuracy_signal(nav->config.session, enable, enable, persistent, now);
+}
+
+/* ---- values ---- */
+
+int32_t tendon_feelspace_navigation_heading(const navigation *nav) {
+    return nav->config.session->has_orientation ? nav->config.session->orientation.heading_360 : -1;
+}
+
+int32_t tendon_feelspace_navigation_accurate(const navigation *nav) {
+    return nav->config.session->has_orientation ? nav->config.session->orientation.accurate : -1;
+}
+
+int32_t tendon_feelspace_navigation_battery_level(const navigation *nav) {
+    return nav->config.session->has_battery ? (int32_t)nav->config.session->battery.level_percent : -1;
+}
+
+int32_t tendon_feelspace_navigation_accuracy_signal(const navigation *nav) {
+    int32_t state = nav->config.session->accuracy_state;
+    return state > 0 ? 1 : state;
+}
+
+/* ---- driven as one ---- */
+
+static void on_connected(void *context, tendon_gatt_client *client, uint64_t now) {
+    tendon_feelspace_session_inputs.connected(((navigation *)context)->config.session, client, now);
+}
+
+static void on_disconnected(void *context, tendon_status reason, uint64_t now) {
+    tendon_feelspace_session_inputs.disconnected(((navigation *)context)->config.session, reason, now);
+}
+
+static void on_paired(void *context, tendon_status status, uint64_t now) {
+    tendon_feelspace_session_inputs.paired(((navigation *)context)->config.session, status, now);
+}
+
+static void on_tick(void *context, uint64_t now) {
+    tendon_feelspace_session_inputs.tick(((navigation *)context)->config.session, now);
+    tendon_feelspace_navigation_tick(context, now);
+}
+
+static uint64_t deadline_of(const void *context) {
+    const navigation *nav = context;
+    uint64_t ours = tendon_feelspace_navigation_deadline(nav);
+    uint64_t due = tendon_feelspace_session_inputs.deadline(nav->config.session);
+    return ours < due ? ours : due;
+}
+
+const tendon_session_inputs tendon_feelspace_navigation_inputs = {
+    .connected = on_connected,
+    .disconnected = on_disconnected,
+    .paired = on_paired,
+    .tick = on_tick,
+    .deadline = deadline_of,
+};

@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: MIT */
+#include "session_internal.h"
+
+const char *tendon_feelspace_state_name(tendon_feelspace_state state) {
+    static const char *const names[TENDON_FEELSPACE_STATE_COUNT] = {
+        "notConnected", "scanning", "connecting", "discoveringServices", "handshake", "connected", "reconnecting",
+    };
+    return (unsigned)state < TENDON_FEELSPACE_STATE_COUNT ? names[state] : "unknown";
+}
+
+static bool is_opening(const tendon_feelspace_session *session) {
+    return session->state >= TENDON_FEELSPACE_CONNECTING && session->state <= TENDON_FEELSPACE_HANDSHAKE;
+}
+
+/* ---- events ---- */
+
+void tendon_feelspace_emit(tendon_feelspace_session *session, const tendon_feelspace_event *event) {
+    session->config.on_event(session->config.context, event, session->now);
+}
+
+void tendon_feelspace_emit_kind(tendon_feelspace_session *session, tendon_feelspace_event_kind kind,
+                                tendon_status status) {
+    tendon_feelspace_event event = {.kind = kind, .status = status};
+    tendon_feelspace_emit(session, &event);
+}
+
+void tendon_feelspace_tell(tendon_feelspace_session *session, tendon_feelspace_state previous,
+                           tendon_feelspace_connection_event event, tendon_feelspace_connection_error error,
+                           tendon_status status) {
+    tendon_feelspace_event told = {
+        .kind = TENDON_FEELSPACE_EVENT_STATE, .status = status, .connection = {previous, session->state, event, error}};
+    tendon_feelspace_emit(session, &told);
+}
+
+void tendon_feelspace_go(tendon_feelspace_session *session, tendon_feelspace_state state,
+                         tendon_feelspace_connection_event event) {
+    tendon_feelspace_state previous = session->state;
+    session->state = state;
+    tendon_feelspace_tell(session, previous, event, TENDON_FEELSPACE_NO_ERROR, TENDON_OK);
+}
+
+/* ---- operations ---- */
+
+void *tendon_feelspace_tag_of(tendon_feelspace_session *session) {
+    return &session->work.tags[session->work.generation & 1u];
+}
+
+tendon_feelspace_session *tendon_feelspace_session_of(void *context) {
+    struct tendon_feelspace_tag *tag = context;
+    tendon_feelspace_session *session = tag->session;
+    return tag == tendon_feelspace_tag_of(session) && session->client != NULL ? session : NULL;
+}
+
+void tendon_feelspace_starting(tendon_feelspace_session *session, uint8_t operation) {
+    session->work.operation = operation;
+    session->work.request = 0;
+    session->work.starting = true;
+}
+
+void tendon_feelspace_started(tendon_feelspace_session *session, tendon_gatt_client *client, tendon_status request) {
+    if (session->client != client) {
+        /* A link in memory answered at once, and whoever heard it ended the connection. */
+        (void)tendon_gatt_client_cancel(client, request > 0 ? (uint32_t)request : 0, session->now);
+        return;
+    }
+    if (!session->work.starting) {
+        return;
+    }
+    if (request < 0) {
+        tendon_gatt_result refused = {.status = request, .now = session->now};
+        tendon_feelspace_done(tendon_feelspace_tag_of(session), &refused);
+        return;
+    }
+    session->work.starting = false;
+    session->work.request = (uint32_t)request;
+    if (session->work.operation != FS_OPENING) { /* there somebody may be asked for a bond: its own time is enough */
+        (void)tendon_gatt_client_set_deadline(client, session->work.request,
+                                              session->now + TENDON_FEELSPACE_OPERATION_TIMEOUT_MS);
+    }
+}
+
+void tendon_feelspace_done(void *context, const tendon_gatt_result *result) {
+    tendon_feelspace_session *session = tendon_feelspace_session_of(context);
+    if (session == NULL) {
+        return;
+    }
+    uint8_t operation = session->work.operation;
+    if (operation == FS_IDLE || (!session->work.starting && result->request != session->work.request)) {
+        session->counters.illegal_inputs++;
+        return;
+    }
+    session->now = result->now;
+    session->work.operation = FS_IDLE;
+    session->work.starting = false;
+    if (session->client->closed) {
+        return; /* disconnected() says the rest */
+    }
+    if (operation == FS_OPENING) {
+        tendon_feelspace_enabled(session, result);
+    } else if (operation == FS_COMMANDING) {
+        tendon_feelspace_queue_done(session, result);
+    }
+    tendon_feelspace_pump(session);
+}
+
+static void answer_keep_alive(tendon_feelspace_session *session) {
+    static const uint8_t answer[1] = {0}; /* borrowed until it is written */
+    tendon_gatt_client *client = session->client;
+    session->work.keep_alives--;
+    tendon_feelspace_starting(session, FS_ANSWERING);
+    tendon_feelspace_started(session, client,
+                             tendon_gatt_write(client, session->work.found[FS_KEEP_ALIVE].value, answer, sizeof answer,
+                                               tendon_feelspace_done, tendon_feelspace_tag_of(session), session->now));
+}
+
+void tendon_feelspace_pump(tendon_feelspace_session *session) {
+    if (session->client == NULL || session->work.operation != FS_IDLE) {
+        return;
+    }
+    if (session->work.keep_alives > 0) {
+        answer_keep_alive(session);
+    } else if (session->work.step == FS_STEP_ENABLE && session->state == TENDON_FEELSPACE_DISCOVERING_SERVICES) {
+        tendon_feelspace_opening_pump(session);
+    } else if (session->state > TENDON_FEELSPACE_DISCOVERING_SERVICES) {
+        tendon_feelspace_queue_pump(session);
+    }
+}
+
+/* ---- the end ---- */
+
+static void forget_values(tendon_feelspace_session *session) {
+    session->mode = TENDON_FEELSPACE_MODE_UNKNOWN;
+    session->default_intensity = -1;
+    session->heading_offset = -1;
+    session->accuracy_state = -1;
+    session->patch = TENDON_FEELSPACE_PATCH_NONE;
+    session->has_firmware = session->has_battery = session->has_orientation = session->orientation_enabled = false;
+    session->orientation_period_ms = 0;
+    session->orientation_variation_deg = 0;
+}
+
+/* Nothing of ours stays with the client: what it borrows is about to be used for something else. */
+static void leave_client(tendon_feelspace_session *session, tendon_feelspace_state previous) {
+    tendon_gatt_client *client = session->client;
+    session->client = NULL;
+    if (previous == TENDON_FEELSPACE_DISCOVERING_SERVICES && session->work.step == FS_STEP_PROFILE) {
+        tendon_profile_cancel(&session->work.profile, session->now);
+    }
+    if (client != NULL && session->work.operation != FS_IDLE && !session->work.starting) {
+        (void)tendon_gatt_client_cancel(client, session->work.request, session->now);
+    }
+    session->work.operation = FS_IDLE;
+    session->work.starting = false;
+    session->work.keep_alives = 0;
+}
+
+static bool may_retry(const tendon_feelspace_session *session, tendon_feelspace_connection_event event,
+                      tendon_feelspace_connection_error error) {
+    return event != TENDON_FEELSPACE_CONNECTION_CLOSED && session->work.attempts > 0 &&
+           (error >= TENDON_FEELSPACE_CONNECTION_TIMEOUT && error != TENDON_FEELSPACE_POWER_OFF &&
+            error != TENDON_FEELSPACE_PAIRING_FAILED && error != TENDON_FEELSPACE_DISCOVERY_PERMISSION &&
+            error != TENDON_FEELSPACE_HANDSHAKE_PERMISSION);
+}
+
+void tendon_feelspace_end(tendon_feelspace_session *session, tendon_feelspace_connection_event event,
+                          tendon_feelspace_connection_error error, tendon_status status, bool down) {
+    tendon_feelspace_state previous = session->state;
+    bool asked = previous != TENDON_FEELSPACE_RECONNECTING && session->work.step != FS_STEP_WAIT;
+    if (event == TENDON_FEELSPACE_CONNECTION_LOST && session->config.reconnect) {
+        session->work.attempts = 2;
+        session->work.was_lost = true;
+    }
+    bool retry = may_retry(session, event, error);
+    session->state = retry ? TENDON_FEELSPACE_RECONNECTING : TENDON_FEELSPACE_NOT_CONNECTED;
+    leave_client(session, previous);
+    session->work.ending = true;
+    if (previous == TENDON_FEELSPACE_HANDSHAKE || previous == TENDON_FEELSPACE_CONNECTED) {
+        tendon_feelspace_queue_clear(session);
+        tendon_feelspace_log_end(session, TENDON_ERROR_CANCELLED);
+    }
+    forget_values(session);
+    session->work.ending = false;
+    if (asked && !down) {
+        session->work.draining = true;
+        session->work.drain_deadline = session->now + TENDON_FEELSPACE_DISCONNECT_TIMEOUT_MS;
+        session->config.link.disconnect(session->config.link.context);
+    }
+    session->work.deadline = session->now + TENDON_FEELSPACE_RECONNECT_PAUSE_MS;
+    if (retry) {
+        session->work.attempts--;
+        event = TENDON_FEELSPACE_RECONNECTION_STARTED;
+    } else if (session->work.was_lost && previous != TENDON_FEELSPACE_CONNECTED &&
+               event != TENDON_FEELSPACE_CONNECTION_CLOSED) {
+        event = TENDON_FEELSPACE_RECONNECTION_FAILED;
+        if (error >= TENDON_FEELSPACE_CONNECTION_TIMEOUT && error <= TENDON_FEELSPACE_HANDSHAKE_TIMEOUT) {
+            error = TENDON_FEELSPACE_RECONNECTION_TIMEOUT;
+        }
+    }
+    tendon_feelspace_tell(session, previous, event, error, status);
+}
+
+/* The three steps of an opening have their failures and time-outs in the same order. */
+static tendon_feelspace_connection_event failure_of(const tendon_feelspace_session *session) {
+    if (!is_opening(session)) {
+        return TENDON_FEELSPACE_CONNECTION_LOST;
+    }
+    return (tendon_feelspace_connection_event)((unsigned)TENDON_FEELSPACE_CONNECTION_FAILED + session->state -
+                                               TENDON_FEELSPACE_CONNECTING);
+}
+
+void tendon_feelspace_fail(tendon_feelspace_session *session, tendon_feelspace_connection_error error,
+                           tendon_status status) {
+    tendon_feelspace_end(session, failure_of(session), error, status, false);
+}
+
+/* ---- why ---- */
+
+tendon_feelspace_connection_error tendon_feelspace_adapter_error(tendon_feelspace_adapter adapter) {
+    static const uint8_t errors[] = {TENDON_FEELSPACE_NO_ERROR, TENDON_FEELSPACE_BT_POWERED_OFF,
+                                     TENDON_FEELSPACE_BT_UNSUPPORTED, TENDON_FEELSPACE_BT_UNAUTHORIZED,
+                                     TENDON_FEELSPACE_NO_ERROR};
+    return (tendon_feelspace_connection_error)errors[adapter];
+}
+
+tendon_feelspace_connection_error tendon_feelspace_radio_error(tendon_status status) {
+    enum { HCI_CONNECTION_LIMIT = 0x09 }; /* Core Spec Vol 1 Part F */
+    switch (status) {
+    case TENDON_RADIO_ERROR_ADAPTER_DOWN:
+    case TENDON_RADIO_ERROR_RFKILL:
+        return TENDON_FEELSPACE_BT_POWERED_OFF;
+    case TENDON_RADIO_ERROR_PERMISSION:
+        return TENDON_FEELSPACE_BT_UNAUTHORIZED;
+    case TENDON_RADIO_ERROR_NO_ADAPTER:
+    case TENDON_RADIO_ERROR_NO_KERNEL_SUPPORT:
+        return TENDON_FEELSPACE_BT_UNSUPPORTED;
+    case TENDON_ERROR_TIMEOUT:
+        return TENDON_FEELSPACE_CONNECTION_TIMEOUT;
+    case TENDON_HCI_ERROR(HCI_CONNECTION_LIMIT):
+        return TENDON_FEELSPACE_CONNECTION_LIMIT_REACHED;
+    default:
+        return TENDON_FEELSPACE_CONNECTION_REFUSED;
+    }
+}
+
+static tendon_feelspace_connection_error why_down(const tendon_feelspace_session *session, tendon_status reason) {
+    tendon_feelspace_connection_error of_adapter =
+        tendon_feelspace_adapter_error((tendon_feelspace_adapter)session->work.adapter);
+    if (of_adapter != TENDON_FEELSPACE_NO_ERROR) {
+        return of_adapter;
+    }
+    switch (session->state) {
+    case TENDON_FEELSPACE_CONNECTING:
+        return tendon_feelspace_radio_error(reason);
+    case TENDON_FEELSPACE_DISCOVERING_SERVICES:
+        if (!session->work.known) {
+            return TENDON_FEELSPACE_PAIRING_FAILED; /* belts drop who has no bond */
+        }
+        break;
+    case TENDON_FEELSPACE_HANDSHAKE:
+        return TENDON_FEELSPACE_HANDSHAKE_ERROR;
+    default:
+        break;
+    }
+    return reason == TENDON_RADIO_ERROR_PEER_CLOSED ? TENDON_FEELSPACE_PERIPHERAL_DISCONNECTED
+                                                    : TENDON_FEELSPACE_UNEXPECTED_DISCONNECTION;
+}
+
+/* ---- connecting ---- */
+
+static void ask_for_link(tendon_feelspace_session *session) {
+    session->work.step = FS_STEP_LINK;
+    tendon_status status = session->config.link.connect(session->config.link.context);
+    if (status < 0) {
+        tendon_feelspace_end(session, TENDON_FEELSPACE_CONNECTION_FAILED, tendon_feelspace_radio_error(status), status,
+                             true);
+    }
+}
+
+static void attempt(tendon_feelspace_session *session, tendon_feelspace_state previous) {
+    uint32_t generation = ++session->work.generation;
+    session->work.step = FS_STEP_WAIT;
+    session->work.deadline = session->now + session->work.timeout_ms;
+    session->state = TENDON_FEELSPACE_CONNECTING;
+    tendon_feelspace_tell(session, previous, TENDON_FEELSPACE_CONNECTION_STARTED, TENDON_FEELSPACE_NO_ERROR, TENDON_OK);
+    if (generation != session->work.generation || session->state != TENDON_FEELSPACE_CONNECTING) {
+        return; /* whoever heard it thought otherwise */
+    }
+    tendon_feelspace_connection_error error =
+        tendon_feelspace_adapter_error((tendon_feelspace_adapter)session->work.adapter);
+    if (error != TENDON_FEELSPACE_NO_ERROR) {
+        tendon_feelspace_end(session, TENDON_FEELSPACE_CONNECTION_FAILED, error, TENDON_RADIO_ERROR_ADAPTER_DOWN, true);
+    } else if (!session->work.draining) {
+        ask_for_link(session);
+    }
+}
+
+static void drained(tendon_feelspace_session *session) {
+    session->work.draining = false;
+    if (session->state == TENDON_FEELSPACE_CONNECTING && session->work.step == FS_STEP_WAIT) {
+        ask_for_link(session);
+    }
+}
+
+/* ---- inputs from the link ---- */
+
+static void on_connected(void *context, tendon_gatt_client *client, uint64_t now) {
+    tendon_feelspace_session *session = context;
+    session->now = now;
+    if (session->state != TENDON_FEELSPACE_CONNECTING || session->work.step != FS_STEP_LINK) {
+        session->counters.illegal_inputs++;
+        return;
+    }
+    session->client = client;
+    session->work.step = FS_STEP_PROFILE;
+    session->work.profile = (tendon_profile){0};
+    tendon_feelspace_go(session, TENDON_FEELSPACE_DISCOVERING_SERVICES, TENDON_FEELSPACE_CONNECTION_ESTABLISHED);
+    if (session->client == client) {
+        tendon_feelspace_opening_begin(session);
+    }
+}
+
+static void on_disconnected(void *context, tendon_status reason, uint64_t now) {
+    tendon_feelspace_session *session = context;
+    session->now = now;
+    if (session->work.draining) {
+        drained(session);
+    } else if (session->client != NULL || session->state == TENDON_FEELSPACE_CONNECTING) {
+        tendon_feelspace_end(session, failure_of(session), why_down(session, reason), reason, true);
+    } else {
+        session->counters.illegal_inputs++;
+    }
+}
+
+static void on_paired(void *context, tendon_status status, uint64_t now) {
+    tendon_feelspace_session *session = context;
+    session->now = now;
+    if (session->state == TENDON_FEELSPACE_DISCOVERING_SERVICES && session->work.step == FS_STEP_PAIR) {
+        tendon_feelspace_paired(session, status);
+    } else {
+        session->counters.illegal_inputs++;
+    }
+}
+
+/* ---- time ---- */
+
+static bool is_connected(const tendon_feelspace_session *session) {
+    return session->state == TENDON_FEELSPACE_CONNECTED;
+}
+
+static uint64_t silence_deadline(const tendon_feelspace_session *session) {
+    return is_connected(session) && session->config.reconnect ? session->work.heard + TENDON_FEELSPACE_SUPERVISION_MS
+                                                              : UINT64_MAX;
+}
+
+/* The one deadline of the present state. */
+static uint64_t state_deadline(const tendon_feelspace_session *session) {
+    return session->state == TENDON_FEELSPACE_NOT_CONNECTED || is_connected(session) ? UINT64_MAX
+                                                                                     : session->work.deadline;
+}
+
+static void state_timeout(tendon_feelspace_session *session) {
+    if (session->state == TENDON_FEELSPACE_SCANNING) {
+        tendon_feelspace_scan_end(session, TENDON_FEELSPACE_SCAN_CAUSE_TIMEOUT, TENDON_FEELSPACE_SCAN_TIMEOUT,
+                                  TENDON_FEELSPACE_NO_ERROR);
+    } else if (session->state == TENDON_FEELSPACE_RECONNECTING) {
+        session->work.timeout_ms = TENDON_FEELSPACE_RECONNECT_TIMEOUT_MS;
+        attempt(session, TENDON_FEELSPACE_RECONNECTING);
+    } else {
+        unsigned error = (unsigned)TENDON_FEELSPACE_CONNECTION_TIMEOUT + session->state - TENDON_FEELSPACE_CONNECTING;
+        tendon_feelspace_fail(session, (tendon_feelspace_connection_error)error, TENDON_ERROR_TIMEOUT);
+    }
+}
+
+static void on_tick(void *context, uint64_t now) {
+    tendon_feelspace_session *session = context;
+    session->now = now;
+    if (session->work.draining && now >= session->work.drain_deadline) {
+        drained(session);
+    }
+    if (now >= state_deadline(session)) {
+        state_timeout(session);
+    }
+    if (session->client != NULL && session->state >= TENDON_FEELSPACE_HANDSHAKE) {
+        tendon_feelspace_queue_tick(session);
+    }
+    if (session->work.logging && now >= session->work.log_deadline) {
+        tendon_feelspace_log_end(session, TENDON_ERROR_TIMEOUT);
+    }
+    if (now >= silence_deadline(session)) {
+        tendon_feelspace_fail(session, TENDON_FEELSPACE_UNEXPECTED_DISCONNECTION, TENDON_ERROR_TIMEOUT);
+    }
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
+}
+
+static uint64_t deadline_of(const void *context) {
+    const tendon_feelspace_session *session = context;
+    uint64_t due = earlier(state_deadline(session), silence_deadline(session));
+    if (session->work.draining) {
+        due = earlier(due, session->work.drain_deadline);
+    }
+    if (session->work.logging) {
+        due = earlier(due, session->work.log_deadline);
+    }
+    return session->client != NULL && session->state >= TENDON_FEELSPACE_HANDSHAKE
+               ? earlier(due, tendon_feelspace_queue_deadline(session))
+               : due;
+}
+
+const tendon_session_inputs tendon_feelspace_session_inputs = {
+    .connected = on_connected,
+    .disconnected = on_disconnected,
+    .paired = on_paired,
+    .tick = on_tick,
+    .deadline = deadline_of,
+};
+
+/* ---- calls of the program ---- */
+
+tendon_status tendon_feelspace_session_init(tendon_feelspace_session *session,
+                                            const tendon_feelspace_session_config *config) {
+    if (config->on_event == NULL || config->link.connect == NULL || config->link.disconnect == NULL) {
+        return TENDON_ERROR_INVALID_ARGUMENT;
+    }
+    memset(session, 0, sizeof *session);
+    session->config = *config;
+    if (config->channels == 0) {
+        session->config.channels = TENDON_FEELSPACE_CHANNELS_DOCUMENTED;
+    }
+    session->work.tags[0].session = session->work.tags[1].session = session;
+    forget_values(session);
+    return TENDON_OK;
+}
+
+tendon_status tendon_feelspace_session_connect(tendon_feelspace_session *session, const tendon_address *peer,
+                                               const tendon_feelspace_connect_options *options, uint64_t now) {
+    tendon_feelspace_state previous = session->state;
+    session->now = now;
+    if (session->work.ending) {
+        return TENDON_ERROR_WRONG_STATE;
+    }
+    if (previous == TENDON_FEELSPACE_SCANNING) {
+        tendon_feelspace_scan_end(session, TENDON_FEELSPACE_SCAN_CAUSE_CANCELED, TENDON_FEELSPACE_CONNECTION_STARTED,
+                                  TENDON_FEELSPACE_NO_ERROR);
+    }
+    if (session->state != TENDON_FEELSPACE_NOT_CONNECTED) {
+        tendon_feelspace_tell(session, session->state, TENDON_FEELSPACE_CONNECTION_FAILED,
+                              TENDON_FEELSPACE_CONNECTION_REFUSED, TENDON_ERROR_WRONG_STATE);
+        return TENDON_ERROR_WRONG_STATE;
+    }
+    if (peer != NULL) {
+        session->peer = *peer;
+    }
+    session->work.known = options != NULL && options->known;
+    session->work.timeout_ms =
+        options != NULL && options->timeout_ms > 0 ? options->timeout_ms : TENDON_FEELSPACE_CONNECT_TIMEOUT_MS;
+    session->work.attempts = session->config.reconnect;
+    session->work.was_lost = false;
+    attempt(session, previous);
+    return TENDON_OK;
+}
+
+void tendon_feelspace_session_disconnect(tendon_feelspace_session *session, uint64_t now) {
+    session->now = now;
+    if (session->state >= TENDON_FEELSPACE_CONNECTING) {
+        tendon_feelspace_end(session, TENDON_FEELSPACE_CONNECTION_CLOSED, TENDON_FEELSPACE_NO_ERROR,
+                             TENDON_ERROR_CANCELLED, false);
+    }
+}
+
+bool tendon_feelspace_session_draining(const tendon_feelspace_session *session) {
+    return session->work.draining;
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Inside of the feelSpace session. One operation is on the air at a time:
+ * keep-alive answers first, then the steps of an opening (session_open.c) or
+ * the commands (session_queue.c). What the belt says is taken in
+ * session_take.c; states and inputs are in session.c, searching in
+ * session_scan.c.
+ */
+#ifndef TENDON_FEELSPACE_SESSION_INTERNAL_H
+#define TENDON_FEELSPACE_SESSION_INTERNAL_H
+
+#include "internal.h"
+#include "tendon/devices/feelspace_session.h"
+
+/* Index of a characteristic, by service. */
+enum {
+    FS_FIRMWARE,
+    FS_KEEP_ALIVE,
+    FS_VIBRATION,
+    FS_BUTTON,
+    FS_REQUEST,
+    FS_PARAMETER,
+    FS_BUZZER,
+    FS_BATTERY,
+    FS_ORIENTATION, /* sensor service */
+    FS_DEBUG_INPUT, /* debug service */
+    FS_DEBUG_OUTPUT
+};
+
+/* What is on the air. */
+enum { FS_IDLE = 0, FS_OPENING, FS_ANSWERING, FS_COMMANDING };
+
+/* Steps of an opening, in order. FS_STEP_WAIT: for an old link to go down. */
+enum { FS_STEP_WAIT, FS_STEP_LINK, FS_STEP_PROFILE, FS_STEP_PAIR, FS_STEP_ENABLE };
+
+/* Kinds of slots. */
+enum { FS_WRITE, FS_READ, FS_ENABLE, FS_DISABLE };
+
+/* Flags of slots. */
+enum {
+    FS_OURS = 0x01,     /* of the session itself: no event */
+    FS_REQUIRED = 0x02, /* its failure ends the handshake */
+    FS_HEAD = 0x04,     /* before all others */
+    FS_PATCH = 0x08,    /* belongs to the check of the patch */
+    FS_WAITING = 0x10,  /* written, the answer is awaited */
+    FS_ANSWERED = 0x20  /* while still on the air */
+};
+
+/* session.c */
+tendon_feelspace_characteristic tendon_feelspace_uuid(unsigned which);
+void tendon_feelspace_emit(tendon_feelspace_session *session, const tendon_feelspace_event *event);
+void tendon_feelspace_emit_kind(tendon_feelspace_session *session, tendon_feelspace_event_kind kind,
+                                tendon_status status);
+/* Enters @p state and tells it. */
+void tendon_feelspace_go(tendon_feelspace_session *session, tendon_feelspace_state state,
+                         tendon_feelspace_connection_event event);
+void tendon_feelspace_tell(tendon_feelspace_session *session, tendon_feelspace_state previous,
+                           tendon_feelspace_connection_event event, tendon_feelspace_connection_error error,
+                           tendon_status status);
+/* Ends the connection or the attempt. @p down: the link is down already. */
+void tendon_feelspace_end(tendon_feelspace_session *session, tendon_feelspace_connection_event event,
+                          tendon_feelspace_connection_error error, tendon_status status, bool down);
+/* Ends it for what failed in the present state. */
+void tendon_feelspace_fail(tendon_feelspace_session *session, tendon_feelspace_connection_error error,
+                           tendon_status status);
+tendon_feelspace_connection_error tendon_feelspace_adapter_error(tendon_feelspace_adapter adapter);
+tendon_feelspace_connection_error tendon_feelspace_radio_error(tendon_status status);
+void *tendon_feelspace_tag_of(tendon_feelspace_session *session);
+/* The session that a context belongs to; NULL: the context is of an earlier opening. */
+tendon_feelspace_session *tendon_feelspace_session_of(void *context);
+/* Around a starting call of the GATT client: what is started, then what the call returned. */
+void tendon_feelspace_starting(tendon_feelspace_session *session, uint8_t operation);
+void tendon_feelspace_started(tendon_feelspace_session *session, tendon_gatt_client *client, tendon_status request);
+void tendon_feelspace_done(void *context, const tendon_gatt_result *result);
+void tendon_feelspace_pump(tendon_feelspace_session *session);
+
+/* session_open.c */
+void tendon_feelspace_opening_begin(tendon_feelspace_session *session);
+/* The next notification to enable, then the handshake. */
+void tendon_feelspace_opening_pump(tendon_feelspace_session *session);
+void tendon_feelspace_enabled(tendon_feelspace_session *session, const tendon_gatt_result *result);
+void tendon_feelspace_paired(tendon_feelspace_session *session, tendon_status status);
+/* HANDSHAKE becomes CONNECTED as soon as mode and intensity are known. */
+void tendon_feelspace_handshake_check(tendon_feelspace_session *session);
+/* True for ATT errors that a bond would mend. */
+bool tendon_feelspace_is_permission(tendon_status status);
+
+/* session_queue.c */
+/* Queues a command of the session's own. */
+void tendon_feelspace_push(tendon_feelspace_session *session, uint8_t kind, uint8_t which, uint8_t flags,
+                           const uint8_t *bytes, size_t length);
+void tendon_feelspace_queue_pump(tendon_feelspace_session *session);
+void tendon_feelspace_queue_done(tendon_feelspace_session *session, const tendon_gatt_result *result);
+/* The belt answered with a packet that begins so: the oldest command that waits for that is done. */
+void tendon_feelspace_queue_answered(tendon_feelspace_session *session, const uint8_t *packet,
+                                     const tendon_feelspace_parameter *parameter);
+/* Ends what waited too long. */
+void tendon_feelspace_queue_tick(tendon_feelspace_session *session);
+uint64_t tendon_feelspace_queue_deadline(const tendon_feelspace_session *session);
+void tendon_feelspace_queue_clear(tendon_feelspace_session *session);
+
+/* session_take.c */
+void tendon_feelspace_on_value(void *context, const tendon_gatt_value *value, uint64_t now);
+/* @return what the decoder said. */
+tendon_status tendon_feelspace_take(tendon_feelspace_session *session, unsigned which, const uint8_t *data,
+                                    size_t length);
+void tendon_feelspace_log_end(tendon_feelspace_session *session, tendon_status status);
+
+/* session_scan.c */
+void tendon_feelspace_scan_end(tendon_feelspace_session *session, tendon_feelspace_scan_cause cause,
+                               tendon_feelspace_connection_event event, tendon_feelspace_connection_error error);
+
+#endif

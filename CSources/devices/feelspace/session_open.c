@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+#include "session_internal.h"
+
+enum { REQUIRED = TENDON_PROFILE_REQUIRED, CCCD = TENDON_PROFILE_CCCD };
+
+#define ROW(service, uuid, flags)                                                                                      \
+    { TENDON_UUID_16(TENDON_FEELSPACE_##service##_SERVICE), TENDON_UUID_16(TENDON_FEELSPACE_##uuid), (flags) }
+
+/* In the order of FS_FIRMWARE ... */
+static const tendon_profile_row rows[TENDON_FEELSPACE_CHARACTERISTIC_COUNT] = {
+    ROW(CONTROL, FIRMWARE_INFO, REQUIRED),
+    ROW(CONTROL, KEEP_ALIVE, REQUIRED | CCCD),
+    ROW(CONTROL, VIBRATION_COMMAND, REQUIRED),
+    ROW(CONTROL, BUTTON_PRESS, REQUIRED | CCCD),
+    ROW(CONTROL, PARAMETER_REQUEST, REQUIRED),
+    ROW(CONTROL, PARAMETER_NOTIFICATION, REQUIRED | CCCD),
+    ROW(CONTROL, BUZZER_COMMAND, 0),
+    ROW(CONTROL, BATTERY_STATUS, REQUIRED | CCCD),
+    ROW(SENSOR, ORIENTATION_DATA, REQUIRED | CCCD),
+    ROW(DEBUG, DEBUG_INPUT, 0),
+    ROW(DEBUG, DEBUG_OUTPUT, CCCD),
+};
+
+tendon_feelspace_characteristic tendon_feelspace_uuid(unsigned which) {
+    const uint8_t *bytes = rows[which].characteristic.bytes;
+    return (tendon_feelspace_characteristic)(bytes[2] << 8 | bytes[3]);
+}
+
+bool tendon_feelspace_is_permission(tendon_status status) {
+    return status == TENDON_ATT_ERROR(TENDON_ATT_READ_NOT_PERMITTED) ||
+           status == TENDON_ATT_ERROR(TENDON_ATT_INSUFFICIENT_AUTHENTICATION) ||
+           status == TENDON_ATT_ERROR(TENDON_ATT_INSUFFICIENT_AUTHORIZATION) ||
+           status == TENDON_ATT_ERROR(TENDON_ATT_ENCRYPTION_KEY_SIZE_TOO_SHORT) ||
+           status == TENDON_ATT_ERROR(TENDON_ATT_INSUFFICIENT_ENCRYPTION);
+}
+
+/* ---- discovery ---- */
+
+static void discovery_failed(tendon_feelspace_session *session, tendon_status status) {
+    tendon_feelspace_fail(session,
+                          tendon_feelspace_is_permission(status) ? TENDON_FEELSPACE_DISCOVERY_PERMISSION
+                                                                 : TENDON_FEELSPACE_DISCOVERY_ERROR,
+                          status);
+}
+
+static void discovered(void *context, tendon_status status, size_t row, uint64_t now) {
+    (void)row;
+    tendon_feelspace_session *session = tendon_feelspace_session_of(context);
+    if (session == NULL || session->client->closed) {
+        return; /* disconnected() says the rest */
+    }
+    session->now = now;
+    if (status < 0) {
+        discovery_failed(session, status);
+        return;
+    }
+    const tendon_session_link *link = &session->config.link;
+    bool bonded = link->bonded != NULL && link->bonded(link->context);
+    session->work.step = FS_STEP_PAIR;
+    status = TENDON_RADIO_ERROR_NO_PAIRING_SERVICE;
+    if (!bonded && !session->config.skip_pairing && link->pair != NULL) {
+        status = link->pair(link->context);
+    }
+    if (status < 0) {
+        tendon_feelspace_paired(session, status);
+    }
+}
+
+void tendon_feelspace_opening_begin(tendon_feelspace_session *session) {
+    tendon_status status = tendon_profile_start(&session->work.profile, session->client, rows, session->work.found,
+                                                TENDON_FEELSPACE_CHARACTERISTIC_COUNT, discovered,
+                                                tendon_feelspace_tag_of(session), session->now);
+    if (status < 0 && session->client != NULL && !session->client->closed) {
+        discovery_failed(session, status);
+    }
+}
+
+/* ---- notifications ---- */
+
+/* The next notification from @p index on; the count: there is none. FE0C is enabled when somebody wants it. */
+static uint8_t next_notification(const tendon_feelspace_session *session, unsigned index) {
+    while (index < TENDON_FEELSPACE_CHARACTERISTIC_COUNT &&
+           (session->work.found[index].cccd == 0 || index == FS_ORIENTATION)) {
+        index++;
+    }
+    return (uint8_t)index;
+}
+
+void tendon_feelspace_paired(tendon_feelspace_session *session, tendon_status status) {
+    /* A belt may do without a bond: where nobody can pair, it is for the belt to refuse. */
+    if (status < 0 && status != TENDON_RADIO_ERROR_NO_PAIRING_SERVICE) {
+        tendon_feelspace_fail(session, TENDON_FEELSPACE_PAIRING_FAILED, status);
+        return;
+    }
+    session->work.step = FS_STEP_ENABLE;
+    session->work.index = next_notification(session, 0);
+    tendon_feelspace_pump(session);
+}
+
+void tendon_feelspace_enabled(tendon_feelspace_session *session, const tendon_gatt_result *result) {
+    uint8_t which = session->work.index;
+    if (result->status < 0 && (rows[which].flags & REQUIRED) != 0) {
+        tendon_feelspace_end(session, TENDON_FEELSPACE_HANDSHAKE_FAILED,
+                             tendon_feelspace_is_permission(result->status) ? TENDON_FEELSPACE_DISCOVERY_PERMISSION
+                                                                            : TENDON_FEELSPACE_HANDSHAKE_ERROR,
+                             result->status, false);
+        return;
+    }
+    session->work.index = next_notification(session, which + 1u);
+}
+
+/* ---- handshake ---- */
+
+static void begin_handshake(tendon_feelspace_session *session) {
+    static const struct {
+        uint8_t kind, which, flags, parameter;
+    } script[] = {
+        {FS_READ, FS_FIRMWARE, FS_OURS | FS_REQUIRED, 0},
+        {FS_READ, FS_BATTERY, FS_OURS | FS_REQUIRED, 0},
+        {FS_WRITE, FS_REQUEST, FS_OURS | FS_REQUIRED, TENDON_FEELSPACE_BASIC_DEFAULT_INTENSITY},
+        {FS_WRITE, FS_REQUEST, FS_OURS | FS_REQUIRED, TENDON_FEELSPACE_BASIC_MODE},
+        {FS_WRITE, FS_REQUEST, FS_OURS, TENDON_FEELSPACE_BASIC_HEADING_OFFSET},
+    };
+    memset(session->work.slots, 0, sizeof session->work.slots);
+    uint32_t generation = session->work.generation;
+    tendon_feelspace_go(session, TENDON_FEELSPACE_HANDSHAKE, TENDON_FEELSPACE_SERVICES_DISCOVERED);
+    for (size_t i = 0; i < sizeof script / sizeof script[0]; i++) {
+        if (session->state != TENDON_FEELSPACE_HANDSHAKE || session->work.generation != generation) {
+            return;
+        }
+        const uint8_t request[] = {0x01, script[i].parameter};
+        tendon_feelspace_push(session, script[i].kind, script[i].which, script[i].flags, request, sizeof request);
+    }
+    tendon_feelspace_handshake_check(session); /* a belt may have told both by itself */
+}
+
+void tendon_feelspace_handshake_check(tendon_feelspace_session *session) {
+    if (session->state != TENDON_FEELSPACE_HANDSHAKE || session->mode == TENDON_FEELSPACE_MODE_UNKNOWN ||
+        session->default_intensity < 0) {
+        return;
+    }
+    if (session->mode == TENDON_FEELSPACE_MODE_STANDBY) {
+        tendon_feelspace_fail(session, TENDON_FEELSPACE_POWER_OFF, TENDON_ERROR_DISCONNECTED);
+        return;
+    }
+    session->work.heard = session->now;
+    tendon_feelspace_go(session, TENDON_FEELSPACE_CONNECTED, TENDON_FEELSPACE_HANDSHAKE_FINISHED);
+}
+
+void tendon_feelspace_opening_pump(tendon_feelspace_session *session) {
+    uint8_t index = session->work.index;
+    if (index == TENDON_FEELSPACE_CHARACTERISTIC_COUNT) {
+        begin_handshake(session);
+        return;
+    }
+    tendon_gatt_client *client = session->client;
+    void *tag = tendon_feelspace_tag_of(session);
+    tendon_feelspace_starting(session, FS_OPENING);
+    tendon_feelspace_started(session, client,
+                             tendon_gatt_subscribe(client, session->work.found[index].value,
+                                                   session->work.found[index].cccd, false, tendon_feelspace_on_value,
+                                                   tag, tendon_feelspace_done, tag, session->now));
+}

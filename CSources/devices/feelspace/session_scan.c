@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+#include "session_internal.h"
+
+/* What is known of an advertiser. */
+enum { SEEN_OLDER = 0x01, SEEN_NEWER = 0x02, SEEN_NAME = 0x04, SEEN_TOLD = 0x08 };
+
+/* ---- start and end ---- */
+
+static void tell_finished(tendon_feelspace_session *session, tendon_feelspace_scan_cause cause,
+                          tendon_feelspace_connection_error error) {
+    tendon_feelspace_event event = {.kind = TENDON_FEELSPACE_EVENT_SCAN_FINISHED, .scan = {cause, error}};
+    tendon_feelspace_emit(session, &event);
+}
+
+static tendon_feelspace_scan_cause cause_of(tendon_feelspace_connection_error error) {
+    return error == TENDON_FEELSPACE_BT_POWERED_OFF ? TENDON_FEELSPACE_SCAN_CAUSE_BT_NOT_ACTIVE
+                                                    : TENDON_FEELSPACE_SCAN_CAUSE_BT_NOT_AVAILABLE;
+}
+
+static tendon_status radio_on(tendon_feelspace_session *session) {
+    tendon_status status = session->config.scan == NULL ? TENDON_ERROR_UNSUPPORTED
+                                                        : session->config.scan(session->config.link.context, true);
+    session->work.scan_on = status >= 0;
+    return status;
+}
+
+void tendon_feelspace_scan_end(tendon_feelspace_session *session, tendon_feelspace_scan_cause cause,
+                               tendon_feelspace_connection_event event, tendon_feelspace_connection_error error) {
+    if (session->work.scan_on) {
+        session->work.scan_on = false;
+        (void)session->config.scan(session->config.link.context, false);
+    }
+    session->state = TENDON_FEELSPACE_NOT_CONNECTED;
+    tell_finished(session, cause, error);
+    if (event != TENDON_FEELSPACE_CONNECTION_STARTED) {
+        tendon_feelspace_event told = {
+            .kind = TENDON_FEELSPACE_EVENT_STATE,
+            .connection = {TENDON_FEELSPACE_SCANNING, TENDON_FEELSPACE_NOT_CONNECTED, event, error}};
+        tendon_feelspace_emit(session, &told);
+    }
+}
+
+tendon_status tendon_feelspace_session_scan(tendon_feelspace_session *session, uint64_t timeout_ms, uint64_t now) {
+    session->now = now;
+    if (session->state >= TENDON_FEELSPACE_CONNECTING) {
+        tell_finished(session, TENDON_FEELSPACE_SCAN_CAUSE_ALREADY_CONNECTED, TENDON_FEELSPACE_NO_ERROR);
+    }
+    if (session->state != TENDON_FEELSPACE_NOT_CONNECTED || session->work.ending) {
+        return TENDON_ERROR_WRONG_STATE;
+    }
+    tendon_feelspace_adapter adapter = (tendon_feelspace_adapter)session->work.adapter;
+    tendon_feelspace_connection_error error = tendon_feelspace_adapter_error(adapter);
+    tendon_status status = TENDON_RADIO_ERROR_ADAPTER_DOWN;
+    if (error == TENDON_FEELSPACE_NO_ERROR) {
+        status = adapter == TENDON_FEELSPACE_ADAPTER_ON ? radio_on(session) : TENDON_OK;
+        error = tendon_feelspace_radio_error(status);
+    }
+    if (status < 0) {
+        tell_finished(session, cause_of(error), error);
+        return status;
+    }
+    memset(session->work.advertisers, 0, sizeof session->work.advertisers);
+    session->work.cursor = 0;
+    session->work.deadline = now + (timeout_ms > 0 ? timeout_ms : TENDON_FEELSPACE_SCAN_TIMEOUT_MS);
+    tendon_feelspace_go(session, TENDON_FEELSPACE_SCANNING, TENDON_FEELSPACE_SCAN_STARTED);
+    return TENDON_OK;
+}
+
+void tendon_feelspace_session_stop_scan(tendon_feelspace_session *session, uint64_t now) {
+    session->now = now;
+    if (session->state == TENDON_FEELSPACE_SCANNING) {
+        tendon_feelspace_scan_end(session, TENDON_FEELSPACE_SCAN_CAUSE_CANCELED, TENDON_FEELSPACE_SCAN_CANCELED,
+                                  TENDON_FEELSPACE_NO_ERROR);
+    }
+}
+
+void tendon_feelspace_session_adapter(tendon_feelspace_session *session, tendon_feelspace_adapter adapter,
+                                      uint64_t now) {
+    tendon_feelspace_connection_error error = tendon_feelspace_adapter_error(adapter);
+    session->now = now;
+    session->work.adapter = (uint8_t)adapter;
+    if (session->state == TENDON_FEELSPACE_SCANNING) {
+        if (adapter == TENDON_FEELSPACE_ADAPTER_ON && !session->work.scan_on) {
+            tendon_status status = radio_on(session);
+            error = status < 0 ? tendon_feelspace_radio_error(status) : TENDON_FEELSPACE_NO_ERROR;
+        }
+        if (error != TENDON_FEELSPACE_NO_ERROR) {
+            tendon_feelspace_scan_end(session, cause_of(error), TENDON_FEELSPACE_SCAN_FAILED, error);
+        }
+    } else if (session->state != TENDON_FEELSPACE_NOT_CONNECTED && error != TENDON_FEELSPACE_NO_ERROR) {
+        tendon_feelspace_fail(session, error, TENDON_RADIO_ERROR_ADAPTER_DOWN);
+    }
+}
+
+/* ---- advertisers ---- */
+
+/* Of this address; else a free one, or one that proved to be no belt so far. NULL: all are belts. */
+static tendon_feelspace_advertiser *advertiser_of(tendon_feelspace_session *session, const tendon_address *address) {
+    tendon_feelspace_advertiser *all = session->work.advertisers, *spare = NULL;
+    for (size_t i = 0; i < TENDON_FEELSPACE_ADVERTISERS_MAX; i++) {
+        if (all[i].seen != 0 && tendon_address_equal(&all[i].address, address)) {
+            return &all[i];
+        }
+        if (all[i].seen == 0 && spare == NULL) {
+            spare = &all[i];
+        }
+    }
+    for (size_t i = 0; i < TENDON_FEELSPACE_ADVERTISERS_MAX && spare == NULL; i++) {
+        session->work.cursor = (uint8_t)((session->work.cursor + 1u) % TENDON_FEELSPACE_ADVERTISERS_MAX);
+        if ((all[session->work.cursor].seen & SEEN_TOLD) == 0) {
+            spare = &all[session->work.cursor];
+        }
+    }
+    if (spare != NULL) {
+        memset(spare, 0, sizeof *spare);
+        spare->address = *address;
+    }
+    return spare;
+}
+
+tendon_uuid tendon_feelspace_advertised_uuid(void) {
+    static const tendon_uuid uuid = {
+        {0x65, 0x33, 0x33, 0x33, 0xA1, 0x15, 0x11, 0xE2, 0x9E, 0x9A, 0x08, 0x00, 0x20, 0x0C, 0xA1, 0x00}};
+    return uuid;
+}
+
+static unsigned look(const tendon_ad_report *report, tendon_ad_structure *name) {
+    tendon_uuid older = tendon_feelspace_advertised_uuid();
+    tendon_uuid newer = tendon_uuid_from_u16(TENDON_FEELSPACE_CONTROL_SERVICE);
+    unsigned seen = 0;
+    if (tendon_ad_has_uuid(report->data, report->length, &older)) {
+        seen |= SEEN_OLDER;
+    }
+    if (tendon_ad_has_uuid(report->data, report->length, &newer)) {
+        seen |= SEEN_NEWER;
+    }
+    if ((tendon_ad_find(report->data, report->length, TENDON_AD_NAME_COMPLETE, name) ||
+         tendon_ad_find(report->data, report->length, TENDON_AD_NAME_SHORTENED, name)) &&
+        tendon_feelspace_is_belt_name((const char *)name->data, name->length)) {
+        seen |= SEEN_NAME;
+    }
+    return seen;
+}
+
+void tendon_feelspace_session_advertised(tendon_feelspace_session *session, const tendon_ad_report *report,
+                                         uint64_t now) {
+    tendon_ad_structure name;
+    session->now = now;
+    unsigned seen = session->state == TENDON_FEELSPACE_SCANNING ? look(report, &name) : 0;
+    if (seen == 0) {
+        return;
+    }
+    tendon_feelspace_advertiser *advertiser = advertiser_of(session, &report->address);
+    if (advertiser == NULL) {
+        session->counters.advertisers_left_out++;
+        return;
+    }
+    if ((seen & SEEN_NAME) != 0) {
+        advertiser->name_length =
+            (uint8_t)(name.length < sizeof advertiser->name ? name.length : sizeof advertiser->name);
+        memcpy(advertiser->name, name.data, advertiser->name_length);
+    }
+    advertiser->seen |= (uint8_t)seen;
+    seen = advertiser->seen;
+    if ((seen & (SEEN_NAME | SEEN_TOLD)) == SEEN_NAME && (seen & (SEEN_OLDER | SEEN_NEWER)) != 0) {
+        advertiser->seen |= SEEN_TOLD;
+        tendon_feelspace_advertiser copy = *advertiser; /* whoever hears it may connect, and its memory is reused */
+        tendon_feelspace_event event = {
+            .kind = TENDON_FEELSPACE_EVENT_FOUND,
+            .found = {&copy.address, copy.name, copy.name_length, report->rssi, (seen & SEEN_NEWER) != 0}};
+        tendon_feelspace_emit(session, &event);
+    }
+}
+
+/* ---- belts that were connected ---- */
+
+static size_t place_of(const tendon_feelspace_known *known, const tendon_address *belt) {
+    size_t i = 0;
+    while (i < known->count && !tendon_address_equal(&known->belts[i], belt)) {
+        i++;
+    }
+    return i;
+}
+
+bool tendon_feelspace_known_has(const tendon_feelspace_known *known, const tendon_address *belt) {
+    return place_of(known, belt) < known->count;
+}
+
+void tendon_feelspace_known_add(tendon_feelspace_known *known, const tendon_address *belt) {
+    size_t place = place_of(known, belt);
+    if (place == known->count) {
+        if (known->count < TENDON_FEELSPACE_KNOWN_MAX) {
+            known->count++;
+        } else {
+            place--;
+        }
+    }
+    for (; place > 0; place--) {
+        known->belts[place] = known->belts[place - 1];
+    }
+    known->belts[0] = *belt;
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+#include "session_internal.h"
+
+static bool is_connected(const tendon_feelspace_session *session) {
+    return session->state == TENDON_FEELSPACE_CONNECTED;
+}
+
+/* Before the connection is told of, values are taken in silence. */
+static void tell(tendon_feelspace_session *session, tendon_feelspace_event_kind kind) {
+    if (is_connected(session)) {
+        tendon_feelspace_emit_kind(session, kind, TENDON_OK);
+    }
+}
+
+/* Standby: the belt drops the link next, and means it. */
+static void mode_taken(tendon_feelspace_session *session) {
+    if (is_connected(session) && session->mode == TENDON_FEELSPACE_MODE_STANDBY) {
+        tendon_feelspace_fail(session, TENDON_FEELSPACE_POWER_OFF, TENDON_ERROR_DISCONNECTED);
+    } else {
+        tendon_feelspace_handshake_check(session);
+    }
+}
+
+static void take_mode(tendon_feelspace_session *session, uint8_t mode) {
+    if (mode != session->mode) {
+        session->mode = mode;
+        tell(session, TENDON_FEELSPACE_EVENT_MODE);
+        mode_taken(session);
+    }
+}
+
+static tendon_status take_keep_alive(tendon_feelspace_session *session, const uint8_t *data, size_t length,
+                                     size_t *offset) {
+    uint8_t mode;
+    session->counters.keep_alives++;
+    if (session->work.keep_alives < UINT8_MAX) {
+        session->work.keep_alives++; /* malformed ones are answered too */
+    }
+    tendon_status status = tendon_feelspace_decode_keep_alive(data, length, &mode, offset);
+    if (status >= 0) {
+        take_mode(session, mode);
+    }
+    return status;
+}
+
+static tendon_status take_button(tendon_feelspace_session *session, const uint8_t *data, size_t length,
+                                 size_t *offset) {
+    tendon_feelspace_event event = {.kind = TENDON_FEELSPACE_EVENT_BUTTON};
+    tendon_status status = tendon_feelspace_decode_button(data, length, &event.press, offset);
+    if (status >= 0) {
+        session->mode = event.press.new_mode; /* told by this event, so not by MODE too */
+        if (is_connected(session)) {
+            tendon_feelspace_emit(session, &event);
+        }
+        mode_taken(session);
+    }
+    return status;
+}
+
+static tendon_status take_battery(tendon_feelspace_session *session, const uint8_t *data, size_t length,
+                                  size_t *offset) {
+    tendon_feelspace_battery battery;
+    tendon_status status = tendon_feelspace_decode_battery(data, length, &battery, offset);
+    if (status >= 0) {
+        const tendon_feelspace_battery *old = &session->battery;
+        bool same = session->has_battery && old->power_status == battery.power_status &&
+                    !(old->level_percent < battery.level_percent) && !(old->level_percent > battery.level_percent) &&
+                    !(old->tte_ttf_s < battery.tte_ttf_s) && !(old->tte_ttf_s > battery.tte_ttf_s);
+        session->battery = battery;
+        session->has_battery = true;
+        if (!same) {
+            tell(session, TENDON_FEELSPACE_EVENT_BATTERY);
+        }
+    }
+    return status;
+}
+
+/* Degrees between two headings, the short way round. */
+static unsigned apart(int16_t a, int16_t b) {
+    unsigned way = feelspace_wrap((int32_t)a - b, 360);
+    return way > 180 ? 360 - way : way;
+}
+
+static tendon_status take_orientation(tendon_feelspace_session *session, const uint8_t *data, size_t length,
+                                      size_t *offset) {
+    tendon_feelspace_orientation orientation;
+    tendon_status status = tendon_feelspace_decode_orientation(data, length, &orientation, offset);
+    if (status < 0 || orientation.sensor_id != TENDON_FEELSPACE_SENSOR_FUSION || !session->orientation_enabled) {
+        return status;
+    }
+    session->orientation = orientation;
+    session->has_orientation = true;
+    if (!session->work.told ||
+        (session->now - session->work.told_at >= session->orientation_period_ms &&
+         apart(orientation.heading, session->work.told_heading) >= session->orientation_variation_deg)) {
+        session->work.told = true;
+        session->work.told_at = session->now;
+        session->work.told_heading = orientation.heading;
+        tell(session, TENDON_FEELSPACE_EVENT_ORIENTATION);
+    }
+    return status;
+}
+
+static void take_value(tendon_feelspace_session *session, const tendon_feelspace_parameter *parameter) {
+    switch (parameter->kind) {
+    case TENDON_FEELSPACE_PARAMETER_MODE:
+        take_mode(session, parameter->mode);
+        break;
+    case TENDON_FEELSPACE_PARAMETER_DEFAULT_INTENSITY:
+        if (session->default_intensity != parameter->intensity) {
+            session->default_intensity = parameter->intensity;
+            tell(session, TENDON_FEELSPACE_EVENT_DEFAULT_INTENSITY);
+            tendon_feelspace_handshake_check(session);
+        }
+        break;
+    case TENDON_FEELSPACE_PARAMETER_HEADING_OFFSET:
+        if (session->heading_offset != (int16_t)parameter->degrees) {
+            session->heading_offset = (int16_t)parameter->degrees;
+            tell(session, TENDON_FEELSPACE_EVENT_HEADING_OFFSET);
+        }
+        break;
+    case TENDON_FEELSPACE_PARAMETER_ACCURACY_SIGNAL:
+        session->accuracy_state = (int8_t)parameter->accuracy_state;
+        tell(session, TENDON_FEELSPACE_EVENT_ACCURACY_SIGNAL);
+        break;
+    default:
+        break;
+    }
+}
+
+static tendon_status take_parameter(tendon_feelspace_session *session, const uint8_t *data, size_t length,
+                                    size_t *offset) {
+    tendon_feelspace_parameter parameter;
+    uint32_t generation = session->work.generation;
+    tendon_status status = tendon_feelspace_decode_parameter(data, length, &parameter, offset);
+    if (status >= 0) {
+        if (is_connected(session)) {
+            tendon_feelspace_event event = {.kind = TENDON_FEELSPACE_EVENT_PARAMETER, .parameter = &parameter};
+            tendon_feelspace_emit(session, &event);
+        }
+        if (session->client != NULL && session->work.generation == generation) {
+            take_value(session, &parameter);
+        }
+    } else if (status == TENDON_ERROR_UNSUPPORTED) {
+        session->counters.unsupported++;
+    } else {
+        return status;
+    }
+    if (session->client != NULL && session->work.generation == generation &&
+        session->state >= TENDON_FEELSPACE_HANDSHAKE) {
+        tendon_feelspace_queue_answered(session, data, status < 0 ? NULL : &parameter);
+    }
+    return TENDON_OK;
+}
+
+static tendon_status take_firmware(tendon_feelspace_session *session, const uint8_t *data, size_t length,
+                                   size_t *offset) {
+    tendon_status status = tendon_feelspace_decode_firmware(data, length, &session->firmware, offset);
+    if (status >= 0) {
+        static const uint8_t request[] = {0x10, 0x01, TENDON_FEELSPACE_ADVANCED_APP_FRONT_RANGE};
+        session->has_firmware = true;
+        if (tendon_feelspace_patch_candidate(&session->firmware)) {
+            tendon_feelspace_push(session, FS_WRITE, FS_REQUEST, FS_OURS | FS_HEAD | FS_PATCH, request, sizeof request);
+        }
+    }
+    return status;
+}
+
+/* ---- debug ---- */
+
+void tendon_feelspace_log_end(tendon_feelspace_session *session, tendon_status status) {
+    if (session->work.logging) {
+        session->work.logging = false;
+        tendon_feelspace_emit_kind(session, TENDON_FEELSPACE_EVENT_LOG_FINISHED, status);
+    }
+}
+
+static tendon_status take_debug(tendon_feelspace_session *session, const uint8_t *data, size_t length, size_t *offset) {
+    tendon_feelspace_debug debug;
+    tendon_status status = tendon_feelspace_decode_debug(data, length, &debug, offset);
+    if (status < 0 || !is_connected(session)) {
+        return status;
+    }
+    tendon_feelspace_event event = {.kind = TENDON_FEELSPACE_EVENT_DEBUG,
+                                    .packet = {data, length, 0, TENDON_FEELSPACE_DEBUG_OUTPUT}};
+    tendon_feelspace_emit(session, &event);
+    if (!session->work.logging) {
+        return status;
+    }
+    if (debug.kind == TENDON_FEELSPACE_DEBUG_LOG_HEADER) {
+        session->work.log_left = debug.count;
+    } else if (debug.kind == TENDON_FEELSPACE_DEBUG_LOG_ENTRY && session->work.log_left > 0) {
+        session->work.log_left--;
+    }
+    if (session->work.log_left == 0) {
+        tendon_feelspace_log_end(session, TENDON_OK);
+    }
+    return status;
+}
+
+tendon_status tendon_feelspace_session_request_log(tendon_feelspace_session *session, uint64_t now) {
+    static const uint8_t request[] = {TENDON_FEELSPACE_DEBUG_ERROR_LOG};
+    if (session->work.logging) {
+        return TENDON_ERROR_BUSY;
+    }
+    session->work.log_left = -1; /* the header says how many there are */
+    session->work.log_deadline = now + TENDON_FEELSPACE_LOG_TIMEOUT_MS;
+    session->work.logging = true;
+    tendon_status status =
+        tendon_feelspace_session_send(session, TENDON_FEELSPACE_DEBUG_INPUT, request, sizeof request, now);
+    session->work.logging = session->work.logging && status >= 0;
+    return status;
+}
+
+/* ---- any of them ---- */
+
+tendon_status tendon_feelspace_take(tendon_feelspace_session *session, unsigned which, const uint8_t *data,
+                                    size_t length) {
+    typedef tendon_status taker(tendon_feelspace_session *, const uint8_t *, size_t, size_t *);
+    static taker *const takers[TENDON_FEELSPACE_CHARACTERISTIC_COUNT] = {
+        [FS_FIRMWARE] = take_firmware,   [FS_KEEP_ALIVE] = take_keep_alive, [FS_BUTTON] = take_button,
+        [FS_PARAMETER] = take_parameter, [FS_BATTERY] = take_battery,       [FS_ORIENTATION] = take_orientation,
+        [FS_DEBUG_OUTPUT] = take_debug,
+    };
+    size_t offset = 0;
+    tendon_status status = takers[which](session, data, length, &offset);
+    if (status < 0) {
+        tendon_feelspace_event event = {.kind = TENDON_FEELSPACE_EVENT_REJECTED,
+                                        .status = status,
+                                        .packet = {data, length, offset, tendon_feelspace_uuid(which)}};
+        session->counters.rejected++;
+        tendon_feelspace_emit(session, &event);
+    }
+    return status;
+}
+
+void tendon_feelspace_on_value(void *context, const tendon_gatt_value *value, uint64_t now) {
+    tendon_feelspace_session *session = tendon_feelspace_session_of(context);
+    if (session == NULL) {
+        return; /* of a link that is going down */
+    }
+    session->now = now;
+    session->work.heard = now;
+    session->counters.notifications++;
+    size_t which = tendon_profile_row_of(session->work.found, TENDON_FEELSPACE_CHARACTERISTIC_COUNT, value->handle);
+    if (which < TENDON_FEELSPACE_CHARACTERISTIC_COUNT) {
+        (void)tendon_feelspace_take(session, (unsigned)which, value->value, value->length);
+    }
+    tendon_feelspace_pump(session);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * feelSpace naviBelt: packets, signals, connection and commands, navigation.
+ */
+#ifndef TENDON_DEVICES_FEELSPACE_H
+#define TENDON_DEVICES_FEELSPACE_H
+
+#include "tendon/devices/feelspace_codec.h"
+#include "tendon/devices/feelspace_navigation.h"
+#include "tendon/devices/feelspace_session.h"
+#include "tendon/devices/feelspace_signal.h"
+
+#endif
