@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* One device: link, values, timers. What the program asks for is in device_calls.c. */
 #include "device.h"
+#include "tendon/base/packed.h"
 
 /* A clock that jumps by more periods than this is no clock that was late: the periods before are passed over. */
 enum { EVERGREEN_LATE_MAX = 1024 };
 
 const char *tendon_activ5_data_state_name(tendon_activ5_data_state state) {
-    static const char names[TENDON_ACTIV5_STATE_COUNT][13] = {"disconnected", "connecting", "connected", "isometric",
-                                                              "stop"};
-    return names[(unsigned)state < TENDON_ACTIV5_STATE_COUNT ? state : 0];
+    unsigned number = (unsigned)state < TENDON_ACTIV5_STATE_COUNT ? state : 0;
+    return tendon_packed_string("disconnected\0connecting\0connected\0isometric\0stop", NULL, TENDON_ACTIV5_STATE_COUNT,
+                                number);
 }
 
 tendon_activ5_options tendon_activ5_options_defaults(void) {

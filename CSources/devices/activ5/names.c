@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "tendon/base/packed.h"
 #include "tendon/devices/activ5_codec.h"
 
 static const uint16_t uuids[TENDON_ACTIV5_CHARACTERISTIC_COUNT] = {
@@ -24,28 +25,23 @@ tendon_activ5_characteristic tendon_activ5_characteristic_of(const tendon_uuid *
     return TENDON_ACTIV5_CHARACTERISTIC_UNKNOWN;
 }
 
+#define NUMBER(name, code, word, text) TENDON_LAYER_ACTIV5 * 256 + (code),
+#define WORD(name, code, word, text) word "\0"
+#define TEXT(name, code, word, text) text "\0"
+
+static const uint16_t numbers[] = {TENDON_ACTIV5_STATUS_LIST(NUMBER)};
+enum { NUMBER_COUNT = sizeof numbers / sizeof numbers[0] };
+
 const char *tendon_activ5_status_name(tendon_status status) {
-    switch (status) {
-#define NAME(name, code, word, text)                                                                                   \
-    case TENDON_ACTIV5_ERROR_##name:                                                                                   \
-        return word;
-        TENDON_ACTIV5_STATUS_LIST(NAME)
-#undef NAME
-    default:
-        return tendon_status_name(status);
-    }
+    const char *name =
+        tendon_packed_string(TENDON_ACTIV5_STATUS_LIST(WORD), numbers, NUMBER_COUNT, 0u - (unsigned)status);
+    return name != NULL ? name : tendon_status_name(status);
 }
 
 const char *tendon_activ5_status_text(tendon_status status) {
-    switch (status) {
-#define TEXT(name, code, word, text)                                                                                   \
-    case TENDON_ACTIV5_ERROR_##name:                                                                                   \
-        return text;
-        TENDON_ACTIV5_STATUS_LIST(TEXT)
-#undef TEXT
-    default:
-        return tendon_status_text(status);
-    }
+    const char *text =
+        tendon_packed_string(TENDON_ACTIV5_STATUS_LIST(TEXT), numbers, NUMBER_COUNT, 0u - (unsigned)status);
+    return text != NULL ? text : tendon_status_text(status);
 }
 
 bool tendon_activ5_recognize(const uint8_t *data, size_t length) {
@@ -53,39 +49,26 @@ bool tendon_activ5_recognize(const uint8_t *data, size_t length) {
     return tendon_ad_has_uuid(data, length, &uuid);
 }
 
-/* Texts of one length and no pointer between them: these tables take no relocation. */
-
 const char *tendon_activ5_message_type_name(tendon_activ5_message_type type) {
-    static const char names[TENDON_ACTIV5_MESSAGE_TYPE_COUNT][15] = {
-        "unknown", "initialMessage", "isometric", "timestamp", "imu",         "sn1",
-        "sn2",     "uuid1",          "uuid2",     "battery",   "serialNumber"};
-    return names[(unsigned)type < TENDON_ACTIV5_MESSAGE_TYPE_COUNT ? type : 0];
+    static const char names[] = "unknown\0initialMessage\0isometric\0timestamp\0imu\0sn1\0sn2\0uuid1\0uuid2\0"
+                                "battery\0serialNumber";
+    unsigned number = (unsigned)type < TENDON_ACTIV5_MESSAGE_TYPE_COUNT ? type : 0;
+    return tendon_packed_string(names, NULL, TENDON_ACTIV5_MESSAGE_TYPE_COUNT, number);
 }
 
 /* ---- commands ---- */
 
-static const struct {
-    char name[15];
-    char text[9];
-} commands[TENDON_ACTIV5_COMMAND_COUNT] = {
-    [TENDON_ACTIV5_DO_HANDSHAKE] = {"doHandshake", "TVGTIME"},
-    [TENDON_ACTIV5_START_ISOMETRIC] = {"startIsometric", "ISOM!"},
-    [TENDON_ACTIV5_TARE] = {"tare", "TARE!"},
-    [TENDON_ACTIV5_STOP] = {"stop", "STOP!"},
-    [TENDON_ACTIV5_ASK_SN1] = {"sn1", "SN1!"},
-    [TENDON_ACTIV5_ASK_SN2] = {"sn2", "SN2!"},
-    [TENDON_ACTIV5_ASK_UUID1] = {"uuid1", "ID1!"},
-    [TENDON_ACTIV5_ASK_UUID2] = {"uuid2", "ID2!"},
-    [TENDON_ACTIV5_ASK_BATTERY] = {"battery", "2A19"},
-    [TENDON_ACTIV5_ASK_SERIAL_NUMBER] = {"serialNumber", "2A25"},
-};
-
 const char *tendon_activ5_command_name(tendon_activ5_command command) {
-    return (unsigned)command < TENDON_ACTIV5_COMMAND_COUNT ? commands[command].name : NULL;
+    return tendon_packed_string(
+        "doHandshake\0startIsometric\0tare\0stop\0sn1\0sn2\0uuid1\0uuid2\0battery\0serialNumber", NULL,
+        TENDON_ACTIV5_COMMAND_COUNT, command);
 }
 
 const char *tendon_activ5_command_text(tendon_activ5_command command) {
-    return (unsigned)command < TENDON_ACTIV5_COMMAND_COUNT ? commands[command].text : NULL;
+    return tendon_packed_string("TVGTIME\0ISOM!\0TARE!\0STOP!\0SN1!\0SN2!\0ID1!\0ID2!\0"
+                                "2A19\0"
+                                "2A25",
+                                NULL, TENDON_ACTIV5_COMMAND_COUNT, command);
 }
 
 tendon_activ5_characteristic tendon_activ5_command_read(tendon_activ5_command command) {
@@ -117,7 +100,7 @@ tendon_status tendon_activ5_encode_command(tendon_activ5_command command, uint8_
         tendon_activ5_command_read(command) != TENDON_ACTIV5_CHARACTERISTIC_UNKNOWN) {
         return TENDON_ERROR_INVALID_ARGUMENT;
     }
-    const char *text = commands[command].text;
+    const char *text = tendon_activ5_command_text(command);
     size_t length = 0;
     while (text[length] != '\0') {
         length++;

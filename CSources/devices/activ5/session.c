@@ -1,28 +1,37 @@
 /* SPDX-License-Identifier: MIT */
-/* A device's requests, one at a time, over GATT. Discovery is in session_discover.c. */
-#include "session.h"
+/* A device's requests, one at a time, over GATT. */
+#include "tendon/devices/activ5_session.h"
+
+#include <string.h>
+
+enum { STEP_IDLE = 0, STEP_MTU, STEP_PROFILE, STEP_READY };
+
+/* Place of service F0F0 in the table of what was found: that of the unknown characteristic. */
+enum { NEW_SERVICE_ROW = TENDON_ACTIV5_CHARACTERISTIC_UNKNOWN };
+
+static void done(void *context, const tendon_gatt_result *result);
+static void pump(tendon_activ5_session *session, uint64_t now);
 
 /* ---- operations ---- */
 
-void activ5_starting(tendon_activ5_session *session) {
+static void starting(tendon_activ5_session *session) {
     session->busy = true;
     session->starting = true;
     session->request = 0;
 }
 
-void activ5_started(tendon_activ5_session *session, tendon_status request) {
+static void started(tendon_activ5_session *session, tendon_status request, uint64_t now) {
     if (!session->starting) {
         return; /* a link in memory answered before the call returned */
     }
     if (request < 0) {
-        const tendon_gatt_result refused = {.status = request};
-        activ5_done(session, &refused);
+        const tendon_gatt_result refused = {.status = request, .now = now};
+        done(session, &refused);
         return;
     }
     session->starting = false;
     session->request = (uint32_t)request;
-    /* Completions do not tell the time: the next tick, due at once, sets the operation's deadline. */
-    session->unstamped = true;
+    (void)tendon_gatt_client_set_deadline(session->client, session->request, now + TENDON_ACTIV5_OPERATION_TIMEOUT_MS);
 }
 
 static bool link_went(tendon_status status) {
@@ -42,6 +51,70 @@ static bool link_went(tendon_status status) {
     }
 }
 
+static void fail(tendon_activ5_session *session, tendon_status status) {
+    session->reason = status;
+    session->disconnecting = true;
+    session->deadline = UINT64_MAX;
+    session->link.disconnect(session->link.context);
+}
+
+/* ---- discovery ---- */
+
+static void profile_done(void *context, tendon_status status, size_t row, uint64_t now) {
+    tendon_activ5_session *session = context;
+    (void)row;
+    if (link_went(status)) {
+        return; /* disconnected() says the rest */
+    }
+    if (status < 0) {
+        fail(session, status);
+        return;
+    }
+    session->step = STEP_READY;
+    session->deadline = UINT64_MAX;
+    /* In the order of their handles: that is the order in which they were found. */
+    tendon_activ5_characteristic found[TENDON_ACTIV5_CHARACTERISTIC_COUNT];
+    size_t count = 0;
+    uint16_t after = 0;
+    for (;;) {
+        unsigned next = 0;
+        for (unsigned which = 1; which < TENDON_ACTIV5_CHARACTERISTIC_COUNT; which++) {
+            uint16_t handle = session->found[which].value;
+            if (handle > after && (next == 0 || handle < session->found[next].value)) {
+                next = which;
+            }
+        }
+        if (next == 0) {
+            break;
+        }
+        after = session->found[next].value;
+        found[count] = (tendon_activ5_characteristic)next;
+        count++;
+    }
+    tendon_activ5_device_discovered(session->device, session->found[NEW_SERVICE_ROW].service != 0, found, count, now);
+}
+
+static void find_all(tendon_activ5_session *session, uint64_t now) {
+    tendon_profile_row *rows = session->scratch.discovery.rows;
+    for (unsigned which = 1; which < TENDON_ACTIV5_CHARACTERISTIC_COUNT; which++) {
+        bool notifies = which == TENDON_ACTIV5_READ || which == TENDON_ACTIV5_FORCE || which == TENDON_ACTIV5_IMU ||
+                        which == TENDON_ACTIV5_OLD_FORCE;
+        rows[which] = (tendon_profile_row){
+            .characteristic = tendon_uuid_from_u16(tendon_activ5_uuid((tendon_activ5_characteristic)which)),
+            .flags = (uint8_t)(TENDON_PROFILE_ANYWHERE | (notifies ? TENDON_PROFILE_CCCD : 0)),
+        };
+    }
+    rows[NEW_SERVICE_ROW] = (tendon_profile_row){.service = tendon_uuid_from_u16(TENDON_ACTIV5_NEW_SERVICE)};
+    session->step = STEP_PROFILE;
+    tendon_status status = tendon_profile_start(&session->scratch.discovery.profile, session->client, rows,
+                                                session->found, TENDON_ACTIV5_ROWS, profile_done, session, now);
+    if (status < 0 && !link_went(status)) {
+        fail(session, status);
+    }
+}
+
+/* ---- the queue ---- */
+
 static void operation_done(tendon_activ5_session *session, const tendon_gatt_result *result) {
     tendon_activ5_operation operation = session->queue[session->first];
     session->first = (uint8_t)((session->first + 1u) % TENDON_ACTIV5_QUEUE_SIZE);
@@ -55,12 +128,12 @@ static void operation_done(tendon_activ5_session *session, const tendon_gatt_res
         .length = operation.length,
     };
     if (result->status >= 0 && operation.kind == TENDON_ACTIV5_REQUEST_READ) {
-        tendon_activ5_device_value(device, request.characteristic, result->value, result->length, session->now);
+        tendon_activ5_device_value(device, request.characteristic, result->value, result->length, result->now);
     }
-    tendon_activ5_device_done(device, &request, result->status < 0 ? result->status : TENDON_OK, session->now);
+    tendon_activ5_device_done(device, &request, result->status < 0 ? result->status : TENDON_OK, result->now);
 }
 
-void activ5_done(void *context, const tendon_gatt_result *result) {
+static void done(void *context, const tendon_gatt_result *result) {
     tendon_activ5_session *session = context;
     if (!session->busy || session->client == NULL || (!session->starting && result->request != session->request)) {
         return;
@@ -70,76 +143,63 @@ void activ5_done(void *context, const tendon_gatt_result *result) {
     if (link_went(result->status)) {
         return; /* disconnected() says the rest */
     }
-    if (session->step == ACTIV5_STEP_READY) {
+    if (session->step == STEP_READY) {
         operation_done(session, result);
-    } else {
-        activ5_discovery_done(session, result);
+        pump(session, result->now);
+    } else if (result->status == TENDON_ERROR_TIMEOUT) {
+        fail(session, result->status);
+    } else if (!session->disconnecting) {
+        find_all(session, result->now); /* a device may refuse the exchange of the MTU; the default serves too */
     }
-    activ5_pump(session);
 }
 
 static void on_value(void *context, const tendon_gatt_value *value, uint64_t now) {
     tendon_activ5_session *session = context;
-    session->now = now;
-    for (unsigned which = 1; which < TENDON_ACTIV5_CHARACTERISTIC_COUNT; which++) {
-        if (session->handles[which] == value->handle) {
-            tendon_activ5_device_value(session->device, (tendon_activ5_characteristic)which, value->value,
-                                       value->length, now);
-            return;
-        }
+    size_t which = tendon_profile_row_of(session->found, TENDON_ACTIV5_ROWS, value->handle);
+    if (which < TENDON_ACTIV5_ROWS && session->device != NULL) {
+        tendon_activ5_device_value(session->device, (tendon_activ5_characteristic)which, value->value, value->length,
+                                   now);
     }
 }
 
-static tendon_status start(tendon_activ5_session *session) {
+static tendon_status start(tendon_activ5_session *session, uint64_t now) {
     const tendon_activ5_operation *operation = &session->queue[session->first];
-    uint16_t handle = session->handles[operation->characteristic];
+    const tendon_profile_found *at = &session->found[operation->characteristic];
     switch (operation->kind) {
     case TENDON_ACTIV5_REQUEST_SUBSCRIBE:
-        return tendon_gatt_subscribe(session->client, handle, session->cccds[operation->characteristic], false,
-                                     on_value, session, activ5_done, session, session->now);
+        return tendon_gatt_subscribe(session->client, at->value, at->cccd, false, on_value, session, done, session,
+                                     now);
     case TENDON_ACTIV5_REQUEST_UNSUBSCRIBE:
-        return tendon_gatt_unsubscribe(session->client, handle, activ5_done, session, session->now);
+        return tendon_gatt_unsubscribe(session->client, at->value, done, session, now);
     case TENDON_ACTIV5_REQUEST_READ:
-        return tendon_gatt_read_long(session->client, handle, 0, session->scratch.value, sizeof session->scratch.value,
-                                     activ5_done, session, session->now);
+        return tendon_gatt_read_long(session->client, at->value, 0, session->scratch.value,
+                                     sizeof session->scratch.value, done, session, now);
     default: /* the bytes stay in the queue until the response */
-        return tendon_gatt_write(session->client, handle, operation->value, operation->length, activ5_done, session,
-                                 session->now);
+        return tendon_gatt_write(session->client, at->value, operation->value, operation->length, done, session, now);
     }
 }
 
-void activ5_pump(tendon_activ5_session *session) {
-    if (session->client == NULL || session->busy || session->disconnecting) {
-        return;
+static void pump(tendon_activ5_session *session, uint64_t now) {
+    if (session->client != NULL && session->step == STEP_READY && !session->busy && !session->disconnecting &&
+        session->waiting > 0) {
+        starting(session);
+        started(session, start(session, now), now);
     }
-    if (session->step != ACTIV5_STEP_READY) {
-        activ5_discovery_pump(session);
-    } else if (session->waiting > 0) {
-        activ5_starting(session);
-        activ5_started(session, start(session));
-    }
-}
-
-void activ5_fail(tendon_activ5_session *session, tendon_status status) {
-    session->reason = status;
-    session->disconnecting = true;
-    session->link.disconnect(session->link.context);
 }
 
 /* ---- requests of the device ---- */
 
 static void reset(tendon_activ5_session *session) {
-    session->step = ACTIV5_STEP_IDLE;
-    session->busy = session->starting = session->unstamped = session->disconnecting = session->is_new = false;
+    session->step = STEP_IDLE;
+    session->busy = session->starting = session->disconnecting = false;
     session->request = 0;
     session->reason = TENDON_OK;
-    session->first = session->waiting = session->found_count = session->index = 0;
+    session->first = session->waiting = 0;
     session->deadline = UINT64_MAX;
-    memset(session->handles, 0, sizeof session->handles);
-    memset(session->cccds, 0, sizeof session->cccds);
+    memset(session->found, 0, sizeof session->found);
 }
 
-static tendon_status enqueue(tendon_activ5_session *session, const tendon_activ5_request *request) {
+static tendon_status enqueue(tendon_activ5_session *session, const tendon_activ5_request *request, uint64_t now) {
     if (session->client == NULL || session->disconnecting) {
         return TENDON_ERROR_DISCONNECTED;
     }
@@ -158,13 +218,12 @@ static tendon_status enqueue(tendon_activ5_session *session, const tendon_activ5
         memcpy(operation->value, request->value, request->length);
     }
     session->waiting++;
-    activ5_pump(session);
+    pump(session, now);
     return TENDON_OK;
 }
 
 static tendon_status on_request(void *context, const tendon_activ5_request *request, uint64_t now) {
     tendon_activ5_session *session = context;
-    session->now = now;
     switch (request->kind) {
     case TENDON_ACTIV5_REQUEST_CONNECT:
         reset(session);
@@ -174,12 +233,13 @@ static tendon_status on_request(void *context, const tendon_activ5_request *requ
         session->link.disconnect(session->link.context);
         return TENDON_OK;
     case TENDON_ACTIV5_REQUEST_DISCOVER:
-        session->step = ACTIV5_STEP_MTU;
+        session->step = STEP_MTU;
         session->deadline = now + TENDON_ACTIV5_DISCOVERY_TIMEOUT_MS;
-        activ5_pump(session);
+        starting(session);
+        started(session, tendon_gatt_exchange_mtu(session->client, done, session, now), now);
         return TENDON_OK;
     default:
-        return enqueue(session, request);
+        return enqueue(session, request, now);
     }
 }
 
@@ -187,7 +247,6 @@ static tendon_status on_request(void *context, const tendon_activ5_request *requ
 
 static void on_connected(void *context, tendon_gatt_client *client, uint64_t now) {
     tendon_activ5_session *session = context;
-    session->now = now;
     if (session->device != NULL) {
         session->client = client;
         tendon_activ5_device_link_up(session->device, now);
@@ -202,7 +261,6 @@ static void on_disconnected(void *context, tendon_status reason, uint64_t now) {
     }
     bool was_up = session->client != NULL;
     reason = session->reason < 0 ? session->reason : reason;
-    session->now = now;
     session->client = NULL;
     reset(session);
     if (session->saved_request != NULL) {
@@ -218,24 +276,18 @@ static void on_disconnected(void *context, tendon_status reason, uint64_t now) {
 }
 
 static void on_paired(void *context, tendon_status status, uint64_t now) {
-    tendon_activ5_session *session = context; /* never asked for */
+    (void)context; /* never asked for */
     (void)status;
-    session->now = now;
+    (void)now;
 }
 
 static void on_tick(void *context, uint64_t now) {
     tendon_activ5_session *session = context;
-    session->now = now;
-    if (session->unstamped) {
-        session->unstamped = false;
-        if (session->busy && session->client != NULL) {
-            (void)tendon_gatt_client_set_deadline(session->client, session->request,
-                                                  now + TENDON_ACTIV5_OPERATION_TIMEOUT_MS);
-        }
-    }
     if (now >= session->deadline) {
-        session->deadline = UINT64_MAX;
-        activ5_fail(session, TENDON_ERROR_TIMEOUT);
+        if (session->step == STEP_PROFILE) {
+            tendon_profile_cancel(&session->scratch.discovery.profile, now);
+        }
+        fail(session, TENDON_ERROR_TIMEOUT);
     }
     if (session->device != NULL) {
         tendon_activ5_device_tick(session->device, now);
@@ -244,9 +296,6 @@ static void on_tick(void *context, uint64_t now) {
 
 static uint64_t deadline_of(const void *context) {
     const tendon_activ5_session *session = context;
-    if (session->unstamped) {
-        return session->now;
-    }
     uint64_t deadline = session->device != NULL ? tendon_activ5_device_deadline(session->device) : UINT64_MAX;
     return session->deadline < deadline ? session->deadline : deadline;
 }

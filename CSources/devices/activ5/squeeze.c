@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+#include "tendon/base/packed.h"
 #include "tendon/devices/activ5_squeeze.h"
 
 const char *tendon_activ5_press_name(tendon_activ5_press press) {
-    static const char names[TENDON_ACTIV5_PRESS_COUNT][20] = {"initial", "firstPressed", "firstPressCompleted",
-                                                              "secondPressed"};
-    return names[(unsigned)press < TENDON_ACTIV5_PRESS_COUNT ? press : 0];
+    unsigned number = (unsigned)press < TENDON_ACTIV5_PRESS_COUNT ? press : 0;
+    return tendon_packed_string("initial\0firstPressed\0firstPressCompleted\0secondPressed", NULL,
+                                TENDON_ACTIV5_PRESS_COUNT, number);
 }
 
 tendon_activ5_squeeze_config tendon_activ5_squeeze_defaults(void) {

@@ -16,6 +16,7 @@
 #define TENDON_DEVICES_ACTIV5_SESSION_H
 
 #include "tendon/devices/activ5_device.h"
+#include "tendon/devices/profile.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -34,6 +35,9 @@ typedef struct tendon_activ5_operation {
     uint8_t value[TENDON_ACTIV5_SEND_MAX + 2];
 } tendon_activ5_operation;
 
+/** Rows of the discovery: each characteristic, and service F0F0. */
+#define TENDON_ACTIV5_ROWS TENDON_ACTIV5_CHARACTERISTIC_COUNT
+
 /** Caller's memory; all private. */
 typedef struct tendon_activ5_session {
     tendon_session_link link;
@@ -41,22 +45,19 @@ typedef struct tendon_activ5_session {
     tendon_activ5_on_request saved_request;
     void *saved_context;
     tendon_gatt_client *client;
-    uint64_t now, deadline; /**< deadline: of the discovery */
-    uint32_t request;       /**< id of the operation on the air */
-    uint8_t step, index, busy;
-    bool starting, unstamped, disconnecting, is_new;
-    tendon_status reason; /**< why we closed the link; TENDON_OK: we did not */
-    uint16_t cursor;
-    uint16_t handles[TENDON_ACTIV5_CHARACTERISTIC_COUNT];
-    uint16_t cccds[TENDON_ACTIV5_CHARACTERISTIC_COUNT]; /**< while discovering: end of the characteristic */
-    tendon_activ5_characteristic found[TENDON_ACTIV5_CHARACTERISTIC_COUNT];
-    uint8_t found_count;
+    uint64_t deadline; /**< of the discovery */
+    uint32_t request;  /**< id of the operation on the air */
+    uint8_t step;
+    bool busy, starting, disconnecting;
+    tendon_status reason;                                    /**< why we closed the link; TENDON_OK: we did not */
+    tendon_profile_found found[TENDON_ACTIV5_ROWS];          /**< by tendon_activ5_characteristic; 0 is service F0F0 */
     tendon_activ5_operation queue[TENDON_ACTIV5_QUEUE_SIZE]; /**< ring; the first is on the air while busy */
     uint8_t first, waiting;
     union {
-        tendon_gatt_service services[1];
-        tendon_gatt_characteristic characteristics[10];
-        tendon_gatt_descriptor descriptors[8];
+        struct {
+            tendon_profile profile;
+            tendon_profile_row rows[TENDON_ACTIV5_ROWS];
+        } discovery;
         uint8_t value[TENDON_ACTIV5_VALUE_MAX];
     } scratch;
 } tendon_activ5_session;
