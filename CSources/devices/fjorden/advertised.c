@@ -6,7 +6,7 @@
 bool tendon_fjorden_recognize(const tendon_fjorden_profile *profile, const uint8_t *data, size_t length) {
     tendon_fjorden_profile reference;
     if (profile == NULL) {
-        fjorden_profile_identity(&reference);
+        tendon_grip_profile_identity(&reference);
         profile = &reference;
     }
     tendon_ad_structure name;

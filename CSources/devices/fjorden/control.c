@@ -45,13 +45,13 @@ tendon_status tendon_fjorden_decode_control_state(const uint8_t *data, size_t le
 int tendon_fjorden_command_named(const char *name, size_t length) {
     static const char *const names[] = {"ping",     "setLed",    "getConfig", "setConfig",
                                         "getState", "clearBond", "powerOff"};
-    int index = fjorden_name_index(names, sizeof names / sizeof names[0], name, length);
+    int index = tendon_grip_name_index(names, sizeof names / sizeof names[0], name, length);
     return index < 0 ? -1 : index + TENDON_FJORDEN_PING;
 }
 
 int tendon_fjorden_led_mode_named(const char *name, size_t length) {
     static const char *const names[LED_MODES] = {"off", "on", "blinkSlow", "blinkFast"};
-    return fjorden_name_index(names, LED_MODES, name, length);
+    return tendon_grip_name_index(names, LED_MODES, name, length);
 }
 
 static bool config_fits(const tendon_fjorden_config *config) {

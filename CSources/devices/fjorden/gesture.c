@@ -5,7 +5,7 @@
 
 int tendon_fjorden_control_named(const char *name, size_t length) {
     static const char *const names[] = {"shutter", "fn", "dial_button", "dial", "lever"};
-    int index = fjorden_name_index(names, sizeof names / sizeof names[0], name, length);
+    int index = tendon_grip_name_index(names, sizeof names / sizeof names[0], name, length);
     return index < 0 ? -1 : index + TENDON_FJORDEN_CONTROL_SHUTTER;
 }
 

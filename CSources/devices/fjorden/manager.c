@@ -43,12 +43,12 @@ void tendon_fjorden_manager_set_environment(tendon_fjorden_manager *manager, ten
 void tendon_fjorden_manager_input(tendon_fjorden_manager *manager, uint64_t now, const tendon_fjorden_input *input) {
     /* One deadline at most is running, and expiring never sets one. */
     if (manager->has_deadline && now >= manager->deadline) {
-        fjorden_expire(manager, manager->deadline);
+        tendon_grip_expire(manager, manager->deadline);
     }
     if (input->kind <= TENDON_FJORDEN_CALL_FORGET) {
-        fjorden_call(manager, now, input);
+        tendon_grip_call(manager, now, input);
     } else {
-        fjorden_event(manager, now, input);
+        tendon_grip_event(manager, now, input);
     }
 }
 
@@ -60,21 +60,21 @@ static void put(tendon_fjorden_manager *m, const tendon_fjorden_output *output) 
     }
 }
 
-void fjorden_do_grip(tendon_fjorden_manager *m, uint64_t now, tendon_fjorden_output_kind kind,
-                     const tendon_fjorden_grip *grip) {
+void tendon_grip_do_grip(tendon_fjorden_manager *m, uint64_t now, tendon_fjorden_output_kind kind,
+                         const tendon_fjorden_grip *grip) {
     tendon_fjorden_output output = {.time_ms = now, .kind = kind, .state = m->state, .grip = grip};
     put(m, &output);
 }
 
-void fjorden_do(tendon_fjorden_manager *m, uint64_t now, tendon_fjorden_output_kind kind) {
-    fjorden_do_grip(m, now, kind, NULL);
+void tendon_grip_do(tendon_fjorden_manager *m, uint64_t now, tendon_fjorden_output_kind kind) {
+    tendon_grip_do_grip(m, now, kind, NULL);
 }
 
 static const tendon_fjorden_grip *grip_of_state(const tendon_fjorden_manager *m) {
     return m->state == TENDON_FJORDEN_CONNECTING || m->state == TENDON_FJORDEN_CONNECTED ? &m->grip : NULL;
 }
 
-void fjorden_set_state(tendon_fjorden_manager *m, uint64_t now, tendon_fjorden_manager_state state) {
+void tendon_grip_set_state(tendon_fjorden_manager *m, uint64_t now, tendon_fjorden_manager_state state) {
     if (state != TENDON_FJORDEN_CONNECTING) {
         m->step = TENDON_FJORDEN_STEP_NONE;
         m->remainder = 0;
@@ -85,17 +85,17 @@ void fjorden_set_state(tendon_fjorden_manager *m, uint64_t now, tendon_fjorden_m
     }
     if (m->state != state) {
         m->state = state;
-        fjorden_do_grip(m, now, TENDON_FJORDEN_OUT_STATE, grip_of_state(m));
+        tendon_grip_do_grip(m, now, TENDON_FJORDEN_OUT_STATE, grip_of_state(m));
     }
 }
 
-void fjorden_result(tendon_fjorden_manager *m, uint64_t now, tendon_fjorden_input_kind call, tendon_status status) {
+void tendon_grip_result(tendon_fjorden_manager *m, uint64_t now, tendon_fjorden_input_kind call, tendon_status status) {
     tendon_fjorden_output output = {
         .time_ms = now, .kind = TENDON_FJORDEN_OUT_RESULT, .state = m->state, .call = call, .status = status};
     put(m, &output);
 }
 
-void fjorden_result_state(tendon_fjorden_manager *m, uint64_t now, tendon_fjorden_input_kind call) {
+void tendon_grip_result_state(tendon_fjorden_manager *m, uint64_t now, tendon_fjorden_input_kind call) {
     tendon_fjorden_output output = {.time_ms = now,
                                     .kind = TENDON_FJORDEN_OUT_RESULT,
                                     .state = m->state,
@@ -105,39 +105,39 @@ void fjorden_result_state(tendon_fjorden_manager *m, uint64_t now, tendon_fjorde
     put(m, &output);
 }
 
-void fjorden_set_pending(tendon_fjorden_manager *m, tendon_fjorden_input_kind call) {
+void tendon_grip_set_pending(tendon_fjorden_manager *m, tendon_fjorden_input_kind call) {
     m->has_pending = true;
     m->pending = call;
 }
 
-void fjorden_end_pending(tendon_fjorden_manager *m, uint64_t now, tendon_status status) {
+void tendon_grip_end_pending(tendon_fjorden_manager *m, uint64_t now, tendon_status status) {
     if (!m->has_pending) {
         return;
     }
     m->has_pending = false;
     if (m->pending == TENDON_FJORDEN_CALL_START || status == TENDON_OK) {
-        fjorden_result_state(m, now, m->pending);
+        tendon_grip_result_state(m, now, m->pending);
     } else {
-        fjorden_result(m, now, m->pending, status);
+        tendon_grip_result(m, now, m->pending, status);
     }
 }
 
 /* ---- what calls and events share ---- */
 
-void fjorden_start_deadline(tendon_fjorden_manager *m, uint64_t now) {
+void tendon_grip_start_deadline(tendon_fjorden_manager *m, uint64_t now) {
     m->has_deadline = true;
     m->deadline = now + m->configuration.timeout_ms;
 }
 
-void fjorden_look_for_bonded(tendon_fjorden_manager *m, uint64_t now) {
+void tendon_grip_look_for_bonded(tendon_fjorden_manager *m, uint64_t now) {
     m->has_deadline = false;
-    fjorden_do(m, now, TENDON_FJORDEN_OUT_SCAN_START);
-    fjorden_set_state(m, now, TENDON_FJORDEN_SCANNING_FOR_BONDED);
+    tendon_grip_do(m, now, TENDON_FJORDEN_OUT_SCAN_START);
+    tendon_grip_set_state(m, now, TENDON_FJORDEN_SCANNING_FOR_BONDED);
 }
 
-void fjorden_connect(tendon_fjorden_manager *m, uint64_t now, const tendon_fjorden_grip *grip) {
+void tendon_grip_connect(tendon_fjorden_manager *m, uint64_t now, const tendon_fjorden_grip *grip) {
     m->grip = *grip;
-    fjorden_do_grip(m, now, TENDON_FJORDEN_OUT_CONNECT, &m->grip);
+    tendon_grip_do_grip(m, now, TENDON_FJORDEN_OUT_CONNECT, &m->grip);
     m->step = TENDON_FJORDEN_STEP_LINK;
-    fjorden_set_state(m, now, TENDON_FJORDEN_CONNECTING);
+    tendon_grip_set_state(m, now, TENDON_FJORDEN_CONNECTING);
 }

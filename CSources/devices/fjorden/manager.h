@@ -5,30 +5,30 @@
 
 #include "tendon/devices/fjorden_manager.h"
 
-bool fjorden_same_identifier(const tendon_fjorden_grip *a, const tendon_fjorden_grip *b);
+bool tendon_grip_same_identifier(const tendon_fjorden_grip *a, const tendon_fjorden_grip *b);
 /** An output that is its kind, or its kind and the grip. */
-void fjorden_do(tendon_fjorden_manager *m, uint64_t now, tendon_fjorden_output_kind kind);
-void fjorden_do_grip(tendon_fjorden_manager *m, uint64_t now, tendon_fjorden_output_kind kind,
-                     const tendon_fjorden_grip *grip);
+void tendon_grip_do(tendon_fjorden_manager *m, uint64_t now, tendon_fjorden_output_kind kind);
+void tendon_grip_do_grip(tendon_fjorden_manager *m, uint64_t now, tendon_fjorden_output_kind kind,
+                         const tendon_fjorden_grip *grip);
 /** A change to an equal state is not sent. */
-void fjorden_set_state(tendon_fjorden_manager *m, uint64_t now, tendon_fjorden_manager_state state);
+void tendon_grip_set_state(tendon_fjorden_manager *m, uint64_t now, tendon_fjorden_manager_state state);
 /** Ends a call: with the state, with "ok", or with an error. */
-void fjorden_result_state(tendon_fjorden_manager *m, uint64_t now, tendon_fjorden_input_kind call);
-void fjorden_result(tendon_fjorden_manager *m, uint64_t now, tendon_fjorden_input_kind call, tendon_status status);
+void tendon_grip_result_state(tendon_fjorden_manager *m, uint64_t now, tendon_fjorden_input_kind call);
+void tendon_grip_result(tendon_fjorden_manager *m, uint64_t now, tendon_fjorden_input_kind call, tendon_status status);
 /** Ends the pending call: start with the state, others with an error. */
-void fjorden_end_pending(tendon_fjorden_manager *m, uint64_t now, tendon_status status);
-void fjorden_set_pending(tendon_fjorden_manager *m, tendon_fjorden_input_kind call);
-void fjorden_start_deadline(tendon_fjorden_manager *m, uint64_t now);
+void tendon_grip_end_pending(tendon_fjorden_manager *m, uint64_t now, tendon_status status);
+void tendon_grip_set_pending(tendon_fjorden_manager *m, tendon_fjorden_input_kind call);
+void tendon_grip_start_deadline(tendon_fjorden_manager *m, uint64_t now);
 /** Scan start and state scanningForBondedGrip. */
-void fjorden_look_for_bonded(tendon_fjorden_manager *m, uint64_t now);
+void tendon_grip_look_for_bonded(tendon_fjorden_manager *m, uint64_t now);
 /** Link request and state connecting. */
-void fjorden_connect(tendon_fjorden_manager *m, uint64_t now, const tendon_fjorden_grip *grip);
+void tendon_grip_connect(tendon_fjorden_manager *m, uint64_t now, const tendon_fjorden_grip *grip);
 
-void fjorden_call(tendon_fjorden_manager *m, uint64_t now, const tendon_fjorden_input *input);
+void tendon_grip_call(tendon_fjorden_manager *m, uint64_t now, const tendon_fjorden_input *input);
 /** What start does once the permission is known. */
-void fjorden_start_with_permission(tendon_fjorden_manager *m, uint64_t now);
-void fjorden_event(tendon_fjorden_manager *m, uint64_t now, const tendon_fjorden_input *input);
+void tendon_grip_start_with_permission(tendon_fjorden_manager *m, uint64_t now);
+void tendon_grip_event(tendon_fjorden_manager *m, uint64_t now, const tendon_fjorden_input *input);
 /** The deadline has passed at @p now. */
-void fjorden_expire(tendon_fjorden_manager *m, uint64_t now);
+void tendon_grip_expire(tendon_fjorden_manager *m, uint64_t now);
 
 #endif

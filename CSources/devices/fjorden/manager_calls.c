@@ -5,21 +5,21 @@ static bool is_scanning(const tendon_fjorden_manager *m) {
     return m->state == TENDON_FJORDEN_SCANNING_FOR_GRIPS || m->state == TENDON_FJORDEN_SCANNING_FOR_BONDED;
 }
 
-void fjorden_start_with_permission(tendon_fjorden_manager *m, uint64_t now) {
+void tendon_grip_start_with_permission(tendon_fjorden_manager *m, uint64_t now) {
     m->asking = false;
     if (m->authorization != TENDON_FJORDEN_AUTHORIZATION_ALLOWED) {
-        fjorden_set_state(m, now, TENDON_FJORDEN_UNAUTHORIZED);
+        tendon_grip_set_state(m, now, TENDON_FJORDEN_UNAUTHORIZED);
     } else if (!m->powered) {
-        fjorden_set_state(m, now, TENDON_FJORDEN_UNAVAILABLE);
+        tendon_grip_set_state(m, now, TENDON_FJORDEN_UNAVAILABLE);
     } else if (m->configuration.has_bond) {
-        fjorden_look_for_bonded(m, now);
-        fjorden_start_deadline(m, now);
-        fjorden_set_pending(m, TENDON_FJORDEN_CALL_START);
+        tendon_grip_look_for_bonded(m, now);
+        tendon_grip_start_deadline(m, now);
+        tendon_grip_set_pending(m, TENDON_FJORDEN_CALL_START);
         return;
     } else {
-        fjorden_set_state(m, now, TENDON_FJORDEN_READY);
+        tendon_grip_set_state(m, now, TENDON_FJORDEN_READY);
     }
-    fjorden_result_state(m, now, TENDON_FJORDEN_CALL_START);
+    tendon_grip_result_state(m, now, TENDON_FJORDEN_CALL_START);
 }
 
 static void start(tendon_fjorden_manager *m, uint64_t now, bool may_ask) {
@@ -28,10 +28,10 @@ static void start(tendon_fjorden_manager *m, uint64_t now, bool may_ask) {
     case TENDON_FJORDEN_SCANNING_FOR_GRIPS:
     case TENDON_FJORDEN_CONNECTING:
     case TENDON_FJORDEN_CONNECTED:
-        fjorden_result_state(m, now, TENDON_FJORDEN_CALL_START);
+        tendon_grip_result_state(m, now, TENDON_FJORDEN_CALL_START);
         return;
     case TENDON_FJORDEN_SCANNING_FOR_BONDED:
-        fjorden_result(m, now, TENDON_FJORDEN_CALL_START, TENDON_FJORDEN_ERROR_ALREADY_SCANNING);
+        tendon_grip_result(m, now, TENDON_FJORDEN_CALL_START, TENDON_FJORDEN_ERROR_ALREADY_SCANNING);
         return;
     case TENDON_FJORDEN_UNINITIALIZED:
     case TENDON_FJORDEN_UNAUTHORIZED:
@@ -40,13 +40,13 @@ static void start(tendon_fjorden_manager *m, uint64_t now, bool may_ask) {
         break;
     }
     if (m->authorization != TENDON_FJORDEN_AUTHORIZATION_UNDETERMINED) {
-        fjorden_start_with_permission(m, now);
+        tendon_grip_start_with_permission(m, now);
     } else if (may_ask && !m->asking) {
         m->asking = true;
-        fjorden_do(m, now, TENDON_FJORDEN_OUT_ASK_PERMISSION);
+        tendon_grip_do(m, now, TENDON_FJORDEN_OUT_ASK_PERMISSION);
     } else {
         /* Not allowed to ask, or the question stands already and its answer belongs to the first call. */
-        fjorden_result_state(m, now, TENDON_FJORDEN_CALL_START);
+        tendon_grip_result_state(m, now, TENDON_FJORDEN_CALL_START);
     }
 }
 
@@ -54,74 +54,74 @@ static void scan(tendon_fjorden_manager *m, uint64_t now) {
     tendon_status status = TENDON_OK;
     if (m->state == TENDON_FJORDEN_READY) {
         m->grip_count = 0;
-        fjorden_do(m, now, TENDON_FJORDEN_OUT_SCAN_START);
-        fjorden_set_state(m, now, TENDON_FJORDEN_SCANNING_FOR_GRIPS);
+        tendon_grip_do(m, now, TENDON_FJORDEN_OUT_SCAN_START);
+        tendon_grip_set_state(m, now, TENDON_FJORDEN_SCANNING_FOR_GRIPS);
     } else if (m->state == TENDON_FJORDEN_SCANNING_FOR_BONDED) {
         status = TENDON_FJORDEN_ERROR_ALREADY_SCANNING;
     } else if (m->state != TENDON_FJORDEN_SCANNING_FOR_GRIPS) {
         status = TENDON_FJORDEN_ERROR_INVALID_MANAGER_STATE;
     }
-    fjorden_result(m, now, TENDON_FJORDEN_CALL_SCAN, status);
+    tendon_grip_result(m, now, TENDON_FJORDEN_CALL_SCAN, status);
 }
 
 static void stop_scanning(tendon_fjorden_manager *m, uint64_t now) {
     if (is_scanning(m)) {
-        fjorden_do(m, now, TENDON_FJORDEN_OUT_SCAN_STOP);
-        fjorden_set_state(m, now, TENDON_FJORDEN_READY);
-        fjorden_end_pending(m, now, TENDON_FJORDEN_ERROR_DISCOVERY_CANCELLED);
+        tendon_grip_do(m, now, TENDON_FJORDEN_OUT_SCAN_STOP);
+        tendon_grip_set_state(m, now, TENDON_FJORDEN_READY);
+        tendon_grip_end_pending(m, now, TENDON_FJORDEN_ERROR_DISCOVERY_CANCELLED);
     }
 }
 
 static void connect_grip(tendon_fjorden_manager *m, uint64_t now, const tendon_fjorden_grip *grip) {
     if (m->state != TENDON_FJORDEN_READY && m->state != TENDON_FJORDEN_SCANNING_FOR_GRIPS) {
-        fjorden_result(m, now, TENDON_FJORDEN_CALL_CONNECT, TENDON_FJORDEN_ERROR_INVALID_MANAGER_STATE);
+        tendon_grip_result(m, now, TENDON_FJORDEN_CALL_CONNECT, TENDON_FJORDEN_ERROR_INVALID_MANAGER_STATE);
         return;
     }
     if (m->state == TENDON_FJORDEN_SCANNING_FOR_GRIPS) {
-        fjorden_do(m, now, TENDON_FJORDEN_OUT_SCAN_STOP);
+        tendon_grip_do(m, now, TENDON_FJORDEN_OUT_SCAN_STOP);
     }
-    fjorden_set_pending(m, TENDON_FJORDEN_CALL_CONNECT);
-    fjorden_connect(m, now, grip);
-    fjorden_start_deadline(m, now);
+    tendon_grip_set_pending(m, TENDON_FJORDEN_CALL_CONNECT);
+    tendon_grip_connect(m, now, grip);
+    tendon_grip_start_deadline(m, now);
 }
 
 static void connect_bonded(tendon_fjorden_manager *m, uint64_t now) {
     const tendon_fjorden_input_kind call = TENDON_FJORDEN_CALL_CONNECT_BONDED;
     if (!m->configuration.has_bond) {
-        fjorden_result(m, now, call, TENDON_FJORDEN_ERROR_NO_BOND);
+        tendon_grip_result(m, now, call, TENDON_FJORDEN_ERROR_NO_BOND);
     } else if (m->state == TENDON_FJORDEN_SCANNING_FOR_BONDED) {
-        fjorden_result(m, now, call, TENDON_FJORDEN_ERROR_ALREADY_SCANNING);
+        tendon_grip_result(m, now, call, TENDON_FJORDEN_ERROR_ALREADY_SCANNING);
     } else if (m->state == TENDON_FJORDEN_CONNECTED) {
-        fjorden_result_state(m, now, call);
+        tendon_grip_result_state(m, now, call);
     } else if (m->state == TENDON_FJORDEN_READY) {
-        fjorden_look_for_bonded(m, now);
-        fjorden_start_deadline(m, now);
-        fjorden_set_pending(m, call);
+        tendon_grip_look_for_bonded(m, now);
+        tendon_grip_start_deadline(m, now);
+        tendon_grip_set_pending(m, call);
     } else {
-        fjorden_result(m, now, call, TENDON_FJORDEN_ERROR_INVALID_MANAGER_STATE);
+        tendon_grip_result(m, now, call, TENDON_FJORDEN_ERROR_INVALID_MANAGER_STATE);
     }
 }
 
 static void forget(tendon_fjorden_manager *m, uint64_t now) {
     if (!m->configuration.has_bond) {
-        fjorden_result(m, now, TENDON_FJORDEN_CALL_FORGET, TENDON_FJORDEN_ERROR_NO_BOND);
+        tendon_grip_result(m, now, TENDON_FJORDEN_CALL_FORGET, TENDON_FJORDEN_ERROR_NO_BOND);
         return;
     }
     if (m->state == TENDON_FJORDEN_SCANNING_FOR_BONDED) {
-        fjorden_do(m, now, TENDON_FJORDEN_OUT_SCAN_STOP);
+        tendon_grip_do(m, now, TENDON_FJORDEN_OUT_SCAN_STOP);
     } else if (m->state == TENDON_FJORDEN_CONNECTING || m->state == TENDON_FJORDEN_CONNECTED) {
-        fjorden_do(m, now, TENDON_FJORDEN_OUT_DISCONNECT);
+        tendon_grip_do(m, now, TENDON_FJORDEN_OUT_DISCONNECT);
     }
     m->configuration.has_bond = false;
-    fjorden_do_grip(m, now, TENDON_FJORDEN_OUT_REMOVE_BOND, &m->configuration.bond);
-    fjorden_set_state(m, now, TENDON_FJORDEN_READY);
-    fjorden_end_pending(m, now, TENDON_FJORDEN_ERROR_DISCOVERY_CANCELLED);
-    fjorden_result(m, now, TENDON_FJORDEN_CALL_FORGET, TENDON_OK);
+    tendon_grip_do_grip(m, now, TENDON_FJORDEN_OUT_REMOVE_BOND, &m->configuration.bond);
+    tendon_grip_set_state(m, now, TENDON_FJORDEN_READY);
+    tendon_grip_end_pending(m, now, TENDON_FJORDEN_ERROR_DISCOVERY_CANCELLED);
+    tendon_grip_result(m, now, TENDON_FJORDEN_CALL_FORGET, TENDON_OK);
 }
 
 static void configure(tendon_fjorden_manager *m, uint64_t now, const tendon_fjorden_configuration *configuration) {
     if (m->configured) {
-        fjorden_result(m, now, TENDON_FJORDEN_CALL_CONFIGURE, TENDON_FJORDEN_ERROR_MANAGER_ALREADY_CONFIGURED);
+        tendon_grip_result(m, now, TENDON_FJORDEN_CALL_CONFIGURE, TENDON_FJORDEN_ERROR_MANAGER_ALREADY_CONFIGURED);
         return;
     }
     if (configuration != NULL) {
@@ -130,13 +130,13 @@ static void configure(tendon_fjorden_manager *m, uint64_t now, const tendon_fjor
         tendon_fjorden_configuration_init(&m->configuration);
     }
     m->configured = true;
-    fjorden_result(m, now, TENDON_FJORDEN_CALL_CONFIGURE, TENDON_OK);
+    tendon_grip_result(m, now, TENDON_FJORDEN_CALL_CONFIGURE, TENDON_OK);
 }
 
-void fjorden_call(tendon_fjorden_manager *m, uint64_t now, const tendon_fjorden_input *input) {
+void tendon_grip_call(tendon_fjorden_manager *m, uint64_t now, const tendon_fjorden_input *input) {
     if (!m->configured && input->kind != TENDON_FJORDEN_CALL_CONFIGURE) {
         if (input->kind != TENDON_FJORDEN_CALL_STOP_SCANNING) { /* which returns nothing */
-            fjorden_result(m, now, input->kind, TENDON_FJORDEN_ERROR_MANAGER_NOT_CONFIGURED);
+            tendon_grip_result(m, now, input->kind, TENDON_FJORDEN_ERROR_MANAGER_NOT_CONFIGURED);
         }
         return;
     }

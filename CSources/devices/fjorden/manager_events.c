@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "manager.h"
 
-bool fjorden_same_identifier(const tendon_fjorden_grip *a, const tendon_fjorden_grip *b) {
+bool tendon_grip_same_identifier(const tendon_fjorden_grip *a, const tendon_fjorden_grip *b) {
     for (size_t i = 0; i < sizeof a->identifier; i++) {
         if (a->identifier[i] != b->identifier[i]) {
             return false;
@@ -14,31 +14,31 @@ bool fjorden_same_identifier(const tendon_fjorden_grip *a, const tendon_fjorden_
 }
 
 static bool is_bonded_to(const tendon_fjorden_manager *m, const tendon_fjorden_grip *grip) {
-    return m->configuration.has_bond && fjorden_same_identifier(&m->configuration.bond, grip);
+    return m->configuration.has_bond && tendon_grip_same_identifier(&m->configuration.bond, grip);
 }
 
 /* FAIL(e) of the document. */
 static void fail(tendon_fjorden_manager *m, uint64_t now, tendon_status error, bool disconnect) {
     m->has_deadline = false;
     if (disconnect) {
-        fjorden_do(m, now, TENDON_FJORDEN_OUT_DISCONNECT);
+        tendon_grip_do(m, now, TENDON_FJORDEN_OUT_DISCONNECT);
     }
     bool transient =
         error == TENDON_FJORDEN_ERROR_CONNECTION_TIMEOUT || error == TENDON_FJORDEN_ERROR_DISCOVERY_CANCELLED;
     if (m->reconnecting && transient) {
-        fjorden_look_for_bonded(m, now);
+        tendon_grip_look_for_bonded(m, now);
         return;
     }
-    fjorden_set_state(m, now, TENDON_FJORDEN_READY);
-    fjorden_end_pending(m, now, error);
+    tendon_grip_set_state(m, now, TENDON_FJORDEN_READY);
+    tendon_grip_end_pending(m, now, error);
 }
 
-void fjorden_expire(tendon_fjorden_manager *m, uint64_t now) {
+void tendon_grip_expire(tendon_fjorden_manager *m, uint64_t now) {
     m->has_deadline = false;
     if (m->state == TENDON_FJORDEN_SCANNING_FOR_BONDED) {
-        fjorden_do(m, now, TENDON_FJORDEN_OUT_SCAN_STOP);
-        fjorden_set_state(m, now, TENDON_FJORDEN_READY);
-        fjorden_end_pending(m, now, TENDON_FJORDEN_ERROR_CONNECTION_TIMEOUT);
+        tendon_grip_do(m, now, TENDON_FJORDEN_OUT_SCAN_STOP);
+        tendon_grip_set_state(m, now, TENDON_FJORDEN_READY);
+        tendon_grip_end_pending(m, now, TENDON_FJORDEN_ERROR_CONNECTION_TIMEOUT);
     } else if (m->state == TENDON_FJORDEN_CONNECTING) {
         fail(m, now, TENDON_FJORDEN_ERROR_CONNECTION_TIMEOUT, true);
     }
@@ -48,7 +48,7 @@ void fjorden_expire(tendon_fjorden_manager *m, uint64_t now) {
 
 static void list_grip(tendon_fjorden_manager *m, uint64_t now, const tendon_fjorden_grip *grip) {
     size_t i = 0;
-    while (i < m->grip_count && !fjorden_same_identifier(&m->grips[i], grip)) {
+    while (i < m->grip_count && !tendon_grip_same_identifier(&m->grips[i], grip)) {
         i++;
     }
     if (i == m->grip_capacity) {
@@ -63,7 +63,7 @@ static void list_grip(tendon_fjorden_manager *m, uint64_t now, const tendon_fjor
             memcpy(m->grips[i].name, grip->name, sizeof grip->name);
         }
     }
-    fjorden_do(m, now, TENDON_FJORDEN_OUT_GRIPS);
+    tendon_grip_do(m, now, TENDON_FJORDEN_OUT_GRIPS);
 }
 
 static void advertised(tendon_fjorden_manager *m, uint64_t now, const tendon_fjorden_grip *grip) {
@@ -74,10 +74,10 @@ static void advertised(tendon_fjorden_manager *m, uint64_t now, const tendon_fjo
         if (found.name[0] == 0) {
             memcpy(found.name, m->configuration.bond.name, sizeof found.name);
         }
-        fjorden_do(m, now, TENDON_FJORDEN_OUT_SCAN_STOP);
-        fjorden_connect(m, now, &found);
+        tendon_grip_do(m, now, TENDON_FJORDEN_OUT_SCAN_STOP);
+        tendon_grip_connect(m, now, &found);
         if (!m->has_deadline) {
-            fjorden_start_deadline(m, now);
+            tendon_grip_start_deadline(m, now);
         }
     }
 }
@@ -86,7 +86,7 @@ static void advertised(tendon_fjorden_manager *m, uint64_t now, const tendon_fjo
 
 static void next(tendon_fjorden_manager *m, uint64_t now, tendon_fjorden_step step, tendon_fjorden_output_kind output) {
     m->step = step;
-    fjorden_do(m, now, output);
+    tendon_grip_do(m, now, output);
 }
 
 static void characteristics_found(tendon_fjorden_manager *m, uint64_t now) {
@@ -125,10 +125,10 @@ static void subscribed(tendon_fjorden_manager *m, uint64_t now) {
     if (!is_bonded_to(m, &m->grip)) {
         m->configuration.has_bond = true;
         m->configuration.bond = m->grip;
-        fjorden_do_grip(m, now, TENDON_FJORDEN_OUT_STORE_BOND, &m->grip);
+        tendon_grip_do_grip(m, now, TENDON_FJORDEN_OUT_STORE_BOND, &m->grip);
     }
-    fjorden_set_state(m, now, TENDON_FJORDEN_CONNECTED);
-    fjorden_end_pending(m, now, TENDON_OK);
+    tendon_grip_set_state(m, now, TENDON_FJORDEN_CONNECTED);
+    tendon_grip_end_pending(m, now, TENDON_OK);
 }
 
 /* The answer to a step. What answers another step than the present one is ignored. */
@@ -189,9 +189,9 @@ static void link_lost(tendon_fjorden_manager *m, uint64_t now) {
     } else if (m->state == TENDON_FJORDEN_CONNECTED) {
         if (m->configuration.auto_reconnect && m->configuration.has_bond) {
             m->reconnecting = true;
-            fjorden_look_for_bonded(m, now);
+            tendon_grip_look_for_bonded(m, now);
         } else {
-            fjorden_set_state(m, now, TENDON_FJORDEN_READY);
+            tendon_grip_set_state(m, now, TENDON_FJORDEN_READY);
         }
     }
 }
@@ -202,25 +202,25 @@ static void power_changed(tendon_fjorden_manager *m, uint64_t now, bool on) {
     m->powered = on;
     if (on) {
         if (m->state == TENDON_FJORDEN_UNAVAILABLE) {
-            fjorden_set_state(m, now, TENDON_FJORDEN_READY);
+            tendon_grip_set_state(m, now, TENDON_FJORDEN_READY);
         }
         return;
     }
     if (m->state == TENDON_FJORDEN_UNINITIALIZED || m->state == TENDON_FJORDEN_UNAUTHORIZED) {
         return;
     }
-    fjorden_set_state(m, now, TENDON_FJORDEN_UNAVAILABLE);
-    fjorden_end_pending(m, now, TENDON_FJORDEN_ERROR_INVALID_MANAGER_STATE);
+    tendon_grip_set_state(m, now, TENDON_FJORDEN_UNAVAILABLE);
+    tendon_grip_end_pending(m, now, TENDON_FJORDEN_ERROR_INVALID_MANAGER_STATE);
 }
 
 static void permission_given(tendon_fjorden_manager *m, uint64_t now, bool allowed) {
     m->authorization = allowed ? TENDON_FJORDEN_AUTHORIZATION_ALLOWED : TENDON_FJORDEN_AUTHORIZATION_DENIED;
     if (m->asking) {
-        fjorden_start_with_permission(m, now);
+        tendon_grip_start_with_permission(m, now);
     }
 }
 
-void fjorden_event(tendon_fjorden_manager *m, uint64_t now, const tendon_fjorden_input *input) {
+void tendon_grip_event(tendon_fjorden_manager *m, uint64_t now, const tendon_fjorden_input *input) {
     switch (input->kind) {
     case TENDON_FJORDEN_ON_PERMISSION:
         permission_given(m, now, input->ok);

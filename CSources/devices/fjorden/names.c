@@ -25,7 +25,7 @@ const char *tendon_fjorden_status_text(tendon_status status) {
 #undef TEXT_CASE
 }
 
-size_t fjorden_text_length(const char *text) {
+size_t tendon_grip_text_length(const char *text) {
     size_t length = 0;
     while (text[length] != 0) {
         length++;
@@ -33,9 +33,9 @@ size_t fjorden_text_length(const char *text) {
     return length;
 }
 
-int fjorden_name_index(const char *const *names, size_t count, const char *name, size_t length) {
+int tendon_grip_name_index(const char *const *names, size_t count, const char *name, size_t length) {
     for (size_t i = 0; i < count; i++) {
-        if (fjorden_text_length(names[i]) == length && memcmp(names[i], name, length) == 0) {
+        if (tendon_grip_text_length(names[i]) == length && memcmp(names[i], name, length) == 0) {
             return (int)i;
         }
     }
@@ -110,7 +110,7 @@ static int button_number(const char *text, size_t length) {
 
 int tendon_fjorden_event_named(const char *name, size_t length) {
     for (size_t i = 0; i < EVENT_COUNT; i++) {
-        size_t known = fjorden_text_length(events[i].name);
+        size_t known = tendon_grip_text_length(events[i].name);
         if (length < known || memcmp(events[i].name, name, known) != 0) {
             continue;
         }

@@ -6,12 +6,12 @@
 #include "tendon/devices/fjorden_profile.h"
 
 /** strlen(): the core has no libc. */
-size_t fjorden_text_length(const char *text);
+size_t tendon_grip_text_length(const char *text);
 
 /** Index of the name, or -1. */
-int fjorden_name_index(const char *const *names, size_t count, const char *name, size_t length);
+int tendon_grip_name_index(const char *const *names, size_t count, const char *name, size_t length);
 
 /** Sets what advertisements are recognised by, and nothing else. */
-void fjorden_profile_identity(tendon_fjorden_profile *profile);
+void tendon_grip_profile_identity(tendon_fjorden_profile *profile);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "session.h"
 
-void fjorden_notify(tendon_fjorden_session *s, const tendon_fjorden_notice *notice) {
+void tendon_grip_notify(tendon_fjorden_session *s, const tendon_fjorden_notice *notice) {
     s->config.on_notice(s->config.context, notice, s->work.now);
 }
 
@@ -27,19 +27,19 @@ static void begin_link(tendon_fjorden_session *s) {
                                     .state = s->manager.state,
                                     .grip = &s->manager.grip};
     s->work.inside = true;
-    fjorden_notify(s, &(tendon_fjorden_notice){.kind = TENDON_FJORDEN_NOTICE_TARGET, .output = &output});
+    tendon_grip_notify(s, &(tendon_fjorden_notice){.kind = TENDON_FJORDEN_NOTICE_TARGET, .output = &output});
     s->work.inside = false;
     s->work.linked = true;
     if (s->config.link.connect(s->config.link.context) < 0) {
         s->work.linked = false;
-        fjorden_answer(s, TENDON_FJORDEN_ON_LINK_DOWN, false);
+        tendon_grip_answer(s, TENDON_FJORDEN_ON_LINK_DOWN, false);
     }
 }
 
-void fjorden_pair(tendon_fjorden_session *s) {
+void tendon_grip_pair(tendon_fjorden_session *s) {
     const tendon_session_link *link = &s->config.link;
     if (link->pair == NULL || link->pair(link->context) < 0) {
-        fjorden_answer(s, s->work.retried ? TENDON_FJORDEN_ON_NOTIFY : TENDON_FJORDEN_ON_PAIRING, false);
+        tendon_grip_answer(s, s->work.retried ? TENDON_FJORDEN_ON_NOTIFY : TENDON_FJORDEN_ON_PAIRING, false);
     }
 }
 
@@ -56,33 +56,33 @@ static void on_output(void *context, const tendon_fjorden_manager *manager, cons
         drop_link(s);
         break;
     case TENDON_FJORDEN_OUT_DISCOVER_SERVICES:
-        fjorden_want(s, FJORDEN_DO_MTU);
-        fjorden_want(s, FJORDEN_DO_DISCOVER); /* services and characteristics: two answers */
+        tendon_grip_want(s, FJORDEN_DO_MTU);
+        tendon_grip_want(s, FJORDEN_DO_DISCOVER); /* services and characteristics: two answers */
         break;
     case TENDON_FJORDEN_OUT_READ_FIRMWARE:
-        fjorden_want(s, FJORDEN_DO_FIRMWARE);
+        tendon_grip_want(s, FJORDEN_DO_FIRMWARE);
         break;
     case TENDON_FJORDEN_OUT_ENABLE_NOTIFY:
-        fjorden_want(s, FJORDEN_DO_SUBSCRIBE_EVENT);
+        tendon_grip_want(s, FJORDEN_DO_SUBSCRIBE_EVENT);
         break;
     case TENDON_FJORDEN_OUT_STATE:
         if (output->state == TENDON_FJORDEN_UNAVAILABLE) {
             drop_link(s); /* the adapter is off: its links go by themselves, those of memory do not */
         } else if (output->state == TENDON_FJORDEN_CONNECTED) {
             if (s->work.found[TENDON_FJORDEN_CHARACTERISTIC_CONTROL].cccd != 0) {
-                fjorden_want(s, FJORDEN_DO_SUBSCRIBE_CONTROL);
+                tendon_grip_want(s, FJORDEN_DO_SUBSCRIBE_CONTROL);
             }
             if (s->work.found[TENDON_FJORDEN_CHARACTERISTIC_BATTERY].cccd != 0) {
-                fjorden_want(s, FJORDEN_DO_SUBSCRIBE_BATTERY);
+                tendon_grip_want(s, FJORDEN_DO_SUBSCRIBE_BATTERY);
             }
         }
         break;
     default:
         break;
     }
-    fjorden_notify(s, &(tendon_fjorden_notice){.kind = TENDON_FJORDEN_NOTICE_OUTPUT, .output = output});
+    tendon_grip_notify(s, &(tendon_fjorden_notice){.kind = TENDON_FJORDEN_NOTICE_OUTPUT, .output = output});
     if (output->kind == TENDON_FJORDEN_OUT_PAIR) {
-        fjorden_pair(s);
+        tendon_grip_pair(s);
     }
 }
 
@@ -92,13 +92,13 @@ static void give(tendon_fjorden_session *s, const tendon_fjorden_input *input) {
     s->work.inside = false;
 }
 
-void fjorden_answer(tendon_fjorden_session *s, tendon_fjorden_input_kind kind, bool ok) {
+void tendon_grip_answer(tendon_fjorden_session *s, tendon_fjorden_input_kind kind, bool ok) {
     s->work.answer = (uint8_t)kind;
     s->work.answer_ok = ok;
 }
 
 /* The firmware's text is what the last operation read. */
-void fjorden_flush(tendon_fjorden_session *s) {
+void tendon_grip_flush(tendon_fjorden_session *s) {
     while (s->work.answer != 0) { /* an answer may make a further one at once, each a step further */
         tendon_fjorden_input input = {.kind = (tendon_fjorden_input_kind)s->work.answer, .ok = s->work.answer_ok};
         if (input.kind == TENDON_FJORDEN_ON_FIRMWARE && input.ok) {
@@ -108,10 +108,10 @@ void fjorden_flush(tendon_fjorden_session *s) {
         s->work.answer = 0;
         give(s, &input);
     }
-    fjorden_pump(s);
+    tendon_grip_pump(s);
 }
 
-bool fjorden_enter(tendon_fjorden_session *s, uint64_t now) {
+bool tendon_grip_enter(tendon_fjorden_session *s, uint64_t now) {
     s->work.now = now;
     return s->work.client != NULL && !s->work.closing;
 }
@@ -119,7 +119,7 @@ bool fjorden_enter(tendon_fjorden_session *s, uint64_t now) {
 static void take_input(tendon_fjorden_session *s, const tendon_fjorden_input *input) {
     give(s, input);
     begin_link(s);
-    fjorden_flush(s);
+    tendon_grip_flush(s);
 }
 
 /* ---- inputs from the link ---- */
@@ -161,43 +161,43 @@ static void on_disconnected(void *context, tendon_status reason, uint64_t now) {
     }
     /* Who waits for the grip is told last: then it is clear where the manager stands. */
     reason = reason < 0 ? reason : TENDON_ERROR_DISCONNECTED;
-    fjorden_end_request(s, reason, NULL);
+    tendon_grip_end_request(s, reason, NULL);
     if ((unfinished >> FJORDEN_DO_BATTERY & 1u) != 0) {
-        fjorden_battery_failed(s, reason);
+        tendon_grip_battery_failed(s, reason);
     }
     if ((unfinished >> FJORDEN_DO_INFO & 1u) != 0) {
         s->work.info_read = false;
-        fjorden_info_read(s);
+        tendon_grip_info_read(s);
     }
 }
 
 static void on_paired(void *context, tendon_status status, uint64_t now) {
     tendon_fjorden_session *s = context;
-    bool present = fjorden_enter(s, now);
+    bool present = tendon_grip_enter(s, now);
     bool again = s->work.retried && s->manager.step == TENDON_FJORDEN_STEP_NOTIFY;
     if (!present || (!again && s->manager.step != TENDON_FJORDEN_STEP_PAIRING)) {
         s->counters.illegal_inputs++;
         return;
     }
     s->work.inside = true;
-    fjorden_notify(s, &(tendon_fjorden_notice){.kind = TENDON_FJORDEN_NOTICE_PAIRING, .status = status});
+    tendon_grip_notify(s, &(tendon_fjorden_notice){.kind = TENDON_FJORDEN_NOTICE_PAIRING, .status = status});
     s->work.inside = false;
     if (!again) {
-        fjorden_answer(s, TENDON_FJORDEN_ON_PAIRING, status >= 0);
+        tendon_grip_answer(s, TENDON_FJORDEN_ON_PAIRING, status >= 0);
     } else if (status >= 0) {
-        fjorden_want(s, FJORDEN_DO_SUBSCRIBE_EVENT);
+        tendon_grip_want(s, FJORDEN_DO_SUBSCRIBE_EVENT);
     } else {
-        fjorden_answer(s, TENDON_FJORDEN_ON_NOTIFY, false);
+        tendon_grip_answer(s, TENDON_FJORDEN_ON_NOTIFY, false);
     }
-    fjorden_flush(s);
+    tendon_grip_flush(s);
 }
 
 static void on_tick(void *context, uint64_t now) {
     tendon_fjorden_session *s = context;
-    (void)fjorden_enter(s, now);
+    (void)tendon_grip_enter(s, now);
     take_input(s, &(tendon_fjorden_input){.kind = TENDON_FJORDEN_ON_TICK});
     if (s->work.requested && now >= s->work.response_deadline) {
-        fjorden_end_request(s, TENDON_ERROR_TIMEOUT, NULL);
+        tendon_grip_end_request(s, TENDON_ERROR_TIMEOUT, NULL);
     }
 }
 
@@ -242,17 +242,17 @@ tendon_status tendon_fjorden_session_call(tendon_fjorden_session *session, const
     if (session->work.inside) {
         return TENDON_ERROR_BUSY;
     }
-    (void)fjorden_enter(session, now);
+    (void)tendon_grip_enter(session, now);
     take_input(session, input);
     return TENDON_OK;
 }
 
 static bool is_known(const tendon_fjorden_manager *m, const tendon_fjorden_grip *grip) {
     if (m->state == TENDON_FJORDEN_SCANNING_FOR_BONDED) {
-        return fjorden_same_identifier(&m->configuration.bond, grip);
+        return tendon_grip_same_identifier(&m->configuration.bond, grip);
     }
     size_t i = 0;
-    while (i < m->grip_count && !fjorden_same_identifier(&m->grips[i], grip)) {
+    while (i < m->grip_count && !tendon_grip_same_identifier(&m->grips[i], grip)) {
         i++;
     }
     return i < m->grip_count;
@@ -302,8 +302,8 @@ tendon_status tendon_fjorden_session_request(tendon_fjorden_session *session, co
     session->work.requested = true;
     session->work.response_deadline = now + TENDON_FJORDEN_RESPONSE_TIMEOUT_MS;
     session->work.now = now;
-    fjorden_want(session, FJORDEN_DO_COMMAND);
-    fjorden_pump(session);
+    tendon_grip_want(session, FJORDEN_DO_COMMAND);
+    tendon_grip_pump(session);
     return TENDON_OK;
 }
 
@@ -315,8 +315,8 @@ tendon_status tendon_fjorden_session_read_battery(tendon_fjorden_session *sessio
         return TENDON_FJORDEN_ERROR_NO_BATTERY_INFO;
     }
     session->work.now = now;
-    fjorden_want(session, FJORDEN_DO_BATTERY);
-    fjorden_pump(session);
+    tendon_grip_want(session, FJORDEN_DO_BATTERY);
+    tendon_grip_pump(session);
     return TENDON_OK;
 }
 
@@ -328,8 +328,8 @@ tendon_status tendon_fjorden_session_read_info(tendon_fjorden_session *session, 
     if ((session->work.wanted >> FJORDEN_DO_INFO & 1u) == 0) { /* stays wanted until the last text */
         session->work.index = 0;
         session->work.info_read = false;
-        fjorden_want(session, FJORDEN_DO_INFO);
+        tendon_grip_want(session, FJORDEN_DO_INFO);
     }
-    fjorden_pump(session);
+    tendon_grip_pump(session);
     return TENDON_OK;
 }

@@ -27,31 +27,31 @@ enum {
 };
 
 /* session.c */
-void fjorden_notify(tendon_fjorden_session *s, const tendon_fjorden_notice *notice);
+void tendon_grip_notify(tendon_fjorden_session *s, const tendon_fjorden_notice *notice);
 /* Tells the manager how a step ended, once it takes inputs again. */
-void fjorden_answer(tendon_fjorden_session *s, tendon_fjorden_input_kind kind, bool ok);
+void tendon_grip_answer(tendon_fjorden_session *s, tendon_fjorden_input_kind kind, bool ok);
 /* Gives the answers that wait, then goes on. */
-void fjorden_flush(tendon_fjorden_session *s);
+void tendon_grip_flush(tendon_fjorden_session *s);
 /* Sets the time. False: there is no link that could say anything. */
-bool fjorden_enter(tendon_fjorden_session *s, uint64_t now);
+bool tendon_grip_enter(tendon_fjorden_session *s, uint64_t now);
 /* Asks the link to pair. */
-void fjorden_pair(tendon_fjorden_session *s);
+void tendon_grip_pair(tendon_fjorden_session *s);
 
 /* session_link.c */
-void fjorden_want(tendon_fjorden_session *s, unsigned operation);
+void tendon_grip_want(tendon_fjorden_session *s, unsigned operation);
 /* Starts the next operation, if there is one and none is on the air. */
-void fjorden_pump(tendon_fjorden_session *s);
+void tendon_grip_pump(tendon_fjorden_session *s);
 
 /* session_values.c */
-void fjorden_rejected(tendon_fjorden_session *s, tendon_fjorden_characteristic which, tendon_status status);
-void fjorden_end_request(tendon_fjorden_session *s, tendon_status status, const tendon_fjorden_response *response);
-void fjorden_battery_failed(tendon_fjorden_session *s, tendon_status cause);
-void fjorden_info_read(tendon_fjorden_session *s);
-void fjorden_take_state(tendon_fjorden_session *s, const tendon_gatt_result *result);
-void fjorden_take_battery(tendon_fjorden_session *s, const tendon_gatt_result *result);
-void fjorden_take_text(tendon_fjorden_session *s, unsigned text, const uint8_t *data, size_t length);
-void fjorden_on_event(void *context, const tendon_gatt_value *value, uint64_t now);
-void fjorden_on_response(void *context, const tendon_gatt_value *value, uint64_t now);
-void fjorden_on_battery(void *context, const tendon_gatt_value *value, uint64_t now);
+void tendon_grip_rejected(tendon_fjorden_session *s, tendon_fjorden_characteristic which, tendon_status status);
+void tendon_grip_end_request(tendon_fjorden_session *s, tendon_status status, const tendon_fjorden_response *response);
+void tendon_grip_battery_failed(tendon_fjorden_session *s, tendon_status cause);
+void tendon_grip_info_read(tendon_fjorden_session *s);
+void tendon_grip_take_state(tendon_fjorden_session *s, const tendon_gatt_result *result);
+void tendon_grip_take_battery(tendon_fjorden_session *s, const tendon_gatt_result *result);
+void tendon_grip_take_text(tendon_fjorden_session *s, unsigned text, const uint8_t *data, size_t length);
+void tendon_grip_on_event(void *context, const tendon_gatt_value *value, uint64_t now);
+void tendon_grip_on_response(void *context, const tendon_gatt_value *value, uint64_t now);
+void tendon_grip_on_battery(void *context, const tendon_gatt_value *value, uint64_t now);
 
 #endif

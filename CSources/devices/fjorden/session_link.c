@@ -11,15 +11,15 @@ static const struct {
     bool indicate;
     tendon_gatt_on_value on_value;
 } notifying[] = {
-    {TENDON_FJORDEN_CHARACTERISTIC_EVENT, false, fjorden_on_event},
-    {TENDON_FJORDEN_CHARACTERISTIC_CONTROL, true, fjorden_on_response},
-    {TENDON_FJORDEN_CHARACTERISTIC_BATTERY, false, fjorden_on_battery},
+    {TENDON_FJORDEN_CHARACTERISTIC_EVENT, false, tendon_grip_on_event},
+    {TENDON_FJORDEN_CHARACTERISTIC_CONTROL, true, tendon_grip_on_response},
+    {TENDON_FJORDEN_CHARACTERISTIC_BATTERY, false, tendon_grip_on_battery},
 };
 
 static void done(void *context, const tendon_gatt_result *result);
 static void discovered(void *context, tendon_status status, size_t row, uint64_t now);
 
-void fjorden_want(tendon_fjorden_session *s, unsigned operation) {
+void tendon_grip_want(tendon_fjorden_session *s, unsigned operation) {
     s->work.wanted = (uint16_t)(s->work.wanted | 1u << operation);
 }
 
@@ -97,7 +97,7 @@ static tendon_status begin(tendon_fjorden_session *s, unsigned operation) {
     }
 }
 
-void fjorden_pump(tendon_fjorden_session *s) {
+void tendon_grip_pump(tendon_fjorden_session *s) {
     if (s->work.client == NULL || s->work.closing || s->work.inside || s->work.operation != 0 || s->work.wanted == 0) {
         return;
     }
@@ -126,7 +126,7 @@ void fjorden_pump(tendon_fjorden_session *s) {
 
 /* Ends the operation on the air. False: it tells nothing, for the link is going; disconnected() says the rest. */
 static bool finished(tendon_fjorden_session *s, uint64_t now) {
-    if (!fjorden_enter(s, now) || s->work.client->closed) {
+    if (!tendon_grip_enter(s, now) || s->work.client->closed) {
         return false;
     }
     settled(s, s->work.operation - 1u);
@@ -142,20 +142,20 @@ static void discovered(void *context, tendon_status status, size_t row, uint64_t
         return;
     }
     bool service = s->work.found[TENDON_FJORDEN_CHARACTERISTIC_EVENT].service != 0;
-    fjorden_answer(s, TENDON_FJORDEN_ON_SERVICES, service);
-    fjorden_flush(s);
+    tendon_grip_answer(s, TENDON_FJORDEN_ON_SERVICES, service);
+    tendon_grip_flush(s);
     if (service) {
-        fjorden_answer(s, TENDON_FJORDEN_ON_CHARACTERISTICS, status >= 0);
-        fjorden_flush(s);
+        tendon_grip_answer(s, TENDON_FJORDEN_ON_CHARACTERISTICS, status >= 0);
+        tendon_grip_flush(s);
     }
 }
 
 static void firmware_read(tendon_fjorden_session *s, const tendon_gatt_result *result) {
     s->work.text_length = (uint8_t)result->length;
     if (result->status == TENDON_OK) {
-        fjorden_take_text(s, TENDON_FJORDEN_TEXT_FIRMWARE, result->value, result->length);
+        tendon_grip_take_text(s, TENDON_FJORDEN_TEXT_FIRMWARE, result->value, result->length);
     }
-    fjorden_answer(s, TENDON_FJORDEN_ON_FIRMWARE, result->status == TENDON_OK);
+    tendon_grip_answer(s, TENDON_FJORDEN_ON_FIRMWARE, result->status == TENDON_OK);
 }
 
 /* A bond that our side knows of does not mean that this link is encrypted with its key: then the link is asked, once.
@@ -165,9 +165,9 @@ static void event_subscribed(tendon_fjorden_session *s, tendon_status status) {
                     status == TENDON_ATT_ERROR(TENDON_ATT_INSUFFICIENT_ENCRYPTION);
     if (insecure && !s->work.retried) {
         s->work.retried = true;
-        fjorden_pair(s);
+        tendon_grip_pair(s);
     } else {
-        fjorden_answer(s, TENDON_FJORDEN_ON_NOTIFY, status >= 0);
+        tendon_grip_answer(s, TENDON_FJORDEN_ON_NOTIFY, status >= 0);
     }
 }
 
@@ -177,13 +177,13 @@ static void text_read(tendon_fjorden_session *s, const tendon_gatt_result *resul
     bool cut = result->status == TENDON_ERROR_NO_ROOM;
     if (result->status == TENDON_OK || cut) {
         s->work.info_read = s->work.info_read || text != TENDON_FJORDEN_TEXT_SERIAL;
-        fjorden_take_text(s, text, result->value, cut ? 0 : result->length);
+        tendon_grip_take_text(s, text, result->value, cut ? 0 : result->length);
         s->info.present[text] = s->info.present[text] && !cut;
     }
     if (s->work.index < TENDON_FJORDEN_TEXT_COUNT) {
-        fjorden_want(s, FJORDEN_DO_INFO);
+        tendon_grip_want(s, FJORDEN_DO_INFO);
     } else {
-        fjorden_info_read(s);
+        tendon_grip_info_read(s);
     }
 }
 
@@ -208,14 +208,14 @@ static void done(void *context, const tendon_gatt_result *result) {
     case FJORDEN_DO_SUBSCRIBE_CONTROL:
     case FJORDEN_DO_COMMAND:
         if (result->status < 0) { /* no response could come */
-            fjorden_end_request(s, result->status, NULL);
+            tendon_grip_end_request(s, result->status, NULL);
         }
         break;
     case FJORDEN_DO_STATE:
-        fjorden_take_state(s, result);
+        tendon_grip_take_state(s, result);
         break;
     case FJORDEN_DO_BATTERY:
-        fjorden_take_battery(s, result);
+        tendon_grip_take_battery(s, result);
         break;
     case FJORDEN_DO_INFO:
         text_read(s, result);
@@ -223,5 +223,5 @@ static void done(void *context, const tendon_gatt_result *result) {
     default: /* the MTU stays as it is; a battery that does not notify is read */
         break;
     }
-    fjorden_flush(s);
+    tendon_grip_flush(s);
 }

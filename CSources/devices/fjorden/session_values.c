@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "session.h"
 
-void fjorden_rejected(tendon_fjorden_session *s, tendon_fjorden_characteristic which, tendon_status status) {
+void tendon_grip_rejected(tendon_fjorden_session *s, tendon_fjorden_characteristic which, tendon_status status) {
     s->counters.rejected++;
-    fjorden_notify(
+    tendon_grip_notify(
         s, &(tendon_fjorden_notice){.kind = TENDON_FJORDEN_NOTICE_REJECTED, .status = status, .characteristic = which});
 }
 
@@ -11,13 +11,13 @@ void fjorden_rejected(tendon_fjorden_session *s, tendon_fjorden_characteristic w
 
 static void deliver(tendon_fjorden_session *s, const tendon_fjorden_record *record, bool made_up) {
     s->counters.events++;
-    fjorden_notify(s,
-                   &(tendon_fjorden_notice){.kind = TENDON_FJORDEN_NOTICE_EVENT, .record = record, .made_up = made_up});
+    tendon_grip_notify(
+        s, &(tendon_fjorden_notice){.kind = TENDON_FJORDEN_NOTICE_EVENT, .record = record, .made_up = made_up});
 }
 
-void fjorden_on_event(void *context, const tendon_gatt_value *value, uint64_t now) {
+void tendon_grip_on_event(void *context, const tendon_gatt_value *value, uint64_t now) {
     tendon_fjorden_session *s = context;
-    if (!fjorden_enter(s, now)) {
+    if (!tendon_grip_enter(s, now)) {
         return;
     }
     tendon_fjorden_records records;
@@ -26,23 +26,23 @@ void fjorden_on_event(void *context, const tendon_gatt_value *value, uint64_t no
     tendon_status status =
         tendon_fjorden_stream_begin(&s->stream, &records, s->config.profile, value->value, value->length);
     if (status < 0) {
-        fjorden_rejected(s, TENDON_FJORDEN_CHARACTERISTIC_EVENT, status);
+        tendon_grip_rejected(s, TENDON_FJORDEN_CHARACTERISTIC_EVENT, status);
     }
     /* Whoever is told may end the link. */
     while (!s->work.closing && tendon_fjorden_stream_next(&s->stream, &records, &record)) {
         if (record.status < 0) {
-            fjorden_rejected(s, TENDON_FJORDEN_CHARACTERISTIC_EVENT, record.status);
+            tendon_grip_rejected(s, TENDON_FJORDEN_CHARACTERISTIC_EVENT, record.status);
         } else {
             deliver(s, &record, false);
         }
     }
     if (!s->work.closing && s->stream.needs_resync && s->work.found[TENDON_FJORDEN_CHARACTERISTIC_STATE].value != 0) {
-        fjorden_want(s, FJORDEN_DO_STATE);
-        fjorden_pump(s);
+        tendon_grip_want(s, FJORDEN_DO_STATE);
+        tendon_grip_pump(s);
     }
 }
 
-void fjorden_take_state(tendon_fjorden_session *s, const tendon_gatt_result *result) {
+void tendon_grip_take_state(tendon_fjorden_session *s, const tendon_gatt_result *result) {
     tendon_fjorden_control_state state;
     tendon_status status = result->status;
     if (status >= 0) {
@@ -50,7 +50,7 @@ void fjorden_take_state(tendon_fjorden_session *s, const tendon_gatt_result *res
     }
     if (status < 0) {
         s->stream.needs_resync = false; /* one try for each loss */
-        fjorden_rejected(s, TENDON_FJORDEN_CHARACTERISTIC_STATE, status);
+        tendon_grip_rejected(s, TENDON_FJORDEN_CHARACTERISTIC_STATE, status);
         return;
     }
     uint8_t events[2];
@@ -64,19 +64,19 @@ void fjorden_take_state(tendon_fjorden_session *s, const tendon_gatt_result *res
 
 /* ---- control point ---- */
 
-void fjorden_end_request(tendon_fjorden_session *s, tendon_status status, const tendon_fjorden_response *response) {
+void tendon_grip_end_request(tendon_fjorden_session *s, tendon_status status, const tendon_fjorden_response *response) {
     if (!s->work.requested) {
         return;
     }
     s->work.requested = false;
     s->work.wanted &= (uint16_t) ~(1u << FJORDEN_DO_COMMAND);
-    fjorden_notify(
+    tendon_grip_notify(
         s, &(tendon_fjorden_notice){.kind = TENDON_FJORDEN_NOTICE_RESPONSE, .status = status, .response = response});
 }
 
-void fjorden_on_response(void *context, const tendon_gatt_value *value, uint64_t now) {
+void tendon_grip_on_response(void *context, const tendon_gatt_value *value, uint64_t now) {
     tendon_fjorden_session *s = context;
-    if (!fjorden_enter(s, now)) {
+    if (!tendon_grip_enter(s, now)) {
         return;
     }
     tendon_fjorden_response response;
@@ -85,12 +85,12 @@ void fjorden_on_response(void *context, const tendon_gatt_value *value, uint64_t
     bool ours = whole && s->work.requested && (value->value[0] & 0x7F) == s->work.opcode &&
                 value->value[1] == s->work.request_id;
     if (status < 0) {
-        fjorden_rejected(s, TENDON_FJORDEN_CHARACTERISTIC_CONTROL, status);
+        tendon_grip_rejected(s, TENDON_FJORDEN_CHARACTERISTIC_CONTROL, status);
     } else if (!ours) {
         s->counters.strays++;
     }
     if (ours) {
-        fjorden_end_request(s, status, status < 0 ? NULL : &response);
+        tendon_grip_end_request(s, status, status < 0 ? NULL : &response);
     }
 }
 
@@ -99,42 +99,42 @@ void fjorden_on_response(void *context, const tendon_gatt_value *value, uint64_t
 static tendon_status take_level(tendon_fjorden_session *s, const uint8_t *data, size_t length) {
     tendon_status level = tendon_fjorden_decode_battery(data, length);
     if (level < 0) {
-        fjorden_rejected(s, TENDON_FJORDEN_CHARACTERISTIC_BATTERY, level);
+        tendon_grip_rejected(s, TENDON_FJORDEN_CHARACTERISTIC_BATTERY, level);
         return level;
     }
     s->level = (uint8_t)level;
     s->has_level = true;
-    fjorden_notify(s, &(tendon_fjorden_notice){.kind = TENDON_FJORDEN_NOTICE_BATTERY, .level = s->level});
+    tendon_grip_notify(s, &(tendon_fjorden_notice){.kind = TENDON_FJORDEN_NOTICE_BATTERY, .level = s->level});
     return TENDON_OK;
 }
 
-void fjorden_battery_failed(tendon_fjorden_session *s, tendon_status cause) {
-    fjorden_notify(s, &(tendon_fjorden_notice){.kind = TENDON_FJORDEN_NOTICE_BATTERY,
-                                               .status = TENDON_FJORDEN_ERROR_NO_BATTERY_INFO,
-                                               .cause = cause});
+void tendon_grip_battery_failed(tendon_fjorden_session *s, tendon_status cause) {
+    tendon_grip_notify(s, &(tendon_fjorden_notice){.kind = TENDON_FJORDEN_NOTICE_BATTERY,
+                                                   .status = TENDON_FJORDEN_ERROR_NO_BATTERY_INFO,
+                                                   .cause = cause});
 }
 
-void fjorden_on_battery(void *context, const tendon_gatt_value *value, uint64_t now) {
+void tendon_grip_on_battery(void *context, const tendon_gatt_value *value, uint64_t now) {
     tendon_fjorden_session *s = context;
-    if (fjorden_enter(s, now)) {
+    if (tendon_grip_enter(s, now)) {
         (void)take_level(s, value->value, value->length);
     }
 }
 
-void fjorden_take_battery(tendon_fjorden_session *s, const tendon_gatt_result *result) {
+void tendon_grip_take_battery(tendon_fjorden_session *s, const tendon_gatt_result *result) {
     tendon_status status = result->status;
     if (status >= 0) {
         status = take_level(s, result->value, result->length);
     }
     if (status < 0) {
-        fjorden_battery_failed(s, status);
+        tendon_grip_battery_failed(s, status);
     }
 }
 
 /* ---- texts ---- */
 
 /* Text that would have to be mended before it is shown is no text. */
-void fjorden_take_text(tendon_fjorden_session *s, unsigned text, const uint8_t *data, size_t length) {
+void tendon_grip_take_text(tendon_fjorden_session *s, unsigned text, const uint8_t *data, size_t length) {
     while (length > 0 && data[length - 1] == 0) {
         length--;
     }
@@ -146,9 +146,9 @@ void fjorden_take_text(tendon_fjorden_session *s, unsigned text, const uint8_t *
     }
 }
 
-void fjorden_info_read(tendon_fjorden_session *s) {
+void tendon_grip_info_read(tendon_fjorden_session *s) {
     s->has_info = s->work.info_read;
-    fjorden_notify(
+    tendon_grip_notify(
         s, &(tendon_fjorden_notice){.kind = TENDON_FJORDEN_NOTICE_INFO,
                                     .status = s->work.info_read ? TENDON_OK : TENDON_FJORDEN_ERROR_NO_GRIP_INFO});
 }

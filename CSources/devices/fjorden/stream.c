@@ -14,14 +14,14 @@ static tendon_uuid grip_uuid(uint16_t number) {
     return uuid;
 }
 
-void fjorden_profile_identity(tendon_fjorden_profile *profile) {
+void tendon_grip_profile_identity(tendon_fjorden_profile *profile) {
     memcpy(profile->name_prefix, TENDON_FJORDEN_NAME_PREFIX, sizeof TENDON_FJORDEN_NAME_PREFIX);
     profile->service = grip_uuid(1);
 }
 
 void tendon_fjorden_profile_init(tendon_fjorden_profile *profile) {
     memset(profile, 0, sizeof *profile);
-    fjorden_profile_identity(profile);
+    tendon_grip_profile_identity(profile);
     profile->event = grip_uuid(2);
     profile->state = grip_uuid(3);
     profile->control = grip_uuid(4);
@@ -33,7 +33,7 @@ void tendon_fjorden_profile_init(tendon_fjorden_profile *profile) {
 }
 
 bool tendon_fjorden_profile_matches_name(const tendon_fjorden_profile *profile, const char *name, size_t length) {
-    size_t prefix = fjorden_text_length(profile->name_prefix);
+    size_t prefix = tendon_grip_text_length(profile->name_prefix);
     return prefix > 0 && length >= prefix && memcmp(name, profile->name_prefix, prefix) == 0;
 }
 

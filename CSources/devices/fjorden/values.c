@@ -28,7 +28,7 @@ const char *tendon_fjorden_smp_operation_name(uint8_t operation) {
 
 int tendon_fjorden_smp_request_named(const char *name, size_t length) {
     static const char *const names[] = {"echo", "reset", "imageState", "imageErase"};
-    return fjorden_name_index(names, sizeof names / sizeof names[0], name, length);
+    return tendon_grip_name_index(names, sizeof names / sizeof names[0], name, length);
 }
 
 /* A CBOR text's head: length in the first byte, in one, or in two more (RFC 8949, 3). */
