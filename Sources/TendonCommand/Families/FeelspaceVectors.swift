@@ -41,15 +41,7 @@ enum FeelspaceVectors {
             family: "feelspace", kind: kind, direction: .encode, operands: "NAME=VALUE...", summary: summary,
             compute: compute
         ) { (arguments: Arguments) throws(CommandError) in
-            var input: JSON = [:]
-            for word in arguments.operands {
-                let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-                guard parts.count == 2 else { throw .usage("'\(sanitized(word))' is not NAME=VALUE") }
-                let value = String(parts[1])
-                // Numbers, lists and words as JSON has them; all else is text.
-                input[String(parts[0])] = (try? JSON(parsing: Array("[\(value)]".utf8)))?.array?.first ?? .string(value)
-            }
-            return ["input": input]
+            ["input": try namedOperands(arguments)]
         }
     }
 

@@ -46,16 +46,7 @@ enum FjordenVectors {
             family: "fjorden", kind: kind, direction: .encode, operands: "NAME=VALUE...", summary: summary,
             compute: compute
         ) { (arguments: Arguments) throws(CommandError) in
-            var input: JSON = [:]
-            for word in arguments.operands {
-                guard let equals = word.firstIndex(of: "=") else {
-                    throw .usage("'\(sanitized(word))' is not NAME=VALUE")
-                }
-                let value = String(word[word.index(after: equals)...])
-                let parsed = try? JSON(parsing: Array("[\(value)]".utf8))
-                input[String(word[..<equals])] = parsed?.array?.first ?? .string(value)
-            }
-            return input
+            try namedOperands(arguments)
         }
     }
 

@@ -38,7 +38,20 @@ struct VectorKind: Sendable {
 }
 
 /// The table. A new family adds its list here.
-let vectorKinds: [VectorKind] = BoseVectors.kinds + FeelspaceVectors.kinds + FjordenVectors.kinds
+let vectorKinds: [VectorKind] =
+    BoseVectors.kinds + FeelspaceVectors.kinds + Activ5Vectors.kinds + FjordenVectors.kinds
+
+/// NAME=VALUE words as members. Numbers, lists and words as JSON has them; all else is text.
+func namedOperands(_ arguments: Arguments) throws(CommandError) -> JSON {
+    var input: JSON = [:]
+    for word in arguments.operands {
+        guard let equals = word.firstIndex(of: "=") else { throw .usage("'\(sanitized(word))' is not NAME=VALUE") }
+        let value = String(word[word.index(after: equals)...])
+        let parsed = try? JSON(parsing: Array("[\(value)]".utf8))
+        input[String(word[..<equals])] = parsed?.array?.first ?? .string(value)
+    }
+    return input
+}
 
 extension JSON {
     /// The bytes of a member in hexadecimal.
