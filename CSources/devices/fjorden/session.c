@@ -247,6 +247,21 @@ tendon_status tendon_fjorden_session_call(tendon_fjorden_session *session, const
     return TENDON_OK;
 }
 
+tendon_status tendon_fjorden_session_disconnect(tendon_fjorden_session *session, uint64_t now) {
+    tendon_fjorden_manager *m = &session->manager;
+    if (session->work.inside) {
+        return TENDON_ERROR_BUSY;
+    }
+    (void)tendon_grip_enter(session, now);
+    give(session, &(tendon_fjorden_input){.kind = TENDON_FJORDEN_CALL_STOP_SCANNING});
+    bool again = m->configuration.auto_reconnect;
+    m->configuration.auto_reconnect = m->reconnecting = false;
+    drop_link(session);
+    give(session, &(tendon_fjorden_input){.kind = TENDON_FJORDEN_ON_LINK_DOWN});
+    m->configuration.auto_reconnect = again;
+    return TENDON_OK;
+}
+
 static bool is_known(const tendon_fjorden_manager *m, const tendon_fjorden_grip *grip) {
     if (m->state == TENDON_FJORDEN_SCANNING_FOR_BONDED) {
         return tendon_grip_same_identifier(&m->configuration.bond, grip);

@@ -203,6 +203,24 @@ static void a_lost_grip_is_looked_for_without_an_end(void **state) {
     free(f);
 }
 
+static void disconnecting_keeps_the_bond_and_looks_for_nothing(void **state) {
+    (void)state;
+    fjorden_fixture *f = fjorden_new(NULL);
+    fjorden_reach_connected(f);
+    assert_int_equal(tendon_fjorden_session_disconnect(&f->session, f->now), TENDON_OK);
+    fjorden_run(f, 20000);
+    fjorden_assert_outputs(f, ":ready");
+    assert_null(f->air.peer);
+    assert_true(f->session.manager.configuration.has_bond && f->session.manager.configuration.auto_reconnect);
+    fjorden_connect(f, 1); /* out of reach: ended while it connects */
+    fjorden_run(f, 100);
+    assert_int_equal(tendon_fjorden_session_disconnect(&f->session, f->now), TENDON_OK);
+    fjorden_assert_result(f, TENDON_FJORDEN_CALL_CONNECT, TENDON_FJORDEN_ERROR_CONNECTION_TIMEOUT);
+    fjorden_run(f, 100);
+    assert_false(f->session.work.linked);
+    free(f);
+}
+
 static void the_adapter_goes_and_comes(void **state) {
     (void)state;
     fjorden_fixture *f = fjorden_new(NULL);
@@ -413,6 +431,7 @@ int main(void) {
         cmocka_unit_test(a_connection_after_a_failure_waits_for_the_old_link),
         cmocka_unit_test(forgotten_grips_stay_bonded_until_they_are_reset),
         cmocka_unit_test(a_lost_grip_is_looked_for_without_an_end),
+        cmocka_unit_test(disconnecting_keeps_the_bond_and_looks_for_nothing),
         cmocka_unit_test(the_adapter_goes_and_comes),
         cmocka_unit_test(grips_are_known_by_service_or_name),
         cmocka_unit_test(mal_I02_the_advertisement_cut_at_each_byte),

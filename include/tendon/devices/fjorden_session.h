@@ -155,6 +155,12 @@ tendon_status tendon_fjorden_session_report(tendon_fjorden_session *session, con
                                             uint64_t now);
 
 /**
+ * Ends search and link; the bond stays, and nothing is looked for. To the manager it is as if the grip had gone.
+ * @return TENDON_OK or TENDON_ERROR_BUSY, as above.
+ */
+tendon_status tendon_fjorden_session_disconnect(tendon_fjorden_session *session, uint64_t now);
+
+/**
  * Sends a command to the control point; its request id is set by the session. RESPONSE follows, after
  * TENDON_FJORDEN_RESPONSE_TIMEOUT_MS with TENDON_ERROR_TIMEOUT.
  * @return TENDON_OK, TENDON_ERROR_WRONG_STATE (not connected), _BUSY (one is outstanding), _UNSUPPORTED (the grip has
