@@ -253,13 +253,13 @@ typedef struct tendon_feelspace_session {
         uint64_t drain_deadline; /* an old link goes down meanwhile */
         uint64_t log_deadline, heard, told_at, timeout_ms;
         uint32_t request, generation, next_id;
+        tendon_profile profile; /* a link in memory comes back to it after its end: it shares no memory */
         tendon_profile_found found[TENDON_FEELSPACE_CHARACTERISTIC_COUNT];
         int16_t told_heading, log_left;
         uint8_t operation, step, index, slot, keep_alives, attempts, adapter, cursor;
         bool starting, draining, ending, was_lost, known, told, logging, scan_on;
         union {
             tendon_feelspace_advertiser advertisers[TENDON_FEELSPACE_ADVERTISERS_MAX]; /* scanning */
-            tendon_profile profile;                                                    /* discovering */
             tendon_feelspace_slot slots[TENDON_FEELSPACE_COMMANDS_MAX];                /* from the handshake on */
         };
     } work;
