@@ -109,7 +109,7 @@ tendon_status tendon_socket_link_begin(tendon_link *link, tendon_radio *radio, c
     link->hooks = hooks;
     link->peer = *peer;
     link->accepted = accepted;
-    link->closing = link->blocked = link->connected = link->encrypted = false;
+    link->closing = link->blocked = link->connected = link->securing = link->encrypted = false;
     link->reason = TENDON_OK;
     link->handle = 0xFFFF;
     link->received = link->sent = 0;
@@ -247,8 +247,14 @@ static void connect_done(tendon_link *link, uint64_t now) {
     }
     if (error != 0) {
         finish(link, reason_of(link, error, true), now);
-    } else {
+        return;
+    }
+    link->encrypted = link->securing;
+    if (link->securing || link->hooks->secure == NULL || !link->hooks->secure(link)) {
+        link->securing = false;
         open_now(link, now);
+    } else {
+        link->securing = true;
     }
 }
 

@@ -18,6 +18,11 @@ typedef struct tendon_socket_hooks {
     uint8_t header; /**< bytes in front of each PDU: 0, or 1 (value 0; 1: control(); others are counted and dropped) */
     /** A message that is no PDU, without its first byte. It may end the link by _fail(). */
     void (*control)(tendon_link *link, const uint8_t *bytes, size_t length, uint64_t now);
+    /**
+     * connect() is through. True: the socket becomes writable once more when the link is encrypted, and connected() is
+     * to wait for that; link->securing is set.
+     */
+    bool (*secure)(tendon_link *link);
     /** The link is open; before connected() is told. */
     void (*opened)(tendon_link *link, uint64_t now);
     /** Asked before PDUs of an accepted link are read while it counts as not encrypted, where there are bonds. */

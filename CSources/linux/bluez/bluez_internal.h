@@ -118,8 +118,8 @@ void tendon_bluez_unpair(tendon_radio *radio, const tendon_address *peer);
 /** The controller encrypts this connection from now on. */
 void tendon_bluez_encrypted(tendon_bluez_radio *radio, uint16_t handle, uint64_t now);
 bool tendon_bluez_is_encrypted(const tendon_link *link);
-/** Before connect(): with a bonded peer it is through only when the link is encrypted. */
-void tendon_bluez_want_encryption(const tendon_bluez_radio *radio, const tendon_link *link, int fd);
+/** Encrypts a new link to a bonded peer; false: it is none, or encrypted already. */
+bool tendon_bluez_secure(tendon_link *link);
 /** An event of the management socket about our adapter. */
 void tendon_bluez_pairing_event(tendon_bluez_radio *radio, const tendon_management_event *event, uint64_t now);
 

@@ -24,8 +24,11 @@
 
 static void attempted(tendon_link *link, tendon_status result);
 static tendon_status reason(tendon_link *link, int number, bool connecting);
-static const tendon_socket_hooks hooks = {
-    .header = 0, .attempted = attempted, .reason = reason, .is_encrypted = tendon_bluez_is_encrypted};
+static const tendon_socket_hooks hooks = {.header = 0,
+                                          .attempted = attempted,
+                                          .reason = reason,
+                                          .secure = tendon_bluez_secure,
+                                          .is_encrypted = tendon_bluez_is_encrypted};
 
 /** The name of one end of a link. */
 static struct sockaddr_l2 name_of(const tendon_address *address) {
@@ -97,6 +100,9 @@ static tendon_status reason(tendon_link *link, int number, bool connecting) {
     tendon_bluez_radio *radio = (tendon_bluez_radio *)link->radio;
     if (radio->failed) {
         return radio->failure;
+    }
+    if (link->securing && (number == ECONNABORTED || number == EACCES || number == EPERM || number == ENOTCONN)) {
+        return TENDON_RADIO_ERROR_PAIRING_FAILED; /* the peer has no such key; the kernel ends the link then */
     }
     tendon_status status = controller_reason(radio, link, connecting);
     if (status != TENDON_OK) {
@@ -176,7 +182,6 @@ static void attempted(tendon_link *link, tendon_status result) {
     tendon_bluez_radio *radio = (tendon_bluez_radio *)link->radio;
     if (result == TENDON_OK) {
         link->handle = handle_of(link->source.fd);
-        link->encrypted = tendon_pairing_key(&radio->radio, &link->peer) != NULL;
     }
     forget_attempt(radio, link);
     tendon_bluez_step(radio); /* restores the scan */
@@ -219,7 +224,6 @@ static tendon_status connect_socket(tendon_bluez_radio *radio, tendon_link *link
     struct sockaddr_l2 own = name_of(&radio->radio.address), peer = name_of(&link->peer);
     set_limit(fd, link->deadline);
     tendon_bluez_set_buffer(fd);
-    tendon_bluez_want_encryption(radio, link, fd);
     radio->connect_failure = 0;
     if (bind(fd, (struct sockaddr *)&own, sizeof own) != 0) {
         tendon_status status = tendon_bluez_socket_status(errno);

@@ -111,11 +111,11 @@ bool tendon_bluez_is_encrypted(const tendon_link *link) {
            security.level >= BT_SECURITY_MEDIUM;
 }
 
-void tendon_bluez_want_encryption(const tendon_bluez_radio *radio, const tendon_link *link, int fd) {
-    if (tendon_pairing_key(&radio->radio, &link->peer) != NULL) {
-        const struct bt_security security = {.level = BT_SECURITY_MEDIUM};
-        (void)setsockopt(fd, SOL_BLUETOOTH, BT_SECURITY, &security, sizeof security);
-    }
+/* A connected ATT socket that is asked for encryption takes nothing until it has it; then it is writable again. */
+bool tendon_bluez_secure(tendon_link *link) {
+    const struct bt_security security = {.level = BT_SECURITY_MEDIUM};
+    return tendon_pairing_key(link->radio, &link->peer) != NULL &&
+           setsockopt(link->source.fd, SOL_BLUETOOTH, BT_SECURITY, &security, sizeof security) == 0;
 }
 
 /** The status of Pair Device, as the owner is told it. */

@@ -63,6 +63,7 @@ struct tendon_link {
     bool closing;   /**< closed() is on its way */
     bool blocked;   /**< a send would have blocked; writable() is on its way */
     bool connected; /**< the socket is connected; connected() is on its way or was told */
+    bool securing;  /**< connected, and about to be encrypted with a stored key; connected() waits for it */
     bool encrypted; /**< by pairing or with a stored key */
     tendon_status reason;
     uint16_t handle;         /**< connection handle, for captures; 0xFFFF: not known */

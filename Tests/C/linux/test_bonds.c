@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: MIT */
+/* Bonds: the file byte by byte, refusals, processes that are killed, the kernel's lists of keys. */
+#include "tendon/linux.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const tendon_address own = {{0x00, 0xAA, 0x01, 0x00, 0x00, 0x00}, TENDON_ADDRESS_PUBLIC};
+
+static tendon_bond bond_of(uint8_t number) {
+    tendon_bond bond = {.radio = TENDON_BOND_KERNEL,
+                        .initiator = true,
+                        .type = 2,
+                        .key_size = 16,
+                        .own = own,
+                        .peer = {{0xC0, 1, 2, 3, 4, number}, TENDON_ADDRESS_RANDOM},
+                        .diversifier = 0x1234};
+    memset(bond.random, number, sizeof bond.random);
+    memset(bond.key, 0xA0 + number, sizeof bond.key);
+    return bond;
+}
+
+static void path_in(const char *directory, char out[128]) {
+    snprintf(out, 128, "%s/state/tendon/bonds", directory);
+}
+
+static int setup(void **state) {
+    char *directory = strdup("/tmp/tendon-bonds-XXXXXX");
+    *state = directory;
+    return mkdtemp(directory) != NULL ? 0 : -1;
+}
+
+static int teardown(void **state) {
+    char command[96];
+    snprintf(command, sizeof command, "rm -rf '%s'", (char *)*state);
+    free(*state);
+    return system(command);
+}
+
+static void the_file_byte_by_byte(void **state) {
+    static const uint8_t wanted[16 + 46] = {
+        'T',  'E',  'N',  'D',  'B',  'O',  'N',  'D',  1,    0,    1,    0,    0,    0,    0,    0, /* CRC below */
+        0,    1,    2,    16,   0x00, 0x00, 0x00, 0x01, 0xAA, 0x00, 0,    0x07, 4,    3,    2,    1,
+        0xC0, 1,    0x34, 0x12, 7,    7,    7,    7,    7,    7,    7,    7,    0xA7, 0xA7, 0xA7, 0xA7,
+        0xA7, 0xA7, 0xA7, 0xA7, 0xA7, 0xA7, 0xA7, 0xA7, 0xA7, 0xA7, 0xA7, 0xA7, 0,    0};
+    uint8_t bytes[16 + 46];
+    tendon_bond bond = bond_of(7), read;
+    (void)state;
+    assert_int_equal(tendon_bonds_encode(&bond, 1, bytes, sizeof bytes), (tendon_status)sizeof bytes);
+    uint32_t crc = tendon_crc32(0, wanted + 16, 46);
+    tendon_reader reader = tendon_reader_make(bytes + 12, 4);
+    assert_int_equal(tendon_read_u32le(&reader), crc);
+    memset(bytes + 12, 0, 4);
+    assert_memory_equal(bytes, wanted, sizeof wanted);
+    assert_int_equal(tendon_bonds_encode(&bond, 1, bytes, sizeof bytes), (tendon_status)sizeof bytes);
+    assert_int_equal(tendon_bonds_decode(bytes, sizeof bytes, &read, 1, NULL), 1);
+    assert_memory_equal(&read.key, &bond.key, sizeof read.key);
+    assert_true(tendon_address_equal(&read.peer, &bond.peer) && tendon_address_equal(&read.own, &own));
+    assert_int_equal(read.diversifier, 0x1234);
+    assert_int_equal(tendon_bonds_encode(&bond, 1, bytes, sizeof bytes - 1), TENDON_ERROR_NO_ROOM);
+}
+
+static void every_cut_and_every_changed_byte_is_refused(void **state) {
+    tendon_bond bonds[2] = {bond_of(1), bond_of(2)}, read[2];
+    uint8_t bytes[16 + 2 * 46];
+    (void)state;
+    assert_int_equal(tendon_bonds_encode(bonds, 2, bytes, sizeof bytes), (tendon_status)sizeof bytes);
+    for (size_t length = 0; length < sizeof bytes; length++) {
+        uint8_t *cut = malloc(length + (length == 0));
+        size_t offset = 999;
+        memcpy(cut, bytes, length);
+        assert_int_equal(tendon_bonds_decode(cut, length, read, 2, &offset), TENDON_ERROR_TRUNCATED);
+        assert_true(offset <= length);
+        free(cut);
+    }
+    for (size_t at = 0; at < sizeof bytes; at++) {
+        bytes[at] ^= 0x10;
+        if (at != 9) { /* reserved */
+            assert_true(tendon_bonds_decode(bytes, sizeof bytes, read, 2, NULL) < 0);
+        }
+        bytes[at] ^= 0x10;
+    }
+    assert_int_equal(tendon_bonds_decode(bytes, sizeof bytes, read, 1, NULL), TENDON_ERROR_TABLE_FULL);
+    assert_int_equal(tendon_bonds_decode(bytes, sizeof bytes, read, 2, NULL), 2);
+}
+
+static void stored_found_replaced_removed(void **state) {
+    char path[128];
+    tendon_bonds a, b;
+    struct stat info;
+    path_in(*state, path);
+    assert_int_equal(tendon_bonds_open(&a, path), TENDON_OK);
+    assert_int_equal(access(path, F_OK), -1); /* made with the first bond */
+    tendon_bond first = bond_of(1), second = bond_of(2), responder = bond_of(1);
+    responder.initiator = false;
+    assert_int_equal(tendon_bonds_store(&a, &first), TENDON_OK);
+    assert_int_equal(stat(path, &info), 0);
+    assert_int_equal(info.st_mode & 07777, 0600);
+    assert_int_equal(tendon_bonds_store(&a, &responder), TENDON_OK);
+    assert_int_equal(tendon_bonds_open(&b, path), TENDON_OK);
+    assert_int_equal(b.count, 2);
+    assert_int_equal(tendon_bonds_store(&b, &second), TENDON_OK); /* by another process */
+    first.key[0] = 0x55;
+    assert_int_equal(tendon_bonds_store(&a, &first), TENDON_OK); /* which does not undo that */
+    assert_int_equal(a.count, 3);
+    assert_non_null(tendon_bonds_find(&a, TENDON_BOND_KERNEL, &own, &second.peer));
+    assert_null(tendon_bonds_find(&a, TENDON_BOND_VIRTUAL, &own, &second.peer));
+    assert_null(tendon_bonds_find(&a, TENDON_BOND_KERNEL, &second.peer, &second.peer));
+    assert_int_equal(tendon_bonds_remove(&a, TENDON_BOND_KERNEL, &own, &first.peer), 2);
+    assert_int_equal(tendon_bonds_remove(&a, TENDON_BOND_KERNEL, &own, &first.peer), 0);
+    assert_int_equal(tendon_bonds_open(&b, path), TENDON_OK);
+    assert_int_equal(b.count, 1);
+    assert_memory_equal(b.items[0].key, second.key, 16);
+    assert_int_equal(tendon_bonds_remove(&b, TENDON_BOND_KERNEL, &own, NULL), 1);
+    assert_int_equal(b.count, 0);
+}
+
+static void the_oldest_goes_for_a_new_one(void **state) {
+    char path[128];
+    tendon_bonds bonds;
+    path_in(*state, path);
+    assert_int_equal(tendon_bonds_open(&bonds, path), TENDON_OK);
+    for (uint8_t i = 0; i <= TENDON_BONDS_MAX; i++) {
+        tendon_bond bond = bond_of(i);
+        assert_int_equal(tendon_bonds_store(&bonds, &bond), TENDON_OK);
+    }
+    tendon_bond first = bond_of(0), last = bond_of(TENDON_BONDS_MAX);
+    assert_int_equal(bonds.count, TENDON_BONDS_MAX);
+    assert_null(tendon_bonds_find(&bonds, TENDON_BOND_KERNEL, &own, &first.peer));
+    assert_non_null(tendon_bonds_find(&bonds, TENDON_BOND_KERNEL, &own, &last.peer));
+}
+
+static void write_file(const char *path, const char *text, mode_t mode) {
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+    chmod(path, mode);
+}
+
+static void what_is_no_file_of_ours_is_left_alone(void **state) {
+    char path[128], text[16] = "";
+    tendon_bonds bonds;
+    tendon_bond bond = bond_of(1);
+    snprintf(path, sizeof path, "%s/other", (char *)*state);
+    write_file(path, "0123456789abcdef", 0600);
+    assert_int_equal(tendon_bonds_open(&bonds, path), TENDON_ERROR_MALFORMED);
+    assert_int_equal(tendon_bonds_store(&bonds, &bond), TENDON_ERROR_MALFORMED);
+    assert_int_equal(tendon_bonds_remove(&bonds, TENDON_BOND_KERNEL, &own, NULL), TENDON_ERROR_MALFORMED);
+    FILE *file = fopen(path, "r");
+    assert_int_equal(fread(text, 1, 10, file), 10);
+    fclose(file);
+    assert_string_equal(text, "0123456789");
+    chmod(path, 0640);
+    assert_int_equal(tendon_bonds_open(&bonds, path), TENDON_RADIO_ERROR_PERMISSION);
+    unlink(path);
+    assert_int_equal(symlink("/etc/hostname", path), 0);
+    assert_int_equal(TENDON_STATUS_LAYER(tendon_bonds_open(&bonds, path)), TENDON_LAYER_SYSTEM);
+    char longest[TENDON_BONDS_PATH_SIZE + 1];
+    memset(longest, 'x', sizeof longest - 1);
+    longest[sizeof longest - 1] = '\0';
+    assert_int_equal(tendon_bonds_open(&bonds, longest), TENDON_ERROR_NO_ROOM);
+}
+
+static void the_default_path(void **state) {
+    tendon_bonds bonds;
+    char wanted[128];
+    setenv("XDG_STATE_HOME", *state, 1);
+    assert_int_equal(tendon_bonds_open(&bonds, NULL), TENDON_OK);
+    snprintf(wanted, sizeof wanted, "%s/tendon/bonds", (char *)*state);
+    assert_string_equal(bonds.path, wanted);
+    setenv("XDG_STATE_HOME", "relative", 1);
+    setenv("HOME", *state, 1);
+    assert_int_equal(tendon_bonds_open(&bonds, NULL), TENDON_OK);
+    snprintf(wanted, sizeof wanted, "%s/.local/state/tendon/bonds", (char *)*state);
+    assert_string_equal(bonds.path, wanted);
+    unsetenv("XDG_STATE_HOME");
+    unsetenv("HOME");
+    (void)tendon_bonds_open(&bonds, NULL);
+    assert_string_equal(bonds.path, "/var/lib/tendon/bonds");
+}
+
+/* A process that writes without pause is killed again and again: the file is whole each time. */
+static void kill_9_leaves_a_whole_file(void **state) {
+    char path[128];
+    tendon_bonds bonds;
+    tendon_bond kept = bond_of(200);
+    path_in(*state, path);
+    assert_int_equal(tendon_bonds_open(&bonds, path), TENDON_OK);
+    assert_int_equal(tendon_bonds_store(&bonds, &kept), TENDON_OK);
+    for (int round = 0; round < 20; round++) {
+        pid_t child = fork();
+        if (child == 0) {
+            for (uint8_t i = 0;; i = (uint8_t)((i + 1) % 20)) {
+                tendon_bond bond = bond_of(i);
+                (void)tendon_bonds_store(&bonds, &bond);
+                (void)tendon_bonds_remove(&bonds, TENDON_BOND_KERNEL, &own, &bond.peer);
+            }
+        }
+        usleep(1000 + (useconds_t)(round * 300));
+        kill(child, SIGKILL);
+        waitpid(child, NULL, 0);
+        tendon_bonds after;
+        assert_int_equal(tendon_bonds_open(&after, path), TENDON_OK);
+        assert_non_null(tendon_bonds_find(&after, TENDON_BOND_KERNEL, &own, &kept.peer));
+        assert_true(after.count <= 2 + (size_t)round);
+    }
+    tendon_bond more = bond_of(201); /* the lock of a dead process holds nobody up */
+    assert_int_equal(tendon_bonds_store(&bonds, &more), TENDON_OK);
+}
+
+/* Linux management interface: New Long Term Key, Load Long Term Keys. */
+static const uint8_t new_key[37] = {1,
+                                    0x07,
+                                    4,
+                                    3,
+                                    2,
+                                    1,
+                                    0xC0,
+                                    2 /* LE random */,
+                                    2 /* P-256 */,
+                                    1,
+                                    16,
+                                    0x34,
+                                    0x12,
+                                    7,
+                                    7,
+                                    7,
+                                    7,
+                                    7,
+                                    7,
+                                    7,
+                                    7,
+                                    0xA7,
+                                    0xA7,
+                                    0xA7,
+                                    0xA7,
+                                    0xA7,
+                                    0xA7,
+                                    0xA7,
+                                    0xA7,
+                                    0xA7,
+                                    0xA7,
+                                    0xA7,
+                                    0xA7,
+                                    0xA7,
+                                    0xA7,
+                                    0xA7,
+                                    0xA7};
+
+static void the_kernels_keys(void **state) {
+    tendon_bond bond, wanted = bond_of(7);
+    bool stored = false;
+    (void)state;
+    assert_int_equal(tendon_bond_decode_key(new_key, sizeof new_key, &bond, &stored), TENDON_OK);
+    assert_true(stored && bond.initiator);
+    assert_true(tendon_address_equal(&bond.peer, &wanted.peer));
+    assert_memory_equal(bond.key, wanted.key, 16);
+    for (size_t length = 0; length < sizeof new_key; length++) {
+        uint8_t *cut = malloc(length + (length == 0));
+        memcpy(cut, new_key, length);
+        assert_int_equal(tendon_bond_decode_key(cut, length, &bond, &stored), TENDON_ERROR_TRUNCATED);
+        free(cut);
+    }
+    for (unsigned value = 0; value < 256; value++) {
+        uint8_t changed[37];
+        memcpy(changed, new_key, sizeof changed);
+        changed[7] = (uint8_t)value;
+        bool good = value == 1 || value == 2;
+        assert_int_equal(tendon_bond_decode_key(changed, sizeof changed, &bond, &stored),
+                         good ? TENDON_OK : TENDON_ERROR_MALFORMED);
+        changed[7] = 1;
+        changed[10] = (uint8_t)value;
+        good = value >= 7 && value <= 16;
+        assert_int_equal(tendon_bond_decode_key(changed, sizeof changed, &bond, &stored),
+                         good ? TENDON_OK : TENDON_ERROR_MALFORMED);
+    }
+    tendon_bonds bonds;
+    uint8_t list[2 + 2 * 36];
+    tendon_bonds_init(&bonds);
+    tendon_bond other = bond_of(1), virtual_one = bond_of(2);
+    other.own.bytes[0] = 0x77;
+    virtual_one.radio = TENDON_BOND_VIRTUAL;
+    assert_int_equal(tendon_bonds_store(&bonds, &other), TENDON_OK);
+    assert_int_equal(tendon_bonds_store(&bonds, &virtual_one), TENDON_OK);
+    assert_int_equal(tendon_bonds_encode_keys(&bonds, &own, list, sizeof list), 2);
+    assert_int_equal(list[0] | list[1], 0);
+    assert_int_equal(tendon_bonds_store(&bonds, &wanted), TENDON_OK);
+    assert_int_equal(tendon_bonds_encode_keys(&bonds, &own, list, sizeof list), 2 + 36);
+    assert_int_equal(list[0], 1);
+    assert_memory_equal(list + 2, new_key + 1, 36); /* as it came, so it goes back */
+    assert_int_equal(tendon_bonds_encode_keys(&bonds, &own, list, 37), TENDON_ERROR_NO_ROOM);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_file_byte_by_byte),
+        cmocka_unit_test(every_cut_and_every_changed_byte_is_refused),
+        cmocka_unit_test_setup_teardown(stored_found_replaced_removed, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_oldest_goes_for_a_new_one, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_is_no_file_of_ours_is_left_alone, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_default_path, setup, teardown),
+        cmocka_unit_test_setup_teardown(kill_9_leaves_a_whole_file, setup, teardown),
+        cmocka_unit_test(the_kernels_keys),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
