@@ -25,10 +25,12 @@ public actor Central {
     public nonisolated var unownedExecutor: UnownedSerialExecutor { core.loop.asUnownedSerialExecutor() }
 
     /// Opens the radio.
-    public init(radio: RadioChoice = .automatic, loop: Loop = .shared) async throws(TendonError) {
+    public init(
+        radio: RadioChoice = .automatic, bonds: BondStorage = .standard, loop: Loop = .shared
+    ) async throws(TendonError) {
         let opened = await loop.run { () -> Result<Opened, TendonError> in
             do throws(TendonError) {
-                let core = try RadioCore.open(radio, loop: loop)
+                let core = try RadioCore.open(radio, bonds: bonds, loop: loop)
                 return .success(Opened(core: core, name: core.name, address: core.address))
             } catch {
                 return .failure(error)
@@ -72,6 +74,16 @@ public actor Central {
         try await peripheral.connect(options)
         return peripheral
     }
+
+    /// Whether a key of this device is kept. Links to it are encrypted by themselves.
+    public func isBonded(with address: Address) -> Bool { core.isBonded(with: address) }
+
+    /// Removes the bond with a device and its keys; a link to it ends. False when there was none.
+    @discardableResult
+    public func forget(_ address: Address) throws(TendonError) -> Bool { try core.forget(address) }
+
+    /// Why nothing can be paired although `bonds` asked for it; scanning and connecting work all the same.
+    public var bondFailure: TendonError? { core.bondFailure }
 
     /// Ends scans. Connections stay.
     public func close() {

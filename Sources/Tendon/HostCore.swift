@@ -19,9 +19,9 @@ package final class HostCore: @unchecked Sendable {
     /// Opens a radio of its own, listens and advertises. `memory` is what `device` lives in.
     package init(
         _ choice: RadioChoice, address: Address?, loop: Loop, device: tendon_peripheral_device, memory: AnyObject,
-        interval: Duration
+        interval: Duration, bonds: BondStorage = .memory
     ) throws(TendonError) {
-        radio = try RadioCore.open(choice, address: address, loop: loop)
+        radio = try RadioCore.open(choice, address: address, bonds: bonds, loop: loop)
         self.memory = memory
         var device = device
         var callbacks = tendon_peripheral_callbacks()

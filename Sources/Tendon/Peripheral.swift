@@ -77,6 +77,13 @@ public actor Peripheral {
         }
     }
 
+    /// Pairs (LE, Just Works): the link is encrypted and the bond kept when this returns. Later links to this device
+    /// are encrypted by themselves, until `Central.forget(_:)`. Cancelling the task ends the attempt.
+    public func pair() async throws(TendonError) { try await core.pair() }
+
+    /// Whether the link is encrypted, by pairing or with the key of a bond.
+    public var isEncrypted: Bool { core.block.pointer.pointee.link.encrypted }
+
     // MARK: What the device has
 
     /// All primary services, or those of one UUID.

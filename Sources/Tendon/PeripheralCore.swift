@@ -16,6 +16,7 @@ final class PeripheralCore: @unchecked Sendable {
     private var keptAlive: PeripheralCore?
     private var abandoned = false
     private var disconnecting = false
+    private var pairing: Pairing?
 
     var loop: Loop { radio.loop }
     var client: CPointer<tendon_gatt_client> { block.member(\.client) }
@@ -31,11 +32,59 @@ final class PeripheralCore: @unchecked Sendable {
         callbacks.context = context(of: self)
         callbacks.connected = { context, _ in object(PeripheralCore.self, context).connected() }
         callbacks.closed = { context, reason, _ in object(PeripheralCore.self, context).closed(reason) }
-        tendon_connection_init(block.pointer, radio.radio, &peer, nil, &callbacks)
+        tendon_connection_init(block.pointer, radio.radio, &peer, radio.pairing, &callbacks)
         block.pointer.pointee.connect_attempts = UInt32(clamping: max(options.attempts, 1))
         if let timeout = options.timeout {
             block.pointer.pointee.connect_timeout_ms = UInt32(clamping: timeout.milliseconds)
         }
+    }
+
+    // MARK: Pairing
+
+    /// One pairing, from its start to its outcome.
+    final class Pairing: @unchecked Sendable {
+        // Touched on the loop's thread alone.
+        let parking: Parking
+        var status: tendon_status?
+
+        init(_ loop: Loop) { parking = Parking(loop) }
+
+        func finish(_ status: tendon_status) {
+            guard self.status == nil else { return }
+            self.status = status
+            parking.resume()
+        }
+    }
+
+    func pair(isolation: isolated (any Actor)? = #isolation) async throws(TendonError) {
+        guard let service = radio.pairing?.pointee else {
+            throw radio.bondFailure
+                ?? TendonError(status: Int32(TENDON_RADIO_ERROR_NO_PAIRING_SERVICE), operation: .pair)
+        }
+        guard state == .connected else { throw .disconnected(.pair) }
+        let attempt = Pairing(loop)
+        var peer = address.c
+        try check(
+            service.start(
+                service.context, &peer, { context, status, _ in object(Pairing.self, context).finish(status) },
+                context(of: attempt), tendon_now_ms()), .pair)
+        pairing = attempt
+        await withTaskCancellationHandler {
+            _ = isolation  // Only a closure that captures it stays on the loop.
+            if attempt.status == nil { await attempt.parking.wait() }
+        } onCancel: {
+            loop.post { self.endPairing(Int32(TENDON_ERROR_CANCELLED)) }
+        }
+        pairing = nil
+        try check(attempt.status ?? 0, .pair)
+    }
+
+    /// No outcome will come any more.
+    private func endPairing(_ status: tendon_status) {
+        guard let pairing, let service = radio.pairing?.pointee else { return }
+        var peer = address.c
+        service.cancel(service.context, &peer)
+        pairing.finish(status)
     }
 
     // MARK: The link
@@ -84,6 +133,7 @@ final class PeripheralCore: @unchecked Sendable {
         let error: TendonError? =
             disconnecting || reason >= 0 ? nil : TendonError(status: reason, operation: .receive)
         let wasConnected = state == .connected
+        endPairing(Int32(TENDON_ERROR_DISCONNECTED))
         let ended = subscriptions
         subscriptions.removeAll()
         retired.removeAll()

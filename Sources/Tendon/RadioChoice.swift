@@ -11,6 +11,17 @@ public enum RadioChoice: Sendable, Hashable {
     case automatic
 }
 
+/// Where the keys of pairings are kept.
+public enum BondStorage: Sendable, Hashable {
+    /// `$XDG_STATE_HOME/tendon/bonds`, else `~/.local/state/tendon/bonds`; made with the first bond, for its owner alone.
+    case standard
+    case file(String)
+    /// Gone with the radio.
+    case memory
+    /// No pairing.
+    case none
+}
+
 /// How to scan.
 public struct ScanOptions: Sendable, Hashable {
     /// Ask for scan responses.

@@ -11,6 +11,11 @@ package final class RadioCore: @unchecked Sendable {
     private var closing = false
     private var scanners: [(queue: EventQueue<Advertisement>, options: ScanOptions)] = []
     private(set) var failure: TendonError?
+    private let bonds = CBlock<tendon_bonds>()
+    /// Why there is no pairing although it was asked for: the file is none of ours, a capability is missing.
+    private(set) var bondFailure: TendonError?
+    /// For `tendon_connection_init()`; `nil`: pairing is refused.
+    package private(set) var pairing: CPointer<tendon_pairing_service>?
 
     private init(loop: Loop, radio: CPointer<tendon_radio>, memory: AnyObject) {
         self.loop = loop
@@ -28,7 +33,15 @@ package final class RadioCore: @unchecked Sendable {
 
     /// On the loop's thread.
     package static func open(
-        _ choice: RadioChoice, address: Address? = nil, loop: Loop
+        _ choice: RadioChoice, address: Address? = nil, bonds: BondStorage = .none, loop: Loop
+    ) throws(TendonError) -> RadioCore {
+        let core = try open(choice, address, loop)
+        core.use(bonds)
+        return core
+    }
+
+    private static func open(
+        _ choice: RadioChoice, _ address: Address?, _ loop: Loop
     ) throws(TendonError) -> RadioCore {
         switch choice {
         case .virtual(let directory): return try openVirtual(directory, address, loop)
@@ -76,6 +89,42 @@ package final class RadioCore: @unchecked Sendable {
         #endif
     }
 
+    // MARK: Bonds
+
+    private func use(_ storage: BondStorage) {
+        var status: tendon_status
+        switch storage {
+        case .none: return
+        case .memory:
+            tendon_bonds_init(bonds.pointer)
+            status = 0
+        case .standard: status = tendon_bonds_open(bonds.pointer, nil)
+        case .file(let path): status = path.withCString { tendon_bonds_open(bonds.pointer, $0) }
+        }
+        if status >= 0 { status = tendon_radio_use_bonds(radio, bonds.pointer) }
+        if status >= 0 {
+            pairing = tendon_radio_pairing(radio).map { CPointer(mutating: $0) }
+        } else {
+            bondFailure = TendonError(status: status, operation: .pair)
+        }
+    }
+
+    package func isBonded(with address: Address) -> Bool {
+        var peer = address.c
+        return pairing.map { $0.pointee.bonded($0.pointee.context, &peer) } ?? false
+    }
+
+    /// False when there was no bond.
+    @discardableResult
+    package func forget(_ address: Address) throws(TendonError) -> Bool {
+        if let bondFailure { throw bondFailure }
+        var peer = address.c
+        let status = tendon_radio_forget(radio, &peer)
+        if status == Int32(TENDON_ERROR_NOT_FOUND) { return false }
+        try check(status, .pair)
+        return true
+    }
+
     var name: String { String(cString: radio.pointee.ops.pointee.name) }
     var address: Address { Address(radio.pointee.address) }
     var isScanning: Bool { !scanners.isEmpty }
@@ -93,8 +142,8 @@ package final class RadioCore: @unchecked Sendable {
         radio.pointee.on_failure = nil
     }
 
-    /// The central goes.
-    func close() {
+    /// Its owner goes.
+    package func close() {
         guard !closing else { return }
         closing = true
         finishScans(nil)
@@ -104,7 +153,7 @@ package final class RadioCore: @unchecked Sendable {
 
     // MARK: Scanning
 
-    func scan(_ options: ScanOptions) throws(TendonError) -> EventQueue<Advertisement> {
+    package func scan(_ options: ScanOptions) throws(TendonError) -> EventQueue<Advertisement> {
         if let failure { throw failure }
         guard !closing else { throw TendonError(status: Int32(TENDON_ERROR_WRONG_STATE), operation: .scan) }
         let queue = EventQueue<Advertisement>(loop, capacity: options.capacity, policy: options.policy)
