@@ -19,6 +19,7 @@ struct SimulationSettings: Sendable {
     var firmware: String?
     var flatOut = false
     var legacy = false
+    var generation: Int?
     var pairing = Pairing.none
     var notifications: UInt64?
     var faults: tendon_fault_options?
@@ -32,6 +33,7 @@ struct SimulationSettings: Sendable {
         firmware = arguments.value("--firmware")
         flatOut = arguments.has("--flat-out")
         legacy = arguments.has("--legacy")
+        generation = try arguments.integer("--generation", in: 1...2)
         pairing = arguments.value("--pairing").flatMap(Pairing.init) ?? .none
         notifications = try arguments.integer("--notifications", in: 1...Int.max).map(UInt64.init)
         scenarioFromConnection = arguments.value("--scenario-from") == "connection"
@@ -70,12 +72,20 @@ protocol FamilySimulation: AnyObject {
     var actor: tendon_scenario_actor { get }
     var notifications: UInt64 { get }
     var counters: JSON { get }
+    /// What happened to it since the last time, one line each.
+    func takeNews() -> [JSON]
     /// What is true of the device, for those who compare.
     func writeTruth(_ line: (String) -> Bool)
 }
 
+extension FamilySimulation {
+    func takeNews() -> [JSON] { [] }
+}
+
 /// The table. A new family adds its type here.
-let familySimulations: [String: any (FamilySimulation & SendableMetatype).Type] = ["bose": BoseSimulation.self]
+let familySimulations: [String: any (FamilySimulation & SendableMetatype).Type] = [
+    "bose": BoseSimulation.self, "feelspace": FeelspaceSimulation.self,
+]
 
 extension Command {
     static let simulate = Command(
@@ -85,8 +95,10 @@ extension Command {
             "Serves devices on the virtual radio, or over a controller to anything in reach. Prints its counters when it "
                 + "ends: after --for, after --notifications, on Ctrl-C. On the radio bluez there is one device for "
                 + "each --adapter.",
-            "Scenarios are lines 'at TIME COMMAND': gesture NAME, suspend REASON, resume, malformed KIND [COUNT], "
-                + "pairing_mode on|off, disconnect, advertise on|off, stop.",
+            "Scenarios are lines 'at TIME COMMAND': disconnect, advertise on|off, stop, malformed KIND [COUNT]; of bose "
+                + "gesture NAME, suspend REASON, resume, pairing_mode on|off; of feelspace press BUTTON "
+                + "[short|long|double], mode MODE, battery PERCENT [POWER], heading DEGREES, turn DEGREES_PER_SECOND, "
+                + "accurate on|off, error CODE, silent on|off, swapped on|off, deaf on|off.",
         ],
         options: [
             Option(name: "--count", value: "N", help: "devices of each family; default 1"),
@@ -108,6 +120,7 @@ extension Command {
                 help: "whether it wants pairing; ready: it is in pairing mode",
                 choices: SimulationSettings.Pairing.allCases.map(\.rawValue)),
             Option(name: "--legacy", value: nil, help: "bose: gesture information as in 2018"),
+            Option(name: "--generation", value: "1|2", help: "feelspace: of the belt; default 1", choices: ["1", "2"]),
             Option(
                 name: "--truth", value: "FILE",
                 help: "write what is true (bose: head angles by device time) as JSON lines"),
@@ -116,6 +129,7 @@ extension Command {
             ("tendon simulate bose --radio virtual", "a wearable for the programs of this machine"),
             ("tendon simulate bose --radio bluez --adapter hci1", "a wearable that phones can see"),
             ("tendon simulate bose --fault drop=1%,garbage=0.1% --seed 7", "one with a bad link"),
+            ("tendon simulate feelspace --radio virtual", "a belt that says what its motors do"),
         ]
     ) { (arguments: Arguments) throws(CommandError) in
         guard !arguments.operands.isEmpty else {

@@ -69,8 +69,24 @@ final class Simulator {
             }
             if isStopping { break }
             try check(tendon_loop_step(loop.pointer, next), "the event loop")
+            for host in hosts { tellNews(of: host) }
         }
         finish()
+    }
+
+    private func tellNews(of host: SimulatedHost) {
+        for news in host.simulation?.takeNews() ?? [] {
+            var line: JSON = ["event": news["event"] ?? .null, "family": .string(host.item.family)]
+            line["address"] = .string(host.address.description)
+            var words = ""
+            if case .object(let members) = news {
+                for member in members where member.key != "event" {
+                    line[member.key] = member.value
+                    words += " \(member.key) \(member.value.string ?? member.value.text)"
+                }
+            }
+            print(line, "\(host.item.family) '\(host.name)':\(words)")
+        }
     }
 
     private func stop() {
