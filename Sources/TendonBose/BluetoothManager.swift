@@ -119,7 +119,7 @@ public final class BluetoothManager {
         let configuration = configured()
         let core = SessionCore(
             radio: central.core, address: device.address, isOldFirmware: device.hasOldFirmware, intent: intent,
-            checker: configuration.firmwareChecker, pairing: PairingScript(configuration.pairing, .shared))
+            checker: configuration.firmwareChecker, pairing: configuration.pairing)
         let session = WearableDeviceSession(core: core, name: device.name)
         sessions[device.address] = WeakSession(session: session)
         return session

@@ -19,7 +19,7 @@ public final class BoseWearable: Sendable {
         public var timeout: Duration? = .seconds(60)
         /// What `connectToLast` begins with, when the program knows it from an earlier run.
         public var lastDevice: Address?
-        public var pairing = PairingService.none
+        public var pairing = PairingService.radio
         /// Where the user interface would ask for pairing mode.
         public var pairingHandler: PairingHandler?
         public var firmwareChecker: FirmwareChecker?

@@ -4,9 +4,11 @@ import Tendon
 
 /// How a device that needs pairing gets it.
 public enum PairingService: Sendable, Hashable {
+    /// The radio pairs, and the bond is kept where the central keeps its bonds.
+    case radio
     /// Refused: the opening fails.
     case none
-    /// Plays what the kernel's pairing will be, for tests and simulated devices.
+    /// Plays it without a radio, for tests.
     case scripted(succeeds: Bool, after: Duration = .zero)
 }
 

@@ -33,18 +33,20 @@ final class SessionCore: @unchecked Sendable {
 
     init(
         radio: RadioCore, address: Address, isOldFirmware: Bool, intent: tendon_bose_intent?,
-        checker: FirmwareChecker?, pairing: PairingScript?
+        checker: FirmwareChecker?, pairing: PairingService
     ) {
         self.radio = radio
         self.address = address
         self.checker = checker
-        self.pairing = pairing
+        self.pairing = PairingScript(pairing, radio.loop)
         radio.retain()
         var peer = address.c
         var callbacks = tendon_connection_callbacks()
         callbacks.context = context(of: self)
         callbacks.closed = { context, _, _ in object(SessionCore.self, context).closed() }
-        tendon_connection_init(connection.pointer, radio.radio, &peer, pairing?.service, &callbacks)
+        tendon_connection_init(
+            connection.pointer, radio.radio, &peer,
+            self.pairing?.service ?? (pairing == .radio ? radio.pairing : nil), &callbacks)
         var config = tendon_bose_session_config()
         config.link = tendon_connection_session_link(connection.pointer)
         config.context = context(of: self)

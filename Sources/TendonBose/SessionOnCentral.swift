@@ -11,13 +11,17 @@ extension WearableDeviceSession {
     /// ```
     ///
     /// - Parameter hasOldFirmware: the device advertises that it lacks the sensor service; opening says what to do.
+    /// - Parameter pairingHandler: stands in for a pairing delegate: with it, or one, a device that wants pairing is
+    ///   paired, and its bond kept where the central keeps its bonds.
     public convenience init(
         _ address: Address, name: String? = nil, on central: Central, hasOldFirmware: Bool = false,
-        sensorIntent: SensorIntent? = nil, gestureIntent: GestureIntent? = nil
+        sensorIntent: SensorIntent? = nil, gestureIntent: GestureIntent? = nil,
+        pairingHandler: PairingHandler? = nil
     ) {
         let core = SessionCore(
             radio: central.core, address: address, isOldFirmware: hasOldFirmware,
-            intent: tendon_bose_intent(sensorIntent, gestureIntent), checker: nil, pairing: nil)
+            intent: tendon_bose_intent(sensorIntent, gestureIntent), checker: nil, pairing: .radio)
+        core.pairingHandler = pairingHandler
         self.init(core: core, name: name)
     }
 }

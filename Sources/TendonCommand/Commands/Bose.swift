@@ -139,7 +139,11 @@ struct BoseVisit: Sendable {
         _ body: @escaping @Sendable (WearableDeviceSession, WearableDevice) async throws(CommandError) -> Result
     ) async throws(CommandError) -> Result {
         try await visit.visit { (central, found) async throws(CommandError) -> Result in
-            let session = await WearableDeviceSession(found.address, name: found.name, on: central)
+            let session = await WearableDeviceSession(found.address, name: found.name, on: central) { prompt in
+                if case .begin = prompt {
+                    _ = Output.error.line("tendon: \(found.address) wants to be paired: put it into pairing mode")
+                }
+            }
             let opened = try await visit.inTime { () throws(CommandError) -> WearableDevice? in
                 do throws(BoseWearableError) {
                     return try await open(session)
@@ -167,8 +171,6 @@ extension CommandError {
         switch error {
         case .host(let error): self.init(error)
         case .deviceNotFound, .deviceOutOfRange: self.init(.noDevice, describe(error), next: "tendon scan")
-        case .pairingDelegateMissing:
-            self.init(.failed, "the device wants pairing, which this version cannot do yet")
         default: self.init(.failed, describe(error))
         }
     }

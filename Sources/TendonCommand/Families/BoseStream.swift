@@ -120,7 +120,20 @@ private final class BoseServer: DeviceServer {
     init(_ wanted: BoseStream, _ served: ServedDevice) {
         self.wanted = wanted
         self.served = served
-        session = WearableDeviceSession(served.address, on: served.central)
+        session = WearableDeviceSession(served.address, on: served.central) { prompt in
+            TendonActor.assumeIsolated { BoseServer.tell(prompt, served) }
+        }
+    }
+
+    /// A device that wants pairing is paired; somebody may have to press a button of it.
+    private static func tell(_ prompt: PairingPrompt, _ served: ServedDevice) {
+        switch prompt {
+        case .begin:
+            served.event("pairing", ["state": "wanted"])
+            served.show("pairing", note: "put it into pairing mode")
+        case .end(_, let error):
+            served.event("pairing", error.map { ["state": "failed", "error": .string(describe($0))] } ?? ["state": "done"])
+        }
     }
 
     func open() async throws(ServingError) {

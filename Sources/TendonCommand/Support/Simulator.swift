@@ -128,6 +128,7 @@ private final class SimulatedHost {
     private let number: Int
     private let peripheral = CBlock<tendon_peripheral>()
     private let scenario = CBlock<tendon_scenario>()
+    private let bonds = CBlock<tendon_bonds>()
     private var radioMemory: AnyObject?
     private var radio: UnsafeMutablePointer<tendon_radio>?
     private(set) var simulation: (any FamilySimulation)?
@@ -198,6 +199,8 @@ private final class SimulatedHost {
             #endif
         }
         guard status >= 0 else { throw CommandError(TendonError(status: status, operation: .openRadio)) }
+        tendon_bonds_init(bonds.pointer)  // kept as long as it runs: the kernel keeps its keys longer
+        tendon_radio_use_bonds(opened, bonds.pointer)
         return opened
     }
 
