@@ -5,7 +5,7 @@ import Glibc
 
 /// The table. Help, man page and completions are made from it.
 let allCommands: [Command] = [
-    .runAll, .scan, .doctor, .stream, .boseInfo, .boseConfigure, .simulate, .capture, .replay, .decode, .encode,
+    .runAll, .scan, .doctor, .forget, .stream, .boseInfo, .boseConfigure, .simulate, .capture, .replay, .decode, .encode,
     .conformance, .help,
 ]
 

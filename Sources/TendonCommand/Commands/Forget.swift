@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// forget: removes a bond.
+import Tendon
+
+extension Command {
+    static let forget = Command(
+        "forget",
+        summary: "remove the bond with a device",
+        details: [
+            "Its keys go, and it must be paired anew. Needed when the device was reset: it has lost its key then, and ends "
+                + "every link. Bonds are kept in $XDG_STATE_HOME/tendon/bonds, else ~/.local/state/tendon/bonds."
+        ],
+        options: [],
+        examples: [("tendon forget --address AA:BB:CC:DD:EE:FF", "one device")]
+    ) { (arguments: Arguments) throws(CommandError) in
+        guard arguments.operands.isEmpty else { throw .usage("forget takes no operands") }
+        guard let wanted = try arguments.address() else { throw .usage("forget needs --address") }
+        let radio = try arguments.radio()
+        let forgotten = try await translating { () throws(TendonError) in
+            let central = try await Central(radio: radio)
+            var kinds: [Address.Kind] = [.public, .random]
+            if wanted.saysKind, let kind = wanted.address.kind { kinds = [kind] }
+            var forgotten = false
+            do throws(TendonError) {
+                for kind in kinds where try await central.forget(Address(wanted.address.value, kind: kind)) {
+                    forgotten = true
+                }
+            } catch {
+                await central.close()
+                throw error
+            }
+            await central.close()
+            return forgotten
+        }
+        guard forgotten else { throw CommandError(.noDevice, "there is no bond with \(wanted.address)") }
+        if arguments.has("--json") {
+            Output.standard.write("{\"event\":\"forgotten\",\"address\":\"\(wanted.address)\"}\n")
+        } else {
+            Output.standard.write("\(wanted.address) is forgotten\n")
+        }
+        return .done
+    }
+}
