@@ -10,6 +10,7 @@ let package = Package(
     products: [
         .library(name: "Tendon", targets: ["Tendon"]),
         .library(name: "TendonBose", targets: ["TendonBose"]),
+        .library(name: "TendonActiv5", targets: ["TendonActiv5"]),
         .executable(name: "tendon", targets: ["TendonCommand"]),
         .executable(name: "stream-bose", targets: ["StreamBose"]),
     ],
@@ -44,6 +45,7 @@ let package = Package(
             name: "CSystemJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
         .target(name: "Tendon", dependencies: ["CTendon"]),
         .target(name: "TendonBose", dependencies: ["CTendon", "Tendon"]),
+        .target(name: "TendonActiv5", dependencies: ["CTendon", "Tendon"]),
         .executableTarget(
             name: "TendonCommand", dependencies: ["CTendon", "CSystemJansson", "Tendon", "TendonBose"]),
         .executableTarget(name: "StreamBose", dependencies: ["TendonBose"], path: "examples/swift"),
@@ -55,6 +57,9 @@ let package = Package(
         .testTarget(
             name: "TendonBoseTests", dependencies: ["CTendon", "Tendon", "TendonBose"],
             path: "Tests/Swift/TendonBoseTests"),
+        .testTarget(
+            name: "TendonActiv5Tests", dependencies: ["Tendon", "TendonActiv5"],
+            path: "Tests/Swift/TendonActiv5Tests"),
         .testTarget(name: "Ports", dependencies: ["Tendon", "TendonBose"], path: "Tests/Swift/Ports"),
     ],
     swiftLanguageModes: [.v6],

@@ -112,12 +112,15 @@ package final class LoopCore: @unchecked Sendable {
     private let inbox = Mutex(Inbox())
     private var local: [Entry] = []
     private var spare: [Entry] = []
+    /// What was run, on its way out: letting go of it may enqueue more.
+    private var finished: [Entry] = []
     private var first = 0
 
     fileprivate init() throws(TendonError) {
         try check(tendon_loop_init(block.pointer), .start)
         local.reserveCapacity(Self.burst)
         spare.reserveCapacity(Self.burst)
+        finished.reserveCapacity(Self.burst)
     }
 
     package var isCurrent: Bool { thread.load(ordering: .relaxed) == currentThread() }
@@ -185,13 +188,11 @@ package final class LoopCore: @unchecked Sendable {
             case .block(let body): body()
             }
         }
-        if first == local.count {
-            local.removeAll(keepingCapacity: true)
-            first = 0
-        } else if first >= Self.burst {
-            local.removeFirst(first)
-            first = 0
-        }
+        guard first == local.count || first >= Self.burst else { return }
+        swap(&local, &finished)
+        local.append(contentsOf: finished[first...])
+        first = 0
+        finished.removeAll(keepingCapacity: true)
     }
 }
 

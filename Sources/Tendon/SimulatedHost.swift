@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+import CTendon
+import Glibc
+import Synchronization
+
+/// A simulated device of any family: the C core's memory of it, served on a radio of its own until the last reference
+/// goes. `device` is for the loop's thread.
+package final class SimulatedHost<Device>: Sendable {
+    /// The device; the texts that it points to live with it.
+    private final class Memory: @unchecked Sendable {
+        // Touched on the loop's thread alone.
+        let block = CBlock<Device>()
+        let texts: [CText]
+
+        init(_ texts: [CText]) { self.texts = texts }
+    }
+
+    private let memory: Memory
+    package let host: HostCore
+    /// Its own.
+    package let address: Address
+
+    package var device: CPointer<Device> { memory.block.pointer }
+    package var loop: Loop { host.loop }
+
+    private init(_ memory: Memory, _ host: HostCore) {
+        self.memory = memory
+        self.host = host
+        address = host.address
+    }
+
+    deinit {
+        let host = host
+        host.loop.post { host.abandon() }
+    }
+
+    /// Opens the radio and advertises. Without an address it gets one that differs from the others of this process.
+    package static func open(
+        radio: RadioChoice, address: Address?, loop: Loop, interval: Duration, texts: [CText],
+        prepare: @escaping @Sendable (CPointer<Device>) -> tendon_status,
+        seam: @escaping @Sendable (CPointer<Device>) -> tendon_peripheral_device
+    ) async throws(TendonError) -> SimulatedHost {
+        let made = await loop.run { () -> Result<SimulatedHost, TendonError> in
+            do throws(TendonError) {
+                let memory = Memory(texts)
+                try check(prepare(memory.block.pointer), .start)
+                let host = try HostCore(
+                    radio, address: address ?? nextSimulatedAddress(), loop: loop,
+                    device: seam(memory.block.pointer), memory: memory, interval: interval)
+                return .success(SimulatedHost(memory, host))
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try made.get()
+    }
+}
+
+private let made = Atomic<UInt32>(0)
+
+/// Not that of this program's central, which the virtual radio makes of the process id alone.
+private func nextSimulatedAddress() -> Address {
+    let number = UInt64(made.wrappingAdd(1, ordering: .relaxed).newValue & 0xFF)
+    return Address(0xD200_0000_0000 | UInt64(UInt32(bitPattern: getpid())) << 8 | number, kind: .random)
+}

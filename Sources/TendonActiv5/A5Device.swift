@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: MIT
+import CTendon
+import Tendon
+
+/// A trainer.
+///
+/// ```swift
+/// A5DeviceManager.connect(device: device.device)
+/// // … deviceInitialized:
+/// device.startIsometric()
+/// for try await force in device.force { print(force.newtons) }
+/// ```
+@TendonActor
+public final class A5Device {
+    /// What a manager knows a device by: a phone's `CBPeripheral`.
+    public struct Handle: Sendable, Hashable {
+        public let name: String
+        public let address: Address
+    }
+
+    public nonisolated let name: String?
+    public nonisolated let address: Address
+    nonisolated let core: DeviceCore
+    /// Of a device without a manager.
+    private let lifetime: DeviceLifetime?
+    public weak var delegate: (any A5DeviceDelegate)?
+
+    nonisolated init(_ core: DeviceCore, lifetime: DeviceLifetime? = nil) {
+        self.core = core
+        self.lifetime = lifetime
+        name = core.name
+        address = Address(core.c.peer)
+    }
+
+    public nonisolated var device: Handle { Handle(name: name ?? "", address: address) }
+
+    // MARK: What is known
+
+    /// dBm; 0: not known.
+    public var rssi: Double { core.c.rssi }
+    public var deviceDataState: A5DeviceDataState { A5DeviceDataState(core.c.state) }
+    public var connected: Bool { deviceDataState != .disconnected && deviceDataState != .connecting }
+    /// The service F0F0 is there.
+    public var usesNewProtocol: Bool { core.c.uses_new_protocol }
+    public var communicationInitialized: Bool { core.c.initialized }
+    public var deviceVersion: String? { core.c.version.string }
+    /// What a legacy device tells as text is what the last of its two parts said.
+    public var serialNumber: String? {
+        core.c.serial_number.string ?? core.c.sn1.string.map { $0 + (core.c.sn2.string ?? "") }
+    }
+    public var uuid1: String? { core.c.uuid1.string }
+    public var uuid2: String? { core.c.uuid2.string }
+    /// Both ids, once both are known.
+    public var uuid: String? {
+        guard uuid1 != nil, uuid2 != nil else { return nil }
+        let size = 2 * Int(TENDON_ACTIV5_KEPT_SIZE)
+        let bytes = CBytes(count: size)
+        let count = core.call(.read) { device, _ in tendon_activ5_device_get_uuid(device, bytes.pointer, size) }
+        guard let count = try? count.get() else { return nil }
+        return String(decoding: copied(bytes.pointer, count), as: UTF8.self)
+    }
+    public var squeezeState: A5SqueezeState { core.c.squeeze.squeezed ? .squeezed : .depressed }
+    public var counters: tendon_activ5_counters { core.c.counters }
+
+    /// False: a lost link is not made again.
+    public var shouldReconnect: Bool {
+        get { core.c.should_reconnect }
+        set {
+            _ = core.call(.connect) { device, _ in
+                device.pointee.should_reconnect = newValue
+                return 0
+            }
+        }
+    }
+
+    /// Keeps the device from switching itself off after 7 minutes; ends with the connection.
+    public var evergreenMode: Bool {
+        get { core.c.evergreen }
+        set { setEvergreen(newValue) }
+    }
+
+    // MARK: What it has; nil until discovered
+
+    public enum Characteristic: String, Sendable, CaseIterable {
+        case read = "5A01"
+        case write = "5A02"
+        case force = "F0FE"
+        case timestamp = "F0F3"
+        case imu = "F0F5"
+        /// Texts, not characteristics.
+        case sn1 = "SN1"
+        case sn2 = "SN2"
+        case uuid1 = "F0F7"
+        case uuid2 = "F0F8"
+        case sampleRate = "F0FA"
+        case battery = "2A19"
+        case serialNumber = "2A25"
+        case unknown = "FFFF"
+
+        init(_ c: tendon_activ5_characteristic) {
+            self =
+                switch c {
+                case TENDON_ACTIV5_READ: .read
+                case TENDON_ACTIV5_WRITE: .write
+                case TENDON_ACTIV5_FORCE, TENDON_ACTIV5_OLD_FORCE: .force
+                case TENDON_ACTIV5_IMU: .imu
+                case TENDON_ACTIV5_TIMESTAMP: .timestamp
+                case TENDON_ACTIV5_UUID1: .uuid1
+                case TENDON_ACTIV5_UUID2: .uuid2
+                case TENDON_ACTIV5_SAMPLE_RATE: .sampleRate
+                case TENDON_ACTIV5_BATTERY: .battery
+                case TENDON_ACTIV5_SERIAL_NUMBER: .serialNumber
+                default: .unknown
+                }
+        }
+    }
+
+    public var readCharacteristic: A5Characteristic? { found(TENDON_ACTIV5_READ) }
+    public var writeCharacteristic: A5Characteristic? { found(TENDON_ACTIV5_WRITE) }
+    public var forceCharacteristic: A5Characteristic? { found(TENDON_ACTIV5_FORCE) }
+    public var imuCharacteristic: A5Characteristic? { found(TENDON_ACTIV5_IMU) }
+    public var timestampCharacteristic: A5Characteristic? { found(TENDON_ACTIV5_TIMESTAMP) }
+    public var sampleRateCharacteristic: A5Characteristic? { found(TENDON_ACTIV5_SAMPLE_RATE) }
+    public var batteryLevelCharacteristic: A5Characteristic? { found(TENDON_ACTIV5_BATTERY) }
+    public var serialNumberCharacteristic: A5Characteristic? { found(TENDON_ACTIV5_SERIAL_NUMBER) }
+    public var uuid1Characteristic: A5Characteristic? { found(TENDON_ACTIV5_UUID1) }
+    public var uuid2Characteristic: A5Characteristic? { found(TENDON_ACTIV5_UUID2) }
+
+    private func found(_ which: tendon_activ5_characteristic) -> A5Characteristic? {
+        guard core.has(which) else { return nil }
+        return A5Characteristic(uuid: BluetoothUUID(tendon_activ5_uuid(which)))
+    }
+
+    // MARK: Asking
+
+    private func ask(
+        _ operation: TendonError.Operation = .write,
+        _ body: (CPointer<tendon_activ5_device>, UInt64) -> tendon_status
+    ) -> A5Result {
+        core.call(operation, body).map { _ in }
+    }
+
+    /// `stop` sets the state; `doHandshake` is followed by the requests for ids and serials.
+    @discardableResult
+    public func sendCommand(_ command: A5Command) -> A5Result {
+        ask { tendon_activ5_device_send($0, command.c, $1) }
+    }
+
+    /// Frames and writes any text of up to 18 bytes.
+    @discardableResult
+    public func sendMessage(message: String) -> A5Result {
+        ask { device, now in lending(message) { tendon_activ5_device_send_text(device, $0, $1, now) } }
+    }
+
+    @discardableResult
+    public func startIsometric() -> A5Result { ask(.subscribe) { tendon_activ5_device_start_isometric($0, $1) } }
+
+    /// The device goes to low power and stays connected; it switches itself off after 7 minutes.
+    @discardableResult
+    public func stop() -> A5Result { ask { tendon_activ5_device_stop($0, $1) } }
+
+    /// Nothing may press on the device.
+    @discardableResult
+    public func tare() -> A5Result { ask { tendon_activ5_device_tare($0, $1) } }
+
+    public func startIMU() throws(A5Error) { try ask(.subscribe) { tendon_activ5_device_start_imu($0, $1) }.get() }
+    public func stopIMU() throws(A5Error) { try ask(.subscribe) { tendon_activ5_device_stop_imu($0, $1) }.get() }
+
+    /// Hertz, presumably.
+    @discardableResult
+    public func setSampleRate(sampleRate: Int) -> A5Result {
+        ask { tendon_activ5_device_set_sample_rate($0, Int64(sampleRate), $1) }
+    }
+
+    public func setEvergreen(_ on: Bool) {
+        _ = ask { device, now in
+            tendon_activ5_device_set_evergreen(device, on, now)
+            return 0
+        }
+    }
+
+    /// Percent as it was read last. While it is not known it is asked for, and this throws.
+    public func getBatteryLevel() throws(A5Error) -> Int {
+        try core.call(.read) { tendon_activ5_device_get_battery($0, $1) }.get()
+    }
+
+    /// Percent, read anew.
+    public func batteryLevel() async throws(A5Error) -> Int {
+        var events = core.observeEvents(32).makeAsyncIterator()
+        try sendCommand(.battery).get()
+        while let event = try? await events.next(isolation: TendonActor.shared) {
+            switch event {
+            case .didReceiveBattery(_, let percent): return Int(percent)
+            case .didReceiveError(_, .battery, let error): throw error
+            case .didComplete(_, let request, let error?) where request.characteristic == .battery: throw error
+            default: continue
+            }
+        }
+        throw .host(TendonError(status: Int32(TENDON_ERROR_DISCONNECTED), operation: .read))
+    }
+
+    /// Of the serial number's characteristic: `nil` while it is not read, empty when there is none.
+    public func getSerialNumber() -> String? {
+        guard let count = try? core.call(.read, { device, _ in tendon_activ5_device_get_serial_number(device) }).get()
+        else { return nil }
+        return count == 0 ? "" : core.c.serial_number.string
+    }
+
+    /// State disconnected at once; the delegate is told when the link is down. It is not made again.
+    public func disconnect() {
+        _ = ask(.connect) { tendon_activ5_device_disconnect($0, $1) }
+    }
+
+    // MARK: Listening, from now until the connection ends
+
+    public var force: EventSequence<A5Force> { force(capacity: 256) }
+    public func force(capacity: Int, policy: OverflowPolicy = .dropNewest) -> EventSequence<A5Force> {
+        core.observeForce(capacity, policy)
+    }
+    public var motion: EventSequence<IMUObject> { motion(capacity: 256) }
+    public func motion(capacity: Int, policy: OverflowPolicy = .dropNewest) -> EventSequence<IMUObject> {
+        core.observeMotion(capacity, policy)
+    }
+    /// All that happens to this device, over all its connections.
+    public var events: EventSequence<A5Event> { events(capacity: 256) }
+    public func events(capacity: Int) -> EventSequence<A5Event> { core.observeEvents(capacity) }
+
+    // MARK: Waiting
+
+    /// Connects and waits until the device has said who it is and shaken hands; one that says nothing is offered the
+    /// handshake. Cancelling the task ends the attempt.
+    public func open() async throws(A5Error) {
+        var events = core.observeEvents(64).timeout(.milliseconds(1500)).makeAsyncIterator()
+        try ask(.connect) { tendon_activ5_device_connect($0, $1) }.get()
+        while !Task.isCancelled {
+            let event: A5Event?
+            do {
+                event = try await events.next(isolation: TendonActor.shared)
+            } catch {
+                // Nothing for a while: a legal device that waits for us to begin.
+                guard connected, readCharacteristic != nil || communicationInitialized else { continue }
+                if writeCharacteristic != nil, deviceVersion == nil { try sendCommand(.doHandshake).get() }
+                return
+            }
+            switch event {
+            case .didFailToConnect(_, let error): throw .host(error)
+            case .deviceDisconnected(_, let error):
+                throw A5Error(error?.status ?? Int32(TENDON_ERROR_CANCELLED), .connect)
+            default: if isReady { return }
+            }
+        }
+        disconnect()
+        throw .host(TendonError(status: Int32(TENDON_ERROR_CANCELLED), operation: .connect))
+    }
+
+    /// Its first message was answered, and the answers to it are known.
+    private var isReady: Bool {
+        communicationInitialized && (deviceVersion != nil || writeCharacteristic == nil)
+    }
+
+    /// Ends the link and waits until it is down.
+    public func close() async {
+        guard core.c.link != TENDON_ACTIV5_LINK_NONE else { return }
+        var events = core.observeEvents(64).makeAsyncIterator()
+        disconnect()
+        while core.c.link != TENDON_ACTIV5_LINK_NONE,
+            (try? await events.next(isolation: TendonActor.shared)) != nil
+        {}
+    }
+}
+
+/// By name, as the vendor's.
+extension A5Device: Hashable {
+    public nonisolated static func == (a: A5Device, b: A5Device) -> Bool { a.name == b.name }
+    public nonisolated func hash(into hasher: inout Hasher) { hasher.combine(name) }
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+import Tendon
+
+/// Told what happens to trainers; kept weakly. Called on the loop's thread.
+@TendonActor
+public protocol A5DeviceDelegate: AnyObject {
+    /// The search's time is over.
+    func searchCompleted()
+    func deviceFound(device: A5Device)
+    func deviceConnected(device: A5Device)
+    func deviceDisconnected(device: A5Device)
+    /// It has said who it is; once for each connection.
+    func deviceInitialized(device: A5Device)
+    /// Before the callback of its kind. `message`: newtons, a serial number or an id as text, else empty.
+    func didReceiveMessage(device: A5Device, message: String, type: MessageType)
+    /// Newtons.
+    func didReceiveIsometric(device: A5Device, value: Double)
+    /// Whole newtons, of older versions; called unless the one with a `Double` is there.
+    func didReceiveIsometric(device: A5Device, value: Int)
+    func didReceiveIMUData(device: A5Device, value: IMUObject)
+    func squeezeStateChanged(state: A5SqueezeState, device: A5Device)
+    func didDetectDoubleSqueeze(device: A5Device)
+    /// As the vendor spells it; called unless the other is there.
+    func didDetectDoubleSqeeze(device: A5Device)
+    func didFailToConnect(device: A5Device, error: (any Error)?)
+    func didChangeBluetoothState(_ state: A5BluetoothState)
+    /// A search was asked for.
+    func bluetoothIsSwitchedOff()
+    func didReceiveSerialNumber(device: A5Device, value: String)
+    func didReceiveBattery(device: A5Device, value: UInt64)
+    /// A value of the device was rejected; nothing changed.
+    func didReceiveError(device: A5Device, characteristic: A5Device.Characteristic, error: A5Error)
+    /// The device answered a request, or refused it.
+    func didComplete(device: A5Device, request: A5Request, error: A5Error?)
+}
+
+extension A5DeviceDelegate {
+    public func didReceiveMessage(device: A5Device, message: String, type: MessageType) {}
+    public func didReceiveIsometric(device: A5Device, value: Double) {
+        didReceiveIsometric(device: device, value: A5Force.rounded(value))
+    }
+    public func didReceiveIsometric(device: A5Device, value: Int) {}
+    public func didReceiveIMUData(device: A5Device, value: IMUObject) {}
+    public func squeezeStateChanged(state: A5SqueezeState, device: A5Device) {}
+    public func didDetectDoubleSqueeze(device: A5Device) { didDetectDoubleSqeeze(device: device) }
+    public func didDetectDoubleSqeeze(device: A5Device) {}
+    public func didFailToConnect(device: A5Device, error: (any Error)?) {}
+    public func didChangeBluetoothState(_ state: A5BluetoothState) {}
+    public func bluetoothIsSwitchedOff() {}
+    public func didReceiveSerialNumber(device: A5Device, value: String) {}
+    public func didReceiveBattery(device: A5Device, value: UInt64) {}
+    public func didReceiveError(device: A5Device, characteristic: A5Device.Characteristic, error: A5Error) {}
+    public func didComplete(device: A5Device, request: A5Request, error: A5Error?) {}
+}
+
+/// The delegate's callbacks as values, for sequences.
+public enum A5Event: Sendable {
+    case searchCompleted
+    case deviceFound(A5Device)
+    case deviceConnected(A5Device)
+    /// `nil`: as we asked.
+    case deviceDisconnected(A5Device, TendonError?)
+    case deviceInitialized(A5Device)
+    case didReceiveMessage(A5Device, message: String, type: MessageType)
+    case didReceiveIsometric(A5Device, A5Force)
+    case didReceiveIMUData(A5Device, IMUObject)
+    case squeezeStateChanged(A5SqueezeState, A5Device)
+    case didDetectDoubleSqueeze(A5Device)
+    case didFailToConnect(A5Device, TendonError)
+    case didChangeBluetoothState(A5BluetoothState)
+    case bluetoothIsSwitchedOff
+    case didReceiveSerialNumber(A5Device, String)
+    case didReceiveBattery(A5Device, UInt64)
+    case didReceiveError(A5Device, A5Device.Characteristic, A5Error)
+    case didComplete(A5Device, A5Request, A5Error?)
+
+    /// What the vendor's library posts at the same time; `nil`: nothing.
+    public var notificationName: String? {
+        switch self {
+        case .searchCompleted: "Activ5Device.searchCompleted"
+        case .deviceFound: "Activ5Device.deviceFound"
+        case .deviceConnected: "Activ5Device.deviceConnected"
+        case .deviceDisconnected: "Activ5Device.deviceDisconnected"
+        case .deviceInitialized: "Activ5Device.deviceInitialized"
+        case .didDetectDoubleSqueeze: "Activ5Device.didDetectDoubleSqeeze"
+        case .didFailToConnect: "Activ5Device.didFailToConnect"
+        case .didChangeBluetoothState: "Activ5Device.didChangeBluetoothState"
+        case .bluetoothIsSwitchedOff: "Activ5Device.bluetoothIsOff"
+        default: nil
+        }
+    }
+
+    @TendonActor
+    func deliver(to delegate: any A5DeviceDelegate) {
+        switch self {
+        case .searchCompleted: delegate.searchCompleted()
+        case .deviceFound(let device): delegate.deviceFound(device: device)
+        case .deviceConnected(let device): delegate.deviceConnected(device: device)
+        case .deviceDisconnected(let device, _): delegate.deviceDisconnected(device: device)
+        case .deviceInitialized(let device): delegate.deviceInitialized(device: device)
+        case .didReceiveMessage(let device, let message, let type):
+            delegate.didReceiveMessage(device: device, message: message, type: type)
+        case .didReceiveIsometric(let device, let force):
+            delegate.didReceiveIsometric(device: device, value: force.newtons)
+        case .didReceiveIMUData(let device, let motion): delegate.didReceiveIMUData(device: device, value: motion)
+        case .squeezeStateChanged(let state, let device): delegate.squeezeStateChanged(state: state, device: device)
+        case .didDetectDoubleSqueeze(let device): delegate.didDetectDoubleSqueeze(device: device)
+        case .didFailToConnect(let device, let error): delegate.didFailToConnect(device: device, error: error)
+        case .didChangeBluetoothState(let state): delegate.didChangeBluetoothState(state)
+        case .bluetoothIsSwitchedOff: delegate.bluetoothIsSwitchedOff()
+        case .didReceiveSerialNumber(let device, let text):
+            delegate.didReceiveSerialNumber(device: device, value: text)
+        case .didReceiveBattery(let device, let percent): delegate.didReceiveBattery(device: device, value: percent)
+        case .didReceiveError(let device, let characteristic, let error):
+            delegate.didReceiveError(device: device, characteristic: characteristic, error: error)
+        case .didComplete(let device, let request, let error):
+            delegate.didComplete(device: device, request: request, error: error)
+        }
+    }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+import CTendon
+import Tendon
+
+/// What cannot be done with a trainer, or was wrong in what it said.
+public enum A5Error: Error, Sendable, Hashable {
+    /// It has no motion sensor.
+    case imuUnsupported
+    /// The battery level is not known yet; it is being read.
+    case batteryLevelNotReadable
+    /// The characteristic for it has not been found (yet).
+    case notReady
+    /// The device cannot do this.
+    case unsupported
+    /// A number outside its range.
+    case range
+    /// A value of the device that breaks the rules of its kind.
+    case malformed(TendonError)
+    /// From below: the device refused, the link, the radio.
+    case host(TendonError)
+
+    init(_ status: tendon_status, _ operation: TendonError.Operation) {
+        let error = TendonError(status: status, operation: operation)
+        self =
+            switch Int(status) {
+            case TENDON_ACTIV5_ERROR_IMU_UNSUPPORTED: .imuUnsupported
+            case TENDON_ACTIV5_ERROR_BATTERY_LEVEL_NOT_READABLE: .batteryLevelNotReadable
+            case TENDON_ACTIV5_ERROR_NOT_READY: .notReady
+            case TENDON_ACTIV5_ERROR_UNSUPPORTED: .unsupported
+            case TENDON_ACTIV5_ERROR_RANGE where operation == .write: .range
+            default: error.layer == .activ5 ? .malformed(error) : .host(error)
+            }
+    }
+
+    /// One line of plain English.
+    public var text: String {
+        func line(_ code: Int) -> String { String(cString: tendon_activ5_status_text(tendon_status(code))) }
+        return switch self {
+        case .imuUnsupported: line(TENDON_ACTIV5_ERROR_IMU_UNSUPPORTED)
+        case .batteryLevelNotReadable: line(TENDON_ACTIV5_ERROR_BATTERY_LEVEL_NOT_READABLE)
+        case .notReady: line(TENDON_ACTIV5_ERROR_NOT_READY)
+        case .unsupported: line(TENDON_ACTIV5_ERROR_UNSUPPORTED)
+        case .range: line(TENDON_ACTIV5_ERROR_RANGE)
+        case .malformed(let error): String(cString: tendon_activ5_status_text(error.status))
+        case .host(let error): error.text
+        }
+    }
+}
+
+/// Of calls that the vendor's library makes without telling whether they went well; the result may be ignored.
+public typealias A5Result = Result<Void, A5Error>

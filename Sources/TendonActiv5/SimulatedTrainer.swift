@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+import CTendon
+import Tendon
+
+/// A trainer without hardware, of either generation: obeys the whole protocol, and is squeezed by a known script.
+///
+/// ```swift
+/// let trainer = try await SimulatedTrainer(radio: .virtual())
+/// ```
+public actor SimulatedTrainer {
+    /// What it is like.
+    public struct Options: Sendable {
+        public var name = "ACTIV5-AC-0001"
+        public var version = "1.00"
+        /// Two parts of up to 14 characters.
+        public var serial = ("A5-000", "123")
+        /// Two parts of up to 16.
+        public var id = ("00112233", "445566")
+        public var battery: UInt8 = 75
+        /// Text protocol alone.
+        public var isLegacy = false
+        /// Says nothing until it gets the handshake.
+        public var isSilent = false
+        /// Characteristics that it does not have.
+        public var lacks: [A5Device.Characteristic] = []
+        /// Not squeezed but by `squeeze` and `doubleSqueeze`.
+        public var isAtRest = false
+        /// Sends whenever the link takes a notification.
+        public var isFlatOut = false
+        public var forcePeriod: Duration = .milliseconds(100)
+        public var motionPeriod: Duration = .milliseconds(40)
+        /// Left alone, it goes off after this long.
+        public var switchOff: Duration = .seconds(420)
+        public var hasStaleTails = false
+        public var splitsFrames = false
+        /// Forces and motions that it sends; 0: no limit.
+        public var limit: UInt64 = 0
+
+        public init() {}
+    }
+
+    /// Malformed values that it sends when told to.
+    public enum Malformation: UInt32, Sendable, CaseIterable {
+        case empty = 0
+        case short, noSlash, badNumber, badEncoding, long, unknown, garbage, shortMotion
+    }
+
+    /// What it has sent and taken.
+    public struct Counters: Sendable, Hashable {
+        public let force: UInt64
+        public let motion: UInt64
+        public let malformed: UInt64
+        public let texts: UInt64
+        public let commands: UInt64
+        public let stops: UInt64
+        public let refusedWrites: UInt64
+        public let switchOffs: UInt64
+    }
+
+    private nonisolated let host: SimulatedHost<tendon_simulated_activ5>
+    /// Its own.
+    public nonisolated var address: Address { host.address }
+    private var device: CPointer<tendon_simulated_activ5> { host.device }
+
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { host.loop.asUnownedSerialExecutor() }
+
+    /// Opens a radio of its own and advertises until the last reference goes.
+    public init(
+        _ options: Options = Options(), radio: RadioChoice, address: Address? = nil, loop: Loop = .shared,
+        interval: Duration = .milliseconds(100)
+    ) async throws(TendonError) {
+        let texts = [
+            options.name, options.version, options.serial.0, options.serial.1, options.id.0, options.id.1,
+        ].map { CText($0) }
+        host = try await SimulatedHost.open(
+            radio: radio, address: address, loop: loop, interval: interval, texts: texts,
+            prepare: { device in
+                var c = tendon_simulated_activ5_options(options)
+                c.name = texts[0].pointer
+                c.version = texts[1].pointer
+                c.serial1 = texts[2].pointer
+                c.serial2 = texts[3].pointer
+                c.id1 = texts[4].pointer
+                c.id2 = texts[5].pointer
+                return tendon_simulated_activ5_init(device, &c)
+            },
+            seam: { tendon_simulated_activ5_device($0) })
+    }
+
+    /// Leaves the air for good.
+    public func stop() { host.host.abandon() }
+
+    public var connections: Int { host.host.connections }
+
+    public var counters: Counters {
+        let c = device.pointee.counters
+        return Counters(
+            force: c.force, motion: c.motion, malformed: c.malformed, texts: c.texts, commands: c.commands,
+            stops: c.stops, refusedWrites: c.refused_writes, switchOffs: c.switch_offs)
+    }
+
+    private func change(_ body: (CPointer<tendon_simulated_activ5>, UInt64) -> Void) {
+        body(device, tendon_now_ms())
+        host.host.refresh()
+    }
+
+    /// Presses it for a while, over the script.
+    public func squeeze(for duration: Duration = .milliseconds(400), newtons: Double = 43) {
+        change { device, now in
+            let raw = Int32(newtons / tendon_simulated_activ5_newtons(1))
+            tendon_simulated_activ5_squeeze(device, UInt32(clamping: duration.milliseconds), raw, now)
+        }
+    }
+
+    /// Presses it twice within a second.
+    public func doubleSqueeze() { change { tendon_simulated_activ5_double_squeeze($0, $1) } }
+
+    /// What lies on it all the time, in units of the binary force; a tare takes it away.
+    public func load(_ raw: Int) { change { device, _ in tendon_simulated_activ5_load(device, Int32(raw)) } }
+
+    public func setBattery(_ percent: UInt8) {
+        change { device, _ in tendon_simulated_activ5_set_battery(device, percent) }
+    }
+
+    /// Off: all links end, and none is taken until it is on again.
+    public func setPower(_ on: Bool) { change { device, _ in tendon_simulated_activ5_power(device, on) } }
+
+    /// In place of the next values.
+    public func inject(_ malformation: Malformation, count: Int = 1) {
+        change { device, _ in
+            tendon_simulated_activ5_inject(
+                device, tendon_simulated_activ5_malformation(rawValue: malformation.rawValue),
+                UInt32(clamping: count))
+        }
+    }
+
+    /// Ends all links, as one that is out of reach does.
+    public func disconnectAll() { host.host.disconnectAll() }
+
+    /// The script's newtons at a time of the device's clock, which starts with the first connection.
+    public static func force(at deviceTime: UInt64) -> Double {
+        tendon_simulated_activ5_newtons(tendon_simulated_activ5_script(deviceTime))
+    }
+}
+
+extension tendon_simulated_activ5_options {
+    /// But for the texts.
+    fileprivate init(_ options: SimulatedTrainer.Options) {
+        self.init()
+        legacy = options.isLegacy
+        silent = options.isSilent
+        battery = options.battery
+        no_script = options.isAtRest
+        flat_out = options.isFlatOut
+        force_period_ms = UInt16(clamping: options.forcePeriod.milliseconds)
+        imu_period_ms = UInt16(clamping: options.motionPeriod.milliseconds)
+        switch_off_ms = UInt32(clamping: options.switchOff.milliseconds)
+        stale_tails = options.hasStaleTails
+        split_frames = options.splitsFrames
+        notification_limit = options.limit
+        for lacking in options.lacks {
+            guard let place = lacking.place else { continue }
+            lacks |= 1 << place.rawValue
+        }
+    }
+}
+
+extension A5Device.Characteristic {
+    fileprivate var place: tendon_simulated_activ5_characteristic? {
+        switch self {
+        case .read: TENDON_SIMULATED_ACTIV5_TEXT
+        case .write: TENDON_SIMULATED_ACTIV5_COMMAND
+        case .force: TENDON_SIMULATED_ACTIV5_FORCE
+        case .imu: TENDON_SIMULATED_ACTIV5_IMU
+        case .timestamp: TENDON_SIMULATED_ACTIV5_TIMESTAMP
+        case .uuid1: TENDON_SIMULATED_ACTIV5_ID1
+        case .uuid2: TENDON_SIMULATED_ACTIV5_ID2
+        case .sampleRate: TENDON_SIMULATED_ACTIV5_RATE
+        case .battery: TENDON_SIMULATED_ACTIV5_BATTERY
+        case .serialNumber: TENDON_SIMULATED_ACTIV5_SERIAL
+        case .sn1, .sn2, .unknown: nil
+        }
+    }
+}

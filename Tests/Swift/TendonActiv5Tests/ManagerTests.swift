@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT
+import Tendon
+import TendonActiv5
+import Testing
+
+/// The manager and its delegate over the virtual radio, against the simulated trainer.
+@Suite(.serialized, .timeLimit(.minutes(1)))
+struct ManagerTests {
+    @TendonActor
+    private func ready(_ site: Site) async throws -> (A5DeviceManager, Recorder, A5Device) {
+        let manager = A5DeviceManager(radio: site.radio)
+        let recorder = Recorder()
+        manager.delegate = recorder
+        manager.initializeDeviceManager()
+        manager.scanForDevices()
+        await eventually("found") { !recorder.found.isEmpty }
+        let device = recorder.found[0]
+        manager.stopScanningForDevices()
+        try manager.connect(device: device.device).get()
+        await eventually("initialized") { device.communicationInitialized && device.deviceVersion != nil }
+        return (manager, recorder, device)
+    }
+
+    @Test(arguments: [false, true]) @TendonActor
+    func bothGenerations(isLegacy: Bool) async throws {
+        let site = try await Site { $0.isLegacy = isLegacy }
+        let (manager, recorder, device) = try await ready(site)
+        await eventually("who it is") { device.uuid != nil && device.serialNumber == "A5-000123" }
+        #expect(device.usesNewProtocol == !isLegacy)
+        #expect(device.uuid == "00112233445566")
+        #expect(device.deviceVersion == "1.00")
+        #expect(device.deviceDataState == .stop)
+        #expect(device.connected)
+        #expect((device.forceCharacteristic != nil) == !isLegacy)
+        #expect(device.writeCharacteristic?.uuid == "5a02")
+        #expect(manager.connectedDevices["ACTIV5-AC-0001"] == device)
+        #expect(manager.connectionState == .connected)
+        #expect(manager.device(for: device.device)?.value === device)
+        #expect(recorder.calls.firstIndex(of: "deviceConnected")! < recorder.calls.firstIndex(of: "deviceInitialized")!)
+        #expect(recorder.count("deviceInitialized") == 1)
+        device.startIsometric()
+        await eventually("force") { recorder.newtons.count >= 3 }
+        #expect(device.deviceDataState == .isometric)
+        device.stop()
+        #expect(device.deviceDataState == .stop)
+        device.disconnect()
+        await eventually("disconnected") { recorder.count("deviceDisconnected") == 1 }
+        #expect(!device.connected)
+        #expect(device.rssi == 0)
+        #expect(!manager.isScanning)
+        #expect(recorder.calls.allSatisfy { !$0.hasPrefix("refused") && !$0.hasPrefix("error") })
+    }
+
+    @Test(arguments: [false, true]) @TendonActor
+    func squeezes(isLegacy: Bool) async throws {
+        let site = try await Site {
+            $0.isLegacy = isLegacy
+            $0.isAtRest = true
+            $0.forcePeriod = .milliseconds(20)
+        }
+        let (manager, recorder, device) = try await ready(site)
+        device.startIsometric()
+        await eventually("force") { !recorder.newtons.isEmpty }
+        await site.trainer.doubleSqueeze()
+        await eventually("double squeeze") { recorder.count("didDetectDoubleSqueeze") == 1 }
+        let squeezes = recorder.calls.filter { ["squeezed", "depressed", "didDetectDoubleSqueeze"].contains($0) }
+        #expect(squeezes == ["squeezed", "depressed", "squeezed", "depressed", "didDetectDoubleSqueeze"])
+        #expect(manager.squeezeState == .depressed)
+        #expect(device.counters.double_squeezes == 1)
+        #expect(recorder.newtons.max()! > 40)
+        device.tare()
+        await site.trainer.load(100)
+        await eventually("load") { recorder.newtons.last! > 20 }
+        device.tare()
+        await eventually("tared") { abs(recorder.newtons.last!) < 1 }
+    }
+
+    @Test @TendonActor func motionAndBattery() async throws {
+        let site = try await Site()
+        let (manager, recorder, device) = try await ready(site)
+        defer { withExtendedLifetime(manager) {} }
+        #expect(throws: A5Error.batteryLevelNotReadable) { try device.getBatteryLevel() }
+        await eventually("battery") { recorder.count("didReceiveBattery 75") == 1 }
+        #expect(try device.getBatteryLevel() == 75)
+        await site.trainer.setBattery(30)
+        #expect(try await device.batteryLevel() == 30)
+        try device.startIMU()
+        await eventually("motion") { recorder.motions.count >= 5 }
+        try device.stopIMU()
+        for motion in recorder.motions {
+            let gravity = motion.accelerationY * motion.accelerationY + motion.accelerationZ * motion.accelerationZ
+            #expect(abs(gravity - 1) < 0.001)
+        }
+        #expect(abs(recorder.motions[1].seconds(since: recorder.motions[0]) - 0.040) < 1e-4)
+        #expect(recorder.motions[0].scaledValue.gyroX == recorder.motions[0].gyroX * 1.15)
+        #expect(device.getSerialNumber() == "A5-000123")
+        try device.setSampleRate(sampleRate: 100).get()
+        #expect(throws: A5Error.range) { try device.setSampleRate(sampleRate: 40000).get() }
+        device.setSampleRate(sampleRate: 1000)
+        await eventually("refused") { recorder.calls.contains { $0.hasPrefix("refused sampleRate") } }
+        #expect(await site.trainer.counters.refusedWrites == 1)
+    }
+
+    @Test @TendonActor func whatALegacyDeviceLacks() async throws {
+        let site = try await Site { $0.isLegacy = true }
+        let (manager, _, device) = try await ready(site)
+        defer { withExtendedLifetime(manager) {} }
+        #expect(throws: A5Error.imuUnsupported) { try device.startIMU() }
+        #expect(throws: A5Error.imuUnsupported) { try device.stopIMU() }
+        #expect(throws: A5Error.batteryLevelNotReadable) { try device.getBatteryLevel() }
+        #expect(throws: A5Error.unsupported) { try device.setSampleRate(sampleRate: 25).get() }
+        #expect(throws: A5Error.notReady) { try device.sendCommand(.battery).get() }
+        #expect(device.getSerialNumber() == "")
+    }
+
+    /// The device wants the handshake first; its refusals reach the program.
+    @Test @TendonActor func refusedBeforeTheHandshake() async throws {
+        let site = try await Site { $0.isLegacy = true }
+        let manager = A5DeviceManager(radio: site.radio)
+        let recorder = Recorder()
+        manager.delegate = recorder
+        manager.options.autoHandshake = false
+        manager.scanForDevices()
+        await eventually("found") { !recorder.found.isEmpty }
+        let device = recorder.found[0]
+        manager.connect(device: device.device)
+        await eventually("greeted") { recorder.calls.contains { $0.hasPrefix("didReceiveMessage initialMessage") } }
+        #expect(device.deviceDataState == .connected)
+        device.startIsometric()
+        await eventually("refused") { recorder.calls.contains { $0.hasPrefix("refused write") } }
+        device.sendCommand(.doHandshake)
+        device.startIsometric()
+        await eventually("force") { !recorder.newtons.isEmpty }
+    }
+
+    @Test @TendonActor func searchEndsByItself() async throws {
+        let site = try await Site()
+        let manager = A5DeviceManager(radio: site.radio)
+        let recorder = Recorder()
+        manager.delegate = recorder
+        manager.options.searchTimeout = 0.3
+        var order: [String] = []
+        manager.scanForDevices { order = recorder.calls }
+        #expect(manager.connectionState == .searching)
+        await eventually("completed") { !order.isEmpty }
+        #expect(order.last == "searchCompleted", "the delegate is told before the closure")
+        #expect(!manager.isScanning)
+        #expect(await manager.devicesFound().keys.sorted() == ["ACTIV5-AC-0001"])
+    }
+
+    @Test @TendonActor func lostAndFoundAgain() async throws {
+        let site = try await Site()
+        let (manager, recorder, device) = try await ready(site)
+        await site.trainer.disconnectAll()
+        await eventually("again") { recorder.count("deviceInitialized") == 2 }
+        #expect(recorder.count("deviceDisconnected") == 1)
+        #expect(recorder.count("deviceConnected") == 2)
+        #expect(manager.devices["ACTIV5-AC-0001"] === device, "the same object")
+        manager.options.reconnectionStrategy = .manually
+        await site.trainer.disconnectAll()
+        await eventually("disconnected") { recorder.count("deviceDisconnected") == 2 }
+        let found = recorder.count("deviceFound")
+        await eventually("found") { recorder.count("deviceFound") > found }
+        #expect(recorder.count("deviceConnected") == 2)
+    }
+
+    @Test @TendonActor func disconnectAll() async throws {
+        let site = try await Site()
+        let (manager, recorder, device) = try await ready(site)
+        manager.disconnectAllDevices()
+        await eventually("disconnected") { recorder.count("deviceDisconnected") == 1 }
+        #expect(manager.devices.isEmpty)
+        #expect(!device.connected)
+        #expect(!manager.isScanning)
+    }
+
+    @Test @TendonActor func theManagerTakesItsLinksAlong() async throws {
+        let site = try await Site()
+        do {
+            let (manager, _, _) = try await ready(site)
+            #expect(manager.connectionState == .connected)
+            #expect(await site.trainer.connections == 1)
+        }
+        await eventually("the trainer sees us go") { await site.trainer.connections == 0 }
+    }
+
+    @Test @TendonActor func withoutARadio() async throws {
+        let manager = A5DeviceManager(radio: .virtual(directory: "/proc/nowhere"))
+        let recorder = Recorder()
+        manager.delegate = recorder
+        manager.scanForDevices()
+        #expect(recorder.calls == ["poweredOff", "bluetoothIsSwitchedOff"])
+        #expect(!manager.isBluetoothOn)
+        #expect(!manager.isScanning)
+    }
+
+    @Test @TendonActor func malformedTextsAreReported() async throws {
+        let site = try await Site {
+            $0.isLegacy = true
+            $0.hasStaleTails = true
+            $0.forcePeriod = .milliseconds(20)
+        }
+        let (manager, recorder, device) = try await ready(site)
+        defer { withExtendedLifetime(manager) {} }
+        device.startIsometric()
+        await eventually("force") { !recorder.newtons.isEmpty }
+        await site.trainer.inject(.badNumber, count: 3)
+        await eventually("errors") { recorder.count("error read") == 3 }
+        let before = recorder.newtons.count
+        await eventually("and on") { recorder.newtons.count > before + 5 }
+    }
+}
