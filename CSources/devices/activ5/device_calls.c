@@ -81,7 +81,8 @@ tendon_status tendon_activ5_device_connect(tendon_activ5_device *device, uint64_
     }
     device->state = TENDON_ACTIV5_STATE_CONNECTING;
     device->link = TENDON_ACTIV5_LINK_CONNECTING;
-    device->forget = false;
+    device->forget = device->wanted = false;
+    device->listed = true; /* also one that was lost, when the program itself connects it again */
     tendon_status status =
         activ5_request(device, TENDON_ACTIV5_REQUEST_CONNECT, TENDON_ACTIV5_CHARACTERISTIC_UNKNOWN, now);
     if (status < 0) {

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT */
+/* Every state of a device with every input, and every state of the manager's scan with every input. */
+#include "activ5_fixture.h"
+
+/* ---- a device ---- */
+
+/* The data states, and the time between disconnect() and its answer. */
+typedef enum where { AT_DISCONNECTED, AT_CONNECTING, AT_CONNECTED, AT_ISOMETRIC, AT_STOP, AT_CLOSING, PLACES } where;
+
+typedef enum input {
+    CONNECT,
+    LINK_UP,
+    LINK_FAILED,
+    LINK_DOWN,
+    DISCONNECT,
+    DISCOVERED,
+    INITIAL,
+    INITIAL_ALONE, /* without the automatic handshake */
+    FORCE_TEXT,
+    FORCE_BINARY,
+    UNKNOWN_TEXT,
+    UNKNOWN_CHARACTERISTIC,
+    IMU,
+    SN1,
+    UUID1,
+    SERIAL,
+    BATTERY,
+    TIMESTAMP,
+    BAD_TEXT,
+    BAD_FORCE,
+    CALL_START,
+    CALL_STOP,
+    COMMAND_STOP,
+    CALL_TARE,
+    TICK,
+    DONE,
+    INPUTS
+} input;
+
+enum {
+    D = TENDON_ACTIV5_STATE_DISCONNECTED,
+    C = TENDON_ACTIV5_STATE_CONNECTING,
+    U = TENDON_ACTIV5_STATE_CONNECTED,
+    I = TENDON_ACTIV5_STATE_ISOMETRIC,
+    S = TENDON_ACTIV5_STATE_STOP,
+    X = 0x80 /* not for this state: counted and harmless, or refused */
+};
+
+static const uint8_t expected[INPUTS][PLACES] = {
+    /*                          disc.  conn.  connected isom.  stop  closing */
+    [CONNECT] = {C, C | X, U | X, I | X, S | X, D | X},
+    [LINK_UP] = {D | X, U, U | X, I | X, S | X, D | X},
+    [LINK_FAILED] = {D | X, D, D, D, D, D},
+    [LINK_DOWN] = {D | X, D, D, D, D, D},
+    [DISCONNECT] = {D | X, D, D, D, D, D},
+    [DISCOVERED] = {D | X, C | X, U, I, S, D | X},
+    [INITIAL] = {D | X, C | X, S, S, S, D | X},
+    [INITIAL_ALONE] = {D | X, C | X, U, U, U, D | X},
+    [FORCE_TEXT] = {D | X, C | X, I, I, I, D | X},
+    [FORCE_BINARY] = {D | X, C | X, I, I, I, D | X},
+    [UNKNOWN_TEXT] = {D | X, C | X, S, S, S, D | X},
+    [UNKNOWN_CHARACTERISTIC] = {D | X, C | X, S, S, S, D | X},
+    [IMU] = {D | X, C | X, U, I, S, D | X},
+    [SN1] = {D | X, C | X, U, I, S, D | X},
+    [UUID1] = {D | X, C | X, U, I, S, D | X},
+    [SERIAL] = {D | X, C | X, U, I, S, D | X},
+    [BATTERY] = {D | X, C | X, U, I, S, D | X},
+    [TIMESTAMP] = {D | X, C | X, U, I, S, D | X},
+    [BAD_TEXT] = {D | X, C | X, U, I, S, D | X},
+    [BAD_FORCE] = {D | X, C | X, U, I, S, D | X},
+    [CALL_START] = {D | X, C | X, U, I, S, D | X},
+    [CALL_STOP] = {D | X, C | X, S, S, S, D | X},
+    [COMMAND_STOP] = {D | X, C | X, S, S, S, D | X},
+    [CALL_TARE] = {D | X, C | X, U, I, S, D | X},
+    [TICK] = {D, C, U, I, S, D},
+    [DONE] = {D, C, U, I, S, D},
+};
+
+static void go_to(activ5_fixture *f, where place) {
+    tendon_activ5_device *d = &f->device;
+    if (place >= AT_CONNECTED) {
+        activ5_reach(f, d, ACTIV5_NEW, 10);
+    }
+    switch (place) {
+    case AT_CONNECTING:
+        assert_int_equal(tendon_activ5_device_connect(d, 10), TENDON_OK);
+        break;
+    case AT_ISOMETRIC:
+        activ5_say(d, "IS1/IS", 10);
+        break;
+    case AT_STOP:
+        assert_int_equal(tendon_activ5_device_stop(d, 10), TENDON_OK);
+        break;
+    case AT_CLOSING:
+        assert_int_equal(tendon_activ5_device_disconnect(d, 10), TENDON_OK);
+        assert_false(d->should_reconnect);
+        break;
+    default:
+        break;
+    }
+    activ5_forget(f);
+}
+
+/* True: taken. */
+static bool give(activ5_fixture *f, input what) {
+    static const char *const motion = "00000000000000000000000000000000";
+    static const tendon_activ5_request read = {.kind = TENDON_ACTIV5_REQUEST_READ};
+    tendon_activ5_device *d = &f->device;
+    uint64_t ignored = d->counters.ignored;
+    tendon_status status = TENDON_OK;
+    switch (what) {
+    case CONNECT:
+        status = tendon_activ5_device_connect(d, 20);
+        break;
+    case LINK_UP:
+        tendon_activ5_device_link_up(d, 20);
+        break;
+    case LINK_FAILED:
+        tendon_activ5_device_link_failed(d, TENDON_ERROR_TIMEOUT, 20);
+        break;
+    case LINK_DOWN:
+        tendon_activ5_device_link_down(d, TENDON_RADIO_ERROR_PEER_CLOSED, 20);
+        break;
+    case DISCONNECT:
+        status = tendon_activ5_device_disconnect(d, 20);
+        break;
+    case DISCOVERED:
+        tendon_activ5_device_discovered(d, true, activ5_all, ACTIV5_NEW, 20);
+        break;
+    case INITIAL:
+        activ5_say(d, "TC5k;1", 20);
+        break;
+    case INITIAL_ALONE:
+        f->options.auto_handshake = false;
+        activ5_say(d, "TC5k;1", 20);
+        break;
+    case FORCE_TEXT:
+        activ5_say(d, "IS2/IS", 20);
+        break;
+    case FORCE_BINARY:
+        activ5_value(d, TENDON_ACTIV5_FORCE, "0100", 20);
+        break;
+    case UNKNOWN_TEXT:
+        activ5_say(d, "hello", 20);
+        break;
+    case UNKNOWN_CHARACTERISTIC:
+        activ5_value(d, TENDON_ACTIV5_CHARACTERISTIC_UNKNOWN, "0100", 20);
+        break;
+    case IMU:
+        activ5_value(d, TENDON_ACTIV5_IMU, motion, 20);
+        break;
+    case SN1:
+        activ5_say(d, "ASN1x", 20);
+        break;
+    case UUID1:
+        activ5_say(d, "Aix", 20);
+        break;
+    case SERIAL:
+        activ5_value(d, TENDON_ACTIV5_SERIAL_NUMBER, "41", 20);
+        break;
+    case BATTERY:
+        activ5_value(d, TENDON_ACTIV5_BATTERY, "10", 20);
+        break;
+    case TIMESTAMP:
+        activ5_value(d, TENDON_ACTIV5_TIMESTAMP, "01000000", 20);
+        break;
+    case BAD_TEXT:
+        activ5_say(d, "ISx/IS", 20);
+        break;
+    case BAD_FORCE:
+        activ5_value(d, TENDON_ACTIV5_FORCE, "01", 20);
+        break;
+    case CALL_START:
+        status = tendon_activ5_device_start_isometric(d, 20);
+        break;
+    case CALL_STOP:
+        status = tendon_activ5_device_stop(d, 20);
+        break;
+    case COMMAND_STOP:
+        status = tendon_activ5_device_send(d, TENDON_ACTIV5_STOP, 20);
+        break;
+    case CALL_TARE:
+        status = tendon_activ5_device_tare(d, 20);
+        break;
+    case TICK:
+        tendon_activ5_device_tick(d, 20);
+        break;
+    default:
+        tendon_activ5_device_done(d, &read, TENDON_OK, 20);
+        break;
+    }
+    return status == TENDON_OK && d->counters.ignored == ignored;
+}
+
+static void every_state_of_a_device_with_every_input(void **state) {
+    (void)state;
+    unsigned pairs = 0;
+    for (int place = AT_DISCONNECTED; place < PLACES; place++) {
+        for (int what = CONNECT; what < INPUTS; what++) {
+            activ5_fixture *f = activ5_new();
+            go_to(f, (where)place);
+            bool told_end = what == LINK_DOWN || what == LINK_FAILED;
+            bool taken = give(f, (input)what);
+            uint8_t want = expected[what][place];
+            /* disconnect() twice is no error */
+            bool should_take = (want & X) == 0;
+            if (f->device.state != (want & ~X) || taken != should_take) {
+                fail_msg("state %d, input %d: state %d, taken %d", place, what, (int)f->device.state, taken);
+            }
+            if (!taken && what != LINK_UP) {
+                activ5_expect(f, "");
+            }
+            if (told_end && taken) {
+                activ5_expect(f, place == AT_CONNECTING ? "didFailToConnect" : "deviceDisconnected");
+                assert_false(f->device.initialized);
+                assert_true(f->device.rssi == 0 && f->device.link == TENDON_ACTIV5_LINK_NONE);
+            }
+            pairs++;
+            free(f);
+        }
+    }
+    assert_int_equal(pairs, INPUTS * PLACES);
+}
+
+/* ---- the scan ---- */
+
+typedef enum scan_place { OFF, IDLE, SCANNING, SCAN_PLACES } scan_place;
+
+static const struct {
+    const char *name;
+    const char *words[SCAN_PLACES];
+    scan_place next[SCAN_PLACES];
+} scan_rows[] = {
+    {"scan", {"bluetoothIsSwitchedOff", "scan_start", "scan_start"}, {OFF, SCANNING, SCANNING}},
+    {"stop", {"", "", "scan_stop"}, {OFF, IDLE, IDLE}},
+    {"timer", {"", "", "scan_stop searchCompleted"}, {OFF, IDLE, IDLE}},
+    {"adv", {"", "", "deviceFound"}, {OFF, IDLE, SCANNING}},
+    {"adv without a name", {"", "", ""}, {OFF, IDLE, SCANNING}},
+    {"off",
+     {"didChangeBluetoothState:off", "didChangeBluetoothState:off", "didChangeBluetoothState:off"},
+     {OFF, OFF, OFF}},
+    {"on",
+     {"didChangeBluetoothState:on", "didChangeBluetoothState:on", "didChangeBluetoothState:on"},
+     {IDLE, IDLE, SCANNING}},
+    {"disconnect all", {"", "", ""}, {OFF, IDLE, SCANNING}},
+};
+enum { SCAN_ROWS = sizeof scan_rows / sizeof scan_rows[0] };
+
+static void every_state_of_the_scan_with_every_input(void **state) {
+    (void)state;
+    for (int place = OFF; place < SCAN_PLACES; place++) {
+        for (size_t row = 0; row < SCAN_ROWS; row++) {
+            activ5_fixture *f = activ5_new();
+            tendon_activ5_manager *m = &f->manager;
+            if (place == OFF) {
+                tendon_activ5_manager_bluetooth(m, false, 0);
+            } else if (place == SCANNING) {
+                assert_int_equal(tendon_activ5_manager_scan(m, 0), TENDON_OK);
+            }
+            activ5_forget(f);
+            switch (row) {
+            case 0:
+                assert_int_equal(tendon_activ5_manager_scan(m, 5),
+                                 place == OFF ? TENDON_RADIO_ERROR_ADAPTER_DOWN : TENDON_OK);
+                break;
+            case 1:
+                tendon_activ5_manager_stop_scanning(m, 5);
+                break;
+            case 2:
+                tendon_activ5_manager_tick(m, 29999);
+                activ5_expect(f, "");
+                tendon_activ5_manager_tick(m, 30000);
+                break;
+            case 3:
+            case 4:
+                (void)activ5_found(f, row == 3 ? "a" : "", 5);
+                break;
+            case 5:
+            case 6:
+                tendon_activ5_manager_bluetooth(m, row == 6, 5);
+                break;
+            default:
+                tendon_activ5_manager_disconnect_all(m, 5);
+                break;
+            }
+            activ5_expect(f, scan_rows[row].words[place]);
+            scan_place now = !m->powered ? OFF : m->scanning ? SCANNING : IDLE;
+            if (now != scan_rows[row].next[place]) {
+                fail_msg("%s in %d: %d", scan_rows[row].name, place, (int)now);
+            }
+            assert_int_equal(tendon_activ5_manager_connection_state(m),
+                             now == SCANNING ? TENDON_ACTIV5_MANAGER_SEARCHING : TENDON_ACTIV5_MANAGER_DISCONNECTED);
+            /* its time starts again with each scan */
+            assert_true(tendon_activ5_manager_deadline(m) == (now != SCANNING ? UINT64_MAX : row == 0 ? 30005 : 30000));
+            free(f);
+        }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_state_of_a_device_with_every_input),
+        cmocka_unit_test(every_state_of_the_scan_with_every_input),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
