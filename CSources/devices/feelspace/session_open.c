@@ -3,27 +3,33 @@
 
 enum { REQUIRED = TENDON_PROFILE_REQUIRED, CCCD = TENDON_PROFILE_CCCD };
 
-#define ROW(service, uuid, flags)                                                                                      \
-    { TENDON_UUID_16(TENDON_FEELSPACE_##service##_SERVICE), TENDON_UUID_16(TENDON_FEELSPACE_##uuid), (flags) }
-
 /* In the order of FS_FIRMWARE ... */
-static const tendon_profile_row rows[TENDON_FEELSPACE_CHARACTERISTIC_COUNT] = {
-    ROW(CONTROL, FIRMWARE_INFO, REQUIRED),
-    ROW(CONTROL, KEEP_ALIVE, REQUIRED | CCCD),
-    ROW(CONTROL, VIBRATION_COMMAND, REQUIRED),
-    ROW(CONTROL, BUTTON_PRESS, REQUIRED | CCCD),
-    ROW(CONTROL, PARAMETER_REQUEST, REQUIRED),
-    ROW(CONTROL, PARAMETER_NOTIFICATION, REQUIRED | CCCD),
-    ROW(CONTROL, BUZZER_COMMAND, 0),
-    ROW(CONTROL, BATTERY_STATUS, REQUIRED | CCCD),
-    ROW(SENSOR, ORIENTATION_DATA, REQUIRED | CCCD),
-    ROW(DEBUG, DEBUG_INPUT, 0),
-    ROW(DEBUG, DEBUG_OUTPUT, CCCD),
+static const struct {
+    uint16_t service, uuid;
+    uint8_t flags;
+} rows[TENDON_FEELSPACE_CHARACTERISTIC_COUNT] = {
+    {TENDON_FEELSPACE_CONTROL_SERVICE, TENDON_FEELSPACE_FIRMWARE_INFO, REQUIRED},
+    {TENDON_FEELSPACE_CONTROL_SERVICE, TENDON_FEELSPACE_KEEP_ALIVE, REQUIRED | CCCD},
+    {TENDON_FEELSPACE_CONTROL_SERVICE, TENDON_FEELSPACE_VIBRATION_COMMAND, REQUIRED},
+    {TENDON_FEELSPACE_CONTROL_SERVICE, TENDON_FEELSPACE_BUTTON_PRESS, REQUIRED | CCCD},
+    {TENDON_FEELSPACE_CONTROL_SERVICE, TENDON_FEELSPACE_PARAMETER_REQUEST, REQUIRED},
+    {TENDON_FEELSPACE_CONTROL_SERVICE, TENDON_FEELSPACE_PARAMETER_NOTIFICATION, REQUIRED | CCCD},
+    {TENDON_FEELSPACE_CONTROL_SERVICE, TENDON_FEELSPACE_BUZZER_COMMAND, 0},
+    {TENDON_FEELSPACE_CONTROL_SERVICE, TENDON_FEELSPACE_BATTERY_STATUS, REQUIRED | CCCD},
+    {TENDON_FEELSPACE_SENSOR_SERVICE, TENDON_FEELSPACE_ORIENTATION_DATA, REQUIRED | CCCD},
+    {TENDON_FEELSPACE_DEBUG_SERVICE, TENDON_FEELSPACE_DEBUG_INPUT, 0},
+    {TENDON_FEELSPACE_DEBUG_SERVICE, TENDON_FEELSPACE_DEBUG_OUTPUT, CCCD},
 };
 
 tendon_feelspace_characteristic tendon_feelspace_uuid(unsigned which) {
-    const uint8_t *bytes = rows[which].characteristic.bytes;
-    return (tendon_feelspace_characteristic)(bytes[2] << 8 | bytes[3]);
+    return (tendon_feelspace_characteristic)rows[which].uuid;
+}
+
+static uint8_t row_of(void *context, size_t row, tendon_uuid *service, tendon_uuid *characteristic) {
+    (void)context;
+    *service = tendon_uuid_from_u16(rows[row].service);
+    *characteristic = tendon_uuid_from_u16(rows[row].uuid);
+    return rows[row].flags;
 }
 
 bool tendon_feelspace_is_permission(tendon_status status) {
@@ -67,7 +73,7 @@ static void discovered(void *context, tendon_status status, size_t row, uint64_t
 }
 
 void tendon_feelspace_opening_begin(tendon_feelspace_session *session) {
-    tendon_status status = tendon_profile_start(&session->work.profile, session->client, rows, session->work.found,
+    tendon_status status = tendon_profile_start(&session->work.profile, session->client, row_of, session->work.found,
                                                 TENDON_FEELSPACE_CHARACTERISTIC_COUNT, discovered,
                                                 tendon_feelspace_tag_of(session), session->now);
     if (status < 0 && session->client != NULL && !session->client->closed) {

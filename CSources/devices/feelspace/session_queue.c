@@ -195,8 +195,8 @@ void tendon_feelspace_queue_done(tendon_feelspace_session *session, const tendon
 
 void tendon_feelspace_queue_pump(tendon_feelspace_session *session) {
     tendon_feelspace_slot *slot = oldest(session, FS_WAITING, 0);
-    if (slot == NULL) {
-        return;
+    if (slot == NULL || oldest(session, FS_WAITING | FS_PATCH, FS_WAITING | FS_PATCH) != NULL) {
+        return; /* what the check of the patch finds out comes before all else */
     }
     tendon_gatt_client *client = session->client;
     void *tag = tendon_feelspace_tag_of(session);
@@ -231,6 +231,7 @@ void tendon_feelspace_queue_tick(tendon_feelspace_session *session) {
             finish(session, slot, TENDON_ERROR_TIMEOUT);
         }
     }
+    tendon_feelspace_pump(session);
 }
 
 uint64_t tendon_feelspace_queue_deadline(const tendon_feelspace_session *session) {

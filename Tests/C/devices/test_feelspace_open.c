@@ -375,10 +375,60 @@ static void belt_answers_at_once(void **state) {
     b->at_once = true;
     belt_set(b, H_FIRMWARE, "040004"); /* newer hardware; there is no front range to be read here */
     belt_connect(b);
-    assert_int_equal(b->session.state, TENDON_FEELSPACE_CONNECTED);
     assert_true(b->session.firmware.has_variant);
-    belt_advance(b, 300);
+    belt_advance(b, 250);
+    assert_int_equal(b->session.state, TENDON_FEELSPACE_CONNECTED);
     assert_true(tendon_feelspace_session_idle(&b->session));
+    assert_int_equal(b->session.patch, TENDON_FEELSPACE_PATCH_NONE);
+}
+
+/* ---- the patch of one firmware ---- */
+
+static void add_front_range(belt *b, const char *hex) {
+    b->attributes[b->attribute_count++] = (belt_attribute){.handle = 0xFF00, .type = 0xFFFF};
+    belt_set(b, 0xFF00, hex);
+}
+
+static void belt_patch_is_written_before_all_else(void **state) {
+    belt *b = *state;
+    belt_set(b, H_FIRMWARE, "040004");
+    add_front_range(b, "e100 a000 e101 01");
+    belt_open(b);
+    assert_int_equal(b->session.patch, TENDON_FEELSPACE_PATCH_WRITTEN);
+    size_t at = 0;
+    while (b->log[at].handle != H_FIRMWARE) {
+        at++;
+    }
+    assert_int_equal(b->log[at + 1].handle, H_REQUEST); /* at the head of the handshake's queue */
+    assert_memory_equal(b->log[at + 1].value, "\x10\x01\x0A", 3);
+    assert_int_equal(b->log[at + 2].handle, H_REQUEST);
+    assert_memory_equal(b->log[at + 2].value, "\x11\x0A\x02\xE1\x00\xA0\x00\xE1\x00\x01", 10);
+    assert_int_equal(belt_count(b, TENDON_FEELSPACE_EVENT_COMMAND), 0); /* our own */
+}
+
+static void belt_patch_is_in_place(void **state) {
+    belt *b = *state;
+    belt_set(b, H_FIRMWARE, "040004");
+    add_front_range(b, "e100 a000 e100 01");
+    belt_open(b);
+    assert_int_equal(b->session.patch, TENDON_FEELSPACE_PATCH_CONFIRMED);
+    tendon_feelspace_session_disconnect(&b->session, b->now);
+    assert_int_equal(b->session.patch, TENDON_FEELSPACE_PATCH_NONE);
+    belt_lose(b, TENDON_ERROR_CANCELLED);
+    b->answers_early = true; /* an answer before the response does not count */
+    belt_connect(b);
+    belt_run(b);
+    assert_int_equal(b->session.state, TENDON_FEELSPACE_HANDSHAKE); /* all waits for it */
+    belt_notify(b, H_KEEP_ALIVE, "0001");                           /* but this */
+    belt_run(b);
+    belt_expect_write(b, H_KEEP_ALIVE, "00");
+    belt_advance(b, 249);
+    assert_int_equal(b->session.patch, TENDON_FEELSPACE_PATCH_NONE);
+    belt_run(b);
+    assert_int_equal(b->session.state, TENDON_FEELSPACE_HANDSHAKE);
+    belt_advance(b, 1);
+    belt_run(b);
+    assert_int_equal(b->session.state, TENDON_FEELSPACE_CONNECTED);
     assert_int_equal(b->session.patch, TENDON_FEELSPACE_PATCH_NONE);
 }
 
@@ -404,6 +454,8 @@ int main(void) {
         TEST(mal_I02_short_battery_does_not_fail_the_handshake),
         TEST(belt_radio_errors_are_told_apart),
         TEST(belt_answers_at_once),
+        TEST(belt_patch_is_written_before_all_else),
+        TEST(belt_patch_is_in_place),
     };
     return cmocka_run_group_tests_name("feelspace_open", tests, NULL, NULL);
 }

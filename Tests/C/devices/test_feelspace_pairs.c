@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: MIT */
+/* Every pair of connection state and input. A pair that is not in the table fails. */
+#include "feelspace_fixture.h"
+
+typedef enum situation {
+    IDLE,
+    DRAINING, /* not connected, the old link still goes down */
+    SCANNING,
+    AWAITING, /* connecting, as soon as the old link is down */
+    CONNECTING,
+    DISCOVERING,
+    PAIRING,
+    HANDSHAKE,
+    CONNECTED,
+    RECONNECTING,
+    SITUATIONS
+} situation;
+
+typedef enum input {
+    IN_CONNECTED,
+    IN_DISCONNECTED,
+    IN_PAIRED,
+    IN_PAIRING_FAILED,
+    IN_TICK,
+    IN_DEADLINE,
+    IN_ADAPTER_ON,
+    IN_ADAPTER_OFF,
+    IN_ADAPTER_UNKNOWN,
+    IN_SCAN,
+    IN_STOP_SCAN,
+    IN_CONNECT,
+    IN_DISCONNECT,
+    IN_ADVERTISED,
+    IN_COMMAND,
+    INPUTS
+} input;
+
+/* What an input does. */
+typedef struct outcome {
+    bool known;
+    tendon_feelspace_state next;
+    bool illegal; /* counted */
+    int events;   /* told: changes of state, ends of a search, belts found */
+    int hangs_up; /* the link is asked to end */
+    int asks;     /* a link is asked for */
+} outcome;
+
+#define STAYS(state)                                                                                                   \
+    { true, TENDON_FEELSPACE_##state, false, 0, 0, 0 }
+#define ILLEGAL(state)                                                                                                 \
+    { true, TENDON_FEELSPACE_##state, true, 0, 0, 0 }
+#define GOES(state, events)                                                                                            \
+    { true, TENDON_FEELSPACE_##state, false, events, 0, 0 }
+#define ENDS(state)                                                                                                    \
+    { true, TENDON_FEELSPACE_##state, false, 1, 1, 0 }
+#define ASKS(state, events)                                                                                            \
+    { true, TENDON_FEELSPACE_##state, false, events, 0, 1 }
+
+static const outcome table[SITUATIONS][INPUTS] = {
+    [IDLE] = {[IN_CONNECTED] = ILLEGAL(NOT_CONNECTED),
+              [IN_DISCONNECTED] = ILLEGAL(NOT_CONNECTED),
+              [IN_PAIRED] = ILLEGAL(NOT_CONNECTED),
+              [IN_PAIRING_FAILED] = ILLEGAL(NOT_CONNECTED),
+              [IN_TICK] = STAYS(NOT_CONNECTED),
+              [IN_DEADLINE] = STAYS(NOT_CONNECTED),
+              [IN_ADAPTER_ON] = STAYS(NOT_CONNECTED),
+              [IN_ADAPTER_OFF] = STAYS(NOT_CONNECTED),
+              [IN_ADAPTER_UNKNOWN] = STAYS(NOT_CONNECTED),
+              [IN_SCAN] = GOES(SCANNING, 1),
+              [IN_STOP_SCAN] = STAYS(NOT_CONNECTED),
+              [IN_CONNECT] = ASKS(CONNECTING, 1),
+              [IN_DISCONNECT] = STAYS(NOT_CONNECTED),
+              [IN_ADVERTISED] = STAYS(NOT_CONNECTED),
+              [IN_COMMAND] = STAYS(NOT_CONNECTED)},
+    [DRAINING] = {[IN_CONNECTED] = ILLEGAL(NOT_CONNECTED),
+                  [IN_DISCONNECTED] = STAYS(NOT_CONNECTED),
+                  [IN_PAIRED] = ILLEGAL(NOT_CONNECTED),
+                  [IN_PAIRING_FAILED] = ILLEGAL(NOT_CONNECTED),
+                  [IN_TICK] = STAYS(NOT_CONNECTED),
+                  [IN_DEADLINE] = STAYS(NOT_CONNECTED),
+                  [IN_ADAPTER_ON] = STAYS(NOT_CONNECTED),
+                  [IN_ADAPTER_OFF] = STAYS(NOT_CONNECTED),
+                  [IN_ADAPTER_UNKNOWN] = STAYS(NOT_CONNECTED),
+                  [IN_SCAN] = GOES(SCANNING, 1),
+                  [IN_STOP_SCAN] = STAYS(NOT_CONNECTED),
+                  [IN_CONNECT] = GOES(CONNECTING, 1),
+                  [IN_DISCONNECT] = STAYS(NOT_CONNECTED),
+                  [IN_ADVERTISED] = STAYS(NOT_CONNECTED),
+                  [IN_COMMAND] = STAYS(NOT_CONNECTED)},
+    [SCANNING] = {[IN_CONNECTED] = ILLEGAL(SCANNING),
+                  [IN_DISCONNECTED] = ILLEGAL(SCANNING),
+                  [IN_PAIRED] = ILLEGAL(SCANNING),
+                  [IN_PAIRING_FAILED] = ILLEGAL(SCANNING),
+                  [IN_TICK] = STAYS(SCANNING),
+                  [IN_DEADLINE] = GOES(NOT_CONNECTED, 2),
+                  [IN_ADAPTER_ON] = STAYS(SCANNING),
+                  [IN_ADAPTER_OFF] = GOES(NOT_CONNECTED, 2),
+                  [IN_ADAPTER_UNKNOWN] = STAYS(SCANNING),
+                  [IN_SCAN] = STAYS(SCANNING),
+                  [IN_STOP_SCAN] = GOES(NOT_CONNECTED, 2),
+                  [IN_CONNECT] = ASKS(CONNECTING, 2),
+                  [IN_DISCONNECT] = STAYS(SCANNING),
+                  [IN_ADVERTISED] = GOES(SCANNING, 1),
+                  [IN_COMMAND] = STAYS(SCANNING)},
+    [AWAITING] = {[IN_CONNECTED] = ILLEGAL(CONNECTING),
+                  [IN_DISCONNECTED] = ASKS(CONNECTING, 0),
+                  [IN_PAIRED] = ILLEGAL(CONNECTING),
+                  [IN_PAIRING_FAILED] = ILLEGAL(CONNECTING),
+                  [IN_TICK] = STAYS(CONNECTING),
+                  [IN_DEADLINE] = ASKS(CONNECTING, 0),
+                  [IN_ADAPTER_ON] = STAYS(CONNECTING),
+                  [IN_ADAPTER_OFF] = GOES(NOT_CONNECTED, 1),
+                  [IN_ADAPTER_UNKNOWN] = STAYS(CONNECTING),
+                  [IN_SCAN] = GOES(CONNECTING, 1),
+                  [IN_STOP_SCAN] = STAYS(CONNECTING),
+                  [IN_CONNECT] = GOES(CONNECTING, 1),
+                  [IN_DISCONNECT] = GOES(NOT_CONNECTED, 1),
+                  [IN_ADVERTISED] = STAYS(CONNECTING),
+                  [IN_COMMAND] = STAYS(CONNECTING)},
+    [CONNECTING] = {[IN_CONNECTED] = GOES(DISCOVERING_SERVICES, 1),
+                    [IN_DISCONNECTED] = GOES(NOT_CONNECTED, 1),
+                    [IN_PAIRED] = ILLEGAL(CONNECTING),
+                    [IN_PAIRING_FAILED] = ILLEGAL(CONNECTING),
+                    [IN_TICK] = STAYS(CONNECTING),
+                    [IN_DEADLINE] = ENDS(NOT_CONNECTED),
+                    [IN_ADAPTER_ON] = STAYS(CONNECTING),
+                    [IN_ADAPTER_OFF] = ENDS(NOT_CONNECTED),
+                    [IN_ADAPTER_UNKNOWN] = STAYS(CONNECTING),
+                    [IN_SCAN] = GOES(CONNECTING, 1),
+                    [IN_STOP_SCAN] = STAYS(CONNECTING),
+                    [IN_CONNECT] = GOES(CONNECTING, 1),
+                    [IN_DISCONNECT] = ENDS(NOT_CONNECTED),
+                    [IN_ADVERTISED] = STAYS(CONNECTING),
+                    [IN_COMMAND] = STAYS(CONNECTING)},
+    [DISCOVERING] = {[IN_CONNECTED] = ILLEGAL(DISCOVERING_SERVICES),
+                     [IN_DISCONNECTED] = GOES(NOT_CONNECTED, 1),
+                     [IN_PAIRED] = ILLEGAL(DISCOVERING_SERVICES),
+                     [IN_PAIRING_FAILED] = ILLEGAL(DISCOVERING_SERVICES),
+                     [IN_TICK] = STAYS(DISCOVERING_SERVICES),
+                     [IN_DEADLINE] = ENDS(NOT_CONNECTED),
+                     [IN_ADAPTER_ON] = STAYS(DISCOVERING_SERVICES),
+                     [IN_ADAPTER_OFF] = ENDS(NOT_CONNECTED),
+                     [IN_ADAPTER_UNKNOWN] = STAYS(DISCOVERING_SERVICES),
+                     [IN_SCAN] = GOES(DISCOVERING_SERVICES, 1),
+                     [IN_STOP_SCAN] = STAYS(DISCOVERING_SERVICES),
+                     [IN_CONNECT] = GOES(DISCOVERING_SERVICES, 1),
+                     [IN_DISCONNECT] = ENDS(NOT_CONNECTED),
+                     [IN_ADVERTISED] = STAYS(DISCOVERING_SERVICES),
+                     [IN_COMMAND] = STAYS(DISCOVERING_SERVICES)},
+    [PAIRING] = {[IN_CONNECTED] = ILLEGAL(DISCOVERING_SERVICES),
+                 [IN_DISCONNECTED] = GOES(NOT_CONNECTED, 1),
+                 [IN_PAIRED] = STAYS(DISCOVERING_SERVICES),
+                 [IN_PAIRING_FAILED] = ENDS(NOT_CONNECTED),
+                 [IN_TICK] = STAYS(DISCOVERING_SERVICES),
+                 [IN_DEADLINE] = ENDS(NOT_CONNECTED),
+                 [IN_ADAPTER_ON] = STAYS(DISCOVERING_SERVICES),
+                 [IN_ADAPTER_OFF] = ENDS(NOT_CONNECTED),
+                 [IN_ADAPTER_UNKNOWN] = STAYS(DISCOVERING_SERVICES),
+                 [IN_SCAN] = GOES(DISCOVERING_SERVICES, 1),
+                 [IN_STOP_SCAN] = STAYS(DISCOVERING_SERVICES),
+                 [IN_CONNECT] = GOES(DISCOVERING_SERVICES, 1),
+                 [IN_DISCONNECT] = ENDS(NOT_CONNECTED),
+                 [IN_ADVERTISED] = STAYS(DISCOVERING_SERVICES),
+                 [IN_COMMAND] = STAYS(DISCOVERING_SERVICES)},
+    [HANDSHAKE] = {[IN_CONNECTED] = ILLEGAL(HANDSHAKE),
+                   [IN_DISCONNECTED] = GOES(NOT_CONNECTED, 1),
+                   [IN_PAIRED] = ILLEGAL(HANDSHAKE),
+                   [IN_PAIRING_FAILED] = ILLEGAL(HANDSHAKE),
+                   [IN_TICK] = STAYS(HANDSHAKE),
+                   [IN_DEADLINE] = ENDS(NOT_CONNECTED),
+                   [IN_ADAPTER_ON] = STAYS(HANDSHAKE),
+                   [IN_ADAPTER_OFF] = ENDS(NOT_CONNECTED),
+                   [IN_ADAPTER_UNKNOWN] = STAYS(HANDSHAKE),
+                   [IN_SCAN] = GOES(HANDSHAKE, 1),
+                   [IN_STOP_SCAN] = STAYS(HANDSHAKE),
+                   [IN_CONNECT] = GOES(HANDSHAKE, 1),
+                   [IN_DISCONNECT] = ENDS(NOT_CONNECTED),
+                   [IN_ADVERTISED] = STAYS(HANDSHAKE),
+                   [IN_COMMAND] = STAYS(HANDSHAKE)},
+    [CONNECTED] = {[IN_CONNECTED] = ILLEGAL(CONNECTED),
+                   [IN_DISCONNECTED] = GOES(NOT_CONNECTED, 1),
+                   [IN_PAIRED] = ILLEGAL(CONNECTED),
+                   [IN_PAIRING_FAILED] = ILLEGAL(CONNECTED),
+                   [IN_TICK] = STAYS(CONNECTED),
+                   [IN_DEADLINE] = STAYS(CONNECTED),
+                   [IN_ADAPTER_ON] = STAYS(CONNECTED),
+                   [IN_ADAPTER_OFF] = ENDS(NOT_CONNECTED),
+                   [IN_ADAPTER_UNKNOWN] = STAYS(CONNECTED),
+                   [IN_SCAN] = GOES(CONNECTED, 1),
+                   [IN_STOP_SCAN] = STAYS(CONNECTED),
+                   [IN_CONNECT] = GOES(CONNECTED, 1),
+                   [IN_DISCONNECT] = ENDS(NOT_CONNECTED),
+                   [IN_ADVERTISED] = STAYS(CONNECTED),
+                   [IN_COMMAND] = STAYS(CONNECTED)},
+    [RECONNECTING] = {[IN_CONNECTED] = ILLEGAL(RECONNECTING),
+                      [IN_DISCONNECTED] = ILLEGAL(RECONNECTING),
+                      [IN_PAIRED] = ILLEGAL(RECONNECTING),
+                      [IN_PAIRING_FAILED] = ILLEGAL(RECONNECTING),
+                      [IN_TICK] = STAYS(RECONNECTING),
+                      [IN_DEADLINE] = ASKS(CONNECTING, 1),
+                      [IN_ADAPTER_ON] = STAYS(RECONNECTING),
+                      [IN_ADAPTER_OFF] = GOES(NOT_CONNECTED, 1),
+                      [IN_ADAPTER_UNKNOWN] = STAYS(RECONNECTING),
+                      [IN_SCAN] = GOES(RECONNECTING, 1),
+                      [IN_STOP_SCAN] = STAYS(RECONNECTING),
+                      [IN_CONNECT] = GOES(RECONNECTING, 1),
+                      [IN_DISCONNECT] = GOES(NOT_CONNECTED, 1),
+                      [IN_ADVERTISED] = STAYS(RECONNECTING),
+                      [IN_COMMAND] = STAYS(RECONNECTING)},
+};
+
+static void reach(belt *b, situation where) {
+    static const tendon_feelspace_state states[SITUATIONS] = {
+        [SCANNING] = TENDON_FEELSPACE_SCANNING,
+        [CONNECTING] = TENDON_FEELSPACE_CONNECTING,
+        [DISCOVERING] = TENDON_FEELSPACE_DISCOVERING_SERVICES,
+        [HANDSHAKE] = TENDON_FEELSPACE_HANDSHAKE,
+        [CONNECTED] = TENDON_FEELSPACE_CONNECTED,
+        [RECONNECTING] = TENDON_FEELSPACE_RECONNECTING,
+    };
+    switch (where) {
+    case DRAINING:
+    case AWAITING:
+        belt_open(b);
+        tendon_feelspace_session_disconnect(&b->session, b->now);
+        assert_true(tendon_feelspace_session_draining(&b->session));
+        if (where == AWAITING) {
+            assert_int_equal(tendon_feelspace_session_connect(&b->session, NULL, NULL, b->now), TENDON_OK);
+        }
+        break;
+    case PAIRING:
+        b->is_bonded = false;
+        belt_connect(b);
+        belt_run(b);
+        assert_int_equal(b->pairs, 1);
+        break;
+    default:
+        belt_reach(b, states[where]);
+        break;
+    }
+}
+
+static void apply(belt *b, input what) {
+    const tendon_session_inputs *inputs = &tendon_feelspace_session_inputs;
+    tendon_feelspace_session *session = &b->session;
+    static const uint8_t advertisement[] = "\x03\x02\x51\xFE\x0F\x09naviGuertel 12";
+    const tendon_ad_report report = {
+        .address = belt_address, .data = advertisement, .length = sizeof advertisement - 1};
+    uint64_t due = inputs->deadline(session);
+    switch (what) {
+    case IN_CONNECTED:
+        if (b->up) {
+            inputs->connected(session, &b->client, b->now); /* once more */
+        } else {
+            belt_link_up(b);
+        }
+        break;
+    case IN_DISCONNECTED:
+        belt_lose(b, TENDON_HCI_ERROR(0x08));
+        break;
+    case IN_PAIRED:
+    case IN_PAIRING_FAILED:
+        inputs->paired(session, what == IN_PAIRED ? TENDON_OK : TENDON_RADIO_ERROR_PAIRING_FAILED, b->now);
+        break;
+    case IN_TICK:
+        inputs->tick(session, b->now);
+        break;
+    case IN_DEADLINE:
+        if (due != UINT64_MAX) {
+            b->now = due;
+        }
+        inputs->tick(session, b->now);
+        break;
+    case IN_ADAPTER_ON:
+        tendon_feelspace_session_adapter(session, TENDON_FEELSPACE_ADAPTER_ON, b->now);
+        break;
+    case IN_ADAPTER_OFF:
+        tendon_feelspace_session_adapter(session, TENDON_FEELSPACE_ADAPTER_OFF, b->now);
+        break;
+    case IN_ADAPTER_UNKNOWN:
+        tendon_feelspace_session_adapter(session, TENDON_FEELSPACE_ADAPTER_UNKNOWN, b->now);
+        break;
+    case IN_SCAN:
+        (void)tendon_feelspace_session_scan(session, 0, b->now);
+        break;
+    case IN_STOP_SCAN:
+        tendon_feelspace_session_stop_scan(session, b->now);
+        break;
+    case IN_CONNECT:
+        (void)tendon_feelspace_session_connect(session, &belt_address, NULL, b->now);
+        break;
+    case IN_DISCONNECT:
+        tendon_feelspace_session_disconnect(session, b->now);
+        break;
+    case IN_ADVERTISED:
+        tendon_feelspace_session_advertised(session, &report, b->now);
+        break;
+    case IN_COMMAND: {
+        tendon_status expected = session->state == TENDON_FEELSPACE_CONNECTED ? TENDON_OK : TENDON_ERROR_DISCONNECTED;
+        assert_int_equal(tendon_feelspace_session_set_mode(session, TENDON_FEELSPACE_MODE_APP, b->now), expected);
+        break;
+    }
+    case INPUTS:
+        fail();
+    }
+}
+
+static void every_state_with_every_input(void **state) {
+    (void)state;
+    for (int where = 0; where < SITUATIONS; where++) {
+        for (int what = 0; what < INPUTS; what++) {
+            const outcome *expected = &table[where][what];
+            if (!expected->known) {
+                fail_msg("situation %d with input %d is not in the table", where, what);
+            }
+            void *fresh = NULL;
+            belt_setup(&fresh);
+            belt *b = fresh;
+            reach(b, (situation)where);
+            b->event_count = 0;
+            uint64_t illegal = b->session.counters.illegal_inputs;
+            int connects = b->connects, disconnects = b->disconnects;
+            apply(b, (input)what);
+            bool good = b->session.state == expected->next && (int)b->event_count == expected->events &&
+                        b->session.counters.illegal_inputs == illegal + expected->illegal &&
+                        b->connects == connects + expected->asks && b->disconnects == disconnects + expected->hangs_up;
+            if (!good) {
+                fail_msg("situation %d with input %d: state %d, %zu events, %d asked, %d hung up, illegal %d", where,
+                         what, b->session.state, b->event_count, b->connects - connects, b->disconnects - disconnects,
+                         (int)(b->session.counters.illegal_inputs - illegal));
+            }
+            assert_true(b->session.client == NULL || b->session.state >= TENDON_FEELSPACE_DISCOVERING_SERVICES);
+            belt_teardown(&fresh);
+        }
+    }
+}
+
+/* Whatever happens, in whatever order: no input harms, and the session opens again afterwards. */
+static void random_inputs_leave_a_session_that_opens(void **state) {
+    uint32_t random = 0x5EED;
+    (void)state;
+    for (int round = 0; round < 2000; round++) {
+        void *fresh = NULL;
+        belt_setup(&fresh);
+        belt *b = fresh;
+        b->config.reconnect = round % 2 == 0;
+        b->is_bonded = round % 3 != 0;
+        belt_init(b);
+        for (int i = 0; i < 60; i++) {
+            random ^= random << 13;
+            random ^= random >> 17;
+            random ^= random << 5;
+            unsigned what = random % (INPUTS + 4);
+            b->event_count = 0;
+            if (what == IN_CONNECTED && b->up) {
+                continue; /* one link at a time */
+            }
+            if (what == IN_CONNECTED) {
+                belt_link_up(b);
+            } else if (what < INPUTS) {
+                apply(b, (input)what);
+            } else if (what == INPUTS) {
+                belt_run(b);
+            } else if (what == INPUTS + 1) {
+                belt_mode(b, (uint8_t)(random >> 8) % 8);
+            } else if (what == INPUTS + 2) {
+                belt_press(b, (uint8_t)(random >> 8) % 5, 1, (uint8_t)(random >> 16) % 7, (uint8_t)(random >> 20) % 7);
+            } else {
+                belt_advance(b, random % 3000);
+            }
+        }
+        b->event_count = 0;
+        tendon_feelspace_session_adapter(&b->session, TENDON_FEELSPACE_ADAPTER_ON, b->now);
+        tendon_feelspace_session_stop_scan(&b->session, b->now);
+        tendon_feelspace_session_disconnect(&b->session, b->now);
+        if (b->up || tendon_feelspace_session_draining(&b->session)) {
+            belt_lose(b, TENDON_ERROR_CANCELLED);
+        }
+        b->is_bonded = true;
+        b->mode = TENDON_FEELSPACE_MODE_WAIT;
+        belt_open(b);
+        belt_teardown(&fresh);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_state_with_every_input),
+        cmocka_unit_test(random_inputs_leave_a_session_that_opens),
+    };
+    return cmocka_run_group_tests_name("feelspace_pairs", tests, NULL, NULL);
+}
