@@ -60,7 +60,7 @@ let package = Package(
         .testTarget(
             name: "TendonActiv5Tests", dependencies: ["Tendon", "TendonActiv5"],
             path: "Tests/Swift/TendonActiv5Tests"),
-        .testTarget(name: "Ports", dependencies: ["Tendon", "TendonBose"], path: "Tests/Swift/Ports"),
+        .testTarget(name: "Ports", dependencies: ["Tendon", "TendonActiv5", "TendonBose"], path: "Tests/Swift/Ports"),
     ],
     swiftLanguageModes: [.v6],
     cLanguageStandard: .c11

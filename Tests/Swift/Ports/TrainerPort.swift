@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT
+//
+// What the trainer's document shows, written anew from what each sample does: one screen after another, as an
+// application has them. A phone would bring the radio and the trainer.
+
+import Glibc
+import Tendon
+import TendonActiv5
+import Testing
+
+/// Where a phone's screens live: one radio for the program, a trainer in reach.
+private enum Gym {
+    static let radio = RadioChoice.virtual(directory: "/tmp/tendon-port-activ5-\(getpid())")
+
+    static func trainer(
+        _ name: String, _ change: @Sendable (inout SimulatedTrainer.Options) -> Void = { _ in }
+    ) async throws -> SimulatedTrainer {
+        var options = SimulatedTrainer.Options()
+        options.name = name
+        change(&options)
+        return try await SimulatedTrainer(options, radio: radio, loop: try Loop(), interval: .milliseconds(20))
+    }
+}
+
+/// The screen that finds and connects a device, and shows its force in whole newtons.
+@TendonActor
+private final class TrainingScreen: A5DeviceDelegate {
+    let wanted: String
+    var aDevice: A5Device?
+    private(set) var shown: [String] = []
+    private(set) var values: [Int] = []
+    private(set) var squeezes = 0
+
+    init(_ wanted: String) { self.wanted = wanted }
+
+    /// The framework is started once, long before; the screen takes the callbacks when it is loaded.
+    func viewDidLoad() {
+        A5DeviceManager.radio = Gym.radio
+        A5DeviceManager.initializeDeviceManager()
+        A5DeviceManager.delegate = self
+    }
+
+    func show(_ text: String) { if shown.last != text { shown.append(text) } }
+
+    func searchCompleted() { show("search completed") }
+
+    func deviceFound(device: A5Device) {
+        guard device.name == wanted else { return }
+        aDevice = device
+        show("found")
+    }
+
+    func deviceConnected(device: A5Device) { show("connected") }
+    func deviceDisconnected(device: A5Device) { show("disconnected") }
+    func deviceInitialized(device: A5Device) { show("initialized") }
+    func didReceiveIsometric(device: A5Device, value: Int) { values.append(value) }
+    /// The spelling of the document.
+    func didDetectDoubleSqeeze(device: A5Device) { squeezes += 1 }
+}
+
+@Suite(.serialized, .timeLimit(.minutes(1)))
+struct TrainerPort {
+    /// Search, and choose by the delegate; then the search's own end.
+    @Test @TendonActor func search() async throws {
+        let trainer = try await Gym.trainer("ACTIV5-AC-1001")
+        let screen = TrainingScreen("ACTIV5-AC-1001")
+        screen.viewDidLoad()
+        A5DeviceManager.options.searchTimeout = 0.4
+        var isOver = false
+        A5DeviceManager.scanForDevices {
+            isOver = true
+        }
+        #expect(A5DeviceManager.connectionState == .searching)
+        await until("the search's end") { isOver }
+        #expect(screen.shown == ["found", "search completed"])
+        #expect(A5DeviceManager.devices["ACTIV5-AC-1001"] == screen.aDevice)
+        A5DeviceManager.disconnectAllDevices()
+        await trainer.stop()
+    }
+
+    /// The whole session of the document, on either generation.
+    @Test(arguments: [false, true]) @TendonActor
+    func session(isLegacy: Bool) async throws {
+        let name = isLegacy ? "ACTIV5-AC-1002" : "ACTIV5-AC-1003"
+        let trainer = try await Gym.trainer(name) { options in
+            options.isLegacy = isLegacy
+            options.isAtRest = true
+            options.forcePeriod = .milliseconds(20)
+        }
+        let screen = TrainingScreen(name)
+        screen.viewDidLoad()
+        A5DeviceManager.options = A5DeviceManagerOptions()
+        A5DeviceManager.scanForDevices {}
+        await until("the device") { screen.aDevice != nil }
+        A5DeviceManager.stopScanningForDevices()
+        let device = try #require(screen.aDevice)
+        A5DeviceManager.connect(device: device.device)
+        await until("initialized") { screen.shown.contains("initialized") && device.deviceVersion != nil }
+        #expect(screen.shown == ["found", "connected", "initialized"])
+
+        device.startIsometric()
+        await until("force") { !screen.values.isEmpty }
+        await trainer.squeeze(newtons: 60)
+        await until("a squeeze") { screen.values.contains { $0 >= 50 } }
+        await trainer.doubleSqueeze()
+        await until("twice") { screen.squeezes == 1 }
+        #expect(A5DeviceManager.squeezeState == .depressed)
+
+        device.stop()
+        #expect(device.deviceDataState == .stop)
+        device.evergreenMode = true
+        #expect(device.evergreenMode)
+
+        device.disconnect()
+        await until("disconnected") { screen.shown.last == "disconnected" }
+        #expect(!device.connected)
+        #expect(A5DeviceManager.connectedDevices.isEmpty)
+        await trainer.stop()
+    }
+
+    /// What a device is doing, as the document's property tells it from its state.
+    @Test @TendonActor func states() async throws {
+        func isConnected(_ device: A5Device) -> Bool {
+            switch device.deviceDataState {
+            case .disconnected, .connecting: false
+            default: true
+            }
+        }
+        let trainer = try await Gym.trainer("ACTIV5-AC-1004")
+        let screen = TrainingScreen("ACTIV5-AC-1004")
+        screen.viewDidLoad()
+        A5DeviceManager.scanForDevices {}
+        await until("the device") { screen.aDevice != nil }
+        let device = try #require(screen.aDevice)
+        #expect(isConnected(device) == device.connected)
+        A5DeviceManager.connect(device: device.device)
+        #expect(device.deviceDataState == .connecting)
+        await until("up") { isConnected(device) }
+        #expect(device.connected)
+        let found = A5DeviceManager.device(for: device.device)
+        #expect(found?.key == "ACTIV5-AC-1004")
+        await until("its parts") { device.imuCharacteristic != nil }
+        try device.startIMU()
+        try device.stopIMU()
+        device.sendCommand(.tare)
+        A5DeviceManager.send(message: "STOP!", to: device)
+        await until("its battery") { (try? device.getBatteryLevel()) == 75 }
+        await until("its serial number") { device.getSerialNumber() == "A5-000123" }
+        A5DeviceManager.disconnectAllDevices()
+        await until("down") { !isConnected(device) }
+        await trainer.stop()
+    }
+
+    /// A second press within five seconds, found without a device.
+    @Test @TendonActor func doubleSqueeze() {
+        DoubleSqueezeHelper.reset()
+        DoubleSqueezeHelper.squeezeThreshold = SqueezeThreshold(pressed: 20, depressed: 5)
+        var steps: [String] = []
+        for force in [22.0, 3, 24, 4] {
+            DoubleSqueezeHelper.evaluateDoublePress(
+                force: force, onPressed: { steps.append("pressed") }, onDepressed: { steps.append("depressed") },
+                onSuccess: { steps.append("twice") })
+        }
+        #expect(steps == ["pressed", "depressed", "pressed", "depressed", "twice"])
+        #expect(DoubleSqueezeHelper.doublePressState == .initial)
+    }
+
+    /// Motion by hand, with the numbers' own conversions.
+    @Test func motion() {
+        let object = IMUObject(
+            accelerationX: 4095.toGForce, accelerationY: 0.toGForce, accelerationZ: 0, gyroX: 100.toRadPerSec,
+            gyroY: 0, gyroZ: 0, timestamp: 65574.toSec)
+        #expect(object.accelerationX.fromGForce == 4095)
+        #expect(object.scaledValue.gyroX > object.gyroX)
+        #expect(abs(object.timestamp - 1) < 1e-5)
+    }
+
+    /// Values without a device.
+    @Test func messages() {
+        let (type, value) = MessageParser.parseLegacyMessage("IS20/IS")
+        #expect(type == .isometric)
+        #expect((value as? Double).map { Int($0) } == 21)
+        #expect(MessageType(from: "TC5k;1.00") == .initialMessage)
+        let battery = MessageParser.parseMessage(characteristic: A5Characteristic(uuid: "2A19", value: [50]))
+        #expect(battery.type == .battery)
+        #expect(MessageParser.parseValue(data: [0x2C, 0x01]) == 300)
+    }
+
+    /// How a program is told not to come back by itself.
+    @Test @TendonActor func options() {
+        var options = A5DeviceManagerOptions()
+        #expect(options.autoHandshake && options.searchTimeout == 30)
+        options.reconnectionStrategy = .manually
+        options.squeezeThreshold = SqueezeThreshold(pressed: 40, depressed: 10)
+        options.services = ["0x5000"]
+        A5DeviceManager.options = options
+        #expect(A5DeviceManager.options == options)
+        A5DeviceManager.options = A5DeviceManagerOptions()
+    }
+}
