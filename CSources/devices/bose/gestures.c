@@ -85,18 +85,19 @@ tendon_status tendon_bose_decode_gesture_configuration(const uint8_t *data, size
         }
         uint8_t gesture_id = tendon_read_u8(&reader);
         uint16_t payload_length = payload_length_of(information, gesture_id);
-        const uint8_t *payload = tendon_read_bytes(&reader, payload_length);
-        if (payload == NULL) {
+        if (tendon_read_bytes(&reader, payload_length) == NULL) {
             return stop_at(out, start, offset, TENDON_ERROR_TRUNCATED);
         }
-        if (reader.position > sizeof out->bytes) {
+        size_t payload = start + 1, end = reader.position;
+        if (end > sizeof out->bytes) {
             return stop_at(out, start, offset, TENDON_ERROR_NO_ROOM);
         }
-        out->bytes[start] = gesture_id;
-        memcpy(out->bytes + start + 1, payload, payload_length);
+        for (size_t i = start; i < end; i++) {
+            out->bytes[i] = data[i];
+        }
         out->entries[out->count].gesture_id = gesture_id;
-        out->entries[out->count].enabled = payload_length > 0 && (payload[0] & ENABLED) != 0;
-        out->entries[out->count].payload_offset = (uint16_t)(start + 1);
+        out->entries[out->count].enabled = payload < end && (data[payload] & ENABLED) != 0;
+        out->entries[out->count].payload_offset = (uint16_t)payload;
         out->entries[out->count].payload_length = payload_length;
         out->count++;
     }

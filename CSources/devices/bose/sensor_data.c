@@ -108,14 +108,14 @@ static inline bool take_sample(tendon_bose_sample *sample, const uint8_t *header
     }
 }
 
-static inline bool take_reported(tendon_bose_sample *sample, const uint8_t *header,
+static inline bool take_reported(tendon_bose_sample *sample, const uint8_t *header, uint8_t id,
                                  const tendon_bose_sensor_record *record) {
-    return take_sample(sample, header, layouts[header[0]].kind, (double)record->raw_min, record->scale,
+    return take_sample(sample, header, layouts[id].kind, (double)record->raw_min, record->scale,
                        (double)record->scaled_min);
 }
 
-static inline bool take_fixed(tendon_bose_sample *sample, const uint8_t *header) {
-    unsigned kind = layouts[header[0]].kind;
+static inline bool take_fixed(tendon_bose_sample *sample, const uint8_t *header, uint8_t id) {
+    unsigned kind = layouts[id].kind;
     bool vector = kind == KIND_VECTOR || kind == KIND_BIASED;
     return take_sample(sample, header, kind, 0.0, vector ? 1.0 / 4096.0 : 1.0 / 16384.0, 0.0);
 }
@@ -149,71 +149,67 @@ static tendon_bose_step skip(tendon_bose_skipped *skipped, size_t start, uint8_t
 #define APART
 #endif
 
-/* Any record: everything is checked, in the order in which it is to be reported. */
+/* Any record: everything is checked; what is reported first is what a reader of the bytes meets first. */
 static APART tendon_bose_step next_of_any_kind(tendon_bose_sensor_data *data, tendon_bose_sample *sample,
                                                tendon_bose_skipped *skipped) {
-    size_t start = data->reader.position;
-    if (start == data->reader.length) {
+    size_t start = data->reader.position, end = data->reader.length;
+    if (start == end) {
         return TENDON_BOSE_STEP_END;
     }
-    const uint8_t *header = tendon_read_bytes(&data->reader, HEADER_SIZE);
-    if (header == NULL) {
+    if (start + HEADER_SIZE > end) {
         return stop(data, TENDON_ERROR_TRUNCATED, start);
     }
-    uint8_t id = header[0];
-    bool known = id < TENDON_BOSE_SENSOR_COUNT, reported = data->profile == TENDON_BOSE_PROFILE_REPORTED;
+    uint8_t id = data->reader.data[start];
     const tendon_bose_sensor_record *record =
         data->information != NULL ? tendon_bose_find_sensor(data->information, id) : NULL;
+    bool known = id < TENDON_BOSE_SENSOR_COUNT, reported = data->profile == TENDON_BOSE_PROFILE_REPORTED;
     if (record == NULL && !known) {
         return stop(data, TENDON_BOSE_ERROR_UNKNOWN_SENSOR, start);
     }
     size_t length = record != NULL ? record->sample_length : layouts[id].length;
-    if (tendon_read_bytes(&data->reader, length) == NULL) {
+    tendon_status status = TENDON_BOSE_ERROR_UNKNOWN_SENSOR;
+    if (known && (record != NULL || !reported)) {
+        //@ split id;
+        status = length < layouts[id].length ? TENDON_BOSE_ERROR_SHORT_SAMPLE : TENDON_OK;
+    }
+    if (length > end - start - HEADER_SIZE) {
         return stop(data, TENDON_ERROR_TRUNCATED, start);
     }
-    if (!known || (record == NULL && reported)) {
-        return skip(skipped, start, id, TENDON_BOSE_ERROR_UNKNOWN_SENSOR);
+    data->reader.position = start + HEADER_SIZE + length;
+    if (status != TENDON_OK) {
+        return skip(skipped, start, id, status);
     }
-    if (length < layouts[id].length) {
-        return skip(skipped, start, id, TENDON_BOSE_ERROR_SHORT_SAMPLE);
-    }
-    bool taken = reported ? take_reported(sample, header, record) : take_fixed(sample, header);
-    if (!taken) {
-        return skip(skipped, start, id, TENDON_BOSE_ERROR_INVALID_ACCURACY);
-    }
-    return TENDON_BOSE_STEP_SAMPLE;
+    const uint8_t *header = data->reader.data + start;
+    bool taken = reported ? take_reported(sample, header, id, record) : take_fixed(sample, header, id);
+    return taken ? TENDON_BOSE_STEP_SAMPLE : skip(skipped, start, id, TENDON_BOSE_ERROR_INVALID_ACCURACY);
 }
 
 /*
  * The ordinary record: a known sensor, described at the place of its id with
  * the length of the table, whole, reported profile. NULL: some other record.
  */
-static inline const tendon_bose_sensor_record *ordinary(const tendon_bose_sensor_data *data, const uint8_t *header,
-                                                        size_t left) {
+static inline const tendon_bose_sensor_record *ordinary(const tendon_bose_sensor_data *data, uint8_t id) {
     const tendon_bose_sensor_information *information = data->information;
-    uint8_t id = header[0];
-    if (information == NULL || id >= TENDON_BOSE_SENSOR_COUNT || id >= information->count ||
-        data->profile != TENDON_BOSE_PROFILE_REPORTED) {
+    if (information == NULL || id >= information->count || data->profile != TENDON_BOSE_PROFILE_REPORTED) {
         return NULL;
     }
     const tendon_bose_sensor_record *record = &information->records[id];
-    bool usual = record->sensor_id == id && record->sample_length == layouts[id].length &&
-                 left >= HEADER_SIZE + (size_t)layouts[id].length;
-    return usual ? record : NULL;
+    return record->sensor_id == id && record->sample_length == layouts[id].length ? record : NULL;
 }
 
 tendon_bose_step tendon_bose_sensor_data_next(tendon_bose_sensor_data *data, tendon_bose_sample *sample,
                                               tendon_bose_skipped *skipped) {
-    size_t start = data->reader.position, left = data->reader.length - start;
-    if (left >= HEADER_SIZE) {
-        const uint8_t *header = data->reader.data + start;
-        const tendon_bose_sensor_record *record = ordinary(data, header, left);
-        if (record != NULL) {
-            data->reader.position = start + HEADER_SIZE + record->sample_length;
-            if (take_reported(sample, header, record)) {
+    size_t start = data->reader.position, end = data->reader.length;
+    uint8_t id = start + HEADER_SIZE <= end ? data->reader.data[start] : TENDON_BOSE_SENSOR_COUNT;
+    if (id < TENDON_BOSE_SENSOR_COUNT) {
+        //@ split id;
+        const tendon_bose_sensor_record *record = ordinary(data, id);
+        if (record != NULL && start + HEADER_SIZE + layouts[id].length <= end) {
+            data->reader.position = start + HEADER_SIZE + layouts[id].length;
+            if (take_reported(sample, data->reader.data + start, id, record)) {
                 return TENDON_BOSE_STEP_SAMPLE;
             }
-            return skip(skipped, start, header[0], TENDON_BOSE_ERROR_INVALID_ACCURACY);
+            return skip(skipped, start, id, TENDON_BOSE_ERROR_INVALID_ACCURACY);
         }
     }
     return next_of_any_kind(data, sample, skipped);

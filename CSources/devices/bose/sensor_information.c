@@ -16,8 +16,9 @@ static tendon_bose_sensor_record read_record(tendon_reader *reader) {
     record.raw_max = tendon_read_i16be(reader);
     record.period_mask = tendon_read_u16be(reader);
     record.sample_length = tendon_read_u8(reader);
-    if (range_is_good(&record)) {
-        record.scale = (double)(record.scaled_max - record.scaled_min) / (double)(record.raw_max - record.raw_min);
+    int32_t counts = (int32_t)record.raw_max - record.raw_min;
+    if (counts > 0) {
+        record.scale = (double)(record.scaled_max - record.scaled_min) / (double)counts;
     }
     return record;
 }

@@ -11,6 +11,7 @@ int main(void) {
     information.count = (size_t)Frama_C_interval(0, TENDON_BOSE_GESTURES_MAX);
     tendon_bose_gesture_configuration decoded;
     size_t offset = 0;
+    //@ widen_hints global:"all", TENDON_BOSE_GESTURES_MAX;
     tendon_bose_decode_gesture_configuration(input, length, proof_unknown ? &information : NULL, &decoded, &offset);
     return 0;
 }

@@ -24,6 +24,13 @@ static inline size_t proof_length(void) {
     return (size_t)Frama_C_interval(MIN, N);
 }
 
+/** Any number at all, which an index from outside may be. */
+static inline size_t proof_index(void) {
+    size_t index;
+    Frama_C_make_unknown((char *)&index, sizeof index);
+    return index;
+}
+
 static inline uint8_t *proof_input(size_t length) {
     return bytes + (N - length);
 }

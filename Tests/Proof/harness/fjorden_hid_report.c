@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+#include "proof.h"
+#include "tendon/devices/fjorden_codec.h"
+
+int main(void) {
+    size_t length = proof_length();
+    //@ split length;
+    uint8_t *input = proof_input(length);
+    /* two bytes, or refused */
+    tendon_fjorden_decode_hid_report(input, length);
+    return 0;
+}
