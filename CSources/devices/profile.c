@@ -12,6 +12,12 @@ enum { IDLE, SERVICES, CHARACTERISTICS, DESCRIPTORS };
 
 static void page_done(void *context, const tendon_gatt_result *result);
 
+static void set_deadline(const tendon_profile *profile, uint64_t now) {
+    if (profile->limit != 0 && profile->request != 0) {
+        (void)tendon_gatt_client_set_deadline(profile->client, profile->request, now + profile->limit);
+    }
+}
+
 static tendon_status ask(tendon_profile *profile, uint64_t now) {
     tendon_status status;
     uint8_t turn = ++profile->turn;
@@ -34,6 +40,7 @@ static tendon_status ask(tendon_profile *profile, uint64_t now) {
     /* A link in memory may have answered from within, and the next page be on its way. */
     if (turn == profile->turn) {
         profile->request = status > 0 ? (uint32_t)status : 0;
+        set_deadline(profile, now);
     }
     return status;
 }
@@ -43,15 +50,15 @@ static void finish(tendon_profile *profile, tendon_status status, size_t row, ui
     profile->done(profile->context, status, row, now);
 }
 
-static bool needs(const tendon_profile_row *row, uint8_t flags) {
-    return (row->flags & flags) == flags;
+static bool needs(const tendon_profile *profile, size_t row, unsigned flags) {
+    tendon_uuid service = {{0}}, characteristic = {{0}};
+    return (profile->row_of(profile->context, row, &service, &characteristic) & flags) == flags;
 }
 
 /* The first row that must be there and is not; count when all are. */
 static size_t missing(const tendon_profile *profile) {
     size_t row = 0;
-    while (row < profile->count &&
-           (!needs(&profile->rows[row], TENDON_PROFILE_REQUIRED) || profile->found[row].value != 0)) {
+    while (row < profile->count && (!needs(profile, row, TENDON_PROFILE_REQUIRED) || profile->found[row].value != 0)) {
         row++;
     }
     return row;
@@ -90,7 +97,7 @@ static bool next_descriptor(tendon_profile *profile) {
         profile->cursor = (uint16_t)(found->value + 1);
         profile->end = found->cccd;
         found->cccd = 0;
-        if (profile->end >= profile->cursor && needs(&profile->rows[profile->row], TENDON_PROFILE_CCCD)) {
+        if (profile->end >= profile->cursor && needs(profile, profile->row, TENDON_PROFILE_CCCD)) {
             return true;
         }
     }
@@ -100,8 +107,8 @@ static bool next_descriptor(tendon_profile *profile) {
 /* The first row whose CCCD must be there and is not. */
 static size_t missing_descriptor(const tendon_profile *profile) {
     size_t row = 0;
-    while (row < profile->count && !(needs(&profile->rows[row], TENDON_PROFILE_REQUIRED | TENDON_PROFILE_CCCD) &&
-                                     profile->found[row].cccd == 0)) {
+    while (row < profile->count &&
+           !(needs(profile, row, TENDON_PROFILE_REQUIRED | TENDON_PROFILE_CCCD) && profile->found[row].cccd == 0)) {
         row++;
     }
     return row;
@@ -132,6 +139,13 @@ static void go_on(tendon_profile *profile, uint64_t now) {
     }
 }
 
+/* Whether a row names this service, or this characteristic. */
+static bool is_of(const tendon_profile *profile, size_t row, const tendon_uuid *service, const tendon_uuid *other) {
+    tendon_uuid own = {{0}}, characteristic = {{0}};
+    (void)profile->row_of(profile->context, row, &own, &characteristic);
+    return service != NULL ? tendon_uuid_equal(&own, service) : tendon_uuid_equal(&characteristic, other);
+}
+
 /* ---- what a page holds: each returns the handle from which the next page goes on, 0: there is no next ---- */
 
 static uint16_t note_services(tendon_profile *profile, size_t count) {
@@ -139,7 +153,7 @@ static uint16_t note_services(tendon_profile *profile, size_t count) {
         const tendon_gatt_service *service = &profile->page.services[i];
         for (size_t row = 0; row < profile->count; row++) {
             tendon_profile_found *found = &profile->found[row];
-            if (found->service == 0 && tendon_uuid_equal(&profile->rows[row].service, &service->uuid)) {
+            if (found->service == 0 && is_of(profile, row, &service->uuid, NULL)) {
                 found->service = service->start_handle;
                 found->service_end = service->end_handle;
             }
@@ -156,8 +170,7 @@ static uint16_t note_characteristics(tendon_profile *profile, size_t count, bool
         for (size_t row = 0; row < profile->count; row++) {
             tendon_profile_found *found = &profile->found[row];
             if (found->value == 0 && found->service != 0 && here->declaration >= found->service &&
-                here->declaration <= found->service_end &&
-                tendon_uuid_equal(&profile->rows[row].characteristic, &here->uuid)) {
+                here->declaration <= found->service_end && is_of(profile, row, NULL, &here->uuid)) {
                 found->value = here->value_handle;
                 found->cccd = here->end_handle;
                 found->properties = here->properties;
@@ -225,19 +238,19 @@ static void page_done(void *context, const tendon_gatt_result *result) {
 
 /* ---- from outside ---- */
 
-tendon_status tendon_profile_start(tendon_profile *profile, tendon_gatt_client *client, const tendon_profile_row *rows,
+tendon_status tendon_profile_start(tendon_profile *profile, tendon_gatt_client *client, tendon_profile_row row_of,
                                    tendon_profile_found *found, size_t count,
                                    void (*done)(void *context, tendon_status status, size_t row, uint64_t now),
                                    void *context, uint64_t now) {
     if (count > UINT8_MAX) {
         return TENDON_ERROR_INVALID_ARGUMENT;
     }
-    *profile = (tendon_profile){.rows = rows, .found = found, .count = count, .client = client};
+    *profile = (tendon_profile){.row_of = row_of, .found = found, .count = count, .client = client};
     profile->done = done;
     profile->context = context;
     for (size_t row = 0; row < count; row++) {
         found[row] = (tendon_profile_found){0};
-        if (needs(&rows[row], TENDON_PROFILE_ANYWHERE)) {
+        if (needs(profile, row, TENDON_PROFILE_ANYWHERE)) {
             found[row].service = 1;
             found[row].service_end = UINT16_MAX;
         }
@@ -250,6 +263,11 @@ tendon_status tendon_profile_start(tendon_profile *profile, tendon_gatt_client *
         return status;
     }
     return TENDON_OK;
+}
+
+void tendon_profile_limit(tendon_profile *profile, uint32_t ms, uint64_t now) {
+    profile->limit = ms;
+    set_deadline(profile, now);
 }
 
 void tendon_profile_cancel(tendon_profile *profile, uint64_t now) {

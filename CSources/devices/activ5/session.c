@@ -94,20 +94,24 @@ static void profile_done(void *context, tendon_status status, size_t row, uint64
     tendon_activ5_device_discovered(session->device, session->found[NEW_SERVICE_ROW].service != 0, found, count, now);
 }
 
-static void find_all(tendon_activ5_session *session, uint64_t now) {
-    tendon_profile_row *rows = session->scratch.discovery.rows;
-    for (unsigned which = 1; which < TENDON_ACTIV5_CHARACTERISTIC_COUNT; which++) {
-        bool notifies = which == TENDON_ACTIV5_READ || which == TENDON_ACTIV5_FORCE || which == TENDON_ACTIV5_IMU ||
-                        which == TENDON_ACTIV5_OLD_FORCE;
-        rows[which] = (tendon_profile_row){
-            .characteristic = tendon_uuid_from_u16(tendon_activ5_uuid((tendon_activ5_characteristic)which)),
-            .flags = (uint8_t)(TENDON_PROFILE_ANYWHERE | (notifies ? TENDON_PROFILE_CCCD : 0)),
-        };
+static uint8_t row_of(void *context, size_t row, tendon_uuid *service, tendon_uuid *characteristic) {
+    (void)context;
+    if (row == NEW_SERVICE_ROW) {
+        *service = tendon_uuid_from_u16(TENDON_ACTIV5_NEW_SERVICE);
+        return 0;
     }
-    rows[NEW_SERVICE_ROW] = (tendon_profile_row){.service = tendon_uuid_from_u16(TENDON_ACTIV5_NEW_SERVICE)};
+    bool notifies = row == TENDON_ACTIV5_READ || row == TENDON_ACTIV5_FORCE || row == TENDON_ACTIV5_IMU ||
+                    row == TENDON_ACTIV5_OLD_FORCE;
+    if (row != 0) {
+        *characteristic = tendon_uuid_from_u16(tendon_activ5_uuid((tendon_activ5_characteristic)row));
+    }
+    return (uint8_t)((row != 0 ? TENDON_PROFILE_ANYWHERE : 0) | (notifies ? TENDON_PROFILE_CCCD : 0));
+}
+
+static void find_all(tendon_activ5_session *session, uint64_t now) {
     session->step = STEP_PROFILE;
-    tendon_status status = tendon_profile_start(&session->scratch.discovery.profile, session->client, rows,
-                                                session->found, TENDON_ACTIV5_ROWS, profile_done, session, now);
+    tendon_status status = tendon_profile_start(&session->scratch.discovery, session->client, row_of, session->found,
+                                                TENDON_ACTIV5_ROWS, profile_done, session, now);
     if (status < 0 && !link_went(status)) {
         fail(session, status);
     }
@@ -285,7 +289,7 @@ static void on_tick(void *context, uint64_t now) {
     tendon_activ5_session *session = context;
     if (now >= session->deadline) {
         if (session->step == STEP_PROFILE) {
-            tendon_profile_cancel(&session->scratch.discovery.profile, now);
+            tendon_profile_cancel(&session->scratch.discovery, now);
         }
         fail(session, TENDON_ERROR_TIMEOUT);
     }

@@ -123,14 +123,20 @@ void tendon_bose_started(tendon_bose_session *session, tendon_status request) {
     }
     session->work.starting = false;
     session->work.request = (uint32_t)request;
-    /* Completions do not tell the time: the next tick, due at once, sets the operation's deadline. */
-    session->work.unstamped = true;
+    uint64_t deadline = session->now + TENDON_BOSE_OPERATION_TIMEOUT_MS;
+    (void)tendon_gatt_client_set_deadline(session->client, session->work.request, deadline);
+    if (session->state == TENDON_BOSE_CLOSING) {
+        session->work.deadline = deadline;
+    }
 }
 
 void tendon_bose_done(void *context, const tendon_gatt_result *result) {
     tendon_bose_session *session = tendon_bose_session_of(context);
     if (session == NULL) {
         return;
+    }
+    if (!session->work.starting) {
+        session->now = result->now;
     }
     uint8_t operation = session->work.operation;
     bool ours = session->work.starting || result->request == session->work.request;
@@ -173,7 +179,7 @@ void tendon_bose_pump(tendon_bose_session *session) {
 
 void tendon_bose_disconnect(tendon_bose_session *session) {
     session->work.disconnecting = true;
-    session->work.unstamped = true;
+    session->work.deadline = session->now + TENDON_BOSE_OPERATION_TIMEOUT_MS;
     session->config.link.disconnect(session->config.link.context);
 }
 
@@ -224,10 +230,12 @@ static void finish(tendon_bose_session *session, tendon_status status, bool open
         tendon_bose_emit_kind(session, TENDON_BOSE_EVENT_PAIRING_FINISHED, status);
     }
     tendon_bose_drop_writes(session, status < 0 ? status : TENDON_ERROR_CANCELLED, true);
+    if (session->work.operation == BOSE_DISCOVERY) {
+        tendon_profile_cancel(&session->work.scratch.discovery, session->now);
+    }
     session->client = NULL;
     session->work.operation = BOSE_IDLE;
     session->work.request = 0;
-    session->work.unstamped = false;
     session->state = TENDON_BOSE_CLOSED;
     if (opening) {
         emit_open_failed(session, status);
@@ -294,16 +302,6 @@ static void closing_tick(tendon_bose_session *session, uint64_t now) {
 static void on_tick(void *context, uint64_t now) {
     tendon_bose_session *session = context;
     session->now = now;
-    if (session->work.unstamped) {
-        session->work.unstamped = false;
-        uint64_t deadline = now + TENDON_BOSE_OPERATION_TIMEOUT_MS;
-        if (session->state == TENDON_BOSE_CLOSING) {
-            session->work.deadline = deadline;
-        }
-        if (session->work.operation != BOSE_IDLE) {
-            (void)tendon_gatt_client_set_deadline(session->client, session->work.request, deadline);
-        }
-    }
     if (session->state == TENDON_BOSE_CLOSING) {
         closing_tick(session, now);
     } else if (session->state == TENDON_BOSE_CONNECTING && now >= session->work.deadline) {
@@ -315,9 +313,6 @@ static void on_tick(void *context, uint64_t now) {
 
 static uint64_t deadline_of(const void *context) {
     const tendon_bose_session *session = context;
-    if (session->work.unstamped) {
-        return session->now;
-    }
     if (session->state == TENDON_BOSE_CONNECTING || session->state == TENDON_BOSE_CLOSING) {
         return session->work.deadline;
     }
@@ -383,7 +378,7 @@ tendon_status tendon_bose_session_close(tendon_bose_session *session, uint64_t n
         session->state = TENDON_BOSE_CLOSING;
         session->work.opening = false;
         session->work.outcome = TENDON_OK;
-        session->work.unstamped = true;
+        session->work.deadline = now + TENDON_BOSE_OPERATION_TIMEOUT_MS;
         tendon_bose_drop_writes(session, TENDON_ERROR_CANCELLED, false);
         tendon_bose_pump(session);
     }

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "session_internal.h"
 
-#define CCCD 0x2902
-enum { SENSOR_SERVICE = 0, DEVICE_SERVICE = 1 };
+/* What is notified: bits by characteristic. */
+#define NOTIFYING                                                                                                      \
+    (1u << TENDON_BOSE_DEVICE_INFORMATION | 1u << TENDON_BOSE_SENSOR_CONFIGURATION | 1u << TENDON_BOSE_SENSOR_DATA |   \
+     1u << TENDON_BOSE_GESTURE_CONFIGURATION | 1u << TENDON_BOSE_GESTURE_DATA)
 
-static const uint8_t notifying[] = {
-    TENDON_BOSE_DEVICE_INFORMATION,    TENDON_BOSE_SENSOR_CONFIGURATION, TENDON_BOSE_SENSOR_DATA,
-    TENDON_BOSE_GESTURE_CONFIGURATION, TENDON_BOSE_GESTURE_DATA,
-};
-enum { NOTIFYING_COUNT = sizeof notifying / sizeof notifying[0] };
+enum { SENSOR_SERVICE = 1, DEVICE_SERVICE = 2 };
 
 static const uint16_t text_uuids[BOSE_TEXT_HANDLES] = {
     [TENDON_BOSE_TEXT_MODEL] = 0x2A24,    [TENDON_BOSE_TEXT_SERIAL] = 0x2A25,
@@ -18,228 +16,74 @@ static const uint16_t text_uuids[BOSE_TEXT_HANDLES] = {
     [BOSE_TEXT_REGULATORY] = 0x2A2A,
 };
 
-static void find_service(tendon_bose_session *session, uint16_t number) {
-    tendon_uuid uuid = tendon_uuid_from_u16(number);
-    tendon_bose_starting(session, BOSE_OPENING);
-    tendon_bose_started(
-        session, tendon_gatt_discover_services_by_uuid(session->client, &uuid, session->work.scratch.services, 1,
-                                                       tendon_bose_done, tendon_bose_tag_of(session), session->now));
-}
-
-static void find_characteristics(tendon_bose_session *session, unsigned service) {
-    tendon_bose_starting(session, BOSE_OPENING);
-    tendon_bose_started(
-        session, tendon_gatt_discover_characteristics(
-                     session->client, session->work.cursor, session->work.service_end[service],
-                     session->work.scratch.characteristics,
-                     sizeof session->work.scratch.characteristics / sizeof session->work.scratch.characteristics[0],
-                     tendon_bose_done, tendon_bose_tag_of(session), session->now));
-}
-
-static void find_descriptors(tendon_bose_session *session) {
-    unsigned which = notifying[session->work.index];
-    tendon_bose_starting(session, BOSE_OPENING);
-    tendon_bose_started(session,
-                        tendon_gatt_discover_descriptors(session->client, session->work.cursor,
-                                                         session->work.cccds[which], session->work.scratch.descriptors,
-                                                         sizeof session->work.scratch.descriptors /
-                                                             sizeof session->work.scratch.descriptors[0],
-                                                         tendon_bose_done, tendon_bose_tag_of(session), session->now));
-}
-
-/* ---- failures ---- */
-
-static void fail_missing_service(tendon_bose_session *session, unsigned service) {
-    session->work.missing_service = (uint8_t)(service + 1);
-    tendon_bose_fail_open(session, TENDON_BOSE_ERROR_NO_MATCHING_DEVICE_TYPE);
-}
-
-static void fail_missing_characteristic(tendon_bose_session *session, unsigned which) {
-    session->work.missing_service = SENSOR_SERVICE + 1;
-    session->work.missing_characteristic = (uint8_t)(which + 1);
-    tendon_bose_fail_open(session, TENDON_BOSE_ERROR_MISSING_CHARACTERISTIC);
-}
-
-/* ---- what was found ---- */
-
-/* A full table of one item holds the service; another of the same kind is of no interest. */
-static void service_found(tendon_bose_session *session, unsigned service, const tendon_gatt_result *result) {
-    bool error = result->status < 0 && result->status != TENDON_ERROR_TABLE_FULL &&
-                 result->status != TENDON_ATT_ERROR(TENDON_ATT_ATTRIBUTE_NOT_FOUND);
-    if (error) {
-        tendon_bose_fail_operation(session, result->status);
-        return;
+/* The characteristics of FDD2, then the texts. Of an old firmware the serial number alone is of interest. */
+static uint8_t row_of(void *context, size_t row, tendon_uuid *service, tendon_uuid *characteristic) {
+    const struct tendon_bose_tag *tag = context;
+    if (row >= BOSE_TEXT_ROW) {
+        *service = tendon_uuid_from_u16(BOSE_DEVICE_SERVICE);
+        *characteristic = tendon_uuid_from_u16(text_uuids[row - BOSE_TEXT_ROW]);
+        return 0;
     }
-    if (result->count == 0) {
-        if (session->config.old_firmware) {
-            tendon_bose_fail_open(session, TENDON_BOSE_ERROR_UNSUPPORTED_DEVICE);
-        } else {
-            fail_missing_service(session, service);
-        }
-        return;
-    }
-    session->work.service_start[service] = session->work.scratch.services[0].start_handle;
-    session->work.service_end[service] = session->work.scratch.services[0].end_handle;
-    if (service == SENSOR_SERVICE) {
-        tendon_bose_go_to(session, BOSE_STEP_DEVICE_SERVICE);
-        return;
-    }
-    unsigned next = session->config.old_firmware ? DEVICE_SERVICE : SENSOR_SERVICE;
-    session->work.cursor = session->work.service_start[next];
-    tendon_bose_go_to(session,
-                      next == SENSOR_SERVICE ? BOSE_STEP_SENSOR_CHARACTERISTICS : BOSE_STEP_DEVICE_CHARACTERISTICS);
+    *service = tendon_uuid_from_u16(TENDON_BOSE_SERVICE);
+    *characteristic = tendon_bose_uuid((tendon_bose_characteristic)row);
+    return (uint8_t)((tag->session->config.old_firmware ? 0 : TENDON_PROFILE_REQUIRED) |
+                     ((NOTIFYING >> row & 1u) != 0 ? TENDON_PROFILE_CCCD : 0));
 }
 
-static void note_sensor_characteristic(tendon_bose_session *session, const tendon_gatt_characteristic *found) {
-    for (unsigned which = 0; which < TENDON_BOSE_CHARACTERISTIC_COUNT; which++) {
-        tendon_uuid uuid = tendon_bose_uuid((tendon_bose_characteristic)which);
-        if (session->work.handles[which] == 0 && tendon_uuid_equal(&uuid, &found->uuid)) {
-            session->work.handles[which] = found->value_handle;
-            session->work.cccds[which] = found->end_handle;
-        }
-    }
-}
-
-static void note_text(tendon_bose_session *session, const tendon_gatt_characteristic *found) {
-    uint16_t number;
-    if (!tendon_uuid_as_u16(&found->uuid, &number)) {
-        return;
-    }
-    for (unsigned which = 0; which < BOSE_TEXT_HANDLES; which++) {
-        if (text_uuids[which] == number && session->work.text_handles[which] == 0) {
-            session->work.text_handles[which] = found->value_handle;
-        }
-    }
-}
-
-static void sensor_characteristics_end(tendon_bose_session *session) {
-    for (unsigned which = 0; which < TENDON_BOSE_CHARACTERISTIC_COUNT; which++) {
-        if (session->work.handles[which] == 0) {
-            fail_missing_characteristic(session, which);
-            return;
-        }
-    }
-    session->work.cursor = session->work.service_start[DEVICE_SERVICE];
-    tendon_bose_go_to(session, BOSE_STEP_DEVICE_CHARACTERISTICS);
-}
-
-/* The next characteristic whose CCCD is to be found; those without room for one fail. */
-static void next_cccd(tendon_bose_session *session) {
-    if (session->work.index == NOTIFYING_COUNT) {
+static void found_all(tendon_bose_session *session) {
+    if (!session->config.old_firmware) {
         session->state = TENDON_BOSE_READING_INFORMATION;
         tendon_bose_go_to(session, BOSE_STEP_STATUS);
-        return;
-    }
-    unsigned which = notifying[session->work.index];
-    if (session->work.cccds[which] <= session->work.handles[which]) {
-        fail_missing_characteristic(session, which);
-        return;
-    }
-    session->work.cursor = (uint16_t)(session->work.handles[which] + 1);
-}
-
-static void device_characteristics_end(tendon_bose_session *session) {
-    if (!session->config.old_firmware) {
-        tendon_bose_go_to(session, BOSE_STEP_CCCD);
-        next_cccd(session);
-    } else if (session->work.text_handles[TENDON_BOSE_TEXT_SERIAL] != 0) {
+    } else if (session->work.found[BOSE_TEXT_ROW + TENDON_BOSE_TEXT_SERIAL].value != 0) {
         tendon_bose_go_to(session, BOSE_STEP_SERIAL);
     } else {
         tendon_bose_fail_open(session, TENDON_BOSE_ERROR_UNSUPPORTED_DEVICE);
     }
 }
 
-static void characteristics_found(tendon_bose_session *session, unsigned service, const tendon_gatt_result *result) {
-    bool full = result->status == TENDON_ERROR_TABLE_FULL && result->count >= 2;
-    if (result->status < 0 && !full && result->status != TENDON_ATT_ERROR(TENDON_ATT_ATTRIBUTE_NOT_FOUND)) {
-        tendon_bose_fail_operation(session, result->status);
-        return;
-    }
-    /* Where the last one of a full table ends is not known: the next page starts with it again. */
-    size_t known = full ? result->count - 1 : result->count;
-    for (size_t i = 0; i < known; i++) {
-        if (service == SENSOR_SERVICE) {
-            note_sensor_characteristic(session, &session->work.scratch.characteristics[i]);
-        } else {
-            note_text(session, &session->work.scratch.characteristics[i]);
-        }
-    }
-    if (full) {
-        uint16_t next = session->work.scratch.characteristics[known].declaration;
-        if (next <= session->work.cursor) {
-            tendon_bose_fail_operation(session, TENDON_GATT_ERROR_NO_PROGRESS);
-            return;
-        }
-        session->work.cursor = next;
-    } else if (service == SENSOR_SERVICE) {
-        sensor_characteristics_end(session);
+/* A missing service is told before a missing characteristic. */
+static void fail_missing(tendon_bose_session *session, size_t row) {
+    bool sensor_service = session->work.found[0].service != 0;
+    if (sensor_service && session->work.found[BOSE_TEXT_ROW].service != 0) {
+        session->work.missing_service = SENSOR_SERVICE;
+        session->work.missing_characteristic = (uint8_t)(row + 1);
+        tendon_bose_fail_open(session, TENDON_BOSE_ERROR_MISSING_CHARACTERISTIC);
+    } else if (session->config.old_firmware) {
+        tendon_bose_fail_open(session, TENDON_BOSE_ERROR_UNSUPPORTED_DEVICE);
     } else {
-        device_characteristics_end(session);
+        session->work.missing_service = sensor_service ? DEVICE_SERVICE : SENSOR_SERVICE;
+        tendon_bose_fail_open(session, TENDON_BOSE_ERROR_NO_MATCHING_DEVICE_TYPE);
     }
 }
 
-static void descriptors_found(tendon_bose_session *session, const tendon_gatt_result *result) {
-    bool full = result->status == TENDON_ERROR_TABLE_FULL && result->count > 0;
-    if (result->status < 0 && !full && result->status != TENDON_ATT_ERROR(TENDON_ATT_ATTRIBUTE_NOT_FOUND)) {
-        tendon_bose_fail_operation(session, result->status);
+static void discovered(void *context, tendon_status status, size_t row, uint64_t now) {
+    tendon_bose_session *session = tendon_bose_session_of(context);
+    if (session == NULL) {
         return;
     }
-    unsigned which = notifying[session->work.index];
-    for (size_t i = 0; i < result->count; i++) {
-        uint16_t number;
-        if (tendon_uuid_as_u16(&session->work.scratch.descriptors[i].uuid, &number) && number == CCCD) {
-            session->work.cccds[which] = session->work.scratch.descriptors[i].handle;
-            session->work.index++;
-            next_cccd(session);
-            return;
-        }
+    session->now = now;
+    session->work.operation = BOSE_IDLE;
+    if (tendon_bose_link_went(status) || session->state != TENDON_BOSE_DISCOVERING) {
+        return; /* disconnected() says the rest */
     }
-    uint16_t last = full ? session->work.scratch.descriptors[result->count - 1].handle : session->work.cccds[which];
-    if (last >= session->work.cccds[which] || last < session->work.cursor) {
-        fail_missing_characteristic(session, which);
-        return;
+    if (status == TENDON_ERROR_NOT_FOUND || (status == TENDON_OK && session->work.found[BOSE_TEXT_ROW].service == 0)) {
+        fail_missing(session, row);
+    } else if (status < 0) {
+        tendon_bose_fail_operation(session, status);
+    } else {
+        found_all(session);
     }
-    session->work.cursor = (uint16_t)(last + 1);
+    tendon_bose_pump(session);
 }
 
-/* ---- steps ---- */
-
-void tendon_bose_discovery_pump(tendon_bose_session *session) {
-    switch (session->work.step) {
-    case BOSE_STEP_SENSOR_SERVICE:
-        find_service(session, TENDON_BOSE_SERVICE);
-        break;
-    case BOSE_STEP_DEVICE_SERVICE:
-        find_service(session, BOSE_DEVICE_SERVICE);
-        break;
-    case BOSE_STEP_SENSOR_CHARACTERISTICS:
-        find_characteristics(session, SENSOR_SERVICE);
-        break;
-    case BOSE_STEP_DEVICE_CHARACTERISTICS:
-        find_characteristics(session, DEVICE_SERVICE);
-        break;
-    default:
-        find_descriptors(session);
-        break;
-    }
-}
-
-void tendon_bose_discovery_done(tendon_bose_session *session, const tendon_gatt_result *result) {
-    switch (session->work.step) {
-    case BOSE_STEP_SENSOR_SERVICE:
-        service_found(session, SENSOR_SERVICE, result);
-        break;
-    case BOSE_STEP_DEVICE_SERVICE:
-        service_found(session, DEVICE_SERVICE, result);
-        break;
-    case BOSE_STEP_SENSOR_CHARACTERISTICS:
-        characteristics_found(session, SENSOR_SERVICE, result);
-        break;
-    case BOSE_STEP_DEVICE_CHARACTERISTICS:
-        characteristics_found(session, DEVICE_SERVICE, result);
-        break;
-    default:
-        descriptors_found(session, result);
-        break;
+void tendon_bose_discover(tendon_bose_session *session) {
+    tendon_profile *profile = &session->work.scratch.discovery;
+    session->work.operation = BOSE_DISCOVERY;
+    tendon_status status = tendon_profile_start(profile, session->client, row_of, session->work.found, BOSE_ROWS,
+                                                discovered, tendon_bose_tag_of(session), session->now);
+    if (status < 0) {
+        discovered(tendon_bose_tag_of(session), status, 0, session->now);
+    } else {
+        tendon_profile_limit(profile, TENDON_BOSE_OPERATION_TIMEOUT_MS, session->now);
     }
 }

@@ -13,7 +13,8 @@
 /* What is on the air. */
 enum {
     BOSE_IDLE = 0,
-    BOSE_OPENING, /* the step of the script says which */
+    BOSE_OPENING,   /* the step of the script says which */
+    BOSE_DISCOVERY, /* work.scratch.discovery, which ends its requests itself */
     BOSE_WAITING, /* while pairing mode is awaited: subscription (work.index 0), reading (1) */
     BOSE_WRITE_SENSORS,
     BOSE_WRITE_GESTURES,
@@ -36,14 +37,14 @@ enum {
 /* Further texts of the Device Information service, after tendon_bose_text. */
 enum { BOSE_TEXT_SYSTEM_ID = TENDON_BOSE_TEXT_COUNT, BOSE_TEXT_PNP_ID, BOSE_TEXT_REGULATORY, BOSE_TEXT_HANDLES };
 
+/* Rows of the discovery: the characteristics of FDD2, then the texts. */
+enum { BOSE_TEXT_ROW = TENDON_BOSE_CHARACTERISTIC_COUNT, BOSE_ROWS = TENDON_BOSE_ROWS };
+_Static_assert(BOSE_ROWS == BOSE_TEXT_ROW + BOSE_TEXT_HANDLES, "rows of the discovery");
+
 /* The steps of an opening, in order. An old firmware takes the shorter way to its serial number. */
 enum {
     BOSE_STEP_MTU,
-    BOSE_STEP_SENSOR_SERVICE,
-    BOSE_STEP_DEVICE_SERVICE,
-    BOSE_STEP_SENSOR_CHARACTERISTICS,
-    BOSE_STEP_DEVICE_CHARACTERISTICS,
-    BOSE_STEP_CCCD, /* work.index: of notifying[] */
+    BOSE_STEP_DISCOVERY,
     BOSE_STEP_SERIAL,
     BOSE_STEP_STATUS, /* device information decides between pairing and starting */
     BOSE_STEP_WAIT,
@@ -88,9 +89,8 @@ void tendon_bose_opening_paired(tendon_bose_session *session, tendon_status stat
 void tendon_bose_fail_operation(tendon_bose_session *session, tendon_status status);
 void tendon_bose_go_to(tendon_bose_session *session, uint8_t step);
 
-/* session_discover.c: the steps from the services to the CCCDs */
-void tendon_bose_discovery_pump(tendon_bose_session *session);
-void tendon_bose_discovery_done(tendon_bose_session *session, const tendon_gatt_result *result);
+/* session_discover.c */
+void tendon_bose_discover(tendon_bose_session *session);
 
 /* session_work.c */
 void tendon_bose_work_pump(tendon_bose_session *session);

@@ -32,10 +32,10 @@ void tendon_bose_read(tendon_bose_session *session, uint8_t operation, uint16_t 
 
 static void subscribe(tendon_bose_session *session, uint8_t operation, tendon_bose_characteristic which) {
     tendon_bose_starting(session, operation);
-    tendon_bose_started(session,
-                        tendon_gatt_subscribe(session->client, session->work.handles[which], session->work.cccds[which],
-                                              false, tendon_bose_subscriber(which), tendon_bose_tag_of(session),
-                                              tendon_bose_done, tendon_bose_tag_of(session), session->now));
+    tendon_bose_started(session, tendon_gatt_subscribe(session->client, session->work.found[which].value,
+                                                       session->work.found[which].cccd, false,
+                                                       tendon_bose_subscriber(which), tendon_bose_tag_of(session),
+                                                       tendon_bose_done, tendon_bose_tag_of(session), session->now));
 }
 
 static void exchange_mtu(tendon_bose_session *session) {
@@ -153,7 +153,7 @@ static void waiting_pump(tendon_bose_session *session) {
     if (session->work.index == WAIT_SUBSCRIBE) {
         subscribe(session, BOSE_WAITING, TENDON_BOSE_DEVICE_INFORMATION);
     } else if (session->work.index == WAIT_READ) {
-        tendon_bose_read(session, BOSE_WAITING, session->work.handles[TENDON_BOSE_DEVICE_INFORMATION]);
+        tendon_bose_read(session, BOSE_WAITING, session->work.found[TENDON_BOSE_DEVICE_INFORMATION].value);
     }
 }
 
@@ -242,11 +242,12 @@ static void finish_opening(tendon_bose_session *session) {
 }
 
 static void text_pump(tendon_bose_session *session) {
-    while (session->work.index < BOSE_TEXT_HANDLES && session->work.text_handles[session->work.index] == 0) {
+    while (session->work.index < BOSE_TEXT_HANDLES &&
+           session->work.found[BOSE_TEXT_ROW + session->work.index].value == 0) {
         session->work.index++;
     }
     if (session->work.index < BOSE_TEXT_HANDLES) {
-        tendon_bose_read(session, BOSE_OPENING, session->work.text_handles[session->work.index]);
+        tendon_bose_read(session, BOSE_OPENING, session->work.found[BOSE_TEXT_ROW + session->work.index].value);
         return;
     }
     tendon_bose_go_to(session, BOSE_STEP_SCRIPT);
@@ -267,7 +268,7 @@ static void script_pump(tendon_bose_session *session) {
     if (script[session->work.index].subscribe) {
         subscribe(session, BOSE_OPENING, which);
     } else {
-        tendon_bose_read(session, BOSE_OPENING, session->work.handles[which]);
+        tendon_bose_read(session, BOSE_OPENING, session->work.found[which].value);
     }
 }
 
@@ -281,18 +282,14 @@ void tendon_bose_opening_pump(tendon_bose_session *session) {
     case BOSE_STEP_MTU:
         exchange_mtu(session);
         break;
-    case BOSE_STEP_SENSOR_SERVICE:
-    case BOSE_STEP_DEVICE_SERVICE:
-    case BOSE_STEP_SENSOR_CHARACTERISTICS:
-    case BOSE_STEP_DEVICE_CHARACTERISTICS:
-    case BOSE_STEP_CCCD:
-        tendon_bose_discovery_pump(session);
+    case BOSE_STEP_DISCOVERY:
+        tendon_bose_discover(session);
         break;
     case BOSE_STEP_SERIAL:
-        tendon_bose_read(session, BOSE_OPENING, session->work.text_handles[TENDON_BOSE_TEXT_SERIAL]);
+        tendon_bose_read(session, BOSE_OPENING, session->work.found[BOSE_TEXT_ROW + TENDON_BOSE_TEXT_SERIAL].value);
         break;
     case BOSE_STEP_STATUS:
-        tendon_bose_read(session, BOSE_OPENING, session->work.handles[TENDON_BOSE_DEVICE_INFORMATION]);
+        tendon_bose_read(session, BOSE_OPENING, session->work.found[TENDON_BOSE_DEVICE_INFORMATION].value);
         break;
     case BOSE_STEP_WAIT:
         if (session->state == TENDON_BOSE_WAITING_PAIRING_MODE) {
@@ -318,16 +315,8 @@ void tendon_bose_opening_done(tendon_bose_session *session, const tendon_gatt_re
         if (result->status == TENDON_ERROR_TIMEOUT) {
             tendon_bose_fail_operation(session, result->status);
         } else {
-            tendon_bose_go_to(session,
-                              session->config.old_firmware ? BOSE_STEP_DEVICE_SERVICE : BOSE_STEP_SENSOR_SERVICE);
+            tendon_bose_go_to(session, BOSE_STEP_DISCOVERY);
         }
-        break;
-    case BOSE_STEP_SENSOR_SERVICE:
-    case BOSE_STEP_DEVICE_SERVICE:
-    case BOSE_STEP_SENSOR_CHARACTERISTICS:
-    case BOSE_STEP_DEVICE_CHARACTERISTICS:
-    case BOSE_STEP_CCCD:
-        tendon_bose_discovery_done(session, result);
         break;
     case BOSE_STEP_SERIAL:
         serial_read(session, result);

@@ -232,7 +232,7 @@ static void on_update(void *context, const tendon_gatt_value *value, uint64_t no
     }
     session->now = now;
     for (unsigned which = 0; which < TENDON_BOSE_CHARACTERISTIC_COUNT; which++) {
-        if (session->work.handles[which] == value->handle) {
+        if (session->work.found[which].value == value->handle) {
             (void)tendon_bose_take_value(session, (tendon_bose_characteristic)which, value->value, value->length);
             tendon_bose_pump(session);
             return;

@@ -7,7 +7,7 @@ enum { ATT_WRITE_OVERHEAD = 3 };
 
 static void read_value(tendon_bose_session *session, uint8_t operation, tendon_bose_characteristic which) {
     session->work.index = (uint8_t)which;
-    tendon_bose_read(session, operation, session->work.handles[which]);
+    tendon_bose_read(session, operation, session->work.found[which].value);
 }
 
 /* The bytes stay in work.scratch until the response: what was written is told from them. */
@@ -16,7 +16,7 @@ static void write_value(tendon_bose_session *session, uint8_t operation, tendon_
     memcpy(session->work.scratch.value, bytes, length);
     session->work.write_length = (uint16_t)length;
     tendon_gatt_client *client = session->client;
-    uint16_t handle = session->work.handles[which];
+    uint16_t handle = session->work.found[which].value;
     const uint8_t *value = session->work.scratch.value;
     void *tag = tendon_bose_tag_of(session);
     bool fits = length + ATT_WRITE_OVERHEAD <= client->bearer->mtu;

@@ -33,28 +33,37 @@ static uint16_t handle_of_text(const tendon_fjorden_session *s, unsigned text) {
 
 /* ---- starting ---- */
 
-static tendon_status discover(tendon_fjorden_session *s) {
+static uint8_t row_of(void *context, size_t row, tendon_uuid *service, tendon_uuid *characteristic) {
+    const tendon_fjorden_session *s = context;
     const tendon_fjorden_profile *profile = s->config.profile;
-    tendon_profile_row *rows = s->work.scratch.discovery.rows;
-    memset(rows, 0, sizeof s->work.scratch.discovery.rows);
-    rows[TENDON_FJORDEN_CHARACTERISTIC_EVENT] =
-        (tendon_profile_row){profile->service, profile->event, TENDON_PROFILE_REQUIRED | TENDON_PROFILE_CCCD};
-    if (profile->has_state) {
-        rows[TENDON_FJORDEN_CHARACTERISTIC_STATE] =
-            (tendon_profile_row){profile->service, profile->state, TENDON_PROFILE_REQUIRED};
+    *service = profile->service;
+    switch (row) {
+    case TENDON_FJORDEN_CHARACTERISTIC_EVENT:
+        *characteristic = profile->event;
+        return TENDON_PROFILE_REQUIRED | TENDON_PROFILE_CCCD;
+    case TENDON_FJORDEN_CHARACTERISTIC_STATE:
+        if (!profile->has_state) {
+            return 0;
+        }
+        *characteristic = profile->state;
+        return TENDON_PROFILE_REQUIRED;
+    case TENDON_FJORDEN_CHARACTERISTIC_CONTROL:
+        if (!profile->has_control) {
+            return 0;
+        }
+        *characteristic = profile->control;
+        return TENDON_PROFILE_REQUIRED | TENDON_PROFILE_CCCD;
+    default:
+        break;
     }
-    if (profile->has_control) {
-        rows[TENDON_FJORDEN_CHARACTERISTIC_CONTROL] =
-            (tendon_profile_row){profile->service, profile->control, TENDON_PROFILE_REQUIRED | TENDON_PROFILE_CCCD};
-    }
-    for (unsigned i = 0; i < sizeof standard / sizeof standard[0]; i++) {
-        unsigned which = (unsigned)TENDON_FJORDEN_CHARACTERISTIC_TEXT + i;
-        bool battery = which == TENDON_FJORDEN_CHARACTERISTIC_BATTERY;
-        rows[which].service = tendon_uuid_from_u16(battery ? BATTERY_SERVICE : DEVICE_SERVICE);
-        rows[which].characteristic = tendon_uuid_from_u16(standard[i]);
-        rows[which].flags = battery ? TENDON_PROFILE_CCCD : 0;
-    }
-    return tendon_profile_start(&s->work.scratch.discovery.profile, s->work.client, rows, s->work.found,
+    bool battery = row == TENDON_FJORDEN_CHARACTERISTIC_BATTERY;
+    *service = tendon_uuid_from_u16(battery ? BATTERY_SERVICE : DEVICE_SERVICE);
+    *characteristic = tendon_uuid_from_u16(standard[row - TENDON_FJORDEN_CHARACTERISTIC_TEXT]);
+    return battery ? TENDON_PROFILE_CCCD : 0;
+}
+
+static tendon_status discover(tendon_fjorden_session *s) {
+    return tendon_profile_start(&s->work.scratch.discovery, s->work.client, row_of, s->work.found,
                                 TENDON_FJORDEN_CHARACTERISTIC_COUNT, discovered, s, s->work.now);
 }
 

@@ -43,37 +43,27 @@ static uint16_t group_end(const fixture *f, size_t index) {
     return f->attributes[i - 1].handle;
 }
 
-static size_t find_by_type_value(fixture *f, const uint8_t *pdu, size_t length, uint8_t *out) {
-    size_t n = 1;
-    out[0] = 0x07;
-    for (size_t i = 0; i < f->attribute_count; i++) {
-        attribute *a = &f->attributes[i];
-        if (a->handle >= u16(pdu + 1) && a->handle <= u16(pdu + 3) && is_type(a, u16(pdu + 5)) &&
-            a->length == length - 7 && memcmp(a->value, pdu + 7, a->length) == 0 && n + 4 <= f->bearer.mtu) {
-            put16(out + n, a->handle);
-            put16(out + n + 2, group_end(f, i));
-            n += 4;
-        }
-    }
-    return n > 1 ? n : error(out, pdu[0], u16(pdu + 1), 0x0A);
-}
-
+/* Read By Type, and Read By Group Type, whose items have the group's end too. */
 static size_t read_by_type(fixture *f, const uint8_t *pdu, uint8_t *out) {
-    size_t n = 2;
-    out[0] = 0x09;
+    bool group = pdu[0] == 0x10;
+    size_t n = 2, extra = group ? 4 : 2;
+    out[0] = (uint8_t)(pdu[0] + 1);
     out[1] = 0;
     for (size_t i = 0; i < f->attribute_count; i++) {
         attribute *a = &f->attributes[i];
         if (a->handle < u16(pdu + 1) || a->handle > u16(pdu + 3) || !is_type(a, u16(pdu + 5))) {
             continue;
         }
-        if ((out[1] != 0 && out[1] != a->length + 2) || n + 2 + a->length > f->bearer.mtu) {
+        if ((out[1] != 0 && out[1] != a->length + extra) || n + extra + a->length > f->bearer.mtu) {
             break;
         }
-        out[1] = (uint8_t)(a->length + 2);
+        out[1] = (uint8_t)(a->length + extra);
         put16(out + n, a->handle);
-        memcpy(out + n + 2, a->value, a->length);
-        n += 2 + a->length;
+        if (group) {
+            put16(out + n + 2, group_end(f, i));
+        }
+        memcpy(out + n + extra, a->value, a->length);
+        n += extra + a->length;
     }
     return n > 2 ? n : error(out, pdu[0], u16(pdu + 1), 0x0A);
 }
@@ -161,9 +151,8 @@ size_t fixture_answer(fixture *f, const uint8_t *pdu, size_t length, uint8_t *ou
         return exchange_mtu(f, out);
     case 0x04:
         return find_information(f, pdu, out);
-    case 0x06:
-        return find_by_type_value(f, pdu, length, out);
     case 0x08:
+    case 0x10:
         return read_by_type(f, pdu, out);
     case 0x0A:
         return read_from(f, pdu, 0, out);

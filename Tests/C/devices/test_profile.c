@@ -5,14 +5,29 @@
 
 enum { NOTIFIED = 0, WRITTEN = 1, OPTIONAL = 2, ROWS = 3 };
 
-static const tendon_profile_row rows[ROWS] = {
-    {TENDON_UUID_16(0x5000), TENDON_UUID_16(0x5A01), TENDON_PROFILE_REQUIRED | TENDON_PROFILE_CCCD},
-    {TENDON_UUID_16(0x5000), TENDON_UUID_16(0x5A02), TENDON_PROFILE_REQUIRED},
-    {TENDON_UUID_16(0x180F), TENDON_UUID_16(0x2A19), TENDON_PROFILE_CCCD},
-};
-static const tendon_profile_row anywhere[1] = {
-    {TENDON_UUID_16(0xF0F0), TENDON_UUID_16(0xF0FE), TENDON_PROFILE_ANYWHERE | TENDON_PROFILE_REQUIRED},
-};
+static uint8_t rows(void *context, size_t row, tendon_uuid *service, tendon_uuid *characteristic) {
+    static const struct {
+        uint16_t service, characteristic;
+        uint8_t flags;
+    } table[ROWS] = {
+        {0x5000, 0x5A01, TENDON_PROFILE_REQUIRED | TENDON_PROFILE_CCCD},
+        {0x5000, 0x5A02, TENDON_PROFILE_REQUIRED},
+        {0x180F, 0x2A19, TENDON_PROFILE_CCCD},
+    };
+    assert_non_null(context);
+    assert_true(row < ROWS);
+    *service = tendon_uuid_from_u16(table[row].service);
+    *characteristic = tendon_uuid_from_u16(table[row].characteristic);
+    return table[row].flags;
+}
+
+static uint8_t anywhere(void *context, size_t row, tendon_uuid *service, tendon_uuid *characteristic) {
+    (void)context;
+    (void)service;
+    assert_int_equal(row, 0);
+    *characteristic = tendon_uuid_from_u16(0xF0FE);
+    return TENDON_PROFILE_ANYWHERE | TENDON_PROFILE_REQUIRED;
+}
 
 typedef struct run {
     tendon_profile profile;
@@ -31,7 +46,7 @@ static void on_done(void *context, tendon_status status, size_t row, uint64_t no
     r->now = now;
 }
 
-static void begin(run *r, peer *p, const tendon_profile_row *table, size_t count) {
+static void begin(run *r, peer *p, tendon_profile_row table, size_t count) {
     *r = (run){0};
     assert_int_equal(tendon_profile_start(&r->profile, &p->client, table, r->found, count, on_done, r, p->now),
                      TENDON_OK);
@@ -223,6 +238,26 @@ static void test_the_end_of_the_link_ends_it_once(void **state) {
     peer_close(p);
 }
 
+static void test_each_request_has_its_limit(void **state) {
+    (void)state;
+    peer *p = peer_open();
+    run r;
+    begin(&r, p, rows, ROWS);
+    tendon_profile_limit(&r.profile, 1000, p->now);
+    uint64_t start = p->now;
+    p->now += 999;
+    services(p);
+    tendon_att_bearer_tick(&p->bearer, start + 1998);
+    assert_int_equal(r.calls, 0);
+    peer_expect(p, "08 0B00 1400 0328");
+    p->now = start + 1999;
+    tendon_att_bearer_tick(&p->bearer, p->now);
+    ended(&r, p, TENDON_ERROR_TIMEOUT, 0);
+    peer_send(p, "01 08 0B00 0A");
+    assert_int_equal(r.calls, 1);
+    peer_close(p);
+}
+
 static void test_cancelled_it_says_nothing_and_can_start_again(void **state) {
     (void)state;
     peer *p = peer_open();
@@ -255,6 +290,7 @@ int main(void) {
         cmocka_unit_test(test_a_characteristic_in_any_service),
         cmocka_unit_test(test_an_error_of_the_peer_ends_it),
         cmocka_unit_test(test_the_end_of_the_link_ends_it_once),
+        cmocka_unit_test(test_each_request_has_its_limit),
         cmocka_unit_test(test_cancelled_it_says_nothing_and_can_start_again),
     };
     return cmocka_run_group_tests_name("profile", tests, NULL, NULL);

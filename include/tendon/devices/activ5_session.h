@@ -54,10 +54,7 @@ typedef struct tendon_activ5_session {
     tendon_activ5_operation queue[TENDON_ACTIV5_QUEUE_SIZE]; /**< ring; the first is on the air while busy */
     uint8_t first, waiting;
     union {
-        struct {
-            tendon_profile profile;
-            tendon_profile_row rows[TENDON_ACTIV5_ROWS];
-        } discovery;
+        tendon_profile discovery;
         uint8_t value[TENDON_ACTIV5_VALUE_MAX];
     } scratch;
 } tendon_activ5_session;

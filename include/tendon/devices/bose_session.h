@@ -8,6 +8,7 @@
 #define TENDON_DEVICES_BOSE_SESSION_H
 
 #include "tendon/devices/bose_codec.h"
+#include "tendon/devices/profile.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -142,6 +143,9 @@ typedef struct tendon_bose_session_config {
 /** Longest value that a session reads. */
 #define TENDON_BOSE_VALUE_MAX 256
 
+/** Characteristics that a session looks for: those of FDD2, and the texts of Device Information. */
+#define TENDON_BOSE_ROWS ((int)TENDON_BOSE_CHARACTERISTIC_COUNT + (int)TENDON_BOSE_TEXT_COUNT + 3)
+
 /**
  * Caller's memory. A program may read state, texts, device, sensors, sensor_configuration, gestures,
  * gesture_configuration, their has_ flags, firmware, intents and counters; all else is private. The values stay after
@@ -174,23 +178,17 @@ typedef struct tendon_bose_session {
         } tags[2];
         uint64_t deadline; /**< connecting: of the attempt; closing: of the step */
         uint32_t request;  /**< id of the operation on the air */
-        uint16_t handles[TENDON_BOSE_CHARACTERISTIC_COUNT];
-        uint16_t cccds[TENDON_BOSE_CHARACTERISTIC_COUNT]; /**< while discovering: end of the characteristic */
-        uint16_t text_handles[TENDON_BOSE_TEXT_COUNT + 3];
-        uint16_t service_start[2], service_end[2]; /**< FDD2, 180A */
-        uint16_t cursor;                           /**< where the next page of a discovery starts */
-        uint16_t pending;                          /**< what is to be done while open, bits */
+        tendon_profile_found found[TENDON_BOSE_ROWS];
+        uint16_t pending; /**< what is to be done while open, bits */
         uint16_t sensor_next_length, gesture_next_length, write_length;
         uint16_t sensors_ours, gestures_ours; /**< entries that we enabled, bits by index */
         uint16_t kept_sensors, kept_period;   /**< enabled by us when the service was suspended */
         uint8_t operation, step, index, subscribed, reason;
-        bool opening, unstamped, disconnecting, reapply, starting;
+        bool opening, disconnecting, reapply, starting;
         tendon_status outcome;
         uint8_t missing_service, missing_characteristic; /**< index + 1; 0: none */
         union {
-            tendon_gatt_service services[1];
-            tendon_gatt_characteristic characteristics[10];
-            tendon_gatt_descriptor descriptors[8];
+            tendon_profile discovery;
             uint8_t value[TENDON_BOSE_VALUE_MAX];
         } scratch; /**< discovery, long reads, the write on the air: one at a time */
         uint8_t sensor_next[TENDON_BOSE_SENSORS_MAX * 3], gesture_next[TENDON_BOSE_GESTURE_CONFIGURATION_MAX];

@@ -128,10 +128,7 @@ typedef struct tendon_fjorden_session {
         uint8_t opcode, request_id, command_length, text_length;
         uint8_t command[TENDON_FJORDEN_COMMAND_MAX];
         union {
-            struct {
-                tendon_profile profile;
-                tendon_profile_row rows[TENDON_FJORDEN_CHARACTERISTIC_COUNT];
-            } discovery;
+            tendon_profile discovery;
             uint8_t value[TENDON_FJORDEN_TEXT_SIZE];
         } scratch; /**< of the operation on the air */
     } work;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finding a family's characteristics: all sessions discover by a table of
+ * Finding a family's characteristics: all sessions discover by rows of
  * what they need. Works on services in 16-bit and in 128-bit form.
  *
  * Order on the air: all primary services, the characteristics of each service
@@ -24,21 +24,11 @@ enum {
     TENDON_PROFILE_ANYWHERE = 0x04  /**< in any service; the row's service is not looked at */
 };
 
-/** One characteristic that a family knows. Constant tables of these are the families'. */
-typedef struct tendon_profile_row {
-    tendon_uuid service;
-    tendon_uuid characteristic;
-    uint8_t flags;
-} tendon_profile_row;
-
-/** On the Bluetooth base UUID, for constant tables. */
-#define TENDON_UUID_16(number)                                                                                         \
-    {                                                                                                                  \
-        {                                                                                                              \
-            0, 0, (uint8_t)((number) >> 8), (uint8_t)((number)&0xFF), 0, 0, 0x10, 0, 0x80, 0, 0, 0x80, 0x5F, 0x9B,     \
-                0x34, 0xFB                                                                                             \
-        }                                                                                                              \
-    }
+/**
+ * Says which characteristic row @p row is: fills what it has to (both come all 0) and returns the flags. A family has
+ * one such function; nothing of the table needs memory. @p context is that of the discovery.
+ */
+typedef uint8_t (*tendon_profile_row)(void *context, size_t row, tendon_uuid *service, tendon_uuid *characteristic);
 
 /** What was found of a row; all 0: nothing. Complete after TENDON_OK only. */
 typedef struct tendon_profile_found {
@@ -53,13 +43,14 @@ enum { TENDON_PROFILE_PAGE = 4 };
 
 /** One discovery. Opaque. */
 typedef struct tendon_profile {
-    const tendon_profile_row *rows;
+    tendon_profile_row row_of;
     tendon_profile_found *found;
     size_t count;
     tendon_gatt_client *client;
     void *context;
     void (*done)(void *context, tendon_status status, size_t row, uint64_t now);
     uint32_t request; /**< on the air; 0: none */
+    uint32_t limit;   /**< ms for each request; 0: the 30 s of ATT */
     uint8_t step, row, turn;
     uint16_t cursor, end;
     union {
@@ -70,16 +61,19 @@ typedef struct tendon_profile {
 } tendon_profile;
 
 /**
- * Starts. @p rows and @p found (as many, cleared here) are borrowed until the end.
- * @p count: 255 at most. @p done is called once: TENDON_OK; TENDON_ERROR_NOT_FOUND with the first missing row
+ * Starts. @p found, for @p count rows (255 at most), is cleared here and borrowed until the end.
+ * @p done is called once: TENDON_OK; TENDON_ERROR_NOT_FOUND with the first missing row
  * that is required (found[row].service tells whether its service is there); or what a request met.
  * After tendon_profile_cancel() it is not called.
  * @return TENDON_OK, or what the first request met: then nothing was started.
  */
-tendon_status tendon_profile_start(tendon_profile *profile, tendon_gatt_client *client, const tendon_profile_row *rows,
+tendon_status tendon_profile_start(tendon_profile *profile, tendon_gatt_client *client, tendon_profile_row row_of,
                                    tendon_profile_found *found, size_t count,
                                    void (*done)(void *context, tendon_status status, size_t row, uint64_t now),
                                    void *context, uint64_t now);
+
+/** From here on each request may take @p ms; past it the discovery ends with TENDON_ERROR_TIMEOUT. */
+void tendon_profile_limit(tendon_profile *profile, uint32_t ms, uint64_t now);
 
 /** Ends it without a call of done. Also right when nothing runs. */
 void tendon_profile_cancel(tendon_profile *profile, uint64_t now);
