@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tendon/devices/family.h"
+#include "tendon/devices/activ5_codec.h"
 #include "tendon/devices/bose_codec.h"
 #include "tendon/devices/feelspace_codec.h"
 
@@ -18,6 +19,7 @@ static bool is_feelspace(const uint8_t *data, size_t length) {
 static const tendon_family families[] = {
     {"bose", NULL, "Bose wearable", is_bose},
     {"feelspace", "navibelt", "feelSpace belt", is_feelspace},
+    {"activ5", NULL, "Activ5 trainer", tendon_activ5_recognize},
 };
 enum { FAMILY_COUNT = sizeof families / sizeof families[0] };
 
