@@ -54,6 +54,9 @@ static const struct {
 static tendon_status on_send(void *context, const uint8_t *pdu, size_t length) {
     belt *b = context;
     assert_true(b->up);
+    if (b->blocked) {
+        return TENDON_ERROR_WOULD_BLOCK;
+    }
     assert_int_equal(b->pending_length, 0); /* one request at a time */
     assert_true(b->log_count < BELT_LOG_MAX);
     belt_asked *asked = &b->log[b->log_count++];

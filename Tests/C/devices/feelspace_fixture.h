@@ -69,6 +69,7 @@ typedef struct belt {
     /* the belt */
     belt_attribute attributes[BELT_ATTRIBUTES_MAX];
     size_t attribute_count;
+    bool blocked;       /* the link takes nothing now */
     bool at_once;       /* answers come before the sending call returns */
     bool mute;          /* requests stay unanswered */
     bool silent;        /* parameter requests are acknowledged, not answered */

@@ -364,6 +364,20 @@ static void belt_commands_are_cancelled(void **state) {
     }
 }
 
+/* The GATT client borrows a command's bytes while the link is blocked: it must have let go of them. */
+static void belt_gets_nothing_that_was_cancelled(void **state) {
+    belt *b = *state;
+    belt_open(b);
+    b->blocked = true;
+    assert_int_equal(tendon_feelspace_session_signal(&b->session, 0, b->now), TENDON_OK);
+    size_t before = b->log_count;
+    tendon_feelspace_session_disconnect(&b->session, b->now);
+    assert_int_equal(tendon_feelspace_session_scan(&b->session, 0, b->now), TENDON_OK); /* in the same memory */
+    b->blocked = false;
+    tendon_att_bearer_writable(&b->bearer, b->now);
+    assert_int_equal(b->log_count, before);
+}
+
 static void refuse_while_ending(belt *b, const tendon_feelspace_event *event) {
     if (event->kind == TENDON_FEELSPACE_EVENT_COMMAND && event->status == TENDON_ERROR_CANCELLED) {
         b->hooked++;
@@ -448,6 +462,7 @@ int main(void) {
         TEST(belt_answers_before_the_response),
         TEST(belt_answers_two_requests_in_order),
         TEST(belt_commands_are_cancelled),
+        TEST(belt_gets_nothing_that_was_cancelled),
         TEST(belt_starts_nothing_before_its_end_is_told),
         TEST(belt_commands_from_callbacks),
         TEST(belt_log_is_read_to_its_end),

@@ -276,7 +276,7 @@ static void belt_orientation_is_let_through_by_both_limits(void **state) {
         {10, -176, false}, /* nine degrees, the short way round */
         {10, -175, true},  /* ten */
         {999, 0, false},   /* early by 1 ms */
-        {1, 0, true},      {5000, 9, false}, {0, -10, true},
+        {1, 0, true},      {5000, 9, false}, {0, -9, false}, {0, -10, true},
     };
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
         size_t before = belt_count(b, TENDON_FEELSPACE_EVENT_ORIENTATION);
