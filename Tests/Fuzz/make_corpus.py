@@ -147,6 +147,29 @@ def bose_sessions():
     yield b"\x00" + bytes(range(0, 192, 5)) * 3
 
 
+def activ5():
+    for kind, value in ((1, "5443356b3b312e30303b30343b4241544f4b"), (1, "4953392f4953"), (1, "41534e3141352d313233"),
+                        (1, "4149343400"), (1, "e282ac69c2b0"), (1, "4953782f4953"), (1, "3b"), (3, "2c01"),
+                        (4, "ff0ffe1fff07ff0ffe1fff0792090907"), (5, "26000100"), (6, "3030"), (7, "00610062"), (9, "4b"),
+                        (10, "4ec2b037"), (12, "")):
+        yield bytes([kind]) + h(value)
+    notification = lambda text, time=0: bytes([time]) + block(h(text))
+    yield b"\x80" + notification("124953392f4953133031") + notification("12495331") + notification("30302f495313", 4)
+    yield b"\x80" + notification("12415a") + notification("", 10) + notification("12495332302f", 3) + notification("13", 125)
+    yield b"\x80" + notification("12" + "5a" * 128) + notification("13") + notification("12" + "5a" * 129)
+    yield b"\x80" + b"".join(notification("124953" + raw + "2f13", 25) for raw in ("3330", "31", "3330", "31"))
+
+
+def activ5_managers():
+    name = lambda text: b"\x10" + block(text)
+    value = lambda device, which, text: bytes([0xD0 | device, which]) + block(h(text))
+    up = b"\x20\x00" + b"\x80" + b"\x8c\x0a\x01\x02\x03\x05\x04\x06\x07\x08\x09\x0a"
+    yield b"\x00\x00" + name(b"a") + b"\x00" + b"\x21\x00" + b"\x81\x00\x00" + value(1, 1, "125443356b3b3113")
+    yield b"\x00\x00" + name(b"a") + b"\x00" + up + value(0, 3, "5a00") * 2 + b"\x5f\xff\xff" + b"\x88" + name(b"a")
+    yield b"\x30" + b"\x00" + b"\x38" + b"\x00\x00" + name(b"b") + name(b"c") + name(b"d") + name(b"e") + b"\x30\xff\x00"
+    yield b"\x00\x00" + b"".join(bytes([0xC1, choice]) for choice in range(0, 256, 7)) + bytes(range(256))
+
+
 def record(data, flags, original=None):
     return struct.pack(">IIIIQ", original or len(data), len(data), flags, 0, 0x00E03AB44A676000) + data
 
@@ -194,6 +217,8 @@ def main():
     write("hci_event", EVENTS)
     write("ad_chain", chains())
     write("acl", acl_streams())
+    write("activ5", activ5())
+    write("activ5_manager", activ5_managers())
     write("gatt_server", server_sessions())
     write("gatt_client", client_sessions())
     write("bose_codec", bose_codec())
