@@ -6,6 +6,8 @@
  */
 #include "tendon/devices/profile.h"
 
+#include <string.h>
+
 #define CCCD 0x2902
 
 enum { IDLE, SERVICES, CHARACTERISTICS, DESCRIPTORS };
@@ -45,23 +47,39 @@ static tendon_status ask(tendon_profile *profile, uint64_t now) {
     return status;
 }
 
-static void finish(tendon_profile *profile, tendon_status status, size_t row, uint64_t now) {
-    profile->step = IDLE;
-    profile->done(profile->context, status, row, now);
+typedef struct names {
+    tendon_uuid service, characteristic;
+} names;
+
+/* Fills the names of a row; returns its flags. */
+static uint8_t look_up(const tendon_profile *profile, size_t row, names *named) {
+    memset(named, 0, sizeof *named);
+    return profile->row_of(profile->context, row, &named->service, &named->characteristic);
 }
 
-static bool needs(const tendon_profile *profile, size_t row, unsigned flags) {
-    tendon_uuid service = {{0}}, characteristic = {{0}};
-    return (profile->row_of(profile->context, row, &service, &characteristic) & flags) == flags;
-}
-
-/* The first row that must be there and is not; count when all are. */
+/* The first row that must be there, or whose CCCD must, and is not; count when all are. */
 static size_t missing(const tendon_profile *profile) {
     size_t row = 0;
-    while (row < profile->count && (!needs(profile, row, TENDON_PROFILE_REQUIRED) || profile->found[row].value != 0)) {
-        row++;
+    for (; row < profile->count; row++) {
+        names named;
+        uint8_t flags = look_up(profile, row, &named);
+        const tendon_profile_found *found = &profile->found[row];
+        bool complete = found->value != 0 && ((flags & TENDON_PROFILE_CCCD) == 0 || found->cccd != 0);
+        if ((flags & TENDON_PROFILE_REQUIRED) != 0 && !complete) {
+            break;
+        }
     }
     return row;
+}
+
+static void finish(tendon_profile *profile, tendon_status status, uint64_t now) {
+    size_t row = profile->row;
+    if (status == TENDON_OK) {
+        row = missing(profile);
+        status = row < profile->count ? TENDON_ERROR_NOT_FOUND : TENDON_OK;
+    }
+    profile->step = IDLE;
+    profile->done(profile->context, status, row, now);
 }
 
 /* ---- the next thing to ask for ---- */
@@ -97,53 +115,31 @@ static bool next_descriptor(tendon_profile *profile) {
         profile->cursor = (uint16_t)(found->value + 1);
         profile->end = found->cccd;
         found->cccd = 0;
-        if (profile->end >= profile->cursor && needs(profile, profile->row, TENDON_PROFILE_CCCD)) {
+        names named;
+        if (profile->end >= profile->cursor && (look_up(profile, profile->row, &named) & TENDON_PROFILE_CCCD) != 0) {
             return true;
         }
     }
     return false;
 }
 
-/* The first row whose CCCD must be there and is not. */
-static size_t missing_descriptor(const tendon_profile *profile) {
-    size_t row = 0;
-    while (row < profile->count &&
-           !(needs(profile, row, TENDON_PROFILE_REQUIRED | TENDON_PROFILE_CCCD) && profile->found[row].cccd == 0)) {
-        row++;
+static void ask_or_finish(tendon_profile *profile, uint64_t now) {
+    tendon_status status = ask(profile, now);
+    if (status < 0) {
+        finish(profile, status, now);
     }
-    return row;
 }
 
 static void go_on(tendon_profile *profile, uint64_t now) {
-    bool more = true;
     if (profile->step == CHARACTERISTICS && !next_service(profile)) {
-        size_t row = missing(profile);
-        if (row < profile->count) {
-            finish(profile, TENDON_ERROR_NOT_FOUND, row, now);
-            return;
-        }
         profile->step = DESCRIPTORS;
         profile->row = 0;
     }
-    if (profile->step == DESCRIPTORS) {
-        more = next_descriptor(profile);
+    if (profile->step == DESCRIPTORS && !next_descriptor(profile)) {
+        finish(profile, TENDON_OK, now);
+    } else {
+        ask_or_finish(profile, now);
     }
-    if (!more) {
-        size_t row = missing_descriptor(profile);
-        finish(profile, row < profile->count ? TENDON_ERROR_NOT_FOUND : TENDON_OK, row, now);
-        return;
-    }
-    tendon_status status = ask(profile, now);
-    if (status < 0) {
-        finish(profile, status, profile->row, now);
-    }
-}
-
-/* Whether a row names this service, or this characteristic. */
-static bool is_of(const tendon_profile *profile, size_t row, const tendon_uuid *service, const tendon_uuid *other) {
-    tendon_uuid own = {{0}}, characteristic = {{0}};
-    (void)profile->row_of(profile->context, row, &own, &characteristic);
-    return service != NULL ? tendon_uuid_equal(&own, service) : tendon_uuid_equal(&characteristic, other);
 }
 
 /* ---- what a page holds: each returns the handle from which the next page goes on, 0: there is no next ---- */
@@ -153,7 +149,9 @@ static uint16_t note_services(tendon_profile *profile, size_t count) {
         const tendon_gatt_service *service = &profile->page.services[i];
         for (size_t row = 0; row < profile->count; row++) {
             tendon_profile_found *found = &profile->found[row];
-            if (found->service == 0 && is_of(profile, row, &service->uuid, NULL)) {
+            names named;
+            (void)look_up(profile, row, &named);
+            if (found->service == 0 && tendon_uuid_equal(&named.service, &service->uuid)) {
                 found->service = service->start_handle;
                 found->service_end = service->end_handle;
             }
@@ -169,8 +167,10 @@ static uint16_t note_characteristics(tendon_profile *profile, size_t count, bool
         const tendon_gatt_characteristic *here = &profile->page.characteristics[i];
         for (size_t row = 0; row < profile->count; row++) {
             tendon_profile_found *found = &profile->found[row];
+            names named;
+            (void)look_up(profile, row, &named);
             if (found->value == 0 && found->service != 0 && here->declaration >= found->service &&
-                here->declaration <= found->service_end && is_of(profile, row, NULL, &here->uuid)) {
+                here->declaration <= found->service_end && tendon_uuid_equal(&named.characteristic, &here->uuid)) {
                 found->value = here->value_handle;
                 found->cccd = here->end_handle;
                 found->properties = here->properties;
@@ -211,20 +211,17 @@ static void page_done(void *context, const tendon_gatt_result *result) {
     profile->request = 0;
     bool full = result->status == TENDON_ERROR_TABLE_FULL && result->count == TENDON_PROFILE_PAGE;
     if (result->status < 0 && !full && result->status != TENDON_ATT_ERROR(TENDON_ATT_ATTRIBUTE_NOT_FOUND)) {
-        finish(profile, result->status, profile->row, result->now);
+        finish(profile, result->status, result->now);
         return;
     }
     uint16_t next = result->count == 0 ? 0 : note(profile, result->count, full);
     if (full && next > profile->cursor) {
         profile->cursor = next;
-        tendon_status status = ask(profile, result->now);
-        if (status < 0) {
-            finish(profile, status, profile->row, result->now);
-        }
+        ask_or_finish(profile, result->now);
         return;
     }
     if (full && next != 0) {
-        finish(profile, TENDON_GATT_ERROR_NO_PROGRESS, profile->row, result->now);
+        finish(profile, TENDON_GATT_ERROR_NO_PROGRESS, result->now);
         return;
     }
     if (profile->step == SERVICES) {
@@ -249,8 +246,9 @@ tendon_status tendon_profile_start(tendon_profile *profile, tendon_gatt_client *
     profile->done = done;
     profile->context = context;
     for (size_t row = 0; row < count; row++) {
+        names named;
         found[row] = (tendon_profile_found){0};
-        if (needs(profile, row, TENDON_PROFILE_ANYWHERE)) {
+        if ((look_up(profile, row, &named) & TENDON_PROFILE_ANYWHERE) != 0) {
             found[row].service = 1;
             found[row].service_end = UINT16_MAX;
         }

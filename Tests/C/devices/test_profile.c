@@ -127,6 +127,10 @@ static void test_a_required_characteristic_that_is_missing(void **state) {
     peer_send(p, "09 07 0C00 10 0D00 015A");
     peer_expect(p, "08 0D00 1400 0328");
     peer_send(p, "01 08 0D00 0A");
+    peer_expect(p, "04 0E00 1400");
+    peer_send(p, "05 01 0E00 0229");
+    peer_expect(p, "04 0F00 1400");
+    peer_send(p, "01 04 0F00 0A");
     ended(&r, p, TENDON_ERROR_NOT_FOUND, WRITTEN);
     assert_int_equal(r.found[WRITTEN].service, 0x0B);
     peer_close(p);
