@@ -26,7 +26,9 @@ static void give(tendon_fjorden_manager *m, tendon_fjorden_input_kind kind) {
 
 /* Configured, without a bond unless the state needs one. */
 static void reach(tendon_fjorden_manager *m, unsigned *outputs, unsigned state) {
+    static tendon_fjorden_grip grips[2];
     tendon_fjorden_manager_init(m, count_output, outputs);
+    tendon_fjorden_manager_set_table(m, grips, 2);
     tendon_fjorden_configuration c;
     tendon_fjorden_configuration_init(&c);
     tendon_fjorden_input configure = {.kind = TENDON_FJORDEN_CALL_CONFIGURE, .configuration = &c};
