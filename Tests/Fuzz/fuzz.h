@@ -50,7 +50,7 @@ typedef struct fuzz_block {
 /** At most @p count bytes, fewer when the input ends. */
 static inline fuzz_block fuzz_take(fuzz_input *input, size_t count) {
     fuzz_block block = {NULL, count < input->left ? count : input->left};
-    block.data = malloc(block.length);
+    block.data = calloc(block.length, 1);
     FUZZ_CHECK(block.data != NULL || block.length == 0);
     if (block.length > 0) {
         memcpy(block.data, input->data, block.length);
