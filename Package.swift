@@ -11,6 +11,7 @@ let package = Package(
         .library(name: "Tendon", targets: ["Tendon"]),
         .library(name: "TendonBose", targets: ["TendonBose"]),
         .library(name: "TendonActiv5", targets: ["TendonActiv5"]),
+        .library(name: "TendonFjorden", targets: ["TendonFjorden"]),
         .executable(name: "tendon", targets: ["TendonCommand"]),
         .executable(name: "stream-bose", targets: ["StreamBose"]),
     ],
@@ -46,6 +47,7 @@ let package = Package(
         .target(name: "Tendon", dependencies: ["CTendon"]),
         .target(name: "TendonBose", dependencies: ["CTendon", "Tendon"]),
         .target(name: "TendonActiv5", dependencies: ["CTendon", "Tendon"]),
+        .target(name: "TendonFjorden", dependencies: ["CTendon", "Tendon"]),
         .executableTarget(
             name: "TendonCommand", dependencies: ["CTendon", "CSystemJansson", "Tendon", "TendonBose"]),
         .executableTarget(name: "StreamBose", dependencies: ["TendonBose"], path: "examples/swift"),
@@ -60,7 +62,12 @@ let package = Package(
         .testTarget(
             name: "TendonActiv5Tests", dependencies: ["Tendon", "TendonActiv5"],
             path: "Tests/Swift/TendonActiv5Tests"),
-        .testTarget(name: "Ports", dependencies: ["Tendon", "TendonActiv5", "TendonBose"], path: "Tests/Swift/Ports"),
+        .testTarget(
+            name: "TendonFjordenTests", dependencies: ["Tendon", "TendonFjorden"],
+            path: "Tests/Swift/TendonFjordenTests"),
+        .testTarget(
+            name: "Ports", dependencies: ["Tendon", "TendonActiv5", "TendonBose", "TendonFjorden"],
+            path: "Tests/Swift/Ports"),
     ],
     swiftLanguageModes: [.v6],
     cLanguageStandard: .c11

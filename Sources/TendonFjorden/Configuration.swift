@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+import Glibc
+import Synchronization
+import Tendon
+
+/// Where the bond is kept.
+public protocol PersistentStorageProvider: Sendable {
+    func string(forKey key: String) -> String?
+    func set(_ value: String, forKey key: String)
+    func removeObject(forKey key: String)
+}
+
+/// For as long as the program runs.
+public final class MemoryStorage: PersistentStorageProvider {
+    private let values = Mutex<[String: String]>([:])
+
+    public init() {}
+
+    public func string(forKey key: String) -> String? { values.withLock { $0[key] } }
+    public func set(_ value: String, forKey key: String) { values.withLock { $0[key] = value } }
+    public func removeObject(forKey key: String) { values.withLock { $0[key] = nil } }
+}
+
+/// A small file: a key and its value on each line. Changes replace the file at once.
+public final class FileStorage: PersistentStorageProvider {
+    private let path: String
+    private let lock = Mutex(())
+
+    /// Without a path: `$XDG_STATE_HOME/tendon/fjorden`, else `$HOME/.local/state/tendon/fjorden`.
+    public init(path: String? = nil) {
+        self.path = path ?? FileStorage.standardPath
+    }
+
+    private static var standardPath: String {
+        if let state = getenv("XDG_STATE_HOME"), state.pointee != 0 {
+            return String(cString: state) + "/tendon/fjorden"
+        }
+        if let home = getenv("HOME"), home.pointee != 0 {
+            return String(cString: home) + "/.local/state/tendon/fjorden"
+        }
+        return "/var/lib/tendon/fjorden"
+    }
+
+    public func string(forKey key: String) -> String? { lock.withLock { _ in read()[key] } }
+
+    public func set(_ value: String, forKey key: String) {
+        lock.withLock { _ in
+            var values = read()
+            values[key] = value
+            write(values)
+        }
+    }
+
+    public func removeObject(forKey key: String) {
+        lock.withLock { _ in
+            var values = read()
+            values[key] = nil
+            write(values)
+        }
+    }
+
+    private func read() -> [String: String] {
+        var values: [String: String] = [:]
+        for line in (contents(of: path) ?? "").split(separator: "\n") {
+            guard let end = line.firstIndex(of: " ") else { continue }
+            values[String(line[..<end])] = String(line[line.index(after: end)...])
+        }
+        return values
+    }
+
+    private func write(_ values: [String: String]) {
+        let lines = values.sorted { $0.key < $1.key }.map { key, value in
+            key + " " + value.map { $0.isNewline ? " " : String($0) }.joined() + "\n"
+        }
+        replace(path, with: lines.joined())
+    }
+}
+
+extension GripManager {
+    public enum OperationMode: Sendable, Hashable {
+        /// Grips in reach of a radio.
+        case system
+        /// Grips in memory, see `GripManager.simulator`; no radio is touched.
+        case simulator
+    }
+
+    public struct Configuration: Sendable {
+        public var operationMode: OperationMode
+        /// Seconds, for looking for a bonded grip and connecting to it.
+        public var connectionTimeoutThreshold: Double = 5.0
+        public var persistentStorage: any PersistentStorageProvider
+        /// Older grips are refused.
+        public var minimumFirmware = FirmwareVersion(string: "1.0.0")
+        public var profile = GripProfile()
+        /// Looks for a grip again that is lost.
+        public var autoReconnect = true
+        /// Of the mode `system`.
+        public var radio: RadioChoice = .automatic
+        /// Where its keys are kept.
+        public var bonds: BondStorage = .standard
+        /// What the mode `simulator` runs on; `nil`: one with a single grip.
+        public var simulator: GripSimulator?
+        /// Asked before the radio pairs; `nil`: yes. The time for connecting does not run meanwhile.
+        public var pairingPrompt: (@Sendable (ConnectableGrip) async -> Bool)?
+
+        /// Without a storage: a file for `system`, memory for `simulator`.
+        public init(
+            operationMode: OperationMode = .system, connectionTimeoutThreshold: Double = 5.0,
+            persistentStorage: (any PersistentStorageProvider)? = nil
+        ) {
+            self.operationMode = operationMode
+            self.connectionTimeoutThreshold = connectionTimeoutThreshold
+            self.persistentStorage =
+                persistentStorage
+                ?? (operationMode == .system ? FileStorage() as any PersistentStorageProvider : MemoryStorage())
+        }
+
+        public static var `default`: Configuration { .system }
+        public static var system: Configuration { Configuration() }
+        public static var simulated: Configuration { Configuration(operationMode: .simulator) }
+    }
+
+    public struct StartOptions: OptionSet, Sendable {
+        public let rawValue: Int
+        public init(rawValue: Int) { self.rawValue = rawValue }
+
+        /// Ask for the permission when it was not decided. On Linux it always is.
+        public static let askForBluetoothPermission = StartOptions(rawValue: 1)
+    }
+}

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: MIT
+import CTendon
+import Tendon
+
+/// The connected grip: its events, what it says of itself, its commands.
+@TendonActor
+public final class ConnectedGrip {
+    public nonisolated let id: Address
+    public nonisolated let name: String
+    public nonisolated let firmwareVersion: FirmwareVersion?
+    private let core: GripCore
+    private let events = GripEvents()
+
+    nonisolated init(_ core: GripCore, _ grip: ConnectableGrip, _ firmware: FirmwareVersion?) {
+        self.core = core
+        id = grip.id
+        name = grip.name
+        firmwareVersion = firmware
+    }
+
+    // MARK: Events
+
+    /// From the connection on, for the first who subscribes; ends when the grip disconnects. A dial event of several
+    /// detents is as many elements.
+    public nonisolated func subscribeToGripEvents() -> GripSequence<GripEvent> {
+        let queue = EventQueue<GripEvent>(core.loop, capacity: 4096, policy: .dropOldest)
+        let events = events
+        core.run { _ in events.add(queue) }
+        return GripSequence(EventSequence(queue))
+    }
+
+    /// Dropped when the grip disconnects.
+    public nonisolated func subscribeToGripEvents(_ handler: @escaping @TendonActor (GripEvent) -> Void) {
+        let events = events
+        core.run { _ in events.add(handler) }
+    }
+
+    public nonisolated func subscribeToEvents() -> GripSequence<GripEvent> { subscribeToGripEvents() }
+
+    public nonisolated func subscribeToEvents(_ handler: @escaping @TendonActor (GripEvent) -> Void) {
+        subscribeToGripEvents(handler)
+    }
+
+    /// The events with all that the grip says about them.
+    public nonisolated func records(
+        capacity: Int = 4096, policy: OverflowPolicy = .dropOldest
+    ) -> GripSequence<GripRecord> {
+        let queue = EventQueue<GripRecord>(core.loop, capacity: capacity, policy: policy)
+        let events = events
+        core.run { _ in events.add(queue) }
+        return GripSequence(EventSequence(queue))
+    }
+
+    /// Levels that the grip notifies or that are read.
+    public nonisolated func batteryLevels() -> GripSequence<BatteryInfo> {
+        let queue = EventQueue<BatteryInfo>(core.loop, capacity: 16, policy: .dropOldest)
+        let events = events
+        core.run { _ in events.levels.add(queue) }
+        return GripSequence(EventSequence(queue))
+    }
+
+    nonisolated func take(_ record: GripRecord) { events.take(record) }
+    nonisolated func take(_ level: BatteryInfo) { events.levels.deliver(level) }
+    nonisolated func end() { events.end() }
+
+    /// What has come and what went wrong; of the connection.
+    public var counters: Counters {
+        let session = core.session.pointee
+        return Counters(
+            notifications: session.counters.notifications, records: session.counters.events,
+            rejected: session.counters.rejected, lost: session.stream.lost, duplicates: session.stream.duplicates,
+            outOfOrder: session.stream.out_of_order, resynchronizations: session.counters.resyncs,
+            strayResponses: session.counters.strays)
+    }
+
+    public struct Counters: Sendable, Hashable {
+        /// Of events.
+        public let notifications: UInt64
+        /// Events given out, detents not counted one by one.
+        public let records: UInt64
+        /// Values that broke their rules.
+        public let rejected: UInt64
+        public let lost: UInt64
+        public let duplicates: UInt64
+        public let outOfOrder: UInt64
+        public let resynchronizations: UInt64
+        public let strayResponses: UInt64
+    }
+
+    // MARK: Reading
+
+    /// The level that is known, read when there is none or when told to.
+    public func readBatteryInfo(forceRefresh: Bool = false) async throws(FjordenError) -> BatteryInfo {
+        if !forceRefresh, let known = core.battery { return known }
+        guard core.shared.connected === self else { throw .gripUnableToReadBatteryInfo }
+        let result = await withCheckedContinuation { continuation in
+            core.whenBatteryIsRead { continuation.resume(returning: $0) }
+        }
+        return try result.get()
+    }
+
+    public nonisolated func readBatteryInfo(
+        forceRefresh: Bool = false, completion: @escaping @TendonActor (Result<BatteryInfo, FjordenError>) -> Void
+    ) {
+        Task { @TendonActor in
+            do throws(FjordenError) {
+                completion(.success(try await readBatteryInfo(forceRefresh: forceRefresh)))
+            } catch {
+                completion(.failure(error))
+            }
+        }
+    }
+
+    /// What the grip says of itself, read once, or when told to.
+    public func readGripInfo(forceRefresh: Bool = false) async throws(FjordenError) -> GripInfo {
+        if !forceRefresh, core.hasInfo { return core.info }
+        guard core.shared.connected === self else { throw .gripUnableToReadGripInfo }
+        let result = await withCheckedContinuation { continuation in
+            core.whenInfoIsRead { continuation.resume(returning: $0) }
+        }
+        return try result.get()
+    }
+
+    public nonisolated func readGripInfo(
+        forceRefresh: Bool = false, completion: @escaping @TendonActor (Result<GripInfo, FjordenError>) -> Void
+    ) {
+        Task { @TendonActor in
+            do throws(FjordenError) {
+                completion(.success(try await readGripInfo(forceRefresh: forceRefresh)))
+            } catch {
+                completion(.failure(error))
+            }
+        }
+    }
+
+    // MARK: Commands
+
+    private func send(
+        _ opcode: tendon_fjorden_opcode, _ payload: [UInt8] = [],
+        _ change: (inout tendon_fjorden_command) -> Void = { _ in }
+    ) async throws(GripCommandError) -> GripResponse {
+        guard core.shared.connected === self else {
+            throw .host(TendonError(status: Int32(TENDON_ERROR_WRONG_STATE), operation: .write))
+        }
+        var command = tendon_fjorden_command()
+        command.opcode = opcode
+        change(&command)
+        let result = await withCheckedContinuation { continuation in
+            lending(payload) { bytes, count in
+                command.payload = bytes
+                command.payload_length = count
+                core.request(command) { continuation.resume(returning: $0) }
+            }
+        }
+        return try result.get()
+    }
+
+    /// The grip sends the same bytes back; 17 at most.
+    public func ping(_ payload: [UInt8] = []) async throws(GripCommandError) -> [UInt8] {
+        try await send(TENDON_FJORDEN_PING, payload).payload
+    }
+
+    /// For a time of up to 65 s; `nil`: until it is changed.
+    public func setLED(_ mode: LEDMode, for duration: Duration? = nil) async throws(GripCommandError) {
+        _ = try await send(TENDON_FJORDEN_SET_LED) {
+            $0.led_mode = mode.rawValue
+            $0.led_duration_ms = UInt16(clamping: duration?.milliseconds ?? 0)
+        }
+    }
+
+    public func readLimits() async throws(GripCommandError) -> GestureLimits {
+        GestureLimits(try await send(TENDON_FJORDEN_GET_CONFIG).config)
+    }
+
+    public func setLimits(_ limits: GestureLimits) async throws(GripCommandError) {
+        _ = try await send(TENDON_FJORDEN_SET_CONFIG) { $0.config = limits.c }
+    }
+
+    public func readControlState() async throws(GripCommandError) -> ControlState {
+        ControlState(try await send(TENDON_FJORDEN_GET_STATE).state)
+    }
+
+    /// The grip forgets us and disconnects.
+    public func clearBond() async throws(GripCommandError) { _ = try await send(TENDON_FJORDEN_CLEAR_BOND) }
+
+    /// The grip disconnects and goes off.
+    public func powerOff() async throws(GripCommandError) { _ = try await send(TENDON_FJORDEN_POWER_OFF) }
+}
+
+extension ConnectedGrip: Equatable, CustomStringConvertible {
+    public nonisolated static func == (a: ConnectedGrip, b: ConnectedGrip) -> Bool { a === b }
+    public nonisolated var description: String { name.isEmpty ? id.description : "\(name) (\(id))" }
+}
+
+/// Who gets a grip's events. For the loop's thread.
+final class GripEvents: @unchecked Sendable {
+    // Touched on the loop's thread alone.
+    private var records = Listeners<GripRecord>()
+    private var events = Listeners<GripEvent>()
+    fileprivate var levels = Listeners<BatteryInfo>()
+    /// What came before anybody could subscribe.
+    private var early: [GripRecord] = []
+    private var hadListener = false
+    private var isOver = false
+    private static let earlyLimit = 8192
+
+    func take(_ record: GripRecord) {
+        if !hadListener {
+            if early.count < GripEvents.earlyLimit { early.append(record) }
+            return
+        }
+        records.deliver(record)
+        guard !events.isEmpty else { return }
+        for _ in 0..<record.count { events.deliver(record.event) }
+    }
+
+    private func begin() {
+        guard !hadListener else { return }
+        hadListener = true
+        let all = early
+        early = []
+        for record in all { take(record) }
+    }
+
+    func add(_ queue: EventQueue<GripRecord>) {
+        records.add(queue)
+        queue.onTermination { [weak self, unowned queue] in self?.records.remove(queue) }
+        settle()
+    }
+
+    func add(_ queue: EventQueue<GripEvent>) {
+        events.add(queue)
+        queue.onTermination { [weak self, unowned queue] in self?.events.remove(queue) }
+        settle()
+    }
+
+    func add(_ handler: @escaping @TendonActor (GripEvent) -> Void) {
+        events.add(handler)
+        settle()
+    }
+
+    private func settle() {
+        begin()
+        if isOver { end() }
+    }
+
+    func end() {
+        isOver = true
+        records.finish()
+        events.finish()
+        levels.finish()
+    }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+import CTendon
+import Tendon
+
+/// A version as semantic versioning has it; "v1.2" is 1.2.0. The build does not count in comparisons.
+public struct FirmwareVersion: Sendable, Comparable, Hashable {
+    public let major: Int
+    public let minor: Int
+    public let patch: Int
+    public let preRelease: String?
+    public let build: String?
+
+    /// `nil`: not a version.
+    public init?(string: String) {
+        let parsed: FirmwareVersion? = lending(string) { text, count in
+            var c = tendon_fjorden_version()
+            guard tendon_fjorden_version_parse(text, count, &c) else { return nil }
+            return FirmwareVersion(c)
+        }
+        guard let parsed else { return nil }
+        self = parsed
+    }
+
+    private init(_ c: tendon_fjorden_version) {
+        major = Int(c.major)
+        minor = Int(c.minor)
+        patch = Int(c.patch)
+        preRelease = c.prerelease == nil ? nil : text(c.prerelease, c.prerelease_length)
+        build = c.build == nil ? nil : text(c.build, c.build_length)
+    }
+
+    /// Lends the version as the C core has it.
+    func withC<Result>(_ body: (UnsafePointer<tendon_fjorden_version>) -> Result) -> Result {
+        lending(description) { text, count in
+            var c = tendon_fjorden_version()
+            _ = tendon_fjorden_version_parse(text, count, &c)
+            return withPointer(to: &c, body)
+        }
+    }
+
+    private static func compare(_ a: FirmwareVersion, _ b: FirmwareVersion) -> Int32 {
+        a.withC { a in b.withC { b in tendon_fjorden_version_compare(a, b) } }
+    }
+
+    public static func < (a: FirmwareVersion, b: FirmwareVersion) -> Bool { compare(a, b) < 0 }
+    public static func == (a: FirmwareVersion, b: FirmwareVersion) -> Bool { compare(a, b) == 0 }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(major)
+        hasher.combine(minor)
+        hasher.combine(patch)
+    }
+}
+
+extension FirmwareVersion: CustomStringConvertible {
+    public var description: String {
+        "\(major).\(minor).\(patch)" + (preRelease.map { "-" + $0 } ?? "") + (build.map { "+" + $0 } ?? "")
+    }
+}
+
+/// Whether there is newer firmware.
+public enum FirmwareCheckOutcome: Sendable, Hashable {
+    case upToDate
+    case updateAvailable(FirmwareVersion)
+    case error(FjordenError)
+}

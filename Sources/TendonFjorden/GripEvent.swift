@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+import CTendon
+
+/// What a hand does to the grip. Directions are as seen from its front.
+public enum GripEvent: Sendable, Hashable {
+    case shutterButtonDown
+    case shutterButtonReleased
+    case shutterButtonHalfDown
+    case dialButtonCW
+    case dialButtonCCW
+    case dialButtonPress
+    case dialButtonLongPress
+    case fnButtonPress
+    case fnButtonLongPress
+    case zoomLeverHoldLeft
+    case zoomLeverHoldRight
+    case zoomLeverLeft
+    case zoomLeverRight
+    case zoomLeverNeutral
+    /// Of grips with more buttons; 0 to 15.
+    case customButtonPress(Int)
+    case customButtonLongPress(Int)
+    /// Percent.
+    case batteryLow(Int)
+    case poweringOff
+    case bondReset
+    /// A code that this version does not know.
+    case unknown(UInt8)
+
+    init(event: UInt8, code: UInt8, value: Int8) {
+        self =
+            switch UInt32(event) {
+            case TENDON_FJORDEN_SHUTTER_HALF_DOWN.rawValue: .shutterButtonHalfDown
+            case TENDON_FJORDEN_SHUTTER_DOWN.rawValue: .shutterButtonDown
+            case TENDON_FJORDEN_SHUTTER_RELEASED.rawValue: .shutterButtonReleased
+            case TENDON_FJORDEN_DIAL_CW.rawValue: .dialButtonCW
+            case TENDON_FJORDEN_DIAL_CCW.rawValue: .dialButtonCCW
+            case TENDON_FJORDEN_DIAL_PRESS.rawValue: .dialButtonPress
+            case TENDON_FJORDEN_DIAL_LONG_PRESS.rawValue: .dialButtonLongPress
+            case TENDON_FJORDEN_FN_PRESS.rawValue: .fnButtonPress
+            case TENDON_FJORDEN_FN_LONG_PRESS.rawValue: .fnButtonLongPress
+            case TENDON_FJORDEN_LEVER_LEFT.rawValue: .zoomLeverLeft
+            case TENDON_FJORDEN_LEVER_RIGHT.rawValue: .zoomLeverRight
+            case TENDON_FJORDEN_LEVER_HOLD_LEFT.rawValue: .zoomLeverHoldLeft
+            case TENDON_FJORDEN_LEVER_HOLD_RIGHT.rawValue: .zoomLeverHoldRight
+            case TENDON_FJORDEN_LEVER_NEUTRAL.rawValue: .zoomLeverNeutral
+            case TENDON_FJORDEN_CUSTOM_PRESS.rawValue..<TENDON_FJORDEN_CUSTOM_LONG_PRESS.rawValue:
+                .customButtonPress(Int(event & 15))
+            case TENDON_FJORDEN_CUSTOM_LONG_PRESS.rawValue..<TENDON_FJORDEN_CUSTOM_LONG_PRESS.rawValue + 16:
+                .customButtonLongPress(Int(event & 15))
+            case TENDON_FJORDEN_BATTERY_LOW.rawValue: .batteryLow(Int(value))
+            case TENDON_FJORDEN_POWERING_OFF.rawValue: .poweringOff
+            case TENDON_FJORDEN_BOND_RESET.rawValue: .bondReset
+            default: .unknown(code)
+            }
+    }
+
+    /// The number of the C core, 0 when it is not known.
+    private var number: UInt32 {
+        switch self {
+        case .shutterButtonDown: TENDON_FJORDEN_SHUTTER_DOWN.rawValue
+        case .shutterButtonReleased: TENDON_FJORDEN_SHUTTER_RELEASED.rawValue
+        case .shutterButtonHalfDown: TENDON_FJORDEN_SHUTTER_HALF_DOWN.rawValue
+        case .dialButtonCW: TENDON_FJORDEN_DIAL_CW.rawValue
+        case .dialButtonCCW: TENDON_FJORDEN_DIAL_CCW.rawValue
+        case .dialButtonPress: TENDON_FJORDEN_DIAL_PRESS.rawValue
+        case .dialButtonLongPress: TENDON_FJORDEN_DIAL_LONG_PRESS.rawValue
+        case .fnButtonPress: TENDON_FJORDEN_FN_PRESS.rawValue
+        case .fnButtonLongPress: TENDON_FJORDEN_FN_LONG_PRESS.rawValue
+        case .zoomLeverHoldLeft: TENDON_FJORDEN_LEVER_HOLD_LEFT.rawValue
+        case .zoomLeverHoldRight: TENDON_FJORDEN_LEVER_HOLD_RIGHT.rawValue
+        case .zoomLeverLeft: TENDON_FJORDEN_LEVER_LEFT.rawValue
+        case .zoomLeverRight: TENDON_FJORDEN_LEVER_RIGHT.rawValue
+        case .zoomLeverNeutral: TENDON_FJORDEN_LEVER_NEUTRAL.rawValue
+        case .customButtonPress(let button): TENDON_FJORDEN_CUSTOM_PRESS.rawValue + UInt32(button & 15)
+        case .customButtonLongPress(let button): TENDON_FJORDEN_CUSTOM_LONG_PRESS.rawValue + UInt32(button & 15)
+        case .batteryLow: TENDON_FJORDEN_BATTERY_LOW.rawValue
+        case .poweringOff: TENDON_FJORDEN_POWERING_OFF.rawValue
+        case .bondReset: TENDON_FJORDEN_BOND_RESET.rawValue
+        case .unknown: 0
+        }
+    }
+
+    /// Without a button, a percentage or a code.
+    public var name: String { String(cString: tendon_fjorden_event_name(UInt8(number))) }
+}
+
+extension GripEvent: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .customButtonPress(let number), .customButtonLongPress(let number), .batteryLow(let number):
+            "\(name)(\(number))"
+        case .unknown(let code): "\(name)(\(code))"
+        default: name
+        }
+    }
+}
+
+/// An event with all that the grip says about it.
+public struct GripRecord: Sendable, Hashable {
+    public let event: GripEvent
+    /// Detents of a dial event; else 1.
+    public let count: Int
+    /// Milliseconds of the grip's clock, from an arbitrary start; it never runs backwards.
+    public let time: UInt64
+    /// As received; `nil`: there is none.
+    public let sequence: UInt8?
+    /// Records that were lost before this one.
+    public let lostBefore: Int
+    /// Not sent by the grip: concluded from its control state, after a loss.
+    public let isMadeUp: Bool
+
+    init(_ c: tendon_fjorden_record, isMadeUp: Bool) {
+        event = GripEvent(event: c.event, code: c.code, value: c.value)
+        count = Int(c.count)
+        time = c.time_ms
+        sequence = c.has_sequence ? c.sequence : nil
+        lostBefore = Int(c.lost_before)
+        self.isMadeUp = isMadeUp
+    }
+}

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: MIT
+import CTendon
+import Synchronization
+import Tendon
+
+/// What `configure(with: .simulated)` runs on: grips in memory that can appear, disappear and misbehave, and a radio that
+/// can be off or forbidden. Nothing of the machine's Bluetooth is touched.
+@TendonActor
+public final class GripSimulator {
+    public enum Permission: Sendable, Hashable {
+        case allowed
+        case denied
+        /// Asked for when `start` may; this is the answer.
+        case undetermined(allows: Bool)
+    }
+
+    let air: Air
+    private var grips: [SimulatedGrip] = []
+    public static nonisolated let capacity = 8
+
+    /// With one grip in reach, of these options.
+    public nonisolated init(_ options: SimulatedGrip.Options = SimulatedGrip.Options()) {
+        air = Air()
+        first = Mutex(options)
+    }
+
+    /// Made when it is first used.
+    private nonisolated let first: Mutex<SimulatedGrip.Options?>
+
+    func prepare() {
+        let options = first.withLock { options in
+            defer { options = nil }
+            return options
+        }
+        if let options { add(options, rssi: -50) }
+    }
+
+    /// The grip that was there from the start.
+    public var grip: SimulatedGrip {
+        prepare()
+        return grips[0]
+    }
+
+    /// Another grip in reach; `nil` when there are eight.
+    @discardableResult
+    public func addGrip(_ options: SimulatedGrip.Options = SimulatedGrip.Options(), rssi: Int8 = -60) -> SimulatedGrip?
+    {
+        prepare()
+        return add(options, rssi: rssi)
+    }
+
+    @discardableResult
+    private func add(_ options: SimulatedGrip.Options, rssi: Int8) -> SimulatedGrip? {
+        guard grips.count < GripSimulator.capacity,
+            let (device, address) = air.add(options, rssi: rssi)
+        else { return nil }
+        let grip = SimulatedGrip(device, address, in: air) { [air] in air.refresh() }
+        grips.append(grip)
+        return grip
+    }
+
+    private func place(_ grip: SimulatedGrip) -> Int? { grips.firstIndex { $0 === grip } }
+
+    public func setPresent(_ grip: SimulatedGrip, _ isPresent: Bool) {
+        if let index = place(grip) { air.setPresent(index, isPresent) }
+    }
+
+    public func setRSSI(_ grip: SimulatedGrip, _ rssi: Int8) {
+        if let index = place(grip) { air.devices.pointer[index].rssi = rssi }
+    }
+
+    /// Somebody says no when asked to pair with it.
+    public func setDeclines(_ grip: SimulatedGrip, _ declines: Bool) {
+        if let index = place(grip) { air.devices.pointer[index].declines = declines }
+    }
+
+    /// How long pairing takes.
+    public var pairingDelay: Duration {
+        get { .milliseconds(Int(air.block.pointer.pointee.pairing_ms)) }
+        set { air.block.pointer.pointee.pairing_ms = UInt32(clamping: newValue.milliseconds) }
+    }
+
+    public var permission: Permission = .allowed
+    public var isPoweredOn = true {
+        didSet { if oldValue != isPoweredOn { air.core?.powerChanged(isPoweredOn) } }
+    }
+}
+
+/// Simulated devices in memory, and a timer. For the loop's thread.
+final class Air: @unchecked Sendable {
+    // Touched on the loop's thread alone.
+    let block = CBlock<tendon_air>()
+    let devices = CTable<tendon_air_device>(capacity: GripSimulator.capacity)
+    private let memory = CTable<tendon_simulated_fjorden>(capacity: GripSimulator.capacity)
+    private var texts: [CText] = []
+    private var timer: LoopTimer?
+    private var isTicking = false
+    weak var core: GripCore?
+
+    init() {
+        tendon_air_init(block.pointer, devices.pointer, 0)
+    }
+
+    func add(
+        _ options: SimulatedGrip.Options, rssi: Int8
+    ) -> (CPointer<tendon_simulated_fjorden>, Address)? {
+        let index = block.pointer.pointee.count
+        let texts = [options.name, options.firmware, options.serial].map { CText($0) }
+        let device = memory.pointer + index
+        guard SimulatedGrip.prepare(device, options, texts) >= 0 else { return nil }
+        self.texts += texts
+        let address = Address(0xC000_0000_0001 + UInt64(index), kind: .random)
+        let place = devices.pointer + index
+        place.pointee.device = tendon_simulated_fjorden_device(device)
+        place.pointee.address = address.c
+        place.pointee.rssi = rssi
+        place.pointee.present = true
+        block.pointer.pointee.count = index + 1
+        return (device, address)
+    }
+
+    func attach(_ core: GripCore) {
+        self.core = core
+        tendon_air_attach(block.pointer, fjordenSessionInputs.pointer, core.session)
+        block.pointer.pointee.report_context = context(of: self)
+        block.pointer.pointee.on_report = { context, report, _ in
+            guard let report else { return }
+            var copy = report.pointee
+            object(Air.self, context).core?.report(&copy)
+        }
+        timer = LoopTimer(core.loop.core) { [unowned self] in self.tick() }
+        refresh()
+    }
+
+    private func tick() {
+        isTicking = true
+        tendon_air_tick(block.pointer, tendon_now_ms())
+        isTicking = false
+        refresh()
+        core?.linkEnded()
+    }
+
+    func setPresent(_ index: Int, _ isPresent: Bool) {
+        guard core != nil else {
+            devices.pointer[index].present = isPresent
+            return
+        }
+        tendon_air_set_present(block.pointer, devices.pointer + index, isPresent, tendon_now_ms())
+        refresh()
+    }
+
+    func refresh() {
+        guard let timer, !isTicking else { return }
+        timer.deadline = tendon_air_deadline(block.pointer)
+    }
+
+    func detach() {
+        timer?.remove()
+        timer = nil
+        core = nil
+    }
+}
+
+/// The air under a session. For the loop's thread.
+final class AirGround: GripGround {
+    private let simulator: GripSimulator
+    private var air: Air { simulator.air }
+    private var link: tendon_session_link { tendon_air_link(air.block.pointer) }
+
+    init(_ simulator: GripSimulator, _ core: GripCore) {
+        self.simulator = simulator
+        TendonActor.assumeIsolated { simulator.prepare() }
+        simulator.air.attach(core)
+    }
+
+    var permission: tendon_fjorden_authorization {
+        let simulator = simulator
+        return switch TendonActor.assumeIsolated({ simulator.permission }) {
+        case .allowed: TENDON_FJORDEN_AUTHORIZATION_ALLOWED
+        case .denied: TENDON_FJORDEN_AUTHORIZATION_DENIED
+        case .undetermined: TENDON_FJORDEN_AUTHORIZATION_UNDETERMINED
+        }
+    }
+
+    /// To the question for permission.
+    var answer: Bool {
+        let simulator = simulator
+        let permission = TendonActor.assumeIsolated { simulator.permission }
+        return if case .undetermined(let allows) = permission { allows } else { true }
+    }
+
+    var isOn: Bool {
+        let simulator = simulator
+        return TendonActor.assumeIsolated { simulator.isPoweredOn }
+    }
+
+    func setTarget(_ address: Address) {
+        var address = address.c
+        tendon_air_set_target(air.block.pointer, &address)
+    }
+
+    func connect() -> tendon_status { link.connect(air.block.pointer) }
+    func disconnect() { link.disconnect(air.block.pointer) }
+    func pair() -> tendon_status { link.pair(air.block.pointer) }
+    func isBonded() -> Bool { link.bonded(air.block.pointer) }
+    func scan(_ on: Bool) { tendon_air_scan(air.block.pointer, on) }
+
+    func forget(_ address: Address) {
+        var address = address.c
+        tendon_air_forget(air.block.pointer, &address)
+        refresh()
+    }
+
+    func refresh() { air.refresh() }
+
+    var isIdle: Bool {
+        let air = air.block.pointer.pointee
+        return air.peer == nil && !air.connecting && !air.connect_asked && !air.disconnect_asked
+    }
+
+    func close() { air.detach() }
+}

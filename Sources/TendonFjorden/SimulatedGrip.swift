@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+import CTendon
+import Tendon
+
+/// A grip without hardware: obeys the whole profile, wants an encrypted link and takes one bond.
+///
+/// ```swift
+/// let grip = try await SimulatedGrip.open(radio: .virtual())
+/// grip.moveShutter(.full)
+/// ```
+@TendonActor
+public final class SimulatedGrip {
+    /// What a grip may lack.
+    public struct Lacking: OptionSet, Sendable {
+        public let rawValue: UInt32
+        public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+        public static let service = Lacking(rawValue: UInt32(TENDON_SIMULATED_FJORDEN_NO_SERVICE))
+        public static let eventCharacteristic = Lacking(rawValue: UInt32(TENDON_SIMULATED_FJORDEN_NO_EVENT))
+        public static let stateCharacteristic = Lacking(rawValue: UInt32(TENDON_SIMULATED_FJORDEN_NO_STATE))
+        public static let controlCharacteristic = Lacking(rawValue: UInt32(TENDON_SIMULATED_FJORDEN_NO_CONTROL))
+        public static let firmwareRevision = Lacking(rawValue: UInt32(TENDON_SIMULATED_FJORDEN_NO_FIRMWARE))
+        public static let deviceInformation = Lacking(rawValue: UInt32(TENDON_SIMULATED_FJORDEN_NO_INFORMATION))
+        public static let battery = Lacking(rawValue: UInt32(TENDON_SIMULATED_FJORDEN_NO_BATTERY))
+        /// Nobody gets the security that its events ask for.
+        public static let notifications = Lacking(rawValue: UInt32(TENDON_SIMULATED_FJORDEN_NO_NOTIFY))
+    }
+
+    /// What it is like.
+    public struct Options: Sendable {
+        public var name = "Fjorden Grip Simulator"
+        public var firmware = "1.2.0"
+        public var serial = "TENDON-FJORDEN-1"
+        public var battery: UInt8 = 80
+        public var lacks: Lacking = []
+        /// Wants no encryption.
+        public var isOpen = false
+        public var refusesPairing = false
+        /// Has a bond with another host.
+        public var isBonded = false
+        /// A hand uses all its controls, by a script of 10 s.
+        public var isPlayedWith = false
+        /// Detents whenever the link takes them.
+        public var isFlatOut = false
+        /// Records after which it stands still; 0: no limit.
+        public var limit: UInt64 = 0
+
+        public init() {}
+    }
+
+    public enum Malformation: UInt32, Sendable, CaseIterable {
+        case empty = 0
+        case length, value, unknown, state
+    }
+
+    public struct Counters: Sendable, Hashable {
+        public let notifications: UInt64
+        public let records: UInt64
+        public let lost: UInt64
+        public let requests: UInt64
+        public let refusedWrites: UInt64
+    }
+
+    /// Whoever serves it: a radio, or the air.
+    private let memory: AnyObject
+    let device: CPointer<tendon_simulated_fjorden>
+    public nonisolated let address: Address
+    private let changed: @Sendable () -> Void
+
+    init(
+        _ device: CPointer<tendon_simulated_fjorden>, _ address: Address, in memory: AnyObject,
+        changed: @escaping @Sendable () -> Void
+    ) {
+        self.device = device
+        self.address = address
+        self.memory = memory
+        self.changed = changed
+    }
+
+    /// Opens a radio of its own and advertises until the last reference goes.
+    public static func open(
+        _ options: Options = Options(), radio: RadioChoice, address: Address? = nil,
+        interval: Duration = .milliseconds(100)
+    ) async throws(TendonError) -> SimulatedGrip {
+        let texts = [options.name, options.firmware, options.serial].map { CText($0) }
+        let host = try await SimulatedHost<tendon_simulated_fjorden>.open(
+            radio: radio, address: address, loop: .shared, interval: interval, texts: texts,
+            prepare: { prepare($0, options, texts) }, seam: { tendon_simulated_fjorden_device($0) })
+        return SimulatedGrip(host.device, host.address, in: host) { [weak host] in host?.host.refresh() }
+    }
+
+    nonisolated static func prepare(
+        _ device: CPointer<tendon_simulated_fjorden>, _ options: Options, _ texts: [CText]
+    ) -> tendon_status {
+        var c = tendon_simulated_fjorden_options()
+        c.lacks = options.lacks.rawValue
+        c.open = options.isOpen
+        c.refuses_pairing = options.refusesPairing
+        c.bonded = options.isBonded
+        c.hand = options.isPlayedWith
+        c.flat_out = options.isFlatOut
+        c.battery = options.battery
+        c.event_limit = options.limit
+        c.name = texts[0].pointer
+        c.firmware = texts[1].pointer
+        c.serial = texts[2].pointer
+        return tendon_simulated_fjorden_init(device, &c)
+    }
+
+    private func change(_ body: (CPointer<tendon_simulated_fjorden>, UInt64) -> Void) {
+        body(device, tendon_now_ms())
+        changed()
+    }
+
+    // MARK: What a hand does
+
+    public func moveShutter(_ position: ControlState.Shutter) {
+        change { tendon_simulated_fjorden_move($0, TENDON_FJORDEN_CONTROL_SHUTTER, Int32(position.rawValue), $1) }
+    }
+
+    public func pressFn(_ isDown: Bool) {
+        change { tendon_simulated_fjorden_move($0, TENDON_FJORDEN_CONTROL_FN, isDown ? 1 : 0, $1) }
+    }
+
+    public func pressDial(_ isDown: Bool) {
+        change { tendon_simulated_fjorden_move($0, TENDON_FJORDEN_CONTROL_DIAL_BUTTON, isDown ? 1 : 0, $1) }
+    }
+
+    /// Clockwise; below 0 the other way.
+    public func turnDial(_ detents: Int) {
+        change { tendon_simulated_fjorden_move($0, TENDON_FJORDEN_CONTROL_DIAL, Int32(clamping: detents), $1) }
+    }
+
+    public func moveLever(_ position: ControlState.Lever) {
+        change { tendon_simulated_fjorden_move($0, TENDON_FJORDEN_CONTROL_LEVER, Int32(position.rawValue), $1) }
+    }
+
+    /// A record as it is.
+    public func send(code: UInt8, value: Int8 = 0) { change { tendon_simulated_fjorden_event($0, code, value, $1) } }
+
+    // MARK: What happens to it
+
+    public func setBattery(_ percent: UInt8) { change { tendon_simulated_fjorden_set_battery($0, percent, $1) } }
+    /// Shutter and fn held for 5 s.
+    public func resetBond() { change { tendon_simulated_fjorden_reset_bond($0, $1) } }
+    public func powerOff() { change { tendon_simulated_fjorden_power_off($0, $1) } }
+    /// The next records get their numbers but do not leave.
+    public func lose(_ count: Int) {
+        change { device, _ in tendon_simulated_fjorden_lose(device, UInt32(clamping: count)) }
+    }
+    /// The next records leave twice.
+    public func duplicate(_ count: Int) {
+        change { device, _ in tendon_simulated_fjorden_duplicate(device, UInt32(clamping: count)) }
+    }
+
+    public func inject(_ malformation: Malformation, count: Int = 1) {
+        change {
+            tendon_simulated_fjorden_inject(
+                $0, tendon_simulated_fjorden_malformation(rawValue: malformation.rawValue), UInt32(clamping: count), $1)
+        }
+    }
+
+    public func setRefusesPairing(_ refuses: Bool) {
+        change { device, _ in device.pointee.options.refuses_pairing = refuses }
+    }
+
+    public var isBonded: Bool { device.pointee.bonded }
+    public var ledMode: LEDMode { LEDMode(rawValue: device.pointee.led_mode) ?? .off }
+    public var connections: Int { device.pointee.centrals.count }
+
+    public var counters: Counters {
+        let c = device.pointee.counters
+        return Counters(
+            notifications: c.notifications, records: c.records, lost: c.lost, requests: c.requests,
+            refusedWrites: c.refused_writes)
+    }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+//
+// Everything unsafe of this module.
+
+import CTendon
+import Glibc
+import Tendon
+
+/// A notice that the C core lends for a callback.
+typealias CNotice = UnsafePointer<tendon_fjorden_notice>
+
+/// The session's inputs at an address that stays.
+let fjordenSessionInputs: CBlock<tendon_session_inputs> = {
+    let block = CBlock<tendon_session_inputs>()
+    block.pointer.pointee = tendon_fjorden_session_inputs
+    return block
+}()
+
+/// Text that C lends, not terminated.
+func text(_ bytes: UnsafePointer<CChar>?, _ count: Int) -> String {
+    guard let bytes else { return "" }
+    return bytes.withMemoryRebound(to: UInt8.self, capacity: count) {
+        String(decoding: UnsafeBufferPointer(start: $0, count: count), as: UTF8.self)
+    }
+}
+
+func withPointer<Value, Result>(to value: inout Value, _ body: (UnsafePointer<Value>) -> Result) -> Result {
+    withUnsafePointer(to: &value, body)
+}
+
+/// The terminated text in a C array.
+func text<Tuple>(in tuple: Tuple) -> String {
+    withUnsafeBytes(of: tuple) { bytes in
+        String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+    }
+}
+
+/// Writes a text into a C array, terminated; what does not fit is cut between characters.
+func write<Tuple>(_ text: String, to tuple: inout Tuple) {
+    withUnsafeMutableBytes(of: &tuple) { bytes in
+        var text = text
+        while text.utf8.count >= bytes.count { text.removeLast() }
+        for index in bytes.indices { bytes[index] = 0 }
+        bytes.copyBytes(from: text.utf8)
+    }
+}
+
+/// The elements of a C array in place.
+func withElements<Tuple, Element>(
+    of tuple: inout Tuple, _ type: Element.Type, _ body: (UnsafeMutableBufferPointer<Element>) -> Void
+) {
+    withUnsafeMutableBytes(of: &tuple) { body($0.bindMemory(to: Element.self)) }
+}
+
+/// A small file's text; `nil`: it cannot be read.
+func contents(of path: String) -> String? {
+    let file = open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { return nil }
+    defer { close(file) }
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    while bytes.count < 1 << 20 {
+        let count = Glibc.read(file, &buffer, buffer.count)
+        guard count > 0 else { break }
+        bytes += buffer.prefix(count)
+    }
+    return String(decoding: bytes, as: UTF8.self)
+}
+
+/// Puts a new file in the place of the old one; makes its folders.
+func replace(_ path: String, with text: String) {
+    for index in path.indices where path[index] == "/" && index != path.startIndex {
+        mkdir(String(path[..<index]), 0o700)
+    }
+    let fresh = path + ".new"
+    let file = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+    guard file >= 0 else { return }
+    let bytes = Array(text.utf8)
+    let written = bytes.isEmpty ? 0 : Glibc.write(file, bytes, bytes.count)
+    let isWhole = written == bytes.count && fsync(file) == 0
+    close(file)
+    if isWhole { rename(fresh, path) }
+}

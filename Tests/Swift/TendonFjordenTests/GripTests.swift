@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+import Tendon
+import TendonFjorden
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct GripTests {
+    @Test @TendonActor func batteryAndInformation() async throws {
+        let (manager, simulator) = try simulated()
+        let grip = try await connectFirst(manager)
+        #expect(try await grip.readBatteryInfo().level == 80)
+        var levels = grip.batteryLevels().makeAsyncIterator()
+        var records = grip.records().makeAsyncIterator()
+        simulator.grip.setBattery(28)
+        #expect(await levels.next()?.isLow == true)
+        #expect(await records.next()?.event == .batteryLow(28))
+        #expect(try await grip.readBatteryInfo().level == 28)  // what was notified
+        #expect(try await grip.readBatteryInfo(forceRefresh: true).level == 28)
+        let info = try await grip.readGripInfo()
+        #expect(info.manufacturerName == "Tendon" && info.modelNumber == "Grip (simulated)")
+        #expect(info.hardwareVersion == "1.0" && info.firmware?.description == "1.2.0")
+        #expect(info.serialNumber == "TENDON-FJORDEN-1")
+        #expect(info.description == "Tendon, Grip (simulated), hardware 1.0, firmware 1.2.0")
+        var result: Result<GripInfo, FjordenError>?
+        grip.readGripInfo(forceRefresh: true) { result = $0 }
+        await eventually("the closure is called") { result != nil }
+        #expect(try result?.get() == info)
+        try manager.disconnectAndForgetBondedGrip()
+        await #expect(throws: FjordenError.gripUnableToReadBatteryInfo) {
+            try await grip.readBatteryInfo(forceRefresh: true)
+        }
+    }
+
+    @Test @TendonActor func noBattery() async throws {
+        var options = SimulatedGrip.Options()
+        options.lacks = .battery
+        let (manager, _) = try simulated(options)
+        let grip = try await connectFirst(manager)
+        await #expect(throws: FjordenError.gripUnableToReadBatteryInfo) { try await grip.readBatteryInfo() }
+    }
+
+    @Test @TendonActor func commands() async throws {
+        let (manager, simulator) = try simulated()
+        let grip = try await connectFirst(manager)
+        #expect(try await grip.ping([1, 2, 3]) == [1, 2, 3])
+        try await grip.setLED(.blinkSlow, for: .seconds(3))
+        #expect(simulator.grip.ledMode == .blinkSlow)
+        var limits = try await grip.readLimits()
+        #expect(limits == GestureLimits())
+        limits.longPress = .milliseconds(250)
+        limits.dialDivider = 2
+        try await grip.setLimits(limits)
+        #expect(try await grip.readLimits() == limits)
+        simulator.grip.moveLever(.left)
+        simulator.grip.turnDial(-4)
+        let state = try await grip.readControlState()
+        #expect(state.lever == .left && state.dialPosition == -4 && state.shutter == .released)
+        limits.dialDivider = 9
+        await #expect(throws: GripCommandError.self) { try await grip.setLimits(limits) }
+        await #expect(throws: GripCommandError.self) { _ = try await grip.ping([UInt8](repeating: 0, count: 18)) }
+        var events = grip.subscribeToGripEvents().makeAsyncIterator()
+        try await grip.powerOff()
+        var last: GripEvent?
+        while let event = await events.next() { last = event }
+        #expect(last == .poweringOff)
+        await eventually("connected again") { manager.isConnected && manager.connectedGrip != grip }
+        let again = try #require(manager.connectedGrip)
+        try await again.clearBond()
+        await eventually("the grip has forgotten us") { !simulator.grip.isBonded }
+    }
+
+    /// The wire as a file would describe it.
+    @Test @TendonActor func anotherProfile() async throws {
+        let (manager, simulator) = try simulated { $0.profile.setCode(0x61, to: "zoomLeverLeft") }
+        let grip = try await connectFirst(manager)
+        var events = grip.subscribeToGripEvents().makeAsyncIterator()
+        simulator.grip.send(code: 0x61)
+        #expect(await events.next() == .zoomLeverLeft)
+    }
+
+    /// The same over the virtual radio, with its pairing.
+    @Test @TendonActor func overTheVirtualRadio() async throws {
+        let radio = virtualRadio()
+        var options = SimulatedGrip.Options()
+        options.isPlayedWith = true
+        let device = try await SimulatedGrip.open(options, radio: radio, interval: .milliseconds(20))
+        var configuration = GripManager.Configuration.system
+        configuration.radio = radio
+        configuration.bonds = .memory
+        configuration.persistentStorage = MemoryStorage()
+        let manager = GripManager()
+        try manager.configure(with: configuration)
+        let grip = try await connectFirst(manager)
+        #expect(grip.id == device.address && device.isBonded)
+        var events = grip.subscribeToGripEvents().makeAsyncIterator()
+        var got: [GripEvent] = []
+        while got.count < 3, let event = await events.next() { got.append(event) }
+        #expect(got == [.shutterButtonHalfDown, .shutterButtonDown, .shutterButtonReleased])
+        #expect(try await grip.ping([7]) == [7])
+        manager.disconnect()
+        await eventually("the device sees us go") { device.connections == 0 }
+        #expect(try await manager.connectToBondedGrip().id == device.address)
+        try manager.disconnectAndForgetBondedGrip()
+        await eventually("and again") { device.connections == 0 }
+    }
+
+    @Test @TendonActor func tenThousandEventsNoneLost() async throws {
+        var options = SimulatedGrip.Options()
+        options.isFlatOut = true
+        options.limit = 10_000
+        let (manager, _) = try simulated(options)
+        let grip = try await connectFirst(manager)
+        let records = grip.records(capacity: 16384)
+        var count = 0
+        var next: UInt8 = 1
+        for await record in records {
+            #expect(record.sequence == next)
+            next &+= 1
+            count += 1
+            if count == 10_000 { break }
+        }
+        #expect(count == 10_000 && grip.counters.lost == 0 && records.dropped == 0)
+    }
+}

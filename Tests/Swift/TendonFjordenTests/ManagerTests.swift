@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: MIT
+import Tendon
+import TendonFjorden
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct ManagerTests {
+    @Test @TendonActor func nothingBeforeConfigure() async throws {
+        let manager = GripManager()
+        #expect(manager.state == .uninitialized)
+        await #expect(throws: FjordenError.managerNotConfigured) { try await manager.start() }
+        #expect(throws: FjordenError.managerNotConfigured) { _ = try manager.scanForFjordenGrips() }
+        #expect(throws: FjordenError.managerNotConfigured) { try manager.disconnectAndForgetBondedGrip() }
+        try manager.configure(with: .simulated)
+        #expect(throws: FjordenError.managerAlreadyConfigured) { try manager.configure() }
+        #expect(throws: FjordenError.bondDoesNotExists) { try manager.disconnectAndForgetBondedGrip() }
+        #expect(throws: FjordenError.invalidManagerState) { _ = try manager.scanForFjordenGrips() }
+    }
+
+    @Test @TendonActor func aNewGripIsConnectedAndKept() async throws {
+        let storage = MemoryStorage()
+        let (manager, simulator) = try simulated { $0.persistentStorage = storage }
+        var states: [String] = []
+        manager.subscribeToStateChanges { states.append("\($0)".split(separator: "(").first.map(String.init) ?? "") }
+        #expect(try await manager.start() == .ready)
+        let grip = try await connectFirst(manager)
+        #expect(manager.isConnected && manager.connectedGrip == grip && manager.state == .connected(grip))
+        #expect(grip.name == "Fjorden Grip Simulator")
+        #expect(manager.firmwareVersion?.description == "1.2.0")
+        #expect(manager.hasBondedGrip && manager.bondedGripName == "Fjorden Grip Simulator")
+        #expect(manager.bondedGripDetails?.name == "Fjorden Grip Simulator")
+        #expect(storage.string(forKey: "fjorden.bondedGrip.identifier") == "C0:00:00:00:00:01/random")
+        #expect(simulator.grip.isBonded)
+        await eventually("all changes are told") { states.count == 4 }
+        #expect(states == ["ready", "scanningForGrips", "connecting", "connected"])
+    }
+
+    @Test @TendonActor func eventsComeAsSequenceAndToHandlers() async throws {
+        let (manager, simulator) = try simulated()
+        let grip = try await connectFirst(manager)
+        let simulatedGrip = simulator.grip
+        simulatedGrip.moveShutter(.full)  // before anybody listens
+        try await Task.sleep(for: .milliseconds(30))
+        var heard: [GripEvent] = []
+        let events = grip.subscribeToGripEvents()
+        grip.subscribeToGripEvents { heard.append($0) }
+        simulatedGrip.turnDial(3)
+        simulatedGrip.moveShutter(.released)
+        var iterator = events.makeAsyncIterator()
+        var got: [GripEvent] = []
+        while got.count < 6, let event = await iterator.next() { got.append(event) }
+        #expect(
+            got == [
+                .shutterButtonHalfDown, .shutterButtonDown, .dialButtonCW, .dialButtonCW, .dialButtonCW,
+                .shutterButtonReleased,
+            ])
+        #expect(heard == Array(got.dropFirst(2)))
+        simulator.setPresent(simulatedGrip, false)
+        #expect(await iterator.next() == nil)
+        #expect(manager.state == .scanningForBondedGrip)
+        // A handler of the old connection hears nothing of the new one.
+        simulator.setPresent(simulatedGrip, true)
+        await eventually("connected again") { manager.isConnected }
+        let again = try #require(manager.connectedGrip)
+        #expect(again != grip)
+        var second = again.subscribeToEvents().makeAsyncIterator()
+        simulatedGrip.pressFn(true)
+        simulatedGrip.pressFn(false)
+        #expect(await second.next() == .fnButtonPress)
+        #expect(heard.count == 4)
+    }
+
+    @Test @TendonActor func lossIsMadeGoodFromTheControlState() async throws {
+        let (manager, simulator) = try simulated()
+        let grip = try await connectFirst(manager)
+        var records = grip.records().makeAsyncIterator()
+        simulator.grip.moveShutter(.full)
+        _ = await records.next()
+        _ = await records.next()
+        simulator.grip.lose(1)
+        simulator.grip.moveShutter(.released)  // is lost
+        simulator.grip.turnDial(-1)
+        let turn = try #require(await records.next())
+        #expect(turn.event == .dialButtonCCW && turn.lostBefore == 1 && !turn.isMadeUp)
+        let released = try #require(await records.next())
+        #expect(released.event == .shutterButtonReleased && released.isMadeUp)
+        simulator.grip.duplicate(1)
+        simulator.grip.inject(.empty)
+        simulator.grip.send(code: 0x42)
+        simulator.grip.send(code: 0xF0)
+        #expect(await records.next()?.event == .customButtonPress(2))
+        #expect(await records.next()?.event == .unknown(0xF0))
+        let counters = grip.counters
+        #expect(counters.lost == 1 && counters.duplicates == 1 && counters.rejected == 1)
+        #expect(counters.resynchronizations == 1)
+    }
+
+    @Test @TendonActor func theBondedGripIsRestoredOnStart() async throws {
+        let storage = MemoryStorage()
+        let simulator = GripSimulator()
+        var configuration = GripManager.Configuration.simulated
+        configuration.simulator = simulator
+        configuration.persistentStorage = storage
+        do {
+            let first = GripManager()
+            try first.configure(with: configuration)
+            _ = try await connectFirst(first)
+        }
+        await eventually("the first manager is gone") { simulator.grip.connections == 0 }
+        try await Task.sleep(for: .milliseconds(20))
+        let second = GripManager()
+        try second.configure(with: configuration)
+        guard case .connected(let grip) = try await second.start() else {
+            Issue.record("not restored: \(second.state)")
+            return
+        }
+        #expect(grip.name == "Fjorden Grip Simulator")
+    }
+
+    /// The time-out of the document, but shorter.
+    @Test @TendonActor func startEndsReadyWhenTheGripIsNotThere() async throws {
+        let storage = MemoryStorage()
+        storage.set("C0:00:00:00:00:01/random", forKey: "fjorden.bondedGrip.identifier")
+        let (manager, simulator) = try simulated {
+            $0.persistentStorage = storage
+            $0.connectionTimeoutThreshold = 0.2
+        }
+        #expect(GripManager.Configuration.default.connectionTimeoutThreshold == 5.0)
+        simulator.setPresent(simulator.grip, false)
+        let start = ContinuousClock.now
+        #expect(try await manager.start() == .ready)
+        #expect(ContinuousClock.now - start >= .milliseconds(199))
+        await #expect(throws: FjordenError.connectionTimeout) { try await manager.connectToBondedGrip() }
+    }
+
+    @Test @TendonActor func aSecondStartWhileSearching() async throws {
+        let storage = MemoryStorage()
+        storage.set("C0:00:00:00:00:01/random", forKey: "fjorden.bondedGrip.identifier")
+        let (manager, simulator) = try simulated { $0.persistentStorage = storage }
+        simulator.setPresent(simulator.grip, false)
+        let first = Task { @TendonActor in try await manager.start() }
+        await eventually("searching") { manager.state == .scanningForBondedGrip }
+        #expect(manager.isScanning)
+        await #expect(throws: FjordenError.alreadyScanningForBondedGrip) { try await manager.start() }
+        manager.stopScanning()
+        #expect(try await first.value == .ready)
+    }
+
+    @Test @TendonActor func forgetting() async throws {
+        let (manager, simulator) = try simulated()
+        let grip = try await connectFirst(manager)
+        let events = grip.subscribeToGripEvents()
+        try manager.disconnectAndForgetBondedGrip()
+        #expect(manager.state == .ready && !manager.hasBondedGrip)
+        for await _ in events {}  // ends
+        await eventually("the grip sees us go") { simulator.grip.connections == 0 }
+        // Its own bond stays until it is reset.
+        await #expect(throws: FjordenError.gripPairingRequestDeclined) { try await connectFirst(manager) }
+        simulator.grip.resetBond()
+        _ = try await connectFirst(manager)
+    }
+
+    @Test @TendonActor func everyFailureHasItsError() async throws {
+        let rows: [((inout SimulatedGrip.Options) -> Void, FjordenError?)] = [
+            // Its name makes it known even where the service is missing.
+            (
+                {
+                    $0.lacks = .service
+                    $0.name = "Fjorden Grip 7"
+                }, .gripUnableToDiscoverService
+            ),
+            ({ $0.lacks = .eventCharacteristic }, .gripUnableToDiscoverCharacteristics),
+            ({ $0.refusesPairing = true }, .gripPairingRequestDeclined),
+            ({ $0.isBonded = true }, .gripPairingRequestDeclined),
+            ({ $0.lacks = .firmwareRevision }, .gripUnableToReadFirmwareVersion),
+            ({ $0.firmware = "0.9" }, .gripUnsupportedFirmwareVersion),
+            ({ $0.lacks = .notifications }, .gripUnableToEnableNotify),
+            ({ _ in }, nil),
+        ]
+        for (change, expected) in rows {
+            var options = SimulatedGrip.Options()
+            change(&options)
+            let (manager, _) = try simulated(options)
+            var failure: FjordenError?
+            do {
+                _ = try await connectFirst(manager)
+            } catch {
+                failure = error as? FjordenError
+                #expect(manager.state == .ready)
+            }
+            #expect(failure == expected)
+        }
+    }
+
+    @Test @TendonActor func theUserIsAskedBeforePairing() async throws {
+        var answer = false
+        let (manager, _) = try simulated { $0.pairingPrompt = { _ in await TendonActor.run { answer } } }
+        await #expect(throws: FjordenError.gripPairingRequestDeclined) { try await connectFirst(manager) }
+        answer = true
+        _ = try await connectFirst(manager)
+    }
+
+    @Test @TendonActor func permission() async throws {
+        let (denied, simulator) = try simulated()
+        simulator.permission = .denied
+        #expect(try await denied.start() == .unauthorized)
+        #expect(denied.state == .unauthorized)
+        simulator.permission = .undetermined(allows: true)
+        let (asking, other) = try simulated()
+        other.permission = .undetermined(allows: true)
+        #expect(try await asking.start() == .uninitialized)
+        #expect(try await asking.start(options: [.askForBluetoothPermission]) == .ready)
+        let (refused, third) = try simulated()
+        third.permission = .undetermined(allows: false)
+        #expect(try await refused.start(options: .askForBluetoothPermission) == .unauthorized)
+    }
+
+    @Test @TendonActor func bluetoothOff() async throws {
+        let (manager, simulator) = try simulated()
+        simulator.isPoweredOn = false
+        #expect(try await manager.start() == .bluetoothUnavailable)
+        simulator.isPoweredOn = true
+        await eventually("ready") { manager.state == .ready }
+        _ = try await connectFirst(manager)
+        simulator.isPoweredOn = false
+        #expect(manager.state == .bluetoothUnavailable)
+    }
+
+    @Test @TendonActor func listsInOrderOfDiscovery() async throws {
+        let (manager, simulator) = try simulated()
+        var options = SimulatedGrip.Options()
+        options.name = "Fjorden Grip B"
+        let second = try #require(simulator.addGrip(options, rssi: -70))
+        try await manager.start()
+        var lists = try manager.scanForFjordenGrips().makeAsyncIterator()
+        var last: [ConnectableGrip] = []
+        while last.count < 2 || last[1].name.isEmpty, let list = await lists.next() { last = list }
+        #expect(last.map(\.name) == ["Fjorden Grip Simulator", "Fjorden Grip B"])
+        #expect(last.map(\.rssi) == [-50, -70])
+        simulator.setRSSI(second, -42)
+        while last[1].rssi != -42, let list = await lists.next() { last = list }
+        #expect(last[1].rssi == -42)
+        #expect(last[1] == ConnectableGrip(id: second.address))
+        manager.stopScanning()
+        while await lists.next() != nil {}
+        #expect(manager.state == .ready)
+    }
+
+    @Test @TendonActor func firmwareChecks() async throws {
+        let (manager, _) = try simulated()
+        #expect(await manager.checkForFirmwareUpdate { "9.9.9" } == .error(.connectionTimeout))
+        _ = try await connectFirst(manager)
+        #expect(await manager.checkForFirmwareUpdate { "1.2.0" } == .upToDate)
+        let newer = try #require(FirmwareVersion(string: "1.3"))
+        #expect(await manager.checkForFirmwareUpdate { "1.3" } == .updateAvailable(newer))
+        #expect(await manager.checkForFirmwareUpdate { "soon" } == .error(.unableToReachFirmwareServer))
+        #expect(
+            await manager.checkForFirmwareUpdate { throw FjordenError.unknown } == .error(.unableToReachFirmwareServer))
+    }
+
+    @Test @TendonActor func cancellingEndsTheAttempt() async throws {
+        let (manager, simulator) = try simulated()
+        try await manager.start()
+        simulator.setPresent(simulator.grip, false)
+        let attempt = Task { @TendonActor in
+            try await manager.connect(toGrip: ConnectableGrip(id: simulator.grip.address))
+        }
+        await eventually("connecting") { if case .connecting = manager.state { true } else { false } }
+        attempt.cancel()
+        await #expect(throws: FjordenError.self) { try await attempt.value }
+        #expect(manager.state == .ready)
+    }
+}

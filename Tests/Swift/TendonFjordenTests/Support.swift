@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+import Glibc
+import Synchronization
+import Tendon
+import TendonFjorden
+import Testing
+
+/// A manager in simulated mode, with a simulator of its own.
+@TendonActor
+func simulated(
+    _ options: SimulatedGrip.Options = SimulatedGrip.Options(),
+    _ change: (inout GripManager.Configuration) -> Void = { _ in }
+) throws -> (GripManager, GripSimulator) {
+    let simulator = GripSimulator(options)
+    simulator.pairingDelay = .milliseconds(5)
+    var configuration = GripManager.Configuration.simulated
+    configuration.simulator = simulator
+    change(&configuration)
+    let manager = GripManager()
+    try manager.configure(with: configuration)
+    return (manager, simulator)
+}
+
+/// Searches and connects to the first grip that is found.
+@TendonActor
+func connectFirst(_ manager: GripManager) async throws -> ConnectedGrip {
+    try await manager.start()
+    for await grips in try manager.scanForFjordenGrips() {
+        // The name comes with the scan response, right behind.
+        if let grip = grips.first, !grip.name.isEmpty { return try await manager.connect(toGrip: grip) }
+    }
+    throw FjordenError.unknown
+}
+
+/// A directory of the virtual radio of its own.
+func virtualRadio() -> RadioChoice {
+    .virtual(directory: "/tmp/tendon-fjorden-\(getpid())-\(number.wrappingAdd(1, ordering: .relaxed).newValue)")
+}
+
+private let number = Atomic<UInt32>(0)
+
+/// Asks again until the answer is yes; fails the test after ten seconds.
+@TendonActor
+func eventually(_ what: Comment, _ question: () async throws -> Bool) async rethrows {
+    let deadline = ContinuousClock.now + .seconds(10)
+    while try await !question() {
+        if ContinuousClock.now > deadline {
+            Issue.record(what)
+            return
+        }
+        try? await Task.sleep(for: .milliseconds(5))
+    }
+}
