@@ -25,7 +25,7 @@ public struct IMUObject: Sendable, Hashable {
         self.timestamp = timestamp
     }
 
-    init(_ c: tendon_activ5_imu) {
+    package init(_ c: tendon_activ5_imu) {
         self.init(
             accelerationX: c.acceleration.0, accelerationY: c.acceleration.1, accelerationZ: c.acceleration.2,
             gyroX: c.gyro.0, gyroY: c.gyro.1, gyroZ: c.gyro.2, timestamp: c.timestamp)

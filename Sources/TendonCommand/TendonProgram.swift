@@ -5,7 +5,9 @@ import Glibc
 
 /// The table. Help, man page and completions are made from it.
 let allCommands: [Command] = [
-    .runAll, .scan, .doctor, .forget, .stream, .boseInfo, .boseConfigure, .simulate, .capture, .replay, .decode, .encode,
+    .runAll, .scan, .doctor, .forget, .stream, .boseInfo, .boseConfigure,
+    .activ5Force, .activ5IMU, .activ5Tare, .activ5Battery, .activ5Watch,
+    .simulate, .capture, .replay, .decode, .encode,
     .conformance, .help,
 ]
 

@@ -84,6 +84,7 @@ extension FamilySimulation {
 
 /// The table. A new family adds its type here.
 let familySimulations: [String: any (FamilySimulation & SendableMetatype).Type] = [
+    "activ5": Activ5Simulation.self,
     "bose": BoseSimulation.self, "feelspace": FeelspaceSimulation.self,
 ]
 
@@ -98,7 +99,8 @@ extension Command {
             "Scenarios are lines 'at TIME COMMAND': disconnect, advertise on|off, stop, malformed KIND [COUNT]; of bose "
                 + "gesture NAME, suspend REASON, resume, pairing_mode on|off; of feelspace press BUTTON "
                 + "[short|long|double], mode MODE, battery PERCENT [POWER], heading DEGREES, turn DEGREES_PER_SECOND, "
-                + "accurate on|off, error CODE, silent on|off, swapped on|off, deaf on|off.",
+                + "accurate on|off, error CODE, silent on|off, swapped on|off, deaf on|off; of activ5 squeeze [MS [RAW]], "
+                + "double_squeeze, load RAW, battery PERCENT, power on|off, stale_tails on|off, split_frames on|off.",
         ],
         options: [
             Option(name: "--count", value: "N", help: "devices of each family; default 1"),
@@ -119,11 +121,13 @@ extension Command {
                 name: "--pairing", value: "none|required|ready",
                 help: "whether it wants pairing; ready: it is in pairing mode",
                 choices: SimulationSettings.Pairing.allCases.map(\.rawValue)),
-            Option(name: "--legacy", value: nil, help: "bose: gesture information as in 2018"),
+            Option(
+                name: "--legacy", value: nil,
+                help: "bose: gesture information as in 2018; activ5: the text protocol alone"),
             Option(name: "--generation", value: "1|2", help: "feelspace: of the belt; default 1", choices: ["1", "2"]),
             Option(
                 name: "--truth", value: "FILE",
-                help: "write what is true (bose: head angles by device time) as JSON lines"),
+                help: "write what is true (bose: head angles, activ5: force; by device time) as JSON lines"),
         ],
         examples: [
             ("tendon simulate bose --radio virtual", "a wearable for the programs of this machine"),
