@@ -12,7 +12,7 @@
 
 static void rewind_to_start(tendon_gatt_request *request) {
     request->step = GATTC_STEP_FIRST;
-    request->flags &= (uint8_t) ~(GATTC_RESTART | GATTC_OPEN);
+    request->flags &= (uint8_t) ~(GATTC_RESTART | GATTC_OPEN | GATTC_LONG);
     request->cursor = request->handle;
     request->progress = (uint16_t)(request->handle - 1);
     request->count = 0;
@@ -108,7 +108,10 @@ tendon_status tendon_gattc_discovery_build(tendon_gatt_request *request, tendon_
         pdu->opcode = TENDON_ATT_FIND_BY_TYPE_VALUE_REQUEST;
         pdu->type = tendon_uuid_from_u16(PRIMARY_SERVICE);
         pdu->data = scratch;
-        pdu->length = tendon_uuid_to_wire(&request->uuid, scratch);
+        pdu->length = (request->flags & GATTC_LONG) != 0 ? 16 : tendon_uuid_to_wire(&request->uuid, scratch);
+        for (size_t i = 0; i < 16 && (request->flags & GATTC_LONG) != 0; i++) {
+            scratch[i] = request->uuid.bytes[15 - i];
+        }
         break;
     case GATTC_INCLUDED:
         if (request->step == GATTC_STEP_UUIDS) {
@@ -305,6 +308,15 @@ tendon_status tendon_gattc_discovery_respond(tendon_gatt_request *request, const
 }
 
 tendon_status tendon_gattc_discovery_refused(tendon_gatt_request *request, tendon_status status) {
-    bool end = request->step == GATTC_STEP_FIRST && status == TENDON_ATT_ERROR(TENDON_ATT_ATTRIBUTE_NOT_FOUND);
-    return end ? end_of_pages(request) : status;
+    uint16_t value;
+    if (request->step != GATTC_STEP_FIRST || status != TENDON_ATT_ERROR(TENDON_ATT_ATTRIBUTE_NOT_FOUND)) {
+        return status;
+    }
+    /* The declaration's bytes are compared (3.4.3.3), and a server may hold a 16-bit UUID in its long form. */
+    if (request->kind == GATTC_SERVICES_BY_UUID && request->count == 0 && (request->flags & GATTC_LONG) == 0 &&
+        tendon_uuid_as_u16(&request->uuid, &value)) {
+        request->flags |= GATTC_LONG;
+        return GATTC_CONTINUE;
+    }
+    return end_of_pages(request);
 }

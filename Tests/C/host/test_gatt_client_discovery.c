@@ -84,6 +84,34 @@ static void gatt_cl_gad_bv_02_c_services_by_long_uuid(void **state) {
     peer_close(p);
 }
 
+/* A server that declares a 16-bit UUID with all its 128 bits: seen with bumble. */
+#define WIRE_180A_LONG "FB 34 9B 5F 80 00 00 80 00 10 00 00 0A 18 00 00"
+
+static void gatt_cl_gad_bv_02_c_services_by_uuid_declared_long(void **state) {
+    (void)state;
+    peer *p = peer_open();
+    tendon_status id = op_services_by_uuid(p);
+    peer_exchange(p, "06 01 00 FF FF 00 28 0A 18", "01 06 01 00 0A");
+    peer_exchange(p, "06 01 00 FF FF 00 28 " WIRE_180A_LONG, "07 10 00 1F 00");
+    peer_exchange(p, "06 20 00 FF FF 00 28 " WIRE_180A_LONG, "01 06 20 00 0A");
+    peer_done(p, id, TENDON_OK);
+    assert_int_equal(p->result.count, 1);
+    check_service(&p->services[0], 0x10, 0x1F, "180a");
+    peer_close(p);
+}
+
+static void services_by_uuid_not_there_in_either_form(void **state) {
+    (void)state;
+    peer *p = peer_open();
+    tendon_status id = op_services_by_uuid(p);
+    peer_exchange(p, "06 01 00 FF FF 00 28 0A 18", "01 06 01 00 0A");
+    peer_exchange(p, "06 01 00 FF FF 00 28 " WIRE_180A_LONG, "01 06 01 00 0A");
+    peer_done(p, id, TENDON_OK);
+    assert_int_equal(p->result.count, 0);
+    peer_alive(p);
+    peer_close(p);
+}
+
 static void gatt_cl_gad_bv_03_c_included_services(void **state) {
     (void)state;
     peer *p = peer_open();
@@ -174,7 +202,6 @@ static void nothing_found_is_success(void **state) {
         const char *out, *in;
     } cases[] = {
         {op_services, "10 01 00 FF FF 00 28", "01 10 01 00 0A"},
-        {op_services_by_uuid, "06 01 00 FF FF 00 28 0A 18", "01 06 01 00 0A"},
         {op_included, "08 01 00 10 00 02 28", "01 08 01 00 0A"},
         {op_characteristics, "08 01 00 10 00 03 28", "01 08 01 00 0A"},
         {op_characteristics_by_uuid, "08 01 00 10 00 03 28", "01 08 01 00 0A"},
@@ -208,6 +235,8 @@ int main(void) {
         RUN(gatt_cl_gad_bv_01_c_all_primary_services),
         RUN(gatt_cl_gad_bv_01_c_ends_with_handle_ffff),
         RUN(gatt_cl_gad_bv_02_c_services_by_uuid),
+        RUN(gatt_cl_gad_bv_02_c_services_by_uuid_declared_long),
+        RUN(services_by_uuid_not_there_in_either_form),
         RUN(gatt_cl_gad_bv_02_c_services_by_long_uuid),
         RUN(gatt_cl_gad_bv_03_c_included_services),
         RUN(included_service_whose_uuid_cannot_be_read),

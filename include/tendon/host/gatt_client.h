@@ -201,6 +201,7 @@ tendon_status tendon_gatt_discover_services(tendon_gatt_client *client, tendon_g
 /** Those at or beyond handle @p first: the page after a full table. */
 tendon_status tendon_gatt_discover_services_from(tendon_gatt_client *client, uint16_t first, tendon_gatt_service *table,
                                                  size_t capacity, tendon_gatt_done done, void *context, uint64_t now);
+/** A 16-bit UUID is asked for in its 128-bit form too, when no service has the short one. */
 tendon_status tendon_gatt_discover_services_by_uuid(tendon_gatt_client *client, const tendon_uuid *uuid,
                                                     tendon_gatt_service *table, size_t capacity, tendon_gatt_done done,
                                                     void *context, uint64_t now);
