@@ -132,7 +132,8 @@ private final class BoseServer: DeviceServer {
             served.event("pairing", ["state": "wanted"])
             served.show("pairing", note: "put it into pairing mode")
         case .end(_, let error):
-            served.event("pairing", error.map { ["state": "failed", "error": .string(describe($0))] } ?? ["state": "done"])
+            let failed: JSON? = error.map { ["state": "failed", "error": .string(describe($0))] }
+            served.event("pairing", failed ?? ["state": "done"])
         }
     }
 
