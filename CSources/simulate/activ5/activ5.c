@@ -7,7 +7,7 @@
 
 enum { BATTERY_DEFAULT = 75, FORCE_PERIOD = 100, IMU_PERIOD = 40, RATE_MAX = 200, SQUEEZE_RAW = 160 };
 
-/** 1.2. Legacy devices have the first service alone. */
+/** Legacy devices have the first service alone. */
 static const struct {
     uint16_t service, uuid;
     uint8_t properties;
@@ -68,7 +68,7 @@ static void greet(tendon_simulated_activ5 *device, size_t central) {
 
 enum { HANDSHAKE, ISOMETRIC, TARE, STOP, SERIAL1, SERIAL2, ID1, ID2, COMMANDS };
 
-/** The command of a written value (2.1), or COMMANDS. */
+/** The command of a written value, or COMMANDS. */
 static unsigned command_of(const uint8_t *value, size_t length) {
     static const char *const texts[COMMANDS] = {"TVGTIME", "ISOM!", "TARE!", "STOP!", "SN1!", "SN2!", "ID1!", "ID2!"};
     if (length < 3 || value[0] != 'A' || (value[length - 1] != 0x13 && value[length - 1] != 0x19)) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Simulated Activ5 trainer: what its files share. Section numbers are those of docs/protocols/activ5.md. */
+/* Simulated Activ5 trainer: what its files share. Formats: docs/protocols/activ5.md. */
 #ifndef TENDON_SIMULATE_ACTIV5_INTERNAL_H
 #define TENDON_SIMULATE_ACTIV5_INTERNAL_H
 
@@ -20,7 +20,7 @@ static inline uint16_t tendon_simulated_activ5_bit(unsigned characteristic) {
 /* script.c */
 /** What the device measures at a time of its clock: script, squeezes asked for and load, less what tare took. */
 int32_t tendon_simulated_activ5_raw(const tendon_simulated_activ5 *device, uint64_t device_ms);
-/** The 16 bytes of F0F5 (2.3). */
+/** The 16 bytes of F0F5. */
 void tendon_simulated_activ5_write_imu(const tendon_simulated_activ5 *device, uint64_t device_ms, uint8_t out[16]);
 /** Device time in ticks of 15.25 us. */
 uint32_t tendon_simulated_activ5_ticks(const tendon_simulated_activ5 *device, uint64_t device_ms);

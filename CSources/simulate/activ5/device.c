@@ -4,7 +4,7 @@
 
 enum { SQUEEZE_MS = 400, SQUEEZE_RAW = 160, RAW_MAX = 32767 };
 
-/** Service and, where there is room, name: one report is enough to know it by (1.1). */
+/** Service and, where there is room, name: one report is enough to know it by. */
 static tendon_status advertisement(const void *context, uint8_t *out, size_t capacity) {
     const tendon_simulated_activ5 *device = context;
     tendon_status length = tendon_simulated_advertisement(0x5000, out, capacity);
@@ -28,7 +28,7 @@ static void disconnected(void *device, tendon_att_bearer *bearer, tendon_status 
     tendon_simulated_activ5_disconnected(device, bearer, reason, now);
 }
 
-/** No bond is needed, and none changes anything (1.1). */
+/** No bond is needed, and none changes anything. */
 static void paired(void *context, tendon_att_bearer *bearer, uint64_t now) {
     tendon_simulated_activ5 *device = context;
     (void)now;

@@ -8,7 +8,7 @@
 #define PI 3.14159265358979323846
 
 double tendon_simulated_activ5_newtons(int32_t raw) {
-    return raw * 0.27156315909; /* 2.3 */
+    return raw * 0.27156315909; /* the unit of F0FE */
 }
 
 /** A squeeze at @p ms: rises for 100 ms, holds, falls for 100 ms; whole quarters of a legacy unit. */
@@ -63,7 +63,7 @@ void tendon_simulated_activ5_write_imu(const tendon_simulated_activ5 *device, ui
     tendon_write_u16le(&writer, 0);
     write_rounded(&writer, 4095 * sin(roll));
     write_rounded(&writer, 4095 * cos(roll));
-    write_rounded(&writer, rate_deg / 1.15 * 4095 / 250); /* it tells too little: see scaledValue in 2.4 */
+    write_rounded(&writer, rate_deg / 1.15 * 4095 / 250); /* it tells too little, which the vendor scales */
     tendon_write_u16le(&writer, 0);
     tendon_write_u16le(&writer, 0);
     tendon_write_u32le(&writer, tendon_simulated_activ5_ticks(device, device_ms));

@@ -4,7 +4,7 @@
 
 /** Sample times that one tick makes at most, so that a link that takes everything does not hold the host. */
 #define SAMPLES_PER_TICK 64
-#define SWITCH_OFF_MS 420000u /* 3.6 */
+#define SWITCH_OFF_MS 420000u /* 7 minutes */
 
 enum {
     SAMPLE_BITS = 1u << TENDON_SIMULATED_ACTIV5_FORCE | 1u << TENDON_SIMULATED_ACTIV5_IMU |

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Simulated Activ5 trainer: texts of 5A01 (2.2), good and bad. */
+/* Simulated Activ5 trainer: texts of 5A01, good and bad. */
 #include "activ5_internal.h"
 
 enum { START = 0x12, END = 0x13, BUFFER = 20 };

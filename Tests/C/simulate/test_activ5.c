@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Simulated Activ5 trainer against docs/protocols/activ5.md (numbers in the
- * names: e02 is example 2 of its section 6). Handles:
+ * Simulated Activ5 trainer against docs/protocols/activ5.md. Handles:
  *   01 service 1800 (03 name), 04 service 5000: 06 5A01, 07 CCCD; 09 5A02
  *   0A service F0F0: 0C F0FE, 0D CCCD; 0F F0F5, 10 CCCD; 12 F0F3, 13 CCCD; 15 F0F7; 17 F0F8; 19 F0FA
  *   1A service 180F: 1C 2A19, 1D CCCD; 1E service 180A: 20 2A25
@@ -79,7 +78,7 @@ static void tables_of_both_generations(void **state) {
     device_exchange(x->f, 0, "08 0a 00 19 00 03 28",
                     "09 07 0b 00 10 0c 00 fe f0 0e 00 10 0f 00 f5 f0 11 00 12 12 00 f3 f0 14 00 02 15 00 f7 f0"
                     "16 00 02 17 00 f8 f0 18 00 08 19 00 fa f0");
-    device_exchange(x->f, 0, "0a 1c 00", "0b 4b"); /* e16 */
+    device_exchange(x->f, 0, "0a 1c 00", "0b 4b");
     device_exchange(x->f, 0, "0a 20 00", "0b 41 35 2d 30 30 30 31 32 33");
     device_exchange(x->f, 0, "0a 15 00", "0b 30 30 31 31 32 32 33 33");
     device_exchange(x->f, 0, "0a 17 00", "0b 34 34 35 35 36 36 00 00 00 00 00 00 00 00 00 00");
@@ -107,7 +106,7 @@ static void characteristics_can_be_left_out(void **state) {
 
 /* ---- handshake and texts ---- */
 
-static void e02_greets_once_for_each_connection(void **state) {
+static void greets_once_for_each_connection(void **state) {
     (void)state;
     fixture *x = fresh(&legacy);
     for (int connection = 0; connection < 2; connection++) {
@@ -142,7 +141,7 @@ static void a_silent_device_greets_after_the_handshake(void **state) {
     done(x);
 }
 
-static void e06_e07_serials_and_ids_as_text(void **state) {
+static void serials_and_ids_as_text(void **state) {
     (void)state;
     const tendon_simulated_activ5_options options = {
         .legacy = true, .serial1 = "A5-123", .serial2 = "longest possible"};
@@ -362,9 +361,9 @@ int main(void) {
         cmocka_unit_test(advertises_service_and_name_in_one_report),
         cmocka_unit_test(tables_of_both_generations),
         cmocka_unit_test(characteristics_can_be_left_out),
-        cmocka_unit_test(e02_greets_once_for_each_connection),
+        cmocka_unit_test(greets_once_for_each_connection),
         cmocka_unit_test(a_silent_device_greets_after_the_handshake),
-        cmocka_unit_test(e06_e07_serials_and_ids_as_text),
+        cmocka_unit_test(serials_and_ids_as_text),
         cmocka_unit_test(refused_writes_change_nothing),
         cmocka_unit_test(nothing_before_the_handshake),
         cmocka_unit_test(goes_off_after_seven_minutes_of_nothing),

@@ -124,7 +124,7 @@ static void both_generations_tell_the_script(void **state) {
     done(x);
 }
 
-static void e04_squeezes_on_demand(void **state) {
+static void squeezes_on_demand(void **state) {
     (void)state;
     const tendon_simulated_activ5_options options = {.legacy = true, .no_script = true};
     fixture *x = ready(&options);
@@ -154,13 +154,13 @@ static void tare_takes_the_load_for_nothing(void **state) {
     const tendon_simulated_activ5_options options = {.no_script = true};
     fixture *x = ready(&options);
     start(x, FORCE);
-    tendon_simulated_activ5_load(&x->trainer, 300); /* e12 */
+    tendon_simulated_activ5_load(&x->trainer, 300);
     device_run(x->f, x->f->now + 100);
     device_expect_last(x->f, 0, "1b 0c 00 2c 01");
     device_send(x->f, 0, TARE);
     device_run(x->f, x->f->now + 100);
     device_expect_last(x->f, 0, "1b 0c 00 00 00");
-    tendon_simulated_activ5_load(&x->trainer, 44); /* e11: negative after a tare */
+    tendon_simulated_activ5_load(&x->trainer, 44); /* negative after a tare */
     device_run(x->f, x->f->now + 100);
     device_expect_last(x->f, 0, "1b 0c 00 00 ff");
     tendon_simulated_activ5_load(&x->trainer, 100000);
@@ -213,7 +213,7 @@ static void time_wraps_at_32_bits(void **state) {
     done(x);
 }
 
-static void e15_sample_rate_of_both_streams(void **state) {
+static void sample_rate_of_both_streams(void **state) {
     (void)state;
     fixture *x = ready(NULL);
     start(x, FORCE);
@@ -299,7 +299,7 @@ static void a_text_queue_that_overflows_is_counted(void **state) {
 
 /* ---- malformed, stale, split ---- */
 
-static void e03_stale_tails(void **state) {
+static void stale_tails(void **state) {
     (void)state;
     const tendon_simulated_activ5_options options = {.legacy = true, .no_script = true, .stale_tails = true};
     fixture *x = ready(&options);
@@ -314,7 +314,7 @@ static void split_frames_come_in_two(void **state) {
     (void)state;
     const tendon_simulated_activ5_options options = {.legacy = true, .no_script = true, .split_frames = true};
     fixture *x = ready(&options);
-    tendon_simulated_activ5_load(&x->trainer, 400); /* e05 */
+    tendon_simulated_activ5_load(&x->trainer, 400);
     start(x, ISOMETRIC);
     device_run(x->f, x->f->now + 100);
     assert_int_equal(x->f->centrals[0].count, 2);
@@ -385,16 +385,16 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(script_has_the_squeezes_it_promises),
         cmocka_unit_test(both_generations_tell_the_script),
-        cmocka_unit_test(e04_squeezes_on_demand),
+        cmocka_unit_test(squeezes_on_demand),
         cmocka_unit_test(tare_takes_the_load_for_nothing),
         cmocka_unit_test(motion_follows_its_script),
         cmocka_unit_test(time_wraps_at_32_bits),
-        cmocka_unit_test(e15_sample_rate_of_both_streams),
+        cmocka_unit_test(sample_rate_of_both_streams),
         cmocka_unit_test(battery_is_told_when_it_changes),
         cmocka_unit_test(nothing_is_lost_on_a_full_link),
         cmocka_unit_test(a_lost_link_does_not_hold_the_others),
         cmocka_unit_test(a_text_queue_that_overflows_is_counted),
-        cmocka_unit_test(e03_stale_tails),
+        cmocka_unit_test(stale_tails),
         cmocka_unit_test(split_frames_come_in_two),
         cmocka_unit_test(malformed_texts_on_demand),
         cmocka_unit_test(malformed_binary_values_on_demand),

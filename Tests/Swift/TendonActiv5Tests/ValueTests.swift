@@ -3,7 +3,7 @@ import Tendon
 import TendonActiv5
 import Testing
 
-/// Numbers of docs/protocols/activ5.md, section 6.
+/// Numbers of docs/protocols/activ5.md.
 struct ValueTests {
     private func near(_ a: Double, _ b: Double, _ tolerance: Double = 1e-9) -> Bool {
         abs(a - b) <= tolerance * max(abs(b), 1e-12)
