@@ -249,7 +249,9 @@ static void record(tendon_simulated_feelspace *belt, unsigned characteristic, co
 
 tendon_status tendon_simulated_feelspace_write(tendon_simulated_feelspace *belt, unsigned characteristic,
                                                const uint8_t *value, size_t length, uint64_t now) {
+    belt->writing = true;
     outcome result = take(belt, characteristic, value, length, now);
+    belt->writing = false;
     if (characteristic != BELT_KEEP_ALIVE || result != TENDON_FEELSPACE_TAKEN) { /* answers are only counted */
         record(belt, characteristic, value, length, result, now);
     }

@@ -131,7 +131,9 @@ void tendon_simulated_feelspace_notify(tendon_simulated_feelspace *belt, unsigne
         spoil(belt, item);
     }
     belt->queue_count++;
-    tendon_simulated_feelspace_flush(belt);
+    if (!belt->writing) { /* an answer comes after the response to its request: with the next tick */
+        tendon_simulated_feelspace_flush(belt);
+    }
 }
 
 void tendon_simulated_feelspace_hang_up(tendon_simulated_feelspace *belt, uint64_t now) {
@@ -256,8 +258,11 @@ void tendon_simulated_feelspace_tick(tendon_simulated_feelspace *belt, uint64_t 
 }
 
 uint64_t tendon_simulated_feelspace_deadline(const tendon_simulated_feelspace *belt) {
-    /* What waits is there only because the link is full: writable() goes on with it, and with orientations. */
-    uint64_t due = belt->queue_count > 0 ? UINT64_MAX : belt->next_orientation;
+    if (belt->queue_count > 0 && !belt->held) {
+        return 0;
+    }
+    /* What is held is there only because the link is full: writable() goes on with it, and with orientations. */
+    uint64_t due = belt->held ? UINT64_MAX : belt->next_orientation;
     const uint64_t others[] = {belt->next_keep_alive, belt->next_raw, belt->leave_at, given_up_at(belt)};
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         due = others[i] < due ? others[i] : due;

@@ -16,7 +16,7 @@ extern device_fixture *f;
 void begin(const tendon_simulated_feelspace_options *options);
 /** Connected, with the notifications that a client enables before its handshake. */
 void connected_belt(const tendon_simulated_feelspace_options *options);
-/** One request, its response and the notification that comes with it, in whichever order. */
+/** One request, its response, and the notification that then comes; NULL: none does. */
 void request(const char *hex, const char *notification);
 /** A request whose length the belt refuses. */
 void refused(const char *hex);

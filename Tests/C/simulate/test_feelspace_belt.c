@@ -228,8 +228,11 @@ static void parameters_are_read_and_changed(void **state) {
     request("12 01 00 00", NULL);
     request("10 01 03", "10 03 03");
     request("01 03", "01 03 2d 00");
+    device_forget(f, 0);
     device_exchange(f, 0, "12 10 00 10 02 00 03", "13"); /* two at once */
-    device_expect(f, 0, f->centrals[0].count - 3, "1b 12 00 10 00 32");
+    device_run(f, f->now);
+    device_expect(f, 0, 1, "1b 12 00 10 00 32");
+    device_expect(f, 0, 2, "1b 12 00 10 03 03");
 }
 
 static void unknown_parameters_get_no_answer(void **state) {

@@ -91,8 +91,9 @@ static void the_raw_stream_and_the_error_log(void **state) {
     tendon_simulated_feelspace_raise_error(&belt, 0x01020304, 5000);
     device_expect(f, 0, 0, "1b 26 00 a0 04 03 02 01");
     device_exchange(f, 0, "12 24 00 0b", "13");
-    device_expect(f, 0, 1, "1b 26 00 0b 01 00 01 04 03 02 01 04 03 02 01");
-    device_expect(f, 0, 2, "1b 26 00 0c 04 03 02 01 88 13 00 00 01 00 00");
+    device_run(f, f->now);
+    device_expect(f, 0, 2, "1b 26 00 0b 01 00 01 04 03 02 01 04 03 02 01");
+    device_expect(f, 0, 3, "1b 26 00 0c 04 03 02 01 88 13 00 00 01 00 00");
 }
 
 /* ---- faults and scenarios ---- */

@@ -145,7 +145,8 @@ typedef struct tendon_simulated_feelspace {
     /* what it sends */
     uint64_t next_keep_alive, next_orientation, next_raw, unanswered_since, leave_at; /**< UINT64_MAX: never */
     uint8_t raw_sequence;
-    bool held; /**< the link was full at the last try */
+    bool held;    /**< the link was full at the last try */
+    bool writing; /**< in the middle of a write: answers wait */
     uint8_t queue_head, queue_count;
     tendon_simulated_feelspace_outgoing queue[TENDON_SIMULATED_FEELSPACE_QUEUE];
     /* faults */
