@@ -49,7 +49,8 @@ let package = Package(
         .target(name: "TendonActiv5", dependencies: ["CTendon", "Tendon"]),
         .target(name: "TendonFjorden", dependencies: ["CTendon", "Tendon"]),
         .executableTarget(
-            name: "TendonCommand", dependencies: ["CTendon", "CSystemJansson", "Tendon", "TendonActiv5", "TendonBose"]),
+            name: "TendonCommand",
+            dependencies: ["CTendon", "CSystemJansson", "Tendon", "TendonActiv5", "TendonBose", "TendonFjorden"]),
         .executableTarget(name: "StreamBose", dependencies: ["TendonBose"], path: "examples/swift"),
         .target(
             name: "BenchPeer", dependencies: ["CTendon"], path: "Bench/Swift/Peer", cSettings: [.define("_GNU_SOURCE")]),

@@ -3,6 +3,7 @@
 #include "tendon/devices/activ5_codec.h"
 #include "tendon/devices/bose_codec.h"
 #include "tendon/devices/feelspace_codec.h"
+#include "tendon/devices/fjorden_session.h"
 
 static bool is_bose(const uint8_t *data, size_t length) {
     return tendon_bose_recognize(data, length) != TENDON_BOSE_ADVERTISED_NOTHING;
@@ -15,11 +16,16 @@ static bool is_feelspace(const uint8_t *data, size_t length) {
     return count > 0 && tendon_feelspace_is_belt_name(name, (size_t)count);
 }
 
+static bool is_fjorden(const uint8_t *data, size_t length) {
+    return tendon_fjorden_recognize(NULL, data, length);
+}
+
 /* One row per family. */
 static const tendon_family families[] = {
     {"bose", NULL, "Bose wearable", is_bose},
     {"feelspace", "navibelt", "feelSpace belt", is_feelspace},
     {"activ5", NULL, "Activ5 trainer", tendon_activ5_recognize},
+    {"fjorden", "grip", "Fjorden grip", is_fjorden},
 };
 enum { FAMILY_COUNT = sizeof families / sizeof families[0] };
 

@@ -10,9 +10,12 @@ public final class ConnectedGrip {
     public nonisolated let firmwareVersion: FirmwareVersion?
     private let core: GripCore
     private let events = GripEvents()
+    /// Of the connections before.
+    private let base: tendon_fjorden_session_counters
 
     nonisolated init(_ core: GripCore, _ grip: ConnectableGrip, _ firmware: FirmwareVersion?) {
         self.core = core
+        base = core.session.pointee.counters
         id = grip.id
         name = grip.name
         firmwareVersion = firmware
@@ -51,6 +54,12 @@ public final class ConnectedGrip {
         return GripSequence(EventSequence(queue))
     }
 
+    /// On the loop's thread, one by one; dropped when the grip disconnects.
+    public nonisolated func subscribeToRecords(_ handler: @escaping @TendonActor (GripRecord) -> Void) {
+        let events = events
+        core.run { _ in events.add(handler) }
+    }
+
     /// Levels that the grip notifies or that are read.
     public nonisolated func batteryLevels() -> GripSequence<BatteryInfo> {
         let queue = EventQueue<BatteryInfo>(core.loop, capacity: 16, policy: .dropOldest)
@@ -66,11 +75,12 @@ public final class ConnectedGrip {
     /// What has come and what went wrong; of the connection.
     public var counters: Counters {
         let session = core.session.pointee
+        let counters = session.counters
         return Counters(
-            notifications: session.counters.notifications, records: session.counters.events,
-            rejected: session.counters.rejected, lost: session.stream.lost, duplicates: session.stream.duplicates,
-            outOfOrder: session.stream.out_of_order, resynchronizations: session.counters.resyncs,
-            strayResponses: session.counters.strays)
+            notifications: counters.notifications - base.notifications, records: counters.events - base.events,
+            rejected: counters.rejected - base.rejected, lost: session.stream.lost,
+            duplicates: session.stream.duplicates, outOfOrder: session.stream.out_of_order,
+            resynchronizations: counters.resyncs - base.resyncs, strayResponses: counters.strays - base.strays)
     }
 
     public struct Counters: Sendable, Hashable {
@@ -236,6 +246,11 @@ final class GripEvents: @unchecked Sendable {
 
     func add(_ handler: @escaping @TendonActor (GripEvent) -> Void) {
         events.add(handler)
+        settle()
+    }
+
+    func add(_ handler: @escaping @TendonActor (GripRecord) -> Void) {
+        records.add(handler)
         settle()
     }
 

@@ -21,6 +21,8 @@ struct SimulationSettings: Sendable {
     var legacy = false
     var generation: Int?
     var pairing = Pairing.none
+    /// Pairing is as the command line says; else as the family does it.
+    var saysPairing = false
     var notifications: UInt64?
     var faults: tendon_fault_options?
     var scenario: [UInt8]?
@@ -34,6 +36,7 @@ struct SimulationSettings: Sendable {
         flatOut = arguments.has("--flat-out")
         legacy = arguments.has("--legacy")
         generation = try arguments.integer("--generation", in: 1...2)
+        saysPairing = arguments.has("--pairing")
         pairing = arguments.value("--pairing").flatMap(Pairing.init) ?? .none
         notifications = try arguments.integer("--notifications", in: 1...Int.max).map(UInt64.init)
         scenarioFromConnection = arguments.value("--scenario-from") == "connection"
@@ -85,7 +88,7 @@ extension FamilySimulation {
 /// The table. A new family adds its type here.
 let familySimulations: [String: any (FamilySimulation & SendableMetatype).Type] = [
     "activ5": Activ5Simulation.self,
-    "bose": BoseSimulation.self, "feelspace": FeelspaceSimulation.self,
+    "bose": BoseSimulation.self, "feelspace": FeelspaceSimulation.self, "fjorden": FjordenSimulation.self,
 ]
 
 extension Command {
@@ -100,7 +103,10 @@ extension Command {
                 + "gesture NAME, suspend REASON, resume, pairing_mode on|off; of feelspace press BUTTON "
                 + "[short|long|double], mode MODE, battery PERCENT [POWER], heading DEGREES, turn DEGREES_PER_SECOND, "
                 + "accurate on|off, error CODE, silent on|off, swapped on|off, deaf on|off; of activ5 squeeze [MS [RAW]], "
-                + "double_squeeze, load RAW, battery PERCENT, power on|off, stale_tails on|off, split_frames on|off.",
+                + "double_squeeze, load RAW, battery PERCENT, power on|off, stale_tails on|off, split_frames on|off; of "
+                + "fjorden shutter released|half|full, fn up|down, dial_button up|down, dial cw|ccw DETENTS, "
+                + "lever left|neutral|right, event CODE [VALUE], battery PERCENT, lose COUNT, duplicate COUNT, "
+                + "reset_bond, power_off, pairing on|off.",
         ],
         options: [
             Option(name: "--count", value: "N", help: "devices of each family; default 1"),
