@@ -4,32 +4,31 @@
 
 tendon_status tendon_feelspace_decode_debug(const uint8_t *data, size_t length, tendon_feelspace_debug *out,
                                             size_t *offset) {
-    tendon_reader reader = tendon_reader_make(data, length);
+    enum { ERROR_LENGTH = 5, LOG_LENGTH = 12 };
     tendon_feelspace_debug d = {.kind = TENDON_FEELSPACE_DEBUG_OTHER};
-    switch (tendon_read_u8(&reader)) {
-    case TENDON_FEELSPACE_DEBUG_ERROR:
-        d.kind = TENDON_FEELSPACE_DEBUG_ERROR;
-        d.error = tendon_read_u32le(&reader);
-        break;
-    case TENDON_FEELSPACE_DEBUG_LOG_HEADER:
-        d.kind = TENDON_FEELSPACE_DEBUG_LOG_HEADER;
-        d.session = tendon_read_u16le(&reader);
-        d.count = tendon_read_u8(&reader);
-        d.error = tendon_read_u32le(&reader);
-        d.last_error = tendon_read_u32le(&reader);
-        break;
-    case TENDON_FEELSPACE_DEBUG_LOG_ENTRY:
-        d.kind = TENDON_FEELSPACE_DEBUG_LOG_ENTRY;
-        d.error = tendon_read_u32le(&reader);
-        d.time_ms = tendon_read_u32le(&reader);
-        d.session = tendon_read_u16le(&reader);
-        d.more = tendon_read_u8(&reader) != 0;
-        break;
-    default:
-        break;
+    size_t needed = 1;
+    if (length > 0 && data[0] == TENDON_FEELSPACE_DEBUG_ERROR) {
+        needed = ERROR_LENGTH;
+    } else if (length > 0 &&
+               (data[0] == TENDON_FEELSPACE_DEBUG_LOG_HEADER || data[0] == TENDON_FEELSPACE_DEBUG_LOG_ENTRY)) {
+        needed = LOG_LENGTH;
     }
-    if (!tendon_reader_ok(&reader)) {
-        return feelspace_fail(TENDON_ERROR_TRUNCATED, reader.error_offset, offset);
+    if (length < needed) {
+        return feelspace_needs(length, needed, offset);
+    }
+    if (needed > 1) {
+        bool header = data[0] == TENDON_FEELSPACE_DEBUG_LOG_HEADER;
+        d.kind = (tendon_feelspace_debug_kind)data[0];
+        d.error = feelspace_long(data, header ? 4 : 1);
+    }
+    if (d.kind == TENDON_FEELSPACE_DEBUG_LOG_HEADER) {
+        d.session = feelspace_word(data, 1);
+        d.count = data[3];
+        d.last_error = feelspace_long(data, 8);
+    } else if (d.kind == TENDON_FEELSPACE_DEBUG_LOG_ENTRY) {
+        d.time_ms = feelspace_long(data, 5);
+        d.session = feelspace_word(data, 9);
+        d.more = data[11] != 0;
     }
     *out = d;
     return TENDON_OK;
@@ -55,10 +54,10 @@ bool tendon_feelspace_raw_sample_at(const uint8_t *data, size_t length, size_t i
     if (count < 0 || index >= (size_t)count) {
         return false;
     }
-    tendon_reader reader = tendon_reader_make(data + RAW_HEADER + index * RAW_RECORD, RAW_RECORD);
-    out->sensor_id = tendon_read_u8(&reader);
-    out->x = tendon_read_i16le(&reader);
-    out->y = tendon_read_i16le(&reader);
-    out->z = tendon_read_i16le(&reader);
+    const uint8_t *record = data + RAW_HEADER + index * RAW_RECORD;
+    out->sensor_id = record[0];
+    out->x = tendon_i16_from_u16(feelspace_word(record, 1));
+    out->y = tendon_i16_from_u16(feelspace_word(record, 3));
+    out->z = tendon_i16_from_u16(feelspace_word(record, 5));
     return true;
 }

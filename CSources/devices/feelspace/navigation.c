@@ -105,13 +105,12 @@ static void do_action(navigation *nav, uint8_t what, uint64_t now) {
     case NOTHING:
         break;
     case REQUEST_WAIT:
-    case REQUEST_APP:
-    case REQUEST_PAUSE: {
-        static const uint8_t modes[] = {TENDON_FEELSPACE_MODE_WAIT, TENDON_FEELSPACE_MODE_APP,
-                                        TENDON_FEELSPACE_MODE_PAUSE};
-        request(nav, modes[what - REQUEST_WAIT], now);
+        request(nav, TENDON_FEELSPACE_MODE_WAIT, now);
         break;
-    }
+    case REQUEST_APP:
+    case REQUEST_PAUSE: /* in the order of the modes */
+        request(nav, TENDON_FEELSPACE_MODE_APP + what - REQUEST_APP, now);
+        break;
     case SEND:
         send_or_wait(nav, now);
         break;
@@ -183,38 +182,43 @@ static void button_pressed(navigation *nav, const tendon_feelspace_press *press,
 
 /* ---- the connection ---- */
 
-static void connection_changed(navigation *nav, const tendon_feelspace_event *event, uint64_t now) {
-    tendon_feelspace_navigation_event told = {.kind = TENDON_FEELSPACE_NAVIGATION_EVENT_CONNECTION,
-                                              .connection = event->connection.state,
-                                              .error = event->connection.error};
-    nav->pause_for_navigation = false;
+static void connected(navigation *nav, uint64_t now) {
+    (void)tendon_feelspace_session_start_orientation(nav->config.session, 0, 0, now);
+    (void)tendon_feelspace_session_request_accuracy_signal(nav->config.session, now);
+    if (nav->state == TENDON_FEELSPACE_NAVIGATING) {
+        send_or_request(nav, now);
+    }
+}
+
+/* What is told before the new state of the connection; CONNECTION: nothing. */
+static tendon_feelspace_navigation_event_kind warning_of(const tendon_feelspace_event *event) {
     switch (event->connection.event) {
-    case TENDON_FEELSPACE_HANDSHAKE_FINISHED:
-        (void)tendon_feelspace_session_start_orientation(nav->config.session, 0, 0, now);
-        (void)tendon_feelspace_session_request_accuracy_signal(nav->config.session, now);
-        if (nav->state == TENDON_FEELSPACE_NAVIGATING) {
-            send_or_request(nav, now);
-        }
-        break;
     case TENDON_FEELSPACE_CONNECTION_LOST:
-    case TENDON_FEELSPACE_RECONNECTION_FAILED:
-        if (told.error != TENDON_FEELSPACE_POWER_OFF) { /* that is no loss: the user meant it */
-            told.kind = TENDON_FEELSPACE_NAVIGATION_EVENT_LOST;
-        }
-        break;
+    case TENDON_FEELSPACE_RECONNECTION_FAILED: /* that a belt is switched off is no loss: the user meant it */
+        return event->connection.error == TENDON_FEELSPACE_POWER_OFF ? TENDON_FEELSPACE_NAVIGATION_EVENT_CONNECTION
+                                                                     : TENDON_FEELSPACE_NAVIGATION_EVENT_LOST;
     case TENDON_FEELSPACE_CONNECTION_FAILED:
     case TENDON_FEELSPACE_SERVICE_DISCOVERY_FAILED:
     case TENDON_FEELSPACE_HANDSHAKE_FAILED:
-        told.kind = TENDON_FEELSPACE_NAVIGATION_EVENT_FAILED;
-        break;
+        return TENDON_FEELSPACE_NAVIGATION_EVENT_FAILED;
     default:
-        break;
+        return TENDON_FEELSPACE_NAVIGATION_EVENT_CONNECTION;
     }
-    if (told.kind != TENDON_FEELSPACE_NAVIGATION_EVENT_CONNECTION) {
-        tell(nav, &told, now);
-        told.kind = TENDON_FEELSPACE_NAVIGATION_EVENT_CONNECTION;
+}
+
+static void connection_changed(navigation *nav, const tendon_feelspace_event *event,
+                               tendon_feelspace_navigation_event *told, uint64_t now) {
+    told->connection = event->connection.state;
+    told->error = event->connection.error;
+    nav->pause_for_navigation = false;
+    if (event->connection.event == TENDON_FEELSPACE_HANDSHAKE_FINISHED) {
+        connected(nav, now);
     }
-    tell(nav, &told, now);
+    told->kind = warning_of(event);
+    if (told->kind != TENDON_FEELSPACE_NAVIGATION_EVENT_CONNECTION) {
+        tell(nav, told, now);
+        told->kind = TENDON_FEELSPACE_NAVIGATION_EVENT_CONNECTION;
+    }
 }
 
 static void scan_finished(navigation *nav, tendon_feelspace_scan_cause cause, uint64_t now) {
@@ -223,65 +227,58 @@ static void scan_finished(navigation *nav, tendon_feelspace_scan_cause cause, ui
                                     TENDON_FEELSPACE_NAVIGATION_EVENT_NOT_AVAILABLE,
                                     TENDON_FEELSPACE_NAVIGATION_EVENT_POWERED_OFF};
     nav->connect_first = false;
-    if (cause <= TENDON_FEELSPACE_SCAN_CAUSE_BT_NOT_ACTIVE) {
+    if (cause < sizeof kinds) {
         tell_value(nav, (tendon_feelspace_navigation_event_kind)kinds[cause], 0, now);
-    }
-    tell_value(nav, TENDON_FEELSPACE_NAVIGATION_EVENT_SEARCHED, 0, now);
-}
-
-static void found(navigation *nav, const tendon_feelspace_event *event, uint64_t now) {
-    tell(nav, &(tendon_feelspace_navigation_event){.kind = TENDON_FEELSPACE_NAVIGATION_EVENT_FOUND, .found = event},
-         now);
-    if (nav->connect_first) {
-        nav->connect_first = false;
-        (void)tendon_feelspace_session_connect(nav->config.session, event->found.address, NULL, now);
     }
 }
 
 void tendon_feelspace_navigation_take(void *context, const tendon_feelspace_event *event, uint64_t now) {
     navigation *nav = context;
     const tendon_feelspace_session *session = nav->config.session;
+    tendon_feelspace_navigation_event told = {0};
     switch (event->kind) {
+    case TENDON_FEELSPACE_EVENT_MODE:
+        mode_changed(nav, session->mode, now);
+        return;
+    case TENDON_FEELSPACE_EVENT_BUTTON:
+        button_pressed(nav, &event->press, now);
+        return;
     case TENDON_FEELSPACE_EVENT_STATE:
-        connection_changed(nav, event, now);
+        connection_changed(nav, event, &told, now);
         break;
     case TENDON_FEELSPACE_EVENT_FOUND:
-        found(nav, event, now);
+        told.kind = TENDON_FEELSPACE_NAVIGATION_EVENT_FOUND;
+        told.found = event;
         break;
     case TENDON_FEELSPACE_EVENT_SCAN_FINISHED:
         scan_finished(nav, event->scan.cause, now);
-        break;
-    case TENDON_FEELSPACE_EVENT_MODE:
-        mode_changed(nav, session->mode, now);
-        break;
-    case TENDON_FEELSPACE_EVENT_BUTTON:
-        button_pressed(nav, &event->press, now);
+        told.kind = TENDON_FEELSPACE_NAVIGATION_EVENT_SEARCHED;
         break;
     case TENDON_FEELSPACE_EVENT_DEFAULT_INTENSITY:
-        tell_value(nav, TENDON_FEELSPACE_NAVIGATION_EVENT_INTENSITY, session->default_intensity, now);
+        told.kind = TENDON_FEELSPACE_NAVIGATION_EVENT_INTENSITY;
+        told.value = session->default_intensity;
         break;
     case TENDON_FEELSPACE_EVENT_ORIENTATION:
-        tell(nav,
-             &(tendon_feelspace_navigation_event){.kind = TENDON_FEELSPACE_NAVIGATION_EVENT_ORIENTATION,
-                                                  .value = session->orientation.heading,
-                                                  .accurate = session->orientation.accurate},
-             now);
+        told.kind = TENDON_FEELSPACE_NAVIGATION_EVENT_ORIENTATION;
+        told.value = session->orientation.heading;
+        told.accurate = session->orientation.accurate;
         break;
     case TENDON_FEELSPACE_EVENT_BATTERY:
-        tell(nav,
-             &(tendon_feelspace_navigation_event){.kind = TENDON_FEELSPACE_NAVIGATION_EVENT_BATTERY,
-                                                  .value = tendon_feelspace_navigation_battery_level(nav),
-                                                  .power = session->battery.power_status},
-             now);
+        told.kind = TENDON_FEELSPACE_NAVIGATION_EVENT_BATTERY;
+        told.value = tendon_feelspace_navigation_battery_level(nav);
+        told.power = session->battery.power_status;
         break;
     case TENDON_FEELSPACE_EVENT_ACCURACY_SIGNAL:
-        tell(nav,
-             &(tendon_feelspace_navigation_event){.kind = TENDON_FEELSPACE_NAVIGATION_EVENT_ACCURACY,
-                                                  .enabled = session->accuracy_state > 0},
-             now);
+        told.kind = TENDON_FEELSPACE_NAVIGATION_EVENT_ACCURACY;
+        told.enabled = session->accuracy_state > 0;
         break;
     default:
-        break;
+        return;
+    }
+    tell(nav, &told, now);
+    if (told.found != NULL && nav->connect_first) {
+        nav->connect_first = false;
+        (void)tendon_feelspace_session_connect(nav->config.session, event->found.address, NULL, now);
     }
 }
 

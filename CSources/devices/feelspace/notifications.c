@@ -3,9 +3,8 @@
 #include "internal.h"
 
 tendon_status tendon_feelspace_encode_keep_alive_answer(uint8_t *out, size_t capacity) {
-    tendon_writer writer = tendon_writer_make(out, capacity);
-    tendon_write_u8(&writer, 0);
-    return tendon_writer_result(&writer);
+    static const uint8_t answer[] = {0};
+    return tendon_feelspace_put(answer, sizeof answer, out, capacity);
 }
 
 tendon_status tendon_feelspace_decode_keep_alive(const uint8_t *data, size_t length, uint8_t *mode, size_t *offset) {
@@ -40,24 +39,14 @@ tendon_status tendon_feelspace_decode_button(const uint8_t *data, size_t length,
     return TENDON_OK;
 }
 
-static double percent(uint16_t raw) {
-    return (double)raw / 256.0;
+/* In units of 1/256. A field whose bytes are incomplete is absent, never guessed. */
+static double fraction(const uint8_t *data, size_t length, size_t at, bool *has) {
+    *has = length >= at + 2;
+    return *has ? (double)feelspace_word(data, at) / 256.0 : 0.0;
 }
 
-/* A field whose bytes are incomplete is absent, never guessed: each tells by the reader whether it was there. */
-static void read_optional(tendon_reader *reader, tendon_feelspace_battery *b) {
-    b->current_ma = tendon_read_i16le(reader);
-    b->has_current = tendon_reader_ok(reader);
-    b->voltage_mv = tendon_read_u16le(reader);
-    b->has_voltage = tendon_reader_ok(reader);
-    b->temperature_c = (double)tendon_read_i16le(reader) / 256.0;
-    b->has_temperature = tendon_reader_ok(reader);
-    b->aux_percent = percent(tendon_read_u16le(reader));
-    b->has_aux = tendon_reader_ok(reader);
-    b->vsl_power_status = tendon_read_i8(reader);
-    b->has_vsl_power = tendon_reader_ok(reader);
-    b->vsl_level_percent = percent(tendon_read_u16le(reader));
-    b->has_vsl_level = tendon_reader_ok(reader);
+static double temperature_of(const uint8_t *data) {
+    return (double)tendon_i16_from_u16(feelspace_word(data, 9)) / 256.0;
 }
 
 tendon_status tendon_feelspace_decode_battery(const uint8_t *data, size_t length, tendon_feelspace_battery *out,
@@ -65,19 +54,25 @@ tendon_status tendon_feelspace_decode_battery(const uint8_t *data, size_t length
     if (length < 5) {
         return feelspace_needs(length, 5, offset);
     }
-    tendon_reader reader = tendon_reader_make(data, length);
-    tendon_feelspace_battery b = {0};
-    b.power_status_raw = tendon_read_u8(&reader);
-    b.power_status = b.power_status_raw <= TENDON_FEELSPACE_POWER_EXTERNAL ? b.power_status_raw : 0;
-    b.level_percent = percent(tendon_read_u16le(&reader));
-    if (b.level_percent > 100.0) {
-        b.level_percent = 100.0;
+    uint16_t time = feelspace_word(data, 3);
+    out->power_status_raw = data[0];
+    out->power_status = data[0] <= TENDON_FEELSPACE_POWER_EXTERNAL ? data[0] : 0;
+    out->level_percent = (double)feelspace_word(data, 1) / 256.0;
+    if (out->level_percent > 100.0) {
+        out->level_percent = 100.0;
     }
-    uint16_t time = tendon_read_u16le(&reader);
-    b.tte_ttf_s = (double)time * 5.625;
-    b.saturated = time == 0xFFFF;
-    read_optional(&reader, &b);
-    *out = b;
+    out->tte_ttf_s = (double)time * 5.625;
+    out->saturated = time == 0xFFFF;
+    out->has_current = length >= 7;
+    out->current_ma = out->has_current ? tendon_i16_from_u16(feelspace_word(data, 5)) : 0;
+    out->has_voltage = length >= 9;
+    out->voltage_mv = out->has_voltage ? feelspace_word(data, 7) : 0;
+    out->has_temperature = length >= 11;
+    out->temperature_c = out->has_temperature ? temperature_of(data) : 0.0;
+    out->aux_percent = fraction(data, length, 11, &out->has_aux);
+    out->has_vsl_power = length >= 14;
+    out->vsl_power_status = out->has_vsl_power ? feelspace_signed(data[13]) : 0;
+    out->vsl_level_percent = fraction(data, length, 14, &out->has_vsl_level);
     return TENDON_OK;
 }
 
@@ -86,21 +81,18 @@ tendon_status tendon_feelspace_decode_orientation(const uint8_t *data, size_t le
     if (length < 16) {
         return feelspace_needs(length, 16, offset);
     }
-    tendon_reader reader = tendon_reader_make(data, length);
-    tendon_feelspace_orientation o = {0};
-    o.sensor_id = tendon_read_u8(&reader);
-    o.heading = tendon_read_i16le(&reader);
-    o.heading_360 = feelspace_wrap(o.heading, 360);
-    o.box_heading = tendon_read_i16le(&reader);
-    o.box_roll = tendon_read_i16le(&reader);
-    o.box_pitch = tendon_read_i16le(&reader);
-    o.accuracy_deg = tendon_read_u16le(&reader);
-    o.magnetometer_status = tendon_read_i8(&reader);
-    o.accelerometer_status = tendon_read_i8(&reader);
-    o.gyroscope_status = tendon_read_i8(&reader);
-    o.fusion_status = tendon_read_i8(&reader);
-    o.accurate = tendon_read_u8(&reader) == 0;
-    *out = o;
+    out->sensor_id = data[0];
+    out->heading = tendon_i16_from_u16(feelspace_word(data, 1));
+    out->heading_360 = feelspace_wrap(out->heading, 360);
+    out->box_heading = tendon_i16_from_u16(feelspace_word(data, 3));
+    out->box_roll = tendon_i16_from_u16(feelspace_word(data, 5));
+    out->box_pitch = tendon_i16_from_u16(feelspace_word(data, 7));
+    out->accuracy_deg = feelspace_word(data, 9);
+    out->magnetometer_status = feelspace_signed(data[11]);
+    out->accelerometer_status = feelspace_signed(data[12]);
+    out->gyroscope_status = feelspace_signed(data[13]);
+    out->fusion_status = feelspace_signed(data[14]);
+    out->accurate = data[15] == 0;
     return TENDON_OK;
 }
 
@@ -109,15 +101,9 @@ tendon_status tendon_feelspace_decode_firmware(const uint8_t *data, size_t lengt
     if (length == 0) {
         return feelspace_needs(length, 1, offset);
     }
-    tendon_feelspace_firmware f = {.version = data[0]};
-    if (length >= 2) {
-        f.version = (uint16_t)(f.version | (uint32_t)data[1] << 8);
-    }
-    if (length >= 3) {
-        f.has_variant = true;
-        f.variant = data[2];
-    }
-    *out = f;
+    out->version = length >= 2 ? feelspace_word(data, 0) : data[0];
+    out->has_variant = length >= 3;
+    out->variant = out->has_variant ? data[2] : 0;
     return TENDON_OK;
 }
 

@@ -164,10 +164,9 @@ void tendon_feelspace_session_advertised(tendon_feelspace_session *session, cons
     seen = advertiser->seen;
     if ((seen & (SEEN_NAME | SEEN_TOLD)) == SEEN_NAME && (seen & (SEEN_OLDER | SEEN_NEWER)) != 0) {
         advertiser->seen |= SEEN_TOLD;
-        tendon_feelspace_advertiser copy = *advertiser; /* whoever hears it may connect, and its memory is reused */
-        tendon_feelspace_event event = {
-            .kind = TENDON_FEELSPACE_EVENT_FOUND,
-            .found = {&copy.address, copy.name, copy.name_length, report->rssi, (seen & SEEN_NEWER) != 0}};
+        tendon_feelspace_event event = {.kind = TENDON_FEELSPACE_EVENT_FOUND,
+                                        .found = {&advertiser->address, advertiser->name, advertiser->name_length,
+                                                  report->rssi, (seen & SEEN_NEWER) != 0}};
         tendon_feelspace_emit(session, &event);
     }
 }

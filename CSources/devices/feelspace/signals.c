@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "internal.h"
+#include "tendon/base/packed.h"
 #include "tendon/devices/feelspace_signal.h"
 
 bool tendon_feelspace_degrees(double degrees, uint16_t *out) {
@@ -12,93 +13,100 @@ bool tendon_feelspace_degrees(double degrees, uint16_t *out) {
     return true;
 }
 
-static int32_t direction_type(bool is_bearing) {
-    return is_bearing ? TENDON_FEELSPACE_ORIENTATION_BEARING : TENDON_FEELSPACE_ORIENTATION_ANGLE;
+/* What the signals of both interfaces are made of. */
+typedef struct rhythm {
+    uint16_t period_ms; /* 0: no packet of its own */
+    uint8_t pattern;
+    int8_t iterations;
+    bool directional; /* else motor 0 */
+} rhythm;
+
+static tendon_status encode(const rhythm *r, const tendon_feelspace_vibration *v, int32_t direction,
+                            tendon_feelspace_channels channels, uint8_t *out, size_t capacity) {
+    tendon_feelspace_channel c = {
+        .channel = v->channel,
+        .pattern = r->pattern,
+        .intensity = v->intensity,
+        .orientation_type = TENDON_FEELSPACE_ORIENTATION_MOTOR,
+        .iterations = r->iterations,
+        .period_ms = r->period_ms,
+        .clear_others = v->stop_others,
+    };
+    if (r->directional) {
+        c.orientation_type = TENDON_FEELSPACE_ORIENTATION_ANGLE + v->is_bearing;
+        c.orientation = direction;
+    }
+    return tendon_feelspace_encode_channel(&c, channels, out, capacity);
 }
 
 /* ---- command manager ---- */
 
 tendon_status tendon_feelspace_encode_vibration(const tendon_feelspace_vibration *vibration,
                                                 tendon_feelspace_channels channels, uint8_t *out, size_t capacity) {
-    static const struct {
-        uint8_t signal, pattern;
-        int8_t iterations;
-        bool directional;
-        uint16_t period_ms;
-    } table[] = {
-        {TENDON_FEELSPACE_SIGNAL_CONTINUOUS, TENDON_FEELSPACE_PATTERN_CONTINUOUS, -1, true, 500},
-        {TENDON_FEELSPACE_SIGNAL_NAVIGATION, TENDON_FEELSPACE_PATTERN_CONTINUOUS, -1, true, 500},
-        {TENDON_FEELSPACE_SIGNAL_DESTINATION_REACHED_REPEATED, TENDON_FEELSPACE_PATTERN_GOAL_REACHED, -1, false, 5000},
-        {TENDON_FEELSPACE_SIGNAL_DESTINATION_REACHED, TENDON_FEELSPACE_PATTERN_GOAL_REACHED, 1, false, 2500},
-        {TENDON_FEELSPACE_SIGNAL_APPROACHING_DESTINATION, TENDON_FEELSPACE_PATTERN_SINGLE_LONG, -1, true, 1000},
-        {TENDON_FEELSPACE_SIGNAL_DIRECTION_NOTIFICATION, TENDON_FEELSPACE_PATTERN_CONTINUOUS, 1, true, 1000},
-        {TENDON_FEELSPACE_SIGNAL_ONGOING_TURN, TENDON_FEELSPACE_PATTERN_SINGLE_LONG, -1, true, 750},
+    static const uint8_t signals[] = {
+        TENDON_FEELSPACE_SIGNAL_CONTINUOUS,
+        TENDON_FEELSPACE_SIGNAL_NAVIGATION,
+        TENDON_FEELSPACE_SIGNAL_DESTINATION_REACHED_REPEATED,
+        TENDON_FEELSPACE_SIGNAL_DESTINATION_REACHED,
+        TENDON_FEELSPACE_SIGNAL_APPROACHING_DESTINATION,
+        TENDON_FEELSPACE_SIGNAL_DIRECTION_NOTIFICATION,
+        TENDON_FEELSPACE_SIGNAL_ONGOING_TURN,
+    };
+    static const rhythm rhythms[sizeof signals] = {
+        {500, TENDON_FEELSPACE_PATTERN_CONTINUOUS, -1, true},
+        {500, TENDON_FEELSPACE_PATTERN_CONTINUOUS, -1, true},
+        {5000, TENDON_FEELSPACE_PATTERN_GOAL_REACHED, -1, false},
+        {2500, TENDON_FEELSPACE_PATTERN_GOAL_REACHED, 1, false},
+        {1000, TENDON_FEELSPACE_PATTERN_SINGLE_LONG, -1, true},
+        {1000, TENDON_FEELSPACE_PATTERN_CONTINUOUS, 1, true},
+        {750, TENDON_FEELSPACE_PATTERN_SINGLE_LONG, -1, true},
     };
     size_t row = 0;
-    while (row < sizeof table / sizeof table[0] && table[row].signal != vibration->signal) {
+    while (row < sizeof signals && signals[row] != vibration->signal) {
         row++;
     }
     uint16_t degrees = 0;
-    if (row == sizeof table / sizeof table[0] || !tendon_feelspace_degrees(vibration->direction, &degrees) ||
-        !feelspace_within(vibration->channel, 0, (int32_t)channels - 1)) {
+    if (row == sizeof signals || !tendon_feelspace_degrees(vibration->direction, &degrees) || vibration->channel < 0) {
         return TENDON_ERROR_INVALID_ARGUMENT;
     }
-    if (vibration->intensity == 0) {
-        return tendon_feelspace_encode_stop(vibration->channel, channels, out, capacity);
-    }
-    tendon_feelspace_channel c = {
-        .channel = vibration->channel,
-        .pattern = table[row].pattern,
-        .intensity = vibration->intensity,
-        .orientation_type = TENDON_FEELSPACE_ORIENTATION_MOTOR,
-        .iterations = table[row].iterations,
-        .period_ms = table[row].period_ms,
-        .clear_others = vibration->stop_others,
-    };
-    if (table[row].directional) {
-        c.orientation_type = direction_type(vibration->is_bearing);
-        c.orientation = degrees;
-    }
-    return tendon_feelspace_encode_channel(&c, channels, out, capacity);
+    return vibration->intensity == 0 ? tendon_feelspace_encode_stop(vibration->channel, channels, out, capacity)
+                                     : encode(&rhythms[row], vibration, degrees, channels, out, capacity);
 }
 
 /* ---- navigation controller ---- */
 
-/* Period 0: no packet of its own. */
-static const struct {
-    const char *name;
-    uint16_t period_ms;
-    uint8_t pattern;
-    bool repeated, directional;
-} navigation[TENDON_FEELSPACE_NAVIGATION_SIGNAL_COUNT] = {
-    {"noVibration", 0, 0, true, false},
-    {"continuous", 500, TENDON_FEELSPACE_PATTERN_CONTINUOUS, true, true},
-    {"navigation", 500, TENDON_FEELSPACE_PATTERN_CONTINUOUS, true, true},
-    {"approachingDestination", 500, TENDON_FEELSPACE_PATTERN_SINGLE_SHORT, true, true},
-    {"turnOngoing", 750, TENDON_FEELSPACE_PATTERN_SINGLE_LONG, true, true},
-    {"directionNotification", 0, 0, false, true},
-    {"nextWaypointLongDistance", 3000, TENDON_FEELSPACE_PATTERN_SINGLE_LONG, true, true},
-    {"nextWaypointMediumDistance", 1500, TENDON_FEELSPACE_PATTERN_SINGLE_LONG, true, true},
-    {"nextWaypointShortDistance", 1000, TENDON_FEELSPACE_PATTERN_SINGLE_LONG, true, true},
-    {"nextWaypointAreaReached", 750, TENDON_FEELSPACE_PATTERN_SINGLE_LONG, true, true},
-    {"destinationReachedRepeated", 5000, TENDON_FEELSPACE_PATTERN_GOAL_REACHED, true, false},
-    {"destinationReachedSingle", 0, 0, false, false},
-    {"operationWarning", 0, 0, false, false},
-    {"criticalWarning", 0, 0, false, false},
-    {"batteryLevel", 0, 0, false, false},
+/* For ever is 0 here, and 00 on the wire, as the vendor's navigation controller spells it; -1 would be FF. */
+static const rhythm navigation[TENDON_FEELSPACE_NAVIGATION_SIGNAL_COUNT] = {
+    [TENDON_FEELSPACE_NAVIGATION_CONTINUOUS] = {500, TENDON_FEELSPACE_PATTERN_CONTINUOUS, 0, true},
+    [TENDON_FEELSPACE_NAVIGATION_NAVIGATION] = {500, TENDON_FEELSPACE_PATTERN_CONTINUOUS, 0, true},
+    [TENDON_FEELSPACE_NAVIGATION_APPROACHING_DESTINATION] = {500, TENDON_FEELSPACE_PATTERN_SINGLE_SHORT, 0, true},
+    [TENDON_FEELSPACE_NAVIGATION_TURN_ONGOING] = {750, TENDON_FEELSPACE_PATTERN_SINGLE_LONG, 0, true},
+    [TENDON_FEELSPACE_NAVIGATION_DIRECTION_NOTIFICATION] = {0, TENDON_FEELSPACE_PATTERN_CONTINUOUS, 0, true},
+    [TENDON_FEELSPACE_NAVIGATION_NEXT_WAYPOINT_LONG_DISTANCE] = {3000, TENDON_FEELSPACE_PATTERN_SINGLE_LONG, 0, true},
+    [TENDON_FEELSPACE_NAVIGATION_NEXT_WAYPOINT_MEDIUM_DISTANCE] = {1500, TENDON_FEELSPACE_PATTERN_SINGLE_LONG, 0, true},
+    [TENDON_FEELSPACE_NAVIGATION_NEXT_WAYPOINT_SHORT_DISTANCE] = {1000, TENDON_FEELSPACE_PATTERN_SINGLE_LONG, 0, true},
+    [TENDON_FEELSPACE_NAVIGATION_NEXT_WAYPOINT_AREA_REACHED] = {750, TENDON_FEELSPACE_PATTERN_SINGLE_LONG, 0, true},
+    [TENDON_FEELSPACE_NAVIGATION_DESTINATION_REACHED_REPEATED] = {5000, TENDON_FEELSPACE_PATTERN_GOAL_REACHED, 0,
+                                                                  false},
 };
+
+static const char names[] = "noVibration\0continuous\0navigation\0approachingDestination\0turnOngoing\0"
+                            "directionNotification\0nextWaypointLongDistance\0nextWaypointMediumDistance\0"
+                            "nextWaypointShortDistance\0nextWaypointAreaReached\0destinationReachedRepeated\0"
+                            "destinationReachedSingle\0operationWarning\0criticalWarning\0batteryLevel\0";
 
 static bool is_navigation_signal(int32_t signal) {
     return feelspace_within(signal, 0, TENDON_FEELSPACE_NAVIGATION_SIGNAL_COUNT - 1);
 }
 
 const char *tendon_feelspace_navigation_signal_name(int32_t signal) {
-    return is_navigation_signal(signal) ? navigation[signal].name : "unknown";
+    const char *name = tendon_packed_string(names, NULL, TENDON_FEELSPACE_NAVIGATION_SIGNAL_COUNT, (unsigned)signal);
+    return name != NULL ? name : "unknown";
 }
 
 int32_t tendon_feelspace_navigation_signal_named(const char *name, size_t length) {
+    const char *known = names;
     for (int32_t signal = 0; signal < TENDON_FEELSPACE_NAVIGATION_SIGNAL_COUNT; signal++) {
-        const char *known = navigation[signal].name;
         size_t i = 0;
         while (i < length && known[i] != '\0' && known[i] == name[i]) {
             i++;
@@ -106,12 +114,15 @@ int32_t tendon_feelspace_navigation_signal_named(const char *name, size_t length
         if (i == length && known[i] == '\0') {
             return signal;
         }
+        while (*known++ != '\0') {
+        }
     }
     return -1;
 }
 
 bool tendon_feelspace_navigation_signal_repeated(int32_t signal) {
-    return is_navigation_signal(signal) && navigation[signal].repeated;
+    return signal == TENDON_FEELSPACE_NAVIGATION_NO_VIBRATION ||
+           (is_navigation_signal(signal) && navigation[signal].period_ms != 0);
 }
 
 bool tendon_feelspace_navigation_signal_directional(int32_t signal) {
@@ -120,55 +131,28 @@ bool tendon_feelspace_navigation_signal_directional(int32_t signal) {
 
 tendon_status tendon_feelspace_encode_navigation(int32_t signal, int32_t direction, bool is_bearing, uint8_t *out,
                                                  size_t capacity) {
-    if (!tendon_feelspace_navigation_signal_repeated(signal)) {
-        return TENDON_ERROR_INVALID_ARGUMENT;
-    }
+    const tendon_feelspace_vibration v = {
+        .channel = TENDON_FEELSPACE_NAVIGATION_CHANNEL, .intensity = -1, .is_bearing = is_bearing};
     if (signal == TENDON_FEELSPACE_NAVIGATION_NO_VIBRATION) {
         return tendon_feelspace_encode_stop(-1, TENDON_FEELSPACE_CHANNELS_DOCUMENTED, out, capacity);
     }
-    tendon_feelspace_channel c = {
-        .channel = TENDON_FEELSPACE_NAVIGATION_CHANNEL,
-        .pattern = navigation[signal].pattern,
-        .intensity = -1,
-        .orientation_type = TENDON_FEELSPACE_ORIENTATION_MOTOR,
-        .iterations = 0, /* for ever, spelt as the vendor's navigation controller does: 00, not FF */
-        .period_ms = navigation[signal].period_ms,
-    };
-    if (navigation[signal].directional) {
-        c.orientation_type = direction_type(is_bearing);
-        c.orientation = direction;
-    }
-    return tendon_feelspace_encode_channel(&c, TENDON_FEELSPACE_CHANNELS_DOCUMENTED, out, capacity);
+    return is_navigation_signal(signal) /* those without a period are refused with it */
+               ? encode(&navigation[signal], &v, direction, TENDON_FEELSPACE_CHANNELS_DOCUMENTED, out, capacity)
+               : TENDON_ERROR_INVALID_ARGUMENT;
 }
 
 tendon_status tendon_feelspace_encode_direction_notice(int32_t direction, bool is_bearing, uint8_t *out,
                                                        size_t capacity) {
-    tendon_feelspace_channel c = {
-        .pattern = TENDON_FEELSPACE_PATTERN_CONTINUOUS,
-        .intensity = -1,
-        .orientation_type = direction_type(is_bearing),
-        .orientation = direction,
-        .iterations = 1,
-        .period_ms = 1000,
-    };
-    return tendon_feelspace_encode_channel(&c, TENDON_FEELSPACE_CHANNELS_DOCUMENTED, out, capacity);
+    static const rhythm once = {1000, TENDON_FEELSPACE_PATTERN_CONTINUOUS, 1, true};
+    const tendon_feelspace_vibration v = {.intensity = -1, .is_bearing = is_bearing};
+    return encode(&once, &v, direction, TENDON_FEELSPACE_CHANNELS_DOCUMENTED, out, capacity);
 }
 
 tendon_status tendon_feelspace_encode_warning_notice(bool critical, uint8_t *out, size_t capacity) {
-    static const tendon_feelspace_channel notices[] = {
-        {.pattern = TENDON_FEELSPACE_PATTERN_SHORT_SHIFT_WAVE,
-         .intensity = 25,
-         .orientation_type = TENDON_FEELSPACE_ORIENTATION_MOTOR,
-         .iterations = 2,
-         .period_ms = 500,
-         .exclusive = true},
-        {.pattern = TENDON_FEELSPACE_PATTERN_SINGLE_LONG,
-         .intensity = -1,
-         .orientation_type = TENDON_FEELSPACE_ORIENTATION_MASK,
-         .orientation = 0x1111, /* front, right, back, left */
-         .iterations = 3,
-         .period_ms = 700,
-         .exclusive = true},
+    /* Short shift wave at 25 %, twice, 500 ms; long pulses in front, right, back and left, three times, 700 ms. */
+    static const uint8_t packets[2][TENDON_FEELSPACE_CHANNEL_LENGTH] = {
+        {0, 0x06, 0x19, 0, 0, 0, 1, 0, 0, 0, 0, 2, 0xF4, 0x01, 0, 0, 1, 0},
+        {0, 0x03, 0xAA, 0xAA, 0, 0, 0, 0x11, 0x11, 0, 0, 3, 0xBC, 0x02, 0, 0, 1, 0},
     };
-    return tendon_feelspace_encode_channel(&notices[critical], TENDON_FEELSPACE_CHANNELS_DOCUMENTED, out, capacity);
+    return tendon_feelspace_put(packets[critical], TENDON_FEELSPACE_CHANNEL_LENGTH, out, capacity);
 }

@@ -1,33 +1,30 @@
 /* SPDX-License-Identifier: MIT */
+#include "tendon/base/packed.h"
 #include "tendon/devices/feelspace_codec.h"
 
+#define NUMBER(name, code, text) TENDON_LAYER_FEELSPACE * 256 + (code),
+#define NAME(name, code, text) "FEELSPACE_ERROR_" #name "\0"
+#define TEXT(name, code, text) text "\0"
+
+static const uint16_t numbers[] = {TENDON_FEELSPACE_STATUS_LIST(NUMBER)};
+enum { NUMBER_COUNT = sizeof numbers / sizeof numbers[0], MODES = TENDON_FEELSPACE_MODE_CROSSING + 1 };
+
 const char *tendon_feelspace_status_name(tendon_status status) {
-#define TENDON_FEELSPACE_STATUS_NAME(name, code, text)                                                                 \
-    case TENDON_FEELSPACE_ERROR_##name:                                                                                \
-        return "FEELSPACE_ERROR_" #name;
-    switch (status) {
-        TENDON_FEELSPACE_STATUS_LIST(TENDON_FEELSPACE_STATUS_NAME)
-    default:
-        return tendon_status_name(status);
-    }
-#undef TENDON_FEELSPACE_STATUS_NAME
+    const char *name =
+        tendon_packed_string(TENDON_FEELSPACE_STATUS_LIST(NAME), numbers, NUMBER_COUNT, 0u - (unsigned)status);
+    return name != NULL ? name : tendon_status_name(status);
 }
 
 const char *tendon_feelspace_status_text(tendon_status status) {
-#define TENDON_FEELSPACE_STATUS_TEXT(name, code, text)                                                                 \
-    case TENDON_FEELSPACE_ERROR_##name:                                                                                \
-        return text;
-    switch (status) {
-        TENDON_FEELSPACE_STATUS_LIST(TENDON_FEELSPACE_STATUS_TEXT)
-    default:
-        return tendon_status_text(status);
-    }
-#undef TENDON_FEELSPACE_STATUS_TEXT
+    const char *text =
+        tendon_packed_string(TENDON_FEELSPACE_STATUS_LIST(TEXT), numbers, NUMBER_COUNT, 0u - (unsigned)status);
+    return text != NULL ? text : tendon_status_text(status);
 }
 
 const char *tendon_feelspace_mode_name(uint8_t mode) {
-    static const char *const names[] = {"standby", "wait", "compass", "app", "pause", "calibration", "crossing"};
-    return mode < sizeof names / sizeof names[0] ? names[mode] : "unknown";
+    const char *name =
+        tendon_packed_string("standby\0wait\0compass\0app\0pause\0calibration\0crossing\0", NULL, MODES, mode);
+    return name != NULL ? name : "unknown";
 }
 
 bool tendon_feelspace_is_belt_name(const char *name, size_t length) {

@@ -25,44 +25,37 @@ tendon_status tendon_feelspace_encode_tone(const float *seconds, const float *he
             return TENDON_ERROR_INVALID_ARGUMENT;
         }
     }
-    tendon_writer writer = tendon_writer_make(out, capacity);
-    tendon_write_bytes(&writer, bytes, 2 + 2 * count);
-    return tendon_writer_result(&writer);
+    return tendon_feelspace_put(bytes, 2 + 2 * count, out, capacity);
 }
 
-/* In hundredths of a second and in hertz. */
-typedef struct sound {
-    uint8_t count, tone, gap;
-    uint16_t hertz[3];
-} sound;
-
-static const sound sounds[TENDON_FEELSPACE_SOUND_COUNT] = {
-    [TENDON_FEELSPACE_SOUND_START] = {2, 5, 10, {800, 1000, 0}},
-    [TENDON_FEELSPACE_SOUND_STOP] = {2, 5, 10, {1000, 800, 0}},
-    [TENDON_FEELSPACE_SOUND_SUCCESS] = {3, 5, 10, {1000, 1500, 2000}},
-    [TENDON_FEELSPACE_SOUND_ERROR] = {3, 25, 25, {1000, 1000, 1000}},
-    [TENDON_FEELSPACE_SOUND_SHORT_BEEP] = {1, 5, 10, {1500, 0, 0}},
-    [TENDON_FEELSPACE_SOUND_DOUBLE_SHORT_BEEP] = {2, 5, 10, {1500, 1500, 0}},
-    [TENDON_FEELSPACE_SOUND_TRIPLE_SHORT_BEEP] = {3, 5, 10, {1500, 1500, 1500}},
-    [TENDON_FEELSPACE_SOUND_LONG_BEEP] = {1, 25, 25, {1500, 0, 0}},
-    [TENDON_FEELSPACE_SOUND_DOUBLE_LONG_BEEP] = {2, 25, 25, {1500, 1500, 0}},
-    [TENDON_FEELSPACE_SOUND_TRIPLE_LONG_BEEP] = {3, 25, 25, {1500, 1500, 1500}},
+/* In the units of the wire: lengths of a tone and of the silence behind it, frequencies; 0: no further tone. */
+static const uint8_t sounds[TENDON_FEELSPACE_SOUND_COUNT][5] = {
+    [TENDON_FEELSPACE_SOUND_START] = {5, 10, 25, 32},
+    [TENDON_FEELSPACE_SOUND_STOP] = {5, 10, 32, 25},
+    [TENDON_FEELSPACE_SOUND_SUCCESS] = {5, 10, 32, 48, 64},
+    [TENDON_FEELSPACE_SOUND_ERROR] = {25, 25, 32, 32, 32},
+    [TENDON_FEELSPACE_SOUND_SHORT_BEEP] = {5, 10, 48},
+    [TENDON_FEELSPACE_SOUND_DOUBLE_SHORT_BEEP] = {5, 10, 48, 48},
+    [TENDON_FEELSPACE_SOUND_TRIPLE_SHORT_BEEP] = {5, 10, 48, 48, 48},
+    [TENDON_FEELSPACE_SOUND_LONG_BEEP] = {25, 25, 48},
+    [TENDON_FEELSPACE_SOUND_DOUBLE_LONG_BEEP] = {25, 25, 48, 48},
+    [TENDON_FEELSPACE_SOUND_TRIPLE_LONG_BEEP] = {25, 25, 48, 48, 48},
 };
 
 tendon_status tendon_feelspace_encode_sound(tendon_feelspace_sound which, uint8_t *out, size_t capacity) {
     if ((unsigned)which >= TENDON_FEELSPACE_SOUND_COUNT) {
         return TENDON_ERROR_INVALID_ARGUMENT;
     }
-    const sound *s = &sounds[which];
-    float seconds[5], hertz[5];
-    size_t count = 0;
-    for (size_t i = 0; i < s->count; i++) {
-        if (i > 0) {
-            seconds[count] = (float)s->gap / 100.0f;
-            hertz[count++] = 0.0f;
-        }
-        seconds[count] = (float)s->tone / 100.0f;
-        hertz[count++] = (float)s->hertz[i];
+    const uint8_t *sound = sounds[which];
+    size_t tones = 1;
+    while (tones < 3 && sound[2 + tones] != 0) {
+        tones++;
     }
-    return tendon_feelspace_encode_tone(seconds, hertz, count, out, capacity);
+    size_t steps = 2 * tones - 1;
+    uint8_t bytes[2 + 2 * 5] = {0x01, (uint8_t)steps};
+    for (size_t i = 0; i < steps; i++) { /* tone, silence, tone ... */
+        bytes[2 + i] = i % 2 == 0 ? sound[2 + i / 2] : 0;
+        bytes[2 + steps + i] = sound[i % 2];
+    }
+    return tendon_feelspace_put(bytes, 2 + 2 * steps, out, capacity);
 }

@@ -4,24 +4,21 @@
 
 enum { LONG_PAYLOAD = 255, PAYLOAD_MAX = 22, RAW_PAYLOAD_MAX = 244 };
 
+/* Of each characteristic FExx: the handle of its declaration. Value and configuration follow. */
 static const struct {
-    uint16_t characteristic;
-    tendon_feelspace_handles handles;
+    uint8_t number, declaration, configured;
 } profile[] = {
-    {TENDON_FEELSPACE_FIRMWARE_INFO, {30, 31, 0}},     {TENDON_FEELSPACE_KEEP_ALIVE, {32, 33, 34}},
-    {TENDON_FEELSPACE_VIBRATION_COMMAND, {35, 36, 0}}, {TENDON_FEELSPACE_BUTTON_PRESS, {37, 38, 39}},
-    {TENDON_FEELSPACE_PARAMETER_REQUEST, {40, 41, 0}}, {TENDON_FEELSPACE_PARAMETER_NOTIFICATION, {42, 43, 44}},
-    {TENDON_FEELSPACE_BUZZER_COMMAND, {45, 46, 0}},    {TENDON_FEELSPACE_BATTERY_STATUS, {50, 51, 52}},
-    {TENDON_FEELSPACE_SENSOR_COMMAND, {54, 55, 0}},    {TENDON_FEELSPACE_SENSOR_NOTIFICATION, {56, 57, 58}},
-    {TENDON_FEELSPACE_ORIENTATION_DATA, {59, 60, 61}}, {TENDON_FEELSPACE_DEBUG_INPUT, {74, 75, 0}},
-    {TENDON_FEELSPACE_DEBUG_OUTPUT, {76, 77, 78}},
+    {0x01, 30, 0}, {0x02, 32, 1}, {0x03, 35, 0}, {0x04, 37, 1}, {0x05, 40, 0}, {0x06, 42, 1}, {0x07, 45, 0},
+    {0x09, 50, 1}, {0x0A, 54, 0}, {0x0B, 56, 1}, {0x0C, 59, 1}, {0x13, 74, 0}, {0x14, 76, 1},
 };
-enum { PROFILE_COUNT = sizeof profile / sizeof profile[0] };
+enum { PROFILE_COUNT = sizeof profile / sizeof profile[0], NUMBERS = 0xFE00 };
 
 bool tendon_feelspace_usb_handles(uint16_t characteristic, tendon_feelspace_handles *out) {
     for (size_t i = 0; i < PROFILE_COUNT; i++) {
-        if (profile[i].characteristic == characteristic) {
-            *out = profile[i].handles;
+        if ((NUMBERS | profile[i].number) == characteristic) {
+            out->declaration = profile[i].declaration;
+            out->value = (uint8_t)(profile[i].declaration + 1);
+            out->configuration = profile[i].configured != 0 ? (uint8_t)(profile[i].declaration + 2) : 0;
             return true;
         }
     }
@@ -46,11 +43,8 @@ tendon_status tendon_feelspace_encode_usb_notify(uint16_t characteristic, bool e
     if (!tendon_feelspace_usb_handles(characteristic, &handles) || handles.configuration == 0) {
         return TENDON_ERROR_INVALID_ARGUMENT;
     }
-    tendon_writer writer = tendon_writer_make(out, capacity);
-    tendon_write_u8(&writer, handles.configuration);
-    tendon_write_u8(&writer, 2);
-    tendon_write_u16le(&writer, enable);
-    return tendon_writer_result(&writer);
+    const uint8_t bytes[] = {handles.configuration, 2, enable, 0};
+    return tendon_feelspace_put(bytes, sizeof bytes, out, capacity);
 }
 
 tendon_status tendon_feelspace_encode_usb_read(uint16_t characteristic, uint8_t *out, size_t capacity) {
@@ -59,10 +53,9 @@ tendon_status tendon_feelspace_encode_usb_read(uint16_t characteristic, uint8_t 
 
 /* The characteristic that owns a handle of any kind; 0: none does. */
 static uint16_t owner_of(uint8_t handle) {
-    for (size_t i = 0; handle != 0 && i < PROFILE_COUNT; i++) {
-        const tendon_feelspace_handles *h = &profile[i].handles;
-        if (handle == h->declaration || handle == h->value || handle == h->configuration) {
-            return profile[i].characteristic;
+    for (size_t i = 0; i < PROFILE_COUNT; i++) {
+        if (handle >= profile[i].declaration && handle <= profile[i].declaration + 1 + profile[i].configured) {
+            return (uint16_t)(NUMBERS | profile[i].number);
         }
     }
     return 0;

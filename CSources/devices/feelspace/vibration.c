@@ -6,7 +6,7 @@
 #include "internal.h"
 
 enum { SYSTEM_SIGNAL = 0x20, STOP = 0x30, PULSE = 0x40, ALL_CHANNELS = 0xFF };
-enum { DEFAULT_INTENSITY = 0xAAAA, DEFAULT_PULSE_INTENSITY = 0xAA };
+enum { DEFAULT_INTENSITY = 0xAAAA };
 
 bool tendon_feelspace_pattern_takes_mask(uint8_t pattern) {
     return pattern <= TENDON_FEELSPACE_PATTERN_DOUBLE_LONG || pattern == TENDON_FEELSPACE_PATTERN_FADE_OUT;
@@ -24,58 +24,124 @@ static unsigned bits_set(uint16_t mask) {
     return count;
 }
 
-static bool orientation_valid(int32_t type, int32_t orientation) {
-    return feelspace_within(type, TENDON_FEELSPACE_ORIENTATION_MASK, TENDON_FEELSPACE_ORIENTATION_BEARING) &&
-           (type != TENDON_FEELSPACE_ORIENTATION_MASK ||
-            bits_set((uint16_t)((uint32_t)orientation & 0xFFFFu)) <= TENDON_FEELSPACE_MOTORS_MAX);
+/* Type in range, at most six motors; @p orientation becomes what goes on the wire. */
+static bool orientation_on_wire(int32_t type, int32_t *orientation) {
+    uint16_t mask = (uint16_t)((uint32_t)*orientation & 0xFFFFu);
+    if (type == TENDON_FEELSPACE_ORIENTATION_MASK) {
+        *orientation = mask;
+        return bits_set(mask) <= TENDON_FEELSPACE_MOTORS_MAX;
+    }
+    *orientation = feelspace_wrap(*orientation, type == TENDON_FEELSPACE_ORIENTATION_MOTOR ? 16 : 360);
+    return true;
 }
 
-static uint16_t orientation_on_wire(int32_t type, int32_t orientation) {
-    switch (type) {
-    case TENDON_FEELSPACE_ORIENTATION_MASK:
-        return (uint16_t)((uint32_t)orientation & 0xFFFFu);
-    case TENDON_FEELSPACE_ORIENTATION_MOTOR:
-        return feelspace_wrap(orientation, 16);
-    default:
-        return feelspace_wrap(orientation, 360);
+/* ---- packets by table: member of the struct, byte, kind, range ---- */
+
+enum {
+    BYTE = 0x00,
+    WORD = 0x01,    /* two bytes */
+    FLAG = 0x02,    /* a bool */
+    DEFAULT = 0x04, /* -1 is AA in each byte */
+    COUNT = 0x08    /* signed, and everything that is not positive is -1 for a belt */
+};
+
+typedef struct field {
+    uint8_t member, at, kind;
+    int8_t low;
+    uint16_t high;
+} field;
+
+#define CHANNEL(name) (uint8_t) offsetof(tendon_feelspace_channel, name)
+#define PULSES(name) (uint8_t) offsetof(tendon_feelspace_pulse, name)
+
+static const field channel_fields[] = {
+    {CHANNEL(channel), 0, BYTE, 0, TENDON_FEELSPACE_CHANNELS_EXTENDED - 1},
+    {CHANNEL(pattern), 1, BYTE, 0, TENDON_FEELSPACE_PATTERN_LAST},
+    {CHANNEL(intensity), 2, WORD | DEFAULT, -1, 100},
+    {CHANNEL(orientation_type), 6, BYTE, 0, TENDON_FEELSPACE_ORIENTATION_BEARING},
+    {CHANNEL(orientation), 7, WORD, 0, 65535},
+    {CHANNEL(iterations), 11, COUNT, -1, 255}, /* -1 and 255 are the same byte */
+    {CHANNEL(period_ms), 12, WORD, 1, 65535},
+    {CHANNEL(start_ms), 14, WORD, 0, 65535},
+    {CHANNEL(exclusive), 16, FLAG, 0, 255},
+    {CHANNEL(clear_others), 17, FLAG, 0, 255},
+};
+
+static const field pulse_fields[] = {
+    {PULSES(channel), 1, BYTE, 0, TENDON_FEELSPACE_CHANNELS_EXTENDED - 1},
+    {PULSES(orientation_type), 2, BYTE, 0, TENDON_FEELSPACE_ORIENTATION_BEARING},
+    {PULSES(orientation), 3, WORD, 0, 65535},
+    {PULSES(intensity), 5, DEFAULT, -1, 100},
+    {PULSES(on_ms), 6, WORD, 1, 65535},
+    {PULSES(pulse_iterations), 8, BYTE, 1, 255},
+    {PULSES(series_iterations), 9, COUNT, -1, 127},
+    {PULSES(pulse_period_ms), 10, WORD, 1, 65535},
+    {PULSES(series_period_ms), 12, WORD, 1, 65535},
+    {PULSES(timer_option), 14, BYTE, 0, 2},
+    {PULSES(exclusive), 15, FLAG, 0, 255},
+    {PULSES(clear_others), 16, FLAG, 0, 255},
+};
+
+enum {
+    CHANNEL_FIELDS = sizeof channel_fields / sizeof channel_fields[0],
+    PULSE_FIELDS = sizeof pulse_fields / sizeof pulse_fields[0]
+};
+
+static tendon_status encode(const void *from, uint8_t first, const field *fields, size_t count, size_t length,
+                            uint8_t *out, size_t capacity) {
+    uint8_t bytes[TENDON_FEELSPACE_CHANNEL_LENGTH] = {first};
+    for (size_t i = 0; i < count; i++) {
+        const field *f = &fields[i];
+        const void *member = (const uint8_t *)from + f->member;
+        int32_t value = (f->kind & FLAG) != 0 ? *(const bool *)member : *(const int32_t *)member;
+        if (!feelspace_within(value, f->low, f->high)) {
+            return TENDON_ERROR_INVALID_ARGUMENT;
+        }
+        uint32_t raw = (f->kind & DEFAULT) != 0 && value < 0 ? DEFAULT_INTENSITY : (uint32_t)value;
+        bytes[f->at] = (uint8_t)(raw & 0xFFu);
+        if ((f->kind & WORD) != 0) {
+            bytes[f->at + 1] = (uint8_t)(raw >> 8 & 0xFFu);
+        }
     }
+    return tendon_feelspace_put(bytes, length, out, capacity);
 }
 
-static bool channel_valid(const tendon_feelspace_channel *c, tendon_feelspace_channels channels) {
-    if (!feelspace_within(c->channel, 0, (int32_t)channels - 1) ||
-        !feelspace_within(c->pattern, 0, TENDON_FEELSPACE_PATTERN_LAST) || !feelspace_within(c->intensity, -1, 100) ||
-        !feelspace_within(c->iterations, -1, 255) || !feelspace_within(c->period_ms, 1, 65535)) {
-        return false;
+static tendon_status decode(const uint8_t *data, const field *fields, size_t count, void *to, size_t *offset) {
+    for (size_t i = 0; i < count; i++) {
+        const field *f = &fields[i];
+        void *member = (uint8_t *)to + f->member;
+        int32_t value = (f->kind & WORD) != 0 ? feelspace_word(data, f->at) : data[f->at];
+        if ((f->kind & DEFAULT) != 0 &&
+            value == ((f->kind & WORD) != 0 ? DEFAULT_INTENSITY : DEFAULT_INTENSITY & 0xFF)) {
+            value = -1;
+        }
+        if ((f->kind & COUNT) != 0 && (value == 0 || value > INT8_MAX)) {
+            value = -1;
+        }
+        if (!feelspace_within(value, f->low, f->high)) {
+            return feelspace_fail(TENDON_FEELSPACE_ERROR_BAD_VALUE, f->at, offset);
+        }
+        if ((f->kind & FLAG) != 0) {
+            *(bool *)member = value != 0;
+        } else {
+            *(int32_t *)member = value;
+        }
     }
-    return orientation_valid(c->orientation_type, c->orientation) &&
-           (c->orientation_type != TENDON_FEELSPACE_ORIENTATION_MASK ||
-            tendon_feelspace_pattern_takes_mask((uint8_t)c->pattern));
+    return TENDON_OK;
 }
+
+/* ---- channels ---- */
 
 tendon_status tendon_feelspace_encode_channel(const tendon_feelspace_channel *channel,
                                               tendon_feelspace_channels channels, uint8_t *out, size_t capacity) {
-    if (!channel_valid(channel, channels)) {
+    tendon_feelspace_channel c = *channel;
+    bool masked = c.orientation_type == TENDON_FEELSPACE_ORIENTATION_MASK;
+    if (c.channel >= (int32_t)channels || c.period_ms < 1 || !orientation_on_wire(c.orientation_type, &c.orientation) ||
+        (masked && !tendon_feelspace_pattern_takes_mask((uint8_t)((uint32_t)c.pattern & 0xFFu)))) {
         return TENDON_ERROR_INVALID_ARGUMENT;
     }
-    tendon_writer writer = tendon_writer_make(out, capacity);
-    tendon_write_u8(&writer, (uint8_t)channel->channel);
-    tendon_write_u8(&writer, (uint8_t)channel->pattern);
-    tendon_write_u16le(&writer, feelspace_intensity(channel->intensity));
-    tendon_write_u16le(&writer, 0);
-    tendon_write_u8(&writer, (uint8_t)channel->orientation_type);
-    tendon_write_u16le(&writer, orientation_on_wire(channel->orientation_type, channel->orientation));
-    tendon_write_u16le(&writer, 0);
-    tendon_write_u8(&writer, (uint8_t)((uint32_t)channel->iterations & 0xFFu)); /* -1 and 255 are the same byte */
-    tendon_write_u16le(&writer, (uint16_t)channel->period_ms);
-    tendon_write_u16le(&writer, feelspace_wrap(channel->start_ms, channel->period_ms));
-    tendon_write_u8(&writer, channel->exclusive);
-    tendon_write_u8(&writer, channel->clear_others);
-    return tendon_writer_result(&writer);
-}
-
-/* A belt's count: signed, and everything that is not positive repeats for ever. */
-static int32_t iterations_of(int8_t byte) {
-    return byte > 0 ? byte : -1;
+    c.start_ms = feelspace_wrap(c.start_ms, c.period_ms);
+    return encode(&c, 0, channel_fields, CHANNEL_FIELDS, TENDON_FEELSPACE_CHANNEL_LENGTH, out, capacity);
 }
 
 tendon_status tendon_feelspace_decode_channel(const uint8_t *data, size_t length, tendon_feelspace_channel *out,
@@ -83,65 +149,25 @@ tendon_status tendon_feelspace_decode_channel(const uint8_t *data, size_t length
     if (length < TENDON_FEELSPACE_CHANNEL_LENGTH) {
         return feelspace_needs(length, TENDON_FEELSPACE_CHANNEL_LENGTH, offset);
     }
-    tendon_reader reader = tendon_reader_make(data, length);
-    tendon_feelspace_channel c = {0};
-    c.channel = tendon_read_u8(&reader);
-    c.pattern = tendon_read_u8(&reader);
-    uint16_t intensity = tendon_read_u16le(&reader);
-    c.intensity = intensity == DEFAULT_INTENSITY ? -1 : intensity;
-    (void)tendon_read_u16le(&reader);
-    c.orientation_type = tendon_read_u8(&reader);
-    c.orientation = tendon_read_u16le(&reader);
-    (void)tendon_read_u16le(&reader);
-    c.iterations = iterations_of(tendon_read_i8(&reader));
-    c.period_ms = tendon_read_u16le(&reader);
-    c.start_ms = tendon_read_u16le(&reader);
-    c.exclusive = tendon_read_u8(&reader) != 0;
-    c.clear_others = tendon_read_u8(&reader) != 0;
-    const struct {
-        bool wrong;
-        size_t at;
-    } checks[] = {{c.channel >= TENDON_FEELSPACE_CHANNELS_EXTENDED, 0},
-                  {c.pattern > TENDON_FEELSPACE_PATTERN_LAST, 1},
-                  {c.intensity > 100, 2},
-                  {c.orientation_type > TENDON_FEELSPACE_ORIENTATION_BEARING, 6},
-                  {c.period_ms == 0, 12}};
-    for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++) {
-        if (checks[i].wrong) {
-            return feelspace_fail(TENDON_FEELSPACE_ERROR_BAD_VALUE, checks[i].at, offset);
-        }
+    tendon_feelspace_channel c;
+    tendon_status status = decode(data, channel_fields, CHANNEL_FIELDS, &c, offset);
+    if (status == TENDON_OK) {
+        *out = c;
     }
-    *out = c;
-    return TENDON_OK;
+    return status;
 }
 
-static bool pulse_valid(const tendon_feelspace_pulse *p) {
-    return feelspace_within(p->channel, 0, TENDON_FEELSPACE_CHANNELS_EXTENDED - 1) &&
-           orientation_valid(p->orientation_type, p->orientation) && feelspace_within(p->intensity, -1, 100) &&
-           feelspace_within(p->on_ms, 1, 65535) && feelspace_within(p->pulse_iterations, 1, 255) &&
-           feelspace_within(p->series_iterations, -1, 127) && feelspace_within(p->pulse_period_ms, 1, 65535) &&
-           feelspace_within(p->series_period_ms, 1, 65535) && feelspace_within(p->timer_option, 0, 2);
-}
+/* ---- pulses ---- */
 
 tendon_status tendon_feelspace_encode_pulse(const tendon_feelspace_pulse *pulse, uint8_t *out, size_t capacity) {
-    if (!pulse_valid(pulse)) {
+    tendon_feelspace_pulse p = *pulse;
+    if (!orientation_on_wire(p.orientation_type, &p.orientation)) {
         return TENDON_ERROR_INVALID_ARGUMENT;
     }
-    tendon_writer writer = tendon_writer_make(out, capacity);
-    tendon_write_u8(&writer, PULSE);
-    tendon_write_u8(&writer, (uint8_t)pulse->channel);
-    tendon_write_u8(&writer, (uint8_t)pulse->orientation_type);
-    tendon_write_u16le(&writer, orientation_on_wire(pulse->orientation_type, pulse->orientation));
-    tendon_write_u8(&writer, (uint8_t)(feelspace_intensity(pulse->intensity) & 0xFFu));
-    tendon_write_u16le(&writer, (uint16_t)pulse->on_ms);
-    tendon_write_u8(&writer, (uint8_t)pulse->pulse_iterations);
-    tendon_write_u8(&writer, pulse->series_iterations > 0 ? (uint8_t)pulse->series_iterations : 0);
-    tendon_write_u16le(&writer, (uint16_t)pulse->pulse_period_ms);
-    tendon_write_u16le(&writer, (uint16_t)pulse->series_period_ms);
-    tendon_write_u8(&writer, (uint8_t)pulse->timer_option);
-    tendon_write_u8(&writer, pulse->exclusive);
-    tendon_write_u8(&writer, pulse->clear_others);
-    return tendon_writer_result(&writer);
+    if (p.series_iterations == -1) {
+        p.series_iterations = 0; /* for ever is spelt 00 here, not FF */
+    }
+    return encode(&p, PULSE, pulse_fields, PULSE_FIELDS, TENDON_FEELSPACE_PULSE_LENGTH, out, capacity);
 }
 
 tendon_status tendon_feelspace_decode_pulse(const uint8_t *data, size_t length, tendon_feelspace_pulse *out,
@@ -149,48 +175,20 @@ tendon_status tendon_feelspace_decode_pulse(const uint8_t *data, size_t length, 
     if (length < TENDON_FEELSPACE_PULSE_LENGTH) {
         return feelspace_needs(length, TENDON_FEELSPACE_PULSE_LENGTH, offset);
     }
-    tendon_reader reader = tendon_reader_make(data, length);
-    tendon_feelspace_pulse p = {0};
-    uint8_t operation = tendon_read_u8(&reader);
-    p.channel = tendon_read_u8(&reader);
-    p.orientation_type = tendon_read_u8(&reader);
-    p.orientation = tendon_read_u16le(&reader);
-    uint8_t intensity = tendon_read_u8(&reader);
-    p.intensity = intensity == DEFAULT_PULSE_INTENSITY ? -1 : intensity;
-    p.on_ms = tendon_read_u16le(&reader);
-    p.pulse_iterations = tendon_read_u8(&reader);
-    p.series_iterations = iterations_of(tendon_read_i8(&reader));
-    p.pulse_period_ms = tendon_read_u16le(&reader);
-    p.series_period_ms = tendon_read_u16le(&reader);
-    p.timer_option = tendon_read_u8(&reader);
-    p.exclusive = tendon_read_u8(&reader) != 0;
-    p.clear_others = tendon_read_u8(&reader) != 0;
-    const struct {
-        bool wrong;
-        size_t at;
-    } checks[] = {{operation != PULSE, 0},
-                  {p.channel >= TENDON_FEELSPACE_CHANNELS_EXTENDED, 1},
-                  {p.orientation_type > TENDON_FEELSPACE_ORIENTATION_BEARING, 2},
-                  {p.intensity > 100, 5},
-                  {p.on_ms == 0, 6},
-                  {p.pulse_iterations == 0, 8},
-                  {p.pulse_period_ms == 0, 10},
-                  {p.series_period_ms == 0, 12},
-                  {p.timer_option > 2, 14}};
-    for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++) {
-        if (checks[i].wrong) {
-            return feelspace_fail(TENDON_FEELSPACE_ERROR_BAD_VALUE, checks[i].at, offset);
-        }
+    if (data[0] != PULSE) {
+        return feelspace_fail(TENDON_FEELSPACE_ERROR_BAD_VALUE, 0, offset);
     }
-    *out = p;
-    return TENDON_OK;
+    tendon_feelspace_pulse p;
+    tendon_status status = decode(data, pulse_fields, PULSE_FIELDS, &p, offset);
+    if (status == TENDON_OK) {
+        *out = p;
+    }
+    return status;
 }
 
 static tendon_status encode_two(uint8_t operation, uint8_t operand, uint8_t *out, size_t capacity) {
-    tendon_writer writer = tendon_writer_make(out, capacity);
-    tendon_write_u8(&writer, operation);
-    tendon_write_u8(&writer, operand);
-    return tendon_writer_result(&writer);
+    const uint8_t bytes[] = {operation, operand};
+    return tendon_feelspace_put(bytes, sizeof bytes, out, capacity);
 }
 
 tendon_status tendon_feelspace_encode_system_signal(int32_t signal, uint8_t *out, size_t capacity) {

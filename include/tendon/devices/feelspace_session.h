@@ -130,7 +130,7 @@ typedef enum tendon_feelspace_event_kind {
     TENDON_FEELSPACE_EVENT_REJECTED           /**< packet: malformed and passed over; status, offset. In any state */
 } tendon_feelspace_event_kind;
 
-/** Lent for the callback. Of the union only what the kind names. */
+/** Lent for the callback, until that searches anew. Of the union only what the kind names. */
 typedef struct tendon_feelspace_event {
     tendon_feelspace_event_kind kind;
     tendon_status status;
