@@ -1,42 +1,66 @@
 /* SPDX-License-Identifier: MIT */
-#include "tendon/host/advertisement.h"
+#include "advertisement_part.h"
 
 tendon_ad_iterator tendon_ad_begin(const uint8_t *data, size_t length) {
     tendon_ad_iterator iterator = {tendon_reader_make(data, length)};
     return iterator;
 }
 
-bool tendon_ad_next(tendon_ad_iterator *iterator, tendon_ad_structure *out) {
+bool tendon_ad_next_part(tendon_ad_iterator *iterator, uint8_t *type, tendon_reader *value) {
     tendon_reader *reader = &iterator->reader;
+    size_t start = reader->position;
+    *type = 0;
+    *value = *reader;
     if (!tendon_reader_ok(reader) || tendon_reader_remaining(reader) == 0) {
         return false;
     }
-    size_t start = reader->position;
     uint8_t length = tendon_read_u8(reader);
     if (length == 0) {
         reader->position = reader->length;
         return false;
     }
-    uint8_t type = tendon_read_u8(reader);
-    const uint8_t *bytes = tendon_read_bytes(reader, (size_t)length - 1);
-    if (bytes == NULL) {
+    *type = tendon_read_u8(reader);
+    value->position = reader->position;
+    if (tendon_read_bytes(reader, (size_t)length - 1) == NULL) {
         reader->error_offset = start;
         return false;
     }
-    out->type = type;
-    out->data = bytes;
-    out->length = (size_t)length - 1;
+    value->length = reader->position;
     return true;
 }
 
-bool tendon_ad_find(const uint8_t *data, size_t length, uint8_t type, tendon_ad_structure *out) {
+static void make_structure(uint8_t type, const tendon_reader *value, tendon_ad_structure *out) {
+    out->type = type;
+    out->data = value->data + value->position;
+    out->length = tendon_reader_remaining(value);
+}
+
+bool tendon_ad_next(tendon_ad_iterator *iterator, tendon_ad_structure *out) {
+    uint8_t type;
+    tendon_reader value;
+    bool found = tendon_ad_next_part(iterator, &type, &value);
+    if (found) {
+        make_structure(type, &value, out);
+    }
+    return found;
+}
+
+bool tendon_ad_find_part(const uint8_t *data, size_t length, uint8_t type, tendon_reader *value) {
     tendon_ad_iterator iterator = tendon_ad_begin(data, length);
-    tendon_ad_structure structure;
-    while (tendon_ad_next(&iterator, &structure)) {
-        if (structure.type == type) {
-            *out = structure;
+    uint8_t found;
+    while (tendon_ad_next_part(&iterator, &found, value)) {
+        if (found == type) {
             return true;
         }
     }
     return false;
+}
+
+bool tendon_ad_find(const uint8_t *data, size_t length, uint8_t type, tendon_ad_structure *out) {
+    tendon_reader value;
+    bool found = tendon_ad_find_part(data, length, type, &value);
+    if (found) {
+        make_structure(type, &value, out);
+    }
+    return found;
 }

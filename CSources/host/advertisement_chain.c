@@ -66,15 +66,13 @@ static void make_report(const tendon_ad_report *fragment, const uint8_t *data, s
     out->truncated = truncated || fragment->truncated;
 }
 
-/* Appends what fits; false when the chain grew too long. */
+/* Appends what fits; false when the chain grew too long. Byte by byte: each place is checked where it is written. */
 static bool append(tendon_ad_chain *chain, const tendon_ad_report *fragment) {
-    size_t room = sizeof(chain->data) - chain->length;
-    size_t count = fragment->length < room ? fragment->length : room;
-    if (count > 0) {
-        memcpy(chain->data + chain->length, fragment->data, count);
-        chain->length += count;
+    size_t taken = 0;
+    while (taken < fragment->length && chain->length < sizeof(chain->data)) {
+        chain->data[chain->length++] = fragment->data[taken++];
     }
-    return count == fragment->length;
+    return taken == fragment->length;
 }
 
 bool tendon_ad_reassembler_feed(tendon_ad_reassembler *reassembler, const tendon_ad_report *fragment, uint64_t now,

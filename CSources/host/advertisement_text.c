@@ -1,42 +1,32 @@
 /* SPDX-License-Identifier: MIT */
-#include "tendon/host/advertisement.h"
-
-/* One character and the bytes it took; 0xFFFFFFFF: not valid UTF-8 (one byte is taken then). */
-typedef struct character {
-    uint32_t code;
-    size_t size;
-} character;
+#include "advertisement_part.h"
 
 #define INVALID 0xFFFFFFFFu
 #define REPLACEMENT_SIZE 3
 
-static character next_character(const uint8_t *data, size_t left) {
-    character bad = {INVALID, 1};
-    uint8_t first = data[0];
-    if (first < 0x80) {
-        character ascii = {first, 1};
-        return ascii;
+/* Bytes of the character that starts with this one; 0: none starts so. */
+static size_t size_of(uint8_t first) {
+    return first < 0x80                     ? 1
+           : first >= 0xC2 && first <= 0xDF ? 2
+           : first >= 0xE0 && first <= 0xEF ? 3
+           : first >= 0xF0 && first <= 0xF4 ? 4
+                                            : 0;
+}
+
+/* The character of so many bytes, INVALID when they are not valid UTF-8. */
+static uint32_t code_of(const uint8_t *bytes, size_t size) {
+    if (size == 1) {
+        return bytes[0];
     }
-    size_t size = first >= 0xC2 && first <= 0xDF   ? 2
-                  : first >= 0xE0 && first <= 0xEF ? 3
-                  : first >= 0xF0 && first <= 0xF4 ? 4
-                                                   : 0;
-    if (size == 0 || size > left) {
-        return bad;
-    }
-    uint32_t code = first & (0x7Fu >> size);
+    uint32_t code = bytes[0] & (0x7Fu >> size);
     for (size_t i = 1; i < size; i++) {
-        if ((data[i] & 0xC0u) != 0x80u) {
-            return bad;
+        if ((bytes[i] & 0xC0u) != 0x80u) {
+            return INVALID;
         }
-        code = code << 6 | (data[i] & 0x3Fu);
+        code = code << 6 | (bytes[i] & 0x3Fu);
     }
     bool overlong = (size == 3 && code < 0x800) || (size == 4 && code < 0x10000);
-    if (overlong || code > 0x10FFFF || (code >= 0xD800 && code <= 0xDFFF)) {
-        return bad;
-    }
-    character good = {code, size};
-    return good;
+    return overlong || code > 0x10FFFF || (code >= 0xD800 && code <= 0xDFFF) ? INVALID : code;
 }
 
 /* What moves the cursor, ends a line or reorders text on a terminal. */
@@ -46,32 +36,45 @@ static bool is_unsafe(uint32_t code) {
            code == INVALID;
 }
 
-size_t tendon_ad_text(const uint8_t *data, size_t length, char *out, size_t capacity) {
+static size_t text_of(tendon_reader *reader, char *out, size_t capacity) {
     static const uint8_t replacement[REPLACEMENT_SIZE] = {0xEF, 0xBF, 0xBD};
     size_t written = 0;
     if (capacity == 0) {
         return 0;
     }
-    for (size_t i = 0; i < length && data[i] != 0;) {
-        character next = next_character(data + i, length - i);
-        bool replaced = is_unsafe(next.code);
-        size_t size = replaced ? REPLACEMENT_SIZE : next.size;
-        if (size > capacity - 1 - written) {
+    while (reader->position < reader->length && reader->data[reader->position] != 0) {
+        size_t size = size_of(reader->data[reader->position]);
+        tendon_reader ahead = *reader;
+        //@ split size;
+        const uint8_t *bytes = tendon_read_bytes(&ahead, size);
+        uint32_t code = size != 0 && bytes != NULL ? code_of(bytes, size) : INVALID;
+        /* of what is not valid one byte is taken */
+        reader->position = code != INVALID ? ahead.position : reader->position + 1;
+        if (bytes == NULL || is_unsafe(code)) {
+            bytes = replacement;
+            size = REPLACEMENT_SIZE;
+        }
+        //@ split size;
+        if (written + size >= capacity) {
             break;
         }
-        memcpy(out + written, replaced ? replacement : data + i, size);
+        memcpy(out + written, bytes, size);
         written += size;
-        i += next.size;
     }
     out[written] = '\0';
     return written;
 }
 
+size_t tendon_ad_text(const uint8_t *data, size_t length, char *out, size_t capacity) {
+    tendon_reader reader = tendon_reader_make(data, length);
+    return text_of(&reader, out, capacity);
+}
+
 tendon_status tendon_ad_name(const uint8_t *data, size_t length, char *out, size_t capacity) {
-    tendon_ad_structure name;
-    if (!tendon_ad_find(data, length, TENDON_AD_NAME_COMPLETE, &name) &&
-        !tendon_ad_find(data, length, TENDON_AD_NAME_SHORTENED, &name)) {
+    tendon_reader name;
+    if (!tendon_ad_find_part(data, length, TENDON_AD_NAME_COMPLETE, &name) &&
+        !tendon_ad_find_part(data, length, TENDON_AD_NAME_SHORTENED, &name)) {
         return TENDON_ERROR_NOT_FOUND;
     }
-    return (tendon_status)tendon_ad_text(name.data, name.length, out, capacity);
+    return (tendon_status)text_of(&name, out, capacity);
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#include "tendon/host/advertisement.h"
+#include "advertisement_part.h"
 
 /* Values by type (Core Specification Supplement Part A 1). size: of a UUID, or of the value's fixed part. */
-static const struct {
+typedef struct value_form {
     uint8_t type, kind, size;
     bool exact; /* the value has this size, or (lists) is a multiple of it */
-} forms[] = {
+} value_form;
+
+static const value_form forms[] = {
     {TENDON_AD_FLAGS, TENDON_AD_KIND_NUMBER, 1, false},
     {TENDON_AD_UUID16_INCOMPLETE, TENDON_AD_KIND_UUIDS, 2, true},
     {TENDON_AD_UUID16_COMPLETE, TENDON_AD_KIND_UUIDS, 2, true},
@@ -52,14 +54,13 @@ static const struct {
 };
 
 /* Up to four bytes, little endian; TX power is the only signed one. */
-static int32_t take_number(uint8_t type, const uint8_t *data, size_t length) {
-    tendon_reader reader = tendon_reader_make(data, length);
+static int32_t take_number(uint8_t type, tendon_reader *value) {
     if (type == TENDON_AD_TX_POWER) {
-        return tendon_read_i8(&reader);
+        return tendon_read_i8(value);
     }
     uint32_t number = 0;
-    for (unsigned i = 0; i < 4 && i < length; i++) {
-        number |= (uint32_t)tendon_read_u8(&reader) << (8 * i);
+    for (unsigned i = 0; i < 4 && tendon_reader_remaining(value) > 0; i++) {
+        number |= (uint32_t)tendon_read_u8(value) << (8 * i);
     }
     return (int32_t)(number & 0x7FFFFFFFu);
 }
@@ -74,15 +75,14 @@ static void take_addresses(tendon_ad_value *out) {
 }
 
 /* Moves what stands before the data out of it; `size` bytes are known to be there. */
-static void take_value(tendon_ad_value *out, size_t size) {
-    tendon_reader reader = tendon_reader_make(out->data, out->length);
+static void take_value(tendon_ad_value *out, tendon_reader *value, size_t size) {
     switch (out->kind) {
     case TENDON_AD_KIND_NUMBER:
-        out->number = take_number(out->type, out->data, out->length);
+        out->number = take_number(out->type, value);
         break;
     case TENDON_AD_KIND_RANGE:
-        out->minimum = tendon_read_u16le(&reader);
-        out->maximum = tendon_read_u16le(&reader);
+        out->minimum = tendon_read_u16le(value);
+        out->maximum = tendon_read_u16le(value);
         break;
     case TENDON_AD_KIND_UUIDS:
         out->uuid_size = (uint8_t)size;
@@ -96,7 +96,7 @@ static void take_value(tendon_ad_value *out, size_t size) {
         out->length -= size;
         break;
     case TENDON_AD_KIND_MANUFACTURER:
-        out->number = tendon_read_u16le(&reader);
+        out->number = tendon_read_u16le(value);
         out->data += size;
         out->length -= size;
         break;
@@ -105,30 +105,45 @@ static void take_value(tendon_ad_value *out, size_t size) {
     }
 }
 
-tendon_status tendon_ad_decode(const tendon_ad_structure *structure, tendon_ad_value *out) {
-    *out = (tendon_ad_value){0};
-    out->type = structure->type;
-    out->data = structure->data;
-    out->length = structure->length;
+static const value_form *form_of(uint8_t type) {
     for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
-        if (forms[i].type != structure->type) {
-            continue;
+        if (forms[i].type == type) {
+            return &forms[i];
         }
-        size_t size = forms[i].size;
-        bool is_list = forms[i].kind == TENDON_AD_KIND_UUIDS ||
-                       (forms[i].kind == TENDON_AD_KIND_ADDRESSES && structure->type != TENDON_AD_DEVICE_ADDRESS);
-        bool may_be_empty = forms[i].kind == TENDON_AD_KIND_UUIDS;
-        if (structure->length < size && !(may_be_empty && structure->length == 0)) {
-            return TENDON_ERROR_TRUNCATED;
-        }
-        if (forms[i].exact && (is_list ? structure->length % size != 0 : structure->length != size)) {
-            return TENDON_ERROR_MALFORMED;
-        }
-        out->kind = forms[i].kind;
-        take_value(out, size);
-        return TENDON_OK;
     }
-    return TENDON_OK;
+    return NULL;
+}
+
+static tendon_status check_length(const value_form *form, const tendon_reader *value) {
+    size_t size = form->size, length = tendon_reader_remaining(value);
+    bool is_list = form->kind == TENDON_AD_KIND_UUIDS ||
+                   (form->kind == TENDON_AD_KIND_ADDRESSES && form->type != TENDON_AD_DEVICE_ADDRESS);
+    bool may_be_empty = form->kind == TENDON_AD_KIND_UUIDS;
+    if (value->position + size > value->length && !(may_be_empty && length == 0)) {
+        return TENDON_ERROR_TRUNCATED;
+    }
+    bool fits = !form->exact || (is_list ? length % size == 0 : length == size);
+    return fits ? TENDON_OK : TENDON_ERROR_MALFORMED;
+}
+
+/* `value` reads in the whole data, or in that of a structure. */
+static tendon_status decode(uint8_t type, tendon_reader *value, tendon_ad_value *out) {
+    const value_form *form = form_of(type);
+    tendon_status status = form != NULL ? check_length(form, value) : TENDON_OK;
+    *out = (tendon_ad_value){0};
+    out->type = type;
+    out->data = value->data + value->position;
+    out->length = tendon_reader_remaining(value);
+    if (form != NULL && status == TENDON_OK) {
+        out->kind = form->kind;
+        take_value(out, value, form->size);
+    }
+    return status;
+}
+
+tendon_status tendon_ad_decode(const tendon_ad_structure *structure, tendon_ad_value *out) {
+    tendon_reader value = tendon_reader_make(structure->data, structure->length);
+    return decode(structure->type, &value, out);
 }
 
 bool tendon_ad_uuid_at(const tendon_ad_value *value, size_t index, tendon_uuid *out) {
@@ -156,18 +171,28 @@ static size_t service_uuid_size(uint8_t type) {
     }
 }
 
+static bool list_has(tendon_reader *list, size_t size, const tendon_uuid *uuid) {
+    const uint8_t *wire;
+    do {
+        tendon_uuid listed;
+        wire = tendon_read_bytes(list, size);
+        if (wire != NULL && tendon_uuid_from_wire(wire, size, &listed) == TENDON_OK &&
+            tendon_uuid_equal(&listed, uuid)) {
+            return true;
+        }
+    } while (wire != NULL);
+    return false;
+}
+
 bool tendon_ad_has_uuid(const uint8_t *data, size_t length, const tendon_uuid *uuid) {
     tendon_ad_iterator iterator = tendon_ad_begin(data, length);
-    tendon_ad_structure structure;
-    while (tendon_ad_next(&iterator, &structure)) {
-        size_t size = service_uuid_size(structure.type);
-        tendon_reader list = tendon_reader_make(structure.data, structure.length);
-        while (size != 0 && tendon_reader_remaining(&list) >= size) {
-            tendon_uuid listed;
-            if (tendon_uuid_from_wire(tendon_read_bytes(&list, size), size, &listed) == TENDON_OK &&
-                tendon_uuid_equal(&listed, uuid)) {
-                return true;
-            }
+    uint8_t type;
+    tendon_reader value;
+    while (tendon_ad_next_part(&iterator, &type, &value)) {
+        size_t size = service_uuid_size(type);
+        //@ split size;
+        if (size != 0 && list_has(&value, size, uuid)) {
+            return true;
         }
     }
     return false;
@@ -176,10 +201,11 @@ bool tendon_ad_has_uuid(const uint8_t *data, size_t length, const tendon_uuid *u
 bool tendon_ad_service_data(const uint8_t *data, size_t length, const tendon_uuid *uuid, const uint8_t **value,
                             size_t *value_length) {
     tendon_ad_iterator iterator = tendon_ad_begin(data, length);
-    tendon_ad_structure structure;
+    uint8_t type;
+    tendon_reader part;
     tendon_ad_value decoded;
-    while (tendon_ad_next(&iterator, &structure)) {
-        if (tendon_ad_decode(&structure, &decoded) == TENDON_OK && decoded.kind == TENDON_AD_KIND_SERVICE_DATA &&
+    while (tendon_ad_next_part(&iterator, &type, &part)) {
+        if (decode(type, &part, &decoded) == TENDON_OK && decoded.kind == TENDON_AD_KIND_SERVICE_DATA &&
             tendon_uuid_equal(&decoded.uuid, uuid)) {
             *value = decoded.data;
             *value_length = decoded.length;
@@ -192,10 +218,11 @@ bool tendon_ad_service_data(const uint8_t *data, size_t length, const tendon_uui
 bool tendon_ad_manufacturer_data(const uint8_t *data, size_t length, uint16_t company, const uint8_t **value,
                                  size_t *value_length) {
     tendon_ad_iterator iterator = tendon_ad_begin(data, length);
-    tendon_ad_structure structure;
+    uint8_t type;
+    tendon_reader part;
     tendon_ad_value decoded;
-    while (tendon_ad_next(&iterator, &structure)) {
-        if (tendon_ad_decode(&structure, &decoded) == TENDON_OK && decoded.kind == TENDON_AD_KIND_MANUFACTURER &&
+    while (tendon_ad_next_part(&iterator, &type, &part)) {
+        if (decode(type, &part, &decoded) == TENDON_OK && decoded.kind == TENDON_AD_KIND_MANUFACTURER &&
             decoded.number == company) {
             *value = decoded.data;
             *value_length = decoded.length;
@@ -206,9 +233,9 @@ bool tendon_ad_manufacturer_data(const uint8_t *data, size_t length, uint16_t co
 }
 
 bool tendon_ad_number(const uint8_t *data, size_t length, uint8_t type, int32_t *out) {
-    tendon_ad_structure structure;
+    tendon_reader part;
     tendon_ad_value decoded;
-    if (!tendon_ad_find(data, length, type, &structure) || tendon_ad_decode(&structure, &decoded) != TENDON_OK ||
+    if (!tendon_ad_find_part(data, length, type, &part) || decode(type, &part, &decoded) != TENDON_OK ||
         decoded.kind != TENDON_AD_KIND_NUMBER) {
         return false;
     }

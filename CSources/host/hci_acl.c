@@ -85,13 +85,10 @@ static tendon_status drop(tendon_l2cap_reassembler *reassembler, tendon_l2cap_st
     return why;
 }
 
-/* Copies what fits into the stream: all that a valid frame can have. */
+/* Copies what fits into the stream: all that a valid frame can have. Each place is checked where it is written. */
 static void append(tendon_l2cap_stream *stream, const tendon_acl *acl) {
-    size_t room = sizeof(stream->bytes) - stream->length;
-    size_t count = acl->length < room ? acl->length : room;
-    if (count > 0) {
-        memcpy(stream->bytes + stream->length, acl->data, count);
-        stream->length += count;
+    for (size_t i = 0; i < acl->length && stream->length < sizeof(stream->bytes); i++) {
+        stream->bytes[stream->length++] = acl->data[i];
     }
 }
 

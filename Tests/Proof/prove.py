@@ -21,8 +21,9 @@ SOURCES = ROOT / "CSources"
 LOGS = pathlib.Path(os.environ.get("BUILD", ".build")).resolve() / "proof"
 SECONDS = int(os.environ.get("PROOF_SECONDS", "900"))
 DOMAINS = "equality"
+SPAN_MAX = 4096  # lengths of one run
 # Takes bytes and a length, but they are the program's own: nothing is decoded.
-SENDERS = re.compile(r"encode|_command|_send$|_set_static$|_gatt_write$")
+SENDERS = re.compile(r"encode|_command|_send$|_set_static$|_gatt_(write|write_long|notify|indicate)$|_join_uuid$")
 # Decodes through functions that have rows of their own; states how far the proofs go.
 WITHOUT_ROW = {
     line.split("|")[0].strip()
@@ -46,25 +47,28 @@ def say(good, name, notes=()):
 
 class Row:
     def __init__(self, line):
-        self.name, longest, short, precision, sources, self.bug_file, self.bug = line.split("|", 6)
-        self.longest, self.short = int(longest), int(short)
+        self.name, lengths, short, precision, sources, self.bug_file, self.bug = line.split("|", 6)
+        self.short = [(0, int(short))]
+        self.lengths = [tuple(int(end) for end in span.split("-")) for span in lengths.split(",")]
         slevel, *self.options = shlex.split(precision)
         # slevel 0: states of one length are merged at once, which is quick; else they are kept apart so many times.
         if slevel != "0":
             self.options += ["-eva-slevel", slevel, "-eva-split-return", "full"]
-        self.sources = sources.split()
+        own, _, helpers = sources.partition("+")
+        self.own = [SOURCES / source for source in own.split()]
+        self.sources = own.split() + helpers.split()
 
 
-def frama_c(log, longest, row, replaced, *more):
-    """Runs the analysis; `replaced` maps a source to the file that stands in for it."""
+def frama_c(log, span, row, replaced, *more):
+    """Runs the analysis on the lengths of a span; `replaced` maps a source to the file that stands in for it."""
     libc = subprocess.run(["frama-c", "-print-share-path"], capture_output=True, text=True).stdout.strip() + "/libc"
     include = " ".join(f"-I{path}" for path in
                        (HERE / "harness", ROOT / "include", *{(SOURCES / s).parent for s in row.sources}, libc))
-    command = ["frama-c", "-c11", "-machdep", "gcc_x86_64", "-eva", "-eva-split-limit", "3000", "-eva-domains", DOMAINS,
-               *row.options, f"-cpp-extra-args=-DN={longest} {include}", str(HERE / "harness" / f"{row.name}.c"),
+    command = ["frama-c", "-c11", "-machdep", "gcc_x86_64", "-eva", "-eva-split-limit", str(SPAN_MAX), "-eva-domains", DOMAINS,
+               *row.options, f"-cpp-extra-args=-DMIN={span[0]} -DN={span[1]} {include}", str(HERE / "harness" / f"{row.name}.c"),
                *[str(replaced.get(source, SOURCES / source)) for source in row.sources], *more]
     with open(log, "w") as file:
-        process = subprocess.Popen(["timeout", str(SECONDS), *command], stdout=file, stderr=subprocess.STDOUT, cwd=ROOT)
+        process = subprocess.Popen(["bash", "-c", f'ulimit -t {SECONDS}; exec "$@"', "-", *command], stdout=file, stderr=subprocess.STDOUT, cwd=ROOT)
         _, code, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(code)
     text = log.read_text(errors="replace")
@@ -88,60 +92,77 @@ def statements_of(tree, found):
     return found
 
 
-def ask(state, name, requests):
-    script, answers = LOGS / f"{name}.ask.json", LOGS / f"{name}.ask.out.json"
+def ask(state, requests):
+    script, answers = state.with_suffix(".json"), state.with_suffix(".out.json")
     script.write_text(json.dumps([{"id": str(i), "request": r, "data": d} for i, (r, d) in enumerate(requests)]))
-    with open(LOGS / f"{name}.ask.log", "w") as log:
+    with open(state.with_suffix(".server.log"), "w") as log:
         subprocess.run(["frama-c", "-load", str(state), "-server-batch", str(script)], stdout=log,
                        stderr=subprocess.STDOUT, cwd=ROOT, check=True)
     return [answer["data"] for answer in json.loads(answers.read_text())]
 
 
 def coverage(row, state, log):
-    """Statements reached and in all, of the row's own functions that the harness can call; the unreached by name."""
+    """How many statements the functions of the row's own files have that can be called; those not reached, by name."""
     before, _, listed = log.rpartition("Statements analyzed by Eva")
     entered = {name for name in re.findall(r"^  (\w+): \d+ stmts out of", listed, re.M)}
     referenced = set(re.findall(r"\w+", before.partition("References to non-analyzed functions")[2]))
-    functions = ask(state, row.name, [("kernel.ast.fetchFunctions", 100000)])[0]["updated"]
+    functions = ask(state, [("kernel.ast.fetchFunctions", 100000)])[0]["updated"]
     own = [f["name"] for f in functions if f.get("defined") and f["name"] in entered | referenced
-           and pathlib.Path(f["sloc"]["file"]).resolve().is_relative_to(SOURCES)]
-    answers = ask(state, row.name, [r for name in own for r in
+           and pathlib.Path(f["sloc"]["file"]).resolve() in row.own]
+    answers = ask(state, [r for name in own for r in
                                     (("kernel.ast.printFunction", name), ("plugins.eva.general.getDeadCode", name))] +
                   [("kernel.ast.fetchMarkerInfo", 1000000)])
     places = {m["key"]: f"{m['sloc']['base']}:{m['sloc']['line']}" for m in answers[-1]["updated"] if "sloc" in m}
-    total, missed = 0, []
+    total, missed = 0, {}
     for i, name in enumerate(own):
         statements = statements_of(answers[2 * i], {})
         # Blocks and jumps that Frama-C adds are none of the program's statements.
         counted = {marker for marker, text in statements.items() if not text.startswith(("{", "goto return_label"))}
         dead = set(answers[2 * i + 1]["unreachable"]) if name in entered else set(statements)
         total += len(counted)
-        missed += [f"{places.get(marker, '?')} {name}: {statements[marker][:70]}"
-                   for marker in sorted(counted & dead, key=lambda m: int(m[2:]))]
-    return total - len(missed), total, missed
+        for marker in counted & dead:
+            missed[int(marker[2:])] = f"{places.get(marker, '?')} {name}: {statements[marker][:70]}"
+    return total, missed
 
 
-def prove(row, longest):
-    state = LOGS / f"{row.name}.sav"
-    alarms, log, seconds = frama_c(LOGS / f"{row.name}.log", longest, row, {}, "-save", str(state), "-then",
+def prove_span(row, span):
+    """Alarms (None: no result), what to say of them, seconds, number of statements, those not reached."""
+    name = f"{row.name}.{span[0]}-{span[1]}"
+    state = LOGS / f"{name}.sav"
+    alarms, log, seconds = frama_c(LOGS / f"{name}.log", span, row, {}, "-save", str(state), "-then",
                                    "-metrics-eva-cover")
     if alarms is None:
-        say(False, f"{row.name}: no result, lengths 0..{longest}, {seconds:.0f} s", log.splitlines()[-5:])
-        return
-    notes = re.findall(r"^(\[eva:alarm\].*(?:\n  .*)*)", log, re.M)[:10]
-    notes = [" ".join(note.split()) for note in notes]
-    ends = "NON TERMINATING" not in log
-    if not ends:
-        notes.append("some function never returns")
-    reached, total, missed = coverage(row, state, log)
+        return None, log.splitlines()[-5:], seconds, 0, {}
+    notes = [" ".join(note.split()) for note in re.findall(r"^(\[eva:alarm\].*(?:\n  .*)*)", log, re.M)[:10]]
+    if "NON TERMINATING" in log:
+        alarms, notes = alarms + 1, notes + ["some function never returns"]
+    total, missed = coverage(row, state, log)
     state.unlink()
-    percent = 100 * reached // max(total, 1)
-    say(alarms == 0 and ends and percent >= 90,
-        f"{row.name}: {alarms} alarms, lengths 0..{longest}, {percent} % of {total} statements, {seconds:.0f} s",
-        notes + [f"not reached: {statement}" for statement in missed])
+    return alarms, notes, seconds, total, missed
 
 
-def find_bug(row, longest):
+def conclude(row, spans, results):
+    lengths = " and ".join(f"{low}..{high}" for low, high in spans)
+    notes = [note for result in results for note in result[1]]
+    seconds = sum(result[2] for result in results)
+    if any(result[0] is None for result in results):
+        say(False, f"{row.name}: no result, lengths {lengths}, {seconds:.0f} s", notes)
+        return
+    alarms, total = sum(result[0] for result in results), results[0][3]
+    missed = set.intersection(*(set(result[4]) for result in results))
+    percent = 100 * (total - len(missed)) // max(total, 1)
+    say(alarms == 0 and percent >= 90,
+        f"{row.name}: {alarms} alarms, lengths {lengths}, {percent} % of {total} statements, {seconds:.0f} s",
+        notes + [f"not reached: {results[0][4][statement]}" for statement in sorted(missed)])
+
+
+def pieces_of(spans):
+    for low, high in spans:
+        for start in range(low, high + 1, SPAN_MAX):
+            yield start, min(start + SPAN_MAX - 1, high)
+
+
+def find_bug(row):
     """The same proof over a copy with one bug; it must not succeed."""
     original = SOURCES / row.bug_file
     copy = LOGS / f"{row.name}.seeded" / original.name
@@ -150,7 +171,7 @@ def find_bug(row, longest):
     if copy.read_text() == original.read_text():
         say(False, f"{row.name}: the bug changes nothing")
         return
-    alarms, log, _ = frama_c(LOGS / f"{row.name}.seeded.log", longest, row, {row.bug_file: copy})
+    alarms, log, _ = frama_c(LOGS / f"{row.name}.seeded.log", row.short[0], row, {row.bug_file: copy})
     say(bool(alarms), f"{row.name}: the seeded bug is found", [] if alarms is not None else log.splitlines()[-5:])
 
 
@@ -181,10 +202,13 @@ def main():
     if not wanted:
         check_rows()
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        work = [pool.submit(prove, row, row.short if quick else row.longest) for row in rows]
-        work += [pool.submit(find_bug, row, row.short) for row in rows]
-        for done in work:
-            done.result()
+        proofs = [(row, spans, [pool.submit(prove_span, row, span) for span in pieces_of(spans)])
+                  for row in rows for spans in [row.short if quick else row.lengths]]
+        bugs = [pool.submit(find_bug, row) for row in rows]
+        for row, spans, pieces in proofs:
+            conclude(row, spans, [piece.result() for piece in pieces])
+        for bug in bugs:
+            bug.result()
     print(f"1..{2 * len(rows) + (0 if wanted else 1)}")
     sys.exit(failed)
 

@@ -9,11 +9,10 @@ bool tendon_fjorden_recognize(const tendon_fjorden_profile *profile, const uint8
         tendon_grip_profile_identity(&reference);
         profile = &reference;
     }
-    tendon_ad_structure name;
+    char name[sizeof profile->name_prefix] = {0}; /* more of it is not compared */
+    tendon_status count = tendon_ad_name(data, length, name, sizeof name);
     return tendon_ad_has_uuid(data, length, &profile->service) ||
-           ((tendon_ad_find(data, length, TENDON_AD_NAME_COMPLETE, &name) ||
-             tendon_ad_find(data, length, TENDON_AD_NAME_SHORTENED, &name)) &&
-            tendon_fjorden_profile_matches_name(profile, (const char *)name.data, name.length));
+           (count > 0 && tendon_fjorden_profile_matches_name(profile, name, (size_t)count));
 }
 
 void tendon_fjorden_identifier(const tendon_address *address, char out[TENDON_FJORDEN_IDENTIFIER_SIZE]) {

@@ -13,9 +13,11 @@ int main(void) {
     pdu.data = input;
     pdu.length = length;
     tendon_att_items items = tendon_att_items_of(&pdu);
-    tendon_att_item item;
-    while (tendon_att_items_next(&items, &item)) {
-    }
+    bool more;
+    do {
+        tendon_att_item item;
+        more = tendon_att_items_next(&items, &item);
+    } while (more);
     if (items.reader.position > length) {
         proof_fail();
     }

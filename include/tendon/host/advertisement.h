@@ -58,6 +58,12 @@ tendon_ad_iterator tendon_ad_begin(const uint8_t *data, size_t length);
 /** True and the next structure; false at the end or at a cut structure (iterator->reader.status tells which). */
 bool tendon_ad_next(tendon_ad_iterator *iterator, tendon_ad_structure *out);
 
+/**
+ * The same, without a pointer of its own: @p value reads in the whole data, from the structure's first byte of data
+ * to its last. Reads through it are bounded twice, and Tests/Proof can follow them.
+ */
+bool tendon_ad_next_part(tendon_ad_iterator *iterator, uint8_t *type, tendon_reader *value);
+
 /** AD types of the Assigned Numbers, section 2.3. */
 typedef enum tendon_ad_type {
     TENDON_AD_FLAGS = 0x01,

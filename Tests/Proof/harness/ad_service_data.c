@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+#include "proof.h"
+#include "tendon/host/advertisement.h"
+
+int main(void) {
+    size_t length = proof_length();
+    //@ split length;
+    uint8_t *input = proof_input(length);
+    tendon_uuid uuid;
+    Frama_C_make_unknown((char *)&uuid, sizeof uuid);
+    const uint8_t *value;
+    size_t value_length;
+    tendon_ad_service_data(input, length, &uuid, &value, &value_length);
+    return 0;
+}
