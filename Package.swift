@@ -11,6 +11,7 @@ let package = Package(
         .library(name: "Tendon", targets: ["Tendon"]),
         .library(name: "TendonBose", targets: ["TendonBose"]),
         .library(name: "TendonActiv5", targets: ["TendonActiv5"]),
+        .library(name: "TendonFeelSpace", targets: ["TendonFeelSpace"]),
         .library(name: "TendonFjorden", targets: ["TendonFjorden"]),
         .executable(name: "tendon", targets: ["TendonCommand"]),
         .executable(name: "stream-bose", targets: ["StreamBose"]),
@@ -47,10 +48,13 @@ let package = Package(
         .target(name: "Tendon", dependencies: ["CTendon"]),
         .target(name: "TendonBose", dependencies: ["CTendon", "Tendon"]),
         .target(name: "TendonActiv5", dependencies: ["CTendon", "Tendon"]),
+        .target(name: "TendonFeelSpace", dependencies: ["CTendon", "Tendon"]),
         .target(name: "TendonFjorden", dependencies: ["CTendon", "Tendon"]),
         .executableTarget(
             name: "TendonCommand",
-            dependencies: ["CTendon", "CSystemJansson", "Tendon", "TendonActiv5", "TendonBose", "TendonFjorden"]),
+            dependencies: [
+                "CTendon", "CSystemJansson", "Tendon", "TendonActiv5", "TendonBose", "TendonFeelSpace", "TendonFjorden",
+            ]),
         .executableTarget(name: "StreamBose", dependencies: ["TendonBose"], path: "examples/swift"),
         .target(
             name: "BenchPeer", dependencies: ["CTendon"], path: "Bench/Swift/Peer", cSettings: [.define("_GNU_SOURCE")]),
@@ -64,10 +68,14 @@ let package = Package(
             name: "TendonActiv5Tests", dependencies: ["Tendon", "TendonActiv5"],
             path: "Tests/Swift/TendonActiv5Tests"),
         .testTarget(
+            name: "TendonFeelSpaceTests", dependencies: ["Tendon", "TendonFeelSpace"],
+            path: "Tests/Swift/TendonFeelSpaceTests"),
+        .testTarget(
             name: "TendonFjordenTests", dependencies: ["Tendon", "TendonFjorden"],
             path: "Tests/Swift/TendonFjordenTests"),
         .testTarget(
-            name: "Ports", dependencies: ["Tendon", "TendonActiv5", "TendonBose", "TendonFjorden"],
+            name: "Ports",
+            dependencies: ["Tendon", "TendonActiv5", "TendonBose", "TendonFeelSpace", "TendonFjorden"],
             path: "Tests/Swift/Ports"),
     ],
     swiftLanguageModes: [.v6],

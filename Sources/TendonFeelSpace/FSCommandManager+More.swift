@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+import CTendon
+import Tendon
+
+/// A series of pulses; firmware 45 and later.
+public struct FSPulse: Sendable, Hashable {
+    /// What happens to the channel's timer.
+    public enum Timer: Int32, Sendable, CaseIterable {
+        case reset = 0
+        case resetWhenPeriodDiffers, keep
+    }
+
+    public var channelIndex = 1
+    public var orientationType = FSOrientationType.angle
+    public var orientation = 0
+    /// Percent; -1: the belt's default.
+    public var intensity = -1
+    /// Milliseconds of one pulse.
+    public var onDuration = 150
+    /// Milliseconds from pulse to pulse.
+    public var pulsePeriod = 500
+    /// Pulses of a series.
+    public var pulses = 1
+    /// Milliseconds from series to series.
+    public var seriesPeriod = 500
+    /// -1: for ever.
+    public var series = -1
+    public var timer = Timer.resetWhenPeriodDiffers
+    public var exclusiveChannel = false
+    public var clearOtherChannels = false
+
+    public init() {}
+}
+
+/// What the vendor's other clients can do beside.
+extension FSCommandManager {
+    @discardableResult
+    public func pulse(_ pulse: FSPulse) -> Bool {
+        let c = tendon_feelspace_pulse(
+            channel: Int32(clamping: pulse.channelIndex), orientation_type: Int32(pulse.orientationType.rawValue),
+            orientation: Int32(clamping: pulse.orientation), intensity: Int32(clamping: pulse.intensity),
+            on_ms: Int32(clamping: pulse.onDuration), pulse_period_ms: Int32(clamping: pulse.pulsePeriod),
+            pulse_iterations: Int32(clamping: pulse.pulses), series_period_ms: Int32(clamping: pulse.seriesPeriod),
+            series_iterations: Int32(clamping: pulse.series), timer_option: pulse.timer.rawValue,
+            exclusive: pulse.exclusiveChannel, clear_others: pulse.clearOtherChannels)
+        return queued(withPointer(to: c) { tendon_feelspace_session_pulse(core.session, $0, tendon_now_ms()) })
+    }
+
+    /// One pulse a period.
+    @discardableResult
+    public func pulseAtMagneticBearing(
+        direction: Float, onDuration: Int, period: Int, iterations: Int = -1, intensity: Int = -1,
+        channelIndex: Int = 1
+    ) -> Bool {
+        pulse(at: direction, .magneticBearing, onDuration, period, iterations, intensity, channelIndex)
+    }
+
+    @discardableResult
+    public func pulseAtAngle(
+        angle: Float, onDuration: Int, period: Int, iterations: Int = -1, intensity: Int = -1, channelIndex: Int = 1
+    ) -> Bool {
+        pulse(at: angle, .angle, onDuration, period, iterations, intensity, channelIndex)
+    }
+
+    private func pulse(
+        at direction: Float, _ type: FSOrientationType, _ onDuration: Int, _ period: Int, _ iterations: Int,
+        _ intensity: Int, _ channel: Int
+    ) -> Bool {
+        var degrees: UInt16 = 0
+        guard tendon_feelspace_degrees(Double(direction), &degrees) else {
+            return queued(Int32(TENDON_ERROR_INVALID_ARGUMENT))
+        }
+        var value = FSPulse()
+        value.channelIndex = channel
+        value.orientationType = type
+        value.orientation = Int(degrees)
+        value.intensity = intensity
+        value.onDuration = onDuration
+        value.pulsePeriod = period
+        value.seriesPeriod = period
+        value.series = iterations
+        return pulse(value)
+    }
+
+    /// Continuously, at up to six motors (0 to 15, clockwise from the front).
+    @discardableResult
+    public func vibrateAtPositions(
+        _ motors: Set<Int>, intensity: Int = -1, channelIndex: Int = 1, stopOtherChannels: Bool = false
+    ) -> Bool {
+        let mask = motors.filter { (0..<16).contains($0) }.reduce(0) { $0 | 1 << $1 }
+        return configureVibrationChannel(
+            channelIndex: channelIndex, pattern: .continuous, intensity: intensity, orientationType: .binaryMask,
+            orientation: mask, patternIterations: -1, patternPeriod: 500, exclusiveChannel: false,
+            clearOtherChannels: stopOtherChannels)
+    }
+
+    /// Asks for an advanced parameter; what is answered is told where it is known.
+    @discardableResult
+    public func requestParameter(_ id: UInt8) -> Bool {
+        send(TENDON_FEELSPACE_PARAMETER_REQUEST) { tendon_feelspace_encode_read_advanced(Int32(id), $0, $1) }
+    }
+
+    @discardableResult
+    public func changePairingRequirement(_ required: Bool, persistent: Bool) -> Bool {
+        send(TENDON_FEELSPACE_PARAMETER_REQUEST) { tendon_feelspace_encode_set_pairing(required, persistent, $0, $1) }
+    }
+
+    /// What follows "naviGuertel" in its name: up to 18 ASCII characters. The belt ends the connection.
+    @discardableResult
+    public func rename(suffix: String) -> Bool {
+        lending(suffix) { text, count in
+            send(TENDON_FEELSPACE_PARAMETER_REQUEST) { tendon_feelspace_encode_set_name(text, count, $0, $1) }
+        }
+    }
+
+    /// Factory reset.
+    @discardableResult
+    public func reset(parameters: Bool, bluetooth: Bool, sensors: Bool) -> Bool {
+        send(TENDON_FEELSPACE_PARAMETER_REQUEST) {
+            tendon_feelspace_encode_reset(parameters, bluetooth, sensors, $0, $1)
+        }
+    }
+
+    /// Milliseconds between two orientations, 20 at least; firmware 52 and later.
+    @discardableResult
+    public func changeOrientationPeriod(_ milliseconds: Int) -> Bool {
+        queued(
+            tendon_feelspace_session_set_orientation_period(
+                core.session, Int32(clamping: milliseconds), tendon_now_ms()))
+    }
+
+    /// A tune of up to nine tones, each with seconds and hertz (0: silence); firmware 45 and later.
+    @discardableResult
+    public func play(_ tones: [(seconds: Float, hertz: Float)]) -> Bool {
+        lending(tones.map(\.seconds)) { seconds in
+            lending(tones.map(\.hertz)) { hertz in
+                send(TENDON_FEELSPACE_BUZZER_COMMAND) {
+                    tendon_feelspace_encode_tone(seconds, hertz, tones.count, $0, $1)
+                }
+            }
+        }
+    }
+
+    /// The belt's error log: debug outputs follow.
+    @discardableResult
+    public func requestBeltErrorLog() -> Bool {
+        queued(tendon_feelspace_session_request_log(core.session, tendon_now_ms()))
+    }
+}

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: MIT
+import CTendon
+import Tendon
+
+/// What a connected belt says, and what it is told.
+///
+/// Commands are queued: `true` says that one waits to be sent, `false` that it was refused, see `lastError`. How it
+/// ended is an update, and what `confirmed` waits for.
+///
+/// ```swift
+/// try await manager.confirmed { $0.changeBeltMode(.app) }
+/// manager.vibrateAtMagneticBearing(direction: 90, signal: .continuous)
+/// ```
+@TendonActor
+public final class FSCommandManager {
+    public nonisolated static let BELT_CONTROL_SERVICE_UUID = BluetoothUUID(UInt16(0xFE51))
+    public nonisolated static let FIRMWARE_INFO_CHAR_UUID = BluetoothUUID(UInt16(0xFE01))
+    public nonisolated static let KEEP_ALIVE_CHAR_UUID = BluetoothUUID(UInt16(0xFE02))
+    public nonisolated static let VIBRATION_COMMAND_CHAR_UUID = BluetoothUUID(UInt16(0xFE03))
+    public nonisolated static let BUTTON_PRESS_NOTIFICATION_CHAR_UUID = BluetoothUUID(UInt16(0xFE04))
+    public nonisolated static let PARAMETER_REQUEST_CHAR_UUID = BluetoothUUID(UInt16(0xFE05))
+    public nonisolated static let PARAMETER_NOTIFICATION_CHAR_UUID = BluetoothUUID(UInt16(0xFE06))
+    public nonisolated static let BATTERY_STATUS_CHAR_UUID = BluetoothUUID(UInt16(0xFE09))
+    public nonisolated static let BELT_SENSOR_SERVICE_UUID = BluetoothUUID(UInt16(0xFE52))
+    public nonisolated static let ORIENTATION_DATA_NOTIFICATION_CHAR_UUID = BluetoothUUID(UInt16(0xFE0C))
+    public nonisolated static let BELT_DEBUG_SERVICE_UUID = BluetoothUUID(UInt16(0xFE53))
+    public nonisolated static let BELT_DEBUG_INPUT_CHAR_UUID = BluetoothUUID(UInt16(0xFE13))
+    public nonisolated static let BELT_DEBUG_OUTPUT_CHAR_UUID = BluetoothUUID(UInt16(0xFE14))
+
+    public weak var delegate: (any FSCommandDelegate)?
+    /// Why the last command was refused; `nil`: it was not.
+    public private(set) var lastError: TendonError?
+    /// What is to be known of the last command that was queued.
+    public private(set) var lastWarnings: Warnings = []
+    let lifetime: BeltLifetime
+    var core: BeltCore { lifetime.core }
+
+    /// What a queued command may have against it.
+    public struct Warnings: OptionSet, Sendable {
+        public let rawValue: Int32
+        public init(rawValue: Int32) { self.rawValue = rawValue }
+        /// 128 to 255 iterations run for ever.
+        public static let runsForEver = Warnings(rawValue: Int32(TENDON_FEELSPACE_WARNING_ENDLESS))
+        /// The belt ignores this in its present mode.
+        public static let isIgnored = Warnings(rawValue: Int32(TENDON_FEELSPACE_WARNING_IGNORED))
+    }
+
+    init(_ lifetime: BeltLifetime) {
+        self.lifetime = lifetime
+    }
+
+    // MARK: What the belt said
+
+    /// `.unknown` when there is no connection.
+    public var mode: FSBeltMode { FSBeltMode(core.c.mode) }
+    /// Percent; -1: unknown.
+    public var defaultIntensity: Int { Int(core.c.default_intensity) }
+    /// -1: unknown.
+    public var firmwareVersion: Int { core.c.has_firmware ? Int(core.c.firmware.version) : -1 }
+    /// -1: unknown, or the belt does not tell.
+    public var firmwareVariant: Int {
+        core.c.has_firmware && core.c.firmware.has_variant ? Int(core.c.firmware.variant) : -1
+    }
+    /// Empty where none was needed.
+    public var firmwarePatch: String {
+        switch core.c.patch {
+        case TENDON_FEELSPACE_PATCH_WRITTEN: "patch 1"
+        case TENDON_FEELSPACE_PATCH_CONFIRMED: "patch 1 confirmed"
+        default: ""
+        }
+    }
+    public var beltBatteryStatus: FSBatteryStatus {
+        core.c.has_battery ? FSBatteryStatus(core.c.battery) : FSBatteryStatus()
+    }
+    /// The last one; only while notifications are on.
+    public var beltOrientation: FSBeltOrientation? {
+        core.c.has_orientation ? FSBeltOrientation(core.c.orientation) : nil
+    }
+    /// Degrees.
+    public var beltHeadingOffset: Int? { core.c.heading_offset < 0 ? nil : Int(core.c.heading_offset) }
+    public var accuracySignal: FSAccuracySignal? { FSAccuracySignal(core.c.accuracy_state) }
+    public var beltCompassAccuracySignalEnabled: Bool? { accuracySignal.map { $0.inApp || $0.inCompass } }
+    public var orientationNotifEnabled: Bool { core.c.orientation_enabled }
+    /// Seconds.
+    public var orientationNotifMinPeriod: Double { Double(core.c.orientation_period_ms) / 1000 }
+    /// Degrees.
+    public var orientationNotifMinHeadingVariation: Int { Int(core.c.orientation_variation_deg) }
+    /// Number of the last command that was queued.
+    public var lastCommand: UInt32 { core.c.last_command }
+    /// Packets taken, rejected and passed over.
+    public var counters: tendon_feelspace_counters { core.c.counters }
+
+    /// What the belt says, from now on.
+    public var updates: EventSequence<FSCommandUpdate> { updates(capacity: 256) }
+    public func updates(capacity: Int) -> EventSequence<FSCommandUpdate> {
+        core.observeCommands(capacity, lifetime)
+    }
+
+    // MARK: Outcomes
+
+    /// Queues a command and waits until the belt has answered it, or has taken it where there is no answer.
+    public func confirmed(_ command: @TendonActor (FSCommandManager) -> Bool) async throws(TendonError) {
+        let error = await withCheckedContinuation { (continuation: CheckedContinuation<TendonError?, Never>) in
+            confirmed(command) { continuation.resume(returning: $0) }
+        }
+        if let error { throw error }
+    }
+
+    /// The same with a handler, which is called once, on the loop's thread.
+    public func confirmed(
+        _ command: @TendonActor (FSCommandManager) -> Bool, completion: @escaping @TendonActor (TendonError?) -> Void
+    ) {
+        guard command(self) else {
+            return completion(lastError ?? TendonError(status: Int32(TENDON_ERROR_WRONG_STATE), operation: .write))
+        }
+        core.await(lastCommand) { error in TendonActor.assumeIsolated { completion(error) } }
+    }
+
+    func queued(_ status: tendon_status) -> Bool {
+        core.refreshed(status)
+        lastError = status < 0 ? TendonError(status: status, operation: .write) : nil
+        lastWarnings = Warnings(rawValue: max(status, 0))
+        return status >= 0
+    }
+
+    func send(
+        _ characteristic: tendon_feelspace_characteristic,
+        _ encode: (UnsafeMutablePointer<UInt8>, Int) -> tendon_status
+    ) -> Bool {
+        queued(
+            withPacket(encode) { packet, length in
+                tendon_feelspace_session_send(core.session, characteristic, packet, length, tendon_now_ms())
+            })
+    }
+
+    // MARK: Parameters
+
+    /// The new mode is told by the delegate. Not for `.calibration`, which is the belt's own.
+    @discardableResult
+    public func changeBeltMode(_ requestedMode: FSBeltMode) -> Bool {
+        queued(tendon_feelspace_session_set_mode(core.session, Int32(requestedMode.rawValue), tendon_now_ms()))
+    }
+
+    /// 0 to 100 percent; the belt raises to 5.
+    @discardableResult
+    public func changeDefaultIntensity(_ intensity: Int, feedbackSignal: Bool = true) -> Bool {
+        queued(
+            tendon_feelspace_session_set_default_intensity(
+                core.session, Int32(clamping: intensity), feedbackSignal, tendon_now_ms()))
+    }
+
+    /// 0 to 359 degrees.
+    @discardableResult
+    public func changeHeadingOffset(_ degrees: Int) -> Bool {
+        queued(tendon_feelspace_session_set_heading_offset(core.session, Int32(clamping: degrees), tendon_now_ms()))
+    }
+
+    /// In app mode and in the belt's own. Persistent: kept by the belt, also for its compass; tell the user.
+    @discardableResult
+    public func changeCompassAccuracySignalState(enable: Bool, persistent: Bool) -> Bool {
+        change(accuracySignal: FSAccuracySignal(inApp: enable, inCompass: enable), persistent: persistent)
+    }
+
+    /// The same for each kind of mode.
+    @discardableResult
+    public func change(accuracySignal signal: FSAccuracySignal, persistent: Bool) -> Bool {
+        queued(
+            tendon_feelspace_session_set_accuracy_signal(
+                core.session, signal.inApp, signal.inCompass, persistent, tendon_now_ms()))
+    }
+
+    @discardableResult
+    public func requestCompassAccuracySignalState() -> Bool {
+        queued(tendon_feelspace_session_request_accuracy_signal(core.session, tendon_now_ms()))
+    }
+
+    // MARK: Vibration
+
+    /// - Parameters:
+    ///   - direction: degrees from magnetic North.
+    ///   - intensity: percent; -1: the belt's default; 0 stops the channel.
+    @discardableResult
+    public func vibrateAtMagneticBearing(
+        direction: Float, intensity: Int = -1, signal: FSVibrationSignal = .continuous, channelIndex: Int = 1,
+        stopOtherChannels: Bool = false
+    ) -> Bool {
+        vibrate(direction, true, intensity, signal, channelIndex, stopOtherChannels)
+    }
+
+    /// - Parameter angle: degrees from the front.
+    @discardableResult
+    public func vibrateAtAngle(
+        angle: Float, intensity: Int = -1, signal: FSVibrationSignal = .continuous, channelIndex: Int = 1,
+        stopOtherChannels: Bool = false
+    ) -> Bool {
+        vibrate(angle, false, intensity, signal, channelIndex, stopOtherChannels)
+    }
+
+    /// With the label that the vendor's document gives it.
+    @discardableResult
+    public func vibrateAtAngle(
+        direction: Float, intensity: Int = -1, signal: FSVibrationSignal = .continuous, channelIndex: Int = 1,
+        stopOtherChannels: Bool = false
+    ) -> Bool {
+        vibrate(direction, false, intensity, signal, channelIndex, stopOtherChannels)
+    }
+
+    private func vibrate(
+        _ direction: Float, _ isBearing: Bool, _ intensity: Int, _ signal: FSVibrationSignal, _ channel: Int,
+        _ stopOthers: Bool
+    ) -> Bool {
+        let vibration = tendon_feelspace_vibration(
+            signal: Int32(signal.rawValue), direction: Double(direction), is_bearing: isBearing,
+            intensity: Int32(clamping: intensity), channel: Int32(clamping: channel), stop_others: stopOthers)
+        return queued(
+            withPointer(to: vibration) { tendon_feelspace_session_vibrate(core.session, $0, tendon_now_ms()) })
+    }
+
+    /// All of a channel's parameters. In app mode; in other modes the belt takes what stands on channel 0, ends by itself
+    /// and clears no other channel.
+    @discardableResult
+    public func configureVibrationChannel(
+        channelIndex: Int, pattern: FSVibrationPattern, intensity: Int = -1, orientationType: FSOrientationType,
+        orientation: Int, patternIterations: Int, patternPeriod: Int, patternStartTime: Int = 0,
+        exclusiveChannel: Bool, clearOtherChannels: Bool
+    ) -> Bool {
+        let channel = tendon_feelspace_channel(
+            channel: Int32(clamping: channelIndex), pattern: Int32(pattern.rawValue),
+            intensity: Int32(clamping: intensity), orientation_type: Int32(orientationType.rawValue),
+            orientation: Int32(clamping: orientation), iterations: Int32(clamping: patternIterations),
+            period_ms: Int32(clamping: patternPeriod), start_ms: Int32(clamping: patternStartTime),
+            exclusive: exclusiveChannel, clear_others: clearOtherChannels)
+        return queued(
+            withPointer(to: channel) { tendon_feelspace_session_configure_channel(core.session, $0, tendon_now_ms()) })
+    }
+
+    /// One of the belt's own signals, in every mode.
+    @discardableResult
+    public func signal(signalType: FSSystemSignal) -> Bool {
+        queued(tendon_feelspace_session_signal(core.session, Int32(signalType.rawValue), tendon_now_ms()))
+    }
+
+    /// -1: all channels.
+    @discardableResult
+    public func stopVibration(_ channelIndex: Int = -1) -> Bool {
+        queued(tendon_feelspace_session_stop(core.session, Int32(clamping: channelIndex), tendon_now_ms()))
+    }
+
+    // MARK: Orientation
+
+    /// The belt sends one every 500 ms; told are those that are at least so far from the last one told.
+    ///
+    /// - Parameters:
+    ///   - minPeriod: seconds.
+    ///   - minHeadingVariation: degrees.
+    @discardableResult
+    public func startOrientationNotifications(minPeriod: Double = 0, minHeadingVariation: Int = 0) -> Bool {
+        let milliseconds = minPeriod > 0 && minPeriod < 4e6 ? UInt32(minPeriod * 1000) : 0
+        return queued(
+            tendon_feelspace_session_start_orientation(
+                core.session, milliseconds, UInt16(clamping: minHeadingVariation), tendon_now_ms()))
+    }
+
+    @discardableResult
+    public func stopOrientationNotifications() -> Bool {
+        queued(tendon_feelspace_session_stop_orientation(core.session, tendon_now_ms()))
+    }
+
+    // MARK: Debug
+
+    @discardableResult
+    public func sendDebugData(_ data: [UInt8]) -> Bool {
+        queued(
+            lending(data) {
+                tendon_feelspace_session_send(
+                    core.session, TENDON_FEELSPACE_DEBUG_INPUT, $0, Int32(clamping: $1), tendon_now_ms())
+            })
+    }
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+import CTendon
+import Tendon
+
+/// Finds belts and connects to one.
+///
+/// ```swift
+/// let manager = FSConnectionManager.instance
+/// manager.delegate = self
+/// manager.scanForBelt()
+/// ```
+@TendonActor
+public final class FSConnectionManager {
+    /// The one of the program.
+    public static let instance = FSConnectionManager()
+
+    public nonisolated static let SCAN_DEFAULT_TIMEOUT_SEC = Double(TENDON_FEELSPACE_SCAN_TIMEOUT_MS) / 1000
+    public nonisolated static let CONNECTION_HANDSHAKE_TIMEOUT_SEC =
+        Double(TENDON_FEELSPACE_CONNECT_TIMEOUT_MS) / 1000
+    public nonisolated static let CONNECTION_HANDSHAKE_SHORT_TIMEOUT_SEC =
+        Double(TENDON_FEELSPACE_CONNECT_SHORT_TIMEOUT_MS) / 1000
+    public nonisolated static let BT_WAKEUP_TIMEOUT_SEC = 3.0
+    /// What belts before the newer hardware advertise.
+    public nonisolated static let ADVERTISED_SERVICE_UUID = BluetoothUUID(tendon_feelspace_advertised_uuid())
+    public nonisolated static let ADVERTISED_SERVICES_UUIDS = [
+        ADVERTISED_SERVICE_UUID, FSCommandManager.BELT_CONTROL_SERVICE_UUID,
+    ]
+    /// Compared without regard to case.
+    public nonisolated static let BELT_NAME_PREFIX = "naviGuertel"
+
+    public weak var delegate: (any FSConnectionDelegate)?
+    /// Always there, also unconnected.
+    public let commandManager: FSCommandManager
+    /// Tells on standard error what happens.
+    public var logBleEvents = false
+    let lifetime: BeltLifetime
+    private var core: BeltCore { lifetime.core }
+
+    /// Another one beside `instance`, for programs with several belts.
+    ///
+    /// - Parameter reconnects: tries again by itself after a loss, twice.
+    public convenience init(
+        radio: RadioChoice = .automatic, bonds: BondStorage = .standard, reconnects: Bool = false
+    ) {
+        self.init(BeltCore(radio, bonds: bonds, reconnects: reconnects))
+    }
+
+    /// On a radio that the program opened.
+    public convenience init(on central: Central, reconnects: Bool = false) {
+        self.init(BeltCore(.automatic, bonds: .none, radio: central.core, reconnects: reconnects))
+    }
+
+    private init(_ core: BeltCore) {
+        lifetime = BeltLifetime(core)
+        commandManager = FSCommandManager(lifetime)
+        core.connectionManager = self
+        core.commandManager = commandManager
+    }
+
+    /// What to reach belts with; before the first search or connection.
+    public var radio: RadioChoice {
+        get { core.choice }
+        set { core.choice = newValue }
+    }
+
+    public var state: FSConnectionState { FSConnectionState(core.c.state) }
+    /// Events of search and connection, from now on.
+    public var updates: EventSequence<FSConnectionUpdate> { core.observeConnection(lifetime) }
+
+    // MARK: Searching
+
+    /// Searches until the time is over, `stopScan()` or a connection; the delegate is told of each belt once.
+    public func scanForBelt(timeoutSec: Double = SCAN_DEFAULT_TIMEOUT_SEC) {
+        core.openRadio()
+        core.refreshed(tendon_feelspace_session_scan(core.session, milliseconds(timeoutSec), tendon_now_ms()))
+    }
+
+    public func stopScan() {
+        tendon_feelspace_session_stop_scan(core.session, tendon_now_ms())
+        core.refreshed(0)
+    }
+
+    // MARK: Connecting
+
+    /// Ends a search and connects; the delegate is told of each step.
+    public func connectBelt(_ device: FSBelt, timeoutSec: Double = CONNECTION_HANDSHAKE_TIMEOUT_SEC) {
+        core.openRadio()
+        var options = tendon_feelspace_connect_options()
+        options.timeout_ms = milliseconds(timeoutSec)
+        options.known = core.isKnown(device.address)
+        var peer = device.address.c
+        core.refreshed(tendon_feelspace_session_connect(core.session, &peer, &options, tendon_now_ms()))
+    }
+
+    /// Connects and waits for the outcome.
+    public func connect(
+        to device: FSBelt, timeoutSec: Double = CONNECTION_HANDSHAKE_TIMEOUT_SEC
+    ) async throws(FSConnectionError) {
+        guard state == .notConnected || state == .scanning else { throw .connectionFailed }
+        var updates = updates.makeAsyncIterator()
+        connectBelt(device, timeoutSec: timeoutSec)
+        while let update = try? await updates.next(isolation: TendonActor.shared) {
+            guard case .stateChanged(_, let state, _, let error) = update else { continue }
+            if state == .connected { return }
+            if state == .notConnected { throw error ?? .connectionFailed }
+        }
+        disconnectBelt()
+        throw .connectionFailed
+    }
+
+    /// Ends the connection, or the attempt.
+    public func disconnectBelt() {
+        tendon_feelspace_session_disconnect(core.session, tendon_now_ms())
+        core.refreshed(0)
+    }
+
+    // MARK: Belts of earlier connections
+
+    /// Belts that this program is connected to.
+    public func retrieveConnectedBelt() -> [FSBelt] {
+        state == .connected ? [FSBelt(address: Address(core.c.peer))] : []
+    }
+
+    /// The last one that was connected.
+    public func retrieveLastConnectedBelt() -> FSBelt? {
+        core.lastKnown.first.map { FSBelt(address: $0) }
+    }
+
+    public func isPreviouslyConnectedBelt(uuid address: Address) -> Bool { core.isKnown(address) }
+    /// Ten at most, most recent first.
+    public func getLastConnectedBeltUUIDs() -> [Address] { core.lastKnown }
+
+    private func milliseconds(_ seconds: Double) -> UInt64 {
+        seconds > 0 && seconds < 1e9 ? UInt64(seconds * 1000) : 0
+    }
+
+    func log(_ update: @autoclosure () -> String) {
+        if logBleEvents { say("feelSpace: " + update()) }
+    }
+}

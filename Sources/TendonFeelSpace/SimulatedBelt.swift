@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+import CTendon
+import Tendon
+
+/// A belt without hardware: obeys the whole protocol, refuses what a belt refuses, and says what its motors would do.
+///
+/// ```swift
+/// let belt = try await SimulatedBelt(radio: .virtual())
+/// ```
+public actor SimulatedBelt {
+    /// What it is like.
+    public struct Options: Sendable {
+        public var name = "naviGuertel SIM"
+        public var isNewerHardware = false
+        /// `nil`: 52, or 4 of the newer hardware.
+        public var firmware: UInt16?
+        public var requiresPairing = false
+        /// Its services lack what is for debugging.
+        public var hasNoDebug = false
+        /// The newer hardware's front range wants its patch.
+        public var isUnpatched = false
+        /// Orientations as fast as the link takes them, a degree further each time.
+        public var isFlatOut = false
+        /// Orientations that it sends; 0: no limit.
+        public var limit: UInt64 = 0
+        public var keepAlivePeriod: Duration = .seconds(1)
+        /// Unanswered keep-alives end the link after this long.
+        public var patience: Duration = .seconds(5)
+
+        public init() {}
+    }
+
+    /// What became of a write.
+    public enum Outcome: UInt8, Sendable {
+        case taken = 0
+        case wrongMode, badValue, unknownParameter, badLength, silent
+    }
+
+    /// A write that arrived.
+    public struct Write: Sendable, Hashable {
+        /// 0xFE03 …
+        public let characteristic: UInt16
+        /// The first 20.
+        public let bytes: [UInt8]
+        public let outcome: Outcome
+    }
+
+    /// Malformed notifications that it sends when told to.
+    public enum Malformation: UInt32, Sendable, CaseIterable {
+        case empty = 0
+        case cut, badValue, garbage
+    }
+
+    public enum Press: UInt32, Sendable, CaseIterable {
+        case short = 0
+        case long, double
+    }
+
+    private nonisolated let host: SimulatedHost<tendon_simulated_feelspace>
+    /// Its own.
+    public nonisolated var address: Address { host.address }
+    private var belt: CPointer<tendon_simulated_feelspace> { host.device }
+
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { host.loop.asUnownedSerialExecutor() }
+
+    /// Opens a radio of its own and advertises until the last reference goes.
+    public init(
+        _ options: Options = Options(), radio: RadioChoice, address: Address? = nil, loop: Loop = .shared,
+        interval: Duration = .milliseconds(100)
+    ) async throws(TendonError) {
+        let name = CText(options.name)
+        host = try await SimulatedHost.open(
+            radio: radio, address: address, loop: loop, interval: interval, texts: [name],
+            prepare: { device in
+                var c = tendon_simulated_feelspace_options(options)
+                c.name = name.pointer
+                return tendon_simulated_feelspace_init(device, &c)
+            },
+            seam: { tendon_simulated_feelspace_device($0) })
+    }
+
+    private func change(_ body: (CPointer<tendon_simulated_feelspace>, UInt64) -> Void) {
+        body(belt, tendon_now_ms())
+        host.host.refresh()
+    }
+
+    /// Leaves the air for good.
+    public func stop() { host.host.abandon() }
+    public var connections: Int { host.host.connections }
+    public var mode: FSBeltMode { FSBeltMode(belt.pointee.mode) }
+    public var defaultIntensity: Int { Int(belt.pointee.settings.intensity) }
+    public var lastSignal: FSSystemSignal? { FSSystemSignal(rawValue: belt.pointee.last_signal) }
+    public var counters: tendon_simulated_feelspace_counters { belt.pointee.counters }
+
+    /// What arrived, oldest first; the last 64.
+    public var writes: [Write] {
+        let total = belt.pointee.recorded
+        let first = total - min(total, UInt64(TENDON_SIMULATED_FEELSPACE_RECORDS))
+        return (first..<total).compactMap { index in
+            guard let record = tendon_simulated_feelspace_recorded(belt, index)?.pointee else { return nil }
+            return Write(
+                characteristic: record.characteristic,
+                bytes: elements(record.bytes, of: UInt8.self, min(Int(record.length), 20)),
+                outcome: Outcome(rawValue: record.outcome) ?? .taken)
+        }
+    }
+
+    /// Intensities of the motors now, in percent, clockwise from the front.
+    public var motors: [Int] {
+        var bytes = [UInt8](repeating: 0, count: Int(TENDON_SIMULATED_FEELSPACE_MOTORS))
+        tendon_simulated_feelspace_motors(belt, tendon_now_ms(), &bytes)
+        return bytes.map(Int.init)
+    }
+
+    public func press(_ button: FSBeltButton, _ press: Press = .short) {
+        change { belt, now in
+            tendon_simulated_feelspace_press_button(
+                belt, button.rawValue, tendon_simulated_feelspace_press(rawValue: press.rawValue), now)
+        }
+    }
+
+    /// By itself.
+    public func changeMode(_ mode: FSBeltMode) {
+        change { tendon_simulated_feelspace_change_mode($0, mode.rawValue, $1) }
+    }
+
+    public func setBattery(_ percent: Int, _ status: FSPowerStatus = .onBattery) {
+        change { tendon_simulated_feelspace_set_battery($0, status.rawValue, UInt8(clamping: percent), $1) }
+    }
+
+    /// - Parameter turn: degrees per second from now on.
+    public func setHeading(_ degrees: Int, turn: Int = 0) {
+        change { tendon_simulated_feelspace_set_heading($0, UInt16(clamping: degrees), UInt16(clamping: turn), $1) }
+    }
+
+    public func setAccurate(_ accurate: Bool) {
+        change { belt, _ in tendon_simulated_feelspace_set_accurate(belt, accurate) }
+    }
+
+    /// In place of the next notifications.
+    public func inject(_ malformation: Malformation, count: Int = 1) {
+        change { belt, _ in
+            tendon_simulated_feelspace_inject(
+                belt, tendon_simulated_feelspace_malformation(rawValue: malformation.rawValue),
+                UInt32(clamping: count))
+        }
+    }
+
+    /// Requests get no answer.
+    public func setSilent(_ silent: Bool) { change { belt, _ in belt.pointee.silent = silent } }
+
+    /// Ends all links, as one that is out of reach does.
+    public func disconnectAll() { host.host.disconnectAll() }
+}
+
+extension tendon_simulated_feelspace_options {
+    /// But for the name.
+    fileprivate init(_ options: SimulatedBelt.Options) {
+        self.init()
+        generation = options.isNewerHardware ? 2 : 1
+        firmware = options.firmware ?? 0
+        pairing_required = options.requiresPairing
+        without_debug = options.hasNoDebug
+        unpatched = options.isUnpatched
+        flat_out = options.isFlatOut
+        notification_limit = options.limit
+        keep_alive_ms = UInt16(clamping: options.keepAlivePeriod.milliseconds)
+        patience_ms = UInt16(clamping: options.patience.milliseconds)
+    }
+}

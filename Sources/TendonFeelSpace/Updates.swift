@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+import CTendon
+import Tendon
+
+/// What a search and a connection tell, as elements of a sequence.
+public enum FSConnectionUpdate: Sendable {
+    case found(FSBelt)
+    case scanFinished(FSScanTerminationCause)
+    case stateChanged(
+        from: FSConnectionState, to: FSConnectionState, event: FSConnectionEvent, error: FSConnectionError?)
+}
+
+/// What a connected belt tells.
+public enum FSCommandUpdate: Sendable {
+    case modeChanged(FSBeltMode)
+    case buttonPressed(FSBeltButton, FSPressType, previousMode: FSBeltMode, newMode: FSBeltMode)
+    case defaultIntensityChanged(Int)
+    case headingOffsetChanged(Int)
+    case battery(FSBatteryStatus)
+    case orientation(FSBeltOrientation)
+    case accuracySignal(FSAccuracySignal)
+    /// The number is `FSCommandManager.lastCommand` after the call.
+    case commandFinished(UInt32, TendonError?)
+    case debugOutput([UInt8])
+    /// A packet that no belt sends; it changed nothing.
+    case rejected([UInt8], TendonError)
+}
+
+/// What a navigation controller tells.
+public enum FSNavigationUpdate: Sendable {
+    case state(FSNavigationState)
+    case homeButton(navigating: Bool)
+    case defaultIntensity(Int)
+    case orientation(heading: Int, accurate: Bool)
+    case battery(level: Int, FSPowerStatus)
+    case accuracySignal(enabled: Bool)
+    case connection(FSBeltConnectionState, FSBeltConnectionError)
+    case bluetoothNotAvailable, bluetoothPoweredOff, connectionLost, noBeltFound, searchFinished
+    case connectionFailed(FSBeltConnectionError)
+    case found(FSBelt)
+}
+
+extension FSConnectionUpdate {
+    /// `nil`: the event is not the connection's.
+    init?(_ event: tendon_feelspace_event) {
+        switch event.kind {
+        case TENDON_FEELSPACE_EVENT_FOUND: self = .found(FSBelt(event))
+        case TENDON_FEELSPACE_EVENT_SCAN_FINISHED:
+            self = .scanFinished(FSScanTerminationCause(rawValue: event.scan.cause.rawValue) ?? .canceled)
+        case TENDON_FEELSPACE_EVENT_STATE:
+            let change = event.connection
+            self = .stateChanged(
+                from: FSConnectionState(change.previous), to: FSConnectionState(change.state),
+                event: FSConnectionEvent(rawValue: change.event.rawValue) ?? .connectionFailed,
+                error: FSConnectionError(change.error))
+        default: return nil
+        }
+    }
+
+    @TendonActor
+    func deliver(to delegate: any FSConnectionDelegate) {
+        switch self {
+        case .found(let belt): delegate.onBeltFound(device: belt)
+        case .scanFinished(let cause): delegate.onBeltScanFinished(cause: cause)
+        case .stateChanged(let from, let to, let event, let error):
+            delegate.onConnectionStateChanged(previousState: from, newState: to, event: event)
+            delegate.onConnectionStateChanged(previousState: from, newState: to, error: error)
+        }
+    }
+}
+
+extension FSCommandUpdate {
+    /// `nil`: nothing that programs are told.
+    init?(_ event: tendon_feelspace_event, _ session: tendon_feelspace_session) {
+        switch event.kind {
+        case TENDON_FEELSPACE_EVENT_MODE: self = .modeChanged(FSBeltMode(session.mode))
+        case TENDON_FEELSPACE_EVENT_BUTTON:
+            guard let button = FSBeltButton(rawValue: event.press.button) else { return nil }
+            self = .buttonPressed(
+                button, event.press.is_long ? .long : .short, previousMode: FSBeltMode(event.press.previous_mode),
+                newMode: FSBeltMode(event.press.new_mode))
+        case TENDON_FEELSPACE_EVENT_DEFAULT_INTENSITY: self = .defaultIntensityChanged(Int(session.default_intensity))
+        case TENDON_FEELSPACE_EVENT_HEADING_OFFSET: self = .headingOffsetChanged(Int(session.heading_offset))
+        case TENDON_FEELSPACE_EVENT_BATTERY: self = .battery(FSBatteryStatus(session.battery))
+        case TENDON_FEELSPACE_EVENT_ORIENTATION: self = .orientation(FSBeltOrientation(session.orientation))
+        case TENDON_FEELSPACE_EVENT_ACCURACY_SIGNAL:
+            guard let signal = FSAccuracySignal(session.accuracy_state) else { return nil }
+            self = .accuracySignal(signal)
+        case TENDON_FEELSPACE_EVENT_COMMAND:
+            let error = event.status < 0 ? TendonError(status: event.status, operation: .write) : nil
+            self = .commandFinished(event.command.id, error)
+        case TENDON_FEELSPACE_EVENT_DEBUG: self = .debugOutput(copied(event.packet.data, event.packet.length))
+        case TENDON_FEELSPACE_EVENT_REJECTED:
+            self = .rejected(
+                copied(event.packet.data, event.packet.length),
+                TendonError(status: event.status, operation: .parse))
+        default: return nil
+        }
+    }
+
+    @TendonActor
+    func deliver(to delegate: any FSCommandDelegate) {
+        switch self {
+        case .modeChanged(let mode): delegate.onBeltModeChanged(mode)
+        case .buttonPressed(let button, let press, let previous, let new):
+            delegate.onBeltButtonPressed(button: button, pressType: press, previousMode: previous, newMode: new)
+        case .defaultIntensityChanged(let intensity): delegate.onDefaultIntensityChanged(intensity)
+        case .headingOffsetChanged(let offset): delegate.onHeadingOffsetChanged(offset)
+        case .battery(let status):
+            delegate.onBeltBatteryStatusUpdated(status)
+            delegate.onBeltBatteryStatusUpdated(status: status)
+        case .orientation(let orientation): delegate.onBeltOrientationNotified(beltOrientation: orientation)
+        case .accuracySignal(let signal):
+            delegate.onBeltCompassAccuracySignalStateNotified(signal.inApp || signal.inCompass)
+        case .commandFinished, .debugOutput, .rejected: break
+        }
+    }
+}
+
+extension FSNavigationUpdate {
+    init?(_ event: tendon_feelspace_navigation_event, _ navigation: tendon_feelspace_navigation) {
+        switch event.kind {
+        case TENDON_FEELSPACE_NAVIGATION_EVENT_STATE:
+            self = .state(FSNavigationState(rawValue: navigation.state.rawValue) ?? .stopped)
+        case TENDON_FEELSPACE_NAVIGATION_EVENT_HOME_BUTTON: self = .homeButton(navigating: event.navigating)
+        case TENDON_FEELSPACE_NAVIGATION_EVENT_INTENSITY: self = .defaultIntensity(Int(event.value))
+        case TENDON_FEELSPACE_NAVIGATION_EVENT_ORIENTATION:
+            self = .orientation(heading: Int(event.value), accurate: event.accurate)
+        case TENDON_FEELSPACE_NAVIGATION_EVENT_BATTERY:
+            self = .battery(level: Int(event.value), FSPowerStatus(rawValue: event.power) ?? .unknown)
+        case TENDON_FEELSPACE_NAVIGATION_EVENT_ACCURACY: self = .accuracySignal(enabled: event.enabled)
+        case TENDON_FEELSPACE_NAVIGATION_EVENT_CONNECTION:
+            self = .connection(FSBeltConnectionState(event.connection), FSBeltConnectionError(event.error))
+        case TENDON_FEELSPACE_NAVIGATION_EVENT_NOT_AVAILABLE: self = .bluetoothNotAvailable
+        case TENDON_FEELSPACE_NAVIGATION_EVENT_POWERED_OFF: self = .bluetoothPoweredOff
+        case TENDON_FEELSPACE_NAVIGATION_EVENT_LOST: self = .connectionLost
+        case TENDON_FEELSPACE_NAVIGATION_EVENT_FAILED: self = .connectionFailed(FSBeltConnectionError(event.error))
+        case TENDON_FEELSPACE_NAVIGATION_EVENT_NO_BELT: self = .noBeltFound
+        case TENDON_FEELSPACE_NAVIGATION_EVENT_SEARCHED: self = .searchFinished
+        case TENDON_FEELSPACE_NAVIGATION_EVENT_FOUND:
+            guard let found = event.found else { return nil }
+            self = .found(FSBelt(found.pointee))
+        default: return nil
+        }
+    }
+
+    @TendonActor
+    func deliver(to delegate: any FSNavigationControllerDelegate, isKnown: (FSBelt) -> Bool) {
+        switch self {
+        case .state(let state): delegate.onNavigationStateChange(state: state)
+        case .homeButton(let navigating): delegate.onBeltHomeButtonPressed(navigating: navigating)
+        case .defaultIntensity(let value): delegate.onBeltDefaultVibrationIntensityChanged(intensity: value)
+        case .orientation(let heading, let accurate):
+            delegate.onBeltOrientationUpdated(beltHeading: heading, accurate: accurate)
+        case .battery(let level, let status): delegate.onBeltBatteryLevelUpdated(batteryLevel: level, status: status)
+        case .accuracySignal(let enabled): delegate.onCompassAccuracySignalStateUpdated(enabled: enabled)
+        case .connection(let state, let error):
+            delegate.onBeltConnectionStateChanged(state: state)
+            delegate.onConnectionStateChanged(state: state, error: error)
+        case .bluetoothNotAvailable: delegate.onBluetoothNotAvailable()
+        case .bluetoothPoweredOff: delegate.onBluetoothPoweredOff()
+        case .connectionLost: delegate.onBeltConnectionLost()
+        case .noBeltFound: delegate.onNoBeltFound()
+        case .searchFinished: delegate.onBeltSearchFinished()
+        case .connectionFailed(let error):
+            delegate.onBeltConnectionFailed()
+            delegate.onBeltConnectionFailed(checkPairing: error == .pairingPermissionError)
+        case .found(let belt):
+            delegate.onBeltFound(belt: belt)
+            delegate.onBeltFound(belt: belt, status: isKnown(belt) ? .knownAdvertising : .advertising)
+        }
+    }
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+import Tendon
+import TendonFeelSpace
+import Testing
+
+private final class Witness: FSConnectionDelegate {
+    private(set) var found: [FSBelt] = []
+    private(set) var causes: [FSScanTerminationCause] = []
+    private(set) var changes: [String] = []
+    private(set) var errors: [FSConnectionError?] = []
+    var onFound: ((FSBelt) -> Void)?
+
+    func onBeltFound(device: FSBelt) {
+        found.append(device)
+        onFound?(device)
+    }
+    func onBeltScanFinished(cause: FSScanTerminationCause) { causes.append(cause) }
+    func onConnectionStateChanged(
+        previousState: FSConnectionState, newState: FSConnectionState, event: FSConnectionEvent
+    ) {
+        changes.append("\(previousState) \(newState) \(event)")
+    }
+    func onConnectionStateChanged(
+        previousState: FSConnectionState, newState: FSConnectionState, error: FSConnectionError?
+    ) {
+        errors.append(error)
+    }
+}
+
+@Suite(.timeLimit(.minutes(1)))
+struct ConnectionTests {
+    @Test @TendonActor func constants() {
+        #expect(FSConnectionManager.SCAN_DEFAULT_TIMEOUT_SEC == 15)
+        #expect(FSConnectionManager.CONNECTION_HANDSHAKE_TIMEOUT_SEC == 20)
+        #expect(FSConnectionManager.CONNECTION_HANDSHAKE_SHORT_TIMEOUT_SEC == 7)
+        #expect(FSConnectionManager.BELT_NAME_PREFIX == "naviGuertel")
+        let older = BluetoothUUID(parsing: "65333333-A115-11E2-9E9A-0800200CA100")
+        #expect(FSConnectionManager.ADVERTISED_SERVICE_UUID == older)
+        #expect(FSConnectionManager.ADVERTISED_SERVICES_UUIDS.count == 2)
+        #expect(FSConnectionManager.instance === FSConnectionManager.instance)
+        #expect(FSConnectionManager.instance.state == .notConnected)
+        #expect(FSCommandManager.ORIENTATION_DATA_NOTIFICATION_CHAR_UUID == BluetoothUUID(UInt16(0xFE0C)))
+    }
+
+    @Test(arguments: [false, true]) @TendonActor func scanAndConnect(newer: Bool) async throws {
+        var options = SimulatedBelt.Options()
+        options.isNewerHardware = newer
+        let site = try await Site(options)
+        let manager = FSConnectionManager(radio: site.radio, bonds: .memory)
+        let witness = Witness()
+        manager.delegate = witness
+        witness.onFound = { manager.connectBelt($0) }
+        manager.scanForBelt()
+        await eventually("connected") { manager.state == .connected }
+        #expect(witness.found.map(\.name) == ["naviGuertel SIM"])
+        #expect(witness.found.first?.isNewerHardware == newer)
+        #expect(witness.causes == [.canceled])
+        #expect(
+            witness.changes.suffix(4) == [
+                "scanning connecting connectionStarted",
+                "connecting discoveringServices connectionEstablished",
+                "discoveringServices handshake servicesDiscovered", "handshake connected handshakeFinished",
+            ])
+        #expect(manager.retrieveConnectedBelt() == [site.device])
+        #expect(manager.retrieveLastConnectedBelt() == site.device)
+        #expect(manager.isPreviouslyConnectedBelt(uuid: site.belt.address))
+        #expect(manager.getLastConnectedBeltUUIDs() == [site.belt.address])
+        #expect(manager.commandManager.firmwareVersion == (newer ? 4 : 52))
+        #expect(manager.commandManager.firmwareVariant == (newer ? 4 : -1))
+        manager.scanForBelt()
+        #expect(witness.causes.last == .alreadyConnected)
+        manager.disconnectBelt()
+        #expect(manager.state == .notConnected)
+        #expect(witness.changes.last == "connected notConnected connectionClosed")
+        #expect(witness.errors.allSatisfy { $0 == nil })
+        #expect(manager.retrieveConnectedBelt() == [])
+        await eventually("the link is down") { await site.belt.connections == 0 }
+    }
+
+    @Test @TendonActor func scanEnds() async throws {
+        let site = try await Site()
+        await site.belt.stop()
+        let manager = FSConnectionManager(radio: site.radio, bonds: .memory)
+        let witness = Witness()
+        manager.delegate = witness
+        manager.scanForBelt(timeoutSec: 0.1)
+        #expect(manager.state == .scanning)
+        await eventually("the time is over") { witness.causes == [.timeout] }
+        #expect(witness.changes == ["notConnected scanning scanStarted", "scanning notConnected scanTimeout"])
+        manager.scanForBelt()
+        manager.stopScan()
+        #expect(witness.causes == [.timeout, .canceled])
+        #expect(witness.changes.last == "scanning notConnected scanCanceled")
+        manager.stopScan()
+        #expect(witness.causes.count == 2)
+    }
+
+    @Test @TendonActor func aForeignDeviceIsNoBelt() async throws {
+        var options = SimulatedBelt.Options()
+        options.name = "Serial Port"
+        let site = try await Site(options)
+        let manager = FSConnectionManager(radio: site.radio, bonds: .memory)
+        let witness = Witness()
+        manager.delegate = witness
+        manager.scanForBelt(timeoutSec: 0.5)
+        await eventually("the time is over") { witness.causes == [.timeout] }
+        #expect(witness.found == [])
+    }
+
+    @Test @TendonActor func lossAndPowerOff() async throws {
+        let site = try await Site()
+        let manager = try await site.connected()
+        let witness = Witness()
+        manager.delegate = witness
+        await site.belt.disconnectAll()
+        await eventually("lost") { manager.state == .notConnected }
+        #expect(witness.changes == ["connected notConnected connectionLost"])
+        #expect(manager.commandManager.mode == .unknown && manager.commandManager.defaultIntensity == -1)
+        #expect(manager.commandManager.beltBatteryStatus == FSBatteryStatus())
+        try await manager.connect(to: site.device)
+        await site.belt.press(.power, .long)
+        await eventually("off") { manager.state == .notConnected }
+        #expect(witness.errors.last == .some(.powerOff))
+        // It is off: nobody gets in.
+        await #expect(throws: FSConnectionError.self) { try await manager.connect(to: site.device, timeoutSec: 1) }
+    }
+
+    @Test @TendonActor func updatesAsASequence() async throws {
+        let site = try await Site()
+        let manager = FSConnectionManager(radio: site.radio, bonds: .memory)
+        let updates = manager.updates
+        manager.scanForBelt()
+        var states: [FSConnectionState] = []
+        for try await update in updates {
+            if case .found(let belt) = update { manager.connectBelt(belt) }
+            if case .stateChanged(_, let state, _, _) = update { states.append(state) }
+            if states.last == .connected { break }
+        }
+        #expect(states.suffix(4) == [.connecting, .discoveringServices, .handshake, .connected])
+    }
+
+    @Test @TendonActor func theLinkEndsWithTheLastReference() async throws {
+        let site = try await Site()
+        var manager: FSConnectionManager? = try await site.connected()
+        let commands = try #require(manager?.commandManager)
+        manager = nil
+        try await Task.sleep(for: .milliseconds(50))
+        #expect(await site.belt.connections == 1)
+        #expect(commands.mode == .wait)
+        try await lettingGo(commands, site)
+    }
+
+    @TendonActor private func lettingGo(_ commands: consuming FSCommandManager, _ site: Site) async throws {
+        try await commands.confirmed { $0.changeBeltMode(.compass) }
+    }
+
+    @Test @TendonActor func anUnansweredBeltFailsTheHandshake() async throws {
+        let site = try await Site()
+        await site.belt.setSilent(true)
+        let manager = FSConnectionManager(radio: site.radio, bonds: .memory)
+        await #expect(throws: FSConnectionError.self) { try await manager.connect(to: site.device, timeoutSec: 2) }
+        #expect(manager.state == .notConnected)
+        await eventually("the link is down") { await site.belt.connections == 0 }
+    }
+
+    @available(*, deprecated) @Test func misspellings() {
+        #expect(FSConnectionState.hanshake == .handshake)
+        final class Old: FSComandDelegate {
+            func onBeltModeChanged(_ newBeltMode: FSBeltMode) {}
+            func onBeltButtonPressed(
+                button: FSBeltButton, pressType: FSPressType, previousMode: FSBeltMode, newMode: FSBeltMode
+            ) {}
+        }
+        let _: any FSCommandDelegate.Type = Old.self
+    }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+import Glibc
+import Synchronization
+import Tendon
+import TendonFeelSpace
+import Testing
+
+/// A directory of the virtual radio with one simulated belt on a second loop thread.
+final class Site: Sendable {
+    private static let next = Atomic<UInt32>(0)
+
+    let directory: String
+    let belt: SimulatedBelt
+    var radio: RadioChoice { .virtual(directory: directory) }
+    var device: FSBelt { FSBelt(address: belt.address) }
+
+    init(_ options: SimulatedBelt.Options = SimulatedBelt.Options()) async throws {
+        let number = Self.next.wrappingAdd(1, ordering: .relaxed).newValue
+        directory = "/tmp/tendon-feelspace-\(getpid())-\(number)"
+        belt = try await SimulatedBelt(
+            options, radio: .virtual(directory: directory),
+            address: Address(0xD300_0000_0000 | UInt64(number), kind: .random), loop: try Loop(),
+            interval: .milliseconds(20))
+    }
+
+    deinit {
+        rmdir(directory)
+    }
+
+    /// A manager that is connected to the belt.
+    @TendonActor func connected() async throws -> FSConnectionManager {
+        let manager = FSConnectionManager(radio: radio, bonds: .memory)
+        try await manager.connect(to: device)
+        return manager
+    }
+
+    /// Bytes that arrived at FE03, oldest first.
+    func vibrations() async -> [[UInt8]] {
+        await belt.writes.filter { $0.characteristic == 0xFE03 }.map(\.bytes)
+    }
+}
+
+/// Asks again until the answer is yes; fails the test after ten seconds.
+func eventually(
+    _ what: Comment, isolation: isolated (any Actor)? = #isolation, _ question: () async throws -> Bool
+) async rethrows {
+    let deadline = ContinuousClock.now + .seconds(10)
+    while try await !question() {
+        if ContinuousClock.now > deadline {
+            Issue.record(what)
+            return
+        }
+        try? await Task.sleep(for: .milliseconds(5))
+    }
+}
