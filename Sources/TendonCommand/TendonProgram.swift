@@ -7,6 +7,8 @@ import Glibc
 let allCommands: [Command] = [
     .runAll, .scan, .doctor, .forget, .stream, .boseInfo, .boseConfigure,
     .activ5Force, .activ5IMU, .activ5Tare, .activ5Battery, .activ5Watch,
+    .feelspaceVibrate, .feelspaceNavigate, .feelspaceSignal, .feelspaceIntensity, .feelspaceMode, .feelspaceStop,
+    .feelspaceWatch,
     .fjordenInfo, .fjordenWatch, .fjordenForget,
     .simulate, .capture, .replay, .decode, .encode,
     .conformance, .help,

@@ -60,7 +60,8 @@ protocol FamilyStream: Sendable {
 
 /// The table. A new family adds its type here.
 let familyStreams: [String: any FamilyStream.Type] = [
-    "activ5": Activ5Stream.self, "bose": BoseStream.self, "fjorden": FjordenStream.self,
+    "activ5": Activ5Stream.self, "bose": BoseStream.self, "feelspace": FeelspaceStream.self,
+    "fjorden": FjordenStream.self,
 ]
 
 private let familyStreamOptions: [Option] = familyStreams.sorted { $0.key < $1.key }.flatMap { $0.value.options }
