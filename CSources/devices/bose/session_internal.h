@@ -15,7 +15,7 @@ enum {
     BOSE_IDLE = 0,
     BOSE_OPENING,   /* the step of the script says which */
     BOSE_DISCOVERY, /* work.scratch.discovery, which ends its requests itself */
-    BOSE_WAITING, /* while pairing mode is awaited: subscription (work.index 0), reading (1) */
+    BOSE_WAITING,   /* while pairing mode is awaited: subscription (work.index 0), reading (1) */
     BOSE_WRITE_SENSORS,
     BOSE_WRITE_GESTURES,
     BOSE_REREAD_SENSORS,

@@ -318,7 +318,7 @@ static void random_bytes_never_harm(void **state) {
     (void)state;
     dice d = {0x5EED5EED1234};
     for (int i = 0; i < 20000; i++) {
-        block b = block_random(&d, roll(&d) % 140);
+        block b = block_random(&d, (size_t)(roll(&d) % 140));
         (void)tendon_activ5_parse_text(b.data, b.length, &message);
         for (unsigned which = 0; which < TENDON_ACTIV5_CHARACTERISTIC_COUNT; which++) {
             (void)tendon_activ5_parse_value((tendon_activ5_characteristic)which, b.data, b.length, &message);

@@ -269,7 +269,7 @@ static void random_notifications_never_harm(void **state) {
     fresh();
     for (int i = 0; i < 50000; i++) {
         uint8_t bytes[150];
-        size_t length = roll(&d) % (roll(&d) % 8 == 0 ? sizeof bytes : 24);
+        size_t length = (size_t)(roll(&d) % (roll(&d) % 8 == 0 ? sizeof bytes : 24));
         for (size_t k = 0; k < length; k++) {
             bytes[k] = alphabet[roll(&d) % sizeof alphabet];
         }
