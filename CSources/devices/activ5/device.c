@@ -3,6 +3,8 @@
 #include "device.h"
 #include "tendon/base/packed.h"
 
+#include <stddef.h>
+
 /* A clock that jumps by more periods than this is no clock that was late: the periods before are passed over. */
 enum { EVERGREEN_LATE_MAX = 1024 };
 
@@ -46,19 +48,27 @@ bool tendon_activ5_device_has(const tendon_activ5_device *device, tendon_activ5_
 
 /* ---- events ---- */
 
-/* False: the program ended the link meanwhile, so that nothing more is to be told of this value. */
-static bool tell(tendon_activ5_device *device, tendon_activ5_event event, uint64_t now) {
-    event.device = device;
+/*
+ * Details below 0 are statuses, 1 is "on". False: the program ended the link meanwhile, so that nothing more is to be
+ * told of this value.
+ */
+static bool tell(tendon_activ5_device *device, unsigned kind, const tendon_activ5_message *message, int32_t detail,
+                 uint64_t now) {
+    const tendon_activ5_event event = {.kind = (tendon_activ5_event_kind)kind,
+                                       .device = device,
+                                       .status = detail < 0 ? detail : TENDON_OK,
+                                       .message = message,
+                                       .on = detail > 0};
     device->on_event(device->event_context, &event, now);
     return device->link == TENDON_ACTIV5_LINK_UP;
 }
 
 static void reject(tendon_activ5_device *device, tendon_activ5_characteristic which, tendon_status status,
                    uint64_t now) {
+    const tendon_activ5_event event = {
+        .kind = TENDON_ACTIV5_EVENT_ERROR, .device = device, .status = status, .characteristic = which};
     device->counters.errors++;
-    (void)tell(device,
-               (tendon_activ5_event){.kind = TENDON_ACTIV5_EVENT_ERROR, .status = status, .characteristic = which},
-               now);
+    device->on_event(device->event_context, &event, now);
 }
 
 /* ---- link ---- */
@@ -70,13 +80,6 @@ void activ5_drop_connection(tendon_activ5_device *device) {
     device->characteristics = 0;
     device->squeeze = (tendon_activ5_squeeze){0};
     tendon_activ5_deframer_reset(&device->deframer);
-}
-
-static void ended(tendon_activ5_device *device, tendon_activ5_event_kind kind, tendon_status reason, uint64_t now) {
-    activ5_drop_connection(device);
-    device->link = TENDON_ACTIV5_LINK_NONE;
-    device->rssi = 0;
-    (void)tell(device, (tendon_activ5_event){.kind = kind, .status = reason}, now);
 }
 
 void tendon_activ5_device_link_up(tendon_activ5_device *device, uint64_t now) {
@@ -91,32 +94,26 @@ void tendon_activ5_device_link_up(tendon_activ5_device *device, uint64_t now) {
     device->uses_new_protocol = false;
     device->version.known = device->serial_number.known = device->sn1.known = device->sn2.known = false;
     device->uuid1.known = device->uuid2.known = device->has_battery = false;
-    if (tell(device, (tendon_activ5_event){.kind = TENDON_ACTIV5_EVENT_CONNECTED}, now)) {
+    if (tell(device, TENDON_ACTIV5_EVENT_CONNECTED, NULL, 0, now)) {
         (void)activ5_request(device, TENDON_ACTIV5_REQUEST_DISCOVER, TENDON_ACTIV5_CHARACTERISTIC_UNKNOWN, now);
     }
 }
 
 void tendon_activ5_device_link_failed(tendon_activ5_device *device, tendon_status reason, uint64_t now) {
-    if (device->link == TENDON_ACTIV5_LINK_CONNECTING) {
-        ended(device, TENDON_ACTIV5_EVENT_CONNECT_FAILED, reason, now);
-    } else {
-        tendon_activ5_device_link_down(device, reason, now);
-    }
+    tendon_activ5_device_link_down(device, reason, now);
 }
 
 void tendon_activ5_device_link_down(tendon_activ5_device *device, tendon_status reason, uint64_t now) {
-    switch (device->link) {
-    case TENDON_ACTIV5_LINK_UP:
-    case TENDON_ACTIV5_LINK_CLOSING:
-        ended(device, TENDON_ACTIV5_EVENT_DISCONNECTED, reason, now);
-        break;
-    case TENDON_ACTIV5_LINK_CONNECTING:
-        ended(device, TENDON_ACTIV5_EVENT_CONNECT_FAILED, reason, now);
-        break;
-    default:
+    if (device->link == TENDON_ACTIV5_LINK_NONE) {
         device->counters.ignored++;
-        break;
+        return;
     }
+    bool attempt = device->link == TENDON_ACTIV5_LINK_CONNECTING;
+    activ5_drop_connection(device);
+    device->link = TENDON_ACTIV5_LINK_NONE;
+    device->rssi = 0;
+    (void)tell(device, attempt ? TENDON_ACTIV5_EVENT_CONNECT_FAILED : TENDON_ACTIV5_EVENT_DISCONNECTED, NULL, reason,
+               now);
 }
 
 void tendon_activ5_device_discovered(tendon_activ5_device *device, bool is_new,
@@ -145,13 +142,13 @@ void tendon_activ5_device_discovered(tendon_activ5_device *device, bool is_new,
 
 void tendon_activ5_device_done(tendon_activ5_device *device, const tendon_activ5_request *request, tendon_status status,
                                uint64_t now) {
+    const tendon_activ5_event event = {.kind = TENDON_ACTIV5_EVENT_DONE,
+                                       .device = device,
+                                       .status = status,
+                                       .characteristic = request->characteristic,
+                                       .request = request};
     if (device->link == TENDON_ACTIV5_LINK_UP) {
-        (void)tell(device,
-                   (tendon_activ5_event){.kind = TENDON_ACTIV5_EVENT_DONE,
-                                         .status = status,
-                                         .characteristic = request->characteristic,
-                                         .request = request},
-                   now);
+        device->on_event(device->event_context, &event, now);
     }
 }
 
@@ -179,38 +176,28 @@ static void initial_message(tendon_activ5_device *device, const tendon_activ5_me
     }
 }
 
+/* Where a type's text is kept; 0: it has none. */
+static const uint16_t places[TENDON_ACTIV5_MESSAGE_TYPE_COUNT] = {
+    [TENDON_ACTIV5_MESSAGE_SN1] = offsetof(tendon_activ5_device, sn1),
+    [TENDON_ACTIV5_MESSAGE_SN2] = offsetof(tendon_activ5_device, sn2),
+    [TENDON_ACTIV5_MESSAGE_UUID1] = offsetof(tendon_activ5_device, uuid1),
+    [TENDON_ACTIV5_MESSAGE_UUID2] = offsetof(tendon_activ5_device, uuid2),
+    [TENDON_ACTIV5_MESSAGE_SERIAL_NUMBER] = offsetof(tendon_activ5_device, serial_number),
+};
+
 static void update(tendon_activ5_device *device, const tendon_activ5_message *message, uint64_t now) {
-    switch (message->type) {
-    case TENDON_ACTIV5_MESSAGE_INITIAL:
+    uint16_t place = places[message->type];
+    if (place != 0) {
+        keep((tendon_activ5_text *)(void *)((char *)device + place), message->text, message->text_length);
+    } else if (message->type == TENDON_ACTIV5_MESSAGE_INITIAL) {
         initial_message(device, message, now);
-        break;
-    case TENDON_ACTIV5_MESSAGE_ISOMETRIC:
+    } else if (message->type == TENDON_ACTIV5_MESSAGE_ISOMETRIC) {
         device->state = TENDON_ACTIV5_STATE_ISOMETRIC;
-        break;
-    case TENDON_ACTIV5_MESSAGE_UNKNOWN:
+    } else if (message->type == TENDON_ACTIV5_MESSAGE_UNKNOWN) {
         device->state = TENDON_ACTIV5_STATE_STOP; /* the vendor's library does so */
-        break;
-    case TENDON_ACTIV5_MESSAGE_SN1:
-        keep(&device->sn1, message->text, message->text_length);
-        break;
-    case TENDON_ACTIV5_MESSAGE_SN2:
-        keep(&device->sn2, message->text, message->text_length);
-        break;
-    case TENDON_ACTIV5_MESSAGE_UUID1:
-        keep(&device->uuid1, message->text, message->text_length);
-        break;
-    case TENDON_ACTIV5_MESSAGE_UUID2:
-        keep(&device->uuid2, message->text, message->text_length);
-        break;
-    case TENDON_ACTIV5_MESSAGE_SERIAL_NUMBER:
-        keep(&device->serial_number, message->text, message->text_length);
-        break;
-    case TENDON_ACTIV5_MESSAGE_BATTERY:
+    } else if (message->type == TENDON_ACTIV5_MESSAGE_BATTERY) {
         device->battery = message->percent;
         device->has_battery = true;
-        break;
-    default:
-        break;
     }
 }
 
@@ -224,25 +211,19 @@ static bool becomes_initialized(tendon_activ5_device *device) {
     return true;
 }
 
-static bool tell_squeeze(tendon_activ5_device *device, bool squeezed, uint64_t now) {
-    device->counters.squeezes += squeezed;
-    return tell(device, (tendon_activ5_event){.kind = TENDON_ACTIV5_EVENT_SQUEEZE, .on = squeezed}, now);
-}
-
 static void tell_squeezes(tendon_activ5_device *device, unsigned what, uint64_t now) {
-    bool goes_on = true;
-    if ((what & TENDON_ACTIV5_SQUEEZE_RELEASED) != 0) {
-        goes_on = tell_squeeze(device, false, now);
-    }
-    if (goes_on && (what & TENDON_ACTIV5_SQUEEZE_SQUEEZED) != 0) {
-        goes_on = tell_squeeze(device, true, now);
-    }
-    if (goes_on && (what & TENDON_ACTIV5_SQUEEZE_DEPRESSED) != 0) {
-        goes_on = tell_squeeze(device, false, now);
-    }
-    if (goes_on && (what & TENDON_ACTIV5_SQUEEZE_DOUBLE) != 0) {
-        device->counters.double_squeezes++;
-        (void)tell(device, (tendon_activ5_event){.kind = TENDON_ACTIV5_EVENT_DOUBLE_SQUEEZE}, now);
+    /* In the order in which they happened: that of the bits. */
+    for (unsigned bit = TENDON_ACTIV5_SQUEEZE_RELEASED; bit <= TENDON_ACTIV5_SQUEEZE_DOUBLE; bit <<= 1) {
+        if ((what & bit) == 0) {
+            continue;
+        }
+        bool squeezed = bit == TENDON_ACTIV5_SQUEEZE_SQUEEZED, twice = bit == TENDON_ACTIV5_SQUEEZE_DOUBLE;
+        device->counters.squeezes += squeezed;
+        device->counters.double_squeezes += twice;
+        if (!tell(device, twice ? TENDON_ACTIV5_EVENT_DOUBLE_SQUEEZE : TENDON_ACTIV5_EVENT_SQUEEZE, NULL, squeezed,
+                  now)) {
+            return;
+        }
     }
 }
 
@@ -257,8 +238,7 @@ static bool tell_value(tendon_activ5_device *device, const tendon_activ5_message
         [TENDON_ACTIV5_MESSAGE_BATTERY] = TENDON_ACTIV5_EVENT_BATTERY,
     };
     uint8_t kind = kinds[message->type];
-    return kind == 0 ||
-           tell(device, (tendon_activ5_event){.kind = (tendon_activ5_event_kind)kind, .message = message}, now);
+    return kind == 0 || tell(device, kind, message, 0, now);
 }
 
 static void took(tendon_activ5_device *device, tendon_activ5_characteristic which, tendon_status status,
@@ -272,15 +252,11 @@ static void took(tendon_activ5_device *device, tendon_activ5_characteristic whic
     }
     device->counters.messages++;
     update(device, message, now);
-    if (becomes_initialized(device) &&
-        !tell(device, (tendon_activ5_event){.kind = TENDON_ACTIV5_EVENT_INITIALIZED}, now)) {
+    if (becomes_initialized(device) && !tell(device, TENDON_ACTIV5_EVENT_INITIALIZED, NULL, 0, now)) {
         return;
     }
-    if (!tell(device, (tendon_activ5_event){.kind = TENDON_ACTIV5_EVENT_MESSAGE, .message = message}, now) ||
-        !tell_value(device, message, now)) {
-        return;
-    }
-    if (message->type == TENDON_ACTIV5_MESSAGE_ISOMETRIC) {
+    if (tell(device, TENDON_ACTIV5_EVENT_MESSAGE, message, 0, now) && tell_value(device, message, now) &&
+        message->type == TENDON_ACTIV5_MESSAGE_ISOMETRIC) {
         tell_squeezes(device,
                       tendon_activ5_squeeze_sample(&device->squeeze, &device->options->squeeze, message->newtons, now),
                       now);

@@ -1,24 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the program asks of a device. */
 #include "device.h"
-#include "tendon/base/packed.h"
-
-const char *tendon_activ5_request_name(tendon_activ5_request_kind kind) {
-    static const char names[] = "scan_start\0scan_stop\0connect\0disconnect\0discover\0"
-                                "subscribe\0unsubscribe\0read\0write";
-    unsigned number = (unsigned)kind <= TENDON_ACTIV5_REQUEST_WRITE ? kind : 0;
-    return tendon_packed_string(names, NULL, TENDON_ACTIV5_REQUEST_WRITE + 1, number);
-}
-
-const char *tendon_activ5_event_name(tendon_activ5_event_kind kind) {
-    static const char names[] = "searchCompleted\0deviceFound\0didChangeBluetoothState\0bluetoothIsSwitchedOff\0"
-                                "deviceConnected\0didFailToConnect\0deviceDisconnected\0deviceInitialized\0"
-                                "didReceiveMessage\0didReceiveIsometric\0didReceiveIMUData\0"
-                                "didReceiveSerialNumber\0didReceiveBattery\0squeezeStateChanged\0"
-                                "didDetectDoubleSqueeze\0error\0done";
-    unsigned number = (unsigned)kind < TENDON_ACTIV5_EVENT_COUNT ? kind : TENDON_ACTIV5_EVENT_ERROR;
-    return tendon_packed_string(names, NULL, TENDON_ACTIV5_EVENT_COUNT, number);
-}
 
 /* ---- requests ---- */
 

@@ -15,4 +15,7 @@ static inline void activ5_clear(tendon_activ5_message *message) {
 /* Sets the text by the type that is set already: the second id part without its NULs. */
 void activ5_put_text(tendon_activ5_message *out, const uint8_t *text, size_t length);
 
+/* Towards zero; saturating; NaN is 0. */
+int64_t activ5_truncated(double value);
+
 #endif

@@ -46,6 +46,18 @@ static bool starts_with(const uint8_t *text, size_t length, const char *prefix, 
     return length >= count && memcmp(text, prefix, count) == 0;
 }
 
+/* A conversion that is out of range is undefined in C, so the range is checked first. Here, apart from its callers:
+ * inline it would be there three times. */
+int64_t activ5_truncated(double value) {
+    if (value != value) {
+        return 0;
+    }
+    if (value >= 9223372036854775808.0) {
+        return INT64_MAX;
+    }
+    return value <= -9223372036854775808.0 ? INT64_MIN : (int64_t)value;
+}
+
 /* [+-]digits[.digits], all of it. */
 static bool decimal(const uint8_t *text, size_t length, double *out) {
     size_t at = length > 0 && (text[0] == '+' || text[0] == '-') ? 1 : 0;

@@ -23,27 +23,16 @@ double tendon_activ5_to_s(double ticks) {
     return ((ticks * 30.5) / 1000000.0) / 2.0;
 }
 
-/* A conversion that is out of range is undefined in C, so the range is checked first. */
-static int64_t truncated(double value) {
-    if (value != value) {
-        return 0;
-    }
-    if (value >= 9223372036854775808.0) {
-        return INT64_MAX;
-    }
-    return value <= -9223372036854775808.0 ? INT64_MIN : (int64_t)value;
-}
-
 int64_t tendon_activ5_from_g(double g) {
-    return truncated(g * full_scale);
+    return activ5_truncated(g * full_scale);
 }
 
 int64_t tendon_activ5_from_rad_per_s(double rad_per_s) {
-    return truncated(rad_per_s / ((250.0 / full_scale) * (pi / 180.0)));
+    return activ5_truncated(rad_per_s / ((250.0 / full_scale) * (pi / 180.0)));
 }
 
 int64_t tendon_activ5_from_s(double seconds) {
-    return truncated(((seconds / 30.5) * 1000000.0) * 2.0);
+    return activ5_truncated(((seconds / 30.5) * 1000000.0) * 2.0);
 }
 
 double tendon_activ5_to_newtons(double raw) {

@@ -38,6 +38,17 @@ private final class Activ5Flow {
 
     // MARK: Out
 
+    /// In the order of the C core's events and requests.
+    private static let callbacks = [
+        "searchCompleted", "deviceFound", "didChangeBluetoothState", "bluetoothIsSwitchedOff", "deviceConnected",
+        "didFailToConnect", "deviceDisconnected", "deviceInitialized", "didReceiveMessage", "didReceiveIsometric",
+        "didReceiveIMUData", "didReceiveSerialNumber", "didReceiveBattery", "squeezeStateChanged",
+        "didDetectDoubleSqueeze", "error", "done",
+    ]
+    private static let requests = [
+        "scan_start", "scan_stop", "connect", "disconnect", "discover", "subscribe", "unsubscribe", "read", "write",
+    ]
+
     private static func name(_ device: UnsafeMutablePointer<tendon_activ5_device>?) -> String {
         guard let device else { return "" }
         let bytes: [UInt8] = elements(of: device.pointee.name, Int(device.pointee.name_length))
@@ -45,8 +56,7 @@ private final class Activ5Flow {
     }
 
     private func told(_ event: tendon_activ5_event, _ now: UInt64) {
-        let name = text(tendon_activ5_event_name(event.kind))
-        var item: [JSON] = [JSON(now), "callback", .string(name)]
+        var item: [JSON] = [JSON(now), "callback", .string(Self.callbacks[Int(event.kind.rawValue)])]
         switch event.kind {
         case TENDON_ACTIV5_EVENT_ERROR: item = [JSON(now), "error", .string(Activ5Vectors.name(event.status))]
         case TENDON_ACTIV5_EVENT_MESSAGE: item.append(.string(Activ5Vectors.typeName(event.message)))
@@ -60,7 +70,7 @@ private final class Activ5Flow {
     }
 
     private func asked(_ request: tendon_activ5_request, _ now: UInt64) {
-        var item: [JSON] = [JSON(now), .string(text(tendon_activ5_request_name(request.kind)))]
+        var item: [JSON] = [JSON(now), .string(Self.requests[Int(request.kind.rawValue)])]
         switch request.kind {
         case TENDON_ACTIV5_REQUEST_SCAN_START: item += services
         case TENDON_ACTIV5_REQUEST_CONNECT, TENDON_ACTIV5_REQUEST_DISCONNECT:

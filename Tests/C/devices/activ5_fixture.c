@@ -6,6 +6,26 @@ const tendon_activ5_characteristic activ5_all[10] = {
     TENDON_ACTIV5_IMU,     TENDON_ACTIV5_UUID1,        TENDON_ACTIV5_UUID2, TENDON_ACTIV5_SAMPLE_RATE,
     TENDON_ACTIV5_BATTERY, TENDON_ACTIV5_SERIAL_NUMBER};
 
+static const char *const event_names[TENDON_ACTIV5_EVENT_COUNT] = {"searchCompleted",
+                                                                   "deviceFound",
+                                                                   "didChangeBluetoothState",
+                                                                   "bluetoothIsSwitchedOff",
+                                                                   "deviceConnected",
+                                                                   "didFailToConnect",
+                                                                   "deviceDisconnected",
+                                                                   "deviceInitialized",
+                                                                   "didReceiveMessage",
+                                                                   "didReceiveIsometric",
+                                                                   "didReceiveIMUData",
+                                                                   "didReceiveSerialNumber",
+                                                                   "didReceiveBattery",
+                                                                   "squeezeStateChanged",
+                                                                   "didDetectDoubleSqueeze",
+                                                                   "error",
+                                                                   "done"};
+static const char *const request_names[] = {"scan_start", "scan_stop",   "connect", "disconnect", "discover",
+                                            "subscribe",  "unsubscribe", "read",    "write"};
+
 static void note(activ5_fixture *f, const char *word, uint64_t now) {
     size_t at = strlen(f->words);
     if (at + strlen(word) + 24 >= sizeof f->words) {
@@ -20,7 +40,7 @@ static void note(activ5_fixture *f, const char *word, uint64_t now) {
 static void on_event(void *context, const tendon_activ5_event *event, uint64_t now) {
     activ5_fixture *f = context;
     char word[256];
-    const char *name = tendon_activ5_event_name(event->kind);
+    const char *name = event_names[event->kind];
     assert_true((event->device == NULL) == (event->kind == TENDON_ACTIV5_EVENT_SEARCH_COMPLETED ||
                                             event->kind == TENDON_ACTIV5_EVENT_BLUETOOTH_STATE ||
                                             event->kind == TENDON_ACTIV5_EVENT_BLUETOOTH_OFF));
@@ -48,7 +68,7 @@ static void on_event(void *context, const tendon_activ5_event *event, uint64_t n
         snprintf(word, sizeof word, "%s:%s", name, tendon_activ5_status_name(event->status));
         break;
     case TENDON_ACTIV5_EVENT_DONE:
-        snprintf(word, sizeof word, "%s:%s:%04X:%s", name, tendon_activ5_request_name(event->request->kind),
+        snprintf(word, sizeof word, "%s:%s:%04X:%s", name, request_names[event->request->kind],
                  tendon_activ5_uuid(event->characteristic), tendon_activ5_status_name(event->status));
         break;
     default:
@@ -64,7 +84,7 @@ static void on_event(void *context, const tendon_activ5_event *event, uint64_t n
 static tendon_status on_request(void *context, const tendon_activ5_request *request, uint64_t now) {
     activ5_fixture *f = context;
     char word[128];
-    int length = snprintf(word, sizeof word, "%s", tendon_activ5_request_name(request->kind));
+    int length = snprintf(word, sizeof word, "%s", request_names[request->kind]);
     if (request->characteristic != TENDON_ACTIV5_CHARACTERISTIC_UNKNOWN) {
         length +=
             snprintf(word + length, sizeof word - (size_t)length, ":%04X", tendon_activ5_uuid(request->characteristic));

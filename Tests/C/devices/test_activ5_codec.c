@@ -296,9 +296,6 @@ static void names_and_numbers(void **state) {
     assert_string_equal(tendon_activ5_status_text(TENDON_ERROR_TIMEOUT), "the deadline passed");
     assert_string_equal(tendon_activ5_press_name(TENDON_ACTIV5_PRESS_FIRST_COMPLETED), "firstPressCompleted");
     assert_string_equal(tendon_activ5_data_state_name(TENDON_ACTIV5_STATE_STOP), "stop");
-    assert_string_equal(tendon_activ5_event_name(TENDON_ACTIV5_EVENT_DOUBLE_SQUEEZE), "didDetectDoubleSqueeze");
-    assert_string_equal(tendon_activ5_event_name(TENDON_ACTIV5_EVENT_DONE), "done");
-    assert_string_equal(tendon_activ5_request_name(TENDON_ACTIV5_REQUEST_WRITE), "write");
 }
 
 static void an_advertisement_names_the_service(void **state) {

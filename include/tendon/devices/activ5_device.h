@@ -76,9 +76,6 @@ typedef enum tendon_activ5_request_kind {
     TENDON_ACTIV5_REQUEST_WRITE /**< with response */
 } tendon_activ5_request_kind;
 
-/** "scan_start", "subscribe" ... Never NULL. */
-const char *tendon_activ5_request_name(tendon_activ5_request_kind kind);
-
 /** Lent for the call. */
 typedef struct tendon_activ5_request {
     tendon_activ5_request_kind kind;
@@ -113,9 +110,6 @@ typedef enum tendon_activ5_event_kind {
     TENDON_ACTIV5_EVENT_DONE,                 /**< a request to the device ended: status, request */
     TENDON_ACTIV5_EVENT_COUNT
 } tendon_activ5_event_kind;
-
-/** The SDK's name of the callback: "searchCompleted" ..., "didDetectDoubleSqueeze"; "error", "done". Never NULL. */
-const char *tendon_activ5_event_name(tendon_activ5_event_kind kind);
 
 /** Lent for the callback. Members that the kind does not name are 0. */
 typedef struct tendon_activ5_event {
