@@ -170,6 +170,24 @@ def activ5_managers():
     yield b"\x00\x00" + b"".join(bytes([0xC1, choice]) for choice in range(0, 256, 7)) + bytes(range(256))
 
 
+def fjorden():
+    for kind, value in ((0x80, "010300000500"), (0x81, "810100 55"), (0x81, "830100f401900101"), (0x81, "850400 010100000000"),
+                        (0x82, "1c"), (0x83, "e900"), (0x84, "0200000600000700a161646268690a"), (0x85, "76312e322d72632e312b37"),
+                        (0x85, "312e322e33"), (0x86, "1107f2daa8cbffab91b5914cde920100d8b3"), (0x86, "0d09466a6f7264656e2047726970"),
+                        (0x87, "0101e803000202600400"), (0x87, "14312c010018352c0100"), (0x8F, "010203ff")):
+        yield bytes([kind]) + h(value)
+    calm = b"\x00" * 60
+    yield b"\x00" + calm + b"\x13\x01\x09\x13\x00\x09\x43\x01\x09\x01\x09\x11\x09\x21\x09\x31\x09\x41\x09\x51\x09\x61\x09\x02\x09"
+    yield b"\x00" + calm + b"\x13\x02\x14\x13\x00\x33\x01\x09\x09\x05\x07\x15\x07\x06\x16\x26\x36\x46\x09"
+    yield b"\x00" + b"\xc0\x05\x41" * 20 + calm
+    yield b"\x00" + b"\xc1\x03" * 30 + calm
+    yield b"\x00" + calm + b"\x09\xc2\x08" + h("1b0c000102") + b"\x09" * 20
+    for lacking in range(8):
+        yield bytes([1 | lacking << 4]) + calm
+    yield b"\x04" + calm + b"\x0a\x06\x07\x0a\x84\x07"
+    yield b"\x0a" + calm + b"\x13\x02\x09" * 6 + b"\x08\x07\x0a\x85\x07"
+
+
 def record(data, flags, original=None):
     return struct.pack(">IIIIQ", original or len(data), len(data), flags, 0, 0x00E03AB44A676000) + data
 
@@ -219,6 +237,7 @@ def main():
     write("acl", acl_streams())
     write("activ5", activ5())
     write("activ5_manager", activ5_managers())
+    write("fjorden", fjorden())
     write("gatt_server", server_sessions())
     write("gatt_client", client_sessions())
     write("bose_codec", bose_codec())
