@@ -6,11 +6,13 @@ Like real controllers, and other than btvirt, it refuses with Command Disallowed
 the extended advertising and scan commands comes second (Core Spec Vol 4 Part E 3.1.1).
 
   controller.py [--extended] [--silent OPCODE] [--refuse OPCODE=STATUS] [--log FILE] [--count N]
+                [--hardware-error SECONDS]
 
   --extended         LE Extended Advertising and its commands are supported
   --silent OPCODE    never answers this command (hexadecimal, e.g. 200c)
   --refuse OP=STATUS answers it with this status
   --count N          the silence or the refusal only the first N times
+  --hardware-error S sends Hardware Error, once, S seconds after scanning or advertising was switched on
   --log FILE         one line per command: opcode, parameters, status
 
 While a scan is on it reports one advertisement ten times a second: 00:00:5E:00:53:01, service FDD2, "Scripted" in the
@@ -38,6 +40,8 @@ class Controller:
         self.used = None  # the set of commands that came first
         self.scanning = self.active = False
         self.left = options.count
+        self.error_at = None
+        self.erred = options.hardware_error is None
         self.log = open(options.log, "w", buffering=1) if options.log else sys.stdout
         self.device = os.open("/dev/vhci", os.O_RDWR)
         os.write(self.device, bytes([0xFF, 0x00]))
@@ -127,6 +131,9 @@ class Controller:
             self.active = parameters[3] == 1
         elif opcode in (0x200C, 0x2042):
             self.scanning = parameters[0] == 1
+        if opcode in (0x200A, 0x200C, 0x2039, 0x2042) and parameters[0] == 1 and not self.erred:
+            self.erred = True
+            self.error_at = time.monotonic() + self.options.hardware_error
 
     def report(self):
         parts = [(0x13, 0, ADVERTISEMENT)] + ([(0x1B, 4, RESPONSE)] if self.active else [])
@@ -146,6 +153,11 @@ class Controller:
                 packet = os.read(self.device, 4096)
                 if packet and packet[0] == 1:
                     self.command(packet[1:])
+            if self.error_at is not None and time.monotonic() >= self.error_at:
+                self.error_at = None
+                self.scanning = False
+                print("hardware error", file=self.log)
+                self.event(0x10, b"\x42")
             if self.scanning and time.monotonic() >= following:
                 following = time.monotonic() + 0.1
                 self.report()
@@ -157,6 +169,7 @@ def main():
     parser.add_argument("--silent")
     parser.add_argument("--refuse")
     parser.add_argument("--log")
+    parser.add_argument("--hardware-error", type=float)
     parser.add_argument("--count", type=int, default=-1)
     Controller(parser.parse_args()).run()
 

@@ -92,6 +92,8 @@ typedef struct tendon_bluez_radio {
     bool extended_advertising; /**< likewise */
     bool opened, failed, told;
     tendon_status failure;
+    bool reset_down;          /**< the kernel has the adapter off, to reset it after a hardware error */
+    uint64_t reset_until;     /**< monotonic ms: when it must be through */
     uint32_t settings;        /**< of the adapter: TENDON_MANAGEMENT_POWERED, ... */
     tendon_source hci;        /**< raw socket; its deadline is the command watchdog */
     tendon_source management; /**< tells when the adapter is switched off or goes away */

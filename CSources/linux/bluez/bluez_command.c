@@ -13,8 +13,9 @@
 #define BATCH 16
 /** H4 type, event code, length, 255 parameters; commands of others are a little longer. */
 #define SLOT 264
-/** How long a controller that reported a hardware error is left alone: the kernel resets it. */
+/** How long a controller that reported a hardware error is left alone: the kernel resets it, off and on again. */
 #define RESET_REST_MS 500u
+#define RESET_LIMIT_MS 5000u
 
 void tendon_bluez_fail(tendon_bluez_radio *radio, tendon_status status) {
     if (radio->failed || !radio->opened) {
@@ -52,6 +53,10 @@ void tendon_bluez_timer_expired(void *context, uint64_t now) {
         tell(radio, &status, now);
         return;
     }
+    if (radio->reset_down && now >= radio->reset_until) {
+        tendon_bluez_fail(radio, tendon_bluez_why_off(radio->index));
+        return; /* told in this step's next round: the deadline is set */
+    }
     radio->radio.scanning = radio->radio.scanning && radio->scan.refusal == TENDON_OK;
     tell(radio, &radio->scan.refusal, now);
     tell(radio, &radio->advertising.refusal, now);
@@ -80,7 +85,7 @@ void tendon_bluez_send_and_forget(tendon_bluez_radio *radio, const tendon_bluez_
 }
 
 void tendon_bluez_step(tendon_bluez_radio *radio) {
-    if (radio->failed || !radio->opened || radio->command != 0) {
+    if (radio->failed || !radio->opened || radio->command != 0 || radio->reset_down) {
         return;
     }
     tendon_bluez_command command = {.length = 0};
@@ -156,13 +161,34 @@ static void connected(tendon_bluez_radio *radio, const tendon_hci_parameters *pa
     }
 }
 
-static void hardware_error(tendon_bluez_radio *radio, uint64_t now) {
+/** What was on is off; what was asked is never answered. */
+static void forget_state(tendon_bluez_radio *radio) {
     radio->command = radio->foreign_command = 0;
     radio->hci.deadline = UINT64_MAX;
     tendon_bluez_scan_forget(radio);
     tendon_bluez_advertise_forget(radio);
+}
+
+static void hardware_error(tendon_bluez_radio *radio, uint64_t now) {
+    forget_state(radio);
+    radio->reset_until = now + RESET_LIMIT_MS;
     radio->scan.retry_at = now + RESET_REST_MS;
     tendon_bluez_wake_at(radio, radio->scan.retry_at);
+}
+
+bool tendon_bluez_powered(tendon_bluez_radio *radio, bool powered, uint64_t now) {
+    if (powered && radio->reset_down) {
+        radio->reset_down = false;
+        radio->reset_until = 0;
+        radio->scan.retry_at = UINT64_MAX;
+        tendon_bluez_wake_at(radio, now); /* all that is wanted is asked for again */
+    } else if (!powered && now < radio->reset_until) {
+        forget_state(radio);
+        radio->reset_down = true;
+        tendon_bluez_wake_at(radio, radio->reset_until);
+        return true;
+    }
+    return powered;
 }
 
 static void event(tendon_bluez_radio *radio, const uint8_t *packet, size_t length, uint64_t now) {

@@ -59,6 +59,8 @@ void tendon_bluez_fail(tendon_bluez_radio *radio, tendon_status status);
 static inline tendon_status tendon_bluez_refusal(uint8_t code) {
     return code == HCI_COMMAND_DISALLOWED_ERROR ? TENDON_RADIO_ERROR_ADAPTER_BUSY : TENDON_HCI_ERROR(code);
 }
+/** The adapter is on or off. False: off for good, not for a reset. */
+bool tendon_bluez_powered(tendon_bluez_radio *radio, bool powered, uint64_t now);
 /** timer_expired() not later than @p time. */
 void tendon_bluez_wake_at(tendon_bluez_radio *radio, uint64_t time);
 /** Tells refusals and the end of the radio, then steps. */
@@ -71,6 +73,8 @@ void tendon_bluez_hci_expired(void *context, uint64_t now);
 void tendon_bluez_send_and_forget(tendon_bluez_radio *radio, const tendon_bluez_command *command);
 
 /* open.c */
+/** What is told when the adapter is off. */
+tendon_status tendon_bluez_why_off(uint16_t index);
 /** Sets the filter of a raw socket and checks that the kernel kept all of it. */
 tendon_status tendon_bluez_set_filter(int fd);
 

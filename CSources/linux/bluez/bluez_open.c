@@ -143,7 +143,7 @@ static tendon_status open_sockets(tendon_bluez_radio *radio, const char *name) {
 }
 
 /** An adapter that is unplugged is switched off first; by then the kernel's list has it no more. */
-static tendon_status why_off(uint16_t index) {
+tendon_status tendon_bluez_why_off(uint16_t index) {
     struct hci_dev_info info;
     if (hci_devinfo(index, &info) < 0 && errno == ENODEV) {
         return TENDON_RADIO_ERROR_NO_ADAPTER;
@@ -164,8 +164,8 @@ static void management_event(tendon_bluez_radio *radio, const tendon_management_
         tendon_bluez_fail(radio, TENDON_RADIO_ERROR_NO_ADAPTER);
     } else if (event->code == TENDON_MANAGEMENT_NEW_SETTINGS) {
         radio->settings = event->settings;
-        if ((event->settings & TENDON_MANAGEMENT_POWERED) == 0) {
-            tendon_bluez_fail(radio, why_off(radio->index));
+        if (!tendon_bluez_powered(radio, (event->settings & TENDON_MANAGEMENT_POWERED) != 0, now)) {
+            tendon_bluez_fail(radio, tendon_bluez_why_off(radio->index));
         }
     }
 }

@@ -26,7 +26,7 @@ static bool connecting(const tendon_bluez_radio *radio) {
 }
 
 bool tendon_bluez_scan_idle(const tendon_bluez_radio *radio) {
-    return !radio->scan.on && (radio->command == 0 || radio->command_advertises);
+    return !radio->scan.on && !radio->reset_down && (radio->command == 0 || radio->command_advertises);
 }
 
 static void retry_in(tendon_bluez_radio *radio, uint64_t now, uint64_t pause) {

@@ -2,7 +2,7 @@
 # title: a controller that refuses mixed commands, answers late, or belongs to somebody else
 # kinds: none
 # needs: build
-# limit: 90
+# limit: 120
 
 scripted_start() { # ARGUMENT...: controller.py as hci0
     /usr/bin/python3 "$KERNEL_TESTS/controller.py" --log "$CASE_DIR/commands.txt" "$@" &
@@ -60,6 +60,26 @@ scripted_stop
 scripted_start --refuse 2006=12
 check "any other refusal: the HCI code" fails_with 'failure HCI_INVALID' radio_check advertise hci0 3000 "Tendon"
 scripted_stop
+
+# A hardware error: the kernel resets the controller, and what was wanted is asked for again.
+after_error() { # REGULAR_EXPRESSION of a command
+    sed '1,/hardware error/d' "$CASE_DIR/commands.txt" | grep -qE "$1"
+}
+for KIND in extended legacy; do
+    option=
+    [ $KIND = extended ] && option=--extended
+    scripted_start $option --hardware-error 0.3
+    "$BUILD/Tests/Kernel/c/radio_check" scan hci0 3000 active Nobody - >"$CASE_DIR/error.txt" 2>&1
+    check "$KIND: the controller was reset" after_error '^0c03 '
+    check "$KIND: it scans again after a hardware error" after_error '^(200c|2042) 01.* 00$'
+    check "$KIND: nobody was told of a failure" eval '! grep failure "$CASE_DIR/error.txt"'
+    scripted_stop
+    scripted_start $option --hardware-error 0.3
+    "$BUILD/Tests/Kernel/c/radio_check" advertise hci0 2500 "Tendon" >"$CASE_DIR/error.txt" 2>&1
+    check "$KIND: it advertises again after a hardware error" after_error '^(200a|2039) 01.* 00$'
+    check "$KIND: nobody was told of that failure" eval '! grep failure "$CASE_DIR/error.txt"'
+    scripted_stop
+done
 
 KIND=legacy
 controllers_start -L -l2
