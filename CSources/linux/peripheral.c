@@ -165,6 +165,9 @@ static void link_closed(void *context, tendon_status reason, uint64_t now) {
     if (served && owner->callbacks.disconnected != NULL) {
         owner->callbacks.disconnected(owner->callbacks.context, place, reason, now);
     }
+    if (!owner->open && owner->callbacks.idle != NULL && tendon_peripheral_count(owner) == 0) {
+        owner->callbacks.idle(owner->callbacks.context, now);
+    }
 }
 
 static tendon_link *accept_central(void *context, const tendon_address *peer, uint64_t now) {

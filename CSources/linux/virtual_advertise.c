@@ -88,6 +88,15 @@ static void take_datagram(tendon_virtual_radio *radio, const uint8_t *bytes, siz
     }
 }
 
+/** A controller does not scan for us while it connects, see tendon_radio_connect(). */
+static bool connecting(const tendon_virtual_radio *radio) {
+    const tendon_link *link = radio->radio.links;
+    while (link != NULL && (link->accepted || link->state != TENDON_LINK_CONNECTING)) {
+        link = link->next;
+    }
+    return link != NULL;
+}
+
 static void scan_ready(void *context, uint32_t events, uint64_t now) {
     tendon_virtual_radio *radio = context;
     (void)events;
@@ -97,7 +106,9 @@ static void scan_ready(void *context, uint32_t events, uint64_t now) {
         if (length < 0) {
             return;
         }
-        take_datagram(radio, bytes, (size_t)length, now);
+        if (!connecting(radio)) {
+            take_datagram(radio, bytes, (size_t)length, now);
+        }
     }
 }
 

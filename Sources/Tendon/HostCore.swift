@@ -26,7 +26,7 @@ package final class HostCore: @unchecked Sendable {
         var device = device
         var callbacks = tendon_peripheral_callbacks()
         callbacks.context = context(of: self)
-        callbacks.disconnected = { context, _, _, _ in object(HostCore.self, context).disconnected() }
+        callbacks.idle = { context, _ in object(HostCore.self, context).idle() }
         tendon_peripheral_init(block.pointer, radio.radio, &device, &callbacks)
         let status = tendon_peripheral_open(block.pointer, UInt16(clamping: interval.milliseconds))
         guard status >= 0 else {
@@ -66,16 +66,11 @@ package final class HostCore: @unchecked Sendable {
         guard !abandoned else { return }
         abandoned = true
         tendon_peripheral_close(block.pointer)
-        finaliseWhenIdle()
+        if connections == 0 { idle() }
     }
 
-    private func disconnected() {
-        // The link's place is given back after this callback.
-        loop.post { [self] in finaliseWhenIdle() }
-    }
-
-    private func finaliseWhenIdle() {
-        guard abandoned, keptAlive != nil, connections == 0 else { return }
+    /// No link is left, served or not.
+    private func idle() {
         radio.close()
         keptAlive = nil
     }

@@ -135,7 +135,7 @@ typedef struct world {
     tendon_peripheral peripheral;
     tendon_simulated_bose bose;
     tendon_connection connections[TENDON_PERIPHERAL_LINKS + 1];
-    int connected, disconnected;
+    int connected, disconnected, idle;
     tendon_status reason;
     int values;
 } world;
@@ -144,6 +144,13 @@ static void peripheral_connected(void *context, tendon_peripheral_link *link, ui
     (void)now;
     assert_true(tendon_address_equal(&link->link.peer, &central_address));
     ((world *)context)->connected++;
+}
+
+static void peripheral_idle(void *context, uint64_t now) {
+    world *w = context;
+    (void)now;
+    assert_int_equal(tendon_peripheral_count(&w->peripheral), 0);
+    w->idle++;
 }
 
 static void peripheral_disconnected(void *context, tendon_peripheral_link *link, tendon_status reason, uint64_t now) {
@@ -167,7 +174,8 @@ static int world_setup(void **state) {
     tendon_peripheral_init(&w->peripheral, &w->device.radio, &device,
                            &(tendon_peripheral_callbacks){.context = w,
                                                           .connected = peripheral_connected,
-                                                          .disconnected = peripheral_disconnected});
+                                                          .disconnected = peripheral_disconnected,
+                                                          .idle = peripheral_idle});
     for (size_t i = 0; i < TENDON_PERIPHERAL_LINKS + 1; i++) {
         tendon_connection_init(&w->connections[i], &w->central.radio, &device_address, NULL, NULL);
     }
@@ -231,9 +239,18 @@ static void centrals_come_and_go(void **state) {
     STEP_UNTIL(&w->loop, tendon_peripheral_count(&w->peripheral) == 0);
     assert_int_equal(w->disconnected, TENDON_PERIPHERAL_LINKS + 1);
     assert_int_equal(w->reason, TENDON_ERROR_CANCELLED);
+    assert_int_equal(w->idle, 1);
     assert_int_equal(tendon_peripheral_readvertise(&w->peripheral), TENDON_ERROR_WRONG_STATE);
     assert_int_equal(tendon_peripheral_open(&w->peripheral, 0), TENDON_OK);
     assert_int_equal(tendon_peripheral_readvertise(&w->peripheral), TENDON_OK);
+
+    /* closed over a link that was not served yet */
+    assert_int_equal(tendon_connection_connect(&w->connections[0]), TENDON_OK);
+    while (tendon_peripheral_count(&w->peripheral) == 0) {
+        assert_int_equal(tendon_loop_step(&w->loop, tendon_now_ms() + 100), TENDON_OK);
+    }
+    tendon_peripheral_close(&w->peripheral);
+    STEP_UNTIL(&w->loop, w->idle == 2);
 }
 
 /* A fault that ends the link at the first PDU, through the filter's seam. */

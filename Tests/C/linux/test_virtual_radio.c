@@ -305,6 +305,22 @@ static void refused_central_sees_the_end(void **state) {
     assert_int_equal(w->end.reason, TENDON_RADIO_ERROR_PEER_CLOSED);
 }
 
+/* As with a controller: no reports while we connect, and reports again afterwards. */
+static void a_scan_is_paused_while_connecting(void **state) {
+    world *w = *state;
+    scan(w, false, false);
+    assert_int_equal(advertise(w, sizeof flags, 0), TENDON_OK);
+    STEP_UNTIL(&w->loop, w->reports == 2);
+    connect_central(w, 200); /* the device advertises and does not listen */
+    int before = w->reports;
+    while (w->end.closed == 0) {
+        assert_int_equal(tendon_loop_step(&w->loop, tendon_now_ms() + 100), TENDON_OK);
+        assert_true(w->end.closed != 0 || w->reports == before);
+    }
+    assert_int_equal(w->end.reason, TENDON_ERROR_TIMEOUT);
+    STEP_UNTIL(&w->loop, w->reports >= before + 2);
+}
+
 static void absent_device_times_out_at_the_deadline(void **state) {
     world *w = *state;
     connect_central(w, 30);
@@ -613,6 +629,7 @@ int main(void) {
         IN_WORLD(link_opens_on_both_sides),
         IN_WORLD(idle_links_wake_nobody),
         IN_WORLD(refused_central_sees_the_end),
+        IN_WORLD(a_scan_is_paused_while_connecting),
         IN_WORLD(absent_device_times_out_at_the_deadline),
         IN_WORLD(device_that_comes_later_is_reached),
         IN_WORLD(wrong_kind_of_address_is_another_device),

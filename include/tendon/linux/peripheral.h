@@ -30,6 +30,8 @@ typedef struct tendon_peripheral_callbacks {
     void *context;
     void (*connected)(void *context, tendon_peripheral_link *link, uint64_t now);
     void (*disconnected)(void *context, tendon_peripheral_link *link, tendon_status reason, uint64_t now);
+    /** The last link of a closed peripheral has ended: its memory may be given back here. */
+    void (*idle)(void *context, uint64_t now);
 } tendon_peripheral_callbacks;
 
 /** The caller's memory; to be given back when closed and tendon_peripheral_count() is 0. */
