@@ -90,47 +90,80 @@ if [ -z "$venv" ] && wants venv; then
 fi
 $prepare_only && exit 0
 
-# One directory per run: its environment goes in, status and captures come out. Two runs may overlap.
-mkdir -p "$cache/runs"
-run=$(mktemp -d "$cache/runs/$(date +%H%M%S).XXXX")
-ln -sfn "$(basename "$run")" "$cache/runs/last"
-{
+# lane_of FILE: "# lane: N" in its header; 1 unless told.
+lane_of() {
+    local lane
+    lane=$(sed -n 's/^# lane: *//p' "$1" | head -n 1)
+    echo "${lane:-1}"
+}
+
+# One directory per machine: its environment goes in, status and captures come out. Two runs may overlap.
+write_environment() { # DIRECTORY CASE_FILE...
+    local run=$1
+    shift
     printf 'export %s=%q\n' PROJECT "$project" KERNEL_TESTS "$here" BUILD "${build:-$cache/meson}" \
         VENV "${venv:-$cache/venv}" SWIFT_BIN "${SWIFT_BIN:-$project/.build/release}" OUT "$run" HOME /root \
         PATH /usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LD_LIBRARY_PATH "${LD_LIBRARY_PATH:-}"
     printf 'COMMAND=%q\n' "$command_line"
     printf 'CASES=('
-    [ ${#case_files[@]} -eq 0 ] || printf ' %q' "${case_files[@]}"
+    [ $# -eq 0 ] || printf ' %q' "$@"
     printf ' )\n'
     # What a caller wants to hand to the cases.
     env -0 | while IFS= read -r -d '' line; do
         case $line in TENDON_*) printf 'export %s=%q\n' "${line%%=*}" "${line#*=}" ;; esac
     done
-} >"$run/environment"
+}
 
-# Keep what the last ten runs left behind.
-(cd "$cache/runs" && ls -1td -- */ 2>/dev/null | grep -v '^last/' | tail -n +11 | xargs -r rm -rf)
+# boot LANE CASE_FILE...: a machine for these cases; its output, and the cases' verdict as the status.
+boot() {
+    local lane=$1 run started qemu status
+    shift
+    run=$(mktemp -d "$cache/runs/$(date +%H%M%S).XXXX")
+    ln -sfn "$(basename "$run")" "$cache/runs/last$([ "$lane" = 1 ] || echo "-$lane")"
+    write_environment "$run" "$@" >"$run/environment"
+    started=$(date +%s)
+    set +e
+    timeout -k 5 "$limit" qemu-system-x86_64 -accel tcg,thread=multi -M q35 -cpu max -smp 2 -m "${TENDON_KERNEL_MEMORY:-1024}" \
+        -nographic -net none -no-reboot -kernel "$cache/vmlinuz" -initrd "$cache/initramfs.gz" \
+        -append "console=ttyS0 panic=-1 quiet loglevel=3 mitigations=off tendon.run=$run" \
+        -virtfs local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap \
+        -virtfs local,path="$run",mount_tag=out,security_model=none \
+        </dev/null 2>&1 | tee "$run/console.log" | sed -u 's/\r//g; s/\x1b\[[0-9;?]*[A-Za-z]//g; s/\x1bc//g; /^tendon-exit /d; /^SeaBIOS/d; /^$/d; s/^Booting from ROM[. ]*//; /reboot: Power down/d'
+    qemu=${PIPESTATUS[0]}
+    set -e
+    status=$(tr -d '\r' <"$run/console.log" | sed -n 's/^tendon-exit //p' | tail -n 1)
+    if [ "$qemu" = 124 ] || [ "$qemu" = 137 ]; then
+        echo "run.sh: stopped after the limit of $limit s; the output so far is in $run" >&2
+        return 1
+    fi
+    if [ -z "$status" ]; then
+        echo "run.sh: the virtual machine ended without a status (QEMU: $qemu); its output is in $run/console.log" >&2
+        return 1
+    fi
+    echo "# virtual machine: $(($(date +%s) - started)) s; files it left: $run"
+    return "$status"
+}
 
-started=$(date +%s)
-set +e
-timeout -k 5 "$limit" qemu-system-x86_64 -accel tcg,thread=multi -M q35 -cpu max -smp 2 -m "${TENDON_KERNEL_MEMORY:-1024}" \
-    -nographic -net none -no-reboot -kernel "$cache/vmlinuz" -initrd "$cache/initramfs.gz" \
-    -append "console=ttyS0 panic=-1 quiet loglevel=3 mitigations=off tendon.run=$run" \
-    -virtfs local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap \
-    -virtfs local,path="$run",mount_tag=out,security_model=none \
-    </dev/null 2>&1 | tee "$run/console.log" | sed -u 's/\r//g; s/\x1b\[[0-9;?]*[A-Za-z]//g; s/\x1bc//g; /^tendon-exit /d; /^SeaBIOS/d; /^$/d; s/^Booting from ROM[. ]*//; /reboot: Power down/d'
-qemu=${PIPESTATUS[0]}
-set -e
-elapsed=$(($(date +%s) - started))
+mkdir -p "$cache/runs"
+# Keep what the last ten machines left behind.
+(cd "$cache/runs" && { ls -1td -- */ 2>/dev/null | grep -v '^last' || true; } | tail -n +11 | xargs -r rm -rf)
 
-status=$(tr -d '\r' <"$run/console.log" | sed -n 's/^tendon-exit //p' | tail -n 1)
-if [ "$qemu" = 124 ] || [ "$qemu" = 137 ]; then
-    echo "run.sh: stopped after the limit of $limit s; the output so far is in $run" >&2
-    exit 1
+# Cases that mostly wait have a machine of their own beside the first one.
+first=() second=()
+for file in "${case_files[@]}"; do
+    if [ "$(lane_of "$file")" = 1 ]; then first+=("$file"); else second+=("$file"); fi
+done
+if [ ${#first[@]} -eq 0 ] || [ ${#second[@]} -eq 0 ]; then
+    code=0
+    boot 1 "${case_files[@]}" || code=$?
+    exit $code
 fi
-if [ -z "$status" ]; then
-    echo "run.sh: the virtual machine ended without a status (QEMU: $qemu); its output is in $run/console.log" >&2
-    exit 1
-fi
-echo "# virtual machine: $elapsed s; files it left: $run"
-exit "$status"
+boot 2 "${second[@]}" >"$cache/runs/second.$$" 2>&1 &
+other=$!
+trap 'rm -f "$cache/runs/second.$$"' EXIT
+code=0 other_code=0
+boot 1 "${first[@]}" || code=$?
+wait $other || other_code=$?
+echo "# ---- the second machine"
+cat "$cache/runs/second.$$"
+[ $code -eq 0 ] && [ $other_code -eq 0 ]

@@ -32,7 +32,11 @@ DEVICE = bytes.fromhex("0400402c010000000f0007000e08002f040000")
 class Bose:
     """The seven characteristics and the stream."""
 
-    def __init__(self):
+    def __init__(self, long_uuids=False):
+        # Some servers declare what is assigned with 16 bits in all its 128.
+        def short(number):
+            return UUID(f"0000{number:04X}-0000-1000-8000-00805F9B34FB") if long_uuids else UUID.from_16_bits(number)
+
         self.configuration = bytes.fromhex("000000010000020000030000")
         self.gesture_configuration = bytes.fromhex("810082008300c000c100c200")
         self.sent = 0
@@ -47,7 +51,7 @@ class Bose:
         self.configured = characteristic(
             "5af38af6-000e-404b-9b46-07f77580890b", read | write | notify,
             CharacteristicValue(read=lambda _: self.configuration, write=self.configure))
-        self.service = Service(UUID.from_16_bits(0xFDD2), [
+        self.service = Service(short(0xFDD2), [
             characteristic("7b61ad83-041c-4333-a0ab-efb2ab7bdd43", read | notify, DEVICE),
             characteristic("855cb3e7-98ff-42a6-80fc-40b32a2221c1", read, SENSORS),
             self.configured,
@@ -59,8 +63,8 @@ class Bose:
             characteristic("9014dd4e-79ba-4802-a275-894d3b85ac74", notify),
         ])
         texts = {0x2A24: b"Frames", 0x2A25: b"075120Z90000000AZ", 0x2A26: b"2.0.1", 0x2A29: b"Independent"}
-        self.texts = Service(UUID.from_16_bits(0x180A), [
-            Characteristic(UUID.from_16_bits(number), read, Characteristic.READABLE, text)
+        self.texts = Service(short(0x180A), [
+            Characteristic(short(number), read, Characteristic.READABLE, text)
             for number, text in texts.items()])
 
     def configure(self, _, value):
@@ -94,7 +98,7 @@ class Bose:
 async def run(arguments):
     async with await open_transport(arguments.transport) as transport:
         device = Device.with_hci("Independent", Address(arguments.address), transport.source, transport.sink)
-        bose = Bose()
+        bose = Bose(arguments.long_uuids)
         device.add_services([bose.service, bose.texts])
         await device.power_on()
         gone = asyncio.Event()
@@ -133,6 +137,7 @@ def main():
     parser.add_argument("--transport", default="hci-socket:1", help="bumble's name of the controller")
     parser.add_argument("--address", default="F0:F1:F2:F3:F4:F5")
     parser.add_argument("--notifications", type=int, default=500)
+    parser.add_argument("--long-uuids", action="store_true", help="declare 16-bit UUIDs in their 128-bit form")
     parser.add_argument("--flat-out", action="store_true")
     parser.add_argument("--limit", type=float, default=90, help="seconds until it gives up")
     arguments = parser.parse_args()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # title: an independent client (bleak over bluetoothd) discovers, configures and streams from our simulated device
 # needs: venv
+# lane: 2
 # limit: 180
 source "$KERNEL_TESTS/command.sh"
 

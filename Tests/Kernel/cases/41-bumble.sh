@@ -6,8 +6,10 @@
 source "$KERNEL_TESTS/command.sh"
 
 hciconfig hci1 down
+form=
+[ "$KIND" = legacy ] || form=--long-uuids # 16-bit UUIDs declared with all their 128 bits
 timeout -k 5 100 "$VENV/bin/python" "$PROJECT/Tests/Peers/bumble_bose.py" --transport hci-socket:1 --notifications 500 \
-    >"$CASE_DIR/bumble.txt" 2>&1 &
+    $form >"$CASE_DIR/bumble.txt" 2>&1 &
 peer=$!
 wait_for 40 grep -q ready "$CASE_DIR/bumble.txt" || { not_ok "the peer is ready"; sed 's/^/#   /' "$CASE_DIR/bumble.txt"; }
 run_stream 40 --notifications 500 --period 20

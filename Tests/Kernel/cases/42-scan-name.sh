@@ -30,4 +30,6 @@ check "no name in any line" eval '! grep -v "\"name\":null" "$CASE_DIR/scan.json
 check "a passive scan does not find it by name" scan 4 2 --passive --name "Tendon Kernel"
 check "another service is not found" scan 4 2 --service 180d
 device_stop
+check "an adapter that is not there: no radio" eval \
+    '"$TENDON" scan --radio bluez --adapter hci7 --for 1; [ $? -eq 3 ]'
 check "it has gone" scan 4 2 --service fdd2
