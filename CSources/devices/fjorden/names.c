@@ -1,28 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 #include "names.h"
+#include "tendon/base/packed.h"
+
+#define NUMBER(name, code, word, text) TENDON_LAYER_FJORDEN * 256 + (code),
+#define WORD(name, code, word, text) word "\0"
+#define TEXT(name, code, word, text) text "\0"
+
+static const uint16_t numbers[] = {TENDON_FJORDEN_STATUS_LIST(NUMBER)};
+enum { NUMBER_COUNT = sizeof numbers / sizeof numbers[0] };
 
 const char *tendon_fjorden_status_name(tendon_status status) {
-#define NAME_CASE(name, code, word, text)                                                                              \
-    case TENDON_FJORDEN_ERROR_##name:                                                                                  \
-        return word;
-    switch (status) {
-        TENDON_FJORDEN_STATUS_LIST(NAME_CASE)
-    default:
-        return tendon_status_name(status);
-    }
-#undef NAME_CASE
+    const char *name =
+        tendon_packed_string(TENDON_FJORDEN_STATUS_LIST(WORD), numbers, NUMBER_COUNT, 0u - (unsigned)status);
+    return name != NULL ? name : tendon_status_name(status);
 }
 
 const char *tendon_fjorden_status_text(tendon_status status) {
-#define TEXT_CASE(name, code, word, text)                                                                              \
-    case TENDON_FJORDEN_ERROR_##name:                                                                                  \
-        return text;
-    switch (status) {
-        TENDON_FJORDEN_STATUS_LIST(TEXT_CASE)
-    default:
-        return tendon_status_text(status);
-    }
-#undef TEXT_CASE
+    const char *text =
+        tendon_packed_string(TENDON_FJORDEN_STATUS_LIST(TEXT), numbers, NUMBER_COUNT, 0u - (unsigned)status);
+    return text != NULL ? text : tendon_status_text(status);
 }
 
 size_t tendon_grip_text_length(const char *text) {
@@ -42,55 +38,51 @@ int tendon_grip_name_index(const char *const *names, size_t count, const char *n
     return -1;
 }
 
-typedef struct named_event {
-    uint8_t event;
-    const char *name;
-} named_event;
+/* The last one is the name of all that are not known. */
+#define EVENTS(X)                                                                                                      \
+    X(SHUTTER_HALF_DOWN, "shutterButtonHalfDown")                                                                      \
+    X(SHUTTER_DOWN, "shutterButtonDown")                                                                               \
+    X(SHUTTER_RELEASED, "shutterButtonReleased")                                                                       \
+    X(DIAL_CW, "dialButtonCW")                                                                                         \
+    X(DIAL_CCW, "dialButtonCCW")                                                                                       \
+    X(DIAL_PRESS, "dialButtonPress")                                                                                   \
+    X(DIAL_LONG_PRESS, "dialButtonLongPress")                                                                          \
+    X(FN_PRESS, "fnButtonPress")                                                                                       \
+    X(FN_LONG_PRESS, "fnButtonLongPress")                                                                              \
+    X(LEVER_LEFT, "zoomLeverLeft")                                                                                     \
+    X(LEVER_RIGHT, "zoomLeverRight")                                                                                   \
+    X(LEVER_HOLD_LEFT, "zoomLeverHoldLeft")                                                                            \
+    X(LEVER_HOLD_RIGHT, "zoomLeverHoldRight")                                                                          \
+    X(LEVER_NEUTRAL, "zoomLeverNeutral")                                                                               \
+    X(BATTERY_LOW, "batteryLow")                                                                                       \
+    X(POWERING_OFF, "poweringOff")                                                                                     \
+    X(BOND_RESET, "bondReset")                                                                                         \
+    X(CUSTOM_PRESS, "customButtonPress")                                                                               \
+    X(CUSTOM_LONG_PRESS, "customButtonLongPress")                                                                      \
+    X(UNKNOWN, "unknown")
+#define EVENT(name, word) TENDON_FJORDEN_##name,
+#define EVENT_WORD(name, word) word "\0"
 
-static const named_event events[] = {
-    {TENDON_FJORDEN_SHUTTER_HALF_DOWN, "shutterButtonHalfDown"},
-    {TENDON_FJORDEN_SHUTTER_DOWN, "shutterButtonDown"},
-    {TENDON_FJORDEN_SHUTTER_RELEASED, "shutterButtonReleased"},
-    {TENDON_FJORDEN_DIAL_CW, "dialButtonCW"},
-    {TENDON_FJORDEN_DIAL_CCW, "dialButtonCCW"},
-    {TENDON_FJORDEN_DIAL_PRESS, "dialButtonPress"},
-    {TENDON_FJORDEN_DIAL_LONG_PRESS, "dialButtonLongPress"},
-    {TENDON_FJORDEN_FN_PRESS, "fnButtonPress"},
-    {TENDON_FJORDEN_FN_LONG_PRESS, "fnButtonLongPress"},
-    {TENDON_FJORDEN_LEVER_LEFT, "zoomLeverLeft"},
-    {TENDON_FJORDEN_LEVER_RIGHT, "zoomLeverRight"},
-    {TENDON_FJORDEN_LEVER_HOLD_LEFT, "zoomLeverHoldLeft"},
-    {TENDON_FJORDEN_LEVER_HOLD_RIGHT, "zoomLeverHoldRight"},
-    {TENDON_FJORDEN_LEVER_NEUTRAL, "zoomLeverNeutral"},
-    {TENDON_FJORDEN_BATTERY_LOW, "batteryLow"},
-    {TENDON_FJORDEN_POWERING_OFF, "poweringOff"},
-    {TENDON_FJORDEN_BOND_RESET, "bondReset"},
-    {TENDON_FJORDEN_CUSTOM_PRESS, "customButtonPress"},
-    {TENDON_FJORDEN_CUSTOM_LONG_PRESS, "customButtonLongPress"},
-    {TENDON_FJORDEN_UNKNOWN, "unknown"},
-};
+static const uint16_t events[] = {EVENTS(EVENT)};
+static const char event_words[] = EVENTS(EVENT_WORD);
 enum { EVENT_COUNT = sizeof events / sizeof events[0], BUTTONS = 16 };
 
 bool tendon_fjorden_event_is_custom(uint8_t event) {
     return (event & 0xF0) == TENDON_FJORDEN_CUSTOM_PRESS || (event & 0xF0) == TENDON_FJORDEN_CUSTOM_LONG_PRESS;
 }
 
-/* The last row is that of all unknown ones. */
-static size_t row_of(uint8_t event) {
-    uint8_t wanted = tendon_fjorden_event_is_custom(event) ? event & 0xF0 : event;
-    size_t row = 0;
-    while (row < EVENT_COUNT - 1 && events[row].event != wanted) {
-        row++;
-    }
-    return row;
+static const char *word_of(uint8_t event) {
+    return tendon_packed_string(event_words, events, EVENT_COUNT,
+                                tendon_fjorden_event_is_custom(event) ? event & 0xF0u : event);
 }
 
 const char *tendon_fjorden_event_name(uint8_t event) {
-    return events[row_of(event)].name;
+    const char *word = word_of(event);
+    return word != NULL ? word : "unknown";
 }
 
 bool tendon_fjorden_event_known(uint8_t event) {
-    return row_of(event) < EVENT_COUNT - 1;
+    return event != TENDON_FJORDEN_UNKNOWN && word_of(event) != NULL;
 }
 
 /* "(0)" to "(15)", or -1. */
@@ -109,18 +101,20 @@ static int button_number(const char *text, size_t length) {
 }
 
 int tendon_fjorden_event_named(const char *name, size_t length) {
+    const char *word = event_words;
     for (size_t i = 0; i < EVENT_COUNT; i++) {
-        size_t known = tendon_grip_text_length(events[i].name);
-        if (length < known || memcmp(events[i].name, name, known) != 0) {
-            continue;
+        uint8_t event = (uint8_t)events[i];
+        size_t known = tendon_grip_text_length(word);
+        if (length >= known && memcmp(word, name, known) == 0) {
+            if (tendon_fjorden_event_is_custom(event)) {
+                int button = button_number(name + known, length - known);
+                return button < 0 ? -1 : event + button;
+            }
+            if (length == known) {
+                return event;
+            }
         }
-        if (tendon_fjorden_event_is_custom(events[i].event)) {
-            int button = button_number(name + known, length - known);
-            return button < 0 ? -1 : events[i].event + button;
-        }
-        if (length == known) {
-            return events[i].event;
-        }
+        word += known + 1;
     }
     return -1;
 }
