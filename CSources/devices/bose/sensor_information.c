@@ -49,6 +49,16 @@ static tendon_status keep(tendon_bose_sensor_information *out, const tendon_bose
     return TENDON_OK;
 }
 
+/* Which sensors stand at the place of their id, with the length that their samples have. */
+static void note_usual(tendon_bose_sensor_information *out) {
+    for (uint8_t id = 0; id < TENDON_BOSE_SENSOR_COUNT && id < out->count; id++) {
+        uint8_t length = tendon_bose_sample_length(id);
+        if (out->records[id].sensor_id == id && out->records[id].sample_length == length) {
+            out->usual[id] = (uint8_t)(TENDON_BOSE_SAMPLE_HEADER_SIZE + length);
+        }
+    }
+}
+
 tendon_status tendon_bose_decode_sensor_information(const uint8_t *data, size_t length,
                                                     tendon_bose_sensor_information *out, size_t *offset) {
     tendon_reader reader = tendon_reader_make(data, length);
@@ -66,6 +76,7 @@ tendon_status tendon_bose_decode_sensor_information(const uint8_t *data, size_t 
         }
     }
     out->trailing_bytes = tendon_reader_remaining(&reader);
+    note_usual(out);
     return status;
 }
 

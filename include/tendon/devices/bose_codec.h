@@ -144,6 +144,8 @@ typedef enum tendon_bose_sensor {
     TENDON_BOSE_SENSOR_COUNT = 7
 } tendon_bose_sensor;
 
+/** Id and timestamp stand before each sample. */
+#define TENDON_BOSE_SAMPLE_HEADER_SIZE 3
 /** "accelerometer" ..., "unknown". */
 const char *tendon_bose_sensor_name(uint8_t sensor_id);
 /** Bytes of a known sensor's sample by the table of docs/protocols/bose.md; 0: unknown sensor. */
@@ -160,7 +162,7 @@ typedef struct tendon_bose_sensor_record {
     int16_t scaled_min, scaled_max;
     int16_t raw_min, raw_max;
     uint16_t period_mask;
-    uint8_t sample_length; /**< without the 3-byte header */
+    uint8_t sample_length; /**< without the header */
     double scale;          /**< (scaled_max - scaled_min) / (raw_max - raw_min) */
 } tendon_bose_sensor_record;
 
@@ -173,6 +175,9 @@ typedef struct tendon_bose_rejected_record {
 typedef struct tendon_bose_sensor_information {
     tendon_bose_sensor_record records[TENDON_BOSE_SENSORS_MAX];
     size_t count;
+    /** Bytes of a whole record of sensor n where records[n] describes it with the length of the table, else 0. Set
+     * when decoded; whoever fills the list himself leaves it 0, and only loses some speed. */
+    uint8_t usual[8];
     tendon_bose_rejected_record rejected[TENDON_BOSE_SENSORS_MAX];
     size_t rejected_count;
     size_t duplicates; /**< records of an id that was there already; the first wins */
@@ -250,21 +255,21 @@ typedef enum tendon_bose_profile {
     TENDON_BOSE_PROFILE_FIXED = 1     /**< 1/4096 and 1/16384; not deg/s for the gyroscope */
 } tendon_bose_profile;
 
-/** One sample. */
+/** One sample. Every member is set: those that the sensor does not have are 0. */
 typedef struct tendon_bose_sample {
     uint8_t sensor_id;
-    uint8_t accuracy;   /**< vector sensors: 0 unreliable to 3 high */
     uint16_t timestamp; /**< device clock, ms, wraps */
     bool has_vector, has_quaternion, has_accuracy, has_bias;
     bool accuracy_unknown; /**< rotation: the accuracy was negative */
+    uint8_t accuracy;      /**< vector sensors: 0 unreliable to 3 high */
+    int16_t accuracy_raw;  /**< rotation */
     int16_t raw[4];        /**< x, y, z(, w) */
-    int16_t raw_bias[3];
-    int16_t accuracy_raw; /**< rotation */
-    double accuracy_rad;  /**< rotation: estimated error, by the same profile; see accuracy_unknown */
+    int16_t raw_bias[4];   /**< x, y, z, 0 */
     union {
         tendon_bose_vector vector;
         tendon_quaternion quaternion;
     };
+    double accuracy_rad; /**< rotation: estimated error, by the same profile; see accuracy_unknown */
     tendon_bose_vector bias;
 } tendon_bose_sample;
 
@@ -277,11 +282,12 @@ typedef struct tendon_bose_skipped {
 
 /** Walks the records of a sensor data notification, without a copy. */
 typedef struct tendon_bose_sensor_data {
-    tendon_reader reader;
-    const tendon_bose_sensor_information *information; /**< may be NULL with the fixed profile */
-    tendon_bose_profile profile;
-    tendon_status status; /**< TENDON_OK, TENDON_ERROR_TRUNCATED or BOSE_ERROR_UNKNOWN_SENSOR once it stopped early */
+    const uint8_t *data;
+    size_t length, position;
     size_t error_offset;  /**< start of the record it stopped at */
+    tendon_status status; /**< TENDON_OK, TENDON_ERROR_TRUNCATED or BOSE_ERROR_UNKNOWN_SENSOR once it stopped early */
+    tendon_bose_profile profile;
+    const tendon_bose_sensor_information *information; /**< may be NULL with the fixed profile */
 } tendon_bose_sensor_data;
 
 typedef enum tendon_bose_step {
@@ -290,12 +296,31 @@ typedef enum tendon_bose_step {
     TENDON_BOSE_STEP_SKIPPED
 } tendon_bose_step;
 
-tendon_bose_sensor_data tendon_bose_sensor_data_begin(const uint8_t *data, size_t length,
-                                                      const tendon_bose_sensor_information *information,
-                                                      tendon_bose_profile profile);
-/** The next record: a sample in *sample, or a skipped one in *skipped (may be NULL). At END see status. */
-tendon_bose_step tendon_bose_sensor_data_next(tendon_bose_sensor_data *data, tendon_bose_sample *sample,
+/** @p data (may be NULL when @p length is 0) and @p information are borrowed for as long as the walk lasts. */
+static inline tendon_bose_sensor_data tendon_bose_sensor_data_begin(const uint8_t *data, size_t length,
+                                                                    const tendon_bose_sensor_information *information,
+                                                                    tendon_bose_profile profile) {
+    tendon_bose_sensor_data walk = {
+        .data = data,
+        .length = length,
+        .profile = profile,
+        .information = information,
+    };
+    return walk;
+}
+
+/** As tendon_bose_sensor_data_next(), which calls it while there are bytes left. */
+tendon_bose_step tendon_bose_sensor_data_take(tendon_bose_sensor_data *data, tendon_bose_sample *sample,
                                               tendon_bose_skipped *skipped);
+
+/** The next record: a sample in *sample, or a skipped one in *skipped (may be NULL). At END see status. */
+static inline tendon_bose_step tendon_bose_sensor_data_next(tendon_bose_sensor_data *data, tendon_bose_sample *sample,
+                                                            tendon_bose_skipped *skipped) {
+    if (data->position == data->length) {
+        return TENDON_BOSE_STEP_END;
+    }
+    return tendon_bose_sensor_data_take(data, sample, skipped);
+}
 
 /** Longest notification value that a session keeps: all that MTU 517 carries. */
 #define TENDON_BOSE_SENSOR_DATA_MAX 514
