@@ -48,6 +48,8 @@ static inline uint16_t feelspace_wrap(int32_t value, int32_t size) {
     return (uint16_t)(rest < 0 ? rest + size : rest);
 }
 
+extern const uint8_t tendon_feelspace_front_range_patch[10];
+
 /* A whole packet. @return its length, or TENDON_ERROR_NO_ROOM. */
 tendon_status tendon_feelspace_put(const uint8_t *bytes, size_t count, uint8_t *out, size_t capacity);
 

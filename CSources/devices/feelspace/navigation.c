@@ -20,63 +20,64 @@ static bool in_mode(const navigation *nav, uint8_t mode) {
     return is_connected(nav) && nav->config.session->mode == mode;
 }
 
-static void tell(navigation *nav, const tendon_feelspace_navigation_event *event, uint64_t now) {
-    nav->config.on_event(nav->config.context, event, now);
+static void tell(navigation *nav, const tendon_feelspace_navigation_event *event) {
+    nav->config.on_event(nav->config.context, event, nav->now);
 }
 
-static void tell_value(navigation *nav, tendon_feelspace_navigation_event_kind kind, int32_t value, uint64_t now) {
-    tell(nav, &(tendon_feelspace_navigation_event){.kind = kind, .value = value}, now);
+static void tell_value(navigation *nav, tendon_feelspace_navigation_event_kind kind, int32_t value) {
+    tell(nav, &(tendon_feelspace_navigation_event){.kind = kind, .value = value});
 }
 
 /* @return false: whoever heard it changed the state again. */
-static bool go(navigation *nav, tendon_feelspace_navigation_state state, uint64_t now) {
+static bool go(navigation *nav, tendon_feelspace_navigation_state state) {
     nav->state = state;
-    tell_value(nav, TENDON_FEELSPACE_NAVIGATION_EVENT_STATE, 0, now);
+    tell_value(nav, TENDON_FEELSPACE_NAVIGATION_EVENT_STATE, 0);
     return nav->state == state;
 }
 
-static void request(navigation *nav, int32_t mode, uint64_t now) {
-    (void)tendon_feelspace_session_set_mode(nav->config.session, mode, now);
+static void request(navigation *nav, int32_t mode) {
+    (void)tendon_feelspace_session_set_mode(nav->config.session, mode, nav->now);
 }
 
 /* ---- the signal, at most every 100 ms ---- */
 
-static void send(navigation *nav, uint64_t now) {
+static void send(navigation *nav) {
     tendon_feelspace_navigation_signal_at signal = nav->signal;
-    nav->sent = now;
+    nav->sent = nav->now;
     nav->has_sent = true;
     if (nav->config.send != NULL) {
-        nav->config.send(nav->config.context, &signal, now);
+        nav->config.send(nav->config.context, &signal, nav->now);
     } else {
-        (void)tendon_feelspace_navigation_send(nav, &signal, now);
+        (void)tendon_feelspace_navigation_send(nav, &signal, nav->now);
     }
 }
 
-static void send_or_wait(navigation *nav, uint64_t now) {
+static void send_or_wait(navigation *nav) {
     if (nav->state != TENDON_FEELSPACE_NAVIGATING || !in_mode(nav, TENDON_FEELSPACE_MODE_APP) || nav->has_timer) {
         return;
     }
-    if (!nav->has_sent || now - nav->sent >= TENDON_FEELSPACE_NAVIGATION_PACE_MS) {
-        send(nav, now);
+    if (!nav->has_sent || nav->now - nav->sent >= TENDON_FEELSPACE_NAVIGATION_PACE_MS) {
+        send(nav);
     } else {
         nav->has_timer = true;
-        nav->timer = now + TENDON_FEELSPACE_NAVIGATION_PACE_MS;
+        nav->timer = nav->now + TENDON_FEELSPACE_NAVIGATION_PACE_MS;
     }
 }
 
-static void send_or_request(navigation *nav, uint64_t now) {
+static void send_or_request(navigation *nav) {
     if (in_mode(nav, TENDON_FEELSPACE_MODE_APP)) {
-        send_or_wait(nav, now);
+        send_or_wait(nav);
     } else {
-        request(nav, TENDON_FEELSPACE_MODE_APP, now);
+        request(nav, TENDON_FEELSPACE_MODE_APP);
     }
 }
 
 void tendon_feelspace_navigation_tick(tendon_feelspace_navigation *nav, uint64_t now) {
+    nav->now = now;
     if (nav->has_timer && now >= nav->timer) {
         nav->has_timer = false;
         nav->has_sent = false; /* its time has come, however late the tick before was */
-        send_or_wait(nav, now);
+        send_or_wait(nav);
     }
 }
 
@@ -100,49 +101,47 @@ typedef enum action {
     HOME
 } action;
 
-static void do_action(navigation *nav, uint8_t what, uint64_t now) {
+static void do_action(navigation *nav, uint8_t what) {
     switch ((action)what) {
     case NOTHING:
         break;
     case REQUEST_WAIT:
-        request(nav, TENDON_FEELSPACE_MODE_WAIT, now);
+        request(nav, TENDON_FEELSPACE_MODE_WAIT);
         break;
     case REQUEST_APP:
     case REQUEST_PAUSE: /* in the order of the modes */
-        request(nav, TENDON_FEELSPACE_MODE_APP + what - REQUEST_APP, now);
+        request(nav, TENDON_FEELSPACE_MODE_APP + what - REQUEST_APP);
         break;
     case SEND:
-        send_or_wait(nav, now);
+        send_or_wait(nav);
         break;
     case STOP:
-        (void)go(nav, TENDON_FEELSPACE_STOPPED, now);
+        (void)go(nav, TENDON_FEELSPACE_STOPPED);
         break;
     case PAUSE:
-        (void)go(nav, TENDON_FEELSPACE_PAUSED, now);
+        (void)go(nav, TENDON_FEELSPACE_PAUSED);
         break;
     case PAUSE_AND_REQUEST:
-        if (go(nav, TENDON_FEELSPACE_PAUSED, now)) {
-            request(nav, TENDON_FEELSPACE_MODE_PAUSE, now);
+        if (go(nav, TENDON_FEELSPACE_PAUSED)) {
+            request(nav, TENDON_FEELSPACE_MODE_PAUSE);
         }
         break;
     case RESUME:
-        if (go(nav, TENDON_FEELSPACE_NAVIGATING, now)) {
-            send_or_request(nav, now);
+        if (go(nav, TENDON_FEELSPACE_NAVIGATING)) {
+            send_or_request(nav);
         }
         break;
     case REMEMBER_PAUSE:
         nav->pause_for_navigation = true;
         break;
     case HOME:
-        tell(nav,
-             &(tendon_feelspace_navigation_event){.kind = TENDON_FEELSPACE_NAVIGATION_EVENT_HOME_BUTTON,
-                                                  .navigating = nav->state == TENDON_FEELSPACE_NAVIGATING},
-             now);
+        tell(nav, &(tendon_feelspace_navigation_event){.kind = TENDON_FEELSPACE_NAVIGATION_EVENT_HOME_BUTTON,
+                                                       .navigating = nav->state == TENDON_FEELSPACE_NAVIGATING});
         break;
     }
 }
 
-static void mode_changed(navigation *nav, uint8_t mode, uint64_t now) {
+static void mode_changed(navigation *nav, uint8_t mode) {
     static const uint8_t table[][TENDON_FEELSPACE_NAVIGATION_STATE_COUNT] = {
         /*                                       stopped       paused          navigating */
         [TENDON_FEELSPACE_MODE_STANDBY] = {NOTHING, NOTHING, NOTHING},
@@ -155,11 +154,11 @@ static void mode_changed(navigation *nav, uint8_t mode, uint64_t now) {
     };
     nav->pause_for_navigation = false;
     if (mode < sizeof table / sizeof table[0]) {
-        do_action(nav, table[mode][nav->state], now);
+        do_action(nav, table[mode][nav->state]);
     }
 }
 
-static void button_pressed(navigation *nav, const tendon_feelspace_press *press, uint64_t now) {
+static void button_pressed(navigation *nav, const tendon_feelspace_press *press) {
     /* The rows of home and pause without a change of mode: in app mode, in pause mode, in another; then what is left:
      * a change to app mode, and to another. */
     static const uint8_t table[][TENDON_FEELSPACE_NAVIGATION_STATE_COUNT] = {
@@ -177,16 +176,16 @@ static void button_pressed(navigation *nav, const tendon_feelspace_press *press,
                                                                 : 2;
     }
     nav->pause_for_navigation = false;
-    do_action(nav, table[row][nav->state], now);
+    do_action(nav, table[row][nav->state]);
 }
 
 /* ---- the connection ---- */
 
-static void connected(navigation *nav, uint64_t now) {
-    (void)tendon_feelspace_session_start_orientation(nav->config.session, 0, 0, now);
-    (void)tendon_feelspace_session_request_accuracy_signal(nav->config.session, now);
+static void connected(navigation *nav) {
+    (void)tendon_feelspace_session_start_orientation(nav->config.session, 0, 0, nav->now);
+    (void)tendon_feelspace_session_request_accuracy_signal(nav->config.session, nav->now);
     if (nav->state == TENDON_FEELSPACE_NAVIGATING) {
-        send_or_request(nav, now);
+        send_or_request(nav);
     }
 }
 
@@ -207,28 +206,28 @@ static tendon_feelspace_navigation_event_kind warning_of(const tendon_feelspace_
 }
 
 static void connection_changed(navigation *nav, const tendon_feelspace_event *event,
-                               tendon_feelspace_navigation_event *told, uint64_t now) {
+                               tendon_feelspace_navigation_event *told) {
     told->connection = event->connection.state;
     told->error = event->connection.error;
     nav->pause_for_navigation = false;
     if (event->connection.event == TENDON_FEELSPACE_HANDSHAKE_FINISHED) {
-        connected(nav, now);
+        connected(nav);
     }
     told->kind = warning_of(event);
     if (told->kind != TENDON_FEELSPACE_NAVIGATION_EVENT_CONNECTION) {
-        tell(nav, told, now);
+        tell(nav, told);
         told->kind = TENDON_FEELSPACE_NAVIGATION_EVENT_CONNECTION;
     }
 }
 
-static void scan_finished(navigation *nav, tendon_feelspace_scan_cause cause, uint64_t now) {
+static void scan_finished(navigation *nav, tendon_feelspace_scan_cause cause) {
     /* Already connected and cancelled are no news to whoever did it. */
     static const uint8_t kinds[] = {TENDON_FEELSPACE_NAVIGATION_EVENT_NO_BELT,
                                     TENDON_FEELSPACE_NAVIGATION_EVENT_NOT_AVAILABLE,
                                     TENDON_FEELSPACE_NAVIGATION_EVENT_POWERED_OFF};
     nav->connect_first = false;
     if (cause < sizeof kinds) {
-        tell_value(nav, (tendon_feelspace_navigation_event_kind)kinds[cause], 0, now);
+        tell_value(nav, (tendon_feelspace_navigation_event_kind)kinds[cause], 0);
     }
 }
 
@@ -236,22 +235,23 @@ void tendon_feelspace_navigation_take(void *context, const tendon_feelspace_even
     navigation *nav = context;
     const tendon_feelspace_session *session = nav->config.session;
     tendon_feelspace_navigation_event told = {0};
+    nav->now = now;
     switch (event->kind) {
     case TENDON_FEELSPACE_EVENT_MODE:
-        mode_changed(nav, session->mode, now);
+        mode_changed(nav, session->mode);
         return;
     case TENDON_FEELSPACE_EVENT_BUTTON:
-        button_pressed(nav, &event->press, now);
+        button_pressed(nav, &event->press);
         return;
     case TENDON_FEELSPACE_EVENT_STATE:
-        connection_changed(nav, event, &told, now);
+        connection_changed(nav, event, &told);
         break;
     case TENDON_FEELSPACE_EVENT_FOUND:
         told.kind = TENDON_FEELSPACE_NAVIGATION_EVENT_FOUND;
         told.found = event;
         break;
     case TENDON_FEELSPACE_EVENT_SCAN_FINISHED:
-        scan_finished(nav, event->scan.cause, now);
+        scan_finished(nav, event->scan.cause);
         told.kind = TENDON_FEELSPACE_NAVIGATION_EVENT_SEARCHED;
         break;
     case TENDON_FEELSPACE_EVENT_DEFAULT_INTENSITY:
@@ -275,7 +275,7 @@ void tendon_feelspace_navigation_take(void *context, const tendon_feelspace_even
     default:
         return;
     }
-    tell(nav, &told, now);
+    tell(nav, &told);
     if (told.found != NULL && nav->connect_first) {
         nav->connect_first = false;
         (void)tendon_feelspace_session_connect(nav->config.session, event->found.address, NULL, now);
@@ -326,7 +326,8 @@ bool tendon_feelspace_navigation_start(navigation *nav, int32_t direction, bool 
     if (!store(nav, direction, is_bearing, signal)) {
         return false;
     }
-    do_action(nav, nav->state == TENDON_FEELSPACE_NAVIGATING ? SEND : RESUME, now);
+    nav->now = now;
+    do_action(nav, nav->state == TENDON_FEELSPACE_NAVIGATING ? SEND : RESUME);
     return true;
 }
 
@@ -335,22 +336,25 @@ bool tendon_feelspace_navigation_update(navigation *nav, int32_t direction, bool
     if (nav->state != TENDON_FEELSPACE_NAVIGATING || !store(nav, direction, is_bearing, signal)) {
         return false;
     }
-    send_or_wait(nav, now);
+    nav->now = now;
+    send_or_wait(nav);
     return true;
 }
 
 void tendon_feelspace_navigation_pause(navigation *nav, uint64_t now) {
-    if (nav->state == TENDON_FEELSPACE_NAVIGATING && go(nav, TENDON_FEELSPACE_PAUSED, now) &&
+    nav->now = now;
+    if (nav->state == TENDON_FEELSPACE_NAVIGATING && go(nav, TENDON_FEELSPACE_PAUSED) &&
         in_mode(nav, TENDON_FEELSPACE_MODE_APP)) {
-        request(nav, TENDON_FEELSPACE_MODE_PAUSE, now);
+        request(nav, TENDON_FEELSPACE_MODE_PAUSE);
     }
 }
 
 void tendon_feelspace_navigation_stop(navigation *nav, uint64_t now) {
-    if (nav->state != TENDON_FEELSPACE_STOPPED && go(nav, TENDON_FEELSPACE_STOPPED, now) &&
+    nav->now = now;
+    if (nav->state != TENDON_FEELSPACE_STOPPED && go(nav, TENDON_FEELSPACE_STOPPED) &&
         (in_mode(nav, TENDON_FEELSPACE_MODE_APP) ||
          (in_mode(nav, TENDON_FEELSPACE_MODE_PAUSE) && nav->pause_for_navigation))) {
-        request(nav, TENDON_FEELSPACE_MODE_WAIT, now);
+        request(nav, TENDON_FEELSPACE_MODE_WAIT);
     }
 }
 

@@ -39,14 +39,14 @@ tendon_status tendon_feelspace_decode_button(const uint8_t *data, size_t length,
     return TENDON_OK;
 }
 
-/* In units of 1/256. A field whose bytes are incomplete is absent, never guessed. */
-static double fraction(const uint8_t *data, size_t length, size_t at, bool *has) {
+/* A field whose bytes are incomplete is absent, never guessed. */
+static uint16_t optional(const uint8_t *data, size_t length, size_t at, bool *has) {
     *has = length >= at + 2;
-    return *has ? (double)feelspace_word(data, at) / 256.0 : 0.0;
+    return *has ? feelspace_word(data, at) : 0;
 }
 
-static double temperature_of(const uint8_t *data) {
-    return (double)tendon_i16_from_u16(feelspace_word(data, 9)) / 256.0;
+static double fraction(int32_t raw) {
+    return (double)raw / 256.0;
 }
 
 tendon_status tendon_feelspace_decode_battery(const uint8_t *data, size_t length, tendon_feelspace_battery *out,
@@ -54,25 +54,20 @@ tendon_status tendon_feelspace_decode_battery(const uint8_t *data, size_t length
     if (length < 5) {
         return feelspace_needs(length, 5, offset);
     }
+    uint16_t level = feelspace_word(data, 1);
     uint16_t time = feelspace_word(data, 3);
     out->power_status_raw = data[0];
     out->power_status = data[0] <= TENDON_FEELSPACE_POWER_EXTERNAL ? data[0] : 0;
-    out->level_percent = (double)feelspace_word(data, 1) / 256.0;
-    if (out->level_percent > 100.0) {
-        out->level_percent = 100.0;
-    }
+    out->level_percent = fraction(level < 25600 ? level : 25600);
     out->tte_ttf_s = (double)time * 5.625;
     out->saturated = time == 0xFFFF;
-    out->has_current = length >= 7;
-    out->current_ma = out->has_current ? tendon_i16_from_u16(feelspace_word(data, 5)) : 0;
-    out->has_voltage = length >= 9;
-    out->voltage_mv = out->has_voltage ? feelspace_word(data, 7) : 0;
-    out->has_temperature = length >= 11;
-    out->temperature_c = out->has_temperature ? temperature_of(data) : 0.0;
-    out->aux_percent = fraction(data, length, 11, &out->has_aux);
+    out->current_ma = tendon_i16_from_u16(optional(data, length, 5, &out->has_current));
+    out->voltage_mv = optional(data, length, 7, &out->has_voltage);
+    out->temperature_c = fraction(tendon_i16_from_u16(optional(data, length, 9, &out->has_temperature)));
+    out->aux_percent = fraction(optional(data, length, 11, &out->has_aux));
     out->has_vsl_power = length >= 14;
     out->vsl_power_status = out->has_vsl_power ? feelspace_signed(data[13]) : 0;
-    out->vsl_level_percent = fraction(data, length, 14, &out->has_vsl_level);
+    out->vsl_level_percent = fraction(optional(data, length, 14, &out->has_vsl_level));
     return TENDON_OK;
 }
 

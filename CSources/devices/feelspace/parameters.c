@@ -91,11 +91,13 @@ tendon_status tendon_feelspace_encode_reset(bool parameters, bool bluetooth, boo
     return put(true, (uint16_t)(RESET << 8 | parameters), bluetooth | (uint32_t)sensors << 8, 4, out, capacity);
 }
 
+/* 225, 160, 225 degrees and 1; its persistence byte is 2, unlike any other's */
+const uint8_t tendon_feelspace_front_range_patch[] = {
+    ADVANCED_CHANGE, TENDON_FEELSPACE_ADVANCED_APP_FRONT_RANGE, 0x02, 0xE1, 0x00, 0xA0, 0x00, 0xE1, 0x00, 0x01};
+
 tendon_status tendon_feelspace_encode_front_range_patch(uint8_t *out, size_t capacity) {
-    /* 225, 160, 225 degrees and 1; its persistence byte is 2, unlike any other's */
-    static const uint8_t bytes[] = {
-        ADVANCED_CHANGE, TENDON_FEELSPACE_ADVANCED_APP_FRONT_RANGE, 0x02, 0xE1, 0x00, 0xA0, 0x00, 0xE1, 0x00, 0x01};
-    return tendon_feelspace_put(bytes, sizeof bytes, out, capacity);
+    return tendon_feelspace_put(tendon_feelspace_front_range_patch, sizeof tendon_feelspace_front_range_patch, out,
+                                capacity);
 }
 
 /* ---- notifications ---- */

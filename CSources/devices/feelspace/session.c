@@ -20,7 +20,9 @@ void tendon_feelspace_emit(tendon_feelspace_session *session, const tendon_feels
 
 void tendon_feelspace_emit_kind(tendon_feelspace_session *session, tendon_feelspace_event_kind kind,
                                 tendon_status status) {
-    tendon_feelspace_event event = {.kind = kind, .status = status};
+    tendon_feelspace_event event;
+    event.kind = kind;
+    event.status = status;
     tendon_feelspace_emit(session, &event);
 }
 
@@ -79,6 +81,25 @@ void tendon_feelspace_started(tendon_feelspace_session *session, tendon_gatt_cli
     }
 }
 
+void tendon_feelspace_write(tendon_feelspace_session *session, uint8_t operation, unsigned which, const uint8_t *bytes,
+                            size_t length) {
+    tendon_gatt_client *client = session->client;
+    tendon_feelspace_starting(session, operation);
+    tendon_feelspace_started(session, client,
+                             tendon_gatt_write(client, session->kept.found[which].value, bytes, length,
+                                               tendon_feelspace_done, tendon_feelspace_tag_of(session), session->now));
+}
+
+void tendon_feelspace_subscribe(tendon_feelspace_session *session, uint8_t operation, unsigned which) {
+    tendon_gatt_client *client = session->client;
+    const tendon_profile_found *found = &session->kept.found[which];
+    void *tag = tendon_feelspace_tag_of(session);
+    tendon_feelspace_starting(session, operation);
+    tendon_feelspace_started(session, client,
+                             tendon_gatt_subscribe(client, found->value, found->cccd, false, tendon_feelspace_on_value,
+                                                   tag, tendon_feelspace_done, tag, session->now));
+}
+
 void tendon_feelspace_done(void *context, const tendon_gatt_result *result) {
     tendon_feelspace_session *session = tendon_feelspace_session_of(context);
     if (session == NULL) {
@@ -97,6 +118,8 @@ void tendon_feelspace_done(void *context, const tendon_gatt_result *result) {
     }
     if (operation == FS_OPENING) {
         tendon_feelspace_enabled(session, result);
+    } else if (operation == FS_PATCHING) {
+        tendon_feelspace_patch_done(session, result->status);
     } else if (operation == FS_COMMANDING) {
         tendon_feelspace_queue_done(session, result);
     }
@@ -105,12 +128,8 @@ void tendon_feelspace_done(void *context, const tendon_gatt_result *result) {
 
 static void answer_keep_alive(tendon_feelspace_session *session) {
     static const uint8_t answer[1] = {0}; /* borrowed until it is written */
-    tendon_gatt_client *client = session->client;
     session->work.keep_alives--;
-    tendon_feelspace_starting(session, FS_ANSWERING);
-    tendon_feelspace_started(session, client,
-                             tendon_gatt_write(client, session->work.found[FS_KEEP_ALIVE].value, answer, sizeof answer,
-                                               tendon_feelspace_done, tendon_feelspace_tag_of(session), session->now));
+    tendon_feelspace_write(session, FS_ANSWERING, FS_KEEP_ALIVE, answer, sizeof answer);
 }
 
 void tendon_feelspace_pump(tendon_feelspace_session *session) {
@@ -144,7 +163,7 @@ static void leave_client(tendon_feelspace_session *session, tendon_feelspace_sta
     tendon_gatt_client *client = session->client;
     session->client = NULL;
     if (previous == TENDON_FEELSPACE_DISCOVERING_SERVICES && session->work.step == FS_STEP_PROFILE) {
-        tendon_profile_cancel(&session->work.profile, session->now);
+        tendon_profile_cancel(&session->kept.profile, session->now);
     }
     if (client != NULL && session->work.operation != FS_IDLE && !session->work.starting) {
         (void)tendon_gatt_client_cancel(client, session->work.request, session->now);
@@ -152,6 +171,7 @@ static void leave_client(tendon_feelspace_session *session, tendon_feelspace_sta
     session->work.operation = FS_IDLE;
     session->work.starting = false;
     session->work.keep_alives = 0;
+    session->work.patching = FS_PATCH_DONE;
 }
 
 static bool may_retry(const tendon_feelspace_session *session, tendon_feelspace_connection_event event,
@@ -182,10 +202,10 @@ void tendon_feelspace_end(tendon_feelspace_session *session, tendon_feelspace_co
     session->work.ending = false;
     if (asked && !down) {
         session->work.draining = true;
-        session->work.drain_deadline = session->now + TENDON_FEELSPACE_DISCONNECT_TIMEOUT_MS;
+        session->kept.drain_deadline = session->now + TENDON_FEELSPACE_DISCONNECT_TIMEOUT_MS;
         session->config.link.disconnect(session->config.link.context);
     }
-    session->work.deadline = session->now + TENDON_FEELSPACE_RECONNECT_PAUSE_MS;
+    session->kept.deadline = session->now + TENDON_FEELSPACE_RECONNECT_PAUSE_MS;
     if (retry) {
         session->work.attempts--;
         event = TENDON_FEELSPACE_RECONNECTION_STARTED;
@@ -279,7 +299,7 @@ static void ask_for_link(tendon_feelspace_session *session) {
 static void attempt(tendon_feelspace_session *session, tendon_feelspace_state previous) {
     uint32_t generation = ++session->work.generation;
     session->work.step = FS_STEP_WAIT;
-    session->work.deadline = session->now + session->work.timeout_ms;
+    session->kept.deadline = session->now + session->kept.timeout_ms;
     session->state = TENDON_FEELSPACE_CONNECTING;
     tendon_feelspace_tell(session, previous, TENDON_FEELSPACE_CONNECTION_STARTED, TENDON_FEELSPACE_NO_ERROR, TENDON_OK);
     if (generation != session->work.generation || session->state != TENDON_FEELSPACE_CONNECTING) {
@@ -312,7 +332,7 @@ static void on_connected(void *context, tendon_gatt_client *client, uint64_t now
     }
     session->client = client;
     session->work.step = FS_STEP_PROFILE;
-    session->work.profile = (tendon_profile){0};
+    session->kept.profile = (tendon_profile){0};
     tendon_feelspace_go(session, TENDON_FEELSPACE_DISCOVERING_SERVICES, TENDON_FEELSPACE_CONNECTION_ESTABLISHED);
     if (session->client == client) {
         tendon_feelspace_opening_begin(session);
@@ -343,27 +363,12 @@ static void on_paired(void *context, tendon_status status, uint64_t now) {
 
 /* ---- time ---- */
 
-static bool is_connected(const tendon_feelspace_session *session) {
-    return session->state == TENDON_FEELSPACE_CONNECTED;
-}
-
-static uint64_t silence_deadline(const tendon_feelspace_session *session) {
-    return is_connected(session) && session->config.reconnect ? session->work.heard + TENDON_FEELSPACE_SUPERVISION_MS
-                                                              : UINT64_MAX;
-}
-
-/* The one deadline of the present state. */
-static uint64_t state_deadline(const tendon_feelspace_session *session) {
-    return session->state == TENDON_FEELSPACE_NOT_CONNECTED || is_connected(session) ? UINT64_MAX
-                                                                                     : session->work.deadline;
-}
-
 static void state_timeout(tendon_feelspace_session *session) {
     if (session->state == TENDON_FEELSPACE_SCANNING) {
         tendon_feelspace_scan_end(session, TENDON_FEELSPACE_SCAN_CAUSE_TIMEOUT, TENDON_FEELSPACE_SCAN_TIMEOUT,
                                   TENDON_FEELSPACE_NO_ERROR);
     } else if (session->state == TENDON_FEELSPACE_RECONNECTING) {
-        session->work.timeout_ms = TENDON_FEELSPACE_RECONNECT_TIMEOUT_MS;
+        session->kept.timeout_ms = TENDON_FEELSPACE_RECONNECT_TIMEOUT_MS;
         attempt(session, TENDON_FEELSPACE_RECONNECTING);
     } else {
         unsigned error = (unsigned)TENDON_FEELSPACE_CONNECTION_TIMEOUT + session->state - TENDON_FEELSPACE_CONNECTING;
@@ -371,42 +376,61 @@ static void state_timeout(tendon_feelspace_session *session) {
     }
 }
 
+/* What has a time. */
+enum { OLD_LINK, STATE, COMMANDS, LOG, SILENCE, DEADLINES };
+
+static uint64_t due(const tendon_feelspace_session *session, unsigned what) {
+    bool connected = session->state == TENDON_FEELSPACE_CONNECTED;
+    switch (what) {
+    case OLD_LINK:
+        return session->work.draining ? session->kept.drain_deadline : UINT64_MAX;
+    case STATE:
+        return session->state == TENDON_FEELSPACE_NOT_CONNECTED || connected ? UINT64_MAX : session->kept.deadline;
+    case COMMANDS:
+        return connected || session->state == TENDON_FEELSPACE_HANDSHAKE ? tendon_feelspace_queue_deadline(session)
+                                                                         : UINT64_MAX;
+    case LOG:
+        return session->work.logging ? session->kept.log_deadline : UINT64_MAX;
+    default:
+        return connected && session->config.reconnect ? session->kept.heard + TENDON_FEELSPACE_SUPERVISION_MS
+                                                      : UINT64_MAX;
+    }
+}
+
 static void on_tick(void *context, uint64_t now) {
     tendon_feelspace_session *session = context;
     session->now = now;
-    if (session->work.draining && now >= session->work.drain_deadline) {
-        drained(session);
+    for (unsigned what = 0; what < DEADLINES; what++) {
+        if (now < due(session, what)) {
+            continue;
+        }
+        switch (what) {
+        case OLD_LINK:
+            drained(session);
+            break;
+        case STATE:
+            state_timeout(session);
+            break;
+        case COMMANDS:
+            tendon_feelspace_queue_tick(session);
+            break;
+        case LOG:
+            tendon_feelspace_log_end(session, TENDON_ERROR_TIMEOUT);
+            break;
+        default:
+            tendon_feelspace_fail(session, TENDON_FEELSPACE_UNEXPECTED_DISCONNECTION, TENDON_ERROR_TIMEOUT);
+            break;
+        }
     }
-    if (now >= state_deadline(session)) {
-        state_timeout(session);
-    }
-    if (session->client != NULL && session->state >= TENDON_FEELSPACE_HANDSHAKE) {
-        tendon_feelspace_queue_tick(session);
-    }
-    if (session->work.logging && now >= session->work.log_deadline) {
-        tendon_feelspace_log_end(session, TENDON_ERROR_TIMEOUT);
-    }
-    if (now >= silence_deadline(session)) {
-        tendon_feelspace_fail(session, TENDON_FEELSPACE_UNEXPECTED_DISCONNECTION, TENDON_ERROR_TIMEOUT);
-    }
-}
-
-static uint64_t earlier(uint64_t a, uint64_t b) {
-    return a < b ? a : b;
 }
 
 static uint64_t deadline_of(const void *context) {
-    const tendon_feelspace_session *session = context;
-    uint64_t due = earlier(state_deadline(session), silence_deadline(session));
-    if (session->work.draining) {
-        due = earlier(due, session->work.drain_deadline);
+    uint64_t first = UINT64_MAX;
+    for (unsigned what = 0; what < DEADLINES; what++) {
+        uint64_t deadline = due(context, what);
+        first = deadline < first ? deadline : first;
     }
-    if (session->work.logging) {
-        due = earlier(due, session->work.log_deadline);
-    }
-    return session->client != NULL && session->state >= TENDON_FEELSPACE_HANDSHAKE
-               ? earlier(due, tendon_feelspace_queue_deadline(session))
-               : due;
+    return first;
 }
 
 const tendon_session_inputs tendon_feelspace_session_inputs = {
@@ -454,7 +478,7 @@ tendon_status tendon_feelspace_session_connect(tendon_feelspace_session *session
         session->peer = *peer;
     }
     session->work.known = options != NULL && options->known;
-    session->work.timeout_ms =
+    session->kept.timeout_ms =
         options != NULL && options->timeout_ms > 0 ? options->timeout_ms : TENDON_FEELSPACE_CONNECT_TIMEOUT_MS;
     session->work.attempts = session->config.reconnect;
     session->work.was_lost = false;

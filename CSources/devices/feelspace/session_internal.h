@@ -28,7 +28,7 @@ enum {
 };
 
 /* What is on the air. */
-enum { FS_IDLE = 0, FS_OPENING, FS_ANSWERING, FS_COMMANDING };
+enum { FS_IDLE = 0, FS_OPENING, FS_ANSWERING, FS_PATCHING, FS_COMMANDING };
 
 /* Steps of an opening, in order. FS_STEP_WAIT: for an old link to go down. */
 enum { FS_STEP_WAIT, FS_STEP_LINK, FS_STEP_PROFILE, FS_STEP_PAIR, FS_STEP_ENABLE };
@@ -40,11 +40,12 @@ enum { FS_WRITE, FS_READ, FS_ENABLE, FS_DISABLE };
 enum {
     FS_OURS = 0x01,     /* of the session itself: no event */
     FS_REQUIRED = 0x02, /* its failure ends the handshake */
-    FS_HEAD = 0x04,     /* before all others */
-    FS_PATCH = 0x08,    /* belongs to the check of the patch */
-    FS_WAITING = 0x10,  /* written, the answer is awaited */
-    FS_ANSWERED = 0x20  /* while still on the air */
+    FS_WAITING = 0x04,  /* written, the answer is awaited */
+    FS_ANSWERED = 0x08  /* while still on the air */
 };
+
+/* The check of the patch, before all commands: work.patching. */
+enum { FS_PATCH_DONE, FS_PATCH_ASK, FS_PATCH_WAIT, FS_PATCH_WRITE };
 
 /* session.c */
 tendon_feelspace_characteristic tendon_feelspace_uuid(unsigned which);
@@ -71,6 +72,10 @@ tendon_feelspace_session *tendon_feelspace_session_of(void *context);
 /* Around a starting call of the GATT client: what is started, then what the call returned. */
 void tendon_feelspace_starting(tendon_feelspace_session *session, uint8_t operation);
 void tendon_feelspace_started(tendon_feelspace_session *session, tendon_gatt_client *client, tendon_status request);
+/* Both start an operation. @p bytes stay until its end. */
+void tendon_feelspace_write(tendon_feelspace_session *session, uint8_t operation, unsigned which, const uint8_t *bytes,
+                            size_t length);
+void tendon_feelspace_subscribe(tendon_feelspace_session *session, uint8_t operation, unsigned which);
 void tendon_feelspace_done(void *context, const tendon_gatt_result *result);
 void tendon_feelspace_pump(tendon_feelspace_session *session);
 
@@ -92,9 +97,12 @@ void tendon_feelspace_push(tendon_feelspace_session *session, uint8_t kind, uint
 void tendon_feelspace_queue_pump(tendon_feelspace_session *session);
 void tendon_feelspace_queue_done(tendon_feelspace_session *session, const tendon_gatt_result *result);
 /* The belt answered with a packet that begins so: the oldest command that waits for that is done. */
-void tendon_feelspace_queue_answered(tendon_feelspace_session *session, const uint8_t *packet,
-                                     const tendon_feelspace_parameter *parameter);
-/* Ends what waited too long. */
+void tendon_feelspace_queue_answered(tendon_feelspace_session *session, const uint8_t *packet);
+/* The front range came while the check of the patch waits for it. */
+void tendon_feelspace_patch_answered(tendon_feelspace_session *session, const tendon_feelspace_parameter *parameter);
+/* What the check of the patch wrote has ended. */
+void tendon_feelspace_patch_done(tendon_feelspace_session *session, tendon_status status);
+/* Ends what waited too long, the check of the patch too. */
 void tendon_feelspace_queue_tick(tendon_feelspace_session *session);
 uint64_t tendon_feelspace_queue_deadline(const tendon_feelspace_session *session);
 void tendon_feelspace_queue_clear(tendon_feelspace_session *session);

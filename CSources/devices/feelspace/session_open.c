@@ -32,12 +32,14 @@ static uint8_t row_of(void *context, size_t row, tendon_uuid *service, tendon_uu
     return rows[row].flags;
 }
 
+#define PERMISSIONS                                                                                                    \
+    (1u << TENDON_ATT_READ_NOT_PERMITTED | 1u << TENDON_ATT_INSUFFICIENT_AUTHENTICATION |                              \
+     1u << TENDON_ATT_INSUFFICIENT_AUTHORIZATION | 1u << TENDON_ATT_ENCRYPTION_KEY_SIZE_TOO_SHORT |                    \
+     1u << TENDON_ATT_INSUFFICIENT_ENCRYPTION)
+
 bool tendon_feelspace_is_permission(tendon_status status) {
-    return status == TENDON_ATT_ERROR(TENDON_ATT_READ_NOT_PERMITTED) ||
-           status == TENDON_ATT_ERROR(TENDON_ATT_INSUFFICIENT_AUTHENTICATION) ||
-           status == TENDON_ATT_ERROR(TENDON_ATT_INSUFFICIENT_AUTHORIZATION) ||
-           status == TENDON_ATT_ERROR(TENDON_ATT_ENCRYPTION_KEY_SIZE_TOO_SHORT) ||
-           status == TENDON_ATT_ERROR(TENDON_ATT_INSUFFICIENT_ENCRYPTION);
+    unsigned code = (unsigned)TENDON_ATT_ERROR(0) - (unsigned)status;
+    return code < 32 && (PERMISSIONS >> code & 1) != 0;
 }
 
 /* ---- discovery ---- */
@@ -73,7 +75,7 @@ static void discovered(void *context, tendon_status status, size_t row, uint64_t
 }
 
 void tendon_feelspace_opening_begin(tendon_feelspace_session *session) {
-    tendon_status status = tendon_profile_start(&session->work.profile, session->client, row_of, session->work.found,
+    tendon_status status = tendon_profile_start(&session->kept.profile, session->client, row_of, session->kept.found,
                                                 TENDON_FEELSPACE_CHARACTERISTIC_COUNT, discovered,
                                                 tendon_feelspace_tag_of(session), session->now);
     if (status < 0 && session->client != NULL && !session->client->closed) {
@@ -84,12 +86,12 @@ void tendon_feelspace_opening_begin(tendon_feelspace_session *session) {
 /* ---- notifications ---- */
 
 /* The next notification from @p index on; the count: there is none. FE0C is enabled when somebody wants it. */
-static uint8_t next_notification(const tendon_feelspace_session *session, unsigned index) {
+static void next_notification(tendon_feelspace_session *session, unsigned index) {
     while (index < TENDON_FEELSPACE_CHARACTERISTIC_COUNT &&
-           (session->work.found[index].cccd == 0 || index == FS_ORIENTATION)) {
+           (session->kept.found[index].cccd == 0 || index == FS_ORIENTATION)) {
         index++;
     }
-    return (uint8_t)index;
+    session->work.index = (uint8_t)index;
 }
 
 void tendon_feelspace_paired(tendon_feelspace_session *session, tendon_status status) {
@@ -99,7 +101,7 @@ void tendon_feelspace_paired(tendon_feelspace_session *session, tendon_status st
         return;
     }
     session->work.step = FS_STEP_ENABLE;
-    session->work.index = next_notification(session, 0);
+    next_notification(session, 0);
     tendon_feelspace_pump(session);
 }
 
@@ -112,7 +114,7 @@ void tendon_feelspace_enabled(tendon_feelspace_session *session, const tendon_ga
                              result->status, false);
         return;
     }
-    session->work.index = next_notification(session, which + 1u);
+    next_notification(session, which + 1u);
 }
 
 /* ---- handshake ---- */
@@ -127,7 +129,7 @@ static void begin_handshake(tendon_feelspace_session *session) {
         {FS_WRITE, FS_REQUEST, FS_OURS | FS_REQUIRED, TENDON_FEELSPACE_BASIC_MODE},
         {FS_WRITE, FS_REQUEST, FS_OURS, TENDON_FEELSPACE_BASIC_HEADING_OFFSET},
     };
-    memset(session->work.slots, 0, sizeof session->work.slots);
+    memset(session->kept.slots, 0, sizeof session->kept.slots);
     uint32_t generation = session->work.generation;
     tendon_feelspace_go(session, TENDON_FEELSPACE_HANDSHAKE, TENDON_FEELSPACE_SERVICES_DISCOVERED);
     for (size_t i = 0; i < sizeof script / sizeof script[0]; i++) {
@@ -149,7 +151,7 @@ void tendon_feelspace_handshake_check(tendon_feelspace_session *session) {
         tendon_feelspace_fail(session, TENDON_FEELSPACE_POWER_OFF, TENDON_ERROR_DISCONNECTED);
         return;
     }
-    session->work.heard = session->now;
+    session->kept.heard = session->now;
     tendon_feelspace_go(session, TENDON_FEELSPACE_CONNECTED, TENDON_FEELSPACE_HANDSHAKE_FINISHED);
 }
 
@@ -159,11 +161,5 @@ void tendon_feelspace_opening_pump(tendon_feelspace_session *session) {
         begin_handshake(session);
         return;
     }
-    tendon_gatt_client *client = session->client;
-    void *tag = tendon_feelspace_tag_of(session);
-    tendon_feelspace_starting(session, FS_OPENING);
-    tendon_feelspace_started(session, client,
-                             tendon_gatt_subscribe(client, session->work.found[index].value,
-                                                   session->work.found[index].cccd, false, tendon_feelspace_on_value,
-                                                   tag, tendon_feelspace_done, tag, session->now));
+    tendon_feelspace_subscribe(session, FS_OPENING, index);
 }

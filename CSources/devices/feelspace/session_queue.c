@@ -8,24 +8,26 @@ enum { BASIC = 0x01, CHANGED = 0x80, ADVANCED = 0x10, ADVANCED_CHANGE = 0x11, RE
 
 static tendon_feelspace_slot *free_slot(tendon_feelspace_session *session) {
     for (size_t i = 0; i < TENDON_FEELSPACE_COMMANDS_MAX; i++) {
-        if (session->work.slots[i].id == 0) {
-            return &session->work.slots[i];
+        if (session->kept.slots[i].id == 0) {
+            return &session->kept.slots[i];
         }
     }
     return NULL;
 }
 
-static bool is_before(const tendon_feelspace_slot *a, const tendon_feelspace_slot *b) {
-    unsigned head_a = a->flags & FS_HEAD, head_b = b->flags & FS_HEAD;
-    return head_a != head_b ? head_a > head_b : (int32_t)(a->id - b->id) < 0;
+static bool is_answered(const tendon_feelspace_slot *slot, const uint8_t *packet) {
+    return slot->answer[0] != 0 && slot->answer[0] == packet[0] && slot->answer[1] == packet[1];
 }
 
-/* The slot that was queued first among those whose @p mask of flags is @p flags. */
-static tendon_feelspace_slot *oldest(tendon_feelspace_session *session, unsigned mask, unsigned flags) {
+/* The slot that was queued first among those whose @p mask of flags is @p flags, and whose answer begins as @p answer,
+ * which may be NULL. */
+static tendon_feelspace_slot *oldest(tendon_feelspace_session *session, unsigned mask, unsigned flags,
+                                     const uint8_t *answer) {
     tendon_feelspace_slot *found = NULL;
     for (size_t i = 0; i < TENDON_FEELSPACE_COMMANDS_MAX; i++) {
-        tendon_feelspace_slot *slot = &session->work.slots[i];
-        if (slot->id != 0 && (slot->flags & mask) == flags && (found == NULL || is_before(slot, found))) {
+        tendon_feelspace_slot *slot = &session->kept.slots[i];
+        if (slot->id != 0 && (slot->flags & mask) == flags && (answer == NULL || is_answered(slot, answer)) &&
+            (found == NULL || (int32_t)(slot->id - found->id) < 0)) {
             found = slot;
         }
     }
@@ -72,10 +74,7 @@ static tendon_feelspace_slot *fill(tendon_feelspace_session *session, uint8_t ki
 
 void tendon_feelspace_push(tendon_feelspace_session *session, uint8_t kind, uint8_t which, uint8_t flags,
                            const uint8_t *bytes, size_t length) {
-    tendon_feelspace_slot *slot = fill(session, kind, which, flags, bytes, length);
-    if (slot != NULL && (flags & FS_PATCH) != 0) {
-        expect_answer(slot);
-    }
+    (void)fill(session, kind, which, flags, bytes, length);
     tendon_feelspace_pump(session);
 }
 
@@ -97,9 +96,11 @@ static tendon_status queue(tendon_feelspace_session *session, uint8_t kind, uint
 /* ---- their end ---- */
 
 static void finish(tendon_feelspace_session *session, tendon_feelspace_slot *slot, tendon_status status) {
-    tendon_feelspace_event event = {.kind = TENDON_FEELSPACE_EVENT_COMMAND,
-                                    .status = status,
-                                    .command = {slot->id, tendon_feelspace_uuid(slot->which)}};
+    tendon_feelspace_event event;
+    event.kind = TENDON_FEELSPACE_EVENT_COMMAND;
+    event.status = status;
+    event.command.id = slot->id;
+    event.command.characteristic = tendon_feelspace_uuid(slot->which);
     bool ours = (slot->flags & FS_OURS) != 0;
     bool off = slot->kind == FS_ENABLE && status < 0;
     slot->id = 0;
@@ -114,7 +115,7 @@ static void finish(tendon_feelspace_session *session, tendon_feelspace_slot *slo
 
 void tendon_feelspace_queue_clear(tendon_feelspace_session *session) {
     tendon_feelspace_slot *slot;
-    while ((slot = oldest(session, 0, 0)) != NULL) {
+    while ((slot = oldest(session, 0, 0, NULL)) != NULL) {
         finish(session, slot, TENDON_ERROR_CANCELLED);
     }
 }
@@ -129,51 +130,21 @@ static void handshake_failed(tendon_feelspace_session *session, tendon_status st
     tendon_feelspace_fail(session, error, status);
 }
 
-/* The front range of one firmware is repaired when it is wrong. */
-static void patch_answered(tendon_feelspace_session *session, const tendon_feelspace_parameter *parameter) {
-    uint8_t packet[TENDON_FEELSPACE_PACKET_MAX];
-    if (!tendon_feelspace_patch_needed(parameter)) {
-        session->patch = TENDON_FEELSPACE_PATCH_CONFIRMED;
-        return;
+void tendon_feelspace_queue_answered(tendon_feelspace_session *session, const uint8_t *packet) {
+    tendon_feelspace_slot *found = oldest(session, FS_WAITING, FS_WAITING, packet);
+    tendon_feelspace_slot *on_air = &session->kept.slots[session->work.slot];
+    if (found != NULL) {
+        finish(session, found, TENDON_OK);
+    } else if (session->work.operation == FS_COMMANDING && is_answered(on_air, packet)) {
+        on_air->flags |= FS_ANSWERED; /* before the response to the write */
     }
-    tendon_status length = tendon_feelspace_encode_front_range_patch(packet, sizeof packet);
-    /* A full queue leaves the belt as it was; the next connection looks again. */
-    (void)fill(session, FS_WRITE, FS_REQUEST, FS_OURS | FS_HEAD | FS_PATCH, packet, (size_t)length);
-}
-
-void tendon_feelspace_queue_answered(tendon_feelspace_session *session, const uint8_t *packet,
-                                     const tendon_feelspace_parameter *parameter) {
-    tendon_feelspace_slot *found = NULL;
-    for (size_t i = 0; i < TENDON_FEELSPACE_COMMANDS_MAX; i++) {
-        tendon_feelspace_slot *slot = &session->work.slots[i];
-        bool on_air = session->work.operation == FS_COMMANDING && session->work.slot == i;
-        if (slot->id != 0 && slot->answer[0] != 0 && slot->answer[0] == packet[0] && slot->answer[1] == packet[1] &&
-            ((slot->flags & FS_WAITING) != 0 || (on_air && (slot->flags & FS_PATCH) == 0)) &&
-            (found == NULL || is_before(slot, found))) {
-            found = slot;
-        }
-    }
-    if (found == NULL) {
-        return;
-    }
-    if ((found->flags & FS_WAITING) == 0) {
-        found->flags |= FS_ANSWERED; /* before the response to the write */
-        return;
-    }
-    if ((found->flags & FS_PATCH) != 0 && parameter != NULL) {
-        found->id = 0;
-        patch_answered(session, parameter);
-        return;
-    }
-    finish(session, found, TENDON_OK);
 }
 
 void tendon_feelspace_queue_done(tendon_feelspace_session *session, const tendon_gatt_result *result) {
-    tendon_feelspace_slot *slot = &session->work.slots[session->work.slot];
+    tendon_feelspace_slot *slot = &session->kept.slots[session->work.slot];
     tendon_status status = result->status < 0 ? result->status : TENDON_OK;
     slot->flags |= FS_WAITING; /* whoever hears what it brought may send more: it is not the next */
-    slot->deadline = session->now + ((slot->flags & FS_PATCH) != 0 ? TENDON_FEELSPACE_REQUEST_TIMEOUT_MS
-                                                                   : TENDON_FEELSPACE_OPERATION_TIMEOUT_MS);
+    slot->deadline = session->now + TENDON_FEELSPACE_OPERATION_TIMEOUT_MS;
     if (status == TENDON_OK && slot->kind == FS_READ) {
         status = tendon_feelspace_take(session, slot->which, result->value, result->length);
         /* A malformed battery is passed over as ever; nothing is to be had without the firmware. */
@@ -184,50 +155,85 @@ void tendon_feelspace_queue_done(tendon_feelspace_session *session, const tendon
     } else if (session->client == NULL) {
         return; /* whoever heard the value ended the connection */
     } else if (status < 0 || slot->answer[0] == 0 || (slot->flags & FS_ANSWERED) != 0) {
-        if ((slot->flags & FS_PATCH) != 0 && status == TENDON_OK) {
-            session->patch = TENDON_FEELSPACE_PATCH_WRITTEN;
-        }
         finish(session, slot, status);
+    }
+}
+
+/* ---- the patch: the front range of one firmware is repaired where it is wrong ---- */
+
+static void patch_pump(tendon_feelspace_session *session) {
+    static const uint8_t ask[] = {0x10, 0x01, TENDON_FEELSPACE_ADVANCED_APP_FRONT_RANGE};
+    if (session->work.patching == FS_PATCH_ASK) {
+        tendon_feelspace_write(session, FS_PATCHING, FS_REQUEST, ask, sizeof ask);
+    } else if (session->work.patching == FS_PATCH_WRITE) {
+        tendon_feelspace_write(session, FS_PATCHING, FS_REQUEST, tendon_feelspace_front_range_patch,
+                               sizeof tendon_feelspace_front_range_patch);
+    }
+}
+
+void tendon_feelspace_patch_done(tendon_feelspace_session *session, tendon_status status) {
+    bool asked = session->work.patching == FS_PATCH_ASK;
+    session->work.patching = asked && status >= 0 ? FS_PATCH_WAIT : FS_PATCH_DONE;
+    session->kept.patch_deadline = session->now + TENDON_FEELSPACE_REQUEST_TIMEOUT_MS;
+    if (!asked && status >= 0) {
+        session->patch = TENDON_FEELSPACE_PATCH_WRITTEN;
+    }
+}
+
+void tendon_feelspace_patch_answered(tendon_feelspace_session *session, const tendon_feelspace_parameter *parameter) {
+    if (session->work.patching != FS_PATCH_WAIT) {
+        return;
+    }
+    if (tendon_feelspace_patch_needed(parameter)) {
+        session->work.patching = FS_PATCH_WRITE;
+    } else {
+        session->work.patching = FS_PATCH_DONE;
+        session->patch = TENDON_FEELSPACE_PATCH_CONFIRMED;
     }
 }
 
 /* ---- one after the other ---- */
 
 void tendon_feelspace_queue_pump(tendon_feelspace_session *session) {
-    tendon_feelspace_slot *slot = oldest(session, FS_WAITING, 0);
-    if (slot == NULL || oldest(session, FS_WAITING | FS_PATCH, FS_WAITING | FS_PATCH) != NULL) {
-        return; /* what the check of the patch finds out comes before all else */
+    tendon_feelspace_slot *slot = oldest(session, FS_WAITING, 0, NULL);
+    if (session->work.patching != FS_PATCH_DONE) {
+        patch_pump(session); /* what it finds out comes before all else */
+        return;
+    }
+    if (slot == NULL) {
+        return;
+    }
+    session->work.slot = (uint8_t)(slot - session->kept.slots);
+    if (slot->kind == FS_WRITE) {
+        tendon_feelspace_write(session, FS_COMMANDING, slot->which, slot->bytes, slot->length);
+        return;
+    }
+    if (slot->kind == FS_ENABLE) {
+        tendon_feelspace_subscribe(session, FS_COMMANDING, slot->which);
+        return;
     }
     tendon_gatt_client *client = session->client;
     void *tag = tendon_feelspace_tag_of(session);
-    uint16_t handle = session->work.found[slot->which].value;
-    tendon_status request;
-    session->work.slot = (uint8_t)(slot - session->work.slots);
+    uint16_t handle = session->kept.found[slot->which].value;
     tendon_feelspace_starting(session, FS_COMMANDING);
-    switch (slot->kind) {
-    case FS_READ:
-        request = tendon_gatt_read(client, handle, tendon_feelspace_done, tag, session->now);
-        break;
-    case FS_ENABLE:
-        request = tendon_gatt_subscribe(client, handle, session->work.found[slot->which].cccd, false,
-                                        tendon_feelspace_on_value, tag, tendon_feelspace_done, tag, session->now);
-        break;
-    case FS_DISABLE:
-        request = tendon_gatt_unsubscribe(client, handle, tendon_feelspace_done, tag, session->now);
-        break;
-    default:
-        request =
-            tendon_gatt_write(client, handle, slot->bytes, slot->length, tendon_feelspace_done, tag, session->now);
-        break;
-    }
-    tendon_feelspace_started(session, client, request);
+    tendon_feelspace_started(session, client,
+                             slot->kind == FS_READ
+                                 ? tendon_gatt_read(client, handle, tendon_feelspace_done, tag, session->now)
+                                 : tendon_gatt_unsubscribe(client, handle, tendon_feelspace_done, tag, session->now));
+}
+
+static bool is_waiting(const tendon_feelspace_slot *slot) {
+    return slot->id != 0 && (slot->flags & FS_WAITING) != 0;
 }
 
 void tendon_feelspace_queue_tick(tendon_feelspace_session *session) {
     tendon_gatt_client *client = session->client;
+    if (session->work.patching == FS_PATCH_WAIT && session->now >= session->kept.patch_deadline) {
+        session->work.patching = FS_PATCH_DONE;
+    }
     for (size_t i = 0; i < TENDON_FEELSPACE_COMMANDS_MAX && session->client == client; i++) {
-        tendon_feelspace_slot *slot = &session->work.slots[i];
-        if (slot->id != 0 && (slot->flags & FS_WAITING) != 0 && session->now >= slot->deadline) {
+        tendon_feelspace_slot *slot = &session->kept.slots[i];
+        if (is_waiting(slot) && session->now >= slot->deadline) {
             finish(session, slot, TENDON_ERROR_TIMEOUT);
         }
     }
@@ -235,10 +241,10 @@ void tendon_feelspace_queue_tick(tendon_feelspace_session *session) {
 }
 
 uint64_t tendon_feelspace_queue_deadline(const tendon_feelspace_session *session) {
-    uint64_t due = UINT64_MAX;
+    uint64_t due = session->work.patching == FS_PATCH_WAIT ? session->kept.patch_deadline : UINT64_MAX;
     for (size_t i = 0; i < TENDON_FEELSPACE_COMMANDS_MAX; i++) {
-        const tendon_feelspace_slot *slot = &session->work.slots[i];
-        if (slot->id != 0 && (slot->flags & FS_WAITING) != 0 && slot->deadline < due) {
+        const tendon_feelspace_slot *slot = &session->kept.slots[i];
+        if (is_waiting(slot) && slot->deadline < due) {
             due = slot->deadline;
         }
     }
@@ -250,7 +256,7 @@ bool tendon_feelspace_session_idle(const tendon_feelspace_session *session) {
         return true;
     }
     for (size_t i = 0; i < TENDON_FEELSPACE_COMMANDS_MAX; i++) {
-        if (session->work.slots[i].id != 0) {
+        if (session->kept.slots[i].id != 0) {
             return false;
         }
     }
@@ -259,32 +265,33 @@ bool tendon_feelspace_session_idle(const tendon_feelspace_session *session) {
 
 /* ---- any packet ---- */
 
-/* What a packet needs the firmware to have; _COUNT: nothing. */
-static tendon_feelspace_feature feature_of(unsigned which, const uint8_t *packet, size_t length) {
-    uint8_t second = length > 1 ? packet[1] : 0, third = length > 2 ? packet[2] : 0;
-    if (which == FS_BUZZER) {
-        return TENDON_FEELSPACE_FEATURE_BUZZER;
-    }
-    if (which == FS_VIBRATION) {
-        return packet[0] == PULSE ? TENDON_FEELSPACE_FEATURE_PULSE : TENDON_FEELSPACE_FEATURE_COUNT;
-    }
-    if (which != FS_REQUEST) {
-        return TENDON_FEELSPACE_FEATURE_COUNT;
-    }
-    switch (packet[0]) {
-    case RESET:
-        return TENDON_FEELSPACE_FEATURE_RESET;
-    case ADVANCED_CHANGE:
-        if (second == TENDON_FEELSPACE_ADVANCED_ORIENTATION_PERIOD) {
-            return TENDON_FEELSPACE_FEATURE_ORIENTATION_PERIOD;
+/* False: the firmware is known, and does not have what a packet needs. */
+static bool has_firmware(const tendon_feelspace_session *session, unsigned which, const uint8_t *packet,
+                         size_t length) {
+    enum { ANY = 0xFF, SOME = 0xFE, SET_MODE = CHANGED | TENDON_FEELSPACE_BASIC_MODE };
+    static const struct {
+        uint8_t which, feature, bytes[3]; /* a value, any one, any but 0 */
+    } needs[] = {
+        {FS_BUZZER, TENDON_FEELSPACE_FEATURE_BUZZER, {ANY, ANY, ANY}},
+        {FS_VIBRATION, TENDON_FEELSPACE_FEATURE_PULSE, {PULSE, ANY, ANY}},
+        {FS_REQUEST, TENDON_FEELSPACE_FEATURE_RESET, {RESET, ANY, ANY}},
+        {FS_REQUEST, TENDON_FEELSPACE_FEATURE_CROSSING, {BASIC, SET_MODE, TENDON_FEELSPACE_MODE_CROSSING}},
+        {FS_REQUEST,
+         TENDON_FEELSPACE_FEATURE_ORIENTATION_PERIOD,
+         {ADVANCED_CHANGE, TENDON_FEELSPACE_ADVANCED_ORIENTATION_PERIOD, ANY}},
+        {FS_REQUEST, TENDON_FEELSPACE_FEATURE_PERSISTENT_CHANGE, {ADVANCED_CHANGE, ANY, SOME}},
+    };
+    for (size_t i = 0; i < sizeof needs / sizeof needs[0] && session->has_firmware; i++) {
+        bool needed = needs[i].which == which;
+        for (size_t k = 0; k < 3; k++) {
+            uint8_t byte = k < length ? packet[k] : 0, want = needs[i].bytes[k];
+            needed = needed && (want == ANY || (want == SOME ? byte != 0 : byte == want));
         }
-        return third != 0 ? TENDON_FEELSPACE_FEATURE_PERSISTENT_CHANGE : TENDON_FEELSPACE_FEATURE_COUNT;
-    default:
-        return packet[0] == BASIC && second == (CHANGED | TENDON_FEELSPACE_BASIC_MODE) &&
-                       third == TENDON_FEELSPACE_MODE_CROSSING
-                   ? TENDON_FEELSPACE_FEATURE_CROSSING
-                   : TENDON_FEELSPACE_FEATURE_COUNT;
+        if (needed && !tendon_feelspace_has_feature(&session->firmware, (tendon_feelspace_feature)needs[i].feature)) {
+            return false;
+        }
     }
+    return true;
 }
 
 static bool which_of(tendon_feelspace_characteristic characteristic, unsigned *which) {
@@ -311,16 +318,14 @@ tendon_status tendon_feelspace_session_send(tendon_feelspace_session *session,
     if (!which_of(characteristic, &which) || length == 0 || length > TENDON_FEELSPACE_PACKET_MAX) {
         return TENDON_ERROR_INVALID_ARGUMENT;
     }
-    tendon_feelspace_feature feature = feature_of(which, packet, (size_t)length);
-    if (feature != TENDON_FEELSPACE_FEATURE_COUNT && session->has_firmware &&
-        !tendon_feelspace_has_feature(&session->firmware, feature)) {
+    if (!has_firmware(session, which, packet, (size_t)length)) {
         return TENDON_FEELSPACE_ERROR_UNSUPPORTED_FIRMWARE;
     }
     bool ignored = which == FS_VIBRATION && !tendon_feelspace_belt_accepts(session->mode, packet, (size_t)length);
     if (ignored && session->config.strict) {
         return TENDON_FEELSPACE_ERROR_WRONG_MODE;
     }
-    if (session->work.found[which].value == 0) {
+    if (session->kept.found[which].value == 0) {
         return TENDON_ERROR_UNSUPPORTED;
     }
     tendon_status status = queue(session, FS_WRITE, (uint8_t)which, packet, (size_t)length, now);
@@ -329,58 +334,56 @@ tendon_status tendon_feelspace_session_send(tendon_feelspace_session *session,
 
 /* ---- orientation ---- */
 
+static tendon_status switch_orientation(tendon_feelspace_session *session, uint8_t kind, uint64_t now) {
+    bool was = session->orientation_enabled;
+    session->orientation_enabled = kind == FS_ENABLE;
+    session->has_orientation = false;
+    tendon_status status = queue(session, kind, FS_ORIENTATION, &session->work.slot, 0, now);
+    if (status < 0) {
+        session->orientation_enabled = was;
+    }
+    return status;
+}
+
 tendon_status tendon_feelspace_session_start_orientation(tendon_feelspace_session *session, uint32_t period_ms,
                                                          uint16_t variation_deg, uint64_t now) {
-    static const uint8_t none[1] = {0};
     if (session->state != TENDON_FEELSPACE_CONNECTED) {
         return TENDON_ERROR_DISCONNECTED;
     }
     if (variation_deg > 180) {
         return TENDON_ERROR_INVALID_ARGUMENT;
     }
-    if (!session->orientation_enabled && free_slot(session) == NULL) {
-        return TENDON_GATT_ERROR_QUEUE_FULL;
-    }
     session->orientation_period_ms = period_ms;
     session->orientation_variation_deg = variation_deg;
     if (session->orientation_enabled) {
         return TENDON_OK;
     }
-    session->orientation_enabled = true;
     session->work.told = false;
-    return queue(session, FS_ENABLE, FS_ORIENTATION, none, 0, now);
+    return switch_orientation(session, FS_ENABLE, now);
 }
 
 tendon_status tendon_feelspace_session_stop_orientation(tendon_feelspace_session *session, uint64_t now) {
-    static const uint8_t none[1] = {0};
     if (session->state != TENDON_FEELSPACE_CONNECTED) {
         return TENDON_ERROR_DISCONNECTED;
     }
     if (!session->orientation_enabled) {
         return TENDON_OK;
     }
-    if (free_slot(session) == NULL) {
-        return TENDON_GATT_ERROR_QUEUE_FULL;
-    }
-    session->orientation_enabled = session->has_orientation = false;
-    session->orientation_period_ms = 0;
-    session->orientation_variation_deg = 0;
-    return queue(session, FS_DISABLE, FS_ORIENTATION, none, 0, now);
+    session->orientation_period_ms = session->orientation_variation_deg = 0;
+    return switch_orientation(session, FS_DISABLE, now);
 }
 
 tendon_status tendon_feelspace_session_set_orientation_period(tendon_feelspace_session *session, int32_t period_ms,
                                                               uint64_t now) {
     uint8_t packet[TENDON_FEELSPACE_PACKET_MAX];
     tendon_status length = tendon_feelspace_encode_set_orientation_period(period_ms, packet, sizeof packet);
-    bool around = session->state == TENDON_FEELSPACE_CONNECTED && session->orientation_enabled && length > 0;
-    uint32_t generation = session->work.generation;
-    if (around) {
-        session->now = now;
+    session->now = now;
+    if (session->orientation_enabled && length > 0) {
         tendon_feelspace_push(session, FS_DISABLE, FS_ORIENTATION, FS_OURS, packet, 0);
     }
     tendon_status status =
         tendon_feelspace_session_send(session, TENDON_FEELSPACE_PARAMETER_REQUEST, packet, length, now);
-    if (around && session->client != NULL && session->work.generation == generation) {
+    if (session->orientation_enabled && length > 0) {
         tendon_feelspace_push(session, FS_ENABLE, FS_ORIENTATION, FS_OURS, packet, 0);
     }
     return status;

@@ -8,7 +8,11 @@ enum { SEEN_OLDER = 0x01, SEEN_NEWER = 0x02, SEEN_NAME = 0x04, SEEN_TOLD = 0x08 
 
 static void tell_finished(tendon_feelspace_session *session, tendon_feelspace_scan_cause cause,
                           tendon_feelspace_connection_error error) {
-    tendon_feelspace_event event = {.kind = TENDON_FEELSPACE_EVENT_SCAN_FINISHED, .scan = {cause, error}};
+    tendon_feelspace_event event;
+    event.kind = TENDON_FEELSPACE_EVENT_SCAN_FINISHED;
+    event.status = TENDON_OK;
+    event.scan.cause = cause;
+    event.scan.error = error;
     tendon_feelspace_emit(session, &event);
 }
 
@@ -59,9 +63,8 @@ tendon_status tendon_feelspace_session_scan(tendon_feelspace_session *session, u
         tell_finished(session, cause_of(error), error);
         return status;
     }
-    memset(session->work.advertisers, 0, sizeof session->work.advertisers);
-    session->work.cursor = 0;
-    session->work.deadline = now + (timeout_ms > 0 ? timeout_ms : TENDON_FEELSPACE_SCAN_TIMEOUT_MS);
+    memset(session->kept.advertisers, 0, sizeof session->kept.advertisers);
+    session->kept.deadline = now + (timeout_ms > 0 ? timeout_ms : TENDON_FEELSPACE_SCAN_TIMEOUT_MS);
     tendon_feelspace_go(session, TENDON_FEELSPACE_SCANNING, TENDON_FEELSPACE_SCAN_STARTED);
     return TENDON_OK;
 }
@@ -94,27 +97,22 @@ void tendon_feelspace_session_adapter(tendon_feelspace_session *session, tendon_
 
 /* ---- advertisers ---- */
 
-/* Of this address; else a free one, or one that proved to be no belt so far. NULL: all are belts. */
+/* Of this address; else the one of which least is known. NULL: all are belts. */
 static tendon_feelspace_advertiser *advertiser_of(tendon_feelspace_session *session, const tendon_address *address) {
-    tendon_feelspace_advertiser *all = session->work.advertisers, *spare = NULL;
+    tendon_feelspace_advertiser *all = session->kept.advertisers, *spare = all;
     for (size_t i = 0; i < TENDON_FEELSPACE_ADVERTISERS_MAX; i++) {
         if (all[i].seen != 0 && tendon_address_equal(&all[i].address, address)) {
             return &all[i];
         }
-        if (all[i].seen == 0 && spare == NULL) {
+        if (all[i].seen < spare->seen) {
             spare = &all[i];
         }
     }
-    for (size_t i = 0; i < TENDON_FEELSPACE_ADVERTISERS_MAX && spare == NULL; i++) {
-        session->work.cursor = (uint8_t)((session->work.cursor + 1u) % TENDON_FEELSPACE_ADVERTISERS_MAX);
-        if ((all[session->work.cursor].seen & SEEN_TOLD) == 0) {
-            spare = &all[session->work.cursor];
-        }
+    if ((spare->seen & SEEN_TOLD) != 0) {
+        return NULL;
     }
-    if (spare != NULL) {
-        memset(spare, 0, sizeof *spare);
-        spare->address = *address;
-    }
+    memset(spare, 0, sizeof *spare);
+    spare->address = *address;
     return spare;
 }
 
@@ -164,9 +162,14 @@ void tendon_feelspace_session_advertised(tendon_feelspace_session *session, cons
     seen = advertiser->seen;
     if ((seen & (SEEN_NAME | SEEN_TOLD)) == SEEN_NAME && (seen & (SEEN_OLDER | SEEN_NEWER)) != 0) {
         advertiser->seen |= SEEN_TOLD;
-        tendon_feelspace_event event = {.kind = TENDON_FEELSPACE_EVENT_FOUND,
-                                        .found = {&advertiser->address, advertiser->name, advertiser->name_length,
-                                                  report->rssi, (seen & SEEN_NEWER) != 0}};
+        tendon_feelspace_event event;
+        event.kind = TENDON_FEELSPACE_EVENT_FOUND;
+        event.status = TENDON_OK;
+        event.found.address = &advertiser->address;
+        event.found.name = advertiser->name;
+        event.found.name_length = advertiser->name_length;
+        event.found.rssi = report->rssi;
+        event.found.newer_hardware = (seen & SEEN_NEWER) != 0;
         tendon_feelspace_emit(session, &event);
     }
 }

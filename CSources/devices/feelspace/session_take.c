@@ -12,6 +12,18 @@ static void tell(tendon_feelspace_session *session, tendon_feelspace_event_kind 
     }
 }
 
+static void emit_packet(tendon_feelspace_session *session, tendon_feelspace_event_kind kind, unsigned which,
+                        tendon_status status, const uint8_t *data, size_t length, size_t offset) {
+    tendon_feelspace_event event;
+    event.kind = kind;
+    event.status = status;
+    event.packet.data = data;
+    event.packet.length = length;
+    event.packet.offset = offset;
+    event.packet.characteristic = tendon_feelspace_uuid(which);
+    tendon_feelspace_emit(session, &event);
+}
+
 /* Standby: the belt drops the link next, and means it. */
 static void mode_taken(tendon_feelspace_session *session) {
     if (is_connected(session) && session->mode == TENDON_FEELSPACE_MODE_STANDBY) {
@@ -45,7 +57,9 @@ static tendon_status take_keep_alive(tendon_feelspace_session *session, const ui
 
 static tendon_status take_button(tendon_feelspace_session *session, const uint8_t *data, size_t length,
                                  size_t *offset) {
-    tendon_feelspace_event event = {.kind = TENDON_FEELSPACE_EVENT_BUTTON};
+    tendon_feelspace_event event;
+    event.kind = TENDON_FEELSPACE_EVENT_BUTTON;
+    event.status = TENDON_OK;
     tendon_status status = tendon_feelspace_decode_button(data, length, &event.press, offset);
     if (status >= 0) {
         session->mode = event.press.new_mode; /* told by this event, so not by MODE too */
@@ -63,9 +77,10 @@ static tendon_status take_battery(tendon_feelspace_session *session, const uint8
     tendon_status status = tendon_feelspace_decode_battery(data, length, &battery, offset);
     if (status >= 0) {
         const tendon_feelspace_battery *old = &session->battery;
+        /* Neither number is ever NaN or -0: equal ones have equal bytes. */
         bool same = session->has_battery && old->power_status == battery.power_status &&
-                    !(old->level_percent < battery.level_percent) && !(old->level_percent > battery.level_percent) &&
-                    !(old->tte_ttf_s < battery.tte_ttf_s) && !(old->tte_ttf_s > battery.tte_ttf_s);
+                    memcmp(&old->level_percent, &battery.level_percent, sizeof battery.level_percent) == 0 &&
+                    memcmp(&old->tte_ttf_s, &battery.tte_ttf_s, sizeof battery.tte_ttf_s) == 0;
         session->battery = battery;
         session->has_battery = true;
         if (!same) {
@@ -91,10 +106,10 @@ static tendon_status take_orientation(tendon_feelspace_session *session, const u
     session->orientation = orientation;
     session->has_orientation = true;
     if (!session->work.told ||
-        (session->now - session->work.told_at >= session->orientation_period_ms &&
+        (session->now - session->kept.told_at >= session->orientation_period_ms &&
          apart(orientation.heading, session->work.told_heading) >= session->orientation_variation_deg)) {
         session->work.told = true;
-        session->work.told_at = session->now;
+        session->kept.told_at = session->now;
         session->work.told_heading = orientation.heading;
         tell(session, TENDON_FEELSPACE_EVENT_ORIENTATION);
     }
@@ -135,7 +150,10 @@ static tendon_status take_parameter(tendon_feelspace_session *session, const uin
     tendon_status status = tendon_feelspace_decode_parameter(data, length, &parameter, offset);
     if (status >= 0) {
         if (is_connected(session)) {
-            tendon_feelspace_event event = {.kind = TENDON_FEELSPACE_EVENT_PARAMETER, .parameter = &parameter};
+            tendon_feelspace_event event;
+            event.kind = TENDON_FEELSPACE_EVENT_PARAMETER;
+            event.status = TENDON_OK;
+            event.parameter = &parameter;
             tendon_feelspace_emit(session, &event);
         }
         if (session->client != NULL && session->work.generation == generation) {
@@ -148,7 +166,10 @@ static tendon_status take_parameter(tendon_feelspace_session *session, const uin
     }
     if (session->client != NULL && session->work.generation == generation &&
         session->state >= TENDON_FEELSPACE_HANDSHAKE) {
-        tendon_feelspace_queue_answered(session, data, status < 0 ? NULL : &parameter);
+        if (status >= 0 && parameter.kind == TENDON_FEELSPACE_PARAMETER_APP_FRONT_RANGE) {
+            tendon_feelspace_patch_answered(session, &parameter);
+        }
+        tendon_feelspace_queue_answered(session, data);
     }
     return TENDON_OK;
 }
@@ -157,11 +178,8 @@ static tendon_status take_firmware(tendon_feelspace_session *session, const uint
                                    size_t *offset) {
     tendon_status status = tendon_feelspace_decode_firmware(data, length, &session->firmware, offset);
     if (status >= 0) {
-        static const uint8_t request[] = {0x10, 0x01, TENDON_FEELSPACE_ADVANCED_APP_FRONT_RANGE};
         session->has_firmware = true;
-        if (tendon_feelspace_patch_candidate(&session->firmware)) {
-            tendon_feelspace_push(session, FS_WRITE, FS_REQUEST, FS_OURS | FS_HEAD | FS_PATCH, request, sizeof request);
-        }
+        session->work.patching = tendon_feelspace_patch_candidate(&session->firmware) ? FS_PATCH_ASK : FS_PATCH_DONE;
     }
     return status;
 }
@@ -181,9 +199,7 @@ static tendon_status take_debug(tendon_feelspace_session *session, const uint8_t
     if (status < 0 || !is_connected(session)) {
         return status;
     }
-    tendon_feelspace_event event = {.kind = TENDON_FEELSPACE_EVENT_DEBUG,
-                                    .packet = {data, length, 0, TENDON_FEELSPACE_DEBUG_OUTPUT}};
-    tendon_feelspace_emit(session, &event);
+    emit_packet(session, TENDON_FEELSPACE_EVENT_DEBUG, FS_DEBUG_OUTPUT, status, data, length, 0);
     if (!session->work.logging) {
         return status;
     }
@@ -204,7 +220,7 @@ tendon_status tendon_feelspace_session_request_log(tendon_feelspace_session *ses
         return TENDON_ERROR_BUSY;
     }
     session->work.log_left = -1; /* the header says how many there are */
-    session->work.log_deadline = now + TENDON_FEELSPACE_LOG_TIMEOUT_MS;
+    session->kept.log_deadline = now + TENDON_FEELSPACE_LOG_TIMEOUT_MS;
     session->work.logging = true;
     tendon_status status =
         tendon_feelspace_session_send(session, TENDON_FEELSPACE_DEBUG_INPUT, request, sizeof request, now);
@@ -225,11 +241,8 @@ tendon_status tendon_feelspace_take(tendon_feelspace_session *session, unsigned 
     size_t offset = 0;
     tendon_status status = takers[which](session, data, length, &offset);
     if (status < 0) {
-        tendon_feelspace_event event = {.kind = TENDON_FEELSPACE_EVENT_REJECTED,
-                                        .status = status,
-                                        .packet = {data, length, offset, tendon_feelspace_uuid(which)}};
         session->counters.rejected++;
-        tendon_feelspace_emit(session, &event);
+        emit_packet(session, TENDON_FEELSPACE_EVENT_REJECTED, which, status, data, length, offset);
     }
     return status;
 }
@@ -240,9 +253,9 @@ void tendon_feelspace_on_value(void *context, const tendon_gatt_value *value, ui
         return; /* of a link that is going down */
     }
     session->now = now;
-    session->work.heard = now;
+    session->kept.heard = now;
     session->counters.notifications++;
-    size_t which = tendon_profile_row_of(session->work.found, TENDON_FEELSPACE_CHARACTERISTIC_COUNT, value->handle);
+    size_t which = tendon_profile_row_of(session->kept.found, TENDON_FEELSPACE_CHARACTERISTIC_COUNT, value->handle);
     if (which < TENDON_FEELSPACE_CHARACTERISTIC_COUNT) {
         (void)tendon_feelspace_take(session, (unsigned)which, value->value, value->length);
     }

@@ -19,9 +19,10 @@ tendon_status tendon_feelspace_encode_tone(const float *seconds, const float *he
         return TENDON_ERROR_INVALID_ARGUMENT;
     }
     uint8_t bytes[2 + 2 * TENDON_FEELSPACE_TONE_STEPS] = {0x01, (uint8_t)count};
-    for (size_t i = 0; i < count; i++) {
-        if (!unit_of(hertz[i], 32.0f, 1000.0f, &bytes[2 + i]) ||
-            !unit_of(seconds[i], 100.0f, 1.0f, &bytes[2 + count + i])) {
+    for (size_t i = 0; i < 2 * count; i++) {
+        bool first = i < count; /* the frequencies, then the durations */
+        if (!unit_of(first ? hertz[i] : seconds[i - count], first ? 32.0f : 100.0f, first ? 1000.0f : 1.0f,
+                     &bytes[2 + i])) {
             return TENDON_ERROR_INVALID_ARGUMENT;
         }
     }

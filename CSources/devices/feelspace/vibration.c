@@ -24,17 +24,6 @@ static unsigned bits_set(uint16_t mask) {
     return count;
 }
 
-/* Type in range, at most six motors; @p orientation becomes what goes on the wire. */
-static bool orientation_on_wire(int32_t type, int32_t *orientation) {
-    uint16_t mask = (uint16_t)((uint32_t)*orientation & 0xFFFFu);
-    if (type == TENDON_FEELSPACE_ORIENTATION_MASK) {
-        *orientation = mask;
-        return bits_set(mask) <= TENDON_FEELSPACE_MOTORS_MAX;
-    }
-    *orientation = feelspace_wrap(*orientation, type == TENDON_FEELSPACE_ORIENTATION_MOTOR ? 16 : 360);
-    return true;
-}
-
 /* ---- packets by table: member of the struct, byte, kind, range ---- */
 
 enum {
@@ -42,7 +31,10 @@ enum {
     WORD = 0x01,    /* two bytes */
     FLAG = 0x02,    /* a bool */
     DEFAULT = 0x04, /* -1 is AA in each byte */
-    COUNT = 0x08    /* signed, and everything that is not positive is -1 for a belt */
+    COUNT = 0x08,   /* signed, and everything that is not positive is -1 for a belt */
+    FOREVER = 0x10, /* -1 is sent as 0 */
+    PLACE = 0x20,   /* an orientation: reduced as the type asks, which is the field before */
+    START = 0x40    /* reduced modulo the field before, the period */
 };
 
 typedef struct field {
@@ -59,10 +51,10 @@ static const field channel_fields[] = {
     {CHANNEL(pattern), 1, BYTE, 0, TENDON_FEELSPACE_PATTERN_LAST},
     {CHANNEL(intensity), 2, WORD | DEFAULT, -1, 100},
     {CHANNEL(orientation_type), 6, BYTE, 0, TENDON_FEELSPACE_ORIENTATION_BEARING},
-    {CHANNEL(orientation), 7, WORD, 0, 65535},
+    {CHANNEL(orientation), 7, WORD | PLACE, 0, 65535},
     {CHANNEL(iterations), 11, COUNT, -1, 255}, /* -1 and 255 are the same byte */
     {CHANNEL(period_ms), 12, WORD, 1, 65535},
-    {CHANNEL(start_ms), 14, WORD, 0, 65535},
+    {CHANNEL(start_ms), 14, WORD | START, 0, 65535},
     {CHANNEL(exclusive), 16, FLAG, 0, 255},
     {CHANNEL(clear_others), 17, FLAG, 0, 255},
 };
@@ -70,11 +62,11 @@ static const field channel_fields[] = {
 static const field pulse_fields[] = {
     {PULSES(channel), 1, BYTE, 0, TENDON_FEELSPACE_CHANNELS_EXTENDED - 1},
     {PULSES(orientation_type), 2, BYTE, 0, TENDON_FEELSPACE_ORIENTATION_BEARING},
-    {PULSES(orientation), 3, WORD, 0, 65535},
+    {PULSES(orientation), 3, WORD | PLACE, 0, 65535},
     {PULSES(intensity), 5, DEFAULT, -1, 100},
     {PULSES(on_ms), 6, WORD, 1, 65535},
     {PULSES(pulse_iterations), 8, BYTE, 1, 255},
-    {PULSES(series_iterations), 9, COUNT, -1, 127},
+    {PULSES(series_iterations), 9, COUNT | FOREVER, -1, 127},
     {PULSES(pulse_period_ms), 10, WORD, 1, 65535},
     {PULSES(series_period_ms), 12, WORD, 1, 65535},
     {PULSES(timer_option), 14, BYTE, 0, 2},
@@ -87,17 +79,36 @@ enum {
     PULSE_FIELDS = sizeof pulse_fields / sizeof pulse_fields[0]
 };
 
+/* An orientation as it goes on the wire; -1: a mask of more motors than can vibrate. */
+static int32_t place(int32_t type, int32_t orientation) {
+    if (type == TENDON_FEELSPACE_ORIENTATION_MASK) {
+        uint16_t mask = (uint16_t)((uint32_t)orientation & 0xFFFFu);
+        return bits_set(mask) <= TENDON_FEELSPACE_MOTORS_MAX ? mask : -1;
+    }
+    return feelspace_wrap(orientation, type == TENDON_FEELSPACE_ORIENTATION_MOTOR ? 16 : 360);
+}
+
 static tendon_status encode(const void *from, uint8_t first, const field *fields, size_t count, size_t length,
                             uint8_t *out, size_t capacity) {
     uint8_t bytes[TENDON_FEELSPACE_CHANNEL_LENGTH] = {first};
+    int32_t value = 1;
     for (size_t i = 0; i < count; i++) {
         const field *f = &fields[i];
         const void *member = (const uint8_t *)from + f->member;
-        int32_t value = (f->kind & FLAG) != 0 ? *(const bool *)member : *(const int32_t *)member;
+        int32_t before = value;
+        value = (f->kind & FLAG) != 0 ? *(const bool *)member : *(const int32_t *)member;
+        if ((f->kind & PLACE) != 0) {
+            value = place(before, value);
+        } else if ((f->kind & START) != 0) {
+            value = feelspace_wrap(value, before);
+        }
         if (!feelspace_within(value, f->low, f->high)) {
             return TENDON_ERROR_INVALID_ARGUMENT;
         }
-        uint32_t raw = (f->kind & DEFAULT) != 0 && value < 0 ? DEFAULT_INTENSITY : (uint32_t)value;
+        uint32_t raw = (uint32_t)value;
+        if (value < 0 && (f->kind & (DEFAULT | FOREVER)) != 0) {
+            raw = (f->kind & DEFAULT) != 0 ? DEFAULT_INTENSITY : 0;
+        }
         bytes[f->at] = (uint8_t)(raw & 0xFFu);
         if ((f->kind & WORD) != 0) {
             bytes[f->at + 1] = (uint8_t)(raw >> 8 & 0xFFu);
@@ -134,14 +145,12 @@ static tendon_status decode(const uint8_t *data, const field *fields, size_t cou
 
 tendon_status tendon_feelspace_encode_channel(const tendon_feelspace_channel *channel,
                                               tendon_feelspace_channels channels, uint8_t *out, size_t capacity) {
-    tendon_feelspace_channel c = *channel;
-    bool masked = c.orientation_type == TENDON_FEELSPACE_ORIENTATION_MASK;
-    if (c.channel >= (int32_t)channels || c.period_ms < 1 || !orientation_on_wire(c.orientation_type, &c.orientation) ||
-        (masked && !tendon_feelspace_pattern_takes_mask((uint8_t)((uint32_t)c.pattern & 0xFFu)))) {
+    bool masked = channel->orientation_type == TENDON_FEELSPACE_ORIENTATION_MASK;
+    if (channel->channel >= (int32_t)channels ||
+        (masked && !tendon_feelspace_pattern_takes_mask((uint8_t)((uint32_t)channel->pattern & 0xFFu)))) {
         return TENDON_ERROR_INVALID_ARGUMENT;
     }
-    c.start_ms = feelspace_wrap(c.start_ms, c.period_ms);
-    return encode(&c, 0, channel_fields, CHANNEL_FIELDS, TENDON_FEELSPACE_CHANNEL_LENGTH, out, capacity);
+    return encode(channel, 0, channel_fields, CHANNEL_FIELDS, TENDON_FEELSPACE_CHANNEL_LENGTH, out, capacity);
 }
 
 tendon_status tendon_feelspace_decode_channel(const uint8_t *data, size_t length, tendon_feelspace_channel *out,
@@ -160,14 +169,7 @@ tendon_status tendon_feelspace_decode_channel(const uint8_t *data, size_t length
 /* ---- pulses ---- */
 
 tendon_status tendon_feelspace_encode_pulse(const tendon_feelspace_pulse *pulse, uint8_t *out, size_t capacity) {
-    tendon_feelspace_pulse p = *pulse;
-    if (!orientation_on_wire(p.orientation_type, &p.orientation)) {
-        return TENDON_ERROR_INVALID_ARGUMENT;
-    }
-    if (p.series_iterations == -1) {
-        p.series_iterations = 0; /* for ever is spelt 00 here, not FF */
-    }
-    return encode(&p, PULSE, pulse_fields, PULSE_FIELDS, TENDON_FEELSPACE_PULSE_LENGTH, out, capacity);
+    return encode(pulse, PULSE, pulse_fields, PULSE_FIELDS, TENDON_FEELSPACE_PULSE_LENGTH, out, capacity);
 }
 
 tendon_status tendon_feelspace_decode_pulse(const uint8_t *data, size_t length, tendon_feelspace_pulse *out,

@@ -81,7 +81,7 @@ typedef struct tendon_feelspace_navigation {
     tendon_feelspace_navigation_signal_at signal; /**< sent while navigating, kept else */
     /* private */
     bool pause_for_navigation, has_sent, has_timer, connect_first;
-    uint64_t sent, timer;
+    uint64_t now, sent, timer;
 } tendon_feelspace_navigation;
 
 /** @return TENDON_OK, TENDON_ERROR_INVALID_ARGUMENT: a mandatory member is missing. */

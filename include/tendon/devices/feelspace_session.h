@@ -182,12 +182,13 @@ typedef struct tendon_feelspace_session_config {
 } tendon_feelspace_session_config;
 
 typedef struct tendon_feelspace_counters {
-    uint64_t notifications, keep_alives; /**< received; keep-alives of them */
-    uint64_t rejected;                   /**< malformed packets */
-    uint64_t unsupported;                /**< parameters that we do not know */
-    uint64_t commands;                   /**< done, in good or bad */
-    uint64_t advertisers_left_out;       /**< beyond TENDON_FEELSPACE_ADVERTISERS_MAX in one search */
-    uint64_t illegal_inputs;             /**< what the state table does not allow; harmless */
+    uint64_t notifications;        /**< received */
+    uint32_t keep_alives;          /**< of them */
+    uint32_t rejected;             /**< malformed packets */
+    uint32_t unsupported;          /**< parameters that we do not know */
+    uint32_t commands;             /**< done, in good or bad */
+    uint32_t advertisers_left_out; /**< beyond TENDON_FEELSPACE_ADVERTISERS_MAX in one search */
+    uint32_t illegal_inputs;       /**< what the state table does not allow; harmless */
 } tendon_feelspace_counters;
 
 typedef enum tendon_feelspace_patch {
@@ -224,45 +225,47 @@ typedef struct tendon_feelspace_advertiser {
  * counters; all else is private. What the belt said is forgotten when the connection ends.
  */
 typedef struct tendon_feelspace_session {
-    tendon_feelspace_session_config config;
-    tendon_address peer;
-    tendon_feelspace_state state;
-    tendon_gatt_client *client; /**< NULL: no link */
-    uint8_t mode;               /**< tendon_feelspace_mode; 0xFF unknown */
-    int16_t default_intensity;  /**< -1 unknown */
-    int16_t heading_offset;     /**< -1 unknown */
-    int8_t accuracy_state;      /**< bit 0 compass, bit 1 app; -1 unknown */
-    tendon_feelspace_patch patch;
-    bool has_firmware, has_battery, has_orientation;
-    bool orientation_enabled; /**< asked for; see tendon_feelspace_session_start_orientation() */
-    tendon_feelspace_firmware firmware;
-    tendon_feelspace_battery battery;
-    tendon_feelspace_orientation orientation; /**< the last of the sensor fusion, whether told or not */
-    uint32_t orientation_period_ms;           /**< limits of the telling */
-    uint16_t orientation_variation_deg;
-    uint32_t last_command; /**< id of the newest command */
-    tendon_feelspace_counters counters;
-    uint64_t now;
-    /* Owned by CSources/devices/feelspace/session*.c. */
+    /* Owned by CSources/devices/feelspace/session*.c, as is kept below. Small members first: short instructions. */
     struct {
+        uint8_t operation, step, index, slot, keep_alives, attempts, adapter, patching;
+        bool starting, draining, ending, was_lost, known, told, logging, scan_on;
+        int16_t told_heading, log_left;
+        uint32_t request, generation, next_id;
         /* Contexts of completions: two openings never share one, so what is stale shows. */
         struct tendon_feelspace_tag {
             struct tendon_feelspace_session *session;
         } tags[2];
+    } work;
+    tendon_feelspace_state state;
+    tendon_gatt_client *client; /**< NULL: no link */
+    uint8_t mode;               /**< tendon_feelspace_mode; 0xFF unknown */
+    int8_t accuracy_state;      /**< bit 0 compass, bit 1 app; -1 unknown */
+    bool has_firmware, has_battery, has_orientation;
+    bool orientation_enabled;           /**< asked for; see tendon_feelspace_session_start_orientation() */
+    int16_t default_intensity;          /**< -1 unknown */
+    int16_t heading_offset;             /**< -1 unknown */
+    uint16_t orientation_variation_deg; /**< limits of the telling */
+    uint32_t orientation_period_ms;
+    tendon_feelspace_session_config config;
+    uint32_t last_command; /**< id of the newest command */
+    tendon_feelspace_patch patch;
+    tendon_feelspace_firmware firmware;
+    tendon_address peer;
+    uint64_t now;
+    tendon_feelspace_counters counters;
+    tendon_feelspace_battery battery;
+    tendon_feelspace_orientation orientation; /**< the last of the sensor fusion, whether told or not */
+    struct {
         uint64_t deadline;       /* scanning, opening, pause before a reconnection */
         uint64_t drain_deadline; /* an old link goes down meanwhile */
-        uint64_t log_deadline, heard, told_at, timeout_ms;
-        uint32_t request, generation, next_id;
+        uint64_t patch_deadline, log_deadline, heard, told_at, timeout_ms;
         tendon_profile profile; /* a link in memory comes back to it after its end: it shares no memory */
         tendon_profile_found found[TENDON_FEELSPACE_CHARACTERISTIC_COUNT];
-        int16_t told_heading, log_left;
-        uint8_t operation, step, index, slot, keep_alives, attempts, adapter, cursor;
-        bool starting, draining, ending, was_lost, known, told, logging, scan_on;
         union {
             tendon_feelspace_advertiser advertisers[TENDON_FEELSPACE_ADVERTISERS_MAX]; /* scanning */
             tendon_feelspace_slot slots[TENDON_FEELSPACE_COMMANDS_MAX];                /* from the handshake on */
         };
-    } work;
+    } kept;
 } tendon_feelspace_session;
 
 /** The service UUID that older belts advertise; newer ones advertise TENDON_FEELSPACE_CONTROL_SERVICE. */
