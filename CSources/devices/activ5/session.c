@@ -34,23 +34,6 @@ static void started(tendon_activ5_session *session, tendon_status request, uint6
     (void)tendon_gatt_client_set_deadline(session->client, session->request, now + TENDON_ACTIV5_OPERATION_TIMEOUT_MS);
 }
 
-static bool link_went(tendon_status status) {
-    if (status >= 0) {
-        return false;
-    }
-    switch (TENDON_STATUS_LAYER(status)) {
-    case TENDON_LAYER_HCI:
-    case TENDON_LAYER_L2CAP:
-    case TENDON_LAYER_MANAGEMENT:
-    case TENDON_LAYER_RADIO:
-    case TENDON_LAYER_SYSTEM:
-        return true;
-    default:
-        return status == TENDON_ERROR_DISCONNECTED || status == TENDON_ERROR_CANCELLED ||
-               status == TENDON_GATT_ERROR_TRANSACTION_TIMEOUT;
-    }
-}
-
 static void fail(tendon_activ5_session *session, tendon_status status) {
     session->reason = status;
     session->disconnecting = true;
@@ -63,7 +46,7 @@ static void fail(tendon_activ5_session *session, tendon_status status) {
 static void profile_done(void *context, tendon_status status, size_t row, uint64_t now) {
     tendon_activ5_session *session = context;
     (void)row;
-    if (link_went(status)) {
+    if (session->client->closed) {
         return; /* disconnected() says the rest */
     }
     if (status < 0) {
@@ -100,19 +83,17 @@ static uint8_t row_of(void *context, size_t row, tendon_uuid *service, tendon_uu
         *service = tendon_uuid_from_u16(TENDON_ACTIV5_NEW_SERVICE);
         return 0;
     }
+    *characteristic = tendon_uuid_from_u16(tendon_activ5_uuid((tendon_activ5_characteristic)row));
     bool notifies = row == TENDON_ACTIV5_READ || row == TENDON_ACTIV5_FORCE || row == TENDON_ACTIV5_IMU ||
                     row == TENDON_ACTIV5_OLD_FORCE;
-    if (row != 0) {
-        *characteristic = tendon_uuid_from_u16(tendon_activ5_uuid((tendon_activ5_characteristic)row));
-    }
-    return (uint8_t)((row != 0 ? TENDON_PROFILE_ANYWHERE : 0) | (notifies ? TENDON_PROFILE_CCCD : 0));
+    return notifies ? TENDON_PROFILE_ANYWHERE | TENDON_PROFILE_CCCD : TENDON_PROFILE_ANYWHERE;
 }
 
 static void find_all(tendon_activ5_session *session, uint64_t now) {
     session->step = STEP_PROFILE;
     tendon_status status = tendon_profile_start(&session->scratch.discovery, session->client, row_of, session->found,
                                                 TENDON_ACTIV5_ROWS, profile_done, session, now);
-    if (status < 0 && !link_went(status)) {
+    if (status < 0 && !session->client->closed) {
         fail(session, status);
     }
 }
@@ -144,7 +125,7 @@ static void done(void *context, const tendon_gatt_result *result) {
     }
     session->busy = session->starting = false;
     session->request = 0;
-    if (link_went(result->status)) {
+    if (session->client->closed) {
         return; /* disconnected() says the rest */
     }
     if (session->step == STEP_READY) {
