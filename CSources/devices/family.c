@@ -23,7 +23,7 @@ static bool is_fjorden(const uint8_t *data, size_t length) {
 /* One row per family. */
 static const tendon_family families[] = {
     {"bose", NULL, "Bose wearable", is_bose},
-    {"feelspace", "navibelt", "feelSpace belt", is_feelspace},
+    {"feelspace", "belt", "feelSpace belt", is_feelspace},
     {"activ5", NULL, "Activ5 trainer", tendon_activ5_recognize},
     {"fjorden", "grip", "Fjorden grip", is_fjorden},
 };
