@@ -107,8 +107,9 @@ stage_fuzz() {
     Tests/Fuzz/run.sh 5 | awk '{ print } / executions .* ok$/ { print "ok - fuzz " $1 ", " $2 " executions" }'
 }
 
+# Up to shorter lengths than `make proof`.
 stage_proof() {
-    Tests/Proof/run.sh
+    Tests/Proof/run.sh --quick
 }
 
 stage_demo() {

@@ -4,24 +4,24 @@
 
 /* ---- UTF-8, RFC 3629 section 4 ---- */
 
-/* Bytes of the sequence at the start of the text, 0 when it is none. */
-static size_t sequence_length(const uint8_t *text, size_t length) {
-    uint8_t first = text[0];
+/* Bytes of the sequence that starts there in the text, 0 when it is none. */
+static size_t sequence_length(const uint8_t *text, size_t at, size_t length) {
+    uint8_t first = text[at];
     if (first < 0x80) {
         return 1;
     }
     size_t count = first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
-    if (first < 0xC2 || first > 0xF4 || count > length) {
+    if (first < 0xC2 || first > 0xF4 || count > length - at) {
         return 0;
     }
     /* The second byte's range excludes overlong forms, surrogates and what lies above U+10FFFF. */
     uint8_t low = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
     uint8_t high = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;
-    if (text[1] < low || text[1] > high) {
+    if (text[at + 1] < low || text[at + 1] > high) {
         return 0;
     }
     for (size_t i = 2; i < count; i++) {
-        if ((text[i] & 0xC0) != 0x80) {
+        if ((text[at + i] & 0xC0) != 0x80) {
             return 0;
         }
     }
@@ -31,7 +31,7 @@ static size_t sequence_length(const uint8_t *text, size_t length) {
 bool tendon_activ5_is_utf8(const uint8_t *text, size_t length) {
     size_t at = 0;
     while (at < length) {
-        size_t count = sequence_length(text + at, length - at);
+        size_t count = sequence_length(text, at, length);
         if (count == 0) {
             return false;
         }
@@ -65,6 +65,7 @@ static bool decimal(const uint8_t *text, size_t length, double *out) {
     double scale = 1;
     size_t digits = 0;
     bool fraction = false;
+    //@ loop unroll TENDON_ACTIV5_CONTENT_MAX;
     for (; at < length; at++) {
         if (text[at] == '.' && !fraction && digits > 0) {
             fraction = true;
@@ -84,8 +85,9 @@ static bool decimal(const uint8_t *text, size_t length, double *out) {
 
 /* Every "IS" removed, once and from the left, then cut at the first '/'. */
 static tendon_status isometric(const uint8_t *field, size_t length, tendon_activ5_message *out) {
-    uint8_t number[TENDON_ACTIV5_CONTENT_MAX];
+    uint8_t number[TENDON_ACTIV5_CONTENT_MAX] = {0};
     size_t count = 0;
+    //@ loop unroll TENDON_ACTIV5_CONTENT_MAX;
     for (size_t i = 0; i < length; i++) {
         if (field[i] == '/') {
             double value = 0;
@@ -135,7 +137,7 @@ static tendon_status initial(const uint8_t *content, size_t length, size_t posit
 
 /* Serial and id parts: one character that nobody looks at, then the kind. 0: none of them. */
 static size_t part_prefix(const uint8_t *field, size_t length, tendon_activ5_message_type *type) {
-    size_t skipped = length > 0 ? sequence_length(field, length) : 0;
+    size_t skipped = length > 0 ? sequence_length(field, 0, length) : 0;
     const uint8_t *rest = field + skipped;
     length -= skipped;
     if (starts_with(rest, length, "i", 1)) {
@@ -199,6 +201,7 @@ tendon_status tendon_activ5_parse_text(const uint8_t *content, size_t length, te
         return isometric(content, first, out);
     }
     size_t prefix = part_prefix(content, first, &out->type);
+    //@ split prefix;
     if (prefix > 0 && prefix <= first) {
         activ5_put_text(out, content + prefix, first - prefix);
     }
