@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "names.h"
+#include "tendon/base/packed.h"
 
 enum {
     STATE_VERSION = 1,
@@ -10,7 +11,8 @@ enum {
     RESPONSE = 0x80,
     RESPONSE_SIZE = 3,
     CONFIG_SIZE = 5,
-    LED_MODES = 4
+    LED_MODES = 4,
+    STATUSES = 6
 };
 
 tendon_status tendon_fjorden_decode_control_state(const uint8_t *data, size_t length,
@@ -43,15 +45,13 @@ tendon_status tendon_fjorden_decode_control_state(const uint8_t *data, size_t le
 /* ---- commands ---- */
 
 int tendon_fjorden_command_named(const char *name, size_t length) {
-    static const char *const names[] = {"ping",     "setLed",    "getConfig", "setConfig",
-                                        "getState", "clearBond", "powerOff"};
-    int index = tendon_grip_name_index(names, sizeof names / sizeof names[0], name, length);
+    static const char words[] = "ping\0setLed\0getConfig\0setConfig\0getState\0clearBond\0powerOff";
+    int index = tendon_grip_word_index(words, TENDON_FJORDEN_POWER_OFF, name, length);
     return index < 0 ? -1 : index + TENDON_FJORDEN_PING;
 }
 
 int tendon_fjorden_led_mode_named(const char *name, size_t length) {
-    static const char *const names[LED_MODES] = {"off", "on", "blinkSlow", "blinkFast"};
-    return tendon_grip_name_index(names, LED_MODES, name, length);
+    return tendon_grip_word_index("off\0on\0blinkSlow\0blinkFast", LED_MODES, name, length);
 }
 
 static bool config_fits(const tendon_fjorden_config *config) {
@@ -100,8 +100,8 @@ tendon_status tendon_fjorden_encode_command(const tendon_fjorden_command *comman
 /* ---- responses ---- */
 
 const char *tendon_fjorden_response_status_name(uint8_t status) {
-    static const char *const names[] = {"ok", "unknownOpcode", "badLength", "badParameter", "busy", "notPermitted"};
-    return status < sizeof names / sizeof names[0] ? names[status] : NULL;
+    static const char words[] = "ok\0unknownOpcode\0badLength\0badParameter\0busy\0notPermitted";
+    return tendon_packed_string(words, NULL, STATUSES, status);
 }
 
 tendon_status tendon_fjorden_decode_response(const uint8_t *data, size_t length, tendon_fjorden_response *out) {

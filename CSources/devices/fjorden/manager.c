@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "manager.h"
+#include "tendon/base/packed.h"
 
 const char *tendon_fjorden_manager_state_name(tendon_fjorden_manager_state state) {
-    static const char *const names[TENDON_FJORDEN_STATE_COUNT] = {
-        "uninitialized", "ready",     "scanningForGrips", "scanningForBondedGrip",
-        "connecting",    "connected", "unauthorized",     "bluetoothUnavailable"};
-    return (unsigned)state < TENDON_FJORDEN_STATE_COUNT ? names[state] : "uninitialized";
+    static const char words[] = "uninitialized\0ready\0scanningForGrips\0scanningForBondedGrip\0connecting\0connected\0"
+                                "unauthorized\0bluetoothUnavailable";
+    unsigned index = (unsigned)state < TENDON_FJORDEN_STATE_COUNT ? state : 0;
+    return tendon_packed_string(words, NULL, TENDON_FJORDEN_STATE_COUNT, index);
 }
 
 void tendon_fjorden_configuration_init(tendon_fjorden_configuration *configuration) {

@@ -29,11 +29,13 @@ size_t tendon_grip_text_length(const char *text) {
     return length;
 }
 
-int tendon_grip_name_index(const char *const *names, size_t count, const char *name, size_t length) {
+int tendon_grip_word_index(const char *words, size_t count, const char *name, size_t length) {
     for (size_t i = 0; i < count; i++) {
-        if (tendon_grip_text_length(names[i]) == length && memcmp(names[i], name, length) == 0) {
+        size_t known = tendon_grip_text_length(words);
+        if (known == length && memcmp(words, name, length) == 0) {
             return (int)i;
         }
+        words += known + 1;
     }
     return -1;
 }

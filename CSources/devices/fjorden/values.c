@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "names.h"
+#include "tendon/base/packed.h"
 
-enum { USAGE_MAX = 0x029C, OPERATION_MASK = 7, OPERATION_MAX = 3, WRITE = 2 };
+enum { USAGE_MAX = 0x029C, OPERATION_MASK = 7, OPERATION_MAX = 3, WRITE = 2, REQUESTS = 4 };
 
 tendon_status tendon_fjorden_decode_battery(const uint8_t *data, size_t length) {
     if (length != 1) {
@@ -22,13 +23,13 @@ tendon_status tendon_fjorden_decode_hid_report(const uint8_t *data, size_t lengt
 /* ---- SMP ---- */
 
 const char *tendon_fjorden_smp_operation_name(uint8_t operation) {
-    static const char *const names[] = {"read", "read_response", "write", "write_response"};
-    return operation <= OPERATION_MAX ? names[operation] : "unknown";
+    static const char words[] = "read\0read_response\0write\0write_response\0unknown";
+    unsigned index = operation <= OPERATION_MAX ? operation : OPERATION_MAX + 1;
+    return tendon_packed_string(words, NULL, OPERATION_MAX + 2, index);
 }
 
 int tendon_fjorden_smp_request_named(const char *name, size_t length) {
-    static const char *const names[] = {"echo", "reset", "imageState", "imageErase"};
-    return tendon_grip_name_index(names, sizeof names / sizeof names[0], name, length);
+    return tendon_grip_word_index("echo\0reset\0imageState\0imageErase", REQUESTS, name, length);
 }
 
 /* A CBOR text's head: length in the first byte, in one, or in two more (RFC 8949, 3). */

@@ -174,6 +174,7 @@ tendon_status tendon_simulated_fjorden_init(tendon_simulated_fjorden *device,
     device->battery = device->options.battery;
     device->bonded = device->options.bonded;
     device->sequence = 1;
+    device->gone_at = UINT64_MAX;
     tendon_fjorden_config config = tendon_fjorden_config_default();
     (void)tendon_fjorden_gesture_init(&device->gestures, &config);
     const tendon_gatt_handlers handlers = {

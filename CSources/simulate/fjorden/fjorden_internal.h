@@ -20,8 +20,8 @@ void tendon_simulated_fjorden_write_state(tendon_simulated_fjorden *device, uint
 void tendon_simulated_fjorden_flush(tendon_simulated_fjorden *device, uint64_t now);
 void tendon_simulated_fjorden_tick(tendon_simulated_fjorden *device, uint64_t now);
 uint64_t tendon_simulated_fjorden_deadline(const tendon_simulated_fjorden *device);
-/** Ends the links: the host closes those whose bearers are dead. */
-void tendon_simulated_fjorden_hang_up(tendon_simulated_fjorden *device);
+/** Ends the links, and resets the bond, when the time has come. */
+void tendon_simulated_fjorden_go_if_due(tendon_simulated_fjorden *device, uint64_t now);
 
 /* control.c */
 /** TENDON_OK, or a TENDON_ATT_ERROR(). */

@@ -3,7 +3,7 @@
 #include "fjorden_internal.h"
 
 enum { RECORDS_PER_TICK = 64, DETENTS_MAX = 127, VALUE_VERSION = 1, OTHER_VERSION = 9, CODE_TURN = 0x11 };
-enum { CODE_NOBODY_KNOWS = 0xF0, KEY_VOLUME_UP = 0x00E9, HAND_PERIOD_MS = 10000 };
+enum { CODE_NOBODY_KNOWS = 0xF0, KEY_VOLUME_UP = 0x00E9, HAND_PERIOD_MS = 10000, PARTING_MS = 100 };
 
 /** What the derivation calls an event, and its code in a record. */
 static const uint8_t codes[][2] = {
@@ -146,24 +146,37 @@ void tendon_simulated_fjorden_set_battery(tendon_simulated_fjorden *device, uint
     tendon_simulated_fjorden_flush(device, now);
 }
 
-void tendon_simulated_fjorden_hang_up(tendon_simulated_fjorden *device) {
+/** Its links end when what it has said last is through; at once when there are none. */
+static void go(tendon_simulated_fjorden *device, bool resets, uint64_t now) {
+    device->resets = device->resets || resets;
+    device->gone_at = device->centrals.count > 0 ? now + PARTING_MS : 0;
+    tendon_simulated_fjorden_go_if_due(device, now);
+}
+
+void tendon_simulated_fjorden_go_if_due(tendon_simulated_fjorden *device, uint64_t now) {
+    if (now < device->gone_at || device->gone_at == UINT64_MAX) {
+        return;
+    }
+    device->gone_at = UINT64_MAX;
+    if (device->resets) {
+        device->resets = device->bonded = false;
+        device->forgets = true;
+    }
     for (size_t i = 0; i < TENDON_SIMULATED_CENTRALS; i++) {
         if (device->centrals.places[i].used) {
-            device->centrals.places[i].connection.bearer->dead = true;
+            device->centrals.places[i].connection.bearer->dead = true; /* the host closes it */
         }
     }
 }
 
 void tendon_simulated_fjorden_reset_bond(tendon_simulated_fjorden *device, uint64_t now) {
     tendon_simulated_fjorden_event(device, CODE_BOND_RESET, 0, now);
-    device->bonded = false;
-    device->forgets = true;
-    tendon_simulated_fjorden_hang_up(device);
+    go(device, true, now);
 }
 
 void tendon_simulated_fjorden_power_off(tendon_simulated_fjorden *device, uint64_t now) {
     tendon_simulated_fjorden_event(device, CODE_POWERING_OFF, 0, now);
-    tendon_simulated_fjorden_hang_up(device);
+    go(device, false, now);
 }
 
 void tendon_simulated_fjorden_lose(tendon_simulated_fjorden *device, uint32_t count) {
@@ -304,6 +317,7 @@ static uint64_t next_move(const tendon_simulated_fjorden *device) {
 }
 
 void tendon_simulated_fjorden_tick(tendon_simulated_fjorden *device, uint64_t now) {
+    tendon_simulated_fjorden_go_if_due(device, now);
     (void)gestures(device, TENDON_FJORDEN_CONTROL_NONE, 0, now);
     uint64_t at = next_move(device);
     for (int i = 0; i < MOVES && at <= now; i++, at = next_move(device)) {
@@ -322,6 +336,7 @@ uint64_t tendon_simulated_fjorden_deadline(const tendon_simulated_fjorden *devic
     uint64_t due = tendon_fjorden_gesture_deadline(&device->gestures);
     uint64_t at = next_move(device);
     due = at < due ? at : due;
+    due = device->gone_at < due ? device->gone_at : due;
     if (device->options.flat_out && may_go_on(device)) {
         due = 0;
     }

@@ -21,22 +21,22 @@ extern "C" {
 #define TENDON_FJORDEN_STATUS_LIST(X)                                                                                  \
     X(LENGTH, 1, "LENGTH", "the value has a wrong length")                                                             \
     X(VALUE, 2, "VALUE", "a field is out of its range")                                                                \
-    X(SHORT, 3, "SHORT", "the value ends before its last field")                                                       \
-    X(VERSION, 4, "VERSION", "an unknown version of the control state")                                                \
-    X(NOT_A_RESPONSE, 5, "NOT_A_RESPONSE", "the first byte is not that of a response")                                 \
+    X(SHORT, 3, "SHORT", "the value is cut")                                                                           \
+    X(VERSION, 4, "VERSION", "an unknown version")                                                                     \
+    X(NOT_A_RESPONSE, 5, "NOT_A_RESPONSE", "this is no response")                                                      \
     X(RANGE, 6, "RANGE", "a number is out of its range")                                                               \
     X(OPERATION, 7, "OPERATION", "an unknown operation")                                                               \
     X(MANAGER_NOT_CONFIGURED, 32, "managerNotConfigured", "configure the manager first")                               \
     X(MANAGER_ALREADY_CONFIGURED, 33, "managerAlreadyConfigured", "the manager is configured already")                 \
-    X(INVALID_MANAGER_STATE, 34, "invalidManagerState", "not possible in the manager's present state")                 \
-    X(ALREADY_SCANNING, 35, "alreadyScanningForBondedGrip", "the bonded grip is being looked for already")             \
+    X(INVALID_MANAGER_STATE, 34, "invalidManagerState", "not possible in this state")                                  \
+    X(ALREADY_SCANNING, 35, "alreadyScanningForBondedGrip", "the bonded grip is looked for already")                   \
     X(NO_BOND, 36, "bondDoesNotExists", "no grip is bonded")                                                           \
     X(CONNECTION_TIMEOUT, 37, "connectionTimeout", "the grip was not connected in time")                               \
     X(DISCOVERY_CANCELLED, 38, "gripDiscoveryCancelled", "looking for the grip was cancelled")                         \
     X(PAIRING_DECLINED, 39, "gripPairingRequestDeclined", "pairing was declined or failed")                            \
     X(NO_SERVICE, 40, "gripUnableToDiscoverService", "the grip's service was not found")                               \
-    X(NO_CHARACTERISTICS, 41, "gripUnableToDiscoverCharacteristics", "a characteristic of the grip was not found")     \
-    X(NO_NOTIFY, 42, "gripUnableToEnableNotify", "the grip's events could not be enabled")                             \
+    X(NO_CHARACTERISTICS, 41, "gripUnableToDiscoverCharacteristics", "a characteristic was not found")                 \
+    X(NO_NOTIFY, 42, "gripUnableToEnableNotify", "its events could not be enabled")                                    \
     X(NO_BATTERY_INFO, 43, "gripUnableToReadBatteryInfo", "the battery level could not be read")                       \
     X(NO_FIRMWARE_VERSION, 44, "gripUnableToReadFirmwareVersion", "the firmware version could not be read")            \
     X(NO_GRIP_INFO, 45, "gripUnableToReadGripInfo", "the grip's information could not be read")                        \

@@ -15,8 +15,8 @@
 #ifndef TENDON_SIMULATE_FJORDEN_H
 #define TENDON_SIMULATE_FJORDEN_H
 
-#include "tendon/devices/fjorden_gesture.h"
 #include "tendon/simulate/device.h"
+#include "tendon/simulate/fjorden_gesture.h"
 #include "tendon/simulate/scenario.h"
 
 #ifdef __cplusplus
@@ -97,6 +97,8 @@ typedef struct tendon_simulated_fjorden {
     bool bonded, forgets;
     uint8_t leaving; /**< after a clearBond or powerOff: its opcode, until the response is confirmed */
     uint64_t clock_base;
+    uint64_t gone_at;   /**< when its links end; UINT64_MAX: they stay */
+    bool resets;        /**< and its bond with them */
     uint64_t next_move; /**< of the hand: device clock */
     uint32_t move;
     uint8_t sequence; /**< of the next record */

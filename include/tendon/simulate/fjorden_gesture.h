@@ -3,8 +3,8 @@
  * Fjorden grip: events from the positions of the controls and time alone, as
  * firmware and simulator derive them.
  */
-#ifndef TENDON_DEVICES_FJORDEN_GESTURE_H
-#define TENDON_DEVICES_FJORDEN_GESTURE_H
+#ifndef TENDON_SIMULATE_FJORDEN_GESTURE_H
+#define TENDON_SIMULATE_FJORDEN_GESTURE_H
 
 #include "tendon/devices/fjorden_codec.h"
 

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-#include "tendon/devices/fjorden_gesture.h"
-
-#include "names.h"
+#include "tendon/simulate/fjorden_gesture.h"
 
 int tendon_fjorden_control_named(const char *name, size_t length) {
-    static const char *const names[] = {"shutter", "fn", "dial_button", "dial", "lever"};
-    int index = tendon_grip_name_index(names, sizeof names / sizeof names[0], name, length);
-    return index < 0 ? -1 : index + TENDON_FJORDEN_CONTROL_SHUTTER;
+    static const char names[][12] = {"shutter", "fn", "dial_button", "dial", "lever"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        /* A name is shorter than its place, which is zero behind it. */
+        if (length < sizeof names[i] && names[i][length] == 0 && memcmp(names[i], name, length) == 0) {
+            return length == 0 ? -1 : (int)i + TENDON_FJORDEN_CONTROL_SHUTTER;
+        }
+    }
+    return -1;
 }
 
 tendon_fjorden_config tendon_fjorden_config_default(void) {
