@@ -37,8 +37,8 @@ static void touch(void *context, size_t count) {
 
 int main(int argc, char **argv) {
     static const bench_body bodies[] = {
-        {"unchecked_walk", touch, NULL, sizeof data},
-        {"tendon_ad_next", iterate, NULL, sizeof data},
+        {"unchecked_walk", touch, NULL, sizeof data, 0},
+        {"tendon_ad_next", iterate, NULL, sizeof data, 0},
     };
     return bench_main(argc, argv, "advertisement", bodies, 2, 0);
 }

@@ -9,10 +9,14 @@
 #define BODIES_MAX 8
 #define ROUNDS_MAX 31
 
-uint64_t bench_now_ns(void) {
+static uint64_t clock_ns(clockid_t clock) {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(clock, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+uint64_t bench_now_ns(void) {
+    return clock_ns(CLOCK_MONOTONIC);
 }
 
 static int ascending(const void *a, const void *b) {
@@ -52,11 +56,15 @@ void bench_resume(void) {
     paused_ns += bench_now_ns() - paused_at;
 }
 
+/* The thread's own time, in which other work of the machine does not show; with pauses that of the wall, because asking
+ * for the other costs a system call. */
 static double time_once(const bench_body *body, size_t operations) {
     paused_ns = 0;
-    uint64_t started = bench_now_ns();
+    uint64_t started = bench_now_ns(), own = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     body->run(body->context, operations);
-    return (double)(bench_now_ns() - started - paused_ns) / (double)operations;
+    own = clock_ns(CLOCK_THREAD_CPUTIME_ID) - own;
+    uint64_t wall = bench_now_ns() - started - paused_ns;
+    return (double)(paused_ns == 0 ? own : wall) / (double)operations;
 }
 
 /* So many operations that one round of the body takes about the wanted time. */
@@ -84,10 +92,11 @@ static int count_only(const bench_body *bodies, size_t count, const char *operat
 
 static void print(const char *question, const bench_body *body, const double *ns, const double *ratios, size_t rounds,
                   const char *limit, double system_calls, uint64_t heap_calls) {
-    printf("{\"bench\":\"%s\",\"name\":\"%s\",\"ns\":%.3f,\"ns_min\":%.3f,\"bytes\":%g,\"limit\":\"%s\","
+    printf("{\"bench\":\"%s\",\"name\":\"%s\",\"ns\":%.3f,\"ns_min\":%.3f,\"items_per_s\":%.4g,\"bytes\":%g,\"limit\":"
+           "\"%s\","
            "\"ratio\":%.3f,\"rounds\":%zu,\"system_calls\":%.4g,\"heap_calls\":%llu}\n",
-           question, body->name, median(ns, rounds), minimum(ns, rounds), body->bytes, limit, median(ratios, rounds),
-           rounds, system_calls, (unsigned long long)heap_calls);
+           question, body->name, median(ns, rounds), minimum(ns, rounds), 1e9 / median(ns, rounds), body->bytes, limit,
+           median(ratios, rounds), rounds, system_calls, (unsigned long long)heap_calls);
 }
 
 int bench_main(int argc, char **argv, const char *question, const bench_body *bodies, size_t count, size_t limit) {
@@ -123,13 +132,14 @@ int bench_main(int argc, char **argv, const char *question, const bench_body *bo
             calls[i] += bench_system_calls() - calls_before;
         }
         for (size_t i = 0; i < count; i++) {
-            ratios[i][round] = ns[i][round] / ns[limit][round];
+            size_t own = bodies[i].limit != 0 ? bodies[i].limit : limit;
+            ratios[i][round] = ns[i][round] / ns[own][round];
         }
     }
     for (size_t i = 0; i < count; i++) {
         double operations_of_all = (double)operations[i] * (double)rounds;
-        print(question, &bodies[i], ns[i], ratios[i], rounds, bodies[limit].name, (double)calls[i] / operations_of_all,
-              heap[i]);
+        const char *own = bodies[bodies[i].limit != 0 ? bodies[i].limit : limit].name;
+        print(question, &bodies[i], ns[i], ratios[i], rounds, own, (double)calls[i] / operations_of_all, heap[i]);
     }
     return 0;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Measures several bodies side by side: every round runs each of them once, so that noise of the machine hits all
- * alike. Prints one JSON object per body: median and minimum time per operation, bytes per operation, the ratio to the
- * body that is the limit (median of the ratios of the rounds), system calls per operation, heap calls of all rounds.
+ * alike. Prints one JSON object per body: median and minimum time per operation, operations per second, bytes per
+ * operation, the ratio to the body that is its limit (median of the ratios of the rounds), system calls per operation,
+ * heap calls of all rounds.
  *
  * With --count-only N the bodies run N operations without a clock, for instruction counts (see run.sh).
  */
@@ -19,6 +20,7 @@ typedef struct bench_body {
     void (*run)(void *context, size_t count);
     void *context;
     double bytes; /**< bytes of input per operation, 0: not stated */
+    size_t limit; /**< the body it is compared with; 0: that of bench_main() */
 } bench_body;
 
 /** Keeps the optimiser from dropping a result. */
@@ -36,7 +38,7 @@ static inline const uint8_t *bench_hide(const uint8_t *bytes) {
 uint64_t bench_now_ns(void);
 
 /**
- * Runs and prints. @p question names the benchmark; bodies[limit] is the limit the others are compared with.
+ * Runs and prints. @p question names the benchmark; bodies[limit] is the limit of those that name no other.
  * Command line: [--quick] [--count-only N BODY].
  */
 int bench_main(int argc, char **argv, const char *question, const bench_body *bodies, size_t count, size_t limit);

@@ -55,8 +55,8 @@ int main(int argc, char **argv) {
                                         .subscriptions = subscriptions,
                                         .subscription_capacity = 8};
     static const bench_body bodies[] = {
-        {"pointer_call", pointer_call, NULL, sizeof notification},
-        {"tendon_att_bearer_receive", through_bearer, NULL, sizeof notification},
+        {"pointer_call", pointer_call, NULL, sizeof notification, 0},
+        {"tendon_att_bearer_receive", through_bearer, NULL, sizeof notification, 0},
     };
 
     tendon_att_bearer_init(&bearer, io, 247);

@@ -59,9 +59,9 @@ static void in_batches(void *context, size_t count) {
 
 int main(int argc, char **argv) {
     static const bench_body bodies[] = {
-        {"libm", with_libm, NULL, sizeof(tendon_quaternion)},
-        {"tendon_euler_rotations", one_by_one, NULL, sizeof(tendon_quaternion)},
-        {"tendon_euler_rotations_batch", in_batches, NULL, sizeof(tendon_quaternion)},
+        {"libm", with_libm, NULL, sizeof(tendon_quaternion), 0},
+        {"tendon_euler_rotations", one_by_one, NULL, sizeof(tendon_quaternion), 0},
+        {"tendon_euler_rotations_batch", in_batches, NULL, sizeof(tendon_quaternion), 0},
     };
     fill();
     return bench_main(argc, argv, "motion", bodies, 3, 0);

@@ -141,8 +141,8 @@ static void connect_ours(void) {
 
 int main(int argc, char **argv) {
     static const bench_body bodies[] = {
-        {"bare_loop", bare_loop, NULL, sizeof notification},
-        {"read_to_callback", tendon_path, NULL, sizeof notification},
+        {"bare_loop", bare_loop, NULL, sizeof notification, 0},
+        {"read_to_callback", tendon_path, NULL, sizeof notification, 0},
     };
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, bare) < 0 ||
         socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, ours) < 0) {

@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$(mkdir -p "${BUILD:-.build}" && cd "${BUILD:-.build}" && pwd)
 check=${1:-}
-questions=(advertisement dispatch bose_record activ5 motion read_to_callback one_a_wake_up)
+questions=(advertisement dispatch bose_record feelspace activ5 fjorden motion read_to_callback one_a_wake_up)
 results=$build/bench.jsonl
 options=()
 [ "$check" = --check ] && options=(--quick) && results=$build/bench-check.jsonl
@@ -73,13 +73,16 @@ if [ -x Bench/run_swift.sh ]; then
     Bench/run_swift.sh "$check" "$results" || status=1
 fi
 if [ "$check" != --check ]; then
-    printf '%-18s %-30s %10s %10s %8s %13s %8s %6s\n' question body ns/op ns-min ratio instructions syscalls heap
+    row='%-18s %-30s %10s %10s %11s %6s %8s %13s %8s %6s\n'
+    # shellcheck disable=SC2059
+    printf "$row" question body ns/op ns-min items/s bytes ratio instructions syscalls heap
     while read -r line; do
         values=()
-        for name in bench name ns ns_min ratio instructions system_calls heap_calls; do
+        for name in bench name ns ns_min items_per_s bytes ratio instructions system_calls heap_calls; do
             values+=("$(sed -E "/\"$name\":/!s/.*/-/; s/.*\"$name\":\"?([^,\"}]*).*/\1/" <<<"$line")")
         done
-        printf '%-18s %-30s %10s %10s %8s %13s %8s %6s\n' "${values[@]}"
+        # shellcheck disable=SC2059
+        printf "$row" "${values[@]}"
     done <"$results"
 fi
 exit $status
