@@ -30,6 +30,7 @@ final class BeltCore: @unchecked Sendable {
     private var abandoned = false
     private(set) var navigation: NavigationCore?
     private var waiting: [UInt32: (TendonError?) -> Void] = [:]
+    private var log: (entries: [FSBeltError], completion: ([FSBeltError], TendonError?) -> Void)?
     private var connectionUpdates: [EventQueue<FSConnectionUpdate>] = []
     private var commandUpdates: [EventQueue<FSCommandUpdate>] = []
     weak var connectionManager: FSConnectionManager?
@@ -191,6 +192,7 @@ final class BeltCore: @unchecked Sendable {
             withPointer(to: c.peer) { tendon_feelspace_known_add(knownBelts.pointer, $0) }
         }
         if let navigation { tendon_feelspace_navigation_take(navigation.pointer, event, now) }
+        takeLog(event.pointee)
         timer?.deadline = 0  // Deadlines have changed: looked at when this step ends.
         if let update = FSConnectionUpdate(event.pointee) {
             for queue in connectionUpdates { queue.push(update) }
@@ -211,6 +213,18 @@ final class BeltCore: @unchecked Sendable {
     /// Called once, when the command is done.
     func await(_ command: UInt32, _ body: @escaping (TendonError?) -> Void) {
         waiting[command] = body
+    }
+
+    /// Called once, with what the belt's error log holds.
+    func awaitLog(_ body: @escaping ([FSBeltError], TendonError?) -> Void) { log = ([], body) }
+
+    private func takeLog(_ event: tendon_feelspace_event) {
+        if event.kind == TENDON_FEELSPACE_EVENT_DEBUG {
+            if let entry = FSBeltError(event.packet.data, event.packet.length) { log?.entries.append(entry) }
+        } else if event.kind == TENDON_FEELSPACE_EVENT_LOG_FINISHED, let log {
+            self.log = nil
+            log.completion(log.entries, event.status < 0 ? TendonError(status: event.status, operation: .read) : nil)
+        }
     }
 
     func attach(_ navigation: NavigationCore?) {

@@ -141,9 +141,13 @@ extension FSCommandManager {
         }
     }
 
-    /// The belt's error log: debug outputs follow.
+    /// The belt's error log; the handler is called once, on the loop's thread.
     @discardableResult
-    public func requestBeltErrorLog() -> Bool {
-        queued(tendon_feelspace_session_request_log(core.session, tendon_now_ms()))
+    public func requestBeltErrorLog(
+        completion: @escaping @TendonActor ([FSBeltError], TendonError?) -> Void = { _, _ in }
+    ) -> Bool {
+        let isQueued = queued(tendon_feelspace_session_request_log(core.session, tendon_now_ms()))
+        if isQueued { core.awaitLog { entries, error in TendonActor.assumeIsolated { completion(entries, error) } } }
+        return isQueued
     }
 }

@@ -137,6 +137,9 @@ public actor SimulatedBelt {
         change { belt, _ in tendon_simulated_feelspace_set_accurate(belt, accurate) }
     }
 
+    /// Logs an error, and tells it.
+    public func raiseError(_ code: UInt32) { change { tendon_simulated_feelspace_raise_error($0, code, $1) } }
+
     /// In place of the next notifications.
     public func inject(_ malformation: Malformation, count: Int = 1) {
         change { belt, _ in

@@ -139,6 +139,25 @@ public struct FSAccuracySignal: Sendable, Hashable {
     }
 }
 
+/// An entry of the belt's error log.
+public struct FSBeltError: Sendable, Hashable {
+    public let code: UInt32
+    /// Milliseconds of the belt's clock.
+    public let time: UInt32
+    /// Counts the belt's switching on.
+    public let session: Int
+
+    /// `nil`: another debug output.
+    init?(_ packet: UnsafePointer<UInt8>?, _ count: Int) {
+        var c = tendon_feelspace_debug()
+        guard tendon_feelspace_decode_debug(packet, count, &c, nil) >= 0, c.kind == TENDON_FEELSPACE_DEBUG_LOG_ENTRY
+        else { return nil }
+        code = c.error
+        time = c.time_ms
+        session = Int(c.session)
+    }
+}
+
 // MARK: Connection
 
 public enum FSConnectionState: UInt32, Sendable, CaseIterable {

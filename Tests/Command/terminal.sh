@@ -55,6 +55,17 @@ like "$out" '\^\[\[1mUsage' "help: colours on a terminal"
 NO_COLOR=1 TERM=xterm python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' "$TENDON" --help >"$work/out" </dev/null
 unlike "$(cat -v "$work/out")" '\^\[\[1m' "help: none with NO_COLOR"
 
+start belt simulate feelspace --radio virtual --json
+belt=$child
+until_true ready belt
+on_terminal 1.5 feelspace watch --radio virtual
+like "$out" "STATUS 0" "feelspace watch: Ctrl-C ends it with status 0"
+like "$out" "mode wait.*intensity 50 %" "feelspace watch: mode and intensity"
+like "$out" "front" "feelspace watch: the ring"
+unlike "$out" '"event"' "feelspace watch: no JSON on a terminal"
+kill "$belt"
+wait "$belt" 2>/dev/null
+
 # The reader goes: no message, no status of failure.
 timeout 5 "$TENDON" run --radio virtual --json 2>"$work/err" | head -n 3 >"$work/out"
 is "${PIPESTATUS[0]} $(wc -l <"$work/out")" "0 3" "a pipe that is closed ends run cleanly"

@@ -133,6 +133,19 @@ struct CommandTests {
         #expect(await site.belt.counters.refused_writes <= 1)
     }
 
+    @Test @TendonActor func errorLog() async throws {
+        let site = try await Site()
+        let commands = try await site.connected().commandManager
+        await site.belt.raiseError(0xA1)
+        await site.belt.raiseError(0xA2)
+        var logged: [UInt32]?
+        #expect(
+            commands.requestBeltErrorLog { entries, error in
+                logged = error == nil ? entries.map(\.code) : nil
+            })
+        await eventually("the log") { logged == [0xA1, 0xA2] }
+    }
+
     @Test @TendonActor func orientation() async throws {
         let site = try await Site()
         await site.belt.setHeading(270)
