@@ -26,6 +26,15 @@ wait "$two"
 is $? 0 "Ctrl-C ends simulate with status 0"
 is "$(grep -c '"event":"summary"' "$work/two.out")" 2 "Ctrl-C: the counters are printed"
 
+# Addresses that nobody chose: two processes never take the same, whatever their numbers.
+start many simulate bose --radio virtual --json --count 5
+many=$child
+until_true eval '[ "$(grep -c ready "$work/many.out")" = 5 ]'
+is "$(grep ready "$work/many.out" | grep -o 'C0:7E:0[0-4]:[0-9A-F:]*' | cut -d: -f4- | sort -u | wc -l)" 1 "several devices differ above their process's number"
+is "$(grep ready "$work/many.out" | grep -o 'C0:7E:0[0-4]:' | sort -u | wc -l)" 5 "and from each other"
+kill -INT "$many"
+wait "$many"
+
 # Waiting costs nothing: a second of scanning with nobody there, a second of streaming at 50 Hz.
 cpu() { # milliseconds of processor time of a command
     python3 -c 'import resource, subprocess, sys

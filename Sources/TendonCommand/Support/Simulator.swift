@@ -207,7 +207,8 @@ private final class SimulatedHost {
     /// Several devices of one process need several addresses.
     private func defaultAddress() -> tendon_address {
         let base = Address(tendon_virtual_radio_default_address())
-        return Address(base.value ^ UInt64(number), kind: base.kind ?? .random).c
+        // Above the bits of the process's number: the address of a neighbour's process must not be taken.
+        return Address(base.value ^ UInt64(number) << 24, kind: base.kind ?? .random).c
     }
 
     private func setFaults(_ options: tendon_fault_options?) {
