@@ -223,7 +223,12 @@ public final class A5Device {
     }
     /// All that happens to this device, over all its connections.
     public var events: EventSequence<A5Event> { events(capacity: 256) }
-    public func events(capacity: Int) -> EventSequence<A5Event> { core.observeEvents(capacity) }
+    /// Without samples and messages it costs nothing while the device streams.
+    public func events(capacity: Int, includingSamples: Bool = true) -> EventSequence<A5Event> {
+        core.observeEvents(capacity, samples: includingSamples)
+    }
+    /// Forces and motions that came over the link so far, taken from a sequence or not.
+    public nonisolated var samplesReceived: UInt64 { core.samples.load(ordering: .relaxed) }
 
     // MARK: Waiting
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import CTendon
+import Synchronization
 import Tendon
 
 /// A device of the C core: an entry of a manager's table, or one of its own. All of it is for the loop's thread.
@@ -20,6 +21,10 @@ final class DeviceCore: @unchecked Sendable {
     private var force: [EventQueue<A5Force>] = []
     private var motion: [EventQueue<IMUObject>] = []
     private var events: [EventQueue<A5Event>] = []
+    /// Those that want all but samples and messages.
+    private var happenings: [EventQueue<A5Event>] = []
+    /// Forces and motions so far; from any thread.
+    let samples = Atomic<UInt64>(0)
 
     init(
         _ pointer: CPointer<tendon_activ5_device>, in memory: AnyObject, loop: Loop,
@@ -123,13 +128,16 @@ final class DeviceCore: @unchecked Sendable {
     func observeMotion(_ capacity: Int, _ policy: OverflowPolicy) -> EventSequence<IMUObject> {
         queue(\.motion, capacity, policy)
     }
-    func observeEvents(_ capacity: Int) -> EventSequence<A5Event> { queue(\.events, capacity, .dropOldest) }
+    func observeEvents(_ capacity: Int, samples: Bool = false) -> EventSequence<A5Event> {
+        queue(samples ? \.events : \.happenings, capacity, .dropOldest)
+    }
 
     private func finish(_ error: TendonError?) {
-        let (force, motion, events) = (force, motion, events)
+        let (force, motion, events) = (force, motion, events + happenings)
         self.force.removeAll()
         self.motion.removeAll()
         self.events.removeAll()
+        happenings.removeAll()
         for queue in force { queue.finish(error) }
         for queue in motion { queue.finish(error) }
         for queue in events { queue.finish(nil) }
@@ -142,14 +150,16 @@ final class DeviceCore: @unchecked Sendable {
         switch event.pointee.kind {
         case TENDON_ACTIV5_EVENT_ISOMETRIC:
             guard let message = event.pointee.message else { return }
+            samples.add(1, ordering: .relaxed)
             let value = A5Force(newtons: message.pointee.newtons, time: now)
             for queue in force { queue.push(value) }
-            if hasListeners { emit(.didReceiveIsometric(object, value)) }
+            if hasListeners { emit(sample: .didReceiveIsometric(object, value)) }
         case TENDON_ACTIV5_EVENT_IMU:
             guard let message = event.pointee.message else { return }
+            samples.add(1, ordering: .relaxed)
             let value = IMUObject(message.pointee.imu)
             for queue in motion { queue.push(value) }
-            if hasListeners { emit(.didReceiveIMUData(object, value)) }
+            if hasListeners { emit(sample: .didReceiveIMUData(object, value)) }
         case TENDON_ACTIV5_EVENT_MESSAGE:
             if hasListeners, let message = event.pointee.message { received(message.pointee, object) }
         default:
@@ -160,6 +170,11 @@ final class DeviceCore: @unchecked Sendable {
     private var hasListeners: Bool { !events.isEmpty || isHeard() }
 
     private func emit(_ event: A5Event) {
+        for queue in happenings { queue.push(event) }
+        emit(sample: event)
+    }
+
+    private func emit(sample event: A5Event) {
         for queue in events { queue.push(event) }
         report(event)
     }
@@ -172,7 +187,7 @@ final class DeviceCore: @unchecked Sendable {
         case .sn1, .sn2, .uuid1, .uuid2, .serialNumber: text = message.string
         default: text = ""
         }
-        emit(.didReceiveMessage(object, message: text, type: type))
+        emit(sample: .didReceiveMessage(object, message: text, type: type))
     }
 
     private func stateChange(_ event: tendon_activ5_event, _ object: A5Device) {

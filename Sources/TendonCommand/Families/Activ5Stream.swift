@@ -91,18 +91,16 @@ struct Activ5Call: RuleCall {
 
 /// One trainer.
 @TendonActor
-private final class Activ5Server: DeviceServer, A5DeviceDelegate {
+private final class Activ5Server: DeviceServer {
     let served: ServedDevice
     private let wanted: Activ5Stream
     private let device: A5Device
     private var dropped: UInt64 = 0
-    private var samples: UInt64 = 0
 
     init(_ wanted: Activ5Stream, _ served: ServedDevice) {
         self.wanted = wanted
         self.served = served
         device = A5Device(served.address, on: served.central)
-        device.delegate = self
     }
 
     func open() async throws(ServingError) {
@@ -123,11 +121,30 @@ private final class Activ5Server: DeviceServer, A5DeviceDelegate {
     }
 
     func stream() async -> String? {
-        var events = device.events.makeAsyncIterator()
+        var events = device.events(capacity: 1024, includingSamples: false).makeAsyncIterator()
         let force = device.force(capacity: served.settings.capacity)
         let motion = device.motion(capacity: served.settings.capacity)
         let consumers = [consume(force), consume(motion)]
         var reason: String?
+        if device.connected {
+            start()
+            while let event = try? await events.next(isolation: TendonActor.shared) {
+                if case .deviceDisconnected(_, let error) = event {
+                    reason = error?.description
+                    break
+                }
+                happened(event)
+            }
+        }
+        // Ends the sequences; what is in them is still taken, so that the counters agree.
+        await device.close()
+        for consumer in consumers { await consumer.value }
+        dropped += force.dropped + motion.dropped
+        count(dropped)
+        return reason
+    }
+
+    private func start() {
         do throws(A5Error) {
             let lacking = try wanted.start(device)
             if !lacking.isEmpty {
@@ -139,18 +156,6 @@ private final class Activ5Server: DeviceServer, A5DeviceDelegate {
             served.event("configuration_failed", ["error": .string(describe(error))])
             served.show("open", note: describe(error))
         }
-        while device.connected, let event = try? await events.next(isolation: TendonActor.shared) {
-            if case .deviceDisconnected(_, let error) = event {
-                reason = error?.description
-                break
-            }
-        }
-        // Ends the sequences; what is in them is still taken, so that the counters agree.
-        await device.close()
-        for consumer in consumers { await consumer.value }
-        dropped += force.dropped + motion.dropped
-        count()
-        return reason
     }
 
     func perform(_ call: any RuleCall) async throws(CommandError) {
@@ -164,67 +169,47 @@ private final class Activ5Server: DeviceServer, A5DeviceDelegate {
         if case .failure(let error) = result { throw CommandError(.failed, describe(error)) }
     }
 
-    private func count() {
-        let (counters, samples, dropped) = (device.counters, samples, dropped)
+    /// The counters of both ends of the sequences.
+    private func count(_ dropped: UInt64) {
+        let (errors, samples) = (device.counters.errors, device.samplesReceived)
         served.update { row in
             row.counters.notifications = samples
             row.counters.samples = samples
-            row.counters.malformed = counters.errors
-            row.counters.dropped = max(row.counters.dropped, dropped)
+            row.counters.malformed = errors
+            row.counters.dropped = dropped
         }
     }
 
-    // MARK: What the device tells
-
-    func searchCompleted() {}
-    func deviceFound(device: A5Device) {}
-    func deviceConnected(device: A5Device) {}
-    func deviceDisconnected(device: A5Device) {}
-    func deviceInitialized(device: A5Device) {}
-
-    func didReceiveIsometric(device: A5Device, value: Double) { took() }
-    func didReceiveIMUData(device: A5Device, value: IMUObject) { took() }
-
-    private func took() {
-        samples += 1
-        count()
-        served.stopAtLimit()
-    }
-
-    func squeezeStateChanged(state: A5SqueezeState, device: A5Device) {
-        let isSqueezed = state == .squeezed
-        served.event("squeeze", ["state": .string(isSqueezed ? "squeezed" : "depressed")])
-        served.update { $0.note = isSqueezed ? "squeezed" : "" }
-        served.happened(isSqueezed ? "squeeze" : "release")
-    }
-
-    func didDetectDoubleSqueeze(device: A5Device) {
-        served.event("double_squeeze")
-        served.update { $0.note = "double squeeze" }
-        served.happened("double_squeeze")
-    }
-
-    func didReceiveBattery(device: A5Device, value: UInt64) {
-        served.event("battery", ["percent": JSON(value)])
-        served.update { $0.battery = Int(value) }
-    }
-
-    func didReceiveError(device: A5Device, characteristic: A5Device.Characteristic, error: A5Error) {
-        served.event(
-            "malformed", ["characteristic": .string(characteristic.rawValue), "error": .string(describe(error))])
-        count()
-    }
-
-    func didComplete(device: A5Device, request: A5Request, error: A5Error?) {
-        guard let error else { return }
-        served.event("refused", ["request": .string(describe(request)), "error": .string(describe(error))])
-        served.show("open", note: describe(error))
+    private func happened(_ event: A5Event) {
+        switch event {
+        case .squeezeStateChanged(let state, _):
+            let isSqueezed = state == .squeezed
+            served.event("squeeze", ["state": .string(isSqueezed ? "squeezed" : "depressed")])
+            served.update { $0.note = isSqueezed ? "squeezed" : "" }
+            served.happened(isSqueezed ? "squeeze" : "release")
+        case .didDetectDoubleSqueeze:
+            served.event("double_squeeze")
+            served.update { $0.note = "double squeeze" }
+            served.happened("double_squeeze")
+        case .didReceiveBattery(_, let percent):
+            served.event("battery", ["percent": JSON(percent)])
+            served.update { $0.battery = Int(percent) }
+        case .didReceiveError(_, let characteristic, let error):
+            served.event(
+                "malformed", ["characteristic": .string(characteristic.rawValue), "error": .string(describe(error))])
+            let errors = device.counters.errors
+            served.update { $0.counters.malformed = errors }
+        case .didComplete(_, let request, let error?):
+            served.event("refused", ["request": .string(describe(request)), "error": .string(describe(error))])
+            served.show("open", note: describe(error))
+        default: break
+        }
     }
 
     // MARK: Consumers; not on the loop, so that output never holds it
 
     private func consume<Element: Activ5Line>(_ values: EventSequence<Element>) -> Task<Void, Never> {
-        let (served, before) = (served, dropped)
+        let (served, device, before) = (served, device, dropped)
         return Task.detached {
             var iterator = values.makeAsyncIterator()
             var count = 0
@@ -232,10 +217,13 @@ private final class Activ5Server: DeviceServer, A5DeviceDelegate {
                 count += 1
                 served.event("sample", value.json)
                 served.update { row in
+                    row.counters.notifications = device.samplesReceived
+                    row.counters.samples = row.counters.notifications
                     row.counters.delivered += 1
                     row.counters.dropped = max(row.counters.dropped, before + values.dropped)
                     value.show(&row)
                 }
+                served.stopAtLimit()
                 if count == served.settings.pauseAt { try? await Task.sleep(for: .seconds(served.settings.pauseFor)) }
             }
         }
