@@ -151,6 +151,12 @@ final class SessionCore: @unchecked Sendable {
         if status < 0 { throw BoseWearableError(status, .read) }
     }
 
+    func refreshTexts() throws(BoseWearableError) {
+        let status = tendon_bose_session_refresh_texts(block.pointer, tendon_now_ms())
+        refresh()
+        if status < 0 { throw BoseWearableError(status, .read) }
+    }
+
     func validate(_ sensor: SensorIntent?, _ gesture: GestureIntent?) throws(IntentsCheckFailed) -> IntentsWarnings {
         var out = tendon_bose_intent_check()
         if var intent = tendon_bose_intent(sensor, gesture) {
@@ -271,7 +277,6 @@ final class SessionCore: @unchecked Sendable {
     /// An attempt that could not even start.
     func fail(_ event: WearableDeviceEvent) { emit(event) }
 
-    func announceTexts() { emit(.didUpdateDeviceInformation(DeviceInformation(c.texts))) }
 
     private func emit(_ event: WearableDeviceSessionEvent) {
         for queue in sessionEvents { queue.push(event) }

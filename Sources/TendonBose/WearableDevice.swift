@@ -43,8 +43,26 @@ public final class WearableDevice {
             update: FirmwareVersion.Update(rawValue: core.c.firmware.rawValue) ?? .unknown)
     }
 
-    /// Values of the device that were taken, passed over and rejected.
-    public var counters: tendon_bose_counters { core.counters }
+    /// What was taken from the device, passed over and rejected.
+    public struct Counters: Sendable, Hashable {
+        /// Sensor data notifications decoded.
+        public let notifications: UInt64
+        public let samples: UInt64
+        public let gestures: UInt64
+        /// Records passed over.
+        public let skipped: UInt64
+        /// Values rejected, whole or from an offset on.
+        public let malformed: UInt64
+        /// Sensor data that came before it could be understood.
+        public let dropped: UInt64
+    }
+
+    public var counters: Counters {
+        let c = core.counters
+        return Counters(
+            notifications: c.notifications, samples: c.samples, gestures: c.gestures, skipped: c.skipped,
+            malformed: c.malformed, dropped: c.dropped)
+    }
 
     // MARK: Asking again; the update event follows
 
@@ -63,9 +81,8 @@ public final class WearableDevice {
     public func refreshGestureConfiguration() throws(BoseWearableError) {
         try core.refresh(TENDON_BOSE_GESTURE_CONFIGURATION)
     }
-    /// The texts are fixed while a session is open: the event tells what is known.
-    public func refreshDeviceInformation() {
-        core.announceTexts()
+    public func refreshDeviceInformation() throws(BoseWearableError) {
+        try core.refreshTexts()
     }
 
     // MARK: Setting

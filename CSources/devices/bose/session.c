@@ -470,7 +470,21 @@ tendon_status tendon_bose_session_refresh(tendon_bose_session *session, tendon_b
         return TENDON_ERROR_WRONG_STATE;
     }
     session->now = now;
-    session->work.pending |= (uint16_t)(BOSE_DO_REFRESH << which);
+    session->work.pending |= (uint32_t)BOSE_DO_REFRESH << which;
     tendon_bose_pump(session);
     return TENDON_OK;
+}
+
+tendon_status tendon_bose_session_refresh_texts(tendon_bose_session *session, uint64_t now) {
+    uint32_t rows = 0;
+    if (!admit(session, INPUT_CONFIGURE)) {
+        return TENDON_ERROR_WRONG_STATE;
+    }
+    for (size_t row = BOSE_TEXT_ROW; row < BOSE_ROWS; row++) {
+        rows |= session->work.found[row].value != 0 ? (uint32_t)BOSE_DO_REFRESH << row : 0;
+    }
+    session->now = now;
+    session->work.pending |= rows;
+    tendon_bose_pump(session);
+    return rows != 0 ? TENDON_OK : TENDON_ERROR_NOT_FOUND;
 }

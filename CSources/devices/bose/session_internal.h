@@ -20,12 +20,12 @@ enum {
     BOSE_WRITE_GESTURES,
     BOSE_REREAD_SENSORS,
     BOSE_REREAD_GESTURES,
-    BOSE_REFRESH, /* work.index: which characteristic */
+    BOSE_REFRESH, /* work.index: which row */
     BOSE_CLOSE_SENSORS,
     BOSE_CLOSE_GESTURES
 };
 
-/* Bits of work.pending; BOSE_DO_REFRESH is shifted by the characteristic. */
+/* Bits of work.pending; BOSE_DO_REFRESH is shifted by the row. */
 enum {
     BOSE_DO_REREAD_SENSORS = 0x01,
     BOSE_DO_REREAD_GESTURES = 0x02,
@@ -39,6 +39,7 @@ enum { BOSE_TEXT_SYSTEM_ID = TENDON_BOSE_TEXT_COUNT, BOSE_TEXT_PNP_ID, BOSE_TEXT
 
 /* Rows of the discovery: the characteristics of FDD2, then the texts. */
 enum { BOSE_TEXT_ROW = TENDON_BOSE_CHARACTERISTIC_COUNT, BOSE_ROWS = TENDON_BOSE_ROWS };
+#define BOSE_DO_REFRESH_TEXTS ((((uint32_t)1 << BOSE_TEXT_HANDLES) - 1) * BOSE_DO_REFRESH << BOSE_TEXT_ROW)
 _Static_assert(BOSE_ROWS == BOSE_TEXT_ROW + BOSE_TEXT_HANDLES, "rows of the discovery");
 
 /* The steps of an opening, in order. An old firmware takes the shorter way to its serial number. */

@@ -28,7 +28,7 @@ static void write_value(tendon_bose_session *session, uint8_t operation, tendon_
 
 static bool take_pending(tendon_bose_session *session, unsigned bit) {
     bool set = (session->work.pending & bit) != 0;
-    session->work.pending &= (uint16_t)~bit;
+    session->work.pending &= ~bit;
     return set;
 }
 
@@ -44,9 +44,10 @@ void tendon_bose_work_pump(tendon_bose_session *session) {
         write_value(session, BOSE_WRITE_GESTURES, TENDON_BOSE_GESTURE_CONFIGURATION, session->work.gesture_next,
                     session->work.gesture_next_length);
     } else {
-        for (unsigned which = 0; which < TENDON_BOSE_CHARACTERISTIC_COUNT; which++) {
-            if (take_pending(session, (unsigned)BOSE_DO_REFRESH << which)) {
-                read_value(session, BOSE_REFRESH, (tendon_bose_characteristic)which);
+        for (unsigned row = 0; row < BOSE_ROWS; row++) {
+            if (take_pending(session, (uint32_t)BOSE_DO_REFRESH << row)) {
+                session->work.index = (uint8_t)row;
+                tendon_bose_read(session, BOSE_REFRESH, session->work.found[row].value);
                 return;
             }
         }
@@ -147,7 +148,15 @@ static void reread_done(tendon_bose_session *session, uint8_t operation, const t
 
 static void refresh_done(tendon_bose_session *session, const tendon_gatt_result *result) {
     tendon_bose_characteristic which = (tendon_bose_characteristic)session->work.index;
-    if (result->status < 0) {
+    if (session->work.index >= BOSE_TEXT_ROW) {
+        if (result->status >= 0) {
+            tendon_bose_take_text(session, session->work.index - (unsigned)BOSE_TEXT_ROW, result->value,
+                                  result->length);
+        }
+        if ((session->work.pending & BOSE_DO_REFRESH_TEXTS) == 0) {
+            tendon_bose_emit_kind(session, TENDON_BOSE_EVENT_DEVICE_TEXTS, TENDON_OK);
+        }
+    } else if (result->status < 0) {
         tendon_bose_malformed(session, which, tendon_bose_status_from_att(result->status), 0);
     } else {
         (void)tendon_bose_take_value(session, which, result->value, result->length);

@@ -285,6 +285,34 @@ static void refresh_reads_again(void **state) {
                      TENDON_ERROR_INVALID_ARGUMENT);
 }
 
+/* The texts of 180A, all that the device has, and one event when the last one is there. */
+static void texts_are_read_again(void **state) {
+    fixture *f = *state;
+    fixture_open(f);
+    size_t there = 0;
+    for (size_t row = TENDON_BOSE_CHARACTERISTIC_COUNT; row < (size_t)TENDON_BOSE_ROWS; row++) {
+        there += f->session.work.found[row].value != 0;
+    }
+    assert_true(there > 0);
+    memset(&f->session.texts.texts[TENDON_BOSE_TEXT_FIRMWARE], 0, sizeof f->session.texts.texts[0]);
+    f->event_count = 0;
+    f->log_count = 0;
+    assert_int_equal(tendon_bose_session_refresh_texts(&f->session, f->now), TENDON_OK);
+    fixture_run(f);
+    for (size_t row = TENDON_BOSE_CHARACTERISTIC_COUNT; row < (size_t)TENDON_BOSE_ROWS; row++) {
+        if (f->session.work.found[row].value != 0) {
+            assert_int_equal(fixture_asked(f, 0x0A, f->session.work.found[row].value), 1);
+        }
+    }
+    assert_int_equal(f->event_count, 1);
+    assert_int_equal(f->events[0].kind, TENDON_BOSE_EVENT_DEVICE_TEXTS);
+    assert_true(f->session.texts.texts[TENDON_BOSE_TEXT_FIRMWARE].present);
+    for (size_t row = TENDON_BOSE_CHARACTERISTIC_COUNT; row < (size_t)TENDON_BOSE_ROWS; row++) {
+        f->session.work.found[row].value = 0;
+    }
+    assert_int_equal(tendon_bose_session_refresh_texts(&f->session, f->now), TENDON_ERROR_NOT_FOUND);
+}
+
 /* ---- suspension ---- */
 
 static void suspended_already_at_opening(void **state) {
@@ -392,6 +420,7 @@ int main(void) {
         T(a_list_that_we_hold_in_part),
         T(somebody_else_changes_the_configuration),
         T(refresh_reads_again),
+        T(texts_are_read_again),
         T(suspended_already_at_opening),
         T(suspended_resumed_and_another_reason),
         T(what_was_cleared_is_applied_again),

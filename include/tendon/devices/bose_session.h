@@ -179,7 +179,7 @@ typedef struct tendon_bose_session {
         uint64_t deadline; /**< connecting: of the attempt; closing: of the step */
         uint32_t request;  /**< id of the operation on the air */
         tendon_profile_found found[TENDON_BOSE_ROWS];
-        uint16_t pending; /**< what is to be done while open, bits */
+        uint32_t pending; /**< what is to be done while open, bits */
         uint16_t sensor_next_length, gesture_next_length, write_length;
         uint16_t sensors_ours, gestures_ours; /**< entries that we enabled, bits by index */
         uint16_t kept_sensors, kept_period;   /**< enabled by us when the service was suspended */
@@ -224,6 +224,8 @@ tendon_status tendon_bose_session_configure_gestures(tendon_bose_session *sessio
 /** Reads one characteristic again (not the two data ones); its update event follows, or MALFORMED / nothing with a lost
  * link. */
 tendon_status tendon_bose_session_refresh(tendon_bose_session *session, tendon_bose_characteristic which, uint64_t now);
+/** Reads the texts of service 180A again; DEVICE_TEXTS follows. TENDON_ERROR_NOT_FOUND: the device has none. */
+tendon_status tendon_bose_session_refresh_texts(tendon_bose_session *session, uint64_t now);
 
 #ifdef __cplusplus
 }
