@@ -188,6 +188,27 @@ def fjorden():
     yield b"\x0a" + calm + b"\x13\x02\x09" * 6 + b"\x08\x07\x0a\x85\x07"
 
 
+def feelspace():
+    for kind, value in ((0x80, "0003aaaa0000020e01000005e80300000001"), (0x80, "0101500000000030010000ffdc05640000 01".replace(" ", "")),
+                        (0x80, "4000025a00aa96000301f401dc05000000"), (0x80, "2001"), (0x80, "30ff"), (0x81, "010103"),
+                        (0x81, "01032d00"), (0x81, "0104626c7565"), (0x81, "100a0100020003000401"), (0x81, "100302"),
+                        (0x82, "0301000105"), (0x82, "02cd5820037800d20f"), (0x82, "0100400010f40168100019aa01aa55ee7f"),
+                        (0x82, "02a6ffd3ff0200faff05000303030300"), (0x82, "040004"), (0x83, "a005000000"),
+                        (0x83, "0b0100020100000002000000"), (0x83, "0c0100000002000000010001"),
+                        (0x83, "0107010100020003000201000200030009"), (0x83, "2b0301010300")):
+        yield bytes([kind]) + h(value)
+    calm = b"\x00" * 200
+    yield b"\x10" + calm + b"\x12\x0b\x13\x0b\x43\x0b\x66\x00\x0b\x26\x01\x0b\x04\x0b\x05\x15\x0b\x99"
+    yield b"\x11" + calm + b"\x12\x39\x77\x0b\x27\x0b\x37\x0b\x47\x0b\x67\x0b\x07\x99"
+    yield b"\x14" + calm + b"\x32\x0b\x08\x99\x99\x18\x99\x99\x56\x02\x0b"
+    yield b"\x18" + calm + b"".join(bytes([0, choice, value, 0x0B]) for choice in range(8) for value in (0, 3, 60, 200))
+    yield b"\x10" + b"\xc1\x05\x41" * 60 + calm
+    yield b"\x10" + b"\xc0\x03" * 80 + calm
+    yield b"\x10" + calm + b"\x9a\x99\xaa\x99\x8a\x99\x5a\x4a\x01\x99\x1a"
+    yield b"\x02" + calm
+    yield b"\x00" + calm + b"\x99" * 20
+
+
 def record(data, flags, original=None):
     return struct.pack(">IIIIQ", original or len(data), len(data), flags, 0, 0x00E03AB44A676000) + data
 
@@ -237,6 +258,7 @@ def main():
     write("acl", acl_streams())
     write("activ5", activ5())
     write("activ5_manager", activ5_managers())
+    write("feelspace", feelspace())
     write("fjorden", fjorden())
     write("gatt_server", server_sessions())
     write("gatt_client", client_sessions())

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * feelSpace belt. First byte 0x80 and above: decoders, each with a block of the input. Below: navigation, session and
+ * a simulated belt in the air; what the belt sends is changed, cut or replaced on its way, as the input says. In
+ * between: calls, commands, buttons, time, a belt that comes and goes.
+ */
+#include "fuzz.h"
+#include "tendon/devices/feelspace.h"
+#include "tendon/simulate/air.h"
+#include "tendon/simulate/feelspace.h"
+
+static struct {
+    tendon_feelspace_session session;
+    tendon_feelspace_navigation navigation;
+    tendon_simulated_feelspace belt;
+    tendon_air air;
+    tendon_air_device device;
+    uint64_t now;
+    unsigned queued, ended;
+} world;
+
+/* ---- decoders ---- */
+
+static void vibrations(fuzz_block block) {
+    tendon_feelspace_channel channel;
+    tendon_feelspace_pulse pulse;
+    uint8_t again[TENDON_FEELSPACE_PACKET_MAX];
+    /* What a belt understands, a client may send: and it is the same packet, but for its spellings of "for ever". */
+    if (tendon_feelspace_decode_channel(block.data, block.length, &channel, NULL) >= 0 &&
+        tendon_feelspace_encode_channel(&channel, TENDON_FEELSPACE_CHANNELS_EXTENDED, again, sizeof again) >= 0) {
+        FUZZ_CHECK(again[0] == block.data[0] && again[1] == block.data[1] && again[12] == block.data[12]);
+    }
+    if (tendon_feelspace_decode_pulse(block.data, block.length, &pulse, NULL) >= 0 &&
+        tendon_feelspace_encode_pulse(&pulse, again, sizeof again) >= 0) {
+        FUZZ_CHECK(memcmp(again + 10, block.data + 10, 5) == 0);
+    }
+    for (uint8_t mode = 0; mode < 8; mode++) { /* app mode takes what the others do */
+        FUZZ_CHECK(!tendon_feelspace_belt_accepts(mode, block.data, block.length) ||
+                   tendon_feelspace_belt_accepts(TENDON_FEELSPACE_MODE_APP, block.data, block.length));
+    }
+}
+
+static void parameters(fuzz_block block) {
+    tendon_feelspace_parameter p;
+    size_t offset = 0;
+    tendon_status status = tendon_feelspace_decode_parameter(block.data, block.length, &p, &offset);
+    FUZZ_CHECK(status >= 0 || offset <= block.length);
+    if (status >= 0 && p.kind == TENDON_FEELSPACE_PARAMETER_NAME) {
+        (void)fuzz_touch(p.name.text, p.name.length);
+    } else if (status >= 0 && p.kind == TENDON_FEELSPACE_PARAMETER_HEADING_OFFSET) {
+        FUZZ_CHECK(p.degrees < 360);
+    }
+}
+
+static void notifications(fuzz_block block) {
+    uint8_t mode;
+    tendon_feelspace_press press;
+    tendon_feelspace_battery battery;
+    tendon_feelspace_orientation orientation;
+    tendon_feelspace_firmware firmware;
+    FUZZ_CHECK(tendon_feelspace_decode_keep_alive(block.data, block.length, &mode, NULL) < 0 || mode <= 6);
+    FUZZ_CHECK(tendon_feelspace_decode_button(block.data, block.length, &press, NULL) < 0 || press.new_mode <= 6);
+    FUZZ_CHECK(tendon_feelspace_decode_battery(block.data, block.length, &battery, NULL) < 0 ||
+               battery.level_percent <= 100.0);
+    FUZZ_CHECK(tendon_feelspace_decode_orientation(block.data, block.length, &orientation, NULL) < 0 ||
+               orientation.heading_360 < 360);
+    (void)tendon_feelspace_decode_firmware(block.data, block.length, &firmware, NULL);
+}
+
+static void development(fuzz_block block) {
+    tendon_feelspace_debug debug;
+    tendon_feelspace_raw_sample sample;
+    tendon_feelspace_usb_frame frame;
+    size_t count = 0;
+    (void)tendon_feelspace_decode_debug(block.data, block.length, &debug, NULL);
+    while (tendon_feelspace_raw_sample_at(block.data, block.length, count, &sample)) {
+        count++;
+    }
+    FUZZ_CHECK(count * 7 <= block.length);
+    if (tendon_feelspace_decode_usb_frame(block.data, block.length, &frame, NULL) >= 0) {
+        (void)fuzz_touch(frame.payload, frame.length);
+    }
+}
+
+static void decode(fuzz_input *input, uint8_t kind) {
+    static void (*const decoders[])(fuzz_block) = {vibrations, parameters, notifications, development};
+    fuzz_block block = fuzz_take(input, input->left);
+    decoders[kind % 4](block);
+    free(block.data);
+}
+
+/* ---- navigation and session ---- */
+
+static void on_told(void *context, const tendon_feelspace_navigation_event *event, uint64_t now) {
+    (void)context, (void)now;
+    FUZZ_CHECK(world.navigation.state < TENDON_FEELSPACE_NAVIGATION_STATE_COUNT);
+    if (event->found != NULL) {
+        (void)fuzz_touch(event->found->found.name, event->found->found.name_length);
+    }
+}
+
+static void on_event(void *context, const tendon_feelspace_event *event, uint64_t now) {
+    (void)context;
+    FUZZ_CHECK(world.session.state < TENDON_FEELSPACE_STATE_COUNT);
+    if (event->kind == TENDON_FEELSPACE_EVENT_COMMAND) {
+        world.ended++;
+    } else if (event->kind == TENDON_FEELSPACE_EVENT_DEBUG || event->kind == TENDON_FEELSPACE_EVENT_REJECTED) {
+        (void)fuzz_touch(event->packet.data, event->packet.length);
+        FUZZ_CHECK(event->packet.offset <= event->packet.length);
+    }
+    tendon_feelspace_navigation_take(&world.navigation, event, now);
+}
+
+static tendon_status on_scan(void *context, bool on) {
+    tendon_air_scan(context, on);
+    return TENDON_OK;
+}
+
+static void on_report(void *context, const tendon_ad_report *report, uint64_t now) {
+    (void)context;
+    tendon_feelspace_session_advertised(&world.session, report, now);
+}
+
+/* What the belt has sent and we have not got yet. */
+static void spoil(fuzz_input *input) {
+    tendon_air_queue *queue = &world.air.to_us;
+    for (uint16_t i = 0; i < queue->count; i++) {
+        uint8_t choice = fuzz_u8(input);
+        uint16_t place = (uint16_t)((queue->first + i) % TENDON_AIR_QUEUE);
+        uint8_t *bytes = queue->pdus[place].bytes;
+        uint16_t *length = &queue->pdus[place].length;
+        if (choice < 0xC0 || *length == 0) {
+            continue;
+        }
+        if ((choice & 1u) != 0) {
+            bytes[fuzz_u8(input) % *length] = fuzz_u8(input);
+        } else {
+            *length = (uint16_t)(fuzz_u8(input) % *length);
+        }
+    }
+}
+
+static void pass_time(fuzz_input *input, uint64_t ms) {
+    uint64_t end = world.now + ms;
+    for (int steps = 0; steps < 400 && tendon_air_deadline(&world.air) <= end; steps++) {
+        uint64_t due = tendon_air_deadline(&world.air);
+        world.now = due > world.now ? due : world.now;
+        spoil(input);
+        tendon_air_tick(&world.air, world.now);
+    }
+    world.now = end > world.now ? end : world.now;
+}
+
+static void command(fuzz_input *input) {
+    tendon_feelspace_session *s = &world.session;
+    uint8_t choice = fuzz_u8(input), value = fuzz_u8(input);
+    uint32_t before = s->last_command;
+    fuzz_block block;
+    switch (choice % 8) {
+    case 0:
+        (void)tendon_feelspace_session_set_mode(s, value % 8, world.now);
+        break;
+    case 1:
+        (void)tendon_feelspace_session_set_default_intensity(s, value, false, world.now);
+        break;
+    case 2:
+        (void)tendon_feelspace_session_start_orientation(s, value * 10u, value, world.now);
+        break;
+    case 3:
+        (void)tendon_feelspace_session_stop_orientation(s, world.now);
+        break;
+    case 4:
+        (void)tendon_feelspace_session_set_orientation_period(s, value * 10, world.now);
+        break;
+    case 5:
+        (void)tendon_feelspace_session_request_log(s, world.now);
+        break;
+    case 6:
+        (void)tendon_feelspace_session_signal(s, value % 4, world.now);
+        break;
+    default:
+        block = fuzz_take(input, value % 24u);
+        (void)tendon_feelspace_session_send(s, (tendon_feelspace_characteristic)(0xFE03 + (choice >> 4) * 2),
+                                            block.data, (tendon_status)block.length, world.now);
+        free(block.data);
+        break;
+    }
+    world.queued += s->last_command != before;
+}
+
+static void act(fuzz_input *input) {
+    uint8_t choice = fuzz_u8(input), high = choice >> 4;
+    tendon_feelspace_navigation *n = &world.navigation;
+    uint32_t before = world.session.last_command;
+    switch (choice % 12) {
+    case 0:
+        command(input);
+        return;
+    case 1:
+        (void)tendon_feelspace_navigation_search_and_connect(n, world.now);
+        break;
+    case 2:
+        (void)tendon_feelspace_navigation_start(n, high * 30, (choice & 0x10u) != 0, high, world.now);
+        break;
+    case 3:
+        (void)tendon_feelspace_navigation_update(n, high * 30, (choice & 0x10u) != 0, high, world.now);
+        break;
+    case 4:
+        tendon_feelspace_navigation_pause(n, world.now);
+        break;
+    case 5:
+        (void)tendon_feelspace_navigation_notify_destination(n, (choice & 0x10u) != 0, world.now);
+        break;
+    case 6:
+        tendon_simulated_feelspace_press_button(&world.belt, high % 5,
+                                                (tendon_simulated_feelspace_press)(fuzz_u8(input) % 3), world.now);
+        break;
+    case 7:
+        tendon_simulated_feelspace_change_mode(&world.belt, high % 8, world.now);
+        break;
+    case 8:
+        tendon_air_set_present(&world.air, &world.device, high != 0, world.now);
+        break;
+    case 9:
+        pass_time(input, high * 500u);
+        break;
+    case 10:
+        if (high < 4) {
+            tendon_feelspace_navigation_disconnect(n, world.now);
+        } else if (high < 8) {
+            tendon_feelspace_session_adapter(&world.session, (tendon_feelspace_adapter)(high - 4), world.now);
+        } else {
+            tendon_simulated_feelspace_inject(&world.belt, (tendon_simulated_feelspace_malformation)(high % 4), 1);
+        }
+        break;
+    default:
+        pass_time(input, 40);
+        break;
+    }
+    world.queued += world.session.last_command != before; /* at least one */
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    fuzz_input input = {data, size};
+    uint8_t kind = fuzz_u8(&input);
+    if (kind >= 0x80) {
+        decode(&input, kind);
+        return 0;
+    }
+    memset(&world, 0, sizeof world);
+    world.now = 1000;
+    const tendon_simulated_feelspace_options options = {.generation = (uint8_t)(1 + (kind & 1u))};
+    FUZZ_CHECK(tendon_simulated_feelspace_init(&world.belt, &options) >= 0);
+    world.device = (tendon_air_device){.device = tendon_simulated_feelspace_device(&world.belt),
+                                       .address = {{0xC2, 2, 3, 4, 5, 6}, TENDON_ADDRESS_RANDOM},
+                                       .present = true,
+                                       .declines = (kind & 2u) != 0};
+    tendon_air_init(&world.air, &world.device, 1);
+    const tendon_feelspace_session_config config = {.link = tendon_air_link(&world.air),
+                                                    .scan = on_scan,
+                                                    .on_event = on_event,
+                                                    .reconnect = (kind & 4u) != 0,
+                                                    .strict = (kind & 8u) != 0,
+                                                    .skip_pairing = (kind & 16u) != 0};
+    const tendon_feelspace_navigation_config layer = {.session = &world.session, .on_event = on_told};
+    FUZZ_CHECK(tendon_feelspace_session_init(&world.session, &config) >= 0);
+    FUZZ_CHECK(tendon_feelspace_navigation_init(&world.navigation, &layer) >= 0);
+    tendon_air_attach(&world.air, &tendon_feelspace_navigation_inputs, &world.navigation);
+    tendon_air_set_target(&world.air, &world.device.address);
+    world.air.on_report = on_report;
+    (void)tendon_feelspace_navigation_search_and_connect(&world.navigation, world.now);
+    pass_time(&input, 1500);
+    for (unsigned steps = 0; steps < 300 && input.left > 0; steps++) {
+        act(&input);
+    }
+    tendon_feelspace_navigation_disconnect(&world.navigation, world.now);
+    input.left = 0;
+    pass_time(&input, 3000);
+    /* A connection that ends takes its commands along. */
+    FUZZ_CHECK(world.session.state == TENDON_FEELSPACE_NOT_CONNECTED && world.session.client == NULL);
+    FUZZ_CHECK(tendon_feelspace_session_idle(&world.session) && world.ended >= world.queued);
+    return 0;
+}
