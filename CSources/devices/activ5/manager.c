@@ -18,11 +18,10 @@ static void tell_off(tendon_activ5_manager *manager, uint64_t now) {
 
 /* A handler may scan while the adapter is off; it is never called from within itself. */
 static void tell(tendon_activ5_manager *manager, const tendon_activ5_event *event, uint64_t now) {
-    bool outer = manager->telling;
     manager->telling = true;
     manager->on_event(manager->context, event, now);
-    manager->telling = outer;
-    if (!outer && manager->tell_off) {
+    manager->telling = false;
+    if (manager->tell_off) {
         tell_off(manager, now);
     }
 }
@@ -66,7 +65,7 @@ static void on_device_event(void *context, const tendon_activ5_event *event, uin
     if (event->kind == TENDON_ACTIV5_EVENT_SQUEEZE) {
         manager->squeezed = event->on;
     } else if (event->kind == TENDON_ACTIV5_EVENT_DISCONNECTED) {
-        lost = device->should_reconnect && !device->forget && manager->powered;
+        lost = device->should_reconnect && manager->powered;
         device->listed = device->listed && !lost && !device->forget && manager->powered;
         device->wanted = lost && manager->options.reconnect == TENDON_ACTIV5_RECONNECT_AUTOMATICALLY;
     } else if (event->kind == TENDON_ACTIV5_EVENT_CONNECT_FAILED && device->forget) {

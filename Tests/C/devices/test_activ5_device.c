@@ -109,6 +109,25 @@ static void without_auto_handshake_nothing_is_written(void **state) {
     free(f);
 }
 
+static void characteristics_that_are_unknown_or_occur_again_change_nothing(void **state) {
+    (void)state;
+    activ5_fixture *f = activ5_new();
+    static const tendon_activ5_characteristic found[] = {TENDON_ACTIV5_CHARACTERISTIC_UNKNOWN,
+                                                         TENDON_ACTIV5_READ,
+                                                         TENDON_ACTIV5_UUID1,
+                                                         TENDON_ACTIV5_READ,
+                                                         TENDON_ACTIV5_UUID1,
+                                                         TENDON_ACTIV5_CHARACTERISTIC_UNKNOWN,
+                                                         TENDON_ACTIV5_CHARACTERISTIC_COUNT,
+                                                         (tendon_activ5_characteristic)77};
+    activ5_reach(f, &f->device, 0, 0);
+    tendon_activ5_device_discovered(&f->device, true, found, sizeof found / sizeof found[0], 0);
+    activ5_expect(f, "subscribe:5A01 read:F0F7");
+    assert_int_equal(f->device.characteristics, 1u << TENDON_ACTIV5_READ | 1u << TENDON_ACTIV5_UUID1);
+    assert_false(tendon_activ5_device_has(&f->device, TENDON_ACTIV5_CHARACTERISTIC_UNKNOWN));
+    free(f);
+}
+
 /* ---- values ---- */
 
 static void what_is_told_of_each_type_in_order(void **state) {
@@ -383,6 +402,7 @@ int main(void) {
         cmocka_unit_test(example_19_a_new_device_is_ready_with_the_third_answer),
         cmocka_unit_test(the_handshake_asks_for_what_has_no_characteristic),
         cmocka_unit_test(without_auto_handshake_nothing_is_written),
+        cmocka_unit_test(characteristics_that_are_unknown_or_occur_again_change_nothing),
         cmocka_unit_test(what_is_told_of_each_type_in_order),
         cmocka_unit_test(mal_I01_errors_change_nothing),
         cmocka_unit_test(texts_longer_than_what_is_kept_are_cut_between_characters),

@@ -182,6 +182,19 @@ static void a_program_may_take_should_reconnect_away(void **state) {
     free(f);
 }
 
+static void a_new_connection_is_to_be_kept_again(void **state) {
+    (void)state;
+    activ5_fixture *f = activ5_new();
+    tendon_activ5_device *d = connected(f, "a", 0);
+    assert_int_equal(tendon_activ5_device_disconnect(d, 1), TENDON_OK);
+    tendon_activ5_device_link_down(d, TENDON_ERROR_CANCELLED, 2);
+    tendon_activ5_manager_stop_scanning(&f->manager, 3);
+    activ5_reach(f, d, ACTIV5_LEGACY, 4);
+    tendon_activ5_device_link_down(d, TENDON_RADIO_ERROR_PEER_CLOSED, 5);
+    activ5_expect(f, "deviceDisconnected scan_start");
+    free(f);
+}
+
 static void a_failed_attempt_stays_in_the_list(void **state) {
     (void)state;
     activ5_fixture *f = activ5_new();
@@ -302,6 +315,9 @@ static void a_handler_that_always_scans_is_not_called_from_within_itself(void **
     activ5_expect(f, "didChangeBluetoothState:off bluetoothIsSwitchedOff deviceDisconnected bluetoothIsSwitchedOff");
     (void)tendon_activ5_manager_scan(&f->manager, 2);
     activ5_expect(f, "bluetoothIsSwitchedOff");
+    f->hook = NULL; /* and nothing is left of it */
+    tendon_activ5_manager_bluetooth(&f->manager, true, 3);
+    activ5_expect(f, "didChangeBluetoothState:on");
     free(f);
 }
 
@@ -335,6 +351,7 @@ int main(void) {
         cmocka_unit_test(the_wait_for_a_lost_device_ends_with_its_scan),
         cmocka_unit_test(two_lost_devices_both_come_back),
         cmocka_unit_test(a_program_may_take_should_reconnect_away),
+        cmocka_unit_test(a_new_connection_is_to_be_kept_again),
         cmocka_unit_test(a_failed_attempt_stays_in_the_list),
         cmocka_unit_test(the_adapter_goes_off_during_an_attempt),
         cmocka_unit_test(timers_strike_in_their_order_with_their_own_time),

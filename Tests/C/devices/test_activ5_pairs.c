@@ -98,6 +98,8 @@ static void go_to(activ5_fixture *f, where place) {
     default:
         break;
     }
+    d->rssi = -60;
+    d->initialized = place >= AT_CONNECTED;
     activ5_forget(f);
 }
 

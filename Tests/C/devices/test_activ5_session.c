@@ -380,11 +380,88 @@ static void a_lost_trainer_is_found_and_connected_again(void **state) {
     }
     manage(w, 40000);
     assert_false(m->scanning);
+    /* asked for: the entry stays, and has its manager's handler again */
+    assert_int_equal(tendon_activ5_device_disconnect(d, w->now), TENDON_OK);
+    manage(w, 1000);
+    assert_int_equal(tendon_activ5_device_connect(d, w->now), TENDON_OK);
+    manage(w, 1000);
+    assert_true(d->initialized);
+    assert_int_equal(scene.connects, 7);
     tendon_activ5_manager_disconnect_all(m, w->now);
     manage(w, 1000);
     assert_null(tendon_activ5_manager_find(m, "ACTIV5-AC-0001", 14));
     assert_false(m->scanning);
     done(w);
+}
+
+/* Devices that are none: they answer that many requests, with errors, and then nothing more. */
+typedef struct stranger {
+    unsigned answers;
+    tendon_bearer_io io;
+} stranger;
+
+static tendon_status few_answers(void *context, const uint8_t *pdu, size_t length) {
+    stranger *s = context;
+    if (s->answers == 0) {
+        return TENDON_OK;
+    }
+    s->answers--;
+    return s->io.send(s->io.context, pdu, length);
+}
+
+static tendon_status stranger_connected(void *context, tendon_att_bearer *bearer, uint64_t now) {
+    stranger *s = context;
+    (void)now;
+    s->io = bearer->io;
+    bearer->io = (tendon_bearer_io){s, few_answers};
+    return TENDON_OK;
+}
+
+static void stranger_gone(void *context, tendon_att_bearer *bearer, tendon_status reason, uint64_t now) {
+    (void)context, (void)bearer, (void)reason, (void)now;
+}
+
+static void stranger_tick(void *context, uint64_t now) {
+    (void)context, (void)now;
+}
+
+static uint64_t stranger_deadline(const void *context) {
+    (void)context;
+    return UINT64_MAX;
+}
+
+static void a_device_that_is_none_is_left_and_the_reason_told(void **state) {
+    (void)state;
+    static const struct {
+        unsigned answers;
+        uint64_t after; /* ms */
+        tendon_status reason;
+    } cases[] = {
+        {0, TENDON_ACTIV5_OPERATION_TIMEOUT_MS, TENDON_ERROR_TIMEOUT},
+        {1, TENDON_ACTIV5_DISCOVERY_TIMEOUT_MS, TENDON_ERROR_TIMEOUT}, /* of the whole discovery */
+        {9, 0, TENDON_ATT_ERROR(TENDON_ATT_REQUEST_NOT_SUPPORTED)},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        world *w = fresh(NULL);
+        stranger s = {.answers = cases[i].answers};
+        tendon_peripheral_ops ops = *w->in_air.device.ops;
+        w->in_air.device = (tendon_peripheral_device){&ops, &s};
+        ops.connected = stranger_connected;
+        ops.disconnected = stranger_gone;
+        ops.tick = stranger_tick;
+        ops.writable = stranger_tick;
+        ops.deadline = stranger_deadline;
+        assert_int_equal(tendon_activ5_device_connect(&w->f->device, w->now), TENDON_OK);
+        run(w, 20); /* the link takes that long */
+        if (cases[i].after > 0) {
+            run(w, cases[i].after - 100);
+            activ5_expect(w->f, "deviceConnected");
+        }
+        run(w, 200);
+        activ5_expect(w->f, cases[i].after > 0 ? "deviceDisconnected" : "deviceConnected deviceDisconnected");
+        assert_int_equal(w->reason, cases[i].reason);
+        done(w);
+    }
 }
 
 static void init_refuses_what_cannot_work(void **state) {
@@ -411,6 +488,7 @@ int main(void) {
         cmocka_unit_test(mal_I02_I05_bad_values_are_told_and_the_stream_goes_on),
         cmocka_unit_test(a_link_lost_at_every_moment_is_told_once),
         cmocka_unit_test(a_lost_trainer_is_found_and_connected_again),
+        cmocka_unit_test(a_device_that_is_none_is_left_and_the_reason_told),
         cmocka_unit_test(init_refuses_what_cannot_work),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
