@@ -2,7 +2,7 @@
 # title: pairing through the management socket: refused, paired, bonded, killed, forgotten, paired anew
 # kinds: legacy extended
 # needs: build
-# limit: 90
+# limit: 120
 
 peer=$(address_of hci1)
 bonds=$CASE_DIR/bonds
@@ -70,3 +70,16 @@ check "and so do we" pair "$bonds" forget
 wearable_start "$CASE_DIR/device-bonds" pairable
 check "paired anew" pair "$bonds" pair
 stop $WEARABLE
+
+# The command, with a file of its own: the kernel still has the keys of the last pairing, which are nobody's.
+source "$KERNEL_TESTS/command.sh"
+export XDG_STATE_HOME=$CASE_DIR/state
+device_start --pairing ready
+run_stream 20 --notifications 20
+check "run pairs by itself" grep -q '"event":"pairing".*"state":"done"' "$CASE_DIR/run.jsonl"
+check "and streams" grep -q '"notifications":2[0-9]' "$CASE_DIR/run.jsonl"
+run_stream 20 --notifications 20
+check "another run is bonded" eval '! grep -q "\"event\":\"pairing\"" "$CASE_DIR/run.jsonl"'
+check "and streams too" grep -q '"notifications":2[0-9]' "$CASE_DIR/run.jsonl"
+check "the bond is forgotten" "$TENDON" forget --radio bluez --adapter hci0 --address "$(address_of hci1)"
+device_stop
