@@ -221,7 +221,7 @@ static void every_state_of_a_device_with_every_input(void **state) {
             free(f);
         }
     }
-    assert_int_equal(pairs, INPUTS * PLACES);
+    assert_int_equal(pairs, (unsigned)INPUTS * (unsigned)PLACES);
 }
 
 /* ---- the scan ---- */
