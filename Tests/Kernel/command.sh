@@ -2,9 +2,9 @@
 # Sourced by the cases that run the command `tendon` at both ends: hci0 is the program's, hci1 the simulated device's.
 TENDON=$SWIFT_BIN/tendon
 
-# device_start ARGUMENT...: a simulated device on hci1; lines in device.jsonl, its process in DEVICE.
+# device_start ARGUMENT...: a simulated device of $FAMILY (bose) on hci1; lines in device.jsonl, its process in DEVICE.
 device_start() {
-    "$TENDON" simulate bose --radio bluez --adapter hci1 --json "$@" >"$CASE_DIR/device.jsonl" 2>"$CASE_DIR/device.err" &
+    "$TENDON" simulate "${FAMILY:-bose}" --radio bluez --adapter hci1 --json "$@" >"$CASE_DIR/device.jsonl" 2>"$CASE_DIR/device.err" &
     DEVICE=$!
     if ! wait_for 15 grep -q '"ready"' "$CASE_DIR/device.jsonl"; then
         not_ok "the simulated device is ready: $(cat "$CASE_DIR/device.err")"

@@ -88,10 +88,21 @@ prepare_build() {
 prepare_venv() {
     local python=/usr/bin/python3
     venv=$cache/venv
-    cmp -s "$here/requirements.txt" "$venv/requirements.txt" && return
+    if cmp -s "$here/requirements.txt" "$venv/requirements.txt"; then
+        prepare_pybelt
+        return
+    fi
     [ -x "$python" ] || python=$(command -v python3)
     rm -rf "$venv"
     "$python" -m venv "$venv" || { echo "run.sh: install python3-venv" >&2 && exit 1; }
     "$venv/bin/pip" install --quiet --disable-pip-version-check -r "$here/requirements.txt" >&2
     cp "$here/requirements.txt" "$venv/requirements.txt"
+    prepare_pybelt
+}
+
+# feelSpace's own client: where it cannot be had, its case is left out and says why.
+prepare_pybelt() {
+    "$venv/bin/python" -c 'import pybelt' 2>/dev/null && return
+    "$venv/bin/pip" install --quiet --disable-pip-version-check pybelt==1.2.4 -r "$here/requirements.txt" \
+        >"$venv/pybelt.txt" 2>&1 || true
 }

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: MIT
+# title: feelSpace's own Python client (pybelt over bleak and bluetoothd) controls our simulated belt
+# needs: venv
+# lane: 2
+# limit: 300
+source "$KERNEL_TESTS/command.sh"
+
+if ! "$VENV/bin/python" -c 'import pybelt.belt_controller' 2>"$CASE_DIR/import.txt"; then
+    ok "# SKIP pybelt cannot be had: $(tail -n 1 "$CASE_DIR/import.txt") $(cat "$VENV/pybelt.txt" 2>/dev/null | tail -n 1)"
+    exit 0
+fi
+cat >"$CASE_DIR/scenario" <<'EVENTS'
+at 0s   heading 90
+at 45s  battery 37 on_battery
+at 46s  press home
+at 47s  press compass
+EVENTS
+bluetoothd_start || not_ok "bluetoothd starts"
+for address in "$(address_of hci0)" "$(address_of hci1)"; do
+    printf 'select %s\npower on\n' "$address"
+    sleep 1
+done | timeout 10 bluetoothctl >"$CASE_DIR/bluetoothctl.txt" 2>&1
+FAMILY=feelspace device_start --scenario "$CASE_DIR/scenario" --scenario-from connection
+# btvirt tells a scanner of an advertiser when either is switched on, and the kernel does not listen yet when its scan
+# begins: advertising goes off and on until pybelt, which scans for two seconds, has seen it.
+until [ -e "$CASE_DIR/found" ]; do
+    for enable in 00 01; do
+        hcitool -i hci1 cmd 0x08 0x000a $enable
+        sleep 0.3
+    done
+done >/dev/null 2>&1 &
+toggling=$!
+timeout -k 5 240 "$VENV/bin/python" "$PROJECT/Tests/Peers/pybelt_belt.py" --found "$CASE_DIR/found" \
+    --expect "$CASE_DIR/expect.txt" \
+    >"$CASE_DIR/pybelt.txt" 2>"$CASE_DIR/pybelt.err"
+code=$?
+stop $toggling
+cat "$CASE_DIR/pybelt.txt"
+check "pybelt ends well" test $code -eq 0 || tail -n 20 "$CASE_DIR/pybelt.err"
+device_stop
+
+# Byte for byte: what pybelt says it sent, in this order, and nothing else but the questions of its handshake.
+received() {
+    sed -n 's/.*"event":"write".*"characteristic":"\([^"]*\)","bytes":"\([^"]*\)".*"outcome":"\([^"]*\)".*/\1 \2 \3/p' \
+        "$CASE_DIR/device.jsonl" | grep -vxE 'fe05 (0101|0102|0103|100103) taken'
+}
+received >"$CASE_DIR/received.txt"
+check "all $(wc -l <"$CASE_DIR/expect.txt") writes arrived byte for byte" \
+    diff "$CASE_DIR/expect.txt" "$CASE_DIR/received.txt"
+summary=$(grep '"event":"summary"' "$CASE_DIR/device.jsonl")
+echo "# $summary"
+check "the belt refused nothing and hung up on nobody" \
+    grep -q '"lost":0,.*"hung_up":0,.*"ignored":0,"refused_writes":0' <<<"$summary"
