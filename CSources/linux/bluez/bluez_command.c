@@ -11,6 +11,8 @@
 
 /** Packets read per wake-up at most, one recvmmsg. */
 #define BATCH 16
+/** Such reads before a command counts as not answered. */
+#define DRAIN_ROUNDS 256
 /** H4 type, event code, length, 255 parameters; commands of others are a little longer. */
 #define SLOT 264
 /** How long a controller that reported a hardware error is left alone: the kernel resets it, off and on again. */
@@ -113,11 +115,22 @@ void tendon_bluez_step(tendon_bluez_radio *radio) {
     radio->hci.deadline = tendon_now_ms() + TENDON_BLUEZ_COMMAND_TIMEOUT_MS;
 }
 
+/** The command whose time is over is still the one in flight: the next one has a deadline of its own. */
+static bool awaits(const tendon_bluez_radio *radio) {
+    return radio->command != 0 && radio->hci.deadline == UINT64_MAX && !radio->failed;
+}
+
 void tendon_bluez_hci_expired(void *context, uint64_t now) {
     tendon_bluez_radio *radio = context;
-    (void)now;
     radio->hci.deadline = UINT64_MAX;
-    if (radio->command != 0) {
+    /* A process that could not run for a while finds the answer in its socket, behind what came before it. */
+    for (int i = 0; i < DRAIN_ROUNDS && awaits(radio); i++) {
+        if (!tendon_bluez_wait_readable(radio->hci.fd, tendon_now_ms() + 1)) {
+            break;
+        }
+        tendon_bluez_hci_ready(radio, TENDON_READABLE, now);
+    }
+    if (awaits(radio)) {
         tendon_bluez_fail(radio, TENDON_RADIO_ERROR_COMMAND_TIMEOUT);
     }
 }
