@@ -43,41 +43,25 @@ void tendon_feelspace_go(tendon_feelspace_session *session, tendon_feelspace_sta
 
 /* ---- operations ---- */
 
-void *tendon_feelspace_tag_of(tendon_feelspace_session *session) {
-    return &session->work.tags[session->work.generation & 1u];
-}
-
-tendon_feelspace_session *tendon_feelspace_session_of(void *context) {
-    struct tendon_feelspace_tag *tag = context;
-    tendon_feelspace_session *session = tag->session;
-    return tag == tendon_feelspace_tag_of(session) && session->client != NULL ? session : NULL;
-}
-
 void tendon_feelspace_starting(tendon_feelspace_session *session, uint8_t operation) {
     session->work.operation = operation;
     session->work.request = 0;
-    session->work.starting = true;
 }
 
 void tendon_feelspace_started(tendon_feelspace_session *session, tendon_gatt_client *client, tendon_status request) {
-    if (session->client != client) {
-        /* A link in memory answered at once, and whoever heard it ended the connection. */
-        (void)tendon_gatt_client_cancel(client, request > 0 ? (uint32_t)request : 0, session->now);
-        return;
-    }
-    if (!session->work.starting) {
-        return;
-    }
     if (request < 0) {
         tendon_gatt_result refused = {.status = request, .now = session->now};
-        tendon_feelspace_done(tendon_feelspace_tag_of(session), &refused);
-        return;
-    }
-    session->work.starting = false;
-    session->work.request = (uint32_t)request;
-    if (session->work.operation != FS_OPENING) { /* there somebody may be asked for a bond: its own time is enough */
-        (void)tendon_gatt_client_set_deadline(client, session->work.request,
-                                              session->now + TENDON_FEELSPACE_OPERATION_TIMEOUT_MS);
+        tendon_feelspace_done(session, &refused);
+    } else if (session->client != client) {
+        /* A link in memory answered at once, and whoever heard it ended the connection. */
+        (void)tendon_gatt_client_cancel(client, (uint32_t)request, session->now);
+    } else if (session->work.operation != FS_IDLE && session->work.request == 0) { /* no answer yet */
+        session->work.request = (uint32_t)request;
+        if (session->work.operation !=
+            FS_OPENING) { /* there somebody may be asked for a bond: its own time is enough */
+            (void)tendon_gatt_client_set_deadline(client, session->work.request,
+                                                  session->now + TENDON_FEELSPACE_OPERATION_TIMEOUT_MS);
+        }
     }
 }
 
@@ -87,32 +71,26 @@ void tendon_feelspace_write(tendon_feelspace_session *session, uint8_t operation
     tendon_feelspace_starting(session, operation);
     tendon_feelspace_started(session, client,
                              tendon_gatt_write(client, session->kept.found[which].value, bytes, length,
-                                               tendon_feelspace_done, tendon_feelspace_tag_of(session), session->now));
+                                               tendon_feelspace_done, session, session->now));
 }
 
 void tendon_feelspace_subscribe(tendon_feelspace_session *session, uint8_t operation, unsigned which) {
     tendon_gatt_client *client = session->client;
     const tendon_profile_found *found = &session->kept.found[which];
-    void *tag = tendon_feelspace_tag_of(session);
     tendon_feelspace_starting(session, operation);
     tendon_feelspace_started(session, client,
                              tendon_gatt_subscribe(client, found->value, found->cccd, false, tendon_feelspace_on_value,
-                                                   tag, tendon_feelspace_done, tag, session->now));
+                                                   session, tendon_feelspace_done, session, session->now));
 }
 
 void tendon_feelspace_done(void *context, const tendon_gatt_result *result) {
-    tendon_feelspace_session *session = tendon_feelspace_session_of(context);
-    if (session == NULL) {
-        return;
-    }
+    tendon_feelspace_session *session = context;
     uint8_t operation = session->work.operation;
-    if (operation == FS_IDLE || (!session->work.starting && result->request != session->work.request)) {
-        session->counters.illegal_inputs++;
-        return;
+    if (session->client == NULL || operation == FS_IDLE) {
+        return; /* what was cancelled, as all is when a connection ends */
     }
     session->now = result->now;
     session->work.operation = FS_IDLE;
-    session->work.starting = false;
     if (session->client->closed) {
         return; /* disconnected() says the rest */
     }
@@ -165,11 +143,10 @@ static void leave_client(tendon_feelspace_session *session, tendon_feelspace_sta
     if (previous == TENDON_FEELSPACE_DISCOVERING_SERVICES && session->work.step == FS_STEP_PROFILE) {
         tendon_profile_cancel(&session->kept.profile, session->now);
     }
-    if (client != NULL && session->work.operation != FS_IDLE && !session->work.starting) {
+    if (client != NULL && session->work.operation != FS_IDLE) {
         (void)tendon_gatt_client_cancel(client, session->work.request, session->now);
     }
     session->work.operation = FS_IDLE;
-    session->work.starting = false;
     session->work.keep_alives = 0;
     session->work.patching = FS_PATCH_DONE;
 }
@@ -453,7 +430,6 @@ tendon_status tendon_feelspace_session_init(tendon_feelspace_session *session,
     if (config->channels == 0) {
         session->config.channels = TENDON_FEELSPACE_CHANNELS_DOCUMENTED;
     }
-    session->work.tags[0].session = session->work.tags[1].session = session;
     forget_values(session);
     return TENDON_OK;
 }

@@ -66,9 +66,6 @@ void tendon_feelspace_fail(tendon_feelspace_session *session, tendon_feelspace_c
                            tendon_status status);
 tendon_feelspace_connection_error tendon_feelspace_adapter_error(tendon_feelspace_adapter adapter);
 tendon_feelspace_connection_error tendon_feelspace_radio_error(tendon_status status);
-void *tendon_feelspace_tag_of(tendon_feelspace_session *session);
-/* The session that a context belongs to; NULL: the context is of an earlier opening. */
-tendon_feelspace_session *tendon_feelspace_session_of(void *context);
 /* Around a starting call of the GATT client: what is started, then what the call returned. */
 void tendon_feelspace_starting(tendon_feelspace_session *session, uint8_t operation);
 void tendon_feelspace_started(tendon_feelspace_session *session, tendon_gatt_client *client, tendon_status request);

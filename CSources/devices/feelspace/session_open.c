@@ -53,8 +53,8 @@ static void discovery_failed(tendon_feelspace_session *session, tendon_status st
 
 static void discovered(void *context, tendon_status status, size_t row, uint64_t now) {
     (void)row;
-    tendon_feelspace_session *session = tendon_feelspace_session_of(context);
-    if (session == NULL || session->client->closed) {
+    tendon_feelspace_session *session = context;
+    if (session->client == NULL || session->client->closed) {
         return; /* disconnected() says the rest */
     }
     session->now = now;
@@ -75,9 +75,9 @@ static void discovered(void *context, tendon_status status, size_t row, uint64_t
 }
 
 void tendon_feelspace_opening_begin(tendon_feelspace_session *session) {
-    tendon_status status = tendon_profile_start(&session->kept.profile, session->client, row_of, session->kept.found,
-                                                TENDON_FEELSPACE_CHARACTERISTIC_COUNT, discovered,
-                                                tendon_feelspace_tag_of(session), session->now);
+    tendon_status status =
+        tendon_profile_start(&session->kept.profile, session->client, row_of, session->kept.found,
+                             TENDON_FEELSPACE_CHARACTERISTIC_COUNT, discovered, session, session->now);
     if (status < 0 && session->client != NULL && !session->client->closed) {
         discovery_failed(session, status);
     }

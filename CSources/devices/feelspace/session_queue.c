@@ -213,13 +213,12 @@ void tendon_feelspace_queue_pump(tendon_feelspace_session *session) {
         return;
     }
     tendon_gatt_client *client = session->client;
-    void *tag = tendon_feelspace_tag_of(session);
     uint16_t handle = session->kept.found[slot->which].value;
     tendon_feelspace_starting(session, FS_COMMANDING);
-    tendon_feelspace_started(session, client,
-                             slot->kind == FS_READ
-                                 ? tendon_gatt_read(client, handle, tendon_feelspace_done, tag, session->now)
-                                 : tendon_gatt_unsubscribe(client, handle, tendon_feelspace_done, tag, session->now));
+    tendon_feelspace_started(
+        session, client,
+        slot->kind == FS_READ ? tendon_gatt_read(client, handle, tendon_feelspace_done, session, session->now)
+                              : tendon_gatt_unsubscribe(client, handle, tendon_feelspace_done, session, session->now));
 }
 
 static bool is_waiting(const tendon_feelspace_slot *slot) {

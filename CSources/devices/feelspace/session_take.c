@@ -248,8 +248,8 @@ tendon_status tendon_feelspace_take(tendon_feelspace_session *session, unsigned 
 }
 
 void tendon_feelspace_on_value(void *context, const tendon_gatt_value *value, uint64_t now) {
-    tendon_feelspace_session *session = tendon_feelspace_session_of(context);
-    if (session == NULL) {
+    tendon_feelspace_session *session = context;
+    if (session->client == NULL) {
         return; /* of a link that is going down */
     }
     session->now = now;

@@ -228,13 +228,9 @@ typedef struct tendon_feelspace_session {
     /* Owned by CSources/devices/feelspace/session*.c, as is kept below. Small members first: short instructions. */
     struct {
         uint8_t operation, step, index, slot, keep_alives, attempts, adapter, patching;
-        bool starting, draining, ending, was_lost, known, told, logging, scan_on;
+        bool draining, ending, was_lost, known, told, logging, scan_on;
         int16_t told_heading, log_left;
         uint32_t request, generation, next_id;
-        /* Contexts of completions: two openings never share one, so what is stale shows. */
-        struct tendon_feelspace_tag {
-            struct tendon_feelspace_session *session;
-        } tags[2];
     } work;
     tendon_feelspace_state state;
     tendon_gatt_client *client; /**< NULL: no link */
