@@ -136,8 +136,7 @@ void tendon_grip_look_for_bonded(tendon_fjorden_manager *m, uint64_t now) {
     tendon_grip_set_state(m, now, TENDON_FJORDEN_SCANNING_FOR_BONDED);
 }
 
-void tendon_grip_connect(tendon_fjorden_manager *m, uint64_t now, const tendon_fjorden_grip *grip) {
-    m->grip = *grip;
+void tendon_grip_connect(tendon_fjorden_manager *m, uint64_t now) {
     tendon_grip_do_grip(m, now, TENDON_FJORDEN_OUT_CONNECT, &m->grip);
     m->step = TENDON_FJORDEN_STEP_LINK;
     tendon_grip_set_state(m, now, TENDON_FJORDEN_CONNECTING);

@@ -21,8 +21,8 @@ void tendon_grip_set_pending(tendon_fjorden_manager *m, tendon_fjorden_input_kin
 void tendon_grip_start_deadline(tendon_fjorden_manager *m, uint64_t now);
 /** Scan start and state scanningForBondedGrip. */
 void tendon_grip_look_for_bonded(tendon_fjorden_manager *m, uint64_t now);
-/** Link request and state connecting. */
-void tendon_grip_connect(tendon_fjorden_manager *m, uint64_t now, const tendon_fjorden_grip *grip);
+/** Link request to m->grip, and state connecting. */
+void tendon_grip_connect(tendon_fjorden_manager *m, uint64_t now);
 
 void tendon_grip_call(tendon_fjorden_manager *m, uint64_t now, const tendon_fjorden_input *input);
 /** What start does once the permission is known. */

@@ -81,7 +81,8 @@ static void connect_grip(tendon_fjorden_manager *m, uint64_t now, const tendon_f
         tendon_grip_do(m, now, TENDON_FJORDEN_OUT_SCAN_STOP);
     }
     tendon_grip_set_pending(m, TENDON_FJORDEN_CALL_CONNECT);
-    tendon_grip_connect(m, now, grip);
+    m->grip = *grip;
+    tendon_grip_connect(m, now);
     tendon_grip_start_deadline(m, now);
 }
 

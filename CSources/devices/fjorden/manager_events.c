@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "manager.h"
 
+#define CODE(name) (uint8_t) TENDON_STATUS_CODE(TENDON_FJORDEN_ERROR_##name)
+
 bool tendon_grip_same_identifier(const tendon_fjorden_grip *a, const tendon_fjorden_grip *b) {
     for (size_t i = 0; i < sizeof a->identifier; i++) {
         if (a->identifier[i] != b->identifier[i]) {
@@ -70,12 +72,12 @@ static void advertised(tendon_fjorden_manager *m, uint64_t now, const tendon_fjo
     if (m->state == TENDON_FJORDEN_SCANNING_FOR_GRIPS) {
         list_grip(m, now, grip);
     } else if (m->state == TENDON_FJORDEN_SCANNING_FOR_BONDED && is_bonded_to(m, grip)) {
-        tendon_fjorden_grip found = *grip;
-        if (found.name[0] == 0) {
-            memcpy(found.name, m->configuration.bond.name, sizeof found.name);
+        m->grip = *grip;
+        if (grip->name[0] == 0) {
+            memcpy(m->grip.name, m->configuration.bond.name, sizeof m->grip.name);
         }
         tendon_grip_do(m, now, TENDON_FJORDEN_OUT_SCAN_STOP);
-        tendon_grip_connect(m, now, &found);
+        tendon_grip_connect(m, now);
         if (!m->has_deadline) {
             tendon_grip_start_deadline(m, now);
         }
@@ -131,25 +133,27 @@ static void subscribed(tendon_fjorden_manager *m, uint64_t now) {
     tendon_grip_end_pending(m, now, TENDON_OK);
 }
 
+/* By step: what answers it, and the codes of FJORDEN errors: it failed (0: it cannot), the link was lost. */
+static const struct {
+    uint8_t kind, failed, lost;
+} steps[] = {
+    [TENDON_FJORDEN_STEP_NONE] = {0, 0, CODE(CONNECTION_TIMEOUT)},
+    [TENDON_FJORDEN_STEP_LINK] = {TENDON_FJORDEN_ON_LINK_UP, 0, CODE(CONNECTION_TIMEOUT)},
+    [TENDON_FJORDEN_STEP_SERVICES] = {TENDON_FJORDEN_ON_SERVICES, CODE(NO_SERVICE), CODE(DISCOVERY_CANCELLED)},
+    [TENDON_FJORDEN_STEP_CHARACTERISTICS] = {TENDON_FJORDEN_ON_CHARACTERISTICS, CODE(NO_CHARACTERISTICS),
+                                             CODE(DISCOVERY_CANCELLED)},
+    [TENDON_FJORDEN_STEP_PAIRING] = {TENDON_FJORDEN_ON_PAIRING, CODE(PAIRING_DECLINED), CODE(PAIRING_DECLINED)},
+    [TENDON_FJORDEN_STEP_FIRMWARE] = {TENDON_FJORDEN_ON_FIRMWARE, 0, CODE(NO_FIRMWARE_VERSION)},
+    [TENDON_FJORDEN_STEP_NOTIFY] = {TENDON_FJORDEN_ON_NOTIFY, CODE(NO_NOTIFY), CODE(NO_NOTIFY)},
+};
+
 /* The answer to a step. What answers another step than the present one is ignored. */
 static void answered(tendon_fjorden_manager *m, uint64_t now, const tendon_fjorden_input *input) {
-    static const struct {
-        tendon_fjorden_input_kind kind;
-        tendon_status error;
-    } steps[] = {
-        [TENDON_FJORDEN_STEP_LINK] = {TENDON_FJORDEN_ON_LINK_UP, TENDON_OK},
-        [TENDON_FJORDEN_STEP_SERVICES] = {TENDON_FJORDEN_ON_SERVICES, TENDON_FJORDEN_ERROR_NO_SERVICE},
-        [TENDON_FJORDEN_STEP_CHARACTERISTICS] = {TENDON_FJORDEN_ON_CHARACTERISTICS,
-                                                 TENDON_FJORDEN_ERROR_NO_CHARACTERISTICS},
-        [TENDON_FJORDEN_STEP_PAIRING] = {TENDON_FJORDEN_ON_PAIRING, TENDON_FJORDEN_ERROR_PAIRING_DECLINED},
-        [TENDON_FJORDEN_STEP_FIRMWARE] = {TENDON_FJORDEN_ON_FIRMWARE, TENDON_OK},
-        [TENDON_FJORDEN_STEP_NOTIFY] = {TENDON_FJORDEN_ON_NOTIFY, TENDON_FJORDEN_ERROR_NO_NOTIFY},
-    };
     if (m->state != TENDON_FJORDEN_CONNECTING || steps[m->step].kind != input->kind) {
         return;
     }
-    if (steps[m->step].error != TENDON_OK && !input->ok) {
-        fail(m, now, steps[m->step].error, true);
+    if (steps[m->step].failed != 0 && !input->ok) {
+        fail(m, now, TENDON_STATUS(TENDON_LAYER_FJORDEN, steps[m->step].failed), true);
         return;
     }
     switch (input->kind) {
@@ -175,17 +179,8 @@ static void answered(tendon_fjorden_manager *m, uint64_t now, const tendon_fjord
 }
 
 static void link_lost(tendon_fjorden_manager *m, uint64_t now) {
-    static const tendon_status errors[] = {
-        [TENDON_FJORDEN_STEP_NONE] = TENDON_FJORDEN_ERROR_CONNECTION_TIMEOUT,
-        [TENDON_FJORDEN_STEP_LINK] = TENDON_FJORDEN_ERROR_CONNECTION_TIMEOUT,
-        [TENDON_FJORDEN_STEP_SERVICES] = TENDON_FJORDEN_ERROR_DISCOVERY_CANCELLED,
-        [TENDON_FJORDEN_STEP_CHARACTERISTICS] = TENDON_FJORDEN_ERROR_DISCOVERY_CANCELLED,
-        [TENDON_FJORDEN_STEP_PAIRING] = TENDON_FJORDEN_ERROR_PAIRING_DECLINED,
-        [TENDON_FJORDEN_STEP_FIRMWARE] = TENDON_FJORDEN_ERROR_NO_FIRMWARE_VERSION,
-        [TENDON_FJORDEN_STEP_NOTIFY] = TENDON_FJORDEN_ERROR_NO_NOTIFY,
-    };
     if (m->state == TENDON_FJORDEN_CONNECTING) {
-        fail(m, now, errors[m->step], false);
+        fail(m, now, TENDON_STATUS(TENDON_LAYER_FJORDEN, steps[m->step].lost), false);
     } else if (m->state == TENDON_FJORDEN_CONNECTED) {
         if (m->configuration.auto_reconnect && m->configuration.has_bond) {
             m->reconnecting = true;

@@ -1,8 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 #include "session.h"
 
-void tendon_grip_notify(tendon_fjorden_session *s, const tendon_fjorden_notice *notice) {
-    s->config.on_notice(s->config.context, notice, s->work.now);
+void tendon_grip_tell(tendon_fjorden_session *s, tendon_fjorden_notice_kind kind, tendon_status status, int detail,
+                      const void *what) {
+    tendon_fjorden_notice notice = {.kind = kind, .status = status};
+    switch (kind) {
+    case TENDON_FJORDEN_NOTICE_OUTPUT:
+    case TENDON_FJORDEN_NOTICE_TARGET:
+        notice.output = what;
+        break;
+    case TENDON_FJORDEN_NOTICE_EVENT:
+        notice.record = what;
+        notice.made_up = detail != 0;
+        break;
+    case TENDON_FJORDEN_NOTICE_RESPONSE:
+        notice.response = what;
+        break;
+    case TENDON_FJORDEN_NOTICE_BATTERY:
+        notice.level = (uint8_t)(status < 0 ? 0 : detail);
+        notice.cause = status < 0 ? detail : TENDON_OK;
+        break;
+    default:
+        notice.characteristic = (tendon_fjorden_characteristic)detail;
+        break;
+    }
+    s->config.on_notice(s->config.context, &notice, s->work.now);
 }
 
 /* ---- the link ---- */
@@ -27,7 +49,7 @@ static void begin_link(tendon_fjorden_session *s) {
                                     .state = s->manager.state,
                                     .grip = &s->manager.grip};
     s->work.inside = true;
-    tendon_grip_notify(s, &(tendon_fjorden_notice){.kind = TENDON_FJORDEN_NOTICE_TARGET, .output = &output});
+    tendon_grip_tell(s, TENDON_FJORDEN_NOTICE_TARGET, TENDON_OK, 0, &output);
     s->work.inside = false;
     s->work.linked = true;
     if (s->config.link.connect(s->config.link.context) < 0) {
@@ -80,7 +102,7 @@ static void on_output(void *context, const tendon_fjorden_manager *manager, cons
     default:
         break;
     }
-    tendon_grip_notify(s, &(tendon_fjorden_notice){.kind = TENDON_FJORDEN_NOTICE_OUTPUT, .output = output});
+    tendon_grip_tell(s, TENDON_FJORDEN_NOTICE_OUTPUT, TENDON_OK, 0, output);
     if (output->kind == TENDON_FJORDEN_OUT_PAIR) {
         tendon_grip_pair(s);
     }
@@ -92,21 +114,25 @@ static void give(tendon_fjorden_session *s, const tendon_fjorden_input *input) {
     s->work.inside = false;
 }
 
+static void give_kind(tendon_fjorden_session *s, tendon_fjorden_input_kind kind, bool ok) {
+    tendon_fjorden_input input = {.kind = kind, .ok = ok};
+    if (kind == TENDON_FJORDEN_ON_FIRMWARE && ok) { /* the text is what the last operation read */
+        input.text = (const char *)s->work.scratch.value;
+        input.text_length = s->work.text_length;
+    }
+    give(s, &input);
+}
+
 void tendon_grip_answer(tendon_fjorden_session *s, tendon_fjorden_input_kind kind, bool ok) {
     s->work.answer = (uint8_t)kind;
     s->work.answer_ok = ok;
 }
 
-/* The firmware's text is what the last operation read. */
 void tendon_grip_flush(tendon_fjorden_session *s) {
     while (s->work.answer != 0) { /* an answer may make a further one at once, each a step further */
-        tendon_fjorden_input input = {.kind = (tendon_fjorden_input_kind)s->work.answer, .ok = s->work.answer_ok};
-        if (input.kind == TENDON_FJORDEN_ON_FIRMWARE && input.ok) {
-            input.text = (const char *)s->work.scratch.value;
-            input.text_length = s->work.text_length;
-        }
+        tendon_fjorden_input_kind kind = (tendon_fjorden_input_kind)s->work.answer;
         s->work.answer = 0;
-        give(s, &input);
+        give_kind(s, kind, s->work.answer_ok);
     }
     tendon_grip_pump(s);
 }
@@ -114,12 +140,6 @@ void tendon_grip_flush(tendon_fjorden_session *s) {
 bool tendon_grip_enter(tendon_fjorden_session *s, uint64_t now) {
     s->work.now = now;
     return s->work.client != NULL && !s->work.closing;
-}
-
-static void take_input(tendon_fjorden_session *s, const tendon_fjorden_input *input) {
-    give(s, input);
-    begin_link(s);
-    tendon_grip_flush(s);
 }
 
 /* ---- inputs from the link ---- */
@@ -140,7 +160,8 @@ static void on_connected(void *context, tendon_gatt_client *client, uint64_t now
     memset(&s->info, 0, sizeof s->info);
     s->has_info = s->has_level = s->work.retried = false;
     s->work.operation = 0;
-    take_input(s, &(tendon_fjorden_input){.kind = TENDON_FJORDEN_ON_LINK_UP, .ok = true});
+    give_kind(s, TENDON_FJORDEN_ON_LINK_UP, true);
+    tendon_grip_flush(s);
 }
 
 static void on_disconnected(void *context, tendon_status reason, uint64_t now) {
@@ -157,7 +178,7 @@ static void on_disconnected(void *context, tendon_status reason, uint64_t now) {
     s->work.operation = s->work.answer = 0;
     s->work.wanted = 0;
     if (!asked) {
-        give(s, &(tendon_fjorden_input){.kind = TENDON_FJORDEN_ON_LINK_DOWN});
+        give_kind(s, TENDON_FJORDEN_ON_LINK_DOWN, false);
     }
     /* Who waits for the grip is told last: then it is clear where the manager stands. */
     reason = reason < 0 ? reason : TENDON_ERROR_DISCONNECTED;
@@ -180,7 +201,7 @@ static void on_paired(void *context, tendon_status status, uint64_t now) {
         return;
     }
     s->work.inside = true;
-    tendon_grip_notify(s, &(tendon_fjorden_notice){.kind = TENDON_FJORDEN_NOTICE_PAIRING, .status = status});
+    tendon_grip_tell(s, TENDON_FJORDEN_NOTICE_PAIRING, status, 0, NULL);
     s->work.inside = false;
     if (!again) {
         tendon_grip_answer(s, TENDON_FJORDEN_ON_PAIRING, status >= 0);
@@ -195,7 +216,9 @@ static void on_paired(void *context, tendon_status status, uint64_t now) {
 static void on_tick(void *context, uint64_t now) {
     tendon_fjorden_session *s = context;
     (void)tendon_grip_enter(s, now);
-    take_input(s, &(tendon_fjorden_input){.kind = TENDON_FJORDEN_ON_TICK});
+    give_kind(s, TENDON_FJORDEN_ON_TICK, false);
+    begin_link(s);
+    tendon_grip_flush(s);
     if (s->work.requested && now >= s->work.response_deadline) {
         tendon_grip_end_request(s, TENDON_ERROR_TIMEOUT, NULL);
     }
@@ -243,7 +266,9 @@ tendon_status tendon_fjorden_session_call(tendon_fjorden_session *session, const
         return TENDON_ERROR_BUSY;
     }
     (void)tendon_grip_enter(session, now);
-    take_input(session, input);
+    give(session, input);
+    begin_link(session);
+    tendon_grip_flush(session);
     return TENDON_OK;
 }
 
@@ -253,11 +278,11 @@ tendon_status tendon_fjorden_session_disconnect(tendon_fjorden_session *session,
         return TENDON_ERROR_BUSY;
     }
     (void)tendon_grip_enter(session, now);
-    give(session, &(tendon_fjorden_input){.kind = TENDON_FJORDEN_CALL_STOP_SCANNING});
+    give_kind(session, TENDON_FJORDEN_CALL_STOP_SCANNING, false);
     bool again = m->configuration.auto_reconnect;
     m->configuration.auto_reconnect = m->reconnecting = false;
     drop_link(session);
-    give(session, &(tendon_fjorden_input){.kind = TENDON_FJORDEN_ON_LINK_DOWN});
+    give_kind(session, TENDON_FJORDEN_ON_LINK_DOWN, false);
     m->configuration.auto_reconnect = again;
     return TENDON_OK;
 }

@@ -27,7 +27,9 @@ enum {
 };
 
 /* session.c */
-void tendon_grip_notify(tendon_fjorden_session *s, const tendon_fjorden_notice *notice);
+/* What: the output, record or response; detail: the other member that the kind names (BATTERY: level, or cause). */
+void tendon_grip_tell(tendon_fjorden_session *s, tendon_fjorden_notice_kind kind, tendon_status status, int detail,
+                      const void *what);
 /* Tells the manager how a step ended, once it takes inputs again. */
 void tendon_grip_answer(tendon_fjorden_session *s, tendon_fjorden_input_kind kind, bool ok);
 /* Gives the answers that wait, then goes on. */

@@ -3,16 +3,14 @@
 
 void tendon_grip_rejected(tendon_fjorden_session *s, tendon_fjorden_characteristic which, tendon_status status) {
     s->counters.rejected++;
-    tendon_grip_notify(
-        s, &(tendon_fjorden_notice){.kind = TENDON_FJORDEN_NOTICE_REJECTED, .status = status, .characteristic = which});
+    tendon_grip_tell(s, TENDON_FJORDEN_NOTICE_REJECTED, status, (int)which, NULL);
 }
 
 /* ---- events ---- */
 
 static void deliver(tendon_fjorden_session *s, const tendon_fjorden_record *record, bool made_up) {
     s->counters.events++;
-    tendon_grip_notify(
-        s, &(tendon_fjorden_notice){.kind = TENDON_FJORDEN_NOTICE_EVENT, .record = record, .made_up = made_up});
+    tendon_grip_tell(s, TENDON_FJORDEN_NOTICE_EVENT, TENDON_OK, made_up, record);
 }
 
 void tendon_grip_on_event(void *context, const tendon_gatt_value *value, uint64_t now) {
@@ -70,8 +68,7 @@ void tendon_grip_end_request(tendon_fjorden_session *s, tendon_status status, co
     }
     s->work.requested = false;
     s->work.wanted &= (uint16_t) ~(1u << FJORDEN_DO_COMMAND);
-    tendon_grip_notify(
-        s, &(tendon_fjorden_notice){.kind = TENDON_FJORDEN_NOTICE_RESPONSE, .status = status, .response = response});
+    tendon_grip_tell(s, TENDON_FJORDEN_NOTICE_RESPONSE, status, 0, response);
 }
 
 void tendon_grip_on_response(void *context, const tendon_gatt_value *value, uint64_t now) {
@@ -104,14 +101,12 @@ static tendon_status take_level(tendon_fjorden_session *s, const uint8_t *data, 
     }
     s->level = (uint8_t)level;
     s->has_level = true;
-    tendon_grip_notify(s, &(tendon_fjorden_notice){.kind = TENDON_FJORDEN_NOTICE_BATTERY, .level = s->level});
+    tendon_grip_tell(s, TENDON_FJORDEN_NOTICE_BATTERY, TENDON_OK, level, NULL);
     return TENDON_OK;
 }
 
 void tendon_grip_battery_failed(tendon_fjorden_session *s, tendon_status cause) {
-    tendon_grip_notify(s, &(tendon_fjorden_notice){.kind = TENDON_FJORDEN_NOTICE_BATTERY,
-                                                   .status = TENDON_FJORDEN_ERROR_NO_BATTERY_INFO,
-                                                   .cause = cause});
+    tendon_grip_tell(s, TENDON_FJORDEN_NOTICE_BATTERY, TENDON_FJORDEN_ERROR_NO_BATTERY_INFO, cause, NULL);
 }
 
 void tendon_grip_on_battery(void *context, const tendon_gatt_value *value, uint64_t now) {
@@ -148,7 +143,6 @@ void tendon_grip_take_text(tendon_fjorden_session *s, unsigned text, const uint8
 
 void tendon_grip_info_read(tendon_fjorden_session *s) {
     s->has_info = s->work.info_read;
-    tendon_grip_notify(
-        s, &(tendon_fjorden_notice){.kind = TENDON_FJORDEN_NOTICE_INFO,
-                                    .status = s->work.info_read ? TENDON_OK : TENDON_FJORDEN_ERROR_NO_GRIP_INFO});
+    tendon_grip_tell(s, TENDON_FJORDEN_NOTICE_INFO, s->work.info_read ? TENDON_OK : TENDON_FJORDEN_ERROR_NO_GRIP_INFO,
+                     0, NULL);
 }
