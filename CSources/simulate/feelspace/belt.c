@@ -4,6 +4,7 @@
 
 /** Step of the default intensity by the buttons in pause mode. */
 enum { INTENSITY_STEP = 10 };
+enum { PAIRING_MODE_MS = 60000 };
 
 static void stop_all(tendon_simulated_feelspace *belt) {
     for (size_t i = 0; i < TENDON_SIMULATED_FEELSPACE_CHANNELS; i++) {
@@ -111,6 +112,8 @@ void tendon_simulated_feelspace_press_button(tendon_simulated_feelspace *belt, u
         next = after_compass(belt, press);
     } else if (button == BUTTON_HOME && belt->mode == MODE_CALIBRATION) {
         next = MODE_WAIT;
+    } else if (button == BUTTON_HOME && press == TENDON_FEELSPACE_PRESS_LONG && !belt->options.pairing_mode) {
+        belt->pairing_until = now + PAIRING_MODE_MS;
     }
     bool louder = button == BUTTON_HOME, paused = belt->mode == MODE_PAUSE && button != BUTTON_PAUSE;
     uint8_t code = press == TENDON_FEELSPACE_PRESS_LONG ? 3 : press == TENDON_FEELSPACE_PRESS_DOUBLE ? 2 : 1;

@@ -142,6 +142,7 @@ tendon_status tendon_simulated_feelspace_init(tendon_simulated_feelspace *belt,
     belt->battery_level = belt->options.battery_level;
     belt->battery_time = 5120; /* 8 h */
     belt->last_signal = 0xFF;
+    belt->pairing_until = belt->options.pairing_mode ? UINT64_MAX : 0;
     tendon_simulated_feelspace_quiet(belt);
     const tendon_gatt_handlers handlers = {
         .context = belt, .read = on_read, .write = on_write, .subscribed = on_subscribed};
@@ -199,6 +200,12 @@ static void paired(void *device, tendon_att_bearer *bearer, uint64_t now) {
     (void)tendon_simulated_centrals_paired(&belt->centrals, bearer);
 }
 
+/** A belt that wants bonds makes new ones in pairing mode only. */
+static uint32_t pairing(void *device) {
+    const tendon_simulated_feelspace *belt = device;
+    return !belt->options.pairing_required || belt->pairing_until != 0 ? TENDON_PERIPHERAL_PAIRABLE : 0;
+}
+
 static void tick(void *device, uint64_t now) {
     tendon_simulated_feelspace_tick(device, now);
 }
@@ -216,6 +223,7 @@ tendon_peripheral_device tendon_simulated_feelspace_device(tendon_simulated_feel
                                               .paired = paired,
                                               .writable = tick,
                                               .tick = tick,
-                                              .deadline = deadline};
+                                              .deadline = deadline,
+                                              .pairing = pairing};
     return (tendon_peripheral_device){&ops, belt};
 }

@@ -244,6 +244,9 @@ static uint64_t given_up_at(const tendon_simulated_feelspace *belt) {
 
 void tendon_simulated_feelspace_tick(tendon_simulated_feelspace *belt, uint64_t now) {
     tendon_simulated_feelspace_flush(belt);
+    if (now >= belt->pairing_until) {
+        belt->pairing_until = 0;
+    }
     if (now >= belt->leave_at || now >= given_up_at(belt)) {
         leave(belt);
         return;
@@ -263,7 +266,8 @@ uint64_t tendon_simulated_feelspace_deadline(const tendon_simulated_feelspace *b
     }
     /* What is held is there only because the link is full: writable() goes on with it, and with orientations. */
     uint64_t due = belt->held ? UINT64_MAX : belt->next_orientation;
-    const uint64_t others[] = {belt->next_keep_alive, belt->next_raw, belt->leave_at, given_up_at(belt)};
+    const uint64_t pairing_until = belt->pairing_until != 0 ? belt->pairing_until : UINT64_MAX;
+    const uint64_t others[] = {pairing_until, belt->next_keep_alive, belt->next_raw, belt->leave_at, given_up_at(belt)};
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         due = others[i] < due ? others[i] : due;
     }

@@ -70,6 +70,25 @@ static void a_belt_that_wants_bonds_refuses_others(void **state) {
     assert_int_equal(belt.counters.signals, 1);
 }
 
+static void bonds_are_made_in_pairing_mode(void **state) {
+    (void)state;
+    assert_int_equal(f->device.ops->pairing(&belt), TENDON_PERIPHERAL_PAIRABLE);
+    const tendon_simulated_feelspace_options options = {.pairing_required = true};
+    begin(&options);
+    assert_int_equal(f->device.ops->pairing(&belt), 0);
+    tendon_simulated_feelspace_press_button(&belt, 4, TENDON_FEELSPACE_PRESS_SHORT, f->now);
+    assert_int_equal(f->device.ops->pairing(&belt), 0);
+    tendon_simulated_feelspace_press_button(&belt, 4, TENDON_FEELSPACE_PRESS_LONG, f->now);
+    device_run(f, f->now + 59999);
+    assert_int_equal(f->device.ops->pairing(&belt), TENDON_PERIPHERAL_PAIRABLE);
+    device_run(f, f->now + 1);
+    assert_int_equal(f->device.ops->pairing(&belt), 0);
+    const tendon_simulated_feelspace_options ready = {.pairing_required = true, .pairing_mode = true};
+    begin(&ready);
+    device_run(f, f->now + 100000);
+    assert_int_equal(f->device.ops->pairing(&belt), TENDON_PERIPHERAL_PAIRABLE);
+}
+
 /* ---- modes ---- */
 
 static void modes_are_changed_and_told(void **state) {
@@ -309,6 +328,7 @@ int main(void) {
         belt_test(services_and_characteristics),
         belt_test(one_central_at_a_time),
         belt_test(a_belt_that_wants_bonds_refuses_others),
+        belt_test(bonds_are_made_in_pairing_mode),
         belt_test(modes_are_changed_and_told),
         belt_test(standby_is_told_before_the_link_ends),
         belt_test(a_lost_link_ends_app_mode),

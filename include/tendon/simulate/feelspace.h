@@ -35,16 +35,17 @@ typedef enum tendon_simulated_feelspace_generation {
 } tendon_simulated_feelspace_generation;
 
 typedef struct tendon_simulated_feelspace_options {
-    uint8_t generation;          /**< 0: commercial */
-    uint16_t firmware;           /**< 0: 52, or 4 of the newer generation */
-    uint8_t variant;             /**< newer generation only; 0: 4 */
-    uint16_t keep_alive_ms;      /**< 0: 1000 */
-    uint16_t patience_ms;        /**< unanswered keep-alive after which it hangs up; 0: 5000 */
-    uint16_t battery_level;      /**< % x 256; 0: 80 % */
-    bool pairing_required;       /**< all belt characteristics ask for encryption */
-    bool without_debug;          /**< no service FE53 */
-    bool unpatched;              /**< the app front range needs the newer generation's patch */
-    bool flat_out;               /**< an orientation whenever the link takes one; heading one degree on each */
+    uint8_t generation;     /**< 0: commercial */
+    uint16_t firmware;      /**< 0: 52, or 4 of the newer generation */
+    uint8_t variant;        /**< newer generation only; 0: 4 */
+    uint16_t keep_alive_ms; /**< 0: 1000 */
+    uint16_t patience_ms;   /**< unanswered keep-alive after which it hangs up; 0: 5000 */
+    uint16_t battery_level; /**< % x 256; 0: 80 % */
+    bool pairing_required;  /**< all belt characteristics ask for encryption */
+    bool pairing_mode;      /**< at start, and for good; else a long press of the home button opens it for a minute */
+    bool without_debug;     /**< no service FE53 */
+    bool unpatched;         /**< the app front range needs the newer generation's patch */
+    bool flat_out;          /**< an orientation whenever the link takes one; heading one degree on each */
     uint64_t notification_limit; /**< orientations after which they stop; 0: no limit */
     const char *name;            /**< advertised in the scan response only; NULL: "naviGuertel SIM" */
 } tendon_simulated_feelspace_options;
@@ -144,6 +145,7 @@ typedef struct tendon_simulated_feelspace {
     uint8_t last_signal; /**< 0xFF: none so far */
     /* what it sends */
     uint64_t next_keep_alive, next_orientation, next_raw, unanswered_since, leave_at; /**< UINT64_MAX: never */
+    uint64_t pairing_until;                                                           /**< 0: not in pairing mode */
     uint8_t raw_sequence;
     bool held;    /**< the link was full at the last try */
     bool writing; /**< in the middle of a write: answers wait */
