@@ -191,15 +191,9 @@ static APART tendon_bose_step next_of_any_kind(tendon_bose_sensor_data *data, te
                : skip(skipped, start, id, TENDON_BOSE_ERROR_INVALID_ACCURACY);
 }
 
-/* A usual record that is no game rotation. */
-static APART tendon_bose_step take_usual(const uint8_t *bytes, size_t start, uint8_t id, tendon_bose_sample *sample,
-                                         tendon_bose_skipped *skipped, const tendon_bose_sensor_record *by) {
-    return take_sample(sample, id, bytes + start, by) ? TENDON_BOSE_STEP_SAMPLE
-                                                      : skip(skipped, start, id, TENDON_BOSE_ERROR_INVALID_ACCURACY);
-}
-
-tendon_bose_step tendon_bose_sensor_data_take(tendon_bose_sensor_data *data, tendon_bose_sample *sample,
-                                              tendon_bose_skipped *skipped) {
+/* A record of a sensor that the list describes as the table does; else any. */
+static APART tendon_bose_step next_usual(tendon_bose_sensor_data *data, tendon_bose_sample *sample,
+                                         tendon_bose_skipped *skipped) {
     size_t start = data->position, end = data->length;
     uint8_t id = start + HEADER_SIZE <= end ? data->data[start] : TENDON_BOSE_SENSOR_COUNT;
     const tendon_bose_sensor_information *information = data->information;
@@ -212,10 +206,22 @@ tendon_bose_step tendon_bose_sensor_data_take(tendon_bose_sensor_data *data, ten
         return next_of_any_kind(data, sample, skipped);
     }
     data->position = start + size;
-    if (id != TENDON_BOSE_GAME_ROTATION) {
-        return take_usual(data->data, start, id, sample, skipped, &information->records[id]);
+    return take_sample(sample, id, data->data + start, &information->records[id])
+               ? TENDON_BOSE_STEP_SAMPLE
+               : skip(skipped, start, id, TENDON_BOSE_ERROR_INVALID_ACCURACY);
+}
+
+/* First the record that most programs stream, head motion. */
+tendon_bose_step tendon_bose_sensor_data_take(tendon_bose_sensor_data *data, tendon_bose_sample *sample,
+                                              tendon_bose_skipped *skipped) {
+    enum { ID = TENDON_BOSE_GAME_ROTATION, SIZE = HEADER_SIZE + QUATERNION_SIZE };
+    const tendon_bose_sensor_information *information = data->information;
+    size_t start = data->position;
+    if (start + SIZE > data->length || data->data[start] != ID || information == NULL ||
+        information->usual[ID] != SIZE || data->profile != TENDON_BOSE_PROFILE_REPORTED) {
+        return next_usual(data, sample, skipped);
     }
-    take_quaternion(sample, TENDON_BOSE_GAME_ROTATION, data->data + start,
-                    &information->records[TENDON_BOSE_GAME_ROTATION]);
+    data->position = start + SIZE;
+    take_quaternion(sample, ID, data->data + start, &information->records[ID]);
     return TENDON_BOSE_STEP_SAMPLE;
 }
