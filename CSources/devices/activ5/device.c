@@ -5,8 +5,8 @@
 
 #include <stddef.h>
 
-/* A clock that jumps by more periods than this is no clock that was late: the periods before are passed over. */
-enum { EVERGREEN_LATE_MAX = 1024 };
+/* A clock that jumps by more than this was not late: the evergreen periods before are passed over. */
+#define EVERGREEN_LATE_MAX_MS 60000000u
 
 const char *tendon_activ5_data_state_name(tendon_activ5_data_state state) {
     unsigned number = (unsigned)state < TENDON_ACTIV5_STATE_COUNT ? state : 0;
@@ -314,12 +314,14 @@ static void evergreen(tendon_activ5_device *device, uint64_t due) {
 void tendon_activ5_device_tick(tendon_activ5_device *device, uint64_t now) {
     uint64_t due;
     while ((due = tendon_activ5_device_deadline(device)) <= now && due != UINT64_MAX) {
-        if (tendon_activ5_deframer_deadline(&device->deframer) == due) {
-            tendon_activ5_deframer_tick(&device->deframer, due, on_text, device);
-        } else if (tendon_activ5_squeeze_deadline(&device->squeeze) == due) {
-            tell_squeezes(device, tendon_activ5_squeeze_tick(&device->squeeze, &device->options->squeeze, due), due);
-        } else if ((now - due) / TENDON_ACTIV5_EVERGREEN_MS > EVERGREEN_LATE_MAX) {
-            device->evergreen_deadline = now - (now - due) % TENDON_ACTIV5_EVERGREEN_MS;
+        /* Each of them does nothing before its time. */
+        tendon_activ5_deframer_tick(&device->deframer, due, on_text, device);
+        tell_squeezes(device, tendon_activ5_squeeze_tick(&device->squeeze, &device->options->squeeze, due), due);
+        if (evergreen_deadline(device) > due) {
+            continue;
+        }
+        if (now - due > EVERGREEN_LATE_MAX_MS) {
+            device->evergreen_deadline = now;
         } else {
             evergreen(device, due);
         }

@@ -61,54 +61,26 @@ tendon_activ5_imu tendon_activ5_scaled(const tendon_activ5_imu *imu) {
 
 /* ---- characteristics ---- */
 
-static tendon_status force(tendon_reader *reader, tendon_activ5_message *out) {
-    int16_t raw = tendon_read_i16le(reader);
-    if (!tendon_reader_ok(reader)) {
-        return TENDON_ACTIV5_ERROR_SHORT;
-    }
-    out->type = TENDON_ACTIV5_MESSAGE_ISOMETRIC;
-    out->raw = raw;
-    out->newtons = tendon_activ5_to_newtons(raw);
-    return TENDON_OK;
-}
+/* Bytes that a value has at least. */
+static const uint8_t least[TENDON_ACTIV5_CHARACTERISTIC_COUNT] = {
+    [TENDON_ACTIV5_FORCE] = 2, [TENDON_ACTIV5_IMU] = 16, [TENDON_ACTIV5_TIMESTAMP] = 4, [TENDON_ACTIV5_BATTERY] = 1};
 
-static tendon_status motion(tendon_reader *reader, tendon_activ5_message *out) {
-    tendon_activ5_imu imu;
+static void motion(tendon_reader *reader, tendon_activ5_imu *imu) {
     for (int i = 0; i < 3; i++) {
-        imu.raw_acceleration[i] = tendon_read_i16le(reader);
-        imu.acceleration[i] = tendon_activ5_to_g(imu.raw_acceleration[i]);
+        imu->raw_acceleration[i] = tendon_read_i16le(reader);
+        imu->acceleration[i] = tendon_activ5_to_g(imu->raw_acceleration[i]);
     }
     for (int i = 0; i < 3; i++) {
-        imu.raw_gyro[i] = tendon_read_i16le(reader);
-        imu.gyro[i] = tendon_activ5_to_rad_per_s(imu.raw_gyro[i]);
+        imu->raw_gyro[i] = tendon_read_i16le(reader);
+        imu->gyro[i] = tendon_activ5_to_rad_per_s(imu->raw_gyro[i]);
     }
     uint32_t ticks = tendon_read_u32le(reader);
-    imu.ticks = (int32_t)(ticks < 0x80000000u ? (int64_t)ticks : (int64_t)ticks - 0x100000000);
-    imu.timestamp = tendon_activ5_to_s(imu.ticks);
-    if (!tendon_reader_ok(reader)) {
-        return TENDON_ACTIV5_ERROR_SHORT;
-    }
-    out->type = TENDON_ACTIV5_MESSAGE_IMU;
-    out->imu = imu;
-    return TENDON_OK;
-}
-
-static tendon_status timestamp(tendon_reader *reader, tendon_activ5_message *out) {
-    uint32_t ticks = tendon_read_u32le(reader);
-    if (!tendon_reader_ok(reader)) {
-        return TENDON_ACTIV5_ERROR_SHORT;
-    }
-    out->type = TENDON_ACTIV5_MESSAGE_TIMESTAMP;
-    out->ticks = ticks;
-    out->seconds = tendon_activ5_to_s(ticks);
-    return TENDON_OK;
+    imu->ticks = (int32_t)(ticks < 0x80000000u ? (int64_t)ticks : (int64_t)ticks - 0x100000000);
+    imu->timestamp = tendon_activ5_to_s(imu->ticks);
 }
 
 static tendon_status battery(tendon_reader *reader, tendon_activ5_message *out) {
     uint8_t percent = tendon_read_u8(reader);
-    if (!tendon_reader_ok(reader)) {
-        return TENDON_ACTIV5_ERROR_SHORT;
-    }
     if (tendon_reader_remaining(reader) > 0) {
         return TENDON_ACTIV5_ERROR_LENGTH;
     }
@@ -136,14 +108,28 @@ static tendon_status string(tendon_activ5_message_type type, const uint8_t *data
 tendon_status tendon_activ5_parse_value(tendon_activ5_characteristic which, const uint8_t *data, size_t length,
                                         tendon_activ5_message *out) {
     activ5_clear(out);
+    if ((unsigned)which >= TENDON_ACTIV5_CHARACTERISTIC_COUNT) {
+        return TENDON_OK;
+    }
+    if (length < least[which]) {
+        return TENDON_ACTIV5_ERROR_SHORT;
+    }
     tendon_reader reader = tendon_reader_make(data, length);
     switch (which) {
     case TENDON_ACTIV5_FORCE:
-        return force(&reader, out);
+        out->type = TENDON_ACTIV5_MESSAGE_ISOMETRIC;
+        out->raw = tendon_read_i16le(&reader);
+        out->newtons = tendon_activ5_to_newtons(out->raw);
+        return TENDON_OK;
     case TENDON_ACTIV5_IMU:
-        return motion(&reader, out);
+        out->type = TENDON_ACTIV5_MESSAGE_IMU;
+        motion(&reader, &out->imu);
+        return TENDON_OK;
     case TENDON_ACTIV5_TIMESTAMP:
-        return timestamp(&reader, out);
+        out->type = TENDON_ACTIV5_MESSAGE_TIMESTAMP;
+        out->ticks = tendon_read_u32le(&reader);
+        out->seconds = tendon_activ5_to_s(out->ticks);
+        return TENDON_OK;
     case TENDON_ACTIV5_BATTERY:
         return battery(&reader, out);
     case TENDON_ACTIV5_UUID1:
