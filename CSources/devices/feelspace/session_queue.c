@@ -36,20 +36,12 @@ static tendon_feelspace_slot *oldest(tendon_feelspace_session *session, unsigned
 
 /* How the answer to a parameter request begins; zeros: there is none. A renamed belt drops the link instead. */
 static void expect_answer(tendon_feelspace_slot *slot) {
-    uint8_t id = slot->length > 1 ? slot->bytes[1] : 0;
-    slot->answer[0] = slot->answer[1] = 0;
-    if (slot->which != FS_REQUEST) {
-        return;
-    }
-    if (slot->bytes[0] == BASIC && id != (CHANGED | TENDON_FEELSPACE_BASIC_NAME)) {
-        slot->answer[0] = BASIC;
-        slot->answer[1] = id & (uint8_t)~CHANGED;
-    } else if (slot->bytes[0] == ADVANCED_CHANGE) {
-        slot->answer[0] = ADVANCED;
-        slot->answer[1] = id;
-    } else if (slot->bytes[0] == ADVANCED) {
-        slot->answer[0] = ADVANCED;
-        slot->answer[1] = slot->length > 2 ? slot->bytes[2] : 0;
+    const uint8_t *bytes = slot->bytes; /* zeros behind the packet */
+    bool basic = bytes[0] == BASIC;
+    uint8_t id = bytes[bytes[0] == ADVANCED ? 2 : 1];
+    if (slot->which == FS_REQUEST && bytes[0] != RESET && !(basic && id == (CHANGED | TENDON_FEELSPACE_BASIC_NAME))) {
+        slot->answer[0] = basic ? BASIC : ADVANCED;
+        slot->answer[1] = basic ? id & (uint8_t)~CHANGED : id;
     }
 }
 
@@ -264,33 +256,31 @@ bool tendon_feelspace_session_idle(const tendon_feelspace_session *session) {
 
 /* ---- any packet ---- */
 
-/* False: the firmware is known, and does not have what a packet needs. */
-static bool has_firmware(const tendon_feelspace_session *session, unsigned which, const uint8_t *packet,
-                         size_t length) {
-    enum { ANY = 0xFF, SOME = 0xFE, SET_MODE = CHANGED | TENDON_FEELSPACE_BASIC_MODE };
-    static const struct {
-        uint8_t which, feature, bytes[3]; /* a value, any one, any but 0 */
-    } needs[] = {
-        {FS_BUZZER, TENDON_FEELSPACE_FEATURE_BUZZER, {ANY, ANY, ANY}},
-        {FS_VIBRATION, TENDON_FEELSPACE_FEATURE_PULSE, {PULSE, ANY, ANY}},
-        {FS_REQUEST, TENDON_FEELSPACE_FEATURE_RESET, {RESET, ANY, ANY}},
-        {FS_REQUEST, TENDON_FEELSPACE_FEATURE_CROSSING, {BASIC, SET_MODE, TENDON_FEELSPACE_MODE_CROSSING}},
-        {FS_REQUEST,
-         TENDON_FEELSPACE_FEATURE_ORIENTATION_PERIOD,
-         {ADVANCED_CHANGE, TENDON_FEELSPACE_ADVANCED_ORIENTATION_PERIOD, ANY}},
-        {FS_REQUEST, TENDON_FEELSPACE_FEATURE_PERSISTENT_CHANGE, {ADVANCED_CHANGE, ANY, SOME}},
-    };
-    for (size_t i = 0; i < sizeof needs / sizeof needs[0] && session->has_firmware; i++) {
-        bool needed = needs[i].which == which;
-        for (size_t k = 0; k < 3; k++) {
-            uint8_t byte = k < length ? packet[k] : 0, want = needs[i].bytes[k];
-            needed = needed && (want == ANY || (want == SOME ? byte != 0 : byte == want));
-        }
-        if (needed && !tendon_feelspace_has_feature(&session->firmware, (tendon_feelspace_feature)needs[i].feature)) {
-            return false;
-        }
+/* What a packet needs the firmware to have; _COUNT: nothing. */
+static tendon_feelspace_feature feature_of(unsigned which, const uint8_t *packet, size_t length) {
+    uint8_t first = packet[0], second = length > 1 ? packet[1] : 0, third = length > 2 ? packet[2] : 0;
+    if (which == FS_BUZZER) {
+        return TENDON_FEELSPACE_FEATURE_BUZZER;
     }
-    return true;
+    if (which == FS_VIBRATION && first == PULSE) {
+        return TENDON_FEELSPACE_FEATURE_PULSE;
+    }
+    if (which != FS_REQUEST) {
+        return TENDON_FEELSPACE_FEATURE_COUNT;
+    }
+    if (first == RESET) {
+        return TENDON_FEELSPACE_FEATURE_RESET;
+    }
+    if (first == ADVANCED_CHANGE && second == TENDON_FEELSPACE_ADVANCED_ORIENTATION_PERIOD) {
+        return TENDON_FEELSPACE_FEATURE_ORIENTATION_PERIOD;
+    }
+    if (first == ADVANCED_CHANGE && third != 0) {
+        return TENDON_FEELSPACE_FEATURE_PERSISTENT_CHANGE;
+    }
+    return first == BASIC && second == (CHANGED | TENDON_FEELSPACE_BASIC_MODE) &&
+                   third == TENDON_FEELSPACE_MODE_CROSSING
+               ? TENDON_FEELSPACE_FEATURE_CROSSING
+               : TENDON_FEELSPACE_FEATURE_COUNT;
 }
 
 static bool which_of(tendon_feelspace_characteristic characteristic, unsigned *which) {
@@ -317,7 +307,9 @@ tendon_status tendon_feelspace_session_send(tendon_feelspace_session *session,
     if (!which_of(characteristic, &which) || length == 0 || length > TENDON_FEELSPACE_PACKET_MAX) {
         return TENDON_ERROR_INVALID_ARGUMENT;
     }
-    if (!has_firmware(session, which, packet, (size_t)length)) {
+    tendon_feelspace_feature feature = feature_of(which, packet, (size_t)length);
+    if (feature != TENDON_FEELSPACE_FEATURE_COUNT && session->has_firmware &&
+        !tendon_feelspace_has_feature(&session->firmware, feature)) {
         return TENDON_FEELSPACE_ERROR_UNSUPPORTED_FIRMWARE;
     }
     bool ignored = which == FS_VIBRATION && !tendon_feelspace_belt_accepts(session->mode, packet, (size_t)length);

@@ -225,6 +225,13 @@ typedef struct tendon_feelspace_advertiser {
  * counters; all else is private. What the belt said is forgotten when the connection ends.
  */
 typedef struct tendon_feelspace_session {
+    uint8_t mode;          /**< tendon_feelspace_mode; 0xFF unknown */
+    int8_t accuracy_state; /**< bit 0 compass, bit 1 app; -1 unknown */
+    bool has_firmware, has_battery, has_orientation;
+    bool orientation_enabled;           /**< asked for; see tendon_feelspace_session_start_orientation() */
+    int16_t default_intensity;          /**< -1 unknown */
+    int16_t heading_offset;             /**< -1 unknown */
+    uint16_t orientation_variation_deg; /**< limits of the telling */
     /* Owned by CSources/devices/feelspace/session*.c, as is kept below. Small members first: short instructions. */
     struct {
         uint8_t operation, step, index, slot, keep_alives, attempts, adapter, patching;
@@ -234,13 +241,6 @@ typedef struct tendon_feelspace_session {
     } work;
     tendon_feelspace_state state;
     tendon_gatt_client *client; /**< NULL: no link */
-    uint8_t mode;               /**< tendon_feelspace_mode; 0xFF unknown */
-    int8_t accuracy_state;      /**< bit 0 compass, bit 1 app; -1 unknown */
-    bool has_firmware, has_battery, has_orientation;
-    bool orientation_enabled;           /**< asked for; see tendon_feelspace_session_start_orientation() */
-    int16_t default_intensity;          /**< -1 unknown */
-    int16_t heading_offset;             /**< -1 unknown */
-    uint16_t orientation_variation_deg; /**< limits of the telling */
     uint32_t orientation_period_ms;
     tendon_feelspace_session_config config;
     uint32_t last_command; /**< id of the newest command */
