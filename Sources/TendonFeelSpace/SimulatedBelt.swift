@@ -15,6 +15,8 @@ public actor SimulatedBelt {
         /// `nil`: 52, or 4 of the newer hardware.
         public var firmware: UInt16?
         public var requiresPairing = false
+        /// Takes new bonds at any time; else after a long press of the home button.
+        public var isInPairingMode = false
         /// Its services lack what is for debugging.
         public var hasNoDebug = false
         /// The newer hardware's front range wants its patch.
@@ -163,6 +165,7 @@ extension tendon_simulated_feelspace_options {
         generation = options.isNewerHardware ? 2 : 1
         firmware = options.firmware ?? 0
         pairing_required = options.requiresPairing
+        pairing_mode = options.isInPairingMode
         without_debug = options.hasNoDebug
         unpatched = options.isUnpatched
         flat_out = options.isFlatOut

@@ -19,6 +19,7 @@ final class FeelspaceSimulation: FamilySimulation {
             options.firmware = version
         }
         options.pairing_required = settings.pairing != .none
+        options.pairing_mode = settings.pairing == .ready
         options.flat_out = settings.flatOut
         options.notification_limit = settings.notifications ?? 0
         name.lendText { options.name = $0 }

@@ -154,6 +154,21 @@ struct ConnectionTests {
         try await commands.confirmed { $0.changeBeltMode(.compass) }
     }
 
+    @Test @TendonActor func bonding() async throws {
+        var options = SimulatedBelt.Options()
+        options.requiresPairing = true
+        let site = try await Site(options)
+        let manager = FSConnectionManager(radio: site.radio, bonds: .memory)
+        await #expect(throws: FSConnectionError.self) { try await manager.connect(to: site.device, timeoutSec: 3) }
+        // Its user holds the home button: pairing mode.
+        await site.belt.press(.home, .long)
+        try await manager.connect(to: site.device)
+        #expect(manager.commandManager.mode == .wait)
+        manager.disconnectBelt()
+        await eventually("the link is down") { await site.belt.connections == 0 }
+        try await manager.connect(to: site.device)
+    }
+
     @Test @TendonActor func anUnansweredBeltFailsTheHandshake() async throws {
         let site = try await Site()
         await site.belt.setSilent(true)
