@@ -232,14 +232,33 @@ tendon_status tendon_feelspace_session_request_log(tendon_feelspace_session *ses
 
 tendon_status tendon_feelspace_take(tendon_feelspace_session *session, unsigned which, const uint8_t *data,
                                     size_t length) {
-    typedef tendon_status taker(tendon_feelspace_session *, const uint8_t *, size_t, size_t *);
-    static taker *const takers[TENDON_FEELSPACE_CHARACTERISTIC_COUNT] = {
-        [FS_FIRMWARE] = take_firmware,   [FS_KEEP_ALIVE] = take_keep_alive, [FS_BUTTON] = take_button,
-        [FS_PARAMETER] = take_parameter, [FS_BATTERY] = take_battery,       [FS_ORIENTATION] = take_orientation,
-        [FS_DEBUG_OUTPUT] = take_debug,
-    };
     size_t offset = 0;
-    tendon_status status = takers[which](session, data, length, &offset);
+    tendon_status status = TENDON_OK;
+    switch (which) {
+    case FS_FIRMWARE:
+        status = take_firmware(session, data, length, &offset);
+        break;
+    case FS_KEEP_ALIVE:
+        status = take_keep_alive(session, data, length, &offset);
+        break;
+    case FS_BUTTON:
+        status = take_button(session, data, length, &offset);
+        break;
+    case FS_PARAMETER:
+        status = take_parameter(session, data, length, &offset);
+        break;
+    case FS_BATTERY:
+        status = take_battery(session, data, length, &offset);
+        break;
+    case FS_ORIENTATION:
+        status = take_orientation(session, data, length, &offset);
+        break;
+    case FS_DEBUG_OUTPUT:
+        status = take_debug(session, data, length, &offset);
+        break;
+    default:
+        break;
+    }
     if (status < 0) {
         session->counters.rejected++;
         emit_packet(session, TENDON_FEELSPACE_EVENT_REJECTED, which, status, data, length, offset);

@@ -76,11 +76,10 @@ typedef struct tendon_feelspace_navigation_config {
 
 /** Caller's memory. A program may read state and signal. */
 typedef struct tendon_feelspace_navigation {
-    tendon_feelspace_navigation_config config;
+    bool pause_for_navigation, has_sent, has_timer, connect_first; /* private, as are the times */
     tendon_feelspace_navigation_state state;
     tendon_feelspace_navigation_signal_at signal; /**< sent while navigating, kept else */
-    /* private */
-    bool pause_for_navigation, has_sent, has_timer, connect_first;
+    tendon_feelspace_navigation_config config;
     uint64_t now, sent, timer;
 } tendon_feelspace_navigation;
 
