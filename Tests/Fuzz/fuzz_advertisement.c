@@ -46,7 +46,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         for (size_t i = 0; i < length; i++) {
             FUZZ_CHECK((uint8_t)text[i] >= 0x20 && text[i] != 0x7F);
         }
-        (void)tendon_ad_type_name(structure.type);
     }
     look_up(data, size);
     return 0;

@@ -21,7 +21,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     FUZZ_CHECK(items.reader.position <= block.length);
     uint8_t out[600];
     (void)tendon_att_encode(&pdu, out, sizeof(out));
-    (void)tendon_att_opcode_name(pdu.opcode);
     free(block.data);
     return 0;
 }

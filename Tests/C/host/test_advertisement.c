@@ -167,7 +167,6 @@ static void mal_G02_length_beyond_the_buffer(void **state) {
 static void mal_G03_G04_every_type_and_length(void **state) {
     (void)state;
     for (unsigned type = 0; type < 256; type++) {
-        assert_true(strlen(tendon_ad_type_name((uint8_t)type)) > 0);
         for (unsigned length = 0; length <= 254; length++) {
             block b = {malloc(length > 0 ? length : 1), length};
             memset(b.data, 0xA5, length > 0 ? length : 1);

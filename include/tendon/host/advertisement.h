@@ -153,9 +153,6 @@ typedef struct tendon_ad_value {
  */
 tendon_status tendon_ad_decode(const tendon_ad_structure *structure, tendon_ad_value *out);
 
-/** "Flags", "Complete Local Name" ...; "unknown". Static storage. */
-const char *tendon_ad_type_name(uint8_t type);
-
 /** The UUID at @p index of a KIND_UUIDS value; false past the end. */
 bool tendon_ad_uuid_at(const tendon_ad_value *value, size_t index, tendon_uuid *out);
 

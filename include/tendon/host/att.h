@@ -130,9 +130,6 @@ tendon_att_class tendon_att_opcode_class(uint8_t opcode);
 /** The response opcode that a request expects; 0 for what expects none. */
 uint8_t tendon_att_response_opcode(uint8_t request_opcode);
 
-/** "Read Blob Request" ...; "unknown" otherwise. Static storage. */
-const char *tendon_att_opcode_name(uint8_t opcode);
-
 /** One item of a list response. Members that the kind of list does not have are 0. */
 typedef struct tendon_att_item {
     uint16_t handle;

@@ -180,6 +180,12 @@ void tendon_capture_decoder_feed(tendon_capture_decoder *decoder, const tendon_c
 /** True and the next item of the record. */
 bool tendon_capture_decoder_next(tendon_capture_decoder *decoder, tendon_capture_item *out);
 
+/* Names for people, in static storage; "unknown" otherwise. Here and not in host: only what prints needs them. */
+/** "Read Blob Request" ... */
+const char *tendon_att_opcode_name(uint8_t opcode);
+/** "Flags", "Complete Local Name" ... */
+const char *tendon_ad_type_name(uint8_t type);
+
 #ifdef __cplusplus
 }
 #endif
