@@ -1,0 +1,70 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# fjorden info, watch, forget; stream with a profile and rules, simulate with a scenario, of grips.
+. "$(dirname "$0")/tap.bash"
+
+grip=C0:00:00:00:00:09
+export XDG_STATE_HOME=$work/state
+start hand simulate grip --radio virtual --json --address $grip/random
+until_true ready hand
+like "$(cat "$work/hand.out")" '"family":"fjorden".*"name":"Fjorden Grip Simulator"' "simulate grip: the alias, and its name"
+
+run scan --radio virtual --family fjorden --count 1 --json
+like "$out" "\"address\":\"$grip\".*\"family\":\"fjorden\"" "scan: knows it by its service"
+
+run fjorden info --radio virtual --json
+is "$status" 0 "fjorden info: pairs, checks the firmware, reads"
+like "$out" "\"address\":\"$grip\",\"name\":\"Fjorden Grip Simulator\",\"manufacturer\":\"Tendon\".*\"firmware\":\"1.2.0\".*\"battery\":80,\"battery_low\":false" "fjorden info --json"
+like "$(cat "$XDG_STATE_HOME/tendon/fjorden")" "fjorden.bondedGrip.identifier $grip/random" "the bond is kept"
+run fjorden info --radio virtual
+like "$out" 'firmware +1\.2\.0' "fjorden info: for people"
+run fjorden watch --radio virtual --json --count 4
+is "$status $(printf '%s\n' "$out" | grep -c '"event":"grip"')" "0 4" "fjorden watch: so many events of the bonded grip"
+like "$out" '"event":"opened".*"address":"C0' "fjorden watch: who it is"
+run fjorden forget --radio virtual
+is "$status" 0 "fjorden forget"
+run fjorden forget --radio virtual
+is "$status" 4 "fjorden forget: there is no bond any more"
+run fjorden info --radio virtual
+is "$status" 1 "a grip that was not reset keeps its bond, and refuses"
+like "$err" 'pairing was declined' "and that is said"
+kill -INT "$child"
+wait "$child"
+
+cat >"$work/scenario" <<'E2'
+at 500ms shutter full
+at 600ms lose 1
+at 700ms shutter released
+at 900ms dial cw 2
+at 1100ms event 0x61
+at 1300ms battery 20
+at 1500ms malformed length
+E2
+echo '{"codes": {"0x61": "customButtonPress(3)"}}' >"$work/profile"
+start scripted simulate fjorden --radio virtual --json --address $grip/random --scenario "$work/scenario" \
+    --scenario-from connection
+until_true ready scripted
+run stream grip --radio virtual --json --for 4 --once --profile "$work/profile" \
+    --rule 'grip.event dialButtonCW => grip.led blinkFast 500'
+is "$status" 0 "stream grip: done"
+events=$(printf '%s\n' "$out" | grep '"event":"grip"' | sed 's/.*"name":"\([^"]*\)".*/\1/' | tr '\n' ' ')
+is "$events" "shutterButtonHalfDown shutterButtonDown dialButtonCW shutterButtonReleased customButtonPress(3) batteryLow(20) " \
+    "stream: events; what was lost is made good; a code of the profile"
+like "$out" '"name":"dialButtonCW","count":2.*"lost_before":1' "stream: detents and losses"
+like "$out" '"name":"shutterButtonReleased".*"made_up":true' "stream: what is made up says so"
+like "$out" '"event":"battery".*"level":20,"low":true' "stream: battery"
+like "$out" '"event":"action".*"action":"grip.led blinkFast 500"' "a rule lights the grip's LED"
+counters=$(printf '%s\n' "$out" | grep '"event":"summary"')
+is "$(field samples "$counters") $(field delivered "$counters") $(field malformed "$counters")" "6 6 1" "stream: counters"
+kill -INT "$child"
+wait "$child"
+like "$(cat "$work/scripted.out")" '"requests":1' "the grip took the command"
+
+echo '{"codes": {"0x61": "somethingElse"}}' >"$work/profile"
+run stream grip --radio virtual --profile "$work/profile"
+is "$status" 2 "a profile with an unknown event is refused"
+run run --radio virtual --rule 'grip.event noSuchEvent => grip.led on'
+is "$status" 2 "a rule with an unknown event is refused"
+run run --radio virtual --rule 'grip.event dialButtonCW => grip.led purple'
+is "$status" 2 "a rule with an unknown mode is refused"
+finish
