@@ -42,8 +42,9 @@ bool tendon_activ5_is_utf8(const uint8_t *text, size_t length) {
 
 /* ---- content ---- */
 
-static bool starts_with(const uint8_t *text, size_t length, const char *prefix, size_t count) {
-    return length >= count && memcmp(text, prefix, count) == 0;
+/* Whether the text goes on so from there. */
+static bool goes_on(const uint8_t *text, size_t at, size_t length, const char *wanted, size_t count) {
+    return at + count <= length && memcmp(text + at, wanted, count) == 0;
 }
 
 /* A conversion that is out of range is undefined in C, so the range is checked first. Here, apart from its callers:
@@ -137,30 +138,32 @@ static tendon_status initial(const uint8_t *content, size_t length, size_t posit
 
 /* Serial and id parts: one character that nobody looks at, then the kind. 0: none of them. */
 static size_t part_prefix(const uint8_t *field, size_t length, tendon_activ5_message_type *type) {
+    static const struct {
+        char text[4];
+        uint8_t length, type;
+    } parts[] = {
+        {"i", 1, TENDON_ACTIV5_MESSAGE_UUID1},
+        {"I", 1, TENDON_ACTIV5_MESSAGE_UUID2},
+        {"SN1", 3, TENDON_ACTIV5_MESSAGE_SN1},
+        {"SN2", 3, TENDON_ACTIV5_MESSAGE_SN2},
+    };
     size_t skipped = length > 0 ? sequence_length(field, 0, length) : 0;
-    const uint8_t *rest = field + skipped;
-    length -= skipped;
-    if (starts_with(rest, length, "i", 1)) {
-        *type = TENDON_ACTIV5_MESSAGE_UUID1;
-        return skipped + 1;
-    }
-    if (starts_with(rest, length, "I", 1)) {
-        *type = TENDON_ACTIV5_MESSAGE_UUID2;
-        return skipped + 1;
-    }
-    if (starts_with(rest, length, "SN1", 3) || starts_with(rest, length, "SN2", 3)) {
-        *type = rest[2] == '1' ? TENDON_ACTIV5_MESSAGE_SN1 : TENDON_ACTIV5_MESSAGE_SN2;
-        return skipped + 3;
+    //@ loop unroll 4;
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        if (goes_on(field, skipped, length, parts[i].text, parts[i].length)) {
+            *type = (tendon_activ5_message_type)parts[i].type;
+            return skipped + parts[i].length;
+        }
     }
     *type = TENDON_ACTIV5_MESSAGE_UNKNOWN;
     return 0;
 }
 
 tendon_activ5_message_type tendon_activ5_classify(const uint8_t *field, size_t length) {
-    if (starts_with(field, length, "TC5k", 4)) {
+    if (goes_on(field, 0, length, "TC5k", 4)) {
         return TENDON_ACTIV5_MESSAGE_INITIAL;
     }
-    if (starts_with(field, length, "IS", 2)) {
+    if (goes_on(field, 0, length, "IS", 2)) {
         return TENDON_ACTIV5_MESSAGE_ISOMETRIC;
     }
     tendon_activ5_message_type type = TENDON_ACTIV5_MESSAGE_UNKNOWN;
