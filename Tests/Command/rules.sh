@@ -19,6 +19,24 @@ refused 'bose.gestur => bose.x' "unknown event of bose 'gestur'; did you mean 'g
 refused 'bose.gesture doubletap => bose.x' "unknown bose.gesture 'doubletap'; did you mean 'double_tap'" "a detail that nobody knows"
 refused 'bose.opened twice => bose.x' "nothing may follow bose.opened" "a detail where none may be"
 refused 'bose.gesture double_tap => bose.shake' "bose has no actions" "an action of a family without actions"
+refused 'activ5.double_squeeze => feelspace.signa warning' "unknown action of feelspace 'signa'; did you mean 'signal'" "an action that nobody knows"
+refused 'activ5.double_squeeze => feelspace.signal warnin' ".*warning" "an argument that nobody knows: what there is"
+refused 'activ5.double_squeeze => feelspace.signal' ".*" "an argument too few"
+refused 'belt.button home => grip.led' ".*" "aliases, and an argument too few"
+
+# Carried out, once for each time that it happens, by the device that it names.
+start devices simulate activ5 feelspace --radio virtual --json
+devices=$child
+until_true eval '[ "$(grep -c ready "$work/devices.out")" = 2 ]'
+run run --radio virtual --for 5 --json --rule 'activ5.squeeze => belt.signal warning' --rule 'activ5.opened => activ5.tare'
+squeezes=$(printf '%s\n' "$out" | grep -c '"event":"squeeze".*"state":"squeezed"')
+[ "$squeezes" -ge 1 ]
+result $? "the trainer is squeezed" "$squeezes"
+is "$(printf '%s\n' "$out" | grep -c '"event":"action".*belt.signal warning')" "$squeezes" "each squeeze: one signal"
+like "$out" '"event":"rule".*"told":1,"missed":0' "the rule says whom it told"
+kill -INT "$devices"
+wait "$devices"
+is "$(field signals "$(grep '"family":"feelspace"' "$work/devices.out" | grep summary)")" "$squeezes" "and the belt felt them"
 
 printf '# a comment\n\nbose.opened => bose.x\n' >"$work/rules"
 run run --radio virtual --for 0.1 --rules "$work/rules"
@@ -27,5 +45,5 @@ like "$err" "rules, line 3: the rule 'bose.opened => bose.x'" "with its line"
 run run --radio virtual --for 0.1 --rules "$work/none"
 is "$status" 1 "a file that is not there: status 1"
 run run --help
-like "$out" "Events: .*bose.gesture \[WHICH\]" "help lists what rules may name"
+like "$out" "bose.gesture \[WHICH\]" "help lists what rules may name"
 finish
