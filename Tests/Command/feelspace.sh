@@ -76,6 +76,14 @@ run run --radio virtual --rule 'feelspace.button knob => feelspace.stop'
 is "$status" 2 "run --rule: an unknown button"
 run run --radio virtual --rule 'feelspace.opened => feelspace.signal alarm'
 is "$status" 2 "run --rule: an unknown signal"
+run stream feelspace --radio virtual --orientation-period 50 --notifications 4 --capture "$work/file" --json --for 8
+is "$status" 0 "stream --capture: done"
+run replay "$work/file" --json
+is "$status" 0 "replay: done"
+like "$out" '"event":"firmware","family":"feelspace".*"version":52' "replay: what was read"
+like "$out" '"event":"parameter".*"parameter":"mode","mode":' "replay: what was answered"
+like "$out" '"event":"command".*"characteristic":"fe05","bytes":"0101"' "replay: what was written"
+is "$(field notifications "$(printf '%s\n' "$out" | tail -n 1)")" 4 "replay: every heading"
 kill "$belt"
 wait "$belt" 2>/dev/null
 is "$(field refused_writes "$(summary "$work/belt.out")")" 0 "simulate feelspace: it refused nothing"

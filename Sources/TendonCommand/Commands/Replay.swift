@@ -15,7 +15,7 @@ protocol FamilyReplay: SendableMetatype {
 }
 
 /// The table. A new family adds its type here.
-let familyReplays: [any FamilyReplay.Type] = [Activ5Replay.self, BoseReplay.self]
+let familyReplays: [any FamilyReplay.Type] = [Activ5Replay.self, BoseReplay.self, FeelspaceReplay.self]
 
 extension Command {
     static let replay = Command(
