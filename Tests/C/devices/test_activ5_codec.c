@@ -292,7 +292,7 @@ static void names_and_numbers(void **state) {
     assert_string_equal(tendon_activ5_status_name(E(IMU_UNSUPPORTED)), "imuUnsupported");
     assert_string_equal(tendon_activ5_status_name(E(BATTERY_LEVEL_NOT_READABLE)), "batteryLevelNotReadable");
     assert_string_equal(tendon_activ5_status_name(TENDON_ERROR_TIMEOUT), "ERROR_TIMEOUT");
-    assert_string_equal(tendon_activ5_status_text(E(RANGE)), "the number is out of its range");
+    assert_string_equal(tendon_activ5_status_text(E(RANGE)), "the number is out of range");
     assert_string_equal(tendon_activ5_status_text(TENDON_ERROR_TIMEOUT), "the deadline passed");
     assert_string_equal(tendon_activ5_press_name(TENDON_ACTIV5_PRESS_FIRST_COMPLETED), "firstPressCompleted");
     assert_string_equal(tendon_activ5_data_state_name(TENDON_ACTIV5_STATE_STOP), "stop");

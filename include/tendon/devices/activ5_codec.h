@@ -44,15 +44,15 @@ tendon_activ5_characteristic tendon_activ5_characteristic_of(const tendon_uuid *
  * cannot be done.
  */
 #define TENDON_ACTIV5_STATUS_LIST(X)                                                                                   \
-    X(EMPTY, 1, "EMPTY", "nothing where a text was due")                                                               \
-    X(BAD_ENCODING, 2, "BAD_ENCODING", "the text is not UTF-8")                                                        \
-    X(MALFORMED, 3, "MALFORMED", "the text breaks the rules of its kind")                                              \
-    X(TRUNCATED, 4, "TRUNCATED", "a text started and did not end")                                                     \
-    X(OVERFLOW, 5, "OVERFLOW", "a text is longer than its limit")                                                      \
-    X(SHORT, 6, "SHORT", "the value ends before its last field")                                                       \
-    X(LENGTH, 7, "LENGTH", "the value is longer than its format")                                                      \
-    X(RANGE, 8, "RANGE", "the number is out of its range")                                                             \
-    X(NOT_READY, 32, "NOT_READY", "the characteristic for it has not been found")                                      \
+    X(EMPTY, 1, "EMPTY", "no text")                                                                                    \
+    X(BAD_ENCODING, 2, "BAD_ENCODING", "not UTF-8")                                                                    \
+    X(MALFORMED, 3, "MALFORMED", "the text is malformed")                                                              \
+    X(TRUNCATED, 4, "TRUNCATED", "the text does not end")                                                              \
+    X(OVERFLOW, 5, "OVERFLOW", "the text is too long")                                                                 \
+    X(SHORT, 6, "SHORT", "the value is too short")                                                                     \
+    X(LENGTH, 7, "LENGTH", "the value is too long")                                                                    \
+    X(RANGE, 8, "RANGE", "the number is out of range")                                                                 \
+    X(NOT_READY, 32, "NOT_READY", "its characteristic is not there")                                                   \
     X(UNSUPPORTED, 33, "UNSUPPORTED", "the device cannot do this")                                                     \
     X(IMU_UNSUPPORTED, 34, "imuUnsupported", "the device has no motion sensor")                                        \
     X(BATTERY_LEVEL_NOT_READABLE, 35, "batteryLevelNotReadable", "the battery level is not known yet")
