@@ -23,6 +23,7 @@ public final class A5Device {
     nonisolated let core: DeviceCore
     /// Of a device without a manager.
     private let lifetime: DeviceLifetime?
+    /// Of a device without a manager; with one, the manager's is told.
     public weak var delegate: (any A5DeviceDelegate)?
 
     nonisolated init(_ core: DeviceCore, lifetime: DeviceLifetime? = nil) {

@@ -80,10 +80,7 @@ extension Command {
     ) { (arguments: Arguments) throws(CommandError) in
         let visit = try Activ5Visit(arguments, "activ5 watch", measures: "force")
         try await visit.visit { (open) throws(CommandError) in
-            // The device refers to it weakly.
-            let watch = await Activ5Watch(open, visit)
-            defer { withExtendedLifetime(watch) {} }
-            try await visit.untilTheEnd { () throws(CommandError) in try await watch.run() }
+            try await visit.untilTheEnd { () throws(CommandError) in try await Activ5Watch(open, visit).run() }
         }
         return .done
     }

@@ -60,7 +60,7 @@ struct ForceCurve {
 }
 
 @TendonActor
-final class Activ5Watch: A5DeviceDelegate {
+final class Activ5Watch {
     private let open: Activ5Visit.Open
     private let visit: Activ5Visit
     private var curve = ForceCurve(threshold: SqueezeThreshold.base.pressed)
@@ -76,14 +76,17 @@ final class Activ5Watch: A5DeviceDelegate {
 
     /// Until --count samples came, or the link ends.
     func run() async throws(CommandError) {
-        var values = open.device.force(capacity: 4096).makeAsyncIterator()
-        open.device.delegate = self
+        var events = open.device.events(capacity: 4096).makeAsyncIterator()
         try visit.start(open)
         var taken = 0
-        while taken < visit.count, (try? await values.next(isolation: TendonActor.shared)) != nil { taken += 1 }
-        open.device.delegate = nil
+        var isUp = true
+        while isUp, taken < visit.count, let event = try? await events.next(isolation: TendonActor.shared) {
+            if case .didReceiveIsometric = event { taken += 1 }
+            if case .deviceDisconnected = event { isUp = false }
+            show(event)
+        }
         draw(force: true)
-        if taken < visit.count, !Task.isCancelled { throw CommandError(.failed, "the link was lost") }
+        if !isUp { throw CommandError(.failed, "the link was lost") }
     }
 
     private func tell(_ event: String, _ members: JSON = [:]) {
@@ -111,36 +114,26 @@ final class Activ5Watch: A5DeviceDelegate {
         drawn = lines.count
     }
 
-    // MARK: What the device tells
-
-    func didReceiveIsometric(device: A5Device, value: Double) {
-        curve.add(value, columns: Output.standard.size.columns)
-        tell("sample", ["sensor": "force", "newtons": .real(value)])
-        draw()
+    private func show(_ event: A5Event) {
+        switch event {
+        case .didReceiveIsometric(_, let force):
+            curve.add(force.newtons, columns: Output.standard.size.columns)
+            tell("sample", ["sensor": "force", "newtons": .real(force.newtons)])
+            draw()
+        case .squeezeStateChanged(let state, _):
+            let isSqueezed = state == .squeezed
+            squeezes += isSqueezed ? 1 : 0
+            curve.mark(isSqueezed ? "▲" : "▼")
+            tell("squeeze", ["state": .string(isSqueezed ? "squeezed" : "depressed")])
+            draw(force: true)
+        case .didDetectDoubleSqueeze:
+            doubles += 1
+            curve.mark("◆")
+            tell("double_squeeze")
+            draw(force: true)
+        case .didReceiveError(_, let characteristic, let error):
+            tell("malformed", ["characteristic": .string(characteristic.rawValue), "error": .string(describe(error))])
+        default: break
+        }
     }
-
-    func squeezeStateChanged(state: A5SqueezeState, device: A5Device) {
-        let isSqueezed = state == .squeezed
-        squeezes += isSqueezed ? 1 : 0
-        curve.mark(isSqueezed ? "▲" : "▼")
-        tell("squeeze", ["state": .string(isSqueezed ? "squeezed" : "depressed")])
-        draw(force: true)
-    }
-
-    func didDetectDoubleSqueeze(device: A5Device) {
-        doubles += 1
-        curve.mark("◆")
-        tell("double_squeeze")
-        draw(force: true)
-    }
-
-    func didReceiveError(device: A5Device, characteristic: A5Device.Characteristic, error: A5Error) {
-        tell("malformed", ["characteristic": .string(characteristic.rawValue), "error": .string(describe(error))])
-    }
-
-    func searchCompleted() {}
-    func deviceFound(device: A5Device) {}
-    func deviceConnected(device: A5Device) {}
-    func deviceDisconnected(device: A5Device) {}
-    func deviceInitialized(device: A5Device) {}
 }

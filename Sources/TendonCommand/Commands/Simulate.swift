@@ -24,6 +24,8 @@ struct SimulationSettings: Sendable {
     /// Pairing is as the command line says; else as the family does it.
     var saysPairing = false
     var notifications: UInt64?
+    /// Milliseconds from one sample to the next.
+    var period: Int?
     var faults: tendon_fault_options?
     var scenario: [UInt8]?
     var scenarioFromConnection = false
@@ -39,6 +41,7 @@ struct SimulationSettings: Sendable {
         saysPairing = arguments.has("--pairing")
         pairing = arguments.value("--pairing").flatMap(Pairing.init) ?? .none
         notifications = try arguments.integer("--notifications", in: 1...Int.max).map(UInt64.init)
+        period = try arguments.integer("--period", in: 1...65535)
         scenarioFromConnection = arguments.value("--scenario-from") == "connection"
         json = arguments.has("--json") || !Output.standard.isTerminal
         faults = try SimulationSettings.faults(arguments)
@@ -122,6 +125,7 @@ extension Command {
                     + "several with commas"),
             Option(name: "--seed", value: "N", help: "of the faults; the same seed gives the same faults"),
             Option(name: "--flat-out", value: nil, help: "samples as fast as the link takes them"),
+            Option(name: "--period", value: "MS", help: "activ5: from one force to the next; default 100"),
             Option(name: "--notifications", value: "N", help: "stand still after N sensor notifications, then end"),
             Option(
                 name: "--pairing", value: "none|required|ready",

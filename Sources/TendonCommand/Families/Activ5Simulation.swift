@@ -17,6 +17,7 @@ final class Activ5Simulation: FamilySimulation {
         var options = tendon_simulated_activ5_options()
         options.legacy = settings.legacy
         options.flat_out = settings.flatOut
+        options.force_period_ms = UInt16(settings.period ?? 0)
         options.notification_limit = settings.notifications ?? 0
         name.lendText { options.name = $0 }
         version.lendText { options.version = $0 }
