@@ -160,6 +160,11 @@ static int run_scan(check *c, int argc, char **argv) {
 
 static int run_advertise(check *c, int argc, char **argv) {
     tendon_status status = check_advertise_start(c, argc > 0 ? argv[0] : "Tendon");
+    if (argc > 1) { /* a process that stands still: so long, longer than a command may take */
+        uint64_t until = tendon_now_ms() + strtoul(argv[1], NULL, 10);
+        while (tendon_now_ms() < until) {
+        }
+    }
     if (status == TENDON_OK) {
         tendon_loop_run(&c->loop, c->until);
     }

@@ -81,6 +81,11 @@ for KIND in extended legacy; do
     scripted_stop
 done
 
+scripted_start
+check "a process that stood still finds the answer all the same" radio_check advertise hci0 6000 "Tendon" 4000
+check "and advertises" grep -qE '^200a 01.* 00$' "$CASE_DIR/commands.txt"
+scripted_stop
+
 KIND=legacy
 controllers_start -L -l2
 "$BUILD/Tests/Kernel/c/radio_check" scan hci0 20000 active Nobody - >"$CASE_DIR/other.txt" 2>&1 &
