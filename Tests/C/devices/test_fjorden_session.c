@@ -110,6 +110,23 @@ static void what_is_optional_may_be_missing(void **state) {
     free(f);
 }
 
+/* What a profile does not have is not used, whatever the grip offers. */
+static void a_profile_without_state_and_control(void **state) {
+    (void)state;
+    fjorden_fixture *f = fjorden_new(NULL);
+    f->profile.has_state = f->profile.has_control = false;
+    fjorden_reach_connected(f);
+    tendon_fjorden_command ping = {.opcode = TENDON_FJORDEN_PING};
+    assert_int_equal(tendon_fjorden_session_request(&f->session, &ping, f->now), TENDON_ERROR_UNSUPPORTED);
+    tendon_simulated_fjorden_move(&f->grips[0], TENDON_FJORDEN_CONTROL_SHUTTER, 2, f->now);
+    tendon_simulated_fjorden_lose(&f->grips[0], 1);
+    tendon_simulated_fjorden_move(&f->grips[0], TENDON_FJORDEN_CONTROL_SHUTTER, 0, f->now);
+    tendon_simulated_fjorden_move(&f->grips[0], TENDON_FJORDEN_CONTROL_DIAL, 1, f->now);
+    fjorden_run(f, 20);
+    fjorden_assert_events(f, "01 02 11");
+    free(f);
+}
+
 /* The key is gone on our side while the bond is stored: the grip refuses its events, the link is asked to pair once. */
 static void mal_C12_a_bond_without_a_key_is_tried_once(void **state) {
     (void)state;
@@ -425,6 +442,7 @@ int main(void) {
         cmocka_unit_test(example_28_a_bonded_grip_that_is_not_there),
         cmocka_unit_test(every_step_that_fails_has_its_error),
         cmocka_unit_test(what_is_optional_may_be_missing),
+        cmocka_unit_test(a_profile_without_state_and_control),
         cmocka_unit_test(mal_C12_a_bond_without_a_key_is_tried_once),
         cmocka_unit_test(example_29_the_budget_rests_while_pairing_is_shown),
         cmocka_unit_test(a_grip_out_of_reach_times_out_and_the_attempt_is_taken_back),
