@@ -17,7 +17,7 @@
 #define SLOT 264
 /** How long a controller that reported a hardware error is left alone: the kernel resets it, off and on again. */
 #define RESET_REST_MS 500u
-#define RESET_LIMIT_MS 5000u
+#define RESET_LIMIT_MS 10000u
 
 void tendon_bluez_fail(tendon_bluez_radio *radio, tendon_status status) {
     if (radio->failed || !radio->opened) {
