@@ -197,18 +197,18 @@ static APART tendon_bose_step next_usual(tendon_bose_sensor_data *data, tendon_b
     size_t start = data->position, end = data->length;
     uint8_t id = start + HEADER_SIZE <= end ? data->data[start] : TENDON_BOSE_SENSOR_COUNT;
     const tendon_bose_sensor_information *information = data->information;
-    if (id >= TENDON_BOSE_SENSOR_COUNT || information == NULL || data->profile != TENDON_BOSE_PROFILE_REPORTED) {
-        return next_of_any_kind(data, sample, skipped);
+    if (id < TENDON_BOSE_SENSOR_COUNT && information != NULL && data->profile == TENDON_BOSE_PROFILE_REPORTED) {
+        //@ split id;
+        size_t size = information->usual[id];
+        if (size != 0 && start + size <= end) {
+            data->position = start + size;
+            return take_sample(sample, id, data->data + start, &information->records[id])
+                       ? TENDON_BOSE_STEP_SAMPLE
+                       : skip(skipped, start, id, TENDON_BOSE_ERROR_INVALID_ACCURACY);
+        }
     }
-    //@ split id;
-    size_t size = information->usual[id];
-    if (size == 0 || start + size > end) {
-        return next_of_any_kind(data, sample, skipped);
-    }
-    data->position = start + size;
-    return take_sample(sample, id, data->data + start, &information->records[id])
-               ? TENDON_BOSE_STEP_SAMPLE
-               : skip(skipped, start, id, TENDON_BOSE_ERROR_INVALID_ACCURACY);
+    //@ merge id;
+    return next_of_any_kind(data, sample, skipped);
 }
 
 /* First the record that most programs stream, head motion. */

@@ -51,6 +51,7 @@ static tendon_status keep(tendon_bose_sensor_information *out, const tendon_bose
 
 /* Which sensors stand at the place of their id, with the length that their samples have. */
 static void note_usual(tendon_bose_sensor_information *out) {
+    //@ loop unroll TENDON_BOSE_SENSOR_COUNT;
     for (uint8_t id = 0; id < TENDON_BOSE_SENSOR_COUNT && id < out->count; id++) {
         uint8_t length = tendon_bose_sample_length(id);
         if (out->records[id].sensor_id == id && out->records[id].sample_length == length) {

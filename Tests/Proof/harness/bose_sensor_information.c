@@ -20,5 +20,12 @@ int main(void) {
             proof_fail();
         }
     }
+    static const uint8_t usual[] = {10, 10, 13, 11, 10, 10, 15};
+    //@ loop unroll 7;
+    for (size_t i = 0; i < sizeof usual; i++) {
+        if (decoded.usual[i] != 0 && decoded.usual[i] != usual[i]) {
+            proof_fail();
+        }
+    }
     return 0;
 }
