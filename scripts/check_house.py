@@ -93,8 +93,8 @@ def compiler_objects(directory, flags):
 
 def check_freestanding():
     allowed = {"memcpy", "memset", "memcmp", "memmove"}
-    libm = {"sin", "cos", "sqrt", "asin", "atan2", "fabs", "copysign", "sincos", "fmod", "floor", "rint", "nearbyint",
-            "fmax", "frexp", "ldexp"}
+    libm = {"sin", "cos", "sqrt", "asin", "atan2", "fabs", "fabsf", "copysign", "copysignf", "sincos", "fmod", "floor",
+            "rint", "nearbyint", "fmax", "frexp", "ldexp"}
     problems = []
     with tempfile.TemporaryDirectory() as directory:
         objects = compiler_objects(directory, ["-ffreestanding", "-fno-stack-protector"])
