@@ -277,7 +277,6 @@ final class SessionCore: @unchecked Sendable {
     /// An attempt that could not even start.
     func fail(_ event: WearableDeviceEvent) { emit(event) }
 
-
     private func emit(_ event: WearableDeviceSessionEvent) {
         for queue in sessionEvents { queue.push(event) }
         TendonActor.assumeIsolated { session?.deliver(event) }

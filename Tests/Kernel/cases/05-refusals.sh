@@ -68,16 +68,16 @@ after_error() { # REGULAR_EXPRESSION of a command
 for KIND in extended legacy; do
     option=
     [ $KIND = extended ] && option=--extended
-    scripted_start $option --hardware-error 0.3
-    "$BUILD/Tests/Kernel/c/radio_check" scan hci0 3000 active Nobody - >"$CASE_DIR/error.txt" 2>&1
+    scripted_start $option --hardware-error 1
+    "$BUILD/Tests/Kernel/c/radio_check" scan hci0 5000 active Nobody - >"$CASE_DIR/error.txt" 2>&1
     check "$KIND: the controller was reset" after_error '^0c03 '
     check "$KIND: it scans again after a hardware error" after_error '^(200c|2042) 01.* 00$'
     check "$KIND: nobody was told of a failure" eval '! grep failure "$CASE_DIR/error.txt"'
     scripted_stop
-    scripted_start $option --hardware-error 0.3
-    "$BUILD/Tests/Kernel/c/radio_check" advertise hci0 2500 "Tendon" >"$CASE_DIR/error.txt" 2>&1
+    scripted_start $option --hardware-error 1
+    "$BUILD/Tests/Kernel/c/radio_check" advertise hci0 5000 "Tendon" >"$CASE_DIR/error-$KIND.txt" 2>&1
     check "$KIND: it advertises again after a hardware error" after_error '^(200a|2039) 01.* 00$'
-    check "$KIND: nobody was told of that failure" eval '! grep failure "$CASE_DIR/error.txt"'
+    check "$KIND: nobody was told of that failure" eval '! grep failure "$CASE_DIR/error-$KIND.txt"'
     scripted_stop
 done
 
