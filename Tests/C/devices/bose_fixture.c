@@ -157,7 +157,11 @@ int fixture_setup(void **state) {
     f->answer_limit = -1;
     f->fail_at = -1;
     f->keeps_written = true;
-    f->config = (tendon_bose_session_config){.link = {f, on_connect, on_disconnect, on_pair, on_bonded},
+    f->config = (tendon_bose_session_config){.link = {.context = f,
+                                                      .connect = on_connect,
+                                                      .disconnect = on_disconnect,
+                                                      .pair = on_pair,
+                                                      .bonded = on_bonded},
                                              .context = f,
                                              .on_event = on_event,
                                              .pairing_delegate = true};
