@@ -40,6 +40,8 @@ print("\n".join(seen))
 links = [i for i, name in enumerate(seen) if name == "opened"]
 assert len(links) == 2, "opened twice"
 first = [name for name in seen[:links[1]] if name not in configured]
+# A busy machine tells of a configuration between two samples.
+first = [name for i, name in enumerate(first) if name != "sample" or i == 0 or first[i - 1] != "sample"]
 if first[4:6] == ["sample", "resumed"]:
     del first[4]
 assert first == ["found", "opened", "sample", "suspended voice_assistant", "resumed", "sample", "gesture double_tap", "sample",
