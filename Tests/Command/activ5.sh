@@ -78,7 +78,7 @@ run activ5 tare --radio virtual --address $old
 is "$status" 0 "legacy: tare"
 
 # A rule: one trainer makes the other begin anew.
-run run --radio virtual --json --for 3.5 --once --measure force --rule 'activ5.squeeze => activ5.tare'
+run run --radio virtual --json --for 6 --once --measure force --rule 'activ5.squeeze => activ5.tare'
 like "$out" '"event":"rule".*"told":2' "run --rule: a squeeze tells both trainers"
 like "$out" '"event":"action".*"action":"activ5.tare"' "run --rule: which carry it out"
 run run --radio virtual --rule 'activ5.squeeeze => activ5.tare'

@@ -23,7 +23,7 @@ run() {
 start() {
     local name=$1
     shift
-    timeout 20 "$TENDON" "$@" >"$work/$name.out" 2>"$work/$name.err" </dev/null &
+    timeout 120 "$TENDON" "$@" >"$work/$name.out" 2>"$work/$name.err" </dev/null &
     child=$!
     children+=("$child")
 }

@@ -334,7 +334,7 @@ static void noise_on_every_characteristic(void **state) {
     for (int round = 0; round < 3000; round++) {
         uint8_t pdu[40];
         uint16_t to = handle(f, (tendon_fjorden_characteristic)which[roll(&d) % 3]);
-        size_t length = 3 + roll(&d) % 30;
+        size_t length = (size_t)(3 + roll(&d) % 30);
         for (size_t i = 0; i < length; i++) {
             pdu[i] = (uint8_t)(roll(&d) >> 16);
         }
