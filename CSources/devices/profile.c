@@ -22,7 +22,9 @@ static void set_deadline(const tendon_profile *profile, uint64_t now) {
 
 static tendon_status ask(tendon_profile *profile, uint64_t now) {
     tendon_status status;
+    bool over = false, *outer = profile->over;
     uint8_t turn = ++profile->turn;
+    profile->over = &over;
     switch (profile->step) {
     case SERVICES:
         status = tendon_gatt_discover_services_from(profile->client, profile->cursor, profile->page.services,
@@ -39,7 +41,15 @@ static tendon_status ask(tendon_profile *profile, uint64_t now) {
                                              TENDON_PROFILE_PAGE, page_done, profile, now);
         break;
     }
-    /* A link in memory may have answered from within, and the next page be on its way. */
+    /* A link in memory may have answered from within: the next page is on its way, or all is over and the profile's
+     * memory has another use by now. */
+    if (over) {
+        if (outer != NULL) {
+            *outer = true;
+        }
+        return status;
+    }
+    profile->over = outer;
     if (turn == profile->turn) {
         profile->request = status > 0 ? (uint32_t)status : 0;
         set_deadline(profile, now);
@@ -72,13 +82,21 @@ static size_t missing(const tendon_profile *profile) {
     return row;
 }
 
+static void end(tendon_profile *profile) {
+    profile->step = IDLE;
+    if (profile->over != NULL) {
+        *profile->over = true;
+        profile->over = NULL;
+    }
+}
+
 static void finish(tendon_profile *profile, tendon_status status, uint64_t now) {
     size_t row = profile->row;
     if (status == TENDON_OK) {
         row = missing(profile);
         status = row < profile->count ? TENDON_ERROR_NOT_FOUND : TENDON_OK;
     }
-    profile->step = IDLE;
+    end(profile);
     profile->done(profile->context, status, row, now);
 }
 
@@ -270,7 +288,7 @@ void tendon_profile_limit(tendon_profile *profile, uint32_t ms, uint64_t now) {
 
 void tendon_profile_cancel(tendon_profile *profile, uint64_t now) {
     uint32_t request = profile->request;
-    profile->step = IDLE;
+    end(profile);
     profile->request = 0;
     if (request != 0) {
         tendon_gatt_client_cancel(profile->client, request, now);

@@ -83,7 +83,7 @@ void tendon_bose_discover(tendon_bose_session *session) {
                                                 discovered, tendon_bose_tag_of(session), session->now);
     if (status < 0) {
         discovered(tendon_bose_tag_of(session), status, 0, session->now);
-    } else {
+    } else if (session->work.operation == BOSE_DISCOVERY) { /* a link in memory may have answered all of it */
         tendon_profile_limit(profile, TENDON_BOSE_OPERATION_TIMEOUT_MS, session->now);
     }
 }

@@ -36,6 +36,7 @@ typedef struct run {
     tendon_status status;
     size_t row;
     uint64_t now;
+    bool kept; /* else the profile's memory has another use once it is done */
 } run;
 
 static void on_done(void *context, tendon_status status, size_t row, uint64_t now) {
@@ -44,6 +45,9 @@ static void on_done(void *context, tendon_status status, size_t row, uint64_t no
     r->status = status;
     r->row = row;
     r->now = now;
+    if (!r->kept) {
+        memset(&r->profile, 0xA5, sizeof r->profile);
+    }
 }
 
 static void begin(run *r, peer *p, tendon_profile_row table, size_t count) {
@@ -231,6 +235,7 @@ static void test_the_end_of_the_link_ends_it_once(void **state) {
     peer *p = peer_open();
     run r;
     begin(&r, p, rows, ROWS);
+    r.kept = true;
     peer_expect(p, "10 0100 FFFF 0028");
     tendon_gatt_client_disconnected(&p->client, TENDON_ERROR_DISCONNECTED, p->now);
     ended(&r, p, TENDON_ERROR_DISCONNECTED, 0);

@@ -52,6 +52,7 @@ typedef struct tendon_profile {
     uint32_t request; /**< on the air; 0: none */
     uint32_t limit;   /**< ms for each request; 0: the 30 s of ATT */
     uint8_t step, row, turn;
+    bool *over; /**< of the call that asks, while it does */
     uint16_t cursor, end;
     union {
         tendon_gatt_service services[TENDON_PROFILE_PAGE];
