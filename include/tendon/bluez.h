@@ -93,6 +93,7 @@ typedef struct tendon_bluez_radio {
     bool opened, failed, told;
     tendon_status failure;
     bool reset_down;          /**< the kernel has the adapter off, to reset it after a hardware error */
+    uint8_t refused_sends;    /**< one after the other, since the adapter is off */
     uint64_t reset_until;     /**< monotonic ms: when it must be through */
     uint32_t settings;        /**< of the adapter: TENDON_MANAGEMENT_POWERED, ... */
     tendon_source hci;        /**< raw socket; its deadline is the command watchdog */

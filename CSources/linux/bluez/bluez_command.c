@@ -18,6 +18,8 @@
 /** How long a controller that reported a hardware error is left alone: the kernel resets it, off and on again. */
 #define RESET_REST_MS 500u
 #define RESET_LIMIT_MS 10000u
+#define REFUSED_SENDS_MAX 10
+#define REFUSED_REST_MS 200u
 
 void tendon_bluez_fail(tendon_bluez_radio *radio, tendon_status status) {
     if (radio->failed || !radio->opened) {
@@ -105,9 +107,16 @@ void tendon_bluez_step(tendon_bluez_radio *radio) {
         return;
     }
     if (!send_command(radio->hci.fd, command.bytes, (size_t)command.length)) {
+        /* Off for a reset, or for good: the management socket is about to say which. */
+        if (errno == ENETDOWN && radio->refused_sends < REFUSED_SENDS_MAX) {
+            radio->refused_sends++;
+            tendon_bluez_wake_at(radio, tendon_now_ms() + REFUSED_REST_MS);
+            return;
+        }
         tendon_bluez_fail(radio, tendon_bluez_socket_status(errno));
         return;
     }
+    radio->refused_sends = 0;
     radio->command = (uint16_t)(command.bytes[0] | (unsigned)command.bytes[1] << 8);
     radio->command_advertises = advertises;
     radio->command_value = command.value;
@@ -189,7 +198,20 @@ static void hardware_error(tendon_bluez_radio *radio, uint64_t now) {
     tendon_bluez_wake_at(radio, radio->scan.retry_at);
 }
 
+/* The two sockets are read in any order: a hardware error may wait in the one while the other says off. */
+static void read_what_waits(tendon_bluez_radio *radio, uint64_t now) {
+    for (int i = 0; i < DRAIN_ROUNDS && now >= radio->reset_until && !radio->failed; i++) {
+        if (!tendon_bluez_wait_readable(radio->hci.fd, tendon_now_ms() + 1)) {
+            return;
+        }
+        tendon_bluez_hci_ready(radio, TENDON_READABLE, now);
+    }
+}
+
 bool tendon_bluez_powered(tendon_bluez_radio *radio, bool powered, uint64_t now) {
+    if (!powered) {
+        read_what_waits(radio, now);
+    }
     if (powered && radio->reset_down) {
         radio->reset_down = false;
         radio->reset_until = 0;

@@ -24,9 +24,11 @@ FAMILY=feelspace device_start --scenario "$CASE_DIR/scenario" --scenario-from co
 # btvirt tells a scanner of an advertiser when either is switched on, and the kernel does not listen yet when its scan
 # begins: advertising goes off and on until pybelt, which scans for two seconds, has seen it.
 until [ -e "$CASE_DIR/found" ]; do
-    for enable in 00 01; do
-        hcitool -i hci1 cmd 0x08 0x000a $enable
-        sleep 0.3
+    for rest in 0.3 0.7 1.1; do # never in step with the scans
+        hcitool -i hci1 cmd 0x08 0x000a 00
+        sleep 0.2
+        hcitool -i hci1 cmd 0x08 0x000a 01
+        sleep $rest
     done
 done >/dev/null 2>&1 &
 toggling=$!
