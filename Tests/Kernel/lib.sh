@@ -80,6 +80,8 @@ case_begin() {
 
 # The independent stack, for cases with bleak. Both controllers are its own from then on.
 bluetoothd_start() {
+    # The controllers of the cases have the same addresses: what it learnt of another case's device must not serve here.
+    rm -rf /var/lib/bluetooth
     mkdir -p /run/dbus /var/lib/bluetooth
     rm -f /run/dbus/pid
     dbus-daemon --system --fork --nopidfile
