@@ -3,6 +3,8 @@
  * Bounded reader. Sticky: after the first failed read all others return 0 and
  * change nothing, so a decoder checks once. The offset of the first field that
  * did not fit is kept.
+ *
+ * Inline as C99 has it: what a compiler does not inline is once in the library.
  */
 #ifndef TENDON_BASE_READER_H
 #define TENDON_BASE_READER_H
@@ -17,21 +19,21 @@ typedef struct tendon_reader {
     tendon_status status; /**< TENDON_OK or TENDON_ERROR_TRUNCATED */
 } tendon_reader;
 
-static inline tendon_reader tendon_reader_make(const uint8_t *data, size_t length) {
+inline tendon_reader tendon_reader_make(const uint8_t *data, size_t length) {
     tendon_reader reader = {data, length, 0, 0, TENDON_OK};
     return reader;
 }
 
-static inline size_t tendon_reader_remaining(const tendon_reader *reader) {
+inline size_t tendon_reader_remaining(const tendon_reader *reader) {
     return reader->length - reader->position;
 }
 
-static inline bool tendon_reader_ok(const tendon_reader *reader) {
+inline bool tendon_reader_ok(const tendon_reader *reader) {
     return reader->status == TENDON_OK;
 }
 
 /** Lends @p count bytes, or returns NULL and fails the reader. A count of 0 lends a valid empty view. */
-static inline const uint8_t *tendon_read_bytes(tendon_reader *reader, size_t count) {
+inline const uint8_t *tendon_read_bytes(tendon_reader *reader, size_t count) {
     static const uint8_t empty = 0;
     if (reader->status != TENDON_OK) {
         return NULL;
@@ -49,61 +51,61 @@ static inline const uint8_t *tendon_read_bytes(tendon_reader *reader, size_t cou
     return bytes;
 }
 
-static inline uint8_t tendon_read_u8(tendon_reader *reader) {
+inline uint8_t tendon_read_u8(tendon_reader *reader) {
     const uint8_t *b = tendon_read_bytes(reader, 1);
     return b != NULL ? b[0] : 0;
 }
 
-static inline uint16_t tendon_read_u16le(tendon_reader *reader) {
+inline uint16_t tendon_read_u16le(tendon_reader *reader) {
     const uint8_t *b = tendon_read_bytes(reader, 2);
     return b != NULL ? (uint16_t)(b[0] | (uint32_t)b[1] << 8) : 0;
 }
 
-static inline uint16_t tendon_read_u16be(tendon_reader *reader) {
+inline uint16_t tendon_read_u16be(tendon_reader *reader) {
     const uint8_t *b = tendon_read_bytes(reader, 2);
     return b != NULL ? (uint16_t)((uint32_t)b[0] << 8 | b[1]) : 0;
 }
 
-static inline uint32_t tendon_read_u24le(tendon_reader *reader) {
+inline uint32_t tendon_read_u24le(tendon_reader *reader) {
     const uint8_t *b = tendon_read_bytes(reader, 3);
     return b != NULL ? (uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 : 0;
 }
 
-static inline uint32_t tendon_read_u32le(tendon_reader *reader) {
+inline uint32_t tendon_read_u32le(tendon_reader *reader) {
     const uint8_t *b = tendon_read_bytes(reader, 4);
     return b != NULL ? (uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24 : 0;
 }
 
-static inline uint32_t tendon_read_u32be(tendon_reader *reader) {
+inline uint32_t tendon_read_u32be(tendon_reader *reader) {
     const uint8_t *b = tendon_read_bytes(reader, 4);
     return b != NULL ? (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | (uint32_t)b[3] : 0;
 }
 
-static inline uint64_t tendon_read_u64le(tendon_reader *reader) {
+inline uint64_t tendon_read_u64le(tendon_reader *reader) {
     uint64_t low = tendon_read_u32le(reader);
     return low | (uint64_t)tendon_read_u32le(reader) << 32;
 }
 
-static inline uint64_t tendon_read_u64be(tendon_reader *reader) {
+inline uint64_t tendon_read_u64be(tendon_reader *reader) {
     uint64_t high = tendon_read_u32be(reader);
     return high << 32 | tendon_read_u32be(reader);
 }
 
 /** Two's complement without implementation-defined conversion. */
-static inline int16_t tendon_i16_from_u16(uint16_t value) {
+inline int16_t tendon_i16_from_u16(uint16_t value) {
     return (int16_t)(value < 0x8000u ? (int32_t)value : (int32_t)value - 0x10000);
 }
 
-static inline int8_t tendon_read_i8(tendon_reader *reader) {
+inline int8_t tendon_read_i8(tendon_reader *reader) {
     uint8_t value = tendon_read_u8(reader);
     return (int8_t)(value < 0x80u ? (int32_t)value : (int32_t)value - 0x100);
 }
 
-static inline int16_t tendon_read_i16le(tendon_reader *reader) {
+inline int16_t tendon_read_i16le(tendon_reader *reader) {
     return tendon_i16_from_u16(tendon_read_u16le(reader));
 }
 
-static inline int16_t tendon_read_i16be(tendon_reader *reader) {
+inline int16_t tendon_read_i16be(tendon_reader *reader) {
     return tendon_i16_from_u16(tendon_read_u16be(reader));
 }
 

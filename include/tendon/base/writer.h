@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Bounded writer. Sticky like the reader: ten writes need one check at the end.
+ * Inline in the same way.
  */
 #ifndef TENDON_BASE_WRITER_H
 #define TENDON_BASE_WRITER_H
@@ -15,13 +16,13 @@ typedef struct tendon_writer {
     tendon_status status; /**< TENDON_OK or TENDON_ERROR_NO_ROOM */
 } tendon_writer;
 
-static inline tendon_writer tendon_writer_make(uint8_t *data, size_t capacity) {
+inline tendon_writer tendon_writer_make(uint8_t *data, size_t capacity) {
     tendon_writer writer = {data, capacity, 0, TENDON_OK};
     return writer;
 }
 
 /** Lends room for @p count bytes, or returns NULL and fails the writer. */
-static inline uint8_t *tendon_write_room(tendon_writer *writer, size_t count) {
+inline uint8_t *tendon_write_room(tendon_writer *writer, size_t count) {
     if (writer->status != TENDON_OK) {
         return NULL;
     }
@@ -34,7 +35,7 @@ static inline uint8_t *tendon_write_room(tendon_writer *writer, size_t count) {
     return room;
 }
 
-static inline void tendon_write_bytes(tendon_writer *writer, const void *bytes, size_t count) {
+inline void tendon_write_bytes(tendon_writer *writer, const void *bytes, size_t count) {
     if (count == 0) {
         return;
     }
@@ -44,14 +45,14 @@ static inline void tendon_write_bytes(tendon_writer *writer, const void *bytes, 
     }
 }
 
-static inline void tendon_write_u8(tendon_writer *writer, uint8_t value) {
+inline void tendon_write_u8(tendon_writer *writer, uint8_t value) {
     uint8_t *room = tendon_write_room(writer, 1);
     if (room != NULL) {
         room[0] = value;
     }
 }
 
-static inline void tendon_write_u16le(tendon_writer *writer, uint16_t value) {
+inline void tendon_write_u16le(tendon_writer *writer, uint16_t value) {
     uint8_t *room = tendon_write_room(writer, 2);
     if (room != NULL) {
         room[0] = (uint8_t)(value & 0xFFu);
@@ -59,7 +60,7 @@ static inline void tendon_write_u16le(tendon_writer *writer, uint16_t value) {
     }
 }
 
-static inline void tendon_write_u16be(tendon_writer *writer, uint16_t value) {
+inline void tendon_write_u16be(tendon_writer *writer, uint16_t value) {
     uint8_t *room = tendon_write_room(writer, 2);
     if (room != NULL) {
         room[0] = (uint8_t)(value >> 8);
@@ -67,7 +68,7 @@ static inline void tendon_write_u16be(tendon_writer *writer, uint16_t value) {
     }
 }
 
-static inline void tendon_write_u24le(tendon_writer *writer, uint32_t value) {
+inline void tendon_write_u24le(tendon_writer *writer, uint32_t value) {
     uint8_t *room = tendon_write_room(writer, 3);
     if (room != NULL) {
         room[0] = (uint8_t)(value & 0xFFu);
@@ -76,28 +77,28 @@ static inline void tendon_write_u24le(tendon_writer *writer, uint32_t value) {
     }
 }
 
-static inline void tendon_write_u32le(tendon_writer *writer, uint32_t value) {
+inline void tendon_write_u32le(tendon_writer *writer, uint32_t value) {
     tendon_write_u16le(writer, (uint16_t)(value & 0xFFFFu));
     tendon_write_u16le(writer, (uint16_t)(value >> 16));
 }
 
-static inline void tendon_write_u32be(tendon_writer *writer, uint32_t value) {
+inline void tendon_write_u32be(tendon_writer *writer, uint32_t value) {
     tendon_write_u16be(writer, (uint16_t)(value >> 16));
     tendon_write_u16be(writer, (uint16_t)(value & 0xFFFFu));
 }
 
-static inline void tendon_write_u64le(tendon_writer *writer, uint64_t value) {
+inline void tendon_write_u64le(tendon_writer *writer, uint64_t value) {
     tendon_write_u32le(writer, (uint32_t)(value & 0xFFFFFFFFu));
     tendon_write_u32le(writer, (uint32_t)(value >> 32));
 }
 
-static inline void tendon_write_u64be(tendon_writer *writer, uint64_t value) {
+inline void tendon_write_u64be(tendon_writer *writer, uint64_t value) {
     tendon_write_u32be(writer, (uint32_t)(value >> 32));
     tendon_write_u32be(writer, (uint32_t)(value & 0xFFFFFFFFu));
 }
 
 /** Length written, or the first error. */
-static inline tendon_status tendon_writer_result(const tendon_writer *writer) {
+inline tendon_status tendon_writer_result(const tendon_writer *writer) {
     return writer->status == TENDON_OK ? (tendon_status)writer->length : writer->status;
 }
 
