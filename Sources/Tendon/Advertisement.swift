@@ -9,14 +9,19 @@ import CTendon
 /// }
 /// ```
 public struct Advertisement: Sendable {
+    /// Who sent it: the address in the packet, with its kind.
     public let address: Address
     /// dBm; `nil` when the controller does not say.
     public let rssi: Int?
+    /// dBm at the antenna, where an extended advertisement carries it; `nil`: it does not say.
     public let txPower: Int?
+    /// The device takes connections.
     public let isConnectable: Bool
+    /// The device answers scan requests.
     public let isScannable: Bool
     /// Carries what was asked for by an active scan, not what the device says by itself.
     public let isScanResponse: Bool
+    /// Of the kind that every controller knows: 31 bytes at most.
     public let isLegacy: Bool
     /// The controller or the reassembly lost the end of `data`.
     public let isTruncated: Bool
@@ -45,10 +50,12 @@ public struct Advertisement: Sendable {
 public struct AdvertisementStructure: Sendable, Hashable {
     /// Assigned number, e.g. 0x09 for the complete local name.
     public let type: UInt8
+    /// What follows the type, 0 to 254 bytes; a copy.
     public let value: [UInt8]
 }
 
 extension Advertisement {
+    /// The AD structures of `data` in their order, up to the first that does not fit.
     public var structures: [AdvertisementStructure] {
         var all: [AdvertisementStructure] = []
         forEachStructure(in: data) { type, value in

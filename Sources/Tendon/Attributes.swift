@@ -9,8 +9,11 @@ public struct AttributeHandle: RawRepresentable, Sendable, Hashable {
 
 /// A service that the peer has.
 public struct Service: Sendable, Hashable {
+    /// What kind of service it is.
     public let uuid: BluetoothUUID
+    /// Handle of its declaration.
     public let start: AttributeHandle
+    /// Last handle that belongs to it.
     public let end: AttributeHandle
 
     init(_ c: tendon_gatt_service) {
@@ -25,23 +28,33 @@ public struct CharacteristicProperties: OptionSet, Sendable, Hashable {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
+    /// Its value may be part of advertisements.
     public static let broadcast = CharacteristicProperties(rawValue: 0x01)
+    /// It can be read.
     public static let read = CharacteristicProperties(rawValue: 0x02)
+    /// It takes writes that are not answered.
     public static let writeWithoutResponse = CharacteristicProperties(rawValue: 0x04)
+    /// It takes writes that are answered.
     public static let write = CharacteristicProperties(rawValue: 0x08)
+    /// It sends notifications.
     public static let notify = CharacteristicProperties(rawValue: 0x10)
+    /// It sends indications, each confirmed.
     public static let indicate = CharacteristicProperties(rawValue: 0x20)
+    /// It takes signed writes.
     public static let signedWrite = CharacteristicProperties(rawValue: 0x40)
+    /// More properties are in a descriptor.
     public static let extended = CharacteristicProperties(rawValue: 0x80)
 }
 
 /// A characteristic of a service.
 public struct Characteristic: Sendable, Hashable {
+    /// What kind of characteristic it is.
     public let uuid: BluetoothUUID
     /// Of the value: what reads and writes use.
     public let handle: AttributeHandle
     /// Last handle that can hold one of its descriptors.
     public let end: AttributeHandle
+    /// What may be done with it.
     public let properties: CharacteristicProperties
 
     init(_ c: tendon_gatt_characteristic) {
@@ -54,7 +67,9 @@ public struct Characteristic: Sendable, Hashable {
 
 /// A descriptor of a characteristic.
 public struct Descriptor: Sendable, Hashable {
+    /// What kind of descriptor it is.
     public let uuid: BluetoothUUID
+    /// What reads and writes use.
     public let handle: AttributeHandle
 
     init(_ c: tendon_gatt_descriptor) {
@@ -79,7 +94,9 @@ struct InlineBytes: Sendable {
 
 /// A value that the peer sent by itself: a notification or an indication.
 public struct AttributeValue: Sendable {
+    /// Handle of the characteristic's value.
     public let handle: AttributeHandle
+    /// It was confirmed to the peer when it arrived.
     public let isIndication: Bool
     /// When it was taken from the link, monotonic milliseconds.
     public let time: UInt64
@@ -98,6 +115,7 @@ public struct AttributeValue: Sendable {
     /// A copy on the heap.
     public var bytes: [UInt8] { storage.array(count) }
 
+    /// A byte of the value; `index` is 0 to `count` - 1.
     public subscript(index: Int) -> UInt8 {
         precondition(index >= 0 && index < count, "index past the end of the value")
         return storage[index]

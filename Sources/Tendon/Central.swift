@@ -8,10 +8,15 @@ import CTendon
 /// for try await found in try await central.scan() { print(found.address, found.localName ?? "") }
 /// ```
 public actor Central {
+    /// What a central is doing.
     public enum State: Sendable, Hashable {
-        case idle, scanning
+        /// Open, and not scanning.
+        case idle
+        /// At least one scan is running.
+        case scanning
         /// The adapter went away; open another central.
         case failed(TendonError)
+        /// After `close()`.
         case closed
     }
 
@@ -54,6 +59,7 @@ public actor Central {
         core.loop.post { core.close() }
     }
 
+    /// The present state.
     public var state: State {
         if let failure = core.failure { return .failed(failure) }
         if isClosed { return .closed }

@@ -56,6 +56,7 @@ public struct EventSequence<Element: Sendable>: AsyncSequence, Sendable {
         Iterator(handle: handle, patience: Patience(limit: limit, end: end))
     }
 
+    /// Takes the elements, for one task at a time.
     public struct Iterator: AsyncIteratorProtocol {
         let handle: Handle
         let patience: Patience

@@ -11,7 +11,9 @@ public struct BluetoothUUID: Sendable, Hashable {
 
     package init(_ c: tendon_uuid) { self.c = c }
 
+    /// A 16-bit UUID of the Bluetooth SIG.
     public init(_ value: UInt16) { c = tendon_uuid_from_u16(value) }
+    /// A 32-bit UUID of the Bluetooth SIG.
     public init(_ value: UInt32) { c = tendon_uuid_from_u32(value) }
 
     /// "fdd2", "0xFDD2", "0000fdd2" or the form of 36 characters, any case.
@@ -55,16 +57,26 @@ extension BluetoothUUID: CustomStringConvertible, ExpressibleByStringLiteral {
 
 /// A device's address with its kind.
 public struct Address: Sendable, Hashable {
+    /// Where the address comes from, as HCI numbers it.
     public enum Kind: UInt8, Sendable {
+        /// Registered: the same for ever.
         case `public` = 0
-        case random, publicIdentity, randomIdentity
+        /// Made up by the device: static or private.
+        case random
+        /// A public address that the controller resolved.
+        case publicIdentity
+        /// A static address that the controller resolved.
+        case randomIdentity
+        /// The advertisement carries none.
         case anonymous = 255
     }
 
     /// The 48 bits as a number; the first byte that is printed is the most significant.
     public let value: UInt64
+    /// The kind's number, also when this version has no name for it.
     public let rawKind: UInt8
 
+    /// The 48 low bits of a number.
     public init(_ value: UInt64, kind: Kind) {
         self.value = value & 0xFFFF_FFFF_FFFF
         rawKind = kind.rawValue

@@ -40,6 +40,7 @@ public final class Loop: SerialExecutor {
         await run { [core] in core.block.pointer.pointee.wakeups }
     }
 
+    /// Called by the runtime: the job runs on the loop's thread, in order.
     public func enqueue(_ job: consuming ExecutorJob) {
         core.enqueue(.job(UnownedJob(job)))
     }

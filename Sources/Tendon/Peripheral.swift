@@ -10,8 +10,12 @@ import CTendon
 /// print(try await peripheral.read(characteristics[0]))
 /// ```
 public actor Peripheral {
+    /// What the link is doing.
     public enum State: Sendable, Hashable {
-        case connecting, connected
+        /// Being made.
+        case connecting
+        /// Up: requests can be made.
+        case connected
         /// `nil`: as we asked.
         case disconnected(TendonError?)
     }
@@ -20,6 +24,7 @@ public actor Peripheral {
     public static let timeout: Duration = .seconds(5)
 
     nonisolated let core: PeripheralCore
+    /// The device's address.
     public nonisolated let address: Address
 
     public nonisolated var unownedExecutor: UnownedSerialExecutor { core.loop.asUnownedSerialExecutor() }
@@ -36,6 +41,7 @@ public actor Peripheral {
 
     // MARK: The link
 
+    /// The present state; `states()` tells of changes.
     public var state: State { core.state }
 
     /// The present state, and each that follows.
@@ -162,6 +168,8 @@ public actor Peripheral {
         return request.value
     }
 
+    /// The whole value of a characteristic (512 bytes at most). Throws what the device refuses as an error of the layer
+    /// `att`.
     public func read(
         _ characteristic: Characteristic, timeout: Duration? = Peripheral.timeout
     ) async throws(TendonError) -> [UInt8] {
@@ -182,6 +190,7 @@ public actor Peripheral {
         }
     }
 
+    /// Writes a characteristic and waits for the answer; a value that is too long for one request goes in parts.
     public func write(
         _ value: [UInt8], to characteristic: Characteristic, timeout: Duration? = Peripheral.timeout
     ) async throws(TendonError) {

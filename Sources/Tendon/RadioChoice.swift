@@ -15,6 +15,7 @@ public enum RadioChoice: Sendable, Hashable {
 public enum BondStorage: Sendable, Hashable {
     /// `$XDG_STATE_HOME/tendon/bonds`, else `~/.local/state/tendon/bonds`; made with the first bond, for its owner alone.
     case standard
+    /// A file of the program's own, made with the first bond.
     case file(String)
     /// Gone with the radio.
     case memory
@@ -30,8 +31,10 @@ public struct ScanOptions: Sendable, Hashable {
     public var filtersDuplicates: Bool
     /// Elements that wait for a slow consumer at most.
     public var capacity: Int
+    /// Which advertisement goes when the consumer is too slow.
     public var policy: OverflowPolicy
 
+    /// Options other than the usual.
     public init(
         isActive: Bool = true, filtersDuplicates: Bool = false, capacity: Int = 256,
         policy: OverflowPolicy = .dropOldest
@@ -52,6 +55,7 @@ public struct ConnectOptions: Sendable {
     /// Negotiate the largest ATT_MTU once connected.
     public var exchangesMTU: Bool
 
+    /// Options other than the usual: 10 s, three attempts, the largest MTU.
     public init(timeout: Duration? = .seconds(10), attempts: Int = 3, exchangesMTU: Bool = true) {
         self.timeout = timeout
         self.attempts = attempts

@@ -9,9 +9,33 @@ import CTendon
 public struct TendonError: Error, Sendable, Hashable {
     /// Who spoke. Raw values are those of the C core's `tendon_layer`.
     public enum Layer: UInt8, Sendable {
+        /// What no layer owns: time-outs, cancelling, wrong arguments.
         case base = 0
-        case att, hci, l2cap, management, gatt, radio, bose, feelSpace, activ5, fjorden, obvious
+        /// The device's Error Response.
+        case att
+        /// The controller.
+        case hci
+        /// The channel below ATT.
+        case l2cap
+        /// The kernel's management of controllers and pairings.
+        case management
+        /// What a device must not answer, found by the client.
+        case gatt
+        /// The radio that is used: no adapter, no permission, no such device.
+        case radio
+        /// A Bose wearable, or what it sent.
+        case bose
+        /// A feelSpace belt, or what it sent.
+        case feelSpace
+        /// An Activ5 trainer, or what it sent.
+        case activ5
+        /// A Fjorden grip, or what it sent.
+        case fjorden
+        /// An Obvious device, or what it sent.
+        case obvious
+        /// The operating system; the code is its errno.
         case system = 15
+        /// None that this version knows.
         case unknown = 255
     }
 
@@ -20,30 +44,46 @@ public struct TendonError: Error, Sendable, Hashable {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
 
+        /// Starting a loop or a simulated device.
         public static let start = Operation(rawValue: "start")
+        /// Opening a radio.
         public static let openRadio = Operation(rawValue: "open radio")
+        /// Looking for devices.
         public static let scan = Operation(rawValue: "scan")
+        /// Being found.
         public static let advertise = Operation(rawValue: "advertise")
+        /// Making a link.
         public static let connect = Operation(rawValue: "connect")
+        /// Negotiating the size of packets.
         public static let exchangeMTU = Operation(rawValue: "exchange MTU")
+        /// Asking for services, characteristics or descriptors.
         public static let discover = Operation(rawValue: "discover")
+        /// Reading a value.
         public static let read = Operation(rawValue: "read")
+        /// Writing a value.
         public static let write = Operation(rawValue: "write")
+        /// Turning notifications on or off.
         public static let subscribe = Operation(rawValue: "subscribe")
+        /// Pairing, or using a bond.
         public static let pair = Operation(rawValue: "pair")
+        /// Waiting for what comes by itself.
         public static let receive = Operation(rawValue: "receive")
+        /// Decoding what came.
         public static let parse = Operation(rawValue: "parse")
     }
 
     /// The C core's status: below 0, layer and code in one integer.
     public let status: Int32
+    /// What was being done.
     public let operation: Operation
 
+    /// An error of the C core's; `status` is below 0.
     public init(status: Int32, operation: Operation) {
         self.status = status
         self.operation = operation
     }
 
+    /// Who spoke.
     public var layer: Layer { Layer(rawValue: UInt8(truncatingIfNeeded: (0 &- status) >> 8)) ?? .unknown }
     /// The layer's own code: of `.att` the byte of the Error Response, of `.system` the errno.
     public var code: UInt8 { UInt8(truncatingIfNeeded: 0 &- status) }
@@ -54,7 +94,9 @@ public struct TendonError: Error, Sendable, Hashable {
 }
 
 extension TendonError {
+    /// Something was not done in its time.
     public var isTimeout: Bool { status == Int32(TENDON_ERROR_TIMEOUT) }
+    /// We gave it up ourselves.
     public var isCancelled: Bool { status == Int32(TENDON_ERROR_CANCELLED) }
 
     static func system(_ number: Int32) -> Int32 { -(Int32(Layer.system.rawValue) * 256 + number) }
