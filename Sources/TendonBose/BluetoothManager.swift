@@ -5,14 +5,18 @@ import Tendon
 /// Told what a search finds; kept weakly. Called on the loop's thread.
 @TendonActor
 public protocol BluetoothManagerDelegate: AnyObject {
+    /// A wearable that was not in reach before.
     func bluetoothManager(_ manager: BluetoothManager, didDiscover device: DiscoveredDevice)
+    /// One that was not heard for so long as the search was told.
     func bluetoothManager(_ manager: BluetoothManager, didLose device: DiscoveredDevice)
+    /// The search ended by itself.
     func bluetoothManager(_ manager: BluetoothManager, didFailWithError error: BoseWearableError)
 }
 
 /// Search and sessions, one by one.
 @TendonActor
 public final class BluetoothManager {
+    /// Told what a search finds; kept weakly.
     public weak var delegate: (any BluetoothManagerDelegate)?
     private var central: Central?
     private var search: Task<Void, Never>?
@@ -45,6 +49,7 @@ public final class BluetoothManager {
 
     // MARK: Searching
 
+    /// A search is running.
     public var isScanning: Bool { search != nil }
     /// What is in reach.
     public var devices: [DiscoveredDevice] { table.devices }
@@ -67,6 +72,7 @@ public final class BluetoothManager {
         }
     }
 
+    /// Ends the search; the delegate is not told.
     public func stopScanning() {
         search?.cancel()
         search = nil
@@ -92,6 +98,7 @@ public final class BluetoothManager {
         }
     }
 
+    /// A device of `devices`; `nil`: it is not in reach.
     public func deviceByAddress(_ address: Address) -> DiscoveredDevice? {
         table.devices.first { $0.address == address }
     }

@@ -12,6 +12,7 @@ import Tendon
 public final class BoseWearable: Sendable {
     /// What an application sets once, before first use.
     public struct Configuration: Sendable {
+        /// What wearables are reached with.
         public var radio = RadioChoice.automatic
         /// In place of the picker.
         public var deviceChoice = DeviceChoice.strongestSignal(within: .seconds(1))
@@ -19,14 +20,18 @@ public final class BoseWearable: Sendable {
         public var timeout: Duration? = .seconds(60)
         /// What `connectToLast` begins with, when the program knows it from an earlier run.
         public var lastDevice: Address?
+        /// How a device that needs pairing gets it.
         public var pairing = PairingService.radio
         /// Where the user interface would ask for pairing mode.
         public var pairingHandler: PairingHandler?
+        /// Says whether newer firmware is there; `nil`: nobody is asked.
         public var firmwareChecker: FirmwareChecker?
 
+        /// The strongest wearable within a second, 60 s for all of it.
         public init() {}
     }
 
+    /// The instance of the program.
     public static let shared = BoseWearable()
 
     private struct Settings {
@@ -158,8 +163,11 @@ public final class BoseWearable: Sendable {
 
 /// Outcome of something that can be given up.
 public enum CancellableResult<Success> {
+    /// It was done.
     case success(Success)
+    /// It was not done, and why.
     case failure(BoseWearableError)
+    /// It was given up, by the program or by the device choice.
     case cancelled
 }
 

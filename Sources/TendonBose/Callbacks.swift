@@ -64,6 +64,7 @@ public final class ListenerToken: Sendable {
         self.body = Mutex(body)
     }
 
+    /// Ends the registration; any number of times, from any thread.
     public func cancel() {
         let once = body.withLock { body in
             defer { body = nil }

@@ -10,13 +10,19 @@ public struct WearableDeviceInformation: Sendable {
 
     /// Of the sensor service's specification.
     public var majorVersion: Int { Int(c.major) }
+    /// Of the sensor service's specification.
     public var minorVersion: Int { Int(c.minor) }
+    /// The product's number.
     public var productID: UInt16 { c.product_id }
+    /// Colour or model of the product, by number.
     public var variant: UInt8 { c.variant }
+    /// Product and variant by number and name.
     public var productInfo: ProductInfo { ProductInfo(id: c.product_id, variant: c.variant) }
+    /// In the order of their numbers.
     public var availableSensors: [SensorType] {
         (0..<32).filter { c.sensor_mask & (1 << $0) != 0 }.map { SensorType(id: UInt8($0)) }
     }
+    /// Those that have a name.
     public var availableGestures: [GestureType] { GestureType.all(in: c.gesture_mask) }
     /// Milliseconds; 0: each sample is sent at once.
     public var transmissionPeriod: Int { Int(c.transmission_period_ms) }
@@ -24,19 +30,24 @@ public struct WearableDeviceInformation: Sendable {
     public var maximumPayloadPerTransmissionPeriod: Int { Int(c.max_payload) }
     /// 0: no limit.
     public var maximumActiveSensors: Int { Int(c.max_active_sensors) }
+    /// Pairing and suspension when it was read.
     public var deviceStatus: DeviceStatus { DeviceStatus(rawValue: c.status) }
 }
 
 /// The product by number and name.
 public struct ProductInfo: Sendable, Hashable {
+    /// The product's number.
     public let id: UInt16
+    /// The variant's number.
     public let variant: UInt8
 
     /// "unknown" for products that this version does not know.
     public var idName: String { String(cString: tendon_bose_product_name(id)) }
+    /// "unknown" for variants that this version does not know.
     public var variantName: String { String(cString: tendon_bose_variant_name(id, variant)) }
 }
 
+/// What the device says of pairing and suspension.
 public struct DeviceStatus: RawRepresentable, Sendable, Hashable {
     /// Reserved bits are kept.
     public let rawValue: UInt16
@@ -47,8 +58,11 @@ public struct DeviceStatus: RawRepresentable, Sendable, Hashable {
 
     /// In pairing mode now.
     public var pairingEnabled: Bool { has(TENDON_BOSE_STATUS_PAIRING_ENABLED) }
+    /// It can be used only when paired.
     public var secureBLEPairingRequired: Bool { has(TENDON_BOSE_STATUS_PAIRING_REQUIRED) }
+    /// It has a bond with us.
     public var alreadyPairedToClient: Bool { has(TENDON_BOSE_STATUS_ALREADY_PAIRED) }
+    /// It sends no sensor data for now.
     public var wearableSensorsServiceSuspended: Bool { has(TENDON_BOSE_STATUS_SUSPENDED) }
     /// `nil` unless suspended.
     public var suspensionReason: SuspensionReason? {
@@ -58,10 +72,15 @@ public struct DeviceStatus: RawRepresentable, Sendable, Hashable {
 
 /// Why the device sends no sensor data.
 public enum SuspensionReason: UInt8, Sendable, Hashable, CaseIterable {
+    /// The device does not say, or this version does not know it.
     case unknown = 0
+    /// The wearer talks to an assistant.
     case voicePersonalAssistant
+    /// It serves several hosts.
     case multipointConnection
+    /// It shares its music.
     case musicShare
+    /// Its firmware is being replaced.
     case otaFirmwareUpdate
 
     init(_ c: tendon_bose_suspension_reason) {
@@ -71,9 +90,24 @@ public enum SuspensionReason: UInt8, Sendable, Hashable, CaseIterable {
 
 /// The texts of the Device Information service; `nil`: the device does not have one.
 public struct DeviceInformation: Sendable, Hashable {
-    public let modelNumber, serialNumber, firmwareRevision, hardwareRevision, softwareRevision: String?
+    /// Model number string.
+    public let modelNumber: String?
+    /// Serial number string.
+    public let serialNumber: String?
+    /// Firmware revision string, as "1.0.0".
+    public let firmwareRevision: String?
+    /// Hardware revision string.
+    public let hardwareRevision: String?
+    /// Software revision string.
+    public let softwareRevision: String?
+    /// Manufacturer name string.
     public let manufacturerName: String?
-    public let systemID, pnpID, regulatoryCertifications: [UInt8]?
+    /// System id, 8 bytes.
+    public let systemID: [UInt8]?
+    /// PnP id, 7 bytes.
+    public let pnpID: [UInt8]?
+    /// Regulatory certification data, as it is.
+    public let regulatoryCertifications: [UInt8]?
 
     init(_ c: tendon_bose_device_texts) {
         let all = elements(c.texts, of: tendon_bose_device_text.self, Int(TENDON_BOSE_TEXT_COUNT.rawValue))
@@ -97,15 +131,21 @@ public struct DeviceInformation: Sendable, Hashable {
 
 /// The firmware that is installed, and what the checker says about it.
 public struct FirmwareVersion: Sendable, Hashable {
+    /// What a checker says about installed firmware.
     public enum Update: UInt32, Sendable, Hashable {
         /// Nobody was asked, or the checker does not know the product.
         case unknown = 0
-        case upToDate, available
+        /// There is none that is newer.
+        case upToDate
+        /// There is newer; this one will do.
+        case available
         /// `startConnection` fails.
         case required
     }
 
+    /// As the device tells it; `nil`: it does not.
     public let installed: String?
+    /// What the checker said when the session was opened.
     public let update: Update
 }
 

@@ -4,14 +4,23 @@ import Tendon
 
 /// A wearable that advertises.
 public struct DiscoveredDevice: Sendable, Hashable {
+    /// Classes of signal strength, as the vendor's picker shows them.
     public enum SignalStrength: UInt32, Sendable, Hashable, Comparable {
+        /// -55 dBm and less, or not known.
         case weak = 0
-        case moderate, strong, full
+        /// More than -55 dBm.
+        case moderate
+        /// More than -45 dBm.
+        case strong
+        /// More than -35 dBm.
+        case full
 
         public static func < (a: SignalStrength, b: SignalStrength) -> Bool { a.rawValue < b.rawValue }
     }
 
+    /// Where it is reached.
     public let address: Address
+    /// As it advertises; often in the scan response alone, so `nil` at first.
     public internal(set) var name: String?
     /// dBm.
     public internal(set) var rssi: Int?
@@ -20,6 +29,7 @@ public struct DiscoveredDevice: Sendable, Hashable {
     /// A Bose device whose firmware does not have the sensor service: opening it says what to do.
     public internal(set) var hasOldFirmware: Bool
 
+    /// The class of `rssi`.
     public var signalStrength: SignalStrength {
         let rssi = Int8(clamping: rssi ?? Int(Int8.min))
         return SignalStrength(rawValue: tendon_bose_signal_of(rssi).rawValue) ?? .weak

@@ -3,19 +3,33 @@ import Tendon
 
 /// What happens on an open device.
 public enum WearableDeviceEvent: Sendable {
+    /// The texts were read.
     case didUpdateDeviceInformation(DeviceInformation)
+    /// The device said anew what it is.
     case didUpdateWearableDeviceInformation(WearableDeviceInformation)
+    /// The device said anew what its sensors can do.
     case didUpdateSensorInformation(SensorInformation)
+    /// The device said which sensors are on; also after a write.
     case didUpdateSensorConfiguration(SensorConfiguration)
+    /// It took the configuration.
     case didWriteSensorConfiguration
+    /// It refused the configuration, or it could not be written.
     case didFailToWriteSensorConfiguration(BoseWearableError)
+    /// A whole notification.
     case didReceiveSensorData(SensorData)
+    /// The device said anew which gestures it knows.
     case didUpdateGestureInformation(GestureInformation)
+    /// The device said which gestures are on; also after a write.
     case didUpdateGestureConfiguration(GestureConfiguration)
+    /// It took the configuration.
     case didWriteGestureConfiguration
+    /// It refused the configuration, or it could not be written.
     case didFailToWriteGestureConfiguration(BoseWearableError)
+    /// The wearer made a gesture.
     case didReceiveGestureData(GestureData)
+    /// No sensor data until it resumes.
     case didSuspendWearableSensorService(SuspensionReason)
+    /// Sensor data comes again.
     case didResumeWearableSensorService
     /// A value of the device was rejected; nothing changed.
     case didRejectValue(BoseWearableError)
@@ -23,19 +37,26 @@ public enum WearableDeviceEvent: Sendable {
 
 /// What happens to a session: the delegates' calls, as values.
 public enum WearableDeviceSessionEvent: Sendable {
+    /// The device is ready.
     case didOpen
+    /// The attempt ended.
     case didFailToOpen(BoseWearableError)
     /// `nil`: as asked.
     case didClose(BoseWearableError?)
+    /// The wearer has to put the device into pairing mode; the opening waits.
     case requiresPairingMode
+    /// It is in pairing mode, and pairing runs.
     case startedPairing
+    /// `nil`: the device is paired.
     case finishedPairing(BoseWearableError?)
 }
 
 /// Told about a session; kept weakly. Called on the loop's thread.
 @TendonActor
 public protocol WearableDeviceSessionDelegate: AnyObject {
+    /// The device is ready. Not for the opening by `startConnection`.
     func sessionDidOpen(_ session: WearableDeviceSession)
+    /// The attempt ended. Not for the opening by `startConnection`.
     func session(_ session: WearableDeviceSession, didFailToOpenWithError error: BoseWearableError)
     /// `nil`: as asked.
     func session(_ session: WearableDeviceSession, didCloseWithError error: BoseWearableError?)

@@ -32,11 +32,15 @@ public struct GestureConfiguration: Sendable {
 
     /// All that have a name.
     public mutating func enableAll() { tendon_bose_set_all_gestures(&c, true) }
+    /// All gestures off.
     public mutating func disableAll() { tendon_bose_set_all_gestures(&c, false) }
 
+    /// False also for a gesture that the device does not have.
     public func isEnabled(gesture: GestureType) -> Bool { enabledGestures.contains(gesture) }
 
+    /// In the device's order.
     public var allGestures: [GestureType] { entries.map { GestureType(id: $0.gesture_id) } }
+    /// In the device's order.
     public var enabledGestures: [GestureType] {
         entries.filter(\.enabled).map { GestureType(id: $0.gesture_id) }
     }

@@ -3,9 +3,12 @@ import CTendon
 
 /// Sensors and sample periods that a program needs; empty sets ask for nothing.
 public struct SensorIntent: Sendable, Hashable {
+    /// All of them must be there.
     public let sensors: Set<SensorType>
+    /// All of them must be offered by every one of the sensors.
     public let samplePeriods: Set<SamplePeriod>
 
+    /// Sensors and periods that a program cannot do without.
     public init(sensors: Set<SensorType>, samplePeriods: Set<SamplePeriod> = []) {
         self.sensors = sensors
         self.samplePeriods = samplePeriods
@@ -14,15 +17,20 @@ public struct SensorIntent: Sendable, Hashable {
 
 /// Gestures that a program needs.
 public struct GestureIntent: Sendable, Hashable {
+    /// All of them must be there.
     public let gestures: Set<GestureType>
 
+    /// Gestures that a program cannot do without.
     public init(gestures: Set<GestureType>) { self.gestures = gestures }
 }
 
 /// What a device lacks of it.
 public struct IntentsCheckFailed: Error, Sendable, Hashable {
+    /// Sensors that the device does not have.
     public let missingSensors: Set<SensorType>
+    /// Periods that it does not offer for all of the sensors.
     public let missingSamplePeriods: Set<SamplePeriod>
+    /// Gestures that it does not know.
     public let missingGestures: Set<GestureType>
 
     init(_ c: tendon_bose_intent_check) {

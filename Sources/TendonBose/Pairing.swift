@@ -20,6 +20,7 @@ public enum PairingPrompt: Sendable {
     case end(Address, BoseWearableError?)
 }
 
+/// Called on the loop's thread when a prompt is to come or to go.
 public typealias PairingHandler = @Sendable (PairingPrompt) -> Void
 
 /// The scripted pairing service of the C core, driven by the loop. For the loop's thread.

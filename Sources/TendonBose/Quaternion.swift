@@ -8,12 +8,21 @@ import CTendon
 /// print(mapped.xRotation, quaternion.headAngles.pitch)
 /// ```
 public struct Quaternion: Sendable, Hashable {
-    public var x, y, z, w: Double
+    /// First imaginary part.
+    public var x: Double
+    /// Second imaginary part.
+    public var y: Double
+    /// Third imaginary part.
+    public var z: Double
+    /// Real part.
+    public var w: Double
 
+    /// By its parts, as they are.
     public init(x: Double, y: Double, z: Double, w: Double) {
         (self.x, self.y, self.z, self.w) = (x, y, z, w)
     }
 
+    /// By its parts, with the vendor's labels.
     public init(ix: Double, iy: Double, iz: Double, r: Double) {
         self.init(x: ix, y: iy, z: iz, w: r)
     }
@@ -44,6 +53,7 @@ public struct Quaternion: Sendable, Hashable {
         return tendon_quaternion_normalize(c, &out) >= 0 ? Quaternion(out) : nil
     }
 
+    /// Length: 1 for a rotation.
     public var norm: Double { tendon_quaternion_norm(c) }
 }
 
@@ -57,10 +67,13 @@ extension Quaternion {
     /// X and Z rotation are not well defined here.
     public var isNearGimbalLock: Bool { tendon_euler_rotations(c).near_gimbal_lock }
 
+    /// Radians about X.
     @available(*, deprecated, message: "only for the raw quaternion of the device; use headAngles or xRotation")
     public var pitch: Double { tendon_euler_legacy(c).pitch }
+    /// Radians about Y.
     @available(*, deprecated, message: "only for the raw quaternion of the device; use headAngles or yRotation")
     public var roll: Double { tendon_euler_legacy(c).roll }
+    /// Radians about Z.
     @available(*, deprecated, message: "only for the raw quaternion of the device; use headAngles or zRotation")
     public var yaw: Double { tendon_euler_legacy(c).yaw }
 
@@ -72,7 +85,12 @@ extension Quaternion {
 
 /// Radians, where nothing else is said.
 public struct Angles: Sendable, Hashable {
-    public let pitch, roll, yaw: Double
+    /// Up and down.
+    public let pitch: Double
+    /// To the shoulders.
+    public let roll: Double
+    /// To the sides.
+    public let yaw: Double
     /// Pitch and yaw are not well defined here.
     public let isNearGimbalLock: Bool
 
@@ -87,14 +105,22 @@ public struct Angles: Sendable, Hashable {
     }
 }
 
+/// How good a rotation is.
 public struct QuaternionAccuracy: Sendable, Hashable {
     /// Radians; `nil` when the device does not know it.
     public let estimatedAccuracy: Double?
 }
 
+/// Three numbers in the sensor's unit, on the device's axes.
 public struct Vector: Sendable, Hashable {
-    public var x, y, z: Double
+    /// Along or about X.
+    public var x: Double
+    /// Along or about Y.
+    public var y: Double
+    /// Along or about Z.
+    public var z: Double
 
+    /// A vector of a program's own.
     public init(x: Double, y: Double, z: Double) {
         (self.x, self.y, self.z) = (x, y, z)
     }
@@ -104,9 +130,16 @@ public struct Vector: Sendable, Hashable {
     }
 }
 
+/// How good a vector is, from bad to good.
 public enum VectorAccuracy: UInt8, Sendable, Hashable, Comparable {
+    /// Not to be used.
     case unreliable = 0
-    case low, medium, high
+    /// The sensor is not calibrated yet.
+    case low
+    /// Good enough for most.
+    case medium
+    /// As good as it gets.
+    case high
 
     public static func < (a: VectorAccuracy, b: VectorAccuracy) -> Bool { a.rawValue < b.rawValue }
 }

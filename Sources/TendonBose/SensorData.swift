@@ -7,12 +7,19 @@ public typealias SensorTimestamp = UInt16
 
 /// What one sensor measured.
 public enum SensorSample: Sendable, Hashable {
+    /// g.
     case accelerometer(vector: Vector, accuracy: VectorAccuracy)
+    /// Degrees per second.
     case gyroscope(vector: Vector, accuracy: VectorAccuracy)
+    /// Refers to magnetic north.
     case rotation(quaternion: Quaternion, accuracy: QuaternionAccuracy)
+    /// Of an arbitrary heading, without the magnetometer's disturbances.
     case gameRotation(quaternion: Quaternion)
+    /// Angles in the unit that the device reports; no released firmware has it on.
     case orientation(vector: Vector, accuracy: VectorAccuracy)
+    /// The magnetic field in the unit that the device reports; no released firmware has it on.
     case magnetometer(vector: Vector, accuracy: VectorAccuracy)
+    /// With the offset that the device believes in, both in the unit that it reports.
     case uncalibratedMagnetometer(vector: Vector, bias: Vector)
 
     init?(_ c: tendon_bose_sample) {
@@ -33,6 +40,7 @@ public enum SensorSample: Sendable, Hashable {
         }
     }
 
+    /// Of the sensors that have one; else `nil`.
     public var vector: Vector? {
         switch self {
         case .accelerometer(let vector, _), .gyroscope(let vector, _), .orientation(let vector, _),
@@ -42,6 +50,7 @@ public enum SensorSample: Sendable, Hashable {
         }
     }
 
+    /// Of the sensors that have one; else `nil`.
     public var vectorAccuracy: VectorAccuracy? {
         switch self {
         case .accelerometer(_, let accuracy), .gyroscope(_, let accuracy), .orientation(_, let accuracy),
@@ -51,6 +60,7 @@ public enum SensorSample: Sendable, Hashable {
         }
     }
 
+    /// Of the two rotations; else `nil`.
     public var quaternion: Quaternion? {
         switch self {
         case .rotation(let quaternion, _), .gameRotation(let quaternion): quaternion
@@ -58,11 +68,13 @@ public enum SensorSample: Sendable, Hashable {
         }
     }
 
+    /// Of `rotation`; else `nil`.
     public var quaternionAccuracy: QuaternionAccuracy? {
         if case .rotation(_, let accuracy) = self { return accuracy }
         return nil
     }
 
+    /// Of `uncalibratedMagnetometer`; else `nil`.
     public var bias: Vector? {
         if case .uncalibratedMagnetometer(_, let bias) = self { return bias }
         return nil
@@ -71,10 +83,13 @@ public enum SensorSample: Sendable, Hashable {
 
 /// One sample with its time.
 public struct SensorValue: Sendable, Hashable {
+    /// Which one measured it.
     public let sensor: SensorType
+    /// The device's clock, which wraps after 65.5 s.
     public let timestamp: SensorTimestamp
     /// The device's clock without the wrap, milliseconds.
     public let deviceTime: UInt64
+    /// What was measured.
     public let sample: SensorSample
 
     init?(_ c: tendon_bose_sample, deviceTime: UInt64) {
@@ -88,11 +103,15 @@ public struct SensorValue: Sendable, Hashable {
 
 /// All samples of one notification, in their order.
 public struct SensorData: Sendable, Hashable {
+    /// Known sensors alone.
     public let values: [SensorValue]
 }
 
+/// A gesture with its time.
 public struct GestureData: Sendable, Hashable {
+    /// Which one.
     public let type: GestureType
+    /// The device's clock, which wraps after 65.5 s.
     public let timestamp: SensorTimestamp
     /// The device's clock without the wrap, milliseconds.
     public let deviceTime: UInt64

@@ -6,13 +6,21 @@ import Tendon
 public protocol SensorDispatchHandler: AnyObject {
     /// A whole notification, before its samples one by one.
     func receivedSensorData(_ data: SensorData)
+    /// g, gravity taken off.
     func receivedAccelerometer(vector: Vector, accuracy: VectorAccuracy, timestamp: SensorTimestamp)
+    /// Degrees per second.
     func receivedGyroscope(vector: Vector, accuracy: VectorAccuracy, timestamp: SensorTimestamp)
+    /// A rotation that refers to magnetic north.
     func receivedRotation(quaternion: Quaternion, accuracy: QuaternionAccuracy, timestamp: SensorTimestamp)
+    /// A rotation of an arbitrary heading.
     func receivedGameRotation(quaternion: Quaternion, timestamp: SensorTimestamp)
+    /// Angles in the unit that the device reports; no released firmware has it on.
     func receivedOrientation(vector: Vector, accuracy: VectorAccuracy, timestamp: SensorTimestamp)
+    /// The magnetic field in the unit that the device reports; no released firmware has it on.
     func receivedMagnetometer(vector: Vector, accuracy: VectorAccuracy, timestamp: SensorTimestamp)
+    /// With the offset that the device believes in, both in the unit that it reports.
     func receivedUncalibratedMagnetometer(vector: Vector, bias: Vector, timestamp: SensorTimestamp)
+    /// A gesture of the wearer.
     func receivedGesture(type: GestureType, timestamp: SensorTimestamp)
 }
 
@@ -38,6 +46,7 @@ extension SensorDispatchHandler {
 /// ```
 @TendonActor
 public final class SensorDispatch {
+    /// Takes a vector, its accuracy and the device's time.
     public typealias VectorCallback = @Sendable (Vector, VectorAccuracy, SensorTimestamp) -> Void
 
     /// Kept weakly.
@@ -45,38 +54,47 @@ public final class SensorDispatch {
         get { routes.handler }
         set { routes.handler = newValue }
     }
+    /// Takes whole notifications; `nil`: none.
     public var sensorDataCallback: (@Sendable (SensorData) -> Void)? {
         get { routes.sensorData }
         set { routes.sensorData = newValue }
     }
+    /// Takes g; `nil`: none.
     public var accelerometerCallback: VectorCallback? {
         get { routes.accelerometer }
         set { routes.accelerometer = newValue }
     }
+    /// Takes degrees per second; `nil`: none.
     public var gyroscopeCallback: VectorCallback? {
         get { routes.gyroscope }
         set { routes.gyroscope = newValue }
     }
+    /// Takes rotations that refer to magnetic north; `nil`: none.
     public var rotationCallback: (@Sendable (Quaternion, QuaternionAccuracy, SensorTimestamp) -> Void)? {
         get { routes.rotation }
         set { routes.rotation = newValue }
     }
+    /// Takes rotations of an arbitrary heading; `nil`: none.
     public var gameRotationCallback: (@Sendable (Quaternion, SensorTimestamp) -> Void)? {
         get { routes.gameRotation }
         set { routes.gameRotation = newValue }
     }
+    /// Takes the orientation; `nil`: none.
     public var orientationCallback: VectorCallback? {
         get { routes.orientation }
         set { routes.orientation = newValue }
     }
+    /// Takes the magnetometer; `nil`: none.
     public var magnetometerCallback: VectorCallback? {
         get { routes.magnetometer }
         set { routes.magnetometer = newValue }
     }
+    /// Takes the uncalibrated magnetometer and its offset; `nil`: none.
     public var uncalibratedMagnetometerCallback: (@Sendable (Vector, Vector, SensorTimestamp) -> Void)? {
         get { routes.uncalibratedMagnetometer }
         set { routes.uncalibratedMagnetometer = newValue }
     }
+    /// Takes gestures; `nil`: none.
     public var gestureCallback: (@Sendable (GestureType, SensorTimestamp) -> Void)? {
         get { routes.gesture }
         set { routes.gesture = newValue }
@@ -84,6 +102,7 @@ public final class SensorDispatch {
 
     private let routes: DispatchRoutes
 
+    /// From now on; callbacks run on `queue`.
     public init(queue: CallbackQueue = .loop) {
         routes = DispatchRoutes(queue)
         DispatchTable.shared.all.append(routes)

@@ -82,6 +82,7 @@ public struct SensorConfiguration: Sendable {
         tendon_bose_disable_sensor(&c, sensor.id) >= 0
     }
 
+    /// All sensors off.
     public mutating func disableAll() {
         tendon_bose_disable_all_sensors(&c)
     }
@@ -95,6 +96,7 @@ public struct SensorConfiguration: Sendable {
         set { _ = change { tendon_bose_set_sensor_period(&$0, newValue?.rawValue ?? 0, $1) } }
     }
 
+    /// False also for a sensor that the device does not have.
     public func isEnabled(sensor: SensorType) -> Bool { enabledSensors.contains(sensor) }
 
     /// `nil`: off, or a period without a name.
@@ -102,10 +104,13 @@ public struct SensorConfiguration: Sendable {
         settings.first { $0.sensor_id == sensor.id }.flatMap { SamplePeriod(rawValue: $0.period_ms) }
     }
 
+    /// In the device's order.
     public var allSensors: [SensorType] { settings.map { SensorType(id: $0.sensor_id) } }
+    /// Those with a period, in the device's order.
     public var enabledSensors: [SensorType] {
         settings.filter { $0.period_ms != 0 }.map { SensorType(id: $0.sensor_id) }
     }
+    /// Those without, in the device's order.
     public var disabledSensors: [SensorType] {
         settings.filter { $0.period_ms == 0 }.map { SensorType(id: $0.sensor_id) }
     }

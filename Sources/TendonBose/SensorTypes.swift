@@ -12,8 +12,11 @@ public enum SensorType: Sendable, Hashable {
     case rotation
     /// Quaternion of an arbitrary heading.
     case gameRotation
+    /// Three angles in the unit that the device reports; no released firmware has it on.
     case orientation
+    /// The magnetic field in the unit that the device reports; no released firmware has it on.
     case magnetometer
+    /// The magnetic field with an offset; no released firmware has it on.
     case uncalibratedMagnetometer
     /// One that this version does not know, by its number on the wire.
     case unknown(UInt8)
@@ -22,6 +25,7 @@ public enum SensorType: Sendable, Hashable {
         .accelerometer, .gyroscope, .rotation, .gameRotation, .orientation, .magnetometer, .uncalibratedMagnetometer,
     ]
 
+    /// Of a number on the wire.
     public init(id: UInt8) {
         self = Int(id) < Self.known.count ? Self.known[Int(id)] : .unknown(id)
     }
@@ -58,6 +62,7 @@ public enum SamplePeriod: UInt16, Sendable, Hashable, CaseIterable {
     case _10ms = 10
     case _5ms = 5
 
+    /// 5 to 320.
     public var milliseconds: Int { Int(rawValue) }
 
     /// Bit in a sensor's mask.
@@ -75,9 +80,19 @@ public enum SamplePeriod: UInt16, Sendable, Hashable, CaseIterable {
 
 /// A movement that a wearable recognises.
 public enum GestureType: Sendable, Hashable {
-    case singleTap, doubleTap, headNod, headShake, touchAndHold
+    /// Part of the specification; no product has it.
+    case singleTap
+    /// Two taps on the device.
+    case doubleTap
+    /// Up and down.
+    case headNod
+    /// Left and right.
+    case headShake
+    /// A finger stays on the device.
+    case touchAndHold
     /// What the device takes for input, yes and no, whatever the movement.
     case input, affirmative, negative
+    /// One that this version does not know, by its number on the wire.
     case unknown(UInt8)
 
     private static let known: [(id: UInt8, type: GestureType)] = [
@@ -85,6 +100,7 @@ public enum GestureType: Sendable, Hashable {
         (0xC0, .input), (0xC1, .affirmative), (0xC2, .negative),
     ]
 
+    /// Of a number on the wire.
     public init(id: UInt8) {
         self = Self.known.first { $0.id == id }?.type ?? .unknown(id)
     }

@@ -12,33 +12,54 @@ import Tendon
 public actor SimulatedWearable {
     /// What it is like.
     public struct Options: Sendable {
+        /// What it advertises.
         public var name = "LE-Bose Frames"
+        /// Its firmware revision string.
         public var firmware = "1.0.0"
+        /// Sensors only over an encrypted link.
         public var requiresPairing = false
+        /// From the start.
         public var isInPairingMode = false
         /// Sends whenever the link takes a notification.
         public var isFlatOut = false
         /// 0: no limit.
         public var maximumPayload: UInt16 = 0
+        /// Milliseconds; 0: each sample is sent at once.
         public var transmissionPeriod: UInt8 = 0
 
+        /// A pair of glasses without pairing.
         public init() {}
     }
 
     /// Malformed notifications that it sends when told to.
     public enum Malformation: UInt32, Sendable, CaseIterable {
+        /// A notification without a byte.
         case empty = 0
-        case cutHeader, cutPayload, unknownSensor, badAccuracy, garbage
+        /// One that ends within a sample's header.
+        case cutHeader
+        /// One that ends within a sample.
+        case cutPayload
+        /// A sensor that nobody knows.
+        case unknownSensor
+        /// An accuracy that does not exist.
+        case badAccuracy
+        /// Bytes without order.
+        case garbage
     }
 
     /// What it has sent.
     public struct Counters: Sendable, Hashable {
         /// Sensor data notifications, the malformed ones included.
         public let notifications: UInt64
+        /// Notifications malformed when told to.
         public let malformed: UInt64
+        /// Samples in the others.
         public let samples: UInt64
+        /// Gestures sent.
         public let gestures: UInt64
+        /// Configurations taken.
         public let configurationWrites: UInt64
+        /// Writes refused.
         public let refusedWrites: UInt64
     }
 
@@ -117,8 +138,10 @@ public actor SimulatedWearable {
     /// Leaves the air for good.
     public func stop() { host.abandon() }
 
+    /// Links that are up.
     public var connections: Int { host.connections }
 
+    /// What it has sent and taken so far.
     public var counters: Counters {
         let c = device.pointee.counters
         return Counters(
@@ -126,16 +149,19 @@ public actor SimulatedWearable {
             configurationWrites: c.configuration_writes, refusedWrites: c.refused_writes)
     }
 
+    /// Sends no more sensor data, and says why.
     public func suspend(_ reason: SuspensionReason) {
         tendon_simulated_bose_suspend(device, true, reason.rawValue, tendon_now_ms())
         host.refresh()
     }
 
+    /// Sends sensor data again.
     public func resume() {
         tendon_simulated_bose_suspend(device, false, 0, tendon_now_ms())
         host.refresh()
     }
 
+    /// What the wearer does with a button.
     public func setPairingMode(_ enabled: Bool) {
         tendon_simulated_bose_set_pairing_mode(device, enabled, tendon_now_ms())
         host.refresh()
@@ -147,6 +173,7 @@ public actor SimulatedWearable {
         host.refresh()
     }
 
+    /// A gesture; throws when the device does not have it.
     public func perform(_ gesture: GestureType) throws(TendonError) {
         let status = tendon_simulated_bose_gesture(device, gesture.id, tendon_now_ms())
         host.refresh()

@@ -13,6 +13,7 @@ import Tendon
 public final class WearableDevice {
     /// As it advertises.
     public nonisolated let name: String?
+    /// Where it is reached.
     public nonisolated let address: Address
     private let lifetime: SessionLifetime
     private var core: SessionCore { lifetime.core }
@@ -25,18 +26,25 @@ public final class WearableDevice {
 
     // MARK: What is known
 
+    /// The texts that were read last.
     public var deviceInformation: DeviceInformation { DeviceInformation(core.c.texts) }
+    /// What it said of itself last; `nil`: nothing yet.
     public var wearableDeviceInformation: WearableDeviceInformation? {
         core.c.has_device ? WearableDeviceInformation(core.c.device) : nil
     }
+    /// What its sensors can do; `nil`: not read yet.
     public var sensorInformation: SensorInformation? { core.c.has_sensors ? SensorInformation(core.c.sensors) : nil }
+    /// Which sensors are on; `nil`: not read yet.
     public var sensorConfiguration: SensorConfiguration? { core.sensorConfiguration }
+    /// Which gestures it knows; `nil`: not read, or it has none.
     public var gestureInformation: GestureInformation? {
         core.c.has_gestures ? GestureInformation(core.c.gestures) : nil
     }
+    /// Which gestures are on; `nil`: not read, or it has none.
     public var gestureConfiguration: GestureConfiguration? {
         core.c.has_gesture_configuration ? GestureConfiguration(core.c.gesture_configuration) : nil
     }
+    /// What is installed, and what the checker said at the last opening.
     public var firmwareVersion: FirmwareVersion {
         FirmwareVersion(
             installed: deviceInformation.firmwareRevision,
@@ -47,7 +55,9 @@ public final class WearableDevice {
     public struct Counters: Sendable, Hashable {
         /// Sensor data notifications decoded.
         public let notifications: UInt64
+        /// Samples in them.
         public let samples: UInt64
+        /// Gesture notifications decoded.
         public let gestures: UInt64
         /// Records passed over.
         public let skipped: UInt64
@@ -57,6 +67,7 @@ public final class WearableDevice {
         public let dropped: UInt64
     }
 
+    /// Since the session was made.
     public var counters: Counters {
         let c = core.counters
         return Counters(
@@ -66,21 +77,27 @@ public final class WearableDevice {
 
     // MARK: Asking again; the update event follows
 
+    /// Reads what the device is; throws when the session is not open.
     public func refreshWearableDeviceInformation() throws(BoseWearableError) {
         try core.refresh(TENDON_BOSE_DEVICE_INFORMATION)
     }
+    /// Reads what its sensors can do; throws when the session is not open.
     public func refreshSensorInformation() throws(BoseWearableError) {
         try core.refresh(TENDON_BOSE_SENSOR_INFORMATION)
     }
+    /// Reads which sensors are on; throws when the session is not open.
     public func refreshSensorConfiguration() throws(BoseWearableError) {
         try core.refresh(TENDON_BOSE_SENSOR_CONFIGURATION)
     }
+    /// Reads which gestures it knows; throws when the session is not open.
     public func refreshGestureInformation() throws(BoseWearableError) {
         try core.refresh(TENDON_BOSE_GESTURE_INFORMATION)
     }
+    /// Reads which gestures are on; throws when the session is not open.
     public func refreshGestureConfiguration() throws(BoseWearableError) {
         try core.refresh(TENDON_BOSE_GESTURE_CONFIGURATION)
     }
+    /// Reads the texts; throws when the session is not open.
     public func refreshDeviceInformation() throws(BoseWearableError) {
         try core.refreshTexts()
     }
@@ -116,10 +133,12 @@ public final class WearableDevice {
         }
     }
 
+    /// Writes a configuration; the outcome is an event.
     public func changeGestureConfiguration(_ configuration: GestureConfiguration) {
         core.configure(configuration)
     }
 
+    /// Changes the last known configuration and writes it; the outcome is an event.
     public func configureGestures(_ change: (inout GestureConfiguration) -> Void) {
         guard var configuration = gestureConfiguration else {
             return core.fail(.didFailToWriteGestureConfiguration(.missingRequiredData))
@@ -128,6 +147,7 @@ public final class WearableDevice {
         core.configure(configuration)
     }
 
+    /// Changes the configuration and waits until the device has taken it.
     public func configureGestures(_ change: @Sendable (inout GestureConfiguration) -> Void)
         async throws(BoseWearableError)
     {
@@ -181,6 +201,7 @@ public final class WearableDevice {
     public var events: EventSequence<WearableDeviceEvent> { core.observeDevice(256, .dropNewest, lifetime) }
     /// Samples, from now until the session closes.
     public var sensorData: EventSequence<SensorValue> { sensorData(capacity: 256) }
+    /// Samples, with as many waiting as is said.
     public func sensorData(capacity: Int, policy: OverflowPolicy = .dropNewest) -> EventSequence<SensorValue> {
         core.observeSamples(capacity, policy, lifetime)
     }
@@ -189,9 +210,14 @@ public final class WearableDevice {
 
     // MARK: What goes over BMAP, whose format is not published
 
+    /// Always: no other program shares the link.
     public var hasFocus: Bool { true }
+    /// Does nothing, see `hasFocus`.
     public func requestFocus() {}
+    /// Throws `unsupported`.
     public func changeName(_ name: String) throws(BoseWearableError) { throw .unsupported }
+    /// Throws `unsupported`.
     public func changeAnr(_ mode: Int) throws(BoseWearableError) { throw .unsupported }
+    /// Throws `unsupported`.
     public func changeCnc(_ level: Int, enabled: Bool) throws(BoseWearableError) { throw .unsupported }
 }

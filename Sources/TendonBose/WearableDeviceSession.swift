@@ -22,8 +22,11 @@ final class SessionLifetime: Sendable {
 /// ```
 @TendonActor
 public final class WearableDeviceSession {
+    /// Told what happens; kept weakly.
     public weak var delegate: (any WearableDeviceSessionDelegate)?
+    /// Asked for pairing mode; kept weakly.
     public weak var pairingDelegate: (any WearableDeviceSessionPairingDelegate)?
+    /// The device's address.
     public nonisolated let address: Address
     private let lifetime: SessionLifetime
     private let wearable: WearableDevice
@@ -41,6 +44,7 @@ public final class WearableDeviceSession {
     /// `nil` until the session was open once.
     public var device: WearableDevice? { core.c.has_device ? wearable : nil }
 
+    /// The device is ready, suspended or not.
     public var isOpen: Bool { core.state == TENDON_BOSE_OPEN || core.state == TENDON_BOSE_SUSPENDED }
     /// "closed", "connecting", "open" …
     public var stateName: String { String(cString: tendon_bose_state_name(core.state)) }
