@@ -14,11 +14,15 @@ import Tendon
 public final class A5Device {
     /// What a manager knows a device by: a phone's `CBPeripheral`.
     public struct Handle: Sendable, Hashable {
+        /// As it advertises; a manager knows its devices by it.
         public let name: String
+        /// Where it is reached.
         public let address: Address
     }
 
+    /// As it advertises; `nil`: a device that was made of its address.
     public nonisolated let name: String?
+    /// Where it is reached.
     public nonisolated let address: Address
     nonisolated let core: DeviceCore
     /// Of a device without a manager.
@@ -33,23 +37,30 @@ public final class A5Device {
         address = Address(core.c.peer)
     }
 
+    /// What managers take for the device: name and address.
     public nonisolated var device: Handle { Handle(name: name ?? "", address: address) }
 
     // MARK: What is known
 
     /// dBm; 0: not known.
     public var rssi: Double { core.c.rssi }
+    /// What the device is doing, as far as its messages tell.
     public var deviceDataState: A5DeviceDataState { A5DeviceDataState(core.c.state) }
+    /// True in all states but disconnected and connecting.
     public var connected: Bool { deviceDataState != .disconnected && deviceDataState != .connecting }
     /// The service F0F0 is there.
     public var usesNewProtocol: Bool { core.c.uses_new_protocol }
+    /// It has said who it is; false again with every disconnect.
     public var communicationInitialized: Bool { core.c.initialized }
+    /// From its first message, as "1.00"; `nil` until then.
     public var deviceVersion: String? { core.c.version.string }
     /// What a legacy device tells as text is what the last of its two parts said.
     public var serialNumber: String? {
         core.c.serial_number.string ?? core.c.sn1.string.map { $0 + (core.c.sn2.string ?? "") }
     }
+    /// The first id; `nil` until the device has told it.
     public var uuid1: String? { core.c.uuid1.string }
+    /// The second id; `nil` until the device has told it.
     public var uuid2: String? { core.c.uuid2.string }
     /// Both ids, once both are known.
     public var uuid: String? {
@@ -60,7 +71,9 @@ public final class A5Device {
         guard let count = try? count.get() else { return nil }
         return String(decoding: copied(bytes.pointer, count), as: UTF8.self)
     }
+    /// Of the detector that follows its forces.
     public var squeezeState: A5SqueezeState { core.c.squeeze.squeezed ? .squeezed : .depressed }
+    /// What was taken from the device and what was rejected, of all its connections.
     public var counters: tendon_activ5_counters { core.c.counters }
 
     /// False: a lost link is not made again.
@@ -82,20 +95,33 @@ public final class A5Device {
 
     // MARK: What it has; nil until discovered
 
+    /// What a device has, by the UUIDs of the vendor's document.
     public enum Characteristic: String, Sendable, CaseIterable {
+        /// Texts of the device.
         case read = "5A01"
+        /// Commands to it.
         case write = "5A02"
+        /// Binary forces, of the new protocol.
         case force = "F0FE"
+        /// The device's clock, of the new protocol.
         case timestamp = "F0F3"
+        /// Motion, of the new protocol.
         case imu = "F0F5"
         /// Texts, not characteristics.
         case sn1 = "SN1"
+        /// The second part of a serial number: a text, not a characteristic.
         case sn2 = "SN2"
+        /// The first id, of the new protocol.
         case uuid1 = "F0F7"
+        /// The second id, of the new protocol.
         case uuid2 = "F0F8"
+        /// The rate of the samples, of the new protocol.
         case sampleRate = "F0FA"
+        /// The level in percent.
         case battery = "2A19"
+        /// The serial number, of the new protocol.
         case serialNumber = "2A25"
+        /// Any other.
         case unknown = "FFFF"
 
         init(_ c: tendon_activ5_characteristic) {
@@ -116,15 +142,25 @@ public final class A5Device {
         }
     }
 
+    /// Texts of the device.
     public var readCharacteristic: A5Characteristic? { found(TENDON_ACTIV5_READ) }
+    /// Commands to it; evergreen and tare need it.
     public var writeCharacteristic: A5Characteristic? { found(TENDON_ACTIV5_WRITE) }
+    /// Binary forces.
     public var forceCharacteristic: A5Characteristic? { found(TENDON_ACTIV5_FORCE) }
+    /// Motion; without it `startIMU()` throws.
     public var imuCharacteristic: A5Characteristic? { found(TENDON_ACTIV5_IMU) }
+    /// The device's clock.
     public var timestampCharacteristic: A5Characteristic? { found(TENDON_ACTIV5_TIMESTAMP) }
+    /// The rate of the samples.
     public var sampleRateCharacteristic: A5Characteristic? { found(TENDON_ACTIV5_SAMPLE_RATE) }
+    /// The level in percent.
     public var batteryLevelCharacteristic: A5Characteristic? { found(TENDON_ACTIV5_BATTERY) }
+    /// The serial number.
     public var serialNumberCharacteristic: A5Characteristic? { found(TENDON_ACTIV5_SERIAL_NUMBER) }
+    /// The first id.
     public var uuid1Characteristic: A5Characteristic? { found(TENDON_ACTIV5_UUID1) }
+    /// The second id.
     public var uuid2Characteristic: A5Characteristic? { found(TENDON_ACTIV5_UUID2) }
 
     private func found(_ which: tendon_activ5_characteristic) -> A5Characteristic? {
@@ -153,6 +189,7 @@ public final class A5Device {
         ask { device, now in lending(message) { tendon_activ5_device_send_text(device, $0, $1, now) } }
     }
 
+    /// Forces come from now on, to the delegate and to `force`. Fails with `notReady` until the device is discovered.
     @discardableResult
     public func startIsometric() -> A5Result { ask(.subscribe) { tendon_activ5_device_start_isometric($0, $1) } }
 
@@ -164,7 +201,10 @@ public final class A5Device {
     @discardableResult
     public func tare() -> A5Result { ask { tendon_activ5_device_tare($0, $1) } }
 
+    /// Motion comes from now on, beside the force if that is on; throws `imuUnsupported` for a device without the
+    /// sensor.
     public func startIMU() throws(A5Error) { try ask(.subscribe) { tendon_activ5_device_start_imu($0, $1) }.get() }
+    /// Ends what `startIMU()` began.
     public func stopIMU() throws(A5Error) { try ask(.subscribe) { tendon_activ5_device_stop_imu($0, $1) }.get() }
 
     /// Hertz, presumably.
@@ -173,6 +213,7 @@ public final class A5Device {
         ask { tendon_activ5_device_set_sample_rate($0, Int64(sampleRate), $1) }
     }
 
+    /// What setting `evergreenMode` calls. On: the stop command every 60 s while no force comes, the first after 60 s.
     public func setEvergreen(_ on: Bool) {
         _ = ask { device, now in
             tendon_activ5_device_set_evergreen(device, on, now)
@@ -214,11 +255,15 @@ public final class A5Device {
 
     // MARK: Listening, from now until the connection ends
 
+    /// Forces with their times; 256 wait at most, then new ones are dropped.
     public var force: EventSequence<A5Force> { force(capacity: 256) }
+    /// Forces, with as many waiting as is said.
     public func force(capacity: Int, policy: OverflowPolicy = .dropNewest) -> EventSequence<A5Force> {
         core.observeForce(capacity, policy)
     }
+    /// Motion in g, rad/s and seconds; 256 wait at most, then new ones are dropped.
     public var motion: EventSequence<IMUObject> { motion(capacity: 256) }
+    /// Motion, with as many waiting as is said.
     public func motion(capacity: Int, policy: OverflowPolicy = .dropNewest) -> EventSequence<IMUObject> {
         core.observeMotion(capacity, policy)
     }

@@ -6,8 +6,11 @@ import Tendon
 public protocol A5DeviceDelegate: AnyObject {
     /// The search's time is over.
     func searchCompleted()
+    /// On every advertisement of a device with a name.
     func deviceFound(device: A5Device)
+    /// The link is up; what the device has is not known yet.
     func deviceConnected(device: A5Device)
+    /// The link is down, as asked or not.
     func deviceDisconnected(device: A5Device)
     /// It has said who it is; once for each connection.
     func deviceInitialized(device: A5Device)
@@ -17,16 +20,23 @@ public protocol A5DeviceDelegate: AnyObject {
     func didReceiveIsometric(device: A5Device, value: Double)
     /// Whole newtons, of older versions; called unless the one with a `Double` is there.
     func didReceiveIsometric(device: A5Device, value: Int)
+    /// Motion in g, rad/s and seconds.
     func didReceiveIMUData(device: A5Device, value: IMUObject)
+    /// The force went above the one threshold, or below the other.
     func squeezeStateChanged(state: A5SqueezeState, device: A5Device)
+    /// The second of two squeezes ended.
     func didDetectDoubleSqueeze(device: A5Device)
     /// As the vendor spells it; called unless the other is there.
     func didDetectDoubleSqeeze(device: A5Device)
+    /// The attempt ended; the error is a `TendonError`.
     func didFailToConnect(device: A5Device, error: (any Error)?)
+    /// The radio was switched on or off; before what it does to connections is told.
     func didChangeBluetoothState(_ state: A5BluetoothState)
     /// A search was asked for.
     func bluetoothIsSwitchedOff()
+    /// The serial number, or the part of it that a legacy device sent.
     func didReceiveSerialNumber(device: A5Device, value: String)
+    /// Percent, 0 to 100.
     func didReceiveBattery(device: A5Device, value: UInt64)
     /// A value of the device was rejected; nothing changed.
     func didReceiveError(device: A5Device, characteristic: A5Device.Characteristic, error: A5Error)
@@ -55,23 +65,39 @@ extension A5DeviceDelegate {
 
 /// The delegate's callbacks as values, for sequences.
 public enum A5Event: Sendable {
+    /// The search's time is over.
     case searchCompleted
+    /// An advertisement of a device with a name.
     case deviceFound(A5Device)
+    /// The link is up.
     case deviceConnected(A5Device)
     /// `nil`: as we asked.
     case deviceDisconnected(A5Device, TendonError?)
+    /// It has said who it is; once for each connection.
     case deviceInitialized(A5Device)
+    /// Before the event of its kind; the message is newtons, a serial number or an id as text, else empty.
     case didReceiveMessage(A5Device, message: String, type: MessageType)
+    /// A force.
     case didReceiveIsometric(A5Device, A5Force)
+    /// Motion.
     case didReceiveIMUData(A5Device, IMUObject)
+    /// A squeeze began or ended.
     case squeezeStateChanged(A5SqueezeState, A5Device)
+    /// The second of two squeezes ended.
     case didDetectDoubleSqueeze(A5Device)
+    /// The attempt to connect ended.
     case didFailToConnect(A5Device, TendonError)
+    /// The radio was switched on or off.
     case didChangeBluetoothState(A5BluetoothState)
+    /// A search was asked for while the radio is off.
     case bluetoothIsSwitchedOff
+    /// The serial number or a part of it.
     case didReceiveSerialNumber(A5Device, String)
+    /// Percent.
     case didReceiveBattery(A5Device, UInt64)
+    /// A value of the device was rejected; nothing changed.
     case didReceiveError(A5Device, A5Device.Characteristic, A5Error)
+    /// The device answered a request; with an error, it refused it.
     case didComplete(A5Device, A5Request, A5Error?)
 
     /// What the vendor's library posts at the same time; `nil`: nothing.

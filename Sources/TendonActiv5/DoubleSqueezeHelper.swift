@@ -9,14 +9,23 @@ import Tendon
 /// ```
 @TendonActor
 public enum DoubleSqueezeHelper {
+    /// How far a double squeeze has come.
     public enum DoublePressState: UInt32, Sendable, Hashable {
+        /// Nothing was pressed, or too long ago.
         case initial = 0
-        case firstPressed, firstPressCompleted, secondPressed
+        /// The first press has not ended.
+        case firstPressed
+        /// The second press is waited for.
+        case firstPressCompleted
+        /// Its end makes the double squeeze.
+        case secondPressed
     }
 
+    /// Newtons, of this detector alone; managers have their own in their options.
     public static var squeezeThreshold = SqueezeThreshold.base
     private static var detector = tendon_activ5_squeeze()
 
+    /// Where it stands now; falls back to `initial` 5 s after the last force above the limit.
     public static var doublePressState: DoublePressState {
         var config = config
         tendon_activ5_squeeze_tick(&detector, &config, tendon_now_ms())
@@ -61,5 +70,6 @@ public enum DoubleSqueezeHelper {
     }
 }
 
+/// As the vendor spells it.
 @available(*, deprecated, renamed: "DoubleSqueezeHelper")
 public typealias DoubleSqeezeHelper = DoubleSqueezeHelper

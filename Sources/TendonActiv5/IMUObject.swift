@@ -3,15 +3,22 @@ import CTendon
 
 /// Motion of a trainer: g, rad/s and seconds.
 public struct IMUObject: Sendable, Hashable {
+    /// g along the trainer's X axis, gravity included.
     public var accelerationX: Double
+    /// g along Y.
     public var accelerationY: Double
+    /// g along Z; 1 at rest with this axis up.
     public var accelerationZ: Double
+    /// rad/s about X.
     public var gyroX: Double
+    /// rad/s about Y.
     public var gyroY: Double
+    /// rad/s about Z.
     public var gyroZ: Double
     /// Turns negative after 9.1 hours; see `ticks` for intervals.
     public var timestamp: Double
 
+    /// A motion of a program's own: g, rad/s and seconds.
     public init(
         accelerationX: Double, accelerationY: Double, accelerationZ: Double, gyroX: Double, gyroY: Double,
         gyroZ: Double, timestamp: Double
@@ -55,25 +62,42 @@ extension Double {
 
 /// Numbers of the wire in units.
 extension BinaryInteger {
+    /// g of a raw acceleration.
     public var toGForce: Double { tendon_activ5_to_g(Double(self)) }
+    /// rad/s of a raw rate of turn.
     public var toRadPerSec: Double { tendon_activ5_to_rad_per_s(Double(self)) }
+    /// Seconds of ticks of 15.25 µs.
     public var toSec: Double { tendon_activ5_to_s(Double(self)) }
+    /// Newtons of a raw binary force.
     public var toNewtons: Double { Double(self).toNewtons }
+    /// Newtons of the number in a force text.
     public var toNewtonsLegacy: Double { Double(self).toNewtonsLegacy }
+    /// Pounds-force of a raw binary force.
     public var toLBF: Float { Double(self).toLBF }
+    /// Pounds-force of the number in a force text.
     public var toLBFLegacy: Float { Double(self).toLBFLegacy }
+    /// Raw acceleration of g.
     public var fromGForce: Int { Double(self).fromGForce }
+    /// Raw rate of turn of rad/s.
     public var fromRadPerSec: Int { Double(self).fromRadPerSec }
+    /// Ticks of seconds.
     public var fromSec: Int { Double(self).fromSec }
 }
 
 /// And back: towards zero, within the range of `Int`.
 extension Double {
+    /// Raw acceleration of g.
     public var fromGForce: Int { Int(tendon_activ5_from_g(self)) }
+    /// Raw rate of turn of rad/s.
     public var fromRadPerSec: Int { Int(tendon_activ5_from_rad_per_s(self)) }
+    /// Ticks of seconds.
     public var fromSec: Int { Int(tendon_activ5_from_s(self)) }
+    /// Newtons of a raw binary force.
     public var toNewtons: Double { tendon_activ5_to_newtons(self) }
+    /// Newtons of the number in a force text.
     public var toNewtonsLegacy: Double { tendon_activ5_to_newtons_legacy(self) }
+    /// Pounds-force of a raw binary force.
     public var toLBF: Float { tendon_activ5_to_lbf(self) }
+    /// Pounds-force of the number in a force text.
     public var toLBFLegacy: Float { tendon_activ5_to_lbf_legacy(self) }
 }

@@ -4,16 +4,27 @@ import Tendon
 
 /// What a message of a trainer is about.
 public enum MessageType: String, Sendable, CaseIterable {
+    /// Who the device is; the handshake answers it.
     case initialMessage = "TC5k"
+    /// A force.
     case isometric = "IS"
+    /// The device's clock.
     case timestamp = "TS"
+    /// Motion.
     case imu = "IM"
+    /// First part of the serial number, of legacy devices.
     case sn1 = "SN1"
+    /// Second part of it.
     case sn2 = "SN2"
+    /// The first id.
     case uuid1 = "i"
+    /// The second id.
     case uuid2 = "I"
+    /// The battery's level.
     case battery = "battery"
+    /// The serial number, of the new protocol.
     case serialNumber = "serialNumber"
+    /// Any other text; the device is taken to have stopped.
     case unknown = "unknown"
 
     /// What a text says it is, by its first field.

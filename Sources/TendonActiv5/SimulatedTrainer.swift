@@ -10,12 +10,15 @@ import Tendon
 public actor SimulatedTrainer {
     /// What it is like.
     public struct Options: Sendable {
+        /// What it advertises.
         public var name = "ACTIV5-AC-0001"
+        /// What its first message says.
         public var version = "1.00"
         /// Two parts of up to 14 characters.
         public var serial = ("A5-000", "123")
         /// Two parts of up to 16.
         public var id = ("00112233", "445566")
+        /// Percent.
         public var battery: UInt8 = 75
         /// Text protocol alone.
         public var isLegacy = false
@@ -27,33 +30,62 @@ public actor SimulatedTrainer {
         public var isAtRest = false
         /// Sends whenever the link takes a notification.
         public var isFlatOut = false
+        /// From force to force.
         public var forcePeriod: Duration = .milliseconds(100)
+        /// From motion to motion.
         public var motionPeriod: Duration = .milliseconds(40)
         /// Left alone, it goes off after this long.
         public var switchOff: Duration = .seconds(420)
+        /// Its texts carry what was in its buffer before, as real ones do.
         public var hasStaleTails = false
+        /// Its texts come in two notifications.
         public var splitsFrames = false
         /// Forces and motions that it sends; 0: no limit.
         public var limit: UInt64 = 0
 
+        /// A trainer of the new protocol that is squeezed by the script.
         public init() {}
     }
 
     /// Malformed values that it sends when told to.
     public enum Malformation: UInt32, Sendable, CaseIterable {
+        /// A notification without a byte.
         case empty = 0
-        case short, noSlash, badNumber, badEncoding, long, unknown, garbage, shortMotion
+        /// One byte of a force, or a text without its end.
+        case short
+        /// A force text without its slash.
+        case noSlash
+        /// A force text whose number is none.
+        case badNumber
+        /// A text that is no UTF-8.
+        case badEncoding
+        /// A text of more than 128 bytes.
+        case long
+        /// A text that means nothing.
+        case unknown
+        /// Bytes without order.
+        case garbage
+        /// Less than the 16 bytes of a motion.
+        case shortMotion
     }
 
     /// What it has sent and taken.
     public struct Counters: Sendable, Hashable {
+        /// Forces sent.
         public let force: UInt64
+        /// Motions sent.
         public let motion: UInt64
+        /// Malformed values sent.
         public let malformed: UInt64
+        /// Texts sent that are no forces.
         public let texts: UInt64
+        /// Commands taken.
         public let commands: UInt64
+        /// Stop commands among them: what evergreen sends.
         public let stops: UInt64
+        /// Writes that it refused.
         public let refusedWrites: UInt64
+        /// Times that it went off because nobody wanted anything.
         public let switchOffs: UInt64
     }
 
@@ -90,8 +122,10 @@ public actor SimulatedTrainer {
     /// Leaves the air for good.
     public func stop() { host.host.abandon() }
 
+    /// Links that are up.
     public var connections: Int { host.host.connections }
 
+    /// What it has sent and taken so far.
     public var counters: Counters {
         let c = device.pointee.counters
         return Counters(
@@ -118,6 +152,7 @@ public actor SimulatedTrainer {
     /// What lies on it all the time, in units of the binary force; a tare takes it away.
     public func load(_ raw: Int) { change { device, _ in tendon_simulated_activ5_load(device, Int32(raw)) } }
 
+    /// The level that it tells, in percent.
     public func setBattery(_ percent: UInt8) {
         change { device, _ in tendon_simulated_activ5_set_battery(device, percent) }
     }

@@ -10,7 +10,9 @@ public struct A5DeviceManagerOptions: Sendable, Hashable {
     public var autoHandshake = true
     /// Seconds.
     public var searchTimeout = 30.0
+    /// What follows a lost link.
     public var reconnectionStrategy = A5ReconnectStrategy.automatically
+    /// Newtons between which nothing changes.
     public var squeezeThreshold = SqueezeThreshold.base
     /// Last byte of commands; 0x19 is what the vendor's web client sends.
     public var terminator = UInt8(TENDON_ACTIV5_TERMINATOR)
@@ -19,6 +21,7 @@ public struct A5DeviceManagerOptions: Sendable, Hashable {
     /// The reset of the double-squeeze detector also ends a squeeze whose release was never seen.
     public var releaseOnReset = false
 
+    /// The vendor's defaults.
     public init() {}
 
     func write(to c: CPointer<tendon_activ5_options>) {
@@ -38,39 +41,69 @@ public struct A5DeviceManagerOptions: Sendable, Hashable {
     }
 }
 
+/// What a manager does when a link is lost. In both cases it searches.
 public enum A5ReconnectStrategy: Sendable, Hashable {
-    case manually, automatically
+    /// It tells of the device when it is found again.
+    case manually
+    /// It connects to the device when it is found again.
+    case automatically
 }
 
+/// What a manager is doing.
 public enum A5DeviceManagerConnectionState: Sendable, Hashable {
-    case disconnected, searching, connected
+    /// Neither searching nor connected.
+    case disconnected
+    /// Searching, connected or not.
+    case searching
+    /// To one device at least.
+    case connected
 }
 
+/// Whether somebody presses.
 public enum A5SqueezeState: Sendable, Hashable {
-    case squeezed, depressed
+    /// Above the threshold `pressed` since it was below the other.
+    case squeezed
+    /// Let go.
+    case depressed
 }
 
 /// Newtons above which a squeeze begins, and below which it ends.
 public struct SqueezeThreshold: Sendable, Hashable {
+    /// More than this is a press.
     public var pressed = 20.0
+    /// Less than this is none.
     public var depressed = 5.0
 
+    /// Newtons.
     public init(pressed: Double = 20.0, depressed: Double = 5.0) {
         self.pressed = pressed
         self.depressed = depressed
     }
 
+    /// The vendor's: 20 N and 5 N.
     public static let base = SqueezeThreshold(pressed: 20, depressed: 5)
 }
 
 /// State of the radio, as a phone would name it.
 public enum A5BluetoothState: Sendable, Hashable {
-    case poweredOff, poweredOn
+    /// Switched off, or gone.
+    case poweredOff
+    /// Open and switched on.
+    case poweredOn
 }
 
+/// What a device is doing.
 public enum A5DeviceDataState: UInt32, Sendable, Hashable {
+    /// There is no link.
     case disconnected = 0
-    case connecting, connected, isometric, stop
+    /// A link is being made.
+    case connecting
+    /// The link is up.
+    case connected
+    /// Forces come.
+    case isometric
+    /// Low power; switches itself off after 7 minutes.
+    case stop
 
     /// As older documents call it.
     public static let handshake = A5DeviceDataState.connected
@@ -80,15 +113,25 @@ public enum A5DeviceDataState: UInt32, Sendable, Hashable {
 
 /// Texts of the command characteristic; the last two are characteristics that are read instead.
 public enum A5Command: String, Sendable, CaseIterable {
+    /// Answers the first message.
     case doHandshake = "TVGTIME"
+    /// Asks for forces.
     case startIsometric = "ISOM!"
+    /// Takes the present force for zero.
     case tare = "TARE!"
+    /// Low power.
     case stop = "STOP!"
+    /// Asks for the serial number's first part.
     case sn1 = "SN1!"
+    /// Asks for its second part.
     case sn2 = "SN2!"
+    /// Asks for the first id.
     case uuid1 = "ID1!"
+    /// Asks for the second id.
     case uuid2 = "ID2!"
+    /// Reads the battery's level.
     case battery = "2A19"
+    /// Reads the serial number.
     case serialNumber = "2A25"
 
     var c: tendon_activ5_command {
@@ -109,9 +152,12 @@ public enum A5Command: String, Sendable, CaseIterable {
 
 /// A characteristic, and a value of it where there is one.
 public struct A5Characteristic: Sendable, Hashable {
+    /// Which one it is.
     public let uuid: BluetoothUUID
+    /// Bytes as they were received; `nil`: none.
     public var value: [UInt8]?
 
+    /// For `MessageParser`: bytes that a program has from elsewhere.
     public init(uuid: BluetoothUUID, value: [UInt8]? = nil) {
         self.uuid = uuid
         self.value = value
@@ -120,11 +166,21 @@ public struct A5Characteristic: Sendable, Hashable {
 
 /// What a device was asked to do.
 public struct A5Request: Sendable, Hashable {
+    /// What was asked for.
     public enum Kind: Sendable, Hashable {
-        case subscribe, unsubscribe, read, write
+        /// Notifications on.
+        case subscribe
+        /// Notifications off.
+        case unsubscribe
+        /// A value.
+        case read
+        /// That the device takes a value.
+        case write
     }
 
+    /// What was asked for.
     public let kind: Kind
+    /// Of which characteristic.
     public let characteristic: A5Device.Characteristic
 
     init?(_ c: tendon_activ5_request) {
@@ -149,9 +205,11 @@ public struct A5Request: Sendable, Hashable {
 
 /// One force.
 public struct A5Force: Sendable, Hashable {
+    /// Below 0 where somebody pulls.
     public let newtons: Double
     /// When it was taken from the link, monotonic milliseconds.
     public let time: UInt64
+    /// A force of a program's own.
     public init(newtons: Double, time: UInt64) {
         self.newtons = newtons
         self.time = time
