@@ -6,12 +6,19 @@ import Tendon
 public struct FSPulse: Sendable, Hashable {
     /// What happens to the channel's timer.
     public enum Timer: Int32, Sendable, CaseIterable {
+        /// It starts anew.
         case reset = 0
-        case resetWhenPeriodDiffers, keep
+        /// It goes on when the period stays the same.
+        case resetWhenPeriodDiffers
+        /// It goes on.
+        case keep
     }
 
+    /// 0 to 5.
     public var channelIndex = 1
+    /// What `orientation` means.
     public var orientationType = FSOrientationType.angle
+    /// A mask, a motor or degrees.
     public var orientation = 0
     /// Percent; -1: the belt's default.
     public var intensity = -1
@@ -25,15 +32,20 @@ public struct FSPulse: Sendable, Hashable {
     public var seriesPeriod = 500
     /// -1: for ever.
     public var series = -1
+    /// What happens to the channel's timer.
     public var timer = Timer.resetWhenPeriodDiffers
+    /// Others are silent while this one is used.
     public var exclusiveChannel = false
+    /// Others are stopped.
     public var clearOtherChannels = false
 
+    /// Endless pulses of 150 ms, two a second, at the front.
     public init() {}
 }
 
 /// What the vendor's other clients can do beside.
 extension FSCommandManager {
+    /// Starts a series of pulses. False: a value out of its range, or firmware before 45.
     @discardableResult
     public func pulse(_ pulse: FSPulse) -> Bool {
         let c = tendon_feelspace_pulse(
@@ -55,6 +67,7 @@ extension FSCommandManager {
         pulse(at: direction, .magneticBearing, onDuration, period, iterations, intensity, channelIndex)
     }
 
+    /// One pulse a period, degrees from the front.
     @discardableResult
     public func pulseAtAngle(
         angle: Float, onDuration: Int, period: Int, iterations: Int = -1, intensity: Int = -1, channelIndex: Int = 1
@@ -100,6 +113,7 @@ extension FSCommandManager {
         send(TENDON_FEELSPACE_PARAMETER_REQUEST) { tendon_feelspace_encode_read_advanced(Int32(id), $0, $1) }
     }
 
+    /// Whether the belt answers only those that are paired. Persistent: also after it was switched off.
     @discardableResult
     public func changePairingRequirement(_ required: Bool, persistent: Bool) -> Bool {
         send(TENDON_FEELSPACE_PARAMETER_REQUEST) { tendon_feelspace_encode_set_pairing(required, persistent, $0, $1) }

@@ -13,20 +13,34 @@ import Tendon
 /// ```
 @TendonActor
 public final class FSCommandManager {
+    /// Service: modes, vibration, parameters, battery.
     public nonisolated static let BELT_CONTROL_SERVICE_UUID = BluetoothUUID(UInt16(0xFE51))
+    /// Characteristic: firmware, read.
     public nonisolated static let FIRMWARE_INFO_CHAR_UUID = BluetoothUUID(UInt16(0xFE01))
+    /// Characteristic: what the belt wants answered.
     public nonisolated static let KEEP_ALIVE_CHAR_UUID = BluetoothUUID(UInt16(0xFE02))
+    /// Characteristic: channels, pulses, signals, stop.
     public nonisolated static let VIBRATION_COMMAND_CHAR_UUID = BluetoothUUID(UInt16(0xFE03))
+    /// Characteristic: buttons.
     public nonisolated static let BUTTON_PRESS_NOTIFICATION_CHAR_UUID = BluetoothUUID(UInt16(0xFE04))
+    /// Characteristic: parameters, to the belt.
     public nonisolated static let PARAMETER_REQUEST_CHAR_UUID = BluetoothUUID(UInt16(0xFE05))
+    /// Characteristic: parameters, from the belt.
     public nonisolated static let PARAMETER_NOTIFICATION_CHAR_UUID = BluetoothUUID(UInt16(0xFE06))
+    /// Characteristic: battery.
     public nonisolated static let BATTERY_STATUS_CHAR_UUID = BluetoothUUID(UInt16(0xFE09))
+    /// Service: orientation.
     public nonisolated static let BELT_SENSOR_SERVICE_UUID = BluetoothUUID(UInt16(0xFE52))
+    /// Characteristic: orientations.
     public nonisolated static let ORIENTATION_DATA_NOTIFICATION_CHAR_UUID = BluetoothUUID(UInt16(0xFE0C))
+    /// Service: for the vendor; not every belt has it.
     public nonisolated static let BELT_DEBUG_SERVICE_UUID = BluetoothUUID(UInt16(0xFE53))
+    /// Characteristic: debugging, to the belt.
     public nonisolated static let BELT_DEBUG_INPUT_CHAR_UUID = BluetoothUUID(UInt16(0xFE13))
+    /// Characteristic: debugging, from the belt.
     public nonisolated static let BELT_DEBUG_OUTPUT_CHAR_UUID = BluetoothUUID(UInt16(0xFE14))
 
+    /// Told what the belt says; kept weakly.
     public weak var delegate: (any FSCommandDelegate)?
     /// Why the last command was refused; `nil`: it was not.
     public private(set) var lastError: TendonError?
@@ -69,6 +83,7 @@ public final class FSCommandManager {
         default: ""
         }
     }
+    /// The last that the belt told; unknown values before.
     public var beltBatteryStatus: FSBatteryStatus {
         core.c.has_battery ? FSBatteryStatus(core.c.battery) : FSBatteryStatus()
     }
@@ -78,8 +93,11 @@ public final class FSCommandManager {
     }
     /// Degrees.
     public var beltHeadingOffset: Int? { core.c.heading_offset < 0 ? nil : Int(core.c.heading_offset) }
+    /// In which modes the belt signals an inaccurate compass; `nil`: it was not asked.
     public var accuracySignal: FSAccuracySignal? { FSAccuracySignal(core.c.accuracy_state) }
+    /// In any mode; `nil`: the belt was not asked.
     public var beltCompassAccuracySignalEnabled: Bool? { accuracySignal.map { $0.inApp || $0.inCompass } }
+    /// The belt sends orientations.
     public var orientationNotifEnabled: Bool { core.c.orientation_enabled }
     /// Seconds.
     public var orientationNotifMinPeriod: Double { Double(core.c.orientation_period_ms) / 1000 }
@@ -92,6 +110,7 @@ public final class FSCommandManager {
 
     /// What the belt says, from now on.
     public var updates: EventSequence<FSCommandUpdate> { updates(capacity: 256) }
+    /// The same, with as many waiting as is said; then new ones are dropped.
     public func updates(capacity: Int) -> EventSequence<FSCommandUpdate> {
         core.observeCommands(capacity, lifetime)
     }
@@ -169,6 +188,7 @@ public final class FSCommandManager {
                 core.session, signal.inApp, signal.inCompass, persistent, tendon_now_ms()))
     }
 
+    /// Asks for it; the delegate is told.
     @discardableResult
     public func requestCompassAccuracySignalState() -> Bool {
         queued(tendon_feelspace_session_request_accuracy_signal(core.session, tendon_now_ms()))
@@ -261,6 +281,7 @@ public final class FSCommandManager {
                 core.session, milliseconds, UInt16(clamping: minHeadingVariation), tendon_now_ms()))
     }
 
+    /// The belt sends no more; limits are forgotten.
     @discardableResult
     public func stopOrientationNotifications() -> Bool {
         queued(tendon_feelspace_session_stop_orientation(core.session, tendon_now_ms()))
@@ -268,6 +289,7 @@ public final class FSCommandManager {
 
     // MARK: Debug
 
+    /// Writes to the debugging characteristic, up to 20 bytes. False: the belt has none.
     @discardableResult
     public func sendDebugData(_ data: [UInt8]) -> Bool {
         queued(

@@ -14,20 +14,26 @@ public final class FSConnectionManager {
     /// The one of the program.
     public static let instance = FSConnectionManager()
 
+    /// 15 s.
     public nonisolated static let SCAN_DEFAULT_TIMEOUT_SEC = Double(TENDON_FEELSPACE_SCAN_TIMEOUT_MS) / 1000
+    /// 20 s, from the call to the state connected.
     public nonisolated static let CONNECTION_HANDSHAKE_TIMEOUT_SEC =
         Double(TENDON_FEELSPACE_CONNECT_TIMEOUT_MS) / 1000
+    /// 7 s, for a belt of an earlier connection.
     public nonisolated static let CONNECTION_HANDSHAKE_SHORT_TIMEOUT_SEC =
         Double(TENDON_FEELSPACE_CONNECT_SHORT_TIMEOUT_MS) / 1000
+    /// 3 s, of release 2.2; nothing here waits for it.
     public nonisolated static let BT_WAKEUP_TIMEOUT_SEC = 3.0
     /// What belts before the newer hardware advertise.
     public nonisolated static let ADVERTISED_SERVICE_UUID = BluetoothUUID(tendon_feelspace_advertised_uuid())
+    /// What belts of both kinds of hardware advertise.
     public nonisolated static let ADVERTISED_SERVICES_UUIDS = [
         ADVERTISED_SERVICE_UUID, FSCommandManager.BELT_CONTROL_SERVICE_UUID,
     ]
     /// Compared without regard to case.
     public nonisolated static let BELT_NAME_PREFIX = "naviGuertel"
 
+    /// Told what happens to search and connection; kept weakly.
     public weak var delegate: (any FSConnectionDelegate)?
     /// Always there, also unconnected.
     public let commandManager: FSCommandManager
@@ -63,6 +69,7 @@ public final class FSConnectionManager {
         set { core.choice = newValue }
     }
 
+    /// The present state.
     public var state: FSConnectionState { FSConnectionState(core.c.state) }
     /// Events of search and connection, from now on.
     public var updates: EventSequence<FSConnectionUpdate> { core.observeConnection(lifetime) }
@@ -75,6 +82,7 @@ public final class FSConnectionManager {
         core.refreshed(tendon_feelspace_session_scan(core.session, milliseconds(timeoutSec), tendon_now_ms()))
     }
 
+    /// Ends the search; the delegate is told.
     public func stopScan() {
         tendon_feelspace_session_stop_scan(core.session, tendon_now_ms())
         core.refreshed(0)
@@ -126,6 +134,7 @@ public final class FSConnectionManager {
         core.lastKnown.first.map { FSBelt(address: $0) }
     }
 
+    /// One of the last ten that this program was connected to.
     public func isPreviouslyConnectedBelt(uuid address: Address) -> Bool { core.isKnown(address) }
     /// Ten at most, most recent first.
     public func getLastConnectedBeltUUIDs() -> [Address] { core.lastKnown }

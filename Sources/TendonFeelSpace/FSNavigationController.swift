@@ -72,8 +72,11 @@ open class FSNavigationController {
     /// The channel of the navigation signal; others are the program's.
     public nonisolated static let NAVIGATION_SIGNAL_CHANNEL = Int(TENDON_FEELSPACE_NAVIGATION_CHANNEL)
 
+    /// Told what happens; kept weakly.
     public weak var delegate: (any FSNavigationControllerDelegate)?
+    /// What it connects with; its delegate is this controller's.
     public let connectionManager: FSConnectionManager
+    /// For signals of the program's own; its delegate is this controller's.
     public var commandManager: FSCommandManager { connectionManager.commandManager }
     private let navigation: NavigationCore
     private var core: BeltCore { connectionManager.lifetime.core }
@@ -83,6 +86,7 @@ open class FSNavigationController {
         self.init(connectionManager: .instance)
     }
 
+    /// With a manager of its own. The manager's delegates are taken away.
     public init(connectionManager: FSConnectionManager) {
         self.connectionManager = connectionManager
         connectionManager.delegate = nil
@@ -112,9 +116,11 @@ open class FSNavigationController {
 
     // MARK: State
 
+    /// Independent of the connection.
     public var navigationState: FSNavigationState {
         FSNavigationState(rawValue: navigation.c.state.rawValue) ?? .stopped
     }
+    /// The present state.
     public var connectionState: FSBeltConnectionState { FSBeltConnectionState(core.c.state) }
     /// Percent; -1: unknown.
     public var defaultVibrationIntensity: Int { commandManager.defaultIntensity }
@@ -124,7 +130,9 @@ open class FSNavigationController {
     public var beltOrientationAccurate: Int { Int(tendon_feelspace_navigation_accurate(navigation.pointer)) }
     /// Whole percent; -1: unknown.
     public var beltBatteryLevel: Int { Int(tendon_feelspace_navigation_battery_level(navigation.pointer)) }
+    /// The last that the belt told.
     public var beltPowerStatus: FSPowerStatus { commandManager.beltBatteryStatus.powerStatus }
+    /// -1: unknown.
     public var beltFirmwareVersion: Int { commandManager.firmwareVersion }
     /// 1, 0; -1: unknown, as right after connecting.
     public var compassAccuracySignalEnabled: Int {
@@ -144,11 +152,13 @@ open class FSNavigationController {
     /// As the vendor's document once calls `connectBelt`.
     public func searchAndConnectBelt(_ belt: FSBelt) { connectBelt(belt) }
 
+    /// Searches without connecting; the delegate is told of belts and of the end.
     open func searchBelt() {
         core.openRadio()
         done(tendon_feelspace_navigation_search(navigation.pointer, tendon_now_ms()))
     }
 
+    /// Connects to a belt that a search found.
     open func connectBelt(_ belt: FSBelt) {
         core.openRadio()
         var peer = belt.address.c
@@ -164,6 +174,7 @@ open class FSNavigationController {
         }
     }
 
+    /// Ends connection, attempt or search; the state of navigation stays.
     open func disconnectBelt() {
         tendon_feelspace_navigation_disconnect(navigation.pointer, tendon_now_ms())
         core.refreshed(0)
@@ -191,11 +202,13 @@ open class FSNavigationController {
             tendon_now_ms())
     }
 
+    /// Pauses, and puts the belt into pause mode.
     open func pauseNavigation() {
         tendon_feelspace_navigation_pause(navigation.pointer, tendon_now_ms())
         core.refreshed(0)
     }
 
+    /// Stops, and puts the belt into wait mode.
     open func stopNavigation() {
         tendon_feelspace_navigation_stop(navigation.pointer, tendon_now_ms())
         core.refreshed(0)
@@ -212,12 +225,14 @@ open class FSNavigationController {
 
     // MARK: Notifications: once, in every mode of the belt
 
+    /// The belt's own signal. False: no belt is connected.
     @discardableResult
     open func notifyDestinationReached(shouldStopNavigation: Bool) -> Bool {
         done(
             tendon_feelspace_navigation_notify_destination(navigation.pointer, shouldStopNavigation, tendon_now_ms()))
     }
 
+    /// One second, in degrees from magnetic North or from the front. False: no belt is connected.
     @discardableResult
     open func notifyDirection(direction: Int, isMagneticBearing: Bool) -> Bool {
         done(
@@ -225,11 +240,13 @@ open class FSNavigationController {
                 navigation.pointer, Int32(clamping: direction), isMagneticBearing, tendon_now_ms()))
     }
 
+    /// A strong warning or a light one. False: no belt is connected.
     @discardableResult
     open func notifyWarning(critical: Bool) -> Bool {
         done(tendon_feelspace_navigation_notify_warning(navigation.pointer, critical, tendon_now_ms()))
     }
 
+    /// The belt shows its battery. False: no belt is connected.
     @discardableResult
     open func notifyBeltBatteryLevel() -> Bool {
         done(tendon_feelspace_navigation_notify_battery(navigation.pointer, tendon_now_ms()))

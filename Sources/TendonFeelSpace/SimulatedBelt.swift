@@ -10,10 +10,13 @@ import Tendon
 public actor SimulatedBelt {
     /// What it is like.
     public struct Options: Sendable {
+        /// What it advertises, in the scan response.
         public var name = "naviGuertel SIM"
+        /// Advertises and behaves as the newer hardware does.
         public var isNewerHardware = false
         /// `nil`: 52, or 4 of the newer hardware.
         public var firmware: UInt16?
+        /// Nothing but over an encrypted link.
         public var requiresPairing = false
         /// Takes new bonds at any time; else after a long press of the home button.
         public var isInPairingMode = false
@@ -25,17 +28,29 @@ public actor SimulatedBelt {
         public var isFlatOut = false
         /// Orientations that it sends; 0: no limit.
         public var limit: UInt64 = 0
+        /// From one question whether we are there to the next.
         public var keepAlivePeriod: Duration = .seconds(1)
         /// Unanswered keep-alives end the link after this long.
         public var patience: Duration = .seconds(5)
 
+        /// A belt of the commercial generation that needs no pairing.
         public init() {}
     }
 
     /// What became of a write.
     public enum Outcome: UInt8, Sendable {
+        /// It was done.
         case taken = 0
-        case wrongMode, badValue, unknownParameter, badLength, silent
+        /// Passed over: not in this mode.
+        case wrongMode
+        /// Passed over: a field out of range, or no such command.
+        case badValue
+        /// Passed over: no such parameter in this firmware.
+        case unknownParameter
+        /// Refused with an ATT error.
+        case badLength
+        /// Passed over because it was told to be silent.
+        case silent
     }
 
     /// A write that arrived.
@@ -44,18 +59,30 @@ public actor SimulatedBelt {
         public let characteristic: UInt16
         /// The first 20.
         public let bytes: [UInt8]
+        /// What it did with it.
         public let outcome: Outcome
     }
 
     /// Malformed notifications that it sends when told to.
     public enum Malformation: UInt32, Sendable, CaseIterable {
+        /// A notification without a byte.
         case empty = 0
-        case cut, badValue, garbage
+        /// One that ends too early.
+        case cut
+        /// One with a field out of range.
+        case badValue
+        /// Bytes without order.
+        case garbage
     }
 
+    /// How a button is pressed.
     public enum Press: UInt32, Sendable, CaseIterable {
+        /// Once, briefly.
         case short = 0
-        case long, double
+        /// Held.
+        case long
+        /// Twice.
+        case double
     }
 
     private nonisolated let host: SimulatedHost<tendon_simulated_feelspace>
@@ -88,10 +115,15 @@ public actor SimulatedBelt {
 
     /// Leaves the air for good.
     public func stop() { host.host.abandon() }
+    /// Links that are up.
     public var connections: Int { host.host.connections }
+    /// The present mode.
     public var mode: FSBeltMode { FSBeltMode(belt.pointee.mode) }
+    /// Percent.
     public var defaultIntensity: Int { Int(belt.pointee.settings.intensity) }
+    /// Of its own signals; `nil`: none yet.
     public var lastSignal: FSSystemSignal? { FSSystemSignal(rawValue: belt.pointee.last_signal) }
+    /// What it has sent and taken so far.
     public var counters: tendon_simulated_feelspace_counters { belt.pointee.counters }
 
     /// What arrived, oldest first; the last 64.
@@ -114,6 +146,7 @@ public actor SimulatedBelt {
         return bytes.map(Int.init)
     }
 
+    /// Presses a button; modes change as a belt's do.
     public func press(_ button: FSBeltButton, _ press: Press = .short) {
         change { belt, now in
             tendon_simulated_feelspace_press_button(
@@ -126,6 +159,7 @@ public actor SimulatedBelt {
         change { tendon_simulated_feelspace_change_mode($0, mode.rawValue, $1) }
     }
 
+    /// Percent and supply; told to whoever is connected.
     public func setBattery(_ percent: Int, _ status: FSPowerStatus = .onBattery) {
         change { tendon_simulated_feelspace_set_battery($0, status.rawValue, UInt8(clamping: percent), $1) }
     }
@@ -135,6 +169,7 @@ public actor SimulatedBelt {
         change { tendon_simulated_feelspace_set_heading($0, UInt16(clamping: degrees), UInt16(clamping: turn), $1) }
     }
 
+    /// Whether its compass is accurate.
     public func setAccurate(_ accurate: Bool) {
         change { belt, _ in tendon_simulated_feelspace_set_accurate(belt, accurate) }
     }

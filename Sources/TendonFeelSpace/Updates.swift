@@ -4,23 +4,34 @@ import Tendon
 
 /// What a search and a connection tell, as elements of a sequence.
 public enum FSConnectionUpdate: Sendable {
+    /// A belt, once in a search.
     case found(FSBelt)
+    /// The search ended.
     case scanFinished(FSScanTerminationCause)
+    /// A step of a connection; the error says why it ended, where it was not as asked.
     case stateChanged(
         from: FSConnectionState, to: FSConnectionState, event: FSConnectionEvent, error: FSConnectionError?)
 }
 
 /// What a connected belt tells.
 public enum FSCommandUpdate: Sendable {
+    /// The mode changed, and no button did it.
     case modeChanged(FSBeltMode)
+    /// A button was pressed; both modes are the same where it changed none.
     case buttonPressed(FSBeltButton, FSPressType, previousMode: FSBeltMode, newMode: FSBeltMode)
+    /// Percent.
     case defaultIntensityChanged(Int)
+    /// Degrees.
     case headingOffsetChanged(Int)
+    /// The belt told its battery.
     case battery(FSBatteryStatus)
+    /// The belt told its heading.
     case orientation(FSBeltOrientation)
+    /// In which modes it signals an inaccurate compass.
     case accuracySignal(FSAccuracySignal)
     /// The number is `FSCommandManager.lastCommand` after the call.
     case commandFinished(UInt32, TendonError?)
+    /// Bytes of the debugging characteristic.
     case debugOutput([UInt8])
     /// A packet that no belt sends; it changed nothing.
     case rejected([UInt8], TendonError)
@@ -28,15 +39,33 @@ public enum FSCommandUpdate: Sendable {
 
 /// What a navigation controller tells.
 public enum FSNavigationUpdate: Sendable {
+    /// The state of navigation changed.
     case state(FSNavigationState)
+    /// The program decides what to do.
     case homeButton(navigating: Bool)
+    /// Percent.
     case defaultIntensity(Int)
+    /// Degrees from magnetic North, clockwise.
     case orientation(heading: Int, accurate: Bool)
+    /// Whole percent and supply.
     case battery(level: Int, FSPowerStatus)
+    /// Whether the belt signals an inaccurate compass.
     case accuracySignal(enabled: Bool)
+    /// A step of a connection; `noError` where all is well.
     case connection(FSBeltConnectionState, FSBeltConnectionError)
-    case bluetoothNotAvailable, bluetoothPoweredOff, connectionLost, noBeltFound, searchFinished
+    /// There is no radio.
+    case bluetoothNotAvailable
+    /// The radio is switched off.
+    case bluetoothPoweredOff
+    /// The link ended by itself.
+    case connectionLost
+    /// The search's time is over.
+    case noBeltFound
+    /// The search of `searchBelt()` ended.
+    case searchFinished
+    /// The attempt ended.
     case connectionFailed(FSBeltConnectionError)
+    /// A belt that `searchBelt()` found.
     case found(FSBelt)
 }
 

@@ -4,6 +4,7 @@ import Tendon
 
 /// A belt that was found, or whose address the program knows.
 public struct FSBelt: Sendable, Hashable {
+    /// Where it is reached.
     public let address: Address
     /// As it advertises, safe to print.
     public let name: String?
@@ -14,6 +15,7 @@ public struct FSBelt: Sendable, Hashable {
     /// What the vendor's programs call it.
     public var identifier: Address { address }
 
+    /// A belt that the program knows by its address.
     public init(address: Address, name: String? = nil) {
         self.address = address
         self.name = name
@@ -37,23 +39,41 @@ public struct FSBelt: Sendable, Hashable {
 public enum FSBeltMode: UInt8, Sendable, CaseIterable {
     /// Everything is off; the link ends right after this is told.
     case standby = 0
-    case wait, compass
+    /// Waits for a button or a command.
+    case wait
+    /// Vibrates towards magnetic North.
+    case compass
     /// The vibration is the program's.
     case app
-    case pause, calibration, crossing
+    /// Silent; another press returns to the mode before.
+    case pause
+    /// The belt's own calibration; cannot be asked for.
+    case calibration
+    /// Vibrates towards the heading that it had at first.
+    case crossing
     /// Not connected, or not known yet.
     case unknown = 0xFF
 
     init(_ c: UInt8) { self = FSBeltMode(rawValue: c) ?? .unknown }
 }
 
+/// The buttons on the belt's box.
 public enum FSBeltButton: UInt8, Sendable, CaseIterable {
+    /// Short: the battery's signal; long: off.
     case power = 1
-    case pause, compass, home
+    /// To pause mode and back.
+    case pause
+    /// To compass mode; twice: crossing.
+    case compass
+    /// The program's.
+    case home
 }
 
+/// How long a button was held.
 public enum FSPressType: Int, Sendable, CaseIterable {
+    /// Briefly.
     case short = 1
+    /// Held.
     case long
 }
 
@@ -69,37 +89,82 @@ public enum FSOrientationType: UInt8, Sendable, CaseIterable {
     case magneticBearing
 }
 
+/// What a channel's motors do in one iteration.
 public enum FSVibrationPattern: UInt8, Sendable, CaseIterable {
+    /// Nothing.
     case noVibration = 0
-    case continuous, singleShort, singleLong, doubleShort, doubleLong
-    case shortShiftWave, circularRight, fadeOut, goalReached, frontCross
+    /// All the time.
+    case continuous
+    /// One short pulse.
+    case singleShort
+    /// One long pulse.
+    case singleLong
+    /// Two short pulses.
+    case doubleShort
+    /// Two long pulses.
+    case doubleLong
+    /// A wave that warns; its motors are its own, so not with a mask.
+    case shortShiftWave
+    /// Once around, clockwise; not with a mask.
+    case circularRight
+    /// Weaker and weaker.
+    case fadeOut
+    /// The destination's signal; not with a mask.
+    case goalReached
+    /// Across the front; not with a mask.
+    case frontCross
 }
 
 /// Signals of `vibrateAtAngle` and `vibrateAtMagneticBearing`.
 public enum FSVibrationSignal: UInt8, Sendable, CaseIterable {
+    /// All the time.
     case continuous = 0x01
+    /// All the time, for guiding.
     case navigation = 0x81
-    case destinationReachedRepeated, destinationReached, approachingDestination, directionNotification, ongoingTurn
+    /// The destination's signal every 5 s; the direction does not matter.
+    case destinationReachedRepeated
+    /// The destination's signal once; the direction does not matter.
+    case destinationReached
+    /// A long pulse each second.
+    case approachingDestination
+    /// One second.
+    case directionNotification
+    /// A long pulse every 750 ms.
+    case ongoingTurn
 }
 
 /// Signals that the belt has by itself; they work in every mode.
 public enum FSSystemSignal: UInt8, Sendable, CaseIterable {
+    /// Something is wrong.
     case warning = 0
-    case goalReached, battery
+    /// The destination is reached.
+    case goalReached
+    /// The battery's level.
+    case battery
 }
 
+/// What feeds the belt.
 public enum FSPowerStatus: UInt8, Sendable, CaseIterable {
+    /// It has not told.
     case unknown = 0
-    case onBattery, charging, externalPower
+    /// Its battery.
+    case onBattery
+    /// A supply that charges the battery.
+    case charging
+    /// A supply that does not charge it.
+    case externalPower
 }
 
+/// What the belt tells of its battery.
 public struct FSBatteryStatus: Sendable, Hashable {
+    /// What feeds the belt.
     public var powerStatus = FSPowerStatus.unknown
     /// Percent; -1: unknown.
     public var batteryLevel = -1.0
     /// Seconds to full while charging, else to empty; -1: unknown.
     public var batteryTteTtf = -1.0
 
+    /// Nothing known.
     public init() {}
 
     init(_ c: tendon_feelspace_battery) {
@@ -109,9 +174,11 @@ public struct FSBatteryStatus: Sendable, Hashable {
     }
 }
 
+/// Where the belt points.
 public struct FSBeltOrientation: Sendable, Hashable {
     /// Degrees from magnetic North, clockwise, as the belt tells them.
     public let beltMagHeading: Int
+    /// The heading is not to be relied on.
     public let beltCompassInaccurate: Bool
     /// Degrees.
     public let accuracy: Int
@@ -125,9 +192,12 @@ public struct FSBeltOrientation: Sendable, Hashable {
 
 /// In which modes the belt signals that its compass is inaccurate.
 public struct FSAccuracySignal: Sendable, Hashable {
+    /// In app mode.
     public var inApp: Bool
+    /// In compass and crossing mode.
     public var inCompass: Bool
 
+    /// For `change(accuracySignal:persistent:)`.
     public init(inApp: Bool, inCompass: Bool) {
         self.inApp = inApp
         self.inCompass = inCompass
@@ -141,6 +211,7 @@ public struct FSAccuracySignal: Sendable, Hashable {
 
 /// An entry of the belt's error log.
 public struct FSBeltError: Sendable, Hashable {
+    /// The vendor's number.
     public let code: UInt32
     /// Milliseconds of the belt's clock.
     public let time: UInt32
@@ -160,9 +231,22 @@ public struct FSBeltError: Sendable, Hashable {
 
 // MARK: Connection
 
+/// How far a connection has come.
 public enum FSConnectionState: UInt32, Sendable, CaseIterable {
+    /// There is none.
     case notConnected = 0
-    case scanning, connecting, discoveringServices, handshake, connected, reconnecting
+    /// Belts are looked for.
+    case scanning
+    /// The link is being made, pairing included.
+    case connecting
+    /// What the belt has is being asked.
+    case discoveringServices
+    /// Mode and intensity are being asked.
+    case handshake
+    /// Commands can be sent.
+    case connected
+    /// Another attempt after a loss.
+    case reconnecting
 
     /// As the vendor's document once spells it.
     @available(*, deprecated, renamed: "handshake")
@@ -173,55 +257,169 @@ public enum FSConnectionState: UInt32, Sendable, CaseIterable {
 
 /// What caused a change of state.
 public enum FSConnectionEvent: UInt32, Sendable, CaseIterable {
+    /// A search was asked for.
     case scanStarted = 0
-    case scanTimeout, scanFailed, scanCanceled, connectionStarted, connectionEstablished, servicesDiscovered
-    case handshakeFinished, connectionClosed, connectionLost, connectionFailed, serviceDiscoveryFailed
-    case handshakeFailed, reconnectionStarted, reconnectionFailed
+    /// Its time is over.
+    case scanTimeout
+    /// The radio does not search.
+    case scanFailed
+    /// It was stopped, or a connection began.
+    case scanCanceled
+    /// A connection was asked for.
+    case connectionStarted
+    /// The link is up.
+    case connectionEstablished
+    /// What the belt has is known.
+    case servicesDiscovered
+    /// Mode and intensity are known.
+    case handshakeFinished
+    /// As asked, or the belt was switched off.
+    case connectionClosed
+    /// The link ended by itself.
+    case connectionLost
+    /// The link could not be made.
+    case connectionFailed
+    /// The belt lacks something, or did not answer.
+    case serviceDiscoveryFailed
+    /// The belt did not answer, or refused.
+    case handshakeFailed
+    /// Another attempt after a loss.
+    case reconnectionStarted
+    /// The last attempt failed.
+    case reconnectionFailed
 }
 
 /// Why a connection ended or did not come about, as the vendor's release 2.2 has it.
 public enum FSConnectionError: UInt32, Error, Sendable, CaseIterable {
+    /// The radio is switched off.
     case btPoweredOff = 1
-    case btUnauthorized, btUnsupported, btStateNotificationFailed, btStateUnknown, btStateResetting
-    case connectionTimeout, serviceDiscoveryTimeout, handshakeTimeout, reconnectionTimeout
-    case connectionFailed, connectionLimitReached, peripheralDisconnected, powerOff, unexpectedDisconnection
-    case pairingFailed, gattDiscoveryPermissionError, serviceDiscoveryFailed, handshakePermissionError
+    /// The radio is not permitted.
+    case btUnauthorized
+    /// There is no radio.
+    case btUnsupported
+    /// The radio does not tell its state.
+    case btStateNotificationFailed
+    /// The radio's state is not known.
+    case btStateUnknown
+    /// The radio is being reset.
+    case btStateResetting
+    /// The link was not made in time.
+    case connectionTimeout
+    /// Discovery was not done in time.
+    case serviceDiscoveryTimeout
+    /// The handshake was not done in time.
+    case handshakeTimeout
+    /// The link was not made again in time.
+    case reconnectionTimeout
+    /// The link could not be made.
+    case connectionFailed
+    /// The controller takes no more links.
+    case connectionLimitReached
+    /// The belt ended the link.
+    case peripheralDisconnected
+    /// The belt was switched off.
+    case powerOff
+    /// The link was lost.
+    case unexpectedDisconnection
+    /// Pairing failed.
+    case pairingFailed
+    /// The belt wants pairing before it tells what it has.
+    case gattDiscoveryPermissionError
+    /// The belt lacks something that every belt has.
+    case serviceDiscoveryFailed
+    /// The belt wants pairing before it answers.
+    case handshakePermissionError
+    /// The belt refused, or answered what it may not answer.
     case handshakeFailed
 
     init?(_ c: tendon_feelspace_connection_error) { self.init(rawValue: c.rawValue) }
 }
 
+/// Why a search ended.
 public enum FSScanTerminationCause: UInt32, Sendable, CaseIterable {
+    /// Its time is over.
     case timeout = 0
-    case btNotAvailable, btNotActive, alreadyConnected, canceled
+    /// There is no radio.
+    case btNotAvailable
+    /// The radio is switched off.
+    case btNotActive
+    /// There is a connection.
+    case alreadyConnected
+    /// It was stopped, or a connection began.
+    case canceled
 }
 
 // MARK: Navigation
 
+/// Whether the belt guides.
 public enum FSNavigationState: UInt32, Sendable, CaseIterable {
+    /// It does not.
     case stopped = 0
-    case paused, navigating
+    /// It will go on with the signal that it had.
+    case paused
+    /// It does, or will as soon as one is connected.
+    case navigating
 }
 
 /// Signals of the navigation controller.
 public enum FSBeltVibrationSignal: Int32, Sendable, CaseIterable {
+    /// Silence, while navigating.
     case noVibration = 0
-    case continuous, navigation, approachingDestination, turnOngoing
+    /// All the time.
+    case continuous
+    /// All the time, for guiding.
+    case navigation
+    /// A short pulse every 500 ms.
+    case approachingDestination
+    /// A long pulse every 750 ms.
+    case turnOngoing
+    /// One second; temporary.
     case directionNotification
-    case nextWaypointLongDistance, nextWaypointMediumDistance, nextWaypointShortDistance, nextWaypointAreaReached
-    case destinationReachedRepeated, destinationReachedSingle, operationWarning, criticalWarning, batteryLevel
+    /// A long pulse every 3 s.
+    case nextWaypointLongDistance
+    /// A long pulse every 1.5 s.
+    case nextWaypointMediumDistance
+    /// A long pulse each second.
+    case nextWaypointShortDistance
+    /// A long pulse every 750 ms.
+    case nextWaypointAreaReached
+    /// The destination's signal every 5 s; the direction does not matter.
+    case destinationReachedRepeated
+    /// The destination's signal; temporary.
+    case destinationReachedSingle
+    /// A light warning; temporary.
+    case operationWarning
+    /// A strong warning; temporary.
+    case criticalWarning
+    /// The battery's level; temporary.
+    case batteryLevel
 
     /// Can be navigated with; the others are temporary.
     public var isRepeated: Bool { tendon_feelspace_navigation_signal_repeated(rawValue) }
+    /// The direction matters.
     public var isDirectional: Bool { tendon_feelspace_navigation_signal_directional(rawValue) }
 }
 
 /// The connection as the navigation controller tells of it.
 public enum FSBeltConnectionState: UInt32, Sendable, CaseIterable {
+    /// There is no connection.
     case disconnected = 0
-    case scanning, connecting, discoveringServices, handshake, connected, reconnecting
+    /// Belts are looked for.
+    case scanning
+    /// The link is being made, pairing included.
+    case connecting
+    /// What the belt has is being asked.
+    case discoveringServices
+    /// Mode and intensity are being asked.
+    case handshake
+    /// The belt can be used.
+    case connected
+    /// Another attempt after a loss.
+    case reconnecting
 
+    /// As the connection manager calls `disconnected`.
     public static var notConnected: FSBeltConnectionState { .disconnected }
+    /// Another name of `scanning`.
     public static var searching: FSBeltConnectionState { .scanning }
 
     init(_ c: tendon_feelspace_state) { self = FSBeltConnectionState(rawValue: c.rawValue) ?? .disconnected }
@@ -229,13 +427,45 @@ public enum FSBeltConnectionState: UInt32, Sendable, CaseIterable {
 
 /// What is known of a belt that a search finds.
 public enum FSBeltConnectionStatus: Sendable {
-    case unknown, connected, known, knownAdvertising, advertising
+    /// Nothing.
+    case unknown
+    /// It is connected.
+    case connected
+    /// It was connected before.
+    case known
+    /// It was connected before, and is in reach.
+    case knownAdvertising
+    /// It is in reach.
+    case advertising
 }
 
 /// Why a connection ended, as the navigation controller of release 2.2 tells it.
 public enum FSBeltConnectionError: Error, Sendable, CaseIterable {
-    case noError, btPoweredOff, btUnauthorized, btUnsupported, btStateError, unexpectedDisconnection, noBeltFound
-    case connectionTimeout, connectionFailed, connectionLimitReached, beltDisconnection, beltPoweredOff
+    /// All is well.
+    case noError
+    /// The radio is switched off.
+    case btPoweredOff
+    /// The radio is not permitted.
+    case btUnauthorized
+    /// There is no radio.
+    case btUnsupported
+    /// The radio's state is not known.
+    case btStateError
+    /// The link was lost.
+    case unexpectedDisconnection
+    /// The search's time is over.
+    case noBeltFound
+    /// It was not done in time.
+    case connectionTimeout
+    /// The link could not be made, or the belt did not answer as it must.
+    case connectionFailed
+    /// The controller takes no more links.
+    case connectionLimitReached
+    /// The belt ended the link.
+    case beltDisconnection
+    /// The belt was switched off.
+    case beltPoweredOff
+    /// The belt wants pairing, or its bond was lost.
     case pairingPermissionError
 
     init(_ c: tendon_feelspace_connection_error) {
