@@ -5,8 +5,11 @@ import Tendon
 
 /// Where the bond is kept.
 public protocol PersistentStorageProvider: Sendable {
+    /// `nil`: there is none, or it cannot be read.
     func string(forKey key: String) -> String?
+    /// Kept until it is set anew or removed; one line at most.
     func set(_ value: String, forKey key: String)
+    /// Does nothing where there is none.
     func removeObject(forKey key: String)
 }
 
@@ -14,10 +17,14 @@ public protocol PersistentStorageProvider: Sendable {
 public final class MemoryStorage: PersistentStorageProvider {
     private let values = Mutex<[String: String]>([:])
 
+    /// Empty.
     public init() {}
 
+    /// `nil`: there is none.
     public func string(forKey key: String) -> String? { values.withLock { $0[key] } }
+    /// In place of what was there.
     public func set(_ value: String, forKey key: String) { values.withLock { $0[key] = value } }
+    /// Does nothing where there is none.
     public func removeObject(forKey key: String) { values.withLock { $0[key] = nil } }
 }
 
@@ -41,8 +48,10 @@ public final class FileStorage: PersistentStorageProvider {
         return "/var/lib/tendon/fjorden"
     }
 
+    /// `nil`: there is none, or the file cannot be read.
     public func string(forKey key: String) -> String? { lock.withLock { _ in read()[key] } }
 
+    /// The file is made where there is none; ends of lines in the value become spaces.
     public func set(_ value: String, forKey key: String) {
         lock.withLock { _ in
             var values = read()
@@ -51,6 +60,7 @@ public final class FileStorage: PersistentStorageProvider {
         }
     }
 
+    /// Does nothing where there is none.
     public func removeObject(forKey key: String) {
         lock.withLock { _ in
             var values = read()
@@ -77,6 +87,7 @@ public final class FileStorage: PersistentStorageProvider {
 }
 
 extension GripManager {
+    /// Where grips are looked for.
     public enum OperationMode: Sendable, Hashable {
         /// Grips in reach of a radio.
         case system
@@ -84,13 +95,17 @@ extension GripManager {
         case simulator
     }
 
+    /// What a manager is given once, by `configure(with:)`.
     public struct Configuration: Sendable {
+        /// Where grips are looked for.
         public var operationMode: OperationMode
         /// Seconds, for looking for a bonded grip and connecting to it.
         public var connectionTimeoutThreshold: Double = 5.0
+        /// Where the bond is kept; not its keys, see `bonds`.
         public var persistentStorage: any PersistentStorageProvider
         /// Older grips are refused.
         public var minimumFirmware = FirmwareVersion(string: "1.0.0")
+        /// UUIDs, codes and record format.
         public var profile = GripProfile()
         /// Looks for a grip again that is lost.
         public var autoReconnect = true
@@ -115,11 +130,15 @@ extension GripManager {
                 ?? (operationMode == .system ? FileStorage() as any PersistentStorageProvider : MemoryStorage())
         }
 
+        /// The same as `system`.
         public static var `default`: Configuration { .system }
+        /// Grips in reach of a radio; the bond in a file.
         public static var system: Configuration { Configuration() }
+        /// Grips in memory; nothing is kept.
         public static var simulated: Configuration { Configuration(operationMode: .simulator) }
     }
 
+    /// What `start` may do.
     public struct StartOptions: OptionSet, Sendable {
         public let rawValue: Int
         public init(rawValue: Int) { self.rawValue = rawValue }

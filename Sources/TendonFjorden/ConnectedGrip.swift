@@ -5,8 +5,11 @@ import Tendon
 /// The connected grip: its events, what it says of itself, its commands.
 @TendonActor
 public final class ConnectedGrip {
+    /// The grip's address.
     public nonisolated let id: Address
+    /// As it advertises.
     public nonisolated let name: String
+    /// Read when it was connected; `nil`: the grip tells none that is a version.
     public nonisolated let firmwareVersion: FirmwareVersion?
     private let core: GripCore
     private let events = GripEvents()
@@ -38,8 +41,10 @@ public final class ConnectedGrip {
         core.run { _ in events.add(handler) }
     }
 
+    /// As the vendor's document calls `subscribeToGripEvents()`.
     public nonisolated func subscribeToEvents() -> GripSequence<GripEvent> { subscribeToGripEvents() }
 
+    /// As the vendor's document calls it; dropped when the grip disconnects.
     public nonisolated func subscribeToEvents(_ handler: @escaping @TendonActor (GripEvent) -> Void) {
         subscribeToGripEvents(handler)
     }
@@ -83,6 +88,7 @@ public final class ConnectedGrip {
             resynchronizations: counters.resyncs - base.resyncs, strayResponses: counters.strays - base.strays)
     }
 
+    /// Of one connection.
     public struct Counters: Sendable, Hashable {
         /// Of events.
         public let notifications: UInt64
@@ -90,10 +96,15 @@ public final class ConnectedGrip {
         public let records: UInt64
         /// Values that broke their rules.
         public let rejected: UInt64
+        /// Records whose numbers are missing.
         public let lost: UInt64
+        /// Records that came twice; not given out again.
         public let duplicates: UInt64
+        /// Records with a number far from what was due.
         public let outOfOrder: UInt64
+        /// Times that the control state was read after a loss.
         public let resynchronizations: UInt64
+        /// Answers that nobody waited for.
         public let strayResponses: UInt64
     }
 
@@ -109,6 +120,7 @@ public final class ConnectedGrip {
         return try result.get()
     }
 
+    /// The same with a handler, which is called once.
     public nonisolated func readBatteryInfo(
         forceRefresh: Bool = false, completion: @escaping @TendonActor (Result<BatteryInfo, FjordenError>) -> Void
     ) {
@@ -131,6 +143,7 @@ public final class ConnectedGrip {
         return try result.get()
     }
 
+    /// The same with a handler, which is called once.
     public nonisolated func readGripInfo(
         forceRefresh: Bool = false, completion: @escaping @TendonActor (Result<GripInfo, FjordenError>) -> Void
     ) {
@@ -178,14 +191,17 @@ public final class ConnectedGrip {
         }
     }
 
+    /// The limits that are in force.
     public func readLimits() async throws(GripCommandError) -> GestureLimits {
         GestureLimits(try await send(TENDON_FJORDEN_GET_CONFIG).config)
     }
 
+    /// Sets them; the grip refuses what is out of range with `badParameter`.
     public func setLimits(_ limits: GestureLimits) async throws(GripCommandError) {
         _ = try await send(TENDON_FJORDEN_SET_CONFIG) { $0.config = limits.c }
     }
 
+    /// Where its controls are now.
     public func readControlState() async throws(GripCommandError) -> ControlState {
         ControlState(try await send(TENDON_FJORDEN_GET_STATE).state)
     }

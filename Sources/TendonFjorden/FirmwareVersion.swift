@@ -4,10 +4,15 @@ import Tendon
 
 /// A version as semantic versioning has it; "v1.2" is 1.2.0. The build does not count in comparisons.
 public struct FirmwareVersion: Sendable, Comparable, Hashable {
+    /// First number.
     public let major: Int
+    /// Second number; 0 where there is none.
     public let minor: Int
+    /// Third number; 0 where there is none.
     public let patch: Int
+    /// What follows a hyphen, as "beta.1"; before the release in comparisons.
     public let preRelease: String?
+    /// What follows a plus sign.
     public let build: String?
 
     /// `nil`: not a version.
@@ -60,7 +65,10 @@ extension FirmwareVersion: CustomStringConvertible {
 
 /// Whether there is newer firmware.
 public enum FirmwareCheckOutcome: Sendable, Hashable {
+    /// The grip has the latest, or a later one.
     case upToDate
+    /// There is this one.
     case updateAvailable(FirmwareVersion)
+    /// It could not be found out.
     case error(FjordenError)
 }

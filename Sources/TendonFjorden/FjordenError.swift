@@ -3,22 +3,39 @@ import CTendon
 
 /// What can go wrong with a grip.
 public enum FjordenError: Error, Sendable, Hashable, CaseIterable {
+    /// `configure(with:)` comes first.
     case managerNotConfigured
+    /// `configure(with:)` a second time.
     case managerAlreadyConfigured
+    /// Not in the present state.
     case invalidManagerState
+    /// The bonded grip is being looked for.
     case alreadyScanningForBondedGrip
+    /// There is no bonded grip.
     case bondDoesNotExists
+    /// The grip was not found or not connected in time.
     case connectionTimeout
+    /// The program ended it.
     case gripDiscoveryCancelled
+    /// The answer to the prompt was no, or the grip refused to pair.
     case gripPairingRequestDeclined
+    /// The grip does not have the profile's service.
     case gripUnableToDiscoverService
+    /// It does not have the profile's characteristics.
     case gripUnableToDiscoverCharacteristics
+    /// It does not send its events.
     case gripUnableToEnableNotify
+    /// Its battery cannot be read.
     case gripUnableToReadBatteryInfo
+    /// Its firmware cannot be read, or is no version.
     case gripUnableToReadFirmwareVersion
+    /// It says nothing of itself.
     case gripUnableToReadGripInfo
+    /// Its firmware is older than the configuration's minimum.
     case gripUnsupportedFirmwareVersion
+    /// Nobody says what the latest firmware is.
     case unableToReachFirmwareServer
+    /// Anything else: the link, the radio.
     case unknown
 
     private static let statuses: [Int32] = [

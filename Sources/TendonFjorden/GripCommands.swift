@@ -4,10 +4,15 @@ import Tendon
 
 /// Why a grip did not do what it was told.
 public enum GripCommandError: Error, Sendable, Hashable {
+    /// The grip does not know the command.
     case unknownOpcode
+    /// The command has the wrong number of bytes.
     case badLength
+    /// A parameter is out of its range.
     case badParameter
+    /// The grip is doing something else.
     case busy
+    /// Not for us, or not now.
     case notPermitted
     /// A status that this version does not know.
     case unknownStatus(UInt8)
@@ -41,9 +46,16 @@ struct GripResponse: Sendable {
     }
 }
 
+/// What the grip's light does.
 public enum LEDMode: UInt8, Sendable, CaseIterable {
+    /// Dark.
     case off = 0
-    case on, blinkSlow, blinkFast
+    /// Lit.
+    case on
+    /// Blinks slowly.
+    case blinkSlow
+    /// Blinks fast.
+    case blinkFast
 }
 
 /// Limits of the grip's own derivation of events.
@@ -55,6 +67,7 @@ public struct GestureLimits: Sendable, Hashable {
     /// Detents for one event; 1 to 8.
     public var dialDivider = 1
 
+    /// What a grip has from the factory.
     public init() {}
 
     init(_ c: tendon_fjorden_config) {
@@ -72,19 +85,33 @@ public struct GestureLimits: Sendable, Hashable {
 
 /// Where the grip's controls are.
 public struct ControlState: Sendable, Hashable {
+    /// How far the shutter button is pressed.
     public enum Shutter: UInt8, Sendable {
+        /// Not at all.
         case released = 0
-        case half, full
+        /// To the first stop.
+        case half
+        /// All the way.
+        case full
     }
 
+    /// Where the zoom lever is.
     public enum Lever: Int8, Sendable {
+        /// Held to the left.
         case left = -1
-        case neutral, right
+        /// In the middle.
+        case neutral
+        /// Held to the right.
+        case right
     }
 
+    /// How far the shutter button is pressed.
     public let shutter: Shutter
+    /// The dial is a button, too.
     public let isDialPressed: Bool
+    /// The fn button is down.
     public let isFnPressed: Bool
+    /// Where the zoom lever is.
     public let lever: Lever
     /// Bit n: custom button n.
     public let customButtons: UInt8

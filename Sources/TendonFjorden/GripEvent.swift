@@ -3,26 +3,43 @@ import CTendon
 
 /// What a hand does to the grip. Directions are as seen from its front.
 public enum GripEvent: Sendable, Hashable {
+    /// All the way.
     case shutterButtonDown
+    /// Let go, from wherever it was.
     case shutterButtonReleased
+    /// To the first stop.
     case shutterButtonHalfDown
+    /// One detent clockwise.
     case dialButtonCW
+    /// One detent the other way.
     case dialButtonCCW
+    /// The dial was pressed and let go.
     case dialButtonPress
+    /// The dial is held: 500 ms where nothing else is set.
     case dialButtonLongPress
+    /// The fn button was pressed and let go.
     case fnButtonPress
+    /// The fn button is held.
     case fnButtonLongPress
+    /// The lever stays on the left; 400 ms where nothing else is set.
     case zoomLeverHoldLeft
+    /// The lever stays on the right.
     case zoomLeverHoldRight
+    /// The lever was on the left, not long enough for a hold; told when it leaves.
     case zoomLeverLeft
+    /// The lever was on the right, not long enough for a hold; told when it leaves.
     case zoomLeverRight
+    /// The lever is back in the middle.
     case zoomLeverNeutral
     /// Of grips with more buttons; 0 to 15.
     case customButtonPress(Int)
+    /// Of grips with more buttons, held; 0 to 15.
     case customButtonLongPress(Int)
     /// Percent.
     case batteryLow(Int)
+    /// The grip goes off; the link ends.
     case poweringOff
+    /// The grip forgets its host; the link ends.
     case bondReset
     /// A code that this version does not know.
     case unknown(UInt8)
@@ -98,6 +115,7 @@ extension GripEvent: CustomStringConvertible {
 
 /// An event with all that the grip says about it.
 public struct GripRecord: Sendable, Hashable {
+    /// What was done.
     public let event: GripEvent
     /// Detents of a dial event; else 1.
     public let count: Int

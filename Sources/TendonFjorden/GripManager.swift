@@ -17,12 +17,19 @@ public final class GripManager {
     /// The instance of the program.
     public nonisolated static let `default` = GripManager()
 
+    /// What a manager is doing.
     public enum State: Sendable, Equatable {
+        /// Not configured, or not started.
         case uninitialized
+        /// Nothing: no grip is connected or looked for.
         case ready
+        /// Grips are looked for.
         case scanningForGrips
+        /// The bonded grip is looked for.
         case scanningForBondedGrip
+        /// A link is being made, paired and checked.
         case connecting(ConnectableGrip)
+        /// Its events come.
         case connected(ConnectedGrip)
         /// The radio is not permitted.
         case unauthorized
@@ -43,6 +50,7 @@ public final class GripManager {
         core.loop.post { core.abandon() }
     }
 
+    /// This library's.
     public nonisolated static var version: String { String(cString: tendon_version()) }
 
     /// Once, before anything else.
@@ -52,13 +60,19 @@ public final class GripManager {
 
     // MARK: State, from any thread
 
+    /// The present state.
     public nonisolated var state: State { core.shared.state }
+    /// For any grip or for the bonded one.
     public nonisolated var isScanning: Bool { state == .scanningForGrips || state == .scanningForBondedGrip }
+    /// A grip is connected.
     public nonisolated var isConnected: Bool { connectedGrip != nil }
     /// `nil` unless connected.
     public nonisolated var connectedGrip: ConnectedGrip? { core.shared.connected }
+    /// A bond is kept.
     public nonisolated var hasBondedGrip: Bool { bondedGripName != nil }
+    /// As the bonded grip advertised; `nil`: there is none.
     public nonisolated var bondedGripName: String? { core.shared.read { $0.bondedGripName } }
+    /// What is kept of the bonded grip; `nil`: there is none.
     public nonisolated var bondedGripDetails: BondedGripDetails? {
         bondedGripName.map { BondedGripDetails(name: $0) }
     }
@@ -72,6 +86,7 @@ public final class GripManager {
         core.observeStates()
     }
 
+    /// The same with a handler; called for as long as the manager lives.
     public nonisolated func subscribeToStateChanges(_ handler: @escaping @TendonActor (State) -> Void) {
         core.run { $0.observeStates(handler) }
     }
@@ -85,6 +100,7 @@ public final class GripManager {
         try await result { core, done in core.start(options.contains(.askForBluetoothPermission), later: done) }
     }
 
+    /// The same with a handler, which is called once.
     public nonisolated func start(
         options: StartOptions = [], completion: @escaping @TendonActor (Result<State, FjordenError>) -> Void
     ) {
@@ -103,6 +119,7 @@ public final class GripManager {
         return core.observeLists()
     }
 
+    /// The same with a handler, called with the whole list each time.
     public func scanForFjordenGrips(
         gripFoundHandler: @escaping @TendonActor ([ConnectableGrip]) -> Void
     ) throws(FjordenError) {
@@ -115,12 +132,14 @@ public final class GripManager {
         try scanForFjordenGrips()
     }
 
+    /// Another published name.
     public func startScanningForFjordenGrips(
         gripFoundHandler: @escaping @TendonActor ([ConnectableGrip]) -> Void
     ) throws(FjordenError) {
         try scanForFjordenGrips(gripFoundHandler: gripFoundHandler)
     }
 
+    /// Ends the search; the sequences of it end.
     public func stopScanning() { core.call(TENDON_FJORDEN_CALL_STOP_SCANNING) }
 
     // MARK: Connecting
@@ -131,6 +150,7 @@ public final class GripManager {
         try await connected { core, done in core.connect(grip, later: done) }
     }
 
+    /// The same with a handler, which is called once.
     public nonisolated func connect(
         toGrip grip: ConnectableGrip, completion: @escaping @TendonActor (Result<ConnectedGrip, FjordenError>) -> Void
     ) {
@@ -141,11 +161,13 @@ public final class GripManager {
         }
     }
 
+    /// Looks for the bonded grip and connects; throws `connectionTimeout` when it is not found in time.
     @discardableResult
     public func connectToBondedGrip() async throws(FjordenError) -> ConnectedGrip {
         try await connected { core, done in core.call(TENDON_FJORDEN_CALL_CONNECT_BONDED, later: done) }
     }
 
+    /// The same with a handler, which is called once.
     public nonisolated func connectToBondedGrip(
         completion: @escaping @TendonActor (Result<ConnectedGrip, FjordenError>) -> Void
     ) {
@@ -164,6 +186,7 @@ public final class GripManager {
         if case .failure(let error) = core.call(TENDON_FJORDEN_CALL_FORGET) { throw error }
     }
 
+    /// As the vendor's document spells it.
     @available(*, deprecated, renamed: "disconnectAndForgetBondedGrip()")
     public func disconnectAndForgotBondedGrip() throws(FjordenError) { try disconnectAndForgetBondedGrip() }
 
@@ -210,6 +233,7 @@ public final class GripManager {
         return outcome > 0 ? version.map { .updateAvailable($0) } ?? .upToDate : .upToDate
     }
 
+    /// The same with a handler, which is called once.
     public nonisolated func checkForFirmwareUpdate(
         using latest: @escaping @Sendable () async throws -> String?,
         completion: @escaping @TendonActor (FirmwareCheckOutcome) -> Void

@@ -5,6 +5,7 @@ import Tendon
 /// What the vendor does not publish about a grip's wire format, as data. The default is a reference profile of our own,
 /// which a real grip is not expected to know: fill in what yours has.
 public struct GripProfile: Sendable {
+    /// How events are packed.
     public enum EventFormat: Sendable, Hashable {
         /// Records of sequence, code, time and value.
         case record5
@@ -14,12 +15,15 @@ public struct GripProfile: Sendable {
 
     var c = tendon_fjorden_profile()
 
+    /// The reference profile.
     public init() { tendon_fjorden_profile_init(&c) }
 
+    /// The service that a grip has and advertises.
     public var service: BluetoothUUID {
         get { BluetoothUUID(c.service) }
         set { c.service = newValue.c }
     }
+    /// Its characteristic that notifies events.
     public var eventCharacteristic: BluetoothUUID {
         get { BluetoothUUID(c.event) }
         set { c.event = newValue.c }
@@ -40,6 +44,7 @@ public struct GripProfile: Sendable {
             if let newValue { c.control = newValue.c }
         }
     }
+    /// How events are packed.
     public var eventFormat: EventFormat {
         get { c.format == TENDON_FJORDEN_CODE8 ? .code8 : .record5 }
         set { c.format = newValue == .code8 ? TENDON_FJORDEN_CODE8 : TENDON_FJORDEN_RECORD5 }

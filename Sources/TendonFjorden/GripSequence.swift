@@ -17,6 +17,7 @@ public struct GripSequence<Element: Sendable>: AsyncSequence, Sendable {
 
     public func makeAsyncIterator() -> Iterator { Iterator(base: base.makeAsyncIterator()) }
 
+    /// Takes the elements, for one task at a time.
     public struct Iterator: AsyncIteratorProtocol {
         var base: EventSequence<Element>.Iterator
 

@@ -7,8 +7,11 @@ import Tendon
 /// can be off or forbidden. Nothing of the machine's Bluetooth is touched.
 @TendonActor
 public final class GripSimulator {
+    /// Whether the program may use the radio.
     public enum Permission: Sendable, Hashable {
+        /// It may.
         case allowed
+        /// It may not: the state is `unauthorized`.
         case denied
         /// Asked for when `start` may; this is the answer.
         case undetermined(allows: Bool)
@@ -16,6 +19,7 @@ public final class GripSimulator {
 
     let air: Air
     private var grips: [SimulatedGrip] = []
+    /// Grips that one simulator has room for.
     public static nonisolated let capacity = 8
 
     /// With one grip in reach, of these options.
@@ -61,10 +65,12 @@ public final class GripSimulator {
 
     private func place(_ grip: SimulatedGrip) -> Int? { grips.firstIndex { $0 === grip } }
 
+    /// Whether a grip is in reach; its link ends when it is not.
     public func setPresent(_ grip: SimulatedGrip, _ isPresent: Bool) {
         if let index = place(grip) { air.setPresent(index, isPresent) }
     }
 
+    /// dBm, from its next advertisement on.
     public func setRSSI(_ grip: SimulatedGrip, _ rssi: Int8) {
         if let index = place(grip) { air.devices.pointer[index].rssi = rssi }
     }
@@ -80,7 +86,9 @@ public final class GripSimulator {
         set { air.block.pointer.pointee.pairing_ms = UInt32(clamping: newValue.milliseconds) }
     }
 
+    /// Looked at when the manager starts.
     public var permission: Permission = .allowed
+    /// Off: links end, and the state is `bluetoothUnavailable`.
     public var isPoweredOn = true {
         didSet { if oldValue != isPoweredOn { air.core?.powerChanged(isPoweredOn) } }
     }

@@ -15,12 +15,19 @@ public final class SimulatedGrip {
         public let rawValue: UInt32
         public init(rawValue: UInt32) { self.rawValue = rawValue }
 
+        /// The grip's service.
         public static let service = Lacking(rawValue: UInt32(TENDON_SIMULATED_FJORDEN_NO_SERVICE))
+        /// The characteristic that notifies events.
         public static let eventCharacteristic = Lacking(rawValue: UInt32(TENDON_SIMULATED_FJORDEN_NO_EVENT))
+        /// The characteristic of the control state.
         public static let stateCharacteristic = Lacking(rawValue: UInt32(TENDON_SIMULATED_FJORDEN_NO_STATE))
+        /// The characteristic that takes commands.
         public static let controlCharacteristic = Lacking(rawValue: UInt32(TENDON_SIMULATED_FJORDEN_NO_CONTROL))
+        /// The firmware revision string.
         public static let firmwareRevision = Lacking(rawValue: UInt32(TENDON_SIMULATED_FJORDEN_NO_FIRMWARE))
+        /// All of the Device Information service.
         public static let deviceInformation = Lacking(rawValue: UInt32(TENDON_SIMULATED_FJORDEN_NO_INFORMATION))
+        /// The Battery service.
         public static let battery = Lacking(rawValue: UInt32(TENDON_SIMULATED_FJORDEN_NO_BATTERY))
         /// Nobody gets the security that its events ask for.
         public static let notifications = Lacking(rawValue: UInt32(TENDON_SIMULATED_FJORDEN_NO_NOTIFY))
@@ -28,13 +35,19 @@ public final class SimulatedGrip {
 
     /// What it is like.
     public struct Options: Sendable {
+        /// What it advertises.
         public var name = "Fjorden Grip Simulator"
+        /// Its firmware revision string.
         public var firmware = "1.2.0"
+        /// Its serial number string.
         public var serial = "TENDON-FJORDEN-1"
+        /// Percent.
         public var battery: UInt8 = 80
+        /// What it does not have.
         public var lacks: Lacking = []
         /// Wants no encryption.
         public var isOpen = false
+        /// Whoever asks.
         public var refusesPairing = false
         /// Has a bond with another host.
         public var isBonded = false
@@ -45,25 +58,42 @@ public final class SimulatedGrip {
         /// Records after which it stands still; 0: no limit.
         public var limit: UInt64 = 0
 
+        /// A whole grip that nobody has paired with.
         public init() {}
     }
 
+    /// Malformed values that it sends when told to.
     public enum Malformation: UInt32, Sendable, CaseIterable {
+        /// A notification without a byte.
         case empty = 0
-        case length, value, unknown, state
+        /// One of three bytes.
+        case length
+        /// A turn of no detents.
+        case value
+        /// A code that nobody knows.
+        case unknown
+        /// A control state of another version, when it is read next.
+        case state
     }
 
+    /// What it has sent and taken.
     public struct Counters: Sendable, Hashable {
+        /// Of events, that links took.
         public let notifications: UInt64
+        /// Records made; those lost when told to are not among them.
         public let records: UInt64
+        /// Records lost when told to.
         public let lost: UInt64
+        /// Commands that were done.
         public let requests: UInt64
+        /// Commands and writes that were refused.
         public let refusedWrites: UInt64
     }
 
     /// Whoever serves it: a radio, or the air.
     private let memory: AnyObject
     let device: CPointer<tendon_simulated_fjorden>
+    /// Its own.
     public nonisolated let address: Address
     private let changed: @Sendable () -> Void
 
@@ -114,14 +144,17 @@ public final class SimulatedGrip {
 
     // MARK: What a hand does
 
+    /// Moves the shutter button.
     public func moveShutter(_ position: ControlState.Shutter) {
         change { tendon_simulated_fjorden_move($0, TENDON_FJORDEN_CONTROL_SHUTTER, Int32(position.rawValue), $1) }
     }
 
+    /// Presses the fn button, or lets it go.
     public func pressFn(_ isDown: Bool) {
         change { tendon_simulated_fjorden_move($0, TENDON_FJORDEN_CONTROL_FN, isDown ? 1 : 0, $1) }
     }
 
+    /// Presses the dial, or lets it go.
     public func pressDial(_ isDown: Bool) {
         change { tendon_simulated_fjorden_move($0, TENDON_FJORDEN_CONTROL_DIAL_BUTTON, isDown ? 1 : 0, $1) }
     }
@@ -131,6 +164,7 @@ public final class SimulatedGrip {
         change { tendon_simulated_fjorden_move($0, TENDON_FJORDEN_CONTROL_DIAL, Int32(clamping: detents), $1) }
     }
 
+    /// Moves the zoom lever.
     public func moveLever(_ position: ControlState.Lever) {
         change { tendon_simulated_fjorden_move($0, TENDON_FJORDEN_CONTROL_LEVER, Int32(position.rawValue), $1) }
     }
@@ -140,9 +174,11 @@ public final class SimulatedGrip {
 
     // MARK: What happens to it
 
+    /// Percent; notified, with an event when it is low.
     public func setBattery(_ percent: UInt8) { change { tendon_simulated_fjorden_set_battery($0, percent, $1) } }
     /// Shutter and fn held for 5 s.
     public func resetBond() { change { tendon_simulated_fjorden_reset_bond($0, $1) } }
+    /// Tells it, then goes off: its links end.
     public func powerOff() { change { tendon_simulated_fjorden_power_off($0, $1) } }
     /// The next records get their numbers but do not leave.
     public func lose(_ count: Int) {
@@ -153,6 +189,7 @@ public final class SimulatedGrip {
         change { device, _ in tendon_simulated_fjorden_duplicate(device, UInt32(clamping: count)) }
     }
 
+    /// In place of the next values.
     public func inject(_ malformation: Malformation, count: Int = 1) {
         change {
             tendon_simulated_fjorden_inject(
@@ -160,14 +197,19 @@ public final class SimulatedGrip {
         }
     }
 
+    /// From now on.
     public func setRefusesPairing(_ refuses: Bool) {
         change { device, _ in device.pointee.options.refuses_pairing = refuses }
     }
 
+    /// It has a bond with a host.
     public var isBonded: Bool { device.pointee.bonded }
+    /// What its light does.
     public var ledMode: LEDMode { LEDMode(rawValue: device.pointee.led_mode) ?? .off }
+    /// Links that are up.
     public var connections: Int { device.pointee.centrals.count }
 
+    /// What it has sent and taken so far.
     public var counters: Counters {
         let c = device.pointee.counters
         return Counters(
