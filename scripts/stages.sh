@@ -125,6 +125,6 @@ stage_kernel() {
     # In a subshell: in one line of assignments each would see the BUILD that the one before it has emptied.
     (
         export SWIFT_BIN=$BUILD/swift/release TENDON_KERNEL_CACHE=$BUILD/kernel
-        BUILD='' Tests/Kernel/run.sh --limit 1500
+        BUILD='' Tests/Kernel/run.sh --again --limit 1500
     )
 }

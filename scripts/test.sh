@@ -37,7 +37,17 @@ count() {
     ' "$1"
 }
 
+# What failed in one log, with the reasons printed below it, for the end of the output: there it is read.
+failures() {
+    awk '
+        /^[[:space:]]*not ok |^✘ Test .* failed after|# NOT OK, to be run again/ { print; left = 4; next }
+        /^[[:space:]]*#/ && left-- > 0 { print; next }
+        { left = 0 }
+    ' "$1"
+}
+
 total_passed=0 total_failed=0 total_skipped=0
+rm -f "$BUILD/logs/failures"
 for stage in "${stages[@]}"; do
     log=$BUILD/logs/$stage.log
     printf '== %-20s' "$stage"
@@ -59,10 +69,19 @@ for stage in "${stages[@]}"; do
         echo "-- last lines of $log"
         tail -40 "$log"
     fi
+    failures "$log" | sed "s/^/$stage: /" >"$log.failures"
+    if [ $status -ne 0 ] && [ ! -s "$log.failures" ]; then
+        echo "$stage: ended with status $status: $(tail -n 1 "$log")" >"$log.failures"
+    fi
+    cat "$log.failures" >>"$BUILD/logs/failures"
     grep -hE '^[[:space:]]*ok .*# *SKIP' "$log" | sed 's/^ */   /'
     total_passed=$((total_passed + passed))
     total_failed=$((total_failed + failed))
     total_skipped=$((total_skipped + skipped))
 done
+if [ -s "$BUILD/logs/failures" ]; then
+    echo "== what failed"
+    head -n 25 "$BUILD/logs/failures"
+fi
 echo "$total_passed passed, $total_failed failed, $total_skipped skipped"
 [ "$total_failed" -eq 0 ]

@@ -12,6 +12,7 @@ build=${BUILD:-}
 venv=${VENV:-}
 command_line=
 prepare_only=false
+again=false
 cases=()
 
 usage() {
@@ -24,6 +25,7 @@ the .sh, shell patterns too ('1*'), or paths. Without a name: all of them.
   --build DIR       Meson build directory with the test programs (default: CACHE/meson, built here)
   --cache DIR       what is built for the machine is kept here (default: .build/kernel)
   --limit SECONDS   for the whole run (default $limit)
+  --again           cases that fail are run once more, alone on the host; the second run decides
   --command TEXT    runs TEXT with bash in the guest instead of the cases
   --prepare         builds what the machine needs and stops
   --list            names the cases and stops
@@ -43,6 +45,7 @@ while [ $# -gt 0 ]; do
     --cache) cache=$2 && shift 2 ;;
     --limit) limit=$2 && shift 2 ;;
     --command) command_line=$2 && shift 2 ;;
+    --again) again=true && shift ;;
     --prepare) prepare_only=true && shift ;;
     --list) list_cases && exit 0 ;;
     -h | --help) usage && exit 0 ;;
@@ -166,21 +169,46 @@ mkdir -p "$cache/runs"
 (cd "$cache/runs" && { ls -1td -- */ 2>/dev/null | grep -v '^last' || true; } | tail -n +11 | xargs -r rm -rf)
 
 # Cases that mostly wait have a machine of their own beside the first one.
-first=() second=()
-for file in "${case_files[@]}"; do
-    if [ "$(lane_of "$file")" = 1 ]; then first+=("$file"); else second+=("$file"); fi
-done
-if [ ${#first[@]} -eq 0 ] || [ ${#second[@]} -eq 0 ]; then
-    code=0
-    machine 1 "${case_files[@]}" || code=$?
-    exit $code
+both_machines() {
+    local first=() second=() file other code=0 other_code=0 later=$cache/runs/second.$$
+    for file in "$@"; do
+        if [ "$(lane_of "$file")" = 1 ]; then first+=("$file"); else second+=("$file"); fi
+    done
+    if [ ${#first[@]} -eq 0 ] || [ ${#second[@]} -eq 0 ]; then
+        machine 1 "$@"
+        return
+    fi
+    machine 2 "${second[@]}" >"$later" 2>&1 &
+    other=$!
+    machine 1 "${first[@]}" || code=$?
+    wait $other || other_code=$?
+    echo "# ---- the second machine"
+    cat "$later"
+    rm -f "$later"
+    [ $code -eq 0 ] && [ $other_code -eq 0 ]
+}
+
+# Files of the cases that a run's output calls failed ("# not ok: NAME/KIND: RESULT").
+failed_files() { # OUTPUT
+    sed -n 's/^# not ok: \([^:/]*\).*/\1/p' "$1" | sort -u | while read -r name; do
+        for file in "${case_files[@]}"; do
+            if [ "$(basename "$file" .sh)" = "$name" ]; then echo "$file"; fi
+        done
+    done
+}
+
+if ! $again || [ -n "$command_line" ]; then
+    both_machines "${case_files[@]}"
+    exit
 fi
-machine 2 "${second[@]}" >"$cache/runs/second.$$" 2>&1 &
-other=$!
-trap 'rm -f "$cache/runs/second.$$"' EXIT
-code=0 other_code=0
-machine 1 "${first[@]}" || code=$?
-wait $other || other_code=$?
-echo "# ---- the second machine"
-cat "$cache/runs/second.$$"
-[ $code -eq 0 ] && [ $other_code -eq 0 ]
+output=$cache/runs/output.$$
+trap 'rm -f "$output"' EXIT
+code=0
+both_machines "${case_files[@]}" 2>&1 | sed -u 's/^not ok /# NOT OK, to be run again: /' | tee "$output" || code=$?
+[ $code -ne 0 ] || exit 0
+# A machine that ended before its sum does not say which of its cases failed.
+machines=$(for file in "${case_files[@]}"; do lane_of "$file"; done | sort -u | wc -l)
+[ "$(grep -c '^# kernel tests: ' "$output")" -eq "$machines" ] || exit 1
+mapfile -t case_files < <(failed_files "$output")
+echo "# ---- once more, one after the other: $(basename -s .sh "${case_files[@]}" | tr '\n' ' ')"
+machine 1 "${case_files[@]}"

@@ -44,17 +44,19 @@ async def within(seconds, what, awaitable):
         raise TimeoutError(f"{what}: nothing within {seconds} s") from None
 
 
-async def connected(adapter):
-    """At most three attempts; each failure is printed with its reason."""
+async def connected(adapter, found):
+    """At most three attempts; each failure is printed with its reason. Once it is, the file found is made."""
     for attempt in range(1, ATTEMPTS + 1):
         try:
+            # bleak 0.22 takes the adapter as an argument of its own; without it, it takes any that is on.
             device = await within(20, "scan", BleakScanner.find_device_by_filter(
-                lambda _, advertisement: SERVICE in advertisement.service_uuids, timeout=15,
-                bluez={"adapter": adapter}))
+                lambda _, advertisement: SERVICE in advertisement.service_uuids, timeout=15, adapter=adapter))
             if device is None:
                 raise TimeoutError("no advertisement with the service")
-            client = BleakClient(device, timeout=20, bluez={"adapter": adapter})
+            client = BleakClient(device, timeout=20, adapter=adapter)
             await within(25, "connect", client.connect())
+            if found:
+                open(found, "w").close()  # pylint: disable=consider-using-with
             return client
         except Exception as error:  # pylint: disable=broad-except
             print(f"# attempt {attempt} of {ATTEMPTS}: {type(error).__name__}: {error}", flush=True)
@@ -109,7 +111,7 @@ def check_stream(received, period):
 
 
 async def run(arguments):
-    client = await connected(arguments.adapter)
+    client = await connected(arguments.adapter, arguments.found)
     try:
         service = client.services.get_service(SERVICE)
         found = {characteristic.uuid for characteristic in service.characteristics}
@@ -141,6 +143,7 @@ async def run(arguments):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--adapter", default="hci0")
+    parser.add_argument("--found", metavar="FILE", help="made when the device is connected")
     parser.add_argument("--notifications", type=int, default=250)
     parser.add_argument("--period", type=int, default=20, help="milliseconds")
     arguments = parser.parse_args()

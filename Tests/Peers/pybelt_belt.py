@@ -65,7 +65,7 @@ class Witness(BeltControllerDelegate):
             return self.news.wait_for(condition, seconds)
 
 
-def find_belt(attempts=40):
+def find_belt(attempts=15):
     with create_scanner() as scanner:
         for attempt in range(1, attempts + 1):
             belts = scanner.scan()

@@ -21,22 +21,13 @@ for address in "$(address_of hci0)" "$(address_of hci1)"; do
     sleep 1
 done | timeout 10 bluetoothctl >"$CASE_DIR/bluetoothctl.txt" 2>&1
 FAMILY=feelspace device_start --scenario "$CASE_DIR/scenario" --scenario-from connection
-# btvirt tells a scanner of an advertiser when either is switched on, and the kernel does not listen yet when its scan
-# begins: advertising goes off and on until pybelt, which scans for two seconds, has seen it.
-until [ -e "$CASE_DIR/found" ]; do
-    for rest in 0.3 0.7 1.1; do # never in step with the scans
-        hcitool -i hci1 cmd 0x08 0x000a 00
-        sleep 0.2
-        hcitool -i hci1 cmd 0x08 0x000a 01
-        sleep $rest
-    done
-done >/dev/null 2>&1 &
-toggling=$!
+/usr/bin/python3 "$KERNEL_TESTS/advertise_again.py" hci1 "$CASE_DIR/found" &
+again=$!
 timeout -k 5 240 "$VENV/bin/python" "$PROJECT/Tests/Peers/pybelt_belt.py" --found "$CASE_DIR/found" \
     --expect "$CASE_DIR/expect.txt" \
     >"$CASE_DIR/pybelt.txt" 2>"$CASE_DIR/pybelt.err"
 code=$?
-stop $toggling
+stop $again
 cat "$CASE_DIR/pybelt.txt"
 check "pybelt ends well" test $code -eq 0 || tail -n 20 "$CASE_DIR/pybelt.err"
 device_stop
