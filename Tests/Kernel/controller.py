@@ -6,13 +6,15 @@ Like real controllers, and other than btvirt, it refuses with Command Disallowed
 the extended advertising and scan commands comes second (Core Spec Vol 4 Part E 3.1.1).
 
   controller.py [--extended] [--silent OPCODE] [--refuse OPCODE=STATUS] [--log FILE] [--count N]
-                [--hardware-error SECONDS]
+                [--hardware-error SECONDS] [--no-address]
 
   --extended         LE Extended Advertising and its commands are supported
   --silent OPCODE    never answers this command (hexadecimal, e.g. 200c)
   --refuse OP=STATUS answers it with this status
   --count N          the silence or the refusal only the first N times
   --hardware-error S sends Hardware Error, once, S seconds after scanning or advertising was switched on
+  --no-address       has no public address: what needs one is refused with Invalid HCI Command Parameters (0x12), and
+                     so is a random one before it is set (Core Spec Vol 4 Part E 7.8.5, 7.8.9, 7.8.10, 7.8.53, 7.8.56)
   --log FILE         one line per command: opcode, parameters, status
 
 While a scan is on it reports one advertisement ten times a second: 00:00:5E:00:53:01, service FDD2, "Scripted" in the
@@ -28,6 +30,9 @@ import time
 LEGACY = {0x2006, 0x2007, 0x2008, 0x2009, 0x200A, 0x200B, 0x200C, 0x200D}
 EXTENDED = {0x2036, 0x2037, 0x2038, 0x2039, 0x203C, 0x203D, 0x2041, 0x2042, 0x2043}
 DISALLOWED = 0x0C
+INVALID_PARAMETERS = 0x12
+# Where Own_Address_Type stands.
+OWN_ADDRESS = {0x2006: 5, 0x200B: 5, 0x2036: 10, 0x2041: 0}
 ADDRESS = bytes.fromhex("01025E005300")  # our own, least significant byte first
 PEER = bytes.fromhex("0153005E0000")
 ADVERTISEMENT = bytes([2, 1, 6, 3, 3, 0xD2, 0xFD])
@@ -40,6 +45,7 @@ class Controller:
         self.used = None  # the set of commands that came first
         self.scanning = self.active = False
         self.left = options.count
+        self.random_address = self.set_address = False  # of the controller, of an advertising set
         self.error_at = None
         self.erred = options.hardware_error is None
         self.log = open(options.log, "w", buffering=1) if options.log else sys.stdout
@@ -70,7 +76,7 @@ class Controller:
             0x1002: self.commands(),
             0x1003: bytes([0, 0, 0, 0, 0x60, 0, 0, 0]),  # LE only
             0x1005: struct.pack("<HBHH", 0, 0, 0, 0),
-            0x1009: ADDRESS,
+            0x1009: bytes(6) if self.options.no_address else ADDRESS,
             0x2002: struct.pack("<HB", 251, 8),
             0x2003: features,
             0x2007: b"\0",
@@ -104,13 +110,24 @@ class Controller:
         self.used = self.used or group
         return group != self.used
 
+    def has_no_address(self, opcode, parameters):
+        """True when the command needs an address that this controller does not have."""
+        if not self.options.no_address:
+            return False
+        if opcode in OWN_ADDRESS:
+            random = parameters[OWN_ADDRESS[opcode]] & 1 == 1
+            return not random or not (self.random_address or opcode == 0x2036)
+        return opcode == 0x2039 and parameters[0] == 1 and not self.set_address
+
     def command(self, packet):
         opcode, length = struct.unpack_from("<HB", packet)
         parameters = packet[3 : 3 + length]
         if opcode == 0x0C03:
             self.used = None
-            self.scanning = False
+            self.scanning = self.random_address = self.set_address = False
         status = DISALLOWED if self.mixes(opcode) else 0
+        if self.has_no_address(opcode, parameters):
+            status = INVALID_PARAMETERS
         scripted = self.scripted(opcode)
         if scripted == "silent":
             print(f"{opcode:04x} {parameters.hex()} silent", file=self.log)
@@ -125,7 +142,11 @@ class Controller:
         self.event(0x0E, struct.pack("<BHB", 1, opcode, status) + result)
 
     def act(self, opcode, parameters):
-        if opcode == 0x200B:
+        if opcode == 0x2005:
+            self.random_address = True
+        elif opcode == 0x2035:
+            self.set_address = True
+        elif opcode == 0x200B:
             self.active = parameters[0] == 1
         elif opcode == 0x2041:
             self.active = parameters[3] == 1
@@ -168,6 +189,7 @@ def main():
     parser.add_argument("--extended", action="store_true")
     parser.add_argument("--silent")
     parser.add_argument("--refuse")
+    parser.add_argument("--no-address", action="store_true")
     parser.add_argument("--log")
     parser.add_argument("--hardware-error", type=float)
     parser.add_argument("--count", type=int, default=-1)

@@ -99,6 +99,7 @@ typedef struct tendon_bluez_radio {
     tendon_source hci;        /**< raw socket; its deadline is the command watchdog */
     tendon_source management; /**< tells when the adapter is switched off or goes away */
     tendon_source timer;      /**< retries, and what on_failure is to be told */
+    bool address_set;         /**< the controller was told our static random address */
     uint16_t command;         /**< opcode in flight, 0: none */
     bool command_advertises;  /**< it belongs to advertising, else to scanning */
     uint8_t command_value;    /**< what an enable command sets */
@@ -130,6 +131,11 @@ typedef struct tendon_bluez_radio {
  * _NO_ADAPTER, _ADAPTER_DOWN, system errors) the radio is unusable and attempts to connect end with that status: close
  * it.
  *
+ * An adapter without a public address, or whose static address the kernel uses, gets the static random address of this
+ * machine: made of the board's serial number and /etc/machine-id, so always the same (without both: the same until the
+ * next boot), and radio.address, of kind TENDON_ADDRESS_RANDOM. If it is on with another one it is switched off and on,
+ * unless another program has it open (_ADAPTER_BUSY).
+ *
  * @param name "hci0", ...; NULL: the adapter with the lowest index.
  * @return TENDON_OK, or TENDON_RADIO_ERROR_NO_KERNEL_SUPPORT, _NO_ADAPTER, _RFKILL (blocked), _PERMISSION (a
  *         capability is missing), _ADAPTER_DOWN (it is off and does not come up), _ADAPTER_BUSY (another program has
@@ -145,12 +151,13 @@ uint32_t tendon_bluez_link_lost(const tendon_link *link);
 typedef struct tendon_bluez_adapter {
     uint16_t index;
     tendon_address address;
-    char name[9];      /**< "hci0" */
-    bool low_energy;   /**< has LE */
-    bool powered;      /**< on; adapters that the kernel is about to switch off again count as off */
-    bool blocked;      /**< by rfkill, soft or hard */
-    bool hard_blocked; /**< by a switch of the machine */
-    uint8_t version;   /**< HCI version: 6 is Bluetooth 4.0, 9 is 5.0 */
+    bool static_address; /**< the address is a static random one, see tendon_bluez_open() */
+    char name[9];        /**< "hci0" */
+    bool low_energy;     /**< has LE */
+    bool powered;        /**< on; adapters that the kernel is about to switch off again count as off */
+    bool blocked;        /**< by rfkill, soft or hard */
+    bool hard_blocked;   /**< by a switch of the machine */
+    uint8_t version;     /**< HCI version: 6 is Bluetooth 4.0, 9 is 5.0 */
     uint32_t supported_settings, current_settings;
 } tendon_bluez_adapter;
 

@@ -9,7 +9,7 @@
 #include "bluez_internal.h"
 
 /** The commands that lead to advertising, in order. */
-enum { STEP_PARAMETERS = 0, STEP_DATA, STEP_RESPONSE, STEP_ENABLE };
+enum { STEP_PARAMETERS = 0, STEP_ADDRESS, STEP_DATA, STEP_RESPONSE, STEP_ENABLE };
 
 static bool is_enable(uint16_t opcode) {
     return opcode == TENDON_HCI_LE_SET_ADVERTISING_ENABLE || opcode == TENDON_HCI_LE_SET_EXTENDED_ADVERTISING_ENABLE;
@@ -26,6 +26,7 @@ static void encode_parameters(const tendon_bluez_radio *radio, tendon_bluez_comm
     tendon_hci_advertising parameters = {.set = TENDON_BLUEZ_ADVERTISING_SET,
                                          .interval_min = interval,
                                          .interval_max = interval,
+                                         .own_address = tendon_bluez_address_is_random(radio),
                                          .tx_power = TENDON_RSSI_UNKNOWN,
                                          .peer = {.kind = TENDON_ADDRESS_PUBLIC}};
     if (!radio->extended_advertising) {
@@ -72,6 +73,10 @@ void tendon_bluez_advertise_next(tendon_bluez_radio *radio, tendon_bluez_command
     if (!advertising->wanted || advertising->on || advertising->waiting) {
         return;
     }
+    /* A set has an address of its own, if it is a random one. */
+    if (advertising->step == STEP_ADDRESS && !(radio->extended_advertising && tendon_bluez_address_is_random(radio))) {
+        advertising->step = STEP_DATA;
+    }
     /* An extended set that is not scannable has no scan response (Vol 4 Part E 7.8.55). */
     if (advertising->step == STEP_RESPONSE && radio->extended_advertising && !legacy_pdus(advertising)) {
         advertising->step = STEP_ENABLE;
@@ -79,6 +84,10 @@ void tendon_bluez_advertise_next(tendon_bluez_radio *radio, tendon_bluez_command
     switch (advertising->step) {
     case STEP_PARAMETERS:
         encode_parameters(radio, out);
+        break;
+    case STEP_ADDRESS:
+        out->length = tendon_hci_command_advertising_set_random_address(
+            TENDON_BLUEZ_ADVERTISING_SET, &radio->radio.address, out->bytes, sizeof out->bytes);
         break;
     case STEP_DATA:
     case STEP_RESPONSE:

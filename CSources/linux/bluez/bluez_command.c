@@ -102,6 +102,7 @@ void tendon_bluez_step(tendon_bluez_radio *radio) {
     if (command.length == 0) {
         return;
     }
+    tendon_bluez_address_next(radio, &command);
     if (command.length < 0) {
         tendon_bluez_fail(radio, command.length); /* arguments are checked before: an error of our own */
         return;
@@ -160,7 +161,9 @@ static void answered(tendon_bluez_radio *radio, uint16_t opcode, uint8_t status,
     }
     radio->command = 0;
     radio->hci.deadline = UINT64_MAX;
-    if (radio->command_advertises) {
+    if (opcode == TENDON_HCI_LE_SET_RANDOM_ADDRESS) {
+        tendon_bluez_address_done(radio, status);
+    } else if (radio->command_advertises) {
         tendon_bluez_advertise_done(radio, opcode, status);
     } else {
         tendon_bluez_scan_done(radio, opcode, status, now);
@@ -187,6 +190,7 @@ static void connected(tendon_bluez_radio *radio, const tendon_hci_parameters *pa
 static void forget_state(tendon_bluez_radio *radio) {
     radio->command = radio->foreign_command = 0;
     radio->hci.deadline = UINT64_MAX;
+    radio->address_set = false;
     tendon_bluez_scan_forget(radio);
     tendon_bluez_advertise_forget(radio);
 }

@@ -43,6 +43,9 @@ int tendon_bluez_other_sockets(int own_fd, int own_other_fd);
 tendon_status tendon_bluez_manage(int fd, uint16_t opcode, uint16_t index, const uint8_t *data, size_t length,
                                   uint8_t *reply, size_t capacity);
 tendon_status tendon_bluez_manage_mode(int fd, uint16_t opcode, uint16_t index, uint8_t mode, uint32_t *settings);
+/** Any command that is answered by the adapter's settings. */
+tendon_status tendon_bluez_manage_settings(int fd, uint16_t opcode, uint16_t index, const uint8_t *data, size_t length,
+                                           uint32_t *settings);
 /** Adapters with what the management interface knows, in order of their index; see tendon_bluez_list(). */
 tendon_status tendon_bluez_read_adapters(int fd, tendon_bluez_adapter *adapters, size_t capacity);
 /** Sets blocked and hard_blocked. */
@@ -73,10 +76,27 @@ void tendon_bluez_hci_expired(void *context, uint64_t now);
 void tendon_bluez_send_and_forget(tendon_bluez_radio *radio, const tendon_bluez_command *command);
 
 /* open.c */
+/** An unopened radio without sockets. */
+void tendon_bluez_prepare(tendon_bluez_radio *radio, tendon_loop *loop);
+/** The radio has its two sockets: the loop watches them from now on. */
+tendon_status tendon_bluez_begin(tendon_bluez_radio *radio);
 /** What is told when the adapter is off. */
 tendon_status tendon_bluez_why_off(uint16_t index);
 /** Sets the filter of a raw socket and checks that the kernel kept all of it. */
 tendon_status tendon_bluez_set_filter(int fd);
+
+/* address.c */
+/** The static random address for adapter @p index of the machine whose identity has this hash. */
+tendon_address tendon_bluez_static_address_from(uint64_t hash, uint16_t index);
+/** That of this machine; always the same. */
+tendon_address tendon_bluez_static_address(uint16_t index);
+/** Before the adapter is switched on: gives the kernel the static address, where there is to be one. */
+tendon_status tendon_bluez_settle_address(tendon_bluez_radio *radio, const tendon_bluez_adapter *adapter,
+                                          uint32_t *settings);
+bool tendon_bluez_address_is_random(const tendon_bluez_radio *radio);
+/** Puts LE Set Random Address in the place of the first command. */
+void tendon_bluez_address_next(const tendon_bluez_radio *radio, tendon_bluez_command *out);
+void tendon_bluez_address_done(tendon_bluez_radio *radio, uint8_t status);
 
 /* scan.c */
 bool tendon_bluez_scan_idle(const tendon_bluez_radio *radio);

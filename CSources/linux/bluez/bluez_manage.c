@@ -66,19 +66,24 @@ tendon_status tendon_bluez_manage(int fd, uint16_t opcode, uint16_t index, const
     return TENDON_RADIO_ERROR_COMMAND_TIMEOUT;
 }
 
-tendon_status tendon_bluez_manage_mode(int fd, uint16_t opcode, uint16_t index, uint8_t mode, uint32_t *settings) {
+tendon_status tendon_bluez_manage_settings(int fd, uint16_t opcode, uint16_t index, const uint8_t *data, size_t length,
+                                           uint32_t *settings) {
     uint8_t reply[4];
-    tendon_status length = tendon_bluez_manage(fd, opcode, index, &mode, 1, reply, sizeof reply);
-    if (length < 0) {
-        return length;
+    tendon_status got = tendon_bluez_manage(fd, opcode, index, data, length, reply, sizeof reply);
+    if (got < 0) {
+        return got;
     }
-    tendon_reader reader = tendon_reader_make(reply, (size_t)length);
+    tendon_reader reader = tendon_reader_make(reply, (size_t)got);
     uint32_t value = tendon_read_u32le(&reader);
     if (!tendon_reader_ok(&reader)) {
         return TENDON_ERROR_TRUNCATED;
     }
     *settings = value;
     return TENDON_OK;
+}
+
+tendon_status tendon_bluez_manage_mode(int fd, uint16_t opcode, uint16_t index, uint8_t mode, uint32_t *settings) {
+    return tendon_bluez_manage_settings(fd, opcode, index, &mode, 1, settings);
 }
 
 tendon_status tendon_bluez_load_connection_parameters(tendon_bluez_radio *radio,
@@ -141,6 +146,12 @@ static tendon_status read_adapter(int fd, uint16_t index, tendon_bluez_adapter *
     snprintf(out->name, sizeof out->name, "hci%u", index);
     out->supported_settings = information.supported_settings;
     out->current_settings = information.current_settings;
+    static const uint8_t none[6];
+    out->static_address = memcmp(information.address.bytes, none, sizeof none) == 0 ||
+                          (information.current_settings & TENDON_MANAGEMENT_STATIC_ADDRESS) != 0;
+    if (out->static_address) {
+        out->address = tendon_bluez_static_address(index);
+    }
     out->low_energy = (information.supported_settings & TENDON_MANAGEMENT_LOW_ENERGY) != 0;
     out->powered = (information.current_settings & TENDON_MANAGEMENT_POWERED) != 0;
     tendon_bluez_read_blocks(out);

@@ -74,13 +74,9 @@ static tendon_status find_adapter(int fd, const char *name, tendon_bluez_adapter
     }
 }
 
-/** LE on, then power on, as far as they are off. */
+/** LE on, then power on, as far as @p settings say that they are off. */
 static tendon_status switch_on(int fd, const tendon_bluez_adapter *adapter, uint32_t *settings) {
     tendon_status status = TENDON_OK;
-    *settings = adapter->current_settings;
-    if (!adapter->low_energy) {
-        return TENDON_ERROR_UNSUPPORTED;
-    }
     if ((*settings & TENDON_MANAGEMENT_LOW_ENERGY) == 0) {
         status = tendon_bluez_manage_mode(fd, TENDON_MANAGEMENT_SET_LOW_ENERGY, adapter->index, 1, settings);
     }
@@ -133,6 +129,12 @@ static tendon_status open_sockets(tendon_bluez_radio *radio, const char *name) {
     }
     radio->hci.fd = fd;
     status = tendon_bluez_set_filter(fd);
+    if (status == TENDON_OK && !adapter.low_energy) {
+        status = TENDON_ERROR_UNSUPPORTED;
+    }
+    if (status == TENDON_OK) {
+        status = tendon_bluez_settle_address(radio, &adapter, &radio->settings);
+    }
     if (status == TENDON_OK) {
         status = switch_on(radio->management.fd, &adapter, &radio->settings);
     }
@@ -221,7 +223,7 @@ static void close_sources(tendon_bluez_radio *radio) {
     }
 }
 
-tendon_status tendon_bluez_open(tendon_bluez_radio *radio, tendon_loop *loop, const char *name) {
+void tendon_bluez_prepare(tendon_bluez_radio *radio, tendon_loop *loop) {
     memset(radio, 0, sizeof *radio);
     radio->radio.ops = &ops;
     radio->radio.loop = loop;
@@ -230,18 +232,29 @@ tendon_status tendon_bluez_open(tendon_bluez_radio *radio, tendon_loop *loop, co
     tendon_source_init(&radio->management, -1, radio, management_ready, NULL);
     tendon_source_init(&radio->timer, -1, radio, NULL, tendon_bluez_timer_expired);
     (void)tendon_ad_reassembler_init(&radio->reassembler, radio->chains, TENDON_BLUEZ_CHAINS);
-    tendon_status status = open_sockets(radio, name);
+}
+
+tendon_status tendon_bluez_begin(tendon_bluez_radio *radio) {
+    tendon_status status = TENDON_OK;
     radio->hci.interest = radio->management.interest = TENDON_READABLE;
     tendon_source *sources[] = {&radio->hci, &radio->management, &radio->timer};
     for (size_t i = 0; i < 3 && status >= 0; i++) {
-        status = tendon_loop_add(loop, sources[i]);
+        status = tendon_loop_add(radio->radio.loop, sources[i]);
+    }
+    radio->opened = status >= 0;
+    return status;
+}
+
+tendon_status tendon_bluez_open(tendon_bluez_radio *radio, tendon_loop *loop, const char *name) {
+    tendon_bluez_prepare(radio, loop);
+    tendon_status status = open_sockets(radio, name);
+    if (status >= 0) {
+        status = tendon_bluez_begin(radio);
     }
     if (status < 0) {
         close_sources(radio);
-        return status;
     }
-    radio->opened = true;
-    return TENDON_OK;
+    return status < 0 ? status : TENDON_OK;
 }
 
 /** What is on in the controller would stay on after the sockets are closed. */

@@ -39,6 +39,7 @@ static void encode_parameters(const tendon_bluez_radio *radio, tendon_bluez_comm
     /* ms to 0.625 ms; 10240 ms is 0x4000. */
     tendon_hci_scan scan = {.active = wanted->active,
                             .filter_duplicates = wanted->filter_duplicates,
+                            .own_address = tendon_bluez_address_is_random(radio),
                             .interval = (uint16_t)(wanted->interval_ms * 8u / 5u),
                             .window = (uint16_t)(wanted->window_ms * 8u / 5u)};
     out->length = radio->extended_scan

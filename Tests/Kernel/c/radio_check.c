@@ -67,9 +67,11 @@ void check_open(check *c, const char *adapter, unsigned milliseconds) {
         exit(3);
     }
     char text[TENDON_ADDRESS_STRING_SIZE];
-    printf("open hci%u %s %s scan, %s advertising, %lu ms\n", c->radio.index,
-           tendon_address_format(&c->radio.radio.address, text), c->radio.extended_scan ? "extended" : "legacy",
-           c->radio.extended_advertising ? "extended" : "legacy", (unsigned long)(tendon_now_ms() - before));
+    printf("open hci%u %s/%s %s scan, %s advertising, %lu ms\n", c->radio.index,
+           tendon_address_format(&c->radio.radio.address, text),
+           c->radio.radio.address.kind == TENDON_ADDRESS_PUBLIC ? "public" : "random",
+           c->radio.extended_scan ? "extended" : "legacy", c->radio.extended_advertising ? "extended" : "legacy",
+           (unsigned long)(tendon_now_ms() - before));
     fflush(stdout);
     c->radio.radio.report_context = c;
     c->radio.radio.on_report = on_report;

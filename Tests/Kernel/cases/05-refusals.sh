@@ -4,23 +4,7 @@
 # needs: build
 # limit: 120
 
-scripted_start() { # ARGUMENT...: controller.py as hci0
-    /usr/bin/python3 "$KERNEL_TESTS/controller.py" --log "$CASE_DIR/commands.txt" "$@" &
-    SCRIPTED=$!
-    wait_for 10 adapter_ready hci0 || not_ok "the scripted controller comes up"
-}
-scripted_stop() {
-    kill -9 $SCRIPTED
-    wait $SCRIPTED 2>/dev/null
-    wait_for 5 eval '! compgen -G "/sys/class/bluetooth/hci*"'
-}
-fails_with() { # TEXT COMMAND...
-    local text=$1 output
-    shift
-    output=$("$@" 2>&1)
-    echo "$output"
-    grep -q -- "$text" <<<"$output"
-}
+source "$KERNEL_TESTS/scripted.sh"
 
 for KIND in extended legacy; do
     option=

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A radio of the kernel's stack whose two sockets end in this test: the controller and the management interface are
+ * scripted, packet by packet. No Bluetooth socket is opened.
+ */
+#ifndef BLUEZ_FIXTURE_H
+#define BLUEZ_FIXTURE_H
+
+#include "../../../CSources/linux/bluez/bluez_internal.h"
+#include "link_fixture.h"
+
+typedef struct bluez_bench {
+    tendon_loop loop;
+    tendon_bluez_radio radio;
+    int controller, kernel; /**< our ends of the two sockets */
+    int failures;           /**< told by on_failure */
+    tendon_status failure;
+    unsigned reports;
+} bluez_bench;
+
+/** What hci_send_cmd() does in this program: so many times it fails with this errno. */
+typedef struct refused_sends {
+    int number, times;
+} refused_sends;
+extern refused_sends sends_refused;
+
+bluez_bench *bluez_open(bool extended, const tendon_address *own);
+void bluez_close(bluez_bench *b);
+/** The next command that the controller was given must have this opcode. @return its parameters, lent. */
+const uint8_t *bluez_expect(bluez_bench *b, uint16_t opcode);
+void bluez_expect_nothing(bluez_bench *b);
+/** An event into the radio's socket; the radio has not read it yet. */
+void bluez_event(bluez_bench *b, uint8_t code, const void *parameters, size_t length);
+/** Command Complete, not read yet. */
+void bluez_complete(bluez_bench *b, uint16_t opcode, uint8_t status);
+/** New Settings: on or off; not read yet. */
+void bluez_settings(bluez_bench *b, bool powered);
+/** The radio reads what waits in the one or the other socket. */
+void bluez_read_controller(bluez_bench *b);
+void bluez_read_kernel(bluez_bench *b);
+/** expect(), complete() and read_controller(). @return the parameters. */
+const uint8_t *bluez_answer(bluez_bench *b, uint16_t opcode, uint8_t status);
+/** Strikes the radio's timer. */
+void bluez_tick(bluez_bench *b, uint64_t now);
+
+#endif

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The kernel's radio against a scripted controller: refused sends, late answers, resets, adapters without an address.
+ */
+#include "bluez_fixture.h"
+
+#include <errno.h>
+#include <string.h>
+
+static const tendon_address public_address = {{0x00, 0xAA, 0x01, 0x00, 0x00, 0x42}, TENDON_ADDRESS_PUBLIC};
+static const tendon_address random_address = {{0xC5, 0x11, 0x22, 0x33, 0x44, 0x56}, TENDON_ADDRESS_RANDOM};
+static const uint8_t random_wire[6] = {0x56, 0x44, 0x33, 0x22, 0x11, 0xC5};
+/** The commands that switch scanning and advertising on, of both sets. */
+static const uint16_t scan_parameters[] = {TENDON_HCI_LE_SET_SCAN_PARAMETERS,
+                                           TENDON_HCI_LE_SET_EXTENDED_SCAN_PARAMETERS};
+static const uint16_t scan_enable[] = {TENDON_HCI_LE_SET_SCAN_ENABLE, TENDON_HCI_LE_SET_EXTENDED_SCAN_ENABLE};
+static const uint16_t advertising_parameters[] = {TENDON_HCI_LE_SET_ADVERTISING_PARAMETERS,
+                                                  TENDON_HCI_LE_SET_EXTENDED_ADVERTISING_PARAMETERS};
+static const uint16_t advertising_data[] = {TENDON_HCI_LE_SET_ADVERTISING_DATA,
+                                            TENDON_HCI_LE_SET_EXTENDED_ADVERTISING_DATA};
+static const uint16_t scan_response_data[] = {TENDON_HCI_LE_SET_SCAN_RESPONSE_DATA,
+                                              TENDON_HCI_LE_SET_EXTENDED_SCAN_RESPONSE_DATA};
+static const uint16_t advertising_enable[] = {TENDON_HCI_LE_SET_ADVERTISING_ENABLE,
+                                              TENDON_HCI_LE_SET_EXTENDED_ADVERTISING_ENABLE};
+
+static void start_scan(bluez_bench *b) {
+    const tendon_scan_parameters parameters = {.active = true};
+    assert_int_equal(tendon_radio_scan_start(&b->radio.radio, &parameters), TENDON_OK);
+}
+
+static void start_advertising(bluez_bench *b) {
+    static const uint8_t data[] = {2, 1, 6}, response[] = {2, 9, 'T'};
+    const tendon_advertise_parameters parameters = {
+        .data = data, .length = sizeof data, .scan_response = response, .scan_response_length = sizeof response};
+    assert_int_equal(tendon_radio_advertise_start(&b->radio.radio, &parameters), TENDON_OK);
+}
+
+/** Scanning is on. */
+static bluez_bench *scanning(bool extended, const tendon_address *own) {
+    bluez_bench *b = bluez_open(extended, own);
+    start_scan(b);
+    if (own->kind == TENDON_ADDRESS_RANDOM) {
+        (void)bluez_answer(b, TENDON_HCI_LE_SET_RANDOM_ADDRESS, 0);
+    }
+    (void)bluez_answer(b, scan_parameters[extended], 0);
+    assert_int_equal(bluez_answer(b, scan_enable[extended], 0)[0], 1);
+    bluez_expect_nothing(b);
+    assert_true(b->radio.scan.on);
+    return b;
+}
+
+/* ENETDOWN: the adapter is off for a reset, or for good; only the management socket knows which. */
+static void a_send_refused_while_the_adapter_is_off_is_tried_again(void **state) {
+    (void)state;
+    bluez_bench *b = bluez_open(false, &public_address);
+    sends_refused = (refused_sends){.number = ENETDOWN, .times = 3};
+    start_scan(b);
+    for (uint64_t now = 1; now <= 3; now++) {
+        bluez_expect_nothing(b);
+        assert_false(b->radio.failed);
+        assert_true(b->radio.timer.deadline != UINT64_MAX); /* it is to be tried again by itself */
+        bluez_tick(b, now * 1000);
+    }
+    (void)bluez_answer(b, TENDON_HCI_LE_SET_SCAN_PARAMETERS, 0);
+    (void)bluez_answer(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
+    assert_true(b->radio.scan.on);
+    assert_int_equal(b->failures, 0);
+    /* The count starts anew after each that went. */
+    assert_int_equal(tendon_radio_scan_stop(&b->radio.radio), TENDON_OK);
+    (void)bluez_answer(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
+    sends_refused = (refused_sends){.number = ENETDOWN, .times = 10};
+    start_scan(b);
+    for (uint64_t now = 1; now <= 10; now++) {
+        bluez_tick(b, now * 1000);
+    }
+    (void)bluez_answer(b, TENDON_HCI_LE_SET_SCAN_PARAMETERS, 0);
+    assert_int_equal(b->failures, 0);
+    bluez_close(b);
+}
+
+static void refused_sends_are_bounded(void **state) {
+    (void)state;
+    bluez_bench *b = bluez_open(false, &public_address);
+    sends_refused = (refused_sends){.number = ENETDOWN, .times = 1000};
+    start_scan(b);
+    for (uint64_t now = 1; now <= 12 && b->failures == 0; now++) {
+        bluez_tick(b, now * 1000);
+    }
+    assert_int_equal(b->failures, 1);
+    assert_int_equal(b->failure, TENDON_RADIO_ERROR_ADAPTER_DOWN);
+    assert_int_equal(1000 - sends_refused.times, 11);
+    bluez_close(b);
+}
+
+static void any_other_refusal_of_a_send_ends_the_radio_at_once(void **state) {
+    (void)state;
+    static const struct {
+        int number;
+        tendon_status told;
+    } cases[] = {{ENODEV, TENDON_RADIO_ERROR_NO_ADAPTER},
+                 {EPERM, TENDON_RADIO_ERROR_PERMISSION},
+                 {EBUSY, TENDON_RADIO_ERROR_ADAPTER_BUSY},
+                 {ENOMEM, TENDON_SYSTEM_ERROR(ENOMEM)}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        bluez_bench *b = bluez_open(false, &public_address);
+        sends_refused = (refused_sends){.number = cases[i].number, .times = 1};
+        const tendon_scan_parameters parameters = {.active = true};
+        assert_int_equal(tendon_radio_scan_start(&b->radio.radio, &parameters), cases[i].told);
+        bluez_tick(b, 1000);
+        assert_int_equal(b->failure, cases[i].told);
+        bluez_close(b);
+    }
+}
+
+/* The management socket says "off" first, although the controller's socket held the reason before. */
+static void what_waits_in_the_other_socket_is_read_before_the_adapter_is_called_off(void **state) {
+    (void)state;
+    for (int others = 0; others < 40; others += 13) { /* events of others before it, more than one read takes */
+        bluez_bench *b = scanning(false, &public_address);
+        for (int i = 0; i < others; i++) {
+            bluez_complete(b, TENDON_HCI_READ_LOCAL_VERSION, 0);
+        }
+        bluez_event(b, TENDON_HCI_HARDWARE_ERROR, "\x42", 1);
+        bluez_settings(b, false);
+        bluez_read_kernel(b); /* this socket first */
+        bluez_tick(b, tendon_now_ms());
+        assert_int_equal(b->failures, 0);
+        assert_true(b->radio.reset_down);
+        bluez_settings(b, true);
+        bluez_read_kernel(b);
+        bluez_tick(b, tendon_now_ms());
+        (void)bluez_answer(b, TENDON_HCI_LE_SET_SCAN_PARAMETERS, 0);
+        assert_int_equal(bluez_answer(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0)[0], 1);
+        assert_true(b->radio.scan.on);
+        bluez_close(b);
+    }
+}
+
+static void an_adapter_that_is_switched_off_ends_the_radio(void **state) {
+    (void)state;
+    bluez_bench *b = scanning(false, &public_address);
+    bluez_settings(b, false);
+    bluez_read_kernel(b);
+    bluez_tick(b, tendon_now_ms());
+    assert_int_equal(b->failures, 1);
+    bluez_close(b);
+}
+
+/* The process stood still: the deadline passed, and the answer waits behind what came before it. */
+static void the_answer_in_the_socket_counts_when_the_time_is_over(void **state) {
+    (void)state;
+    for (int others = 0; others < 120; others += 17) {
+        bluez_bench *b = bluez_open(false, &public_address);
+        start_scan(b);
+        (void)bluez_expect(b, TENDON_HCI_LE_SET_SCAN_PARAMETERS);
+        for (int i = 0; i < others; i++) {
+            bluez_complete(b, TENDON_HCI_READ_LOCAL_VERSION, 0);
+        }
+        bluez_complete(b, TENDON_HCI_LE_SET_SCAN_PARAMETERS, 0);
+        /* The loop strikes deadlines after one read: 16 packets, not all of them. */
+        b->radio.hci.expired(b->radio.hci.context, tendon_now_ms() + TENDON_BLUEZ_COMMAND_TIMEOUT_MS);
+        bluez_tick(b, tendon_now_ms());
+        assert_int_equal(b->failures, 0);
+        assert_int_equal(bluez_answer(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0)[0], 1);
+        bluez_close(b);
+    }
+}
+
+static void a_controller_that_does_not_answer_ends_the_radio(void **state) {
+    (void)state;
+    bluez_bench *b = bluez_open(false, &public_address);
+    start_scan(b);
+    (void)bluez_expect(b, TENDON_HCI_LE_SET_SCAN_PARAMETERS);
+    bluez_complete(b, TENDON_HCI_READ_LOCAL_VERSION, 0); /* something, but not the answer */
+    b->radio.hci.expired(b->radio.hci.context, tendon_now_ms() + TENDON_BLUEZ_COMMAND_TIMEOUT_MS);
+    bluez_tick(b, tendon_now_ms());
+    assert_int_equal(b->failures, 1);
+    assert_int_equal(b->failure, TENDON_RADIO_ERROR_COMMAND_TIMEOUT);
+    bluez_close(b);
+}
+
+/* Core Spec Vol 6 Part B 1.3.2.1: two top bits 1, the other 46 neither all 0 nor all 1. */
+static void static_addresses_are_what_the_specification_wants(void **state) {
+    (void)state;
+    uint64_t hash = 0x9E3779B97F4A7C15u;
+    for (int i = 0; i < 100000; i++) {
+        hash ^= hash << 13;
+        hash ^= hash >> 7;
+        hash ^= hash << 17;
+        tendon_address address = tendon_bluez_static_address_from(i == 0   ? 0
+                                                                  : i == 1 ? UINT64_MAX
+                                                                           : hash,
+                                                                  (uint16_t)(i % 5));
+        assert_int_equal(address.kind, TENDON_ADDRESS_RANDOM);
+        assert_int_equal(address.bytes[0] & 0xC0, 0xC0);
+        assert_true((address.bytes[5] & 3) == 1 || (address.bytes[5] & 3) == 2);
+    }
+    tendon_address here = tendon_bluez_static_address(0), again = tendon_bluez_static_address(0),
+                   next = tendon_bluez_static_address(1);
+    assert_true(tendon_address_equal(&here, &again)); /* stable */
+    assert_false(tendon_address_equal(&here, &next)); /* one for each adapter */
+}
+
+/* The controller has no address before it is told one; scanning with a random one is refused until then. */
+static void without_a_public_address_the_scan_uses_a_random_one(void **state) {
+    (void)state;
+    for (int extended = 0; extended < 2; extended++) {
+        bluez_bench *b = bluez_open(extended, &random_address);
+        start_scan(b);
+        assert_memory_equal(bluez_answer(b, TENDON_HCI_LE_SET_RANDOM_ADDRESS, 0), random_wire, 6);
+        const uint8_t *parameters = bluez_answer(b, scan_parameters[extended], 0);
+        assert_int_equal(extended ? parameters[0] : parameters[5], 1); /* Own_Address_Type: random */
+        (void)bluez_answer(b, scan_enable[extended], 0);
+        /* Once is enough. */
+        assert_int_equal(tendon_radio_scan_stop(&b->radio.radio), TENDON_OK);
+        assert_int_equal(bluez_answer(b, scan_enable[extended], 0)[0], 0);
+        start_scan(b);
+        (void)bluez_answer(b, scan_parameters[extended], 0);
+        (void)bluez_answer(b, scan_enable[extended], 0);
+        assert_int_equal(b->failures, 0);
+        bluez_close(b);
+    }
+}
+
+static void without_a_public_address_it_advertises_with_a_random_one(void **state) {
+    (void)state;
+    for (int extended = 0; extended < 2; extended++) {
+        bluez_bench *b = bluez_open(extended, &random_address);
+        start_advertising(b);
+        assert_memory_equal(bluez_answer(b, TENDON_HCI_LE_SET_RANDOM_ADDRESS, 0), random_wire, 6);
+        const uint8_t *parameters = bluez_answer(b, advertising_parameters[extended], 0);
+        assert_int_equal(extended ? parameters[10] : parameters[5], 1); /* Own_Address_Type: random */
+        if (extended) {
+            const uint8_t *set = bluez_answer(b, TENDON_HCI_LE_SET_ADVERTISING_SET_RANDOM_ADDRESS, 0);
+            assert_int_equal(set[0], TENDON_BLUEZ_ADVERTISING_SET);
+            assert_memory_equal(set + 1, random_wire, 6);
+        }
+        (void)bluez_answer(b, advertising_data[extended], 0);
+        (void)bluez_answer(b, scan_response_data[extended], 0);
+        assert_int_equal(bluez_answer(b, advertising_enable[extended], 0)[0], 1);
+        assert_true(b->radio.advertising.on);
+        bluez_expect_nothing(b);
+        bluez_close(b);
+    }
+}
+
+static void with_a_public_address_no_other_is_given(void **state) {
+    (void)state;
+    for (int extended = 0; extended < 2; extended++) {
+        bluez_bench *b = bluez_open(extended, &public_address);
+        start_advertising(b);
+        const uint8_t *parameters = bluez_answer(b, advertising_parameters[extended], 0);
+        assert_int_equal(extended ? parameters[10] : parameters[5], 0);
+        (void)bluez_answer(b, advertising_data[extended], 0);
+        (void)bluez_answer(b, scan_response_data[extended], 0);
+        (void)bluez_answer(b, advertising_enable[extended], 0);
+        start_scan(b);
+        parameters = bluez_answer(b, scan_parameters[extended], 0);
+        assert_int_equal(extended ? parameters[0] : parameters[5], 0);
+        bluez_close(b);
+    }
+}
+
+/* It scans for somebody else: then it has an address. Any other refusal leaves no way to go on. */
+static void a_refused_random_address(void **state) {
+    (void)state;
+    bluez_bench *b = bluez_open(false, &random_address);
+    start_advertising(b);
+    (void)bluez_answer(b, TENDON_HCI_LE_SET_RANDOM_ADDRESS, HCI_COMMAND_DISALLOWED_ERROR);
+    (void)bluez_answer(b, TENDON_HCI_LE_SET_ADVERTISING_PARAMETERS, 0);
+    assert_int_equal(b->failures, 0);
+    bluez_close(b);
+    b = bluez_open(false, &random_address);
+    start_advertising(b);
+    (void)bluez_answer(b, TENDON_HCI_LE_SET_RANDOM_ADDRESS, 0x01);
+    bluez_tick(b, tendon_now_ms());
+    assert_int_equal(b->failure, TENDON_HCI_ERROR(0x01));
+    bluez_close(b);
+}
+
+static void after_a_reset_the_random_address_is_given_again(void **state) {
+    (void)state;
+    bluez_bench *b = scanning(false, &random_address);
+    bluez_event(b, TENDON_HCI_HARDWARE_ERROR, "\x42", 1);
+    bluez_settings(b, false);
+    bluez_read_kernel(b);
+    bluez_settings(b, true);
+    bluez_read_kernel(b);
+    bluez_tick(b, tendon_now_ms());
+    assert_memory_equal(bluez_answer(b, TENDON_HCI_LE_SET_RANDOM_ADDRESS, 0), random_wire, 6);
+    (void)bluez_answer(b, TENDON_HCI_LE_SET_SCAN_PARAMETERS, 0);
+    bluez_close(b);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_send_refused_while_the_adapter_is_off_is_tried_again),
+        cmocka_unit_test(refused_sends_are_bounded),
+        cmocka_unit_test(any_other_refusal_of_a_send_ends_the_radio_at_once),
+        cmocka_unit_test(what_waits_in_the_other_socket_is_read_before_the_adapter_is_called_off),
+        cmocka_unit_test(an_adapter_that_is_switched_off_ends_the_radio),
+        cmocka_unit_test(the_answer_in_the_socket_counts_when_the_time_is_over),
+        cmocka_unit_test(a_controller_that_does_not_answer_ends_the_radio),
+        cmocka_unit_test(static_addresses_are_what_the_specification_wants),
+        cmocka_unit_test(without_a_public_address_the_scan_uses_a_random_one),
+        cmocka_unit_test(without_a_public_address_it_advertises_with_a_random_one),
+        cmocka_unit_test(with_a_public_address_no_other_is_given),
+        cmocka_unit_test(a_refused_random_address),
+        cmocka_unit_test(after_a_reset_the_random_address_is_given_again),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

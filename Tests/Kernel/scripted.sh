@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: MIT
+# Sourced by cases whose hci0 is controller.py. What it is asked stands in commands.txt.
+
+# scripted_start ARGUMENT...: a scripted controller with these options.
+scripted_start() {
+    /usr/bin/python3 "$KERNEL_TESTS/controller.py" --log "$CASE_DIR/commands.txt" "$@" &
+    SCRIPTED=$!
+    wait_for 10 eval 'radio_check list any | grep -q "^hci0 "' || not_ok "the scripted controller comes up"
+}
+
+scripted_stop() {
+    kill -9 $SCRIPTED
+    wait $SCRIPTED 2>/dev/null
+    wait_for 5 eval '! compgen -G "/sys/class/bluetooth/hci*"'
+}
+
+fails_with() { # TEXT COMMAND...
+    local text=$1 output
+    shift
+    output=$("$@" 2>&1)
+    echo "$output"
+    grep -q -- "$text" <<<"$output"
+}
