@@ -49,4 +49,26 @@ run encode bose gesture_config_encode 8100c100 set:affirmative:on
 is "$out" "hex: 8100c101" "encode: gestures by name"
 run encode bose gesture_config_encode 8100c100 jump
 is "$status" 2 "encode: an operation that is none"
+
+# What is text stays text where it looks like a number.
+for words in 'fjorden firmware_parse text=1.2|"description":"1.2.0"' 'fjorden firmware_compare a=1.2 b=1.10|"order":-1' \
+    'fjorden firmware_check connected=true current=1.2 latest=1.10|updateAvailable' \
+    'fjorden smp_encode command=echo sequence=3 text=12|a16164623132' \
+    'fjorden command command=ping request_id=1 payload=55|"hex":"010155"' \
+    'fjorden resync last_shutter=shutterButtonDown state_hex=1|bad_hex' \
+    'feelspace set_name_suffix suffix=123|"hex":"0184313233"' 'feelspace set_name_suffix suffix=true|"hex":"018474727565"' \
+    'feelspace usb_frame write_char=fe05 payload=10|"hex":"290110"' 'activ5 uuid_join uuid1=12 uuid2=34|"uuid":"1234"'; do
+    # shellcheck disable=SC2086 # words of a command line
+    run encode ${words%%|*} --json
+    like "$out" "${words#*|}" "encode: ${words%%|*}"
+done
+run encode activ5 convert fn=toGForce input=4095 --json
+is "$out" '{"value":1.0}' "encode: a number is a number"
+
+# Words that JSON has not, and numbers that no force can be: nothing happens, and no line is lost.
+vector='{"family":"activ5","kind":"squeeze","sequence":[{"t_ms":0,"newtons":NaN},{"t_ms":1,"newtons":Infinity},'
+vector+='{"t_ms":2,"newtons":-Infinity}],"note":"NaN \"and Infinity"}'
+is "$(printf '%s\n' "$vector" | "$TENDON" conformance | grep -o '"states":[^]]*]')" \
+    '"states":["initial","firstPressed","firstPressCompleted"]' "NaN and infinities are numbers"
+like "$(printf '{"family":"bose","kind":NaN\n' | "$TENDON" conformance)" '^{"error":"bad_json"' "NaN does not mend a line"
 finish

@@ -41,14 +41,20 @@ struct VectorKind: Sendable {
 let vectorKinds: [VectorKind] =
     BoseVectors.kinds + FeelspaceVectors.kinds + Activ5Vectors.kinds + FjordenVectors.kinds
 
+/// Members that are text also where they look like a number: versions, names, parts of an id, bytes.
+private let textMembers: Set = [
+    "a", "b", "char", "current", "latest", "payload", "state_hex", "suffix", "text", "uuid1", "uuid2",
+]
+
 /// NAME=VALUE words as members. Numbers, lists and words as JSON has them; all else is text.
 func namedOperands(_ arguments: Arguments) throws(CommandError) -> JSON {
     var input: JSON = [:]
     for word in arguments.operands {
         guard let equals = word.firstIndex(of: "=") else { throw .usage("'\(sanitized(word))' is not NAME=VALUE") }
+        let name = String(word[..<equals])
         let value = String(word[word.index(after: equals)...])
-        let parsed = try? JSON(parsing: Array("[\(value)]".utf8))
-        input[String(word[..<equals])] = parsed?.array?.first ?? .string(value)
+        let parsed = textMembers.contains(name) ? nil : try? JSON(parsing: Array("[\(value)]".utf8))
+        input[name] = parsed?.array?.first ?? .string(value)
     }
     return input
 }
@@ -72,7 +78,7 @@ extension JSON {
 func answer(toVector line: [UInt8]) -> JSON {
     let vector: JSON
     do {
-        vector = try JSON(parsing: line)
+        vector = try JSON(parsingVector: line)
     } catch {
         return VectorError("bad_json", error.text).json
     }

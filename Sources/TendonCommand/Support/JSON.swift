@@ -116,6 +116,40 @@ extension JSON {
         self = JSON(borrowing: root)
     }
 
+    /// As `init(parsing:)`. The words NaN, Infinity and -Infinity, which JSON has not and which many write all the
+    /// same, become texts.
+    init(parsingVector text: [UInt8]) throws(ParseError) {
+        do {
+            try self.init(parsing: text)
+        } catch {
+            guard let quoted = JSON.quotingWordsForNumbers(text) else { throw error }
+            try self.init(parsing: quoted)
+        }
+    }
+
+    /// Nil when none of these words stands outside a text.
+    private static func quotingWordsForNumbers(_ text: [UInt8]) -> [UInt8]? {
+        let words = ["NaN", "Infinity", "-Infinity"].map { Array($0.utf8) }
+        let (quote, backslash) = (UInt8(ascii: "\""), UInt8(ascii: "\\"))
+        var result: [UInt8] = []
+        var (inText, found, index) = (false, false, 0)
+        while index < text.count {
+            let byte = text[index]
+            var length = 1
+            if inText {
+                if byte == backslash, index + 1 < text.count { length = 2 }
+            } else if let word = words.first(where: { text[index...].starts(with: $0) }) {
+                length = word.count
+                found = true
+                result.append(quote)
+            }
+            result += text[index..<index + length]
+            if byte == quote { inText.toggle() } else if !inText && length > 1 { result.append(quote) }
+            index += length
+        }
+        return found ? result : nil
+    }
+
     private init(borrowing value: UnsafeMutablePointer<json_t>) {
         switch value.pointee.type {
         case JSON_TRUE: self = .bool(true)
