@@ -44,12 +44,14 @@ void tendon_fjorden_manager_set_environment(tendon_fjorden_manager *manager, ten
 void tendon_fjorden_manager_input(tendon_fjorden_manager *manager, uint64_t now, const tendon_fjorden_input *input) {
     /* One deadline at most is running, and expiring never sets one. */
     if (manager->has_deadline && now >= manager->deadline) {
-        tendon_grip_expire(manager, manager->deadline);
+        manager->now = manager->deadline; /* however late it is told */
+        tendon_grip_expire(manager);
     }
+    manager->now = now;
     if (input->kind <= TENDON_FJORDEN_CALL_FORGET) {
-        tendon_grip_call(manager, now, input);
+        tendon_grip_call(manager, input);
     } else {
-        tendon_grip_event(manager, now, input);
+        tendon_grip_event(manager, input);
     }
 }
 
@@ -61,21 +63,20 @@ static void put(tendon_fjorden_manager *m, const tendon_fjorden_output *output) 
     }
 }
 
-void tendon_grip_do_grip(tendon_fjorden_manager *m, uint64_t now, tendon_fjorden_output_kind kind,
-                         const tendon_fjorden_grip *grip) {
-    tendon_fjorden_output output = {.time_ms = now, .kind = kind, .state = m->state, .grip = grip};
+void tendon_grip_do_grip(tendon_fjorden_manager *m, tendon_fjorden_output_kind kind, const tendon_fjorden_grip *grip) {
+    tendon_fjorden_output output = {.time_ms = m->now, .kind = kind, .state = m->state, .grip = grip};
     put(m, &output);
 }
 
-void tendon_grip_do(tendon_fjorden_manager *m, uint64_t now, tendon_fjorden_output_kind kind) {
-    tendon_grip_do_grip(m, now, kind, NULL);
+void tendon_grip_do(tendon_fjorden_manager *m, tendon_fjorden_output_kind kind) {
+    tendon_grip_do_grip(m, kind, NULL);
 }
 
 static const tendon_fjorden_grip *grip_of_state(const tendon_fjorden_manager *m) {
     return m->state == TENDON_FJORDEN_CONNECTING || m->state == TENDON_FJORDEN_CONNECTED ? &m->grip : NULL;
 }
 
-void tendon_grip_set_state(tendon_fjorden_manager *m, uint64_t now, tendon_fjorden_manager_state state) {
+void tendon_grip_set_state(tendon_fjorden_manager *m, tendon_fjorden_manager_state state) {
     if (state != TENDON_FJORDEN_CONNECTING) {
         m->step = TENDON_FJORDEN_STEP_NONE;
         m->remainder = 0;
@@ -86,18 +87,18 @@ void tendon_grip_set_state(tendon_fjorden_manager *m, uint64_t now, tendon_fjord
     }
     if (m->state != state) {
         m->state = state;
-        tendon_grip_do_grip(m, now, TENDON_FJORDEN_OUT_STATE, grip_of_state(m));
+        tendon_grip_do_grip(m, TENDON_FJORDEN_OUT_STATE, grip_of_state(m));
     }
 }
 
-void tendon_grip_result(tendon_fjorden_manager *m, uint64_t now, tendon_fjorden_input_kind call, tendon_status status) {
+void tendon_grip_result(tendon_fjorden_manager *m, tendon_fjorden_input_kind call, tendon_status status) {
     tendon_fjorden_output output = {
-        .time_ms = now, .kind = TENDON_FJORDEN_OUT_RESULT, .state = m->state, .call = call, .status = status};
+        .time_ms = m->now, .kind = TENDON_FJORDEN_OUT_RESULT, .state = m->state, .call = call, .status = status};
     put(m, &output);
 }
 
-void tendon_grip_result_state(tendon_fjorden_manager *m, uint64_t now, tendon_fjorden_input_kind call) {
-    tendon_fjorden_output output = {.time_ms = now,
+void tendon_grip_result_state(tendon_fjorden_manager *m, tendon_fjorden_input_kind call) {
+    tendon_fjorden_output output = {.time_ms = m->now,
                                     .kind = TENDON_FJORDEN_OUT_RESULT,
                                     .state = m->state,
                                     .call = call,
@@ -111,33 +112,33 @@ void tendon_grip_set_pending(tendon_fjorden_manager *m, tendon_fjorden_input_kin
     m->pending = call;
 }
 
-void tendon_grip_end_pending(tendon_fjorden_manager *m, uint64_t now, tendon_status status) {
+void tendon_grip_end_pending(tendon_fjorden_manager *m, tendon_status status) {
     if (!m->has_pending) {
         return;
     }
     m->has_pending = false;
     if (m->pending == TENDON_FJORDEN_CALL_START || status == TENDON_OK) {
-        tendon_grip_result_state(m, now, m->pending);
+        tendon_grip_result_state(m, m->pending);
     } else {
-        tendon_grip_result(m, now, m->pending, status);
+        tendon_grip_result(m, m->pending, status);
     }
 }
 
 /* ---- what calls and events share ---- */
 
-void tendon_grip_start_deadline(tendon_fjorden_manager *m, uint64_t now) {
+void tendon_grip_start_deadline(tendon_fjorden_manager *m) {
     m->has_deadline = true;
-    m->deadline = now + m->configuration.timeout_ms;
+    m->deadline = m->now + m->configuration.timeout_ms;
 }
 
-void tendon_grip_look_for_bonded(tendon_fjorden_manager *m, uint64_t now) {
+void tendon_grip_look_for_bonded(tendon_fjorden_manager *m) {
     m->has_deadline = false;
-    tendon_grip_do(m, now, TENDON_FJORDEN_OUT_SCAN_START);
-    tendon_grip_set_state(m, now, TENDON_FJORDEN_SCANNING_FOR_BONDED);
+    tendon_grip_do(m, TENDON_FJORDEN_OUT_SCAN_START);
+    tendon_grip_set_state(m, TENDON_FJORDEN_SCANNING_FOR_BONDED);
 }
 
-void tendon_grip_connect(tendon_fjorden_manager *m, uint64_t now) {
-    tendon_grip_do_grip(m, now, TENDON_FJORDEN_OUT_CONNECT, &m->grip);
+void tendon_grip_connect(tendon_fjorden_manager *m) {
+    tendon_grip_do_grip(m, TENDON_FJORDEN_OUT_CONNECT, &m->grip);
     m->step = TENDON_FJORDEN_STEP_LINK;
-    tendon_grip_set_state(m, now, TENDON_FJORDEN_CONNECTING);
+    tendon_grip_set_state(m, TENDON_FJORDEN_CONNECTING);
 }

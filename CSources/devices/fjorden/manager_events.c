@@ -20,35 +20,35 @@ static bool is_bonded_to(const tendon_fjorden_manager *m, const tendon_fjorden_g
 }
 
 /* FAIL(e) of the document. */
-static void fail(tendon_fjorden_manager *m, uint64_t now, tendon_status error, bool disconnect) {
+static void fail(tendon_fjorden_manager *m, tendon_status error, bool disconnect) {
     m->has_deadline = false;
     if (disconnect) {
-        tendon_grip_do(m, now, TENDON_FJORDEN_OUT_DISCONNECT);
+        tendon_grip_do(m, TENDON_FJORDEN_OUT_DISCONNECT);
     }
     bool transient =
         error == TENDON_FJORDEN_ERROR_CONNECTION_TIMEOUT || error == TENDON_FJORDEN_ERROR_DISCOVERY_CANCELLED;
     if (m->reconnecting && transient) {
-        tendon_grip_look_for_bonded(m, now);
+        tendon_grip_look_for_bonded(m);
         return;
     }
-    tendon_grip_set_state(m, now, TENDON_FJORDEN_READY);
-    tendon_grip_end_pending(m, now, error);
+    tendon_grip_set_state(m, TENDON_FJORDEN_READY);
+    tendon_grip_end_pending(m, error);
 }
 
-void tendon_grip_expire(tendon_fjorden_manager *m, uint64_t now) {
+void tendon_grip_expire(tendon_fjorden_manager *m) {
     m->has_deadline = false;
     if (m->state == TENDON_FJORDEN_SCANNING_FOR_BONDED) {
-        tendon_grip_do(m, now, TENDON_FJORDEN_OUT_SCAN_STOP);
-        tendon_grip_set_state(m, now, TENDON_FJORDEN_READY);
-        tendon_grip_end_pending(m, now, TENDON_FJORDEN_ERROR_CONNECTION_TIMEOUT);
+        tendon_grip_do(m, TENDON_FJORDEN_OUT_SCAN_STOP);
+        tendon_grip_set_state(m, TENDON_FJORDEN_READY);
+        tendon_grip_end_pending(m, TENDON_FJORDEN_ERROR_CONNECTION_TIMEOUT);
     } else if (m->state == TENDON_FJORDEN_CONNECTING) {
-        fail(m, now, TENDON_FJORDEN_ERROR_CONNECTION_TIMEOUT, true);
+        fail(m, TENDON_FJORDEN_ERROR_CONNECTION_TIMEOUT, true);
     }
 }
 
 /* ---- advertisements ---- */
 
-static void list_grip(tendon_fjorden_manager *m, uint64_t now, const tendon_fjorden_grip *grip) {
+static void list_grip(tendon_fjorden_manager *m, const tendon_fjorden_grip *grip) {
     size_t i = 0;
     while (i < m->grip_count && !tendon_grip_same_identifier(&m->grips[i], grip)) {
         i++;
@@ -65,72 +65,72 @@ static void list_grip(tendon_fjorden_manager *m, uint64_t now, const tendon_fjor
             memcpy(m->grips[i].name, grip->name, sizeof grip->name);
         }
     }
-    tendon_grip_do(m, now, TENDON_FJORDEN_OUT_GRIPS);
+    tendon_grip_do(m, TENDON_FJORDEN_OUT_GRIPS);
 }
 
-static void advertised(tendon_fjorden_manager *m, uint64_t now, const tendon_fjorden_grip *grip) {
+static void advertised(tendon_fjorden_manager *m, const tendon_fjorden_grip *grip) {
     if (m->state == TENDON_FJORDEN_SCANNING_FOR_GRIPS) {
-        list_grip(m, now, grip);
+        list_grip(m, grip);
     } else if (m->state == TENDON_FJORDEN_SCANNING_FOR_BONDED && is_bonded_to(m, grip)) {
         m->grip = *grip;
         if (grip->name[0] == 0) {
             memcpy(m->grip.name, m->configuration.bond.name, sizeof m->grip.name);
         }
-        tendon_grip_do(m, now, TENDON_FJORDEN_OUT_SCAN_STOP);
-        tendon_grip_connect(m, now);
+        tendon_grip_do(m, TENDON_FJORDEN_OUT_SCAN_STOP);
+        tendon_grip_connect(m);
         if (!m->has_deadline) {
-            tendon_grip_start_deadline(m, now);
+            tendon_grip_start_deadline(m);
         }
     }
 }
 
 /* ---- steps of a connection ---- */
 
-static void next(tendon_fjorden_manager *m, uint64_t now, tendon_fjorden_step step, tendon_fjorden_output_kind output) {
+static void next(tendon_fjorden_manager *m, tendon_fjorden_step step, tendon_fjorden_output_kind output) {
     m->step = step;
-    tendon_grip_do(m, now, output);
+    tendon_grip_do(m, output);
 }
 
-static void characteristics_found(tendon_fjorden_manager *m, uint64_t now) {
+static void characteristics_found(tendon_fjorden_manager *m) {
     if (is_bonded_to(m, &m->grip)) {
-        next(m, now, TENDON_FJORDEN_STEP_FIRMWARE, TENDON_FJORDEN_OUT_READ_FIRMWARE);
+        next(m, TENDON_FJORDEN_STEP_FIRMWARE, TENDON_FJORDEN_OUT_READ_FIRMWARE);
         return;
     }
-    m->remainder = m->has_deadline ? m->deadline - now : 0;
+    m->remainder = m->has_deadline ? m->deadline - m->now : 0;
     m->has_deadline = false;
-    next(m, now, TENDON_FJORDEN_STEP_PAIRING, TENDON_FJORDEN_OUT_PAIR);
+    next(m, TENDON_FJORDEN_STEP_PAIRING, TENDON_FJORDEN_OUT_PAIR);
 }
 
-static void paired(tendon_fjorden_manager *m, uint64_t now) {
+static void paired(tendon_fjorden_manager *m) {
     m->has_deadline = true;
-    m->deadline = now + m->remainder;
-    next(m, now, TENDON_FJORDEN_STEP_FIRMWARE, TENDON_FJORDEN_OUT_READ_FIRMWARE);
+    m->deadline = m->now + m->remainder;
+    next(m, TENDON_FJORDEN_STEP_FIRMWARE, TENDON_FJORDEN_OUT_READ_FIRMWARE);
 }
 
-static void firmware_read(tendon_fjorden_manager *m, uint64_t now, const char *text, size_t length) {
+static void firmware_read(tendon_fjorden_manager *m, const char *text, size_t length) {
     tendon_fjorden_version version, minimum = {0};
     if (text == NULL || !tendon_fjorden_version_parse(text, length, &version)) {
-        fail(m, now, TENDON_FJORDEN_ERROR_NO_FIRMWARE_VERSION, true);
+        fail(m, TENDON_FJORDEN_ERROR_NO_FIRMWARE_VERSION, true);
         return;
     }
     (void)tendon_fjorden_version_parse(m->configuration.minimum_firmware, sizeof m->configuration.minimum_firmware,
                                        &minimum);
     if (tendon_fjorden_version_compare(&version, &minimum) < 0) {
-        fail(m, now, TENDON_FJORDEN_ERROR_UNSUPPORTED_FIRMWARE, true);
+        fail(m, TENDON_FJORDEN_ERROR_UNSUPPORTED_FIRMWARE, true);
         return;
     }
-    next(m, now, TENDON_FJORDEN_STEP_NOTIFY, TENDON_FJORDEN_OUT_ENABLE_NOTIFY);
+    next(m, TENDON_FJORDEN_STEP_NOTIFY, TENDON_FJORDEN_OUT_ENABLE_NOTIFY);
 }
 
-static void subscribed(tendon_fjorden_manager *m, uint64_t now) {
+static void subscribed(tendon_fjorden_manager *m) {
     m->has_deadline = false;
     if (!is_bonded_to(m, &m->grip)) {
         m->configuration.has_bond = true;
         m->configuration.bond = m->grip;
-        tendon_grip_do_grip(m, now, TENDON_FJORDEN_OUT_STORE_BOND, &m->grip);
+        tendon_grip_do_grip(m, TENDON_FJORDEN_OUT_STORE_BOND, &m->grip);
     }
-    tendon_grip_set_state(m, now, TENDON_FJORDEN_CONNECTED);
-    tendon_grip_end_pending(m, now, TENDON_OK);
+    tendon_grip_set_state(m, TENDON_FJORDEN_CONNECTED);
+    tendon_grip_end_pending(m, TENDON_OK);
 }
 
 /* By step: what answers it, and the codes of FJORDEN errors: it failed (0: it cannot), the link was lost. */
@@ -148,91 +148,91 @@ static const struct {
 };
 
 /* The answer to a step. What answers another step than the present one is ignored. */
-static void answered(tendon_fjorden_manager *m, uint64_t now, const tendon_fjorden_input *input) {
+static void answered(tendon_fjorden_manager *m, const tendon_fjorden_input *input) {
     if (m->state != TENDON_FJORDEN_CONNECTING || steps[m->step].kind != input->kind) {
         return;
     }
     if (steps[m->step].failed != 0 && !input->ok) {
-        fail(m, now, TENDON_STATUS(TENDON_LAYER_FJORDEN, steps[m->step].failed), true);
+        fail(m, TENDON_STATUS(TENDON_LAYER_FJORDEN, steps[m->step].failed), true);
         return;
     }
     switch (input->kind) {
     case TENDON_FJORDEN_ON_LINK_UP:
-        next(m, now, TENDON_FJORDEN_STEP_SERVICES, TENDON_FJORDEN_OUT_DISCOVER_SERVICES);
+        next(m, TENDON_FJORDEN_STEP_SERVICES, TENDON_FJORDEN_OUT_DISCOVER_SERVICES);
         break;
     case TENDON_FJORDEN_ON_SERVICES:
-        next(m, now, TENDON_FJORDEN_STEP_CHARACTERISTICS, TENDON_FJORDEN_OUT_DISCOVER_CHARACTERISTICS);
+        next(m, TENDON_FJORDEN_STEP_CHARACTERISTICS, TENDON_FJORDEN_OUT_DISCOVER_CHARACTERISTICS);
         break;
     case TENDON_FJORDEN_ON_CHARACTERISTICS:
-        characteristics_found(m, now);
+        characteristics_found(m);
         break;
     case TENDON_FJORDEN_ON_PAIRING:
-        paired(m, now);
+        paired(m);
         break;
     case TENDON_FJORDEN_ON_FIRMWARE:
-        firmware_read(m, now, input->text, input->text_length);
+        firmware_read(m, input->text, input->text_length);
         break;
     default:
-        subscribed(m, now);
+        subscribed(m);
         break;
     }
 }
 
-static void link_lost(tendon_fjorden_manager *m, uint64_t now) {
+static void link_lost(tendon_fjorden_manager *m) {
     if (m->state == TENDON_FJORDEN_CONNECTING) {
-        fail(m, now, TENDON_STATUS(TENDON_LAYER_FJORDEN, steps[m->step].lost), false);
+        fail(m, TENDON_STATUS(TENDON_LAYER_FJORDEN, steps[m->step].lost), false);
     } else if (m->state == TENDON_FJORDEN_CONNECTED) {
         if (m->configuration.auto_reconnect && m->configuration.has_bond) {
             m->reconnecting = true;
-            tendon_grip_look_for_bonded(m, now);
+            tendon_grip_look_for_bonded(m);
         } else {
-            tendon_grip_set_state(m, now, TENDON_FJORDEN_READY);
+            tendon_grip_set_state(m, TENDON_FJORDEN_READY);
         }
     }
 }
 
 /* ---- adapter and permission ---- */
 
-static void power_changed(tendon_fjorden_manager *m, uint64_t now, bool on) {
+static void power_changed(tendon_fjorden_manager *m, bool on) {
     m->powered = on;
     if (on) {
         if (m->state == TENDON_FJORDEN_UNAVAILABLE) {
-            tendon_grip_set_state(m, now, TENDON_FJORDEN_READY);
+            tendon_grip_set_state(m, TENDON_FJORDEN_READY);
         }
         return;
     }
     if (m->state == TENDON_FJORDEN_UNINITIALIZED || m->state == TENDON_FJORDEN_UNAUTHORIZED) {
         return;
     }
-    tendon_grip_set_state(m, now, TENDON_FJORDEN_UNAVAILABLE);
-    tendon_grip_end_pending(m, now, TENDON_FJORDEN_ERROR_INVALID_MANAGER_STATE);
+    tendon_grip_set_state(m, TENDON_FJORDEN_UNAVAILABLE);
+    tendon_grip_end_pending(m, TENDON_FJORDEN_ERROR_INVALID_MANAGER_STATE);
 }
 
-static void permission_given(tendon_fjorden_manager *m, uint64_t now, bool allowed) {
+static void permission_given(tendon_fjorden_manager *m, bool allowed) {
     m->authorization = allowed ? TENDON_FJORDEN_AUTHORIZATION_ALLOWED : TENDON_FJORDEN_AUTHORIZATION_DENIED;
     if (m->asking) {
-        tendon_grip_start_with_permission(m, now);
+        tendon_grip_start_with_permission(m);
     }
 }
 
-void tendon_grip_event(tendon_fjorden_manager *m, uint64_t now, const tendon_fjorden_input *input) {
+void tendon_grip_event(tendon_fjorden_manager *m, const tendon_fjorden_input *input) {
     switch (input->kind) {
     case TENDON_FJORDEN_ON_PERMISSION:
-        permission_given(m, now, input->ok);
+        permission_given(m, input->ok);
         break;
     case TENDON_FJORDEN_ON_POWER:
-        power_changed(m, now, input->ok);
+        power_changed(m, input->ok);
         break;
     case TENDON_FJORDEN_ON_ADVERTISEMENT:
-        advertised(m, now, &input->grip);
+        advertised(m, &input->grip);
         break;
     case TENDON_FJORDEN_ON_LINK_DOWN:
-        link_lost(m, now);
+        link_lost(m);
         break;
     case TENDON_FJORDEN_ON_TICK:
         break;
     default:
-        answered(m, now, input);
+        answered(m, input);
         break;
     }
 }

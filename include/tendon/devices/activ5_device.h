@@ -157,35 +157,35 @@ typedef enum tendon_activ5_link_state {
  * program. Texts and battery stay after the end of a connection until the next.
  */
 struct tendon_activ5_device {
+    /* Of the list of a manager. */
+    bool listed; /**< in the manager's list */
+    bool wanted; /**< lost: to be connected when it is found again */
+    bool forget; /**< forgetAfterDisconnected */
+    uint8_t name_length;
+    /* State. */
+    bool should_reconnect;
+    bool uses_new_protocol;
+    bool initialized; /**< communicationInitialized */
+    bool evergreen;
+    bool has_battery;
+    uint8_t battery;          /**< percent, when has_battery */
+    uint16_t characteristics; /**< found on this link: bit 1 << tendon_activ5_characteristic */
+    tendon_activ5_data_state state;
+    tendon_activ5_link_state link;
     const tendon_activ5_options *options; /**< borrowed */
     tendon_activ5_on_event on_event;
     void *event_context;
     tendon_activ5_on_request on_request; /**< of the session while one is attached, else as at init() */
     void *request_context;
     void *program; /**< the program's own; NULL in a fresh entry */
-    /* Of the list of a manager. */
-    char name[TENDON_ACTIV5_NAME_SIZE]; /**< not terminated */
-    uint8_t name_length;
-    bool listed;         /**< in the manager's list */
-    bool wanted;         /**< lost: to be connected when it is found again */
-    bool forget;         /**< forgetAfterDisconnected */
-    tendon_address peer; /**< of the last advertisement */
-    double rssi;         /**< dBm; 0: not known */
-    /* State. */
-    tendon_activ5_data_state state;
-    tendon_activ5_link_state link;
-    bool should_reconnect;
-    bool uses_new_protocol;
-    bool initialized; /**< communicationInitialized */
-    bool evergreen;
     uint64_t evergreen_deadline;
-    uint16_t characteristics; /**< found on this link: bit 1 << tendon_activ5_characteristic */
+    tendon_activ5_counters counters;
+    double rssi; /**< dBm; 0: not known */
+    tendon_activ5_squeeze squeeze;
+    tendon_address peer;                /**< of the last advertisement */
+    char name[TENDON_ACTIV5_NAME_SIZE]; /**< not terminated */
     /* What the device told. */
     tendon_activ5_text version, serial_number, sn1, sn2, uuid1, uuid2;
-    uint8_t battery; /**< percent, when has_battery */
-    bool has_battery;
-    tendon_activ5_squeeze squeeze;
-    tendon_activ5_counters counters;
     tendon_activ5_deframer deframer;
 };
 

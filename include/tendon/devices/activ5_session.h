@@ -40,19 +40,19 @@ typedef struct tendon_activ5_operation {
 
 /** Caller's memory; all private. */
 typedef struct tendon_activ5_session {
-    tendon_session_link link;
-    tendon_activ5_device *device; /**< NULL: given back */
-    tendon_activ5_on_request saved_request;
-    void *saved_context;
-    tendon_gatt_client *client;
-    uint64_t deadline; /**< of the discovery */
-    uint32_t request;  /**< id of the operation on the air */
     uint8_t step;
     bool busy, starting, disconnecting;
+    uint8_t first, waiting;       /**< of the queue */
+    uint32_t request;             /**< id of the operation on the air */
+    tendon_activ5_device *device; /**< NULL: given back */
+    tendon_gatt_client *client;
+    tendon_session_link link;
+    tendon_activ5_on_request saved_request;
+    void *saved_context;
     tendon_status reason;                                    /**< why we closed the link; TENDON_OK: we did not */
+    uint64_t deadline;                                       /**< of the discovery */
     tendon_profile_found found[TENDON_ACTIV5_ROWS];          /**< by tendon_activ5_characteristic; 0 is service F0F0 */
     tendon_activ5_operation queue[TENDON_ACTIV5_QUEUE_SIZE]; /**< ring; the first is on the air while busy */
-    uint8_t first, waiting;
     union {
         tendon_profile discovery;
         uint8_t value[TENDON_ACTIV5_VALUE_MAX];

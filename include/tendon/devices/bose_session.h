@@ -152,47 +152,47 @@ typedef struct tendon_bose_session_config {
  * closing, until the next opening reads them again.
  */
 typedef struct tendon_bose_session {
-    tendon_bose_session_config config;
-    tendon_bose_intent intent;
-    bool has_intent;
+    bool has_intent, has_device, has_sensors, has_sensor_configuration, has_gestures, has_gesture_configuration;
     tendon_bose_state state;
     tendon_gatt_client *client;
-    tendon_bose_device_texts texts;
-    tendon_bose_device_information device;
-    tendon_bose_sensor_information sensors;
-    tendon_bose_sensor_configuration sensor_configuration;
-    tendon_bose_gesture_information gestures;
-    tendon_bose_gesture_configuration gesture_configuration;
-    bool has_device, has_sensors, has_sensor_configuration, has_gestures, has_gesture_configuration;
-    tendon_bose_firmware firmware;
-    tendon_bose_intent_check intents;
-    tendon_bose_clock clock;
-    tendon_bose_counters counters;
-    uint64_t now, open_deadline;
-    uint32_t generation; /**< grows with every opening; stale completions are told by it */
-    /* Owned by CSources/devices/bose/session*.c. */
+    uint64_t now;
+    /* Owned by CSources/devices/bose/session*.c. What is small and often used comes first: short instructions. */
     struct {
+        uint8_t operation, step, index, subscribed;
+        bool opening, disconnecting, reapply, starting;
+        uint8_t reason, missing_service, missing_characteristic; /**< the missing: index + 1; 0: none */
+        uint16_t sensor_next_length, gesture_next_length, write_length;
+        uint16_t sensors_ours, gestures_ours; /**< entries that we enabled, bits by index */
+        uint16_t kept_sensors, kept_period;   /**< enabled by us when the service was suspended */
+        uint32_t request;                     /**< id of the operation on the air */
+        uint32_t pending;                     /**< what is to be done while open, bits */
+        tendon_status outcome;
         /* Contexts of completions and subscriptions: two openings never share one, so what is stale shows. */
         struct tendon_bose_tag {
             struct tendon_bose_session *session;
         } tags[2];
         uint64_t deadline; /**< connecting: of the attempt; closing: of the step */
-        uint32_t request;  /**< id of the operation on the air */
         tendon_profile_found found[TENDON_BOSE_ROWS];
-        uint32_t pending; /**< what is to be done while open, bits */
-        uint16_t sensor_next_length, gesture_next_length, write_length;
-        uint16_t sensors_ours, gestures_ours; /**< entries that we enabled, bits by index */
-        uint16_t kept_sensors, kept_period;   /**< enabled by us when the service was suspended */
-        uint8_t operation, step, index, subscribed, reason;
-        bool opening, disconnecting, reapply, starting;
-        tendon_status outcome;
-        uint8_t missing_service, missing_characteristic; /**< index + 1; 0: none */
         union {
             tendon_profile discovery;
             uint8_t value[TENDON_BOSE_VALUE_MAX];
         } scratch; /**< discovery, long reads, the write on the air: one at a time */
         uint8_t sensor_next[TENDON_BOSE_SENSORS_MAX * 3], gesture_next[TENDON_BOSE_GESTURE_CONFIGURATION_MAX];
     } work;
+    uint64_t open_deadline;
+    uint32_t generation; /**< grows with every opening; stale completions are told by it */
+    tendon_bose_counters counters;
+    tendon_bose_clock clock;
+    tendon_bose_session_config config;
+    tendon_bose_intent intent;
+    tendon_bose_firmware firmware;
+    tendon_bose_device_texts texts;
+    tendon_bose_device_information device;
+    tendon_bose_sensor_information sensors;
+    tendon_bose_sensor_configuration sensor_configuration;
+    tendon_bose_gesture_information gestures;
+    tendon_bose_gesture_configuration gesture_configuration;
+    tendon_bose_intent_check intents;
 } tendon_bose_session;
 
 /** The inputs of a session, for tendon_connection_attach() and for tests. */

@@ -129,24 +129,25 @@ typedef void (*tendon_fjorden_manager_handler)(void *context, const tendon_fjord
                                                const tendon_fjorden_output *output);
 
 struct tendon_fjorden_manager {
-    tendon_fjorden_manager_handler handler;
-    void *context;
     bool configured;
-    tendon_fjorden_configuration configuration; /**< has_bond and bond are kept up to date */
-    tendon_fjorden_authorization authorization;
     bool powered;
-    tendon_fjorden_manager_state state;
-    tendon_fjorden_step step;
     bool asking;       /**< start waits for the permission */
     bool reconnecting; /**< by itself, since the link was lost */
     bool has_pending;
-    tendon_fjorden_input_kind pending; /**< start, connect or connect bonded */
     bool has_deadline;
+    tendon_fjorden_manager_state state;
+    tendon_fjorden_step step;
+    tendon_fjorden_input_kind pending; /**< start, connect or connect bonded */
+    tendon_fjorden_authorization authorization;
+    tendon_fjorden_manager_handler handler;
+    void *context;
+    uint64_t now; /**< of the present input */
     uint64_t deadline, remainder;
-    tendon_fjorden_grip grip;   /**< connecting, connected */
     tendon_fjorden_grip *grips; /**< the caller's, see tendon_fjorden_manager_set_table() */
     size_t grip_capacity, grip_count;
-    uint64_t grips_left_out; /**< advertisements of grips beyond the table */
+    uint64_t grips_left_out;                    /**< advertisements of grips beyond the table */
+    tendon_fjorden_grip grip;                   /**< connecting, connected */
+    tendon_fjorden_configuration configuration; /**< has_bond and bond are kept up to date */
 };
 
 /** 5000 ms, automatic reconnection, no bond, minimum firmware 1.0.0. */

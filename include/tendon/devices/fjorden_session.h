@@ -100,20 +100,10 @@ typedef struct tendon_fjorden_session_counters {
  * else is private.
  */
 typedef struct tendon_fjorden_session {
-    tendon_fjorden_session_config config;
-    tendon_fjorden_manager manager;
-    tendon_fjorden_stream stream; /**< of this connection, or the last */
-    tendon_fjorden_info info;     /**< firmware from connecting on, the rest when read */
     bool has_info, has_level;
     uint8_t level;
-    tendon_fjorden_session_counters counters;
-    /* Owned by CSources/devices/fjorden/session*.c. */
+    /* Owned by CSources/devices/fjorden/session*.c. What is small and often used comes first: short instructions. */
     struct {
-        tendon_gatt_client *client;
-        uint64_t now, response_deadline;
-        tendon_profile_found found[TENDON_FJORDEN_CHARACTERISTIC_COUNT];
-        uint32_t request; /**< of the operation on the air */
-        uint16_t wanted;  /**< operations that are to be done */
         uint8_t operation;
         uint8_t index;  /**< the text that is read next */
         uint8_t answer; /**< what the manager is still to be told: its kind, 0: nothing */
@@ -126,12 +116,22 @@ typedef struct tendon_fjorden_session {
         bool requested;  /**< a response is awaited */
         bool info_read;  /**< one of the four texts could be read */
         uint8_t opcode, request_id, command_length, text_length;
+        uint16_t wanted;  /**< operations that are to be done */
+        uint32_t request; /**< of the operation on the air */
+        tendon_gatt_client *client;
+        uint64_t now, response_deadline;
         uint8_t command[TENDON_FJORDEN_COMMAND_MAX];
+        tendon_profile_found found[TENDON_FJORDEN_CHARACTERISTIC_COUNT];
         union {
             tendon_profile discovery;
             uint8_t value[TENDON_FJORDEN_TEXT_SIZE];
         } scratch; /**< of the operation on the air */
     } work;
+    tendon_fjorden_session_config config;
+    tendon_fjorden_manager manager;
+    tendon_fjorden_stream stream; /**< of this connection, or the last */
+    tendon_fjorden_session_counters counters;
+    tendon_fjorden_info info; /**< firmware from connecting on, the rest when read */
 } tendon_fjorden_session;
 
 /** The inputs of a session, for tendon_connection_attach() and for tests. */

@@ -43,6 +43,7 @@ enum { TENDON_PROFILE_PAGE = 4 };
 
 /** One discovery. Opaque. */
 typedef struct tendon_profile {
+    uint8_t step, row, turn;
     tendon_profile_row row_of;
     tendon_profile_found *found;
     size_t count;
@@ -51,8 +52,7 @@ typedef struct tendon_profile {
     void (*done)(void *context, tendon_status status, size_t row, uint64_t now);
     uint32_t request; /**< on the air; 0: none */
     uint32_t limit;   /**< ms for each request; 0: the 30 s of ATT */
-    uint8_t step, row, turn;
-    bool *over; /**< of the call that asks, while it does */
+    bool *over;       /**< of the call that asks, while it does */
     uint16_t cursor, end;
     union {
         tendon_gatt_service services[TENDON_PROFILE_PAGE];

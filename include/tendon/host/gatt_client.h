@@ -127,17 +127,17 @@ typedef struct tendon_gatt_client_config {
  * request borrows must stay until its completion.
  */
 typedef struct tendon_gatt_client {
-    tendon_att_bearer *bearer;
-    tendon_gatt_client_config config;
-    uint32_t next_id;
-    uint32_t in_flight; /**< id of the request on the air, 0: none */
     uint8_t in_flight_opcode;
     uint8_t confirmations; /**< owed to the peer while the link blocks */
     bool closed;           /**< after disconnected() or the transaction time-out */
     bool blocked;          /**< the next request waits for writable() */
     bool pumping, mtu_exchanged;
     uint16_t service_changed_handle;
-    uint16_t sent_mtu; /**< the ATT_MTU when the request on the air was built */
+    uint16_t sent_mtu;  /**< the ATT_MTU when the request on the air was built */
+    uint32_t in_flight; /**< id of the request on the air, 0: none */
+    uint32_t next_id;
+    tendon_att_bearer *bearer;
+    tendon_gatt_client_config config;
     size_t queued;
     size_t subscription_end;  /**< no subscription at or beyond this index */
     size_t last_subscription; /**< where the last value went: tried first */

@@ -131,10 +131,6 @@ typedef struct tendon_gatt_connection_config {
 
 /** One client of the server. */
 typedef struct tendon_gatt_connection {
-    tendon_gatt_server *server;
-    tendon_att_bearer *bearer;
-    tendon_gatt_connection_config config;
-    void *user;
     uint8_t security;         /**< tendon_gatt_security; the radio's owner sets it */
     uint8_t key_size;         /**< encryption key size in bytes, 16 unless told */
     uint8_t minimum_key_size; /**< smaller keys get Encryption Key Size Too Short; 7 unless told */
@@ -143,6 +139,10 @@ typedef struct tendon_gatt_connection {
                   */
     bool mtu_exchanged, indication_outstanding, response_pending;
     uint16_t indicated_handle;
+    tendon_gatt_server *server;
+    tendon_att_bearer *bearer;
+    tendon_gatt_connection_config config;
+    void *user;
     size_t prepared_count;
     size_t response_length;
     uint64_t indication_deadline;
