@@ -42,8 +42,7 @@ const char *tendon_status_layer_name(tendon_status status) {
     if (layer == TENDON_LAYER_SYSTEM) {
         return "system";
     }
-    const char *name = tendon_packed_string("base\0ATT\0HCI\0L2CAP\0management\0GATT\0radio\0Bose\0feelSpace\0Activ5\0"
-                                            "Fjorden\0Obvious",
-                                            NULL, TENDON_LAYER_OBVIOUS + 1, layer);
-    return name == NULL ? "unknown" : name;
+    return tendon_packed_name(
+        "base\0ATT\0HCI\0L2CAP\0management\0GATT\0radio\0Bose\0feelSpace\0Activ5\0Fjorden\0Obvious",
+        TENDON_LAYER_OBVIOUS + 1, layer);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the program asks of a device. */
 #include "device.h"
+#include "tendon/base/packed.h"
 
 /* ---- requests ---- */
 
@@ -34,11 +35,7 @@ static tendon_status write_text(tendon_activ5_device *device, const char *text, 
 
 static tendon_status write_command(tendon_activ5_device *device, tendon_activ5_command command, uint64_t now) {
     const char *text = tendon_activ5_command_text(command);
-    size_t length = 0;
-    while (text[length] != '\0') {
-        length++;
-    }
-    return write_text(device, text, length, now);
+    return write_text(device, text, tendon_string_length(text), now);
 }
 
 tendon_status activ5_handshake(tendon_activ5_device *device, uint64_t now) {

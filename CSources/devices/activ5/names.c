@@ -33,15 +33,11 @@ static const uint16_t numbers[] = {TENDON_ACTIV5_STATUS_LIST(NUMBER)};
 enum { NUMBER_COUNT = sizeof numbers / sizeof numbers[0] };
 
 const char *tendon_activ5_status_name(tendon_status status) {
-    const char *name =
-        tendon_packed_string(TENDON_ACTIV5_STATUS_LIST(WORD), numbers, NUMBER_COUNT, 0u - (unsigned)status);
-    return name != NULL ? name : tendon_status_name(status);
+    return tendon_packed_status(TENDON_ACTIV5_STATUS_LIST(WORD), numbers, NUMBER_COUNT, status, tendon_status_name);
 }
 
 const char *tendon_activ5_status_text(tendon_status status) {
-    const char *text =
-        tendon_packed_string(TENDON_ACTIV5_STATUS_LIST(TEXT), numbers, NUMBER_COUNT, 0u - (unsigned)status);
-    return text != NULL ? text : tendon_status_text(status);
+    return tendon_packed_status(TENDON_ACTIV5_STATUS_LIST(TEXT), numbers, NUMBER_COUNT, status, tendon_status_text);
 }
 
 bool tendon_activ5_recognize(const uint8_t *data, size_t length) {
@@ -52,8 +48,7 @@ bool tendon_activ5_recognize(const uint8_t *data, size_t length) {
 const char *tendon_activ5_message_type_name(tendon_activ5_message_type type) {
     static const char names[] = "unknown\0initialMessage\0isometric\0timestamp\0imu\0sn1\0sn2\0uuid1\0uuid2\0"
                                 "battery\0serialNumber";
-    unsigned number = (unsigned)type < TENDON_ACTIV5_MESSAGE_TYPE_COUNT ? type : 0;
-    return tendon_packed_string(names, NULL, TENDON_ACTIV5_MESSAGE_TYPE_COUNT, number);
+    return tendon_packed_name(names, TENDON_ACTIV5_MESSAGE_TYPE_COUNT, type);
 }
 
 /* ---- commands ---- */
@@ -101,11 +96,7 @@ tendon_status tendon_activ5_encode_command(tendon_activ5_command command, uint8_
         return TENDON_ERROR_INVALID_ARGUMENT;
     }
     const char *text = tendon_activ5_command_text(command);
-    size_t length = 0;
-    while (text[length] != '\0') {
-        length++;
-    }
-    return tendon_activ5_encode_text(text, length, terminator, out, size);
+    return tendon_activ5_encode_text(text, tendon_string_length(text), terminator, out, size);
 }
 
 tendon_status tendon_activ5_encode_sample_rate(int64_t rate, uint8_t out[2]) {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "tendon/base/packed.h"
 #include "tendon/devices/bose_codec.h"
 
 tendon_uuid tendon_bose_uuid(tendon_bose_characteristic which) {
@@ -16,79 +17,45 @@ tendon_uuid tendon_bose_uuid(tendon_bose_characteristic which) {
 }
 
 const char *tendon_bose_suspension_reason_name(tendon_bose_suspension_reason reason) {
-    switch (reason) {
-    case TENDON_BOSE_SUSPENSION_VOICE_ASSISTANT:
-        return "voice_assistant";
-    case TENDON_BOSE_SUSPENSION_MULTIPOINT:
-        return "multipoint_connection";
-    case TENDON_BOSE_SUSPENSION_MUSIC_SHARE:
-        return "music_share";
-    case TENDON_BOSE_SUSPENSION_OTA_FIRMWARE_UPDATE:
-        return "ota_firmware_update";
-    case TENDON_BOSE_SUSPENSION_UNKNOWN:
-    default:
-        return "unknown";
-    }
+    return tendon_packed_name("unknown\0voice_assistant\0multipoint_connection\0music_share\0ota_firmware_update",
+                              TENDON_BOSE_SUSPENSION_OTA_FIRMWARE_UPDATE + 1, reason);
 }
 
 enum { PRODUCT_QC35_II = 0x4020, PRODUCT_NC_700 = 0x4024, PRODUCT_FRAMES = 0x402C };
 
 const char *tendon_bose_product_name(uint16_t product_id) {
-    switch (product_id) {
-    case PRODUCT_FRAMES:
-        return "Bose Frames";
-    case PRODUCT_QC35_II:
-        return "Bose QC35 II";
-    case PRODUCT_NC_700:
-        return "Bose NC Headphones 700";
-    default:
-        return "unknown";
-    }
+    static const uint16_t products[] = {PRODUCT_FRAMES, PRODUCT_QC35_II, PRODUCT_NC_700};
+    const char *name = tendon_packed_string("Bose Frames\0Bose QC35 II\0Bose NC Headphones 700", products,
+                                            sizeof products / sizeof products[0], product_id);
+    return name != NULL ? name : "unknown";
 }
 
 const char *tendon_bose_variant_name(uint16_t product_id, uint8_t variant) {
     if (product_id == PRODUCT_FRAMES) {
-        return variant == 1 ? "Alto" : variant == 2 ? "Rondo" : "unknown";
+        return tendon_packed_name("unknown\0Alto\0Rondo", 3, variant);
     }
-    if (product_id == PRODUCT_QC35_II) {
-        return variant == 1 ? "black" : variant == 2 ? "silver" : "unknown";
-    }
-    return "unknown";
+    return tendon_packed_name("unknown\0black\0silver", product_id == PRODUCT_QC35_II ? 3 : 0, variant);
 }
 
 const char *tendon_bose_sensor_name(uint8_t sensor_id) {
-    static const char *const names[TENDON_BOSE_SENSOR_COUNT] = {
-        "accelerometer",
-        "gyroscope",
-        "rotation",
-        "game_rotation",
-        "orientation",
-        "magnetometer",
-        "uncalibrated_magnetometer",
-    };
-    return sensor_id < TENDON_BOSE_SENSOR_COUNT ? names[sensor_id] : "unknown";
+    return tendon_packed_name("accelerometer\0gyroscope\0rotation\0game_rotation\0orientation\0magnetometer\0"
+                              "uncalibrated_magnetometer",
+                              TENDON_BOSE_SENSOR_COUNT, sensor_id);
 }
 
 const char *tendon_bose_accuracy_name(uint8_t accuracy) {
-    static const char *const names[] = {"unreliable", "low", "medium", "high"};
-    return accuracy < sizeof names / sizeof names[0] ? names[accuracy] : "unknown";
+    return tendon_packed_name("unreliable\0low\0medium\0high", 4, accuracy);
 }
 
 /* Gestures 0x80.. are bits 0.., gestures 0xC0.. bits 16... */
-static const char *const low_gestures[] = {"single_tap", "double_tap", "head_nod", "head_shake", "touch_and_hold"};
-static const char *const high_gestures[] = {"input", "affirmative", "negative"};
-enum {
-    LOW_COUNT = sizeof low_gestures / sizeof low_gestures[0],
-    HIGH_COUNT = sizeof high_gestures / sizeof high_gestures[0],
-    HIGH_BIT = 16
-};
+enum { LOW_COUNT = 5, HIGH_COUNT = 3, HIGH_BIT = 16 };
 
 const char *tendon_bose_gesture_name(uint8_t gesture_id) {
     int bit = tendon_bose_gesture_bit(gesture_id);
-    if (bit < 0) {
-        return "unknown";
-    }
-    return bit < HIGH_BIT ? low_gestures[bit] : high_gestures[bit - HIGH_BIT];
+    unsigned index = (unsigned)bit < HIGH_BIT ? (unsigned)bit : (unsigned)bit - HIGH_BIT + LOW_COUNT;
+    return tendon_packed_name(
+        "single_tap\0double_tap\0head_nod\0head_shake\0touch_and_hold\0input\0affirmative\0negative",
+        LOW_COUNT + HIGH_COUNT, index);
 }
 
 bool tendon_bose_gesture_known(uint8_t gesture_id) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "session_internal.h"
+#include "tendon/base/packed.h"
 
 /* ---- which input is legal in which state ---- */
 
@@ -39,11 +40,9 @@ bool tendon_bose_is_opening(const tendon_bose_session *session) {
 }
 
 const char *tendon_bose_state_name(tendon_bose_state state) {
-    static const char *const names[TENDON_BOSE_STATE_COUNT] = {
-        "closed",  "connecting", "discovering", "reading_information", "waiting_pairing_mode",
-        "bonding", "starting",   "open",        "suspended",           "closing",
-    };
-    return (unsigned)state < TENDON_BOSE_STATE_COUNT ? names[state] : "unknown";
+    return tendon_packed_name("closed\0connecting\0discovering\0reading_information\0waiting_pairing_mode\0bonding\0"
+                              "starting\0open\0suspended\0closing",
+                              TENDON_BOSE_STATE_COUNT, state);
 }
 
 /* ---- events ---- */

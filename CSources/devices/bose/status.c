@@ -21,15 +21,11 @@ static const uint16_t numbers[] = {TENDON_BOSE_STATUS_LIST(NUMBER)};
 enum { NUMBER_COUNT = sizeof numbers / sizeof numbers[0] };
 
 const char *tendon_bose_status_name(tendon_status status) {
-    const char *name =
-        tendon_packed_string(TENDON_BOSE_STATUS_LIST(NAME), numbers, NUMBER_COUNT, 0u - (unsigned)status);
-    return name != NULL ? name : tendon_status_name(status);
+    return tendon_packed_status(TENDON_BOSE_STATUS_LIST(NAME), numbers, NUMBER_COUNT, status, tendon_status_name);
 }
 
 const char *tendon_bose_status_text(tendon_status status) {
-    const char *text =
-        tendon_packed_string(TENDON_BOSE_STATUS_LIST(TEXT), numbers, NUMBER_COUNT, 0u - (unsigned)status);
-    return text != NULL ? text : tendon_status_text(status);
+    return tendon_packed_status(TENDON_BOSE_STATUS_LIST(TEXT), numbers, NUMBER_COUNT, status, tendon_status_text);
 }
 
 int tendon_bose_sdk_code(tendon_status status, tendon_bose_sdk_numbering *numbering) {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Two tables decide: what a mode and what a button does to each state. */
 #include "internal.h"
+#include "tendon/base/packed.h"
 #include "tendon/devices/feelspace_navigation.h"
 
 typedef tendon_feelspace_navigation navigation;
 
 const char *tendon_feelspace_navigation_state_name(tendon_feelspace_navigation_state state) {
-    static const char *const names[TENDON_FEELSPACE_NAVIGATION_STATE_COUNT] = {"stopped", "paused", "navigating"};
-    return (unsigned)state < TENDON_FEELSPACE_NAVIGATION_STATE_COUNT ? names[state] : "unknown";
+    return tendon_packed_name("stopped\0paused\0navigating", TENDON_FEELSPACE_NAVIGATION_STATE_COUNT, state);
 }
 
 /* ---- small steps ---- */

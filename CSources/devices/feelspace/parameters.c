@@ -103,10 +103,9 @@ tendon_status tendon_feelspace_encode_front_range_patch(uint8_t *out, size_t cap
 /* ---- notifications ---- */
 
 const char *tendon_feelspace_parameter_name(tendon_feelspace_parameter_kind kind) {
-    const char *name = tendon_packed_string("mode\0default_intensity\0heading_offset\0name\0accuracy_signal\0"
-                                            "app_front_range\0orientation_period\0pairing_required\0",
-                                            NULL, PARAMETER_KINDS, (unsigned)kind);
-    return name != NULL ? name : "unknown";
+    return tendon_packed_name("mode\0default_intensity\0heading_offset\0name\0accuracy_signal\0app_front_range\0"
+                              "orientation_period\0pairing_required",
+                              PARAMETER_KINDS, kind);
 }
 
 /* Which parameter the two first bytes name, how long its packet is at least, and its highest value. */

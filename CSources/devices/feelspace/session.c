@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "session_internal.h"
+#include "tendon/base/packed.h"
 
 const char *tendon_feelspace_state_name(tendon_feelspace_state state) {
-    static const char *const names[TENDON_FEELSPACE_STATE_COUNT] = {
-        "notConnected", "scanning", "connecting", "discoveringServices", "handshake", "connected", "reconnecting",
-    };
-    return (unsigned)state < TENDON_FEELSPACE_STATE_COUNT ? names[state] : "unknown";
+    return tendon_packed_name(
+        "notConnected\0scanning\0connecting\0discoveringServices\0handshake\0connected\0reconnecting",
+        TENDON_FEELSPACE_STATE_COUNT, state);
 }
 
 static bool is_opening(const tendon_feelspace_session *session) {

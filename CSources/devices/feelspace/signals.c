@@ -93,31 +93,18 @@ static const rhythm navigation[TENDON_FEELSPACE_NAVIGATION_SIGNAL_COUNT] = {
 static const char names[] = "noVibration\0continuous\0navigation\0approachingDestination\0turnOngoing\0"
                             "directionNotification\0nextWaypointLongDistance\0nextWaypointMediumDistance\0"
                             "nextWaypointShortDistance\0nextWaypointAreaReached\0destinationReachedRepeated\0"
-                            "destinationReachedSingle\0operationWarning\0criticalWarning\0batteryLevel\0";
+                            "destinationReachedSingle\0operationWarning\0criticalWarning\0batteryLevel";
 
 static bool is_navigation_signal(int32_t signal) {
     return feelspace_within(signal, 0, TENDON_FEELSPACE_NAVIGATION_SIGNAL_COUNT - 1);
 }
 
 const char *tendon_feelspace_navigation_signal_name(int32_t signal) {
-    const char *name = tendon_packed_string(names, NULL, TENDON_FEELSPACE_NAVIGATION_SIGNAL_COUNT, (unsigned)signal);
-    return name != NULL ? name : "unknown";
+    return tendon_packed_name(names, TENDON_FEELSPACE_NAVIGATION_SIGNAL_COUNT, (unsigned)signal);
 }
 
 int32_t tendon_feelspace_navigation_signal_named(const char *name, size_t length) {
-    const char *known = names;
-    for (int32_t signal = 0; signal < TENDON_FEELSPACE_NAVIGATION_SIGNAL_COUNT; signal++) {
-        size_t i = 0;
-        while (i < length && known[i] != '\0' && known[i] == name[i]) {
-            i++;
-        }
-        if (i == length && known[i] == '\0') {
-            return signal;
-        }
-        while (*known++ != '\0') {
-        }
-    }
-    return -1;
+    return tendon_packed_index(names, TENDON_FEELSPACE_NAVIGATION_SIGNAL_COUNT, name, length);
 }
 
 bool tendon_feelspace_navigation_signal_repeated(int32_t signal) {

@@ -10,21 +10,15 @@ static const uint16_t numbers[] = {TENDON_FEELSPACE_STATUS_LIST(NUMBER)};
 enum { NUMBER_COUNT = sizeof numbers / sizeof numbers[0], MODES = TENDON_FEELSPACE_MODE_CROSSING + 1 };
 
 const char *tendon_feelspace_status_name(tendon_status status) {
-    const char *name =
-        tendon_packed_string(TENDON_FEELSPACE_STATUS_LIST(NAME), numbers, NUMBER_COUNT, 0u - (unsigned)status);
-    return name != NULL ? name : tendon_status_name(status);
+    return tendon_packed_status(TENDON_FEELSPACE_STATUS_LIST(NAME), numbers, NUMBER_COUNT, status, tendon_status_name);
 }
 
 const char *tendon_feelspace_status_text(tendon_status status) {
-    const char *text =
-        tendon_packed_string(TENDON_FEELSPACE_STATUS_LIST(TEXT), numbers, NUMBER_COUNT, 0u - (unsigned)status);
-    return text != NULL ? text : tendon_status_text(status);
+    return tendon_packed_status(TENDON_FEELSPACE_STATUS_LIST(TEXT), numbers, NUMBER_COUNT, status, tendon_status_text);
 }
 
 const char *tendon_feelspace_mode_name(uint8_t mode) {
-    const char *name =
-        tendon_packed_string("standby\0wait\0compass\0app\0pause\0calibration\0crossing\0", NULL, MODES, mode);
-    return name != NULL ? name : "unknown";
+    return tendon_packed_name("standby\0wait\0compass\0app\0pause\0calibration\0crossing", MODES, mode);
 }
 
 bool tendon_feelspace_is_belt_name(const char *name, size_t length) {

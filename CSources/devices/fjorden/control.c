@@ -46,12 +46,12 @@ tendon_status tendon_fjorden_decode_control_state(const uint8_t *data, size_t le
 
 int tendon_fjorden_command_named(const char *name, size_t length) {
     static const char words[] = "ping\0setLed\0getConfig\0setConfig\0getState\0clearBond\0powerOff";
-    int index = tendon_grip_word_index(words, TENDON_FJORDEN_POWER_OFF, name, length);
+    int index = tendon_packed_index(words, TENDON_FJORDEN_POWER_OFF, name, length);
     return index < 0 ? -1 : index + TENDON_FJORDEN_PING;
 }
 
 int tendon_fjorden_led_mode_named(const char *name, size_t length) {
-    return tendon_grip_word_index("off\0on\0blinkSlow\0blinkFast", LED_MODES, name, length);
+    return tendon_packed_index("off\0on\0blinkSlow\0blinkFast", LED_MODES, name, length);
 }
 
 static bool config_fits(const tendon_fjorden_config *config) {

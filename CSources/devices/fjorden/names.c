@@ -10,34 +10,11 @@ static const uint16_t numbers[] = {TENDON_FJORDEN_STATUS_LIST(NUMBER)};
 enum { NUMBER_COUNT = sizeof numbers / sizeof numbers[0] };
 
 const char *tendon_fjorden_status_name(tendon_status status) {
-    const char *name =
-        tendon_packed_string(TENDON_FJORDEN_STATUS_LIST(WORD), numbers, NUMBER_COUNT, 0u - (unsigned)status);
-    return name != NULL ? name : tendon_status_name(status);
+    return tendon_packed_status(TENDON_FJORDEN_STATUS_LIST(WORD), numbers, NUMBER_COUNT, status, tendon_status_name);
 }
 
 const char *tendon_fjorden_status_text(tendon_status status) {
-    const char *text =
-        tendon_packed_string(TENDON_FJORDEN_STATUS_LIST(TEXT), numbers, NUMBER_COUNT, 0u - (unsigned)status);
-    return text != NULL ? text : tendon_status_text(status);
-}
-
-size_t tendon_grip_text_length(const char *text) {
-    size_t length = 0;
-    while (text[length] != 0) {
-        length++;
-    }
-    return length;
-}
-
-int tendon_grip_word_index(const char *words, size_t count, const char *name, size_t length) {
-    for (size_t i = 0; i < count; i++) {
-        size_t known = tendon_grip_text_length(words);
-        if (known == length && memcmp(words, name, length) == 0) {
-            return (int)i;
-        }
-        words += known + 1;
-    }
-    return -1;
+    return tendon_packed_status(TENDON_FJORDEN_STATUS_LIST(TEXT), numbers, NUMBER_COUNT, status, tendon_status_text);
 }
 
 /* The last one is the name of all that are not known. */
@@ -106,7 +83,7 @@ int tendon_fjorden_event_named(const char *name, size_t length) {
     const char *word = event_words;
     for (size_t i = 0; i < EVENT_COUNT; i++) {
         uint8_t event = (uint8_t)events[i];
-        size_t known = tendon_grip_text_length(word);
+        size_t known = tendon_string_length(word);
         if (length >= known && memcmp(word, name, known) == 0) {
             if (tendon_fjorden_event_is_custom(event)) {
                 int button = button_number(name + known, length - known);

@@ -2,6 +2,7 @@
 #include "tendon/devices/fjorden_stream.h"
 
 #include "names.h"
+#include "tendon/base/packed.h"
 
 enum { OUT_OF_ORDER_FROM = 128 };
 
@@ -33,7 +34,7 @@ void tendon_fjorden_profile_init(tendon_fjorden_profile *profile) {
 }
 
 bool tendon_fjorden_profile_matches_name(const tendon_fjorden_profile *profile, const char *name, size_t length) {
-    size_t prefix = tendon_grip_text_length(profile->name_prefix);
+    size_t prefix = tendon_string_length(profile->name_prefix);
     return prefix > 0 && length >= prefix && memcmp(name, profile->name_prefix, prefix) == 0;
 }
 

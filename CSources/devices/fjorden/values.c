@@ -23,13 +23,11 @@ tendon_status tendon_fjorden_decode_hid_report(const uint8_t *data, size_t lengt
 /* ---- SMP ---- */
 
 const char *tendon_fjorden_smp_operation_name(uint8_t operation) {
-    static const char words[] = "read\0read_response\0write\0write_response\0unknown";
-    unsigned index = operation <= OPERATION_MAX ? operation : OPERATION_MAX + 1;
-    return tendon_packed_string(words, NULL, OPERATION_MAX + 2, index);
+    return tendon_packed_name("read\0read_response\0write\0write_response", OPERATION_MAX + 1, operation);
 }
 
 int tendon_fjorden_smp_request_named(const char *name, size_t length) {
-    return tendon_grip_word_index("echo\0reset\0imageState\0imageErase", REQUESTS, name, length);
+    return tendon_packed_index("echo\0reset\0imageState\0imageErase", REQUESTS, name, length);
 }
 
 /* A CBOR text's head: length in the first byte, in one, or in two more (RFC 8949, 3). */
