@@ -36,6 +36,8 @@ is "$status" 1 "decode: what the library rejects is failed"
 like "$out" "^error: truncated$" "decode: and says why"
 run decode bose sensor_data 0003e800000000f00003 --information frames --json
 like "$out" '"reported":\[0.0,0.0,-1.0000305' "decode: with the device's ranges"
+run decode activ5 string_char 373761613130000000 --char F0F8 --json
+is "$out" '{"type":"uuid2","value":"77aa10"}' "decode: of another characteristic"
 run decode bose
 is "$status" 2 "decode: kind missing"
 run decode bose sensordata 00

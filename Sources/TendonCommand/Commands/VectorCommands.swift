@@ -40,7 +40,10 @@ extension Command {
         options: [
             Option(
                 name: "--information", value: "HEX|frames",
-                help: "bose sensor_data: the device's sensor information, for values in g, deg/s and radians")
+                help: "bose sensor_data: the device's sensor information, for values in g, deg/s and radians"),
+            Option(
+                name: "--char", value: "UUID",
+                help: "activ5: the characteristic that the bytes are of; default: the kind's usual one"),
         ],
         examples: [
             ("tendon decode bose gesture_data c12710", "a gesture"),
@@ -48,6 +51,7 @@ extension Command {
                 "tendon decode bose sensor_data 0003e800000000f00003 --information frames",
                 "a sample, with the ranges that Bose Frames report"
             ),
+            ("tendon decode activ5 string_char 373761613130 --char F0F8", "the second part of a trainer's id"),
             ("tendon decode bose quaternion 3ae7 ebd9 ff9a f12c --json", "all angles of a quaternion, as JSON"),
         ]
     ) { (arguments: Arguments) throws(CommandError) in try convert(arguments, .decode) }

@@ -35,7 +35,9 @@ enum Activ5Vectors {
         VectorKind(
             family: "activ5", kind: kind, direction: .decode, operands: "HEX...", summary: summary, compute: compute
         ) { (arguments: Arguments) throws(CommandError) in
-            ["hex": .string(hexText(try hexOperands(arguments.operands[...])))]
+            var input: JSON = ["hex": .string(hexText(try hexOperands(arguments.operands[...])))]
+            if let name = arguments.value("--char") { input["char"] = .string(name) }
+            return input
         }
     }
 
