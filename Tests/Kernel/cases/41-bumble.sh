@@ -2,16 +2,16 @@
 # title: tendon run against an independent wearable (bumble's own host and GATT server)
 # needs: venv
 # kinds: legacy extended
-# limit: 120
+# limit: 150
 source "$KERNEL_TESTS/command.sh"
 
 hciconfig hci1 down
 form=
 [ "$KIND" = legacy ] || form=--long-uuids # 16-bit UUIDs declared with all their 128 bits
-timeout -k 5 100 "$VENV/bin/python" "$PROJECT/Tests/Peers/bumble_bose.py" --transport hci-socket:1 --notifications 500 \
+timeout -k 5 180 "$VENV/bin/python" "$PROJECT/Tests/Peers/bumble_bose.py" --transport hci-socket:1 --notifications 500 \
     $form >"$CASE_DIR/bumble.txt" 2>&1 &
 peer=$!
-wait_for 40 grep -q ready "$CASE_DIR/bumble.txt" || { not_ok "the peer is ready"; sed 's/^/#   /' "$CASE_DIR/bumble.txt"; }
+wait_for 90 grep -q ready "$CASE_DIR/bumble.txt" || { not_ok "the peer is ready"; sed 's/^/#   /' "$CASE_DIR/bumble.txt"; }
 run_stream 40 --notifications 500 --period 20
 check "the peer ends by itself" wait_for 20 eval '! kill -0 $peer'
 wait $peer
