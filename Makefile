@@ -3,7 +3,7 @@ SHELL := /bin/bash
 BUILD ?= .build
 export BUILD
 
-.PHONY: help demo test test-quick test-kernel test-fresh soak bench fuzz proof install format clean
+.PHONY: help demo test test-quick test-kernel test-fresh soak bench fuzz proof docs install format clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | awk -F'\t' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -43,6 +43,10 @@ fuzz: ## every fuzz target for SECONDS (default 60)
 proof: ## Frama-C Eva on every decoder
 	@scripts/setup.sh test
 	@Tests/Proof/run.sh
+
+docs: ## the Swift modules' documentation in $(BUILD)/documentation, without a warning
+	@scripts/setup.sh quick
+	@scripts/docs.sh
 
 install: ## libraries, headers and tendon.pc into PREFIX (default /usr/local), the command beside them
 	@scripts/setup.sh quick

@@ -73,6 +73,11 @@ stage_swift() {
     swift test "${swift_debug[@]}" --skip-build
 }
 
+# The modules' documentation: built without a warning, nothing public without a comment, examples that compile.
+stage_docs() {
+    scripts/docs.sh
+}
+
 stage_swift_without_bluez() {
     swift build --scratch-path "$BUILD/swift-mit" -j "$jobs_count" --disable-default-traits --product tendon
     scripts/check_links.sh without "$BUILD/swift-mit/debug/tendon"

@@ -13,8 +13,8 @@ mkdir -p "$BUILD/logs"
 . scripts/stages.sh
 
 case "${1:-}" in
-    all) stages=(format house c_sanitized c_clang c_without_bluez cross sizes install swift swift_without_bluez command examples \
-        readme fuzz proof demo bench kernel) ;;
+    all) stages=(format house c_sanitized c_clang c_without_bluez cross sizes install swift docs swift_without_bluez command \
+        examples readme fuzz proof demo bench kernel) ;;
     quick) stages=(format house c_sanitized) ;;
     kernel) stages=(kernel) ;;
     "")

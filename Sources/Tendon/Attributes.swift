@@ -93,6 +93,12 @@ struct InlineBytes: Sendable {
 }
 
 /// A value that the peer sent by itself: a notification or an indication.
+///
+/// ```swift
+/// for try await value in try await peripheral.notifications(of: characteristic) {
+///     print(value.count, value.bytes, value[0])
+/// }
+/// ```
 public struct AttributeValue: Sendable {
     /// Handle of the characteristic's value.
     public let handle: AttributeHandle

@@ -56,6 +56,10 @@ extension BluetoothUUID: CustomStringConvertible, ExpressibleByStringLiteral {
 }
 
 /// A device's address with its kind.
+///
+/// ```swift
+/// if let address = Address("C0:00:00:00:00:01/random") { print(address, address.kind == .random) }
+/// ```
 public struct Address: Sendable, Hashable {
     /// Where the address comes from, as HCI numbers it.
     public enum Kind: UInt8, Sendable {

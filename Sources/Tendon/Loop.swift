@@ -78,6 +78,10 @@ package actor LoopContext {
 /// The shared loop as a global actor.
 ///
 /// The vendors' interfaces are isolated to it: their delegates and handlers run on the loop's thread.
+///
+/// ```swift
+/// await TendonActor.run { print(Loop.shared.isCurrent) }   // true
+/// ```
 @globalActor
 public actor TendonActor {
     public static let shared = TendonActor()

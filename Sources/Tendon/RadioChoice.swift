@@ -2,6 +2,10 @@
 import CTendon
 
 /// What to reach devices with.
+///
+/// ```swift
+/// let central = try await Central(radio: .bluez(adapter: "hci1"))
+/// ```
 public enum RadioChoice: Sendable, Hashable {
     /// A controller of this machine through the kernel; `nil`: the first that is there. Needs the trait `BlueZ`.
     case bluez(adapter: String? = nil)
@@ -24,6 +28,10 @@ public enum BondStorage: Sendable, Hashable {
 }
 
 /// How to scan.
+///
+/// ```swift
+/// let near = try await central.scan(ScanOptions(filtersDuplicates: true, capacity: 16))
+/// ```
 public struct ScanOptions: Sendable, Hashable {
     /// Ask for scan responses.
     public var isActive: Bool
@@ -47,6 +55,10 @@ public struct ScanOptions: Sendable, Hashable {
 }
 
 /// How to connect.
+///
+/// ```swift
+/// let peripheral = try await central.connect(address, options: ConnectOptions(timeout: .seconds(3), attempts: 1))
+/// ```
 public struct ConnectOptions: Sendable {
     /// For all attempts together; `nil`: what the C core thinks right.
     public var timeout: Duration?

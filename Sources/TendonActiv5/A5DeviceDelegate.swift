@@ -2,6 +2,17 @@
 import Tendon
 
 /// Told what happens to trainers; kept weakly. Called on the loop's thread.
+///
+/// ```swift
+/// final class Gym: A5DeviceDelegate {
+///     func searchCompleted() {}
+///     func deviceFound(device: A5Device) { A5DeviceManager.connect(device: device) }
+///     func deviceConnected(device: A5Device) {}
+///     func deviceInitialized(device: A5Device) { device.startIsometric() }
+///     func didReceiveIsometric(device: A5Device, value: Double) { print(value) }
+///     func deviceDisconnected(device: A5Device) {}
+/// }
+/// ```
 @TendonActor
 public protocol A5DeviceDelegate: AnyObject {
     /// The search's time is over.
@@ -64,6 +75,12 @@ extension A5DeviceDelegate {
 }
 
 /// The delegate's callbacks as values, for sequences.
+///
+/// ```swift
+/// for try await event in A5DeviceManager.events {
+///     if case .didDetectDoubleSqueeze(let device) = event { device.stop() }
+/// }
+/// ```
 public enum A5Event: Sendable {
     /// The search's time is over.
     case searchCompleted

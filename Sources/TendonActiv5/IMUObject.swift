@@ -2,6 +2,10 @@
 import CTendon
 
 /// Motion of a trainer: g, rad/s and seconds.
+///
+/// ```swift
+/// for try await motion in device.motion { print(motion.accelerationZ, motion.scaledValue.gyroX) }
+/// ```
 public struct IMUObject: Sendable, Hashable {
     /// g along the trainer's X axis, gravity included.
     public var accelerationX: Double

@@ -3,6 +3,11 @@ import CTendon
 import Tendon
 
 /// How a manager searches, connects and judges squeezes. Changes count from then on.
+///
+/// ```swift
+/// A5DeviceManager.options.searchTimeout = 10
+/// A5DeviceManager.options.squeezeThreshold = SqueezeThreshold(pressed: 50, depressed: 10)
+/// ```
 public struct A5DeviceManagerOptions: Sendable, Hashable {
     /// Advertised by what a search finds: any of them, four at most.
     public var services: [BluetoothUUID] = ["5000"]

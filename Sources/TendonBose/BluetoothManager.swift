@@ -3,6 +3,14 @@ import CTendon
 import Tendon
 
 /// Told what a search finds; kept weakly. Called on the loop's thread.
+///
+/// ```swift
+/// final class Shelf: BluetoothManagerDelegate {
+///     func bluetoothManager(_ manager: BluetoothManager, didDiscover device: DiscoveredDevice) { print(device.name ?? "") }
+///     func bluetoothManager(_ manager: BluetoothManager, didLose device: DiscoveredDevice) {}
+///     func bluetoothManager(_ manager: BluetoothManager, didFailWithError error: BoseWearableError) { print(error) }
+/// }
+/// ```
 @TendonActor
 public protocol BluetoothManagerDelegate: AnyObject {
     /// A wearable that was not in reach before.
@@ -14,6 +22,12 @@ public protocol BluetoothManagerDelegate: AnyObject {
 }
 
 /// Search and sessions, one by one.
+///
+/// ```swift
+/// let manager = BoseWearable.shared.bluetoothManager
+/// try manager.startScanning(rssiCutoff: -70)
+/// if let device = manager.devices.first { let session = try await manager.session(for: device) }
+/// ```
 @TendonActor
 public final class BluetoothManager {
     /// Told what a search finds; kept weakly.

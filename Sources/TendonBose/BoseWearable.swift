@@ -174,6 +174,11 @@ public enum CancellableResult<Success> {
 extension CancellableResult: Sendable where Success: Sendable {}
 
 /// An attempt to connect.
+///
+/// ```swift
+/// let attempt = BoseWearable.shared.startConnection(mode: .alwaysShow) { print($0) }
+/// attempt.cancel()
+/// ```
 public final class ConnectionTask: Sendable {
     private let task: Task<Result<WearableDeviceSession, BoseWearableError>, Never>
 

@@ -3,6 +3,11 @@ import Synchronization
 import Tendon
 
 /// Where a callback runs; blocks keep their order.
+///
+/// ```swift
+/// let dispatch = SensorDispatch(queue: .main)
+/// dispatch.gestureCallback = { gesture, _ in print(gesture) }
+/// ```
 public final class CallbackQueue: Sendable {
     /// On the loop's thread, at once: no hop.
     public static let loop = CallbackQueue(nil)
@@ -57,6 +62,11 @@ public final class CallbackQueue: Sendable {
 }
 
 /// A registration; it ends when the token goes, or is told to.
+///
+/// ```swift
+/// let token = device.addEventListener { event in print(event) }
+/// token.cancel()
+/// ```
 public final class ListenerToken: Sendable {
     private let body: Mutex<(@Sendable () -> Void)?>
 

@@ -52,6 +52,14 @@ public enum WearableDeviceSessionEvent: Sendable {
 }
 
 /// Told about a session; kept weakly. Called on the loop's thread.
+///
+/// ```swift
+/// final class Owner: WearableDeviceSessionDelegate {
+///     func sessionDidOpen(_ session: WearableDeviceSession) {}
+///     func session(_ session: WearableDeviceSession, didFailToOpenWithError error: BoseWearableError) { print(error) }
+///     func session(_ session: WearableDeviceSession, didCloseWithError error: BoseWearableError?) {}
+/// }
+/// ```
 @TendonActor
 public protocol WearableDeviceSessionDelegate: AnyObject {
     /// The device is ready. Not for the opening by `startConnection`.
@@ -64,6 +72,15 @@ public protocol WearableDeviceSessionDelegate: AnyObject {
 
 /// Asked to have the device put into pairing mode; kept weakly. Must be set before a session is opened to a device
 /// that needs pairing.
+///
+/// ```swift
+/// final class Prompt: WearableDeviceSessionPairingDelegate {
+///     func sessionRequiresPairingMode(_ session: WearableDeviceSession) { print("press the button") }
+///     func session(
+///         _ session: WearableDeviceSession, finishedPairingWithResult result: Result<Void, BoseWearableError>
+///     ) { print(result) }
+/// }
+/// ```
 @TendonActor
 public protocol WearableDeviceSessionPairingDelegate: AnyObject {
     /// Prompt the wearer to put the device into pairing mode. The opening waits until it is.

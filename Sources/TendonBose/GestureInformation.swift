@@ -15,6 +15,10 @@ public struct GestureInformation: Sendable {
 }
 
 /// Which gestures are on. A value: change a copy, hand it to the device.
+///
+/// ```swift
+/// try await device.configureGestures { $0.set(gesture: .headNod, enabled: true) }
+/// ```
 public struct GestureConfiguration: Sendable {
     private(set) var c: tendon_bose_gesture_configuration
 

@@ -2,6 +2,11 @@
 import CTendon
 
 /// Sensors and sample periods that a program needs; empty sets ask for nothing.
+///
+/// ```swift
+/// let intent = SensorIntent(sensors: [.rotation], samplePeriods: [._20ms])
+/// let session = try await BoseWearable.shared.startConnection(sensorIntent: intent)
+/// ```
 public struct SensorIntent: Sendable, Hashable {
     /// All of them must be there.
     public let sensors: Set<SensorType>
@@ -16,6 +21,10 @@ public struct SensorIntent: Sendable, Hashable {
 }
 
 /// Gestures that a program needs.
+///
+/// ```swift
+/// try device.validateIntents(sensor: nil, gesture: GestureIntent(gestures: [.headNod, .headShake]))
+/// ```
 public struct GestureIntent: Sendable, Hashable {
     /// All of them must be there.
     public let gestures: Set<GestureType>

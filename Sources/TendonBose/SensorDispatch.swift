@@ -2,6 +2,14 @@
 import Tendon
 
 /// Told about every sample and gesture of every open wearable; each method may be left out. Called on the loop's thread.
+///
+/// ```swift
+/// final class Head: SensorDispatchHandler {
+///     func receivedRotation(quaternion: Quaternion, accuracy: QuaternionAccuracy, timestamp: SensorTimestamp) {
+///         print(quaternion.headAngles.degrees)
+///     }
+/// }
+/// ```
 @TendonActor
 public protocol SensorDispatchHandler: AnyObject {
     /// A whole notification, before its samples one by one.

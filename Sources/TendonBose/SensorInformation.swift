@@ -46,6 +46,13 @@ public struct SensorInformation: Sendable {
 }
 
 /// Which sensors are on. A value: change a copy, hand it to the device.
+///
+/// ```swift
+/// try await device.configureSensors { configuration in
+///     configuration.disableAll()
+///     configuration.enable(sensor: .gyroscope, at: ._40ms)
+/// }
+/// ```
 public struct SensorConfiguration: Sendable {
     private(set) var c: tendon_bose_sensor_configuration
     private let information: SensorInformation?

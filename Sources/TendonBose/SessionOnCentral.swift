@@ -10,9 +10,15 @@ extension WearableDeviceSession {
     /// try await session.open()
     /// ```
     ///
-    /// - Parameter hasOldFirmware: the device advertises that it lacks the sensor service; opening says what to do.
-    /// - Parameter pairingHandler: stands in for a pairing delegate: with it, or one, a device that wants pairing is
-    ///   paired, and its bond kept where the central keeps its bonds.
+    /// - Parameters:
+    ///   - address: where it is reached.
+    ///   - name: as it advertises, where the program knows it.
+    ///   - central: the radio; it must stay open.
+    ///   - hasOldFirmware: the device advertises that it lacks the sensor service; opening says what to do.
+    ///   - sensorIntent: checked when the session opens.
+    ///   - gestureIntent: checked when the session opens.
+    ///   - pairingHandler: stands in for a pairing delegate: with it, or one, a device that wants pairing is
+    ///     paired, and its bond kept where the central keeps its bonds.
     public convenience init(
         _ address: Address, name: String? = nil, on central: Central, hasOldFirmware: Bool = false,
         sensorIntent: SensorIntent? = nil, gestureIntent: GestureIntent? = nil,

@@ -18,7 +18,7 @@ final class SessionLifetime: Sendable {
 ///
 /// ```swift
 /// session.delegate = self
-/// try session.open()      // again, after it was closed
+/// try await session.open()      // again, after it was closed
 /// ```
 @TendonActor
 public final class WearableDeviceSession {

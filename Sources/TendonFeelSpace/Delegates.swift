@@ -2,6 +2,12 @@
 import Tendon
 
 /// Told what happens to search and connection. Kept weakly, called on the loop's thread.
+///
+/// ```swift
+/// final class Finder: FSConnectionDelegate {
+///     func onBeltFound(device: FSBelt) { FSConnectionManager.instance.connectBelt(device) }
+/// }
+/// ```
 @TendonActor
 public protocol FSConnectionDelegate: AnyObject {
     /// Each belt once in a search.
@@ -27,6 +33,15 @@ extension FSConnectionDelegate {
 }
 
 /// Told what the connected belt says. A change of mode is told by one of the first two, never by both.
+///
+/// ```swift
+/// final class Buttons: FSCommandDelegate {
+///     func onBeltModeChanged(_ newBeltMode: FSBeltMode) { print(newBeltMode) }
+///     func onBeltButtonPressed(
+///         button: FSBeltButton, pressType: FSPressType, previousMode: FSBeltMode, newMode: FSBeltMode
+///     ) { print(button, newMode) }
+/// }
+/// ```
 @TendonActor
 public protocol FSCommandDelegate: AnyObject {
     /// The mode changed, and no button did it.
@@ -62,6 +77,13 @@ extension FSCommandDelegate {
 public typealias FSComandDelegate = FSCommandDelegate
 
 /// Told what happens to navigation, belt and connection.
+///
+/// ```swift
+/// final class Guide: FSNavigationControllerDelegate {
+///     func onBeltHomeButtonPressed(navigating: Bool) { print(navigating ? "stop?" : "go?") }
+///     func onBeltOrientationUpdated(beltHeading: Int, accurate: Bool) { print(beltHeading) }
+/// }
+/// ```
 @TendonActor
 public protocol FSNavigationControllerDelegate: AnyObject {
     /// Every change, by the program or by a button.

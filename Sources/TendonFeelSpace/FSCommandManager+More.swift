@@ -3,6 +3,12 @@ import CTendon
 import Tendon
 
 /// A series of pulses; firmware 45 and later.
+///
+/// ```swift
+/// var pulse = FSPulse()
+/// pulse.orientation = 270
+/// commandManager.pulse(pulse)
+/// ```
 public struct FSPulse: Sendable, Hashable {
     /// What happens to the channel's timer.
     public enum Timer: Int32, Sendable, CaseIterable {

@@ -8,8 +8,8 @@ import Tendon
 /// ended is an update, and what `confirmed` waits for.
 ///
 /// ```swift
-/// try await manager.confirmed { $0.changeBeltMode(.app) }
-/// manager.vibrateAtMagneticBearing(direction: 90, signal: .continuous)
+/// try await commandManager.confirmed { $0.changeBeltMode(.app) }
+/// commandManager.vibrateAtMagneticBearing(direction: 90, signal: .continuous)
 /// ```
 @TendonActor
 public final class FSCommandManager {
@@ -196,9 +196,14 @@ public final class FSCommandManager {
 
     // MARK: Vibration
 
+    /// Vibrates towards a bearing, in app mode. False: see `lastError`.
+    ///
     /// - Parameters:
-    ///   - direction: degrees from magnetic North.
+    ///   - direction: degrees from magnetic North, of any size.
     ///   - intensity: percent; -1: the belt's default; 0 stops the channel.
+    ///   - signal: what is felt.
+    ///   - channelIndex: 0 to 5; the belt uses 0 for signals of its own.
+    ///   - stopOtherChannels: only this one goes on.
     @discardableResult
     public func vibrateAtMagneticBearing(
         direction: Float, intensity: Int = -1, signal: FSVibrationSignal = .continuous, channelIndex: Int = 1,
@@ -207,7 +212,8 @@ public final class FSCommandManager {
         vibrate(direction, true, intensity, signal, channelIndex, stopOtherChannels)
     }
 
-    /// - Parameter angle: degrees from the front.
+    /// Vibrates at a place of the belt, in app mode: `angle` is degrees from the front, clockwise; all else as for
+    /// `vibrateAtMagneticBearing`.
     @discardableResult
     public func vibrateAtAngle(
         angle: Float, intensity: Int = -1, signal: FSVibrationSignal = .continuous, channelIndex: Int = 1,

@@ -42,9 +42,8 @@ public final class FSConnectionManager {
     let lifetime: BeltLifetime
     private var core: BeltCore { lifetime.core }
 
-    /// Another one beside `instance`, for programs with several belts.
-    ///
-    /// - Parameter reconnects: tries again by itself after a loss, twice.
+    /// Another one beside `instance`, for programs with several belts. With `reconnects` it tries again by itself after
+    /// a loss, twice.
     public convenience init(
         radio: RadioChoice = .automatic, bonds: BondStorage = .standard, reconnects: Bool = false
     ) {

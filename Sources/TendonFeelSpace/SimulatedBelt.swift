@@ -164,7 +164,7 @@ public actor SimulatedBelt {
         change { tendon_simulated_feelspace_set_battery($0, status.rawValue, UInt8(clamping: percent), $1) }
     }
 
-    /// - Parameter turn: degrees per second from now on.
+    /// Where it points, in degrees from magnetic North; `turn` is degrees per second from now on.
     public func setHeading(_ degrees: Int, turn: Int = 0) {
         change { tendon_simulated_feelspace_set_heading($0, UInt16(clamping: degrees), UInt16(clamping: turn), $1) }
     }

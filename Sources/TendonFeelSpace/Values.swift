@@ -3,6 +3,10 @@ import CTendon
 import Tendon
 
 /// A belt that was found, or whose address the program knows.
+///
+/// ```swift
+/// if let address = Address("C0:00:00:00:00:01/random") { manager.connectBelt(FSBelt(address: address)) }
+/// ```
 public struct FSBelt: Sendable, Hashable {
     /// Where it is reached.
     public let address: Address

@@ -4,6 +4,12 @@ import Synchronization
 import Tendon
 
 /// Where the bond is kept.
+///
+/// ```swift
+/// var configuration = GripManager.Configuration.system
+/// configuration.persistentStorage = FileStorage(path: "/etc/camera/grip")
+/// try GripManager.default.configure(with: configuration)
+/// ```
 public protocol PersistentStorageProvider: Sendable {
     /// `nil`: there is none, or it cannot be read.
     func string(forKey key: String) -> String?
@@ -14,6 +20,10 @@ public protocol PersistentStorageProvider: Sendable {
 }
 
 /// For as long as the program runs.
+///
+/// ```swift
+/// let configuration = GripManager.Configuration(persistentStorage: MemoryStorage())
+/// ```
 public final class MemoryStorage: PersistentStorageProvider {
     private let values = Mutex<[String: String]>([:])
 
@@ -29,6 +39,10 @@ public final class MemoryStorage: PersistentStorageProvider {
 }
 
 /// A small file: a key and its value on each line. Changes replace the file at once.
+///
+/// ```swift
+/// let configuration = GripManager.Configuration(persistentStorage: FileStorage(path: "/etc/camera/grip"))
+/// ```
 public final class FileStorage: PersistentStorageProvider {
     private let path: String
     private let lock = Mutex(())

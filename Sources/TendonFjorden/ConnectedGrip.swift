@@ -3,6 +3,13 @@ import CTendon
 import Tendon
 
 /// The connected grip: its events, what it says of itself, its commands.
+///
+/// ```swift
+/// if let grip = GripManager.default.connectedGrip {
+///     try await grip.setLED(.blinkSlow, for: .seconds(2))
+///     for await record in grip.records() { print(record.event, record.lostBefore) }
+/// }
+/// ```
 @TendonActor
 public final class ConnectedGrip {
     /// The grip's address.

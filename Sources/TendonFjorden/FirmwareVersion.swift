@@ -3,6 +3,10 @@ import CTendon
 import Tendon
 
 /// A version as semantic versioning has it; "v1.2" is 1.2.0. The build does not count in comparisons.
+///
+/// ```swift
+/// if let version = FirmwareVersion(string: "v1.2") { print(version, version.patch) }   // 1.2.0 0
+/// ```
 public struct FirmwareVersion: Sendable, Comparable, Hashable {
     /// First number.
     public let major: Int

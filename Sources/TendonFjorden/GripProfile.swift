@@ -4,6 +4,12 @@ import Tendon
 
 /// What the vendor does not publish about a grip's wire format, as data. The default is a reference profile of our own,
 /// which a real grip is not expected to know: fill in what yours has.
+///
+/// ```swift
+/// var configuration = GripManager.Configuration.system
+/// configuration.profile.service = "9a3f68e0-86ce-4b3c-9b4e-1f9b9d6c2a10"
+/// configuration.profile.setCode(0x41, to: "shutterButtonDown")
+/// ```
 public struct GripProfile: Sendable {
     /// How events are packed.
     public enum EventFormat: Sendable, Hashable {

@@ -5,6 +5,12 @@ import Tendon
 
 /// What `configure(with: .simulated)` runs on: grips in memory that can appear, disappear and misbehave, and a radio that
 /// can be off or forbidden. Nothing of the machine's Bluetooth is touched.
+///
+/// ```swift
+/// try GripManager.default.configure(with: .simulated)
+/// try await GripManager.default.start()
+/// GripManager.default.simulator?.grip.pressFn(true)
+/// ```
 @TendonActor
 public final class GripSimulator {
     /// Whether the program may use the radio.
