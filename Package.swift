@@ -68,7 +68,7 @@ let package = Package(
             name: "TendonActiv5Tests", dependencies: ["Tendon", "TendonActiv5"],
             path: "Tests/Swift/TendonActiv5Tests"),
         .testTarget(
-            name: "TendonFeelSpaceTests", dependencies: ["Tendon", "TendonFeelSpace"],
+            name: "TendonFeelSpaceTests", dependencies: ["CTendon", "Tendon", "TendonFeelSpace"],
             path: "Tests/Swift/TendonFeelSpaceTests"),
         .testTarget(
             name: "TendonFjordenTests", dependencies: ["Tendon", "TendonFjorden"],

@@ -53,12 +53,34 @@ struct Ring<Element>: ~Copyable {
 struct Patience: Sendable {
     /// For one element; past it: a timeout.
     var limit: Duration?
-    /// For all, monotonic milliseconds; past it: the end.
+    /// For all, milliseconds of the queue's time; past it: the end.
     var end = UInt64.max
 
-    var isOver: Bool { end != .max && tendon_now_ms() >= end }
+    func isOver(_ time: any WaitTime) -> Bool { end != .max && time.now >= end }
     var isLimited: Bool { limit != nil || end != .max }
-    var deadline: UInt64 { min(Duration.deadline(limit), end) }
+    func deadline(_ time: any WaitTime) -> UInt64 { min(Duration.deadline(limit, from: time.now), end) }
+}
+
+/// The time that waits go by: the loop's, or in tests one that they move themselves.
+package protocol WaitTime: AnyObject, Sendable {
+    /// Milliseconds; from any thread.
+    var now: UInt64 { get }
+    /// For the loop's thread, as `fire` is.
+    func alarm(_ fire: @escaping () -> Void) -> any Alarm
+}
+
+/// Fires once the time has come. For the loop's thread.
+package protocol Alarm: AnyObject {
+    /// `.max`: never.
+    var deadline: UInt64 { get set }
+    func remove()
+}
+
+extension LoopTimer: Alarm {}
+
+extension LoopCore: WaitTime {
+    package var now: UInt64 { tendon_now_ms() }
+    package func alarm(_ fire: @escaping () -> Void) -> any Alarm { LoopTimer(self, fire: fire) }
 }
 
 /// The producer's end of an `EventSequence`. All but `dropped` is for the loop's thread.
@@ -68,17 +90,19 @@ package final class EventQueue<Element: Sendable>: @unchecked Sendable {
     private let policy: OverflowPolicy
     private var ring: Ring<Element>
     private let parking: Parking
+    let time: any WaitTime
     private var ticket: UInt64 = 0
-    private var timer: LoopTimer?
+    private var alarm: (any Alarm)?
     private var timedOut = false
     private var ended = false
     private var failure: TendonError?
     private var onTermination: (() -> Void)?
     private let dropCount = Atomic<UInt64>(0)
 
-    package init(_ loop: Loop, capacity: Int, policy: OverflowPolicy) {
+    package init(_ loop: Loop, capacity: Int, policy: OverflowPolicy, time: (any WaitTime)? = nil) {
         self.loop = loop
         self.policy = policy
+        self.time = time ?? loop.core
         ring = Ring(capacity: capacity)
         parking = Parking(loop)
     }
@@ -99,8 +123,8 @@ package final class EventQueue<Element: Sendable>: @unchecked Sendable {
         ended = true
         failure = error
         onTermination = nil
-        timer?.remove()
-        timer = nil
+        alarm?.remove()
+        alarm = nil
         wake()
     }
 
@@ -116,7 +140,7 @@ package final class EventQueue<Element: Sendable>: @unchecked Sendable {
     }
 
     private func wake() {
-        if parking.resume() { timer?.deadline = .max }
+        if parking.resume() { alarm?.deadline = .max }
     }
 
     func pop() -> Element? { ring.pop() }
@@ -126,7 +150,7 @@ package final class EventQueue<Element: Sendable>: @unchecked Sendable {
         _ patience: Patience, isolation: isolated (any Actor)? = #isolation
     ) async throws(TendonError) -> Element? {
         while true {
-            if patience.isOver { return nil }
+            if patience.isOver(time) { return nil }
             if let element = ring.pop() { return element }
             if ended {
                 guard let error = failure else { return nil }
@@ -137,7 +161,7 @@ package final class EventQueue<Element: Sendable>: @unchecked Sendable {
             await wait(patience)
             if timedOut {
                 timedOut = false
-                if !patience.isOver { throw .timeout(.receive) }
+                if !patience.isOver(time) { throw .timeout(.receive) }
             }
         }
     }
@@ -155,14 +179,14 @@ package final class EventQueue<Element: Sendable>: @unchecked Sendable {
     }
 
     private func arm(_ patience: Patience) {
-        let timer =
-            timer
-            ?? LoopTimer(loop.core) { [unowned self] in
+        let alarm =
+            alarm
+            ?? time.alarm { [unowned self] in
                 self.timedOut = true
                 self.wake()
             }
-        self.timer = timer
-        timer.deadline = patience.deadline
+        self.alarm = alarm
+        alarm.deadline = patience.deadline(time)
     }
 
     /// For a consumer on another executor: waits on the loop and brings what is there, one hop for all of it.

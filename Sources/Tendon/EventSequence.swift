@@ -48,7 +48,7 @@ public struct EventSequence<Element: Sendable>: AsyncSequence, Sendable {
     /// The same sequence, which ends this long from now.
     public func ending(after duration: Duration) -> EventSequence {
         var copy = self
-        copy.end = Swift.min(end, Duration.deadline(duration))
+        copy.end = Swift.min(end, Duration.deadline(duration, from: handle.queue.time.now))
         return copy
     }
 

@@ -244,9 +244,10 @@ extension Duration {
     }
 
     /// The monotonic time that lies this far ahead; `nil`: never.
-    package static func deadline(_ duration: Duration?) -> UInt64 {
+    package static func deadline(_ duration: Duration?, from now: @autoclosure () -> UInt64 = tendon_now_ms()) -> UInt64
+    {
         guard let duration else { return .max }
-        let sum = tendon_now_ms().addingReportingOverflow(duration.milliseconds)
+        let sum = now().addingReportingOverflow(duration.milliseconds)
         return sum.overflow ? .max : sum.partialValue
     }
 }

@@ -146,8 +146,10 @@ struct BenchForAwait {
         let bench = try await BenchForAwait(directory: directory)
         let arguments = CommandLine.arguments
         let quick = arguments.contains("--quick")
-        if arguments.count == 4, arguments[1] == "--count-only", let body = Body(rawValue: arguments[3]) {
-            _ = try await bench.run(body, count: Int(arguments[2])!, fill: 256)
+        if arguments.count >= 4, arguments[1] == "--count-only", let body = Body(rawValue: arguments[3]) {
+            // For profilers: COUNT BODY [FILL].
+            let fill = arguments.count > 4 ? Int(arguments[4])! : 256
+            _ = try await bench.run(body, count: Int(arguments[2])!, fill: fill)
         } else if arguments.count == 3, arguments[1] == "--trace", let body = Body(rawValue: arguments[2]) {
             _ = try await bench.run(body, count: 4096, fill: 256)
             bench_heap_trace(8)

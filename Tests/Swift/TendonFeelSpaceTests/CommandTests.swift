@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
+import CTendon
 import Tendon
-import TendonFeelSpace
 import Testing
+
+@testable import TendonFeelSpace
 
 private final class Witness: FSCommandDelegate {
     private(set) var news: [String] = []
@@ -124,13 +126,33 @@ struct CommandTests {
         #expect(await site.belt.motors[12] == 50)
     }
 
+    /// What no packet can be is refused here; what the belt refuses is told with the belt's own code.
     @Test @TendonActor func badLengthsAreReported() async throws {
         let site = try await Site()
         let commands = try await site.connected().commandManager
-        await #expect { try await commands.confirmed { $0.sendDebugData([]) } } throws: {
-            ($0 as? TendonError)?.code == 0x0D || ($0 as? TendonError) != nil
+        for data in [[], [UInt8](repeating: 0x02, count: 21)] {
+            await #expect(
+                throws: TendonError(status: Int32(TENDON_ERROR_INVALID_ARGUMENT), operation: .write)
+            ) {
+                try await commands.confirmed { $0.sendDebugData(data) }
+            }
         }
-        #expect(await site.belt.counters.refused_writes <= 1)
+        #expect(await site.belt.counters.refused_writes == 0)
+        let error = await #expect(throws: TendonError.self) {
+            try await commands.confirmed {
+                $0.send(TENDON_FEELSPACE_VIBRATION_COMMAND) { packet, _ in
+                    packet[0] = 0x30  // stop, without its channel
+                    return 1
+                }
+            }
+        }
+        #expect(error?.layer == .att)
+        #expect(error?.code == 0x0D, "Invalid Attribute Value Length")
+        #expect(error?.operation == .write)
+        #expect(await site.belt.counters.refused_writes == 1)
+        #expect(await site.belt.writes.last?.outcome == .badLength)
+        // The queue goes on.
+        try await commands.confirmed { $0.stopVibration() }
     }
 
     @Test @TendonActor func errorLog() async throws {

@@ -10,10 +10,57 @@ private func onLoop<Value: Sendable>(_ body: @escaping @Sendable () -> Value) as
 }
 
 private func makeQueue(
-    capacity: Int, policy: OverflowPolicy = .dropNewest
+    capacity: Int, policy: OverflowPolicy = .dropNewest, time: TestTime? = nil
 ) -> (EventQueue<Int>, EventSequence<Int>) {
-    let queue = EventQueue<Int>(.shared, capacity: capacity, policy: policy)
+    let queue = EventQueue<Int>(.shared, capacity: capacity, policy: policy, time: time)
     return (queue, EventSequence(queue))
+}
+
+/// A time that stands still until the test moves it.
+private final class TestTime: WaitTime {
+    private let milliseconds = Atomic<UInt64>(1_000_000)
+    private let alarms = Mutex<[TestAlarm]>([])
+
+    var now: UInt64 { milliseconds.load(ordering: .relaxed) }
+
+    func alarm(_ fire: @escaping () -> Void) -> any Alarm {
+        let alarm = TestAlarm(fire)
+        alarms.withLock { $0.append(alarm) }
+        return alarm
+    }
+
+    /// When the next alarm is due; `.max`: nobody waits for a time.
+    func nextAlarm() async -> UInt64 {
+        await onLoop { self.alarms.withLock { $0.map(\.deadline).min() ?? .max } }
+    }
+
+    func advance(_ duration: UInt64) async {
+        milliseconds.wrappingAdd(duration, ordering: .relaxed)
+        await onLoop {
+            for alarm in self.alarms.withLock({ $0 }) where alarm.deadline <= self.now {
+                alarm.deadline = .max
+                alarm.fire?()
+            }
+        }
+    }
+
+    /// Goes on once a consumer waits for this time.
+    func reached(_ deadline: UInt64) async {
+        while await nextAlarm() != deadline { await Task.yield() }
+    }
+}
+
+private final class TestAlarm: Alarm, @unchecked Sendable {
+    // Touched on the loop's thread alone.
+    var deadline = UInt64.max
+    var fire: (() -> Void)?
+
+    init(_ fire: @escaping () -> Void) { self.fire = fire }
+
+    func remove() {
+        deadline = .max
+        fire = nil
+    }
 }
 
 @Suite(.timeLimit(.minutes(1)))
@@ -120,31 +167,57 @@ struct SequenceTests {
     }
 
     @Test func anElementLateIsATimeout() async throws {
-        let (queue, sequence) = makeQueue(capacity: 4)
-        var iterator = sequence.timeout(.milliseconds(20)).makeAsyncIterator()
-        let start = ContinuousClock.now
-        await #expect(throws: TendonError.timeout(.receive)) { try await iterator.next() }
-        #expect(ContinuousClock.now - start >= .milliseconds(19))
-        // It goes on after that.
+        let time = TestTime()
+        let (queue, sequence) = makeQueue(capacity: 4, time: time)
+        let start = time.now
+        let consumer = Task {
+            var iterator = sequence.timeout(.seconds(3600)).makeAsyncIterator()
+            await #expect(throws: TendonError.timeout(.receive)) { try await iterator.next() }
+            // It goes on after that.
+            return try await iterator.next()
+        }
+        await time.reached(start + 3_600_000)
+        await time.advance(3_599_999)
+        #expect(await time.nextAlarm() == start + 3_600_000, "a millisecond is left")
+        await time.advance(1)
+        await time.reached(start + 7_200_000)
         await onLoop { queue.push(3) }
-        #expect(try await iterator.next() == 3)
+        #expect(try await consumer.value == 3)
+        #expect(await time.nextAlarm() == .max, "nobody waits any more")
     }
 
     @Test func aSequenceEndsWhenItsTimeIsOver() async throws {
-        let (queue, sequence) = makeQueue(capacity: 4)
-        let producer = Task {
-            while !Task.isCancelled {
-                await onLoop { queue.push(1) }
-                try? await Task.sleep(for: .milliseconds(1))
-            }
+        let time = TestTime()
+        let (queue, sequence) = makeQueue(capacity: 4, time: time)
+        let start = time.now
+        let limited = sequence.ending(after: .seconds(60)).ending(after: .seconds(600))
+        let consumer = Task {
+            var got: [Int] = []
+            for try await number in limited { got.append(number) }
+            return got
         }
-        var count = 0
-        for try await _ in sequence.ending(after: .milliseconds(200)) { count += 1 }
-        producer.cancel()
-        #expect(count > 1)
-        var none = 0
-        for try await _ in makeQueue(capacity: 1).1.ending(after: .milliseconds(10)) { none += 1 }
-        #expect(none == 0)
+        // Elements keep coming, and the end stays where it is.
+        for second in 0..<60 {
+            await time.reached(start + 60_000)
+            await onLoop { queue.push(second) }
+            await time.reached(start + 60_000)
+            await time.advance(second == 59 ? 999 : 1000)
+        }
+        #expect(await time.nextAlarm() == start + 60_000, "a millisecond is left")
+        await time.advance(1)
+        #expect(try await consumer.value == Array(0..<60))
+        // What waits when the time is over is not given out any more.
+        await onLoop { queue.push(60) }
+        for try await number in limited { Issue.record("\(number) after the end") }
+        #expect(queue.dropped == 0)
+    }
+
+    /// On the loop's own time.
+    @Test func aTimeoutOfTheLoop() async throws {
+        let (_, sequence) = makeQueue(capacity: 4)
+        var iterator = sequence.timeout(.milliseconds(1)).makeAsyncIterator()
+        await #expect(throws: TendonError.timeout(.receive)) { try await iterator.next() }
+        for try await _ in sequence.ending(after: .milliseconds(1)) {}
     }
 
     @Test func theSourceIsToldWhenNobodyListens() async throws {
