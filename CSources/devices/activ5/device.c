@@ -52,23 +52,21 @@ bool tendon_activ5_device_has(const tendon_activ5_device *device, tendon_activ5_
  * Details below 0 are statuses, 1 is "on". False: the program ended the link meanwhile, so that nothing more is to be
  * told of this value.
  */
-static bool tell(tendon_activ5_device *device, unsigned kind, const tendon_activ5_message *message, int32_t detail,
-                 uint64_t now) {
+static bool tell(tendon_activ5_device *device, unsigned kind, const tendon_activ5_message *message, int32_t detail) {
     const tendon_activ5_event event = {.kind = (tendon_activ5_event_kind)kind,
                                        .device = device,
                                        .status = detail < 0 ? detail : TENDON_OK,
                                        .message = message,
                                        .on = detail > 0};
-    device->on_event(device->event_context, &event, now);
+    device->on_event(device->event_context, &event, device->now);
     return device->link == TENDON_ACTIV5_LINK_UP;
 }
 
-static void reject(tendon_activ5_device *device, tendon_activ5_characteristic which, tendon_status status,
-                   uint64_t now) {
+static void reject(tendon_activ5_device *device, tendon_activ5_characteristic which, tendon_status status) {
     const tendon_activ5_event event = {
         .kind = TENDON_ACTIV5_EVENT_ERROR, .device = device, .status = status, .characteristic = which};
     device->counters.errors++;
-    device->on_event(device->event_context, &event, now);
+    device->on_event(device->event_context, &event, device->now);
 }
 
 /* ---- link ---- */
@@ -83,6 +81,7 @@ void activ5_drop_connection(tendon_activ5_device *device) {
 }
 
 void tendon_activ5_device_link_up(tendon_activ5_device *device, uint64_t now) {
+    device->now = now;
     if (device->link != TENDON_ACTIV5_LINK_CONNECTING) {
         device->counters.ignored++;
         return;
@@ -94,8 +93,8 @@ void tendon_activ5_device_link_up(tendon_activ5_device *device, uint64_t now) {
     device->uses_new_protocol = false;
     device->version.known = device->serial_number.known = device->sn1.known = device->sn2.known = false;
     device->uuid1.known = device->uuid2.known = device->has_battery = false;
-    if (tell(device, TENDON_ACTIV5_EVENT_CONNECTED, NULL, 0, now)) {
-        (void)activ5_request(device, TENDON_ACTIV5_REQUEST_DISCOVER, TENDON_ACTIV5_CHARACTERISTIC_UNKNOWN, now);
+    if (tell(device, TENDON_ACTIV5_EVENT_CONNECTED, NULL, 0)) {
+        (void)activ5_request(device, TENDON_ACTIV5_REQUEST_DISCOVER, TENDON_ACTIV5_CHARACTERISTIC_UNKNOWN);
     }
 }
 
@@ -104,6 +103,7 @@ void tendon_activ5_device_link_failed(tendon_activ5_device *device, tendon_statu
 }
 
 void tendon_activ5_device_link_down(tendon_activ5_device *device, tendon_status reason, uint64_t now) {
+    device->now = now;
     if (device->link == TENDON_ACTIV5_LINK_NONE) {
         device->counters.ignored++;
         return;
@@ -112,12 +112,12 @@ void tendon_activ5_device_link_down(tendon_activ5_device *device, tendon_status 
     activ5_drop_connection(device);
     device->link = TENDON_ACTIV5_LINK_NONE;
     device->rssi = 0;
-    (void)tell(device, attempt ? TENDON_ACTIV5_EVENT_CONNECT_FAILED : TENDON_ACTIV5_EVENT_DISCONNECTED, NULL, reason,
-               now);
+    (void)tell(device, attempt ? TENDON_ACTIV5_EVENT_CONNECT_FAILED : TENDON_ACTIV5_EVENT_DISCONNECTED, NULL, reason);
 }
 
 void tendon_activ5_device_discovered(tendon_activ5_device *device, bool is_new,
                                      const tendon_activ5_characteristic *found, size_t count, uint64_t now) {
+    device->now = now;
     if (device->link != TENDON_ACTIV5_LINK_UP) {
         device->counters.ignored++;
         return;
@@ -132,10 +132,10 @@ void tendon_activ5_device_discovered(tendon_activ5_device *device, bool is_new,
             continue;
         }
         if (which == TENDON_ACTIV5_READ) {
-            (void)activ5_request(device, TENDON_ACTIV5_REQUEST_SUBSCRIBE, which, now);
+            (void)activ5_request(device, TENDON_ACTIV5_REQUEST_SUBSCRIBE, which);
         } else if (which == TENDON_ACTIV5_SERIAL_NUMBER || which == TENDON_ACTIV5_UUID1 ||
                    which == TENDON_ACTIV5_UUID2) {
-            (void)activ5_request(device, TENDON_ACTIV5_REQUEST_READ, which, now);
+            (void)activ5_request(device, TENDON_ACTIV5_REQUEST_READ, which);
         }
     }
 }
@@ -147,8 +147,9 @@ void tendon_activ5_device_done(tendon_activ5_device *device, const tendon_activ5
                                        .status = status,
                                        .characteristic = request->characteristic,
                                        .request = request};
+    device->now = now;
     if (device->link == TENDON_ACTIV5_LINK_UP) {
-        device->on_event(device->event_context, &event, now);
+        device->on_event(device->event_context, &event, device->now);
     }
 }
 
@@ -168,10 +169,10 @@ static void keep(tendon_activ5_text *out, const uint8_t *text, size_t length) {
     out->known = true;
 }
 
-static void initial_message(tendon_activ5_device *device, const tendon_activ5_message *message, uint64_t now) {
+static void initial_message(tendon_activ5_device *device, const tendon_activ5_message *message) {
     device->state = TENDON_ACTIV5_STATE_CONNECTED;
     keep(&device->version, message->text + message->version.offset, message->version.length);
-    if (device->options->auto_handshake && activ5_handshake(device, now) == TENDON_OK) {
+    if (device->options->auto_handshake && activ5_handshake(device) == TENDON_OK) {
         device->state = TENDON_ACTIV5_STATE_STOP;
     }
 }
@@ -185,12 +186,12 @@ static const uint16_t places[TENDON_ACTIV5_MESSAGE_TYPE_COUNT] = {
     [TENDON_ACTIV5_MESSAGE_SERIAL_NUMBER] = offsetof(tendon_activ5_device, serial_number),
 };
 
-static void update(tendon_activ5_device *device, const tendon_activ5_message *message, uint64_t now) {
+static void update(tendon_activ5_device *device, const tendon_activ5_message *message) {
     uint16_t place = places[message->type];
     if (place != 0) {
         keep((tendon_activ5_text *)(void *)((char *)device + place), message->text, message->text_length);
     } else if (message->type == TENDON_ACTIV5_MESSAGE_INITIAL) {
-        initial_message(device, message, now);
+        initial_message(device, message);
     } else if (message->type == TENDON_ACTIV5_MESSAGE_ISOMETRIC) {
         device->state = TENDON_ACTIV5_STATE_ISOMETRIC;
     } else if (message->type == TENDON_ACTIV5_MESSAGE_UNKNOWN) {
@@ -211,7 +212,7 @@ static bool becomes_initialized(tendon_activ5_device *device) {
     return true;
 }
 
-static void tell_squeezes(tendon_activ5_device *device, unsigned what, uint64_t now) {
+static void tell_squeezes(tendon_activ5_device *device, unsigned what) {
     /* In the order in which they happened: that of the bits. */
     for (unsigned bit = TENDON_ACTIV5_SQUEEZE_RELEASED; bit <= TENDON_ACTIV5_SQUEEZE_DOUBLE; bit <<= 1) {
         if ((what & bit) == 0) {
@@ -220,15 +221,14 @@ static void tell_squeezes(tendon_activ5_device *device, unsigned what, uint64_t 
         bool squeezed = bit == TENDON_ACTIV5_SQUEEZE_SQUEEZED, twice = bit == TENDON_ACTIV5_SQUEEZE_DOUBLE;
         device->counters.squeezes += squeezed;
         device->counters.double_squeezes += twice;
-        if (!tell(device, twice ? TENDON_ACTIV5_EVENT_DOUBLE_SQUEEZE : TENDON_ACTIV5_EVENT_SQUEEZE, NULL, squeezed,
-                  now)) {
+        if (!tell(device, twice ? TENDON_ACTIV5_EVENT_DOUBLE_SQUEEZE : TENDON_ACTIV5_EVENT_SQUEEZE, NULL, squeezed)) {
             return;
         }
     }
 }
 
 /* The type's own callback, if it has one. */
-static bool tell_value(tendon_activ5_device *device, const tendon_activ5_message *message, uint64_t now) {
+static bool tell_value(tendon_activ5_device *device, const tendon_activ5_message *message) {
     static const uint8_t kinds[TENDON_ACTIV5_MESSAGE_TYPE_COUNT] = {
         [TENDON_ACTIV5_MESSAGE_ISOMETRIC] = TENDON_ACTIV5_EVENT_ISOMETRIC,
         [TENDON_ACTIV5_MESSAGE_IMU] = TENDON_ACTIV5_EVENT_IMU,
@@ -238,33 +238,34 @@ static bool tell_value(tendon_activ5_device *device, const tendon_activ5_message
         [TENDON_ACTIV5_MESSAGE_BATTERY] = TENDON_ACTIV5_EVENT_BATTERY,
     };
     uint8_t kind = kinds[message->type];
-    return kind == 0 || tell(device, kind, message, 0, now);
+    return kind == 0 || tell(device, kind, message, 0);
 }
 
 static void took(tendon_activ5_device *device, tendon_activ5_characteristic which, tendon_status status,
-                 const tendon_activ5_message *message, uint64_t now) {
+                 const tendon_activ5_message *message) {
     if (device->link != TENDON_ACTIV5_LINK_UP) {
         return; /* ended by the program in a callback before */
     }
     if (status < 0) {
-        reject(device, which, status, now);
+        reject(device, which, status);
         return;
     }
     device->counters.messages++;
-    update(device, message, now);
-    if (becomes_initialized(device) && !tell(device, TENDON_ACTIV5_EVENT_INITIALIZED, NULL, 0, now)) {
+    update(device, message);
+    if (becomes_initialized(device) && !tell(device, TENDON_ACTIV5_EVENT_INITIALIZED, NULL, 0)) {
         return;
     }
-    if (tell(device, TENDON_ACTIV5_EVENT_MESSAGE, message, 0, now) && tell_value(device, message, now) &&
+    if (tell(device, TENDON_ACTIV5_EVENT_MESSAGE, message, 0) && tell_value(device, message) &&
         message->type == TENDON_ACTIV5_MESSAGE_ISOMETRIC) {
-        tell_squeezes(device,
-                      tendon_activ5_squeeze_sample(&device->squeeze, &device->options->squeeze, message->newtons, now),
-                      now);
+        tell_squeezes(device, tendon_activ5_squeeze_sample(&device->squeeze, &device->options->squeeze,
+                                                           message->newtons, device->now));
     }
 }
 
 static void on_text(void *context, tendon_status status, const tendon_activ5_message *message, uint64_t now) {
-    took(context, TENDON_ACTIV5_READ, status, message, now);
+    tendon_activ5_device *device = context;
+    device->now = now;
+    took(device, TENDON_ACTIV5_READ, status, message);
 }
 
 void tendon_activ5_device_value(tendon_activ5_device *device, tendon_activ5_characteristic which, const uint8_t *data,
@@ -285,7 +286,7 @@ void tendon_activ5_device_value(tendon_activ5_device *device, tendon_activ5_char
     }
     tendon_activ5_message message;
     tendon_status status = tendon_activ5_parse_value(which, data, length, &message);
-    took(device, which, status, &message, now);
+    took(device, which, status, &message);
 }
 
 /* ---- timers ---- */
@@ -314,9 +315,10 @@ static void evergreen(tendon_activ5_device *device, uint64_t due) {
 void tendon_activ5_device_tick(tendon_activ5_device *device, uint64_t now) {
     uint64_t due;
     while ((due = tendon_activ5_device_deadline(device)) <= now && due != UINT64_MAX) {
+        device->now = due;
         /* Each of them does nothing before its time. */
         tendon_activ5_deframer_tick(&device->deframer, due, on_text, device);
-        tell_squeezes(device, tendon_activ5_squeeze_tick(&device->squeeze, &device->options->squeeze, due), due);
+        tell_squeezes(device, tendon_activ5_squeeze_tick(&device->squeeze, &device->options->squeeze, due));
         if (evergreen_deadline(device) > due) {
             continue;
         }
@@ -326,4 +328,5 @@ void tendon_activ5_device_tick(tendon_activ5_device *device, uint64_t now) {
             evergreen(device, due);
         }
     }
+    device->now = now;
 }

@@ -9,9 +9,9 @@
 
 /** A request without a value. */
 tendon_status activ5_request(tendon_activ5_device *device, tendon_activ5_request_kind kind,
-                             tendon_activ5_characteristic which, uint64_t now);
+                             tendon_activ5_characteristic which);
 /** doHandshake, and the requests for what the device has no characteristic for. NOT_READY without 5A02. */
-tendon_status activ5_handshake(tendon_activ5_device *device, uint64_t now);
+tendon_status activ5_handshake(tendon_activ5_device *device);
 /** All that ends with a connection, but the link itself. */
 void activ5_drop_connection(tendon_activ5_device *device);
 

@@ -6,48 +6,46 @@
 /* ---- requests ---- */
 
 static tendon_status request_value(tendon_activ5_device *device, tendon_activ5_request_kind kind,
-                                   tendon_activ5_characteristic which, const uint8_t *value, size_t length,
-                                   uint64_t now) {
+                                   tendon_activ5_characteristic which, const uint8_t *value, size_t length) {
     tendon_activ5_request request = {
         .kind = kind, .device = device, .characteristic = which, .value = value, .length = length};
     if (device->on_request == NULL) {
         return TENDON_ERROR_DISCONNECTED;
     }
-    tendon_status status = device->on_request(device->request_context, &request, now);
+    tendon_status status = device->on_request(device->request_context, &request, device->now);
     return status < 0 ? status : TENDON_OK;
 }
 
 tendon_status activ5_request(tendon_activ5_device *device, tendon_activ5_request_kind kind,
-                             tendon_activ5_characteristic which, uint64_t now) {
-    return request_value(device, kind, which, NULL, 0, now);
+                             tendon_activ5_characteristic which) {
+    return request_value(device, kind, which, NULL, 0);
 }
 
-static tendon_status write_text(tendon_activ5_device *device, const char *text, size_t length, uint64_t now) {
+static tendon_status write_text(tendon_activ5_device *device, const char *text, size_t length) {
     uint8_t framed[TENDON_ACTIV5_SEND_MAX + 2];
     if (!tendon_activ5_device_has(device, TENDON_ACTIV5_WRITE)) {
         return TENDON_ACTIV5_ERROR_NOT_READY;
     }
     tendon_status size = tendon_activ5_encode_text(text, length, device->options->terminator, framed, sizeof framed);
-    return size < 0
-               ? size
-               : request_value(device, TENDON_ACTIV5_REQUEST_WRITE, TENDON_ACTIV5_WRITE, framed, (size_t)size, now);
+    return size < 0 ? size
+                    : request_value(device, TENDON_ACTIV5_REQUEST_WRITE, TENDON_ACTIV5_WRITE, framed, (size_t)size);
 }
 
-static tendon_status write_command(tendon_activ5_device *device, tendon_activ5_command command, uint64_t now) {
+static tendon_status write_command(tendon_activ5_device *device, tendon_activ5_command command) {
     const char *text = tendon_activ5_command_text(command);
-    return write_text(device, text, tendon_string_length(text), now);
+    return write_text(device, text, tendon_string_length(text));
 }
 
-tendon_status activ5_handshake(tendon_activ5_device *device, uint64_t now) {
-    tendon_status status = write_command(device, TENDON_ACTIV5_DO_HANDSHAKE, now);
+tendon_status activ5_handshake(tendon_activ5_device *device) {
+    tendon_status status = write_command(device, TENDON_ACTIV5_DO_HANDSHAKE);
     if (status == TENDON_OK && !tendon_activ5_device_has(device, TENDON_ACTIV5_UUID1) &&
         !tendon_activ5_device_has(device, TENDON_ACTIV5_UUID2)) {
-        (void)write_command(device, TENDON_ACTIV5_ASK_UUID1, now);
-        (void)write_command(device, TENDON_ACTIV5_ASK_UUID2, now);
+        (void)write_command(device, TENDON_ACTIV5_ASK_UUID1);
+        (void)write_command(device, TENDON_ACTIV5_ASK_UUID2);
     }
     if (status == TENDON_OK && !tendon_activ5_device_has(device, TENDON_ACTIV5_SERIAL_NUMBER)) {
-        (void)write_command(device, TENDON_ACTIV5_ASK_SN1, now);
-        (void)write_command(device, TENDON_ACTIV5_ASK_SN2, now);
+        (void)write_command(device, TENDON_ACTIV5_ASK_SN1);
+        (void)write_command(device, TENDON_ACTIV5_ASK_SN2);
     }
     return status;
 }
@@ -55,6 +53,7 @@ tendon_status activ5_handshake(tendon_activ5_device *device, uint64_t now) {
 /* ---- link ---- */
 
 tendon_status tendon_activ5_device_connect(tendon_activ5_device *device, uint64_t now) {
+    device->now = now;
     if (device->link != TENDON_ACTIV5_LINK_NONE) {
         return TENDON_ERROR_WRONG_STATE;
     }
@@ -62,8 +61,7 @@ tendon_status tendon_activ5_device_connect(tendon_activ5_device *device, uint64_
     device->link = TENDON_ACTIV5_LINK_CONNECTING;
     device->forget = device->wanted = false;
     device->listed = true; /* also one that was lost, when the program itself connects it again */
-    tendon_status status =
-        activ5_request(device, TENDON_ACTIV5_REQUEST_CONNECT, TENDON_ACTIV5_CHARACTERISTIC_UNKNOWN, now);
+    tendon_status status = activ5_request(device, TENDON_ACTIV5_REQUEST_CONNECT, TENDON_ACTIV5_CHARACTERISTIC_UNKNOWN);
     if (status < 0) {
         device->state = TENDON_ACTIV5_STATE_DISCONNECTED;
         device->link = TENDON_ACTIV5_LINK_NONE;
@@ -72,6 +70,7 @@ tendon_status tendon_activ5_device_connect(tendon_activ5_device *device, uint64_
 }
 
 tendon_status tendon_activ5_device_disconnect(tendon_activ5_device *device, uint64_t now) {
+    device->now = now;
     if (device->link == TENDON_ACTIV5_LINK_NONE) {
         return TENDON_ERROR_WRONG_STATE;
     }
@@ -81,24 +80,25 @@ tendon_status tendon_activ5_device_disconnect(tendon_activ5_device *device, uint
     }
     activ5_drop_connection(device);
     device->link = TENDON_ACTIV5_LINK_CLOSING;
-    return activ5_request(device, TENDON_ACTIV5_REQUEST_DISCONNECT, TENDON_ACTIV5_CHARACTERISTIC_UNKNOWN, now);
+    return activ5_request(device, TENDON_ACTIV5_REQUEST_DISCONNECT, TENDON_ACTIV5_CHARACTERISTIC_UNKNOWN);
 }
 
 /* ---- commands ---- */
 
 tendon_status tendon_activ5_device_send(tendon_activ5_device *device, tendon_activ5_command command, uint64_t now) {
+    device->now = now;
     if ((unsigned)command >= TENDON_ACTIV5_COMMAND_COUNT) {
         return TENDON_ERROR_INVALID_ARGUMENT;
     }
     tendon_activ5_characteristic read = tendon_activ5_command_read(command);
     if (read != TENDON_ACTIV5_CHARACTERISTIC_UNKNOWN) {
-        return tendon_activ5_device_has(device, read) ? activ5_request(device, TENDON_ACTIV5_REQUEST_READ, read, now)
+        return tendon_activ5_device_has(device, read) ? activ5_request(device, TENDON_ACTIV5_REQUEST_READ, read)
                                                       : TENDON_ACTIV5_ERROR_NOT_READY;
     }
     if (command == TENDON_ACTIV5_DO_HANDSHAKE) {
-        return activ5_handshake(device, now);
+        return activ5_handshake(device);
     }
-    tendon_status status = write_command(device, command, now);
+    tendon_status status = write_command(device, command);
     if (status == TENDON_OK && command == TENDON_ACTIV5_STOP) {
         device->state = TENDON_ACTIV5_STATE_STOP;
     }
@@ -107,27 +107,30 @@ tendon_status tendon_activ5_device_send(tendon_activ5_device *device, tendon_act
 
 tendon_status tendon_activ5_device_send_text(tendon_activ5_device *device, const char *text, size_t length,
                                              uint64_t now) {
-    return write_text(device, text, length, now);
+    device->now = now;
+    return write_text(device, text, length);
 }
 
 /* The force's notifications on or off. UNKNOWN characteristic: there is none. */
-static tendon_status force(tendon_activ5_device *device, tendon_activ5_request_kind kind, uint64_t now) {
+static tendon_status force(tendon_activ5_device *device, tendon_activ5_request_kind kind) {
     bool newer = (device->characteristics >> TENDON_ACTIV5_FORCE & 1u) != 0;
-    return activ5_request(device, kind, newer ? TENDON_ACTIV5_FORCE : TENDON_ACTIV5_OLD_FORCE, now);
+    return activ5_request(device, kind, newer ? TENDON_ACTIV5_FORCE : TENDON_ACTIV5_OLD_FORCE);
 }
 
 tendon_status tendon_activ5_device_start_isometric(tendon_activ5_device *device, uint64_t now) {
+    device->now = now;
     if (tendon_activ5_device_has(device, TENDON_ACTIV5_FORCE)) {
-        return force(device, TENDON_ACTIV5_REQUEST_SUBSCRIBE, now);
+        return force(device, TENDON_ACTIV5_REQUEST_SUBSCRIBE);
     }
-    return write_command(device, TENDON_ACTIV5_START_ISOMETRIC, now);
+    return write_command(device, TENDON_ACTIV5_START_ISOMETRIC);
 }
 
 tendon_status tendon_activ5_device_stop(tendon_activ5_device *device, uint64_t now) {
+    device->now = now;
     if (!tendon_activ5_device_has(device, TENDON_ACTIV5_FORCE)) {
         return tendon_activ5_device_send(device, TENDON_ACTIV5_STOP, now);
     }
-    tendon_status status = force(device, TENDON_ACTIV5_REQUEST_UNSUBSCRIBE, now);
+    tendon_status status = force(device, TENDON_ACTIV5_REQUEST_UNSUBSCRIBE);
     if (status == TENDON_OK) {
         device->state = TENDON_ACTIV5_STATE_STOP;
     }
@@ -135,34 +138,39 @@ tendon_status tendon_activ5_device_stop(tendon_activ5_device *device, uint64_t n
 }
 
 tendon_status tendon_activ5_device_tare(tendon_activ5_device *device, uint64_t now) {
-    return write_command(device, TENDON_ACTIV5_TARE, now);
+    device->now = now;
+    return write_command(device, TENDON_ACTIV5_TARE);
 }
 
-static tendon_status imu(tendon_activ5_device *device, tendon_activ5_request_kind kind, uint64_t now) {
-    return tendon_activ5_device_has(device, TENDON_ACTIV5_IMU) ? activ5_request(device, kind, TENDON_ACTIV5_IMU, now)
+static tendon_status imu(tendon_activ5_device *device, tendon_activ5_request_kind kind) {
+    return tendon_activ5_device_has(device, TENDON_ACTIV5_IMU) ? activ5_request(device, kind, TENDON_ACTIV5_IMU)
                                                                : TENDON_ACTIV5_ERROR_IMU_UNSUPPORTED;
 }
 
 tendon_status tendon_activ5_device_start_imu(tendon_activ5_device *device, uint64_t now) {
-    return imu(device, TENDON_ACTIV5_REQUEST_SUBSCRIBE, now);
+    device->now = now;
+    return imu(device, TENDON_ACTIV5_REQUEST_SUBSCRIBE);
 }
 
 tendon_status tendon_activ5_device_stop_imu(tendon_activ5_device *device, uint64_t now) {
-    return imu(device, TENDON_ACTIV5_REQUEST_UNSUBSCRIBE, now);
+    device->now = now;
+    return imu(device, TENDON_ACTIV5_REQUEST_UNSUBSCRIBE);
 }
 
 tendon_status tendon_activ5_device_set_sample_rate(tendon_activ5_device *device, int64_t rate, uint64_t now) {
+    device->now = now;
     uint8_t value[2];
     if (!tendon_activ5_device_has(device, TENDON_ACTIV5_SAMPLE_RATE)) {
         return TENDON_ACTIV5_ERROR_UNSUPPORTED;
     }
     tendon_status status = tendon_activ5_encode_sample_rate(rate, value);
-    return status < 0 ? status
-                      : request_value(device, TENDON_ACTIV5_REQUEST_WRITE, TENDON_ACTIV5_SAMPLE_RATE, value,
-                                      sizeof value, now);
+    return status < 0
+               ? status
+               : request_value(device, TENDON_ACTIV5_REQUEST_WRITE, TENDON_ACTIV5_SAMPLE_RATE, value, sizeof value);
 }
 
 void tendon_activ5_device_set_evergreen(tendon_activ5_device *device, bool on, uint64_t now) {
+    device->now = now;
     device->evergreen = on;
     device->evergreen_deadline = activ5_after(now, TENDON_ACTIV5_EVERGREEN_MS);
 }
@@ -170,11 +178,12 @@ void tendon_activ5_device_set_evergreen(tendon_activ5_device *device, bool on, u
 /* ---- what is known ---- */
 
 tendon_status tendon_activ5_device_get_battery(tendon_activ5_device *device, uint64_t now) {
+    device->now = now;
     if (device->has_battery) {
         return device->battery;
     }
     if (tendon_activ5_device_has(device, TENDON_ACTIV5_BATTERY)) {
-        (void)activ5_request(device, TENDON_ACTIV5_REQUEST_READ, TENDON_ACTIV5_BATTERY, now);
+        (void)activ5_request(device, TENDON_ACTIV5_REQUEST_READ, TENDON_ACTIV5_BATTERY);
     }
     return TENDON_ACTIV5_ERROR_BATTERY_LEVEL_NOT_READABLE;
 }

@@ -189,6 +189,7 @@ static void mal_I01_errors_change_nothing(void **state) {
         activ5_expect(f, cases[i].words);
         before.counters = d->counters;
         before.deframer = d->deframer;
+        before.now = d->now;
         assert_memory_equal(&before, d, sizeof before);
     }
     assert_int_equal(d->counters.errors, 13);

@@ -178,6 +178,7 @@ struct tendon_activ5_device {
     tendon_activ5_on_request on_request; /**< of the session while one is attached, else as at init() */
     void *request_context;
     void *program; /**< the program's own; NULL in a fresh entry */
+    uint64_t now;  /**< of the present input */
     uint64_t evergreen_deadline;
     tendon_activ5_counters counters;
     double rssi; /**< dBm; 0: not known */
