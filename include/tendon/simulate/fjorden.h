@@ -16,7 +16,7 @@
 #define TENDON_SIMULATE_FJORDEN_H
 
 #include "tendon/simulate/device.h"
-#include "tendon/simulate/fjorden_gesture.h"
+#include "tendon/devices/fjorden_gesture.h"
 #include "tendon/simulate/scenario.h"
 
 #ifdef __cplusplus

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-#include "tendon/simulate/fjorden_gesture.h"
+#include "tendon/devices/fjorden_gesture.h"
+
+#include "tendon/base/packed.h"
+
+#include <string.h>
 
 int tendon_fjorden_control_named(const char *name, size_t length) {
-    static const char names[][12] = {"shutter", "fn", "dial_button", "dial", "lever"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        /* A name is shorter than its place, which is zero behind it. */
-        if (length < sizeof names[i] && names[i][length] == 0 && memcmp(names[i], name, length) == 0) {
-            return length == 0 ? -1 : (int)i + TENDON_FJORDEN_CONTROL_SHUTTER;
-        }
-    }
-    return -1;
+    int index =
+        tendon_packed_index("shutter\0fn\0dial_button\0dial\0lever", TENDON_FJORDEN_CONTROL_LEVER, name, length);
+    return index < 0 ? -1 : index + TENDON_FJORDEN_CONTROL_SHUTTER;
 }
 
 tendon_fjorden_config tendon_fjorden_config_default(void) {
@@ -22,15 +21,29 @@ tendon_status tendon_fjorden_gesture_init(tendon_fjorden_gesture_engine *engine,
     }
     memset(engine, 0, sizeof *engine);
     engine->config = *config;
-    engine->fn_due = engine->dial_due = engine->lever_due = engine->reset_due = TENDON_FJORDEN_NEVER;
+    memset(engine->due, 0xFF, sizeof engine->due); /* never */
     return TENDON_OK;
 }
 
+/* The one that is due first. */
+static unsigned next_timer(const tendon_fjorden_gesture_engine *engine) {
+    unsigned first = 0;
+    for (unsigned timer = 1; timer < TENDON_FJORDEN_TIMER_COUNT; timer++) {
+        first = engine->due[timer] < engine->due[first] ? timer : first;
+    }
+    return first;
+}
+
 uint64_t tendon_fjorden_gesture_deadline(const tendon_fjorden_gesture_engine *engine) {
-    uint64_t due = engine->fn_due;
-    due = engine->dial_due < due ? engine->dial_due : due;
-    due = engine->lever_due < due ? engine->lever_due : due;
-    return engine->reset_due < due ? engine->reset_due : due;
+    return engine->due[next_timer(engine)];
+}
+
+static void start(tendon_fjorden_gesture_engine *engine, tendon_fjorden_timer timer, uint64_t now, uint32_t span) {
+    engine->due[timer] = now + span;
+}
+
+static void stop(tendon_fjorden_gesture_engine *engine, unsigned timer) {
+    engine->due[timer] = TENDON_FJORDEN_NEVER;
 }
 
 static void give(tendon_fjorden_gestures *out, uint64_t now, uint8_t event, uint32_t count) {
@@ -41,27 +54,32 @@ static void give(tendon_fjorden_gestures *out, uint64_t now, uint8_t event, uint
 
 /* The earliest timer, if it is due. */
 static bool fire(tendon_fjorden_gesture_engine *engine, uint64_t now, tendon_fjorden_gestures *out) {
-    uint64_t due = tendon_fjorden_gesture_deadline(engine);
+    unsigned timer = next_timer(engine);
+    uint64_t due = engine->due[timer];
     if (due == TENDON_FJORDEN_NEVER || due > now) {
         return false;
     }
-    if (engine->fn_due == due) {
-        engine->fn_due = TENDON_FJORDEN_NEVER;
+    uint8_t event;
+    switch (timer) {
+    case TENDON_FJORDEN_TIMER_FN:
         engine->fn_pending = false;
-        give(out, due, TENDON_FJORDEN_FN_LONG_PRESS, 1);
-    } else if (engine->dial_due == due) {
-        engine->dial_due = TENDON_FJORDEN_NEVER;
+        event = TENDON_FJORDEN_FN_LONG_PRESS;
+        break;
+    case TENDON_FJORDEN_TIMER_DIAL:
         engine->dial_pending = false;
-        give(out, due, TENDON_FJORDEN_DIAL_LONG_PRESS, 1);
-    } else if (engine->lever_due == due) {
-        engine->lever_due = TENDON_FJORDEN_NEVER;
+        event = TENDON_FJORDEN_DIAL_LONG_PRESS;
+        break;
+    case TENDON_FJORDEN_TIMER_LEVER:
         engine->lever_held = true;
-        give(out, due, engine->lever < 0 ? TENDON_FJORDEN_LEVER_HOLD_LEFT : TENDON_FJORDEN_LEVER_HOLD_RIGHT, 1);
-    } else {
-        engine->reset_due = TENDON_FJORDEN_NEVER;
+        event = engine->lever < 0 ? TENDON_FJORDEN_LEVER_HOLD_LEFT : TENDON_FJORDEN_LEVER_HOLD_RIGHT;
+        break;
+    default:
         engine->reset_done = true;
-        give(out, due, TENDON_FJORDEN_BOND_RESET, 1);
+        event = TENDON_FJORDEN_BOND_RESET;
+        break;
     }
+    stop(engine, timer);
+    give(out, due, event, 1);
     return true;
 }
 
@@ -71,13 +89,13 @@ static void combine(tendon_fjorden_gesture_engine *engine, uint64_t now, bool we
     if (together) {
         engine->combined = true;
         engine->fn_pending = false;
-        engine->fn_due = TENDON_FJORDEN_NEVER;
+        stop(engine, TENDON_FJORDEN_TIMER_FN);
         if (!were_together && !engine->reset_done) {
-            engine->reset_due = now + TENDON_FJORDEN_RESET_MS;
+            start(engine, TENDON_FJORDEN_TIMER_RESET, now, TENDON_FJORDEN_RESET_MS);
         }
         return;
     }
-    engine->reset_due = TENDON_FJORDEN_NEVER;
+    stop(engine, TENDON_FJORDEN_TIMER_RESET);
     if (engine->shutter == 0 && !engine->fn) {
         engine->combined = false;
         engine->reset_done = false;
@@ -109,13 +127,13 @@ static void press_fn(tendon_fjorden_gesture_engine *engine, uint64_t now, bool d
     engine->fn = down;
     if (down && !engine->combined) {
         engine->fn_pending = true;
-        engine->fn_due = now + engine->config.long_press_ms;
+        start(engine, TENDON_FJORDEN_TIMER_FN, now, engine->config.long_press_ms);
     } else if (!down) {
         if (engine->fn_pending) {
             give(out, now, TENDON_FJORDEN_FN_PRESS, 1);
         }
         engine->fn_pending = false;
-        engine->fn_due = TENDON_FJORDEN_NEVER;
+        stop(engine, TENDON_FJORDEN_TIMER_FN);
     }
     combine(engine, now, were_together);
 }
@@ -129,7 +147,10 @@ static void press_dial(tendon_fjorden_gesture_engine *engine, uint64_t now, bool
         give(out, now, TENDON_FJORDEN_DIAL_PRESS, 1);
     }
     engine->dial_pending = down;
-    engine->dial_due = down ? now + engine->config.long_press_ms : TENDON_FJORDEN_NEVER;
+    stop(engine, TENDON_FJORDEN_TIMER_DIAL);
+    if (down) {
+        start(engine, TENDON_FJORDEN_TIMER_DIAL, now, engine->config.long_press_ms);
+    }
 }
 
 static void turn_dial(tendon_fjorden_gesture_engine *engine, uint64_t now, int32_t detents,
@@ -138,7 +159,7 @@ static void turn_dial(tendon_fjorden_gesture_engine *engine, uint64_t now, int32
         return;
     }
     engine->dial_pending = false;
-    engine->dial_due = TENDON_FJORDEN_NEVER;
+    stop(engine, TENDON_FJORDEN_TIMER_DIAL);
     if ((detents > 0) != (engine->remainder > 0)) {
         engine->remainder = 0;
     }
@@ -163,7 +184,10 @@ static void move_lever(tendon_fjorden_gesture_engine *engine, uint64_t now, int8
     }
     engine->lever = side;
     engine->lever_held = false;
-    engine->lever_due = side != 0 ? now + engine->config.lever_hold_ms : TENDON_FJORDEN_NEVER;
+    stop(engine, TENDON_FJORDEN_TIMER_LEVER);
+    if (side != 0) {
+        start(engine, TENDON_FJORDEN_TIMER_LEVER, now, engine->config.lever_hold_ms);
+    }
 }
 
 static bool value_fits(tendon_fjorden_control control, int32_t value) {

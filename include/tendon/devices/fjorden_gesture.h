@@ -3,8 +3,8 @@
  * Fjorden grip: events from the positions of the controls and time alone, as
  * firmware and simulator derive them.
  */
-#ifndef TENDON_SIMULATE_FJORDEN_GESTURE_H
-#define TENDON_SIMULATE_FJORDEN_GESTURE_H
+#ifndef TENDON_DEVICES_FJORDEN_GESTURE_H
+#define TENDON_DEVICES_FJORDEN_GESTURE_H
 
 #include "tendon/devices/fjorden_codec.h"
 
@@ -41,8 +41,16 @@ typedef struct tendon_fjorden_gestures {
     size_t count;
 } tendon_fjorden_gestures;
 
+/** What has a time; of those due at once, the first in this order fires first. */
+typedef enum tendon_fjorden_timer {
+    TENDON_FJORDEN_TIMER_FN = 0,
+    TENDON_FJORDEN_TIMER_DIAL,
+    TENDON_FJORDEN_TIMER_LEVER,
+    TENDON_FJORDEN_TIMER_RESET,
+    TENDON_FJORDEN_TIMER_COUNT
+} tendon_fjorden_timer;
+
 typedef struct tendon_fjorden_gesture_engine {
-    tendon_fjorden_config config;
     uint8_t shutter;
     int8_t lever;
     bool fn, dial_button;
@@ -51,7 +59,8 @@ typedef struct tendon_fjorden_gesture_engine {
     bool combined;     /**< shutter and fn were down together and are not both up */
     bool reset_done;   /**< in this combination */
     int32_t remainder; /**< detents not yet reported */
-    uint64_t fn_due, dial_due, lever_due, reset_due;
+    tendon_fjorden_config config;
+    uint64_t due[TENDON_FJORDEN_TIMER_COUNT];
 } tendon_fjorden_gesture_engine;
 
 /** 500 ms, 400 ms, 1. */
