@@ -4,8 +4,9 @@
 
 enum { FRAME_START = 0x12, FRAME_END = 0x13 };
 
-/* Who is told, and when it happened. */
+/* Whose frames, who is told, and when it happened. */
 typedef struct sink {
+    tendon_activ5_deframer *deframer;
     tendon_activ5_on_text on_text;
     void *context;
     uint64_t now;
@@ -15,105 +16,91 @@ static void fail(const sink *to, tendon_status status) {
     to->on_text(to->context, status, NULL, to->now);
 }
 
-static void deliver(const sink *to, const uint8_t *content, size_t length) {
+/* Nothing is collected afterwards: it was told here, or there was nothing. A force is complete at its '/', so it counts
+ * without an end; all else does not. */
+static void deliver(const sink *to, const uint8_t *text, size_t start, size_t end, bool ended) {
     tendon_activ5_message message;
-    tendon_status status = tendon_activ5_parse_text(content, length, &message);
+    tendon_status status = activ5_parse(text, start, end, &message);
+    tendon_activ5_deframer_reset(to->deframer);
+    if (!ended && (status != TENDON_OK || message.type != TENDON_ACTIV5_MESSAGE_ISOMETRIC)) {
+        status = TENDON_ACTIV5_ERROR_TRUNCATED;
+    }
     to->on_text(to->context, status, status < 0 ? NULL : &message, to->now);
 }
 
-/* The first such byte from @p at on; length: none. */
-static size_t find(const uint8_t *data, size_t at, size_t length, uint8_t wanted) {
-    while (at < length && data[at] != wanted) {
-        at++;
-    }
-    return at;
+static void deliver_collected(const sink *to, bool ended) {
+    deliver(to, to->deframer->buffer, 0, to->deframer->length, ended);
 }
 
 /* False: too long, and said so. */
-static bool collect(tendon_activ5_deframer *deframer, const uint8_t *data, size_t length, const sink *to) {
-    if (length > (size_t)TENDON_ACTIV5_CONTENT_MAX - deframer->length) {
-        tendon_activ5_deframer_reset(deframer);
-        fail(to, TENDON_ACTIV5_ERROR_OVERFLOW);
-        return false;
+static bool collect(const sink *to, const uint8_t *data, size_t at, size_t end) {
+    tendon_activ5_deframer *deframer = to->deframer;
+    for (; at < end; at++) {
+        if (deframer->length >= TENDON_ACTIV5_CONTENT_MAX) {
+            tendon_activ5_deframer_reset(deframer);
+            fail(to, TENDON_ACTIV5_ERROR_OVERFLOW);
+            return false;
+        }
+        deframer->buffer[deframer->length++] = data[at];
     }
-    if (length > 0) {
-        memcpy(deframer->buffer + deframer->length, data, length);
-    }
-    deframer->length = (uint8_t)(deframer->length + length);
     deframer->collecting = true;
     deframer->last = to->now;
     return true;
 }
 
 /* All frames from @p at on. What stands before a start is left over from an older message. */
-static void scan(tendon_activ5_deframer *deframer, const uint8_t *data, size_t at, size_t length, const sink *to) {
-    at = find(data, at, length, FRAME_START);
+static void scan(const sink *to, const uint8_t *data, size_t at, size_t length) {
+    at = activ5_find(data, at, length, FRAME_START);
     while (at < length) {
         size_t start = at + 1;
-        size_t end = find(data, start, length, FRAME_END);
-        size_t nested = find(data, start, end, FRAME_START);
+        size_t end = activ5_find(data, start, length, FRAME_END);
+        size_t nested = activ5_find(data, start, end, FRAME_START);
         if (nested < end) {
             fail(to, TENDON_ACTIV5_ERROR_TRUNCATED);
             while (nested < end) {
                 start = nested + 1;
-                nested = find(data, start, end, FRAME_START);
+                nested = activ5_find(data, start, end, FRAME_START);
             }
         }
         if (end == length) {
-            (void)collect(deframer, data + start, end - start, to);
+            (void)collect(to, data, start, end);
             return;
         }
-        deliver(to, data + start, end - start);
-        at = find(data, end, length, FRAME_START);
+        deliver(to, data, start, end, true);
+        at = activ5_find(data, end, length, FRAME_START);
     }
 }
 
-/* A force is complete at its '/', so it counts without an end; all else does not. */
-static void flush(tendon_activ5_deframer *deframer, const sink *to) {
-    tendon_activ5_message message;
-    tendon_status status = tendon_activ5_parse_text(deframer->buffer, deframer->length, &message);
-    tendon_activ5_deframer_reset(deframer);
-    if (status == TENDON_OK && message.type == TENDON_ACTIV5_MESSAGE_ISOMETRIC) {
-        to->on_text(to->context, status, &message, to->now);
-    } else {
-        fail(to, TENDON_ACTIV5_ERROR_TRUNCATED);
-    }
-}
-
-static void feed_collecting(tendon_activ5_deframer *deframer, const uint8_t *data, size_t length, const sink *to) {
-    size_t end = find(data, 0, length, FRAME_END);
-    if (find(data, 0, end, FRAME_START) < end) {
-        flush(deframer, to);
-        scan(deframer, data, 0, length, to);
+static void feed_collecting(const sink *to, const uint8_t *data, size_t length) {
+    size_t end = activ5_find(data, 0, length, FRAME_END);
+    if (activ5_find(data, 0, end, FRAME_START) < end) {
+        deliver_collected(to, false);
+        scan(to, data, 0, length);
         return;
     }
-    if (!collect(deframer, data, end, to)) {
+    if (!collect(to, data, 0, end)) {
         /* An end within the notification belonged to what was dropped. */
-        scan(deframer, data, end, length, to);
+        scan(to, data, end, length);
         return;
     }
     if (end < length) {
-        uint8_t content[TENDON_ACTIV5_CONTENT_MAX];
-        size_t count = deframer->length;
-        memcpy(content, deframer->buffer, count);
-        tendon_activ5_deframer_reset(deframer);
-        deliver(to, content, count);
-        scan(deframer, data, end, length, to);
+        deliver_collected(to, true);
+        scan(to, data, end, length);
     }
 }
 
 void tendon_activ5_deframer_feed(tendon_activ5_deframer *deframer, const uint8_t *data, size_t length, uint64_t now,
                                  tendon_activ5_on_text on_text, void *context) {
     tendon_activ5_deframer_tick(deframer, now, on_text, context);
-    sink to = {on_text, context, now};
+    sink to = {deframer, on_text, context, now};
     if (length == 0) {
         fail(&to, TENDON_ACTIV5_ERROR_EMPTY);
     } else if (deframer->collecting) {
-        feed_collecting(deframer, data, length, &to);
-    } else if (find(data, 0, length, FRAME_START) == length) {
-        deliver(&to, data, find(data, 0, length, FRAME_END));
+        feed_collecting(&to, data, length);
+    } else if (activ5_find(data, 0, length, FRAME_START) == length) {
+        deliver(&to, data, 0, activ5_find(data, 0, length, FRAME_END), true);
     } else {
-        scan(deframer, data, 0, length, &to);
+        scan(&to, data, 0, length);
     }
 }
 
@@ -128,8 +115,8 @@ void tendon_activ5_deframer_tick(tendon_activ5_deframer *deframer, uint64_t now,
 void tendon_activ5_deframer_flush(tendon_activ5_deframer *deframer, uint64_t now, tendon_activ5_on_text on_text,
                                   void *context) {
     if (deframer->collecting) {
-        sink to = {on_text, context, now};
-        flush(deframer, &to);
+        sink to = {deframer, on_text, context, now};
+        deliver_collected(&to, false);
     }
 }
 

@@ -4,14 +4,16 @@
 
 /* ---- UTF-8, RFC 3629 section 4 ---- */
 
-/* Bytes of the sequence that starts there in the text, 0 when it is none. */
-static size_t sequence_length(const uint8_t *text, size_t at, size_t length) {
+/* Texts are an array, a place in it and an end: what Tests/Proof can follow. */
+
+/* Bytes of the sequence that starts there, 0 when it is none. */
+static size_t sequence_length(const uint8_t *text, size_t at, size_t end) {
     uint8_t first = text[at];
     if (first < 0x80) {
         return 1;
     }
     size_t count = first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
-    if (first < 0xC2 || first > 0xF4 || count > length - at) {
+    if (first < 0xC2 || first > 0xF4 || at + count > end) {
         return 0;
     }
     /* The second byte's range excludes overlong forms, surrogates and what lies above U+10FFFF. */
@@ -28,10 +30,9 @@ static size_t sequence_length(const uint8_t *text, size_t at, size_t length) {
     return count;
 }
 
-bool tendon_activ5_is_utf8(const uint8_t *text, size_t length) {
-    size_t at = 0;
-    while (at < length) {
-        size_t count = sequence_length(text, at, length);
+static bool is_utf8(const uint8_t *text, size_t at, size_t end) {
+    while (at < end) {
+        size_t count = sequence_length(text, at, end);
         if (count == 0) {
             return false;
         }
@@ -40,11 +41,17 @@ bool tendon_activ5_is_utf8(const uint8_t *text, size_t length) {
     return true;
 }
 
+bool tendon_activ5_is_utf8(const uint8_t *text, size_t length) {
+    return is_utf8(text, 0, length);
+}
+
 /* ---- content ---- */
 
-/* Whether the text goes on so from there. */
-static bool goes_on(const uint8_t *text, size_t at, size_t length, const char *wanted, size_t count) {
-    return at + count <= length && memcmp(text + at, wanted, count) == 0;
+size_t activ5_find(const uint8_t *text, size_t at, size_t end, uint8_t wanted) {
+    while (at < end && text[at] != wanted) {
+        at++;
+    }
+    return at;
 }
 
 /* A conversion that is out of range is undefined in C, so the range is checked first. Here, apart from its callers:
@@ -59,154 +66,137 @@ int64_t activ5_truncated(double value) {
     return value <= -9223372036854775808.0 ? INT64_MIN : (int64_t)value;
 }
 
-/* [+-]digits[.digits], all of it. */
-static bool decimal(const uint8_t *text, size_t length, double *out) {
-    size_t at = length > 0 && (text[0] == '+' || text[0] == '-') ? 1 : 0;
+/* Every "IS" left out, once and from the left; then [+-]digits[.digits] up to the first '/', and nothing else. */
+static tendon_status isometric(const uint8_t *text, size_t at, size_t end, tendon_activ5_message *out) {
     double value = 0;
     double scale = 1;
     size_t digits = 0;
-    bool fraction = false;
+    bool negative = false;
+    enum { START, WHOLE, FRACTION } part = START;
+    /* No text that comes here is longer than that; said once more, it bounds the value too. */
     //@ loop unroll TENDON_ACTIV5_CONTENT_MAX;
-    for (; at < length; at++) {
-        if (text[at] == '.' && !fraction && digits > 0) {
-            fraction = true;
-            digits = 0;
+    for (size_t i = 0; i < TENDON_ACTIV5_CONTENT_MAX && at < end; i++, at++) {
+        uint8_t c = text[at];
+        if (c == 'I' && at + 1 < end && text[at + 1] == 'S') {
+            at++;
             continue;
         }
-        if (text[at] < '0' || text[at] > '9') {
-            return false;
-        }
-        value = value * 10 + (text[at] - '0');
-        scale = fraction ? scale * 10 : 1;
-        digits++;
-    }
-    *out = (length > 0 && text[0] == '-' ? -value : value) / scale;
-    return digits > 0;
-}
-
-/* Every "IS" removed, once and from the left, then cut at the first '/'. */
-static tendon_status isometric(const uint8_t *field, size_t length, tendon_activ5_message *out) {
-    uint8_t number[TENDON_ACTIV5_CONTENT_MAX] = {0};
-    size_t count = 0;
-    //@ loop unroll TENDON_ACTIV5_CONTENT_MAX;
-    for (size_t i = 0; i < length; i++) {
-        if (field[i] == '/') {
-            double value = 0;
-            if (!decimal(number, count, &value)) {
-                return TENDON_ACTIV5_ERROR_MALFORMED;
-            }
+        if (c == '/' && digits > 0) {
             out->type = TENDON_ACTIV5_MESSAGE_ISOMETRIC;
-            out->raw = value;
-            out->newtons = tendon_activ5_to_newtons_legacy(value);
+            out->raw = (negative ? -value : value) / scale;
+            out->newtons = tendon_activ5_to_newtons_legacy(out->raw);
             return TENDON_OK;
         }
-        if (field[i] == 'I' && i + 1 < length && field[i + 1] == 'S') {
-            i++;
+        if (c >= '0' && c <= '9') {
+            value = value * 10 + (c - '0');
+            scale = part == FRACTION ? scale * 10 : 1;
+            part = part == START ? WHOLE : part;
+            digits++;
+        } else if (c == '.' && part == WHOLE && digits > 0) {
+            part = FRACTION;
+            digits = 0;
+        } else if (part == START && (c == '+' || c == '-')) {
+            part = WHOLE;
+            negative = c == '-';
         } else {
-            number[count++] = field[i];
+            break;
         }
     }
     return TENDON_ACTIV5_ERROR_MALFORMED;
 }
 
-/* The field that starts at *position, which moves on to the next. */
-static tendon_activ5_field next_field(const uint8_t *content, size_t length, size_t *position) {
-    if (*position > length) {
+/* The field that starts at *position, which moves on to the next; its place counts from the content's start. */
+static tendon_activ5_field next_field(const uint8_t *text, size_t start, size_t end, size_t *position) {
+    size_t at = *position;
+    if (at > end) {
         return (tendon_activ5_field){0, 0, false};
     }
-    size_t start = *position;
-    size_t end = start;
-    while (end < length && content[end] != ';') {
-        end++;
-    }
-    *position = end + 1;
-    return (tendon_activ5_field){(uint16_t)start, (uint16_t)(end - start), true};
+    size_t stop = activ5_find(text, at, end, ';');
+    *position = stop + 1;
+    return (tendon_activ5_field){(uint16_t)(at - start), (uint16_t)(stop - at), true};
 }
 
-static tendon_status initial(const uint8_t *content, size_t length, size_t position, tendon_activ5_message *out) {
-    tendon_activ5_field version = next_field(content, length, &position);
+static tendon_status initial(const uint8_t *text, size_t start, size_t end, size_t position,
+                             tendon_activ5_message *out) {
+    tendon_activ5_field version = next_field(text, start, end, &position);
     if (!version.present) {
         return TENDON_ACTIV5_ERROR_MALFORMED;
     }
     out->type = TENDON_ACTIV5_MESSAGE_INITIAL;
     out->version = version;
-    out->field2 = next_field(content, length, &position);
-    out->battery_status = next_field(content, length, &position);
-    activ5_put_text(out, content, length);
+    out->field2 = next_field(text, start, end, &position);
+    out->battery_status = next_field(text, start, end, &position);
+    activ5_put_text(out, text, start, end);
     return TENDON_OK;
 }
 
-/* Serial and id parts: one character that nobody looks at, then the kind. 0: none of them. */
-static size_t part_prefix(const uint8_t *field, size_t length, tendon_activ5_message_type *type) {
+/* The kind of the field, and where its value starts; a serial or id part starts with a character nobody looks at. */
+static size_t classify(const uint8_t *text, size_t at, size_t end, tendon_activ5_message_type *type) {
+    enum { WHOLE_KINDS = 2 };
     static const struct {
-        char text[4];
+        char text[5];
         uint8_t length, type;
-    } parts[] = {
-        {"i", 1, TENDON_ACTIV5_MESSAGE_UUID1},
-        {"I", 1, TENDON_ACTIV5_MESSAGE_UUID2},
-        {"SN1", 3, TENDON_ACTIV5_MESSAGE_SN1},
-        {"SN2", 3, TENDON_ACTIV5_MESSAGE_SN2},
+    } kinds[] = {
+        {"TC5k", 4, TENDON_ACTIV5_MESSAGE_INITIAL}, {"IS", 2, TENDON_ACTIV5_MESSAGE_ISOMETRIC},
+        {"i", 1, TENDON_ACTIV5_MESSAGE_UUID1},      {"I", 1, TENDON_ACTIV5_MESSAGE_UUID2},
+        {"SN1", 3, TENDON_ACTIV5_MESSAGE_SN1},      {"SN2", 3, TENDON_ACTIV5_MESSAGE_SN2},
     };
-    size_t skipped = length > 0 ? sequence_length(field, 0, length) : 0;
-    //@ loop unroll 4;
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-        if (goes_on(field, skipped, length, parts[i].text, parts[i].length)) {
-            *type = (tendon_activ5_message_type)parts[i].type;
-            return skipped + parts[i].length;
+    size_t next = at < end ? at + sequence_length(text, at, end) : at;
+    //@ loop unroll 6;
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        size_t from = i < WHOLE_KINDS ? at : next;
+        if (from + kinds[i].length <= end && memcmp(text + from, kinds[i].text, kinds[i].length) == 0) {
+            *type = (tendon_activ5_message_type)kinds[i].type;
+            return from + kinds[i].length;
         }
     }
     *type = TENDON_ACTIV5_MESSAGE_UNKNOWN;
-    return 0;
+    return end;
 }
 
 tendon_activ5_message_type tendon_activ5_classify(const uint8_t *field, size_t length) {
-    if (goes_on(field, 0, length, "TC5k", 4)) {
-        return TENDON_ACTIV5_MESSAGE_INITIAL;
-    }
-    if (goes_on(field, 0, length, "IS", 2)) {
-        return TENDON_ACTIV5_MESSAGE_ISOMETRIC;
-    }
-    tendon_activ5_message_type type = TENDON_ACTIV5_MESSAGE_UNKNOWN;
-    (void)part_prefix(field, length, &type);
+    tendon_activ5_message_type type;
+    (void)classify(field, 0, length, &type);
     return type;
 }
 
-void activ5_put_text(tendon_activ5_message *out, const uint8_t *text, size_t length) {
+void activ5_put_text(tendon_activ5_message *out, const uint8_t *text, size_t at, size_t end) {
     bool dense = out->type == TENDON_ACTIV5_MESSAGE_UUID2; /* its padding is no part of it, wherever it stands */
     size_t count = 0;
-    for (size_t i = 0; i < length && count < TENDON_ACTIV5_TEXT_MAX; i++) {
-        if (text[i] != 0 || !dense) {
-            out->text[count] = text[i];
+    for (; at < end && count < TENDON_ACTIV5_TEXT_MAX; at++) {
+        if (text[at] != 0 || !dense) {
+            out->text[count] = text[at];
             count++;
         }
     }
     out->text_length = (uint16_t)count;
 }
 
-tendon_status tendon_activ5_parse_text(const uint8_t *content, size_t length, tendon_activ5_message *out) {
+tendon_status activ5_parse(const uint8_t *text, size_t start, size_t end, tendon_activ5_message *out) {
     activ5_clear(out);
-    if (length > TENDON_ACTIV5_CONTENT_MAX) {
+    if (end - start > TENDON_ACTIV5_CONTENT_MAX) {
         return TENDON_ACTIV5_ERROR_OVERFLOW;
     }
-    if (!tendon_activ5_is_utf8(content, length)) {
+    if (!is_utf8(text, start, end)) {
         return TENDON_ACTIV5_ERROR_BAD_ENCODING;
     }
-    size_t position = 0;
-    size_t first = next_field(content, length, &position).length;
-    if (first == 0) {
+    size_t stop = activ5_find(text, start, end, ';');
+    if (stop == start) {
         return TENDON_ACTIV5_ERROR_EMPTY;
     }
-    tendon_activ5_message_type type = tendon_activ5_classify(content, first);
+    tendon_activ5_message_type type;
+    size_t value = classify(text, start, stop, &type);
     if (type == TENDON_ACTIV5_MESSAGE_INITIAL) {
-        return initial(content, length, position, out);
+        return initial(text, start, end, stop + 1, out);
     }
     if (type == TENDON_ACTIV5_MESSAGE_ISOMETRIC) {
-        return isometric(content, first, out);
+        return isometric(text, start, stop, out);
     }
-    size_t prefix = part_prefix(content, first, &out->type);
-    //@ split prefix;
-    if (prefix > 0 && prefix <= first) {
-        activ5_put_text(out, content + prefix, first - prefix);
-    }
+    out->type = type;
+    activ5_put_text(out, text, value, stop);
     return TENDON_OK;
+}
+
+tendon_status tendon_activ5_parse_text(const uint8_t *content, size_t length, tendon_activ5_message *out) {
+    return activ5_parse(content, 0, length, out);
 }

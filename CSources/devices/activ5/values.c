@@ -101,7 +101,7 @@ static tendon_status string(tendon_activ5_message_type type, const uint8_t *data
         return TENDON_ACTIV5_ERROR_BAD_ENCODING;
     }
     out->type = type;
-    activ5_put_text(out, data, length);
+    activ5_put_text(out, data, 0, length);
     return TENDON_OK;
 }
 
