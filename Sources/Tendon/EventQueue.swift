@@ -83,30 +83,81 @@ extension LoopCore: WaitTime {
     package func alarm(_ fire: @escaping () -> Void) -> any Alarm { LoopTimer(self, fire: fire) }
 }
 
-/// The producer's end of an `EventSequence`. All but `dropped` is for the loop's thread.
-package final class EventQueue<Element: Sendable>: @unchecked Sendable {
-    // Touched on the loop's thread alone, but for `dropCount`, which is atomic.
+/// Where a consumer waits, whatever it waits for: nothing here is generic. For the loop's thread.
+private final class Waiter: @unchecked Sendable {
+    // Touched on the loop's thread alone.
     let loop: Loop
-    private let policy: OverflowPolicy
-    private var ring: Ring<Element>
-    private let parking: Parking
     let time: any WaitTime
+    private let parking: Parking
     private var ticket: UInt64 = 0
     private var alarm: (any Alarm)?
     private var timedOut = false
+
+    init(_ loop: Loop, _ time: any WaitTime) {
+        self.loop = loop
+        self.time = time
+        parking = Parking(loop)
+    }
+
+    func wake() {
+        if parking.resume() { alarm?.deadline = .max }
+    }
+
+    /// Nobody will wait again.
+    func end() {
+        alarm?.remove()
+        alarm = nil
+        wake()
+    }
+
+    /// Until `wake()`, or its task is cancelled; throws when an element is late.
+    func wait(_ patience: Patience, isolation: isolated (any Actor)? = #isolation) async throws(TendonError) {
+        ticket &+= 1
+        let ticket = ticket
+        if patience.isLimited { arm(patience) }
+        await withTaskCancellationHandler {
+            _ = isolation  // Only a closure that captures it stays on the loop.
+            await parking.wait()
+        } onCancel: {
+            self.loop.post { if self.ticket == ticket { self.wake() } }
+        }
+        if timedOut {
+            timedOut = false
+            if !patience.isOver(time) { throw .timeout(.receive) }
+        }
+    }
+
+    private func arm(_ patience: Patience) {
+        let alarm =
+            alarm
+            ?? time.alarm { [unowned self] in
+                self.timedOut = true
+                self.wake()
+            }
+        self.alarm = alarm
+        alarm.deadline = patience.deadline(time)
+    }
+}
+
+/// The producer's end of an `EventSequence`. All but `dropped` is for the loop's thread.
+package final class EventQueue<Element: Sendable>: @unchecked Sendable {
+    // Touched on the loop's thread alone, but for `dropCount`, which is atomic.
+    private let policy: OverflowPolicy
+    private var ring: Ring<Element>
+    private let waiter: Waiter
     private var ended = false
     private var failure: TendonError?
     private var onTermination: (() -> Void)?
     private let dropCount = Atomic<UInt64>(0)
 
     package init(_ loop: Loop, capacity: Int, policy: OverflowPolicy, time: (any WaitTime)? = nil) {
-        self.loop = loop
         self.policy = policy
-        self.time = time ?? loop.core
         ring = Ring(capacity: capacity)
-        parking = Parking(loop)
+        waiter = Waiter(loop, time ?? loop.core)
     }
 
+    var loop: Loop { waiter.loop }
+    var time: any WaitTime { waiter.time }
     package var dropped: UInt64 { dropCount.load(ordering: .relaxed) }
 
     package func push(_ element: consuming Element) {
@@ -114,7 +165,7 @@ package final class EventQueue<Element: Sendable>: @unchecked Sendable {
         if !ring.push(element, policy) {
             dropCount.add(1, ordering: .relaxed)
         }
-        wake()
+        waiter.wake()
     }
 
     /// No more elements; those that wait are still delivered.
@@ -123,9 +174,7 @@ package final class EventQueue<Element: Sendable>: @unchecked Sendable {
         ended = true
         failure = error
         onTermination = nil
-        alarm?.remove()
-        alarm = nil
-        wake()
+        waiter.end()
     }
 
     /// Called once, when the sequence and its iterators are gone; not after `finish`.
@@ -139,18 +188,13 @@ package final class EventQueue<Element: Sendable>: @unchecked Sendable {
         body?()
     }
 
-    private func wake() {
-        if parking.resume() { alarm?.deadline = .max }
-    }
-
-    func pop() -> Element? { ring.pop() }
-
     /// On the loop's thread: the next element, after waiting if need be.
+    @_specialize(where Element == AttributeValue)
     func next(
         _ patience: Patience, isolation: isolated (any Actor)? = #isolation
     ) async throws(TendonError) -> Element? {
         while true {
-            if patience.isOver(time) { return nil }
+            if patience.isOver(waiter.time) { return nil }
             if let element = ring.pop() { return element }
             if ended {
                 guard let error = failure else { return nil }
@@ -158,35 +202,8 @@ package final class EventQueue<Element: Sendable>: @unchecked Sendable {
                 throw error
             }
             if Task.isCancelled { return nil }
-            await wait(patience)
-            if timedOut {
-                timedOut = false
-                if !patience.isOver(time) { throw .timeout(.receive) }
-            }
+            try await waiter.wait(patience)
         }
-    }
-
-    private func wait(_ patience: Patience, isolation: isolated (any Actor)? = #isolation) async {
-        ticket &+= 1
-        let ticket = ticket
-        if patience.isLimited { arm(patience) }
-        await withTaskCancellationHandler {
-            _ = isolation  // Only a closure that captures it stays on the loop.
-            await parking.wait()
-        } onCancel: {
-            self.loop.post { if self.ticket == ticket { self.wake() } }
-        }
-    }
-
-    private func arm(_ patience: Patience) {
-        let alarm =
-            alarm
-            ?? time.alarm { [unowned self] in
-                self.timedOut = true
-                self.wake()
-            }
-        self.alarm = alarm
-        alarm.deadline = patience.deadline(time)
     }
 
     /// For a consumer on another executor: waits on the loop and brings what is there, one hop for all of it.

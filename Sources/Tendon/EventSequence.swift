@@ -71,6 +71,8 @@ public struct EventSequence<Element: Sendable>: AsyncSequence, Sendable {
             try await next(isolation: nil)
         }
 
+        // What a program takes from a characteristic itself: in one piece, without asking for its type each time.
+        @_specialize(where Element == AttributeValue)
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(TendonError) -> Element? {
             // Without an actor the caller may be about to leave the thread.
             if actor != nil, handle.queue.loop.isCurrent {

@@ -15,15 +15,19 @@ import Synchronization
 public final class Loop: SerialExecutor {
     /// The loop of `TendonActor`; runs until the process ends.
     public static let shared: Loop = {
-        do { return try Loop() } catch { fatalError("the event loop cannot be started: \(error)") }
+        do { return try Loop(isForEver: true) } catch { fatalError("the event loop cannot be started: \(error)") }
     }()
 
     package let core: LoopCore
 
     /// Starts a thread; it ends when nothing refers to the loop any more.
-    public init() throws(TendonError) {
+    public convenience init() throws(TendonError) {
+        try self.init(isForEver: false)
+    }
+
+    private init(isForEver: Bool) throws(TendonError) {
         core = try LoopCore()
-        core.owner = self
+        if isForEver { core.permanentOwner = self } else { core.owner = self }
         let core = core
         try startThread { core.run() }
     }
@@ -112,7 +116,9 @@ package final class LoopCore: @unchecked Sendable {
     private static let burst = 64
 
     package let block = CBlock<tendon_loop>()
-    fileprivate(set) weak var owner: Loop?
+    fileprivate weak var owner: Loop?
+    /// Of the loop that never ends: an object with weak references pays for each retain and release.
+    fileprivate var permanentOwner: Loop?
     private let thread = Atomic<UInt>(0)
     private let inbox = Mutex(Inbox())
     private var local: [Entry] = []
@@ -181,7 +187,7 @@ package final class LoopCore: @unchecked Sendable {
 
     private func drain() {
         guard !local.isEmpty else { return }
-        let owner = owner
+        let owner = permanentOwner ?? owner
         let executor = owner?.asUnownedSerialExecutor()
         var runs = 0
         while first < local.count, runs < Self.burst {
