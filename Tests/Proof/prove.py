@@ -14,6 +14,7 @@ import shlex
 import subprocess
 import sys
 import threading
+import typing
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -21,7 +22,7 @@ SOURCES = ROOT / "CSources"
 LOGS = pathlib.Path(os.environ.get("BUILD", ".build")).resolve() / "proof"
 SECONDS = int(os.environ.get("PROOF_SECONDS", "900"))
 DOMAINS = "equality"
-SPAN_MAX = 4096  # lengths of one run
+PIECE = 600  # lengths of one run
 # Takes bytes and a length, but they are the program's own: nothing is decoded.
 SENDERS = re.compile(r"encode|_command|_send$|_set_static$|_gatt_(write|write_long|notify|indicate)$|_join_uuid$")
 # Decodes through functions that have rows of their own; states how far the proofs go.
@@ -45,11 +46,30 @@ def say(good, name, notes=()):
         sys.stdout.flush()
 
 
+class Span(typing.NamedTuple):
+    low: int
+    high: int
+    piece: int  # lengths of one run
+    ends: bool  # one run on the ends of an input, which are all lengths at once: see harness/ends.h
+
+    def __str__(self):
+        return f"0..{self.high} at once" if self.ends else f"{self.low}..{self.high}"
+
+
+def span_of(text):
+    """0-512, 0-512/8 (in runs of eight lengths), *512 (all lengths up to 512 at once)."""
+    if text.startswith("*"):
+        return Span(int(text[1:]), int(text[1:]), 1, True)
+    span, _, piece = text.partition("/")
+    low, _, high = span.rpartition("-")
+    return Span(int(low or 0), int(high), int(piece or PIECE), False)
+
+
 class Row:
     def __init__(self, line):
         self.name, lengths, short, precision, sources, self.bug_file, self.bug = line.split("|", 6)
-        self.short = [(0, int(short))]
-        self.lengths = [tuple(int(end) for end in span.split("-")) for span in lengths.split(",")]
+        self.short = [span_of(span) for span in short.split(",")]
+        self.lengths = [span_of(span) for span in lengths.split(",")]
         slevel, *self.options = shlex.split(precision)
         # slevel 0: states of one length are merged at once, which is quick; else they are kept apart so many times.
         if slevel != "0":
@@ -64,8 +84,9 @@ def frama_c(log, span, row, replaced, *more):
     libc = subprocess.run(["frama-c", "-print-share-path"], capture_output=True, text=True).stdout.strip() + "/libc"
     include = " ".join(f"-I{path}" for path in
                        (HERE / "harness", ROOT / "include", *{(SOURCES / s).parent for s in row.sources}, libc))
-    command = ["frama-c", "-c11", "-machdep", "gcc_x86_64", "-eva", "-eva-split-limit", str(SPAN_MAX), "-eva-domains", DOMAINS,
-               *row.options, f"-cpp-extra-args=-DMIN={span[0]} -DN={span[1]} {include}", str(HERE / "harness" / f"{row.name}.c"),
+    ends = f"-include {HERE / 'harness' / 'ends.h'}" if span.ends else ""
+    command = ["frama-c", "-c11", "-machdep", "gcc_x86_64", "-eva", "-eva-split-limit", str(2 * PIECE), "-eva-domains", DOMAINS,
+               *row.options, f"-cpp-extra-args={ends} -DMIN={span.low} -DN={span.high} {include}", str(HERE / "harness" / f"{row.name}.c"),
                *[str(replaced.get(source, SOURCES / source)) for source in row.sources], *more]
     with open(log, "w") as file:
         process = subprocess.Popen(["bash", "-c", f'ulimit -t {SECONDS}; exec "$@"', "-", *command], stdout=file, stderr=subprocess.STDOUT, cwd=ROOT)
@@ -127,7 +148,7 @@ def coverage(row, state, log):
 
 def prove_span(row, span):
     """Alarms (None: no result), what to say of them, seconds, number of statements, those not reached."""
-    name = f"{row.name}.{span[0]}-{span[1]}"
+    name = f"{row.name}.{'ends' if span.ends else span.low}-{span.high}"
     state = LOGS / f"{name}.sav"
     alarms, log, seconds = frama_c(LOGS / f"{name}.log", span, row, {}, "-save", str(state), "-then",
                                    "-metrics-eva-cover")
@@ -142,7 +163,7 @@ def prove_span(row, span):
 
 
 def conclude(row, spans, results):
-    lengths = " and ".join(f"{low}..{high}" for low, high in spans)
+    lengths = " and ".join(map(str, spans))
     notes = [note for result in results for note in result[1]]
     seconds = sum(result[2] for result in results)
     if any(result[0] is None for result in results):
@@ -157,9 +178,9 @@ def conclude(row, spans, results):
 
 
 def pieces_of(spans):
-    for low, high in spans:
-        for start in range(low, high + 1, SPAN_MAX):
-            yield start, min(start + SPAN_MAX - 1, high)
+    for span in spans:
+        for low in range(span.low, span.high + 1, span.piece):
+            yield span._replace(low=low, high=min(low + span.piece - 1, span.high))
 
 
 def find_bug(row):
