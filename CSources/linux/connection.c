@@ -267,8 +267,12 @@ void tendon_connection_close(tendon_connection *connection) {
     }
 }
 
+/* Asked again while it connects, it goes on connecting: one end for all who asked. */
 static tendon_status session_connect(void *context) {
-    return tendon_connection_connect(context);
+    const tendon_connection *connection = context;
+    bool connecting =
+        connection->state == TENDON_CONNECTION_CONNECTING || connection->state == TENDON_CONNECTION_WAITING;
+    return connecting && !connection->closing ? TENDON_OK : tendon_connection_connect(context);
 }
 
 static void session_disconnect(void *context) {

@@ -54,7 +54,9 @@ tendon_status activ5_handshake(tendon_activ5_device *device) {
 
 tendon_status tendon_activ5_device_connect(tendon_activ5_device *device, uint64_t now) {
     device->now = now;
-    if (device->link != TENDON_ACTIV5_LINK_NONE) {
+    tendon_activ5_link_state link = device->link;
+    tendon_activ5_data_state state = device->state;
+    if (link > TENDON_ACTIV5_LINK_CONNECTING) {
         return TENDON_ERROR_WRONG_STATE;
     }
     device->state = TENDON_ACTIV5_STATE_CONNECTING;
@@ -62,9 +64,9 @@ tendon_status tendon_activ5_device_connect(tendon_activ5_device *device, uint64_
     device->forget = device->wanted = false;
     device->listed = true; /* also one that was lost, when the program itself connects it again */
     tendon_status status = activ5_request(device, TENDON_ACTIV5_REQUEST_CONNECT, TENDON_ACTIV5_CHARACTERISTIC_UNKNOWN);
-    if (status < 0) {
-        device->state = TENDON_ACTIV5_STATE_DISCONNECTED;
-        device->link = TENDON_ACTIV5_LINK_NONE;
+    if (status < 0) { /* an attempt that is under way is still there */
+        device->state = state;
+        device->link = link;
     }
     return status;
 }

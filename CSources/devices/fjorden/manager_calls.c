@@ -6,7 +6,7 @@ static bool is_scanning(const tendon_fjorden_manager *m) {
 }
 
 void tendon_grip_start_with_permission(tendon_fjorden_manager *m) {
-    m->asking = false;
+    m->asking = m->has_pending = false;
     if (m->authorization != TENDON_FJORDEN_AUTHORIZATION_ALLOWED) {
         tendon_grip_set_state(m, TENDON_FJORDEN_UNAUTHORIZED);
     } else if (!m->powered) {
@@ -43,6 +43,7 @@ static void start(tendon_fjorden_manager *m, bool may_ask) {
         tendon_grip_start_with_permission(m);
     } else if (may_ask && !m->asking) {
         m->asking = true;
+        tendon_grip_set_pending(m, TENDON_FJORDEN_CALL_START);
         tendon_grip_do(m, TENDON_FJORDEN_OUT_ASK_PERMISSION);
     } else {
         /* Not allowed to ask, or the question stands already and its answer belongs to the first call. */
@@ -113,6 +114,7 @@ static void forget(tendon_fjorden_manager *m) {
     } else if (m->state == TENDON_FJORDEN_CONNECTING || m->state == TENDON_FJORDEN_CONNECTED) {
         tendon_grip_do(m, TENDON_FJORDEN_OUT_DISCONNECT);
     }
+    m->asking = false; /* the start that waits for the answer ends here, like any other */
     m->configuration.has_bond = false;
     tendon_grip_do_grip(m, TENDON_FJORDEN_OUT_REMOVE_BOND, &m->configuration.bond);
     tendon_grip_set_state(m, TENDON_FJORDEN_READY);

@@ -228,6 +228,38 @@ static void the_adapter_goes_off_during_an_attempt(void **state) {
     free(f);
 }
 
+/* The attempt's own end is late: whoever holds the link says whether it takes another one. */
+static void connect_again_before_an_attempt_has_ended(void **state) {
+    (void)state;
+    for (int off = 0; off <= 1; off++) {
+        activ5_fixture *f = activ5_new();
+        assert_int_equal(tendon_activ5_manager_scan(&f->manager, 0), TENDON_OK);
+        tendon_activ5_device *d = activ5_found(f, "a", 0);
+        assert_int_equal(tendon_activ5_device_connect(d, 1), TENDON_OK);
+        if (off) {
+            tendon_activ5_manager_bluetooth(&f->manager, false, 2);
+            tendon_activ5_manager_bluetooth(&f->manager, true, 3);
+            assert_int_equal(tendon_activ5_manager_scan(&f->manager, 4), TENDON_OK);
+            assert_ptr_equal(activ5_found(f, "a", 5), d);
+        }
+        tendon_activ5_data_state before = d->state;
+        assert_int_equal(before, off ? TENDON_ACTIV5_STATE_DISCONNECTED : TENDON_ACTIV5_STATE_CONNECTING);
+        activ5_forget(f);
+        f->refuse = TENDON_ERROR_WRONG_STATE;
+        assert_int_equal(tendon_activ5_device_connect(d, 6), TENDON_ERROR_WRONG_STATE);
+        assert_int_equal(d->state, before);
+        assert_int_equal(d->link, TENDON_ACTIV5_LINK_CONNECTING); /* the first is not forgotten */
+        f->refuse = TENDON_OK;
+        activ5_forget(f);
+        assert_int_equal(tendon_activ5_device_connect(d, 7), TENDON_OK);
+        assert_int_equal(d->state, TENDON_ACTIV5_STATE_CONNECTING);
+        tendon_activ5_device_link_failed(d, TENDON_RADIO_ERROR_ADAPTER_DOWN, 8);
+        activ5_expect(f, "connect didFailToConnect");
+        assert_int_equal(d->link, TENDON_ACTIV5_LINK_NONE);
+        free(f);
+    }
+}
+
 /* ---- time ---- */
 
 static void timers_strike_in_their_order_with_their_own_time(void **state) {
@@ -354,6 +386,7 @@ int main(void) {
         cmocka_unit_test(a_new_connection_is_to_be_kept_again),
         cmocka_unit_test(a_failed_attempt_stays_in_the_list),
         cmocka_unit_test(the_adapter_goes_off_during_an_attempt),
+        cmocka_unit_test(connect_again_before_an_attempt_has_ended),
         cmocka_unit_test(timers_strike_in_their_order_with_their_own_time),
         cmocka_unit_test(release_on_reset_is_told_by_time),
         cmocka_unit_test(handlers_may_call_anything),

@@ -48,7 +48,7 @@ enum {
 
 static const uint8_t expected[INPUTS][PLACES] = {
     /*                          disc.  conn.  connected isom.  stop  closing */
-    [CONNECT] = {C, C | X, U | X, I | X, S | X, D | X},
+    [CONNECT] = {C, C, U | X, I | X, S | X, D | X},
     [LINK_UP] = {D | X, U, U | X, I | X, S | X, D | X},
     [LINK_FAILED] = {D | X, D, D, D, D, D},
     [LINK_DOWN] = {D | X, D, D, D, D, D},

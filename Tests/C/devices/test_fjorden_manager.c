@@ -125,10 +125,80 @@ static void every_step_fails_to_ready(void **state) {
     }
 }
 
+/* ---- a start that waits for the permission ---- */
+
+typedef struct script {
+    char words[256];
+} script;
+
+static void write_down(void *context, const tendon_fjorden_manager *manager, const tendon_fjorden_output *output) {
+    static const char *const words[] = {
+        [TENDON_FJORDEN_OUT_STATE] = "state",        [TENDON_FJORDEN_OUT_RESULT] = "result",
+        [TENDON_FJORDEN_OUT_ASK_PERMISSION] = "ask", [TENDON_FJORDEN_OUT_SCAN_START] = "scan",
+        [TENDON_FJORDEN_OUT_CONNECT] = "connect",    [TENDON_FJORDEN_OUT_REMOVE_BOND] = "remove",
+    };
+    script *s = context;
+    size_t used = strlen(s->words);
+    int length = snprintf(s->words + used, sizeof s->words - used, "%s%s", used > 0 ? " " : "", words[output->kind]);
+    if (output->kind == TENDON_FJORDEN_OUT_RESULT) {
+        snprintf(s->words + used + length, sizeof s->words - used - (size_t)length, ":%u", (unsigned)output->call);
+    }
+    if (output->kind == TENDON_FJORDEN_OUT_STATE || output->gives_state) {
+        snprintf(s->words + strlen(s->words), 3, ":%c", letters[manager->state]);
+    }
+}
+
+/* Calls and events in order, and all that comes of them. Calls: 1 start, 4 connect, 6 forget. */
+static void a_start_that_waits_for_the_permission(void **state) {
+    (void)state;
+    enum { START = TENDON_FJORDEN_CALL_START, CONNECT = TENDON_FJORDEN_CALL_CONNECT };
+    enum { FORGET = TENDON_FJORDEN_CALL_FORGET, ANSWER = TENDON_FJORDEN_ON_PERMISSION, NO = 100, END = 101 };
+    static const struct {
+        unsigned inputs[6];
+        const char *words;
+        char ends;
+    } rows[] = {
+        {{START, ANSWER, END}, "ask scan state:B", 'B'},
+        {{START, NO, END}, "ask state:D result:1:D", 'D'},
+        /* the second one is told the state, the answer is the first one's */
+        {{START, START, NO, END}, "ask result:1:U state:D result:1:D", 'D'},
+        /* forget ends it as any start that is under way; the answer finds nobody who waits */
+        {{START, FORGET, ANSWER, END}, "ask remove state:R result:1:R result:6", 'R'},
+        {{START, FORGET, NO, END}, "ask remove state:R result:1:R result:6", 'R'},
+        {{START, FORGET, CONNECT, ANSWER, END}, "ask remove state:R result:1:R result:6 connect state:C", 'C'},
+        {{START, FORGET, CONNECT, NO, START, END},
+         "ask remove state:R result:1:R result:6 connect state:C result:1:C",
+         'C'},
+    };
+    for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
+        tendon_fjorden_manager m;
+        script said = {""};
+        tendon_fjorden_configuration c;
+        tendon_fjorden_manager_init(&m, NULL, NULL);
+        tendon_fjorden_configuration_init(&c);
+        c.has_bond = true;
+        c.bond = input_of(TENDON_FJORDEN_CALL_CONNECT).grip;
+        tendon_fjorden_input input = {.kind = TENDON_FJORDEN_CALL_CONFIGURE, .configuration = &c};
+        tendon_fjorden_manager_input(&m, 0, &input);
+        m.handler = write_down;
+        m.context = &said;
+        for (const unsigned *next = rows[r].inputs; *next != END; next++) {
+            input = input_of(*next == NO ? ANSWER : (tendon_fjorden_input_kind)*next);
+            input.ok = *next != NO;
+            tendon_fjorden_manager_input(&m, 10, &input);
+        }
+        assert_string_equal(said.words, rows[r].words);
+        assert_int_equal(letters[m.state], rows[r].ends);
+        assert_int_equal(m.has_pending, rows[r].ends == 'B' || rows[r].ends == 'C');
+        assert_false(m.asking);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_state_and_input),
         cmocka_unit_test(every_step_fails_to_ready),
+        cmocka_unit_test(a_start_that_waits_for_the_permission),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -239,6 +239,25 @@ static void connects_and_closes(void **state) {
     assert_int_equal(b->told_closed, 1);
 }
 
+/* A session may ask again while it connects: one attempt, one end; not when it closes or the link is up. */
+static void a_session_asks_again_while_it_connects(void **state) {
+    (void)state;
+    bench *b = bench_open(false);
+    assert_int_equal(b->link.connect(b->link.context), TENDON_OK);
+    assert_int_equal(b->link.connect(b->link.context), TENDON_OK);
+    STEP_UNTIL(&b->loop, b->connected == 1);
+    assert_int_equal(b->connection.attempt, 1);
+    assert_int_equal(b->link.connect(b->link.context), TENDON_ERROR_WRONG_STATE);
+    tendon_connection_close(&b->connection);
+    STEP_UNTIL(&b->loop, b->told_closed == 1);
+    assert_int_equal(b->link.connect(b->link.context), TENDON_OK);
+    tendon_connection_close(&b->connection);
+    assert_int_equal(b->link.connect(b->link.context), TENDON_ERROR_WRONG_STATE);
+    STEP_UNTIL(&b->loop, b->told_closed == 2);
+    bench_close(b);
+    assert_int_equal(b->told_closed, 2);
+}
+
 /* Aborted twice, then up; each reason is kept. */
 static void attempts_that_a_retry_mends_are_repeated(void **state) {
     (void)state;
@@ -519,6 +538,7 @@ static void pairing_ends_with_the_link(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(connects_and_closes),
+        cmocka_unit_test(a_session_asks_again_while_it_connects),
         cmocka_unit_test(attempts_that_a_retry_mends_are_repeated),
         cmocka_unit_test(attempts_are_bounded),
         cmocka_unit_test(failures_that_no_retry_mends_end_it),

@@ -204,7 +204,10 @@ bool tendon_activ5_device_has(const tendon_activ5_device *device, tendon_activ5_
 
 /* ---- calls of the program ---- */
 
-/** TENDON_ERROR_WRONG_STATE unless there is no link, or why the request was refused. */
+/**
+ * Asks for the link; again when an attempt is under way, also one whose end is still to come after the adapter went
+ * off. TENDON_ERROR_WRONG_STATE when the link is up or closing, or why the request was refused.
+ */
 tendon_status tendon_activ5_device_connect(tendon_activ5_device *device, uint64_t now);
 /** State disconnected at once, DISCONNECTED when the link is gone; no reconnection. WRONG_STATE without a link. */
 tendon_status tendon_activ5_device_disconnect(tendon_activ5_device *device, uint64_t now);

@@ -15,7 +15,10 @@ extern "C" {
 /** What a session asks for. Answers come through tendon_session_inputs, never from within these calls. */
 typedef struct tendon_session_link {
     void *context;
-    /** Start connecting; answered by connected() or disconnected(reason). */
+    /**
+     * Start connecting; answered by connected() or disconnected(reason), once. Asked again meanwhile, the attempt goes
+     * on, or it is refused with TENDON_ERROR_WRONG_STATE.
+     */
     tendon_status (*connect)(void *context);
     /** End the link, or the attempt; answered by disconnected(TENDON_ERROR_CANCELLED). */
     void (*disconnect)(void *context);
