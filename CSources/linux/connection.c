@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
-/** Pause before the second attempt; it doubles, and a part of it is made to differ between peers. */
-#define RETRY_PAUSE_MS 100u
+/** The link was called connected and has never been established (Core Spec Vol 1 Part F 2.62). */
+#define NEVER_ESTABLISHED TENDON_HCI_ERROR(0x3E)
 
 /** Lets the timer strike in this very step (from a callback) or in the next one: it ticks and sets itself anew. */
 static void touch(tendon_connection *connection) {
@@ -60,16 +60,24 @@ bool tendon_connection_retries(tendon_status reason) {
     }
 }
 
+static void hold_scan(tendon_connection *connection, bool hold) {
+    if (connection->holds_scan != hold) {
+        connection->holds_scan = hold;
+        tendon_radio_hold_scan(connection->radio, hold);
+    }
+}
+
 /** The connection is idle again: everybody is told, inside out. */
 static void finish(tendon_connection *connection, tendon_status reason, uint64_t now) {
-    bool was_up = connection->state == TENDON_CONNECTION_UP;
+    bool was_up = connection->state == TENDON_CONNECTION_UP || connection->again;
     const tendon_connection_callbacks callbacks = connection->callbacks;
     if (connection->closing && connection->close_reason != TENDON_OK) {
         reason = connection->close_reason;
     }
     connection->state = TENDON_CONNECTION_IDLE;
-    connection->closing = false;
+    connection->closing = connection->again = false;
     connection->close_reason = TENDON_OK;
+    hold_scan(connection, false);
     if (was_up) {
         tendon_gatt_client_disconnected(&connection->client, reason, now);
     }
@@ -88,15 +96,40 @@ static void finish(tendon_connection *connection, tendon_status reason, uint64_t
     }
 }
 
+/* xorshift, 32 bits: any sequence does that is not that of the next gateway. */
+static uint32_t next_jitter(void *context) {
+    tendon_connection *connection = context;
+    uint32_t x = connection->jitter_state;
+    x ^= x << 13;
+    x ^= x >> 17;
+    x ^= x << 5;
+    return connection->jitter_state = x;
+}
+
+/** Never 0, and another one for each pair of addresses and start. */
+static uint32_t seed(const tendon_radio *radio, const tendon_address *peer) {
+    uint32_t value = (uint32_t)tendon_now_ms();
+    for (size_t i = 0; i < sizeof peer->bytes; i++) {
+        value = value * 33u + peer->bytes[i] * 257u + radio->address.bytes[i];
+    }
+    return value | 1u;
+}
+
+static void attempt_ended(tendon_connection *connection, tendon_status reason, uint64_t now) {
+    tendon_connection_attempt *attempt = &connection->attempts[connection->attempt - 1];
+    attempt->reason = reason;
+    attempt->lasted_ms = now > connection->attempt_began ? (uint32_t)(now - connection->attempt_began) : 0;
+}
+
 /** Keeps the reason; true when another attempt is on its way. */
 static bool retry_later(tendon_connection *connection, tendon_status reason, uint64_t now) {
-    connection->reasons[connection->attempt - 1] = reason;
+    attempt_ended(connection, reason, now);
     if (connection->closing || !tendon_connection_retries(reason) ||
         connection->attempt >= connection->connect_attempts || connection->attempt >= TENDON_CONNECTION_ATTEMPTS_MAX) {
         return false;
     }
-    uint64_t pause = (uint64_t)RETRY_PAUSE_MS << (connection->attempt - 1);
-    pause += (connection->peer.bytes[5] * 31u + (now & 0xFFu)) % (pause / 2u); /* so that many do not retry at once */
+    uint64_t pause = (uint64_t)TENDON_CONNECTION_PAUSE_MS << (connection->attempt - 1);
+    pause += connection->jitter.next(connection->jitter.context) % (pause / 2u + 1u);
     if (now + pause >= connection->connect_deadline) {
         return false;
     }
@@ -106,9 +139,16 @@ static bool retry_later(tendon_connection *connection, tendon_status reason, uin
     return true;
 }
 
+static void begin_attempt(tendon_connection *connection, uint64_t now) {
+    connection->attempt_began = now;
+    connection->attempts[connection->attempt - 1] =
+        (tendon_connection_attempt){.began_ms = (uint32_t)(now - connection->connect_began)};
+}
+
 static void attempt_again(tendon_connection *connection, uint64_t now) {
     connection->attempt++;
     connection->state = TENDON_CONNECTION_CONNECTING;
+    begin_attempt(connection, now);
     tendon_status status =
         tendon_radio_connect(connection->radio, &connection->link, &connection->peer, connection->connect_deadline);
     if (status < 0 && !retry_later(connection, status, now)) {
@@ -135,10 +175,27 @@ static void timer_expired(void *context, uint64_t now) {
     tendon_connection_refresh(connection);
 }
 
+/** What is sent before the peer has said anything may have to be sent again. */
+static void keep_first(tendon_connection *connection, const uint8_t *pdu, size_t length) {
+    if (connection->first_length > 0 || length == 0 || length > sizeof connection->first) {
+        connection->first_is_not_all = true;
+        return;
+    }
+    connection->first_length = (uint8_t)length;
+    memcpy(connection->first, pdu, length);
+}
+
 static tendon_status send_pdu(void *context, const uint8_t *pdu, size_t length) {
     tendon_connection *connection = context;
     touch(connection); /* what is sent may be a request, which has a deadline */
-    return tendon_link_send(&connection->link, pdu, length);
+    if (connection->again) {
+        return TENDON_ERROR_WOULD_BLOCK; /* writable when the link is made anew */
+    }
+    tendon_status status = tendon_link_send(&connection->link, pdu, length);
+    if (status >= 0 && connection->link.received == 0) {
+        keep_first(connection, pdu, length);
+    }
+    return status;
 }
 
 static void on_service_changed(void *context, uint16_t start, uint16_t end, uint64_t now) {
@@ -174,12 +231,28 @@ static void prepare_client(tendon_connection *connection) {
     (void)tendon_gatt_client_init(&connection->client, &config); /* fails on a NULL or empty table only */
 }
 
+/** The same connection to everybody, over a new link. */
+static void go_on(tendon_connection *connection, uint64_t now) {
+    connection->again = false;
+    if (connection->first_length > 0) {
+        (void)tendon_link_send(&connection->link, connection->first, connection->first_length);
+    }
+    tendon_att_bearer_writable(&connection->bearer, now);
+}
+
 static void link_connected(void *context, uint64_t now) {
     tendon_connection *connection = context;
-    prepare_client(connection);
     connection->state = TENDON_CONNECTION_UP;
-    connection->reasons[connection->attempt - 1] = TENDON_OK;
+    attempt_ended(connection, TENDON_OK, now);
+    hold_scan(connection, false);
     touch(connection);
+    if (connection->again) {
+        go_on(connection, now);
+        return;
+    }
+    connection->first_length = 0;
+    connection->first_is_not_all = false;
+    prepare_client(connection);
     if (connection->callbacks.connected != NULL) {
         connection->callbacks.connected(connection->callbacks.context, now);
     }
@@ -200,9 +273,19 @@ static void link_writable(void *context, uint64_t now) {
     tendon_att_bearer_writable(&connection->bearer, now);
 }
 
+/** True when the link is to be made anew behind everybody's back. */
+static bool was_never_established(const tendon_connection *connection, tendon_status reason) {
+    return connection->state == TENDON_CONNECTION_UP && reason == NEVER_ESTABLISHED && connection->link.received == 0 &&
+           !connection->first_is_not_all && !connection->pairing_started;
+}
+
 static void link_closed(void *context, tendon_status reason, uint64_t now) {
     tendon_connection *connection = context;
-    if (connection->state == TENDON_CONNECTION_CONNECTING && retry_later(connection, reason, now)) {
+    bool was_up = connection->state == TENDON_CONNECTION_UP;
+    bool failed = !was_up || was_never_established(connection, reason);
+    if (failed && retry_later(connection, reason, now)) {
+        connection->again = connection->again || was_up;
+        hold_scan(connection, true);
         return;
     }
     finish(connection, reason, now);
@@ -216,6 +299,8 @@ void tendon_connection_init(tendon_connection *connection, tendon_radio *radio, 
     connection->pairing = pairing;
     connection->connect_timeout_ms = TENDON_CONNECTION_TIMEOUT_MS;
     connection->connect_attempts = TENDON_CONNECTION_ATTEMPTS;
+    connection->jitter = (tendon_connection_jitter){.context = connection, .next = next_jitter};
+    connection->jitter_state = seed(radio, peer);
     if (callbacks != NULL) {
         connection->callbacks = *callbacks;
     }
@@ -241,12 +326,16 @@ tendon_status tendon_connection_connect(tendon_connection *connection) {
     connection->closing = false;
     connection->close_reason = TENDON_OK;
     connection->attempt = 1;
-    memset(connection->reasons, 0, sizeof connection->reasons);
-    connection->connect_deadline = tendon_now_ms() + connection->connect_timeout_ms;
+    memset(connection->attempts, 0, sizeof connection->attempts);
+    connection->connect_began = tendon_now_ms();
+    connection->connect_deadline = connection->connect_began + connection->connect_timeout_ms;
+    begin_attempt(connection, connection->connect_began);
+    hold_scan(connection, true);
     tendon_status status =
         tendon_radio_connect(connection->radio, &connection->link, &connection->peer, connection->connect_deadline);
     if (status < 0) {
-        connection->reasons[0] = status;
+        hold_scan(connection, false);
+        connection->attempts[0].reason = status;
         return status;
     }
     connection->state = TENDON_CONNECTION_CONNECTING;

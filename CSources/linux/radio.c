@@ -28,6 +28,13 @@ tendon_status tendon_radio_scan_stop(tendon_radio *radio) {
     return radio->ops->scan_stop(radio);
 }
 
+void tendon_radio_hold_scan(tendon_radio *radio, bool hold) {
+    radio->scan_holds += hold ? 1u : UINT32_MAX;
+    if (radio->ops->scan_held != NULL && radio->scan_holds == (hold ? 1u : 0u)) {
+        radio->ops->scan_held(radio);
+    }
+}
+
 tendon_status tendon_radio_advertise_start(tendon_radio *radio, const tendon_advertise_parameters *parameters) {
     tendon_advertise_parameters checked = *parameters;
     checked.interval_ms = checked.interval_ms == 0 ? 100 : checked.interval_ms;

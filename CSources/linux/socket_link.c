@@ -48,8 +48,8 @@ static void tap(const tendon_link *link, tendon_tap_kind kind, const uint8_t *pd
     }
 }
 
-/** Takes the socket away from the loop; the source stays for its deadline. */
-static void drop_socket(tendon_link *link) {
+/* Takes the socket away from the loop; the source stays for its deadline. */
+void tendon_socket_link_drop(tendon_link *link) {
     uint64_t deadline = link->source.deadline;
     int fd = link->source.fd;
     if (fd < 0) {
@@ -127,7 +127,7 @@ tendon_status tendon_socket_link_begin(tendon_link *link, tendon_radio *radio, c
 
 void tendon_socket_link_abandon(tendon_link *link) {
     leave_radio(link);
-    drop_socket(link);
+    tendon_socket_link_drop(link);
     tendon_loop_remove(link->radio->loop, &link->source);
     link->state = TENDON_LINK_CLOSED;
     link->closing = false;
@@ -135,7 +135,7 @@ void tendon_socket_link_abandon(tendon_link *link) {
 
 /** Gives the source a descriptor. Takes the descriptor over, also when it fails. */
 static tendon_status watch(tendon_link *link, int fd, uint32_t interest) {
-    drop_socket(link);
+    tendon_socket_link_drop(link);
     tendon_loop_remove(link->radio->loop, &link->source);
     link->source.fd = fd;
     link->source.interest = interest;
@@ -170,7 +170,7 @@ void tendon_socket_link_fail(tendon_link *link, tendon_status reason) {
     if (link->state == TENDON_LINK_CLOSED || link->closing) {
         return;
     }
-    drop_socket(link);
+    tendon_socket_link_drop(link);
     link->closing = true;
     link->reason = reason;
     link->source.deadline = 0;

@@ -57,6 +57,8 @@ tendon_status tendon_socket_link_begin(tendon_link *link, tendon_radio *radio, c
 /** Undoes begin() in the same call that made it: no callback follows. */
 void tendon_socket_link_abandon(tendon_link *link);
 
+/** An attempt loses its socket, closed at once, and goes on without one. */
+void tendon_socket_link_drop(tendon_link *link);
 /** The socket is connected: connected() follows from the loop. Owns @p fd from here on, also on error (closed). */
 tendon_status tendon_socket_link_adopt(tendon_link *link, int fd);
 /** connect() gave EINPROGRESS: waits for EPOLLOUT, then SO_ERROR. Owns @p fd as above. */

@@ -83,6 +83,7 @@ typedef struct tendon_bluez_counters {
     uint64_t commands; /**< sent by us */
 
     uint64_t scan_pauses; /**< scans paused for a connect */
+    uint64_t nudges;      /**< attempts that were handed to the kernel once more, for it did nothing about them */
 } tendon_bluez_counters;
 
 typedef struct tendon_bluez_radio {
@@ -108,7 +109,10 @@ typedef struct tendon_bluez_radio {
     tendon_bluez_scan scan;
     tendon_bluez_advertising advertising;
     tendon_link *attempts[TENDON_BLUEZ_ATTEMPTS];
-    uint8_t stale[TENDON_BLUEZ_ATTEMPTS]; /**< connections left behind that each of them has ended */
+    uint8_t stale[TENDON_BLUEZ_ATTEMPTS];     /**< connections left behind that each of them has ended */
+    uint64_t begun_at[TENDON_BLUEZ_ATTEMPTS]; /**< when the kernel was asked for each of them */
+    uint64_t nudge_at[TENDON_BLUEZ_ATTEMPTS]; /**< when it is to be looked at whether it does something about it */
+    uint64_t connects_until; /**< the kernel has the controller connect; UINT64_MAX: until it is through */
     tendon_listener *listener;
     tendon_bluez_ending endings[TENDON_BLUEZ_ENDINGS];
     uint8_t next_ending;

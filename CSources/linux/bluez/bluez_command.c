@@ -156,6 +156,9 @@ static void answered(tendon_bluez_radio *radio, uint16_t opcode, uint8_t status,
         tendon_bluez_scan_foreign_done(radio, status, now);
         return;
     }
+    if (tendon_bluez_connects(opcode) && status != 0) {
+        radio->connects_until = 0;
+    }
     if (opcode != radio->command) {
         return; /* of the kernel: it has many that are not about scanning */
     }
@@ -178,11 +181,14 @@ static void command_complete(tendon_bluez_radio *radio, const tendon_hci_paramet
     answered(radio, parameters->opcode, parameters->length > 0 ? parameters->data[0] : 0, now);
 }
 
-static void connected(tendon_bluez_radio *radio, const tendon_hci_parameters *parameters) {
+static void connected(tendon_bluez_radio *radio, const tendon_hci_parameters *parameters, uint64_t now) {
     if (parameters->status == 0 && parameters->role == 1) {
         tendon_bluez_advertise_connected(radio);
-    } else if (parameters->status != 0 && parameters->role == 0) {
-        radio->connect_failure = parameters->status;
+    } else if (parameters->status == 0) {
+        tendon_bluez_note_connected(radio, now);
+    } else {
+        radio->connects_until = 0;
+        radio->connect_failure = parameters->role == 0 ? parameters->status : radio->connect_failure;
     }
 }
 
@@ -191,6 +197,7 @@ static void forget_state(tendon_bluez_radio *radio) {
     radio->command = radio->foreign_command = 0;
     radio->hci.deadline = UINT64_MAX;
     radio->address_set = false;
+    radio->connects_until = 0;
     tendon_bluez_scan_forget(radio);
     tendon_bluez_advertise_forget(radio);
 }
@@ -273,7 +280,7 @@ static void event(tendon_bluez_radio *radio, const uint8_t *packet, size_t lengt
     case TENDON_HCI_LE_META:
         if (event.subevent == TENDON_HCI_LE_CONNECTION_COMPLETE ||
             event.subevent == TENDON_HCI_LE_ENHANCED_CONNECTION_COMPLETE) {
-            connected(radio, &parameters);
+            connected(radio, &parameters, now);
         }
         break;
     default:

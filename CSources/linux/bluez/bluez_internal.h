@@ -111,6 +111,7 @@ void tendon_bluez_scan_forget(tendon_bluez_radio *radio);
 void tendon_bluez_scan_disable(const tendon_bluez_radio *radio, tendon_bluez_command *out);
 tendon_status tendon_bluez_scan_start(tendon_radio *radio, const tendon_scan_parameters *parameters);
 tendon_status tendon_bluez_scan_stop(tendon_radio *radio);
+void tendon_bluez_scan_held(tendon_radio *radio);
 
 /* advertise.c */
 void tendon_bluez_advertise_next(tendon_bluez_radio *radio, tendon_bluez_command *out);
@@ -125,7 +126,13 @@ tendon_status tendon_bluez_advertise_stop(tendon_radio *radio);
 /* links.c */
 /** Connects that may start now, for scanning is off and the last connection has ended, do. */
 void tendon_bluez_connect_waiting(tendon_bluez_radio *radio);
-/** The kernel found the device and could not connect, or a link ended. */
+/** The kernel's commands to connect; we have none. */
+static inline bool tendon_bluez_connects(uint16_t opcode) {
+    return opcode == TENDON_HCI_OPCODE(0x08, 0x00D) || opcode == TENDON_HCI_OPCODE(0x08, 0x043);
+}
+/** The controller has made a connection, as central; the kernel still has to look at the peer before it tells. */
+void tendon_bluez_note_connected(tendon_bluez_radio *radio, uint64_t now);
+/** A link ended. */
 void tendon_bluez_note_ending(tendon_bluez_radio *radio, uint16_t handle, uint8_t cause, uint64_t now);
 tendon_status tendon_bluez_connect(tendon_radio *radio, tendon_link *link, const tendon_address *peer,
                                    uint64_t deadline);

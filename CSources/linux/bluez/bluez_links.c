@@ -21,6 +21,14 @@
 #define STALE_LIMIT 2
 /** The raw socket has an event before the kernel itself has acted on it. */
 #define KERNEL_PAUSE_MS 20u
+/** A kernel that has not begun to scan for a peer by then never does. */
+#define BEGIN_LIMIT_MS 300u
+/** How long the kernel is left alone before it is asked again: it would only go on with what it has. */
+#define NUDGE_PAUSE_MS 50u
+/** Controllers report a peer once in a scan of the kernel's: one that was missed is reported in the next scan. */
+#define FIND_LIMIT_MS 2000u
+/** The kernel asks a new peer for its features before connect() is through. */
+#define FEATURES_LIMIT_MS 5000u
 
 static void attempted(tendon_link *link, tendon_status result);
 static tendon_status reason(tendon_link *link, int number, bool connecting);
@@ -170,11 +178,24 @@ static uint64_t free_at(const tendon_bluez_radio *radio, const tendon_address *p
     return time;
 }
 
+/** Where an attempt stands in the table; TENDON_BLUEZ_ATTEMPTS: nowhere. */
+static size_t slot_of(const tendon_bluez_radio *radio, const tendon_link *link) {
+    size_t slot = 0;
+    while (slot < TENDON_BLUEZ_ATTEMPTS && radio->attempts[slot] != link) {
+        slot++;
+    }
+    return slot;
+}
+
+static void look_at(tendon_bluez_radio *radio, size_t slot, uint64_t time) {
+    radio->nudge_at[slot] = time;
+    tendon_bluez_wake_at(radio, time);
+}
+
 static void forget_attempt(tendon_bluez_radio *radio, const tendon_link *link) {
-    for (size_t i = 0; i < TENDON_BLUEZ_ATTEMPTS; i++) {
-        if (radio->attempts[i] == link) {
-            radio->attempts[i] = NULL;
-        }
+    size_t slot = slot_of(radio, link);
+    if (slot < TENDON_BLUEZ_ATTEMPTS) {
+        radio->attempts[slot] = NULL;
     }
 }
 
@@ -184,6 +205,7 @@ static void attempted(tendon_link *link, tendon_status result) {
         link->handle = handle_of(link->source.fd);
     }
     forget_attempt(radio, link);
+    radio->connects_until = 0;
     tendon_bluez_step(radio); /* restores the scan */
 }
 
@@ -205,15 +227,14 @@ static void set_limit(int fd, uint64_t deadline) {
  */
 static bool end_stale(tendon_bluez_radio *radio, const tendon_link *link, int fd) {
     uint16_t handle = handle_of(fd);
-    for (size_t i = 0; i < TENDON_BLUEZ_ATTEMPTS; i++) {
-        if (radio->attempts[i] == link && radio->stale[i] < STALE_LIMIT && handle <= TENDON_HCI_HANDLE_MAX) {
-            radio->stale[i]++;
-            end_connection(radio, &link->peer, handle);
-            tendon_bluez_wake_at(radio, tendon_now_ms() + LEAVING_LIMIT_MS);
-            return true;
-        }
+    size_t slot = slot_of(radio, link);
+    if (slot == TENDON_BLUEZ_ATTEMPTS || radio->stale[slot] == STALE_LIMIT || handle > TENDON_HCI_HANDLE_MAX) {
+        return false;
     }
-    return false;
+    radio->stale[slot]++;
+    end_connection(radio, &link->peer, handle);
+    tendon_bluez_wake_at(radio, tendon_now_ms() + LEAVING_LIMIT_MS);
+    return true;
 }
 
 static tendon_status connect_socket(tendon_bluez_radio *radio, tendon_link *link) {
@@ -242,7 +263,41 @@ static tendon_status connect_socket(tendon_bluez_radio *radio, tendon_link *link
         close(fd);
         return status;
     }
+    size_t slot = slot_of(radio, link);
+    radio->begun_at[slot] = tendon_now_ms();
+    look_at(radio, slot, radio->begun_at[slot] + BEGIN_LIMIT_MS);
     return tendon_socket_link_connecting(link, fd);
+}
+
+void tendon_bluez_note_connected(tendon_bluez_radio *radio, uint64_t now) {
+    bool waits = false; /* else the link was told before this event was read */
+    for (size_t i = 0; i < TENDON_BLUEZ_ATTEMPTS; i++) {
+        waits = waits || (radio->attempts[i] != NULL && radio->attempts[i]->source.fd >= 0);
+    }
+    radio->connects_until = waits ? now + FEATURES_LIMIT_MS : 0;
+}
+
+/**
+ * Linux may take a connect and do nothing about it until it times out: when it has not yet noticed that our own scan is
+ * off, a controller refuses to have it switched off once more, and that ends its work on the connect (seen with 6.1:
+ * "stop background scanning failed"). Its commands are seen on the raw socket, so that this is noticed, and it is asked
+ * again. True: look at the attempt later, it is as it should be.
+ */
+static bool kernel_is_at_it(tendon_bluez_radio *radio, size_t slot, uint64_t now) {
+    if (now < radio->nudge_at[slot]) {
+        tendon_bluez_wake_at(radio, radio->nudge_at[slot]);
+        return true;
+    }
+    if (now < radio->connects_until) { /* to this peer or to another one: one at a time */
+        look_at(radio, slot, now + BEGIN_LIMIT_MS);
+        return true;
+    }
+    if (radio->scan.foreign && now < radio->begun_at[slot] + FIND_LIMIT_MS) {
+        look_at(radio, slot, radio->begun_at[slot] + FIND_LIMIT_MS);
+        return true;
+    }
+    radio->counters.nudges++;
+    return false;
 }
 
 void tendon_bluez_connect_waiting(tendon_bluez_radio *radio) {
@@ -252,7 +307,18 @@ void tendon_bluez_connect_waiting(tendon_bluez_radio *radio) {
     uint64_t now = tendon_now_ms();
     for (size_t i = 0; i < TENDON_BLUEZ_ATTEMPTS; i++) {
         tendon_link *link = radio->attempts[i];
-        if (link == NULL || link->source.fd >= 0 || link->closing) {
+        if (link == NULL || link->closing || link->connected || link->securing) {
+            continue;
+        }
+        if (link->source.fd >= 0) {
+            if (kernel_is_at_it(radio, i, now)) {
+                continue;
+            }
+            tendon_socket_link_drop(link);
+            radio->nudge_at[i] = now + NUDGE_PAUSE_MS;
+        }
+        if (now < radio->nudge_at[i]) {
+            tendon_bluez_wake_at(radio, radio->nudge_at[i]);
             continue;
         }
         uint64_t wait = free_at(radio, &link->peer, now);
@@ -286,6 +352,7 @@ tendon_status tendon_bluez_connect(tendon_radio *base, tendon_link *link, const 
     }
     radio->attempts[slot] = link;
     radio->stale[slot] = 0;
+    radio->nudge_at[slot] = 0;
     tendon_bluez_step(radio); /* switches a scan off */
     uint64_t wait = free_at(radio, peer, tendon_now_ms());
     if (wait != 0 || !tendon_bluez_scan_idle(radio)) {

@@ -22,7 +22,7 @@ static bool connecting(const tendon_bluez_radio *radio) {
             return true;
         }
     }
-    return false;
+    return radio->radio.scan_holds != 0;
 }
 
 bool tendon_bluez_scan_idle(const tendon_bluez_radio *radio) {
@@ -138,6 +138,9 @@ void tendon_bluez_scan_foreign_sent(tendon_bluez_radio *radio, const uint8_t *pa
         radio->scan.configured = false;
     }
     uint8_t value = tendon_read_u8(&reader);
+    if (tendon_bluez_connects(opcode)) {
+        radio->connects_until = UINT64_MAX;
+    }
     if (tendon_reader_ok(&reader) && is_enable(opcode)) {
         radio->foreign_command = opcode;
         radio->foreign_value = value;
@@ -192,6 +195,10 @@ tendon_status tendon_bluez_scan_start(tendon_radio *base, const tendon_scan_para
     radio->scan.refusal = TENDON_OK;
     tendon_bluez_step(radio);
     return radio->failed ? radio->failure : TENDON_OK;
+}
+
+void tendon_bluez_scan_held(tendon_radio *base) {
+    tendon_bluez_step((tendon_bluez_radio *)base);
 }
 
 tendon_status tendon_bluez_scan_stop(tendon_radio *base) {

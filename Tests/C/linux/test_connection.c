@@ -270,9 +270,9 @@ static void attempts_that_a_retry_mends_are_repeated(void **state) {
     assert_int_equal(b->told_connected, 1);
     assert_int_equal(b->disconnected, 0);
     assert_int_equal(b->connection.attempt, 3);
-    assert_int_equal(b->connection.reasons[0], TENDON_HCI_ERROR(0x3E));
-    assert_int_equal(b->connection.reasons[1], TENDON_SYSTEM_ERROR(ECONNABORTED));
-    assert_int_equal(b->connection.reasons[2], TENDON_OK);
+    assert_int_equal(b->connection.attempts[0].reason, TENDON_HCI_ERROR(0x3E));
+    assert_int_equal(b->connection.attempts[1].reason, TENDON_SYSTEM_ERROR(ECONNABORTED));
+    assert_int_equal(b->connection.attempts[2].reason, TENDON_OK);
     bench_close(b);
 }
 
@@ -309,7 +309,7 @@ static void failures_that_no_retry_mends_end_it(void **state) {
         STEP_UNTIL(&b->loop, b->told_closed == 1);
         assert_int_equal(b->attempts, 1);
         assert_int_equal(b->reason, reasons[i]);
-        assert_int_equal(b->connection.reasons[0], reasons[i]);
+        assert_int_equal(b->connection.attempts[0].reason, reasons[i]);
         bench_close(b);
     }
 }

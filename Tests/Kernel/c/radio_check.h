@@ -33,6 +33,7 @@ tendon_status check_advertise_start(check *c, const char *name);
 /* radio_check_links.c */
 int run_serve(check *c, int argc, char **argv);
 int run_connect(check *c, int argc, char **argv);
+int run_cycles(check *c, int argc, char **argv);
 
 /* radio_check_pairing.c */
 int run_wearable(check *c, int argc, char **argv);

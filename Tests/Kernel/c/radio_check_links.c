@@ -303,3 +303,30 @@ int run_connect(check *c, int argc, char **argv) {
     }
     return !good;
 }
+
+/** cycles ADAPTER MS ADDRESS TIMES: connects so many times, 3 s at most each, while a scan runs that pauses for each.
+ */
+int run_cycles(check *c, int argc, char **argv) {
+    static client k;
+    tendon_address peer;
+    if (argc < 2 || tendon_address_parse(argv[0], strlen(argv[0]), &peer, NULL) < 0 || check_scan_start(c, true) < 0) {
+        return 2;
+    }
+    unsigned long times = strtoul(argv[1], NULL, 10), done = 0, failed = 0;
+    for (; done < times && tendon_now_ms() < c->until; done++) {
+        prepare(&k, c);
+        k.wanted = 3;
+        k.started = tendon_now_ms();
+        tendon_status status = tendon_radio_connect(&c->radio.radio, &k.link, &peer, k.started + 3000);
+        while (status == TENDON_OK && !k.closed && tendon_now_ms() < c->until) {
+            run_for(c, 60000);
+        }
+        if (!k.opened) {
+            failed++;
+            printf("cycle %lu: %s\n", done, tendon_status_name(status < 0 ? status : k.reason));
+        }
+        run_for(c, 20 + done % 7 * 10); /* the scan is restored, more or less */
+    }
+    printf("%lu cycles, %lu without a connection, %" PRIu64 " nudges\n", done, failed, c->radio.counters.nudges);
+    return done < times || failed != 0;
+}

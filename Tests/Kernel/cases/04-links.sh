@@ -2,10 +2,10 @@
 # title: links: connect, listen, deadline, cancel, reconnect, scans paused meanwhile
 # kinds: legacy extended
 # needs: build
-# limit: 90
+# limit: 120
 
 peer=$(address_of hci1)
-serve_start hci1 80 "Tendon Wearable"
+serve_start hci1 150 "Tendon Wearable"
 monitor_start "$CASE_DIR/all.btsnoop"
 check "2,000 notifications, none lost" radio_check connect hci0 10000 "$peer" 5000 2000
 check "again at once: a new connection" radio_check connect hci0 10000 "$peer" 5000 10
@@ -34,6 +34,7 @@ btmon -r "$CASE_DIR/all.btsnoop" >"$CASE_DIR/all.btsnoop.txt" 2>/dev/null
 check "asks for them" eval \
     'grep -aA40 "LE \(Extended \)\?Create Connection" "$CASE_DIR/all.btsnoop.txt" | grep -aqi "supervision timeout: 1230 msec"'
 check "hci0 got one command set" one_set_only "$CASE_DIR/all.btsnoop" hci0
+check "60 times beside a scan that pauses for each: every one connects" radio_check cycles hci0 60000 "$peer" 60
 stop $SERVER
 # Its process ended without a word: the controller still advertises and nobody has the adapter.
 serve_start hci1 20 "Tendon Again"

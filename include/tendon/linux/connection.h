@@ -37,6 +37,24 @@ typedef enum tendon_connection_state {
     TENDON_CONNECTION_UP
 } tendon_connection_state;
 
+/** One attempt of a connect(). */
+typedef struct tendon_connection_attempt {
+    tendon_status reason; /**< why it failed; TENDON_OK: it did not, or it is under way */
+    uint32_t began_ms;    /**< after connect() */
+    uint32_t lasted_ms;   /**< until it failed or the link was up */
+} tendon_connection_attempt;
+
+/** Random numbers for the pauses between attempts, so that gateways which lose a device together do not meet again. */
+typedef struct tendon_connection_jitter {
+    void *context;
+    uint32_t (*next)(void *context);
+} tendon_connection_jitter;
+
+/** Pause before attempt n + 1: 100 ms << (n - 1), and up to half of that more, by the jitter. */
+#define TENDON_CONNECTION_PAUSE_MS 100u
+/** Longest PDU that is sent again over a link that is made anew, see tendon_connection_connect(). */
+#define TENDON_CONNECTION_FIRST_PDU_MAX 23u
+
 /** The caller's memory; to be given back when idle and the session's deadline is never. */
 typedef struct tendon_connection {
     tendon_link link;
@@ -49,9 +67,18 @@ typedef struct tendon_connection {
     /** Attempts of one connect(); failures that a retry mends are retried. TENDON_CONNECTION_ATTEMPTS unless changed.
      */
     uint32_t connect_attempts;
-    uint32_t attempt;                                      /**< of the present or last connect(), from 1 */
-    tendon_status reasons[TENDON_CONNECTION_ATTEMPTS_MAX]; /**< why each attempt failed; [attempt - 1] is the last */
-    uint8_t state;                                         /**< tendon_connection_state */
+    uint32_t attempt; /**< of the present or last connect(), from 1 */
+    /** The result of connect(), one by one; [attempt - 1] is the last. */
+    tendon_connection_attempt attempts[TENDON_CONNECTION_ATTEMPTS_MAX];
+    tendon_connection_jitter jitter; /**< a generator of the connection's own unless changed */
+    uint32_t jitter_state;
+    uint64_t connect_began, attempt_began;
+    bool holds_scan;
+    bool again;            /**< the link was never established: it is made anew, and nobody is told */
+    uint8_t first_length;  /**< of the PDU that was sent before anything was received */
+    bool first_is_not_all; /**< more was sent then */
+    uint8_t first[TENDON_CONNECTION_FIRST_PDU_MAX];
+    uint8_t state; /**< tendon_connection_state */
     bool pairing_started, closing;
     tendon_status close_reason; /**< what closed() will say instead of TENDON_ERROR_CANCELLED; TENDON_OK: that */
     uint64_t connect_deadline, retry_at;
@@ -78,7 +105,12 @@ void tendon_connection_attach(tendon_connection *connection, const tendon_sessio
 
 /**
  * Starts connecting; answered by connected(), or by closed(reason) after the last attempt. Attempts that were aborted,
- * refused or lost at once are repeated after a short pause, until connect_attempts or connect_timeout_ms.
+ * refused or lost at once are repeated after a short pause, until connect_attempts or connect_timeout_ms; a scan of
+ * this radio is paused from the first to the last. connection->attempts tells what became of each.
+ *
+ * A controller may call a link connected that never was, and end it with 0x3E within some connection intervals, before
+ * the peer has sent anything. That belongs to the attempts as well: the link is made anew, what was sent is sent again
+ * (one PDU, as a client has one request under way), and neither session nor program is told, unless no attempt is left.
  * The MTU exchange is the session's, or the program's.
  * @return TENDON_OK; TENDON_ERROR_WRONG_STATE unless idle; another error: the first attempt could not even start.
  */

@@ -108,6 +108,8 @@ typedef struct tendon_radio_ops {
     const char *name; /**< "bluez" or "virtual" */
     tendon_status (*scan_start)(tendon_radio *radio, const tendon_scan_parameters *parameters);
     tendon_status (*scan_stop)(tendon_radio *radio);
+    /** radio->scan_holds became 0, or no more; NULL: a scan disturbs no connect. */
+    void (*scan_held)(tendon_radio *radio);
     tendon_status (*advertise_start)(tendon_radio *radio, const tendon_advertise_parameters *parameters);
     tendon_status (*advertise_stop)(tendon_radio *radio);
     tendon_status (*connect)(tendon_radio *radio, tendon_link *link, const tendon_address *peer, uint64_t deadline);
@@ -133,6 +135,7 @@ struct tendon_radio {
     tendon_loop *loop;
     tendon_address address; /**< our own */
     bool scanning;
+    uint32_t scan_holds; /**< see tendon_radio_hold_scan() */
     void *report_context;
     /** Every advertisement and scan response while scanning; lent for the call. */
     void (*on_report)(void *context, const tendon_ad_report *report, uint64_t now);
@@ -152,6 +155,11 @@ struct tendon_radio {
 /* Thin calls through ops. Their errors are those of tendon_status, layer RADIO, SYSTEM, HCI or MANAGEMENT. */
 tendon_status tendon_radio_scan_start(tendon_radio *radio, const tendon_scan_parameters *parameters);
 tendon_status tendon_radio_scan_stop(tendon_radio *radio); /**< TENDON_OK also when not scanning */
+/**
+ * Pauses a scan from the first hold to the last release, where scanning and connecting disturb each other; for what
+ * connects more than once. It stays started meanwhile.
+ */
+void tendon_radio_hold_scan(tendon_radio *radio, bool hold);
 /** Advertises until told to stop, also while and after a central is connected; TENDON_RADIO_ERROR_ALREADY_STARTED. */
 tendon_status tendon_radio_advertise_start(tendon_radio *radio, const tendon_advertise_parameters *parameters);
 tendon_status tendon_radio_advertise_stop(tendon_radio *radio);

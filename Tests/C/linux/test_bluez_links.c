@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the radio does about a connect that the kernel has taken and does nothing about. */
+#include "bluez_fixture.h"
+
+#include <errno.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static const tendon_address own = {{0x00, 0xAA, 0x01, 0x00, 0x00, 0x42}, TENDON_ADDRESS_PUBLIC};
+static const tendon_address somebody = {{0x00, 0x00, 0x5E, 0x00, 0x53, 0x01}, TENDON_ADDRESS_PUBLIC};
+enum { CREATE_CONNECTION = 0x200D, EXTENDED_CREATE_CONNECTION = 0x2043 };
+
+/* In the C library's place: Bluetooth sockets are ends of pairs that nobody serves, and a connect of theirs goes on. */
+static int connects, fake_fd = -1, fake_peer = -1;
+
+int socket(int domain, int type, int protocol) {
+    int pair[2];
+    if (domain != AF_BLUETOOTH) {
+        return (int)syscall(SYS_socket, domain, type, protocol);
+    }
+    if (fake_peer >= 0) {
+        close(fake_peer);
+    }
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, pair) != 0) {
+        return -1;
+    }
+    fake_peer = pair[1];
+    return fake_fd = pair[0];
+}
+
+int bind(int fd, __CONST_SOCKADDR_ARG name, socklen_t length) {
+    (void)length;
+    (void)name;
+    return fd == fake_fd ? 0 : -1;
+}
+
+int connect(int fd, __CONST_SOCKADDR_ARG name, socklen_t length) {
+    (void)name;
+    (void)length;
+    assert_int_equal(fd, fake_fd);
+    connects++;
+    errno = EINPROGRESS;
+    return -1;
+}
+
+typedef struct links_bench {
+    bluez_bench *b;
+    tendon_link link;
+} links_bench;
+
+static links_bench the_bench;
+
+static links_bench *connecting(void) {
+    links_bench *l = &the_bench;
+    connects = 0;
+    l->b = bluez_open(false, &own);
+    tendon_link_init(&l->link, NULL);
+    assert_int_equal(tendon_radio_connect(&l->b->radio.radio, &l->link, &somebody, tendon_now_ms() + 3600000),
+                     TENDON_OK);
+    assert_int_equal(connects, 1);
+    return l;
+}
+
+static void end(links_bench *l) {
+    tendon_link_close(&l->link);
+    assert_int_equal(tendon_loop_step(&l->b->loop, 0), TENDON_OK);
+    assert_int_equal(l->link.state, TENDON_LINK_CLOSED);
+    assert_null(l->b->radio.attempts[0]);
+    bluez_close(l->b);
+}
+
+/** So much time passes for the attempt, then the timer strikes, if it would. */
+static void elapse(links_bench *l, uint64_t ms) {
+    tendon_bluez_radio *radio = &l->b->radio;
+    radio->begun_at[0] -= ms;
+    radio->nudge_at[0] -= ms;
+    if (radio->connects_until != 0 && radio->connects_until != UINT64_MAX) {
+        radio->connects_until -= ms;
+    }
+    assert_true(radio->timer.deadline <= radio->nudge_at[0] + ms);
+    bluez_tick(l->b, tendon_now_ms());
+    assert_true(radio->timer.deadline <= radio->nudge_at[0]); /* it is looked at again */
+}
+
+/** The attempt has no socket for a moment, so that the kernel forgets it; then it is @p count th connect. */
+static void asked_again(links_bench *l, int count) {
+    assert_int_equal(connects, count - 1);
+    assert_int_equal(l->link.source.fd, -1);
+    assert_int_equal(l->link.state, TENDON_LINK_CONNECTING);
+    elapse(l, 60);
+    assert_int_equal(connects, count);
+    assert_int_equal(l->link.source.fd, fake_fd);
+}
+
+/** A command of the kernel's, as the raw socket shows it; answered with @p status where that is a Command Complete. */
+static void kernel_sends(links_bench *l, uint16_t opcode, uint8_t parameter) {
+    const uint8_t packet[] = {HCI_COMMAND_PKT, (uint8_t)opcode, (uint8_t)(opcode >> 8), 2, parameter, 0};
+    assert_int_equal(send(l->b->controller, packet, sizeof packet, 0), sizeof packet);
+    bluez_read_controller(l->b);
+}
+
+static void kernel_scans(links_bench *l, uint8_t on) {
+    kernel_sends(l, TENDON_HCI_LE_SET_SCAN_ENABLE, on);
+    bluez_complete(l->b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
+    bluez_read_controller(l->b);
+}
+
+static void connection_complete(links_bench *l, uint8_t status, uint8_t role) {
+    const uint8_t parameters[19] = {TENDON_HCI_LE_CONNECTION_COMPLETE, status, 0x40, 0, role, [11] = 0x18, [15] = 0x2A};
+    bluez_event(l->b, TENDON_HCI_LE_META, parameters, sizeof parameters);
+    bluez_read_controller(l->b);
+    assert_int_equal(l->b->radio.radio.malformed, 0);
+}
+
+static void a_kernel_that_does_not_begin_is_asked_again(void **state) {
+    (void)state;
+    links_bench *l = connecting();
+    elapse(l, 290);
+    assert_int_equal(connects, 1);
+    for (int again = 2; again < 10; again++) {
+        elapse(l, 310);
+        asked_again(l, again);
+        assert_int_equal(l->b->radio.counters.nudges, again - 1);
+    }
+    end(l);
+}
+
+/* A report that the kernel did not take comes again in a new scan only. */
+static void a_kernel_that_scans_has_longer(void **state) {
+    (void)state;
+    links_bench *l = connecting();
+    kernel_scans(l, 1);
+    elapse(l, 310);
+    elapse(l, 1600);
+    assert_int_equal(connects, 1);
+    elapse(l, 100);
+    asked_again(l, 2);
+    kernel_scans(l, 0); /* and begins anew */
+    elapse(l, 310);
+    asked_again(l, 3);
+    end(l);
+}
+
+static void a_kernel_that_connects_is_left_alone(void **state) {
+    (void)state;
+    static const uint16_t opcodes[] = {CREATE_CONNECTION, EXTENDED_CREATE_CONNECTION};
+    for (int i = 0; i < 2; i++) {
+        links_bench *l = connecting();
+        kernel_sends(l, opcodes[i], 0);
+        for (int j = 0; j < 20; j++) {
+            elapse(l, 1000);
+        }
+        assert_int_equal(connects, 1);
+        connection_complete(l, 0x3E, 0); /* it failed; the socket tells that too, or it does not */
+        elapse(l, 310);
+        asked_again(l, 2);
+        end(l);
+    }
+}
+
+static void a_refused_connect_command_is_none(void **state) {
+    (void)state;
+    links_bench *l = connecting();
+    kernel_sends(l, CREATE_CONNECTION, 0);
+    const uint8_t refused[] = {0x0C, 1, CREATE_CONNECTION & 0xFF, CREATE_CONNECTION >> 8};
+    bluez_event(l->b, TENDON_HCI_COMMAND_STATUS, refused, sizeof refused);
+    bluez_read_controller(l->b);
+    elapse(l, 310);
+    asked_again(l, 2);
+    end(l);
+}
+
+/* The kernel asks the peer for its features before it tells the socket. */
+static void a_connection_that_is_made_has_time_to_be_told(void **state) {
+    (void)state;
+    links_bench *l = connecting();
+    kernel_sends(l, CREATE_CONNECTION, 0);
+    connection_complete(l, 0, 0);
+    for (int i = 0; i < 9; i++) {
+        elapse(l, 500);
+    }
+    assert_int_equal(connects, 1);
+    elapse(l, 510);
+    asked_again(l, 2);
+    end(l);
+}
+
+/* A central that connects to us says nothing about our own attempt. */
+static void a_connection_of_the_other_role_is_not_ours(void **state) {
+    (void)state;
+    links_bench *l = connecting();
+    connection_complete(l, 0, 1);
+    elapse(l, 310);
+    asked_again(l, 2);
+    end(l);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_kernel_that_does_not_begin_is_asked_again),
+        cmocka_unit_test(a_kernel_that_scans_has_longer),
+        cmocka_unit_test(a_kernel_that_connects_is_left_alone),
+        cmocka_unit_test(a_refused_connect_command_is_none),
+        cmocka_unit_test(a_connection_that_is_made_has_time_to_be_told),
+        cmocka_unit_test(a_connection_of_the_other_role_is_not_ours),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
