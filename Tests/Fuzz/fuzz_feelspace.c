@@ -277,7 +277,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     input.left = 0;
     pass_time(&input, 3000);
     /* A connection that ends takes its commands along. */
-    FUZZ_CHECK(world.session.state == TENDON_FEELSPACE_NOT_CONNECTED && world.session.client == NULL);
+    FUZZ_CHECK(world.session.state == TENDON_FEELSPACE_NOT_CONNECTED && world.session.op.client == NULL);
     FUZZ_CHECK(tendon_feelspace_session_idle(&world.session) && world.ended >= world.queued);
     return 0;
 }

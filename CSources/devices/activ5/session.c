@@ -6,33 +6,11 @@
 
 enum { STEP_IDLE = 0, STEP_MTU, STEP_PROFILE, STEP_READY };
 
+/* What is on the air: an operation of the queue, or the MTU. */
+enum { ON_AIR = 1 };
+
 /* Place of service F0F0 in the table of what was found: that of the unknown characteristic. */
 enum { NEW_SERVICE_ROW = TENDON_ACTIV5_CHARACTERISTIC_UNKNOWN };
-
-static void done(void *context, const tendon_gatt_result *result);
-static void pump(tendon_activ5_session *session, uint64_t now);
-
-/* ---- operations ---- */
-
-static void starting(tendon_activ5_session *session) {
-    session->busy = true;
-    session->starting = true;
-    session->request = 0;
-}
-
-static void started(tendon_activ5_session *session, tendon_status request, uint64_t now) {
-    if (!session->starting) {
-        return; /* a link in memory answered before the call returned */
-    }
-    if (request < 0) {
-        const tendon_gatt_result refused = {.status = request, .now = now};
-        done(session, &refused);
-        return;
-    }
-    session->starting = false;
-    session->request = (uint32_t)request;
-    (void)tendon_gatt_client_set_deadline(session->client, session->request, now + TENDON_ACTIV5_OPERATION_TIMEOUT_MS);
-}
 
 static void fail(tendon_activ5_session *session, tendon_status status) {
     session->reason = status;
@@ -46,7 +24,8 @@ static void fail(tendon_activ5_session *session, tendon_status status) {
 static void profile_done(void *context, tendon_status status, size_t row, uint64_t now) {
     tendon_activ5_session *session = context;
     (void)row;
-    if (session->client->closed) {
+    session->op.now = now;
+    if (session->op.client->closed) {
         return; /* disconnected() says the rest */
     }
     if (status < 0) {
@@ -89,13 +68,10 @@ static uint8_t row_of(void *context, size_t row, tendon_uuid *service, tendon_uu
     return notifies ? TENDON_PROFILE_ANYWHERE | TENDON_PROFILE_CCCD : TENDON_PROFILE_ANYWHERE;
 }
 
-static void find_all(tendon_activ5_session *session, uint64_t now) {
+static void find_all(tendon_activ5_session *session) {
     session->step = STEP_PROFILE;
-    tendon_status status = tendon_profile_start(&session->scratch.discovery, session->client, row_of, session->found,
-                                                TENDON_ACTIV5_ROWS, profile_done, session, now);
-    if (status < 0 && !session->client->closed) {
-        fail(session, status);
-    }
+    tendon_operation_discover(&session->op, 0, &session->scratch.discovery, row_of, session->found, TENDON_ACTIV5_ROWS,
+                              profile_done);
 }
 
 /* ---- the queue ---- */
@@ -118,26 +94,6 @@ static void operation_done(tendon_activ5_session *session, const tendon_gatt_res
     tendon_activ5_device_done(device, &request, result->status < 0 ? result->status : TENDON_OK, result->now);
 }
 
-static void done(void *context, const tendon_gatt_result *result) {
-    tendon_activ5_session *session = context;
-    if (!session->busy || session->client == NULL || (!session->starting && result->request != session->request)) {
-        return;
-    }
-    session->busy = session->starting = false;
-    session->request = 0;
-    if (session->client->closed) {
-        return; /* disconnected() says the rest */
-    }
-    if (session->step == STEP_READY) {
-        operation_done(session, result);
-        pump(session, result->now);
-    } else if (result->status == TENDON_ERROR_TIMEOUT) {
-        fail(session, result->status);
-    } else if (!session->disconnecting) {
-        find_all(session, result->now); /* a device may refuse the exchange of the MTU; the default serves too */
-    }
-}
-
 static void on_value(void *context, const tendon_gatt_value *value, uint64_t now) {
     tendon_activ5_session *session = context;
     size_t which = tendon_profile_row_of(session->found, TENDON_ACTIV5_ROWS, value->handle);
@@ -147,45 +103,59 @@ static void on_value(void *context, const tendon_gatt_value *value, uint64_t now
     }
 }
 
-static tendon_status start(tendon_activ5_session *session, uint64_t now) {
-    const tendon_activ5_operation *operation = &session->queue[session->first];
+static void start(tendon_activ5_session *session, const tendon_activ5_operation *operation) {
+    static const uint8_t verbs[] = {
+        [TENDON_ACTIV5_REQUEST_UNSUBSCRIBE] = TENDON_OPERATION_UNSUBSCRIBE,
+        [TENDON_ACTIV5_REQUEST_READ] = TENDON_OPERATION_READ_LONG,
+        [TENDON_ACTIV5_REQUEST_WRITE] = TENDON_OPERATION_WRITE, /* the bytes stay in the queue until the response */
+    };
     const tendon_profile_found *at = &session->found[operation->characteristic];
-    switch (operation->kind) {
-    case TENDON_ACTIV5_REQUEST_SUBSCRIBE:
-        return tendon_gatt_subscribe(session->client, at->value, at->cccd, false, on_value, session, done, session,
-                                     now);
-    case TENDON_ACTIV5_REQUEST_UNSUBSCRIBE:
-        return tendon_gatt_unsubscribe(session->client, at->value, done, session, now);
-    case TENDON_ACTIV5_REQUEST_READ:
-        return tendon_gatt_read_long(session->client, at->value, 0, session->scratch.value,
-                                     sizeof session->scratch.value, done, session, now);
-    default: /* the bytes stay in the queue until the response */
-        return tendon_gatt_write(session->client, at->value, operation->value, operation->length, done, session, now);
+    if (operation->kind == TENDON_ACTIV5_REQUEST_SUBSCRIBE) {
+        tendon_operation_subscribe(&session->op, ON_AIR, at, false, on_value);
+    } else {
+        tendon_operation_start(&session->op, ON_AIR, (tendon_operation_verb)verbs[operation->kind], at->value,
+                               operation->value, operation->length);
     }
 }
 
-static void pump(tendon_activ5_session *session, uint64_t now) {
-    if (session->client != NULL && session->step == STEP_READY && !session->busy && !session->disconnecting &&
+static void pump(tendon_activ5_session *session) {
+    if (session->op.client != NULL && session->step == STEP_READY && session->op.kind == 0 && !session->disconnecting &&
         session->waiting > 0) {
-        starting(session);
-        started(session, start(session, now), now);
+        start(session, &session->queue[session->first]);
     }
 }
+
+static void done(void *context, const tendon_gatt_result *result) {
+    tendon_activ5_session *session = context;
+    if (session->op.client == NULL || tendon_operation_ended(&session->op, result) == 0 || session->op.client->closed) {
+        return; /* when the link is closed, disconnected() says the rest */
+    }
+    if (session->step == STEP_READY) {
+        operation_done(session, result);
+        pump(session);
+    } else if (result->status == TENDON_ERROR_TIMEOUT) {
+        fail(session, result->status);
+    } else if (!session->disconnecting) {
+        find_all(session); /* a device may refuse the exchange of the MTU; the default serves too */
+    }
+}
+
+static const tendon_operation_rules rules = {done, TENDON_ACTIV5_OPERATION_TIMEOUT_MS, TENDON_ACTIV5_VALUE_MAX};
 
 /* ---- requests of the device ---- */
 
 static void reset(tendon_activ5_session *session) {
     session->step = STEP_IDLE;
-    session->busy = session->starting = session->disconnecting = false;
-    session->request = 0;
+    session->disconnecting = false;
+    tendon_operation_reset(&session->op);
     session->reason = TENDON_OK;
     session->first = session->waiting = 0;
     session->deadline = UINT64_MAX;
     memset(session->found, 0, sizeof session->found);
 }
 
-static tendon_status enqueue(tendon_activ5_session *session, const tendon_activ5_request *request, uint64_t now) {
-    if (session->client == NULL || session->disconnecting) {
+static tendon_status enqueue(tendon_activ5_session *session, const tendon_activ5_request *request) {
+    if (session->op.client == NULL || session->disconnecting) {
         return TENDON_ERROR_DISCONNECTED;
     }
     if (session->waiting == TENDON_ACTIV5_QUEUE_SIZE) {
@@ -203,12 +173,13 @@ static tendon_status enqueue(tendon_activ5_session *session, const tendon_activ5
         memcpy(operation->value, request->value, request->length);
     }
     session->waiting++;
-    pump(session, now);
+    pump(session);
     return TENDON_OK;
 }
 
 static tendon_status on_request(void *context, const tendon_activ5_request *request, uint64_t now) {
     tendon_activ5_session *session = context;
+    session->op.now = now;
     switch (request->kind) {
     case TENDON_ACTIV5_REQUEST_CONNECT:
         reset(session);
@@ -220,11 +191,10 @@ static tendon_status on_request(void *context, const tendon_activ5_request *requ
     case TENDON_ACTIV5_REQUEST_DISCOVER:
         session->step = STEP_MTU;
         session->deadline = now + TENDON_ACTIV5_DISCOVERY_TIMEOUT_MS;
-        starting(session);
-        started(session, tendon_gatt_exchange_mtu(session->client, done, session, now), now);
+        tendon_operation_start(&session->op, ON_AIR, TENDON_OPERATION_MTU, 0, NULL, 0);
         return TENDON_OK;
     default:
-        return enqueue(session, request, now);
+        return enqueue(session, request);
     }
 }
 
@@ -233,7 +203,7 @@ static tendon_status on_request(void *context, const tendon_activ5_request *requ
 static void on_connected(void *context, tendon_gatt_client *client, uint64_t now) {
     tendon_activ5_session *session = context;
     if (session->device != NULL) {
-        session->client = client;
+        session->op.client = client;
         tendon_activ5_device_link_up(session->device, now);
     }
 }
@@ -244,9 +214,9 @@ static void on_disconnected(void *context, tendon_status reason, uint64_t now) {
     if (device == NULL) {
         return;
     }
-    bool was_up = session->client != NULL;
+    bool was_up = session->op.client != NULL;
     reason = session->reason < 0 ? session->reason : reason;
-    session->client = NULL;
+    session->op.client = NULL;
     reset(session);
     if (session->saved_request != NULL) {
         device->on_request = session->saved_request;
@@ -301,6 +271,9 @@ tendon_status tendon_activ5_session_init(tendon_activ5_session *session, const t
     memset(session, 0, sizeof *session);
     session->link = *link;
     session->device = device;
+    session->op.rules = &rules;
+    session->op.context = session;
+    session->op.buffer = session->scratch.value;
     reset(session);
     session->saved_request = device->on_request;
     session->saved_context = device->request_context;

@@ -48,7 +48,7 @@ const char *tendon_bose_state_name(tendon_bose_state state) {
 /* ---- events ---- */
 
 void tendon_bose_emit(tendon_bose_session *session, const tendon_bose_event *event) {
-    session->config.on_event(session->config.context, event, session->now);
+    session->config.on_event(session->config.context, event, session->op.now);
 }
 
 void tendon_bose_emit_kind(tendon_bose_session *session, tendon_bose_event_kind kind, tendon_status status) {
@@ -74,14 +74,10 @@ static void emit_open_failed(tendon_bose_session *session, tendon_status status)
 
 /* ---- operations ---- */
 
-void *tendon_bose_tag_of(tendon_bose_session *session) {
-    return &session->work.tags[session->generation & 1u];
-}
-
 tendon_bose_session *tendon_bose_session_of(void *context) {
     struct tendon_bose_tag *tag = context;
     tendon_bose_session *session = tag->session;
-    if (tag != tendon_bose_tag_of(session) || session->client == NULL) {
+    if (tag != session->op.context || session->op.client == NULL) {
         session->counters.illegal_inputs++;
         return NULL;
     }
@@ -105,47 +101,16 @@ bool tendon_bose_link_went(tendon_status status) {
     }
 }
 
-void tendon_bose_starting(tendon_bose_session *session, uint8_t operation) {
-    session->work.operation = operation;
-    session->work.request = 0;
-    session->work.starting = true;
-}
-
-void tendon_bose_started(tendon_bose_session *session, tendon_status request) {
-    if (!session->work.starting) {
-        return; /* a link in memory answered before the call returned */
-    }
-    if (request < 0) {
-        tendon_gatt_result refused = {.status = request};
-        tendon_bose_done(tendon_bose_tag_of(session), &refused);
-        return;
-    }
-    session->work.starting = false;
-    session->work.request = (uint32_t)request;
-    uint64_t deadline = session->now + TENDON_BOSE_OPERATION_TIMEOUT_MS;
-    (void)tendon_gatt_client_set_deadline(session->client, session->work.request, deadline);
-    if (session->state == TENDON_BOSE_CLOSING) {
-        session->work.deadline = deadline;
-    }
-}
-
-void tendon_bose_done(void *context, const tendon_gatt_result *result) {
+static void done(void *context, const tendon_gatt_result *result) {
     tendon_bose_session *session = tendon_bose_session_of(context);
     if (session == NULL) {
         return;
     }
-    if (!session->work.starting) {
-        session->now = result->now;
-    }
-    uint8_t operation = session->work.operation;
-    bool ours = session->work.starting || result->request == session->work.request;
-    if (operation == BOSE_IDLE || !ours) {
+    uint8_t operation = tendon_operation_ended(&session->op, result);
+    if (operation == BOSE_IDLE) {
         session->counters.illegal_inputs++;
         return;
     }
-    session->work.operation = BOSE_IDLE;
-    session->work.request = 0;
-    session->work.starting = false;
     bool went = tendon_bose_link_went(result->status);
     bool write = operation == BOSE_WRITE_SENSORS || operation == BOSE_WRITE_GESTURES;
     if (went && !write) {
@@ -163,8 +128,10 @@ void tendon_bose_done(void *context, const tendon_gatt_result *result) {
     }
 }
 
+static const tendon_operation_rules rules = {done, TENDON_BOSE_OPERATION_TIMEOUT_MS, TENDON_BOSE_VALUE_MAX};
+
 void tendon_bose_pump(tendon_bose_session *session) {
-    if (session->client == NULL || session->work.operation != BOSE_IDLE) {
+    if (session->op.client == NULL || session->op.kind != BOSE_IDLE) {
         return;
     }
     if (session->state == TENDON_BOSE_CLOSING) {
@@ -178,7 +145,7 @@ void tendon_bose_pump(tendon_bose_session *session) {
 
 void tendon_bose_disconnect(tendon_bose_session *session) {
     session->work.disconnecting = true;
-    session->work.deadline = session->now + TENDON_BOSE_OPERATION_TIMEOUT_MS;
+    session->work.deadline = session->op.now + TENDON_BOSE_OPERATION_TIMEOUT_MS;
     session->config.link.disconnect(session->config.link.context);
 }
 
@@ -229,12 +196,11 @@ static void finish(tendon_bose_session *session, tendon_status status, bool open
         tendon_bose_emit_kind(session, TENDON_BOSE_EVENT_PAIRING_FINISHED, status);
     }
     tendon_bose_drop_writes(session, status < 0 ? status : TENDON_ERROR_CANCELLED, true);
-    if (session->work.operation == BOSE_DISCOVERY) {
-        tendon_profile_cancel(&session->work.scratch.discovery, session->now);
+    if (session->op.kind == BOSE_DISCOVERY) {
+        tendon_profile_cancel(&session->kept.scratch.discovery, session->op.now);
     }
-    session->client = NULL;
-    session->work.operation = BOSE_IDLE;
-    session->work.request = 0;
+    session->op.client = NULL;
+    tendon_operation_reset(&session->op);
     session->state = TENDON_BOSE_CLOSED;
     if (opening) {
         emit_open_failed(session, status);
@@ -247,18 +213,18 @@ static void finish(tendon_bose_session *session, tendon_status status, bool open
 
 static void on_connected(void *context, tendon_gatt_client *client, uint64_t now) {
     tendon_bose_session *session = context;
-    session->now = now;
+    session->op.now = now;
     if (!admit(session, INPUT_CONNECTED)) {
         return;
     }
-    session->client = client;
+    session->op.client = client;
     session->state = TENDON_BOSE_DISCOVERING;
     tendon_bose_opening_begin(session);
 }
 
 static void on_disconnected(void *context, tendon_status reason, uint64_t now) {
     tendon_bose_session *session = context;
-    session->now = now;
+    session->op.now = now;
     if (!admit(session, INPUT_DISCONNECTED)) {
         return;
     }
@@ -277,7 +243,7 @@ static void on_disconnected(void *context, tendon_status reason, uint64_t now) {
 
 static void on_paired(void *context, tendon_status status, uint64_t now) {
     tendon_bose_session *session = context;
-    session->now = now;
+    session->op.now = now;
     if (admit(session, INPUT_PAIRED)) {
         tendon_bose_opening_paired(session, status);
     }
@@ -300,7 +266,7 @@ static void closing_tick(tendon_bose_session *session, uint64_t now) {
 
 static void on_tick(void *context, uint64_t now) {
     tendon_bose_session *session = context;
-    session->now = now;
+    session->op.now = now;
     if (session->state == TENDON_BOSE_CLOSING) {
         closing_tick(session, now);
     } else if (session->state == TENDON_BOSE_CONNECTING && now >= session->work.deadline) {
@@ -339,9 +305,8 @@ tendon_status tendon_bose_session_init(tendon_bose_session *session, const tendo
         session->has_intent = true;
         session->config.intent = NULL; /* copied: the caller's may go */
     }
-    for (size_t i = 0; i < sizeof session->work.tags / sizeof session->work.tags[0]; i++) {
-        session->work.tags[i].session = session;
-    }
+    session->op.rules = &rules;
+    session->op.buffer = session->kept.scratch.value;
     return TENDON_OK;
 }
 
@@ -350,11 +315,11 @@ tendon_status tendon_bose_session_open(tendon_bose_session *session, uint64_t no
         return TENDON_ERROR_WRONG_STATE;
     }
     session->generation++;
-    session->now = now;
-    struct tendon_bose_tag tag = session->work.tags[0];
+    session->op.now = now;
     memset(&session->work, 0, sizeof session->work);
-    session->work.tags[0] = tag;
-    session->work.tags[1] = tag;
+    memset(&session->kept, 0, sizeof session->kept);
+    session->op.context = &session->work.tags[session->generation & 1u];
+    session->work.tags[0].session = session->work.tags[1].session = session;
     session->clock.started = false;
     session->work.deadline = now + TENDON_BOSE_CONNECT_TIMEOUT_MS;
     session->open_deadline = now + TENDON_BOSE_OPEN_TIMEOUT_MS;
@@ -370,7 +335,7 @@ tendon_status tendon_bose_session_close(tendon_bose_session *session, uint64_t n
     if (!admit(session, INPUT_CLOSE)) {
         return TENDON_ERROR_WRONG_STATE;
     }
-    session->now = now;
+    session->op.now = now;
     if (tendon_bose_is_opening(session)) {
         tendon_bose_fail_open(session, TENDON_ERROR_CANCELLED);
     } else if (session->state != TENDON_BOSE_CLOSING) {
@@ -406,15 +371,15 @@ tendon_status tendon_bose_session_configure_sensors(tendon_bose_session *session
     if (!admit(session, INPUT_CONFIGURE)) {
         return TENDON_ERROR_WRONG_STATE;
     }
-    session->now = now;
+    session->op.now = now;
     if (!session->has_sensor_configuration) {
         return TENDON_BOSE_ERROR_MISSING_REQUIRED_DATA;
     }
     if (!same_sensors(configuration, &session->sensor_configuration)) {
         return TENDON_ERROR_INVALID_ARGUMENT;
     }
-    tendon_status length = tendon_bose_encode_sensor_configuration(configuration, session->work.sensor_next,
-                                                                   sizeof session->work.sensor_next);
+    tendon_status length = tendon_bose_encode_sensor_configuration(configuration, session->kept.sensor_next,
+                                                                   sizeof session->kept.sensor_next);
     if (length < 0) {
         return length;
     }
@@ -441,15 +406,15 @@ tendon_status tendon_bose_session_configure_gestures(tendon_bose_session *sessio
     if (!admit(session, INPUT_CONFIGURE)) {
         return TENDON_ERROR_WRONG_STATE;
     }
-    session->now = now;
+    session->op.now = now;
     if (!session->has_gesture_configuration) {
         return TENDON_BOSE_ERROR_MISSING_REQUIRED_DATA;
     }
     if (!same_gestures(configuration, &session->gesture_configuration)) {
         return TENDON_ERROR_INVALID_ARGUMENT;
     }
-    tendon_status length = tendon_bose_encode_gesture_configuration(configuration, session->work.gesture_next,
-                                                                    sizeof session->work.gesture_next);
+    tendon_status length = tendon_bose_encode_gesture_configuration(configuration, session->kept.gesture_next,
+                                                                    sizeof session->kept.gesture_next);
     if (length < 0) {
         return length;
     }
@@ -468,7 +433,7 @@ tendon_status tendon_bose_session_refresh(tendon_bose_session *session, tendon_b
     if (!admit(session, INPUT_CONFIGURE)) {
         return TENDON_ERROR_WRONG_STATE;
     }
-    session->now = now;
+    session->op.now = now;
     session->work.pending |= (uint32_t)BOSE_DO_REFRESH << which;
     tendon_bose_pump(session);
     return TENDON_OK;
@@ -480,9 +445,9 @@ tendon_status tendon_bose_session_refresh_texts(tendon_bose_session *session, ui
         return TENDON_ERROR_WRONG_STATE;
     }
     for (size_t row = BOSE_TEXT_ROW; row < BOSE_ROWS; row++) {
-        rows |= session->work.found[row].value != 0 ? (uint32_t)BOSE_DO_REFRESH << row : 0;
+        rows |= session->kept.found[row].value != 0 ? (uint32_t)BOSE_DO_REFRESH << row : 0;
     }
-    session->now = now;
+    session->op.now = now;
     session->work.pending |= rows;
     tendon_bose_pump(session);
     return rows != 0 ? TENDON_OK : TENDON_ERROR_NOT_FOUND;

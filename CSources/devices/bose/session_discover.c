@@ -34,7 +34,7 @@ static void found_all(tendon_bose_session *session) {
     if (!session->config.old_firmware) {
         session->state = TENDON_BOSE_READING_INFORMATION;
         tendon_bose_go_to(session, BOSE_STEP_STATUS);
-    } else if (session->work.found[BOSE_TEXT_ROW + TENDON_BOSE_TEXT_SERIAL].value != 0) {
+    } else if (session->kept.found[BOSE_TEXT_ROW + TENDON_BOSE_TEXT_SERIAL].value != 0) {
         tendon_bose_go_to(session, BOSE_STEP_SERIAL);
     } else {
         tendon_bose_fail_open(session, TENDON_BOSE_ERROR_UNSUPPORTED_DEVICE);
@@ -43,8 +43,8 @@ static void found_all(tendon_bose_session *session) {
 
 /* A missing service is told before a missing characteristic. */
 static void fail_missing(tendon_bose_session *session, size_t row) {
-    bool sensor_service = session->work.found[0].service != 0;
-    if (sensor_service && session->work.found[BOSE_TEXT_ROW].service != 0) {
+    bool sensor_service = session->kept.found[0].service != 0;
+    if (sensor_service && session->kept.found[BOSE_TEXT_ROW].service != 0) {
         session->work.missing_service = SENSOR_SERVICE;
         session->work.missing_characteristic = (uint8_t)(row + 1);
         tendon_bose_fail_open(session, TENDON_BOSE_ERROR_MISSING_CHARACTERISTIC);
@@ -61,12 +61,12 @@ static void discovered(void *context, tendon_status status, size_t row, uint64_t
     if (session == NULL) {
         return;
     }
-    session->now = now;
-    session->work.operation = BOSE_IDLE;
+    session->op.now = now;
+    tendon_operation_reset(&session->op);
     if (tendon_bose_link_went(status) || session->state != TENDON_BOSE_DISCOVERING) {
         return; /* disconnected() says the rest */
     }
-    if (status == TENDON_ERROR_NOT_FOUND || (status == TENDON_OK && session->work.found[BOSE_TEXT_ROW].service == 0)) {
+    if (status == TENDON_ERROR_NOT_FOUND || (status == TENDON_OK && session->kept.found[BOSE_TEXT_ROW].service == 0)) {
         fail_missing(session, row);
     } else if (status < 0) {
         tendon_bose_fail_operation(session, status);
@@ -77,13 +77,10 @@ static void discovered(void *context, tendon_status status, size_t row, uint64_t
 }
 
 void tendon_bose_discover(tendon_bose_session *session) {
-    tendon_profile *profile = &session->work.scratch.discovery;
-    session->work.operation = BOSE_DISCOVERY;
-    tendon_status status = tendon_profile_start(profile, session->client, row_of, session->work.found, BOSE_ROWS,
-                                                discovered, tendon_bose_tag_of(session), session->now);
-    if (status < 0) {
-        discovered(tendon_bose_tag_of(session), status, 0, session->now);
-    } else if (session->work.operation == BOSE_DISCOVERY) { /* a link in memory may have answered all of it */
-        tendon_profile_limit(profile, TENDON_BOSE_OPERATION_TIMEOUT_MS, session->now);
+    tendon_profile *profile = &session->kept.scratch.discovery;
+    tendon_operation_discover(&session->op, BOSE_DISCOVERY, profile, row_of, session->kept.found, BOSE_ROWS,
+                              discovered);
+    if (session->op.kind == BOSE_DISCOVERY) { /* a link in memory may have answered all of it */
+        tendon_profile_limit(profile, TENDON_BOSE_OPERATION_TIMEOUT_MS, session->op.now);
     }
 }

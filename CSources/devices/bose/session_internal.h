@@ -14,7 +14,7 @@
 enum {
     BOSE_IDLE = 0,
     BOSE_OPENING,   /* the step of the script says which */
-    BOSE_DISCOVERY, /* work.scratch.discovery, which ends its requests itself */
+    BOSE_DISCOVERY, /* kept.scratch.discovery, which ends its requests itself */
     BOSE_WAITING,   /* while pairing mode is awaited: subscription (work.index 0), reading (1) */
     BOSE_WRITE_SENSORS,
     BOSE_WRITE_GESTURES,
@@ -58,17 +58,12 @@ enum {
 /* session.c */
 void tendon_bose_emit(tendon_bose_session *session, const tendon_bose_event *event);
 void tendon_bose_emit_kind(tendon_bose_session *session, tendon_bose_event_kind kind, tendon_status status);
-void *tendon_bose_tag_of(tendon_bose_session *session);
 /* The session that a context belongs to; NULL, and counted: the context is of an earlier opening. */
 tendon_bose_session *tendon_bose_session_of(void *context);
 bool tendon_bose_is_open(const tendon_bose_session *session);
 bool tendon_bose_is_opening(const tendon_bose_session *session);
 /* True when a status says that the link went, so that disconnected() follows. */
 bool tendon_bose_link_went(tendon_status status);
-/* Around a starting call of the GATT client: what is started, then what the call returned. */
-void tendon_bose_starting(tendon_bose_session *session, uint8_t operation);
-void tendon_bose_started(tendon_bose_session *session, tendon_status request);
-void tendon_bose_done(void *context, const tendon_gatt_result *result);
 /* Ends an opening that cannot succeed: OPEN_FAILED follows once the link is down. */
 void tendon_bose_fail_open(tendon_bose_session *session, tendon_status status);
 void tendon_bose_disconnect(tendon_bose_session *session);
@@ -76,7 +71,7 @@ void tendon_bose_disconnect(tendon_bose_session *session);
 void tendon_bose_pump(tendon_bose_session *session);
 
 /* session_open.c */
-/* Reads a whole value into work.scratch. */
+/* Reads a whole value into kept.scratch. */
 void tendon_bose_read(tendon_bose_session *session, uint8_t operation, uint16_t handle);
 void tendon_bose_opening_begin(tendon_bose_session *session);
 void tendon_bose_opening_pump(tendon_bose_session *session);

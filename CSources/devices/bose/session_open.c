@@ -24,24 +24,12 @@ enum { SCRIPT_COUNT = sizeof script / sizeof script[0] };
 /* ---- starting one operation ---- */
 
 void tendon_bose_read(tendon_bose_session *session, uint8_t operation, uint16_t handle) {
-    tendon_bose_starting(session, operation);
-    tendon_bose_started(session, tendon_gatt_read_long(session->client, handle, 0, session->work.scratch.value,
-                                                       sizeof session->work.scratch.value, tendon_bose_done,
-                                                       tendon_bose_tag_of(session), session->now));
+    tendon_operation_start(&session->op, operation, TENDON_OPERATION_READ_LONG, handle, NULL, 0);
 }
 
 static void subscribe(tendon_bose_session *session, uint8_t operation, tendon_bose_characteristic which) {
-    tendon_bose_starting(session, operation);
-    tendon_bose_started(session, tendon_gatt_subscribe(session->client, session->work.found[which].value,
-                                                       session->work.found[which].cccd, false,
-                                                       tendon_bose_subscriber(which), tendon_bose_tag_of(session),
-                                                       tendon_bose_done, tendon_bose_tag_of(session), session->now));
-}
-
-static void exchange_mtu(tendon_bose_session *session) {
-    tendon_bose_starting(session, BOSE_OPENING);
-    tendon_bose_started(session, tendon_gatt_exchange_mtu(session->client, tendon_bose_done,
-                                                          tendon_bose_tag_of(session), session->now));
+    tendon_operation_subscribe(&session->op, operation, &session->kept.found[which], false,
+                               tendon_bose_subscriber(which));
 }
 
 /* ---- steps ---- */
@@ -68,11 +56,11 @@ static void begin_starting(tendon_bose_session *session) {
 
 /* The opening's 30 s do not run while somebody looks for a button: open_deadline holds what is left. */
 static void pause(tendon_bose_session *session) {
-    session->open_deadline = session->open_deadline > session->now ? session->open_deadline - session->now : 0;
+    session->open_deadline = session->open_deadline > session->op.now ? session->open_deadline - session->op.now : 0;
 }
 
 static void resume(tendon_bose_session *session) {
-    session->open_deadline += session->now;
+    session->open_deadline += session->op.now;
 }
 
 static void begin_bonding(tendon_bose_session *session) {
@@ -153,7 +141,7 @@ static void waiting_pump(tendon_bose_session *session) {
     if (session->work.index == WAIT_SUBSCRIBE) {
         subscribe(session, BOSE_WAITING, TENDON_BOSE_DEVICE_INFORMATION);
     } else if (session->work.index == WAIT_READ) {
-        tendon_bose_read(session, BOSE_WAITING, session->work.found[TENDON_BOSE_DEVICE_INFORMATION].value);
+        tendon_bose_read(session, BOSE_WAITING, session->kept.found[TENDON_BOSE_DEVICE_INFORMATION].value);
     }
 }
 
@@ -243,11 +231,11 @@ static void finish_opening(tendon_bose_session *session) {
 
 static void text_pump(tendon_bose_session *session) {
     while (session->work.index < BOSE_TEXT_HANDLES &&
-           session->work.found[BOSE_TEXT_ROW + session->work.index].value == 0) {
+           session->kept.found[BOSE_TEXT_ROW + session->work.index].value == 0) {
         session->work.index++;
     }
     if (session->work.index < BOSE_TEXT_HANDLES) {
-        tendon_bose_read(session, BOSE_OPENING, session->work.found[BOSE_TEXT_ROW + session->work.index].value);
+        tendon_bose_read(session, BOSE_OPENING, session->kept.found[BOSE_TEXT_ROW + session->work.index].value);
         return;
     }
     tendon_bose_go_to(session, BOSE_STEP_SCRIPT);
@@ -268,7 +256,7 @@ static void script_pump(tendon_bose_session *session) {
     if (script[session->work.index].subscribe) {
         subscribe(session, BOSE_OPENING, which);
     } else {
-        tendon_bose_read(session, BOSE_OPENING, session->work.found[which].value);
+        tendon_bose_read(session, BOSE_OPENING, session->kept.found[which].value);
     }
 }
 
@@ -280,16 +268,16 @@ void tendon_bose_opening_begin(tendon_bose_session *session) {
 void tendon_bose_opening_pump(tendon_bose_session *session) {
     switch (session->work.step) {
     case BOSE_STEP_MTU:
-        exchange_mtu(session);
+        tendon_operation_start(&session->op, BOSE_OPENING, TENDON_OPERATION_MTU, 0, NULL, 0);
         break;
     case BOSE_STEP_DISCOVERY:
         tendon_bose_discover(session);
         break;
     case BOSE_STEP_SERIAL:
-        tendon_bose_read(session, BOSE_OPENING, session->work.found[BOSE_TEXT_ROW + TENDON_BOSE_TEXT_SERIAL].value);
+        tendon_bose_read(session, BOSE_OPENING, session->kept.found[BOSE_TEXT_ROW + TENDON_BOSE_TEXT_SERIAL].value);
         break;
     case BOSE_STEP_STATUS:
-        tendon_bose_read(session, BOSE_OPENING, session->work.found[TENDON_BOSE_DEVICE_INFORMATION].value);
+        tendon_bose_read(session, BOSE_OPENING, session->kept.found[TENDON_BOSE_DEVICE_INFORMATION].value);
         break;
     case BOSE_STEP_WAIT:
         if (session->state == TENDON_BOSE_WAITING_PAIRING_MODE) {

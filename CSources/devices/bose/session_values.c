@@ -171,7 +171,7 @@ static void on_sensor_data(void *context, const tendon_gatt_value *value, uint64
     if (session == NULL) {
         return;
     }
-    session->now = now;
+    session->op.now = now;
     bool informed = session->has_sensors && session->sensors.count > 0;
     if (!tendon_bose_is_open(session) || (!informed && !session->config.fixed_profile)) {
         session->counters.dropped++;
@@ -208,7 +208,7 @@ static void on_gesture_data(void *context, const tendon_gatt_value *value, uint6
     if (session == NULL) {
         return;
     }
-    session->now = now;
+    session->op.now = now;
     if (!tendon_bose_is_open(session)) {
         session->counters.dropped++;
         return;
@@ -230,9 +230,9 @@ static void on_update(void *context, const tendon_gatt_value *value, uint64_t no
     if (session == NULL || session->state == TENDON_BOSE_CLOSING) {
         return;
     }
-    session->now = now;
+    session->op.now = now;
     for (unsigned which = 0; which < TENDON_BOSE_CHARACTERISTIC_COUNT; which++) {
-        if (session->work.found[which].value == value->handle) {
+        if (session->kept.found[which].value == value->handle) {
             (void)tendon_bose_take_value(session, (tendon_bose_characteristic)which, value->value, value->length);
             tendon_bose_pump(session);
             return;

@@ -7,23 +7,17 @@ enum { ATT_WRITE_OVERHEAD = 3 };
 
 static void read_value(tendon_bose_session *session, uint8_t operation, tendon_bose_characteristic which) {
     session->work.index = (uint8_t)which;
-    tendon_bose_read(session, operation, session->work.found[which].value);
+    tendon_bose_read(session, operation, session->kept.found[which].value);
 }
 
-/* The bytes stay in work.scratch until the response: what was written is told from them. */
+/* The bytes stay in kept.scratch until the response: what was written is told from them. */
 static void write_value(tendon_bose_session *session, uint8_t operation, tendon_bose_characteristic which,
                         const uint8_t *bytes, size_t length) {
-    memcpy(session->work.scratch.value, bytes, length);
+    memcpy(session->kept.scratch.value, bytes, length);
     session->work.write_length = (uint16_t)length;
-    tendon_gatt_client *client = session->client;
-    uint16_t handle = session->work.found[which].value;
-    const uint8_t *value = session->work.scratch.value;
-    void *tag = tendon_bose_tag_of(session);
-    bool fits = length + ATT_WRITE_OVERHEAD <= client->bearer->mtu;
-    tendon_bose_starting(session, operation);
-    tendon_bose_started(
-        session, fits ? tendon_gatt_write(client, handle, value, length, tendon_bose_done, tag, session->now)
-                      : tendon_gatt_write_long(client, handle, 0, value, length, tendon_bose_done, tag, session->now));
+    bool fits = length + ATT_WRITE_OVERHEAD <= session->op.client->bearer->mtu;
+    tendon_operation_start(&session->op, operation, fits ? TENDON_OPERATION_WRITE : TENDON_OPERATION_WRITE_LONG,
+                           session->kept.found[which].value, session->kept.scratch.value, length);
 }
 
 static bool take_pending(tendon_bose_session *session, unsigned bit) {
@@ -38,16 +32,16 @@ void tendon_bose_work_pump(tendon_bose_session *session) {
     } else if (take_pending(session, BOSE_DO_REREAD_GESTURES)) {
         read_value(session, BOSE_REREAD_GESTURES, TENDON_BOSE_GESTURE_CONFIGURATION);
     } else if (take_pending(session, BOSE_DO_WRITE_SENSORS)) {
-        write_value(session, BOSE_WRITE_SENSORS, TENDON_BOSE_SENSOR_CONFIGURATION, session->work.sensor_next,
+        write_value(session, BOSE_WRITE_SENSORS, TENDON_BOSE_SENSOR_CONFIGURATION, session->kept.sensor_next,
                     session->work.sensor_next_length);
     } else if (take_pending(session, BOSE_DO_WRITE_GESTURES)) {
-        write_value(session, BOSE_WRITE_GESTURES, TENDON_BOSE_GESTURE_CONFIGURATION, session->work.gesture_next,
+        write_value(session, BOSE_WRITE_GESTURES, TENDON_BOSE_GESTURE_CONFIGURATION, session->kept.gesture_next,
                     session->work.gesture_next_length);
     } else {
         for (unsigned row = 0; row < BOSE_ROWS; row++) {
             if (take_pending(session, (uint32_t)BOSE_DO_REFRESH << row)) {
                 session->work.index = (uint8_t)row;
-                tendon_bose_read(session, BOSE_REFRESH, session->work.found[row].value);
+                tendon_bose_read(session, BOSE_REFRESH, session->kept.found[row].value);
                 return;
             }
         }
@@ -59,7 +53,7 @@ void tendon_bose_work_pump(tendon_bose_session *session) {
 static void sensors_written(tendon_bose_session *session) {
     uint16_t before = tendon_bose_sensors_enabled(&session->sensor_configuration);
     tendon_bose_sensor_configuration written;
-    (void)tendon_bose_decode_sensor_configuration(session->work.scratch.value, session->work.write_length, &written,
+    (void)tendon_bose_decode_sensor_configuration(session->kept.scratch.value, session->work.write_length, &written,
                                                   NULL);
     session->sensor_configuration = written;
     uint16_t after = tendon_bose_sensors_enabled(&written);
@@ -73,7 +67,7 @@ static void sensors_written(tendon_bose_session *session) {
 static void gestures_written(tendon_bose_session *session) {
     uint16_t before = tendon_bose_gestures_enabled(&session->gesture_configuration);
     tendon_bose_gesture_configuration written;
-    (void)tendon_bose_decode_gesture_configuration(session->work.scratch.value, session->work.write_length,
+    (void)tendon_bose_decode_gesture_configuration(session->kept.scratch.value, session->work.write_length,
                                                    &session->gestures, &written, NULL);
     session->gesture_configuration = written;
     uint16_t after = tendon_bose_gestures_enabled(&written);
@@ -119,8 +113,8 @@ static void apply_again(tendon_bose_session *session) {
             configuration.settings[i].period_ms = session->work.kept_period;
         }
     }
-    tendon_status length = tendon_bose_encode_sensor_configuration(&configuration, session->work.sensor_next,
-                                                                   sizeof session->work.sensor_next);
+    tendon_status length = tendon_bose_encode_sensor_configuration(&configuration, session->kept.sensor_next,
+                                                                   sizeof session->kept.sensor_next);
     if (length > 0) {
         session->work.sensor_next_length = (uint16_t)length;
         session->work.pending |= BOSE_DO_WRITE_SENSORS;
@@ -187,7 +181,7 @@ void tendon_bose_work_done(tendon_bose_session *session, uint8_t operation, cons
 
 void tendon_bose_drop_writes(tendon_bose_session *session, tendon_status status, bool in_flight) {
     unsigned pending = session->work.pending;
-    uint8_t operation = in_flight ? session->work.operation : BOSE_IDLE;
+    uint8_t operation = in_flight ? session->op.kind : BOSE_IDLE;
     session->work.pending = 0;
     if ((pending & BOSE_DO_WRITE_SENSORS) != 0 || operation == BOSE_WRITE_SENSORS) {
         tendon_bose_emit_kind(session, TENDON_BOSE_EVENT_SENSOR_CONFIGURATION_FAILED, status);
@@ -234,9 +228,9 @@ static bool disable_sensors(tendon_bose_session *session) {
             configuration.settings[i].period_ms = 0;
         }
     }
-    tendon_status length = tendon_bose_encode_sensor_configuration(&configuration, session->work.sensor_next,
-                                                                   sizeof session->work.sensor_next);
-    write_value(session, BOSE_CLOSE_SENSORS, TENDON_BOSE_SENSOR_CONFIGURATION, session->work.sensor_next,
+    tendon_status length = tendon_bose_encode_sensor_configuration(&configuration, session->kept.sensor_next,
+                                                                   sizeof session->kept.sensor_next);
+    write_value(session, BOSE_CLOSE_SENSORS, TENDON_BOSE_SENSOR_CONFIGURATION, session->kept.sensor_next,
                 length > 0 ? (size_t)length : 0);
     return true;
 }
@@ -253,9 +247,9 @@ static bool disable_gestures(tendon_bose_session *session) {
             configuration.entries[i].enabled = false;
         }
     }
-    tendon_status length = tendon_bose_encode_gesture_configuration(&configuration, session->work.gesture_next,
-                                                                    sizeof session->work.gesture_next);
-    write_value(session, BOSE_CLOSE_GESTURES, TENDON_BOSE_GESTURE_CONFIGURATION, session->work.gesture_next,
+    tendon_status length = tendon_bose_encode_gesture_configuration(&configuration, session->kept.gesture_next,
+                                                                    sizeof session->kept.gesture_next);
+    write_value(session, BOSE_CLOSE_GESTURES, TENDON_BOSE_GESTURE_CONFIGURATION, session->kept.gesture_next,
                 length > 0 ? (size_t)length : 0);
     return true;
 }
@@ -264,7 +258,8 @@ void tendon_bose_closing_pump(tendon_bose_session *session) {
     if (session->work.disconnecting) {
         return;
     }
-    if (!session->work.opening && session->client != NULL) {
+    if (!session->work.opening && session->op.client != NULL) {
+        session->work.deadline = session->op.now + TENDON_BOSE_OPERATION_TIMEOUT_MS;
         if (disable_sensors(session) || disable_gestures(session)) {
             return;
         }

@@ -15,7 +15,7 @@ static bool is_opening(const tendon_feelspace_session *session) {
 /* ---- events ---- */
 
 void tendon_feelspace_emit(tendon_feelspace_session *session, const tendon_feelspace_event *event) {
-    session->config.on_event(session->config.context, event, session->now);
+    session->config.on_event(session->config.context, event, session->op.now);
 }
 
 void tendon_feelspace_emit_kind(tendon_feelspace_session *session, tendon_feelspace_event_kind kind,
@@ -43,55 +43,23 @@ void tendon_feelspace_go(tendon_feelspace_session *session, tendon_feelspace_sta
 
 /* ---- operations ---- */
 
-void tendon_feelspace_starting(tendon_feelspace_session *session, uint8_t operation) {
-    session->work.operation = operation;
-    session->work.request = 0;
-}
-
-void tendon_feelspace_started(tendon_feelspace_session *session, tendon_gatt_client *client, tendon_status request) {
-    if (request < 0) {
-        tendon_gatt_result refused = {.status = request, .now = session->now};
-        tendon_feelspace_done(session, &refused);
-    } else if (session->client != client) {
-        /* A link in memory answered at once, and whoever heard it ended the connection. */
-        (void)tendon_gatt_client_cancel(client, (uint32_t)request, session->now);
-    } else if (session->work.operation != FS_IDLE && session->work.request == 0) { /* no answer yet */
-        session->work.request = (uint32_t)request;
-        if (session->work.operation !=
-            FS_OPENING) { /* there somebody may be asked for a bond: its own time is enough */
-            (void)tendon_gatt_client_set_deadline(client, session->work.request,
-                                                  session->now + TENDON_FEELSPACE_OPERATION_TIMEOUT_MS);
-        }
-    }
-}
-
 void tendon_feelspace_write(tendon_feelspace_session *session, uint8_t operation, unsigned which, const uint8_t *bytes,
                             size_t length) {
-    tendon_gatt_client *client = session->client;
-    tendon_feelspace_starting(session, operation);
-    tendon_feelspace_started(session, client,
-                             tendon_gatt_write(client, session->kept.found[which].value, bytes, length,
-                                               tendon_feelspace_done, session, session->now));
+    tendon_operation_start(&session->op, operation, TENDON_OPERATION_WRITE, session->kept.found[which].value, bytes,
+                           length);
 }
 
 void tendon_feelspace_subscribe(tendon_feelspace_session *session, uint8_t operation, unsigned which) {
-    tendon_gatt_client *client = session->client;
-    const tendon_profile_found *found = &session->kept.found[which];
-    tendon_feelspace_starting(session, operation);
-    tendon_feelspace_started(session, client,
-                             tendon_gatt_subscribe(client, found->value, found->cccd, false, tendon_feelspace_on_value,
-                                                   session, tendon_feelspace_done, session, session->now));
+    tendon_operation_subscribe(&session->op, operation, &session->kept.found[which], false, tendon_feelspace_on_value);
 }
 
-void tendon_feelspace_done(void *context, const tendon_gatt_result *result) {
+static void done(void *context, const tendon_gatt_result *result) {
     tendon_feelspace_session *session = context;
-    uint8_t operation = session->work.operation;
-    if (session->client == NULL || operation == FS_IDLE) {
+    if (session->op.client == NULL) {
         return; /* what was cancelled, as all is when a connection ends */
     }
-    session->now = result->now;
-    session->work.operation = FS_IDLE;
-    if (session->client->closed) {
+    uint8_t operation = tendon_operation_ended(&session->op, result);
+    if (operation == FS_IDLE || session->op.client->closed) {
         return; /* disconnected() says the rest */
     }
     if (operation == FS_OPENING) {
@@ -104,6 +72,8 @@ void tendon_feelspace_done(void *context, const tendon_gatt_result *result) {
     tendon_feelspace_pump(session);
 }
 
+static const tendon_operation_rules rules = {.done = done, .limit = TENDON_FEELSPACE_OPERATION_TIMEOUT_MS};
+
 static void answer_keep_alive(tendon_feelspace_session *session) {
     static const uint8_t answer[1] = {0}; /* borrowed until it is written */
     session->work.keep_alives--;
@@ -111,7 +81,7 @@ static void answer_keep_alive(tendon_feelspace_session *session) {
 }
 
 void tendon_feelspace_pump(tendon_feelspace_session *session) {
-    if (session->client == NULL || session->work.operation != FS_IDLE) {
+    if (session->op.client == NULL || session->op.kind != FS_IDLE) {
         return;
     }
     if (session->work.keep_alives > 0) {
@@ -138,15 +108,15 @@ static void forget_values(tendon_feelspace_session *session) {
 
 /* Nothing of ours stays with the client: what it borrows is about to be used for something else. */
 static void leave_client(tendon_feelspace_session *session, tendon_feelspace_state previous) {
-    tendon_gatt_client *client = session->client;
-    session->client = NULL;
+    tendon_gatt_client *client = session->op.client;
+    session->op.client = NULL;
     if (previous == TENDON_FEELSPACE_DISCOVERING_SERVICES && session->work.step == FS_STEP_PROFILE) {
-        tendon_profile_cancel(&session->kept.profile, session->now);
+        tendon_profile_cancel(&session->kept.profile, session->op.now);
     }
-    if (client != NULL && session->work.operation != FS_IDLE) {
-        (void)tendon_gatt_client_cancel(client, session->work.request, session->now);
+    if (client != NULL && session->op.kind != FS_IDLE) {
+        (void)tendon_gatt_client_cancel(client, session->op.request, session->op.now);
     }
-    session->work.operation = FS_IDLE;
+    tendon_operation_reset(&session->op);
     session->work.keep_alives = 0;
     session->work.patching = FS_PATCH_DONE;
 }
@@ -179,10 +149,10 @@ void tendon_feelspace_end(tendon_feelspace_session *session, tendon_feelspace_co
     session->work.ending = false;
     if (asked && !down) {
         session->work.draining = true;
-        session->kept.drain_deadline = session->now + TENDON_FEELSPACE_DISCONNECT_TIMEOUT_MS;
+        session->kept.drain_deadline = session->op.now + TENDON_FEELSPACE_DISCONNECT_TIMEOUT_MS;
         session->config.link.disconnect(session->config.link.context);
     }
-    session->kept.deadline = session->now + TENDON_FEELSPACE_RECONNECT_PAUSE_MS;
+    session->kept.deadline = session->op.now + TENDON_FEELSPACE_RECONNECT_PAUSE_MS;
     if (retry) {
         session->work.attempts--;
         event = TENDON_FEELSPACE_RECONNECTION_STARTED;
@@ -276,7 +246,7 @@ static void ask_for_link(tendon_feelspace_session *session) {
 static void attempt(tendon_feelspace_session *session, tendon_feelspace_state previous) {
     uint32_t generation = ++session->work.generation;
     session->work.step = FS_STEP_WAIT;
-    session->kept.deadline = session->now + session->kept.timeout_ms;
+    session->kept.deadline = session->op.now + session->kept.timeout_ms;
     session->state = TENDON_FEELSPACE_CONNECTING;
     tendon_feelspace_tell(session, previous, TENDON_FEELSPACE_CONNECTION_STARTED, TENDON_FEELSPACE_NO_ERROR, TENDON_OK);
     if (generation != session->work.generation || session->state != TENDON_FEELSPACE_CONNECTING) {
@@ -302,26 +272,26 @@ static void drained(tendon_feelspace_session *session) {
 
 static void on_connected(void *context, tendon_gatt_client *client, uint64_t now) {
     tendon_feelspace_session *session = context;
-    session->now = now;
+    session->op.now = now;
     if (session->state != TENDON_FEELSPACE_CONNECTING || session->work.step != FS_STEP_LINK) {
         session->counters.illegal_inputs++;
         return;
     }
-    session->client = client;
+    session->op.client = client;
     session->work.step = FS_STEP_PROFILE;
     session->kept.profile = (tendon_profile){0};
     tendon_feelspace_go(session, TENDON_FEELSPACE_DISCOVERING_SERVICES, TENDON_FEELSPACE_CONNECTION_ESTABLISHED);
-    if (session->client == client) {
+    if (session->op.client == client) {
         tendon_feelspace_opening_begin(session);
     }
 }
 
 static void on_disconnected(void *context, tendon_status reason, uint64_t now) {
     tendon_feelspace_session *session = context;
-    session->now = now;
+    session->op.now = now;
     if (session->work.draining) {
         drained(session);
-    } else if (session->client != NULL || session->state == TENDON_FEELSPACE_CONNECTING) {
+    } else if (session->op.client != NULL || session->state == TENDON_FEELSPACE_CONNECTING) {
         tendon_feelspace_end(session, failure_of(session), why_down(session, reason), reason, true);
     } else {
         session->counters.illegal_inputs++;
@@ -330,7 +300,7 @@ static void on_disconnected(void *context, tendon_status reason, uint64_t now) {
 
 static void on_paired(void *context, tendon_status status, uint64_t now) {
     tendon_feelspace_session *session = context;
-    session->now = now;
+    session->op.now = now;
     if (session->state == TENDON_FEELSPACE_DISCOVERING_SERVICES && session->work.step == FS_STEP_PAIR) {
         tendon_feelspace_paired(session, status);
     } else {
@@ -376,7 +346,7 @@ static uint64_t due(const tendon_feelspace_session *session, unsigned what) {
 
 static void on_tick(void *context, uint64_t now) {
     tendon_feelspace_session *session = context;
-    session->now = now;
+    session->op.now = now;
     for (unsigned what = 0; what < DEADLINES; what++) {
         if (now < due(session, what)) {
             continue;
@@ -430,6 +400,8 @@ tendon_status tendon_feelspace_session_init(tendon_feelspace_session *session,
     if (config->channels == 0) {
         session->config.channels = TENDON_FEELSPACE_CHANNELS_DOCUMENTED;
     }
+    session->op.rules = &rules;
+    session->op.context = session;
     forget_values(session);
     return TENDON_OK;
 }
@@ -437,7 +409,7 @@ tendon_status tendon_feelspace_session_init(tendon_feelspace_session *session,
 tendon_status tendon_feelspace_session_connect(tendon_feelspace_session *session, const tendon_address *peer,
                                                const tendon_feelspace_connect_options *options, uint64_t now) {
     tendon_feelspace_state previous = session->state;
-    session->now = now;
+    session->op.now = now;
     if (session->work.ending) {
         return TENDON_ERROR_WRONG_STATE;
     }
@@ -463,7 +435,7 @@ tendon_status tendon_feelspace_session_connect(tendon_feelspace_session *session
 }
 
 void tendon_feelspace_session_disconnect(tendon_feelspace_session *session, uint64_t now) {
-    session->now = now;
+    session->op.now = now;
     if (session->state >= TENDON_FEELSPACE_CONNECTING) {
         tendon_feelspace_end(session, TENDON_FEELSPACE_CONNECTION_CLOSED, TENDON_FEELSPACE_NO_ERROR,
                              TENDON_ERROR_CANCELLED, false);

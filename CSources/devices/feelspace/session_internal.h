@@ -28,7 +28,13 @@ enum {
 };
 
 /* What is on the air. */
-enum { FS_IDLE = 0, FS_OPENING, FS_ANSWERING, FS_PATCHING, FS_COMMANDING };
+enum {
+    FS_IDLE = 0,
+    FS_OPENING = 1 | TENDON_OPERATION_UNLIMITED, /* somebody may be asked for a bond: its own time is enough */
+    FS_ANSWERING = 2,
+    FS_PATCHING,
+    FS_COMMANDING
+};
 
 /* Steps of an opening, in order. FS_STEP_WAIT: for an old link to go down. */
 enum { FS_STEP_WAIT, FS_STEP_LINK, FS_STEP_PROFILE, FS_STEP_PAIR, FS_STEP_ENABLE };
@@ -66,14 +72,10 @@ void tendon_feelspace_fail(tendon_feelspace_session *session, tendon_feelspace_c
                            tendon_status status);
 tendon_feelspace_connection_error tendon_feelspace_adapter_error(tendon_feelspace_adapter adapter);
 tendon_feelspace_connection_error tendon_feelspace_radio_error(tendon_status status);
-/* Around a starting call of the GATT client: what is started, then what the call returned. */
-void tendon_feelspace_starting(tendon_feelspace_session *session, uint8_t operation);
-void tendon_feelspace_started(tendon_feelspace_session *session, tendon_gatt_client *client, tendon_status request);
 /* Both start an operation. @p bytes stay until its end. */
 void tendon_feelspace_write(tendon_feelspace_session *session, uint8_t operation, unsigned which, const uint8_t *bytes,
                             size_t length);
 void tendon_feelspace_subscribe(tendon_feelspace_session *session, uint8_t operation, unsigned which);
-void tendon_feelspace_done(void *context, const tendon_gatt_result *result);
 void tendon_feelspace_pump(tendon_feelspace_session *session);
 
 /* session_open.c */

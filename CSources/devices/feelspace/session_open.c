@@ -54,10 +54,10 @@ static void discovery_failed(tendon_feelspace_session *session, tendon_status st
 static void discovered(void *context, tendon_status status, size_t row, uint64_t now) {
     (void)row;
     tendon_feelspace_session *session = context;
-    if (session->client == NULL || session->client->closed) {
+    if (session->op.client == NULL || session->op.client->closed) {
         return; /* disconnected() says the rest */
     }
-    session->now = now;
+    session->op.now = now;
     if (status < 0) {
         discovery_failed(session, status);
         return;
@@ -75,12 +75,8 @@ static void discovered(void *context, tendon_status status, size_t row, uint64_t
 }
 
 void tendon_feelspace_opening_begin(tendon_feelspace_session *session) {
-    tendon_status status =
-        tendon_profile_start(&session->kept.profile, session->client, row_of, session->kept.found,
-                             TENDON_FEELSPACE_CHARACTERISTIC_COUNT, discovered, session, session->now);
-    if (status < 0 && session->client != NULL && !session->client->closed) {
-        discovery_failed(session, status);
-    }
+    tendon_operation_discover(&session->op, FS_IDLE, &session->kept.profile, row_of, session->kept.found,
+                              TENDON_FEELSPACE_CHARACTERISTIC_COUNT, discovered);
 }
 
 /* ---- notifications ---- */
@@ -151,7 +147,7 @@ void tendon_feelspace_handshake_check(tendon_feelspace_session *session) {
         tendon_feelspace_fail(session, TENDON_FEELSPACE_POWER_OFF, TENDON_ERROR_DISCONNECTED);
         return;
     }
-    session->kept.heard = session->now;
+    session->kept.heard = session->op.now;
     tendon_feelspace_go(session, TENDON_FEELSPACE_CONNECTED, TENDON_FEELSPACE_HANDSHAKE_FINISHED);
 }
 

@@ -72,7 +72,7 @@ void tendon_feelspace_push(tendon_feelspace_session *session, uint8_t kind, uint
 
 static tendon_status queue(tendon_feelspace_session *session, uint8_t kind, uint8_t which, const uint8_t *bytes,
                            size_t length, uint64_t now) {
-    session->now = now;
+    session->op.now = now;
     tendon_feelspace_slot *slot = fill(session, kind, which, 0, bytes, length);
     if (slot == NULL) {
         return TENDON_GATT_ERROR_QUEUE_FULL;
@@ -127,7 +127,7 @@ void tendon_feelspace_queue_answered(tendon_feelspace_session *session, const ui
     tendon_feelspace_slot *on_air = &session->kept.slots[session->work.slot];
     if (found != NULL) {
         finish(session, found, TENDON_OK);
-    } else if (session->work.operation == FS_COMMANDING && is_answered(on_air, packet)) {
+    } else if (session->op.kind == FS_COMMANDING && is_answered(on_air, packet)) {
         on_air->flags |= FS_ANSWERED; /* before the response to the write */
     }
 }
@@ -136,7 +136,7 @@ void tendon_feelspace_queue_done(tendon_feelspace_session *session, const tendon
     tendon_feelspace_slot *slot = &session->kept.slots[session->work.slot];
     tendon_status status = result->status < 0 ? result->status : TENDON_OK;
     slot->flags |= FS_WAITING; /* whoever hears what it brought may send more: it is not the next */
-    slot->deadline = session->now + TENDON_FEELSPACE_OPERATION_TIMEOUT_MS;
+    slot->deadline = session->op.now + TENDON_FEELSPACE_OPERATION_TIMEOUT_MS;
     if (status == TENDON_OK && slot->kind == FS_READ) {
         status = tendon_feelspace_take(session, slot->which, result->value, result->length);
         /* A malformed battery is passed over as ever; nothing is to be had without the firmware. */
@@ -144,7 +144,7 @@ void tendon_feelspace_queue_done(tendon_feelspace_session *session, const tendon
     }
     if (status < 0 && (slot->flags & FS_REQUIRED) != 0 && session->state == TENDON_FEELSPACE_HANDSHAKE) {
         handshake_failed(session, status);
-    } else if (session->client == NULL) {
+    } else if (session->op.client == NULL) {
         return; /* whoever heard the value ended the connection */
     } else if (status < 0 || slot->answer[0] == 0 || (slot->flags & FS_ANSWERED) != 0) {
         finish(session, slot, status);
@@ -166,7 +166,7 @@ static void patch_pump(tendon_feelspace_session *session) {
 void tendon_feelspace_patch_done(tendon_feelspace_session *session, tendon_status status) {
     bool asked = session->work.patching == FS_PATCH_ASK;
     session->work.patching = asked && status >= 0 ? FS_PATCH_WAIT : FS_PATCH_DONE;
-    session->kept.patch_deadline = session->now + TENDON_FEELSPACE_REQUEST_TIMEOUT_MS;
+    session->kept.patch_deadline = session->op.now + TENDON_FEELSPACE_REQUEST_TIMEOUT_MS;
     if (!asked && status >= 0) {
         session->patch = TENDON_FEELSPACE_PATCH_WRITTEN;
     }
@@ -204,13 +204,9 @@ void tendon_feelspace_queue_pump(tendon_feelspace_session *session) {
         tendon_feelspace_subscribe(session, FS_COMMANDING, slot->which);
         return;
     }
-    tendon_gatt_client *client = session->client;
-    uint16_t handle = session->kept.found[slot->which].value;
-    tendon_feelspace_starting(session, FS_COMMANDING);
-    tendon_feelspace_started(
-        session, client,
-        slot->kind == FS_READ ? tendon_gatt_read(client, handle, tendon_feelspace_done, session, session->now)
-                              : tendon_gatt_unsubscribe(client, handle, tendon_feelspace_done, session, session->now));
+    tendon_operation_start(&session->op, FS_COMMANDING,
+                           slot->kind == FS_READ ? TENDON_OPERATION_READ : TENDON_OPERATION_UNSUBSCRIBE,
+                           session->kept.found[slot->which].value, NULL, 0);
 }
 
 static bool is_waiting(const tendon_feelspace_slot *slot) {
@@ -218,13 +214,13 @@ static bool is_waiting(const tendon_feelspace_slot *slot) {
 }
 
 void tendon_feelspace_queue_tick(tendon_feelspace_session *session) {
-    tendon_gatt_client *client = session->client;
-    if (session->work.patching == FS_PATCH_WAIT && session->now >= session->kept.patch_deadline) {
+    tendon_gatt_client *client = session->op.client;
+    if (session->work.patching == FS_PATCH_WAIT && session->op.now >= session->kept.patch_deadline) {
         session->work.patching = FS_PATCH_DONE;
     }
-    for (size_t i = 0; i < TENDON_FEELSPACE_COMMANDS_MAX && session->client == client; i++) {
+    for (size_t i = 0; i < TENDON_FEELSPACE_COMMANDS_MAX && session->op.client == client; i++) {
         tendon_feelspace_slot *slot = &session->kept.slots[i];
-        if (is_waiting(slot) && session->now >= slot->deadline) {
+        if (is_waiting(slot) && session->op.now >= slot->deadline) {
             finish(session, slot, TENDON_ERROR_TIMEOUT);
         }
     }
@@ -243,7 +239,7 @@ uint64_t tendon_feelspace_queue_deadline(const tendon_feelspace_session *session
 }
 
 bool tendon_feelspace_session_idle(const tendon_feelspace_session *session) {
-    if (session->client == NULL || session->state < TENDON_FEELSPACE_HANDSHAKE) {
+    if (session->op.client == NULL || session->state < TENDON_FEELSPACE_HANDSHAKE) {
         return true;
     }
     for (size_t i = 0; i < TENDON_FEELSPACE_COMMANDS_MAX; i++) {
@@ -368,7 +364,7 @@ tendon_status tendon_feelspace_session_set_orientation_period(tendon_feelspace_s
                                                               uint64_t now) {
     uint8_t packet[TENDON_FEELSPACE_PACKET_MAX];
     tendon_status length = tendon_feelspace_encode_set_orientation_period(period_ms, packet, sizeof packet);
-    session->now = now;
+    session->op.now = now;
     if (session->orientation_enabled && length > 0) {
         tendon_feelspace_push(session, FS_DISABLE, FS_ORIENTATION, FS_OURS, packet, 0);
     }

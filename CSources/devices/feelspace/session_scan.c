@@ -45,7 +45,7 @@ void tendon_feelspace_scan_end(tendon_feelspace_session *session, tendon_feelspa
 }
 
 tendon_status tendon_feelspace_session_scan(tendon_feelspace_session *session, uint64_t timeout_ms, uint64_t now) {
-    session->now = now;
+    session->op.now = now;
     if (session->state >= TENDON_FEELSPACE_CONNECTING) {
         tell_finished(session, TENDON_FEELSPACE_SCAN_CAUSE_ALREADY_CONNECTED, TENDON_FEELSPACE_NO_ERROR);
     }
@@ -70,7 +70,7 @@ tendon_status tendon_feelspace_session_scan(tendon_feelspace_session *session, u
 }
 
 void tendon_feelspace_session_stop_scan(tendon_feelspace_session *session, uint64_t now) {
-    session->now = now;
+    session->op.now = now;
     if (session->state == TENDON_FEELSPACE_SCANNING) {
         tendon_feelspace_scan_end(session, TENDON_FEELSPACE_SCAN_CAUSE_CANCELED, TENDON_FEELSPACE_SCAN_CANCELED,
                                   TENDON_FEELSPACE_NO_ERROR);
@@ -80,7 +80,7 @@ void tendon_feelspace_session_stop_scan(tendon_feelspace_session *session, uint6
 void tendon_feelspace_session_adapter(tendon_feelspace_session *session, tendon_feelspace_adapter adapter,
                                       uint64_t now) {
     tendon_feelspace_connection_error error = tendon_feelspace_adapter_error(adapter);
-    session->now = now;
+    session->op.now = now;
     session->work.adapter = (uint8_t)adapter;
     if (session->state == TENDON_FEELSPACE_SCANNING) {
         if (adapter == TENDON_FEELSPACE_ADAPTER_ON && !session->work.scan_on) {
@@ -143,7 +143,7 @@ static unsigned look(const tendon_ad_report *report, tendon_ad_structure *name) 
 void tendon_feelspace_session_advertised(tendon_feelspace_session *session, const tendon_ad_report *report,
                                          uint64_t now) {
     tendon_ad_structure name;
-    session->now = now;
+    session->op.now = now;
     unsigned seen = session->state == TENDON_FEELSPACE_SCANNING ? look(report, &name) : 0;
     if (seen == 0) {
         return;

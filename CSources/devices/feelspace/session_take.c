@@ -106,10 +106,10 @@ static tendon_status take_orientation(tendon_feelspace_session *session, const u
     session->orientation = orientation;
     session->has_orientation = true;
     if (!session->work.told ||
-        (session->now - session->kept.told_at >= session->orientation_period_ms &&
+        (session->op.now - session->kept.told_at >= session->orientation_period_ms &&
          apart(orientation.heading, session->work.told_heading) >= session->orientation_variation_deg)) {
         session->work.told = true;
-        session->kept.told_at = session->now;
+        session->kept.told_at = session->op.now;
         session->work.told_heading = orientation.heading;
         tell(session, TENDON_FEELSPACE_EVENT_ORIENTATION);
     }
@@ -156,7 +156,7 @@ static tendon_status take_parameter(tendon_feelspace_session *session, const uin
             event.parameter = &parameter;
             tendon_feelspace_emit(session, &event);
         }
-        if (session->client != NULL && session->work.generation == generation) {
+        if (session->op.client != NULL && session->work.generation == generation) {
             take_value(session, &parameter);
         }
     } else if (status == TENDON_ERROR_UNSUPPORTED) {
@@ -164,7 +164,7 @@ static tendon_status take_parameter(tendon_feelspace_session *session, const uin
     } else {
         return status;
     }
-    if (session->client != NULL && session->work.generation == generation &&
+    if (session->op.client != NULL && session->work.generation == generation &&
         session->state >= TENDON_FEELSPACE_HANDSHAKE) {
         if (status >= 0 && parameter.kind == TENDON_FEELSPACE_PARAMETER_APP_FRONT_RANGE) {
             tendon_feelspace_patch_answered(session, &parameter);
@@ -268,10 +268,10 @@ tendon_status tendon_feelspace_take(tendon_feelspace_session *session, unsigned 
 
 void tendon_feelspace_on_value(void *context, const tendon_gatt_value *value, uint64_t now) {
     tendon_feelspace_session *session = context;
-    if (session->client == NULL) {
+    if (session->op.client == NULL) {
         return; /* of a link that is going down */
     }
-    session->now = now;
+    session->op.now = now;
     session->kept.heard = now;
     session->counters.notifications++;
     size_t which = tendon_profile_row_of(session->kept.found, TENDON_FEELSPACE_CHARACTERISTIC_COUNT, value->handle);

@@ -24,7 +24,7 @@ void tendon_grip_tell(tendon_fjorden_session *s, tendon_fjorden_notice_kind kind
         notice.characteristic = (tendon_fjorden_characteristic)detail;
         break;
     }
-    s->config.on_notice(s->config.context, &notice, s->work.now);
+    s->config.on_notice(s->config.context, &notice, s->op.now);
 }
 
 /* ---- the link ---- */
@@ -44,10 +44,8 @@ static void begin_link(tendon_fjorden_session *s) {
         return;
     }
     s->work.connecting = false;
-    tendon_fjorden_output output = {.time_ms = s->work.now,
-                                    .kind = TENDON_FJORDEN_OUT_CONNECT,
-                                    .state = s->manager.state,
-                                    .grip = &s->manager.grip};
+    tendon_fjorden_output output = {
+        .time_ms = s->op.now, .kind = TENDON_FJORDEN_OUT_CONNECT, .state = s->manager.state, .grip = &s->manager.grip};
     s->work.inside = true;
     tendon_grip_tell(s, TENDON_FJORDEN_NOTICE_TARGET, TENDON_OK, 0, &output);
     s->work.inside = false;
@@ -91,10 +89,10 @@ static void on_output(void *context, const tendon_fjorden_manager *manager, cons
         if (output->state == TENDON_FJORDEN_UNAVAILABLE) {
             drop_link(s); /* the adapter is off: its links go by themselves, those of memory do not */
         } else if (output->state == TENDON_FJORDEN_CONNECTED) {
-            if (s->work.found[TENDON_FJORDEN_CHARACTERISTIC_CONTROL].cccd != 0) {
+            if (s->kept.found[TENDON_FJORDEN_CHARACTERISTIC_CONTROL].cccd != 0) {
                 tendon_grip_want(s, FJORDEN_DO_SUBSCRIBE_CONTROL);
             }
-            if (s->work.found[TENDON_FJORDEN_CHARACTERISTIC_BATTERY].cccd != 0) {
+            if (s->kept.found[TENDON_FJORDEN_CHARACTERISTIC_BATTERY].cccd != 0) {
                 tendon_grip_want(s, FJORDEN_DO_SUBSCRIBE_BATTERY);
             }
         }
@@ -110,14 +108,14 @@ static void on_output(void *context, const tendon_fjorden_manager *manager, cons
 
 static void give(tendon_fjorden_session *s, const tendon_fjorden_input *input) {
     s->work.inside = true;
-    tendon_fjorden_manager_input(&s->manager, s->work.now, input);
+    tendon_fjorden_manager_input(&s->manager, s->op.now, input);
     s->work.inside = false;
 }
 
 static void give_kind(tendon_fjorden_session *s, tendon_fjorden_input_kind kind, bool ok) {
     tendon_fjorden_input input = {.kind = kind, .ok = ok};
     if (kind == TENDON_FJORDEN_ON_FIRMWARE && ok) { /* the text is what the last operation read */
-        input.text = (const char *)s->work.scratch.value;
+        input.text = (const char *)s->kept.scratch.value;
         input.text_length = s->work.text_length;
     }
     give(s, &input);
@@ -138,44 +136,45 @@ void tendon_grip_flush(tendon_fjorden_session *s) {
 }
 
 bool tendon_grip_enter(tendon_fjorden_session *s, uint64_t now) {
-    s->work.now = now;
-    return s->work.client != NULL && !s->work.closing;
+    s->op.now = now;
+    return s->op.client != NULL && !s->work.closing;
 }
 
 /* ---- inputs from the link ---- */
 
 static void on_connected(void *context, tendon_gatt_client *client, uint64_t now) {
     tendon_fjorden_session *s = context;
-    s->work.now = now;
-    if (!s->work.linked || s->work.client != NULL) {
+    s->op.now = now;
+    if (!s->work.linked || s->op.client != NULL) {
         s->counters.illegal_inputs++;
         return;
     }
-    s->work.client = client;
+    s->op.client = client;
     if (s->work.closing) {
         return; /* it came up while it was taken back: its end follows */
     }
-    memset(s->work.found, 0, sizeof s->work.found);
+    memset(s->kept.found, 0, sizeof s->kept.found);
     memset(&s->stream, 0, sizeof s->stream);
     memset(&s->info, 0, sizeof s->info);
     s->has_info = s->has_level = s->work.retried = false;
-    s->work.operation = 0;
+    tendon_operation_reset(&s->op);
     give_kind(s, TENDON_FJORDEN_ON_LINK_UP, true);
     tendon_grip_flush(s);
 }
 
 static void on_disconnected(void *context, tendon_status reason, uint64_t now) {
     tendon_fjorden_session *s = context;
-    s->work.now = now;
+    s->op.now = now;
     if (!s->work.linked) {
         s->counters.illegal_inputs++;
         return;
     }
     bool asked = s->work.closing;
     unsigned unfinished = s->work.wanted;
-    s->work.client = NULL;
+    s->op.client = NULL;
+    tendon_operation_reset(&s->op);
     s->work.linked = s->work.closing = false;
-    s->work.operation = s->work.answer = 0;
+    s->work.answer = 0;
     s->work.wanted = 0;
     if (!asked) {
         give_kind(s, TENDON_FJORDEN_ON_LINK_DOWN, false);
@@ -228,7 +227,7 @@ static uint64_t deadline_of(const void *context) {
     const tendon_fjorden_session *s = context;
     uint64_t deadline = tendon_fjorden_manager_deadline(&s->manager);
     if (s->work.connecting && !s->work.linked) {
-        deadline = s->work.now;
+        deadline = s->op.now;
     }
     return s->work.requested && s->work.response_deadline < deadline ? s->work.response_deadline : deadline;
 }
@@ -251,6 +250,9 @@ tendon_status tendon_fjorden_session_init(tendon_fjorden_session *session,
     }
     memset(session, 0, sizeof *session);
     session->config = *config;
+    session->op.rules = &tendon_grip_rules;
+    session->op.context = session;
+    session->op.buffer = session->kept.scratch.value;
     tendon_fjorden_manager_init(&session->manager, on_output, session);
     tendon_fjorden_manager_set_table(&session->manager, config->grips, config->grip_capacity);
     return TENDON_OK;
@@ -315,7 +317,7 @@ tendon_status tendon_fjorden_session_report(tendon_fjorden_session *session, con
 }
 
 static bool is_connected(const tendon_fjorden_session *s) {
-    return s->manager.state == TENDON_FJORDEN_CONNECTED && s->work.client != NULL && !s->work.closing;
+    return s->manager.state == TENDON_FJORDEN_CONNECTED && s->op.client != NULL && !s->work.closing;
 }
 
 tendon_status tendon_fjorden_session_request(tendon_fjorden_session *session, const tendon_fjorden_command *command,
@@ -323,16 +325,16 @@ tendon_status tendon_fjorden_session_request(tendon_fjorden_session *session, co
     if (!is_connected(session)) {
         return TENDON_ERROR_WRONG_STATE;
     }
-    if (session->work.found[TENDON_FJORDEN_CHARACTERISTIC_CONTROL].value == 0) {
+    if (session->kept.found[TENDON_FJORDEN_CHARACTERISTIC_CONTROL].value == 0) {
         return TENDON_ERROR_UNSUPPORTED;
     }
-    if (session->work.requested || session->work.operation == FJORDEN_DO_COMMAND + 1) {
+    if (session->work.requested || session->op.kind == FJORDEN_DO_COMMAND + 1) {
         return TENDON_ERROR_BUSY; /* a write on the air lends its bytes, also when its time is over */
     }
     tendon_fjorden_command numbered = *command;
     numbered.request_id = (uint8_t)(session->work.request_id + 1);
     tendon_status length =
-        tendon_fjorden_encode_command(&numbered, session->work.command, sizeof session->work.command);
+        tendon_fjorden_encode_command(&numbered, session->kept.command, sizeof session->kept.command);
     if (length < 0) {
         return length;
     }
@@ -341,7 +343,7 @@ tendon_status tendon_fjorden_session_request(tendon_fjorden_session *session, co
     session->work.command_length = (uint8_t)length;
     session->work.requested = true;
     session->work.response_deadline = now + TENDON_FJORDEN_RESPONSE_TIMEOUT_MS;
-    session->work.now = now;
+    session->op.now = now;
     tendon_grip_want(session, FJORDEN_DO_COMMAND);
     tendon_grip_pump(session);
     return TENDON_OK;
@@ -351,10 +353,10 @@ tendon_status tendon_fjorden_session_read_battery(tendon_fjorden_session *sessio
     if (!is_connected(session)) {
         return TENDON_ERROR_WRONG_STATE;
     }
-    if (session->work.found[TENDON_FJORDEN_CHARACTERISTIC_BATTERY].value == 0) {
+    if (session->kept.found[TENDON_FJORDEN_CHARACTERISTIC_BATTERY].value == 0) {
         return TENDON_FJORDEN_ERROR_NO_BATTERY_INFO;
     }
-    session->work.now = now;
+    session->op.now = now;
     tendon_grip_want(session, FJORDEN_DO_BATTERY);
     tendon_grip_pump(session);
     return TENDON_OK;
@@ -364,7 +366,7 @@ tendon_status tendon_fjorden_session_read_info(tendon_fjorden_session *session, 
     if (!is_connected(session)) {
         return TENDON_ERROR_WRONG_STATE;
     }
-    session->work.now = now;
+    session->op.now = now;
     if ((session->work.wanted >> FJORDEN_DO_INFO & 1u) == 0) { /* stays wanted until the last text */
         session->work.index = 0;
         session->work.info_read = false;

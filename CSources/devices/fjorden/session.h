@@ -11,8 +11,8 @@
 
 #include "manager.h"
 
-/* What is to be done, in this order: bits of work.wanted. work.operation is one more; 0: nothing is on the air,
- * else its bit stays until it is through. */
+/* What is to be done, in this order: bits of work.wanted, which stay until it is through. What is on the
+ * air is one more: op.kind. */
 enum {
     FJORDEN_DO_MTU = 0,
     FJORDEN_DO_DISCOVER,
@@ -41,6 +41,7 @@ void tendon_grip_pair(tendon_fjorden_session *s);
 
 /* session_link.c */
 void tendon_grip_want(tendon_fjorden_session *s, unsigned operation);
+extern const tendon_operation_rules tendon_grip_rules;
 /* Starts the next operation, if there is one and none is on the air. */
 void tendon_grip_pump(tendon_fjorden_session *s);
 

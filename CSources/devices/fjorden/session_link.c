@@ -16,7 +16,6 @@ static const struct {
     {TENDON_FJORDEN_CHARACTERISTIC_BATTERY, false, tendon_grip_on_battery},
 };
 
-static void done(void *context, const tendon_gatt_result *result);
 static void discovered(void *context, tendon_status status, size_t row, uint64_t now);
 
 void tendon_grip_want(tendon_fjorden_session *s, unsigned operation) {
@@ -28,7 +27,7 @@ static void settled(tendon_fjorden_session *s, unsigned operation) {
 }
 
 static uint16_t handle_of_text(const tendon_fjorden_session *s, unsigned text) {
-    return s->work.found[(unsigned)TENDON_FJORDEN_CHARACTERISTIC_TEXT + text].value;
+    return s->kept.found[(unsigned)TENDON_FJORDEN_CHARACTERISTIC_TEXT + text].value;
 }
 
 /* ---- starting ---- */
@@ -62,95 +61,80 @@ static uint8_t row_of(void *context, size_t row, tendon_uuid *service, tendon_uu
     return battery ? TENDON_PROFILE_CCCD : 0;
 }
 
-static tendon_status discover(tendon_fjorden_session *s) {
-    return tendon_profile_start(&s->work.scratch.discovery, s->work.client, row_of, s->work.found,
-                                TENDON_FJORDEN_CHARACTERISTIC_COUNT, discovered, s, s->work.now);
+static void read_text(tendon_fjorden_session *s, uint8_t kind, unsigned text) {
+    tendon_operation_start(&s->op, kind, TENDON_OPERATION_READ_LONG, handle_of_text(s, text), NULL, 0);
 }
 
-static tendon_status subscribe(tendon_fjorden_session *s, unsigned which) {
-    const tendon_profile_found *found = &s->work.found[notifying[which].characteristic];
-    return tendon_gatt_subscribe(s->work.client, found->value, found->cccd, notifying[which].indicate,
-                                 notifying[which].on_value, s, done, s, s->work.now);
-}
-
-static tendon_status read_text(tendon_fjorden_session *s, unsigned text) {
-    uint16_t handle = handle_of_text(s, text);
-    return handle == 0 ? TENDON_ERROR_NOT_FOUND
-                       : tendon_gatt_read_long(s->work.client, handle, 0, s->work.scratch.value,
-                                               sizeof s->work.scratch.value, done, s, s->work.now);
-}
-
-static tendon_status begin(tendon_fjorden_session *s, unsigned operation) {
-    tendon_gatt_client *client = s->work.client;
-    uint64_t now = s->work.now;
+static void begin(tendon_fjorden_session *s, unsigned operation) {
+    uint8_t kind = (uint8_t)(operation + 1);
+    const tendon_profile_found *found = s->kept.found;
     switch (operation) {
     case FJORDEN_DO_MTU:
-        return tendon_gatt_exchange_mtu(client, done, s, now);
+        tendon_operation_start(&s->op, kind, TENDON_OPERATION_MTU, 0, NULL, 0);
+        break;
     case FJORDEN_DO_DISCOVER:
-        return discover(s);
+        tendon_operation_discover(&s->op, kind, &s->kept.scratch.discovery, row_of, s->kept.found,
+                                  TENDON_FJORDEN_CHARACTERISTIC_COUNT, discovered);
+        break;
     case FJORDEN_DO_FIRMWARE:
-        return read_text(s, TENDON_FJORDEN_TEXT_FIRMWARE);
+        read_text(s, kind, TENDON_FJORDEN_TEXT_FIRMWARE);
+        break;
     case FJORDEN_DO_SUBSCRIBE_EVENT:
     case FJORDEN_DO_SUBSCRIBE_CONTROL:
     case FJORDEN_DO_SUBSCRIBE_BATTERY:
-        return subscribe(s, operation - FJORDEN_DO_SUBSCRIBE_EVENT);
+        operation -= FJORDEN_DO_SUBSCRIBE_EVENT;
+        tendon_operation_subscribe(&s->op, kind, &found[notifying[operation].characteristic],
+                                   notifying[operation].indicate, notifying[operation].on_value);
+        break;
     case FJORDEN_DO_COMMAND:
-        return tendon_gatt_write(client, s->work.found[TENDON_FJORDEN_CHARACTERISTIC_CONTROL].value, s->work.command,
-                                 s->work.command_length, done, s, now);
+        tendon_operation_start(&s->op, kind, TENDON_OPERATION_WRITE, found[TENDON_FJORDEN_CHARACTERISTIC_CONTROL].value,
+                               s->kept.command, s->work.command_length);
+        break;
     case FJORDEN_DO_STATE:
-        return tendon_gatt_read(client, s->work.found[TENDON_FJORDEN_CHARACTERISTIC_STATE].value, done, s, now);
-    case FJORDEN_DO_BATTERY:
-        return tendon_gatt_read(client, s->work.found[TENDON_FJORDEN_CHARACTERISTIC_BATTERY].value, done, s, now);
-    default:
-        return read_text(s, s->work.index);
+    case FJORDEN_DO_BATTERY: {
+        bool state = operation == FJORDEN_DO_STATE;
+        unsigned which = state ? TENDON_FJORDEN_CHARACTERISTIC_STATE : TENDON_FJORDEN_CHARACTERISTIC_BATTERY;
+        tendon_operation_start(&s->op, kind, TENDON_OPERATION_READ, found[which].value, NULL, 0);
+        break;
+    }
+    default: /* a text that is not there is refused like one that cannot be read */
+        read_text(s, kind, s->work.index);
+        break;
     }
 }
 
 void tendon_grip_pump(tendon_fjorden_session *s) {
-    if (s->work.client == NULL || s->work.closing || s->work.inside || s->work.operation != 0 || s->work.wanted == 0) {
+    if (s->op.client == NULL || s->op.client->closed || s->work.closing || s->work.inside || s->op.kind != 0 ||
+        s->work.wanted == 0) {
         return;
     }
     unsigned operation = 0;
     while (((unsigned)s->work.wanted >> operation & 1u) == 0) {
         operation++;
     }
-    s->work.operation = (uint8_t)(operation + 1);
-    s->work.request = 0;
-    s->work.starting = true;
-    tendon_status request = begin(s, operation);
-    if (!s->work.starting) {
-        return; /* a link in memory answered before the call returned */
-    }
-    if (request >= 0) {
-        s->work.starting = false;
-        s->work.request = (uint32_t)request;
-    } else if (operation == FJORDEN_DO_DISCOVER) {
-        discovered(s, request, 0, s->work.now);
-    } else {
-        done(s, &(tendon_gatt_result){.status = request, .now = s->work.now});
-    }
+    begin(s, operation);
 }
 
 /* ---- what was answered ---- */
 
-/* Ends the operation on the air. False: it tells nothing, for the link is going; disconnected() says the rest. */
-static bool finished(tendon_fjorden_session *s, uint64_t now) {
-    if (!tendon_grip_enter(s, now) || s->work.client->closed) {
+/* An operation has ended. False: that tells nothing, for the link is going; disconnected() says the rest. */
+static bool finished(tendon_fjorden_session *s, unsigned operation) {
+    if (s->op.client == NULL || s->work.closing || s->op.client->closed) {
         return false;
     }
-    settled(s, s->work.operation - 1u);
-    s->work.operation = 0;
-    s->work.starting = false;
+    settled(s, operation);
     return true;
 }
 
 static void discovered(void *context, tendon_status status, size_t row, uint64_t now) {
     tendon_fjorden_session *s = context;
     (void)row;
-    if (!finished(s, now)) {
+    s->op.now = now;
+    tendon_operation_reset(&s->op);
+    if (!finished(s, FJORDEN_DO_DISCOVER)) {
         return;
     }
-    bool service = s->work.found[TENDON_FJORDEN_CHARACTERISTIC_EVENT].service != 0;
+    bool service = s->kept.found[TENDON_FJORDEN_CHARACTERISTIC_EVENT].service != 0;
     tendon_grip_answer(s, TENDON_FJORDEN_ON_SERVICES, service);
     tendon_grip_flush(s);
     if (service) {
@@ -198,13 +182,13 @@ static void text_read(tendon_fjorden_session *s, const tendon_gatt_result *resul
 
 static void done(void *context, const tendon_gatt_result *result) {
     tendon_fjorden_session *s = context;
-    bool ours = s->work.starting || result->request == s->work.request;
-    if (s->work.client == NULL || s->work.operation == 0 || !ours) {
+    unsigned kind = s->op.client != NULL ? tendon_operation_ended(&s->op, result) : 0;
+    if (kind == 0) {
         s->counters.illegal_inputs++;
         return;
     }
-    unsigned operation = s->work.operation - 1u;
-    if (!finished(s, result->now)) {
+    unsigned operation = kind - 1;
+    if (!finished(s, operation)) {
         return;
     }
     switch (operation) {
@@ -234,3 +218,5 @@ static void done(void *context, const tendon_gatt_result *result) {
     }
     tendon_grip_flush(s);
 }
+
+const tendon_operation_rules tendon_grip_rules = {.done = done, .capacity = TENDON_FJORDEN_TEXT_SIZE};

@@ -185,7 +185,7 @@ static void i08_a_stale_completion_does_not_fire(void **state) {
     f->mute = true;
     configure(f, 1, 40);
     f->event_count = 0;
-    tendon_gatt_result result = {.request = f->session.work.request, .status = TENDON_OK};
+    tendon_gatt_result result = {.request = f->session.op.request, .status = TENDON_OK};
     old.done(old.context, &result);
     assert_int_equal(f->event_count, 0);
     assert_int_equal(f->session.counters.illegal_inputs, 1);

@@ -291,7 +291,7 @@ static void texts_are_read_again(void **state) {
     fixture_open(f);
     size_t there = 0;
     for (size_t row = TENDON_BOSE_CHARACTERISTIC_COUNT; row < (size_t)TENDON_BOSE_ROWS; row++) {
-        there += f->session.work.found[row].value != 0;
+        there += f->session.kept.found[row].value != 0;
     }
     assert_true(there > 0);
     memset(&f->session.texts.texts[TENDON_BOSE_TEXT_FIRMWARE], 0, sizeof f->session.texts.texts[0]);
@@ -300,15 +300,15 @@ static void texts_are_read_again(void **state) {
     assert_int_equal(tendon_bose_session_refresh_texts(&f->session, f->now), TENDON_OK);
     fixture_run(f);
     for (size_t row = TENDON_BOSE_CHARACTERISTIC_COUNT; row < (size_t)TENDON_BOSE_ROWS; row++) {
-        if (f->session.work.found[row].value != 0) {
-            assert_int_equal(fixture_asked(f, 0x0A, f->session.work.found[row].value), 1);
+        if (f->session.kept.found[row].value != 0) {
+            assert_int_equal(fixture_asked(f, 0x0A, f->session.kept.found[row].value), 1);
         }
     }
     assert_int_equal(f->event_count, 1);
     assert_int_equal(f->events[0].kind, TENDON_BOSE_EVENT_DEVICE_TEXTS);
     assert_true(f->session.texts.texts[TENDON_BOSE_TEXT_FIRMWARE].present);
     for (size_t row = TENDON_BOSE_CHARACTERISTIC_COUNT; row < (size_t)TENDON_BOSE_ROWS; row++) {
-        f->session.work.found[row].value = 0;
+        f->session.kept.found[row].value = 0;
     }
     assert_int_equal(tendon_bose_session_refresh_texts(&f->session, f->now), TENDON_ERROR_NOT_FOUND);
 }

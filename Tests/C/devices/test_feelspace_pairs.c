@@ -329,7 +329,7 @@ static void every_state_with_every_input(void **state) {
                          what, b->session.state, b->event_count, b->connects - connects, b->disconnects - disconnects,
                          (int)(b->session.counters.illegal_inputs - illegal));
             }
-            assert_true(b->session.client == NULL || b->session.state >= TENDON_FEELSPACE_DISCOVERING_SERVICES);
+            assert_true(b->session.op.client == NULL || b->session.state >= TENDON_FEELSPACE_DISCOVERING_SERVICES);
             belt_teardown(&fresh);
         }
     }

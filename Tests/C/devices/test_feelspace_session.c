@@ -457,7 +457,7 @@ static void belt_is_disconnected_from_every_callback(void **state) {
                 belt_run(b);
             }
             assert_int_equal(b->session.state, TENDON_FEELSPACE_NOT_CONNECTED);
-            assert_null(b->session.client);
+            assert_null(b->session.op.client);
             belt_teardown(&fresh);
         }
     }

@@ -337,7 +337,7 @@ static void give(fjorden_fixture *f, unsigned input) {
     const tendon_session_inputs *link = &tendon_fjorden_session_inputs;
     switch (input) {
     case LINK_CONNECTED:
-        if (f->session.work.client == NULL && f->session.work.linked) {
+        if (f->session.op.client == NULL && f->session.work.linked) {
             fjorden_run(f, 50); /* a real one */
         } else {
             link->connected(&f->session, &f->air.client, f->now);

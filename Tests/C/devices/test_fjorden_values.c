@@ -5,7 +5,7 @@
 enum { NOTIFICATION = 0x1B, INDICATION = 0x1D };
 
 static uint16_t handle(const fjorden_fixture *f, tendon_fjorden_characteristic which) {
-    return f->session.work.found[which].value;
+    return f->session.kept.found[which].value;
 }
 
 static fjorden_fixture *connected(void) {

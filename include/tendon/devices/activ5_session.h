@@ -16,7 +16,7 @@
 #define TENDON_DEVICES_ACTIV5_SESSION_H
 
 #include "tendon/devices/activ5_device.h"
-#include "tendon/devices/profile.h"
+#include "tendon/devices/operation.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -41,18 +41,17 @@ typedef struct tendon_activ5_operation {
 /** Caller's memory; all private. */
 typedef struct tendon_activ5_session {
     uint8_t step;
-    bool busy, starting, disconnecting;
+    bool disconnecting;
     uint8_t first, waiting;       /**< of the queue */
-    uint32_t request;             /**< id of the operation on the air */
     tendon_activ5_device *device; /**< NULL: given back */
-    tendon_gatt_client *client;
+    tendon_operation op;          /**< link, time, whether the first of the queue is on the air */
     tendon_session_link link;
     tendon_activ5_on_request saved_request;
     void *saved_context;
     tendon_status reason;                                    /**< why we closed the link; TENDON_OK: we did not */
     uint64_t deadline;                                       /**< of the discovery */
     tendon_profile_found found[TENDON_ACTIV5_ROWS];          /**< by tendon_activ5_characteristic; 0 is service F0F0 */
-    tendon_activ5_operation queue[TENDON_ACTIV5_QUEUE_SIZE]; /**< ring; the first is on the air while busy */
+    tendon_activ5_operation queue[TENDON_ACTIV5_QUEUE_SIZE]; /**< ring */
     union {
         tendon_profile discovery;
         uint8_t value[TENDON_ACTIV5_VALUE_MAX];

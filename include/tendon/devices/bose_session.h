@@ -8,7 +8,7 @@
 #define TENDON_DEVICES_BOSE_SESSION_H
 
 #include "tendon/devices/bose_codec.h"
-#include "tendon/devices/profile.h"
+#include "tendon/devices/operation.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -154,17 +154,15 @@ typedef struct tendon_bose_session_config {
 typedef struct tendon_bose_session {
     bool has_intent, has_device, has_sensors, has_sensor_configuration, has_gestures, has_gesture_configuration;
     tendon_bose_state state;
-    tendon_gatt_client *client;
-    uint64_t now;
+    uint32_t generation; /**< grows with every opening; stale completions are told by it */
     /* Owned by CSources/devices/bose/session*.c. What is small and often used comes first: short instructions. */
     struct {
-        uint8_t operation, step, index, subscribed;
-        bool opening, disconnecting, reapply, starting;
+        uint8_t step, index, subscribed;
+        bool opening, disconnecting, reapply;
         uint8_t reason, missing_service, missing_characteristic; /**< the missing: index + 1; 0: none */
         uint16_t sensor_next_length, gesture_next_length, write_length;
         uint16_t sensors_ours, gestures_ours; /**< entries that we enabled, bits by index */
         uint16_t kept_sensors, kept_period;   /**< enabled by us when the service was suspended */
-        uint32_t request;                     /**< id of the operation on the air */
         uint32_t pending;                     /**< what is to be done while open, bits */
         tendon_status outcome;
         /* Contexts of completions and subscriptions: two openings never share one, so what is stale shows. */
@@ -172,15 +170,17 @@ typedef struct tendon_bose_session {
             struct tendon_bose_session *session;
         } tags[2];
         uint64_t deadline; /**< connecting: of the attempt; closing: of the step */
+    } work;
+    tendon_operation op; /**< link, time, what is on the air */
+    struct {
         tendon_profile_found found[TENDON_BOSE_ROWS];
         union {
             tendon_profile discovery;
             uint8_t value[TENDON_BOSE_VALUE_MAX];
         } scratch; /**< discovery, long reads, the write on the air: one at a time */
         uint8_t sensor_next[TENDON_BOSE_SENSORS_MAX * 3], gesture_next[TENDON_BOSE_GESTURE_CONFIGURATION_MAX];
-    } work;
+    } kept;
     uint64_t open_deadline;
-    uint32_t generation; /**< grows with every opening; stale completions are told by it */
     tendon_bose_counters counters;
     tendon_bose_clock clock;
     tendon_bose_session_config config;

@@ -12,7 +12,7 @@
 #define TENDON_DEVICES_FEELSPACE_SESSION_H
 
 #include "tendon/devices/feelspace_signal.h"
-#include "tendon/devices/profile.h"
+#include "tendon/devices/operation.h"
 #include "tendon/host/advertisement.h"
 #include "tendon/host/session.h"
 
@@ -234,20 +234,19 @@ typedef struct tendon_feelspace_session {
     uint16_t orientation_variation_deg; /**< limits of the telling */
     /* Owned by CSources/devices/feelspace/session*.c, as is kept below. Small members first: short instructions. */
     struct {
-        uint8_t operation, step, index, slot, keep_alives, attempts, adapter, patching;
+        uint8_t step, index, slot, keep_alives, attempts, adapter, patching;
         bool draining, ending, was_lost, known, told, logging, scan_on;
         int16_t told_heading, log_left;
-        uint32_t request, generation, next_id;
+        uint32_t generation, next_id;
     } work;
     tendon_feelspace_state state;
-    tendon_gatt_client *client; /**< NULL: no link */
+    tendon_operation op; /**< link, time, what is on the air */
     uint32_t orientation_period_ms;
     tendon_feelspace_session_config config;
     uint32_t last_command; /**< id of the newest command */
     tendon_feelspace_patch patch;
     tendon_feelspace_firmware firmware;
     tendon_address peer;
-    uint64_t now;
     tendon_feelspace_counters counters;
     tendon_feelspace_battery battery;
     tendon_feelspace_orientation orientation; /**< the last of the sensor fusion, whether told or not */

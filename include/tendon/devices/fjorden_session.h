@@ -14,7 +14,7 @@
 
 #include "tendon/devices/fjorden_manager.h"
 #include "tendon/devices/fjorden_stream.h"
-#include "tendon/devices/profile.h"
+#include "tendon/devices/operation.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -104,10 +104,9 @@ typedef struct tendon_fjorden_session {
     uint8_t level;
     /* Owned by CSources/devices/fjorden/session*.c. What is small and often used comes first: short instructions. */
     struct {
-        uint8_t operation;
         uint8_t index;  /**< the text that is read next */
         uint8_t answer; /**< what the manager is still to be told: its kind, 0: nothing */
-        bool answer_ok, starting;
+        bool answer_ok;
         bool inside;     /**< of the manager */
         bool linked;     /**< a link is there, or on its way: disconnected() will come */
         bool closing;    /**< it was told to go */
@@ -116,17 +115,18 @@ typedef struct tendon_fjorden_session {
         bool requested;  /**< a response is awaited */
         bool info_read;  /**< one of the four texts could be read */
         uint8_t opcode, request_id, command_length, text_length;
-        uint16_t wanted;  /**< operations that are to be done */
-        uint32_t request; /**< of the operation on the air */
-        tendon_gatt_client *client;
-        uint64_t now, response_deadline;
+        uint16_t wanted; /**< operations that are to be done */
+        uint64_t response_deadline;
+    } work;
+    tendon_operation op; /**< link, time, what is on the air */
+    struct {
         uint8_t command[TENDON_FJORDEN_COMMAND_MAX];
         tendon_profile_found found[TENDON_FJORDEN_CHARACTERISTIC_COUNT];
         union {
             tendon_profile discovery;
             uint8_t value[TENDON_FJORDEN_TEXT_SIZE];
         } scratch; /**< of the operation on the air */
-    } work;
+    } kept;
     tendon_fjorden_session_config config;
     tendon_fjorden_manager manager;
     tendon_fjorden_stream stream; /**< of this connection, or the last */
