@@ -61,7 +61,7 @@ extension FSCommandManager {
             pulse_iterations: Int32(clamping: pulse.pulses), series_period_ms: Int32(clamping: pulse.seriesPeriod),
             series_iterations: Int32(clamping: pulse.series), timer_option: pulse.timer.rawValue,
             exclusive: pulse.exclusiveChannel, clear_others: pulse.clearOtherChannels)
-        return queued(withPointer(to: c) { tendon_feelspace_session_pulse(core.session, $0, tendon_now_ms()) })
+        return ask { session, now in withPointer(to: c) { tendon_feelspace_session_pulse(session, $0, now) } }
     }
 
     /// One pulse a period.
@@ -144,9 +144,7 @@ extension FSCommandManager {
     /// Milliseconds between two orientations, 20 at least; firmware 52 and later.
     @discardableResult
     public func changeOrientationPeriod(_ milliseconds: Int) -> Bool {
-        queued(
-            tendon_feelspace_session_set_orientation_period(
-                core.session, Int32(clamping: milliseconds), tendon_now_ms()))
+        ask { tendon_feelspace_session_set_orientation_period($0, Int32(clamping: milliseconds), $1) }
     }
 
     /// A tune of up to nine tones, each with seconds and hertz (0: silence); firmware 45 and later.
@@ -166,7 +164,7 @@ extension FSCommandManager {
     public func requestBeltErrorLog(
         completion: @escaping @TendonActor ([FSBeltError], TendonError?) -> Void = { _, _ in }
     ) -> Bool {
-        let isQueued = queued(tendon_feelspace_session_request_log(core.session, tendon_now_ms()))
+        let isQueued = ask { tendon_feelspace_session_request_log($0, $1) }
         if isQueued { core.awaitLog { entries, error in TendonActor.assumeIsolated { completion(entries, error) } } }
         return isQueued
     }

@@ -142,14 +142,18 @@ public final class FSCommandManager {
         return status >= 0
     }
 
+    /// One call of the C core's session.
+    func ask(_ call: (CPointer<tendon_feelspace_session>, UInt64) -> tendon_status) -> Bool {
+        queued(call(core.session, tendon_now_ms()))
+    }
+
     func send(
         _ characteristic: tendon_feelspace_characteristic,
         _ encode: (UnsafeMutablePointer<UInt8>, Int) -> tendon_status
     ) -> Bool {
-        queued(
-            withPacket(encode) { packet, length in
-                tendon_feelspace_session_send(core.session, characteristic, packet, length, tendon_now_ms())
-            })
+        withPacket(encode) { packet, length in
+            ask { tendon_feelspace_session_send($0, characteristic, packet, length, $1) }
+        }
     }
 
     // MARK: Parameters
@@ -157,21 +161,19 @@ public final class FSCommandManager {
     /// The new mode is told by the delegate. Not for `.calibration`, which is the belt's own.
     @discardableResult
     public func changeBeltMode(_ requestedMode: FSBeltMode) -> Bool {
-        queued(tendon_feelspace_session_set_mode(core.session, Int32(requestedMode.rawValue), tendon_now_ms()))
+        ask { tendon_feelspace_session_set_mode($0, Int32(requestedMode.rawValue), $1) }
     }
 
     /// 0 to 100 percent; the belt raises to 5.
     @discardableResult
     public func changeDefaultIntensity(_ intensity: Int, feedbackSignal: Bool = true) -> Bool {
-        queued(
-            tendon_feelspace_session_set_default_intensity(
-                core.session, Int32(clamping: intensity), feedbackSignal, tendon_now_ms()))
+        ask { tendon_feelspace_session_set_default_intensity($0, Int32(clamping: intensity), feedbackSignal, $1) }
     }
 
     /// 0 to 359 degrees.
     @discardableResult
     public func changeHeadingOffset(_ degrees: Int) -> Bool {
-        queued(tendon_feelspace_session_set_heading_offset(core.session, Int32(clamping: degrees), tendon_now_ms()))
+        ask { tendon_feelspace_session_set_heading_offset($0, Int32(clamping: degrees), $1) }
     }
 
     /// In app mode and in the belt's own. Persistent: kept by the belt, also for its compass; tell the user.
@@ -183,15 +185,13 @@ public final class FSCommandManager {
     /// The same for each kind of mode.
     @discardableResult
     public func change(accuracySignal signal: FSAccuracySignal, persistent: Bool) -> Bool {
-        queued(
-            tendon_feelspace_session_set_accuracy_signal(
-                core.session, signal.inApp, signal.inCompass, persistent, tendon_now_ms()))
+        ask { tendon_feelspace_session_set_accuracy_signal($0, signal.inApp, signal.inCompass, persistent, $1) }
     }
 
     /// Asks for it; the delegate is told.
     @discardableResult
     public func requestCompassAccuracySignalState() -> Bool {
-        queued(tendon_feelspace_session_request_accuracy_signal(core.session, tendon_now_ms()))
+        ask { tendon_feelspace_session_request_accuracy_signal($0, $1) }
     }
 
     // MARK: Vibration
@@ -238,8 +238,7 @@ public final class FSCommandManager {
         let vibration = tendon_feelspace_vibration(
             signal: Int32(signal.rawValue), direction: Double(direction), is_bearing: isBearing,
             intensity: Int32(clamping: intensity), channel: Int32(clamping: channel), stop_others: stopOthers)
-        return queued(
-            withPointer(to: vibration) { tendon_feelspace_session_vibrate(core.session, $0, tendon_now_ms()) })
+        return ask { session, now in withPointer(to: vibration) { tendon_feelspace_session_vibrate(session, $0, now) } }
     }
 
     /// All of a channel's parameters. In app mode; in other modes the belt takes what stands on channel 0, ends by itself
@@ -256,20 +255,21 @@ public final class FSCommandManager {
             orientation: Int32(clamping: orientation), iterations: Int32(clamping: patternIterations),
             period_ms: Int32(clamping: patternPeriod), start_ms: Int32(clamping: patternStartTime),
             exclusive: exclusiveChannel, clear_others: clearOtherChannels)
-        return queued(
-            withPointer(to: channel) { tendon_feelspace_session_configure_channel(core.session, $0, tendon_now_ms()) })
+        return ask { session, now in
+            withPointer(to: channel) { tendon_feelspace_session_configure_channel(session, $0, now) }
+        }
     }
 
     /// One of the belt's own signals, in every mode.
     @discardableResult
     public func signal(signalType: FSSystemSignal) -> Bool {
-        queued(tendon_feelspace_session_signal(core.session, Int32(signalType.rawValue), tendon_now_ms()))
+        ask { tendon_feelspace_session_signal($0, Int32(signalType.rawValue), $1) }
     }
 
     /// -1: all channels.
     @discardableResult
     public func stopVibration(_ channelIndex: Int = -1) -> Bool {
-        queued(tendon_feelspace_session_stop(core.session, Int32(clamping: channelIndex), tendon_now_ms()))
+        ask { tendon_feelspace_session_stop($0, Int32(clamping: channelIndex), $1) }
     }
 
     // MARK: Orientation
@@ -282,15 +282,15 @@ public final class FSCommandManager {
     @discardableResult
     public func startOrientationNotifications(minPeriod: Double = 0, minHeadingVariation: Int = 0) -> Bool {
         let milliseconds = minPeriod > 0 && minPeriod < 4e6 ? UInt32(minPeriod * 1000) : 0
-        return queued(
-            tendon_feelspace_session_start_orientation(
-                core.session, milliseconds, UInt16(clamping: minHeadingVariation), tendon_now_ms()))
+        return ask {
+            tendon_feelspace_session_start_orientation($0, milliseconds, UInt16(clamping: minHeadingVariation), $1)
+        }
     }
 
     /// The belt sends no more; limits are forgotten.
     @discardableResult
     public func stopOrientationNotifications() -> Bool {
-        queued(tendon_feelspace_session_stop_orientation(core.session, tendon_now_ms()))
+        ask { tendon_feelspace_session_stop_orientation($0, $1) }
     }
 
     // MARK: Debug
@@ -298,10 +298,8 @@ public final class FSCommandManager {
     /// Writes to the debugging characteristic, up to 20 bytes. False: the belt has none.
     @discardableResult
     public func sendDebugData(_ data: [UInt8]) -> Bool {
-        queued(
-            lending(data) {
-                tendon_feelspace_session_send(
-                    core.session, TENDON_FEELSPACE_DEBUG_INPUT, $0, Int32(clamping: $1), tendon_now_ms())
-            })
+        lending(data) { bytes, count in
+            ask { tendon_feelspace_session_send($0, TENDON_FEELSPACE_DEBUG_INPUT, bytes, Int32(clamping: count), $1) }
+        }
     }
 }

@@ -71,6 +71,23 @@ struct SimulationSettings: Sendable {
     }
 }
 
+extension SimulationSettings {
+    /// What the device of this number is called: numbered when there are several. C may point to it while it lives.
+    func name(of number: Int, usually usual: String) -> CText {
+        let title = name ?? usual
+        return CText(count > 1 ? "\(title) \(number + 1)" : title)
+    }
+
+    /// Its firmware, as `name(of:usually:)`.
+    func firmware(usually usual: String) -> CText { CText(firmware ?? usual) }
+
+    /// A device of the C core cannot be made of these settings.
+    static func check(_ status: tendon_status, _ device: String) throws(CommandError) {
+        guard status < 0 else { return }
+        throw CommandError(.failed, "the simulated \(device): \(text(tendon_status_text(status)))")
+    }
+}
+
 /// A simulated device of a family.
 protocol FamilySimulation: AnyObject {
     init(_ settings: SimulationSettings, number: Int) throws(CommandError)

@@ -5,26 +5,22 @@ import Tendon
 
 final class Activ5Simulation: FamilySimulation {
     private let block = CBlock<tendon_simulated_activ5>()
-    private let name: CBytes
-    private let version: CBytes
+    private let name: CText
+    private let version: CText
 
     init(_ settings: SimulationSettings, number: Int) throws(CommandError) {
-        let title =
-            settings.name.map { settings.count > 1 ? "\($0) \(number + 1)" : $0 }
-            ?? "ACTIV5-AC-" + String("\(10001 + number)".dropFirst())
-        name = CBytes(Array(title.utf8) + [0])
-        version = CBytes(Array((settings.firmware ?? "1.00").utf8) + [0])
+        // Trainers have their number in their names anyhow.
+        let usual = "ACTIV5-AC-" + String("\(10001 + number)".dropFirst())
+        name = settings.name == nil ? CText(usual) : settings.name(of: number, usually: usual)
+        version = settings.firmware(usually: "1.00")
         var options = tendon_simulated_activ5_options()
         options.legacy = settings.legacy
         options.flat_out = settings.flatOut
         options.force_period_ms = UInt16(settings.period ?? 0)
         options.notification_limit = settings.notifications ?? 0
-        name.lendText { options.name = $0 }
-        version.lendText { options.version = $0 }
-        let status = tendon_simulated_activ5_init(block.pointer, &options)
-        guard status >= 0 else {
-            throw CommandError(.failed, "the simulated trainer: \(text(tendon_status_text(status)))")
-        }
+        options.name = name.pointer
+        options.version = version.pointer
+        try SimulationSettings.check(tendon_simulated_activ5_init(block.pointer, &options), "trainer")
     }
 
     var device: tendon_peripheral_device { tendon_simulated_activ5_device(block.pointer) }

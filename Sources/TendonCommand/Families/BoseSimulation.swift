@@ -5,25 +5,21 @@ import Tendon
 
 final class BoseSimulation: FamilySimulation {
     private let block = CBlock<tendon_simulated_bose>()
-    private let name: CBytes
-    private let firmware: CBytes
+    private let name: CText
+    private let firmware: CText
 
     init(_ settings: SimulationSettings, number: Int) throws(CommandError) {
-        let title = settings.name ?? "LE-Bose Frames"
-        name = CBytes(Array((settings.count > 1 ? "\(title) \(number + 1)" : title).utf8) + [0])
-        firmware = CBytes(Array((settings.firmware ?? "1.0.0").utf8) + [0])
+        name = settings.name(of: number, usually: "LE-Bose Frames")
+        firmware = settings.firmware(usually: "1.0.0")
         var options = tendon_simulated_bose_frames()
         options.flat_out = settings.flatOut
         options.pairing_required = settings.pairing != .none
         options.pairing_enabled = settings.pairing == .ready
         options.notification_limit = settings.notifications ?? 0
         options.legacy_gesture_information = settings.legacy
-        name.lendText { options.name = $0 }
-        firmware.lendText { options.firmware = $0 }
-        let status = tendon_simulated_bose_init(block.pointer, &options)
-        guard status >= 0 else {
-            throw CommandError(.failed, "the simulated wearable: \(text(tendon_status_text(status)))")
-        }
+        options.name = name.pointer
+        options.firmware = firmware.pointer
+        try SimulationSettings.check(tendon_simulated_bose_init(block.pointer, &options), "wearable")
     }
 
     var device: tendon_peripheral_device { tendon_simulated_bose_device(block.pointer) }

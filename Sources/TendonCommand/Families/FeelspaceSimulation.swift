@@ -5,11 +5,11 @@ import Tendon
 
 final class FeelspaceSimulation: FamilySimulation {
     private let block = CBlock<tendon_simulated_feelspace>()
+    private let name: CText
     private var reported: UInt64 = 0
 
     init(_ settings: SimulationSettings, number: Int) throws(CommandError) {
-        let title = settings.name ?? "naviGuertel SIM"
-        let name = CBytes(Array((settings.count > 1 ? "\(title) \(number + 1)" : title).utf8) + [0])
+        name = settings.name(of: number, usually: "naviGuertel SIM")
         var options = tendon_simulated_feelspace_options()
         options.generation = UInt8(settings.generation ?? 1)
         if let firmware = settings.firmware {
@@ -22,11 +22,8 @@ final class FeelspaceSimulation: FamilySimulation {
         options.pairing_mode = settings.pairing == .ready
         options.flat_out = settings.flatOut
         options.notification_limit = settings.notifications ?? 0
-        name.lendText { options.name = $0 }
-        let status = tendon_simulated_feelspace_init(block.pointer, &options)
-        guard status >= 0 else {
-            throw CommandError(.failed, "the simulated belt: \(text(tendon_status_text(status)))")
-        }
+        options.name = name.pointer
+        try SimulationSettings.check(tendon_simulated_feelspace_init(block.pointer, &options), "belt")
     }
 
     var device: tendon_peripheral_device { tendon_simulated_feelspace_device(block.pointer) }

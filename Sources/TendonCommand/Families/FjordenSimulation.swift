@@ -5,13 +5,12 @@ import Tendon
 
 final class FjordenSimulation: FamilySimulation {
     private let block = CBlock<tendon_simulated_fjorden>()
-    private let name: CBytes
-    private let firmware: CBytes
+    private let name: CText
+    private let firmware: CText
 
     init(_ settings: SimulationSettings, number: Int) throws(CommandError) {
-        let title = settings.name ?? "Fjorden Grip Simulator"
-        name = CBytes(Array((settings.count > 1 ? "\(title) \(number + 1)" : title).utf8) + [0])
-        firmware = CBytes(Array((settings.firmware ?? "1.2.0").utf8) + [0])
+        name = settings.name(of: number, usually: "Fjorden Grip Simulator")
+        firmware = settings.firmware(usually: "1.2.0")
         var options = tendon_simulated_fjorden_options()
         options.flat_out = settings.flatOut
         options.hand = !settings.flatOut && settings.scenario == nil
@@ -19,12 +18,9 @@ final class FjordenSimulation: FamilySimulation {
         options.open = settings.saysPairing && settings.pairing == .none
         options.refuses_pairing = settings.pairing == .required
         options.event_limit = settings.notifications ?? 0
-        name.lendText { options.name = $0 }
-        firmware.lendText { options.firmware = $0 }
-        let status = tendon_simulated_fjorden_init(block.pointer, &options)
-        guard status >= 0 else {
-            throw CommandError(.failed, "the simulated grip: \(text(tendon_status_text(status)))")
-        }
+        options.name = name.pointer
+        options.firmware = firmware.pointer
+        try SimulationSettings.check(tendon_simulated_fjorden_init(block.pointer, &options), "grip")
     }
 
     var device: tendon_peripheral_device { tendon_simulated_fjorden_device(block.pointer) }
