@@ -18,6 +18,12 @@ public final class A5Device {
         public let name: String
         /// Where it is reached.
         public let address: Address
+
+        /// Of a device that the program knows from elsewhere.
+        public init(name: String, address: Address) {
+            self.name = name
+            self.address = address
+        }
     }
 
     /// As it advertises; `nil`: a device that was made of its address.
@@ -82,6 +88,17 @@ public final class A5Device {
         set {
             _ = core.call(.connect) { device, _ in
                 device.pointee.should_reconnect = newValue
+                return 0
+            }
+        }
+    }
+
+    /// True: its manager forgets it when the present connection ends, as with `disconnectAllDevices()`.
+    public var forgetAfterDisconnected: Bool {
+        get { core.c.forget }
+        set {
+            _ = core.call(.connect) { device, _ in
+                device.pointee.forget = newValue
                 return 0
             }
         }

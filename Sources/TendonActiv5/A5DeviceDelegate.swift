@@ -41,6 +41,8 @@ public protocol A5DeviceDelegate: AnyObject {
     func didDetectDoubleSqeeze(device: A5Device)
     /// The attempt ended; the error is a `TendonError`.
     func didFailToConnect(device: A5Device, error: (any Error)?)
+    /// By what the vendor's document gives its default implementation; called unless the other is there.
+    func didFailToConnect(device: A5Device.Handle, error: (any Error)?)
     /// The radio was switched on or off; before what it does to connections is told.
     func didChangeBluetoothState(_ state: A5BluetoothState)
     /// A search was asked for.
@@ -65,7 +67,10 @@ extension A5DeviceDelegate {
     public func squeezeStateChanged(state: A5SqueezeState, device: A5Device) {}
     public func didDetectDoubleSqueeze(device: A5Device) { didDetectDoubleSqeeze(device: device) }
     public func didDetectDoubleSqeeze(device: A5Device) {}
-    public func didFailToConnect(device: A5Device, error: (any Error)?) {}
+    public func didFailToConnect(device: A5Device, error: (any Error)?) {
+        didFailToConnect(device: device.device, error: error)
+    }
+    public func didFailToConnect(device: A5Device.Handle, error: (any Error)?) {}
     public func didChangeBluetoothState(_ state: A5BluetoothState) {}
     public func bluetoothIsSwitchedOff() {}
     public func didReceiveSerialNumber(device: A5Device, value: String) {}
@@ -73,6 +78,9 @@ extension A5DeviceDelegate {
     public func didReceiveError(device: A5Device, characteristic: A5Device.Characteristic, error: A5Error) {}
     public func didComplete(device: A5Device, request: A5Request, error: A5Error?) {}
 }
+
+/// As the heading of the vendor's document calls it.
+public typealias A5DeviceManagerDelegate = A5DeviceDelegate
 
 /// The delegate's callbacks as values, for sequences.
 ///

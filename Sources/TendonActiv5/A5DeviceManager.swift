@@ -148,6 +148,9 @@ extension A5DeviceManager {
         get { instance.radio }
         set { instance.radio = newValue }
     }
+    /// What a phone's central manager is here.
+    @available(*, deprecated, renamed: "radio")
+    public static var cbManager: RadioChoice { radio }
     /// Of `instance`, by name.
     public static var devices: [String: A5Device] { instance.devices }
     /// Those of `devices` that are connected.

@@ -59,4 +59,9 @@ extension A5Device {
         core.object = self
         listener.device = self
     }
+
+    /// The same of what a manager or a program knows the device by.
+    public convenience init(device: Handle, name: String? = nil, on central: Central) {
+        self.init(device.address, name: name ?? device.name, on: central)
+    }
 }

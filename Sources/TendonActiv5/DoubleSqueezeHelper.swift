@@ -40,7 +40,7 @@ public enum DoubleSqueezeHelper {
 
     /// One force in newtons, now. `onPressed` comes for every force above the limit.
     public static func evaluateDoublePress(
-        force: Double, onPressed: (() -> Void)? = nil, onDepressed: (() -> Void)? = nil, onSuccess: () -> Void
+        force: Double, onPressed: VoidClosure? = nil, onDepressed: VoidClosure? = nil, onSuccess: VoidClosure
     ) {
         evaluateDoublePress(
             force: force, at: tendon_now_ms(), onPressed: onPressed, onDepressed: onDepressed, onSuccess: onSuccess)
@@ -48,8 +48,8 @@ public enum DoubleSqueezeHelper {
 
     /// The same for a force of a known time, monotonic milliseconds.
     public static func evaluateDoublePress(
-        force: Double, at time: UInt64, onPressed: (() -> Void)? = nil, onDepressed: (() -> Void)? = nil,
-        onSuccess: () -> Void
+        force: Double, at time: UInt64, onPressed: VoidClosure? = nil, onDepressed: VoidClosure? = nil,
+        onSuccess: VoidClosure
     ) {
         var config = config
         let happened = Int(tendon_activ5_squeeze_sample(&detector, &config, force, time))
@@ -69,6 +69,12 @@ public enum DoubleSqueezeHelper {
         return config
     }
 }
+
+/// As the vendor's document names it, by itself.
+public typealias DoublePressState = DoubleSqueezeHelper.DoublePressState
+
+/// What the detector calls.
+public typealias VoidClosure = () -> Void
 
 /// As the vendor spells it.
 @available(*, deprecated, renamed: "DoubleSqueezeHelper")

@@ -112,6 +112,9 @@ public enum A5DeviceDataState: UInt32, Sendable, Hashable {
 
     /// As older documents call it.
     public static let handshake = A5DeviceDataState.connected
+    /// As older documents call what streamed.
+    @available(*, deprecated, message: "no device tells it any more")
+    public static var heartRate: A5DeviceDataState { .isometric }
 
     init(_ c: tendon_activ5_data_state) { self = A5DeviceDataState(rawValue: c.rawValue) ?? .disconnected }
 }

@@ -58,8 +58,65 @@ private final class TrainingScreen: A5DeviceDelegate {
     func didDetectDoubleSqeeze(device: A5Device) { squeezes += 1 }
 }
 
+/// A screen of the time when the document was written, with its other spellings.
+@TendonActor
+private final class OldScreen: A5DeviceManagerDelegate {
+    private(set) var failed: [String] = []
+
+    func searchCompleted() {}
+    func deviceFound(device: A5Device) {}
+    func deviceConnected(device: A5Device) {}
+    func deviceDisconnected(device: A5Device) {}
+    func deviceInitialized(device: A5Device) {}
+    func didFailToConnect(device: A5Device.Handle, error: (any Error)?) { failed.append(device.name) }
+}
+
 @Suite(.serialized, .timeLimit(.minutes(1)))
 struct TrainerPort {
+    /// A device that is not there, by its handle; what the document names by itself.
+    @Test @TendonActor func otherSpellings() async throws {
+        let central = try await Central(radio: Gym.radio)
+        let handle = A5Device.Handle(name: "ACTIV5-AC-9999", address: Address(0xD0FF_FFFF_FFFE, kind: .random))
+        let device = A5Device(device: handle, on: central)
+        let screen = OldScreen()
+        device.delegate = screen
+        await #expect(throws: A5Error.self) { try await device.open() }
+        #expect(screen.failed == ["ACTIV5-AC-9999"])
+        #expect(device.name == "ACTIV5-AC-9999")
+        let states: [A5DeviceDataState] = [.handshake, .isometric, .stop, .disconnected]
+        #expect(Set(states).count == 4)
+        let state: DoublePressState = .initial
+        DoubleSqueezeHelper.reset()
+        #expect(DoubleSqueezeHelper.doublePressState == state)
+        var pressed = 0
+        let onPressed: VoidClosure = { pressed += 1 }
+        DoubleSqueezeHelper.evaluateDoublePress(force: 21, onPressed: onPressed, onSuccess: {})
+        #expect(pressed == 1)
+        DoubleSqueezeHelper.reset()
+    }
+
+    /// A device that is forgotten with its connection, and one that is kept.
+    @Test(arguments: [false, true]) @TendonActor func forgetAfterDisconnected(_ forget: Bool) async throws {
+        let name = forget ? "ACTIV5-AC-1008" : "ACTIV5-AC-1009"
+        let trainer = try await Gym.trainer(name)
+        let screen = TrainingScreen(name)
+        screen.viewDidLoad()
+        A5DeviceManager.options.searchTimeout = 30
+        A5DeviceManager.scanForDevices()
+        await until("found") { screen.aDevice != nil }
+        A5DeviceManager.stopScanningForDevices()
+        let device = try #require(screen.aDevice)
+        A5DeviceManager.connect(device: device.device)
+        await until("initialized") { screen.shown.last == "initialized" }
+        #expect(!device.forgetAfterDisconnected)
+        device.forgetAfterDisconnected = forget
+        device.disconnect()
+        await until("disconnected") { screen.shown.last == "disconnected" }
+        #expect((A5DeviceManager.devices[name] == nil) == forget)
+        A5DeviceManager.disconnectAllDevices()
+        await trainer.stop()
+    }
+
     /// Search, and choose by the delegate; then the search's own end.
     @Test @TendonActor func search() async throws {
         let trainer = try await Gym.trainer("ACTIV5-AC-1001")
