@@ -20,13 +20,13 @@ COMMON = """
     var peripheral: Peripheral { fatalError() }
     var address: Address { fatalError() }
     var characteristic: Characteristic { fatalError() }
+    var quaternion: Quaternion { fatalError() }
 """
 GIVEN = {
     "Tendon": ("", ""),
     "TendonBose": (": WearableDeviceSessionDelegate", """
     var session: WearableDeviceSession { fatalError() }
     var device: WearableDevice { fatalError() }
-    var quaternion: Quaternion { fatalError() }
     func sessionDidOpen(_ session: WearableDeviceSession) {}
     func session(_ session: WearableDeviceSession, didFailToOpenWithError error: BoseWearableError) {}
     func session(_ session: WearableDeviceSession, didCloseWithError error: BoseWearableError?) {}

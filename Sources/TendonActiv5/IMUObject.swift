@@ -44,11 +44,17 @@ public struct IMUObject: Sendable, Hashable {
 
     /// With the vendor's correction of the gyro.
     public var scaledValue: IMUObject {
+        var c = c
+        return IMUObject(tendon_activ5_scaled(&c))
+    }
+
+    /// Without the numbers of the wire.
+    var c: tendon_activ5_imu {
         var c = tendon_activ5_imu()
         c.acceleration = (accelerationX, accelerationY, accelerationZ)
         c.gyro = (gyroX, gyroY, gyroZ)
         c.timestamp = timestamp
-        return IMUObject(tendon_activ5_scaled(&c))
+        return c
     }
 
     /// Seconds from an earlier timestamp to this one, over the device's 32-bit wrap (18.2 hours).

@@ -101,6 +101,42 @@ struct ManagerTests {
         #expect(await site.trainer.counters.refusedWrites == 1)
     }
 
+    /// The simulated trainer rolls by a script whose true angle is known to it.
+    @Test @TendonActor func orientation() async throws {
+        let site = try await Site {
+            $0.isFlatOut = true
+            $0.limit = 1000
+        }
+        let device = try await site.open()
+        let motion = device.motion(capacity: 1024)
+        try device.startIMU()
+        let provider = OrientationProvider()
+        #expect(provider.eulerAngles == [0, 0, 0])
+        var largest = 0.0
+        var before = provider.orientation
+        for try await sample in motion {
+            let orientation = provider.update(sample)
+            let angles = provider.eulerAngles
+            let gravity = Quaternion(x: sample.accelerationX, y: sample.accelerationY, z: sample.accelerationZ, w: 0)
+            let up = orientation * gravity * orientation.inverse
+            #expect(up.z > 0.99, "what it feels points up")
+            #expect(abs(angles[0]) < 1 && abs(angles[1]) < 1, "it rolls, and does nothing else")
+            largest = max(largest, abs(angles[2]))
+            #expect(OrientationProvider.angularDifference(orientation, before) < 0.5)
+            before = orientation
+            if sample.timestamp > 20 { break }
+        }
+        #expect(largest > 10)
+        let backwards = provider.update(
+            IMUObject(
+                accelerationX: 1, accelerationY: 0, accelerationZ: 0, gyroX: 9, gyroY: 9, gyroZ: 9, timestamp: 1))
+        #expect(backwards == before)
+        provider.tare(duration: 0)
+        #expect(provider.isTaring)
+        provider.resetOrientation()
+        #expect(provider.orientation == Quaternion(x: 0, y: 0, z: 0, w: 1))
+    }
+
     @Test @TendonActor func whatALegacyDeviceLacks() async throws {
         let site = try await Site { $0.isLegacy = true }
         let (manager, _, device) = try await ready(site)

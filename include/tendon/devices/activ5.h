@@ -6,6 +6,7 @@
 #include "tendon/devices/activ5_codec.h"
 #include "tendon/devices/activ5_device.h"
 #include "tendon/devices/activ5_manager.h"
+#include "tendon/devices/activ5_orientation.h"
 #include "tendon/devices/activ5_session.h"
 #include "tendon/devices/activ5_squeeze.h"
 
