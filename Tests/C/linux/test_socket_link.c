@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Links over socket pairs: the part that the virtual and the kernel's radio share. */
-#include "../../../CSources/linux/socket_link.h"
-#include "link_fixture.h"
+#include "socket_fixture.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,87 +8,6 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
-
-typedef struct bench {
-    tendon_loop loop;
-    tendon_radio radio;
-    link_end end;
-    int peer; /**< the other side, a bare socket */
-    int attempted;
-    tendon_status attempt_result;
-    int retries;
-    int retry_fd;
-    tendon_status retry_status;
-} bench;
-
-static bench *bench_of(tendon_link *link) {
-    return (bench *)((char *)link->radio - offsetof(bench, radio));
-}
-
-static tendon_status retry(tendon_link *link, uint64_t now) {
-    bench *b = bench_of(link);
-    b->retries++;
-    if (b->retry_status < 0) {
-        return b->retry_status;
-    }
-    if (b->retry_fd >= 0 && b->retries >= 3) {
-        int fd = b->retry_fd;
-        b->retry_fd = -1;
-        return tendon_socket_link_adopt(link, fd);
-    }
-    link->source.deadline = now;
-    return TENDON_OK;
-}
-
-static void attempted(tendon_link *link, tendon_status result) {
-    bench *b = bench_of(link);
-    b->attempted++;
-    b->attempt_result = result;
-}
-
-static tendon_status special_reason(tendon_link *link, int number, bool connecting) {
-    (void)link;
-    return TENDON_STATUS(TENDON_LAYER_L2CAP, (connecting ? 100 : 0) + (number == ECONNREFUSED ? 1 : 2));
-}
-
-static const tendon_socket_hooks bare = {.header = 0, .retry = retry, .attempted = attempted};
-static const tendon_socket_hooks framed = {.header = 1, .retry = retry, .attempted = attempted};
-static const tendon_socket_hooks special = {.header = 0, .reason = special_reason};
-static const tendon_address somebody = {{1, 2, 3, 4, 5, 6}, TENDON_ADDRESS_RANDOM};
-static const tendon_radio_ops ops = {
-    .name = "test", .link_send = tendon_socket_link_send, .link_close = tendon_socket_link_close};
-
-static void bench_open(bench *b, const tendon_socket_hooks *hooks, bool accepted) {
-    int pair[2];
-    memset(b, 0, sizeof *b);
-    b->retry_fd = -1;
-    assert_int_equal(tendon_loop_init(&b->loop), TENDON_OK);
-    b->radio.ops = &ops;
-    b->radio.loop = &b->loop;
-    link_end_init(&b->end);
-    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, pair), 0);
-    b->peer = pair[1];
-    assert_int_equal(tendon_socket_link_begin(&b->end.link, &b->radio, hooks, &somebody, accepted, UINT64_MAX),
-                     TENDON_OK);
-    assert_int_equal(tendon_socket_link_adopt(&b->end.link, pair[0]), TENDON_OK);
-    assert_int_equal(b->end.connected, 0);
-    STEP_UNTIL(&b->loop, b->end.connected == 1);
-}
-
-static void bench_close(bench *b) {
-    if (b->peer >= 0) {
-        close(b->peer);
-    }
-    tendon_link_close(&b->end.link);
-    for (int i = 0; i < 4; i++) {
-        (void)tendon_loop_step(&b->loop, 0);
-    }
-    tendon_loop_close(&b->loop);
-}
-
-static void peer_sends(bench *b, const void *bytes, size_t length) {
-    assert_int_equal(send(b->peer, bytes, length, MSG_NOSIGNAL), (ssize_t)length);
-}
 
 static void every_length_passes_both_ways(void **state) {
     (void)state;
@@ -263,7 +181,7 @@ static void close_inside_connected(void **state) {
     int pair[2];
     memset(&b, 0, sizeof b);
     assert_int_equal(tendon_loop_init(&b.loop), TENDON_OK);
-    b.radio = (tendon_radio){.ops = &ops, .loop = &b.loop};
+    b.radio = (tendon_radio){.ops = &socket_ops, .loop = &b.loop};
     link_end_init(&b.end);
     b.end.on_connected = LINK_CLOSE;
     assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, pair), 0);
@@ -357,95 +275,6 @@ static void radio_can_fail_a_link(void **state) {
     bench_close(&b);
 }
 
-typedef enum attempt_case { BY_RETRY, RETRY_FAILS, BY_DEADLINE, BY_CANCEL, ATTEMPT_CASES } attempt_case;
-
-static void attempts_end_in_each_way(void **state) {
-    (void)state;
-    for (int which = 0; which < ATTEMPT_CASES; which++) {
-        bench b;
-        int pair[2];
-        memset(&b, 0, sizeof b);
-        assert_int_equal(tendon_loop_init(&b.loop), TENDON_OK);
-        b.radio = (tendon_radio){.ops = &ops, .loop = &b.loop};
-        link_end_init(&b.end);
-        assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, pair), 0);
-        b.peer = pair[1];
-        b.retry_fd = which == BY_RETRY ? pair[0] : -1;
-        b.retry_status = which == RETRY_FAILS ? TENDON_SYSTEM_ERROR(EMFILE) : TENDON_OK;
-        uint64_t deadline = tendon_now_ms() + (which == BY_DEADLINE ? 5 : 10000);
-        assert_int_equal(tendon_socket_link_begin(&b.end.link, &b.radio, &bare, &somebody, false, deadline), TENDON_OK);
-        assert_int_equal(tendon_socket_link_begin(&b.end.link, &b.radio, &bare, &somebody, false, deadline),
-                         TENDON_ERROR_WRONG_STATE);
-        if (which == BY_RETRY || which == RETRY_FAILS) {
-            b.end.link.source.deadline = 0;
-        } else if (which == BY_CANCEL) {
-            link_end_close(&b.end);
-        }
-        assert_int_equal(link_end_send(&b.end, "x", 1), TENDON_ERROR_DISCONNECTED);
-        STEP_UNTIL(&b.loop, b.end.connected + b.end.closed == 1);
-        static const tendon_status expected[] = {TENDON_OK, TENDON_SYSTEM_ERROR(EMFILE), TENDON_ERROR_TIMEOUT,
-                                                 TENDON_ERROR_CANCELLED};
-        assert_int_equal(b.attempted, 1);
-        assert_int_equal(b.attempt_result, expected[which]);
-        assert_int_equal(b.end.connected, which == BY_RETRY ? 1 : 0);
-        assert_int_equal(b.end.reason, expected[which]);
-        assert_int_equal(b.retries, which == BY_RETRY ? 3 : which == RETRY_FAILS ? 1 : 0);
-        if (which != BY_RETRY) {
-            close(pair[0]);
-        }
-        bench_close(&b);
-        assert_int_equal(b.attempted, 1);
-        assert_int_equal(b.end.closed, 1);
-    }
-}
-
-/* connect() under way: EPOLLOUT, then SO_ERROR decides. A Unix datagram socket stands for L2CAP's. */
-static void connecting_is_decided_by_so_error(void **state) {
-    (void)state;
-    bench b;
-    int pair[2];
-    memset(&b, 0, sizeof b);
-    assert_int_equal(tendon_loop_init(&b.loop), TENDON_OK);
-    b.radio = (tendon_radio){.ops = &ops, .loop = &b.loop};
-    link_end_init(&b.end);
-    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, pair), 0);
-    b.peer = pair[1];
-    assert_int_equal(tendon_socket_link_begin(&b.end.link, &b.radio, &bare, &somebody, false, UINT64_MAX), TENDON_OK);
-    assert_int_equal(tendon_socket_link_connecting(&b.end.link, pair[0]), TENDON_OK);
-    STEP_UNTIL(&b.loop, b.end.connected == 1);
-    peer_sends(&b, "hi", 2);
-    STEP_UNTIL(&b.loop, b.end.received == 1);
-    bench_close(&b);
-
-    /* A peer that closed with unread data leaves ECONNRESET behind: SO_ERROR is what the hook gets. */
-    memset(&b, 0, sizeof b);
-    assert_int_equal(tendon_loop_init(&b.loop), TENDON_OK);
-    b.radio = (tendon_radio){.ops = &ops, .loop = &b.loop};
-    link_end_init(&b.end);
-    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, pair), 0);
-    assert_int_equal(send(pair[0], "x", 1, 0), 1);
-    close(pair[1]);
-    b.peer = -1;
-    assert_int_equal(tendon_socket_link_begin(&b.end.link, &b.radio, &special, &somebody, false, UINT64_MAX),
-                     TENDON_OK);
-    assert_int_equal(tendon_socket_link_connecting(&b.end.link, pair[0]), TENDON_OK);
-    STEP_UNTIL(&b.loop, b.end.closed == 1);
-    assert_int_equal(b.end.reason, TENDON_STATUS(TENDON_LAYER_L2CAP, 102));
-    assert_int_equal(b.end.connected, 0);
-    bench_close(&b);
-}
-
-static void reasons_have_their_meaning(void **state) {
-    (void)state;
-    assert_int_equal(tendon_socket_link_reason(0), TENDON_RADIO_ERROR_PEER_CLOSED);
-    assert_int_equal(tendon_socket_link_reason(ECONNRESET), TENDON_RADIO_ERROR_PEER_CLOSED);
-    assert_int_equal(tendon_socket_link_reason(EPIPE), TENDON_RADIO_ERROR_PEER_CLOSED);
-    assert_int_equal(tendon_socket_link_reason(ETIMEDOUT), TENDON_RADIO_ERROR_OUT_OF_RANGE);
-    assert_int_equal(tendon_socket_link_reason(EHOSTDOWN), TENDON_RADIO_ERROR_OUT_OF_RANGE);
-    assert_int_equal(tendon_socket_link_reason(EACCES), TENDON_RADIO_ERROR_PERMISSION);
-    assert_int_equal(tendon_socket_link_reason(ECONNABORTED), TENDON_SYSTEM_ERROR(ECONNABORTED));
-}
-
 typedef struct tap_log {
     int opened, received, sent, closed;
     size_t bytes;
@@ -494,9 +323,6 @@ int main(void) {
         cmocka_unit_test(slow_reader_loses_nothing),
         cmocka_unit_test(close_is_told_once_and_later),
         cmocka_unit_test(radio_can_fail_a_link),
-        cmocka_unit_test(attempts_end_in_each_way),
-        cmocka_unit_test(connecting_is_decided_by_so_error),
-        cmocka_unit_test(reasons_have_their_meaning),
         cmocka_unit_test(tap_sees_what_passes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* Links over sockets: attempts to connect, and why they end. */
+#include "socket_fixture.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+typedef enum attempt_case { BY_RETRY, RETRY_FAILS, BY_DEADLINE, BY_CANCEL, ATTEMPT_CASES } attempt_case;
+
+static void attempts_end_in_each_way(void **state) {
+    (void)state;
+    for (int which = 0; which < ATTEMPT_CASES; which++) {
+        bench b;
+        int pair[2];
+        memset(&b, 0, sizeof b);
+        assert_int_equal(tendon_loop_init(&b.loop), TENDON_OK);
+        b.radio = (tendon_radio){.ops = &socket_ops, .loop = &b.loop};
+        link_end_init(&b.end);
+        assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, pair), 0);
+        b.peer = pair[1];
+        b.retry_fd = which == BY_RETRY ? pair[0] : -1;
+        b.retry_status = which == RETRY_FAILS ? TENDON_SYSTEM_ERROR(EMFILE) : TENDON_OK;
+        uint64_t deadline = tendon_now_ms() + (which == BY_DEADLINE ? 5 : 10000);
+        assert_int_equal(tendon_socket_link_begin(&b.end.link, &b.radio, &bare, &somebody, false, deadline), TENDON_OK);
+        assert_int_equal(tendon_socket_link_begin(&b.end.link, &b.radio, &bare, &somebody, false, deadline),
+                         TENDON_ERROR_WRONG_STATE);
+        if (which == BY_RETRY || which == RETRY_FAILS) {
+            b.end.link.source.deadline = 0;
+        } else if (which == BY_CANCEL) {
+            link_end_close(&b.end);
+        }
+        assert_int_equal(link_end_send(&b.end, "x", 1), TENDON_ERROR_DISCONNECTED);
+        STEP_UNTIL(&b.loop, b.end.connected + b.end.closed == 1);
+        static const tendon_status expected[] = {TENDON_OK, TENDON_SYSTEM_ERROR(EMFILE), TENDON_ERROR_TIMEOUT,
+                                                 TENDON_ERROR_CANCELLED};
+        assert_int_equal(b.attempted, 1);
+        assert_int_equal(b.attempt_result, expected[which]);
+        assert_int_equal(b.end.connected, which == BY_RETRY ? 1 : 0);
+        assert_int_equal(b.end.reason, expected[which]);
+        assert_int_equal(b.retries, which == BY_RETRY ? 3 : which == RETRY_FAILS ? 1 : 0);
+        if (which != BY_RETRY) {
+            close(pair[0]);
+        }
+        bench_close(&b);
+        assert_int_equal(b.attempted, 1);
+        assert_int_equal(b.end.closed, 1);
+    }
+}
+
+/* connect() under way: EPOLLOUT, then SO_ERROR decides. A Unix datagram socket stands for L2CAP's. */
+static void connecting_is_decided_by_so_error(void **state) {
+    (void)state;
+    bench b;
+    int pair[2];
+    memset(&b, 0, sizeof b);
+    assert_int_equal(tendon_loop_init(&b.loop), TENDON_OK);
+    b.radio = (tendon_radio){.ops = &socket_ops, .loop = &b.loop};
+    link_end_init(&b.end);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, pair), 0);
+    b.peer = pair[1];
+    assert_int_equal(tendon_socket_link_begin(&b.end.link, &b.radio, &bare, &somebody, false, UINT64_MAX), TENDON_OK);
+    assert_int_equal(tendon_socket_link_connecting(&b.end.link, pair[0]), TENDON_OK);
+    STEP_UNTIL(&b.loop, b.end.connected == 1);
+    peer_sends(&b, "hi", 2);
+    STEP_UNTIL(&b.loop, b.end.received == 1);
+    bench_close(&b);
+
+    /* A peer that closed with unread data leaves ECONNRESET behind: SO_ERROR is what the hook gets. */
+    memset(&b, 0, sizeof b);
+    assert_int_equal(tendon_loop_init(&b.loop), TENDON_OK);
+    b.radio = (tendon_radio){.ops = &socket_ops, .loop = &b.loop};
+    link_end_init(&b.end);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, pair), 0);
+    assert_int_equal(send(pair[0], "x", 1, 0), 1);
+    close(pair[1]);
+    b.peer = -1;
+    assert_int_equal(tendon_socket_link_begin(&b.end.link, &b.radio, &special, &somebody, false, UINT64_MAX),
+                     TENDON_OK);
+    assert_int_equal(tendon_socket_link_connecting(&b.end.link, pair[0]), TENDON_OK);
+    STEP_UNTIL(&b.loop, b.end.closed == 1);
+    assert_int_equal(b.end.reason, TENDON_STATUS(TENDON_LAYER_L2CAP, 102));
+    assert_int_equal(b.end.connected, 0);
+    bench_close(&b);
+}
+
+static void reasons_have_their_meaning(void **state) {
+    (void)state;
+    assert_int_equal(tendon_socket_link_reason(0), TENDON_RADIO_ERROR_PEER_CLOSED);
+    assert_int_equal(tendon_socket_link_reason(ECONNRESET), TENDON_RADIO_ERROR_PEER_CLOSED);
+    assert_int_equal(tendon_socket_link_reason(EPIPE), TENDON_RADIO_ERROR_PEER_CLOSED);
+    assert_int_equal(tendon_socket_link_reason(ETIMEDOUT), TENDON_RADIO_ERROR_OUT_OF_RANGE);
+    assert_int_equal(tendon_socket_link_reason(EHOSTDOWN), TENDON_RADIO_ERROR_OUT_OF_RANGE);
+    assert_int_equal(tendon_socket_link_reason(EACCES), TENDON_RADIO_ERROR_PERMISSION);
+    assert_int_equal(tendon_socket_link_reason(ECONNABORTED), TENDON_SYSTEM_ERROR(ECONNABORTED));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(attempts_end_in_each_way),
+        cmocka_unit_test(connecting_is_decided_by_so_error),
+        cmocka_unit_test(reasons_have_their_meaning),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
