@@ -19,11 +19,16 @@ static tendon_status take(void *context, const uint8_t *pdu, size_t length) {
     return TENDON_OK;
 }
 
-device_fixture *device_fixture_new(tendon_peripheral_device device) {
-    device_fixture *f = calloc(1, sizeof *f);
-    assert_non_null(f);
+void device_fixture_init(device_fixture *f, tendon_peripheral_device device) {
+    memset(f, 0, sizeof *f);
     f->device = device;
     f->now = 5000;
+}
+
+device_fixture *device_fixture_new(tendon_peripheral_device device) {
+    device_fixture *f = malloc(sizeof *f);
+    assert_non_null(f);
+    device_fixture_init(f, device);
     return f;
 }
 

@@ -33,7 +33,9 @@ struct device_fixture {
     device_central centrals[DEVICE_CENTRALS];
 };
 
-/** Time 5000. free() it. */
+/** Nobody is connected. Time 5000. */
+void device_fixture_init(device_fixture *f, tendon_peripheral_device device);
+/** One of its own; free() it. */
 device_fixture *device_fixture_new(tendon_peripheral_device device);
 /** Connects and exchanges the MTU (23: none); the device's answer to connecting. */
 tendon_status device_connect(device_fixture *f, size_t which, uint16_t mtu);

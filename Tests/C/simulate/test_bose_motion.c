@@ -84,10 +84,10 @@ static size_t record_script(bose_fixture *f) {
     bose_connect(f, 0, 185);
     bose_listen(f, 0);
     bose_exchange(f, 0, "12 20 00 00 00 14 01 00 14 02 00 14 03 00 14 04 00 14 05 00 14 06 00 14", "13");
-    bose_forget(f, 0);
-    bose_run(f, 5000 + 20000);
-    assert_int_equal(f->centrals[0].count, 1000);
-    return f->centrals[0].count;
+    device_forget(&f->in, 0);
+    device_run(&f->in, 5000 + 20000);
+    assert_int_equal(f->in.centrals[0].count, 1000);
+    return f->in.centrals[0].count;
 }
 
 static double scaled(const uint8_t *bytes, int raw_max, double scaled_max) {
@@ -115,8 +115,8 @@ static void every_sample_agrees_with_the_script(void **state) {
     bose_fixture *f = *state;
     size_t count = record_script(f);
     for (size_t i = 0; i < count; i++) {
-        const uint8_t *b = f->centrals[0].pdus[i].bytes;
-        assert_int_equal(f->centrals[0].pdus[i].length, 82);
+        const uint8_t *b = f->in.centrals[0].pdus[i].bytes;
+        assert_int_equal(f->in.centrals[0].pdus[i].length, 82);
         tendon_pose pose = tendon_simulated_bose_pose(20 * (i + 1));
         double q[4], v[3], earth[3];
         for (int k = 0; k < 4; k++) {
@@ -154,7 +154,7 @@ static void gyroscope_signs_are_those_of_the_angles(void **state) {
     bose_fixture *f = *state;
     record_script(f);
     double v[3];
-    vector_of(f->centrals[0].pdus[999].bytes + GYROSCOPE + 3, 2000, v); /* at 20,000 ms, as at 0 */
+    vector_of(f->in.centrals[0].pdus[999].bytes + GYROSCOPE + 3, 2000, v); /* at 20,000 ms, as at 0 */
     assert_true(fabs(v[0] - 25 * 2 * PI / 10) < 0.07);
     assert_true(fabs(v[1] - 15 * 3 * 2 * PI / 20) < 0.07);
     assert_true(fabs(v[2] - 60 * 2 * PI / 20) < 0.07);
@@ -168,7 +168,7 @@ static void gyroscope_carries_one_quaternion_to_the_next(void **state) {
         double v[3], q[4], next[4];
         tendon_simulated_bose_quaternion(tendon_simulated_bose_pose(20 * (i + 1) - 5), q);
         tendon_simulated_bose_quaternion(tendon_simulated_bose_pose(20 * (i + 1) + 5), next);
-        vector_of(f->centrals[0].pdus[i].bytes + GYROSCOPE + 3, 2000, v);
+        vector_of(f->in.centrals[0].pdus[i].bytes + GYROSCOPE + 3, 2000, v);
         double half = 0.010 / 2 * PI / 180;
         double b[3] = {v[0] * half, v[1] * half, v[2] * half};
         double turned[4] = {

@@ -33,15 +33,15 @@ static void e02_suspension_is_notified_with_its_reason(void **state) {
     bose_fixture *f = *state;
     bose_connect(f, 0, 185);
     bose_exchange(f, 0, "12 1c 00 01 00", "13");
-    tendon_simulated_bose_suspend(&f->device, true, 1, f->now);
-    bose_expect_last(f, 0, "1b 1b 00 04 00 40 2c 00 00 00 00 0f 00 07 00 0e 00 00 00 00 10 08");
-    tendon_simulated_bose_suspend(&f->device, true, 2, f->now);
-    bose_expect_last(f, 0, "1b 1b 00 04 00 40 2c 00 00 00 00 0f 00 07 00 0e 00 00 00 00 20 08");
-    size_t before = f->centrals[0].count;
-    tendon_simulated_bose_suspend(&f->device, true, 2, f->now); /* no change, no notification */
-    assert_int_equal(f->centrals[0].count, before);
-    tendon_simulated_bose_suspend(&f->device, false, 3, f->now);
-    bose_expect_last(f, 0, "1b 1b 00 04 00 40 2c 00 00 00 00 0f 00 07 00 0e 00 00 00 00 00 00");
+    tendon_simulated_bose_suspend(&f->device, true, 1, f->in.now);
+    device_expect_last(&f->in, 0, "1b 1b 00 04 00 40 2c 00 00 00 00 0f 00 07 00 0e 00 00 00 00 10 08");
+    tendon_simulated_bose_suspend(&f->device, true, 2, f->in.now);
+    device_expect_last(&f->in, 0, "1b 1b 00 04 00 40 2c 00 00 00 00 0f 00 07 00 0e 00 00 00 00 20 08");
+    size_t before = f->in.centrals[0].count;
+    tendon_simulated_bose_suspend(&f->device, true, 2, f->in.now); /* no change, no notification */
+    assert_int_equal(f->in.centrals[0].count, before);
+    tendon_simulated_bose_suspend(&f->device, false, 3, f->in.now);
+    device_expect_last(&f->in, 0, "1b 1b 00 04 00 40 2c 00 00 00 00 0f 00 07 00 0e 00 00 00 00 00 00");
 }
 
 static void e03_pairing_bits(void **state) {
@@ -51,12 +51,12 @@ static void e03_pairing_bits(void **state) {
     bose_connect(f, 0, 185);
     bose_exchange(f, 0, "0a 1b 00", "0b 04 00 40 2c 00 00 00 00 0f 00 07 00 0e 00 00 00 00 00 02");
     bose_exchange(f, 0, "12 1c 00 01 00", "13"); /* characteristic 1 needs no encryption */
-    tendon_simulated_bose_set_pairing_mode(&f->device, true, f->now);
-    bose_expect_last(f, 0, "1b 1b 00 04 00 40 2c 00 00 00 00 0f 00 07 00 0e 00 00 00 00 00 03");
-    tendon_simulated_bose_paired(&f->device, &f->centrals[0].bearer, f->now);
-    bose_expect_last(f, 0, "1b 1b 00 04 00 40 2c 00 00 00 00 0f 00 07 00 0e 00 00 00 00 00 07");
-    tendon_simulated_bose_set_pairing_mode(&f->device, false, f->now);
-    bose_expect_last(f, 0, "1b 1b 00 04 00 40 2c 00 00 00 00 0f 00 07 00 0e 00 00 00 00 00 06");
+    tendon_simulated_bose_set_pairing_mode(&f->device, true, f->in.now);
+    device_expect_last(&f->in, 0, "1b 1b 00 04 00 40 2c 00 00 00 00 0f 00 07 00 0e 00 00 00 00 00 03");
+    tendon_simulated_bose_paired(&f->device, &f->in.centrals[0].bearer, f->in.now);
+    device_expect_last(&f->in, 0, "1b 1b 00 04 00 40 2c 00 00 00 00 0f 00 07 00 0e 00 00 00 00 00 07");
+    tendon_simulated_bose_set_pairing_mode(&f->device, false, f->in.now);
+    device_expect_last(&f->in, 0, "1b 1b 00 04 00 40 2c 00 00 00 00 0f 00 07 00 0e 00 00 00 00 00 06");
     bose_connect(f, 1, 185); /* another central was not paired */
     bose_exchange(f, 1, "0a 1b 00", "0b 04 00 40 2c 00 00 00 00 0f 00 07 00 0e 00 00 00 00 00 02");
 }
@@ -135,11 +135,11 @@ static void e20_refused_writes_change_nothing(void **state) {
         bose_exchange(f, 0, "0a 28 00", "0b 81 00 82 00 83 00 c0 00 c1 00 c2 00");
         assert_int_equal(f->device.counters.refused_writes, i + 1);
     }
-    tendon_simulated_bose_suspend(&f->device, true, 1, f->now); /* before all other reasons */
+    tendon_simulated_bose_suspend(&f->device, true, 1, f->in.now); /* before all other reasons */
     bose_exchange(f, 0, "12 20 00", "01 12 20 00 84");
     bose_exchange(f, 0, "12 20 00 00 00 00 01 00 00 02 00 00 03 00 00", "01 12 20 00 84");
     bose_exchange(f, 0, "12 28 00 81 00 82 00 83 00 c0 00 c1 00 c2 00", "01 12 28 00 84");
-    tendon_simulated_bose_suspend(&f->device, false, 0, f->now);
+    tendon_simulated_bose_suspend(&f->device, false, 0, f->in.now);
     bose_exchange(f, 0, "0a 20 00", "0b 00 00 14 01 00 00 02 00 14 03 00 00"); /* kept through suspension */
 }
 
@@ -152,9 +152,9 @@ static void every_length_of_a_configuration_write(void **state) {
             pdu[3 + i] = i % 3 == 0 ? (uint8_t)(i / 3) : 0;
         }
         block exact = block_copy(pdu, 3 + length);
-        tendon_att_bearer_receive(&f->centrals[0].bearer, exact.data, exact.length, f->now);
+        tendon_att_bearer_receive(&f->in.centrals[0].bearer, exact.data, exact.length, f->in.now);
         free(exact.data);
-        bose_expect_last(f, 0, length == 12 ? "13" : "01 12 20 00 80");
+        device_expect_last(&f->in, 0, length == 12 ? "13" : "01 12 20 00 80");
     }
 }
 
@@ -213,17 +213,17 @@ static void e17_gesture_configuration(void **state) {
 static void e18_gesture_data(void **state) {
     bose_fixture *f = *state;
     bose_connect(f, 0, 185);
-    assert_int_equal(tendon_simulated_bose_gesture(&f->device, 0xC1, f->now), TENDON_ERROR_WRONG_STATE);
+    assert_int_equal(tendon_simulated_bose_gesture(&f->device, 0xC1, f->in.now), TENDON_ERROR_WRONG_STATE);
     bose_exchange(f, 0, "12 28 00 81 00 82 00 83 00 c0 00 c1 01 c2 00", "13");
-    assert_int_equal(tendon_simulated_bose_gesture(&f->device, 0xC1, f->now), TENDON_GATT_ERROR_NOT_SUBSCRIBED);
+    assert_int_equal(tendon_simulated_bose_gesture(&f->device, 0xC1, f->in.now), TENDON_GATT_ERROR_NOT_SUBSCRIBED);
     bose_exchange(f, 0, "12 2c 00 01 00", "13");
-    assert_int_equal(tendon_simulated_bose_gesture(&f->device, 0xC1, f->now + 10000), TENDON_OK);
-    bose_expect_last(f, 0, "1b 2b 00 c1 27 10"); /* the clock started with the connection */
-    assert_int_equal(tendon_simulated_bose_gesture(&f->device, 0xC2, f->now), TENDON_ERROR_WRONG_STATE);
-    assert_int_equal(tendon_simulated_bose_gesture(&f->device, 0x80, f->now), TENDON_ERROR_NOT_FOUND);
-    assert_int_equal(tendon_simulated_bose_gesture(&f->device, 0x12, f->now), TENDON_ERROR_NOT_FOUND);
-    tendon_simulated_bose_suspend(&f->device, true, 0, f->now);
-    assert_int_equal(tendon_simulated_bose_gesture(&f->device, 0xC1, f->now), TENDON_ERROR_WRONG_STATE);
+    assert_int_equal(tendon_simulated_bose_gesture(&f->device, 0xC1, f->in.now + 10000), TENDON_OK);
+    device_expect_last(&f->in, 0, "1b 2b 00 c1 27 10"); /* the clock started with the connection */
+    assert_int_equal(tendon_simulated_bose_gesture(&f->device, 0xC2, f->in.now), TENDON_ERROR_WRONG_STATE);
+    assert_int_equal(tendon_simulated_bose_gesture(&f->device, 0x80, f->in.now), TENDON_ERROR_NOT_FOUND);
+    assert_int_equal(tendon_simulated_bose_gesture(&f->device, 0x12, f->in.now), TENDON_ERROR_NOT_FOUND);
+    tendon_simulated_bose_suspend(&f->device, true, 0, f->in.now);
+    assert_int_equal(tendon_simulated_bose_gesture(&f->device, 0xC1, f->in.now), TENDON_ERROR_WRONG_STATE);
     assert_int_equal(f->device.counters.gestures, 1);
 }
 
@@ -232,19 +232,19 @@ static void gestures_wait_for_the_link(void **state) {
     bose_connect(f, 0, 185);
     bose_exchange(f, 0, "12 28 00 81 00 82 00 83 00 c0 01 c1 01 c2 00", "13");
     bose_exchange(f, 0, "12 2c 00 01 00", "13");
-    bose_forget(f, 0);
-    f->centrals[0].room = 0;
+    device_forget(&f->in, 0);
+    f->in.centrals[0].room = 0;
     for (uint64_t i = 0; i < 9; i++) {
-        tendon_simulated_bose_gesture(&f->device, i % 2 == 0 ? 0xC0 : 0xC1, f->now + i);
+        tendon_simulated_bose_gesture(&f->device, i % 2 == 0 ? 0xC0 : 0xC1, f->in.now + i);
     }
     assert_int_equal(f->device.counters.gestures_lost, 1);
     assert_int_equal(tendon_simulated_bose_deadline(&f->device), UINT64_MAX);
-    f->centrals[0].room = -1;
-    tendon_simulated_bose_writable(&f->device, f->now);
-    assert_int_equal(f->centrals[0].count, 8);
-    bose_expect(f, 0, 0, "1b 2b 00 c0 00 00");
-    bose_expect(f, 0, 1, "1b 2b 00 c1 00 01");
-    bose_expect(f, 0, 7, "1b 2b 00 c1 00 07");
+    f->in.centrals[0].room = -1;
+    tendon_simulated_bose_writable(&f->device, f->in.now);
+    assert_int_equal(f->in.centrals[0].count, 8);
+    device_expect(&f->in, 0, 0, "1b 2b 00 c0 00 00");
+    device_expect(&f->in, 0, 1, "1b 2b 00 c1 00 01");
+    device_expect(&f->in, 0, 7, "1b 2b 00 c1 00 07");
     assert_int_equal(f->device.counters.gestures, 8);
 }
 
@@ -268,7 +268,7 @@ static void services_as_a_client_finds_them(void **state) {
     bose_exchange(f, 0, "0a 03 00", "0b 4c 45 2d 42 6f 73 65 20 46 72 61 6d 65 73"); /* LE-Bose Frames */
     bose_exchange(f, 0, "0a 23 00", "01 0a 23 00 02");                               /* data is only notified */
     bose_exchange(f, 0, "0a 2b 00", "01 0a 2b 00 02");
-    bose_send(f, 0, "52 20 00 00 00 14 01 00 00 02 00 00 03 00 00"); /* writes need a response */
+    device_send(&f->in, 0, "52 20 00 00 00 14 01 00 00 02 00 00 03 00 00"); /* writes need a response */
     assert_int_equal(f->device.periods[0], 0);
 }
 
@@ -294,15 +294,15 @@ static void protected_until_paired(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         bose_exchange(f, 0, cases[i].request, cases[i].refused);
     }
-    bose_send(f, 0, "0a 0e 00");
-    assert_int_equal(f->centrals[0].pdus[f->centrals[0].count - 1].bytes[0], 0x0B); /* 180A is open */
+    device_send(&f->in, 0, "0a 0e 00");
+    assert_int_equal(f->in.centrals[0].pdus[f->in.centrals[0].count - 1].bytes[0], 0x0B); /* 180A is open */
     f->device.centrals.places[0].connection.bonded = true;
     bose_exchange(f, 0, "0a 20 00", "01 0a 20 00 0f"); /* a bond without encryption */
-    tendon_simulated_bose_paired(&f->device, &f->centrals[0].bearer, f->now);
+    tendon_simulated_bose_paired(&f->device, &f->in.centrals[0].bearer, f->in.now);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        bose_send(f, 0, cases[i].request);
+        device_send(&f->in, 0, cases[i].request);
         if (cases[i].after != NULL) {
-            bose_expect_last(f, 0, cases[i].after);
+            device_expect_last(&f->in, 0, cases[i].after);
         }
     }
 }

@@ -210,17 +210,17 @@ static void a_bose_device_performs(void **state) {
     bose_exchange(f, 0, "12 28 00 81 01 82 00 83 00 c0 00 c1 01 c2 00", "13");
     static const uint16_t status[] = {0x2008, 0x9008, 0, 0, 0, 0, 0, 1, 0};
     tendon_scenario scenario;
-    tendon_scenario_start(&scenario, events, 9, f->now);
+    tendon_scenario_start(&scenario, events, 9, f->in.now);
     size_t wrong, index = 0;
     while (tendon_scenario_deadline(&scenario) != UINT64_MAX) {
-        f->now = tendon_scenario_deadline(&scenario);
-        const tendon_scenario_event *event = tendon_scenario_next(&scenario, f->now);
-        assert_int_equal(actor.perform(actor.context, event, false, &wrong, f->now), TENDON_OK);
+        f->in.now = tendon_scenario_deadline(&scenario);
+        const tendon_scenario_event *event = tendon_scenario_next(&scenario, f->in.now);
+        assert_int_equal(actor.perform(actor.context, event, false, &wrong, f->in.now), TENDON_OK);
         assert_int_equal(f->device.status, status[index++]);
         if (index == 4) {
-            bose_expect_last(f, 0, "1b 2b 00 81 0f a0");
+            device_expect_last(&f->in, 0, "1b 2b 00 81 0f a0");
         } else if (index == 5) {
-            bose_expect_last(f, 0, "1b 2b 00 c1 0f a0");
+            device_expect_last(&f->in, 0, "1b 2b 00 c1 0f a0");
         } else if (index == 6) {
             assert_int_equal(f->device.malformed_next, 2);
             assert_int_equal(f->device.malformed_kind, TENDON_BOSE_MALFORM_GARBAGE);
