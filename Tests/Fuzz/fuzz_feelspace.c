@@ -4,9 +4,8 @@
  * a simulated belt in the air; what the belt sends is changed, cut or replaced on its way, as the input says. In
  * between: calls, commands, buttons, time, a belt that comes and goes.
  */
-#include "fuzz.h"
+#include "fuzz_air.h"
 #include "tendon/devices/feelspace.h"
-#include "tendon/simulate/air.h"
 #include "tendon/simulate/feelspace.h"
 
 static struct {
@@ -121,34 +120,8 @@ static void on_report(void *context, const tendon_ad_report *report, uint64_t no
     tendon_feelspace_session_advertised(&world.session, report, now);
 }
 
-/* What the belt has sent and we have not got yet. */
-static void spoil(fuzz_input *input) {
-    tendon_air_queue *queue = &world.air.to_us;
-    for (uint16_t i = 0; i < queue->count; i++) {
-        uint8_t choice = fuzz_u8(input);
-        uint16_t place = (uint16_t)((queue->first + i) % TENDON_AIR_QUEUE);
-        uint8_t *bytes = queue->pdus[place].bytes;
-        uint16_t *length = &queue->pdus[place].length;
-        if (choice < 0xC0 || *length == 0) {
-            continue;
-        }
-        if ((choice & 1u) != 0) {
-            bytes[fuzz_u8(input) % *length] = fuzz_u8(input);
-        } else {
-            *length = (uint16_t)(fuzz_u8(input) % *length);
-        }
-    }
-}
-
 static void pass_time(fuzz_input *input, uint64_t ms) {
-    uint64_t end = world.now + ms;
-    for (int steps = 0; steps < 400 && tendon_air_deadline(&world.air) <= end; steps++) {
-        uint64_t due = tendon_air_deadline(&world.air);
-        world.now = due > world.now ? due : world.now;
-        spoil(input);
-        tendon_air_tick(&world.air, world.now);
-    }
-    world.now = end > world.now ? end : world.now;
+    world.now = fuzz_air_pass(input, &world.air, world.now, ms, 400);
 }
 
 static void command(fuzz_input *input) {

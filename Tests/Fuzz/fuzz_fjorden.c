@@ -4,9 +4,8 @@
  * grip in the air; what the grip sends is changed, cut, doubled or dropped on its way, as the input says. In between:
  * calls, time, a grip that comes and goes, loss, power.
  */
-#include "fuzz.h"
+#include "fuzz_air.h"
 #include "tendon/devices/fjorden.h"
-#include "tendon/simulate/air.h"
 #include "tendon/simulate/fjorden.h"
 
 static struct {
@@ -125,44 +124,9 @@ static void on_report(void *context, const tendon_ad_report *report, uint64_t no
     (void)tendon_fjorden_session_report(&world.session, report, now);
 }
 
-/* What the grip has sent and we have not got yet. */
-static void spoil(fuzz_input *input) {
-    tendon_air_queue *queue = &world.air.to_us;
-    for (uint16_t i = 0; i < queue->count; i++) {
-        uint8_t choice = fuzz_u8(input);
-        uint16_t place = (uint16_t)((queue->first + i) % TENDON_AIR_QUEUE);
-        uint8_t *bytes = queue->pdus[place].bytes;
-        uint16_t *length = &queue->pdus[place].length;
-        if (choice < 0xC0 || *length == 0) {
-            continue;
-        }
-        if ((choice & 3u) == 0) {
-            bytes[fuzz_u8(input) % *length] = fuzz_u8(input);
-        } else if ((choice & 3u) == 1) {
-            *length = (uint16_t)(fuzz_u8(input) % *length);
-        } else if ((choice & 3u) == 2) {
-            fuzz_block block = fuzz_take(input, fuzz_u8(input) % TENDON_AIR_MTU);
-            if (block.length > 0) {
-                memcpy(bytes, block.data, block.length);
-                *length = (uint16_t)block.length;
-            }
-            free(block.data);
-        } else {
-            bytes[0] = (uint8_t)(bytes[0] ^ 0x06); /* a notification becomes an indication, and others what they may */
-        }
-    }
-}
-
 static void pass_time(fuzz_input *input, uint64_t ms) {
-    uint64_t end = world.now + ms;
-    for (int steps = 0; steps < 200 && tendon_air_deadline(&world.air) <= end; steps++) {
-        uint64_t due = tendon_air_deadline(&world.air);
-        world.now = due > world.now ? due : world.now;
-        spoil(input);
-        tendon_air_tick(&world.air, world.now);
-        FUZZ_CHECK(world.session.manager.state < TENDON_FJORDEN_STATE_COUNT);
-    }
-    world.now = end > world.now ? end : world.now;
+    world.now = fuzz_air_pass(input, &world.air, world.now, ms, 200);
+    FUZZ_CHECK(world.session.manager.state < TENDON_FJORDEN_STATE_COUNT);
 }
 
 static void call(uint8_t choice) {
