@@ -112,8 +112,9 @@ static void examine_capabilities(examination *state, tendon_finding *finding) {
         say(finding->text, "this process has cap_net_raw and cap_net_admin");
         return;
     }
-    say(finding->text, "this process lacks %s%s%s", raw ? "" : "cap_net_raw (scan, advertise, capture)",
-        raw || admin ? "" : " and ", admin ? "" : "cap_net_admin (switch an adapter on)");
+    say(finding->text, "this process lacks %s%s%s%s", raw ? "" : "cap_net_raw (scan, advertise, capture)",
+        raw || admin ? "" : " and ", admin ? "" : "cap_net_admin (switch an adapter on, pair)",
+        raw ? "" : "; links to known addresses need neither");
     say(finding->remedy, "sudo setcap cap_net_raw,cap_net_admin+eip %s", state->program);
     if (raw) {
         finding->state = TENDON_FINDING_NOTE; /* enough while somebody else switches the adapter on */

@@ -187,7 +187,7 @@ final class GripCore: @unchecked Sendable {
             } catch {
                 // Not permitted, or nothing that is switched on.
                 let isDenied =
-                    Int(error.status) == TENDON_RADIO_ERROR_PERMISSION
+                    [TENDON_RADIO_ERROR_PERMISSION, TENDON_RADIO_ERROR_NO_ADMIN].contains(Int(error.status))
                     || (error.layer == .system && [1, 13].contains(error.code))
                 if isDenied { permission = TENDON_FJORDEN_AUTHORIZATION_DENIED }
                 isOn = isDenied

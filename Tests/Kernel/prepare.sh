@@ -14,7 +14,7 @@ prepare_tools() {
     need_tool btmgmt bluez
     need_tool dbus-daemon dbus
     need_tool depmod kmod
-    if ! busybox --list 2>/dev/null | grep -qx insmod; then
+    if ! busybox --list 2>/dev/null | grep -x insmod >/dev/null; then # reads to the end: pipefail
         missing+=" busybox-static"
     fi
     if [ -n "$missing" ]; then

@@ -7,8 +7,10 @@
  * Present only in builds with TENDON_HAVE_BLUEZ (GPL-2.0-or-later, see NOTICE).
  * This header needs no header of libbluetooth.
  *
- * Rights: CAP_NET_RAW to scan, to advertise and to capture; CAP_NET_ADMIN to
- * switch an adapter on. Links alone need none, but tendon_bluez_open() does.
+ * Rights: CAP_NET_RAW to scan, to advertise and to capture (missing:
+ * TENDON_RADIO_ERROR_PERMISSION); CAP_NET_ADMIN to switch an adapter on and to
+ * pair (missing: TENDON_RADIO_ERROR_NO_ADMIN). Links alone need none:
+ * tendon_bluez_open_links(). `tendon doctor` tells the command that mends it.
  */
 #ifndef TENDON_BLUEZ_H
 #define TENDON_BLUEZ_H
@@ -92,6 +94,7 @@ typedef struct tendon_bluez_radio {
     bool extended_scan;        /**< the controller has the extended scan commands: only they are used */
     bool extended_advertising; /**< likewise */
     bool opened, failed, told;
+    bool links_only; /**< see tendon_bluez_open_links() */
     tendon_status failure;
     bool reset_down;          /**< the kernel has the adapter off, to reset it after a hardware error */
     uint8_t refused_sends;    /**< one after the other, since the adapter is off */
@@ -99,6 +102,7 @@ typedef struct tendon_bluez_radio {
     uint32_t settings;        /**< of the adapter: TENDON_MANAGEMENT_POWERED, ... */
     tendon_source hci;        /**< raw socket; its deadline is the command watchdog */
     tendon_source management; /**< tells when the adapter is switched off or goes away */
+    int leases[2];            /**< say of the two sockets above which adapter they are about */
     tendon_source timer;      /**< retries, and what on_failure is to be told */
     bool address_set;         /**< the controller was told our static random address */
     uint16_t command;         /**< opcode in flight, 0: none */
@@ -141,12 +145,21 @@ typedef struct tendon_bluez_radio {
  * unless another program has it open (_ADAPTER_BUSY).
  *
  * @param name "hci0", ...; NULL: the adapter with the lowest index.
- * @return TENDON_OK, or TENDON_RADIO_ERROR_NO_KERNEL_SUPPORT, _NO_ADAPTER, _RFKILL (blocked), _PERMISSION (a
+ * @return TENDON_OK, or TENDON_RADIO_ERROR_NO_KERNEL_SUPPORT, _NO_ADAPTER, _RFKILL (blocked), _PERMISSION, _NO_ADMIN (a
  *         capability is missing), _ADAPTER_DOWN (it is off and does not come up), _ADAPTER_BUSY (another program has
  *         it to itself), _COMMAND_TIMEOUT; TENDON_ERROR_UNSUPPORTED: no LE; TENDON_ERROR_INVALID_ARGUMENT: no such
  *         kind of name. Nothing stays open after an error.
  */
 tendon_status tendon_bluez_open(tendon_bluez_radio *radio, tendon_loop *loop, const char *name);
+
+/**
+ * Opens an adapter for links alone, without a capability: connects to known addresses and listens. Scanning and
+ * advertising are refused with TENDON_RADIO_ERROR_PERMISSION, pairing with _NO_ADMIN; switching the adapter on needs
+ * CAP_NET_ADMIN here too. A link that is closed ends when the kernel drops it, 2 s later, and so long a new connect to
+ * the same peer waits; a connect that the kernel forgets is not noticed.
+ * @return like tendon_bluez_open(), but for _PERMISSION; _NO_ADMIN: the adapter is off.
+ */
+tendon_status tendon_bluez_open_links(tendon_bluez_radio *radio, tendon_loop *loop, const char *name);
 
 /** PDUs of this link that the kernel has dropped because the process read too slowly; 0 when it is closed. */
 uint32_t tendon_bluez_link_lost(const tendon_link *link);

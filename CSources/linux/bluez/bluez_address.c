@@ -92,7 +92,7 @@ tendon_status tendon_bluez_settle_address(tendon_bluez_radio *radio, const tendo
         if (kernel_uses(&adapter->address)) {
             return TENDON_OK;
         }
-        if (tendon_bluez_other_sockets(radio->hci.fd, radio->management.fd) != 0) {
+        if (tendon_bluez_users(radio) != 0) {
             return TENDON_RADIO_ERROR_ADAPTER_BUSY; /* it is on with an address of somebody else's */
         }
         tendon_status status =

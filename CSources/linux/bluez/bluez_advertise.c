@@ -109,7 +109,7 @@ static void refused(tendon_bluez_radio *radio, uint8_t status) {
         return;
     }
     if (status == HCI_COMMAND_DISALLOWED_ERROR && advertising->step == STEP_PARAMETERS && !advertising->cleared &&
-        tendon_bluez_other_sockets(radio->hci.fd, radio->management.fd) == 0) {
+        tendon_bluez_users(radio) == 0) {
         advertising->cleared = advertising->clearing = true; /* nobody else: a program that died left it on */
         return;
     }
@@ -154,8 +154,8 @@ void tendon_bluez_advertise_forget(tendon_bluez_radio *radio) {
 tendon_status tendon_bluez_advertise_start(tendon_radio *base, const tendon_advertise_parameters *parameters) {
     tendon_bluez_radio *radio = (tendon_bluez_radio *)base;
     tendon_bluez_advertising *advertising = &radio->advertising;
-    if (radio->failed) {
-        return radio->failure;
+    if (radio->failed || radio->links_only) {
+        return radio->failed ? radio->failure : TENDON_RADIO_ERROR_PERMISSION;
     }
     if (advertising->wanted) {
         return TENDON_RADIO_ERROR_ALREADY_STARTED;

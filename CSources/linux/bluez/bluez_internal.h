@@ -35,8 +35,15 @@ void tendon_bluez_set_buffer(int fd);
 uint32_t tendon_bluez_dropped(int fd);
 /** Waits until the socket is readable; false when @p until passed first. */
 bool tendon_bluez_wait_readable(int fd, uint64_t until);
-/** HCI sockets that other processes, or other radios, have open; -1: unknown. */
-int tendon_bluez_other_sockets(int own_fd, int own_other_fd);
+/**
+ * HCI sockets that other processes, or other radios, have open; -1: unknown.
+ * @param index without those that radios have open for other adapters than this one; -1: all.
+ */
+int tendon_bluez_other_sockets(int own_fd, int own_other_fd, int index);
+/** Those that may be about the radio's adapter. 0: what the controller does it was told by a program that has ended. */
+int tendon_bluez_users(const tendon_bluez_radio *radio);
+/** Tells other radios which adapter @p fd is about, until what is returned is closed; -1: it could not be told. */
+int tendon_bluez_lease(int fd, uint16_t index);
 
 /* manage.c: blocking exchanges, used while opening only. */
 /** @return the length of the return parameters (at @p reply, at most @p capacity), or a status. */
@@ -80,6 +87,8 @@ void tendon_bluez_send_and_forget(tendon_bluez_radio *radio, const tendon_bluez_
 void tendon_bluez_prepare(tendon_bluez_radio *radio, tendon_loop *loop);
 /** The radio has its two sockets: the loop watches them from now on. */
 tendon_status tendon_bluez_begin(tendon_bluez_radio *radio);
+/** Takes what waits in the management socket. */
+void tendon_bluez_read_management(tendon_bluez_radio *radio);
 /** What is told when the adapter is off. */
 tendon_status tendon_bluez_why_off(uint16_t index);
 /** Sets the filter of a raw socket and checks that the kernel kept all of it. */

@@ -109,6 +109,9 @@ static tendon_status reason(tendon_link *link, int number, bool connecting) {
     if (radio->failed) {
         return radio->failure;
     }
+    if (!connecting && radio->radio.attempt.busy && tendon_address_equal(&radio->radio.attempt.peer, &link->peer)) {
+        tendon_bluez_read_management(radio); /* how the pairing ended may wait there; that is told first */
+    }
     if (link->securing && (number == ECONNABORTED || number == EACCES || number == EPERM || number == ENOTCONN)) {
         return TENDON_RADIO_ERROR_PAIRING_FAILED; /* the peer has no such key; the kernel ends the link then */
     }
@@ -160,10 +163,13 @@ static void end_connection(tendon_bluez_radio *radio, const tendon_address *peer
 
 void tendon_bluez_link_close(tendon_link *link) {
     tendon_bluez_radio *radio = (tendon_bluez_radio *)link->radio;
-    if (link->state == TENDON_LINK_OPEN && link->handle <= TENDON_HCI_HANDLE_MAX && radio->opened && !radio->failed) {
+    bool ends =
+        link->state == TENDON_LINK_OPEN && link->handle <= TENDON_HCI_HANDLE_MAX && radio->opened && !radio->failed;
+    /* First the socket: Linux 6.1.192 stops when one is closed whose connection has ended meanwhile. */
+    tendon_socket_link_close(link);
+    if (ends) {
         end_connection(radio, &link->peer, link->handle);
     }
-    tendon_socket_link_close(link);
 }
 
 /** When a connect to @p peer may start; 0: at once. */
@@ -284,6 +290,9 @@ void tendon_bluez_note_connected(tendon_bluez_radio *radio, uint64_t now) {
  * again. True: look at the attempt later, it is as it should be.
  */
 static bool kernel_is_at_it(tendon_bluez_radio *radio, size_t slot, uint64_t now) {
+    if (radio->links_only) {
+        return true; /* its commands are not seen */
+    }
     if (now < radio->nudge_at[slot]) {
         tendon_bluez_wake_at(radio, radio->nudge_at[slot]);
         return true;

@@ -21,7 +21,7 @@ tendon_status tendon_bluez_management_status(uint8_t status) {
     case TENDON_MANAGEMENT_RFKILLED:
         return TENDON_RADIO_ERROR_RFKILL;
     case TENDON_MANAGEMENT_PERMISSION_DENIED:
-        return TENDON_RADIO_ERROR_PERMISSION;
+        return TENDON_RADIO_ERROR_NO_ADMIN;
     default:
         return TENDON_MANAGEMENT_ERROR(status);
     }
@@ -208,7 +208,7 @@ void tendon_bluez_probe(tendon_bluez_rights *out) {
     *out = (tendon_bluez_rights){0};
     int fd = socket(AF_BLUETOOTH, SOCK_RAW | SOCK_CLOEXEC, BTPROTO_HCI);
     out->kernel_support = fd >= 0;
-    int others = tendon_bluez_other_sockets(fd, -1);
+    int others = tendon_bluez_other_sockets(fd, -1, -1);
     out->other_sockets = others > 0 ? (uint32_t)others : 0;
     if (fd >= 0) {
         close(fd);

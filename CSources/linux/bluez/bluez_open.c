@@ -110,7 +110,8 @@ static tendon_status choose_commands(tendon_bluez_radio *radio) {
     return TENDON_OK;
 }
 
-static tendon_status open_sockets(tendon_bluez_radio *radio, const char *name) {
+/** @param links_only without CAP_NET_RAW, which the commands to the controller need. */
+static tendon_status open_sockets(tendon_bluez_radio *radio, const char *name, bool links_only) {
     tendon_status fd = tendon_bluez_channel_socket(HCI_DEV_NONE, HCI_CHANNEL_CONTROL);
     if (fd < 0) {
         return fd;
@@ -128,7 +129,12 @@ static tendon_status open_sockets(tendon_bluez_radio *radio, const char *name) {
         return fd;
     }
     radio->hci.fd = fd;
+    radio->leases[0] = tendon_bluez_lease(radio->hci.fd, radio->index);
+    radio->leases[1] = tendon_bluez_lease(radio->management.fd, radio->index);
     status = tendon_bluez_set_filter(fd);
+    if (status == TENDON_RADIO_ERROR_PERMISSION && links_only) {
+        status = TENDON_OK; /* what the kernel left of it still tells how links end */
+    }
     if (status == TENDON_OK && !adapter.low_energy) {
         status = TENDON_ERROR_UNSUPPORTED;
     }
@@ -138,7 +144,7 @@ static tendon_status open_sockets(tendon_bluez_radio *radio, const char *name) {
     if (status == TENDON_OK) {
         status = switch_on(radio->management.fd, &adapter, &radio->settings);
     }
-    if (status == TENDON_OK) {
+    if (status == TENDON_OK && !links_only) {
         status = choose_commands(radio);
     }
     return status;
@@ -192,6 +198,10 @@ static void management_ready(void *context, uint32_t events, uint64_t now) {
     }
 }
 
+void tendon_bluez_read_management(tendon_bluez_radio *radio) {
+    management_ready(radio, TENDON_READABLE, tendon_now_ms());
+}
+
 static void bluez_close(tendon_radio *base);
 
 static const tendon_radio_ops ops = {.name = "bluez",
@@ -222,6 +232,12 @@ static void close_sources(tendon_bluez_radio *radio) {
         }
         sources[i]->fd = -1;
     }
+    for (size_t i = 0; i < 2; i++) {
+        if (radio->leases[i] >= 0) {
+            close(radio->leases[i]);
+        }
+        radio->leases[i] = -1;
+    }
 }
 
 void tendon_bluez_prepare(tendon_bluez_radio *radio, tendon_loop *loop) {
@@ -229,6 +245,7 @@ void tendon_bluez_prepare(tendon_bluez_radio *radio, tendon_loop *loop) {
     radio->radio.ops = &ops;
     radio->radio.loop = loop;
     radio->scan.retry_at = UINT64_MAX;
+    radio->leases[0] = radio->leases[1] = -1;
     tendon_source_init(&radio->hci, -1, radio, tendon_bluez_hci_ready, tendon_bluez_hci_expired);
     tendon_source_init(&radio->management, -1, radio, management_ready, NULL);
     tendon_source_init(&radio->timer, -1, radio, NULL, tendon_bluez_timer_expired);
@@ -246,9 +263,10 @@ tendon_status tendon_bluez_begin(tendon_bluez_radio *radio) {
     return status;
 }
 
-tendon_status tendon_bluez_open(tendon_bluez_radio *radio, tendon_loop *loop, const char *name) {
+static tendon_status open_radio(tendon_bluez_radio *radio, tendon_loop *loop, const char *name, bool links_only) {
     tendon_bluez_prepare(radio, loop);
-    tendon_status status = open_sockets(radio, name);
+    radio->links_only = links_only;
+    tendon_status status = open_sockets(radio, name, links_only);
     if (status >= 0) {
         status = tendon_bluez_begin(radio);
     }
@@ -256,6 +274,14 @@ tendon_status tendon_bluez_open(tendon_bluez_radio *radio, tendon_loop *loop, co
         close_sources(radio);
     }
     return status < 0 ? status : TENDON_OK;
+}
+
+tendon_status tendon_bluez_open(tendon_bluez_radio *radio, tendon_loop *loop, const char *name) {
+    return open_radio(radio, loop, name, false);
+}
+
+tendon_status tendon_bluez_open_links(tendon_bluez_radio *radio, tendon_loop *loop, const char *name) {
+    return open_radio(radio, loop, name, true);
 }
 
 /** What is on in the controller would stay on after the sockets are closed. */

@@ -103,7 +103,7 @@ static void refused(tendon_bluez_radio *radio, uint8_t status, uint64_t now) {
         return;
     }
     if (status == HCI_COMMAND_DISALLOWED_ERROR && !scan->proven && scan->retries == 0 && !scan->foreign &&
-        tendon_bluez_other_sockets(radio->hci.fd, radio->management.fd) == 0) {
+        tendon_bluez_users(radio) == 0) {
         scan->retries++; /* nobody else has the adapter open: a program that died left it scanning */
         scan->clearing = true;
         return;
@@ -183,8 +183,8 @@ void tendon_bluez_scan_forget(tendon_bluez_radio *radio) {
 
 tendon_status tendon_bluez_scan_start(tendon_radio *base, const tendon_scan_parameters *parameters) {
     tendon_bluez_radio *radio = (tendon_bluez_radio *)base;
-    if (radio->failed) {
-        return radio->failure;
+    if (radio->failed || radio->links_only) {
+        return radio->failed ? radio->failure : TENDON_RADIO_ERROR_PERMISSION;
     }
     radio->scan.parameters = *parameters;
     radio->scan.wanted = true;

@@ -9,8 +9,11 @@
 #include <stdio.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
+/** Adapters that a lease is looked for at. */
+#define ADAPTERS 16u
 /** Bytes of the kernel's buffers that may wait in a socket: some 5,000 notifications, taken only when they wait. */
 #define RECEIVE_BUFFER (4 * 1024 * 1024)
 
@@ -114,8 +117,47 @@ static bool inode_of(int fd, unsigned long *inode) {
     return true;
 }
 
+/*
+ * Which adapter an HCI socket is bound to, the kernel does not tell. So a radio says it of its own: while it is open,
+ * an abstract address exists with a socket's inode and the adapter's index in it.
+ */
+static socklen_t lease_name(struct sockaddr_un *name, unsigned long inode, unsigned index) {
+    *name = (struct sockaddr_un){.sun_family = AF_UNIX};
+    int length = snprintf(name->sun_path + 1, sizeof name->sun_path - 1, "tendon/hci%u/%lu", index, inode);
+    return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
+}
+
+int tendon_bluez_lease(int fd, uint16_t index) {
+    struct sockaddr_un name;
+    unsigned long inode = 0;
+    int lease = inode_of(fd, &inode) ? socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0) : -1;
+    if (lease >= 0 && bind(lease, (struct sockaddr *)&name, lease_name(&name, inode, index)) != 0) {
+        close(lease);
+        lease = -1;
+    }
+    return lease;
+}
+
+/** True when a radio of ours has this socket for another adapter than @p index. */
+static bool is_for_another(unsigned long inode, uint16_t index) {
+    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    bool found = false;
+    for (unsigned other = 0; other < ADAPTERS && fd >= 0 && !found; other++) {
+        struct sockaddr_un name;
+        found = other != index && connect(fd, (struct sockaddr *)&name, lease_name(&name, inode, other)) == 0;
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+    return found;
+}
+
+int tendon_bluez_users(const tendon_bluez_radio *radio) {
+    return tendon_bluez_other_sockets(radio->hci.fd, radio->management.fd, radio->index);
+}
+
 /* Every HCI socket of the machine is a line of /proc/net/hci: sk, references, memory, memory, user, inode, parent. */
-int tendon_bluez_other_sockets(int own_fd, int own_other_fd) {
+int tendon_bluez_other_sockets(int own_fd, int own_other_fd, int index) {
     unsigned long own = 0, own_other = 0;
     bool has_own = inode_of(own_fd, &own), has_own_other = inode_of(own_other_fd, &own_other);
     int fd = open("/proc/net/hci", O_RDONLY | O_CLOEXEC);
@@ -134,7 +176,7 @@ int tendon_bluez_other_sockets(int own_fd, int own_other_fd) {
         unsigned long inode = 0;
         if (sscanf(line + 1, "%*s %*s %*s %*s %*s %lu", &inode) == 1 && !(has_own && inode == own) &&
             !(has_own_other && inode == own_other)) {
-            others++;
+            others += index < 0 || !is_for_another(inode, (uint16_t)index);
         }
     }
     return others;

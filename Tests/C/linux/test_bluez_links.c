@@ -196,6 +196,61 @@ static void a_connection_of_the_other_role_is_not_ours(void **state) {
     end(l);
 }
 
+static void on_paired(void *context, tendon_status status, uint64_t now) {
+    (void)now;
+    *(tendon_status *)context = status;
+}
+
+static tendon_status *paired_before;
+
+static void on_closed(void *context, tendon_status reason, uint64_t now) {
+    (void)reason;
+    (void)now;
+    paired_before = context;
+    assert_int_equal(*paired_before, TENDON_RADIO_ERROR_PAIRING_FAILED);
+}
+
+/* The peer refuses and hangs up; the link's end is read first, the answer of Pair Device waits in the other socket. */
+static void the_end_of_a_pairing_is_told_before_that_of_its_link(void **state) {
+    (void)state;
+    static const uint8_t refused[] = {TENDON_MANAGEMENT_COMMAND_COMPLETE,
+                                      0,
+                                      7,
+                                      0,
+                                      10,
+                                      0,
+                                      TENDON_MANAGEMENT_PAIR_DEVICE,
+                                      0,
+                                      TENDON_MANAGEMENT_AUTHENTICATION_FAILED,
+                                      0x01,
+                                      0x53,
+                                      0x00,
+                                      0x5E,
+                                      0x00,
+                                      0x00,
+                                      1};
+    tendon_status paired = TENDON_OK;
+    tendon_bonds bonds;
+    links_bench *l = connecting();
+    uint8_t sink[64];
+    tendon_bonds_init(&bonds);
+    l->b->radio.radio.bonds = &bonds;
+    l->link.callbacks = (tendon_link_callbacks){.context = &paired, .closed = on_closed};
+    l->link.source.ready(l->link.source.context, TENDON_WRITABLE, tendon_now_ms()); /* connected */
+    assert_int_equal(l->link.state, TENDON_LINK_OPEN);
+    l->b->radio.radio.attempt =
+        (tendon_pairing_attempt){.busy = true, .peer = somebody, .done = on_paired, .done_context = &paired};
+    tendon_source_init(&l->b->radio.radio.attempt.timer, -1, &l->b->radio.radio, NULL, NULL);
+    assert_int_equal(send(l->b->kernel, refused, sizeof refused, 0), sizeof refused);
+    close(fake_peer);
+    fake_peer = -1;
+    l->link.source.ready(l->link.source.context, TENDON_READABLE, tendon_now_ms());
+    assert_ptr_equal(paired_before, &paired);
+    assert_int_equal(l->link.state, TENDON_LINK_CLOSED);
+    assert_int_equal(recv(l->b->kernel, sink, sizeof sink, MSG_DONTWAIT), -1); /* nothing was asked */
+    bluez_close(l->b);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_kernel_that_does_not_begin_is_asked_again),
@@ -204,6 +259,7 @@ int main(void) {
         cmocka_unit_test(a_refused_connect_command_is_none),
         cmocka_unit_test(a_connection_that_is_made_has_time_to_be_told),
         cmocka_unit_test(a_connection_of_the_other_role_is_not_ours),
+        cmocka_unit_test(the_end_of_a_pairing_is_told_before_that_of_its_link),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

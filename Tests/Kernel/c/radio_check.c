@@ -61,7 +61,11 @@ void check_open(check *c, const char *adapter, unsigned milliseconds) {
         exit(1);
     }
     uint64_t before = tendon_now_ms();
-    tendon_status status = tendon_bluez_open(&c->radio, &c->loop, strcmp(adapter, "any") == 0 ? NULL : adapter);
+    /* "links:hci0": without the rights for more */
+    bool links_only = strncmp(adapter, "links:", 6) == 0;
+    tendon_status status = links_only
+                               ? tendon_bluez_open_links(&c->radio, &c->loop, adapter + 6)
+                               : tendon_bluez_open(&c->radio, &c->loop, strcmp(adapter, "any") == 0 ? NULL : adapter);
     if (status < 0) {
         printf("open %s: %s\n", adapter, tendon_status_name(status));
         exit(3);

@@ -40,3 +40,16 @@ stop $SERVER
 serve_start hci1 20 "Tendon Again"
 check "what a killed program left on is cleared" radio_check scan hci0 5000 active "Tendon Again" -
 stop $SERVER
+# The same while a program has the other adapter open, which says that it is not this one.
+serve_start hci1 40 "Tendon Wearable"
+for again in 1 2; do
+    "$BUILD/Tests/Kernel/c/radio_check" scan hci0 20000 active Nobody - >"$CASE_DIR/left.txt" 2>&1 &
+    left=$!
+    wait_for 5 grep -q open "$CASE_DIR/left.txt"
+    sleep 0.5
+    kill -9 $left
+    wait $left 2>/dev/null
+    check "a scan that a killed program left on is cleared beside another program ($again)" \
+        radio_check scan hci0 5000 active "Tendon Wearable" -
+done
+stop $SERVER

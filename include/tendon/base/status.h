@@ -85,7 +85,8 @@ typedef enum tendon_layer {
     X(RADIO_ERROR_PEER_CLOSED, RADIO, 9, "the device ended the link")                                                  \
     X(RADIO_ERROR_COMMAND_TIMEOUT, RADIO, 10, "the controller does not answer")                                        \
     X(RADIO_ERROR_NO_PAIRING_SERVICE, RADIO, 11, "pairing is needed and no pairing service is set")                    \
-    X(RADIO_ERROR_PAIRING_FAILED, RADIO, 12, "pairing was refused or failed")
+    X(RADIO_ERROR_PAIRING_FAILED, RADIO, 12, "pairing was refused or failed")                                          \
+    X(RADIO_ERROR_NO_ADMIN, RADIO, 13, "CAP_NET_ADMIN is missing: it switches an adapter on, and pairs")
 
 #define TENDON_STATUS_ENUM(name, layer, code, text) TENDON_##name = -((int)TENDON_LAYER_##layer * 256 + (code)),
 /** All statuses that have a name of our own; device families add theirs in their headers. */
