@@ -1,80 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Every state of a device with every input, and every state of the manager's scan with every input. */
 #include "activ5_fixture.h"
+#include "activ5_pairs.h"
 
 /* ---- a device ---- */
-
-/* The data states, and the time between disconnect() and its answer. */
-typedef enum where { AT_DISCONNECTED, AT_CONNECTING, AT_CONNECTED, AT_ISOMETRIC, AT_STOP, AT_CLOSING, PLACES } where;
-
-typedef enum input {
-    CONNECT,
-    LINK_UP,
-    LINK_FAILED,
-    LINK_DOWN,
-    DISCONNECT,
-    DISCOVERED,
-    INITIAL,
-    INITIAL_ALONE, /* without the automatic handshake */
-    FORCE_TEXT,
-    FORCE_BINARY,
-    UNKNOWN_TEXT,
-    UNKNOWN_CHARACTERISTIC,
-    IMU,
-    SN1,
-    UUID1,
-    SERIAL,
-    BATTERY,
-    TIMESTAMP,
-    BAD_TEXT,
-    BAD_FORCE,
-    CALL_START,
-    CALL_STOP,
-    COMMAND_STOP,
-    CALL_TARE,
-    TICK,
-    DONE,
-    INPUTS
-} input;
-
-enum {
-    D = TENDON_ACTIV5_STATE_DISCONNECTED,
-    C = TENDON_ACTIV5_STATE_CONNECTING,
-    U = TENDON_ACTIV5_STATE_CONNECTED,
-    I = TENDON_ACTIV5_STATE_ISOMETRIC,
-    S = TENDON_ACTIV5_STATE_STOP,
-    X = 0x80 /* not for this state: counted and harmless, or refused */
-};
-
-static const uint8_t expected[INPUTS][PLACES] = {
-    /*                          disc.  conn.  connected isom.  stop  closing */
-    [CONNECT] = {C, C, U | X, I | X, S | X, D | X},
-    [LINK_UP] = {D | X, U, U | X, I | X, S | X, D | X},
-    [LINK_FAILED] = {D | X, D, D, D, D, D},
-    [LINK_DOWN] = {D | X, D, D, D, D, D},
-    [DISCONNECT] = {D | X, D, D, D, D, D},
-    [DISCOVERED] = {D | X, C | X, U, I, S, D | X},
-    [INITIAL] = {D | X, C | X, S, S, S, D | X},
-    [INITIAL_ALONE] = {D | X, C | X, U, U, U, D | X},
-    [FORCE_TEXT] = {D | X, C | X, I, I, I, D | X},
-    [FORCE_BINARY] = {D | X, C | X, I, I, I, D | X},
-    [UNKNOWN_TEXT] = {D | X, C | X, S, S, S, D | X},
-    [UNKNOWN_CHARACTERISTIC] = {D | X, C | X, S, S, S, D | X},
-    [IMU] = {D | X, C | X, U, I, S, D | X},
-    [SN1] = {D | X, C | X, U, I, S, D | X},
-    [UUID1] = {D | X, C | X, U, I, S, D | X},
-    [SERIAL] = {D | X, C | X, U, I, S, D | X},
-    [BATTERY] = {D | X, C | X, U, I, S, D | X},
-    [TIMESTAMP] = {D | X, C | X, U, I, S, D | X},
-    [BAD_TEXT] = {D | X, C | X, U, I, S, D | X},
-    [BAD_FORCE] = {D | X, C | X, U, I, S, D | X},
-    [CALL_START] = {D | X, C | X, U, I, S, D | X},
-    [CALL_STOP] = {D | X, C | X, S, S, S, D | X},
-    [COMMAND_STOP] = {D | X, C | X, S, S, S, D | X},
-    [CALL_TARE] = {D | X, C | X, U, I, S, D | X},
-    [TICK] = {D, C, U, I, S, D},
-    [DONE] = {D, C, U, I, S, D},
-};
 
 static void go_to(activ5_fixture *f, where place) {
     tendon_activ5_device *d = &f->device;
@@ -207,7 +136,8 @@ static void every_state_of_a_device_with_every_input(void **state) {
             /* disconnect() twice is no error */
             bool should_take = (want & X) == 0;
             if (f->device.state != (want & ~X) || taken != should_take) {
-                fail_msg("state %d, input %d: state %d, taken %d", place, what, (int)f->device.state, taken);
+                fail_msg("%s, %s: state %d, taken %d", place_names[place], input_names[what], (int)f->device.state,
+                         taken);
             }
             if (!taken && what != LINK_UP) {
                 activ5_expect(f, "");
@@ -225,28 +155,6 @@ static void every_state_of_a_device_with_every_input(void **state) {
 }
 
 /* ---- the scan ---- */
-
-typedef enum scan_place { OFF, IDLE, SCANNING, SCAN_PLACES } scan_place;
-
-static const struct {
-    const char *name;
-    const char *words[SCAN_PLACES];
-    scan_place next[SCAN_PLACES];
-} scan_rows[] = {
-    {"scan", {"bluetoothIsSwitchedOff", "scan_start", "scan_start"}, {OFF, SCANNING, SCANNING}},
-    {"stop", {"", "", "scan_stop"}, {OFF, IDLE, IDLE}},
-    {"timer", {"", "", "scan_stop searchCompleted"}, {OFF, IDLE, IDLE}},
-    {"adv", {"", "", "deviceFound"}, {OFF, IDLE, SCANNING}},
-    {"adv without a name", {"", "", ""}, {OFF, IDLE, SCANNING}},
-    {"off",
-     {"didChangeBluetoothState:off", "didChangeBluetoothState:off", "didChangeBluetoothState:off"},
-     {OFF, OFF, OFF}},
-    {"on",
-     {"didChangeBluetoothState:on", "didChangeBluetoothState:on", "didChangeBluetoothState:on"},
-     {IDLE, IDLE, SCANNING}},
-    {"disconnect all", {"", "", ""}, {OFF, IDLE, SCANNING}},
-};
-enum { SCAN_ROWS = sizeof scan_rows / sizeof scan_rows[0] };
 
 static void every_state_of_the_scan_with_every_input(void **state) {
     (void)state;
@@ -288,7 +196,7 @@ static void every_state_of_the_scan_with_every_input(void **state) {
             activ5_expect(f, scan_rows[row].words[place]);
             scan_place now = !m->powered ? OFF : m->scanning ? SCANNING : IDLE;
             if (now != scan_rows[row].next[place]) {
-                fail_msg("%s in %d: %d", scan_rows[row].name, place, (int)now);
+                fail_msg("%s, %s: %d", scan_names[place], scan_rows[row].name, (int)now);
             }
             assert_int_equal(tendon_activ5_manager_connection_state(m),
                              now == SCANNING ? TENDON_ACTIV5_MANAGER_SEARCHING : TENDON_ACTIV5_MANAGER_DISCONNECTED);

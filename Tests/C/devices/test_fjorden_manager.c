@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* Fjorden manager: every pair of state and input, and where each leads. */
+#include "fjorden_pairs.h"
 #include "test_bytes.h"
 
-#include "tendon/devices/fjorden.h"
-
-enum { STATES = TENDON_FJORDEN_STATE_COUNT, INPUTS = TENDON_FJORDEN_INPUT_COUNT };
+typedef struct told {
+    unsigned count;
+    tendon_status result; /* of the last call */
+} told;
 
 static void count_output(void *context, const tendon_fjorden_manager *manager, const tendon_fjorden_output *output) {
+    told *t = context;
     (void)manager;
-    (void)output;
-    ++*(unsigned *)context;
+    t->count++;
+    t->result = output->kind == TENDON_FJORDEN_OUT_RESULT ? output->status : t->result;
 }
 
 static tendon_fjorden_input input_of(tendon_fjorden_input_kind kind) {
@@ -25,7 +28,7 @@ static void give(tendon_fjorden_manager *m, tendon_fjorden_input_kind kind) {
 }
 
 /* Configured, without a bond unless the state needs one. */
-static void reach(tendon_fjorden_manager *m, unsigned *outputs, unsigned state) {
+static void reach(tendon_fjorden_manager *m, told *outputs, unsigned state) {
     static tendon_fjorden_grip grips[2];
     tendon_fjorden_manager_init(m, count_output, outputs);
     tendon_fjorden_manager_set_table(m, grips, 2);
@@ -57,40 +60,25 @@ static void reach(tendon_fjorden_manager *m, unsigned *outputs, unsigned state) 
     assert_int_equal(m->state, state);
 }
 
-/* Letters: U uninitialized, R ready, G scanning for grips, B for the bonded one, C connecting, X connected,
- * D unauthorized (denied), O bluetoothUnavailable (off); '.' stays and gives nothing, otherwise the state it ends in.
- */
-static const char letters[] = "URGBCXDO";
-/* Inputs in order: configure start scan stop connect connectBonded forget | permission power-on advertisement link-up
- * link-down services characteristics pairing firmware notify tick. */
-static const char *const table[STATES] = {
-    "URU.UUU...........", /* U */
-    "RRG.CRR...........", /* R */
-    "GGGRCGG..G........", /* G */
-    "BBBRBBR..C........", /* B */
-    "CCC.CCC...CR......", /* C: a scripted link, nothing answered */
-    "XXX.XXR....B......", /* X */
-    "DDD.DDD...........", /* D */
-    "OOO.OOO.R.........", /* O */
-};
-
 static void every_state_and_input(void **state) {
     (void)state;
     for (unsigned s = 0; s < STATES; s++) {
-        assert_int_equal(strlen(table[s]), INPUTS);
+        assert_int_equal(strlen(grip_table[s]), INPUTS);
         for (unsigned i = 0; i < INPUTS; i++) {
             tendon_fjorden_manager m;
-            unsigned outputs = 0;
+            told outputs = {0};
             reach(&m, &outputs, s);
-            outputs = 0;
+            outputs.count = 0;
             give(&m, (tendon_fjorden_input_kind)i);
-            char expected = table[s][i];
-            if (outputs == 0 ? expected != '.' : expected == '.') {
-                print_error("state %c input %u: %u outputs, expected %c\n", letters[s], i, outputs, expected);
+            char expected = grip_table[s][i];
+            if (outputs.count == 0 ? expected != '.' : expected == '.') {
+                print_error("state %c input %u: %u outputs, expected %c\n", grip_letters[s], i, outputs.count,
+                            expected);
                 fail();
             }
-            if (letters[m.state] != (expected == '.' ? letters[s] : expected)) {
-                print_error("state %c input %u: ends in %c, expected %c\n", letters[s], i, letters[m.state], expected);
+            if (grip_letters[m.state] != (expected == '.' ? grip_letters[s] : expected)) {
+                print_error("state %c input %u: ends in %c, expected %c\n", grip_letters[s], i, grip_letters[m.state],
+                            expected);
                 fail();
             }
         }
@@ -100,27 +88,27 @@ static void every_state_and_input(void **state) {
 /* Every step of a connection, its refusal, and the loss of the link in it. */
 static void every_step_fails_to_ready(void **state) {
     (void)state;
-    static const tendon_fjorden_input_kind order[] = {TENDON_FJORDEN_ON_LINK_UP,         TENDON_FJORDEN_ON_SERVICES,
-                                                      TENDON_FJORDEN_ON_CHARACTERISTICS, TENDON_FJORDEN_ON_PAIRING,
-                                                      TENDON_FJORDEN_ON_FIRMWARE,        TENDON_FJORDEN_ON_NOTIFY};
-    for (size_t step = 0; step < 6; step++) {
+    for (size_t step = 0; step < STEPS; step++) {
         for (int lost = 0; lost < 2; lost++) {
             tendon_fjorden_manager m;
-            unsigned outputs = 0;
+            told outputs = {0};
             reach(&m, &outputs, TENDON_FJORDEN_CONNECTING);
             for (size_t i = 0; i < step; i++) {
-                give(&m, order[i]);
+                give(&m, grip_steps[i].answer);
             }
             assert_int_equal(m.step, TENDON_FJORDEN_STEP_LINK + step);
-            tendon_fjorden_input input = input_of(lost ? TENDON_FJORDEN_ON_LINK_DOWN : order[step]);
+            tendon_fjorden_input input = input_of(lost ? TENDON_FJORDEN_ON_LINK_DOWN : grip_steps[step].answer);
             input.ok = false;
             input.text = NULL;
-            outputs = 0;
+            outputs.count = 0;
             tendon_fjorden_manager_input(&m, 20, &input);
             bool link = step == 0 && !lost; /* a link that is up cannot be refused */
             assert_int_equal(m.state, link ? TENDON_FJORDEN_CONNECTING : TENDON_FJORDEN_READY);
-            assert_int_equal(outputs, link ? 1 : lost ? 2 : 3);
+            assert_int_equal(outputs.count, link ? 1 : lost ? 2 : 3);
             assert_int_equal(m.has_pending, link);
+            if (!link) {
+                assert_int_equal(outputs.result, lost ? grip_steps[step].lost : grip_steps[step].refused);
+            }
         }
     }
 }
@@ -144,7 +132,7 @@ static void write_down(void *context, const tendon_fjorden_manager *manager, con
         snprintf(s->words + used + length, sizeof s->words - used - (size_t)length, ":%u", (unsigned)output->call);
     }
     if (output->kind == TENDON_FJORDEN_OUT_STATE || output->gives_state) {
-        snprintf(s->words + strlen(s->words), 3, ":%c", letters[manager->state]);
+        snprintf(s->words + strlen(s->words), 3, ":%c", grip_letters[manager->state]);
     }
 }
 
@@ -188,7 +176,7 @@ static void a_start_that_waits_for_the_permission(void **state) {
             tendon_fjorden_manager_input(&m, 10, &input);
         }
         assert_string_equal(said.words, rows[r].words);
-        assert_int_equal(letters[m.state], rows[r].ends);
+        assert_int_equal(grip_letters[m.state], rows[r].ends);
         assert_int_equal(m.has_pending, rows[r].ends == 'B' || rows[r].ends == 'C');
         assert_false(m.asking);
     }
