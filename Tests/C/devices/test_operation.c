@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/* What is on the air, as all sessions have it: PDUs on the page, a scripted peer. */
+#include "../host/gatt_client_peer.h"
+#include "tendon/devices/operation.h"
+
+enum { KIND = 3, UNLIMITED = 4 | TENDON_OPERATION_UNLIMITED, LIMIT = 1000 };
+
+typedef struct session {
+    tendon_operation op;
+    peer *p;
+    const char *answer; /* of a link in memory, from within the call; NULL: none */
+    bool leaves;        /* such a link's answer is heard by somebody who ends the connection */
+    uint8_t buffer[8];
+    unsigned calls, strays;
+    uint8_t kind;
+    tendon_status status;
+    size_t length;
+} session;
+
+static void on_done(void *context, const tendon_gatt_result *result) {
+    session *s = context;
+    uint8_t kind = tendon_operation_ended(&s->op, result);
+    if (kind == 0) {
+        s->strays++;
+        return;
+    }
+    s->calls++;
+    s->kind = kind;
+    s->status = result->status;
+    s->length = result->length;
+    assert_int_equal(s->op.kind, 0);
+}
+
+static void on_value(void *context, const tendon_gatt_value *value, uint64_t now) {
+    session *s = context;
+    (void)value, (void)now;
+    if (s->leaves) {
+        s->op.client = NULL;
+        tendon_operation_reset(&s->op);
+    }
+}
+
+static const tendon_operation_rules rules = {on_done, LIMIT, 8};
+
+static void begin(session *s) {
+    *s = (session){.p = peer_open()};
+    s->op = (tendon_operation){
+        .rules = &rules, .client = &s->p->client, .context = s, .buffer = s->buffer, .now = s->p->now};
+}
+
+static void ended(const session *s, uint8_t kind, tendon_status status) {
+    assert_int_equal(s->calls, 1);
+    assert_int_equal(s->kind, kind);
+    assert_int_equal(s->status, status);
+    assert_int_equal(s->strays, 0);
+}
+
+static tendon_status in_memory(void *context, const uint8_t *pdu, size_t length) {
+    session *s = context;
+    (void)pdu, (void)length;
+    return peer_send(s->p, s->answer) == TENDON_OK ? TENDON_OK : TENDON_ERROR_MALFORMED;
+}
+
+static void each_verb_is_its_request(void **state) {
+    (void)state;
+    static const struct {
+        tendon_operation_verb verb;
+        const char *request, *response;
+        size_t length;
+    } cases[] = {
+        {TENDON_OPERATION_MTU, "02 4000", "03 1700", 0},
+        {TENDON_OPERATION_READ, "0A 0900", "0B 0102", 2},
+        {TENDON_OPERATION_READ_LONG, "0A 0900", "0B 010203", 3},
+        {TENDON_OPERATION_WRITE, "12 0900 AABB", "13", 0},
+    };
+    static const uint8_t bytes[] = {0xAA, 0xBB};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        session s;
+        begin(&s);
+        tendon_operation_start(&s.op, KIND, cases[i].verb, 9, bytes, sizeof bytes);
+        assert_int_equal(s.op.kind, KIND);
+        assert_int_equal(s.calls, 0);
+        peer_expect(s.p, cases[i].request);
+        s.p->now += 5;
+        peer_send(s.p, cases[i].response);
+        ended(&s, KIND, TENDON_OK);
+        assert_int_equal(s.length, cases[i].length);
+        assert_int_equal(s.op.now, s.p->now);
+        peer_close(s.p);
+    }
+}
+
+static void a_long_write_is_prepared(void **state) {
+    (void)state;
+    session s;
+    begin(&s);
+    static const uint8_t bytes[] = {0xAA, 0xBB};
+    tendon_operation_start(&s.op, KIND, TENDON_OPERATION_WRITE_LONG, 9, bytes, sizeof bytes);
+    peer_exchange(s.p, "16 0900 0000 AABB", "17 0900 0000 AABB");
+    peer_exchange(s.p, "18 01", "19");
+    ended(&s, KIND, TENDON_OK);
+    peer_close(s.p);
+}
+
+static void a_subscription_comes_and_goes(void **state) {
+    (void)state;
+    session s;
+    begin(&s);
+    const tendon_profile_found found = {.value = 9, .cccd = 10};
+    tendon_operation_subscribe(&s.op, KIND, &found, true, on_value);
+    peer_exchange(s.p, "12 0A00 0200", "13");
+    ended(&s, KIND, TENDON_OK);
+    s.calls = 0;
+    tendon_operation_start(&s.op, KIND, TENDON_OPERATION_UNSUBSCRIBE, 9, NULL, 0);
+    peer_exchange(s.p, "12 0A00 0000", "13");
+    ended(&s, KIND, TENDON_OK);
+    peer_close(s.p);
+}
+
+static void a_refusal_is_told_like_an_answer(void **state) {
+    (void)state;
+    session s;
+    begin(&s);
+    tendon_operation_start(&s.op, KIND, TENDON_OPERATION_READ, 0, NULL, 0);
+    ended(&s, KIND, TENDON_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(s.op.now, s.p->now);
+    peer_close(s.p);
+}
+
+static void a_link_in_memory_answers_within_the_call(void **state) {
+    (void)state;
+    session s;
+    begin(&s);
+    s.answer = "0B 0102";
+    s.p->bearer.io = (tendon_bearer_io){&s, in_memory};
+    tendon_operation_start(&s.op, KIND, TENDON_OPERATION_READ, 9, NULL, 0);
+    ended(&s, KIND, TENDON_OK);
+    assert_int_equal(s.op.request, 0);
+    assert_false(s.op.starting);
+    peer_close(s.p);
+}
+
+/* A value comes before the answer, and whoever hears it leaves: the request does not stay with the client. */
+static void who_leaves_within_the_call_leaves_nothing(void **state) {
+    (void)state;
+    session s;
+    begin(&s);
+    const tendon_profile_found found = {.value = 9, .cccd = 10};
+    tendon_operation_subscribe(&s.op, KIND, &found, false, on_value);
+    peer_exchange(s.p, "12 0A00 0100", "13");
+    s.calls = 0;
+    s.leaves = true;
+    s.answer = "1B 0900 01";
+    tendon_bearer_io io = s.p->bearer.io;
+    s.p->bearer.io = (tendon_bearer_io){&s, in_memory};
+    tendon_operation_start(&s.op, KIND, TENDON_OPERATION_READ, 12, NULL, 0);
+    s.p->bearer.io = io;
+    assert_int_equal(s.calls, 0);
+    assert_int_equal(s.strays, 1); /* the cancelled request */
+    peer_send(s.p, "0B 01");
+    assert_int_equal(s.strays, 1);
+    peer_close(s.p);
+}
+
+static void an_operation_has_its_time_unless_it_says_otherwise(void **state) {
+    (void)state;
+    static const uint8_t kinds[] = {KIND, UNLIMITED};
+    for (size_t i = 0; i < sizeof kinds; i++) {
+        session s;
+        begin(&s);
+        uint64_t start = s.p->now;
+        tendon_operation_start(&s.op, kinds[i], TENDON_OPERATION_READ, 9, NULL, 0);
+        peer_expect(s.p, "0A 0900");
+        tendon_att_bearer_tick(&s.p->bearer, start + LIMIT - 1);
+        assert_int_equal(s.calls, 0);
+        tendon_att_bearer_tick(&s.p->bearer, start + LIMIT);
+        if (kinds[i] == KIND) {
+            ended(&s, KIND, TENDON_ERROR_TIMEOUT);
+        } else {
+            assert_int_equal(s.calls, 0);
+            peer_send(s.p, "0B 01");
+            ended(&s, UNLIMITED, TENDON_OK);
+        }
+        peer_close(s.p);
+    }
+}
+
+static void what_is_not_on_the_air_is_no_end(void **state) {
+    (void)state;
+    session s;
+    begin(&s);
+    tendon_operation_start(&s.op, KIND, TENDON_OPERATION_READ, 9, NULL, 0);
+    peer_expect(s.p, "0A 0900");
+    const tendon_gatt_result other = {.request = s.op.request + 1, .now = s.op.now + 9};
+    assert_int_equal(tendon_operation_ended(&s.op, &other), 0);
+    assert_int_equal(s.op.now, s.p->now);
+    assert_int_equal(s.op.kind, KIND);
+    tendon_operation_reset(&s.op);
+    peer_send(s.p, "0B 01");
+    assert_int_equal(s.calls, 0);
+    assert_int_equal(s.strays, 1);
+    peer_close(s.p);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_verb_is_its_request),
+        cmocka_unit_test(a_long_write_is_prepared),
+        cmocka_unit_test(a_subscription_comes_and_goes),
+        cmocka_unit_test(a_refusal_is_told_like_an_answer),
+        cmocka_unit_test(a_link_in_memory_answers_within_the_call),
+        cmocka_unit_test(who_leaves_within_the_call_leaves_nothing),
+        cmocka_unit_test(an_operation_has_its_time_unless_it_says_otherwise),
+        cmocka_unit_test(what_is_not_on_the_air_is_no_end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
