@@ -160,7 +160,7 @@ static tendon_status take_service(tendon_gatt_request *request, const tendon_att
     if (status != TENDON_OK) {
         return status;
     }
-    if (request->count == request->capacity) {
+    if (request->count >= request->capacity) {
         return TENDON_ERROR_TABLE_FULL;
     }
     table[request->count++] = service;
@@ -191,7 +191,7 @@ static tendon_status take_include(tendon_gatt_request *request, const tendon_att
     if (item->length == 6) {
         service.uuid = tendon_uuid_from_u16(tendon_read_u16le(&reader));
     }
-    if (request->count == request->capacity) {
+    if (request->count >= request->capacity) {
         return TENDON_ERROR_TABLE_FULL;
     }
     table[request->count++] = service;
@@ -225,7 +225,7 @@ static tendon_status take_characteristic(tendon_gatt_request *request, const ten
     if ((request->flags & GATTC_FILTER) != 0 && !tendon_uuid_equal(&found.uuid, &request->uuid)) {
         return TENDON_OK;
     }
-    if (request->count == request->capacity) {
+    if (request->count >= request->capacity) {
         return TENDON_ERROR_TABLE_FULL;
     }
     table[request->count++] = found;
@@ -243,7 +243,7 @@ static tendon_status take_descriptor(tendon_gatt_request *request, const tendon_
     if (status != TENDON_OK) {
         return status;
     }
-    if (request->count == request->capacity) {
+    if (request->count >= request->capacity) {
         return TENDON_ERROR_TABLE_FULL;
     }
     table[request->count++] = descriptor;

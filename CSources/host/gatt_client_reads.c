@@ -117,18 +117,17 @@ tendon_status tendon_gattc_read_build(const tendon_gatt_request *request, tendon
 /* One more part of a long value. It goes on while parts fill the PDU. */
 static tendon_status take_part(const tendon_gatt_client *client, tendon_gatt_request *request,
                                const tendon_att_pdu *pdu) {
-    size_t room = (size_t)(request->capacity - request->length);
+    uint8_t *value = request->borrowed.table;
     size_t end = (size_t)request->offset + request->length + pdu->length;
-    size_t stored = pdu->length < room ? pdu->length : room;
+    size_t stored = 0;
     if (pdu->length > (size_t)client->bearer->mtu - 1) {
         return TENDON_GATT_ERROR_BAD_RESPONSE;
     }
     if (end > TENDON_ATT_VALUE_MAX) {
         return TENDON_GATT_ERROR_VALUE_TOO_LONG;
     }
-    if (stored > 0) {
-        memcpy((uint8_t *)request->borrowed.table + request->length, pdu->data, stored);
-        request->length = (uint16_t)(request->length + stored);
+    while (stored < pdu->length && request->length < request->capacity) {
+        value[request->length++] = pdu->data[stored++];
     }
     if (stored < pdu->length) {
         return TENDON_ERROR_NO_ROOM;

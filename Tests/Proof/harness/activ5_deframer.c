@@ -15,7 +15,7 @@ int main(void) {
     //@ split length;
     uint8_t *input = proof_input(length);
     /* where a walk ends: each length of a run of eight */
-    //@ widen_hints global:"all", TENDON_ACTIV5_CONTENT_MAX, MIN, MIN + 1, MIN + 2, MIN + 3, MIN + 4, MIN + 5, MIN + 6, N;
+    //@ widen_hints global:"all", TENDON_ACTIV5_CONTENT_MAX, MIN, MIN+1, MIN+2, MIN+3, MIN+4, MIN+5, MIN+6, N;
     static tendon_activ5_deframer deframer;
     Frama_C_make_unknown((char *)&deframer, sizeof deframer);
     deframer.collecting = proof_unknown != 0;
