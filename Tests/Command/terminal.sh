@@ -7,18 +7,18 @@ start device simulate bose --radio virtual --json --name Commuter
 device=$child
 until_true ready device
 
-# Runs the program on a terminal of its own; Ctrl-C after SECONDS.
-on_terminal() { # seconds, arguments
+# Runs the program on a terminal of its own; Ctrl-C once it has printed what PATTERN matches, or after 20 s.
+on_terminal() { # pattern, arguments
     env -u NO_COLOR TERM=xterm python3 - "$TENDON" "$@" >"$work/out" 2>&1 <<'E2'
-import os, pty, select, sys, time, fcntl, termios, struct
-program, seconds, arguments = sys.argv[1], float(sys.argv[2]), sys.argv[3:]
+import os, pty, re, select, sys, time, fcntl, termios, struct
+program, pattern, arguments = sys.argv[1], re.compile(sys.argv[2].encode(), re.S), sys.argv[3:]
 child, terminal = pty.fork()
 if child == 0:
     os.execv(program, [program, *arguments])
 fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 120, 0, 0))
-end, output, interrupted = time.monotonic() + seconds, b"", False
+end, output, interrupted = time.monotonic() + 20, b"", False
 while True:
-    if not interrupted and time.monotonic() >= end:
+    if not interrupted and (time.monotonic() >= end or pattern.search(output)):
         os.write(terminal, b"\x03")
         interrupted = True
     if time.monotonic() >= end + 5:
@@ -38,19 +38,19 @@ E2
     out=$(cat -v "$work/out")
 }
 
-on_terminal 1.5 run --radio virtual
+on_terminal '\x1b\[[0-9]+A.*Commuter[^\n]* open [^\n]*pitch[^\n]*yaw[^\n]*\n' run --radio virtual
 like "$out" "STATUS 0" "run: Ctrl-C ends it with status 0"
 like "$out" "STATE .*RATE .*BATTERY .*DROPS .*READINGS" "run: a table of rates, battery, drops, readings"
 like "$out" "Commuter .*open .*pitch +-?[0-9]+\.[0-9] .*yaw +-?[0-9]+\.[0-9]" "run: the device and its angles"
 like "$out" '\^\[\[[0-9]+A' "run: the table is drawn in place"
 unlike "$out" '"event"' "run: no JSON on a terminal"
 like "$out" "[0-9]+ notifications, [0-9]+ samples, 0 dropped" "run: counters at the end"
-on_terminal 1 run --radio virtual --json
+on_terminal '"event":"sample"' run --radio virtual --json
 like "$out" '"event":"sample"' "run --json: JSON on a terminal too"
-on_terminal 1 scan --radio virtual
+on_terminal 'bose [^\n]*Commuter' scan --radio virtual
 like "$out" "STATUS 0" "scan: Ctrl-C ends it with status 0"
 like "$out" "bose .*Commuter" "scan: a table of devices"
-on_terminal 0.1 --help
+on_terminal '(?!)' --help
 like "$out" '\^\[\[1mUsage' "help: colours on a terminal"
 NO_COLOR=1 TERM=xterm python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' "$TENDON" --help >"$work/out" </dev/null
 unlike "$(cat -v "$work/out")" '\^\[\[1m' "help: none with NO_COLOR"
@@ -58,7 +58,7 @@ unlike "$(cat -v "$work/out")" '\^\[\[1m' "help: none with NO_COLOR"
 start belt simulate feelspace --radio virtual --json
 belt=$child
 until_true ready belt
-on_terminal 1.5 feelspace watch --radio virtual
+on_terminal '(?=.*front)(?=.*mode wait[^\n]*intensity 50 %)' feelspace watch --radio virtual
 like "$out" "STATUS 0" "feelspace watch: Ctrl-C ends it with status 0"
 like "$out" "mode wait.*intensity 50 %" "feelspace watch: mode and intensity"
 like "$out" "front" "feelspace watch: the ring"
