@@ -38,14 +38,21 @@ extension Command {
         let found = try await Stop.task(for: limit) { () throws(CommandError) in
             try await translating { () throws(TendonError) in
                 let central = try await Central(radio: radio)
-                var view = view
-                let scan = try await central.scan(ScanOptions(isActive: !passive))
-                // In a pipe of a live view the time goes on without news, too.
-                for try await advertisement in scan {
-                    guard view.add(advertisement) else { break }
+                // The controller would go on scanning: the program may end before the radio is let go.
+                do throws(TendonError) {
+                    var view = view
+                    let scan = try await central.scan(ScanOptions(isActive: !passive))
+                    // In a pipe of a live view the time goes on without news, too.
+                    for try await advertisement in scan {
+                        guard view.add(advertisement) else { break }
+                    }
+                    view.draw(force: true)
+                    await central.close()
+                    return view.found
+                } catch {
+                    await central.close()
+                    throw error
                 }
-                view.draw(force: true)
-                return view.found
             }
         }
         return found > 0 ? .done : .noDevice
