@@ -67,6 +67,18 @@ typedef struct tendon_bluez_advertising {
     uint8_t data[TENDON_BLUEZ_ADVERTISING_MAX], response[TENDON_BLUEZ_ADVERTISING_MAX];
 } tendon_bluez_advertising;
 
+/**
+ * What a controller says of its limits when it is opened; 0: not known. No command tells how many links it takes: one
+ * more is refused with TENDON_HCI_ERROR(0x09), connection limit exceeded, or (0x0D), limited resources, which is told
+ * at once and not tried again.
+ */
+typedef struct tendon_bluez_limits {
+    uint16_t packet_length; /**< of one ACL packet to the air */
+    uint8_t packets;        /**< that wait in the controller, of all links together */
+    uint8_t accept_list;    /**< peers that can be waited for at once */
+    uint64_t states;        /**< LE_States (Vol 4 Part E 7.8.27): what can be done at the same time */
+} tendon_bluez_limits;
+
 /** What a controller said about the end of a link, or of an attempt. Opaque. */
 typedef struct tendon_bluez_ending {
     uint16_t handle;
@@ -93,6 +105,7 @@ typedef struct tendon_bluez_radio {
     uint16_t index;            /**< N of hciN */
     bool extended_scan;        /**< the controller has the extended scan commands: only they are used */
     bool extended_advertising; /**< likewise */
+    tendon_bluez_limits limits;
     bool opened, failed, told;
     bool links_only; /**< see tendon_bluez_open_links() */
     tendon_status failure;

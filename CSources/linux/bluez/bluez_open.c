@@ -110,6 +110,21 @@ static tendon_status choose_commands(tendon_bluez_radio *radio) {
     return TENDON_OK;
 }
 
+/** Where it does not answer, or with less than it should, they stay unknown. */
+static void read_limits(tendon_bluez_radio *radio) {
+    enum { LE_READ_ACCEPT_LIST_SIZE = TENDON_HCI_OPCODE(0x08, 0x00F), LE_READ_STATES = TENDON_HCI_OPCODE(0x08, 0x01C) };
+    tendon_bluez_limits *limits = &radio->limits;
+    uint8_t buffers[3] = {0}, states[8] = {0};
+    (void)tendon_bluez_exchange(radio->hci.fd, TENDON_HCI_LE_READ_BUFFER_SIZE, buffers, sizeof buffers);
+    (void)tendon_bluez_exchange(radio->hci.fd, LE_READ_ACCEPT_LIST_SIZE, &limits->accept_list, 1);
+    (void)tendon_bluez_exchange(radio->hci.fd, LE_READ_STATES, states, sizeof states);
+    tendon_reader reader = tendon_reader_make(buffers, sizeof buffers);
+    limits->packet_length = tendon_read_u16le(&reader);
+    limits->packets = tendon_read_u8(&reader);
+    reader = tendon_reader_make(states, sizeof states);
+    limits->states = tendon_read_u64le(&reader);
+}
+
 /** @param links_only without CAP_NET_RAW, which the commands to the controller need. */
 static tendon_status open_sockets(tendon_bluez_radio *radio, const char *name, bool links_only) {
     tendon_status fd = tendon_bluez_channel_socket(HCI_DEV_NONE, HCI_CHANNEL_CONTROL);
@@ -146,6 +161,7 @@ static tendon_status open_sockets(tendon_bluez_radio *radio, const char *name, b
     }
     if (status == TENDON_OK && !links_only) {
         status = choose_commands(radio);
+        read_limits(radio);
     }
     return status;
 }

@@ -6,6 +6,7 @@
  */
 #include "radio_check.h"
 
+#include <inttypes.h>
 #include <signal.h>
 #include <sys/socket.h>
 
@@ -76,6 +77,9 @@ void check_open(check *c, const char *adapter, unsigned milliseconds) {
            c->radio.radio.address.kind == TENDON_ADDRESS_PUBLIC ? "public" : "random",
            c->radio.extended_scan ? "extended" : "legacy", c->radio.extended_advertising ? "extended" : "legacy",
            (unsigned long)(tendon_now_ms() - before));
+    const tendon_bluez_limits *limits = &c->radio.limits;
+    printf("limits %u packets of %u bytes, %u peers, states 0x%016" PRIx64 "\n", limits->packets, limits->packet_length,
+           limits->accept_list, limits->states);
     fflush(stdout);
     c->radio.radio.report_context = c;
     c->radio.radio.on_report = on_report;

@@ -315,7 +315,7 @@ int run_cycles(check *c, int argc, char **argv) {
     unsigned long times = strtoul(argv[1], NULL, 10), done = 0, failed = 0;
     for (; done < times && tendon_now_ms() < c->until; done++) {
         prepare(&k, c);
-        k.wanted = 3;
+        k.wanted = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 3;
         k.started = tendon_now_ms();
         tendon_status status = tendon_radio_connect(&c->radio.radio, &k.link, &peer, k.started + 3000);
         while (status == TENDON_OK && !k.closed && tendon_now_ms() < c->until) {

@@ -10,6 +10,8 @@ for KIND in extended legacy; do
     option=
     [ $KIND = extended ] && option=--extended
     scripted_start $option
+    check "$KIND: the controller's limits" eval \
+        'radio_check open hci0 | grep -q "^limits 8 packets of 251 bytes, 4 peers, states 0x000000ffffffffff$"'
     check "$KIND: scan" radio_check scan hci0 5000 active Scripted -
     "$BUILD/Tests/Kernel/c/radio_check" advertise hci0 20000 "Tendon" >"$CASE_DIR/advertise.txt" 2>&1 &
     advertiser=$!
