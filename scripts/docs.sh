@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$(mkdir -p "${BUILD:-.build}" && cd "${BUILD:-.build}" && pwd)
 modules=(Tendon TendonBose TendonActiv5 TendonFeelSpace TendonFjorden)
-# The docc of the swift that is used, wherever PATH finds that.
+# The docc beside the swift that is used; where that is a proxy, the one on PATH.
 tools=$(dirname "$(readlink -f "$(command -v swift)")")
 docc=$tools/docc
 [ -x "$docc" ] || docc=$(command -v docc) || { echo "not ok - the toolchain has no docc"; exit 1; }
@@ -22,7 +22,7 @@ graphs=$build/documentation/graphs
 rm -rf "$build/documentation"
 mkdir -p "$graphs"
 for module in "${modules[@]}"; do
-    "$tools/swift-symbolgraph-extract" -module-name "$module" -target "$target" -I "$products/Modules" -I include \
+    swift symbolgraph-extract -module-name "$module" -target "$target" -I "$products/Modules" -I include \
         -minimum-access-level public -skip-synthesized-members -output-dir "$graphs"
 done
 
