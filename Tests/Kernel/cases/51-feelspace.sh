@@ -19,7 +19,7 @@ last_was() { # CHARACTERISTIC TEXT
 
 flat_out() { # GENERATION COUNT: every heading, a degree further each
     device_start --flat-out --notifications "$2" --generation "$1"
-    run_stream 200 --notifications "$2" --once
+    run_stream 300 --notifications "$2" --once
     device_wait
     check "generation $1: $2 orientations, none lost" /usr/bin/python3 - "$CASE_DIR" "$2" <<'PYTHON'
 import json, sys
@@ -39,7 +39,7 @@ PYTHON
 }
 
 flat_out 1 10000
-flat_out 2 500
+flat_out 2 10000
 
 # Commands, byte for byte.
 device_start
