@@ -8,10 +8,14 @@ export BUILD=$build
 minutes=${SOAK_MINUTES:-60}
 targets=$(find Tests/Fuzz -name 'fuzz_*.c' | wc -l)
 
-echo "== C tests with their long loops (all quaternions, 60 s of notifications)"
+echo "== C tests with their long loops (all quaternions, 60 s of notifications, two million advertisements)"
 [ -f "$build/soak/build.ninja" ] || meson setup "$build/soak" . -Dbuildtype=release >/dev/null
 ninja -C "$build/soak" >/dev/null
 TENDON_SOAK=1 meson test -C "$build/soak" --no-rebuild --timeout-multiplier 60 --print-errorlogs
+echo "== 100,000 connections under the sanitizers"
+[ -f "$build/asan/build.ninja" ] || meson setup "$build/asan" . -Db_sanitize=address,undefined >/dev/null
+ninja -C "$build/asan" >/dev/null
+TENDON_SOAK=1 meson test -C "$build/asan" --no-rebuild --timeout-multiplier 60 --print-errorlogs linux_soak
 echo "== fuzzing $targets targets, $((minutes * 60 / targets)) s each"
 Tests/Fuzz/run.sh $((minutes * 60 / targets))
 echo "== proofs"
