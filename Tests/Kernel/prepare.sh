@@ -35,17 +35,18 @@ module_names="virtio_pci 9pnet_virtio 9p overlay algif_hash algif_skcipher cmac 
     sha512_generic hmac ctr drbg ecdh_generic hci_vhci"
 
 prepare_kernel() {
-    [ -f "$cache/vmlinuz" ] && [ -f "$cache/modules/order" ] && return
+    [ -f "$kernel_cache/vmlinuz" ] && [ -f "$kernel_cache/modules/order" ] && return
     local package work version path
-    package=$(apt-cache depends linux-image-amd64 2>/dev/null | sed -n 's/^ *Depends: \(linux-image-[0-9].*\)/\1/p' | head -n 1)
-    [ -n "$package" ] || { echo "run.sh: apt knows no linux-image-amd64 (apt-get update?)" >&2 && exit 1; }
+    package=$(apt-cache depends "$kernel_package" 2>/dev/null | sed -n 's/^ *Depends: \(linux-image-[0-9].*\)/\1/p' | head -n 1)
+    [ -n "$package" ] || { echo "run.sh: apt knows no $kernel_package (apt-get update?)" >&2 && exit 1; }
     echo "# kernel: $package" >&2
+    mkdir -p "$kernel_cache"
     work=$(mktemp -d "$cache/kernel.XXXX")
     (cd "$work" && apt-get download "$package" >apt.log 2>&1) || { cat "$work/apt.log" >&2 && exit 1; }
     dpkg -x "$work"/linux-image-*.deb "$work/root"
     version=$(basename "$work"/root/lib/modules/*)
     depmod -b "$work/root" "$version"
-    rm -rf "$cache/modules"
+    rm -rf "$kernel_cache/modules"
     mkdir -p "$work/modules"
     for name in $module_names; do
         modprobe -d "$work/root" -S "$version" --show-depends "$name"
@@ -54,20 +55,20 @@ prepare_kernel() {
         cp "$path" "$work/modules/"
         basename "$path"
     done <"$work/paths" >"$work/modules/order"
-    mv "$work/modules" "$cache/modules"
-    cp "$work"/root/boot/vmlinuz-* "$work/vmlinuz" && mv "$work/vmlinuz" "$cache/vmlinuz"
+    mv "$work/modules" "$kernel_cache/modules"
+    cp "$work"/root/boot/vmlinuz-* "$work/vmlinuz" && mv "$work/vmlinuz" "$kernel_cache/vmlinuz"
     rm -rf "$work"
 }
 
 prepare_initramfs() {
-    local work out=$cache/initramfs.gz
-    if [ -f "$out" ] && [ "$out" -nt "$here/init" ] && [ "$out" -nt "$cache/modules/order" ]; then
+    local work out=$kernel_cache/initramfs.gz
+    if [ -f "$out" ] && [ "$out" -nt "$here/init" ] && [ "$out" -nt "$kernel_cache/modules/order" ]; then
         return
     fi
     work=$(mktemp -d "$cache/initramfs.XXXX")
     mkdir -p "$work/bin" "$work/modules"
     cp "$(command -v busybox)" "$work/bin/busybox"
-    cp "$cache"/modules/* "$work/modules/"
+    cp "$kernel_cache"/modules/* "$work/modules/"
     install -m 755 "$here/init" "$work/init"
     (cd "$work" && find . | cpio -o -H newc --quiet | gzip -1) >"$work.gz"
     mv "$work.gz" "$out"

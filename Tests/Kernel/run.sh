@@ -13,6 +13,7 @@ venv=${VENV:-}
 command_line=
 prepare_only=false
 again=false
+kernel_package=linux-image-amd64
 cases=()
 
 usage() {
@@ -24,6 +25,7 @@ the .sh, shell patterns too ('1*'), or paths. Without a name: all of them.
 
   --build DIR       Meson build directory with the test programs (default: CACHE/meson, built here)
   --cache DIR       what is built for the machine is kept here (default: .build/kernel)
+  --kernel PACKAGE  Debian's package that depends on the kernel to boot (default linux-image-amd64)
   --limit SECONDS   for the whole run (default $limit)
   --again           cases that fail are run once more, alone on the host; the second run decides
   --command TEXT    runs TEXT with bash in the guest instead of the cases
@@ -43,6 +45,7 @@ while [ $# -gt 0 ]; do
     case $1 in
     --build) build=$(cd "$2" && pwd) && shift 2 ;;
     --cache) cache=$2 && shift 2 ;;
+    --kernel) kernel_package=$2 && shift 2 ;;
     --limit) limit=$2 && shift 2 ;;
     --command) command_line=$2 && shift 2 ;;
     --again) again=true && shift ;;
@@ -56,6 +59,8 @@ done
 
 mkdir -p "$cache"
 cache=$(cd "$cache" && pwd)
+kernel_cache=$cache
+[ "$kernel_package" = linux-image-amd64 ] || kernel_cache=$cache/$kernel_package
 # shellcheck source=Tests/Kernel/prepare.sh
 source "$here/prepare.sh"
 
@@ -140,7 +145,7 @@ boot() {
     started=$(date +%s)
     set +e
     timeout -k 5 "$limit" qemu-system-x86_64 -accel tcg,thread=multi -M q35 -cpu max -smp 2 -m "${TENDON_KERNEL_MEMORY:-1024}" \
-        -nographic -net none -no-reboot -kernel "$cache/vmlinuz" -initrd "$cache/initramfs.gz" \
+        -nographic -net none -no-reboot -kernel "$kernel_cache/vmlinuz" -initrd "$kernel_cache/initramfs.gz" \
         -append "console=ttyS0 panic=-1 quiet loglevel=3 mitigations=off no_timer_check tendon.run=$run" \
         -virtfs local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap \
         -virtfs local,path="$run",mount_tag=out,security_model=none \

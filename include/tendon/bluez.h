@@ -51,6 +51,14 @@ typedef struct tendon_bluez_scan {
     uint64_t retry_at;     /**< monotonic ms; UINT64_MAX: now, if anything is to be done */
 } tendon_bluez_scan;
 
+/** What the kernel makes of our scan: see bluez_discovery.c. Opaque. */
+typedef struct tendon_bluez_discovery {
+    bool expected; /**< we have scanned */
+    bool on;       /**< the kernel says that it looks for devices, and means our scan */
+    bool stopping;
+    uint8_t kinds; /**< of addresses */
+} tendon_bluez_discovery;
+
 /** Advertising, likewise. Opaque. */
 typedef struct tendon_bluez_advertising {
     bool wanted;
@@ -124,6 +132,7 @@ typedef struct tendon_bluez_radio {
     uint16_t foreign_command; /**< opcode of a scan command in flight that is not ours */
     uint8_t foreign_value;
     tendon_bluez_scan scan;
+    tendon_bluez_discovery discovery;
     tendon_bluez_advertising advertising;
     tendon_link *attempts[TENDON_BLUEZ_ATTEMPTS];
     uint8_t stale[TENDON_BLUEZ_ATTEMPTS];     /**< connections left behind that each of them has ended */

@@ -107,6 +107,19 @@ bool tendon_bluez_address_is_random(const tendon_bluez_radio *radio);
 void tendon_bluez_address_next(const tendon_bluez_radio *radio, tendon_bluez_command *out);
 void tendon_bluez_address_done(tendon_bluez_radio *radio, uint8_t status);
 
+/** A command of the management socket whose answer comes as an event. */
+tendon_status tendon_bluez_management_send(tendon_bluez_radio *radio, uint16_t opcode, const uint8_t *data,
+                                           size_t length);
+
+/* discovery.c */
+void tendon_bluez_discovery_event(tendon_bluez_radio *radio, const tendon_management_event *event);
+/** Our scan may be off now: ends the search that the kernel takes it for. */
+void tendon_bluez_discovery_settle(tendon_bluez_radio *radio);
+/** Likewise, for closing. */
+void tendon_bluez_discovery_close(tendon_bluez_radio *radio);
+/** Ends what a program that died has left; refused where there is nothing. */
+void tendon_bluez_discovery_recover(tendon_bluez_radio *radio);
+
 /* scan.c */
 bool tendon_bluez_scan_idle(const tendon_bluez_radio *radio);
 void tendon_bluez_scan_next(tendon_bluez_radio *radio, uint64_t now, tendon_bluez_command *out);

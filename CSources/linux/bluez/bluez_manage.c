@@ -66,6 +66,18 @@ tendon_status tendon_bluez_manage(int fd, uint16_t opcode, uint16_t index, const
     return TENDON_RADIO_ERROR_COMMAND_TIMEOUT;
 }
 
+tendon_status tendon_bluez_management_send(tendon_bluez_radio *radio, uint16_t opcode, const uint8_t *data,
+                                           size_t length) {
+    uint8_t pdu[TENDON_MANAGEMENT_HEADER_SIZE + 16];
+    tendon_status size = tendon_management_encode(opcode, radio->index, data, length, pdu, sizeof pdu);
+    if (size < 0) {
+        return size;
+    }
+    return send(radio->management.fd, pdu, (size_t)size, MSG_NOSIGNAL | MSG_DONTWAIT) < 0
+               ? tendon_bluez_socket_status(errno)
+               : TENDON_OK;
+}
+
 tendon_status tendon_bluez_manage_settings(int fd, uint16_t opcode, uint16_t index, const uint8_t *data, size_t length,
                                            uint32_t *settings) {
     uint8_t reply[4];

@@ -184,6 +184,7 @@ static void management_event(tendon_bluez_radio *radio, const tendon_management_
     if (radio->radio.bonds != NULL) {
         tendon_bluez_pairing_event(radio, event, now);
     }
+    tendon_bluez_discovery_event(radio, event);
     if (event->code == TENDON_MANAGEMENT_INDEX_REMOVED) {
         tendon_bluez_fail(radio, TENDON_RADIO_ERROR_NO_ADAPTER);
     } else if (event->code == TENDON_MANAGEMENT_NEW_SETTINGS) {
@@ -288,6 +289,8 @@ static tendon_status open_radio(tendon_bluez_radio *radio, tendon_loop *loop, co
     }
     if (status < 0) {
         close_sources(radio);
+    } else if (!links_only && tendon_bluez_users(radio) == 0) {
+        tendon_bluez_discovery_recover(radio);
     }
     return status < 0 ? status : TENDON_OK;
 }
@@ -309,6 +312,7 @@ static void switch_off(tendon_bluez_radio *radio) {
         tendon_bluez_scan_disable(radio, &command);
         tendon_bluez_send_and_forget(radio, &command);
     }
+    tendon_bluez_discovery_close(radio);
     if (radio->advertising.on || (advertise_enabling && radio->command_value == 1)) {
         tendon_bluez_advertise_disable(radio, &command);
         tendon_bluez_send_and_forget(radio, &command);

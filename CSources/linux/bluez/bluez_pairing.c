@@ -17,19 +17,8 @@ enum { NO_INPUT_NO_OUTPUT = 3 };
 enum { ADDRESS_LE_PUBLIC = 1, ADDRESS_LE_RANDOM = 2, ADDRESS_SIZE = 7 };
 
 /** Sends a command; its answer, where anybody waits for it, comes through the loop. */
-static tendon_status command(tendon_bluez_radio *radio, uint16_t opcode, const uint8_t *data, size_t length) {
-    uint8_t pdu[TENDON_MANAGEMENT_HEADER_SIZE + 16];
-    tendon_status size = tendon_management_encode(opcode, radio->index, data, length, pdu, sizeof pdu);
-    if (size < 0) {
-        return size;
-    }
-    return send(radio->management.fd, pdu, (size_t)size, MSG_NOSIGNAL | MSG_DONTWAIT) < 0
-               ? tendon_bluez_socket_status(errno)
-               : TENDON_OK;
-}
-
 static tendon_status mode(tendon_bluez_radio *radio, uint16_t opcode, uint8_t value) {
-    return command(radio, opcode, &value, 1);
+    return tendon_bluez_management_send(radio, opcode, &value, 1);
 }
 
 /** A command about one peer: its address, then at most one byte. */
@@ -39,7 +28,7 @@ static tendon_status about(tendon_bluez_radio *radio, uint16_t opcode, const ten
     tendon_address_to_wire(peer, data);
     data[6] = peer->kind == TENDON_ADDRESS_RANDOM ? ADDRESS_LE_RANDOM : ADDRESS_LE_PUBLIC;
     data[7] = more;
-    return command(radio, opcode, data, has_more ? ADDRESS_SIZE + 1u : ADDRESS_SIZE);
+    return tendon_bluez_management_send(radio, opcode, data, has_more ? ADDRESS_SIZE + 1u : ADDRESS_SIZE);
 }
 
 /** What pairing needs of the adapter, each refused where it cannot be: Secure Connections wants a 4.2 controller. */

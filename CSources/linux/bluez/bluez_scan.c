@@ -26,7 +26,8 @@ static bool connecting(const tendon_bluez_radio *radio) {
 }
 
 bool tendon_bluez_scan_idle(const tendon_bluez_radio *radio) {
-    return !radio->scan.on && !radio->reset_down && (radio->command == 0 || radio->command_advertises);
+    return !radio->scan.on && !radio->discovery.on && !radio->reset_down &&
+           (radio->command == 0 || radio->command_advertises);
 }
 
 static void retry_in(tendon_bluez_radio *radio, uint64_t now, uint64_t pause) {
@@ -78,6 +79,7 @@ void tendon_bluez_scan_next(tendon_bluez_radio *radio, uint64_t now, tendon_blue
         return;
     }
     if (scan->configured) {
+        radio->discovery.expected = true;
         encode_enable(radio, true, out);
     } else {
         encode_parameters(radio, out);
@@ -116,6 +118,10 @@ void tendon_bluez_scan_done(tendon_bluez_radio *radio, uint16_t opcode, uint8_t 
     if (is_enable(opcode) && radio->command_value == 0) {
         /* Refused: it was off already. */
         scan->on = scan->clearing = scan->configured = false;
+        if (radio->discovery.expected) {
+            tendon_bluez_read_management(radio); /* which may still tell that the scan was taken for a discovery */
+            tendon_bluez_discovery_settle(radio);
+        }
     } else if (status != 0) {
         refused(radio, status, now);
     } else if (is_enable(opcode)) {

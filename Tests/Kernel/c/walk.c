@@ -95,6 +95,14 @@ static bool gate_take_disconnect(void *context) {
     return false;
 }
 
+static void linger(walk *w) {
+    uint64_t until = walk_now() + WALK_LINGER_MS;
+    while (w->lingers && w->settle_ms != 0 && walk_now() < until) {
+        walk_step(w);
+    }
+    w->lingers = false;
+}
+
 void walk_set_present(walk *w, bool present) {
     if (present != w->peripheral.open) {
         tendon_status status = TENDON_OK;
@@ -102,6 +110,7 @@ void walk_set_present(walk *w, bool present) {
             status = tendon_peripheral_open(&w->peripheral, 30);
         } else {
             tendon_peripheral_close(&w->peripheral);
+            linger(w);
         }
         if (status < 0) {
             printf("not ok serve: %s\n", tendon_status_name(status));
@@ -148,6 +157,7 @@ static void on_connected(void *context, tendon_gatt_client *client, uint64_t now
     walk *w = context;
     w->told_connected++;
     w->up_since = now;
+    w->lingers = true;
     if (!w->resting) {
         w->session_inputs->connected(w->session, client, now);
     }

@@ -26,6 +26,9 @@
  */
 #define WALK_SETTLE_MS 250u
 
+/** The kernel keeps a connection for 2 s after its last socket: so long a device that has gone can still be reached. */
+#define WALK_LINGER_MS 2500u
+
 /** One controller. */
 typedef struct walk_end {
     union {
@@ -50,6 +53,7 @@ typedef struct walk {
     bool bonded;       /**< what the session is told, unless a bond is there */
     unsigned connects, disconnects, pairs;
     uint64_t up_since, settle_ms;
+    bool lingers; /**< there was a link since the device went last */
     unsigned exchanged;
     unsigned told_connected, told_disconnected, told_paired, strikes; /**< inputs from the link; ticks that were due */
     tendon_status reason;                                             /**< of told_disconnected, or told_paired */

@@ -39,6 +39,7 @@ typedef enum tendon_management_opcode {
     TENDON_MANAGEMENT_UNPAIR_DEVICE = 0x001B,      /**< address, address type, 1: end the link too */
     TENDON_MANAGEMENT_USER_CONFIRM_REPLY = 0x001C, /**< address, address type */
     TENDON_MANAGEMENT_USER_CONFIRM_NEGATIVE_REPLY = 0x001D,
+    TENDON_MANAGEMENT_STOP_DISCOVERY = 0x0024,         /**< kinds of addresses, as Discovering told them */
     TENDON_MANAGEMENT_SET_ADVERTISING = 0x0029,        /**< mode */
     TENDON_MANAGEMENT_SET_BREDR = 0x002A,              /**< mode */
     TENDON_MANAGEMENT_SET_STATIC_ADDRESS = 0x002B,     /**< address; while the adapter is off */
@@ -57,7 +58,8 @@ typedef enum tendon_management_event_code {
     TENDON_MANAGEMENT_DEVICE_CONNECTED = 0x000B,
     TENDON_MANAGEMENT_DEVICE_DISCONNECTED = 0x000C,
     TENDON_MANAGEMENT_CONNECT_FAILED = 0x000D,
-    TENDON_MANAGEMENT_USER_CONFIRM_REQUEST = 0x000F
+    TENDON_MANAGEMENT_USER_CONFIRM_REQUEST = 0x000F,
+    TENDON_MANAGEMENT_DISCOVERING = 0x0013 /**< kinds of addresses, 1: on */
 } tendon_management_event_code;
 
 /** Status bytes; as a tendon_status: TENDON_MANAGEMENT_ERROR(code). */

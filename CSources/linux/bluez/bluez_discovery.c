@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the kernel makes of our scan. Newer kernels (Linux 6.12) take an active scan of a raw socket for a search of
+ * their own, go on believing in it when the scan is off, and connect to nobody until somebody ends the search. So we
+ * end it when our scan is off, before anything is connected.
+ */
+#if defined(TENDON_HAVE_BLUEZ)
+#include "bluez_internal.h"
+
+static void stop(tendon_bluez_radio *radio) {
+    tendon_bluez_discovery *discovery = &radio->discovery;
+    discovery->stopping = discovery->on =
+        tendon_bluez_management_send(radio, TENDON_MANAGEMENT_STOP_DISCOVERY, &discovery->kinds, 1) == TENDON_OK;
+}
+
+void tendon_bluez_discovery_settle(tendon_bluez_radio *radio) {
+    bool enabling = radio->command != 0 && !radio->command_advertises && radio->command_value == 1;
+    if (radio->discovery.on && !radio->discovery.stopping && !radio->scan.on && !enabling) {
+        stop(radio);
+    }
+}
+
+void tendon_bluez_discovery_close(tendon_bluez_radio *radio) {
+    if (radio->discovery.expected) {
+        tendon_bluez_read_management(radio);
+    }
+    if (radio->discovery.on && !radio->discovery.stopping) {
+        stop(radio);
+    }
+}
+
+void tendon_bluez_discovery_recover(tendon_bluez_radio *radio) {
+    const uint8_t kinds = 0; /* what a raw scan is taken for, where no daemon has searched before */
+    (void)tendon_bluez_management_send(radio, TENDON_MANAGEMENT_STOP_DISCOVERY, &kinds, 1);
+}
+
+void tendon_bluez_discovery_event(tendon_bluez_radio *radio, const tendon_management_event *event) {
+    tendon_bluez_discovery *discovery = &radio->discovery;
+    bool answer = event->code == TENDON_MANAGEMENT_COMMAND_COMPLETE || event->code == TENDON_MANAGEMENT_COMMAND_STATUS;
+    if (answer && event->opcode == TENDON_MANAGEMENT_STOP_DISCOVERY) {
+        discovery->on = discovery->stopping = false; /* refused: there was nothing to stop */
+    } else if (event->code == TENDON_MANAGEMENT_DISCOVERING) {
+        tendon_reader reader = tendon_reader_make(event->data, event->length);
+        uint8_t kinds = tendon_read_u8(&reader);
+        bool on = tendon_read_u8(&reader) != 0;
+        if (!tendon_reader_ok(&reader)) {
+            radio->radio.malformed++;
+            return;
+        }
+        discovery->on = on && discovery->expected && !radio->scan.foreign;
+        discovery->stopping = discovery->stopping && on;
+        discovery->kinds = kinds;
+    } else {
+        return;
+    }
+    tendon_bluez_discovery_settle(radio);
+    tendon_bluez_connect_waiting(radio);
+}
+
+#else
+typedef int tendon_bluez_discovery_nothing; /* ISO C wants a declaration in every file */
+#endif

@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: MIT
+# title: the session table of feelspace over the kernel's links: every pair of state and input that a link can bring about
+# needs: build
+# limit: 150
+timeout -k 5 280 "$BUILD/Tests/Kernel/c/session_walk" feelspace hci0 hci1
