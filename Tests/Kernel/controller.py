@@ -21,6 +21,7 @@ While a scan is on it reports one advertisement ten times a second: 00:00:5E:00:
 scan response. Standard library only.
 """
 import argparse
+import errno
 import os
 import select
 import struct
@@ -53,7 +54,11 @@ class Controller:
         os.write(self.device, bytes([0xFF, 0x00]))
 
     def event(self, code, parameters):
-        os.write(self.device, bytes([4, code, len(parameters)]) + parameters)
+        try:
+            os.write(self.device, bytes([4, code, len(parameters)]) + parameters)
+        except OSError as error:
+            if error.errno != errno.ENXIO:  # the kernel has just switched the adapter off, and hears nothing
+                raise
 
     def commands(self):
         """Read Local Supported Commands: what the kernel looks at."""
