@@ -117,7 +117,7 @@ static void connect_ours(void) {
                                         .request_capacity = 2,
                                         .subscriptions = subscriptions,
                                         .subscription_capacity = 8};
-    tendon_address peer = {{0xC0, 0, 0, 0, 0, 1}, TENDON_ADDRESS_RANDOM};
+    tendon_address peer = {{0xC0, 0, 0, 0, 0, 1}, TENDON_ADDRESS_TYPE_RANDOM};
 
     if (tendon_loop_init(&loop) < 0) {
         abort();

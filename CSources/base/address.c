@@ -3,8 +3,8 @@
 #include "text.h"
 #include <string.h>
 
-tendon_address tendon_address_from_wire(const uint8_t wire[6], uint8_t kind) {
-    tendon_address address = {{wire[5], wire[4], wire[3], wire[2], wire[1], wire[0]}, kind};
+tendon_address tendon_address_from_wire(const uint8_t wire[6], uint8_t type) {
+    tendon_address address = {{wire[5], wire[4], wire[3], wire[2], wire[1], wire[0]}, type};
     return address;
 }
 
@@ -15,11 +15,11 @@ void tendon_address_to_wire(const tendon_address *address, uint8_t wire[6]) {
 }
 
 bool tendon_address_equal(const tendon_address *a, const tendon_address *b) {
-    return a->kind == b->kind && memcmp(a->bytes, b->bytes, sizeof(a->bytes)) == 0;
+    return a->type == b->type && memcmp(a->bytes, b->bytes, sizeof(a->bytes)) == 0;
 }
 
 bool tendon_address_is_resolvable(const tendon_address *address) {
-    return address->kind == TENDON_ADDRESS_RANDOM && (address->bytes[0] & 0xC0u) == 0x40u;
+    return address->type == TENDON_ADDRESS_TYPE_RANDOM && (address->bytes[0] & 0xC0u) == 0x40u;
 }
 
 static tendon_status wrong_at(size_t *offset, size_t where) {
@@ -45,7 +45,7 @@ static bool is_suffix(const char *text, size_t length, const char *suffix, size_
 
 tendon_status tendon_address_parse(const char *text, size_t length, tendon_address *out, size_t *offset) {
     enum { DIGITS_END = TENDON_ADDRESS_STRING_SIZE - 1 };
-    tendon_address address = {{0}, TENDON_ADDRESS_PUBLIC};
+    tendon_address address = {{0}, TENDON_ADDRESS_TYPE_PUBLIC};
     for (size_t i = 0; i < DIGITS_END; i++) {
         if (i >= length) {
             return wrong_at(offset, length);
@@ -64,7 +64,7 @@ tendon_status tendon_address_parse(const char *text, size_t length, tendon_addre
     }
     if (length > DIGITS_END) {
         if (is_suffix(text + DIGITS_END, length - DIGITS_END, "/random", 7)) {
-            address.kind = TENDON_ADDRESS_RANDOM;
+            address.type = TENDON_ADDRESS_TYPE_RANDOM;
         } else if (!is_suffix(text + DIGITS_END, length - DIGITS_END, "/public", 7)) {
             return wrong_at(offset, DIGITS_END);
         }

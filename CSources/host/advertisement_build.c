@@ -9,7 +9,7 @@ static bool put_head(tendon_writer *writer, uint8_t type, size_t length) {
         writer->status = TENDON_ERROR_OVERFLOW;
     }
     if (writer->status == TENDON_OK && length + 2 > writer->capacity - writer->length) {
-        writer->status = TENDON_ERROR_NO_ROOM;
+        writer->status = TENDON_ERROR_BUFFER_TOO_SMALL;
     }
     if (writer->status != TENDON_OK) {
         return false;

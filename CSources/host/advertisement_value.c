@@ -66,7 +66,7 @@ static int32_t take_number(uint8_t type, tendon_reader *value) {
 }
 
 static void take_addresses(tendon_ad_value *out) {
-    uint8_t kind = out->type == TENDON_AD_PUBLIC_TARGET ? TENDON_ADDRESS_PUBLIC : TENDON_ADDRESS_RANDOM;
+    uint8_t kind = out->type == TENDON_AD_PUBLIC_TARGET ? TENDON_ADDRESS_TYPE_PUBLIC : TENDON_ADDRESS_TYPE_RANDOM;
     if (out->type == TENDON_AD_DEVICE_ADDRESS) {
         kind = out->data[6] & 1u;
         out->length = 6;

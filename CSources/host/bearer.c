@@ -24,8 +24,12 @@ tendon_status tendon_att_bearer_decode(tendon_att_bearer *bearer, const uint8_t 
     return status;
 }
 
+void tendon_att_bearer_close(tendon_att_bearer *bearer) {
+    bearer->closed = true;
+}
+
 tendon_status tendon_att_bearer_send(tendon_att_bearer *bearer, const uint8_t *pdu, size_t length) {
-    if (bearer->dead) {
+    if (bearer->closed) {
         return TENDON_ERROR_DISCONNECTED;
     }
     tendon_status status = bearer->io.send(bearer->io.context, pdu, length);
@@ -98,8 +102,8 @@ static tendon_status to_server(tendon_att_bearer *bearer, tendon_att_class class
 
 tendon_status tendon_att_bearer_receive(tendon_att_bearer *bearer, const uint8_t *pdu, size_t length, uint64_t now) {
     bearer->counters.received++;
-    if (bearer->dead) {
-        bearer->counters.after_death++;
+    if (bearer->closed) {
+        bearer->counters.after_close++;
         return TENDON_ERROR_DISCONNECTED;
     }
     if (length == 0 || length > bearer->own_mtu) {

@@ -62,7 +62,7 @@ static tendon_gatt_request *oldest(const tendon_gatt_client *client) {
 
 tendon_gatt_request *tendon_gattc_take(tendon_gatt_client *client, uint8_t kind, tendon_gatt_done done, void *context,
                                        tendon_status *status) {
-    if (client->closed || client->bearer->dead) {
+    if (client->closed || client->bearer->closed) {
         *status = TENDON_ERROR_DISCONNECTED;
         return NULL;
     }
@@ -321,10 +321,10 @@ void tendon_gatt_client_tick(tendon_gatt_client *client, uint64_t now) {
         return;
     }
     if (client->in_flight != 0 && now >= client->transaction_deadline) {
-        client->bearer->dead = true;
+        tendon_att_bearer_close(client->bearer);
         tendon_gattc_lost(client, TENDON_GATT_ERROR_TRANSACTION_TIMEOUT);
-        if (client->config.on_bearer_dead != NULL) {
-            client->config.on_bearer_dead(client->config.context, now);
+        if (client->config.on_bearer_closed != NULL) {
+            client->config.on_bearer_closed(client->config.context, now);
         }
         return;
     }

@@ -130,7 +130,7 @@ static tendon_status take_part(const tendon_gatt_client *client, tendon_gatt_req
         value[request->length++] = pdu->data[stored++];
     }
     if (stored < pdu->length) {
-        return TENDON_ERROR_NO_ROOM;
+        return TENDON_ERROR_BUFFER_TOO_SMALL;
     }
     /* The MTU may have grown since the request left (an exchange by the peer): what it was then decides. */
     bool full = pdu->length > 0 && pdu->length >= (size_t)client->sent_mtu - 1;

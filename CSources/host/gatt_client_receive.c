@@ -96,7 +96,7 @@ tendon_status tendon_gatt_client_receive(tendon_gatt_client *client, const uint8
     tendon_att_bearer *bearer = client->bearer;
     client->now = now;
     if (client->closed) {
-        bearer->counters.after_death++;
+        bearer->counters.after_close++;
         return TENDON_ERROR_DISCONNECTED;
     }
     if (length == 0) {

@@ -67,7 +67,7 @@ static tendon_status send_command(tendon_gatt_client *client, tendon_att_pdu *pd
     if (handle == 0 || (value == NULL && length > 0)) {
         return TENDON_ERROR_INVALID_ARGUMENT;
     }
-    if (client->closed || client->bearer->dead) {
+    if (client->closed || client->bearer->closed) {
         return TENDON_ERROR_DISCONNECTED;
     }
     pdu->handle = handle;

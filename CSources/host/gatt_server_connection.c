@@ -259,7 +259,7 @@ void tendon_gatt_connection_writable(tendon_gatt_connection *connection, uint64_
 
 void tendon_gatt_connection_tick(tendon_gatt_connection *connection, uint64_t now) {
     if (connection->indication_outstanding && now >= connection->indication_deadline) {
-        connection->bearer->dead = true; /* 3.3.3: no further PDUs on this bearer */
+        tendon_att_bearer_close(connection->bearer); /* 3.3.3: no further PDUs on this bearer */
         end_indication(connection, TENDON_GATT_ERROR_TRANSACTION_TIMEOUT, now);
     }
 }

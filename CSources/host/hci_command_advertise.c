@@ -25,7 +25,7 @@ tendon_status tendon_hci_command_advertising_parameters(const tendon_hci_adverti
     tendon_write_u16le(&writer, (uint16_t)advertising->interval_max);
     tendon_write_u8(&writer, advertising->type);
     tendon_write_u8(&writer, advertising->own_address);
-    tendon_write_u8(&writer, advertising->peer.kind);
+    tendon_write_u8(&writer, advertising->peer.type);
     tendon_hci_put_address(&writer, &advertising->peer);
     tendon_write_u8(&writer, advertising->channels != 0 ? advertising->channels : ALL_CHANNELS);
     tendon_write_u8(&writer, advertising->filter_policy);
@@ -45,7 +45,7 @@ tendon_status tendon_hci_command_extended_advertising_parameters(const tendon_hc
     tendon_write_u24le(&writer, advertising->interval_max);
     tendon_write_u8(&writer, advertising->channels != 0 ? advertising->channels : ALL_CHANNELS);
     tendon_write_u8(&writer, advertising->own_address);
-    tendon_write_u8(&writer, advertising->peer.kind);
+    tendon_write_u8(&writer, advertising->peer.type);
     tendon_hci_put_address(&writer, &advertising->peer);
     tendon_write_u8(&writer, advertising->filter_policy);
     tendon_write_u8(&writer, (uint8_t)advertising->tx_power);

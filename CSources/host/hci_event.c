@@ -208,9 +208,9 @@ static void take_field(tendon_reader *reader, uint8_t which, tendon_hci_paramete
     } else if (which == PEER) {
         take_peer(reader, out);
     } else if (which == LOCAL_RESOLVABLE) {
-        out->local_resolvable = take_address(reader, TENDON_ADDRESS_RANDOM);
+        out->local_resolvable = take_address(reader, TENDON_ADDRESS_TYPE_RANDOM);
     } else if (which == PEER_RESOLVABLE) {
-        out->peer_resolvable = take_address(reader, TENDON_ADDRESS_RANDOM);
+        out->peer_resolvable = take_address(reader, TENDON_ADDRESS_TYPE_RANDOM);
     } else if (which == ENTRIES) {
         take_bytes(reader, (size_t)out->count * 4, out);
     } else if (which == BYTES_8 || which == BYTES_10) {

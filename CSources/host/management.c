@@ -11,8 +11,8 @@ static void read_peer(tendon_reader *reader, tendon_management_event *out) {
         return;
     }
     out->low_energy = type != ADDRESS_BREDR;
-    out->peer =
-        tendon_address_from_wire(wire, type == ADDRESS_LE_RANDOM ? TENDON_ADDRESS_RANDOM : TENDON_ADDRESS_PUBLIC);
+    out->peer = tendon_address_from_wire(wire, type == ADDRESS_LE_RANDOM ? TENDON_ADDRESS_TYPE_RANDOM
+                                                                         : TENDON_ADDRESS_TYPE_PUBLIC);
 }
 
 static void lend_rest(tendon_reader *reader, tendon_management_event *out) {
@@ -107,7 +107,7 @@ tendon_status tendon_management_decode_information(const uint8_t *data, size_t l
     information.short_name = tendon_read_bytes(&reader, 11);
     tendon_status status = finish(&reader, offset);
     if (status == TENDON_OK) {
-        information.address = tendon_address_from_wire(wire, TENDON_ADDRESS_PUBLIC);
+        information.address = tendon_address_from_wire(wire, TENDON_ADDRESS_TYPE_PUBLIC);
         memcpy(information.device_class, device_class, 3);
         *out = information;
     }
@@ -154,10 +154,10 @@ tendon_status tendon_management_encode_mode(uint16_t opcode, uint16_t index, uin
 
 /* Types of Load Connection Parameters and Disconnect; 0 when the peer can be no LE device. */
 static uint8_t peer_type(const tendon_address *peer) {
-    switch (peer->kind) {
-    case TENDON_ADDRESS_PUBLIC:
+    switch (peer->type) {
+    case TENDON_ADDRESS_TYPE_PUBLIC:
         return ADDRESS_LE_PUBLIC;
-    case TENDON_ADDRESS_RANDOM:
+    case TENDON_ADDRESS_TYPE_RANDOM:
         return ADDRESS_LE_RANDOM;
     default:
         return ADDRESS_BREDR;

@@ -21,7 +21,7 @@ void tendon_bonds_init(tendon_bonds *bonds) {
 }
 
 static tendon_status system_status(int number) {
-    return number == EACCES || number == EPERM ? TENDON_RADIO_ERROR_PERMISSION : TENDON_SYSTEM_ERROR(number);
+    return number == EACCES || number == EPERM ? TENDON_ERROR_FILE_PERMISSION : TENDON_SYSTEM_ERROR(number);
 }
 
 static tendon_status default_path(char out[TENDON_BONDS_PATH_SIZE]) {
@@ -34,7 +34,7 @@ static tendon_status default_path(char out[TENDON_BONDS_PATH_SIZE]) {
     } else {
         length = snprintf(out, TENDON_BONDS_PATH_SIZE, "/var/lib/tendon/bonds");
     }
-    return length > 0 && length < TENDON_BONDS_PATH_SIZE ? TENDON_OK : TENDON_ERROR_NO_ROOM;
+    return length > 0 && length < TENDON_BONDS_PATH_SIZE ? TENDON_OK : TENDON_ERROR_OVERFLOW;
 }
 
 /** @p path with something behind it. */
@@ -70,7 +70,7 @@ static tendon_status load(tendon_bonds *bonds) {
     }
     tendon_status status = TENDON_OK;
     if (fstat(fd, &state) != 0 || (state.st_mode & 0077) != 0) {
-        status = TENDON_RADIO_ERROR_PERMISSION; /* keys that others could read are no secret */
+        status = TENDON_ERROR_FILE_PERMISSION; /* keys that others could read are no secret */
     }
     if (status >= 0) {
         status = read_all(fd, bytes, sizeof bytes);
@@ -90,7 +90,7 @@ tendon_status tendon_bonds_open(tendon_bonds *bonds, const char *path) {
     if (path == NULL) {
         bonds->status = default_path(bonds->path);
     } else if (path[0] == '\0' || strlen(path) >= sizeof bonds->path) {
-        bonds->status = TENDON_ERROR_NO_ROOM;
+        bonds->status = TENDON_ERROR_OVERFLOW;
     } else {
         memcpy(bonds->path, path, strlen(path) + 1);
     }

@@ -19,13 +19,13 @@ static void write_address(tendon_writer *writer, const tendon_address *address) 
     uint8_t wire[6];
     tendon_address_to_wire(address, wire);
     tendon_write_bytes(writer, wire, sizeof wire);
-    tendon_write_u8(writer, address->kind);
+    tendon_write_u8(writer, address->type);
 }
 
 static tendon_address read_address(tendon_reader *reader) {
     const uint8_t *wire = tendon_read_bytes(reader, 6);
     uint8_t kind = tendon_read_u8(reader);
-    return wire != NULL ? tendon_address_from_wire(wire, kind) : (tendon_address){.kind = 0};
+    return wire != NULL ? tendon_address_from_wire(wire, kind) : (tendon_address){.type = 0};
 }
 
 static void read_into(tendon_reader *reader, uint8_t *out, size_t length) {
@@ -138,11 +138,11 @@ tendon_status tendon_bond_decode_key(const uint8_t *parameters, size_t length, t
     if (!tendon_reader_ok(&reader)) {
         return reader.status;
     }
-    if ((bond.peer.kind != ADDRESS_LE_PUBLIC && bond.peer.kind != ADDRESS_LE_RANDOM) || bond.key_size < SIZE_MIN ||
+    if ((bond.peer.type != ADDRESS_LE_PUBLIC && bond.peer.type != ADDRESS_LE_RANDOM) || bond.key_size < SIZE_MIN ||
         bond.key_size > SIZE_MAX_BYTES) {
         return TENDON_ERROR_MALFORMED;
     }
-    bond.peer.kind = bond.peer.kind == ADDRESS_LE_RANDOM ? TENDON_ADDRESS_RANDOM : TENDON_ADDRESS_PUBLIC;
+    bond.peer.type = bond.peer.type == ADDRESS_LE_RANDOM ? TENDON_ADDRESS_TYPE_RANDOM : TENDON_ADDRESS_TYPE_PUBLIC;
     bond.radio = TENDON_BOND_KERNEL;
     *out = bond;
     *stored = wanted;
@@ -167,7 +167,7 @@ tendon_status tendon_bonds_encode_keys(const tendon_bonds *bonds, const tendon_a
             continue;
         }
         tendon_address peer = bond->peer;
-        peer.kind = peer.kind == TENDON_ADDRESS_RANDOM ? ADDRESS_LE_RANDOM : ADDRESS_LE_PUBLIC;
+        peer.type = peer.type == TENDON_ADDRESS_TYPE_RANDOM ? ADDRESS_LE_RANDOM : ADDRESS_LE_PUBLIC;
         write_address(&writer, &peer);
         tendon_write_u8(&writer, bond->type);
         tendon_write_u8(&writer, bond->initiator);

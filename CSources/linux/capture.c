@@ -114,7 +114,7 @@ tendon_status tendon_capture_connected(tendon_capture *capture, uint16_t handle,
     tendon_write_u8(&writer, 0); /* status */
     tendon_write_u16le(&writer, handle);
     tendon_write_u8(&writer, peripheral ? 1 : 0);
-    tendon_write_u8(&writer, peer->kind);
+    tendon_write_u8(&writer, peer->type);
     tendon_write_bytes(&writer, wire, sizeof wire);
     tendon_write_u16le(&writer, 24); /* interval 30 ms, latency 0, supervision time-out 2 s: plausible, not measured */
     tendon_write_u16le(&writer, 0);
@@ -176,7 +176,7 @@ tendon_status tendon_capture_report(tendon_capture *capture, const tendon_ad_rep
     tendon_write_u8(&writer, TENDON_HCI_LE_ADVERTISING_REPORT);
     tendon_write_u8(&writer, 1);
     tendon_write_u8(&writer, type);
-    tendon_write_u8(&writer, report->address.kind);
+    tendon_write_u8(&writer, report->address.type);
     tendon_write_bytes(&writer, wire, sizeof wire);
     tendon_write_u8(&writer, (uint8_t)report->length);
     tendon_write_bytes(&writer, report->data, report->length);

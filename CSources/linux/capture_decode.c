@@ -46,7 +46,7 @@ static void describe_peer(tendon_capture_decoder *decoder) {
         item->peer = connection->peer;
         item->peripheral = connection->peripheral;
     } else {
-        item->peer = (tendon_address){.kind = TENDON_ADDRESS_ANONYMOUS};
+        item->peer = (tendon_address){.type = TENDON_ADDRESS_TYPE_ANONYMOUS};
     }
 }
 

@@ -205,7 +205,7 @@ static void on_service_changed(void *context, uint16_t start, uint16_t end, uint
     }
 }
 
-static void on_bearer_dead(void *context, uint64_t now) {
+static void on_bearer_closed(void *context, uint64_t now) {
     tendon_connection *connection = context;
     (void)now;
     if (!connection->closing) {
@@ -226,7 +226,7 @@ static void prepare_client(tendon_connection *connection) {
         .subscription_capacity = TENDON_CONNECTION_SUBSCRIPTIONS,
         .context = connection,
         .on_service_changed = on_service_changed,
-        .on_bearer_dead = on_bearer_dead,
+        .on_bearer_closed = on_bearer_closed,
     };
     (void)tendon_gatt_client_init(&connection->client, &config); /* fails on a NULL or empty table only */
 }

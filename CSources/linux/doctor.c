@@ -119,7 +119,7 @@ static void examine_capabilities(examination *state, tendon_finding *finding) {
     if (raw) {
         finding->state = TENDON_FINDING_NOTE; /* enough while somebody else switches the adapter on */
     } else {
-        lack(finding, TENDON_RADIO_ERROR_PERMISSION);
+        lack(finding, TENDON_RADIO_ERROR_NO_CAP_NET_RAW);
     }
 }
 
@@ -226,16 +226,16 @@ static void examine_directory(const char *directory, tendon_finding *finding) {
         if (errno == ENOENT && access(slash != NULL ? parent : ".", W_OK) == 0) {
             say(finding->text, "%s will be created", path);
         } else {
-            lack(finding, TENDON_RADIO_ERROR_PERMISSION);
+            lack(finding, TENDON_ERROR_FILE_PERMISSION);
             say(finding->text, "%s cannot be created", path);
             say(finding->remedy, "install -d -m 700 %s", path);
         }
     } else if (!S_ISDIR(state.st_mode) || state.st_uid != geteuid()) {
-        lack(finding, TENDON_RADIO_ERROR_PERMISSION);
+        lack(finding, TENDON_ERROR_FILE_PERMISSION);
         say(finding->text, "%s is not a directory of this user", path);
         say(finding->remedy, "export XDG_RUNTIME_DIR=/run/user/$(id -u)");
     } else if ((state.st_mode & 0077) != 0) {
-        lack(finding, TENDON_RADIO_ERROR_PERMISSION);
+        lack(finding, TENDON_ERROR_FILE_PERMISSION);
         say(finding->text, "%s is open to other users", path);
         say(finding->remedy, "chmod 700 %s", path);
     } else {

@@ -7,7 +7,7 @@
 #define PAIRING_LIMIT_MS 35000u
 
 tendon_address tendon_pairing_own(const tendon_radio *radio, bool central) {
-    static const tendon_address nobody = {.kind = TENDON_ADDRESS_PUBLIC};
+    static const tendon_address nobody = {.type = TENDON_ADDRESS_TYPE_PUBLIC};
     /* A program's address on the virtual radio is another one each time. */
     return central && radio->ops->bond_radio == TENDON_BOND_VIRTUAL ? nobody : radio->address;
 }

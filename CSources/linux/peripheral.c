@@ -33,7 +33,7 @@ void tendon_peripheral_refresh(tendon_peripheral *peripheral) {
         const tendon_peripheral_link *place = &peripheral->links[i];
         const tendon_bearer_filter *filter = filter_of(place);
         used += place->used ? 1 : 0;
-        if (place->served && place->bearer.dead) {
+        if (place->served && place->bearer.closed) {
             tendon_link_close(&peripheral->links[i].link); /* the device hung up, or left a question unanswered */
         }
         if (place->served) {

@@ -31,7 +31,7 @@ tendon_status tendon_socket_link_reason(int number) {
         return TENDON_RADIO_ERROR_OUT_OF_RANGE;
     case EACCES:
     case EPERM:
-        return TENDON_RADIO_ERROR_PERMISSION;
+        return TENDON_RADIO_ERROR_NO_CAP_NET_RAW;
     default:
         return TENDON_SYSTEM_ERROR(number);
     }

@@ -62,7 +62,7 @@ static void take_datagram(tendon_virtual_radio *radio, const uint8_t *bytes, siz
     uint8_t magic0 = tendon_read_u8(&reader), magic1 = tendon_read_u8(&reader), version = tendon_read_u8(&reader);
     const uint8_t *address = tendon_read_bytes(&reader, 6);
     tendon_ad_report item = {.rssi = RSSI_DBM, .tx_power = TENDON_RSSI_UNKNOWN, .primary_phy = 1, .set_id = 0xFF};
-    item.address.kind = tendon_read_u8(&reader);
+    item.address.type = tendon_read_u8(&reader);
     item.length = tendon_read_u16le(&reader);
     item.data = tendon_read_bytes(&reader, item.length);
     size_t response_length = tendon_read_u16le(&reader);
@@ -168,7 +168,7 @@ static tendon_status datagram(const tendon_virtual_radio *radio, uint8_t *out, s
     tendon_write_bytes(&writer, "TA", 2);
     tendon_write_u8(&writer, VERSION);
     tendon_write_bytes(&writer, radio->radio.address.bytes, 6);
-    tendon_write_u8(&writer, radio->radio.address.kind);
+    tendon_write_u8(&writer, radio->radio.address.type);
     tendon_write_u16le(&writer, radio->data_length);
     tendon_write_bytes(&writer, radio->data, radio->data_length);
     tendon_write_u16le(&writer, radio->scan_response_length);

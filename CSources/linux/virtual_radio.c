@@ -34,7 +34,7 @@ socklen_t tendon_virtual_path(const tendon_virtual_radio *radio, const char *nam
 static void device_name(const tendon_address *address, char out[TENDON_VIRTUAL_NAME_SIZE]) {
     const uint8_t *b = address->bytes;
     snprintf(out, TENDON_VIRTUAL_NAME_SIZE, "dev-%02X%02X%02X%02X%02X%02X-%02X.sock", b[0], b[1], b[2], b[3], b[4],
-             b[5], address->kind);
+             b[5], address->type);
 }
 
 /* The name of a central's socket, in the abstract name space: it tells the device who connects, with the connection
@@ -48,7 +48,7 @@ static socklen_t central_name(const tendon_virtual_radio *radio, uint32_t number
     out->sun_family = AF_UNIX;
     int length =
         snprintf(out->sun_path + 1, sizeof out->sun_path - 1, CENTRAL_PREFIX "%02X%02X%02X%02X%02X%02X-%02X-%ld-%u",
-                 b[0], b[1], b[2], b[3], b[4], b[5], address->kind, (long)getpid(), (unsigned)number);
+                 b[0], b[1], b[2], b[3], b[4], b[5], address->type, (long)getpid(), (unsigned)number);
     return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
 }
 
@@ -74,7 +74,7 @@ static bool parse_central_name(const struct sockaddr_un *name, socklen_t length,
         return false;
     }
     const char *text = name->sun_path + start;
-    return parse_hex(text, 6, out->bytes) && text[12] == '-' && parse_hex(text + 13, 1, &out->kind);
+    return parse_hex(text, 6, out->bytes) && text[12] == '-' && parse_hex(text + 13, 1, &out->type);
 }
 
 static uint16_t new_handle(tendon_virtual_radio *radio) {
@@ -303,7 +303,7 @@ tendon_status tendon_virtual_directory(const char *directory, char out[TENDON_VI
     } else {
         length = snprintf(out, TENDON_VIRTUAL_PATH_SIZE, "/tmp/tendon-%lu", (unsigned long)geteuid());
     }
-    return length > 0 && length < TENDON_VIRTUAL_PATH_SIZE ? TENDON_OK : TENDON_ERROR_NO_ROOM;
+    return length > 0 && length < TENDON_VIRTUAL_PATH_SIZE ? TENDON_OK : TENDON_ERROR_OVERFLOW;
 }
 
 /** Everybody who can write here can pose as a device, so it must be ours alone. */
@@ -315,12 +315,12 @@ static tendon_status open_directory(tendon_virtual_radio *radio) {
     radio->directory_fd = open(radio->directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (radio->directory_fd < 0) {
         /* ELOOP, ENOTDIR: somebody else put a link or a file where the directory belongs */
-        return errno == ELOOP || errno == ENOTDIR ? TENDON_RADIO_ERROR_PERMISSION : tendon_socket_link_reason(errno);
+        return errno == ELOOP || errno == ENOTDIR ? TENDON_ERROR_FILE_PERMISSION : tendon_socket_link_reason(errno);
     }
     if (fstat(radio->directory_fd, &state) != 0 || state.st_uid != geteuid() || (state.st_mode & 0077) != 0) {
         close(radio->directory_fd);
         radio->directory_fd = -1;
-        return TENDON_RADIO_ERROR_PERMISSION;
+        return TENDON_ERROR_FILE_PERMISSION;
     }
     return TENDON_OK;
 }
@@ -345,7 +345,7 @@ tendon_status tendon_virtual_radio_open(tendon_virtual_radio *radio, tendon_loop
 
 tendon_address tendon_virtual_radio_default_address(void) {
     uint32_t pid = (uint32_t)getpid();
-    tendon_address address = {.kind = TENDON_ADDRESS_RANDOM};
+    tendon_address address = {.type = TENDON_ADDRESS_TYPE_RANDOM};
     const uint8_t bytes[6] = {0xC0,
                               0x7E,
                               (uint8_t)(pid >> 24),

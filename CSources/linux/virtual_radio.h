@@ -11,7 +11,7 @@
 /** Socket address of @p name in the radio's directory; returns its length. */
 socklen_t tendon_virtual_path(const tendon_virtual_radio *radio, const char *name, struct sockaddr_un *out);
 
-/** The directory that an argument of tendon_virtual_radio_open() means. TENDON_ERROR_NO_ROOM: too long. */
+/** The directory that an argument of tendon_virtual_radio_open() means. TENDON_ERROR_OVERFLOW: too long. */
 tendon_status tendon_virtual_directory(const char *directory, char out[TENDON_VIRTUAL_PATH_SIZE]);
 
 /* virtual_pairing.c */

@@ -98,12 +98,12 @@ public struct Address: Sendable, Hashable {
         value =
             UInt64(b.0) << 40 | UInt64(b.1) << 32 | UInt64(b.2) << 24 | UInt64(b.3) << 16 | UInt64(b.4) << 8
             | UInt64(b.5)
-        rawKind = c.kind
+        rawKind = c.type
     }
 
     package var c: tendon_address {
         func byte(_ shift: UInt64) -> UInt8 { UInt8(truncatingIfNeeded: value >> shift) }
-        return tendon_address(bytes: (byte(40), byte(32), byte(24), byte(16), byte(8), byte(0)), kind: rawKind)
+        return tendon_address(bytes: (byte(40), byte(32), byte(24), byte(16), byte(8), byte(0)), type: rawKind)
     }
 
     /// `nil`: a kind that the specification does not know (yet).

@@ -191,7 +191,7 @@ final class BeltCore: @unchecked Sendable {
         if event.pointee.kind == TENDON_FEELSPACE_EVENT_STATE, c.state == TENDON_FEELSPACE_CONNECTED {
             withPointer(to: c.peer) { tendon_feelspace_known_add(knownBelts.pointer, $0) }
         }
-        if let navigation { tendon_feelspace_navigation_take(navigation.pointer, event, now) }
+        if let navigation { tendon_feelspace_navigation_on_event(navigation.pointer, event, now) }
         takeLog(event.pointee)
         timer?.deadline = 0  // Deadlines have changed: looked at when this step ends.
         if let update = FSConnectionUpdate(event.pointee) {

@@ -187,7 +187,7 @@ final class GripCore: @unchecked Sendable {
             } catch {
                 // Not permitted, or nothing that is switched on.
                 let isDenied =
-                    [TENDON_RADIO_ERROR_PERMISSION, TENDON_RADIO_ERROR_NO_ADMIN].contains(Int(error.status))
+                    [TENDON_RADIO_ERROR_NO_CAP_NET_RAW, TENDON_RADIO_ERROR_NO_CAP_NET_ADMIN].contains(Int(error.status))
                     || (error.layer == .system && [1, 13].contains(error.code))
                 if isDenied { permission = TENDON_FJORDEN_AUTHORIZATION_DENIED }
                 isOn = isDenied
@@ -345,29 +345,29 @@ final class GripCore: @unchecked Sendable {
 
     private func received(_ notice: CNotice) {
         switch notice.pointee.kind {
-        case TENDON_FJORDEN_NOTICE_EVENT:
+        case TENDON_FJORDEN_SESSION_EVENT_EVENT:
             guard let record = notice.pointee.record else { return }
-            shared.connected?.take(GripRecord(record.pointee, isMadeUp: notice.pointee.made_up))
-        case TENDON_FJORDEN_NOTICE_OUTPUT:
+            shared.connected?.take(GripRecord(record.pointee, isSynthesized: notice.pointee.synthesized))
+        case TENDON_FJORDEN_SESSION_EVENT_OUTPUT:
             if let output = notice.pointee.output { perform(output.pointee) }
-        case TENDON_FJORDEN_NOTICE_TARGET:
+        case TENDON_FJORDEN_SESSION_EVENT_TARGET:
             if let grip = notice.pointee.output?.pointee.grip, let address = Address(text(in: grip.pointee.identifier))
             {
                 ground?.setTarget(address)
             }
-        case TENDON_FJORDEN_NOTICE_RESPONSE: responded(notice.pointee)
-        case TENDON_FJORDEN_NOTICE_BATTERY:
+        case TENDON_FJORDEN_SESSION_EVENT_RESPONSE: responded(notice.pointee)
+        case TENDON_FJORDEN_SESSION_EVENT_BATTERY:
             let level = BatteryInfo(level: Int(notice.pointee.level))
             readings.battery.answer(
                 notice.pointee.status < 0 ? .failure(.gripUnableToReadBatteryInfo) : .success(level))
             if notice.pointee.status >= 0 { shared.connected?.take(level) }
-        case TENDON_FJORDEN_NOTICE_INFO:
+        case TENDON_FJORDEN_SESSION_EVENT_INFO:
             readings.info.answer(notice.pointee.status < 0 ? .failure(.gripUnableToReadGripInfo) : .success(info))
         default: break
         }
     }
 
-    private func responded(_ notice: tendon_fjorden_notice) {
+    private func responded(_ notice: tendon_fjorden_session_event) {
         guard let body = readings.response else { return }
         readings.response = nil
         if notice.status < 0 {

@@ -126,14 +126,14 @@ public struct GripRecord: Sendable, Hashable {
     /// Records that were lost before this one.
     public let lostBefore: Int
     /// Not sent by the grip: concluded from its control state, after a loss.
-    public let isMadeUp: Bool
+    public let isSynthesized: Bool
 
-    init(_ c: tendon_fjorden_record, isMadeUp: Bool) {
+    init(_ c: tendon_fjorden_record, isSynthesized: Bool) {
         event = GripEvent(event: c.event, code: c.code, value: c.value)
         count = Int(c.count)
         time = c.time_ms
         sequence = c.has_sequence ? c.sequence : nil
         lostBefore = Int(c.lost_before)
-        self.isMadeUp = isMadeUp
+        self.isSynthesized = isSynthesized
     }
 }

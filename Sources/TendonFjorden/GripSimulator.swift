@@ -103,8 +103,8 @@ public final class GripSimulator {
 /// Simulated devices in memory, and a timer. For the loop's thread.
 final class Air: @unchecked Sendable {
     // Touched on the loop's thread alone.
-    let block = CBlock<tendon_air>()
-    let devices = CTable<tendon_air_device>(capacity: GripSimulator.capacity)
+    let block = CBlock<tendon_memory_radio>()
+    let devices = CTable<tendon_memory_radio_device>(capacity: GripSimulator.capacity)
     private let memory = CTable<tendon_simulated_fjorden>(capacity: GripSimulator.capacity)
     private var texts: [CText] = []
     private var timer: LoopTimer?
@@ -112,7 +112,7 @@ final class Air: @unchecked Sendable {
     weak var core: GripCore?
 
     init() {
-        tendon_air_init(block.pointer, devices.pointer, 0)
+        tendon_memory_radio_init(block.pointer, devices.pointer, 0)
     }
 
     func add(
@@ -135,7 +135,7 @@ final class Air: @unchecked Sendable {
 
     func attach(_ core: GripCore) {
         self.core = core
-        tendon_air_attach(block.pointer, fjordenSessionInputs.pointer, core.session)
+        tendon_memory_radio_attach(block.pointer, fjordenSessionInputs.pointer, core.session)
         block.pointer.pointee.report_context = context(of: self)
         block.pointer.pointee.on_report = { context, report, _ in
             guard let report else { return }
@@ -148,7 +148,7 @@ final class Air: @unchecked Sendable {
 
     private func tick() {
         isTicking = true
-        tendon_air_tick(block.pointer, tendon_now_ms())
+        tendon_memory_radio_tick(block.pointer, tendon_now_ms())
         isTicking = false
         refresh()
         core?.linkEnded()
@@ -159,13 +159,13 @@ final class Air: @unchecked Sendable {
             devices.pointer[index].present = isPresent
             return
         }
-        tendon_air_set_present(block.pointer, devices.pointer + index, isPresent, tendon_now_ms())
+        tendon_memory_radio_set_present(block.pointer, devices.pointer + index, isPresent, tendon_now_ms())
         refresh()
     }
 
     func refresh() {
         guard let timer, !isTicking else { return }
-        timer.deadline = tendon_air_deadline(block.pointer)
+        timer.deadline = tendon_memory_radio_deadline(block.pointer)
     }
 
     func detach() {
@@ -179,7 +179,7 @@ final class Air: @unchecked Sendable {
 final class AirGround: GripGround {
     private let simulator: GripSimulator
     private var air: Air { simulator.air }
-    private var link: tendon_session_link { tendon_air_link(air.block.pointer) }
+    private var link: tendon_session_link { tendon_memory_radio_link(air.block.pointer) }
 
     init(_ simulator: GripSimulator, _ core: GripCore) {
         self.simulator = simulator
@@ -210,18 +210,18 @@ final class AirGround: GripGround {
 
     func setTarget(_ address: Address) {
         var address = address.c
-        tendon_air_set_target(air.block.pointer, &address)
+        tendon_memory_radio_set_target(air.block.pointer, &address)
     }
 
     func connect() -> tendon_status { link.connect(air.block.pointer) }
     func disconnect() { link.disconnect(air.block.pointer) }
     func pair() -> tendon_status { link.pair(air.block.pointer) }
     func isBonded() -> Bool { link.bonded(air.block.pointer) }
-    func scan(_ on: Bool) { tendon_air_scan(air.block.pointer, on) }
+    func scan(_ on: Bool) { tendon_memory_radio_scan(air.block.pointer, on) }
 
     func forget(_ address: Address) {
         var address = address.c
-        tendon_air_forget(air.block.pointer, &address)
+        tendon_memory_radio_forget(air.block.pointer, &address)
         refresh()
     }
 

@@ -7,7 +7,7 @@ import Glibc
 import Tendon
 
 /// A notice that the C core lends for a callback.
-typealias CNotice = UnsafePointer<tendon_fjorden_notice>
+typealias CNotice = UnsafePointer<tendon_fjorden_session_event>
 
 /// The session's inputs at an address that stays.
 let fjordenSessionInputs: CBlock<tendon_session_inputs> = {

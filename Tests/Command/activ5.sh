@@ -16,7 +16,7 @@ like "$(cat "$work/trainer.out")" '"family":"activ5".*"name":"ACTIV5-AC-0001"' "
 run scan --radio virtual --family activ5 --count 1 --json
 like "$out" '"name":"ACTIV5-AC-0001","family":"activ5"' "scan: knows it by its service"
 
-run stream activ5 --radio virtual --json --measure force,imu --for 4 --once
+run stream activ5 --radio virtual --json --measure force,imu --for 4 --no-reconnect
 is "$status" 0 "stream activ5: done"
 like "$out" '"event":"opened".*"generation":"new","firmware":"1.00","serial":"A5-000123","id":"00112233445566"' "stream: who it is"
 like "$out" '"event":"sample".*"sensor":"force","newtons":[-0-9.]+' "stream: newtons"
@@ -65,7 +65,7 @@ like "$out" '"event":"squeeze","family":"activ5".*"state":"squeezed"' "replay: s
 printf 'at 0s stale_tails on\nat 1s split_frames on\nat 1800ms malformed bad_number 3\n' >"$work/texts"
 start old simulate activ5 --radio virtual --json --legacy --name Press --address $old/random --scenario "$work/texts"
 until_true ready old
-run stream activ5 --radio virtual --json --for 3.5 --once --address $old
+run stream activ5 --radio virtual --json --for 3.5 --no-reconnect --address $old
 like "$out" '"generation":"legacy"' "legacy: text protocol"
 like "$out" '"event":"sample".*"sensor":"force","newtons":' "legacy: newtons"
 like "$out" '"event":"squeeze"' "legacy: squeezes"
@@ -78,7 +78,7 @@ run activ5 tare --radio virtual --address $old
 is "$status" 0 "legacy: tare"
 
 # A rule: one trainer makes the other begin anew.
-run run --radio virtual --json --for 6 --once --measure force --rule 'activ5.squeeze => activ5.tare'
+run run --radio virtual --json --for 6 --no-reconnect --measure force --rule 'activ5.squeeze => activ5.tare'
 like "$out" '"event":"rule".*"told":2' "run --rule: a squeeze tells both trainers"
 like "$out" '"event":"action".*"action":"activ5.tare"' "run --rule: which carry it out"
 run run --radio virtual --rule 'activ5.squeeeze => activ5.tare'

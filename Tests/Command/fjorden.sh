@@ -44,14 +44,14 @@ echo '{"codes": {"0x61": "customButtonPress(3)"}}' >"$work/profile"
 start scripted simulate fjorden --radio virtual --json --address $grip/random --scenario "$work/scenario" \
     --scenario-from connection
 until_true ready scripted
-run stream grip --radio virtual --json --for 4 --once --profile "$work/profile" \
+run stream grip --radio virtual --json --for 4 --no-reconnect --profile "$work/profile" \
     --rule 'grip.event dialButtonCW => grip.led blinkFast 500'
 is "$status" 0 "stream grip: done"
 events=$(printf '%s\n' "$out" | grep '"event":"grip"' | sed 's/.*"name":"\([^"]*\)".*/\1/' | tr '\n' ' ')
 is "$events" "shutterButtonHalfDown shutterButtonDown dialButtonCW shutterButtonReleased customButtonPress(3) batteryLow(20) " \
     "stream: events; what was lost is made good; a code of the profile"
 like "$out" '"name":"dialButtonCW","count":2.*"lost_before":1' "stream: detents and losses"
-like "$out" '"name":"shutterButtonReleased".*"made_up":true' "stream: what is made up says so"
+like "$out" '"name":"shutterButtonReleased".*"synthesized":true' "stream: what is made up says so"
 like "$out" '"event":"battery".*"level":20,"low":true' "stream: battery"
 like "$out" '"event":"action".*"action":"grip.led blinkFast 500"' "a rule lights the grip's LED"
 counters=$(printf '%s\n' "$out" | grep '"event":"summary"')

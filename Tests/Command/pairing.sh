@@ -34,7 +34,7 @@ kill $first
 wait $first 2>/dev/null
 start ready simulate bose --radio virtual --json --address $device/random --pairing ready
 until_true ready ready
-run run --radio virtual --json --once --for 5
+run run --radio virtual --json --no-reconnect --for 5
 like "$out" 'pairing' "a device that has lost its key: an error that says so"
 unlike "$out" '"event":"sample"' "a device that has lost its key: nothing is streamed"
 run forget --radio virtual --address $device --json

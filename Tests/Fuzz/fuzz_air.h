@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * For targets in which a simulated device is in the air (simulate/air.h): what it has sent and we have not got yet is
- * changed, cut, replaced or made a PDU of another kind, as the input says.
+ * For targets in which a simulated device is in the air (simulate/memory_radio.h): what it has sent and we have not got
+ * yet is changed, cut, replaced or made a PDU of another kind, as the input says.
  */
 #ifndef FUZZ_AIR_H
 #define FUZZ_AIR_H
 
 #include "fuzz.h"
-#include "tendon/simulate/air.h"
+#include "tendon/simulate/memory_radio.h"
 
 static inline void fuzz_air_replace(fuzz_input *input, uint8_t *bytes, uint16_t *length) {
-    fuzz_block block = fuzz_take(input, fuzz_u8(input) % TENDON_AIR_MTU);
+    fuzz_block block = fuzz_take(input, fuzz_u8(input) % TENDON_MEMORY_RADIO_MTU);
     if (block.length > 0) {
         memcpy(bytes, block.data, block.length);
         *length = (uint16_t)block.length;
@@ -18,10 +18,10 @@ static inline void fuzz_air_replace(fuzz_input *input, uint8_t *bytes, uint16_t 
     free(block.data);
 }
 
-static inline void fuzz_air_spoil(fuzz_input *input, tendon_air_queue *queue) {
+static inline void fuzz_air_spoil(fuzz_input *input, tendon_memory_radio_queue *queue) {
     for (uint16_t i = 0; i < queue->count; i++) {
         uint8_t choice = fuzz_u8(input);
-        uint16_t place = (uint16_t)((queue->first + i) % TENDON_AIR_QUEUE);
+        uint16_t place = (uint16_t)((queue->first + i) % TENDON_MEMORY_RADIO_QUEUE);
         uint8_t *bytes = queue->pdus[place].bytes;
         uint16_t *length = &queue->pdus[place].length;
         if (choice < 0xC0 || *length == 0) {
@@ -45,13 +45,14 @@ static inline void fuzz_air_spoil(fuzz_input *input, tendon_air_queue *queue) {
 }
 
 /* Time goes on, at most by so many steps. @return how far */
-static inline uint64_t fuzz_air_pass(fuzz_input *input, tendon_air *air, uint64_t now, uint64_t ms, int steps) {
+static inline uint64_t fuzz_air_pass(fuzz_input *input, tendon_memory_radio *air, uint64_t now, uint64_t ms,
+                                     int steps) {
     uint64_t end = now + ms;
-    for (; steps > 0 && tendon_air_deadline(air) <= end; steps--) {
-        uint64_t due = tendon_air_deadline(air);
+    for (; steps > 0 && tendon_memory_radio_deadline(air) <= end; steps--) {
+        uint64_t due = tendon_memory_radio_deadline(air);
         now = due > now ? due : now;
         fuzz_air_spoil(input, &air->to_us);
-        tendon_air_tick(air, now);
+        tendon_memory_radio_tick(air, now);
     }
     return end > now ? end : now;
 }

@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     uint8_t *out = malloc(size);
     FUZZ_CHECK(tendon_att_encode(&pdu, out, size) == (tendon_status)size);
     FUZZ_CHECK(memcmp(out, data, size) == 0);
-    FUZZ_CHECK(tendon_att_encode(&pdu, out, size - 1) == TENDON_ERROR_NO_ROOM);
+    FUZZ_CHECK(tendon_att_encode(&pdu, out, size - 1) == TENDON_ERROR_BUFFER_TOO_SMALL);
     free(out);
     tendon_att_items items = tendon_att_items_of(&pdu);
     tendon_att_item item;

@@ -12,8 +12,8 @@ static struct {
     tendon_feelspace_session session;
     tendon_feelspace_navigation navigation;
     tendon_simulated_feelspace belt;
-    tendon_air air;
-    tendon_air_device device;
+    tendon_memory_radio air;
+    tendon_memory_radio_device device;
     uint64_t now;
     unsigned queued, ended;
 } world;
@@ -107,11 +107,11 @@ static void on_event(void *context, const tendon_feelspace_event *event, uint64_
         (void)fuzz_touch(event->packet.data, event->packet.length);
         FUZZ_CHECK(event->packet.offset <= event->packet.length);
     }
-    tendon_feelspace_navigation_take(&world.navigation, event, now);
+    tendon_feelspace_navigation_on_event(&world.navigation, event, now);
 }
 
 static tendon_status on_scan(void *context, bool on) {
-    tendon_air_scan(context, on);
+    tendon_memory_radio_scan(context, on);
     return TENDON_OK;
 }
 
@@ -192,7 +192,7 @@ static void act(fuzz_input *input) {
         tendon_simulated_feelspace_change_mode(&world.belt, high % 8, world.now);
         break;
     case 8:
-        tendon_air_set_present(&world.air, &world.device, high != 0, world.now);
+        tendon_memory_radio_set_present(&world.air, &world.device, high != 0, world.now);
         break;
     case 9:
         pass_time(input, high * 500u);
@@ -224,12 +224,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     world.now = 1000;
     const tendon_simulated_feelspace_options options = {.generation = (uint8_t)(1 + (kind & 1u))};
     FUZZ_CHECK(tendon_simulated_feelspace_init(&world.belt, &options) >= 0);
-    world.device = (tendon_air_device){.device = tendon_simulated_feelspace_device(&world.belt),
-                                       .address = {{0xC2, 2, 3, 4, 5, 6}, TENDON_ADDRESS_RANDOM},
-                                       .present = true,
-                                       .declines = (kind & 2u) != 0};
-    tendon_air_init(&world.air, &world.device, 1);
-    const tendon_feelspace_session_config config = {.link = tendon_air_link(&world.air),
+    world.device = (tendon_memory_radio_device){.device = tendon_simulated_feelspace_device(&world.belt),
+                                                .address = {{0xC2, 2, 3, 4, 5, 6}, TENDON_ADDRESS_TYPE_RANDOM},
+                                                .present = true,
+                                                .declines = (kind & 2u) != 0};
+    tendon_memory_radio_init(&world.air, &world.device, 1);
+    const tendon_feelspace_session_config config = {.link = tendon_memory_radio_link(&world.air),
                                                     .scan = on_scan,
                                                     .on_event = on_event,
                                                     .reconnect = (kind & 4u) != 0,
@@ -238,8 +238,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const tendon_feelspace_navigation_config layer = {.session = &world.session, .on_event = on_told};
     FUZZ_CHECK(tendon_feelspace_session_init(&world.session, &config) >= 0);
     FUZZ_CHECK(tendon_feelspace_navigation_init(&world.navigation, &layer) >= 0);
-    tendon_air_attach(&world.air, &tendon_feelspace_navigation_inputs, &world.navigation);
-    tendon_air_set_target(&world.air, &world.device.address);
+    tendon_memory_radio_attach(&world.air, &tendon_feelspace_navigation_inputs, &world.navigation);
+    tendon_memory_radio_set_target(&world.air, &world.device.address);
     world.air.on_report = on_report;
     (void)tendon_feelspace_navigation_search_and_connect(&world.navigation, world.now);
     pass_time(&input, 1500);

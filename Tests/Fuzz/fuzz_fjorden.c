@@ -13,8 +13,8 @@ static struct {
     tendon_fjorden_session session;
     tendon_fjorden_grip grips[2];
     tendon_simulated_fjorden grip;
-    tendon_air air;
-    tendon_air_device device;
+    tendon_memory_radio air;
+    tendon_memory_radio_device device;
     uint64_t now;
     unsigned requests, responses;
     bool inside;
@@ -99,18 +99,18 @@ static void decode(fuzz_input *input, uint8_t kind) {
 
 /* ---- the session ---- */
 
-static void on_notice(void *context, const tendon_fjorden_notice *notice, uint64_t now) {
+static void on_notice(void *context, const tendon_fjorden_session_event *notice, uint64_t now) {
     (void)context, (void)now;
     FUZZ_CHECK(!world.inside);
     world.inside = true;
-    if (notice->kind == TENDON_FJORDEN_NOTICE_TARGET) {
-        tendon_air_set_target(&world.air, &world.device.address);
-    } else if (notice->kind == TENDON_FJORDEN_NOTICE_OUTPUT) {
+    if (notice->kind == TENDON_FJORDEN_SESSION_EVENT_TARGET) {
+        tendon_memory_radio_set_target(&world.air, &world.device.address);
+    } else if (notice->kind == TENDON_FJORDEN_SESSION_EVENT_OUTPUT) {
         tendon_fjorden_output_kind kind = notice->output->kind;
         if (kind == TENDON_FJORDEN_OUT_SCAN_START || kind == TENDON_FJORDEN_OUT_SCAN_STOP) {
-            tendon_air_scan(&world.air, kind == TENDON_FJORDEN_OUT_SCAN_START);
+            tendon_memory_radio_scan(&world.air, kind == TENDON_FJORDEN_OUT_SCAN_START);
         }
-    } else if (notice->kind == TENDON_FJORDEN_NOTICE_RESPONSE) {
+    } else if (notice->kind == TENDON_FJORDEN_SESSION_EVENT_RESPONSE) {
         world.responses++;
         if (notice->response != NULL) {
             (void)fuzz_touch(notice->response->payload, notice->response->payload_length);
@@ -158,7 +158,7 @@ static void act(fuzz_input *input) {
         tendon_simulated_fjorden_lose(&world.grip, choice >> 4);
         break;
     case 5:
-        tendon_air_set_present(&world.air, &world.device, (choice & 0x10u) != 0, world.now);
+        tendon_memory_radio_set_present(&world.air, &world.device, (choice & 0x10u) != 0, world.now);
         break;
     case 6:
         tendon_simulated_fjorden_inject(
@@ -188,20 +188,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     world.now = 1000;
     tendon_simulated_fjorden_options options = {.lacks = kind & 1u ? 1u << (kind >> 4) : 0, .open = (kind & 2u) != 0};
     FUZZ_CHECK(tendon_simulated_fjorden_init(&world.grip, &options) >= 0);
-    world.device = (tendon_air_device){.device = tendon_simulated_fjorden_device(&world.grip),
-                                       .address = {{0xC1, 2, 3, 4, 5, 6}, TENDON_ADDRESS_RANDOM},
-                                       .present = true,
-                                       .declines = (kind & 4u) != 0};
-    tendon_air_init(&world.air, &world.device, 1);
+    world.device = (tendon_memory_radio_device){.device = tendon_simulated_fjorden_device(&world.grip),
+                                                .address = {{0xC1, 2, 3, 4, 5, 6}, TENDON_ADDRESS_TYPE_RANDOM},
+                                                .present = true,
+                                                .declines = (kind & 4u) != 0};
+    tendon_memory_radio_init(&world.air, &world.device, 1);
     tendon_fjorden_profile_init(&world.profile);
     world.profile.format = (kind & 8u) != 0 ? TENDON_FJORDEN_CODE8 : TENDON_FJORDEN_RECORD5;
-    const tendon_fjorden_session_config config = {.link = tendon_air_link(&world.air),
+    const tendon_fjorden_session_config config = {.link = tendon_memory_radio_link(&world.air),
                                                   .profile = &world.profile,
                                                   .grips = world.grips,
                                                   .grip_capacity = 2,
                                                   .on_notice = on_notice};
     FUZZ_CHECK(tendon_fjorden_session_init(&world.session, &config) >= 0);
-    tendon_air_attach(&world.air, &tendon_fjorden_session_inputs, &world.session);
+    tendon_memory_radio_attach(&world.air, &tendon_fjorden_session_inputs, &world.session);
     world.air.on_report = on_report;
     tendon_fjorden_manager_set_environment(&world.session.manager, TENDON_FJORDEN_AUTHORIZATION_ALLOWED, true);
     call(TENDON_FJORDEN_CALL_CONFIGURE);

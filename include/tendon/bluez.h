@@ -8,9 +8,9 @@
  * This header needs no header of libbluetooth.
  *
  * Rights: CAP_NET_RAW to scan, to advertise and to capture (missing:
- * TENDON_RADIO_ERROR_PERMISSION); CAP_NET_ADMIN to switch an adapter on and to
- * pair (missing: TENDON_RADIO_ERROR_NO_ADMIN). Links alone need none:
- * tendon_bluez_open_links(). `tendon doctor` tells the command that mends it.
+ * TENDON_RADIO_ERROR_NO_CAP_NET_RAW); CAP_NET_ADMIN to switch an adapter on and to
+ * pair (missing: TENDON_RADIO_ERROR_NO_CAP_NET_ADMIN). Links alone need none:
+ * tendon_bluez_open_unprivileged(). `tendon doctor` tells the command that mends it.
  */
 #ifndef TENDON_BLUEZ_H
 #define TENDON_BLUEZ_H
@@ -104,8 +104,8 @@ typedef struct tendon_bluez_leaving {
 typedef struct tendon_bluez_counters {
     uint64_t commands; /**< sent by us */
 
-    uint64_t scan_pauses; /**< scans paused for a connect */
-    uint64_t nudges;      /**< attempts that were handed to the kernel once more, for it did nothing about them */
+    uint64_t scan_pauses;      /**< scans paused for a connect */
+    uint64_t connect_reissues; /**< attempts that were handed to the kernel once more, for it did nothing about them */
 } tendon_bluez_counters;
 
 typedef struct tendon_bluez_radio {
@@ -115,7 +115,7 @@ typedef struct tendon_bluez_radio {
     bool extended_advertising; /**< likewise */
     tendon_bluez_limits limits;
     bool opened, failed, told;
-    bool links_only; /**< see tendon_bluez_open_links() */
+    bool unprivileged; /**< see tendon_bluez_open_unprivileged() */
     tendon_status failure;
     bool reset_down;          /**< the kernel has the adapter off, to reset it after a hardware error */
     uint8_t refused_sends;    /**< one after the other, since the adapter is off */
@@ -137,7 +137,7 @@ typedef struct tendon_bluez_radio {
     tendon_link *attempts[TENDON_BLUEZ_ATTEMPTS];
     uint8_t stale[TENDON_BLUEZ_ATTEMPTS];     /**< connections left behind that each of them has ended */
     uint64_t begun_at[TENDON_BLUEZ_ATTEMPTS]; /**< when the kernel was asked for each of them */
-    uint64_t nudge_at[TENDON_BLUEZ_ATTEMPTS]; /**< when it is to be looked at whether it does something about it */
+    uint64_t check_at[TENDON_BLUEZ_ATTEMPTS]; /**< when it is to be looked at whether it does something about it */
     uint64_t connects_until; /**< the kernel has the controller connect; UINT64_MAX: until it is through */
     tendon_listener *listener;
     tendon_bluez_ending endings[TENDON_BLUEZ_ENDINGS];
@@ -163,25 +163,25 @@ typedef struct tendon_bluez_radio {
  *
  * An adapter without a public address, or whose static address the kernel uses, gets the static random address of this
  * machine: made of the board's serial number and /etc/machine-id, so always the same (without both: the same until the
- * next boot), and radio.address, of kind TENDON_ADDRESS_RANDOM. If it is on with another one it is switched off and on,
- * unless another program has it open (_ADAPTER_BUSY).
+ * next boot), and radio.address, of kind TENDON_ADDRESS_TYPE_RANDOM. If it is on with another one it is switched off
+ * and on, unless another program has it open (_ADAPTER_BUSY).
  *
  * @param name "hci0", ...; NULL: the adapter with the lowest index.
- * @return TENDON_OK, or TENDON_RADIO_ERROR_NO_KERNEL_SUPPORT, _NO_ADAPTER, _RFKILL (blocked), _PERMISSION, _NO_ADMIN (a
- *         capability is missing), _ADAPTER_DOWN (it is off and does not come up), _ADAPTER_BUSY (another program has
- *         it to itself), _COMMAND_TIMEOUT; TENDON_ERROR_UNSUPPORTED: no LE; TENDON_ERROR_INVALID_ARGUMENT: no such
+ * @return TENDON_OK, or TENDON_RADIO_ERROR_NO_KERNEL_SUPPORT, _NO_ADAPTER, _RFKILL (blocked), _NO_CAP_NET_RAW,
+ * _NO_CAP_NET_ADMIN (a capability is missing), _ADAPTER_DOWN (it is off and does not come up), _ADAPTER_BUSY (another
+ * program has it to itself), _COMMAND_TIMEOUT; TENDON_ERROR_UNSUPPORTED: no LE; TENDON_ERROR_INVALID_ARGUMENT: no such
  *         kind of name. Nothing stays open after an error.
  */
 tendon_status tendon_bluez_open(tendon_bluez_radio *radio, tendon_loop *loop, const char *name);
 
 /**
  * Opens an adapter for links alone, without a capability: connects to known addresses and listens. Scanning and
- * advertising are refused with TENDON_RADIO_ERROR_PERMISSION, pairing with _NO_ADMIN; switching the adapter on needs
- * CAP_NET_ADMIN here too. A link that is closed ends when the kernel drops it, 2 s later, and so long a new connect to
- * the same peer waits; a connect that the kernel forgets is not noticed.
- * @return like tendon_bluez_open(), but for _PERMISSION; _NO_ADMIN: the adapter is off.
+ * advertising are refused with TENDON_RADIO_ERROR_NO_CAP_NET_RAW, pairing with _NO_CAP_NET_ADMIN; switching the adapter
+ * on needs CAP_NET_ADMIN here too. A link that is closed ends when the kernel drops it, 2 s later, and so long a new
+ * connect to the same peer waits; a connect that the kernel forgets is not noticed.
+ * @return like tendon_bluez_open(), but for _NO_CAP_NET_RAW; _NO_CAP_NET_ADMIN: the adapter is off.
  */
-tendon_status tendon_bluez_open_links(tendon_bluez_radio *radio, tendon_loop *loop, const char *name);
+tendon_status tendon_bluez_open_unprivileged(tendon_bluez_radio *radio, tendon_loop *loop, const char *name);
 
 /** PDUs of this link that the kernel has dropped because the process read too slowly; 0 when it is closed. */
 uint32_t tendon_bluez_link_lost(const tendon_link *link);
@@ -238,7 +238,7 @@ typedef struct tendon_bluez_monitor {
  * TENDON_CAPTURE_MONITOR stands all that the kernel tells (adapters that come and go, management messages), in one
  * with TENDON_CAPTURE_H4 the HCI packets alone. A failed write ends it: capture->status tells why.
  * @param name "hci0"; NULL: all adapters.
- * @return TENDON_OK, TENDON_RADIO_ERROR_PERMISSION (CAP_NET_RAW), _NO_KERNEL_SUPPORT, ...
+ * @return TENDON_OK, TENDON_RADIO_ERROR_NO_CAP_NET_RAW (CAP_NET_RAW), _NO_KERNEL_SUPPORT, ...
  */
 tendon_status tendon_bluez_monitor_open(tendon_bluez_monitor *monitor, tendon_loop *loop, tendon_capture *capture,
                                         const char *name);

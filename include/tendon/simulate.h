@@ -7,12 +7,12 @@
 #define TENDON_SIMULATE_H
 
 #include "tendon/simulate/activ5.h"
-#include "tendon/simulate/air.h"
 #include "tendon/simulate/bose.h"
 #include "tendon/simulate/device.h"
 #include "tendon/simulate/fault.h"
 #include "tendon/simulate/feelspace.h"
 #include "tendon/simulate/fjorden.h"
+#include "tendon/simulate/memory_radio.h"
 #include "tendon/simulate/pairing.h"
 #include "tendon/simulate/scenario.h"
 

@@ -80,8 +80,8 @@ static void on_closed(void *context, tendon_status reason, uint64_t now) {
 
 static void connect_side(const char *directory) {
     static unsigned links;
-    tendon_address own = {{0xC0, 0x7E, 0, 0, 0, 2}, TENDON_ADDRESS_RANDOM};
-    tendon_address peer = {{0xC0, 0, 0, 0, 0, 1}, TENDON_ADDRESS_RANDOM};
+    tendon_address own = {{0xC0, 0x7E, 0, 0, 0, 2}, TENDON_ADDRESS_TYPE_RANDOM};
+    tendon_address peer = {{0xC0, 0, 0, 0, 0, 1}, TENDON_ADDRESS_TYPE_RANDOM};
     tendon_connection_callbacks callbacks = {.connected = on_connected, .closed = on_closed};
     require(tendon_loop_init(&side.loop) >= 0);
     require(tendon_virtual_radio_open(&side.radio, &side.loop, directory, &own) >= 0);

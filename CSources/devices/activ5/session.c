@@ -164,7 +164,7 @@ static tendon_status enqueue(tendon_activ5_session *session, const tendon_activ5
     tendon_activ5_operation *operation =
         &session->queue[(session->first + (unsigned)session->waiting) % TENDON_ACTIV5_QUEUE_SIZE];
     if (request->length > sizeof operation->value) {
-        return TENDON_ERROR_NO_ROOM;
+        return TENDON_ERROR_BUFFER_TOO_SMALL;
     }
     operation->kind = (uint8_t)request->kind;
     operation->characteristic = (uint8_t)request->characteristic;

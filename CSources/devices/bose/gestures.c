@@ -90,7 +90,7 @@ tendon_status tendon_bose_decode_gesture_configuration(const uint8_t *data, size
         }
         size_t payload = start + 1, end = reader.position;
         if (end > sizeof out->bytes) {
-            return stop_at(out, start, offset, TENDON_ERROR_NO_ROOM);
+            return stop_at(out, start, offset, TENDON_ERROR_BUFFER_TOO_SMALL);
         }
         for (size_t i = start; i < end; i++) {
             out->bytes[i] = data[i];

@@ -50,7 +50,7 @@ static inline uint16_t feelspace_wrap(int32_t value, int32_t size) {
 
 extern const uint8_t tendon_feelspace_front_range_patch[10];
 
-/* A whole packet. @return its length, or TENDON_ERROR_NO_ROOM. */
+/* A whole packet. @return its length, or TENDON_ERROR_BUFFER_TOO_SMALL. */
 tendon_status tendon_feelspace_put(const uint8_t *bytes, size_t count, uint8_t *out, size_t capacity);
 
 #endif

@@ -231,7 +231,7 @@ static void scan_finished(navigation *nav, tendon_feelspace_scan_cause cause) {
     }
 }
 
-void tendon_feelspace_navigation_take(void *context, const tendon_feelspace_event *event, uint64_t now) {
+void tendon_feelspace_navigation_on_event(void *context, const tendon_feelspace_event *event, uint64_t now) {
     navigation *nav = context;
     const tendon_feelspace_session *session = nav->config.session;
     tendon_feelspace_navigation_event told = {0};

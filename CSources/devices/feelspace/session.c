@@ -195,7 +195,7 @@ tendon_feelspace_connection_error tendon_feelspace_radio_error(tendon_status sta
     case TENDON_RADIO_ERROR_ADAPTER_DOWN:
     case TENDON_RADIO_ERROR_RFKILL:
         return TENDON_FEELSPACE_BT_POWERED_OFF;
-    case TENDON_RADIO_ERROR_PERMISSION:
+    case TENDON_RADIO_ERROR_NO_CAP_NET_RAW:
         return TENDON_FEELSPACE_BT_UNAUTHORIZED;
     case TENDON_RADIO_ERROR_NO_ADAPTER:
     case TENDON_RADIO_ERROR_NO_KERNEL_SUPPORT:

@@ -18,7 +18,7 @@ bool tendon_fjorden_recognize(const tendon_fjorden_profile *profile, const uint8
 void tendon_fjorden_identifier(const tendon_address *address, char out[TENDON_FJORDEN_IDENTIFIER_SIZE]) {
     static const char suffix[] = "/random";
     (void)tendon_address_format(address, out);
-    if (address->kind == TENDON_ADDRESS_RANDOM) {
+    if (address->type == TENDON_ADDRESS_TYPE_RANDOM) {
         memcpy(out + TENDON_ADDRESS_STRING_SIZE - 1, suffix, sizeof suffix);
     }
 }

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 #include "session.h"
 
-void tendon_grip_tell(tendon_fjorden_session *s, tendon_fjorden_notice_kind kind, tendon_status status, int detail,
-                      const void *what) {
-    tendon_fjorden_notice notice = {.kind = kind, .status = status};
+void tendon_grip_tell(tendon_fjorden_session *s, tendon_fjorden_session_event_kind kind, tendon_status status,
+                      int detail, const void *what) {
+    tendon_fjorden_session_event notice = {.kind = kind, .status = status};
     switch (kind) {
-    case TENDON_FJORDEN_NOTICE_OUTPUT:
-    case TENDON_FJORDEN_NOTICE_TARGET:
+    case TENDON_FJORDEN_SESSION_EVENT_OUTPUT:
+    case TENDON_FJORDEN_SESSION_EVENT_TARGET:
         notice.output = what;
         break;
-    case TENDON_FJORDEN_NOTICE_EVENT:
+    case TENDON_FJORDEN_SESSION_EVENT_EVENT:
         notice.record = what;
-        notice.made_up = detail != 0;
+        notice.synthesized = detail != 0;
         break;
-    case TENDON_FJORDEN_NOTICE_RESPONSE:
+    case TENDON_FJORDEN_SESSION_EVENT_RESPONSE:
         notice.response = what;
         break;
-    case TENDON_FJORDEN_NOTICE_BATTERY:
+    case TENDON_FJORDEN_SESSION_EVENT_BATTERY:
         notice.level = (uint8_t)(status < 0 ? 0 : detail);
         notice.cause = status < 0 ? detail : TENDON_OK;
         break;
@@ -47,7 +47,7 @@ static void begin_link(tendon_fjorden_session *s) {
     tendon_fjorden_output output = {
         .time_ms = s->op.now, .kind = TENDON_FJORDEN_OUT_CONNECT, .state = s->manager.state, .grip = &s->manager.grip};
     s->work.inside = true;
-    tendon_grip_tell(s, TENDON_FJORDEN_NOTICE_TARGET, TENDON_OK, 0, &output);
+    tendon_grip_tell(s, TENDON_FJORDEN_SESSION_EVENT_TARGET, TENDON_OK, 0, &output);
     s->work.inside = false;
     s->work.linked = true;
     if (s->config.link.connect(s->config.link.context) < 0) {
@@ -100,7 +100,7 @@ static void on_output(void *context, const tendon_fjorden_manager *manager, cons
     default:
         break;
     }
-    tendon_grip_tell(s, TENDON_FJORDEN_NOTICE_OUTPUT, TENDON_OK, 0, output);
+    tendon_grip_tell(s, TENDON_FJORDEN_SESSION_EVENT_OUTPUT, TENDON_OK, 0, output);
     if (output->kind == TENDON_FJORDEN_OUT_PAIR) {
         tendon_grip_pair(s);
     }
@@ -200,7 +200,7 @@ static void on_paired(void *context, tendon_status status, uint64_t now) {
         return;
     }
     s->work.inside = true;
-    tendon_grip_tell(s, TENDON_FJORDEN_NOTICE_PAIRING, status, 0, NULL);
+    tendon_grip_tell(s, TENDON_FJORDEN_SESSION_EVENT_PAIRING, status, 0, NULL);
     s->work.inside = false;
     if (!again) {
         tendon_grip_answer(s, TENDON_FJORDEN_ON_PAIRING, status >= 0);

@@ -28,8 +28,8 @@ enum {
 
 /* session.c */
 /* What: the output, record or response; detail: the other member that the kind names (BATTERY: level, or cause). */
-void tendon_grip_tell(tendon_fjorden_session *s, tendon_fjorden_notice_kind kind, tendon_status status, int detail,
-                      const void *what);
+void tendon_grip_tell(tendon_fjorden_session *s, tendon_fjorden_session_event_kind kind, tendon_status status,
+                      int detail, const void *what);
 /* Tells the manager how a step ended, once it takes inputs again. */
 void tendon_grip_answer(tendon_fjorden_session *s, tendon_fjorden_input_kind kind, bool ok);
 /* Gives the answers that wait, then goes on. */

@@ -167,7 +167,7 @@ static void event_subscribed(tendon_fjorden_session *s, tendon_status status) {
 /* One text of several: what cannot be read is missing. */
 static void text_read(tendon_fjorden_session *s, const tendon_gatt_result *result) {
     unsigned text = s->work.index++;
-    bool cut = result->status == TENDON_ERROR_NO_ROOM;
+    bool cut = result->status == TENDON_ERROR_BUFFER_TOO_SMALL;
     if (result->status == TENDON_OK || cut) {
         s->work.info_read = s->work.info_read || text != TENDON_FJORDEN_TEXT_SERIAL;
         tendon_grip_take_text(s, text, result->value, cut ? 0 : result->length);

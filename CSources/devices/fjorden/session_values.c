@@ -3,14 +3,14 @@
 
 void tendon_grip_rejected(tendon_fjorden_session *s, tendon_fjorden_characteristic which, tendon_status status) {
     s->counters.rejected++;
-    tendon_grip_tell(s, TENDON_FJORDEN_NOTICE_REJECTED, status, (int)which, NULL);
+    tendon_grip_tell(s, TENDON_FJORDEN_SESSION_EVENT_REJECTED, status, (int)which, NULL);
 }
 
 /* ---- events ---- */
 
-static void deliver(tendon_fjorden_session *s, const tendon_fjorden_record *record, bool made_up) {
+static void deliver(tendon_fjorden_session *s, const tendon_fjorden_record *record, bool synthesized) {
     s->counters.events++;
-    tendon_grip_tell(s, TENDON_FJORDEN_NOTICE_EVENT, TENDON_OK, made_up, record);
+    tendon_grip_tell(s, TENDON_FJORDEN_SESSION_EVENT_EVENT, TENDON_OK, synthesized, record);
 }
 
 void tendon_grip_on_event(void *context, const tendon_gatt_value *value, uint64_t now) {
@@ -68,7 +68,7 @@ void tendon_grip_end_request(tendon_fjorden_session *s, tendon_status status, co
     }
     s->work.requested = false;
     s->work.wanted &= (uint16_t) ~(1u << FJORDEN_DO_COMMAND);
-    tendon_grip_tell(s, TENDON_FJORDEN_NOTICE_RESPONSE, status, 0, response);
+    tendon_grip_tell(s, TENDON_FJORDEN_SESSION_EVENT_RESPONSE, status, 0, response);
 }
 
 void tendon_grip_on_response(void *context, const tendon_gatt_value *value, uint64_t now) {
@@ -101,12 +101,12 @@ static tendon_status take_level(tendon_fjorden_session *s, const uint8_t *data, 
     }
     s->level = (uint8_t)level;
     s->has_level = true;
-    tendon_grip_tell(s, TENDON_FJORDEN_NOTICE_BATTERY, TENDON_OK, level, NULL);
+    tendon_grip_tell(s, TENDON_FJORDEN_SESSION_EVENT_BATTERY, TENDON_OK, level, NULL);
     return TENDON_OK;
 }
 
 void tendon_grip_battery_failed(tendon_fjorden_session *s, tendon_status cause) {
-    tendon_grip_tell(s, TENDON_FJORDEN_NOTICE_BATTERY, TENDON_FJORDEN_ERROR_NO_BATTERY_INFO, cause, NULL);
+    tendon_grip_tell(s, TENDON_FJORDEN_SESSION_EVENT_BATTERY, TENDON_FJORDEN_ERROR_NO_BATTERY_INFO, cause, NULL);
 }
 
 void tendon_grip_on_battery(void *context, const tendon_gatt_value *value, uint64_t now) {
@@ -143,6 +143,6 @@ void tendon_grip_take_text(tendon_fjorden_session *s, unsigned text, const uint8
 
 void tendon_grip_info_read(tendon_fjorden_session *s) {
     s->has_info = s->work.info_read;
-    tendon_grip_tell(s, TENDON_FJORDEN_NOTICE_INFO, s->work.info_read ? TENDON_OK : TENDON_FJORDEN_ERROR_NO_GRIP_INFO,
-                     0, NULL);
+    tendon_grip_tell(s, TENDON_FJORDEN_SESSION_EVENT_INFO,
+                     s->work.info_read ? TENDON_OK : TENDON_FJORDEN_ERROR_NO_GRIP_INFO, 0, NULL);
 }

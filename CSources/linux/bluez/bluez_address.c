@@ -37,7 +37,7 @@ static bool hash_file(uint64_t *hash, const char *path) {
 
 tendon_address tendon_bluez_static_address_from(uint64_t hash, uint16_t index) {
     static const uint8_t salt[] = "tendon";
-    tendon_address address = {.kind = TENDON_ADDRESS_RANDOM};
+    tendon_address address = {.type = TENDON_ADDRESS_TYPE_RANDOM};
     for (size_t i = 0; i < sizeof salt; i++) {
         hash = hash_byte(hash, salt[i]);
     }
@@ -107,7 +107,7 @@ tendon_status tendon_bluez_settle_address(tendon_bluez_radio *radio, const tendo
 }
 
 bool tendon_bluez_address_is_random(const tendon_bluez_radio *radio) {
-    return radio->radio.address.kind == TENDON_ADDRESS_RANDOM;
+    return radio->radio.address.type == TENDON_ADDRESS_TYPE_RANDOM;
 }
 
 void tendon_bluez_address_next(const tendon_bluez_radio *radio, tendon_bluez_command *out) {

@@ -28,7 +28,7 @@ static void encode_parameters(const tendon_bluez_radio *radio, tendon_bluez_comm
                                          .interval_max = interval,
                                          .own_address = tendon_bluez_address_is_random(radio),
                                          .tx_power = TENDON_RSSI_UNKNOWN,
-                                         .peer = {.kind = TENDON_ADDRESS_PUBLIC}};
+                                         .peer = {.type = TENDON_ADDRESS_TYPE_PUBLIC}};
     if (!radio->extended_advertising) {
         out->length = tendon_hci_command_advertising_parameters(&parameters, out->bytes, sizeof out->bytes);
         return;
@@ -154,8 +154,8 @@ void tendon_bluez_advertise_forget(tendon_bluez_radio *radio) {
 tendon_status tendon_bluez_advertise_start(tendon_radio *base, const tendon_advertise_parameters *parameters) {
     tendon_bluez_radio *radio = (tendon_bluez_radio *)base;
     tendon_bluez_advertising *advertising = &radio->advertising;
-    if (radio->failed || radio->links_only) {
-        return radio->failed ? radio->failure : TENDON_RADIO_ERROR_PERMISSION;
+    if (radio->failed || radio->unprivileged) {
+        return radio->failed ? radio->failure : TENDON_RADIO_ERROR_NO_CAP_NET_RAW;
     }
     if (advertising->wanted) {
         return TENDON_RADIO_ERROR_ALREADY_STARTED;

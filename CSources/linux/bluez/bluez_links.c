@@ -45,7 +45,7 @@ static struct sockaddr_l2 name_of(const tendon_address *address) {
     name.l2_family = AF_BLUETOOTH;
     name.l2_cid = htobs(TENDON_L2CAP_CID_ATT);
     tendon_address_to_wire(address, name.l2_bdaddr.b);
-    bool random = address->kind == TENDON_ADDRESS_RANDOM || address->kind == TENDON_ADDRESS_RANDOM_IDENTITY;
+    bool random = address->type == TENDON_ADDRESS_TYPE_RANDOM || address->type == TENDON_ADDRESS_TYPE_RANDOM_IDENTITY;
     name.l2_bdaddr_type = random ? BDADDR_LE_RANDOM : BDADDR_LE_PUBLIC;
     return name;
 }
@@ -194,7 +194,7 @@ static size_t slot_of(const tendon_bluez_radio *radio, const tendon_link *link) 
 }
 
 static void look_at(tendon_bluez_radio *radio, size_t slot, uint64_t time) {
-    radio->nudge_at[slot] = time;
+    radio->check_at[slot] = time;
     tendon_bluez_wake_at(radio, time);
 }
 
@@ -289,12 +289,12 @@ void tendon_bluez_note_connected(tendon_bluez_radio *radio, uint64_t now) {
  * "stop background scanning failed"). Its commands are seen on the raw socket, so that this is noticed, and it is asked
  * again. True: look at the attempt later, it is as it should be.
  */
-static bool kernel_is_at_it(tendon_bluez_radio *radio, size_t slot, uint64_t now) {
-    if (radio->links_only) {
+static bool connect_is_progressing(tendon_bluez_radio *radio, size_t slot, uint64_t now) {
+    if (radio->unprivileged) {
         return true; /* its commands are not seen */
     }
-    if (now < radio->nudge_at[slot]) {
-        tendon_bluez_wake_at(radio, radio->nudge_at[slot]);
+    if (now < radio->check_at[slot]) {
+        tendon_bluez_wake_at(radio, radio->check_at[slot]);
         return true;
     }
     if (now < radio->connects_until) { /* to this peer or to another one: one at a time */
@@ -305,7 +305,7 @@ static bool kernel_is_at_it(tendon_bluez_radio *radio, size_t slot, uint64_t now
         look_at(radio, slot, radio->begun_at[slot] + FIND_LIMIT_MS);
         return true;
     }
-    radio->counters.nudges++;
+    radio->counters.connect_reissues++;
     return false;
 }
 
@@ -320,14 +320,14 @@ void tendon_bluez_connect_waiting(tendon_bluez_radio *radio) {
             continue;
         }
         if (link->source.fd >= 0) {
-            if (kernel_is_at_it(radio, i, now)) {
+            if (connect_is_progressing(radio, i, now)) {
                 continue;
             }
             tendon_socket_link_drop(link);
-            radio->nudge_at[i] = now + NUDGE_PAUSE_MS;
+            radio->check_at[i] = now + NUDGE_PAUSE_MS;
         }
-        if (now < radio->nudge_at[i]) {
-            tendon_bluez_wake_at(radio, radio->nudge_at[i]);
+        if (now < radio->check_at[i]) {
+            tendon_bluez_wake_at(radio, radio->check_at[i]);
             continue;
         }
         uint64_t wait = free_at(radio, &link->peer, now);
@@ -361,7 +361,7 @@ tendon_status tendon_bluez_connect(tendon_radio *base, tendon_link *link, const 
     }
     radio->attempts[slot] = link;
     radio->stale[slot] = 0;
-    radio->nudge_at[slot] = 0;
+    radio->check_at[slot] = 0;
     tendon_bluez_step(radio); /* switches a scan off */
     uint64_t wait = free_at(radio, peer, tendon_now_ms());
     if (wait != 0 || !tendon_bluez_scan_idle(radio)) {
@@ -393,8 +393,9 @@ static bool accept_one(tendon_listener *listener, uint64_t now) {
         }
         return false;
     }
-    tendon_address peer = tendon_address_from_wire(
-        name.l2_bdaddr.b, name.l2_bdaddr_type == BDADDR_LE_RANDOM ? TENDON_ADDRESS_RANDOM : TENDON_ADDRESS_PUBLIC);
+    tendon_address peer = tendon_address_from_wire(name.l2_bdaddr.b, name.l2_bdaddr_type == BDADDR_LE_RANDOM
+                                                                         ? TENDON_ADDRESS_TYPE_RANDOM
+                                                                         : TENDON_ADDRESS_TYPE_PUBLIC);
     tendon_link *link = listener->accept(listener->context, &peer, now);
     if (link == NULL || tendon_socket_link_begin(link, &radio->radio, &hooks, &peer, true, UINT64_MAX) < 0) {
         close(fd);

@@ -21,7 +21,7 @@ tendon_status tendon_bluez_management_status(uint8_t status) {
     case TENDON_MANAGEMENT_RFKILLED:
         return TENDON_RADIO_ERROR_RFKILL;
     case TENDON_MANAGEMENT_PERMISSION_DENIED:
-        return TENDON_RADIO_ERROR_NO_ADMIN;
+        return TENDON_RADIO_ERROR_NO_CAP_NET_ADMIN;
     default:
         return TENDON_MANAGEMENT_ERROR(status);
     }

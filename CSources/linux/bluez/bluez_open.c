@@ -33,7 +33,7 @@ tendon_status tendon_bluez_set_filter(int fd) {
     /* Without CAP_NET_RAW the kernel takes bits away and says nothing: LE events would just never come. */
     bool whole = kept.type_mask == filter.type_mask && kept.event_mask[0] == filter.event_mask[0] &&
                  kept.event_mask[1] == filter.event_mask[1];
-    return whole ? TENDON_OK : TENDON_RADIO_ERROR_PERMISSION;
+    return whole ? TENDON_OK : TENDON_RADIO_ERROR_NO_CAP_NET_RAW;
 }
 
 /** One look at the list. TENDON_ERROR_INCOMPLETE: the adapter is there, but not (or no more) in the list. */
@@ -125,8 +125,8 @@ static void read_limits(tendon_bluez_radio *radio) {
     limits->states = tendon_read_u64le(&reader);
 }
 
-/** @param links_only without CAP_NET_RAW, which the commands to the controller need. */
-static tendon_status open_sockets(tendon_bluez_radio *radio, const char *name, bool links_only) {
+/** @param unprivileged without CAP_NET_RAW, which the commands to the controller need. */
+static tendon_status open_sockets(tendon_bluez_radio *radio, const char *name, bool unprivileged) {
     tendon_status fd = tendon_bluez_channel_socket(HCI_DEV_NONE, HCI_CHANNEL_CONTROL);
     if (fd < 0) {
         return fd;
@@ -147,7 +147,7 @@ static tendon_status open_sockets(tendon_bluez_radio *radio, const char *name, b
     radio->leases[0] = tendon_bluez_lease(radio->hci.fd, radio->index);
     radio->leases[1] = tendon_bluez_lease(radio->management.fd, radio->index);
     status = tendon_bluez_set_filter(fd);
-    if (status == TENDON_RADIO_ERROR_PERMISSION && links_only) {
+    if (status == TENDON_RADIO_ERROR_NO_CAP_NET_RAW && unprivileged) {
         status = TENDON_OK; /* what the kernel left of it still tells how links end */
     }
     if (status == TENDON_OK && !adapter.low_energy) {
@@ -159,7 +159,7 @@ static tendon_status open_sockets(tendon_bluez_radio *radio, const char *name, b
     if (status == TENDON_OK) {
         status = switch_on(radio->management.fd, &adapter, &radio->settings);
     }
-    if (status == TENDON_OK && !links_only) {
+    if (status == TENDON_OK && !unprivileged) {
         status = choose_commands(radio);
         read_limits(radio);
     }
@@ -280,16 +280,16 @@ tendon_status tendon_bluez_begin(tendon_bluez_radio *radio) {
     return status;
 }
 
-static tendon_status open_radio(tendon_bluez_radio *radio, tendon_loop *loop, const char *name, bool links_only) {
+static tendon_status open_radio(tendon_bluez_radio *radio, tendon_loop *loop, const char *name, bool unprivileged) {
     tendon_bluez_prepare(radio, loop);
-    radio->links_only = links_only;
-    tendon_status status = open_sockets(radio, name, links_only);
+    radio->unprivileged = unprivileged;
+    tendon_status status = open_sockets(radio, name, unprivileged);
     if (status >= 0) {
         status = tendon_bluez_begin(radio);
     }
     if (status < 0) {
         close_sources(radio);
-    } else if (!links_only && tendon_bluez_users(radio) == 0) {
+    } else if (!unprivileged && tendon_bluez_users(radio) == 0) {
         tendon_bluez_discovery_recover(radio);
     }
     return status < 0 ? status : TENDON_OK;
@@ -299,7 +299,7 @@ tendon_status tendon_bluez_open(tendon_bluez_radio *radio, tendon_loop *loop, co
     return open_radio(radio, loop, name, false);
 }
 
-tendon_status tendon_bluez_open_links(tendon_bluez_radio *radio, tendon_loop *loop, const char *name) {
+tendon_status tendon_bluez_open_unprivileged(tendon_bluez_radio *radio, tendon_loop *loop, const char *name) {
     return open_radio(radio, loop, name, true);
 }
 

@@ -26,7 +26,7 @@ static tendon_status about(tendon_bluez_radio *radio, uint16_t opcode, const ten
                            uint8_t more) {
     uint8_t data[ADDRESS_SIZE + 1];
     tendon_address_to_wire(peer, data);
-    data[6] = peer->kind == TENDON_ADDRESS_RANDOM ? ADDRESS_LE_RANDOM : ADDRESS_LE_PUBLIC;
+    data[6] = peer->type == TENDON_ADDRESS_TYPE_RANDOM ? ADDRESS_LE_RANDOM : ADDRESS_LE_PUBLIC;
     data[7] = more;
     return tendon_bluez_management_send(radio, opcode, data, has_more ? ADDRESS_SIZE + 1u : ADDRESS_SIZE);
 }
@@ -168,8 +168,8 @@ static void confirm(tendon_bluez_radio *radio, const tendon_management_event *ev
         radio->radio.malformed++;
         return;
     }
-    tendon_address peer =
-        tendon_address_from_wire(wire, type == ADDRESS_LE_RANDOM ? TENDON_ADDRESS_RANDOM : TENDON_ADDRESS_PUBLIC);
+    tendon_address peer = tendon_address_from_wire(wire, type == ADDRESS_LE_RANDOM ? TENDON_ADDRESS_TYPE_RANDOM
+                                                                                   : TENDON_ADDRESS_TYPE_PUBLIC);
     bool ours = radio->radio.attempt.busy && tendon_address_equal(&radio->radio.attempt.peer, &peer);
     bool good = just_works && (ours || radio->radio.pairable);
     (void)about(radio, good ? TENDON_MANAGEMENT_USER_CONFIRM_REPLY : TENDON_MANAGEMENT_USER_CONFIRM_NEGATIVE_REPLY,

@@ -189,8 +189,8 @@ void tendon_bluez_scan_forget(tendon_bluez_radio *radio) {
 
 tendon_status tendon_bluez_scan_start(tendon_radio *base, const tendon_scan_parameters *parameters) {
     tendon_bluez_radio *radio = (tendon_bluez_radio *)base;
-    if (radio->failed || radio->links_only) {
-        return radio->failed ? radio->failure : TENDON_RADIO_ERROR_PERMISSION;
+    if (radio->failed || radio->unprivileged) {
+        return radio->failed ? radio->failure : TENDON_RADIO_ERROR_NO_CAP_NET_RAW;
     }
     radio->scan.parameters = *parameters;
     radio->scan.wanted = true;

@@ -35,7 +35,7 @@ tendon_status tendon_bluez_socket_status(int number) {
         return TENDON_RADIO_ERROR_RFKILL;
     case EPERM:
     case EACCES:
-        return TENDON_RADIO_ERROR_PERMISSION;
+        return TENDON_RADIO_ERROR_NO_CAP_NET_RAW;
     default:
         return TENDON_SYSTEM_ERROR(number);
     }

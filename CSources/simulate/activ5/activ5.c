@@ -371,7 +371,7 @@ void tendon_simulated_activ5_power(tendon_simulated_activ5 *device, bool on) {
     device->off = !on;
     for (size_t i = 0; i < TENDON_SIMULATED_CENTRALS && !on; i++) {
         if (device->centrals.places[i].used) {
-            device->centrals.places[i].connection.bearer->dead = true; /* the host closes the link */
+            tendon_att_bearer_close(device->centrals.places[i].connection.bearer); /* the host closes the link */
         }
     }
     tendon_simulated_activ5_update(device);

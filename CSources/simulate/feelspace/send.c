@@ -146,7 +146,7 @@ static void leave(tendon_simulated_feelspace *belt) {
     tendon_simulated_central *central = central_of(belt);
     tendon_simulated_feelspace_quiet(belt);
     if (central != NULL) {
-        central->connection.bearer->dead = true; /* the host closes the link */
+        tendon_att_bearer_close(central->connection.bearer); /* the host closes the link */
         belt->counters.hung_up++;
     }
 }

@@ -164,7 +164,7 @@ void tendon_simulated_fjorden_go_if_due(tendon_simulated_fjorden *device, uint64
     }
     for (size_t i = 0; i < TENDON_SIMULATED_CENTRALS; i++) {
         if (device->centrals.places[i].used) {
-            device->centrals.places[i].connection.bearer->dead = true; /* the host closes it */
+            tendon_att_bearer_close(device->centrals.places[i].connection.bearer); /* the host closes it */
         }
     }
 }
@@ -277,7 +277,7 @@ void tendon_simulated_fjorden_flush(tendon_simulated_fjorden *device, uint64_t n
     for (size_t i = 0; i < TENDON_SIMULATED_CENTRALS; i++) {
         tendon_simulated_central *place = &device->centrals.places[i];
         tendon_simulated_fjorden_outbox *outbox = &device->outboxes[i];
-        if (!place->used || place->connection.bearer->dead) {
+        if (!place->used || place->connection.bearer->closed) {
             continue;
         }
         bool sent = send_records(device, &place->connection, outbox) && send_values(device, &place->connection, outbox);

@@ -22,7 +22,7 @@ struct StreamSettings: Sendable {
         radio = try arguments.radio()
         address = try arguments.address()
         notifications = try arguments.integer("--notifications", in: 1...Int.max).map(UInt64.init)
-        reconnects = !arguments.has("--once")
+        reconnects = !arguments.has("--no-reconnect")
         capacity = try arguments.integer("--capacity", in: 1...(1 << 20)) ?? 16384
         pauseAt = try arguments.integer("--pause-consumer-at", in: 1...Int.max)
         pauseFor = try arguments.number("--pause-for", in: 0...3600) ?? 2
@@ -36,7 +36,7 @@ struct StreamSettings: Sendable {
             help: "when EVENT happens to a device, devices of the other family do ACTION; may be given often"),
         Option(name: "--rules", value: "FILE", help: "rules, one a line"),
         Option(name: "--notifications", value: "N", help: "end after N sensor notifications"),
-        Option(name: "--once", value: nil, help: "do not connect again when a link is lost"),
+        Option(name: "--no-reconnect", value: nil, help: "do not connect again when a link is lost"),
         Option(
             name: "--capacity", value: "N",
             help: "samples that may wait for the output; more are dropped and counted; default 16384"),

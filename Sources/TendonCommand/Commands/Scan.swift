@@ -17,7 +17,7 @@ extension Command {
             Option(name: "--name", value: "TEXT", help: "only devices whose name contains this"),
             Option(
                 name: "--family", value: "FAMILY", help: "only devices of this family; 'any': of all families known"),
-            Option(name: "--every", value: nil, help: "JSON: a line for every advertisement"),
+            Option(name: "--duplicates", value: nil, help: "JSON: a line for every advertisement"),
             Option(name: "--passive", value: nil, help: "listen only: no scan requests, so no scan responses"),
             Option(name: "--count", value: "N", help: "end when this many devices are found"),
         ],
@@ -31,7 +31,7 @@ extension Command {
         let filter = try ScanFilter(arguments)
         let radio = try arguments.radio()
         let view = ScanView(
-            json: arguments.has("--json") || !Output.standard.isTerminal, every: arguments.has("--every"),
+            json: arguments.has("--json") || !Output.standard.isTerminal, every: arguments.has("--duplicates"),
             filter: filter, limit: try arguments.integer("--count", in: 1...10000))
         let limit = try arguments.duration() ?? (Output.standard.isTerminal ? nil : 10_000)
         let passive = arguments.has("--passive")

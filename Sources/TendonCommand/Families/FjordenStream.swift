@@ -226,7 +226,7 @@ extension GripRecord {
         var line: JSON = ["name": .string("\(event)"), "count": JSON(count), "device_ms": JSON(time)]
         if let sequence { line["sequence"] = JSON(sequence) }
         if lostBefore > 0 { line["lost_before"] = JSON(lostBefore) }
-        if isMadeUp { line["made_up"] = true }
+        if isSynthesized { line["synthesized"] = true }
         return line
     }
 }

@@ -82,7 +82,7 @@ static void writer_is_sticky_at_every_capacity(void **state) {
                 assert_int_equal(out[i], i + 1);
             }
         } else {
-            assert_int_equal(tendon_writer_result(&w), TENDON_ERROR_NO_ROOM);
+            assert_int_equal(tendon_writer_result(&w), TENDON_ERROR_BUFFER_TOO_SMALL);
             size_t length = w.length;
             tendon_write_u8(&w, 0xEE);
             assert_int_equal(w.length, length);

@@ -47,7 +47,7 @@ static void ring_against_a_model(void **state) {
 /* G10: 400 senders a second into a bounded table: all beyond it are counted. */
 static void mal_G10_bounded_by_the_caller(void **state) {
     (void)state;
-    tendon_address storage[32], address = {{0x40}, TENDON_ADDRESS_RANDOM};
+    tendon_address storage[32], address = {{0x40}, TENDON_ADDRESS_TYPE_RANDOM};
     tendon_ring ring;
     assert_int_equal(tendon_ring_init(&ring, storage, sizeof(storage[0]), 32, TENDON_RING_DROP_OLDEST), TENDON_OK);
     for (unsigned i = 0; i < 4000; i++) {

@@ -118,18 +118,18 @@ static void address_forms(void **state) {
     char out[TENDON_ADDRESS_STRING_SIZE];
     uint8_t wire[6];
     assert_int_equal(tendon_address_parse("C0:ff:EE:01:02:03", 17, &a, NULL), TENDON_OK);
-    assert_int_equal(a.kind, TENDON_ADDRESS_PUBLIC);
+    assert_int_equal(a.type, TENDON_ADDRESS_TYPE_PUBLIC);
     assert_string_equal(tendon_address_format(&a, out), "C0:FF:EE:01:02:03");
     tendon_address_to_wire(&a, wire);
     assert_hex(wire, 6, "03 02 01 ee ff c0");
-    b = tendon_address_from_wire(wire, TENDON_ADDRESS_PUBLIC);
+    b = tendon_address_from_wire(wire, TENDON_ADDRESS_TYPE_PUBLIC);
     assert_true(tendon_address_equal(&a, &b));
-    b.kind = TENDON_ADDRESS_RANDOM;
+    b.type = TENDON_ADDRESS_TYPE_RANDOM;
     assert_false(tendon_address_equal(&a, &b));
     assert_int_equal(tendon_address_parse("C0:FF:EE:01:02:03/Random", 24, &a, NULL), TENDON_OK);
     assert_true(tendon_address_equal(&a, &b));
     assert_int_equal(tendon_address_parse("C0:FF:EE:01:02:03/public", 24, &a, NULL), TENDON_OK);
-    assert_int_equal(a.kind, TENDON_ADDRESS_PUBLIC);
+    assert_int_equal(a.type, TENDON_ADDRESS_TYPE_PUBLIC);
 }
 
 static void address_parse_rejects(void **state) {
@@ -163,9 +163,9 @@ static void address_parse_rejects(void **state) {
 static void address_kinds_by_top_bits(void **state) {
     (void)state;
     for (unsigned top = 0; top < 256; top++) {
-        tendon_address a = {{(uint8_t)top}, TENDON_ADDRESS_RANDOM};
+        tendon_address a = {{(uint8_t)top}, TENDON_ADDRESS_TYPE_RANDOM};
         assert_int_equal(tendon_address_is_resolvable(&a), top >= 0x40 && top < 0x80);
-        a.kind = TENDON_ADDRESS_PUBLIC;
+        a.type = TENDON_ADDRESS_TYPE_PUBLIC;
         assert_false(tendon_address_is_resolvable(&a));
     }
 }
@@ -177,7 +177,7 @@ static void mal_G09_extreme_addresses(void **state) {
     for (unsigned kind = 0; kind < 256; kind++) {
         tendon_address zero = tendon_address_from_wire((const uint8_t *)"\0\0\0\0\0", (uint8_t)kind);
         tendon_address ones = tendon_address_from_wire((const uint8_t *)"\xff\xff\xff\xff\xff\xff", (uint8_t)kind);
-        assert_int_equal(zero.kind, kind);
+        assert_int_equal(zero.type, kind);
         assert_false(tendon_address_equal(&zero, &ones));
         assert_string_equal(tendon_address_format(&ones, out), "FF:FF:FF:FF:FF:FF");
         assert_false(tendon_address_is_resolvable(&zero) || tendon_address_is_resolvable(&ones));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "feelspace_fixture.h"
 
-const tendon_address belt_address = {{0xC0, 1, 2, 3, 4, 5}, TENDON_ADDRESS_RANDOM};
+const tendon_address belt_address = {{0xC0, 1, 2, 3, 4, 5}, TENDON_ADDRESS_TYPE_RANDOM};
 
 /* The belt's table: handle, type, value in wire order. A declaration is properties, value handle, UUID. */
 static const struct {
@@ -128,7 +128,7 @@ static void on_event(void *context, const tendon_feelspace_event *event, uint64_
         b->hook(b, event);
     }
     if (b->navigates) {
-        tendon_feelspace_navigation_take(&b->navigation, event, now);
+        tendon_feelspace_navigation_on_event(&b->navigation, event, now);
     }
 }
 

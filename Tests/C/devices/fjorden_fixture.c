@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "fjorden_fixture.h"
 
-static void on_notice(void *context, const tendon_fjorden_notice *notice, uint64_t now) {
+static void on_notice(void *context, const tendon_fjorden_session_event *notice, uint64_t now) {
     fjorden_fixture *f = context;
     assert_true(f->count < FJORDEN_KEPT);
     fjorden_seen *seen = &f->seen[f->count++];
     *seen = (fjorden_seen){.kind = notice->kind, .status = notice->status, .cause = notice->cause, .at = now};
-    seen->made_up = notice->made_up;
+    seen->synthesized = notice->synthesized;
     seen->level = notice->level;
     seen->characteristic = notice->characteristic;
     if (notice->output != NULL) {
@@ -22,20 +22,20 @@ static void on_notice(void *context, const tendon_fjorden_notice *notice, uint64
         seen->response = *notice->response;
         memcpy(seen->payload, notice->response->payload, notice->response->payload_length);
     }
-    if (notice->kind == TENDON_FJORDEN_NOTICE_TARGET) {
+    if (notice->kind == TENDON_FJORDEN_SESSION_EVENT_TARGET) {
         for (size_t i = 0; i < FJORDEN_GRIPS; i++) {
             char identifier[TENDON_FJORDEN_IDENTIFIER_SIZE];
             tendon_fjorden_identifier(&f->devices[i].address, identifier);
             if (strcmp(identifier, notice->output->grip->identifier) == 0) {
-                tendon_air_set_target(&f->air, &f->devices[i].address);
+                tendon_memory_radio_set_target(&f->air, &f->devices[i].address);
             }
         }
     }
-    if (notice->kind == TENDON_FJORDEN_NOTICE_OUTPUT) {
+    if (notice->kind == TENDON_FJORDEN_SESSION_EVENT_OUTPUT) {
         if (notice->output->kind == TENDON_FJORDEN_OUT_SCAN_START) {
-            tendon_air_scan(&f->air, true);
+            tendon_memory_radio_scan(&f->air, true);
         } else if (notice->output->kind == TENDON_FJORDEN_OUT_SCAN_STOP) {
-            tendon_air_scan(&f->air, false);
+            tendon_memory_radio_scan(&f->air, false);
         }
     }
     if (f->hook != NULL) {
@@ -53,28 +53,28 @@ static void give(fjorden_fixture *f, const tendon_fjorden_input *input) {
 }
 
 static fjorden_fixture *make(const tendon_simulated_fjorden_options *options, bool bonded) {
-    static const tendon_address addresses[FJORDEN_GRIPS] = {{{0xC1, 1, 2, 3, 4, 5}, TENDON_ADDRESS_RANDOM},
-                                                            {{0xC2, 1, 2, 3, 4, 5}, TENDON_ADDRESS_RANDOM}};
+    static const tendon_address addresses[FJORDEN_GRIPS] = {{{0xC1, 1, 2, 3, 4, 5}, TENDON_ADDRESS_TYPE_RANDOM},
+                                                            {{0xC2, 1, 2, 3, 4, 5}, TENDON_ADDRESS_TYPE_RANDOM}};
     fjorden_fixture *f = calloc(1, sizeof *f);
     assert_non_null(f);
     f->now = 100000;
     tendon_fjorden_profile_init(&f->profile);
-    tendon_air_init(&f->air, f->devices, FJORDEN_GRIPS);
+    tendon_memory_radio_init(&f->air, f->devices, FJORDEN_GRIPS);
     for (size_t i = 0; i < FJORDEN_GRIPS; i++) {
         assert_int_equal(tendon_simulated_fjorden_init(&f->grips[i], options), TENDON_OK);
-        f->devices[i] = (tendon_air_device){.device = tendon_simulated_fjorden_device(&f->grips[i]),
-                                            .address = addresses[i],
-                                            .rssi = -50,
-                                            .present = i == 0};
+        f->devices[i] = (tendon_memory_radio_device){.device = tendon_simulated_fjorden_device(&f->grips[i]),
+                                                     .address = addresses[i],
+                                                     .rssi = -50,
+                                                     .present = i == 0};
     }
-    const tendon_fjorden_session_config config = {.link = tendon_air_link(&f->air),
+    const tendon_fjorden_session_config config = {.link = tendon_memory_radio_link(&f->air),
                                                   .profile = &f->profile,
                                                   .grips = f->list,
                                                   .grip_capacity = 4,
                                                   .context = f,
                                                   .on_notice = on_notice};
     assert_int_equal(tendon_fjorden_session_init(&f->session, &config), TENDON_OK);
-    tendon_air_attach(&f->air, &tendon_fjorden_session_inputs, &f->session);
+    tendon_memory_radio_attach(&f->air, &tendon_fjorden_session_inputs, &f->session);
     f->air.report_context = f;
     f->air.on_report = on_report;
     tendon_fjorden_manager_set_environment(&f->session.manager, TENDON_FJORDEN_AUTHORIZATION_ALLOWED, true);
@@ -112,11 +112,11 @@ tendon_status fjorden_connect(fjorden_fixture *f, size_t grip) {
 
 void fjorden_run(fjorden_fixture *f, uint64_t ms) {
     uint64_t end = f->now + ms;
-    for (int steps = 0; tendon_air_deadline(&f->air) <= end; steps++) {
+    for (int steps = 0; tendon_memory_radio_deadline(&f->air) <= end; steps++) {
         assert_true(steps < 100000);
-        uint64_t due = tendon_air_deadline(&f->air);
+        uint64_t due = tendon_memory_radio_deadline(&f->air);
         f->now = due > f->now ? due : f->now;
-        tendon_air_tick(&f->air, f->now);
+        tendon_memory_radio_tick(&f->air, f->now);
     }
     f->now = end;
 }
@@ -147,7 +147,7 @@ void fjorden_tell(fjorden_fixture *f, uint8_t opcode, uint16_t handle, const cha
     fjorden_inject(f, text);
 }
 
-size_t fjorden_told(const fjorden_fixture *f, tendon_fjorden_notice_kind kind) {
+size_t fjorden_told(const fjorden_fixture *f, tendon_fjorden_session_event_kind kind) {
     size_t count = 0;
     for (size_t i = 0; i < f->count; i++) {
         count += f->seen[i].kind == kind;
@@ -155,7 +155,7 @@ size_t fjorden_told(const fjorden_fixture *f, tendon_fjorden_notice_kind kind) {
     return count;
 }
 
-const fjorden_seen *fjorden_last(const fjorden_fixture *f, tendon_fjorden_notice_kind kind) {
+const fjorden_seen *fjorden_last(const fjorden_fixture *f, tendon_fjorden_session_event_kind kind) {
     for (size_t i = f->count; i > 0; i--) {
         if (f->seen[i - 1].kind == kind) {
             return &f->seen[i - 1];
@@ -172,7 +172,7 @@ void fjorden_assert_outputs(const fjorden_fixture *f, const char *words) {
     char text[4096] = "";
     for (size_t i = 0; i < f->count; i++) {
         const tendon_fjorden_output *output = &f->seen[i].output;
-        if (f->seen[i].kind != TENDON_FJORDEN_NOTICE_OUTPUT) {
+        if (f->seen[i].kind != TENDON_FJORDEN_SESSION_EVENT_OUTPUT) {
             continue;
         }
         size_t used = strlen(text);
@@ -194,10 +194,10 @@ void fjorden_assert_outputs(const fjorden_fixture *f, const char *words) {
 void fjorden_assert_events(const fjorden_fixture *f, const char *codes) {
     char text[4096] = "";
     for (size_t i = 0; i < f->count; i++) {
-        if (f->seen[i].kind == TENDON_FJORDEN_NOTICE_EVENT) {
+        if (f->seen[i].kind == TENDON_FJORDEN_SESSION_EVENT_EVENT) {
             size_t used = strlen(text);
             snprintf(text + used, sizeof text - used, "%s%02x%s", used > 0 ? " " : "", f->seen[i].record.event,
-                     f->seen[i].made_up ? "*" : "");
+                     f->seen[i].synthesized ? "*" : "");
         }
     }
     assert_string_equal(text, codes);
@@ -206,7 +206,7 @@ void fjorden_assert_events(const fjorden_fixture *f, const char *codes) {
 void fjorden_assert_result(const fjorden_fixture *f, tendon_fjorden_input_kind call, tendon_status status) {
     for (size_t i = f->count; i > 0; i--) {
         const fjorden_seen *seen = &f->seen[i - 1];
-        if (seen->kind == TENDON_FJORDEN_NOTICE_OUTPUT && seen->output.kind == TENDON_FJORDEN_OUT_RESULT &&
+        if (seen->kind == TENDON_FJORDEN_SESSION_EVENT_OUTPUT && seen->output.kind == TENDON_FJORDEN_OUT_RESULT &&
             seen->output.call == call) {
             assert_string_equal(tendon_fjorden_status_name(seen->output.status), tendon_fjorden_status_name(status));
             return;

@@ -6,20 +6,20 @@
 #include "test_bytes.h"
 
 #include "tendon/devices/fjorden.h"
-#include "tendon/simulate/air.h"
 #include "tendon/simulate/fjorden.h"
+#include "tendon/simulate/memory_radio.h"
 
 enum { FJORDEN_KEPT = 512, FJORDEN_GRIPS = 2 };
 
 /* One notice, copied out of the callback. */
 typedef struct fjorden_seen {
-    tendon_fjorden_notice_kind kind;
+    tendon_fjorden_session_event_kind kind;
     tendon_status status, cause;
     uint64_t at;
     tendon_fjorden_output output;
     tendon_fjorden_grip grip;
     tendon_fjorden_record record;
-    bool made_up;
+    bool synthesized;
     tendon_fjorden_response response;
     uint8_t payload[32];
     uint8_t level;
@@ -31,14 +31,14 @@ typedef struct fjorden_fixture {
     tendon_fjorden_profile profile;
     tendon_fjorden_session session;
     tendon_fjorden_grip list[4];
-    tendon_air air;
-    tendon_air_device devices[FJORDEN_GRIPS];
+    tendon_memory_radio air;
+    tendon_memory_radio_device devices[FJORDEN_GRIPS];
     tendon_simulated_fjorden grips[FJORDEN_GRIPS];
     bool pair_calls_back;
     tendon_fjorden_configuration configuration;
     size_t count;
     fjorden_seen seen[FJORDEN_KEPT];
-    void (*hook)(struct fjorden_fixture *f, const tendon_fjorden_notice *notice);
+    void (*hook)(struct fjorden_fixture *f, const tendon_fjorden_session_event *notice);
 } fjorden_fixture;
 
 /* Two grips, the second out of reach. Configured and allowed, not started. NULL: defaults. free() it. */
@@ -59,9 +59,9 @@ void fjorden_inject(fjorden_fixture *f, const char *hex);
 /* The same, a notification or indication (opcode) of a characteristic of the grip. */
 void fjorden_tell(fjorden_fixture *f, uint8_t opcode, uint16_t handle, const char *hex);
 
-size_t fjorden_told(const fjorden_fixture *f, tendon_fjorden_notice_kind kind);
+size_t fjorden_told(const fjorden_fixture *f, tendon_fjorden_session_event_kind kind);
 /* The last of its kind; fails when there is none. */
-const fjorden_seen *fjorden_last(const fjorden_fixture *f, tendon_fjorden_notice_kind kind);
+const fjorden_seen *fjorden_last(const fjorden_fixture *f, tendon_fjorden_session_event_kind kind);
 /* Outputs of the manager from the first kept notice on, as words with blanks: "state:connecting discover ...". */
 void fjorden_assert_outputs(const fjorden_fixture *f, const char *words);
 /* Events as hex codes with blanks; made-up ones with a star. */

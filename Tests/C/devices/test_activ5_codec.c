@@ -49,7 +49,7 @@ static void example_01_commands_with_both_terminators(void **state) {
         for (size_t size = 0; size < (size_t)length; size++) {
             uint8_t *small = malloc(size + 1);
             assert_int_equal(tendon_activ5_encode_command((tendon_activ5_command)c, 0x13, small, size),
-                             TENDON_ERROR_NO_ROOM);
+                             TENDON_ERROR_BUFFER_TOO_SMALL);
             free(small);
         }
         assert_int_equal(tendon_activ5_command_read((tendon_activ5_command)c), TENDON_ACTIV5_CHARACTERISTIC_UNKNOWN);
@@ -232,7 +232,7 @@ static void ids_are_joined_without_padding(void **state) {
     assert_int_equal(tendon_activ5_join_uuid(first, 2, second, 4, out, sizeof out), 4);
     assert_memory_equal(out, "abcd", 4);
     for (size_t size = 0; size < 4; size++) {
-        assert_int_equal(tendon_activ5_join_uuid(first, 2, second, 4, out, size), TENDON_ERROR_NO_ROOM);
+        assert_int_equal(tendon_activ5_join_uuid(first, 2, second, 4, out, size), TENDON_ERROR_BUFFER_TOO_SMALL);
     }
     assert_int_equal(tendon_activ5_join_uuid(NULL, 0, second, 4, out, sizeof out), 2);
 }

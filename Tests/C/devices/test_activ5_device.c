@@ -36,7 +36,7 @@ static void a_legacy_device_from_link_to_handshake(void **state) {
     activ5_say(d, "AI22", 40);
     assert_int_equal(tendon_activ5_device_get_uuid(d, uuid, sizeof uuid), 6);
     assert_memory_equal(uuid, "001122", 6);
-    assert_int_equal(tendon_activ5_device_get_uuid(d, uuid, 5), TENDON_ERROR_NO_ROOM);
+    assert_int_equal(tendon_activ5_device_get_uuid(d, uuid, 5), TENDON_ERROR_BUFFER_TOO_SMALL);
     free(f);
 }
 
@@ -310,7 +310,7 @@ static void refused_requests_are_the_calls_error_and_no_new_state(void **state) 
     assert_int_equal(tendon_activ5_device_stop(d, 1), TENDON_GATT_ERROR_QUEUE_FULL);
     assert_int_equal(tendon_activ5_device_send(d, TENDON_ACTIV5_COMMAND_COUNT, 1), TENDON_ERROR_INVALID_ARGUMENT);
     char longest[TENDON_ACTIV5_SEND_MAX + 1] = {'x'};
-    assert_int_equal(tendon_activ5_device_send_text(d, longest, sizeof longest, 1), TENDON_ERROR_NO_ROOM);
+    assert_int_equal(tendon_activ5_device_send_text(d, longest, sizeof longest, 1), TENDON_ERROR_BUFFER_TOO_SMALL);
     assert_int_equal(d->state, TENDON_ACTIV5_STATE_CONNECTED);
     tendon_activ5_device_init(d, &f->options, d->on_event, f, NULL, NULL); /* nobody holds a link */
     assert_int_equal(tendon_activ5_device_connect(d, 0), TENDON_ERROR_DISCONNECTED);

@@ -26,7 +26,7 @@ static void a_disconnected_entry_is_new_with_each_advertisement(void **state) {
     int mine = 7;
     d->program = &mine;
     d->has_battery = true;
-    const tendon_address peer = {{1, 2, 3, 4, 5, 6}, TENDON_ADDRESS_RANDOM};
+    const tendon_address peer = {{1, 2, 3, 4, 5, 6}, TENDON_ADDRESS_TYPE_RANDOM};
     assert_ptr_equal(tendon_activ5_manager_advertised(&f->manager, "ACTIV5-AC-0001", 14, &peer, -50, 2), d);
     assert_null(d->program);
     assert_false(d->has_battery);

@@ -3,13 +3,13 @@
 #include "activ5_fixture.h"
 
 #include "tendon/simulate/activ5.h"
-#include "tendon/simulate/air.h"
+#include "tendon/simulate/memory_radio.h"
 
 typedef struct world {
     activ5_fixture *f;
     uint64_t now;
-    tendon_air air;
-    tendon_air_device in_air;
+    tendon_memory_radio air;
+    tendon_memory_radio_device in_air;
     tendon_simulated_activ5 trainer;
     tendon_activ5_session session;
     size_t forces, motions;
@@ -48,26 +48,26 @@ static world *fresh(const tendon_simulated_activ5_options *options) {
     w->f->hook = hook;
     w->now = 100000;
     assert_int_equal(tendon_simulated_activ5_init(&w->trainer, options), TENDON_OK);
-    w->in_air = (tendon_air_device){.device = tendon_simulated_activ5_device(&w->trainer),
-                                    .address = {{0xC5, 1, 2, 3, 4, 5}, TENDON_ADDRESS_RANDOM},
-                                    .rssi = -50,
-                                    .present = true};
-    tendon_air_init(&w->air, &w->in_air, 1);
-    tendon_air_set_target(&w->air, &w->in_air.address);
-    const tendon_session_link link = tendon_air_link(&w->air);
+    w->in_air = (tendon_memory_radio_device){.device = tendon_simulated_activ5_device(&w->trainer),
+                                             .address = {{0xC5, 1, 2, 3, 4, 5}, TENDON_ADDRESS_TYPE_RANDOM},
+                                             .rssi = -50,
+                                             .present = true};
+    tendon_memory_radio_init(&w->air, &w->in_air, 1);
+    tendon_memory_radio_set_target(&w->air, &w->in_air.address);
+    const tendon_session_link link = tendon_memory_radio_link(&w->air);
     w->f->device.on_request = NULL; /* alone: the session stays with it */
     assert_int_equal(tendon_activ5_session_init(&w->session, &link, &w->f->device), TENDON_OK);
-    tendon_air_attach(&w->air, &tendon_activ5_session_inputs, &w->session);
+    tendon_memory_radio_attach(&w->air, &tendon_activ5_session_inputs, &w->session);
     return w;
 }
 
 static void run(world *w, uint64_t ms) {
     uint64_t end = w->now + ms;
-    for (int steps = 0; tendon_air_deadline(&w->air) <= end; steps++) {
+    for (int steps = 0; tendon_memory_radio_deadline(&w->air) <= end; steps++) {
         assert_true(steps < 1000000);
-        uint64_t due = tendon_air_deadline(&w->air);
+        uint64_t due = tendon_memory_radio_deadline(&w->air);
         w->now = due > w->now ? due : w->now;
-        tendon_air_tick(&w->air, w->now);
+        tendon_memory_radio_tick(&w->air, w->now);
     }
     w->now = end;
 }
@@ -280,14 +280,14 @@ static void a_link_lost_at_every_moment_is_told_once(void **state) {
             world *w = fresh(old ? &legacy : NULL);
             tendon_activ5_device *d = &w->f->device;
             assert_int_equal(tendon_activ5_device_connect(d, w->now), TENDON_OK);
-            for (unsigned i = 0; i < steps && tendon_air_deadline(&w->air) < 110000; i++) {
-                uint64_t due = tendon_air_deadline(&w->air);
+            for (unsigned i = 0; i < steps && tendon_memory_radio_deadline(&w->air) < 110000; i++) {
+                uint64_t due = tendon_memory_radio_deadline(&w->air);
                 w->now = due > w->now ? due : w->now;
-                tendon_air_tick(&w->air, w->now);
+                tendon_memory_radio_tick(&w->air, w->now);
             }
             bool up = d->link == TENDON_ACTIV5_LINK_UP;
             activ5_forget(w->f);
-            tendon_air_set_present(&w->air, &w->in_air, false, w->now);
+            tendon_memory_radio_set_present(&w->air, &w->in_air, false, w->now);
             run(w, 1000);
             activ5_expect(w->f, up ? "deviceDisconnected" : "");
             if (!up) {
@@ -296,7 +296,7 @@ static void a_link_lost_at_every_moment_is_told_once(void **state) {
                 activ5_expect(w->f, "deviceDisconnected");
             }
             assert_int_equal(d->link, TENDON_ACTIV5_LINK_NONE);
-            tendon_air_set_present(&w->air, &w->in_air, true, w->now);
+            tendon_memory_radio_set_present(&w->air, &w->in_air, true, w->now);
             assert_int_equal(tendon_activ5_device_connect(d, w->now), TENDON_OK);
             run(w, 1000);
             assert_true(d->initialized);
@@ -318,11 +318,11 @@ static tendon_status manager_request(void *context, const tendon_activ5_request 
     world *w = scene.w;
     (void)context;
     (void)now;
-    const tendon_session_link link = tendon_air_link(&w->air);
+    const tendon_session_link link = tendon_memory_radio_link(&w->air);
     switch (request->kind) {
     case TENDON_ACTIV5_REQUEST_SCAN_START:
     case TENDON_ACTIV5_REQUEST_SCAN_STOP:
-        tendon_air_scan(&w->air, request->kind == TENDON_ACTIV5_REQUEST_SCAN_START);
+        tendon_memory_radio_scan(&w->air, request->kind == TENDON_ACTIV5_REQUEST_SCAN_START);
         return TENDON_OK;
     case TENDON_ACTIV5_REQUEST_CONNECT:
         scene.connects++;
@@ -367,11 +367,11 @@ static void a_lost_trainer_is_found_and_connected_again(void **state) {
     manage(w, 1000);
     assert_true(d->initialized);
     for (int i = 1; i <= 5; i++) {
-        tendon_air_set_present(&w->air, &w->in_air, false, w->now);
+        tendon_memory_radio_set_present(&w->air, &w->in_air, false, w->now);
         manage(w, 2000);
         assert_null(tendon_activ5_manager_find(m, "ACTIV5-AC-0001", 14));
         assert_true(m->scanning);
-        tendon_air_set_present(&w->air, &w->in_air, true, w->now);
+        tendon_memory_radio_set_present(&w->air, &w->in_air, true, w->now);
         manage(w, 2000);
         d = tendon_activ5_manager_find(m, "ACTIV5-AC-0001", 14);
         assert_non_null(d);
@@ -467,7 +467,7 @@ static void a_device_that_is_none_is_left_and_the_reason_told(void **state) {
 static void init_refuses_what_cannot_work(void **state) {
     (void)state;
     world *w = ready(NULL);
-    tendon_session_link link = tendon_air_link(&w->air);
+    tendon_session_link link = tendon_memory_radio_link(&w->air);
     tendon_activ5_session *other = calloc(1, sizeof *other);
     assert_int_equal(tendon_activ5_session_init(other, &link, &w->f->device), TENDON_ERROR_INVALID_ARGUMENT);
     link.connect = NULL;

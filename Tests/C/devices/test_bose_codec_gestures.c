@@ -132,7 +132,7 @@ static void gesture_payloads(void **state) {
     assert_int_equal(tendon_bose_set_gesture(&g, 0xE0, true), TENDON_BOSE_ERROR_UNKNOWN_GESTURE);
     assert_int_equal(tendon_bose_set_gesture(&g, 0x83, true), TENDON_BOSE_ERROR_UNKNOWN_GESTURE);
     uint8_t out[9];
-    assert_int_equal(tendon_bose_encode_gesture_configuration(&g, out, 9), TENDON_ERROR_NO_ROOM);
+    assert_int_equal(tendon_bose_encode_gesture_configuration(&g, out, 9), TENDON_ERROR_BUFFER_TOO_SMALL);
     g.length = sizeof g.bytes + 1;
     assert_int_equal(tendon_bose_encode_gesture_configuration(&g, out, 9), TENDON_ERROR_INVALID_ARGUMENT);
 }
@@ -169,7 +169,7 @@ static void i02_i04_gesture_configuration_cut(void **state) {
                      TENDON_ERROR_TRUNCATED);
     information.records[0].payload_length = 100;
     assert_int_equal(tendon_bose_decode_gesture_configuration(bytes, sizeof bytes, &information, &g, &offset),
-                     TENDON_ERROR_NO_ROOM);
+                     TENDON_ERROR_BUFFER_TOO_SMALL);
     assert_int_equal(tendon_bose_decode_gesture_configuration(bytes, 34, NULL, &g, &offset), TENDON_ERROR_TABLE_FULL);
     assert_int_equal(offset, 32);
 }

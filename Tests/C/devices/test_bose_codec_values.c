@@ -119,7 +119,8 @@ static void device_information_round_trip(void **state) {
         assert_int_equal(tendon_bose_encode_device_information(&out, again, sizeof again), 19);
         assert_memory_equal(again, b.data, 19);
         for (size_t capacity = 0; i == 0 && capacity < 19; capacity++) {
-            assert_int_equal(tendon_bose_encode_device_information(&out, again, capacity), TENDON_ERROR_NO_ROOM);
+            assert_int_equal(tendon_bose_encode_device_information(&out, again, capacity),
+                             TENDON_ERROR_BUFFER_TOO_SMALL);
         }
         free(b.data);
     }
@@ -231,7 +232,8 @@ static void sensor_record_round_trip(void **state) {
             good++;
             assert_int_equal(tendon_bose_encode_sensor_record(&out.records[0], again, 12), 12);
             assert_memory_equal(again, b.data, 12);
-            assert_int_equal(tendon_bose_encode_sensor_record(&out.records[0], again, 11), TENDON_ERROR_NO_ROOM);
+            assert_int_equal(tendon_bose_encode_sensor_record(&out.records[0], again, 11),
+                             TENDON_ERROR_BUFFER_TOO_SMALL);
             out.records[0].raw_max = out.records[0].raw_min;
             assert_int_equal(tendon_bose_encode_sensor_record(&out.records[0], again, 12), TENDON_BOSE_ERROR_BAD_RANGE);
         }
@@ -324,7 +326,7 @@ static void sensor_configuration_of_every_length(void **state) {
         assert_int_equal(tendon_bose_encode_sensor_configuration(&c, out, sizeof out), length / 3 * 3);
         assert_memory_equal(out, whole.data, length / 3 * 3);
         if (length >= 3) {
-            assert_int_equal(tendon_bose_encode_sensor_configuration(&c, out, 2), TENDON_ERROR_NO_ROOM);
+            assert_int_equal(tendon_bose_encode_sensor_configuration(&c, out, 2), TENDON_ERROR_BUFFER_TOO_SMALL);
         }
         free(b.data);
     }

@@ -21,7 +21,7 @@ static void example_1_and_every_capacity(void **state) {
         uint8_t *out = malloc(capacity > 0 ? capacity : 1);
         assert_non_null(out);
         tendon_status status = tendon_feelspace_encode_channel(&left, 4, out, capacity);
-        assert_int_equal(status, capacity < 18 ? TENDON_ERROR_NO_ROOM : 18);
+        assert_int_equal(status, capacity < 18 ? TENDON_ERROR_BUFFER_TOO_SMALL : 18);
         if (status == 18) {
             assert_hex(out, 18, "00 03 aa aa 00 00 02 0e 01 00 00 05 e8 03 00 00 00 01");
         }

@@ -39,7 +39,7 @@ static void assert_command(tendon_fjorden_command command, const char *hex) {
     assert_true(length > 0);
     assert_hex(out, (size_t)length, hex);
     for (size_t room = 0; room < (size_t)length; room++) {
-        assert_int_equal(tendon_fjorden_encode_command(&command, out, room), TENDON_ERROR_NO_ROOM);
+        assert_int_equal(tendon_fjorden_encode_command(&command, out, room), TENDON_ERROR_BUFFER_TOO_SMALL);
     }
 }
 

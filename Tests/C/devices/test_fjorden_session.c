@@ -18,7 +18,7 @@ static void a_new_grip_is_found_paired_checked_and_kept(void **state) {
     fjorden_run(f, 500);
     fjorden_assert_outputs(f, "scan_stop connect :connecting services characteristics pair firmware notify store "
                               ":connected =connected");
-    assert_int_equal(fjorden_last(f, TENDON_FJORDEN_NOTICE_PAIRING)->status, TENDON_OK);
+    assert_int_equal(fjorden_last(f, TENDON_FJORDEN_SESSION_EVENT_PAIRING)->status, TENDON_OK);
     assert_true(f->grips[0].bonded);
     assert_string_equal(f->session.info.texts[TENDON_FJORDEN_TEXT_FIRMWARE], "1.2.0");
     fjorden_forget(f);
@@ -26,7 +26,7 @@ static void a_new_grip_is_found_paired_checked_and_kept(void **state) {
     tendon_simulated_fjorden_move(&f->grips[0], TENDON_FJORDEN_CONTROL_DIAL, -3, f->now);
     fjorden_run(f, 10);
     fjorden_assert_events(f, "01 02 12");
-    assert_int_equal(fjorden_last(f, TENDON_FJORDEN_NOTICE_EVENT)->record.count, 3);
+    assert_int_equal(fjorden_last(f, TENDON_FJORDEN_SESSION_EVENT_EVENT)->record.count, 3);
     free(f);
 }
 
@@ -141,7 +141,7 @@ static void mal_C12_a_bond_without_a_key_is_tried_once(void **state) {
     fjorden_run(f, 1000);
     fjorden_assert_outputs(f, "scan_start :scanningForBondedGrip scan_stop connect :connecting services "
                               "characteristics firmware notify disconnect :ready =ready");
-    assert_int_equal(fjorden_told(f, TENDON_FJORDEN_NOTICE_PAIRING), 1);
+    assert_int_equal(fjorden_told(f, TENDON_FJORDEN_SESSION_EVENT_PAIRING), 1);
     free(f);
 }
 
@@ -194,7 +194,7 @@ static void forgotten_grips_stay_bonded_until_they_are_reset(void **state) {
     fjorden_fixture *f = fjorden_new(NULL);
     fjorden_reach_connected(f);
     fjorden_call(f, TENDON_FJORDEN_CALL_FORGET);
-    assert_int_equal(tendon_air_forget(&f->air, &f->devices[0].address), TENDON_OK);
+    assert_int_equal(tendon_memory_radio_forget(&f->air, &f->devices[0].address), TENDON_OK);
     fjorden_run(f, 100);
     fjorden_connect(f, 0);
     fjorden_run(f, 1000);
@@ -210,11 +210,11 @@ static void a_lost_grip_is_looked_for_without_an_end(void **state) {
     (void)state;
     fjorden_fixture *f = fjorden_new(NULL);
     fjorden_reach_connected(f);
-    tendon_air_set_present(&f->air, &f->devices[0], false, f->now);
+    tendon_memory_radio_set_present(&f->air, &f->devices[0], false, f->now);
     fjorden_run(f, 60000);
     fjorden_assert_outputs(f, "scan_start :scanningForBondedGrip");
     fjorden_forget(f);
-    tendon_air_set_present(&f->air, &f->devices[0], true, f->now);
+    tendon_memory_radio_set_present(&f->air, &f->devices[0], true, f->now);
     fjorden_run(f, 1000);
     fjorden_assert_outputs(f, "scan_stop connect :connecting services characteristics firmware notify :connected");
     free(f);
@@ -301,8 +301,9 @@ static void a_known_grip_is_known_by_its_address(void **state) {
     fjorden_run(f, 250);
     assert_int_equal(f->session.manager.grip_count, 1);
     assert_string_equal(f->list[0].name, "Somebody's phone");
-    tendon_ad_report other = {
-        .address = {{9, 9, 9, 9, 9, 9}, TENDON_ADDRESS_PUBLIC}, .data = (const uint8_t *)"\x02\x01\x06", .length = 3};
+    tendon_ad_report other = {.address = {{9, 9, 9, 9, 9, 9}, TENDON_ADDRESS_TYPE_PUBLIC},
+                              .data = (const uint8_t *)"\x02\x01\x06",
+                              .length = 3};
     assert_int_equal(tendon_fjorden_session_report(&f->session, &other, f->now), TENDON_OK);
     assert_int_equal(f->session.manager.grip_count, 1);
     free(f);
@@ -345,7 +346,7 @@ static void give(fjorden_fixture *f, unsigned input) {
         break;
     case LINK_DISCONNECTED:
         if (f->session.work.linked) {
-            tendon_air_set_present(&f->air, &f->devices[0], false, f->now);
+            tendon_memory_radio_set_present(&f->air, &f->devices[0], false, f->now);
         } else {
             link->disconnected(&f->session, TENDON_ERROR_DISCONNECTED, f->now);
         }
@@ -383,7 +384,7 @@ static void all_pairs_of_state_and_input(void **state) {
                 (input == LINK_DISCONNECTED && from != TENDON_FJORDEN_CONNECTING && from != TENDON_FJORDEN_CONNECTED);
             assert_int_equal(f->session.counters.illegal_inputs - before, link_kind || strange ? 1 : 0);
             illegal += link_kind || strange;
-            tendon_air_set_present(&f->air, &f->devices[0], true, f->now);
+            tendon_memory_radio_set_present(&f->air, &f->devices[0], true, f->now);
             fjorden_run(f, 20000);
             tendon_fjorden_manager_set_environment(&f->session.manager, TENDON_FJORDEN_AUTHORIZATION_ALLOWED, true);
             fjorden_call(f, TENDON_FJORDEN_ON_POWER);
@@ -406,8 +407,8 @@ static void all_pairs_of_state_and_input(void **state) {
     assert_true(illegal > 0 && illegal < pairs);
 }
 
-static void call_back(fjorden_fixture *f, const tendon_fjorden_notice *notice) {
-    if (notice->kind == TENDON_FJORDEN_NOTICE_OUTPUT || notice->kind == TENDON_FJORDEN_NOTICE_TARGET) {
+static void call_back(fjorden_fixture *f, const tendon_fjorden_session_event *notice) {
+    if (notice->kind == TENDON_FJORDEN_SESSION_EVENT_OUTPUT || notice->kind == TENDON_FJORDEN_SESSION_EVENT_TARGET) {
         assert_int_equal(fjorden_call(f, TENDON_FJORDEN_CALL_STOP_SCANNING), TENDON_ERROR_BUSY);
     }
 }

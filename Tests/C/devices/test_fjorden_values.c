@@ -37,7 +37,7 @@ static void examples_1_to_13(void **state) {
     events(f, "010203");     /* no multiple of 5 */
     events(f, "0c13002100");
     fjorden_assert_events(f, "01 02 03 11 12 22 33 35 42 80 13");
-    assert_int_equal(fjorden_last(f, TENDON_FJORDEN_NOTICE_EVENT)->record.lost_before, 0);
+    assert_int_equal(fjorden_last(f, TENDON_FJORDEN_SESSION_EVENT_EVENT)->record.lost_before, 0);
     assert_int_equal(f->session.counters.rejected, 2);
     assert_int_equal(f->session.counters.notifications, 8);
     free(f);
@@ -53,10 +53,11 @@ static void mal_I01_to_I03_lengths_of_notifications(void **state) {
         bool started = f->session.stream.started;
         events(f, text);
         if (length == 0 || length % 5 != 0) {
-            assert_int_equal(fjorden_last(f, TENDON_FJORDEN_NOTICE_REJECTED)->status, TENDON_FJORDEN_ERROR_LENGTH);
+            assert_int_equal(fjorden_last(f, TENDON_FJORDEN_SESSION_EVENT_REJECTED)->status,
+                             TENDON_FJORDEN_ERROR_LENGTH);
             assert_int_equal(f->session.stream.last, last); /* nothing has changed */
             assert_int_equal(f->session.stream.started, started);
-            assert_int_equal(fjorden_told(f, TENDON_FJORDEN_NOTICE_EVENT), 0);
+            assert_int_equal(fjorden_told(f, TENDON_FJORDEN_SESSION_EVENT_EVENT), 0);
         }
         snprintf(text + strlen(text), sizeof text - strlen(text), "%02x", length + 1);
     }
@@ -71,7 +72,7 @@ static void mal_I05_unknown_codes_are_events(void **state) {
     (void)state;
     fjorden_fixture *f = connected();
     events(f, "01f0000000");
-    const fjorden_seen *seen = fjorden_last(f, TENDON_FJORDEN_NOTICE_EVENT);
+    const fjorden_seen *seen = fjorden_last(f, TENDON_FJORDEN_SESSION_EVENT_EVENT);
     assert_int_equal(seen->record.event, TENDON_FJORDEN_UNKNOWN);
     assert_int_equal(seen->record.code, 0xF0);
     assert_int_equal(f->session.counters.rejected, 0);
@@ -84,7 +85,7 @@ static void mal_I06_sequence_and_time_wrap(void **state) {
     events(f, "fe13ffff00");
     events(f, "ff13000000");
     events(f, "0013050000");
-    assert_int_equal(fjorden_last(f, TENDON_FJORDEN_NOTICE_EVENT)->record.time_ms, 0x10005);
+    assert_int_equal(fjorden_last(f, TENDON_FJORDEN_SESSION_EVENT_EVENT)->record.time_ms, 0x10005);
     assert_int_equal(f->session.stream.lost, 0);
     events(f, "0013050000"); /* duplicate */
     events(f, "f013060000"); /* out of order */
@@ -132,14 +133,14 @@ static void a_control_state_that_breaks_its_rules_changes_nothing(void **state) 
     tendon_simulated_fjorden_move(grip, TENDON_FJORDEN_CONTROL_DIAL, 1, f->now);
     fjorden_run(f, 20);
     fjorden_assert_events(f, "01 02 11");
-    const fjorden_seen *seen = fjorden_last(f, TENDON_FJORDEN_NOTICE_REJECTED);
+    const fjorden_seen *seen = fjorden_last(f, TENDON_FJORDEN_SESSION_EVENT_REJECTED);
     assert_int_equal(seen->status, TENDON_FJORDEN_ERROR_VERSION);
     assert_int_equal(seen->characteristic, TENDON_FJORDEN_CHARACTERISTIC_STATE);
     free(f);
 }
 
-static void forget_on_event(fjorden_fixture *f, const tendon_fjorden_notice *notice) {
-    if (notice->kind == TENDON_FJORDEN_NOTICE_EVENT) {
+static void forget_on_event(fjorden_fixture *f, const tendon_fjorden_session_event *notice) {
+    if (notice->kind == TENDON_FJORDEN_SESSION_EVENT_EVENT) {
         assert_int_equal(fjorden_call(f, TENDON_FJORDEN_CALL_FORGET), TENDON_OK);
     }
 }
@@ -166,7 +167,7 @@ static void every_command_is_answered(void **state) {
         assert_int_equal(ask(f, (tendon_fjorden_opcode)opcode), TENDON_OK);
         assert_int_equal(ask(f, TENDON_FJORDEN_PING), TENDON_ERROR_BUSY);
         fjorden_run(f, 50);
-        const fjorden_seen *seen = fjorden_last(f, TENDON_FJORDEN_NOTICE_RESPONSE);
+        const fjorden_seen *seen = fjorden_last(f, TENDON_FJORDEN_SESSION_EVENT_RESPONSE);
         assert_int_equal(seen->status, TENDON_OK);
         assert_int_equal(seen->response.opcode, opcode);
         assert_int_equal(seen->response.request_id, 1);
@@ -200,7 +201,7 @@ static void commands_out_of_range_are_not_sent(void **state) {
 static void silence(fjorden_fixture *f) {
     while (f->grips[0].counters.requests == 0) {
         f->now++;
-        tendon_air_tick(&f->air, f->now);
+        tendon_memory_radio_tick(&f->air, f->now);
     }
     f->grips[0].response_count = 0; /* the grip forgets its answer */
 }
@@ -212,18 +213,18 @@ static void a_grip_that_does_not_answer_times_out(void **state) {
     assert_int_equal(ask(f, TENDON_FJORDEN_PING), TENDON_OK);
     silence(f);
     fjorden_run(f, 1990);
-    assert_int_equal(fjorden_told(f, TENDON_FJORDEN_NOTICE_RESPONSE), 0);
+    assert_int_equal(fjorden_told(f, TENDON_FJORDEN_SESSION_EVENT_RESPONSE), 0);
     fjorden_run(f, 100);
-    const fjorden_seen *seen = fjorden_last(f, TENDON_FJORDEN_NOTICE_RESPONSE);
+    const fjorden_seen *seen = fjorden_last(f, TENDON_FJORDEN_SESSION_EVENT_RESPONSE);
     assert_int_equal(seen->status, TENDON_ERROR_TIMEOUT);
     assert_int_equal(seen->at, start + TENDON_FJORDEN_RESPONSE_TIMEOUT_MS);
     fjorden_forget(f);
     fjorden_tell(f, INDICATION, handle(f, TENDON_FJORDEN_CHARACTERISTIC_CONTROL), "810100"); /* late */
     assert_int_equal(f->session.counters.strays, 1);
-    assert_int_equal(fjorden_told(f, TENDON_FJORDEN_NOTICE_RESPONSE), 0);
+    assert_int_equal(fjorden_told(f, TENDON_FJORDEN_SESSION_EVENT_RESPONSE), 0);
     assert_int_equal(ask(f, TENDON_FJORDEN_PING), TENDON_OK);
     fjorden_run(f, 50);
-    assert_int_equal(fjorden_last(f, TENDON_FJORDEN_NOTICE_RESPONSE)->response.request_id, 2);
+    assert_int_equal(fjorden_last(f, TENDON_FJORDEN_SESSION_EVENT_RESPONSE)->response.request_id, 2);
     free(f);
 }
 
@@ -247,13 +248,13 @@ static void mal_I08_responses_to_what_was_not_asked(void **state) {
         fjorden_tell(f, INDICATION, control, rows[i].hex);
         assert_int_equal(f->session.counters.strays - strays, rows[i].stray);
         assert_int_equal(f->session.counters.rejected - rejected, rows[i].rejected);
-        assert_int_equal(fjorden_told(f, TENDON_FJORDEN_NOTICE_RESPONSE), 0);
+        assert_int_equal(fjorden_told(f, TENDON_FJORDEN_SESSION_EVENT_RESPONSE), 0);
     }
     fjorden_tell(f, INDICATION, control, "830100 f4019001"); /* a byte short */
-    assert_int_equal(fjorden_last(f, TENDON_FJORDEN_NOTICE_RESPONSE)->status, TENDON_FJORDEN_ERROR_LENGTH);
+    assert_int_equal(fjorden_last(f, TENDON_FJORDEN_SESSION_EVENT_RESPONSE)->status, TENDON_FJORDEN_ERROR_LENGTH);
     fjorden_forget(f);
     fjorden_tell(f, INDICATION, control, "830100 f401900101"); /* too late */
-    assert_int_equal(fjorden_told(f, TENDON_FJORDEN_NOTICE_RESPONSE), 0);
+    assert_int_equal(fjorden_told(f, TENDON_FJORDEN_SESSION_EVENT_RESPONSE), 0);
     free(f);
 }
 
@@ -263,12 +264,12 @@ static void a_lost_link_ends_what_waits_for_the_grip(void **state) {
     assert_int_equal(ask(f, TENDON_FJORDEN_PING), TENDON_OK);
     assert_int_equal(tendon_fjorden_session_read_battery(&f->session, f->now), TENDON_OK);
     assert_int_equal(tendon_fjorden_session_read_info(&f->session, f->now), TENDON_OK);
-    tendon_air_set_present(&f->air, &f->devices[0], false, f->now);
-    assert_int_equal(fjorden_last(f, TENDON_FJORDEN_NOTICE_RESPONSE)->status, TENDON_RADIO_ERROR_OUT_OF_RANGE);
-    const fjorden_seen *seen = fjorden_last(f, TENDON_FJORDEN_NOTICE_BATTERY);
+    tendon_memory_radio_set_present(&f->air, &f->devices[0], false, f->now);
+    assert_int_equal(fjorden_last(f, TENDON_FJORDEN_SESSION_EVENT_RESPONSE)->status, TENDON_RADIO_ERROR_OUT_OF_RANGE);
+    const fjorden_seen *seen = fjorden_last(f, TENDON_FJORDEN_SESSION_EVENT_BATTERY);
     assert_int_equal(seen->status, TENDON_FJORDEN_ERROR_NO_BATTERY_INFO);
     assert_int_equal(seen->cause, TENDON_RADIO_ERROR_OUT_OF_RANGE);
-    assert_int_equal(fjorden_last(f, TENDON_FJORDEN_NOTICE_INFO)->status, TENDON_FJORDEN_ERROR_NO_GRIP_INFO);
+    assert_int_equal(fjorden_last(f, TENDON_FJORDEN_SESSION_EVENT_INFO)->status, TENDON_FJORDEN_ERROR_NO_GRIP_INFO);
     assert_int_equal(tendon_fjorden_session_read_battery(&f->session, f->now), TENDON_ERROR_WRONG_STATE);
     assert_int_equal(tendon_fjorden_session_read_info(&f->session, f->now), TENDON_ERROR_WRONG_STATE);
     assert_int_equal(ask(f, TENDON_FJORDEN_PING), TENDON_ERROR_WRONG_STATE);
@@ -283,7 +284,7 @@ static void battery_is_read_and_notified(void **state) {
     assert_false(f->session.has_level);
     assert_int_equal(tendon_fjorden_session_read_battery(&f->session, f->now), TENDON_OK);
     fjorden_run(f, 20);
-    assert_int_equal(fjorden_last(f, TENDON_FJORDEN_NOTICE_BATTERY)->level, 80);
+    assert_int_equal(fjorden_last(f, TENDON_FJORDEN_SESSION_EVENT_BATTERY)->level, 80);
     uint16_t battery = handle(f, TENDON_FJORDEN_CHARACTERISTIC_BATTERY);
     fjorden_tell(f, NOTIFICATION, battery, "1c");
     assert_int_equal(f->session.level, 28);
@@ -291,8 +292,8 @@ static void battery_is_read_and_notified(void **state) {
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         fjorden_forget(f);
         fjorden_tell(f, NOTIFICATION, battery, bad[i]);
-        assert_int_equal(fjorden_told(f, TENDON_FJORDEN_NOTICE_REJECTED), 1);
-        assert_int_equal(fjorden_told(f, TENDON_FJORDEN_NOTICE_BATTERY), 0);
+        assert_int_equal(fjorden_told(f, TENDON_FJORDEN_SESSION_EVENT_REJECTED), 1);
+        assert_int_equal(fjorden_told(f, TENDON_FJORDEN_SESSION_EVENT_BATTERY), 0);
         assert_int_equal(f->session.level, 28);
     }
     free(f);
@@ -315,7 +316,7 @@ static void mal_I10_texts_that_are_none(void **state) {
         fjorden_reach_connected(f);
         assert_int_equal(tendon_fjorden_session_read_info(&f->session, f->now), TENDON_OK);
         fjorden_run(f, 50);
-        assert_int_equal(fjorden_last(f, TENDON_FJORDEN_NOTICE_INFO)->status, TENDON_OK);
+        assert_int_equal(fjorden_last(f, TENDON_FJORDEN_SESSION_EVENT_INFO)->status, TENDON_OK);
         assert_true(f->session.has_info);
         assert_string_equal(f->session.info.texts[TENDON_FJORDEN_TEXT_SERIAL], rows[i].kept);
         assert_int_equal(f->session.info.present[TENDON_FJORDEN_TEXT_SERIAL], rows[i].kept[0] != 0);

@@ -100,7 +100,7 @@ static void on_service_changed(void *context, uint16_t start, uint16_t end, uint
     p->change_end = end;
 }
 
-static void on_bearer_dead(void *context, uint64_t now) {
+static void on_bearer_closed(void *context, uint64_t now) {
     peer *p = context;
     (void)now;
     note(p, 'X');
@@ -121,7 +121,7 @@ peer *peer_open(void) {
                                         .subscription_capacity = PEER_SUBSCRIPTIONS,
                                         .context = p,
                                         .on_service_changed = on_service_changed,
-                                        .on_bearer_dead = on_bearer_dead};
+                                        .on_bearer_closed = on_bearer_closed};
     assert_int_equal(tendon_gatt_client_init(&p->client, &config), TENDON_OK);
     return p;
 }

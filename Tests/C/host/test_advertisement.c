@@ -96,12 +96,12 @@ static void values_of_each_kind(void **state) {
     assert_false(tendon_ad_uuid_at(&v, 1, &uuid));
     free(b.data);
     assert_int_equal(decode_one("0d 17 010203040506 111213141516", &v, &b), TENDON_OK);
-    assert_true(v.kind == TENDON_AD_KIND_ADDRESSES && v.address.kind == TENDON_ADDRESS_PUBLIC);
+    assert_true(v.kind == TENDON_AD_KIND_ADDRESSES && v.address.type == TENDON_ADDRESS_TYPE_PUBLIC);
     assert_hex(v.address.bytes, 6, "060504030201");
     assert_int_equal(v.length, 12);
     free(b.data);
     assert_int_equal(decode_one("08 1b 010203040506 01", &v, &b), TENDON_OK);
-    assert_true(v.address.kind == TENDON_ADDRESS_RANDOM && v.length == 6);
+    assert_true(v.address.type == TENDON_ADDRESS_TYPE_RANDOM && v.length == 6);
     free(b.data);
     assert_int_equal(decode_one("05 16 d2fd 0102", &v, &b), TENDON_OK);
     expected = tendon_uuid_from_u16(0xFDD2);
@@ -372,7 +372,7 @@ static void builder_keeps_to_its_room(void **state) {
     assert_true(tendon_writer_result(&w) == TENDON_ERROR_OVERFLOW && w.length == 0);
     w = tendon_writer_make(out, sizeof(out));
     tendon_ad_put(&w, TENDON_AD_MANUFACTURER, big, 30);
-    assert_int_equal(tendon_writer_result(&w), TENDON_ERROR_NO_ROOM);
+    assert_int_equal(tendon_writer_result(&w), TENDON_ERROR_BUFFER_TOO_SMALL);
     w = tendon_writer_make(out, sizeof(out));
     tendon_ad_put(&w, TENDON_AD_MANUFACTURER, big, 29);
     assert_int_equal(tendon_writer_result(&w), 31);

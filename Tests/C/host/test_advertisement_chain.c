@@ -22,7 +22,7 @@ static bool feed(setup *s, uint8_t who, uint8_t set, unsigned properties, uint8_
     free(b.data);
     b.data = malloc(length > 0 ? length : 1);
     memset(b.data, fill, length > 0 ? length : 1);
-    tendon_ad_report part = {.address = {{who}, TENDON_ADDRESS_RANDOM},
+    tendon_ad_report part = {.address = {{who}, TENDON_ADDRESS_TYPE_RANDOM},
                              .properties = (uint16_t)properties,
                              .set_id = set,
                              .rssi = -50,

@@ -83,7 +83,7 @@ static void good_pdus_there_and_back(void **state) {
         for (size_t capacity = 0; capacity <= b.length; capacity++) {
             uint8_t *out = malloc(capacity > 0 ? capacity : 1);
             tendon_status status = tendon_att_encode(&pdu, out, capacity);
-            assert_int_equal(status, capacity == b.length ? (tendon_status)b.length : TENDON_ERROR_NO_ROOM);
+            assert_int_equal(status, capacity == b.length ? (tendon_status)b.length : TENDON_ERROR_BUFFER_TOO_SMALL);
             if (status > 0) {
                 assert_memory_equal(out, b.data, b.length);
             }

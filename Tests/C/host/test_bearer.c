@@ -80,7 +80,7 @@ static tendon_status receive_hex(tendon_att_bearer *bearer, const char *hex) {
 static uint32_t rejected_sum(const tendon_att_bearer *bearer) {
     const tendon_bearer_counters *c = &bearer->counters;
     return c->malformed + c->unknown_opcode + c->unexpected_response + c->unhandled_value + c->unexpected_confirmation +
-           c->refused_requests + c->ignored_commands + c->after_death;
+           c->refused_requests + c->ignored_commands + c->after_close;
 }
 
 static void init_clamps_the_mtu(void **state) {
@@ -234,11 +234,11 @@ static void mal_A09_dead_bearer(void **state) {
     tendon_att_bearer bearer = open_bearer(&l, 247);
     tendon_gatt_client client;
     bearer.client = &client;
-    bearer.dead = true;
+    tendon_att_bearer_close(&bearer);
     assert_int_equal(receive_hex(&bearer, "0b 41"), TENDON_ERROR_DISCONNECTED);
     assert_int_equal(receive_hex(&bearer, "0a 0300"), TENDON_ERROR_DISCONNECTED);
     assert_int_equal(tendon_att_bearer_send(&bearer, (const uint8_t *)"\x1e", 1), TENDON_ERROR_DISCONNECTED);
-    assert_int_equal(bearer.counters.after_death, 2);
+    assert_int_equal(bearer.counters.after_close, 2);
     assert_int_equal(seen.client + l.sends, 0);
 }
 

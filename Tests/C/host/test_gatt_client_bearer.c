@@ -58,11 +58,11 @@ static void check_timeout(peer_operation op, const char *out) {
     p->now = sent + 29999;
     tendon_att_bearer_tick(&p->bearer, p->now);
     peer_not_done(p);
-    assert_false(p->bearer.dead);
+    assert_false(p->bearer.closed);
     p->now = sent + 30000;
     assert_true(tendon_att_bearer_deadline(&p->bearer) == p->now);
     tendon_att_bearer_tick(&p->bearer, p->now);
-    assert_true(p->bearer.dead);
+    assert_true(p->bearer.closed);
     assert_string_equal(p->order, "DDX"); /* every request, then the bearer */
     assert_true(second > first);
     assert_int_equal(p->result.request, second);
@@ -117,7 +117,7 @@ static void mal_A09_response_after_the_transaction_timeout(void **state) {
     peer_done(p, id, TENDON_GATT_ERROR_TRANSACTION_TIMEOUT);
     for (unsigned i = 0; i < sizeof(late) / sizeof(late[0]); i++) {
         assert_int_equal(peer_send(p, late[i]), TENDON_ERROR_DISCONNECTED);
-        assert_int_equal(p->bearer.counters.after_death, i + 1);
+        assert_int_equal(p->bearer.counters.after_close, i + 1);
     }
     assert_int_equal(p->bearer.counters.malformed, 0);
     tendon_gatt_client_disconnected(&p->client, TENDON_ERROR_DISCONNECTED, p->now);
@@ -316,7 +316,7 @@ static void mal_A17_invalid_request_then_disconnect(void **state) {
         p->link = TENDON_ERROR_DISCONNECTED;
         tendon_att_bearer_writable(&p->bearer, p->now);
         tendon_att_bearer_tick(&p->bearer, p->now + 100000);
-        assert_false(p->bearer.dead);
+        assert_false(p->bearer.closed);
         p->expected = p->sent;
         peer_close(p);
     }

@@ -123,7 +123,7 @@ static void every_opcode_at_every_request(void **state) {
             }
             const tendon_bearer_counters *c = &p->bearer.counters;
             uint32_t counted = c->malformed + c->unknown_opcode + c->unexpected_response + c->unhandled_value +
-                               c->unexpected_confirmation + c->refused_requests + c->after_death + c->ignored_commands;
+                               c->unexpected_confirmation + c->refused_requests + c->after_close + c->ignored_commands;
             /* Of a list of values each is counted; at most two fit here. */
             assert_true(counted == (status < 0 ? 1u : 0u) || (pdu[0] == 0x23 && counted == 2));
             assert_true(p->completions <= 1);

@@ -278,7 +278,7 @@ static void blocked_request_waits_for_writable(void **state) {
     p->link = TENDON_OK;
     p->now += 40000;
     tendon_att_bearer_tick(&p->bearer, p->now);
-    assert_false(p->bearer.dead);
+    assert_false(p->bearer.closed);
     tendon_att_bearer_writable(&p->bearer, p->now);
     peer_exchange(p, "12 07 00 01 02 03", "13");
     peer_done(p, second, TENDON_OK);
@@ -434,7 +434,7 @@ static void value_handler_ends_the_link(void **state) {
     assert_int_equal(peer_send(p, "23 03 00 01 00 01 03 00 01 00 02"), TENDON_OK);
     peer_value(p, 3, "01", false); /* the second item found no client any more */
     assert_int_equal(peer_send(p, "1D 03 00 01"), TENDON_ERROR_DISCONNECTED);
-    assert_int_equal(p->bearer.counters.after_death, 1);
+    assert_int_equal(p->bearer.counters.after_close, 1);
     peer_close(p);
 }
 

@@ -186,7 +186,8 @@ static void read_multiple_that_does_not_fit_the_mtu(void **state) {
     (void)state;
     static const uint16_t handles[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
     peer *p = peer_open();
-    assert_int_equal(tendon_gatt_read_multiple(&p->client, handles, 12, peer_on_done, p, p->now), TENDON_ERROR_NO_ROOM);
+    assert_int_equal(tendon_gatt_read_multiple(&p->client, handles, 12, peer_on_done, p, p->now),
+                     TENDON_ERROR_BUFFER_TOO_SMALL);
     assert_int_equal(tendon_gatt_read_multiple(&p->client, handles, 1, peer_on_done, p, p->now),
                      TENDON_ERROR_INVALID_ARGUMENT);
     peer_not_done(p);
@@ -246,7 +247,7 @@ static void read_long_into_a_small_buffer(void **state) {
         if (capacity >= 22) {
             peer_exchange(p, "0C 03 00 16 00", "0D 16 17");
         }
-        peer_done(p, id, capacity < 24 ? TENDON_ERROR_NO_ROOM : TENDON_OK);
+        peer_done(p, id, capacity < 24 ? TENDON_ERROR_BUFFER_TOO_SMALL : TENDON_OK);
         assert_int_equal(p->result.length, capacity < 24 ? capacity : 24);
         free(exact);
     }

@@ -68,7 +68,7 @@ static void gatt_cl_gaw_bv_01_c_write_without_response(void **state) {
     peer_expect(p, "52 07 00");
     assert_int_equal(tendon_gatt_write_command(&p->client, 7, value, 20), TENDON_OK);
     peer_expect(p, "52 07 00 01 02 03 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00");
-    assert_int_equal(tendon_gatt_write_command(&p->client, 7, value, 21), TENDON_ERROR_NO_ROOM);
+    assert_int_equal(tendon_gatt_write_command(&p->client, 7, value, 21), TENDON_ERROR_BUFFER_TOO_SMALL);
     assert_int_equal(tendon_gatt_write_command(&p->client, 0, value, 1), TENDON_ERROR_INVALID_ARGUMENT);
     p->link = TENDON_ERROR_WOULD_BLOCK;
     assert_int_equal(tendon_gatt_write_command(&p->client, 7, value, 3), TENDON_ERROR_WOULD_BLOCK);
@@ -85,7 +85,8 @@ static void gatt_cl_gaw_bv_02_c_signed_write_without_response(void **state) {
     peer *p = peer_open();
     assert_int_equal(tendon_gatt_signed_write_command(&p->client, 7, value, 3, signature), TENDON_OK);
     peer_expect(p, "D2 07 00 01 02 03 31 1F 0A CD 1C 3A 5B 0A 3B 5E 33 51");
-    assert_int_equal(tendon_gatt_signed_write_command(&p->client, 7, value, 9, signature), TENDON_ERROR_NO_ROOM);
+    assert_int_equal(tendon_gatt_signed_write_command(&p->client, 7, value, 9, signature),
+                     TENDON_ERROR_BUFFER_TOO_SMALL);
     peer_close(p);
 }
 
@@ -103,7 +104,8 @@ static void write_that_does_not_fit(void **state) {
     (void)state;
     static const uint8_t value[513] = {0};
     peer *p = peer_open();
-    assert_int_equal(tendon_gatt_write(&p->client, 7, value, 21, peer_on_done, p, p->now), TENDON_ERROR_NO_ROOM);
+    assert_int_equal(tendon_gatt_write(&p->client, 7, value, 21, peer_on_done, p, p->now),
+                     TENDON_ERROR_BUFFER_TOO_SMALL);
     assert_int_equal(tendon_gatt_write(&p->client, 7, value, 513, peer_on_done, p, p->now),
                      TENDON_ERROR_INVALID_ARGUMENT);
     peer_not_done(p);
@@ -117,7 +119,7 @@ static void write_that_does_not_fit(void **state) {
     assert_int_equal(peer_send(p, "13"), TENDON_OK);
     assert_int_equal(p->completions, 2); /* the write, and the one after it that cannot be sent */
     assert_int_equal(p->result.request, does_not);
-    assert_int_equal(p->result.status, TENDON_ERROR_NO_ROOM);
+    assert_int_equal(p->result.status, TENDON_ERROR_BUFFER_TOO_SMALL);
     assert_true(does_not > fits);
     p->completions = 0;
     peer_alive(p);

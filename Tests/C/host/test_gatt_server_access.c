@@ -143,7 +143,7 @@ static void application_errors_pass_through(void **state) {
     fixture *f = *state;
     f->write_result = TENDON_ATT_ERROR(0x81);
     exchange(f, "12 0d 00 01", "01 12 0d 00 81");
-    f->write_result = TENDON_ERROR_NO_ROOM; /* of another layer: Unlikely Error */
+    f->write_result = TENDON_ERROR_BUFFER_TOO_SMALL; /* of another layer: Unlikely Error */
     exchange(f, "12 0d 00 01", "01 12 0d 00 0e");
     f->read_result = TENDON_ATT_ERROR(0x80);
     exchange(f, "0a 0d 00", "01 0a 0d 00 80"); /* GAR/BI-34 */

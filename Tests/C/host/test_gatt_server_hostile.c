@@ -56,7 +56,7 @@ static void gatt_sr_gat_bv_01_c_indication_timeout(void **state) {
     tendon_att_bearer_tick(&f->bearer, 31000);
     assert_int_equal(f->confirmations, 1);
     assert_int_equal(f->confirmed, TENDON_GATT_ERROR_TRANSACTION_TIMEOUT);
-    assert_true(f->bearer.dead);
+    assert_true(f->bearer.closed);
     assert_int_equal(tendon_att_bearer_deadline(&f->bearer), UINT64_MAX);
     assert_int_equal(receive(f, "1e"), TENDON_ERROR_DISCONNECTED); /* too late */
     unsigned before = f->sends;

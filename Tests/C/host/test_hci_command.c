@@ -3,7 +3,7 @@
 #include "tendon/host/hci.h"
 #include "test_bytes.h"
 
-static const tendon_address random_address = {{0xC1, 2, 3, 4, 5, 6}, TENDON_ADDRESS_RANDOM};
+static const tendon_address random_address = {{0xC1, 2, 3, 4, 5, 6}, TENDON_ADDRESS_TYPE_RANDOM};
 
 /* Builds one command into `capacity` bytes. */
 static tendon_status build(unsigned which, uint8_t *out, size_t capacity) {
@@ -89,7 +89,7 @@ static void commands_into_every_capacity(void **state) {
         assert_hex(whole, (size_t)length, expected[i]);
         for (size_t capacity = 0; capacity < (size_t)length; capacity++) {
             uint8_t *out = malloc(capacity > 0 ? capacity : 1);
-            assert_int_equal(build(i, out, capacity), TENDON_ERROR_NO_ROOM);
+            assert_int_equal(build(i, out, capacity), TENDON_ERROR_BUFFER_TOO_SMALL);
             free(out);
         }
     }

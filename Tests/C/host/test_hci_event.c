@@ -83,7 +83,7 @@ static void members_are_what_stands_in_the_event(void **state) {
     assert_true(handle == 0 && packets == 0);
     free(b.data);
     assert_int_equal(decode_hex(CONNECTION, &e, &p, &b), TENDON_OK);
-    assert_true(e.subevent == 1 && p.handle == 0x40 && p.role == 0 && p.peer.kind == TENDON_ADDRESS_RANDOM);
+    assert_true(e.subevent == 1 && p.handle == 0x40 && p.role == 0 && p.peer.type == TENDON_ADDRESS_TYPE_RANDOM);
     assert_string_equal(tendon_address_format(&p.peer, text), "11:22:33:44:55:66");
     assert_true(p.interval == 0x18 && p.latency == 0 && p.timeout == 0x48 && p.clock == 5);
     free(b.data);
@@ -195,7 +195,7 @@ static void mal_F10_impossible_connections(void **state) {
     assert_int_equal(p.status, 0x3E);
     free(b.data);
     assert_int_equal(decode_hex("3e 13 01 00 ff0e 01 07 665544332211 1800 0000 4800 05", &e, &p, &b), TENDON_OK);
-    assert_int_equal(p.peer.kind, 7); /* unknown kinds are kept */
+    assert_int_equal(p.peer.type, 7); /* unknown kinds are kept */
     free(b.data);
 }
 

@@ -52,7 +52,7 @@ static void legacy_reports(void **state) {
     assert_int_equal(w.count, 2);
     assert_int_equal(w.reports[0].properties, 0x13);
     assert_string_equal(tendon_address_format(&w.reports[0].address, text), "11:22:33:44:55:66");
-    assert_int_equal(w.reports[0].address.kind, TENDON_ADDRESS_RANDOM);
+    assert_int_equal(w.reports[0].address.type, TENDON_ADDRESS_TYPE_RANDOM);
     assert_hex(w.reports[0].data, w.reports[0].length, "020106");
     assert_true(w.reports[0].rssi == -60 && w.reports[0].tx_power == TENDON_RSSI_UNKNOWN);
     assert_true(w.reports[0].set_id == 0xFF && w.reports[0].primary_phy == 1 && w.reports[0].secondary_phy == 0);
@@ -71,7 +71,7 @@ static void extended_reports(void **state) {
     assert_true(w.reports[0].tx_power == -12 && w.reports[0].rssi == -60);
     assert_hex(w.reports[0].data, w.reports[0].length, "020106");
     assert_int_equal(w.reports[1].properties, TENDON_AD_DATA_MORE);
-    assert_int_equal(w.reports[1].address.kind, TENDON_ADDRESS_ANONYMOUS);
+    assert_int_equal(w.reports[1].address.type, TENDON_ADDRESS_TYPE_ANONYMOUS);
     free(w.keep.data);
 }
 
@@ -155,7 +155,7 @@ static void mal_F09_reserved_values(void **state) {
     walked w = walk(0x0D, "01 81ff 7e 665544332211 00 ff 42 f4 c4 0000 00 000000000000 00");
     assert_true(w.status == TENDON_OK && w.count == 1);
     assert_int_equal(w.reports[0].properties, 0xFF81);
-    assert_int_equal(w.reports[0].address.kind, 0x7E);
+    assert_int_equal(w.reports[0].address.type, 0x7E);
     assert_true(w.reports[0].primary_phy == 0 && w.reports[0].secondary_phy == 0xFF && w.reports[0].set_id == 0x42);
     free(w.keep.data);
     w = walk(0x02, "01 05 01 665544332211 00 c4");

@@ -62,7 +62,7 @@ static void peers_are_decoded(void **state) {
     block keep;
     assert_int_equal(decode_hex(events[5], &e, NULL, &keep), TENDON_OK);
     assert_memory_equal(e.peer.bytes, address, 6);
-    assert_int_equal(e.peer.kind, TENDON_ADDRESS_PUBLIC);
+    assert_int_equal(e.peer.type, TENDON_ADDRESS_TYPE_PUBLIC);
     assert_true(e.low_energy);
     assert_int_equal(e.settings, 8); /* locally initiated */
     assert_int_equal(e.length, 3);
@@ -70,7 +70,7 @@ static void peers_are_decoded(void **state) {
     free(keep.data);
 
     assert_int_equal(decode_hex(events[6], &e, NULL, &keep), TENDON_OK);
-    assert_int_equal(e.peer.kind, TENDON_ADDRESS_RANDOM);
+    assert_int_equal(e.peer.type, TENDON_ADDRESS_TYPE_RANDOM);
     assert_int_equal(e.reason, 3);
     free(keep.data);
 
@@ -201,13 +201,13 @@ static void commands_are_encoded(void **state) {
                  "0300 ffff 0000");
     expect_bytes(out, tendon_management_encode_mode(TENDON_MANAGEMENT_SET_POWERED, 1, 1, out, sizeof out),
                  "0500 0100 0100 01");
-    tendon_address peer = {{0x11, 0x22, 0x33, 0x44, 0x55, 0x66}, TENDON_ADDRESS_RANDOM};
+    tendon_address peer = {{0x11, 0x22, 0x33, 0x44, 0x55, 0x66}, TENDON_ADDRESS_TYPE_RANDOM};
     expect_bytes(out, tendon_management_encode_disconnect(0, &peer, out, sizeof out), "1400 0000 0700 665544332211 02");
-    peer.kind = TENDON_ADDRESS_ANONYMOUS;
+    peer.type = TENDON_ADDRESS_TYPE_ANONYMOUS;
     assert_int_equal(tendon_management_encode_disconnect(0, &peer, out, sizeof out), TENDON_ERROR_INVALID_ARGUMENT);
     for (size_t capacity = 0; capacity < 7; capacity++) {
         assert_int_equal(tendon_management_encode_mode(TENDON_MANAGEMENT_SET_POWERED, 1, 1, out, capacity),
-                         TENDON_ERROR_NO_ROOM);
+                         TENDON_ERROR_BUFFER_TOO_SMALL);
     }
     assert_int_equal(tendon_management_encode(1, 0, out, 65536, out, sizeof out), TENDON_ERROR_OVERFLOW);
 }
@@ -216,7 +216,7 @@ static void connection_parameters_are_encoded_and_checked(void **state) {
     (void)state;
     uint8_t out[64];
     tendon_management_connection_parameters item = {
-        .peer = {{0x11, 0x22, 0x33, 0x44, 0x55, 0x66}, TENDON_ADDRESS_PUBLIC},
+        .peer = {{0x11, 0x22, 0x33, 0x44, 0x55, 0x66}, TENDON_ADDRESS_TYPE_PUBLIC},
         .min_interval = 6,
         .max_interval = 12,
         .latency = 4,

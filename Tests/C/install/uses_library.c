@@ -10,7 +10,7 @@ int main(void) {
     char directory[] = "/tmp/tendon-install-XXXXXX";
     static tendon_loop loop;
     static tendon_virtual_radio radio;
-    tendon_address own = {{0xC0, 0, 0, 0, 0, 1}, TENDON_ADDRESS_RANDOM};
+    tendon_address own = {{0xC0, 0, 0, 0, 0, 1}, TENDON_ADDRESS_TYPE_RANDOM};
 
     if (strcmp(tendon_version(), TENDON_VERSION) != 0) {
         fprintf(stderr, "library %s, header %s\n", tendon_version(), TENDON_VERSION);

@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-const tendon_address capture_peer = {{0xC1, 0x22, 0x33, 0x44, 0x55, 0x66}, TENDON_ADDRESS_RANDOM};
+const tendon_address capture_peer = {{0xC1, 0x22, 0x33, 0x44, 0x55, 0x66}, TENDON_ADDRESS_TYPE_RANDOM};
 
 void make_path(char path[32]) {
     strcpy(path, "/tmp/tendon-test-XXXXXX");

@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static const tendon_address somebody = {{1, 2, 3, 4, 5, 6}, TENDON_ADDRESS_RANDOM};
+static const tendon_address somebody = {{1, 2, 3, 4, 5, 6}, TENDON_ADDRESS_TYPE_RANDOM};
 
 static const tendon_socket_hooks hooks = {.header = 0};
 

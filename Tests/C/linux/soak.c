@@ -109,8 +109,8 @@ static void on_end(void *context, tendon_status reason, uint64_t now) {
 /* ---- both ---- */
 
 soak *soak_open(const soak_family *family) {
-    static const tendon_address our_address = {{1, 0, 0, 0, 0, 0xC0}, TENDON_ADDRESS_RANDOM};
-    static const tendon_address their_address = {{2, 0, 0, 0, 0, 0xC0}, TENDON_ADDRESS_RANDOM};
+    static const tendon_address our_address = {{1, 0, 0, 0, 0, 0xC0}, TENDON_ADDRESS_TYPE_RANDOM};
+    static const tendon_address their_address = {{2, 0, 0, 0, 0, 0xC0}, TENDON_ADDRESS_TYPE_RANDOM};
     soak *s = calloc(1, sizeof *s);
     assert_non_null(s);
     s->family = family;

@@ -170,11 +170,11 @@ const soak_family soak_activ5_legacy = {"activ5, legacy", &tendon_activ5_session
 
 /* ---- Fjorden ---- */
 
-static void on_fjorden(void *context, const tendon_fjorden_notice *notice, uint64_t now) {
+static void on_fjorden(void *context, const tendon_fjorden_session_event *notice, uint64_t now) {
     soak *s = context;
     (void)now;
     s->ready = s->ready || s->session.fjorden.manager.state == TENDON_FJORDEN_CONNECTED;
-    s->values += notice->kind == TENDON_FJORDEN_NOTICE_EVENT;
+    s->values += notice->kind == TENDON_FJORDEN_SESSION_EVENT_EVENT;
 }
 
 static tendon_status fjorden_call(soak *s, tendon_fjorden_input_kind kind, uint64_t now) {

@@ -39,7 +39,7 @@ static tendon_status special_reason(tendon_link *link, int number, bool connecti
 const tendon_socket_hooks bare = {.header = 0, .retry = retry, .attempted = attempted};
 const tendon_socket_hooks framed = {.header = 1, .retry = retry, .attempted = attempted};
 const tendon_socket_hooks special = {.header = 0, .reason = special_reason};
-const tendon_address somebody = {{1, 2, 3, 4, 5, 6}, TENDON_ADDRESS_RANDOM};
+const tendon_address somebody = {{1, 2, 3, 4, 5, 6}, TENDON_ADDRESS_TYPE_RANDOM};
 const tendon_radio_ops socket_ops = {
     .name = "test", .link_send = tendon_socket_link_send, .link_close = tendon_socket_link_close};
 

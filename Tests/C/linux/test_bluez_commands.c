@@ -6,8 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
-static const tendon_address public_address = {{0x00, 0xAA, 0x01, 0x00, 0x00, 0x42}, TENDON_ADDRESS_PUBLIC};
-static const tendon_address random_address = {{0xC5, 0x11, 0x22, 0x33, 0x44, 0x56}, TENDON_ADDRESS_RANDOM};
+static const tendon_address public_address = {{0x00, 0xAA, 0x01, 0x00, 0x00, 0x42}, TENDON_ADDRESS_TYPE_PUBLIC};
+static const tendon_address random_address = {{0xC5, 0x11, 0x22, 0x33, 0x44, 0x56}, TENDON_ADDRESS_TYPE_RANDOM};
 static const uint8_t random_wire[6] = {0x56, 0x44, 0x33, 0x22, 0x11, 0xC5};
 /** The commands that switch scanning and advertising on, of both sets. */
 static const uint16_t scan_parameters[] = {TENDON_HCI_LE_SET_SCAN_PARAMETERS,
@@ -38,7 +38,7 @@ static void start_advertising(bluez_bench *b) {
 static bluez_bench *scanning(bool extended, const tendon_address *own) {
     bluez_bench *b = bluez_open(extended, own);
     start_scan(b);
-    if (own->kind == TENDON_ADDRESS_RANDOM) {
+    if (own->type == TENDON_ADDRESS_TYPE_RANDOM) {
         (void)bluez_answer(b, TENDON_HCI_LE_SET_RANDOM_ADDRESS, 0);
     }
     (void)bluez_answer(b, scan_parameters[extended], 0);
@@ -97,7 +97,7 @@ static void any_other_refusal_of_a_send_ends_the_radio_at_once(void **state) {
         int number;
         tendon_status told;
     } cases[] = {{ENODEV, TENDON_RADIO_ERROR_NO_ADAPTER},
-                 {EPERM, TENDON_RADIO_ERROR_PERMISSION},
+                 {EPERM, TENDON_RADIO_ERROR_NO_CAP_NET_RAW},
                  {EBUSY, TENDON_RADIO_ERROR_ADAPTER_BUSY},
                  {ENOMEM, TENDON_SYSTEM_ERROR(ENOMEM)}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -190,7 +190,7 @@ static void static_addresses_are_what_the_specification_wants(void **state) {
                                                                   : i == 1 ? UINT64_MAX
                                                                            : hash,
                                                                   (uint16_t)(i % 5));
-        assert_int_equal(address.kind, TENDON_ADDRESS_RANDOM);
+        assert_int_equal(address.type, TENDON_ADDRESS_TYPE_RANDOM);
         assert_int_equal(address.bytes[0] & 0xC0, 0xC0);
         assert_true((address.bytes[5] & 3) == 1 || (address.bytes[5] & 3) == 2);
     }

@@ -7,8 +7,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static const tendon_address own = {{0x00, 0xAA, 0x01, 0x00, 0x00, 0x42}, TENDON_ADDRESS_PUBLIC};
-static const tendon_address somebody = {{0x00, 0x00, 0x5E, 0x00, 0x53, 0x01}, TENDON_ADDRESS_PUBLIC};
+static const tendon_address own = {{0x00, 0xAA, 0x01, 0x00, 0x00, 0x42}, TENDON_ADDRESS_TYPE_PUBLIC};
+static const tendon_address somebody = {{0x00, 0x00, 0x5E, 0x00, 0x53, 0x01}, TENDON_ADDRESS_TYPE_PUBLIC};
 enum { CREATE_CONNECTION = 0x200D, EXTENDED_CREATE_CONNECTION = 0x2043 };
 
 /* In the C library's place: Bluetooth sockets are ends of pairs that nobody serves, and a connect of theirs goes on. */
@@ -74,13 +74,13 @@ static void end(links_bench *l) {
 static void elapse(links_bench *l, uint64_t ms) {
     tendon_bluez_radio *radio = &l->b->radio;
     radio->begun_at[0] -= ms;
-    radio->nudge_at[0] -= ms;
+    radio->check_at[0] -= ms;
     if (radio->connects_until != 0 && radio->connects_until != UINT64_MAX) {
         radio->connects_until -= ms;
     }
-    assert_true(radio->timer.deadline <= radio->nudge_at[0] + ms);
+    assert_true(radio->timer.deadline <= radio->check_at[0] + ms);
     bluez_tick(l->b, tendon_now_ms());
-    assert_true(radio->timer.deadline <= radio->nudge_at[0]); /* it is looked at again */
+    assert_true(radio->timer.deadline <= radio->check_at[0]); /* it is looked at again */
 }
 
 /** The attempt has no socket for a moment, so that the kernel forgets it; then it is @p count th connect. */
@@ -121,7 +121,7 @@ static void a_kernel_that_does_not_begin_is_asked_again(void **state) {
     for (int again = 2; again < 10; again++) {
         elapse(l, 310);
         asked_again(l, again);
-        assert_int_equal(l->b->radio.counters.nudges, again - 1);
+        assert_int_equal(l->b->radio.counters.connect_reissues, again - 1);
     }
     end(l);
 }

@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const tendon_address own = {{0x00, 0xAA, 0x01, 0x00, 0x00, 0x00}, TENDON_ADDRESS_PUBLIC};
+static const tendon_address own = {{0x00, 0xAA, 0x01, 0x00, 0x00, 0x00}, TENDON_ADDRESS_TYPE_PUBLIC};
 
 static tendon_bond bond_of(uint8_t number) {
     tendon_bond bond = {.radio = TENDON_BOND_KERNEL,
@@ -26,7 +26,7 @@ static tendon_bond bond_of(uint8_t number) {
                         .type = 2,
                         .key_size = 16,
                         .own = own,
-                        .peer = {{0xC0, 1, 2, 3, 4, number}, TENDON_ADDRESS_RANDOM},
+                        .peer = {{0xC0, 1, 2, 3, 4, number}, TENDON_ADDRESS_TYPE_RANDOM},
                         .diversifier = 0x1234};
     memset(bond.random, number, sizeof bond.random);
     memset(bond.key, 0xA0 + number, sizeof bond.key);
@@ -70,7 +70,7 @@ static void the_file_byte_by_byte(void **state) {
     assert_memory_equal(&read.key, &bond.key, sizeof read.key);
     assert_true(tendon_address_equal(&read.peer, &bond.peer) && tendon_address_equal(&read.own, &own));
     assert_int_equal(read.diversifier, 0x1234);
-    assert_int_equal(tendon_bonds_encode(&bond, 1, bytes, sizeof bytes - 1), TENDON_ERROR_NO_ROOM);
+    assert_int_equal(tendon_bonds_encode(&bond, 1, bytes, sizeof bytes - 1), TENDON_ERROR_BUFFER_TOO_SMALL);
 }
 
 static void every_cut_and_every_changed_byte_is_refused(void **state) {
@@ -165,14 +165,14 @@ static void what_is_no_file_of_ours_is_left_alone(void **state) {
     fclose(file);
     assert_string_equal(text, "0123456789");
     chmod(path, 0640);
-    assert_int_equal(tendon_bonds_open(&bonds, path), TENDON_RADIO_ERROR_PERMISSION);
+    assert_int_equal(tendon_bonds_open(&bonds, path), TENDON_ERROR_FILE_PERMISSION);
     unlink(path);
     assert_int_equal(symlink("/etc/hostname", path), 0);
     assert_int_equal(TENDON_STATUS_LAYER(tendon_bonds_open(&bonds, path)), TENDON_LAYER_SYSTEM);
     char longest[TENDON_BONDS_PATH_SIZE + 1];
     memset(longest, 'x', sizeof longest - 1);
     longest[sizeof longest - 1] = '\0';
-    assert_int_equal(tendon_bonds_open(&bonds, longest), TENDON_ERROR_NO_ROOM);
+    assert_int_equal(tendon_bonds_open(&bonds, longest), TENDON_ERROR_OVERFLOW);
 }
 
 static void the_default_path(void **state) {
@@ -302,7 +302,7 @@ static void the_kernels_keys(void **state) {
     assert_int_equal(tendon_bonds_encode_keys(&bonds, &own, list, sizeof list), 2 + 36);
     assert_int_equal(list[0], 1);
     assert_memory_equal(list + 2, new_key + 1, 36); /* as it came, so it goes back */
-    assert_int_equal(tendon_bonds_encode_keys(&bonds, &own, list, 37), TENDON_ERROR_NO_ROOM);
+    assert_int_equal(tendon_bonds_encode_keys(&bonds, &own, list, 37), TENDON_ERROR_BUFFER_TOO_SMALL);
 }
 
 int main(void) {

@@ -287,7 +287,8 @@ static void records_survive_a_round_trip(void **state) {
         assert_int_equal(out.original_length, in.original_length);
         assert_memory_equal(out.data, in.data, in.length);
         for (size_t capacity = 0; capacity < (size_t)head; capacity++) {
-            assert_int_equal(tendon_capture_encode_record(datalink, &in, packet, capacity), TENDON_ERROR_NO_ROOM);
+            assert_int_equal(tendon_capture_encode_record(datalink, &in, packet, capacity),
+                             TENDON_ERROR_BUFFER_TOO_SMALL);
         }
     }
 }

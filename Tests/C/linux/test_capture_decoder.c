@@ -32,7 +32,7 @@ static void fragments_of_two_adapters_do_not_mix(void **state) {
     feed_hex(&decoder, TENDON_HCI_PACKET_ACL, true, 0, "40 10 0400 00 010203");
     assert_true(tendon_capture_decoder_next(&decoder, &item));
     assert_memory_equal(item.pdu, "\x1b\x23\0\1\2\3", 6);
-    assert_int_equal(item.peer.kind, TENDON_ADDRESS_ANONYMOUS); /* connected before the capture began */
+    assert_int_equal(item.peer.type, TENDON_ADDRESS_TYPE_ANONYMOUS); /* connected before the capture began */
     feed_hex(&decoder, TENDON_HCI_PACKET_ACL, true, 1, "40 10 0400 00 010203");
     assert_true(tendon_capture_decoder_next(&decoder, &item));
     assert_memory_equal(item.pdu, "\x1b\x99\0\1\2\3", 6);
@@ -114,7 +114,7 @@ static void more_connections_than_places(void **state) {
             .type = TENDON_HCI_PACKET_ACL, .incoming = true, .data = acl, .length = sizeof acl};
         tendon_capture_decoder_feed(&decoder, &record);
         assert_true(tendon_capture_decoder_next(&decoder, &item));
-        assert_int_equal(item.peer.kind, handle == 0 ? TENDON_ADDRESS_ANONYMOUS : TENDON_ADDRESS_RANDOM);
+        assert_int_equal(item.peer.type, handle == 0 ? TENDON_ADDRESS_TYPE_ANONYMOUS : TENDON_ADDRESS_TYPE_RANDOM);
     }
 }
 

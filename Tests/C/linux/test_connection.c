@@ -83,9 +83,12 @@ static void attempts_are_bounded(void **state) {
 
 static void failures_that_no_retry_mends_end_it(void **state) {
     (void)state;
-    static const tendon_status reasons[] = {TENDON_RADIO_ERROR_PERMISSION,   TENDON_RADIO_ERROR_NO_ADAPTER,
-                                            TENDON_RADIO_ERROR_ADAPTER_DOWN, TENDON_ERROR_TIMEOUT,
-                                            TENDON_HCI_ERROR(0x05),          TENDON_SYSTEM_ERROR(EMFILE)};
+    static const tendon_status reasons[] = {TENDON_RADIO_ERROR_NO_CAP_NET_RAW,
+                                            TENDON_RADIO_ERROR_NO_ADAPTER,
+                                            TENDON_RADIO_ERROR_ADAPTER_DOWN,
+                                            TENDON_ERROR_TIMEOUT,
+                                            TENDON_HCI_ERROR(0x05),
+                                            TENDON_SYSTEM_ERROR(EMFILE)};
     for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++) {
         bench *b = bench_open(false);
         b->script[0] = reasons[i];

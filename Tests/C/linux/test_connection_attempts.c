@@ -10,7 +10,7 @@
 
 #define NEVER TENDON_HCI_ERROR(0x3E)
 
-static const tendon_address somebody = {{1, 2, 3, 4, 5, 6}, TENDON_ADDRESS_RANDOM};
+static const tendon_address somebody = {{1, 2, 3, 4, 5, 6}, TENDON_ADDRESS_TYPE_RANDOM};
 
 /** What becomes of one attempt. */
 typedef enum fate {
@@ -265,10 +265,10 @@ static const row rows[] = {
      .attempts = 1,
      .reasons = {NEVER}},
     {.name = "what no retry mends",
-     .script = {{FAILS, NEVER, 5}, {FAILS, TENDON_RADIO_ERROR_PERMISSION, 5}},
-     .told = TENDON_RADIO_ERROR_PERMISSION,
+     .script = {{FAILS, NEVER, 5}, {FAILS, TENDON_RADIO_ERROR_NO_CAP_NET_RAW, 5}},
+     .told = TENDON_RADIO_ERROR_NO_CAP_NET_RAW,
      .attempts = 2,
-     .reasons = {NEVER, TENDON_RADIO_ERROR_PERMISSION},
+     .reasons = {NEVER, TENDON_RADIO_ERROR_NO_CAP_NET_RAW},
      .began_ms = {0, 5 + FIRST}},
     {.name = "no time for another",
      .script = {{FAILS, NEVER, 5}, {FAILS, NEVER, 5}},

@@ -80,7 +80,7 @@ static void empty_machine_lacks_everything(void **state) {
     machine *m = *state;
     assert_int_equal(examine(m, TENDON_FINDING_KERNEL)->status, TENDON_RADIO_ERROR_NO_KERNEL_SUPPORT);
     assert_string_equal(m->findings[TENDON_FINDING_KERNEL].remedy, "sudo modprobe bluetooth");
-    assert_int_equal(m->findings[TENDON_FINDING_CAPABILITIES].status, TENDON_RADIO_ERROR_PERMISSION);
+    assert_int_equal(m->findings[TENDON_FINDING_CAPABILITIES].status, TENDON_RADIO_ERROR_NO_CAP_NET_RAW);
     assert_int_equal(m->findings[TENDON_FINDING_ADAPTERS].status, TENDON_RADIO_ERROR_NO_ADAPTER);
     assert_int_equal(m->findings[TENDON_FINDING_RFKILL].state, TENDON_FINDING_GOOD);
     assert_int_equal(m->findings[TENDON_FINDING_DAEMON].state, TENDON_FINDING_GOOD);
@@ -187,21 +187,21 @@ static void directory_cases(void **state) {
     assert_int_equal(examine(m, TENDON_FINDING_DIRECTORY)->state, TENDON_FINDING_GOOD);
     assert_int_equal(chmod(path, 0755), 0);
     const tendon_finding *finding = examine(m, TENDON_FINDING_DIRECTORY);
-    assert_int_equal(finding->status, TENDON_RADIO_ERROR_PERMISSION);
+    assert_int_equal(finding->status, TENDON_ERROR_FILE_PERMISSION);
     snprintf(remedy, sizeof remedy, "chmod 700 %s", path);
     assert_string_equal(finding->remedy, remedy);
     assert_int_equal(system(finding->remedy), 0); /* the remedy mends it */
     assert_int_equal(examine(m, TENDON_FINDING_DIRECTORY)->state, TENDON_FINDING_GOOD);
     assert_int_equal(rmdir(path), 0);
     put(m, "/run", "a file");
-    assert_int_equal(examine(m, TENDON_FINDING_DIRECTORY)->status, TENDON_RADIO_ERROR_PERMISSION);
+    assert_int_equal(examine(m, TENDON_FINDING_DIRECTORY)->status, TENDON_ERROR_FILE_PERMISSION);
     m->options.directory = "/tmp/tendon-absent/deeper";
-    assert_int_equal(examine(m, TENDON_FINDING_DIRECTORY)->status, TENDON_RADIO_ERROR_PERMISSION);
+    assert_int_equal(examine(m, TENDON_FINDING_DIRECTORY)->status, TENDON_ERROR_FILE_PERMISSION);
     memset(far, 'a', sizeof far - 1);
     far[0] = '/';
     far[sizeof far - 1] = '\0';
     m->options.directory = far;
-    assert_int_equal(examine(m, TENDON_FINDING_DIRECTORY)->status, TENDON_ERROR_NO_ROOM);
+    assert_int_equal(examine(m, TENDON_FINDING_DIRECTORY)->status, TENDON_ERROR_OVERFLOW);
 }
 
 static void hostile_trees_do_no_harm(void **state) {

@@ -14,8 +14,8 @@ int stream_bose_main(void);
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const tendon_address device_address = {{0xC1, 2, 3, 4, 5, 0xD0}, TENDON_ADDRESS_RANDOM};
-static const tendon_address central_address = {{0xC1, 2, 3, 4, 5, 0xCE}, TENDON_ADDRESS_RANDOM};
+static const tendon_address device_address = {{0xC1, 2, 3, 4, 5, 0xD0}, TENDON_ADDRESS_TYPE_RANDOM};
+static const tendon_address central_address = {{0xC1, 2, 3, 4, 5, 0xCE}, TENDON_ADDRESS_TYPE_RANDOM};
 
 static char runtime[64];
 static tendon_simulated_bose simulated;

@@ -9,9 +9,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static const tendon_address device_address = {{0xC1, 2, 3, 4, 5, 0xD0}, TENDON_ADDRESS_RANDOM};
-static const tendon_address central_address = {{0xC1, 2, 3, 4, 5, 0xCE}, TENDON_ADDRESS_RANDOM};
-static const tendon_address second_address = {{0xC1, 2, 3, 4, 5, 0xCF}, TENDON_ADDRESS_RANDOM};
+static const tendon_address device_address = {{0xC1, 2, 3, 4, 5, 0xD0}, TENDON_ADDRESS_TYPE_RANDOM};
+static const tendon_address central_address = {{0xC1, 2, 3, 4, 5, 0xCE}, TENDON_ADDRESS_TYPE_RANDOM};
+static const tendon_address second_address = {{0xC1, 2, 3, 4, 5, 0xCF}, TENDON_ADDRESS_TYPE_RANDOM};
 
 typedef struct world {
     char directory[64];

@@ -41,7 +41,7 @@ static tendon_status on_request(void *context, const tendon_activ5_request *requ
     return TENDON_OK;
 }
 
-static void on_grip(void *context, const tendon_fjorden_notice *notice, uint64_t now) {
+static void on_grip(void *context, const tendon_fjorden_session_event *notice, uint64_t now) {
     (void)context;
     (void)notice;
     (void)now;
@@ -197,8 +197,8 @@ static left_out counted(const listeners *l) {
 
 static void scanning_among_400_advertisers_takes_no_memory(void **state) {
     (void)state;
-    static const tendon_address here = {{1, 0, 0, 0, 0, 0xC0}, TENDON_ADDRESS_RANDOM};
-    static const tendon_address there = {{0, 0, 0, 0, 0, 0xD0}, TENDON_ADDRESS_RANDOM};
+    static const tendon_address here = {{1, 0, 0, 0, 0, 0xC0}, TENDON_ADDRESS_TYPE_RANDOM};
+    static const tendon_address there = {{0, 0, 0, 0, 0, 0xD0}, TENDON_ADDRESS_TYPE_RANDOM};
     unsigned rounds = WARM_UP + (getenv("TENDON_SOAK") != NULL ? 2500 : 5);
     char directory[] = "/tmp/tendon-soak-XXXXXX";
     tendon_loop loop;

@@ -94,7 +94,7 @@ static void reasons_have_their_meaning(void **state) {
     assert_int_equal(tendon_socket_link_reason(EPIPE), TENDON_RADIO_ERROR_PEER_CLOSED);
     assert_int_equal(tendon_socket_link_reason(ETIMEDOUT), TENDON_RADIO_ERROR_OUT_OF_RANGE);
     assert_int_equal(tendon_socket_link_reason(EHOSTDOWN), TENDON_RADIO_ERROR_OUT_OF_RANGE);
-    assert_int_equal(tendon_socket_link_reason(EACCES), TENDON_RADIO_ERROR_PERMISSION);
+    assert_int_equal(tendon_socket_link_reason(EACCES), TENDON_RADIO_ERROR_NO_CAP_NET_RAW);
     assert_int_equal(tendon_socket_link_reason(ECONNABORTED), TENDON_SYSTEM_ERROR(ECONNABORTED));
 }
 

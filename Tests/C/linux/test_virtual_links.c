@@ -100,7 +100,7 @@ static void device_that_comes_later_is_reached(void **state) {
 static void wrong_kind_of_address_is_another_device(void **state) {
     world *w = *state;
     tendon_address other = device_address;
-    other.kind = TENDON_ADDRESS_PUBLIC;
+    other.type = TENDON_ADDRESS_TYPE_PUBLIC;
     listen_on(w);
     link_end_init(&w->end);
     assert_int_equal(tendon_radio_connect(&w->central.radio, &w->end.link, &other, tendon_now_ms() + 25), TENDON_OK);

@@ -155,7 +155,7 @@ static void directory_open_to_others_is_refused(void **state) {
     for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
         assert_int_equal(chmod(directory, modes[i]), 0);
         assert_int_equal(tendon_virtual_radio_open(&radio, &loop, directory, &device_address),
-                         TENDON_RADIO_ERROR_PERMISSION);
+                         TENDON_ERROR_FILE_PERMISSION);
     }
     assert_int_equal(rmdir(directory), 0);
     assert_int_equal(tendon_virtual_radio_open(&radio, &loop, directory, &device_address), TENDON_OK); /* creates it */
@@ -166,14 +166,14 @@ static void directory_open_to_others_is_refused(void **state) {
     char link[64];
     snprintf(link, sizeof link, "%s.l", directory);
     assert_int_equal(symlink(directory, link), 0);
-    assert_int_equal(tendon_virtual_radio_open(&radio, &loop, link, &device_address), TENDON_RADIO_ERROR_PERMISSION);
+    assert_int_equal(tendon_virtual_radio_open(&radio, &loop, link, &device_address), TENDON_ERROR_FILE_PERMISSION);
     assert_int_equal(unlink(link), 0);
     assert_int_equal(rmdir(directory), 0);
     FILE *file = fopen(directory, "w");
     assert_non_null(file);
     fclose(file);
     assert_int_equal(tendon_virtual_radio_open(&radio, &loop, directory, &device_address),
-                     TENDON_RADIO_ERROR_PERMISSION);
+                     TENDON_ERROR_FILE_PERMISSION);
     assert_int_equal(unlink(directory), 0);
     assert_int_equal(tendon_virtual_radio_open(&radio, &loop, "/tmp/tendon-absent/deeper", &device_address),
                      TENDON_SYSTEM_ERROR(ENOENT));
@@ -193,7 +193,7 @@ static void directory_of_another_user_is_refused(void **state) {
     assert_non_null(mkdtemp(directory));
     assert_int_equal(chown(directory, 12345, 12345), 0);
     assert_int_equal(tendon_virtual_radio_open(&radio, &loop, directory, &device_address),
-                     TENDON_RADIO_ERROR_PERMISSION);
+                     TENDON_ERROR_FILE_PERMISSION);
     assert_int_equal(rmdir(directory), 0);
     tendon_loop_close(&loop);
 }
@@ -221,12 +221,12 @@ static void default_directory_is_found(void **state) {
         far[length] = '\0';
         tendon_status status = tendon_virtual_radio_open(&radio, &loop, far, &device_address);
         if (length == TENDON_VIRTUAL_PATH_SIZE) {
-            assert_int_equal(status, TENDON_ERROR_NO_ROOM);
+            assert_int_equal(status, TENDON_ERROR_OVERFLOW);
         } else if (status == TENDON_OK) { /* root may create it */
             tendon_radio_close(&radio.radio);
             assert_int_equal(rmdir(far), 0);
         } else {
-            assert_int_not_equal(status, TENDON_ERROR_NO_ROOM);
+            assert_int_not_equal(status, TENDON_ERROR_OVERFLOW);
         }
         far[length] = 'a';
     }

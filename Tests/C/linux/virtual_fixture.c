@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-const tendon_address device_address = {{0xC1, 2, 3, 4, 5, 0xD0}, TENDON_ADDRESS_RANDOM};
-const tendon_address central_address = {{0xC1, 2, 3, 4, 5, 0xCE}, TENDON_ADDRESS_PUBLIC};
+const tendon_address device_address = {{0xC1, 2, 3, 4, 5, 0xD0}, TENDON_ADDRESS_TYPE_RANDOM};
+const tendon_address central_address = {{0xC1, 2, 3, 4, 5, 0xCE}, TENDON_ADDRESS_TYPE_PUBLIC};
 
 int world_setup(void **state) {
     world *w = calloc(1, sizeof *w);

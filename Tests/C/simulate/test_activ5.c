@@ -245,9 +245,9 @@ static void goes_off_after_seven_minutes_of_nothing(void **state) {
     fixture *x = ready(NULL);
     uint64_t start = x->f->now;
     device_run(x->f, start + 419999);
-    assert_false(x->f->centrals[0].bearer.dead);
+    assert_false(x->f->centrals[0].bearer.closed);
     device_run(x->f, start + 420000);
-    assert_true(x->f->centrals[0].bearer.dead);
+    assert_true(x->f->centrals[0].bearer.closed);
     assert_true(x->trainer.off);
     assert_int_equal(x->trainer.counters.switch_offs, 1);
     device_disconnect(x->f, 0);
@@ -352,7 +352,7 @@ static void scenario_commands(void **state) {
     assert_int_equal(device_perform(x->f, actor, "split_frames on"), TENDON_OK);
     assert_true(x->trainer.options.stale_tails && x->trainer.options.split_frames);
     assert_int_equal(device_perform(x->f, actor, "power off"), TENDON_OK);
-    assert_true(x->trainer.off && x->f->centrals[0].bearer.dead);
+    assert_true(x->trainer.off && x->f->centrals[0].bearer.closed);
     done(x);
 }
 

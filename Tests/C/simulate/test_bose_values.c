@@ -314,7 +314,7 @@ static void advertisement_and_scan_response(void **state) {
     assert_int_equal(device.ops->advertisement(device.context, out, 31), 7);
     const uint8_t expected[] = {0x02, 0x01, 0x06, 0x03, 0x03, 0xD2, 0xFD};
     assert_memory_equal(out, expected, 7);
-    assert_int_equal(device.ops->advertisement(device.context, out, 6), TENDON_ERROR_NO_ROOM);
+    assert_int_equal(device.ops->advertisement(device.context, out, 6), TENDON_ERROR_BUFFER_TOO_SMALL);
     assert_int_equal(device.ops->scan_response(device.context, out, 31), 16);
     assert_memory_equal(out, "\x0f\x09LE-Bose Frames", 16);
     const tendon_simulated_bose_options just = {.name = "01234567890123456789012345678"};

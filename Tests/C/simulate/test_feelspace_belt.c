@@ -16,7 +16,7 @@ static void advertised(const char *advertisement, const char *response) {
     assert_ptr_equal(tendon_family_of(bytes, (size_t)length), tendon_family_named("feelspace"));
     length = f->device.ops->advertisement(&belt, bytes, sizeof bytes);
     assert_null(tendon_family_of(bytes, (size_t)length)); /* the service alone is no belt */
-    assert_int_equal(f->device.ops->advertisement(&belt, bytes, 5), TENDON_ERROR_NO_ROOM);
+    assert_int_equal(f->device.ops->advertisement(&belt, bytes, 5), TENDON_ERROR_BUFFER_TOO_SMALL);
 }
 
 static void generations_advertise_their_own_service_and_the_name_apart(void **state) {
@@ -117,9 +117,9 @@ static void standby_is_told_before_the_link_ends(void **state) {
     (void)state;
     request("11 03 00 00", "10 03 00"); /* until power-off */
     request("01 81 00 00", "01 01 00");
-    assert_false(f->centrals[0].bearer.dead);
+    assert_false(f->centrals[0].bearer.closed);
     device_run(f, f->now + 100);
-    assert_true(f->centrals[0].bearer.dead);
+    assert_true(f->centrals[0].bearer.closed);
     assert_int_equal(belt.counters.hung_up, 1);
     device_disconnect(f, 0);
     assert_int_equal(device_connect(f, 0, 23), TENDON_ERROR_TABLE_FULL); /* it is off */
@@ -204,7 +204,7 @@ static void the_power_button(void **state) {
     device_expect(f, 0, 0, "1b 0d 00 01 03 00 01 00");
     device_expect(f, 0, 1, "1b 12 00 01 01 00");
     device_run(f, f->now + 60);
-    assert_true(f->centrals[0].bearer.dead);
+    assert_true(f->centrals[0].bearer.closed);
 }
 
 static void intensity_stays_in_its_range(void **state) {
@@ -306,7 +306,7 @@ static void a_new_name_ends_the_link(void **state) {
     request("01 84 2d 41 42", "01 04 2d 41 42");
     assert_string_equal(belt.name, "naviGuertel-AB");
     device_run(f, f->now + 60);
-    assert_true(f->centrals[0].bearer.dead);
+    assert_true(f->centrals[0].bearer.closed);
     uint8_t bytes[31];
     assert_int_equal(f->device.ops->scan_response(&belt, bytes, sizeof bytes), 16);
 }

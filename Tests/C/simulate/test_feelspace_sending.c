@@ -14,10 +14,10 @@ static void keep_alives_want_answers(void **state) {
     device_run(f, 15500);
     device_exchange(f, 0, "12 08 00 00 00", "13"); /* two bytes as well */
     device_run(f, 20990);
-    assert_false(f->centrals[0].bearer.dead);
+    assert_false(f->centrals[0].bearer.closed);
     assert_int_equal(belt.counters.keep_alives, 10);
     device_run(f, 21000); /* 5 s after that of 16000 */
-    assert_true(f->centrals[0].bearer.dead);
+    assert_true(f->centrals[0].bearer.closed);
     assert_int_equal(belt.counters.answers, 2);
     device_run(f, 60000);
     assert_int_equal(belt.counters.hung_up, 1);
@@ -126,7 +126,7 @@ static void faults_on_demand(void **state) {
     device_forget(f, 0);
     device_run(f, f->now + 20000);
     assert_int_equal(f->centrals[0].count, 0);
-    assert_false(f->centrals[0].bearer.dead);
+    assert_false(f->centrals[0].bearer.closed);
 }
 
 static void scenario_commands(void **state) {

@@ -16,7 +16,7 @@ static void on_done(void *context, tendon_status status, uint64_t now) {
 }
 
 static tendon_address peer(uint8_t last) {
-    return (tendon_address){{0xC0, 0, 0, 0, 0, last}, TENDON_ADDRESS_RANDOM};
+    return (tendon_address){{0xC0, 0, 0, 0, 0, last}, TENDON_ADDRESS_TYPE_RANDOM};
 }
 
 static tendon_status start(tendon_scripted_pairing *pairing, uint8_t last, uint64_t now) {

@@ -47,7 +47,8 @@ static void on_report(void *context, const tendon_ad_report *report, uint64_t no
     if (c->hits == 1 && c->print) {
         char text[TENDON_ADDRESS_STRING_SIZE];
         printf("found %s/%s properties 0x%02x rssi %d %s\n", tendon_address_format(&report->address, text),
-               report->address.kind == TENDON_ADDRESS_PUBLIC ? "public" : "random", report->properties, report->rssi,
+               report->address.type == TENDON_ADDRESS_TYPE_PUBLIC ? "public" : "random", report->properties,
+               report->rssi,
                (report->properties & TENDON_AD_SCAN_RESPONSE) != 0 ? "in the scan response" : "in the advertisement");
         fflush(stdout);
     }
@@ -63,9 +64,9 @@ void check_open(check *c, const char *adapter, unsigned milliseconds) {
     }
     uint64_t before = tendon_now_ms();
     /* "links:hci0": without the rights for more */
-    bool links_only = strncmp(adapter, "links:", 6) == 0;
-    tendon_status status = links_only
-                               ? tendon_bluez_open_links(&c->radio, &c->loop, adapter + 6)
+    bool unprivileged = strncmp(adapter, "links:", 6) == 0;
+    tendon_status status = unprivileged
+                               ? tendon_bluez_open_unprivileged(&c->radio, &c->loop, adapter + 6)
                                : tendon_bluez_open(&c->radio, &c->loop, strcmp(adapter, "any") == 0 ? NULL : adapter);
     if (status < 0) {
         printf("open %s: %s\n", adapter, tendon_status_name(status));
@@ -74,7 +75,7 @@ void check_open(check *c, const char *adapter, unsigned milliseconds) {
     char text[TENDON_ADDRESS_STRING_SIZE];
     printf("open hci%u %s/%s %s scan, %s advertising, %lu ms\n", c->radio.index,
            tendon_address_format(&c->radio.radio.address, text),
-           c->radio.radio.address.kind == TENDON_ADDRESS_PUBLIC ? "public" : "random",
+           c->radio.radio.address.type == TENDON_ADDRESS_TYPE_PUBLIC ? "public" : "random",
            c->radio.extended_scan ? "extended" : "legacy", c->radio.extended_advertising ? "extended" : "legacy",
            (unsigned long)(tendon_now_ms() - before));
     const tendon_bluez_limits *limits = &c->radio.limits;

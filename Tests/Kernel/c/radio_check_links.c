@@ -119,7 +119,7 @@ static tendon_link *server_accept(void *context, const tendon_address *peer, uin
             return NULL;
         }
         printf("central %s/%s\n", tendon_address_format(peer, text),
-               peer->kind == TENDON_ADDRESS_PUBLIC ? "public" : "random");
+               peer->type == TENDON_ADDRESS_TYPE_PUBLIC ? "public" : "random");
         fflush(stdout);
         return &l->link;
     }
@@ -327,6 +327,7 @@ int run_cycles(check *c, int argc, char **argv) {
         }
         run_for(c, 20 + done % 7 * 10); /* the scan is restored, more or less */
     }
-    printf("%lu cycles, %lu without a connection, %" PRIu64 " nudges\n", done, failed, c->radio.counters.nudges);
+    printf("%lu cycles, %lu without a connection, %" PRIu64 " connect_reissues\n", done, failed,
+           c->radio.counters.connect_reissues);
     return done < times || failed != 0;
 }

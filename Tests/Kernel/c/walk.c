@@ -23,7 +23,7 @@ static tendon_status open_end(walk_end *end, tendon_loop *loop, const char *name
         status = TENDON_ERROR_UNSUPPORTED;
 #endif
     } else {
-        const tendon_address address = {{0xC0, 0, 0, 0, 0, number}, TENDON_ADDRESS_RANDOM};
+        const tendon_address address = {{0xC0, 0, 0, 0, 0, number}, TENDON_ADDRESS_TYPE_RANDOM};
         status = tendon_virtual_radio_open(&end->memory.virtual_radio, loop, name, &address);
         end->radio = &end->memory.virtual_radio.radio;
     }

@@ -29,10 +29,10 @@ typedef struct hand {
     tendon_fjorden_step step;
 } hand;
 
-static void on_notice(void *context, const tendon_fjorden_notice *notice, uint64_t now) {
+static void on_notice(void *context, const tendon_fjorden_session_event *notice, uint64_t now) {
     hand *h = context;
     (void)now;
-    if (notice->kind != TENDON_FJORDEN_NOTICE_OUTPUT) {
+    if (notice->kind != TENDON_FJORDEN_SESSION_EVENT_OUTPUT) {
         return;
     }
     h->outputs++;

@@ -16,10 +16,10 @@ program=$BUILD/Tests/Kernel/c/radio_check
 
 check "no such adapter" fails_with RADIO_ERROR_NO_ADAPTER radio_check open hci9
 check "no such kind of name" fails_with ERROR_INVALID_ARGUMENT radio_check open eth0
-check "no rights" fails_with RADIO_ERROR_PERMISSION nobody "$program" open hci0
+check "no rights" fails_with RADIO_ERROR_NO_CAP_NET_RAW nobody "$program" open hci0
 check "listing needs no rights" nobody "$program" list any
 radio_check open hci0 >/dev/null
-check "no rights, adapter on" fails_with RADIO_ERROR_PERMISSION nobody "$program" open hci0
+check "no rights, adapter on" fails_with RADIO_ERROR_NO_CAP_NET_RAW nobody "$program" open hci0
 
 radio_check idle hci0 10000 >"$CASE_DIR/idle.txt" &
 idle=$!

@@ -19,7 +19,7 @@ last_was() { # CHARACTERISTIC TEXT
 
 flat_out() { # GENERATION COUNT: every heading, a degree further each
     device_start --flat-out --notifications "$2" --generation "$1"
-    run_stream 300 --notifications "$2" --once
+    run_stream 300 --notifications "$2" --no-reconnect
     device_wait
     check "generation $1: $2 orientations, none lost" /usr/bin/python3 - "$CASE_DIR" "$2" <<'PYTHON'
 import json, sys
@@ -71,7 +71,7 @@ at 10s  mode wait
 at 12s  press power long
 EVENTS
 device_start --scenario "$CASE_DIR/scenario" --scenario-from connection
-run_stream 30 --once
+run_stream 30 --no-reconnect
 for event in '"event":"button","family":"feelspace".*"button":"compass","press":"short","previous_mode":"wait","mode":"compass"' \
     '"event":"battery".*"percent":12.0,"status":"charging"' '"event":"malformed"' \
     '"event":"closed".*"reason":"powerOff"'; do

@@ -54,7 +54,7 @@ check "the session's table" /usr/bin/python3 - "$CASE_DIR" <<'PYTHON'
 import json, sys
 lines = [json.loads(line) for line in open(sys.argv[1] + "/run.jsonl")]
 device = [json.loads(line) for line in open(sys.argv[1] + "/device.jsonl")][-1]
-events = [(e["name"], e.get("lost_before", 0), e.get("made_up", False)) for e in lines if e["event"] == "grip"]
+events = [(e["name"], e.get("lost_before", 0), e.get("synthesized", False)) for e in lines if e["event"] == "grip"]
 print(events)
 wanted = [("shutterButtonHalfDown", 0, False), ("shutterButtonDown", 0, False), ("dialButtonCW", 1, False),
           ("shutterButtonReleased", 0, True), ("customButtonPress(2)", 0, False), ("zoomLeverHoldLeft", 0, False),

@@ -81,9 +81,9 @@ struct ManagerTests {
         simulator.grip.moveShutter(.released)  // is lost
         simulator.grip.turnDial(-1)
         let turn = try #require(await records.next())
-        #expect(turn.event == .dialButtonCCW && turn.lostBefore == 1 && !turn.isMadeUp)
+        #expect(turn.event == .dialButtonCCW && turn.lostBefore == 1 && !turn.isSynthesized)
         let released = try #require(await records.next())
-        #expect(released.event == .shutterButtonReleased && released.isMadeUp)
+        #expect(released.event == .shutterButtonReleased && released.isSynthesized)
         simulator.grip.duplicate(1)
         simulator.grip.inject(.empty)
         simulator.grip.send(code: 0x42)

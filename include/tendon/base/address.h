@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bluetooth device address with its kind.
+ * Bluetooth device address with its type.
  */
 #ifndef TENDON_BASE_ADDRESS_H
 #define TENDON_BASE_ADDRESS_H
@@ -12,27 +12,27 @@ extern "C" {
 #endif
 
 /** Core Spec Vol 6 Part B 1.3; the values of HCI's Address_Type. */
-typedef enum tendon_address_kind {
-    TENDON_ADDRESS_PUBLIC = 0,
-    TENDON_ADDRESS_RANDOM = 1,
-    TENDON_ADDRESS_PUBLIC_IDENTITY = 2,
-    TENDON_ADDRESS_RANDOM_IDENTITY = 3,
-    TENDON_ADDRESS_ANONYMOUS = 0xFF
-} tendon_address_kind;
+typedef enum tendon_address_type {
+    TENDON_ADDRESS_TYPE_PUBLIC = 0,
+    TENDON_ADDRESS_TYPE_RANDOM = 1,
+    TENDON_ADDRESS_TYPE_PUBLIC_IDENTITY = 2,
+    TENDON_ADDRESS_TYPE_RANDOM_IDENTITY = 3,
+    TENDON_ADDRESS_TYPE_ANONYMOUS = 0xFF
+} tendon_address_type;
 
 typedef struct tendon_address {
     uint8_t bytes[6]; /**< most significant byte first (the order it is printed in) */
-    uint8_t kind;     /**< tendon_address_kind; unknown values are kept */
+    uint8_t type;     /**< tendon_address_type; unknown values are kept */
 } tendon_address;
 
 /** "AA:BB:CC:DD:EE:FF" and a terminator. */
 #define TENDON_ADDRESS_STRING_SIZE 18
 
 /** From wire order (least significant byte first). */
-tendon_address tendon_address_from_wire(const uint8_t wire[6], uint8_t kind);
+tendon_address tendon_address_from_wire(const uint8_t wire[6], uint8_t type);
 void tendon_address_to_wire(const tendon_address *address, uint8_t wire[6]);
 
-/** Same bytes and same kind. */
+/** True if the bytes and the type are equal. */
 bool tendon_address_equal(const tendon_address *a, const tendon_address *b);
 
 /** Random static, resolvable private, non-resolvable private: by the two top bits (Vol 6 Part B 1.3.2). */
@@ -44,7 +44,7 @@ bool tendon_address_is_resolvable(const tendon_address *address);
  */
 tendon_status tendon_address_parse(const char *text, size_t length, tendon_address *out, size_t *offset);
 
-/** Prints upper case with a terminator, without the kind; returns @p out. */
+/** Prints upper case with a terminator, without the type; returns @p out. */
 char *tendon_address_format(const tendon_address *address, char out[TENDON_ADDRESS_STRING_SIZE]);
 
 #ifdef __cplusplus

@@ -54,22 +54,23 @@ typedef enum tendon_layer {
     X(ERROR_INVALID_ARGUMENT, BASE, 1, "an argument is out of its documented range")                                   \
     X(ERROR_TRUNCATED, BASE, 2, "the input ends before the field does")                                                \
     X(ERROR_MALFORMED, BASE, 3, "the input breaks a rule of its format")                                               \
-    X(ERROR_NO_ROOM, BASE, 4, "the caller's buffer is too small for the result")                                       \
+    X(ERROR_BUFFER_TOO_SMALL, BASE, 4, "the caller's buffer is too small for the result")                              \
     X(ERROR_TABLE_FULL, BASE, 5, "the caller's table is full; the items before are valid")                             \
     X(ERROR_BUSY, BASE, 6, "an operation of this kind is under way")                                                   \
     X(ERROR_WRONG_STATE, BASE, 7, "not possible in the present state")                                                 \
     X(ERROR_NOT_FOUND, BASE, 8, "there is no such item")                                                               \
     X(ERROR_CANCELLED, BASE, 9, "cancelled by the caller")                                                             \
     X(ERROR_TIMEOUT, BASE, 10, "the deadline passed")                                                                  \
-    X(ERROR_UNSUPPORTED, BASE, 11, "this implementation does not support it")                                          \
+    X(ERROR_UNSUPPORTED, BASE, 11, "not supported by this library, adapter or device")                                 \
     X(ERROR_WOULD_BLOCK, BASE, 12, "nothing can be sent now; try again when writable")                                 \
     X(ERROR_DISCONNECTED, BASE, 13, "the link is down")                                                                \
     X(ERROR_INCOMPLETE, BASE, 14, "more bytes are needed")                                                             \
     X(ERROR_OVERFLOW, BASE, 15, "a value does not fit its field")                                                      \
-    X(GATT_ERROR_TRANSACTION_TIMEOUT, GATT, 1, "no response for 30 s; the bearer is dead")                             \
+    X(ERROR_FILE_PERMISSION, BASE, 16, "the file or directory is not accessible, or is accessible to other users")     \
+    X(GATT_ERROR_TRANSACTION_TIMEOUT, GATT, 1, "no response for 30 s; the bearer is closed")                           \
     X(GATT_ERROR_UNEXPECTED_RESPONSE, GATT, 2, "the response belongs to another procedure")                            \
     X(GATT_ERROR_BAD_RESPONSE, GATT, 3, "the response breaks the rules of its procedure")                              \
-    X(GATT_ERROR_NO_PROGRESS, GATT, 4, "the peer's pages do not advance")                                              \
+    X(GATT_ERROR_NO_PROGRESS, GATT, 4, "discovery stopped: the peer returned handles out of order")                    \
     X(GATT_ERROR_VALUE_TOO_LONG, GATT, 5, "an attribute value longer than 512 bytes")                                  \
     X(GATT_ERROR_QUEUE_FULL, GATT, 6, "the request queue is full")                                                     \
     X(GATT_ERROR_VERIFY, GATT, 7, "a prepared write was echoed with other content")                                    \
@@ -77,16 +78,16 @@ typedef enum tendon_layer {
     X(RADIO_ERROR_NO_ADAPTER, RADIO, 1, "no such Bluetooth adapter")                                                   \
     X(RADIO_ERROR_NO_KERNEL_SUPPORT, RADIO, 2, "this kernel has no Bluetooth support")                                 \
     X(RADIO_ERROR_RFKILL, RADIO, 3, "the adapter is switched off by rfkill")                                           \
-    X(RADIO_ERROR_PERMISSION, RADIO, 4, "a capability is missing")                                                     \
+    X(RADIO_ERROR_NO_CAP_NET_RAW, RADIO, 4, "CAP_NET_RAW is required to scan, advertise and capture")                  \
     X(RADIO_ERROR_ADAPTER_BUSY, RADIO, 5, "the adapter is used by another program")                                    \
     X(RADIO_ERROR_ADAPTER_DOWN, RADIO, 6, "the adapter is powered off")                                                \
     X(RADIO_ERROR_ALREADY_STARTED, RADIO, 7, "scanning or advertising runs already")                                   \
-    X(RADIO_ERROR_OUT_OF_RANGE, RADIO, 8, "the device does not answer")                                                \
+    X(RADIO_ERROR_OUT_OF_RANGE, RADIO, 8, "the device did not respond to the connection request")                      \
     X(RADIO_ERROR_PEER_CLOSED, RADIO, 9, "the device ended the link")                                                  \
     X(RADIO_ERROR_COMMAND_TIMEOUT, RADIO, 10, "the controller does not answer")                                        \
     X(RADIO_ERROR_NO_PAIRING_SERVICE, RADIO, 11, "pairing is needed and no pairing service is set")                    \
     X(RADIO_ERROR_PAIRING_FAILED, RADIO, 12, "pairing was refused or failed")                                          \
-    X(RADIO_ERROR_NO_ADMIN, RADIO, 13, "CAP_NET_ADMIN is missing: it switches an adapter on, and pairs")
+    X(RADIO_ERROR_NO_CAP_NET_ADMIN, RADIO, 13, "CAP_NET_ADMIN is required to power on an adapter and to pair")
 
 #define TENDON_STATUS_ENUM(name, layer, code, text) TENDON_##name = -((int)TENDON_LAYER_##layer * 256 + (code)),
 /** All statuses that have a name of our own; device families add theirs in their headers. */

@@ -13,7 +13,7 @@ typedef struct tendon_writer {
     uint8_t *data; /**< caller's buffer */
     size_t capacity;
     size_t length;        /**< bytes written so far */
-    tendon_status status; /**< TENDON_OK or TENDON_ERROR_NO_ROOM */
+    tendon_status status; /**< TENDON_OK or TENDON_ERROR_BUFFER_TOO_SMALL */
 } tendon_writer;
 
 inline tendon_writer tendon_writer_make(uint8_t *data, size_t capacity) {
@@ -27,7 +27,7 @@ inline uint8_t *tendon_write_room(tendon_writer *writer, size_t count) {
         return NULL;
     }
     if (count > writer->capacity - writer->length) {
-        writer->status = TENDON_ERROR_NO_ROOM;
+        writer->status = TENDON_ERROR_BUFFER_TOO_SMALL;
         return NULL;
     }
     uint8_t *room = writer->data + writer->length;

@@ -93,7 +93,7 @@ typedef enum tendon_activ5_command {
 const char *tendon_activ5_command_name(tendon_activ5_command command);
 /** Its text: "TVGTIME" ..., of the two that are reads the characteristic: "2A19". NULL for no command. */
 const char *tendon_activ5_command_text(tendon_activ5_command command);
-/** Frames any text: 'A', text, terminator. Returns the length, or NO_ROOM or INVALID_ARGUMENT. */
+/** Frames any text: 'A', text, terminator. Returns the length, or BUFFER_TOO_SMALL or INVALID_ARGUMENT. */
 tendon_status tendon_activ5_encode_text(const char *text, size_t length, uint8_t terminator, uint8_t *out, size_t size);
 /** The same for a command. INVALID_ARGUMENT for the two that are reads: tendon_activ5_command_read(). */
 tendon_status tendon_activ5_encode_command(tendon_activ5_command command, uint8_t terminator, uint8_t *out,
@@ -168,7 +168,7 @@ tendon_status tendon_activ5_parse_value(tendon_activ5_characteristic which, cons
                                         tendon_activ5_message *out);
 /** Strict UTF-8: no overlong forms, no surrogates, nothing above U+10FFFF. */
 bool tendon_activ5_is_utf8(const uint8_t *text, size_t length);
-/** Id 1, then id 2 without its NULs. Returns the length or NO_ROOM. */
+/** Id 1, then id 2 without its NULs. Returns the length or BUFFER_TOO_SMALL. */
 tendon_status tendon_activ5_join_uuid(const uint8_t *id1, size_t length1, const uint8_t *id2, size_t length2,
                                       uint8_t *out, size_t size);
 

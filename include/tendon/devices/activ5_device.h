@@ -235,7 +235,8 @@ tendon_status tendon_activ5_device_set_sample_rate(tendon_activ5_device *device,
 tendon_status tendon_activ5_device_get_battery(tendon_activ5_device *device, uint64_t now);
 /** Length of serial_number; 0 when there is no 2A25; NOT_READY while it is not read. */
 tendon_status tendon_activ5_device_get_serial_number(const tendon_activ5_device *device);
-/** Id 1 and id 2: the length; NOT_READY until both are known. NO_ROOM beyond @p size (2 x KEPT_SIZE always fits). */
+/** Id 1 and id 2: the length; NOT_READY until both are known. BUFFER_TOO_SMALL beyond @p size (2 x KEPT_SIZE always
+ * fits). */
 tendon_status tendon_activ5_device_get_uuid(const tendon_activ5_device *device, uint8_t *out, size_t size);
 /** Starts the period anew, or ends it. A new connection starts with it off. */
 void tendon_activ5_device_set_evergreen(tendon_activ5_device *device, bool on, uint64_t now);

@@ -189,7 +189,7 @@ tendon_status tendon_bose_decode_sensor_information(const uint8_t *data, size_t 
                                                     tendon_bose_sensor_information *out, size_t *offset);
 const tendon_bose_sensor_record *tendon_bose_find_sensor(const tendon_bose_sensor_information *information,
                                                          uint8_t sensor_id);
-/** @return 12, TENDON_ERROR_NO_ROOM, or BOSE_ERROR_BAD_RANGE. */
+/** @return 12, TENDON_ERROR_BUFFER_TOO_SMALL, or BOSE_ERROR_BAD_RANGE. */
 tendon_status tendon_bose_encode_sensor_record(const tendon_bose_sensor_record *record, uint8_t *out, size_t capacity);
 
 /** 320, 160, 80, 40, 20, 10, 5 for bits 0 to 6; 0 for others. */
@@ -391,7 +391,7 @@ typedef struct tendon_bose_gesture_configuration {
 /**
  * @p information may be NULL: every payload is one byte then.
  * @return TENDON_OK; TENDON_ERROR_TRUNCATED or TENDON_ERROR_TABLE_FULL (*offset = the entry; earlier ones are valid;
- *         no base for a write); TENDON_ERROR_NO_ROOM: longer than TENDON_BOSE_GESTURE_CONFIGURATION_MAX.
+ *         no base for a write); TENDON_ERROR_BUFFER_TOO_SMALL: longer than TENDON_BOSE_GESTURE_CONFIGURATION_MAX.
  */
 tendon_status tendon_bose_decode_gesture_configuration(const uint8_t *data, size_t length,
                                                        const tendon_bose_gesture_information *information,

@@ -4,7 +4,7 @@
  * Wire format: docs/protocols/feelspace.md.
  *
  * Encoders return the packet's length, TENDON_ERROR_INVALID_ARGUMENT for what
- * the belt must never be sent, or TENDON_ERROR_NO_ROOM. Decoders ignore bytes
+ * the belt must never be sent, or TENDON_ERROR_BUFFER_TOO_SMALL. Decoders ignore bytes
  * after the last field, check length first and values second, and write their
  * result only when all is well. Their offset may be NULL; it receives where
  * the field stands that was missing or wrong.

@@ -4,7 +4,7 @@
  * Its state is the application's and outlives connections; belt and buttons
  * follow it and change it. State table: docs/protocols/feelspace.md.
  *
- * It takes over the session's events: give tendon_feelspace_navigation_take as
+ * It takes over the session's events: give tendon_feelspace_navigation_on_event as
  * the session's on_event with the navigation as context, or call it from there.
  */
 #ifndef TENDON_DEVICES_FEELSPACE_NAVIGATION_H
@@ -88,7 +88,7 @@ tendon_status tendon_feelspace_navigation_init(tendon_feelspace_navigation *navi
                                                const tendon_feelspace_navigation_config *config);
 
 /** The session's events; of the shape of tendon_feelspace_on_event, @p navigation is a tendon_feelspace_navigation. */
-void tendon_feelspace_navigation_take(void *navigation, const tendon_feelspace_event *event, uint64_t now);
+void tendon_feelspace_navigation_on_event(void *navigation, const tendon_feelspace_event *event, uint64_t now);
 
 /** Sends what waited for its time. */
 void tendon_feelspace_navigation_tick(tendon_feelspace_navigation *navigation, uint64_t now);

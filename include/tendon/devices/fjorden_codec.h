@@ -140,7 +140,8 @@ typedef struct tendon_fjorden_command {
 int tendon_fjorden_command_named(const char *name, size_t length);
 /** Mode of "off", "on", "blinkSlow", "blinkFast", or -1. */
 int tendon_fjorden_led_mode_named(const char *name, size_t length);
-/** @return the length; FJORDEN_ERROR_RANGE or _LENGTH (ping); TENDON_ERROR_NO_ROOM, _INVALID_ARGUMENT (opcode). */
+/** @return the length; FJORDEN_ERROR_RANGE or _LENGTH (ping); TENDON_ERROR_BUFFER_TOO_SMALL, _INVALID_ARGUMENT
+ * (opcode). */
 tendon_status tendon_fjorden_encode_command(const tendon_fjorden_command *command, uint8_t *out, size_t capacity);
 
 typedef struct tendon_fjorden_response {
@@ -190,7 +191,8 @@ typedef enum tendon_fjorden_smp_request {
 const char *tendon_fjorden_smp_operation_name(uint8_t operation);
 /** Request of "echo", "reset", "imageState", "imageErase", or -1. */
 int tendon_fjorden_smp_request_named(const char *name, size_t length);
-/** @p text is echo's; others ignore it. @return the length, TENDON_ERROR_NO_ROOM or _OVERFLOW (text over 65535). */
+/** @p text is echo's; others ignore it. @return the length, TENDON_ERROR_BUFFER_TOO_SMALL or _OVERFLOW (text over
+ * 65535). */
 tendon_status tendon_fjorden_encode_smp(tendon_fjorden_smp_request request, uint8_t sequence, const char *text,
                                         size_t text_length, uint8_t *out, size_t capacity);
 /** @return TENDON_OK; FJORDEN_ERROR_SHORT, _OPERATION; TENDON_ERROR_TRUNCATED. Bytes beyond the length are ignored. */

@@ -22,7 +22,7 @@ typedef struct tendon_fjorden_version {
 bool tendon_fjorden_version_parse(const char *text, size_t length, tendon_fjorden_version *out);
 /** -1, 0 or 1. The build is ignored. */
 int tendon_fjorden_version_compare(const tendon_fjorden_version *a, const tendon_fjorden_version *b);
-/** "1.2.3-rc.1+7", terminated. @return its length without the terminator, or TENDON_ERROR_NO_ROOM. */
+/** "1.2.3-rc.1+7", terminated. @return its length without the terminator, or TENDON_ERROR_BUFFER_TOO_SMALL. */
 tendon_status tendon_fjorden_version_format(const tendon_fjorden_version *version, char *out, size_t capacity);
 
 /**

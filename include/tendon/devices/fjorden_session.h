@@ -38,20 +38,20 @@ typedef struct tendon_fjorden_info {
     bool present[TENDON_FJORDEN_TEXT_COUNT];
 } tendon_fjorden_info;
 
-typedef enum tendon_fjorden_notice_kind {
+typedef enum tendon_fjorden_session_event_kind {
     /**
      * An output of the manager, already carried out as far as the link is concerned. What is left to the program:
      * scanning, asking for permission, keeping the bond, removing it and its keys (tendon_radio_forget()).
      */
-    TENDON_FJORDEN_NOTICE_OUTPUT = 0,
-    TENDON_FJORDEN_NOTICE_TARGET,   /**< link.connect() follows: it is to go to output->grip */
-    TENDON_FJORDEN_NOTICE_EVENT,    /**< record; made_up: after a loss, from the control state */
-    TENDON_FJORDEN_NOTICE_RESPONSE, /**< the request's end: status, and response when it is TENDON_OK */
-    TENDON_FJORDEN_NOTICE_BATTERY,  /**< read or notified: status, level. NO_BATTERY_INFO: cause says why */
-    TENDON_FJORDEN_NOTICE_INFO,     /**< read: status; NO_GRIP_INFO: none of the four could be read */
-    TENDON_FJORDEN_NOTICE_PAIRING,  /**< ended: status */
-    TENDON_FJORDEN_NOTICE_REJECTED  /**< a value that broke its rules: status, characteristic */
-} tendon_fjorden_notice_kind;
+    TENDON_FJORDEN_SESSION_EVENT_OUTPUT = 0,
+    TENDON_FJORDEN_SESSION_EVENT_TARGET,   /**< link.connect() follows: it is to go to output->grip */
+    TENDON_FJORDEN_SESSION_EVENT_EVENT,    /**< record; synthesized: after a loss, from the control state */
+    TENDON_FJORDEN_SESSION_EVENT_RESPONSE, /**< the request's end: status, and response when it is TENDON_OK */
+    TENDON_FJORDEN_SESSION_EVENT_BATTERY,  /**< read or notified: status, level. NO_BATTERY_INFO: cause says why */
+    TENDON_FJORDEN_SESSION_EVENT_INFO,     /**< read: status; NO_GRIP_INFO: none of the four could be read */
+    TENDON_FJORDEN_SESSION_EVENT_PAIRING,  /**< ended: status */
+    TENDON_FJORDEN_SESSION_EVENT_REJECTED  /**< a value that broke its rules: status, characteristic */
+} tendon_fjorden_session_event_kind;
 
 typedef enum tendon_fjorden_characteristic {
     TENDON_FJORDEN_CHARACTERISTIC_EVENT = 0,
@@ -63,19 +63,19 @@ typedef enum tendon_fjorden_characteristic {
 } tendon_fjorden_characteristic;
 
 /** Lent for the callback. Members that the kind does not name are 0. */
-typedef struct tendon_fjorden_notice {
-    tendon_fjorden_notice_kind kind;
+typedef struct tendon_fjorden_session_event {
+    tendon_fjorden_session_event_kind kind;
     tendon_status status, cause;
     const tendon_fjorden_output *output;
     const tendon_fjorden_record *record;
-    bool made_up;
+    bool synthesized;
     const tendon_fjorden_response *response;
     uint8_t level; /**< percent */
     tendon_fjorden_characteristic characteristic;
-} tendon_fjorden_notice;
+} tendon_fjorden_session_event;
 
 /** Must not call back into the session, but for EVENT, RESPONSE, BATTERY and INFO. */
-typedef void (*tendon_fjorden_on_notice)(void *context, const tendon_fjorden_notice *notice, uint64_t now);
+typedef void (*tendon_fjorden_on_notice)(void *context, const tendon_fjorden_session_event *notice, uint64_t now);
 
 typedef struct tendon_fjorden_session_config {
     tendon_session_link link;

@@ -111,7 +111,7 @@ typedef struct tendon_att_pdu {
  */
 tendon_status tendon_att_decode(const uint8_t *pdu, size_t length, tendon_att_pdu *out, size_t *offset);
 
-/** Encodes one PDU. @return its length, TENDON_ERROR_NO_ROOM, or TENDON_ERROR_INVALID_ARGUMENT. */
+/** Encodes one PDU. @return its length, TENDON_ERROR_BUFFER_TOO_SMALL, or TENDON_ERROR_INVALID_ARGUMENT. */
 tendon_status tendon_att_encode(const tendon_att_pdu *pdu, uint8_t *out, size_t capacity);
 
 /** What an opcode is (Vol 3 Part F 3.3). */

@@ -45,7 +45,7 @@ typedef struct tendon_bearer_counters {
     uint32_t unexpected_confirmation;
     uint32_t refused_requests; /**< known requests answered with Request Not Supported: there is no server */
     uint32_t ignored_commands; /**< commands dropped: there is no server */
-    uint32_t after_death;      /**< PDUs after the transaction time-out; ignored */
+    uint32_t after_close;      /**< PDUs received after the bearer was closed; ignored */
 } tendon_bearer_counters;
 
 /** One per link. The caller owns it; init before use. */
@@ -53,7 +53,7 @@ typedef struct tendon_att_bearer {
     tendon_bearer_io io;
     uint16_t mtu;         /**< negotiated ATT_MTU, TENDON_ATT_MTU_MIN at first */
     uint16_t own_mtu;     /**< what we are ready to receive, 23 to 517 */
-    bool dead;            /**< after a transaction time-out nothing is sent or accepted; a device sets it to hang up */
+    bool closed;          /**< nothing is sent or accepted; set by tendon_att_bearer_close() */
     bool refusal_pending; /**< an Error Response of the bearer's own waits for the link */
     uint8_t refusal[5];
     tendon_bearer_counters counters;
@@ -88,7 +88,13 @@ tendon_status tendon_att_bearer_decode(tendon_att_bearer *bearer, const uint8_t 
 tendon_status tendon_att_bearer_refuse(tendon_att_bearer *bearer, uint8_t request_opcode, uint16_t handle,
                                        uint8_t error);
 
-/** Sends through io and counts; TENDON_ERROR_DISCONNECTED when dead. */
+/**
+ * Marks the bearer closed: it sends and accepts nothing further. The component that owns the connection sees the mark
+ * and disconnects. Used after a transaction timeout, and by a device that disconnects. May be called from any callback.
+ */
+void tendon_att_bearer_close(tendon_att_bearer *bearer);
+
+/** Sends through io and counts; TENDON_ERROR_DISCONNECTED when the bearer is closed. */
 tendon_status tendon_att_bearer_send(tendon_att_bearer *bearer, const uint8_t *pdu, size_t length);
 
 /** The link accepts PDUs again: first a kept refusal goes out, then client and server send what they kept. */

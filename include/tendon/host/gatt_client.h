@@ -119,7 +119,7 @@ typedef struct tendon_gatt_client_config {
     /** Service Changed (0x2A05) for a valid range. The handles in it are stale. */
     void (*on_service_changed)(void *context, uint16_t start, uint16_t end, uint64_t now);
     /** The 30 s transaction time-out struck: the link must be closed. */
-    void (*on_bearer_dead)(void *context, uint64_t now);
+    void (*on_bearer_closed)(void *context, uint64_t now);
 } tendon_gatt_client_config;
 
 /**
@@ -225,9 +225,10 @@ tendon_status tendon_gatt_discover_descriptors(tendon_gatt_client *client, uint1
 tendon_status tendon_gatt_read(tendon_gatt_client *client, uint16_t handle, tendon_gatt_done done, void *context,
                                uint64_t now);
 /**
- * Value from @p offset on, by Read and Read Blob, into @p buffer. Longer than @p capacity: TENDON_ERROR_NO_ROOM; going
- * on beyond byte 512: VALUE_TOO_LONG. Attribute Not Long after the first part is the end of the value; Invalid Offset
- * in mid-read is an error (the value shrank). With an error, result.value and length are what was read before.
+ * Value from @p offset on, by Read and Read Blob, into @p buffer. Longer than @p capacity:
+ * TENDON_ERROR_BUFFER_TOO_SMALL; going on beyond byte 512: VALUE_TOO_LONG. Attribute Not Long after the first part is
+ * the end of the value; Invalid Offset in mid-read is an error (the value shrank). With an error, result.value and
+ * length are what was read before.
  */
 tendon_status tendon_gatt_read_long(tendon_gatt_client *client, uint16_t handle, uint16_t offset, uint8_t *buffer,
                                     size_t capacity, tendon_gatt_done done, void *context, uint64_t now);
@@ -244,11 +245,12 @@ tendon_status tendon_gatt_read_multiple(tendon_gatt_client *client, const uint16
 tendon_status tendon_gatt_read_multiple_variable(tendon_gatt_client *client, const uint16_t *handles, size_t count,
                                                  tendon_gatt_done done, void *context, uint64_t now);
 
-/* Writes, 4.9. Values are borrowed until the completion. A value that does not fit the MTU: TENDON_ERROR_NO_ROOM. */
+/* Writes, 4.9. Values are borrowed until the completion. A value that does not fit the MTU:
+ * TENDON_ERROR_BUFFER_TOO_SMALL. */
 tendon_status tendon_gatt_write(tendon_gatt_client *client, uint16_t handle, const uint8_t *value, size_t length,
                                 tendon_gatt_done done, void *context, uint64_t now);
 /** Write command: sent at once, ahead of queued requests. @return TENDON_OK, TENDON_ERROR_WOULD_BLOCK,
- * TENDON_ERROR_NO_ROOM (longer than MTU-3). */
+ * TENDON_ERROR_BUFFER_TOO_SMALL (longer than MTU-3). */
 tendon_status tendon_gatt_write_command(tendon_gatt_client *client, uint16_t handle, const uint8_t *value,
                                         size_t length);
 /** Signed Write Command; @p signature is 12 bytes, made by the caller. */

@@ -141,7 +141,7 @@ tendon_hci_reports tendon_hci_reports_of(const tendon_hci_event *event);
  */
 bool tendon_hci_reports_next(tendon_hci_reports *reports, tendon_ad_report *out);
 
-/* ---- commands: each returns the length written, or TENDON_ERROR_NO_ROOM / _INVALID_ARGUMENT ---- */
+/* ---- commands: each returns the length written, or TENDON_ERROR_BUFFER_TOO_SMALL / _INVALID_ARGUMENT ---- */
 
 /** Opcode of a group and command field. */
 #define TENDON_HCI_OPCODE(group, command) ((uint16_t)((group) << 10 | (command)))

@@ -146,7 +146,8 @@ tendon_status tendon_management_decode_information(const uint8_t *data, size_t l
 tendon_status tendon_management_decode_index_list(const uint8_t *data, size_t length, uint16_t *indexes,
                                                   size_t capacity, size_t *offset);
 
-/** Any command. @return the PDU's length, TENDON_ERROR_NO_ROOM, or TENDON_ERROR_OVERFLOW (@p length > 65535). */
+/** Any command. @return the PDU's length, TENDON_ERROR_BUFFER_TOO_SMALL, or TENDON_ERROR_OVERFLOW (@p length > 65535).
+ */
 tendon_status tendon_management_encode(uint16_t opcode, uint16_t index, const uint8_t *data, size_t length,
                                        uint8_t *out, size_t capacity);
 /** A command with one byte: the Set commands. */
@@ -164,8 +165,8 @@ typedef struct tendon_management_connection_parameters {
 
 /**
  * Load Connection Parameters: replaces what was loaded before.
- * @return the PDU's length, TENDON_ERROR_NO_ROOM, or TENDON_ERROR_INVALID_ARGUMENT: a value out of its range, or a
- * supervision time-out that (1 + latency) * max_interval * 2 does not stay below (Vol 4 Part E 7.8.12).
+ * @return the PDU's length, TENDON_ERROR_BUFFER_TOO_SMALL, or TENDON_ERROR_INVALID_ARGUMENT: a value out of its range,
+ * or a supervision time-out that (1 + latency) * max_interval * 2 does not stay below (Vol 4 Part E 7.8.12).
  */
 tendon_status tendon_management_encode_connection_parameters(uint16_t index,
                                                              const tendon_management_connection_parameters *items,

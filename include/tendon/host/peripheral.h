@@ -21,11 +21,12 @@ enum {
 
 /**
  * What a device offers to its host. Every member but the last is set; each kind of device has one constant of this
- * type. A device ends a link by setting its bearer's dead: the host then closes it, and disconnected() follows.
+ * type. To disconnect, a device calls tendon_att_bearer_close(). The host then closes the connection and calls
+ * disconnected().
  */
 typedef struct tendon_peripheral_ops {
     const char *name; /**< of the family: "bose" */
-    /** Advertising data and scan response; the length, or TENDON_ERROR_NO_ROOM. 31 bytes suffice for each. */
+    /** Advertising data and scan response; the length, or TENDON_ERROR_BUFFER_TOO_SMALL. 31 bytes suffice for each. */
     tendon_status (*advertisement)(const void *device, uint8_t *out, size_t capacity);
     tendon_status (*scan_response)(const void *device, uint8_t *out, size_t capacity);
     /**

@@ -47,7 +47,7 @@ void tendon_bonds_init(tendon_bonds *bonds);
  * Reads a file, if it is there; it is made with the first bond.
  * @param path NULL: $XDG_STATE_HOME/tendon/bonds, else $HOME/.local/state/tendon/bonds, else /var/lib/tendon/bonds.
  * @return TENDON_OK, or (kept in bonds->status, the store is empty then) TENDON_ERROR_MALFORMED or _TRUNCATED: no such
- * file of ours; TENDON_RADIO_ERROR_PERMISSION: others may read it; TENDON_ERROR_NO_ROOM: path too long;
+ * file of ours; TENDON_ERROR_FILE_PERMISSION: others may read it; TENDON_ERROR_OVERFLOW: path too long;
  * TENDON_SYSTEM_ERROR(errno).
  */
 tendon_status tendon_bonds_open(tendon_bonds *bonds, const char *path);

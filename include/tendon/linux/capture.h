@@ -41,7 +41,7 @@ typedef struct tendon_capture_record {
     size_t length;
 } tendon_capture_record;
 
-/** Writes the 16 bytes that a file starts with. @return 16, or TENDON_ERROR_NO_ROOM. */
+/** Writes the 16 bytes that a file starts with. @return 16, or TENDON_ERROR_BUFFER_TOO_SMALL. */
 tendon_status tendon_capture_encode_header(uint32_t datalink, uint8_t *out, size_t capacity);
 /**
  * @param offset first wrong byte; may be NULL.
@@ -146,7 +146,7 @@ typedef struct tendon_capture_item {
     tendon_capture_kind kind;
     uint64_t unix_us;
     uint16_t adapter, handle;
-    tendon_address peer; /**< kind TENDON_ADDRESS_ANONYMOUS: connected before the capture began */
+    tendon_address peer; /**< kind TENDON_ADDRESS_TYPE_ANONYMOUS: connected before the capture began */
     bool peripheral;     /**< we are the peripheral */
     bool incoming;
     tendon_status reason;

@@ -46,8 +46,8 @@ typedef struct tendon_virtual_radio {
  * no scan response, and a connect to an absent device goes on until its deadline.
  *
  * @param directory NULL: $XDG_RUNTIME_DIR/tendon, or /tmp/tendon-UID when the variable is unset. Created with mode
- * 0700; one that belongs to another user or is open to others is refused (RADIO_ERROR_PERMISSION).
- * At most TENDON_VIRTUAL_PATH_SIZE - 1 bytes (TENDON_ERROR_NO_ROOM).
+ * 0700; one that belongs to another user or is open to others is refused (TENDON_ERROR_FILE_PERMISSION).
+ * At most TENDON_VIRTUAL_PATH_SIZE - 1 bytes (TENDON_ERROR_OVERFLOW).
  * @param address our own address; unique among the listeners in the directory (RADIO_ERROR_ADAPTER_BUSY at listen).
  */
 tendon_status tendon_virtual_radio_open(tendon_virtual_radio *radio, tendon_loop *loop, const char *directory,

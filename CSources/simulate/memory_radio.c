@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "tendon/simulate/air.h"
+#include "tendon/simulate/memory_radio.h"
 
 enum { ROUNDS = 64, INTERVAL_MS = 100, CONNECT_MS = 20, PAIRING_MS = 20 };
 
-static tendon_air_device *device_at(const tendon_air *air, const tendon_address *address) {
+static tendon_memory_radio_device *device_at(const tendon_memory_radio *air, const tendon_address *address) {
     for (size_t i = 0; i < air->count; i++) {
         if (tendon_address_equal(&air->devices[i].address, address)) {
             return &air->devices[i];
@@ -15,15 +15,15 @@ static tendon_air_device *device_at(const tendon_air *air, const tendon_address 
 /* ---- queues ---- */
 
 static tendon_status push(void *context, const uint8_t *pdu, size_t length) {
-    tendon_air_queue *queue = context;
-    if (length > TENDON_AIR_MTU) {
+    tendon_memory_radio_queue *queue = context;
+    if (length > TENDON_MEMORY_RADIO_MTU) {
         return TENDON_ERROR_INVALID_ARGUMENT;
     }
-    if (queue->count == TENDON_AIR_QUEUE) {
+    if (queue->count == TENDON_MEMORY_RADIO_QUEUE) {
         queue->refused = true;
         return TENDON_ERROR_WOULD_BLOCK;
     }
-    uint16_t place = (uint16_t)((queue->first + queue->count) % TENDON_AIR_QUEUE);
+    uint16_t place = (uint16_t)((queue->first + queue->count) % TENDON_MEMORY_RADIO_QUEUE);
     queue->count++;
     queue->pdus[place].length = (uint16_t)length;
     memcpy(queue->pdus[place].bytes, pdu, length);
@@ -31,23 +31,23 @@ static tendon_status push(void *context, const uint8_t *pdu, size_t length) {
 }
 
 /* One PDU to who receives it. Its place is free afterwards only: its bytes are lent. */
-static bool deliver(tendon_air_queue *queue, tendon_att_bearer *bearer, uint64_t now) {
-    if (queue->count == 0 || bearer->dead) {
+static bool deliver(tendon_memory_radio_queue *queue, tendon_att_bearer *bearer, uint64_t now) {
+    if (queue->count == 0 || bearer->closed) {
         return false;
     }
     uint16_t place = queue->first;
     (void)tendon_att_bearer_receive(bearer, queue->pdus[place].bytes, queue->pdus[place].length, now);
-    queue->first = (uint16_t)((place + 1) % TENDON_AIR_QUEUE);
+    queue->first = (uint16_t)((place + 1) % TENDON_MEMORY_RADIO_QUEUE);
     queue->count--;
     return true;
 }
 
-static void settle_writable(tendon_air *air, uint64_t now) {
-    if (air->to_device.refused && air->to_device.count < TENDON_AIR_QUEUE) {
+static void settle_writable(tendon_memory_radio *air, uint64_t now) {
+    if (air->to_device.refused && air->to_device.count < TENDON_MEMORY_RADIO_QUEUE) {
         air->to_device.refused = false;
         tendon_att_bearer_writable(&air->ours, now);
     }
-    if (air->to_us.refused && air->to_us.count < TENDON_AIR_QUEUE) {
+    if (air->to_us.refused && air->to_us.count < TENDON_MEMORY_RADIO_QUEUE) {
         air->to_us.refused = false;
         tendon_att_bearer_writable(&air->theirs, now);
         air->peer->device.ops->writable(air->peer->device.context, now);
@@ -56,8 +56,8 @@ static void settle_writable(tendon_air *air, uint64_t now) {
 
 /* ---- the link ---- */
 
-static void link_down(tendon_air *air, tendon_status reason, uint64_t now) {
-    tendon_air_device *peer = air->peer;
+static void link_down(tendon_memory_radio *air, tendon_status reason, uint64_t now) {
+    tendon_memory_radio_device *peer = air->peer;
     air->peer = NULL;
     air->connecting = air->connect_asked = air->disconnect_asked = air->pair_asked = air->pairing = false;
     if (peer != NULL) {
@@ -67,17 +67,17 @@ static void link_down(tendon_air *air, tendon_status reason, uint64_t now) {
     air->inputs->disconnected(air->session, reason, now);
 }
 
-static void link_up(tendon_air *air, tendon_air_device *device, uint64_t now) {
+static void link_up(tendon_memory_radio *air, tendon_memory_radio_device *device, uint64_t now) {
     air->connecting = false;
     air->to_device.count = air->to_us.count = 0;
     air->to_device.refused = air->to_us.refused = false;
-    tendon_att_bearer_init(&air->ours, (tendon_bearer_io){&air->to_device, push}, TENDON_AIR_MTU);
-    tendon_att_bearer_init(&air->theirs, (tendon_bearer_io){&air->to_us, push}, TENDON_AIR_MTU);
+    tendon_att_bearer_init(&air->ours, (tendon_bearer_io){&air->to_device, push}, TENDON_MEMORY_RADIO_MTU);
+    tendon_att_bearer_init(&air->theirs, (tendon_bearer_io){&air->to_us, push}, TENDON_MEMORY_RADIO_MTU);
     const tendon_gatt_client_config config = {.bearer = &air->ours,
                                               .requests = air->requests,
-                                              .request_capacity = TENDON_AIR_REQUESTS,
+                                              .request_capacity = TENDON_MEMORY_RADIO_REQUESTS,
                                               .subscriptions = air->subscriptions,
-                                              .subscription_capacity = TENDON_AIR_SUBSCRIPTIONS};
+                                              .subscription_capacity = TENDON_MEMORY_RADIO_SUBSCRIPTIONS};
     (void)tendon_gatt_client_init(&air->client, &config);
     if (device->device.ops->connected(device->device.context, &air->theirs, now) < 0) {
         link_down(air, TENDON_RADIO_ERROR_PEER_CLOSED, now);
@@ -90,7 +90,7 @@ static void link_up(tendon_air *air, tendon_air_device *device, uint64_t now) {
     air->inputs->connected(air->session, &air->client, now);
 }
 
-static uint32_t pairing_of(tendon_air_device *device) {
+static uint32_t pairing_of(tendon_memory_radio_device *device) {
     const tendon_peripheral_ops *ops = device->device.ops;
     uint32_t wants = ops->pairing != NULL ? ops->pairing(device->device.context) : TENDON_PERIPHERAL_PAIRABLE;
     if ((wants & TENDON_PERIPHERAL_FORGETS) != 0) {
@@ -99,8 +99,8 @@ static uint32_t pairing_of(tendon_air_device *device) {
     return wants;
 }
 
-static void pair_now(tendon_air *air, uint64_t now) {
-    tendon_air_device *peer = air->peer;
+static void pair_now(tendon_memory_radio *air, uint64_t now) {
+    tendon_memory_radio_device *peer = air->peer;
     bool pairable = peer->bonded || ((pairing_of(peer) & TENDON_PERIPHERAL_PAIRABLE) != 0 && !peer->declines);
     air->pairing = false;
     if (pairable) {
@@ -112,7 +112,7 @@ static void pair_now(tendon_air *air, uint64_t now) {
     }
 }
 
-static void settle_link(tendon_air *air, uint64_t now) {
+static void settle_link(tendon_memory_radio *air, uint64_t now) {
     if (air->disconnect_asked) {
         link_down(air, TENDON_ERROR_CANCELLED, now);
         return;
@@ -122,7 +122,7 @@ static void settle_link(tendon_air *air, uint64_t now) {
         air->connecting = true;
         air->link_at = now + air->connect_ms;
     }
-    tendon_air_device *target = air->connecting ? device_at(air, &air->target) : NULL;
+    tendon_memory_radio_device *target = air->connecting ? device_at(air, &air->target) : NULL;
     if (target != NULL && target->present && now >= air->link_at) {
         link_up(air, target, now);
     }
@@ -134,13 +134,13 @@ static void settle_link(tendon_air *air, uint64_t now) {
     if (air->pairing && air->peer != NULL && now >= air->paired_at) {
         pair_now(air, now);
     }
-    if (air->peer != NULL && (air->theirs.dead || air->ours.dead)) {
+    if (air->peer != NULL && (air->theirs.closed || air->ours.closed)) {
         link_down(air, TENDON_RADIO_ERROR_PEER_CLOSED, now);
     }
 }
 
 static tendon_status ask_connect(void *context) {
-    tendon_air *air = context;
+    tendon_memory_radio *air = context;
     if (air->peer != NULL || air->connecting || air->connect_asked) {
         return TENDON_ERROR_WRONG_STATE;
     }
@@ -149,12 +149,12 @@ static tendon_status ask_connect(void *context) {
 }
 
 static void ask_disconnect(void *context) {
-    tendon_air *air = context;
+    tendon_memory_radio *air = context;
     air->disconnect_asked = air->peer != NULL || air->connecting || air->connect_asked;
 }
 
 static tendon_status ask_pair(void *context) {
-    tendon_air *air = context;
+    tendon_memory_radio *air = context;
     if (air->peer == NULL) {
         return TENDON_ERROR_WRONG_STATE;
     }
@@ -163,17 +163,17 @@ static tendon_status ask_pair(void *context) {
 }
 
 static bool is_bonded(void *context) {
-    const tendon_air *air = context;
-    const tendon_air_device *device = device_at(air, &air->target);
+    const tendon_memory_radio *air = context;
+    const tendon_memory_radio_device *device = device_at(air, &air->target);
     return device != NULL && device->bonded;
 }
 
 static tendon_status forget_target(void *context) {
-    tendon_air *air = context;
-    return tendon_air_forget(air, &air->target);
+    tendon_memory_radio *air = context;
+    return tendon_memory_radio_forget(air, &air->target);
 }
 
-tendon_session_link tendon_air_link(tendon_air *air) {
+tendon_session_link tendon_memory_radio_link(tendon_memory_radio *air) {
     return (tendon_session_link){.context = air,
                                  .connect = ask_connect,
                                  .disconnect = ask_disconnect,
@@ -184,7 +184,7 @@ tendon_session_link tendon_air_link(tendon_air *air) {
 
 /* ---- what the outside asks ---- */
 
-void tendon_air_init(tendon_air *air, tendon_air_device *devices, size_t count) {
+void tendon_memory_radio_init(tendon_memory_radio *air, tendon_memory_radio_device *devices, size_t count) {
     memset(air, 0, sizeof *air);
     air->devices = devices;
     air->count = count;
@@ -193,29 +193,30 @@ void tendon_air_init(tendon_air *air, tendon_air_device *devices, size_t count) 
     air->pairing_ms = PAIRING_MS;
 }
 
-void tendon_air_attach(tendon_air *air, const tendon_session_inputs *inputs, void *session) {
+void tendon_memory_radio_attach(tendon_memory_radio *air, const tendon_session_inputs *inputs, void *session) {
     air->inputs = inputs;
     air->session = session;
 }
 
-void tendon_air_set_target(tendon_air *air, const tendon_address *address) {
+void tendon_memory_radio_set_target(tendon_memory_radio *air, const tendon_address *address) {
     air->target = *address;
 }
 
-void tendon_air_scan(tendon_air *air, bool on) {
+void tendon_memory_radio_scan(tendon_memory_radio *air, bool on) {
     air->scanning = on;
     air->next_report = 0;
 }
 
-void tendon_air_set_present(tendon_air *air, tendon_air_device *device, bool present, uint64_t now) {
+void tendon_memory_radio_set_present(tendon_memory_radio *air, tendon_memory_radio_device *device, bool present,
+                                     uint64_t now) {
     device->present = present;
     if (!present && air->peer == device) {
         link_down(air, TENDON_RADIO_ERROR_OUT_OF_RANGE, now);
     }
 }
 
-tendon_status tendon_air_forget(tendon_air *air, const tendon_address *address) {
-    tendon_air_device *device = device_at(air, address);
+tendon_status tendon_memory_radio_forget(tendon_memory_radio *air, const tendon_address *address) {
+    tendon_memory_radio_device *device = device_at(air, address);
     if (device == NULL || !device->bonded) {
         return TENDON_ERROR_NOT_FOUND;
     }
@@ -226,7 +227,7 @@ tendon_status tendon_air_forget(tendon_air *air, const tendon_address *address) 
 
 /* ---- time ---- */
 
-static void report(tendon_air *air, const tendon_air_device *device, bool response, uint64_t now) {
+static void report(tendon_memory_radio *air, const tendon_memory_radio_device *device, bool response, uint64_t now) {
     uint8_t data[TENDON_AD_LEGACY_MAX];
     const tendon_peripheral_ops *ops = device->device.ops;
     tendon_status length =
@@ -248,13 +249,13 @@ static void report(tendon_air *air, const tendon_air_device *device, bool respon
         now);
 }
 
-static void advertise(tendon_air *air, uint64_t now) {
+static void advertise(tendon_memory_radio *air, uint64_t now) {
     if (!air->scanning || now < air->next_report) {
         return;
     }
     air->next_report = now + air->interval_ms;
     for (size_t i = 0; i < air->count; i++) {
-        const tendon_air_device *device = &air->devices[i];
+        const tendon_memory_radio_device *device = &air->devices[i];
         if (device->present && device != air->peer) {
             report(air, device, false, now);
             report(air, device, true, now);
@@ -262,7 +263,7 @@ static void advertise(tendon_air *air, uint64_t now) {
     }
 }
 
-void tendon_air_tick(tendon_air *air, uint64_t now) {
+void tendon_memory_radio_tick(tendon_memory_radio *air, uint64_t now) {
     air->now = now;
     advertise(air, now);
     for (size_t i = 0; i < air->count; i++) {
@@ -292,9 +293,9 @@ static uint64_t earlier(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
 
-uint64_t tendon_air_deadline(const tendon_air *air) {
+uint64_t tendon_memory_radio_deadline(const tendon_memory_radio *air) {
     uint64_t due = air->inputs->deadline(air->session);
-    const tendon_air_device *target = air->connecting ? device_at(air, &air->target) : NULL;
+    const tendon_memory_radio_device *target = air->connecting ? device_at(air, &air->target) : NULL;
     if (air->connect_asked || air->disconnect_asked || air->pair_asked) {
         return air->now;
     }
@@ -307,7 +308,7 @@ uint64_t tendon_air_deadline(const tendon_air *air) {
         due = earlier(due, air->devices[i].device.ops->deadline(air->devices[i].device.context));
     }
     if (air->peer != NULL) {
-        bool moving = air->to_device.count > 0 || air->to_us.count > 0 || air->ours.dead || air->theirs.dead;
+        bool moving = air->to_device.count > 0 || air->to_us.count > 0 || air->ours.closed || air->theirs.closed;
         due = moving ? air->now : due;
         due = earlier(due, tendon_att_bearer_deadline(&air->ours));
         due = earlier(due, tendon_att_bearer_deadline(&air->theirs));

@@ -4,8 +4,8 @@
  * radio, no socket, no thread: whoever drives it gives the time. What a vendor's
  * simulated mode runs on, and tests of sessions.
  */
-#ifndef TENDON_SIMULATE_AIR_H
-#define TENDON_SIMULATE_AIR_H
+#ifndef TENDON_SIMULATE_MEMORY_RADIO_H
+#define TENDON_SIMULATE_MEMORY_RADIO_H
 
 #include "tendon/host.h"
 
@@ -13,34 +13,34 @@
 extern "C" {
 #endif
 
-#define TENDON_AIR_QUEUE 16
-#define TENDON_AIR_MTU 247
-#define TENDON_AIR_REQUESTS 8
-#define TENDON_AIR_SUBSCRIPTIONS 8
+#define TENDON_MEMORY_RADIO_QUEUE 16
+#define TENDON_MEMORY_RADIO_MTU 247
+#define TENDON_MEMORY_RADIO_REQUESTS 8
+#define TENDON_MEMORY_RADIO_SUBSCRIPTIONS 8
 
 /** A device in the air. The caller's; all members but bonded may be changed between two calls. */
-typedef struct tendon_air_device {
+typedef struct tendon_memory_radio_device {
     tendon_peripheral_device device;
     tendon_address address;
     int8_t rssi;
-    bool present;  /**< can be heard; see tendon_air_set_present() */
+    bool present;  /**< can be heard; see tendon_memory_radio_set_present() */
     bool declines; /**< somebody refuses when asked to pair with it */
     bool bonded;   /**< our side has its key */
-} tendon_air_device;
+} tendon_memory_radio_device;
 
 /** PDUs on their way in one direction. */
-typedef struct tendon_air_queue {
+typedef struct tendon_memory_radio_queue {
     uint16_t first, count;
     bool refused; /**< a sender was told that it is full */
     struct {
         uint16_t length;
-        uint8_t bytes[TENDON_AIR_MTU];
-    } pdus[TENDON_AIR_QUEUE];
-} tendon_air_queue;
+        uint8_t bytes[TENDON_MEMORY_RADIO_MTU];
+    } pdus[TENDON_MEMORY_RADIO_QUEUE];
+} tendon_memory_radio_queue;
 
 /** The caller's memory. Members below the line are private. */
-typedef struct tendon_air {
-    tendon_air_device *devices;
+typedef struct tendon_memory_radio {
+    tendon_memory_radio_device *devices;
     size_t count;
     uint32_t interval_ms, connect_ms, pairing_ms; /**< 100, 20, 20 unless changed */
     void *report_context;
@@ -49,31 +49,32 @@ typedef struct tendon_air {
     const tendon_session_inputs *inputs;
     void *session;
     tendon_address target;
-    tendon_air_device *peer; /**< of the link; NULL: none is up */
+    tendon_memory_radio_device *peer; /**< of the link; NULL: none is up */
     bool scanning, connect_asked, connecting, disconnect_asked, pair_asked, pairing;
     uint64_t now, next_report, link_at, paired_at;
     tendon_att_bearer ours, theirs;
     tendon_gatt_client client;
-    tendon_gatt_request requests[TENDON_AIR_REQUESTS];
-    tendon_gatt_subscription subscriptions[TENDON_AIR_SUBSCRIPTIONS];
-    tendon_air_queue to_device, to_us;
-} tendon_air;
+    tendon_gatt_request requests[TENDON_MEMORY_RADIO_REQUESTS];
+    tendon_gatt_subscription subscriptions[TENDON_MEMORY_RADIO_SUBSCRIPTIONS];
+    tendon_memory_radio_queue to_device, to_us;
+} tendon_memory_radio;
 
 /** @param devices borrowed. */
-void tendon_air_init(tendon_air *air, tendon_air_device *devices, size_t count);
+void tendon_memory_radio_init(tendon_memory_radio *air, tendon_memory_radio_device *devices, size_t count);
 /** The session that is driven; before anything else. */
-void tendon_air_attach(tendon_air *air, const tendon_session_inputs *inputs, void *session);
-tendon_session_link tendon_air_link(tendon_air *air);
+void tendon_memory_radio_attach(tendon_memory_radio *air, const tendon_session_inputs *inputs, void *session);
+tendon_session_link tendon_memory_radio_link(tendon_memory_radio *air);
 /** Where the next link goes; a device that comes later is waited for. */
-void tendon_air_set_target(tendon_air *air, const tendon_address *address);
-void tendon_air_scan(tendon_air *air, bool on);
+void tendon_memory_radio_set_target(tendon_memory_radio *air, const tendon_address *address);
+void tendon_memory_radio_scan(tendon_memory_radio *air, bool on);
 /** Appears or goes out of reach, with its link. */
-void tendon_air_set_present(tendon_air *air, tendon_air_device *device, bool present, uint64_t now);
+void tendon_memory_radio_set_present(tendon_memory_radio *air, tendon_memory_radio_device *device, bool present,
+                                     uint64_t now);
 /** Removes our key of it; the link ends. TENDON_ERROR_NOT_FOUND: there was none. */
-tendon_status tendon_air_forget(tendon_air *air, const tendon_address *address);
+tendon_status tendon_memory_radio_forget(tendon_memory_radio *air, const tendon_address *address);
 /** Everything that is due; more may be due at once afterwards. Not from within a callback. */
-void tendon_air_tick(tendon_air *air, uint64_t now);
-uint64_t tendon_air_deadline(const tendon_air *air);
+void tendon_memory_radio_tick(tendon_memory_radio *air, uint64_t now);
+uint64_t tendon_memory_radio_deadline(const tendon_memory_radio *air);
 
 #ifdef __cplusplus
 }
