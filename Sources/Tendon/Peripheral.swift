@@ -52,14 +52,17 @@ public actor Peripheral {
 
     /// Connects again after the link ended. Cancelling the task ends the attempt.
     public func connect(_ options: ConnectOptions = ConnectOptions()) async throws(TendonError) {
-        guard !Task.isCancelled else { throw .cancelled(.connect) }
+        guard !Task.isCancelled else { throw .cancelled }
         try core.connect()
         await withTaskCancellationHandler {
             while core.state == .connecting { await core.change() }
         } onCancel: {
             core.loop.post { [core] in core.disconnect() }
         }
-        if case .disconnected(let error) = core.state { throw error ?? .cancelled(.connect) }
+        if case .disconnected(let error) = core.state {
+            if Task.isCancelled { throw .cancelled }
+            throw error ?? TendonError(status: Int32(TENDON_ERROR_CANCELLED), operation: .connect)
+        }
         if options.exchangesMTU {
             do {
                 try await Request(core, .exchangeMTU).run(timeout: options.timeout) {

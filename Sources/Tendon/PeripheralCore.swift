@@ -57,6 +57,7 @@ final class PeripheralCore: @unchecked Sendable {
     }
 
     func pair(isolation: isolated (any Actor)? = #isolation) async throws(TendonError) {
+        guard !Task.isCancelled else { throw .cancelled }
         guard let service = radio.pairing?.pointee else {
             throw radio.bondFailure
                 ?? TendonError(status: Int32(TENDON_RADIO_ERROR_NO_PAIRING_SERVICE), operation: .pair)
@@ -76,6 +77,7 @@ final class PeripheralCore: @unchecked Sendable {
             loop.post { self.endPairing(Int32(TENDON_ERROR_CANCELLED)) }
         }
         pairing = nil
+        if let status = attempt.status, status < 0, Task.isCancelled { throw .cancelled }
         try check(attempt.status ?? 0, .pair)
     }
 

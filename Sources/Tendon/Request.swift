@@ -40,7 +40,7 @@ final class Request: @unchecked Sendable {
         timeout: Duration?, isolation: isolated (any Actor)? = #isolation,
         _ start: (tendon_gatt_done, CContext, UInt64) -> tendon_status
     ) async throws(TendonError) {
-        guard !Task.isCancelled else { throw .cancelled(operation) }
+        guard !Task.isCancelled else { throw .cancelled }
         guard core.state == .connected else { throw .disconnected(operation) }
         let me = retainedContext(of: self)
         let started = start(Self.done, me, tendon_now_ms())
@@ -60,6 +60,7 @@ final class Request: @unchecked Sendable {
             core.loop.post { self.cancel() }
         }
         guard status >= 0 || status == Int32(TENDON_ERROR_TABLE_FULL) else {
+            if Task.isCancelled { throw .cancelled }
             throw TendonError(status: status, operation: operation)
         }
     }

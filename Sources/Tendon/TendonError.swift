@@ -70,6 +70,8 @@ public struct TendonError: Error, Sendable, Hashable {
         public static let receive = Operation(rawValue: "receive")
         /// Decoding what came.
         public static let parse = Operation(rawValue: "parse")
+        /// The operation of `TendonError.cancelled`, whatever was cancelled.
+        public static let wait = Operation(rawValue: "wait")
     }
 
     /// The C core's status: below 0, layer and code in one integer.
@@ -96,8 +98,6 @@ public struct TendonError: Error, Sendable, Hashable {
 extension TendonError {
     /// Something was not done in its time.
     public var isTimeout: Bool { status == Int32(TENDON_ERROR_TIMEOUT) }
-    /// We gave it up ourselves.
-    public var isCancelled: Bool { status == Int32(TENDON_ERROR_CANCELLED) }
 
     static func system(_ number: Int32) -> Int32 { -(Int32(Layer.system.rawValue) * 256 + number) }
 
@@ -105,13 +105,16 @@ extension TendonError {
         TendonError(status: Int32(TENDON_ERROR_TIMEOUT), operation: operation)
     }
 
-    static func cancelled(_ operation: Operation) -> TendonError {
-        TendonError(status: Int32(TENDON_ERROR_CANCELLED), operation: operation)
-    }
-
     static func disconnected(_ operation: Operation) -> TendonError {
         TendonError(status: Int32(TENDON_ERROR_DISCONNECTED), operation: operation)
     }
+}
+
+extension TendonError: CancellableError {
+    /// The error that a function throws because its task was cancelled.
+    public static let cancelled = TendonError(status: Int32(TENDON_ERROR_CANCELLED), operation: .wait)
+    /// Whether the operation ended because the program cancelled it, or closed the connection that it used.
+    public var isCancelled: Bool { status == Int32(TENDON_ERROR_CANCELLED) }
 }
 
 extension TendonError: CustomStringConvertible {

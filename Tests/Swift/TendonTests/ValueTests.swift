@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Glibc
 import Tendon
 import Testing
 
@@ -29,5 +30,24 @@ struct ValueTests {
         #expect(error.code == 5)
         #expect(error.description.hasPrefix("read: "))
         #expect(!error.isTimeout)
+    }
+
+    /// What catches it does not need to know which operation was cancelled.
+    @Test func cancellationIsOneValue() async throws {
+        func shape<Failure: CancellableError>(_ error: Failure) -> Bool { error.isCancelled }
+        #expect(shape(TendonError.cancelled))
+        #expect(!shape(TendonError(status: -5, operation: .read)))
+        let task = Task { () throws(TendonError) -> String in
+            while !Task.isCancelled { await Task.yield() }
+            let central = try await Central(radio: .virtual(directory: "/tmp/tendon-no-such-radio-\(getpid())"))
+            do throws(TendonError) {
+                _ = try await central.connect(Address(0xC000_0000_0001, kind: .random))
+                return "connected"
+            } catch .cancelled {
+                return "cancelled"
+            }
+        }
+        task.cancel()
+        #expect(try await task.value == "cancelled")
     }
 }
