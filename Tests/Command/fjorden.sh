@@ -27,7 +27,7 @@ run fjorden forget --radio virtual
 is "$status" 4 "fjorden forget: there is no bond any more"
 run fjorden info --radio virtual
 is "$status" 1 "a grip that was not reset keeps its bond, and refuses"
-like "$err" 'pairing was declined' "and that is said"
+like "$err" 'pairing failed' "and that is said"
 kill -INT "$child"
 wait "$child"
 

@@ -178,9 +178,20 @@ static void answered(tendon_fjorden_manager *m, const tendon_fjorden_input *inpu
     }
 }
 
-static void link_lost(tendon_fjorden_manager *m) {
+static tendon_status error_of_loss(const tendon_fjorden_manager *m, tendon_status reason) {
+    switch (reason) {
+    case TENDON_RADIO_ERROR_PAIRING_FAILED:
+        return TENDON_FJORDEN_ERROR_PAIRING_DECLINED;
+    case TENDON_ERROR_CANCELLED:
+        return TENDON_FJORDEN_ERROR_DISCOVERY_CANCELLED;
+    default:
+        return TENDON_STATUS(TENDON_LAYER_FJORDEN, steps[m->step].lost);
+    }
+}
+
+static void link_lost(tendon_fjorden_manager *m, tendon_status reason) {
     if (m->state == TENDON_FJORDEN_CONNECTING) {
-        fail(m, TENDON_STATUS(TENDON_LAYER_FJORDEN, steps[m->step].lost), false);
+        fail(m, error_of_loss(m, reason), false);
     } else if (m->state == TENDON_FJORDEN_CONNECTED) {
         if (m->configuration.auto_reconnect && m->configuration.has_bond) {
             m->reconnecting = true;
@@ -227,7 +238,7 @@ void tendon_grip_event(tendon_fjorden_manager *m, const tendon_fjorden_input *in
         advertised(m, &input->grip);
         break;
     case TENDON_FJORDEN_ON_LINK_DOWN:
-        link_lost(m);
+        link_lost(m, input->reason);
         break;
     case TENDON_FJORDEN_ON_TICK:
         break;

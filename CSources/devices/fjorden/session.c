@@ -58,7 +58,12 @@ static void begin_link(tendon_fjorden_session *s) {
 
 void tendon_grip_pair(tendon_fjorden_session *s) {
     const tendon_session_link *link = &s->config.link;
-    if (link->pair == NULL || link->pair(link->context) < 0) {
+    tendon_status status = link->pair != NULL ? link->pair(link->context) : TENDON_RADIO_ERROR_NO_PAIRING_SERVICE;
+    if (status < 0) {
+        bool inside = s->work.inside;
+        s->work.inside = true;
+        tendon_grip_tell(s, TENDON_FJORDEN_SESSION_EVENT_PAIRING, status, 0, NULL);
+        s->work.inside = inside;
         tendon_grip_answer(s, s->work.retried ? TENDON_FJORDEN_ON_NOTIFY : TENDON_FJORDEN_ON_PAIRING, false);
     }
 }
@@ -80,6 +85,9 @@ static void on_output(void *context, const tendon_fjorden_manager *manager, cons
         tendon_grip_want(s, FJORDEN_DO_DISCOVER); /* services and characteristics: two answers */
         break;
     case TENDON_FJORDEN_OUT_READ_FIRMWARE:
+        if (s->manager.grip.name[0] == '\0' && s->kept.found[TENDON_FJORDEN_CHARACTERISTIC_NAME].value != 0) {
+            tendon_grip_want(s, FJORDEN_DO_NAME);
+        }
         tendon_grip_want(s, FJORDEN_DO_FIRMWARE);
         break;
     case TENDON_FJORDEN_OUT_ENABLE_NOTIFY:
@@ -118,6 +126,11 @@ static void give_kind(tendon_fjorden_session *s, tendon_fjorden_input_kind kind,
         input.text = (const char *)s->kept.scratch.value;
         input.text_length = s->work.text_length;
     }
+    give(s, &input);
+}
+
+static void give_link_down(tendon_fjorden_session *s, tendon_status reason) {
+    tendon_fjorden_input input = {.kind = TENDON_FJORDEN_ON_LINK_DOWN, .reason = reason};
     give(s, &input);
 }
 
@@ -177,7 +190,7 @@ static void on_disconnected(void *context, tendon_status reason, uint64_t now) {
     s->work.answer = 0;
     s->work.wanted = 0;
     if (!asked) {
-        give_kind(s, TENDON_FJORDEN_ON_LINK_DOWN, false);
+        give_link_down(s, reason);
     }
     /* Who waits for the grip is told last: then it is clear where the manager stands. */
     reason = reason < 0 ? reason : TENDON_ERROR_DISCONNECTED;
@@ -258,6 +271,15 @@ tendon_status tendon_fjorden_session_init(tendon_fjorden_session *session,
     return TENDON_OK;
 }
 
+/* A scan response may have brought the name after the caller took the grip from the list. */
+static void take_listed_name(const tendon_fjorden_manager *m, tendon_fjorden_grip *grip) {
+    for (size_t i = 0; i < m->grip_count; i++) {
+        if (tendon_grip_same_identifier(&m->grips[i], grip)) {
+            memcpy(grip->name, m->grips[i].name, sizeof grip->name);
+        }
+    }
+}
+
 tendon_status tendon_fjorden_session_call(tendon_fjorden_session *session, const tendon_fjorden_input *input,
                                           uint64_t now) {
     if ((unsigned)input->kind > TENDON_FJORDEN_ON_ADVERTISEMENT) {
@@ -268,7 +290,13 @@ tendon_status tendon_fjorden_session_call(tendon_fjorden_session *session, const
         return TENDON_ERROR_BUSY;
     }
     (void)tendon_grip_enter(session, now);
-    give(session, input);
+    if (input->kind == TENDON_FJORDEN_CALL_CONNECT && input->grip.name[0] == '\0') {
+        tendon_fjorden_input named = *input;
+        take_listed_name(&session->manager, &named.grip);
+        give(session, &named);
+    } else {
+        give(session, input);
+    }
     begin_link(session);
     tendon_grip_flush(session);
     return TENDON_OK;
@@ -284,7 +312,7 @@ tendon_status tendon_fjorden_session_disconnect(tendon_fjorden_session *session,
     bool again = m->configuration.auto_reconnect;
     m->configuration.auto_reconnect = m->reconnecting = false;
     drop_link(session);
-    give_kind(session, TENDON_FJORDEN_ON_LINK_DOWN, false);
+    give_link_down(session, TENDON_ERROR_CANCELLED);
     m->configuration.auto_reconnect = again;
     return TENDON_OK;
 }
@@ -347,6 +375,13 @@ tendon_status tendon_fjorden_session_request(tendon_fjorden_session *session, co
     tendon_grip_want(session, FJORDEN_DO_COMMAND);
     tendon_grip_pump(session);
     return TENDON_OK;
+}
+
+void tendon_fjorden_session_cancel_request(tendon_fjorden_session *session) {
+    session->work.requested = false;
+    if (session->op.kind != FJORDEN_DO_COMMAND + 1) {
+        session->work.wanted &= (uint16_t) ~(1u << FJORDEN_DO_COMMAND);
+    }
 }
 
 tendon_status tendon_fjorden_session_read_battery(tendon_fjorden_session *session, uint64_t now) {

@@ -16,6 +16,7 @@
 enum {
     FJORDEN_DO_MTU = 0,
     FJORDEN_DO_DISCOVER,
+    FJORDEN_DO_NAME, /* of a grip whose advertisement had none */
     FJORDEN_DO_FIRMWARE,
     FJORDEN_DO_SUBSCRIBE_EVENT,
     FJORDEN_DO_SUBSCRIBE_CONTROL,

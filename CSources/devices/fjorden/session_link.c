@@ -3,7 +3,7 @@
 
 /* The standard ones, from TENDON_FJORDEN_CHARACTERISTIC_TEXT on. */
 static const uint16_t standard[] = {0x2A29, 0x2A24, 0x2A26, 0x2A27, 0x2A25, 0x2A19};
-enum { DEVICE_SERVICE = 0x180A, BATTERY_SERVICE = 0x180F };
+enum { DEVICE_SERVICE = 0x180A, BATTERY_SERVICE = 0x180F, ACCESS_SERVICE = 0x1800, DEVICE_NAME = 0x2A00 };
 
 /* From FJORDEN_DO_SUBSCRIBE_EVENT on. */
 static const struct {
@@ -55,6 +55,11 @@ static uint8_t row_of(void *context, size_t row, tendon_uuid *service, tendon_uu
     default:
         break;
     }
+    if (row == TENDON_FJORDEN_CHARACTERISTIC_NAME) {
+        *service = tendon_uuid_from_u16(ACCESS_SERVICE);
+        *characteristic = tendon_uuid_from_u16(DEVICE_NAME);
+        return 0;
+    }
     bool battery = row == TENDON_FJORDEN_CHARACTERISTIC_BATTERY;
     *service = tendon_uuid_from_u16(battery ? BATTERY_SERVICE : DEVICE_SERVICE);
     *characteristic = tendon_uuid_from_u16(standard[row - TENDON_FJORDEN_CHARACTERISTIC_TEXT]);
@@ -75,6 +80,10 @@ static void begin(tendon_fjorden_session *s, unsigned operation) {
     case FJORDEN_DO_DISCOVER:
         tendon_operation_discover(&s->op, kind, &s->kept.scratch.discovery, row_of, s->kept.found,
                                   TENDON_FJORDEN_CHARACTERISTIC_COUNT, discovered);
+        break;
+    case FJORDEN_DO_NAME:
+        tendon_operation_start(&s->op, kind, TENDON_OPERATION_READ_LONG,
+                               found[TENDON_FJORDEN_CHARACTERISTIC_NAME].value, NULL, 0);
         break;
     case FJORDEN_DO_FIRMWARE:
         read_text(s, kind, TENDON_FJORDEN_TEXT_FIRMWARE);
@@ -143,6 +152,12 @@ static void discovered(void *context, tendon_status status, size_t row, uint64_t
     }
 }
 
+static void name_read(tendon_fjorden_session *s, const tendon_gatt_result *result) {
+    if (result->status == TENDON_OK) {
+        (void)tendon_ad_text(result->value, result->length, s->manager.grip.name, sizeof s->manager.grip.name);
+    }
+}
+
 static void firmware_read(tendon_fjorden_session *s, const tendon_gatt_result *result) {
     s->work.text_length = (uint8_t)result->length;
     if (result->status == TENDON_OK) {
@@ -192,6 +207,9 @@ static void done(void *context, const tendon_gatt_result *result) {
         return;
     }
     switch (operation) {
+    case FJORDEN_DO_NAME:
+        name_read(s, result);
+        break;
     case FJORDEN_DO_FIRMWARE:
         firmware_read(s, result);
         break;

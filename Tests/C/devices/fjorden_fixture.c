@@ -3,6 +3,9 @@
 
 static void on_notice(void *context, const tendon_fjorden_session_event *notice, uint64_t now) {
     fjorden_fixture *f = context;
+    if (f->uncounted && f->count == FJORDEN_KEPT) {
+        return;
+    }
     assert_true(f->count < FJORDEN_KEPT);
     fjorden_seen *seen = &f->seen[f->count++];
     *seen = (fjorden_seen){.kind = notice->kind, .status = notice->status, .cause = notice->cause, .at = now};

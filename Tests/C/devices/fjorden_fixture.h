@@ -35,6 +35,7 @@ typedef struct fjorden_fixture {
     tendon_memory_radio_device devices[FJORDEN_GRIPS];
     tendon_simulated_fjorden grips[FJORDEN_GRIPS];
     bool pair_calls_back;
+    bool uncounted; /* what does not fit into seen is not kept */
     tendon_fjorden_configuration configuration;
     size_t count;
     fjorden_seen seen[FJORDEN_KEPT];

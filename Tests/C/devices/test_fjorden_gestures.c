@@ -79,6 +79,12 @@ static void rows_of_the_derivation(void **state) {
          {{0, LEVER, -1}, {100, LEVER, 1}, {600, LEVER, 0}},
          3,
          "100:31 100:35 500:34 600:35"},
+        /* fn again while the shutter is still down: one reset for one time of holding both */
+        {"one reset",
+         1,
+         {{0, SHUTTER, 1}, {100, FN, 1}, {5200, FN, 0}, {5300, FN, 1}, {10400, FN, 0}, {10500, SHUTTER, 0}},
+         6,
+         "0:01 5100:82 10500:03"},
         {"the reset", 1, {{0, SHUTTER, 1}, {100, FN, 1}, {5200, FN, 0}, {5300, SHUTTER, 0}}, 4, "0:01 5100:82 5300:03"},
         {"fn says nothing until both are up",
          1,

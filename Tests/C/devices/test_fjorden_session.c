@@ -232,7 +232,7 @@ static void disconnecting_keeps_the_bond_and_looks_for_nothing(void **state) {
     fjorden_connect(f, 1); /* out of reach: ended while it connects */
     fjorden_run(f, 100);
     assert_int_equal(tendon_fjorden_session_disconnect(&f->session, f->now), TENDON_OK);
-    fjorden_assert_result(f, TENDON_FJORDEN_CALL_CONNECT, TENDON_FJORDEN_ERROR_CONNECTION_TIMEOUT);
+    fjorden_assert_result(f, TENDON_FJORDEN_CALL_CONNECT, TENDON_FJORDEN_ERROR_DISCOVERY_CANCELLED);
     fjorden_run(f, 100);
     assert_false(f->session.work.linked);
     free(f);

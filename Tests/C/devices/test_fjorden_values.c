@@ -122,6 +122,23 @@ static void after_a_loss_only_releases_are_made_up(void **state) {
     free(f);
 }
 
+/* The state is read once for each loss, not again with every event that follows. */
+static void a_loss_is_made_good_once(void **state) {
+    (void)state;
+    fjorden_fixture *f = connected();
+    tendon_simulated_fjorden_move(&f->grips[0], TENDON_FJORDEN_CONTROL_DIAL, 1, f->now);
+    tendon_simulated_fjorden_lose(&f->grips[0], 1);
+    tendon_simulated_fjorden_move(&f->grips[0], TENDON_FJORDEN_CONTROL_SHUTTER, 1, f->now);
+    for (int i = 0; i < 3; i++) {
+        tendon_simulated_fjorden_move(&f->grips[0], TENDON_FJORDEN_CONTROL_DIAL, 1, f->now);
+        fjorden_run(f, 20);
+    }
+    assert_int_equal(f->session.counters.resyncs, 1);
+    assert_false(f->session.stream.needs_resync);
+    fjorden_assert_events(f, "11 11 11 11");
+    free(f);
+}
+
 static void a_control_state_that_breaks_its_rules_changes_nothing(void **state) {
     (void)state;
     fjorden_fixture *f = connected();
@@ -225,6 +242,37 @@ static void a_grip_that_does_not_answer_times_out(void **state) {
     assert_int_equal(ask(f, TENDON_FJORDEN_PING), TENDON_OK);
     fjorden_run(f, 50);
     assert_int_equal(fjorden_last(f, TENDON_FJORDEN_SESSION_EVENT_RESPONSE)->response.request_id, 2);
+    free(f);
+}
+
+/* Cancelled: no RESPONSE, the late one is a stray, and the next request goes out at once. */
+static void a_cancelled_request_is_forgotten(void **state) {
+    (void)state;
+    fjorden_fixture *f = connected();
+    assert_int_equal(ask(f, TENDON_FJORDEN_PING), TENDON_OK);
+    tendon_fjorden_session_cancel_request(&f->session);
+    assert_int_equal(ask(f, TENDON_FJORDEN_PING), TENDON_ERROR_BUSY); /* its write is not acknowledged yet */
+    fjorden_run(f, 50);
+    assert_int_equal(fjorden_told(f, TENDON_FJORDEN_SESSION_EVENT_RESPONSE), 0);
+    assert_int_equal(f->session.counters.strays, 1);
+    assert_int_equal(ask(f, TENDON_FJORDEN_PING), TENDON_OK);
+    fjorden_run(f, 50);
+    assert_int_equal(fjorden_told(f, TENDON_FJORDEN_SESSION_EVENT_RESPONSE), 1);
+    assert_int_equal(fjorden_last(f, TENDON_FJORDEN_SESSION_EVENT_RESPONSE)->response.request_id, 2);
+    free(f);
+}
+
+/* One that waits behind another operation is not sent at all. */
+static void a_request_cancelled_in_time_is_not_sent(void **state) {
+    (void)state;
+    fjorden_fixture *f = connected();
+    assert_int_equal(tendon_fjorden_session_read_battery(&f->session, f->now), TENDON_OK);
+    assert_int_equal(ask(f, TENDON_FJORDEN_PING), TENDON_OK);
+    tendon_fjorden_session_cancel_request(&f->session);
+    fjorden_run(f, 50);
+    assert_int_equal(f->grips[0].counters.requests, 0);
+    assert_int_equal(f->session.counters.strays, 0);
+    assert_int_equal(fjorden_told(f, TENDON_FJORDEN_SESSION_EVENT_BATTERY), 1);
     free(f);
 }
 
@@ -365,11 +413,14 @@ int main(void) {
         cmocka_unit_test(mal_I05_unknown_codes_are_events),
         cmocka_unit_test(mal_I06_sequence_and_time_wrap),
         cmocka_unit_test(after_a_loss_only_releases_are_made_up),
+        cmocka_unit_test(a_loss_is_made_good_once),
         cmocka_unit_test(a_control_state_that_breaks_its_rules_changes_nothing),
         cmocka_unit_test(whoever_is_told_an_event_may_end_the_link),
         cmocka_unit_test(every_command_is_answered),
         cmocka_unit_test(commands_out_of_range_are_not_sent),
         cmocka_unit_test(a_grip_that_does_not_answer_times_out),
+        cmocka_unit_test(a_cancelled_request_is_forgotten),
+        cmocka_unit_test(a_request_cancelled_in_time_is_not_sent),
         cmocka_unit_test(mal_I08_responses_to_what_was_not_asked),
         cmocka_unit_test(a_lost_link_ends_what_waits_for_the_grip),
         cmocka_unit_test(battery_is_read_and_notified),

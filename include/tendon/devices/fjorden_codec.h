@@ -32,8 +32,9 @@ extern "C" {
     X(ALREADY_SCANNING, 35, "alreadyScanningForBondedGrip", "the bonded grip is looked for already")                   \
     X(NO_BOND, 36, "bondDoesNotExists", "no grip is bonded")                                                           \
     X(CONNECTION_TIMEOUT, 37, "connectionTimeout", "the grip was not connected in time")                               \
-    X(DISCOVERY_CANCELLED, 38, "gripDiscoveryCancelled", "looking for the grip was cancelled")                         \
-    X(PAIRING_DECLINED, 39, "gripPairingRequestDeclined", "pairing was declined or failed")                            \
+    X(DISCOVERY_CANCELLED, 38, "gripDiscoveryCancelled", "the search or the connection attempt was cancelled")         \
+    X(PAIRING_DECLINED, 39, "gripPairingRequestDeclined",                                                              \
+      "pairing failed: the user or the grip declined, or the grip was reset; if so, forget the grip and pair again")   \
     X(NO_SERVICE, 40, "gripUnableToDiscoverService", "the grip's service was not found")                               \
     X(NO_CHARACTERISTICS, 41, "gripUnableToDiscoverCharacteristics", "a characteristic was not found")                 \
     X(NO_NOTIFY, 42, "gripUnableToEnableNotify", "its events could not be enabled")                                    \

@@ -94,6 +94,12 @@ typedef struct tendon_fjorden_input {
     size_t text_length;
     tendon_fjorden_grip grip; /**< connect, advertisement (of a grip; an empty name: not in it) */
     const tendon_fjorden_configuration *configuration; /**< configure; borrowed */
+    /**
+     * Link down: the reason. While connecting, TENDON_RADIO_ERROR_PAIRING_FAILED ends the attempt with PAIRING_DECLINED
+     * (the grip has no key of ours), TENDON_ERROR_CANCELLED with DISCOVERY_CANCELLED, in every step. Other reasons, 0
+     * included, end it with the error of the step.
+     */
+    tendon_status reason;
 } tendon_fjorden_input;
 
 typedef enum tendon_fjorden_output_kind {

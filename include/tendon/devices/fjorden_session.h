@@ -49,7 +49,7 @@ typedef enum tendon_fjorden_session_event_kind {
     TENDON_FJORDEN_SESSION_EVENT_RESPONSE, /**< the request's end: status, and response when it is TENDON_OK */
     TENDON_FJORDEN_SESSION_EVENT_BATTERY,  /**< read or notified: status, level. NO_BATTERY_INFO: cause says why */
     TENDON_FJORDEN_SESSION_EVENT_INFO,     /**< read: status; NO_GRIP_INFO: none of the four could be read */
-    TENDON_FJORDEN_SESSION_EVENT_PAIRING,  /**< ended: status */
+    TENDON_FJORDEN_SESSION_EVENT_PAIRING,  /**< ended, or not started: status */
     TENDON_FJORDEN_SESSION_EVENT_REJECTED  /**< a value that broke its rules: status, characteristic */
 } tendon_fjorden_session_event_kind;
 
@@ -59,6 +59,7 @@ typedef enum tendon_fjorden_characteristic {
     TENDON_FJORDEN_CHARACTERISTIC_CONTROL,
     TENDON_FJORDEN_CHARACTERISTIC_TEXT, /**< the first of tendon_fjorden_text, the others follow */
     TENDON_FJORDEN_CHARACTERISTIC_BATTERY = (int)TENDON_FJORDEN_CHARACTERISTIC_TEXT + (int)TENDON_FJORDEN_TEXT_COUNT,
+    TENDON_FJORDEN_CHARACTERISTIC_NAME, /**< 2A00, read when the grip advertised no name */
     TENDON_FJORDEN_CHARACTERISTIC_COUNT
 } tendon_fjorden_characteristic;
 
@@ -165,6 +166,12 @@ tendon_status tendon_fjorden_session_disconnect(tendon_fjorden_session *session,
  */
 tendon_status tendon_fjorden_session_request(tendon_fjorden_session *session, const tendon_fjorden_command *command,
                                              uint64_t now);
+/**
+ * Stops waiting for the response to the outstanding request: no RESPONSE follows for it. A response that arrives later
+ * is counted in strays. Until the grip has acknowledged the write, tendon_fjorden_session_request() returns
+ * TENDON_ERROR_BUSY.
+ */
+void tendon_fjorden_session_cancel_request(tendon_fjorden_session *session);
 /** Reads the battery level; BATTERY follows. TENDON_ERROR_WRONG_STATE. A reading under way answers this call too. */
 tendon_status tendon_fjorden_session_read_battery(tendon_fjorden_session *session, uint64_t now);
 /** Reads the texts; INFO follows. As above. */

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/* Fjorden session: how a connection attempt ends early and why, the name of the grip, and the radio in memory. */
+#include "fjorden_fixture.h"
+
+/* Whatever step the program interrupts, the attempt ends with one error. */
+static void disconnecting_cancels_every_step(void **state) {
+    (void)state;
+    unsigned seen = 0;
+    for (uint64_t ms = 0; ms < 40; ms++) {
+        fjorden_fixture *f = fjorden_new(NULL);
+        f->air.pairing_ms = 10;
+        f->air.connect_ms = 5;
+        fjorden_call(f, TENDON_FJORDEN_CALL_START);
+        fjorden_connect(f, 0);
+        fjorden_run(f, ms);
+        if (f->session.manager.state == TENDON_FJORDEN_CONNECTING) {
+            seen |= 1u << f->session.manager.step;
+            assert_int_equal(tendon_fjorden_session_disconnect(&f->session, f->now), TENDON_OK);
+            fjorden_assert_result(f, TENDON_FJORDEN_CALL_CONNECT, TENDON_FJORDEN_ERROR_DISCOVERY_CANCELLED);
+        }
+        free(f);
+    }
+    assert_int_equal(seen & (1u << TENDON_FJORDEN_STEP_LINK | 1u << TENDON_FJORDEN_STEP_PAIRING),
+                     1u << TENDON_FJORDEN_STEP_LINK | 1u << TENDON_FJORDEN_STEP_PAIRING);
+}
+
+/* The grip was reset and has no key: a radio that encrypts by itself ends the connection for that reason. */
+static void a_connection_that_cannot_be_encrypted_is_a_pairing_error(void **state) {
+    (void)state;
+    fjorden_fixture *f = fjorden_new_bonded(NULL);
+    f->air.connect_ms = 5;
+    fjorden_call(f, TENDON_FJORDEN_CALL_START);
+    fjorden_run(f, 2000);
+    assert_int_equal(f->session.manager.state, TENDON_FJORDEN_CONNECTED);
+    tendon_memory_radio_set_present(&f->air, &f->devices[0], false, f->now);
+    fjorden_run(f, 10);
+    assert_int_equal(f->session.manager.state, TENDON_FJORDEN_SCANNING_FOR_BONDED);
+    tendon_memory_radio_set_present(&f->air, &f->devices[0], true, f->now);
+    while (f->session.manager.state != TENDON_FJORDEN_CONNECTING) {
+        fjorden_run(f, 1);
+    }
+    tendon_fjorden_session_inputs.disconnected(&f->session, TENDON_RADIO_ERROR_PAIRING_FAILED, f->now);
+    /* No search without an end for a grip that will refuse. */
+    assert_int_equal(f->session.manager.state, TENDON_FJORDEN_READY);
+    f->air.connecting = f->air.connect_asked = false;
+    fjorden_forget(f);
+    fjorden_call(f, TENDON_FJORDEN_CALL_CONNECT_BONDED);
+    while (f->session.manager.state != TENDON_FJORDEN_CONNECTING) {
+        fjorden_run(f, 1);
+    }
+    tendon_fjorden_session_inputs.disconnected(&f->session, TENDON_RADIO_ERROR_PAIRING_FAILED, f->now);
+    fjorden_assert_result(f, TENDON_FJORDEN_CALL_CONNECT_BONDED, TENDON_FJORDEN_ERROR_PAIRING_DECLINED);
+    assert_non_null(strstr(tendon_fjorden_status_text(TENDON_FJORDEN_ERROR_PAIRING_DECLINED), "forget"));
+    free(f);
+}
+
+static tendon_status no_pairing(void *context) {
+    (void)context;
+    return TENDON_SYSTEM_ERROR(28); /* ENOSPC */
+}
+
+/* Why pairing did not even begin is reported. */
+static void pairing_that_cannot_begin_has_its_cause(void **state) {
+    (void)state;
+    fjorden_fixture *f = fjorden_new(NULL);
+    f->session.config.link.pair = no_pairing;
+    fjorden_call(f, TENDON_FJORDEN_CALL_START);
+    fjorden_connect(f, 0);
+    fjorden_run(f, 1000);
+    fjorden_assert_result(f, TENDON_FJORDEN_CALL_CONNECT, TENDON_FJORDEN_ERROR_PAIRING_DECLINED);
+    assert_int_equal(fjorden_told(f, TENDON_FJORDEN_SESSION_EVENT_PAIRING), 1);
+    assert_int_equal(fjorden_last(f, TENDON_FJORDEN_SESSION_EVENT_PAIRING)->status, TENDON_SYSTEM_ERROR(28));
+    free(f);
+}
+
+static void connect_without_a_name(fjorden_fixture *f) {
+    tendon_fjorden_input input = {.kind = TENDON_FJORDEN_CALL_CONNECT};
+    tendon_fjorden_identifier(&f->devices[0].address, input.grip.identifier);
+    assert_int_equal(tendon_fjorden_session_call(&f->session, &input, f->now), TENDON_OK);
+}
+
+/* The first list has the advertisement alone; the name is in the scan response, or in the GAP service (2A00). */
+static void a_grip_taken_before_its_name_has_it_once_connected(void **state) {
+    (void)state;
+    for (int searched = 0; searched < 2; searched++) {
+        fjorden_fixture *f = fjorden_new(NULL);
+        fjorden_call(f, TENDON_FJORDEN_CALL_START);
+        if (searched) {
+            fjorden_call(f, TENDON_FJORDEN_CALL_SCAN);
+            fjorden_run(f, 50);
+        }
+        connect_without_a_name(f);
+        assert_string_equal(f->session.manager.grip.name, searched ? "Fjorden Grip Simulator" : "");
+        fjorden_run(f, 1000);
+        assert_int_equal(f->session.manager.state, TENDON_FJORDEN_CONNECTED);
+        assert_string_equal(f->session.manager.grip.name, "Fjorden Grip Simulator");
+        assert_string_equal(f->session.manager.configuration.bond.name, "Fjorden Grip Simulator");
+        free(f);
+    }
+}
+
+/* The memory radio: forgetting ends the connection; a bond encrypts it before anything is sent. */
+static void the_radio_forgets_and_encrypts(void **state) {
+    (void)state;
+    fjorden_fixture *f = fjorden_new_bonded(NULL);
+    fjorden_reach_connected(f);
+    fjorden_forget(f);
+    assert_int_equal(tendon_memory_radio_forget(&f->air, &f->devices[0].address), TENDON_OK);
+    fjorden_run(f, 1);
+    assert_null(f->air.peer);
+    fjorden_assert_outputs(f, "scan_start :scanningForBondedGrip scan_stop connect :connecting");
+    assert_int_equal(tendon_memory_radio_forget(&f->air, &f->devices[0].address), TENDON_ERROR_NOT_FOUND);
+    free(f);
+    f = fjorden_new_bonded(NULL);
+    fjorden_call(f, TENDON_FJORDEN_CALL_START);
+    fjorden_run(f, 1000);
+    assert_int_equal(f->session.manager.state, TENDON_FJORDEN_CONNECTED);
+    assert_int_equal(fjorden_told(f, TENDON_FJORDEN_SESSION_EVENT_PAIRING), 0);
+    free(f);
+}
+
+/* More than the radio's queue takes at once: the grip is told when there is space, and nothing is lost. */
+static void a_flood_is_delivered_whole(void **state) {
+    (void)state;
+    static const tendon_simulated_fjorden_options options = {.flat_out = true, .event_limit = 2000};
+    fjorden_fixture *f = fjorden_new_bonded(&options);
+    f->uncounted = true;
+    fjorden_call(f, TENDON_FJORDEN_CALL_START);
+    fjorden_run(f, 60000);
+    assert_int_equal(f->grips[0].counters.records, 2000);
+    assert_int_equal(f->session.counters.events, 2000);
+    assert_int_equal(f->session.stream.lost, 0);
+    free(f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_radio_forgets_and_encrypts),
+        cmocka_unit_test(a_flood_is_delivered_whole),
+        cmocka_unit_test(disconnecting_cancels_every_step),
+        cmocka_unit_test(a_connection_that_cannot_be_encrypted_is_a_pairing_error),
+        cmocka_unit_test(pairing_that_cannot_begin_has_its_cause),
+        cmocka_unit_test(a_grip_taken_before_its_name_has_it_once_connected),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
