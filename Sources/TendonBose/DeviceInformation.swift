@@ -88,7 +88,7 @@ public enum SuspensionReason: UInt8, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// The texts of the Device Information service; `nil`: the device does not have one.
+/// The strings of the Device Information service; `nil`: the device does not have one.
 public struct DeviceInformation: Sendable, Hashable {
     /// Model number string.
     public let modelNumber: String?
@@ -109,19 +109,19 @@ public struct DeviceInformation: Sendable, Hashable {
     /// Regulatory certification data, as it is.
     public let regulatoryCertifications: [UInt8]?
 
-    init(_ c: tendon_bose_device_texts) {
-        let all = elements(c.texts, of: tendon_bose_device_text.self, Int(TENDON_BOSE_TEXT_COUNT.rawValue))
-        func text(_ which: tendon_bose_text) -> String? {
+    init(_ c: tendon_bose_device_strings) {
+        let all = elements(c.strings, of: tendon_bose_device_string.self, Int(TENDON_BOSE_STRING_COUNT.rawValue))
+        func text(_ which: tendon_bose_string) -> String? {
             let one = all[Int(which.rawValue)]
             guard one.present else { return nil }
             return String(decoding: elements(one.bytes, of: UInt8.self, Int(one.length)), as: UTF8.self)
         }
-        modelNumber = text(TENDON_BOSE_TEXT_MODEL)
-        serialNumber = text(TENDON_BOSE_TEXT_SERIAL)
-        firmwareRevision = text(TENDON_BOSE_TEXT_FIRMWARE)
-        hardwareRevision = text(TENDON_BOSE_TEXT_HARDWARE)
-        softwareRevision = text(TENDON_BOSE_TEXT_SOFTWARE)
-        manufacturerName = text(TENDON_BOSE_TEXT_MANUFACTURER)
+        modelNumber = text(TENDON_BOSE_STRING_MODEL)
+        serialNumber = text(TENDON_BOSE_STRING_SERIAL)
+        firmwareRevision = text(TENDON_BOSE_STRING_FIRMWARE)
+        hardwareRevision = text(TENDON_BOSE_STRING_HARDWARE)
+        softwareRevision = text(TENDON_BOSE_STRING_SOFTWARE)
+        manufacturerName = text(TENDON_BOSE_STRING_MANUFACTURER)
         systemID = c.has_system_id ? elements(c.system_id, of: UInt8.self, 8) : nil
         pnpID = c.has_pnp_id ? elements(c.pnp_id, of: UInt8.self, 7) : nil
         regulatoryCertifications =

@@ -3,7 +3,7 @@ import Tendon
 
 /// What happens on an open device.
 public enum WearableDeviceEvent: Sendable {
-    /// The texts were read.
+    /// The strings of the Device Information Service were read.
     case didUpdateDeviceInformation(DeviceInformation)
     /// The device said anew what it is.
     case didUpdateWearableDeviceInformation(WearableDeviceInformation)

@@ -151,8 +151,8 @@ final class SessionCore: @unchecked Sendable {
         if status < 0 { throw BoseWearableError(status, .read) }
     }
 
-    func refreshTexts() throws(BoseWearableError) {
-        let status = tendon_bose_session_refresh_texts(block.pointer, tendon_now_ms())
+    func refreshStrings() throws(BoseWearableError) {
+        let status = tendon_bose_session_refresh_strings(block.pointer, tendon_now_ms())
         refresh()
         if status < 0 { throw BoseWearableError(status, .read) }
     }
@@ -291,7 +291,7 @@ final class SessionCore: @unchecked Sendable {
         case TENDON_BOSE_EVENT_PAIRING_STARTED: emit(.startedPairing)
         case TENDON_BOSE_EVENT_PAIRING_FINISHED:
             emit(.finishedPairing(event.status < 0 ? BoseWearableError(event.status, .pair) : nil))
-        case TENDON_BOSE_EVENT_DEVICE_TEXTS: emit(.didUpdateDeviceInformation(DeviceInformation(c.texts)))
+        case TENDON_BOSE_EVENT_DEVICE_STRINGS: emit(.didUpdateDeviceInformation(DeviceInformation(c.strings)))
         case TENDON_BOSE_EVENT_DEVICE_INFORMATION:
             emit(.didUpdateWearableDeviceInformation(WearableDeviceInformation(c.device)))
         case TENDON_BOSE_EVENT_SENSOR_INFORMATION: emit(.didUpdateSensorInformation(SensorInformation(c.sensors)))

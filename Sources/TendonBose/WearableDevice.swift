@@ -26,8 +26,8 @@ public final class WearableDevice {
 
     // MARK: What is known
 
-    /// The texts that were read last.
-    public var deviceInformation: DeviceInformation { DeviceInformation(core.c.texts) }
+    /// Strings of the Device Information Service, as read last.
+    public var deviceInformation: DeviceInformation { DeviceInformation(core.c.strings) }
     /// What it said of itself last; `nil`: nothing yet.
     public var wearableDeviceInformation: WearableDeviceInformation? {
         core.c.has_device ? WearableDeviceInformation(core.c.device) : nil
@@ -97,9 +97,9 @@ public final class WearableDevice {
     public func refreshGestureConfiguration() throws(BoseWearableError) {
         try core.refresh(TENDON_BOSE_GESTURE_CONFIGURATION)
     }
-    /// Reads the texts; throws when the session is not open.
+    /// Reads the strings of the Device Information Service; throws when the session is not open.
     public func refreshDeviceInformation() throws(BoseWearableError) {
-        try core.refreshTexts()
+        try core.refreshStrings()
     }
 
     // MARK: Setting

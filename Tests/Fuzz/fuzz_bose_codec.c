@@ -116,7 +116,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         break;
     default:
         (void)tendon_bose_recognize(first.data, first.length);
-        (void)tendon_bose_judge_serial((const char *)second.data, second.length);
+        (void)tendon_bose_status_of_serial((const char *)second.data, second.length);
         break;
     }
     free(first.data);

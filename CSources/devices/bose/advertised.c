@@ -31,7 +31,7 @@ tendon_bose_advertised tendon_bose_recognize(const uint8_t *data, size_t length)
                                                                              : TENDON_BOSE_ADVERTISED_NOTHING;
 }
 
-tendon_status tendon_bose_judge_serial(const char *serial, size_t length) {
+tendon_status tendon_bose_status_of_serial(const char *serial, size_t length) {
     bool updatable = length >= 2 && serial[length - 2] == 'A' && serial[length - 1] == 'Z';
     return updatable ? TENDON_BOSE_ERROR_FIRMWARE_UPDATE_REQUIRED : TENDON_BOSE_ERROR_UNSUPPORTED_DEVICE;
 }

@@ -149,12 +149,17 @@ void tendon_bose_disconnect(tendon_bose_session *session) {
     session->config.link.disconnect(session->config.link.context);
 }
 
+/* Waiting for pairing mode, or pairing: the program shows a prompt, and PAIRING_FINISHED must follow. */
+static bool is_paused(const tendon_bose_session *session) {
+    return session->state == TENDON_BOSE_WAITING_PAIRING_MODE || session->state == TENDON_BOSE_BONDING;
+}
+
 void tendon_bose_fail_open(tendon_bose_session *session, tendon_status status) {
-    bool bonding = session->state == TENDON_BOSE_BONDING;
+    bool prompting = is_paused(session);
     session->state = TENDON_BOSE_CLOSING;
     session->work.opening = true;
     session->work.outcome = status;
-    if (bonding) {
+    if (prompting) {
         tendon_bose_emit_kind(session, TENDON_BOSE_EVENT_PAIRING_FINISHED, status);
     }
     tendon_bose_disconnect(session);
@@ -190,9 +195,9 @@ static tendon_status reason_to_status(const tendon_bose_session *session, tendon
 }
 
 static void finish(tendon_bose_session *session, tendon_status status, bool opening) {
-    tendon_bose_state before = session->state;
-    session->state = TENDON_BOSE_CLOSING; /* so that no callback opens it before its end is told */
-    if (before == TENDON_BOSE_BONDING) {
+    bool prompting = is_paused(session);
+    session->state = TENDON_BOSE_CLOSING; /* no callback opens the session before its end is reported */
+    if (prompting) {
         tendon_bose_emit_kind(session, TENDON_BOSE_EVENT_PAIRING_FINISHED, status);
     }
     tendon_bose_drop_writes(session, status < 0 ? status : TENDON_ERROR_CANCELLED, true);
@@ -249,10 +254,6 @@ static void on_paired(void *context, tendon_status status, uint64_t now) {
     }
 }
 
-static bool is_paused(const tendon_bose_session *session) {
-    return session->state == TENDON_BOSE_WAITING_PAIRING_MODE || session->state == TENDON_BOSE_BONDING;
-}
-
 static void closing_tick(tendon_bose_session *session, uint64_t now) {
     if (now < session->work.deadline) {
         return;
@@ -271,6 +272,8 @@ static void on_tick(void *context, uint64_t now) {
         closing_tick(session, now);
     } else if (session->state == TENDON_BOSE_CONNECTING && now >= session->work.deadline) {
         tendon_bose_fail_open(session, TENDON_BOSE_ERROR_DEVICE_NOT_FOUND);
+    } else if (session->state == TENDON_BOSE_BONDING && now >= session->work.deadline) {
+        tendon_bose_opening_pair(session);
     } else if (tendon_bose_is_opening(session) && !is_paused(session) && now >= session->open_deadline) {
         tendon_bose_fail_open(session, TENDON_ERROR_TIMEOUT);
     }
@@ -278,7 +281,8 @@ static void on_tick(void *context, uint64_t now) {
 
 static uint64_t deadline_of(const void *context) {
     const tendon_bose_session *session = context;
-    if (session->state == TENDON_BOSE_CONNECTING || session->state == TENDON_BOSE_CLOSING) {
+    if (session->state == TENDON_BOSE_CONNECTING || session->state == TENDON_BOSE_BONDING ||
+        session->state == TENDON_BOSE_CLOSING) {
         return session->work.deadline;
     }
     return tendon_bose_is_opening(session) && !is_paused(session) ? session->open_deadline : UINT64_MAX;
@@ -439,12 +443,12 @@ tendon_status tendon_bose_session_refresh(tendon_bose_session *session, tendon_b
     return TENDON_OK;
 }
 
-tendon_status tendon_bose_session_refresh_texts(tendon_bose_session *session, uint64_t now) {
+tendon_status tendon_bose_session_refresh_strings(tendon_bose_session *session, uint64_t now) {
     uint32_t rows = 0;
     if (!admit(session, INPUT_CONFIGURE)) {
         return TENDON_ERROR_WRONG_STATE;
     }
-    for (size_t row = BOSE_TEXT_ROW; row < BOSE_ROWS; row++) {
+    for (size_t row = BOSE_STRING_ROW; row < BOSE_ROWS; row++) {
         rows |= session->kept.found[row].value != 0 ? (uint32_t)BOSE_DO_REFRESH << row : 0;
     }
     session->op.now = now;

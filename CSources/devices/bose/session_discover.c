@@ -8,20 +8,20 @@
 
 enum { SENSOR_SERVICE = 1, DEVICE_SERVICE = 2 };
 
-static const uint16_t text_uuids[BOSE_TEXT_HANDLES] = {
-    [TENDON_BOSE_TEXT_MODEL] = 0x2A24,    [TENDON_BOSE_TEXT_SERIAL] = 0x2A25,
-    [TENDON_BOSE_TEXT_FIRMWARE] = 0x2A26, [TENDON_BOSE_TEXT_HARDWARE] = 0x2A27,
-    [TENDON_BOSE_TEXT_SOFTWARE] = 0x2A28, [TENDON_BOSE_TEXT_MANUFACTURER] = 0x2A29,
-    [BOSE_TEXT_SYSTEM_ID] = 0x2A23,       [BOSE_TEXT_PNP_ID] = 0x2A50,
-    [BOSE_TEXT_REGULATORY] = 0x2A2A,
+static const uint16_t text_uuids[BOSE_STRING_HANDLES] = {
+    [TENDON_BOSE_STRING_MODEL] = 0x2A24,    [TENDON_BOSE_STRING_SERIAL] = 0x2A25,
+    [TENDON_BOSE_STRING_FIRMWARE] = 0x2A26, [TENDON_BOSE_STRING_HARDWARE] = 0x2A27,
+    [TENDON_BOSE_STRING_SOFTWARE] = 0x2A28, [TENDON_BOSE_STRING_MANUFACTURER] = 0x2A29,
+    [BOSE_STRING_SYSTEM_ID] = 0x2A23,       [BOSE_STRING_PNP_ID] = 0x2A50,
+    [BOSE_STRING_REGULATORY] = 0x2A2A,
 };
 
-/* The characteristics of FDD2, then the texts. Of an old firmware the serial number alone is of interest. */
+/* The characteristics of FDD2, then the strings. Of an old firmware the serial number alone is of interest. */
 static uint8_t row_of(void *context, size_t row, tendon_uuid *service, tendon_uuid *characteristic) {
     const struct tendon_bose_tag *tag = context;
-    if (row >= BOSE_TEXT_ROW) {
+    if (row >= BOSE_STRING_ROW) {
         *service = tendon_uuid_from_u16(BOSE_DEVICE_SERVICE);
-        *characteristic = tendon_uuid_from_u16(text_uuids[row - BOSE_TEXT_ROW]);
+        *characteristic = tendon_uuid_from_u16(text_uuids[row - BOSE_STRING_ROW]);
         return 0;
     }
     *service = tendon_uuid_from_u16(TENDON_BOSE_SERVICE);
@@ -34,7 +34,7 @@ static void found_all(tendon_bose_session *session) {
     if (!session->config.old_firmware) {
         session->state = TENDON_BOSE_READING_INFORMATION;
         tendon_bose_go_to(session, BOSE_STEP_STATUS);
-    } else if (session->kept.found[BOSE_TEXT_ROW + TENDON_BOSE_TEXT_SERIAL].value != 0) {
+    } else if (session->kept.found[BOSE_STRING_ROW + TENDON_BOSE_STRING_SERIAL].value != 0) {
         tendon_bose_go_to(session, BOSE_STEP_SERIAL);
     } else {
         tendon_bose_fail_open(session, TENDON_BOSE_ERROR_UNSUPPORTED_DEVICE);
@@ -44,7 +44,7 @@ static void found_all(tendon_bose_session *session) {
 /* A missing service is told before a missing characteristic. */
 static void fail_missing(tendon_bose_session *session, size_t row) {
     bool sensor_service = session->kept.found[0].service != 0;
-    if (sensor_service && session->kept.found[BOSE_TEXT_ROW].service != 0) {
+    if (sensor_service && session->kept.found[BOSE_STRING_ROW].service != 0) {
         session->work.missing_service = SENSOR_SERVICE;
         session->work.missing_characteristic = (uint8_t)(row + 1);
         tendon_bose_fail_open(session, TENDON_BOSE_ERROR_MISSING_CHARACTERISTIC);
@@ -66,7 +66,8 @@ static void discovered(void *context, tendon_status status, size_t row, uint64_t
     if (tendon_bose_link_went(status) || session->state != TENDON_BOSE_DISCOVERING) {
         return; /* disconnected() says the rest */
     }
-    if (status == TENDON_ERROR_NOT_FOUND || (status == TENDON_OK && session->kept.found[BOSE_TEXT_ROW].service == 0)) {
+    if (status == TENDON_ERROR_NOT_FOUND ||
+        (status == TENDON_OK && session->kept.found[BOSE_STRING_ROW].service == 0)) {
         fail_missing(session, row);
     } else if (status < 0) {
         tendon_bose_fail_operation(session, status);

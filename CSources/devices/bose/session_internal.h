@@ -2,7 +2,7 @@
 /*
  * Inside of the Bose session. One operation is on the air at a time: the
  * opening is a script of them (session_open.c), the open session takes them
- * from a set of things to do (session_work.c). Values are taken in
+ * from a set of things to do (session_operations.c). Values are taken in
  * session_values.c; states and inputs are in session.c.
  */
 #ifndef TENDON_DEVICES_BOSE_SESSION_INTERNAL_H
@@ -34,13 +34,18 @@ enum {
     BOSE_DO_REFRESH = 0x10
 };
 
-/* Further texts of the Device Information service, after tendon_bose_text. */
-enum { BOSE_TEXT_SYSTEM_ID = TENDON_BOSE_TEXT_COUNT, BOSE_TEXT_PNP_ID, BOSE_TEXT_REGULATORY, BOSE_TEXT_HANDLES };
+/* Further strings of the Device Information service, after tendon_bose_string. */
+enum {
+    BOSE_STRING_SYSTEM_ID = TENDON_BOSE_STRING_COUNT,
+    BOSE_STRING_PNP_ID,
+    BOSE_STRING_REGULATORY,
+    BOSE_STRING_HANDLES
+};
 
-/* Rows of the discovery: the characteristics of FDD2, then the texts. */
-enum { BOSE_TEXT_ROW = TENDON_BOSE_CHARACTERISTIC_COUNT, BOSE_ROWS = TENDON_BOSE_ROWS };
-#define BOSE_DO_REFRESH_TEXTS ((((uint32_t)1 << BOSE_TEXT_HANDLES) - 1) * BOSE_DO_REFRESH << BOSE_TEXT_ROW)
-_Static_assert(BOSE_ROWS == BOSE_TEXT_ROW + BOSE_TEXT_HANDLES, "rows of the discovery");
+/* Rows of the discovery: the characteristics of FDD2, then the strings. */
+enum { BOSE_STRING_ROW = TENDON_BOSE_CHARACTERISTIC_COUNT, BOSE_ROWS = TENDON_BOSE_ROWS };
+#define BOSE_DO_REFRESH_STRINGS ((((uint32_t)1 << BOSE_STRING_HANDLES) - 1) * BOSE_DO_REFRESH << BOSE_STRING_ROW)
+_Static_assert(BOSE_ROWS == BOSE_STRING_ROW + BOSE_STRING_HANDLES, "rows of the discovery");
 
 /* The steps of an opening, in order. An old firmware takes the shorter way to its serial number. */
 enum {
@@ -49,11 +54,14 @@ enum {
     BOSE_STEP_SERIAL,
     BOSE_STEP_STATUS, /* device information decides between pairing and starting */
     BOSE_STEP_WAIT,
-    BOSE_STEP_TEXT,  /* work.index: of the texts */
-    BOSE_STEP_SCRIPT /* work.index: of script[] */
+    BOSE_STEP_STRING, /* work.index: of the strings */
+    BOSE_STEP_SCRIPT  /* work.index: of script[] */
 };
 
 #define BOSE_DEVICE_SERVICE 0x180A
+
+/* A pairing service that is busy is asked again, for about as long as one pairing can take. */
+enum { BOSE_PAIRING_RETRY_MS = 1000, BOSE_PAIRING_RETRIES = 35 };
 
 /* session.c */
 void tendon_bose_emit(tendon_bose_session *session, const tendon_bose_event *event);
@@ -79,6 +87,8 @@ void tendon_bose_opening_done(tendon_bose_session *session, const tendon_gatt_re
 void tendon_bose_waiting_done(tendon_bose_session *session, const tendon_gatt_result *result);
 /* Device information was read or changed: pairing, waiting for it, or starting. */
 void tendon_bose_opening_judge(tendon_bose_session *session);
+/* Starts a pairing attempt; in state BONDING only. */
+void tendon_bose_opening_pair(tendon_bose_session *session);
 void tendon_bose_opening_paired(tendon_bose_session *session, tendon_status status);
 
 /* An operation of the opening failed: maps its status and fails the opening. */
@@ -88,7 +98,7 @@ void tendon_bose_go_to(tendon_bose_session *session, uint8_t step);
 /* session_discover.c */
 void tendon_bose_discover(tendon_bose_session *session);
 
-/* session_work.c */
+/* session_operations.c */
 void tendon_bose_work_pump(tendon_bose_session *session);
 void tendon_bose_work_done(tendon_bose_session *session, uint8_t operation, const tendon_gatt_result *result);
 void tendon_bose_closing_pump(tendon_bose_session *session);
@@ -101,7 +111,7 @@ void tendon_bose_resume(tendon_bose_session *session);
 /* Takes a value, tells the program. A rejected one changes nothing and is counted and reported. */
 tendon_status tendon_bose_take_value(tendon_bose_session *session, tendon_bose_characteristic which,
                                      const uint8_t *data, size_t length);
-void tendon_bose_take_text(tendon_bose_session *session, unsigned which, const uint8_t *data, size_t length);
+void tendon_bose_take_string(tendon_bose_session *session, unsigned which, const uint8_t *data, size_t length);
 void tendon_bose_malformed(tendon_bose_session *session, tendon_bose_characteristic which, tendon_status status,
                            size_t offset);
 /* Entries of the sensor configuration that are enabled, bits by index; likewise gestures. */

@@ -50,8 +50,8 @@ void tendon_bose_go_to(tendon_bose_session *session, uint8_t step) {
 
 static void begin_starting(tendon_bose_session *session) {
     session->state = TENDON_BOSE_STARTING;
-    memset(&session->texts, 0, sizeof session->texts);
-    tendon_bose_go_to(session, BOSE_STEP_TEXT);
+    memset(&session->strings, 0, sizeof session->strings);
+    tendon_bose_go_to(session, BOSE_STEP_STRING);
 }
 
 /* The opening's 30 s do not run while somebody looks for a button: open_deadline holds what is left. */
@@ -63,12 +63,23 @@ static void resume(tendon_bose_session *session) {
     session->open_deadline += session->op.now;
 }
 
+/* The adapter or the pairing service is occupied: a later attempt may succeed. */
+static bool is_transient(tendon_status status) {
+    return status == TENDON_ERROR_BUSY || status == TENDON_RADIO_ERROR_ADAPTER_BUSY;
+}
+
 static void begin_bonding(tendon_bose_session *session) {
     session->state = TENDON_BOSE_BONDING;
+    session->work.retries = 0;
+    session->work.deadline = UINT64_MAX;
     tendon_bose_emit_kind(session, TENDON_BOSE_EVENT_PAIRING_STARTED, TENDON_OK);
-    if (session->state != TENDON_BOSE_BONDING) {
-        return;
+    if (session->state == TENDON_BOSE_BONDING) {
+        tendon_bose_opening_pair(session);
     }
+}
+
+void tendon_bose_opening_pair(tendon_bose_session *session) {
+    session->work.deadline = UINT64_MAX;
     tendon_status status = session->config.link.pair != NULL ? session->config.link.pair(session->config.link.context)
                                                              : TENDON_RADIO_ERROR_NO_PAIRING_SERVICE;
     if (status < 0) {
@@ -85,14 +96,17 @@ void tendon_bose_opening_judge(tendon_bose_session *session) {
             resume(session);
         }
         begin_starting(session);
-    } else if (!session->config.pairing_delegate) {
-        tendon_bose_fail_open(session, TENDON_BOSE_ERROR_PAIRING_DELEGATE_MISSING);
+        if (waiting) {
+            tendon_bose_emit_kind(session, TENDON_BOSE_EVENT_PAIRING_FINISHED, TENDON_OK);
+        }
     } else if ((status & TENDON_BOSE_STATUS_PAIRING_ENABLED) != 0) {
         if (!waiting) {
             pause(session);
         }
         tendon_bose_go_to(session, BOSE_STEP_WAIT);
         begin_bonding(session);
+    } else if (!session->config.pairing_delegate) {
+        tendon_bose_fail_open(session, TENDON_BOSE_ERROR_PAIRING_DELEGATE_MISSING);
     } else if (!waiting) {
         pause(session);
         session->state = TENDON_BOSE_WAITING_PAIRING_MODE;
@@ -102,8 +116,13 @@ void tendon_bose_opening_judge(tendon_bose_session *session) {
 }
 
 void tendon_bose_opening_paired(tendon_bose_session *session, tendon_status status) {
+    if (is_transient(status) && session->work.retries < BOSE_PAIRING_RETRIES) {
+        session->work.retries++;
+        session->work.deadline = session->op.now + BOSE_PAIRING_RETRY_MS;
+        return;
+    }
     if (status < 0) {
-        session->state = TENDON_BOSE_CLOSING; /* PAIRING_FINISHED is told here, with its own reason */
+        session->state = TENDON_BOSE_CLOSING; /* PAIRING_FINISHED is emitted here, with its own reason */
         session->work.opening = true;
         session->work.outcome = TENDON_BOSE_ERROR_BONDING_FAILED;
         session->work.disconnecting = true;
@@ -146,9 +165,9 @@ static void waiting_pump(tendon_bose_session *session) {
 }
 
 /* Each text is optional: what cannot be read is absent. Only a device that does not answer at all ends the opening. */
-static void text_read(tendon_bose_session *session, const tendon_gatt_result *result) {
+static void string_read(tendon_bose_session *session, const tendon_gatt_result *result) {
     if (result->status == TENDON_OK) {
-        tendon_bose_take_text(session, session->work.index, result->value, result->length);
+        tendon_bose_take_string(session, session->work.index, result->value, result->length);
     } else if (result->status == TENDON_ERROR_TIMEOUT) {
         tendon_bose_fail_operation(session, result->status);
         return;
@@ -161,8 +180,8 @@ static void serial_read(tendon_bose_session *session, const tendon_gatt_result *
         tendon_bose_fail_operation(session, result->status);
         return;
     }
-    tendon_bose_take_text(session, TENDON_BOSE_TEXT_SERIAL, result->value, result->length);
-    tendon_bose_fail_open(session, tendon_bose_judge_serial((const char *)result->value, result->length));
+    tendon_bose_take_string(session, TENDON_BOSE_STRING_SERIAL, result->value, result->length);
+    tendon_bose_fail_open(session, tendon_bose_status_of_serial((const char *)result->value, result->length));
 }
 
 static void status_read(tendon_bose_session *session, const tendon_gatt_result *result) {
@@ -215,8 +234,8 @@ static void finish_opening(tendon_bose_session *session) {
     session->firmware = TENDON_BOSE_FIRMWARE_UNKNOWN;
     if (checker->check != NULL) {
         session->firmware = checker->check(checker->context, session->device.product_id,
-                                           session->texts.texts[TENDON_BOSE_TEXT_FIRMWARE].bytes,
-                                           session->texts.texts[TENDON_BOSE_TEXT_FIRMWARE].length);
+                                           session->strings.strings[TENDON_BOSE_STRING_FIRMWARE].bytes,
+                                           session->strings.strings[TENDON_BOSE_STRING_FIRMWARE].length);
     }
     if (session->firmware == TENDON_BOSE_FIRMWARE_UPDATE_REQUIRED) {
         tendon_bose_fail_open(session, TENDON_BOSE_ERROR_FIRMWARE_UPDATE_REQUIRED);
@@ -229,17 +248,17 @@ static void finish_opening(tendon_bose_session *session) {
     }
 }
 
-static void text_pump(tendon_bose_session *session) {
-    while (session->work.index < BOSE_TEXT_HANDLES &&
-           session->kept.found[BOSE_TEXT_ROW + session->work.index].value == 0) {
+static void string_pump(tendon_bose_session *session) {
+    while (session->work.index < BOSE_STRING_HANDLES &&
+           session->kept.found[BOSE_STRING_ROW + session->work.index].value == 0) {
         session->work.index++;
     }
-    if (session->work.index < BOSE_TEXT_HANDLES) {
-        tendon_bose_read(session, BOSE_OPENING, session->kept.found[BOSE_TEXT_ROW + session->work.index].value);
+    if (session->work.index < BOSE_STRING_HANDLES) {
+        tendon_bose_read(session, BOSE_OPENING, session->kept.found[BOSE_STRING_ROW + session->work.index].value);
         return;
     }
     tendon_bose_go_to(session, BOSE_STEP_SCRIPT);
-    tendon_bose_emit_kind(session, TENDON_BOSE_EVENT_DEVICE_TEXTS, TENDON_OK);
+    tendon_bose_emit_kind(session, TENDON_BOSE_EVENT_DEVICE_STRINGS, TENDON_OK);
     tendon_bose_pump(session);
 }
 
@@ -274,7 +293,7 @@ void tendon_bose_opening_pump(tendon_bose_session *session) {
         tendon_bose_discover(session);
         break;
     case BOSE_STEP_SERIAL:
-        tendon_bose_read(session, BOSE_OPENING, session->kept.found[BOSE_TEXT_ROW + TENDON_BOSE_TEXT_SERIAL].value);
+        tendon_bose_read(session, BOSE_OPENING, session->kept.found[BOSE_STRING_ROW + TENDON_BOSE_STRING_SERIAL].value);
         break;
     case BOSE_STEP_STATUS:
         tendon_bose_read(session, BOSE_OPENING, session->kept.found[TENDON_BOSE_DEVICE_INFORMATION].value);
@@ -284,8 +303,8 @@ void tendon_bose_opening_pump(tendon_bose_session *session) {
             waiting_pump(session);
         }
         break;
-    case BOSE_STEP_TEXT:
-        text_pump(session);
+    case BOSE_STEP_STRING:
+        string_pump(session);
         break;
     default:
         script_pump(session);
@@ -312,8 +331,8 @@ void tendon_bose_opening_done(tendon_bose_session *session, const tendon_gatt_re
     case BOSE_STEP_STATUS:
         status_read(session, result);
         break;
-    case BOSE_STEP_TEXT:
-        text_read(session, result);
+    case BOSE_STEP_STRING:
+        string_read(session, result);
         break;
     case BOSE_STEP_SCRIPT:
         script_done(session, result);

@@ -144,23 +144,23 @@ tendon_status tendon_bose_take_value(tendon_bose_session *session, tendon_bose_c
     }
 }
 
-void tendon_bose_take_text(tendon_bose_session *session, unsigned which, const uint8_t *data, size_t length) {
-    tendon_bose_device_texts *texts = &session->texts;
-    size_t kept = length < TENDON_BOSE_TEXT_SIZE ? length : TENDON_BOSE_TEXT_SIZE;
-    if (which < TENDON_BOSE_TEXT_COUNT) {
-        memcpy(texts->texts[which].bytes, data, kept);
-        texts->texts[which].length = (uint8_t)kept;
-        texts->texts[which].present = true;
-    } else if (which == BOSE_TEXT_SYSTEM_ID && length == sizeof texts->system_id) {
-        memcpy(texts->system_id, data, length);
-        texts->has_system_id = true;
-    } else if (which == BOSE_TEXT_PNP_ID && length == sizeof texts->pnp_id) {
-        memcpy(texts->pnp_id, data, length);
-        texts->has_pnp_id = true;
-    } else if (which == BOSE_TEXT_REGULATORY) {
-        memcpy(texts->regulatory, data, kept);
-        texts->regulatory_length = (uint8_t)kept;
-        texts->has_regulatory = true;
+void tendon_bose_take_string(tendon_bose_session *session, unsigned which, const uint8_t *data, size_t length) {
+    tendon_bose_device_strings *strings = &session->strings;
+    size_t kept = length < TENDON_BOSE_STRING_SIZE ? length : TENDON_BOSE_STRING_SIZE;
+    if (which < TENDON_BOSE_STRING_COUNT) {
+        memcpy(strings->strings[which].bytes, data, kept);
+        strings->strings[which].length = (uint8_t)kept;
+        strings->strings[which].present = true;
+    } else if (which == BOSE_STRING_SYSTEM_ID && length == sizeof strings->system_id) {
+        memcpy(strings->system_id, data, length);
+        strings->has_system_id = true;
+    } else if (which == BOSE_STRING_PNP_ID && length == sizeof strings->pnp_id) {
+        memcpy(strings->pnp_id, data, length);
+        strings->has_pnp_id = true;
+    } else if (which == BOSE_STRING_REGULATORY) {
+        memcpy(strings->regulatory, data, kept);
+        strings->regulatory_length = (uint8_t)kept;
+        strings->has_regulatory = true;
     }
 }
 

@@ -347,6 +347,10 @@ static void negative_quaternion_accuracy(void **state) {
     assert_int_equal(w.samples[0].accuracy_raw, -1);
     assert_true(w.samples[0].accuracy_unknown);
     NEAR(w.samples[0].accuracy_rad, -1.0 / 16383.0);
+    w = walk_frames("020bb83ffe0010ff9c00180000"); /* 0 is an accuracy: an estimated error of nothing */
+    assert_int_equal(w.samples[0].accuracy_raw, 0);
+    assert_false(w.samples[0].accuracy_unknown);
+    assert_true(w.samples[0].has_accuracy);
 }
 
 /* I07: zero and non-unit quaternions, all 0x80: delivered as they are; only the normalising helper refuses zero. */

@@ -329,11 +329,11 @@ static void advertisements(void **state) {
 
 static void serials_and_signals(void **state) {
     (void)state;
-    assert_int_equal(tendon_bose_judge_serial("0760AZ", 6), TENDON_BOSE_ERROR_FIRMWARE_UPDATE_REQUIRED);
-    assert_int_equal(tendon_bose_judge_serial("AZ", 2), TENDON_BOSE_ERROR_FIRMWARE_UPDATE_REQUIRED);
-    assert_int_equal(tendon_bose_judge_serial("AZ0", 3), TENDON_BOSE_ERROR_UNSUPPORTED_DEVICE);
-    assert_int_equal(tendon_bose_judge_serial("Z", 1), TENDON_BOSE_ERROR_UNSUPPORTED_DEVICE);
-    assert_int_equal(tendon_bose_judge_serial(NULL, 0), TENDON_BOSE_ERROR_UNSUPPORTED_DEVICE);
+    assert_int_equal(tendon_bose_status_of_serial("0760AZ", 6), TENDON_BOSE_ERROR_FIRMWARE_UPDATE_REQUIRED);
+    assert_int_equal(tendon_bose_status_of_serial("AZ", 2), TENDON_BOSE_ERROR_FIRMWARE_UPDATE_REQUIRED);
+    assert_int_equal(tendon_bose_status_of_serial("AZ0", 3), TENDON_BOSE_ERROR_UNSUPPORTED_DEVICE);
+    assert_int_equal(tendon_bose_status_of_serial("Z", 1), TENDON_BOSE_ERROR_UNSUPPORTED_DEVICE);
+    assert_int_equal(tendon_bose_status_of_serial(NULL, 0), TENDON_BOSE_ERROR_UNSUPPORTED_DEVICE);
     for (int rssi = -128; rssi < 127; rssi++) {
         assert_int_equal(tendon_bose_signal_of((int8_t)rssi), rssi > -35   ? TENDON_BOSE_SIGNAL_FULL
                                                               : rssi > -45 ? TENDON_BOSE_SIGNAL_STRONG

@@ -125,6 +125,8 @@ static void why_a_link_was_lost(void **unused) {
         {TENDON_HCI_ERROR(0x13), TENDON_BOSE_ERROR_DISCONNECTED_BY_DEVICE},
         {TENDON_RADIO_ERROR_OUT_OF_RANGE, TENDON_BOSE_ERROR_DEVICE_OUT_OF_RANGE},
         {TENDON_HCI_ERROR(0x08), TENDON_BOSE_ERROR_DEVICE_OUT_OF_RANGE},
+        {TENDON_HCI_ERROR(0x22), TENDON_BOSE_ERROR_DEVICE_OUT_OF_RANGE},
+        {TENDON_HCI_ERROR(0x3E), TENDON_BOSE_ERROR_DEVICE_OUT_OF_RANGE},
         {TENDON_GATT_ERROR_TRANSACTION_TIMEOUT, TENDON_BOSE_ERROR_DEVICE_OUT_OF_RANGE},
         {TENDON_ERROR_TIMEOUT, TENDON_BOSE_ERROR_DEVICE_OUT_OF_RANGE},
         {TENDON_RADIO_ERROR_ADAPTER_DOWN, TENDON_RADIO_ERROR_ADAPTER_DOWN},
@@ -139,6 +141,23 @@ static void why_a_link_was_lost(void **unused) {
         assert_int_equal(fixture_last(f, TENDON_BOSE_EVENT_CLOSED)->status, cases[i].status);
         fixture_teardown(&state);
     }
+}
+
+/* The end is reported to the session before its client: a response that is still received starts no further request. */
+static void a_discovery_ends_with_the_session(void **state) {
+    fixture *f = *state;
+    f->answer_limit = 2; /* the MTU, the first page of services */
+    fixture_connect(f);
+    fixture_run(f);
+    assert_int_equal(f->session.state, TENDON_BOSE_DISCOVERING);
+    assert_true(f->pending_length > 0);
+    tendon_bose_session_inputs.disconnected(&f->session, TENDON_RADIO_ERROR_PEER_CLOSED, f->now);
+    assert_int_equal(f->session.state, TENDON_BOSE_CLOSED);
+    size_t requests = f->log_count;
+    f->answer_limit = -1;
+    fixture_run(f);
+    assert_int_equal(f->log_count, requests);
+    assert_int_equal(f->session.counters.illegal_inputs, 0);
 }
 
 /* ---- opened again ---- */
@@ -263,6 +282,7 @@ int main(void) {
         T(closing_a_device_that_is_mute),
         cmocka_unit_test(writes_end_with_the_session),
         cmocka_unit_test(why_a_link_was_lost),
+        T(a_discovery_ends_with_the_session),
         T(a_stale_subscription_does_not_fire),
         T(i08_a_stale_completion_does_not_fire),
         T(opens_a_hundred_times),

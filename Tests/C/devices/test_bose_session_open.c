@@ -52,7 +52,7 @@ static void opens_in_serial_reading_order(void **state) {
         }
     }
     static const tendon_bose_event_kind kinds[] = {
-        TENDON_BOSE_EVENT_DEVICE_INFORMATION,    TENDON_BOSE_EVENT_DEVICE_TEXTS,
+        TENDON_BOSE_EVENT_DEVICE_INFORMATION,    TENDON_BOSE_EVENT_DEVICE_STRINGS,
         TENDON_BOSE_EVENT_DEVICE_INFORMATION,    TENDON_BOSE_EVENT_SENSOR_INFORMATION,
         TENDON_BOSE_EVENT_GESTURE_INFORMATION,   TENDON_BOSE_EVENT_SENSOR_CONFIGURATION,
         TENDON_BOSE_EVENT_GESTURE_CONFIGURATION, TENDON_BOSE_EVENT_OPENED,
@@ -68,14 +68,14 @@ static void opens_in_serial_reading_order(void **state) {
 static void keeps_what_it_read(void **state) {
     fixture *f = *state;
     fixture_open(f);
-    const tendon_bose_device_texts *texts = &f->session.texts;
-    assert_int_equal(texts->texts[TENDON_BOSE_TEXT_MODEL].length, 6);
-    assert_memory_equal(texts->texts[TENDON_BOSE_TEXT_MODEL].bytes, "Frames", 6);
-    assert_memory_equal(texts->texts[TENDON_BOSE_TEXT_FIRMWARE].bytes, "1.0.0", 5);
-    assert_false(texts->texts[TENDON_BOSE_TEXT_HARDWARE].present);
-    assert_true(texts->has_system_id);
-    assert_true(texts->has_pnp_id);
-    assert_false(texts->has_regulatory);
+    const tendon_bose_device_strings *strings = &f->session.strings;
+    assert_int_equal(strings->strings[TENDON_BOSE_STRING_MODEL].length, 6);
+    assert_memory_equal(strings->strings[TENDON_BOSE_STRING_MODEL].bytes, "Frames", 6);
+    assert_memory_equal(strings->strings[TENDON_BOSE_STRING_FIRMWARE].bytes, "1.0.0", 5);
+    assert_false(strings->strings[TENDON_BOSE_STRING_HARDWARE].present);
+    assert_true(strings->has_system_id);
+    assert_true(strings->has_pnp_id);
+    assert_false(strings->has_regulatory);
     assert_int_equal(f->session.device.product_id, 0x402C);
     assert_int_equal(f->session.sensors.count, 4);
     assert_int_equal(f->session.sensor_configuration.count, 4);
@@ -111,11 +111,11 @@ static void text_of_any_length_is_cut_i10(void **state) {
     fixture_attribute(f, H_FIRMWARE)->length = 512; /* longer than we read: absent */
     fixture_attribute(f, 0x38)->length = 7;         /* system id of a wrong length: absent */
     fixture_open(f);
-    assert_int_equal(f->session.texts.texts[TENDON_BOSE_TEXT_MODEL].length, TENDON_BOSE_TEXT_SIZE);
-    assert_true(f->session.texts.texts[TENDON_BOSE_TEXT_SERIAL].present);
-    assert_int_equal(f->session.texts.texts[TENDON_BOSE_TEXT_SERIAL].length, 0);
-    assert_false(f->session.texts.texts[TENDON_BOSE_TEXT_FIRMWARE].present);
-    assert_false(f->session.texts.has_system_id);
+    assert_int_equal(f->session.strings.strings[TENDON_BOSE_STRING_MODEL].length, TENDON_BOSE_STRING_SIZE);
+    assert_true(f->session.strings.strings[TENDON_BOSE_STRING_SERIAL].present);
+    assert_int_equal(f->session.strings.strings[TENDON_BOSE_STRING_SERIAL].length, 0);
+    assert_false(f->session.strings.strings[TENDON_BOSE_STRING_FIRMWARE].present);
+    assert_false(f->session.strings.has_system_id);
 }
 
 /* ---- every step fails in every way ---- */

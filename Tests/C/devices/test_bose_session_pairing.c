@@ -93,11 +93,23 @@ static void link_without_pairing(void **state) {
     assert_open_failed(f, TENDON_BOSE_ERROR_BONDING_FAILED);
 }
 
+/* Nothing to ask of the wearer: the device is in pairing mode already. */
+static void pairing_mode_is_on_without_a_delegate(void **state) {
+    fixture *f = *state;
+    f->config.pairing_delegate = false;
+    fixture_init(f);
+    fixture_reach(f, TENDON_BOSE_BONDING);
+    assert_int_equal(f->pair_calls, 1);
+    tendon_bose_session_inputs.paired(&f->session, TENDON_OK, f->now);
+    fixture_run(f);
+    assert_int_equal(f->session.state, TENDON_BOSE_OPEN);
+}
+
 static void no_pairing_delegate(void **state) {
     fixture *f = *state;
     f->config.pairing_delegate = false;
     fixture_init(f);
-    fixture_set(f, H_DEVICE, "0400402c010000000f0007000e08002f040003");
+    fixture_set(f, H_DEVICE, "0400402c010000000f0007000e08002f040002");
     fixture_connect(f);
     fixture_run(f);
     fixture_disconnect_if_asked(f);
@@ -122,6 +134,106 @@ static void pairing_is_required_no_longer(void **state) {
     fixture_run(f);
     assert_int_equal(f->session.state, TENDON_BOSE_OPEN);
     assert_int_equal(f->pair_calls, 0);
+    assert_int_equal(fixture_count(f, TENDON_BOSE_EVENT_PAIRING_FINISHED), 1); /* the prompt ends */
+    assert_int_equal(fixture_last(f, TENDON_BOSE_EVENT_PAIRING_FINISHED)->status, TENDON_OK);
+}
+
+/* A prompt never stays up: whatever ends the waiting, PAIRING_FINISHED comes before OPEN_FAILED. */
+static void ended_while_waiting_for_pairing_mode(void **unused) {
+    (void)unused;
+    enum { CLOSED, LOST, BAD_READ, ENDS };
+    for (int end = 0; end < ENDS; end++) {
+        void *state;
+        fixture_setup(&state);
+        fixture *f = state;
+        tendon_status status = TENDON_ERROR_CANCELLED;
+        if (end == BAD_READ) { /* the second reading of the device information fails */
+            fixture_set(f, H_DEVICE, "0400402c010000000f0007000e08002f040002");
+            fixture_connect(f);
+            fixture_run_until(f, TENDON_BOSE_WAITING_PAIRING_MODE);
+            f->failure.opcode = 0x0A;
+            f->failure.handle = H_DEVICE;
+            f->failure.code = 0x0E;
+            fixture_run(f);
+            fixture_disconnect_if_asked(f);
+            status = TENDON_ATT_ERROR(0x0E);
+        } else {
+            fixture_reach(f, TENDON_BOSE_WAITING_PAIRING_MODE);
+        }
+        if (end == CLOSED) {
+            tendon_bose_session_close(&f->session, f->now);
+            fixture_disconnect_if_asked(f);
+        } else if (end == LOST) {
+            fixture_lose(f, TENDON_RADIO_ERROR_PEER_CLOSED);
+            status = TENDON_BOSE_ERROR_DISCONNECTED_BY_DEVICE;
+        }
+        assert_int_equal(fixture_count(f, TENDON_BOSE_EVENT_REQUIRES_PAIRING_MODE), 1);
+        assert_int_equal(fixture_count(f, TENDON_BOSE_EVENT_PAIRING_FINISHED), 1);
+        assert_int_equal(fixture_last(f, TENDON_BOSE_EVENT_PAIRING_FINISHED)->status, status);
+        assert_int_equal(f->events[f->event_count - 1].kind, TENDON_BOSE_EVENT_OPEN_FAILED);
+        assert_open_failed(f, status);
+        fixture_teardown(&state);
+    }
+}
+
+/* A limit that is paused is no deadline: the loop would spin on one that has passed. */
+static void no_deadline_while_paused(void **unused) {
+    (void)unused;
+    static const tendon_bose_state states[] = {TENDON_BOSE_WAITING_PAIRING_MODE, TENDON_BOSE_BONDING};
+    for (size_t i = 0; i < 2; i++) {
+        void *state;
+        fixture_setup(&state);
+        fixture *f = state;
+        fixture_reach(f, states[i]);
+        assert_true(tendon_bose_session_inputs.deadline(&f->session) == UINT64_MAX);
+        fixture_teardown(&state);
+    }
+}
+
+/* A pairing service that is busy with another device is tried again; it is not the end. */
+static void a_busy_pairing_service_is_tried_again(void **unused) {
+    (void)unused;
+    static const tendon_status busy[] = {TENDON_ERROR_BUSY, TENDON_RADIO_ERROR_ADAPTER_BUSY};
+    for (int later = 0; later < 2; later++) { /* reported by the call, or by paired() */
+        for (size_t i = 0; i < 2; i++) {
+            void *state;
+            fixture_setup(&state);
+            fixture *f = state;
+            f->pair_result = later ? TENDON_OK : busy[i];
+            fixture_reach(f, TENDON_BOSE_BONDING);
+            if (later) {
+                tendon_bose_session_inputs.paired(&f->session, busy[i], f->now);
+            }
+            assert_int_equal(f->session.state, TENDON_BOSE_BONDING);
+            fixture_advance(f, 999);
+            assert_int_equal(f->pair_calls, 1);
+            f->pair_result = TENDON_OK;
+            fixture_advance(f, 1);
+            assert_int_equal(f->pair_calls, 2);
+            fixture_advance(f, 100000);
+            assert_int_equal(f->pair_calls, 2); /* in progress: not started twice */
+            assert_int_equal(fixture_count(f, TENDON_BOSE_EVENT_PAIRING_STARTED), 1);
+            assert_int_equal(fixture_count(f, TENDON_BOSE_EVENT_PAIRING_FINISHED), 0);
+            tendon_bose_session_inputs.paired(&f->session, TENDON_OK, f->now);
+            fixture_run(f);
+            assert_int_equal(f->session.state, TENDON_BOSE_OPEN);
+            fixture_teardown(&state);
+        }
+    }
+}
+
+static void a_pairing_service_that_stays_busy(void **state) {
+    fixture *f = *state;
+    f->pair_result = TENDON_ERROR_BUSY;
+    fixture_reach(f, TENDON_BOSE_BONDING);
+    uint64_t begin = f->now;
+    fixture_advance(f, 36000);
+    assert_int_equal(f->pair_calls, 36);
+    assert_true(f->disconnect_asked);
+    assert_int_equal(f->disconnect_asked_at - begin, 35000);
+    fixture_disconnect_if_asked(f);
+    assert_int_equal(fixture_last(f, TENDON_BOSE_EVENT_PAIRING_FINISHED)->status, TENDON_ERROR_BUSY);
+    assert_open_failed(f, TENDON_BOSE_ERROR_BONDING_FAILED);
 }
 
 static void ended_while_bonding(void **unused) {
@@ -282,7 +394,7 @@ static void closed_in_every_callback(void **unused) {
     (void)unused;
     static const tendon_bose_event_kind kinds[] = {
         TENDON_BOSE_EVENT_DEVICE_INFORMATION,
-        TENDON_BOSE_EVENT_DEVICE_TEXTS,
+        TENDON_BOSE_EVENT_DEVICE_STRINGS,
         TENDON_BOSE_EVENT_SENSOR_INFORMATION,
         TENDON_BOSE_EVENT_GESTURE_INFORMATION,
         TENDON_BOSE_EVENT_SENSOR_CONFIGURATION,
@@ -332,9 +444,14 @@ int main(void) {
         T(pairing_refused),
         T(no_pairing_service),
         T(link_without_pairing),
+        T(pairing_mode_is_on_without_a_delegate),
         T(no_pairing_delegate),
         T(bonded_already),
         T(pairing_is_required_no_longer),
+        cmocka_unit_test(ended_while_waiting_for_pairing_mode),
+        cmocka_unit_test(no_deadline_while_paused),
+        cmocka_unit_test(a_busy_pairing_service_is_tried_again),
+        T(a_pairing_service_that_stays_busy),
         cmocka_unit_test(ended_while_bonding),
         cmocka_unit_test(protected_characteristic),
         T(intents_are_checked),

@@ -50,7 +50,7 @@ tendon_uuid tendon_bose_uuid(tendon_bose_characteristic which);
     X(DISCONNECTED_BY_DEVICE, 36, "the device ended the link")                                                         \
     X(REFRESH_REQUIRED, 37, "the cached attribute table is stale: forget the device and pair again")                   \
     X(BONDING_FAILED, 38, "pairing was refused or failed")                                                             \
-    X(PAIRING_DELEGATE_MISSING, 39, "the device needs pairing and nobody is there to ask")                             \
+    X(PAIRING_DELEGATE_MISSING, 39, "the device must be put into pairing mode, but no pairing delegate is set")        \
     X(INVALID_RESPONSE, 40, "a value that cannot be parsed")                                                           \
     X(DEVICE_OUT_OF_RANGE, 41, "the device is out of range")                                                           \
     X(DEVICE_NOT_FOUND, 42, "the device was not found")                                                                \
@@ -446,7 +446,7 @@ typedef enum tendon_bose_advertised {
 
 tendon_bose_advertised tendon_bose_recognize(const uint8_t *data, size_t length);
 /** Of a device with old firmware: serial number ending "AZ" -> FIRMWARE_UPDATE_REQUIRED, else UNSUPPORTED_DEVICE. */
-tendon_status tendon_bose_judge_serial(const char *serial, size_t length);
+tendon_status tendon_bose_status_of_serial(const char *serial, size_t length);
 
 typedef enum tendon_bose_signal {
     TENDON_BOSE_SIGNAL_WEAK,

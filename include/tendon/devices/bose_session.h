@@ -34,32 +34,33 @@ const char *tendon_bose_state_name(tendon_bose_state state);
 #define TENDON_BOSE_OPERATION_TIMEOUT_MS 5000u
 #define TENDON_BOSE_OPEN_TIMEOUT_MS 30000u
 
-/** Device Information service (0x180A) texts. */
-typedef enum tendon_bose_text {
-    TENDON_BOSE_TEXT_MODEL = 0,    /**< 2A24 */
-    TENDON_BOSE_TEXT_SERIAL,       /**< 2A25 */
-    TENDON_BOSE_TEXT_FIRMWARE,     /**< 2A26 */
-    TENDON_BOSE_TEXT_HARDWARE,     /**< 2A27 */
-    TENDON_BOSE_TEXT_SOFTWARE,     /**< 2A28 */
-    TENDON_BOSE_TEXT_MANUFACTURER, /**< 2A29 */
-    TENDON_BOSE_TEXT_COUNT
-} tendon_bose_text;
+/** Device Information service (0x180A) strings. */
+typedef enum tendon_bose_string {
+    TENDON_BOSE_STRING_MODEL = 0,    /**< 2A24 */
+    TENDON_BOSE_STRING_SERIAL,       /**< 2A25 */
+    TENDON_BOSE_STRING_FIRMWARE,     /**< 2A26 */
+    TENDON_BOSE_STRING_HARDWARE,     /**< 2A27 */
+    TENDON_BOSE_STRING_SOFTWARE,     /**< 2A28 */
+    TENDON_BOSE_STRING_MANUFACTURER, /**< 2A29 */
+    TENDON_BOSE_STRING_COUNT
+} tendon_bose_string;
 
-#define TENDON_BOSE_TEXT_SIZE 32
+#define TENDON_BOSE_STRING_SIZE 32
 
-/** Absent characteristics have length 0 and present = false. Longer texts are cut at TENDON_BOSE_TEXT_SIZE. */
-typedef struct tendon_bose_device_texts {
-    struct tendon_bose_device_text {
-        char bytes[TENDON_BOSE_TEXT_SIZE]; /**< not terminated */
+/** Absent characteristics have length 0 and present = false. Longer strings are truncated to TENDON_BOSE_STRING_SIZE.
+ */
+typedef struct tendon_bose_device_strings {
+    struct tendon_bose_device_string {
+        char bytes[TENDON_BOSE_STRING_SIZE]; /**< not terminated */
         uint8_t length;
         bool present;
-    } texts[TENDON_BOSE_TEXT_COUNT];
-    uint8_t system_id[8];                      /**< 2A23 */
-    uint8_t pnp_id[7];                         /**< 2A50 */
-    uint8_t regulatory[TENDON_BOSE_TEXT_SIZE]; /**< 2A2A */
+    } strings[TENDON_BOSE_STRING_COUNT];
+    uint8_t system_id[8];                        /**< 2A23 */
+    uint8_t pnp_id[7];                           /**< 2A50 */
+    uint8_t regulatory[TENDON_BOSE_STRING_SIZE]; /**< 2A2A */
     uint8_t regulatory_length;
     bool has_system_id, has_pnp_id, has_regulatory;
-} tendon_bose_device_texts;
+} tendon_bose_device_strings;
 
 typedef enum tendon_bose_firmware {
     TENDON_BOSE_FIRMWARE_UNKNOWN = 0,
@@ -80,8 +81,10 @@ typedef enum tendon_bose_event_kind {
     TENDON_BOSE_EVENT_CLOSED,      /**< didClose(status); TENDON_OK when asked for */
     TENDON_BOSE_EVENT_REQUIRES_PAIRING_MODE,
     TENDON_BOSE_EVENT_PAIRING_STARTED,
-    TENDON_BOSE_EVENT_PAIRING_FINISHED, /**< status */
-    TENDON_BOSE_EVENT_DEVICE_TEXTS,     /**< didUpdateDeviceInformation */
+    /** status. Follows each REQUIRES_PAIRING_MODE and each PAIRING_STARTED, whatever ends them; once for both.
+     * TENDON_OK: paired, or the device requires no pairing any more. */
+    TENDON_BOSE_EVENT_PAIRING_FINISHED,
+    TENDON_BOSE_EVENT_DEVICE_STRINGS, /**< didUpdateDeviceInformation */
     TENDON_BOSE_EVENT_DEVICE_INFORMATION,
     TENDON_BOSE_EVENT_SENSOR_INFORMATION,
     TENDON_BOSE_EVENT_SENSOR_CONFIGURATION,
@@ -131,10 +134,12 @@ typedef struct tendon_bose_session_config {
     tendon_session_link link;
     void *context;
     tendon_bose_on_event on_event;
-    bool pairing_delegate; /**< somebody will ask the user for pairing mode; false: PAIRING_DELEGATE_MISSING */
-    bool fixed_profile;    /**< decode with the fixed profile while sensor information is not known */
+    /** The program prompts the user to put the device into pairing mode. If false, opening a device that requires
+     * pairing and is not in pairing mode fails with PAIRING_DELEGATE_MISSING. A device in pairing mode needs none. */
+    bool pairing_delegate;
+    bool fixed_profile; /**< decode with the fixed profile while sensor information is not known */
     /** Found by its old firmware (TENDON_BOSE_ADVERTISED_OLD_FIRMWARE): opening reads the serial number and fails with
-     * what tendon_bose_judge_serial() says. */
+     * what tendon_bose_status_of_serial() says. */
     bool old_firmware;
     const tendon_bose_intent *intent;      /**< copied; NULL: none. Checked at every opening. */
     tendon_bose_firmware_checker firmware; /**< check may be NULL: unknown */
@@ -143,11 +148,11 @@ typedef struct tendon_bose_session_config {
 /** Longest value that a session reads. */
 #define TENDON_BOSE_VALUE_MAX 256
 
-/** Characteristics that a session looks for: those of FDD2, and the texts of Device Information. */
-#define TENDON_BOSE_ROWS ((int)TENDON_BOSE_CHARACTERISTIC_COUNT + (int)TENDON_BOSE_TEXT_COUNT + 3)
+/** Characteristics that a session looks for: those of FDD2, and the strings of Device Information. */
+#define TENDON_BOSE_ROWS ((int)TENDON_BOSE_CHARACTERISTIC_COUNT + (int)TENDON_BOSE_STRING_COUNT + 3)
 
 /**
- * Caller's memory. A program may read state, texts, device, sensors, sensor_configuration, gestures,
+ * Caller's memory. A program may read state, strings, device, sensors, sensor_configuration, gestures,
  * gesture_configuration, their has_ flags, firmware, intents and counters; all else is private. The values stay after
  * closing, until the next opening reads them again.
  */
@@ -157,7 +162,7 @@ typedef struct tendon_bose_session {
     uint32_t generation; /**< grows with every opening; stale completions are told by it */
     /* Owned by CSources/devices/bose/session*.c. What is small and often used comes first: short instructions. */
     struct {
-        uint8_t step, index, subscribed;
+        uint8_t step, index, subscribed, retries;
         bool opening, disconnecting, reapply;
         uint8_t reason, missing_service, missing_characteristic; /**< the missing: index + 1; 0: none */
         uint16_t sensor_next_length, gesture_next_length, write_length;
@@ -169,7 +174,7 @@ typedef struct tendon_bose_session {
         struct tendon_bose_tag {
             struct tendon_bose_session *session;
         } tags[2];
-        uint64_t deadline; /**< connecting: of the attempt; closing: of the step */
+        uint64_t deadline; /**< connecting: of the attempt; bonding: of the next attempt; closing: of the step */
     } work;
     tendon_operation op; /**< link, time, what is on the air */
     struct {
@@ -186,7 +191,7 @@ typedef struct tendon_bose_session {
     tendon_bose_session_config config;
     tendon_bose_intent intent;
     tendon_bose_firmware firmware;
-    tendon_bose_device_texts texts;
+    tendon_bose_device_strings strings;
     tendon_bose_device_information device;
     tendon_bose_sensor_information sensors;
     tendon_bose_sensor_configuration sensor_configuration;
@@ -224,8 +229,8 @@ tendon_status tendon_bose_session_configure_gestures(tendon_bose_session *sessio
 /** Reads one characteristic again (not the two data ones); its update event follows, or MALFORMED / nothing with a lost
  * link. */
 tendon_status tendon_bose_session_refresh(tendon_bose_session *session, tendon_bose_characteristic which, uint64_t now);
-/** Reads the texts of service 180A again; DEVICE_TEXTS follows. TENDON_ERROR_NOT_FOUND: the device has none. */
-tendon_status tendon_bose_session_refresh_texts(tendon_bose_session *session, uint64_t now);
+/** Reads the strings of service 180A again; DEVICE_STRINGS follows. TENDON_ERROR_NOT_FOUND: the device has none. */
+tendon_status tendon_bose_session_refresh_strings(tendon_bose_session *session, uint64_t now);
 
 #ifdef __cplusplus
 }

@@ -285,7 +285,7 @@ static void refresh_reads_again(void **state) {
                      TENDON_ERROR_INVALID_ARGUMENT);
 }
 
-/* The texts of 180A, all that the device has, and one event when the last one is there. */
+/* The strings of 180A, all that the device has, and one event after the last one. */
 static void texts_are_read_again(void **state) {
     fixture *f = *state;
     fixture_open(f);
@@ -294,10 +294,10 @@ static void texts_are_read_again(void **state) {
         there += f->session.kept.found[row].value != 0;
     }
     assert_true(there > 0);
-    memset(&f->session.texts.texts[TENDON_BOSE_TEXT_FIRMWARE], 0, sizeof f->session.texts.texts[0]);
+    memset(&f->session.strings.strings[TENDON_BOSE_STRING_FIRMWARE], 0, sizeof f->session.strings.strings[0]);
     f->event_count = 0;
     f->log_count = 0;
-    assert_int_equal(tendon_bose_session_refresh_texts(&f->session, f->now), TENDON_OK);
+    assert_int_equal(tendon_bose_session_refresh_strings(&f->session, f->now), TENDON_OK);
     fixture_run(f);
     for (size_t row = TENDON_BOSE_CHARACTERISTIC_COUNT; row < (size_t)TENDON_BOSE_ROWS; row++) {
         if (f->session.kept.found[row].value != 0) {
@@ -305,12 +305,12 @@ static void texts_are_read_again(void **state) {
         }
     }
     assert_int_equal(f->event_count, 1);
-    assert_int_equal(f->events[0].kind, TENDON_BOSE_EVENT_DEVICE_TEXTS);
-    assert_true(f->session.texts.texts[TENDON_BOSE_TEXT_FIRMWARE].present);
+    assert_int_equal(f->events[0].kind, TENDON_BOSE_EVENT_DEVICE_STRINGS);
+    assert_true(f->session.strings.strings[TENDON_BOSE_STRING_FIRMWARE].present);
     for (size_t row = TENDON_BOSE_CHARACTERISTIC_COUNT; row < (size_t)TENDON_BOSE_ROWS; row++) {
         f->session.kept.found[row].value = 0;
     }
-    assert_int_equal(tendon_bose_session_refresh_texts(&f->session, f->now), TENDON_ERROR_NOT_FOUND);
+    assert_int_equal(tendon_bose_session_refresh_strings(&f->session, f->now), TENDON_ERROR_NOT_FOUND);
 }
 
 /* ---- suspension ---- */
@@ -390,6 +390,41 @@ static void suspended_again_at_once(void **state) {
     assert_value(f, H_SENSOR_CONFIG, "000000 010014 020000 030000");
 }
 
+/* What is enabled while the service is suspended counts as ours: it is enabled again after the suspension. */
+static void enabled_while_suspended(void **state) {
+    fixture *f = *state;
+    fixture_reach(f, TENDON_BOSE_SUSPENDED);
+    configure(f, 0, 20);
+    fixture_run(f);
+    assert_value(f, H_SENSOR_CONFIG, "000014 010000 020000 030000");
+    fixture_set(f, H_SENSOR_CONFIG, "000000 010000 020000 030000");
+    fixture_notify(f, H_SENSOR_CONFIG, "000000 010000 020000 030000");
+    fixture_status(f, 0x0000);
+    fixture_run(f);
+    assert_value(f, H_SENSOR_CONFIG, "000014 010000 020000 030000");
+}
+
+/* Applied again once: what the program disables afterwards stays disabled. */
+static void disabled_after_a_suspension(void **state) {
+    fixture *f = *state;
+    fixture_open(f);
+    configure(f, 2, 40);
+    fixture_run(f);
+    fixture_status(f, 0x1008);
+    fixture_status(f, 0x0000);
+    fixture_run(f);
+    tendon_bose_sensor_configuration configuration = f->session.sensor_configuration;
+    configuration.settings[2].period_ms = 0;
+    assert_int_equal(tendon_bose_session_configure_sensors(&f->session, &configuration, f->now), TENDON_OK);
+    f->log_count = 0;
+    fixture_run(f);
+    assert_value(f, H_SENSOR_CONFIG, "000000 010000 020000 030000");
+    fixture_notify(f, H_SENSOR_CONFIG, "000000 010000 020000 030000");
+    fixture_run(f);
+    assert_value(f, H_SENSOR_CONFIG, "000000 010000 020000 030000");
+    assert_int_equal(f->session.work.pending, 0);
+}
+
 static void a_write_while_suspended(void **state) {
     fixture *f = *state;
     fixture_reach(f, TENDON_BOSE_SUSPENDED);
@@ -426,6 +461,8 @@ int main(void) {
         T(what_was_cleared_is_applied_again),
         T(what_was_not_cleared_is_left_alone),
         T(suspended_again_at_once),
+        T(enabled_while_suspended),
+        T(disabled_after_a_suspension),
         T(a_write_while_suspended),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -142,13 +142,13 @@ static void reread_done(tendon_bose_session *session, uint8_t operation, const t
 
 static void refresh_done(tendon_bose_session *session, const tendon_gatt_result *result) {
     tendon_bose_characteristic which = (tendon_bose_characteristic)session->work.index;
-    if (session->work.index >= BOSE_TEXT_ROW) {
+    if (session->work.index >= BOSE_STRING_ROW) {
         if (result->status >= 0) {
-            tendon_bose_take_text(session, session->work.index - (unsigned)BOSE_TEXT_ROW, result->value,
-                                  result->length);
+            tendon_bose_take_string(session, session->work.index - (unsigned)BOSE_STRING_ROW, result->value,
+                                    result->length);
         }
-        if ((session->work.pending & BOSE_DO_REFRESH_TEXTS) == 0) {
-            tendon_bose_emit_kind(session, TENDON_BOSE_EVENT_DEVICE_TEXTS, TENDON_OK);
+        if ((session->work.pending & BOSE_DO_REFRESH_STRINGS) == 0) {
+            tendon_bose_emit_kind(session, TENDON_BOSE_EVENT_DEVICE_STRINGS, TENDON_OK);
         }
     } else if (result->status < 0) {
         tendon_bose_malformed(session, which, tendon_bose_status_from_att(result->status), 0);
