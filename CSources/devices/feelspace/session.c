@@ -14,23 +14,32 @@ static bool is_opening(const tendon_feelspace_session *session) {
 
 /* ---- events ---- */
 
+tendon_feelspace_event tendon_feelspace_event_of(tendon_feelspace_event_kind kind, tendon_status status) {
+    tendon_feelspace_event event;
+    memset(&event, 0, sizeof event); /* an initializer leaves the rest of a union alone */
+    event.kind = kind;
+    event.status = status;
+    return event;
+}
+
 void tendon_feelspace_emit(tendon_feelspace_session *session, const tendon_feelspace_event *event) {
     session->config.on_event(session->config.context, event, session->op.now);
 }
 
 void tendon_feelspace_emit_kind(tendon_feelspace_session *session, tendon_feelspace_event_kind kind,
                                 tendon_status status) {
-    tendon_feelspace_event event;
-    event.kind = kind;
-    event.status = status;
+    const tendon_feelspace_event event = tendon_feelspace_event_of(kind, status);
     tendon_feelspace_emit(session, &event);
 }
 
 void tendon_feelspace_tell(tendon_feelspace_session *session, tendon_feelspace_state previous,
                            tendon_feelspace_connection_event event, tendon_feelspace_connection_error error,
                            tendon_status status) {
-    tendon_feelspace_event told = {
-        .kind = TENDON_FEELSPACE_EVENT_STATE, .status = status, .connection = {previous, session->state, event, error}};
+    tendon_feelspace_event told = tendon_feelspace_event_of(TENDON_FEELSPACE_EVENT_STATE, status);
+    told.connection.previous = previous;
+    told.connection.state = session->state;
+    told.connection.event = event;
+    told.connection.error = error;
     tendon_feelspace_emit(session, &told);
 }
 
@@ -246,7 +255,7 @@ static void ask_for_link(tendon_feelspace_session *session) {
 static void attempt(tendon_feelspace_session *session, tendon_feelspace_state previous) {
     uint32_t generation = ++session->work.generation;
     session->work.step = FS_STEP_WAIT;
-    session->kept.deadline = session->op.now + session->kept.timeout_ms;
+    session->kept.deadline = feelspace_after(session->op.now, session->kept.timeout_ms);
     session->state = TENDON_FEELSPACE_CONNECTING;
     tendon_feelspace_tell(session, previous, TENDON_FEELSPACE_CONNECTION_STARTED, TENDON_FEELSPACE_NO_ERROR, TENDON_OK);
     if (generation != session->work.generation || session->state != TENDON_FEELSPACE_CONNECTING) {

@@ -47,14 +47,22 @@ enum {
     FS_OURS = 0x01,     /* of the session itself: no event */
     FS_REQUIRED = 0x02, /* its failure ends the handshake */
     FS_WAITING = 0x04,  /* written, the answer is awaited */
-    FS_ANSWERED = 0x08  /* while still on the air */
+    FS_ANSWERED = 0x08, /* while still outstanding */
+    FS_PERIOD = 0x10    /* a new orientation period, between notifications off and on again */
 };
 
 /* The check of the patch, before all commands: work.patching. */
 enum { FS_PATCH_DONE, FS_PATCH_ASK, FS_PATCH_WAIT, FS_PATCH_WRITE };
 
+/* @p span after @p now; UINT64_MAX (never) if that is beyond the end of time. */
+static inline uint64_t feelspace_after(uint64_t now, uint64_t span) {
+    return span < UINT64_MAX - now ? now + span : UINT64_MAX;
+}
+
 /* session.c */
 tendon_feelspace_characteristic tendon_feelspace_uuid(unsigned which);
+/* An event without members: all of them are 0, so that nothing of the stack leaves in one. */
+tendon_feelspace_event tendon_feelspace_event_of(tendon_feelspace_event_kind kind, tendon_status status);
 void tendon_feelspace_emit(tendon_feelspace_session *session, const tendon_feelspace_event *event);
 void tendon_feelspace_emit_kind(tendon_feelspace_session *session, tendon_feelspace_event_kind kind,
                                 tendon_status status);

@@ -39,7 +39,8 @@ static void expect_answer(tendon_feelspace_slot *slot) {
     const uint8_t *bytes = slot->bytes; /* zeros behind the packet */
     bool basic = bytes[0] == BASIC;
     uint8_t id = bytes[bytes[0] == ADVANCED ? 2 : 1];
-    if (slot->which == FS_REQUEST && bytes[0] != RESET && !(basic && id == (CHANGED | TENDON_FEELSPACE_BASIC_NAME))) {
+    bool is_request = slot->which == FS_REQUEST || (slot->flags & FS_PERIOD) != 0;
+    if (is_request && bytes[0] != RESET && !(basic && id == (CHANGED | TENDON_FEELSPACE_BASIC_NAME))) {
         slot->answer[0] = basic ? BASIC : ADVANCED;
         slot->answer[1] = basic ? id & (uint8_t)~CHANGED : id;
     }
@@ -60,7 +61,9 @@ static tendon_feelspace_slot *fill(tendon_feelspace_session *session, uint8_t ki
     slot->which = which;
     slot->flags = flags;
     slot->length = (uint8_t)length;
-    memcpy(slot->bytes, bytes, length);
+    if (length > 0) {
+        memcpy(slot->bytes, bytes, length);
+    }
     return slot;
 }
 
@@ -70,14 +73,14 @@ void tendon_feelspace_push(tendon_feelspace_session *session, uint8_t kind, uint
     tendon_feelspace_pump(session);
 }
 
-static tendon_status queue(tendon_feelspace_session *session, uint8_t kind, uint8_t which, const uint8_t *bytes,
-                           size_t length, uint64_t now) {
+static tendon_status queue(tendon_feelspace_session *session, uint8_t kind, uint8_t which, uint8_t flags,
+                           const uint8_t *bytes, size_t length, uint64_t now) {
     session->op.now = now;
-    tendon_feelspace_slot *slot = fill(session, kind, which, 0, bytes, length);
+    tendon_feelspace_slot *slot = fill(session, kind, which, flags, bytes, length);
     if (slot == NULL) {
         return TENDON_GATT_ERROR_QUEUE_FULL;
     }
-    if (kind == FS_WRITE) {
+    if (length > 0) {
         expect_answer(slot);
     }
     session->last_command = slot->id;
@@ -88,17 +91,11 @@ static tendon_status queue(tendon_feelspace_session *session, uint8_t kind, uint
 /* ---- their end ---- */
 
 static void finish(tendon_feelspace_session *session, tendon_feelspace_slot *slot, tendon_status status) {
-    tendon_feelspace_event event;
-    event.kind = TENDON_FEELSPACE_EVENT_COMMAND;
-    event.status = status;
+    tendon_feelspace_event event = tendon_feelspace_event_of(TENDON_FEELSPACE_EVENT_COMMAND, status);
     event.command.id = slot->id;
     event.command.characteristic = tendon_feelspace_uuid(slot->which);
     bool ours = (slot->flags & FS_OURS) != 0;
-    bool off = slot->kind == FS_ENABLE && status < 0;
     slot->id = 0;
-    if (off) {
-        session->orientation_enabled = false;
-    }
     if (!ours) {
         session->counters.commands++;
         tendon_feelspace_emit(session, &event);
@@ -127,14 +124,55 @@ void tendon_feelspace_queue_answered(tendon_feelspace_session *session, const ui
     tendon_feelspace_slot *on_air = &session->kept.slots[session->work.slot];
     if (found != NULL) {
         finish(session, found, TENDON_OK);
-    } else if (session->op.kind == FS_COMMANDING && is_answered(on_air, packet)) {
-        on_air->flags |= FS_ANSWERED; /* before the response to the write */
+    } else if ((session->op.kind == FS_COMMANDING || (on_air->flags & FS_PERIOD) != 0) && is_answered(on_air, packet)) {
+        on_air->flags |= FS_ANSWERED; /* before the response to the write, or before the last step */
     }
+}
+
+/* After an Enable that failed: orientation is off, unless a later command in the queue enables it again. */
+static void orientation_refused(tendon_feelspace_session *session, const tendon_feelspace_slot *refused) {
+    bool enabled = false;
+    for (size_t i = 0; i < TENDON_FEELSPACE_COMMANDS_MAX; i++) {
+        const tendon_feelspace_slot *slot = &session->kept.slots[i];
+        enabled = enabled || (slot != refused && slot->id != 0 && (slot->flags & FS_WAITING) == 0 &&
+                              (slot->kind == FS_ENABLE || (slot->flags & FS_PERIOD) != 0));
+    }
+    session->orientation_enabled = session->orientation_enabled && enabled;
+}
+
+/*
+ * A new orientation period takes one slot and three steps: notifications off, the period, notifications on. The last
+ * step follows whatever the others bring. @return true if a step is left; else @p status is that of the command.
+ */
+static bool next_step(tendon_feelspace_session *session, tendon_feelspace_slot *slot, tendon_status *status) {
+    if ((slot->flags & FS_PERIOD) == 0) {
+        return false;
+    }
+    if (slot->kind == FS_DISABLE) {
+        slot->kind = FS_WRITE;
+        slot->which = FS_REQUEST;
+        return true;
+    }
+    if (slot->kind == FS_WRITE) {
+        session->work.period_status = *status;
+        slot->kind = FS_ENABLE;
+        slot->which = FS_ORIENTATION;
+        return true;
+    }
+    slot->which = FS_REQUEST;
+    *status = session->work.period_status < 0 ? session->work.period_status : *status;
+    return false;
 }
 
 void tendon_feelspace_queue_done(tendon_feelspace_session *session, const tendon_gatt_result *result) {
     tendon_feelspace_slot *slot = &session->kept.slots[session->work.slot];
     tendon_status status = result->status < 0 ? result->status : TENDON_OK;
+    if (slot->kind == FS_ENABLE && status < 0) {
+        orientation_refused(session, slot);
+    }
+    if (next_step(session, slot, &status)) {
+        return; /* still the oldest: the pump goes on with it */
+    }
     slot->flags |= FS_WAITING; /* whoever hears what it brought may send more: it is not the next */
     slot->deadline = session->op.now + TENDON_FEELSPACE_OPERATION_TIMEOUT_MS;
     if (status == TENDON_OK && slot->kind == FS_READ) {
@@ -290,46 +328,58 @@ static bool which_of(tendon_feelspace_characteristic characteristic, unsigned *w
     return false;
 }
 
-tendon_status tendon_feelspace_session_send(tendon_feelspace_session *session,
-                                            tendon_feelspace_characteristic characteristic, const uint8_t *packet,
-                                            tendon_status length, uint64_t now) {
-    unsigned which;
+/* Whether a packet may be queued now. @return TENDON_OK, a warning, or the first error that the header lists. */
+static tendon_status check(const tendon_feelspace_session *session, tendon_feelspace_characteristic characteristic,
+                           const uint8_t *packet, tendon_status length, unsigned *which) {
     if (session->state != TENDON_FEELSPACE_CONNECTED) {
         return TENDON_ERROR_DISCONNECTED;
     }
     if (length < 0) {
         return length;
     }
-    if (!which_of(characteristic, &which) || length == 0 || length > TENDON_FEELSPACE_PACKET_MAX) {
+    if (!which_of(characteristic, which) || length == 0 || length > TENDON_FEELSPACE_PACKET_MAX) {
         return TENDON_ERROR_INVALID_ARGUMENT;
     }
-    tendon_feelspace_feature feature = feature_of(which, packet, (size_t)length);
+    tendon_feelspace_feature feature = feature_of(*which, packet, (size_t)length);
     if (feature != TENDON_FEELSPACE_FEATURE_COUNT && session->has_firmware &&
         !tendon_feelspace_has_feature(&session->firmware, feature)) {
         return TENDON_FEELSPACE_ERROR_UNSUPPORTED_FIRMWARE;
     }
-    bool ignored = which == FS_VIBRATION && !tendon_feelspace_belt_accepts(session->mode, packet, (size_t)length);
+    bool ignored = *which == FS_VIBRATION && !tendon_feelspace_belt_accepts(session->mode, packet, (size_t)length);
     if (ignored && session->config.strict) {
         return TENDON_FEELSPACE_ERROR_WRONG_MODE;
     }
-    if (session->kept.found[which].value == 0) {
+    if (session->kept.found[*which].value == 0) {
         return TENDON_ERROR_UNSUPPORTED;
     }
-    tendon_status status = queue(session, FS_WRITE, (uint8_t)which, packet, (size_t)length, now);
-    return status < 0 ? status : ignored ? TENDON_FEELSPACE_WARNING_IGNORED : TENDON_OK;
+    return ignored ? TENDON_FEELSPACE_WARNING_IGNORED : TENDON_OK;
+}
+
+tendon_status tendon_feelspace_session_send(tendon_feelspace_session *session,
+                                            tendon_feelspace_characteristic characteristic, const uint8_t *packet,
+                                            tendon_status length, uint64_t now) {
+    unsigned which;
+    tendon_status checked = check(session, characteristic, packet, length, &which);
+    if (checked < 0) {
+        return checked;
+    }
+    tendon_status status = queue(session, FS_WRITE, (uint8_t)which, 0, packet, (size_t)length, now);
+    return status < 0 ? status : checked;
 }
 
 /* ---- orientation ---- */
 
-static tendon_status switch_orientation(tendon_feelspace_session *session, uint8_t kind, uint64_t now) {
-    bool was = session->orientation_enabled;
-    session->orientation_enabled = kind == FS_ENABLE;
-    session->has_orientation = false;
-    tendon_status status = queue(session, kind, FS_ORIENTATION, &session->work.slot, 0, now);
-    if (status < 0) {
-        session->orientation_enabled = was;
+/* Nothing changes when the queue is full. */
+static tendon_status switch_orientation(tendon_feelspace_session *session, uint8_t kind, uint32_t period_ms,
+                                        uint16_t variation_deg, uint64_t now) {
+    if (free_slot(session) == NULL) {
+        return TENDON_GATT_ERROR_QUEUE_FULL;
     }
-    return status;
+    session->orientation_enabled = kind == FS_ENABLE;
+    session->orientation_period_ms = period_ms;
+    session->orientation_variation_deg = variation_deg;
+    session->work.told = false;
+    return queue(session, kind, FS_ORIENTATION, 0, NULL, 0, now);
 }
 
 tendon_status tendon_feelspace_session_start_orientation(tendon_feelspace_session *session, uint32_t period_ms,
@@ -340,38 +390,31 @@ tendon_status tendon_feelspace_session_start_orientation(tendon_feelspace_sessio
     if (variation_deg > 180) {
         return TENDON_ERROR_INVALID_ARGUMENT;
     }
+    if (!session->orientation_enabled) {
+        return switch_orientation(session, FS_ENABLE, period_ms, variation_deg, now);
+    }
     session->orientation_period_ms = period_ms;
     session->orientation_variation_deg = variation_deg;
-    if (session->orientation_enabled) {
-        return TENDON_OK;
-    }
-    session->work.told = false;
-    return switch_orientation(session, FS_ENABLE, now);
+    return TENDON_OK;
 }
 
 tendon_status tendon_feelspace_session_stop_orientation(tendon_feelspace_session *session, uint64_t now) {
     if (session->state != TENDON_FEELSPACE_CONNECTED) {
         return TENDON_ERROR_DISCONNECTED;
     }
-    if (!session->orientation_enabled) {
-        return TENDON_OK;
-    }
-    session->orientation_period_ms = session->orientation_variation_deg = 0;
-    return switch_orientation(session, FS_DISABLE, now);
+    return session->orientation_enabled ? switch_orientation(session, FS_DISABLE, 0, 0, now) : TENDON_OK;
 }
 
 tendon_status tendon_feelspace_session_set_orientation_period(tendon_feelspace_session *session, int32_t period_ms,
                                                               uint64_t now) {
     uint8_t packet[TENDON_FEELSPACE_PACKET_MAX];
+    unsigned which;
     tendon_status length = tendon_feelspace_encode_set_orientation_period(period_ms, packet, sizeof packet);
-    session->op.now = now;
-    if (session->orientation_enabled && length > 0) {
-        tendon_feelspace_push(session, FS_DISABLE, FS_ORIENTATION, FS_OURS, packet, 0);
+    tendon_status status = check(session, TENDON_FEELSPACE_PARAMETER_REQUEST, packet, length, &which);
+    if (status < 0) {
+        return status;
     }
-    tendon_status status =
-        tendon_feelspace_session_send(session, TENDON_FEELSPACE_PARAMETER_REQUEST, packet, length, now);
-    if (session->orientation_enabled && length > 0) {
-        tendon_feelspace_push(session, FS_ENABLE, FS_ORIENTATION, FS_OURS, packet, 0);
-    }
-    return status;
+    bool enabled = session->orientation_enabled;
+    return queue(session, enabled ? FS_DISABLE : FS_WRITE, enabled ? FS_ORIENTATION : FS_REQUEST,
+                 enabled ? FS_PERIOD : 0, packet, (size_t)length, now);
 }

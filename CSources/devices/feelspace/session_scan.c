@@ -8,9 +8,7 @@ enum { SEEN_OLDER = 0x01, SEEN_NEWER = 0x02, SEEN_NAME = 0x04, SEEN_TOLD = 0x08 
 
 static void tell_finished(tendon_feelspace_session *session, tendon_feelspace_scan_cause cause,
                           tendon_feelspace_connection_error error) {
-    tendon_feelspace_event event;
-    event.kind = TENDON_FEELSPACE_EVENT_SCAN_FINISHED;
-    event.status = TENDON_OK;
+    tendon_feelspace_event event = tendon_feelspace_event_of(TENDON_FEELSPACE_EVENT_SCAN_FINISHED, TENDON_OK);
     event.scan.cause = cause;
     event.scan.error = error;
     tendon_feelspace_emit(session, &event);
@@ -37,9 +35,10 @@ void tendon_feelspace_scan_end(tendon_feelspace_session *session, tendon_feelspa
     session->state = TENDON_FEELSPACE_NOT_CONNECTED;
     tell_finished(session, cause, error);
     if (event != TENDON_FEELSPACE_CONNECTION_STARTED) {
-        tendon_feelspace_event told = {
-            .kind = TENDON_FEELSPACE_EVENT_STATE,
-            .connection = {TENDON_FEELSPACE_SCANNING, TENDON_FEELSPACE_NOT_CONNECTED, event, error}};
+        tendon_feelspace_event told = tendon_feelspace_event_of(TENDON_FEELSPACE_EVENT_STATE, TENDON_OK);
+        told.connection.previous = TENDON_FEELSPACE_SCANNING; /* to NOT_CONNECTED, which is 0 */
+        told.connection.event = event;
+        told.connection.error = error;
         tendon_feelspace_emit(session, &told);
     }
 }
@@ -64,7 +63,7 @@ tendon_status tendon_feelspace_session_scan(tendon_feelspace_session *session, u
         return status;
     }
     memset(session->kept.advertisers, 0, sizeof session->kept.advertisers);
-    session->kept.deadline = now + (timeout_ms > 0 ? timeout_ms : TENDON_FEELSPACE_SCAN_TIMEOUT_MS);
+    session->kept.deadline = feelspace_after(now, timeout_ms > 0 ? timeout_ms : TENDON_FEELSPACE_SCAN_TIMEOUT_MS);
     tendon_feelspace_go(session, TENDON_FEELSPACE_SCANNING, TENDON_FEELSPACE_SCAN_STARTED);
     return TENDON_OK;
 }
@@ -162,9 +161,7 @@ void tendon_feelspace_session_advertised(tendon_feelspace_session *session, cons
     seen = advertiser->seen;
     if ((seen & (SEEN_NAME | SEEN_TOLD)) == SEEN_NAME && (seen & (SEEN_OLDER | SEEN_NEWER)) != 0) {
         advertiser->seen |= SEEN_TOLD;
-        tendon_feelspace_event event;
-        event.kind = TENDON_FEELSPACE_EVENT_FOUND;
-        event.status = TENDON_OK;
+        tendon_feelspace_event event = tendon_feelspace_event_of(TENDON_FEELSPACE_EVENT_FOUND, TENDON_OK);
         event.found.address = &advertiser->address;
         event.found.name = advertiser->name;
         event.found.name_length = advertiser->name_length;

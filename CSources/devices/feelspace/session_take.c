@@ -14,9 +14,7 @@ static void tell(tendon_feelspace_session *session, tendon_feelspace_event_kind 
 
 static void emit_packet(tendon_feelspace_session *session, tendon_feelspace_event_kind kind, unsigned which,
                         tendon_status status, const uint8_t *data, size_t length, size_t offset) {
-    tendon_feelspace_event event;
-    event.kind = kind;
-    event.status = status;
+    tendon_feelspace_event event = tendon_feelspace_event_of(kind, status);
     event.packet.data = data;
     event.packet.length = length;
     event.packet.offset = offset;
@@ -57,9 +55,7 @@ static tendon_status take_keep_alive(tendon_feelspace_session *session, const ui
 
 static tendon_status take_button(tendon_feelspace_session *session, const uint8_t *data, size_t length,
                                  size_t *offset) {
-    tendon_feelspace_event event;
-    event.kind = TENDON_FEELSPACE_EVENT_BUTTON;
-    event.status = TENDON_OK;
+    tendon_feelspace_event event = tendon_feelspace_event_of(TENDON_FEELSPACE_EVENT_BUTTON, TENDON_OK);
     tendon_status status = tendon_feelspace_decode_button(data, length, &event.press, offset);
     if (status >= 0) {
         session->mode = event.press.new_mode; /* told by this event, so not by MODE too */
@@ -150,9 +146,7 @@ static tendon_status take_parameter(tendon_feelspace_session *session, const uin
     tendon_status status = tendon_feelspace_decode_parameter(data, length, &parameter, offset);
     if (status >= 0) {
         if (is_connected(session)) {
-            tendon_feelspace_event event;
-            event.kind = TENDON_FEELSPACE_EVENT_PARAMETER;
-            event.status = TENDON_OK;
+            tendon_feelspace_event event = tendon_feelspace_event_of(TENDON_FEELSPACE_EVENT_PARAMETER, TENDON_OK);
             event.parameter = &parameter;
             tendon_feelspace_emit(session, &event);
         }

@@ -109,10 +109,37 @@ static void on_told(void *context, const tendon_feelspace_navigation_event *even
     }
 }
 
+/* Bytes of the union that the kind names; all others are 0. */
+static size_t members_of(const tendon_feelspace_event *event) {
+    switch (event->kind) {
+    case TENDON_FEELSPACE_EVENT_STATE:
+        return sizeof event->connection;
+    case TENDON_FEELSPACE_EVENT_FOUND:
+        return sizeof event->found;
+    case TENDON_FEELSPACE_EVENT_SCAN_FINISHED:
+        return sizeof event->scan;
+    case TENDON_FEELSPACE_EVENT_BUTTON:
+        return sizeof event->press;
+    case TENDON_FEELSPACE_EVENT_PARAMETER:
+        return sizeof event->parameter;
+    case TENDON_FEELSPACE_EVENT_DEBUG:
+    case TENDON_FEELSPACE_EVENT_REJECTED:
+        return sizeof event->packet;
+    case TENDON_FEELSPACE_EVENT_COMMAND:
+        return sizeof event->command;
+    default:
+        return 0;
+    }
+}
+
 static void on_event(void *context, const tendon_feelspace_event *event, uint64_t now) {
     belt *b = context;
     assert_true(b->event_count < BELT_EVENTS_MAX);
     assert_int_equal(now, b->now);
+    const uint8_t *members = (const uint8_t *)&event->connection;
+    for (size_t i = members_of(event); i < sizeof *event - offsetof(tendon_feelspace_event, connection); i++) {
+        assert_int_equal(members[i], 0);
+    }
     belt_seen *seen = &b->events[b->event_count++];
     *seen = (belt_seen){.event = *event, .state = b->session.state, .mode = b->session.mode};
     if (event->kind == TENDON_FEELSPACE_EVENT_FOUND) {

@@ -240,6 +240,22 @@ static void belt_queue_is_first_in_first_out(void **state) {
     }
 }
 
+/* The order holds while the ids wrap. */
+static void belt_queue_is_first_in_first_out_when_ids_wrap(void **state) {
+    belt *b = *state;
+    belt_open(b);
+    b->session.work.next_id = UINT32_MAX - 5;
+    size_t before = b->log_count;
+    for (int i = 0; i < TENDON_FEELSPACE_COMMANDS_MAX; i++) {
+        assert_true(tendon_feelspace_session_stop(&b->session, i % 4, b->now) >= 0);
+        assert_int_not_equal(b->session.last_command, 0);
+    }
+    belt_run(b);
+    for (size_t i = 0; i < TENDON_FEELSPACE_COMMANDS_MAX; i++) {
+        assert_int_equal(b->log[before + i].value[1], i % 4);
+    }
+}
+
 static void belt_command_times_out_and_the_next_goes_on(void **state) {
     belt *b = *state;
     belt_open(b);
@@ -455,6 +471,7 @@ int main(void) {
         TEST(belt_firmware_decides),
         TEST(belt_lacks_what_is_optional),
         TEST(belt_queue_is_first_in_first_out),
+        TEST(belt_queue_is_first_in_first_out_when_ids_wrap),
         TEST(belt_command_times_out_and_the_next_goes_on),
         TEST(belt_refuses_a_write),
         TEST(belt_does_not_answer_a_parameter),

@@ -135,6 +135,25 @@ static void search_times_out(void **state) {
     }
 }
 
+/* tendon.h: UINT64_MAX is never. */
+static void search_without_end_goes_on(void **state) {
+    belt *b = *state;
+    b->now = 1000000;
+    assert_int_equal(tendon_feelspace_session_scan(&b->session, UINT64_MAX, b->now), TENDON_OK);
+    assert_true(tendon_feelspace_session_inputs.deadline(&b->session) == UINT64_MAX);
+    belt_advance(b, 1000000);
+    tendon_feelspace_session_inputs.tick(&b->session, b->now);
+    assert_int_equal(b->session.state, TENDON_FEELSPACE_SCANNING);
+    HEAR(b, 1, NEWER NAME);
+    assert_int_equal(found(b), 1);
+    tendon_feelspace_session_stop_scan(&b->session, b->now);
+    const tendon_feelspace_connect_options options = {.timeout_ms = UINT64_MAX};
+    assert_int_equal(tendon_feelspace_session_connect(&b->session, &belt_address, &options, b->now), TENDON_OK);
+    assert_true(tendon_feelspace_session_inputs.deadline(&b->session) == UINT64_MAX);
+    tendon_feelspace_session_inputs.tick(&b->session, b->now);
+    assert_int_equal(b->session.state, TENDON_FEELSPACE_CONNECTING);
+}
+
 static void search_is_cancelled(void **state) {
     belt *b = *state;
     tendon_feelspace_session_stop_scan(&b->session, b->now);
@@ -327,6 +346,7 @@ int main(void) {
         TEST(mal_belt_advertisements_cut_anywhere),
         TEST(belt_is_found_among_many),
         TEST(search_times_out),
+        TEST(search_without_end_goes_on),
         TEST(search_is_cancelled),
         TEST(search_ends_when_connecting),
         TEST(search_ends_in_its_callback),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A connected belt: what it says, what it is asked, keep-alives, orientation, the end. */
+/* A connected belt: what it says, what it is asked, keep-alives, the end. */
 #include "feelspace_fixture.h"
 
 /* ---- keep-alive ---- */
@@ -250,94 +250,6 @@ static void mal_I05_unknown_ids_and_wild_values(void **state) {
     assert_int_equal(b->session.heading_offset, 45);
 }
 
-/* ---- orientation ---- */
-
-static void heading(belt *b, int degrees) {
-    uint8_t packet[16] = {2, (uint8_t)(degrees & 0xFF), (uint8_t)((unsigned)degrees >> 8 & 0xFF)};
-    belt_notify_bytes(b, H_ORIENTATION, packet, sizeof packet);
-}
-
-static void belt_orientation_is_let_through_by_both_limits(void **state) {
-    belt *b = *state;
-    belt_open(b);
-    assert_int_equal(tendon_feelspace_session_start_orientation(&b->session, 0, 181, b->now),
-                     TENDON_ERROR_INVALID_ARGUMENT);
-    assert_int_equal(tendon_feelspace_session_start_orientation(&b->session, 1000, 10, b->now), TENDON_OK);
-    belt_run(b);
-    belt_expect_write(b, 61, "0100");
-    static const struct {
-        uint64_t wait;
-        int degrees;
-        bool told;
-    } steps[] = {
-        {0, 175, true},    /* the first */
-        {500, 0, false},   /* far, too early */
-        {500, 176, false}, /* late enough, too near */
-        {10, -176, false}, /* nine degrees, the short way round */
-        {10, -175, true},  /* ten */
-        {999, 0, false},   /* early by 1 ms */
-        {1, 0, true},      {5000, 9, false}, {0, -9, false}, {0, -10, true},
-    };
-    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
-        size_t before = belt_count(b, TENDON_FEELSPACE_EVENT_ORIENTATION);
-        b->now += steps[i].wait;
-        heading(b, steps[i].degrees);
-        assert_int_equal(belt_count(b, TENDON_FEELSPACE_EVENT_ORIENTATION), before + steps[i].told);
-        assert_int_equal(b->session.orientation.heading, steps[i].degrees); /* told or not */
-    }
-    size_t writes = belt_writes(b, 61);
-    assert_int_equal(tendon_feelspace_session_start_orientation(&b->session, 0, 0, b->now), TENDON_OK);
-    heading(b, -10);
-    assert_int_equal(belt_count(b, TENDON_FEELSPACE_EVENT_ORIENTATION), 5); /* only the limits changed */
-    assert_int_equal(belt_writes(b, 61), writes);
-    belt_notify(b, H_ORIENTATION, "01 0000 0000 0000 0000 0000 00000000 00"); /* another sensor */
-    assert_int_equal(belt_count(b, TENDON_FEELSPACE_EVENT_ORIENTATION), 5);
-    assert_int_equal(b->session.orientation.heading, -10);
-    assert_int_equal(tendon_feelspace_session_stop_orientation(&b->session, b->now), TENDON_OK);
-    belt_run(b);
-    belt_expect_write(b, 61, "0000");
-    heading(b, 90); /* one that was on its way */
-    assert_int_equal(belt_count(b, TENDON_FEELSPACE_EVENT_ORIENTATION), 5);
-    assert_false(b->session.has_orientation);
-    assert_int_equal(tendon_feelspace_session_stop_orientation(&b->session, b->now), TENDON_OK);
-}
-
-static void belt_refuses_orientation(void **state) {
-    belt *b = *state;
-    belt_open(b);
-    b->fail_at = (int)b->log_count;
-    b->fail_code = 0x0E;
-    assert_int_equal(tendon_feelspace_session_start_orientation(&b->session, 0, 0, b->now), TENDON_OK);
-    assert_true(b->session.orientation_enabled);
-    belt_run(b);
-    assert_false(b->session.orientation_enabled);
-    const tendon_feelspace_event *event = &belt_last(b, TENDON_FEELSPACE_EVENT_COMMAND)->event;
-    assert_int_equal(event->status, TENDON_ATT_ERROR(0x0E));
-    assert_int_equal(event->command.characteristic, TENDON_FEELSPACE_ORIENTATION_DATA);
-    assert_int_equal(event->command.id, b->session.last_command);
-}
-
-static void belt_orientation_period_is_set_between(void **state) {
-    belt *b = *state;
-    belt_open(b);
-    assert_int_equal(tendon_feelspace_session_set_orientation_period(&b->session, 19, b->now),
-                     TENDON_ERROR_INVALID_ARGUMENT);
-    assert_int_equal(tendon_feelspace_session_start_orientation(&b->session, 0, 0, b->now), TENDON_OK);
-    belt_run(b);
-    size_t before = b->log_count;
-    assert_int_equal(tendon_feelspace_session_set_orientation_period(&b->session, 100, b->now), TENDON_OK);
-    belt_run(b);
-    static const uint16_t order[] = {61, H_REQUEST, 61};
-    assert_int_equal(b->log_count - before, 3);
-    for (size_t i = 0; i < 3; i++) {
-        assert_int_equal(b->log[before + i].handle, order[i]);
-    }
-    belt_expect_write(b, H_REQUEST, "110f006400");
-    belt_expect_write(b, 61, "0100");
-    heading(b, 5);
-    assert_int_equal(belt_count(b, TENDON_FEELSPACE_EVENT_ORIENTATION), 1);
-}
-
 /* ---- supervision and reconnection ---- */
 
 static void belt_silence_is_a_loss_when_reconnecting(void **state) {
@@ -478,9 +390,6 @@ int main(void) {
         TEST(mal_I02_cut_packets_change_nothing),
         TEST(mal_I03_bytes_behind_the_last_field_are_ignored),
         TEST(mal_I05_unknown_ids_and_wild_values),
-        TEST(belt_orientation_is_let_through_by_both_limits),
-        TEST(belt_refuses_orientation),
-        TEST(belt_orientation_period_is_set_between),
         TEST(belt_silence_is_a_loss_when_reconnecting),
         TEST(belt_reconnection_gives_up),
         TEST(belt_first_connection_is_tried_twice),

@@ -238,6 +238,7 @@ typedef struct tendon_feelspace_session {
         bool draining, ending, was_lost, known, told, logging, scan_on;
         int16_t told_heading, log_left;
         uint32_t generation, next_id;
+        tendon_status period_status; /* of the write between notifications off and on */
     } work;
     tendon_feelspace_state state;
     tendon_operation op; /**< link, time, what is on the air */
@@ -351,7 +352,11 @@ tendon_status tendon_feelspace_session_stop(tendon_feelspace_session *session, i
 tendon_status tendon_feelspace_session_send(tendon_feelspace_session *session,
                                             tendon_feelspace_characteristic characteristic, const uint8_t *packet,
                                             tendon_status length, uint64_t now);
-/** The period of the orientation data itself: notifications are off meanwhile. 20 to 65535 ms. */
+/**
+ * Sets the period of the orientation data itself, 20 to 65535 ms. If orientation is on, this is one command of three
+ * steps in one slot of the queue: notifications off, the period, notifications on. The last step is sent even if one
+ * before it fails. If the result is an error, nothing was sent.
+ */
 tendon_status tendon_feelspace_session_set_orientation_period(tendon_feelspace_session *session, int32_t period_ms,
                                                               uint64_t now);
 
