@@ -14,6 +14,7 @@ let package = Package(
         .library(name: "TendonFeelSpace", targets: ["TendonFeelSpace"]),
         .library(name: "TendonFjorden", targets: ["TendonFjorden"]),
         .executable(name: "tendon", targets: ["TendonCommand"]),
+        .executable(name: "tendon-conformance", targets: ["TendonConformance"]),
         .executable(name: "stream-bose", targets: ["StreamBose"]),
     ],
     traits: [
@@ -50,11 +51,15 @@ let package = Package(
         .target(name: "TendonActiv5", dependencies: ["CTendon", "Tendon"]),
         .target(name: "TendonFeelSpace", dependencies: ["CTendon", "Tendon"]),
         .target(name: "TendonFjorden", dependencies: ["CTendon", "Tendon"]),
+        // What the programs share; not a product.
+        .target(name: "TendonSupport", dependencies: ["CTendon", "CSystemJansson"]),
         .executableTarget(
             name: "TendonCommand",
             dependencies: [
-                "CTendon", "CSystemJansson", "Tendon", "TendonActiv5", "TendonBose", "TendonFeelSpace", "TendonFjorden",
+                "CTendon", "Tendon", "TendonActiv5", "TendonBose", "TendonFeelSpace", "TendonFjorden", "TendonSupport",
             ]),
+        // Compares the library with test vectors; built, not installed.
+        .executableTarget(name: "TendonConformance", dependencies: ["CTendon", "Tendon", "TendonSupport"]),
         .executableTarget(name: "StreamBose", dependencies: ["TendonBose"], path: "examples/swift"),
         .target(
             name: "BenchPeer", dependencies: ["CTendon"], path: "Bench/Swift/Peer", cSettings: [.define("_GNU_SOURCE")]),

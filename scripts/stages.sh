@@ -80,13 +80,15 @@ stage_docs() {
 
 stage_swift_without_bluez() {
     swift build --scratch-path "$BUILD/swift-mit" -j "$jobs_count" --disable-default-traits --product tendon
+    swift build --scratch-path "$BUILD/swift-mit" -j "$jobs_count" --disable-default-traits --product tendon-conformance
     scripts/check_links.sh without "$BUILD/swift-mit/debug/tendon"
-    "$BUILD/swift-mit/debug/tendon" conformance <Tests/vectors/bose.jsonl >"$BUILD/conformance-mit.jsonl"
+    "$BUILD/swift-mit/debug/tendon-conformance" <Tests/vectors/bose.jsonl >"$BUILD/conformance-mit.jsonl"
     echo "ok - the build without libbluetooth runs"
 }
 
 swift_release_build() {
     swift build "${swift_release[@]}" --product tendon
+    swift build "${swift_release[@]}" --product tendon-conformance
     scripts/check_links.sh with "$BUILD/swift/release/tendon"
 }
 

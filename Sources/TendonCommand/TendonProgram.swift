@@ -2,17 +2,12 @@
 // The program: the table of commands, and how one of them is chosen.
 import CTendon
 import Glibc
+import TendonSupport
 
 /// The table. Help, man page and completions are made from it.
-let allCommands: [Command] = [
-    .runAll, .scan, .doctor, .forget, .stream, .boseInfo, .boseConfigure,
-    .activ5Force, .activ5IMU, .activ5Tare, .activ5Battery, .activ5Watch,
-    .feelspaceVibrate, .feelspaceNavigate, .feelspaceSignal, .feelspaceIntensity, .feelspaceMode, .feelspaceStop,
-    .feelspaceWatch,
-    .fjordenInfo, .fjordenWatch, .fjordenForget,
-    .simulate, .capture, .replay, .decode, .encode,
-    .conformance, .help,
-]
+let allCommands: [Command] =
+    [.runAll, .scan, .doctor, .forget, .stream] + families.flatMap(\.commands)
+    + [.simulate, .capture, .replay, .decode, .encode, .help]
 
 let version = text(tendon_version())
 

@@ -128,7 +128,7 @@ public struct GripRecord: Sendable, Hashable {
     /// Not sent by the grip: concluded from its control state, after a loss.
     public let isSynthesized: Bool
 
-    init(_ c: tendon_fjorden_record, isSynthesized: Bool) {
+    package init(_ c: tendon_fjorden_record, isSynthesized: Bool) {
         event = GripEvent(event: c.event, code: c.code, value: c.value)
         count = Int(c.count)
         time = c.time_ms

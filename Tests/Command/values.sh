@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# conformance, decode, encode: bytes to values and back.
+# tendon-conformance, decode, encode: bytes to values and back.
 . "$(dirname "$0")/tap.bash"
 
 for file in "$root"/Tests/vectors/*.jsonl; do
-    answer=$(python3 "$root/Tests/vectors/compare.py" "$TENDON" "$file")
+    answer=$(python3 "$root/Tests/vectors/compare.py" "$CONFORMANCE" "$file")
     result $? "every vector of $(basename "$file")" "$answer"
 done
 
@@ -13,16 +13,16 @@ answers=$(printf '%s\n' '{' 'nonsense' '[]' '{"family":"bose"}' '{"family":"bose
     '{"family":"toaster","kind":"toast"}' '{"family":"bose","kind":"gesture_data","hex":"c1271"}' \
     '{"family":"bose","kind":"gesture_data","hex":"no"}' '{"family":"bose","kind":"gesture_data","hex":7}' \
     '{"family":"bose","kind":"gesture_data"}' '{"family":"bose","kind":"sensor_config_encode","hex":"000000","ops":[7]}' |
-    "$TENDON" conformance)
+    "$CONFORMANCE")
 is $? 0 "malformed lines: no exit"
 is "$(printf '%s\n' "$answers" | wc -l)" 11 "malformed lines: one answer each"
 is "$(printf '%s\n' "$answers" | grep -c '^{"error":"')" 11 "malformed lines: each an error"
-is "$(printf '\xff\xfe{"family":1}\n{"family":"bose","kind":"gesture_data","hex":"c12710"}' | "$TENDON" conformance | tail -n 1)" \
+is "$(printf '\xff\xfe{"family":1}\n{"family":"bose","kind":"gesture_data","hex":"c12710"}' | "$CONFORMANCE" | tail -n 1)" \
     '{"gesture_id":193,"gesture":"affirmative","timestamp":10000,"trailing_bytes":0}' \
     "after bytes that are no text the next line counts, with or without its end"
 deep=$(printf '[%.0s' $(seq 5000))
-like "$(printf '%s\n' "$deep" | "$TENDON" conformance)" '^{"error":"bad_json"' "nesting without end"
-(printf '{"family":"bose","kind":"gesture_data","hex":"c12710"}\n'; sleep 2) | "$TENDON" conformance >"$work/early" &
+like "$(printf '%s\n' "$deep" | "$CONFORMANCE")" '^{"error":"bad_json"' "nesting without end"
+(printf '{"family":"bose","kind":"gesture_data","hex":"c12710"}\n'; sleep 2) | "$CONFORMANCE" >"$work/early" &
 until_true grep -q affirmative "$work/early"
 result $? "an answer comes before the input ends" "$(cat "$work/early")"
 
@@ -33,44 +33,56 @@ run decode bose gesture_data 0xc1
 is "$status" 2 "decode: what is no hexadecimal is usage"
 run decode bose gesture_data c1
 is "$status" 1 "decode: what the library rejects is failed"
-like "$out" "^error: truncated$" "decode: and says why"
+like "$out" "^error: ERROR_TRUNCATED$" "decode: and the error is named"
 run decode bose sensor_data 0003e800000000f00003 --information frames --json
-like "$out" '"reported":\[0.0,0.0,-1.0000305' "decode: with the device's ranges"
-run decode activ5 string_char 373761613130000000 --char F0F8 --json
-is "$out" '{"type":"uuid2","value":"77aa10"}' "decode: of another characteristic"
+like "$out" '"g":\[0.0,0.0,-1.0000305' "decode: with the device's ranges"
+run decode bose gesture_data c12710 --information frames
+is "$status" 2 "decode: an option of another kind is refused"
+for words in 'activ5 force 0800|"newtons":' 'activ5 battery 64|100' 'feelspace orientation 010a00000000000000000000|malformed' \
+    'fjorden control_state 010200000100|"shutter":"full"' 'fjorden battery 1d|29' \
+    'fjorden event 0002000100|"name":"shutterButtonDown"'; do
+    # shellcheck disable=SC2086 # words of a command line
+    run decode ${words%%|*} --json
+    like "$out" "${words#*|}" "decode: ${words%%|*}"
+done
 run decode bose
 is "$status" 2 "decode: kind missing"
 run decode bose sensordata 00
 like "$err" "did you mean 'sensor_data'" "decode: the nearest kind"
+run decode fjorden manager 00
+is "$status" 2 "decode: kinds of tests alone are unknown"
 
-run encode bose sensor_config_encode 000000010000020000030000 enable:rotation:40 --json
-is "$out" '{"hex":"000000010000020028030000"}' "encode: sensors by name"
-run encode bose sensor_config_encode 000000010000020000030000 enable:9:40
-is "$status" 1 "encode: a sensor that is not there"
-run encode bose gesture_config_encode 8100c100 set:affirmative:on
-is "$out" "hex: 8100c101" "encode: gestures by name"
-run encode bose gesture_config_encode 8100c100 jump
-is "$status" 2 "encode: an operation that is none"
-
-# What is text stays text where it looks like a number.
-for words in 'fjorden firmware_parse text=1.2|"description":"1.2.0"' 'fjorden firmware_compare a=1.2 b=1.10|"order":-1' \
-    'fjorden firmware_check connected=true current=1.2 latest=1.10|updateAvailable' \
-    'fjorden smp_encode command=echo sequence=3 text=12|a16164623132' \
-    'fjorden command command=ping request_id=1 payload=55|"hex":"010155"' \
-    'fjorden resync last_shutter=shutterButtonDown state_hex=1|bad_hex' \
-    'feelspace set_name_suffix suffix=123|"hex":"0184313233"' 'feelspace set_name_suffix suffix=true|"hex":"018474727565"' \
-    'feelspace usb_frame write_char=fe05 payload=10|"hex":"290110"' 'activ5 uuid_join uuid1=12 uuid2=34|"uuid":"1234"'; do
-    # shellcheck disable=SC2086 # words of a command line
-    run encode ${words%%|*} --json
-    like "$out" "${words#*|}" "encode: ${words%%|*}"
+run encode bose sensor_configuration 000000010000020000030000 enable:rotation:40 --json
+like "$out" '"hex":"000000010000020028030000"' "encode: sensors by name"
+run encode bose sensor_configuration 000000010000020000030000 enable:9:40
+is "$status" 1 "encode: a sensor that the configuration lacks"
+is "$out" "" "encode: an error is not a result"
+like "$err" "sensor" "encode: and is named on standard error"
+run encode bose gesture_configuration 8100c100 set:affirmative:on
+is "$out" "8100c101" "encode: gestures by name"
+run encode bose gesture_configuration 8100c100 jump
+is "$status" 2 "encode: an unknown change"
+run encode feelspace mode mode=compass
+is "$out" "01810200" "encode: a mode by name"
+run encode feelspace mode mode=2
+is "$status" 2 "encode: modes have names"
+run encode feelspace vibration bearing=90 angle=3
+is "$status" 2 "encode: two directions"
+run encode fjorden led mode=on
+is "$out" "0201010000" "encode: a request to the LED"
+run encode activ5 sample_rate hz=100
+is "$out" "6400" "encode: a sample rate"
+run encode fjorden led colour=red
+like "$err" "unknown name 'colour'; known: mode, duration_ms, request_id" "encode: the names of a kind"
+run encode --help
+for word in "bose sensor_configuration HEX" "percent=5..100" "mode=off.on.blinkSlow.blinkFast"; do
+    like "$out" "$word" "encode --help lists the fields: $word"
 done
-run encode activ5 convert fn=toGForce input=4095 --json
-is "$out" '{"value":1.0}' "encode: a number is a number"
 
 # Words that JSON has not, and numbers that no force can be: nothing happens, and no line is lost.
 vector='{"family":"activ5","kind":"squeeze","sequence":[{"t_ms":0,"newtons":NaN},{"t_ms":1,"newtons":Infinity},'
 vector+='{"t_ms":2,"newtons":-Infinity}],"note":"NaN \"and Infinity"}'
-is "$(printf '%s\n' "$vector" | "$TENDON" conformance | grep -o '"states":[^]]*]')" \
+is "$(printf '%s\n' "$vector" | "$CONFORMANCE" | grep -o '"states":[^]]*]')" \
     '"states":["initial","firstPressed","firstPressCompleted"]' "NaN and infinities are numbers"
-like "$(printf '{"family":"bose","kind":NaN\n' | "$TENDON" conformance)" '^{"error":"bad_json"' "NaN does not mend a line"
+like "$(printf '{"family":"bose","kind":NaN\n' | "$CONFORMANCE")" '^{"error":"bad_json"' "NaN does not mend a line"
 finish

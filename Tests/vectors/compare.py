@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""compare.py TENDON FILE...: what `tendon conformance` computes against what vectors expect.
+"""compare.py PROGRAM FILE...: what `tendon-conformance` computes against what vectors expect.
 
 Vectors are JSON lines. Numbers compare with the vector's tolerance (relative, 1e-6 where none is given), all else
 exactly. The answer may have more keys; `error` and `rejected` only where they are expected. `or_hex` is a second
@@ -52,7 +52,7 @@ def main():
     vectors = [json.loads(line) for name in files for line in open(name, encoding="utf-8") if line.strip()]
     inputs = [{k: v for k, v in vector.items() if k not in ("expect", "note")} for vector in vectors]
     text = "".join(json.dumps(value) + "\n" for value in inputs)
-    done = subprocess.run([program, "conformance"], input=text, capture_output=True, text=True, check=True)
+    done = subprocess.run([program], input=text, capture_output=True, text=True, check=True)
     answers = [json.loads(line) for line in done.stdout.splitlines()]
     failures = 0
     if len(answers) != len(vectors):

@@ -2,6 +2,7 @@
 // capture: btsnoop files that Wireshark opens.
 import CTendon
 import Tendon
+import TendonSupport
 
 extension Command {
     static let capture = Command(

@@ -2,6 +2,7 @@
 // doctor: what this machine lacks, and the command that mends it.
 import CTendon
 import Tendon
+import TendonSupport
 
 extension Command {
     static let doctor = Command(

@@ -2,6 +2,7 @@
 // replay: a capture file, decoded again.
 import CTendon
 import Tendon
+import TendonSupport
 
 /// What a family makes of the values of a captured connection.
 protocol FamilyReplay: SendableMetatype {
@@ -13,9 +14,6 @@ protocol FamilyReplay: SendableMetatype {
         _ bytes: [UInt8], of characteristic: tendon_uuid, written: Bool, at milliseconds: UInt64
     ) -> [JSON]
 }
-
-/// The table. A new family adds its type here.
-let familyReplays: [any FamilyReplay.Type] = [Activ5Replay.self, BoseReplay.self, FeelspaceReplay.self]
 
 extension Command {
     static let replay = Command(
@@ -235,7 +233,7 @@ private struct ReplayedConnection {
             guard let uuid = uuid(fromWire: item.value.dropFirst(3)) else { continue }
             characteristics[UInt16(item.value[1]) | UInt16(item.value[2]) << 8] = uuid
             guard family == nil else { continue }
-            family = familyReplays.first { $0.recognizes(uuid) }?.init(address: address)
+            family = families.first { $0.replay.recognizes(uuid) }?.replay.init(address: address)
         }
     }
 

@@ -2,6 +2,7 @@
 // run and stream: find the wearables, connect, stream every event, connect again.
 import CTendon
 import Tendon
+import TendonSupport
 
 /// What the options say about a stream.
 struct StreamSettings: Sendable {
@@ -58,13 +59,7 @@ protocol FamilyStream: Sendable {
     @TendonActor func server(of device: ServedDevice) async -> any DeviceServer
 }
 
-/// The table. A new family adds its type here.
-let familyStreams: [String: any FamilyStream.Type] = [
-    "activ5": Activ5Stream.self, "bose": BoseStream.self, "feelspace": FeelspaceStream.self,
-    "fjorden": FjordenStream.self,
-]
-
-private let familyStreamOptions: [Option] = familyStreams.sorted { $0.key < $1.key }.flatMap { $0.value.options }
+private let familyStreamOptions: [Option] = families.flatMap { $0.stream.options }
 
 extension Command {
     static let runAll = Command(
@@ -126,8 +121,8 @@ struct Runner: Sendable {
     init(_ settings: StreamSettings, _ arguments: Arguments, quiet: Bool = false) throws(CommandError) {
         self.settings = settings
         var streams: [String: any FamilyStream] = [:]
-        for (family, type) in familyStreams where settings.family == nil || settings.family == family {
-            streams[family] = try type.init(arguments)
+        for family in families where settings.family == nil || settings.family == family.name {
+            streams[family.name] = try family.stream.init(arguments)
         }
         self.streams = streams
         let rules = try Rule.all(arguments)

@@ -2,6 +2,7 @@
 // scan: what is in reach.
 import CTendon
 import Tendon
+import TendonSupport
 
 extension Command {
     static let scan = Command(

@@ -2,6 +2,7 @@
 // simulate: wearables made of software, for phones, other stacks and ourselves.
 import CTendon
 import Tendon
+import TendonSupport
 
 /// What the options say about the devices to simulate.
 struct SimulationSettings: Sendable {
@@ -104,12 +105,6 @@ protocol FamilySimulation: AnyObject {
 extension FamilySimulation {
     func takeNews() -> [JSON] { [] }
 }
-
-/// The table. A new family adds its type here.
-let familySimulations: [String: any (FamilySimulation & SendableMetatype).Type] = [
-    "activ5": Activ5Simulation.self,
-    "bose": BoseSimulation.self, "feelspace": FeelspaceSimulation.self, "fjorden": FjordenSimulation.self,
-]
 
 extension Command {
     static let simulate = Command(

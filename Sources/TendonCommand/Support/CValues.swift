@@ -3,50 +3,7 @@
 import CTendon
 import Glibc
 import Tendon
-
-/// The first `count` elements of a C array, which Swift sees as a tuple.
-func elements<Tuple, Element>(of tuple: Tuple, _ count: Int) -> [Element] {
-    withUnsafeBytes(of: tuple) { bytes in
-        let capacity = bytes.count / MemoryLayout<Element>.stride
-        return Array(bytes.bindMemory(to: Element.self).prefix(min(count, capacity)))
-    }
-}
-
-/// The same for elements whose type has no name.
-func elements<Tuple, Element>(of tuple: Tuple, _ count: Int, like first: Element) -> [Element] {
-    elements(of: tuple, count)
-}
-
-/// Static text of the C library.
-func text(_ characters: UnsafePointer<CChar>?) -> String {
-    characters.map { String(cString: $0) } ?? ""
-}
-
-/// Text in a C array, up to its terminator.
-func text<Tuple>(of tuple: Tuple) -> String {
-    withUnsafeBytes(of: tuple) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-}
-
-/// Walks a sensor data notification; what `body` gets is valid until it returns.
-func withSensorData<Result>(
-    _ bytes: [UInt8], _ information: tendon_bose_sensor_information?, _ profile: tendon_bose_profile,
-    _ body: (inout tendon_bose_sensor_data) -> Result
-) -> Result {
-    bytes.withUnsafeBufferPointer { bytes in
-        func walk(_ information: UnsafePointer<tendon_bose_sensor_information>?) -> Result {
-            var data = tendon_bose_sensor_data_begin(bytes.baseAddress, bytes.count, information, profile)
-            return body(&data)
-        }
-        guard let information else { return walk(nil) }
-        return withUnsafePointer(to: information) { walk($0) }
-    }
-}
-
-/// Calls `body` with a pointer to the value, or with nil.
-func withOptionalPointer<Value, Result>(to value: Value?, _ body: (UnsafePointer<Value>?) -> Result) -> Result {
-    guard let value else { return body(nil) }
-    return withUnsafePointer(to: value) { body($0) }
-}
+import TendonSupport
 
 /// Starts a thread that nobody joins.
 func startThread(_ body: @escaping @Sendable () -> Void) {
@@ -77,14 +34,6 @@ extension CBytes {
     func lendText<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
         body(UnsafeRawPointer(pointer).assumingMemoryBound(to: CChar.self))
     }
-}
-
-/// A member of a C struct, in place.
-func member<Struct, Member>(
-    of pointer: UnsafeMutablePointer<Struct>, _ path: KeyPath<Struct, Member>
-) -> UnsafeMutablePointer<Member> {
-    guard let offset = MemoryLayout<Struct>.offset(of: path) else { preconditionFailure("a stored member") }
-    return (UnsafeMutableRawPointer(pointer) + offset).assumingMemoryBound(to: Member.self)
 }
 
 extension CBlock {

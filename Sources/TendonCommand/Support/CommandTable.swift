@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What a command is. Help, man page, completions and the argument parser are all made from these values.
+import TendonSupport
 
 /// Exit statuses of the program.
 enum ExitStatus: Int32, Sendable {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Families by name, from the library's table.
 import CTendon
+import TendonSupport
 
 /// Names of all families in the library's order.
 func familyNames() -> [String] {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Help, man page and shell completions, all from the table of commands.
+import TendonSupport
 
 enum Help {
     static let tagline = "connects Bluetooth LE wearables to this machine"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The kernel's monitor channel into a file: every HCI packet of every controller, whoever sends it.
+import TendonSupport
 #if BlueZ
     import CTendon
     import Tendon

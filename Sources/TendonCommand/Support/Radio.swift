@@ -2,6 +2,7 @@
 // Which radio the options choose, and what its errors mean for the exit status.
 import CTendon
 import Tendon
+import TendonSupport
 
 extension Arguments {
     func radio() throws(CommandError) -> RadioChoice {
@@ -72,7 +73,7 @@ extension CommandError {
             (.radio, TENDON_RADIO_ERROR_PEER_CLOSED):
             self.init(.failed, error.description)
         case (.radio, _), (.hci, _), (.management, _): self.init(.noRadio, error.description, next: "tendon doctor")
-        case (.system, _) where error.operation == .openRadio:
+        case (_, _) where error.operation == .openRadio:
             self.init(.noRadio, error.description, next: "tendon doctor")
         default: self.init(.failed, error.description)
         }

@@ -2,6 +2,7 @@
 // What the streaming commands show: JSON lines in a pipe, a live table on a terminal, and the same counters at the end.
 import CTendon
 import Synchronization
+import TendonSupport
 
 /// Counters of a stream. At its end: received = delivered + dropped.
 struct StreamCounters: Sendable, Equatable {

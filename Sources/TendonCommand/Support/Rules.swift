@@ -5,6 +5,7 @@
 //     FAMILY.EVENT [DETAIL] => FAMILY.ACTION [ARGUMENTS...]
 import Synchronization
 import Tendon
+import TendonSupport
 
 /// Something that happens to a family's devices, as rules name it.
 struct RuleEvent: Sendable {
@@ -45,7 +46,7 @@ struct Rule: Sendable {
             !words[(arrow + 1)...].contains("=>")
         else { throw Rule.wrong(text, "a rule is EVENT => ACTION") }
         let (family, name) = try Rule.name(words[0], in: text)
-        guard let stream = familyStreams[family] else { throw Rule.wrong(text, "\(family) cannot be streamed") }
+        guard let stream = Family.named(family)?.stream else { throw Rule.wrong(text, "\(family) cannot be streamed") }
         let events = RuleEvent.common + stream.happenings
         guard let event = events.first(where: { $0.name == name }) else {
             throw Rule.wrong(text, CommandError.unknown("event of \(family)", name, among: events.map(\.name)).message)
@@ -60,7 +61,7 @@ struct Rule: Sendable {
                     : CommandError.unknown("\(words[0])", detail, among: event.details).message)
         }
         let (target, actionName) = try Rule.name(words[arrow + 1], in: text)
-        let actions = familyStreams[target]?.actions ?? []
+        let actions = Family.named(target)?.stream.actions ?? []
         guard let action = actions.first(where: { $0.name == actionName }) else {
             throw Rule.wrong(
                 text,
@@ -117,7 +118,8 @@ struct Rule: Sendable {
     /// For help: what may stand in a rule.
     static var vocabulary: String {
         var events: [String] = [], actions: [String] = []
-        for (family, stream) in familyStreams.sorted(by: { $0.key < $1.key }) {
+        for row in families {
+            let (family, stream) = (row.name, row.stream)
             for event in stream.happenings {
                 events.append("\(family).\(event.name)" + (event.details.isEmpty ? "" : " [WHICH]"))
             }

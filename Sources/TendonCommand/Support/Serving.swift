@@ -2,6 +2,7 @@
 // What the families' streams share: who is served, where its news go, the loop that opens a device again.
 import CTendon
 import Tendon
+import TendonSupport
 
 /// One device that `run` or `stream` serves.
 struct ServedDevice: Sendable {

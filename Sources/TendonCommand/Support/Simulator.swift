@@ -4,6 +4,7 @@
 import CTendon
 import Glibc
 import Tendon
+import TendonSupport
 
 final class Simulator {
     private let loop = CBlock<tendon_loop>()
@@ -154,10 +155,9 @@ private final class SimulatedHost {
     var accepted: UInt64 { peripheral.pointer.pointee.accepted }
 
     func open(_ loop: CBlock<tendon_loop>, _ settings: SimulationSettings) throws(CommandError) {
-        guard let type = familySimulations[item.family] else {
+        guard let type = Family.named(item.family)?.simulation else {
             throw .usage(
-                "\(item.family) cannot be simulated yet; there is: \(familySimulations.keys.sorted().joined(separator: ", "))"
-            )
+                "\(item.family) cannot be simulated; known: \(families.map(\.name).joined(separator: ", "))")
         }
         let simulation = try type.init(settings, number: number)
         self.simulation = simulation

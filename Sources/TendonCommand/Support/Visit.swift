@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Commands that find one device of a family, do one thing with it and leave.
 import Tendon
+import TendonSupport
 
 struct Visit: Sendable {
     struct Found: Sendable {

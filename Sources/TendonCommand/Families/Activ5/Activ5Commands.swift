@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT
+// activ5 force, imu, tare, battery, watch: one trainer, by hand.
+import CTendon
+import Tendon
+import TendonActiv5
+import TendonSupport
+
+private let activ5Options =
+    Visit.options + [
+        Option(name: "--rate", value: "HZ", help: "samples a second; default: as the device has it"),
+        Option(name: "--count", value: "N", help: "end after N samples"),
+    ]
+
+extension Command {
+    static let activ5Force = Command(
+        "activ5 force",
+        summary: "the force on an Activ5 trainer, in newtons",
+        details: ["Until Ctrl-C, or --for, or --count. Takes the first trainer in reach, or the one of --address."],
+        options: activ5Options,
+        examples: [
+            ("tendon activ5 force", "newtons, one line each"),
+            ("tendon activ5 force --count 100 --json", "a hundred of them as JSON lines"),
+        ]
+    ) { (arguments: Arguments) throws(CommandError) in
+        try await Activ5Visit(arguments, "activ5 force", measures: "force").print { $0.device.force(capacity: 4096) }
+    }
+
+    static let activ5IMU = Command(
+        "activ5 imu",
+        summary: "acceleration and rotation of an Activ5 trainer",
+        details: ["In g and rad/s. Trainers of the older generation have no motion sensor: status 1."],
+        options: activ5Options,
+        examples: [
+            ("tendon activ5 imu", "motion, one line each"),
+            ("tendon activ5 imu --rate 50 --for 10 --json", "ten seconds of it as JSON lines"),
+        ]
+    ) { (arguments: Arguments) throws(CommandError) in
+        try await Activ5Visit(arguments, "activ5 imu", measures: "imu").print { $0.device.motion(capacity: 4096) }
+    }
+
+    static let activ5Tare = Command(
+        "activ5 tare",
+        summary: "make the present force of an Activ5 trainer zero; nothing may press on it",
+        options: Visit.options,
+        examples: [("tendon activ5 tare", "the first trainer in reach")]
+    ) { (arguments: Arguments) throws(CommandError) in
+        try await Activ5Visit(arguments, "activ5 tare", measures: "none").visit { (open) throws(CommandError) in
+            try await open.ask { $0.tare() }
+        }
+        return .done
+    }
+
+    static let activ5Battery = Command(
+        "activ5 battery",
+        summary: "charge of an Activ5 trainer, in percent",
+        details: ["Trainers of the older generation do not tell it: status 1."],
+        options: Visit.options,
+        examples: [("tendon activ5 battery", "the first trainer in reach")]
+    ) { (arguments: Arguments) throws(CommandError) in
+        let json = arguments.has("--json")
+        try await Activ5Visit(arguments, "activ5 battery", measures: "none").visit { (open) throws(CommandError) in
+            let percent = try await open.battery()
+            let line: JSON = ["address": .string(open.device.address.description), "percent": JSON(percent)]
+            Output.standard.line(json ? line.text : "\(percent) %")
+        }
+        return .done
+    }
+
+    static let activ5Watch = Command(
+        "activ5 watch",
+        summary: "the force curve of an Activ5 trainer, with its squeezes",
+        details: [
+            "On a terminal the curve moves from right to left; squeezes and double squeezes are marked below it. In a pipe "
+                + "JSON lines of both. Until Ctrl-C, or --for, or --count."
+        ],
+        options: activ5Options,
+        examples: [
+            ("tendon activ5 watch", "the curve"),
+            ("tendon activ5 watch --json | grep squeeze", "squeezes as JSON lines"),
+        ]
+    ) { (arguments: Arguments) throws(CommandError) in
+        let visit = try Activ5Visit(arguments, "activ5 watch", measures: "force")
+        try await visit.visit { (open) throws(CommandError) in
+            try await visit.untilTheEnd { () throws(CommandError) in try await Activ5Watch(open, visit).run() }
+        }
+        return .done
+    }
+}
+
+/// Finds one trainer, opens it, does something, closes it.
+struct Activ5Visit: Sendable {
+    let json: Bool
+    let count: Int
+    let duration: UInt64?
+    let stream: Activ5Stream
+    private let visit: Visit
+
+    init(_ arguments: Arguments, _ command: String, measures: String) throws(CommandError) {
+        guard arguments.operands.isEmpty else { throw .usage("\(command) takes no operands") }
+        visit = try Visit(arguments, family: "activ5")
+        stream = try Activ5Stream(arguments, measures: measures)
+        count = try arguments.integer("--count", in: 1...Int.max) ?? .max
+        duration = try arguments.duration()
+        json = arguments.has("--json") || !Output.standard.isTerminal
+    }
+
+    /// An open trainer.
+    struct Open: Sendable {
+        let device: A5Device
+
+        /// Asks, and waits for the device's answer.
+        @TendonActor
+        func ask(_ body: @TendonActor (A5Device) -> A5Result) async throws(CommandError) {
+            var events = device.events.makeAsyncIterator()
+            if case .failure(let error) = body(device) { throw CommandError(error) }
+            while let event = try? await events.next(isolation: TendonActor.shared) {
+                guard case .didComplete(_, let request, let error) = event, request.kind == .write else { continue }
+                if let error { throw CommandError(error) }
+                return
+            }
+            throw CommandError(.failed, "the link was lost")
+        }
+
+        @TendonActor
+        func battery() async throws(CommandError) -> Int {
+            do throws(A5Error) {
+                return try await device.batteryLevel()
+            } catch {
+                throw error == .notReady
+                    ? CommandError(.failed, "this trainer does not tell its battery level") : CommandError(error)
+            }
+        }
+    }
+
+    func visit(_ body: @escaping @Sendable (Open) async throws(CommandError) -> Void) async throws(CommandError) {
+        try await visit.visit { (central, found) async throws(CommandError) in
+            let device = await A5Device(found.address, name: found.name ?? "", on: central)
+            try await visit.inTime { () throws(CommandError) in
+                do throws(A5Error) {
+                    try await device.open()
+                } catch {
+                    throw CommandError(error)
+                }
+            }
+            do throws(CommandError) {
+                try await body(Open(device: device))
+            } catch {
+                await device.close()
+                throw error
+            }
+            await device.close()
+        }
+    }
+
+    /// Runs for --for, or until Ctrl-C.
+    func untilTheEnd(_ body: @escaping @Sendable () async throws(CommandError) -> Void) async throws(CommandError) {
+        try await Stop.task(for: duration, body)
+    }
+
+    /// Starts the streams; what the device refuses ends the command.
+    @TendonActor
+    func start(_ open: Open) throws(CommandError) {
+        let lacking: [String]
+        do throws(A5Error) {
+            lacking = try stream.start(open.device)
+        } catch {
+            throw CommandError(error)
+        }
+        guard lacking.isEmpty else {
+            throw CommandError(.failed, "this trainer lacks \(lacking.joined(separator: ", "))")
+        }
+    }
+
+    /// One line for each sample.
+    func print<Element: Activ5Line>(
+        _ values: @escaping @Sendable @TendonActor (Open) -> EventSequence<Element>
+    ) async throws(CommandError) -> ExitStatus {
+        try await visit { (open) throws(CommandError) in
+            let values = await values(open)
+            try await start(open)
+            try await untilTheEnd { () throws(CommandError) in
+                var iterator = values.makeAsyncIterator()
+                var taken = 0
+                while taken < count, let value = try? await iterator.next() {
+                    taken += 1
+                    var line: JSON = ["event": "sample"]
+                    if case .object(let all) = value.json { for member in all { line[member.key] = member.value } }
+                    guard Output.standard.line(json ? line.text : value.line) else { return }
+                }
+                if taken < count, !Task.isCancelled { throw CommandError(.failed, "the link was lost") }
+            }
+        }
+        return .done
+    }
+}
+
+extension Activ5Line {
+    /// For a person.
+    var line: String {
+        if case .object(let members) = json {
+            return members.compactMap { member -> String? in
+                switch member.key {
+                case "newtons": right(fixed(member.value.number ?? 0, 2), 8) + " N"
+                case "g", "rad_s":
+                    (member.value.array ?? []).map { right(fixed($0.number ?? 0, 3), 8) }.joined()
+                        + (member.key == "g" ? " g  " : " rad/s  ")
+                case "timestamp_s": right(fixed(member.value.number ?? 0, 3), 10) + " s"
+                default: nil
+                }
+            }.joined()
+        }
+        return ""
+    }
+}
+
+extension CommandError {
+    init(_ error: A5Error) {
+        switch error {
+        case .host(let error): self.init(error)
+        default: self.init(.failed, describe(error))
+        }
+    }
+}

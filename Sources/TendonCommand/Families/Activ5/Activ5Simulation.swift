@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// Activ5: the simulated trainer of `tendon simulate activ5`.
+import CTendon
+import Tendon
+import TendonSupport
+
+final class Activ5Simulation: FamilySimulation {
+    private let block = CBlock<tendon_simulated_activ5>()
+    private let name: CText
+    private let version: CText
+
+    init(_ settings: SimulationSettings, number: Int) throws(CommandError) {
+        // Trainers have their number in their names anyhow.
+        let usual = "ACTIV5-AC-" + String("\(10001 + number)".dropFirst())
+        name = settings.name == nil ? CText(usual) : settings.name(of: number, usually: usual)
+        version = settings.firmware(usually: "1.00")
+        var options = tendon_simulated_activ5_options()
+        options.legacy = settings.legacy
+        options.flat_out = settings.flatOut
+        options.force_period_ms = UInt16(settings.period ?? 0)
+        options.notification_limit = settings.notifications ?? 0
+        options.name = name.pointer
+        options.version = version.pointer
+        try SimulationSettings.check(tendon_simulated_activ5_init(block.pointer, &options), "trainer")
+    }
+
+    var device: tendon_peripheral_device { tendon_simulated_activ5_device(block.pointer) }
+    var actor: tendon_scenario_actor { tendon_simulated_activ5_actor(block.pointer) }
+    var notifications: UInt64 { block.pointer.pointee.counters.notifications }
+
+    var counters: JSON {
+        let counters = block.pointer.pointee.counters
+        return [
+            "notifications": JSON(counters.notifications), "samples": JSON(counters.force + counters.motion),
+            "force": JSON(counters.force), "motion": JSON(counters.motion), "malformed": JSON(counters.malformed),
+            "texts": JSON(counters.texts), "texts_lost": JSON(counters.texts_lost),
+            "blocked": JSON(counters.blocked), "commands": JSON(counters.commands), "stops": JSON(counters.stops),
+            "refused_writes": JSON(counters.refused_writes), "switch_offs": JSON(counters.switch_offs),
+            "device_ms": JSON(block.pointer.pointee.device_ms),
+        ]
+    }
+
+    /// The true force and roll at every millisecond of the script.
+    func writeTruth(_ line: (String) -> Bool) {
+        for time in 0..<UInt64(TENDON_SIMULATED_ACTIV5_SCRIPT_MS) {
+            let truth: JSON = [
+                "device_ms": JSON(time),
+                "newtons": .real(tendon_simulated_activ5_newtons(tendon_simulated_activ5_script(time))),
+                "roll_deg": .real(tendon_simulated_activ5_roll(time) * 180 / .pi),
+            ]
+            guard line(truth.text) else { return }
+        }
+    }
+}

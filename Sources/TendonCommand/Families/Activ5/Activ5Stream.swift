@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: MIT
+// Activ5: serves one trainer for `run` and `stream`.
+import CTendon
+import Tendon
+import TendonActiv5
+import TendonSupport
+
+/// What the options want of a trainer.
+struct Activ5Stream: FamilyStream {
+    let force: Bool
+    let motion: Bool
+    /// Hertz.
+    let rate: Int?
+    let keepsAwake: Bool
+
+    static let options: [Option] = [
+        Option(
+            name: "--measure", value: "LIST", help: "activ5: force, imu, both with commas, or none; default: force"),
+        Option(name: "--rate", value: "HZ", help: "activ5: samples a second; default: as the device has it"),
+        Option(name: "--evergreen", value: nil, help: "activ5: keep it from switching itself off after 7 minutes"),
+    ]
+
+    init(_ arguments: Arguments) throws(CommandError) {
+        try self.init(arguments, measures: arguments.value("--measure") ?? "force")
+    }
+
+    init(_ arguments: Arguments, measures: String) throws(CommandError) {
+        var words = Set(measures.split(separator: ",").map(String.init))
+        if words == ["none"] { words = [] }
+        for word in words where !["force", "imu"].contains(word) {
+            throw .unknown("measure", word, among: ["force", "imu", "none"])
+        }
+        force = words.contains("force")
+        motion = words.contains("imu")
+        rate = try arguments.integer("--rate", in: 1...32767)
+        keepsAwake = arguments.has("--evergreen")
+    }
+
+    static let happenings = [
+        RuleEvent(name: "squeeze"), RuleEvent(name: "release"), RuleEvent(name: "double_squeeze"),
+    ]
+
+    static let actions = [
+        RuleAction(name: "tare", arguments: "") { (words) throws(CommandError) in
+            try Activ5Call(.tare, words)
+        },
+        RuleAction(name: "start", arguments: "") { (words) throws(CommandError) in
+            try Activ5Call(.start, words)
+        },
+        RuleAction(name: "stop", arguments: "") { (words) throws(CommandError) in
+            try Activ5Call(.stop, words)
+        },
+    ]
+
+    @TendonActor
+    func server(of device: ServedDevice) -> any DeviceServer { Activ5Server(self, device) }
+
+    /// Starts what is wanted; returns what the device lacks.
+    @TendonActor
+    func start(_ device: A5Device) throws(A5Error) -> [String] {
+        var lacking: [String] = []
+        if let rate, case .failure(let error) = device.setSampleRate(sampleRate: rate) {
+            guard error == .unsupported else { throw error }
+            lacking.append("sample_rate")
+        }
+        if force { try device.startIsometric().get() }
+        if motion {
+            do throws(A5Error) {
+                try device.startIMU()
+            } catch {
+                guard error == .imuUnsupported else { throw error }
+                lacking.append("imu")
+            }
+        }
+        device.evergreenMode = keepsAwake
+        return lacking
+    }
+}
+
+/// What a rule can have done.
+struct Activ5Call: RuleCall {
+    enum Kind: Sendable {
+        case tare, start, stop
+    }
+    let kind: Kind
+
+    init(_ kind: Kind, _ words: [String]) throws(CommandError) {
+        guard words.isEmpty else { throw .usage("it takes no arguments, not '\(sanitized(words[0]))'") }
+        self.kind = kind
+    }
+}
+
+/// One trainer.
+@TendonActor
+private final class Activ5Server: DeviceServer {
+    let served: ServedDevice
+    private let wanted: Activ5Stream
+    private let device: A5Device
+    private var dropped: UInt64 = 0
+
+    init(_ wanted: Activ5Stream, _ served: ServedDevice) {
+        self.wanted = wanted
+        self.served = served
+        device = A5Device(served.address, on: served.central)
+    }
+
+    func open() async throws(ServingError) {
+        do throws(A5Error) {
+            try await device.open()
+        } catch {
+            if case .host(let error) = error, error.isCancelled { throw .cancelled }
+            throw .failed(describe(error), mayMend: true)
+        }
+    }
+
+    var identity: JSON {
+        func known(_ text: String?) -> JSON { text.map { .string(sanitized($0)) } ?? .null }
+        return [
+            "generation": .string(device.usesNewProtocol ? "new" : "legacy"),
+            "firmware": known(device.deviceVersion), "serial": known(device.serialNumber), "id": known(device.uuid),
+        ]
+    }
+
+    func stream() async -> String? {
+        var events = device.events(capacity: 1024, includingSamples: false).makeAsyncIterator()
+        let force = device.force(capacity: served.settings.capacity)
+        let motion = device.motion(capacity: served.settings.capacity)
+        let consumers = [consume(force), consume(motion)]
+        var reason: String?
+        if device.connected {
+            start()
+            while let event = try? await events.next(isolation: TendonActor.shared) {
+                if case .deviceDisconnected(_, let error) = event {
+                    reason = error?.description
+                    break
+                }
+                happened(event)
+            }
+        }
+        // Ends the sequences; what is in them is still taken, so that the counters agree.
+        await device.close()
+        for consumer in consumers { await consumer.value }
+        dropped += force.dropped + motion.dropped
+        count(dropped)
+        return reason
+    }
+
+    private func start() {
+        do throws(A5Error) {
+            let lacking = try wanted.start(device)
+            if !lacking.isEmpty {
+                served.event("lacking", ["what": JSON(lacking.map(JSON.string))])
+                served.show("open", note: "lacks " + lacking.joined(separator: ", "))
+            }
+            if device.usesNewProtocol { device.sendCommand(.battery) }
+        } catch {
+            served.event("configuration_failed", ["error": .string(describe(error))])
+            served.show("open", note: describe(error))
+        }
+    }
+
+    func perform(_ call: any RuleCall) async throws(CommandError) {
+        guard let call = call as? Activ5Call else { return }
+        let result =
+            switch call.kind {
+            case .tare: device.tare()
+            case .start: device.startIsometric()
+            case .stop: device.stop()
+            }
+        if case .failure(let error) = result { throw CommandError(.failed, describe(error)) }
+    }
+
+    /// The counters of both ends of the sequences.
+    private func count(_ dropped: UInt64) {
+        let (errors, samples) = (device.counters.errors, device.samplesReceived)
+        served.update { row in
+            row.counters.notifications = samples
+            row.counters.samples = samples
+            row.counters.malformed = errors
+            row.counters.dropped = dropped
+        }
+    }
+
+    private func happened(_ event: A5Event) {
+        switch event {
+        case .squeezeStateChanged(let state, _):
+            let isSqueezed = state == .squeezed
+            served.event("squeeze", ["state": .string(isSqueezed ? "squeezed" : "depressed")])
+            served.update { $0.note = isSqueezed ? "squeezed" : "" }
+            served.happened(isSqueezed ? "squeeze" : "release")
+        case .didDetectDoubleSqueeze:
+            served.event("double_squeeze")
+            served.update { $0.note = "double squeeze" }
+            served.happened("double_squeeze")
+        case .didReceiveBattery(_, let percent):
+            served.event("battery", ["percent": JSON(percent)])
+            served.update { $0.battery = Int(percent) }
+        case .didReceiveError(_, let characteristic, let error):
+            served.event(
+                "malformed", ["characteristic": .string(characteristic.rawValue), "error": .string(describe(error))])
+            let errors = device.counters.errors
+            served.update { $0.counters.malformed = errors }
+        case .didComplete(_, let request, let error?):
+            served.event("refused", ["request": .string(describe(request)), "error": .string(describe(error))])
+            served.show("open", note: describe(error))
+        default: break
+        }
+    }
+
+    // MARK: Consumers; not on the loop, so that output never holds it
+
+    private func consume<Element: Activ5Line>(_ values: EventSequence<Element>) -> Task<Void, Never> {
+        let (served, device, before) = (served, device, dropped)
+        return Task.detached {
+            var iterator = values.makeAsyncIterator()
+            var count = 0
+            while let value = try? await iterator.next() {
+                count += 1
+                served.event("sample", value.json)
+                served.update { row in
+                    row.counters.notifications = device.samplesReceived
+                    row.counters.samples = row.counters.notifications
+                    row.counters.delivered += 1
+                    row.counters.dropped = max(row.counters.dropped, before + values.dropped)
+                    value.show(&row)
+                }
+                served.stopAtLimit()
+                if count == served.settings.pauseAt { try? await Task.sleep(for: .seconds(served.settings.pauseFor)) }
+            }
+        }
+    }
+}
+
+/// A sample as a line of JSON and as readings of the table.
+protocol Activ5Line: Sendable {
+    var json: JSON { get }
+    func show(_ row: inout DeviceRow)
+}
+
+extension A5Force: Activ5Line {
+    var json: JSON { ["sensor": "force", "newtons": .real(newtons), "time_ms": JSON(time)] }
+
+    func show(_ row: inout DeviceRow) {
+        row.readings.removeAll { $0.name == "force" }
+        row.readings.insert(Reading(name: "force", value: newtons, unit: "N"), at: 0)
+    }
+}
+
+extension IMUObject: Activ5Line {
+    var json: JSON {
+        [
+            "sensor": "imu", "g": JSON([accelerationX, accelerationY, accelerationZ]),
+            "rad_s": JSON([gyroX, gyroY, gyroZ]), "timestamp_s": .real(timestamp),
+        ]
+    }
+
+    func show(_ row: inout DeviceRow) {
+        row.readings.removeAll { $0.name == "ay" || $0.name == "az" }
+        row.readings.append(Reading(name: "ay", value: accelerationY, unit: "g", decimals: 2))
+        row.readings.append(Reading(name: "az", value: accelerationZ, unit: "g", decimals: 2))
+    }
+}
+
+/// One line about what went wrong.
+func describe(_ error: A5Error) -> String {
+    if case .host(let error) = error { return error.description }
+    return error.text
+}
+
+func describe(_ request: A5Request) -> String { "\(request.kind) \(request.characteristic.rawValue)" }

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+// bose info, bose configure: one wearable, by hand.
+import CTendon
+import Tendon
+import TendonBose
+import TendonSupport
+
+extension Command {
+    static let boseInfo = Command(
+        "bose info",
+        summary: "what a Bose wearable is and offers",
+        details: ["Takes the first one in reach, or the one of --address."],
+        options: Visit.options,
+        examples: [
+            ("tendon bose info", "the first wearable in reach"),
+            ("tendon bose info --address AA:BB:CC:DD:EE:FF --json", "one of them, as JSON"),
+        ]
+    ) { (arguments: Arguments) throws(CommandError) in
+        guard arguments.operands.isEmpty else { throw .usage("bose info takes no operands") }
+        let found = try await BoseVisit(arguments).visit(for: nil) { (_, device) throws(CommandError) in
+            await information(of: device)
+        }
+        Output.standard.write(arguments.has("--json") ? found.text + "\n" : readable(found))
+        return .done
+    }
+
+    static let boseConfigure = Command(
+        "bose configure",
+        summary: "set sensors and gestures of a Bose wearable, and show what it took",
+        details: [
+            "The device keeps the setting for as long as the link lasts (--for), or until another program sets it; it turns "
+                + "off what we turned on when the link ends. All enabled sensors share one period."
+        ],
+        options: Visit.options + BoseStream.options,
+        examples: [
+            ("tendon bose configure --sensors rotation,gyroscope --period 40", "two sensors every 40 ms"),
+            ("tendon bose configure --sensors none --gestures double_tap --for 60", "one gesture, for a minute"),
+        ]
+    ) { (arguments: Arguments) throws(CommandError) in
+        guard arguments.operands.isEmpty else { throw .usage("bose configure takes no operands") }
+        let stream = try BoseStream(arguments, sensors: "rotation", gestures: "none")
+        let hold = try arguments.duration() ?? 0
+        let json = arguments.has("--json")
+        let setsGestures = arguments.has("--gestures")
+        let lacking = try await BoseVisit(arguments).visit(for: hold) { (_, device) throws(CommandError) in
+            let (lacking, result) = try await configure(device, stream, setsGestures)
+            Output.standard.write(json ? result.text + "\n" : readable(result))
+            return lacking
+        }
+        guard lacking.isEmpty else {
+            throw CommandError(.failed, "the device lacks \(lacking.joined(separator: ", "))", next: "tendon bose info")
+        }
+        return .done
+    }
+
+    @TendonActor
+    private static func configure(
+        _ device: WearableDevice, _ stream: BoseStream, _ setsGestures: Bool
+    ) async throws(CommandError) -> (lacking: [String], JSON) {
+        var lacking: [String] = []
+        do throws(BoseWearableError) {
+            lacking += try await stream.configureSensors(of: device)
+            if setsGestures { lacking += try await stream.configureGestures(of: device) }
+        } catch {
+            throw CommandError(error)
+        }
+        // The device is asked again after a write; what it says then is what counts.
+        try? await Task.sleep(for: .milliseconds(200))
+        let enabled = device.sensorConfiguration?.enabledSensors ?? []
+        return (
+            lacking,
+            [
+                "sensors": JSON(enabled.map { .string("\($0)") }),
+                "period_ms": device.sensorConfiguration?.enabledSensorsSamplePeriod.map { JSON($0.milliseconds) }
+                    ?? .null,
+                "gestures": JSON((device.gestureConfiguration?.enabledGestures ?? []).map { .string("\($0)") }),
+            ]
+        )
+    }
+
+    @TendonActor
+    private static func information(of device: WearableDevice) -> JSON {
+        let texts = device.deviceInformation
+        func known(_ text: String?) -> JSON { text.map { .string(sanitized($0)) } ?? .null }
+        var result: JSON = [
+            "address": .string(device.address.description), "name": known(device.name),
+            "manufacturer": known(texts.manufacturerName), "model": known(texts.modelNumber),
+            "serial": known(texts.serialNumber), "firmware": known(texts.firmwareRevision),
+            "hardware": known(texts.hardwareRevision), "software": known(texts.softwareRevision),
+        ]
+        if let information = device.wearableDeviceInformation {
+            let status = information.deviceStatus
+            result["product"] = .string(information.productInfo.idName)
+            result["product_id"] = JSON(information.productID)
+            result["variant"] = .string(information.productInfo.variantName)
+            result["specification"] = .string("\(information.majorVersion).\(information.minorVersion)")
+            result["transmission_period_ms"] = JSON(information.transmissionPeriod)
+            result["max_payload"] = JSON(information.maximumPayloadPerTransmissionPeriod)
+            result["max_active_sensors"] = JSON(information.maximumActiveSensors)
+            result["pairing_required"] = .bool(status.secureBLEPairingRequired)
+            result["suspended"] = .bool(status.wearableSensorsServiceSuspended)
+        }
+        if let sensors = device.sensorInformation {
+            result["sensors"] = JSON(sensors.availableSensors.map { sensor in describe(sensor, sensors, device) })
+        }
+        if let gestures = device.gestureInformation {
+            let enabled = device.gestureConfiguration?.enabledGestures ?? []
+            result["gestures"] = JSON(
+                gestures.availableGestures.map {
+                    ["gesture": .string("\($0)"), "enabled": .bool(enabled.contains($0))]
+                })
+        }
+        return result
+    }
+
+    @TendonActor
+    private static func describe(
+        _ sensor: SensorType, _ information: SensorInformation, _ device: WearableDevice
+    ) -> JSON {
+        let range = information.scaledValueRange(for: sensor)
+        return [
+            "sensor": .string("\(sensor)"),
+            "periods_ms": JSON(information.availableSamplePeriods(for: sensor).map(\.milliseconds)),
+            "range": range.map { JSON([$0.lowerBound, $0.upperBound]) } ?? .null,
+            "period_ms": device.sensorConfiguration?.samplePeriod(for: sensor).map { JSON($0.milliseconds) } ?? .null,
+        ]
+    }
+}
+
+/// Finds one wearable, opens it, does something, closes it.
+struct BoseVisit: Sendable {
+    private let visit: Visit
+
+    init(_ arguments: Arguments) throws(CommandError) {
+        visit = try Visit(arguments, family: "bose")
+    }
+
+    func visit<Result: Sendable>(
+        for milliseconds: UInt64?,
+        _ body: @escaping @Sendable (WearableDeviceSession, WearableDevice) async throws(CommandError) -> Result
+    ) async throws(CommandError) -> Result {
+        try await visit.visit { (central, found) async throws(CommandError) -> Result in
+            let session = await WearableDeviceSession(found.address, name: found.name, on: central) { prompt in
+                if case .begin = prompt {
+                    _ = Output.error.line("tendon: \(found.address) wants to be paired: put it into pairing mode")
+                }
+            }
+            let opened = try await visit.inTime { () throws(CommandError) -> WearableDevice? in
+                do throws(BoseWearableError) {
+                    return try await open(session)
+                } catch {
+                    throw CommandError(error)
+                }
+            }
+            guard let device = opened else { throw CommandError(.failed, "the device does not open") }
+            let result = try await body(session, device)
+            await Visit.hold(for: milliseconds)
+            await session.close()
+            return result
+        }
+    }
+
+    @TendonActor
+    private func open(_ session: WearableDeviceSession) async throws(BoseWearableError) -> WearableDevice? {
+        try await session.open()
+        return session.device
+    }
+}
+
+extension CommandError {
+    init(_ error: BoseWearableError) {
+        switch error {
+        case .host(let error): self.init(error)
+        case .deviceNotFound, .deviceOutOfRange: self.init(.noDevice, describe(error), next: "tendon scan")
+        default: self.init(.failed, describe(error))
+        }
+    }
+}

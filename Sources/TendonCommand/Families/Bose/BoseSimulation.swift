@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// Bose: the simulated wearable of `tendon simulate bose`.
+import CTendon
+import Tendon
+import TendonSupport
+
+final class BoseSimulation: FamilySimulation {
+    private let block = CBlock<tendon_simulated_bose>()
+    private let name: CText
+    private let firmware: CText
+
+    init(_ settings: SimulationSettings, number: Int) throws(CommandError) {
+        name = settings.name(of: number, usually: "LE-Bose Frames")
+        firmware = settings.firmware(usually: "1.0.0")
+        var options = tendon_simulated_bose_frames()
+        options.flat_out = settings.flatOut
+        options.pairing_required = settings.pairing != .none
+        options.pairing_enabled = settings.pairing == .ready
+        options.notification_limit = settings.notifications ?? 0
+        options.legacy_gesture_information = settings.legacy
+        options.name = name.pointer
+        options.firmware = firmware.pointer
+        try SimulationSettings.check(tendon_simulated_bose_init(block.pointer, &options), "wearable")
+    }
+
+    var device: tendon_peripheral_device { tendon_simulated_bose_device(block.pointer) }
+    var actor: tendon_scenario_actor { tendon_simulated_bose_actor(block.pointer) }
+    var notifications: UInt64 { block.pointer.pointee.counters.notifications }
+
+    var counters: JSON {
+        let counters = block.pointer.pointee.counters
+        return [
+            "notifications": JSON(counters.notifications), "samples": JSON(counters.samples),
+            "malformed": JSON(counters.malformed), "gestures": JSON(counters.gestures),
+            "gestures_lost": JSON(counters.gestures_lost), "blocked": JSON(counters.blocked),
+            "configuration_writes": JSON(counters.configuration_writes),
+            "refused_writes": JSON(counters.refused_writes), "device_ms": JSON(block.pointer.pointee.device_ms),
+        ]
+    }
+
+    /// The script's period, in milliseconds of the device's clock.
+    static let scriptPeriod = 20_000
+
+    /// The true head angles at every millisecond of the motion script.
+    func writeTruth(_ line: (String) -> Bool) {
+        for time in 0..<BoseSimulation.scriptPeriod {
+            let pose = tendon_simulated_bose_pose(UInt64(time))
+            let degrees = BoseSampleLine.degrees
+            let truth: JSON = [
+                "device_ms": JSON(time), "pitch_deg": .real(pose.pitch * degrees),
+                "roll_deg": .real(pose.roll * degrees), "yaw_deg": .real(pose.yaw * degrees),
+            ]
+            guard line(truth.text) else { return }
+        }
+    }
+}

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: MIT
+// Bose: serves one wearable for `run` and `stream`.
+import CTendon
+import Tendon
+import TendonBose
+import TendonSupport
+
+/// What the options want of a Bose wearable.
+struct BoseStream: FamilyStream {
+    enum Wanted<Item: Sendable>: Sendable {
+        case all
+        case these([Item])
+    }
+
+    let sensors: Wanted<SensorType>
+    let gestures: Wanted<GestureType>
+    let period: SamplePeriod
+
+    static let options: [Option] = [
+        Option(
+            name: "--sensors", value: "LIST",
+            help: "bose: sensors with commas, or all, or none; default: rotation"),
+        Option(name: "--period", value: "MS", help: "bose: 5, 10, 20, 40, 80, 160 or 320; default 20"),
+        Option(name: "--gestures", value: "LIST", help: "bose: gestures with commas, or all, or none; default: all"),
+    ]
+
+    init(_ arguments: Arguments) throws(CommandError) {
+        try self.init(arguments, sensors: "rotation", gestures: "all")
+    }
+
+    init(_ arguments: Arguments, sensors: String, gestures: String) throws(CommandError) {
+        self.sensors = try BoseStream.list(arguments.value("--sensors") ?? sensors) { (word) throws(CommandError) in
+            SensorType(id: try BoseNames.sensor(word))
+        }
+        self.gestures = try BoseStream.list(arguments.value("--gestures") ?? gestures) { (word) throws(CommandError) in
+            GestureType(id: try BoseNames.gesture(word))
+        }
+        let milliseconds = try arguments.integer("--period", in: 1...65535) ?? 20
+        guard let period = SamplePeriod(rawValue: UInt16(milliseconds)) else {
+            throw .usage("--period takes 5, 10, 20, 40, 80, 160 or 320, not \(milliseconds)")
+        }
+        self.period = period
+    }
+
+    private static func list<Item>(
+        _ text: String, _ item: (String) throws(CommandError) -> Item
+    ) throws(CommandError) -> Wanted<Item> {
+        if text == "all" { return .all }
+        if text == "none" { return .these([]) }
+        var items: [Item] = []
+        for word in text.split(separator: ",") { items.append(try item(String(word))) }
+        return .these(items)
+    }
+
+    /// Writes the wanted sensors and waits until the device has taken them; returns what it lacks.
+    @TendonActor
+    func configureSensors(of device: WearableDevice) async throws(BoseWearableError) -> [String] {
+        guard var wanted = device.sensorConfiguration else { throw .missingRequiredData }
+        let lacking = apply(&wanted)
+        try await device.configureSensors { [wanted] in $0 = wanted }
+        return lacking
+    }
+
+    /// The same for gestures.
+    @TendonActor
+    func configureGestures(of device: WearableDevice) async throws(BoseWearableError) -> [String] {
+        guard var wanted = device.gestureConfiguration else { throw .missingRequiredData }
+        let lacking = apply(&wanted)
+        try await device.configureGestures { [wanted] in $0 = wanted }
+        return lacking
+    }
+
+    /// Enables what is wanted; returns the names of what the device lacks.
+    func apply(_ configuration: inout SensorConfiguration) -> [String] {
+        configuration.disableAll()
+        var lacking: [String] = []
+        let wanted: [SensorType]
+        switch sensors {
+        case .all: wanted = configuration.allSensors
+        case .these(let list): wanted = list
+        }
+        for sensor in wanted where !configuration.enable(sensor: sensor, at: period) {
+            lacking.append("\(sensor) at \(period.milliseconds) ms")
+        }
+        return lacking
+    }
+
+    func apply(_ configuration: inout GestureConfiguration) -> [String] {
+        configuration.disableAll()
+        var lacking: [String] = []
+        switch gestures {
+        case .all: configuration.enableAll()
+        case .these(let list):
+            for gesture in list where !configuration.set(gesture: gesture, enabled: true) {
+                lacking.append("\(gesture)")
+            }
+        }
+        return lacking
+    }
+
+    static let happenings = [
+        RuleEvent(name: "gesture", details: BoseNames.gestures), RuleEvent(name: "suspended"),
+        RuleEvent(name: "resumed"),
+    ]
+    static let actions: [RuleAction] = []
+
+    @TendonActor
+    func server(of device: ServedDevice) -> any DeviceServer { BoseServer(self, device) }
+}
+
+/// One wearable.
+@TendonActor
+private final class BoseServer: DeviceServer {
+    let served: ServedDevice
+    private let wanted: BoseStream
+    private let session: WearableDeviceSession
+    private var dropped: UInt64 = 0
+    /// The device refused because it is suspended: to be tried again when it resumes.
+    private var isUnconfigured = false
+
+    init(_ wanted: BoseStream, _ served: ServedDevice) {
+        self.wanted = wanted
+        self.served = served
+        session = WearableDeviceSession(served.address, on: served.central) { prompt in
+            TendonActor.assumeIsolated { BoseServer.tell(prompt, served) }
+        }
+    }
+
+    /// A device that wants pairing is paired; somebody may have to press a button of it.
+    private static func tell(_ prompt: PairingPrompt, _ served: ServedDevice) {
+        switch prompt {
+        case .begin:
+            served.event("pairing", ["state": "wanted"])
+            served.show("pairing", note: "put it into pairing mode")
+        case .end(_, let error):
+            let failed: JSON? = error.map { ["state": "failed", "error": .string(describe($0))] }
+            served.event("pairing", failed ?? ["state": "done"])
+        }
+    }
+
+    func open() async throws(ServingError) {
+        do throws(BoseWearableError) {
+            try await session.open()
+        } catch {
+            throw error == .cancelled ? .cancelled : .failed(describe(error), mayMend: mayMend(error))
+        }
+    }
+
+    /// What waiting does not mend is not tried again.
+    private func mayMend(_ error: BoseWearableError) -> Bool {
+        switch error {
+        case .firmwareUpdateRequired, .unsupportedDevice, .noMatchingDeviceType, .missingCharacteristic,
+            .pairingDelegateMissing:
+            false
+        default: true
+        }
+    }
+
+    var identity: JSON { session.device.map { TendonCommand.identity(of: $0) } ?? [:] }
+
+    func stream() async -> String? {
+        guard let device = session.device else { return nil }
+        var ends = session.events.makeAsyncIterator()
+        let samples = device.sensorData(capacity: served.settings.capacity)
+        let gestures = device.gestureData
+        let token = device.addEventListener { [self] event in received(event, device) }
+        let consumers = [consume(samples, device), consume(gestures)]
+        if device.wearableDeviceInformation?.deviceStatus.wearableSensorsServiceSuspended == true {
+            served.show("suspended")
+        }
+        await configure(device)
+        var reason: BoseWearableError?
+        while session.isOpen, let end = try? await ends.next(isolation: TendonActor.shared) {
+            if case .didClose(let error) = end {
+                reason = error
+                break
+            }
+        }
+        // Ends the sequences; what is in them is still taken, so that the counters agree.
+        await session.close()
+        for consumer in consumers { await consumer.value }
+        token.cancel()
+        dropped += samples.dropped
+        count(device, droppedNow: 0)
+        return reason.map(describe)
+    }
+
+    private func configure(_ device: WearableDevice) async {
+        do throws(BoseWearableError) {
+            var lacking = try await wanted.configureSensors(of: device)
+            if case .these(let gestures) = wanted.gestures, gestures.isEmpty {
+                // Nothing to write: after connecting all are off.
+            } else if device.gestureInformation?.availableGestures.isEmpty == false {
+                lacking += try await wanted.configureGestures(of: device)
+            }
+            if !lacking.isEmpty {
+                served.event("lacking", ["what": JSON(lacking.map(JSON.string))])
+                served.show("open", note: "lacks " + lacking.joined(separator: ", "))
+            }
+        } catch {
+            if error == .service(.wearableSensorServiceUnavailable) { isUnconfigured = true }
+            if isUnconfigured || error == .cancelled { return }
+            served.event("configuration_failed", ["error": .string(describe(error))])
+            served.show("open", note: describe(error))
+        }
+    }
+
+    private func received(_ happening: WearableDeviceEvent, _ device: WearableDevice) {
+        switch happening {
+        case .didReceiveSensorData:
+            count(device, droppedNow: nil)
+            served.stopAtLimit()
+        case .didSuspendWearableSensorService(let reason):
+            let name = text(tendon_bose_suspension_reason_name(tendon_bose_suspension_reason(UInt32(reason.rawValue))))
+            served.event("suspended", ["reason": .string(name)])
+            served.show("suspended", note: name)
+            served.happened("suspended")
+        case .didResumeWearableSensorService:
+            served.event("resumed")
+            served.show("open")
+            served.happened("resumed")
+            if isUnconfigured {
+                isUnconfigured = false
+                Task { await configure(device) }
+            }
+        case .didUpdateSensorConfiguration(let configuration):
+            served.event(
+                "sensor_configuration",
+                [
+                    "enabled": JSON(configuration.enabledSensors.map { .string("\($0)") }),
+                    "period_ms": configuration.enabledSensorsSamplePeriod.map { JSON($0.milliseconds) } ?? .null,
+                ])
+        case .didUpdateGestureConfiguration(let configuration):
+            served.event(
+                "gesture_configuration", ["enabled": JSON(configuration.enabledGestures.map { .string("\($0)") })])
+        case .didRejectValue(let error): served.event("malformed", ["error": .string(describe(error))])
+        default: break
+        }
+    }
+
+    /// The counters of the C core, and of the sequences so far.
+    private func count(_ device: WearableDevice, droppedNow: UInt64?) {
+        let c = device.counters
+        served.update { row in
+            row.counters.notifications = c.notifications
+            row.counters.samples = c.samples
+            row.counters.malformed = c.malformed
+            row.counters.skipped = c.skipped + c.dropped
+            if droppedNow != nil { row.counters.dropped = dropped }
+        }
+    }
+
+    // MARK: Consumers; not on the loop, so that output never holds it
+
+    private func consume(_ samples: EventSequence<SensorValue>, _ device: WearableDevice) -> Task<Void, Never> {
+        let (served, address, before) = (served, served.address.description, dropped)
+        return Task.detached {
+            var iterator = samples.makeAsyncIterator()
+            var count = 0
+            while let value = try? await iterator.next() {
+                count += 1
+                let line = BoseSampleLine(value, address: address)
+                served.reporter.event(line.json)
+                served.update { row in
+                    row.counters.delivered += 1
+                    row.counters.dropped = before + samples.dropped
+                    if let angles = line.headAngles {
+                        row.readings = [
+                            Reading(name: "pitch", value: angles.pitch), Reading(name: "roll", value: angles.roll),
+                            Reading(name: "yaw", value: angles.yaw),
+                        ]
+                    }
+                }
+                if count == served.settings.pauseAt { try? await Task.sleep(for: .seconds(served.settings.pauseFor)) }
+            }
+        }
+    }
+
+    private func consume(_ gestures: EventSequence<GestureData>) -> Task<Void, Never> {
+        let (served, address) = (served, served.address.description)
+        return Task.detached {
+            var iterator = gestures.makeAsyncIterator()
+            while let data = try? await iterator.next() {
+                served.reporter.event(
+                    BoseSampleLine.gestureEvent(data.type.id, address: address, deviceTime: data.deviceTime))
+                served.update { $0.note = "\(data.type)" }
+                served.happened("gesture", text(tendon_bose_gesture_name(data.type.id)))
+            }
+        }
+    }
+}
+
+extension BoseSampleLine {
+    init(_ value: SensorValue, address: String) {
+        self.init(address: address, sensor: value.sensor.id, deviceTime: value.deviceTime)
+        let sample = value.sample
+        vector = sample.vector.map { [$0.x, $0.y, $0.z] }
+        bias = sample.bias.map { [$0.x, $0.y, $0.z] }
+        quaternion = sample.quaternion.map { tendon_quaternion(x: $0.x, y: $0.y, z: $0.z, w: $0.w) }
+        accuracy = sample.vectorAccuracy.map { UInt8($0.rawValue) }
+        accuracyRadians = sample.quaternionAccuracy?.estimatedAccuracy
+    }
+}
+
+/// One line about what went wrong.
+func describe(_ error: BoseWearableError) -> String {
+    switch error {
+    case .host(let error): error.description
+    case .missingCharacteristic(let service, let characteristic):
+        "the device lacks the characteristic \(characteristic) of the service \(service)"
+    default: "\(error)"
+    }
+}
+
+/// What an open device is, for one line.
+@TendonActor
+func identity(of device: WearableDevice) -> JSON {
+    let information = device.wearableDeviceInformation
+    return [
+        "product": information.map { .string($0.productInfo.idName) } ?? .null,
+        "firmware": device.firmwareVersion.installed.map { .string(sanitized($0)) } ?? .null,
+        "sensors": JSON((device.sensorInformation?.availableSensors ?? []).map { .string("\($0)") }),
+        "gestures": JSON((device.gestureInformation?.availableGestures ?? []).map { .string("\($0)") }),
+    ]
+}

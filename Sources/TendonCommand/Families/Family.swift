@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// The families of devices that the command knows: one row each.
+import CTendon
+
+/// What the command can do with the devices of a family. Its name and its title come from the library's table.
+struct Family: Sendable {
+    let name: String
+    /// `run` and `stream`.
+    let stream: any FamilyStream.Type
+    /// `replay` and `decode`.
+    let replay: any FamilyReplay.Type
+    /// `simulate`.
+    let simulation: any (FamilySimulation & SendableMetatype).Type
+    /// `tendon FAMILY ...`.
+    var commands: [Command] = []
+    /// `decode` and `encode`.
+    var decoded: [DecodedValue] = []
+    var encoded: [EncodedValue] = []
+}
+
+/// The table. A new family adds its row here.
+let families: [Family] = [.activ5, .bose, .feelspace, .fjorden]
+
+extension Family {
+    static func named(_ name: String) -> Family? { families.first { $0.name == name } }
+}
+
+/// A value that `decode` takes apart: the value of a characteristic.
+struct DecodedValue: Sendable {
+    let kind: String
+    let characteristic: tendon_uuid
+    /// What it holds.
+    let summary: String
+}
+
+/// A value that `encode` makes.
+struct EncodedValue: Sendable {
+    let kind: String
+    /// Its operands as help shows them, with values and units.
+    let operands: String
+    let summary: String
+    let encode: @Sendable (_ words: [String]) throws(CommandError) -> [UInt8]
+}

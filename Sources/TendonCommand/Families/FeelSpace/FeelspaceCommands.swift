@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: MIT
+// feelspace vibrate, navigate, signal, intensity, mode, stop: a belt from the shell.
+import CTendon
+import Tendon
+import TendonFeelSpace
+import TendonSupport
+
+private let directionOptions = [
+    Option(name: "--bearing", value: "DEGREES", help: "from magnetic North, clockwise"),
+    Option(name: "--angle", value: "DEGREES", help: "from the front of the belt, clockwise"),
+]
+
+extension Command {
+    static let feelspaceVibrate = Command(
+        "feelspace vibrate",
+        summary: "let a feelSpace belt vibrate",
+        details: [
+            "Brings the belt into app mode, vibrates for --for seconds (default 3) or as long as --iterations take, and puts "
+                + "it back into its mode. Takes the first belt in reach, or the one of --address."
+        ],
+        options: Visit.options + directionOptions + [
+            Option(name: "--motors", value: "LIST", help: "motors with commas, 0 front to 15, clockwise; six at most"),
+            Option(
+                name: "--pattern", value: "NAME", help: "default: continuous",
+                choices: FeelspaceWords.patterns.map(\.name)),
+            Option(name: "--intensity", value: "PERCENT", help: "default: the belt's"),
+            Option(name: "--channel", value: "N", help: "0 to 3; default 1"),
+            Option(name: "--iterations", value: "N", help: "1 to 127 of the pattern; default: repeat it"),
+            Option(name: "--period", value: "MS", help: "of one iteration; default 500"),
+        ],
+        examples: [
+            ("tendon feelspace vibrate --bearing 90 --pattern continuous --intensity 40", "toward East"),
+            (
+                "tendon feelspace vibrate --angle 270 --pattern single_long --iterations 5 --period 1000",
+                "5 on the left"
+            ),
+        ]
+    ) { (arguments: Arguments) throws(CommandError) in
+        let vibration = try FeelspaceVibration(arguments)
+        let hold = try arguments.duration() ?? vibration.duration ?? 3000
+        try await FeelspaceVisit(arguments, "feelspace vibrate").visit { (belt) throws(CommandError) in
+            try await belt.inAppMode { (belt) throws(CommandError) in
+                try await belt.ask { vibration.start($0) }
+                await Visit.hold(for: hold)
+                try await belt.ask { $0.stopVibration() }
+            }
+        }
+        return .done
+    }
+
+    static let feelspaceNavigate = Command(
+        "feelspace navigate",
+        summary: "guide with a feelSpace belt, following its buttons",
+        details: [
+            "Until Ctrl-C, or --for. Pause, home and compass buttons do what they do in the vendor's programs; what happens "
+                + "is printed, as JSON lines in a pipe."
+        ],
+        options: Visit.options + directionOptions + [
+            Option(
+                name: "--signal", value: "NAME", help: "default: navigation",
+                choices: FeelspaceWords.navigationSignals.map(\.name))
+        ],
+        examples: [("tendon feelspace navigate --bearing 90", "East, until Ctrl-C")]
+    ) { (arguments: Arguments) throws(CommandError) in
+        guard let direction = try FeelspaceDirection(arguments) else {
+            throw .usage(
+                "feelspace navigate needs --bearing or --angle", next: "tendon feelspace navigate --bearing 90")
+        }
+        let name = arguments.value("--signal") ?? "navigation"
+        let signal = try FeelspaceWords.find(name, FeelspaceWords.navigationSignals, "signal")
+        let duration = try arguments.duration()
+        let json = arguments.has("--json") || !Output.standard.isTerminal
+        try await FeelspaceVisit(arguments, "feelspace navigate").visit { (belt) throws(CommandError) in
+            try await belt.navigate(direction, signal, for: duration, json: json)
+        }
+        return .done
+    }
+
+    static let feelspaceSignal = Command(
+        "feelspace signal", operands: "warning|goal_reached|battery",
+        summary: "one of the signals that a feelSpace belt has by itself",
+        options: Visit.options,
+        examples: [("tendon feelspace signal warning", "in every mode of the belt")]
+    ) { (arguments: Arguments) throws(CommandError) in
+        let signal = try FeelspaceWords.operand(arguments, FeelspaceWords.systemSignals, "feelspace signal", "signal")
+        try await FeelspaceVisit(arguments).visit { (belt) throws(CommandError) in
+            try await belt.ask { $0.signal(signalType: signal) }
+        }
+        return .done
+    }
+
+    static let feelspaceIntensity = Command(
+        "feelspace intensity", operands: "[PERCENT]",
+        summary: "tell or change a feelSpace belt's default intensity",
+        details: ["5 to 100 percent; the belt vibrates once at the new one and keeps it."],
+        options: Visit.options,
+        examples: [
+            ("tendon feelspace intensity", "what it is"), ("tendon feelspace intensity 40", "change it"),
+        ]
+    ) { (arguments: Arguments) throws(CommandError) in
+        guard arguments.operands.count <= 1 else { throw .usage("feelspace intensity takes one number") }
+        var wanted: Int?
+        if let word = arguments.operands.first {
+            guard let percent = Int(word), (5...100).contains(percent) else {
+                throw .usage("an intensity is 5 to 100, not '\(sanitized(word))'")
+            }
+            wanted = percent
+        }
+        let percent = wanted
+        try await FeelspaceVisit(arguments).visit { (belt) throws(CommandError) in
+            if let percent { try await belt.ask { $0.changeDefaultIntensity(percent) } }
+            await belt.show("default_intensity", JSON(belt.commands.defaultIntensity), unit: " %")
+        }
+        return .done
+    }
+
+    static let feelspaceMode = Command(
+        "feelspace mode", operands: "[MODE]",
+        summary: "tell or change a feelSpace belt's mode",
+        details: [
+            "standby (off), wait, compass, app, pause, crossing. A belt leaves app mode when the connection ends: --for keeps "
+                + "it."
+        ],
+        options: Visit.options,
+        examples: [("tendon feelspace mode", "what it is"), ("tendon feelspace mode compass", "change it")]
+    ) { (arguments: Arguments) throws(CommandError) in
+        guard arguments.operands.count <= 1 else { throw .usage("feelspace mode takes one mode") }
+        var wanted: FSBeltMode?
+        if !arguments.operands.isEmpty {
+            wanted = try FeelspaceWords.operand(arguments, FeelspaceWords.modes, "feelspace mode", "mode")
+        }
+        let mode = wanted
+        let hold = try arguments.duration() ?? 0
+        try await FeelspaceVisit(arguments).visit { (belt) throws(CommandError) in
+            if let mode { try await belt.ask { $0.changeBeltMode(mode) } }
+            await belt.show(mode: mode)
+            await Visit.hold(for: hold)
+        }
+        return .done
+    }
+
+    static let feelspaceStop = Command(
+        "feelspace stop",
+        summary: "stop what programs let a feelSpace belt vibrate",
+        details: ["The belt's own signals, such as its compass, stay."],
+        options: Visit.options,
+        examples: [("tendon feelspace stop", "all channels")]
+    ) { (arguments: Arguments) throws(CommandError) in
+        try await FeelspaceVisit(arguments, "feelspace stop").visit { (belt) throws(CommandError) in
+            // A belt takes this in app mode only.
+            try await belt.inAppMode { (belt) throws(CommandError) in try await belt.ask { $0.stopVibration() } }
+        }
+        return .done
+    }
+}
+
+/// The command line's words for the belt's values.
+enum FeelspaceWords {
+    static let patterns: [(name: String, value: FSVibrationPattern)] = [
+        ("continuous", .continuous), ("single_short", .singleShort), ("single_long", .singleLong),
+        ("double_short", .doubleShort), ("double_long", .doubleLong), ("short_shift_wave", .shortShiftWave),
+        ("goal_reached", .goalReached), ("circular_right", .circularRight), ("fade_out", .fadeOut),
+        ("front_cross", .frontCross),
+    ]
+    static let systemSignals: [(name: String, value: FSSystemSignal)] = [
+        ("warning", .warning), ("goal_reached", .goalReached), ("battery", .battery),
+    ]
+    static let modes: [(name: String, value: FSBeltMode)] = [
+        ("standby", .standby), ("wait", .wait), ("compass", .compass), ("app", .app), ("pause", .pause),
+        ("crossing", .crossing),
+    ]
+    static let buttons: [(name: String, value: FSBeltButton)] = [
+        ("power", .power), ("pause", .pause), ("compass", .compass), ("home", .home),
+    ]
+    static let navigationSignals: [(name: String, value: FSBeltVibrationSignal)] =
+        FSBeltVibrationSignal.allCases.filter(\.isRepeated).map { ("\($0)", $0) }
+
+    static func find<Value>(
+        _ word: String, _ table: [(name: String, value: Value)], _ what: String
+    ) throws(CommandError) -> Value {
+        guard let row = table.first(where: { $0.name == word }) else {
+            throw .unknown(what, word, among: table.map(\.name))
+        }
+        return row.value
+    }
+
+    static func operand<Value>(
+        _ arguments: Arguments, _ table: [(name: String, value: Value)], _ command: String, _ what: String
+    ) throws(CommandError) -> Value {
+        guard arguments.operands.count == 1 else {
+            throw .usage("\(command) takes one of: \(table.map(\.name).joined(separator: ", "))")
+        }
+        return try find(arguments.operands[0], table, what)
+    }
+}
+
+/// Where a vibration is.
+struct FeelspaceDirection: Sendable {
+    var degrees: Int
+    var isBearing: Bool
+
+    /// Nil when the command line says none.
+    init?(_ arguments: Arguments) throws(CommandError) {
+        let bearing = try arguments.number("--bearing", in: -3600...3600)
+        let angle = try arguments.number("--angle", in: -3600...3600)
+        if bearing != nil, angle != nil { throw .usage("either --bearing or --angle") }
+        guard let degrees = bearing ?? angle else { return nil }
+        self.degrees = Int(degrees)
+        isBearing = bearing != nil
+    }
+}
+
+/// A channel as the command line describes it.
+struct FeelspaceVibration: Sendable {
+    private let channel: Int
+    private let pattern: FSVibrationPattern
+    private let intensity: Int
+    private let type: FSOrientationType
+    private let orientation: Int
+    private let iterations: Int
+    private let period: Int
+
+    init(_ arguments: Arguments) throws(CommandError) {
+        guard arguments.operands.isEmpty else { throw .usage("feelspace vibrate takes no operands") }
+        channel = try arguments.integer("--channel", in: 0...3) ?? 1
+        pattern = try FeelspaceWords.find(
+            arguments.value("--pattern") ?? "continuous", FeelspaceWords.patterns, "pattern")
+        intensity = try arguments.integer("--intensity", in: 0...100) ?? -1
+        iterations = try arguments.integer("--iterations", in: 1...127) ?? -1
+        period = try arguments.integer("--period", in: 1...65535) ?? 500
+        let direction = try FeelspaceDirection(arguments)
+        if let list = arguments.value("--motors") {
+            guard direction == nil else { throw .usage("either --motors or a direction") }
+            type = .binaryMask
+            orientation = try FeelspaceVibration.mask(list)
+        } else {
+            guard let direction else {
+                throw .usage(
+                    "feelspace vibrate needs --bearing, --angle or --motors",
+                    next: "tendon feelspace vibrate --bearing 90")
+            }
+            type = direction.isBearing ? .magneticBearing : .angle
+            orientation = direction.degrees
+        }
+    }
+
+    private static func mask(_ list: String) throws(CommandError) -> Int {
+        var mask = 0
+        for word in list.split(separator: ",") {
+            guard let motor = Int(word), (0..<16).contains(motor) else {
+                throw .usage("a motor is 0 to 15, not '\(sanitized(String(word)))'")
+            }
+            mask |= 1 << motor
+        }
+        guard mask != 0, mask.nonzeroBitCount <= 6 else { throw .usage("--motors takes one to six motors") }
+        return mask
+    }
+
+    /// Milliseconds; nil: it does not end.
+    var duration: UInt64? { iterations > 0 ? UInt64(iterations * period) : nil }
+
+    @TendonActor
+    func start(_ commands: FSCommandManager) -> Bool {
+        commands.configureVibrationChannel(
+            channelIndex: channel, pattern: pattern, intensity: intensity, orientationType: type,
+            orientation: orientation, patternIterations: iterations, patternPeriod: period, exclusiveChannel: false,
+            clearOtherChannels: false)
+    }
+}
+
+/// Finds one belt, connects, does something, disconnects.
+struct FeelspaceVisit: Sendable {
+    private let visit: Visit
+    let json: Bool
+
+    /// With a name: a command without operands.
+    init(_ arguments: Arguments, _ command: String? = nil) throws(CommandError) {
+        if let command, !arguments.operands.isEmpty { throw .usage("\(command) takes no operands") }
+        visit = try Visit(arguments, family: "feelspace")
+        json = arguments.has("--json")
+    }
+
+    func visit(_ body: @escaping @Sendable (OpenBelt) async throws(CommandError) -> Void) async throws(CommandError) {
+        try await visit.visit { (central, found) async throws(CommandError) in
+            let manager = await FSConnectionManager(on: central)
+            try await visit.inTime { () throws(CommandError) in
+                do throws(FSConnectionError) {
+                    try await manager.connect(to: FSBelt(address: found.address, name: found.name))
+                } catch {
+                    throw CommandError(error)
+                }
+            }
+            do throws(CommandError) {
+                try await body(OpenBelt(manager: manager, json: json))
+            } catch {
+                await OpenBelt.close(manager)
+                throw error
+            }
+            await OpenBelt.close(manager)
+        }
+    }
+}
+
+/// A connected belt.
+@TendonActor
+struct OpenBelt: Sendable {
+    let manager: FSConnectionManager
+    let json: Bool
+    var commands: FSCommandManager { manager.commandManager }
+
+    /// Tells the belt, and waits until it has taken it.
+    func ask(_ command: @TendonActor @Sendable (FSCommandManager) -> Bool) async throws(CommandError) {
+        do throws(TendonError) {
+            try await commands.confirmed(command)
+        } catch {
+            throw CommandError(error)
+        }
+    }
+
+    /// In app mode, and back into the mode that it was in.
+    func inAppMode(_ body: (OpenBelt) async throws(CommandError) -> Void) async throws(CommandError) {
+        let before = commands.mode
+        if before != .app { try await ask { $0.changeBeltMode(.app) } }
+        try await body(self)
+        if before != .app, before != .unknown, before != .calibration, manager.state == .connected {
+            try await ask { $0.changeBeltMode(before) }
+        }
+    }
+
+    /// The one that was asked for, or the present one.
+    func show(mode: FSBeltMode?) { show("mode", .string("\(mode ?? commands.mode)")) }
+
+    func show(_ name: String, _ value: JSON, unit: String = "") {
+        Output.standard.line(json ? ([name: value] as [String: JSON]).line : (value.string ?? value.text) + unit)
+    }
+
+    func navigate(
+        _ direction: FeelspaceDirection, _ signal: FSBeltVibrationSignal, for duration: UInt64?, json: Bool
+    ) async throws(CommandError) {
+        let controller = FSNavigationController(connectionManager: manager)
+        let updates = controller.updates
+        if !json { Output.standard.line("navigating; Ctrl-C ends") }
+        controller.startNavigation(direction: direction.degrees, isMagneticBearing: direction.isBearing, signal: signal)
+        try await Stop.task(for: duration) { @TendonActor () throws(CommandError) in
+            var iterator = updates.makeAsyncIterator()
+            while let update = try? await iterator.next(isolation: TendonActor.shared) {
+                guard let line = FeelspaceLines.line(update) else { continue }
+                if !Output.standard.line(json ? line.text : FeelspaceLines.words(line)) { return }
+                if manager.state == .notConnected { throw CommandError(.failed, "the connection was lost") }
+            }
+        }
+        controller.stopNavigation()
+        // The belt leaves app mode before it is let go.
+        for _ in 0..<100 where commands.mode == .app && manager.state == .connected {
+            try? await Task.sleep(for: .milliseconds(10))
+        }
+    }
+
+    static func close(_ manager: FSConnectionManager) async {
+        manager.disconnectBelt()
+        // The link goes down behind it.
+        try? await Task.sleep(for: .milliseconds(20))
+    }
+}
+
+extension [String: JSON] {
+    fileprivate var line: String { JSON.object(map { JSON.Member(key: $0.key, value: $0.value) }).text }
+}
+
+extension CommandError {
+    init(_ error: FSConnectionError) {
+        switch error {
+        case .connectionTimeout: self.init(.noDevice, "the belt does not answer", next: "tendon scan")
+        case .pairingFailed, .gattDiscoveryPermissionError, .handshakePermissionError:
+            self.init(.failed, "the belt wants pairing: hold its home button until it pulses fast, then try again")
+        default: self.init(.failed, "the belt does not open: \(error)")
+        }
+    }
+}

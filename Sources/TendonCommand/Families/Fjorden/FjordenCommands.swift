@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: MIT
+// fjorden info, watch, forget: the bonded grip, or one to bond with.
+import CTendon
+import Tendon
+import TendonFjorden
+import TendonSupport
+
+private let gripOptions = Visit.options + FjordenStream.options
+
+extension Command {
+    static let fjordenInfo = Command(
+        "fjorden info",
+        summary: "what a Fjorden grip is: its versions and its battery",
+        details: [
+            "The bonded grip; without a bond the first one in reach, or the one of --address, which is then paired and kept. "
+                + "The bond is in $XDG_STATE_HOME/tendon/fjorden, else ~/.local/state/tendon/fjorden."
+        ],
+        options: gripOptions,
+        examples: [
+            ("tendon fjorden info", "the bonded grip, or the first in reach"),
+            ("tendon fjorden info --json", "the same as JSON"),
+        ]
+    ) { (arguments: Arguments) throws(CommandError) in
+        guard arguments.operands.isEmpty else { throw .usage("fjorden info takes no operands") }
+        let json = arguments.has("--json")
+        try await GripVisit(arguments).visit { (_, grip) throws(CommandError) in
+            let found = try await information(of: grip)
+            Output.standard.write(json ? found.text + "\n" : readable(found))
+        }
+        return .done
+    }
+
+    static let fjordenWatch = Command(
+        "fjorden watch",
+        summary: "what a hand does to a Fjorden grip, as it happens",
+        details: [
+            "One line an event, JSON in a pipe. A lost grip is looked for again. Until Ctrl-C, or --for, or --count."
+        ],
+        options: gripOptions + [Option(name: "--count", value: "N", help: "end after N events")],
+        examples: [
+            ("tendon fjorden watch", "events of the bonded grip, or of the first in reach"),
+            ("tendon fjorden watch --json | grep shutterButtonDown", "what the shutter button does"),
+        ]
+    ) { (arguments: Arguments) throws(CommandError) in
+        guard arguments.operands.isEmpty else { throw .usage("fjorden watch takes no operands") }
+        let watch = GripWatch(
+            json: arguments.has("--json") || !Output.standard.isTerminal,
+            limit: try arguments.integer("--count", in: 1...Int.max) ?? .max)
+        let duration = try arguments.duration()
+        try await GripVisit(arguments).visit { (manager, _) throws(CommandError) in
+            try await Stop.task(for: duration) { () throws(CommandError) in await watch.run(manager) }
+        }
+        return .done
+    }
+
+    static let fjordenForget = Command(
+        "fjorden forget",
+        summary: "remove the bond with the Fjorden grip",
+        details: [
+            "The grip keeps its part of the bond until it is reset: hold its shutter and fn buttons for 5 seconds."
+        ],
+        options: [],
+        examples: [("tendon fjorden forget", "the bonded grip")]
+    ) { (arguments: Arguments) throws(CommandError) in
+        guard arguments.operands.isEmpty else { throw .usage("fjorden forget takes no operands") }
+        let name = try await GripVisit(arguments).forget()
+        if arguments.has("--json") {
+            Output.standard.line((["event": "forgotten", "name": .string(name)] as JSON).text)
+        } else {
+            Output.standard.line(
+                "\(name.isEmpty ? "the grip" : name) is forgotten; hold its shutter and fn for 5 s too")
+        }
+        return .done
+    }
+
+    @TendonActor
+    private static func information(of grip: ConnectedGrip) async throws(CommandError) -> JSON {
+        func known(_ text: String?) -> JSON { text.map { .string(sanitized($0)) } ?? .null }
+        do throws(FjordenError) {
+            let information = try await grip.readGripInfo()
+            // A grip without a battery service is a grip.
+            let battery = try? await grip.readBatteryInfo(forceRefresh: true)
+            return [
+                "address": .string(grip.id.description), "name": known(grip.name),
+                "manufacturer": known(information.manufacturerName), "model": known(information.modelNumber),
+                "firmware": known(information.firmware?.description), "hardware": known(information.hardwareVersion),
+                "serial": known(information.serialNumber), "battery": battery.map { JSON($0.level) } ?? .null,
+                "battery_low": battery.map { .bool($0.isLow) } ?? .null,
+            ]
+        } catch {
+            throw CommandError(error)
+        }
+    }
+
+    private static func readable(_ json: JSON) -> String {
+        guard case .object(let members) = json else { return "" }
+        return members.map { member in
+            let value = member.value == .null ? "-" : member.value.string ?? member.value.text
+            return left(member.key, 14) + value + "\n"
+        }.joined()
+    }
+}
+
+/// Connects the way an application does: the bonded grip, else a search.
+private struct GripVisit: Sendable {
+    private let radio: RadioChoice
+    private let address: WantedAddress?
+    private let timeout: Double
+    private let profile: GripProfile
+
+    init(_ arguments: Arguments) throws(CommandError) {
+        radio = try arguments.radio()
+        address = try arguments.address()
+        timeout = try arguments.number("--timeout", in: 0.1...600) ?? 15
+        profile = try FjordenStream(arguments).profile
+    }
+
+    @TendonActor
+    private func manager(_ central: Central) throws(CommandError) -> GripManager {
+        let manager = GripManager(on: central)
+        var configuration = GripManager.Configuration.system
+        configuration.profile = profile
+        configuration.connectionTimeoutThreshold = timeout
+        do throws(FjordenError) {
+            try manager.configure(with: configuration)
+        } catch {
+            throw CommandError(error)
+        }
+        return manager
+    }
+
+    func visit(
+        _ body: @escaping @Sendable (GripManager, ConnectedGrip) async throws(CommandError) -> Void
+    ) async throws(CommandError) {
+        let central = try await translating { () throws(TendonError) in try await Central(radio: radio) }
+        do throws(CommandError) {
+            let manager = try await manager(central)
+            let grip = try await Stop.task(for: UInt64(timeout * 1000)) { () throws(CommandError) in
+                try await connect(manager)
+            }
+            guard let grip else { throw CommandError(.noDevice, "no grip was found", next: "tendon scan") }
+            try await body(manager, grip)
+            await manager.disconnect()
+            await central.close()
+        } catch {
+            await central.close()
+            throw error
+        }
+    }
+
+    @TendonActor
+    private func connect(_ manager: GripManager) async throws(CommandError) -> ConnectedGrip? {
+        do throws(FjordenError) {
+            if address == nil, case .connected(let grip) = try await manager.start() { return grip }
+            if address != nil { _ = try await manager.start() }
+            if let grip = manager.connectedGrip {
+                if address?.matches(grip.id) ?? true { return grip }
+                manager.disconnect()
+            }
+            guard address != nil || !manager.hasBondedGrip else { throw .connectionTimeout }
+            for await grips in try manager.scanForFjordenGrips() {
+                // A name may come with the scan response, right behind.
+                let found = grips.first { address?.matches($0.id) ?? !$0.name.isEmpty }
+                if let found { return try await manager.connect(toGrip: found) }
+            }
+            return nil
+        } catch {
+            throw CommandError(error)
+        }
+    }
+
+    /// The name of the grip that was forgotten.
+    func forget() async throws(CommandError) -> String {
+        let central = try await translating { () throws(TendonError) in try await Central(radio: radio) }
+        do throws(CommandError) {
+            let name = try await forget(central)
+            await central.close()
+            return name
+        } catch {
+            await central.close()
+            throw error
+        }
+    }
+
+    @TendonActor
+    private func forget(_ central: Central) async throws(CommandError) -> String {
+        let storage = FileStorage()
+        let identifier = storage.string(forKey: "fjorden.bondedGrip.identifier")
+        let manager = try manager(central)
+        let name = manager.bondedGripName ?? ""
+        do throws(FjordenError) {
+            try manager.disconnectAndForgetBondedGrip()
+        } catch {
+            throw CommandError(error)
+        }
+        // Without a link the manager has no radio to remove the keys from.
+        if let address = identifier.flatMap({ Address($0) }) { _ = try? await central.forget(address) }
+        return sanitized(name)
+    }
+}
+
+/// Prints events as they come, over all connections.
+private struct GripWatch: Sendable {
+    let json: Bool
+    let limit: Int
+
+    @TendonActor
+    func run(_ manager: GripManager) async {
+        let states = manager.subscribeToStateChanges()
+        var left = limit
+        if let grip = manager.connectedGrip { await follow(grip, &left) }
+        if left == 0 { return }
+        for await state in states {
+            if case .connected(let grip) = state {
+                await follow(grip, &left)
+            } else {
+                line([
+                    "event": "state", "state": .string("\(state)".split(separator: "(").first.map(String.init) ?? ""),
+                ])
+            }
+            if left == 0 { return }
+        }
+    }
+
+    @TendonActor
+    private func follow(_ grip: ConnectedGrip, _ left: inout Int) async {
+        line(["event": "opened", "address": .string(grip.id.description), "name": .string(sanitized(grip.name))])
+        for await record in grip.records() {
+            var members: JSON = ["event": "grip"]
+            if case .object(let all) = record.json { for member in all { members[member.key] = member.value } }
+            line(members)
+            left -= 1
+            if left == 0 { return }
+        }
+        line(["event": "closed"])
+    }
+
+    private func line(_ members: JSON) {
+        guard !json else {
+            if !Output.standard.line(members.text) { Stop.shared.request() }
+            return
+        }
+        let time = members["device_ms"].flatMap { Double($0.text) }.map { fixed($0 / 1000, 3) } ?? ""
+        let what = members["name"]?.string ?? members["state"]?.string ?? ""
+        let event = members["event"]?.string ?? ""
+        let count = members["count"]?.text ?? "1"
+        Output.standard.line(
+            right(time, 10) + "  " + (event == "grip" ? what : "\(event) \(what)") + (count == "1" ? "" : " x \(count)")
+        )
+    }
+}
+
+extension CommandError {
+    init(_ error: FjordenError) {
+        switch error {
+        case .connectionTimeout, .gripDiscoveryCancelled:
+            self.init(.noDevice, error.localizedDescription, next: "tendon scan")
+        case .bondDoesNotExists: self.init(.noDevice, error.localizedDescription)
+        default: self.init(.failed, error.localizedDescription)
+        }
+    }
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// Fjorden: the simulated grip of `tendon simulate fjorden`.
+import CTendon
+import Tendon
+import TendonSupport
+
+final class FjordenSimulation: FamilySimulation {
+    private let block = CBlock<tendon_simulated_fjorden>()
+    private let name: CText
+    private let firmware: CText
+
+    init(_ settings: SimulationSettings, number: Int) throws(CommandError) {
+        name = settings.name(of: number, usually: "Fjorden Grip Simulator")
+        firmware = settings.firmware(usually: "1.2.0")
+        var options = tendon_simulated_fjorden_options()
+        options.flat_out = settings.flatOut
+        options.hand = !settings.flatOut && settings.scenario == nil
+        // A grip always wants pairing, unless told otherwise.
+        options.open = settings.saysPairing && settings.pairing == .none
+        options.refuses_pairing = settings.pairing == .required
+        options.event_limit = settings.notifications ?? 0
+        options.name = name.pointer
+        options.firmware = firmware.pointer
+        try SimulationSettings.check(tendon_simulated_fjorden_init(block.pointer, &options), "grip")
+    }
+
+    var device: tendon_peripheral_device { tendon_simulated_fjorden_device(block.pointer) }
+    var actor: tendon_scenario_actor { tendon_simulated_fjorden_actor(block.pointer) }
+    var notifications: UInt64 { block.pointer.pointee.counters.sent }
+
+    var counters: JSON {
+        let counters = block.pointer.pointee.counters
+        return [
+            "notifications": JSON(counters.notifications), "samples": JSON(counters.sent),
+            "records": JSON(counters.records), "lost": JSON(counters.lost),
+            "overwritten": JSON(counters.overwritten), "malformed": JSON(counters.malformed),
+            "blocked": JSON(counters.blocked), "requests": JSON(counters.requests),
+            "refused_writes": JSON(counters.refused_writes), "bonded": .bool(block.pointer.pointee.bonded),
+        ]
+    }
+
+    /// Nothing that a client could not see.
+    func writeTruth(_ line: (String) -> Bool) {}
+}

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: MIT
+// Fjorden: serves one grip for `run` and `stream`.
+import CTendon
+import Tendon
+import TendonFjorden
+import TendonSupport
+
+struct FjordenStream: FamilyStream {
+    let profile: GripProfile
+
+    static let options: [Option] = [
+        Option(
+            name: "--profile", value: "FILE",
+            help: "fjorden: UUIDs, event codes and format of the grip, as JSON; default: the reference profile")
+    ]
+
+    init(_ arguments: Arguments) throws(CommandError) {
+        profile =
+            try arguments.value("--profile").map { (path) throws(CommandError) in
+                try GripProfile(json: path)
+            } ?? GripProfile()
+    }
+
+    static let happenings = [
+        RuleEvent(name: "event", details: eventNames), RuleEvent(name: "battery_low"),
+    ]
+    static let actions = [
+        RuleAction(name: "led", arguments: "off|on|blinkSlow|blinkFast [MS]") { words throws(CommandError) in
+            try LEDCall(words)
+        }
+    ]
+
+    /// The vendor's names, in the order of their numbers.
+    private static let eventNames = (0...0x35).compactMap { number in
+        tendon_fjorden_event_known(UInt8(number)) ? text(tendon_fjorden_event_name(UInt8(number))) : nil
+    }
+
+    @TendonActor
+    func server(of device: ServedDevice) -> any DeviceServer { GripServer(self, device) }
+}
+
+private struct LEDCall: RuleCall {
+    let mode: LEDMode
+    let duration: Duration?
+
+    init(_ words: [String]) throws(CommandError) {
+        let index = words.first.map { Int(tendon_fjorden_led_mode_named($0, $0.utf8.count)) } ?? -1
+        guard index >= 0, words.count <= 2, let mode = LEDMode(rawValue: UInt8(index)) else {
+            throw .usage("led takes off, on, blinkSlow or blinkFast, and milliseconds if you like")
+        }
+        self.mode = mode
+        let milliseconds = words.count == 2 ? UInt16(words[1]) : 0
+        guard let milliseconds else { throw .usage("led's milliseconds are a number up to 65535") }
+        duration = milliseconds == 0 ? nil : .milliseconds(Int(milliseconds))
+    }
+}
+
+/// One grip.
+@TendonActor
+private final class GripServer: DeviceServer {
+    let served: ServedDevice
+    private let profile: GripProfile
+    private var manager: GripManager?
+    private var records: GripSequence<GripRecord>?
+    private var information: GripInfo?
+    private var battery: BatteryInfo?
+    private var dropped: UInt64 = 0
+    private var before = GripCounts()
+
+    init(_ stream: FjordenStream, _ served: ServedDevice) {
+        profile = stream.profile
+        self.served = served
+    }
+
+    func open() async throws(ServingError) {
+        do throws(FjordenError) {
+            let grip = try await connect()
+            records = grip.records(capacity: served.settings.capacity)
+            grip.subscribeToRecords { [self, grip] _ in count(grip) }
+            information = try? await grip.readGripInfo()
+            battery = try? await grip.readBatteryInfo()
+            served.update { [battery] in $0.battery = battery?.level }
+        } catch {
+            throw Task.isCancelled ? .cancelled : .failed(error.localizedDescription, mayMend: mayMend(error))
+        }
+    }
+
+    private func connect() async throws(FjordenError) -> ConnectedGrip {
+        let manager: GripManager
+        if let known = self.manager {
+            manager = known
+        } else {
+            manager = GripManager(on: served.central)
+            try manager.configure(with: await configuration())
+            self.manager = manager
+        }
+        if case .connected(let grip) = try await manager.start() { return grip }
+        guard !manager.hasBondedGrip else { return try await manager.connectToBondedGrip() }
+        return try await manager.connect(toGrip: ConnectableGrip(id: served.address))
+    }
+
+    private func configuration() async -> GripManager.Configuration {
+        var configuration = GripManager.Configuration(persistentStorage: MemoryStorage())
+        configuration.profile = profile
+        configuration.autoReconnect = false
+        configuration.connectionTimeoutThreshold = 10
+        if await served.central.isBonded(with: served.address) {
+            configuration.persistentStorage.set(
+                identifier(of: served.address), forKey: "fjorden.bondedGrip.identifier")
+        }
+        configuration.pairingPrompt = { [served] _ in
+            served.event("pairing", ["state": "wanted"])
+            return true
+        }
+        return configuration
+    }
+
+    /// What waiting does not mend is not tried again.
+    private func mayMend(_ error: FjordenError) -> Bool {
+        switch error {
+        case .gripUnableToDiscoverService, .gripUnableToDiscoverCharacteristics, .gripUnsupportedFirmwareVersion,
+            .gripUnableToReadFirmwareVersion:
+            false
+        default: true
+        }
+    }
+
+    var identity: JSON {
+        func known(_ text: String?) -> JSON { text.map { .string(sanitized($0)) } ?? .null }
+        return [
+            "firmware": known(information?.firmware?.description), "manufacturer": known(information?.manufacturerName),
+            "model": known(information?.modelNumber), "battery": battery.map { JSON($0.level) } ?? .null,
+        ]
+    }
+
+    func stream() async -> String? {
+        guard let manager, let grip = manager.connectedGrip, let records else { return nil }
+        let consumers = [consume(records), consume(grip.batteryLevels())]
+        for await state in manager.subscribeToStateChanges() {
+            if case .connected = state { continue }
+            break
+        }
+        let isAsked = Task.isCancelled
+        // Ends the sequences; what is in them is still taken, so that the counters agree.
+        manager.disconnect()
+        for consumer in consumers { await consumer.value }
+        count(grip)
+        before = GripCounts(before, grip.counters)
+        dropped += records.dropped
+        return isAsked ? nil : "the link was lost"
+    }
+
+    func perform(_ call: any RuleCall) async throws(CommandError) {
+        guard let call = call as? LEDCall, let grip = manager?.connectedGrip else { return }
+        do throws(GripCommandError) {
+            try await grip.setLED(call.mode, for: call.duration)
+        } catch {
+            throw CommandError(.failed, "\(error)")
+        }
+    }
+
+    private func count(_ grip: ConnectedGrip) {
+        let counts = GripCounts(before, grip.counters)
+        served.update { row in
+            row.counters.notifications = counts.notifications
+            row.counters.samples = counts.records
+            row.counters.malformed = counts.rejected
+            row.counters.skipped = counts.skipped
+        }
+        served.stopAtLimit()
+    }
+
+    // MARK: Consumers; not on the loop, so that output never holds it
+
+    private func consume(_ records: GripSequence<GripRecord>) -> Task<Void, Never> {
+        let (served, before) = (served, dropped)
+        return Task.detached {
+            var iterator = records.makeAsyncIterator()
+            var count = 0
+            while let record = await iterator.next() {
+                count += 1
+                served.event("grip", record.json)
+                served.update { row in
+                    row.counters.delivered += 1
+                    row.counters.dropped = before + records.dropped
+                    row.note = "\(record.event)"
+                }
+                served.happened("event", record.event.name)
+                if case .batteryLow = record.event { served.happened("battery_low") }
+                if count == served.settings.pauseAt { try? await Task.sleep(for: .seconds(served.settings.pauseFor)) }
+            }
+        }
+    }
+
+    private func consume(_ levels: GripSequence<BatteryInfo>) -> Task<Void, Never> {
+        let served = served
+        return Task.detached {
+            var iterator = levels.makeAsyncIterator()
+            while let battery = await iterator.next() {
+                served.event("battery", ["level": JSON(battery.level), "low": .bool(battery.isLow)])
+                served.update { $0.battery = battery.level }
+            }
+        }
+    }
+}
+
+/// Of all connections so far.
+private struct GripCounts {
+    var notifications: UInt64 = 0
+    var records: UInt64 = 0
+    var rejected: UInt64 = 0
+    var skipped: UInt64 = 0
+
+    init() {}
+
+    init(_ before: GripCounts, _ now: ConnectedGrip.Counters) {
+        notifications = before.notifications + now.notifications
+        records = before.records + now.records
+        rejected = before.rejected + now.rejected
+        skipped = before.skipped + now.duplicates + now.outOfOrder
+    }
+}
+
+extension GripRecord {
+    /// The members of a line about it.
+    var json: JSON {
+        var line: JSON = ["name": .string("\(event)"), "count": JSON(count), "device_ms": JSON(time)]
+        if let sequence { line["sequence"] = JSON(sequence) }
+        if lostBefore > 0 { line["lost_before"] = JSON(lostBefore) }
+        if isSynthesized { line["synthesized"] = true }
+        return line
+    }
+}
+
+/// A grip's identifier is its address with its kind.
+func identifier(of address: Address) -> String {
+    "\(address)" + (address.kind == .random ? "/random" : "")
+}
+
+extension GripProfile {
+    /// From a file: the members that it has replace those of the reference profile.
+    init(json path: String) throws(CommandError) {
+        func wrong(_ what: String) -> CommandError { .usage("--profile \(sanitized(path)): \(what)") }
+        self.init()
+        let bytes = try readFile(path, limit: 1 << 16)
+        let file: JSON
+        do {
+            file = try JSON(parsing: bytes)
+        } catch {
+            throw wrong("this is not JSON")
+        }
+        guard case .object(let members) = file else { throw wrong("this is no object") }
+        for member in members {
+            guard try set(member.key, member.value) else { throw wrong("'\(sanitized(member.key))' is not understood") }
+        }
+    }
+
+    private mutating func set(_ key: String, _ value: JSON) throws(CommandError) -> Bool {
+        let uuid = value.string.flatMap { BluetoothUUID(parsing: $0) }
+        switch (key, value) {
+        case ("name_prefix", .string(let prefix)): setNamePrefix(prefix)
+        case ("event_format", "record5"): eventFormat = .record5
+        case ("event_format", "code8"): eventFormat = .code8
+        case ("state", .null): stateCharacteristic = nil
+        case ("control", .null): controlCharacteristic = nil
+        case ("codes", .object(let codes)):
+            for code in codes {
+                let isHex = code.key.hasPrefix("0x")
+                let number = isHex ? UInt8(code.key.dropFirst(2), radix: 16) : UInt8(code.key)
+                guard let number, setCode(number, to: code.value.string ?? "") else {
+                    return false
+                }
+            }
+        default:
+            guard let uuid else { return false }
+            switch key {
+            case "service": service = uuid
+            case "event": eventCharacteristic = uuid
+            case "state": stateCharacteristic = uuid
+            case "control": controlCharacteristic = uuid
+            default: return false
+            }
+        }
+        return true
+    }
+}

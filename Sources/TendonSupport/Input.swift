@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// Lines of standard input, and text of a peer made safe to print.
+import Glibc
+
+/// Lines of standard input, of any length up to a limit that keeps a broken writer from filling memory.
+package struct InputLines {
+    package static let limit = 1 << 24
+    private var buffer: [UInt8] = []
+    private var start = 0
+    private var ended = false
+
+    package init() {}
+
+    package enum Line {
+        case text([UInt8])
+        case tooLong
+    }
+
+    /// The next line without its end; nil at the end of the input.
+    package mutating func next() -> Line? {
+        var searched = start
+        var skipping = false
+        while true {
+            if let end = buffer[searched...].firstIndex(of: 0x0A) {
+                let line = Array(buffer[start..<end])
+                start = end + 1
+                return skipping ? .tooLong : .text(line)
+            }
+            if buffer.count - start > InputLines.limit { skipping = true }
+            if skipping { start = buffer.count }
+            if ended {
+                guard start < buffer.count || skipping else { return nil }
+                let line = Array(buffer[start...])
+                start = buffer.count
+                return skipping ? .tooLong : .text(line)
+            }
+            buffer.removeFirst(start)
+            start = 0
+            searched = buffer.count
+            fill()
+        }
+    }
+
+    private mutating func fill() {
+        var chunk = [UInt8](repeating: 0, count: 1 << 16)
+        let count = read(STDIN_FILENO, &chunk, chunk.count)
+        if count > 0 {
+            buffer.append(contentsOf: chunk[..<count])
+        } else if count == 0 || errno != EINTR {
+            ended = true
+        }
+    }
+}
+
+/// Text from a peer, made safe to print: control characters and what could reorder a line become U+FFFD.
+package func sanitized(_ text: String) -> String {
+    String(
+        String.UnicodeScalarView(
+            text.unicodeScalars.map { scalar in
+                switch scalar.properties.generalCategory {
+                case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate, .unassigned:
+                    return "\u{FFFD}"
+                default: return scalar
+                }
+            }))
+}

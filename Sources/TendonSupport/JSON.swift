@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT
+// JSON values, read and written by jansson. The only file that talks to it.
+import CSystemJansson
+
+/// A JSON value. Objects keep their order; integers and reals stay what they were.
+package indirect enum JSON: Equatable, Sendable {
+    case null
+    case bool(Bool)
+    case integer(Int64)
+    case real(Double)
+    case string(String)
+    case array([JSON])
+    case object([Member])
+
+    package struct Member: Equatable, Sendable {
+        package var key: String
+        package var value: JSON
+
+        package init(key: String, value: JSON) {
+            self.key = key
+            self.value = value
+        }
+    }
+
+    /// Why a text is not JSON, in jansson's words.
+    package struct ParseError: Error {
+        package var text: String
+        package var position: Int
+    }
+}
+
+extension JSON: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral, ExpressibleByStringLiteral,
+    ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, ExpressibleByBooleanLiteral, ExpressibleByNilLiteral
+{
+    package init(dictionaryLiteral elements: (String, JSON)...) {
+        self = .object(elements.map { Member(key: $0.0, value: $0.1) })
+    }
+    package init(arrayLiteral elements: JSON...) { self = .array(elements) }
+    package init(stringLiteral value: String) { self = .string(value) }
+    package init(integerLiteral value: Int64) { self = .integer(value) }
+    package init(floatLiteral value: Double) { self = .real(value) }
+    package init(booleanLiteral value: Bool) { self = .bool(value) }
+    package init(nilLiteral: ()) { self = .null }
+
+    package init<Number: BinaryInteger>(_ value: Number) { self = .integer(Int64(clamping: value)) }
+    package init(_ value: Double) { self = .real(value) }
+    package init(_ value: Bool) { self = .bool(value) }
+    package init(_ value: String) { self = .string(value) }
+    package init(_ values: [JSON]) { self = .array(values) }
+    package init<Number: BinaryInteger>(_ values: [Number]) { self = .array(values.map { JSON($0) }) }
+    package init(_ values: [Double]) { self = .array(values.map { .real($0) }) }
+}
+
+extension JSON {
+    /// The member of an object; nil for other values and absent keys. Setting nil removes.
+    package subscript(key: String) -> JSON? {
+        get {
+            guard case .object(let members) = self else { return nil }
+            return members.first { $0.key == key }?.value
+        }
+        set {
+            guard case .object(var members) = self else { return }
+            let index = members.firstIndex { $0.key == key }
+            switch (index, newValue) {
+            case (let index?, let value?): members[index].value = value
+            case (let index?, nil): members.remove(at: index)
+            case (nil, let value?): members.append(Member(key: key, value: value))
+            case (nil, nil): break
+            }
+            self = .object(members)
+        }
+    }
+
+    package var string: String? {
+        if case .string(let value) = self { return value }
+        return nil
+    }
+
+    /// An integer, or a real that is one.
+    package var integer: Int? {
+        switch self {
+        case .integer(let value): return Int(exactly: value)
+        case .real(let value): return Int(exactly: value)
+        default: return nil
+        }
+    }
+
+    package var number: Double? {
+        switch self {
+        case .integer(let value): return Double(value)
+        case .real(let value): return value
+        default: return nil
+        }
+    }
+
+    package var bool: Bool? {
+        if case .bool(let value) = self { return value }
+        return nil
+    }
+
+    package var array: [JSON]? {
+        if case .array(let values) = self { return values }
+        return nil
+    }
+}
+
+// MARK: - Reading
+
+extension JSON {
+    /// Parses one array or object. Duplicate keys: the last one counts.
+    package init(parsing text: [UInt8]) throws(ParseError) {
+        var error = json_error_t()
+        let root = text.withUnsafeBytes { bytes in
+            json_loadb(bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count, Int(JSON_ALLOW_NUL), &error)
+        }
+        guard let root else {
+            let text = withUnsafeBytes(of: error.text) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+            throw ParseError(text: text, position: Int(error.position))
+        }
+        defer { json_decref(root) }
+        self = JSON(borrowing: root)
+    }
+
+    /// As `init(parsing:)`. The words NaN, Infinity and -Infinity, which JSON has not and which many write all the
+    /// same, become texts.
+    package init(parsingVector text: [UInt8]) throws(ParseError) {
+        do {
+            try self.init(parsing: text)
+        } catch {
+            guard let quoted = JSON.quotingWordsForNumbers(text) else { throw error }
+            try self.init(parsing: quoted)
+        }
+    }
+
+    /// Nil when none of these words stands outside a text.
+    private static func quotingWordsForNumbers(_ text: [UInt8]) -> [UInt8]? {
+        let words = ["NaN", "Infinity", "-Infinity"].map { Array($0.utf8) }
+        let (quote, backslash) = (UInt8(ascii: "\""), UInt8(ascii: "\\"))
+        var result: [UInt8] = []
+        var (inText, found, index) = (false, false, 0)
+        while index < text.count {
+            let byte = text[index]
+            var length = 1
+            if inText {
+                if byte == backslash, index + 1 < text.count { length = 2 }
+            } else if let word = words.first(where: { text[index...].starts(with: $0) }) {
+                length = word.count
+                found = true
+                result.append(quote)
+            }
+            result += text[index..<index + length]
+            if byte == quote { inText.toggle() } else if !inText && length > 1 { result.append(quote) }
+            index += length
+        }
+        return found ? result : nil
+    }
+
+    private init(borrowing value: UnsafeMutablePointer<json_t>) {
+        switch value.pointee.type {
+        case JSON_TRUE: self = .bool(true)
+        case JSON_FALSE: self = .bool(false)
+        case JSON_INTEGER: self = .integer(Int64(json_integer_value(value)))
+        case JSON_REAL: self = .real(json_real_value(value))
+        case JSON_STRING:
+            let bytes = UnsafeRawBufferPointer(start: json_string_value(value), count: json_string_length(value))
+            self = .string(String(decoding: bytes, as: UTF8.self))
+        case JSON_ARRAY:
+            self = .array(
+                (0..<json_array_size(value)).compactMap { json_array_get(value, $0).map(JSON.init(borrowing:)) })
+        case JSON_OBJECT:
+            var members: [Member] = []
+            var iterator = json_object_iter(value)
+            while let current = iterator {
+                if let key = json_object_iter_key(current), let item = json_object_iter_value(current) {
+                    members.append(Member(key: String(cString: key), value: JSON(borrowing: item)))
+                }
+                iterator = json_object_iter_next(value, current)
+            }
+            self = .object(members)
+        default: self = .null
+        }
+    }
+}
+
+// MARK: - Writing
+
+extension JSON {
+    /// Compact text; reals with 17 significant digits, so that they read back as they were. What JSON cannot say
+    /// (infinities, not a number) becomes null.
+    package var text: String {
+        guard let root = retained() else { return "null" }
+        defer { json_decref(root) }
+        let realPrecision17 = 17 << 11
+        guard let characters = json_dumps(root, realPrecision17 | Int(JSON_COMPACT) | Int(JSON_ENCODE_ANY)) else {
+            return "null"
+        }
+        defer { free(characters) }
+        return String(cString: characters)
+    }
+
+    /// A new jansson value that the caller owns.
+    private func retained() -> UnsafeMutablePointer<json_t>? {
+        switch self {
+        case .null: return json_null()
+        case .bool(let value): return value ? json_true() : json_false()
+        case .integer(let value): return json_integer(json_int_t(value))
+        case .real(let value): return value.isFinite ? json_real(value) : json_null()
+        case .string(let value):
+            var value = value
+            return value.withUTF8 { bytes in
+                bytes.withMemoryRebound(to: CChar.self) { json_stringn($0.baseAddress, $0.count) ?? json_null() }
+            }
+        case .array(let values):
+            let array = json_array()
+            for value in values { json_array_append_new(array, value.retained()) }
+            return array
+        case .object(let members):
+            let object = json_object()
+            for member in members { json_object_set_new(object, member.key, member.value.retained()) }
+            return object
+        }
+    }
+}
