@@ -27,34 +27,36 @@ static void started(tendon_operation *operation, tendon_gatt_client *client, ten
     }
 }
 
-static tendon_status call(const tendon_operation *operation, tendon_operation_verb verb, uint16_t handle,
-                          const uint8_t *bytes, size_t length) {
+void tendon_operation_start(tendon_operation *operation, uint8_t kind, tendon_operation_verb verb, uint16_t handle,
+                            const uint8_t *bytes, size_t length) {
     tendon_gatt_client *client = operation->client;
     tendon_gatt_done done = operation->rules->done;
     void *context = operation->context;
     uint64_t now = operation->now;
+    tendon_status request;
+    starting(operation, kind);
     switch (verb) {
     case TENDON_OPERATION_MTU:
-        return tendon_gatt_exchange_mtu(client, done, context, now);
+        request = tendon_gatt_exchange_mtu(client, done, context, now);
+        break;
     case TENDON_OPERATION_READ:
-        return tendon_gatt_read(client, handle, done, context, now);
+        request = tendon_gatt_read(client, handle, done, context, now);
+        break;
     case TENDON_OPERATION_READ_LONG:
-        return tendon_gatt_read_long(client, handle, 0, operation->buffer, operation->rules->capacity, done, context,
-                                     now);
+        request =
+            tendon_gatt_read_long(client, handle, 0, operation->buffer, operation->rules->capacity, done, context, now);
+        break;
     case TENDON_OPERATION_WRITE:
-        return tendon_gatt_write(client, handle, bytes, length, done, context, now);
+        request = tendon_gatt_write(client, handle, bytes, length, done, context, now);
+        break;
     case TENDON_OPERATION_WRITE_LONG:
-        return tendon_gatt_write_long(client, handle, 0, bytes, length, done, context, now);
+        request = tendon_gatt_write_long(client, handle, 0, bytes, length, done, context, now);
+        break;
     default:
-        return tendon_gatt_unsubscribe(client, handle, done, context, now);
+        request = tendon_gatt_unsubscribe(client, handle, done, context, now);
+        break;
     }
-}
-
-void tendon_operation_start(tendon_operation *operation, uint8_t kind, tendon_operation_verb verb, uint16_t handle,
-                            const uint8_t *bytes, size_t length) {
-    tendon_gatt_client *client = operation->client;
-    starting(operation, kind);
-    started(operation, client, call(operation, verb, handle, bytes, length));
+    started(operation, client, request);
 }
 
 void tendon_operation_subscribe(tendon_operation *operation, uint8_t kind, const tendon_profile_found *found,

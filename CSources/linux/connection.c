@@ -220,8 +220,9 @@ static void prepare_client(tendon_connection *connection) {
                            TENDON_ATT_MTU_MAX);
     const tendon_gatt_client_config config = {
         .bearer = &connection->bearer,
-        .requests = connection->requests,
-        .request_capacity = TENDON_CONNECTION_REQUESTS,
+        .requests = connection->request_table != NULL ? connection->request_table : connection->requests,
+        .request_capacity =
+            connection->request_table != NULL ? connection->request_capacity : TENDON_CONNECTION_REQUESTS,
         .subscriptions = connection->subscriptions,
         .subscription_capacity = TENDON_CONNECTION_SUBSCRIPTIONS,
         .context = connection,
@@ -317,6 +318,11 @@ void tendon_connection_init(tendon_connection *connection, tendon_radio *radio, 
 void tendon_connection_attach(tendon_connection *connection, const tendon_session_inputs *inputs, void *session) {
     connection->inputs = inputs;
     connection->session = session;
+}
+
+void tendon_connection_use_requests(tendon_connection *connection, tendon_gatt_request *table, size_t capacity) {
+    connection->request_table = table;
+    connection->request_capacity = capacity;
 }
 
 tendon_status tendon_connection_connect(tendon_connection *connection) {

@@ -7,6 +7,8 @@ final class PeripheralCore: @unchecked Sendable {
     let radio: RadioCore
     let address: Address
     let block = CBlock<tendon_connection>()
+    /// Requests that the program starts at the same time; the C core's own table is for one session.
+    private let requests = CTable<tendon_gatt_request>(capacity: 8)
     private(set) var state = Peripheral.State.disconnected(nil)
     private var waiters: [Parking] = []
     private var states: [EventQueue<Peripheral.State>] = []
@@ -33,6 +35,7 @@ final class PeripheralCore: @unchecked Sendable {
         callbacks.connected = { context, _ in object(PeripheralCore.self, context).connected() }
         callbacks.closed = { context, reason, _ in object(PeripheralCore.self, context).closed(reason) }
         tendon_connection_init(block.pointer, radio.radio, &peer, radio.pairing, &callbacks)
+        tendon_connection_use_requests(block.pointer, requests.pointer, requests.capacity)
         block.pointer.pointee.connect_attempts = UInt32(clamping: max(options.attempts, 1))
         if let timeout = options.timeout {
             block.pointer.pointee.connect_timeout_ms = UInt32(clamping: timeout.milliseconds)

@@ -39,8 +39,13 @@ enum {
 /* Steps of an opening, in order. FS_STEP_WAIT: for an old link to go down. */
 enum { FS_STEP_WAIT, FS_STEP_LINK, FS_STEP_PROFILE, FS_STEP_PAIR, FS_STEP_ENABLE };
 
-/* Kinds of slots. */
-enum { FS_WRITE, FS_READ, FS_ENABLE, FS_DISABLE };
+/* Kinds of slots: the operation that they start, or the one that enables notifications. */
+enum {
+    FS_WRITE = TENDON_OPERATION_WRITE,
+    FS_READ = TENDON_OPERATION_READ,
+    FS_DISABLE = TENDON_OPERATION_UNSUBSCRIBE,
+    FS_ENABLE = 0xFF
+};
 
 /* Flags of slots. */
 enum {

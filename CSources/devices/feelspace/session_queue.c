@@ -234,17 +234,12 @@ void tendon_feelspace_queue_pump(tendon_feelspace_session *session) {
         return;
     }
     session->work.slot = (uint8_t)(slot - session->kept.slots);
-    if (slot->kind == FS_WRITE) {
-        tendon_feelspace_write(session, FS_COMMANDING, slot->which, slot->bytes, slot->length);
-        return;
-    }
     if (slot->kind == FS_ENABLE) {
         tendon_feelspace_subscribe(session, FS_COMMANDING, slot->which);
-        return;
+    } else {
+        tendon_operation_start(&session->op, FS_COMMANDING, (tendon_operation_verb)slot->kind,
+                               session->kept.found[slot->which].value, slot->bytes, slot->length);
     }
-    tendon_operation_start(&session->op, FS_COMMANDING,
-                           slot->kind == FS_READ ? TENDON_OPERATION_READ : TENDON_OPERATION_UNSUBSCRIBE,
-                           session->kept.found[slot->which].value, NULL, 0);
 }
 
 static bool is_waiting(const tendon_feelspace_slot *slot) {

@@ -225,7 +225,7 @@ void belt_link_up(belt *b) {
     tendon_att_bearer_init(&b->bearer, (tendon_bearer_io){b, on_send}, 247);
     const tendon_gatt_client_config config = {.bearer = &b->bearer,
                                               .requests = b->requests,
-                                              .request_capacity = 8,
+                                              .request_capacity = 2,
                                               .subscriptions = b->subscriptions,
                                               .subscription_capacity = 16};
     assert_int_equal(tendon_gatt_client_init(&b->client, &config), TENDON_OK);

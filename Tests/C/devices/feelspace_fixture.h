@@ -59,7 +59,7 @@ typedef struct belt {
     size_t told_count;
     tendon_att_bearer bearer;
     tendon_gatt_client client;
-    tendon_gatt_request requests[8];
+    tendon_gatt_request requests[2]; /* as a connection has them */
     tendon_gatt_subscription subscriptions[16];
     uint64_t now;
     /* the link */

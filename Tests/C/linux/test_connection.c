@@ -214,6 +214,24 @@ static void requests_end_with_the_link_before_the_session_is_told(void **state) 
     bench_close(b);
 }
 
+/* A session's outstanding request and one that it cancelled; a program that queues more gives a table. */
+static void requests_wait_in_the_table_that_was_given(void **state) {
+    (void)state;
+    for (size_t given = 0; given < 6; given += 5) {
+        tendon_gatt_request table[5];
+        bench *b = bench_open(false);
+        if (given > 0) {
+            tendon_connection_use_requests(&b->connection, table, given);
+        }
+        up(b);
+        for (size_t i = 0; i < (given > 0 ? given : TENDON_CONNECTION_REQUESTS); i++) {
+            assert_true(tendon_gatt_read(b->client, 3, NULL, NULL, tendon_now_ms()) > 0);
+        }
+        assert_int_equal(tendon_gatt_read(b->client, 3, NULL, NULL, tendon_now_ms()), TENDON_GATT_ERROR_QUEUE_FULL);
+        bench_close(b);
+    }
+}
+
 static void response_reaches_its_request(void **state) {
     (void)state;
     bench *b = bench_open(false);
@@ -339,6 +357,7 @@ int main(void) {
         cmocka_unit_test(close_from_within_connected),
         cmocka_unit_test(reopen_from_within_disconnected),
         cmocka_unit_test(requests_end_with_the_link_before_the_session_is_told),
+        cmocka_unit_test(requests_wait_in_the_table_that_was_given),
         cmocka_unit_test(response_reaches_its_request),
         cmocka_unit_test(silent_peer_costs_the_link_after_30_s),
         cmocka_unit_test(session_deadline_is_kept),

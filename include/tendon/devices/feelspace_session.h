@@ -130,7 +130,7 @@ typedef enum tendon_feelspace_event_kind {
     TENDON_FEELSPACE_EVENT_REJECTED           /**< packet: malformed and passed over; status, offset. In any state */
 } tendon_feelspace_event_kind;
 
-/** Lent for the callback, until that searches anew. Of the union only what the kind names. */
+/** Lent for the callback, until that starts another search. Members of the union that the kind does not name are 0. */
 typedef struct tendon_feelspace_event {
     tendon_feelspace_event_kind kind;
     tendon_status status;
@@ -277,7 +277,8 @@ tendon_status tendon_feelspace_session_init(tendon_feelspace_session *session,
 /* ---- searching ---- */
 
 /**
- * Searches for belts. @p timeout_ms 0: TENDON_FEELSPACE_SCAN_TIMEOUT_MS. What goes wrong is told by SCAN_FINISHED too.
+ * Searches for belts. @p timeout_ms 0: TENDON_FEELSPACE_SCAN_TIMEOUT_MS; UINT64_MAX: until it is stopped. What goes
+ * wrong is told by SCAN_FINISHED too.
  * @return TENDON_OK; TENDON_ERROR_WRONG_STATE: connected or about to be (ALREADY_CONNECTED is told), or searching
  * already; the radio's error.
  */
@@ -293,7 +294,7 @@ void tendon_feelspace_session_adapter(tendon_feelspace_session *session, tendon_
 /* ---- connecting ---- */
 
 typedef struct tendon_feelspace_connect_options {
-    uint64_t timeout_ms; /**< 0: TENDON_FEELSPACE_CONNECT_TIMEOUT_MS */
+    uint64_t timeout_ms; /**< 0: TENDON_FEELSPACE_CONNECT_TIMEOUT_MS; UINT64_MAX: never */
     bool known;          /**< this belt was connected before: a drop in mid-discovery is then no failed pairing */
 } tendon_feelspace_connect_options;
 
@@ -366,6 +367,7 @@ tendon_status tendon_feelspace_session_set_orientation_period(tendon_feelspace_s
  */
 tendon_status tendon_feelspace_session_start_orientation(tendon_feelspace_session *session, uint32_t period_ms,
                                                          uint16_t variation_deg, uint64_t now);
+/** session->orientation keeps the last value. Not started: nothing happens. */
 tendon_status tendon_feelspace_session_stop_orientation(tendon_feelspace_session *session, uint64_t now);
 
 /** The belt's error log: DEBUG events, then LOG_FINISHED. TENDON_ERROR_BUSY while one is read. */

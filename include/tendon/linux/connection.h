@@ -14,7 +14,11 @@
 extern "C" {
 #endif
 
-#define TENDON_CONNECTION_REQUESTS 8
+/**
+ * GATT requests that a connection holds: the outstanding one of its session, and one that the session cancelled and
+ * whose response is awaited. Programs with GATT requests of their own give the connection a larger table.
+ */
+#define TENDON_CONNECTION_REQUESTS 2
 #define TENDON_CONNECTION_SUBSCRIPTIONS 16
 /** Attempts whose reasons are kept, and the most that one connect() makes. */
 #define TENDON_CONNECTION_ATTEMPTS_MAX 8
@@ -87,6 +91,8 @@ typedef struct tendon_connection {
     const tendon_session_inputs *inputs;
     void *session;
     const tendon_pairing_service *pairing;
+    tendon_gatt_request *request_table; /**< that of tendon_connection_use_requests(); NULL: the one below */
+    size_t request_capacity;
     tendon_gatt_request requests[TENDON_CONNECTION_REQUESTS];
     tendon_gatt_subscription subscriptions[TENDON_CONNECTION_SUBSCRIPTIONS];
 } tendon_connection;
@@ -102,6 +108,12 @@ void tendon_connection_init(tendon_connection *connection, tendon_radio *radio, 
 tendon_session_link tendon_connection_session_link(tendon_connection *connection);
 /** Attaches the session that is to be driven; before connecting. */
 void tendon_connection_attach(tendon_connection *connection, const tendon_session_inputs *inputs, void *session);
+
+/**
+ * Gives the GATT client a table of @p capacity requests (at least 1), for programs that queue GATT requests of their
+ * own. Before connecting. @param table borrowed as long as the connection lives.
+ */
+void tendon_connection_use_requests(tendon_connection *connection, tendon_gatt_request *table, size_t capacity);
 
 /**
  * Starts connecting; answered by connected(), or by closed(reason) after the last attempt. Attempts that were aborted,

@@ -15,7 +15,7 @@ extern "C" {
 
 #define TENDON_MEMORY_RADIO_QUEUE 16
 #define TENDON_MEMORY_RADIO_MTU 247
-#define TENDON_MEMORY_RADIO_REQUESTS 8
+#define TENDON_MEMORY_RADIO_REQUESTS 2 /**< of a session: one outstanding, one cancelled */
 #define TENDON_MEMORY_RADIO_SUBSCRIPTIONS 8
 
 /** A device in the air. The caller's; all members but bonded may be changed between two calls. */
