@@ -30,6 +30,9 @@ public actor Central {
     public nonisolated var unownedExecutor: UnownedSerialExecutor { core.loop.asUnownedSerialExecutor() }
 
     /// Opens the radio.
+    ///
+    /// - Parameter loop: the event loop that the central and its peripherals run on. The vendors' modules work on
+    ///   `Loop.shared` alone; their initializers throw an error when you pass a central with another loop.
     public init(
         radio: RadioChoice = .automatic, bonds: BondStorage = .standard, loop: Loop = .shared
     ) async throws(TendonError) {
@@ -66,9 +69,18 @@ public actor Central {
         return core.isScanning ? .scanning : .idle
     }
 
-    /// Advertisements and scan responses, from now until the sequence is let go. Any number at the same time.
+    /// Advertisements and scan responses, from now until the sequence is released. Any number at the same time; each
+    /// keeps the central open.
     public func scan(_ options: ScanOptions = ScanOptions()) throws(TendonError) -> EventSequence<Advertisement> {
-        EventSequence(try core.scan(options))
+        EventSequence(try core.scan(options, keeping: self))
+    }
+
+    /// For a vendor's manager on this central: what is isolated to `TendonActor` works on `Loop.shared` alone.
+    package nonisolated func sharedLoopRadio() throws(TendonError) -> RadioCore {
+        guard core.loop === Loop.shared else {
+            throw TendonError(status: Int32(TENDON_ERROR_INVALID_ARGUMENT), operation: .useCentral)
+        }
+        return core
     }
 
     /// Connects. Cancelling the task ends the attempt.

@@ -9,8 +9,10 @@ package final class RadioCore: @unchecked Sendable {
     private let memory: AnyObject
     private var users = 1
     private var closing = false
-    private var scanners: [(queue: EventQueue<Advertisement>, options: ScanOptions)] = []
-    private(set) var failure: TendonError?
+    private var scanners: [Scanner] = []
+    private var failureObservers: [(owner: AnyObject, body: (TendonError) -> Void)] = []
+    /// Why the radio can no longer be used.
+    package private(set) var failure: TendonError?
     private let bonds = CBlock<tendon_bonds>()
     /// Why there is no pairing although it was asked for: the file is none of ours, a capability is missing.
     private(set) var bondFailure: TendonError?
@@ -24,7 +26,7 @@ package final class RadioCore: @unchecked Sendable {
         radio.pointee.report_context = context(of: self)
         radio.pointee.on_report = { context, report, now in
             guard let report else { return }
-            object(RadioCore.self, context).received(Advertisement(report.pointee, time: now))
+            object(RadioCore.self, context).received(report, now)
         }
         radio.pointee.on_failure = { context, status, _ in
             object(RadioCore.self, context).failed(TendonError(status: status, operation: .scan))
@@ -140,6 +142,8 @@ package final class RadioCore: @unchecked Sendable {
         tendon_radio_close(radio)
         radio.pointee.on_report = nil
         radio.pointee.on_failure = nil
+        // The loop may be in the middle of a step with this radio.
+        loop.post { withExtendedLifetime(self) {} }
     }
 
     /// Its owner goes.
@@ -153,53 +157,128 @@ package final class RadioCore: @unchecked Sendable {
 
     // MARK: Scanning
 
-    package func scan(_ options: ScanOptions) throws(TendonError) -> EventQueue<Advertisement> {
-        if let failure { throw failure }
-        guard !closing else { throw TendonError(status: Int32(TENDON_ERROR_WRONG_STATE), operation: .scan) }
-        let queue = EventQueue<Advertisement>(loop, capacity: options.capacity, policy: options.policy)
-        scanners.append((queue, options))
-        do {
-            try restartScan()
-        } catch {
-            scanners.removeLast()
-            throw error
+    /// One consumer of the scan. For the loop's thread.
+    package final class Scanner: @unchecked Sendable {
+        // Touched on the loop's thread alone.
+        fileprivate enum Consumer {
+            case queue(EventQueue<Advertisement>)
+            case closures(report: (CReport, UInt64) -> Void, ended: (TendonError?) -> Void)
         }
-        queue.onTermination { [unowned self, unowned queue] in
-            self.scanners.removeAll { $0.queue === queue }
-            try? self.restartScan()
+
+        private weak var radio: RadioCore?
+        fileprivate let options: ScanOptions
+        fileprivate let consumer: Consumer
+        fileprivate var isOn = true
+
+        fileprivate init(_ radio: RadioCore, _ options: ScanOptions, _ consumer: Consumer) {
+            self.radio = radio
+            self.options = options
+            self.consumer = consumer
+        }
+
+        /// Nothing is called after this.
+        package func stop() {
+            guard isOn else { return }
+            isOn = false
+            radio?.remove(self)
+        }
+
+        fileprivate func finish(_ error: TendonError?) {
+            isOn = false
+            switch consumer {
+            case .queue(let queue): queue.finish(error)
+            case .closures(_, let ended): ended(error)
+            }
+        }
+    }
+
+    /// A sequence's queue, which keeps `lifetime`.
+    package func scan(
+        _ options: ScanOptions, keeping lifetime: AnyObject? = nil
+    ) throws(TendonError) -> EventQueue<Advertisement> {
+        let queue = EventQueue<Advertisement>(loop, capacity: options.capacity, policy: options.policy)
+        let scanner = Scanner(self, options, .queue(queue))
+        try add(scanner)
+        queue.onTermination { [unowned scanner] in
+            scanner.stop()
+            withExtendedLifetime(lifetime) {}
         }
         return queue
     }
 
+    /// Reports as the C core makes them. `ended` is called once, unless the scanner is stopped before.
+    package func scan(
+        _ options: ScanOptions, report: @escaping (CReport, UInt64) -> Void, ended: @escaping (TendonError?) -> Void
+    ) throws(TendonError) -> Scanner {
+        let scanner = Scanner(self, options, .closures(report: report, ended: ended))
+        try add(scanner)
+        return scanner
+    }
+
+    private func add(_ scanner: Scanner) throws(TendonError) {
+        if let failure { throw failure }
+        guard !closing else { throw TendonError(status: Int32(TENDON_ERROR_WRONG_STATE), operation: .scan) }
+        scanners.append(scanner)
+        do {
+            try restartScan()
+        } catch {
+            scanners.removeAll { $0 === scanner }
+            throw error
+        }
+    }
+
+    private func remove(_ scanner: Scanner) {
+        scanners.removeAll { $0 === scanner }
+        try? restartScan()
+    }
+
     /// One scan serves all: active when anybody wants it, without duplicates when everybody does.
     private func restartScan() throws(TendonError) {
-        guard !scanners.isEmpty else {
-            tendon_radio_scan_stop(radio)
-            return
-        }
-        var parameters = tendon_scan_parameters()
-        parameters.active = scanners.contains { $0.options.isActive }
-        parameters.filter_duplicates = scanners.allSatisfy { $0.options.filtersDuplicates }
         tendon_radio_scan_stop(radio)
+        guard !scanners.isEmpty else { return }
+        var parameters = scanParameters
         try check(tendon_radio_scan_start(radio, &parameters), .scan)
     }
 
-    private func received(_ advertisement: Advertisement) {
-        for scanner in scanners {
-            scanner.queue.push(advertisement)
+    var scanParameters: tendon_scan_parameters {
+        var parameters = tendon_scan_parameters()
+        parameters.active = scanners.contains { $0.options.isActive }
+        parameters.filter_duplicates = scanners.allSatisfy { $0.options.filtersDuplicates }
+        return parameters
+    }
+
+    private func received(_ report: CReport, _ now: UInt64) {
+        var advertisement: Advertisement?
+        for scanner in scanners where scanner.isOn {
+            switch scanner.consumer {
+            case .queue(let queue):
+                let element = advertisement ?? Advertisement(report.pointee, time: now)
+                advertisement = element
+                queue.push(element)
+            case .closures(let body, _): body(report, now)
+            }
         }
+    }
+
+    // MARK: Failure
+
+    /// `body` is called once, when the radio fails; `nil` takes it back. In a callback of the C core.
+    package func onFailure(of owner: AnyObject, _ body: ((TendonError) -> Void)?) {
+        failureObservers.removeAll { $0.owner === owner }
+        if let body { failureObservers.append((owner, body)) }
     }
 
     private func failed(_ error: TendonError) {
         failure = error
         finishScans(error)
+        let observers = failureObservers
+        failureObservers.removeAll()
+        for observer in observers { observer.body(error) }
     }
 
     private func finishScans(_ error: TendonError?) {
         let all = scanners
         scanners.removeAll()
-        for scanner in all {
-            scanner.queue.finish(error)
-        }
+        for scanner in all { scanner.finish(error) }
     }
 }

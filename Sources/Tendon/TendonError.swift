@@ -70,6 +70,8 @@ public struct TendonError: Error, Sendable, Hashable {
         public static let receive = Operation(rawValue: "receive")
         /// Decoding what came.
         public static let parse = Operation(rawValue: "parse")
+        /// Passing a vendor's manager or session a central that runs on another loop than `Loop.shared`.
+        public static let useCentral = Operation(rawValue: "use a Central that is not on Loop.shared")
         /// The operation of `TendonError.cancelled`, whatever was cancelled.
         public static let wait = Operation(rawValue: "wait")
     }

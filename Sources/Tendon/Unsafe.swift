@@ -239,6 +239,15 @@ extension TendonActor {
     }
 }
 
+/// An isolated closure as one that code on the loop's thread calls.
+func onLoop<Argument>(_ body: @escaping @TendonActor (Argument) -> Void) -> (Argument) -> Void {
+    unsafeBitCast(body, to: ((Argument) -> Void).self)
+}
+
+func onLoop<Result>(_ body: @escaping @TendonActor () -> Result) -> () -> Result {
+    unsafeBitCast(body, to: (() -> Result).self)
+}
+
 /// Number of the calling thread.
 func currentThread() -> UInt {
     UInt(pthread_self())

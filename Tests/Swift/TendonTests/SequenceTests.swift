@@ -4,11 +4,6 @@ import Testing
 
 @testable import Tendon
 
-/// Runs `body` on the shared loop.
-private func onLoop<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
-    await Loop.shared.run(body)
-}
-
 private func makeQueue(
     capacity: Int, policy: OverflowPolicy = .dropNewest, time: TestTime? = nil
 ) -> (EventQueue<Int>, EventSequence<Int>) {

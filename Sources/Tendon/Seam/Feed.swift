@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+
+/// Events of one kind to a delegate, closures and sequences. For the loop's thread.
+///
+/// `push` makes no heap call. Consumers may come, go and end the feed while an event is delivered; one that is gone
+/// receives nothing more.
+package final class Feed<Element: Sendable>: @unchecked Sendable {
+    // Touched on the loop's thread alone.
+    package let loop: Loop
+    private var queues: [EventQueue<Element>] = []
+    private var handlers: [Handler] = []
+    private var delegates: [Handler] = []
+    private var isClosed = false
+    private var closingError: TendonError?
+
+    private final class Handler: @unchecked Sendable {
+        // Touched on the loop's thread alone. Not isolated, so that a call needs no closure: the thread is the actor's.
+        let call: (Element) -> Void
+        let isSet: (() -> Bool)?
+        var isOn = true
+
+        init(_ call: @escaping (Element) -> Void, isSet: (() -> Bool)? = nil) {
+            self.call = call
+            self.isSet = isSet
+        }
+    }
+
+    package init(_ loop: Loop = .shared) { self.loop = loop }
+
+    /// Nobody receives events: those that cost something to make need not be made.
+    package var isEmpty: Bool {
+        queues.isEmpty && handlers.isEmpty && !delegates.contains { $0.isSet?() ?? true }
+    }
+
+    // MARK: Consumers
+
+    /// A delegate that may come and go: `deliver` is called if `isSet`. Neither may retain the feed's owner. A
+    /// delegate stays when the feed is finished.
+    package func delegate(
+        isSet: @escaping @TendonActor () -> Bool, _ deliver: @escaping @TendonActor (Element) -> Void
+    ) {
+        delegates.append(Handler(onLoop(deliver), isSet: onLoop(isSet)))
+    }
+
+    /// A closure, until the token is cancelled or the feed is closed.
+    @discardableResult
+    package func add(_ body: @escaping @TendonActor (Element) -> Void) -> FeedToken {
+        let handler = Handler(onLoop(body))
+        if !isClosed { handlers.append(handler) }
+        return FeedToken(loop) { [weak self, weak handler] in
+            handler?.isOn = false
+            self?.handlers.removeAll { $0 === handler }
+        }
+    }
+
+    /// A sequence, which keeps `lifetime` until it is released or the feed is finished. One that is made after
+    /// `close()` has ended.
+    package func sequence(
+        capacity: Int, policy: OverflowPolicy, keeping lifetime: AnyObject?
+    ) -> EventSequence<Element> {
+        EventSequence(queue(capacity: capacity, policy: policy, keeping: lifetime))
+    }
+
+    /// The same for a sequence type of the module's own.
+    package func queue(
+        capacity: Int, policy: OverflowPolicy, keeping lifetime: AnyObject?
+    ) -> EventQueue<Element> {
+        let queue = EventQueue<Element>(loop, capacity: capacity, policy: policy)
+        if isClosed {
+            queue.finish(closingError)
+            return queue
+        }
+        queues.append(queue)
+        queue.onTermination { [weak self, unowned queue] in
+            self?.queues.removeAll { $0 === queue }
+            withExtendedLifetime(lifetime) {}
+        }
+        return queue
+    }
+
+    // MARK: Events
+
+    /// Delivers in this call: to sequences, then to the delegate, then to closures.
+    package func push(_ element: Element) {
+        for queue in queues { queue.push(element) }
+        call(element)
+    }
+
+    /// Sequences have the event when this returns. Delegates and closures, which may call anything, get it in a moment,
+    /// in order: for events that the C core reports where it takes no calls.
+    package func pushSoon(_ element: Element) {
+        for queue in queues { queue.push(element) }
+        guard !handlers.isEmpty || !delegates.isEmpty else { return }
+        loop.post { [self] in call(element) }
+    }
+
+    private func call(_ element: Element) {
+        for delegate in delegates where delegate.isSet?() ?? true { delegate.call(element) }
+        for handler in handlers where handler.isOn { handler.call(element) }
+    }
+
+    /// Ends the sequences that there are, and removes the closures if `handlersToo`; later consumers are served.
+    package func finish(_ error: TendonError? = nil, handlersToo: Bool = false) {
+        let ended = queues
+        queues.removeAll()
+        for queue in ended { queue.finish(error) }
+        if handlersToo {
+            for handler in handlers { handler.isOn = false }
+            handlers.removeAll()
+        }
+    }
+
+    /// The source has ended: consumers that come later find a sequence that has ended in the same way.
+    package func close(_ error: TendonError? = nil) {
+        guard !isClosed else { return }
+        isClosed = true
+        closingError = error
+        finish(error, handlersToo: true)
+        delegates.removeAll()
+    }
+}
+
+/// Removes a closure from a feed. From any thread.
+package final class FeedToken: Sendable {
+    private let loop: Loop
+    private let remove: @Sendable () -> Void
+
+    fileprivate init(_ loop: Loop, _ remove: @escaping @Sendable () -> Void) {
+        self.loop = loop
+        self.remove = remove
+    }
+
+    /// The closure is not called after this returned on the loop's thread; from another thread, soon.
+    package func cancel() {
+        if loop.isCurrent { remove() } else { loop.post(remove) }
+    }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+import CTendon
+
+/// The radio of a vendor's manager: its own, opened when it is needed, or that of the program's central. For the loop's
+/// thread.
+///
+/// A manager on the program's central never opens another radio. One of its own that failed may be opened again; if the
+/// choice was `.automatic` and a Bluetooth adapter was used, the virtual radio does not take its place.
+package final class RadioHolder: @unchecked Sendable {
+    // Touched on the loop's thread alone.
+    private enum Source {
+        case central(RadioCore)
+        case own(choice: () -> RadioChoice, bonds: () -> BondStorage)
+    }
+
+    package let loop: Loop
+    private let source: Source
+    private var hasUsedAdapter = false
+    private var isClosed = false
+    /// The open radio.
+    package private(set) var radio: RadioCore?
+    /// Why the radio did not open, or why it failed; `nil` while it is open, and before the first `open()`.
+    package private(set) var failure: TendonError?
+    /// Called when the open radio fails, after it was closed; the manager's connections end by themselves.
+    package var onFailure: ((TendonError) -> Void)?
+
+    /// A radio of the manager's own.
+    package init(
+        _ choice: @escaping () -> RadioChoice, bonds: @escaping () -> BondStorage = { .none }, loop: Loop = .shared
+    ) {
+        self.loop = loop
+        source = .own(choice: choice, bonds: bonds)
+    }
+
+    /// The radio of the program's central, see `Central.sharedLoopRadio()`.
+    package init(_ radio: RadioCore) {
+        loop = radio.loop
+        source = .central(radio)
+        radio.retain()
+    }
+
+    /// The radio; opened if it is not open.
+    @discardableResult
+    package func open() throws(TendonError) -> RadioCore {
+        if let radio { return radio }
+        if isClosed { throw TendonError(status: Int32(TENDON_ERROR_WRONG_STATE), operation: .openRadio) }
+        do throws(TendonError) {
+            let opened = try openSource()
+            opened.onFailure(of: self) { [weak self] in self?.failed($0) }
+            radio = opened
+            failure = nil
+            return opened
+        } catch {
+            failure = error
+            throw error
+        }
+    }
+
+    private func openSource() throws(TendonError) -> RadioCore {
+        switch source {
+        case .central(let radio):
+            if let failure = radio.failure { throw failure }
+            return radio
+        case .own(let choice, let bonds):
+            let choice = choice()
+            let pinned = hasUsedAdapter && choice == .automatic ? .bluez() : choice
+            let opened = try RadioCore.open(pinned, bonds: bonds(), loop: loop)
+            hasUsedAdapter = opened.name != "virtual"
+            return opened
+        }
+    }
+
+    private func failed(_ error: TendonError) {
+        // The C core is in a callback of this radio.
+        loop.post { [weak self] in
+            guard let self, !isClosed, radio != nil else { return }
+            releaseRadio()
+            failure = error
+            onFailure?(error)
+        }
+    }
+
+    private func releaseRadio() {
+        guard let radio else { return }
+        self.radio = nil
+        radio.onFailure(of: self, nil)
+        if case .own = source { radio.close() }
+    }
+
+    /// The manager is released. Connections that are still closing keep the radio until they are closed.
+    package func close() {
+        guard !isClosed else { return }
+        isClosed = true
+        onFailure = nil
+        releaseRadio()
+        if case .central(let radio) = source { radio.release() }
+    }
+}
