@@ -243,19 +243,19 @@ public final class A5Device {
         try core.call(.read) { tendon_activ5_device_get_battery($0, $1) }.get()
     }
 
-    /// Percent, read anew.
+    /// Reads the level in percent. Throws if the device rejects the read, or the connection ends meanwhile.
     public func batteryLevel() async throws(A5Error) -> Int {
-        var events = core.observeEvents(32).makeAsyncIterator()
-        try sendCommand(.battery).get()
-        while let event = try? await events.next(isolation: TendonActor.shared) {
-            switch event {
-            case .didReceiveBattery(_, let percent): return Int(percent)
-            case .didReceiveError(_, .battery, let error): throw error
-            case .didComplete(_, let request, let error?) where request.characteristic == .battery: throw error
-            default: continue
+        try await core.wait { event in
+            switch event.kind {
+            case TENDON_ACTIV5_EVENT_BATTERY: event.message.map { .success(Int($0.pointee.percent)) }
+            case TENDON_ACTIV5_EVENT_ERROR, TENDON_ACTIV5_EVENT_DONE:
+                event.characteristic == TENDON_ACTIV5_BATTERY && event.status < 0
+                    ? .failure(A5Error(event.status, .read)) : nil
+            default: nil
             }
+        } start: { () throws(A5Error) in
+            try sendCommand(.battery).get()
         }
-        throw .host(TendonError(status: Int32(TENDON_ERROR_DISCONNECTED), operation: .read))
     }
 
     /// Of the serial number's characteristic: `nil` while it is not read, empty when there is none.
@@ -295,45 +295,32 @@ public final class A5Device {
 
     // MARK: Waiting
 
-    /// Connects and waits until the device has said who it is and shaken hands; one that says nothing is offered the
-    /// handshake. Cancelling the task ends the attempt.
+    /// Connects if the device is not connected, and waits until it has said who it is and the handshake was exchanged. A
+    /// device that sends nothing is offered the handshake after 1.5 s. Throws if the connection ends meanwhile, and
+    /// `unsupported` if the device is not a trainer. If the task is cancelled, the connection that this call began ends.
     public func open() async throws(A5Error) {
-        var events = core.observeEvents(64).timeout(.milliseconds(1500)).makeAsyncIterator()
-        try ask(.connect) { tendon_activ5_device_connect($0, $1) }.get()
-        while !Task.isCancelled {
-            let event: A5Event?
-            do {
-                event = try await events.next(isolation: TendonActor.shared)
-            } catch {
-                // Nothing for a while: a legal device that waits for us to begin.
-                guard connected, readCharacteristic != nil || communicationInitialized else { continue }
-                if writeCharacteristic != nil, deviceVersion == nil { try sendCommand(.doHandshake).get() }
-                return
+        let begins = core.c.link == TENDON_ACTIV5_LINK_NONE
+        do throws(A5Error) {
+            _ = try await core.wait { event in
+                guard event.kind == TENDON_ACTIV5_EVENT_READY else { return nil }
+                return event.status < 0 ? .failure(A5Error(event.status, .connect)) : .success(0)
+            } start: { () throws(A5Error) in
+                try ask(.connect) { tendon_activ5_device_open($0, $1) }.get()
             }
-            switch event {
-            case .didFailToConnect(_, let error): throw .host(error)
-            case .deviceDisconnected(_, let error):
-                throw A5Error(error?.status ?? Int32(TENDON_ERROR_CANCELLED), .connect)
-            default: if isReady { return }
-            }
+        } catch {
+            if begins, core.c.link != TENDON_ACTIV5_LINK_NONE { disconnect() }
+            throw error
         }
-        disconnect()
-        throw .host(TendonError(status: Int32(TENDON_ERROR_CANCELLED), operation: .connect))
     }
 
-    /// Its first message was answered, and the answers to it are known.
-    private var isReady: Bool {
-        communicationInitialized && (deviceVersion != nil || writeCharacteristic == nil)
-    }
-
-    /// Ends the link and waits until it is down.
+    /// Ends the connection and waits for its end. Returns at once if the task is cancelled; the connection still ends.
     public func close() async {
         guard core.c.link != TENDON_ACTIV5_LINK_NONE else { return }
-        var events = core.observeEvents(64).makeAsyncIterator()
         disconnect()
-        while core.c.link != TENDON_ACTIV5_LINK_NONE,
-            (try? await events.next(isolation: TendonActor.shared)) != nil
-        {}
+        _ = try? await core.wait { _ in
+            nil
+        } start: {
+        }
     }
 }
 

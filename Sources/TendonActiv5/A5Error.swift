@@ -4,6 +4,8 @@ import Tendon
 
 /// What cannot be done with a trainer, or was wrong in what it said.
 public enum A5Error: Error, Sendable, Hashable {
+    /// The task was cancelled, or the program closed the connection meanwhile.
+    case cancelled
     /// It has no motion sensor.
     case imuUnsupported
     /// The battery level is not known yet; it is being read.
@@ -23,6 +25,7 @@ public enum A5Error: Error, Sendable, Hashable {
         let error = TendonError(status: status, operation: operation)
         self =
             switch Int(status) {
+            case TENDON_ERROR_CANCELLED: .cancelled
             case TENDON_ACTIV5_ERROR_IMU_UNSUPPORTED: .imuUnsupported
             case TENDON_ACTIV5_ERROR_BATTERY_LEVEL_NOT_READABLE: .batteryLevelNotReadable
             case TENDON_ACTIV5_ERROR_NOT_READY: .notReady
@@ -36,6 +39,7 @@ public enum A5Error: Error, Sendable, Hashable {
     public var text: String {
         func line(_ code: Int) -> String { String(cString: tendon_activ5_status_text(tendon_status(code))) }
         return switch self {
+        case .cancelled: String(cString: tendon_status_text(Int32(TENDON_ERROR_CANCELLED)))
         case .imuUnsupported: line(TENDON_ACTIV5_ERROR_IMU_UNSUPPORTED)
         case .batteryLevelNotReadable: line(TENDON_ACTIV5_ERROR_BATTERY_LEVEL_NOT_READABLE)
         case .notReady: line(TENDON_ACTIV5_ERROR_NOT_READY)
@@ -45,6 +49,11 @@ public enum A5Error: Error, Sendable, Hashable {
         case .host(let error): error.text
         }
     }
+}
+
+extension A5Error: CancellableError {
+    /// Whether the task was cancelled, or the program closed the connection meanwhile.
+    public var isCancelled: Bool { self == .cancelled }
 }
 
 /// Of calls that the vendor's library makes without telling whether they went well; the result may be ignored.

@@ -23,6 +23,10 @@ final class DeviceCore: @unchecked Sendable {
     private var events: [EventQueue<A5Event>] = []
     /// Those that want all but samples and messages.
     private var happenings: [EventQueue<A5Event>] = []
+    /// Those that wait for one event.
+    private var waiters: [Waiter] = []
+    /// Nothing will happen to this device any more.
+    private var isEnded = false
     /// Forces and motions so far; from any thread.
     let samples = Atomic<UInt64>(0)
 
@@ -107,12 +111,71 @@ final class DeviceCore: @unchecked Sendable {
         finish(nil)
     }
 
+    // MARK: Who waits
+
+    /// One task that waits for one event. For the loop's thread.
+    private final class Waiter: @unchecked Sendable {
+        // Touched on the loop's thread alone.
+        let parking: Parking
+        private let accepts: (tendon_activ5_event) -> Result<Int, A5Error>?
+        private(set) var outcome: Result<Int, A5Error>?
+
+        init(_ loop: Loop, _ accepts: @escaping (tendon_activ5_event) -> Result<Int, A5Error>?) {
+            parking = Parking(loop)
+            self.accepts = accepts
+        }
+
+        func received(_ event: tendon_activ5_event) {
+            if outcome == nil, let outcome = accepts(event) { end(outcome) }
+        }
+
+        func end(_ outcome: Result<Int, A5Error>) {
+            guard self.outcome == nil else { return }
+            self.outcome = outcome
+            parking.resume()
+        }
+    }
+
+    /// Starts something, then waits for the event that `accepts` takes, for the end of the connection or of the device,
+    /// or for the cancellation of the task.
+    func wait(
+        isolation: isolated (any Actor)? = #isolation,
+        accepts: @escaping (tendon_activ5_event) -> Result<Int, A5Error>?, start: () throws(A5Error) -> Void
+    ) async throws(A5Error) -> Int {
+        guard !Task.isCancelled else { throw .cancelled }
+        guard !isEnded else { throw .host(TendonError(status: Int32(TENDON_ERROR_DISCONNECTED), operation: .wait)) }
+        let waiter = Waiter(loop, accepts)
+        waiters.append(waiter)
+        defer { waiters.removeAll { $0 === waiter } }
+        try start()
+        await withTaskCancellationHandler {
+            _ = isolation  // Only a closure that captures it stays on the loop.
+            if waiter.outcome == nil { await waiter.parking.wait() }
+        } onCancel: {
+            loop.post { waiter.end(.failure(.cancelled)) }
+        }
+        return try (waiter.outcome ?? .failure(.cancelled)).get()
+    }
+
+    private func informWaiters(_ event: tendon_activ5_event) {
+        for waiter in waiters { waiter.received(event) }
+        guard
+            event.kind == TENDON_ACTIV5_EVENT_DISCONNECTED || event.kind == TENDON_ACTIV5_EVENT_CONNECT_FAILED
+        else { return }
+        let reason = event.status < 0 ? event.status : Int32(TENDON_ERROR_DISCONNECTED)
+        for waiter in waiters { waiter.end(.failure(A5Error(reason, .connect))) }
+    }
+
     // MARK: Who listens
 
     private func queue<Element>(
         _ list: ReferenceWritableKeyPath<DeviceCore, [EventQueue<Element>]>, _ capacity: Int, _ policy: OverflowPolicy
     ) -> EventSequence<Element> {
         let queue = EventQueue<Element>(loop, capacity: capacity, policy: policy)
+        guard !isEnded else {
+            queue.finish()
+            return EventSequence(queue)
+        }
         self[keyPath: list].append(queue)
         // The device's object keeps the link up for as long as somebody listens.
         queue.onTermination { [object, self, unowned queue] in
@@ -133,6 +196,9 @@ final class DeviceCore: @unchecked Sendable {
     }
 
     private func finish(_ error: TendonError?) {
+        isEnded = true
+        let ended = TendonError(status: Int32(TENDON_ERROR_DISCONNECTED), operation: .wait)
+        for waiter in waiters { waiter.end(.failure(.host(ended))) }
         let (force, motion, events) = (force, motion, events + happenings)
         self.force.removeAll()
         self.motion.removeAll()
@@ -147,6 +213,7 @@ final class DeviceCore: @unchecked Sendable {
 
     func received(_ event: CEvent, _ now: UInt64) {
         guard let object, !isDetached else { return }
+        if !waiters.isEmpty { informWaiters(event.pointee) }
         switch event.pointee.kind {
         case TENDON_ACTIV5_EVENT_ISOMETRIC:
             guard let message = event.pointee.message else { return }
@@ -221,7 +288,7 @@ final class DeviceCore: @unchecked Sendable {
 
     private func disconnected(_ status: tendon_status, _ object: A5Device) {
         kept = pointer.pointee
-        let asked = status >= 0 || status == Int32(TENDON_ERROR_CANCELLED)
+        let asked = pointer.pointee.disconnect_requested || status >= 0
         let error = asked ? nil : TendonError(status: status, operation: .receive)
         let (force, motion) = (force, motion)
         self.force.removeAll()

@@ -48,11 +48,8 @@ bool tendon_activ5_device_has(const tendon_activ5_device *device, tendon_activ5_
 
 /* ---- events ---- */
 
-/*
- * Details below 0 are statuses, 1 is "on". False: the program ended the link meanwhile, so that nothing more is to be
- * told of this value.
- */
-static bool tell(tendon_activ5_device *device, unsigned kind, const tendon_activ5_message *message, int32_t detail) {
+bool tendon_activ5_device_report(tendon_activ5_device *device, unsigned kind, const tendon_activ5_message *message,
+                                 int32_t detail) {
     const tendon_activ5_event event = {.kind = (tendon_activ5_event_kind)kind,
                                        .device = device,
                                        .status = detail < 0 ? detail : TENDON_OK,
@@ -62,19 +59,19 @@ static bool tell(tendon_activ5_device *device, unsigned kind, const tendon_activ
     return device->link == TENDON_ACTIV5_LINK_UP;
 }
 
-static void reject(tendon_activ5_device *device, tendon_activ5_characteristic which, tendon_status status) {
+void tendon_activ5_device_reject(tendon_activ5_device *device, tendon_activ5_characteristic which,
+                                 tendon_status status) {
     const tendon_activ5_event event = {
         .kind = TENDON_ACTIV5_EVENT_ERROR, .device = device, .status = status, .characteristic = which};
-    device->counters.errors++;
     device->on_event(device->event_context, &event, device->now);
 }
 
 /* ---- link ---- */
 
-void activ5_drop_connection(tendon_activ5_device *device) {
+void tendon_activ5_device_drop_connection(tendon_activ5_device *device) {
     device->state = TENDON_ACTIV5_STATE_DISCONNECTED;
-    device->initialized = false;
-    device->evergreen = false;
+    device->discovered = device->initialized = false;
+    device->starts_force = device->offered = false;
     device->characteristics = 0;
     device->squeeze = (tendon_activ5_squeeze){0};
     tendon_activ5_deframer_reset(&device->deframer);
@@ -86,15 +83,16 @@ void tendon_activ5_device_link_up(tendon_activ5_device *device, uint64_t now) {
         device->counters.ignored++;
         return;
     }
-    activ5_drop_connection(device);
+    tendon_activ5_device_drop_connection(device);
     device->link = TENDON_ACTIV5_LINK_UP;
     device->state = TENDON_ACTIV5_STATE_CONNECTED;
-    device->should_reconnect = true;
+    device->evergreen_deadline = activ5_after(now, TENDON_ACTIV5_EVERGREEN_MS);
     device->uses_new_protocol = false;
     device->version.known = device->serial_number.known = device->sn1.known = device->sn2.known = false;
     device->uuid1.known = device->uuid2.known = device->has_battery = false;
-    if (tell(device, TENDON_ACTIV5_EVENT_CONNECTED, NULL, 0)) {
-        (void)activ5_request(device, TENDON_ACTIV5_REQUEST_DISCOVER, TENDON_ACTIV5_CHARACTERISTIC_UNKNOWN);
+    if (tendon_activ5_device_report(device, TENDON_ACTIV5_EVENT_CONNECTED, NULL, 0)) {
+        (void)tendon_activ5_device_request(device, TENDON_ACTIV5_REQUEST_DISCOVER,
+                                           TENDON_ACTIV5_CHARACTERISTIC_UNKNOWN);
     }
 }
 
@@ -109,10 +107,12 @@ void tendon_activ5_device_link_down(tendon_activ5_device *device, tendon_status 
         return;
     }
     bool attempt = device->link == TENDON_ACTIV5_LINK_CONNECTING;
-    activ5_drop_connection(device);
+    tendon_activ5_device_drop_connection(device);
+    device->opening = false;
     device->link = TENDON_ACTIV5_LINK_NONE;
     device->rssi = 0;
-    (void)tell(device, attempt ? TENDON_ACTIV5_EVENT_CONNECT_FAILED : TENDON_ACTIV5_EVENT_DISCONNECTED, NULL, reason);
+    (void)tendon_activ5_device_report(
+        device, attempt ? TENDON_ACTIV5_EVENT_CONNECT_FAILED : TENDON_ACTIV5_EVENT_DISCONNECTED, NULL, reason);
 }
 
 void tendon_activ5_device_discovered(tendon_activ5_device *device, bool is_new,
@@ -123,6 +123,8 @@ void tendon_activ5_device_discovered(tendon_activ5_device *device, bool is_new,
         return;
     }
     device->uses_new_protocol = is_new;
+    device->discovered = true;
+    device->greeting_deadline = activ5_after(now, TENDON_ACTIV5_GREETING_MS);
     for (size_t i = 0; i < count; i++) {
         tendon_activ5_characteristic which = found[i];
         unsigned bit = (unsigned)which < TENDON_ACTIV5_CHARACTERISTIC_COUNT ? 1u << which : 0;
@@ -132,12 +134,13 @@ void tendon_activ5_device_discovered(tendon_activ5_device *device, bool is_new,
             continue;
         }
         if (which == TENDON_ACTIV5_READ) {
-            (void)activ5_request(device, TENDON_ACTIV5_REQUEST_SUBSCRIBE, which);
+            (void)tendon_activ5_device_request(device, TENDON_ACTIV5_REQUEST_SUBSCRIBE, which);
         } else if (which == TENDON_ACTIV5_SERIAL_NUMBER || which == TENDON_ACTIV5_UUID1 ||
                    which == TENDON_ACTIV5_UUID2) {
-            (void)activ5_request(device, TENDON_ACTIV5_REQUEST_READ, which);
+            (void)tendon_activ5_device_request(device, TENDON_ACTIV5_REQUEST_READ, which);
         }
     }
+    tendon_activ5_device_opening_heard(device);
 }
 
 void tendon_activ5_device_done(tendon_activ5_device *device, const tendon_activ5_request *request, tendon_status status,
@@ -148,8 +151,10 @@ void tendon_activ5_device_done(tendon_activ5_device *device, const tendon_activ5
                                        .characteristic = request->characteristic,
                                        .request = request};
     device->now = now;
-    if (device->link == TENDON_ACTIV5_LINK_UP) {
+    if (device->link >= TENDON_ACTIV5_LINK_UP) {
+        tendon_activ5_device_opening_heard(device);
         device->on_event(device->event_context, &event, device->now);
+        tendon_activ5_device_opening_check(device);
     }
 }
 
@@ -172,7 +177,7 @@ static void keep(tendon_activ5_text *out, const uint8_t *text, size_t length) {
 static void initial_message(tendon_activ5_device *device, const tendon_activ5_message *message) {
     device->state = TENDON_ACTIV5_STATE_CONNECTED;
     keep(&device->version, message->text + message->version.offset, message->version.length);
-    if (device->options->auto_handshake && activ5_handshake(device) == TENDON_OK) {
+    if (device->options->auto_handshake && tendon_activ5_device_handshake(device) == TENDON_OK) {
         device->state = TENDON_ACTIV5_STATE_STOP;
     }
 }
@@ -221,7 +226,8 @@ static void tell_squeezes(tendon_activ5_device *device, unsigned what) {
         bool squeezed = bit == TENDON_ACTIV5_SQUEEZE_SQUEEZED, twice = bit == TENDON_ACTIV5_SQUEEZE_DOUBLE;
         device->counters.squeezes += squeezed;
         device->counters.double_squeezes += twice;
-        if (!tell(device, twice ? TENDON_ACTIV5_EVENT_DOUBLE_SQUEEZE : TENDON_ACTIV5_EVENT_SQUEEZE, NULL, squeezed)) {
+        if (!tendon_activ5_device_report(
+                device, twice ? TENDON_ACTIV5_EVENT_DOUBLE_SQUEEZE : TENDON_ACTIV5_EVENT_SQUEEZE, NULL, squeezed)) {
             return;
         }
     }
@@ -238,7 +244,7 @@ static bool tell_value(tendon_activ5_device *device, const tendon_activ5_message
         [TENDON_ACTIV5_MESSAGE_BATTERY] = TENDON_ACTIV5_EVENT_BATTERY,
     };
     uint8_t kind = kinds[message->type];
-    return kind == 0 || tell(device, kind, message, 0);
+    return kind == 0 || tendon_activ5_device_report(device, kind, message, 0);
 }
 
 static void took(tendon_activ5_device *device, tendon_activ5_characteristic which, tendon_status status,
@@ -247,19 +253,24 @@ static void took(tendon_activ5_device *device, tendon_activ5_characteristic whic
         return; /* ended by the program in a callback before */
     }
     if (status < 0) {
-        reject(device, which, status);
+        device->counters.errors++;
+        tendon_activ5_device_reject(device, which, status);
         return;
     }
     device->counters.messages++;
     update(device, message);
-    if (becomes_initialized(device) && !tell(device, TENDON_ACTIV5_EVENT_INITIALIZED, NULL, 0)) {
+    if (message->type != TENDON_ACTIV5_MESSAGE_ISOMETRIC && message->type != TENDON_ACTIV5_MESSAGE_IMU) {
+        tendon_activ5_device_opening_heard(device);
+    }
+    if (becomes_initialized(device) && !tendon_activ5_device_report(device, TENDON_ACTIV5_EVENT_INITIALIZED, NULL, 0)) {
         return;
     }
-    if (tell(device, TENDON_ACTIV5_EVENT_MESSAGE, message, 0) && tell_value(device, message) &&
+    if (tendon_activ5_device_report(device, TENDON_ACTIV5_EVENT_MESSAGE, message, 0) && tell_value(device, message) &&
         message->type == TENDON_ACTIV5_MESSAGE_ISOMETRIC) {
         tell_squeezes(device, tendon_activ5_squeeze_sample(&device->squeeze, &device->options->squeeze,
                                                            message->newtons, device->now));
     }
+    tendon_activ5_device_opening_check(device);
 }
 
 static void on_text(void *context, tendon_status status, const tendon_activ5_message *message, uint64_t now) {
@@ -292,7 +303,7 @@ void tendon_activ5_device_value(tendon_activ5_device *device, tendon_activ5_char
 /* ---- timers ---- */
 
 static uint64_t evergreen_deadline(const tendon_activ5_device *device) {
-    return device->evergreen ? device->evergreen_deadline : UINT64_MAX;
+    return device->evergreen && device->link == TENDON_ACTIV5_LINK_UP ? device->evergreen_deadline : UINT64_MAX;
 }
 
 static uint64_t earlier(uint64_t a, uint64_t b) {
@@ -300,8 +311,9 @@ static uint64_t earlier(uint64_t a, uint64_t b) {
 }
 
 uint64_t tendon_activ5_device_deadline(const tendon_activ5_device *device) {
-    return earlier(evergreen_deadline(device), earlier(tendon_activ5_deframer_deadline(&device->deframer),
-                                                       tendon_activ5_squeeze_deadline(&device->squeeze)));
+    uint64_t values =
+        earlier(tendon_activ5_deframer_deadline(&device->deframer), tendon_activ5_squeeze_deadline(&device->squeeze));
+    return earlier(values, earlier(evergreen_deadline(device), tendon_activ5_device_opening_deadline(device)));
 }
 
 /* Stop, again: it restarts the device's 7 minutes. A period in which something else goes on is passed over. */
@@ -319,6 +331,7 @@ void tendon_activ5_device_tick(tendon_activ5_device *device, uint64_t now) {
         /* Each of them does nothing before its time. */
         tendon_activ5_deframer_tick(&device->deframer, due, on_text, device);
         tell_squeezes(device, tendon_activ5_squeeze_tick(&device->squeeze, &device->options->squeeze, due));
+        tendon_activ5_device_opening_tick(device, due);
         if (evergreen_deadline(device) > due) {
             continue;
         }

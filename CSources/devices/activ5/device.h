@@ -7,13 +7,33 @@
 
 #include <string.h>
 
+/**
+ * Reports an event. @p detail below 0 is a status, 1 is "on". Returns false if the application ended the connection in
+ * the handler: nothing more of the present value is reported then.
+ */
+bool tendon_activ5_device_report(tendon_activ5_device *device, unsigned kind, const tendon_activ5_message *message,
+                                 int32_t detail);
+/** Reports an error of a characteristic. */
+void tendon_activ5_device_reject(tendon_activ5_device *device, tendon_activ5_characteristic which,
+                                 tendon_status status);
+
+/* ---- opening.c: until the device is ready ---- */
+
+/** The device was discovered, or something other than a sample arrived: the silence starts again. */
+void tendon_activ5_device_opening_heard(tendon_activ5_device *device);
+/** Reports READY if the device is ready now and the application waits for that. */
+void tendon_activ5_device_opening_check(tendon_activ5_device *device);
+/** End of the silence; UINT64_MAX if no application waits. */
+uint64_t tendon_activ5_device_opening_deadline(const tendon_activ5_device *device);
+void tendon_activ5_device_opening_tick(tendon_activ5_device *device, uint64_t due);
+
 /** A request without a value. */
-tendon_status activ5_request(tendon_activ5_device *device, tendon_activ5_request_kind kind,
-                             tendon_activ5_characteristic which);
+tendon_status tendon_activ5_device_request(tendon_activ5_device *device, tendon_activ5_request_kind kind,
+                                           tendon_activ5_characteristic which);
 /** doHandshake, and the requests for what the device has no characteristic for. NOT_READY without 5A02. */
-tendon_status activ5_handshake(tendon_activ5_device *device);
-/** All that ends with a connection, but the link itself. */
-void activ5_drop_connection(tendon_activ5_device *device);
+tendon_status tendon_activ5_device_handshake(tendon_activ5_device *device);
+/** Resets everything that ends with a connection, except the state of the connection itself. */
+void tendon_activ5_device_drop_connection(tendon_activ5_device *device);
 
 /** Saturating. */
 static inline uint64_t activ5_after(uint64_t now, uint64_t span) {

@@ -16,8 +16,8 @@ static tendon_status request_value(tendon_activ5_device *device, tendon_activ5_r
     return status < 0 ? status : TENDON_OK;
 }
 
-tendon_status activ5_request(tendon_activ5_device *device, tendon_activ5_request_kind kind,
-                             tendon_activ5_characteristic which) {
+tendon_status tendon_activ5_device_request(tendon_activ5_device *device, tendon_activ5_request_kind kind,
+                                           tendon_activ5_characteristic which) {
     return request_value(device, kind, which, NULL, 0);
 }
 
@@ -36,7 +36,7 @@ static tendon_status write_command(tendon_activ5_device *device, tendon_activ5_c
     return write_text(device, text, tendon_string_length(text));
 }
 
-tendon_status activ5_handshake(tendon_activ5_device *device) {
+tendon_status tendon_activ5_device_handshake(tendon_activ5_device *device) {
     tendon_status status = write_command(device, TENDON_ACTIV5_DO_HANDSHAKE);
     if (status == TENDON_OK && !tendon_activ5_device_has(device, TENDON_ACTIV5_UUID1) &&
         !tendon_activ5_device_has(device, TENDON_ACTIV5_UUID2)) {
@@ -61,9 +61,10 @@ tendon_status tendon_activ5_device_connect(tendon_activ5_device *device, uint64_
     }
     device->state = TENDON_ACTIV5_STATE_CONNECTING;
     device->link = TENDON_ACTIV5_LINK_CONNECTING;
-    device->forget = device->wanted = false;
+    device->forget = device->wanted = device->disconnect_requested = false;
     device->listed = true; /* also one that was lost, when the program itself connects it again */
-    tendon_status status = activ5_request(device, TENDON_ACTIV5_REQUEST_CONNECT, TENDON_ACTIV5_CHARACTERISTIC_UNKNOWN);
+    tendon_status status =
+        tendon_activ5_device_request(device, TENDON_ACTIV5_REQUEST_CONNECT, TENDON_ACTIV5_CHARACTERISTIC_UNKNOWN);
     if (status < 0) { /* an attempt that is under way is still there */
         device->state = state;
         device->link = link;
@@ -76,13 +77,14 @@ tendon_status tendon_activ5_device_disconnect(tendon_activ5_device *device, uint
     if (device->link == TENDON_ACTIV5_LINK_NONE) {
         return TENDON_ERROR_WRONG_STATE;
     }
-    device->should_reconnect = false;
+    device->disconnect_requested = true;
     if (device->link == TENDON_ACTIV5_LINK_CLOSING) {
         return TENDON_OK;
     }
-    activ5_drop_connection(device);
+    tendon_activ5_device_drop_connection(device);
+    device->opening = false;
     device->link = TENDON_ACTIV5_LINK_CLOSING;
-    return activ5_request(device, TENDON_ACTIV5_REQUEST_DISCONNECT, TENDON_ACTIV5_CHARACTERISTIC_UNKNOWN);
+    return tendon_activ5_device_request(device, TENDON_ACTIV5_REQUEST_DISCONNECT, TENDON_ACTIV5_CHARACTERISTIC_UNKNOWN);
 }
 
 /* ---- commands ---- */
@@ -94,11 +96,12 @@ tendon_status tendon_activ5_device_send(tendon_activ5_device *device, tendon_act
     }
     tendon_activ5_characteristic read = tendon_activ5_command_read(command);
     if (read != TENDON_ACTIV5_CHARACTERISTIC_UNKNOWN) {
-        return tendon_activ5_device_has(device, read) ? activ5_request(device, TENDON_ACTIV5_REQUEST_READ, read)
-                                                      : TENDON_ACTIV5_ERROR_NOT_READY;
+        return tendon_activ5_device_has(device, read)
+                   ? tendon_activ5_device_request(device, TENDON_ACTIV5_REQUEST_READ, read)
+                   : TENDON_ACTIV5_ERROR_NOT_READY;
     }
     if (command == TENDON_ACTIV5_DO_HANDSHAKE) {
-        return activ5_handshake(device);
+        return tendon_activ5_device_handshake(device);
     }
     tendon_status status = write_command(device, command);
     if (status == TENDON_OK && command == TENDON_ACTIV5_STOP) {
@@ -116,7 +119,7 @@ tendon_status tendon_activ5_device_send_text(tendon_activ5_device *device, const
 /* The force's notifications on or off. UNKNOWN characteristic: there is none. */
 static tendon_status force(tendon_activ5_device *device, tendon_activ5_request_kind kind) {
     bool newer = (device->characteristics >> TENDON_ACTIV5_FORCE & 1u) != 0;
-    return activ5_request(device, kind, newer ? TENDON_ACTIV5_FORCE : TENDON_ACTIV5_OLD_FORCE);
+    return tendon_activ5_device_request(device, kind, newer ? TENDON_ACTIV5_FORCE : TENDON_ACTIV5_OLD_FORCE);
 }
 
 tendon_status tendon_activ5_device_start_isometric(tendon_activ5_device *device, uint64_t now) {
@@ -129,6 +132,7 @@ tendon_status tendon_activ5_device_start_isometric(tendon_activ5_device *device,
 
 tendon_status tendon_activ5_device_stop(tendon_activ5_device *device, uint64_t now) {
     device->now = now;
+    device->starts_force = false;
     if (!tendon_activ5_device_has(device, TENDON_ACTIV5_FORCE)) {
         return tendon_activ5_device_send(device, TENDON_ACTIV5_STOP, now);
     }
@@ -145,8 +149,12 @@ tendon_status tendon_activ5_device_tare(tendon_activ5_device *device, uint64_t n
 }
 
 static tendon_status imu(tendon_activ5_device *device, tendon_activ5_request_kind kind) {
-    return tendon_activ5_device_has(device, TENDON_ACTIV5_IMU) ? activ5_request(device, kind, TENDON_ACTIV5_IMU)
-                                                               : TENDON_ACTIV5_ERROR_IMU_UNSUPPORTED;
+    if (!device->discovered) {
+        return TENDON_ACTIV5_ERROR_NOT_READY;
+    }
+    return tendon_activ5_device_has(device, TENDON_ACTIV5_IMU)
+               ? tendon_activ5_device_request(device, kind, TENDON_ACTIV5_IMU)
+               : TENDON_ACTIV5_ERROR_IMU_UNSUPPORTED;
 }
 
 tendon_status tendon_activ5_device_start_imu(tendon_activ5_device *device, uint64_t now) {
@@ -163,7 +171,7 @@ tendon_status tendon_activ5_device_set_sample_rate(tendon_activ5_device *device,
     device->now = now;
     uint8_t value[2];
     if (!tendon_activ5_device_has(device, TENDON_ACTIV5_SAMPLE_RATE)) {
-        return TENDON_ACTIV5_ERROR_UNSUPPORTED;
+        return device->discovered ? TENDON_ACTIV5_ERROR_UNSUPPORTED : TENDON_ACTIV5_ERROR_NOT_READY;
     }
     tendon_status status = tendon_activ5_encode_sample_rate(rate, value);
     return status < 0
@@ -185,7 +193,7 @@ tendon_status tendon_activ5_device_get_battery(tendon_activ5_device *device, uin
         return device->battery;
     }
     if (tendon_activ5_device_has(device, TENDON_ACTIV5_BATTERY)) {
-        (void)activ5_request(device, TENDON_ACTIV5_REQUEST_READ, TENDON_ACTIV5_BATTERY);
+        (void)tendon_activ5_device_request(device, TENDON_ACTIV5_REQUEST_READ, TENDON_ACTIV5_BATTERY);
     }
     return TENDON_ACTIV5_ERROR_BATTERY_LEVEL_NOT_READABLE;
 }

@@ -20,7 +20,7 @@ static void fail(const sink *to, tendon_status status) {
  * without an end; all else does not. */
 static void deliver(const sink *to, const uint8_t *text, size_t start, size_t end, bool ended) {
     tendon_activ5_message message;
-    tendon_status status = activ5_parse(text, start, end, &message);
+    tendon_status status = tendon_activ5_parse_content(text, start, end, &message);
     tendon_activ5_deframer_reset(to->deframer);
     if (!ended && (status != TENDON_OK || message.type != TENDON_ACTIV5_MESSAGE_ISOMETRIC)) {
         status = TENDON_ACTIV5_ERROR_TRUNCATED;
@@ -50,16 +50,16 @@ static bool collect(const sink *to, const uint8_t *data, size_t at, size_t end) 
 
 /* All frames from @p at on. What stands before a start is left over from an older message. */
 static void scan(const sink *to, const uint8_t *data, size_t at, size_t length) {
-    at = activ5_find(data, at, length, FRAME_START);
+    at = tendon_activ5_find_byte(data, at, length, FRAME_START);
     while (at < length) {
         size_t start = at + 1;
-        size_t end = activ5_find(data, start, length, FRAME_END);
-        size_t nested = activ5_find(data, start, end, FRAME_START);
+        size_t end = tendon_activ5_find_byte(data, start, length, FRAME_END);
+        size_t nested = tendon_activ5_find_byte(data, start, end, FRAME_START);
         if (nested < end) {
             fail(to, TENDON_ACTIV5_ERROR_TRUNCATED);
             while (nested < end) {
                 start = nested + 1;
-                nested = activ5_find(data, start, end, FRAME_START);
+                nested = tendon_activ5_find_byte(data, start, end, FRAME_START);
             }
         }
         if (end == length) {
@@ -67,13 +67,13 @@ static void scan(const sink *to, const uint8_t *data, size_t at, size_t length) 
             return;
         }
         deliver(to, data, start, end, true);
-        at = activ5_find(data, end, length, FRAME_START);
+        at = tendon_activ5_find_byte(data, end, length, FRAME_START);
     }
 }
 
 static void feed_collecting(const sink *to, const uint8_t *data, size_t length) {
-    size_t end = activ5_find(data, 0, length, FRAME_END);
-    if (activ5_find(data, 0, end, FRAME_START) < end) {
+    size_t end = tendon_activ5_find_byte(data, 0, length, FRAME_END);
+    if (tendon_activ5_find_byte(data, 0, end, FRAME_START) < end) {
         deliver_collected(to, false);
         scan(to, data, 0, length);
         return;
@@ -97,8 +97,8 @@ void tendon_activ5_deframer_feed(tendon_activ5_deframer *deframer, const uint8_t
         fail(&to, TENDON_ACTIV5_ERROR_EMPTY);
     } else if (deframer->collecting) {
         feed_collecting(&to, data, length);
-    } else if (activ5_find(data, 0, length, FRAME_START) == length) {
-        deliver(&to, data, 0, activ5_find(data, 0, length, FRAME_END), true);
+    } else if (tendon_activ5_find_byte(data, 0, length, FRAME_START) == length) {
+        deliver(&to, data, 0, tendon_activ5_find_byte(data, 0, length, FRAME_END), true);
     } else {
         scan(&to, data, 0, length);
     }

@@ -13,15 +13,15 @@ static inline void activ5_clear(tendon_activ5_message *message) {
 }
 
 /* The first such byte from @p at on; @p end: none. */
-size_t activ5_find(const uint8_t *text, size_t at, size_t end, uint8_t wanted);
+size_t tendon_activ5_find_byte(const uint8_t *text, size_t at, size_t end, uint8_t wanted);
 
 /* Sets the text, from @p at to @p end, by the type that is set already: the second id part without its NULs. */
-void activ5_put_text(tendon_activ5_message *out, const uint8_t *text, size_t at, size_t end);
+void tendon_activ5_put_text(tendon_activ5_message *out, const uint8_t *text, size_t at, size_t end);
 
 /* tendon_activ5_parse_text() of what stands from @p start to @p end; start <= end. */
-tendon_status activ5_parse(const uint8_t *text, size_t start, size_t end, tendon_activ5_message *out);
+tendon_status tendon_activ5_parse_content(const uint8_t *text, size_t start, size_t end, tendon_activ5_message *out);
 
 /* Towards zero; saturating; NaN is 0. */
-int64_t activ5_truncated(double value);
+int64_t tendon_activ5_truncate(double value);
 
 #endif

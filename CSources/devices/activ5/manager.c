@@ -65,7 +65,7 @@ static void on_device_event(void *context, const tendon_activ5_event *event, uin
     if (event->kind == TENDON_ACTIV5_EVENT_SQUEEZE) {
         manager->squeezed = event->on;
     } else if (event->kind == TENDON_ACTIV5_EVENT_DISCONNECTED) {
-        lost = device->should_reconnect && manager->powered;
+        lost = device->should_reconnect && !device->disconnect_requested && manager->powered;
         device->listed = device->listed && !lost && !device->forget && manager->powered;
         device->wanted = lost && manager->options.reconnect == TENDON_ACTIV5_RECONNECT_AUTOMATICALLY;
     } else if (event->kind == TENDON_ACTIV5_EVENT_CONNECT_FAILED && device->forget) {
@@ -105,6 +105,7 @@ tendon_status tendon_activ5_manager_scan(tendon_activ5_manager *manager, uint64_
     }
     uint64_t span = manager->options.search_timeout_ms;
     manager->scanning = true;
+    manager->searches++;
     manager->scan_deadline = span < UINT64_MAX - now ? now + span : UINT64_MAX;
     tendon_status status = request(manager, TENDON_ACTIV5_REQUEST_SCAN_START, now);
     if (status < 0) {
@@ -135,19 +136,21 @@ bool tendon_activ5_manager_matches(const tendon_activ5_manager *manager, const u
     return false;
 }
 
-static tendon_activ5_device *place_for(tendon_activ5_manager *manager, const char *name, size_t length) {
-    tendon_activ5_device *free_place = NULL;
+/* The entry of a name, in the list or not: it keeps what the application set. Else one that was never used, else one
+ * that is not in use. */
+static tendon_activ5_device *slot_for(tendon_activ5_manager *manager, const char *name, size_t length) {
+    tendon_activ5_device *slot = NULL;
     for (size_t i = 0; i < manager->capacity; i++) {
         tendon_activ5_device *device = &manager->devices[i];
         bool used = device->listed || device->wanted || device->link != TENDON_ACTIV5_LINK_NONE;
-        if (used && has_name(device, name, length)) {
+        if (has_name(device, name, length)) {
             return device;
         }
-        if (!used && free_place == NULL) {
-            free_place = device;
+        if (!used && (slot == NULL || (slot->name_length > 0 && device->name_length == 0))) {
+            slot = device;
         }
     }
-    return free_place;
+    return slot;
 }
 
 tendon_activ5_device *tendon_activ5_manager_advertised(tendon_activ5_manager *manager, const char *name, size_t length,
@@ -155,24 +158,28 @@ tendon_activ5_device *tendon_activ5_manager_advertised(tendon_activ5_manager *ma
     if (!manager->scanning || length == 0) {
         return NULL;
     }
-    tendon_activ5_device *device = length <= TENDON_ACTIV5_NAME_SIZE ? place_for(manager, name, length) : NULL;
+    tendon_activ5_device *device = length <= TENDON_ACTIV5_NAME_SIZE ? slot_for(manager, name, length) : NULL;
     if (device == NULL) {
         manager->left_out++;
         return NULL;
     }
     bool wanted = device->wanted;
-    if (device->link == TENDON_ACTIV5_LINK_NONE) { /* a new entry, in place of an old one too */
+    if (!has_name(device, name, length)) {
         tendon_activ5_device_init(device, &manager->options, on_device_event, manager, manager->on_request,
                                   manager->context);
         memcpy(device->name, name, length);
         device->name_length = (uint8_t)length;
-        if (peer != NULL) {
-            device->peer = *peer;
-        }
     }
+    if (device->link == TENDON_ACTIV5_LINK_NONE && peer != NULL) {
+        device->peer = *peer;
+    }
+    bool first = !device->listed || device->search != manager->searches;
     device->listed = true;
+    device->search = manager->searches;
     device->rssi = rssi;
-    tell(manager, &(tendon_activ5_event){.kind = TENDON_ACTIV5_EVENT_DEVICE_FOUND, .device = device}, now);
+    if (first) {
+        tell(manager, &(tendon_activ5_event){.kind = TENDON_ACTIV5_EVENT_DEVICE_FOUND, .device = device}, now);
+    }
     if (wanted && device->listed && device->link == TENDON_ACTIV5_LINK_NONE) {
         (void)tendon_activ5_device_connect(device, now);
     }

@@ -25,8 +25,8 @@ static void profile_done(void *context, tendon_status status, size_t row, uint64
     tendon_activ5_session *session = context;
     (void)row;
     session->op.now = now;
-    if (session->op.client->closed) {
-        return; /* disconnected() says the rest */
+    if (session->op.client == NULL || session->op.client->closed) {
+        return; /* disconnected() reports the rest */
     }
     if (status < 0) {
         fail(session, status);
@@ -76,7 +76,7 @@ static void find_all(tendon_activ5_session *session) {
 
 /* ---- the queue ---- */
 
-static void operation_done(tendon_activ5_session *session, const tendon_gatt_result *result) {
+static void first_ended(tendon_activ5_session *session, const tendon_gatt_result *result) {
     tendon_activ5_operation operation = session->queue[session->first];
     session->first = (uint8_t)((session->first + 1u) % TENDON_ACTIV5_QUEUE_SIZE);
     session->waiting--;
@@ -92,6 +92,24 @@ static void operation_done(tendon_activ5_session *session, const tendon_gatt_res
         tendon_activ5_device_value(device, request.characteristic, result->value, result->length, result->now);
     }
     tendon_activ5_device_done(device, &request, result->status < 0 ? result->status : TENDON_OK, result->now);
+}
+
+/* Those that are queued now fail, in order; what handlers add meanwhile stays. */
+static void fail_queued(tendon_activ5_session *session, tendon_status status, uint64_t now) {
+    const tendon_gatt_result failed = {.status = status, .now = now};
+    session->failing = true;
+    for (unsigned left = session->waiting; left > 0; left--) {
+        first_ended(session, &failed);
+    }
+    session->failing = false;
+}
+
+static void operation_done(tendon_activ5_session *session, const tendon_gatt_result *result) {
+    first_ended(session, result);
+    if (result->status == TENDON_ERROR_TIMEOUT) {
+        /* ATT has one request at a time: the device that left this one open gets none of the others either. */
+        fail_queued(session, TENDON_ERROR_TIMEOUT, result->now);
+    }
 }
 
 static void on_value(void *context, const tendon_gatt_value *value, uint64_t now) {
@@ -120,7 +138,7 @@ static void start(tendon_activ5_session *session, const tendon_activ5_operation 
 
 static void pump(tendon_activ5_session *session) {
     if (session->op.client != NULL && session->step == STEP_READY && session->op.kind == 0 && !session->disconnecting &&
-        session->waiting > 0) {
+        !session->failing && session->waiting > 0) {
         start(session, &session->queue[session->first]);
     }
 }
@@ -186,6 +204,9 @@ static tendon_status on_request(void *context, const tendon_activ5_request *requ
         return session->link.connect(session->link.context);
     case TENDON_ACTIV5_REQUEST_DISCONNECT:
         session->disconnecting = true;
+        if (session->failing && session->op.client == NULL) {
+            return TENDON_OK; /* within disconnected() */
+        }
         session->link.disconnect(session->link.context);
         return TENDON_OK;
     case TENDON_ACTIV5_REQUEST_DISCOVER:
@@ -216,7 +237,11 @@ static void on_disconnected(void *context, tendon_status reason, uint64_t now) {
     }
     bool was_up = session->op.client != NULL;
     reason = session->reason < 0 ? session->reason : reason;
+    if (session->step == STEP_PROFILE) {
+        tendon_profile_cancel(&session->scratch.discovery, now);
+    }
     session->op.client = NULL;
+    fail_queued(session, reason, now);
     reset(session);
     if (session->saved_request != NULL) {
         device->on_request = session->saved_request;

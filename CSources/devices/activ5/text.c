@@ -47,7 +47,7 @@ bool tendon_activ5_is_utf8(const uint8_t *text, size_t length) {
 
 /* ---- content ---- */
 
-size_t activ5_find(const uint8_t *text, size_t at, size_t end, uint8_t wanted) {
+size_t tendon_activ5_find_byte(const uint8_t *text, size_t at, size_t end, uint8_t wanted) {
     while (at < end && text[at] != wanted) {
         at++;
     }
@@ -56,7 +56,7 @@ size_t activ5_find(const uint8_t *text, size_t at, size_t end, uint8_t wanted) {
 
 /* A conversion that is out of range is undefined in C, so the range is checked first. Here, apart from its callers:
  * inline it would be there three times. */
-int64_t activ5_truncated(double value) {
+int64_t tendon_activ5_truncate(double value) {
     if (value != value) {
         return 0;
     }
@@ -111,7 +111,7 @@ static tendon_activ5_field next_field(const uint8_t *text, size_t start, size_t 
     if (at > end) {
         return (tendon_activ5_field){0, 0, false};
     }
-    size_t stop = activ5_find(text, at, end, ';');
+    size_t stop = tendon_activ5_find_byte(text, at, end, ';');
     *position = stop + 1;
     return (tendon_activ5_field){(uint16_t)(at - start), (uint16_t)(stop - at), true};
 }
@@ -126,7 +126,7 @@ static tendon_status initial(const uint8_t *text, size_t start, size_t end, size
     out->version = version;
     out->field2 = next_field(text, start, end, &position);
     out->battery_status = next_field(text, start, end, &position);
-    activ5_put_text(out, text, start, end);
+    tendon_activ5_put_text(out, text, start, end);
     return TENDON_OK;
 }
 
@@ -160,7 +160,7 @@ tendon_activ5_message_type tendon_activ5_classify(const uint8_t *field, size_t l
     return type;
 }
 
-void activ5_put_text(tendon_activ5_message *out, const uint8_t *text, size_t at, size_t end) {
+void tendon_activ5_put_text(tendon_activ5_message *out, const uint8_t *text, size_t at, size_t end) {
     bool dense = out->type == TENDON_ACTIV5_MESSAGE_UUID2; /* its padding is no part of it, wherever it stands */
     size_t count = 0;
     for (; at < end && count < TENDON_ACTIV5_TEXT_MAX; at++) {
@@ -172,7 +172,7 @@ void activ5_put_text(tendon_activ5_message *out, const uint8_t *text, size_t at,
     out->text_length = (uint16_t)count;
 }
 
-tendon_status activ5_parse(const uint8_t *text, size_t start, size_t end, tendon_activ5_message *out) {
+tendon_status tendon_activ5_parse_content(const uint8_t *text, size_t start, size_t end, tendon_activ5_message *out) {
     activ5_clear(out);
     if (end - start > TENDON_ACTIV5_CONTENT_MAX) {
         return TENDON_ACTIV5_ERROR_OVERFLOW;
@@ -180,7 +180,7 @@ tendon_status activ5_parse(const uint8_t *text, size_t start, size_t end, tendon
     if (!is_utf8(text, start, end)) {
         return TENDON_ACTIV5_ERROR_BAD_ENCODING;
     }
-    size_t stop = activ5_find(text, start, end, ';');
+    size_t stop = tendon_activ5_find_byte(text, start, end, ';');
     if (stop == start) {
         return TENDON_ACTIV5_ERROR_EMPTY;
     }
@@ -193,10 +193,10 @@ tendon_status activ5_parse(const uint8_t *text, size_t start, size_t end, tendon
         return isometric(text, start, stop, out);
     }
     out->type = type;
-    activ5_put_text(out, text, value, stop);
+    tendon_activ5_put_text(out, text, value, stop);
     return TENDON_OK;
 }
 
 tendon_status tendon_activ5_parse_text(const uint8_t *content, size_t length, tendon_activ5_message *out) {
-    return activ5_parse(content, 0, length, out);
+    return tendon_activ5_parse_content(content, 0, length, out);
 }

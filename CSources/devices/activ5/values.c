@@ -24,15 +24,15 @@ double tendon_activ5_to_s(double ticks) {
 }
 
 int64_t tendon_activ5_from_g(double g) {
-    return activ5_truncated(g * full_scale);
+    return tendon_activ5_truncate(g * full_scale);
 }
 
 int64_t tendon_activ5_from_rad_per_s(double rad_per_s) {
-    return activ5_truncated(rad_per_s / ((250.0 / full_scale) * (pi / 180.0)));
+    return tendon_activ5_truncate(rad_per_s / ((250.0 / full_scale) * (pi / 180.0)));
 }
 
 int64_t tendon_activ5_from_s(double seconds) {
-    return activ5_truncated(((seconds / 30.5) * 1000000.0) * 2.0);
+    return tendon_activ5_truncate(((seconds / 30.5) * 1000000.0) * 2.0);
 }
 
 double tendon_activ5_to_newtons(double raw) {
@@ -101,7 +101,7 @@ static tendon_status string(tendon_activ5_message_type type, const uint8_t *data
         return TENDON_ACTIV5_ERROR_BAD_ENCODING;
     }
     out->type = type;
-    activ5_put_text(out, data, 0, length);
+    tendon_activ5_put_text(out, data, 0, length);
     return TENDON_OK;
 }
 

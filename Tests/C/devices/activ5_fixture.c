@@ -22,7 +22,8 @@ static const char *const event_names[TENDON_ACTIV5_EVENT_COUNT] = {"searchComple
                                                                    "squeezeStateChanged",
                                                                    "didDetectDoubleSqueeze",
                                                                    "error",
-                                                                   "done"};
+                                                                   "done",
+                                                                   "ready"};
 static const char *const request_names[] = {"scan_start", "scan_stop",   "connect", "disconnect", "discover",
                                             "subscribe",  "unsubscribe", "read",    "write"};
 
@@ -63,6 +64,9 @@ static void on_event(void *context, const tendon_activ5_event *event, uint64_t n
         break;
     case TENDON_ACTIV5_EVENT_BLUETOOTH_STATE:
         snprintf(word, sizeof word, "%s:%s", name, event->on ? "on" : "off");
+        break;
+    case TENDON_ACTIV5_EVENT_READY:
+        snprintf(word, sizeof word, "%s:%s", name, tendon_activ5_status_name(event->status));
         break;
     case TENDON_ACTIV5_EVENT_ERROR:
         snprintf(word, sizeof word, "%s:%s", name, tendon_activ5_status_name(event->status));

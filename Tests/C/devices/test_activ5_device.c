@@ -376,7 +376,7 @@ static void evergreen_keeps_its_period_through_an_exercise(void **state) {
     free(f);
 }
 
-static void evergreen_ends_with_the_link_and_needs_5a02(void **state) {
+static void evergreen_survives_the_connection_and_needs_5a02(void **state) {
     (void)state;
     activ5_fixture *f = activ5_new();
     tendon_activ5_device *d = &f->device;
@@ -384,13 +384,21 @@ static void evergreen_ends_with_the_link_and_needs_5a02(void **state) {
     tendon_activ5_device_set_evergreen(d, true, 0);
     tendon_activ5_device_link_down(d, TENDON_RADIO_ERROR_PEER_CLOSED, 1);
     activ5_expect(f, "deviceDisconnected");
+    assert_true(tendon_activ5_device_deadline(d) == UINT64_MAX); /* nothing is written without a connection */
     tendon_activ5_device_tick(d, 100000);
     activ5_reach(f, d, 1, 100001); /* 5A01 alone */
-    assert_false(d->evergreen);
-    tendon_activ5_device_set_evergreen(d, true, 100001);
+    assert_true(d->evergreen);
     tendon_activ5_device_tick(d, 300000);
     activ5_expect(f, "");
     assert_int_equal(d->state, TENDON_ACTIV5_STATE_CONNECTED);
+    tendon_activ5_device_link_down(d, TENDON_RADIO_ERROR_PEER_CLOSED, 300001);
+    activ5_reach(f, d, ACTIV5_LEGACY, 400000);
+    f->timed = true;
+    tendon_activ5_device_tick(d, 460000);
+    activ5_expect(f, "write:STOP!@460000"); /* one period after the new connection */
+    tendon_activ5_device_link_down(d, TENDON_RADIO_ERROR_PEER_CLOSED, 460001);
+    activ5_forget(f);
+    activ5_reach(f, d, ACTIV5_LEGACY, 500000);
     /* a clock that jumps by ages does not make a write for each minute of it */
     tendon_activ5_device_tick(d, UINT64_MAX - 1);
     assert_true(tendon_activ5_device_deadline(d) > UINT64_MAX - 60001);
@@ -413,7 +421,7 @@ int main(void) {
         cmocka_unit_test(the_battery_level_is_kept),
         cmocka_unit_test(example_20_evergreen_writes_stop_each_minute),
         cmocka_unit_test(evergreen_keeps_its_period_through_an_exercise),
-        cmocka_unit_test(evergreen_ends_with_the_link_and_needs_5a02),
+        cmocka_unit_test(evergreen_survives_the_connection_and_needs_5a02),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

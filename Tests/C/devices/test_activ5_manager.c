@@ -18,27 +18,35 @@ static tendon_activ5_device *named(activ5_fixture *f, const char *name) {
 
 /* ---- the list ---- */
 
-static void a_disconnected_entry_is_new_with_each_advertisement(void **state) {
+static void an_entry_is_reported_once_per_search_and_keeps_what_the_program_set(void **state) {
     (void)state;
     activ5_fixture *f = activ5_new();
     assert_int_equal(tendon_activ5_manager_scan(&f->manager, 0), TENDON_OK);
     tendon_activ5_device *d = activ5_found(f, "ACTIV5-AC-0001", 1);
     int mine = 7;
     d->program = &mine;
-    d->has_battery = true;
+    d->should_reconnect = false;
+    d->counters.values = 5;
+    tendon_activ5_device_set_evergreen(d, true, 1);
     const tendon_address peer = {{1, 2, 3, 4, 5, 6}, TENDON_ADDRESS_TYPE_RANDOM};
     assert_ptr_equal(tendon_activ5_manager_advertised(&f->manager, "ACTIV5-AC-0001", 14, &peer, -50, 2), d);
-    assert_null(d->program);
-    assert_false(d->has_battery);
+    assert_ptr_equal(d->program, &mine);
+    assert_true(d->evergreen && !d->should_reconnect && d->counters.values == 5);
     assert_true(d->rssi == -50 && tendon_address_equal(&d->peer, &peer));
-    activ5_expect(f, "scan_start deviceFound deviceFound");
+    activ5_expect(f, "scan_start deviceFound");
     /* a connected one keeps all but the signal */
     activ5_reach(f, d, ACTIV5_LEGACY, 3);
     d->program = &mine;
     assert_ptr_equal(tendon_activ5_manager_advertised(&f->manager, "ACTIV5-AC-0001", 14, NULL, -40, 4), d);
     assert_ptr_equal(d->program, &mine);
     assert_true(d->rssi == -40 && tendon_address_equal(&d->peer, &peer));
-    activ5_expect(f, "deviceFound");
+    activ5_expect(f, "");
+    assert_false(d->should_reconnect);
+    /* the next search reports it again, also while it is connected */
+    assert_int_equal(tendon_activ5_manager_scan(&f->manager, 5), TENDON_OK);
+    (void)activ5_found(f, "ACTIV5-AC-0001", 6);
+    (void)activ5_found(f, "ACTIV5-AC-0001", 7);
+    activ5_expect(f, "scan_start deviceFound");
     assert_ptr_equal(named(f, "ACTIV5-AC-0001"), d);
     assert_null(named(f, "ACTIV5-AC-000"));
     assert_null(named(f, "ACTIV5-AC-00011"));
@@ -179,6 +187,49 @@ static void a_program_may_take_should_reconnect_away(void **state) {
     activ5_forget(f);
     tendon_activ5_device_link_down(d, TENDON_RADIO_ERROR_PEER_CLOSED, 2);
     activ5_expect(f, "deviceDisconnected");
+    free(f);
+}
+
+/* Set before the connection, through advertisements, connections and searches: only the program changes it. */
+static void should_reconnect_is_the_programs_word(void **state) {
+    (void)state;
+    activ5_fixture *f = activ5_new();
+    assert_int_equal(tendon_activ5_manager_scan(&f->manager, 0), TENDON_OK);
+    tendon_activ5_device *d = activ5_found(f, "a", 0);
+    d->should_reconnect = false;
+    for (unsigned round = 0; round < 3; round++) {
+        (void)activ5_found(f, "a", 1);
+        activ5_reach(f, d, ACTIV5_LEGACY, 2);
+        tendon_activ5_device_link_down(d, TENDON_RADIO_ERROR_PEER_CLOSED, 3);
+        activ5_expect(f, "deviceDisconnected");
+        assert_false(d->should_reconnect);
+        assert_int_equal(tendon_activ5_manager_scan(&f->manager, 4), TENDON_OK);
+    }
+    d->should_reconnect = true;
+    activ5_reach(f, d, ACTIV5_LEGACY, 5);
+    tendon_activ5_device_link_down(d, TENDON_RADIO_ERROR_PEER_CLOSED, 6);
+    activ5_expect(f, "deviceDisconnected scan_start");
+    free(f);
+}
+
+/* An entry that left the list is another device's only when no unused entry is left. */
+static void an_entry_out_of_the_list_is_reused_last(void **state) {
+    (void)state;
+    activ5_fixture *f = activ5_new();
+    assert_int_equal(tendon_activ5_manager_scan(&f->manager, 0), TENDON_OK);
+    tendon_activ5_device *a = activ5_found(f, "a", 0);
+    a->should_reconnect = false;
+    tendon_activ5_manager_disconnect_all(&f->manager, 1);
+    assert_null(named(f, "a"));
+    assert_ptr_not_equal(activ5_found(f, "b", 2), a);
+    assert_ptr_equal(activ5_found(f, "a", 3), a);
+    assert_false(a->should_reconnect);
+    (void)activ5_found(f, "c", 4);
+    (void)activ5_found(f, "d", 4);
+    tendon_activ5_manager_disconnect_all(&f->manager, 5);
+    tendon_activ5_device *e = activ5_found(f, "e", 6);
+    assert_ptr_equal(e, a);
+    assert_true(e->should_reconnect);
     free(f);
 }
 
@@ -376,13 +427,15 @@ static void a_program_may_reconnect_from_the_callback(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_disconnected_entry_is_new_with_each_advertisement),
+        cmocka_unit_test(an_entry_is_reported_once_per_search_and_keeps_what_the_program_set),
         cmocka_unit_test(mal_I03_names_too_many_and_too_long),
         cmocka_unit_test(any_of_the_services_matches),
         cmocka_unit_test(every_cause_of_an_end_with_both_strategies),
         cmocka_unit_test(the_wait_for_a_lost_device_ends_with_its_scan),
         cmocka_unit_test(two_lost_devices_both_come_back),
         cmocka_unit_test(a_program_may_take_should_reconnect_away),
+        cmocka_unit_test(should_reconnect_is_the_programs_word),
+        cmocka_unit_test(an_entry_out_of_the_list_is_reused_last),
         cmocka_unit_test(a_new_connection_is_to_be_kept_again),
         cmocka_unit_test(a_failed_attempt_stays_in_the_list),
         cmocka_unit_test(the_adapter_goes_off_during_an_attempt),

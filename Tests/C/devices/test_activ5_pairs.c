@@ -22,7 +22,7 @@ static void go_to(activ5_fixture *f, where place) {
         break;
     case AT_CLOSING:
         assert_int_equal(tendon_activ5_device_disconnect(d, 10), TENDON_OK);
-        assert_false(d->should_reconnect);
+        assert_true(d->disconnect_requested && d->should_reconnect);
         break;
     default:
         break;

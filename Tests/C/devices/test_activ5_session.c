@@ -305,6 +305,156 @@ static void a_link_lost_at_every_moment_is_told_once(void **state) {
     }
 }
 
+/* ---- what is queued when a device goes, or is silent ---- */
+
+/* Each accepted request ends once, with the reason, before DISCONNECTED; the application may call from within. */
+static void hook_that_calls(activ5_fixture *f, const tendon_activ5_event *event, uint64_t now) {
+    hook(f, event, now);
+    if (event->kind == TENDON_ACTIV5_EVENT_DONE && event->status < 0) {
+        assert_int_equal(tendon_activ5_device_tare(event->device, now), TENDON_ERROR_DISCONNECTED);
+    }
+}
+
+static void what_is_queued_ends_with_the_connection(void **state) {
+    (void)state;
+    for (int asked = 0; asked <= 1; asked++) {
+        world *w = ready(NULL);
+        tendon_activ5_device *d = &w->f->device;
+        w->f->hook = asked ? hook : hook_that_calls;
+        assert_int_equal(tendon_activ5_device_send(d, TENDON_ACTIV5_ASK_BATTERY, w->now), TENDON_OK);
+        assert_int_equal(tendon_activ5_device_tare(d, w->now), TENDON_OK);
+        assert_int_equal(tendon_activ5_device_start_isometric(d, w->now), TENDON_OK);
+        if (asked) {
+            assert_int_equal(tendon_activ5_device_disconnect(d, w->now), TENDON_OK);
+        } else {
+            tendon_memory_radio_set_present(&w->air, &w->in_air, false, w->now);
+        }
+        run(w, 100);
+        activ5_expect(w->f, asked ? "done:read:2A19:ERROR_CANCELLED done:write:5A02:ERROR_CANCELLED "
+                                    "done:subscribe:F0FE:ERROR_CANCELLED deviceDisconnected"
+                                  : "done:read:2A19:RADIO_ERROR_OUT_OF_RANGE done:write:5A02:RADIO_ERROR_OUT_OF_RANGE "
+                                    "done:subscribe:F0FE:RADIO_ERROR_OUT_OF_RANGE deviceDisconnected");
+        assert_int_equal(w->session.waiting, 0);
+        tendon_memory_radio_set_present(&w->air, &w->in_air, true, w->now);
+        w->f->hook = hook;
+        assert_int_equal(tendon_activ5_device_connect(d, w->now), TENDON_OK);
+        run(w, 1000);
+        assert_true(d->initialized);
+        done(w);
+    }
+}
+
+/* Ends the connection from within the end of the first request. */
+static void hook_that_disconnects(activ5_fixture *f, const tendon_activ5_event *event, uint64_t now) {
+    hook(f, event, now);
+    if (event->kind == TENDON_ACTIV5_EVENT_DONE && event->status < 0) {
+        (void)tendon_activ5_device_disconnect(event->device, now);
+    }
+}
+
+static void a_handler_disconnects_while_the_queue_fails(void **state) {
+    (void)state;
+    world *w = ready(NULL);
+    tendon_activ5_device *d = &w->f->device;
+    w->f->hook = hook_that_disconnects;
+    assert_int_equal(tendon_activ5_device_tare(d, w->now), TENDON_OK);
+    assert_int_equal(tendon_activ5_device_tare(d, w->now), TENDON_OK);
+    tendon_memory_radio_set_present(&w->air, &w->in_air, false, w->now);
+    run(w, 100);
+    activ5_expect(w->f, "done:write:5A02:RADIO_ERROR_OUT_OF_RANGE done:write:5A02:RADIO_ERROR_OUT_OF_RANGE "
+                        "deviceDisconnected");
+    assert_int_equal(d->link, TENDON_ACTIV5_LINK_NONE);
+    done(w);
+}
+
+/* A trainer whose PDUs are lost while `silent` is set. */
+static struct {
+    bool silent;
+    tendon_bearer_io io;
+} mute;
+
+static tendon_status swallow(void *context, const uint8_t *pdu, size_t length) {
+    (void)context, (void)pdu, (void)length;
+    return TENDON_OK;
+}
+
+static tendon_status send_unless_silent(void *context, const uint8_t *pdu, size_t length) {
+    (void)context;
+    return mute.silent ? TENDON_OK : mute.io.send(mute.io.context, pdu, length);
+}
+
+static tendon_status mute_connected(void *context, tendon_att_bearer *bearer, uint64_t now) {
+    mute.silent = false;
+    mute.io = bearer->io;
+    bearer->io = (tendon_bearer_io){NULL, send_unless_silent};
+    return tendon_simulated_activ5_device(context).ops->connected(context, bearer, now);
+}
+
+/* One request without a response: it and all that wait behind it take 5 s together, not 5 s each. */
+static void a_silent_device_fails_the_queue_once(void **state) {
+    (void)state;
+    world *w = fresh(NULL);
+    tendon_peripheral_ops ops = *w->in_air.device.ops;
+    ops.connected = mute_connected;
+    w->in_air.device.ops = &ops;
+    tendon_activ5_device *d = &w->f->device;
+    assert_int_equal(tendon_activ5_device_connect(d, w->now), TENDON_OK);
+    run(w, 1000);
+    assert_true(d->initialized);
+    activ5_forget(w->f);
+    mute.silent = true;
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(tendon_activ5_device_send(d, TENDON_ACTIV5_ASK_BATTERY, w->now), TENDON_OK);
+    }
+    run(w, TENDON_ACTIV5_OPERATION_TIMEOUT_MS - 1);
+    activ5_expect(w->f, "");
+    run(w, 1);
+    activ5_expect(w->f, "done:read:2A19:ERROR_TIMEOUT done:read:2A19:ERROR_TIMEOUT done:read:2A19:ERROR_TIMEOUT "
+                        "done:read:2A19:ERROR_TIMEOUT");
+    assert_true(tendon_activ5_device_connected(d));
+    done(w);
+}
+
+/* A holder of the connection that reports its end before the client's: discovery has ended by then. */
+static tendon_status no_call(void *context) {
+    (void)context;
+    return TENDON_OK;
+}
+
+static void no_disconnect(void *context) {
+    (void)context;
+}
+
+static void p12_the_client_ends_after_the_session(void **state) {
+    (void)state;
+    activ5_fixture *f = activ5_new();
+    tendon_att_bearer bearer;
+    tendon_gatt_client client;
+    tendon_gatt_request requests[8];
+    tendon_gatt_subscription subscriptions[8];
+    tendon_att_bearer_init(&bearer, (tendon_bearer_io){NULL, swallow}, 247);
+    const tendon_gatt_client_config config = {.bearer = &bearer,
+                                              .requests = requests,
+                                              .request_capacity = 8,
+                                              .subscriptions = subscriptions,
+                                              .subscription_capacity = 8};
+    tendon_gatt_client_init(&client, &config);
+    tendon_activ5_session *session = calloc(1, sizeof *session);
+    f->device.on_request = NULL;
+    const tendon_session_link link = {.connect = no_call, .disconnect = no_disconnect};
+    assert_int_equal(tendon_activ5_session_init(session, &link, &f->device), TENDON_OK);
+    assert_int_equal(tendon_activ5_device_connect(&f->device, 1), TENDON_OK);
+    tendon_activ5_session_inputs.connected(session, &client, 2);
+    static const uint8_t no_mtu[] = {0x01, 0x02, 0x00, 0x00, 0x06}; /* Request Not Supported: discovery begins */
+    (void)tendon_att_bearer_receive(&bearer, no_mtu, sizeof no_mtu, 3);
+    tendon_activ5_session_inputs.disconnected(session, TENDON_RADIO_ERROR_PEER_CLOSED, 4);
+    activ5_expect(f, "deviceConnected deviceDisconnected");
+    tendon_gatt_client_disconnected(&client, TENDON_RADIO_ERROR_PEER_CLOSED, 4);
+    activ5_expect(f, "");
+    free(session);
+    free(f);
+}
+
 /* ---- with a manager ---- */
 
 typedef struct managed {
@@ -487,6 +637,10 @@ int main(void) {
         cmocka_unit_test(the_queue_has_its_limit),
         cmocka_unit_test(mal_I02_I05_bad_values_are_told_and_the_stream_goes_on),
         cmocka_unit_test(a_link_lost_at_every_moment_is_told_once),
+        cmocka_unit_test(what_is_queued_ends_with_the_connection),
+        cmocka_unit_test(a_handler_disconnects_while_the_queue_fails),
+        cmocka_unit_test(a_silent_device_fails_the_queue_once),
+        cmocka_unit_test(p12_the_client_ends_after_the_session),
         cmocka_unit_test(a_lost_trainer_is_found_and_connected_again),
         cmocka_unit_test(a_device_that_is_none_is_left_and_the_reason_told),
         cmocka_unit_test(init_refuses_what_cannot_work),

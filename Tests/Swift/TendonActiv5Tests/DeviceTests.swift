@@ -94,13 +94,15 @@ struct DeviceTests {
         #expect(device.deviceDataState == .disconnected)
     }
 
-    @Test @TendonActor func evergreenIsOfOneConnection() async throws {
+    @Test @TendonActor func evergreenIsKeptOverConnections() async throws {
         let site = try await Site()
         let device = try await site.open()
         device.evergreenMode = true
         #expect(device.evergreenMode)
         await device.close()
         try await device.open()
+        #expect(device.evergreenMode)
+        device.evergreenMode = false
         #expect(!device.evergreenMode)
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Dispatch
 import Glibc
 import Synchronization
 import Tendon
@@ -12,6 +13,8 @@ final class Site: Sendable {
     let radio: RadioChoice
     private let directory: String
     let trainer: SimulatedTrainer
+    /// The trainer's own.
+    let loop: Loop
 
     init(_ change: @Sendable (inout SimulatedTrainer.Options) -> Void = { _ in }) async throws {
         var options = SimulatedTrainer.Options()
@@ -19,9 +22,10 @@ final class Site: Sendable {
         let number = Self.next.wrappingAdd(1, ordering: .relaxed).newValue
         directory = "/tmp/tendon-activ5-\(getpid())-\(number)"
         radio = .virtual(directory: directory)
+        loop = try Loop()
         trainer = try await SimulatedTrainer(
             options, radio: radio, address: Address(0xD000_0000_0000 | UInt64(number), kind: .random),
-            loop: try Loop(), interval: .milliseconds(20))
+            loop: loop, interval: .milliseconds(20))
     }
 
     deinit {
@@ -35,6 +39,30 @@ final class Site: Sendable {
         try await device.open()
         return device
     }
+}
+
+/// Stops a loop's thread until `release()`: a device that does not respond.
+final class Halt: Sendable {
+    private let started = DispatchSemaphore(value: 0)
+    private let released = DispatchSemaphore(value: 0)
+
+    init(_ loop: Loop) async {
+        let (started, released) = (started, released)
+        Task.detached {
+            await loop.run {
+                started.signal()
+                released.wait()
+            }
+        }
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                started.wait()
+                continuation.resume()
+            }
+        }
+    }
+
+    func release() { released.signal() }
 }
 
 /// Writes down every callback.
@@ -77,7 +105,7 @@ final class Recorder: A5DeviceDelegate {
         calls.append("error \(characteristic)")
     }
     func didComplete(device: A5Device, request: A5Request, error: A5Error?) {
-        if let error { calls.append("refused \(request.characteristic) \(error.text)") }
+        if let error, !error.isCancelled { calls.append("refused \(request.characteristic) \(error.text)") }
     }
 }
 

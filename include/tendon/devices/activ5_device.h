@@ -92,7 +92,7 @@ typedef tendon_status (*tendon_activ5_on_request)(void *context, const tendon_ac
 
 typedef enum tendon_activ5_event_kind {
     TENDON_ACTIV5_EVENT_SEARCH_COMPLETED = 0, /**< searchCompleted: the scan's time is over */
-    TENDON_ACTIV5_EVENT_DEVICE_FOUND,         /**< deviceFound: for each advertisement */
+    TENDON_ACTIV5_EVENT_DEVICE_FOUND,         /**< deviceFound: once per device and search */
     TENDON_ACTIV5_EVENT_BLUETOOTH_STATE,      /**< didChangeBluetoothState: on */
     TENDON_ACTIV5_EVENT_BLUETOOTH_OFF,        /**< bluetoothIsSwitchedOff: a scan was asked for */
     TENDON_ACTIV5_EVENT_CONNECTED,            /**< deviceConnected */
@@ -108,6 +108,7 @@ typedef enum tendon_activ5_event_kind {
     TENDON_ACTIV5_EVENT_DOUBLE_SQUEEZE,       /**< didDetectDoubleSqeeze */
     TENDON_ACTIV5_EVENT_ERROR,                /**< a value was rejected: status, characteristic */
     TENDON_ACTIV5_EVENT_DONE,                 /**< a request to the device ended: status, request */
+    TENDON_ACTIV5_EVENT_READY,                /**< after _open(): status; UNSUPPORTED if it is not an Activ5 device */
     TENDON_ACTIV5_EVENT_COUNT
 } tendon_activ5_event_kind;
 
@@ -144,6 +145,11 @@ typedef struct tendon_activ5_counters {
     uint64_t ignored; /**< inputs that do not fit the state of the link; harmless */
 } tendon_activ5_counters;
 
+/** Silence after which a device that sends no first message is offered the handshake. */
+#define TENDON_ACTIV5_SILENCE_MS 1500u
+/** Maximum time from discovery to READY, if the device never is silent. */
+#define TENDON_ACTIV5_GREETING_MS 10000u
+
 /** How far the link is; the data state alone does not tell after disconnect(). */
 typedef enum tendon_activ5_link_state {
     TENDON_ACTIV5_LINK_NONE = 0,
@@ -153,8 +159,8 @@ typedef enum tendon_activ5_link_state {
 } tendon_activ5_link_state;
 
 /**
- * Caller's memory. A program may read all of it, and write should_reconnect and
- * program. Texts and battery stay after the end of a connection until the next.
+ * Caller's memory. An application may read all of it, and write should_reconnect,
+ * forget and program. Texts and battery stay after the end of a connection until the next.
  */
 struct tendon_activ5_device {
     /* Of the list of a manager. */
@@ -163,10 +169,15 @@ struct tendon_activ5_device {
     bool forget; /**< forgetAfterDisconnected */
     uint8_t name_length;
     /* State. */
-    bool should_reconnect;
+    bool should_reconnect;     /**< written by the application only; true at first */
+    bool disconnect_requested; /**< the end of this connection was requested: no reconnection */
     bool uses_new_protocol;
-    bool initialized; /**< communicationInitialized */
-    bool evergreen;
+    bool discovered;   /**< on this connection */
+    bool initialized;  /**< communicationInitialized */
+    bool opening;      /**< READY is pending */
+    bool offered;      /**< the handshake, after the silence */
+    bool starts_force; /**< tendon_activ5_device_start_isometric_when_ready() waits */
+    bool evergreen;    /**< kept over connections */
     bool has_battery;
     uint8_t battery;          /**< percent, when has_battery */
     uint16_t characteristics; /**< found on this link: bit 1 << tendon_activ5_characteristic */
@@ -180,6 +191,8 @@ struct tendon_activ5_device {
     void *program; /**< the program's own; NULL in a fresh entry */
     uint64_t now;  /**< of the present input */
     uint64_t evergreen_deadline;
+    uint64_t silence_deadline, greeting_deadline; /**< while opening or starts_force */
+    uint32_t search;                              /**< the manager's search in which it was found last */
     tendon_activ5_counters counters;
     double rssi; /**< dBm; 0: not known */
     tendon_activ5_squeeze squeeze;
@@ -209,6 +222,18 @@ bool tendon_activ5_device_has(const tendon_activ5_device *device, tendon_activ5_
  * off. TENDON_ERROR_WRONG_STATE when the link is up or closing, or why the request was refused.
  */
 tendon_status tendon_activ5_device_connect(tendon_activ5_device *device, uint64_t now);
+/**
+ * Connects if there is no connection, and reports READY once: when the device has said who it is and the handshake was
+ * exchanged. A device that is silent for TENDON_ACTIV5_SILENCE_MS after discovery is offered the handshake if
+ * options.auto_handshake is set; READY follows its answer or another silence. CONNECT_FAILED or DISCONNECTED without
+ * READY: the device could not be opened. A device that is ready already reports READY with the next tick.
+ * @return as tendon_activ5_device_connect(); WRONG_STATE while the connection is closing.
+ */
+tendon_status tendon_activ5_device_open(tendon_activ5_device *device, uint64_t now);
+/** The application no longer waits for READY. */
+void tendon_activ5_device_stop_opening(tendon_activ5_device *device);
+/** True if the device has said who it is and its first message was answered. */
+bool tendon_activ5_device_is_ready(const tendon_activ5_device *device);
 /** State disconnected at once, DISCONNECTED when the link is gone; no reconnection. WRONG_STATE without a link. */
 tendon_status tendon_activ5_device_disconnect(tendon_activ5_device *device, uint64_t now);
 /**
@@ -222,14 +247,20 @@ tendon_status tendon_activ5_device_send_text(tendon_activ5_device *device, const
                                              uint64_t now);
 /** Subscribes F0FE, else writes startIsometric, else NOT_READY. */
 tendon_status tendon_activ5_device_start_isometric(tendon_activ5_device *device, uint64_t now);
+/**
+ * The same for a program that calls it in CONNECTED, as the vendor's document does: until the device is discovered and
+ * was greeted the request is kept, then it is sent. If it cannot be sent then, ERROR reports why (characteristic
+ * FORCE). stop() and the end of the connection drop it. NOT_READY without a connection.
+ */
+tendon_status tendon_activ5_device_start_isometric_when_ready(tendon_activ5_device *device, uint64_t now);
 /** Unsubscribes F0FE, else writes stop, else NOT_READY; state stop. */
 tendon_status tendon_activ5_device_stop(tendon_activ5_device *device, uint64_t now);
 /** Nothing may press on the device. NOT_READY without 5A02. */
 tendon_status tendon_activ5_device_tare(tendon_activ5_device *device, uint64_t now);
-/** IMU_UNSUPPORTED without F0F5. */
+/** NOT_READY before the device is discovered, IMU_UNSUPPORTED without F0F5. */
 tendon_status tendon_activ5_device_start_imu(tendon_activ5_device *device, uint64_t now);
 tendon_status tendon_activ5_device_stop_imu(tendon_activ5_device *device, uint64_t now);
-/** UNSUPPORTED without F0FA, RANGE when it is no int16. */
+/** NOT_READY before the device is discovered, UNSUPPORTED without F0FA, RANGE if it is not an int16. */
 tendon_status tendon_activ5_device_set_sample_rate(tendon_activ5_device *device, int64_t rate, uint64_t now);
 /** Percent; or asks for a read, if there is 2A19, and returns BATTERY_LEVEL_NOT_READABLE. */
 tendon_status tendon_activ5_device_get_battery(tendon_activ5_device *device, uint64_t now);
@@ -238,7 +269,7 @@ tendon_status tendon_activ5_device_get_serial_number(const tendon_activ5_device 
 /** Id 1 and id 2: the length; NOT_READY until both are known. BUFFER_TOO_SMALL beyond @p size (2 x KEPT_SIZE always
  * fits). */
 tendon_status tendon_activ5_device_get_uuid(const tendon_activ5_device *device, uint8_t *out, size_t size);
-/** Starts the period anew, or ends it. A new connection starts with it off. */
+/** Restarts the period, or ends it. A new connection keeps the setting and restarts the period. */
 void tendon_activ5_device_set_evergreen(tendon_activ5_device *device, bool on, uint64_t now);
 
 /* ---- inputs from whoever holds the link ---- */
@@ -256,7 +287,7 @@ void tendon_activ5_device_discovered(tendon_activ5_device *device, bool is_new,
 /** A notification or the answer to a read. Timers that are due come first, with their own time. */
 void tendon_activ5_device_value(tendon_activ5_device *device, tendon_activ5_characteristic which, const uint8_t *data,
                                 size_t length, uint64_t now);
-/** A SUBSCRIBE, UNSUBSCRIBE, READ or WRITE ended: told as DONE. */
+/** A SUBSCRIBE, UNSUBSCRIBE, READ or WRITE ended: reported as DONE. Each accepted request ends so exactly once. */
 void tendon_activ5_device_done(tendon_activ5_device *device, const tendon_activ5_request *request, tendon_status status,
                                uint64_t now);
 /** All timers that are due, in their order and with their own time. */

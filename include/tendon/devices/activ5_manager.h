@@ -35,6 +35,7 @@ typedef struct tendon_activ5_manager {
     bool scanning;
     bool squeezed;          /**< the last squeeze state of any device */
     bool telling, tell_off; /**< BLUETOOTH_OFF asked for from within an event comes after it */
+    uint32_t searches;      /**< calls of _scan(); each reports every device it finds once */
     uint64_t scan_deadline;
     uint64_t left_out; /**< advertisements without room in the table, or with a name beyond TENDON_ACTIV5_NAME_SIZE */
 } tendon_activ5_manager;

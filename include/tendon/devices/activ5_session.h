@@ -10,7 +10,11 @@
  * With a manager: at its CONNECT request init() a session for that device, and
  * start connecting. When the link, or the attempt, has ended, the device gets
  * its request handler back, before it tells of the end; so one session serves
- * one connection, and may be used anew from then on.
+ * one connection, and may be used again from then on.
+ *
+ * Operations that are queued when one of them times out fail with it: the device has left a request without a response,
+ * and ATT sends no other until then. Operations that are queued when the connection ends fail with its reason, before
+ * DISCONNECTED.
  */
 #ifndef TENDON_DEVICES_ACTIV5_SESSION_H
 #define TENDON_DEVICES_ACTIV5_SESSION_H
@@ -41,7 +45,7 @@ typedef struct tendon_activ5_operation {
 /** Caller's memory; all private. */
 typedef struct tendon_activ5_session {
     uint8_t step;
-    bool disconnecting;
+    bool disconnecting, failing;
     uint8_t first, waiting;       /**< of the queue */
     tendon_activ5_device *device; /**< NULL: given back */
     tendon_operation op;          /**< link, time, whether the first of the queue is on the air */

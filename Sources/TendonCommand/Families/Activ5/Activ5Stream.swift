@@ -108,7 +108,7 @@ private final class Activ5Server: DeviceServer {
         do throws(A5Error) {
             try await device.open()
         } catch {
-            if case .host(let error) = error, error.isCancelled { throw .cancelled }
+            if error.isCancelled { throw .cancelled }
             throw .failed(describe(error), mayMend: true)
         }
     }

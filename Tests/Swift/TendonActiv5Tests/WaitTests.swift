@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+import Tendon
+import TendonActiv5
+import Testing
+
+/// Every wait ends: with the connection, with the device, with the manager, with its task.
+@Suite(.serialized, .timeLimit(.minutes(1)))
+struct WaitTests {
+    /// A manager with the device that it found.
+    @TendonActor
+    private func found(_ site: Site) async throws -> (A5DeviceManager, A5Device) {
+        let manager = A5DeviceManager(radio: site.radio)
+        let events = manager.events
+        manager.scanForDevices()
+        for try await case .deviceFound(let device) in events { return (manager, device) }
+        throw A5Error.notReady
+    }
+
+    /// What a task threw; `nil`: it returned.
+    private func failure<Value>(_ task: Task<Value, any Error>) async -> A5Error? {
+        if case .failure(let error) = await task.result { return error as? A5Error }
+        return nil
+    }
+
+    @Test @TendonActor func openEndsWithTheManager() async throws {
+        let site = try await Site()
+        let halt = await Halt(site.loop)
+        defer { halt.release() }
+        var manager: A5DeviceManager? = A5DeviceManager(radio: site.radio)
+        let events = try #require(manager).events
+        halt.release()
+        manager?.scanForDevices()
+        var device: A5Device?
+        for try await case .deviceFound(let found) in events {
+            device = found
+            break
+        }
+        let again = await Halt(site.loop)
+        defer { again.release() }
+        let trainer = try #require(device)
+        let opening = Task { @TendonActor in try await trainer.open() }
+        await eventually("connecting") { trainer.deviceDataState != .disconnected }
+        manager = nil
+        #expect(await failure(opening) == .host(TendonError(status: -13, operation: .wait)))
+        // And from then on at once.
+        await #expect(throws: A5Error.self) { try await trainer.open() }
+        await #expect(throws: A5Error.self) { try await trainer.batteryLevel() }
+        for try await _ in trainer.force {}
+        for try await _ in trainer.motion {}
+        for try await _ in trainer.events {}
+        await trainer.close()
+    }
+
+    @Test @TendonActor func sequencesEndWithTheManager() async throws {
+        let site = try await Site()
+        var (manager, device): (A5DeviceManager?, A5Device) = try await found(site)
+        try await device.open()
+        let (force, events) = (device.force, device.events)
+        manager = nil
+        _ = manager
+        for try await _ in force {}
+        for try await _ in events {}
+        await eventually("the trainer sees the end") { await site.trainer.connections == 0 }
+    }
+
+    /// The table of a manager has 32 entries; the 33rd device takes that of the first.
+    @Test @TendonActor func theEntryOfADeviceIsTaken() async throws {
+        let site = try await Site()
+        let (manager, device) = try await found(site)
+        let events = device.events
+        manager.disconnectAllDevices()
+        await site.trainer.stop()
+        var others: [SimulatedTrainer] = []
+        for number in 0..<32 {
+            var options = SimulatedTrainer.Options()
+            options.name = "ACTIV5-AC-\(2000 + number)"
+            others.append(
+                try await SimulatedTrainer(
+                    options, radio: site.radio, address: Address(0xD100_0000_0000 | UInt64(number), kind: .random),
+                    loop: site.loop, interval: .milliseconds(20)))
+        }
+        manager.scanForDevices()
+        await eventually("all others") { manager.devices.count == 32 }
+        #expect(manager.devices["ACTIV5-AC-0001"] == nil)
+        for try await _ in events {}
+        await #expect(throws: A5Error.self) { try await device.open() }
+        for try await _ in device.force {}
+        manager.stopScanningForDevices()
+        for other in others { await other.stop() }
+    }
+
+    enum End: CaseIterable, Sendable { case lost, asked, cancelled }
+
+    /// The trainer has the request and gives no response.
+    @Test(arguments: End.allCases) @TendonActor
+    func batteryLevelEnds(_ end: End) async throws {
+        let site = try await Site()
+        let device = try await site.open()
+        let halt = await Halt(site.loop)
+        defer { halt.release() }
+        if end == .lost {
+            // Before the request: the trainer takes it first.
+            Task { await site.trainer.setPower(false) }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        let asking = Task { @TendonActor in try await device.batteryLevel() }
+        try await Task.sleep(for: .milliseconds(20))
+        switch end {
+        case .lost:
+            halt.release()
+            let error = await failure(asking)
+            #expect(error != nil && error != .cancelled)
+        case .asked:
+            device.disconnect()
+            #expect(await failure(asking) == .cancelled)
+        case .cancelled:
+            asking.cancel()
+            #expect(await failure(asking) == .cancelled)
+            #expect(device.connected)
+        }
+    }
+
+    /// At its start, while it connects, and while the trainer is silent.
+    @Test(arguments: [0, 1, 30]) @TendonActor
+    func openIsCancelled(_ milliseconds: Int) async throws {
+        let site = try await Site()
+        let halt = await Halt(site.loop)
+        let central = try await Central(radio: site.radio)
+        let device = A5Device(site.trainer.address, name: "a", on: central)
+        let opening = Task { @TendonActor in try await device.open() }
+        if milliseconds > 0 { try await Task.sleep(for: .milliseconds(milliseconds)) }
+        opening.cancel()
+        #expect(await failure(opening) == .cancelled)
+        #expect(!device.connected)
+        halt.release()
+        await eventually("no connection is left") { await site.trainer.connections == 0 }
+        try await device.open()
+        #expect(device.deviceVersion == "1.00")
+    }
+
+    /// A connection that another call made stays.
+    @Test @TendonActor func openOfAnOpenDeviceReturns() async throws {
+        let site = try await Site()
+        let device = try await site.open()
+        try await device.open()
+        let opening = Task { @TendonActor in try await device.open() }
+        opening.cancel()
+        _ = await opening.result
+        #expect(device.connected)
+    }
+
+    @Test func errorsMeetTheContract() {
+        func cancelled<Failure: CancellableError>(_: Failure.Type) -> Failure { .cancelled }
+        #expect(cancelled(A5Error.self) == .cancelled)
+        #expect(A5Error.cancelled.isCancelled && !A5Error.notReady.isCancelled)
+    }
+}
