@@ -201,6 +201,9 @@ static void on_sensor_data(void *context, const tendon_gatt_value *value, uint64
     if (data.status < 0) {
         tendon_bose_malformed(session, TENDON_BOSE_SENSOR_DATA, data.status, data.error_offset);
     }
+    if (tendon_bose_is_open(session)) {
+        tendon_bose_emit_kind(session, TENDON_BOSE_EVENT_SENSOR_DATA_END, TENDON_OK);
+    }
 }
 
 static void on_gesture_data(void *context, const tendon_gatt_value *value, uint64_t now) {

@@ -10,13 +10,14 @@ static void example_13_two_records(void **state) {
     f->event_count = 0;
     f->now += 500;
     fixture_notify(f, H_SENSOR_DATA, "0003e80010ffe0efff03 0103e80003fffd000101");
-    assert_int_equal(f->event_count, 3);
+    assert_int_equal(f->event_count, 4);
     assert_int_equal(f->events[0].kind, TENDON_BOSE_EVENT_SENSOR_DATA);
     assert_int_equal(f->events[0].length, 20);
     assert_int_equal(f->events[1].kind, TENDON_BOSE_EVENT_SAMPLE);
     assert_int_equal(f->events[1].sample.sensor_id, 0);
     assert_int_equal(f->events[1].device_ms, 1000);
     assert_int_equal(f->events[2].sample.sensor_id, 1);
+    assert_int_equal(f->events[3].kind, TENDON_BOSE_EVENT_SENSOR_DATA_END);
     assert_int_equal(f->session.counters.notifications, 1);
     assert_int_equal(f->session.counters.samples, 2);
 }
@@ -26,11 +27,12 @@ static void example_15_truncated(void **state) {
     fixture_open(f);
     f->event_count = 0;
     fixture_notify(f, H_SENSOR_DATA, "0003e800000000f00003 0103e900");
-    assert_int_equal(f->event_count, 3);
+    assert_int_equal(f->event_count, 4);
     assert_int_equal(f->events[2].kind, TENDON_BOSE_EVENT_MALFORMED);
     assert_int_equal(f->events[2].status, TENDON_ERROR_TRUNCATED);
     assert_int_equal(f->events[2].characteristic, TENDON_BOSE_SENSOR_DATA);
     assert_int_equal(f->events[2].offset, 10);
+    assert_int_equal(f->events[3].kind, TENDON_BOSE_EVENT_SENSOR_DATA_END);
     assert_int_equal(f->session.counters.malformed, 1);
     fixture_notify(f, H_SENSOR_DATA, "0003ea00000000f00003"); /* the next one is taken */
     assert_int_equal(f->session.counters.samples, 2);
@@ -107,6 +109,7 @@ static void closed_in_the_middle_of_a_notification(void **state) {
     f->hook = close_in_sample;
     fixture_notify(f, H_SENSOR_DATA, "0003e80010ffe0efff03 0103e80003fffd000101");
     assert_int_equal(fixture_count(f, TENDON_BOSE_EVENT_SAMPLE), 1);
+    assert_int_equal(fixture_count(f, TENDON_BOSE_EVENT_SENSOR_DATA_END), 0);
     assert_true(f->disconnect_asked);
 }
 

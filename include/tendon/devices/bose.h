@@ -6,6 +6,7 @@
 #define TENDON_DEVICES_BOSE_H
 
 #include "tendon/devices/bose_codec.h"
+#include "tendon/devices/bose_search.h"
 #include "tendon/devices/bose_session.h"
 
 #endif

@@ -90,8 +90,9 @@ typedef enum tendon_bose_event_kind {
     TENDON_BOSE_EVENT_SENSOR_CONFIGURATION,
     TENDON_BOSE_EVENT_SENSOR_CONFIGURATION_WRITTEN,
     TENDON_BOSE_EVENT_SENSOR_CONFIGURATION_FAILED, /**< status */
-    TENDON_BOSE_EVENT_SENSOR_DATA,                 /**< whole notification; samples follow one by one */
+    TENDON_BOSE_EVENT_SENSOR_DATA,                 /**< whole notification; its samples follow one by one */
     TENDON_BOSE_EVENT_SAMPLE,
+    TENDON_BOSE_EVENT_SENSOR_DATA_END, /**< after the last sample; not if the program closed the session meanwhile */
     TENDON_BOSE_EVENT_GESTURE_INFORMATION,
     TENDON_BOSE_EVENT_GESTURE_CONFIGURATION,
     TENDON_BOSE_EVENT_GESTURE_CONFIGURATION_WRITTEN,
