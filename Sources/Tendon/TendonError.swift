@@ -92,9 +92,29 @@ public struct TendonError: Error, Sendable, Hashable {
     /// The layer's own code: of `.att` the byte of the Error Response, of `.system` the errno.
     public var code: UInt8 { UInt8(truncatingIfNeeded: 0 &- status) }
     /// "ERROR_TIMEOUT", "ATT_READ_NOT_PERMITTED" …
-    public var name: String { String(cString: tendon_status_name(status)) }
+    public var name: String {
+        let name =
+            switch layer {
+            case .bose: tendon_bose_status_name(status)
+            case .feelSpace: tendon_feelspace_status_name(status)
+            case .activ5: tendon_activ5_status_name(status)
+            case .fjorden: tendon_fjorden_status_name(status)
+            default: tendon_status_name(status)
+            }
+        return name.map { String(cString: $0) } ?? ""
+    }
     /// One line of plain English.
-    public var text: String { String(cString: tendon_status_text(status)) }
+    public var text: String {
+        let text =
+            switch layer {
+            case .bose: tendon_bose_status_text(status)
+            case .feelSpace: tendon_feelspace_status_text(status)
+            case .activ5: tendon_activ5_status_text(status)
+            case .fjorden: tendon_fjorden_status_text(status)
+            default: tendon_status_text(status)
+            }
+        return text.map { String(cString: $0) } ?? ""
+    }
 }
 
 extension TendonError {

@@ -57,7 +57,7 @@ public final class BluetoothManager {
             self.central = central
             return central
         } catch {
-            throw BoseWearableError(error.status, error.operation)
+            throw BoseWearableError(error)
         }
     }
 
@@ -108,7 +108,7 @@ public final class BluetoothManager {
                 }
             }
         } catch {
-            throw BoseWearableError(error.status, error.operation)
+            throw BoseWearableError(error)
         }
     }
 

@@ -59,8 +59,13 @@ public final class BoseWearable: Sendable {
         weak var owner: BoseWearable?
     }
 
-    /// Once, before first use.
-    public static func configure(_ configuration: Configuration = Configuration()) throws(BoseWearableError) {
+    /// Keeps the default configuration, or the one that is set. The vendor's call; any number of times.
+    public static func configure() {
+        shared.settings.withLock { $0.isSet = true }
+    }
+
+    /// Sets the configuration of `shared`: once, before first use. Throws `alreadyConfigured` afterwards.
+    public static func configure(_ configuration: Configuration) throws(BoseWearableError) {
         let isFirst = shared.settings.withLock { settings in
             defer { settings.isSet = true }
             guard !settings.isSet else { return false }
@@ -137,7 +142,7 @@ public final class BoseWearable: Sendable {
             let central = try await Central(radio: radio)
             return await manager.makeSimulatedSession(wearable, central, options.name)
         } catch {
-            throw BoseWearableError(error.status, error.operation)
+            throw BoseWearableError(error)
         }
     }
 

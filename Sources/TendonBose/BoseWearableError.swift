@@ -3,6 +3,10 @@ import CTendon
 import Tendon
 
 /// What can go wrong with a wearable.
+///
+/// ```swift
+/// do { _ = try await BoseWearable.shared.startConnection() } catch { print(error.localizedDescription) }
+/// ```
 public enum BoseWearableError: Error, Sendable, Hashable {
     // Of a device.
     /// The firmware does not have the sensor service, or the checker insists on newer.
@@ -13,15 +17,15 @@ public enum BoseWearableError: Error, Sendable, Hashable {
     case noMatchingDeviceType
     /// A characteristic that every wearable must have is not there.
     case missingCharacteristic(service: BluetoothUUID, characteristic: BluetoothUUID)
-    /// The program gave it up.
+    /// The program cancelled it.
     case cancelled
-    /// The link ended without our asking for it.
+    /// The device ended the connection.
     case disconnectedByDevice
     /// What is remembered of the device is stale: forget it and pair again.
     case refreshRequired
     /// Pairing failed.
     case bondingFailed
-    /// The device wants pairing, and nobody is there to prompt the wearer.
+    /// The wearer must put the device into pairing mode, and neither a pairing delegate nor a handler is set.
     case pairingDelegateMissing
     // Of an operation.
     /// The device answered what it may not answer.
@@ -67,30 +71,34 @@ public enum BoseWearableError: Error, Sendable, Hashable {
         case unknown = 0x9F
     }
 
+    /// Codes that are a case of their own.
+    private static let statuses: [(Int, BoseWearableError)] = [
+        (TENDON_BOSE_ERROR_FIRMWARE_UPDATE_REQUIRED, .firmwareUpdateRequired),
+        (TENDON_BOSE_ERROR_UNSUPPORTED_DEVICE, .unsupportedDevice),
+        (TENDON_BOSE_ERROR_NO_MATCHING_DEVICE_TYPE, .noMatchingDeviceType),
+        (TENDON_BOSE_ERROR_DISCONNECTED_BY_DEVICE, .disconnectedByDevice),
+        (TENDON_BOSE_ERROR_REFRESH_REQUIRED, .refreshRequired),
+        (TENDON_BOSE_ERROR_BONDING_FAILED, .bondingFailed),
+        (TENDON_BOSE_ERROR_PAIRING_DELEGATE_MISSING, .pairingDelegateMissing),
+        (TENDON_BOSE_ERROR_INVALID_RESPONSE, .invalidResponse),
+        (TENDON_BOSE_ERROR_DEVICE_OUT_OF_RANGE, .deviceOutOfRange),
+        (TENDON_BOSE_ERROR_DEVICE_NOT_FOUND, .deviceNotFound),
+        (TENDON_BOSE_ERROR_NO_FOCUS, .noFocus),
+        (TENDON_BOSE_ERROR_MISSING_REQUIRED_DATA, .missingRequiredData),
+        (TENDON_BOSE_ERROR_MISSING_GESTURE_INFORMATION, .missingGestureInformation),
+        (TENDON_ERROR_CANCELLED, .cancelled),
+    ]
+
     init(_ status: tendon_status, _ operation: TendonError.Operation) {
-        let error = TendonError(status: status, operation: operation)
+        self.init(TendonError(status: status, operation: operation))
+    }
+
+    init(_ error: TendonError) {
         if error.layer == .bose, let service = SensorServiceError(rawValue: error.code) {
             self = .service(service)
-            return
+        } else {
+            self = Self.statuses.first { $0.0 == Int(error.status) }?.1 ?? .host(error)
         }
-        self =
-            switch Int(status) {
-            case TENDON_BOSE_ERROR_FIRMWARE_UPDATE_REQUIRED: .firmwareUpdateRequired
-            case TENDON_BOSE_ERROR_UNSUPPORTED_DEVICE: .unsupportedDevice
-            case TENDON_BOSE_ERROR_NO_MATCHING_DEVICE_TYPE: .noMatchingDeviceType
-            case TENDON_BOSE_ERROR_DISCONNECTED_BY_DEVICE: .disconnectedByDevice
-            case TENDON_BOSE_ERROR_REFRESH_REQUIRED: .refreshRequired
-            case TENDON_BOSE_ERROR_BONDING_FAILED: .bondingFailed
-            case TENDON_BOSE_ERROR_PAIRING_DELEGATE_MISSING: .pairingDelegateMissing
-            case TENDON_BOSE_ERROR_INVALID_RESPONSE: .invalidResponse
-            case TENDON_BOSE_ERROR_DEVICE_OUT_OF_RANGE: .deviceOutOfRange
-            case TENDON_BOSE_ERROR_DEVICE_NOT_FOUND: .deviceNotFound
-            case TENDON_BOSE_ERROR_NO_FOCUS: .noFocus
-            case TENDON_BOSE_ERROR_MISSING_REQUIRED_DATA: .missingRequiredData
-            case TENDON_BOSE_ERROR_MISSING_GESTURE_INFORMATION: .missingGestureInformation
-            case TENDON_ERROR_CANCELLED: .cancelled
-            default: .host(error)
-            }
     }
 
     /// Of an event that carries more than its status.
@@ -102,6 +110,38 @@ public enum BoseWearableError: Error, Sendable, Hashable {
         case TENDON_BOSE_ERROR_INTENTS_CHECK_FAILED where event.intents != nil:
             self = .intentsCheckFailed(IntentsCheckFailed(event.intents.pointee))
         default: self.init(event.status, operation)
+        }
+    }
+
+    private var status: Int {
+        switch self {
+        case .missingCharacteristic: TENDON_BOSE_ERROR_MISSING_CHARACTERISTIC
+        case .intentsCheckFailed: TENDON_BOSE_ERROR_INTENTS_CHECK_FAILED
+        case .service(let error): -(Int(TENDON_LAYER_BOSE.rawValue) << 8 | Int(error.rawValue))
+        case .unsupported: TENDON_ERROR_UNSUPPORTED
+        case .alreadyConfigured: TENDON_ERROR_WRONG_STATE
+        case .host(let error): Int(error.status)
+        default: Self.statuses.first { $0.1 == self }?.0 ?? TENDON_ERROR_WRONG_STATE
+        }
+    }
+}
+
+extension BoseWearableError: CancellableError {
+    /// Whether the program cancelled it.
+    public var isCancelled: Bool { status == TENDON_ERROR_CANCELLED }
+}
+
+extension BoseWearableError {
+    /// One line of plain English.
+    public var localizedDescription: String {
+        let text = TendonError(status: Int32(status), operation: .wait).text
+        return switch self {
+        case .missingCharacteristic(let service, let characteristic):
+            "\(text): \(characteristic) of service \(service)"
+        case .intentsCheckFailed(let check): "\(text): \(check.names.joined(separator: ", "))"
+        case .alreadyConfigured: "BoseWearable is configured already, or in use"
+        case .host(let error): error.description
+        default: text
         }
     }
 }

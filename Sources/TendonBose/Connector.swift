@@ -36,7 +36,7 @@ struct Connector {
     ) async throws(BoseWearableError) -> WearableDeviceSession {
         let central = try await manager.openCentral()
         if case .connectToLast(let seconds) = mode, let last = manager.lastAddress ?? configuration.lastDevice {
-            let found = try await find(central, .seconds(seconds)) { $0.address == last }
+            let found = try await find(central, Duration(clamping: seconds)) { $0.address == last }
             if let found { return try await open(found, central, intent, opens) }
         }
         guard let device = try await choose(central) else { throw .cancelled }
@@ -49,7 +49,7 @@ struct Connector {
         let session = manager.makeSession(device, central, intent)
         if opens {
             session.core.pairingHandler = configuration.pairingHandler
-            try await session.open()
+            try await session.openAndWait()
         }
         return session
     }
@@ -73,7 +73,7 @@ struct Connector {
         do {
             return try await central.scan()
         } catch {
-            throw BoseWearableError(error.status, error.operation)
+            throw BoseWearableError(error)
         }
     }
 
@@ -83,7 +83,7 @@ struct Connector {
         do {
             return try await iterator.next(isolation: TendonActor.shared)
         } catch {
-            throw BoseWearableError(error.status, error.operation)
+            throw BoseWearableError(error)
         }
     }
 
@@ -182,5 +182,12 @@ final class Watchdog {
         timer?.remove()
         timer = nil
         cancel = nil
+    }
+}
+
+extension Duration {
+    /// Seconds as a program gives them: not a number and below 0 is 0, more than a hundred years is a hundred years.
+    init(clamping seconds: Double) {
+        self = .seconds(seconds > 0 ? min(seconds, 100 * 365 * 86_400) : 0)
     }
 }

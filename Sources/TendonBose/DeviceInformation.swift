@@ -129,25 +129,28 @@ public struct DeviceInformation: Sendable, Hashable {
     }
 }
 
-/// The firmware that is installed, and what the checker says about it.
-public struct FirmwareVersion: Sendable, Hashable {
-    /// What a checker says about installed firmware.
-    public enum Update: UInt32, Sendable, Hashable {
-        /// Nobody was asked, or the checker does not know the product.
-        case unknown = 0
-        /// There is none that is newer.
-        case upToDate
-        /// There is newer; this one will do.
-        case available
-        /// `startConnection` fails.
-        case required
-    }
+extension WearableDevice {
+    /// The installed firmware, and the checker's result for it.
+    public struct FirmwareVersion: Sendable, Hashable {
+        /// Result of a check of installed firmware.
+        public enum Update: UInt32, Sendable, Hashable {
+            /// No checker is set, or it does not know the product.
+            case unknown = 0
+            /// No newer firmware exists.
+            case upToDate
+            /// Newer firmware exists; the installed one will do.
+            case available
+            /// The installed firmware is too old: opening fails.
+            case required
+        }
 
-    /// As the device tells it; `nil`: it does not.
-    public let installed: String?
-    /// What the checker said when the session was opened.
-    public let update: Update
+        /// Firmware revision string of the device; `nil` if it has none.
+        public let installed: String?
+        /// The checker's result when the session was opened.
+        public let update: Update
+    }
 }
 
-/// Judges the firmware of a product; asked once per opening. Bose's own service for it is gone.
-public typealias FirmwareChecker = @Sendable (_ productID: UInt16, _ installed: String) -> FirmwareVersion.Update
+/// Checks the firmware of a product; called once per opening. Bose's own service for it has been shut down.
+public typealias FirmwareChecker =
+    @Sendable (_ productID: UInt16, _ installed: String) -> WearableDevice.FirmwareVersion.Update

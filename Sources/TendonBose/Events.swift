@@ -56,28 +56,28 @@ public enum WearableDeviceSessionEvent: Sendable {
 /// ```swift
 /// final class Owner: WearableDeviceSessionDelegate {
 ///     func sessionDidOpen(_ session: WearableDeviceSession) {}
-///     func session(_ session: WearableDeviceSession, didFailToOpenWithError error: BoseWearableError) { print(error) }
-///     func session(_ session: WearableDeviceSession, didCloseWithError error: BoseWearableError?) {}
+///     func session(_ session: WearableDeviceSession, didFailToOpenWithError error: (any Error)?) { print(error as Any) }
+///     func session(_ session: WearableDeviceSession, didCloseWithError error: (any Error)?) {}
 /// }
 /// ```
 @TendonActor
 public protocol WearableDeviceSessionDelegate: AnyObject {
     /// The device is ready. Not for the opening by `startConnection`.
     func sessionDidOpen(_ session: WearableDeviceSession)
-    /// The attempt ended. Not for the opening by `startConnection`.
-    func session(_ session: WearableDeviceSession, didFailToOpenWithError error: BoseWearableError)
-    /// `nil`: as asked.
-    func session(_ session: WearableDeviceSession, didCloseWithError error: BoseWearableError?)
+    /// The attempt ended; the error is a `BoseWearableError`. Not for the opening by `startConnection`.
+    func session(_ session: WearableDeviceSession, didFailToOpenWithError error: (any Error)?)
+    /// The session is closed. `nil` if the program closed it, else a `BoseWearableError`.
+    func session(_ session: WearableDeviceSession, didCloseWithError error: (any Error)?)
 }
 
 /// Asked to have the device put into pairing mode; kept weakly. Must be set before a session is opened to a device
-/// that needs pairing.
+/// that requires pairing, unless the device is in pairing mode.
 ///
 /// ```swift
 /// final class Prompt: WearableDeviceSessionPairingDelegate {
 ///     func sessionRequiresPairingMode(_ session: WearableDeviceSession) { print("press the button") }
 ///     func session(
-///         _ session: WearableDeviceSession, finishedPairingWithResult result: Result<Void, BoseWearableError>
+///         _ session: WearableDeviceSession, finishedPairingWithResult result: Result<Void, any Error>
 ///     ) { print(result) }
 /// }
 /// ```
@@ -85,7 +85,8 @@ public protocol WearableDeviceSessionDelegate: AnyObject {
 public protocol WearableDeviceSessionPairingDelegate: AnyObject {
     /// Prompt the wearer to put the device into pairing mode. The opening waits until it is.
     func sessionRequiresPairingMode(_ session: WearableDeviceSession)
-    /// Take the prompt away.
+    /// Dismiss the prompt. Called for each prompt, also if the session is closed or the connection is lost, and after
+    /// each pairing; an error is a `BoseWearableError`.
     func session(
-        _ session: WearableDeviceSession, finishedPairingWithResult result: Result<Void, BoseWearableError>)
+        _ session: WearableDeviceSession, finishedPairingWithResult result: Result<Void, any Error>)
 }

@@ -47,6 +47,13 @@ public struct IntentsCheckFailed: Error, Sendable, Hashable {
         missingSamplePeriods = Set(SamplePeriod.all(in: c.missing_periods))
         missingGestures = Set(GestureType.all(in: c.missing_gestures))
     }
+
+    /// What the device does not support, in a stable order.
+    var names: [String] {
+        missingSensors.map { "\($0)" }.sorted()
+            + missingSamplePeriods.sorted { $0.rawValue < $1.rawValue }.map { "\($0.rawValue) ms" }
+            + missingGestures.map { "\($0)" }.sorted()
+    }
 }
 
 /// What works, but perhaps not as fast as wanted.

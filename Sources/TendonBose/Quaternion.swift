@@ -5,13 +5,14 @@ import CTendon
 
 /// What the vendor's interface adds.
 extension Quaternion {
-    /// Radians about X.
+    /// As the vendor computes it from the device's quaternion: the rotation about X plus π, in -π to π radians. It is not
+    /// the rotation around X that the vendor's document describes.
     @available(*, deprecated, message: "only for the raw quaternion of the device; use headAngles or xRotation")
     public var pitch: Double { tendon_euler_legacy(c).pitch }
-    /// Radians about Y.
+    /// As the vendor computes it from the device's quaternion: the rotation about Y with its sign changed, in radians.
     @available(*, deprecated, message: "only for the raw quaternion of the device; use headAngles or yRotation")
     public var roll: Double { tendon_euler_legacy(c).roll }
-    /// Radians about Z.
+    /// As the vendor computes it from the device's quaternion: the rotation about Z with its sign changed, in radians.
     @available(*, deprecated, message: "only for the raw quaternion of the device; use headAngles or zRotation")
     public var yaw: Double { tendon_euler_legacy(c).yaw }
 

@@ -83,12 +83,12 @@ final class SessionCore: @unchecked Sendable {
 
     // MARK: Opening and closing
 
-    func open(hasPairingDelegate: Bool) throws(TendonError) {
+    func open(hasPairingDelegate: Bool) {
         block.pointer.pointee.config.pairing_delegate = hasPairingDelegate || pairingHandler != nil
         let status = tendon_bose_session_open(block.pointer, tendon_now_ms())
         refresh()
         keepAlive()
-        try check(status, .connect)
+        if status < 0 { emit(.didFailToOpen(BoseWearableError(status, .connect))) }
     }
 
     func close() {

@@ -7,7 +7,7 @@ extension WearableDeviceSession {
     ///
     /// ```swift
     /// let session = WearableDeviceSession(address, on: central)
-    /// try await session.open()
+    /// try await session.openAndWait()
     /// ```
     ///
     /// - Parameters:

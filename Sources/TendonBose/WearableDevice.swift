@@ -5,8 +5,8 @@ import Tendon
 /// A wearable: what it is, what it measures, and how it is set.
 ///
 /// ```swift
-/// let samples = device.sensorData
-/// try await device.configureSensors { $0.enable(sensor: .rotation, at: ._20ms) }
+/// let samples = device.sensorData()
+/// try await device.configureSensorsAndWait { $0.enable(sensor: .rotation, at: ._20ms) }
 /// for try await value in samples { print(value.timestamp, value.sample) }
 /// ```
 @TendonActor
@@ -109,7 +109,7 @@ public final class WearableDevice {
         core.configure(configuration)
     }
 
-    /// Changes the last known configuration and writes it; the outcome is an event.
+    /// Changes the last known configuration and writes it. Does not wait: the outcome is an event.
     public func configureSensors(_ change: (inout SensorConfiguration) -> Void) {
         guard var configuration = sensorConfiguration else {
             return core.fail(.didFailToWriteSensorConfiguration(.missingRequiredData))
@@ -118,12 +118,13 @@ public final class WearableDevice {
         core.configure(configuration)
     }
 
-    /// Changes the configuration and waits until the device has taken it.
-    public func configureSensors(_ change: @Sendable (inout SensorConfiguration) -> Void)
+    /// Changes the configuration and waits until the device has accepted it; throws if the device rejects it.
+    public func configureSensorsAndWait(_ change: @Sendable (inout SensorConfiguration) -> Void)
         async throws(BoseWearableError)
     {
-        var events = events.makeAsyncIterator()
-        (configureSensors as ((inout SensorConfiguration) -> Void) -> Void)(change)
+        guard !Task.isCancelled else { throw .cancelled }
+        var events = events().makeAsyncIterator()
+        configureSensors(change)
         try await outcome(&events) { event in
             switch event {
             case .didWriteSensorConfiguration: .success(())
@@ -138,7 +139,7 @@ public final class WearableDevice {
         core.configure(configuration)
     }
 
-    /// Changes the last known configuration and writes it; the outcome is an event.
+    /// Changes the last known configuration and writes it. Does not wait: the outcome is an event.
     public func configureGestures(_ change: (inout GestureConfiguration) -> Void) {
         guard var configuration = gestureConfiguration else {
             return core.fail(.didFailToWriteGestureConfiguration(.missingRequiredData))
@@ -147,12 +148,13 @@ public final class WearableDevice {
         core.configure(configuration)
     }
 
-    /// Changes the configuration and waits until the device has taken it.
-    public func configureGestures(_ change: @Sendable (inout GestureConfiguration) -> Void)
+    /// Changes the configuration and waits until the device has accepted it; throws if the device rejects it.
+    public func configureGesturesAndWait(_ change: @Sendable (inout GestureConfiguration) -> Void)
         async throws(BoseWearableError)
     {
-        var events = events.makeAsyncIterator()
-        (configureGestures as ((inout GestureConfiguration) -> Void) -> Void)(change)
+        guard !Task.isCancelled else { throw .cancelled }
+        var events = events().makeAsyncIterator()
+        configureGestures(change)
         try await outcome(&events) { event in
             switch event {
             case .didWriteGestureConfiguration: .success(())
@@ -197,16 +199,29 @@ public final class WearableDevice {
         core.listen { event in queue.run { handler(event) } }
     }
 
-    /// What happens on the device, from now until the session closes.
-    public var events: EventSequence<WearableDeviceEvent> { core.observeDevice(256, .dropNewest, lifetime) }
-    /// Samples, from now until the session closes.
-    public var sensorData: EventSequence<SensorValue> { sensorData(capacity: 256) }
-    /// Samples, with as many waiting as is said.
-    public func sensorData(capacity: Int, policy: OverflowPolicy = .dropNewest) -> EventSequence<SensorValue> {
+    /// Makes a sequence of the device's events, from now until the session closes. If the connection is lost it throws.
+    /// - Parameter capacity: maximum number of elements that are buffered for a slow consumer.
+    public func events(
+        capacity: Int = 256, policy: OverflowPolicy = .dropNewest
+    ) -> EventSequence<WearableDeviceEvent> {
+        core.observeDevice(capacity, policy, lifetime)
+    }
+
+    /// Makes a sequence of samples, from now until the session closes. If the connection is lost it throws.
+    /// - Parameter capacity: maximum number of elements that are buffered for a slow consumer.
+    public func sensorData(
+        capacity: Int = 256, policy: OverflowPolicy = .dropNewest
+    ) -> EventSequence<SensorValue> {
         core.observeSamples(capacity, policy, lifetime)
     }
-    /// Gestures, from now until the session closes.
-    public var gestureData: EventSequence<GestureData> { core.observeGestures(64, .dropNewest, lifetime) }
+
+    /// Makes a sequence of gestures, from now until the session closes. If the connection is lost it throws.
+    /// - Parameter capacity: maximum number of elements that are buffered for a slow consumer.
+    public func gestureData(
+        capacity: Int = 64, policy: OverflowPolicy = .dropNewest
+    ) -> EventSequence<GestureData> {
+        core.observeGestures(capacity, policy, lifetime)
+    }
 
     // MARK: What goes over BMAP, whose format is not published
 

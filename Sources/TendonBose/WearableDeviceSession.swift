@@ -18,7 +18,7 @@ final class SessionLifetime: Sendable {
 ///
 /// ```swift
 /// session.delegate = self
-/// try await session.open()      // again, after it was closed
+/// try await session.openAndWait()      // again, after it was closed
 /// ```
 @TendonActor
 public final class WearableDeviceSession {
@@ -49,22 +49,25 @@ public final class WearableDeviceSession {
     /// "closed", "connecting", "open" …
     public var stateName: String { String(cString: tendon_bose_state_name(core.state)) }
 
-    /// What happens to the session, from now on.
-    public var events: EventSequence<WearableDeviceSessionEvent> { core.observeSession(lifetime) }
+    /// Makes a sequence of the session's events, from now on; it ends when the session is released.
+    public func events() -> EventSequence<WearableDeviceSessionEvent> { core.observeSession(lifetime) }
 
-    /// Opens a closed session, any number of times; the delegate is told the outcome.
-    public func open() throws(BoseWearableError) {
-        do {
-            try core.open(hasPairingDelegate: pairingDelegate != nil)
-        } catch {
-            throw BoseWearableError(error.status, error.operation)
-        }
+    /// Opens a closed session, any number of times. Does not wait: the delegate is notified of the outcome. A session
+    /// that is not closed stays as it is.
+    public func open() {
+        guard core.state == TENDON_BOSE_CLOSED else { return }
+        core.open(hasPairingDelegate: pairingDelegate != nil)
     }
 
-    /// Opens a closed session and waits for the outcome. Cancelling the task ends the attempt.
-    public func open() async throws(BoseWearableError) {
-        var events = events.makeAsyncIterator()
-        try (open as () throws(BoseWearableError) -> Void)()
+    /// Opens a closed session and waits for the outcome. Cancelling the task ends the attempt. Throws if the session is
+    /// not closed.
+    public func openAndWait() async throws(BoseWearableError) {
+        guard !Task.isCancelled else { throw .cancelled }
+        guard core.state == TENDON_BOSE_CLOSED else {
+            throw BoseWearableError(Int32(TENDON_ERROR_WRONG_STATE), .connect)
+        }
+        var events = events().makeAsyncIterator()
+        open()
         while let event = try? await events.next(isolation: TendonActor.shared) {
             switch event {
             case .didOpen: return
@@ -76,15 +79,16 @@ public final class WearableDeviceSession {
         throw .cancelled
     }
 
-    /// Turns off what we turned on, then ends the link; the delegate is told.
+    /// Disables what this session enabled, then disconnects. Does not wait: the delegate is notified.
     public func close() {
         core.close()
     }
 
-    /// Ends the link and waits until it is down.
-    public func close() async {
+    /// Closes the session and waits until it is closed. If the task is cancelled it returns immediately; the session
+    /// goes on closing.
+    public func closeAndWait() async {
         guard core.state != TENDON_BOSE_CLOSED else { return }
-        var events = events.makeAsyncIterator()
+        var events = events().makeAsyncIterator()
         core.close()
         while core.state != TENDON_BOSE_CLOSED, (try? await events.next(isolation: TendonActor.shared)) != nil {}
     }
@@ -100,7 +104,7 @@ public final class WearableDeviceSession {
             if pairingDelegate == nil { core.pairingHandler?(.begin(address)) }
         case .startedPairing: break
         case .finishedPairing(let error):
-            let result: Result<Void, BoseWearableError> = error.map { .failure($0) } ?? .success(())
+            let result: Result<Void, any Error> = error.map { .failure($0) } ?? .success(())
             pairingDelegate?.session(self, finishedPairingWithResult: result)
             if pairingDelegate == nil { core.pairingHandler?(.end(address, error)) }
         }

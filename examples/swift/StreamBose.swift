@@ -7,8 +7,8 @@ struct StreamBose {
     static func main() async throws {
         let session = try await BoseWearable.shared.startConnection()
         guard let device = await session.device else { return }
-        let samples = await device.sensorData
-        try await device.configureSensors { $0.enable(sensor: .rotation, at: ._20ms) }
+        let samples = await device.sensorData()
+        try await device.configureSensorsAndWait { $0.enable(sensor: .rotation, at: ._20ms) }
         var left = 10
         for try await value in samples {
             guard let head = value.sample.quaternion?.headAngles.degrees else { continue }
@@ -16,6 +16,6 @@ struct StreamBose {
             left -= 1
             if left == 0 { break }
         }
-        await session.close()
+        await session.closeAndWait()
     }
 }

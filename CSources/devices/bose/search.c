@@ -62,8 +62,8 @@ static size_t whole_characters(const uint8_t *text, size_t length) {
 static bool take_name(tendon_bose_found *device, const tendon_ad_report *report) {
     tendon_ad_structure name;
     bool complete = tendon_ad_find(report->data, report->length, TENDON_AD_NAME_COMPLETE, &name);
-    if (!complete && (device->complete_name ||
-                      !tendon_ad_find(report->data, report->length, TENDON_AD_NAME_SHORTENED, &name))) {
+    if (!complete &&
+        (device->complete_name || !tendon_ad_find(report->data, report->length, TENDON_AD_NAME_SHORTENED, &name))) {
         return false;
     }
     size_t length = whole_characters(name.data, name.length);

@@ -100,7 +100,8 @@ static void old_firmware_until_the_service_is_advertised(void **state) {
     (void)state;
     assert_int_equal(receive(1, -50, OLD, 1), TENDON_BOSE_SEARCH_FOUND);
     assert_true(device->old_firmware);
-    assert_int_equal(receive(1, -50, FRAMES, 2), TENDON_BOSE_SEARCH_UPDATED); /* a scan response changes nothing of it */
+    assert_int_equal(receive(1, -50, FRAMES, 2),
+                     TENDON_BOSE_SEARCH_UPDATED); /* a scan response changes nothing of it */
     assert_true(device->old_firmware);
     assert_int_equal(receive(1, -50, SENSORS, 3), TENDON_BOSE_SEARCH_UPDATED);
     assert_false(device->old_firmware);

@@ -33,12 +33,12 @@ private final class ConnectionModel: WearableDeviceSessionDelegate {
     func close() { session?.close() }
 
     func sessionDidOpen(_ session: WearableDeviceSession) { messages.append("did open") }
-    func session(_ session: WearableDeviceSession, didFailToOpenWithError error: BoseWearableError) {
-        messages.append("did fail: \(error)")
+    func session(_ session: WearableDeviceSession, didFailToOpenWithError error: (any Error)?) {
+        messages.append("did fail: \(error.map { "\($0)" } ?? "")")
     }
-    func session(_ session: WearableDeviceSession, didCloseWithError error: BoseWearableError?) {
+    func session(_ session: WearableDeviceSession, didCloseWithError error: (any Error)?) {
         messages.append(error == nil ? "did close" : "lost")
-        if error != nil { try? session.open() }
+        if error != nil { session.open() }
     }
 }
 
@@ -169,8 +169,8 @@ struct ConnectionPort {
 /// Answers of a firmware service, one after the other.
 private final class Verdicts: @unchecked Sendable {
     // Asked on the loop's thread alone.
-    private var verdicts: [FirmwareVersion.Update]
-    init(_ verdicts: [FirmwareVersion.Update]) { self.verdicts = verdicts }
+    private var verdicts: [WearableDevice.FirmwareVersion.Update]
+    init(_ verdicts: [WearableDevice.FirmwareVersion.Update]) { self.verdicts = verdicts }
 
     var next: FirmwareChecker {
         { _, _ in self.verdicts.count > 1 ? self.verdicts.removeFirst() : self.verdicts[0] }

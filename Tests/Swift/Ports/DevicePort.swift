@@ -27,7 +27,7 @@ struct DevicePort {
         let session = try await here.library.startConnection()
         let device = try #require(session.device)
         let model = HeadingModel()
-        try await device.configureSensors { $0.enable(sensor: .rotation, at: ._20ms) }
+        try await device.configureSensorsAndWait { $0.enable(sensor: .rotation, at: ._20ms) }
         await until("angles") { model.angles.count >= 20 }
         for angle in model.angles {
             let truth = SimulatedWearable.pose(at: UInt64(angle.time))
@@ -35,7 +35,7 @@ struct DevicePort {
             #expect(abs(angle.roll + truth.roll) < 0.002, "the guide's roll is to the right shoulder")
             #expect(abs(angle.yaw - truth.yaw) < 0.002)
         }
-        await session.close()
+        await session.closeAndWait()
     }
 
     /// The old properties of the raw quaternion.
@@ -43,8 +43,8 @@ struct DevicePort {
         let here = try await Surroundings()
         let session = try await here.library.startConnection()
         let device = try #require(session.device)
-        let values = device.sensorData
-        try await device.configureSensors { $0.enable(sensor: .rotation, at: ._40ms) }
+        let values = device.sensorData()
+        try await device.configureSensorsAndWait { $0.enable(sensor: .rotation, at: ._40ms) }
         var iterator = values.timeout(.seconds(5)).makeAsyncIterator()
         let value = try #require(try await iterator.next())
         let quaternion: any OldAngles = try #require(value.sample.quaternion)
@@ -60,7 +60,7 @@ struct DevicePort {
             gestureIntent: GestureIntent(gestures: [.doubleTap, .headNod]))
         let device = try #require(session.device)
         let model = HeadingModel()
-        try await device.configureGestures { configuration in
+        try await device.configureGesturesAndWait { configuration in
             configuration.disableAll()
             configuration.set(gesture: .doubleTap, enabled: true)
         }
@@ -117,9 +117,9 @@ struct DevicePort {
         let library = BoseWearable(BoseWearable.Configuration())
         let session = try await library.createSimulatedWearableDeviceSession()
         #expect(session.device == nil)
-        try await session.open()
+        try await session.openAndWait()
         #expect(session.device?.name == "LE-Bose Frames")
-        await session.close()
+        await session.closeAndWait()
     }
 }
 

@@ -34,15 +34,15 @@ private final class SearchModel: WearableDeviceSessionDelegate, WearableDeviceSe
             self.session = session
             session.delegate = self
             if self.isPairing { session.pairingDelegate = self }
-            do { try session.open() } catch { self.messages.append("\(error)") }
+            session.open()
         }
     }
 
     func sessionDidOpen(_ session: WearableDeviceSession) { messages.append("open") }
-    func session(_ session: WearableDeviceSession, didFailToOpenWithError error: BoseWearableError) {
-        messages.append("failed: \(error)")
+    func session(_ session: WearableDeviceSession, didFailToOpenWithError error: (any Error)?) {
+        messages.append("failed: \(error.map { "\($0)" } ?? "")")
     }
-    func session(_ session: WearableDeviceSession, didCloseWithError error: BoseWearableError?) {
+    func session(_ session: WearableDeviceSession, didCloseWithError error: (any Error)?) {
         messages.append("closed")
     }
     func sessionRequiresPairingMode(_ session: WearableDeviceSession) {
@@ -50,7 +50,7 @@ private final class SearchModel: WearableDeviceSessionDelegate, WearableDeviceSe
         onPrompt()
     }
     func session(
-        _ session: WearableDeviceSession, finishedPairingWithResult result: Result<Void, BoseWearableError>
+        _ session: WearableDeviceSession, finishedPairingWithResult result: Result<Void, any Error>
     ) {
         if case .success = result { messages.append("paired") } else { messages.append("not paired") }
     }

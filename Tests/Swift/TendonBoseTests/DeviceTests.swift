@@ -50,7 +50,7 @@ struct DeviceTests {
         let site = try await Site()
         let (_, device) = try await open(site)
         #expect(device.sensorConfiguration?.enabledSensors == [])
-        try await device.configureSensors { configuration in
+        try await device.configureSensorsAndWait { configuration in
             configuration.enable(sensor: .accelerometer, at: ._20ms)
             configuration.enable(sensor: .rotation, at: ._40ms)
             let refused = [
@@ -75,10 +75,10 @@ struct DeviceTests {
         await eventually("the change arrives") {
             device.sensorConfiguration?.samplePeriod(for: .rotation) == ._320ms
         }
-        try await device.configureSensors { $0.disableAll() }
-        try await device.configureGestures { $0.set(gesture: .doubleTap, enabled: true) }
+        try await device.configureSensorsAndWait { $0.disableAll() }
+        try await device.configureGesturesAndWait { $0.set(gesture: .doubleTap, enabled: true) }
         await eventually("gestures are on") { device.gestureConfiguration?.enabledGestures == [.doubleTap] }
-        try await device.configureGestures { $0.enableAll() }
+        try await device.configureGesturesAndWait { $0.enableAll() }
         await eventually("all are on") { device.gestureConfiguration?.enabledGestures.count == 6 }
     }
 
@@ -101,7 +101,7 @@ struct DeviceTests {
         token.cancel()
         await Loop.shared.run {}
         let count = seen.count
-        try await device.configureSensors { $0.disableAll() }
+        try await device.configureSensorsAndWait { $0.disableAll() }
         #expect(seen.count == count)
     }
 
@@ -115,7 +115,7 @@ struct DeviceTests {
             onMain.withLock { $0 = $0 && !Loop.shared.isCurrent }
             seen.withLock { $0 += data.values.map(\.timestamp) }
         }
-        try await device.configureSensors { $0.enable(sensor: .gyroscope, at: ._20ms) }
+        try await device.configureSensorsAndWait { $0.enable(sensor: .gyroscope, at: ._20ms) }
         await eventually("samples") { seen.withLock { $0.count } >= 10 }
         #expect(onMain.withLock { $0 })
         let times = seen.withLock { $0 }
@@ -149,15 +149,15 @@ struct DeviceTests {
             TendonActor.shared.assumeIsolated { _ in }
             order.withLock { $0.append("callback") }
         }
-        try await device.configureSensors {
+        try await device.configureSensorsAndWait {
             $0.enable(sensor: .accelerometer, at: ._80ms)
             $0.enable(sensor: .gameRotation, at: ._80ms)
         }
-        try await device.configureGestures { $0.set(gesture: .headNod, enabled: true) }
+        try await device.configureGesturesAndWait { $0.set(gesture: .headNod, enabled: true) }
         await eventually("two samples a time") {
             handler.calls.contains("game") && handler.calls.contains("accelerometer")
         }
-        try await device.configureSensors { $0.disableAll() }
+        try await device.configureSensorsAndWait { $0.disableAll() }
         try await site.wearable.perform(.headNod)
         await eventually("a gesture") { handler.calls.contains("head_nod") }
         // The whole notification, then the callback, then the handler.
@@ -182,11 +182,11 @@ struct DeviceTests {
         await eventually("suspended") { reasons == [.voicePersonalAssistant] }
         #expect(device.wearableDeviceInformation?.deviceStatus.suspensionReason == .voicePersonalAssistant)
         await #expect(throws: BoseWearableError.service(.wearableSensorServiceUnavailable)) {
-            try await device.configureSensors { $0.enable(sensor: .rotation, at: ._20ms) }
+            try await device.configureSensorsAndWait { $0.enable(sensor: .rotation, at: ._20ms) }
         }
         await site.wearable.resume()
         await eventually("resumed") { reasons == [.voicePersonalAssistant, nil] }
-        try await device.configureSensors { $0.enable(sensor: .rotation, at: ._20ms) }
+        try await device.configureSensorsAndWait { $0.enable(sensor: .rotation, at: ._20ms) }
         _ = token
     }
 
@@ -198,8 +198,8 @@ struct DeviceTests {
             if case .didRejectValue = event { rejected += 1 }
         }
         await site.wearable.inject(.cutPayload, count: 2)
-        let samples = device.sensorData
-        try await device.configureSensors { $0.enable(sensor: .rotation, at: ._20ms) }
+        let samples = device.sensorData()
+        try await device.configureSensorsAndWait { $0.enable(sensor: .rotation, at: ._20ms) }
         var count = 0
         for try await _ in samples.timeout(.seconds(5)) {
             count += 1
@@ -227,7 +227,7 @@ struct DeviceTests {
         #expect(lacking?.missingSensors == [.magnetometer])
         #expect(lacking?.missingSamplePeriods == [._5ms])
         #expect(lacking?.missingGestures == [.touchAndHold])
-        await session.close()
+        await session.closeAndWait()
         let error = await #expect(throws: BoseWearableError.self) {
             try await wearable.startConnection(sensorIntent: SensorIntent(sensors: [.magnetometer]))
         }
@@ -241,15 +241,15 @@ struct DeviceTests {
     @Test @TendonActor func sequencesEndWithTheSession() async throws {
         let site = try await Site()
         let (session, device) = try await open(site)
-        let samples = device.sensorData
-        await session.close()
+        let samples = device.sensorData()
+        await session.closeAndWait()
         for try await _ in samples {}
-        try await session.open()
-        let again = device.sensorData
+        try await session.openAndWait()
+        let again = device.sensorData()
         await site.wearable.disconnectAll()
         await #expect(throws: TendonError.self) { for try await _ in again {} }
         await eventually("closed") { !session.isOpen }
-        try await session.open()
+        try await session.openAndWait()
         #expect(session.isOpen)
     }
 }

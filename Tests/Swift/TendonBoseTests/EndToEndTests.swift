@@ -12,8 +12,8 @@ struct EndToEndTests {
         let device = try #require(await session.device)
         #expect(device.name == "LE-Bose Frames")
         #expect(await device.wearableDeviceInformation?.productInfo.idName == "Bose Frames")
-        let samples = await device.sensorData
-        try await device.configureSensors { $0.enable(sensor: .rotation, at: ._20ms) }
+        let samples = await device.sensorData()
+        try await device.configureSensorsAndWait { $0.enable(sensor: .rotation, at: ._20ms) }
         var count = 0
         var times: [UInt64] = []
         for try await value in samples {
@@ -28,7 +28,7 @@ struct EndToEndTests {
             if count == 25 { break }
         }
         #expect(zip(times, times.dropFirst()).allSatisfy { $1 - $0 == 20 })
-        await session.close()
+        await session.closeAndWait()
         #expect(await !session.isOpen)
         await eventually("the device sees us go") { await site.wearable.connections == 0 }
     }

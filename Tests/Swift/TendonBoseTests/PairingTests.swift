@@ -73,9 +73,9 @@ struct PairingTests {
             #expect(await central.bondFailure == nil)
             #expect(await central.isBonded(with: site.wearable.address) == (round > 0))
             let session = await WearableDeviceSession(site.wearable.address, on: central) { _ in }
-            try await session.open()
+            try await session.openAndWait()
             #expect(await central.isBonded(with: site.wearable.address))
-            await session.close()
+            await session.closeAndWait()
             if round == 0 { await site.wearable.setPairingMode(false) }
         }
         var state = stat()

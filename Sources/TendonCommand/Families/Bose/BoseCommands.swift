@@ -155,14 +155,14 @@ struct BoseVisit: Sendable {
             guard let device = opened else { throw CommandError(.failed, "the device does not open") }
             let result = try await body(session, device)
             await Visit.hold(for: milliseconds)
-            await session.close()
+            await session.closeAndWait()
             return result
         }
     }
 
     @TendonActor
     private func open(_ session: WearableDeviceSession) async throws(BoseWearableError) -> WearableDevice? {
-        try await session.open()
+        try await session.openAndWait()
         return session.device
     }
 }

@@ -57,7 +57,7 @@ struct BoseStream: FamilyStream {
     func configureSensors(of device: WearableDevice) async throws(BoseWearableError) -> [String] {
         guard var wanted = device.sensorConfiguration else { throw .missingRequiredData }
         let lacking = apply(&wanted)
-        try await device.configureSensors { [wanted] in $0 = wanted }
+        try await device.configureSensorsAndWait { [wanted] in $0 = wanted }
         return lacking
     }
 
@@ -66,7 +66,7 @@ struct BoseStream: FamilyStream {
     func configureGestures(of device: WearableDevice) async throws(BoseWearableError) -> [String] {
         guard var wanted = device.gestureConfiguration else { throw .missingRequiredData }
         let lacking = apply(&wanted)
-        try await device.configureGestures { [wanted] in $0 = wanted }
+        try await device.configureGesturesAndWait { [wanted] in $0 = wanted }
         return lacking
     }
 
@@ -140,7 +140,7 @@ private final class BoseServer: DeviceServer {
 
     func open() async throws(ServingError) {
         do throws(BoseWearableError) {
-            try await session.open()
+            try await session.openAndWait()
         } catch {
             throw error == .cancelled ? .cancelled : .failed(describe(error), mayMend: mayMend(error))
         }
@@ -160,9 +160,9 @@ private final class BoseServer: DeviceServer {
 
     func stream() async -> String? {
         guard let device = session.device else { return nil }
-        var ends = session.events.makeAsyncIterator()
+        var ends = session.events().makeAsyncIterator()
         let samples = device.sensorData(capacity: served.settings.capacity)
-        let gestures = device.gestureData
+        let gestures = device.gestureData()
         let token = device.addEventListener { [self] event in received(event, device) }
         let consumers = [consume(samples, device), consume(gestures)]
         if device.wearableDeviceInformation?.deviceStatus.wearableSensorsServiceSuspended == true {
@@ -177,7 +177,7 @@ private final class BoseServer: DeviceServer {
             }
         }
         // Ends the sequences; what is in them is still taken, so that the counters agree.
-        await session.close()
+        await session.closeAndWait()
         for consumer in consumers { await consumer.value }
         token.cancel()
         dropped += samples.dropped
