@@ -35,11 +35,18 @@ static bool go(navigation *nav, tendon_feelspace_navigation_state state) {
     return nav->state == state;
 }
 
-static void request(navigation *nav, int32_t mode) {
-    (void)tendon_feelspace_session_set_mode(nav->config.session, mode, nav->now);
+/* With a full queue: again as soon as a command has ended. */
+static void request(navigation *nav, uint8_t mode) {
+    tendon_status status = tendon_feelspace_session_set_mode(nav->config.session, mode, nav->now);
+    nav->pending_mode = status == TENDON_GATT_ERROR_QUEUE_FULL ? mode : TENDON_FEELSPACE_MODE_STANDBY;
 }
 
 /* ---- the signal, at most every 100 ms ---- */
+
+static void wait_for_pace(navigation *nav) {
+    nav->has_timer = true;
+    nav->timer = nav->now + TENDON_FEELSPACE_NAVIGATION_PACE_MS;
+}
 
 static void send(navigation *nav) {
     tendon_feelspace_navigation_signal_at signal = nav->signal;
@@ -47,8 +54,8 @@ static void send(navigation *nav) {
     nav->has_sent = true;
     if (nav->config.send != NULL) {
         nav->config.send(nav->config.context, &signal, nav->now);
-    } else {
-        (void)tendon_feelspace_navigation_send(nav, &signal, nav->now);
+    } else if (tendon_feelspace_navigation_send(nav, &signal, nav->now) == TENDON_GATT_ERROR_QUEUE_FULL) {
+        wait_for_pace(nav);
     }
 }
 
@@ -59,8 +66,7 @@ static void send_or_wait(navigation *nav) {
     if (!nav->has_sent || nav->now - nav->sent >= TENDON_FEELSPACE_NAVIGATION_PACE_MS) {
         send(nav);
     } else {
-        nav->has_timer = true;
-        nav->timer = nav->now + TENDON_FEELSPACE_NAVIGATION_PACE_MS;
+        wait_for_pace(nav);
     }
 }
 
@@ -110,7 +116,7 @@ static void do_action(navigation *nav, uint8_t what) {
         break;
     case REQUEST_APP:
     case REQUEST_PAUSE: /* in the order of the modes */
-        request(nav, TENDON_FEELSPACE_MODE_APP + what - REQUEST_APP);
+        request(nav, (uint8_t)(TENDON_FEELSPACE_MODE_APP + what - REQUEST_APP));
         break;
     case SEND:
         send_or_wait(nav);
@@ -186,6 +192,12 @@ static void connected(navigation *nav) {
     (void)tendon_feelspace_session_request_accuracy_signal(nav->config.session, nav->now);
     if (nav->state == TENDON_FEELSPACE_NAVIGATING) {
         send_or_request(nav);
+    } else if (nav->state == TENDON_FEELSPACE_PAUSED) {
+        if (!in_mode(nav, TENDON_FEELSPACE_MODE_PAUSE)) {
+            request(nav, TENDON_FEELSPACE_MODE_PAUSE);
+        }
+    } else if (in_mode(nav, TENDON_FEELSPACE_MODE_APP)) {
+        request(nav, TENDON_FEELSPACE_MODE_WAIT);
     }
 }
 
@@ -210,6 +222,7 @@ static void connection_changed(navigation *nav, const tendon_feelspace_event *ev
     told->connection = event->connection.state;
     told->error = event->connection.error;
     nav->pause_for_navigation = false;
+    nav->pending_mode = TENDON_FEELSPACE_MODE_STANDBY;
     if (event->connection.event == TENDON_FEELSPACE_HANDSHAKE_FINISHED) {
         connected(nav);
     }
@@ -242,6 +255,11 @@ void tendon_feelspace_navigation_on_event(void *context, const tendon_feelspace_
         return;
     case TENDON_FEELSPACE_EVENT_BUTTON:
         button_pressed(nav, &event->press);
+        return;
+    case TENDON_FEELSPACE_EVENT_COMMAND:
+        if (nav->pending_mode != TENDON_FEELSPACE_MODE_STANDBY) {
+            request(nav, nav->pending_mode);
+        }
         return;
     case TENDON_FEELSPACE_EVENT_STATE:
         connection_changed(nav, event, &told);

@@ -14,12 +14,11 @@ static bool is_opening(const tendon_feelspace_session *session) {
 
 /* ---- events ---- */
 
-tendon_feelspace_event tendon_feelspace_event_of(tendon_feelspace_event_kind kind, tendon_status status) {
-    tendon_feelspace_event event;
-    memset(&event, 0, sizeof event); /* an initializer leaves the rest of a union alone */
-    event.kind = kind;
-    event.status = status;
-    return event;
+void tendon_feelspace_event_init(tendon_feelspace_event *event, tendon_feelspace_event_kind kind,
+                                 tendon_status status) {
+    memset(event, 0, sizeof *event); /* an initializer leaves the rest of a union alone */
+    event->kind = kind;
+    event->status = status;
 }
 
 void tendon_feelspace_emit(tendon_feelspace_session *session, const tendon_feelspace_event *event) {
@@ -28,14 +27,16 @@ void tendon_feelspace_emit(tendon_feelspace_session *session, const tendon_feels
 
 void tendon_feelspace_emit_kind(tendon_feelspace_session *session, tendon_feelspace_event_kind kind,
                                 tendon_status status) {
-    const tendon_feelspace_event event = tendon_feelspace_event_of(kind, status);
+    tendon_feelspace_event event;
+    tendon_feelspace_event_init(&event, kind, status);
     tendon_feelspace_emit(session, &event);
 }
 
 void tendon_feelspace_tell(tendon_feelspace_session *session, tendon_feelspace_state previous,
                            tendon_feelspace_connection_event event, tendon_feelspace_connection_error error,
                            tendon_status status) {
-    tendon_feelspace_event told = tendon_feelspace_event_of(TENDON_FEELSPACE_EVENT_STATE, status);
+    tendon_feelspace_event told;
+    tendon_feelspace_event_init(&told, TENDON_FEELSPACE_EVENT_STATE, status);
     told.connection.previous = previous;
     told.connection.state = session->state;
     told.connection.event = event;
@@ -104,13 +105,14 @@ void tendon_feelspace_pump(tendon_feelspace_session *session) {
 
 /* ---- the end ---- */
 
+/* Battery and orientation stay: their last values are asked for after a connection. */
 static void forget_values(tendon_feelspace_session *session) {
     session->mode = TENDON_FEELSPACE_MODE_UNKNOWN;
     session->default_intensity = -1;
     session->heading_offset = -1;
     session->accuracy_state = -1;
     session->patch = TENDON_FEELSPACE_PATCH_NONE;
-    session->has_firmware = session->has_battery = session->has_orientation = session->orientation_enabled = false;
+    session->has_firmware = session->orientation_enabled = false;
     session->orientation_period_ms = 0;
     session->orientation_variation_deg = 0;
 }
@@ -301,7 +303,9 @@ static void on_disconnected(void *context, tendon_status reason, uint64_t now) {
     if (session->work.draining) {
         drained(session);
     } else if (session->op.client != NULL || session->state == TENDON_FEELSPACE_CONNECTING) {
-        tendon_feelspace_end(session, failure_of(session), why_down(session, reason), reason, true);
+        bool ours = reason == TENDON_ERROR_CANCELLED; /* the owner of the connection closed it */
+        tendon_feelspace_end(session, ours ? TENDON_FEELSPACE_CONNECTION_CLOSED : failure_of(session),
+                             ours ? TENDON_FEELSPACE_NO_ERROR : why_down(session, reason), reason, true);
     } else {
         session->counters.illegal_inputs++;
     }
@@ -431,8 +435,9 @@ tendon_status tendon_feelspace_session_connect(tendon_feelspace_session *session
                               TENDON_FEELSPACE_CONNECTION_REFUSED, TENDON_ERROR_WRONG_STATE);
         return TENDON_ERROR_WRONG_STATE;
     }
-    if (peer != NULL) {
+    if (peer != NULL && !tendon_address_equal(&session->peer, peer)) {
         session->peer = *peer;
+        session->has_battery = session->has_orientation = false; /* those of another belt */
     }
     session->work.known = options != NULL && options->known;
     session->kept.timeout_ms =

@@ -3,7 +3,7 @@
  * Inside of the feelSpace session. One operation is on the air at a time:
  * keep-alive answers first, then the steps of an opening (session_open.c) or
  * the commands (session_queue.c). What the belt says is taken in
- * session_take.c; states and inputs are in session.c, searching in
+ * session_notifications.c; states and inputs are in session.c, searching in
  * session_scan.c.
  */
 #ifndef TENDON_FEELSPACE_SESSION_INTERNAL_H
@@ -67,7 +67,7 @@ static inline uint64_t feelspace_after(uint64_t now, uint64_t span) {
 /* session.c */
 tendon_feelspace_characteristic tendon_feelspace_uuid(unsigned which);
 /* An event without members: all of them are 0, so that nothing of the stack leaves in one. */
-tendon_feelspace_event tendon_feelspace_event_of(tendon_feelspace_event_kind kind, tendon_status status);
+void tendon_feelspace_event_init(tendon_feelspace_event *event, tendon_feelspace_event_kind kind, tendon_status status);
 void tendon_feelspace_emit(tendon_feelspace_session *session, const tendon_feelspace_event *event);
 void tendon_feelspace_emit_kind(tendon_feelspace_session *session, tendon_feelspace_event_kind kind,
                                 tendon_status status);
@@ -119,7 +119,7 @@ void tendon_feelspace_queue_tick(tendon_feelspace_session *session);
 uint64_t tendon_feelspace_queue_deadline(const tendon_feelspace_session *session);
 void tendon_feelspace_queue_clear(tendon_feelspace_session *session);
 
-/* session_take.c */
+/* session_notifications.c */
 void tendon_feelspace_on_value(void *context, const tendon_gatt_value *value, uint64_t now);
 /* @return what the decoder said. */
 tendon_status tendon_feelspace_take(tendon_feelspace_session *session, unsigned which, const uint8_t *data,

@@ -126,6 +126,7 @@ static void begin_handshake(tendon_feelspace_session *session) {
         {FS_WRITE, FS_REQUEST, FS_OURS, TENDON_FEELSPACE_BASIC_HEADING_OFFSET},
     };
     memset(session->kept.slots, 0, sizeof session->kept.slots);
+    session->work.enables = 0;
     uint32_t generation = session->work.generation;
     tendon_feelspace_go(session, TENDON_FEELSPACE_HANDSHAKE, TENDON_FEELSPACE_SERVICES_DISCOVERED);
     for (size_t i = 0; i < sizeof script / sizeof script[0]; i++) {

@@ -83,6 +83,9 @@ static tendon_status queue(tendon_feelspace_session *session, uint8_t kind, uint
     if (length > 0) {
         expect_answer(slot);
     }
+    if (kind == FS_ENABLE || flags == FS_PERIOD) {
+        session->work.enables++;
+    }
     session->last_command = slot->id;
     tendon_feelspace_pump(session);
     return TENDON_OK;
@@ -91,7 +94,8 @@ static tendon_status queue(tendon_feelspace_session *session, uint8_t kind, uint
 /* ---- their end ---- */
 
 static void finish(tendon_feelspace_session *session, tendon_feelspace_slot *slot, tendon_status status) {
-    tendon_feelspace_event event = tendon_feelspace_event_of(TENDON_FEELSPACE_EVENT_COMMAND, status);
+    tendon_feelspace_event event;
+    tendon_feelspace_event_init(&event, TENDON_FEELSPACE_EVENT_COMMAND, status);
     event.command.id = slot->id;
     event.command.characteristic = tendon_feelspace_uuid(slot->which);
     bool ours = (slot->flags & FS_OURS) != 0;
@@ -105,7 +109,7 @@ static void finish(tendon_feelspace_session *session, tendon_feelspace_slot *slo
 void tendon_feelspace_queue_clear(tendon_feelspace_session *session) {
     tendon_feelspace_slot *slot;
     while ((slot = oldest(session, 0, 0, NULL)) != NULL) {
-        finish(session, slot, TENDON_ERROR_CANCELLED);
+        finish(session, slot, (slot->flags & FS_ANSWERED) != 0 ? TENDON_OK : TENDON_ERROR_CANCELLED);
     }
 }
 
@@ -127,17 +131,6 @@ void tendon_feelspace_queue_answered(tendon_feelspace_session *session, const ui
     } else if ((session->op.kind == FS_COMMANDING || (on_air->flags & FS_PERIOD) != 0) && is_answered(on_air, packet)) {
         on_air->flags |= FS_ANSWERED; /* before the response to the write, or before the last step */
     }
-}
-
-/* After an Enable that failed: orientation is off, unless a later command in the queue enables it again. */
-static void orientation_refused(tendon_feelspace_session *session, const tendon_feelspace_slot *refused) {
-    bool enabled = false;
-    for (size_t i = 0; i < TENDON_FEELSPACE_COMMANDS_MAX; i++) {
-        const tendon_feelspace_slot *slot = &session->kept.slots[i];
-        enabled = enabled || (slot != refused && slot->id != 0 && (slot->flags & FS_WAITING) == 0 &&
-                              (slot->kind == FS_ENABLE || (slot->flags & FS_PERIOD) != 0));
-    }
-    session->orientation_enabled = session->orientation_enabled && enabled;
 }
 
 /*
@@ -167,8 +160,10 @@ static bool next_step(tendon_feelspace_session *session, tendon_feelspace_slot *
 void tendon_feelspace_queue_done(tendon_feelspace_session *session, const tendon_gatt_result *result) {
     tendon_feelspace_slot *slot = &session->kept.slots[session->work.slot];
     tendon_status status = result->status < 0 ? result->status : TENDON_OK;
-    if (slot->kind == FS_ENABLE && status < 0) {
-        orientation_refused(session, slot);
+    if (slot->kind == FS_ENABLE) {
+        session->work.enables--;
+        /* A later one in the queue may do better. */
+        session->orientation_enabled = session->orientation_enabled && (status >= 0 || session->work.enables > 0);
     }
     if (next_step(session, slot, &status)) {
         return; /* still the oldest: the pump goes on with it */

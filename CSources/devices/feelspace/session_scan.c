@@ -8,7 +8,8 @@ enum { SEEN_OLDER = 0x01, SEEN_NEWER = 0x02, SEEN_NAME = 0x04, SEEN_TOLD = 0x08 
 
 static void tell_finished(tendon_feelspace_session *session, tendon_feelspace_scan_cause cause,
                           tendon_feelspace_connection_error error) {
-    tendon_feelspace_event event = tendon_feelspace_event_of(TENDON_FEELSPACE_EVENT_SCAN_FINISHED, TENDON_OK);
+    tendon_feelspace_event event;
+    tendon_feelspace_event_init(&event, TENDON_FEELSPACE_EVENT_SCAN_FINISHED, TENDON_OK);
     event.scan.cause = cause;
     event.scan.error = error;
     tendon_feelspace_emit(session, &event);
@@ -35,7 +36,8 @@ void tendon_feelspace_scan_end(tendon_feelspace_session *session, tendon_feelspa
     session->state = TENDON_FEELSPACE_NOT_CONNECTED;
     tell_finished(session, cause, error);
     if (event != TENDON_FEELSPACE_CONNECTION_STARTED) {
-        tendon_feelspace_event told = tendon_feelspace_event_of(TENDON_FEELSPACE_EVENT_STATE, TENDON_OK);
+        tendon_feelspace_event told;
+        tendon_feelspace_event_init(&told, TENDON_FEELSPACE_EVENT_STATE, TENDON_OK);
         told.connection.previous = TENDON_FEELSPACE_SCANNING; /* to NOT_CONNECTED, which is 0 */
         told.connection.event = event;
         told.connection.error = error;
@@ -161,7 +163,8 @@ void tendon_feelspace_session_advertised(tendon_feelspace_session *session, cons
     seen = advertiser->seen;
     if ((seen & (SEEN_NAME | SEEN_TOLD)) == SEEN_NAME && (seen & (SEEN_OLDER | SEEN_NEWER)) != 0) {
         advertiser->seen |= SEEN_TOLD;
-        tendon_feelspace_event event = tendon_feelspace_event_of(TENDON_FEELSPACE_EVENT_FOUND, TENDON_OK);
+        tendon_feelspace_event event;
+        tendon_feelspace_event_init(&event, TENDON_FEELSPACE_EVENT_FOUND, TENDON_OK);
         event.found.address = &advertiser->address;
         event.found.name = advertiser->name;
         event.found.name_length = advertiser->name_length;

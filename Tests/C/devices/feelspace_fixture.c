@@ -148,7 +148,7 @@ static void on_event(void *context, const tendon_feelspace_event *event, uint64_
     }
     if (event->kind != TENDON_FEELSPACE_EVENT_STATE && event->kind != TENDON_FEELSPACE_EVENT_FOUND &&
         event->kind != TENDON_FEELSPACE_EVENT_SCAN_FINISHED && event->kind != TENDON_FEELSPACE_EVENT_REJECTED &&
-        event->status != TENDON_ERROR_CANCELLED) {
+        event->kind != TENDON_FEELSPACE_EVENT_COMMAND && event->status != TENDON_ERROR_CANCELLED) {
         assert_int_equal(b->session.state, TENDON_FEELSPACE_CONNECTED); /* no value is told before */
     }
     if (b->hook != NULL) {

@@ -71,9 +71,69 @@ static void state_is_kept_apart_and_restored_when_connected(void **state) {
     belt_lose(b, TENDON_HCI_ERROR(0x08));
     b->mode = TENDON_FEELSPACE_MODE_WAIT;
     belt_open(b);
-    assert_int_equal(b->session.mode, TENDON_FEELSPACE_MODE_WAIT); /* paused: the belt is left alone */
+    assert_int_equal(b->session.mode, TENDON_FEELSPACE_MODE_PAUSE); /* as the vendor's document has it */
     assert_int_equal(b->navigation.state, TENDON_FEELSPACE_PAUSED);
     assert_int_equal(b->navigation.signal.direction, 45);
+}
+
+/* The belt's mode follows the state of navigation as soon as it is connected. */
+static void belt_is_brought_into_the_mode_of_the_state(void **state) {
+    static const struct {
+        tendon_feelspace_navigation_state state;
+        uint8_t before, after;
+    } rows[] = {
+        {TENDON_FEELSPACE_STOPPED, TENDON_FEELSPACE_MODE_WAIT, TENDON_FEELSPACE_MODE_WAIT},
+        {TENDON_FEELSPACE_STOPPED, TENDON_FEELSPACE_MODE_APP, TENDON_FEELSPACE_MODE_WAIT},
+        {TENDON_FEELSPACE_STOPPED, TENDON_FEELSPACE_MODE_COMPASS, TENDON_FEELSPACE_MODE_COMPASS},
+        {TENDON_FEELSPACE_PAUSED, TENDON_FEELSPACE_MODE_WAIT, TENDON_FEELSPACE_MODE_PAUSE},
+        {TENDON_FEELSPACE_PAUSED, TENDON_FEELSPACE_MODE_APP, TENDON_FEELSPACE_MODE_PAUSE},
+        {TENDON_FEELSPACE_PAUSED, TENDON_FEELSPACE_MODE_PAUSE, TENDON_FEELSPACE_MODE_PAUSE},
+        {TENDON_FEELSPACE_NAVIGATING, TENDON_FEELSPACE_MODE_PAUSE, TENDON_FEELSPACE_MODE_APP},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        void *fresh;
+        setup(&fresh);
+        belt *b = fresh;
+        if (rows[i].state != TENDON_FEELSPACE_STOPPED) {
+            assert_true(start(b, 0, 1));
+        }
+        if (rows[i].state == TENDON_FEELSPACE_PAUSED) {
+            tendon_feelspace_navigation_pause(&b->navigation, b->now);
+        }
+        b->mode = rows[i].before;
+        belt_open(b);
+        assert_int_equal(b->session.mode, rows[i].after);
+        assert_int_equal(b->navigation.state, rows[i].state);
+        belt_teardown(&fresh);
+    }
+}
+
+static void fill_queue(belt *b) {
+    while (tendon_feelspace_session_signal(&b->session, 0, b->now) >= 0) {
+    }
+}
+
+/* A mode or a signal that finds the queue full is sent when a command has ended: motors never stay on for it. */
+static void requests_survive_a_full_queue(void **state) {
+    belt *b = *state;
+    belt_open(b);
+    fill_queue(b);
+    assert_true(start(b, 90, TENDON_FEELSPACE_NAVIGATION_CONTINUOUS));
+    belt_run(b);
+    assert_int_equal(b->session.mode, TENDON_FEELSPACE_MODE_APP);
+    belt_expect_write(b, H_VIBRATION, "0201aaaa0000035a00000000f40100000000");
+    b->now += 1000;
+    fill_queue(b);
+    assert_true(update(b, 45, TENDON_FEELSPACE_NAVIGATION_TURN_ONGOING));
+    belt_run(b);
+    belt_advance(b, TENDON_FEELSPACE_NAVIGATION_PACE_MS);
+    belt_run(b);
+    belt_expect_write(b, H_VIBRATION, "0203aaaa0000032d00000000ee0200000000");
+    fill_queue(b);
+    tendon_feelspace_navigation_stop(&b->navigation, b->now);
+    belt_run(b);
+    assert_int_equal(b->session.mode, TENDON_FEELSPACE_MODE_WAIT);
 }
 
 static void pause_of_ours_is_forgotten_with_the_connection(void **state) {
@@ -403,6 +463,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(connecting_enables_orientation_and_asks_for_the_accuracy_signal),
         TEST(state_is_kept_apart_and_restored_when_connected),
+        TEST(belt_is_brought_into_the_mode_of_the_state),
+        TEST(requests_survive_a_full_queue),
         TEST(pause_of_ours_is_forgotten_with_the_connection),
         TEST(every_signal_sends_its_packet),
         TEST(signals_keep_their_pace),

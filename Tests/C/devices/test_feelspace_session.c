@@ -105,6 +105,97 @@ static void belt_standby_is_no_loss(void **state) {
     }
 }
 
+/* The vendor's document: the last known battery and heading. They are those of the belt that was connected last. */
+static void belt_is_remembered_until_another_is_connected(void **state) {
+    belt *b = *state;
+    belt_set(b, H_BATTERY, "02003ff100");
+    belt_open(b);
+    assert_true(tendon_feelspace_session_start_orientation(&b->session, 0, 0, b->now) >= 0);
+    belt_run(b);
+    belt_notify(b, H_ORIENTATION, "02 a6ff d3ff 0200 faff 0500 03030303 00");
+    belt_lose(b, TENDON_HCI_ERROR(0x08));
+    assert_true(b->session.has_battery && b->session.has_orientation);
+    assert_true(b->session.battery.level_percent == 63.0);
+    assert_int_equal(b->session.orientation.heading, -90);
+    assert_int_equal(tendon_feelspace_session_connect(&b->session, &belt_address, NULL, b->now), TENDON_OK);
+    assert_true(b->session.has_battery && b->session.has_orientation);
+    tendon_feelspace_session_disconnect(&b->session, b->now);
+    belt_lose(b, TENDON_ERROR_CANCELLED);
+    tendon_address other = belt_address;
+    other.bytes[5]++;
+    assert_int_equal(tendon_feelspace_session_connect(&b->session, &other, NULL, b->now), TENDON_OK);
+    assert_false(b->session.has_battery || b->session.has_orientation);
+}
+
+/* Whether the belt announces standby by its answer, before the response or by a keep-alive: the command succeeded. */
+static void belt_does_what_standby_requests(void **state) {
+    for (int way = 0; way < 4; way++) {
+        void *fresh;
+        belt_setup(&fresh);
+        belt *b = fresh;
+        belt_open(b);
+        b->silent = way >= 2;
+        b->answers_early = way == 1;
+        assert_int_equal(tendon_feelspace_session_set_mode(&b->session, TENDON_FEELSPACE_MODE_STANDBY, b->now),
+                         TENDON_OK);
+        assert_true(tendon_feelspace_session_signal(&b->session, 0, b->now) >= 0);
+        if (way == 2) {
+            belt_run(b);
+        }
+        if (way >= 2) {
+            belt_notify(b, H_KEEP_ALIVE, "0000");
+        }
+        belt_run(b);
+        belt_expect_state(b, TENDON_FEELSPACE_CONNECTED, TENDON_FEELSPACE_NOT_CONNECTED,
+                          TENDON_FEELSPACE_CONNECTION_LOST, TENDON_FEELSPACE_POWER_OFF);
+        for (size_t i = 0; i < b->event_count; i++) {
+            const tendon_feelspace_event *event = &b->events[i].event;
+            if (event->kind == TENDON_FEELSPACE_EVENT_COMMAND && event->command.id == b->session.last_command - 1) {
+                assert_int_equal(event->status, TENDON_OK);
+                b->hooked++;
+            }
+        }
+        assert_int_equal(b->hooked, 1);
+        belt_teardown(&fresh);
+    }
+    (void)state;
+}
+
+static void disconnect_at_standby(belt *b, const tendon_feelspace_event *event) {
+    if (event->kind == TENDON_FEELSPACE_EVENT_COMMAND && b->hooked++ == 0) {
+        tendon_feelspace_session_disconnect(&b->session, b->now);
+    }
+}
+
+static void belt_is_disconnected_when_standby_is_done(void **state) {
+    belt *b = *state;
+    belt_open(b);
+    b->hook = disconnect_at_standby;
+    int disconnects = b->disconnects;
+    assert_int_equal(tendon_feelspace_session_set_mode(&b->session, TENDON_FEELSPACE_MODE_STANDBY, b->now), TENDON_OK);
+    belt_run(b);
+    belt_expect_state(b, TENDON_FEELSPACE_CONNECTED, TENDON_FEELSPACE_NOT_CONNECTED, TENDON_FEELSPACE_CONNECTION_CLOSED,
+                      TENDON_FEELSPACE_NO_ERROR);
+    assert_int_equal(b->disconnects, disconnects + 1);
+}
+
+/* The owner of the connection closes it: as if the session had been disconnected. */
+static void belt_is_closed_from_outside(void **state) {
+    for (tendon_feelspace_state from = TENDON_FEELSPACE_CONNECTING; from <= TENDON_FEELSPACE_CONNECTED; from++) {
+        void *fresh;
+        belt_setup(&fresh);
+        belt *b = fresh;
+        b->config.reconnect = true;
+        belt_init(b);
+        belt_reach(b, from);
+        belt_lose(b, TENDON_ERROR_CANCELLED);
+        belt_expect_state(b, from, TENDON_FEELSPACE_NOT_CONNECTED, TENDON_FEELSPACE_CONNECTION_CLOSED,
+                          TENDON_FEELSPACE_NO_ERROR);
+        belt_teardown(&fresh);
+    }
+    (void)state;
+}
+
 static void belt_forgets_all_when_it_ends(void **state) {
     belt *b = *state;
     belt_open(b);
@@ -118,7 +209,7 @@ static void belt_forgets_all_when_it_ends(void **state) {
                       TENDON_FEELSPACE_UNEXPECTED_DISCONNECTION);
     const tendon_feelspace_session *s = &b->session;
     assert_true(s->mode == 0xFF && s->default_intensity == -1 && s->heading_offset == -1 && s->accuracy_state == -1);
-    assert_false(s->has_firmware || s->has_battery || s->has_orientation || s->orientation_enabled);
+    assert_false(s->has_firmware || s->orientation_enabled);
     assert_int_equal(s->orientation_period_ms, 0);
     assert_int_equal(s->orientation_variation_deg, 0);
 }
@@ -385,6 +476,10 @@ int main(void) {
         TEST(belt_button_tells_the_mode_alone),
         TEST(belt_mode_before_its_button_is_told_twice),
         TEST(belt_standby_is_no_loss),
+        TEST(belt_is_remembered_until_another_is_connected),
+        TEST(belt_does_what_standby_requests),
+        TEST(belt_is_disconnected_when_standby_is_done),
+        TEST(belt_is_closed_from_outside),
         TEST(belt_forgets_all_when_it_ends),
         TEST(belt_values_are_told_when_they_change),
         TEST(mal_I02_cut_packets_change_nothing),

@@ -77,6 +77,7 @@ typedef struct tendon_feelspace_navigation_config {
 /** Caller's memory. A program may read state and signal. */
 typedef struct tendon_feelspace_navigation {
     bool pause_for_navigation, has_sent, has_timer, connect_first; /* private, as are the times */
+    uint8_t pending_mode;
     tendon_feelspace_navigation_state state;
     tendon_feelspace_navigation_signal_at signal; /**< sent while navigating, kept else */
     tendon_feelspace_navigation_config config;

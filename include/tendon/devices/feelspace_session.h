@@ -222,19 +222,21 @@ typedef struct tendon_feelspace_advertiser {
 
 /**
  * Caller's memory. A program may read peer, state, what the belt said, the orientation limits, last_command and
- * counters; all else is private. What the belt said is forgotten when the connection ends.
+ * counters; all else is private. What the belt said is forgotten when the connection ends, but for battery and
+ * orientation: they keep their last values until another belt is connected.
  */
 typedef struct tendon_feelspace_session {
     uint8_t mode;          /**< tendon_feelspace_mode; 0xFF unknown */
     int8_t accuracy_state; /**< bit 0 compass, bit 1 app; -1 unknown */
-    bool has_firmware, has_battery, has_orientation;
-    bool orientation_enabled;           /**< asked for; see tendon_feelspace_session_start_orientation() */
+    bool has_firmware;
+    bool has_battery, has_orientation;  /**< also after the connection */
+    bool orientation_enabled;           /**< requested; see tendon_feelspace_session_start_orientation() */
     int16_t default_intensity;          /**< -1 unknown */
     int16_t heading_offset;             /**< -1 unknown */
     uint16_t orientation_variation_deg; /**< limits of the telling */
     /* Owned by CSources/devices/feelspace/session*.c, as is kept below. Small members first: short instructions. */
     struct {
-        uint8_t step, index, slot, keep_alives, attempts, adapter, patching;
+        uint8_t step, index, slot, keep_alives, attempts, adapter, patching, enables;
         bool draining, ending, was_lost, known, told, logging, scan_on;
         int16_t told_heading, log_left;
         uint32_t generation, next_id;

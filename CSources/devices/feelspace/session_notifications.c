@@ -14,7 +14,8 @@ static void tell(tendon_feelspace_session *session, tendon_feelspace_event_kind 
 
 static void emit_packet(tendon_feelspace_session *session, tendon_feelspace_event_kind kind, unsigned which,
                         tendon_status status, const uint8_t *data, size_t length, size_t offset) {
-    tendon_feelspace_event event = tendon_feelspace_event_of(kind, status);
+    tendon_feelspace_event event;
+    tendon_feelspace_event_init(&event, kind, status);
     event.packet.data = data;
     event.packet.length = length;
     event.packet.offset = offset;
@@ -22,10 +23,15 @@ static void emit_packet(tendon_feelspace_session *session, tendon_feelspace_even
     tendon_feelspace_emit(session, &event);
 }
 
-/* Standby: the belt drops the link next, and means it. */
+/* Standby: the belt disconnects next, which is what a command for standby requested. */
 static void mode_taken(tendon_feelspace_session *session) {
     if (is_connected(session) && session->mode == TENDON_FEELSPACE_MODE_STANDBY) {
-        tendon_feelspace_fail(session, TENDON_FEELSPACE_POWER_OFF, TENDON_ERROR_DISCONNECTED);
+        static const uint8_t answer[] = {0x01, TENDON_FEELSPACE_BASIC_MODE};
+        uint32_t generation = session->work.generation;
+        tendon_feelspace_queue_answered(session, answer);
+        if (is_connected(session) && session->work.generation == generation) {
+            tendon_feelspace_fail(session, TENDON_FEELSPACE_POWER_OFF, TENDON_ERROR_DISCONNECTED);
+        }
     } else {
         tendon_feelspace_handshake_check(session);
     }
@@ -55,7 +61,8 @@ static tendon_status take_keep_alive(tendon_feelspace_session *session, const ui
 
 static tendon_status take_button(tendon_feelspace_session *session, const uint8_t *data, size_t length,
                                  size_t *offset) {
-    tendon_feelspace_event event = tendon_feelspace_event_of(TENDON_FEELSPACE_EVENT_BUTTON, TENDON_OK);
+    tendon_feelspace_event event;
+    tendon_feelspace_event_init(&event, TENDON_FEELSPACE_EVENT_BUTTON, TENDON_OK);
     tendon_status status = tendon_feelspace_decode_button(data, length, &event.press, offset);
     if (status >= 0) {
         session->mode = event.press.new_mode; /* told by this event, so not by MODE too */
@@ -146,7 +153,8 @@ static tendon_status take_parameter(tendon_feelspace_session *session, const uin
     tendon_status status = tendon_feelspace_decode_parameter(data, length, &parameter, offset);
     if (status >= 0) {
         if (is_connected(session)) {
-            tendon_feelspace_event event = tendon_feelspace_event_of(TENDON_FEELSPACE_EVENT_PARAMETER, TENDON_OK);
+            tendon_feelspace_event event;
+            tendon_feelspace_event_init(&event, TENDON_FEELSPACE_EVENT_PARAMETER, TENDON_OK);
             event.parameter = &parameter;
             tendon_feelspace_emit(session, &event);
         }
