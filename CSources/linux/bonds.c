@@ -60,29 +60,58 @@ static tendon_status read_all(int fd, uint8_t *out, size_t capacity) {
     return (tendon_status)length;
 }
 
-static tendon_status load(tendon_bonds *bonds) {
+static tendon_bonds_version version_of(const struct stat *state) {
+    return (tendon_bonds_version){.device = (uint64_t)state->st_dev,
+                                  .inode = (uint64_t)state->st_ino,
+                                  .size = (uint64_t)state->st_size,
+                                  .seconds = (int64_t)state->st_mtim.tv_sec,
+                                  .nanoseconds = (int64_t)state->st_mtim.tv_nsec};
+}
+
+static bool same_version(const tendon_bonds_version *a, const tendon_bonds_version *b) {
+    return a->device == b->device && a->inode == b->inode && a->size == b->size && a->seconds == b->seconds &&
+           a->nanoseconds == b->nanoseconds;
+}
+
+/** What the file holds. @return how many keys; an error leaves @p items undefined. */
+static tendon_status read_file(int fd, tendon_bond items[TENDON_BONDS_MAX], tendon_bonds_version *version) {
     uint8_t bytes[FILE_MAX + 1];
     struct stat state;
-    bonds->count = 0;
+    if (fstat(fd, &state) != 0) {
+        return system_status(errno);
+    }
+    *version = version_of(&state);
+    if (state.st_uid != geteuid() || (state.st_mode & 0077) != 0) {
+        return TENDON_ERROR_FILE_PERMISSION; /* keys that other users can read, or have written, are not secret */
+    }
+    tendon_status length = read_all(fd, bytes, sizeof bytes);
+    return length < 0 ? length : tendon_bonds_decode(bytes, (size_t)length, items, TENDON_BONDS_MAX, NULL);
+}
+
+/** Takes what the file holds. An error changes nothing but, if the file is none of ours, the status. */
+static tendon_status load(tendon_bonds *bonds) {
+    tendon_bond items[TENDON_BONDS_MAX];
+    tendon_bonds_version version = {.device = 0};
+    tendon_status count = 0;
     int fd = open(bonds->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    if (fd < 0) {
-        return errno == ENOENT ? TENDON_OK : system_status(errno);
+    if (fd >= 0) {
+        count = read_file(fd, items, &version);
+        close(fd);
+    } else if (errno != ENOENT) {
+        count = system_status(errno);
     }
-    tendon_status status = TENDON_OK;
-    if (fstat(fd, &state) != 0 || (state.st_mode & 0077) != 0) {
-        status = TENDON_ERROR_FILE_PERMISSION; /* keys that others could read are no secret */
+    if (count < 0) {
+        bool transient = TENDON_STATUS_LAYER(count) == TENDON_LAYER_SYSTEM;
+        bonds->status = transient ? bonds->status : count;
+        return count;
     }
-    if (status >= 0) {
-        status = read_all(fd, bytes, sizeof bytes);
+    if (count > 0) {
+        memcpy(bonds->items, items, (size_t)count * sizeof items[0]);
     }
-    close(fd);
-    if (status >= 0) {
-        status = tendon_bonds_decode(bytes, (size_t)status, bonds->items, TENDON_BONDS_MAX, NULL);
-    }
-    if (status >= 0) {
-        bonds->count = (size_t)status;
-    }
-    return status < 0 ? status : TENDON_OK;
+    bonds->count = (size_t)count;
+    bonds->version = version;
+    bonds->status = TENDON_OK;
+    return TENDON_OK;
 }
 
 tendon_status tendon_bonds_open(tendon_bonds *bonds, const char *path) {
@@ -96,8 +125,25 @@ tendon_status tendon_bonds_open(tendon_bonds *bonds, const char *path) {
     }
     if (bonds->status >= 0) {
         bonds->status = load(bonds);
+    } else {
+        bonds->path[0] = '\0';
     }
     return bonds->status;
+}
+
+tendon_status tendon_bonds_refresh(tendon_bonds *bonds) {
+    struct stat state;
+    tendon_bonds_version version = {.device = 0};
+    if (bonds->path[0] == '\0') {
+        return bonds->status;
+    }
+    if (lstat(bonds->path, &state) == 0) {
+        version = version_of(&state);
+    } else if (errno != ENOENT) {
+        return system_status(errno);
+    }
+    bool permitted = version.inode == 0 || (state.st_uid == geteuid() && (state.st_mode & 0077) == 0);
+    return permitted && bonds->status >= 0 && same_version(&version, &bonds->version) ? TENDON_OK : load(bonds);
 }
 
 /** The directories that lead to the file, each for its owner alone. */
@@ -141,7 +187,7 @@ static void sync_directory(const char *path) {
     }
 }
 
-static tendon_status save(const tendon_bonds *bonds) {
+static tendon_status save(tendon_bonds *bonds) {
     uint8_t bytes[FILE_MAX];
     char name[TENDON_BONDS_PATH_SIZE + 24];
     tendon_status length = tendon_bonds_encode(bonds->items, bonds->count, bytes, sizeof bytes);
@@ -153,7 +199,13 @@ static tendon_status save(const tendon_bonds *bonds) {
     if (fd < 0) {
         return system_status(errno);
     }
+    struct stat state;
     tendon_status status = fchmod(fd, 0600) == 0 ? write_all(fd, bytes, (size_t)length) : system_status(errno);
+    if (status >= 0 && fstat(fd, &state) != 0) {
+        status = system_status(errno);
+    } else if (status >= 0) {
+        bonds->version = version_of(&state);
+    }
     if (close(fd) != 0 && status >= 0) {
         status = system_status(errno);
     }
@@ -178,19 +230,41 @@ static void take_out(tendon_bonds *bonds, size_t index) {
     memmove(&bonds->items[index], &bonds->items[index + 1], (bonds->count - index) * sizeof bonds->items[0]);
 }
 
-static void put(tendon_bonds *bonds, const tendon_bond *bond) {
-    for (size_t i = 0; i < bonds->count; i++) {
-        if (same_peer(&bonds->items[i], bond->radio, &bond->own, &bond->peer) &&
-            bonds->items[i].initiator == bond->initiator) {
-            take_out(bonds, i);
-            break;
-        }
+/** Who may be replaced when no entry is free. */
+typedef struct replacement {
+    bool (*in_use)(void *context, const tendon_bond *bond); /**< NULL: nobody */
+    void *context;
+} replacement;
+
+/** The oldest entry that @p bond may replace; bonds->count: none. */
+static size_t oldest_unused(const tendon_bonds *bonds, const tendon_bond *bond, const replacement *how) {
+    size_t i = 0;
+    while (i < bonds->count && (bonds->items[i].initiator != bond->initiator ||
+                                !same_peer(&bonds->items[i], bond->radio, &bond->own, NULL) ||
+                                how->in_use(how->context, &bonds->items[i]))) {
+        i++;
     }
-    if (bonds->count == TENDON_BONDS_MAX) {
-        take_out(bonds, 0);
+    return i;
+}
+
+static tendon_status put(tendon_bonds *bonds, const tendon_bond *bond, const replacement *how) {
+    size_t index = 0;
+    while (index < bonds->count && (!same_peer(&bonds->items[index], bond->radio, &bond->own, &bond->peer) ||
+                                    bonds->items[index].initiator != bond->initiator)) {
+        index++;
+    }
+    if (index == TENDON_BONDS_MAX && how->in_use != NULL) {
+        index = oldest_unused(bonds, bond, how);
+    }
+    if (index == TENDON_BONDS_MAX) {
+        return TENDON_RADIO_ERROR_BONDS_FULL;
+    }
+    if (index < bonds->count) {
+        take_out(bonds, index);
     }
     bonds->items[bonds->count] = *bond;
     bonds->count++;
+    return TENDON_OK;
 }
 
 static tendon_status drop(tendon_bonds *bonds, uint8_t radio, const tendon_address *own, const tendon_address *peer) {
@@ -206,7 +280,7 @@ static tendon_status drop(tendon_bonds *bonds, uint8_t radio, const tendon_addre
 /** Takes the lock and what the file holds now. @return a descriptor to be closed, or an error. */
 static tendon_status begin_change(tendon_bonds *bonds) {
     char name[TENDON_BONDS_PATH_SIZE + 24];
-    tendon_status status = bonds->status < 0 ? bonds->status : make_directories(bonds->path);
+    tendon_status status = make_directories(bonds->path);
     if (status < 0) {
         return status;
     }
@@ -224,39 +298,59 @@ static tendon_status begin_change(tendon_bonds *bonds) {
     }
     status = load(bonds);
     if (status < 0) {
-        bonds->status = status;
         close(fd);
         return status;
     }
     return fd;
 }
 
-tendon_status tendon_bonds_store(tendon_bonds *bonds, const tendon_bond *bond) {
+/** Writes what @p changed holds; only then it is what @p bonds holds. */
+static tendon_status commit(tendon_bonds *bonds, tendon_bonds *changed) {
+    tendon_status status = save(changed);
+    if (status >= 0) {
+        *bonds = *changed;
+    }
+    return status;
+}
+
+static tendon_status keep(tendon_bonds *bonds, const tendon_bond *bond, const replacement *how) {
     if (bonds->path[0] == '\0') {
-        put(bonds, bond);
-        return TENDON_OK;
+        return bonds->status < 0 ? bonds->status : put(bonds, bond, how);
     }
     tendon_status lock = begin_change(bonds);
     if (lock < 0) {
         return lock;
     }
-    put(bonds, bond);
-    tendon_status status = save(bonds);
+    tendon_bonds changed = *bonds;
+    tendon_status status = put(&changed, bond, how);
+    if (status >= 0) {
+        status = commit(bonds, &changed);
+    }
     close(lock);
     return status;
+}
+
+tendon_status tendon_bonds_store(tendon_bonds *bonds, const tendon_bond *bond) {
+    return keep(bonds, bond, &(replacement){.in_use = NULL});
+}
+
+tendon_status tendon_bonds_store_replacing(tendon_bonds *bonds, const tendon_bond *bond,
+                                           bool (*in_use)(void *context, const tendon_bond *bond), void *context) {
+    return keep(bonds, bond, &(replacement){.in_use = in_use, .context = context});
 }
 
 tendon_status tendon_bonds_remove(tendon_bonds *bonds, tendon_bond_radio radio, const tendon_address *own,
                                   const tendon_address *peer) {
     if (bonds->path[0] == '\0') {
-        return drop(bonds, (uint8_t)radio, own, peer);
+        return bonds->status < 0 ? bonds->status : drop(bonds, (uint8_t)radio, own, peer);
     }
     tendon_status lock = begin_change(bonds);
     if (lock < 0) {
         return lock;
     }
-    tendon_status removed = drop(bonds, (uint8_t)radio, own, peer);
-    tendon_status status = removed > 0 ? save(bonds) : TENDON_OK;
+    tendon_bonds changed = *bonds;
+    tendon_status removed = drop(&changed, (uint8_t)radio, own, peer);
+    tendon_status status = removed > 0 ? commit(bonds, &changed) : TENDON_OK;
     close(lock);
     return status < 0 ? status : removed;
 }

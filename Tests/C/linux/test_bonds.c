@@ -9,16 +9,49 @@
 
 #include <cmocka.h>
 
+#include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 static const tendon_address own = {{0x00, 0xAA, 0x01, 0x00, 0x00, 0x00}, TENDON_ADDRESS_TYPE_PUBLIC};
+
+/* In the C library's place: another user, and a disk that fails. */
+static uid_t user_offset;
+static int failing_rename, failing_fsync;
+
+uid_t geteuid(void) {
+    return (uid_t)syscall(SYS_geteuid) + user_offset;
+}
+
+int rename(const char *from, const char *to) {
+    errno = EIO;
+    return failing_rename-- > 0 ? -1 : (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
+}
+
+int fsync(int fd) {
+    errno = ENOSPC;
+    return failing_fsync-- > 0 ? -1 : (int)syscall(SYS_fsync, fd);
+}
+
+static int entries(const char *directory) {
+    DIR *d = opendir(directory);
+    int count = 0;
+    assert_non_null(d);
+    while (readdir(d) != NULL) {
+        count++;
+    }
+    closedir(d);
+    return count;
+}
 
 static tendon_bond bond_of(uint8_t number) {
     tendon_bond bond = {.radio = TENDON_BOND_KERNEL,
@@ -128,19 +161,160 @@ static void stored_found_replaced_removed(void **state) {
     assert_int_equal(b.count, 0);
 }
 
-static void the_oldest_goes_for_a_new_one(void **state) {
+static bool is_number_0(void *context, const tendon_bond *bond) {
+    (void)context;
+    return bond->peer.bytes[5] == 0;
+}
+
+static bool is_any(void *context, const tendon_bond *bond) {
+    (void)bond;
+    *(int *)context += 1;
+    return true;
+}
+
+static void a_full_store_is_an_error_and_evicts_only_when_told(void **state) {
     char path[128];
     tendon_bonds bonds;
     path_in(*state, path);
     assert_int_equal(tendon_bonds_open(&bonds, path), TENDON_OK);
-    for (uint8_t i = 0; i <= TENDON_BONDS_MAX; i++) {
+    for (uint8_t i = 0; i < TENDON_BONDS_MAX; i++) {
         tendon_bond bond = bond_of(i);
+        bond.initiator = i != 1;
         assert_int_equal(tendon_bonds_store(&bonds, &bond), TENDON_OK);
     }
-    tendon_bond first = bond_of(0), last = bond_of(TENDON_BONDS_MAX);
+    tendon_bond first = bond_of(0), second = bond_of(1), third = bond_of(2), last = bond_of(TENDON_BONDS_MAX);
+    assert_int_equal(tendon_bonds_store(&bonds, &last), TENDON_RADIO_ERROR_BONDS_FULL);
     assert_int_equal(bonds.count, TENDON_BONDS_MAX);
-    assert_null(tendon_bonds_find(&bonds, TENDON_BOND_KERNEL, &own, &first.peer));
+    first.key[0] = 1;
+    assert_int_equal(tendon_bonds_store(&bonds, &first), TENDON_OK); /* one that is there is replaced */
+    int asked = 0;
+    assert_int_equal(tendon_bonds_store_replacing(&bonds, &last, is_any, &asked), TENDON_RADIO_ERROR_BONDS_FULL);
+    assert_int_equal(asked, TENDON_BONDS_MAX - 1); /* not the one of the other role */
+    assert_int_equal(tendon_bonds_store_replacing(&bonds, &last, is_number_0, NULL), TENDON_OK);
+    assert_int_equal(bonds.count, TENDON_BONDS_MAX);
+    assert_non_null(tendon_bonds_find(&bonds, TENDON_BOND_KERNEL, &own, &first.peer));
+    assert_non_null(tendon_bonds_find(&bonds, TENDON_BOND_KERNEL, &own, &second.peer));
+    assert_null(tendon_bonds_find(&bonds, TENDON_BOND_KERNEL, &own, &third.peer));
     assert_non_null(tendon_bonds_find(&bonds, TENDON_BOND_KERNEL, &own, &last.peer));
+}
+
+static void address_and_type_identify_a_device(void **state) {
+    tendon_bonds bonds;
+    tendon_bond random = bond_of(1), public = bond_of(1);
+    (void)state;
+    public.peer.type = TENDON_ADDRESS_TYPE_PUBLIC;
+    tendon_bonds_init(&bonds);
+    assert_int_equal(tendon_bonds_store(&bonds, &random), TENDON_OK);
+    assert_null(tendon_bonds_find(&bonds, TENDON_BOND_KERNEL, &own, &public.peer));
+    assert_int_equal(tendon_bonds_store(&bonds, &public), TENDON_OK);
+    assert_int_equal(bonds.count, 2);
+    assert_int_equal(tendon_bonds_remove(&bonds, TENDON_BOND_KERNEL, &own, &random.peer), 1);
+    assert_non_null(tendon_bonds_find(&bonds, TENDON_BOND_KERNEL, &own, &public.peer));
+}
+
+/* Leaves so many descriptors free during one call. */
+static tendon_status store_with_descriptors(tendon_bonds *bonds, const tendon_bond *bond, int available) {
+    struct rlimit before, narrow;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    narrow = before;
+    int next = dup(0);
+    close(next);
+    narrow.rlim_cur = (rlim_t)(next + available);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &narrow), 0);
+    tendon_status status = tendon_bonds_store(bonds, bond);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    return status;
+}
+
+static void a_transient_error_loses_nothing(void **state) {
+    char path[128];
+    tendon_bonds bonds;
+    tendon_bond first = bond_of(1), second = bond_of(2);
+    path_in(*state, path);
+    assert_int_equal(tendon_bonds_open(&bonds, path), TENDON_OK);
+    assert_int_equal(tendon_bonds_store(&bonds, &first), TENDON_OK);
+    int before = entries("/proc/self/fd");
+    for (int available = 0; available < 2; available++) { /* for the lock, then for the file */
+        assert_int_equal(store_with_descriptors(&bonds, &second, available), TENDON_SYSTEM_ERROR(EMFILE));
+        assert_int_equal(bonds.status, TENDON_OK);
+        assert_int_equal(bonds.count, 1);
+        assert_non_null(tendon_bonds_find(&bonds, TENDON_BOND_KERNEL, &own, &first.peer));
+        assert_int_equal(entries("/proc/self/fd"), before); /* the lock is open no more */
+    }
+    assert_int_equal(tendon_bonds_store(&bonds, &second), TENDON_OK);
+    assert_int_equal(bonds.count, 2);
+}
+
+static void a_disk_that_fails_leaves_what_was_there(void **state) {
+    char path[128], directory[128];
+    tendon_bonds bonds, after;
+    tendon_bond first = bond_of(1), second = bond_of(2);
+    path_in(*state, path);
+    snprintf(directory, sizeof directory, "%s/state/tendon", (char *)*state);
+    assert_int_equal(tendon_bonds_open(&bonds, path), TENDON_OK);
+    assert_int_equal(tendon_bonds_store(&bonds, &first), TENDON_OK);
+    int files = entries(directory), descriptors = entries("/proc/self/fd");
+    for (int i = 0; i < 2; i++) {
+        failing_rename = i == 0;
+        failing_fsync = i == 1;
+        assert_int_equal(tendon_bonds_store(&bonds, &second), TENDON_SYSTEM_ERROR(i == 0 ? EIO : ENOSPC));
+        failing_rename = i == 0;
+        failing_fsync = i == 1;
+        assert_true(tendon_bonds_remove(&bonds, TENDON_BOND_KERNEL, &own, &first.peer) < 0);
+        failing_rename = failing_fsync = 0;
+        assert_int_equal(entries(directory), files); /* no file of keys is left behind */
+        assert_int_equal(entries("/proc/self/fd"), descriptors);
+        assert_int_equal(bonds.count, 1); /* what the file holds, and nothing else */
+        assert_int_equal(tendon_bonds_open(&after, path), TENDON_OK);
+        assert_int_equal(after.count, 1);
+        assert_non_null(tendon_bonds_find(&after, TENDON_BOND_KERNEL, &own, &first.peer));
+    }
+    assert_int_equal(tendon_bonds_store(&bonds, &second), TENDON_OK);
+}
+
+static void another_process_is_seen(void **state) {
+    char path[128];
+    tendon_bonds a, b;
+    tendon_bond first = bond_of(1);
+    path_in(*state, path);
+    assert_int_equal(tendon_bonds_open(&a, path), TENDON_OK);
+    assert_int_equal(tendon_bonds_open(&b, path), TENDON_OK);
+    assert_int_equal(tendon_bonds_store(&a, &first), TENDON_OK);
+    assert_int_equal(tendon_bonds_refresh(&b), TENDON_OK);
+    assert_non_null(tendon_bonds_find(&b, TENDON_BOND_KERNEL, &own, &first.peer));
+    b.items[0].key[0] ^= 1;
+    assert_int_equal(tendon_bonds_refresh(&b), TENDON_OK); /* an unchanged file is not read */
+    assert_int_not_equal(b.items[0].key[0], first.key[0]);
+    assert_int_equal(tendon_bonds_remove(&a, TENDON_BOND_KERNEL, &own, NULL), 1);
+    assert_int_equal(tendon_bonds_refresh(&b), TENDON_OK);
+    assert_int_equal(b.count, 0);
+    assert_int_equal(tendon_bonds_store(&a, &first), TENDON_OK);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(tendon_bonds_refresh(&a), TENDON_OK);
+    assert_int_equal(a.count, 0);
+}
+
+static void a_file_that_becomes_readable_to_others_is_not_used(void **state) {
+    char path[128];
+    tendon_bonds bonds;
+    tendon_bond first = bond_of(1), second = bond_of(2);
+    path_in(*state, path);
+    assert_int_equal(tendon_bonds_open(&bonds, path), TENDON_OK);
+    assert_int_equal(tendon_bonds_store(&bonds, &first), TENDON_OK);
+    assert_int_equal(chmod(path, 0640), 0);
+    assert_int_equal(tendon_bonds_refresh(&bonds), TENDON_ERROR_FILE_PERMISSION);
+    assert_int_equal(tendon_bonds_store(&bonds, &second), TENDON_ERROR_FILE_PERMISSION);
+    assert_int_equal(bonds.count, 1); /* what was read while it was ours alone */
+    assert_int_equal(chmod(path, 0600), 0);
+    assert_int_equal(tendon_bonds_refresh(&bonds), TENDON_OK);
+    assert_int_equal(tendon_bonds_store(&bonds, &second), TENDON_OK);
+    user_offset = 1; /* it belongs to somebody else, whatever its mode */
+    tendon_bonds other;
+    assert_int_equal(tendon_bonds_refresh(&bonds), TENDON_ERROR_FILE_PERMISSION);
+    tendon_status opened = tendon_bonds_open(&other, path);
+    user_offset = 0;
+    assert_int_equal(opened, TENDON_ERROR_FILE_PERMISSION);
+    assert_int_equal(other.count, 0);
 }
 
 static void write_file(const char *path, const char *text, mode_t mode) {
@@ -310,7 +484,12 @@ int main(void) {
         cmocka_unit_test(the_file_byte_by_byte),
         cmocka_unit_test(every_cut_and_every_changed_byte_is_refused),
         cmocka_unit_test_setup_teardown(stored_found_replaced_removed, setup, teardown),
-        cmocka_unit_test_setup_teardown(the_oldest_goes_for_a_new_one, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_full_store_is_an_error_and_evicts_only_when_told, setup, teardown),
+        cmocka_unit_test(address_and_type_identify_a_device),
+        cmocka_unit_test_setup_teardown(a_transient_error_loses_nothing, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_disk_that_fails_leaves_what_was_there, setup, teardown),
+        cmocka_unit_test_setup_teardown(another_process_is_seen, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_file_that_becomes_readable_to_others_is_not_used, setup, teardown),
         cmocka_unit_test_setup_teardown(what_is_no_file_of_ours_is_left_alone, setup, teardown),
         cmocka_unit_test_setup_teardown(the_default_path, setup, teardown),
         cmocka_unit_test_setup_teardown(kill_9_leaves_a_whole_file, setup, teardown),

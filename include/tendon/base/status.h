@@ -87,7 +87,10 @@ typedef enum tendon_layer {
     X(RADIO_ERROR_COMMAND_TIMEOUT, RADIO, 10, "the controller does not answer")                                        \
     X(RADIO_ERROR_NO_PAIRING_SERVICE, RADIO, 11, "pairing is needed and no pairing service is set")                    \
     X(RADIO_ERROR_PAIRING_FAILED, RADIO, 12, "pairing was refused or failed")                                          \
-    X(RADIO_ERROR_NO_CAP_NET_ADMIN, RADIO, 13, "CAP_NET_ADMIN is required to power on an adapter and to pair")
+    X(RADIO_ERROR_NO_CAP_NET_ADMIN, RADIO, 13, "CAP_NET_ADMIN is required to power on an adapter and to pair")         \
+    X(RADIO_ERROR_PAIRING_NOT_ALLOWED, RADIO, 14,                                                                      \
+      "the device is not bonded, and pairing with new devices is not enabled")                                         \
+    X(RADIO_ERROR_BONDS_FULL, RADIO, 15, "the bond store is full; forget a device that is no longer used")
 
 #define TENDON_STATUS_ENUM(name, layer, code, text) TENDON_##name = -((int)TENDON_LAYER_##layer * 256 + (code)),
 /** All statuses that have a name of our own; device families add theirs in their headers. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Bonds: the keys of pairings, in a file that only its owner can read. Every change is written before the call
- * returns: a process that is killed leaves the file as it was before or after, never in between. Several processes may
- * use one file.
+ * returns: after a process is killed the file is as it was before the change or after it. Several processes may use
+ * one file: each sees the changes of the others at its next look-up (tendon_bonds_refresh()).
  */
 #ifndef TENDON_LINUX_BONDS_H
 #define TENDON_LINUX_BONDS_H
@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-/** Keys that are kept; the oldest goes for a new one. A pairing gives one, or two where the peer is older than 4.2. */
+/** Maximum number of keys. A pairing gives one, or two if the peer is older than Bluetooth 4.2. */
 #define TENDON_BONDS_MAX 24
 #define TENDON_BONDS_PATH_SIZE 256
 
@@ -33,31 +33,58 @@ typedef struct tendon_bond {
     uint8_t key[16];
 } tendon_bond;
 
+/** The file as it was read last. Opaque. */
+typedef struct tendon_bonds_version {
+    uint64_t device, inode, size;
+    int64_t seconds, nanoseconds; /**< of the last modification */
+} tendon_bonds_version;
+
 /** The caller's memory. */
 typedef struct tendon_bonds {
-    char path[TENDON_BONDS_PATH_SIZE]; /**< empty: in memory alone */
-    tendon_status status;              /**< of the file: a negative one refuses every change, so that nothing is lost */
+    char path[TENDON_BONDS_PATH_SIZE]; /**< empty: only in memory */
+    /**
+     * Whether the file is one of ours. A negative status rejects every change, so that nothing is lost. It is the
+     * result of the latest reading: a file that was repaired is used again. An error of the system (no descriptor, no
+     * memory) is returned by the call that met it and changes neither this member nor the keys.
+     */
+    tendon_status status;
     tendon_bond items[TENDON_BONDS_MAX];
     size_t count;
+    tendon_bonds_version version; /**< all 0: there was no file */
 } tendon_bonds;
 
-/** In memory alone: forgotten with the process. */
+/** Keeps bonds only in memory, until the process ends. */
 void tendon_bonds_init(tendon_bonds *bonds);
 /**
- * Reads a file, if it is there; it is made with the first bond.
+ * Reads a file if it exists; it is created with the first bond.
  * @param path NULL: $XDG_STATE_HOME/tendon/bonds, else $HOME/.local/state/tendon/bonds, else /var/lib/tendon/bonds.
- * @return TENDON_OK, or (kept in bonds->status, the store is empty then) TENDON_ERROR_MALFORMED or _TRUNCATED: no such
- * file of ours; TENDON_ERROR_FILE_PERMISSION: others may read it; TENDON_ERROR_OVERFLOW: path too long;
- * TENDON_SYSTEM_ERROR(errno).
+ * @return TENDON_OK, or (kept in bonds->status, the store is empty then) TENDON_ERROR_MALFORMED, _TRUNCATED,
+ * _TABLE_FULL or _UNSUPPORTED: not a file of this version; TENDON_ERROR_FILE_PERMISSION: it belongs to another user, or
+ * other users may access it; TENDON_ERROR_OVERFLOW: path too long; TENDON_SYSTEM_ERROR(errno).
  */
 tendon_status tendon_bonds_open(tendon_bonds *bonds, const char *path);
+/**
+ * Reads the file again if it was changed since it was read (one stat() if it was not). The radio calls this before
+ * each look-up.
+ * @return TENDON_OK, or an error as of tendon_bonds_open(); the keys that were read before stay then.
+ */
+tendon_status tendon_bonds_refresh(tendon_bonds *bonds);
 
-/** Keeps a key; one with the same radio, addresses and role is replaced. */
+/**
+ * Keeps a key; one with the same radio, addresses and role is replaced. TENDON_RADIO_ERROR_BONDS_FULL: no entry is
+ * free, and nothing was changed.
+ */
 tendon_status tendon_bonds_store(tendon_bonds *bonds, const tendon_bond *bond);
-/** Removes the keys of a peer; all peers' if it is NULL. @return how many they were. */
+/**
+ * The same; if no entry is free, it replaces the oldest key of the same radio, own address and role for which
+ * @p in_use returns false. TENDON_RADIO_ERROR_BONDS_FULL: there is none.
+ */
+tendon_status tendon_bonds_store_replacing(tendon_bonds *bonds, const tendon_bond *bond,
+                                           bool (*in_use)(void *context, const tendon_bond *bond), void *context);
+/** Removes the keys of a peer; of all peers if it is NULL. @return how many they were. */
 tendon_status tendon_bonds_remove(tendon_bonds *bonds, tendon_bond_radio radio, const tendon_address *own,
                                   const tendon_address *peer);
-/** A key of this peer; NULL: none. */
+/** A key of this peer (address and address type), as it was read last; NULL: none. */
 const tendon_bond *tendon_bonds_find(const tendon_bonds *bonds, tendon_bond_radio radio, const tendon_address *own,
                                      const tendon_address *peer);
 
