@@ -5,10 +5,11 @@
 
 /** The peers' own limit for one step is 30 s (Core Spec Vol 3 Part H 3.4). */
 #define PAIRING_LIMIT_MS 35000u
+#define RETRY_PAUSE_MS 500u
 
 tendon_address tendon_pairing_own(const tendon_radio *radio, bool central) {
     static const tendon_address nobody = {.type = TENDON_ADDRESS_TYPE_PUBLIC};
-    /* A program's address on the virtual radio is another one each time. */
+    /* A program's address on the virtual radio differs from one start to the next. */
     return central && radio->ops->bond_radio == TENDON_BOND_VIRTUAL ? nobody : radio->address;
 }
 
@@ -17,10 +18,26 @@ const tendon_bond *tendon_pairing_key(const tendon_radio *radio, const tendon_ad
         return NULL;
     }
     const tendon_address own = tendon_pairing_own(radio, true);
+    (void)tendon_bonds_refresh(radio->bonds); /* if the file cannot be read, what was read before still holds */
     return tendon_bonds_find(radio->bonds, (tendon_bond_radio)radio->ops->bond_radio, &own, peer);
 }
 
-/** The open link that we have started; NULL: there is none. */
+/** A bond of a peer that is connected. */
+static bool in_use(void *context, const tendon_bond *bond) {
+    const tendon_radio *radio = context;
+    const tendon_link *link = radio->links;
+    while (link != NULL && !tendon_address_equal(&link->identity, &bond->peer)) {
+        link = link->next;
+    }
+    return link != NULL;
+}
+
+tendon_status tendon_pairing_store(tendon_radio *radio, const tendon_bond *bond, bool replaces) {
+    return replaces ? tendon_bonds_store_replacing(radio->bonds, bond, in_use, radio)
+                    : tendon_bonds_store(radio->bonds, bond);
+}
+
+/** The open link that this radio started; NULL: none. */
 static tendon_link *link_to(const tendon_radio *radio, const tendon_address *peer) {
     tendon_link *link = radio->links;
     while (link != NULL && (link->accepted || link->closing || link->state != TENDON_LINK_OPEN ||
@@ -30,70 +47,175 @@ static tendon_link *link_to(const tendon_radio *radio, const tendon_address *pee
     return link;
 }
 
-void tendon_pairing_close(tendon_radio *radio) {
-    if (radio->attempt.busy) {
-        radio->attempt.busy = false;
-        tendon_loop_remove(radio->loop, &radio->attempt.timer);
+/** Sets the timer to the earliest deadline; without one it is not with the loop. */
+static void set_timer(tendon_radio *radio) {
+    uint64_t earliest = UINT64_MAX;
+    for (const tendon_link *link = radio->links; link != NULL; link = link->next) {
+        const tendon_pairing_attempt *attempt = &link->pairing;
+        uint64_t next = attempt->state == TENDON_PAIRING_RETRYING && attempt->retry_at < attempt->deadline
+                            ? attempt->retry_at
+                            : attempt->deadline;
+        earliest = attempt->state != TENDON_PAIRING_NONE && next < earliest ? next : earliest;
+    }
+    radio->pairing_timer.deadline = earliest;
+    if (earliest == UINT64_MAX) {
+        tendon_loop_remove(radio->loop, &radio->pairing_timer);
+    } else if (!radio->pairing_timer.added) {
+        (void)tendon_loop_add(radio->loop, &radio->pairing_timer); /* without a descriptor it cannot fail */
     }
 }
 
-void tendon_pairing_finish(tendon_radio *radio, tendon_status status, uint64_t now) {
-    const tendon_pairing_attempt attempt = radio->attempt;
-    if (attempt.busy) {
-        tendon_pairing_close(radio);
+static void end(tendon_link *link) {
+    bool running = link->pairing.state == TENDON_PAIRING_RUNNING;
+    link->pairing.state = TENDON_PAIRING_NONE;
+    set_timer(link->radio);
+    if (running) {
+        link->radio->ops->pair_cancel(link->radio, link);
+    }
+}
+
+void tendon_pairing_link_ended(tendon_link *link) {
+    if (link->pairing.state != TENDON_PAIRING_NONE) {
+        end(link);
+    }
+}
+
+void tendon_pairing_close(tendon_radio *radio) {
+    for (tendon_link *link = radio->links; link != NULL; link = link->next) {
+        link->pairing.state = TENDON_PAIRING_NONE;
+    }
+    if (radio->bonds != NULL) {
+        tendon_loop_remove(radio->loop, &radio->pairing_timer);
+    }
+}
+
+void tendon_pairing_finish(tendon_link *link, tendon_status status, uint64_t now) {
+    const tendon_pairing_attempt attempt = link->pairing;
+    if (attempt.state != TENDON_PAIRING_NONE) {
+        link->pairing.state = TENDON_PAIRING_NONE;
+        set_timer(link->radio);
         attempt.done(attempt.done_context, status, now); /* may start the next one */
     }
 }
 
-void tendon_pairing_finish_later(tendon_radio *radio, tendon_status status) {
-    radio->attempt.result = status;
-    radio->attempt.timer.deadline = 0;
+void tendon_pairing_retry(tendon_link *link, uint64_t now) {
+    link->pairing.state = TENDON_PAIRING_RETRYING;
+    link->pairing.retry_at = now + RETRY_PAUSE_MS;
+    set_timer(link->radio);
 }
 
-static void attempt_expired(void *context, uint64_t now) {
-    tendon_radio *radio = context;
-    const tendon_address peer = radio->attempt.peer;
-    tendon_status status = radio->attempt.result;
-    if (status == TENDON_ERROR_TIMEOUT) {
-        radio->ops->pair_cancel(radio, &peer);
+void tendon_pairing_encrypted(tendon_link *link, uint64_t now) {
+    if (link->pairing.state == TENDON_PAIRING_ENCRYPTING) {
+        tendon_pairing_finish(link, TENDON_OK, now);
     }
-    tendon_pairing_finish(radio, status, now);
+}
+
+static void pair_again(tendon_link *link, uint64_t now) {
+    link->pairing.state = TENDON_PAIRING_RUNNING;
+    tendon_status status = link->radio->ops->pair(link->radio, link);
+    if (status < 0) {
+        tendon_pairing_finish(link, status, now);
+    }
+}
+
+static void attempt_due(tendon_link *link, uint64_t now) {
+    tendon_pairing_attempt *attempt = &link->pairing;
+    if (attempt->state == TENDON_PAIRING_ENDED) {
+        tendon_pairing_finish(link, attempt->result, now);
+    } else if (attempt->deadline > now) {
+        pair_again(link, now);
+    } else {
+        if (attempt->state == TENDON_PAIRING_RUNNING) {
+            link->radio->ops->pair_cancel(link->radio, link);
+        }
+        tendon_pairing_finish(link, TENDON_ERROR_TIMEOUT, now);
+    }
+}
+
+static tendon_link *first_due(const tendon_radio *radio) {
+    tendon_link *link = radio->links;
+    while (link != NULL && (!link->pairing.due || link->pairing.state == TENDON_PAIRING_NONE)) {
+        link = link->next;
+    }
+    return link;
+}
+
+/* A callback may start another procedure or close a link: only those that were due before it are handled. */
+static void timer_expired(void *context, uint64_t now) {
+    tendon_radio *radio = context;
+    for (tendon_link *link = radio->links; link != NULL; link = link->next) {
+        tendon_pairing_attempt *attempt = &link->pairing;
+        attempt->due =
+            attempt->deadline <= now || (attempt->state == TENDON_PAIRING_RETRYING && attempt->retry_at <= now);
+    }
+    for (tendon_link *link = first_due(radio); link != NULL; link = first_due(radio)) {
+        link->pairing.due = false;
+        attempt_due(link, now);
+    }
+    set_timer(radio);
 }
 
 static void cancel(void *context, const tendon_address *peer) {
-    tendon_radio *radio = context;
-    if (radio->attempt.busy && tendon_address_equal(&radio->attempt.peer, peer)) {
-        tendon_pairing_close(radio);
-        radio->ops->pair_cancel(radio, peer);
+    tendon_link *link = link_to(context, peer);
+    if (link != NULL) {
+        tendon_pairing_link_ended(link);
     }
+}
+
+void tendon_radio_set_pairing_policy(tendon_radio *radio, const tendon_pairing_policy *policy) {
+    radio->policy = policy != NULL ? *policy : (tendon_pairing_policy){.restricted = false};
+}
+
+bool tendon_radio_may_pair(const tendon_radio *radio, const tendon_address *peer, uint64_t now) {
+    const tendon_pairing_policy *policy = &radio->policy;
+    bool allowed = !policy->restricted || now < policy->window_until;
+    for (size_t i = 0; i < policy->allowed_count && !allowed; i++) {
+        allowed = tendon_address_equal(&policy->allowed[i], peer);
+    }
+    return allowed;
+}
+
+/** Bonded, or permitted and with an entry free for its key. */
+static tendon_status permission(const tendon_radio *radio, const tendon_address *peer, bool bonded, uint64_t now) {
+    if (!tendon_radio_may_pair(radio, peer, now)) {
+        return TENDON_RADIO_ERROR_PAIRING_NOT_ALLOWED;
+    }
+    return bonded || radio->bonds->count < TENDON_BONDS_MAX ? TENDON_OK : TENDON_RADIO_ERROR_BONDS_FULL;
 }
 
 static tendon_status start(void *context, const tendon_address *peer,
                            void (*done)(void *done_context, tendon_status status, uint64_t now), void *done_context,
                            uint64_t now) {
     tendon_radio *radio = context;
-    tendon_pairing_attempt *attempt = &radio->attempt;
     tendon_link *link = link_to(radio, peer);
-    if (attempt->busy) {
-        return TENDON_ERROR_BUSY;
-    }
     if (link == NULL) {
         return TENDON_ERROR_WRONG_STATE;
     }
-    *attempt = (tendon_pairing_attempt){
-        .busy = true, .peer = *peer, .done = done, .done_context = done_context, .result = TENDON_ERROR_TIMEOUT};
-    tendon_source_init(&attempt->timer, -1, radio, NULL, attempt_expired);
-    attempt->timer.deadline = now + PAIRING_LIMIT_MS;
-    (void)tendon_loop_add(radio->loop, &attempt->timer); /* without a descriptor it cannot fail */
-    tendon_status status = TENDON_OK;
-    if (link->encrypted && tendon_pairing_key(radio, peer) != NULL) {
-        tendon_pairing_finish_later(radio, TENDON_OK);
+    if (link->pairing.state != TENDON_PAIRING_NONE) {
+        return TENDON_ERROR_BUSY;
+    }
+    bool bonded = tendon_pairing_key(radio, peer) != NULL;
+    tendon_status status =
+        bonded && (link->encrypted || link->securing) ? TENDON_OK : permission(radio, peer, bonded, now);
+    if (status < 0) {
+        return status;
+    }
+    link->pairing = (tendon_pairing_attempt){.state = TENDON_PAIRING_RUNNING,
+                                             .deadline = now + PAIRING_LIMIT_MS,
+                                             .done = done,
+                                             .done_context = done_context};
+    if (bonded && link->encrypted) {
+        link->pairing.state = TENDON_PAIRING_ENDED;
+        link->pairing.deadline = now;
+    } else if (bonded && link->securing) {
+        link->pairing.state = TENDON_PAIRING_ENCRYPTING;
     } else {
         status = radio->ops->pair(radio, link);
     }
     if (status < 0) {
-        tendon_pairing_close(radio);
+        link->pairing.state = TENDON_PAIRING_NONE;
     }
+    set_timer(radio);
     return status;
 }
 
@@ -115,6 +237,7 @@ tendon_status tendon_radio_use_bonds(tendon_radio *radio, tendon_bonds *bonds) {
     radio->bonds = bonds;
     radio->pairing = (tendon_pairing_service){
         .context = radio, .start = start, .cancel = cancel, .bonded = bonded, .forget = forget};
+    tendon_source_init(&radio->pairing_timer, -1, radio, NULL, timer_expired);
     tendon_status status = radio->ops->use_bonds(radio);
     if (status < 0) {
         radio->bonds = NULL;
@@ -148,8 +271,8 @@ tendon_status tendon_radio_forget(tendon_radio *radio, const tendon_address *pee
         return removed;
     }
     cancel(radio, peer);
-    radio->ops->unpair(radio, peer);
-    return removed > 0 ? TENDON_OK : TENDON_ERROR_NOT_FOUND;
+    tendon_status status = radio->ops->unpair(radio, peer);
+    return status < 0 ? status : removed > 0 ? TENDON_OK : TENDON_ERROR_NOT_FOUND;
 }
 
 tendon_status tendon_radio_forget_all(tendon_radio *radio) {
@@ -157,12 +280,15 @@ tendon_status tendon_radio_forget_all(tendon_radio *radio) {
         return TENDON_RADIO_ERROR_NO_PAIRING_SERVICE;
     }
     const tendon_address own = tendon_pairing_own(radio, false);
+    (void)tendon_bonds_refresh(radio->bonds);
     const tendon_bonds before = *radio->bonds;
     tendon_status removed = tendon_bonds_remove(radio->bonds, (tendon_bond_radio)radio->ops->bond_radio, &own, NULL);
+    tendon_status status = TENDON_OK;
     for (size_t i = 0; i < before.count && removed > 0; i++) {
         if (before.items[i].radio == radio->ops->bond_radio && tendon_address_equal(&before.items[i].own, &own)) {
-            radio->ops->unpair(radio, &before.items[i].peer);
+            tendon_status unpaired = radio->ops->unpair(radio, &before.items[i].peer);
+            status = status < 0 ? status : unpaired;
         }
     }
-    return removed;
+    return status < 0 ? status : removed;
 }

@@ -1,19 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* Pairing over a radio: what its kinds share. Internal to room linux (and linux/bluez). */
+/* Pairing over a radio: the part that all radios share. Internal to the components linux and linux/bluez. */
 #ifndef TENDON_PAIRING_INTERNAL_H
 #define TENDON_PAIRING_INTERNAL_H
 
 #include "tendon/linux/radio.h"
 
-/** The pairing under way is over; nothing happens when there is none. From the loop alone. */
-void tendon_pairing_finish(tendon_radio *radio, tendon_status status, uint64_t now);
-/** The same, told by the loop soon. */
-void tendon_pairing_finish_later(tendon_radio *radio, tendon_status status);
+/** Ends the pairing procedure of a link; does nothing if none is in progress. Only from the loop. */
+void tendon_pairing_finish(tendon_link *link, tendon_status status, uint64_t now);
+/** The peer was busy: ops->pair() is called again after a pause, until the procedure's deadline. */
+void tendon_pairing_retry(tendon_link *link, uint64_t now);
+/** The link is encrypted: ends a procedure that waits for the encryption with the stored key. */
+void tendon_pairing_encrypted(tendon_link *link, uint64_t now);
+/** The link is about to be closed: its procedure ends without a result. */
+void tendon_pairing_link_ended(tendon_link *link);
 /** The address under which this radio keeps its own bonds: as the central, or as a peripheral. */
 tendon_address tendon_pairing_own(const tendon_radio *radio, bool central);
-/** The key for a link of ours to @p peer; NULL: none. */
+/** The key for a link to @p peer that this radio starts, from the store as it is now; NULL: none. */
 const tendon_bond *tendon_pairing_key(const tendon_radio *radio, const tendon_address *peer);
-/** Forgets what is under way: the radio is closed. */
+/** Stores the key of a peer that may pair; if @p replaces, in the entry of a bond that is not in use when none is free.
+ */
+tendon_status tendon_pairing_store(tendon_radio *radio, const tendon_bond *bond, bool replaces);
+/** The radio is closed: all procedures end without a result. */
 void tendon_pairing_close(tendon_radio *radio);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "socket_link.h"
+#include "pairing.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -80,6 +81,7 @@ static void finish(tendon_link *link, tendon_status reason, uint64_t now) {
     const tendon_link_callbacks callbacks = link->callbacks;
     int fd = link->source.fd;
     bool was_open = link->state == TENDON_LINK_OPEN;
+    tendon_pairing_link_ended(link);
     leave_radio(link);
     tendon_loop_remove(link->radio->loop, &link->source);
     if (fd >= 0) {
@@ -107,7 +109,8 @@ tendon_status tendon_socket_link_begin(tendon_link *link, tendon_radio *radio, c
     }
     link->radio = radio;
     link->hooks = hooks;
-    link->peer = *peer;
+    link->peer = link->identity = *peer;
+    link->pairing = (tendon_pairing_attempt){.state = TENDON_PAIRING_NONE};
     link->accepted = accepted;
     link->closing = link->blocked = link->connected = link->securing = link->encrypted = false;
     link->reason = TENDON_OK;
@@ -206,9 +209,11 @@ void tendon_socket_link_encrypted(tendon_link *link, uint64_t now) {
         return;
     }
     link->encrypted = true;
+    link->securing = false;
     if (link->callbacks.encrypted != NULL) {
         link->callbacks.encrypted(link->callbacks.context, now);
     }
+    tendon_pairing_encrypted(link, now);
 }
 
 /** Everything a link defers ends here: the owner's close, an adopted socket, a retry, the deadline. */

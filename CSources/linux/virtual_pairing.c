@@ -38,15 +38,18 @@ static tendon_status store(tendon_radio *radio, const tendon_link *link, const u
                         .own = tendon_pairing_own(radio, !link->accepted),
                         .peer = link->peer};
     memcpy(bond.key, key, KEY_SIZE);
-    return tendon_bonds_store(radio->bonds, &bond);
+    return tendon_pairing_store(radio, &bond, link->accepted);
 }
 
-/** A central's address changes with its process, so it is known by its key. */
-static bool knows_key(const tendon_radio *radio, const uint8_t key[KEY_SIZE]) {
+/** A central's address changes with its process, so it is known by its key; it keeps the address of its bond. */
+static bool knows_key(tendon_link *link, const uint8_t key[KEY_SIZE]) {
+    const tendon_radio *radio = link->radio;
+    (void)tendon_bonds_refresh(radio->bonds); /* if the file cannot be read, what was read before still holds */
     for (size_t i = 0; i < radio->bonds->count; i++) {
         const tendon_bond *bond = &radio->bonds->items[i];
         if (bond->radio == TENDON_BOND_VIRTUAL && !bond->initiator &&
             tendon_address_equal(&bond->own, &radio->address) && memcmp(bond->key, key, KEY_SIZE) == 0) {
+            link->identity = bond->peer;
             return true;
         }
     }
@@ -60,7 +63,7 @@ static void serve(tendon_link *link, uint8_t code, const uint8_t *key, uint64_t 
     if (good && code == PAIR) {
         good = radio->pairable && store(radio, link, key) >= 0;
     } else if (good) {
-        good = knows_key(radio, key);
+        good = knows_key(link, key);
     }
     if (good) {
         reply(link, code == PAIR ? PAIRED : ENCRYPTED);
@@ -70,23 +73,21 @@ static void serve(tendon_link *link, uint8_t code, const uint8_t *key, uint64_t 
     }
 }
 
-/** What a device says. */
+/** Handles a message of a device. */
 static void take_answer(tendon_link *link, uint8_t code, uint64_t now) {
-    tendon_radio *radio = link->radio;
-    bool waiting = radio->attempt.busy && tendon_address_equal(&radio->attempt.peer, &link->peer);
+    bool waiting = link->pairing.state == TENDON_PAIRING_RUNNING;
     if (code == KEY_MISSING) {
         tendon_socket_link_fail(link, TENDON_RADIO_ERROR_PAIRING_FAILED);
     } else if (code == ENCRYPTED) {
         tendon_socket_link_encrypted(link, now);
     } else if (waiting && code == REFUSED) {
-        tendon_pairing_finish(radio, TENDON_RADIO_ERROR_PAIRING_FAILED, now);
+        tendon_pairing_finish(link, TENDON_RADIO_ERROR_PAIRING_FAILED, now);
     } else if (waiting) {
-        tendon_virtual_radio *own = (tendon_virtual_radio *)radio;
-        tendon_status status = store(radio, link, own->pairing_key);
+        tendon_status status = store(link->radio, link, link->pairing.key);
         if (status >= 0) {
             tendon_socket_link_encrypted(link, now);
         }
-        tendon_pairing_finish(radio, status, now);
+        tendon_pairing_finish(link, status, now);
     }
 }
 
@@ -107,7 +108,8 @@ void tendon_virtual_opened(tendon_link *link, uint64_t now) {
     const tendon_bond *bond = link->accepted ? NULL : tendon_pairing_key(link->radio, &link->peer);
     (void)now;
     if (bond != NULL) {
-        (void)send_key(link, ENCRYPT, bond->key); /* the first message fits, or the link is gone already */
+        link->securing = true;
+        (void)send_key(link, ENCRYPT, bond->key); /* the first message fits, or the link is closed already */
     }
 }
 
@@ -122,23 +124,24 @@ tendon_status tendon_virtual_set_pairable(tendon_radio *radio, bool pairable) {
     return TENDON_OK;
 }
 
-tendon_status tendon_virtual_pair(tendon_radio *base, tendon_link *link) {
-    tendon_virtual_radio *radio = (tendon_virtual_radio *)base;
-    if (getrandom(radio->pairing_key, sizeof radio->pairing_key, 0) != (ssize_t)sizeof radio->pairing_key) {
+tendon_status tendon_virtual_pair(tendon_radio *radio, tendon_link *link) {
+    (void)radio;
+    if (getrandom(link->pairing.key, KEY_SIZE, 0) != (ssize_t)KEY_SIZE) {
         return TENDON_SYSTEM_ERROR(errno);
     }
-    return send_key(link, PAIR, radio->pairing_key);
+    return send_key(link, PAIR, link->pairing.key);
 }
 
-void tendon_virtual_pair_cancel(tendon_radio *radio, const tendon_address *peer) {
+void tendon_virtual_pair_cancel(tendon_radio *radio, const tendon_link *link) {
     (void)radio;
-    (void)peer; /* an answer that still comes is not waited for any more */
+    (void)link; /* a response that still arrives finds no procedure in progress */
 }
 
-void tendon_virtual_unpair(tendon_radio *radio, const tendon_address *peer) {
+tendon_status tendon_virtual_unpair(tendon_radio *radio, const tendon_address *peer) {
     for (tendon_link *link = radio->links; link != NULL; link = link->next) {
-        if (tendon_address_equal(&link->peer, peer) && link->state == TENDON_LINK_OPEN) {
+        if (tendon_address_equal(&link->identity, peer) && link->state == TENDON_LINK_OPEN) {
             tendon_socket_link_close(link);
         }
     }
+    return TENDON_OK;
 }

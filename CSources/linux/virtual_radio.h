@@ -20,8 +20,8 @@ void tendon_virtual_opened(tendon_link *link, uint64_t now);
 tendon_status tendon_virtual_use_bonds(tendon_radio *radio);
 tendon_status tendon_virtual_set_pairable(tendon_radio *radio, bool pairable);
 tendon_status tendon_virtual_pair(tendon_radio *radio, tendon_link *link);
-void tendon_virtual_pair_cancel(tendon_radio *radio, const tendon_address *peer);
-void tendon_virtual_unpair(tendon_radio *radio, const tendon_address *peer);
+void tendon_virtual_pair_cancel(tendon_radio *radio, const tendon_link *link);
+tendon_status tendon_virtual_unpair(tendon_radio *radio, const tendon_address *peer);
 
 /* virtual_advertise.c */
 tendon_status tendon_virtual_scan_start(tendon_radio *radio, const tendon_scan_parameters *parameters);

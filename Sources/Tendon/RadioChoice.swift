@@ -27,6 +27,14 @@ public enum BondStorage: Sendable, Hashable {
     case none
 }
 
+/// Which devices a radio may pair with. A bonded device can always connect.
+package enum PairingPolicy: Sendable, Hashable {
+    /// Every device that the program pairs with: the default.
+    case unrestricted
+    /// Only these devices, identified by address and type; every device until the pairing window closes.
+    case restricted(allowed: [Address] = [], window: Duration = .zero)
+}
+
 /// How to scan.
 ///
 /// ```swift

@@ -14,6 +14,8 @@ package final class RadioCore: @unchecked Sendable {
     /// Why the radio can no longer be used.
     package private(set) var failure: TendonError?
     private let bonds = CBlock<tendon_bonds>()
+    /// The C core borrows the list of the pairing policy.
+    private var permitted: CTable<tendon_address>?
     /// Why there is no pairing although it was asked for: the file is none of ours, a capability is missing.
     private(set) var bondFailure: TendonError?
     /// For `tendon_connection_init()`; `nil`: pairing is refused.
@@ -114,6 +116,25 @@ package final class RadioCore: @unchecked Sendable {
     package func isBonded(with address: Address) -> Bool {
         var peer = address.c
         return pairing.map { $0.pointee.bonded($0.pointee.context, &peer) } ?? false
+    }
+
+    /// Sets which devices may pair from now on; a window opens now.
+    package func setPairingPolicy(_ choice: PairingPolicy) {
+        var policy = tendon_pairing_policy()
+        var table: CTable<tendon_address>?
+        if case .restricted(let allowed, let window) = choice {
+            let list = CTable<tendon_address>(capacity: allowed.count)
+            for (index, address) in allowed.enumerated() {
+                (list.pointer + index).pointee = address.c
+            }
+            policy.restricted = true
+            policy.allowed = UnsafePointer(list.pointer)
+            policy.allowed_count = allowed.count
+            policy.window_until = window > .zero ? tendon_now_ms() + UInt64(window / .milliseconds(1)) : 0
+            table = list
+        }
+        tendon_radio_set_pairing_policy(radio, &policy)
+        permitted = table
     }
 
     /// False when there was no bond.

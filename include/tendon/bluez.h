@@ -143,9 +143,7 @@ typedef struct tendon_bluez_radio {
     tendon_bluez_ending endings[TENDON_BLUEZ_ENDINGS];
     uint8_t next_ending;
     tendon_bluez_leaving leaving[TENDON_BLUEZ_ENDINGS];
-    bool pairing_again;           /**< a key that the kernel had was removed for it */
-    tendon_status pairing_status; /**< of storing its keys */
-    uint8_t connect_failure;      /**< HCI status of the latest attempt of the kernel that failed, 0: none */
+    uint8_t connect_failure; /**< HCI status of the latest attempt of the kernel that failed, 0: none */
     tendon_bluez_counters counters;
     tendon_ad_reassembler reassembler;
     tendon_ad_chain chains[TENDON_BLUEZ_CHAINS];

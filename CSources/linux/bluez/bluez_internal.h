@@ -166,8 +166,8 @@ void tendon_bluez_unlisten(tendon_radio *radio, tendon_listener *listener);
 tendon_status tendon_bluez_use_bonds(tendon_radio *radio);
 tendon_status tendon_bluez_set_pairable(tendon_radio *radio, bool pairable);
 tendon_status tendon_bluez_pair(tendon_radio *radio, tendon_link *link);
-void tendon_bluez_pair_cancel(tendon_radio *radio, const tendon_address *peer);
-void tendon_bluez_unpair(tendon_radio *radio, const tendon_address *peer);
+void tendon_bluez_pair_cancel(tendon_radio *radio, const tendon_link *link);
+tendon_status tendon_bluez_unpair(tendon_radio *radio, const tendon_address *peer);
 /** The controller encrypts this connection from now on. */
 void tendon_bluez_encrypted(tendon_bluez_radio *radio, uint16_t handle, uint64_t now);
 bool tendon_bluez_is_encrypted(const tendon_link *link);

@@ -109,7 +109,7 @@ static tendon_status reason(tendon_link *link, int number, bool connecting) {
     if (radio->failed) {
         return radio->failure;
     }
-    if (!connecting && radio->radio.attempt.busy && tendon_address_equal(&radio->radio.attempt.peer, &link->peer)) {
+    if (!connecting && link->pairing.state != TENDON_PAIRING_NONE) {
         tendon_bluez_read_management(radio); /* how the pairing ended may wait there; that is told first */
     }
     if (link->securing && (number == ECONNABORTED || number == EACCES || number == EPERM || number == ENOTCONN)) {

@@ -70,18 +70,17 @@ tendon_status tendon_bluez_set_pairable(tendon_radio *base, bool pairable) {
 
 tendon_status tendon_bluez_pair(tendon_radio *base, tendon_link *link) {
     tendon_bluez_radio *radio = (tendon_bluez_radio *)base;
-    radio->pairing_again = false;
-    radio->pairing_status = TENDON_OK;
     prepare(radio, true);
     return about(radio, TENDON_MANAGEMENT_PAIR_DEVICE, &link->peer, true, NO_INPUT_NO_OUTPUT);
 }
 
-void tendon_bluez_pair_cancel(tendon_radio *base, const tendon_address *peer) {
-    (void)about((tendon_bluez_radio *)base, TENDON_MANAGEMENT_CANCEL_PAIR_DEVICE, peer, false, 0);
+/* Of several procedures the kernel may cancel only the latest; the others end at the peer's or the kernel's limit. */
+void tendon_bluez_pair_cancel(tendon_radio *base, const tendon_link *link) {
+    (void)about((tendon_bluez_radio *)base, TENDON_MANAGEMENT_CANCEL_PAIR_DEVICE, &link->identity, false, 0);
 }
 
-void tendon_bluez_unpair(tendon_radio *base, const tendon_address *peer) {
-    (void)about((tendon_bluez_radio *)base, TENDON_MANAGEMENT_UNPAIR_DEVICE, peer, true, 1); /* 1: the link ends too */
+tendon_status tendon_bluez_unpair(tendon_radio *base, const tendon_address *peer) {
+    return about((tendon_bluez_radio *)base, TENDON_MANAGEMENT_UNPAIR_DEVICE, peer, true, 1); /* 1: disconnects too */
 }
 
 void tendon_bluez_encrypted(tendon_bluez_radio *radio, uint16_t handle, uint64_t now) {
@@ -125,63 +124,157 @@ static tendon_status outcome(uint8_t status) {
     }
 }
 
-static void pair_device_done(tendon_bluez_radio *radio, uint8_t status, uint64_t now) {
-    tendon_radio *base = &radio->radio;
-    const tendon_address peer = base->attempt.peer;
-    if (status == TENDON_MANAGEMENT_ALREADY_PAIRED && !radio->pairing_again) {
-        /* The kernel has a key that is in no file of ours. It goes, and the link stays. */
-        radio->pairing_again = true;
-        (void)about(radio, TENDON_MANAGEMENT_UNPAIR_DEVICE, &peer, true, 0);
-        (void)about(radio, TENDON_MANAGEMENT_PAIR_DEVICE, &peer, true, NO_INPUT_NO_OUTPUT);
-        return;
+/** The open link to a peer that the kernel names by its address, or by its identity address once it knows that. */
+static tendon_link *link_of(const tendon_bluez_radio *radio, const tendon_address *peer) {
+    tendon_link *link = radio->radio.links;
+    while (link != NULL &&
+           (link->state != TENDON_LINK_OPEN || link->closing ||
+            (!tendon_address_equal(&link->peer, peer) && !tendon_address_equal(&link->identity, peer)))) {
+        link = link->next;
     }
-    tendon_status result = status == TENDON_MANAGEMENT_SUCCESS ? radio->pairing_status : outcome(status);
-    for (tendon_link *link = base->links; link != NULL && result >= 0; link = link->next) {
-        if (!link->accepted && tendon_address_equal(&link->peer, &peer)) {
-            tendon_socket_link_encrypted(link, now);
-        }
-    }
-    tendon_pairing_finish(base, result, now);
+    return link;
 }
 
-static void keep_key(tendon_bluez_radio *radio, const tendon_management_event *event) {
+static tendon_address read_peer(tendon_reader *reader) {
+    const uint8_t *wire = tendon_read_bytes(reader, 6);
+    uint8_t type = tendon_read_u8(reader);
+    return wire == NULL ? (tendon_address){.type = 0}
+                        : tendon_address_from_wire(wire, type == ADDRESS_LE_RANDOM ? TENDON_ADDRESS_TYPE_RANDOM
+                                                                                   : TENDON_ADDRESS_TYPE_PUBLIC);
+}
+
+/** Keys that could not be stored are removed from the kernel too: the peer is bonded on both sides, or on none. */
+static void undo(tendon_bluez_radio *radio, const tendon_link *link) {
+    (void)tendon_bonds_remove(radio->radio.bonds, TENDON_BOND_KERNEL, &radio->radio.address, &link->identity);
+    (void)about(radio, TENDON_MANAGEMENT_UNPAIR_DEVICE, &link->identity, true, 0);
+}
+
+static void procedure_done(tendon_bluez_radio *radio, tendon_link *link, uint8_t status, uint64_t now) {
+    if (status == TENDON_MANAGEMENT_BUSY) {
+        tendon_pairing_retry(link,
+                             now); /* another program pairs with this peer, or a cancelled procedure has not ended */
+        return;
+    }
+    if (status == TENDON_MANAGEMENT_ALREADY_PAIRED && !link->pairing.key_removed) {
+        if (!tendon_radio_may_pair(&radio->radio, &link->peer, now)) {
+            tendon_pairing_finish(link, TENDON_RADIO_ERROR_PAIRING_NOT_ALLOWED, now);
+            return;
+        }
+        /* The kernel has a key that is not in the store. The key is removed, and the connection stays. */
+        link->pairing.key_removed = true;
+        (void)about(radio, TENDON_MANAGEMENT_UNPAIR_DEVICE, &link->identity, true, 0);
+        (void)about(radio, TENDON_MANAGEMENT_PAIR_DEVICE, &link->identity, true, NO_INPUT_NO_OUTPUT);
+        return;
+    }
+    tendon_status result = status == TENDON_MANAGEMENT_SUCCESS ? link->pairing.kept : outcome(status);
+    if (result >= 0) {
+        tendon_socket_link_encrypted(link, now);
+    } else if (status == TENDON_MANAGEMENT_SUCCESS) {
+        undo(radio, link);
+    }
+    tendon_pairing_finish(link, result, now);
+}
+
+/** The command was rejected without a look at the peer: that is true of all procedures. */
+static void all_done(tendon_bluez_radio *radio, tendon_status status, uint64_t now) {
+    tendon_link *link = radio->radio.links;
+    while (link != NULL) {
+        bool running = link->pairing.state == TENDON_PAIRING_RUNNING;
+        tendon_pairing_finish(link, status, now);
+        link = running ? radio->radio.links : link->next; /* the callback may change the list */
+    }
+}
+
+/** A response to Pair Device: Command Complete with the peer's address, or Command Status without one. */
+static void pair_device_done(tendon_bluez_radio *radio, const tendon_management_event *event, uint64_t now) {
+    tendon_reader reader = tendon_reader_make(event->data, event->length);
+    tendon_address peer = read_peer(&reader);
+    if (!tendon_reader_ok(&reader)) {
+        all_done(radio, outcome(event->status), now);
+        return;
+    }
+    tendon_link *link = link_of(radio, &peer);
+    if (link != NULL && link->pairing.state == TENDON_PAIRING_RUNNING) {
+        procedure_done(radio, link, event->status, now);
+    }
+}
+
+/** Whether a key of the kernel belongs to a pairing of this radio: one of its links, and one that was permitted. */
+static bool is_ours(const tendon_bluez_radio *radio, const tendon_link *link, uint64_t now) {
+    if (link == NULL) {
+        return false;
+    }
+    /* A peripheral may start pairing too, by a Security Request. */
+    return link->accepted ? radio->radio.pairable
+                          : link->pairing.state == TENDON_PAIRING_RUNNING ||
+                                tendon_radio_may_pair(&radio->radio, &link->peer, now);
+}
+
+/* Every program that pairs through this adapter causes this event. */
+static void keep_key(tendon_bluez_radio *radio, const tendon_management_event *event, uint64_t now) {
     tendon_bond bond;
     bool stored = false;
     if (tendon_bond_decode_key(event->data, event->length, &bond, &stored) < 0) {
         radio->radio.malformed++;
         return;
     }
+    tendon_link *link = link_of(radio, &bond.peer);
+    if (!stored || !is_ours(radio, link, now)) {
+        return;
+    }
     bond.own = radio->radio.address;
-    tendon_status status = stored ? tendon_bonds_store(radio->radio.bonds, &bond) : TENDON_OK;
-    if (status < 0) {
-        radio->pairing_status = status; /* paired, but not bonded: the owner is to know */
+    link->identity = bond.peer;
+    tendon_status status = tendon_pairing_store(&radio->radio, &bond, link->accepted);
+    if (status < 0 && link->pairing.state == TENDON_PAIRING_RUNNING) {
+        link->pairing.kept = status; /* paired, but not bonded: reported at the end of the procedure */
+    } else if (status < 0) {
+        undo(radio, link);
     }
 }
 
-/** A question that only its wish to be asked has made: yes. A number that nobody can compare: no. */
+/** New Identity Resolving Key: the address in the link is a private one; keys are stored under the identity address. */
+static void note_identity(tendon_bluez_radio *radio, const tendon_management_event *event) {
+    tendon_reader reader = tendon_reader_make(event->data, event->length);
+    (void)tendon_read_u8(&reader);
+    const uint8_t *wire = tendon_read_bytes(&reader, 6);
+    tendon_address identity = read_peer(&reader);
+    if (!tendon_reader_ok(&reader)) {
+        radio->radio.malformed++;
+        return;
+    }
+    tendon_address private_address = tendon_address_from_wire(wire, TENDON_ADDRESS_TYPE_RANDOM);
+    tendon_link *link = link_of(radio, &private_address);
+    if (link != NULL) {
+        link->identity = identity;
+    }
+}
+
+/** Accepts a User Confirmation Request whose Confirm_Hint is set (Just Works). Rejects Numeric Comparison: no user can
+ * compare the numbers. */
 static void confirm(tendon_bluez_radio *radio, const tendon_management_event *event) {
     tendon_reader reader = tendon_reader_make(event->data, event->length);
-    const uint8_t *wire = tendon_read_bytes(&reader, 6);
-    uint8_t type = tendon_read_u8(&reader);
+    tendon_address peer = read_peer(&reader);
     bool just_works = tendon_read_u8(&reader) != 0;
     if (!tendon_reader_ok(&reader)) {
         radio->radio.malformed++;
         return;
     }
-    tendon_address peer = tendon_address_from_wire(wire, type == ADDRESS_LE_RANDOM ? TENDON_ADDRESS_TYPE_RANDOM
-                                                                                   : TENDON_ADDRESS_TYPE_PUBLIC);
-    bool ours = radio->radio.attempt.busy && tendon_address_equal(&radio->radio.attempt.peer, &peer);
-    bool good = just_works && (ours || radio->radio.pairable);
+    const tendon_link *link = link_of(radio, &peer);
+    bool permitted =
+        link != NULL && !link->accepted ? link->pairing.state == TENDON_PAIRING_RUNNING : radio->radio.pairable;
+    bool good = just_works && permitted;
     (void)about(radio, good ? TENDON_MANAGEMENT_USER_CONFIRM_REPLY : TENDON_MANAGEMENT_USER_CONFIRM_NEGATIVE_REPLY,
                 &peer, false, 0);
 }
 
 void tendon_bluez_pairing_event(tendon_bluez_radio *radio, const tendon_management_event *event, uint64_t now) {
     bool answer = event->code == TENDON_MANAGEMENT_COMMAND_COMPLETE || event->code == TENDON_MANAGEMENT_COMMAND_STATUS;
-    if (answer && event->opcode == TENDON_MANAGEMENT_PAIR_DEVICE && radio->radio.attempt.busy) {
-        pair_device_done(radio, event->status, now);
+    if (answer && event->opcode == TENDON_MANAGEMENT_PAIR_DEVICE) {
+        pair_device_done(radio, event, now);
     } else if (event->code == TENDON_MANAGEMENT_NEW_LONG_TERM_KEY) {
-        keep_key(radio, event);
+        keep_key(radio, event, now);
+    } else if (event->code == TENDON_MANAGEMENT_NEW_IDENTITY_KEY) {
+        note_identity(radio, event);
     } else if (event->code == TENDON_MANAGEMENT_USER_CONFIRM_REQUEST) {
         confirm(radio, event);
     }

@@ -181,7 +181,7 @@ static void expect_nothing_left(soak *s) {
     assert_false(c->link.source.added);
     assert_null(s->ours.radio.links);
     assert_null(s->theirs.radio.links);
-    assert_false(s->ours.radio.attempt.busy);
+    assert_false(s->ours.radio.pairing_timer.added);
     assert_int_equal(s->ours.radio.scan_holds, 0);
     assert_int_equal(c->client.in_flight, 0);
     assert_int_equal(c->client.queued, 0);

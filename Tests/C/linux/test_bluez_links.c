@@ -234,13 +234,12 @@ static void the_end_of_a_pairing_is_told_before_that_of_its_link(void **state) {
     links_bench *l = connecting();
     uint8_t sink[64];
     tendon_bonds_init(&bonds);
-    l->b->radio.radio.bonds = &bonds;
+    assert_int_equal(tendon_radio_use_bonds(&l->b->radio.radio, &bonds), TENDON_OK);
     l->link.callbacks = (tendon_link_callbacks){.context = &paired, .closed = on_closed};
     l->link.source.ready(l->link.source.context, TENDON_WRITABLE, tendon_now_ms()); /* connected */
     assert_int_equal(l->link.state, TENDON_LINK_OPEN);
-    l->b->radio.radio.attempt =
-        (tendon_pairing_attempt){.busy = true, .peer = somebody, .done = on_paired, .done_context = &paired};
-    tendon_source_init(&l->b->radio.radio.attempt.timer, -1, &l->b->radio.radio, NULL, NULL);
+    l->link.pairing = (tendon_pairing_attempt){
+        .state = TENDON_PAIRING_RUNNING, .deadline = UINT64_MAX, .done = on_paired, .done_context = &paired};
     assert_int_equal(send(l->b->kernel, refused, sizeof refused, 0), sizeof refused);
     close(fake_peer);
     fake_peer = -1;

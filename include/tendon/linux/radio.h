@@ -49,27 +49,54 @@ typedef struct tendon_link_callbacks {
     void (*closed)(void *context, tendon_status reason, uint64_t now);
 } tendon_link_callbacks;
 
+/** State of a pairing procedure that this radio started. Opaque. */
+typedef enum tendon_pairing_state {
+    TENDON_PAIRING_NONE = 0,
+    TENDON_PAIRING_RUNNING,    /**< the two devices exchange keys */
+    TENDON_PAIRING_ENCRYPTING, /**< bonded: the encryption with the stored key is in progress */
+    TENDON_PAIRING_RETRYING,   /**< the kernel was busy with this peer; the request is sent again */
+    TENDON_PAIRING_ENDED       /**< the loop reports the result */
+} tendon_pairing_state;
+
 /**
- * One ATT bearer: an L2CAP socket on CID 4, or its stand-in on the virtual radio.
- * The caller's memory; it may be used anew, or given back, from within closed().
+ * A pairing procedure. Each link has one of its own: devices pair at the same time, and one that never responds delays
+ * no other. Opaque.
+ */
+typedef struct tendon_pairing_attempt {
+    uint8_t state;      /**< tendon_pairing_state */
+    bool due;           /**< its deadline passed in this step of the loop */
+    bool key_removed;   /**< the kernel had a key that is not in the store; it was removed */
+    tendon_status kept; /**< result of storing the keys */
+    tendon_status result;
+    uint64_t deadline, retry_at; /**< monotonic ms */
+    void (*done)(void *context, tendon_status status, uint64_t now);
+    void *done_context;
+    uint8_t key[16]; /**< virtual radio */
+} tendon_pairing_attempt;
+
+/**
+ * The transport of one ATT bearer: an L2CAP socket on CID 4, or a Unix socket on the virtual radio.
+ * The caller's memory; it may be used again, or released, from within closed().
  */
 struct tendon_link {
     tendon_radio *radio;
     tendon_source source;
     tendon_link_callbacks callbacks;
     tendon_address peer;
-    uint8_t state;  /**< tendon_link_state */
-    bool accepted;  /**< the peer is the central */
-    bool closing;   /**< closed() is on its way */
-    bool blocked;   /**< a send would have blocked; writable() is on its way */
-    bool connected; /**< the socket is connected; connected() is on its way or was told */
-    bool securing;  /**< connected, and about to be encrypted with a stored key; connected() waits for it */
+    tendon_address identity; /**< address and type under which the peer's keys are stored; the peer's own until known */
+    uint8_t state;           /**< tendon_link_state */
+    bool accepted;           /**< the peer is the central */
+    bool closing;            /**< closed() is on its way */
+    bool blocked;            /**< a send would have blocked; writable() is on its way */
+    bool connected;          /**< the socket is connected; connected() is on its way or was told */
+    bool securing;  /**< connected; the encryption with a stored key is in progress (bluez: connected() waits for it) */
     bool encrypted; /**< by pairing or with a stored key */
     tendon_status reason;
     uint16_t handle;         /**< connection handle, for captures; 0xFFFF: not known */
     uint64_t received, sent; /**< PDUs */
     uint32_t batch;          /**< PDUs read per wake-up at most before others get their turn; 0: 32, the most */
     uint64_t deadline;       /**< of the attempt to connect */
+    tendon_pairing_attempt pairing;
     const struct tendon_socket_hooks *hooks;
     tendon_link *next; /**< the radio's */
 };
@@ -94,15 +121,19 @@ struct tendon_listener {
     tendon_link *(*accept)(void *context, const tendon_address *peer, uint64_t now);
 };
 
-/** A pairing that we have started; one at a time. Opaque. */
-typedef struct tendon_pairing_attempt {
-    bool busy;
-    tendon_address peer;
-    void (*done)(void *context, tendon_status status, uint64_t now);
-    void *done_context;
-    tendon_status result; /**< what the timer tells */
-    tendon_source timer;
-} tendon_pairing_attempt;
+/**
+ * Which devices this radio may pair with when it is the central. A bonded device can always connect, and a device that
+ * does not require pairing too.
+ *
+ * The default permits every device: a program pairs with the device that it chose. A gateway that connects to whatever
+ * advertises near it sets restricted: a stranger's device then cannot become a bonded one.
+ */
+typedef struct tendon_pairing_policy {
+    bool restricted;               /**< false: every device may pair; the other members are ignored */
+    const tendon_address *allowed; /**< devices that may pair at any time, with their address types; borrowed */
+    size_t allowed_count;
+    uint64_t window_until; /**< monotonic ms: until then every device may pair; 0: no window, UINT64_MAX: no end */
+} tendon_pairing_policy;
 
 typedef struct tendon_radio_ops {
     const char *name; /**< "bluez" or "virtual" */
@@ -122,11 +153,12 @@ typedef struct tendon_radio_ops {
     uint8_t bond_radio; /**< tendon_bond_radio */
     tendon_status (*use_bonds)(tendon_radio *radio);
     tendon_status (*set_pairable)(tendon_radio *radio, bool pairable);
-    /** Begins to pair over an open link of ours; ends with tendon_pairing_finish(). */
+    /** Starts pairing over an open link that we started; ends with tendon_pairing_finish(). */
     tendon_status (*pair)(tendon_radio *radio, tendon_link *link);
-    void (*pair_cancel)(tendon_radio *radio, const tendon_address *peer);
-    /** The bond was removed from the store: its keys go too, wherever they are, and the link. */
-    void (*unpair)(tendon_radio *radio, const tendon_address *peer);
+    /** The result of pair() is no longer needed. */
+    void (*pair_cancel)(tendon_radio *radio, const tendon_link *link);
+    /** The bond was removed from the store: removes its keys from the kernel, and disconnects the peer. */
+    tendon_status (*unpair)(tendon_radio *radio, const tendon_address *peer);
 } tendon_radio_ops;
 
 /** First member of every kind of radio. */
@@ -145,7 +177,8 @@ struct tendon_radio {
     tendon_link *links;          /**< those that are not closed */
     tendon_bonds *bonds;         /**< NULL: no pairing */
     tendon_pairing_service pairing;
-    tendon_pairing_attempt attempt;
+    tendon_pairing_policy policy;
+    tendon_source pairing_timer; /**< of all pairing procedures */
     bool pairable, pairable_told;
     void *tap_context;
     /** Sees what passes over the links of this radio, for captures; must not call the link. NULL: no cost. */
@@ -175,23 +208,42 @@ void tendon_radio_unlisten(tendon_radio *radio, tendon_listener *listener);
 void tendon_radio_close(tendon_radio *radio);
 
 /**
- * Pairs (LE, Just Works) and keeps the bonds from now on; once, before links are made. Links to bonded peers are
- * encrypted by themselves: over the kernel's stack before connected(); one whose peer has lost its key ends with
- * TENDON_RADIO_ERROR_PAIRING_FAILED.
+ * Enables pairing (LE, Just Works) and keeps the bonds from now on. Call it once, before links exist. A connection to a
+ * bonded peer is encrypted automatically, by the kernel before connected(). If the peer has lost its key, the
+ * connection ends with TENDON_RADIO_ERROR_PAIRING_FAILED.
  * @param bonds borrowed until the radio is closed.
- * @return TENDON_OK; TENDON_ERROR_UNSUPPORTED; what the management socket refuses (bluez).
+ * @return TENDON_OK; TENDON_ERROR_UNSUPPORTED; an error of the management socket (bluez).
  */
 tendon_status tendon_radio_use_bonds(tendon_radio *radio, tendon_bonds *bonds);
 /**
- * The radio's pairing as a service, for tendon_connection_init(); start() takes a peer to which a link of ours is open.
- * NULL before use_bonds(). Valid as long as the radio is open.
+ * The radio's pairing as a service, for tendon_connection_init(). NULL before use_bonds(). Valid while the radio is
+ * open.
+ *
+ * start() takes a peer to which this radio has opened a link. Several devices can pair at the same time; each procedure
+ * has its own limit of 35 s (done(TENDON_ERROR_TIMEOUT)). If the link closes first, done() is not called.
+ * start() returns TENDON_ERROR_WRONG_STATE: no such link; TENDON_ERROR_BUSY: this peer is pairing;
+ * TENDON_RADIO_ERROR_PAIRING_NOT_ALLOWED: see tendon_radio_set_pairing_policy(); TENDON_RADIO_ERROR_BONDS_FULL: the
+ * store has no free entry for the peer (a device that pairs never evicts another device's bond).
  */
 const tendon_pairing_service *tendon_radio_pairing(tendon_radio *radio);
-/** Whether centrals may pair with us; not before it is said. What has a bond is let in in any case. */
+/**
+ * Sets which devices may pair from now on; procedures in progress continue. May be called at any time, also to open and
+ * close a pairing window. NULL: the default, which permits every device.
+ */
+void tendon_radio_set_pairing_policy(tendon_radio *radio, const tendon_pairing_policy *policy);
+/** True if the policy permits pairing with @p peer at the time @p now. A bond is not required and not looked up. */
+bool tendon_radio_may_pair(const tendon_radio *radio, const tendon_address *peer, uint64_t now);
+/**
+ * Sets whether centrals can pair with this device. Default: false. Bonded centrals can always connect. If the store is
+ * full, the bond of a new central replaces the oldest bond of a central that is not connected.
+ */
 tendon_status tendon_radio_set_pairable(tendon_radio *radio, bool pairable);
-/** Removes the bond with @p peer and its keys; the link ends. TENDON_ERROR_NOT_FOUND: there was none. */
+/**
+ * Removes the bond with @p peer from the store, then its keys from the kernel, and disconnects the peer. If the store
+ * cannot be changed, nothing else is, and the bond stays. TENDON_ERROR_NOT_FOUND: there was no bond.
+ */
 tendon_status tendon_radio_forget(tendon_radio *radio, const tendon_address *peer);
-/** Removes all bonds that were made at this radio's address. @return how many, or the store's error. */
+/** Removes all bonds that were made at this radio's address. @return how many, or the error of the store or kernel. */
 tendon_status tendon_radio_forget_all(tendon_radio *radio);
 
 /** A closed link with its callbacks. */

@@ -35,7 +35,6 @@ typedef struct tendon_virtual_radio {
     tendon_listener *listener;
     uint16_t next_handle;
     uint32_t next_name;
-    uint8_t pairing_key[16]; /**< of the pairing under way */
 } tendon_virtual_radio;
 
 /**

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Pairing through the management socket, PDU by PDU: several peers at once, keys of others, questions of the kernel. */
+#include "bluez_fixture.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static const tendon_address own = {{0x00, 0xAA, 0x01, 0x00, 0x00, 0x42}, TENDON_ADDRESS_TYPE_PUBLIC};
+static const tendon_address peers[3] = {{{0xC0, 1, 2, 3, 4, 5}, TENDON_ADDRESS_TYPE_RANDOM},
+                                        {{0xC0, 1, 2, 3, 4, 5}, TENDON_ADDRESS_TYPE_PUBLIC},
+                                        {{0x4A, 1, 2, 3, 4, 6}, TENDON_ADDRESS_TYPE_RANDOM}};
+static const tendon_socket_hooks plain = {.header = 0};
+
+typedef struct end {
+    link_end end;
+    int peer, paired;
+    tendon_status status;
+} end;
+
+typedef struct scene {
+    bluez_bench *b;
+    tendon_bonds bonds;
+    const tendon_pairing_service *service;
+    end ends[3];
+} scene;
+static scene the_scene;
+
+static void on_paired(void *context, tendon_status status, uint64_t now) {
+    end *e = context;
+    (void)now;
+    e->paired++;
+    e->status = status;
+}
+
+static void open_end(scene *s, int i, bool accepted) {
+    int pair[2];
+    link_end_init(&s->ends[i].end);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, pair), 0);
+    s->ends[i].peer = pair[1];
+    tendon_link *link = &s->ends[i].end.link;
+    assert_int_equal(tendon_socket_link_begin(link, &s->b->radio.radio, &plain, &peers[i], accepted, UINT64_MAX),
+                     TENDON_OK);
+    assert_int_equal(tendon_socket_link_adopt(link, pair[0]), TENDON_OK);
+    STEP_UNTIL(&s->b->loop, s->ends[i].end.connected == 1);
+}
+
+static scene *open_scene(int links) {
+    scene *s = &the_scene;
+    memset(s, 0, sizeof *s);
+    s->b = bluez_open(false, &own);
+    tendon_bonds_init(&s->bonds);
+    assert_int_equal(tendon_radio_use_bonds(&s->b->radio.radio, &s->bonds), TENDON_OK);
+    s->service = tendon_radio_pairing(&s->b->radio.radio);
+    for (int i = 0; i < links; i++) {
+        open_end(s, i, false);
+    }
+    return s;
+}
+
+static void drain(scene *s) {
+    uint8_t pdu[64];
+    while (recv(s->b->kernel, pdu, sizeof pdu, MSG_DONTWAIT) >= 0) {
+    }
+}
+
+static void close_scene(scene *s) {
+    for (int i = 0; i < 3; i++) {
+        tendon_link_close(&s->ends[i].end.link);
+        if (s->ends[i].peer > 0) {
+            close(s->ends[i].peer);
+        }
+    }
+    assert_int_equal(tendon_loop_step(&s->b->loop, 0), TENDON_OK);
+    assert_null(s->b->radio.radio.links);
+    assert_false(s->b->radio.radio.pairing_timer.added);
+    bluez_close(s->b);
+}
+
+/* A command about a peer: code, index 7, length, address in wire order, LE public 1 or random 2, perhaps one byte. */
+static void expect(scene *s, uint8_t opcode, int peer, int more) {
+    uint8_t pdu[64];
+    ssize_t length = recv(s->b->kernel, pdu, sizeof pdu, MSG_DONTWAIT);
+    assert_int_equal(length, more >= 0 ? 14 : 13);
+    const uint8_t *a = peers[peer].bytes;
+    const uint8_t wanted[14] = {
+        opcode, 0, 7, 0, more >= 0 ? 8 : 7, 0, a[5], a[4], a[3], a[2], a[1], a[0], peer == 1 ? 1 : 2, (uint8_t)more};
+    assert_memory_equal(pdu, wanted, (size_t)length);
+}
+
+static void expect_nothing(scene *s) {
+    uint8_t pdu[64];
+    assert_int_equal(recv(s->b->kernel, pdu, sizeof pdu, MSG_DONTWAIT), -1);
+}
+
+/* Set Secure Connections, Set IO Capability (no input, no output), Set Bondable. */
+static void expect_preparation(scene *s) {
+    static const uint8_t wanted[3][7] = {{0x2D, 0, 7, 0, 1, 0, 1}, {0x18, 0, 7, 0, 1, 0, 3}, {0x09, 0, 7, 0, 1, 0, 1}};
+    for (int i = 0; i < 3; i++) {
+        uint8_t pdu[64];
+        assert_int_equal(recv(s->b->kernel, pdu, sizeof pdu, MSG_DONTWAIT), 7);
+        assert_memory_equal(pdu, wanted[i], 7);
+    }
+}
+
+static void kernel_sends(scene *s, const uint8_t *pdu, size_t length) {
+    assert_int_equal(send(s->b->kernel, pdu, length, 0), (ssize_t)length);
+    bluez_read_kernel(s->b);
+}
+
+/* Command Complete of Pair Device. */
+static void complete(scene *s, int peer, uint8_t status) {
+    const uint8_t *a = peers[peer].bytes;
+    const uint8_t pdu[16] = {1, 0, 7, 0, 10, 0, 0x19, 0, status, a[5], a[4], a[3], a[2], a[1], a[0], peer == 1 ? 1 : 2};
+    kernel_sends(s, pdu, sizeof pdu);
+}
+
+/* New Long Term Key: store hint, address, type, key type, central, size, EDIV, Rand, key. */
+static void new_key(scene *s, int peer, uint8_t key) {
+    const uint8_t *a = peers[peer].bytes;
+    uint8_t pdu[6 + 37] = {0x0A, 0, 7, 0, 37, 0, 1, a[5], a[4], a[3], a[2], a[1], a[0], peer == 1 ? 1 : 2, 2, 1, 16};
+    memset(pdu + 6 + 21, key, 16);
+    kernel_sends(s, pdu, sizeof pdu);
+}
+
+static tendon_status pair(scene *s, int i) {
+    return s->service->start(s->service->context, &peers[i], on_paired, &s->ends[i], tendon_now_ms());
+}
+
+static void begin(scene *s, int i) {
+    assert_int_equal(pair(s, i), TENDON_OK);
+    expect_preparation(s);
+    expect(s, 0x19, i, 3);
+}
+
+static void pass(scene *s, uint64_t time) {
+    const tendon_source *timer = &s->b->radio.radio.pairing_timer;
+    timer->expired(timer->context, time);
+}
+
+static void several_pair_at_once_and_end_in_any_order(void **state) {
+    (void)state;
+    scene *s = open_scene(3);
+    for (int i = 0; i < 3; i++) {
+        begin(s, i);
+    }
+    assert_int_equal(pair(s, 1), TENDON_ERROR_BUSY); /* this peer is pairing */
+    static const int order[3] = {2, 0, 1};
+    for (int i = 0; i < 3; i++) {
+        new_key(s, order[i], (uint8_t)(0x10 + order[i]));
+        complete(s, order[i], 0);
+        assert_int_equal(s->ends[order[i]].paired, 1);
+        assert_int_equal(s->ends[order[i]].status, TENDON_OK);
+        assert_true(s->ends[order[i]].end.link.encrypted);
+        assert_int_equal(s->bonds.count, i + 1);
+        assert_true(tendon_address_equal(&s->bonds.items[i].peer, &peers[order[i]]));
+        assert_int_equal(s->bonds.items[i].key[15], 0x10 + order[i]);
+    }
+    expect_nothing(s);
+    close_scene(s);
+}
+
+static void a_silent_peer_is_cancelled_alone(void **state) {
+    (void)state;
+    scene *s = open_scene(2);
+    begin(s, 0);
+    uint64_t deadline = s->ends[0].end.link.pairing.deadline;
+    begin(s, 1);
+    new_key(s, 1, 1);
+    complete(s, 1, 0);
+    assert_int_equal(s->ends[1].status, TENDON_OK);
+    pass(s, deadline);
+    expect(s, 0x1A, 0, -1);
+    assert_int_equal(s->ends[0].paired, 1);
+    assert_int_equal(s->ends[0].status, TENDON_ERROR_TIMEOUT);
+    assert_int_equal(s->ends[1].paired, 1);
+    complete(s, 0, TENDON_MANAGEMENT_CANCELLED); /* the kernel's answer finds nothing any more */
+    assert_int_equal(s->ends[0].paired, 1);
+    close_scene(s);
+}
+
+/* A cancelled procedure that the kernel has not ended, or another program that pairs with this peer. */
+static void a_busy_kernel_is_asked_again(void **state) {
+    (void)state;
+    scene *s = open_scene(1);
+    begin(s, 0);
+    complete(s, 0, TENDON_MANAGEMENT_BUSY);
+    assert_int_equal(s->ends[0].paired, 0);
+    uint64_t again = s->ends[0].end.link.pairing.retry_at;
+    assert_true(s->b->radio.radio.pairing_timer.deadline == again);
+    pass(s, again - 1);
+    expect_nothing(s);
+    pass(s, again);
+    expect_preparation(s);
+    expect(s, 0x19, 0, 3);
+    new_key(s, 0, 1);
+    complete(s, 0, 0);
+    assert_int_equal(s->ends[0].status, TENDON_OK);
+    close_scene(s);
+}
+
+static void keys_of_others_are_not_stored(void **state) {
+    (void)state;
+    scene *s = open_scene(0);
+    tendon_bond mine = {.radio = TENDON_BOND_KERNEL, .initiator = true, .key_size = 16, .own = own, .peer = peers[2]};
+    assert_int_equal(tendon_bonds_store(&s->bonds, &mine), TENDON_OK);
+    for (int i = 0; i < TENDON_BONDS_MAX; i++) {
+        uint8_t pdu[6 + 37] = {0x0A, 0, 7, 0, 37, 0, 1, (uint8_t)i, 1, 2, 3, 4, 5, 1, 2, 0, 16};
+        kernel_sends(s, pdu, sizeof pdu);
+    }
+    assert_int_equal(s->bonds.count, 1);
+    assert_non_null(tendon_bonds_find(&s->bonds, TENDON_BOND_KERNEL, &own, &peers[2]));
+    open_end(s, 0, false); /* a peripheral that starts pairing by itself */
+    tendon_radio_set_pairing_policy(&s->b->radio.radio, &(tendon_pairing_policy){.restricted = true});
+    new_key(s, 0, 1);
+    assert_int_equal(s->bonds.count, 1);
+    tendon_radio_set_pairing_policy(&s->b->radio.radio, NULL);
+    new_key(s, 0, 1);
+    assert_int_equal(s->bonds.count, 2);
+    open_end(s, 1, true); /* a central, and we are not in pairing mode */
+    new_key(s, 1, 1);
+    assert_int_equal(s->bonds.count, 2);
+    assert_int_equal(tendon_radio_set_pairable(&s->b->radio.radio, true), TENDON_OK);
+    new_key(s, 1, 1);
+    assert_int_equal(s->bonds.count, 3);
+    drain(s);
+    close_scene(s);
+}
+
+/* User Confirmation Request: address, type, Confirm_Hint, value. */
+static void question(scene *s, int peer, uint8_t hint) {
+    const uint8_t *a = peers[peer].bytes;
+    const uint8_t pdu[6 + 12] = {0x0F, 0,    7,    0,    12, 0, a[5], a[4], a[3], a[2], a[1], a[0], peer == 1 ? 1 : 2,
+                                 hint, 0x40, 0xE2, 0x01, 0};
+    kernel_sends(s, pdu, sizeof pdu);
+}
+
+static void only_just_works_of_a_pairing_of_ours_is_confirmed(void **state) {
+    (void)state;
+    scene *s = open_scene(2);
+    begin(s, 0);
+    question(s, 0, 1);
+    expect(s, 0x1C, 0, -1);
+    question(s, 0, 0); /* Numeric Comparison */
+    expect(s, 0x1D, 0, -1);
+    question(s, 1, 1); /* the same 48 bits, another type; connected, but it does not pair */
+    expect(s, 0x1D, 1, -1);
+    question(s, 2, 1); /* nobody we know */
+    expect(s, 0x1D, 2, -1);
+    assert_int_equal(tendon_radio_set_pairable(&s->b->radio.radio, true), TENDON_OK);
+    drain(s);
+    question(s, 2, 1);
+    expect(s, 0x1C, 2, -1);
+    question(s, 2, 0);
+    expect(s, 0x1D, 2, -1);
+    static const uint8_t short_question[6 + 7] = {0x0F, 0, 7, 0, 7, 0, 5, 4, 3, 2, 1, 0xC0, 2};
+    kernel_sends(s, short_question, sizeof short_question);
+    expect_nothing(s);
+    assert_int_equal(s->b->radio.radio.malformed, 1);
+    close_scene(s);
+}
+
+static void a_key_that_is_in_no_file_is_removed_once(void **state) {
+    (void)state;
+    scene *s = open_scene(1);
+    begin(s, 0);
+    complete(s, 0, TENDON_MANAGEMENT_ALREADY_PAIRED);
+    expect(s, 0x1B, 0, 0); /* unpaired, and stays connected */
+    expect(s, 0x19, 0, 3);
+    assert_int_equal(s->ends[0].paired, 0);
+    complete(s, 0, TENDON_MANAGEMENT_ALREADY_PAIRED);
+    assert_int_equal(s->ends[0].status, TENDON_MANAGEMENT_ERROR(TENDON_MANAGEMENT_ALREADY_PAIRED));
+    begin(s, 0);
+    tendon_radio_set_pairing_policy(&s->b->radio.radio, &(tendon_pairing_policy){.restricted = true});
+    complete(s, 0, TENDON_MANAGEMENT_ALREADY_PAIRED);
+    expect_nothing(s);
+    assert_int_equal(s->ends[0].status, TENDON_RADIO_ERROR_PAIRING_NOT_ALLOWED);
+    close_scene(s);
+}
+
+/* New Identity Resolving Key: store hint, private address, identity address and type, key. */
+static void a_private_address_is_followed_to_its_identity(void **state) {
+    (void)state;
+    scene *s = open_scene(3);
+    const uint8_t *rpa = peers[2].bytes;
+    uint8_t pdu[6 + 30] = {0x18,   0,      7,      0, 30, 0, 1, rpa[5], rpa[4], rpa[3],
+                           rpa[2], rpa[1], rpa[0], 9, 9,  9, 9, 9,      9,      1};
+    const tendon_address identity = {{9, 9, 9, 9, 9, 9}, TENDON_ADDRESS_TYPE_PUBLIC};
+    begin(s, 2);
+    kernel_sends(s, pdu, sizeof pdu);
+    uint8_t key[6 + 37] = {0x0A, 0, 7, 0, 37, 0, 1, 9, 9, 9, 9, 9, 9, 1, 2, 1, 16};
+    kernel_sends(s, key, sizeof key);
+    assert_non_null(tendon_bonds_find(&s->bonds, TENDON_BOND_KERNEL, &own, &identity));
+    const uint8_t done[16] = {1, 0, 7, 0, 10, 0, 0x19, 0, 0, 9, 9, 9, 9, 9, 9, 1};
+    kernel_sends(s, done, sizeof done);
+    assert_int_equal(s->ends[2].paired, 1);
+    assert_int_equal(s->ends[2].status, TENDON_OK);
+    for (size_t length = 0; length < 30 - 16; length++) {
+        pdu[4] = (uint8_t)length;
+        kernel_sends(s, pdu, 6 + length);
+    }
+    assert_int_equal(s->b->radio.radio.malformed, 30 - 16);
+    close_scene(s);
+}
+
+static void keys_that_cannot_be_stored_are_removed_from_the_kernel(void **state) {
+    (void)state;
+    scene *s = open_scene(1);
+    begin(s, 0);
+    strcpy(s->bonds.path, "/proc/nowhere/bonds");
+    new_key(s, 0, 1);
+    complete(s, 0, 0);
+    assert_true(s->ends[0].status < 0);
+    assert_int_equal(s->bonds.count, 0);
+    expect(s, 0x1B, 0, 0);
+    memset(s->bonds.path, 0, sizeof s->bonds.path);
+    close_scene(s);
+}
+
+static void a_command_without_an_address_in_its_answer_ends_all(void **state) {
+    (void)state;
+    static const uint8_t denied[] = {2, 0, 7, 0, 3, 0, 0x19, 0, TENDON_MANAGEMENT_PERMISSION_DENIED};
+    scene *s = open_scene(2);
+    begin(s, 0);
+    begin(s, 1);
+    kernel_sends(s, denied, sizeof denied);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(s->ends[i].paired, 1);
+        assert_int_equal(s->ends[i].status, TENDON_RADIO_ERROR_NO_CAP_NET_ADMIN);
+    }
+    close_scene(s);
+}
+
+static void forgetting_is_one_step(void **state) {
+    (void)state;
+    scene *s = open_scene(1);
+    begin(s, 0);
+    new_key(s, 0, 1);
+    complete(s, 0, 0);
+    strcpy(s->bonds.path, "/proc/nowhere/bonds");
+    assert_true(tendon_radio_forget(&s->b->radio.radio, &peers[0]) < 0);
+    expect_nothing(s); /* the kernel keeps the key too */
+    memset(s->bonds.path, 0, sizeof s->bonds.path);
+    assert_int_equal(s->bonds.count, 1);
+    assert_int_equal(tendon_radio_forget(&s->b->radio.radio, &peers[0]), TENDON_OK);
+    expect(s, 0x1B, 0, 1);
+    assert_int_equal(shutdown(s->b->radio.management.fd, SHUT_WR), 0);   /* the kernel takes no more commands */
+    assert_true(tendon_radio_forget(&s->b->radio.radio, &peers[0]) < 0); /* it may still have the key */
+    assert_int_not_equal(tendon_radio_forget(&s->b->radio.radio, &peers[0]), TENDON_ERROR_NOT_FOUND);
+    close_scene(s);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(several_pair_at_once_and_end_in_any_order),
+        cmocka_unit_test(a_silent_peer_is_cancelled_alone),
+        cmocka_unit_test(a_busy_kernel_is_asked_again),
+        cmocka_unit_test(keys_of_others_are_not_stored),
+        cmocka_unit_test(only_just_works_of_a_pairing_of_ours_is_confirmed),
+        cmocka_unit_test(a_key_that_is_in_no_file_is_removed_once),
+        cmocka_unit_test(a_private_address_is_followed_to_its_identity),
+        cmocka_unit_test(keys_that_cannot_be_stored_are_removed_from_the_kernel),
+        cmocka_unit_test(a_command_without_an_address_in_its_answer_ends_all),
+        cmocka_unit_test(forgetting_is_one_step),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: MIT */
+/* Several devices that pair with one radio at the same time, a silent one among them, and which devices may pair. */
+#include "link_fixture.h"
+#include "tendon/simulate.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { DEVICES = 14 };
+
+typedef struct side {
+    tendon_virtual_radio radio;
+    tendon_bonds bonds;
+    tendon_simulated_bose bose;
+    tendon_peripheral peripheral;
+    tendon_connection connection;
+    tendon_session_link link;
+    bool up;
+    int paired;
+    tendon_status status, reason;
+} side;
+
+typedef struct world {
+    char directory[64];
+    tendon_loop loop;
+    tendon_virtual_radio central;
+    tendon_bonds bonds;
+    side sides[DEVICES];
+} world;
+
+static void on_connected(void *session, tendon_gatt_client *client, uint64_t now) {
+    (void)client;
+    (void)now;
+    ((side *)session)->up = true;
+}
+
+static void on_disconnected(void *session, tendon_status reason, uint64_t now) {
+    side *s = session;
+    (void)now;
+    s->up = false;
+    s->reason = reason;
+}
+
+static void on_paired(void *session, tendon_status status, uint64_t now) {
+    side *s = session;
+    (void)now;
+    s->paired++;
+    s->status = status;
+}
+
+static void on_tick(void *session, uint64_t now) {
+    (void)session;
+    (void)now;
+}
+
+static uint64_t no_deadline(const void *session) {
+    (void)session;
+    return UINT64_MAX;
+}
+
+static const tendon_session_inputs inputs = {on_connected, on_disconnected, on_paired, on_tick, no_deadline};
+
+/* Devices 0 and 1 have the same 48 bits and different address types. */
+static tendon_address address_of(int i) {
+    return (tendon_address){{0xC1, 2, 3, 4, 5, (uint8_t)(i == 1 ? 0xA0 : 0xA0 + i)},
+                            i == 1 ? TENDON_ADDRESS_TYPE_PUBLIC : TENDON_ADDRESS_TYPE_RANDOM};
+}
+
+static void open_side(world *w, int i) {
+    side *s = &w->sides[i];
+    const tendon_address address = address_of(i);
+    assert_int_equal(tendon_virtual_radio_open(&s->radio, &w->loop, w->directory, &address), TENDON_OK);
+    tendon_bonds_init(&s->bonds);
+    tendon_simulated_bose_options options = tendon_simulated_bose_frames();
+    options.pairing_required = options.pairing_enabled = true;
+    assert_int_equal(tendon_simulated_bose_init(&s->bose, &options), TENDON_OK);
+    tendon_peripheral_device device = tendon_simulated_bose_device(&s->bose);
+    assert_int_equal(tendon_radio_use_bonds(&s->radio.radio, &s->bonds), TENDON_OK);
+    tendon_peripheral_init(&s->peripheral, &s->radio.radio, &device, NULL);
+    assert_int_equal(tendon_peripheral_open(&s->peripheral, 100), TENDON_OK);
+    tendon_connection_init(&s->connection, &w->central.radio, &address, tendon_radio_pairing(&w->central.radio), NULL);
+    tendon_connection_attach(&s->connection, &inputs, s);
+    s->link = tendon_connection_session_link(&s->connection);
+    assert_int_equal(s->link.connect(s->link.context), TENDON_OK);
+    STEP_UNTIL(&w->loop, s->up);
+}
+
+static int setup(void **state) {
+    static const tendon_address own = {{0xC1, 2, 3, 4, 5, 0xCE}, TENDON_ADDRESS_TYPE_RANDOM};
+    world *w = calloc(1, sizeof *w);
+    *state = w;
+    strcpy(w->directory, "/tmp/tendon-test-XXXXXX");
+    tendon_bonds_init(&w->bonds);
+    if (mkdtemp(w->directory) == NULL || tendon_loop_init(&w->loop) < 0 ||
+        tendon_virtual_radio_open(&w->central, &w->loop, w->directory, &own) < 0 ||
+        tendon_radio_use_bonds(&w->central.radio, &w->bonds) < 0) {
+        return -1;
+    }
+    for (int i = 0; i < DEVICES; i++) {
+        open_side(w, i);
+    }
+    return 0;
+}
+
+static int teardown(void **state) {
+    world *w = *state;
+    for (int i = 0; i < DEVICES; i++) {
+        tendon_connection_close(&w->sides[i].connection);
+        STEP_UNTIL(&w->loop, w->sides[i].connection.state == TENDON_CONNECTION_IDLE &&
+                                 tendon_peripheral_count(&w->sides[i].peripheral) == 0);
+        tendon_peripheral_close(&w->sides[i].peripheral);
+        tendon_radio_close(&w->sides[i].radio.radio);
+    }
+    assert_false(w->central.radio.pairing_timer.added);
+    tendon_radio_close(&w->central.radio);
+    tendon_loop_close(&w->loop);
+    int removed = rmdir(w->directory);
+    free(w);
+    return removed;
+}
+
+static tendon_status pair(side *s) {
+    return s->link.pair(s->link.context);
+}
+
+static int paired(const world *w) {
+    int count = 0;
+    for (int i = 0; i < DEVICES; i++) {
+        count += w->sides[i].paired;
+    }
+    return count;
+}
+
+static void all_pair_at_the_same_time(void **state) {
+    world *w = *state;
+    for (int i = 0; i < DEVICES; i++) {
+        assert_int_equal(pair(&w->sides[i]), TENDON_OK);
+    }
+    STEP_UNTIL(&w->loop, paired(w) == DEVICES);
+    assert_int_equal(w->bonds.count, DEVICES);
+    for (int i = 0; i < DEVICES; i++) {
+        const tendon_address peer = address_of(i), nobody = {.type = TENDON_ADDRESS_TYPE_PUBLIC};
+        const tendon_bond *bond = tendon_bonds_find(&w->bonds, TENDON_BOND_VIRTUAL, &nobody, &peer);
+        assert_int_equal(w->sides[i].status, TENDON_OK);
+        assert_true(w->sides[i].connection.link.encrypted);
+        assert_non_null(bond);
+        assert_int_equal(w->sides[i].bonds.count, 1); /* each with a key of its own */
+        assert_memory_equal(bond->key, w->sides[i].bonds.items[0].key, 16);
+    }
+}
+
+static void a_silent_device_delays_no_other_and_ends_alone(void **state) {
+    world *w = *state;
+    side *silent = &w->sides[3];
+    tendon_source *watch = &silent->peripheral.links[0].link.source;
+    assert_int_equal(tendon_loop_update(&w->loop, watch, 0), TENDON_OK); /* the device reads no more */
+    assert_int_equal(pair(silent), TENDON_OK);
+    uint64_t deadline = silent->connection.link.pairing.deadline;
+    for (int i = 0; i < DEVICES; i++) {
+        if (i != 3) {
+            assert_int_equal(pair(&w->sides[i]), TENDON_OK);
+        }
+    }
+    STEP_UNTIL(&w->loop, paired(w) == DEVICES - 1);
+    assert_int_equal(silent->paired, 0);
+    assert_int_equal(w->bonds.count, DEVICES - 1);
+    const tendon_source *timer = &w->central.radio.pairing_timer;
+    assert_true(timer->added && timer->deadline == deadline);
+    timer->expired(timer->context, deadline - 1);
+    assert_int_equal(silent->paired, 0);
+    timer->expired(timer->context, deadline);
+    assert_int_equal(silent->paired, 1);
+    assert_int_equal(silent->status, TENDON_ERROR_TIMEOUT);
+    assert_int_equal(paired(w), DEVICES);
+}
+
+static void a_connection_that_ends_takes_only_its_own_pairing_with_it(void **state) {
+    world *w = *state;
+    assert_int_equal(pair(&w->sides[0]), TENDON_OK);
+    assert_int_equal(pair(&w->sides[1]), TENDON_OK);
+    w->sides[0].link.disconnect(w->sides[0].link.context);
+    STEP_UNTIL(&w->loop, w->sides[1].paired == 1 && !w->sides[0].up);
+    assert_int_equal(w->sides[1].status, TENDON_OK);
+    assert_int_equal(w->sides[0].paired, 0);
+    assert_int_equal(w->sides[0].connection.link.pairing.state, TENDON_PAIRING_NONE);
+}
+
+static void only_permitted_devices_pair(void **state) {
+    world *w = *state;
+    tendon_radio *radio = &w->central.radio;
+    const tendon_address allowed[] = {address_of(1), address_of(5)};
+    uint64_t now = tendon_now_ms();
+    tendon_radio_set_pairing_policy(radio, &(tendon_pairing_policy){.restricted = true});
+    assert_int_equal(pair(&w->sides[0]), TENDON_RADIO_ERROR_PAIRING_NOT_ALLOWED);
+    tendon_radio_set_pairing_policy(
+        radio, &(tendon_pairing_policy){.restricted = true, .allowed = allowed, .allowed_count = 2});
+    assert_int_equal(pair(&w->sides[0]), TENDON_RADIO_ERROR_PAIRING_NOT_ALLOWED); /* the type belongs to the address */
+    assert_int_equal(pair(&w->sides[4]), TENDON_RADIO_ERROR_PAIRING_NOT_ALLOWED);
+    assert_int_equal(pair(&w->sides[1]), TENDON_OK);
+    assert_int_equal(pair(&w->sides[5]), TENDON_OK);
+    STEP_UNTIL(&w->loop, paired(w) == 2);
+    assert_int_equal(w->bonds.count, 2);
+    tendon_radio_set_pairing_policy(radio, &(tendon_pairing_policy){.restricted = true, .window_until = now + 60000});
+    const tendon_address other = address_of(7);
+    assert_true(tendon_radio_may_pair(radio, &other, now + 59999));
+    assert_false(tendon_radio_may_pair(radio, &other, now + 60000));
+    assert_int_equal(pair(&w->sides[7]), TENDON_OK);
+    tendon_radio_set_pairing_policy(radio, &(tendon_pairing_policy){.restricted = true}); /* it closes meanwhile */
+    STEP_UNTIL(&w->loop, paired(w) == 3);
+    assert_int_equal(w->sides[7].status, TENDON_OK);
+    assert_int_equal(pair(&w->sides[7]), TENDON_OK); /* bonded: nothing new */
+    tendon_radio_set_pairing_policy(radio, NULL);
+    assert_int_equal(pair(&w->sides[0]), TENDON_OK);
+    STEP_UNTIL(&w->loop, paired(w) == 5);
+}
+
+/* The session of a bonded device may ask before the encryption has ended: that is no new pairing. */
+static void a_bonded_device_needs_no_permission(void **state) {
+    world *w = *state;
+    side *s = &w->sides[2];
+    assert_int_equal(pair(s), TENDON_OK);
+    STEP_UNTIL(&w->loop, s->paired == 1);
+    s->link.disconnect(s->link.context);
+    STEP_UNTIL(&w->loop, !s->up && tendon_peripheral_count(&s->peripheral) == 0);
+    tendon_radio_set_pairing_policy(&w->central.radio, &(tendon_pairing_policy){.restricted = true});
+    uint8_t key[16];
+    memcpy(key, w->bonds.items[0].key, sizeof key);
+    assert_int_equal(s->link.connect(s->link.context), TENDON_OK);
+    STEP_UNTIL(&w->loop, s->up);
+    assert_false(s->connection.link.encrypted);
+    assert_int_equal(pair(s), TENDON_OK);
+    assert_int_equal(s->connection.link.pairing.state, TENDON_PAIRING_ENCRYPTING);
+    STEP_UNTIL(&w->loop, s->paired == 2);
+    assert_int_equal(s->status, TENDON_OK);
+    assert_true(s->connection.link.encrypted);
+    assert_memory_equal(w->bonds.items[0].key, key, sizeof key);
+}
+
+static tendon_bond stranger(uint8_t number) {
+    return (tendon_bond){.radio = TENDON_BOND_VIRTUAL,
+                         .initiator = true,
+                         .key_size = 16,
+                         .peer = {{0xC9, 9, 9, 9, 9, number}, TENDON_ADDRESS_TYPE_RANDOM}};
+}
+
+static void a_full_store_evicts_nobody(void **state) {
+    world *w = *state;
+    assert_int_equal(pair(&w->sides[0]), TENDON_OK);
+    STEP_UNTIL(&w->loop, paired(w) == 1);
+    for (uint8_t i = 1; i < TENDON_BONDS_MAX; i++) {
+        tendon_bond bond = stranger(i);
+        assert_int_equal(tendon_bonds_store(&w->bonds, &bond), TENDON_OK);
+    }
+    assert_int_equal(pair(&w->sides[1]), TENDON_RADIO_ERROR_BONDS_FULL); /* before anything is exchanged */
+    assert_int_equal(w->sides[1].bonds.count, 0);
+    assert_true(w->sides[0].link.bonded(w->sides[0].link.context));
+    tendon_bond one = stranger(1);
+    assert_int_equal(tendon_radio_forget(&w->central.radio, &one.peer), TENDON_OK);
+    assert_int_equal(pair(&w->sides[1]), TENDON_OK);
+    STEP_UNTIL(&w->loop, paired(w) == 2);
+    assert_int_equal(w->sides[1].status, TENDON_OK);
+}
+
+/* A device in pairing mode has bonds of centrals: one that is connected keeps its bond. */
+static void a_device_replaces_the_oldest_bond_that_is_not_in_use(void **state) {
+    world *w = *state;
+    side *s = &w->sides[6];
+    assert_int_equal(pair(s), TENDON_OK);
+    STEP_UNTIL(&w->loop, s->paired == 1 && s->peripheral.links[0].link.encrypted);
+    const tendon_address central = s->bonds.items[0].peer; /* the oldest, and connected */
+    for (uint8_t i = 1; i < TENDON_BONDS_MAX; i++) {
+        tendon_bond bond = stranger(i);
+        bond.initiator = false;
+        bond.own = s->radio.radio.address;
+        assert_int_equal(tendon_bonds_store(&s->bonds, &bond), TENDON_OK);
+    }
+    tendon_virtual_radio second;
+    tendon_bonds bonds;
+    tendon_connection connection;
+    side other = {.up = false};
+    const tendon_address own = {{0xC1, 2, 3, 4, 5, 0xCF}, TENDON_ADDRESS_TYPE_RANDOM}, peer = address_of(6);
+    tendon_bonds_init(&bonds);
+    assert_int_equal(tendon_virtual_radio_open(&second, &w->loop, w->directory, &own), TENDON_OK);
+    assert_int_equal(tendon_radio_use_bonds(&second.radio, &bonds), TENDON_OK);
+    tendon_connection_init(&connection, &second.radio, &peer, tendon_radio_pairing(&second.radio), NULL);
+    tendon_connection_attach(&connection, &inputs, &other);
+    other.link = tendon_connection_session_link(&connection);
+    assert_int_equal(other.link.connect(other.link.context), TENDON_OK);
+    STEP_UNTIL(&w->loop, other.up);
+    assert_int_equal(pair(&other), TENDON_OK);
+    STEP_UNTIL(&w->loop, other.paired == 1);
+    assert_int_equal(other.status, TENDON_OK);
+    assert_int_equal(s->bonds.count, TENDON_BONDS_MAX);
+    tendon_bond first = stranger(1), next = stranger(2);
+    const tendon_address *device = &s->radio.radio.address;
+    assert_non_null(tendon_bonds_find(&s->bonds, TENDON_BOND_VIRTUAL, device, &central));
+    assert_null(tendon_bonds_find(&s->bonds, TENDON_BOND_VIRTUAL, device, &first.peer));
+    assert_non_null(tendon_bonds_find(&s->bonds, TENDON_BOND_VIRTUAL, device, &next.peer));
+    tendon_connection_close(&connection);
+    STEP_UNTIL(&w->loop, connection.state == TENDON_CONNECTION_IDLE);
+    tendon_radio_close(&second.radio);
+}
+
+/* Nothing changes if the store cannot be changed; then all of it does. */
+static void forgetting_is_one_step(void **state) {
+    world *w = *state;
+    side *s = &w->sides[0];
+    assert_int_equal(pair(s), TENDON_OK);
+    STEP_UNTIL(&w->loop, s->paired == 1);
+    strcpy(w->bonds.path, "/proc/nowhere/bonds");
+    assert_true(s->link.forget(s->link.context) < 0);
+    memset(w->bonds.path, 0, sizeof w->bonds.path);
+    assert_int_equal(w->bonds.count, 1);
+    assert_false(s->connection.link.closing);
+    assert_int_equal(s->link.forget(s->link.context), TENDON_OK);
+    STEP_UNTIL(&w->loop, !s->up);
+    assert_int_equal(w->bonds.count, 0);
+}
+
+/* Another process pairs, and another one forgets: this one sees both at its next look-up. */
+static void what_another_process_changes_is_seen(void **state) {
+    world *w = *state;
+    side *s = &w->sides[0];
+    tendon_bonds other;
+    tendon_bond bond = {.radio = TENDON_BOND_VIRTUAL, .initiator = true, .key_size = 16, .peer = address_of(0)};
+    char path[96];
+    snprintf(path, sizeof path, "%s/bonds", w->directory);
+    assert_int_equal(tendon_bonds_open(&w->bonds, path), TENDON_OK);
+    assert_int_equal(tendon_bonds_open(&other, path), TENDON_OK);
+    assert_false(s->link.bonded(s->link.context));
+    assert_int_equal(tendon_bonds_store(&other, &bond), TENDON_OK);
+    assert_true(s->link.bonded(s->link.context));
+    assert_int_equal(tendon_bonds_remove(&other, TENDON_BOND_VIRTUAL, &bond.own, NULL), 1);
+    assert_false(s->link.bonded(s->link.context));
+    unlink(path);
+    strcat(path, ".lock");
+    unlink(path);
+}
+
+#define MANY_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        MANY_TEST(all_pair_at_the_same_time),
+        MANY_TEST(a_silent_device_delays_no_other_and_ends_alone),
+        MANY_TEST(a_connection_that_ends_takes_only_its_own_pairing_with_it),
+        MANY_TEST(only_permitted_devices_pair),
+        MANY_TEST(a_bonded_device_needs_no_permission),
+        MANY_TEST(a_full_store_evicts_nobody),
+        MANY_TEST(a_device_replaces_the_oldest_bond_that_is_not_in_use),
+        MANY_TEST(forgetting_is_one_step),
+        MANY_TEST(what_another_process_changes_is_seen),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
