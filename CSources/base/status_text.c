@@ -16,11 +16,11 @@ static const char *layer_text(tendon_layer layer, uint8_t code) {
     case TENDON_LAYER_HCI:
         return "an HCI error that this version does not know";
     case TENDON_LAYER_L2CAP:
-        return "an L2CAP error, see its code";
+        return "an L2CAP error that this version does not know";
     case TENDON_LAYER_MANAGEMENT:
         return "a management status that this version does not know";
     case TENDON_LAYER_SYSTEM:
-        return "a system error, see its number";
+        return "a system error that this version does not know";
     default:
         return "an error of a device family's layer, see its code";
     }

@@ -115,6 +115,9 @@ public struct TendonError: Error, Sendable, Hashable {
             }
         return text.map { String(cString: $0) } ?? ""
     }
+    /// The text with the name, and the number where others define it:
+    /// "no space left on the device (SYSTEM_ENOSPC, 28)".
+    public var cause: String { formatted(status, name: name, text: text) }
 }
 
 extension TendonError {
@@ -141,7 +144,7 @@ extension TendonError: CancellableError {
 
 extension TendonError: CustomStringConvertible {
     public var description: String {
-        "\(operation.rawValue): \(text) (\(String(cString: tendon_status_layer_name(status))) \(name))"
+        "\(operation.rawValue): \(cause)"
     }
 }
 

@@ -279,3 +279,13 @@ package func say(_ line: String) {
     var text = line + "\n"
     text.withUTF8 { _ = write(2, $0.baseAddress, $0.count) }
 }
+
+/// A status of the C core for people: text, name and number. A device family passes its own name and text.
+package func formatted(_ status: Int32, name: String? = nil, text: String? = nil) -> String {
+    let longest = Int(TENDON_STATUS_FORMAT_SIZE) + (name?.utf8.count ?? 0) + (text?.utf8.count ?? 0)
+    return String(unsafeUninitializedCapacity: longest) { out in
+        out.withMemoryRebound(to: CChar.self) { line in
+            Int(max(0, tendon_status_format(status, name, text, line.baseAddress, line.count)))
+        }
+    }
+}

@@ -70,6 +70,60 @@ static void mal_A05_every_code_has_a_name(void **state) {
     }
 }
 
+static void one_line_with_text_name_and_number(void **state) {
+    (void)state;
+    static const struct {
+        tendon_status status;
+        const char *name, *text, *line;
+    } cases[] = {
+        {TENDON_ERROR_TIMEOUT, NULL, NULL, "the deadline passed (ERROR_TIMEOUT)"},
+        {TENDON_OK, NULL, NULL, "success (OK)"},
+        {TENDON_SYSTEM_ERROR(5), NULL, NULL, "input or output error (SYSTEM_EIO, 5)"},
+        {TENDON_SYSTEM_ERROR(28), NULL, NULL, "no space left on the device (SYSTEM_ENOSPC, 28)"},
+        {TENDON_SYSTEM_ERROR(200), NULL, NULL, "a system error that this version does not know (SYSTEM_ERROR, 200)"},
+        {TENDON_ATT_ERROR(0x02), NULL, NULL, "the attribute cannot be read (ATT_READ_NOT_PERMITTED, 0x02)"},
+        {TENDON_HCI_ERROR(0x3E), NULL, NULL,
+         "the connection failed to be established (HCI_CONNECTION_FAILED_TO_ESTABLISH, 0x3E)"},
+        {TENDON_STATUS(TENDON_LAYER_L2CAP, 0xAB), NULL, NULL,
+         "an L2CAP error that this version does not know (L2CAP_ERROR, 0xAB)"},
+        {TENDON_STATUS(TENDON_LAYER_BOSE, 7), "BOSE_ERROR_X", "why", "why (BOSE_ERROR_X)"},
+    };
+    char line[TENDON_STATUS_FORMAT_SIZE];
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const size_t length = strlen(cases[i].line);
+        assert_int_equal(tendon_status_format(cases[i].status, cases[i].name, cases[i].text, line, sizeof line),
+                         (tendon_status)length);
+        assert_string_equal(line, cases[i].line);
+        for (size_t capacity = 0; capacity <= length; capacity++) { /* truncated, terminated, and nothing behind it */
+            memset(line, '#', sizeof line);
+            assert_int_equal(tendon_status_format(cases[i].status, cases[i].name, cases[i].text, line, capacity),
+                             TENDON_ERROR_BUFFER_TOO_SMALL);
+            if (capacity > 0) {
+                assert_int_equal(strlen(line), capacity - 1);
+                assert_memory_equal(line, cases[i].line, capacity - 1);
+            }
+            assert_int_equal(line[capacity], '#');
+        }
+    }
+    for (int32_t status = 0; status > -17 * 256; status--) {
+        assert_true(tendon_status_format(status, NULL, NULL, line, sizeof line) > 0);
+    }
+}
+
+/* EDQUOT is 1133 on MIPS: its code must not reach into the layer. */
+static void a_large_errno_stays_in_its_layer(void **state) {
+    (void)state;
+    static const int numbers[] = {256, 1133, 4095, INT32_MAX, -1, INT32_MIN};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        tendon_status status = TENDON_SYSTEM_ERROR(numbers[i]);
+        assert_int_equal(TENDON_STATUS_LAYER(status), TENDON_LAYER_SYSTEM);
+        assert_int_equal(TENDON_STATUS_CODE(status), 255);
+        assert_string_equal(tendon_status_name(status), "SYSTEM_ERROR");
+    }
+    assert_int_equal(TENDON_STATUS_CODE(TENDON_SYSTEM_ERROR(254)), 254);
+    assert_int_equal(TENDON_STATUS_CODE(TENDON_SYSTEM_ERROR(EDQUOT)), EDQUOT < 256 ? EDQUOT : 255);
+}
+
 static void version_is_that_of_the_header(void **state) {
     (void)state;
     char text[32];
@@ -83,6 +137,8 @@ int main(void) {
         cmocka_unit_test(names_of_our_own),
         cmocka_unit_test(names_of_other_layers),
         cmocka_unit_test(mal_A05_every_code_has_a_name),
+        cmocka_unit_test(one_line_with_text_name_and_number),
+        cmocka_unit_test(a_large_errno_stays_in_its_layer),
         cmocka_unit_test(version_is_that_of_the_header),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -44,7 +44,8 @@ typedef enum tendon_layer {
 
 #define TENDON_ATT_ERROR(code) TENDON_STATUS(TENDON_LAYER_ATT, (code))
 #define TENDON_HCI_ERROR(code) TENDON_STATUS(TENDON_LAYER_HCI, (code))
-#define TENDON_SYSTEM_ERROR(number) TENDON_STATUS(TENDON_LAYER_SYSTEM, (number))
+/** An errno. Numbers that do not fit a code (EDQUOT is 1133 on MIPS) become 255, which has no name and no text. */
+#define TENDON_SYSTEM_ERROR(number) TENDON_STATUS(TENDON_LAYER_SYSTEM, (number) < 0 || (number) > 255 ? 255 : (number))
 
 /*
  * X(name, layer, code, text): every status with a name of our own. Codes of
@@ -65,7 +66,7 @@ typedef enum tendon_layer {
     X(ERROR_WOULD_BLOCK, BASE, 12, "nothing can be sent now; try again when writable")                                 \
     X(ERROR_DISCONNECTED, BASE, 13, "the link is down")                                                                \
     X(ERROR_INCOMPLETE, BASE, 14, "more bytes are needed")                                                             \
-    X(ERROR_OVERFLOW, BASE, 15, "a value does not fit its field")                                                      \
+    X(ERROR_OVERFLOW, BASE, 15, "a value is too large or too long for its field")                                      \
     X(ERROR_FILE_PERMISSION, BASE, 16, "the file or directory is not accessible, or is accessible to other users")     \
     X(GATT_ERROR_TRANSACTION_TIMEOUT, GATT, 1, "no response for 30 s; the bearer is closed")                           \
     X(GATT_ERROR_UNEXPECTED_RESPONSE, GATT, 2, "the response belongs to another procedure")                            \
@@ -90,7 +91,8 @@ typedef enum tendon_layer {
     X(RADIO_ERROR_NO_CAP_NET_ADMIN, RADIO, 13, "CAP_NET_ADMIN is required to power on an adapter and to pair")         \
     X(RADIO_ERROR_PAIRING_NOT_ALLOWED, RADIO, 14,                                                                      \
       "the device is not bonded, and pairing with new devices is not enabled")                                         \
-    X(RADIO_ERROR_BONDS_FULL, RADIO, 15, "the bond store is full; forget a device that is no longer used")
+    X(RADIO_ERROR_BONDS_FULL, RADIO, 15, "the bond store is full; forget a device that is no longer used")             \
+    X(RADIO_ERROR_OTHER_BOND_STORE, RADIO, 16, "another program uses this adapter with another bond store")
 
 #define TENDON_STATUS_ENUM(name, layer, code, text) TENDON_##name = -((int)TENDON_LAYER_##layer * 256 + (code)),
 /** All statuses that have a name of our own; device families add theirs in their headers. */
@@ -108,6 +110,20 @@ const char *tendon_status_name(tendon_status status);
 
 /** One line of plain English about a status. Never NULL; static storage. */
 const char *tendon_status_text(tendon_status status);
+
+/** Enough for every status with its longest name and text. */
+#define TENDON_STATUS_FORMAT_SIZE 160
+
+/**
+ * Writes the cause as one line for people: the text, then in parentheses the name, and the number where others define
+ * it, e.g. "no space left on the device (SYSTEM_ENOSPC, 28)", "the attribute cannot be read (ATT_READ_NOT_PERMITTED,
+ * 0x02)", "the deadline passed (ERROR_TIMEOUT)".
+ * @param name, text those of a device family's own functions; NULL: tendon_status_name(), tendon_status_text().
+ * @return the length without the terminator; TENDON_ERROR_BUFFER_TOO_SMALL: the line was truncated. The result is
+ * always terminated unless @p capacity is 0.
+ */
+tendon_status tendon_status_format(tendon_status status, const char *name, const char *text, char *out,
+                                   size_t capacity);
 
 /** Name of the layer that spoke: "base", "ATT", "HCI", ... Never NULL; static storage. */
 const char *tendon_status_layer_name(tendon_status status);
