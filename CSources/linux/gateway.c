@@ -40,6 +40,9 @@ tendon_status tendon_radio_find(tendon_radio *radio, bool (*recognizes)(const ui
     void (*previous)(void *context, const tendon_ad_report *report, uint64_t now) = radio->on_report;
     void *previous_context = radio->report_context;
     uint64_t until = tendon_now_ms() + timeout_ms;
+    if (radio->loop->stepping) {
+        return TENDON_ERROR_WRONG_STATE;
+    }
     radio->on_report = on_report;
     radio->report_context = &state;
     tendon_status status = tendon_radio_scan_start(radio, &(tendon_scan_parameters){.active = true});
@@ -71,9 +74,12 @@ tendon_status tendon_gateway_run(tendon_gateway *gateway, uint32_t timeout_ms) {
     return status >= 0 && tendon_now_ms() >= until ? TENDON_ERROR_TIMEOUT : status;
 }
 
-void tendon_gateway_close(tendon_gateway *gateway) {
+tendon_status tendon_gateway_close(tendon_gateway *gateway) {
     if (gateway->radio == NULL) {
-        return;
+        return TENDON_OK;
+    }
+    if (gateway->loop.stepping) {
+        return TENDON_ERROR_WRONG_STATE;
     }
     tendon_connection_close(&gateway->connection);
     for (int step = 0; step < 16 && gateway->connection.state != TENDON_CONNECTION_IDLE; step++) {
@@ -82,4 +88,5 @@ void tendon_gateway_close(tendon_gateway *gateway) {
     tendon_radio_close(gateway->radio);
     tendon_loop_close(&gateway->loop);
     gateway->radio = NULL;
+    return TENDON_OK;
 }

@@ -197,6 +197,9 @@ static void dispatch_deadlines(tendon_loop *loop, uint64_t now) {
 
 tendon_status tendon_loop_step(tendon_loop *loop, uint64_t until) {
     struct epoll_event events[BATCH];
+    if (loop->stepping) {
+        return TENDON_ERROR_WRONG_STATE; /* the outer step still dispatches: sources of its batch would be lost */
+    }
     int count = epoll_wait(loop->epoll_fd, events, BATCH, timeout_of(loop, until));
     loop->wakeups++;
     if (count < 0) {
@@ -206,8 +209,10 @@ tendon_status tendon_loop_step(tendon_loop *loop, uint64_t until) {
         count = 0;
     }
     uint64_t now = tendon_now_ms();
+    loop->stepping = true;
     dispatch_ready(loop, events, count, now);
     dispatch_deadlines(loop, now);
+    loop->stepping = false;
     return TENDON_OK;
 }
 

@@ -127,6 +127,36 @@ static void find_gives_up_in_time(void **state) {
     assert_int_equal(tendon_gateway_open(&g, "/tmp/tendon-absent/deeper"), TENDON_SYSTEM_ERROR(2));
 }
 
+static tendon_gateway gateway_inside;
+static tendon_status found_inside, closed_inside;
+
+static void close_inside(void *context, uint64_t now) {
+    (void)context;
+    (void)now;
+    found_inside = tendon_gateway_find(&gateway_inside, nothing, 10);
+    closed_inside = tendon_gateway_close(&gateway_inside);
+    tendon_loop_stop(&gateway_inside.loop);
+}
+
+/* Both run the loop: inside a callback they do nothing and return why. */
+static void not_from_within_a_callback(void **state) {
+    (void)state;
+    tendon_gateway *g = &gateway_inside;
+    tendon_source source;
+    assert_int_equal(tendon_gateway_open(g, NULL), TENDON_OK);
+    tendon_source_init(&source, -1, NULL, NULL, close_inside);
+    source.deadline = 0;
+    assert_int_equal(tendon_loop_add(&g->loop, &source), TENDON_OK);
+    assert_int_equal(tendon_gateway_run(g, 2000), TENDON_OK);
+    assert_int_equal(found_inside, TENDON_ERROR_WRONG_STATE);
+    assert_int_equal(closed_inside, TENDON_ERROR_WRONG_STATE);
+    assert_false(g->radio->scanning);
+    assert_null(g->radio->on_report);
+    tendon_loop_remove(&g->loop, &source);
+    assert_int_equal(tendon_gateway_close(g), TENDON_OK);
+    assert_int_equal(tendon_gateway_close(g), TENDON_OK);
+}
+
 /* ---- peripherals ---- */
 
 typedef struct world {
@@ -309,6 +339,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(example_prints_the_angles_of_the_script, runtime_setup, runtime_teardown),
         cmocka_unit_test_setup_teardown(find_gives_up_in_time, runtime_setup, runtime_teardown),
+        cmocka_unit_test_setup_teardown(not_from_within_a_callback, runtime_setup, runtime_teardown),
         cmocka_unit_test_setup_teardown(centrals_come_and_go, world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(filter_can_end_a_link, world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(filter_can_delay, world_setup, world_teardown),

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
@@ -318,6 +319,69 @@ static void bad_descriptor_is_refused(void **state) {
     tendon_loop_close(&loop);
 }
 
+static tendon_status nested_step, nested_run;
+
+static void step_inside(void *context, uint32_t events, uint64_t now) {
+    probe *p = context;
+    char byte = 0;
+    (void)events;
+    (void)now;
+    p->readies++;
+    assert_int_equal(read(p->pipe[0], &byte, 1), 1);
+    nested_step = tendon_loop_step(p->loop, 0);
+    nested_run = tendon_loop_run(p->loop, 0);
+}
+
+static void step_at_deadline(void *context, uint64_t now) {
+    probe *p = context;
+    (void)now;
+    p->expiries++;
+    p->source.deadline = UINT64_MAX;
+    nested_step = tendon_loop_step(p->loop, 0);
+}
+
+/* A step inside a callback would forget the batch of the outer one. */
+static void a_step_inside_a_callback_is_rejected(void **state) {
+    (void)state;
+    tendon_loop loop;
+    probe a, b;
+    assert_int_equal(tendon_loop_init(&loop), TENDON_OK);
+    probe_open(&a, &loop);
+    probe_open(&b, &loop);
+    a.source.ready = step_inside;
+    b.source.ready = step_inside;
+    probe_fill(&a);
+    probe_fill(&b);
+    assert_int_equal(tendon_loop_step(&loop, 0), TENDON_OK);
+    assert_int_equal(nested_step, TENDON_ERROR_WRONG_STATE);
+    assert_int_equal(nested_run, TENDON_ERROR_WRONG_STATE);
+    assert_int_equal(a.readies, 1);
+    assert_int_equal(b.readies, 1);
+    nested_step = TENDON_OK;
+    a.source.deadline = 0;
+    a.source.expired = step_at_deadline;
+    assert_int_equal(tendon_loop_step(&loop, 0), TENDON_OK);
+    assert_int_equal(a.expiries, 1);
+    assert_int_equal(nested_step, TENDON_ERROR_WRONG_STATE);
+    assert_int_equal(tendon_loop_step(&loop, 0), TENDON_OK); /* and outside it steps again */
+    probe_close(&a);
+    probe_close(&b);
+    tendon_loop_close(&loop);
+}
+
+/* It may run in a signal handler, between a system call and the look at its errno. */
+static void a_wake_leaves_errno_alone(void **state) {
+    (void)state;
+    tendon_loop loop;
+    const uint64_t full = UINT64_MAX - 1;
+    assert_int_equal(tendon_loop_init(&loop), TENDON_OK);
+    assert_int_equal(write(loop.wake_fd, &full, sizeof full), sizeof full);
+    errno = EXDEV;
+    tendon_loop_wake(&loop); /* write() fails with EAGAIN */
+    assert_int_equal(errno, EXDEV);
+    tendon_loop_close(&loop);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ready_source_is_told_once_per_step),
@@ -332,6 +396,8 @@ int main(void) {
         cmocka_unit_test(stop_before_run_returns_at_once),
         cmocka_unit_test(more_ready_sources_than_a_batch),
         cmocka_unit_test(bad_descriptor_is_refused),
+        cmocka_unit_test(a_step_inside_a_callback_is_rejected),
+        cmocka_unit_test(a_wake_leaves_errno_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

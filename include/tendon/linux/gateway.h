@@ -25,23 +25,33 @@ typedef struct tendon_gateway {
 tendon_status tendon_gateway_open(tendon_gateway *gateway, const char *directory);
 
 /**
- * Scans, running the loop, until an advertisement or a scan response is recognised; e.g. with the recognizes of a
- * tendon_family.
+ * Scans and runs the loop until an advertisement or a scan response is recognized, e.g. by the function recognizes of
+ * a tendon_family. Not from within a callback of the loop: TENDON_ERROR_WRONG_STATE, and nothing was done.
  * @param found its address. @return TENDON_OK, TENDON_ERROR_TIMEOUT, or why the radio cannot scan.
  */
 tendon_status tendon_radio_find(tendon_radio *radio, bool (*recognizes)(const uint8_t *data, size_t length),
                                 uint32_t timeout_ms, tendon_address *found);
 
-/** tendon_radio_find(), and prepares the gateway's connection for the device that was found. */
+/**
+ * Calls tendon_radio_find(), and prepares the gateway's connection for the device that was found. Not from within a
+ * callback of the loop: TENDON_ERROR_WRONG_STATE, and nothing was done.
+ */
 tendon_status tendon_gateway_find(tendon_gateway *gateway, bool (*recognizes)(const uint8_t *data, size_t length),
                                   uint32_t timeout_ms);
 
-/** Runs until tendon_loop_stop(&gateway->loop). @param timeout_ms 0: no limit. @return TENDON_OK or
- * TENDON_ERROR_TIMEOUT. */
+/**
+ * Runs the loop until tendon_loop_stop(&gateway->loop). @param timeout_ms 0: no limit.
+ * @return TENDON_OK, TENDON_ERROR_TIMEOUT, or an error of tendon_loop_run().
+ */
 tendon_status tendon_gateway_run(tendon_gateway *gateway, uint32_t timeout_ms);
 
-/** Ends the connection, waits for its end (which is local, so at once), and closes all. */
-void tendon_gateway_close(tendon_gateway *gateway);
+/**
+ * Disconnects, runs the loop until the connection is closed (a few steps without waiting), and closes the radio and the
+ * loop. To end from within a callback, call tendon_loop_stop() there, and this function after tendon_gateway_run().
+ * @return TENDON_OK, also when it is closed already; TENDON_ERROR_WRONG_STATE: called from within a callback of the
+ * loop, nothing was done.
+ */
+tendon_status tendon_gateway_close(tendon_gateway *gateway);
 
 #ifdef __cplusplus
 }

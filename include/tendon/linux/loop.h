@@ -39,6 +39,7 @@ struct tendon_loop {
     tendon_source *sources;
     tendon_source *cursor; /**< next to be looked at while deadlines are dispatched */
     tendon_source **batch; /**< ready sources not dispatched yet; NULL outside of tendon_loop_step() */
+    bool stepping;         /**< callbacks of a step run */
     int batch_count;
     bool stopping;
     uint64_t wakeups; /**< returns of epoll_wait since init; for tests and benchmarks */
@@ -66,9 +67,14 @@ tendon_status tendon_loop_update(tendon_loop *loop, tendon_source *source, uint3
  */
 void tendon_loop_remove(tendon_loop *loop, tendon_source *source);
 
-/** Waits once, at most until @p until (monotonic ms; UINT64_MAX: no limit; 0: not at all), and dispatches. */
+/**
+ * Waits once, at most until @p until (monotonic ms; UINT64_MAX: no limit; 0: not at all), and calls the callbacks of
+ * the sources that are ready or whose deadline passed.
+ * @return TENDON_OK; TENDON_ERROR_WRONG_STATE: called from within a callback of this loop, nothing was done;
+ * TENDON_SYSTEM_ERROR(errno).
+ */
 tendon_status tendon_loop_step(tendon_loop *loop, uint64_t until);
-/** Steps until tendon_loop_stop(), or @p until. */
+/** Steps until tendon_loop_stop(), or @p until. Returns what tendon_loop_step() returned last. */
 tendon_status tendon_loop_run(tendon_loop *loop, uint64_t until);
 /** From the loop's thread: tendon_loop_run() returns after the present step; called outside of it, at once. */
 void tendon_loop_stop(tendon_loop *loop);
