@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
@@ -53,11 +54,41 @@ tendon_status tendon_capture_attach(tendon_capture *capture, int fd, uint32_t da
     return write_all(capture, header, sizeof header, &nothing, 0);
 }
 
-tendon_status tendon_capture_create(tendon_capture *capture, const char *path, uint32_t datalink) {
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600); /* what people do with a device is private */
+/** @return a descriptor, or an error; never a regular file behind a symbolic link, which another user may have made. */
+static tendon_status open_for_writing(const char *path) {
+    struct stat state;
+    int fd =
+        open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600); /* what people do with a device is private */
+    bool followed = fd < 0 && errno == ELOOP;
+    if (followed) {
+        fd = open(path, O_WRONLY | O_CLOEXEC); /* /dev/stdout is one */
+    }
     if (fd < 0) {
-        *capture = (tendon_capture){.fd = -1, .status = TENDON_SYSTEM_ERROR(errno)};
-        return capture->status;
+        return TENDON_SYSTEM_ERROR(errno);
+    }
+    tendon_status status = fd;
+    if (fstat(fd, &state) != 0) {
+        status = TENDON_SYSTEM_ERROR(errno);
+    } else if (S_ISREG(state.st_mode) && followed) {
+        status = TENDON_SYSTEM_ERROR(ELOOP);
+    } else if (S_ISREG(state.st_mode) && state.st_uid != geteuid()) {
+        status = TENDON_ERROR_FILE_PERMISSION;
+    } else if (S_ISREG(state.st_mode)) {
+        /* EPERM although the file is ours: a file system without modes. */
+        bool closed_to_others = fchmod(fd, 0600) == 0 || errno == EPERM;
+        status = closed_to_others && ftruncate(fd, 0) == 0 ? fd : TENDON_SYSTEM_ERROR(errno);
+    }
+    if (status < 0) {
+        close(fd);
+    }
+    return status;
+}
+
+tendon_status tendon_capture_create(tendon_capture *capture, const char *path, uint32_t datalink) {
+    tendon_status fd = open_for_writing(path);
+    if (fd < 0) {
+        *capture = (tendon_capture){.fd = -1, .status = fd};
+        return fd;
     }
     tendon_status status = tendon_capture_attach(capture, fd, datalink);
     capture->owned = true;

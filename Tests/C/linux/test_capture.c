@@ -2,11 +2,49 @@
 /* Captures: literal bytes, round trips, files cut at every position, and what Wireshark makes of them. */
 #include "capture_fixture.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
+
+/* In the C library's place: another user, a signal in the middle of a write, a disk that takes a byte at a time. */
+static uid_t user_offset;
+static int interrupted_writes;
+static bool bytewise;
+
+uid_t geteuid(void) {
+    return (uid_t)syscall(SYS_geteuid) + user_offset;
+}
+
+ssize_t writev(int fd, const struct iovec *parts, int count) {
+    if (interrupted_writes-- > 0) {
+        errno = EINTR;
+        return -1;
+    }
+    for (int i = 0; bytewise && i < count; i++) {
+        if (parts[i].iov_len > 0) {
+            return write(fd, parts[i].iov_base, 1);
+        }
+    }
+    return (ssize_t)syscall(SYS_writev, fd, parts, count);
+}
+
+static int descriptors(void) {
+    DIR *d = opendir("/proc/self/fd");
+    int count = 0;
+    assert_non_null(d);
+    while (readdir(d) != NULL) {
+        count++;
+    }
+    closedir(d);
+    return count;
+}
 
 static void h4_file_is_these_bytes(void **state) {
     (void)state;
@@ -327,6 +365,134 @@ static void full_disk_is_told_and_stays_told(void **state) {
     close(fd);
 }
 
+static void a_capture_that_fails_to_start_leaves_no_descriptor(void **state) {
+    (void)state;
+    char path[32];
+    tendon_capture capture;
+    make_path(path);
+    int before = descriptors();
+    assert_int_equal(tendon_capture_create(&capture, "/dev/full", TENDON_CAPTURE_H4), TENDON_SYSTEM_ERROR(ENOSPC));
+    assert_int_equal(tendon_capture_create(&capture, path, TENDON_CAPTURE_H1), TENDON_ERROR_INVALID_ARGUMENT);
+    user_offset = 1;
+    tendon_status foreign = tendon_capture_create(&capture, path, TENDON_CAPTURE_H4);
+    user_offset = 0;
+    assert_int_equal(foreign, TENDON_ERROR_FILE_PERMISSION);
+    assert_int_equal(tendon_capture_create(&capture, "/tmp", TENDON_CAPTURE_H4), TENDON_SYSTEM_ERROR(EISDIR));
+    assert_int_equal(descriptors(), before);
+    assert_int_equal(tendon_capture_close(&capture), TENDON_SYSTEM_ERROR(EISDIR));
+    unlink(path);
+}
+
+/* A signal or a slow pipe in the middle of a record changes no byte of the file. */
+static void writes_in_pieces_make_the_same_file(void **state) {
+    (void)state;
+    char path[32], second[32];
+    make_path(path);
+    make_path(second);
+    write_sample(path, TENDON_CAPTURE_H4);
+    interrupted_writes = 3;
+    bytewise = true;
+    write_sample(second, TENDON_CAPTURE_H4);
+    bytewise = false;
+    block expected = read_file(path), got = read_file(second);
+    assert_int_equal(got.length, expected.length);
+    assert_memory_equal(got.data, expected.data, got.length);
+    free(got.data);
+    free(expected.data);
+    unlink(path);
+    unlink(second);
+}
+
+/* The disk is full in the middle of a record: close() reports it, and the file does not read as a whole one. */
+static void a_capture_that_lacks_a_record_is_never_whole(void **state) {
+    (void)state;
+    char path[32];
+    tendon_capture capture;
+    static tendon_capture_reader reader;
+    tendon_capture_record record;
+    struct rlimit before, narrow;
+    make_path(path);
+    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    narrow = before;
+    narrow.rlim_cur = 100; /* the header, one record of 46 bytes, and a part of the next one */
+    assert_int_equal(tendon_capture_create(&capture, path, TENDON_CAPTURE_H4), TENDON_OK);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &narrow), 0);
+    tendon_status first = tendon_capture_connected(&capture, 1, &capture_peer, false, 0);
+    tendon_status second = tendon_capture_connected(&capture, 2, &capture_peer, false, 0);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    signal(SIGXFSZ, handler);
+    assert_int_equal(first, TENDON_OK);
+    assert_int_equal(second, TENDON_SYSTEM_ERROR(EFBIG));
+    assert_int_equal(tendon_capture_connected(&capture, 3, &capture_peer, false, 0), TENDON_SYSTEM_ERROR(EFBIG));
+    assert_int_equal(capture.records, 1);
+    assert_int_equal(tendon_capture_close(&capture), TENDON_SYSTEM_ERROR(EFBIG));
+    assert_int_equal(tendon_capture_close(&capture), TENDON_SYSTEM_ERROR(EFBIG));
+    assert_int_equal(tendon_capture_open(&reader, path), TENDON_OK);
+    assert_int_equal(tendon_capture_next(&reader, &record), 1);
+    assert_int_equal(tendon_capture_next(&reader, &record), TENDON_ERROR_TRUNCATED);
+    tendon_capture_reader_close(&reader);
+    unlink(path);
+}
+
+/* A capture may contain keys. */
+static void only_its_owner_can_read_a_capture(void **state) {
+    (void)state;
+    char path[32], link[40], device[40];
+    struct stat made;
+    tendon_capture capture;
+    make_path(path);
+    snprintf(link, sizeof link, "%s.l", path);
+    snprintf(device, sizeof device, "%s.d", path);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    for (int i = 0; i < 1000; i++) {
+        fputs("what was there before", file);
+    }
+    fclose(file);
+    assert_int_equal(chmod(path, 0644), 0);
+    assert_int_equal(tendon_capture_create(&capture, path, TENDON_CAPTURE_H4), TENDON_OK);
+    assert_int_equal(stat(path, &made), 0);
+    assert_int_equal(made.st_mode & 0777, 0600);
+    assert_int_equal(made.st_size, TENDON_CAPTURE_HEADER_SIZE);
+    assert_int_equal(tendon_capture_close(&capture), TENDON_OK);
+    assert_int_equal(symlink(path, link), 0);
+    assert_int_equal(tendon_capture_create(&capture, link, TENDON_CAPTURE_MONITOR), TENDON_SYSTEM_ERROR(ELOOP));
+    assert_int_equal(stat(path, &made), 0);
+    assert_int_equal(made.st_size, TENDON_CAPTURE_HEADER_SIZE); /* not emptied */
+    assert_int_equal(symlink("/dev/null", device), 0);          /* as /dev/stdout is one */
+    assert_int_equal(tendon_capture_create(&capture, device, TENDON_CAPTURE_MONITOR), TENDON_OK);
+    assert_int_equal(tendon_capture_close(&capture), TENDON_OK);
+    assert_int_equal(stat("/dev/null", &made), 0);
+    assert_int_not_equal(made.st_mode & 0777, 0600);
+    unlink(device);
+    unlink(link);
+    unlink(path);
+}
+
+/* The reason of an end, as the HCI code that Wireshark shows. */
+static void ends_have_the_code_that_fits(void **state) {
+    (void)state;
+    static const struct {
+        tendon_status reason;
+        uint8_t code;
+    } cases[] = {{TENDON_ERROR_CANCELLED, 0x16},         {TENDON_RADIO_ERROR_OUT_OF_RANGE, 0x08},
+                 {TENDON_RADIO_ERROR_PEER_CLOSED, 0x13}, {TENDON_HCI_ERROR(0x3D), 0x3D},
+                 {TENDON_SYSTEM_ERROR(EIO), 0x13},       {TENDON_OK, 0x13}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char path[32];
+        tendon_capture capture;
+        make_path(path);
+        assert_int_equal(tendon_capture_create(&capture, path, TENDON_CAPTURE_H4), TENDON_OK);
+        assert_int_equal(tendon_capture_disconnected(&capture, 1, cases[i].reason, 0), TENDON_OK);
+        assert_int_equal(tendon_capture_close(&capture), TENDON_OK);
+        block got = read_file(path);
+        assert_int_equal(got.data[got.length - 1], cases[i].code);
+        free(got.data);
+        unlink(path);
+    }
+}
+
 /* A record longer than the reader's buffer is passed over; the one behind it is read. Cut inside, it is told. */
 static void long_records_are_passed_over(void **state) {
     (void)state;
@@ -400,6 +566,11 @@ int main(void) {
         cmocka_unit_test(records_survive_a_round_trip),
         cmocka_unit_test(what_a_datalink_cannot_hold_is_refused),
         cmocka_unit_test(full_disk_is_told_and_stays_told),
+        cmocka_unit_test(a_capture_that_fails_to_start_leaves_no_descriptor),
+        cmocka_unit_test(writes_in_pieces_make_the_same_file),
+        cmocka_unit_test(a_capture_that_lacks_a_record_is_never_whole),
+        cmocka_unit_test(only_its_owner_can_read_a_capture),
+        cmocka_unit_test(ends_have_the_code_that_fits),
         cmocka_unit_test(long_records_are_passed_over),
         cmocka_unit_test(wireshark_reads_our_file),
     };

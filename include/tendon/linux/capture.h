@@ -79,11 +79,20 @@ typedef struct tendon_capture {
     uint64_t records, bytes;
 } tendon_capture;
 
-/** Creates or empties @p path. */
+/**
+ * Creates a file that only its owner can read, for a capture may contain keys. An existing file is emptied, and other
+ * users lose their access. Devices, pipes and symbolic links to them are written to as they are.
+ * @return TENDON_OK; TENDON_ERROR_FILE_PERMISSION: an existing file belongs to another user;
+ * TENDON_SYSTEM_ERROR(ELOOP): a symbolic link to a file; TENDON_SYSTEM_ERROR(errno). Nothing stays open after an error.
+ */
 tendon_status tendon_capture_create(tendon_capture *capture, const char *path, uint32_t datalink);
 /** Writes to an open descriptor, which stays the caller's. */
 tendon_status tendon_capture_attach(tendon_capture *capture, int fd, uint32_t datalink);
-/** @return the sticky status, or the error of the close. Twice does nothing. */
+/**
+ * Ends the capture. TENDON_OK means that the kernel took every record; if a write failed (a full disk), the file ends
+ * inside or behind a record, and this returns the error of that write, however much time passed since.
+ * @return the sticky status, or the error of the close. Twice does nothing.
+ */
 tendon_status tendon_capture_close(tendon_capture *capture);
 
 /** One record; reaches the kernel before this returns, so that a crash loses nothing. */
