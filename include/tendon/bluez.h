@@ -123,7 +123,7 @@ typedef struct tendon_bluez_radio {
     uint32_t settings;        /**< of the adapter: TENDON_MANAGEMENT_POWERED, ... */
     tendon_source hci;        /**< raw socket; its deadline is the command watchdog */
     tendon_source management; /**< tells when the adapter is switched off or goes away */
-    int leases[2];            /**< say of the two sockets above which adapter they are about */
+    int leases[3];            /**< show other processes the adapter of the two sockets above, and the bond store */
     tendon_source timer;      /**< retries, and what on_failure is to be told */
     bool address_set;         /**< the controller was told our static random address */
     uint16_t command;         /**< opcode in flight, 0: none */

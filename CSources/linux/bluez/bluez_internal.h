@@ -162,8 +162,12 @@ tendon_status tendon_bluez_listen(tendon_radio *radio, tendon_listener *listener
 void tendon_bluez_link_close(tendon_link *link);
 void tendon_bluez_unlisten(tendon_radio *radio, tendon_listener *listener);
 
-/* pairing.c */
+/* keys.c */
 tendon_status tendon_bluez_use_bonds(tendon_radio *radio);
+/** The store has keys of this adapter, which no other process may remove from the kernel. */
+void tendon_bluez_keys_stored(tendon_bluez_radio *radio);
+
+/* pairing.c */
 tendon_status tendon_bluez_set_pairable(tendon_radio *radio, bool pairable);
 tendon_status tendon_bluez_pair(tendon_radio *radio, tendon_link *link);
 void tendon_bluez_pair_cancel(tendon_radio *radio, const tendon_link *link);

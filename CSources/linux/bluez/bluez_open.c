@@ -249,7 +249,7 @@ static void close_sources(tendon_bluez_radio *radio) {
         }
         sources[i]->fd = -1;
     }
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < 3; i++) {
         if (radio->leases[i] >= 0) {
             close(radio->leases[i]);
         }
@@ -262,7 +262,7 @@ void tendon_bluez_prepare(tendon_bluez_radio *radio, tendon_loop *loop) {
     radio->radio.ops = &ops;
     radio->radio.loop = loop;
     radio->scan.retry_at = UINT64_MAX;
-    radio->leases[0] = radio->leases[1] = -1;
+    radio->leases[0] = radio->leases[1] = radio->leases[2] = -1;
     tendon_source_init(&radio->hci, -1, radio, tendon_bluez_hci_ready, tendon_bluez_hci_expired);
     tendon_source_init(&radio->management, -1, radio, management_ready, NULL);
     tendon_source_init(&radio->timer, -1, radio, NULL, tendon_bluez_timer_expired);

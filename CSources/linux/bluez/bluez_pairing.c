@@ -5,11 +5,9 @@
  */
 #if defined(TENDON_HAVE_BLUEZ)
 #include "bluez_internal.h"
-#include "tendon/linux/doctor.h"
 
 #include <errno.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 /** IO capability of Set IO Capability and Pair Device: nothing to show a number on, nobody to compare it. */
 enum { NO_INPUT_NO_OUTPUT = 3 };
@@ -36,31 +34,6 @@ static void prepare(tendon_bluez_radio *radio, bool bondable) {
     (void)mode(radio, TENDON_MANAGEMENT_SET_SECURE_CONNECTIONS, 1);
     (void)mode(radio, TENDON_MANAGEMENT_SET_IO_CAPABILITY, NO_INPUT_NO_OUTPUT);
     (void)mode(radio, TENDON_MANAGEMENT_SET_BONDABLE, bondable);
-}
-
-/** bluetoothd has loaded the keys that it knows; a list of ours would take their place. */
-static bool daemon_runs(void) {
-    tendon_finding findings[TENDON_FINDING_COUNT];
-    tendon_doctor_examine(NULL, findings);
-    return findings[TENDON_FINDING_DAEMON].count > 0;
-}
-
-tendon_status tendon_bluez_use_bonds(tendon_radio *base) {
-    tendon_bluez_radio *radio = (tendon_bluez_radio *)base;
-    uint8_t keys[2 + 36 * TENDON_BONDS_MAX];
-    tendon_status size = tendon_bonds_encode_keys(base->bonds, &base->address, keys, sizeof keys);
-    if (size <= 2 || daemon_runs()) {
-        return size < 0 ? size : TENDON_OK;
-    }
-    /* A socket of its own: the events of the radio's one are the loop's. */
-    tendon_status fd = tendon_bluez_channel_socket(HCI_DEV_NONE, HCI_CHANNEL_CONTROL);
-    if (fd < 0) {
-        return fd;
-    }
-    tendon_status status =
-        tendon_bluez_manage(fd, TENDON_MANAGEMENT_LOAD_LONG_TERM_KEYS, radio->index, keys, (size_t)size, NULL, 0);
-    close(fd);
-    return status < 0 ? status : TENDON_OK;
 }
 
 tendon_status tendon_bluez_set_pairable(tendon_radio *base, bool pairable) {
@@ -225,6 +198,7 @@ static void keep_key(tendon_bluez_radio *radio, const tendon_management_event *e
     bond.own = radio->radio.address;
     link->identity = bond.peer;
     tendon_status status = tendon_pairing_store(&radio->radio, &bond, link->accepted);
+    tendon_bluez_keys_stored(radio);
     if (status < 0 && link->pairing.state == TENDON_PAIRING_RUNNING) {
         link->pairing.kept = status; /* paired, but not bonded: reported at the end of the procedure */
     } else if (status < 0) {

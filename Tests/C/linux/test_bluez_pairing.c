@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 static const tendon_address own = {{0x00, 0xAA, 0x01, 0x00, 0x00, 0x42}, TENDON_ADDRESS_TYPE_PUBLIC};
@@ -12,6 +14,27 @@ static const tendon_address peers[3] = {{{0xC0, 1, 2, 3, 4, 5}, TENDON_ADDRESS_T
                                         {{0xC0, 1, 2, 3, 4, 5}, TENDON_ADDRESS_TYPE_PUBLIC},
                                         {{0x4A, 1, 2, 3, 4, 6}, TENDON_ADDRESS_TYPE_RANDOM}};
 static const tendon_socket_hooks plain = {.header = 0};
+
+/* In the C library's place: a management socket of its own, whose kernel accepts Load Long Term Keys. */
+static int loaded_fd = -1, loaded_peer = -1;
+
+int socket(int domain, int type, int protocol) {
+    static const uint8_t done[] = {1, 0, 7, 0, 3, 0, 0x13, 0, 0};
+    int pair[2];
+    if (domain != AF_BLUETOOTH) {
+        return (int)syscall(SYS_socket, domain, type, protocol);
+    }
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, pair) != 0 ||
+        send(pair[1], done, sizeof done, 0) != (ssize_t)sizeof done) {
+        return -1;
+    }
+    loaded_peer = pair[1];
+    return loaded_fd = pair[0];
+}
+
+int bind(int fd, __CONST_SOCKADDR_ARG name, socklen_t length) {
+    return fd == loaded_fd ? 0 : (int)syscall(SYS_bind, fd, name, length);
+}
 
 typedef struct end {
     link_end end;
@@ -154,6 +177,7 @@ static void several_pair_at_once_and_end_in_any_order(void **state) {
         assert_int_equal(s->ends[order[i]].status, TENDON_OK);
         assert_true(s->ends[order[i]].end.link.encrypted);
         assert_int_equal(s->bonds.count, i + 1);
+        assert_true(s->b->radio.leases[2] >= 0); /* other processes see that this store has keys */
         assert_true(tendon_address_equal(&s->bonds.items[i].peer, &peers[order[i]]));
         assert_int_equal(s->bonds.items[i].key[15], 0x10 + order[i]);
     }
@@ -351,6 +375,51 @@ static void forgetting_is_one_step(void **state) {
     close_scene(s);
 }
 
+/* Another process at the adapter of this index, with another store. */
+static int other_program(const char *text) {
+    struct sockaddr_un name = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_DGRAM, 0);
+    strcpy(name.sun_path + 1, text);
+    assert_int_equal(
+        bind(fd, (struct sockaddr *)&name, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(text))), 0);
+    return fd;
+}
+
+static tendon_status use(bluez_bench *b, tendon_bonds *bonds) {
+    b->radio.radio.bonds = NULL;
+    return tendon_radio_use_bonds(&b->radio.radio, bonds);
+}
+
+/* One list of keys per adapter: loading ours would remove those of a program with another store. */
+static void keys_of_another_store_are_not_unloaded(void **state) {
+    (void)state;
+    bluez_bench *b = bluez_open(false, &own);
+    tendon_bonds none, some;
+    tendon_bond bond = {.radio = TENDON_BOND_KERNEL, .initiator = true, .key_size = 16, .own = own, .peer = peers[0]};
+    uint8_t pdu[128];
+    tendon_bonds_init(&none);
+    tendon_bonds_init(&some);
+    assert_int_equal(tendon_bonds_store(&some, &bond), TENDON_OK);
+    int other = other_program("tendon/keys/hci7/1-2-3/4-5"), another_adapter = other_program("tendon/keys/hci77/1-2/4");
+    assert_int_equal(use(b, &some), TENDON_RADIO_ERROR_OTHER_BOND_STORE);
+    assert_null(tendon_radio_pairing(&b->radio.radio));
+    assert_int_equal(loaded_fd, -1); /* nothing was loaded */
+    assert_int_equal(b->radio.leases[2], -1);
+    assert_int_equal(use(b, &none), TENDON_OK); /* no keys: nothing to load */
+    assert_int_equal(b->radio.leases[2], -1);
+    close(other);
+    tendon_status status = use(b, &some);
+    if (status >= 0) { /* bluetoothd does not run here */
+        assert_int_equal(recv(loaded_peer, pdu, sizeof pdu, 0), 6 + 2 + 36);
+        assert_int_equal(pdu[0], TENDON_MANAGEMENT_LOAD_LONG_TERM_KEYS);
+        assert_int_equal(pdu[6], 1);
+    }
+    assert_int_equal(status, TENDON_OK);
+    close(loaded_peer);
+    close(another_adapter);
+    bluez_close(b);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(several_pair_at_once_and_end_in_any_order),
@@ -363,6 +432,7 @@ int main(void) {
         cmocka_unit_test(keys_that_cannot_be_stored_are_removed_from_the_kernel),
         cmocka_unit_test(a_command_without_an_address_in_its_answer_ends_all),
         cmocka_unit_test(forgetting_is_one_step),
+        cmocka_unit_test(keys_of_another_store_are_not_unloaded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -212,7 +212,9 @@ void tendon_radio_close(tendon_radio *radio);
  * bonded peer is encrypted automatically, by the kernel before connected(). If the peer has lost its key, the
  * connection ends with TENDON_RADIO_ERROR_PAIRING_FAILED.
  * @param bonds borrowed until the radio is closed.
- * @return TENDON_OK; TENDON_ERROR_UNSUPPORTED; an error of the management socket (bluez).
+ * @return TENDON_OK; TENDON_ERROR_UNSUPPORTED; an error of the management socket (bluez);
+ * TENDON_RADIO_ERROR_OTHER_BOND_STORE: the store has keys for this adapter, and another process uses the adapter with
+ * another store. The kernel has one list of keys per adapter, so loading these keys would remove the others.
  */
 tendon_status tendon_radio_use_bonds(tendon_radio *radio, tendon_bonds *bonds);
 /**

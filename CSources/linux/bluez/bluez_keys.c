@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The keys of a bond store in the kernel. Load Long Term Keys replaces the whole list of an adapter, and no command
+ * reads it. Processes that use one store load the same list; one that uses another store would remove their keys.
+ */
+#if defined(TENDON_HAVE_BLUEZ)
+#include "bluez_internal.h"
+#include "tendon/linux/doctor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+/** Identifies a store among those of one machine. */
+typedef struct store_id {
+    char text[40];
+} store_id;
+
+/** Directory and name of the file, for the file is a new one after each change; a store in memory is its own. */
+static store_id id_of(const tendon_bluez_radio *radio) {
+    const char *path = radio->radio.bonds->path, *slash = strrchr(path, '/');
+    const char *name = slash != NULL ? slash + 1 : path;
+    char directory[TENDON_BONDS_PATH_SIZE] = ".";
+    struct stat state;
+    store_id id;
+    if (slash != NULL) {
+        memcpy(directory, path, (size_t)(slash - path) + 1);
+        directory[slash - path + 1] = '\0';
+    }
+    if (path[0] == '\0' || stat(directory, &state) != 0) {
+        snprintf(id.text, sizeof id.text, "memory-%ld-%d", (long)getpid(), radio->management.fd);
+    } else {
+        snprintf(id.text, sizeof id.text, "%llx-%llx-%x", (unsigned long long)state.st_dev,
+                 (unsigned long long)state.st_ino, (unsigned)tendon_crc32(0, (const uint8_t *)name, strlen(name)));
+    }
+    return id;
+}
+
+/** Shows other processes which store this radio uses, in an abstract address that ends with the process. */
+static int announce(const tendon_bluez_radio *radio, const store_id *id) {
+    struct sockaddr_un name = {.sun_family = AF_UNIX};
+    int length = snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "tendon/keys/hci%u/%s/%ld-%d", radio->index,
+                          id->text, (long)getpid(), radio->management.fd);
+    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd >= 0 && bind(fd, (struct sockaddr *)&name,
+                        (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length)) != 0) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+void tendon_bluez_keys_stored(tendon_bluez_radio *radio) {
+    if (radio->leases[2] < 0) {
+        const store_id id = id_of(radio);
+        radio->leases[2] = announce(radio, &id);
+    }
+}
+
+/** A line of /proc/net/unix that shows another store at this adapter. */
+static bool shows_other(const char *line, uint16_t index, const store_id *id) {
+    char prefix[32];
+    int length = snprintf(prefix, sizeof prefix, "@tendon/keys/hci%u/", index);
+    const char *found = strstr(line, prefix);
+    const size_t id_length = strlen(id->text);
+    return found != NULL &&
+           (strncmp(found + length, id->text, id_length) != 0 || found[(size_t)length + id_length] != '/');
+}
+
+/** Whether a radio with another store uses this adapter. */
+static bool has_other_store(uint16_t index, const store_id *id) {
+    char text[4096];
+    size_t length = 0;
+    bool found = false;
+    int fd = open("/proc/net/unix", O_RDONLY | O_CLOEXEC);
+    ssize_t got = 0;
+    while (fd >= 0 && !found && (got = read(fd, text + length, sizeof text - 1 - length)) > 0) {
+        length += (size_t)got;
+        text[length] = '\0';
+        char *line = text, *end = NULL;
+        while ((end = strchr(line, '\n')) != NULL) {
+            *end = '\0';
+            found = found || shows_other(line, index, id);
+            line = end + 1;
+        }
+        length = line == text ? 0 : strlen(line); /* a line longer than the buffer is none of ours */
+        memmove(text, line, length);
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+    return found;
+}
+
+/** bluetoothd has loaded the keys that it knows; a list of ours would replace them. */
+static bool daemon_runs(void) {
+    tendon_finding findings[TENDON_FINDING_COUNT];
+    tendon_doctor_examine(NULL, findings);
+    return findings[TENDON_FINDING_DAEMON].count > 0;
+}
+
+static tendon_status load(const tendon_bluez_radio *radio, const uint8_t *keys, size_t length) {
+    /* A socket of its own: the events of the radio's one are the loop's. */
+    tendon_status fd = tendon_bluez_channel_socket(HCI_DEV_NONE, HCI_CHANNEL_CONTROL);
+    if (fd < 0) {
+        return fd;
+    }
+    tendon_status status =
+        tendon_bluez_manage(fd, TENDON_MANAGEMENT_LOAD_LONG_TERM_KEYS, radio->index, keys, length, NULL, 0);
+    close(fd);
+    return status < 0 ? status : TENDON_OK;
+}
+
+tendon_status tendon_bluez_use_bonds(tendon_radio *base) {
+    tendon_bluez_radio *radio = (tendon_bluez_radio *)base;
+    uint8_t keys[2 + 36 * TENDON_BONDS_MAX];
+    tendon_status size = tendon_bonds_encode_keys(base->bonds, &base->address, keys, sizeof keys);
+    if (size < 0) {
+        return size;
+    }
+    if (size <= 2) {
+        return TENDON_OK; /* no keys: announced with the first one */
+    }
+    const store_id id = id_of(radio);
+    tendon_bluez_keys_stored(radio);
+    tendon_status status = TENDON_OK;
+    if (has_other_store(radio->index, &id)) {
+        status = TENDON_RADIO_ERROR_OTHER_BOND_STORE;
+    } else if (!daemon_runs()) {
+        status = load(radio, keys, (size_t)size);
+    }
+    if (status < 0 && radio->leases[2] >= 0) {
+        close(radio->leases[2]);
+        radio->leases[2] = -1;
+    }
+    return status;
+}
+
+#else
+typedef int tendon_bluez_keys_nothing; /* ISO C wants a declaration in every file */
+#endif
