@@ -113,7 +113,9 @@ void tendon_pairing_encrypted(tendon_link *link, uint64_t now) {
 static void pair_again(tendon_link *link, uint64_t now) {
     link->pairing.state = TENDON_PAIRING_RUNNING;
     tendon_status status = link->radio->ops->pair(link->radio, link);
-    if (status < 0) {
+    if (status == TENDON_ERROR_WOULD_BLOCK) {
+        tendon_pairing_retry(link, now);
+    } else if (status < 0) {
         tendon_pairing_finish(link, status, now);
     }
 }
@@ -211,6 +213,10 @@ static tendon_status start(void *context, const tendon_address *peer,
         link->pairing.state = TENDON_PAIRING_ENCRYPTING;
     } else {
         status = radio->ops->pair(radio, link);
+    }
+    if (status == TENDON_ERROR_WOULD_BLOCK) {
+        tendon_pairing_retry(link, now);
+        return TENDON_OK;
     }
     if (status < 0) {
         link->pairing.state = TENDON_PAIRING_NONE;

@@ -13,6 +13,9 @@
 #define HEADER_PDU 0u
 #define HEADER_CONTROL 1u
 
+/** A kernel without memory for a packet does not report when it has some again. */
+#define NO_BUFFER_PAUSE_MS 20u
+
 /** One byte more than the longest PDU, so that the bearer sees that a longer one was too long. */
 #define SLOT (1u + TENDON_ATT_MTU_MAX + 1u)
 
@@ -216,6 +219,17 @@ void tendon_socket_link_encrypted(tendon_link *link, uint64_t now) {
     tendon_pairing_encrypted(link, now);
 }
 
+/** A send may succeed now. */
+static void unblock(tendon_link *link, uint64_t now) {
+    link->blocked = false;
+    if (link->callbacks.writable != NULL) {
+        link->callbacks.writable(link->callbacks.context, now);
+    }
+    if (!link->closing && !link->blocked) {
+        (void)tendon_loop_update(link->radio->loop, &link->source, TENDON_READABLE);
+    }
+}
+
 /** Everything a link defers ends here: the owner's close, an adopted socket, a retry, the deadline. */
 static void link_expired(void *context, uint64_t now) {
     tendon_link *link = context;
@@ -229,6 +243,9 @@ static void link_expired(void *context, uint64_t now) {
     }
     if (link->state != TENDON_LINK_CONNECTING) {
         link->source.deadline = UINT64_MAX;
+        if (link->blocked) {
+            unblock(link, now); /* after a lack of memory */
+        }
         return;
     }
     if (now >= link->deadline) {
@@ -303,6 +320,9 @@ static void receive_batch(tendon_link *link, uint64_t now) {
         link->hooks->is_encrypted(link)) {
         tendon_socket_link_encrypted(link, now);
     }
+    if (link->closing) {
+        return; /* closed by its owner in encrypted() */
+    }
     uint32_t batch =
         link->batch == 0 || link->batch > TENDON_SOCKET_LINK_BATCH ? TENDON_SOCKET_LINK_BATCH : link->batch;
     for (uint32_t i = 0; i < batch; i++) {
@@ -331,13 +351,7 @@ static void link_ready(void *context, uint32_t events, uint64_t now) {
         return; /* adopted: told by link_expired() in this very step */
     }
     if ((events & TENDON_WRITABLE) != 0 && link->blocked) {
-        link->blocked = false;
-        if (link->callbacks.writable != NULL) {
-            link->callbacks.writable(link->callbacks.context, now);
-        }
-        if (!link->closing && !link->blocked) {
-            (void)tendon_loop_update(link->radio->loop, &link->source, TENDON_READABLE);
-        }
+        unblock(link, now);
     }
     if (!link->closing && (events & (TENDON_READABLE | TENDON_HANGUP)) != 0) {
         receive_batch(link, now);
@@ -352,7 +366,8 @@ tendon_status tendon_socket_link_control(tendon_link *link, const uint8_t *bytes
     if (sendmsg(link->source.fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0) {
         return TENDON_OK;
     }
-    return errno == EAGAIN || errno == ENOBUFS ? TENDON_ERROR_WOULD_BLOCK : TENDON_ERROR_DISCONNECTED;
+    return errno == EAGAIN || errno == ENOBUFS || errno == ENOMEM ? TENDON_ERROR_WOULD_BLOCK
+                                                                  : TENDON_ERROR_DISCONNECTED;
 }
 
 tendon_status tendon_socket_link_send(tendon_link *link, const uint8_t *pdu, size_t length) {
@@ -371,7 +386,12 @@ tendon_status tendon_socket_link_send(tendon_link *link, const uint8_t *pdu, siz
         tap(link, TENDON_TAP_SENT, pdu, length);
         return TENDON_OK;
     }
-    if (errno == EAGAIN || errno == ENOBUFS) {
+    if (errno == ENOBUFS || errno == ENOMEM) {
+        link->blocked = true; /* the socket may count as writable all the while: EPOLLOUT would spin */
+        link->source.deadline = tendon_now_ms() + NO_BUFFER_PAUSE_MS;
+        return TENDON_ERROR_WOULD_BLOCK;
+    }
+    if (errno == EAGAIN) {
         tendon_status status = tendon_loop_update(link->radio->loop, &link->source, TENDON_READABLE | TENDON_WRITABLE);
         link->blocked = status >= 0;
         return status >= 0 ? TENDON_ERROR_WOULD_BLOCK : status;

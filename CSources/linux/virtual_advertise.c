@@ -35,6 +35,7 @@ static uint32_t fnv1a(uint32_t hash, const void *bytes, size_t length) {
 /** What a controller's duplicate filter does: true when the same was reported lately. */
 static bool is_duplicate(tendon_virtual_radio *radio, const tendon_ad_report *report) {
     uint32_t hash = fnv1a(2166136261u, report->address.bytes, sizeof report->address.bytes);
+    hash = fnv1a(hash, &report->address.type, sizeof report->address.type);
     hash = fnv1a(hash, &report->properties, sizeof report->properties);
     hash = fnv1a(hash, report->data, report->length);
     uint32_t known = radio->seen_count < TENDON_VIRTUAL_DUPLICATES ? radio->seen_count : TENDON_VIRTUAL_DUPLICATES;
@@ -176,14 +177,16 @@ static tendon_status datagram(const tendon_virtual_radio *radio, uint8_t *out, s
     return tendon_writer_result(&writer);
 }
 
-static void send_to_scanner(const tendon_virtual_radio *radio, const char *name, const uint8_t *bytes, size_t length) {
+/** False: the scanner has not read what it was sent before. */
+static bool send_to_scanner(const tendon_virtual_radio *radio, const char *name, const uint8_t *bytes, size_t length) {
     struct sockaddr_un path;
     socklen_t path_length = tendon_virtual_path(radio, name, &path);
     ssize_t sent =
         sendto(radio->advertise_fd, bytes, length, MSG_DONTWAIT | MSG_NOSIGNAL, (struct sockaddr *)&path, path_length);
     if (sent < 0 && errno == ECONNREFUSED) {
-        (void)unlinkat(radio->directory_fd, name, 0); /* its process died without a word */
+        (void)unlinkat(radio->directory_fd, name, 0); /* its process was killed */
     }
+    return sent >= 0;
 }
 
 typedef struct round_state {
@@ -196,8 +199,7 @@ typedef struct round_state {
 static bool visit_entry(void *context, const char *name) {
     round_state *state = context;
     if (strncmp(name, SCAN_PREFIX, sizeof SCAN_PREFIX - 1) == 0 && strlen(name) < TENDON_VIRTUAL_NAME_SIZE) {
-        state->served++;
-        send_to_scanner(state->radio, name, state->bytes, state->length);
+        state->served += send_to_scanner(state->radio, name, state->bytes, state->length) ? 1 : 0;
     }
     return state->served < SCANNERS_MAX;
 }

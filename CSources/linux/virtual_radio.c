@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Opening, links and listeners of the virtual radio; virtual_advertise.c has scanning and advertising. */
 #include "virtual_radio.h"
+#include "directory.h"
 #include "pairing.h"
 #include "socket_link.h"
 
@@ -19,6 +20,8 @@
 #define ACCEPT_BATCH 16
 /** How long a listener rests when the process is out of descriptors. */
 #define ACCEPT_REST_MS 100u
+/** Directory entries that a listener looks at for sockets of processes that were killed. */
+#define STALE_LIMIT 1024
 
 static tendon_status retry(tendon_link *link, uint64_t now);
 static const tendon_socket_hooks hooks = {
@@ -31,10 +34,12 @@ socklen_t tendon_virtual_path(const tendon_virtual_radio *radio, const char *nam
     return (socklen_t)sizeof *out;
 }
 
+#define DEVICE_PREFIX "dev-"
+
 static void device_name(const tendon_address *address, char out[TENDON_VIRTUAL_NAME_SIZE]) {
     const uint8_t *b = address->bytes;
-    snprintf(out, TENDON_VIRTUAL_NAME_SIZE, "dev-%02X%02X%02X%02X%02X%02X-%02X.sock", b[0], b[1], b[2], b[3], b[4],
-             b[5], address->type);
+    snprintf(out, TENDON_VIRTUAL_NAME_SIZE, DEVICE_PREFIX "%02X%02X%02X%02X%02X%02X-%02X.sock", b[0], b[1], b[2], b[3],
+             b[4], b[5], address->type);
 }
 
 /* The name of a central's socket, in the abstract name space: it tells the device who connects, with the connection
@@ -75,6 +80,11 @@ static bool parse_central_name(const struct sockaddr_un *name, socklen_t length,
     }
     const char *text = name->sun_path + start;
     return parse_hex(text, 6, out->bytes) && text[12] == '-' && parse_hex(text + 13, 1, &out->type);
+}
+
+/** An errno about files: a permission that is missing is not a capability here. */
+static tendon_status file_reason(int number) {
+    return number == EACCES || number == EPERM ? TENDON_ERROR_FILE_PERMISSION : tendon_socket_link_reason(number);
 }
 
 static uint16_t new_handle(tendon_virtual_radio *radio) {
@@ -125,7 +135,7 @@ static tendon_status retry(tendon_link *link, uint64_t now) {
         link->source.deadline = next < link->deadline ? next : link->deadline;
         return TENDON_OK;
     }
-    return tendon_socket_link_reason(error);
+    return file_reason(error);
 }
 
 static tendon_status virtual_connect(tendon_radio *base, tendon_link *link, const tendon_address *peer,
@@ -143,6 +153,15 @@ static tendon_status virtual_connect(tendon_radio *base, tendon_link *link, cons
     return status;
 }
 
+/** The socket of a process that tests whether somebody listens. */
+#define PROBE_NAME "tendon-probe"
+
+static bool is_probe(const struct sockaddr_un *name, socklen_t length) {
+    const size_t start = offsetof(struct sockaddr_un, sun_path) + 1;
+    return length > start + sizeof PROBE_NAME - 1 && name->sun_path[0] == '\0' &&
+           memcmp(name->sun_path + 1, PROBE_NAME, sizeof PROBE_NAME - 1) == 0;
+}
+
 static bool accept_one(tendon_listener *listener, uint64_t now) {
     tendon_virtual_radio *radio = (tendon_virtual_radio *)listener->radio;
     struct sockaddr_un name;
@@ -158,7 +177,7 @@ static bool accept_one(tendon_listener *listener, uint64_t now) {
     }
     tendon_address peer;
     if (!parse_central_name(&name, length, &peer)) {
-        radio->radio.malformed++; /* not one of ours, or somebody who asks whether we live */
+        radio->radio.malformed += is_probe(&name, length) ? 0 : 1;
         close(fd);
         return true;
     }
@@ -167,8 +186,9 @@ static bool accept_one(tendon_listener *listener, uint64_t now) {
         close(fd);
     } else {
         link->handle = new_handle(radio);
-        if (tendon_socket_link_adopt(link, fd) < 0) {
-            tendon_socket_link_abandon(link);
+        tendon_status status = tendon_socket_link_adopt(link, fd);
+        if (status < 0) {
+            tendon_socket_link_fail(link, status); /* its owner has given it away: closed() follows */
         }
     }
     return radio->listener == listener;
@@ -187,15 +207,32 @@ static void listener_expired(void *context, uint64_t now) {
     (void)tendon_loop_update(listener->radio->loop, &listener->source, TENDON_READABLE);
 }
 
-/** True when a process listens at @p path. */
-static bool alive(const struct sockaddr_un *path, socklen_t length) {
+/** TENDON_OK: nobody listens at @p path, a process left it behind; else why it cannot be taken. */
+static tendon_status is_stale(const struct sockaddr_un *path, socklen_t length) {
+    struct sockaddr_un own = {.sun_family = AF_UNIX};
     int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0) {
-        return true;
+        return TENDON_SYSTEM_ERROR(errno);
     }
-    bool refused = connect(fd, (const struct sockaddr *)path, length) != 0 && errno == ECONNREFUSED;
+    int named = snprintf(own.sun_path + 1, sizeof own.sun_path - 1, PROBE_NAME "-%ld-%d", (long)getpid(), fd);
+    (void)bind(fd, (struct sockaddr *)&own,
+               (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)named)); /* without it: malformed++ */
+    int error = connect(fd, (const struct sockaddr *)path, length) == 0 ? 0 : errno;
     close(fd);
-    return !refused;
+    /* ENOENT, ELOOP: a symbolic link that leads nowhere */
+    return error == ECONNREFUSED || error == ENOENT || error == ELOOP ? TENDON_OK : TENDON_RADIO_ERROR_ADAPTER_BUSY;
+}
+
+static bool remove_stale(void *context, const char *name) {
+    const tendon_virtual_radio *radio = context;
+    struct sockaddr_un path;
+    if (strncmp(name, DEVICE_PREFIX, sizeof DEVICE_PREFIX - 1) == 0 && strlen(name) < TENDON_VIRTUAL_NAME_SIZE) {
+        socklen_t length = tendon_virtual_path(radio, name, &path);
+        if (is_stale(&path, length) >= 0) {
+            (void)unlinkat(radio->directory_fd, name, 0);
+        }
+    }
+    return true;
 }
 
 static tendon_status bind_device(tendon_virtual_radio *radio, int fd) {
@@ -207,13 +244,14 @@ static tendon_status bind_device(tendon_virtual_radio *radio, int fd) {
         return TENDON_OK;
     }
     if (errno != EADDRINUSE) {
-        return tendon_socket_link_reason(errno);
+        return file_reason(errno);
     }
-    if (alive(&path, length)) {
-        return TENDON_RADIO_ERROR_ADAPTER_BUSY;
+    tendon_status status = is_stale(&path, length);
+    if (status < 0) {
+        return status;
     }
     (void)unlinkat(radio->directory_fd, name, 0);
-    return bind(fd, (struct sockaddr *)&path, length) == 0 ? TENDON_OK : tendon_socket_link_reason(errno);
+    return bind(fd, (struct sockaddr *)&path, length) == 0 ? TENDON_OK : file_reason(errno);
 }
 
 static tendon_status virtual_listen(tendon_radio *base, tendon_listener *listener) {
@@ -227,6 +265,7 @@ static tendon_status virtual_listen(tendon_radio *base, tendon_listener *listene
     }
     /* The lock keeps two processes from both taking the same socket for a dead one's. Held for a few calls. */
     (void)flock(radio->directory_fd, LOCK_EX);
+    tendon_directory_each(radio->directory_fd, STALE_LIMIT, remove_stale, radio);
     tendon_status status = bind_device(radio, fd);
     if (status >= 0 && listen(fd, 64) != 0) {
         status = TENDON_SYSTEM_ERROR(errno);
@@ -310,12 +349,12 @@ tendon_status tendon_virtual_directory(const char *directory, char out[TENDON_VI
 static tendon_status open_directory(tendon_virtual_radio *radio) {
     struct stat state;
     if (mkdir(radio->directory, 0700) != 0 && errno != EEXIST) {
-        return tendon_socket_link_reason(errno);
+        return file_reason(errno);
     }
     radio->directory_fd = open(radio->directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (radio->directory_fd < 0) {
         /* ELOOP, ENOTDIR: somebody else put a link or a file where the directory belongs */
-        return errno == ELOOP || errno == ENOTDIR ? TENDON_ERROR_FILE_PERMISSION : tendon_socket_link_reason(errno);
+        return errno == ELOOP || errno == ENOTDIR ? TENDON_ERROR_FILE_PERMISSION : file_reason(errno);
     }
     if (fstat(radio->directory_fd, &state) != 0 || state.st_uid != geteuid() || (state.st_mode & 0077) != 0) {
         close(radio->directory_fd);

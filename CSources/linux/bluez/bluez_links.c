@@ -402,8 +402,9 @@ static bool accept_one(tendon_listener *listener, uint64_t now) {
     } else {
         link->handle = handle_of(fd);
         tendon_bluez_set_buffer(fd);
-        if (tendon_socket_link_adopt(link, fd) < 0) {
-            tendon_socket_link_abandon(link);
+        tendon_status status = tendon_socket_link_adopt(link, fd);
+        if (status < 0) {
+            tendon_socket_link_fail(link, status); /* its owner has given it away: closed() follows */
         }
     }
     return radio->listener == listener;

@@ -2,12 +2,40 @@
 /* Links over socket pairs: the part that the virtual and the kernel's radio share. */
 #include "socket_fixture.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+/* In the C library's place: calls that fail so many times. */
+static int failing_epoll, failing_sends, send_error;
+
+int epoll_ctl(int epoll, int operation, int fd, struct epoll_event *event) {
+    errno = ENOMEM;
+    return operation == EPOLL_CTL_ADD && failing_epoll-- > 0 ? -1
+                                                             : (int)syscall(SYS_epoll_ctl, epoll, operation, fd, event);
+}
+
+ssize_t sendmsg(int fd, const struct msghdr *message, int flags) {
+    errno = send_error;
+    return failing_sends-- > 0 ? -1 : (ssize_t)syscall(SYS_sendmsg, fd, message, flags);
+}
+
+static int descriptors(void) {
+    DIR *d = opendir("/proc/self/fd");
+    int count = 0;
+    assert_non_null(d);
+    while (readdir(d) != NULL) {
+        count++;
+    }
+    closedir(d);
+    return count;
+}
 
 static void every_length_passes_both_ways(void **state) {
     (void)state;
@@ -308,6 +336,82 @@ static void tap_sees_what_passes(void **state) {
     assert_int_equal(log.opened, 0);
 }
 
+/* A socket that epoll does not take is closed, and the owner of the link is notified. */
+static void a_socket_that_cannot_be_watched_is_closed(void **state) {
+    (void)state;
+    bench b;
+    int pair[2];
+    memset(&b, 0, sizeof b);
+    assert_int_equal(tendon_loop_init(&b.loop), TENDON_OK);
+    b.radio = (tendon_radio){.ops = &socket_ops, .loop = &b.loop};
+    link_end_init(&b.end);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, pair), 0);
+    b.peer = pair[1];
+    int before = descriptors();
+    assert_int_equal(tendon_socket_link_begin(&b.end.link, &b.radio, &bare, &somebody, true, UINT64_MAX), TENDON_OK);
+    failing_epoll = 1;
+    tendon_status status = tendon_socket_link_adopt(&b.end.link, pair[0]);
+    assert_int_equal(status, TENDON_SYSTEM_ERROR(ENOMEM));
+    assert_int_equal(descriptors(), before - 1);
+    tendon_socket_link_fail(&b.end.link, status);
+    STEP_UNTIL(&b.loop, b.end.closed == 1);
+    assert_int_equal(b.end.reason, TENDON_SYSTEM_ERROR(ENOMEM));
+    assert_int_equal(b.end.connected, 0);
+    bench_close(&b);
+}
+
+/* Without memory the socket still counts as writable: waiting for that would be a loop without a pause. */
+static void a_lack_of_memory_is_waited_out(void **state) {
+    (void)state;
+    static const int errors[] = {ENOBUFS, ENOMEM};
+    for (int i = 0; i < 2; i++) {
+        bench b;
+        char back[4];
+        bench_open(&b, &bare, false);
+        failing_sends = 1;
+        send_error = errors[i];
+        assert_int_equal(link_end_send(&b.end, "x", 1), TENDON_ERROR_WOULD_BLOCK);
+        assert_int_equal(link_end_send(&b.end, "y", 1), TENDON_ERROR_WOULD_BLOCK);
+        uint64_t wakeups = b.loop.wakeups;
+        STEP_UNTIL(&b.loop, b.end.writable == 1);
+        assert_true(b.loop.wakeups - wakeups <= 2);
+        assert_int_equal(link_end_send(&b.end, "x", 1), TENDON_OK);
+        assert_int_equal(recv(b.peer, back, sizeof back, 0), 1);
+        assert_int_equal(b.end.link.source.deadline == UINT64_MAX, 1);
+        failing_sends = 1;
+        assert_int_equal(tendon_socket_link_control(&b.end.link, (const uint8_t *)"x", 1), TENDON_ERROR_WOULD_BLOCK);
+        bench_close(&b);
+    }
+}
+
+static void close_in_encrypted(void *context, uint64_t now) {
+    link_end *end = context;
+    (void)now;
+    tendon_link_close(&end->link);
+}
+
+static bool always_encrypted(const tendon_link *link) {
+    (void)link;
+    return true;
+}
+
+static void close_inside_encrypted(void **state) {
+    (void)state;
+    static const tendon_socket_hooks encrypting = {.header = 0, .is_encrypted = always_encrypted};
+    bench b;
+    tendon_bonds bonds;
+    tendon_bonds_init(&bonds);
+    bench_open(&b, &encrypting, true);
+    b.radio.bonds = &bonds;
+    b.end.link.callbacks.encrypted = close_in_encrypted;
+    peer_sends(&b, "abc", 3);
+    STEP_UNTIL(&b.loop, b.end.closed == 1);
+    assert_int_equal(b.end.reason, TENDON_ERROR_CANCELLED);
+    assert_int_equal(b.end.received, 0);
+    b.radio.bonds = NULL;
+    bench_close(&b);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_length_passes_both_ways),
@@ -324,6 +428,9 @@ int main(void) {
         cmocka_unit_test(close_is_told_once_and_later),
         cmocka_unit_test(radio_can_fail_a_link),
         cmocka_unit_test(tap_sees_what_passes),
+        cmocka_unit_test(a_socket_that_cannot_be_watched_is_closed),
+        cmocka_unit_test(a_lack_of_memory_is_waited_out),
+        cmocka_unit_test(close_inside_encrypted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

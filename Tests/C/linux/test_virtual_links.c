@@ -7,10 +7,31 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+/* In the C library's place: calls that fail so many times. */
+static int failing_accepts, watched_descriptors = -1;
+
+int accept4(int fd, __SOCKADDR_ARG name, socklen_t *length, int flags) {
+    errno = EMFILE;
+    return failing_accepts-- > 0 ? -1 : (int)syscall(SYS_accept4, fd, name, length, flags);
+}
+
+/* So many are watched from now on, then none; -1: all. */
+int epoll_ctl(int epoll, int operation, int fd, struct epoll_event *event) {
+    if (operation == EPOLL_CTL_ADD && watched_descriptors >= 0 && watched_descriptors-- == 0) {
+        watched_descriptors = 0;
+        errno = ENOMEM;
+        return -1;
+    }
+    return (int)syscall(SYS_epoll_ctl, epoll, operation, fd, event);
+}
 
 static void link_opens_on_both_sides(void **state) {
     world *w = *state;
@@ -130,7 +151,10 @@ static void one_listener_per_radio_and_address(void **state) {
     assert_int_equal(tendon_radio_listen(&w->device.radio, &second), TENDON_RADIO_ERROR_ALREADY_STARTED);
     assert_int_equal(tendon_virtual_radio_open(&twin, &w->loop, w->directory, &device_address), TENDON_OK);
     assert_int_equal(tendon_radio_listen(&twin.radio, &second), TENDON_RADIO_ERROR_ADAPTER_BUSY);
-    STEP_UNTIL(&w->loop, w->device.radio.malformed == 1); /* the question whether it lives is no central */
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(tendon_loop_step(&w->loop, 0), TENDON_OK);
+    }
+    assert_int_equal(w->device.radio.malformed, 0); /* the test whether it lives is no central, and no fault */
     assert_int_equal(w->accepted, 0);
     tendon_radio_unlisten(&w->device.radio, &second);
     assert_non_null(w->device.listener);
@@ -153,6 +177,77 @@ static void stale_device_socket_is_taken_over(void **state) {
     assert_int_equal(tendon_loop_step(&w->loop, 0), TENDON_OK);
     listen_on(w);
     STEP_UNTIL(&w->loop, w->end.connected == 1);
+}
+
+/** The path of device @p name in the world's directory. */
+static void device_path(const world *w, const char *name, struct sockaddr_un *out) {
+    *out = (struct sockaddr_un){.sun_family = AF_UNIX};
+    snprintf(out->sun_path, sizeof out->sun_path, "%.60s/dev-%s.sock", w->directory, name);
+}
+
+static void bound_socket(const struct sockaddr_un *path, int type, bool stays) {
+    int fd = socket(AF_UNIX, type, 0);
+    assert_int_equal(bind(fd, (const struct sockaddr *)path, sizeof *path), 0);
+    if (!stays) {
+        close(fd);
+    }
+}
+
+/* Processes that were killed leave their sockets behind: the next listener removes them, and no others. */
+static void sockets_of_killed_processes_are_removed(void **state) {
+    world *w = *state;
+    struct sockaddr_un dead, link, foreign;
+    device_path(w, "C10203040599-01", &dead);
+    bound_socket(&dead, SOCK_SEQPACKET, false);
+    device_path(w, "C102030405D0-01", &link);
+    assert_int_equal(symlink("/nonexistent/socket", link.sun_path), 0); /* at our own name, and it leads nowhere */
+    device_path(w, "C10203040598-01", &foreign);
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&foreign, sizeof foreign), 0);
+    assert_int_equal(listen(fd, 1), 0);
+    listen_on(w);
+    assert_int_equal(access(dead.sun_path, F_OK), -1);
+    assert_int_equal(access(foreign.sun_path, F_OK), 0); /* somebody else's, and alive */
+    connect_central(w, 1000);
+    STEP_UNTIL(&w->loop, w->end.connected == 1);
+    /* A socket of another type where a device would be: the reason has a name and a number. */
+    const tendon_address other = {{0xC1, 2, 3, 4, 5, 0x98}, TENDON_ADDRESS_TYPE_RANDOM};
+    link_end_init(&w->ends[3]);
+    assert_int_equal(tendon_radio_connect(&w->central.radio, &w->ends[3].link, &other, tendon_now_ms() + 1000),
+                     TENDON_SYSTEM_ERROR(EPROTOTYPE));
+    close(fd);
+    unlink(foreign.sun_path);
+}
+
+/* Out of descriptors: the central waits in the queue, the loop does not spin, and it is accepted afterwards. */
+static void a_listener_rests_and_accepts_again(void **state) {
+    world *w = *state;
+    listen_on(w);
+    failing_accepts = 1;
+    connect_central(w, 2000);
+    uint64_t before = tendon_now_ms();
+    STEP_UNTIL(&w->loop, failing_accepts <= 0);
+    assert_int_equal(w->listener.source.interest, 0);
+    assert_true(w->listener.source.deadline >= before + 50 && w->listener.source.deadline <= tendon_now_ms() + 200);
+    uint64_t wakeups = w->loop.wakeups;
+    STEP_UNTIL(&w->loop, w->accepted == 1);
+    assert_true(w->loop.wakeups - wakeups <= 8);
+    STEP_UNTIL(&w->loop, w->ends[0].connected == 1);
+}
+
+/* The owner has given its link away: it must get it back. */
+static void an_accepted_socket_that_cannot_be_watched_is_told(void **state) {
+    world *w = *state;
+    listen_on(w);
+    connect_central(w, 2000);
+    watched_descriptors = 0;
+    STEP_UNTIL(&w->loop, w->accepted == 1);
+    watched_descriptors = -1;
+    STEP_UNTIL(&w->loop, w->ends[0].closed == 1);
+    assert_int_equal(w->ends[0].reason, TENDON_SYSTEM_ERROR(ENOMEM));
+    assert_int_equal(w->ends[0].connected, 0);
+    assert_int_equal(w->ends[0].link.state, TENDON_LINK_CLOSED);
+    STEP_UNTIL(&w->loop, w->end.closed == 1);
 }
 
 /* A stranger that knows the path but not how centrals are named. */
@@ -281,6 +376,9 @@ int main(void) {
         IN_WORLD(reconnect_inside_closed_reuses_the_memory),
         IN_WORLD(one_listener_per_radio_and_address),
         IN_WORLD(stale_device_socket_is_taken_over),
+        IN_WORLD(sockets_of_killed_processes_are_removed),
+        IN_WORLD(a_listener_rests_and_accepts_again),
+        IN_WORLD(an_accepted_socket_that_cannot_be_watched_is_told),
         IN_WORLD(mal_unnamed_central_is_refused),
         IN_WORLD(found_and_streamed_from_another_process),
         IN_WORLD(peer_that_is_killed_is_told),

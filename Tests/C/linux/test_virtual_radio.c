@@ -130,6 +130,60 @@ static void mal_datagrams_are_counted(void **state) {
     close(fd);
 }
 
+/* Two devices with the same 48 bits, one public and one random, are two devices. */
+static void the_duplicate_filter_looks_at_the_address_type(void **state) {
+    world *w = *state;
+    uint8_t bytes[] = {'T', 'A', 1, 0xC1, 2, 3, 4, 5, 9, 1, 3, 0, 2, 1, 6, 0, 0};
+    struct sockaddr_un path;
+    int fd = socket(AF_UNIX, SOCK_DGRAM, 0);
+    scan(w, false, true);
+    scanner_path(w, &path);
+    for (int i = 0; i < 4; i++) {
+        bytes[9] = (uint8_t)(i % 2);
+        assert_int_equal(sendto(fd, bytes, sizeof bytes, 0, (struct sockaddr *)&path, sizeof path), sizeof bytes);
+    }
+    STEP_UNTIL(&w->loop, w->reports == 2);
+    assert_int_equal(tendon_loop_step(&w->loop, 0), TENDON_OK);
+    assert_int_equal(w->reports, 2);
+    close(fd);
+}
+
+/* Scanners that do not read, however many, do not use up the turn of one that does. */
+static void scanners_that_do_not_read_make_nobody_deaf(void **state) {
+    world *w = *state;
+    enum { DEAF = 300, SCANNERS = 4 };
+    static int sockets[DEAF];
+    static tendon_virtual_radio scanners[SCANNERS];
+    struct sockaddr_un path = {.sun_family = AF_UNIX};
+    for (int i = 0; i < SCANNERS; i++) { /* with deaf ones before, between and behind them */
+        const tendon_address own = {{0xC1, 2, 3, 4, 6, (uint8_t)i}, TENDON_ADDRESS_TYPE_RANDOM};
+        for (int k = i * (DEAF / SCANNERS); k < (i + 1) * (DEAF / SCANNERS); k++) {
+            snprintf(path.sun_path, sizeof path.sun_path, "%.60s/scan-1-%d", w->directory, k);
+            sockets[k] = socket(AF_UNIX, SOCK_DGRAM, 0);
+            assert_int_equal(bind(sockets[k], (struct sockaddr *)&path, sizeof path), 0);
+            int sender = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK, 0); /* what waits is counted to its sender */
+            while (sendto(sender, "x", 1, 0, (struct sockaddr *)&path, sizeof path) == 1) {
+            }
+            assert_int_equal(errno, EAGAIN);
+            close(sender);
+        }
+        assert_int_equal(tendon_virtual_radio_open(&scanners[i], &w->loop, w->directory, &own), TENDON_OK);
+        assert_int_equal(tendon_radio_scan_start(&scanners[i].radio, &(tendon_scan_parameters){.active = false}),
+                         TENDON_OK);
+    }
+    assert_int_equal(advertise(w, sizeof advertised_flags, 0), TENDON_OK);
+    STEP_UNTIL(&w->loop, scanners[0].radio.reports > 0 && scanners[1].radio.reports > 0 &&
+                             scanners[2].radio.reports > 0 && scanners[3].radio.reports > 0);
+    for (int k = 0; k < DEAF; k++) {
+        snprintf(path.sun_path, sizeof path.sun_path, "%.60s/scan-1-%d", w->directory, k);
+        close(sockets[k]);
+        unlink(path.sun_path);
+    }
+    for (int i = 0; i < SCANNERS; i++) {
+        tendon_radio_close(&scanners[i].radio);
+    }
+}
+
 static void stale_scanner_is_removed(void **state) {
     world *w = *state;
     struct sockaddr_un path = {.sun_family = AF_UNIX};
@@ -177,6 +231,8 @@ static void directory_open_to_others_is_refused(void **state) {
     assert_int_equal(unlink(directory), 0);
     assert_int_equal(tendon_virtual_radio_open(&radio, &loop, "/tmp/tendon-absent/deeper", &device_address),
                      TENDON_SYSTEM_ERROR(ENOENT));
+    assert_int_equal(tendon_virtual_radio_open(&radio, &loop, "/dev/null/tendon", &device_address),
+                     TENDON_SYSTEM_ERROR(ENOTDIR));
     tendon_loop_close(&loop);
 }
 
@@ -249,6 +305,8 @@ int main(void) {
         IN_WORLD(long_advertisement_is_an_extended_one),
         IN_WORLD(mal_datagrams_are_counted),
         IN_WORLD(stale_scanner_is_removed),
+        IN_WORLD(the_duplicate_filter_looks_at_the_address_type),
+        IN_WORLD(scanners_that_do_not_read_make_nobody_deaf),
         cmocka_unit_test(directory_open_to_others_is_refused),
         cmocka_unit_test(directory_of_another_user_is_refused),
         cmocka_unit_test(default_directory_is_found),
