@@ -352,6 +352,43 @@ static void attempts_by_table(void **state) {
     }
 }
 
+/* Each transient reason is tried again, and no other one is: all codes of the layers that a radio reports. */
+static void every_transient_reason_is_tried_again(void **state) {
+    (void)state;
+    static const tendon_status transient[] = {TENDON_RADIO_ERROR_OUT_OF_RANGE,
+                                              TENDON_RADIO_ERROR_PEER_CLOSED,
+                                              TENDON_RADIO_ERROR_COMMAND_TIMEOUT,
+                                              TENDON_ERROR_BUSY,
+                                              TENDON_ERROR_DISCONNECTED,
+                                              TENDON_HCI_ERROR(0x02),
+                                              TENDON_HCI_ERROR(0x08),
+                                              TENDON_HCI_ERROR(0x0C),
+                                              TENDON_HCI_ERROR(0x3A),
+                                              TENDON_HCI_ERROR(0x3E),
+                                              TENDON_SYSTEM_ERROR(ECONNABORTED),
+                                              TENDON_SYSTEM_ERROR(ECONNREFUSED),
+                                              TENDON_SYSTEM_ERROR(EBUSY),
+                                              TENDON_SYSTEM_ERROR(EAGAIN),
+                                              TENDON_SYSTEM_ERROR(EINTR),
+                                              TENDON_SYSTEM_ERROR(EIO)};
+    const size_t count = sizeof transient / sizeof transient[0];
+    for (tendon_status reason = -1; reason > -16 * 256; reason--) {
+        bool expected = false;
+        for (size_t i = 0; i < count; i++) {
+            expected = expected || transient[i] == reason;
+        }
+        assert_int_equal(tendon_connection_retries(reason), expected);
+    }
+    for (size_t i = 0; i < count; i++) {
+        const turn script[] = {{FAILS, transient[i], 10}, {STAYS, 0, 40}, {NOTHING, 0, 0}};
+        bench *b = open_bench(script);
+        run(b);
+        assert_int_equal(b->connection.state, TENDON_CONNECTION_UP);
+        assert_int_equal(b->connects, 2);
+        close_bench(b);
+    }
+}
+
 /* The request of the link that never was is answered over the next one; what is asked meanwhile follows. */
 static void what_was_sent_is_sent_again(void **state) {
     (void)state;
@@ -442,11 +479,9 @@ static void holds_are_counted(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(attempts_by_table),
-        cmocka_unit_test(what_was_sent_is_sent_again),
-        cmocka_unit_test(closed_by_its_owner_while_it_is_made_anew),
-        cmocka_unit_test(the_own_jitter_spreads),
-        cmocka_unit_test(holds_are_counted),
+        cmocka_unit_test(attempts_by_table),           cmocka_unit_test(every_transient_reason_is_tried_again),
+        cmocka_unit_test(what_was_sent_is_sent_again), cmocka_unit_test(closed_by_its_owner_while_it_is_made_anew),
+        cmocka_unit_test(the_own_jitter_spreads),      cmocka_unit_test(holds_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
