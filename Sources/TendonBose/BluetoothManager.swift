@@ -2,7 +2,7 @@
 import CTendon
 import Tendon
 
-/// Told what a search finds; kept weakly. Called on the loop's thread.
+/// Receives what a search finds; kept weakly. Called on the loop's thread.
 ///
 /// ```swift
 /// final class Shelf: BluetoothManagerDelegate {
@@ -13,9 +13,9 @@ import Tendon
 /// ```
 @TendonActor
 public protocol BluetoothManagerDelegate: AnyObject {
-    /// A wearable that was not in reach before.
+    /// A wearable that was not in range before.
     func bluetoothManager(_ manager: BluetoothManager, didDiscover device: DiscoveredDevice)
-    /// One that was not heard for so long as the search was told.
+    /// A wearable that was not received for the `lostAfter` of the search.
     func bluetoothManager(_ manager: BluetoothManager, didLose device: DiscoveredDevice)
     /// The search ended by itself.
     func bluetoothManager(_ manager: BluetoothManager, didFailWithError error: BoseWearableError)
@@ -30,13 +30,13 @@ public protocol BluetoothManagerDelegate: AnyObject {
 /// ```
 @TendonActor
 public final class BluetoothManager {
-    /// Told what a search finds; kept weakly.
+    /// Receives what a search finds; kept weakly.
     public weak var delegate: (any BluetoothManagerDelegate)?
-    private var central: Central?
-    private var search: Task<Void, Never>?
-    private var table = DeviceTable()
+    private var search: WearableSearch?
+    private var found: [DiscoveredDevice] = []
     private var sessions: [Address: WeakSession] = [:]
     private(set) var lastAddress: Address?
+    nonisolated let holder: RadioHolder
 
     private struct WeakSession {
         weak var session: WearableDeviceSession?
@@ -46,75 +46,65 @@ public final class BluetoothManager {
 
     nonisolated init(_ configured: @escaping @Sendable () -> BoseWearable.Configuration) {
         self.configured = configured
+        holder = RadioHolder({ configured().radio }, bonds: { .standard })
+    }
+
+    deinit {
+        let (holder, search) = (holder, search)
+        holder.loop.post {
+            search?.stop()
+            holder.close()
+        }
     }
 
     /// The radio of the configuration; opened at first use.
-    func openCentral() async throws(BoseWearableError) -> Central {
-        if let central { return central }
-        do {
-            let opened = try await Central(radio: configured().radio)
-            let central = central ?? opened
-            self.central = central
-            return central
-        } catch {
-            throw BoseWearableError(error)
-        }
+    func openRadio() throws(BoseWearableError) -> RadioCore {
+        do { return try holder.open() } catch { throw BoseWearableError(error) }
     }
 
     // MARK: Searching
 
     /// A search is running.
     public var isScanning: Bool { search != nil }
-    /// What is in reach.
-    public var devices: [DiscoveredDevice] { table.devices }
+    /// Devices in range; those of the last search when none is running.
+    public var devices: [DiscoveredDevice] { search?.devices ?? found }
 
-    /// Finds devices until told to stop, weaker ones than `rssiCutoff` left out; what is not heard for `lostAfter` is
-    /// dropped.
+    /// Finds devices until the search is stopped. Devices with a weaker signal than `rssiCutoff` are ignored; a device
+    /// that is not received for `lostAfter` is lost. Throws if the radio does not open, or a search is running.
     public func startScanning(rssiCutoff: Int? = nil, lostAfter: Duration = .seconds(15)) throws(BoseWearableError) {
         guard search == nil else {
             throw BoseWearableError(Int32(TENDON_RADIO_ERROR_ALREADY_STARTED), .scan)
         }
-        table = DeviceTable()
-        search = Task { @TendonActor [weak self] in
-            do throws(BoseWearableError) {
-                try await self?.scan(rssiCutoff, lostAfter)
-            } catch {
-                guard let self, !Task.isCancelled else { return }
-                self.delegate?.bluetoothManager(self, didFailWithError: error)
-            }
-            self?.search = nil
-        }
+        let search = WearableSearch(
+            holder, rssiCutoff: rssiCutoff, lostAfter: lostAfter,
+            changed: { [weak self] device, change in
+                guard let self, change == TENDON_BOSE_SEARCH_FOUND else { return }
+                delegate?.bluetoothManager(self, didDiscover: device)
+            },
+            lost: { [weak self] device in
+                guard let self else { return }
+                delegate?.bluetoothManager(self, didLose: device)
+            },
+            failed: { [weak self] error in
+                guard let self else { return }
+                stopScanning()
+                delegate?.bluetoothManager(self, didFailWithError: BoseWearableError(error))
+            })
+        do { try search.start() } catch { throw BoseWearableError(error) }
+        self.search = search
     }
 
-    /// Ends the search; the delegate is not told.
+    /// Ends the search; the delegate is not notified.
     public func stopScanning() {
-        search?.cancel()
-        search = nil
+        guard let search else { return }
+        found = search.devices
+        search.stop()
+        self.search = nil
     }
 
-    private func scan(_ cutoff: Int?, _ lostAfter: Duration) async throws(BoseWearableError) {
-        let central = try await openCentral()
-        do {
-            var iterator = try await central.scan().makeAsyncIterator()
-            while let advertisement = try await iterator.next(isolation: TendonActor.shared) {
-                if let cutoff, let rssi = advertisement.rssi, rssi < cutoff { continue }
-                let isNew = !table.devices.contains { $0.address == advertisement.address }
-                if let device = table.take(advertisement), isNew {
-                    delegate?.bluetoothManager(self, didDiscover: device)
-                }
-                let now = advertisement.time
-                for lost in table.drop(before: now - min(now, lostAfter.milliseconds)) {
-                    delegate?.bluetoothManager(self, didLose: lost)
-                }
-            }
-        } catch {
-            throw BoseWearableError(error)
-        }
-    }
-
-    /// A device of `devices`; `nil`: it is not in reach.
+    /// A device of `devices`; `nil` if it is not in range.
     public func deviceByAddress(_ address: Address) -> DiscoveredDevice? {
-        table.devices.first { $0.address == address }
+        devices.first { $0.address == address }
     }
 
     // MARK: Sessions
@@ -122,7 +112,7 @@ public final class BluetoothManager {
     /// The session of a device; made when there is none. Closed at first.
     public func session(for device: DiscoveredDevice) async throws(BoseWearableError) -> WearableDeviceSession {
         if let known = sessions[device.address]?.session { return known }
-        return makeSession(device, try await openCentral(), nil)
+        return makeSession(device, try openRadio(), nil)
     }
 
     /// Of those that were open.
@@ -135,11 +125,11 @@ public final class BluetoothManager {
     }
 
     func makeSession(
-        _ device: DiscoveredDevice, _ central: Central, _ intent: tendon_bose_intent?
+        _ device: DiscoveredDevice, _ radio: RadioCore, _ intent: tendon_bose_intent?
     ) -> WearableDeviceSession {
         let configuration = configured()
         let core = SessionCore(
-            radio: central.core, address: device.address, isOldFirmware: device.hasOldFirmware, intent: intent,
+            radio: radio, address: device.address, isOldFirmware: device.hasOldFirmware, intent: intent,
             checker: configuration.firmwareChecker, pairing: configuration.pairing)
         let session = WearableDeviceSession(core: core, name: device.name)
         sessions[device.address] = WeakSession(session: session)
@@ -147,11 +137,11 @@ public final class BluetoothManager {
     }
 
     func makeSimulatedSession(
-        _ wearable: SimulatedWearable, _ central: Central, _ name: String
+        _ wearable: SimulatedWearable, _ radio: RadioCore, _ name: String
     ) -> WearableDeviceSession {
         let device = DiscoveredDevice(
             address: wearable.address, name: name, rssi: nil, lastSeen: 0, hasOldFirmware: false)
-        let session = makeSession(device, central, nil)
+        let session = makeSession(device, radio, nil)
         session.simulated = wearable
         return session
     }

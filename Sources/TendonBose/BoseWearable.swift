@@ -16,13 +16,15 @@ public final class BoseWearable: Sendable {
         public var radio = RadioChoice.automatic
         /// In place of the picker.
         public var deviceChoice = DeviceChoice.strongestSignal(within: .seconds(1))
-        /// From the search to the open session, the wait for pairing mode included; `nil`: for ever.
+        /// Limit of the search and of opening the session; `nil`: none. It is paused while the device waits for pairing
+        /// mode and while it pairs, which can take the wearer any time.
         public var timeout: Duration? = .seconds(60)
         /// What `connectToLast` begins with, when the program knows it from an earlier run.
         public var lastDevice: Address?
         /// How a device that needs pairing gets it.
         public var pairing = PairingService.radio
-        /// Where the user interface would ask for pairing mode.
+        /// Prompts the wearer to put the device into pairing mode. Without a handler, connecting to a device that
+        /// requires pairing and is not in pairing mode fails with `pairingDelegateMissing`.
         public var pairingHandler: PairingHandler?
         /// Says whether newer firmware is there; `nil`: nobody is asked.
         public var firmwareChecker: FirmwareChecker?
@@ -37,36 +39,42 @@ public final class BoseWearable: Sendable {
     private struct Settings {
         var configuration = Configuration()
         var isSet = false
+
+        /// From here on it cannot be set any more.
+        mutating func use() -> Configuration {
+            isSet = true
+            return configuration
+        }
     }
-    private let settings: Mutex<Settings>
+
+    /// Shared with the manager, which may outlive this object.
+    private final class Shared: Sendable {
+        let settings = Mutex(Settings())
+    }
+
+    private let stored: Shared
     let manager: BluetoothManager
 
     private init() {
-        settings = Mutex(Settings())
-        let reference = Reference()
-        manager = BluetoothManager { reference.owner?.configuration ?? Configuration() }
-        reference.owner = self
+        let stored = Shared()
+        self.stored = stored
+        manager = BluetoothManager { stored.settings.withLock { $0.use() } }
     }
 
     /// One beside `shared`, for programs with several radios.
     public convenience init(_ configuration: Configuration) {
         self.init()
-        settings.withLock { $0 = Settings(configuration: configuration, isSet: true) }
-    }
-
-    /// The manager's way back; set once, before anybody can follow it.
-    private final class Reference: @unchecked Sendable {
-        weak var owner: BoseWearable?
+        stored.settings.withLock { $0 = Settings(configuration: configuration, isSet: true) }
     }
 
     /// Keeps the default configuration, or the one that is set. The vendor's call; any number of times.
     public static func configure() {
-        shared.settings.withLock { $0.isSet = true }
+        shared.stored.settings.withLock { $0.isSet = true }
     }
 
     /// Sets the configuration of `shared`: once, before first use. Throws `alreadyConfigured` afterwards.
     public static func configure(_ configuration: Configuration) throws(BoseWearableError) {
-        let isFirst = shared.settings.withLock { settings in
+        let isFirst = shared.stored.settings.withLock { settings in
             defer { settings.isSet = true }
             guard !settings.isSet else { return false }
             settings.configuration = configuration
@@ -75,12 +83,7 @@ public final class BoseWearable: Sendable {
         guard isFirst else { throw .alreadyConfigured }
     }
 
-    var configuration: Configuration {
-        settings.withLock { settings in
-            settings.isSet = true
-            return settings.configuration
-        }
-    }
+    var configuration: Configuration { stored.settings.withLock { $0.use() } }
 
     /// Sessions tell on standard error what happens to them.
     public static func enableCommonLogging() { Log.shared.enable() }
@@ -140,7 +143,7 @@ public final class BoseWearable: Sendable {
             let radio = RadioChoice.virtual(directory: "/tmp/tendon-simulated-\(getuid())-\(getpid())")
             let wearable = try await SimulatedWearable(options, radio: radio)
             let central = try await Central(radio: radio)
-            return await manager.makeSimulatedSession(wearable, central, options.name)
+            return await manager.makeSimulatedSession(wearable, central.core, options.name)
         } catch {
             throw BoseWearableError(error)
         }

@@ -2,44 +2,61 @@
 import Synchronization
 import Tendon
 
-/// Where a callback runs; blocks keep their order.
+/// Where a callback runs; calls keep their order.
+///
+/// A queue holds a limited number of calls. If the place where they run does not keep up, further calls are dropped and
+/// counted.
 ///
 /// ```swift
 /// let dispatch = SensorDispatch(queue: .main)
 /// dispatch.gestureCallback = { gesture, _ in print(gesture) }
 /// ```
 public final class CallbackQueue: Sendable {
-    /// On the loop's thread, at once: no hop.
-    public static let loop = CallbackQueue(nil)
-    /// On the main actor.
-    public static let main = CallbackQueue { drain in Task { @MainActor in drain() } }
+    /// On the loop's thread, immediately: nothing is queued.
+    public static let loop = CallbackQueue(0, nil)
+    /// On the main actor; at most 1024 calls wait.
+    public static let main = CallbackQueue(1024) { drain in Task { @MainActor in drain() } }
 
     private struct Waiting {
         var blocks: [@Sendable () -> Void] = []
         var isScheduled = false
+        var dropped: UInt64 = 0
     }
 
+    private let capacity: Int
     private let schedule: (@Sendable (@escaping @Sendable () -> Void) -> Void)?
     private let waiting = Mutex(Waiting())
 
-    private init(_ schedule: (@Sendable (@escaping @Sendable () -> Void) -> Void)?) {
+    private init(_ capacity: Int, _ schedule: (@Sendable (@escaping @Sendable () -> Void) -> Void)?) {
+        self.capacity = max(capacity, 1)
         self.schedule = schedule
     }
 
     /// `schedule` brings a block to where callbacks are to run, e.g. `{ queue.async(execute: $0) }`.
-    public convenience init(schedule: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void) {
-        self.init(.some(schedule))
+    /// - Parameter capacity: maximum number of calls that wait.
+    public convenience init(
+        capacity: Int = 1024, schedule: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void
+    ) {
+        self.init(capacity, .some(schedule))
     }
 
     /// On an executor of Swift.
-    public convenience init(executor: any TaskExecutor) {
-        self.init { drain in Task(executorPreference: executor) { drain() } }
+    /// - Parameter capacity: maximum number of calls that wait.
+    public convenience init(capacity: Int = 1024, executor: any TaskExecutor) {
+        self.init(capacity) { drain in Task(executorPreference: executor) { drain() } }
     }
+
+    /// Calls dropped because the queue was full.
+    public var dropped: UInt64 { waiting.withLock { $0.dropped } }
 
     /// From the loop's thread.
     func run(_ block: @escaping @Sendable () -> Void) {
         guard let schedule else { return block() }
         let first = waiting.withLock { waiting in
+            guard waiting.blocks.count < capacity else {
+                waiting.dropped += 1
+                return false
+            }
             waiting.blocks.append(block)
             defer { waiting.isScheduled = true }
             return !waiting.isScheduled

@@ -5,19 +5,22 @@ import Tendon
 /// One attempt: search, choose, open.
 @TendonActor
 struct Connector {
+    private typealias Answer = Pending<DiscoveredDevice?, BoseWearableError>
+
     private let configuration: BoseWearable.Configuration
     private let manager: BluetoothManager
+    private let watchdog: Watchdog
 
     init(_ wearable: BoseWearable) {
         configuration = wearable.configuration
         manager = wearable.manager
+        watchdog = Watchdog(configuration.timeout)
     }
 
     func connect(
         _ mode: ConnectUIMode, _ sensor: SensorIntent?, _ gesture: GestureIntent?, opens: Bool
     ) async throws(BoseWearableError) -> WearableDeviceSession {
         guard !Task.isCancelled else { throw .cancelled }
-        let watchdog = Watchdog(configuration.timeout)
         defer { watchdog.stop() }
         let intent = tendon_bose_intent(sensor, gesture)
         do throws(BoseWearableError) {
@@ -26,143 +29,156 @@ struct Connector {
             }
             manager.remember(session)
             return session
-        } catch .cancelled where watchdog.struck {
-            throw .deviceNotFound
+        } catch .cancelled where watchdog.hasExpired {
+            throw watchdog.hasDevice ? BoseWearableError(Int32(TENDON_ERROR_TIMEOUT), .connect) : .deviceNotFound
         }
     }
 
     private func session(
         _ mode: ConnectUIMode, _ intent: tendon_bose_intent?, _ opens: Bool
     ) async throws(BoseWearableError) -> WearableDeviceSession {
-        let central = try await manager.openCentral()
         if case .connectToLast(let seconds) = mode, let last = manager.lastAddress ?? configuration.lastDevice {
-            let found = try await find(central, Duration(clamping: seconds)) { $0.address == last }
-            if let found { return try await open(found, central, intent, opens) }
+            let found = try await find(Duration(clamping: seconds)) { $0.address == last }
+            if let found { return try await open(found, intent, opens) }
         }
-        guard let device = try await choose(central) else { throw .cancelled }
-        return try await open(device, central, intent, opens)
+        guard let device = try await choose() else { throw .cancelled }
+        return try await open(device, intent, opens)
     }
 
     private func open(
-        _ device: DiscoveredDevice, _ central: Central, _ intent: tendon_bose_intent?, _ opens: Bool
+        _ device: DiscoveredDevice, _ intent: tendon_bose_intent?, _ opens: Bool
     ) async throws(BoseWearableError) -> WearableDeviceSession {
-        let session = manager.makeSession(device, central, intent)
-        if opens {
-            session.core.pairingHandler = configuration.pairingHandler
-            try await session.openAndWait()
+        watchdog.hasDevice = true
+        let session = manager.makeSession(device, try manager.openRadio(), intent)
+        guard opens else { return session }
+        session.core.pairingHandler = configuration.pairingHandler
+        let token = session.core.sessionEvents.add { [watchdog] event in
+            switch event {
+            case .requiresPairingMode, .startedPairing: watchdog.pause()
+            case .finishedPairing: watchdog.resume()
+            default: break
+            }
         }
+        defer { token.cancel() }
+        try await session.openAndWait()
         return session
     }
 
     // MARK: Choosing
 
-    private func choose(_ central: Central) async throws(BoseWearableError) -> DiscoveredDevice? {
+    private func choose() async throws(BoseWearableError) -> DiscoveredDevice? {
         switch configuration.deviceChoice {
         case .address(let address):
             return DiscoveredDevice(address: address, name: nil, rssi: nil, lastSeen: 0, hasOldFirmware: false)
         case .firstFound:
-            return try await find(central, nil) { _ in true }
+            return try await find(nil) { _ in true }
         case .strongestSignal(let window):
-            return try await strongest(central, window)
+            return try await strongest(window)
         case .custom(let choice):
-            return try await ask(central, choice)
+            return try await ask(choice)
         }
     }
 
-    private func scan(_ central: Central) async throws(BoseWearableError) -> EventSequence<Advertisement> {
-        do {
-            return try await central.scan()
-        } catch {
-            throw BoseWearableError(error)
-        }
+    private func run(
+        _ search: WearableSearch, until answer: Answer
+    ) async throws(BoseWearableError) -> DiscoveredDevice? {
+        do { try search.start() } catch { throw BoseWearableError(error) }
+        defer { search.stop() }
+        return try await answer.value()
     }
 
-    private func next(
-        _ iterator: inout EventSequence<Advertisement>.Iterator
-    ) async throws(BoseWearableError) -> Advertisement? {
-        do {
-            return try await iterator.next(isolation: TendonActor.shared)
-        } catch {
-            throw BoseWearableError(error)
-        }
-    }
-
-    /// The first that fits; `nil` when the time is over.
+    /// The first that fits; `nil` if there is none within the limit. The name may come with the scan response, which
+    /// follows: the device's second packet is awaited for it.
     private func find(
-        _ central: Central, _ limit: Duration?, _ fits: (DiscoveredDevice) -> Bool
+        _ limit: Duration?, _ fits: @escaping @TendonActor (DiscoveredDevice) -> Bool
     ) async throws(BoseWearableError) -> DiscoveredDevice? {
-        let all = try await scan(central)
-        var iterator = (limit.map { all.ending(after: $0) } ?? all).makeAsyncIterator()
-        var table = DeviceTable()
-        while let advertisement = try await next(&iterator) {
-            guard let device = table.take(advertisement), fits(device) else { continue }
-            return try await named(device, central, &table, &iterator)
+        let answer = Answer()
+        let first = Box<DiscoveredDevice?>(nil)
+        let search = WearableSearch(
+            manager.holder,
+            changed: { device, _ in
+                guard fits(device), first.value == nil || first.value?.address == device.address else { return }
+                let isSecond = first.value != nil
+                first.value = device
+                if isSecond || device.name != nil { answer.finish(.success(device)) }
+            },
+            failed: { answer.finish(.failure(BoseWearableError($0))) })
+        let timer = LoopTimer(Loop.shared.core) { answer.finish(.success(first.value)) }
+        timer.deadline = Duration.deadline(limit)
+        defer { timer.remove() }
+        return try await run(search, until: answer)
+    }
+
+    /// The strongest of those that were found within the window; of the next window if there was none.
+    private func strongest(_ window: Duration) async throws(BoseWearableError) -> DiscoveredDevice? {
+        let answer = Answer()
+        let search = WearableSearch(
+            manager.holder, changed: { _, _ in }, failed: { answer.finish(.failure(BoseWearableError($0))) })
+        let again = Box<LoopTimer?>(nil)
+        let timer = LoopTimer(Loop.shared.core) {
+            if let best = search.strongest { return answer.finish(.success(best)) }
+            again.value?.deadline = Duration.deadline(max(window, .milliseconds(10)))
         }
-        if Task.isCancelled { throw .cancelled }
-        return nil
-    }
-
-    /// A name may come with the scan response, right behind.
-    private func named(
-        _ device: DiscoveredDevice, _ central: Central, _ table: inout DeviceTable,
-        _ iterator: inout EventSequence<Advertisement>.Iterator
-    ) async throws(BoseWearableError) -> DiscoveredDevice {
-        guard device.name == nil, let advertisement = try await next(&iterator) else { return device }
-        _ = table.take(advertisement)
-        return table.devices.first { $0.address == device.address } ?? device
-    }
-
-    private func strongest(
-        _ central: Central, _ window: Duration
-    ) async throws(BoseWearableError) -> DiscoveredDevice? {
-        let all = try await scan(central)
-        var table = DeviceTable()
-        while true {
-            var iterator = all.ending(after: window).makeAsyncIterator()
-            while let advertisement = try await next(&iterator) { _ = table.take(advertisement) }
-            if Task.isCancelled { throw .cancelled }
-            // One with old firmware only when there is nothing better.
-            let best = table.devices.max {
-                ($0.hasOldFirmware ? 0 : 1, $0.rssi ?? -128) < ($1.hasOldFirmware ? 0 : 1, $1.rssi ?? -128)
-            }
-            if let best { return best }
+        again.value = timer
+        timer.deadline = Duration.deadline(window)
+        defer {
+            timer.remove()
+            again.value = nil
         }
+        return try await run(search, until: answer)
     }
 
+    /// The program's own choice. If the search fails, its sequence throws, and so does the attempt.
     private func ask(
-        _ central: Central, _ choice: @Sendable (EventSequence<[DiscoveredDevice]>) async -> DiscoveredDevice?
+        _ choice: @Sendable (EventSequence<[DiscoveredDevice]>) async -> DiscoveredDevice?
     ) async throws(BoseWearableError) -> DiscoveredDevice? {
         let queue = EventQueue<[DiscoveredDevice]>(.shared, capacity: 4, policy: .dropOldest)
-        let all = try await scan(central)
-        let feeder = Task { @TendonActor in
-            var table = DeviceTable()
-            var known: [DiscoveredDevice] = []
-            for try await advertisement in all {
-                guard table.take(advertisement) != nil else { continue }
-                let changed = table.devices.map { ($0.address, $0.name) }
-                if !changed.elementsEqual(known.map { ($0.address, $0.name) }, by: ==) {
-                    known = table.devices
-                    queue.push(known)
-                }
-            }
+        let known = Box<WearableSearch?>(nil)
+        let failure = Box<TendonError?>(nil)
+        let search = WearableSearch(
+            manager.holder,
+            changed: { _, change in
+                if change != TENDON_BOSE_SEARCH_SEEN, let search = known.value { queue.push(search.devices) }
+            },
+            failed: { error in
+                failure.value = error
+                queue.finish(error)
+            })
+        known.value = search
+        defer {
+            search.stop()
+            known.value = nil
+            queue.finish()
         }
-        defer { feeder.cancel() }
-        return await choice(EventSequence(queue))
+        do { try search.start() } catch { throw BoseWearableError(error) }
+        let device = await choice(EventSequence(queue))
+        if device == nil, let error = failure.value { throw BoseWearableError(error) }
+        return device
     }
+}
+
+/// A variable that closures of the loop's thread share.
+private final class Box<Value>: @unchecked Sendable {
+    // Touched on the loop's thread alone.
+    var value: Value
+    init(_ value: Value) { self.value = value }
 }
 
 /// Cancels what it runs when the time is over. For the loop's thread.
 @TendonActor
 final class Watchdog {
-    private(set) var struck = false
+    private(set) var hasExpired = false
+    /// A device was chosen: from here on it is not the search that takes too long.
+    var hasDevice = false
     private var timer: LoopTimer?
+    private var remaining: UInt64?
     private var cancel: (() -> Void)?
 
     init(_ limit: Duration?) {
         guard limit != nil else { return }
         let timer = LoopTimer(Loop.shared.core) { [unowned self] in
             TendonActor.assumeIsolated {
-                self.struck = true
+                self.hasExpired = true
                 self.cancel?()
             }
         }
@@ -176,6 +192,19 @@ final class Watchdog {
         let attempt = ConnectionTask(body)
         cancel = { attempt.cancel() }
         return try await attempt.value()
+    }
+
+    /// The wearer takes any time.
+    func pause() {
+        guard let timer, remaining == nil else { return }
+        remaining = timer.deadline - min(timer.deadline, tendon_now_ms())
+        timer.deadline = .max
+    }
+
+    func resume() {
+        guard let timer, let remaining else { return }
+        self.remaining = nil
+        timer.deadline = tendon_now_ms() + remaining
     }
 
     func stop() {

@@ -36,36 +36,15 @@ public struct DiscoveredDevice: Sendable, Hashable {
     }
 }
 
-/// Wearables in reach, as advertisements come in. A name is often in the scan response alone.
-struct DeviceTable {
-    private(set) var devices: [DiscoveredDevice] = []
-    private var names: [Address: String] = [:]
-
-    /// The device, when the advertisement is of one, or adds to one.
-    mutating func take(_ advertisement: Advertisement) -> DiscoveredDevice? {
-        let address = advertisement.address
-        if let name = advertisement.localName { names[address] = name }
-        let kind = lending(advertisement.data) { tendon_bose_recognize($0, $1) }
-        if let index = devices.firstIndex(where: { $0.address == address }) {
-            devices[index].name = names[address]
-            devices[index].rssi = advertisement.rssi ?? devices[index].rssi
-            devices[index].lastSeen = advertisement.time
-            if kind == TENDON_BOSE_ADVERTISED_SENSOR_SERVICE { devices[index].hasOldFirmware = false }
-            return devices[index]
-        }
-        guard kind != TENDON_BOSE_ADVERTISED_NOTHING else { return nil }
-        let device = DiscoveredDevice(
-            address: address, name: names[address], rssi: advertisement.rssi, lastSeen: advertisement.time,
-            hasOldFirmware: kind == TENDON_BOSE_ADVERTISED_OLD_FIRMWARE)
-        devices.append(device)
-        return device
-    }
-
-    /// Forgets what was not heard for so long; returns it.
-    mutating func drop(before time: UInt64) -> [DiscoveredDevice] {
-        let lost = devices.filter { $0.lastSeen < time }
-        devices.removeAll { $0.lastSeen < time }
-        return lost
+extension DiscoveredDevice {
+    init(_ c: tendon_bose_found) {
+        address = Address(c.address)
+        name =
+            c.name_length > 0
+            ? String(decoding: elements(c.name, of: UInt8.self, Int(c.name_length)), as: UTF8.self) : nil
+        rssi = c.rssi == Int8(TENDON_RSSI_UNKNOWN) ? nil : Int(c.rssi)
+        lastSeen = c.seen_ms
+        hasOldFirmware = c.old_firmware
     }
 }
 

@@ -12,11 +12,12 @@ public enum PairingService: Sendable, Hashable {
     case scripted(succeeds: Bool, after: Duration = .zero)
 }
 
-/// Stands in for the pairing delegate during `startConnection`.
+/// Stands in for the pairing delegate during `startConnection`. Each `begin` is followed by one `end`, also if the
+/// session is closed, cancelled or released, or the connection is lost.
 public enum PairingPrompt: Sendable {
     /// Prompt the wearer to put the device into pairing mode.
     case begin(Address)
-    /// Take the prompt away; the error says why it failed.
+    /// Dismiss the prompt: the device is paired, or the error says why not. Also after a pairing that needed no prompt.
     case end(Address, BoseWearableError?)
 }
 

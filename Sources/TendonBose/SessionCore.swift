@@ -2,28 +2,30 @@
 import CTendon
 import Tendon
 
-/// A connection and a Bose session of the C core, and who listens. All of it is for the loop's thread.
-final class SessionCore: @unchecked Sendable {
-    // Touched on the loop's thread alone; the C core's pointers to it are valid until `closed`, see `abandon()`.
+/// A Bose session of the C core, its connection and its consumers. For the loop's thread.
+final class SessionCore: Abandonable, @unchecked Sendable {
+    // Touched on the loop's thread alone.
     let radio: RadioCore
     let address: Address
-    private let connection = CBlock<tendon_connection>()
     private let block = CBlock<tendon_bose_session>()
+    private lazy var link = SessionLink(
+        radio, to: address, pairing: script.map { .service($0.service) } ?? (pairs ? .radio : .none), owner: self)
     private let checker: FirmwareChecker?
-    private let pairing: PairingScript?
-    private var keptAlive: SessionCore?
-    private var abandoned = false
-    private var hasIntent = false
+    private let pairs: Bool
+    private let script: PairingScript?
+    private var isAbandoned = false
 
     weak var session: WearableDeviceSession?
     /// Takes the part of the pairing delegate where there is none.
     var pairingHandler: PairingHandler?
-    private var listeners: [Int: (WearableDeviceEvent) -> Void] = [:]
-    private var nextListener = 0
-    private var samples: [EventQueue<SensorValue>] = []
-    private var gestures: [EventQueue<GestureData>] = []
-    private var deviceEvents: [EventQueue<WearableDeviceEvent>] = []
-    private var sessionEvents: [EventQueue<WearableDeviceSessionEvent>] = []
+    private var prompting: PairingHandler?
+    let events = Feed<WearableDeviceEvent>()
+    let sessionEvents = Feed<WearableDeviceSessionEvent>()
+    let samples = Feed<SensorValue>()
+    let gestures = Feed<GestureData>()
+    /// Samples of the notification that is being delivered. Reused: no heap call unless a consumer keeps it.
+    private var notification: [SensorValue] = []
+    private var collects = false
 
     var loop: Loop { radio.loop }
     /// What may be read of the C core's session.
@@ -38,21 +40,14 @@ final class SessionCore: @unchecked Sendable {
         self.radio = radio
         self.address = address
         self.checker = checker
-        self.pairing = PairingScript(pairing, radio.loop)
-        radio.retain()
-        var peer = address.c
-        var callbacks = tendon_connection_callbacks()
-        callbacks.context = context(of: self)
-        callbacks.closed = { context, _, _ in object(SessionCore.self, context).closed() }
-        tendon_connection_init(
-            connection.pointer, radio.radio, &peer,
-            self.pairing?.service ?? (pairing == .radio ? radio.pairing : nil), &callbacks)
+        pairs = pairing == .radio
+        script = PairingScript(pairing, radio.loop)
         var config = tendon_bose_session_config()
-        config.link = tendon_connection_session_link(connection.pointer)
+        config.link = link.c
         config.context = context(of: self)
-        config.on_event = { context, event, now in
+        config.on_event = { context, event, _ in
             guard let event else { return }
-            object(SessionCore.self, context).received(event, now)
+            object(SessionCore.self, context).received(event)
         }
         config.old_firmware = isOldFirmware
         if checker != nil {
@@ -62,7 +57,7 @@ final class SessionCore: @unchecked Sendable {
             }
         }
         setUp(&config, intent)
-        tendon_connection_attach(connection.pointer, boseSessionInputs.pointer, block.pointer)
+        link.attach(boseSessionInputs, block)
     }
 
     private func setUp(_ config: inout tendon_bose_session_config, _ intent: tendon_bose_intent?) {
@@ -86,47 +81,36 @@ final class SessionCore: @unchecked Sendable {
     func open(hasPairingDelegate: Bool) {
         block.pointer.pointee.config.pairing_delegate = hasPairingDelegate || pairingHandler != nil
         let status = tendon_bose_session_open(block.pointer, tendon_now_ms())
-        refresh()
-        keepAlive()
+        link.refresh()
         if status < 0 { emit(.didFailToOpen(BoseWearableError(status, .connect))) }
     }
 
     func close() {
         tendon_bose_session_close(block.pointer, tendon_now_ms())
-        refresh()
+        link.refresh()
     }
 
-    /// Nobody can ask for anything any more: the link ends, and with it this object.
+    /// Nothing uses the session any more: it is closed, then its connection.
     func abandon() {
-        guard !abandoned else { return }
-        abandoned = true
-        if state != TENDON_BOSE_CLOSED { close() }
-        if keptAlive == nil { finalise() }
+        isAbandoned = true
+        if state != TENDON_BOSE_CLOSED {
+            close()
+        } else {
+            abandonLink()
+        }
+        events.close()
+        samples.close()
+        gestures.close()
+        sessionEvents.close()
     }
 
-    private func closed() {
-        keepAlive()
-        if abandoned && keptAlive == nil { finalise() }
+    private func abandonLink() {
+        link.abandon { [script] in script?.remove() }
     }
 
-    /// The C core has pointers to us while the connection is not idle. A delegate that is told of the end may have
-    /// opened again before the connection says `closed`.
-    private func keepAlive() {
-        keptAlive = connection.pointer.pointee.state == UInt8(TENDON_CONNECTION_IDLE.rawValue) ? nil : self
-    }
-
-    private func finalise() {
-        tendon_loop_remove(loop.core.block.pointer, connection.member(\.timer))
-        finishDevice(nil)
-        for queue in sessionEvents { queue.finish() }
-        sessionEvents.removeAll()
-        listeners.removeAll()
-        pairing?.remove()
-        radio.release()
-    }
-
-    private func refresh() {
-        tendon_connection_refresh(connection.pointer)
+    /// The C core is in a callback of the connection.
+    private func ended() {
+        if isAbandoned { loop.post { [self] in abandonLink() } }
     }
 
     // MARK: Asking the device
@@ -134,26 +118,26 @@ final class SessionCore: @unchecked Sendable {
     func configure(_ configuration: SensorConfiguration) {
         var c = configuration.c
         let status = tendon_bose_session_configure_sensors(block.pointer, &c, tendon_now_ms())
-        refresh()
+        link.refresh()
         if status < 0 { emit(.didFailToWriteSensorConfiguration(BoseWearableError(status, .write))) }
     }
 
     func configure(_ configuration: GestureConfiguration) {
         var c = configuration.c
         let status = tendon_bose_session_configure_gestures(block.pointer, &c, tendon_now_ms())
-        refresh()
+        link.refresh()
         if status < 0 { emit(.didFailToWriteGestureConfiguration(BoseWearableError(status, .write))) }
     }
 
     func refresh(_ which: tendon_bose_characteristic) throws(BoseWearableError) {
         let status = tendon_bose_session_refresh(block.pointer, which, tendon_now_ms())
-        refresh()
+        link.refresh()
         if status < 0 { throw BoseWearableError(status, .read) }
     }
 
     func refreshStrings() throws(BoseWearableError) {
         let status = tendon_bose_session_refresh_strings(block.pointer, tendon_now_ms())
-        refresh()
+        link.refresh()
         if status < 0 { throw BoseWearableError(status, .read) }
     }
 
@@ -167,67 +151,15 @@ final class SessionCore: @unchecked Sendable {
         return IntentsWarnings(tooManySensors: out.too_many_sensors, overPayload: out.over_payload)
     }
 
-    // MARK: Who listens
+    // MARK: Events
 
-    func listen(_ body: @escaping (WearableDeviceEvent) -> Void) -> ListenerToken {
-        nextListener += 1
-        let number = nextListener
-        listeners[number] = body
-        return ListenerToken { [loop] in
-            loop.post { [weak self] in self?.listeners[number] = nil }
-        }
-    }
-
-    private func queue<Element>(
-        _ list: ReferenceWritableKeyPath<SessionCore, [EventQueue<Element>]>, _ capacity: Int, _ policy: OverflowPolicy,
-        _ lifetime: SessionLifetime
-    ) -> EventSequence<Element> {
-        let queue = EventQueue<Element>(loop, capacity: capacity, policy: policy)
-        self[keyPath: list].append(queue)
-        queue.onTermination { [unowned queue] in
-            lifetime.core[keyPath: list].removeAll { $0 === queue }
-        }
-        return EventSequence(queue)
-    }
-
-    func observeSamples(
-        _ capacity: Int, _ policy: OverflowPolicy, _ lifetime: SessionLifetime
-    ) -> EventSequence<SensorValue> {
-        queue(\.samples, capacity, policy, lifetime)
-    }
-
-    func observeGestures(
-        _ capacity: Int, _ policy: OverflowPolicy, _ lifetime: SessionLifetime
-    ) -> EventSequence<GestureData> {
-        queue(\.gestures, capacity, policy, lifetime)
-    }
-
-    func observeDevice(
-        _ capacity: Int, _ policy: OverflowPolicy, _ lifetime: SessionLifetime
-    ) -> EventSequence<WearableDeviceEvent> {
-        queue(\.deviceEvents, capacity, policy, lifetime)
-    }
-
-    func observeSession(_ lifetime: SessionLifetime) -> EventSequence<WearableDeviceSessionEvent> {
-        queue(\.sessionEvents, 32, .dropOldest, lifetime)
-    }
-
-    private func finishDevice(_ error: TendonError?) {
-        let (samples, gestures, events) = (samples, gestures, deviceEvents)
-        self.samples.removeAll()
-        self.gestures.removeAll()
-        deviceEvents.removeAll()
-        for queue in samples { queue.finish(error) }
-        for queue in gestures { queue.finish(error) }
-        for queue in events { queue.finish(error) }
-    }
-
-    // MARK: What the device says
-
-    private func received(_ event: CEvent, _ now: UInt64) {
+    private func received(_ event: CEvent) {
         switch event.pointee.kind {
         case TENDON_BOSE_EVENT_SAMPLE: sample(event.pointee)
-        case TENDON_BOSE_EVENT_SENSOR_DATA: sensorData(event.pointee, now)
+        case TENDON_BOSE_EVENT_SENSOR_DATA:
+            notification.removeAll(keepingCapacity: true)
+            collects = !events.isEmpty || DispatchTable.shared.wantsData
+        case TENDON_BOSE_EVENT_SENSOR_DATA_END: endNotification()
         case TENDON_BOSE_EVENT_GESTURE: gesture(event.pointee)
         default: stateChange(event.pointee)
         }
@@ -235,62 +167,69 @@ final class SessionCore: @unchecked Sendable {
 
     private func sample(_ event: tendon_bose_event) {
         guard let value = SensorValue(event.sample.pointee, deviceTime: event.device_ms) else { return }
-        for queue in samples { queue.push(value) }
-        DispatchTable.shared.deliver(value)
+        samples.push(value)
+        if collects {
+            notification.append(value)
+        } else {
+            DispatchTable.shared.deliver(value)
+        }
     }
 
-    /// The whole notification, before its samples; made only when somebody wants it.
-    private func sensorData(_ event: tendon_bose_event, _ now: UInt64) {
-        guard !deviceEvents.isEmpty || !listeners.isEmpty || DispatchTable.shared.wantsData else { return }
-        var clock = block.pointer.pointee.clock
-        var values: [SensorValue] = []
-        var data = tendon_bose_sensor_data_begin(
-            event.value, event.length, c.has_sensors ? block.member(\.sensors) : nil,
-            c.has_sensors ? TENDON_BOSE_PROFILE_REPORTED : TENDON_BOSE_PROFILE_FIXED)
-        var sample = tendon_bose_sample()
-        while true {
-            let step = tendon_bose_sensor_data_next(&data, &sample, nil)
-            if step == TENDON_BOSE_STEP_END { break }
-            guard step == TENDON_BOSE_STEP_SAMPLE else { continue }
-            let time = tendon_bose_unwrap(&clock, sample.timestamp, now)
-            if let value = SensorValue(sample, deviceTime: time) { values.append(value) }
-        }
-        let all = SensorData(values: values)
+    /// The whole notification, then its samples one by one.
+    private func endNotification() {
+        guard collects else { return }
+        collects = false
+        let all = SensorData(values: notification)
         DispatchTable.shared.deliver(all)
-        emit(.didReceiveSensorData(all))
+        for value in all.values { DispatchTable.shared.deliver(value) }
+        events.push(.didReceiveSensorData(all))
     }
 
     private func gesture(_ event: tendon_bose_event) {
         let data = GestureData(
             type: GestureType(id: event.gesture.gesture_id), timestamp: event.gesture.timestamp,
             deviceTime: event.device_ms)
-        for queue in gestures { queue.push(data) }
+        gestures.push(data)
         DispatchTable.shared.deliver(data)
-        emit(.didReceiveGestureData(data))
+        events.push(.didReceiveGestureData(data))
     }
 
-    private func emit(_ event: WearableDeviceEvent) {
-        for queue in deviceEvents { queue.push(event) }
-        for listener in listeners.sorted(by: { $0.key < $1.key }) { listener.value(event) }
-    }
+    private func emit(_ event: WearableDeviceEvent) { events.push(event) }
 
     /// An attempt that could not even start.
-    func fail(_ event: WearableDeviceEvent) { emit(event) }
+    func fail(_ event: WearableDeviceEvent) { events.push(event) }
 
     private func emit(_ event: WearableDeviceSessionEvent) {
-        for queue in sessionEvents { queue.push(event) }
         TendonActor.assumeIsolated { session?.deliver(event) }
+        sessionEvents.push(event)
+    }
+
+    private func prompt() {
+        emit(.requiresPairingMode)
+        guard TendonActor.assumeIsolated({ session?.pairingDelegate == nil }) else { return }
+        prompting = pairingHandler
+        prompting?(.begin(address))
+    }
+
+    private func pairingFinished(_ error: BoseWearableError?) {
+        let hasDelegate = TendonActor.assumeIsolated { session?.pairingDelegate != nil }
+        let handler = prompting ?? (hasDelegate ? nil : pairingHandler)
+        prompting = nil
+        handler?(.end(address, error))
+        emit(.finishedPairing(error))
     }
 
     private func stateChange(_ event: tendon_bose_event) {
         switch event.kind {
         case TENDON_BOSE_EVENT_OPENED: emit(.didOpen)
-        case TENDON_BOSE_EVENT_OPEN_FAILED: emit(.didFailToOpen(BoseWearableError(event, .connect)))
+        case TENDON_BOSE_EVENT_OPEN_FAILED:
+            ended()
+            emit(.didFailToOpen(BoseWearableError(event, .connect)))
         case TENDON_BOSE_EVENT_CLOSED: didClose(event.status)
-        case TENDON_BOSE_EVENT_REQUIRES_PAIRING_MODE: emit(.requiresPairingMode)
+        case TENDON_BOSE_EVENT_REQUIRES_PAIRING_MODE: prompt()
         case TENDON_BOSE_EVENT_PAIRING_STARTED: emit(.startedPairing)
         case TENDON_BOSE_EVENT_PAIRING_FINISHED:
-            emit(.finishedPairing(event.status < 0 ? BoseWearableError(event.status, .pair) : nil))
+            pairingFinished(event.status < 0 ? BoseWearableError(event.status, .pair) : nil)
         case TENDON_BOSE_EVENT_DEVICE_STRINGS: emit(.didUpdateDeviceInformation(DeviceInformation(c.strings)))
         case TENDON_BOSE_EVENT_DEVICE_INFORMATION:
             emit(.didUpdateWearableDeviceInformation(WearableDeviceInformation(c.device)))
@@ -314,7 +253,11 @@ final class SessionCore: @unchecked Sendable {
     }
 
     private func didClose(_ status: tendon_status) {
-        finishDevice(status < 0 ? TendonError(status: status, operation: .receive) : nil)
+        ended()
+        let error = status < 0 ? TendonError(status: status, operation: .receive) : nil
+        events.finish(error)
+        samples.finish(error)
+        gestures.finish(error)
         emit(.didClose(status < 0 ? BoseWearableError(status, .receive) : nil))
     }
 

@@ -6,26 +6,28 @@ extension WearableDeviceSession {
     /// A closed session with a device that the program found by itself, on a radio of its own.
     ///
     /// ```swift
-    /// let session = WearableDeviceSession(address, on: central)
+    /// let session = try WearableDeviceSession(address, on: central)
     /// try await session.openAndWait()
     /// ```
     ///
     /// - Parameters:
     ///   - address: where it is reached.
     ///   - name: as it advertises, where the program knows it.
-    ///   - central: the radio; it must stay open.
+    ///   - central: the radio; it must stay open, and be on `Loop.shared`.
     ///   - hasOldFirmware: the device advertises that it lacks the sensor service; opening says what to do.
     ///   - sensorIntent: checked when the session opens.
     ///   - gestureIntent: checked when the session opens.
-    ///   - pairingHandler: stands in for a pairing delegate: with it, or one, a device that wants pairing is
-    ///     paired, and its bond kept where the central keeps its bonds.
+    ///   - pairingHandler: stands in for a pairing delegate: prompts the wearer to put the device into pairing mode.
+    ///     Bonds are kept where the central keeps them.
     public convenience init(
         _ address: Address, name: String? = nil, on central: Central, hasOldFirmware: Bool = false,
         sensorIntent: SensorIntent? = nil, gestureIntent: GestureIntent? = nil,
         pairingHandler: PairingHandler? = nil
-    ) {
+    ) throws(BoseWearableError) {
+        let radio: RadioCore
+        do { radio = try central.sharedLoopRadio() } catch { throw BoseWearableError(error) }
         let core = SessionCore(
-            radio: central.core, address: address, isOldFirmware: hasOldFirmware,
+            radio: radio, address: address, isOldFirmware: hasOldFirmware,
             intent: tendon_bose_intent(sensorIntent, gestureIntent), checker: nil, pairing: .radio)
         core.pairingHandler = pairingHandler
         self.init(core: core, name: name)

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 import CTendon
-import Glibc
-import Synchronization
 import Tendon
 
 /// A wearable without hardware: obeys the whole sensor service and turns a head by a known script.
@@ -63,83 +61,41 @@ public actor SimulatedWearable {
         public let refusedWrites: UInt64
     }
 
-    /// The device's memory; the texts that its options point to live with it.
-    private final class Memory: @unchecked Sendable {
-        // Touched on the loop's thread alone.
-        let block = CBlock<tendon_simulated_bose>()
-        let texts: [CText]
-
-        init(_ options: Options) throws(TendonError) {
-            texts = [CText(options.name), CText(options.firmware)]
-            var c = tendon_simulated_bose_options()
-            c.name = texts[0].pointer
-            c.firmware = texts[1].pointer
-            c.pairing_required = options.requiresPairing
-            c.pairing_enabled = options.isInPairingMode
-            c.flat_out = options.isFlatOut
-            c.max_payload = options.maximumPayload
-            c.transmission_period_ms = options.transmissionPeriod
-            let status = tendon_simulated_bose_init(block.pointer, &c)
-            guard status >= 0 else { throw TendonError(status: status, operation: .start) }
-        }
-    }
-
-    private nonisolated let memory: Memory
-    private nonisolated let host: HostCore
+    private nonisolated let host: SimulatedHost<tendon_simulated_bose>
     /// Its own.
-    public nonisolated let address: Address
-    private var device: CPointer<tendon_simulated_bose> { memory.block.pointer }
+    public nonisolated var address: Address { host.address }
+    private var device: CPointer<tendon_simulated_bose> { host.device }
 
     public nonisolated var unownedExecutor: UnownedSerialExecutor { host.loop.asUnownedSerialExecutor() }
 
-    /// Opens a radio of its own and advertises until the last reference goes. Without an address it gets one that
+    /// Opens a radio of its own and advertises until the last reference is released. Without an address it gets one that
     /// differs from the others of this process.
     public init(
         _ options: Options = Options(), radio: RadioChoice, address: Address? = nil, loop: Loop = .shared,
         interval: Duration = .milliseconds(100)
     ) async throws(TendonError) {
-        let made = await loop.run { () -> Result<Made, TendonError> in
-            do throws(TendonError) {
-                let memory = try Memory(options)
-                let host = try HostCore(
-                    radio, address: address ?? Self.nextAddress(), loop: loop,
-                    device: tendon_simulated_bose_device(memory.block.pointer),
-                    memory: memory, interval: interval)
-                return .success(Made(memory: memory, host: host, address: host.address))
-            } catch {
-                return .failure(error)
-            }
-        }
-        let parts = try made.get()
-        memory = parts.memory
-        host = parts.host
-        self.address = parts.address
+        let texts = [CText(options.name), CText(options.firmware)]
+        host = try await SimulatedHost.open(
+            radio: radio, address: address, loop: loop, interval: interval, texts: texts,
+            prepare: { device in
+                var c = tendon_simulated_bose_options()
+                c.name = texts[0].pointer
+                c.firmware = texts[1].pointer
+                c.pairing_required = options.requiresPairing
+                c.pairing_enabled = options.isInPairingMode
+                c.flat_out = options.isFlatOut
+                c.max_payload = options.maximumPayload
+                c.transmission_period_ms = options.transmissionPeriod
+                return tendon_simulated_bose_init(device, &c)
+            },
+            seam: { tendon_simulated_bose_device($0) })
     }
 
-    /// Not that of this program's central, which the virtual radio makes of the process id alone.
-    private static func nextAddress() -> Address {
-        let number = UInt64(made.wrappingAdd(1, ordering: .relaxed).newValue & 0xFF)
-        return Address(0xD100_0000_0000 | UInt64(UInt32(bitPattern: getpid())) << 8 | number, kind: .random)
-    }
+    /// Stops advertising and disconnects, permanently.
+    public func stop() { host.host.abandon() }
 
-    private static let made = Atomic<UInt32>(0)
-
-    private struct Made: Sendable {
-        let memory: Memory
-        let host: HostCore
-        let address: Address
-    }
-
-    deinit {
-        let host = host
-        host.loop.post { host.abandon() }
-    }
-
-    /// Leaves the air for good.
-    public func stop() { host.abandon() }
-
-    /// Links that are up.
-    public var connections: Int { host.connections }
+    /// Number of connections.
+    public var connections: Int { host.host.connections }
 
     /// What it has sent and taken so far.
     public var counters: Counters {
@@ -152,31 +108,31 @@ public actor SimulatedWearable {
     /// Sends no more sensor data, and says why.
     public func suspend(_ reason: SuspensionReason) {
         tendon_simulated_bose_suspend(device, true, reason.rawValue, tendon_now_ms())
-        host.refresh()
+        host.host.refresh()
     }
 
     /// Sends sensor data again.
     public func resume() {
         tendon_simulated_bose_suspend(device, false, 0, tendon_now_ms())
-        host.refresh()
+        host.host.refresh()
     }
 
     /// What the wearer does with a button.
     public func setPairingMode(_ enabled: Bool) {
         tendon_simulated_bose_set_pairing_mode(device, enabled, tendon_now_ms())
-        host.refresh()
+        host.host.refresh()
     }
 
     /// The links are encrypted now: what the kernel's pairing would have done.
     public func acceptPairing() {
-        host.forEachBearer { tendon_simulated_bose_paired(device, $0, tendon_now_ms()) }
-        host.refresh()
+        host.host.forEachBearer { tendon_simulated_bose_paired(device, $0, tendon_now_ms()) }
+        host.host.refresh()
     }
 
     /// A gesture; throws when the device does not have it.
     public func perform(_ gesture: GestureType) throws(TendonError) {
         let status = tendon_simulated_bose_gesture(device, gesture.id, tendon_now_ms())
-        host.refresh()
+        host.host.refresh()
         guard status >= 0 else { throw TendonError(status: status, operation: .write) }
     }
 
@@ -184,11 +140,11 @@ public actor SimulatedWearable {
     public func inject(_ malformation: Malformation, count: Int = 1) {
         tendon_simulated_bose_inject(
             device, tendon_simulated_bose_malformation(rawValue: malformation.rawValue), UInt32(clamping: count))
-        host.refresh()
+        host.host.refresh()
     }
 
     /// Ends all links, as a device does that is switched off.
-    public func disconnectAll() { host.disconnectAll() }
+    public func disconnectAll() { host.host.disconnectAll() }
 
     /// The true head angles at a time of the device's clock.
     public static func pose(at deviceTime: UInt64) -> (pitch: Double, roll: Double, yaw: Double) {

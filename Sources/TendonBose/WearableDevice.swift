@@ -15,10 +15,10 @@ public final class WearableDevice {
     public nonisolated let name: String?
     /// Where it is reached.
     public nonisolated let address: Address
-    private let lifetime: SessionLifetime
+    private let lifetime: Lifetime<SessionCore>
     private var core: SessionCore { lifetime.core }
 
-    init(_ lifetime: SessionLifetime, name: String?) {
+    init(_ lifetime: Lifetime<SessionCore>, name: String?) {
         self.lifetime = lifetime
         self.name = name
         address = lifetime.core.address
@@ -189,14 +189,17 @@ public final class WearableDevice {
     public func addEventListener(
         _ handler: @escaping @TendonActor (WearableDeviceEvent) -> Void
     ) -> ListenerToken {
-        core.listen { event in TendonActor.assumeIsolated { handler(event) } }
+        let token = core.events.add(handler)
+        return ListenerToken { token.cancel() }
     }
 
     /// `handler` runs on `queue` until the token goes.
     public func addEventListener(
         queue: CallbackQueue, _ handler: @escaping @Sendable (WearableDeviceEvent) -> Void
     ) -> ListenerToken {
-        core.listen { event in queue.run { handler(event) } }
+        let isLoop = queue === CallbackQueue.loop
+        let token = core.events.add { event in if isLoop { handler(event) } else { queue.run { handler(event) } } }
+        return ListenerToken { token.cancel() }
     }
 
     /// Makes a sequence of the device's events, from now until the session closes. If the connection is lost it throws.
@@ -204,7 +207,7 @@ public final class WearableDevice {
     public func events(
         capacity: Int = 256, policy: OverflowPolicy = .dropNewest
     ) -> EventSequence<WearableDeviceEvent> {
-        core.observeDevice(capacity, policy, lifetime)
+        core.events.sequence(capacity: capacity, policy: policy, keeping: lifetime)
     }
 
     /// Makes a sequence of samples, from now until the session closes. If the connection is lost it throws.
@@ -212,7 +215,7 @@ public final class WearableDevice {
     public func sensorData(
         capacity: Int = 256, policy: OverflowPolicy = .dropNewest
     ) -> EventSequence<SensorValue> {
-        core.observeSamples(capacity, policy, lifetime)
+        core.samples.sequence(capacity: capacity, policy: policy, keeping: lifetime)
     }
 
     /// Makes a sequence of gestures, from now until the session closes. If the connection is lost it throws.
@@ -220,7 +223,7 @@ public final class WearableDevice {
     public func gestureData(
         capacity: Int = 64, policy: OverflowPolicy = .dropNewest
     ) -> EventSequence<GestureData> {
-        core.observeGestures(capacity, policy, lifetime)
+        core.gestures.sequence(capacity: capacity, policy: policy, keeping: lifetime)
     }
 
     // MARK: What goes over BMAP, whose format is not published

@@ -2,18 +2,6 @@
 import CTendon
 import Tendon
 
-/// Holds the link: it ends when session, device and their sequences are gone.
-final class SessionLifetime: Sendable {
-    let core: SessionCore
-
-    init(_ core: SessionCore) { self.core = core }
-
-    deinit {
-        let core = core
-        core.loop.post { core.abandon() }
-    }
-}
-
 /// A connection to a wearable. The link ends with the last reference to the session, its device and their sequences.
 ///
 /// ```swift
@@ -28,14 +16,14 @@ public final class WearableDeviceSession {
     public weak var pairingDelegate: (any WearableDeviceSessionPairingDelegate)?
     /// The device's address.
     public nonisolated let address: Address
-    private let lifetime: SessionLifetime
+    private let lifetime: Lifetime<SessionCore>
     private let wearable: WearableDevice
     var core: SessionCore { lifetime.core }
     /// The other end, when this program simulates it.
     public internal(set) var simulated: SimulatedWearable?
 
     init(core: SessionCore, name: String?) {
-        lifetime = SessionLifetime(core)
+        lifetime = Lifetime(core)
         address = core.address
         wearable = WearableDevice(lifetime, name: name)
         core.session = self
@@ -50,7 +38,9 @@ public final class WearableDeviceSession {
     public var stateName: String { String(cString: tendon_bose_state_name(core.state)) }
 
     /// Makes a sequence of the session's events, from now on; it ends when the session is released.
-    public func events() -> EventSequence<WearableDeviceSessionEvent> { core.observeSession(lifetime) }
+    public func events() -> EventSequence<WearableDeviceSessionEvent> {
+        core.sessionEvents.sequence(capacity: 32, policy: .dropOldest, keeping: lifetime)
+    }
 
     /// Opens a closed session, any number of times. Does not wait: the delegate is notified of the outcome. A session
     /// that is not closed stays as it is.
@@ -99,14 +89,11 @@ public final class WearableDeviceSession {
         case .didOpen: delegate?.sessionDidOpen(self)
         case .didFailToOpen(let error): delegate?.session(self, didFailToOpenWithError: error)
         case .didClose(let error): delegate?.session(self, didCloseWithError: error)
-        case .requiresPairingMode:
-            pairingDelegate?.sessionRequiresPairingMode(self)
-            if pairingDelegate == nil { core.pairingHandler?(.begin(address)) }
+        case .requiresPairingMode: pairingDelegate?.sessionRequiresPairingMode(self)
         case .startedPairing: break
         case .finishedPairing(let error):
             let result: Result<Void, any Error> = error.map { .failure($0) } ?? .success(())
             pairingDelegate?.session(self, finishedPairingWithResult: result)
-            if pairingDelegate == nil { core.pairingHandler?(.end(address, error)) }
         }
     }
 }

@@ -238,6 +238,125 @@ struct DeviceTests {
         #expect(failed.missingSensors == [.magnetometer])
     }
 
+    /// Every method of the handler, by the sensor that it is for.
+    private final class Routes: SensorDispatchHandler {
+        var called: Set<String> = []
+        func receivedAccelerometer(vector: Vector, accuracy: VectorAccuracy, timestamp: SensorTimestamp) {
+            called.insert("accelerometer")
+        }
+        func receivedGyroscope(vector: Vector, accuracy: VectorAccuracy, timestamp: SensorTimestamp) {
+            called.insert("gyroscope")
+        }
+        func receivedRotation(quaternion: Quaternion, accuracy: QuaternionAccuracy, timestamp: SensorTimestamp) {
+            called.insert("rotation")
+        }
+        func receivedGameRotation(quaternion: Quaternion, timestamp: SensorTimestamp) { called.insert("game_rotation") }
+    }
+
+    @Test(arguments: [SensorType.accelerometer, .gyroscope, .rotation, .gameRotation])
+    @TendonActor func aSampleGoesToItsOwnMethod(_ sensor: SensorType) async throws {
+        let site = try await Site()
+        let dispatch = SensorDispatch()
+        let routes = Routes()
+        let callbacks = Mutex<Set<String>>([])
+        @Sendable func note(_ name: String) { callbacks.withLock { _ = $0.insert(name) } }
+        dispatch.handler = routes
+        dispatch.accelerometerCallback = { _, _, _ in note("accelerometer") }
+        dispatch.gyroscopeCallback = { _, _, _ in note("gyroscope") }
+        dispatch.rotationCallback = { _, _, _ in note("rotation") }
+        dispatch.gameRotationCallback = { _, _ in note("game_rotation") }
+        let (session, device) = try await open(site)
+        // Other tests' wearables reach every dispatch: only the order of this one's events is looked at.
+        var values: [SensorValue] = []
+        let token = device.addEventListener { event in
+            guard case .didReceiveSensorData(let data) = event else { return }
+            values += data.values
+        }
+        routes.called = []
+        callbacks.withLock { $0 = [] }
+        try await device.configureSensorsAndWait { $0.enable(sensor: sensor, at: ._20ms) }
+        await eventually("samples") { values.count > 2 }
+        #expect(values.allSatisfy { $0.sensor == sensor })
+        #expect(routes.called.contains("\(sensor)"))
+        #expect(callbacks.withLock { $0.contains("\(sensor)") })
+        await session.closeAndWait()
+        token.cancel()
+    }
+
+    /// A place that does not run callbacks: the queue stays bounded, and says what it dropped.
+    @Test @TendonActor func aCallbackQueueIsBounded() async throws {
+        var options = SimulatedWearable.Options()
+        options.isFlatOut = true
+        let site = try await Site(options)
+        let drains = Mutex<[@Sendable () -> Void]>([])
+        let queue = CallbackQueue(capacity: 8) { drain in drains.withLock { $0.append(drain) } }
+        let (session, device) = try await open(site)
+        let calls = Mutex(0)
+        let token = device.addEventListener(queue: queue) { _ in calls.withLock { $0 += 1 } }
+        try await device.configureSensorsAndWait { $0.enable(sensor: .rotation, at: ._20ms) }
+        await eventually("drops") { queue.dropped > 100 }
+        #expect(calls.withLock { $0 } == 0)
+        await session.closeAndWait()
+        token.cancel()
+        #expect(drains.withLock { $0.count } == 1)
+        drains.withLock { $0.first }?()
+        #expect(calls.withLock { $0 } == 8)
+    }
+
+    @Test @TendonActor func warningsOfIntentsAreToldApart() async throws {
+        var options = SimulatedWearable.Options()
+        options.maximumPayload = 20
+        options.transmissionPeriod = 20
+        let site = try await Site(options)
+        let (_, device) = try await open(site)
+        let two = SensorIntent(sensors: [.rotation, .accelerometer], samplePeriods: [._20ms])
+        let warnings = try device.validateIntents(sensor: two, gesture: nil)
+        #expect(warnings.overPayload && !warnings.tooManySensors)
+        let one = try device.validateIntents(sensor: SensorIntent(sensors: [.rotation]), gesture: nil)
+        #expect(!one.overPayload && !one.tooManySensors)
+    }
+
+    /// What the delegates of an iOS program print.
+    @Test func errorsAreSaid() {
+        #expect(BoseWearableError.disconnectedByDevice.localizedDescription == "the device ended the connection")
+        #expect(BoseWearableError.alreadyConfigured.localizedDescription.contains("configured"))
+        let refused = BoseWearableError.service(.invalidSamplePeriod)
+        #expect(refused.localizedDescription == "the device rejects the sample period")
+        #expect(BoseWearableError.cancelled.isCancelled && !BoseWearableError.noFocus.isCancelled)
+    }
+
+    @Test @TendonActor func gestureSequencesEndWithTheConnection() async throws {
+        let site = try await Site()
+        let (session, device) = try await open(site)
+        let (gestures, events) = (device.gestureData(), device.events())
+        try await device.configureGesturesAndWait { $0.set(gesture: .doubleTap, enabled: true) }
+        try await site.wearable.perform(.doubleTap)
+        let wearable = site.wearable
+        let error = await #expect(throws: TendonError.self) {
+            for try await gesture in gestures {
+                #expect(gesture.type == .doubleTap)
+                await wearable.disconnectAll()
+            }
+        }
+        #expect(error?.name == "BOSE_ERROR_DISCONNECTED_BY_DEVICE")
+        #expect(error?.description.contains("the device ended the connection") == true)
+        await #expect(throws: TendonError.self) { for try await _ in events {} }
+        #expect(!session.isOpen)
+        try await session.openAndWait()
+        let last = device.gestureData()
+        await session.closeAndWait()
+        for try await _ in last {}
+    }
+
+    @Test @TendonActor func openingTwiceChangesNothing() async throws {
+        let site = try await Site()
+        let (session, _) = try await open(site)
+        session.open()
+        #expect(session.isOpen)
+        await #expect(throws: BoseWearableError.self) { try await session.openAndWait() }
+        #expect(session.isOpen)
+    }
+
     @Test @TendonActor func sequencesEndWithTheSession() async throws {
         let site = try await Site()
         let (session, device) = try await open(site)

@@ -47,7 +47,7 @@ tendon_uuid tendon_bose_uuid(tendon_bose_characteristic which);
     X(UNSUPPORTED_DEVICE, 33, "a Bose device without the sensor service")                                              \
     X(NO_MATCHING_DEVICE_TYPE, 34, "a service that a session needs is missing")                                        \
     X(MISSING_CHARACTERISTIC, 35, "a characteristic that a session needs is missing")                                  \
-    X(DISCONNECTED_BY_DEVICE, 36, "the device ended the link")                                                         \
+    X(DISCONNECTED_BY_DEVICE, 36, "the device ended the connection")                                                   \
     X(REFRESH_REQUIRED, 37, "the cached attribute table is stale: forget the device and pair again")                   \
     X(BONDING_FAILED, 38, "pairing was refused or failed")                                                             \
     X(PAIRING_DELEGATE_MISSING, 39, "the device must be put into pairing mode, but no pairing delegate is set")        \

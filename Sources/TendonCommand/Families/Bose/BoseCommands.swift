@@ -140,11 +140,7 @@ struct BoseVisit: Sendable {
         _ body: @escaping @Sendable (WearableDeviceSession, WearableDevice) async throws(CommandError) -> Result
     ) async throws(CommandError) -> Result {
         try await visit.visit { (central, found) async throws(CommandError) -> Result in
-            let session = await WearableDeviceSession(found.address, name: found.name, on: central) { prompt in
-                if case .begin = prompt {
-                    _ = Output.error.line("tendon: \(found.address) wants to be paired: put it into pairing mode")
-                }
-            }
+            let session = try await make(found, central)
             let opened = try await visit.inTime { () throws(CommandError) -> WearableDevice? in
                 do throws(BoseWearableError) {
                     return try await open(session)
@@ -157,6 +153,19 @@ struct BoseVisit: Sendable {
             await Visit.hold(for: milliseconds)
             await session.closeAndWait()
             return result
+        }
+    }
+
+    @TendonActor
+    private func make(_ found: Visit.Found, _ central: Central) throws(CommandError) -> WearableDeviceSession {
+        do throws(BoseWearableError) {
+            return try WearableDeviceSession(found.address, name: found.name, on: central) { prompt in
+                if case .begin = prompt {
+                    _ = Output.error.line("tendon: \(found.address) wants to be paired: put it into pairing mode")
+                }
+            }
+        } catch {
+            throw CommandError(error)
         }
     }
 

@@ -113,7 +113,7 @@ struct BoseStream: FamilyStream {
 private final class BoseServer: DeviceServer {
     let served: ServedDevice
     private let wanted: BoseStream
-    private let session: WearableDeviceSession
+    private var session: WearableDeviceSession?
     private var dropped: UInt64 = 0
     /// The device refused because it is suspended: to be tried again when it resumes.
     private var isUnconfigured = false
@@ -121,9 +121,15 @@ private final class BoseServer: DeviceServer {
     init(_ wanted: BoseStream, _ served: ServedDevice) {
         self.wanted = wanted
         self.served = served
-        session = WearableDeviceSession(served.address, on: served.central) { prompt in
+    }
+
+    private func makeSession() throws(BoseWearableError) -> WearableDeviceSession {
+        if let session { return session }
+        let made = try WearableDeviceSession(served.address, on: served.central) { [served] prompt in
             TendonActor.assumeIsolated { BoseServer.tell(prompt, served) }
         }
+        session = made
+        return made
     }
 
     /// A device that wants pairing is paired; somebody may have to press a button of it.
@@ -140,7 +146,7 @@ private final class BoseServer: DeviceServer {
 
     func open() async throws(ServingError) {
         do throws(BoseWearableError) {
-            try await session.openAndWait()
+            try await makeSession().openAndWait()
         } catch {
             throw error == .cancelled ? .cancelled : .failed(describe(error), mayMend: mayMend(error))
         }
@@ -156,10 +162,10 @@ private final class BoseServer: DeviceServer {
         }
     }
 
-    var identity: JSON { session.device.map { TendonCommand.identity(of: $0) } ?? [:] }
+    var identity: JSON { session?.device.map { TendonCommand.identity(of: $0) } ?? [:] }
 
     func stream() async -> String? {
-        guard let device = session.device else { return nil }
+        guard let session, let device = session.device else { return nil }
         var ends = session.events().makeAsyncIterator()
         let samples = device.sensorData(capacity: served.settings.capacity)
         let gestures = device.gestureData()

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+import Synchronization
+import Tendon
+import TendonBose
+import Testing
+
+/// Prompts for pairing mode: who is asked, and that each prompt ends.
+@Suite(.timeLimit(.minutes(1)))
+struct PromptTests {
+    private static func site(inPairingMode: Bool) async throws -> Site {
+        var options = SimulatedWearable.Options()
+        options.requiresPairing = true
+        options.isInPairingMode = inPairingMode
+        return try await Site(options)
+    }
+
+    /// What a handler was called with.
+    private final class Prompts: Sendable {
+        private let calls = Mutex<[String]>([])
+        var all: [String] { calls.withLock { $0 } }
+        func note(_ prompt: PairingPrompt) {
+            let call =
+                switch prompt {
+                case .begin: "begin"
+                case .end(_, let error): error.map { "\($0)" } ?? "paired"
+                }
+            calls.withLock { $0.append(call) }
+        }
+    }
+
+    /// A program that sets nothing: the device is in pairing mode, so there is nothing to ask.
+    @Test @TendonActor func noHandlerIsNeededInPairingMode() async throws {
+        let site = try await Self.site(inPairingMode: true)
+        let library = site.boseWearable { $0.pairing = .scripted(succeeds: true, after: .milliseconds(100)) }
+        let attempt = Task { @TendonActor in try await library.startConnection() }
+        await eventually("connected") { await site.wearable.connections == 1 }
+        await site.wearable.acceptPairing()
+        #expect(try await attempt.value.isOpen)
+    }
+
+    @Test @TendonActor func outOfPairingModeSomebodyMustBeAsked() async throws {
+        let site = try await Self.site(inPairingMode: false)
+        await #expect(throws: BoseWearableError.pairingDelegateMissing) {
+            try await site.boseWearable { $0.pairing = .scripted(succeeds: true) }.startConnection()
+        }
+    }
+
+    /// Waits for pairing mode longer than the limit of the attempt, which is paused meanwhile.
+    @Test @TendonActor func waitingForPairingModeHasNoLimit() async throws {
+        let site = try await Self.site(inPairingMode: false)
+        let prompts = Prompts()
+        let library = site.boseWearable {
+            $0.timeout = .milliseconds(400)
+            $0.pairing = .scripted(succeeds: true)
+            $0.pairingHandler = { prompts.note($0) }
+        }
+        let attempt = Task { @TendonActor in try await library.startConnection() }
+        await eventually("a prompt") { prompts.all == ["begin"] }
+        try await Task.sleep(for: .milliseconds(600))
+        #expect(prompts.all == ["begin"])
+        await site.wearable.acceptPairing()
+        await site.wearable.setPairingMode(true)
+        await eventually("paired") { prompts.all == ["begin", "paired"] }
+        #expect(try await attempt.value.isOpen)
+    }
+
+    /// What ends a connection attempt while the wearer is prompted.
+    enum End: CaseIterable {
+        case cancelled, disconnected, released
+    }
+
+    @Test(arguments: End.allCases) @TendonActor func aPromptAlwaysEnds(_ end: End) async throws {
+        let site = try await Self.site(inPairingMode: false)
+        let prompts = Prompts()
+        let central = try await Central(radio: .virtual(directory: site.directory), bonds: .memory)
+        var session: WearableDeviceSession? = try WearableDeviceSession(site.wearable.address, on: central) {
+            prompts.note($0)
+        }
+        session?.open()
+        await eventually("a prompt") { prompts.all == ["begin"] }
+        switch end {
+        case .cancelled: session?.close()
+        case .disconnected: await site.wearable.disconnectAll()
+        case .released: session = nil
+        }
+        let reason = end == .disconnected ? "disconnectedByDevice" : "cancelled"
+        await eventually("the prompt ends") { prompts.all == ["begin", reason] }
+        await eventually("the connection ends") { await site.wearable.connections == 0 }
+        #expect(prompts.all == ["begin", reason])
+        _ = session
+    }
+
+    @Test @TendonActor func cancellingEndsTheAttemptAndThePrompt() async throws {
+        let site = try await Self.site(inPairingMode: false)
+        let prompts = Prompts()
+        let library = site.boseWearable { $0.pairingHandler = { prompts.note($0) } }
+        let attempt = Task { @TendonActor in try await library.startConnection() }
+        await eventually("a prompt") { prompts.all == ["begin"] }
+        attempt.cancel()
+        await #expect(throws: BoseWearableError.cancelled) { try await attempt.value }
+        await eventually("the prompt ends") { prompts.all == ["begin", "cancelled"] }
+    }
+
+    /// Found, but not open in time: that is not "no device found".
+    @Test @TendonActor func anOpeningThatTakesTooLongSaysSo() async throws {
+        let site = try await Site()
+        let error = await #expect(throws: BoseWearableError.self) {
+            try await site.boseWearable {
+                $0.timeout = .milliseconds(1)
+                $0.deviceChoice = .address(Address(0xD0FF_0000_0001, kind: .random))
+            }.startConnection()
+        }
+        guard case .host(let reason) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(reason.isTimeout)
+    }
+}
