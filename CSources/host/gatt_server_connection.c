@@ -241,11 +241,14 @@ tendon_status tendon_gatt_indicate(tendon_gatt_connection *connection, uint16_t 
     if (connection->indication_outstanding) {
         return TENDON_ERROR_BUSY;
     }
+    /* Before the send: a connection in memory may confirm from within it. */
+    connection->indication_outstanding = true;
+    connection->indicated_handle = value_handle;
+    connection->indication_deadline = now + TENDON_ATT_TRANSACTION_TIMEOUT_MS;
     tendon_status status = send_value(connection, TENDON_ATT_HANDLE_VALUE_INDICATION, 2, value_handle, value, length);
-    if (status == TENDON_OK) {
-        connection->indication_outstanding = true;
-        connection->indicated_handle = value_handle;
-        connection->indication_deadline = now + TENDON_ATT_TRANSACTION_TIMEOUT_MS;
+    if (status < 0) {
+        connection->indication_outstanding = false;
+        connection->indication_deadline = UINT64_MAX;
     }
     return status;
 }

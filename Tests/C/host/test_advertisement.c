@@ -88,6 +88,11 @@ static void values_of_each_kind(void **state) {
     assert_int_equal(decode_one("04 0d 0c025a", &v, &b), TENDON_OK);
     assert_int_equal(v.number, 0x5A020C);
     free(b.data);
+    /* CSS Part A 1.6: Class of Device has three bytes, no more and no less. */
+    assert_int_equal(decode_one("05 0d 0c025a00", &v, &b), TENDON_ERROR_MALFORMED);
+    free(b.data);
+    assert_int_equal(decode_one("03 0d 0c02", &v, &b), TENDON_ERROR_TRUNCATED);
+    free(b.data);
     assert_int_equal(decode_one("05 12 0600 ffff", &v, &b), TENDON_OK);
     assert_true(v.kind == TENDON_AD_KIND_RANGE && v.minimum == 6 && v.maximum == 0xFFFF);
     free(b.data);

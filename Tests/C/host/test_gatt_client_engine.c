@@ -38,6 +38,34 @@ static void full_queue_is_refused(void **state) {
     free(p);
 }
 
+/* The ids have wrapped, and the younger of two older requests is in the earlier slot. */
+static void requests_of_before_the_wrap_keep_their_order(void **state) {
+    (void)state;
+    peer *p = peer_open();
+    p->client.next_id = 0x7FFFFFFB;
+    tendon_status a = op_read(p);  /* slot 0 */
+    tendon_status b = op_read(p);  /* slot 1 */
+    tendon_status c = op_write(p); /* slot 2 */
+    peer_exchange(p, "0A 03 00", "0B");
+    peer_done(p, a, TENDON_OK);
+    tendon_status d = op_read(p);  /* slot 0 again */
+    tendon_status e = op_write(p); /* the last id */
+    tendon_status first = op_read(p);
+    assert_int_equal(e, 0x7FFFFFFF);
+    assert_int_equal(first, 1);
+    peer_exchange(p, "0A 03 00", "0B");
+    peer_done(p, b, TENDON_OK);
+    peer_exchange(p, "12 07 00 01 02 03", "13");
+    peer_done(p, c, TENDON_OK);
+    peer_exchange(p, "0A 03 00", "0B");
+    peer_done(p, d, TENDON_OK);
+    peer_exchange(p, "12 07 00 01 02 03", "13");
+    peer_done(p, e, TENDON_OK);
+    peer_exchange(p, "0A 03 00", "0B");
+    peer_done(p, first, TENDON_OK);
+    peer_close(p);
+}
+
 static void ids_wrap_and_keep_their_order(void **state) {
     (void)state;
     peer *p = peer_open();
@@ -443,6 +471,7 @@ int main(void) {
         RUN(requests_leave_one_at_a_time_in_order),
         RUN(full_queue_is_refused),
         RUN(ids_wrap_and_keep_their_order),
+        RUN(requests_of_before_the_wrap_keep_their_order),
         RUN(init_checks_its_arguments),
         RUN(cancel_in_the_queue),
         RUN(cancel_on_the_air),

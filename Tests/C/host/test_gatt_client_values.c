@@ -425,6 +425,28 @@ static void subscriptions_fill_their_table(void **state) {
 }
 
 /* A refusal that arrives after the handler was replaced leaves the newer one alone. */
+/* An entry in the middle of the table is used again: those behind it still receive their values. */
+static void a_free_entry_is_used_again(void **state) {
+    (void)state;
+    peer *p = peer_open();
+    for (uint16_t i = 0; i < 3; i++) {
+        tendon_status id = subscribe_to(p, (uint16_t)(0x10 + 2 * i));
+        assert_int_equal(peer_send(p, "13"), TENDON_OK);
+        peer_done(p, id, TENDON_OK);
+    }
+    assert_true(tendon_gatt_unsubscribe(&p->client, 0x10, NULL, NULL, p->now) > 0);
+    assert_int_equal(peer_send(p, "13"), TENDON_OK);
+    tendon_status id = subscribe_to(p, 0x50);
+    assert_int_equal(peer_send(p, "13"), TENDON_OK);
+    peer_done(p, id, TENDON_OK);
+    assert_int_equal(peer_send(p, "1B 14 00 07"), TENDON_OK);
+    peer_value(p, 0x14, "07", false);
+    assert_int_equal(peer_send(p, "1B 50 00 08"), TENDON_OK);
+    peer_value(p, 0x50, "08", false);
+    p->expected = p->sent;
+    peer_close(p);
+}
+
 static void refused_subscription_leaves_its_successor(void **state) {
     (void)state;
     peer *p = peer_open();
@@ -482,6 +504,7 @@ int main(void) {
         RUN(mal_D09_notification_before_the_cccd_write_is_answered),
         RUN(mal_D10_values_of_a_refused_subscription),
         RUN(subscriptions_fill_their_table),
+        RUN(a_free_entry_is_used_again),
         RUN(refused_subscription_leaves_its_successor),
         RUN(handler_may_unsubscribe_itself),
     };

@@ -46,6 +46,30 @@ static void gatt_sr_gai_bv_01_c_indication(void **state) {
     assert_int_equal(tendon_gatt_indicate(&f->connection, 0x03, f->value, 4, f->now), TENDON_OK);
 }
 
+/* A connection in memory: the confirmation is received before the sending call returns. */
+static tendon_status confirm_at_once(void *context, const uint8_t *pdu, size_t length) {
+    static const uint8_t confirmation[] = {0x1E};
+    fixture *f = context;
+    assert_int_equal(pdu[0], 0x1D);
+    assert_int_equal(length, 7);
+    return tendon_att_bearer_receive(&f->bearer, confirmation, sizeof confirmation, f->now);
+}
+
+static void an_indication_that_is_confirmed_within_the_send(void **state) {
+    fixture *f = *state;
+    exchange(f, "12 04 00 02 00", "13");
+    f->bearer.io = (tendon_bearer_io){f, confirm_at_once};
+    for (unsigned i = 1; i <= 2; i++) {
+        assert_int_equal(tendon_gatt_indicate(&f->connection, 0x03, f->value, 4, f->now), TENDON_OK);
+        assert_int_equal(f->confirmations, i);
+        assert_int_equal(f->confirmed, TENDON_OK);
+        assert_int_equal(tendon_gatt_connection_deadline(&f->connection), UINT64_MAX);
+    }
+    assert_int_equal(f->bearer.counters.unexpected_confirmation, 0);
+    tendon_att_bearer_tick(&f->bearer, f->now + 60000);
+    assert_false(f->bearer.closed);
+}
+
 static void gatt_sr_gat_bv_01_c_indication_timeout(void **state) {
     fixture *f = *state;
     exchange(f, "12 04 00 02 00", "13");
@@ -132,6 +156,7 @@ static void a_blocked_notification_or_indication_is_the_callers(void **state) {
     assert_int_equal(tendon_gatt_notify(&f->connection, 0x0D, f->value, 1), TENDON_ERROR_WOULD_BLOCK);
     assert_int_equal(tendon_gatt_indicate(&f->connection, 0x03, f->value, 4, f->now), TENDON_ERROR_WOULD_BLOCK);
     assert_false(f->connection.indication_outstanding);
+    assert_int_equal(tendon_gatt_connection_deadline(&f->connection), UINT64_MAX);
     assert_int_equal(tendon_gatt_connection_deadline(&f->connection), UINT64_MAX);
 }
 
@@ -416,6 +441,7 @@ int main(void) {
         server_test(gatt_sr_gan_bv_01_c_notification),
         server_test(mal_D10_a_notification_is_protected_like_its_value),
         server_test(gatt_sr_gai_bv_01_c_indication),
+        server_test(an_indication_that_is_confirmed_within_the_send),
         server_test(gatt_sr_gat_bv_01_c_indication_timeout),
         server_test(an_indication_ends_with_the_link),
         server_test(mal_D05_confirmation_without_indication),

@@ -37,7 +37,13 @@ typedef struct tendon_session_link {
 typedef struct tendon_session_inputs {
     /** The link is up. The client is valid until disconnected(). */
     void (*connected)(void *session, tendon_gatt_client *client, uint64_t now);
-    /** The link, or the attempt, ended: TENDON_ERROR_CANCELLED on our own request, else why. */
+    /**
+     * The connection, or the attempt, ended: TENDON_ERROR_CANCELLED on our own request, else the reason.
+     *
+     * Call tendon_gatt_client_disconnected() first: it completes the outstanding requests, and their completions may
+     * use the session. In this call the session releases the client. tendon_connection and the radio in memory keep
+     * this order; so must other code that drives a session.
+     */
     void (*disconnected)(void *session, tendon_status reason, uint64_t now);
     void (*paired)(void *session, tendon_status status, uint64_t now);
     void (*tick)(void *session, uint64_t now);

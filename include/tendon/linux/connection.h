@@ -31,6 +31,8 @@ typedef struct tendon_connection_callbacks {
     void (*connected)(void *context, uint64_t now); /**< before the session is told */
     /** Exactly once for each tendon_connection_connect() that returned TENDON_OK; after the session was told. */
     void (*closed)(void *context, tendon_status reason, uint64_t now);
+    /** Service Changed was indicated. Only after the application has discovered the characteristic, has passed its
+     * handle to tendon_gatt_client_set_service_changed(), and has subscribed to it; sessions do not. */
     void (*service_changed)(void *context, uint16_t start, uint16_t end, uint64_t now);
 } tendon_connection_callbacks;
 
