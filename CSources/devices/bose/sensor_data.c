@@ -5,7 +5,7 @@
  */
 #include "tendon/devices/bose_codec.h"
 
-#if defined(__SSE2__) && !defined(__FRAMAC__)
+#if defined(__SSE2__)
 #include <emmintrin.h>
 #endif
 
@@ -64,7 +64,7 @@ static inline void take_three(const uint8_t *bytes, const tendon_bose_sensor_rec
     raw[3] = 0;
 }
 
-#if defined(__SSE2__) && !defined(__FRAMAC__)
+#if defined(__SSE2__)
 /* The same as below, in the same order and with the same rounding, two at a time. */
 static inline void take_four(const uint8_t *bytes, const tendon_bose_sensor_record *by, int16_t raw[4],
                              tendon_quaternion *out) {
