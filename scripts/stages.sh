@@ -119,6 +119,11 @@ stage_proof() {
     Tests/Proof/run.sh --quick
 }
 
+# A fixed sample of the seeded faults; scripts/mutate.sh runs all of them.
+stage_mutation() {
+    scripts/mutate.sh --sample
+}
+
 stage_demo() {
     scripts/demo.sh
 }

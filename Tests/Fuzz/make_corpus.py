@@ -7,6 +7,7 @@ hand as corpus/TARGET/crash-*; this script leaves them alone."""
 
 import pathlib
 import struct
+import zlib
 
 ROOT = pathlib.Path(__file__).parent / "corpus"
 
@@ -248,6 +249,17 @@ TEXTS = [text.encode() for text in (
     "at 1s pairing_mode on\nat 1s resume", "at x", "at 1s gesture", "at 86400001ms stop", "at 1s a b c d e f g h")]
 
 
+def bonds():
+    record = bytes([1, 1, 0, 16]) + h("010203040506 00 112233445566 01 1234 0102030405060708") + bytes(range(16)) + b"\0\0"
+    head = b"TENDBOND" + bytes([1, 0])
+    file = head + struct.pack("<HI", 1, zlib.crc32(record)) + record
+    empty = head + struct.pack("<HI", 0, 0)
+    key = h("01 112233445566 02 01 01 10 1234 0102030405060708") + bytes(range(16))
+    faults = [b"drop=0.01,delay_ms=250,seed=7", b"garbage=5%,notifications_only", b"drop=2", b"truncate=1,,"]
+    return ([b"\0" + value for value in (file, empty, file[:-1], file + b"\0", head)] + [b"\x81" + file, b"\x81" + head + bytes(6)] +
+            [b"\x01" + value for value in (key, key[:-1], b"")] + [b"\x02" + value for value in faults])
+
+
 def main():
     write("att", ATT)
     write("att_items", [seed[:1] + (seed[1:2] if seed[:1] in (b"\x05", b"\x09", b"\x11") else b"\0") +
@@ -264,6 +276,7 @@ def main():
     write("gatt_client", client_sessions())
     write("bose_codec", bose_codec())
     write("bose_session", bose_sessions())
+    write("bonds", bonds())
     write("capture", captures())
     write("management", management())
     write("text", TEXTS)

@@ -293,7 +293,7 @@ def reached_by(command, environment, directory, name):
     return {number for number, byte in enumerate(data) if byte}, spent
 
 
-def judge(faults, tests):
+def judge(faults, tests, jobs=JOBS):
     """tests: (name, command, environment, directory). Returns {fault: name of the test that caught it, or None}."""
     with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
         traces = list(pool.map(lambda test: reached_by(test[1], test[2], test[3], test[0]), tests))
@@ -305,7 +305,7 @@ def judge(faults, tests):
                 return name
         return None if order else ""
 
-    with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         return dict(zip(faults, pool.map(one, faults)))
 
 
@@ -332,7 +332,7 @@ def judge_swift(faults):
     base = ["swift", "build", "--scratch-path", str(scratch), "--build-tests", "-j", str(JOBS)]
     faults = drop_what_does_not_compile(faults, lambda: run(base), r"(?m)^(\S+?\.swift):(\d+):\d+: error")
     test = ["swift", "test", "--scratch-path", str(scratch), "--skip-build"]
-    return judge(faults, [("swift", test, {}, str(TREE))])
+    return judge(faults, [("swift", test, {}, str(TREE))], 4 * JOBS)  # most of their time they wait
 
 
 # ---- the report -----------------------------------------------------------------------------------------------------

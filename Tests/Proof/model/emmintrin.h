@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The SSE2 operations that the decoders use, for Frama-C: which bytes they read and write is exact, the numbers that they
- * compute are any numbers. The vectors are seen from outside through memory alone.
+ * The SSE2 operations that the decoders use, for Frama-C: which bytes they read and write is exact, the numbers that
+ * they compute are any numbers. The vectors are seen from outside through memory alone.
  */
 #ifndef TENDON_PROOF_EMMINTRIN_H
 #define TENDON_PROOF_EMMINTRIN_H

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "view.h"
 #include "tendon/host/advertisement.h"
+#include "view.h"
 
-/* One step of the iterator from any position that an earlier step can leave: the view it returns, and the position behind it. */
+/* One step of the iterator from any position that an earlier step can leave: the view it returns, and the position
+ * behind it. */
 int main(void) {
     size_t length = proof_length();
     //@ split length;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "view.h"
 #include "tendon/host/advertisement.h"
+#include "view.h"
 
 /* What is found in the first structure; a later one is the same walk, which the view `ad` proves from any position. */
 int main(void) {

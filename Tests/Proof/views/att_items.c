@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "view.h"
 #include "tendon/host/att.h"
+#include "view.h"
 
 /* One step of the list from any position that an earlier step can leave. */
 int main(void) {

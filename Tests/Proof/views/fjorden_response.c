@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "view.h"
 #include "tendon/devices/fjorden_codec.h"
+#include "view.h"
 
 int main(void) {
     size_t length = proof_length();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "view.h"
 #include "tendon/host/hci.h"
+#include "view.h"
 
 int main(void) {
     size_t length = proof_length();

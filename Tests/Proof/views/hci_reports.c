@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "view.h"
 #include "tendon/host/hci.h"
+#include "view.h"
 
 /* The first report of each kind of event; the next begins where the reader's position is, which is within the event. */
 int main(void) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "view.h"
 #include "tendon/host/hci.h"
+#include "view.h"
 
 static tendon_l2cap_stream streams[1];
 

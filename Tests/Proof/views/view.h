@@ -5,7 +5,8 @@
 
 #include "../harness/proof.h"
 
-/** Reads both ends of a view that a decoder returned: one that is too long, or begins outside its input, is an alarm. */
+/** Reads both ends of a view that a decoder returned: one that is too long, or begins outside its input, is an alarm.
+ */
 static inline void proof_view(const void *view, size_t length) {
     static volatile uint8_t sink;
     const uint8_t *start = view;
@@ -15,7 +16,8 @@ static inline void proof_view(const void *view, size_t length) {
     }
 }
 
-/** A byte of the input with each of its values apart, as far as they can decide about a view of at most @p most bytes. */
+/** A byte of the input with each of its values apart, as far as they can decide about a view of at most @p most bytes.
+ */
 static inline uint8_t proof_pinned(size_t most) {
     int value = Frama_C_interval(0, (int)most + 1);
     //@ split value;
