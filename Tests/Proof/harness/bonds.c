@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "proof.h"
 #include "tendon/linux/bonds.h"
+#include "proof.h"
 
 #define PLACES 3
 
