@@ -2,53 +2,63 @@
 import CTendon
 import Tendon
 
-/// Holds the core: it ends when the managers, their sequences and the navigation controller are gone.
-final class BeltLifetime: Sendable {
-    let core: BeltCore
+typealias BeltLifetime = Lifetime<BeltCore>
 
-    init(_ core: BeltCore) { self.core = core }
-
-    deinit {
-        let core = core
-        core.loop.post { core.abandon() }
-    }
-}
-
-/// A belt's session of the C core with its radio, its links and its timer. All of it is for the loop's thread.
-final class BeltCore: @unchecked Sendable {
-    // Touched on the loop's thread alone; the C core's pointers to it are valid until the last link has closed.
+/// A belt's session of the C core with its radio, its connection and its timer. All of it is for the loop's thread.
+final class BeltCore: Abandonable, @unchecked Sendable {
+    // Touched on the loop's thread alone; the C core's pointers to it are valid while a connection is not idle.
     let loop = Loop.shared
-    var choice: RadioChoice
-    private let bonds: BondStorage
+    /// What to reach belts with; `nil` on the program's own central.
+    var choice: RadioChoice?
+    /// Prints events on standard error.
+    var logsEvents = false
+    let connectionFeed = Feed<FSConnectionUpdate>(Loop.shared)
+    let commandFeed = Feed<FSCommandUpdate>(Loop.shared)
     private let block = CBlock<tendon_feelspace_session>()
     private let knownBelts = CBlock<tendon_feelspace_known>()
-    private var radio: RadioCore?
-    private var ownsRadio = false
-    private var link: BeltLink?
-    private var scan: Task<Void, Never>?
+    private var holder: RadioHolder!
+    private var link: SessionLink?
     private var timer: LoopTimer?
     private var abandoned = false
     private(set) var navigation: NavigationCore?
-    private var waiting: [UInt32: (TendonError?) -> Void] = [:]
+    private var outcomes = CommandOutcomes()
     private var log: (entries: [FSBeltError], completion: ([FSBeltError], TendonError?) -> Void)?
-    private var connectionUpdates: [EventQueue<FSConnectionUpdate>] = []
-    private var commandUpdates: [EventQueue<FSCommandUpdate>] = []
-    weak var connectionManager: FSConnectionManager?
-    weak var commandManager: FSCommandManager?
+    private(set) var reported: UInt64 = 0
+    private(set) var orientations: UInt64 = 0
+    private lazy var search = Search(
+        holder,
+        report: { [unowned self] report, now in
+            tendon_feelspace_session_advertised(block.pointer, report, now)
+            refreshed(0)
+        },
+        failed: { _ in })
 
     /// What may be read of the C core's session.
     var c: tendon_feelspace_session { _read { yield block.pointer.pointee } }
     var session: CPointer<tendon_feelspace_session> { block.pointer }
+    /// Why the radio did not open, or why it failed.
+    var radioFailure: TendonError? { holder.failure }
 
-    init(_ choice: RadioChoice, bonds: BondStorage, radio: RadioCore? = nil, reconnects: Bool) {
+    /// With a radio of its own.
+    convenience init(_ choice: RadioChoice, bonds: BondStorage, reconnects: Bool) {
+        self.init(reconnects: reconnects)
         self.choice = choice
-        self.bonds = bonds
-        self.radio = radio
-        radio?.retain()
+        holder = RadioHolder({ [unowned self] in self.choice ?? .automatic }, bonds: { bonds }, loop: loop)
+        observeRadio()
+    }
+
+    /// On the radio of the program's central: it never opens another one.
+    convenience init(on radio: RadioCore, reconnects: Bool) {
+        self.init(reconnects: reconnects)
+        holder = RadioHolder(radio)
+        observeRadio()
+    }
+
+    private init(reconnects: Bool) {
         var config = tendon_feelspace_session_config()
         config.link.context = context(of: self)
         config.link.connect = { context in object(BeltCore.self, context).startLink() }
-        config.link.disconnect = { context in object(BeltCore.self, context).link?.close() }
+        config.link.disconnect = { context in object(BeltCore.self, context).link?.disconnect() }
         config.link.pair = { context in
             object(BeltCore.self, context).link?.pair() ?? Int32(TENDON_ERROR_WRONG_STATE)
         }
@@ -64,22 +74,23 @@ final class BeltCore: @unchecked Sendable {
         timer = LoopTimer(loop.core) { [unowned self] in self.tick() }
     }
 
-    /// Nobody can ask for anything any more: the link ends, and with it this object.
+    /// The last reference was released: the connection ends, and with it this object.
     func abandon() {
         guard !abandoned else { return }
         tendon_feelspace_session_stop_scan(block.pointer, tendon_now_ms())
         tendon_feelspace_session_disconnect(block.pointer, tendon_now_ms())
         abandoned = true
-        link?.detach()
-        link?.close()
+        search.stop()
+        link?.abandon()
         link = nil
-        scan?.cancel()
         timer?.remove()
         timer = nil
         navigation = nil
-        for queue in connectionUpdates { queue.finish() }
-        for queue in commandUpdates { queue.finish() }
-        closeRadio()
+        outcomes.finishAll(.cancelled)
+        finishLog(.cancelled)
+        connectionFeed.close()
+        commandFeed.close()
+        holder.close()
     }
 
     // MARK: Time
@@ -110,121 +121,118 @@ final class BeltCore: @unchecked Sendable {
 
     // MARK: The radio
 
-    /// Opens it when need be; what the system says of it is told to the session.
+    /// Opens the radio if it is not open; the session is notified of its state.
     func openRadio() {
-        guard radio == nil, !abandoned else { return }
+        guard !abandoned, holder.radio == nil else { return }
         do throws(TendonError) {
-            radio = try RadioCore.open(choice, bonds: bonds, loop: loop)
-            ownsRadio = true
+            try holder.open()
             tendon_feelspace_session_adapter(block.pointer, TENDON_FEELSPACE_ADAPTER_ON, tendon_now_ms())
         } catch {
-            let isDown = error.status == Int32(TENDON_RADIO_ERROR_ADAPTER_DOWN)
-            tendon_feelspace_session_adapter(
-                block.pointer, isDown ? TENDON_FEELSPACE_ADAPTER_OFF : TENDON_FEELSPACE_ADAPTER_ABSENT, tendon_now_ms())
+            tendon_feelspace_session_adapter(block.pointer, Self.adapter(error), tendon_now_ms())
         }
     }
 
-    private func closeRadio() {
-        scan?.cancel()
-        scan = nil
-        if ownsRadio { radio?.close() } else { radio?.release() }
-        radio = nil
-        ownsRadio = false
+    private static func adapter(_ failure: TendonError) -> tendon_feelspace_adapter {
+        switch failure.status {
+        case Int32(TENDON_RADIO_ERROR_ADAPTER_DOWN), Int32(TENDON_RADIO_ERROR_RFKILL): TENDON_FEELSPACE_ADAPTER_OFF
+        case Int32(TENDON_RADIO_ERROR_NO_CAP_NET_RAW): TENDON_FEELSPACE_ADAPTER_UNAUTHORIZED
+        default: TENDON_FEELSPACE_ADAPTER_ABSENT
+        }
     }
 
-    private func radioFailed() {
-        closeRadio()
-        tendon_feelspace_session_adapter(block.pointer, TENDON_FEELSPACE_ADAPTER_OFF, tendon_now_ms())
-        refreshed(0)
+    private func observeRadio() {
+        holder.onFailure = { [unowned self] _ in
+            tendon_feelspace_session_adapter(block.pointer, TENDON_FEELSPACE_ADAPTER_OFF, tendon_now_ms())
+            refreshed(0)
+        }
     }
 
     private func startLink() -> tendon_status {
-        openRadio()
-        guard let radio else { return Int32(TENDON_RADIO_ERROR_ADAPTER_DOWN) }
-        link?.detach()
-        let link = BeltLink(radio, block.pointer.pointee.peer, owner: self, session: block.pointer)
-        self.link = link
-        return link.connect()
-    }
-
-    private func setScanning(_ on: Bool) -> tendon_status {
-        scan?.cancel()
-        scan = nil
-        guard on else { return 0 }
-        openRadio()
-        guard let radio else { return Int32(TENDON_RADIO_ERROR_ADAPTER_DOWN) }
-        let found: EventSequence<Advertisement>
         do throws(TendonError) {
-            found = EventSequence(try radio.scan(ScanOptions(capacity: 1024)))
+            let link = SessionLink(try holder.open(), to: Address(block.pointer.pointee.peer), owner: self)
+            self.link?.detach()
+            self.link = link
+            link.attach(feelspaceSessionInputs, block)
+            return link.connect()
         } catch {
             return error.status
         }
-        scan = Task { @TendonActor [weak self] in
-            do {
-                var iterator = found.makeAsyncIterator()
-                while let advertisement = try await iterator.next(isolation: TendonActor.shared) {
-                    guard let self, !Task.isCancelled else { return }
-                    self.take(advertisement)
-                }
-            } catch {
-                if !Task.isCancelled { self?.radioFailed() }
-            }
-        }
-        return 0
     }
 
-    private func take(_ advertisement: Advertisement) {
-        lending(advertisement.data) { bytes, count in
-            var report = tendon_ad_report()
-            report.address = advertisement.address.c
-            report.rssi = Int8(clamping: advertisement.rssi ?? Int(TENDON_RSSI_UNKNOWN))
-            report.data = bytes
-            report.length = count
-            tendon_feelspace_session_advertised(block.pointer, &report, tendon_now_ms())
+    private func setScanning(_ on: Bool) -> tendon_status {
+        search.stop()
+        guard on else { return 0 }
+        do throws(TendonError) {
+            try search.start()
+            return 0
+        } catch {
+            return error.status
         }
-        refreshed(0)
     }
 
-    // MARK: What happens
+    // MARK: Events
 
     private func received(_ event: CEvent, _ now: UInt64) {
-        if event.pointee.kind == TENDON_FEELSPACE_EVENT_STATE, c.state == TENDON_FEELSPACE_CONNECTED {
+        let kind = event.pointee.kind
+        if kind == TENDON_FEELSPACE_EVENT_STATE, c.state == TENDON_FEELSPACE_CONNECTED {
             withPointer(to: c.peer) { tendon_feelspace_known_add(knownBelts.pointer, $0) }
         }
         if let navigation { tendon_feelspace_navigation_on_event(navigation.pointer, event, now) }
-        takeLog(event.pointee)
+        takeLog(event)
         timer?.deadline = 0  // Deadlines have changed: looked at when this step ends.
         if let update = FSConnectionUpdate(event.pointee) {
-            for queue in connectionUpdates { queue.push(update) }
-            TendonActor.assumeIsolated {
-                connectionManager?.log("\(update)")
-                if let delegate = connectionManager?.delegate { update.deliver(to: delegate) }
-            }
+            if logsEvents { say("feelSpace: \(update)") }
+            connectionFeed.push(update)
         } else if let update = FSCommandUpdate(event.pointee, c) {
-            for queue in commandUpdates { queue.push(update) }
-            if case .commandFinished(let id, let error) = update { waiting.removeValue(forKey: id)?(error) }
-            TendonActor.assumeIsolated {
-                connectionManager?.log("\(update)")
-                if let delegate = commandManager?.delegate { update.deliver(to: delegate) }
-            }
+            reported += 1
+            if kind == TENDON_FEELSPACE_EVENT_ORIENTATION { orientations += 1 }
+            if logsEvents { say("feelSpace: \(update)") }
+            commandFeed.push(update)
+            if case .commandFinished(let id, let error) = update { outcomes.finish(id, error) }
         }
     }
 
-    /// Called once, when the command is done.
-    func await(_ command: UInt32, _ body: @escaping (TendonError?) -> Void) {
-        waiting[command] = body
+    /// Queues a command with `body`, then calls `completion` once with its outcome: in this call if it has one already, or
+    /// if nothing was queued. @return `nil` when nothing is waited for.
+    func outcome(
+        of body: () -> Bool, _ failure: () -> TendonError, _ completion: @escaping (TendonError?) -> Void
+    ) -> CommandOutcomes.Waiter? {
+        let before = c.last_command
+        outcomes.begin()
+        let isQueued = body()
+        let early = outcomes.end(c.last_command)
+        if !isQueued {
+            completion(failure())
+        } else if let early {
+            completion(early.error)
+        } else if c.last_command == before {
+            completion(nil)
+        } else {
+            return outcomes.wait(for: c.last_command, completion)
+        }
+        return nil
     }
+
+    /// Nobody waits any more.
+    func withdraw(_ waiter: CommandOutcomes.Waiter) { outcomes.withdraw(waiter) }
 
     /// Called once, with what the belt's error log holds.
     func awaitLog(_ body: @escaping ([FSBeltError], TendonError?) -> Void) { log = ([], body) }
 
-    private func takeLog(_ event: tendon_feelspace_event) {
-        if event.kind == TENDON_FEELSPACE_EVENT_DEBUG {
-            if let entry = FSBeltError(event.packet.data, event.packet.length) { log?.entries.append(entry) }
-        } else if event.kind == TENDON_FEELSPACE_EVENT_LOG_FINISHED, let log {
-            self.log = nil
-            log.completion(log.entries, event.status < 0 ? TendonError(status: event.status, operation: .read) : nil)
+    private func takeLog(_ event: CEvent) {
+        if event.pointee.kind == TENDON_FEELSPACE_EVENT_DEBUG {
+            let packet = event.pointee.packet
+            if let entry = FSBeltError(packet.data, packet.length) { log?.entries.append(entry) }
+        } else if event.pointee.kind == TENDON_FEELSPACE_EVENT_LOG_FINISHED {
+            let status = event.pointee.status
+            finishLog(status < 0 ? TendonError(status: status, operation: .read) : nil)
         }
+    }
+
+    private func finishLog(_ error: TendonError?) {
+        guard let log else { return }
+        self.log = nil
+        log.completion(log.entries, error)
     }
 
     func attach(_ navigation: NavigationCore?) {
@@ -240,81 +248,55 @@ final class BeltCore: @unchecked Sendable {
     func isKnown(_ address: Address) -> Bool {
         withPointer(to: address.c) { tendon_feelspace_known_has(knownBelts.pointer, $0) }
     }
-
-    // MARK: Who listens
-
-    func observeConnection(_ lifetime: BeltLifetime) -> EventSequence<FSConnectionUpdate> {
-        let queue = EventQueue<FSConnectionUpdate>(loop, capacity: 64, policy: .dropOldest)
-        connectionUpdates.append(queue)
-        queue.onTermination { [unowned queue] in lifetime.core.connectionUpdates.removeAll { $0 === queue } }
-        return EventSequence(queue)
-    }
-
-    func observeCommands(_ capacity: Int, _ lifetime: BeltLifetime) -> EventSequence<FSCommandUpdate> {
-        let queue = EventQueue<FSCommandUpdate>(loop, capacity: capacity, policy: .dropNewest)
-        commandUpdates.append(queue)
-        queue.onTermination { [unowned queue] in lifetime.core.commandUpdates.removeAll { $0 === queue } }
-        return EventSequence(queue)
-    }
 }
 
-/// One connection, from its start until it has closed. All of it is for the loop's thread.
-private final class BeltLink: @unchecked Sendable {
-    // Touched on the loop's thread alone; kept alive by itself while the C core may follow pointers to it.
-    private let block = CBlock<tendon_connection>()
-    private let radio: RadioCore
-    private var keptAlive: BeltLink?
-    /// The session's memory, which completions of this link point to.
-    private var owner: BeltCore?
+/// Who waits for the outcome of a command. For the loop's thread.
+struct CommandOutcomes {
+    /// One call that waits.
+    final class Waiter: @unchecked Sendable {
+        // Touched on the loop's thread alone.
+        fileprivate let id: UInt32
+        fileprivate let completion: (TendonError?) -> Void
 
-    init(_ radio: RadioCore, _ peer: tendon_address, owner: BeltCore, session: CPointer<tendon_feelspace_session>) {
-        self.radio = radio
-        self.owner = owner
-        var peer = peer
-        var callbacks = tendon_connection_callbacks()
-        callbacks.context = context(of: self)
-        callbacks.closed = { context, _, _ in object(BeltLink.self, context).closed() }
-        tendon_connection_init(block.pointer, radio.radio, &peer, radio.pairing, &callbacks)
-        tendon_connection_attach(block.pointer, feelspaceSessionInputs.pointer, session)
-    }
-
-    func connect() -> tendon_status {
-        let status = tendon_connection_connect(block.pointer)
-        if status >= 0 {
-            radio.retain()
-            keptAlive = self
-        } else {
-            owner = nil
+        fileprivate init(_ id: UInt32, _ completion: @escaping (TendonError?) -> Void) {
+            self.id = id
+            self.completion = completion
         }
-        return status
     }
 
-    /// The session has no more to do with it.
-    func detach() {
-        tendon_connection_attach(block.pointer, nil, nil)
+    private var waiters: [Waiter] = []
+    /// Commands that ended while they were being queued: the connection failed in that call.
+    private var early: [(id: UInt32, error: TendonError?)] = []
+    private var depth = 0
+
+    mutating func begin() { depth += 1 }
+
+    mutating func end(_ id: UInt32) -> (id: UInt32, error: TendonError?)? {
+        depth -= 1
+        let found = early.last { $0.id == id }
+        if depth == 0 { early.removeAll() }
+        return found
     }
 
-    func close() { tendon_connection_close(block.pointer) }
-    func refresh() { if keptAlive != nil { tendon_connection_refresh(block.pointer) } }
-
-    func pair() -> tendon_status {
-        let link = tendon_connection_session_link(block.pointer)
-        return link.pair(link.context)
+    mutating func wait(for id: UInt32, _ completion: @escaping (TendonError?) -> Void) -> Waiter {
+        let waiter = Waiter(id, completion)
+        waiters.append(waiter)
+        return waiter
     }
 
-    var isBonded: Bool {
-        let link = tendon_connection_session_link(block.pointer)
-        return link.bonded(link.context)
+    mutating func withdraw(_ waiter: Waiter) { waiters.removeAll { $0 === waiter } }
+
+    mutating func finish(_ id: UInt32, _ error: TendonError?) {
+        if depth > 0 { early.append((id, error)) }
+        guard !waiters.isEmpty else { return }
+        let ended = waiters.filter { $0.id == id }
+        waiters.removeAll { $0.id == id }
+        for waiter in ended { waiter.completion(error) }
     }
 
-    private func closed() {
-        detach()
-        tendon_loop_remove(radio.loop.core.block.pointer, block.member(\.timer))
-        // The loop may still be in the middle of a step with this link.
-        radio.loop.post { [self] in
-            radio.release()
-            owner = nil
-            keptAlive = nil
-        }
+    mutating func finishAll(_ error: TendonError) {
+        let ended = waiters
+        waiters.removeAll()
+        for waiter in ended { waiter.completion(error) }
     }
 }

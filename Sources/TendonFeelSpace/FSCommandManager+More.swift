@@ -20,7 +20,7 @@ public struct FSPulse: Sendable, Hashable {
         case keep
     }
 
-    /// 0 to 5.
+    /// 0 to 3.
     public var channelIndex = 1
     /// What `orientation` means.
     public var orientationType = FSOrientationType.angle

@@ -61,6 +61,9 @@ public final class FSCommandManager {
 
     init(_ lifetime: BeltLifetime) {
         self.lifetime = lifetime
+        lifetime.core.commandFeed.delegate(isSet: { [weak self] in self?.delegate != nil }) { [weak self] update in
+            if let delegate = self?.delegate { update.deliver(to: delegate) }
+        }
     }
 
     // MARK: What the belt said
@@ -83,11 +86,12 @@ public final class FSCommandManager {
         default: ""
         }
     }
-    /// The last that the belt told; unknown values before.
+    /// The last known one, also after the connection; unknown values before.
     public var beltBatteryStatus: FSBatteryStatus {
         core.c.has_battery ? FSBatteryStatus(core.c.battery) : FSBatteryStatus()
     }
-    /// The last one; only while notifications are on.
+    /// The last known one, also after notifications were stopped and after the connection; that of another belt is
+    /// forgotten when one connects.
     public var beltOrientation: FSBeltOrientation? {
         core.c.has_orientation ? FSBeltOrientation(core.c.orientation) : nil
     }
@@ -105,34 +109,98 @@ public final class FSCommandManager {
     public var orientationNotifMinHeadingVariation: Int { Int(core.c.orientation_variation_deg) }
     /// Number of the last command that was queued.
     public var lastCommand: UInt32 { core.c.last_command }
-    /// Packets taken, rejected and passed over.
-    public var counters: tendon_feelspace_counters { core.c.counters }
+    /// What has been received and reported so far.
+    public var counters: Counters {
+        Counters(core.c.counters, reported: core.reported, orientations: core.orientations)
+    }
+
+    /// What has been received and reported since the manager exists.
+    public struct Counters: Sendable, Hashable {
+        /// Notifications of the belt, keep-alives included.
+        public let notifications: UInt64
+        /// Keep-alives among them.
+        public let keepAlives: UInt64
+        /// Malformed packets.
+        public let rejected: UInt64
+        /// Parameters that this library does not know.
+        public let unsupported: UInt64
+        /// Commands that ended, successfully or not.
+        public let commands: UInt64
+        /// Updates that were reported to sequences and to the delegate. For a sequence that exists since the first of
+        /// them, this is the number of updates that it delivered, holds or dropped.
+        public let reported: UInt64
+        /// Orientations among the updates.
+        public let orientations: UInt64
+
+        init(_ c: tendon_feelspace_counters, reported: UInt64, orientations: UInt64) {
+            notifications = c.notifications
+            keepAlives = UInt64(c.keep_alives)
+            rejected = UInt64(c.rejected)
+            unsupported = UInt64(c.unsupported)
+            commands = UInt64(c.commands)
+            self.reported = reported
+            self.orientations = orientations
+        }
+    }
 
     /// What the belt says, from now on.
     public var updates: EventSequence<FSCommandUpdate> { updates(capacity: 256) }
     /// The same, with as many waiting as is said; then new ones are dropped.
     public func updates(capacity: Int) -> EventSequence<FSCommandUpdate> {
-        core.observeCommands(capacity, lifetime)
+        core.commandFeed.sequence(capacity: capacity, policy: .dropNewest, keeping: lifetime)
     }
 
     // MARK: Outcomes
 
-    /// Queues a command and waits until the belt has answered it, or has taken it where there is no answer.
+    /// Queues a command and waits until the belt has answered it, or has taken it where there is no answer. A closure that
+    /// queues nothing ends at once. Throws `FEELSPACE_ERROR_WRONG_MODE` if the belt ignored the command because of its
+    /// mode, and `.cancelled` when the task is cancelled; a command that was sent is not taken back.
     public func confirmed(_ command: @TendonActor (FSCommandManager) -> Bool) async throws(TendonError) {
-        let error = await withCheckedContinuation { (continuation: CheckedContinuation<TendonError?, Never>) in
-            confirmed(command) { continuation.resume(returning: $0) }
+        guard !Task.isCancelled else { throw .cancelled }
+        let pending = Pending<Void, TendonError>(core.loop)
+        let waiter = outcome(of: command) { error in
+            pending.finish(error.map { .failure($0) } ?? .success(()))
         }
-        if let error { throw error }
+        let core = core
+        try await pending.value { if let waiter { core.withdraw(waiter) } }
     }
 
     /// The same with a handler, which is called once, on the loop's thread.
     public func confirmed(
         _ command: @TendonActor (FSCommandManager) -> Bool, completion: @escaping @TendonActor (TendonError?) -> Void
     ) {
-        guard command(self) else {
-            return completion(lastError ?? TendonError(status: Int32(TENDON_ERROR_WRONG_STATE), operation: .write))
+        _ = outcome(of: command) { error in TendonActor.assumeIsolated { completion(error) } }
+    }
+
+    private func outcome(
+        of command: @TendonActor (FSCommandManager) -> Bool, _ completion: @escaping (TendonError?) -> Void
+    ) -> CommandOutcomes.Waiter? {
+        var isIgnored = false
+        let core = core
+        return core.outcome(
+            of: {
+                lastWarnings = []
+                let isQueued = command(self)
+                isIgnored = lastWarnings.contains(.isIgnored)
+                return isQueued
+            }, { lastError ?? TendonError(status: Int32(TENDON_ERROR_WRONG_STATE), operation: .write) }
+        ) { error in
+            // The mode may have become app mode by a command before this one.
+            let wasIgnored = error == nil && isIgnored && core.c.mode != FSBeltMode.app.rawValue
+            completion(
+                wasIgnored ? TendonError(status: Int32(TENDON_FEELSPACE_ERROR_WRONG_MODE), operation: .write) : error)
         }
-        core.await(lastCommand) { error in TendonActor.assumeIsolated { completion(error) } }
+    }
+
+    /// Stops every vibration that a program started, whatever the belt's mode. A belt obeys stop commands in app mode
+    /// alone: out of another mode it is brought into app mode first, and back afterwards.
+    public func stopAllVibration() async throws(TendonError) {
+        let before = mode
+        if before != .app { try await confirmed { $0.changeBeltMode(.app) } }
+        try await confirmed { $0.stopVibration() }
+        if before == .wait || before == .compass || before == .pause || before == .crossing {
+            try await confirmed { $0.changeBeltMode(before) }
+        }
     }
 
     func queued(_ status: tendon_status) -> Bool {
@@ -202,7 +270,7 @@ public final class FSCommandManager {
     ///   - direction: degrees from magnetic North, of any size.
     ///   - intensity: percent; -1: the belt's default; 0 stops the channel.
     ///   - signal: what is felt.
-    ///   - channelIndex: 0 to 5; the belt uses 0 for signals of its own.
+    ///   - channelIndex: 0 to 3; the belt uses 0 for signals of its own.
     ///   - stopOtherChannels: only this one goes on.
     @discardableResult
     public func vibrateAtMagneticBearing(
@@ -241,7 +309,8 @@ public final class FSCommandManager {
         return ask { session, now in withPointer(to: vibration) { tendon_feelspace_session_vibrate(session, $0, now) } }
     }
 
-    /// All of a channel's parameters. In app mode; in other modes the belt takes what stands on channel 0, ends by itself
+    /// All of a channel's parameters. Channels 0 to 3; -1 iterations repeat for ever. A belt reads the number of iterations
+    /// as signed, so 128 to 255 run for ever, too: `lastWarnings` contains `.runsForEver`. In app mode; in other modes the belt takes what stands on channel 0, ends by itself
     /// and clears no other channel.
     @discardableResult
     public func configureVibrationChannel(
@@ -281,7 +350,7 @@ public final class FSCommandManager {
     ///   - minHeadingVariation: degrees.
     @discardableResult
     public func startOrientationNotifications(minPeriod: Double = 0, minHeadingVariation: Int = 0) -> Bool {
-        let milliseconds = minPeriod > 0 && minPeriod < 4e6 ? UInt32(minPeriod * 1000) : 0
+        let milliseconds = minPeriod > 0 ? UInt32(min(minPeriod * 1000, Double(UInt32.max))) : 0
         return ask {
             tendon_feelspace_session_start_orientation($0, milliseconds, UInt16(clamping: minHeadingVariation), $1)
         }

@@ -37,8 +37,11 @@ public final class FSConnectionManager {
     public weak var delegate: (any FSConnectionDelegate)?
     /// Always there, also unconnected.
     public let commandManager: FSCommandManager
-    /// Tells on standard error what happens.
-    public var logBleEvents = false
+    /// Prints events on standard error.
+    public var logBleEvents: Bool {
+        get { core.logsEvents }
+        set { core.logsEvents = newValue }
+    }
     let lifetime: BeltLifetime
     private var core: BeltCore { lifetime.core }
 
@@ -50,28 +53,36 @@ public final class FSConnectionManager {
         self.init(BeltCore(radio, bonds: bonds, reconnects: reconnects))
     }
 
-    /// On a radio that the program opened.
-    public convenience init(on central: Central, reconnects: Bool = false) {
-        self.init(BeltCore(.automatic, bonds: .none, radio: central.core, reconnects: reconnects))
+    /// On a radio that the program opened; no other is opened when it fails. Throws if the central is not on
+    /// `Loop.shared`.
+    public convenience init(on central: Central, reconnects: Bool = false) throws(TendonError) {
+        self.init(BeltCore(on: try central.sharedLoopRadio(), reconnects: reconnects))
     }
 
     private init(_ core: BeltCore) {
         lifetime = BeltLifetime(core)
         commandManager = FSCommandManager(lifetime)
-        core.connectionManager = self
-        core.commandManager = commandManager
+        core.connectionFeed.delegate(isSet: { [weak self] in self?.delegate != nil }) { [weak self] update in
+            if let delegate = self?.delegate { update.deliver(to: delegate) }
+        }
     }
 
-    /// What to reach belts with; before the first search or connection.
+    /// What to reach belts with; before the first search or connection. Has no effect on the program's own central.
     public var radio: RadioChoice {
-        get { core.choice }
-        set { core.choice = newValue }
+        get { core.choice ?? .automatic }
+        set { if core.choice != nil { core.choice = newValue } }
     }
+    /// Why the radio did not open, or why it failed; `nil`: it is open, or was not used yet.
+    public var radioFailure: TendonError? { core.radioFailure }
 
-    /// The present state.
+    /// The present state, as the vendor's document has it.
     public var state: FSConnectionState { FSConnectionState(core.c.state) }
+    /// The same with what the document does not have: a search, and the pause before another attempt.
+    public var phase: FSConnectionPhase { FSConnectionPhase(core.c.state) }
     /// Events of search and connection, from now on.
-    public var updates: EventSequence<FSConnectionUpdate> { core.observeConnection(lifetime) }
+    public var updates: EventSequence<FSConnectionUpdate> {
+        core.connectionFeed.sequence(capacity: 64, policy: .dropOldest, keeping: lifetime)
+    }
 
     // MARK: Searching
 
@@ -99,20 +110,23 @@ public final class FSConnectionManager {
         core.refreshed(tendon_feelspace_session_connect(core.session, &peer, &options, tendon_now_ms()))
     }
 
-    /// Connects and waits for the outcome.
+    /// Connects and waits for the outcome. Throws `.cancelled` when the task is cancelled, or when the program ends the
+    /// attempt.
     public func connect(
         to device: FSBelt, timeoutSec: Double = CONNECTION_HANDSHAKE_TIMEOUT_SEC
     ) async throws(FSConnectionError) {
-        guard state == .notConnected || state == .scanning else { throw .connectionFailed }
+        guard !Task.isCancelled else { throw .cancelled }
+        guard phase == .notConnected || phase == .scanning else { throw .connectionFailed }
         var updates = updates.makeAsyncIterator()
         connectBelt(device, timeoutSec: timeoutSec)
         while let update = try? await updates.next(isolation: TendonActor.shared) {
-            guard case .stateChanged(_, let state, _, let error) = update else { continue }
+            guard case .stateChanged(_, let state, let event, let error) = update else { continue }
             if state == .connected { return }
-            if state == .notConnected { throw error ?? .connectionFailed }
+            if event == .connectionClosed { throw .cancelled }
+            if state == .notConnected, event != .scanStarted { throw error ?? .connectionFailed }
         }
         disconnectBelt()
-        throw .connectionFailed
+        throw Task.isCancelled ? .cancelled : .connectionFailed
     }
 
     /// Ends the connection, or the attempt.
@@ -138,11 +152,9 @@ public final class FSConnectionManager {
     /// Ten at most, most recent first.
     public func getLastConnectedBeltUUIDs() -> [Address] { core.lastKnown }
 
+    /// 0, the default, for what is no positive number; `.infinity` is without end.
     private func milliseconds(_ seconds: Double) -> UInt64 {
-        seconds > 0 && seconds < 1e9 ? UInt64(seconds * 1000) : 0
-    }
-
-    func log(_ update: @autoclosure () -> String) {
-        if logBleEvents { say("feelSpace: " + update()) }
+        guard seconds > 0 else { return 0 }
+        return seconds < 1e15 ? UInt64(seconds * 1000) : .max
     }
 }

@@ -6,7 +6,8 @@ import Tendon
 final class NavigationCore: @unchecked Sendable {
     // Touched on the loop's thread alone; the C core's pointers to it are valid while the belt has it.
     private let block = CBlock<tendon_feelspace_navigation>()
-    private var updates: [EventQueue<FSNavigationUpdate>] = []
+    let feed = Feed<FSNavigationUpdate>(Loop.shared)
+    private var lastState = FSBeltConnectionState.notConnected
     weak var controller: FSNavigationController?
 
     var pointer: CPointer<tendon_feelspace_navigation> { block.pointer }
@@ -25,12 +26,19 @@ final class NavigationCore: @unchecked Sendable {
             object(NavigationCore.self, context).send(signal.pointee)
         }
         tendon_feelspace_navigation_init(block.pointer, &config)
+        feed.delegate(isSet: { [weak self] in self?.controller?.delegate != nil }) { [weak self] update in
+            self?.controller?.deliver(update)
+        }
     }
 
     private func received(_ event: CNavigationEvent) {
         guard let update = FSNavigationUpdate(event.pointee, c) else { return }
-        for queue in updates { queue.push(update) }
-        TendonActor.assumeIsolated { controller?.deliver(update) }
+        if case .connection(let state, let error) = update {
+            // The steps of an opening are one state of the controller's.
+            if state == lastState, error == .noError { return }
+            lastState = state
+        }
+        feed.push(update)
     }
 
     private func send(_ signal: tendon_feelspace_navigation_signal_at) {
@@ -43,17 +51,8 @@ final class NavigationCore: @unchecked Sendable {
         }
     }
 
-    func observe(_ loop: Loop) -> EventSequence<FSNavigationUpdate> {
-        let queue = EventQueue<FSNavigationUpdate>(loop, capacity: 256, policy: .dropOldest)
-        updates.append(queue)
-        queue.onTermination { [weak self, unowned queue] in self?.updates.removeAll { $0 === queue } }
-        return EventSequence(queue)
-    }
-
-    func finish() {
-        for queue in updates { queue.finish() }
-        updates.removeAll()
-    }
+    /// Ends the sequences.
+    func finish() { feed.close() }
 }
 
 /// Guides with a belt: it keeps the state of navigation, follows the belt's buttons and modes, and brings the belt into
@@ -120,15 +119,17 @@ open class FSNavigationController {
     public var navigationState: FSNavigationState {
         FSNavigationState(rawValue: navigation.c.state.rawValue) ?? .stopped
     }
-    /// The present state.
+    /// The present state, as the vendor's document has it.
     public var connectionState: FSBeltConnectionState { FSBeltConnectionState(core.c.state) }
+    /// The same with the steps of a connection.
+    public var connectionPhase: FSConnectionPhase { FSConnectionPhase(core.c.state) }
     /// Percent; -1: unknown.
     public var defaultVibrationIntensity: Int { commandManager.defaultIntensity }
-    /// 0 to 359; -1: unknown.
+    /// The last known one, 0 to 359; -1: unknown.
     public var beltHeading: Int { Int(tendon_feelspace_navigation_heading(navigation.pointer)) }
     /// 1, 0; -1: unknown.
     public var beltOrientationAccurate: Int { Int(tendon_feelspace_navigation_accurate(navigation.pointer)) }
-    /// Whole percent; -1: unknown.
+    /// The last known one, whole percent; -1: unknown.
     public var beltBatteryLevel: Int { Int(tendon_feelspace_navigation_battery_level(navigation.pointer)) }
     /// The last that the belt told.
     public var beltPowerStatus: FSPowerStatus { commandManager.beltBatteryStatus.powerStatus }
@@ -139,7 +140,9 @@ open class FSNavigationController {
         Int(tendon_feelspace_navigation_accuracy_signal(navigation.pointer))
     }
     /// What is told, from now on.
-    public var updates: EventSequence<FSNavigationUpdate> { navigation.observe(core.loop) }
+    public var updates: EventSequence<FSNavigationUpdate> {
+        navigation.feed.sequence(capacity: 256, policy: .dropOldest, keeping: nil)
+    }
 
     // MARK: Connection
 
@@ -227,7 +230,7 @@ open class FSNavigationController {
 
     /// The belt's own signal. False: no belt is connected.
     @discardableResult
-    open func notifyDestinationReached(shouldStopNavigation: Bool) -> Bool {
+    open func notifyDestinationReached(shouldStopNavigation: Bool = false) -> Bool {
         done(
             tendon_feelspace_navigation_notify_destination(navigation.pointer, shouldStopNavigation, tendon_now_ms()))
     }
@@ -242,7 +245,7 @@ open class FSNavigationController {
 
     /// A strong warning or a light one. False: no belt is connected.
     @discardableResult
-    open func notifyWarning(critical: Bool) -> Bool {
+    open func notifyWarning(critical: Bool = false) -> Bool {
         done(tendon_feelspace_navigation_notify_warning(navigation.pointer, critical, tendon_now_ms()))
     }
 

@@ -124,7 +124,53 @@ public actor SimulatedBelt {
     /// Of its own signals; `nil`: none yet.
     public var lastSignal: FSSystemSignal? { FSSystemSignal(rawValue: belt.pointee.last_signal) }
     /// What it has sent and taken so far.
-    public var counters: tendon_simulated_feelspace_counters { belt.pointee.counters }
+    public var counters: Counters { Counters(belt.pointee.counters) }
+
+    /// What it has sent and received so far.
+    public struct Counters: Sendable, Hashable {
+        /// Orientations that the connection took.
+        public let orientations: UInt64
+        /// Notifications that the connection took.
+        public let notifications: UInt64
+        /// Notifications that were dropped because the queue was full.
+        public let lostNotifications: UInt64
+        /// Malformed notifications, sent on demand.
+        public let malformed: UInt64
+        /// Keep-alives that it sent.
+        public let keepAlives: UInt64
+        /// Answers to keep-alives that it received.
+        public let answers: UInt64
+        /// Connections that it ended.
+        public let disconnects: UInt64
+        /// Writes that it received.
+        public let writes: UInt64
+        /// Writes that it did.
+        public let takenWrites: UInt64
+        /// Writes that it ignored.
+        public let ignoredWrites: UInt64
+        /// Writes that it rejected with an ATT error.
+        public let refusedWrites: UInt64
+        /// Vibrations that it started.
+        public let vibrations: UInt64
+        /// Signals of its own that it started.
+        public let signals: UInt64
+
+        init(_ c: tendon_simulated_feelspace_counters) {
+            orientations = c.orientations
+            notifications = c.notifications
+            lostNotifications = c.notifications_lost
+            malformed = c.malformed
+            keepAlives = c.keep_alives
+            answers = c.answers
+            disconnects = c.hung_up
+            writes = c.writes
+            takenWrites = c.taken
+            ignoredWrites = c.ignored
+            refusedWrites = c.refused_writes
+            vibrations = c.vibrations
+            signals = c.signals
+        }
+    }
 
     /// What arrived, oldest first; the last 64.
     public var writes: [Write] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 import CTendon
-import Tendon
+@_exported import Tendon
 
 /// A belt that was found, or whose address the program knows.
 ///
@@ -235,28 +235,53 @@ public struct FSBeltError: Sendable, Hashable {
 
 // MARK: Connection
 
-/// How far a connection has come.
+/// How far a connection has come: the states of the vendor's document. `FSConnectionManager.phase` has the others.
 public enum FSConnectionState: UInt32, Sendable, CaseIterable {
-    /// There is none.
+    /// There is no connection, and none is being made.
     case notConnected = 0
-    /// Belts are looked for.
-    case scanning
-    /// The link is being made, pairing included.
+    /// The connection is being made, or is attempted again after a pause.
     case connecting
-    /// What the belt has is being asked.
+    /// The services of the belt are being discovered, pairing included.
     case discoveringServices
-    /// Mode and intensity are being asked.
+    /// Mode and intensity are being read.
     case handshake
     /// Commands can be sent.
     case connected
-    /// Another attempt after a loss.
-    case reconnecting
 
     /// As the vendor's document once spells it.
     @available(*, deprecated, renamed: "handshake")
     public static var hanshake: FSConnectionState { .handshake }
 
-    init(_ c: tendon_feelspace_state) { self = FSConnectionState(rawValue: c.rawValue) ?? .notConnected }
+    init(_ c: tendon_feelspace_state) {
+        self =
+            switch FSConnectionPhase(c) {
+            case .notConnected, .scanning: .notConnected
+            case .connecting, .reconnecting: .connecting
+            case .discoveringServices: .discoveringServices
+            case .handshake: .handshake
+            case .connected: .connected
+            }
+    }
+}
+
+/// All states of search and connection.
+public enum FSConnectionPhase: UInt32, Sendable, CaseIterable {
+    /// There is no connection.
+    case notConnected = 0
+    /// A search is in progress.
+    case scanning
+    /// The connection is being made.
+    case connecting
+    /// The services of the belt are being discovered, pairing included.
+    case discoveringServices
+    /// Mode and intensity are being read.
+    case handshake
+    /// Commands can be sent.
+    case connected
+    /// The pause before another attempt.
+    case reconnecting
+
+    init(_ c: tendon_feelspace_state) { self = FSConnectionPhase(rawValue: c.rawValue) ?? .notConnected }
 }
 
 /// What caused a change of state.
@@ -335,8 +360,45 @@ public enum FSConnectionError: UInt32, Error, Sendable, CaseIterable {
     case handshakePermissionError
     /// The belt refused, or answered what it may not answer.
     case handshakeFailed
+    /// The program cancelled the task that waited, or ended the attempt.
+    case cancelled = 0xFFFF
 
     init?(_ c: tendon_feelspace_connection_error) { self.init(rawValue: c.rawValue) }
+}
+
+extension FSConnectionError: CancellableError {
+    /// Whether the operation ended because the program cancelled it.
+    public var isCancelled: Bool { self == .cancelled }
+}
+
+extension FSConnectionError {
+    /// What happened, in one line.
+    public var localizedDescription: String {
+        switch self {
+        case .btPoweredOff: "the Bluetooth adapter is powered off"
+        case .btUnauthorized: "the program is not permitted to use Bluetooth"
+        case .btUnsupported: "this machine has no Bluetooth adapter"
+        case .btStateNotificationFailed, .btStateUnknown: "the state of the Bluetooth adapter is not known"
+        case .btStateResetting: "the Bluetooth adapter is being reset"
+        case .connectionTimeout: "the belt did not respond to the connection request in time"
+        case .serviceDiscoveryTimeout: "the services of the belt were not discovered in time"
+        case .handshakeTimeout: "the belt did not answer the handshake in time"
+        case .reconnectionTimeout: "the belt did not respond in time after the connection was lost"
+        case .connectionFailed: "the connection to the belt failed"
+        case .connectionLimitReached: "the Bluetooth adapter supports no more connections"
+        case .peripheralDisconnected: "the belt disconnected"
+        case .powerOff: "the belt was switched off"
+        case .unexpectedDisconnection: "the connection to the belt was lost"
+        case .pairingFailed:
+            "pairing with the belt failed: disconnect it from other devices, hold its home button until it pulses fast, "
+                + "then connect again"
+        case .gattDiscoveryPermissionError, .handshakePermissionError:
+            "the belt requires pairing: hold its home button until it pulses fast, then connect again"
+        case .serviceDiscoveryFailed: "the belt lacks a characteristic that this library requires"
+        case .handshakeFailed: "the belt rejected the handshake"
+        case .cancelled: "the program cancelled the connection attempt"
+        }
+    }
 }
 
 /// Why a search ended.
@@ -404,29 +466,31 @@ public enum FSBeltVibrationSignal: Int32, Sendable, CaseIterable {
     public var isDirectional: Bool { tendon_feelspace_navigation_signal_directional(rawValue) }
 }
 
-/// The connection as the navigation controller tells of it.
+/// The connection as the navigation controller reports it. `FSNavigationController.connectionPhase` has the steps.
 public enum FSBeltConnectionState: UInt32, Sendable, CaseIterable {
     /// There is no connection.
-    case disconnected = 0
-    /// Belts are looked for.
-    case scanning
-    /// The link is being made, pairing included.
+    case notConnected = 0
+    /// A search is in progress.
+    case searching
+    /// The connection is being made, discovery and handshake included, or is attempted again after a pause.
     case connecting
-    /// What the belt has is being asked.
-    case discoveringServices
-    /// Mode and intensity are being asked.
-    case handshake
     /// The belt can be used.
     case connected
-    /// Another attempt after a loss.
-    case reconnecting
 
-    /// As the connection manager calls `disconnected`.
-    public static var notConnected: FSBeltConnectionState { .disconnected }
-    /// Another name of `scanning`.
-    public static var searching: FSBeltConnectionState { .scanning }
+    /// As release 2.0 calls `notConnected`.
+    public static var disconnected: FSBeltConnectionState { .notConnected }
+    /// As release 2.0 calls `searching`.
+    public static var scanning: FSBeltConnectionState { .searching }
 
-    init(_ c: tendon_feelspace_state) { self = FSBeltConnectionState(rawValue: c.rawValue) ?? .disconnected }
+    init(_ c: tendon_feelspace_state) {
+        self =
+            switch FSConnectionPhase(c) {
+            case .notConnected: .notConnected
+            case .scanning: .searching
+            case .connecting, .discoveringServices, .handshake, .reconnecting: .connecting
+            case .connected: .connected
+            }
+    }
 }
 
 /// What is known of a belt that a search finds.
@@ -483,7 +547,7 @@ public enum FSBeltConnectionError: Error, Sendable, CaseIterable {
             case .unexpectedDisconnection: .unexpectedDisconnection
             case .connectionTimeout, .serviceDiscoveryTimeout, .handshakeTimeout, .reconnectionTimeout:
                 .connectionTimeout
-            case .connectionFailed, .serviceDiscoveryFailed, .handshakeFailed: .connectionFailed
+            case .connectionFailed, .serviceDiscoveryFailed, .handshakeFailed, .cancelled: .connectionFailed
             case .connectionLimitReached: .connectionLimitReached
             case .peripheralDisconnected: .beltDisconnection
             case .powerOff: .beltPoweredOff

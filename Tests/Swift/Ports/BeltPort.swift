@@ -36,6 +36,7 @@ private struct BeltSurroundings: Sendable {
 private final class RouteGuide: FSNavigationControllerDelegate {
     var beltController: FSNavigationController! = FSNavigationController()
     private(set) var states: [FSBeltConnectionState] = []
+    private(set) var title = ""
     private(set) var problems: [String] = []
     private(set) var homePresses: [Bool] = []
     private(set) var intensities: [Int] = []
@@ -54,9 +55,20 @@ private final class RouteGuide: FSNavigationControllerDelegate {
 
     func goEast() { beltController.startNavigation(direction: 90, isMagneticBearing: true, signal: .continuous) }
     func fallSilent() { beltController.updateNavigationSignal(direction: 0, isMagneticBearing: true, signal: nil) }
+    func warn() { beltController.notifyWarning() }
+    func arrive() { beltController.notifyDestinationReached() }
     func pointLeft() { beltController.notifyDirection(direction: 270, isMagneticBearing: false) }
 
-    func onBeltConnectionStateChanged(state: FSBeltConnectionState) { states.append(state) }
+    func onBeltConnectionStateChanged(state: FSBeltConnectionState) {
+        states.append(state)
+        // As the vendor's demo does.
+        switch state {
+        case .notConnected: title = "Connect"
+        case .searching: title = "Searching"
+        case .connecting: title = "Connecting"
+        case .connected: title = "Disconnect"
+        }
+    }
     func onBluetoothNotAvailable() { problems.append("not available") }
     func onBluetoothPoweredOff() { problems.append("powered off") }
     func onBeltConnectionFailed() { problems.append("failed") }
@@ -94,8 +106,9 @@ private final class MyBeltConnectionDelegate: FSConnectionDelegate {
         previousState: FSConnectionState, newState: FSConnectionState, event: FSConnectionEvent
     ) {
         switch newState {
+        // The states of the document, and no other.
         case .connecting, .discoveringServices, .handshake: isConnecting = true
-        default: isConnecting = false
+        case .notConnected, .connected: isConnecting = false
         }
     }
 }
@@ -143,6 +156,10 @@ struct BeltPort {
         await until("silent") { await here.vibrations().last == [0x30, 0xFF] }
         guide.pointLeft()
         await until("on the left, for a second") { await here.belt.motors[12] > 0 }
+        guide.warn()
+        guide.arrive()
+        await until("the destination's signal") { await here.belt.lastSignal == .goalReached }
+        #expect(guide.beltController.navigationState == .navigating)
         await here.belt.press(.home)
         await until("stopped by the home button") { guide.beltController.navigationState == .stopped }
         await until("the belt waits") { await here.belt.mode == .wait }
@@ -160,7 +177,8 @@ struct BeltPort {
         }
         #expect(guide.beltController.defaultVibrationIntensity == 30 && guide.beltController.beltBatteryLevel == 42)
         guide.disconnect()
-        #expect(guide.states.last == .notConnected && guide.problems == [])
+        #expect(guide.states.last == .notConnected && guide.problems == [] && guide.title == "Connect")
+        #expect(guide.states == [.searching, .connecting, .connected, .notConnected])
     }
 
     @Test @TendonActor func problems() async throws {

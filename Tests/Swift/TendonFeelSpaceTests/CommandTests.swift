@@ -94,7 +94,7 @@ struct CommandTests {
                 [0x00, 1, 0xAA, 0xAA, 0, 0, 0, 1, 1, 0, 0, 0xFF, 0xF4, 1, 0, 0, 0, 0], [0x30, 0xFF],
             ])
         #expect(await site.belt.lastSignal == .goalReached)
-        #expect(await site.belt.counters.refused_writes == 0)
+        #expect(await site.belt.counters.refusedWrites == 0)
         var pulse = FSPulse()
         pulse.channelIndex = 0
         pulse.orientation = 90
@@ -137,7 +137,7 @@ struct CommandTests {
                 try await commands.confirmed { $0.sendDebugData(data) }
             }
         }
-        #expect(await site.belt.counters.refused_writes == 0)
+        #expect(await site.belt.counters.refusedWrites == 0)
         let error = await #expect(throws: TendonError.self) {
             try await commands.confirmed {
                 $0.send(TENDON_FEELSPACE_VIBRATION_COMMAND) { packet, _ in
@@ -149,10 +149,10 @@ struct CommandTests {
         #expect(error?.layer == .att)
         #expect(error?.code == 0x0D, "Invalid Attribute Value Length")
         #expect(error?.operation == .write)
-        #expect(await site.belt.counters.refused_writes == 1)
+        #expect(await site.belt.counters.refusedWrites == 1)
         #expect(await site.belt.writes.last?.outcome == .badLength)
         // The queue goes on.
-        try await commands.confirmed { $0.stopVibration() }
+        try await commands.confirmed { $0.signal(signalType: .warning) }
     }
 
     @Test @TendonActor func errorLog() async throws {
@@ -166,6 +166,17 @@ struct CommandTests {
                 logged = error == nil ? entries.map(\.code) : nil
             })
         await eventually("the log") { logged == [0xA1, 0xA2] }
+    }
+
+    /// The connection ends before the log does.
+    @Test @TendonActor func errorLogFails() async throws {
+        let site = try await Site()
+        let manager = try await site.connected()
+        await site.belt.raiseError(0xA1)
+        var failure: TendonError?
+        #expect(manager.commandManager.requestBeltErrorLog { _, error in failure = error })
+        manager.disconnectBelt()
+        #expect(failure?.isCancelled == true && failure?.operation == .read)
     }
 
     @Test @TendonActor func orientation() async throws {
@@ -189,7 +200,8 @@ struct CommandTests {
         await site.belt.setHeading(300)
         await eventually("a turn") { witness.orientations.last?.beltMagHeading == -60 }
         try await commands.confirmed { $0.stopOrientationNotifications() }
-        #expect(!commands.orientationNotifEnabled && commands.beltOrientation == nil)
+        // The vendor's document: the last known one.
+        #expect(!commands.orientationNotifEnabled && commands.beltOrientation?.beltMagHeading == -60)
     }
 
     @Test @TendonActor func updatesLoseNothing() async throws {
@@ -207,6 +219,27 @@ struct CommandTests {
         }
         #expect(headings.enumerated().allSatisfy { ($1 + 360) % 360 == $0 % 360 })
         #expect(updates.dropped == 0)
+    }
+
+    /// What was reported is what a sequence delivered and what it dropped.
+    @Test @TendonActor func countersAddUp() async throws {
+        var options = SimulatedBelt.Options()
+        options.isFlatOut = true
+        options.limit = 5_000
+        let site = try await Site(options)
+        let commands = try await site.connected().commandManager
+        await eventually("the last answer of the handshake") { commands.beltHeadingOffset == 45 }
+        let before = commands.counters
+        let updates = commands.updates(capacity: 16)
+        commands.startOrientationNotifications()
+        await eventually("all orientations") { commands.counters.orientations == 5_000 }
+        commands.stopOrientationNotifications()
+        var delivered: UInt64 = 0
+        for try await _ in updates.ending(after: .milliseconds(300)) { delivered += 1 }
+        #expect(updates.dropped > 0)
+        #expect(commands.counters.reported - before.reported == delivered + updates.dropped)
+        #expect(commands.counters.notifications - before.notifications >= 5_000)
+        #expect(commands.counters.commands == before.commands + 2)
     }
 
     @Test @TendonActor func malformedPacketsChangeNothing() async throws {
@@ -248,5 +281,191 @@ struct CommandTests {
             }()
         ).connected().commandManager
         await eventually("in place") { again.firmwarePatch == "patch 1 confirmed" }
+    }
+
+    // MARK: Outcomes
+
+    @Test @TendonActor func aClosureThatQueuesNothingEndsAtOnce() async throws {
+        let site = try await Site()
+        let commands = try await site.connected().commandManager
+        try await commands.confirmed { _ in true }
+        try await commands.confirmed { $0.startOrientationNotifications() }
+        try await commands.confirmed { $0.startOrientationNotifications() }
+        await #expect(throws: TendonError.self) { try await commands.confirmed { _ in false } }
+    }
+
+    @Test @TendonActor func anyNumberWaitForOneCommand() async throws {
+        let site = try await Site()
+        let commands = try await site.connected().commandManager
+        var outcomes: [Int] = []
+        for number in 0..<3 {
+            commands.confirmed({ number == 0 ? $0.changeBeltMode(.app) : $0.requestCompassAccuracySignalState() }) {
+                #expect($0 == nil)
+                outcomes.append(number)
+            }
+        }
+        await eventually("all of them") { outcomes.sorted() == [0, 1, 2] }
+    }
+
+    @Test @TendonActor func aCancelledWaitEnds() async throws {
+        let site = try await Site()
+        let commands = try await site.connected().commandManager
+        await site.belt.setSilent(true)
+        for delay in [0, 1, 50] {
+            let began = ContinuousClock.now
+            let task = Task { @TendonActor in try await commands.confirmed { $0.changeBeltMode(.app) } }
+            if delay > 0 { try await Task.sleep(for: .milliseconds(delay)) }
+            task.cancel()
+            let error = await #expect(throws: TendonError.self) { try await task.value }
+            #expect(error == .cancelled)
+            #expect(ContinuousClock.now - began < .milliseconds(delay + 500))
+        }
+        // Those that waited are forgotten; the belt's silence ends the commands later.
+        await eventually("the commands ended") { commands.counters.commands >= 2 }
+    }
+
+    @Test @TendonActor func theEndOfTheConnectionEndsAWait() async throws {
+        let site = try await Site()
+        let manager = try await site.connected()
+        await site.belt.setSilent(true)
+        let task = Task { @TendonActor in try await manager.commandManager.confirmed { $0.changeBeltMode(.app) } }
+        try await Task.sleep(for: .milliseconds(20))
+        manager.disconnectBelt()
+        let error = await #expect(throws: TendonError.self) { try await task.value }
+        #expect(error?.isCancelled == true)
+    }
+
+    @Test @TendonActor func standbyIsDoneWhenTheBeltDisconnects() async throws {
+        let site = try await Site()
+        let manager = try await site.connected()
+        try await manager.commandManager.confirmed { $0.changeBeltMode(.standby) }
+        await eventually("off") { manager.state == .notConnected }
+    }
+
+    /// A stop that the belt ignores is no stop.
+    @Test(arguments: [FSBeltMode.wait, .pause, .compass])
+    @TendonActor func whatTheBeltIgnoresIsNotConfirmed(mode: FSBeltMode) async throws {
+        let site = try await Site()
+        let commands = try await site.connected().commandManager
+        if mode != .wait { try await commands.confirmed { $0.changeBeltMode(mode) } }
+        let error = await #expect(throws: TendonError.self) { try await commands.confirmed { $0.stopVibration() } }
+        #expect(error?.name == "FEELSPACE_ERROR_WRONG_MODE")
+        #expect(await site.belt.writes.last?.outcome == .wrongMode)
+        try await commands.confirmed {
+            $0.configureVibrationChannel(
+                channelIndex: 0, pattern: .continuous, orientationType: .angle, orientation: 0, patternIterations: 100,
+                patternPeriod: 60_000, exclusiveChannel: false, clearOtherChannels: false)
+        }
+        try await commands.stopAllVibration()
+        #expect(commands.mode == mode)
+        let writes = await site.belt.writes.filter { $0.characteristic == 0xFE03 }
+        #expect(writes.last?.bytes == [0x30, 0xFF] && writes.last?.outcome == .taken)
+    }
+
+    /// App mode is requested first, without waiting: the vibration behind it is done.
+    @Test @TendonActor func whatFollowsAppModeIsConfirmed() async throws {
+        let site = try await Site()
+        let commands = try await site.connected().commandManager
+        commands.changeBeltMode(.app)
+        try await commands.confirmed { $0.vibrateAtAngle(angle: 0) }
+        #expect(await site.belt.writes.last?.outcome == .taken)
+    }
+
+    // MARK: Mapping
+
+    /// Each kind of the C core's events, field by field.
+    @Test func updatesOfTheCore() {
+        var session = tendon_feelspace_session()
+        var event = tendon_feelspace_event()
+        func update(_ kind: tendon_feelspace_event_kind) -> String {
+            event.kind = kind
+            return FSCommandUpdate(event, session).map { "\($0)" } ?? "nil"
+        }
+        session.mode = 4
+        session.default_intensity = 37
+        session.heading_offset = 271
+        session.battery.power_status = 2
+        session.battery.level_percent = 12.5
+        session.battery.tte_ttf_s = 90
+        session.orientation.heading = -90
+        session.orientation.accurate = true
+        session.orientation.accuracy_deg = 7
+        #expect(update(TENDON_FEELSPACE_EVENT_MODE) == "modeChanged(TendonFeelSpace.FSBeltMode.pause)")
+        #expect(update(TENDON_FEELSPACE_EVENT_DEFAULT_INTENSITY) == "defaultIntensityChanged(37)")
+        #expect(update(TENDON_FEELSPACE_EVENT_HEADING_OFFSET) == "headingOffsetChanged(271)")
+        guard
+            case .battery(let battery)? = FSCommandUpdate(
+                {
+                    event.kind = TENDON_FEELSPACE_EVENT_BATTERY; return event
+                }(), session),
+            case .orientation(let orientation)? = FSCommandUpdate(
+                {
+                    event.kind = TENDON_FEELSPACE_EVENT_ORIENTATION; return event
+                }(), session)
+        else {
+            Issue.record("no battery, or no orientation")
+            return
+        }
+        #expect(battery.powerStatus == .charging && battery.batteryLevel == 12.5 && battery.batteryTteTtf == 90)
+        #expect(orientation.beltMagHeading == -90 && !orientation.beltCompassInaccurate && orientation.accuracy == 7)
+        event.press.button = 3
+        event.press.is_long = true
+        event.press.previous_mode = 1
+        event.press.new_mode = 5
+        #expect(
+            update(TENDON_FEELSPACE_EVENT_BUTTON)
+                == "buttonPressed(TendonFeelSpace.FSBeltButton.compass, TendonFeelSpace.FSPressType.long, "
+                + "previousMode: TendonFeelSpace.FSBeltMode.wait, newMode: TendonFeelSpace.FSBeltMode.calibration)")
+        event.command.id = 77
+        event.status = 0
+        #expect(update(TENDON_FEELSPACE_EVENT_COMMAND) == "commandFinished(77, nil)")
+        event.status = Int32(TENDON_ERROR_TIMEOUT)
+        if case .commandFinished(77, let error)? = FSCommandUpdate(event, session) {
+            #expect(error?.isTimeout == true)
+        } else {
+            Issue.record("no command")
+        }
+        #expect(update(TENDON_FEELSPACE_EVENT_PARAMETER) == "nil")
+        for state in Int8(-1)...3 {
+            session.accuracy_state = state
+            event.kind = TENDON_FEELSPACE_EVENT_ACCURACY_SIGNAL
+            if case .accuracySignal(let signal)? = FSCommandUpdate(event, session) {
+                #expect(signal.inCompass == (state & 1 != 0) && signal.inApp == (state & 2 != 0))
+            } else {
+                #expect(state == -1)
+            }
+        }
+    }
+
+    /// Each update calls its own method, with its own values.
+    @Test @TendonActor func updatesCallTheirHandlers() {
+        let witness = Witness()
+        for (inApp, inCompass) in [(false, false), (true, false), (false, true), (true, true)] {
+            FSCommandUpdate.accuracySignal(FSAccuracySignal(inApp: inApp, inCompass: inCompass)).deliver(to: witness)
+            #expect(witness.news.last == "signal \(inApp || inCompass)")
+        }
+        FSCommandUpdate.modeChanged(.crossing).deliver(to: witness)
+        FSCommandUpdate.defaultIntensityChanged(5).deliver(to: witness)
+        FSCommandUpdate.headingOffsetChanged(6).deliver(to: witness)
+        FSCommandUpdate.buttonPressed(.power, .short, previousMode: .wait, newMode: .standby).deliver(to: witness)
+        FSCommandUpdate.battery(FSBatteryStatus()).deliver(to: witness)
+        FSCommandUpdate.commandFinished(1, nil).deliver(to: witness)
+        FSCommandUpdate.debugOutput([1]).deliver(to: witness)
+        #expect(
+            witness.news.suffix(5) == [
+                "mode crossing", "intensity 5", "offset 6", "power short wait standby", "battery -1.0 unknown",
+            ])
+    }
+
+    @Test @TendonActor func limitsAreNotExceeded() async throws {
+        let site = try await Site()
+        let commands = try await site.connected().commandManager
+        for (seconds, expected) in [(0.5, 0.5), (-1, 0), (.nan, 0), (.infinity, 4_294_967.295), (1e300, 4_294_967.295)]
+        {
+            #expect(commands.startOrientationNotifications(minPeriod: seconds))
+            #expect(commands.orientationNotifMinPeriod == expected)
+        }
+        #expect(!commands.startOrientationNotifications(minHeadingVariation: .max))
+        #expect(!commands.changeDefaultIntensity(.max) && !commands.changeHeadingOffset(.min))
     }
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
+import CTendon
 import Tendon
-import TendonFeelSpace
 import Testing
+
+@testable import TendonFeelSpace
 
 private final class Witness: FSConnectionDelegate {
     private(set) var found: [FSBelt] = []
@@ -57,7 +59,7 @@ struct ConnectionTests {
         #expect(witness.causes == [.canceled])
         #expect(
             witness.changes.suffix(4) == [
-                "scanning connecting connectionStarted",
+                "notConnected connecting connectionStarted",
                 "connecting discoveringServices connectionEstablished",
                 "discoveringServices handshake servicesDiscovered", "handshake connected handshakeFinished",
             ])
@@ -84,13 +86,13 @@ struct ConnectionTests {
         let witness = Witness()
         manager.delegate = witness
         manager.scanForBelt(timeoutSec: 0.1)
-        #expect(manager.state == .scanning)
+        #expect(manager.state == .notConnected && manager.phase == .scanning)
         await eventually("the time is over") { witness.causes == [.timeout] }
-        #expect(witness.changes == ["notConnected scanning scanStarted", "scanning notConnected scanTimeout"])
+        #expect(witness.changes == ["notConnected notConnected scanStarted", "notConnected notConnected scanTimeout"])
         manager.scanForBelt()
         manager.stopScan()
         #expect(witness.causes == [.timeout, .canceled])
-        #expect(witness.changes.last == "scanning notConnected scanCanceled")
+        #expect(witness.changes.last == "notConnected notConnected scanCanceled")
         manager.stopScan()
         #expect(witness.causes.count == 2)
     }
@@ -116,7 +118,8 @@ struct ConnectionTests {
         await eventually("lost") { manager.state == .notConnected }
         #expect(witness.changes == ["connected notConnected connectionLost"])
         #expect(manager.commandManager.mode == .unknown && manager.commandManager.defaultIntensity == -1)
-        #expect(manager.commandManager.beltBatteryStatus == FSBatteryStatus())
+        // The last known one.
+        #expect(manager.commandManager.beltBatteryStatus.batteryLevel == 80)
         try await manager.connect(to: site.device)
         await site.belt.press(.power, .long)
         await eventually("off") { manager.state == .notConnected }
@@ -176,6 +179,107 @@ struct ConnectionTests {
         await #expect(throws: FSConnectionError.self) { try await manager.connect(to: site.device, timeoutSec: 2) }
         #expect(manager.state == .notConnected)
         await eventually("the link is down") { await site.belt.connections == 0 }
+    }
+
+    // MARK: Cancellation, radios
+
+    /// At the start, while the connection is made, while the belt is silent.
+    @Test(arguments: [-1, 0, 2, 60]) @TendonActor func aCancelledConnectEnds(delay: Int) async throws {
+        let site = try await Site()
+        await site.belt.setSilent(true)
+        let manager = FSConnectionManager(radio: site.radio, bonds: .memory)
+        let task = Task { @TendonActor in
+            if delay < 0 { while !Task.isCancelled { await Task.yield() } }
+            try await manager.connect(to: site.device)
+        }
+        if delay > 0 { try await Task.sleep(for: .milliseconds(delay)) }
+        let began = ContinuousClock.now
+        task.cancel()
+        let result = await task.result
+        #expect(ContinuousClock.now - began < .milliseconds(500))
+        #expect(throws: FSConnectionError.cancelled) { try result.get() }
+        #expect(manager.phase == .notConnected)
+        await eventually("the connection is closed") { await site.belt.connections == 0 }
+        await site.belt.setSilent(false)
+        try await manager.connect(to: site.device)
+    }
+
+    @Test @TendonActor func theProgramEndsAnAttempt() async throws {
+        let site = try await Site()
+        await site.belt.setSilent(true)
+        let manager = FSConnectionManager(radio: site.radio, bonds: .memory)
+        let task = Task { @TendonActor in try await manager.connect(to: site.device) }
+        await eventually("handshake") { manager.state == .handshake }
+        manager.disconnectBelt()
+        let result = await task.result
+        #expect(throws: FSConnectionError.cancelled) { try result.get() }
+    }
+
+    @Test @TendonActor func whyTheRadioDidNotOpen() async throws {
+        let manager = FSConnectionManager(radio: .virtual(directory: "/proc/tendon"), bonds: .memory)
+        let witness = Witness()
+        manager.delegate = witness
+        #expect(manager.radioFailure == nil)
+        manager.scanForBelt()
+        #expect(witness.causes == [.btNotAvailable])
+        #expect(manager.radioFailure?.operation == .openRadio)
+        await #expect(throws: FSConnectionError.btUnsupported) {
+            try await manager.connect(to: FSBelt(address: Address(0xC000_0000_0001, kind: .random)))
+        }
+    }
+
+    @Test @TendonActor func aCentralOnAnotherLoopIsRejected() async throws {
+        let site = try await Site()
+        let central = try await Central(radio: site.radio, bonds: .memory, loop: try Loop())
+        let error = #expect(throws: TendonError.self) { try FSConnectionManager(on: central) }
+        #expect(error?.operation == .useCentral)
+        let shared = try await Central(radio: site.radio, bonds: .memory)
+        let manager = try FSConnectionManager(on: shared)
+        try await manager.connect(to: site.device)
+        #expect(manager.state == .connected)
+        manager.radio = .bluez()
+        #expect(manager.radio == .automatic, "the central's radio stays")
+    }
+
+    @Test @TendonActor func withoutEndIsWithoutEnd() async throws {
+        let site = try await Site()
+        await site.belt.stop()
+        let manager = FSConnectionManager(radio: site.radio, bonds: .memory)
+        for seconds in [Double.infinity, 1e300, .nan, -1] {
+            manager.scanForBelt(timeoutSec: seconds)
+            #expect(manager.phase == .scanning)
+            manager.stopScan()
+        }
+    }
+
+    /// A manager that is released while it searches and connects leaves nothing behind.
+    @Test @TendonActor func aReleasedManagerEndsItsSequences() async throws {
+        let site = try await Site()
+        var manager: FSConnectionManager? = FSConnectionManager(radio: site.radio, bonds: .memory)
+        manager?.scanForBelt()
+        manager?.connectBelt(site.device)
+        manager = nil
+        await eventually("no connection") { await site.belt.connections == 0 }
+    }
+
+    @Test func states() {
+        let states = (0..<TENDON_FEELSPACE_STATE_COUNT.rawValue).map { FSConnectionState(tendon_feelspace_state($0)) }
+        #expect(
+            states == [
+                .notConnected, .notConnected, .connecting, .discoveringServices, .handshake, .connected, .connecting,
+            ])
+        let belt = (0..<TENDON_FEELSPACE_STATE_COUNT.rawValue).map { FSBeltConnectionState(tendon_feelspace_state($0)) }
+        #expect(
+            belt == [.notConnected, .searching, .connecting, .connecting, .connecting, .connected, .connecting])
+        let phases = (0..<TENDON_FEELSPACE_STATE_COUNT.rawValue).map { FSConnectionPhase(tendon_feelspace_state($0)) }
+        #expect(phases == FSConnectionPhase.allCases)
+        #expect(
+            Set(FSConnectionError.allCases.map(\.localizedDescription)).count == FSConnectionError.allCases.count - 2)
+        for code in 1...20 as ClosedRange<UInt32> {
+            #expect(FSConnectionError(tendon_feelspace_connection_error(code))?.rawValue == code)
+        }
+        #expect(FSConnectionError(TENDON_FEELSPACE_NO_ERROR) == nil)
+        #expect(FSConnectionError.cancelled.isCancelled && !FSConnectionError.powerOff.isCancelled)
     }
 
     @available(*, deprecated) @Test func misspellings() {

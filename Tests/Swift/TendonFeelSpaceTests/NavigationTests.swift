@@ -78,7 +78,8 @@ struct NavigationTests {
         await eventually("wait") { await site.belt.mode == .wait }
         #expect(controller.navigationState == .stopped)
         controller.disconnectBelt()
-        #expect(controller.connectionState == .disconnected)
+        #expect(controller.connectionState == .notConnected && controller.connectionPhase == .notConnected)
+        #expect(controller.beltHeading == 90 && controller.beltBatteryLevel == 80, "the last known values")
     }
 
     @Test @TendonActor func buttonsOfTheBelt() async throws {
@@ -113,8 +114,14 @@ struct NavigationTests {
         await eventually("lost") { witness.news.contains("lost") }
         #expect(controller.navigationState == .navigating)
         await eventually("the belt waits") { await site.belt.mode == .wait }
+        let updates = controller.updates
         controller.retryBeltConnection()
         await eventually("vibrates again") { await site.belt.motors[2] > 0 }
+        var states: [FSBeltConnectionState] = []
+        for try await update in updates.ending(after: .milliseconds(50)) {
+            if case .connection(let state, _) = update { states.append(state) }
+        }
+        #expect(states == [.connecting, .connected], "the belt is known: no search")
         #expect(witness.news.last { $0.hasPrefix("connection") } == "connection connected")
     }
 

@@ -282,7 +282,12 @@ struct FeelspaceVisit: Sendable {
 
     func visit(_ body: @escaping @Sendable (OpenBelt) async throws(CommandError) -> Void) async throws(CommandError) {
         try await visit.visit { (central, found) async throws(CommandError) in
-            let manager = await FSConnectionManager(on: central)
+            let manager: FSConnectionManager
+            do throws(TendonError) {
+                manager = try await FSConnectionManager(on: central)
+            } catch {
+                throw CommandError(error)
+            }
             try await visit.inTime { () throws(CommandError) in
                 do throws(FSConnectionError) {
                     try await manager.connect(to: FSBelt(address: found.address, name: found.name))

@@ -82,7 +82,8 @@ private final class FeelspaceServer: DeviceServer {
     init(_ wanted: FeelspaceStream, _ served: ServedDevice) {
         self.wanted = wanted
         self.served = served
-        manager = FSConnectionManager(on: served.central)
+        // The command's centrals are on the shared loop.
+        manager = try! FSConnectionManager(on: served.central)
     }
 
     func open() async throws(ServingError) {
