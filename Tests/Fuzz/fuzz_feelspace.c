@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * feelSpace belt. First byte 0x80 and above: decoders, each with a block of the input. Below: navigation, session and
+ * feelSpace belt. First byte 0xF0 and above: the encoders of signals and tones, whose packets a belt must accept. 0x80
+ * and above: decoders, each with a block of the input. Below: navigation, session and
  * a simulated belt in the air; what the belt sends is changed, cut or replaced on its way, as the input says. In
  * between: calls, commands, buttons, time, a belt that comes and goes.
  */
@@ -86,6 +87,72 @@ static void decode(fuzz_input *input, uint8_t kind) {
     fuzz_block block = fuzz_take(input, input->left);
     decoders[kind % 4](block);
     free(block.data);
+}
+
+/* ---- encoders: into blocks of exactly their size ---- */
+
+static int32_t i32(fuzz_input *input) {
+    uint32_t low = fuzz_u16(input);
+    return (int32_t)(low | (uint32_t)fuzz_u16(input) << 16);
+}
+
+/* A result is an error, or the length of a packet that fits and that a belt in app mode accepts. */
+static void accepted(tendon_status length, const uint8_t *packet, size_t capacity) {
+    FUZZ_CHECK(length < 0 || (length > 0 && (size_t)length <= capacity));
+    FUZZ_CHECK(length < 0 || tendon_feelspace_belt_accepts(TENDON_FEELSPACE_MODE_APP, packet, (size_t)length));
+}
+
+static void vibrate(fuzz_input *input, uint8_t *out, size_t capacity) {
+    tendon_feelspace_vibration vibration = {.signal = fuzz_u8(input), .is_bearing = (fuzz_u8(input) & 1u) != 0};
+    fuzz_block degrees = fuzz_take(input, sizeof vibration.direction);
+    memcpy(&vibration.direction, degrees.data, degrees.length); /* any double, NaN and infinity included */
+    free(degrees.data);
+    vibration.intensity = (int32_t)fuzz_u8(input) - 2;
+    vibration.channel = (int32_t)fuzz_u8(input) % 9 - 1;
+    vibration.stop_others = (fuzz_u8(input) & 1u) != 0;
+    accepted(tendon_feelspace_encode_vibration(&vibration, TENDON_FEELSPACE_CHANNELS_EXTENDED, out, capacity), out,
+             capacity);
+    uint16_t whole = 0;
+    FUZZ_CHECK(!tendon_feelspace_degrees(vibration.direction, &whole) || whole < 360);
+}
+
+static void guide(fuzz_input *input, uint8_t *out, size_t capacity) {
+    int32_t signal = (int32_t)fuzz_u8(input) % 20 - 2, direction = i32(input);
+    bool is_bearing = (fuzz_u8(input) & 1u) != 0;
+    tendon_status length = tendon_feelspace_encode_navigation(signal, direction, is_bearing, out, capacity);
+    accepted(length, out, capacity);
+    FUZZ_CHECK(length < 0 || tendon_feelspace_navigation_signal_repeated(signal));
+    (void)tendon_feelspace_navigation_signal_directional(signal);
+    length = tendon_feelspace_encode_direction_notice(direction, is_bearing, out, capacity);
+    accepted(length, out, capacity);
+    /* Notices work in every mode. */
+    FUZZ_CHECK(length < 0 || tendon_feelspace_belt_accepts(TENDON_FEELSPACE_MODE_WAIT, out, (size_t)length));
+    length = tendon_feelspace_encode_warning_notice(is_bearing, out, capacity);
+    accepted(length, out, capacity);
+    FUZZ_CHECK(length < 0 || tendon_feelspace_belt_accepts(TENDON_FEELSPACE_MODE_WAIT, out, (size_t)length));
+}
+
+static void tones(fuzz_input *input, uint8_t *out, size_t capacity) {
+    float seconds[12] = {0}, hertz[12] = {0};
+    size_t count = fuzz_u8(input) % 12u;
+    fuzz_block first = fuzz_take(input, count * sizeof(float)), second = fuzz_take(input, count * sizeof(float));
+    memcpy(seconds, first.data, first.length);
+    memcpy(hertz, second.data, second.length);
+    free(first.data);
+    free(second.data);
+    tendon_status length = tendon_feelspace_encode_tone(seconds, hertz, count, out, capacity);
+    FUZZ_CHECK(length < 0 || ((size_t)length == 2 + 2 * count && (size_t)length <= capacity && out[1] == count));
+    length = tendon_feelspace_encode_sound((tendon_feelspace_sound)(count), out, capacity);
+    FUZZ_CHECK(length < 0 || (size_t)length <= capacity);
+}
+
+static void encode(fuzz_input *input, uint8_t kind) {
+    static void (*const encoders[])(fuzz_input *, uint8_t *, size_t) = {vibrate, guide, tones};
+    size_t capacity = fuzz_u8(input) % 21u;
+    uint8_t *out = malloc(capacity > 0 ? capacity : 1);
+    FUZZ_CHECK(out != NULL);
+    encoders[kind % 3](input, out, capacity);
+    free(out);
 }
 
 /* ---- navigation and session ---- */
@@ -216,6 +283,10 @@ static void act(fuzz_input *input) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     fuzz_input input = {data, size};
     uint8_t kind = fuzz_u8(&input);
+    if (kind >= 0xF0) {
+        encode(&input, kind);
+        return 0;
+    }
     if (kind >= 0x80) {
         decode(&input, kind);
         return 0;

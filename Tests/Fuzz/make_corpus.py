@@ -208,6 +208,15 @@ def feelspace():
     yield b"\x10" + calm + b"\x9a\x99\xaa\x99\x8a\x99\x5a\x4a\x01\x99\x1a"
     yield b"\x02" + calm
     yield b"\x00" + calm + b"\x99" * 20
+    # encoders: 0xF0 vibrations, 0xF1 signals of the navigation, 0xF2 tones; then the capacity
+    for signal, degrees in ((0x01, 90.0), (0x81, -45.5), (0x82, 1e300), (0x83, float("nan")), (0x84, float("inf")),
+                            (0x85, 359.9), (0x86, 720.0), (0x07, 0.0)):
+        yield b"\xf0\x14" + bytes([signal, 1]) + struct.pack("<d", degrees) + b"\x34\x02\x00"
+    for signal in range(2, 18):
+        yield b"\xf1\x14" + bytes([signal]) + struct.pack("<i", -90 * signal) + b"\x01"
+    for capacity, count in ((20, 9), (20, 1), (20, 10), (20, 0), (3, 1)):
+        yield b"\xf2" + bytes([capacity, count]) + struct.pack("<f", 0.05) * count + struct.pack("<f", 800) * count
+    yield b"\xf2\x14\x04" + struct.pack("<8f", float("nan"), -1, 1e9, 2.55, 440, float("inf"), -5, 1e30)
 
 
 def record(data, flags, original=None):
