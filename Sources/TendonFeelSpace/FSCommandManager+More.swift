@@ -61,7 +61,20 @@ extension FSCommandManager {
             pulse_iterations: Int32(clamping: pulse.pulses), series_period_ms: Int32(clamping: pulse.seriesPeriod),
             series_iterations: Int32(clamping: pulse.series), timer_option: pulse.timer.rawValue,
             exclusive: pulse.exclusiveChannel, clear_others: pulse.clearOtherChannels)
-        return ask { session, now in withPointer(to: c) { tendon_feelspace_session_pulse(session, $0, now) } }
+        return ask(
+            rejected(
+                c, by: tendon_feelspace_encode_pulse,
+                [
+                    ("channelIndex \(pulse.channelIndex)", { $0.channel = 1 }),
+                    ("orientation \(pulse.orientation)", { $0.orientation = 0 }),
+                    ("intensity \(pulse.intensity)", { $0.intensity = -1 }),
+                    ("onDuration \(pulse.onDuration)", { $0.on_ms = 1 }),
+                    ("pulsePeriod \(pulse.pulsePeriod)", { $0.pulse_period_ms = 500 }),
+                    ("pulses \(pulse.pulses)", { $0.pulse_iterations = 1 }),
+                    ("seriesPeriod \(pulse.seriesPeriod)", { $0.series_period_ms = 65535 }),
+                    ("series \(pulse.series)", { $0.series_iterations = 1 }),
+                ])
+        ) { session, now in withPointer(to: c) { tendon_feelspace_session_pulse(session, $0, now) } }
     }
 
     /// One pulse a period.
@@ -144,7 +157,9 @@ extension FSCommandManager {
     /// Milliseconds between two orientations, 20 at least; firmware 52 and later.
     @discardableResult
     public func changeOrientationPeriod(_ milliseconds: Int) -> Bool {
-        ask { tendon_feelspace_session_set_orientation_period($0, Int32(clamping: milliseconds), $1) }
+        ask("milliseconds \(milliseconds)") {
+            tendon_feelspace_session_set_orientation_period($0, Int32(clamping: milliseconds), $1)
+        }
     }
 
     /// A tune of up to nine tones, each with seconds and hertz (0: silence); firmware 45 and later.

@@ -203,16 +203,38 @@ public final class FSCommandManager {
         }
     }
 
-    func queued(_ status: tendon_status) -> Bool {
+    /// `argument` names the one that is out of its range.
+    func queued(_ status: tendon_status, _ argument: () -> String? = { nil }) -> Bool {
         core.refreshed(status)
-        lastError = status < 0 ? TendonError(status: status, operation: .write) : nil
+        let rejected = status == Int32(TENDON_ERROR_INVALID_ARGUMENT) ? argument() : nil
+        let operation = rejected.map { TendonError.Operation(rawValue: "write, \($0)") }
+        lastError = status < 0 ? TendonError(status: status, operation: operation ?? .write) : nil
         lastWarnings = Warnings(rawValue: max(status, 0))
         return status >= 0
     }
 
     /// One call of the C core's session.
-    func ask(_ call: (CPointer<tendon_feelspace_session>, UInt64) -> tendon_status) -> Bool {
-        queued(call(core.session, tendon_now_ms()))
+    func ask(
+        _ argument: @autoclosure () -> String? = nil,
+        _ call: (CPointer<tendon_feelspace_session>, UInt64) -> tendon_status
+    ) -> Bool {
+        queued(call(core.session, tendon_now_ms()), argument)
+    }
+
+    /// Which argument the C core rejects: the one whose replacement makes it accept the others.
+    func rejected<Value>(
+        _ value: Value, by encode: (UnsafePointer<Value>, UnsafeMutablePointer<UInt8>, Int) -> tendon_status,
+        _ arguments: [(name: String, replace: (inout Value) -> Void)]
+    ) -> String? {
+        arguments.first { argument in
+            var other = value
+            argument.replace(&other)
+            return withPacket { packet, size in
+                withPointer(to: other) { encode($0, packet, size) }
+            } _: {
+                $1 >= 0
+            }
+        }?.name
     }
 
     func send(
@@ -229,19 +251,23 @@ public final class FSCommandManager {
     /// The new mode is told by the delegate. Not for `.calibration`, which is the belt's own.
     @discardableResult
     public func changeBeltMode(_ requestedMode: FSBeltMode) -> Bool {
-        ask { tendon_feelspace_session_set_mode($0, Int32(requestedMode.rawValue), $1) }
+        ask("requestedMode \(requestedMode)") {
+            tendon_feelspace_session_set_mode($0, Int32(requestedMode.rawValue), $1)
+        }
     }
 
     /// 0 to 100 percent; the belt raises to 5.
     @discardableResult
     public func changeDefaultIntensity(_ intensity: Int, feedbackSignal: Bool = true) -> Bool {
-        ask { tendon_feelspace_session_set_default_intensity($0, Int32(clamping: intensity), feedbackSignal, $1) }
+        ask("intensity \(intensity)") {
+            tendon_feelspace_session_set_default_intensity($0, Int32(clamping: intensity), feedbackSignal, $1)
+        }
     }
 
     /// 0 to 359 degrees.
     @discardableResult
     public func changeHeadingOffset(_ degrees: Int) -> Bool {
-        ask { tendon_feelspace_session_set_heading_offset($0, Int32(clamping: degrees), $1) }
+        ask("degrees \(degrees)") { tendon_feelspace_session_set_heading_offset($0, Int32(clamping: degrees), $1) }
     }
 
     /// In app mode and in the belt's own. Persistent: kept by the belt, also for its compass; tell the user.
@@ -306,7 +332,15 @@ public final class FSCommandManager {
         let vibration = tendon_feelspace_vibration(
             signal: Int32(signal.rawValue), direction: Double(direction), is_bearing: isBearing,
             intensity: Int32(clamping: intensity), channel: Int32(clamping: channel), stop_others: stopOthers)
-        return ask { session, now in withPointer(to: vibration) { tendon_feelspace_session_vibrate(session, $0, now) } }
+        let channels = core.c.config.channels
+        return ask(
+            rejected(
+                vibration, by: { tendon_feelspace_encode_vibration($0, channels, $1, $2) },
+                [
+                    ("direction \(direction)", { $0.direction = 0 }), ("intensity \(intensity)", { $0.intensity = -1 }),
+                    ("channelIndex \(channel)", { $0.channel = 1 }),
+                ])
+        ) { session, now in withPointer(to: vibration) { tendon_feelspace_session_vibrate(session, $0, now) } }
     }
 
     /// All of a channel's parameters. Channels 0 to 3; -1 iterations repeat for ever. A belt reads the number of iterations
@@ -324,7 +358,20 @@ public final class FSCommandManager {
             orientation: Int32(clamping: orientation), iterations: Int32(clamping: patternIterations),
             period_ms: Int32(clamping: patternPeriod), start_ms: Int32(clamping: patternStartTime),
             exclusive: exclusiveChannel, clear_others: clearOtherChannels)
-        return ask { session, now in
+        let channels = core.c.config.channels
+        return ask(
+            rejected(
+                channel, by: { tendon_feelspace_encode_channel($0, channels, $1, $2) },
+                [
+                    ("channelIndex \(channelIndex)", { $0.channel = 1 }),
+                    ("intensity \(intensity)", { $0.intensity = -1 }),
+                    ("orientation \(orientation)", { $0.orientation = 0 }),
+                    ("patternIterations \(patternIterations)", { $0.iterations = 1 }),
+                    ("patternPeriod \(patternPeriod)", { $0.period_ms = 65535 }),
+                    ("patternStartTime \(patternStartTime)", { $0.start_ms = 0 }),
+                    ("pattern \(pattern)", { $0.pattern = Int32(FSVibrationPattern.continuous.rawValue) }),
+                ])
+        ) { session, now in
             withPointer(to: channel) { tendon_feelspace_session_configure_channel(session, $0, now) }
         }
     }
@@ -338,7 +385,7 @@ public final class FSCommandManager {
     /// -1: all channels.
     @discardableResult
     public func stopVibration(_ channelIndex: Int = -1) -> Bool {
-        ask { tendon_feelspace_session_stop($0, Int32(clamping: channelIndex), $1) }
+        ask("channelIndex \(channelIndex)") { tendon_feelspace_session_stop($0, Int32(clamping: channelIndex), $1) }
     }
 
     // MARK: Orientation
@@ -351,7 +398,7 @@ public final class FSCommandManager {
     @discardableResult
     public func startOrientationNotifications(minPeriod: Double = 0, minHeadingVariation: Int = 0) -> Bool {
         let milliseconds = minPeriod > 0 ? UInt32(min(minPeriod * 1000, Double(UInt32.max))) : 0
-        return ask {
+        return ask("minHeadingVariation \(minHeadingVariation)") {
             tendon_feelspace_session_start_orientation($0, milliseconds, UInt16(clamping: minHeadingVariation), $1)
         }
     }

@@ -457,6 +457,42 @@ struct CommandTests {
             ])
     }
 
+    /// An error names the argument that is out of its range.
+    @Test @TendonActor func errorsNameTheArgument() async throws {
+        let site = try await Site()
+        let commands = try await site.connected().commandManager
+        func expect(_ name: String, _ command: (FSCommandManager) -> Bool) {
+            #expect(!command(commands))
+            #expect(commands.lastError?.operation.rawValue == "write, \(name)")
+            #expect(commands.lastError?.description.hasPrefix("write, \(name): ") == true)
+        }
+        func configure(
+            _ channel: Int = 1, intensity: Int = -1, orientation: Int = 0, iterations: Int = 1, period: Int = 500
+        ) -> (FSCommandManager) -> Bool {
+            {
+                $0.configureVibrationChannel(
+                    channelIndex: channel, pattern: .continuous, intensity: intensity,
+                    orientationType: .vibromotorIndex,
+                    orientation: orientation, patternIterations: iterations, patternPeriod: period,
+                    exclusiveChannel: false, clearOtherChannels: false)
+            }
+        }
+        expect("intensity 101") { $0.changeDefaultIntensity(101) }
+        expect("degrees 360") { $0.changeHeadingOffset(360) }
+        expect("requestedMode calibration") { $0.changeBeltMode(.calibration) }
+        expect("channelIndex 4") { $0.stopVibration(4) }
+        expect("intensity 101") { $0.vibrateAtAngle(angle: 0, intensity: 101) }
+        expect("channelIndex 9") { $0.vibrateAtAngle(angle: 0, channelIndex: 9) }
+        expect("direction nan") { $0.vibrateAtAngle(angle: .nan) }
+        expect("channelIndex 4", configure(4))
+        expect("intensity 101", configure(intensity: 101))
+        expect("patternIterations 256", configure(iterations: 256))
+        expect("patternPeriod 65536", configure(period: 65536))
+        var pulse = FSPulse()
+        pulse.pulses = 0
+        expect("pulses 0") { $0.pulse(pulse) }
+    }
+
     @Test @TendonActor func limitsAreNotExceeded() async throws {
         let site = try await Site()
         let commands = try await site.connected().commandManager
