@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * feelSpace naviBelt: connection and commands. Finds belts, opens one
- * (discovery, pairing, handshake), keeps what it says, answers its keep-alives,
+ * (discovery, pairing, handshake), keeps its values, answers its keep-alives,
  * queues commands. Sans I/O: driven through tendon_feelspace_session_inputs and
  * the calls below. State table: docs/protocols/feelspace.md.
  *
- * Callbacks may call back into the session. What they see is the state after
- * the change that they are told of.
+ * Callbacks may call functions of the session. During a callback the session is
+ * in the state after the reported change.
  */
 #ifndef TENDON_DEVICES_FEELSPACE_SESSION_H
 #define TENDON_DEVICES_FEELSPACE_SESSION_H
@@ -20,13 +20,13 @@
 extern "C" {
 #endif
 
-/* ---- connection: states, and what is told of their changes ---- */
+/* ---- connection: states, and the events of their changes ---- */
 
 typedef enum tendon_feelspace_state {
     TENDON_FEELSPACE_NOT_CONNECTED = 0,
     TENDON_FEELSPACE_SCANNING,
     TENDON_FEELSPACE_CONNECTING,
-    TENDON_FEELSPACE_DISCOVERING_SERVICES, /**< pairing included, where there is no bond */
+    TENDON_FEELSPACE_DISCOVERING_SERVICES, /**< pairing included, if no bond exists */
     TENDON_FEELSPACE_HANDSHAKE,
     TENDON_FEELSPACE_CONNECTED,
     TENDON_FEELSPACE_RECONNECTING, /**< between two attempts; only with config.reconnect */
@@ -89,7 +89,7 @@ typedef enum tendon_feelspace_scan_cause {
     TENDON_FEELSPACE_SCAN_CAUSE_CANCELED
 } tendon_feelspace_scan_cause;
 
-/** What the system says of its adapter. A session starts with ON. */
+/** State of the Bluetooth adapter. A session starts with ON. */
 typedef enum tendon_feelspace_adapter {
     TENDON_FEELSPACE_ADAPTER_ON = 0,
     TENDON_FEELSPACE_ADAPTER_OFF,
@@ -99,25 +99,25 @@ typedef enum tendon_feelspace_adapter {
 } tendon_feelspace_adapter;
 
 #define TENDON_FEELSPACE_SCAN_TIMEOUT_MS 15000u
-#define TENDON_FEELSPACE_CONNECT_TIMEOUT_MS 20000u      /**< link, discovery, pairing and handshake together */
+#define TENDON_FEELSPACE_CONNECT_TIMEOUT_MS 20000u      /**< connection, discovery, pairing and handshake */
 #define TENDON_FEELSPACE_CONNECT_SHORT_TIMEOUT_MS 7000u /**< for a belt that is known and bonded */
 #define TENDON_FEELSPACE_OPERATION_TIMEOUT_MS 1000u     /**< one read or write; the answer to a parameter request */
 #define TENDON_FEELSPACE_REQUEST_TIMEOUT_MS 250u        /**< the answer to the check of the patch */
 #define TENDON_FEELSPACE_LOG_TIMEOUT_MS 1500u           /**< the belt's error log */
 #define TENDON_FEELSPACE_RECONNECT_PAUSE_MS 2000u
-#define TENDON_FEELSPACE_RECONNECT_TIMEOUT_MS 12000u /**< link 2 s and discovery 10 s, in one */
+#define TENDON_FEELSPACE_RECONNECT_TIMEOUT_MS 12000u /**< connection 2 s and discovery 10 s, together */
 #define TENDON_FEELSPACE_SUPERVISION_MS 6000u        /**< silence that counts as a loss; only with config.reconnect */
-#define TENDON_FEELSPACE_DISCONNECT_TIMEOUT_MS 2000u /**< a link that does not say it is down is taken for down */
+#define TENDON_FEELSPACE_DISCONNECT_TIMEOUT_MS 2000u /**< then a disconnection counts as completed */
 
 /* ---- events ---- */
 
 typedef enum tendon_feelspace_event_kind {
-    TENDON_FEELSPACE_EVENT_STATE = 0,     /**< connection: onConnectionStateChanged; status: what the link said */
+    TENDON_FEELSPACE_EVENT_STATE = 0,     /**< connection: onConnectionStateChanged; status: reason of the end */
     TENDON_FEELSPACE_EVENT_FOUND,         /**< found: onBeltFound, once per belt and search */
     TENDON_FEELSPACE_EVENT_SCAN_FINISHED, /**< scan: onBeltScanFinished */
     /* From here on only while connected. The values are in the session. */
-    TENDON_FEELSPACE_EVENT_MODE,              /**< session->mode changed, and no button told so: onBeltModeChanged */
-    TENDON_FEELSPACE_EVENT_BUTTON,            /**< press: onBeltButtonPressed, which tells a change of mode too */
+    TENDON_FEELSPACE_EVENT_MODE,              /**< session->mode changed, not by a button: onBeltModeChanged */
+    TENDON_FEELSPACE_EVENT_BUTTON,            /**< press: onBeltButtonPressed; reports a change of mode, too */
     TENDON_FEELSPACE_EVENT_DEFAULT_INTENSITY, /**< session->default_intensity is another */
     TENDON_FEELSPACE_EVENT_HEADING_OFFSET,    /**< session->heading_offset is another */
     TENDON_FEELSPACE_EVENT_BATTERY,           /**< status, level or time of session->battery is another */
@@ -136,7 +136,7 @@ typedef struct tendon_feelspace_event {
     tendon_status status;
     union {
         struct {
-            tendon_feelspace_state previous, state; /**< the same: a refused connect() */
+            tendon_feelspace_state previous, state; /**< equal: a rejected connect() */
             tendon_feelspace_connection_event event;
             tendon_feelspace_connection_error error;
         } connection;
@@ -171,12 +171,12 @@ typedef void (*tendon_feelspace_on_event)(void *context, const tendon_feelspace_
 
 typedef struct tendon_feelspace_session_config {
     tendon_session_link link; /**< connect() finds the belt to connect to in session->peer */
-    /** Starts or stops searching, with @p link.context; NULL: this program cannot search. */
+    /** Starts or stops a search, with @p link.context; NULL: the program does not search. */
     tendon_status (*scan)(void *link_context, bool on);
     void *context;
     tendon_feelspace_on_event on_event;
     tendon_feelspace_channels channels; /**< 0: the documented ones */
-    bool strict;       /**< what the belt would ignore in its mode is refused: FEELSPACE_ERROR_WRONG_MODE */
+    bool strict;       /**< commands that the belt ignores in its mode fail with FEELSPACE_ERROR_WRONG_MODE */
     bool reconnect;    /**< try once more when connecting fails, twice after a loss; silence is a loss */
     bool skip_pairing; /**< never ask for a bond */
 } tendon_feelspace_session_config;
@@ -197,7 +197,7 @@ typedef enum tendon_feelspace_patch {
     TENDON_FEELSPACE_PATCH_CONFIRMED /**< "patch 1 confirmed": it was in place */
 } tendon_feelspace_patch;
 
-/** Commands that can wait or be under way at a time; the next is TENDON_GATT_ERROR_QUEUE_FULL. */
+/** Maximum number of pending commands; the next one fails with TENDON_GATT_ERROR_QUEUE_FULL. */
 #define TENDON_FEELSPACE_COMMANDS_MAX 16
 /** Advertisers that one search keeps apart. */
 #define TENDON_FEELSPACE_ADVERTISERS_MAX 16
@@ -243,7 +243,7 @@ typedef struct tendon_feelspace_session {
         tendon_status period_status; /* of the write between notifications off and on */
     } work;
     tendon_feelspace_state state;
-    tendon_operation op; /**< link, time, what is on the air */
+    tendon_operation op; /**< client, time, outstanding request */
     uint32_t orientation_period_ms;
     tendon_feelspace_session_config config;
     uint32_t last_command; /**< id of the newest command */
@@ -252,12 +252,12 @@ typedef struct tendon_feelspace_session {
     tendon_address peer;
     tendon_feelspace_counters counters;
     tendon_feelspace_battery battery;
-    tendon_feelspace_orientation orientation; /**< the last of the sensor fusion, whether told or not */
+    tendon_feelspace_orientation orientation; /**< the last of the sensor fusion, reported or not */
     struct {
         uint64_t deadline;       /* scanning, opening, pause before a reconnection */
-        uint64_t drain_deadline; /* an old link goes down meanwhile */
+        uint64_t drain_deadline; /* of an older connection that is closing */
         uint64_t patch_deadline, log_deadline, heard, told_at, timeout_ms;
-        tendon_profile profile; /* a link in memory comes back to it after its end: it shares no memory */
+        tendon_profile profile; /* a synchronous link returns to it after its end: not in the union */
         tendon_profile_found found[TENDON_FEELSPACE_CHARACTERISTIC_COUNT];
         union {
             tendon_feelspace_advertiser advertisers[TENDON_FEELSPACE_ADVERTISERS_MAX]; /* scanning */
@@ -279,15 +279,15 @@ tendon_status tendon_feelspace_session_init(tendon_feelspace_session *session,
 /* ---- searching ---- */
 
 /**
- * Searches for belts. @p timeout_ms 0: TENDON_FEELSPACE_SCAN_TIMEOUT_MS; UINT64_MAX: until it is stopped. What goes
- * wrong is told by SCAN_FINISHED too.
- * @return TENDON_OK; TENDON_ERROR_WRONG_STATE: connected or about to be (ALREADY_CONNECTED is told), or searching
+ * Searches for belts. @p timeout_ms 0: TENDON_FEELSPACE_SCAN_TIMEOUT_MS; UINT64_MAX: until it is stopped. A
+ * failure is reported by SCAN_FINISHED, too.
+ * @return TENDON_OK; TENDON_ERROR_WRONG_STATE: connected or connecting (ALREADY_CONNECTED is reported), or searching
  * already; the radio's error.
  */
 tendon_status tendon_feelspace_session_scan(tendon_feelspace_session *session, uint64_t timeout_ms, uint64_t now);
 /** Nothing happens unless searching. */
 void tendon_feelspace_session_stop_scan(tendon_feelspace_session *session, uint64_t now);
-/** An advertisement or a scan response, heard while searching. A belt needs both its UUID and its name. */
+/** Takes an advertisement or a scan response. A belt is found once both its UUID and its name were received. */
 void tendon_feelspace_session_advertised(tendon_feelspace_session *session, const tendon_ad_report *report,
                                          uint64_t now);
 void tendon_feelspace_session_adapter(tendon_feelspace_session *session, tendon_feelspace_adapter adapter,
@@ -301,31 +301,32 @@ typedef struct tendon_feelspace_connect_options {
 } tendon_feelspace_connect_options;
 
 /**
- * Ends a search and connects. An older link that is still going down is awaited first.
- * @param peer goes to session->peer; NULL: leave that as it is. @param options may be NULL.
- * @return TENDON_OK; TENDON_ERROR_WRONG_STATE: connected or about to be, told by a STATE event with CONNECTION_FAILED
- * and no change. A radio that fails at once is told by event.
+ * Ends a search and connects, after an older connection has closed.
+ * @param peer copied to session->peer; NULL: that is unchanged. @param options may be NULL.
+ * @return TENDON_OK; TENDON_ERROR_WRONG_STATE: connected or connecting, reported by a STATE event with
+ * CONNECTION_FAILED and no change of state. A radio that fails in this call is reported by an event.
  */
 tendon_status tendon_feelspace_session_connect(tendon_feelspace_session *session, const tendon_address *peer,
                                                const tendon_feelspace_connect_options *options, uint64_t now);
-/** Ends a connection or an attempt: NOT_CONNECTED with CONNECTION_CLOSED is told at once, the link goes down behind it.
+/** Ends a connection or an attempt: NOT_CONNECTED with CONNECTION_CLOSED is reported in this call, the disconnection
+ * completes later.
  * Nothing happens when not connected. Ends no search. */
 void tendon_feelspace_session_disconnect(tendon_feelspace_session *session, uint64_t now);
-/** True while an old link is still going down. */
+/** Returns true while an older connection is closing. */
 bool tendon_feelspace_session_draining(const tendon_feelspace_session *session);
 
 /* ---- commands ---- */
 
 /*
  * All return >= 0 when the command was queued, with the warnings below as bits;
- * session->last_command is then its id, and EVENT_COMMAND tells its end: written,
+ * session->last_command is then its id, and EVENT_COMMAND reports its end: written,
  * and for parameters answered by the belt (TENDON_ERROR_TIMEOUT: it did not). Errors,
  * in this order: TENDON_ERROR_DISCONNECTED unless connected, TENDON_ERROR_INVALID_ARGUMENT,
  * FEELSPACE_ERROR_UNSUPPORTED_FIRMWARE, FEELSPACE_ERROR_WRONG_MODE (config.strict),
  * TENDON_ERROR_UNSUPPORTED (the belt lacks the characteristic), TENDON_GATT_ERROR_QUEUE_FULL.
  */
 enum {
-    TENDON_FEELSPACE_WARNING_ENDLESS = 1, /**< 128 to 255 iterations run for ever */
+    TENDON_FEELSPACE_WARNING_ENDLESS = 1, /**< 128 to 255 iterations never end */
     TENDON_FEELSPACE_WARNING_IGNORED = 2  /**< the belt ignores this in its present mode */
 };
 
@@ -365,7 +366,8 @@ tendon_status tendon_feelspace_session_set_orientation_period(tendon_feelspace_s
 
 /**
  * Orientation from now on, every 500 ms as the belt comes. Told are the first, and those that are at least
- * @p period_ms and @p variation_deg (0 to 180) away from the last one told. Started already: only the limits change.
+ * @p period_ms and @p variation_deg (0 to 180) away from the last reported one. If it is started already, only the
+ * limits change.
  */
 tendon_status tendon_feelspace_session_start_orientation(tendon_feelspace_session *session, uint32_t period_ms,
                                                          uint16_t variation_deg, uint64_t now);
@@ -375,7 +377,7 @@ tendon_status tendon_feelspace_session_stop_orientation(tendon_feelspace_session
 /** The belt's error log: DEBUG events, then LOG_FINISHED. TENDON_ERROR_BUSY while one is read. */
 tendon_status tendon_feelspace_session_request_log(tendon_feelspace_session *session, uint64_t now);
 
-/** True when no command waits, is on the air or awaits its answer. */
+/** Returns true if no command is pending. */
 bool tendon_feelspace_session_idle(const tendon_feelspace_session *session);
 
 /* ---- belts that were connected ---- */

@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-/** Degrees as the belt wants them, 0 to 359: truncated toward zero, then modulo 360. @return false: not a number. */
+/** Degrees as the belt expects them, 0 to 359: truncated toward zero, then modulo 360. @return false: not a number. */
 bool tendon_feelspace_degrees(double degrees, uint16_t *out);
 
 /* ---- command manager ---- */
