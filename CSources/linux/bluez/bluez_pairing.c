@@ -196,7 +196,6 @@ static void keep_key(tendon_bluez_radio *radio, const tendon_management_event *e
         return;
     }
     bond.own = radio->radio.address;
-    link->identity = bond.peer;
     tendon_status status = tendon_pairing_store(&radio->radio, &bond, link->accepted);
     tendon_bluez_keys_stored(radio);
     if (status < 0 && link->pairing.state == TENDON_PAIRING_RUNNING) {

@@ -3,6 +3,8 @@
 #include "bluez_fixture.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -212,6 +214,7 @@ static void a_busy_kernel_is_asked_again(void **state) {
     complete(s, 0, TENDON_MANAGEMENT_BUSY);
     assert_int_equal(s->ends[0].paired, 0);
     uint64_t again = s->ends[0].end.link.pairing.retry_at;
+    assert_true(again >= tendon_now_ms() + 400 && again <= tendon_now_ms() + 500);
     assert_true(s->b->radio.radio.pairing_timer.deadline == again);
     pass(s, again - 1);
     expect_nothing(s);
@@ -236,6 +239,9 @@ static void keys_of_others_are_not_stored(void **state) {
     assert_int_equal(s->bonds.count, 1);
     assert_non_null(tendon_bonds_find(&s->bonds, TENDON_BOND_KERNEL, &own, &peers[2]));
     open_end(s, 0, false); /* a peripheral that starts pairing by itself */
+    uint8_t unkept[6 + 37] = {0x0A, 0, 7, 0, 37, 0, 0, 5, 4, 3, 2, 1, 0xC0, 2, 2, 1, 16}; /* store hint 0 */
+    kernel_sends(s, unkept, sizeof unkept);
+    assert_int_equal(s->bonds.count, 1);
     tendon_radio_set_pairing_policy(&s->b->radio.radio, &(tendon_pairing_policy){.restricted = true});
     new_key(s, 0, 1);
     assert_int_equal(s->bonds.count, 1);
@@ -342,6 +348,102 @@ static void keys_that_cannot_be_stored_are_removed_from_the_kernel(void **state)
     close_scene(s);
 }
 
+/* The peripheral pairs by itself, and the disk is full. */
+static void a_key_without_a_procedure_is_removed_too(void **state) {
+    (void)state;
+    scene *s = open_scene(1);
+    strcpy(s->bonds.path, "/proc/nowhere/bonds");
+    new_key(s, 0, 1);
+    expect(s, 0x1B, 0, 0);
+    memset(s->bonds.path, 0, sizeof s->bonds.path);
+    close_scene(s);
+}
+
+static void each_result_of_the_kernel_has_a_meaning(void **state) {
+    (void)state;
+    static const struct {
+        uint8_t status;
+        tendon_status result;
+    } cases[] = {{TENDON_MANAGEMENT_AUTHENTICATION_FAILED, TENDON_RADIO_ERROR_PAIRING_FAILED},
+                 {TENDON_MANAGEMENT_FAILED, TENDON_RADIO_ERROR_PAIRING_FAILED},
+                 {TENDON_MANAGEMENT_TIMEOUT, TENDON_RADIO_ERROR_PAIRING_FAILED},
+                 {TENDON_MANAGEMENT_REJECTED, TENDON_RADIO_ERROR_PAIRING_FAILED},
+                 {TENDON_MANAGEMENT_CANCELLED, TENDON_RADIO_ERROR_PAIRING_FAILED},
+                 {TENDON_MANAGEMENT_NOT_CONNECTED, TENDON_ERROR_DISCONNECTED},
+                 {TENDON_MANAGEMENT_CONNECT_FAILURE, TENDON_ERROR_DISCONNECTED},
+                 {TENDON_MANAGEMENT_DISCONNECTED, TENDON_ERROR_DISCONNECTED},
+                 {TENDON_MANAGEMENT_NOT_POWERED, TENDON_MANAGEMENT_ERROR(TENDON_MANAGEMENT_NOT_POWERED)}};
+    scene *s = open_scene(1);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        begin(s, 0);
+        complete(s, 0, cases[i].status);
+        assert_int_equal(s->ends[0].paired, (int)i + 1);
+        assert_int_equal(s->ends[0].status, cases[i].result);
+        assert_false(s->ends[0].end.link.encrypted);
+    }
+    close_scene(s);
+}
+
+/* Closed, cancelled or forgotten: the kernel is told to stop, and no result follows. */
+static void a_procedure_that_nobody_waits_for_is_cancelled(void **state) {
+    (void)state;
+    scene *s = open_scene(3);
+    for (int i = 0; i < 3; i++) {
+        begin(s, i);
+    }
+    s->service->cancel(s->service->context, &peers[0]);
+    expect(s, 0x1A, 0, -1);
+    assert_int_equal(tendon_radio_forget(&s->b->radio.radio, &peers[1]), TENDON_ERROR_NOT_FOUND);
+    expect(s, 0x1A, 1, -1);
+    expect(s, 0x1B, 1, 1);
+    tendon_link_close(&s->ends[2].end.link);
+    assert_int_equal(pair(s, 2), TENDON_ERROR_WRONG_STATE); /* it is about to close */
+    for (int i = 0; i < 3; i++) {
+        complete(s, i, 0);
+        assert_int_equal(s->ends[i].paired, 0);
+    }
+    assert_int_equal(tendon_loop_step(&s->b->loop, 0), TENDON_OK);
+    assert_int_equal(s->ends[2].end.closed, 1);
+    expect(s, 0x1A, 2, -1);
+    close_scene(s);
+}
+
+/* A stranger with the address of a bonded device: it has no key, and gets none without permission. */
+static void a_bond_that_does_not_encrypt_is_no_permission(void **state) {
+    (void)state;
+    scene *s = open_scene(1);
+    tendon_bond bond = {.radio = TENDON_BOND_KERNEL, .initiator = true, .key_size = 16, .own = own, .peer = peers[0]};
+    assert_int_equal(tendon_bonds_store(&s->bonds, &bond), TENDON_OK);
+    tendon_radio_set_pairing_policy(&s->b->radio.radio, &(tendon_pairing_policy){.restricted = true});
+    assert_int_equal(pair(s, 0), TENDON_RADIO_ERROR_PAIRING_NOT_ALLOWED);
+    expect_nothing(s);
+    close_scene(s);
+}
+
+static void forgetting_all_reports_the_kernels_error(void **state) {
+    (void)state;
+    scene *s = open_scene(0);
+    tendon_bonds other;
+    char path[] = "/tmp/tendon-bonds-XXXXXX", lock[64];
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
+    unlink(path);
+    snprintf(lock, sizeof lock, "%s.lock", path);
+    assert_int_equal(tendon_bonds_open(&s->bonds, path), TENDON_OK);
+    assert_int_equal(tendon_bonds_open(&other, path), TENDON_OK);
+    tendon_bond bond = {.radio = TENDON_BOND_KERNEL, .initiator = true, .key_size = 16, .own = own, .peer = peers[0]};
+    assert_int_equal(tendon_bonds_store(&other, &bond), TENDON_OK); /* by another process, since the last look-up */
+    assert_int_equal(tendon_radio_forget_all(&s->b->radio.radio), 1);
+    expect(s, 0x1B, 0, 1);
+    assert_int_equal(tendon_bonds_store(&other, &bond), TENDON_OK);
+    assert_int_equal(shutdown(s->b->radio.management.fd, SHUT_WR), 0);
+    assert_true(tendon_radio_forget_all(&s->b->radio.radio) < 0);
+    unlink(path);
+    unlink(lock);
+    close_scene(s);
+}
+
 static void a_command_without_an_address_in_its_answer_ends_all(void **state) {
     (void)state;
     static const uint8_t denied[] = {2, 0, 7, 0, 3, 0, 0x19, 0, TENDON_MANAGEMENT_PERMISSION_DENIED};
@@ -400,6 +502,12 @@ static void keys_of_another_store_are_not_unloaded(void **state) {
     tendon_bonds_init(&none);
     tendon_bonds_init(&some);
     assert_int_equal(tendon_bonds_store(&some, &bond), TENDON_OK);
+    int dummies[40];
+    for (int i = 0; i < 40; i++) { /* lines before and behind the one that counts */
+        char text[40];
+        snprintf(text, sizeof text, "tendon-test-%d-%d", (int)getpid(), i);
+        dummies[i] = other_program(text);
+    }
     int other = other_program("tendon/keys/hci7/1-2-3/4-5"), another_adapter = other_program("tendon/keys/hci77/1-2/4");
     assert_int_equal(use(b, &some), TENDON_RADIO_ERROR_OTHER_BOND_STORE);
     assert_null(tendon_radio_pairing(&b->radio.radio));
@@ -417,6 +525,9 @@ static void keys_of_another_store_are_not_unloaded(void **state) {
     assert_int_equal(status, TENDON_OK);
     close(loaded_peer);
     close(another_adapter);
+    for (int i = 0; i < 40; i++) {
+        close(dummies[i]);
+    }
     bluez_close(b);
 }
 
@@ -430,6 +541,11 @@ int main(void) {
         cmocka_unit_test(a_key_that_is_in_no_file_is_removed_once),
         cmocka_unit_test(a_private_address_is_followed_to_its_identity),
         cmocka_unit_test(keys_that_cannot_be_stored_are_removed_from_the_kernel),
+        cmocka_unit_test(a_key_without_a_procedure_is_removed_too),
+        cmocka_unit_test(each_result_of_the_kernel_has_a_meaning),
+        cmocka_unit_test(a_procedure_that_nobody_waits_for_is_cancelled),
+        cmocka_unit_test(a_bond_that_does_not_encrypt_is_no_permission),
+        cmocka_unit_test(forgetting_all_reports_the_kernels_error),
         cmocka_unit_test(a_command_without_an_address_in_its_answer_ends_all),
         cmocka_unit_test(forgetting_is_one_step),
         cmocka_unit_test(keys_of_another_store_are_not_unloaded),

@@ -289,6 +289,9 @@ static void another_process_is_seen(void **state) {
     assert_int_equal(tendon_bonds_refresh(&b), TENDON_OK);
     assert_int_equal(b.count, 0);
     assert_int_equal(tendon_bonds_store(&a, &first), TENDON_OK);
+    a.items[0].key[0] ^= 1;
+    assert_int_equal(tendon_bonds_refresh(&a), TENDON_OK); /* nor one that this process has changed itself */
+    assert_int_not_equal(a.items[0].key[0], first.key[0]);
     assert_int_equal(unlink(path), 0);
     assert_int_equal(tendon_bonds_refresh(&a), TENDON_OK);
     assert_int_equal(a.count, 0);
@@ -307,6 +310,7 @@ static void a_file_that_becomes_readable_to_others_is_not_used(void **state) {
     assert_int_equal(bonds.count, 1); /* what was read while it was ours alone */
     assert_int_equal(chmod(path, 0600), 0);
     assert_int_equal(tendon_bonds_refresh(&bonds), TENDON_OK);
+    assert_int_equal(bonds.status, TENDON_OK);
     assert_int_equal(tendon_bonds_store(&bonds, &second), TENDON_OK);
     user_offset = 1; /* it belongs to somebody else, whatever its mode */
     tendon_bonds other;
@@ -347,6 +351,42 @@ static void what_is_no_file_of_ours_is_left_alone(void **state) {
     memset(longest, 'x', sizeof longest - 1);
     longest[sizeof longest - 1] = '\0';
     assert_int_equal(tendon_bonds_open(&bonds, longest), TENDON_ERROR_OVERFLOW);
+}
+
+/* A file that was none of ours and is repaired is used again. */
+static void a_repaired_file_is_used_again(void **state) {
+    char path[128], other[128];
+    tendon_bonds bonds, good;
+    tendon_bond bond = bond_of(1);
+    snprintf(path, sizeof path, "%s/bonds", (char *)*state);
+    snprintf(other, sizeof other, "%s/good", (char *)*state);
+    write_file(path, "0123456789abcdef", 0600);
+    assert_int_equal(tendon_bonds_open(&bonds, path), TENDON_ERROR_MALFORMED);
+    assert_int_equal(tendon_bonds_open(&good, other), TENDON_OK);
+    assert_int_equal(tendon_bonds_store(&good, &bond), TENDON_OK);
+    assert_int_equal(rename(other, path), 0);
+    assert_int_equal(tendon_bonds_refresh(&bonds), TENDON_OK);
+    assert_int_equal(bonds.status, TENDON_OK);
+    assert_int_equal(bonds.count, 1);
+}
+
+/* A default path that is too long is not used up to where it fits. */
+static void a_path_that_is_too_long_is_not_truncated(void **state) {
+    tendon_bonds bonds;
+    tendon_bond bond = bond_of(1);
+    char home[TENDON_BONDS_PATH_SIZE + 8];
+    (void)state;
+    memset(home, 'x', sizeof home);
+    home[0] = '/';
+    home[TENDON_BONDS_PATH_SIZE - 8] = '\0';
+    setenv("XDG_STATE_HOME", home, 1);
+    assert_int_equal(tendon_bonds_open(&bonds, NULL), TENDON_ERROR_OVERFLOW);
+    unsetenv("XDG_STATE_HOME");
+    assert_int_equal(tendon_bonds_store(&bonds, &bond), TENDON_ERROR_OVERFLOW);
+    assert_int_equal(tendon_bonds_remove(&bonds, TENDON_BOND_KERNEL, &own, NULL), TENDON_ERROR_OVERFLOW);
+    assert_int_equal(tendon_bonds_refresh(&bonds), TENDON_ERROR_OVERFLOW);
+    assert_int_equal(bonds.count, 0);
+    assert_string_equal(bonds.path, "");
 }
 
 static void the_default_path(void **state) {
@@ -491,6 +531,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(another_process_is_seen, setup, teardown),
         cmocka_unit_test_setup_teardown(a_file_that_becomes_readable_to_others_is_not_used, setup, teardown),
         cmocka_unit_test_setup_teardown(what_is_no_file_of_ours_is_left_alone, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_repaired_file_is_used_again, setup, teardown),
+        cmocka_unit_test(a_path_that_is_too_long_is_not_truncated),
         cmocka_unit_test_setup_teardown(the_default_path, setup, teardown),
         cmocka_unit_test_setup_teardown(kill_9_leaves_a_whole_file, setup, teardown),
         cmocka_unit_test(the_kernels_keys),

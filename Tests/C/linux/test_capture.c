@@ -15,11 +15,16 @@
 
 /* In the C library's place: another user, a signal in the middle of a write, a disk that takes a byte at a time. */
 static uid_t user_offset;
-static int interrupted_writes;
+static int interrupted_writes, refused_mode;
 static bool bytewise;
 
 uid_t geteuid(void) {
     return (uid_t)syscall(SYS_geteuid) + user_offset;
+}
+
+int fchmod(int fd, mode_t mode) {
+    errno = refused_mode;
+    return refused_mode != 0 ? -1 : (int)syscall(SYS_fchmod, fd, mode);
 }
 
 ssize_t writev(int fd, const struct iovec *parts, int count) {
@@ -455,6 +460,18 @@ static void only_its_owner_can_read_a_capture(void **state) {
     assert_int_equal(stat(path, &made), 0);
     assert_int_equal(made.st_mode & 0777, 0600);
     assert_int_equal(made.st_size, TENDON_CAPTURE_HEADER_SIZE);
+    assert_int_equal(tendon_capture_close(&capture), TENDON_OK);
+    refused_mode = EPERM; /* a file system without modes: FAT */
+    assert_int_equal(tendon_capture_create(&capture, path, TENDON_CAPTURE_H4), TENDON_OK);
+    assert_int_equal(tendon_capture_close(&capture), TENDON_OK);
+    refused_mode = EIO;
+    tendon_status failed = tendon_capture_create(&capture, path, TENDON_CAPTURE_H4);
+    refused_mode = 0;
+    assert_int_equal(failed, TENDON_SYSTEM_ERROR(EIO));
+    user_offset = 1; /* a device belongs to root */
+    tendon_status opened = tendon_capture_create(&capture, "/dev/null", TENDON_CAPTURE_H4);
+    user_offset = 0;
+    assert_int_equal(opened, TENDON_OK);
     assert_int_equal(tendon_capture_close(&capture), TENDON_OK);
     assert_int_equal(symlink(path, link), 0);
     assert_int_equal(tendon_capture_create(&capture, link, TENDON_CAPTURE_MONITOR), TENDON_SYSTEM_ERROR(ELOOP));

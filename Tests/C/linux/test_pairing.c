@@ -173,6 +173,12 @@ static void a_bonded_link_is_encrypted_by_itself(void **state) {
     assert_true(w->link.bonded(w->link.context));
     assert_true(read_value(w) >= 0); /* at once: what the key says goes first */
     STEP_UNTIL(&w->loop, w->connection.link.encrypted);
+    assert_false(w->connection.link.securing);
+    const tendon_link *device = &w->peripheral.links[0].link;
+    assert_true(tendon_address_equal(&device->peer, &second_address));
+    assert_true(tendon_address_equal(&device->identity, &central_address)); /* under which its key is stored */
+    assert_int_equal(tendon_radio_forget_all(&w->device.radio), 1);         /* so its connection ends with the bond */
+    STEP_UNTIL(&w->loop, w->disconnected == 2);
 }
 
 static void out_of_pairing_mode_it_is_refused(void **state) {

@@ -340,6 +340,48 @@ static void what_another_process_changes_is_seen(void **state) {
     unlink(path);
 }
 
+/* The device's bonds are removed by another process: it does not know the central's key any more. */
+static void a_device_sees_what_another_process_removed(void **state) {
+    world *w = *state;
+    side *s = &w->sides[0];
+    tendon_bonds other;
+    char path[96];
+    snprintf(path, sizeof path, "%s/bonds", w->directory);
+    assert_int_equal(tendon_bonds_open(&s->bonds, path), TENDON_OK);
+    assert_int_equal(pair(s), TENDON_OK);
+    STEP_UNTIL(&w->loop, s->paired == 1);
+    s->link.disconnect(s->link.context);
+    STEP_UNTIL(&w->loop, !s->up && tendon_peripheral_count(&s->peripheral) == 0);
+    assert_int_equal(tendon_bonds_open(&other, path), TENDON_OK);
+    assert_int_equal(tendon_bonds_remove(&other, TENDON_BOND_VIRTUAL, &s->radio.radio.address, NULL), 1);
+    assert_int_equal(s->link.connect(s->link.context), TENDON_OK);
+    STEP_UNTIL(&w->loop, s->reason == TENDON_RADIO_ERROR_PAIRING_FAILED);
+    unlink(path);
+    strcat(path, ".lock");
+    unlink(path);
+}
+
+/* The socket is full for a moment: the request is sent again, until the limit of the procedure. */
+static void a_full_socket_is_no_failed_pairing(void **state) {
+    world *w = *state;
+    side *s = &w->sides[0];
+    tendon_source *watch = &s->peripheral.links[0].link.source;
+    static const uint8_t command[] = {0x52, 1, 0, 0}; /* Write Command, to nowhere */
+    assert_int_equal(tendon_loop_update(&w->loop, watch, 0), TENDON_OK);
+    while (tendon_link_send(&s->connection.link, command, sizeof command) == TENDON_OK) {
+    }
+    assert_int_equal(pair(s), TENDON_OK);
+    assert_int_equal(s->connection.link.pairing.state, TENDON_PAIRING_RETRYING);
+    const tendon_source *timer = &w->central.radio.pairing_timer;
+    timer->expired(timer->context, s->connection.link.pairing.retry_at); /* still full */
+    assert_int_equal(s->connection.link.pairing.state, TENDON_PAIRING_RETRYING);
+    assert_int_equal(tendon_loop_update(&w->loop, watch, TENDON_READABLE), TENDON_OK);
+    STEP_UNTIL(&w->loop, !s->connection.link.blocked);
+    timer->expired(timer->context, s->connection.link.pairing.retry_at);
+    STEP_UNTIL(&w->loop, s->paired == 1);
+    assert_int_equal(s->status, TENDON_OK);
+}
+
 #define MANY_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void) {
@@ -353,6 +395,8 @@ int main(void) {
         MANY_TEST(a_device_replaces_the_oldest_bond_that_is_not_in_use),
         MANY_TEST(forgetting_is_one_step),
         MANY_TEST(what_another_process_changes_is_seen),
+        MANY_TEST(a_device_sees_what_another_process_removed),
+        MANY_TEST(a_full_socket_is_no_failed_pairing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

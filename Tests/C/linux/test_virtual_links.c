@@ -199,6 +199,8 @@ static void sockets_of_killed_processes_are_removed(void **state) {
     struct sockaddr_un dead, link, foreign;
     device_path(w, "C10203040599-01", &dead);
     bound_socket(&dead, SOCK_SEQPACKET, false);
+    device_path(w, "C10203040597-01", &link);
+    assert_int_equal(symlink(link.sun_path, link.sun_path), 0); /* it leads to itself */
     device_path(w, "C102030405D0-01", &link);
     assert_int_equal(symlink("/nonexistent/socket", link.sun_path), 0); /* at our own name, and it leads nowhere */
     device_path(w, "C10203040598-01", &foreign);
@@ -207,6 +209,7 @@ static void sockets_of_killed_processes_are_removed(void **state) {
     assert_int_equal(listen(fd, 1), 0);
     listen_on(w);
     assert_int_equal(access(dead.sun_path, F_OK), -1);
+    assert_int_equal(entries(w->directory), 2);          /* our own, and that of somebody else */
     assert_int_equal(access(foreign.sun_path, F_OK), 0); /* somebody else's, and alive */
     connect_central(w, 1000);
     STEP_UNTIL(&w->loop, w->end.connected == 1);

@@ -3,14 +3,24 @@
 #include "virtual_fixture.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+/* In the C library's place: a directory that this user may not create. */
+static int refused_mkdir;
+
+int mkdir(const char *path, mode_t mode) {
+    errno = refused_mkdir;
+    return refused_mkdir != 0 ? -1 : (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
+}
 
 static void passive_scan_gets_the_advertisement_only(void **state) {
     world *w = *state;
@@ -233,6 +243,12 @@ static void directory_open_to_others_is_refused(void **state) {
                      TENDON_SYSTEM_ERROR(ENOENT));
     assert_int_equal(tendon_virtual_radio_open(&radio, &loop, "/dev/null/tendon", &device_address),
                      TENDON_SYSTEM_ERROR(ENOTDIR));
+    for (int i = 0; i < 2; i++) { /* a permission that is missing, and no capability */
+        refused_mkdir = i == 0 ? EACCES : EPERM;
+        tendon_status status = tendon_virtual_radio_open(&radio, &loop, directory, &device_address);
+        refused_mkdir = 0;
+        assert_int_equal(status, TENDON_ERROR_FILE_PERMISSION);
+    }
     tendon_loop_close(&loop);
 }
 
