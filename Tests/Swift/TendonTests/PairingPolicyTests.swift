@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+import CTendon
+import Glibc
+import Testing
+
+@testable import Tendon
+
+/// Which devices may pair, as Swift sets it; and errors as people read them.
+struct PairingPolicyTests {
+    private func mayPair(_ core: RadioCore, _ address: Address, after ms: UInt64 = 0) -> Bool {
+        var peer = address.c
+        return tendon_radio_may_pair(core.radio, &peer, tendon_now_ms() + ms)
+    }
+
+    @Test func thePolicyReachesTheRadio() async throws {
+        let directory = "/tmp/tendon-policy-\(getpid())"
+        defer { rmdir(directory) }
+        await onLoop {
+            let listed = Address(0xC102_0304_0501, kind: .random)
+            let twin = Address(0xC102_0304_0501, kind: .public)
+            guard let core = try? RadioCore.open(.virtual(directory: directory), bonds: .memory, loop: .shared) else {
+                Issue.record("no radio")
+                return
+            }
+            #expect(mayPair(core, twin))
+            core.setPairingPolicy(.restricted())
+            #expect(!mayPair(core, listed))
+            core.setPairingPolicy(.restricted(allowed: [Address(0xC102_0304_0599, kind: .random), listed]))
+            #expect(mayPair(core, listed))
+            #expect(!mayPair(core, twin))
+            core.setPairingPolicy(.restricted(window: .seconds(60)))
+            #expect(mayPair(core, twin))
+            #expect(mayPair(core, twin, after: 59_000))
+            #expect(!mayPair(core, twin, after: 61_000))
+            core.setPairingPolicy(.unrestricted)
+            #expect(mayPair(core, twin, after: 61_000))
+            core.close()
+        }
+    }
+
+    @Test func errorsHaveTheirNumber() {
+        let full = TendonError(status: TendonError.system(ENOSPC), operation: .receive)
+        #expect(full.cause == "no space left on the device (SYSTEM_ENOSPC, 28)")
+        #expect(full.description == "receive: no space left on the device (SYSTEM_ENOSPC, 28)")
+        let refused = TendonError(status: Int32(TENDON_RADIO_ERROR_PAIRING_NOT_ALLOWED), operation: .pair)
+        #expect(
+            refused.cause
+                == "the device is not bonded, and pairing with new devices is not enabled (RADIO_ERROR_PAIRING_NOT_ALLOWED)"
+        )
+        let ours = TendonError(status: Int32(TENDON_BOSE_ERROR_DEVICE_NOT_FOUND), operation: .connect)
+        #expect(ours.cause == "\(ours.text) (\(ours.name))")
+    }
+}
