@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 import CTendon
-import Tendon
+@_exported import Tendon
 
 /// A trainer.
 ///
@@ -14,53 +14,75 @@ import Tendon
 public final class A5Device {
     /// What a manager knows a device by: a phone's `CBPeripheral`.
     public struct Handle: Sendable, Hashable {
-        /// As it advertises; a manager knows its devices by it.
+        /// The advertised name; a manager knows its devices by it.
         public let name: String
-        /// Where it is reached.
+        /// Its address and address type.
         public let address: Address
 
-        /// Of a device that the program knows from elsewhere.
+        /// The handle of a device that the program knows from elsewhere.
         public init(name: String, address: Address) {
             self.name = name
             self.address = address
         }
     }
 
-    /// As it advertises; `nil`: a device that was made of its address.
+    /// The advertised name.
     public nonisolated let name: String?
-    /// Where it is reached.
+    /// Its address and address type.
     public nonisolated let address: Address
     nonisolated let core: DeviceCore
     /// Of a device without a manager.
-    private let lifetime: DeviceLifetime?
-    /// Of a device without a manager; with one, the manager's is told.
+    private let lifetime: Lifetime<DeviceCore>?
+    /// The delegate of a device without a manager; kept weakly. Of the others the manager's delegate is notified.
     public weak var delegate: (any A5DeviceDelegate)?
+    /// What the program gave its initializer.
+    var givenCharacteristics: (write: A5Characteristic?, read: A5Characteristic?) = (nil, nil)
 
-    nonisolated init(_ core: DeviceCore, lifetime: DeviceLifetime? = nil) {
+    nonisolated init(_ core: DeviceCore, lifetime: Lifetime<DeviceCore>? = nil) {
         self.core = core
         self.lifetime = lifetime
         name = core.name
         address = Address(core.c.peer)
     }
 
-    /// What managers take for the device: name and address.
+    /// The argument of `A5DeviceManager.connect(device:)`: name and address.
     public nonisolated var device: Handle { Handle(name: name ?? "", address: address) }
 
     // MARK: What is known
+    //
+    // What the vendor's document has as a variable can be set here as well; the next event of the device sets it again.
 
     /// dBm; 0: not known.
-    public var rssi: Double { core.c.rssi }
-    /// What the device is doing, as far as its messages tell.
-    public var deviceDataState: A5DeviceDataState { A5DeviceDataState(core.c.state) }
-    /// True in all states but disconnected and connecting.
-    public var connected: Bool { deviceDataState != .disconnected && deviceDataState != .connecting }
-    /// The service F0F0 is there.
-    public var usesNewProtocol: Bool { core.c.uses_new_protocol }
-    /// It has said who it is; false again with every disconnect.
-    public var communicationInitialized: Bool { core.c.initialized }
+    public var rssi: Double {
+        get { core.c.rssi }
+        set { core.change { $0.rssi = newValue } }
+    }
+    /// What the device is doing, according to its messages: the states of the vendor's document. While it connects, it is
+    /// `disconnected`; see `connectionState`.
+    public var deviceDataState: A5DeviceDataState {
+        get { A5DeviceDataState(core.c.state) }
+        set { core.change { $0.state = newValue.c } }
+    }
+    /// How far the connection is.
+    public var connectionState: A5ConnectionState { A5ConnectionState(core.c.link) }
+    /// True in all states but disconnected.
+    public var connected: Bool { deviceDataState != .disconnected }
+    /// The device has the service F0F0.
+    public var usesNewProtocol: Bool {
+        get { core.c.uses_new_protocol }
+        set { core.change { $0.uses_new_protocol = newValue } }
+    }
+    /// It has said who it is; false again after each disconnection.
+    public var communicationInitialized: Bool {
+        get { core.c.initialized }
+        set { core.change { $0.initialized = newValue } }
+    }
     /// From its first message, as "1.00"; `nil` until then.
-    public var deviceVersion: String? { core.c.version.string }
-    /// What a legacy device tells as text is what the last of its two parts said.
+    public var deviceVersion: String? {
+        get { core.c.version.string }
+        set { core.change { $0.version = tendon_activ5_text(newValue) } }
+    }
+    /// Of a legacy device: the two parts that it sent as text.
     public var serialNumber: String? {
         core.c.serial_number.string ?? core.c.sn1.string.map { $0 + (core.c.sn2.string ?? "") }
     }
@@ -79,32 +101,43 @@ public final class A5Device {
     }
     /// Of the detector that follows its forces.
     public var squeezeState: A5SqueezeState { core.c.squeeze.squeezed ? .squeezed : .depressed }
-    /// What was taken from the device and what was rejected, of all its connections.
-    public var counters: tendon_activ5_counters { core.c.counters }
+    /// What was received from the device, over all its connections.
+    public struct Counters: Sendable, Hashable {
+        /// Values of characteristics.
+        public let values: UInt64
+        /// Messages in them.
+        public let messages: UInt64
+        /// Values and texts that were rejected.
+        public let errors: UInt64
+        /// Squeezes.
+        public let squeezes: UInt64
+        /// Double squeezes.
+        public let doubleSqueezes: UInt64
+        /// Inputs that did not fit the state of the connection; harmless.
+        public let ignored: UInt64
+    }
 
-    /// False: a lost link is not made again.
+    /// What was received from the device, over all its connections.
+    public var counters: Counters {
+        let c = core.c.counters
+        return Counters(
+            values: c.values, messages: c.messages, errors: c.errors, squeezes: c.squeezes,
+            doubleSqueezes: c.double_squeezes, ignored: c.ignored)
+    }
+
+    /// Whether a manager connects again after the connection was lost. Only the program changes it.
     public var shouldReconnect: Bool {
         get { core.c.should_reconnect }
-        set {
-            _ = core.call(.connect) { device, _ in
-                device.pointee.should_reconnect = newValue
-                return 0
-            }
-        }
+        set { core.change { $0.should_reconnect = newValue } }
     }
 
     /// True: its manager forgets it when the present connection ends, as with `disconnectAllDevices()`.
     public var forgetAfterDisconnected: Bool {
         get { core.c.forget }
-        set {
-            _ = core.call(.connect) { device, _ in
-                device.pointee.forget = newValue
-                return 0
-            }
-        }
+        set { core.change { $0.forget = newValue } }
     }
 
-    /// Keeps the device from switching itself off after 7 minutes; ends with the connection.
+    /// Keeps the device from switching itself off after 7 minutes, over all its connections.
     public var evergreenMode: Bool {
         get { core.c.evergreen }
         set { setEvergreen(newValue) }
@@ -160,9 +193,9 @@ public final class A5Device {
     }
 
     /// Texts of the device.
-    public var readCharacteristic: A5Characteristic? { found(TENDON_ACTIV5_READ) }
+    public var readCharacteristic: A5Characteristic? { found(TENDON_ACTIV5_READ) ?? givenCharacteristics.read }
     /// Commands to it; evergreen and tare need it.
-    public var writeCharacteristic: A5Characteristic? { found(TENDON_ACTIV5_WRITE) }
+    public var writeCharacteristic: A5Characteristic? { found(TENDON_ACTIV5_WRITE) ?? givenCharacteristics.write }
     /// Binary forces.
     public var forceCharacteristic: A5Characteristic? { found(TENDON_ACTIV5_FORCE) }
     /// Motion; without it `startIMU()` throws.
@@ -185,7 +218,9 @@ public final class A5Device {
         return A5Characteristic(uuid: BluetoothUUID(tendon_activ5_uuid(which)))
     }
 
-    // MARK: Asking
+    // MARK: Calls
+
+    func connect() -> A5Result { ask(.connect) { tendon_activ5_device_connect($0, $1) } }
 
     private func ask(
         _ operation: TendonError.Operation = .write,
@@ -203,12 +238,20 @@ public final class A5Device {
     /// Frames and writes any text of up to 18 bytes.
     @discardableResult
     public func sendMessage(message: String) -> A5Result {
-        ask { device, now in lending(message) { tendon_activ5_device_send_text(device, $0, $1, now) } }
+        guard (1...Int(TENDON_ACTIV5_SEND_MAX)).contains(message.utf8.count) else {
+            return .failure(
+                .invalidArgument("message: 1 to \(TENDON_ACTIV5_SEND_MAX) bytes, not \(message.utf8.count)"))
+        }
+        return ask { device, now in lending(message) { tendon_activ5_device_send_text(device, $0, $1, now) } }
     }
 
-    /// Forces come from now on, to the delegate and to `force`. Fails with `notReady` until the device is discovered.
+    /// Forces come from now on, to the delegate and to `force`. In `deviceConnected`, before the device is discovered and
+    /// was greeted, the request is kept and sent then; if the device has no force, `didReceiveError` reports `notReady`.
+    /// Fails with `notReady` without a connection.
     @discardableResult
-    public func startIsometric() -> A5Result { ask(.subscribe) { tendon_activ5_device_start_isometric($0, $1) } }
+    public func startIsometric() -> A5Result {
+        ask(.subscribe) { tendon_activ5_device_start_isometric_when_ready($0, $1) }
+    }
 
     /// The device goes to low power and stays connected; it switches itself off after 7 minutes.
     @discardableResult
@@ -218,13 +261,13 @@ public final class A5Device {
     @discardableResult
     public func tare() -> A5Result { ask { tendon_activ5_device_tare($0, $1) } }
 
-    /// Motion comes from now on, beside the force if that is on; throws `imuUnsupported` for a device without the
-    /// sensor.
+    /// Motion comes from now on, in addition to the force if that is on. Throws `imuUnsupported` for a device without the
+    /// sensor, and `notReady` before the device is discovered.
     public func startIMU() throws(A5Error) { try ask(.subscribe) { tendon_activ5_device_start_imu($0, $1) }.get() }
     /// Ends what `startIMU()` began.
     public func stopIMU() throws(A5Error) { try ask(.subscribe) { tendon_activ5_device_stop_imu($0, $1) }.get() }
 
-    /// Hertz, presumably.
+    /// Samples per second, presumably: -32768 to 32767.
     @discardableResult
     public func setSampleRate(sampleRate: Int) -> A5Result {
         ask { tendon_activ5_device_set_sample_rate($0, Int64(sampleRate), $1) }
@@ -258,39 +301,36 @@ public final class A5Device {
         }
     }
 
-    /// Of the serial number's characteristic: `nil` while it is not read, empty when there is none.
-    public func getSerialNumber() -> String? {
-        guard let count = try? core.call(.read, { device, _ in tendon_activ5_device_get_serial_number(device) }).get()
-        else { return nil }
-        return count == 0 ? "" : core.c.serial_number.string
-    }
+    /// The value of the serial number's characteristic; empty while it is not read, and if there is none.
+    public func getSerialNumber() -> String { core.c.serial_number.string ?? "" }
 
-    /// State disconnected at once; the delegate is told when the link is down. It is not made again.
+    /// The state is disconnected immediately; the delegate is notified when the connection has ended. There is no
+    /// reconnection.
     public func disconnect() {
         _ = ask(.connect) { tendon_activ5_device_disconnect($0, $1) }
     }
 
-    // MARK: Listening, from now until the connection ends
+    // MARK: Sequences, from now until the connection ends
 
-    /// Forces with their times; 256 wait at most, then new ones are dropped.
+    /// Forces with their times. At most 256 are buffered; then new ones are dropped.
     public var force: EventSequence<A5Force> { force(capacity: 256) }
-    /// Forces, with as many waiting as is said.
+    /// Forces, with another capacity.
     public func force(capacity: Int, policy: OverflowPolicy = .dropNewest) -> EventSequence<A5Force> {
         core.observeForce(capacity, policy)
     }
-    /// Motion in g, rad/s and seconds; 256 wait at most, then new ones are dropped.
+    /// Motion in g, rad/s and seconds. At most 256 are buffered; then new ones are dropped.
     public var motion: EventSequence<IMUObject> { motion(capacity: 256) }
-    /// Motion, with as many waiting as is said.
+    /// Motion, with another capacity.
     public func motion(capacity: Int, policy: OverflowPolicy = .dropNewest) -> EventSequence<IMUObject> {
         core.observeMotion(capacity, policy)
     }
-    /// All that happens to this device, over all its connections.
+    /// All that happens to this device, over all its connections; ends with its manager.
     public var events: EventSequence<A5Event> { events(capacity: 256) }
     /// Without samples and messages it costs nothing while the device streams.
     public func events(capacity: Int, includingSamples: Bool = true) -> EventSequence<A5Event> {
         core.observeEvents(capacity, samples: includingSamples)
     }
-    /// Forces and motions that came over the link so far, taken from a sequence or not.
+    /// Number of forces and motions received so far, whether a sequence took them or not.
     public nonisolated var samplesReceived: UInt64 { core.samples.load(ordering: .relaxed) }
 
     // MARK: Waiting

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Tendon
 
-/// Told what happens to trainers; kept weakly. Called on the loop's thread.
+/// Notified of what happens to trainers; kept weakly. Called on the loop's thread.
 ///
 /// ```swift
 /// final class Gym: A5DeviceDelegate {
@@ -17,11 +17,11 @@ import Tendon
 public protocol A5DeviceDelegate: AnyObject {
     /// The search's time is over.
     func searchCompleted()
-    /// On every advertisement of a device with a name.
+    /// Once per device and search.
     func deviceFound(device: A5Device)
-    /// The link is up; what the device has is not known yet.
+    /// The connection is established; what the device has is not known yet. `startIsometric()` is kept until it is.
     func deviceConnected(device: A5Device)
-    /// The link is down, as asked or not.
+    /// The connection has ended, as requested or not.
     func deviceDisconnected(device: A5Device)
     /// It has said who it is; once for each connection.
     func deviceInitialized(device: A5Device)
@@ -43,9 +43,9 @@ public protocol A5DeviceDelegate: AnyObject {
     func didFailToConnect(device: A5Device, error: (any Error)?)
     /// By what the vendor's document gives its default implementation; called unless the other is there.
     func didFailToConnect(device: A5Device.Handle, error: (any Error)?)
-    /// The radio was switched on or off; before what it does to connections is told.
+    /// The radio was opened, failed, or did not open; called before the connections end.
     func didChangeBluetoothState(_ state: A5BluetoothState)
-    /// A search was asked for.
+    /// A search was requested while the radio is not on.
     func bluetoothIsSwitchedOff()
     /// The serial number, or the part of it that a legacy device sent.
     func didReceiveSerialNumber(device: A5Device, value: String)
@@ -53,7 +53,7 @@ public protocol A5DeviceDelegate: AnyObject {
     func didReceiveBattery(device: A5Device, value: UInt64)
     /// A value of the device was rejected; nothing changed.
     func didReceiveError(device: A5Device, characteristic: A5Device.Characteristic, error: A5Error)
-    /// The device answered a request, or refused it.
+    /// A request ended: the device accepted or rejected it, or the connection ended. Each request ends once.
     func didComplete(device: A5Device, request: A5Request, error: A5Error?)
 }
 
@@ -92,11 +92,11 @@ public typealias A5DeviceManagerDelegate = A5DeviceDelegate
 public enum A5Event: Sendable {
     /// The search's time is over.
     case searchCompleted
-    /// An advertisement of a device with a name.
+    /// Once per device and search.
     case deviceFound(A5Device)
-    /// The link is up.
+    /// The connection is established.
     case deviceConnected(A5Device)
-    /// `nil`: as we asked.
+    /// `nil`: as requested.
     case deviceDisconnected(A5Device, TendonError?)
     /// It has said who it is; once for each connection.
     case deviceInitialized(A5Device)
@@ -114,7 +114,7 @@ public enum A5Event: Sendable {
     case didFailToConnect(A5Device, TendonError)
     /// The radio was switched on or off.
     case didChangeBluetoothState(A5BluetoothState)
-    /// A search was asked for while the radio is off.
+    /// A search was requested while the radio is not on.
     case bluetoothIsSwitchedOff
     /// The serial number or a part of it.
     case didReceiveSerialNumber(A5Device, String)
@@ -122,7 +122,7 @@ public enum A5Event: Sendable {
     case didReceiveBattery(A5Device, UInt64)
     /// A value of the device was rejected; nothing changed.
     case didReceiveError(A5Device, A5Device.Characteristic, A5Error)
-    /// The device answered a request; with an error, it refused it.
+    /// A request ended, with an error if the device rejected it or the connection ended. Each request ends once.
     case didComplete(A5Device, A5Request, A5Error?)
 
     /// What the vendor's library posts at the same time; `nil`: nothing.

@@ -2,7 +2,7 @@
 import CTendon
 import Tendon
 
-/// Finds trainers, connects to them, and tells what they do.
+/// Finds trainers, connects to them, and reports what they do.
 ///
 /// ```swift
 /// A5DeviceManager.initializeDeviceManager()
@@ -16,16 +16,20 @@ public final class A5DeviceManager {
     /// The one of the program, which the static members use.
     public static let instance = A5DeviceManager()
 
-    /// To be set before first use.
-    public var radio: RadioChoice
-    /// Told what happens; kept weakly.
+    /// The radio that the next opening uses: set it before first use.
+    public var radio: RadioChoice {
+        get { choice.radio }
+        set { choice.radio = newValue }
+    }
+    /// Notified of everything that happens; kept weakly.
     public weak var delegate: (any A5DeviceDelegate)?
-    /// How it searches, connects and judges squeezes.
+    /// How it searches, connects and detects squeezes.
     public var options = A5DeviceManagerOptions() {
         didSet { options.write(to: core.options) }
     }
     private let choice: Choice
-    private let core: ManagerCore
+    private let lifetime: Lifetime<ManagerCore>
+    private var core: ManagerCore { lifetime.core }
 
     /// Where the core reads the radio when it opens it.
     private final class Choice: @unchecked Sendable {
@@ -34,65 +38,69 @@ public final class A5DeviceManager {
         init(_ radio: RadioChoice) { self.radio = radio }
     }
 
-    /// One beside `instance`. The radio is opened with the first search.
+    /// A manager in addition to `instance`. The radio is opened with the first search.
     public init(radio: RadioChoice = .automatic) {
         let choice = Choice(radio)
-        self.radio = radio
         self.choice = choice
-        core = ManagerCore({ choice.radio }, loop: .shared)
-        core.owner = self
-    }
-
-    deinit {
-        let core = core
-        core.loop.post { core.abandon() }
+        let core = ManagerCore({ choice.radio })
+        lifetime = Lifetime(core)
+        core.events.delegate(
+            isSet: { [weak self] in self?.delegate != nil },
+            { [weak self] event in if let delegate = self?.delegate { event.deliver(to: delegate) } })
     }
 
     // MARK: State
 
-    /// By name.
+    /// The list, by name. A device that you take out of it is forgotten; its connection stays. Nothing can be added: a
+    /// search does that.
     public var devices: [String: A5Device] {
-        Dictionary(core.devices.map { ($0.name ?? "", $0) }) { first, _ in first }
+        get { Dictionary(core.devices.map { ($0.name ?? "", $0) }) { first, _ in first } }
+        set {
+            for device in core.devices where newValue[device.name ?? ""] == nil { core.remove(device) }
+        }
     }
     /// Those of `devices` that are connected.
     public var connectedDevices: [String: A5Device] { devices.filter { $0.value.connected } }
-    /// The last of any device.
-    public var squeezeState: A5SqueezeState { core.c.squeezed ? .squeezed : .depressed }
+    /// The latest squeeze state of any device.
+    public var squeezeState: A5SqueezeState {
+        get { core.c.squeezed ? .squeezed : .depressed }
+        set { core.setSqueezed(newValue == .squeezed) }
+    }
     /// Searching, else connected when any device is.
     public var connectionState: A5DeviceManagerConnectionState { core.connectionState }
     /// A search is running.
     public var isScanning: Bool { core.c.scanning }
     /// The radio is open and switched on.
     public var isBluetoothOn: Bool { core.c.powered }
+    /// Why the radio did not open, or failed; `nil` if it is open, or was not needed yet.
+    public var radioError: TendonError? { core.radioError }
 
     // MARK: Calls
 
     /// Opens the radio; otherwise the first search does it.
-    public func initializeDeviceManager() {
-        choice.radio = radio
-        core.openRadio()
-    }
+    public func initializeDeviceManager() { core.openRadio() }
 
-    /// Searches for `options.searchTimeout`; then the delegate is told, and `searchCompleted` called.
-    public func scanForDevices(searchCompleted: @escaping () -> Void) {
-        choice.radio = radio
-        core.startScanning(searchCompleted)
-    }
+    /// Searches for `options.searchTimeout`; then notifies the delegate and calls `searchCompleted`. If the radio cannot
+    /// search, `searchCompleted` is called in this call, after the delegate's `bluetoothIsSwitchedOff()`.
+    public func scanForDevices(searchCompleted: @escaping () -> Void) { core.startScanning(searchCompleted) }
 
     /// The same for a program that has a delegate or takes `events`.
-    public func scanForDevices() {
-        choice.radio = radio
-        core.startScanning(nil)
-    }
+    public func scanForDevices() { core.startScanning(nil) }
 
-    /// Searches, and returns what was found once the time is over. Cancelling the task ends the search.
-    public func devicesFound() async -> [String: A5Device] {
-        var events = core.observe(256).makeAsyncIterator()
+    /// Searches for `options.searchTimeout`, or until there are `limit` devices, and returns the list. Throws if the
+    /// radio cannot search. If the task is cancelled, the search ends.
+    ///
+    /// ```swift
+    /// let trainer = try await A5DeviceManager.instance.devicesFound(limit: 1).values.first
+    /// ```
+    public func devicesFound(limit: Int = .max) async throws(A5Error) -> [String: A5Device] {
+        guard !Task.isCancelled else { throw .cancelled }
+        var events = core.events.sequence(capacity: 256, policy: .dropOldest, keeping: nil).makeAsyncIterator()
         scanForDevices()
-        while isScanning, let event = try? await events.next(isolation: TendonActor.shared) {
-            if case .searchCompleted = event { break }
-        }
-        if Task.isCancelled { stopScanningForDevices() }
+        while isScanning, devices.count < limit, (try? await events.next(isolation: TendonActor.shared)) != nil {}
+        if isScanning { stopScanningForDevices() }
+        guard !Task.isCancelled else { throw .cancelled }
+        if let radioError { throw .host(radioError) }
         return devices
     }
 
@@ -104,12 +112,12 @@ public final class A5DeviceManager {
     @discardableResult
     public func connect(device: A5Device.Handle) -> A5Result {
         guard let known = core.device(named: device.name) else { return .failure(.notReady) }
-        return known.core.call(.connect) { tendon_activ5_device_connect($0, $1) }.map { _ in }
+        return known.connect()
     }
 
-    /// The same, for a program that has the device.
+    /// The same, for a program that has the device, also one without a manager.
     @discardableResult
-    public func connect(device: A5Device) -> A5Result { connect(device: device.device) }
+    public func connect(device: A5Device) -> A5Result { (core.device(named: device.name ?? "") ?? device).connect() }
 
     /// Frames a text and writes it.
     @discardableResult
@@ -127,8 +135,12 @@ public final class A5DeviceManager {
 
     /// All that happens, from now on.
     public var events: EventSequence<A5Event> { events(capacity: 1024) }
-    /// The same, with as many waiting as is said; then new ones are dropped.
-    public func events(capacity: Int) -> EventSequence<A5Event> { core.observe(capacity) }
+    /// The same, with another capacity. If the sequence is full, the oldest event is dropped.
+    public func events(capacity: Int) -> EventSequence<A5Event> {
+        core.events.sequence(capacity: capacity, policy: .dropOldest, keeping: nil)
+    }
+
+    func radioForDevice() throws(TendonError) -> RadioCore { try core.radioForDevice() }
 }
 
 /// The vendor's spelling: one manager for the program.
@@ -152,17 +164,25 @@ extension A5DeviceManager {
     @available(*, deprecated, renamed: "radio")
     public static var cbManager: RadioChoice { radio }
     /// Of `instance`, by name.
-    public static var devices: [String: A5Device] { instance.devices }
+    public static var devices: [String: A5Device] {
+        get { instance.devices }
+        set { instance.devices = newValue }
+    }
     /// Those of `devices` that are connected.
     public static var connectedDevices: [String: A5Device] { instance.connectedDevices }
     /// Of `instance`: the last of any device.
-    public static var squeezeState: A5SqueezeState { instance.squeezeState }
+    public static var squeezeState: A5SqueezeState {
+        get { instance.squeezeState }
+        set { instance.squeezeState = newValue }
+    }
     /// Searching, else connected when any device is.
     public static var connectionState: A5DeviceManagerConnectionState { instance.connectionState }
     /// A search is running.
     public static var isScanning: Bool { instance.isScanning }
     /// The radio is open and switched on.
     public static var isBluetoothOn: Bool { instance.isBluetoothOn }
+    /// Why the radio of `instance` did not open, or failed.
+    public static var radioError: TendonError? { instance.radioError }
     /// Of `instance`: all that happens, from now on.
     public static var events: EventSequence<A5Event> { instance.events }
 

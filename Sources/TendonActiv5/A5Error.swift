@@ -14,8 +14,10 @@ public enum A5Error: Error, Sendable, Hashable {
     case notReady
     /// The device cannot do this.
     case unsupported
-    /// A number outside its range.
+    /// The sample rate is outside its range.
     case range
+    /// An argument is outside its documented range: its name, the range, and what was given.
+    case invalidArgument(String)
     /// A value of the device that breaks the rules of its kind.
     case malformed(TendonError)
     /// From below: the device refused, the link, the radio.
@@ -44,11 +46,20 @@ public enum A5Error: Error, Sendable, Hashable {
         case .batteryLevelNotReadable: line(TENDON_ACTIV5_ERROR_BATTERY_LEVEL_NOT_READABLE)
         case .notReady: line(TENDON_ACTIV5_ERROR_NOT_READY)
         case .unsupported: line(TENDON_ACTIV5_ERROR_UNSUPPORTED)
-        case .range: line(TENDON_ACTIV5_ERROR_RANGE)
-        case .malformed(let error): String(cString: tendon_activ5_status_text(error.status))
-        case .host(let error): error.text
+        case .range: "sampleRate: " + line(TENDON_ACTIV5_ERROR_RANGE) + ", -32768 to 32767"
+        case .invalidArgument(let what): what
+        case .malformed(let error):
+            "\(error.operation.rawValue): \(String(cString: tendon_activ5_status_text(error.status)))"
+        case .host(let error): "\(error.operation.rawValue): \(error.text)"
         }
     }
+}
+
+extension A5Error: CustomStringConvertible {
+    /// One line of plain English, as `text`.
+    public var description: String { text }
+    /// The same, under the name that phone code prints.
+    public var localizedDescription: String { text }
 }
 
 extension A5Error: CancellableError {

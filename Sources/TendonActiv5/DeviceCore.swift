@@ -4,41 +4,45 @@ import Synchronization
 import Tendon
 
 /// A device of the C core: an entry of a manager's table, or one of its own. All of it is for the loop's thread.
-final class DeviceCore: @unchecked Sendable {
-    // Touched on the loop's thread alone; the C core's pointers to it are valid until `abandon()` has ended the link.
+final class DeviceCore: Abandonable, @unchecked Sendable {
+    // Touched on the loop's thread alone; the C core's pointers to it are valid until `abandon()` has ended the connection.
     let loop: Loop
-    private(set) var pointer: CPointer<tendon_activ5_device>
+    let pointer: CPointer<tendon_activ5_device>
     private let memory: AnyObject
-    /// What it was when its entry was given to another device.
+    /// The state when its entry was given to another device.
     private var kept: tendon_activ5_device?
     private var isDetached = false
-    private var link: DeviceLink?
+    private let openRadio: () throws(TendonError) -> RadioCore
+    private var link: SessionLink?
     weak var object: A5Device?
-    /// Where events go besides the sequences of this device.
-    private let report: (A5Event) -> Void
-    /// True when somebody wants events that cost something to make.
-    private let isHeard: () -> Bool
-    private var force: [EventQueue<A5Force>] = []
-    private var motion: [EventQueue<IMUObject>] = []
-    private var events: [EventQueue<A5Event>] = []
-    /// Those that want all but samples and messages.
-    private var happenings: [EventQueue<A5Event>] = []
-    /// Those that wait for one event.
+    /// Events go there as well: to the manager's consumers and delegate, or to the device's own delegate.
+    private let reports: Feed<A5Event>
+    private let force: Feed<A5Force>
+    private let motion: Feed<IMUObject>
+    private let events: Feed<A5Event>
+    /// For those that want all but samples and messages.
+    private let happenings: Feed<A5Event>
     private var waiters: [Waiter] = []
     /// Nothing will happen to this device any more.
     private var isEnded = false
+    private var whenAbandoned: (() -> Void)?
     /// Forces and motions so far; from any thread.
     let samples = Atomic<UInt64>(0)
 
     init(
-        _ pointer: CPointer<tendon_activ5_device>, in memory: AnyObject, loop: Loop,
-        isHeard: @escaping () -> Bool, report: @escaping (A5Event) -> Void
+        _ pointer: CPointer<tendon_activ5_device>, in memory: AnyObject, loop: Loop, reports: Feed<A5Event>,
+        openRadio: @escaping () throws(TendonError) -> RadioCore, whenAbandoned: (() -> Void)? = nil
     ) {
         self.pointer = pointer
         self.memory = memory
         self.loop = loop
-        self.isHeard = isHeard
-        self.report = report
+        self.reports = reports
+        self.openRadio = openRadio
+        self.whenAbandoned = whenAbandoned
+        force = Feed(loop)
+        motion = Feed(loop)
+        events = Feed(loop)
+        happenings = Feed(loop)
     }
 
     /// What may be read of the C core's device.
@@ -54,16 +58,17 @@ final class DeviceCore: @unchecked Sendable {
 
     var name: String { string(c.name, Int(c.name_length)) }
 
-    /// The same device in a fresh entry.
-    func rebind(_ pointer: CPointer<tendon_activ5_device>) {
-        self.pointer = pointer
-        pointer.pointee.program = context(of: self)
-    }
-
     /// The entry is another device's from now on.
     func detach() {
         isDetached = true
-        finish(nil)
+        finish()
+    }
+
+    /// Changes what a program may change.
+    func change(_ body: (inout tendon_activ5_device) -> Void) {
+        guard !isDetached else { return }
+        body(&pointer.pointee)
+        refresh()
     }
 
     // MARK: Calls
@@ -83,56 +88,58 @@ final class DeviceCore: @unchecked Sendable {
         !isDetached && tendon_activ5_device_has(pointer, which)
     }
 
-    // MARK: The link
+    // MARK: The connection
 
-    /// The connection that the device asked for. Its end comes through the session, also when it cannot begin.
-    func startLink(_ radio: RadioCore) -> tendon_status {
-        let link = DeviceLink(radio, self)
+    /// The connection that the device requested. Its end comes through the session, also when it cannot begin.
+    func startLink() -> tendon_status {
+        let radio: RadioCore
+        do throws(TendonError) {
+            radio = try openRadio()
+        } catch {
+            return error.status
+        }
+        let session = CBlock<tendon_activ5_session>()
+        let link = SessionLink(radio, to: Address(pointer.pointee.peer), pairing: .none, owner: self)
+        var calls = link.c
+        let taken = tendon_activ5_session_init(session.pointer, &calls, pointer)
+        guard taken >= 0 else { return taken }
+        link.attach(activ5SessionInputs, session)
         self.link = link
-        return link.connect()
-    }
-
-    /// For a device without a manager, whose session stays.
-    func attach(_ radio: RadioCore) {
-        link = DeviceLink(radio, self)
+        let status = link.connect()
+        if status < 0 {
+            // The session has the device; it gives it back when it is notified that there is no connection.
+            loop.post { activ5SessionInputs.pointer.pointee.disconnected(session.pointer, status, tendon_now_ms()) }
+        }
+        return 0
     }
 
     func refresh() {
         link?.refresh()
     }
 
-    /// Nobody can ask for anything any more.
+    /// The last reference was released: the connection ends, and so does everything that waits.
     func abandon() {
         if !isDetached, pointer.pointee.link != TENDON_ACTIV5_LINK_NONE {
             tendon_activ5_device_disconnect(pointer, tendon_now_ms())
         }
         refresh()
+        link?.abandon()
         link = nil
-        finish(nil)
+        finish()
+        whenAbandoned?()
+        whenAbandoned = nil
     }
 
     // MARK: Who waits
 
-    /// One task that waits for one event. For the loop's thread.
-    private final class Waiter: @unchecked Sendable {
-        // Touched on the loop's thread alone.
-        let parking: Parking
-        private let accepts: (tendon_activ5_event) -> Result<Int, A5Error>?
-        private(set) var outcome: Result<Int, A5Error>?
+    /// A task that waits for one event.
+    private final class Waiter {
+        let result: Pending<Int, A5Error>
+        let accepts: (tendon_activ5_event) -> Result<Int, A5Error>?
 
         init(_ loop: Loop, _ accepts: @escaping (tendon_activ5_event) -> Result<Int, A5Error>?) {
-            parking = Parking(loop)
+            result = Pending(loop)
             self.accepts = accepts
-        }
-
-        func received(_ event: tendon_activ5_event) {
-            if outcome == nil, let outcome = accepts(event) { end(outcome) }
-        }
-
-        func end(_ outcome: Result<Int, A5Error>) {
-            guard self.outcome == nil else { return }
-            self.outcome = outcome
-            parking.resume()
         }
     }
 
@@ -143,70 +150,47 @@ final class DeviceCore: @unchecked Sendable {
         accepts: @escaping (tendon_activ5_event) -> Result<Int, A5Error>?, start: () throws(A5Error) -> Void
     ) async throws(A5Error) -> Int {
         guard !Task.isCancelled else { throw .cancelled }
-        guard !isEnded else { throw .host(TendonError(status: Int32(TENDON_ERROR_DISCONNECTED), operation: .wait)) }
+        guard !isEnded else { throw .host(Self.ended) }
         let waiter = Waiter(loop, accepts)
         waiters.append(waiter)
         defer { waiters.removeAll { $0 === waiter } }
         try start()
-        await withTaskCancellationHandler {
-            _ = isolation  // Only a closure that captures it stays on the loop.
-            if waiter.outcome == nil { await waiter.parking.wait() }
-        } onCancel: {
-            loop.post { waiter.end(.failure(.cancelled)) }
-        }
-        return try (waiter.outcome ?? .failure(.cancelled)).get()
+        return try await waiter.result.value()
     }
 
+    private static let ended = TendonError(status: Int32(TENDON_ERROR_DISCONNECTED), operation: .wait)
+
     private func informWaiters(_ event: tendon_activ5_event) {
-        for waiter in waiters { waiter.received(event) }
+        for waiter in waiters {
+            if let outcome = waiter.accepts(event) { waiter.result.finish(outcome) }
+        }
         guard
             event.kind == TENDON_ACTIV5_EVENT_DISCONNECTED || event.kind == TENDON_ACTIV5_EVENT_CONNECT_FAILED
         else { return }
         let reason = event.status < 0 ? event.status : Int32(TENDON_ERROR_DISCONNECTED)
-        for waiter in waiters { waiter.end(.failure(A5Error(reason, .connect))) }
+        for waiter in waiters { waiter.result.finish(.failure(A5Error(reason, .connect))) }
     }
 
-    // MARK: Who listens
+    // MARK: Consumers
 
-    private func queue<Element>(
-        _ list: ReferenceWritableKeyPath<DeviceCore, [EventQueue<Element>]>, _ capacity: Int, _ policy: OverflowPolicy
-    ) -> EventSequence<Element> {
-        let queue = EventQueue<Element>(loop, capacity: capacity, policy: policy)
-        guard !isEnded else {
-            queue.finish()
-            return EventSequence(queue)
-        }
-        self[keyPath: list].append(queue)
-        // The device's object keeps the link up for as long as somebody listens.
-        queue.onTermination { [object, self, unowned queue] in
-            _ = object
-            self[keyPath: list].removeAll { $0 === queue }
-        }
-        return EventSequence(queue)
-    }
-
+    // The device's object keeps the connection for as long as there is a sequence.
     func observeForce(_ capacity: Int, _ policy: OverflowPolicy) -> EventSequence<A5Force> {
-        queue(\.force, capacity, policy)
+        force.sequence(capacity: capacity, policy: policy, keeping: object)
     }
     func observeMotion(_ capacity: Int, _ policy: OverflowPolicy) -> EventSequence<IMUObject> {
-        queue(\.motion, capacity, policy)
+        motion.sequence(capacity: capacity, policy: policy, keeping: object)
     }
     func observeEvents(_ capacity: Int, samples: Bool = false) -> EventSequence<A5Event> {
-        queue(samples ? \.events : \.happenings, capacity, .dropOldest)
+        (samples ? events : happenings).sequence(capacity: capacity, policy: .dropOldest, keeping: object)
     }
 
-    private func finish(_ error: TendonError?) {
+    private func finish() {
         isEnded = true
-        let ended = TendonError(status: Int32(TENDON_ERROR_DISCONNECTED), operation: .wait)
-        for waiter in waiters { waiter.end(.failure(.host(ended))) }
-        let (force, motion, events) = (force, motion, events + happenings)
-        self.force.removeAll()
-        self.motion.removeAll()
-        self.events.removeAll()
-        happenings.removeAll()
-        for queue in force { queue.finish(error) }
-        for queue in motion { queue.finish(error) }
-        for queue in events { queue.finish(nil) }
+        for waiter in waiters { waiter.result.finish(.failure(.host(Self.ended))) }
+        force.close()
+        motion.close()
+        events.close()
+        happenings.close()
     }
 
     // MARK: What the device says
@@ -219,13 +203,14 @@ final class DeviceCore: @unchecked Sendable {
             guard let message = event.pointee.message else { return }
             samples.add(1, ordering: .relaxed)
             let value = A5Force(newtons: message.pointee.newtons, time: now)
-            for queue in force { queue.push(value) }
+            latestSqueeze.follow(self)
+            force.push(value)
             if hasListeners { emit(sample: .didReceiveIsometric(object, value)) }
         case TENDON_ACTIV5_EVENT_IMU:
             guard let message = event.pointee.message else { return }
             samples.add(1, ordering: .relaxed)
             let value = IMUObject(message.pointee.imu)
-            for queue in motion { queue.push(value) }
+            motion.push(value)
             if hasListeners { emit(sample: .didReceiveIMUData(object, value)) }
         case TENDON_ACTIV5_EVENT_MESSAGE:
             if hasListeners, let message = event.pointee.message { received(message.pointee, object) }
@@ -234,16 +219,16 @@ final class DeviceCore: @unchecked Sendable {
         }
     }
 
-    private var hasListeners: Bool { !events.isEmpty || isHeard() }
+    private var hasListeners: Bool { !events.isEmpty || !reports.isEmpty }
 
     private func emit(_ event: A5Event) {
-        for queue in happenings { queue.push(event) }
+        happenings.push(event)
         emit(sample: event)
     }
 
     private func emit(sample event: A5Event) {
-        for queue in events { queue.push(event) }
-        report(event)
+        events.push(event)
+        reports.push(event)
     }
 
     private func received(_ message: tendon_activ5_message, _ object: A5Device) {
@@ -261,7 +246,7 @@ final class DeviceCore: @unchecked Sendable {
         switch event.kind {
         case TENDON_ACTIV5_EVENT_DEVICE_FOUND:
             kept = pointer.pointee
-            emit(.deviceFound(object))
+            if event.on { emit(.deviceFound(object)) }
         case TENDON_ACTIV5_EVENT_CONNECTED: emit(.deviceConnected(object))
         case TENDON_ACTIV5_EVENT_CONNECT_FAILED:
             kept = pointer.pointee
@@ -290,71 +275,8 @@ final class DeviceCore: @unchecked Sendable {
         kept = pointer.pointee
         let asked = pointer.pointee.disconnect_requested || status >= 0
         let error = asked ? nil : TendonError(status: status, operation: .receive)
-        let (force, motion) = (force, motion)
-        self.force.removeAll()
-        self.motion.removeAll()
-        for queue in force { queue.finish(error) }
-        for queue in motion { queue.finish(error) }
+        force.finish(error)
+        motion.finish(error)
         emit(.deviceDisconnected(object, error))
-    }
-}
-
-/// A connection and a session of the C core that carry a device's requests. For the loop's thread.
-final class DeviceLink: @unchecked Sendable {
-    // Touched on the loop's thread alone; keeps itself and the device alive while the connection is not idle.
-    private let radio: RadioCore
-    private let connection = CBlock<tendon_connection>()
-    private let session = CBlock<tendon_activ5_session>()
-    private var keptAlive: (DeviceLink, DeviceCore)?
-    private weak var device: DeviceCore?
-
-    init(_ radio: RadioCore, _ device: DeviceCore) {
-        self.radio = radio
-        self.device = device
-        radio.retain()
-        var peer = device.pointer.pointee.peer
-        var callbacks = tendon_connection_callbacks()
-        callbacks.context = context(of: self)
-        callbacks.closed = { context, _, _ in object(DeviceLink.self, context).closed() }
-        tendon_connection_init(connection.pointer, radio.radio, &peer, nil, &callbacks)
-        var link = tendon_connection_session_link(connection.pointer)
-        tendon_activ5_session_init(session.pointer, &link, device.pointer)
-        tendon_connection_attach(connection.pointer, activ5SessionInputs.pointer, session.pointer)
-    }
-
-    deinit {
-        // Still to be found by the loop's timer until then.
-        radio.loop.post { [radio, connection, session] in
-            tendon_loop_remove(radio.loop.core.block.pointer, connection.member(\.timer))
-            radio.release()
-            withExtendedLifetime(session) {}
-        }
-    }
-
-    func connect() -> tendon_status {
-        let status = tendon_connection_connect(connection.pointer)
-        if status < 0 {
-            // The session has the device; it gives it back when it is told that there is no link.
-            radio.loop.post { [self] in
-                activ5SessionInputs.pointer.pointee.disconnected(session.pointer, status, tendon_now_ms())
-            }
-        }
-        keepAlive()
-        return 0
-    }
-
-    func refresh() {
-        tendon_connection_refresh(connection.pointer)
-        keepAlive()
-    }
-
-    /// The C core has pointers to us while the connection is not idle.
-    private func keepAlive() {
-        let isIdle = connection.pointer.pointee.state == UInt8(TENDON_CONNECTION_IDLE.rawValue)
-        keptAlive = isIdle ? nil : device.map { (self, $0) }
-    }
-
-    private func closed() {
-        radio.loop.post { [self] in keepAlive() }
     }
 }

@@ -2,9 +2,13 @@
 import CTendon
 import Tendon
 
-/// A double-squeeze detector beside those of the devices, for forces that a program has from elsewhere.
+/// The double-squeeze detector: its limits, and how far a double squeeze is.
+///
+/// Each device has a detector in the C core, which follows its forces. The properties are those of the device that sent the
+/// latest force; after `evaluateDoublePress` they are those of a detector for the forces that the program itself has.
 ///
 /// ```swift
+/// DoubleSqueezeHelper.squeezeThreshold = SqueezeThreshold(pressed: 50, depressed: 10)
 /// DoubleSqueezeHelper.evaluateDoublePress(force: newtons) { print("twice") }
 /// ```
 @TendonActor
@@ -21,21 +25,44 @@ public enum DoubleSqueezeHelper {
         case secondPressed
     }
 
-    /// Newtons, of this detector alone; managers have their own in their options.
-    public static var squeezeThreshold = SqueezeThreshold.base
+    /// Newtons; the same as `A5DeviceManager.options.squeezeThreshold`.
+    public static var squeezeThreshold: SqueezeThreshold {
+        get { A5DeviceManager.options.squeezeThreshold }
+        set { A5DeviceManager.options.squeezeThreshold = newValue }
+    }
     private static var detector = tendon_activ5_squeeze()
 
-    /// Where it stands now; falls back to `initial` 5 s after the last force above the limit.
+    /// How far a double squeeze is; falls back to `initial` 5 s after the last force above the limit.
     public static var doublePressState: DoublePressState {
-        var config = config
-        tendon_activ5_squeeze_tick(&detector, &config, tendon_now_ms())
-        return DoublePressState(rawValue: detector.press.rawValue) ?? .initial
+        get { DoublePressState(rawValue: current.press.rawValue) ?? .initial }
+        set { change { $0.press = tendon_activ5_press(newValue.rawValue) } }
     }
 
-    /// When the state falls back to `initial`, monotonic milliseconds; `nil`: it does not wait.
+    /// When the state falls back to `initial`, in monotonic milliseconds; `nil` if nothing is pending.
     public static var resetTimer: UInt64? {
-        let deadline = tendon_activ5_squeeze_deadline(&detector)
-        return deadline == .max ? nil : deadline
+        get { current.has_deadline ? current.deadline : nil }
+        set {
+            change {
+                $0.has_deadline = newValue != nil
+                $0.deadline = newValue ?? 0
+            }
+        }
+    }
+
+    /// The detector of the latest force.
+    private static var current: tendon_activ5_squeeze {
+        if let device = latestSqueeze.device { return device.c.squeeze }
+        var config = config
+        tendon_activ5_squeeze_tick(&detector, &config, tendon_now_ms())
+        return detector
+    }
+
+    private static func change(_ body: (inout tendon_activ5_squeeze) -> Void) {
+        if let device = latestSqueeze.device {
+            device.change { body(&$0.squeeze) }
+        } else {
+            body(&detector)
+        }
     }
 
     /// One force in newtons, now. `onPressed` comes for every force above the limit.
@@ -51,6 +78,7 @@ public enum DoubleSqueezeHelper {
         force: Double, at time: UInt64, onPressed: VoidClosure? = nil, onDepressed: VoidClosure? = nil,
         onSuccess: VoidClosure
     ) {
+        latestSqueeze.device = nil
         var config = config
         let happened = Int(tendon_activ5_squeeze_sample(&detector, &config, force, time))
         func any(_ bits: Int) -> Bool { happened & bits != 0 }
@@ -59,14 +87,29 @@ public enum DoubleSqueezeHelper {
         if any(TENDON_ACTIV5_SQUEEZE_DOUBLE) { onSuccess() }
     }
 
-    /// As if nothing had been pressed.
-    public static func reset() { detector = tendon_activ5_squeeze() }
+    /// The detector of `evaluateDoublePress` starts again; the properties are its own from now on.
+    public static func reset() {
+        latestSqueeze.device = nil
+        detector = tendon_activ5_squeeze()
+    }
 
     private static var config: tendon_activ5_squeeze_config {
         var config = tendon_activ5_squeeze_defaults()
         config.pressed = squeezeThreshold.pressed
         config.depressed = squeezeThreshold.depressed
         return config
+    }
+}
+
+/// The device that sent the latest force.
+let latestSqueeze = LatestSqueeze()
+
+final class LatestSqueeze: @unchecked Sendable {
+    // Touched on the loop's thread alone.
+    weak var device: DeviceCore?
+
+    func follow(_ core: DeviceCore) {
+        if device !== core { device = core }
     }
 }
 

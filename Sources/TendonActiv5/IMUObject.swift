@@ -70,44 +70,35 @@ extension Double {
     fileprivate var nearestTick: Int64 { tendon_activ5_from_s(self + (self < 0 ? -5e-6 : 5e-6)) }
 }
 
-/// Numbers of the wire in units.
-extension BinaryInteger {
+/// The vendor's conversions between numbers of the wire and units, under its names.
+///
+/// The vendor's library has them as properties of `Int`. A program that wants `4095.toGForce` as well declares them, for
+/// the types and names that it uses:
+///
+/// ```swift
+/// extension Int {
+///     var toGForce: Double { A5Conversion.toGForce(Double(self)) }
+/// }
+/// ```
+public enum A5Conversion {
     /// g of a raw acceleration.
-    public var toGForce: Double { tendon_activ5_to_g(Double(self)) }
+    public static func toGForce(_ raw: Double) -> Double { tendon_activ5_to_g(raw) }
     /// rad/s of a raw rate of turn.
-    public var toRadPerSec: Double { tendon_activ5_to_rad_per_s(Double(self)) }
+    public static func toRadPerSec(_ raw: Double) -> Double { tendon_activ5_to_rad_per_s(raw) }
     /// Seconds of ticks of 15.25 µs.
-    public var toSec: Double { tendon_activ5_to_s(Double(self)) }
+    public static func toSec(_ ticks: Double) -> Double { tendon_activ5_to_s(ticks) }
     /// Newtons of a raw binary force.
-    public var toNewtons: Double { Double(self).toNewtons }
+    public static func toNewtons(_ raw: Double) -> Double { tendon_activ5_to_newtons(raw) }
     /// Newtons of the number in a force text.
-    public var toNewtonsLegacy: Double { Double(self).toNewtonsLegacy }
+    public static func toNewtonsLegacy(_ number: Double) -> Double { tendon_activ5_to_newtons_legacy(number) }
     /// Pounds-force of a raw binary force.
-    public var toLBF: Float { Double(self).toLBF }
+    public static func toLBF(_ raw: Double) -> Float { tendon_activ5_to_lbf(raw) }
     /// Pounds-force of the number in a force text.
-    public var toLBFLegacy: Float { Double(self).toLBFLegacy }
-    /// Raw acceleration of g.
-    public var fromGForce: Int { Double(self).fromGForce }
+    public static func toLBFLegacy(_ number: Double) -> Float { tendon_activ5_to_lbf_legacy(number) }
+    /// Raw acceleration of g. This and the following: towards zero, within the range of `Int`.
+    public static func fromGForce(_ g: Double) -> Int { Int(clamping: tendon_activ5_from_g(g)) }
     /// Raw rate of turn of rad/s.
-    public var fromRadPerSec: Int { Double(self).fromRadPerSec }
+    public static func fromRadPerSec(_ rate: Double) -> Int { Int(clamping: tendon_activ5_from_rad_per_s(rate)) }
     /// Ticks of seconds.
-    public var fromSec: Int { Double(self).fromSec }
-}
-
-/// And back: towards zero, within the range of `Int`.
-extension Double {
-    /// Raw acceleration of g.
-    public var fromGForce: Int { Int(tendon_activ5_from_g(self)) }
-    /// Raw rate of turn of rad/s.
-    public var fromRadPerSec: Int { Int(tendon_activ5_from_rad_per_s(self)) }
-    /// Ticks of seconds.
-    public var fromSec: Int { Int(tendon_activ5_from_s(self)) }
-    /// Newtons of a raw binary force.
-    public var toNewtons: Double { tendon_activ5_to_newtons(self) }
-    /// Newtons of the number in a force text.
-    public var toNewtonsLegacy: Double { tendon_activ5_to_newtons_legacy(self) }
-    /// Pounds-force of a raw binary force.
-    public var toLBF: Float { tendon_activ5_to_lbf(self) }
-    /// Pounds-force of the number in a force text.
-    public var toLBFLegacy: Float { tendon_activ5_to_lbf_legacy(self) }
+    public static func fromSec(_ seconds: Double) -> Int { Int(clamping: tendon_activ5_from_s(seconds)) }
 }

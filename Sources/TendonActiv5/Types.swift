@@ -13,7 +13,7 @@ public struct A5DeviceManagerOptions: Sendable, Hashable {
     public var services: [BluetoothUUID] = ["5000"]
     /// Answer a device's first message with the handshake.
     public var autoHandshake = true
-    /// Seconds.
+    /// Seconds; `.infinity`: until `stopScanningForDevices()`.
     public var searchTimeout = 30.0
     /// What follows a lost link.
     public var reconnectionStrategy = A5ReconnectStrategy.automatically
@@ -35,7 +35,9 @@ public struct A5DeviceManagerOptions: Sendable, Hashable {
         options.auto_handshake = autoHandshake
         options.accept_f0f1 = acceptF0F1
         options.terminator = terminator
-        options.search_timeout_ms = Duration.seconds(searchTimeout).milliseconds
+        // Infinity, and what no clock can count, is "never"; what is no time is none.
+        options.search_timeout_ms =
+            searchTimeout > 0 ? UInt64(exactly: (min(searchTimeout, 1e15) * 1000).rounded()) ?? 0 : 0
         options.reconnect =
             reconnectionStrategy == .manually
             ? TENDON_ACTIV5_RECONNECT_MANUALLY : TENDON_ACTIV5_RECONNECT_AUTOMATICALLY
@@ -89,58 +91,121 @@ public struct SqueezeThreshold: Sendable, Hashable {
     public static let base = SqueezeThreshold(pressed: 20, depressed: 5)
 }
 
-/// State of the radio, as a phone would name it.
+/// State of the radio: the six states of a phone's `CBManagerState`.
 public enum A5BluetoothState: Sendable, Hashable {
-    /// Switched off, or gone.
+    /// It failed for another reason; see `A5DeviceManager.radioError`.
+    case unknown
+    /// It does not respond.
+    case resetting
+    /// There is no Bluetooth adapter, or the kernel does not support it.
+    case unsupported
+    /// The program lacks a capability or a permission.
+    case unauthorized
+    /// It is switched off.
     case poweredOff
-    /// Open and switched on.
+    /// It is open and switched on.
     case poweredOn
+
+    init(_ status: tendon_status) {
+        self =
+            switch tendon_activ5_radio_state_of(status) {
+            case TENDON_ACTIV5_RADIO_RESETTING: .resetting
+            case TENDON_ACTIV5_RADIO_UNSUPPORTED: .unsupported
+            case TENDON_ACTIV5_RADIO_UNAUTHORIZED: .unauthorized
+            case TENDON_ACTIV5_RADIO_POWERED_OFF: .poweredOff
+            case TENDON_ACTIV5_RADIO_POWERED_ON: .poweredOn
+            default: .unknown
+            }
+    }
 }
 
-/// What a device is doing.
-public enum A5DeviceDataState: UInt32, Sendable, Hashable {
-    /// There is no link.
-    case disconnected = 0
-    /// A link is being made.
-    case connecting
-    /// The link is up.
-    case connected
-    /// Forces come.
+/// What a device is doing: the states of the vendor's document. How far its connection is:
+/// `A5Device.connectionState`.
+public enum A5DeviceDataState: Sendable, Hashable, CaseIterable {
+    /// Connected; it sends nothing yet.
+    case handshake
+    /// It sends forces.
     case isometric
-    /// Low power; switches itself off after 7 minutes.
+    /// No device has this state; the document lists it as deprecated.
+    case heartRate
+    /// Low power; it switches itself off after 7 minutes.
     case stop
+    /// There is no connection.
+    case disconnected
 
-    /// As older documents call it.
-    public static let handshake = A5DeviceDataState.connected
-    /// As older documents call what streamed.
-    @available(*, deprecated, message: "no device tells it any more")
-    public static var heartRate: A5DeviceDataState { .isometric }
+    init(_ c: tendon_activ5_data_state) {
+        self =
+            switch c {
+            case TENDON_ACTIV5_STATE_CONNECTED: .handshake
+            case TENDON_ACTIV5_STATE_ISOMETRIC: .isometric
+            case TENDON_ACTIV5_STATE_STOP: .stop
+            default: .disconnected
+            }
+    }
 
-    init(_ c: tendon_activ5_data_state) { self = A5DeviceDataState(rawValue: c.rawValue) ?? .disconnected }
+    var c: tendon_activ5_data_state {
+        switch self {
+        case .handshake: TENDON_ACTIV5_STATE_CONNECTED
+        case .isometric, .heartRate: TENDON_ACTIV5_STATE_ISOMETRIC
+        case .stop: TENDON_ACTIV5_STATE_STOP
+        case .disconnected: TENDON_ACTIV5_STATE_DISCONNECTED
+        }
+    }
+}
+
+/// How far a connection is.
+public enum A5ConnectionState: Sendable, Hashable {
+    /// There is none.
+    case disconnected
+    /// It is being established.
+    case connecting
+    /// It is established.
+    case connected
+    /// It is being closed.
+    case disconnecting
+
+    init(_ c: tendon_activ5_link_state) {
+        self =
+            switch c {
+            case TENDON_ACTIV5_LINK_CONNECTING: .connecting
+            case TENDON_ACTIV5_LINK_UP: .connected
+            case TENDON_ACTIV5_LINK_CLOSING: .disconnecting
+            default: .disconnected
+            }
+    }
 }
 
 /// Texts of the command characteristic; the last two are characteristics that are read instead.
-public enum A5Command: String, Sendable, CaseIterable {
+public enum A5Command: RawRepresentable, Sendable, CaseIterable {
     /// Answers the first message.
-    case doHandshake = "TVGTIME"
-    /// Asks for forces.
-    case startIsometric = "ISOM!"
+    case doHandshake
+    /// Requests forces.
+    case startIsometric
     /// Takes the present force for zero.
-    case tare = "TARE!"
+    case tare
     /// Low power.
-    case stop = "STOP!"
-    /// Asks for the serial number's first part.
-    case sn1 = "SN1!"
-    /// Asks for its second part.
-    case sn2 = "SN2!"
-    /// Asks for the first id.
-    case uuid1 = "ID1!"
-    /// Asks for the second id.
-    case uuid2 = "ID2!"
+    case stop
+    /// Requests the serial number's first part.
+    case sn1
+    /// Requests its second part.
+    case sn2
+    /// Requests the first id.
+    case uuid1
+    /// Requests the second id.
+    case uuid2
     /// Reads the battery's level.
-    case battery = "2A19"
+    case battery
     /// Reads the serial number.
-    case serialNumber = "2A25"
+    case serialNumber
+
+    /// The text that is sent, "TVGTIME"; of the two that are read the characteristic, "2A19".
+    public var rawValue: String { String(cString: tendon_activ5_command_text(c)) }
+
+    /// The command with this text.
+    public init?(rawValue: String) {
+        guard let command = Self.allCases.first(where: { $0.rawValue == rawValue }) else { return nil }
+        self = command
+    }
 
     var c: tendon_activ5_command {
         switch self {
@@ -226,5 +291,9 @@ public struct A5Force: Sendable, Hashable {
     /// Whole newtons, as older versions of the vendor's library told them.
     public var rounded: Int { A5Force.rounded(newtons) }
 
-    static func rounded(_ newtons: Double) -> Int { Int(newtons.rounded()) }
+    /// Beyond the range of `Int` its limit; 0 for what is no number.
+    static func rounded(_ newtons: Double) -> Int {
+        let whole = newtons.rounded()
+        return Int(exactly: whole) ?? (whole > 0 ? .max : whole < 0 ? .min : 0)
+    }
 }

@@ -40,6 +40,16 @@ func setName(of device: CPointer<tendon_activ5_device>, _ name: String) {
 }
 
 extension tendon_activ5_text {
+    /// At most 64 bytes; `nil`: not known.
+    init(_ text: String?) {
+        self.init()
+        guard let text else { return }
+        let utf8 = Array(text.utf8.prefix(Int(TENDON_ACTIV5_KEPT_SIZE)))
+        withUnsafeMutableBytes(of: &bytes) { $0.copyBytes(from: utf8) }
+        length = UInt8(utf8.count)
+        known = true
+    }
+
     /// `nil` until the device has told it.
     var string: String? { known ? TendonActiv5.string(bytes, Int(length)) : nil }
 }

@@ -144,7 +144,9 @@ private final class Activ5Flow {
         case "tick": break
         case "scan": tendon_activ5_manager_scan(manager.pointer, now)
         case "stop_scan": tendon_activ5_manager_stop_scanning(manager.pointer, now)
-        case "bt": tendon_activ5_manager_bluetooth(manager.pointer, step["on"]?.bool ?? true, now)
+        case "bt":
+            tendon_activ5_manager_set_radio(
+                manager.pointer, (step["on"]?.bool ?? true) ? 0 : tendon_status(TENDON_RADIO_ERROR_ADAPTER_DOWN), now)
         case "disconnect_all": tendon_activ5_manager_disconnect_all(manager.pointer, now)
         case "adv":
             let rssi = step["rssi"]?.number ?? 0

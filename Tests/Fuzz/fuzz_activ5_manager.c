@@ -39,13 +39,17 @@ static void on_event(void *context, const tendon_activ5_event *event, uint64_t n
             (void)tendon_activ5_device_disconnect(device, now);
             break;
         case 3:
-            (void)tendon_activ5_device_start_isometric(device, now);
+            (void)tendon_activ5_device_start_isometric_when_ready(device, now);
             break;
         case 4:
             tendon_activ5_manager_disconnect_all(&world.manager, now);
             break;
         case 5:
-            tendon_activ5_manager_stop_scanning(&world.manager, now);
+            if ((choice & 0x80u) != 0) {
+                tendon_activ5_manager_remove(&world.manager, device);
+            } else {
+                tendon_activ5_manager_stop_scanning(&world.manager, now);
+            }
             break;
         case 6:
             tendon_activ5_device_set_evergreen(device, (choice & 0x80u) != 0, now);
@@ -99,6 +103,17 @@ static void link_input(fuzz_input *input, uint8_t choice, tendon_activ5_device *
     }
 }
 
+/* From one of 256 addresses of either type. */
+static void report(fuzz_input *input, uint8_t choice) {
+    tendon_ad_report report = {.address = {{fuzz_u8(input), 1, 2, 3, 4, 0xC5}, (tendon_address_type)(choice & 1u)},
+                               .rssi = (int8_t)fuzz_u8(input)};
+    fuzz_block block = fuzz_block_of(input);
+    report.data = block.data;
+    report.length = block.length;
+    (void)tendon_activ5_manager_on_advertisement(&world.manager, &report, world.now);
+    free(block.data);
+}
+
 static void act(fuzz_input *input) {
     uint8_t choice = fuzz_u8(input);
     tendon_activ5_device *device = &world.devices[choice % DEVICES];
@@ -114,10 +129,18 @@ static void act(fuzz_input *input) {
         free(block.data);
         break;
     case 2:
-        (void)tendon_activ5_device_connect(device, world.now);
+        if ((choice & 8u) != 0) {
+            (void)tendon_activ5_device_open(device, world.now);
+        } else {
+            (void)tendon_activ5_device_connect(device, world.now);
+        }
+        break;
+    case 7:
+        report(input, choice);
         break;
     case 3:
-        tendon_activ5_manager_bluetooth(&world.manager, (choice & 8u) != 0, world.now);
+        tendon_activ5_manager_set_radio(&world.manager,
+                                        (choice & 8u) != 0 ? TENDON_OK : TENDON_RADIO_ERROR_ADAPTER_DOWN, world.now);
         break;
     case 4:
         world.manager.options.reconnect = (tendon_activ5_reconnect)(choice & 1u);

@@ -161,6 +161,27 @@ def activ5():
     yield b"\x80" + b"".join(notification("124953" + raw + "2f13", 25) for raw in ("3330", "31", "3330", "31"))
 
 
+def activ5_sessions():
+    # Traits of the trainer and of the options; then calls (0x00 to 0x5f), the trainer (0x60), presence (0x80), time.
+    connect, opened, end = b"\x00", b"\x01", b"\x02"
+    early, start, stop, motion, still = b"\x03", b"\x04", b"\x05", b"\x06", b"\x07"
+    calm = lambda ms: b"\xe0" + bytes([ms]) + bytes(40)
+    second = (calm(255) * 4)
+    long = lambda units: b"\xa0" + struct.pack("<H", units) + bytes(60)
+    for traits in range(0, 128, 5):
+        yield bytes([traits, traits & 7]) + opened + second + start + motion + second + stop + still + second + end + calm(100)
+    for lacking in range(10):
+        yield b"\x80\x02" + struct.pack("<H", 1 << lacking) + opened + early + second + start + motion + second * 3
+    yield b"\x00\x00" + connect + early + second * 3 + b"\x61" + second + b"\x62\x00\x03\x00\x10" + second
+    yield b"\x01\x00" + connect + second + early + second + b"".join(bytes([0x60, kind]) + calm(200) * 2 for kind in range(9))
+    yield b"\x00\x00" + opened + second + motion + second + b"\x66\xe8\x03" + second * 3 + b"\x67" + second
+    yield b"\x00\x00" + opened + second + b"\x08\x09\x19\x04\x0a\x03\x0a\x08\x0b\x05STOP!\x8c\x0d" + second + b"\x80" + calm(50)
+    yield b"\x02\x00" + opened + long(400) + b"\x8c" + long(10000) + b"\x65" + long(100) + b"\x6d" + opened + long(500)
+    yield b"\x03\x00" + early + connect + early + long(600) + stop + b"\x0a\x08" * 16 + b"\x80" + long(100)
+    yield b"\x00\x00" + opened + (b"\xe0\x20" + bytes([0xC0, 1, 2, 0xC1, 3, 0xC2, 4, 1, 2, 3, 4]) * 3) * 8
+    yield b"\x00\x00" + opened + second + b"\x0a\x08" * 4 + b"\xe0\x10" + b"\xc1\x00" * 30 + long(700)
+
+
 def activ5_managers():
     name = lambda text: b"\x10" + block(text)
     value = lambda device, which, text: bytes([0xD0 | device, which]) + block(h(text))
@@ -168,6 +189,9 @@ def activ5_managers():
     yield b"\x00\x00" + name(b"a") + b"\x00" + b"\x21\x00" + b"\x81\x00\x00" + value(1, 1, "125443356b3b3113")
     yield b"\x00\x00" + name(b"a") + b"\x00" + up + value(0, 3, "5a00") * 2 + b"\x5f\xff\xff" + b"\x88" + name(b"a")
     yield b"\x30" + b"\x00" + b"\x38" + b"\x00\x00" + name(b"b") + name(b"c") + name(b"d") + name(b"e") + b"\x30\xff\x00"
+    report = lambda number, text: bytes([0x70, number, 200]) + block(h(text)) + b"\x00"
+    yield b"\x00\x00" + report(1, "03030050 020961") + report(2, "03030050") + report(2, "020962") + report(2, "020106")
+    yield b"\x00\x00" + b"".join(report(number, "020963") for number in range(20)) + report(19, "03030050") + b"\x28\x00"
     yield b"\x00\x00" + b"".join(bytes([0xC1, choice]) for choice in range(0, 256, 7)) + bytes(range(256))
 
 
@@ -279,6 +303,7 @@ def main():
     write("acl", acl_streams())
     write("activ5", activ5())
     write("activ5_manager", activ5_managers())
+    write("activ5_session", activ5_sessions())
     write("feelspace", feelspace())
     write("fjorden", fjorden())
     write("gatt_server", server_sessions())

@@ -26,10 +26,6 @@ static void tell(tendon_activ5_manager *manager, const tendon_activ5_event *even
     }
 }
 
-static void tell_kind(tendon_activ5_manager *manager, tendon_activ5_event_kind kind, bool on, uint64_t now) {
-    tell(manager, &(tendon_activ5_event){.kind = kind, .on = on}, now);
-}
-
 static tendon_status request(tendon_activ5_manager *manager, tendon_activ5_request_kind kind, uint64_t now) {
     const tendon_activ5_request asked = {.kind = kind};
     return manager->on_request(manager->context, &asked, now);
@@ -127,15 +123,6 @@ void tendon_activ5_manager_stop_scanning(tendon_activ5_manager *manager, uint64_
     }
 }
 
-bool tendon_activ5_manager_matches(const tendon_activ5_manager *manager, const uint8_t *data, size_t length) {
-    for (size_t i = 0; i < manager->options.service_count && i < TENDON_ACTIV5_SERVICES_MAX; i++) {
-        if (tendon_ad_has_uuid(data, length, &manager->options.services[i])) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* The entry of a name, in the list or not: it keeps what the application set. Else one that was never used, else one
  * that is not in use. */
 static tendon_activ5_device *slot_for(tendon_activ5_manager *manager, const char *name, size_t length) {
@@ -177,9 +164,7 @@ tendon_activ5_device *tendon_activ5_manager_advertised(tendon_activ5_manager *ma
     device->listed = true;
     device->search = manager->searches;
     device->rssi = rssi;
-    if (first) {
-        tell(manager, &(tendon_activ5_event){.kind = TENDON_ACTIV5_EVENT_DEVICE_FOUND, .device = device}, now);
-    }
+    tell(manager, &(tendon_activ5_event){.kind = TENDON_ACTIV5_EVENT_DEVICE_FOUND, .device = device, .on = first}, now);
     if (wanted && device->listed && device->link == TENDON_ACTIV5_LINK_NONE) {
         (void)tendon_activ5_device_connect(device, now);
     }
@@ -200,10 +185,18 @@ void tendon_activ5_manager_disconnect_all(tendon_activ5_manager *manager, uint64
     }
 }
 
-void tendon_activ5_manager_bluetooth(tendon_activ5_manager *manager, bool on, uint64_t now) {
-    manager->powered = on;
-    tell_kind(manager, TENDON_ACTIV5_EVENT_BLUETOOTH_STATE, on, now);
-    if (on) {
+void tendon_activ5_manager_remove(tendon_activ5_manager *manager, tendon_activ5_device *device) {
+    (void)manager;
+    device->listed = device->wanted = false;
+}
+
+void tendon_activ5_manager_set_radio(tendon_activ5_manager *manager, tendon_status status, uint64_t now) {
+    manager->powered = status >= 0;
+    manager->radio_status = status < 0 ? status : TENDON_OK;
+    const tendon_activ5_event event = {
+        .kind = TENDON_ACTIV5_EVENT_BLUETOOTH_STATE, .on = manager->powered, .status = manager->radio_status};
+    tell(manager, &event, now);
+    if (status >= 0) {
         return;
     }
     manager->scanning = false;
@@ -245,7 +238,7 @@ uint64_t tendon_activ5_manager_deadline(const tendon_activ5_manager *manager) {
 static void strike(tendon_activ5_manager *manager, uint64_t now) {
     if (manager->scanning && manager->scan_deadline <= now) {
         end_scan(manager, now);
-        tell_kind(manager, TENDON_ACTIV5_EVENT_SEARCH_COMPLETED, false, now);
+        tell(manager, &(tendon_activ5_event){.kind = TENDON_ACTIV5_EVENT_SEARCH_COMPLETED}, now);
     }
     for (size_t i = 0; i < manager->capacity; i++) {
         tendon_activ5_device_tick(&manager->devices[i], now);

@@ -46,6 +46,9 @@ static void on_event(void *context, const tendon_activ5_event *event, uint64_t n
                                             event->kind == TENDON_ACTIV5_EVENT_BLUETOOTH_STATE ||
                                             event->kind == TENDON_ACTIV5_EVENT_BLUETOOTH_OFF));
     switch (event->kind) {
+    case TENDON_ACTIV5_EVENT_DEVICE_FOUND:
+        snprintf(word, sizeof word, event->on ? "%s" : "again", name);
+        break;
     case TENDON_ACTIV5_EVENT_MESSAGE:
         snprintf(word, sizeof word, "%s:%s", name, tendon_activ5_message_type_name(event->message->type));
         break;

@@ -33,20 +33,20 @@ static void an_entry_is_reported_once_per_search_and_keeps_what_the_program_set(
     assert_ptr_equal(d->program, &mine);
     assert_true(d->evergreen && !d->should_reconnect && d->counters.values == 5);
     assert_true(d->rssi == -50 && tendon_address_equal(&d->peer, &peer));
-    activ5_expect(f, "scan_start deviceFound");
+    activ5_expect(f, "scan_start deviceFound again");
     /* a connected one keeps all but the signal */
     activ5_reach(f, d, ACTIV5_LEGACY, 3);
     d->program = &mine;
     assert_ptr_equal(tendon_activ5_manager_advertised(&f->manager, "ACTIV5-AC-0001", 14, NULL, -40, 4), d);
     assert_ptr_equal(d->program, &mine);
     assert_true(d->rssi == -40 && tendon_address_equal(&d->peer, &peer));
-    activ5_expect(f, "");
+    activ5_expect(f, "again");
     assert_false(d->should_reconnect);
     /* the next search reports it again, also while it is connected */
     assert_int_equal(tendon_activ5_manager_scan(&f->manager, 5), TENDON_OK);
     (void)activ5_found(f, "ACTIV5-AC-0001", 6);
     (void)activ5_found(f, "ACTIV5-AC-0001", 7);
-    activ5_expect(f, "scan_start deviceFound");
+    activ5_expect(f, "scan_start deviceFound again");
     assert_ptr_equal(named(f, "ACTIV5-AC-0001"), d);
     assert_null(named(f, "ACTIV5-AC-000"));
     assert_null(named(f, "ACTIV5-AC-00011"));
@@ -123,7 +123,7 @@ static void every_cause_of_an_end_with_both_strategies(void **state) {
             } else if (c == ALL) {
                 tendon_activ5_manager_disconnect_all(&f->manager, 10);
             } else if (c == ADAPTER) {
-                tendon_activ5_manager_bluetooth(&f->manager, false, 10);
+                tendon_activ5_manager_set_radio(&f->manager, TENDON_RADIO_ERROR_ADAPTER_DOWN, 10);
             }
             assert_int_equal(d->state, c == LOST ? TENDON_ACTIV5_STATE_CONNECTED : TENDON_ACTIV5_STATE_DISCONNECTED);
             tendon_activ5_device_link_down(d, TENDON_RADIO_ERROR_PEER_CLOSED, 11);
@@ -151,8 +151,8 @@ static void the_wait_for_a_lost_device_ends_with_its_scan(void **state) {
             tendon_activ5_manager_stop_scanning(&f->manager, 200);
             activ5_expect(f, "scan_stop");
         } else {
-            tendon_activ5_manager_bluetooth(&f->manager, false, 200);
-            tendon_activ5_manager_bluetooth(&f->manager, true, 300);
+            tendon_activ5_manager_set_radio(&f->manager, TENDON_RADIO_ERROR_ADAPTER_DOWN, 200);
+            tendon_activ5_manager_set_radio(&f->manager, TENDON_OK, 300);
             activ5_expect(f, "didChangeBluetoothState:off didChangeBluetoothState:on");
         }
         assert_int_equal(tendon_activ5_manager_scan(&f->manager, 40000), TENDON_OK);
@@ -271,7 +271,7 @@ static void the_adapter_goes_off_during_an_attempt(void **state) {
     tendon_activ5_device *d = activ5_found(f, "a", 0);
     assert_int_equal(tendon_activ5_device_connect(d, 1), TENDON_OK);
     activ5_forget(f);
-    tendon_activ5_manager_bluetooth(&f->manager, false, 2);
+    tendon_activ5_manager_set_radio(&f->manager, TENDON_RADIO_ERROR_ADAPTER_DOWN, 2);
     activ5_expect(f, "didChangeBluetoothState:off");
     assert_int_equal(d->state, TENDON_ACTIV5_STATE_DISCONNECTED);
     tendon_activ5_device_link_failed(d, TENDON_RADIO_ERROR_ADAPTER_DOWN, 3);
@@ -288,8 +288,8 @@ static void connect_again_before_an_attempt_has_ended(void **state) {
         tendon_activ5_device *d = activ5_found(f, "a", 0);
         assert_int_equal(tendon_activ5_device_connect(d, 1), TENDON_OK);
         if (off) {
-            tendon_activ5_manager_bluetooth(&f->manager, false, 2);
-            tendon_activ5_manager_bluetooth(&f->manager, true, 3);
+            tendon_activ5_manager_set_radio(&f->manager, TENDON_RADIO_ERROR_ADAPTER_DOWN, 2);
+            tendon_activ5_manager_set_radio(&f->manager, TENDON_OK, 3);
             assert_int_equal(tendon_activ5_manager_scan(&f->manager, 4), TENDON_OK);
             assert_ptr_equal(activ5_found(f, "a", 5), d);
         }
@@ -394,12 +394,12 @@ static void a_handler_that_always_scans_is_not_called_from_within_itself(void **
     (void)d;
     activ5_forget(f);
     f->hook = scan_again;
-    tendon_activ5_manager_bluetooth(&f->manager, false, 1);
+    tendon_activ5_manager_set_radio(&f->manager, TENDON_RADIO_ERROR_ADAPTER_DOWN, 1);
     activ5_expect(f, "didChangeBluetoothState:off bluetoothIsSwitchedOff deviceDisconnected bluetoothIsSwitchedOff");
     (void)tendon_activ5_manager_scan(&f->manager, 2);
     activ5_expect(f, "bluetoothIsSwitchedOff");
     f->hook = NULL; /* and nothing is left of it */
-    tendon_activ5_manager_bluetooth(&f->manager, true, 3);
+    tendon_activ5_manager_set_radio(&f->manager, TENDON_OK, 3);
     activ5_expect(f, "didChangeBluetoothState:on");
     free(f);
 }

@@ -163,7 +163,7 @@ static void every_state_of_the_scan_with_every_input(void **state) {
             activ5_fixture *f = activ5_new();
             tendon_activ5_manager *m = &f->manager;
             if (place == OFF) {
-                tendon_activ5_manager_bluetooth(m, false, 0);
+                tendon_activ5_manager_set_radio(m, TENDON_RADIO_ERROR_ADAPTER_DOWN, 0);
             } else if (place == SCANNING) {
                 assert_int_equal(tendon_activ5_manager_scan(m, 0), TENDON_OK);
             }
@@ -187,7 +187,7 @@ static void every_state_of_the_scan_with_every_input(void **state) {
                 break;
             case 5:
             case 6:
-                tendon_activ5_manager_bluetooth(m, row == 6, 5);
+                tendon_activ5_manager_set_radio(m, row == 6 ? TENDON_OK : TENDON_RADIO_ERROR_ADAPTER_DOWN, 5);
                 break;
             default:
                 tendon_activ5_manager_disconnect_all(m, 5);

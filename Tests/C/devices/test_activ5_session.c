@@ -486,11 +486,7 @@ static tendon_status manager_request(void *context, const tendon_activ5_request 
 
 static void report(void *context, const tendon_ad_report *r, uint64_t now) {
     world *w = context;
-    char name[64];
-    tendon_status length = tendon_ad_name(r->data, r->length, name, sizeof name);
-    if (length > 0 && tendon_activ5_manager_matches(&w->f->manager, r->data, r->length)) {
-        (void)tendon_activ5_manager_advertised(&w->f->manager, name, (size_t)length, &r->address, r->rssi, now);
-    }
+    (void)tendon_activ5_manager_on_advertisement(&w->f->manager, r, now);
 }
 
 static void manage(world *w, uint64_t ms) {

@@ -87,14 +87,10 @@ static void start_to_listen(listeners *l) {
 
 static void on_report(void *context, const tendon_ad_report *report, uint64_t now) {
     listeners *l = context;
-    char name[TENDON_ACTIV5_NAME_SIZE];
-    tendon_status length = tendon_ad_name(report->data, report->length, name, sizeof name);
     l->reports++;
     tendon_feelspace_session_advertised(&l->belts, report, now);
     (void)tendon_fjorden_session_report(&l->grips, report, now);
-    if (length > 0 && tendon_activ5_manager_matches(&l->trainers, report->data, report->length)) {
-        (void)tendon_activ5_manager_advertised(&l->trainers, name, (size_t)length, &report->address, report->rssi, now);
-    }
+    (void)tendon_activ5_manager_on_advertisement(&l->trainers, report, now);
 }
 
 /* ---- those who are heard ---- */

@@ -320,7 +320,7 @@ static void reach_scan(gym *g, scan_place place, bool short_search) {
     tendon_activ5_manager_init(&g->manager, g->entries, 2, on_event, on_request, g);
     g->manager.options.search_timeout_ms = short_search ? SHORT_MS : TENDON_ACTIV5_SEARCH_TIMEOUT_MS;
     if (place == OFF) {
-        tendon_activ5_manager_bluetooth(&g->manager, false, walk_now());
+        tendon_activ5_manager_set_radio(&g->manager, TENDON_RADIO_ERROR_ADAPTER_DOWN, walk_now());
     } else if (place == SCANNING) {
         (void)tendon_activ5_manager_scan(&g->manager, walk_now());
     }
@@ -364,7 +364,7 @@ static void give_scan(gym *g, scan_place place, size_t row) {
         break;
     case 5:
     case 6:
-        tendon_activ5_manager_bluetooth(m, row == 6, now);
+        tendon_activ5_manager_set_radio(m, row == 6 ? TENDON_OK : TENDON_RADIO_ERROR_ADAPTER_DOWN, now);
         break;
     default:
         tendon_activ5_manager_disconnect_all(m, now);

@@ -22,6 +22,16 @@ private enum Gym {
     }
 }
 
+/// The vendor's properties of numbers, for the types that this program uses.
+extension Int {
+    fileprivate var toGForce: Double { A5Conversion.toGForce(Double(self)) }
+    fileprivate var toRadPerSec: Double { A5Conversion.toRadPerSec(Double(self)) }
+    fileprivate var toSec: Double { A5Conversion.toSec(Double(self)) }
+}
+extension Double {
+    fileprivate var fromGForce: Int { A5Conversion.fromGForce(self) }
+}
+
 /// The screen that finds and connects a device, and shows its force in whole newtons.
 @TendonActor
 private final class TrainingScreen: A5DeviceDelegate {
@@ -179,7 +189,7 @@ struct TrainerPort {
     @Test @TendonActor func states() async throws {
         func isConnected(_ device: A5Device) -> Bool {
             switch device.deviceDataState {
-            case .disconnected, .connecting: false
+            case .disconnected: false
             default: true
             }
         }
@@ -191,7 +201,7 @@ struct TrainerPort {
         let device = try #require(screen.aDevice)
         #expect(isConnected(device) == device.connected)
         A5DeviceManager.connect(device: device.device)
-        #expect(device.deviceDataState == .connecting)
+        #expect(device.deviceDataState == .disconnected && device.connectionState == .connecting)
         await until("up") { isConnected(device) }
         #expect(device.connected)
         let found = A5DeviceManager.device(for: device.device)
@@ -205,6 +215,91 @@ struct TrainerPort {
         await until("its serial number") { device.getSerialNumber() == "A5-000123" }
         A5DeviceManager.disconnectAllDevices()
         await until("down") { !isConnected(device) }
+        await trainer.stop()
+    }
+
+    /// The document's enum: its cases alone, without a default.
+    @Test func statesOfTheDocument() {
+        func text(_ state: A5DeviceDataState) -> String {
+            switch state {
+            case .handshake: "handshake"
+            case .isometric: "isometric"
+            case .heartRate: "heart rate"
+            case .stop: "stop"
+            case .disconnected: "disconnected"
+            }
+        }
+        #expect(Set(A5DeviceDataState.allCases.map(text)).count == 5)
+        func text(_ state: A5BluetoothState) -> String {
+            switch state {
+            case .unknown: "unknown"
+            case .resetting: "resetting"
+            case .unsupported: "unsupported"
+            case .unauthorized: "unauthorized"
+            case .poweredOff: "off"
+            case .poweredOn: "on"
+            }
+        }
+        #expect(text(.poweredOn) == "on")
+    }
+
+    /// `deviceConnected` calls `startIsometric()`, as the document shows: the data comes.
+    @TendonActor
+    private final class ImpatientScreen: A5DeviceDelegate {
+        private(set) var values: [Int] = []
+        private(set) var motion: Result<Void, A5Error>?
+
+        func searchCompleted() {}
+        func deviceFound(device: A5Device) { A5DeviceManager.connect(device: device.device) }
+        func deviceConnected(device: A5Device) {
+            device.startIsometric()
+            do throws(A5Error) { try device.startIMU() } catch { motion = .failure(error) }
+        }
+        func deviceDisconnected(device: A5Device) {}
+        func deviceInitialized(device: A5Device) {}
+        func didReceiveIsometric(device: A5Device, value: Int) { values.append(value) }
+    }
+
+    @Test(arguments: [false, true]) @TendonActor
+    func theFlowOfTheDocument(isLegacy: Bool) async throws {
+        let trainer = try await Gym.trainer("ACTIV5-AC-1010") {
+            $0.isLegacy = isLegacy
+            $0.forcePeriod = .milliseconds(20)
+        }
+        let screen = ImpatientScreen()
+        A5DeviceManager.radio = Gym.radio
+        A5DeviceManager.options = A5DeviceManagerOptions()
+        A5DeviceManager.initializeDeviceManager()
+        A5DeviceManager.delegate = screen
+        A5DeviceManager.scanForDevices {}
+        await until("force") { screen.values.count > 3 }
+        guard case .failure(.notReady) = screen.motion else {
+            Issue.record("before the discovery nobody knows whether there is a motion sensor")
+            return
+        }
+        A5DeviceManager.stopScanningForDevices()
+        A5DeviceManager.disconnectAllDevices()
+        await trainer.stop()
+    }
+
+    /// The document's initializer, and its properties as variables.
+    @Test @TendonActor func theInitializerOfTheDocument() async throws {
+        let trainer = try await Gym.trainer("ACTIV5-AC-1011")
+        A5DeviceManager.radio = Gym.radio
+        let device = A5Device(
+            device: A5Device.Handle(name: "ACTIV5-AC-1011", address: trainer.address), name: "mine",
+            writeCharacteristic: A5Characteristic(uuid: "5A02"), readCharacteristic: A5Characteristic(uuid: "5A01"))
+        #expect(device.name == "mine" && device.writeCharacteristic?.uuid == "5A02")
+        #expect(device.readCharacteristic?.uuid == "5A01" && device.forceCharacteristic == nil)
+        let serialNumber: String = device.getSerialNumber()
+        #expect(serialNumber.isEmpty)
+        device.rssi = -50
+        device.shouldReconnect = false
+        try A5DeviceManager.connect(device: device).get()
+        await until("initialized") { device.communicationInitialized }
+        await until("its serial number") { device.getSerialNumber() == "A5-000123" }
+        device.disconnect()
+        await until("disconnected") { device.connectionState == .disconnected }
         await trainer.stop()
     }
 

@@ -66,7 +66,7 @@ struct ManagerTests {
         let squeezes = recorder.calls.filter { ["squeezed", "depressed", "didDetectDoubleSqueeze"].contains($0) }
         #expect(squeezes == ["squeezed", "depressed", "squeezed", "depressed", "didDetectDoubleSqueeze"])
         #expect(manager.squeezeState == .depressed)
-        #expect(device.counters.double_squeezes == 1)
+        #expect(device.counters.doubleSqueezes == 1)
         #expect(recorder.newtons.max()! > 40)
         device.tare()
         await site.trainer.load(100)
@@ -161,7 +161,7 @@ struct ManagerTests {
         let device = recorder.found[0]
         manager.connect(device: device.device)
         await eventually("greeted") { recorder.calls.contains { $0.hasPrefix("didReceiveMessage initialMessage") } }
-        #expect(device.deviceDataState == .connected)
+        #expect(device.deviceDataState == .handshake)
         device.startIsometric()
         await eventually("refused") { recorder.calls.contains { $0.hasPrefix("refused write") } }
         device.sendCommand(.doHandshake)
@@ -181,7 +181,7 @@ struct ManagerTests {
         await eventually("completed") { !order.isEmpty }
         #expect(order.last == "searchCompleted", "the delegate is told before the closure")
         #expect(!manager.isScanning)
-        #expect(await manager.devicesFound().keys.sorted() == ["ACTIV5-AC-0001"])
+        #expect(try await manager.devicesFound().keys.sorted() == ["ACTIV5-AC-0001"])
     }
 
     @Test @TendonActor func lostAndFoundAgain() async throws {
@@ -225,9 +225,15 @@ struct ManagerTests {
         let recorder = Recorder()
         manager.delegate = recorder
         manager.scanForDevices()
-        #expect(recorder.calls == ["poweredOff", "bluetoothIsSwitchedOff"])
+        #expect(recorder.calls == ["unknown", "bluetoothIsSwitchedOff"])
         #expect(!manager.isBluetoothOn)
         #expect(!manager.isScanning)
+        let error = try #require(manager.radioError)
+        #expect(error.operation == .openRadio)
+        var order: [String] = []
+        manager.scanForDevices { order = recorder.calls }
+        #expect(order.last == "bluetoothIsSwitchedOff", "the closure is called, after the delegate")
+        await #expect(throws: A5Error.host(error)) { try await manager.devicesFound() }
     }
 
     @Test @TendonActor func malformedTextsAreReported() async throws {
@@ -244,5 +250,96 @@ struct ManagerTests {
         await eventually("errors") { recorder.count("error read") == 3 }
         let before = recorder.newtons.count
         await eventually("and on") { recorder.newtons.count > before + 5 }
+    }
+
+    /// 120 calls in 6 s for one device once: now one for each search.
+    @Test @TendonActor func aDeviceIsFoundOncePerSearch() async throws {
+        let site = try await Site()
+        let (manager, recorder, device) = try await ready(site)
+        for search in 2...4 {
+            manager.scanForDevices()
+            await eventually("found again") { recorder.count("deviceFound") == search }
+        }
+        let rssi = device.rssi
+        device.rssi = 1
+        await eventually("more advertisements") { device.rssi == rssi }
+        #expect(recorder.count("deviceFound") == 4)
+    }
+
+    /// Set before the connection, and kept by everything that follows.
+    @Test @TendonActor func shouldReconnectIsTheProgramsWord() async throws {
+        let site = try await Site()
+        let manager = A5DeviceManager(radio: site.radio)
+        let device = try #require(try await manager.devicesFound(limit: 1).values.first)
+        #expect(device.shouldReconnect)
+        device.shouldReconnect = false
+        device.evergreenMode = true
+        try await device.open()
+        #expect(!device.shouldReconnect && device.evergreenMode)
+        await site.trainer.disconnectAll()
+        await eventually("lost") { !device.connected }
+        #expect(!manager.isScanning)
+        #expect(!device.shouldReconnect && device.evergreenMode)
+        try await manager.devicesFound(limit: 1).values.first?.open()
+        #expect(device.connected && !device.shouldReconnect)
+    }
+
+    /// One detector: limits set anywhere count everywhere, and its state is that of the device.
+    @Test @TendonActor func theHelperIsTheDetector() async throws {
+        let site = try await Site {
+            $0.isAtRest = true
+            $0.forcePeriod = .milliseconds(20)
+        }
+        defer { A5DeviceManager.options = A5DeviceManagerOptions() }
+        A5DeviceManager.options.squeezeThreshold = SqueezeThreshold(pressed: 31, depressed: 3)
+        #expect(DoubleSqueezeHelper.squeezeThreshold == SqueezeThreshold(pressed: 31, depressed: 3))
+        DoubleSqueezeHelper.squeezeThreshold = SqueezeThreshold(pressed: 30, depressed: 5)
+        #expect(A5DeviceManager.options.squeezeThreshold.pressed == 30)
+        let recorder = Recorder()
+        let central = try await Central(radio: site.radio)
+        let device = A5Device(site.trainer.address, on: central, options: A5DeviceManager.options)
+        device.delegate = recorder
+        try await device.open()
+        try device.startIsometric().get()
+        await eventually("force") { !recorder.newtons.isEmpty }
+        await site.trainer.squeeze(for: .milliseconds(300), newtons: 43)
+        await eventually("pressed") { DoubleSqueezeHelper.doublePressState == .firstPressed }
+        #expect(DoubleSqueezeHelper.resetTimer != nil)
+        await eventually("completed") { DoubleSqueezeHelper.doublePressState == .firstPressCompleted }
+        DoubleSqueezeHelper.doublePressState = .initial
+        DoubleSqueezeHelper.resetTimer = nil
+        #expect(DoubleSqueezeHelper.doublePressState == .initial)
+        #expect(recorder.count("squeezed") == 1)
+        await site.trainer.squeeze(for: .milliseconds(200), newtons: 25)
+        let before = recorder.newtons.count
+        await eventually("25 N") { recorder.newtons.dropFirst(before).contains { $0 > 20 } }
+        #expect(recorder.count("squeezed") == 1, "25 N is below the limit of 30")
+        await device.close()
+        DoubleSqueezeHelper.reset()
+    }
+
+    @Test @TendonActor func everyFieldOfADevice() async throws {
+        let site = try await Site()
+        let (manager, _, device) = try await ready(site)
+        defer { withExtendedLifetime(manager) {} }
+        device.deviceVersion = "9.9"
+        device.usesNewProtocol = false
+        device.communicationInitialized = false
+        device.deviceDataState = .isometric
+        #expect(device.deviceVersion == "9.9" && !device.usesNewProtocol && !device.communicationInitialized)
+        #expect(device.deviceDataState == .isometric)
+        device.deviceDataState = .heartRate
+        #expect(device.deviceDataState == .isometric)
+        device.deviceDataState = .handshake
+        #expect(device.deviceDataState == .handshake && device.connected)
+        device.deviceVersion = nil
+        #expect(device.deviceVersion == nil)
+        #expect(device.connectionState == .connected)
+        let counters = device.counters
+        #expect(counters.values > 0 && counters.messages > 0 && counters.errors == 0)
+        manager.squeezeState = .squeezed
+        #expect(manager.squeezeState == .squeezed)
+        manager.devices.removeAll()
+        #expect(manager.devices.isEmpty && device.connected)
     }
 }

@@ -37,7 +37,11 @@ struct ValueTests {
         #expect(MessageType(from: "") == .unknown)
         #expect(MessageType.allCases.count == 11)
         #expect(A5Command.allCases.map(\.rawValue).contains("TVGTIME"))
-        #expect(A5DeviceDataState.handshake == .connected)
+        #expect(A5Command(rawValue: "ISOM!") == .startIsometric && A5Command(rawValue: "no") == nil)
+        #expect(
+            A5Command.allCases.map(\.rawValue).sorted() == [
+                "2A19", "2A25", "ID1!", "ID2!", "ISOM!", "SN1!", "SN2!", "STOP!", "TARE!", "TVGTIME",
+            ])
     }
 
     @Test func binary() throws {
@@ -47,6 +51,9 @@ struct ValueTests {
             MessageParser.parseMessage(characteristic: A5Characteristic(uuid: uuid, value: bytes))
         }
         #expect(near(try #require(parse("f0fe", [0x2C, 0x01]).value as? Double), 81.468947727))
+        let timestamp = parse("f0f3", [0x26, 0x00, 0x01, 0x00])
+        #expect(timestamp.type == .timestamp)
+        #expect(near(try #require(timestamp.value as? Double), 65574 * 30.5 / 1_000_000 / 2))
         #expect(parse("f0fe", [0x2C]).type == .unknown)
         #expect(parse("2a19", [0x4B]).value as? UInt64 == 75)
         #expect(parse("2a19", nil).type == .unknown)
@@ -71,19 +78,52 @@ struct ValueTests {
     }
 
     @Test func conversions() {
-        #expect(4095.toGForce == 1)
-        #expect(near(100.toRadPerSec, 100 * (250.0 / 4095) * .pi / 180))
-        #expect(100.toRadPerSec.fromRadPerSec == 99, "truncation")
-        #expect(near(1_000_000.toSec, 15.25))
-        #expect(0.5.fromGForce == 2047)
-        #expect(15.25.fromSec == 1_000_000)
-        #expect(Double.nan.fromGForce == 0)
-        #expect(Double.infinity.fromSec == Int.max)
-        #expect(near(300.toNewtons, 81.468947727))
-        #expect(near(20.toNewtonsLegacy, 21.7250527266))
-        #expect(abs(100.toLBF - 6.10498) < 1e-4)
-        #expect(abs(100.toLBFLegacy - 24.41993) < 1e-4)
+        #expect(A5Conversion.toGForce(4095) == 1)
+        #expect(near(A5Conversion.toRadPerSec(100), 100 * (250.0 / 4095) * .pi / 180))
+        #expect(A5Conversion.fromRadPerSec(A5Conversion.toRadPerSec(100)) == 99, "truncation")
+        #expect(near(A5Conversion.toSec(1_000_000), 15.25))
+        #expect(A5Conversion.fromGForce(0.5) == 2047)
+        #expect(A5Conversion.fromSec(15.25) == 1_000_000)
+        #expect(A5Conversion.fromGForce(.nan) == 0)
+        #expect(A5Conversion.fromSec(.infinity) == Int.max)
+        #expect(near(A5Conversion.toNewtons(300), 81.468947727))
+        #expect(near(A5Conversion.toNewtonsLegacy(20), 21.7250527266))
+        #expect(abs(A5Conversion.toLBF(100) - 6.10498) < 1e-4)
+        #expect(abs(A5Conversion.toLBFLegacy(100) - 24.41993) < 1e-4)
         #expect(A5Force(newtons: 12.5, time: 0).rounded == 13)
+    }
+
+    /// Each of these ended the process.
+    @Test @TendonActor func numbersBeyondTheirRange() {
+        for (newtons, rounded) in [(1e300, Int.max), (-1e300, .min), (.infinity, .max), (-.infinity, .min), (.nan, 0)] {
+            #expect(A5Force(newtons: newtons, time: 0).rounded == rounded)
+        }
+        let manager = A5DeviceManager(radio: .virtual(directory: "/proc/nowhere"))
+        for seconds in [Double.infinity, -.infinity, .nan, .greatestFiniteMagnitude, -1, 0, 1e-300] {
+            manager.options.searchTimeout = seconds
+            manager.scanForDevices()
+            #expect(!manager.isScanning)
+        }
+    }
+
+    @Test @TendonActor func errorsSayWhatHappened() {
+        let device = A5Device(
+            device: A5Device.Handle(name: "a", address: Address(0xD0FF_FFFF_FFFD, kind: .random)))
+        for count in [0, 19] {
+            #expect(throws: A5Error.invalidArgument("message: 1 to 18 bytes, not \(count)")) {
+                try device.sendMessage(message: String(repeating: "x", count: count)).get()
+            }
+        }
+        #expect(A5Error.range.description.hasPrefix("sampleRate: "))
+        #expect(A5Error.imuUnsupported.localizedDescription == "the device has no motion sensor")
+        #expect("\(A5Error.notReady)" == A5Error.notReady.text)
+        let timeout = A5Error.host(TendonError(status: -10, operation: .connect))
+        #expect("\(timeout)" == "connect: the deadline passed")
+        let errors: [A5Error] = [
+            .cancelled, .imuUnsupported, .batteryLevelNotReadable, .notReady, .unsupported, .range,
+            .malformed(TendonError(status: -9 * 256 - 3, operation: .parse)),
+        ]
+        #expect(Set(errors.map(\.text)).count == errors.count)
     }
 
     @Test @TendonActor func doubleSqueezeHelper() {
@@ -114,5 +154,13 @@ struct ValueTests {
         #expect(DoubleSqueezeHelper.resetTimer == nil)
         force(.nan, start + 1000)
         #expect(calls.count == 6)
+        DoubleSqueezeHelper.squeezeThreshold = SqueezeThreshold(pressed: 50, depressed: 10)
+        defer { DoubleSqueezeHelper.squeezeThreshold = .base }
+        force(49, start + 2000)
+        #expect(calls.count == 6, "the limits are the program's")
+        force(51, start + 2100)
+        force(9.9, start + 2200)
+        #expect(Array(calls.dropFirst(6)) == ["pressed", "depressed"], "less than 10 N, not than 5 N")
+        DoubleSqueezeHelper.reset()
     }
 }

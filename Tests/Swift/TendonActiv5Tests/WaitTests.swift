@@ -89,34 +89,35 @@ struct WaitTests {
         for other in others { await other.stop() }
     }
 
-    enum End: CaseIterable, Sendable { case lost, asked, cancelled }
-
     /// The trainer has the request and gives no response.
-    @Test(arguments: End.allCases) @TendonActor
-    func batteryLevelEnds(_ end: End) async throws {
+    @Test(arguments: [false, true]) @TendonActor
+    func batteryLevelEnds(isCancelled: Bool) async throws {
         let site = try await Site()
         let device = try await site.open()
         let halt = await Halt(site.loop)
         defer { halt.release() }
-        if end == .lost {
-            // Before the request: the trainer takes it first.
-            Task { await site.trainer.setPower(false) }
-            try await Task.sleep(for: .milliseconds(20))
-        }
         let asking = Task { @TendonActor in try await device.batteryLevel() }
         try await Task.sleep(for: .milliseconds(20))
-        switch end {
-        case .lost:
-            halt.release()
+        if isCancelled { asking.cancel() } else { device.disconnect() }
+        #expect(await failure(asking) == .cancelled)
+        #expect(device.connected == isCancelled)
+    }
+
+    /// Whenever the trainer goes, one of the calls throws and none waits.
+    @Test @TendonActor func batteryLevelEndsWithTheTrainer() async throws {
+        let site = try await Site()
+        let device = try await site.open()
+        for _ in 0..<10 {
+            let asking = Task { @TendonActor () async throws -> Void in
+                while true { #expect(try await device.batteryLevel() == 75) }
+            }
+            try await Task.sleep(for: .milliseconds(3))
+            await site.trainer.setPower(false)
             let error = await failure(asking)
             #expect(error != nil && error != .cancelled)
-        case .asked:
-            device.disconnect()
-            #expect(await failure(asking) == .cancelled)
-        case .cancelled:
-            asking.cancel()
-            #expect(await failure(asking) == .cancelled)
-            #expect(device.connected)
+            await site.trainer.setPower(true)
+            await eventually("the end") { device.connectionState == .disconnected }
+            try await device.open()
         }
     }
 

@@ -92,8 +92,8 @@ typedef tendon_status (*tendon_activ5_on_request)(void *context, const tendon_ac
 
 typedef enum tendon_activ5_event_kind {
     TENDON_ACTIV5_EVENT_SEARCH_COMPLETED = 0, /**< searchCompleted: the scan's time is over */
-    TENDON_ACTIV5_EVENT_DEVICE_FOUND,         /**< deviceFound: once per device and search */
-    TENDON_ACTIV5_EVENT_BLUETOOTH_STATE,      /**< didChangeBluetoothState: on */
+    TENDON_ACTIV5_EVENT_DEVICE_FOUND,         /**< for each advertisement; on: the first of this search, deviceFound */
+    TENDON_ACTIV5_EVENT_BLUETOOTH_STATE,      /**< didChangeBluetoothState: on; status: why not */
     TENDON_ACTIV5_EVENT_BLUETOOTH_OFF,        /**< bluetoothIsSwitchedOff: a scan was asked for */
     TENDON_ACTIV5_EVENT_CONNECTED,            /**< deviceConnected */
     TENDON_ACTIV5_EVENT_CONNECT_FAILED,       /**< didFailToConnect: status */
