@@ -65,6 +65,9 @@ let package = Package(
             name: "BenchPeer", dependencies: ["CTendon"], path: "Bench/Swift/Peer", cSettings: [.define("_GNU_SOURCE")]),
         .executableTarget(
             name: "BenchForAwait", dependencies: ["BenchPeer", "Tendon"], path: "Bench/Swift/BenchForAwait"),
+        .executableTarget(
+            name: "BenchVendors", dependencies: ["BenchPeer", "Tendon", "TendonActiv5"],
+            path: "Bench/Swift/BenchVendors"),
         .testTarget(name: "TendonTests", dependencies: ["CTendon", "Tendon"], path: "Tests/Swift/TendonTests"),
         .testTarget(
             name: "TendonBoseTests", dependencies: ["CTendon", "Tendon", "TendonBose"],

@@ -17,12 +17,27 @@ options=()
 [ "$check" != --check ] || options=(--quick)
 lines=$(timeout 120 "$program" ${options[@]+"${options[@]}"}) || { echo "not ok - for_await runs"; exit 1; }
 echo "$lines" >>"$results"
+swift build --scratch-path "$scratch" -c release -j 2 --product BenchVendors >"$scratch-bench.log" 2>&1 ||
+    { cat "$scratch-bench.log"; exit 1; }
+vendors=$(timeout 120 "$scratch/release/BenchVendors" ${options[@]+"${options[@]}"}) ||
+    { echo "not ok - vendor_sequences runs"; exit 1; }
+echo "$vendors" >>"$results"
 [ "$check" = --check ] || exit 0
+status=0
+while read -r name heap; do
+    if [ "$heap" = 0 ]; then
+        echo "ok - vendor_sequences: $name makes no heap call"
+    else
+        echo "not ok - vendor_sequences: $name: $heap heap calls"
+        status=1
+    fi
+done < <(sed -E 's/.*"name":"([a-z0-9_]+)".*"heap_calls":([0-9]+).*/\1 \2/' <<<"$vendors")
 heap=$(grep -E '"name":"(bare_loop|c_callback|for_await_on_loop)"' <<<"$lines" |
     sed -E 's/.*"heap_calls":([0-9]+).*/\1/' | sort -n | tail -1)
 if [ "$heap" = 0 ]; then
     echo "ok - for_await on the loop's executor runs and makes no heap call"
 else
     echo "not ok - for_await on the loop's executor: $heap heap calls"
-    exit 1
+    status=1
 fi
+exit "$status"

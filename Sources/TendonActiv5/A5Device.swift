@@ -86,9 +86,9 @@ public final class A5Device {
     public var serialNumber: String? {
         core.c.serial_number.string ?? core.c.sn1.string.map { $0 + (core.c.sn2.string ?? "") }
     }
-    /// The first id; `nil` until the device has told it.
+    /// The first id; `nil` until it is received.
     public var uuid1: String? { core.c.uuid1.string }
-    /// The second id; `nil` until the device has told it.
+    /// The second id; `nil` until it is received.
     public var uuid2: String? { core.c.uuid2.string }
     /// Both ids, once both are known.
     public var uuid: String? {
@@ -281,7 +281,7 @@ public final class A5Device {
         }
     }
 
-    /// Percent as it was read last. While it is not known it is asked for, and this throws.
+    /// The level in percent that was received last. If it is not known, this requests a read and throws.
     public func getBatteryLevel() throws(A5Error) -> Int {
         try core.call(.read) { tendon_activ5_device_get_battery($0, $1) }.get()
     }
@@ -353,7 +353,7 @@ public final class A5Device {
         }
     }
 
-    /// Ends the connection and waits for its end. Returns at once if the task is cancelled; the connection still ends.
+    /// Ends the connection and waits for its end. Returns immediately if the task is cancelled; the connection still ends.
     public func close() async {
         guard core.c.link != TENDON_ACTIV5_LINK_NONE else { return }
         disconnect()

@@ -20,7 +20,7 @@ public enum A5Error: Error, Sendable, Hashable {
     case invalidArgument(String)
     /// A value of the device that breaks the rules of its kind.
     case malformed(TendonError)
-    /// From below: the device refused, the link, the radio.
+    /// An error of another layer: the device rejected a request, the connection was lost, the radio failed.
     case host(TendonError)
 
     init(_ status: tendon_status, _ operation: TendonError.Operation) {

@@ -75,14 +75,14 @@ public final class MessageParser {
         parse(message.flatMap { firstMessage(in: Array($0.utf8)) })
     }
 
-    /// The number of a binary force; 0 when it is too short, which `parseMessage` tells apart.
+    /// The number of a binary force; 0 if the value is too short; `parseMessage` distinguishes the two.
     public class func parseValue(data: [UInt8]) -> Int {
         lending(data) { bytes, count in
             withMessage({ tendon_activ5_parse_value(TENDON_ACTIV5_FORCE, bytes, count, $0) }) { Int($0.raw) } ?? 0
         }
     }
 
-    /// Motion; all zero when it is too short, which `parseMessage` tells apart.
+    /// Motion; all zero if the value is too short; `parseMessage` distinguishes the two.
     public class func parseIMUValue(data: [UInt8]) -> IMUObject {
         lending(data) { bytes, count in
             withMessage({ tendon_activ5_parse_value(TENDON_ACTIV5_IMU, bytes, count, $0) }) { IMUObject($0.imu) }

@@ -28,13 +28,13 @@ public actor SimulatedTrainer {
         public var lacks: [A5Device.Characteristic] = []
         /// Not squeezed but by `squeeze` and `doubleSqueeze`.
         public var isAtRest = false
-        /// Sends whenever the link takes a notification.
+        /// Sends as fast as the connection accepts notifications.
         public var isFlatOut = false
         /// From force to force.
         public var forcePeriod: Duration = .milliseconds(100)
         /// From motion to motion.
         public var motionPeriod: Duration = .milliseconds(40)
-        /// Left alone, it goes off after this long.
+        /// It switches itself off after this time without a stream.
         public var switchOff: Duration = .seconds(420)
         /// Its texts carry what was in its buffer before, as real ones do.
         public var hasStaleTails = false
@@ -47,7 +47,7 @@ public actor SimulatedTrainer {
         public init() {}
     }
 
-    /// Malformed values that it sends when told to.
+    /// Malformed values that it sends on request.
     public enum Malformation: UInt32, Sendable, CaseIterable {
         /// A notification without a byte.
         case empty = 0
@@ -83,9 +83,9 @@ public actor SimulatedTrainer {
         public let commands: UInt64
         /// Stop commands among them: what evergreen sends.
         public let stops: UInt64
-        /// Writes that it refused.
+        /// Writes that it rejected.
         public let refusedWrites: UInt64
-        /// Times that it went off because nobody wanted anything.
+        /// Number of times that it switched itself off.
         public let switchOffs: UInt64
     }
 
@@ -96,7 +96,7 @@ public actor SimulatedTrainer {
 
     public nonisolated var unownedExecutor: UnownedSerialExecutor { host.loop.asUnownedSerialExecutor() }
 
-    /// Opens a radio of its own and advertises until the last reference goes.
+    /// Opens a radio of its own and advertises until the last reference is released.
     public init(
         _ options: Options = Options(), radio: RadioChoice, address: Address? = nil, loop: Loop = .shared,
         interval: Duration = .milliseconds(100)
@@ -152,12 +152,12 @@ public actor SimulatedTrainer {
     /// What lies on it all the time, in units of the binary force; a tare takes it away.
     public func load(_ raw: Int) { change { device, _ in tendon_simulated_activ5_load(device, Int32(raw)) } }
 
-    /// The level that it tells, in percent.
+    /// The battery level that it reports, in percent.
     public func setBattery(_ percent: UInt8) {
         change { device, _ in tendon_simulated_activ5_set_battery(device, percent) }
     }
 
-    /// Off: all links end, and none is taken until it is on again.
+    /// Off: all connections end, and none is accepted until it is on again.
     public func setPower(_ on: Bool) { change { device, _ in tendon_simulated_activ5_power(device, on) } }
 
     /// In place of the next values.
@@ -169,7 +169,7 @@ public actor SimulatedTrainer {
         }
     }
 
-    /// Ends all links, as one that is out of reach does.
+    /// Ends all connections, like a device that goes out of range.
     public func disconnectAll() { host.host.disconnectAll() }
 
     /// The script's newtons at a time of the device's clock, which starts with the first connection.

@@ -48,9 +48,9 @@ public struct A5DeviceManagerOptions: Sendable, Hashable {
     }
 }
 
-/// What a manager does when a link is lost. In both cases it searches.
+/// What a manager does when a connection is lost. In both cases it searches.
 public enum A5ReconnectStrategy: Sendable, Hashable {
-    /// It tells of the device when it is found again.
+    /// It reports the device when it is found again.
     case manually
     /// It connects to the device when it is found again.
     case automatically
@@ -66,7 +66,7 @@ public enum A5DeviceManagerConnectionState: Sendable, Hashable {
     case connected
 }
 
-/// Whether somebody presses.
+/// Whether the trainer is pressed.
 public enum A5SqueezeState: Sendable, Hashable {
     /// Above the threshold `pressed` since it was below the other.
     case squeezed
@@ -237,9 +237,9 @@ public struct A5Characteristic: Sendable, Hashable {
     }
 }
 
-/// What a device was asked to do.
+/// A request to a device.
 public struct A5Request: Sendable, Hashable {
-    /// What was asked for.
+    /// The kinds of requests.
     public enum Kind: Sendable, Hashable {
         /// Notifications on.
         case subscribe
@@ -251,7 +251,7 @@ public struct A5Request: Sendable, Hashable {
         case write
     }
 
-    /// What was asked for.
+    /// The kind of this request.
     public let kind: Kind
     /// Of which characteristic.
     public let characteristic: A5Device.Characteristic
@@ -278,9 +278,9 @@ public struct A5Request: Sendable, Hashable {
 
 /// One force.
 public struct A5Force: Sendable, Hashable {
-    /// Below 0 where somebody pulls.
+    /// Below 0 if the trainer is pulled.
     public let newtons: Double
-    /// When it was taken from the link, monotonic milliseconds.
+    /// When it was received, in monotonic milliseconds.
     public let time: UInt64
     /// A force of a program's own.
     public init(newtons: Double, time: UInt64) {
@@ -288,7 +288,7 @@ public struct A5Force: Sendable, Hashable {
         self.time = time
     }
 
-    /// Whole newtons, as older versions of the vendor's library told them.
+    /// Whole newtons, as older versions of the vendor's library report them.
     public var rounded: Int { A5Force.rounded(newtons) }
 
     /// Beyond the range of `Int` its limit; 0 for what is no number.

@@ -50,7 +50,7 @@ extension tendon_activ5_text {
         known = true
     }
 
-    /// `nil` until the device has told it.
+    /// `nil` until it is received.
     var string: String? { known ? TendonActiv5.string(bytes, Int(length)) : nil }
 }
 

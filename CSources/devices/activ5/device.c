@@ -316,7 +316,7 @@ uint64_t tendon_activ5_device_deadline(const tendon_activ5_device *device) {
     return earlier(values, earlier(evergreen_deadline(device), tendon_activ5_device_opening_deadline(device)));
 }
 
-/* Stop, again: it restarts the device's 7 minutes. A period in which something else goes on is passed over. */
+/* Stop, again: it restarts the device's 7 minutes. A period with another activity is skipped. */
 static void evergreen(tendon_activ5_device *device, uint64_t due) {
     device->evergreen_deadline = activ5_after(due, TENDON_ACTIV5_EVERGREEN_MS);
     if (device->state == TENDON_ACTIV5_STATE_STOP || device->state == TENDON_ACTIV5_STATE_CONNECTED) {

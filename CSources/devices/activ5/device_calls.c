@@ -61,7 +61,7 @@ tendon_status tendon_activ5_device_connect(tendon_activ5_device *device, uint64_
     }
     device->state = TENDON_ACTIV5_STATE_CONNECTING;
     device->link = TENDON_ACTIV5_LINK_CONNECTING;
-    device->forget = device->wanted = device->disconnect_requested = false;
+    device->forget = device->reconnects = device->disconnect_requested = false;
     device->listed = true; /* also one that was lost, when the program itself connects it again */
     tendon_status status =
         tendon_activ5_device_request(device, TENDON_ACTIV5_REQUEST_CONNECT, TENDON_ACTIV5_CHARACTERISTIC_UNKNOWN);

@@ -4,7 +4,7 @@
 
 enum { FRAME_START = 0x12, FRAME_END = 0x13 };
 
-/* Whose frames, who is told, and when it happened. */
+/* The frames, the handler, and the time of the input. */
 typedef struct sink {
     tendon_activ5_deframer *deframer;
     tendon_activ5_on_text on_text;
@@ -16,8 +16,8 @@ static void fail(const sink *to, tendon_status status) {
     to->on_text(to->context, status, NULL, to->now);
 }
 
-/* Nothing is collected afterwards: it was told here, or there was nothing. A force is complete at its '/', so it counts
- * without an end; all else does not. */
+/* Nothing is collected afterwards: it was reported here, or there was nothing. A force is complete at its '/', so it
+ * counts without an end; all else does not. */
 static void deliver(const sink *to, const uint8_t *text, size_t start, size_t end, bool ended) {
     tendon_activ5_message message;
     tendon_status status = tendon_activ5_parse_content(text, start, end, &message);

@@ -6,29 +6,29 @@
 /* More turns than this in one tick: the clock jumped, and the order of what was missed matters no more. */
 enum { TURNS_MAX = 4096 };
 
-/* ---- telling ---- */
+/* ---- reporting ---- */
 
-static void tell_off(tendon_activ5_manager *manager, uint64_t now) {
+static void report_off(tendon_activ5_manager *manager, uint64_t now) {
     const tendon_activ5_event event = {.kind = TENDON_ACTIV5_EVENT_BLUETOOTH_OFF};
-    manager->telling = true;
+    manager->reporting = true;
     manager->on_event(manager->context, &event, now);
-    manager->telling = false;
-    manager->tell_off = false; /* a scan asked for by that very handler gets no second answer */
+    manager->reporting = false;
+    manager->report_off = false; /* a scan that this handler requests is not reported again */
 }
 
 /* A handler may scan while the adapter is off; it is never called from within itself. */
-static void tell(tendon_activ5_manager *manager, const tendon_activ5_event *event, uint64_t now) {
-    manager->telling = true;
+static void report(tendon_activ5_manager *manager, const tendon_activ5_event *event, uint64_t now) {
+    manager->reporting = true;
     manager->on_event(manager->context, event, now);
-    manager->telling = false;
-    if (manager->tell_off) {
-        tell_off(manager, now);
+    manager->reporting = false;
+    if (manager->report_off) {
+        report_off(manager, now);
     }
 }
 
 static tendon_status request(tendon_activ5_manager *manager, tendon_activ5_request_kind kind, uint64_t now) {
-    const tendon_activ5_request asked = {.kind = kind};
-    return manager->on_request(manager->context, &asked, now);
+    const tendon_activ5_request scan = {.kind = kind};
+    return manager->on_request(manager->context, &scan, now);
 }
 
 /* ---- the list ---- */
@@ -47,13 +47,13 @@ tendon_activ5_device *tendon_activ5_manager_find(const tendon_activ5_manager *ma
     return NULL;
 }
 
-static void nobody_wanted(tendon_activ5_manager *manager) {
+static void end_reconnections(tendon_activ5_manager *manager) {
     for (size_t i = 0; i < manager->capacity; i++) {
-        manager->devices[i].wanted = false;
+        manager->devices[i].reconnects = false;
     }
 }
 
-/* What a device tells goes through here: the manager keeps its list by it. */
+/* Every event of a device: the manager keeps its list by them. */
 static void on_device_event(void *context, const tendon_activ5_event *event, uint64_t now) {
     tendon_activ5_manager *manager = context;
     tendon_activ5_device *device = event->device;
@@ -63,11 +63,11 @@ static void on_device_event(void *context, const tendon_activ5_event *event, uin
     } else if (event->kind == TENDON_ACTIV5_EVENT_DISCONNECTED) {
         lost = device->should_reconnect && !device->disconnect_requested && manager->powered;
         device->listed = device->listed && !lost && !device->forget && manager->powered;
-        device->wanted = lost && manager->options.reconnect == TENDON_ACTIV5_RECONNECT_AUTOMATICALLY;
+        device->reconnects = lost && manager->options.reconnect == TENDON_ACTIV5_RECONNECT_AUTOMATICALLY;
     } else if (event->kind == TENDON_ACTIV5_EVENT_CONNECT_FAILED && device->forget) {
         device->listed = false;
     }
-    tell(manager, event, now);
+    report(manager, event, now);
     if (lost) {
         (void)tendon_activ5_manager_scan(manager, now);
     }
@@ -92,10 +92,10 @@ void tendon_activ5_manager_init(tendon_activ5_manager *manager, tendon_activ5_de
 
 tendon_status tendon_activ5_manager_scan(tendon_activ5_manager *manager, uint64_t now) {
     if (!manager->powered) {
-        if (manager->telling) {
-            manager->tell_off = true;
+        if (manager->reporting) {
+            manager->report_off = true;
         } else {
-            tell_off(manager, now);
+            report_off(manager, now);
         }
         return TENDON_RADIO_ERROR_ADAPTER_DOWN;
     }
@@ -106,14 +106,14 @@ tendon_status tendon_activ5_manager_scan(tendon_activ5_manager *manager, uint64_
     tendon_status status = request(manager, TENDON_ACTIV5_REQUEST_SCAN_START, now);
     if (status < 0) {
         manager->scanning = false;
-        nobody_wanted(manager);
+        end_reconnections(manager);
     }
     return status < 0 ? status : TENDON_OK;
 }
 
 static void end_scan(tendon_activ5_manager *manager, uint64_t now) {
     manager->scanning = false;
-    nobody_wanted(manager);
+    end_reconnections(manager);
     (void)request(manager, TENDON_ACTIV5_REQUEST_SCAN_STOP, now);
 }
 
@@ -129,7 +129,7 @@ static tendon_activ5_device *slot_for(tendon_activ5_manager *manager, const char
     tendon_activ5_device *slot = NULL;
     for (size_t i = 0; i < manager->capacity; i++) {
         tendon_activ5_device *device = &manager->devices[i];
-        bool used = device->listed || device->wanted || device->link != TENDON_ACTIV5_LINK_NONE;
+        bool used = device->listed || device->reconnects || device->link != TENDON_ACTIV5_LINK_NONE;
         if (has_name(device, name, length)) {
             return device;
         }
@@ -150,7 +150,7 @@ tendon_activ5_device *tendon_activ5_manager_advertised(tendon_activ5_manager *ma
         manager->left_out++;
         return NULL;
     }
-    bool wanted = device->wanted;
+    bool reconnects = device->reconnects;
     if (!has_name(device, name, length)) {
         tendon_activ5_device_init(device, &manager->options, on_device_event, manager, manager->on_request,
                                   manager->context);
@@ -164,8 +164,9 @@ tendon_activ5_device *tendon_activ5_manager_advertised(tendon_activ5_manager *ma
     device->listed = true;
     device->search = manager->searches;
     device->rssi = rssi;
-    tell(manager, &(tendon_activ5_event){.kind = TENDON_ACTIV5_EVENT_DEVICE_FOUND, .device = device, .on = first}, now);
-    if (wanted && device->listed && device->link == TENDON_ACTIV5_LINK_NONE) {
+    report(manager, &(tendon_activ5_event){.kind = TENDON_ACTIV5_EVENT_DEVICE_FOUND, .device = device, .on = first},
+           now);
+    if (reconnects && device->listed && device->link == TENDON_ACTIV5_LINK_NONE) {
         (void)tendon_activ5_device_connect(device, now);
     }
     return device;
@@ -174,7 +175,7 @@ tendon_activ5_device *tendon_activ5_manager_advertised(tendon_activ5_manager *ma
 /* ---- all devices ---- */
 
 void tendon_activ5_manager_disconnect_all(tendon_activ5_manager *manager, uint64_t now) {
-    nobody_wanted(manager);
+    end_reconnections(manager);
     for (size_t i = 0; i < manager->capacity; i++) {
         tendon_activ5_device *device = &manager->devices[i];
         device->forget = device->link != TENDON_ACTIV5_LINK_NONE;
@@ -187,7 +188,7 @@ void tendon_activ5_manager_disconnect_all(tendon_activ5_manager *manager, uint64
 
 void tendon_activ5_manager_remove(tendon_activ5_manager *manager, tendon_activ5_device *device) {
     (void)manager;
-    device->listed = device->wanted = false;
+    device->listed = device->reconnects = false;
 }
 
 void tendon_activ5_manager_set_radio(tendon_activ5_manager *manager, tendon_status status, uint64_t now) {
@@ -195,12 +196,12 @@ void tendon_activ5_manager_set_radio(tendon_activ5_manager *manager, tendon_stat
     manager->radio_status = status < 0 ? status : TENDON_OK;
     const tendon_activ5_event event = {
         .kind = TENDON_ACTIV5_EVENT_BLUETOOTH_STATE, .on = manager->powered, .status = manager->radio_status};
-    tell(manager, &event, now);
+    report(manager, &event, now);
     if (status >= 0) {
         return;
     }
     manager->scanning = false;
-    nobody_wanted(manager);
+    end_reconnections(manager);
     for (size_t i = 0; i < manager->capacity; i++) {
         tendon_activ5_device *device = &manager->devices[i];
         if (device->link == TENDON_ACTIV5_LINK_CONNECTING) {
@@ -238,7 +239,7 @@ uint64_t tendon_activ5_manager_deadline(const tendon_activ5_manager *manager) {
 static void strike(tendon_activ5_manager *manager, uint64_t now) {
     if (manager->scanning && manager->scan_deadline <= now) {
         end_scan(manager, now);
-        tell(manager, &(tendon_activ5_event){.kind = TENDON_ACTIV5_EVENT_SEARCH_COMPLETED}, now);
+        report(manager, &(tendon_activ5_event){.kind = TENDON_ACTIV5_EVENT_SEARCH_COMPLETED}, now);
     }
     for (size_t i = 0; i < manager->capacity; i++) {
         tendon_activ5_device_tick(&manager->devices[i], now);

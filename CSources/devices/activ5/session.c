@@ -146,7 +146,7 @@ static void pump(tendon_activ5_session *session) {
 static void done(void *context, const tendon_gatt_result *result) {
     tendon_activ5_session *session = context;
     if (session->op.client == NULL || tendon_operation_ended(&session->op, result) == 0 || session->op.client->closed) {
-        return; /* when the link is closed, disconnected() says the rest */
+        return; /* the connection is closed: disconnected() reports the rest */
     }
     if (session->step == STEP_READY) {
         operation_done(session, result);
@@ -154,7 +154,7 @@ static void done(void *context, const tendon_gatt_result *result) {
     } else if (result->status == TENDON_ERROR_TIMEOUT) {
         fail(session, result->status);
     } else if (!session->disconnecting) {
-        find_all(session); /* a device may refuse the exchange of the MTU; the default serves too */
+        find_all(session); /* a device may reject the MTU exchange; the default MTU works as well */
     }
 }
 
@@ -219,7 +219,7 @@ static tendon_status on_request(void *context, const tendon_activ5_request *requ
     }
 }
 
-/* ---- inputs from the link ---- */
+/* ---- inputs from the connection ---- */
 
 static void on_connected(void *context, tendon_gatt_client *client, uint64_t now) {
     tendon_activ5_session *session = context;
@@ -256,7 +256,7 @@ static void on_disconnected(void *context, tendon_status reason, uint64_t now) {
 }
 
 static void on_paired(void *context, tendon_status status, uint64_t now) {
-    (void)context; /* never asked for */
+    (void)context; /* never requested */
     (void)status;
     (void)now;
 }

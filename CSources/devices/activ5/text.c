@@ -130,7 +130,7 @@ static tendon_status initial(const uint8_t *text, size_t start, size_t end, size
     return TENDON_OK;
 }
 
-/* The kind of the field, and where its value starts; a serial or id part starts with a character nobody looks at. */
+/* The kind of the field, and where its value starts; the first character of a serial or id part is not checked. */
 static size_t classify(const uint8_t *text, size_t at, size_t end, tendon_activ5_message_type *type) {
     enum { WHOLE_KINDS = 2 };
     static const struct {

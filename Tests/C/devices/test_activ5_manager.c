@@ -382,7 +382,7 @@ static void handlers_may_call_anything(void **state) {
 }
 
 static void scan_again(activ5_fixture *f, const tendon_activ5_event *event, uint64_t now) {
-    assert_true(event->kind != TENDON_ACTIV5_EVENT_BLUETOOTH_OFF || f->manager.telling);
+    assert_true(event->kind != TENDON_ACTIV5_EVENT_BLUETOOTH_OFF || f->manager.reporting);
     (void)tendon_activ5_manager_scan(&f->manager, now);
 }
 

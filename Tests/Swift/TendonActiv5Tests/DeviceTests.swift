@@ -25,6 +25,20 @@ struct DeviceTests {
         await eventually("the trainer sees us go") { await site.trainer.connections == 0 }
     }
 
+    /// The sample of the module's documentation: as it stands there, and done in much less than a search's 30 s.
+    @Test @TendonActor func theSampleOfTheDocumentation() async throws {
+        let site = try await Site()
+        let manager = A5DeviceManager(radio: site.radio)
+        let found = try await manager.devicesFound(limit: 1)
+        if let device = found.values.first {
+            try await device.open()
+            device.startIsometric()
+            for try await force in device.force { if force.newtons.isFinite { break } }
+        }
+        #expect(found.count == 1 && !manager.isScanning)
+        await eventually("force") { await site.trainer.counters.force > 0 }
+    }
+
     @Test func textForcesInParts() async throws {
         let site = try await Site {
             $0.isLegacy = true

@@ -194,12 +194,12 @@ void tendon_activ5_deframer_feed(tendon_activ5_deframer *deframer, const uint8_t
 /** Handles the timeout, reported with the time it was due. */
 void tendon_activ5_deframer_tick(tendon_activ5_deframer *deframer, uint64_t now, tendon_activ5_on_text on_text,
                                  void *context);
-/** What waits is reported at once, as at a timeout. */
+/** Reports the collected fragment immediately, as at a timeout. */
 void tendon_activ5_deframer_flush(tendon_activ5_deframer *deframer, uint64_t now, tendon_activ5_on_text on_text,
                                   void *context);
-/** The link is gone: what waits is dropped. */
+/** The connection has ended: drops the collected fragment. */
 void tendon_activ5_deframer_reset(tendon_activ5_deframer *deframer);
-/** When the timeout is due; UINT64_MAX: nothing waits. */
+/** When the timeout expires; UINT64_MAX if no fragment is collected. */
 uint64_t tendon_activ5_deframer_deadline(const tendon_activ5_deframer *deframer);
 
 /* ---- conversions; the order of operations is the vendor's ---- */

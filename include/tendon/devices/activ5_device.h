@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Activ5: one device as a state machine: its record, handshake, data state,
- * squeezes, evergreen mode. Sans I/O: values, link changes and time in; events
- * for the program and requests for whoever holds the link out. State tables:
- * docs/protocols/activ5.md.
+ * squeezes, evergreen mode. Does no I/O. Inputs: values, connection changes,
+ * time. Outputs: events for the application, and requests for the component
+ * that owns the connection. State tables: docs/protocols/activ5.md.
  *
  * tendon_activ5_session carries its requests over GATT; tendon_activ5_manager
  * keeps a list of such devices. A program with one device uses the first alone.
  *
  * Event handlers may call any function of this header, of the manager and of
- * the session but the init() ones. Request handlers only note or send what is
- * asked for; its outcome comes later, as an input.
+ * the session but the init() ones. Request handlers only store or send the
+ * request; its outcome comes later, as an input.
  */
 #ifndef TENDON_DEVICES_ACTIV5_DEVICE_H
 #define TENDON_DEVICES_ACTIV5_DEVICE_H
@@ -62,7 +62,7 @@ tendon_activ5_options tendon_activ5_options_defaults(void);
 
 typedef struct tendon_activ5_device tendon_activ5_device;
 
-/* ---- what it asks for ---- */
+/* ---- requests ---- */
 
 typedef enum tendon_activ5_request_kind {
     TENDON_ACTIV5_REQUEST_SCAN_START = 0, /**< of the manager: for options.services, again when it runs already */
@@ -88,16 +88,16 @@ typedef struct tendon_activ5_request {
 /** @return TENDON_OK, or why it cannot even be started; the call that led to it returns that. */
 typedef tendon_status (*tendon_activ5_on_request)(void *context, const tendon_activ5_request *request, uint64_t now);
 
-/* ---- what it tells ---- */
+/* ---- events ---- */
 
 typedef enum tendon_activ5_event_kind {
     TENDON_ACTIV5_EVENT_SEARCH_COMPLETED = 0, /**< searchCompleted: the scan's time is over */
     TENDON_ACTIV5_EVENT_DEVICE_FOUND,         /**< for each advertisement; on: the first of this search, deviceFound */
     TENDON_ACTIV5_EVENT_BLUETOOTH_STATE,      /**< didChangeBluetoothState: on; status: why not */
-    TENDON_ACTIV5_EVENT_BLUETOOTH_OFF,        /**< bluetoothIsSwitchedOff: a scan was asked for */
+    TENDON_ACTIV5_EVENT_BLUETOOTH_OFF,        /**< bluetoothIsSwitchedOff: a scan was requested */
     TENDON_ACTIV5_EVENT_CONNECTED,            /**< deviceConnected */
     TENDON_ACTIV5_EVENT_CONNECT_FAILED,       /**< didFailToConnect: status */
-    TENDON_ACTIV5_EVENT_DISCONNECTED,         /**< deviceDisconnected: status, CANCELLED when asked for */
+    TENDON_ACTIV5_EVENT_DISCONNECTED,         /**< deviceDisconnected: status, CANCELLED if requested */
     TENDON_ACTIV5_EVENT_INITIALIZED,          /**< deviceInitialized: once per connection */
     TENDON_ACTIV5_EVENT_MESSAGE,              /**< didReceiveMessage: message; the ones below follow it */
     TENDON_ACTIV5_EVENT_ISOMETRIC,            /**< didReceiveIsometric: message->newtons */
@@ -130,7 +130,7 @@ typedef void (*tendon_activ5_on_event)(void *context, const tendon_activ5_event 
 #define TENDON_ACTIV5_NAME_SIZE 64
 #define TENDON_ACTIV5_KEPT_SIZE 64
 
-/** A text that the device told, cut between characters where it is longer. */
+/** A text that the device sent, truncated between characters if it is longer. */
 typedef struct tendon_activ5_text {
     uint8_t bytes[TENDON_ACTIV5_KEPT_SIZE]; /**< UTF-8, not terminated */
     uint8_t length;
@@ -142,7 +142,7 @@ typedef struct tendon_activ5_counters {
     uint64_t messages; /**< parsed */
     uint64_t errors;   /**< values or texts rejected */
     uint64_t squeezes, double_squeezes;
-    uint64_t ignored; /**< inputs that do not fit the state of the link; harmless */
+    uint64_t ignored; /**< inputs that do not fit the state of the connection; harmless */
 } tendon_activ5_counters;
 
 /** Silence after which a device that sends no first message is offered the handshake. */
@@ -150,7 +150,7 @@ typedef struct tendon_activ5_counters {
 /** Maximum time from discovery to READY, if the device never is silent. */
 #define TENDON_ACTIV5_GREETING_MS 10000u
 
-/** How far the link is; the data state alone does not tell after disconnect(). */
+/** State of the connection; after disconnect() the data state alone does not indicate it. */
 typedef enum tendon_activ5_link_state {
     TENDON_ACTIV5_LINK_NONE = 0,
     TENDON_ACTIV5_LINK_CONNECTING,
@@ -164,9 +164,9 @@ typedef enum tendon_activ5_link_state {
  */
 struct tendon_activ5_device {
     /* Of the list of a manager. */
-    bool listed; /**< in the manager's list */
-    bool wanted; /**< lost: to be connected when it is found again */
-    bool forget; /**< forgetAfterDisconnected */
+    bool listed;     /**< in the manager's list */
+    bool reconnects; /**< lost: connected when it is found again */
+    bool forget;     /**< forgetAfterDisconnected */
     uint8_t name_length;
     /* State. */
     bool should_reconnect;     /**< written by the application only; true at first */
@@ -198,7 +198,7 @@ struct tendon_activ5_device {
     tendon_activ5_squeeze squeeze;
     tendon_address peer;                /**< of the last advertisement */
     char name[TENDON_ACTIV5_NAME_SIZE]; /**< not terminated */
-    /* What the device told. */
+    /* Received from the device. */
     tendon_activ5_text version, serial_number, sn1, sn2, uuid1, uuid2;
     tendon_activ5_deframer deframer;
 };
@@ -218,8 +218,8 @@ bool tendon_activ5_device_has(const tendon_activ5_device *device, tendon_activ5_
 /* ---- calls of the program ---- */
 
 /**
- * Asks for the link; again when an attempt is under way, also one whose end is still to come after the adapter went
- * off. TENDON_ERROR_WRONG_STATE when the link is up or closing, or why the request was refused.
+ * Requests the connection; again if an attempt is in progress, also one whose end is still to come after the adapter
+ * was switched off. TENDON_ERROR_WRONG_STATE if the device is connected or closing, or why the request was rejected.
  */
 tendon_status tendon_activ5_device_connect(tendon_activ5_device *device, uint64_t now);
 /**
@@ -234,7 +234,8 @@ tendon_status tendon_activ5_device_open(tendon_activ5_device *device, uint64_t n
 void tendon_activ5_device_stop_opening(tendon_activ5_device *device);
 /** True if the device has said who it is and its first message was answered. */
 bool tendon_activ5_device_is_ready(const tendon_activ5_device *device);
-/** State disconnected at once, DISCONNECTED when the link is gone; no reconnection. WRONG_STATE without a link. */
+/** State disconnected immediately, DISCONNECTED when the connection has ended; no reconnection. WRONG_STATE without a
+ * connection. */
 tendon_status tendon_activ5_device_disconnect(tendon_activ5_device *device, uint64_t now);
 /**
  * Writes a command (NOT_READY without 5A02) or reads its characteristic (NOT_READY without it). Stop sets the state;
@@ -272,10 +273,10 @@ tendon_status tendon_activ5_device_get_uuid(const tendon_activ5_device *device, 
 /** Restarts the period, or ends it. A new connection keeps the setting and restarts the period. */
 void tendon_activ5_device_set_evergreen(tendon_activ5_device *device, bool on, uint64_t now);
 
-/* ---- inputs from whoever holds the link ---- */
+/* ---- inputs from the owner of the connection ---- */
 
 void tendon_activ5_device_link_up(tendon_activ5_device *device, uint64_t now);
-/** The attempt ended without a link. After disconnect() that is DISCONNECTED, else CONNECT_FAILED. */
+/** The attempt ended without a connection. After disconnect() that is DISCONNECTED, else CONNECT_FAILED. */
 void tendon_activ5_device_link_failed(tendon_activ5_device *device, tendon_status reason, uint64_t now);
 void tendon_activ5_device_link_down(tendon_activ5_device *device, tendon_status reason, uint64_t now);
 /**

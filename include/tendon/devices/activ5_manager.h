@@ -60,9 +60,9 @@ typedef struct tendon_activ5_manager {
     bool powered;               /**< isBluetoothOn; true at first */
     tendon_status radio_status; /**< why it is not powered; TENDON_OK */
     bool scanning;
-    bool squeezed;          /**< the last squeeze state of any device */
-    bool telling, tell_off; /**< BLUETOOTH_OFF asked for from within an event comes after it */
-    uint32_t searches;      /**< calls of _scan(); each reports every device it finds once */
+    bool squeezed;              /**< the last squeeze state of any device */
+    bool reporting, report_off; /**< BLUETOOTH_OFF that a handler causes is reported after its event */
+    uint32_t searches;          /**< calls of _scan(); each reports every device it finds once */
     uint64_t scan_deadline;
     uint16_t partial_age;
     tendon_activ5_partial partial[TENDON_ACTIV5_PARTIAL_SIZE];
@@ -74,7 +74,7 @@ void tendon_activ5_manager_init(tendon_activ5_manager *manager, tendon_activ5_de
                                 tendon_activ5_on_event on_event, tendon_activ5_on_request on_request, void *context);
 
 /**
- * scanForDevices: starts, or starts its time again. With the adapter off BLUETOOTH_OFF is told and nothing else.
+ * scanForDevices: starts, or restarts its time. With the adapter off it only reports BLUETOOTH_OFF.
  * @return TENDON_OK; TENDON_RADIO_ERROR_ADAPTER_DOWN; or why the request was refused (then it does not scan).
  */
 tendon_status tendon_activ5_manager_scan(tendon_activ5_manager *manager, uint64_t now);

@@ -8,7 +8,7 @@
  * with it, attach tendon_activ5_session_inputs to the connection, and
  * tendon_activ5_device_connect(), any number of times.
  * With a manager: at its CONNECT request init() a session for that device, and
- * start connecting. When the link, or the attempt, has ended, the device gets
+ * start connecting. When the connection, or the attempt, has ended, the device gets
  * its request handler back, before it tells of the end; so one session serves
  * one connection, and may be used again from then on.
  *
@@ -52,8 +52,8 @@ typedef struct tendon_activ5_session {
     tendon_session_link link;
     tendon_activ5_on_request saved_request;
     void *saved_context;
-    tendon_status reason;                                    /**< why we closed the link; TENDON_OK: we did not */
-    uint64_t deadline;                                       /**< of the discovery */
+    tendon_status reason; /**< why the session closed the connection; TENDON_OK if it did not */
+    uint64_t deadline;    /**< of the discovery */
     tendon_profile_found found[TENDON_ACTIV5_ROWS];          /**< by tendon_activ5_characteristic; 0 is service F0F0 */
     tendon_activ5_operation queue[TENDON_ACTIV5_QUEUE_SIZE]; /**< ring */
     union {
