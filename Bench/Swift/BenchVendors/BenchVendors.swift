@@ -16,13 +16,14 @@ struct VendorSequence: Sendable {
     let run: @Sendable (_ radio: RadioChoice, _ count: Int) async throws -> (heap: UInt64, ns: UInt64)
 }
 
-/// Takes the warm-up, then counts.
+/// Takes the warm-up, then counts. `--trace` prints the stacks of the first heap calls.
 @TendonActor
 func consume<Element: Sendable>(
     _ sequence: EventSequence<Element>, count: Int
 ) async throws -> (heap: UInt64, ns: UInt64) {
     var iterator = sequence.makeAsyncIterator()
     for _ in 0..<VendorSequence.warmUp { _ = try await iterator.next(isolation: TendonActor.shared) }
+    if CommandLine.arguments.contains("--trace") { bench_heap_trace(6) }
     let (heap, started) = (bench_heap_calls(), bench_cpu_ns())
     for _ in 0..<count {
         guard try await iterator.next(isolation: TendonActor.shared) != nil else { fatalError("the device is gone") }
