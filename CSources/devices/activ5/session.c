@@ -25,7 +25,7 @@ static void profile_done(void *context, tendon_status status, size_t row, uint64
     tendon_activ5_session *session = context;
     (void)row;
     session->op.now = now;
-    if (session->op.client == NULL || session->op.client->closed) {
+    if (session->op.client->closed) {
         return; /* disconnected() reports the rest */
     }
     if (status < 0) {
@@ -105,10 +105,11 @@ static void fail_queued(tendon_activ5_session *session, tendon_status status, ui
 }
 
 static void operation_done(tendon_activ5_session *session, const tendon_gatt_result *result) {
-    first_ended(session, result);
     if (result->status == TENDON_ERROR_TIMEOUT) {
         /* ATT has one request at a time: the device that left this one open gets none of the others either. */
         fail_queued(session, TENDON_ERROR_TIMEOUT, result->now);
+    } else {
+        first_ended(session, result);
     }
 }
 

@@ -86,6 +86,32 @@ static void samples_do_not_prolong_the_silence_and_other_values_do_until_the_lim
     free(f);
 }
 
+/* At the limit nothing is offered any more. */
+static void a_device_that_is_never_silent_gets_no_offer(void **state) {
+    (void)state;
+    activ5_fixture *f = opening(ACTIV5_LEGACY);
+    for (uint64_t now = 2400; now < 11000; now += 1000) {
+        activ5_say(&f->device, "hello", now);
+    }
+    activ5_forget(f);
+    tendon_activ5_device_tick(&f->device, 11000);
+    activ5_expect(f, "ready:OK@11000");
+    free(f);
+}
+
+static void a_device_without_commands_is_ready_with_its_first_value(void **state) {
+    (void)state;
+    static const tendon_activ5_characteristic text = TENDON_ACTIV5_READ;
+    activ5_fixture *f = activ5_new();
+    assert_int_equal(tendon_activ5_device_open(&f->device, 0), TENDON_OK);
+    tendon_activ5_device_link_up(&f->device, 0);
+    tendon_activ5_device_discovered(&f->device, false, &text, 1, 0);
+    activ5_forget(f);
+    activ5_say(&f->device, "IS1/IS", 100);
+    activ5_expect(f, "deviceInitialized didReceiveMessage:isometric didReceiveIsometric:1.086 ready:OK");
+    free(f);
+}
+
 static void a_completed_request_prolongs_the_silence(void **state) {
     (void)state;
     activ5_fixture *f = opening(ACTIV5_NEW);
@@ -260,6 +286,8 @@ int main(void) {
         cmocka_unit_test(a_new_device_is_ready_when_it_has_said_who_it_is),
         cmocka_unit_test(a_silent_device_is_offered_the_handshake_once),
         cmocka_unit_test(samples_do_not_prolong_the_silence_and_other_values_do_until_the_limit),
+        cmocka_unit_test(a_device_that_is_never_silent_gets_no_offer),
+        cmocka_unit_test(a_device_without_commands_is_ready_with_its_first_value),
         cmocka_unit_test(a_completed_request_prolongs_the_silence),
         cmocka_unit_test(a_device_of_another_kind_is_unsupported),
         cmocka_unit_test(the_end_of_the_connection_ends_the_opening),

@@ -114,6 +114,19 @@ static void a_removed_device_is_found_again(void **state) {
     free(f);
 }
 
+static void a_removed_device_is_not_connected_again(void **state) {
+    (void)state;
+    activ5_fixture *f = activ5_new();
+    assert_int_equal(tendon_activ5_manager_scan(&f->manager, 0), TENDON_OK);
+    tendon_activ5_device *d = activ5_found(f, "a", 0);
+    activ5_reach(f, d, ACTIV5_LEGACY, 0);
+    tendon_activ5_device_link_down(d, TENDON_RADIO_ERROR_PEER_CLOSED, 1);
+    tendon_activ5_manager_remove(&f->manager, d);
+    (void)activ5_found(f, "a", 2);
+    activ5_expect(f, "deviceDisconnected scan_start deviceFound");
+    free(f);
+}
+
 /* ---- the radio ---- */
 
 static void every_status_of_a_radio_is_a_state(void **state) {
@@ -152,6 +165,7 @@ int main(void) {
         cmocka_unit_test(strangers_do_not_displace_a_trainer),
         cmocka_unit_test(a_name_that_is_too_long_is_left_out),
         cmocka_unit_test(a_removed_device_is_found_again),
+        cmocka_unit_test(a_removed_device_is_not_connected_again),
         cmocka_unit_test(every_status_of_a_radio_is_a_state),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

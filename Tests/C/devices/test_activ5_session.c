@@ -367,10 +367,12 @@ static void a_handler_disconnects_while_the_queue_fails(void **state) {
     done(w);
 }
 
-/* A trainer whose PDUs are lost while `silent` is set. */
+/* A trainer whose PDUs are held back while `silent` is set; the latest one can be sent later. */
 static struct {
     bool silent;
     tendon_bearer_io io;
+    uint8_t held[64];
+    size_t length;
 } mute;
 
 static tendon_status swallow(void *context, const uint8_t *pdu, size_t length) {
@@ -380,6 +382,10 @@ static tendon_status swallow(void *context, const uint8_t *pdu, size_t length) {
 
 static tendon_status send_unless_silent(void *context, const uint8_t *pdu, size_t length) {
     (void)context;
+    if (mute.silent && length <= sizeof mute.held) {
+        memcpy(mute.held, pdu, length);
+        mute.length = length;
+    }
     return mute.silent ? TENDON_OK : mute.io.send(mute.io.context, pdu, length);
 }
 
@@ -415,14 +421,55 @@ static void a_silent_device_fails_the_queue_once(void **state) {
     done(w);
 }
 
+/* Tares from within the first timeout: what is queued then is none of those that fail, and is sent. */
+static unsigned tares;
+
+static void hook_that_tares(activ5_fixture *f, const tendon_activ5_event *event, uint64_t now) {
+    hook(f, event, now);
+    if (event->kind == TENDON_ACTIV5_EVENT_DONE && event->status == TENDON_ERROR_TIMEOUT && tares == 0) {
+        tares++;
+        assert_int_equal(tendon_activ5_device_tare(event->device, now), TENDON_OK);
+    }
+}
+
+static void what_is_queued_after_a_timeout_is_sent(void **state) {
+    (void)state;
+    world *w = fresh(NULL);
+    tendon_peripheral_ops ops = *w->in_air.device.ops;
+    ops.connected = mute_connected;
+    w->in_air.device.ops = &ops;
+    tendon_activ5_device *d = &w->f->device;
+    assert_int_equal(tendon_activ5_device_connect(d, w->now), TENDON_OK);
+    run(w, 1000);
+    activ5_forget(w->f);
+    w->f->hook = hook_that_tares;
+    tares = 0;
+    mute.silent = true;
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(tendon_activ5_device_send(d, TENDON_ACTIV5_ASK_BATTERY, w->now), TENDON_OK);
+    }
+    run(w, TENDON_ACTIV5_OPERATION_TIMEOUT_MS);
+    activ5_expect(w->f, "done:read:2A19:ERROR_TIMEOUT done:read:2A19:ERROR_TIMEOUT done:read:2A19:ERROR_TIMEOUT");
+    uint64_t commands = w->trainer.counters.commands;
+    mute.silent = false;
+    assert_int_equal(mute.io.send(mute.io.context, mute.held, mute.length), TENDON_OK); /* late */
+    run(w, 100);
+    activ5_expect(w->f, "done:write:5A02:OK");
+    assert_int_equal(w->trainer.counters.commands, commands + 1);
+    done(w);
+}
+
 /* A holder of the connection that reports its end before the client's: discovery has ended by then. */
 static tendon_status no_call(void *context) {
     (void)context;
     return TENDON_OK;
 }
 
+static unsigned disconnects;
+
 static void no_disconnect(void *context) {
     (void)context;
+    disconnects++;
 }
 
 static void p12_the_client_ends_after_the_session(void **state) {
@@ -451,6 +498,19 @@ static void p12_the_client_ends_after_the_session(void **state) {
     activ5_expect(f, "deviceConnected deviceDisconnected");
     tendon_gatt_client_disconnected(&client, TENDON_RADIO_ERROR_PEER_CLOSED, 4);
     activ5_expect(f, "");
+    /* A handler that disconnects while what is queued fails: the connection is not called, it has ended. */
+    tendon_gatt_client_init(&client, &config);
+    assert_int_equal(tendon_activ5_device_connect(&f->device, 5), TENDON_OK);
+    tendon_activ5_session_inputs.connected(session, &client, 6);
+    tendon_activ5_device_discovered(&f->device, false, activ5_all, ACTIV5_LEGACY, 7);
+    f->hook = hook_that_disconnects;
+    the_world = calloc(1, sizeof *the_world);
+    disconnects = 0;
+    tendon_activ5_session_inputs.disconnected(session, TENDON_RADIO_ERROR_PEER_CLOSED, 8);
+    activ5_expect(f, "deviceConnected done:subscribe:5A01:RADIO_ERROR_PEER_CLOSED deviceDisconnected");
+    assert_int_equal(disconnects, 0);
+    tendon_gatt_client_disconnected(&client, TENDON_RADIO_ERROR_PEER_CLOSED, 8);
+    free(the_world);
     free(session);
     free(f);
 }
@@ -636,6 +696,7 @@ int main(void) {
         cmocka_unit_test(what_is_queued_ends_with_the_connection),
         cmocka_unit_test(a_handler_disconnects_while_the_queue_fails),
         cmocka_unit_test(a_silent_device_fails_the_queue_once),
+        cmocka_unit_test(what_is_queued_after_a_timeout_is_sent),
         cmocka_unit_test(p12_the_client_ends_after_the_session),
         cmocka_unit_test(a_lost_trainer_is_found_and_connected_again),
         cmocka_unit_test(a_device_that_is_none_is_left_and_the_reason_told),
