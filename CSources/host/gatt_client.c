@@ -111,6 +111,8 @@ void tendon_gattc_complete(tendon_gatt_client *client, tendon_gatt_request *requ
     void *context = request->context;
     if (request->kind == GATTC_SUBSCRIBE && result->status < 0) {
         tendon_gattc_drop_subscription(client, request->id);
+    } else if (request->kind == GATTC_SUBSCRIBE) {
+        tendon_gattc_note_cccd(client, request);
     }
     tendon_gattc_release(client, request);
     if (done != NULL) {

@@ -49,6 +49,7 @@ enum {
 enum {
     GATTC_STEP_FIRST = 0, /* all: pages, parts */
     GATTC_STEP_UUIDS = 1, /* included services: 128-bit UUIDs, one by one */
+    GATTC_STEP_CCCD = 1,  /* subscribe: looks for the CCCD from cursor to progress */
     GATTC_STEP_EXECUTE = 2,
     GATTC_STEP_ABORT = 3 /* Execute Write (cancel), then complete with request->status */
 };
@@ -103,6 +104,8 @@ tendon_status tendon_gattc_take_indication(tendon_gatt_client *client, const uin
 tendon_status tendon_gattc_take_multiple(tendon_gatt_client *client, const uint8_t *pdu, size_t length, uint64_t now);
 /* Sends the confirmations that are owed; TENDON_ERROR_WOULD_BLOCK when some still are. */
 tendon_status tendon_gattc_confirm(tendon_gatt_client *client);
+/* The CCCD that a subscribe request found is where its subscription will be ended. */
+void tendon_gattc_note_cccd(tendon_gatt_client *client, const tendon_gatt_request *request);
 /* Removes the subscription that this request installed, if it is still that one. */
 void tendon_gattc_drop_subscription(tendon_gatt_client *client, uint32_t request);
 

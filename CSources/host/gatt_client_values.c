@@ -57,6 +57,29 @@ static tendon_gatt_subscription *place_for(tendon_gatt_client *client, uint16_t 
     return present;
 }
 
+/* Takes a place in both tables; the handler is in place before anything leaves. */
+static tendon_gatt_request *take_subscribe(tendon_gatt_client *client, uint16_t value_handle, bool indicate,
+                                           const tendon_gatt_subscription *wanted, tendon_gatt_done done, void *context,
+                                           tendon_status *status) {
+    tendon_gatt_request *request = tendon_gattc_take(client, GATTC_SUBSCRIBE, done, context, status);
+    if (request == NULL) {
+        return NULL;
+    }
+    tendon_gatt_subscription *place = place_for(client, value_handle);
+    if (place == NULL) {
+        tendon_gattc_release(client, request);
+        *status = TENDON_ERROR_TABLE_FULL;
+        return NULL;
+    }
+    request->handle = wanted->cccd_handle;
+    request->end_handle = value_handle;
+    request->flags = indicate ? GATTC_INDICATE : 0;
+    *place = *wanted;
+    place->value_handle = value_handle;
+    place->request = request->id;
+    return request;
+}
+
 tendon_status tendon_gatt_subscribe(tendon_gatt_client *client, uint16_t value_handle, uint16_t cccd_handle,
                                     bool indicate, tendon_gatt_on_value on_value, void *value_context,
                                     tendon_gatt_done done, void *context, uint64_t now) {
@@ -64,20 +87,40 @@ tendon_status tendon_gatt_subscribe(tendon_gatt_client *client, uint16_t value_h
     if (value_handle == 0 || cccd_handle == 0 || on_value == NULL) {
         return TENDON_ERROR_INVALID_ARGUMENT;
     }
-    tendon_gatt_request *request = tendon_gattc_take(client, GATTC_SUBSCRIBE, done, context, &status);
+    const tendon_gatt_subscription wanted = {
+        .cccd_handle = cccd_handle, .on_value = on_value, .context = value_context};
+    tendon_gatt_request *request = take_subscribe(client, value_handle, indicate, &wanted, done, context, &status);
+    return request == NULL ? status : tendon_gattc_start(client, request, now);
+}
+
+tendon_status tendon_gatt_subscribe_characteristic(tendon_gatt_client *client,
+                                                   const tendon_gatt_characteristic *characteristic, bool indicate,
+                                                   tendon_gatt_on_value on_value, void *value_context,
+                                                   tendon_gatt_done done, void *context, uint64_t now) {
+    tendon_status status;
+    uint16_t value_handle = characteristic->value_handle;
+    if (value_handle == 0 || value_handle > characteristic->end_handle || on_value == NULL) {
+        return TENDON_ERROR_INVALID_ARGUMENT;
+    }
+    if (value_handle == characteristic->end_handle) {
+        return client->closed ? TENDON_ERROR_DISCONNECTED : TENDON_ERROR_NOT_FOUND; /* no descriptor fits */
+    }
+    const tendon_gatt_subscription wanted = {.on_value = on_value, .context = value_context};
+    tendon_gatt_request *request = take_subscribe(client, value_handle, indicate, &wanted, done, context, &status);
     if (request == NULL) {
         return status;
     }
-    tendon_gatt_subscription *place = place_for(client, value_handle);
-    if (place == NULL) {
-        tendon_gattc_release(client, request);
-        return TENDON_ERROR_TABLE_FULL;
-    }
-    request->handle = cccd_handle;
-    request->end_handle = value_handle;
-    request->flags = indicate ? GATTC_INDICATE : 0;
-    *place = (tendon_gatt_subscription){value_handle, cccd_handle, request->id, on_value, value_context, 0};
+    request->step = GATTC_STEP_CCCD;
+    request->cursor = (uint16_t)(value_handle + 1u);
+    request->progress = characteristic->end_handle;
     return tendon_gattc_start(client, request, now);
+}
+
+void tendon_gattc_note_cccd(tendon_gatt_client *client, const tendon_gatt_request *request) {
+    tendon_gatt_subscription *subscription = find_subscription(client, request->end_handle);
+    if (subscription != NULL && subscription->request == request->id) {
+        subscription->cccd_handle = request->handle;
+    }
 }
 
 tendon_status tendon_gatt_unsubscribe(tendon_gatt_client *client, uint16_t value_handle, tendon_gatt_done done,
@@ -86,6 +129,9 @@ tendon_status tendon_gatt_unsubscribe(tendon_gatt_client *client, uint16_t value
     tendon_gatt_subscription *subscription = find_subscription(client, value_handle);
     if (subscription == NULL) {
         return TENDON_ERROR_NOT_FOUND;
+    }
+    if (subscription->cccd_handle == 0) {
+        return TENDON_ERROR_WRONG_STATE; /* nothing was written yet */
     }
     tendon_gatt_request *request = tendon_gattc_take(client, GATTC_UNSUBSCRIBE, done, context, &status);
     if (request == NULL) {

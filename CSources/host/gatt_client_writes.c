@@ -4,6 +4,9 @@
 
 /* What a Prepare Write Request needs beside its value. */
 #define PREPARE_OVERHEAD 5
+/* What a Write Request needs beside its value. */
+#define WRITE_OVERHEAD 3
+#define CLIENT_CHARACTERISTIC_CONFIGURATION 0x2902
 #define EXECUTE_CANCEL 0
 #define EXECUTE_WRITE 1
 
@@ -36,6 +39,12 @@ tendon_status tendon_gatt_write(tendon_gatt_client *client, uint16_t handle, con
 tendon_status tendon_gatt_write_long(tendon_gatt_client *client, uint16_t handle, uint16_t offset, const uint8_t *value,
                                      size_t length, tendon_gatt_done done, void *context, uint64_t now) {
     return start(client, GATTC_WRITE_LONG, handle, offset, value, length, done, context, now);
+}
+
+tendon_status tendon_gatt_write_value(tendon_gatt_client *client, uint16_t handle, const uint8_t *value, size_t length,
+                                      tendon_gatt_done done, void *context, uint64_t now) {
+    uint8_t kind = length + WRITE_OVERHEAD <= client->bearer->mtu ? GATTC_WRITE : GATTC_WRITE_LONG;
+    return start(client, kind, handle, 0, value, length, done, context, now);
 }
 
 tendon_status tendon_gatt_write_reliable(tendon_gatt_client *client, const tendon_gatt_write_part *parts, size_t count,
@@ -124,6 +133,12 @@ tendon_status tendon_gattc_write_build(const tendon_gatt_client *client, tendon_
         build_prepare(client, request, pdu);
         return TENDON_OK;
     }
+    if (request->step == GATTC_STEP_CCCD) {
+        pdu->opcode = TENDON_ATT_FIND_INFORMATION_REQUEST;
+        pdu->handle = request->cursor;
+        pdu->end_handle = request->progress;
+        return TENDON_OK;
+    }
     pdu->opcode = TENDON_ATT_WRITE_REQUEST;
     pdu->handle = request->handle;
     if (request->kind == GATTC_WRITE) {
@@ -176,9 +191,41 @@ static tendon_status take_prepared(tendon_gatt_request *request, const tendon_at
     return GATTC_CONTINUE;
 }
 
+/* A page of descriptors: the CCCD, the next page, or the end of the characteristic. */
+static tendon_status take_descriptors(tendon_gatt_request *request, const tendon_att_pdu *pdu) {
+    const tendon_uuid cccd = tendon_uuid_from_u16(CLIENT_CHARACTERISTIC_CONFIGURATION);
+    tendon_att_items items = tendon_att_items_of(pdu);
+    tendon_att_item item;
+    uint16_t last = (uint16_t)(request->cursor - 1u);
+    while (tendon_att_items_next(&items, &item)) {
+        tendon_uuid uuid;
+        if (item.handle <= last || item.handle > request->progress) {
+            return item.handle <= last ? TENDON_GATT_ERROR_NO_PROGRESS : TENDON_GATT_ERROR_BAD_RESPONSE;
+        }
+        if (tendon_uuid_from_wire(item.value, item.length, &uuid) < 0) {
+            return TENDON_GATT_ERROR_BAD_RESPONSE;
+        }
+        last = item.handle;
+        if (tendon_uuid_equal(&uuid, &cccd)) {
+            request->handle = item.handle;
+            request->step = GATTC_STEP_FIRST;
+            return GATTC_CONTINUE;
+        }
+    }
+    if (last >= request->progress) {
+        return TENDON_ERROR_NOT_FOUND;
+    }
+    request->cursor = (uint16_t)(last + 1u);
+    return ++request->pages < TENDON_GATT_PAGES_MAX ? GATTC_CONTINUE : TENDON_GATT_ERROR_NO_PROGRESS;
+}
+
 tendon_status tendon_gattc_write_respond(tendon_gatt_request *request, const tendon_att_pdu *pdu) {
     if (request->step == GATTC_STEP_ABORT) {
         return request->status;
+    }
+    if (request->step == GATTC_STEP_CCCD) {
+        /* Cancelled meanwhile: nothing is written any more. */
+        return (request->flags & GATTC_ZOMBIE) != 0 ? TENDON_OK : take_descriptors(request, pdu);
     }
     if (pdu->opcode == TENDON_ATT_PREPARE_WRITE_RESPONSE) {
         return take_prepared(request, pdu);
@@ -192,6 +239,8 @@ tendon_status tendon_gattc_write_refused(tendon_gatt_request *request, tendon_st
         return request->status;
     case GATTC_STEP_EXECUTE:
         return status; /* Vol 3 Part F 3.4.6.3: whatever the outcome, the server's queue is empty now */
+    case GATTC_STEP_CCCD:
+        return status == TENDON_ATT_ERROR(TENDON_ATT_ATTRIBUTE_NOT_FOUND) ? TENDON_ERROR_NOT_FOUND : status;
     default:
         return abort_with(request, status);
     }

@@ -63,6 +63,13 @@ public struct Characteristic: Sendable, Hashable {
         end = AttributeHandle(rawValue: c.end_handle)
         properties = CharacteristicProperties(rawValue: c.properties)
     }
+
+    /// Without its declaration, which nothing here asks for.
+    var c: tendon_gatt_characteristic {
+        tendon_gatt_characteristic(
+            uuid: uuid.c, declaration: 0, value_handle: handle.rawValue, end_handle: end.rawValue,
+            properties: properties.rawValue)
+    }
 }
 
 /// A descriptor of a characteristic.

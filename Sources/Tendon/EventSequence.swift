@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
+import Synchronization
 
 /// Events from the loop: bounded, for one consumer at a time. What does not fit is dropped and counted.
 ///
 /// It ends when its source ends, or when the consumer's task is cancelled; it throws when the source failed.
 /// A consumer on the loop's executor takes elements without a lock, a hop or an allocation; one elsewhere gets up to
-/// 32 of them a hop.
+/// 32 of them per hop. Elements that one iteration did not take, for example after `break`, are there for the next.
 ///
 /// ```swift
 /// let values = try await peripheral.notifications(of: characteristic)
@@ -14,13 +15,33 @@ public struct EventSequence<Element: Sendable>: AsyncSequence, Sendable {
     public typealias Failure = TendonError
 
     /// Ends the source when sequence and iterators are gone.
-    final class Handle: Sendable {
+    final class Handle: @unchecked Sendable {
+        // `batch` is touched by the one consumer that there is at a time, which `hasConsumer` checks.
         let queue: EventQueue<Element>
         let context: LoopContext
+        private var batch: EventBatch<Element>?
+        private let hasConsumer = Atomic<Bool>(false)
+
         init(_ queue: EventQueue<Element>) {
             self.queue = queue
             context = LoopContext(queue.loop)
         }
+
+        /// An element that came off the loop for an earlier consumer.
+        func left() -> Element? { batch?.pop() }
+
+        func element(_ patience: Patience) async throws(TendonError) -> Element? {
+            let isFirst = !hasConsumer.exchange(true, ordering: .acquiring)
+            precondition(isFirst, "one task consumes a sequence at a time")
+            defer { hasConsumer.store(false, ordering: .releasing) }
+            if patience.isOver(queue.time) { return nil }
+            let batch = batch ?? EventBatch()
+            self.batch = batch
+            if let element = batch.pop() { return element }
+            try await queue.fill(batch, patience, on: context)
+            return batch.pop()
+        }
+
         deinit {
             let queue = queue
             queue.loop.post { queue.terminate() }
@@ -60,12 +81,6 @@ public struct EventSequence<Element: Sendable>: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         let handle: Handle
         let patience: Patience
-        private var batch: EventBatch<Element>?
-
-        init(handle: Handle, patience: Patience) {
-            self.handle = handle
-            self.patience = patience
-        }
 
         public mutating func next() async throws(TendonError) -> Element? {
             try await next(isolation: nil)
@@ -76,13 +91,10 @@ public struct EventSequence<Element: Sendable>: AsyncSequence, Sendable {
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(TendonError) -> Element? {
             // Without an actor the caller may be about to leave the thread.
             if actor != nil, handle.queue.loop.isCurrent {
+                if !patience.isOver(handle.queue.time), let element = handle.left() { return element }
                 return try await handle.queue.next(patience, isolation: actor)
             }
-            let batch = batch ?? EventBatch()
-            self.batch = batch
-            if let element = batch.pop() { return element }
-            try await handle.queue.fill(batch, patience, on: handle.context)
-            return batch.pop()
+            return try await handle.element(patience)
         }
     }
 }

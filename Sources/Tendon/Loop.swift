@@ -15,19 +15,14 @@ import Synchronization
 public final class Loop: SerialExecutor {
     /// The loop of `TendonActor`; runs until the process ends.
     public static let shared: Loop = {
-        do { return try Loop(isForEver: true) } catch { fatalError("the event loop cannot be started: \(error)") }
+        do { return try Loop() } catch { fatalError("the event loop cannot be started: \(error)") }
     }()
 
     package let core: LoopCore
 
     /// Starts a thread; it ends when nothing refers to the loop any more.
-    public convenience init() throws(TendonError) {
-        try self.init(isForEver: false)
-    }
-
-    private init(isForEver: Bool) throws(TendonError) {
+    public init() throws(TendonError) {
         core = try LoopCore()
-        if isForEver { core.permanentOwner = self } else { core.owner = self }
         let core = core
         try startThread { core.run() }
     }
@@ -44,14 +39,13 @@ public final class Loop: SerialExecutor {
         await run { [core] in core.block.pointer.pointee.wakeups }
     }
 
-    /// Called by the runtime: the job runs on the loop's thread, in order.
-    public func enqueue(_ job: consuming ExecutorJob) {
-        core.enqueue(.job(UnownedJob(job)))
-    }
+    /// The job runs on the loop's thread, in order.
+    public func enqueue(_ job: consuming ExecutorJob) { core.enqueue(job) }
 
-    public func checkIsolated() {
-        precondition(core.isCurrent, "not on the thread of this Tendon loop")
-    }
+    /// What actors get. Jobs that are left when the last reference to the loop is released still run.
+    public func asUnownedSerialExecutor() -> UnownedSerialExecutor { core.asUnownedSerialExecutor() }
+
+    public func checkIsolated() { core.checkIsolated() }
 
     public func isIsolatingCurrentContext() -> Bool? {
         core.isCurrent
@@ -99,8 +93,8 @@ public actor TendonActor {
     }
 }
 
-/// What the loop's thread owns. It outlives `Loop`, so that the thread can end in good order.
-package final class LoopCore: @unchecked Sendable {
+/// What the loop's thread owns, and the executor itself. It outlives `Loop`, so that the thread can end in good order.
+package final class LoopCore: SerialExecutor, @unchecked Sendable {
     // `local` is touched on the loop's thread alone; all else is constant, atomic or behind the mutex.
     enum Entry {
         case job(UnownedJob)
@@ -116,9 +110,6 @@ package final class LoopCore: @unchecked Sendable {
     private static let burst = 64
 
     package let block = CBlock<tendon_loop>()
-    fileprivate weak var owner: Loop?
-    /// Of the loop that never ends: an object with weak references pays for each retain and release.
-    fileprivate var permanentOwner: Loop?
     private let thread = Atomic<UInt>(0)
     private let inbox = Mutex(Inbox())
     private var local: [Entry] = []
@@ -136,6 +127,12 @@ package final class LoopCore: @unchecked Sendable {
 
     package var isCurrent: Bool { thread.load(ordering: .relaxed) == currentThread() }
 
+    package func enqueue(_ job: consuming ExecutorJob) { enqueue(.job(UnownedJob(job))) }
+
+    package func checkIsolated() { precondition(isCurrent, "not on the thread of this Tendon loop") }
+
+    package func isIsolatingCurrentContext() -> Bool? { isCurrent }
+
     func enqueue(_ entry: Entry) {
         if isCurrent {
             local.append(entry)
@@ -150,6 +147,9 @@ package final class LoopCore: @unchecked Sendable {
         }
     }
 
+    /// Entries of other threads that the loop's thread has not taken yet; for tests.
+    var waiting: Int { inbox.withLock { $0.entries.count } }
+
     fileprivate func stop() {
         inbox.withLock { $0.stopping = true }
         tendon_loop_wake(block.pointer)
@@ -161,15 +161,16 @@ package final class LoopCore: @unchecked Sendable {
         while true {
             let stopping = takeInbox()
             drain()
-            if !local.isEmpty {
-                tendon_loop_step(block.pointer, 0)
-            } else if stopping {
-                break
-            } else {
-                tendon_loop_step(block.pointer, .max)
-            }
+            if local.isEmpty, stopping { break }
+            step(until: local.isEmpty ? .max : 0)
         }
         tendon_loop_close(block.pointer)
+    }
+
+    private func step(until deadline: UInt64) {
+        let status = tendon_loop_step(block.pointer, deadline)
+        // Its descriptor is broken: no event would ever arrive.
+        if status < 0 { fatalError("the event loop failed: \(TendonError(status: status, operation: .wait))") }
     }
 
     /// Moves what others left here behind what is waiting.
@@ -187,15 +188,14 @@ package final class LoopCore: @unchecked Sendable {
 
     private func drain() {
         guard !local.isEmpty else { return }
-        let owner = permanentOwner ?? owner
-        let executor = owner?.asUnownedSerialExecutor()
+        let executor = asUnownedSerialExecutor()
         var runs = 0
         while first < local.count, runs < Self.burst {
             let entry = local[first]
             first += 1
             runs += 1
             switch entry {
-            case .job(let job): if let executor { job.runSynchronously(on: executor) }
+            case .job(let job): job.runSynchronously(on: executor)
             case .block(let body): body()
             }
         }

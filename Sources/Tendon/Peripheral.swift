@@ -45,15 +45,15 @@ public actor Peripheral {
     public var state: State { core.state }
 
     /// The present state, and each that follows.
-    public func states() -> EventSequence<State> { EventSequence(core.observe()) }
+    public func states() -> EventSequence<State> { EventSequence(core.observe(keeping: self)) }
 
     /// ATT_MTU in force.
     public var mtu: Int { core.mtu }
 
-    /// Connects again after the link ended. Cancelling the task ends the attempt.
+    /// Connects again after the connection was lost or closed. Cancelling the task ends the attempt.
     public func connect(_ options: ConnectOptions = ConnectOptions()) async throws(TendonError) {
         guard !Task.isCancelled else { throw .cancelled }
-        try core.connect()
+        try core.connect(options)
         await withTaskCancellationHandler {
             while core.state == .connecting { await core.change() }
         } onCancel: {
@@ -100,7 +100,7 @@ public actor Peripheral {
         _ uuid: BluetoothUUID? = nil, timeout: Duration? = Peripheral.timeout
     ) async throws(TendonError) -> [Service] {
         let table = CTable<tendon_gatt_service>(capacity: 64)
-        let request = Request(core, .discover)
+        let request = Request(core, .discover, lending: table)
         try await request.run(timeout: timeout) { done, context, now in
             guard var wanted = uuid?.c else {
                 return tendon_gatt_discover_services(core.client, table.pointer, 64, done, context, now)
@@ -115,7 +115,7 @@ public actor Peripheral {
         of service: Service, timeout: Duration? = Peripheral.timeout
     ) async throws(TendonError) -> [Service] {
         let table = CTable<tendon_gatt_service>(capacity: 16)
-        let request = Request(core, .discover)
+        let request = Request(core, .discover, lending: table)
         try await request.run(timeout: timeout) { done, context, now in
             tendon_gatt_find_included(
                 core.client, service.start.rawValue, service.end.rawValue, table.pointer, 16, done, context, now)
@@ -128,7 +128,7 @@ public actor Peripheral {
         _ uuid: BluetoothUUID? = nil, of service: Service, timeout: Duration? = Peripheral.timeout
     ) async throws(TendonError) -> [Characteristic] {
         let table = CTable<tendon_gatt_characteristic>(capacity: 64)
-        let request = Request(core, .discover)
+        let request = Request(core, .discover, lending: table)
         try await request.run(timeout: timeout) { done, context, now in
             let (start, end) = (service.start.rawValue, service.end.rawValue)
             guard var wanted = uuid?.c else {
@@ -147,7 +147,7 @@ public actor Peripheral {
     ) async throws(TendonError) -> [Descriptor] {
         guard characteristic.handle.rawValue < characteristic.end.rawValue else { return [] }
         let table = CTable<tendon_gatt_descriptor>(capacity: 32)
-        let request = Request(core, .discover)
+        let request = Request(core, .discover, lending: table)
         try await request.run(timeout: timeout) { done, context, now in
             tendon_gatt_discover_descriptors(
                 core.client, characteristic.handle.rawValue + 1, characteristic.end.rawValue, table.pointer, 32, done,
@@ -163,7 +163,7 @@ public actor Peripheral {
         _ handle: AttributeHandle, timeout: Duration? = Peripheral.timeout
     ) async throws(TendonError) -> [UInt8] {
         let buffer = CBytes(count: InlineBytes.capacity)
-        let request = Request(core, .read)
+        let request = Request(core, .read, lending: buffer)
         try await request.run(timeout: timeout) { done, context, now in
             tendon_gatt_read_long(
                 core.client, handle.rawValue, 0, buffer.pointer, buffer.count, done, context, now)
@@ -184,12 +184,8 @@ public actor Peripheral {
         _ value: [UInt8], to handle: AttributeHandle, timeout: Duration? = Peripheral.timeout
     ) async throws(TendonError) {
         let bytes = CBytes(value)
-        try await Request(core, .write).run(timeout: timeout) { done, context, now in
-            if value.count <= core.mtu - 3 {
-                return tendon_gatt_write(core.client, handle.rawValue, bytes.pointer, bytes.count, done, context, now)
-            }
-            return tendon_gatt_write_long(
-                core.client, handle.rawValue, 0, bytes.pointer, bytes.count, done, context, now)
+        try await Request(core, .write, lending: bytes).run(timeout: timeout) { done, context, now in
+            tendon_gatt_write_value(core.client, handle.rawValue, bytes.pointer, bytes.count, done, context, now)
         }
     }
 
@@ -210,7 +206,8 @@ public actor Peripheral {
     // MARK: Values that come by themselves
 
     /// Notifications of a characteristic from now on. Any number of sequences at the same time; when the last one is
-    /// let go, the device is told to stop. Throws when the link is lost, ends when we end it.
+    /// released, notifications are switched off. The sequence throws when the connection is lost, and ends when the
+    /// program closes it. Throws `ERROR_BUSY` while indications of the same characteristic are switched on.
     public func notifications(
         of characteristic: Characteristic, capacity: Int = 64, policy: OverflowPolicy = .dropNewest,
         timeout: Duration? = Peripheral.timeout
@@ -218,7 +215,8 @@ public actor Peripheral {
         try await subscribe(characteristic, false, capacity, policy, timeout)
     }
 
-    /// The same for indications, which are confirmed when they arrive.
+    /// The same for indications, which are confirmed when they arrive. Throws `ERROR_BUSY` while notifications of the
+    /// same characteristic are switched on.
     public func indications(
         of characteristic: Characteristic, capacity: Int = 64, policy: OverflowPolicy = .dropNewest,
         timeout: Duration? = Peripheral.timeout
@@ -231,23 +229,24 @@ public actor Peripheral {
         _ timeout: Duration?
     ) async throws(TendonError) -> EventSequence<AttributeValue> {
         let handle = characteristic.handle.rawValue
-        if let existing = core.subscription(handle) {
-            return EventSequence(core.listen(to: existing, capacity: capacity, policy: policy, for: self))
+        while let existing = core.subscription(handle) {
+            guard existing.isIndication == indicate else {
+                throw TendonError(status: Int32(TENDON_ERROR_BUSY), operation: .subscribe)
+            }
+            if existing.isActive {
+                return EventSequence(core.listen(to: existing, capacity: capacity, policy: policy, for: self))
+            }
+            // Another task is switching it on: if that fails or is cancelled, this one does.
+            try await existing.settled(within: timeout, on: core.loop)
         }
-        let descriptors = try await discoverDescriptors(of: characteristic, timeout: timeout)
-        if let existing = core.subscription(handle) {
-            return EventSequence(core.listen(to: existing, capacity: capacity, policy: policy, for: self))
-        }
-        guard let cccd = descriptors.first(where: { $0.uuid.short == 0x2902 })?.handle.rawValue else {
-            throw TendonError(status: Int32(TENDON_ERROR_NOT_FOUND), operation: .subscribe)
-        }
-        let subscription = PeripheralCore.Subscription(handle)
+        let subscription = PeripheralCore.Subscription(handle, isIndication: indicate)
         core.add(subscription)
         let queue = core.listen(to: subscription, capacity: capacity, policy: policy, for: self)
         do {
             try await Request(core, .subscribe).run(timeout: timeout) { done, context, now in
-                tendon_gatt_subscribe(
-                    core.client, handle, cccd, indicate,
+                var c = characteristic.c
+                return tendon_gatt_subscribe_characteristic(
+                    core.client, &c, indicate,
                     { context, value, now in
                         guard let value = value?.pointee else { return }
                         object(PeripheralCore.Subscription.self, context).received(AttributeValue(value, time: now))
@@ -257,6 +256,7 @@ public actor Peripheral {
             core.remove(subscription)
             throw error
         }
+        subscription.activate()
         return EventSequence(queue)
     }
 }

@@ -13,8 +13,8 @@ final class PeripheralCore: @unchecked Sendable {
     private var waiters: [Parking] = []
     private var states: [EventQueue<Peripheral.State>] = []
     private var subscriptions: [UInt16: Subscription] = [:]
-    /// Whose callbacks may still be in the C core's table.
-    private var retired: [Subscription] = []
+    /// Some that nobody listens to could not be ended, because the queue of requests was full.
+    private var hasLeftovers = false
     private var keptAlive: PeripheralCore?
     private var abandoned = false
     private var disconnecting = false
@@ -25,7 +25,7 @@ final class PeripheralCore: @unchecked Sendable {
     var mtu: Int { Int(block.pointer.pointee.bearer.mtu) }
     var counters: tendon_bearer_counters { block.pointer.pointee.bearer.counters }
 
-    init(radio: RadioCore, address: Address, options: ConnectOptions) {
+    init(radio: RadioCore, address: Address) {
         self.radio = radio
         self.address = address
         radio.retain()
@@ -36,10 +36,6 @@ final class PeripheralCore: @unchecked Sendable {
         callbacks.closed = { context, reason, _ in object(PeripheralCore.self, context).closed(reason) }
         tendon_connection_init(block.pointer, radio.radio, &peer, radio.pairing, &callbacks)
         tendon_connection_use_requests(block.pointer, requests.pointer, requests.capacity)
-        block.pointer.pointee.connect_attempts = UInt32(clamping: max(options.attempts, 1))
-        if let timeout = options.timeout {
-            block.pointer.pointee.connect_timeout_ms = UInt32(clamping: timeout.milliseconds)
-        }
     }
 
     // MARK: Pairing
@@ -94,11 +90,15 @@ final class PeripheralCore: @unchecked Sendable {
 
     // MARK: The link
 
-    func connect() throws(TendonError) {
+    func connect(_ options: ConnectOptions) throws(TendonError) {
         guard case .disconnected = state else {
             throw TendonError(status: Int32(TENDON_ERROR_WRONG_STATE), operation: .connect)
         }
         disconnecting = false
+        block.pointer.pointee.connect_attempts = UInt32(clamping: max(options.attempts, 1))
+        block.pointer.pointee.connect_timeout_ms =
+            options.timeout.map { UInt32(clamping: $0.milliseconds) }
+            ?? UInt32(TENDON_CONNECTION_TIMEOUT_MS)
         try check(tendon_connection_connect(block.pointer), .connect)
         keptAlive = self
         enter(.connecting)
@@ -141,7 +141,7 @@ final class PeripheralCore: @unchecked Sendable {
         endPairing(Int32(TENDON_ERROR_DISCONNECTED))
         let ended = subscriptions
         subscriptions.removeAll()
-        retired.removeAll()
+        hasLeftovers = false
         for subscription in ended.values {
             subscription.finish(error)
         }
@@ -171,12 +171,13 @@ final class PeripheralCore: @unchecked Sendable {
         await parking.wait()
     }
 
-    func observe() -> EventQueue<Peripheral.State> {
+    func observe(keeping owner: Peripheral) -> EventQueue<Peripheral.State> {
         let queue = EventQueue<Peripheral.State>(loop, capacity: 16, policy: .dropOldest)
         queue.push(state)
         states.append(queue)
         queue.onTermination { [unowned self, unowned queue] in
             self.states.removeAll { $0 === queue }
+            withExtendedLifetime(owner) {}
         }
         return queue
     }
@@ -192,9 +193,16 @@ final class PeripheralCore: @unchecked Sendable {
     final class Subscription: @unchecked Sendable {
         // Touched on the loop's thread alone.
         let handle: UInt16
+        let isIndication: Bool
+        /// The device has confirmed it.
+        private(set) var isActive = false
         var queues: [EventQueue<AttributeValue>] = []
+        private var waiters: [Pending<Void, TendonError>] = []
 
-        init(_ handle: UInt16) { self.handle = handle }
+        init(_ handle: UInt16, isIndication: Bool) {
+            self.handle = handle
+            self.isIndication = isIndication
+        }
 
         func received(_ value: AttributeValue) {
             for queue in queues {
@@ -202,10 +210,35 @@ final class PeripheralCore: @unchecked Sendable {
             }
         }
 
+        func activate() {
+            isActive = true
+            settle()
+        }
+
         func finish(_ error: TendonError?) {
             for queue in queues {
                 queue.finish(error)
             }
+            settle()
+        }
+
+        /// Returns once it is active or has failed; for those who did not start it.
+        func settled(
+            within timeout: Duration?, on loop: Loop, isolation: isolated (any Actor)? = #isolation
+        ) async throws(TendonError) {
+            let waiter = Pending<Void, TendonError>(loop)
+            waiters.append(waiter)
+            let timer = LoopTimer(loop.core) { waiter.finish(.failure(.timeout(.subscribe))) }
+            timer.deadline = Duration.deadline(timeout)
+            defer {
+                timer.remove()
+                waiters.removeAll { $0 === waiter }
+            }
+            try await waiter.value()
+        }
+
+        private func settle() {
+            for waiter in waiters { waiter.finish(.success(())) }
         }
     }
 
@@ -229,20 +262,37 @@ final class PeripheralCore: @unchecked Sendable {
         return queue
     }
 
-    /// Its subscription was refused.
+    /// It was refused or cancelled; the C core has forgotten it.
     func remove(_ subscription: Subscription) {
         guard subscriptions[subscription.handle] === subscription else { return }
         subscriptions[subscription.handle] = nil
-        retired.append(subscription)
         subscription.finish(nil)
     }
 
     func unsubscribe(_ subscription: Subscription) {
-        guard subscriptions[subscription.handle] === subscription else { return }
+        guard subscriptions[subscription.handle] === subscription, subscription.isActive else { return }
+        guard state == .connected else {
+            subscriptions[subscription.handle] = nil
+            return
+        }
+        let status = tendon_gatt_unsubscribe(client, subscription.handle, nil, nil, tendon_now_ms())
+        if status == Int32(TENDON_GATT_ERROR_QUEUE_FULL) {
+            // The C core still has it: it stays, for a new listener or until there is a free request.
+            hasLeftovers = true
+            return
+        }
         subscriptions[subscription.handle] = nil
-        retired.append(subscription)
-        guard state == .connected else { return }
-        tendon_gatt_unsubscribe(client, subscription.handle, nil, nil, tendon_now_ms())
         refresh()
+    }
+
+    /// A request has completed: there is a free one.
+    func sweep() {
+        guard hasLeftovers else { return }
+        loop.post { [self] in
+            hasLeftovers = false
+            for subscription in Array(subscriptions.values) where subscription.queues.isEmpty {
+                unsubscribe(subscription)
+            }
+        }
     }
 }

@@ -75,8 +75,8 @@ public struct ConnectOptions: Sendable {
     /// Negotiate the largest ATT_MTU once connected.
     public var exchangesMTU: Bool
 
-    /// Options other than the usual: 10 s, three attempts, the largest MTU.
-    public init(timeout: Duration? = .seconds(10), attempts: Int = 3, exchangesMTU: Bool = true) {
+    /// Options other than the usual: 10 s, four attempts as in the C core, the largest MTU.
+    public init(timeout: Duration? = .seconds(10), attempts: Int = 4, exchangesMTU: Bool = true) {
         self.timeout = timeout
         self.attempts = attempts
         self.exchangesMTU = exchangesMTU

@@ -8,15 +8,19 @@ final class Request: @unchecked Sendable {
     private let operation: TendonError.Operation
     private var id: UInt32 = 0
     private let parking: Parking
+    /// What the C core borrows until the completion.
+    private var memory: AnyObject?
     private var isDone = false
     private(set) var status: tendon_status = 0
     private(set) var handle: UInt16 = 0
     private(set) var value: [UInt8] = []
     private(set) var count = 0
 
-    init(_ core: PeripheralCore, _ operation: TendonError.Operation) {
+    /// `memory`: the table or buffer that the C core borrows; kept until the completion.
+    init(_ core: PeripheralCore, _ operation: TendonError.Operation, lending memory: AnyObject? = nil) {
         self.core = core
         self.operation = operation
+        self.memory = memory
         parking = Parking(core.loop)
     }
 
@@ -30,7 +34,9 @@ final class Request: @unchecked Sendable {
         handle = result.handle
         count = result.count
         value = copied(result.value, result.length)
+        memory = nil
         isDone = true
+        core.sweep()
         parking.resume()
     }
 

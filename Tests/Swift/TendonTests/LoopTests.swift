@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Glibc
 import Synchronization
 import Testing
 
@@ -19,6 +20,17 @@ private actor Resident {
     func addThroughAssumption() { addIfIsolated() }
 }
 
+/// An actor whose loop may be gone.
+private actor Orphan {
+    nonisolated let core: LoopCore
+    nonisolated var unownedExecutor: UnownedSerialExecutor { core.asUnownedSerialExecutor() }
+
+    init(_ core: LoopCore) { self.core = core }
+
+    func isOnLoop() -> Bool { core.isCurrent }
+}
+
+@Suite(.timeLimit(.minutes(1)))
 struct LoopTests {
     @Test func actorsRunOnTheirLoop() async throws {
         let loop = try Loop()
@@ -48,14 +60,31 @@ struct LoopTests {
         #expect(await loop.run { loop.isIsolatingCurrentContext() } == true)
     }
 
-    @Test func foreignThreadAndOtherLoopAreRefused() async {
-        // One test: two exit tests at the same time disturb each other's wait.
+    /// One test: two exit tests at the same time disturb each other's wait.
+    @Test func whatMustNotBeEndsTheProcess() async {
+        // A foreign thread, and another loop.
         await #expect(processExitsWith: .failure) {
             try Loop().checkIsolated()
         }
         await #expect(processExitsWith: .failure) {
             let loop = try Loop()
             await TendonActor.run { loop.checkIsolated() }
+        }
+        // A loop whose descriptor is broken: it would spin, and no event would arrive any more.
+        await #expect(processExitsWith: .failure) {
+            let loop = try Loop()
+            await loop.run { _ = close(loop.core.block.pointer.pointee.epoll_fd) }
+            await loop.run {}
+            try await Task.sleep(for: .seconds(20))
+            exit(0)
+        }
+        // Two consumers of one sequence at a time.
+        await #expect(processExitsWith: .failure) {
+            let sequence = EventSequence(EventQueue<Int>(.shared, capacity: 4, policy: .dropNewest))
+            async let first: Void = { for try await _ in sequence {} }()
+            async let second: Void = { for try await _ in sequence.timeout(.seconds(20)) {} }()
+            _ = try? await (first, second)
+            exit(0)
         }
     }
 
@@ -96,6 +125,25 @@ struct LoopTests {
         let deadline = ContinuousClock.now + .seconds(5)
         while !ran.withLock({ $0 }), ContinuousClock.now < deadline { try await Task.sleep(for: .milliseconds(2)) }
         #expect(ran.withLock { $0 })
+    }
+
+    /// The last reference is released while the thread is busy: what arrives before it ends still runs.
+    @Test func aJobOfAReleasedLoopRuns() async throws {
+        let gate = Atomic<Bool>(false)
+        let isBusy = Atomic<Bool>(false)
+        var loop: Loop? = try Loop()
+        let core = try #require(loop?.core)
+        loop?.post {
+            isBusy.store(true, ordering: .releasing)
+            while !gate.load(ordering: .acquiring) { sched_yield() }
+        }
+        while !isBusy.load(ordering: .acquiring) { await Task.yield() }
+        loop = nil
+        let orphan = Orphan(core)
+        let job = Task { await orphan.isOnLoop() }
+        while core.waiting == 0 { await Task.yield() }
+        gate.store(true, ordering: .releasing)
+        #expect(await job.value)
     }
 
     @Test func anIdleLoopSleeps() async throws {

@@ -93,6 +93,34 @@ struct SequenceTests {
         #expect(zip(got, got.dropFirst()).allSatisfy { $0 < $1 })
     }
 
+    /// What an iteration fetched and did not take is there for the next, wherever that runs.
+    @Test func breakLosesNothing() async throws {
+        let (queue, sequence) = makeQueue(capacity: 64)
+        await onLoop {
+            for number in 0..<40 { queue.push(number) }
+            queue.finish()
+        }
+        var got: [Int] = []
+        for _ in 0..<5 {
+            for try await number in sequence {
+                got.append(number)
+                break
+            }
+        }
+        got += try await Task { @TendonActor in
+            var got: [Int] = []
+            for try await number in sequence {
+                got.append(number)
+                if number == 34 { break }
+            }
+            return got
+        }.value
+        for try await number in sequence.ending(after: .zero) { Issue.record("\(number) after the end") }
+        for try await number in sequence { got.append(number) }
+        #expect(got == Array(0..<40))
+        #expect(sequence.dropped == 0)
+    }
+
     @Test func aConsumerOnTheLoopGetsAll() async throws {
         let (queue, sequence) = makeQueue(capacity: 4)
         let started = Mutex(false)

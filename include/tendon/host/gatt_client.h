@@ -259,6 +259,10 @@ tendon_status tendon_gatt_signed_write_command(tendon_gatt_client *client, uint1
 /** Prepare Write and Execute Write from @p offset; echoes are not compared (4.9.4). */
 tendon_status tendon_gatt_write_long(tendon_gatt_client *client, uint16_t handle, uint16_t offset, const uint8_t *value,
                                      size_t length, tendon_gatt_done done, void *context, uint64_t now);
+/** Writes a value of any length up to 512 bytes: a Write Request if it fits the MTU, otherwise as a long write from 0.
+ */
+tendon_status tendon_gatt_write_value(tendon_gatt_client *client, uint16_t handle, const uint8_t *value, size_t length,
+                                      tendon_gatt_done done, void *context, uint64_t now);
 /** All parts or none; echoes are compared (4.9.5), a difference cancels and completes with GATT_ERROR_VERIFY.
  * @p parts and their values are borrowed until the completion. */
 tendon_status tendon_gatt_write_reliable(tendon_gatt_client *client, const tendon_gatt_write_part *parts, size_t count,
@@ -272,7 +276,20 @@ tendon_status tendon_gatt_write_reliable(tendon_gatt_client *client, const tendo
 tendon_status tendon_gatt_subscribe(tendon_gatt_client *client, uint16_t value_handle, uint16_t cccd_handle,
                                     bool indicate, tendon_gatt_on_value on_value, void *value_context,
                                     tendon_gatt_done done, void *context, uint64_t now);
-/** Removes the handler at once and writes 0 to the CCCD. TENDON_ERROR_NOT_FOUND: there is no subscription. */
+/**
+ * As tendon_gatt_subscribe(), for a characteristic whose CCCD is not known: looks for the descriptor 0x2902 between the
+ * characteristic's value and its end_handle first, in the same request. Completes with TENDON_ERROR_NOT_FOUND if the
+ * characteristic has none.
+ * @param characteristic only read in this call; value_handle and end_handle are used.
+ */
+tendon_status tendon_gatt_subscribe_characteristic(tendon_gatt_client *client,
+                                                   const tendon_gatt_characteristic *characteristic, bool indicate,
+                                                   tendon_gatt_on_value on_value, void *value_context,
+                                                   tendon_gatt_done done, void *context, uint64_t now);
+/**
+ * Removes the handler at once and writes 0 to the CCCD. TENDON_ERROR_NOT_FOUND: there is no subscription.
+ * TENDON_ERROR_WRONG_STATE: its CCCD is still being looked for; cancel that request instead.
+ */
 tendon_status tendon_gatt_unsubscribe(tendon_gatt_client *client, uint16_t value_handle, tendon_gatt_done done,
                                       void *context, uint64_t now);
 

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+import CTendon
+import Synchronization
+import Testing
+
+@testable import Tendon
+
+/// A central and a peripheral, with a simulated wearable for a device.
+@Suite(.timeLimit(.minutes(1)))
+struct PeripheralTests {
+    private let sensorData: BluetoothUUID = "56a72ab8-4988-4cc8-a752-fbd1d54a953d"
+    private let gestureData: BluetoothUUID = "9014dd4e-79ba-4802-a275-894d3b85ac74"
+
+    private func connect(_ site: Site) async throws -> (Central, Peripheral) {
+        let central = try await Central(radio: site.radio)
+        return (central, try await central.connect(site.address))
+    }
+
+    private func characteristic(_ peripheral: Peripheral) async throws -> Characteristic {
+        let service = try #require(try await peripheral.discoverServices("fdd2").first)
+        return try #require(try await peripheral.discoverCharacteristics(sensorData, of: service).first)
+    }
+
+    private func subscribed(_ peripheral: Peripheral, _ characteristic: Characteristic) async -> Bool {
+        let (core, handle) = (peripheral.core, characteristic.handle.rawValue)
+        return await onLoop {
+            let table = first(of: core.block.member(\.subscriptions), as: tendon_gatt_subscription.self)
+            let isInC = (0..<Int(TENDON_CONNECTION_SUBSCRIPTIONS)).contains { table[$0].value_handle == handle }
+            #expect(isInC == (core.subscription(handle) != nil))
+            return isInC
+        }
+    }
+
+    @Test func aScanKeepsItsCentral() async throws {
+        let site = try await Site()
+        func scan() async throws -> EventSequence<Advertisement> { try await Central(radio: site.radio).scan() }
+        var count = 0
+        for try await _ in try await scan() {
+            count += 1
+            if count == 3 { break }
+        }
+        #expect(count == 3)
+    }
+
+    @Test func aSequenceOfStatesKeepsTheConnection() async throws {
+        let site = try await Site()
+        var (central, peripheral): (Central, Peripheral?) = try await connect(site)
+        let states = await peripheral?.states()
+        weak var released = peripheral
+        peripheral = nil
+        await onLoop {}
+        #expect(released != nil)
+        #expect(await site.connections() == 1)
+        await site.disconnectAll()
+        var got: [Peripheral.State] = []
+        for try await state in try #require(states) {
+            got.append(state)
+            if got.count == 2 { break }
+        }
+        #expect(got.first == .connected)
+        #expect(got.count == 2)
+        withExtendedLifetime(central) {}
+        central = try await Central(radio: site.radio)
+    }
+
+    /// The second waits for the first's subscription, and makes its own if that is cancelled.
+    @Test func aSecondSubscriberOutlivesTheFirst() async throws {
+        let site = try await Site()
+        let (_, peripheral) = try await connect(site)
+        let characteristic = try await characteristic(peripheral)
+        for _ in 0..<50 {
+            let first = Task { @TendonActor in try await peripheral.notifications(of: characteristic) }
+            let second = Task { @TendonActor in try await peripheral.notifications(of: characteristic) }
+            await onLoop {}
+            first.cancel()
+            let values = try await second.value
+            // Its source has not ended: it waits for a value.
+            await #expect(throws: TendonError.timeout(.receive)) {
+                for try await _ in values.timeout(.milliseconds(1)) {}
+            }
+            if case .failure(let error) = await first.result { #expect((error as? TendonError) == .cancelled) }
+        }
+    }
+
+    @Test func aSecondSubscriberThatIsCancelledLeavesTheFirst() async throws {
+        let site = try await Site()
+        let (_, peripheral) = try await connect(site)
+        let characteristic = try await characteristic(peripheral)
+        let first = Task { @TendonActor in try await peripheral.notifications(of: characteristic) }
+        let second = Task { @TendonActor in try await peripheral.notifications(of: characteristic) }
+        second.cancel()
+        _ = try await first.value
+        if case .failure(let error) = await second.result { #expect((error as? TendonError) == .cancelled) }
+        #expect(await onLoop { peripheral.core.subscription(characteristic.handle.rawValue)?.isActive == true })
+    }
+
+    @Test func indicationsWhileNotificationsAreOnAreRefused() async throws {
+        let site = try await Site()
+        let (_, peripheral) = try await connect(site)
+        let characteristic = try await characteristic(peripheral)
+        let values = try await peripheral.notifications(of: characteristic)
+        let busy = TendonError(status: Int32(TENDON_ERROR_BUSY), operation: .subscribe)
+        await #expect(throws: busy) { try await peripheral.indications(of: characteristic) }
+        withExtendedLifetime(values) {}
+    }
+
+    @Test func aCharacteristicWithoutACCCDCannotBeSubscribed() async throws {
+        let site = try await Site()
+        let (_, peripheral) = try await connect(site)
+        let service = try #require(try await peripheral.discoverServices("fdd2").first)
+        let readOnly = try #require(
+            try await peripheral.discoverCharacteristics(of: service).first { !$0.properties.contains(.notify) })
+        let missing = TendonError(status: Int32(TENDON_ERROR_NOT_FOUND), operation: .subscribe)
+        await #expect(throws: missing) { try await peripheral.notifications(of: readOnly) }
+        #expect(await !subscribed(peripheral, readOnly))
+    }
+
+    /// Nothing is left of a subscription that has ended, neither here nor in the C core.
+    @Test func subscriptionsLeaveNothing() async throws {
+        let site = try await Site()
+        let (_, peripheral) = try await connect(site)
+        let characteristic = try await characteristic(peripheral)
+        for _ in 0..<20 {
+            let values = try await peripheral.notifications(of: characteristic)
+            #expect(await subscribed(peripheral, characteristic))
+            withExtendedLifetime(values) {}
+        }
+        await eventually("unsubscribed") { await !subscribed(peripheral, characteristic) }
+    }
+
+    /// The table of requests is full when the last listener goes: the device is told when there is a free one.
+    @Test func aFullQueueDelaysTheEndOfASubscription() async throws {
+        let site = try await Site()
+        let (_, peripheral) = try await connect(site)
+        let characteristic = try await characteristic(peripheral)
+        let read = try #require(
+            try await peripheral.discoverCharacteristics(of: try await peripheral.discoverServices("fdd2")[0]).first {
+                $0.properties.contains(.read)
+            })
+        _ = try await peripheral.notifications(of: characteristic)
+        // In one step of the loop: eight reads fill the table, the subscription's end comes right behind.
+        let reads = await onLoop {
+            (0..<8).map { _ in Task { @TendonActor in try await peripheral.read(read) } }
+        }
+        for read in reads { _ = try await read.value }
+        await eventually("unsubscribed") { await !subscribed(peripheral, characteristic) }
+    }
+
+    @Test func reconnectingTakesItsOwnOptions() async throws {
+        let site = try await Site()
+        let (_, peripheral) = try await connect(site)
+        await peripheral.disconnect()
+        let core = peripheral.core
+        try await peripheral.connect(ConnectOptions(timeout: .milliseconds(1234), attempts: 2))
+        #expect(await onLoop { core.block.pointer.pointee.connect_timeout_ms } == 1234)
+        #expect(await onLoop { core.block.pointer.pointee.connect_attempts } == 2)
+        await peripheral.disconnect()
+        try await peripheral.connect(ConnectOptions(timeout: nil, attempts: 0))
+        #expect(await onLoop { core.block.pointer.pointee.connect_timeout_ms } == UInt32(TENDON_CONNECTION_TIMEOUT_MS))
+        #expect(await onLoop { core.block.pointer.pointee.connect_attempts } == 1)
+    }
+}
