@@ -82,6 +82,10 @@ let package = Package(
             name: "TendonFjordenTests", dependencies: ["Tendon", "TendonFjorden"],
             path: "Tests/Swift/TendonFjordenTests"),
         .testTarget(
+            name: "CancellationTests",
+            dependencies: ["CTendon", "Tendon", "TendonActiv5", "TendonBose", "TendonFeelSpace", "TendonFjorden"],
+            path: "Tests/Swift/CancellationTests"),
+        .testTarget(
             name: "Ports",
             dependencies: ["Tendon", "TendonActiv5", "TendonBose", "TendonFeelSpace", "TendonFjorden"],
             path: "Tests/Swift/Ports"),

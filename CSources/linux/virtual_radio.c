@@ -45,6 +45,8 @@ static void device_name(const tendon_address *address, char out[TENDON_VIRTUAL_N
 /* The name of a central's socket, in the abstract name space: it tells the device who connects, with the connection
  * itself, so that there is nothing to wait for after accept(). */
 #define CENTRAL_PREFIX "tendon-central-"
+/* Connections of one process with one address, over all its radios. */
+#define CENTRAL_NAMES_MAX 1024
 
 static socklen_t central_name(const tendon_virtual_radio *radio, uint32_t number, struct sockaddr_un *out) {
     const tendon_address *address = &radio->radio.address;
@@ -95,7 +97,7 @@ static uint16_t new_handle(tendon_virtual_radio *radio) {
 /** A socket with our name on it. */
 static int central_socket(tendon_virtual_radio *radio) {
     int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    for (int attempt = 0; fd >= 0 && attempt < 64; attempt++) {
+    for (int attempt = 0; fd >= 0 && attempt < CENTRAL_NAMES_MAX; attempt++) {
         struct sockaddr_un name;
         socklen_t length = central_name(radio, radio->next_name++, &name);
         if (bind(fd, (struct sockaddr *)&name, length) == 0) {

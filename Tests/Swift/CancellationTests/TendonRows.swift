@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+import CTendon
+import Glibc
+import Synchronization
+import Tendon
+import Testing
+
+/// A simulated device on a loop of its own, and what is left of a central after use.
+final class Site: Sendable {
+    private static let next = Atomic<UInt32>(0)
+    let directory: String
+    let loop: Loop
+    private let device: SimulatedHost<tendon_simulated_bose>
+
+    init() async throws {
+        let number = Self.next.wrappingAdd(1, ordering: .relaxed).newValue
+        directory = "/tmp/tendon-cancel-\(getpid())-\(number)"
+        loop = try Loop()
+        device = try await SimulatedHost.open(
+            radio: .virtual(directory: directory), address: Address(0xD200_0000_0000 | UInt64(number), kind: .random),
+            loop: loop, interval: .milliseconds(20), texts: [],
+            prepare: { device in
+                var options = tendon_simulated_bose_options()
+                return tendon_simulated_bose_init(device, &options)
+            },
+            seam: { tendon_simulated_bose_device($0) })
+    }
+
+    deinit { rmdir(directory) }
+
+    var radio: RadioChoice { .virtual(directory: directory) }
+    var address: Address { device.address }
+    func connections() async -> Int { await loop.run { [device] in device.host.connections } }
+}
+
+private final class WeakRadio: @unchecked Sendable {
+    // Read on the loop's thread alone.
+    weak var radio: RadioCore?
+    init(_ radio: RadioCore) { self.radio = radio }
+}
+
+/// `body` uses a central; after it, nothing of the radio is left, and the device has no connection.
+private func withCentral(_ body: (Site, Central) async throws -> Void) async throws {
+    let site = try await Site()
+    let weakly: WeakRadio
+    do {
+        let central = try await Central(radio: site.radio)
+        weakly = WeakRadio(central.core)
+        try await body(site, central)
+    }
+    await expectReleased({ await Loop.shared.run { weakly.radio } }, "a connection, a search or a request is left")
+    // A connection that was cancelled early may still be accepted, and is closed then.
+    let deadline = ContinuousClock.now + .seconds(10)
+    while await site.connections() > 0 {
+        guard ContinuousClock.now < deadline else {
+            Issue.record("the device still has a connection")
+            return
+        }
+        await Task.yield()
+    }
+}
+
+private let sensorData: BluetoothUUID = "56a72ab8-4988-4cc8-a752-fbd1d54a953d"
+
+/// The same with a connection and a characteristic.
+private func withPeripheral(
+    _ body: (Site, Peripheral, Service, Characteristic) async throws -> Void
+) async throws {
+    try await withCentral { site, central in
+        let peripheral = try await central.connect(site.address)
+        let service = try #require(try await peripheral.discoverServices("fdd2").first)
+        let characteristic = try #require(
+            try await peripheral.discoverCharacteristics(sensorData, of: service).first)
+        try await body(site, peripheral, service, characteristic)
+    }
+}
+
+/// A row for one request of a peripheral.
+private func request(
+    _ name: String,
+    _ call: @escaping @Sendable (Peripheral, Service, Characteristic) async throws(TendonError) -> Void
+) -> Row {
+    Row(name) { moment in
+        try await withPeripheral { site, peripheral, service, characteristic in
+            await expectCancelled(TendonError.self, moment, device: site.loop, mayFinish: moment != .silent) {
+                try await call(peripheral, service, characteristic)
+            }
+            // The connection works as before.
+            if moment != .silent { _ = try await peripheral.discoverServices("fdd2") }
+        }
+    }
+}
+
+let tendonRows: [Row] = [
+    Row("Central.connect(_:options:)") { moment in
+        try await withCentral { site, central in
+            await expectCancelled(TendonError.self, moment, device: site.loop) {
+                _ = try await central.connect(site.address)
+            }
+            // A device that is not there.
+            await expectCancelled(TendonError.self, moment, device: site.loop, mayFinish: false) {
+                _ = try await central.connect(Address(0xC000_0000_0001, kind: .random))
+            }
+        }
+    },
+    Row("Peripheral.connect(_:)") { moment in
+        try await withCentral { site, central in
+            let peripheral = try await central.connect(site.address)
+            await peripheral.disconnect()
+            await expectCancelled(TendonError.self, moment, device: site.loop) { try await peripheral.connect() }
+        }
+    },
+    Row("Peripheral.pair()") { moment in
+        let site = try await Site()
+        let central = try await Central(radio: site.radio, bonds: .memory)
+        let peripheral = try await central.connect(site.address)
+        await expectCancelled(TendonError.self, moment, device: site.loop) {
+            do throws(TendonError) { try await peripheral.pair() } catch {
+                // The device does not pair: it may be faster than the cancellation.
+                if moment == .midway, !error.isCancelled { return }
+                throw error
+            }
+        }
+    },
+    request("Peripheral.discoverServices(_:timeout:)") { peripheral, _, _ throws(TendonError) in
+        _ = try await peripheral.discoverServices()
+    },
+    request("Peripheral.includedServices(of:timeout:)") { peripheral, service, _ throws(TendonError) in
+        _ = try await peripheral.includedServices(of: service)
+    },
+    request("Peripheral.discoverCharacteristics(_:of:timeout:)") { peripheral, service, _ throws(TendonError) in
+        _ = try await peripheral.discoverCharacteristics(of: service)
+    },
+    request("Peripheral.discoverDescriptors(of:timeout:)") { peripheral, _, characteristic throws(TendonError) in
+        _ = try await peripheral.discoverDescriptors(of: characteristic)
+    },
+    request("Peripheral.read(_:timeout:)") { peripheral, service, _ throws(TendonError) in
+        let all = try await peripheral.discoverCharacteristics(of: service)
+        if let readable = all.first(where: { $0.properties.contains(.read) }) {
+            _ = try await peripheral.read(readable)
+            _ = try await peripheral.read(readable.handle)
+        }
+    },
+    request("Peripheral.write(_:to:timeout:)") { peripheral, service, _ throws(TendonError) in
+        let all = try await peripheral.discoverCharacteristics(of: service)
+        if let writable = all.first(where: { $0.properties.contains(.write) }) {
+            do throws(TendonError) { try await peripheral.write([0], to: writable) } catch {
+                if error.layer != .att { throw error }
+            }
+        }
+    },
+    request("Peripheral.notifications(of:capacity:policy:timeout:)") { peripheral, _, characteristic throws(TendonError) in
+        _ = try await peripheral.notifications(of: characteristic)
+    },
+    request("Peripheral.indications(of:capacity:policy:timeout:)") { peripheral, _, characteristic throws(TendonError) in
+        do throws(TendonError) { _ = try await peripheral.indications(of: characteristic) } catch {
+            if error.layer != .att { throw error }
+        }
+    },
+]
+
+let tendonExemptions: [Exemption] = [
+    Exemption("Central.init(radio:bonds:loop:)", "opens the radio in one step of the loop"),
+    Exemption("EventSequence.Iterator.next()", "ends instead of throwing: SequenceTests"),
+    Exemption("EventSequence.Iterator.next(isolation:)", "ends instead of throwing: SequenceTests"),
+    Exemption("Loop.wakeups()", "reads a counter"),
+    Exemption("Loop.run(_:)", "runs the program's synchronous closure"),
+    Exemption("TendonActor.run(_:)", "runs the program's synchronous closure"),
+    Exemption("Peripheral.disconnect()", "closes the connection on our side; does not wait for the device"),
+]
