@@ -21,6 +21,10 @@ let package = Package(
         .trait(
             name: "BlueZ",
             description: "The kernel's controllers through libbluetooth. A program built with it is GPL-2.0-or-later."),
+        .trait(
+            name: "MainActorLoop",
+            description:
+                "TendonActor is the main actor, and the main queue drives the loop: for code written for phones."),
         .default(enabledTraits: ["BlueZ"]),
     ],
     targets: [

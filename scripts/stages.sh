@@ -105,6 +105,11 @@ stage_examples() {
     scripts/test_examples.sh
 }
 
+# Programs written as for a phone: the main queue drives the loop.
+stage_phone() {
+    scripts/test_phone.sh
+}
+
 stage_readme() {
     python3 scripts/check_readme.py
 }

@@ -141,17 +141,23 @@ void tendon_loop_remove(tendon_loop *loop, tendon_source *source) {
     source->next = NULL;
 }
 
-/**
- * Milliseconds for epoll_wait. It rounds up to its clock, and now is rounded down, so that it never wakes before the
- * deadline only to sleep again.
- */
-static int timeout_of(const tendon_loop *loop, uint64_t until) {
-    uint64_t deadline = until;
+uint64_t tendon_loop_deadline(const tendon_loop *loop) {
+    uint64_t deadline = UINT64_MAX;
     for (const tendon_source *source = loop->sources; source != NULL; source = source->next) {
         if (source->deadline < deadline) {
             deadline = source->deadline;
         }
     }
+    return deadline;
+}
+
+/**
+ * Milliseconds for epoll_wait. It rounds up to its clock, and now is rounded down, so that it never wakes before the
+ * deadline only to sleep again.
+ */
+static int timeout_of(const tendon_loop *loop, uint64_t until) {
+    uint64_t deadline = tendon_loop_deadline(loop);
+    deadline = until < deadline ? until : deadline;
     if (deadline == UINT64_MAX) {
         return -1;
     }

@@ -34,11 +34,13 @@ package final class HostCore: @unchecked Sendable {
             throw TendonError(status: status, operation: .advertise)
         }
         keptAlive = self
+        loop.core.touched()
     }
 
     /// After using the device from outside of its callbacks.
     package func refresh() {
         tendon_peripheral_refresh(block.pointer)
+        loop.core.touched()
     }
 
     package func readvertise() throws(TendonError) {

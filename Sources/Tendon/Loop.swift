@@ -14,17 +14,23 @@ import Synchronization
 /// ```
 public final class Loop: SerialExecutor {
     /// The loop of `TendonActor`; runs until the process ends.
+    ///
+    /// With the package trait `MainActorLoop` it has no thread of its own: the main queue drives it.
     public static let shared: Loop = {
-        do { return try Loop() } catch { fatalError("the event loop cannot be started: \(error)") }
+        do { return try Loop(isShared: true) } catch { fatalError("the event loop cannot be started: \(error)") }
     }()
 
     package let core: LoopCore
 
     /// Starts a thread; it ends when nothing refers to the loop any more.
-    public init() throws(TendonError) {
-        core = try LoopCore()
+    public convenience init() throws(TendonError) {
+        try self.init(isShared: false)
+    }
+
+    private init(isShared: Bool) throws(TendonError) {
+        core = try LoopCore(isShared: isShared)
         let core = core
-        try startThread { core.run() }
+        if !core.isOnMainQueue { try startThread { core.run() } }
     }
 
     deinit {
@@ -43,7 +49,7 @@ public final class Loop: SerialExecutor {
     public func enqueue(_ job: consuming ExecutorJob) { core.enqueue(job) }
 
     /// What actors get. Jobs that are left when the last reference to the loop is released still run.
-    public func asUnownedSerialExecutor() -> UnownedSerialExecutor { core.asUnownedSerialExecutor() }
+    public func asUnownedSerialExecutor() -> UnownedSerialExecutor { core.executor }
 
     public func checkIsolated() { core.checkIsolated() }
 
@@ -73,25 +79,28 @@ package actor LoopContext {
     package func run<Result: Sendable>(_ body: @Sendable () -> Result) -> Result { body() }
 }
 
-/// The shared loop as a global actor.
-///
-/// The vendors' interfaces are isolated to it: their delegates and handlers run on the loop's thread.
-///
-/// ```swift
-/// await TendonActor.run { print(Loop.shared.isCurrent) }   // true
-/// ```
-@globalActor
-public actor TendonActor {
-    public static let shared = TendonActor()
+#if !MainActorLoop
+    /// The shared loop as a global actor.
+    ///
+    /// The vendors' interfaces are isolated to it: their delegates and handlers run on the loop's thread. With the package
+    /// trait `MainActorLoop` it is another name of the main actor.
+    ///
+    /// ```swift
+    /// await TendonActor.run { print(Loop.shared.isCurrent) }   // true
+    /// ```
+    @globalActor
+    public actor TendonActor {
+        public static let shared = TendonActor()
 
-    public nonisolated var unownedExecutor: UnownedSerialExecutor { Loop.shared.asUnownedSerialExecutor() }
+        public nonisolated var unownedExecutor: UnownedSerialExecutor { Loop.shared.asUnownedSerialExecutor() }
 
-    /// Runs `body` there.
-    @TendonActor
-    public static func run<Result: Sendable>(_ body: @TendonActor () throws -> Result) async rethrows -> Result {
-        try body()
+        /// Runs `body` there.
+        @TendonActor
+        public static func run<Result: Sendable>(_ body: @TendonActor () throws -> Result) async rethrows -> Result {
+            try body()
+        }
     }
-}
+#endif
 
 /// What the loop's thread owns, and the executor itself. It outlives `Loop`, so that the thread can end in good order.
 package final class LoopCore: SerialExecutor, @unchecked Sendable {
@@ -118,14 +127,45 @@ package final class LoopCore: SerialExecutor, @unchecked Sendable {
     private var finished: [Entry] = []
     private var first = 0
 
-    fileprivate init() throws(TendonError) {
+    #if MainActorLoop
+        private var mainQueue: MainQueue?
+        var isOnMainQueue: Bool { mainQueue != nil }
+    #else
+        var isOnMainQueue: Bool { false }
+    #endif
+
+    fileprivate init(isShared: Bool) throws(TendonError) {
         try check(tendon_loop_init(block.pointer), .start)
+        #if MainActorLoop
+            if isShared { mainQueue = MainQueue(block.pointer) { [unowned self] in turn() } }
+        #endif
         local.reserveCapacity(Self.burst)
         spare.reserveCapacity(Self.burst)
         finished.reserveCapacity(Self.burst)
     }
 
-    package var isCurrent: Bool { thread.load(ordering: .relaxed) == currentThread() }
+    package var isCurrent: Bool {
+        #if MainActorLoop
+            if let mainQueue { return mainQueue.isCurrent }
+        #endif
+        return thread.load(ordering: .relaxed) == currentThread()
+    }
+
+    /// What actors on this loop run on.
+    var executor: UnownedSerialExecutor {
+        #if MainActorLoop
+            if isOnMainQueue { return MainActor.sharedUnownedExecutor }
+        #endif
+        return asUnownedSerialExecutor()
+    }
+
+    /// The C core was called on the loop's thread outside its callbacks: a deadline may have changed. A loop with a thread
+    /// of its own looks at the deadlines anyway.
+    @inline(__always) package func touched() {
+        #if MainActorLoop
+            mainQueue?.touched()
+        #endif
+    }
 
     package func enqueue(_ job: consuming ExecutorJob) { enqueue(.job(UnownedJob(job))) }
 
@@ -136,16 +176,32 @@ package final class LoopCore: SerialExecutor, @unchecked Sendable {
     func enqueue(_ entry: Entry) {
         if isCurrent {
             local.append(entry)
+            touched()
             return
         }
         let wasEmpty = inbox.withLock { inbox in
             inbox.entries.append(entry)
             return inbox.entries.count == 1
         }
-        if wasEmpty {
-            tendon_loop_wake(block.pointer)
-        }
+        if wasEmpty { wake() }
     }
+
+    private func wake() {
+        #if MainActorLoop
+            if let mainQueue { return mainQueue.schedule() }
+        #endif
+        tendon_loop_wake(block.pointer)
+    }
+
+    #if MainActorLoop
+        /// One turn of the main queue; true: there is more to run.
+        private func turn() -> Bool {
+            _ = takeInbox()
+            drain()
+            step(until: 0)
+            return !local.isEmpty
+        }
+    #endif
 
     /// Entries of other threads that the loop's thread has not taken yet; for tests.
     var waiting: Int { inbox.withLock { $0.entries.count } }
@@ -188,7 +244,7 @@ package final class LoopCore: SerialExecutor, @unchecked Sendable {
 
     private func drain() {
         guard !local.isEmpty else { return }
-        let executor = asUnownedSerialExecutor()
+        let executor = executor
         var runs = 0
         while first < local.count, runs < Self.burst {
             let entry = local[first]
@@ -230,7 +286,10 @@ package final class LoopTimer: @unchecked Sendable {
     /// Monotonic milliseconds; `.max`: never.
     package var deadline: UInt64 {
         get { block.pointer.pointee.deadline }
-        set { block.pointer.pointee.deadline = newValue }
+        set {
+            block.pointer.pointee.deadline = newValue
+            core.touched()
+        }
     }
 
     package func remove() {

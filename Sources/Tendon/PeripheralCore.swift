@@ -69,6 +69,7 @@ final class PeripheralCore: @unchecked Sendable {
                 service.context, &peer, { context, status, _ in object(Pairing.self, context).finish(status) },
                 context(of: attempt), tendon_now_ms()), .pair)
         pairing = attempt
+        loop.core.touched()
         await withTaskCancellationHandler {
             _ = isolation  // Only a closure that captures it stays on the loop.
             if attempt.status == nil { await attempt.parking.wait() }
@@ -100,6 +101,7 @@ final class PeripheralCore: @unchecked Sendable {
             options.timeout.map { UInt32(clamping: $0.milliseconds) }
             ?? UInt32(TENDON_CONNECTION_TIMEOUT_MS)
         try check(tendon_connection_connect(block.pointer), .connect)
+        loop.core.touched()
         keptAlive = self
         enter(.connecting)
     }
@@ -108,6 +110,7 @@ final class PeripheralCore: @unchecked Sendable {
         guard keptAlive != nil else { return }
         disconnecting = true
         tendon_connection_close(block.pointer)
+        loop.core.touched()
     }
 
     /// Nobody can ask for anything any more: the link ends, and with it this object.
@@ -185,6 +188,7 @@ final class PeripheralCore: @unchecked Sendable {
     /// After using the client from outside its callbacks.
     func refresh() {
         tendon_connection_refresh(block.pointer)
+        loop.core.touched()
     }
 
     // MARK: Values that come by themselves

@@ -41,6 +41,7 @@ package final class RadioCore: @unchecked Sendable {
     ) throws(TendonError) -> RadioCore {
         let core = try open(choice, address, loop)
         core.use(bonds)
+        loop.core.touched()
         return core
     }
 
@@ -255,6 +256,7 @@ package final class RadioCore: @unchecked Sendable {
 
     /// One scan serves all: active when anybody wants it, without duplicates when everybody does.
     private func restartScan() throws(TendonError) {
+        defer { loop.core.touched() }
         tendon_radio_scan_stop(radio)
         guard !scanners.isEmpty else { return }
         var parameters = scanParameters

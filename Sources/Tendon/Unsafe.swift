@@ -229,15 +229,19 @@ extension AttributeValue {
     }
 }
 
-extension TendonActor {
-    /// Runs `body` as isolated to this actor, which the caller's thread must be: for C callbacks.
-    package static func assumeIsolated<Result: Sendable>(_ body: @TendonActor () throws -> Result) rethrows -> Result {
-        Loop.shared.checkIsolated()
-        return try withoutActuallyEscaping(body) { escaping in
-            try unsafeBitCast(escaping, to: (() throws -> Result).self)()
+#if !MainActorLoop
+    extension TendonActor {
+        /// Runs `body` as isolated to this actor, which the caller's thread must be: for C callbacks.
+        package static func assumeIsolated<Result: Sendable>(_ body: @TendonActor () throws -> Result) rethrows
+            -> Result
+        {
+            Loop.shared.checkIsolated()
+            return try withoutActuallyEscaping(body) { escaping in
+                try unsafeBitCast(escaping, to: (() throws -> Result).self)()
+            }
         }
     }
-}
+#endif
 
 /// An isolated closure as one that code on the loop's thread calls.
 func onLoop<Argument>(_ body: @escaping @TendonActor (Argument) -> Void) -> (Argument) -> Void {

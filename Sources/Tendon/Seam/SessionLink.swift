@@ -118,13 +118,20 @@ package final class SessionLink: @unchecked Sendable {
         if isAbandoned { return Int32(TENDON_ERROR_WRONG_STATE) }
         if let failure = radio.failure { return failure.status }
         let status = calls.connect(connection.pointer)
+        radio.loop.core.touched()
         keepAlive()
         return status
     }
 
-    package func disconnect() { calls.disconnect(connection.pointer) }
+    package func disconnect() {
+        calls.disconnect(connection.pointer)
+        radio.loop.core.touched()
+    }
 
-    package func pair() -> tendon_status { calls.pair(connection.pointer) }
+    package func pair() -> tendon_status {
+        defer { radio.loop.core.touched() }
+        return calls.pair(connection.pointer)
+    }
 
     package var isBonded: Bool { calls.bonded(connection.pointer) }
 
@@ -133,6 +140,7 @@ package final class SessionLink: @unchecked Sendable {
     /// Updates the timer. Call this after you use the session outside its callbacks.
     package func refresh() {
         if !isFinal { tendon_connection_refresh(connection.pointer) }
+        radio.loop.core.touched()
     }
 
     /// Closes the connection for ever. `finalised` is called once it is idle: in this call if it is already.

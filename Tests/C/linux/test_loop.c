@@ -92,6 +92,27 @@ static void ready_source_is_told_once_per_step(void **state) {
     tendon_loop_close(&loop);
 }
 
+/* For a program that drives the loop from another one. */
+static void the_earliest_deadline_is_known(void **state) {
+    (void)state;
+    tendon_loop loop;
+    probe p[2];
+    assert_int_equal(tendon_loop_init(&loop), TENDON_OK);
+    assert_true(tendon_loop_deadline(&loop) == UINT64_MAX);
+    probe_open(&p[0], &loop);
+    probe_open(&p[1], &loop);
+    assert_true(tendon_loop_deadline(&loop) == UINT64_MAX);
+    p[0].source.deadline = 70;
+    assert_true(tendon_loop_deadline(&loop) == 70);
+    p[1].source.deadline = 30;
+    assert_true(tendon_loop_deadline(&loop) == 30);
+    tendon_loop_remove(&loop, &p[1].source);
+    assert_true(tendon_loop_deadline(&loop) == 70);
+    probe_close(&p[0]);
+    probe_close(&p[1]);
+    tendon_loop_close(&loop);
+}
+
 /* Both are ready in one batch; whichever is told first removes the other, whose descriptor is gone then. */
 static void removal_inside_a_batch_is_safe(void **state) {
     (void)state;
@@ -385,6 +406,7 @@ static void a_wake_leaves_errno_alone(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ready_source_is_told_once_per_step),
+        cmocka_unit_test(the_earliest_deadline_is_known),
         cmocka_unit_test(removal_inside_a_batch_is_safe),
         cmocka_unit_test(removal_inside_the_deadline_pass_is_safe),
         cmocka_unit_test(deadlines_fire_once_and_can_be_set_anew),

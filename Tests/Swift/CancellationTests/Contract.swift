@@ -123,7 +123,8 @@ func expectCancelled<Failure: CancellableError>(
 
 /// Fails unless `object` is released within ten seconds: what keeps it is a connection, a search or a continuation.
 func expectReleased(
-    _ object: @escaping @Sendable () async -> AnyObject?, _ what: Comment, sourceLocation: SourceLocation = #_sourceLocation
+    _ object: @escaping @Sendable () async -> AnyObject?, _ what: Comment,
+    sourceLocation: SourceLocation = #_sourceLocation
 ) async {
     let deadline = ContinuousClock.now + .seconds(10)
     while await object() != nil {

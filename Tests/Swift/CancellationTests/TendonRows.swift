@@ -149,10 +149,12 @@ let tendonRows: [Row] = [
             }
         }
     },
-    request("Peripheral.notifications(of:capacity:policy:timeout:)") { peripheral, _, characteristic throws(TendonError) in
+    request("Peripheral.notifications(of:capacity:policy:timeout:)") {
+        peripheral, _, characteristic throws(TendonError) in
         _ = try await peripheral.notifications(of: characteristic)
     },
-    request("Peripheral.indications(of:capacity:policy:timeout:)") { peripheral, _, characteristic throws(TendonError) in
+    request("Peripheral.indications(of:capacity:policy:timeout:)") {
+        peripheral, _, characteristic throws(TendonError) in
         do throws(TendonError) { _ = try await peripheral.indications(of: characteristic) } catch {
             if error.layer != .att { throw error }
         }

@@ -68,6 +68,13 @@ tendon_status tendon_loop_update(tendon_loop *loop, tendon_source *source, uint3
 void tendon_loop_remove(tendon_loop *loop, tendon_source *source);
 
 /**
+ * Earliest deadline of all sources, monotonic ms; UINT64_MAX: none. For a program that drives the loop from another
+ * event loop: it calls tendon_loop_step(loop, 0) when loop->epoll_fd is readable and when this time is reached, and
+ * asks again after each step and after each call that may change a deadline.
+ */
+uint64_t tendon_loop_deadline(const tendon_loop *loop);
+
+/**
  * Waits once, at most until @p until (monotonic ms; UINT64_MAX: no limit; 0: not at all), and calls the callbacks of
  * the sources that are ready or whose deadline passed.
  * @return TENDON_OK; TENDON_ERROR_WRONG_STATE: called from within a callback of this loop, nothing was done;

@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Programs written as for a phone, see Tests/Phone: builds them with default isolation MainActor against this package with
+# the trait MainActorLoop, and runs each on the virtual radio.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+top=$PWD
+build=$(mkdir -p "${BUILD:-.build}" && cd "${BUILD:-.build}" && pwd)
+package=$build/phone
+mkdir -p "$package/Sources"
+# A package's name is that of its folder.
+ln -sfn "$top" "$package/tendon"
+apps=()
+for folder in Tests/Phone/*App; do
+    app=$(basename "$folder")
+    apps+=("$app")
+    ln -sfn "$top/$folder" "$package/Sources/$app"
+done
+
+{
+    cat <<'HEAD'
+// swift-tools-version: 6.2
+import PackageDescription
+
+let modules: [Target.Dependency] = ["Tendon", "TendonBose", "TendonActiv5", "TendonFeelSpace", "TendonFjorden"].map {
+    .product(name: $0, package: "tendon")
+}
+
+let package = Package(
+    name: "phone",
+    dependencies: [.package(path: "tendon", traits: ["BlueZ", "MainActorLoop"])],
+    targets: [
+HEAD
+    for app in "${apps[@]}"; do
+        echo "        .executableTarget(name: \"$app\", dependencies: modules, swiftSettings: [.defaultIsolation(MainActor.self)]),"
+    done
+    echo "    ])"
+} >"$package/Package.swift"
+
+failed=0
+if output=$(swift build --package-path "$package" -j 2 2>&1); then
+    echo "ok - programs written as for a phone build: ${apps[*]}"
+else
+    echo "not ok - programs written as for a phone build"
+    grep -E 'error' <<<"$output" | sort -u | sed 's/^/#   /' | head -30
+    exit 1
+fi
+products=$(swift build --package-path "$package" --show-bin-path)
+for app in "${apps[@]}"; do
+    if output=$(timeout 60 "$products/$app" 2>&1); then
+        echo "ok - $app runs: ${output##*$'\n'}"
+    else
+        echo "not ok - $app runs"
+        sed 's/^/#   /' <<<"$output" | tail -20
+        failed=1
+    fi
+done
+exit $failed
