@@ -168,7 +168,7 @@ def check_sizes():
 def check_licences():
     problems = []
     for path in sorted((ROOT / "CSources").rglob("*.[ch]")) + sorted((ROOT / "include").rglob("*.h")):
-        wanted = "GPL-2.0-or-later" if "bluez" in path.parts and "CSources" in path.parts else "MIT"
+        wanted = "GPL-2.0-or-later" if "bluez" in path.relative_to(ROOT).parts and "CSources" in path.parts else "MIT"
         if f"SPDX-License-Identifier: {wanted}" not in path.read_text()[:200]:
             problems.append(f"{path.relative_to(ROOT)}: no SPDX-License-Identifier: {wanted}")
     report("every C file says its licence", problems)

@@ -244,9 +244,11 @@ tendon_status tendon_hci_decode(const tendon_hci_event *event, tendon_hci_parame
     for (size_t i = 0; i < FIELDS_MAX && found->fields[i] != END && tendon_reader_ok(&reader); i++) {
         take_field(&reader, found->fields[i], out);
     }
-    if (tendon_reader_remaining(&reader) > 0) {
-        reject(&reader, reader.position);
-    }
+    /*
+     * Bytes after the known parameters are ignored, as in management.c: later versions append parameters, and the
+     * kernel acts on such an event. If it were rejected here, the kernel and this host would differ about the
+     * controller's state.
+     */
     if (!tendon_reader_ok(&reader) && offset != NULL) {
         *offset = reader.error_offset;
     }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tendon: room linux/bluez. The kernel's controllers as a radio: HCI raw socket
- * for scanning and advertising, L2CAP sockets for links, management socket for
+ * Tendon: component linux/bluez. The kernel's controllers as a radio: HCI raw socket
+ * for scanning and advertising, L2CAP sockets for connections, management socket for
  * power, monitor socket for captures.
  *
  * Present only in builds with TENDON_HAVE_BLUEZ (GPL-2.0-or-later, see NOTICE).
  * This header needs no header of libbluetooth.
  *
- * Rights: CAP_NET_RAW to scan, to advertise and to capture (missing:
- * TENDON_RADIO_ERROR_NO_CAP_NET_RAW); CAP_NET_ADMIN to switch an adapter on and to
- * pair (missing: TENDON_RADIO_ERROR_NO_CAP_NET_ADMIN). Links alone need none:
- * tendon_bluez_open_unprivileged(). `tendon doctor` tells the command that mends it.
+ * Capabilities: CAP_NET_RAW to scan, to advertise and to capture (missing:
+ * TENDON_RADIO_ERROR_NO_CAP_NET_RAW); CAP_NET_ADMIN to power an adapter on and to
+ * pair (missing: TENDON_RADIO_ERROR_NO_CAP_NET_ADMIN). Connections alone need none:
+ * tendon_bluez_open_unprivileged(). `tendon doctor` prints the command that fixes it.
  */
 #ifndef TENDON_BLUEZ_H
 #define TENDON_BLUEZ_H
@@ -24,88 +24,167 @@
 extern "C" {
 #endif
 
-/** Links of one radio that may be under way at once; one more connect() gives TENDON_ERROR_TABLE_FULL. */
+/** Connection attempts of one radio that can be in progress at the same time; a further connect() fails with
+ * TENDON_ERROR_TABLE_FULL. */
 #define TENDON_BLUEZ_ATTEMPTS 8
-/** Extended advertisements in parts that are put together at once. */
+/** Chains of extended advertising reports that are reassembled at the same time. */
 #define TENDON_BLUEZ_CHAINS 4
-/** A command that has no answer for so long: TENDON_RADIO_ERROR_COMMAND_TIMEOUT. */
+/** Longest wait for the answer to one HCI command, in ms. */
 #define TENDON_BLUEZ_COMMAND_TIMEOUT_MS 3000u
-/** Longest wait for one reply of the management socket in tendon_bluez_open() (switching on takes longest). */
+/**
+ * HCI commands in a row without an answer after which the radio fails with TENDON_RADIO_ERROR_COMMAND_TIMEOUT. After a
+ * single one (its answer can be lost in a full receive buffer) the controller is brought back to a known state.
+ */
+#define TENDON_BLUEZ_UNANSWERED_MAX 3
+/** Longest wait for one reply of the management socket in tendon_bluez_open() (powering on takes longest), in ms. */
 #define TENDON_BLUEZ_MANAGEMENT_TIMEOUT_MS 5000u
-/** Longest advertising data of an extended set, which goes out in one command. */
+/** Longest advertising data of an extended advertising set, which is sent in one command, in bytes. */
 #define TENDON_BLUEZ_ADVERTISING_MAX 251
-/** The advertising set that is ours on controllers with the extended commands. */
+/** Advertising handle of our set on controllers with the extended commands. */
 #define TENDON_BLUEZ_ADVERTISING_SET 0x1D
 
-/** Scanning: what is wanted, and where the controller stands. Opaque. */
+/* The states below are described in docs/bluez-states.md. All of these types are opaque. */
+
+/** What the controller does for scanning or for advertising, as far as this radio knows. */
+typedef enum tendon_bluez_activity_state {
+    TENDON_BLUEZ_OFF = 0, /**< disabled; a part of its configuration may have been sent */
+    TENDON_BLUEZ_READY,   /**< configured, not enabled */
+    TENDON_BLUEZ_ON,      /**< enabled */
+    TENDON_BLUEZ_STALE    /**< possibly enabled, with an unknown or old configuration: it is disabled first */
+} tendon_bluez_activity_state;
+#define TENDON_BLUEZ_ACTIVITY_STATES 4
+
+/** Scanning or advertising. */
+typedef struct tendon_bluez_activity {
+    uint8_t state;         /**< tendon_bluez_activity_state */
+    uint8_t step;          /**< of the configuration: index of its next command */
+    bool requested;        /**< by the owner of the radio */
+    bool confirmed;        /**< enabled at least once since it was requested: a later rejection is retried */
+    bool cleared;          /**< what a killed program left enabled was disabled once */
+    uint8_t retries;       /**< since it was last enabled */
+    tendon_status failure; /**< to be reported from the loop; TENDON_OK: none */
+    uint64_t retry_at;     /**< monotonic ms; 0: no pause */
+} tendon_bluez_activity;
+
 typedef struct tendon_bluez_scan {
+    tendon_bluez_activity activity; /**< first */
     tendon_scan_parameters parameters;
-    bool wanted;     /**< by the radio's owner */
-    bool configured; /**< our parameters are in the controller */
-    bool on;         /**< enabled by us */
-    bool foreign;    /**< enabled by the kernel or another program */
-    bool proven;     /**< enabled once since it was wanted: later refusals are waited out */
-    bool clearing;   /**< switching off what a program that died left on */
-    uint8_t retries;
-    tendon_status refusal; /**< to be told from the loop */
-    uint64_t retry_at;     /**< monotonic ms; UINT64_MAX: now, if anything is to be done */
+    bool enabled_by_other; /**< by the kernel or by another program */
 } tendon_bluez_scan;
 
-/** What the kernel makes of our scan: see bluez_discovery.c. Opaque. */
+/** How the kernel interprets our scan: see bluez_discovery.c. */
 typedef struct tendon_bluez_discovery {
-    bool expected; /**< we have scanned */
-    bool on;       /**< the kernel says that it looks for devices, and means our scan */
+    bool expected; /**< this radio has scanned */
+    bool on;       /**< the kernel reports that it discovers devices, and means our scan */
     bool stopping;
     uint8_t kinds; /**< of addresses */
 } tendon_bluez_discovery;
 
-/** Advertising, likewise. Opaque. */
 typedef struct tendon_bluez_advertising {
-    bool wanted;
-    bool on;
-    bool proven;
-    bool clearing;
-    bool waiting;          /**< for the end of a link: the controller advertises no more while it has one */
-    uint8_t step;          /**< of the commands that lead to advertising */
-    bool cleared;          /**< that was tried once */
-    bool set_made;         /**< extended: our set is in the controller */
-    tendon_status refusal; /**< to be told from the loop */
+    tendon_bluez_activity activity; /**< first */
+    bool set_made;                  /**< extended commands: our set exists in the controller */
     uint16_t interval_ms;
     uint16_t length, response_length;
     uint8_t data[TENDON_BLUEZ_ADVERTISING_MAX], response[TENDON_BLUEZ_ADVERTISING_MAX];
 } tendon_bluez_advertising;
 
+/** What the adapter's power means for commands. */
+typedef enum tendon_bluez_power_state {
+    TENDON_BLUEZ_POWERED = 0, /**< commands are sent */
+    TENDON_BLUEZ_FAULTY,     /**< the controller reported a hardware error; no commands until the kernel has reset it */
+    TENDON_BLUEZ_RECOVERING, /**< the kernel has not begun a reset: commands are sent, power-off still means a reset */
+    TENDON_BLUEZ_RESETTING,  /**< powered off by the kernel to reset it: no commands */
+    TENDON_BLUEZ_FAILED      /**< the radio is unusable */
+} tendon_bluez_power_state;
+#define TENDON_BLUEZ_POWER_STATES 5
+
+typedef struct tendon_bluez_power {
+    uint8_t state;        /**< tendon_bluez_power_state */
+    bool failure_told;    /**< on_failure was called for the end of the radio */
+    tendon_status status; /**< why it failed */
+    uint64_t deadline;    /**< of the state, monotonic ms */
+    uint64_t reset_until; /**< monotonic ms: when a reset must have ended */
+} tendon_bluez_power;
+
+/** What a command does; TENDON_BLUEZ_SEND_NOTHING: no command. */
+typedef enum tendon_bluez_request {
+    TENDON_BLUEZ_SEND_NOTHING = 0,
+    TENDON_BLUEZ_SEND_ADDRESS, /**< LE Set Random Address, before any other */
+    TENDON_BLUEZ_SEND_CONFIGURATION,
+    TENDON_BLUEZ_SEND_ENABLE,
+    TENDON_BLUEZ_SEND_DISABLE
+} tendon_bluez_request;
+
+/** The command queue: one HCI command of ours at a time. */
+typedef enum tendon_bluez_queue_state {
+    TENDON_BLUEZ_IDLE = 0,  /**< the next command can be sent */
+    TENDON_BLUEZ_IN_FLIGHT, /**< a command waits for its answer */
+    TENDON_BLUEZ_REFUSED    /**< the kernel refused a command because the adapter is off; sent again after a pause */
+} tendon_bluez_queue_state;
+#define TENDON_BLUEZ_QUEUE_STATES 3
+
+typedef struct tendon_bluez_queue {
+    uint8_t state;                   /**< tendon_bluez_queue_state */
+    uint8_t request;                 /**< tendon_bluez_request of the command in flight */
+    uint8_t refused;                 /**< sends refused in a row */
+    uint8_t unanswered;              /**< commands without an answer in a row */
+    uint16_t opcode;                 /**< of the command in flight; 0: none */
+    tendon_bluez_activity *activity; /**< that the command in flight belongs to */
+    uint64_t retry_at;               /**< REFUSED: monotonic ms */
+} tendon_bluez_queue;
+
 /**
- * What a controller says of its limits when it is opened; 0: not known. No command tells how many links it takes: one
- * more is refused with TENDON_HCI_ERROR(0x09), connection limit exceeded, or (0x0D), limited resources, which is told
- * at once and not tried again.
+ * Limits of a controller; 0: unknown. HCI has no command to read the maximum number of connections. A connect() beyond
+ * that limit fails with TENDON_HCI_ERROR(0x09), connection limit exceeded, or (0x0D), limited resources; it is not
+ * retried.
  */
 typedef struct tendon_bluez_limits {
-    uint16_t packet_length; /**< of one ACL packet to the air */
-    uint8_t packets;        /**< that wait in the controller, of all links together */
-    uint8_t accept_list;    /**< peers that can be waited for at once */
-    uint64_t states;        /**< LE_States (Vol 4 Part E 7.8.27): what can be done at the same time */
+    uint16_t packet_length;      /**< maximum length of one LE ACL data packet, in bytes */
+    uint8_t packets;             /**< LE ACL data packets that the controller buffers, for all connections together */
+    uint8_t accept_list;         /**< entries of the filter accept list */
+    uint8_t resolving_list;      /**< entries of the resolving list */
+    uint8_t advertising_sets;    /**< extended advertising sets */
+    uint16_t advertising_length; /**< maximum length of extended advertising data, in bytes */
+    uint64_t states;             /**< LE_States (Vol 4 Part E 7.8.27): activities that can be combined */
 } tendon_bluez_limits;
 
-/** What a controller said about the end of a link, or of an attempt. Opaque. */
+/** Reason of a disconnection that the controller reported. */
 typedef struct tendon_bluez_ending {
     uint16_t handle;
-    uint8_t reason;
+    uint8_t reason; /**< HCI error code; 0: unused, or reported already */
 } tendon_bluez_ending;
 #define TENDON_BLUEZ_ENDINGS 8
 
-/** A connection that we have ended and that the controller has not confirmed yet. Opaque. */
+/** A connection that this radio has disconnected, and that the controller has not confirmed yet. */
 typedef struct tendon_bluez_leaving {
     tendon_address peer;
     uint16_t handle;
     uint64_t until; /**< monotonic ms */
 } tendon_bluez_leaving;
 
+/** One attempt to connect. */
+typedef enum tendon_bluez_attempt_state {
+    TENDON_BLUEZ_ATTEMPT_FREE = 0, /**< unused slot */
+    TENDON_BLUEZ_ATTEMPT_WAITING,  /**< no socket yet: for the end of our scan, of the last connection, or of a pause */
+    TENDON_BLUEZ_ATTEMPT_ASKED,    /**< the kernel has accepted connect() */
+    TENDON_BLUEZ_ATTEMPT_CONNECTED /**< only encryption is missing, or the loop's next step */
+} tendon_bluez_attempt_state;
+#define TENDON_BLUEZ_ATTEMPT_STATES 4
+
+typedef struct tendon_bluez_attempt {
+    tendon_link *link;       /**< NULL: free */
+    uint8_t old_connections; /**< left behind by killed programs, ended by this attempt */
+    uint8_t failure;         /**< HCI error code of the kernel's last attempt to connect to this peer; 0: none */
+    uint64_t begun_at;       /**< when connect() was called */
+    uint64_t check_at;       /**< when its progress is checked next */
+} tendon_bluez_attempt;
+
 typedef struct tendon_bluez_counters {
     uint64_t commands; /**< sent by us */
 
     uint64_t scan_pauses;      /**< scans paused for a connect */
-    uint64_t connect_reissues; /**< attempts that were handed to the kernel once more, for it did nothing about them */
+    uint64_t connect_reissues; /**< connect() calls repeated because the kernel did not act on the first */
+    uint64_t unanswered;       /**< commands without an answer */
 } tendon_bluez_counters;
 
 typedef struct tendon_bluez_radio {
@@ -113,71 +192,67 @@ typedef struct tendon_bluez_radio {
     uint16_t index;            /**< N of hciN */
     bool extended_scan;        /**< the controller has the extended scan commands: only they are used */
     bool extended_advertising; /**< likewise */
-    tendon_bluez_limits limits;
-    bool opened, failed, told;
+    bool opened;
     bool unprivileged; /**< see tendon_bluez_open_unprivileged() */
-    tendon_status failure;
-    bool reset_down;          /**< the kernel has the adapter off, to reset it after a hardware error */
-    uint8_t refused_sends;    /**< one after the other, since the adapter is off */
-    uint64_t reset_until;     /**< monotonic ms: when it must be through */
+    bool address_set;  /**< the controller has our static random address */
+    tendon_bluez_limits limits;
     uint32_t settings;        /**< of the adapter: TENDON_MANAGEMENT_POWERED, ... */
-    tendon_source hci;        /**< raw socket; its deadline is the command watchdog */
-    tendon_source management; /**< tells when the adapter is switched off or goes away */
+    tendon_source hci;        /**< raw socket; its deadline is that of the command in flight */
+    tendon_source management; /**< reports when the adapter is powered off or removed */
+    tendon_source timer;      /**< retries, and failures to be reported */
     int leases[3];            /**< show other processes the adapter of the two sockets above, and the bond store */
-    tendon_source timer;      /**< retries, and what on_failure is to be told */
-    bool address_set;         /**< the controller was told our static random address */
-    uint16_t command;         /**< opcode in flight, 0: none */
-    bool command_advertises;  /**< it belongs to advertising, else to scanning */
-    uint8_t command_value;    /**< what an enable command sets */
-    uint16_t foreign_command; /**< opcode of a scan command in flight that is not ours */
-    uint8_t foreign_value;
+    tendon_bluez_power power;
+    tendon_bluez_queue command;
     tendon_bluez_scan scan;
     tendon_bluez_discovery discovery;
     tendon_bluez_advertising advertising;
-    tendon_link *attempts[TENDON_BLUEZ_ATTEMPTS];
-    uint8_t stale[TENDON_BLUEZ_ATTEMPTS];     /**< connections left behind that each of them has ended */
-    uint64_t begun_at[TENDON_BLUEZ_ATTEMPTS]; /**< when the kernel was asked for each of them */
-    uint64_t check_at[TENDON_BLUEZ_ATTEMPTS]; /**< when it is to be looked at whether it does something about it */
-    uint64_t connects_until; /**< the kernel has the controller connect; UINT64_MAX: until it is through */
+    uint16_t other_command; /**< opcode of a scan enable command in flight that is not ours; 0: none */
+    bool other_enables;     /**< what it sets */
+    tendon_bluez_attempt attempts[TENDON_BLUEZ_ATTEMPTS];
+    uint64_t connects_until;        /**< the controller connects for the kernel; UINT64_MAX: until its event */
+    tendon_address connecting_peer; /**< of that connection */
+    uint16_t connections;           /**< that the controller has reported, of all programs */
     tendon_listener *listener;
     tendon_bluez_ending endings[TENDON_BLUEZ_ENDINGS];
     uint8_t next_ending;
     tendon_bluez_leaving leaving[TENDON_BLUEZ_ENDINGS];
-    uint8_t connect_failure; /**< HCI status of the latest attempt of the kernel that failed, 0: none */
     tendon_bluez_counters counters;
     tendon_ad_reassembler reassembler;
     tendon_ad_chain chains[TENDON_BLUEZ_CHAINS];
 } tendon_bluez_radio;
 
 /**
- * Opens an adapter, switches it and its LE side on when they are off, and finds out which commands it has.
- * Blocks: milliseconds when the adapter is on, up to a second to switch it on; never longer than the limits above.
+ * Opens an adapter, powers it on and enables LE if they are off, and reads which commands and limits it has.
+ * Blocks: milliseconds if the adapter is on, up to a second to power it on; never longer than the limits above.
  *
- * Scanning and advertising start and stop in the background. A refused start is told through on_failure:
- * TENDON_RADIO_ERROR_ADAPTER_BUSY (another program scans or advertises), or the controller's HCI error; that activity
- * is then over and the rest of the radio goes on. After the other statuses (TENDON_RADIO_ERROR_COMMAND_TIMEOUT,
- * _NO_ADAPTER, _ADAPTER_DOWN, system errors) the radio is unusable and attempts to connect end with that status: close
- * it.
+ * Scanning and advertising start and stop in the background. A start that the controller rejects is reported by
+ * on_failure: TENDON_RADIO_ERROR_ADAPTER_BUSY (another program scans or advertises), or the controller's HCI error.
+ * That activity has ended then; the radio stays usable. An activity that was enabled once is retried: a rejected scan
+ * for 10 s, rejected advertising for 10 s, or as long as connections exist. After all other statuses
+ * (TENDON_RADIO_ERROR_COMMAND_TIMEOUT, _NO_ADAPTER, _ADAPTER_DOWN, system errors) the radio is unusable and connection
+ * attempts end with that status: close it.
  *
- * An adapter without a public address, or whose static address the kernel uses, gets the static random address of this
- * machine: made of the board's serial number and /etc/machine-id, so always the same (without both: the same until the
- * next boot), and radio.address, of kind TENDON_ADDRESS_TYPE_RANDOM. If it is on with another one it is switched off
- * and on, unless another program has it open (_ADAPTER_BUSY).
+ * An adapter without a public address, or whose static address the kernel uses, gets a static random address (address
+ * type TENDON_ADDRESS_TYPE_RANDOM in radio.address). It is made once, of random bytes, and stored for its owner alone
+ * in a file beside the bonds: $XDG_STATE_HOME/tendon/address, else $HOME/.local/state/tendon/address, else
+ * /var/lib/tendon/address. If the adapter is on with another address, it is powered off and on, unless another program
+ * has it open (_ADAPTER_BUSY).
  *
  * @param name "hci0", ...; NULL: the adapter with the lowest index.
  * @return TENDON_OK, or TENDON_RADIO_ERROR_NO_KERNEL_SUPPORT, _NO_ADAPTER, _RFKILL (blocked), _NO_CAP_NET_RAW,
- * _NO_CAP_NET_ADMIN (a capability is missing), _ADAPTER_DOWN (it is off and does not come up), _ADAPTER_BUSY (another
- * program has it to itself), _COMMAND_TIMEOUT; TENDON_ERROR_UNSUPPORTED: no LE; TENDON_ERROR_INVALID_ARGUMENT: no such
- *         kind of name. Nothing stays open after an error.
+ * _NO_CAP_NET_ADMIN (a capability is missing), _ADAPTER_DOWN (it is off and cannot be powered on), _ADAPTER_BUSY
+ * (another program uses it exclusively), _COMMAND_TIMEOUT; TENDON_ERROR_UNSUPPORTED: no LE;
+ * TENDON_ERROR_INVALID_ARGUMENT: not the name of an adapter; TENDON_ERROR_FILE_PERMISSION, _MALFORMED,
+ * TENDON_SYSTEM_ERROR: of the address file. Nothing stays open after an error.
  */
 tendon_status tendon_bluez_open(tendon_bluez_radio *radio, tendon_loop *loop, const char *name);
 
 /**
- * Opens an adapter for links alone, without a capability: connects to known addresses and listens. Scanning and
- * advertising are refused with TENDON_RADIO_ERROR_NO_CAP_NET_RAW, pairing with _NO_CAP_NET_ADMIN; switching the adapter
- * on needs CAP_NET_ADMIN here too. A link that is closed ends when the kernel drops it, 2 s later, and so long a new
- * connect to the same peer waits; a connect that the kernel forgets is not noticed.
- * @return like tendon_bluez_open(), but for _NO_CAP_NET_RAW; _NO_CAP_NET_ADMIN: the adapter is off.
+ * Opens an adapter for connections only, without a capability: connects to known addresses and listens. Scanning and
+ * advertising fail with TENDON_RADIO_ERROR_NO_CAP_NET_RAW, pairing with _NO_CAP_NET_ADMIN; powering the adapter on
+ * requires CAP_NET_ADMIN here too. A closed connection ends when the kernel drops it, 2 s later; until then a new
+ * connect() to the same peer waits. A connect() that the kernel does not act on is not detected.
+ * @return like tendon_bluez_open(), without _NO_CAP_NET_RAW; _NO_CAP_NET_ADMIN: the adapter is off.
  */
 tendon_status tendon_bluez_open_unprivileged(tendon_bluez_radio *radio, tendon_loop *loop, const char *name);
 
@@ -203,6 +278,13 @@ typedef struct tendon_bluez_adapter {
  * @return how many there are (only the first @p capacity are stored), TENDON_RADIO_ERROR_NO_KERNEL_SUPPORT, ...
  */
 tendon_status tendon_bluez_list(tendon_bluez_adapter *adapters, size_t capacity);
+
+/**
+ * Reads the limits of an adapter that is on, for `tendon doctor`. Changes nothing, also while other programs use it.
+ * Blocks for milliseconds.
+ * @return TENDON_OK; TENDON_RADIO_ERROR_NO_CAP_NET_RAW, _ADAPTER_DOWN (it is off), _NO_ADAPTER, _COMMAND_TIMEOUT, ...
+ */
+tendon_status tendon_bluez_read_limits(uint16_t index, tendon_bluez_limits *out);
 
 /** What this process and this machine offer, for `tendon doctor`. */
 typedef struct tendon_bluez_rights {

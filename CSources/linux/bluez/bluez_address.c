@@ -1,71 +1,141 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The static random address of an adapter that has no public one (Core Spec Vol 6 Part B 1.3.2.1). It is made of what
- * tells this machine from others, so that every process, and every start, has the same one: peers and bonds know us by
- * it. The kernel is told while the adapter is off, the controller before it scans or advertises.
+ * The static random address of an adapter without a public one (Core Spec Vol 6 Part B 1.3.2.1): peers and bonds know
+ * us by it. It is made of random bytes once and kept in a file beside the bonds, one per adapter. The kernel receives
+ * it while the adapter is off, the controller before it scans or advertises.
  */
 #if defined(TENDON_HAVE_BLUEZ)
 #include "bluez_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/random.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-/** FNV-1a, 64 bits: offset basis and prime. */
-#define HASH_START 0xCBF29CE484222325u
-#define HASH_PRIME 0x100000001B3u
+#define PATH_SIZE 256
 
-static uint64_t hash_byte(uint64_t hash, uint8_t byte) {
-    return (hash ^ byte) * HASH_PRIME;
-}
-
-/** @return whether the file was there and not empty. */
-static bool hash_file(uint64_t *hash, const char *path) {
-    uint8_t text[128];
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
-        return false;
-    }
-    ssize_t length = read(fd, text, sizeof text);
-    close(fd);
-    for (ssize_t i = 0; i < length; i++) {
-        *hash = hash_byte(*hash, text[i]);
-    }
-    return length > 0;
-}
-
-tendon_address tendon_bluez_static_address_from(uint64_t hash, uint16_t index) {
-    static const uint8_t salt[] = "tendon";
+tendon_address tendon_bluez_static_address_from(const uint8_t random[6]) {
     tendon_address address = {.type = TENDON_ADDRESS_TYPE_RANDOM};
-    for (size_t i = 0; i < sizeof salt; i++) {
-        hash = hash_byte(hash, salt[i]);
-    }
-    hash = hash_byte(hash_byte(hash, (uint8_t)index), (uint8_t)(index >> 8));
-    hash ^= hash >> 32; /* the upper half is mixed best */
-    for (size_t i = 0; i < sizeof address.bytes; i++) {
-        address.bytes[i] = (uint8_t)(hash >> (8 * i));
-    }
+    memcpy(address.bytes, random, sizeof address.bytes);
     /* The other 46 bits must be neither all 0 nor all 1; one of the lowest two decides. */
     address.bytes[0] |= 0xC0u;
     address.bytes[5] = (uint8_t)((address.bytes[5] & 0xFCu) | ((address.bytes[5] & 1u) != 0 ? 1u : 2u));
     return address;
 }
 
-tendon_address tendon_bluez_static_address(uint16_t index) {
-    uint64_t hash = HASH_START;
-    /* Boards that were made from one image share their machine-id; the serial number keeps them apart. */
-    bool serial = hash_file(&hash, "/sys/firmware/devicetree/base/serial-number");
-    bool machine = hash_file(&hash, "/etc/machine-id");
-    if (!serial && !machine) {
-        (void)hash_file(&hash, "/proc/sys/kernel/random/boot_id"); /* until the next start */
+/** The directory of the bonds' default file. */
+static tendon_status state_directory(char out[PATH_SIZE]) {
+    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+    int length = state != NULL && state[0] == '/' ? snprintf(out, PATH_SIZE, "%s/tendon", state)
+                 : home != NULL && home[0] == '/' ? snprintf(out, PATH_SIZE, "%s/.local/state/tendon", home)
+                                                  : snprintf(out, PATH_SIZE, "/var/lib/tendon");
+    return length < PATH_SIZE ? TENDON_OK : TENDON_ERROR_OVERFLOW;
+}
+
+/** The directories that lead to @p path, each for its owner alone. */
+static tendon_status make_directories(const char *path) {
+    char part[PATH_SIZE];
+    for (size_t i = 1; path[i] != '\0'; i++) {
+        if (path[i] != '/') {
+            continue;
+        }
+        memcpy(part, path, i);
+        part[i] = '\0';
+        if (mkdir(part, 0700) != 0 && errno != EEXIST) {
+            return TENDON_SYSTEM_ERROR(errno);
+        }
     }
-    return tendon_bluez_static_address_from(hash, index);
+    return TENDON_OK;
+}
+
+/** @return TENDON_ERROR_NOT_FOUND: no such file yet. */
+static tendon_status load(const char *path, tendon_address *out) {
+    char text[TENDON_ADDRESS_STRING_SIZE + 1];
+    struct stat state;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0) {
+        return errno == ENOENT ? TENDON_ERROR_NOT_FOUND : TENDON_SYSTEM_ERROR(errno);
+    }
+    bool ours = fstat(fd, &state) == 0 && state.st_uid == geteuid() && (state.st_mode & 0077) == 0;
+    ssize_t length = ours ? read(fd, text, sizeof text) : -1;
+    int number = errno;
+    close(fd);
+    if (length < 0) {
+        return ours ? TENDON_SYSTEM_ERROR(number) : TENDON_ERROR_FILE_PERMISSION;
+    }
+    *out = (tendon_address){.type = TENDON_ADDRESS_TYPE_RANDOM};
+    bool valid = length > 1 && text[length - 1] == '\n' &&
+                 tendon_address_parse(text, (size_t)length - 1, out, NULL) >= 0 && (out->bytes[0] & 0xC0u) == 0xC0u;
+    out->type = TENDON_ADDRESS_TYPE_RANDOM;
+    return valid ? TENDON_OK : TENDON_ERROR_MALFORMED;
+}
+
+static tendon_status write_new(const char *path, const char *text) {
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0) {
+        return TENDON_SYSTEM_ERROR(errno);
+    }
+    size_t length = strlen(text);
+    ssize_t written = write(fd, text, length);
+    tendon_status status = written < 0                 ? TENDON_SYSTEM_ERROR(errno)
+                           : (size_t)written != length ? TENDON_SYSTEM_ERROR(ENOSPC)
+                           : fsync(fd) != 0            ? TENDON_SYSTEM_ERROR(errno)
+                                                       : TENDON_OK;
+    close(fd);
+    if (status < 0) {
+        (void)unlink(path);
+    }
+    return status;
+}
+
+/** Makes the file, whole or not at all. If another process is first, its address is used. */
+static tendon_status make(const char *path, tendon_address *out) {
+    uint8_t random[6];
+    char text[TENDON_ADDRESS_STRING_SIZE + 1], temporary[PATH_SIZE + 16];
+    if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random) {
+        return TENDON_SYSTEM_ERROR(errno);
+    }
+    tendon_address address = tendon_bluez_static_address_from(random);
+    (void)tendon_address_format(&address, text);
+    text[17] = '\n'; /* the address type is always the same */
+    text[18] = '\0';
+    snprintf(temporary, sizeof temporary, "%s.%ld", path, (long)getpid());
+    (void)unlink(temporary); /* of a process with the same number that was killed */
+    tendon_status status = write_new(temporary, text);
+    if (status < 0) {
+        return status;
+    }
+    if (link(temporary, path) != 0) {
+        status = errno == EEXIST ? TENDON_OK : TENDON_SYSTEM_ERROR(errno);
+    }
+    (void)unlink(temporary);
+    return status < 0 ? status : load(path, out);
+}
+
+tendon_status tendon_bluez_static_address(uint16_t index, bool make_it, tendon_address *out) {
+    char directory[PATH_SIZE], path[PATH_SIZE];
+    tendon_status status = state_directory(directory);
+    if (status < 0) {
+        return status;
+    }
+    if (snprintf(path, sizeof path, "%s/address-hci%u", directory, index) >= (int)sizeof path) {
+        return TENDON_ERROR_OVERFLOW;
+    }
+    status = load(path, out);
+    if (status == TENDON_ERROR_NOT_FOUND && make_it) {
+        status = make_directories(path);
+        status = status < 0 ? status : make(path, out);
+    }
+    return status;
 }
 
 /*
- * Nothing tells which static address an adapter has. A connect() that cannot be, for it names no channel, is refused by
- * the kernel after it has looked for the adapter with our address: before anything is sent.
+ * No interface reports the static address of an adapter, so probe for it: a connect() without a channel always fails,
+ * but the kernel first looks up the adapter by our address. Nothing is transmitted.
  */
 static bool kernel_uses(const tendon_address *own) {
     int fd = socket(AF_BLUETOOTH, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, BTPROTO_L2CAP);
@@ -81,21 +151,25 @@ static bool kernel_uses(const tendon_address *own) {
     return found;
 }
 
-tendon_status tendon_bluez_settle_address(tendon_bluez_radio *radio, const tendon_bluez_adapter *adapter,
+tendon_status tendon_bluez_settle_address(tendon_bluez_radio *radio, tendon_bluez_adapter *adapter,
                                           uint32_t *settings) {
     uint8_t wire[6];
     *settings = adapter->current_settings;
     if (!adapter->static_address) {
         return TENDON_OK;
     }
+    tendon_status status = tendon_bluez_static_address(adapter->index, true, &adapter->address);
+    if (status < 0) {
+        return status;
+    }
     if ((*settings & TENDON_MANAGEMENT_POWERED) != 0) {
         if (kernel_uses(&adapter->address)) {
             return TENDON_OK;
         }
         if (tendon_bluez_users(radio) != 0) {
-            return TENDON_RADIO_ERROR_ADAPTER_BUSY; /* it is on with an address of somebody else's */
+            return TENDON_RADIO_ERROR_ADAPTER_BUSY; /* it is on with another program's address */
         }
-        tendon_status status =
+        status =
             tendon_bluez_manage_mode(radio->management.fd, TENDON_MANAGEMENT_SET_POWERED, adapter->index, 0, settings);
         if (status < 0) {
             return status;
@@ -110,15 +184,16 @@ bool tendon_bluez_address_is_random(const tendon_bluez_radio *radio) {
     return radio->radio.address.type == TENDON_ADDRESS_TYPE_RANDOM;
 }
 
-void tendon_bluez_address_next(const tendon_bluez_radio *radio, tendon_bluez_command *out) {
-    if (out->length > 0 && tendon_bluez_address_is_random(radio) && !radio->address_set) {
-        out->length = tendon_hci_command_random_address(&radio->radio.address, out->bytes, sizeof out->bytes);
+bool tendon_bluez_address_next(const tendon_bluez_radio *radio, tendon_bluez_command *out) {
+    if (out->length <= 0 || !tendon_bluez_address_is_random(radio) || radio->address_set) {
+        return false;
     }
+    out->length = tendon_hci_command_random_address(&radio->radio.address, out->bytes, sizeof out->bytes);
+    return true;
 }
 
 void tendon_bluez_address_done(tendon_bluez_radio *radio, uint8_t status) {
-    /* Disallowed: it scans already, for the kernel or another program. So it has an address, and the kernel's is ours.
-     */
+    /* Disallowed: it scans for the kernel or another program. So it has an address, and the kernel's is ours. */
     if (status != 0 && status != HCI_COMMAND_DISALLOWED_ERROR) {
         tendon_bluez_fail(radio, TENDON_HCI_ERROR(status));
         return;

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Connectable advertising, with the extended command set where the controller
- * has it and with the legacy set otherwise. A controller ends an advertisement
- * when a central connects; it is started again at once, or, where the
- * controller refuses that, when a link ends.
+ * Connectable advertising, with the extended command set if the controller has it and with the legacy set otherwise. A
+ * controller stops advertising when a central connects. Advertising is then enabled again immediately. If the
+ * controller rejects that (it cannot advertise while it has a connection), it is retried, and whenever a connection
+ * ends.
  */
 #if defined(TENDON_HAVE_BLUEZ)
 #include "bluez_internal.h"
 
-/** The commands that lead to advertising, in order. */
-enum { STEP_PARAMETERS = 0, STEP_ADDRESS, STEP_DATA, STEP_RESPONSE, STEP_ENABLE };
-
-static bool is_enable(uint16_t opcode) {
-    return opcode == TENDON_HCI_LE_SET_ADVERTISING_ENABLE || opcode == TENDON_HCI_LE_SET_EXTENDED_ADVERTISING_ENABLE;
-}
+/** The commands that configure advertising, in order. */
+enum { STEP_PARAMETERS = 0, STEP_ADDRESS, STEP_DATA, STEP_RESPONSE };
+/** Pause between attempts while connections exist, which can be the reason of the rejection. */
+#define CONNECTED_RETRY_MS 5000u
 
 /** Legacy PDUs, which every central understands, unless the data is longer than they hold. */
 static bool legacy_pdus(const tendon_bluez_advertising *advertising) {
@@ -21,8 +19,8 @@ static bool legacy_pdus(const tendon_bluez_advertising *advertising) {
 }
 
 static void encode_parameters(const tendon_bluez_radio *radio, tendon_bluez_command *out) {
-    const tendon_bluez_advertising *wanted = &radio->advertising;
-    uint32_t interval = wanted->interval_ms * 8u / 5u;
+    const tendon_bluez_advertising *set = &radio->advertising;
+    uint32_t interval = set->interval_ms * 8u / 5u;
     tendon_hci_advertising parameters = {.set = TENDON_BLUEZ_ADVERTISING_SET,
                                          .interval_min = interval,
                                          .interval_max = interval,
@@ -34,14 +32,14 @@ static void encode_parameters(const tendon_bluez_radio *radio, tendon_bluez_comm
         return;
     }
     parameters.properties =
-        legacy_pdus(wanted) ? TENDON_AD_CONNECTABLE | TENDON_AD_SCANNABLE | TENDON_AD_LEGACY : TENDON_AD_CONNECTABLE;
+        legacy_pdus(set) ? TENDON_AD_CONNECTABLE | TENDON_AD_SCANNABLE | TENDON_AD_LEGACY : TENDON_AD_CONNECTABLE;
     out->length = tendon_hci_command_extended_advertising_parameters(&parameters, out->bytes, sizeof out->bytes);
 }
 
 static void encode_data(const tendon_bluez_radio *radio, bool response, tendon_bluez_command *out) {
-    const tendon_bluez_advertising *wanted = &radio->advertising;
-    const uint8_t *data = response ? wanted->response : wanted->data;
-    size_t length = response ? wanted->response_length : wanted->length;
+    const tendon_bluez_advertising *set = &radio->advertising;
+    const uint8_t *data = response ? set->response : set->data;
+    size_t length = response ? set->response_length : set->length;
     out->length = radio->extended_advertising
                       ? tendon_hci_command_extended_advertising_data(
                             response ? TENDON_HCI_LE_SET_EXTENDED_SCAN_RESPONSE_DATA
@@ -53,7 +51,6 @@ static void encode_data(const tendon_bluez_radio *radio, bool response, tendon_b
 }
 
 static void encode_enable(const tendon_bluez_radio *radio, bool enable, tendon_bluez_command *out) {
-    out->value = enable;
     out->length = radio->extended_advertising
                       ? tendon_hci_command_extended_advertising_enable(enable, TENDON_BLUEZ_ADVERTISING_SET, out->bytes,
                                                                        sizeof out->bytes)
@@ -64,24 +61,20 @@ void tendon_bluez_advertise_disable(const tendon_bluez_radio *radio, tendon_blue
     encode_enable(radio, false, out);
 }
 
-void tendon_bluez_advertise_next(tendon_bluez_radio *radio, tendon_bluez_command *out) {
-    tendon_bluez_advertising *advertising = &radio->advertising;
-    if (advertising->clearing || (advertising->on && !advertising->wanted)) {
-        encode_enable(radio, false, out);
-        return;
+/** Whether the configuration has this command. */
+static bool has_step(const tendon_bluez_radio *radio, uint8_t step) {
+    switch (step) {
+    case STEP_ADDRESS: /* a set has an address of its own, if it is a random one */
+        return radio->extended_advertising && tendon_bluez_address_is_random(radio);
+    case STEP_RESPONSE: /* an extended set that is not scannable has no scan response (Vol 4 Part E 7.8.55) */
+        return !radio->extended_advertising || legacy_pdus(&radio->advertising);
+    default:
+        return step <= STEP_RESPONSE;
     }
-    if (!advertising->wanted || advertising->on || advertising->waiting) {
-        return;
-    }
-    /* A set has an address of its own, if it is a random one. */
-    if (advertising->step == STEP_ADDRESS && !(radio->extended_advertising && tendon_bluez_address_is_random(radio))) {
-        advertising->step = STEP_DATA;
-    }
-    /* An extended set that is not scannable has no scan response (Vol 4 Part E 7.8.55). */
-    if (advertising->step == STEP_RESPONSE && radio->extended_advertising && !legacy_pdus(advertising)) {
-        advertising->step = STEP_ENABLE;
-    }
-    switch (advertising->step) {
+}
+
+static void encode_step(const tendon_bluez_radio *radio, uint8_t step, tendon_bluez_command *out) {
+    switch (step) {
     case STEP_PARAMETERS:
         encode_parameters(radio, out);
         break;
@@ -89,75 +82,94 @@ void tendon_bluez_advertise_next(tendon_bluez_radio *radio, tendon_bluez_command
         out->length = tendon_hci_command_advertising_set_random_address(
             TENDON_BLUEZ_ADVERTISING_SET, &radio->radio.address, out->bytes, sizeof out->bytes);
         break;
-    case STEP_DATA:
-    case STEP_RESPONSE:
-        encode_data(radio, advertising->step == STEP_RESPONSE, out);
-        break;
     default:
-        encode_enable(radio, true, out);
+        encode_data(radio, step == STEP_RESPONSE, out);
         break;
     }
 }
 
-static void refused(tendon_bluez_radio *radio, uint8_t status) {
-    tendon_bluez_advertising *advertising = &radio->advertising;
-    if (!advertising->wanted) {
-        return;
+static tendon_bluez_demand demand_of(tendon_bluez_radio *radio, uint64_t now) {
+    const tendon_bluez_activity *activity = &radio->advertising.activity;
+    if (!activity->requested) {
+        return TENDON_BLUEZ_HALT;
     }
-    if (advertising->proven) {
-        advertising->waiting = true; /* it worked before a central connected: as many links as the controller has */
-        return;
+    if (now < activity->retry_at) {
+        tendon_bluez_wake_at(radio, activity->retry_at);
+        return TENDON_BLUEZ_WAIT;
     }
-    if (status == HCI_COMMAND_DISALLOWED_ERROR && advertising->step == STEP_PARAMETERS && !advertising->cleared &&
-        tendon_bluez_users(radio) == 0) {
-        advertising->cleared = advertising->clearing = true; /* nobody else: a program that died left it on */
-        return;
-    }
-    advertising->wanted = false;
-    advertising->refusal = tendon_bluez_refusal(status);
-    tendon_bluez_wake_at(radio, 0);
+    return TENDON_BLUEZ_RUN;
 }
 
-void tendon_bluez_advertise_done(tendon_bluez_radio *radio, uint16_t opcode, uint8_t status) {
-    tendon_bluez_advertising *advertising = &radio->advertising;
-    if (is_enable(opcode) && radio->command_value == 0) {
-        advertising->on = advertising->clearing = false; /* refused: it was off already */
-        advertising->step = STEP_PARAMETERS;
+tendon_bluez_request tendon_bluez_advertise_next(tendon_bluez_radio *radio, uint64_t now, tendon_bluez_command *out) {
+    tendon_bluez_activity *activity = &radio->advertising.activity;
+    tendon_bluez_request request = tendon_bluez_activity_request(activity, demand_of(radio, now));
+    if (request == TENDON_BLUEZ_SEND_CONFIGURATION) {
+        while (!has_step(radio, activity->step)) {
+            activity->step++;
+        }
+        encode_step(radio, activity->step, out);
+    } else if (request != TENDON_BLUEZ_SEND_NOTHING) {
+        encode_enable(radio, request == TENDON_BLUEZ_SEND_ENABLE, out);
+    }
+    return request;
+}
+
+/** Whether the configuration has a further command after this one. */
+static bool has_more(const tendon_bluez_radio *radio, uint8_t step) {
+    bool more = false;
+    while (step < STEP_RESPONSE && !more) {
+        step++;
+        more = has_step(radio, step);
+    }
+    return more;
+}
+
+static void rejected(tendon_bluez_radio *radio, uint8_t status, uint64_t now) {
+    tendon_bluez_activity *activity = &radio->advertising.activity;
+    if (activity->requested && activity->confirmed && radio->connections > 0) {
+        tendon_bluez_activity_retry(radio, activity, now + CONNECTED_RETRY_MS);
+    } else {
+        tendon_bluez_activity_rejected(radio, activity, status, false, now);
+    }
+}
+
+void tendon_bluez_advertise_done(tendon_bluez_radio *radio, tendon_bluez_request request, uint8_t status,
+                                 uint64_t now) {
+    tendon_bluez_activity *activity = &radio->advertising.activity;
+    if (request == TENDON_BLUEZ_SEND_DISABLE) {
+        tendon_bluez_activity_input(activity, TENDON_BLUEZ_DISABLED); /* rejected: it was off already */
     } else if (status != 0) {
-        refused(radio, status);
-    } else if (is_enable(opcode)) {
-        advertising->on = advertising->proven = true;
-    } else if (advertising->step < STEP_ENABLE) {
-        advertising->set_made = true;
-        advertising->step++;
+        tendon_bluez_activity_input(activity, TENDON_BLUEZ_REJECTED);
+        if (activity->state == TENDON_BLUEZ_OFF) {
+            rejected(radio, status, now);
+        }
+    } else if (request == TENDON_BLUEZ_SEND_ENABLE) {
+        tendon_bluez_activity_input(activity, TENDON_BLUEZ_ENABLED);
+    } else {
+        radio->advertising.set_made = true;
+        tendon_bluez_activity_input(activity, has_more(radio, activity->step) ? TENDON_BLUEZ_CONFIGURED
+                                                                              : TENDON_BLUEZ_CONFIGURED_ALL);
     }
     tendon_bluez_step(radio);
 }
 
 void tendon_bluez_advertise_connected(tendon_bluez_radio *radio) {
-    if (radio->advertising.on) {
-        radio->advertising.on = false;
-        tendon_bluez_step(radio);
-    }
-}
-
-void tendon_bluez_advertise_disconnected(tendon_bluez_radio *radio) {
-    radio->advertising.waiting = false;
+    tendon_bluez_activity_input(&radio->advertising.activity, TENDON_BLUEZ_STOPPED);
     tendon_bluez_step(radio);
 }
 
-void tendon_bluez_advertise_forget(tendon_bluez_radio *radio) {
-    radio->advertising.on = radio->advertising.clearing = radio->advertising.waiting = false;
-    radio->advertising.step = STEP_PARAMETERS;
+void tendon_bluez_advertise_disconnected(tendon_bluez_radio *radio) {
+    radio->advertising.activity.retry_at = 0;
+    tendon_bluez_step(radio);
 }
 
 tendon_status tendon_bluez_advertise_start(tendon_radio *base, const tendon_advertise_parameters *parameters) {
     tendon_bluez_radio *radio = (tendon_bluez_radio *)base;
     tendon_bluez_advertising *advertising = &radio->advertising;
-    if (radio->failed || radio->unprivileged) {
-        return radio->failed ? radio->failure : TENDON_RADIO_ERROR_NO_CAP_NET_RAW;
+    if (tendon_bluez_failed(radio) || radio->unprivileged) {
+        return tendon_bluez_failed(radio) ? radio->power.status : TENDON_RADIO_ERROR_NO_CAP_NET_RAW;
     }
-    if (advertising->wanted) {
+    if (advertising->activity.requested) {
         return TENDON_RADIO_ERROR_ALREADY_STARTED;
     }
     bool fits = parameters->length <= TENDON_AD_LEGACY_MAX && parameters->scan_response_length <= TENDON_AD_LEGACY_MAX;
@@ -175,18 +187,13 @@ tendon_status tendon_bluez_advertise_start(tendon_radio *base, const tendon_adve
     if (parameters->scan_response_length > 0) {
         memcpy(advertising->response, parameters->scan_response, parameters->scan_response_length);
     }
-    advertising->wanted = true;
-    advertising->proven = advertising->waiting = false;
-    advertising->cleared = false;
-    advertising->refusal = TENDON_OK;
-    advertising->step = STEP_PARAMETERS;
-    tendon_bluez_step(radio);
-    return radio->failed ? radio->failure : TENDON_OK;
+    tendon_bluez_activity_start(radio, &advertising->activity);
+    return tendon_bluez_failed(radio) ? radio->power.status : TENDON_OK;
 }
 
 tendon_status tendon_bluez_advertise_stop(tendon_radio *base) {
     tendon_bluez_radio *radio = (tendon_bluez_radio *)base;
-    radio->advertising.wanted = false;
+    radio->advertising.activity.requested = false;
     tendon_bluez_step(radio);
     return TENDON_OK;
 }

@@ -1,366 +1,201 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Commands and events of the HCI raw socket. One command of ours is in flight
- * at a time; scan.c and advertise.c say which one comes next.
+ * The command queue of the HCI raw socket. One command of ours is in flight at a time; bluez_scan.c and
+ * bluez_advertise.c choose the next one.
  */
 #if defined(TENDON_HAVE_BLUEZ)
 #include "bluez_internal.h"
 
 #include <errno.h>
-#include <sys/socket.h>
 
-/** Packets read per wake-up at most, one recvmmsg. */
-#define BATCH 16
-/** Such reads before a command counts as not answered. */
+/** Reads of the raw socket before a command counts as unanswered. */
 #define DRAIN_ROUNDS 256
-/** H4 type, event code, length, 255 parameters; commands of others are a little longer. */
-#define SLOT 264
-/** How long a controller that reported a hardware error is left alone: the kernel resets it, off and on again. */
-#define RESET_REST_MS 500u
-#define RESET_LIMIT_MS 10000u
+/** Sends in a row that the kernel may refuse because the adapter is off, and the pause after each. */
 #define REFUSED_SENDS_MAX 10
-#define REFUSED_REST_MS 200u
+#define REFUSED_PAUSE_MS 200u
 
-void tendon_bluez_fail(tendon_bluez_radio *radio, tendon_status status) {
-    if (radio->failed || !radio->opened) {
-        return;
-    }
-    radio->failed = true;
-    radio->failure = status;
-    radio->scan.wanted = radio->advertising.wanted = false;
-    radio->command = 0;
-    tendon_loop_remove(radio->radio.loop, &radio->hci);
-    tendon_loop_remove(radio->radio.loop, &radio->management);
-    for (size_t i = 0; i < TENDON_BLUEZ_ATTEMPTS; i++) {
-        if (radio->attempts[i] != NULL) {
-            tendon_socket_link_fail(radio->attempts[i], status);
-        }
-    }
-    radio->timer.deadline = 0; /* told from the loop, for this may be a call of the owner's */
-}
+enum {
+    IDLE = TENDON_BLUEZ_IDLE,
+    IN_FLIGHT = TENDON_BLUEZ_IN_FLIGHT,
+    REFUSED = TENDON_BLUEZ_REFUSED,
+};
 
-static void tell(tendon_bluez_radio *radio, tendon_status *status, uint64_t now) {
-    tendon_status what = *status;
-    *status = TENDON_OK;
-    if (what < 0 && radio->opened && radio->radio.on_failure != NULL) {
-        radio->radio.on_failure(radio->radio.report_context, what, now);
-    }
-}
+enum { NOTHING = 0, COUNT_SENT, PAUSE, DELIVER, RESYNC, FAIL };
 
-void tendon_bluez_timer_expired(void *context, uint64_t now) {
-    tendon_bluez_radio *radio = context;
-    radio->timer.deadline = UINT64_MAX;
-    if (radio->failed) {
-        tendon_status status = radio->told ? TENDON_OK : radio->failure;
-        radio->told = true;
-        radio->radio.scanning = false;
-        tell(radio, &status, now);
-        return;
-    }
-    if (radio->reset_down && now >= radio->reset_until) {
-        tendon_bluez_fail(radio, tendon_bluez_why_off(radio->index));
-        return; /* told in this step's next round: the deadline is set */
-    }
-    radio->radio.scanning = radio->radio.scanning && radio->scan.refusal == TENDON_OK;
-    tell(radio, &radio->scan.refusal, now);
-    tell(radio, &radio->advertising.refusal, now);
-    tendon_bluez_step(radio);
-    tendon_bluez_connect_waiting(radio);
-}
+typedef struct transition {
+    uint8_t next, action;
+} transition;
 
-void tendon_bluez_wake_at(tendon_bluez_radio *radio, uint64_t time) {
-    if (time < radio->timer.deadline) {
-        radio->timer.deadline = time;
-    }
-}
+/* The columns are tendon_bluez_queue_inputs. A command is sent in IDLE only. */
+static const transition table[TENDON_BLUEZ_QUEUE_STATES][TENDON_BLUEZ_QUEUE_INPUTS] = {
+    /* clang-format off */
+    /*              sent,                    adapter is off,    not sent,           answered,             timeout,             timer,                reset */
+    [IDLE] =      { {IN_FLIGHT, COUNT_SENT}, {REFUSED, PAUSE},  {IDLE, FAIL},       {IDLE, NOTHING},      {IDLE, NOTHING},     {IDLE, NOTHING},      {IDLE, NOTHING} },
+    [IN_FLIGHT] = { {IN_FLIGHT, NOTHING},    {IN_FLIGHT, NOTHING}, {IN_FLIGHT, NOTHING}, {IDLE, DELIVER}, {IDLE, RESYNC},      {IN_FLIGHT, NOTHING}, {IDLE, NOTHING} },
+    [REFUSED] =   { {REFUSED, NOTHING},      {REFUSED, NOTHING}, {REFUSED, NOTHING}, {REFUSED, NOTHING},  {REFUSED, NOTHING},  {IDLE, NOTHING},      {IDLE, NOTHING} },
+    /* clang-format on */
+};
 
-static bool send_command(int fd, const uint8_t *bytes, size_t length) {
-    uint16_t opcode = (uint16_t)(bytes[0] | (unsigned)bytes[1] << 8);
-    /* libbluetooth puts the type byte in front; the parameters are ours. */
+bool tendon_bluez_send_command(int fd, const tendon_bluez_command *command) {
+    size_t length = (size_t)command->length;
+    uint16_t opcode = (uint16_t)(command->bytes[0] | (unsigned)command->bytes[1] << 8);
+    /* libbluetooth adds the packet type byte and takes the parameters apart. */
     uint8_t parameters[255];
-    memcpy(parameters, bytes + 3, length - 3);
+    memcpy(parameters, command->bytes + 3, length - 3);
     return hci_send_cmd(fd, cmd_opcode_ogf(opcode), cmd_opcode_ocf(opcode), (uint8_t)(length - 3), parameters) >= 0;
 }
 
 void tendon_bluez_send_and_forget(tendon_bluez_radio *radio, const tendon_bluez_command *command) {
     if (command->length > 0) {
-        (void)send_command(radio->hci.fd, command->bytes, (size_t)command->length);
+        (void)tendon_bluez_send_command(radio->hci.fd, command);
     }
 }
 
-void tendon_bluez_step(tendon_bluez_radio *radio) {
-    if (radio->failed || !radio->opened || radio->command != 0 || radio->reset_down) {
+/** The outcome of the command in flight is unknown: its activity starts again from a known state. */
+static void resync(tendon_bluez_radio *radio) {
+    tendon_bluez_queue *queue = &radio->command;
+    radio->counters.unanswered++;
+    queue->unanswered++;
+    if (queue->unanswered >= TENDON_BLUEZ_UNANSWERED_MAX) {
+        tendon_bluez_fail(radio, TENDON_RADIO_ERROR_COMMAND_TIMEOUT);
         return;
     }
-    tendon_bluez_command command = {.length = 0};
-    bool advertises = false;
-    tendon_bluez_scan_next(radio, tendon_now_ms(), &command);
-    if (command.length == 0) {
-        tendon_bluez_advertise_next(radio, &command);
-        advertises = true;
+    if (queue->request != TENDON_BLUEZ_SEND_ADDRESS) { /* that one is sent again by itself */
+        tendon_bluez_activity_input(queue->activity, TENDON_BLUEZ_UNANSWERED);
     }
-    if (command.length == 0) {
-        return;
-    }
-    tendon_bluez_address_next(radio, &command);
-    if (command.length < 0) {
-        tendon_bluez_fail(radio, command.length); /* arguments are checked before: an error of our own */
-        return;
-    }
-    if (!send_command(radio->hci.fd, command.bytes, (size_t)command.length)) {
-        /* Off for a reset, or for good: the management socket is about to say which. */
-        if (errno == ENETDOWN && radio->refused_sends < REFUSED_SENDS_MAX) {
-            radio->refused_sends++;
-            tendon_bluez_wake_at(radio, tendon_now_ms() + REFUSED_REST_MS);
-            return;
-        }
-        tendon_bluez_fail(radio, tendon_bluez_socket_status(errno));
-        return;
-    }
-    radio->refused_sends = 0;
-    radio->command = (uint16_t)(command.bytes[0] | (unsigned)command.bytes[1] << 8);
-    radio->command_advertises = advertises;
-    radio->command_value = command.value;
-    radio->counters.commands++;
-    radio->hci.deadline = tendon_now_ms() + TENDON_BLUEZ_COMMAND_TIMEOUT_MS;
+    tendon_bluez_wake_at(radio, 0);
 }
 
-/** The command whose time is over is still the one in flight: the next one has a deadline of its own. */
-static bool awaits(const tendon_bluez_radio *radio) {
-    return radio->command != 0 && radio->hci.deadline == UINT64_MAX && !radio->failed;
-}
-
-void tendon_bluez_hci_expired(void *context, uint64_t now) {
-    tendon_bluez_radio *radio = context;
-    radio->hci.deadline = UINT64_MAX;
-    /* A process that could not run for a while finds the answer in its socket, behind what came before it. */
-    for (int i = 0; i < DRAIN_ROUNDS && awaits(radio); i++) {
-        if (!tendon_bluez_wait_readable(radio->hci.fd, tendon_now_ms() + 1)) {
+/** @param number errno of a send that failed; HCI error code of an answer. */
+static void input(tendon_bluez_radio *radio, tendon_bluez_queue_inputs what, int number, uint64_t now) {
+    tendon_bluez_queue *queue = &radio->command;
+    const transition *found = &table[queue->state][what];
+    queue->state = found->next;
+    if (queue->state != IN_FLIGHT) {
+        queue->opcode = 0;
+        radio->hci.deadline = UINT64_MAX;
+    }
+    switch (found->action) {
+    case COUNT_SENT:
+        queue->refused = 0;
+        radio->counters.commands++;
+        radio->hci.deadline = now + TENDON_BLUEZ_COMMAND_TIMEOUT_MS;
+        break;
+    case PAUSE: /* for a reset, or permanently: the management socket is about to report which */
+        if (queue->refused == REFUSED_SENDS_MAX) {
+            tendon_bluez_fail(radio, tendon_bluez_socket_status(number));
             break;
         }
-        tendon_bluez_hci_ready(radio, TENDON_READABLE, now);
-    }
-    if (awaits(radio)) {
-        tendon_bluez_fail(radio, TENDON_RADIO_ERROR_COMMAND_TIMEOUT);
-    }
-}
-
-/** A command was answered with @p status: ours, or one of the kernel's or of another program. */
-static void answered(tendon_bluez_radio *radio, uint16_t opcode, uint8_t status, uint64_t now) {
-    if (opcode == 0) {
-        return; /* only says how many commands the controller takes; the kernel counts them */
-    }
-    /* Commands are answered in their order and a foreign one was seen as it left, so its answer comes first. */
-    if (opcode == radio->foreign_command) {
-        radio->foreign_command = 0;
-        tendon_bluez_scan_foreign_done(radio, status, now);
-        return;
-    }
-    if (tendon_bluez_connects(opcode) && status != 0) {
-        radio->connects_until = 0;
-    }
-    if (opcode != radio->command) {
-        return; /* of the kernel: it has many that are not about scanning */
-    }
-    radio->command = 0;
-    radio->hci.deadline = UINT64_MAX;
-    if (opcode == TENDON_HCI_LE_SET_RANDOM_ADDRESS) {
-        tendon_bluez_address_done(radio, status);
-    } else if (radio->command_advertises) {
-        tendon_bluez_advertise_done(radio, opcode, status);
-    } else {
-        tendon_bluez_scan_done(radio, opcode, status, now);
-    }
-}
-
-static void command_complete(tendon_bluez_radio *radio, const tendon_hci_parameters *parameters, uint64_t now) {
-    if (parameters->opcode == radio->command && parameters->length == 0) {
-        radio->radio.malformed++; /* no status in the answer: as if it had not come, the watchdog ends it */
-        return;
-    }
-    answered(radio, parameters->opcode, parameters->length > 0 ? parameters->data[0] : 0, now);
-}
-
-static void connected(tendon_bluez_radio *radio, const tendon_hci_parameters *parameters, uint64_t now) {
-    if (parameters->status == 0 && parameters->role == 1) {
-        tendon_bluez_advertise_connected(radio);
-    } else if (parameters->status == 0) {
-        tendon_bluez_note_connected(radio, now);
-    } else {
-        radio->connects_until = 0;
-        radio->connect_failure = parameters->role == 0 ? parameters->status : radio->connect_failure;
-    }
-}
-
-/** What was on is off; what was asked is never answered. */
-static void forget_state(tendon_bluez_radio *radio) {
-    radio->command = radio->foreign_command = 0;
-    radio->hci.deadline = UINT64_MAX;
-    radio->address_set = false;
-    radio->connects_until = 0;
-    tendon_bluez_scan_forget(radio);
-    tendon_bluez_advertise_forget(radio);
-}
-
-static void hardware_error(tendon_bluez_radio *radio, uint64_t now) {
-    forget_state(radio);
-    radio->reset_until = now + RESET_LIMIT_MS;
-    radio->scan.retry_at = now + RESET_REST_MS;
-    tendon_bluez_wake_at(radio, radio->scan.retry_at);
-}
-
-/* The two sockets are read in any order: a hardware error may wait in the one while the other says off. */
-static void read_what_waits(tendon_bluez_radio *radio, uint64_t now) {
-    for (int i = 0; i < DRAIN_ROUNDS && now >= radio->reset_until && !radio->failed; i++) {
-        if (!tendon_bluez_wait_readable(radio->hci.fd, tendon_now_ms() + 1)) {
-            return;
-        }
-        tendon_bluez_hci_ready(radio, TENDON_READABLE, now);
-    }
-}
-
-bool tendon_bluez_powered(tendon_bluez_radio *radio, bool powered, uint64_t now) {
-    if (!powered) {
-        read_what_waits(radio, now);
-    }
-    if (powered && radio->reset_down) {
-        radio->reset_down = false;
-        radio->reset_until = 0;
-        radio->scan.retry_at = UINT64_MAX;
-        tendon_bluez_wake_at(radio, now); /* all that is wanted is asked for again */
-    } else if (!powered && now < radio->reset_until) {
-        forget_state(radio);
-        radio->reset_down = true;
-        tendon_bluez_wake_at(radio, radio->reset_until);
-        return true;
-    }
-    return powered;
-}
-
-static void event(tendon_bluez_radio *radio, const uint8_t *packet, size_t length, uint64_t now) {
-    tendon_hci_event event;
-    tendon_hci_parameters parameters;
-    if (tendon_hci_event_decode(packet, length, &event, NULL) < 0) {
-        radio->radio.malformed++;
-        return;
-    }
-    if (event.code == TENDON_HCI_LE_META && (event.subevent == TENDON_HCI_LE_ADVERTISING_REPORT ||
-                                             event.subevent == TENDON_HCI_LE_EXTENDED_ADVERTISING_REPORT)) {
-        tendon_bluez_scan_reports(radio, &event, now);
-        return;
-    }
-    tendon_status status = tendon_hci_decode(&event, &parameters, NULL);
-    if (status < 0) {
-        radio->radio.malformed += status != TENDON_ERROR_UNSUPPORTED;
-        return;
-    }
-    switch (event.code) {
-    case TENDON_HCI_COMMAND_COMPLETE:
-        command_complete(radio, &parameters, now);
+        queue->refused++;
+        queue->retry_at = now + REFUSED_PAUSE_MS;
+        tendon_bluez_wake_at(radio, queue->retry_at);
         break;
-    case TENDON_HCI_COMMAND_STATUS:
-        if (parameters.status != 0) { /* 0: pending; ours all end with Command Complete */
-            answered(radio, parameters.opcode, parameters.status, now);
+    case DELIVER:
+        queue->unanswered = 0;
+        if (queue->request == TENDON_BLUEZ_SEND_ADDRESS) {
+            tendon_bluez_address_done(radio, (uint8_t)number);
+        } else if (queue->activity == &radio->scan.activity) {
+            tendon_bluez_scan_done(radio, (tendon_bluez_request)queue->request, (uint8_t)number, now);
+        } else {
+            tendon_bluez_advertise_done(radio, (tendon_bluez_request)queue->request, (uint8_t)number, now);
         }
         break;
-    case TENDON_HCI_DISCONNECTION_COMPLETE:
-        if (parameters.status == 0) {
-            tendon_bluez_note_ending(radio, parameters.handle, parameters.reason, now);
-            tendon_bluez_advertise_disconnected(radio);
-        }
+    case RESYNC:
+        resync(radio);
         break;
-    case TENDON_HCI_HARDWARE_ERROR:
-        hardware_error(radio, now);
-        break;
-    case TENDON_HCI_ENCRYPTION_CHANGE:
-        if (parameters.status == 0 && parameters.enabled != 0 && radio->radio.bonds != NULL) {
-            tendon_bluez_encrypted(radio, parameters.handle, now);
-        }
-        break;
-    case TENDON_HCI_LE_META:
-        if (event.subevent == TENDON_HCI_LE_CONNECTION_COMPLETE ||
-            event.subevent == TENDON_HCI_LE_ENHANCED_CONNECTION_COMPLETE) {
-            connected(radio, &parameters, now);
-        }
+    case FAIL:
+        tendon_bluez_fail(radio, tendon_bluez_socket_status(number));
         break;
     default:
         break;
     }
 }
 
-void tendon_bluez_hci_ready(void *context, uint32_t events, uint64_t now) {
-    tendon_bluez_radio *radio = context;
-    uint8_t slots[BATCH][SLOT];
-    struct iovec vectors[BATCH];
-    struct mmsghdr messages[BATCH];
-    (void)events;
-    memset(messages, 0, sizeof messages);
-    for (size_t i = 0; i < BATCH; i++) {
-        vectors[i] = (struct iovec){.iov_base = slots[i], .iov_len = SLOT};
-        messages[i].msg_hdr.msg_iov = &vectors[i];
-        messages[i].msg_hdr.msg_iovlen = 1;
-    }
-    int count = recvmmsg(radio->hci.fd, messages, BATCH, MSG_DONTWAIT, NULL);
-    if (count < 0) {
-        if (errno != EAGAIN && errno != EINTR) {
-            tendon_bluez_fail(radio, tendon_bluez_socket_status(errno));
-        }
+void tendon_bluez_queue_reset(tendon_bluez_radio *radio) {
+    input(radio, TENDON_BLUEZ_QUEUE_RESET, 0, 0);
+}
+
+void tendon_bluez_queue_timer(tendon_bluez_radio *radio, uint64_t now) {
+    if (radio->command.state != REFUSED) {
         return;
     }
-    for (int i = 0; i < count && radio->opened && !radio->failed; i++) {
-        size_t length = messages[i].msg_len;
-        if (length > 0 && slots[i][0] == HCI_EVENT_PKT) {
-            event(radio, slots[i] + 1, length - 1, now);
-        } else if (length > 0 && slots[i][0] == HCI_COMMAND_PKT) {
-            tendon_bluez_scan_foreign_sent(radio, slots[i] + 1, length - 1);
-        }
+    if (now >= radio->command.retry_at) {
+        input(radio, TENDON_BLUEZ_QUEUE_TIMER, 0, now);
+    } else {
+        tendon_bluez_wake_at(radio, radio->command.retry_at);
     }
-    tendon_bluez_step(radio);
 }
 
-/** The return parameters of one Command Complete. */
-static tendon_status exchange_reply(const uint8_t *packet, size_t length, uint16_t opcode, uint8_t *reply,
-                                    size_t capacity) {
-    tendon_hci_event event;
-    tendon_hci_parameters parameters;
-    if (length < 1 || packet[0] != HCI_EVENT_PKT || tendon_hci_event_decode(packet + 1, length - 1, &event, NULL) < 0 ||
-        (event.code != TENDON_HCI_COMMAND_COMPLETE && event.code != TENDON_HCI_COMMAND_STATUS) ||
-        tendon_hci_decode(&event, &parameters, NULL) < 0 || parameters.opcode != opcode) {
-        return TENDON_ERROR_INCOMPLETE;
+/** The next command, and the activity that it belongs to. @return what it does. */
+static tendon_bluez_request choose(tendon_bluez_radio *radio, uint64_t now, tendon_bluez_command *out,
+                                   tendon_bluez_activity **activity) {
+    *activity = &radio->scan.activity;
+    tendon_bluez_request request = tendon_bluez_scan_next(radio, now, out);
+    if (request == TENDON_BLUEZ_SEND_NOTHING) {
+        *activity = &radio->advertising.activity;
+        request = tendon_bluez_advertise_next(radio, now, out);
     }
-    if (event.code == TENDON_HCI_COMMAND_STATUS) {
-        return parameters.status != 0 ? TENDON_HCI_ERROR(parameters.status) : TENDON_ERROR_INCOMPLETE;
+    if (request != TENDON_BLUEZ_SEND_NOTHING && tendon_bluez_address_next(radio, out)) {
+        return TENDON_BLUEZ_SEND_ADDRESS;
     }
-    if (parameters.length < 1 || parameters.data[0] != 0) {
-        return parameters.length < 1 ? TENDON_ERROR_TRUNCATED : TENDON_HCI_ERROR(parameters.data[0]);
-    }
-    size_t kept = parameters.length - 1 < capacity ? parameters.length - 1 : capacity;
-    memcpy(reply, parameters.data + 1, kept);
-    return (tendon_status)kept;
+    return request;
 }
 
-tendon_status tendon_bluez_exchange(int fd, uint16_t opcode, uint8_t *reply, size_t capacity) {
-    uint8_t packet[SLOT] = {0};
-    tendon_status length = tendon_hci_command_plain(opcode, packet, sizeof packet);
-    if (length < 0) {
-        return length;
+void tendon_bluez_step(tendon_bluez_radio *radio) {
+    tendon_bluez_queue *queue = &radio->command;
+    bool powered = radio->power.state == TENDON_BLUEZ_POWERED || radio->power.state == TENDON_BLUEZ_RECOVERING;
+    uint64_t now = tendon_now_ms();
+    if (!radio->opened || !powered || queue->state != IDLE) {
+        return;
     }
-    if (!send_command(fd, packet, (size_t)length)) {
-        return tendon_bluez_socket_status(errno);
+    tendon_bluez_command command = {.length = 0};
+    tendon_bluez_activity *activity = NULL;
+    tendon_bluez_request request = choose(radio, now, &command, &activity);
+    if (request == TENDON_BLUEZ_SEND_NOTHING) {
+        return;
     }
-    uint64_t until = tendon_now_ms() + TENDON_BLUEZ_COMMAND_TIMEOUT_MS;
-    while (tendon_bluez_wait_readable(fd, until)) {
-        ssize_t got = recv(fd, packet, sizeof packet, 0);
-        if (got < 0 && errno != EAGAIN && errno != EINTR) {
-            return tendon_bluez_socket_status(errno);
+    if (command.length < 0) {
+        tendon_bluez_fail(radio, command.length); /* arguments are checked before: an error of our own */
+        return;
+    }
+    bool sent = tendon_bluez_send_command(radio->hci.fd, &command);
+    int number = sent ? 0 : errno;
+    if (sent) {
+        queue->opcode = (uint16_t)(command.bytes[0] | (unsigned)command.bytes[1] << 8);
+        queue->request = (uint8_t)request;
+        queue->activity = activity;
+    }
+    input(radio,
+          sent                 ? TENDON_BLUEZ_QUEUE_SENT
+          : number == ENETDOWN ? TENDON_BLUEZ_QUEUE_ADAPTER_OFF
+                               : TENDON_BLUEZ_QUEUE_NOT_SENT,
+          number, now);
+}
+
+void tendon_bluez_answered(tendon_bluez_radio *radio, uint16_t opcode, uint8_t status, uint64_t now) {
+    if (opcode != 0 && opcode == radio->command.opcode) {
+        input(radio, TENDON_BLUEZ_QUEUE_ANSWERED, status, now);
+    }
+}
+
+/** The command whose time has passed is still in flight: the next one has a deadline of its own. */
+static bool is_late(const tendon_bluez_radio *radio) {
+    return radio->command.state == IN_FLIGHT && radio->hci.deadline == UINT64_MAX;
+}
+
+void tendon_bluez_hci_expired(void *context, uint64_t now) {
+    tendon_bluez_radio *radio = context;
+    radio->hci.deadline = UINT64_MAX;
+    /* A process that could not run for a while finds the answer in its socket, behind earlier packets. */
+    for (int i = 0; i < DRAIN_ROUNDS && is_late(radio); i++) {
+        if (!tendon_bluez_wait_readable(radio->hci.fd, tendon_now_ms() + 1)) {
+            break;
         }
-        tendon_status status =
-            got < 0 ? TENDON_ERROR_INCOMPLETE : exchange_reply(packet, (size_t)got, opcode, reply, capacity);
-        if (status != TENDON_ERROR_INCOMPLETE) {
-            return status;
-        }
+        tendon_bluez_hci_ready(radio, TENDON_READABLE, now);
     }
-    return TENDON_RADIO_ERROR_COMMAND_TIMEOUT;
+    if (is_late(radio)) {
+        input(radio, TENDON_BLUEZ_QUEUE_TIMEOUT, 0, now);
+    }
 }
 
 #else

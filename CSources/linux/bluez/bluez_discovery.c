@@ -14,8 +14,11 @@ static void stop(tendon_bluez_radio *radio) {
 }
 
 void tendon_bluez_discovery_settle(tendon_bluez_radio *radio) {
-    bool enabling = radio->command != 0 && !radio->command_advertises && radio->command_value == 1;
-    if (radio->discovery.on && !radio->discovery.stopping && !radio->scan.on && !enabling) {
+    const tendon_bluez_queue *queue = &radio->command;
+    bool enabling =
+        queue->opcode != 0 && queue->activity == &radio->scan.activity && queue->request == TENDON_BLUEZ_SEND_ENABLE;
+    if (radio->discovery.on && !radio->discovery.stopping && radio->scan.activity.state != TENDON_BLUEZ_ON &&
+        !enabling) {
         stop(radio);
     }
 }
@@ -47,7 +50,7 @@ void tendon_bluez_discovery_event(tendon_bluez_radio *radio, const tendon_manage
             radio->radio.malformed++;
             return;
         }
-        discovery->on = on && discovery->expected && !radio->scan.foreign;
+        discovery->on = on && discovery->expected && !radio->scan.enabled_by_other;
         discovery->stopping = discovery->stopping && on;
         discovery->kinds = kinds;
     } else {

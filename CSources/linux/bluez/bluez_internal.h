@@ -15,12 +15,91 @@
 /** HCI error codes (Core Spec Vol 1 Part F) that decide what happens next. */
 enum { HCI_COMMAND_DISALLOWED_ERROR = 0x0C, HCI_FAILED_TO_BE_ESTABLISHED = 0x3E };
 
+/** Connection handle of a connection that has none, or whose handle another connection has by now. */
+#define TENDON_BLUEZ_HANDLE_UNKNOWN 0xFFFFu
+/** How long a connect() waits for the end of the last connection to the same peer, in ms. */
+#define TENDON_BLUEZ_LEAVING_LIMIT_MS 3000u
+/** A rejected activity that was enabled before is retried so often, after this pause in ms. */
+#define TENDON_BLUEZ_RETRIES 40
+#define TENDON_BLUEZ_RETRY_MS 250u
+/** The raw HCI socket gets the receive buffer that a connection has if so many exist. */
+#define TENDON_BLUEZ_HCI_SHARE 8u
+
 /** One buffer for a command. */
 typedef struct tendon_bluez_command {
     uint8_t bytes[TENDON_HCI_COMMAND_MAX];
     tendon_status length; /**< 0: nothing to send; < 0: cannot be encoded */
-    uint8_t value;        /**< of an enable command */
 } tendon_bluez_command;
+
+/* Inputs of the state tables; docs/bluez-states.md describes them. The tables' columns are in this order. */
+
+/** Of scanning and advertising. */
+typedef enum tendon_bluez_activity_inputs {
+    TENDON_BLUEZ_CONFIGURED = 0, /**< a configuration command succeeded; more follow */
+    TENDON_BLUEZ_CONFIGURED_ALL, /**< the last one did */
+    TENDON_BLUEZ_ENABLED,
+    TENDON_BLUEZ_DISABLED,    /**< by us; a rejection means that it was off already */
+    TENDON_BLUEZ_REJECTED,    /**< the controller rejected configuration or enabling */
+    TENDON_BLUEZ_UNANSWERED,  /**< the outcome of a command is unknown, or a killed program has enabled it */
+    TENDON_BLUEZ_RESTARTED,   /**< the owner starts it with another configuration */
+    TENDON_BLUEZ_OVERWRITTEN, /**< another program, or the kernel, has configured it */
+    TENDON_BLUEZ_STOPPED,     /**< the controller or another program has disabled it */
+    TENDON_BLUEZ_RESET        /**< the controller was reset */
+} tendon_bluez_activity_inputs;
+#define TENDON_BLUEZ_ACTIVITY_INPUTS 10
+
+/** What an activity shall do. */
+typedef enum tendon_bluez_demand {
+    TENDON_BLUEZ_HALT = 0, /**< not requested, or paused for a connection attempt */
+    TENDON_BLUEZ_WAIT,     /**< requested, but not before its retry time */
+    TENDON_BLUEZ_RUN
+} tendon_bluez_demand;
+#define TENDON_BLUEZ_DEMANDS 3
+
+/** Of the command queue. */
+typedef enum tendon_bluez_queue_inputs {
+    TENDON_BLUEZ_QUEUE_SENT = 0,
+    TENDON_BLUEZ_QUEUE_ADAPTER_OFF, /**< the kernel refused it with ENETDOWN */
+    TENDON_BLUEZ_QUEUE_NOT_SENT,    /**< the kernel refused it otherwise */
+    TENDON_BLUEZ_QUEUE_ANSWERED,
+    TENDON_BLUEZ_QUEUE_TIMEOUT,
+    TENDON_BLUEZ_QUEUE_TIMER, /**< the pause after a refused send is over */
+    TENDON_BLUEZ_QUEUE_RESET  /**< no answer follows: the controller was reset, or the radio has failed */
+} tendon_bluez_queue_inputs;
+#define TENDON_BLUEZ_QUEUE_INPUTS 7
+
+/** Of the adapter's power. */
+typedef enum tendon_bluez_power_inputs {
+    TENDON_BLUEZ_HARDWARE_ERROR = 0,
+    TENDON_BLUEZ_SWITCHED_OFF,
+    TENDON_BLUEZ_SWITCHED_ON,
+    TENDON_BLUEZ_POWER_DEADLINE,
+    TENDON_BLUEZ_POWER_LOST /**< adapter removed, socket error, commands unanswered */
+} tendon_bluez_power_inputs;
+#define TENDON_BLUEZ_POWER_INPUTS 5
+
+/** What there is about an attempt to connect. */
+typedef enum tendon_bluez_prospect {
+    TENDON_BLUEZ_BLOCKED = 0, /**< our scan is on, or the adapter is reset */
+    TENDON_BLUEZ_LATER,       /**< a pause, or the end of the last connection, is awaited */
+    TENDON_BLUEZ_CLEAR,       /**< nothing is in the way */
+    TENDON_BLUEZ_PROGRESSING, /**< the kernel acts on connect() */
+    TENDON_BLUEZ_STUCK        /**< it does not */
+} tendon_bluez_prospect;
+#define TENDON_BLUEZ_PROSPECTS 5
+
+typedef enum tendon_bluez_attempt_action {
+    TENDON_BLUEZ_LEAVE_IT = 0,
+    TENDON_BLUEZ_ASK_KERNEL, /**< connect() */
+    TENDON_BLUEZ_ASK_AGAIN   /**< close the socket, and connect() after a pause */
+} tendon_bluez_attempt_action;
+
+static inline bool tendon_bluez_failed(const tendon_bluez_radio *radio) {
+    return radio->power.state == TENDON_BLUEZ_FAILED;
+}
+static inline bool tendon_bluez_is_random(const tendon_address *address) {
+    return address->type == TENDON_ADDRESS_TYPE_RANDOM || address->type == TENDON_ADDRESS_TYPE_RANDOM_IDENTITY;
+}
 
 /* socket.c: sockets of this family, all CLOEXEC and NONBLOCK. */
 /** @return a descriptor bound to a channel of the HCI family, or a status. */
@@ -29,8 +108,18 @@ tendon_status tendon_bluez_channel_socket(uint16_t index, uint16_t channel);
 tendon_status tendon_bluez_socket_status(int number);
 /** "hci7" is 7; -1: something else. */
 int tendon_bluez_parse_name(const char *name);
-/** A receive buffer that outlasts a busy moment of the process. */
-void tendon_bluez_set_buffer(int fd);
+/** The machine's memory, in bytes; 0: unknown. */
+uint64_t tendon_bluez_memory(void);
+/**
+ * Size of one receive buffer, in bytes, on a machine with @p memory bytes if so many sockets share its memory. The
+ * kernel silently drops what does not fit, and counts the size of its own buffers, about 800 bytes for a notification
+ * of 20: its default of 208 KiB is full after 50 ms of a fast peer that the process does not read.
+ */
+uint32_t tendon_bluez_buffer_size(uint64_t memory, size_t sockets);
+/** Sets a receive buffer, as far as the kernel lets this process. */
+void tendon_bluez_set_buffer(int fd, uint32_t size);
+/** @p fd is the socket of a further link: all links of the radio get their share of the memory. */
+void tendon_bluez_share_buffers(const tendon_bluez_radio *radio, int fd);
 /** Packets that the kernel dropped because the receive buffer was full. */
 uint32_t tendon_bluez_dropped(int fd);
 /** Waits until the socket is readable; false when @p until passed first. */
@@ -60,27 +149,51 @@ void tendon_bluez_read_blocks(tendon_bluez_adapter *adapter);
 /** A status byte of the management interface as a status. */
 tendon_status tendon_bluez_management_status(uint8_t status);
 
-/* command.c */
-/** Sends what is to be done next, if nothing is in flight. */
-void tendon_bluez_step(tendon_bluez_radio *radio);
-/** The radio is unusable from now on: attempts end with @p status, on_failure is told from the loop. */
-void tendon_bluez_fail(tendon_bluez_radio *radio, tendon_status status);
-/** What a command that was refused with this HCI code means to the owner. */
-static inline tendon_status tendon_bluez_refusal(uint8_t code) {
-    return code == HCI_COMMAND_DISALLOWED_ERROR ? TENDON_RADIO_ERROR_ADAPTER_BUSY : TENDON_HCI_ERROR(code);
-}
-/** The adapter is on or off. False: off for good, not for a reset. */
-bool tendon_bluez_powered(tendon_bluez_radio *radio, bool powered, uint64_t now);
-/** timer_expired() not later than @p time. */
-void tendon_bluez_wake_at(tendon_bluez_radio *radio, uint64_t time);
-/** Tells refusals and the end of the radio, then steps. */
-void tendon_bluez_timer_expired(void *context, uint64_t now);
+/* exchange.c */
 /** One command and its answer, blocking. @return the length of the return parameters after the status byte. */
 tendon_status tendon_bluez_exchange(int fd, uint16_t opcode, uint8_t *reply, size_t capacity);
-void tendon_bluez_hci_ready(void *context, uint32_t events, uint64_t now);
+tendon_status tendon_bluez_has_extended_advertising(int fd, bool *out);
+/** Limits that the controller does not report, or not completely, stay unknown. */
+void tendon_bluez_fetch_limits(int fd, bool extended, tendon_bluez_limits *limits);
+
+/* activity.c: scanning and advertising */
+void tendon_bluez_activity_input(tendon_bluez_activity *activity, tendon_bluez_activity_inputs input);
+/** The next command. */
+tendon_bluez_request tendon_bluez_activity_request(const tendon_bluez_activity *activity, tendon_bluez_demand demand);
+/** The owner requests it. */
+void tendon_bluez_activity_start(tendon_bluez_radio *radio, tendon_bluez_activity *activity);
+void tendon_bluez_activity_retry(tendon_bluez_radio *radio, tendon_bluez_activity *activity, uint64_t time);
+/** The controller has rejected it with this HCI error code: decides between a retry, clearing and failure. */
+void tendon_bluez_activity_rejected(tendon_bluez_radio *radio, tendon_bluez_activity *activity, uint8_t code,
+                                    bool has_other_user, uint64_t now);
+
+/* power.c */
+/** The radio is unusable from now on: attempts end with @p status, on_failure is called from the loop. */
+void tendon_bluez_fail(tendon_bluez_radio *radio, tendon_status status);
+void tendon_bluez_hardware_error(tendon_bluez_radio *radio, uint64_t now);
+/** The adapter is on or off. */
+void tendon_bluez_powered(tendon_bluez_radio *radio, bool powered, uint64_t now);
+/** timer_expired() not later than @p time. */
+void tendon_bluez_wake_at(tendon_bluez_radio *radio, uint64_t time);
+/** Reports failures, then continues with what is due. */
+void tendon_bluez_timer_expired(void *context, uint64_t now);
+
+/* command.c */
+/** Sends the next command, unless one is in flight. */
+void tendon_bluez_step(tendon_bluez_radio *radio);
+/** The command in flight gets no answer any more. */
+void tendon_bluez_queue_reset(tendon_bluez_radio *radio);
+void tendon_bluez_queue_timer(tendon_bluez_radio *radio, uint64_t now);
+/** A command was answered with this HCI error code, 0: success. */
+void tendon_bluez_answered(tendon_bluez_radio *radio, uint16_t opcode, uint8_t status, uint64_t now);
 void tendon_bluez_hci_expired(void *context, uint64_t now);
-/** Writes a command without waiting for its answer; for closing. */
+/** False: not sent, see errno. */
+bool tendon_bluez_send_command(int fd, const tendon_bluez_command *command);
+/** Writes a command without waiting for its answer. */
 void tendon_bluez_send_and_forget(tendon_bluez_radio *radio, const tendon_bluez_command *command);
+
+/* event.c */
+void tendon_bluez_hci_ready(void *context, uint32_t events, uint64_t now);
 
 /* open.c */
 /** An unopened radio without sockets. */
@@ -95,16 +208,15 @@ tendon_status tendon_bluez_why_off(uint16_t index);
 tendon_status tendon_bluez_set_filter(int fd);
 
 /* address.c */
-/** The static random address for adapter @p index of the machine whose identity has this hash. */
-tendon_address tendon_bluez_static_address_from(uint64_t hash, uint16_t index);
-/** That of this machine; always the same. */
-tendon_address tendon_bluez_static_address(uint16_t index);
-/** Before the adapter is switched on: gives the kernel the static address, where there is to be one. */
-tendon_status tendon_bluez_settle_address(tendon_bluez_radio *radio, const tendon_bluez_adapter *adapter,
-                                          uint32_t *settings);
+/** A static random address of these random bytes. */
+tendon_address tendon_bluez_static_address_from(const uint8_t random[6]);
+/** That of adapter @p index. TENDON_ERROR_NOT_FOUND: it has none yet, and @p make_it is false. */
+tendon_status tendon_bluez_static_address(uint16_t index, bool make_it, tendon_address *out);
+/** Before the adapter is powered on: gives the kernel the static address, if it needs one. */
+tendon_status tendon_bluez_settle_address(tendon_bluez_radio *radio, tendon_bluez_adapter *adapter, uint32_t *settings);
 bool tendon_bluez_address_is_random(const tendon_bluez_radio *radio);
-/** Puts LE Set Random Address in the place of the first command. */
-void tendon_bluez_address_next(const tendon_bluez_radio *radio, tendon_bluez_command *out);
+/** Replaces the first command by LE Set Random Address. @return whether it did. */
+bool tendon_bluez_address_next(const tendon_bluez_radio *radio, tendon_bluez_command *out);
 void tendon_bluez_address_done(tendon_bluez_radio *radio, uint8_t status);
 
 /** A command of the management socket whose answer comes as an event. */
@@ -121,45 +233,71 @@ void tendon_bluez_discovery_close(tendon_bluez_radio *radio);
 void tendon_bluez_discovery_recover(tendon_bluez_radio *radio);
 
 /* scan.c */
+/** Neither our scan nor a discovery of the kernel is in the way of a connection attempt. */
 bool tendon_bluez_scan_idle(const tendon_bluez_radio *radio);
-void tendon_bluez_scan_next(tendon_bluez_radio *radio, uint64_t now, tendon_bluez_command *out);
-void tendon_bluez_scan_done(tendon_bluez_radio *radio, uint16_t opcode, uint8_t status, uint64_t now);
-/** A scan command that is not ours: as it is sent, and when it is answered. */
-void tendon_bluez_scan_foreign_sent(tendon_bluez_radio *radio, const uint8_t *packet, size_t length);
-void tendon_bluez_scan_foreign_done(tendon_bluez_radio *radio, uint8_t status, uint64_t now);
+tendon_bluez_request tendon_bluez_scan_next(tendon_bluez_radio *radio, uint64_t now, tendon_bluez_command *out);
+void tendon_bluez_scan_done(tendon_bluez_radio *radio, tendon_bluez_request request, uint8_t status, uint64_t now);
+/** A command that is not ours, as it is sent. */
+void tendon_bluez_scan_other_sent(tendon_bluez_radio *radio, uint16_t opcode, tendon_reader *parameters);
+/** Its answer. */
+void tendon_bluez_scan_other_done(tendon_bluez_radio *radio, uint8_t status, uint64_t now);
 void tendon_bluez_scan_reports(tendon_bluez_radio *radio, const tendon_hci_event *event, uint64_t now);
-/** The controller forgot everything (it was reset). */
-void tendon_bluez_scan_forget(tendon_bluez_radio *radio);
 void tendon_bluez_scan_disable(const tendon_bluez_radio *radio, tendon_bluez_command *out);
 tendon_status tendon_bluez_scan_start(tendon_radio *radio, const tendon_scan_parameters *parameters);
 tendon_status tendon_bluez_scan_stop(tendon_radio *radio);
 void tendon_bluez_scan_held(tendon_radio *radio);
 
 /* advertise.c */
-void tendon_bluez_advertise_next(tendon_bluez_radio *radio, tendon_bluez_command *out);
-void tendon_bluez_advertise_done(tendon_bluez_radio *radio, uint16_t opcode, uint8_t status);
+tendon_bluez_request tendon_bluez_advertise_next(tendon_bluez_radio *radio, uint64_t now, tendon_bluez_command *out);
+void tendon_bluez_advertise_done(tendon_bluez_radio *radio, tendon_bluez_request request, uint8_t status, uint64_t now);
+/** A central has connected: the controller advertises no more. */
 void tendon_bluez_advertise_connected(tendon_bluez_radio *radio);
+/** A connection has ended: a rejected advertisement is tried again. */
 void tendon_bluez_advertise_disconnected(tendon_bluez_radio *radio);
-void tendon_bluez_advertise_forget(tendon_bluez_radio *radio);
 void tendon_bluez_advertise_disable(const tendon_bluez_radio *radio, tendon_bluez_command *out);
 tendon_status tendon_bluez_advertise_start(tendon_radio *radio, const tendon_advertise_parameters *parameters);
 tendon_status tendon_bluez_advertise_stop(tendon_radio *radio);
 
 /* links.c */
-/** Connects that may start now, for scanning is off and the last connection has ended, do. */
+extern const tendon_socket_hooks tendon_bluez_link_hooks;
+/** The name of one end of a link. */
+struct sockaddr_l2 tendon_bluez_name_of(const tendon_address *address);
+/** The connection handle, by which HCI events and captures name the connection. */
+uint16_t tendon_bluez_handle_of(int fd);
+/** Why an attempt failed, or a link ended. */
+tendon_status tendon_bluez_link_reason(tendon_link *link, int number, bool connecting);
+/** A connection has ended. */
+void tendon_bluez_note_ending(tendon_bluez_radio *radio, uint16_t handle, uint8_t cause, uint64_t now);
+/** A new connection has this handle. */
+void tendon_bluez_note_new_handle(tendon_bluez_radio *radio, uint16_t handle);
+/** Disconnects, if the handle still belongs to this peer. */
+void tendon_bluez_end_connection(tendon_bluez_radio *radio, const tendon_address *peer, uint16_t handle);
+void tendon_bluez_link_close(tendon_link *link);
+
+/* connect.c */
+tendon_bluez_attempt_state tendon_bluez_attempt_stage(const tendon_bluez_attempt *attempt);
+/** The state table of attempts. */
+tendon_bluez_attempt_action tendon_bluez_attempt_next(tendon_bluez_attempt_state state, tendon_bluez_prospect prospect);
+/** Advances all attempts. */
 void tendon_bluez_connect_waiting(tendon_bluez_radio *radio);
 /** The kernel's commands to connect; we have none. */
 static inline bool tendon_bluez_connects(uint16_t opcode) {
     return opcode == TENDON_HCI_OPCODE(0x08, 0x00D) || opcode == TENDON_HCI_OPCODE(0x08, 0x043);
 }
-/** The controller has made a connection, as central; the kernel still has to look at the peer before it tells. */
+/** The kernel sends such a command. */
+void tendon_bluez_note_connecting(tendon_bluez_radio *radio, uint16_t opcode, tendon_reader *parameters);
+/** It failed. */
+void tendon_bluez_note_connect_failure(tendon_bluez_radio *radio, const tendon_hci_parameters *parameters);
+/** The controller has connected as central; the kernel still reads the peer's features before connect() completes. */
 void tendon_bluez_note_connected(tendon_bluez_radio *radio, uint64_t now);
-/** A link ended. */
-void tendon_bluez_note_ending(tendon_bluez_radio *radio, uint16_t handle, uint8_t cause, uint64_t now);
+/** The HCI error code of the kernel's last attempt for this link, once; 0: none. */
+uint8_t tendon_bluez_attempt_failure(tendon_bluez_radio *radio, const tendon_link *link);
+void tendon_bluez_attempt_over(tendon_bluez_radio *radio, const tendon_link *link);
 tendon_status tendon_bluez_connect(tendon_radio *radio, tendon_link *link, const tendon_address *peer,
                                    uint64_t deadline);
+
+/* listen.c */
 tendon_status tendon_bluez_listen(tendon_radio *radio, tendon_listener *listener);
-void tendon_bluez_link_close(tendon_link *link);
 void tendon_bluez_unlisten(tendon_radio *radio, tendon_listener *listener);
 
 /* keys.c */

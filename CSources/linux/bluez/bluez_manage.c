@@ -161,8 +161,8 @@ static tendon_status read_adapter(int fd, uint16_t index, tendon_bluez_adapter *
     static const uint8_t none[6];
     out->static_address = memcmp(information.address.bytes, none, sizeof none) == 0 ||
                           (information.current_settings & TENDON_MANAGEMENT_STATIC_ADDRESS) != 0;
-    if (out->static_address) {
-        out->address = tendon_bluez_static_address(index);
+    if (out->static_address && tendon_bluez_static_address(index, false, &out->address) < 0) {
+        out->address = (tendon_address){.type = TENDON_ADDRESS_TYPE_RANDOM}; /* made when it is opened */
     }
     out->low_energy = (information.supported_settings & TENDON_MANAGEMENT_LOW_ENERGY) != 0;
     out->powered = (information.current_settings & TENDON_MANAGEMENT_POWERED) != 0;

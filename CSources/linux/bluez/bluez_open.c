@@ -94,35 +94,19 @@ static tendon_status switch_on(int fd, const tendon_bluez_adapter *adapter, uint
 
 /** Which command sets to use: the same tests as the kernel's, so that both use the same one. */
 static tendon_status choose_commands(tendon_bluez_radio *radio) {
-    uint8_t commands[64] = {0}, features[8] = {0};
+    uint8_t commands[64] = {0};
     tendon_status status =
         tendon_bluez_exchange(radio->hci.fd, TENDON_HCI_READ_LOCAL_COMMANDS, commands, sizeof commands);
     if (status < 0) {
         return status;
     }
-    status = tendon_bluez_exchange(radio->hci.fd, TENDON_HCI_LE_READ_LOCAL_FEATURES, features, sizeof features);
+    status = tendon_bluez_has_extended_advertising(radio->hci.fd, &radio->extended_advertising);
     if (status < 0) {
         return status;
     }
     radio->extended_scan = tendon_hci_supports(commands, TENDON_HCI_LE_SET_EXTENDED_SCAN_PARAMETERS) &&
                            tendon_hci_supports(commands, TENDON_HCI_LE_SET_EXTENDED_SCAN_ENABLE);
-    radio->extended_advertising = (features[1] & 0x10) != 0; /* bit 12: LE Extended Advertising */
     return TENDON_OK;
-}
-
-/** Where it does not answer, or with less than it should, they stay unknown. */
-static void read_limits(tendon_bluez_radio *radio) {
-    enum { LE_READ_ACCEPT_LIST_SIZE = TENDON_HCI_OPCODE(0x08, 0x00F), LE_READ_STATES = TENDON_HCI_OPCODE(0x08, 0x01C) };
-    tendon_bluez_limits *limits = &radio->limits;
-    uint8_t buffers[3] = {0}, states[8] = {0};
-    (void)tendon_bluez_exchange(radio->hci.fd, TENDON_HCI_LE_READ_BUFFER_SIZE, buffers, sizeof buffers);
-    (void)tendon_bluez_exchange(radio->hci.fd, LE_READ_ACCEPT_LIST_SIZE, &limits->accept_list, 1);
-    (void)tendon_bluez_exchange(radio->hci.fd, LE_READ_STATES, states, sizeof states);
-    tendon_reader reader = tendon_reader_make(buffers, sizeof buffers);
-    limits->packet_length = tendon_read_u16le(&reader);
-    limits->packets = tendon_read_u8(&reader);
-    reader = tendon_reader_make(states, sizeof states);
-    limits->states = tendon_read_u64le(&reader);
 }
 
 /** @param unprivileged without CAP_NET_RAW, which the commands to the controller need. */
@@ -138,12 +122,12 @@ static tendon_status open_sockets(tendon_bluez_radio *radio, const char *name, b
         return status;
     }
     radio->index = adapter.index;
-    radio->radio.address = adapter.address;
     fd = tendon_bluez_channel_socket(adapter.index, HCI_CHANNEL_RAW);
     if (fd < 0) {
         return fd;
     }
     radio->hci.fd = fd;
+    tendon_bluez_set_buffer(fd, tendon_bluez_buffer_size(tendon_bluez_memory(), TENDON_BLUEZ_HCI_SHARE));
     radio->leases[0] = tendon_bluez_lease(radio->hci.fd, radio->index);
     radio->leases[1] = tendon_bluez_lease(radio->management.fd, radio->index);
     status = tendon_bluez_set_filter(fd);
@@ -155,13 +139,14 @@ static tendon_status open_sockets(tendon_bluez_radio *radio, const char *name, b
     }
     if (status == TENDON_OK) {
         status = tendon_bluez_settle_address(radio, &adapter, &radio->settings);
+        radio->radio.address = adapter.address;
     }
     if (status == TENDON_OK) {
         status = switch_on(radio->management.fd, &adapter, &radio->settings);
     }
     if (status == TENDON_OK && !unprivileged) {
         status = choose_commands(radio);
-        read_limits(radio);
+        tendon_bluez_fetch_limits(radio->hci.fd, radio->extended_advertising, &radio->limits);
     }
     return status;
 }
@@ -189,16 +174,14 @@ static void management_event(tendon_bluez_radio *radio, const tendon_management_
         tendon_bluez_fail(radio, TENDON_RADIO_ERROR_NO_ADAPTER);
     } else if (event->code == TENDON_MANAGEMENT_NEW_SETTINGS) {
         radio->settings = event->settings;
-        if (!tendon_bluez_powered(radio, (event->settings & TENDON_MANAGEMENT_POWERED) != 0, now)) {
-            tendon_bluez_fail(radio, tendon_bluez_why_off(radio->index));
-        }
+        tendon_bluez_powered(radio, (event->settings & TENDON_MANAGEMENT_POWERED) != 0, now);
     }
 }
 
 static void management_ready(void *context, uint32_t events, uint64_t now) {
     tendon_bluez_radio *radio = context;
     (void)events;
-    for (int i = 0; i < 8 && radio->opened && !radio->failed; i++) {
+    for (int i = 0; i < 8 && radio->opened && !tendon_bluez_failed(radio); i++) {
         uint8_t pdu[TENDON_MANAGEMENT_PDU_MAX];
         tendon_management_event event;
         ssize_t got = recv(radio->management.fd, pdu, sizeof pdu, MSG_TRUNC);
@@ -261,7 +244,7 @@ void tendon_bluez_prepare(tendon_bluez_radio *radio, tendon_loop *loop) {
     memset(radio, 0, sizeof *radio);
     radio->radio.ops = &ops;
     radio->radio.loop = loop;
-    radio->scan.retry_at = UINT64_MAX;
+    radio->power.deadline = UINT64_MAX;
     radio->leases[0] = radio->leases[1] = radio->leases[2] = -1;
     tendon_source_init(&radio->hci, -1, radio, tendon_bluez_hci_ready, tendon_bluez_hci_expired);
     tendon_source_init(&radio->management, -1, radio, management_ready, NULL);
@@ -303,17 +286,22 @@ tendon_status tendon_bluez_open_unprivileged(tendon_bluez_radio *radio, tendon_l
     return open_radio(radio, loop, name, true);
 }
 
-/** What is on in the controller would stay on after the sockets are closed. */
+/** Whether the controller may do this after the command in flight. */
+static bool may_be_on(const tendon_bluez_radio *radio, const tendon_bluez_activity *activity) {
+    const tendon_bluez_queue *queue = &radio->command;
+    bool enabling = queue->opcode != 0 && queue->activity == activity && queue->request == TENDON_BLUEZ_SEND_ENABLE;
+    return activity->state == TENDON_BLUEZ_ON || activity->state == TENDON_BLUEZ_STALE || enabling;
+}
+
+/** What is enabled in the controller would stay enabled after the sockets are closed. */
 static void switch_off(tendon_bluez_radio *radio) {
     tendon_bluez_command command = {.length = 0};
-    bool scan_enabling = radio->command != 0 && !radio->command_advertises;
-    bool advertise_enabling = radio->command != 0 && radio->command_advertises;
-    if (radio->scan.on || (scan_enabling && radio->command_value == 1)) {
+    if (may_be_on(radio, &radio->scan.activity)) {
         tendon_bluez_scan_disable(radio, &command);
         tendon_bluez_send_and_forget(radio, &command);
     }
     tendon_bluez_discovery_close(radio);
-    if (radio->advertising.on || (advertise_enabling && radio->command_value == 1)) {
+    if (may_be_on(radio, &radio->advertising.activity)) {
         tendon_bluez_advertise_disable(radio, &command);
         tendon_bluez_send_and_forget(radio, &command);
     }
@@ -330,15 +318,15 @@ static void bluez_close(tendon_radio *base) {
         return;
     }
     for (size_t i = 0; i < TENDON_BLUEZ_ATTEMPTS; i++) {
-        radio->attempts[i] = NULL; /* the owner was to close them; at least they never reach this radio again */
+        radio->attempts[i].link = NULL; /* the owner should have closed them; they never reach this radio again */
     }
     tendon_bluez_unlisten(base, radio->listener);
     tendon_pairing_close(base);
-    if (!radio->failed) {
+    if (!tendon_bluez_failed(radio)) {
         switch_off(radio);
     }
     radio->opened = radio->radio.scanning = false;
-    radio->scan.wanted = radio->advertising.wanted = false;
+    radio->scan.activity.requested = radio->advertising.activity.requested = false;
     close_sources(radio);
 }
 

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Scanning. The kernel scans by itself when it connects, and other programs
- * may scan too: their commands are seen on the raw socket, so that this side
- * knows who has the scanner on. Ours is off while a connect is under way.
+ * Scanning. The kernel scans by itself when it connects, and other programs can scan too: the raw socket shows their
+ * commands, so that this radio knows who has enabled the scanner. Ours is off while a connection attempt is in
+ * progress.
  */
 #if defined(TENDON_HAVE_BLUEZ)
 #include "bluez_internal.h"
 
-/** How often a scan that is to be restored is tried, and after what pause. */
-enum { RETRIES = 40, RETRY_MS = 250 };
-/** How long a scan rests that another user of the adapter switched off: most likely it is about to connect. */
+/** How long our scan waits after another program disabled it: most likely that program is about to connect. */
 #define YIELD_MS 1000u
 
 static bool is_enable(uint16_t opcode) {
@@ -18,7 +16,7 @@ static bool is_enable(uint16_t opcode) {
 
 static bool connecting(const tendon_bluez_radio *radio) {
     for (size_t i = 0; i < TENDON_BLUEZ_ATTEMPTS; i++) {
-        if (radio->attempts[i] != NULL) {
+        if (radio->attempts[i].link != NULL) {
             return true;
         }
     }
@@ -26,23 +24,20 @@ static bool connecting(const tendon_bluez_radio *radio) {
 }
 
 bool tendon_bluez_scan_idle(const tendon_bluez_radio *radio) {
-    return !radio->scan.on && !radio->discovery.on && !radio->reset_down &&
-           (radio->command == 0 || radio->command_advertises);
-}
-
-static void retry_in(tendon_bluez_radio *radio, uint64_t now, uint64_t pause) {
-    radio->scan.retry_at = now + pause;
-    tendon_bluez_wake_at(radio, radio->scan.retry_at);
+    bool powered = radio->power.state == TENDON_BLUEZ_POWERED || radio->power.state == TENDON_BLUEZ_RECOVERING;
+    bool in_flight = radio->command.opcode != 0 && radio->command.activity == &radio->scan.activity;
+    bool may_scan = radio->scan.activity.state == TENDON_BLUEZ_ON || radio->scan.activity.state == TENDON_BLUEZ_STALE;
+    return !may_scan && !in_flight && !radio->discovery.on && powered;
 }
 
 static void encode_parameters(const tendon_bluez_radio *radio, tendon_bluez_command *out) {
-    const tendon_scan_parameters *wanted = &radio->scan.parameters;
+    const tendon_scan_parameters *parameters = &radio->scan.parameters;
     /* ms to 0.625 ms; 10240 ms is 0x4000. */
-    tendon_hci_scan scan = {.active = wanted->active,
-                            .filter_duplicates = wanted->filter_duplicates,
+    tendon_hci_scan scan = {.active = parameters->active,
+                            .filter_duplicates = parameters->filter_duplicates,
                             .own_address = tendon_bluez_address_is_random(radio),
-                            .interval = (uint16_t)(wanted->interval_ms * 8u / 5u),
-                            .window = (uint16_t)(wanted->window_ms * 8u / 5u)};
+                            .interval = (uint16_t)(parameters->interval_ms * 8u / 5u),
+                            .window = (uint16_t)(parameters->window_ms * 8u / 5u)};
     out->length = radio->extended_scan
                       ? tendon_hci_command_extended_scan_parameters(&scan, out->bytes, sizeof out->bytes)
                       : tendon_hci_command_scan_parameters(&scan, out->bytes, sizeof out->bytes);
@@ -50,7 +45,6 @@ static void encode_parameters(const tendon_bluez_radio *radio, tendon_bluez_comm
 
 static void encode_enable(const tendon_bluez_radio *radio, bool enable, tendon_bluez_command *out) {
     bool filter = enable && radio->scan.parameters.filter_duplicates;
-    out->value = enable;
     out->length = radio->extended_scan
                       ? tendon_hci_command_extended_scan_enable(enable, filter, out->bytes, sizeof out->bytes)
                       : tendon_hci_command_scan_enable(enable, filter, out->bytes, sizeof out->bytes);
@@ -60,118 +54,100 @@ void tendon_bluez_scan_disable(const tendon_bluez_radio *radio, tendon_bluez_com
     encode_enable(radio, false, out);
 }
 
-void tendon_bluez_scan_next(tendon_bluez_radio *radio, uint64_t now, tendon_bluez_command *out) {
+/** What the scan shall do now. Sets the timer for a demand that ends by itself. */
+static tendon_bluez_demand demand_of(tendon_bluez_radio *radio, uint64_t now) {
     tendon_bluez_scan *scan = &radio->scan;
-    if (scan->clearing || (scan->on && (!scan->wanted || connecting(radio)))) {
-        radio->counters.scan_pauses += scan->on && scan->wanted;
-        encode_enable(radio, false, out);
-        return;
+    tendon_bluez_activity *activity = &scan->activity;
+    if (!activity->requested || connecting(radio)) {
+        return TENDON_BLUEZ_HALT;
     }
-    if (!scan->wanted || scan->on || connecting(radio)) {
-        return;
+    if (now < activity->retry_at) {
+        tendon_bluez_wake_at(radio, activity->retry_at);
+        return TENDON_BLUEZ_WAIT;
     }
-    if (scan->retry_at != UINT64_MAX && now < scan->retry_at) {
-        tendon_bluez_wake_at(radio, scan->retry_at);
-        return;
+    if (scan->enabled_by_other && activity->confirmed) {
+        tendon_bluez_activity_retry(radio, activity, now + TENDON_BLUEZ_RETRY_MS);
+        return TENDON_BLUEZ_WAIT; /* the other program's reports reach this radio as well */
     }
-    if (scan->foreign && scan->proven) {
-        retry_in(radio, now, RETRY_MS); /* wait for the other user; its reports reach us as well */
-        return;
-    }
-    if (scan->configured) {
+    return TENDON_BLUEZ_RUN;
+}
+
+tendon_bluez_request tendon_bluez_scan_next(tendon_bluez_radio *radio, uint64_t now, tendon_bluez_command *out) {
+    tendon_bluez_activity *activity = &radio->scan.activity;
+    tendon_bluez_request request = tendon_bluez_activity_request(activity, demand_of(radio, now));
+    switch (request) {
+    case TENDON_BLUEZ_SEND_CONFIGURATION:
+        encode_parameters(radio, out);
+        break;
+    case TENDON_BLUEZ_SEND_ENABLE:
         radio->discovery.expected = true;
         encode_enable(radio, true, out);
-    } else {
-        encode_parameters(radio, out);
+        break;
+    case TENDON_BLUEZ_SEND_DISABLE:
+        radio->counters.scan_pauses += activity->state == TENDON_BLUEZ_ON && activity->requested;
+        encode_enable(radio, false, out);
+        break;
+    default:
+        break;
     }
+    return request;
 }
 
-/** The scan that was asked for cannot be; the rest of the radio goes on. */
-static void give_up(tendon_bluez_radio *radio, uint8_t status) {
-    radio->scan.wanted = false;
-    radio->scan.refusal = tendon_bluez_refusal(status);
-    tendon_bluez_wake_at(radio, 0);
-}
-
-static void refused(tendon_bluez_radio *radio, uint8_t status, uint64_t now) {
-    tendon_bluez_scan *scan = &radio->scan;
-    scan->configured = false;
-    if (!scan->wanted) {
-        return;
-    }
-    if (scan->proven && scan->retries < RETRIES) {
-        scan->retries++; /* it worked before: the kernel is still busy with a connect */
-        retry_in(radio, now, RETRY_MS);
-        return;
-    }
-    if (status == HCI_COMMAND_DISALLOWED_ERROR && !scan->proven && scan->retries == 0 && !scan->foreign &&
-        tendon_bluez_users(radio) == 0) {
-        scan->retries++; /* nobody else has the adapter open: a program that died left it scanning */
-        scan->clearing = true;
-        return;
-    }
-    give_up(radio, status);
-}
-
-void tendon_bluez_scan_done(tendon_bluez_radio *radio, uint16_t opcode, uint8_t status, uint64_t now) {
-    tendon_bluez_scan *scan = &radio->scan;
-    if (is_enable(opcode) && radio->command_value == 0) {
-        /* Refused: it was off already. */
-        scan->on = scan->clearing = scan->configured = false;
+void tendon_bluez_scan_done(tendon_bluez_radio *radio, tendon_bluez_request request, uint8_t status, uint64_t now) {
+    tendon_bluez_activity *activity = &radio->scan.activity;
+    if (request == TENDON_BLUEZ_SEND_DISABLE) {
+        tendon_bluez_activity_input(activity, TENDON_BLUEZ_DISABLED); /* rejected: it was off already */
         if (radio->discovery.expected) {
-            tendon_bluez_read_management(radio); /* which may still tell that the scan was taken for a discovery */
+            tendon_bluez_read_management(radio); /* the kernel may have taken the scan for a discovery of its own */
             tendon_bluez_discovery_settle(radio);
         }
     } else if (status != 0) {
-        refused(radio, status, now);
-    } else if (is_enable(opcode)) {
-        scan->on = scan->proven = true;
-        scan->foreign = false;
-        scan->retries = 0;
-        scan->retry_at = UINT64_MAX;
+        tendon_bluez_activity_input(activity, TENDON_BLUEZ_REJECTED);
+        if (activity->state == TENDON_BLUEZ_OFF) {
+            tendon_bluez_activity_rejected(radio, activity, status, radio->scan.enabled_by_other, now);
+        }
+    } else if (request == TENDON_BLUEZ_SEND_ENABLE) {
+        tendon_bluez_activity_input(activity, TENDON_BLUEZ_ENABLED);
+        radio->scan.enabled_by_other = false;
     } else {
-        scan->configured = true;
+        tendon_bluez_activity_input(activity, TENDON_BLUEZ_CONFIGURED_ALL);
     }
     tendon_bluez_step(radio);
     tendon_bluez_connect_waiting(radio);
 }
 
-void tendon_bluez_scan_foreign_sent(tendon_bluez_radio *radio, const uint8_t *packet, size_t length) {
-    tendon_reader reader = tendon_reader_make(packet, length);
-    uint16_t opcode = tendon_read_u16le(&reader);
-    (void)tendon_read_u8(&reader);
+void tendon_bluez_scan_other_sent(tendon_bluez_radio *radio, uint16_t opcode, tendon_reader *parameters) {
     if (opcode == TENDON_HCI_LE_SET_SCAN_PARAMETERS || opcode == TENDON_HCI_LE_SET_EXTENDED_SCAN_PARAMETERS) {
-        radio->scan.configured = false;
+        tendon_bluez_activity_input(&radio->scan.activity, TENDON_BLUEZ_OVERWRITTEN);
+        return;
     }
-    uint8_t value = tendon_read_u8(&reader);
-    if (tendon_bluez_connects(opcode)) {
-        radio->connects_until = UINT64_MAX;
-    }
-    if (tendon_reader_ok(&reader) && is_enable(opcode)) {
-        radio->foreign_command = opcode;
-        radio->foreign_value = value;
+    uint8_t value = tendon_read_u8(parameters);
+    if (tendon_reader_ok(parameters) && is_enable(opcode)) {
+        radio->other_command = opcode;
+        radio->other_enables = value != 0;
     }
 }
 
-void tendon_bluez_scan_foreign_done(tendon_bluez_radio *radio, uint8_t status, uint64_t now) {
-    tendon_bluez_scan *scan = &radio->scan;
+void tendon_bluez_scan_other_done(tendon_bluez_radio *radio, uint8_t status, uint64_t now) {
+    tendon_bluez_activity *activity = &radio->scan.activity;
+    radio->other_command = 0;
     if (status != 0) {
         return;
     }
-    scan->foreign = radio->foreign_value != 0;
-    if (radio->foreign_value == 0 && scan->on) {
-        scan->on = scan->configured = false;
-        retry_in(radio, now, YIELD_MS);
+    radio->scan.enabled_by_other = radio->other_enables;
+    if (!radio->other_enables && activity->state == TENDON_BLUEZ_ON) {
+        tendon_bluez_activity_input(activity, TENDON_BLUEZ_STOPPED);
+        tendon_bluez_activity_retry(radio, activity, now + YIELD_MS);
     }
 }
 
 void tendon_bluez_scan_reports(tendon_bluez_radio *radio, const tendon_hci_event *event, uint64_t now) {
-    if (!radio->scan.wanted) {
-        return; /* of somebody else's scan */
+    if (!radio->scan.activity.requested) {
+        return; /* of another program's scan */
     }
     tendon_hci_reports reports = tendon_hci_reports_of(event);
     tendon_ad_report fragment, whole;
-    while (radio->scan.wanted && tendon_hci_reports_next(&reports, &fragment)) {
+    while (radio->scan.activity.requested && tendon_hci_reports_next(&reports, &fragment)) {
         if (!tendon_ad_reassembler_feed(&radio->reassembler, &fragment, now, &whole)) {
             continue;
         }
@@ -183,24 +159,14 @@ void tendon_bluez_scan_reports(tendon_bluez_radio *radio, const tendon_hci_event
     radio->radio.malformed += reports.status < 0;
 }
 
-void tendon_bluez_scan_forget(tendon_bluez_radio *radio) {
-    radio->scan.on = radio->scan.configured = radio->scan.foreign = radio->scan.clearing = false;
-}
-
 tendon_status tendon_bluez_scan_start(tendon_radio *base, const tendon_scan_parameters *parameters) {
     tendon_bluez_radio *radio = (tendon_bluez_radio *)base;
-    if (radio->failed || radio->unprivileged) {
-        return radio->failed ? radio->failure : TENDON_RADIO_ERROR_NO_CAP_NET_RAW;
+    if (tendon_bluez_failed(radio) || radio->unprivileged) {
+        return tendon_bluez_failed(radio) ? radio->power.status : TENDON_RADIO_ERROR_NO_CAP_NET_RAW;
     }
     radio->scan.parameters = *parameters;
-    radio->scan.wanted = true;
-    radio->scan.proven = false;
-    radio->scan.configured = false;
-    radio->scan.retries = 0;
-    radio->scan.retry_at = UINT64_MAX;
-    radio->scan.refusal = TENDON_OK;
-    tendon_bluez_step(radio);
-    return radio->failed ? radio->failure : TENDON_OK;
+    tendon_bluez_activity_start(radio, &radio->scan.activity);
+    return tendon_bluez_failed(radio) ? radio->power.status : TENDON_OK;
 }
 
 void tendon_bluez_scan_held(tendon_radio *base) {
@@ -209,7 +175,7 @@ void tendon_bluez_scan_held(tendon_radio *base) {
 
 tendon_status tendon_bluez_scan_stop(tendon_radio *base) {
     tendon_bluez_radio *radio = (tendon_bluez_radio *)base;
-    radio->scan.wanted = false;
+    radio->scan.activity.requested = false;
     tendon_bluez_step(radio);
     return TENDON_OK;
 }

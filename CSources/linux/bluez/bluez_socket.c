@@ -9,13 +9,17 @@
 #include <stdio.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/sysinfo.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-/** Adapters that a lease is looked for at. */
+/** Adapters whose leases are looked up. */
 #define ADAPTERS 16u
-/** Bytes of the kernel's buffers that may wait in a socket: some 5,000 notifications, taken only when they wait. */
-#define RECEIVE_BUFFER (4 * 1024 * 1024)
+/** All receive buffers together may take this part of the machine's memory. */
+#define MEMORY_PART 16u
+/** Bounds of one receive buffer, in bytes: about 160 and 10,000 notifications of 20 bytes. */
+#define BUFFER_MIN (128u * 1024u)
+#define BUFFER_MAX (8u * 1024u * 1024u)
 
 tendon_status tendon_bluez_socket_status(int number) {
     switch (number) {
@@ -71,15 +75,35 @@ int tendon_bluez_parse_name(const char *name) {
     return index;
 }
 
-/*
- * The kernel drops what does not fit in a socket's buffer, silently, and counts the size of its own buffers, about
- * 800 bytes for a notification of 20: the usual 208 KiB are gone in 50 ms of a fast peer.
- */
-void tendon_bluez_set_buffer(int fd) {
-    const int size = RECEIVE_BUFFER;
-    if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof size) != 0) {
-        (void)setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof size); /* no CAP_NET_ADMIN: as far as it goes */
+uint64_t tendon_bluez_memory(void) {
+    struct sysinfo info;
+    return sysinfo(&info) == 0 ? (uint64_t)info.totalram * info.mem_unit : 0;
+}
+
+uint32_t tendon_bluez_buffer_size(uint64_t memory, size_t sockets) {
+    uint64_t size = memory / MEMORY_PART / (sockets > 0 ? sockets : 1);
+    return size < BUFFER_MIN ? BUFFER_MIN : size > BUFFER_MAX ? BUFFER_MAX : (uint32_t)size;
+}
+
+void tendon_bluez_set_buffer(int fd, uint32_t size) {
+    const int half = (int)(size / 2); /* the kernel doubles it */
+    if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &half, sizeof half) != 0) {
+        (void)setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &half, sizeof half); /* no CAP_NET_ADMIN: up to rmem_max */
     }
+}
+
+void tendon_bluez_share_buffers(const tendon_bluez_radio *radio, int fd) {
+    size_t links = 0;
+    for (const tendon_link *link = radio->radio.links; link != NULL; link = link->next) {
+        links++;
+    }
+    uint32_t size = tendon_bluez_buffer_size(tendon_bluez_memory(), links);
+    for (const tendon_link *link = radio->radio.links; link != NULL; link = link->next) {
+        if (link->source.fd >= 0) {
+            tendon_bluez_set_buffer(link->source.fd, size);
+        }
+    }
+    tendon_bluez_set_buffer(fd, size);
 }
 
 uint32_t tendon_bluez_dropped(int fd) {

@@ -2,12 +2,17 @@
 #include "bluez_fixture.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 refused_sends sends_refused;
+system_calls calls;
 static bluez_bench the_bench;
 
 /* In libbluetooth's place: the same packet, or the refusal that the test asks for. */
@@ -21,6 +26,166 @@ int hci_send_cmd(int dd, uint16_t ogf, uint16_t ocf, uint8_t plen, void *param) 
     }
     struct iovec vectors[2] = {{.iov_base = head, .iov_len = sizeof head}, {.iov_base = param, .iov_len = plen}};
     return writev(dd, vectors, 2) < 0 ? -1 : 0;
+}
+
+/*
+ * In the C library's place. Bluetooth sockets are ends of pairs that nobody serves; a connect of theirs goes on. A test
+ * may define socket() and bind() itself.
+ */
+
+/** True: this call is to fail now, with errno set. */
+static bool refuses(refused_call *call) {
+    if (call->number == 0 || call->after-- > 0) {
+        return false;
+    }
+    errno = call->number;
+    call->number = 0;
+    call->after = 0;
+    return true;
+}
+
+static bool is_fake(int fd) {
+    return fd >= 0 && fd == calls.fd;
+}
+
+__attribute__((weak)) int socket(int domain, int type, int protocol) {
+    int pair[2];
+    if (domain != AF_BLUETOOTH) {
+        return (int)syscall(SYS_socket, domain, type, protocol);
+    }
+    if (refuses(&calls.socket)) {
+        return -1;
+    }
+    if (calls.peer >= 0) {
+        close(calls.peer);
+    }
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, pair) != 0) {
+        return -1;
+    }
+    calls.peer = pair[1];
+    return calls.fd = pair[0];
+}
+
+__attribute__((weak)) int bind(int fd, __CONST_SOCKADDR_ARG name, socklen_t length) {
+    if (!is_fake(fd)) {
+        return (int)syscall(SYS_bind, fd, name, length);
+    }
+    return refuses(&calls.bind) ? -1 : 0;
+}
+
+int listen(int fd, int backlog) {
+    if (!is_fake(fd)) {
+        return (int)syscall(SYS_listen, fd, backlog);
+    }
+    return refuses(&calls.listen) ? -1 : 0;
+}
+
+int connect(int fd, __CONST_SOCKADDR_ARG name, socklen_t length) {
+    if (!is_fake(fd)) {
+        return (int)syscall(SYS_connect, fd, name, length);
+    }
+    calls.connects++;
+    if (refuses(&calls.connect)) {
+        return -1;
+    }
+    if (calls.old_connections > 0) {
+        calls.old_connections--;
+        return 0;
+    }
+    errno = EINPROGRESS;
+    return -1;
+}
+
+int accept4(int fd, __SOCKADDR_ARG name, socklen_t *length, int flags) {
+    static const uint8_t central[6] = {0x02, 0x53, 0x00, 0x5E, 0x00, 0x00};
+    struct sockaddr_l2 from = {.l2_family = AF_BLUETOOTH, .l2_bdaddr_type = BDADDR_LE_RANDOM};
+    int pair[2];
+    (void)fd;
+    (void)flags;
+    if (refuses(&calls.accept)) {
+        return -1;
+    }
+    if (calls.centrals == 0) {
+        errno = EAGAIN;
+        return -1;
+    }
+    calls.centrals--;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, pair), 0);
+    memcpy(from.l2_bdaddr.b, central, sizeof central);
+    memcpy(name.__sockaddr__, &from, sizeof from);
+    *length = sizeof from;
+    if (calls.central >= 0) {
+        close(calls.central);
+    }
+    calls.central = pair[1];
+    return pair[0];
+}
+
+int setsockopt(int fd, int level, int option, const void *value, socklen_t size) {
+    if (level == SOL_SOCKET && (option == SO_RCVBUFFORCE || option == SO_RCVBUF)) {
+        if (option == SO_RCVBUFFORCE && refuses(&calls.force_buffer)) {
+            return -1;
+        }
+        memcpy(&calls.buffer, value, sizeof calls.buffer);
+        calls.buffer_option = option;
+        calls.buffers_set++;
+        return 0;
+    }
+    if (level == SOL_HCI && option == HCI_FILTER) {
+        if (refuses(&calls.filter)) {
+            return -1;
+        }
+        memcpy(&calls.filter_set, value, sizeof calls.filter_set);
+        return 0;
+    }
+    return (int)syscall(SYS_setsockopt, fd, level, option, value, size);
+}
+
+int getsockopt(int fd, int level, int option, void *value, socklen_t *size) {
+    if (level == SOL_HCI && option == HCI_FILTER) {
+        if (refuses(&calls.get_filter)) {
+            return -1;
+        }
+        memcpy(value, &calls.filter_set, sizeof calls.filter_set);
+        return 0;
+    }
+    if (level == SOL_L2CAP && option == L2CAP_CONNINFO) {
+        const struct l2cap_conninfo info = {.hci_handle = calls.handle};
+        memcpy(value, &info, sizeof info);
+        return 0;
+    }
+    return (int)syscall(SYS_getsockopt, fd, level, option, value, size);
+}
+
+int epoll_ctl(int epoll, int operation, int fd, struct epoll_event *event) {
+    if (operation == EPOLL_CTL_ADD && refuses(&calls.epoll_add)) {
+        return -1;
+    }
+    return (int)syscall(SYS_epoll_ctl, epoll, operation, fd, event);
+}
+
+ssize_t send(int fd, const void *bytes, size_t length, int flags) {
+    if (refuses(&calls.send)) {
+        return -1;
+    }
+    return syscall(SYS_sendto, fd, bytes, length, flags, NULL, 0);
+}
+
+/* HCIGETCONNINFO: the kernel has this handle for any peer. */
+int ioctl(int fd, unsigned long request, ...) {
+    va_list arguments;
+    va_start(arguments, request);
+    void *argument = va_arg(arguments, void *);
+    va_end(arguments);
+    if (request != HCIGETCONNINFO) {
+        return (int)syscall(SYS_ioctl, fd, request, argument);
+    }
+    if (refuses(&calls.ioctl)) {
+        return -1;
+    }
+    struct hci_conn_info *info = (struct hci_conn_info *)((uint8_t *)argument + sizeof(struct hci_conn_info_req));
+    info->handle = calls.kernel_handle;
+    return 0;
 }
 
 static void on_failure(void *context, tendon_status status, uint64_t now) {
@@ -41,6 +206,7 @@ bluez_bench *bluez_open(bool extended, const tendon_address *own) {
     int hci[2], management[2];
     memset(b, 0, sizeof *b);
     sends_refused = (refused_sends){0};
+    calls = (system_calls){.fd = -1, .peer = -1, .central = -1, .handle = 0x40, .kernel_handle = 0x40};
     assert_int_equal(tendon_loop_init(&b->loop), TENDON_OK);
     tendon_bluez_prepare(&b->radio, &b->loop);
     assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, hci), 0);
@@ -63,6 +229,12 @@ void bluez_close(bluez_bench *b) {
     tendon_radio_close(&b->radio.radio);
     close(b->controller);
     close(b->kernel);
+    if (calls.peer >= 0) {
+        close(calls.peer);
+    }
+    if (calls.central >= 0) {
+        close(calls.central);
+    }
     tendon_loop_close(&b->loop);
 }
 

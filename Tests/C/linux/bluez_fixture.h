@@ -24,6 +24,26 @@ typedef struct refused_sends {
 } refused_sends;
 extern refused_sends sends_refused;
 
+/** One system call that is to fail with this errno, after so many that do not; 0: none. */
+typedef struct refused_call {
+    int number, after;
+} refused_call;
+
+/** The system calls of this program that concern Bluetooth; bluez_open() starts them again. */
+typedef struct system_calls {
+    refused_call socket, bind, listen, connect, accept, force_buffer, filter, get_filter, epoll_add, send, ioctl;
+    int connects;           /**< connect() calls on Bluetooth sockets */
+    int old_connections;    /**< so many of them succeed immediately */
+    int centrals;           /**< that wait to be accepted */
+    int fd, peer;           /**< the latest Bluetooth socket, and its other end */
+    int central;            /**< other end of the latest accepted one */
+    uint16_t handle;        /**< connection handle of every socket */
+    uint16_t kernel_handle; /**< the handle that the kernel has for every peer */
+    int buffer, buffer_option, buffers_set;
+    struct hci_filter filter_set;
+} system_calls;
+extern system_calls calls;
+
 bluez_bench *bluez_open(bool extended, const tendon_address *own);
 void bluez_close(bluez_bench *b);
 /** The next command that the controller was given must have this opcode. @return its parameters, lent. */

@@ -2,47 +2,12 @@
 /* What the radio does about a connect that the kernel has taken and does nothing about. */
 #include "bluez_fixture.h"
 
-#include <errno.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 static const tendon_address own = {{0x00, 0xAA, 0x01, 0x00, 0x00, 0x42}, TENDON_ADDRESS_TYPE_PUBLIC};
 static const tendon_address somebody = {{0x00, 0x00, 0x5E, 0x00, 0x53, 0x01}, TENDON_ADDRESS_TYPE_PUBLIC};
 enum { CREATE_CONNECTION = 0x200D, EXTENDED_CREATE_CONNECTION = 0x2043 };
-
-/* In the C library's place: Bluetooth sockets are ends of pairs that nobody serves, and a connect of theirs goes on. */
-static int connects, fake_fd = -1, fake_peer = -1;
-
-int socket(int domain, int type, int protocol) {
-    int pair[2];
-    if (domain != AF_BLUETOOTH) {
-        return (int)syscall(SYS_socket, domain, type, protocol);
-    }
-    if (fake_peer >= 0) {
-        close(fake_peer);
-    }
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, pair) != 0) {
-        return -1;
-    }
-    fake_peer = pair[1];
-    return fake_fd = pair[0];
-}
-
-int bind(int fd, __CONST_SOCKADDR_ARG name, socklen_t length) {
-    (void)length;
-    (void)name;
-    return fd == fake_fd ? 0 : -1;
-}
-
-int connect(int fd, __CONST_SOCKADDR_ARG name, socklen_t length) {
-    (void)name;
-    (void)length;
-    assert_int_equal(fd, fake_fd);
-    connects++;
-    errno = EINPROGRESS;
-    return -1;
-}
 
 typedef struct links_bench {
     bluez_bench *b;
@@ -53,12 +18,11 @@ static links_bench the_bench;
 
 static links_bench *connecting(void) {
     links_bench *l = &the_bench;
-    connects = 0;
     l->b = bluez_open(false, &own);
     tendon_link_init(&l->link, NULL);
     assert_int_equal(tendon_radio_connect(&l->b->radio.radio, &l->link, &somebody, tendon_now_ms() + 3600000),
                      TENDON_OK);
-    assert_int_equal(connects, 1);
+    assert_int_equal(calls.connects, 1);
     return l;
 }
 
@@ -66,31 +30,31 @@ static void end(links_bench *l) {
     tendon_link_close(&l->link);
     assert_int_equal(tendon_loop_step(&l->b->loop, 0), TENDON_OK);
     assert_int_equal(l->link.state, TENDON_LINK_CLOSED);
-    assert_null(l->b->radio.attempts[0]);
+    assert_null(l->b->radio.attempts[0].link);
     bluez_close(l->b);
 }
 
 /** So much time passes for the attempt, then the timer strikes, if it would. */
 static void elapse(links_bench *l, uint64_t ms) {
     tendon_bluez_radio *radio = &l->b->radio;
-    radio->begun_at[0] -= ms;
-    radio->check_at[0] -= ms;
+    radio->attempts[0].begun_at -= ms;
+    radio->attempts[0].check_at -= ms;
     if (radio->connects_until != 0 && radio->connects_until != UINT64_MAX) {
         radio->connects_until -= ms;
     }
-    assert_true(radio->timer.deadline <= radio->check_at[0] + ms);
+    assert_true(radio->timer.deadline <= radio->attempts[0].check_at + ms);
     bluez_tick(l->b, tendon_now_ms());
-    assert_true(radio->timer.deadline <= radio->check_at[0]); /* it is looked at again */
+    assert_true(radio->timer.deadline <= radio->attempts[0].check_at); /* it is looked at again */
 }
 
 /** The attempt has no socket for a moment, so that the kernel forgets it; then it is @p count th connect. */
 static void asked_again(links_bench *l, int count) {
-    assert_int_equal(connects, count - 1);
+    assert_int_equal(calls.connects, count - 1);
     assert_int_equal(l->link.source.fd, -1);
     assert_int_equal(l->link.state, TENDON_LINK_CONNECTING);
     elapse(l, 60);
-    assert_int_equal(connects, count);
-    assert_int_equal(l->link.source.fd, fake_fd);
+    assert_int_equal(calls.connects, count);
+    assert_int_equal(l->link.source.fd, calls.fd);
 }
 
 /** A command of the kernel's, as the raw socket shows it; answered with @p status where that is a Command Complete. */
@@ -117,7 +81,7 @@ static void a_kernel_that_does_not_begin_is_asked_again(void **state) {
     (void)state;
     links_bench *l = connecting();
     elapse(l, 290);
-    assert_int_equal(connects, 1);
+    assert_int_equal(calls.connects, 1);
     for (int again = 2; again < 10; again++) {
         elapse(l, 310);
         asked_again(l, again);
@@ -133,7 +97,7 @@ static void a_kernel_that_scans_has_longer(void **state) {
     kernel_scans(l, 1);
     elapse(l, 310);
     elapse(l, 1600);
-    assert_int_equal(connects, 1);
+    assert_int_equal(calls.connects, 1);
     elapse(l, 100);
     asked_again(l, 2);
     kernel_scans(l, 0); /* and begins anew */
@@ -151,7 +115,7 @@ static void a_kernel_that_connects_is_left_alone(void **state) {
         for (int j = 0; j < 20; j++) {
             elapse(l, 1000);
         }
-        assert_int_equal(connects, 1);
+        assert_int_equal(calls.connects, 1);
         connection_complete(l, 0x3E, 0); /* it failed; the socket tells that too, or it does not */
         elapse(l, 310);
         asked_again(l, 2);
@@ -180,7 +144,7 @@ static void a_connection_that_is_made_has_time_to_be_told(void **state) {
     for (int i = 0; i < 9; i++) {
         elapse(l, 500);
     }
-    assert_int_equal(connects, 1);
+    assert_int_equal(calls.connects, 1);
     elapse(l, 510);
     asked_again(l, 2);
     end(l);
@@ -241,8 +205,8 @@ static void the_end_of_a_pairing_is_told_before_that_of_its_link(void **state) {
     l->link.pairing = (tendon_pairing_attempt){
         .state = TENDON_PAIRING_RUNNING, .deadline = UINT64_MAX, .done = on_paired, .done_context = &paired};
     assert_int_equal(send(l->b->kernel, refused, sizeof refused, 0), sizeof refused);
-    close(fake_peer);
-    fake_peer = -1;
+    close(calls.peer);
+    calls.peer = -1;
     l->link.source.ready(l->link.source.context, TENDON_READABLE, tendon_now_ms());
     assert_ptr_equal(paired_before, &paired);
     assert_int_equal(l->link.state, TENDON_LINK_CLOSED);
@@ -271,7 +235,6 @@ static void expect_no_management(links_bench *l) {
 
 static links_bench *scanning(void) {
     links_bench *l = &the_bench;
-    connects = 0;
     l->b = bluez_open(false, &own);
     tendon_link_init(&l->link, NULL);
     assert_int_equal(tendon_radio_scan_start(&l->b->radio.radio, &(tendon_scan_parameters){.active = true}), TENDON_OK);
@@ -300,14 +263,14 @@ static void a_search_ends_before_a_connect(void **state) {
         }
         pause_for_a_connect(l);
         expect_stop_discovery(l);
-        assert_int_equal(connects, 0);
+        assert_int_equal(calls.connects, 0);
         assert_int_equal(send(l->b->kernel, (order & 2) != 0 ? refused : done, sizeof done, 0), sizeof done);
         bluez_read_kernel(l->b);
-        assert_int_equal(connects, 1);
+        assert_int_equal(calls.connects, 1);
         discovering(l, 0); /* tells the same again */
         bluez_read_kernel(l->b);
         expect_no_management(l);
-        assert_int_equal(connects, 1);
+        assert_int_equal(calls.connects, 1);
         end(l);
     }
 }
@@ -316,7 +279,7 @@ static void without_a_search_a_connect_goes_at_once(void **state) {
     (void)state;
     links_bench *l = scanning();
     pause_for_a_connect(l);
-    assert_int_equal(connects, 1);
+    assert_int_equal(calls.connects, 1);
     expect_no_management(l);
     end(l);
 }

@@ -297,7 +297,7 @@ int run_connect(check *c, int argc, char **argv) {
         printf("scan after: %u reports, paused %lu times, %u reports before connected\n",
                c->reports - (k.opened ? k.reports_before + k.reports_while : before),
                (unsigned long)c->radio.counters.scan_pauses, k.reports_while);
-        bool alive = c->radio.scan.on && c->radio.radio.scanning &&
+        bool alive = c->radio.scan.activity.state == TENDON_BLUEZ_ON && c->radio.radio.scanning &&
                      c->reports > (k.opened ? k.reports_before + k.reports_while : before);
         return !(alive && c->radio.counters.scan_pauses == 1 && (good || k.reason == TENDON_ERROR_TIMEOUT));
     }

@@ -2,7 +2,7 @@
 # title: a controller that refuses mixed commands, answers late, or belongs to somebody else
 # kinds: none
 # needs: build
-# limit: 120
+# limit: 150
 
 source "$KERNEL_TESTS/scripted.sh"
 
@@ -30,7 +30,14 @@ for KIND in extended legacy; do
 done
 
 scripted_start --silent 200b
-check "no answer: the watchdog" fails_with 'failure RADIO_ERROR_COMMAND_TIMEOUT' radio_check scan hci0 9000 active - fdd2
+check "no answer, three times: the radio fails" fails_with 'failure RADIO_ERROR_COMMAND_TIMEOUT' \
+    radio_check scan hci0 20000 active - fdd2
+scripted_stop
+
+scripted_start --silent 200c --count 1
+check "one lost answer: the radio goes on" radio_check scan hci0 15000 active - fdd2
+check "the scan was disabled before it was set up again" eval \
+    'grep -A1 "^200c 01.* silent" "$CASE_DIR/commands.txt" | grep -q "^200c 00"'
 scripted_stop
 
 scripted_start --refuse 200b=0c

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# title: adapters without a public address: a static random one, always the same
+# title: adapters without a public address: a static random one, made once and stored
 # kinds: none
 # needs: build
 # limit: 60
@@ -37,9 +37,13 @@ done
 # Links: an LE controller whose identity is a static address, which the kernel has of somebody else.
 controllers_start -L -l2
 timeout 5 btmgmt --index 1 static-addr C0:00:5E:00:53:01 </dev/null >"$CASE_DIR/btmgmt.txt" 2>&1
-check "a static address is set" eval 'radio_check list any | grep -q "^hci1 [C-F]"'
 device=$(opened hci1)
-check "it is ours" test "${device#*/}" = random
+check "it has our static address" test "${device#*/}" = random
+check "the list tells the same" eval 'radio_check list any | grep -q "^hci1 ${device%/random} "'
+file=${XDG_STATE_HOME:-$HOME/.local/state}/tendon/address-hci1
+check "the address is stored for its owner alone" test "$(stat -c '%a %u' "$file")" = "600 0"
+check "as it is" test "$(cat "$file")" = "${device%/random}"
+check "not the one of the other adapter" eval '! cmp "$file" "${file%1}0"'
 serve_start hci1 30 "Tendon Wearable"
 check "found under it" eval 'radio_check scan hci0 5000 active "Tendon Wearable" - | grep -q "^found $device "'
 check "500 notifications over a link to it" radio_check connect hci0 10000 "$device" 5000 500

@@ -110,9 +110,9 @@ typedef struct tendon_hci_parameters {
 /**
  * Decodes the parameters of any event of the two lists above but the advertising reports, which have their iterator.
  * @param offset first wrong byte, counted in event->data; may be NULL.
- * @return TENDON_OK, TENDON_ERROR_TRUNCATED, TENDON_ERROR_MALFORMED (longer than the event is, a handle or role
- *         that cannot be, an entry count that does not fit), or TENDON_ERROR_UNSUPPORTED for other events, which keep
- *         their bytes in event->data.
+ * Bytes after the known parameters are ignored: later versions of the specification append parameters.
+ * @return TENDON_OK, TENDON_ERROR_TRUNCATED, TENDON_ERROR_MALFORMED (an invalid handle or role), or
+ * TENDON_ERROR_UNSUPPORTED for other events, which keep their bytes in event->data.
  */
 tendon_status tendon_hci_decode(const tendon_hci_event *event, tendon_hci_parameters *out, size_t *offset);
 

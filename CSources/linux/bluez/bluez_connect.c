@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Attempts to connect: an L2CAP connect() each, once our scan is off and the last connection to the peer has ended. The
+ * kernel can accept a connect() and never act on it; its commands show whether it does. docs/bluez-states.md has the
+ * states.
+ */
+#if defined(TENDON_HAVE_BLUEZ)
+#include "bluez_internal.h"
+
+#include <errno.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+/** Connections left behind by other processes that one attempt ends before it takes what it gets. */
+#define OLD_CONNECTIONS_MAX 2
+/** A kernel that has not started to scan for a peer by then never does. */
+#define BEGIN_LIMIT_MS 300u
+/** Pause before connect() is repeated: without it the kernel would continue with its present state. */
+#define REISSUE_PAUSE_MS 50u
+/** Controllers report a peer once per scan of the kernel: one that was missed is reported in the next scan. */
+#define FIND_LIMIT_MS 2000u
+/** The kernel reads the features of a new peer before connect() completes. */
+#define FEATURES_LIMIT_MS 5000u
+
+enum {
+    FREE = TENDON_BLUEZ_ATTEMPT_FREE,
+    WAITING = TENDON_BLUEZ_ATTEMPT_WAITING,
+    ASKED = TENDON_BLUEZ_ATTEMPT_ASKED,
+    CONNECTED = TENDON_BLUEZ_ATTEMPT_CONNECTED
+};
+
+/* What to do about an attempt; the columns are tendon_bluez_prospect. */
+static const uint8_t table[TENDON_BLUEZ_ATTEMPT_STATES][TENDON_BLUEZ_PROSPECTS] = {
+    /* clang-format off */
+#define LEAVE TENDON_BLUEZ_LEAVE_IT
+#define ASK TENDON_BLUEZ_ASK_KERNEL
+#define AGAIN TENDON_BLUEZ_ASK_AGAIN
+    /*              blocked, later, free,  progressing, stuck */
+    [FREE] =      { LEAVE,   LEAVE, LEAVE, LEAVE,       LEAVE },
+    [WAITING] =   { LEAVE,   LEAVE, ASK,   LEAVE,       LEAVE },
+    [ASKED] =     { LEAVE,   LEAVE, LEAVE, LEAVE,       AGAIN },
+    [CONNECTED] = { LEAVE,   LEAVE, LEAVE, LEAVE,       LEAVE },
+#undef LEAVE
+#undef ASK
+#undef AGAIN
+    /* clang-format on */
+};
+
+tendon_bluez_attempt_state tendon_bluez_attempt_stage(const tendon_bluez_attempt *attempt) {
+    const tendon_link *link = attempt->link;
+    if (link == NULL) {
+        return TENDON_BLUEZ_ATTEMPT_FREE;
+    }
+    if (link->closing || link->connected || link->securing) {
+        return TENDON_BLUEZ_ATTEMPT_CONNECTED;
+    }
+    return link->source.fd >= 0 ? TENDON_BLUEZ_ATTEMPT_ASKED : TENDON_BLUEZ_ATTEMPT_WAITING;
+}
+
+/** When a connect to @p peer may start; 0: at once. */
+static uint64_t free_at(const tendon_bluez_radio *radio, const tendon_address *peer, uint64_t now) {
+    uint64_t time = 0;
+    for (size_t i = 0; i < TENDON_BLUEZ_ENDINGS; i++) {
+        const tendon_bluez_leaving *leaving = &radio->leaving[i];
+        if (leaving->until > now && leaving->until > time && tendon_address_equal(&leaving->peer, peer)) {
+            time = leaving->until;
+        }
+    }
+    return time;
+}
+
+static tendon_bluez_attempt *attempt_of(tendon_bluez_radio *radio, const tendon_link *link) {
+    for (size_t i = 0; i < TENDON_BLUEZ_ATTEMPTS; i++) {
+        if (radio->attempts[i].link == link) {
+            return &radio->attempts[i];
+        }
+    }
+    return NULL;
+}
+
+uint8_t tendon_bluez_attempt_failure(tendon_bluez_radio *radio, const tendon_link *link) {
+    tendon_bluez_attempt *attempt = attempt_of(radio, link);
+    uint8_t code = attempt != NULL ? attempt->failure : 0;
+    if (attempt != NULL) {
+        attempt->failure = 0;
+    }
+    return code;
+}
+
+void tendon_bluez_attempt_over(tendon_bluez_radio *radio, const tendon_link *link) {
+    tendon_bluez_attempt *attempt = attempt_of(radio, link);
+    if (attempt != NULL) {
+        attempt->link = NULL;
+    }
+    radio->connects_until = 0;
+    tendon_bluez_step(radio); /* resumes the scan */
+}
+
+static void check_at(tendon_bluez_radio *radio, tendon_bluez_attempt *attempt, uint64_t time) {
+    attempt->check_at = time;
+    tendon_bluez_wake_at(radio, time);
+}
+
+/** The kernel's own limit for a connect(), 40 s by default, must not expire before ours. */
+static void set_limit(int fd, uint64_t deadline) {
+    const uint64_t longest = 24u * 3600u;
+    uint64_t now = tendon_now_ms(), seconds = deadline > now ? (deadline - now) / 1000u + 5u : 5u;
+    struct timeval limit = {.tv_sec = (time_t)(seconds < longest ? seconds : longest)};
+    (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+}
+
+/**
+ * connect() succeeds immediately only over an existing connection whose ATT channel no process uses: one that a killed
+ * process has left behind, for 2 s. Returns true if that connection is being ended: see tendon_bluez_end_connection().
+ */
+static bool end_old_connection(tendon_bluez_radio *radio, tendon_bluez_attempt *attempt, int fd) {
+    uint16_t handle = tendon_bluez_handle_of(fd);
+    if (attempt->old_connections == OLD_CONNECTIONS_MAX || handle > TENDON_HCI_HANDLE_MAX) {
+        return false;
+    }
+    attempt->old_connections++;
+    tendon_bluez_end_connection(radio, &attempt->link->peer, handle);
+    check_at(radio, attempt, tendon_now_ms() + REISSUE_PAUSE_MS);
+    return true;
+}
+
+/** Calls connect(). The attempt waits again if it got an old connection. */
+static tendon_status ask_kernel(tendon_bluez_radio *radio, tendon_bluez_attempt *attempt) {
+    tendon_link *link = attempt->link;
+    int fd = socket(AF_BLUETOOTH, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, BTPROTO_L2CAP);
+    if (fd < 0) {
+        return tendon_bluez_socket_status(errno);
+    }
+    struct sockaddr_l2 own = tendon_bluez_name_of(&radio->radio.address), peer = tendon_bluez_name_of(&link->peer);
+    set_limit(fd, link->deadline);
+    tendon_bluez_share_buffers(radio, fd);
+    attempt->failure = 0;
+    if (bind(fd, (struct sockaddr *)&own, sizeof own) != 0) {
+        tendon_status status = tendon_bluez_socket_status(errno);
+        close(fd);
+        return status;
+    }
+    if (connect(fd, (struct sockaddr *)&peer, sizeof peer) == 0) {
+        if (!end_old_connection(radio, attempt, fd)) {
+            return tendon_socket_link_adopt(link, fd);
+        }
+        close(fd);
+        return TENDON_OK;
+    }
+    if (errno != EINPROGRESS) {
+        tendon_status status = tendon_bluez_link_reason(link, errno, true);
+        close(fd);
+        return status;
+    }
+    attempt->begun_at = tendon_now_ms();
+    check_at(radio, attempt, attempt->begun_at + BEGIN_LIMIT_MS);
+    return tendon_socket_link_connecting(link, fd);
+}
+
+static bool is_same_device(const tendon_address *a, const tendon_address *b) {
+    return memcmp(a->bytes, b->bytes, sizeof a->bytes) == 0 && tendon_bluez_is_random(a) == tendon_bluez_is_random(b);
+}
+
+/* LE Create Connection: interval (2), window (2), filter policy (1), peer. The extended one: filter policy, own type, peer. */
+void tendon_bluez_note_connecting(tendon_bluez_radio *radio, uint16_t opcode, tendon_reader *parameters) {
+    radio->connects_until = UINT64_MAX;
+    (void)tendon_read_bytes(parameters, opcode == TENDON_HCI_OPCODE(0x08, 0x00D) ? 5 : 2);
+    uint8_t type = tendon_read_u8(parameters);
+    const uint8_t *wire = tendon_read_bytes(parameters, 6);
+    if (tendon_reader_ok(parameters)) {
+        radio->connecting_peer = tendon_address_from_wire(wire, type);
+    }
+}
+
+void tendon_bluez_note_connect_failure(tendon_bluez_radio *radio, const tendon_hci_parameters *parameters) {
+    /* The parameters of a failed connection are undefined but for the status; the kernel makes one at a time. */
+    bool is_ours = radio->connects_until != 0;
+    radio->connects_until = 0;
+    for (size_t i = 0; i < TENDON_BLUEZ_ATTEMPTS && is_ours; i++) {
+        tendon_bluez_attempt *attempt = &radio->attempts[i];
+        if (attempt->link != NULL && is_same_device(&attempt->link->peer, &radio->connecting_peer)) {
+            attempt->failure = parameters->status;
+        }
+    }
+}
+
+void tendon_bluez_note_connected(tendon_bluez_radio *radio, uint64_t now) {
+    bool waits = false; /* else the link was notified before this event was read */
+    for (size_t i = 0; i < TENDON_BLUEZ_ATTEMPTS; i++) {
+        const tendon_link *link = radio->attempts[i].link;
+        waits = waits || (link != NULL && link->source.fd >= 0);
+    }
+    radio->connects_until = waits ? now + FEATURES_LIMIT_MS : 0;
+}
+
+/**
+ * Linux can accept a connect() and not act on it until it times out: if the kernel has not seen that our scan is already
+ * off, it disables scanning again; a controller rejects that command, and the kernel drops the connect() (seen with 6.1:
+ * "stop background scanning failed"). The raw socket shows the kernel's commands, so that this is detected.
+ */
+static tendon_bluez_prospect progress_of(tendon_bluez_radio *radio, tendon_bluez_attempt *attempt, uint64_t now) {
+    if (radio->unprivileged) {
+        return TENDON_BLUEZ_PROGRESSING; /* the kernel's commands are not visible */
+    }
+    if (now < attempt->check_at) {
+        tendon_bluez_wake_at(radio, attempt->check_at);
+        return TENDON_BLUEZ_LATER;
+    }
+    if (now < radio->connects_until) { /* to this peer or to another one: one at a time */
+        check_at(radio, attempt, now + BEGIN_LIMIT_MS);
+        return TENDON_BLUEZ_PROGRESSING;
+    }
+    if (radio->scan.enabled_by_other && now < attempt->begun_at + FIND_LIMIT_MS) {
+        check_at(radio, attempt, attempt->begun_at + FIND_LIMIT_MS);
+        return TENDON_BLUEZ_PROGRESSING;
+    }
+    return TENDON_BLUEZ_STUCK;
+}
+
+static tendon_bluez_prospect prospect_of(tendon_bluez_radio *radio, tendon_bluez_attempt *attempt, uint64_t now) {
+    if (!tendon_bluez_scan_idle(radio)) {
+        return TENDON_BLUEZ_BLOCKED;
+    }
+    if (tendon_bluez_attempt_stage(attempt) == TENDON_BLUEZ_ATTEMPT_ASKED) {
+        return progress_of(radio, attempt, now);
+    }
+    uint64_t free = free_at(radio, &attempt->link->peer, now);
+    uint64_t time = attempt->check_at > free ? attempt->check_at : free;
+    if (now < time) {
+        tendon_bluez_wake_at(radio, time);
+        return TENDON_BLUEZ_LATER;
+    }
+    return TENDON_BLUEZ_CLEAR;
+}
+
+tendon_bluez_attempt_action tendon_bluez_attempt_next(tendon_bluez_attempt_state state,
+                                                      tendon_bluez_prospect prospect) {
+    return (tendon_bluez_attempt_action)table[state][prospect];
+}
+
+/** @return the error of connect(); TENDON_OK: nothing failed. */
+static tendon_status advance(tendon_bluez_radio *radio, tendon_bluez_attempt *attempt, uint64_t now) {
+    tendon_bluez_attempt_state state = tendon_bluez_attempt_stage(attempt);
+    if (state == TENDON_BLUEZ_ATTEMPT_FREE || state == TENDON_BLUEZ_ATTEMPT_CONNECTED) {
+        return TENDON_OK;
+    }
+    switch (tendon_bluez_attempt_next(state, prospect_of(radio, attempt, now))) {
+    case TENDON_BLUEZ_ASK_KERNEL:
+        return ask_kernel(radio, attempt);
+    case TENDON_BLUEZ_ASK_AGAIN:
+        radio->counters.connect_reissues++;
+        tendon_socket_link_drop(attempt->link);
+        check_at(radio, attempt, now + REISSUE_PAUSE_MS);
+        return TENDON_OK;
+    default:
+        return TENDON_OK;
+    }
+}
+
+void tendon_bluez_connect_waiting(tendon_bluez_radio *radio) {
+    uint64_t now = tendon_now_ms();
+    for (size_t i = 0; i < TENDON_BLUEZ_ATTEMPTS; i++) {
+        tendon_link *link = radio->attempts[i].link;
+        tendon_status status = advance(radio, &radio->attempts[i], now);
+        if (status < 0) {
+            tendon_socket_link_fail(link, status);
+        }
+    }
+}
+
+tendon_status tendon_bluez_connect(tendon_radio *base, tendon_link *link, const tendon_address *peer,
+                                   uint64_t deadline) {
+    tendon_bluez_radio *radio = (tendon_bluez_radio *)base;
+    if (tendon_bluez_failed(radio)) {
+        return radio->power.status;
+    }
+    tendon_bluez_attempt *attempt = attempt_of(radio, NULL);
+    if (attempt == NULL) {
+        return TENDON_ERROR_TABLE_FULL;
+    }
+    tendon_status status = tendon_socket_link_begin(link, base, &tendon_bluez_link_hooks, peer, false, deadline);
+    if (status < 0) {
+        return status;
+    }
+    *attempt = (tendon_bluez_attempt){.link = link};
+    tendon_bluez_step(radio); /* disables a scan */
+    status = advance(radio, attempt, tendon_now_ms());
+    if (status < 0) {
+        attempt->link = NULL;
+        tendon_socket_link_abandon(link);
+    }
+    return status;
+}
+
+#else
+typedef int tendon_bluez_connect_nothing; /* ISO C wants a declaration in every file */
+#endif

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Packets of the HCI raw socket: events of the controller, and commands of the kernel and of other programs. */
+#if defined(TENDON_HAVE_BLUEZ)
+#include "bluez_internal.h"
+
+#include <errno.h>
+#include <sys/socket.h>
+
+/** Maximum number of packets read per wake-up, with one recvmmsg(). */
+#define BATCH 16
+/** H4 type, event code, length, 255 parameters; commands of others are slightly longer. */
+#define SLOT 264
+
+static void command_complete(tendon_bluez_radio *radio, uint16_t opcode, const tendon_hci_parameters *parameters,
+                             uint64_t now) {
+    if (opcode == radio->command.opcode && parameters->length == 0) {
+        radio->radio.malformed++; /* an answer without a status: as if it had not arrived */
+        return;
+    }
+    uint8_t status = parameters->length > 0 ? parameters->data[0] : 0;
+    /* Commands are answered in order, and the other one was seen when it was sent: its answer comes first. */
+    if (opcode != 0 && opcode == radio->other_command) {
+        tendon_bluez_scan_other_done(radio, status, now);
+        return;
+    }
+    tendon_bluez_answered(radio, opcode, status, now);
+}
+
+static void command_status(tendon_bluez_radio *radio, uint16_t opcode, uint8_t status, uint64_t now) {
+    if (status == 0) {
+        return; /* pending; all of ours end with Command Complete */
+    }
+    if (opcode != 0 && opcode == radio->other_command) {
+        tendon_bluez_scan_other_done(radio, status, now);
+        return;
+    }
+    if (tendon_bluez_connects(opcode)) {
+        radio->connects_until = 0;
+    }
+    tendon_bluez_answered(radio, opcode, status, now);
+}
+
+static void connected(tendon_bluez_radio *radio, const tendon_hci_parameters *parameters, uint64_t now) {
+    if (parameters->status != 0) {
+        tendon_bluez_note_connect_failure(radio, parameters);
+        return;
+    }
+    radio->connections++;
+    tendon_bluez_note_new_handle(radio, parameters->handle);
+    if (parameters->role == 1) {
+        tendon_bluez_advertise_connected(radio);
+    } else {
+        tendon_bluez_note_connected(radio, now);
+    }
+}
+
+static void disconnected(tendon_bluez_radio *radio, const tendon_hci_parameters *parameters, uint64_t now) {
+    if (parameters->status == 0) {
+        if (radio->connections > 0) { /* it can be older than this radio */
+            radio->connections--;
+        }
+        tendon_bluez_note_ending(radio, parameters->handle, parameters->reason, now);
+        tendon_bluez_advertise_disconnected(radio);
+    }
+}
+
+static bool is_report(const tendon_hci_event *event) {
+    return event->code == TENDON_HCI_LE_META && (event->subevent == TENDON_HCI_LE_ADVERTISING_REPORT ||
+                                                 event->subevent == TENDON_HCI_LE_EXTENDED_ADVERTISING_REPORT);
+}
+
+static void act_on(tendon_bluez_radio *radio, const tendon_hci_event *event, const tendon_hci_parameters *parameters,
+                   uint64_t now) {
+    switch (event->code) {
+    case TENDON_HCI_COMMAND_COMPLETE:
+        command_complete(radio, parameters->opcode, parameters, now);
+        break;
+    case TENDON_HCI_COMMAND_STATUS:
+        command_status(radio, parameters->opcode, parameters->status, now);
+        break;
+    case TENDON_HCI_DISCONNECTION_COMPLETE:
+        disconnected(radio, parameters, now);
+        break;
+    case TENDON_HCI_HARDWARE_ERROR:
+        tendon_bluez_hardware_error(radio, now);
+        break;
+    case TENDON_HCI_ENCRYPTION_CHANGE:
+        if (parameters->status == 0 && parameters->enabled != 0 && radio->radio.bonds != NULL) {
+            tendon_bluez_encrypted(radio, parameters->handle, now);
+        }
+        break;
+    case TENDON_HCI_LE_META:
+        if (event->subevent == TENDON_HCI_LE_CONNECTION_COMPLETE ||
+            event->subevent == TENDON_HCI_LE_ENHANCED_CONNECTION_COMPLETE) {
+            connected(radio, parameters, now);
+        }
+        break;
+    default:
+        break;
+    }
+}
+
+static void take_event(tendon_bluez_radio *radio, const uint8_t *packet, size_t length, uint64_t now) {
+    tendon_hci_event event;
+    tendon_hci_parameters parameters;
+    if (tendon_hci_event_decode(packet, length, &event, NULL) < 0) {
+        radio->radio.malformed++;
+        return;
+    }
+    if (is_report(&event)) {
+        tendon_bluez_scan_reports(radio, &event, now);
+        return;
+    }
+    tendon_status status = tendon_hci_decode(&event, &parameters, NULL);
+    if (status < 0) {
+        radio->radio.malformed += status != TENDON_ERROR_UNSUPPORTED;
+        return;
+    }
+    act_on(radio, &event, &parameters, now);
+}
+
+/** A command of the kernel or of another program, as it is sent. */
+static void take_command(tendon_bluez_radio *radio, const uint8_t *packet, size_t length) {
+    tendon_reader reader = tendon_reader_make(packet, length);
+    uint16_t opcode = tendon_read_u16le(&reader);
+    (void)tendon_read_u8(&reader);
+    if (tendon_bluez_connects(opcode)) {
+        tendon_bluez_note_connecting(radio, opcode, &reader);
+    } else {
+        tendon_bluez_scan_other_sent(radio, opcode, &reader);
+    }
+}
+
+void tendon_bluez_hci_ready(void *context, uint32_t events, uint64_t now) {
+    tendon_bluez_radio *radio = context;
+    uint8_t slots[BATCH][SLOT];
+    struct iovec vectors[BATCH];
+    struct mmsghdr messages[BATCH];
+    (void)events;
+    memset(messages, 0, sizeof messages);
+    for (size_t i = 0; i < BATCH; i++) {
+        vectors[i] = (struct iovec){.iov_base = slots[i], .iov_len = SLOT};
+        messages[i].msg_hdr.msg_iov = &vectors[i];
+        messages[i].msg_hdr.msg_iovlen = 1;
+    }
+    int count = recvmmsg(radio->hci.fd, messages, BATCH, MSG_DONTWAIT, NULL);
+    if (count < 0) {
+        if (errno != EAGAIN && errno != EINTR) {
+            tendon_bluez_fail(radio, tendon_bluez_socket_status(errno));
+        }
+        return;
+    }
+    for (int i = 0; i < count && radio->opened && !tendon_bluez_failed(radio); i++) {
+        size_t length = messages[i].msg_len;
+        if (length > 0 && slots[i][0] == HCI_EVENT_PKT) {
+            take_event(radio, slots[i] + 1, length - 1, now);
+        } else if (length > 0 && slots[i][0] == HCI_COMMAND_PKT) {
+            take_command(radio, slots[i] + 1, length - 1);
+        }
+    }
+    tendon_bluez_step(radio);
+}
+
+#else
+typedef int tendon_bluez_event_nothing; /* ISO C wants a declaration in every file */
+#endif

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The adapter's power: what a hardware error, power-off and power-on mean, and the end of the radio. The kernel resets a
+ * controller that reports a hardware error: it powers the adapter off and on.
+ */
+#if defined(TENDON_HAVE_BLUEZ)
+#include "bluez_internal.h"
+
+/** How long a controller that reported a hardware error gets no commands: the kernel is about to reset it. */
+#define FAULT_PAUSE_MS 500u
+/** How long a reset may take. */
+#define RESET_LIMIT_MS 10000u
+/** Reads of the raw socket before the adapter counts as off. */
+#define DRAIN_ROUNDS 256
+
+enum {
+    POWERED = TENDON_BLUEZ_POWERED,
+    FAULTY = TENDON_BLUEZ_FAULTY,
+    RECOVERING = TENDON_BLUEZ_RECOVERING,
+    RESETTING = TENDON_BLUEZ_RESETTING,
+    FAILED = TENDON_BLUEZ_FAILED
+};
+
+enum { NOTHING = 0, PAUSE, HOLD, RESUME, GIVE_UP, FAIL };
+
+typedef struct transition {
+    uint8_t next, action;
+} transition;
+
+/* The columns are tendon_bluez_power_inputs. */
+static const transition table[TENDON_BLUEZ_POWER_STATES][TENDON_BLUEZ_POWER_INPUTS] = {
+    /* clang-format off */
+    /*               hardware error,     switched off,         switched on,          deadline,             lost */
+    [POWERED] =    { {FAULTY, PAUSE},    {FAILED, GIVE_UP},    {POWERED, NOTHING},   {POWERED, NOTHING},   {FAILED, FAIL} },
+    [FAULTY] =     { {FAULTY, PAUSE},    {RESETTING, HOLD},    {FAULTY, NOTHING},    {RECOVERING, RESUME}, {FAILED, FAIL} },
+    [RECOVERING] = { {FAULTY, PAUSE},    {RESETTING, HOLD},    {RECOVERING, NOTHING},{POWERED, NOTHING},   {FAILED, FAIL} },
+    [RESETTING] =  { {RESETTING, HOLD},  {RESETTING, NOTHING}, {POWERED, RESUME},    {FAILED, GIVE_UP},    {FAILED, FAIL} },
+    [FAILED] =     { {FAILED, NOTHING},  {FAILED, NOTHING},    {FAILED, NOTHING},    {FAILED, NOTHING},    {FAILED, NOTHING} },
+    /* clang-format on */
+};
+
+/** After a reset nothing is enabled any more, and no command in flight is answered. */
+static void forget_state(tendon_bluez_radio *radio) {
+    tendon_bluez_queue_reset(radio);
+    radio->other_command = 0;
+    radio->address_set = false;
+    radio->connects_until = 0;
+    radio->connections = 0;
+    radio->scan.enabled_by_other = false;
+    radio->advertising.set_made = false;
+    tendon_bluez_activity_input(&radio->scan.activity, TENDON_BLUEZ_RESET);
+    tendon_bluez_activity_input(&radio->advertising.activity, TENDON_BLUEZ_RESET);
+}
+
+static void set_deadline(tendon_bluez_radio *radio, uint64_t time) {
+    radio->power.deadline = time;
+    if (time != UINT64_MAX) {
+        tendon_bluez_wake_at(radio, time);
+    }
+}
+
+static void end_radio(tendon_bluez_radio *radio, tendon_status status) {
+    radio->power.status = status;
+    radio->scan.activity.requested = radio->advertising.activity.requested = false;
+    tendon_bluez_queue_reset(radio);
+    tendon_loop_remove(radio->radio.loop, &radio->hci);
+    tendon_loop_remove(radio->radio.loop, &radio->management);
+    for (size_t i = 0; i < TENDON_BLUEZ_ATTEMPTS; i++) {
+        if (radio->attempts[i].link != NULL) {
+            tendon_socket_link_fail(radio->attempts[i].link, status);
+        }
+    }
+    radio->timer.deadline = 0; /* on_failure is called from the loop, because this may be a call of the owner's */
+}
+
+/** @param status for TENDON_BLUEZ_POWER_LOST: why. */
+static void input(tendon_bluez_radio *radio, tendon_bluez_power_inputs what, tendon_status status, uint64_t now) {
+    tendon_bluez_power *power = &radio->power;
+    const transition *found = &table[power->state][what];
+    power->state = found->next;
+    switch (found->action) {
+    case PAUSE:
+        forget_state(radio);
+        power->reset_until = now + RESET_LIMIT_MS;
+        set_deadline(radio, now + FAULT_PAUSE_MS);
+        break;
+    case HOLD:
+        forget_state(radio);
+        set_deadline(radio, power->reset_until);
+        break;
+    case RESUME:
+        set_deadline(radio, power->state == RECOVERING ? power->reset_until : UINT64_MAX);
+        radio->scan.activity.retry_at = radio->advertising.activity.retry_at = 0;
+        tendon_bluez_wake_at(radio, now); /* all that is requested starts again */
+        break;
+    case GIVE_UP:
+        end_radio(radio, tendon_bluez_why_off(radio->index));
+        break;
+    case FAIL:
+        end_radio(radio, status);
+        break;
+    default:
+        if (what == TENDON_BLUEZ_POWER_DEADLINE) {
+            set_deadline(radio, UINT64_MAX);
+        }
+        break;
+    }
+}
+
+void tendon_bluez_fail(tendon_bluez_radio *radio, tendon_status status) {
+    if (radio->opened) {
+        input(radio, TENDON_BLUEZ_POWER_LOST, status, 0);
+    }
+}
+
+void tendon_bluez_hardware_error(tendon_bluez_radio *radio, uint64_t now) {
+    input(radio, TENDON_BLUEZ_HARDWARE_ERROR, TENDON_OK, now);
+}
+
+/* The two sockets are read in any order: a hardware error can wait in one while the other reports power-off. */
+static void read_what_waits(tendon_bluez_radio *radio, uint64_t now) {
+    for (int i = 0; i < DRAIN_ROUNDS && radio->power.state == POWERED; i++) {
+        if (!tendon_bluez_wait_readable(radio->hci.fd, tendon_now_ms() + 1)) {
+            return;
+        }
+        tendon_bluez_hci_ready(radio, TENDON_READABLE, now);
+    }
+}
+
+void tendon_bluez_powered(tendon_bluez_radio *radio, bool powered, uint64_t now) {
+    if (!powered) {
+        read_what_waits(radio, now);
+    }
+    input(radio, powered ? TENDON_BLUEZ_SWITCHED_ON : TENDON_BLUEZ_SWITCHED_OFF, TENDON_OK, now);
+}
+
+void tendon_bluez_wake_at(tendon_bluez_radio *radio, uint64_t time) {
+    if (time < radio->timer.deadline) {
+        radio->timer.deadline = time;
+    }
+}
+
+static void report(tendon_bluez_radio *radio, tendon_status *status, uint64_t now) {
+    tendon_status failure = *status;
+    *status = TENDON_OK;
+    if (failure < 0 && radio->opened && radio->radio.on_failure != NULL) {
+        radio->radio.on_failure(radio->radio.report_context, failure, now);
+    }
+}
+
+void tendon_bluez_timer_expired(void *context, uint64_t now) {
+    tendon_bluez_radio *radio = context;
+    radio->timer.deadline = UINT64_MAX;
+    if (now >= radio->power.deadline) {
+        input(radio, TENDON_BLUEZ_POWER_DEADLINE, TENDON_OK, now);
+    } else if (radio->power.deadline != UINT64_MAX) {
+        tendon_bluez_wake_at(radio, radio->power.deadline);
+    }
+    if (tendon_bluez_failed(radio)) {
+        tendon_status status = radio->power.failure_told ? TENDON_OK : radio->power.status;
+        radio->timer.deadline = UINT64_MAX;
+        radio->power.failure_told = true;
+        radio->radio.scanning = false;
+        report(radio, &status, now);
+        return;
+    }
+    radio->radio.scanning = radio->radio.scanning && radio->scan.activity.failure == TENDON_OK;
+    report(radio, &radio->scan.activity.failure, now);
+    report(radio, &radio->advertising.activity.failure, now);
+    tendon_bluez_queue_timer(radio, now);
+    tendon_bluez_step(radio);
+    tendon_bluez_connect_waiting(radio);
+}
+
+#else
+typedef int tendon_bluez_power_nothing; /* ISO C wants a declaration in every file */
+#endif
