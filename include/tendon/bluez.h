@@ -32,8 +32,9 @@ extern "C" {
 /** Longest wait for the answer to one HCI command, in ms. */
 #define TENDON_BLUEZ_COMMAND_TIMEOUT_MS 3000u
 /**
- * HCI commands in a row without an answer after which the radio fails with TENDON_RADIO_ERROR_COMMAND_TIMEOUT. After a
- * single one (its answer can be lost in a full receive buffer) the controller is brought back to a known state.
+ * HCI commands without an answer after which the radio fails with TENDON_RADIO_ERROR_COMMAND_TIMEOUT: in a row, or of
+ * one activity since it was last enabled. After fewer (an answer can be lost in a full receive buffer) the controller
+ * is brought back to a known state.
  */
 #define TENDON_BLUEZ_UNANSWERED_MAX 3
 /** Longest wait for one reply of the management socket in tendon_bluez_open() (powering on takes longest), in ms. */
@@ -62,6 +63,7 @@ typedef struct tendon_bluez_activity {
     bool confirmed;        /**< enabled at least once since it was requested: a later rejection is retried */
     bool cleared;          /**< what a killed program left enabled was disabled once */
     uint8_t retries;       /**< since it was last enabled */
+    uint8_t unanswered;    /**< its commands without an answer, since it was last enabled or started */
     tendon_status failure; /**< to be reported from the loop; TENDON_OK: none */
     uint64_t retry_at;     /**< monotonic ms; 0: no pause */
 } tendon_bluez_activity;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The state table that scanning and advertising share; docs/bluez-states.md has it as text. Each activity knows what the
- * controller does for it (its state), what it shall do (its demand), and so which command comes next.
+ * The state table that scanning and advertising share; docs/bluez-states.md has it as text. Each activity knows what
+ * the controller does for it (its state), what it shall do (its demand), and so which command comes next.
  */
 #if defined(TENDON_HAVE_BLUEZ)
 #include "bluez_internal.h"
@@ -48,7 +48,7 @@ void tendon_bluez_activity_input(tendon_bluez_activity *activity, tendon_bluez_a
     }
     if (input == TENDON_BLUEZ_ENABLED && activity->state == TENDON_BLUEZ_ON) {
         activity->confirmed = true;
-        activity->retries = 0;
+        activity->retries = activity->unanswered = 0;
         activity->retry_at = 0;
     }
 }
@@ -60,12 +60,11 @@ tendon_bluez_request tendon_bluez_activity_request(const tendon_bluez_activity *
 void tendon_bluez_activity_start(tendon_bluez_radio *radio, tendon_bluez_activity *activity) {
     /* A command in flight belongs to the start before this one. */
     const tendon_bluez_queue *queue = &radio->command;
-    bool in_flight =
-        queue->opcode != 0 && queue->activity == activity && queue->request != TENDON_BLUEZ_SEND_ADDRESS;
+    bool in_flight = queue->opcode != 0 && queue->activity == activity && queue->request != TENDON_BLUEZ_SEND_ADDRESS;
     tendon_bluez_activity_input(activity, in_flight ? TENDON_BLUEZ_UNANSWERED : TENDON_BLUEZ_RESTARTED);
     activity->requested = true;
     activity->confirmed = activity->cleared = false;
-    activity->retries = 0;
+    activity->retries = activity->unanswered = 0;
     activity->retry_at = 0;
     activity->failure = TENDON_OK;
     tendon_bluez_step(radio);

@@ -56,12 +56,14 @@ static void resync(tendon_bluez_radio *radio) {
     tendon_bluez_queue *queue = &radio->command;
     radio->counters.unanswered++;
     queue->unanswered++;
-    if (queue->unanswered >= TENDON_BLUEZ_UNANSWERED_MAX) {
+    if (queue->request != TENDON_BLUEZ_SEND_ADDRESS) { /* that one is sent again by itself */
+        queue->activity->unanswered++;
+        tendon_bluez_activity_input(queue->activity, TENDON_BLUEZ_UNANSWERED);
+    }
+    if (queue->unanswered >= TENDON_BLUEZ_UNANSWERED_MAX ||
+        queue->activity->unanswered >= TENDON_BLUEZ_UNANSWERED_MAX) {
         tendon_bluez_fail(radio, TENDON_RADIO_ERROR_COMMAND_TIMEOUT);
         return;
-    }
-    if (queue->request != TENDON_BLUEZ_SEND_ADDRESS) { /* that one is sent again by itself */
-        tendon_bluez_activity_input(queue->activity, TENDON_BLUEZ_UNANSWERED);
     }
     tendon_bluez_wake_at(radio, 0);
 }

@@ -32,7 +32,7 @@ enum {
 
 /* What to do about an attempt; the columns are tendon_bluez_prospect. */
 static const uint8_t table[TENDON_BLUEZ_ATTEMPT_STATES][TENDON_BLUEZ_PROSPECTS] = {
-    /* clang-format off */
+/* clang-format off */
 #define LEAVE TENDON_BLUEZ_LEAVE_IT
 #define ASK TENDON_BLUEZ_ASK_KERNEL
 #define AGAIN TENDON_BLUEZ_ASK_AGAIN
@@ -162,7 +162,8 @@ static bool is_same_device(const tendon_address *a, const tendon_address *b) {
     return memcmp(a->bytes, b->bytes, sizeof a->bytes) == 0 && tendon_bluez_is_random(a) == tendon_bluez_is_random(b);
 }
 
-/* LE Create Connection: interval (2), window (2), filter policy (1), peer. The extended one: filter policy, own type, peer. */
+/* LE Create Connection: interval (2), window (2), filter policy (1), peer. The extended one: filter policy, own type,
+ * peer. */
 void tendon_bluez_note_connecting(tendon_bluez_radio *radio, uint16_t opcode, tendon_reader *parameters) {
     radio->connects_until = UINT64_MAX;
     (void)tendon_read_bytes(parameters, opcode == TENDON_HCI_OPCODE(0x08, 0x00D) ? 5 : 2);
@@ -195,9 +196,9 @@ void tendon_bluez_note_connected(tendon_bluez_radio *radio, uint64_t now) {
 }
 
 /**
- * Linux can accept a connect() and not act on it until it times out: if the kernel has not seen that our scan is already
- * off, it disables scanning again; a controller rejects that command, and the kernel drops the connect() (seen with 6.1:
- * "stop background scanning failed"). The raw socket shows the kernel's commands, so that this is detected.
+ * Linux can accept a connect() and not act on it until it times out: if the kernel has not seen that our scan is
+ * already off, it disables scanning again; a controller rejects that command, and the kernel drops the connect() (seen
+ * with 6.1: "stop background scanning failed"). The raw socket shows the kernel's commands, so that this is detected.
  */
 static tendon_bluez_prospect progress_of(tendon_bluez_radio *radio, tendon_bluez_attempt *attempt, uint64_t now) {
     if (radio->unprivileged) {

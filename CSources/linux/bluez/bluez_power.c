@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The adapter's power: what a hardware error, power-off and power-on mean, and the end of the radio. The kernel resets a
- * controller that reports a hardware error: it powers the adapter off and on.
+ * The adapter's power: what a hardware error, power-off and power-on mean, and the end of the radio. The kernel resets
+ * a controller that reports a hardware error: it powers the adapter off and on.
  */
 #if defined(TENDON_HAVE_BLUEZ)
 #include "bluez_internal.h"

@@ -146,6 +146,11 @@ int getsockopt(int fd, int level, int option, void *value, socklen_t *size) {
         if (refuses(&calls.get_filter)) {
             return -1;
         }
+        uint32_t *words[] = {NULL, &calls.filter_set.type_mask, &calls.filter_set.event_mask[0],
+                             &calls.filter_set.event_mask[1]};
+        if (calls.filter_loses != 0) {
+            *words[calls.filter_loses] &= *words[calls.filter_loses] - 1; /* its lowest bit */
+        }
         memcpy(value, &calls.filter_set, sizeof calls.filter_set);
         return 0;
     }

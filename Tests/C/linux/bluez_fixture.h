@@ -41,6 +41,7 @@ typedef struct system_calls {
     uint16_t kernel_handle; /**< the handle that the kernel has for every peer */
     int buffer, buffer_option, buffers_set;
     struct hci_filter filter_set;
+    int filter_loses; /**< a bit of this word of the filter: 1 types, 2 and 3 events; 0: none */
 } system_calls;
 extern system_calls calls;
 

@@ -188,6 +188,23 @@ static void a_controller_that_does_not_answer_ends_the_radio(void **state) {
     bluez_close(b);
 }
 
+/* It answers some commands, never this one. The retries are counted all the same. */
+static void a_command_that_is_never_answered_ends_the_radio(void **state) {
+    (void)state;
+    bluez_bench *b = bluez_open(false, &public_address);
+    start_scan(b);
+    for (int i = 1; i <= TENDON_BLUEZ_UNANSWERED_MAX; i++) {
+        assert_int_equal(b->failures, 0);
+        (void)bluez_expect(b, TENDON_HCI_LE_SET_SCAN_PARAMETERS);
+        expire(b);
+        if (i < TENDON_BLUEZ_UNANSWERED_MAX) {
+            assert_int_equal(bluez_answer(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0)[0], 0);
+        }
+    }
+    assert_int_equal(b->failure, TENDON_RADIO_ERROR_COMMAND_TIMEOUT);
+    bluez_close(b);
+}
+
 /* Each command's answer can be lost in a full receive buffer. The radio goes on, with what was requested. */
 static void one_lost_answer_ends_nothing(void **state) {
     (void)state;
@@ -430,6 +447,7 @@ int main(void) {
         cmocka_unit_test(an_adapter_that_is_switched_off_ends_the_radio),
         cmocka_unit_test(the_answer_in_the_socket_counts_when_the_time_is_over),
         cmocka_unit_test(a_controller_that_does_not_answer_ends_the_radio),
+        cmocka_unit_test(a_command_that_is_never_answered_ends_the_radio),
         cmocka_unit_test(one_lost_answer_ends_nothing),
         cmocka_unit_test(advertising_that_is_rejected_after_a_reset_is_retried),
         cmocka_unit_test(a_hardware_error_without_a_reset),

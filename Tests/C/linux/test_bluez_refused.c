@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* System calls that fail: what was opened is closed, who waits is notified, and the next attempt works. */
+#include "bluez_fixture.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const tendon_address own = {{0x00, 0xAA, 0x01, 0x00, 0x00, 0x42}, TENDON_ADDRESS_TYPE_PUBLIC};
+static const tendon_address somebody = {{0x00, 0x00, 0x5E, 0x00, 0x53, 0x01}, TENDON_ADDRESS_TYPE_PUBLIC};
+
+static int open_descriptors(void) {
+    int count = 0;
+    for (int fd = 0; fd < 256; fd++) {
+        count += fcntl(fd, F_GETFD) >= 0;
+    }
+    return count;
+}
+
+static void a_connect_that_fails_leaves_nothing(void **state) {
+    (void)state;
+    static const struct {
+        refused_call *call;
+        int number;
+        tendon_status expected;
+    } cases[] = {
+        {&calls.socket, EMFILE, TENDON_SYSTEM_ERROR(EMFILE)},
+        {&calls.socket, EAFNOSUPPORT, TENDON_RADIO_ERROR_NO_KERNEL_SUPPORT},
+        {&calls.bind, EADDRINUSE, TENDON_SYSTEM_ERROR(EADDRINUSE)},
+        {&calls.bind, ENODEV, TENDON_RADIO_ERROR_NO_ADAPTER},
+        {&calls.connect, EHOSTUNREACH, TENDON_RADIO_ERROR_ADAPTER_DOWN},
+        {&calls.connect, ENETDOWN, TENDON_RADIO_ERROR_ADAPTER_DOWN},
+        {&calls.connect, EBUSY, TENDON_RADIO_ERROR_ADAPTER_BUSY},
+        {&calls.connect, EALREADY, TENDON_RADIO_ERROR_ADAPTER_BUSY},
+        {&calls.connect, EMLINK, TENDON_HCI_ERROR(0x09)},
+        {&calls.connect, ECONNREFUSED, TENDON_HCI_ERROR(0x0D)},
+        {&calls.connect, ECONNABORTED, TENDON_HCI_ERROR(0x16)},
+        {&calls.connect, ENOTCONN, TENDON_HCI_ERROR(0x02)},
+        {&calls.connect, ENOSYS, TENDON_HCI_ERROR(0x3E)},
+        {&calls.connect, EACCES, TENDON_RADIO_ERROR_PAIRING_FAILED},
+        {&calls.epoll_add, ENOSPC, TENDON_SYSTEM_ERROR(ENOSPC)},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        bluez_bench *b = bluez_open(false, &own);
+        tendon_link link;
+        tendon_link_init(&link, NULL);
+        int before = open_descriptors();
+        cases[i].call->number = cases[i].number;
+        assert_int_equal(tendon_radio_connect(&b->radio.radio, &link, &somebody, UINT64_MAX), cases[i].expected);
+        assert_int_equal(link.state, TENDON_LINK_CLOSED);
+        assert_null(b->radio.attempts[0].link);
+        assert_null(b->radio.radio.links);
+        int peer = calls.peer >= 0; /* the test's own end */
+        assert_int_equal(open_descriptors(), before + peer);
+        assert_int_equal(tendon_radio_connect(&b->radio.radio, &link, &somebody, UINT64_MAX), TENDON_OK);
+        tendon_link_close(&link);
+        assert_int_equal(tendon_loop_step(&b->loop, 0), TENDON_OK);
+        bluez_close(b);
+    }
+}
+
+static void a_listener_that_fails_leaves_nothing(void **state) {
+    (void)state;
+    static const struct {
+        refused_call *call;
+        int number;
+        tendon_status expected;
+    } cases[] = {
+        {&calls.socket, EMFILE, TENDON_SYSTEM_ERROR(EMFILE)},
+        {&calls.bind, EADDRINUSE, TENDON_RADIO_ERROR_ADAPTER_BUSY},
+        {&calls.bind, EACCES, TENDON_RADIO_ERROR_NO_CAP_NET_RAW},
+        {&calls.listen, EADDRINUSE, TENDON_RADIO_ERROR_ADAPTER_BUSY},
+        {&calls.epoll_add, ENOMEM, TENDON_SYSTEM_ERROR(ENOMEM)},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        bluez_bench *b = bluez_open(false, &own);
+        tendon_listener listener = {.accept = NULL};
+        int before = open_descriptors();
+        cases[i].call->number = cases[i].number;
+        assert_int_equal(tendon_bluez_listen(&b->radio.radio, &listener), cases[i].expected);
+        assert_int_equal(open_descriptors(), before + (calls.peer >= 0));
+        assert_null(b->radio.listener);
+        assert_int_equal(tendon_bluez_listen(&b->radio.radio, &listener), TENDON_OK);
+        assert_int_equal(tendon_bluez_listen(&b->radio.radio, &listener), TENDON_RADIO_ERROR_ALREADY_STARTED);
+        tendon_bluez_unlisten(&b->radio.radio, &listener);
+        bluez_close(b);
+    }
+}
+
+typedef struct owner {
+    tendon_link link;
+    int accepts, connected, closed;
+    tendon_status reason;
+} owner;
+
+static void owner_connected(void *context, uint64_t now) {
+    (void)now;
+    ((owner *)context)->connected++;
+}
+
+static void owner_closed(void *context, tendon_status reason, uint64_t now) {
+    owner *o = context;
+    (void)now;
+    o->closed++;
+    o->reason = reason;
+}
+
+static tendon_link *take(void *context, const tendon_address *peer, uint64_t now) {
+    owner *o = context;
+    (void)now;
+    assert_int_equal(peer->type, TENDON_ADDRESS_TYPE_RANDOM);
+    o->accepts++;
+    tendon_link_init(&o->link,
+                     &(tendon_link_callbacks){.context = o, .connected = owner_connected, .closed = owner_closed});
+    return &o->link;
+}
+
+static tendon_link *reject(void *context, const tendon_address *peer, uint64_t now) {
+    (void)peer;
+    (void)now;
+    ((owner *)context)->accepts++;
+    return NULL;
+}
+
+static bluez_bench *listening(owner *o, tendon_listener *listener,
+                              tendon_link *(*accept)(void *, const tendon_address *, uint64_t)) {
+    bluez_bench *b = bluez_open(false, &own);
+    *o = (owner){.accepts = 0};
+    *listener = (tendon_listener){.context = o, .accept = accept};
+    assert_int_equal(tendon_radio_listen(&b->radio.radio, listener), TENDON_OK);
+    return b;
+}
+
+/* p9: the owner has given the link away, so it is notified that it has ended. */
+static void a_central_that_the_loop_cannot_watch_is_closed(void **state) {
+    (void)state;
+    owner o;
+    tendon_listener listener;
+    bluez_bench *b = listening(&o, &listener, take);
+    for (int i = 1; i <= 5; i++) {
+        calls.centrals = 1;
+        calls.epoll_add = (refused_call){ENOSPC, 0};
+        listener.source.ready(listener.source.context, TENDON_READABLE, tendon_now_ms());
+        assert_int_equal(o.accepts, i);
+        assert_int_equal(calls.epoll_add.number, 0);
+        assert_int_equal(tendon_loop_step(&b->loop, 0), TENDON_OK);
+        assert_int_equal(o.closed, 1);
+        assert_int_equal(o.reason, TENDON_SYSTEM_ERROR(ENOSPC));
+        assert_int_equal(o.link.state, TENDON_LINK_CLOSED);
+        assert_null(b->radio.radio.links);
+        o.closed = 0;
+    }
+    calls.centrals = 1;
+    listener.source.ready(listener.source.context, TENDON_READABLE, tendon_now_ms());
+    assert_int_equal(tendon_loop_step(&b->loop, 0), TENDON_OK);
+    assert_int_equal(o.connected, 1);
+    tendon_link_close(&o.link);
+    assert_int_equal(tendon_loop_step(&b->loop, 0), TENDON_OK);
+    bluez_close(b);
+}
+
+static void a_central_that_the_owner_rejects_is_closed(void **state) {
+    (void)state;
+    owner o;
+    tendon_listener listener;
+    bluez_bench *b = listening(&o, &listener, reject);
+    int before = open_descriptors();
+    calls.centrals = 3;
+    listener.source.ready(listener.source.context, TENDON_READABLE, tendon_now_ms());
+    assert_int_equal(o.accepts, 3);
+    assert_int_equal(open_descriptors(), before + 1); /* the test's end of the last one */
+    bluez_close(b);
+}
+
+static void a_listener_without_descriptors_pauses(void **state) {
+    (void)state;
+    static const int pauses[] = {EMFILE, ENFILE, ENOBUFS, ENOMEM};
+    for (size_t i = 0; i < sizeof pauses / sizeof pauses[0]; i++) {
+        owner o;
+        tendon_listener listener;
+        bluez_bench *b = listening(&o, &listener, take);
+        calls.centrals = 1;
+        calls.accept = (refused_call){pauses[i], 0};
+        listener.source.ready(listener.source.context, TENDON_READABLE, 1000);
+        assert_int_equal(o.accepts, 0);
+        assert_int_equal(listener.source.interest, 0); /* else the loop would spin */
+        assert_int_equal(listener.source.deadline, 1100);
+        listener.source.expired(listener.source.context, 1100);
+        assert_int_equal(listener.source.interest, TENDON_READABLE);
+        assert_int_equal(listener.source.deadline, UINT64_MAX);
+        listener.source.ready(listener.source.context, TENDON_READABLE, 1100);
+        assert_int_equal(o.accepts, 1);
+        tendon_link_close(&o.link);
+        assert_int_equal(tendon_loop_step(&b->loop, 0), TENDON_OK);
+        bluez_close(b);
+    }
+    static const struct {
+        int number;
+        uint32_t interest;
+    } others[] = {{EINTR, TENDON_READABLE}, {ECONNABORTED, TENDON_READABLE}, {ENETDOWN, 0}, {EBADF, 0}};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        owner o;
+        tendon_listener listener;
+        bluez_bench *b = listening(&o, &listener, take);
+        calls.accept = (refused_call){others[i].number, 0};
+        listener.source.ready(listener.source.context, TENDON_READABLE, 1000);
+        assert_int_equal(listener.source.interest, others[i].interest);
+        assert_int_equal(listener.source.deadline, UINT64_MAX);
+        bluez_close(b);
+    }
+}
+
+static void a_channel_socket_that_fails(void **state) {
+    (void)state;
+    static const struct {
+        refused_call *call;
+        int number;
+        tendon_status expected;
+    } cases[] = {
+        {&calls.socket, EAFNOSUPPORT, TENDON_RADIO_ERROR_NO_KERNEL_SUPPORT},
+        {&calls.socket, EPERM, TENDON_RADIO_ERROR_NO_CAP_NET_RAW},
+        {&calls.bind, EINVAL, TENDON_RADIO_ERROR_NO_KERNEL_SUPPORT}, /* a kernel without this channel */
+        {&calls.bind, EUSERS, TENDON_RADIO_ERROR_ADAPTER_BUSY},
+        {&calls.bind, ERFKILL, TENDON_RADIO_ERROR_RFKILL},
+    };
+    bluez_bench *b = bluez_open(false, &own);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        int before = open_descriptors() - (calls.peer >= 0);
+        cases[i].call->number = cases[i].number;
+        assert_int_equal(tendon_bluez_channel_socket(7, HCI_CHANNEL_RAW), cases[i].expected);
+        assert_int_equal(open_descriptors() - (calls.peer >= 0), before);
+        tendon_bluez_adapter adapter;
+        cases[i].call->number = cases[i].number;
+        assert_int_equal(tendon_bluez_list(&adapter, 1), cases[i].expected);
+        cases[i].call->number = cases[i].number;
+        static tendon_bluez_radio radio;
+        assert_int_equal(tendon_bluez_open(&radio, &b->loop, "hci0"), cases[i].expected);
+        tendon_bluez_limits limits;
+        cases[i].call->number = cases[i].number;
+        assert_int_equal(tendon_bluez_read_limits(0, &limits), cases[i].expected);
+        assert_int_equal(open_descriptors() - (calls.peer >= 0), before);
+    }
+    bluez_close(b);
+}
+
+/* Without CAP_NET_RAW the kernel silently removes bits of the filter: LE events would never arrive. */
+static void a_filter_that_the_kernel_did_not_keep(void **state) {
+    (void)state;
+    bluez_bench *b = bluez_open(false, &own);
+    assert_int_equal(tendon_bluez_set_filter(b->controller), TENDON_OK);
+    assert_int_equal(calls.filter_set.type_mask, 1u << HCI_EVENT_PKT | 1u << HCI_COMMAND_PKT);
+    calls.filter = (refused_call){EPERM, 0};
+    assert_int_equal(tendon_bluez_set_filter(b->controller), TENDON_RADIO_ERROR_NO_CAP_NET_RAW);
+    calls.get_filter = (refused_call){EINVAL, 0};
+    assert_int_equal(tendon_bluez_set_filter(b->controller), TENDON_SYSTEM_ERROR(EINVAL));
+    for (int word = 0; word < 3; word++) {
+        calls.filter_loses = word + 1;
+        assert_int_equal(tendon_bluez_set_filter(b->controller), TENDON_RADIO_ERROR_NO_CAP_NET_RAW);
+    }
+    bluez_close(b);
+}
+
+static void a_management_command_that_is_not_sent(void **state) {
+    (void)state;
+    bluez_bench *b = bluez_open(false, &own);
+    uint8_t reply[4];
+    const uint8_t kinds = 6;
+    calls.send = (refused_call){EPIPE, 0};
+    assert_int_equal(tendon_bluez_manage(b->radio.management.fd, 3, 7, NULL, 0, reply, sizeof reply),
+                     TENDON_RADIO_ERROR_NO_ADAPTER);
+    calls.send = (refused_call){EAGAIN, 0};
+    assert_int_equal(tendon_bluez_management_send(&b->radio, TENDON_MANAGEMENT_STOP_DISCOVERY, &kinds, 1),
+                     TENDON_SYSTEM_ERROR(EAGAIN));
+    bluez_close(b);
+}
+
+/* Stop Discovery cannot be sent: the connect does not wait for it. */
+static void a_discovery_that_cannot_be_stopped_holds_nothing_up(void **state) {
+    (void)state;
+    bluez_bench *b = bluez_open(false, &own);
+    static const uint8_t discovering[] = {TENDON_MANAGEMENT_DISCOVERING, 0, 7, 0, 2, 0, 6, 1};
+    tendon_link link;
+    tendon_link_init(&link, NULL);
+    assert_int_equal(tendon_radio_scan_start(&b->radio.radio, &(tendon_scan_parameters){.active = true}), TENDON_OK);
+    (void)bluez_answer(b, TENDON_HCI_LE_SET_SCAN_PARAMETERS, 0);
+    (void)bluez_answer(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
+    assert_int_equal(send(b->kernel, discovering, sizeof discovering, 0), sizeof discovering);
+    bluez_read_kernel(b);
+    assert_int_equal(tendon_radio_connect(&b->radio.radio, &link, &somebody, UINT64_MAX), TENDON_OK);
+    bluez_complete(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
+    calls.send = (refused_call){ENOBUFS, 0};
+    bluez_read_controller(b);
+    assert_int_equal(calls.connects, 1);
+    tendon_link_close(&link);
+    assert_int_equal(tendon_loop_step(&b->loop, 0), TENDON_OK);
+    bluez_close(b);
+}
+
+/* ---- receive buffers ---- */
+
+static void receive_buffers_share_the_memory_of_the_machine(void **state) {
+    (void)state;
+    enum { KIB = 1024, MIB = 1024 * 1024 };
+    static const struct {
+        uint64_t memory;
+        size_t sockets;
+        uint32_t size;
+    } cases[] = {
+        {64ull * MIB, 1, 4 * MIB},     {64ull * MIB, 4, MIB},         {64ull * MIB, 20, 4 * MIB / 20},
+        {64ull * MIB, 1000, 128 * KIB}, {512ull * MIB, 1, 8 * MIB},    {512ull * MIB, 20, 32 * MIB / 20},
+        {4096ull * MIB, 20, 8 * MIB},  {0, 1, 128 * KIB},             {64ull * MIB, 0, 4 * MIB},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        assert_int_equal(tendon_bluez_buffer_size(cases[i].memory, cases[i].sockets), cases[i].size);
+    }
+    /* 20 connections of a router with 64 MB: not more than its part, the raw HCI socket not counted. */
+    assert_true(20ull * tendon_bluez_buffer_size(64ull * MIB, 20) <= 64ull * MIB / 16);
+    assert_true(tendon_bluez_memory() > 0);
+}
+
+static void each_further_connection_makes_the_buffers_smaller(void **state) {
+    (void)state;
+    bluez_bench *b = bluez_open(false, &own);
+    tendon_link links[4];
+    for (int i = 0; i < 4; i++) {
+        tendon_address peer = somebody;
+        peer.bytes[5] = (uint8_t)i;
+        tendon_link_init(&links[i], NULL);
+        calls.buffers_set = 0;
+        calls.force_buffer = (refused_call){i == 3 ? EPERM : 0, i == 3 ? 3 : 0};
+        assert_int_equal(tendon_radio_connect(&b->radio.radio, &links[i], &peer, UINT64_MAX), TENDON_OK);
+        assert_int_equal(calls.buffers_set, i + 1); /* those of the others as well */
+        assert_int_equal(calls.buffer, tendon_bluez_buffer_size(tendon_bluez_memory(), (size_t)i + 1) / 2);
+        assert_int_equal(calls.buffer_option, i == 3 ? SO_RCVBUF : SO_RCVBUFFORCE); /* without CAP_NET_ADMIN */
+    }
+    for (int i = 0; i < 4; i++) {
+        tendon_link_close(&links[i]);
+    }
+    assert_int_equal(tendon_loop_step(&b->loop, 0), TENDON_OK);
+    bluez_close(b);
+}
+
+/* ---- the static address ---- */
+
+static void make_directory(char *path) {
+    strcpy(path, "/tmp/tendon-address-XXXXXX");
+    assert_non_null(mkdtemp(path));
+    assert_int_equal(setenv("XDG_STATE_HOME", path, 1), 0);
+}
+
+static void remove_directory(const char *path) {
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf %s", path);
+    assert_int_equal(system(command), 0);
+}
+
+static void the_static_address_is_random_and_kept(void **state) {
+    (void)state;
+    char directory[64], path[128];
+    struct stat info;
+    tendon_address first, again, other, elsewhere;
+    make_directory(directory);
+    assert_int_equal(tendon_bluez_static_address(0, false, &first), TENDON_ERROR_NOT_FOUND);
+    snprintf(path, sizeof path, "%s/tendon", directory);
+    assert_int_equal(access(path, F_OK), -1); /* asking makes nothing */
+    assert_int_equal(tendon_bluez_static_address(0, true, &first), TENDON_OK);
+    assert_int_equal(first.type, TENDON_ADDRESS_TYPE_RANDOM);
+    assert_int_equal(first.bytes[0] & 0xC0, 0xC0);
+    assert_int_equal(tendon_bluez_static_address(0, true, &again), TENDON_OK);
+    assert_true(tendon_address_equal(&first, &again));
+    assert_int_equal(tendon_bluez_static_address(0, false, &again), TENDON_OK);
+    assert_true(tendon_address_equal(&first, &again));
+    assert_int_equal(tendon_bluez_static_address(1, true, &other), TENDON_OK);
+    assert_false(tendon_address_equal(&first, &other));
+    snprintf(path, sizeof path, "%s/tendon/address-hci0", directory);
+    assert_int_equal(stat(path, &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0600);
+    assert_int_equal(info.st_nlink, 1); /* the temporary name is gone */
+    remove_directory(directory);
+    /* Another board with the same image, serial number and machine-id included, has another address. */
+    make_directory(directory);
+    assert_int_equal(tendon_bluez_static_address(0, true, &elsewhere), TENDON_OK);
+    assert_false(tendon_address_equal(&first, &elsewhere));
+    remove_directory(directory);
+}
+
+static void write_text(const char *path, const char *text, mode_t mode) {
+    (void)unlink(path);
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL, mode);
+    assert_true(fd >= 0);
+    assert_int_equal(fchmod(fd, mode), 0);
+    assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+    close(fd);
+}
+
+static void an_address_file_that_is_not_ours_is_refused_and_kept(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        mode_t mode;
+        tendon_status expected;
+    } cases[] = {
+        {"C5:11:22:33:44:56\n", 0600, TENDON_OK},
+        {"C5:11:22:33:44:56\n", 0640, TENDON_ERROR_FILE_PERMISSION},
+        {"", 0600, TENDON_ERROR_MALFORMED},
+        {"\n", 0600, TENDON_ERROR_MALFORMED},
+        {"C5:11:22:33:44:56", 0600, TENDON_ERROR_MALFORMED}, /* truncated */
+        {"C5:11:22:33:44\n", 0600, TENDON_ERROR_MALFORMED},
+        {"C5:11:22:33:44:567\n", 0600, TENDON_ERROR_MALFORMED},
+        {"45:11:22:33:44:56\n", 0600, TENDON_ERROR_MALFORMED}, /* resolvable, not static */
+    };
+    char directory[64], path[128];
+    make_directory(directory);
+    snprintf(path, sizeof path, "%s/tendon", directory);
+    assert_int_equal(mkdir(path, 0700), 0);
+    snprintf(path, sizeof path, "%s/tendon/address-hci0", directory);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        tendon_address address;
+        struct stat info;
+        write_text(path, cases[i].text, cases[i].mode);
+        assert_int_equal(tendon_bluez_static_address(0, true, &address), cases[i].expected);
+        assert_int_equal(stat(path, &info), 0);
+        assert_int_equal(info.st_size, strlen(cases[i].text));
+    }
+    remove_directory(directory);
+    /* A directory that cannot be made. */
+    tendon_address address;
+    assert_int_equal(setenv("XDG_STATE_HOME", "/proc/nowhere", 1), 0);
+    assert_true(tendon_bluez_static_address(0, true, &address) < 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_connect_that_fails_leaves_nothing),
+        cmocka_unit_test(a_listener_that_fails_leaves_nothing),
+        cmocka_unit_test(a_central_that_the_loop_cannot_watch_is_closed),
+        cmocka_unit_test(a_central_that_the_owner_rejects_is_closed),
+        cmocka_unit_test(a_listener_without_descriptors_pauses),
+        cmocka_unit_test(a_channel_socket_that_fails),
+        cmocka_unit_test(a_filter_that_the_kernel_did_not_keep),
+        cmocka_unit_test(a_management_command_that_is_not_sent),
+        cmocka_unit_test(a_discovery_that_cannot_be_stopped_holds_nothing_up),
+        cmocka_unit_test(receive_buffers_share_the_memory_of_the_machine),
+        cmocka_unit_test(each_further_connection_makes_the_buffers_smaller),
+        cmocka_unit_test(the_static_address_is_random_and_kept),
+        cmocka_unit_test(an_address_file_that_is_not_ours_is_refused_and_kept),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
