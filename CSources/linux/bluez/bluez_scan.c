@@ -65,7 +65,7 @@ static tendon_bluez_demand demand_of(tendon_bluez_radio *radio, uint64_t now) {
         tendon_bluez_wake_at(radio, activity->retry_at);
         return TENDON_BLUEZ_WAIT;
     }
-    if (scan->enabled_by_other && activity->confirmed) {
+    if (scan->enabled_by_other && activity->confirmed && activity->state != TENDON_BLUEZ_ON) {
         tendon_bluez_activity_retry(radio, activity, now + TENDON_BLUEZ_RETRY_MS);
         return TENDON_BLUEZ_WAIT; /* the other program's reports reach this radio as well */
     }

@@ -310,9 +310,9 @@ static void receive_buffers_share_the_memory_of_the_machine(void **state) {
         size_t sockets;
         uint32_t size;
     } cases[] = {
-        {64ull * MIB, 1, 4 * MIB},     {64ull * MIB, 4, MIB},         {64ull * MIB, 20, 4 * MIB / 20},
-        {64ull * MIB, 1000, 128 * KIB}, {512ull * MIB, 1, 8 * MIB},    {512ull * MIB, 20, 32 * MIB / 20},
-        {4096ull * MIB, 20, 8 * MIB},  {0, 1, 128 * KIB},             {64ull * MIB, 0, 4 * MIB},
+        {64ull * MIB, 1, 4 * MIB},      {64ull * MIB, 4, MIB},      {64ull * MIB, 20, 4 * MIB / 20},
+        {64ull * MIB, 1000, 128 * KIB}, {512ull * MIB, 1, 8 * MIB}, {512ull * MIB, 20, 32 * MIB / 20},
+        {4096ull * MIB, 20, 8 * MIB},   {0, 1, 128 * KIB},          {64ull * MIB, 0, 4 * MIB},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         assert_int_equal(tendon_bluez_buffer_size(cases[i].memory, cases[i].sockets), cases[i].size);

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The kernel's radio beside others: programs that scan, connections, the blocking exchanges, the monitor. */
+#include "bluez_fixture.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static const tendon_address public_address = {{0x00, 0xAA, 0x01, 0x00, 0x00, 0x42}, TENDON_ADDRESS_TYPE_PUBLIC};
+static const uint16_t scan_parameters[] = {TENDON_HCI_LE_SET_SCAN_PARAMETERS,
+                                           TENDON_HCI_LE_SET_EXTENDED_SCAN_PARAMETERS};
+
+static void start_scan(bluez_bench *b) {
+    const tendon_scan_parameters parameters = {.active = true};
+    assert_int_equal(tendon_radio_scan_start(&b->radio.radio, &parameters), TENDON_OK);
+}
+
+static void start_advertising(bluez_bench *b) {
+    static const uint8_t data[] = {2, 1, 6}, response[] = {2, 9, 'T'};
+    const tendon_advertise_parameters parameters = {
+        .data = data, .length = sizeof data, .scan_response = response, .scan_response_length = sizeof response};
+    assert_int_equal(tendon_radio_advertise_start(&b->radio.radio, &parameters), TENDON_OK);
+}
+
+/** Scanning is on. */
+static bluez_bench *scanning(void) {
+    bluez_bench *b = bluez_open(false, &public_address);
+    start_scan(b);
+    (void)bluez_answer(b, TENDON_HCI_LE_SET_SCAN_PARAMETERS, 0);
+    assert_int_equal(bluez_answer(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0)[0], 1);
+    bluez_expect_nothing(b);
+    assert_true(b->radio.scan.activity.state == TENDON_BLUEZ_ON);
+    return b;
+}
+
+/* ---- scanning beside other programs ---- */
+
+static void other_sends(bluez_bench *b, uint16_t opcode, uint8_t parameter) {
+    const uint8_t packet[] = {HCI_COMMAND_PKT, (uint8_t)opcode, (uint8_t)(opcode >> 8), 2, parameter, 0};
+    assert_int_equal(send(b->controller, packet, sizeof packet, 0), sizeof packet);
+    bluez_read_controller(b);
+}
+
+static void other_is_answered(bluez_bench *b, uint16_t opcode, uint8_t status) {
+    bluez_complete(b, opcode, status);
+    bluez_read_controller(b);
+}
+
+/* The answer to another program's command is not ours, and the next one is. */
+static void the_command_of_another_program_is_answered_once(void **state) {
+    (void)state;
+    bluez_bench *b = bluez_open(false, &public_address);
+    other_sends(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
+    other_is_answered(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
+    start_scan(b);
+    (void)bluez_answer(b, TENDON_HCI_LE_SET_SCAN_PARAMETERS, 0);
+    (void)bluez_answer(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
+    assert_int_equal(b->radio.scan.activity.state, TENDON_BLUEZ_ON);
+    /* Beside ours in flight: theirs was sent first, so it is answered first. */
+    assert_int_equal(tendon_radio_scan_stop(&b->radio.radio), TENDON_OK);
+    (void)bluez_expect(b, TENDON_HCI_LE_SET_SCAN_ENABLE);
+    other_sends(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 1);
+    other_is_answered(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0x0C);
+    assert_int_equal(b->radio.command.opcode, TENDON_HCI_LE_SET_SCAN_ENABLE);
+    other_is_answered(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
+    assert_int_equal(b->radio.command.opcode, 0);
+    bluez_close(b);
+}
+
+static void a_scan_that_another_program_disables_waits_and_returns(void **state) {
+    (void)state;
+    bluez_bench *b = scanning();
+    other_sends(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
+    other_is_answered(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0x0C); /* rejected: it scans on */
+    assert_int_equal(b->radio.scan.activity.state, TENDON_BLUEZ_ON);
+    other_sends(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 1);
+    other_is_answered(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0); /* enabled twice */
+    assert_int_equal(b->radio.scan.activity.state, TENDON_BLUEZ_ON);
+    uint64_t now = tendon_now_ms();
+    other_sends(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
+    other_is_answered(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
+    assert_int_equal(b->radio.scan.activity.state, TENDON_BLUEZ_OFF);
+    bluez_expect_nothing(b);
+    assert_in_range(b->radio.scan.activity.retry_at, now + 1000, now + 3000);
+    assert_int_equal(b->radio.timer.deadline, b->radio.scan.activity.retry_at);
+    b->radio.scan.activity.retry_at = 0; /* the pause passes */
+    bluez_tick(b, now + 1000);
+    (void)bluez_answer(b, TENDON_HCI_LE_SET_SCAN_PARAMETERS, 0);
+    assert_int_equal(bluez_answer(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0)[0], 1);
+    bluez_close(b);
+}
+
+static void interval_and_window_are_those_of_the_owner(void **state) {
+    (void)state;
+    for (int extended = 0; extended < 2; extended++) {
+        bluez_bench *b = bluez_open(extended, &public_address);
+        const tendon_scan_parameters parameters = {.active = true, .interval_ms = 100, .window_ms = 50};
+        assert_int_equal(tendon_radio_scan_start(&b->radio.radio, &parameters), TENDON_OK);
+        const uint8_t *bytes = bluez_answer(b, scan_parameters[extended], 0);
+        assert_memory_equal(bytes + (extended ? 4 : 1), "\xA0\x00\x50\x00", 4); /* in 0.625 ms */
+        bluez_close(b);
+    }
+}
+
+static void a_scan_that_is_rejected_for_long_is_given_up(void **state) {
+    (void)state;
+    bluez_bench *b = scanning();
+    assert_int_equal(tendon_radio_scan_stop(&b->radio.radio), TENDON_OK);
+    (void)bluez_answer(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
+    start_scan(b);
+    b->radio.scan.activity.confirmed = true;
+    for (int i = 0; i < TENDON_BLUEZ_RETRIES; i++) {
+        (void)bluez_answer(b, TENDON_HCI_LE_SET_SCAN_PARAMETERS, HCI_COMMAND_DISALLOWED_ERROR);
+        bluez_expect_nothing(b);
+        b->radio.scan.activity.retry_at = 0;
+        bluez_tick(b, tendon_now_ms());
+        assert_int_equal(b->failures, 0);
+    }
+    (void)bluez_answer(b, TENDON_HCI_LE_SET_SCAN_PARAMETERS, HCI_COMMAND_DISALLOWED_ERROR);
+    bluez_tick(b, tendon_now_ms());
+    assert_int_equal(b->failure, TENDON_RADIO_ERROR_ADAPTER_BUSY);
+    assert_false(b->radio.radio.scanning);
+    assert_int_equal(b->radio.power.state, TENDON_BLUEZ_POWERED); /* the radio goes on */
+    bluez_close(b);
+}
+
+static void malformed_packets_are_counted(void **state) {
+    (void)state;
+    bluez_bench *b = scanning();
+    static const uint8_t truncated[] = {TENDON_HCI_LE_ADVERTISING_REPORT, 1, 0, 0, 1, 2, 3, 4, 5, 6, 9, 2, 1};
+    bluez_event(b, TENDON_HCI_LE_META, truncated, sizeof truncated);
+    bluez_read_controller(b);
+    assert_int_equal(b->radio.radio.malformed, 1);
+    assert_int_equal(b->reports, 0);
+    /* The answer to the command in flight, without its status: counted, and not taken for success. */
+    assert_int_equal(tendon_radio_scan_stop(&b->radio.radio), TENDON_OK);
+    (void)bluez_expect(b, TENDON_HCI_LE_SET_SCAN_ENABLE);
+    static const uint8_t short_answer[] = {1, 0x0C, 0x20};
+    bluez_event(b, TENDON_HCI_COMMAND_COMPLETE, short_answer, sizeof short_answer);
+    bluez_read_controller(b);
+    assert_int_equal(b->radio.radio.malformed, 2);
+    assert_int_equal(b->radio.command.opcode, TENDON_HCI_LE_SET_SCAN_ENABLE);
+    bluez_close(b);
+}
+
+/* ---- advertising beside connections ---- */
+
+static void advertising_returns_when_a_connection_ends(void **state) {
+    (void)state;
+    static const uint8_t central[19] = {TENDON_HCI_LE_CONNECTION_COMPLETE, 0, 0x41, 0, 1, [11] = 0x18, [15] = 0x2A};
+    static const uint8_t gone[] = {0, 0x41, 0, 0x13};
+    bluez_bench *b = bluez_open(false, &public_address);
+    start_advertising(b);
+    (void)bluez_answer(b, TENDON_HCI_LE_SET_ADVERTISING_PARAMETERS, 0);
+    (void)bluez_answer(b, TENDON_HCI_LE_SET_ADVERTISING_DATA, 0);
+    (void)bluez_answer(b, TENDON_HCI_LE_SET_SCAN_RESPONSE_DATA, 0);
+    (void)bluez_answer(b, TENDON_HCI_LE_SET_ADVERTISING_ENABLE, 0);
+    bluez_event(b, TENDON_HCI_LE_META, central, sizeof central);
+    bluez_read_controller(b);
+    for (int i = 0; i < 3 * TENDON_BLUEZ_RETRIES; i++) { /* as long as it lasts */
+        (void)bluez_answer(b, TENDON_HCI_LE_SET_ADVERTISING_PARAMETERS, HCI_COMMAND_DISALLOWED_ERROR);
+        bluez_expect_nothing(b);
+        assert_in_range(b->radio.timer.deadline, tendon_now_ms() + 4000, tendon_now_ms() + 6000);
+        b->radio.advertising.activity.retry_at = 0;
+        bluez_tick(b, tendon_now_ms());
+        assert_int_equal(b->failures, 0);
+    }
+    (void)bluez_answer(b, TENDON_HCI_LE_SET_ADVERTISING_PARAMETERS, HCI_COMMAND_DISALLOWED_ERROR);
+    bluez_expect_nothing(b);
+    bluez_event(b, TENDON_HCI_DISCONNECTION_COMPLETE, gone, sizeof gone);
+    bluez_read_controller(b);
+    (void)bluez_answer(b, TENDON_HCI_LE_SET_ADVERTISING_PARAMETERS, 0); /* immediately */
+    assert_int_equal(b->radio.connections, 0);
+    bluez_event(b, TENDON_HCI_DISCONNECTION_COMPLETE, gone, sizeof gone); /* one older than the radio */
+    bluez_read_controller(b);
+    assert_int_equal(b->radio.connections, 0);
+    bluez_close(b);
+}
+
+/* ---- blocking exchanges ---- */
+
+static void an_exchange_returns_what_follows_the_status(void **state) {
+    (void)state;
+    static const uint8_t answer[] = {1, 0x02, 0x20, 0, 0xFB, 0x00, 0x08};
+    for (size_t capacity = 0; capacity <= 5; capacity++) {
+        bluez_bench *b = bluez_open(false, &public_address);
+        uint8_t reply[6] = {0xEE, 0xEE, 0xEE, 0xEE, 0xEE, 0xEE};
+        size_t expected = capacity < 3 ? capacity : 3;
+        bluez_complete(b, TENDON_HCI_READ_LOCAL_VERSION, 0); /* of somebody else's command */
+        bluez_event(b, TENDON_HCI_COMMAND_COMPLETE, answer, sizeof answer);
+        assert_int_equal(tendon_bluez_exchange(b->radio.hci.fd, 0x2002, reply, capacity), expected);
+        assert_memory_equal(reply, answer + 4, expected);
+        assert_int_equal(reply[expected], 0xEE);
+        bluez_close(b);
+    }
+    bluez_bench *b = bluez_open(false, &public_address);
+    uint8_t reply[1];
+    static const uint8_t pending[] = {0, 1, 0x02, 0x20}, rejected[] = {0x01, 1, 0x02, 0x20}, bare[] = {1, 0x02, 0x20};
+    bluez_event(b, TENDON_HCI_COMMAND_STATUS, pending, sizeof pending);
+    bluez_event(b, TENDON_HCI_COMMAND_STATUS, rejected, sizeof rejected);
+    assert_int_equal(tendon_bluez_exchange(b->radio.hci.fd, 0x2002, reply, 1), TENDON_HCI_ERROR(0x01));
+    bluez_complete(b, 0x2002, 0x1F);
+    assert_int_equal(tendon_bluez_exchange(b->radio.hci.fd, 0x2002, reply, 1), TENDON_HCI_ERROR(0x1F));
+    bluez_event(b, TENDON_HCI_COMMAND_COMPLETE, bare, sizeof bare);
+    assert_int_equal(tendon_bluez_exchange(b->radio.hci.fd, 0x2002, reply, 1), TENDON_ERROR_TRUNCATED);
+    sends_refused = (refused_sends){ENODEV, 1};
+    assert_int_equal(tendon_bluez_exchange(b->radio.hci.fd, 0x2002, reply, 1), TENDON_RADIO_ERROR_NO_ADAPTER);
+    bluez_close(b);
+}
+
+static void the_limits_of_a_controller(void **state) {
+    (void)state;
+    static const uint8_t buffers[] = {1, 0x02, 0x20, 0, 0xFB, 0x00, 0x08}, list[] = {1, 0x0F, 0x20, 0, 16},
+                         states[] = {1, 0x1C, 0x20, 0, 0xFF, 0xFF, 0xFF, 0xFF, 0x03, 0, 0, 0},
+                         resolving[] = {1, 0x2A, 0x20, 0, 12}, length[] = {1, 0x3A, 0x20, 0, 0x72, 0x06},
+                         sets[] = {1, 0x3B, 0x20, 0, 5};
+    for (int extended = 0; extended < 2; extended++) {
+        bluez_bench *b = bluez_open(extended, &public_address);
+        tendon_bluez_limits limits = {0};
+        bluez_event(b, TENDON_HCI_COMMAND_COMPLETE, buffers, sizeof buffers);
+        bluez_event(b, TENDON_HCI_COMMAND_COMPLETE, list, sizeof list);
+        bluez_event(b, TENDON_HCI_COMMAND_COMPLETE, states, sizeof states);
+        bluez_event(b, TENDON_HCI_COMMAND_COMPLETE, resolving, sizeof resolving);
+        if (extended) {
+            bluez_event(b, TENDON_HCI_COMMAND_COMPLETE, length, sizeof length);
+            bluez_event(b, TENDON_HCI_COMMAND_COMPLETE, sets, sizeof sets);
+        }
+        tendon_bluez_fetch_limits(b->radio.hci.fd, extended, &limits);
+        assert_int_equal(limits.packet_length, 251);
+        assert_int_equal(limits.packets, 8);
+        assert_int_equal(limits.accept_list, 16);
+        assert_int_equal(limits.resolving_list, 12);
+        assert_int_equal(limits.states, 0x3FFFFFFFF);
+        assert_int_equal(limits.advertising_length, extended ? 1650 : 0);
+        assert_int_equal(limits.advertising_sets, extended ? 5 : 0);
+        for (int i = 0; i < 4; i++) {
+            static const uint16_t opcodes[] = {0x2002, 0x200F, 0x201C, 0x202A};
+            (void)bluez_expect(b, opcodes[i]);
+        }
+        if (!extended) {
+            bluez_expect_nothing(b); /* commands of the extended set would be refused, or refuse the legacy ones */
+        }
+        bluez_close(b);
+    }
+}
+
+/* ---- the monitor ---- */
+
+static void the_monitor_keeps_what_concerns_its_adapter(void **state) {
+    (void)state;
+    for (int all = 0; all < 2; all++) {
+        bluez_bench *b = bluez_open(false, &public_address);
+        tendon_capture capture;
+        tendon_bluez_monitor monitor;
+        char path[] = "/tmp/tendon-monitor-XXXXXX";
+        int file = mkstemp(path);
+        assert_true(file >= 0);
+        close(file);
+        assert_int_equal(tendon_capture_create(&capture, path, TENDON_CAPTURE_MONITOR), TENDON_OK);
+        assert_int_equal(tendon_bluez_monitor_open(&monitor, &b->loop, &capture, all ? NULL : "hci7"), TENDON_OK);
+        static const uint16_t adapters[] = {7, 3, HCI_DEV_NONE};
+        for (int i = 0; i < 3; i++) { /* opcode 3, an event: Hardware Error */
+            const uint8_t packet[] = {3, 0, (uint8_t)adapters[i], (uint8_t)(adapters[i] >> 8), 3, 0, 0x10, 1, 0x42};
+            assert_int_equal(send(calls.peer, packet, sizeof packet, 0), sizeof packet);
+        }
+        assert_int_equal(send(calls.peer, "\3\0\7", 3, 0), 3); /* truncated */
+        tendon_bluez_monitor_close(&monitor);
+        assert_int_equal(monitor.records, all ? 3 : 2); /* its own, and those of no adapter */
+        assert_int_equal(tendon_capture_close(&capture), TENDON_OK);
+        unlink(path);
+        bluez_close(b);
+    }
+    bluez_bench *b = bluez_open(false, &public_address);
+    tendon_bluez_monitor monitor;
+    calls.epoll_add = (refused_call){ENOMEM, 0};
+    assert_int_equal(tendon_bluez_monitor_open(&monitor, &b->loop, NULL, NULL), TENDON_SYSTEM_ERROR(ENOMEM));
+    assert_int_equal(monitor.source.fd, -1);
+    assert_int_equal(fcntl(calls.fd, F_GETFD), -1); /* closed */
+    assert_int_equal(tendon_bluez_monitor_open(&monitor, &b->loop, NULL, "hcix"), TENDON_ERROR_INVALID_ARGUMENT);
+    bluez_close(b);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_command_of_another_program_is_answered_once),
+        cmocka_unit_test(a_scan_that_another_program_disables_waits_and_returns),
+        cmocka_unit_test(interval_and_window_are_those_of_the_owner),
+        cmocka_unit_test(a_scan_that_is_rejected_for_long_is_given_up),
+        cmocka_unit_test(malformed_packets_are_counted),
+        cmocka_unit_test(advertising_returns_when_a_connection_ends),
+        cmocka_unit_test(an_exchange_returns_what_follows_the_status),
+        cmocka_unit_test(the_limits_of_a_controller),
+        cmocka_unit_test(the_monitor_keeps_what_concerns_its_adapter),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
