@@ -32,6 +32,7 @@ stage_format() {
 stage_house() {
     meson_setup_only
     python3 scripts/check_house.py "$BUILD/asan"
+    Tests/Scripts/count_tests.sh
 }
 
 meson_setup_only() {

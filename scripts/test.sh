@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Runs the test stages and ends with one line of counts.
+# Runs the test stages and ends with one line of counts: each test once, see scripts/count_tests.py.
 # Usage: scripts/test.sh all|quick|kernel|STAGE...
 # Each stage is a shell function of scripts/stages.sh that prints TAP lines or the summaries of Meson and Swift
 # Testing; its whole output is in $BUILD/logs/STAGE.log, shown when it fails.
@@ -24,29 +24,17 @@ case "${1:-}" in
     *) stages=("$@") ;;
 esac
 
-# Counts TAP lines and the closing lines of Swift Testing in one log.
-count() {
-    awk '
-        /^[[:space:]]*ok .*# *SKIP/ { skipped++; next }
-        /^[[:space:]]*ok / { passed++; next }
-        /^[[:space:]]*not ok / { failed++; next }
-        /^✔ Test .* passed after/ && !/^✔ Test run/ { passed++; next }
-        /^✘ Test .* failed after/ && !/^✘ Test run/ { failed++; next }
-        /^(➜|↷) Test .* skipped/ { skipped++; next }
-        END { print passed + 0, failed + 0, skipped + 0 }
-    ' "$1"
-}
-
 # What failed in one log, with the reasons printed below it, for the end of the output: there it is read.
 failures() {
     awk '
-        /^[[:space:]]*not ok |^✘ Test .* failed after|# NOT OK, to be run again/ { print; left = 4; next }
+        /^[[:space:]]*not ok |^✘ Test .* failed after/ { print; left = 4; next }
         /^[[:space:]]*#/ && left-- > 0 { print; next }
         { left = 0 }
     ' "$1"
 }
 
-total_passed=0 total_failed=0 total_skipped=0
+total_failed=0
+logs=()
 rm -f "$BUILD/logs/failures"
 for stage in "${stages[@]}"; do
     log=$BUILD/logs/$stage.log
@@ -54,9 +42,10 @@ for stage in "${stages[@]}"; do
     started=$SECONDS
     ( set -e; "stage_$stage" ) >"$log" 2>&1
     status=$?
-    read -r passed failed skipped < <(count "$log")
+    read -r passed failed skipped < <(python3 scripts/count_tests.py "$log")
+    untold=0 # a failure that no line of the log tells
     if [ $status -ne 0 ] && [ "$failed" -eq 0 ]; then
-        failed=1
+        failed=1 untold=1
     elif [ $status -eq 0 ] && [ "$failed" -gt 0 ]; then
         status=1
     elif [ $status -eq 0 ] && [ "$passed" -eq 0 ]; then
@@ -75,13 +64,13 @@ for stage in "${stages[@]}"; do
     fi
     cat "$log.failures" >>"$BUILD/logs/failures"
     grep -hE '^[[:space:]]*ok .*# *SKIP' "$log" | sed 's/^ */   /'
-    total_passed=$((total_passed + passed))
     total_failed=$((total_failed + failed))
-    total_skipped=$((total_skipped + skipped))
+    logs+=("$log=$untold")
 done
 if [ -s "$BUILD/logs/failures" ]; then
     echo "== what failed"
     head -n 25 "$BUILD/logs/failures"
 fi
-echo "$total_passed passed, $total_failed failed, $total_skipped skipped"
+# Each test once: built several ways, or run a second time, it is still one.
+python3 scripts/count_tests.py --sum "${logs[@]}"
 [ "$total_failed" -eq 0 ]
