@@ -107,8 +107,7 @@ static void on_done(void *context, const tendon_gatt_result *result) {
 }
 
 static void connect_ours(void) {
-    static const tendon_radio_ops ops = {
-        .name = "bench", .link_send = tendon_socket_link_send, .link_close = tendon_socket_link_close};
+    static const tendon_radio_ops ops = {.name = "bench", .link_close = tendon_socket_link_close};
     static const tendon_socket_hooks hooks = {0};
     static const uint8_t accepted[] = {0x13};
     tendon_link_callbacks callbacks = {.received = on_received};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Thin calls through tendon_radio_ops: arguments are checked here once, for every kind of radio. */
-#include "tendon/linux/radio.h"
+#include "socket_link.h"
 
 enum { SCAN_MIN_MS = 3, SCAN_MAX_MS = 10240, ADVERTISE_MIN_MS = 20, ADVERTISE_MAX_MS = 10240 };
 
@@ -83,7 +83,7 @@ tendon_status tendon_link_send(tendon_link *link, const uint8_t *pdu, size_t len
     if (link->state != TENDON_LINK_OPEN || link->closing) {
         return TENDON_ERROR_DISCONNECTED;
     }
-    return link->radio->ops->link_send(link, pdu, length);
+    return tendon_socket_link_send(link, pdu, length);
 }
 
 void tendon_link_close(tendon_link *link) {

@@ -4,7 +4,7 @@
  * radio share. Internal to room linux (and linux/bluez).
  *
  * A radio fills link->radio through tendon_socket_link_begin(), gives a socket
- * when it has one, and uses tendon_socket_link_send / _close as its ops. All
+ * when it has one, and uses tendon_socket_link_close as its op. All
  * callbacks of the link come from the loop, closed() exactly once after every
  * begin() that returned TENDON_OK.
  */
@@ -72,8 +72,9 @@ void tendon_socket_link_encrypted(tendon_link *link, uint64_t now);
 /** A message for the peer's control(); @return TENDON_ERROR_WOULD_BLOCK: nothing was sent. */
 tendon_status tendon_socket_link_control(tendon_link *link, const uint8_t *bytes, size_t length);
 
-/* For tendon_radio_ops. */
+/** tendon_link_send() of an open link. */
 tendon_status tendon_socket_link_send(tendon_link *link, const uint8_t *pdu, size_t length);
+/** For tendon_radio_ops. */
 void tendon_socket_link_close(tendon_link *link);
 
 /** The usual meaning of an errno: EPIPE, ECONNRESET, ENOTCONN: PEER_CLOSED; ETIMEDOUT, EHOSTDOWN, EHOSTUNREACH:

@@ -323,7 +323,6 @@ static const tendon_radio_ops operations = {
     .connect = virtual_connect,
     .listen = virtual_listen,
     .unlisten = virtual_unlisten,
-    .link_send = tendon_socket_link_send,
     .link_close = tendon_socket_link_close,
     .close = virtual_close,
     .bond_radio = TENDON_BOND_VIRTUAL,

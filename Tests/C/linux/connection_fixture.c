@@ -32,10 +32,8 @@ static tendon_status scripted_connect(tendon_radio *radio, tendon_link *link, co
     return TENDON_OK;
 }
 
-static const tendon_radio_ops ops = {.name = "scripted",
-                                     .connect = scripted_connect,
-                                     .link_send = tendon_socket_link_send,
-                                     .link_close = tendon_socket_link_close};
+static const tendon_radio_ops ops = {
+    .name = "scripted", .connect = scripted_connect, .link_close = tendon_socket_link_close};
 
 static void session_connected(void *session, tendon_gatt_client *client, uint64_t now) {
     bench *b = session;

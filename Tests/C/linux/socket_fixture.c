@@ -40,8 +40,7 @@ const tendon_socket_hooks bare = {.header = 0, .retry = retry, .attempted = atte
 const tendon_socket_hooks framed = {.header = 1, .retry = retry, .attempted = attempted};
 const tendon_socket_hooks special = {.header = 0, .reason = special_reason};
 const tendon_address somebody = {{1, 2, 3, 4, 5, 6}, TENDON_ADDRESS_TYPE_RANDOM};
-const tendon_radio_ops socket_ops = {
-    .name = "test", .link_send = tendon_socket_link_send, .link_close = tendon_socket_link_close};
+const tendon_radio_ops socket_ops = {.name = "test", .link_close = tendon_socket_link_close};
 
 void bench_open(bench *b, const tendon_socket_hooks *hooks, bool accepted) {
     int pair[2];

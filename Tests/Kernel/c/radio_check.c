@@ -81,6 +81,13 @@ void check_open(check *c, const char *adapter, unsigned milliseconds) {
     const tendon_bluez_limits *limits = &c->radio.limits;
     printf("limits %u packets of %u bytes, %u peers, states 0x%016" PRIx64 "\n", limits->packets, limits->packet_length,
            limits->accept_list, limits->states);
+    tendon_bluez_limits again; /* as `tendon doctor` reads them, beside a program that uses the adapter */
+    status = unprivileged ? TENDON_OK : tendon_bluez_read_limits(c->radio.index, &again);
+    if (status < 0 ||
+        (!unprivileged && (again.packets != limits->packets || again.packet_length != limits->packet_length ||
+                           again.accept_list != limits->accept_list || again.states != limits->states))) {
+        printf("limits differ: %s\n", tendon_status_name(status));
+    }
     fflush(stdout);
     c->radio.radio.report_context = c;
     c->radio.radio.on_report = on_report;

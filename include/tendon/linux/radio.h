@@ -146,7 +146,6 @@ typedef struct tendon_radio_ops {
     tendon_status (*connect)(tendon_radio *radio, tendon_link *link, const tendon_address *peer, uint64_t deadline);
     tendon_status (*listen)(tendon_radio *radio, tendon_listener *listener);
     void (*unlisten)(tendon_radio *radio, tendon_listener *listener);
-    tendon_status (*link_send)(tendon_link *link, const uint8_t *pdu, size_t length);
     void (*link_close)(tendon_link *link);
     void (*close)(tendon_radio *radio);
     /* Pairing; NULL, all of them, where there is none. */
