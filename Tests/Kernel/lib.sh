@@ -92,11 +92,16 @@ bluetoothd_start() {
     wait_for 10 dbus-send --system --print-reply --dest=org.bluez / org.freedesktop.DBus.ObjectManager.GetManagedObjects
 }
 
-# monitor_start FILE: every HCI packet of every adapter into a btsnoop file.
+# monitor_start FILE: every HCI packet of every adapter into a btsnoop file. btmon takes the kernel's default receive
+# buffer, which is full when the host is busy: then the capture lacks packets, silently.
 monitor_start() {
+    local buffer
+    read -r buffer </proc/sys/net/core/rmem_default
+    echo 16777216 >/proc/sys/net/core/rmem_default
     btmon -w "$1" </dev/null >/dev/null 2>&1 &
     MONITOR=$!
     wait_for 5 test -s "$1"
+    echo "$buffer" >/proc/sys/net/core/rmem_default
 }
 
 monitor_stop() {
