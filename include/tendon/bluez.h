@@ -258,7 +258,7 @@ tendon_status tendon_bluez_open(tendon_bluez_radio *radio, tendon_loop *loop, co
  */
 tendon_status tendon_bluez_open_unprivileged(tendon_bluez_radio *radio, tendon_loop *loop, const char *name);
 
-/** PDUs of this link that the kernel has dropped because the process read too slowly; 0 when it is closed. */
+/** Number of PDUs of this link that the kernel dropped because the process read too slowly; 0 if the link is closed. */
 uint32_t tendon_bluez_link_lost(const tendon_link *link);
 
 /** One adapter of this machine. */
@@ -268,16 +268,17 @@ typedef struct tendon_bluez_adapter {
     bool static_address; /**< the address is a static random one, see tendon_bluez_open() */
     char name[9];        /**< "hci0" */
     bool low_energy;     /**< has LE */
-    bool powered;        /**< on; adapters that the kernel is about to switch off again count as off */
+    bool powered;        /**< on; an adapter that the kernel is about to power off again counts as off */
     bool blocked;        /**< by rfkill, soft or hard */
-    bool hard_blocked;   /**< by a switch of the machine */
+    bool hard_blocked;   /**< by a hardware switch */
     uint8_t version;     /**< HCI version: 6 is Bluetooth 4.0, 9 is 5.0 */
     uint32_t supported_settings, current_settings;
 } tendon_bluez_adapter;
 
 /**
- * Lists the adapters, in order of their index. Needs no rights, switches nothing on.
- * @return how many there are (only the first @p capacity are stored), TENDON_RADIO_ERROR_NO_KERNEL_SUPPORT, ...
+ * Lists the adapters, in order of their index. Requires no capability; powers nothing on. An adapter whose static
+ * address has not been made yet has an address of zeros.
+ * @return the number of adapters (only the first @p capacity are stored), TENDON_RADIO_ERROR_NO_KERNEL_SUPPORT, ...
  */
 tendon_status tendon_bluez_list(tendon_bluez_adapter *adapters, size_t capacity);
 
@@ -288,24 +289,24 @@ tendon_status tendon_bluez_list(tendon_bluez_adapter *adapters, size_t capacity)
  */
 tendon_status tendon_bluez_read_limits(uint16_t index, tendon_bluez_limits *out);
 
-/** What this process and this machine offer, for `tendon doctor`. */
+/** Capabilities of this process and support by the kernel, for `tendon doctor`. */
 typedef struct tendon_bluez_rights {
     bool kernel_support;     /**< AF_BLUETOOTH sockets */
     bool net_raw, net_admin; /**< effective capabilities of this process */
-    uint32_t other_sockets;  /**< HCI sockets of other programs (bluetoothd has one or two); 0 when that is unknown */
+    uint32_t other_sockets;  /**< HCI sockets of other programs (bluetoothd has one or two); 0 if unknown */
 } tendon_bluez_rights;
 
 void tendon_bluez_probe(tendon_bluez_rights *out);
 
 /**
- * Loads the connection parameters that the kernel asks for when it connects to these peers; replaces the list that was
- * there. @return TENDON_OK, or a status of the management layer or of RADIO.
+ * Loads the connection parameters that the kernel requests when it connects to these peers. Replaces the previous list.
+ * @return TENDON_OK, or a status of the management layer or of RADIO.
  */
 tendon_status tendon_bluez_load_connection_parameters(tendon_bluez_radio *radio,
                                                       const tendon_management_connection_parameters *items,
                                                       size_t count);
 
-/** Every HCI packet between the kernel and its controllers, into a capture. The caller's memory. */
+/** Writes every HCI packet between the kernel and its controllers to a capture. The caller owns the memory. */
 typedef struct tendon_bluez_monitor {
     tendon_loop *loop;
     tendon_source source;
@@ -316,9 +317,9 @@ typedef struct tendon_bluez_monitor {
 } tendon_bluez_monitor;
 
 /**
- * Starts writing to @p capture (borrowed until closed) from the loop. In a capture with datalink
- * TENDON_CAPTURE_MONITOR stands all that the kernel tells (adapters that come and go, management messages), in one
- * with TENDON_CAPTURE_H4 the HCI packets alone. A failed write ends it: capture->status tells why.
+ * Starts writing to @p capture (borrowed until closed) from the loop. A capture with datalink
+ * TENDON_CAPTURE_MONITOR contains all that the kernel reports (adapters added and removed, management messages), one
+ * with TENDON_CAPTURE_H4 only the HCI packets. A failed write ends it: capture->status contains the reason.
  * @param name "hci0"; NULL: all adapters.
  * @return TENDON_OK, TENDON_RADIO_ERROR_NO_CAP_NET_RAW (CAP_NET_RAW), _NO_KERNEL_SUPPORT, ...
  */
@@ -326,7 +327,7 @@ tendon_status tendon_bluez_monitor_open(tendon_bluez_monitor *monitor, tendon_lo
                                         const char *name);
 /** Records that the kernel dropped because the process read too slowly. */
 uint32_t tendon_bluez_monitor_lost(const tendon_bluez_monitor *monitor);
-/** Takes what is there already, then stops. Twice does nothing. */
+/** Writes the packets that wait already, then stops. A second call does nothing. */
 void tendon_bluez_monitor_close(tendon_bluez_monitor *monitor);
 
 #ifdef __cplusplus

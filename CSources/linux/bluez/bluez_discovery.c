@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the kernel makes of our scan. Newer kernels (Linux 6.12) take an active scan of a raw socket for a search of
- * their own, go on believing in it when the scan is off, and connect to nobody until somebody ends the search. So we
- * end it when our scan is off, before anything is connected.
+ * How the kernel interprets our scan. Newer kernels (Linux 6.12) take an active scan of a raw socket for a discovery of
+ * their own, still assume it when the scan is off, and do not connect until a program stops the discovery. So this
+ * radio stops it when its scan is off, before it connects.
  */
 #if defined(TENDON_HAVE_BLUEZ)
 #include "bluez_internal.h"
@@ -33,7 +33,7 @@ void tendon_bluez_discovery_close(tendon_bluez_radio *radio) {
 }
 
 void tendon_bluez_discovery_recover(tendon_bluez_radio *radio) {
-    const uint8_t kinds = 0; /* what a raw scan is taken for, where no daemon has searched before */
+    const uint8_t kinds = 0; /* as the kernel counts a raw scan, if no daemon has discovered devices before */
     (void)tendon_bluez_management_send(radio, TENDON_MANAGEMENT_STOP_DISCOVERY, &kinds, 1);
 }
 
@@ -41,7 +41,7 @@ void tendon_bluez_discovery_event(tendon_bluez_radio *radio, const tendon_manage
     tendon_bluez_discovery *discovery = &radio->discovery;
     bool answer = event->code == TENDON_MANAGEMENT_COMMAND_COMPLETE || event->code == TENDON_MANAGEMENT_COMMAND_STATUS;
     if (answer && event->opcode == TENDON_MANAGEMENT_STOP_DISCOVERY) {
-        discovery->on = discovery->stopping = false; /* refused: there was nothing to stop */
+        discovery->on = discovery->stopping = false; /* rejected: there was nothing to stop */
     } else if (event->code == TENDON_MANAGEMENT_DISCOVERING) {
         tendon_reader reader = tendon_reader_make(event->data, event->length);
         uint8_t kinds = tendon_read_u8(&reader);

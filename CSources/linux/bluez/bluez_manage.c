@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Management socket: exchanges that block, for opening; adapters; rights. */
+/* Management socket: blocking exchanges, for opening; adapters; capabilities. */
 #if defined(TENDON_HAVE_BLUEZ)
 #include "bluez_internal.h"
 
@@ -27,7 +27,7 @@ tendon_status tendon_bluez_management_status(uint8_t status) {
     }
 }
 
-/** The reply to a command among the events that everybody gets. */
+/** The reply to a command, among the events that every socket receives. */
 static bool is_reply(const tendon_management_event *event, uint16_t opcode, uint16_t index) {
     return (event->code == TENDON_MANAGEMENT_COMMAND_COMPLETE || event->code == TENDON_MANAGEMENT_COMMAND_STATUS) &&
            event->opcode == opcode && event->index == index;
@@ -35,7 +35,7 @@ static bool is_reply(const tendon_management_event *event, uint16_t opcode, uint
 
 tendon_status tendon_bluez_manage(int fd, uint16_t opcode, uint16_t index, const uint8_t *data, size_t length,
                                   uint8_t *reply, size_t capacity) {
-    uint8_t pdu[2 * TENDON_MANAGEMENT_PDU_MAX]; /* lists of keys are longer than what is ever read */
+    uint8_t pdu[2 * TENDON_MANAGEMENT_PDU_MAX]; /* lists of keys are longer than anything that is read */
     tendon_status size = tendon_management_encode(opcode, index, data, length, pdu, sizeof pdu);
     if (size < 0) {
         return size;
@@ -183,7 +183,7 @@ tendon_status tendon_bluez_read_adapters(int fd, tendon_bluez_adapter *adapters,
         return count;
     }
     size_t listed = count < 64 ? (size_t)count : 64, found = 0;
-    uint32_t next = 0; /* the kernel lists them as they came; we, by number */
+    uint32_t next = 0; /* the kernel lists them in the order in which they were added */
     for (size_t done = 0; done < listed; done++) {
         uint32_t lowest = UINT32_MAX;
         for (size_t i = 0; i < listed; i++) {
@@ -196,7 +196,7 @@ tendon_status tendon_bluez_read_adapters(int fd, tendon_bluez_adapter *adapters,
         }
         next = lowest + 1;
         tendon_bluez_adapter adapter;
-        if (read_adapter(fd, (uint16_t)lowest, &adapter) == TENDON_OK) { /* else it went away meanwhile */
+        if (read_adapter(fd, (uint16_t)lowest, &adapter) == TENDON_OK) { /* else it was removed in the meantime */
             if (found < capacity) {
                 adapters[found] = adapter;
             }

@@ -8,11 +8,11 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-/** Packets written per wake-up at most. */
+/** Maximum number of packets written per wake-up. */
 #define BATCH 64
 /** In front of every packet of the channel: opcode, adapter, length. */
 #define HEADER 6u
-/** Reads what is there when the monitor is closed, but not for ever. */
+/** Maximum number of waiting packets that are written when the monitor is closed. */
 #define DRAIN_LIMIT 20000
 
 /** When the kernel saw the packet, in microseconds since 1970. */
@@ -51,7 +51,7 @@ static void write_packet(tendon_bluez_monitor *monitor, const uint8_t *packet, s
     }
 }
 
-/** One packet. False: none is there, or the socket is gone. */
+/** Writes one packet. Returns false if none waits, or if the socket failed. */
 static bool take(tendon_bluez_monitor *monitor) {
     uint8_t packet[HEADER + TENDON_CAPTURE_PACKET_MAX];
     union {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Opening and closing an adapter, and what the management socket tells about it meanwhile. */
+/* Opening and closing an adapter, and the events of the management socket about it. */
 #if defined(TENDON_HAVE_BLUEZ)
 #include "bluez_internal.h"
 
@@ -11,7 +11,7 @@
 #define SETUP_LIMIT_MS 2000u
 #define SETUP_PAUSE_MS 20
 
-/** The events that are read from the raw socket: nothing else wakes the process. */
+/** The events that are read from the raw socket: no other event wakes the process. */
 static const uint8_t wanted_events[] = {TENDON_HCI_DISCONNECTION_COMPLETE, TENDON_HCI_ENCRYPTION_CHANGE,
                                         TENDON_HCI_COMMAND_COMPLETE,       TENDON_HCI_COMMAND_STATUS,
                                         TENDON_HCI_HARDWARE_ERROR,         TENDON_HCI_LE_META};
@@ -30,13 +30,13 @@ tendon_status tendon_bluez_set_filter(int fd) {
         getsockopt(fd, SOL_HCI, HCI_FILTER, &kept, &size) != 0) {
         return tendon_bluez_socket_status(errno);
     }
-    /* Without CAP_NET_RAW the kernel takes bits away and says nothing: LE events would just never come. */
+    /* Without CAP_NET_RAW the kernel silently removes bits: LE events would never arrive. */
     bool whole = kept.type_mask == filter.type_mask && kept.event_mask[0] == filter.event_mask[0] &&
                  kept.event_mask[1] == filter.event_mask[1];
     return whole ? TENDON_OK : TENDON_RADIO_ERROR_NO_CAP_NET_RAW;
 }
 
-/** One look at the list. TENDON_ERROR_INCOMPLETE: the adapter is there, but not (or no more) in the list. */
+/** Reads the list once. TENDON_ERROR_INCOMPLETE: the adapter exists, but is not (or no longer) in the list. */
 static tendon_status look_up(int fd, int index, tendon_bluez_adapter *out) {
     tendon_bluez_adapter adapters[16];
     tendon_status count = tendon_bluez_read_adapters(fd, adapters, 16);
@@ -68,13 +68,13 @@ static tendon_status find_adapter(int fd, const char *name, tendon_bluez_adapter
             return status;
         }
         if (tendon_now_ms() >= until) {
-            return TENDON_RADIO_ERROR_ADAPTER_BUSY; /* in the hands of an exclusive user */
+            return TENDON_RADIO_ERROR_ADAPTER_BUSY; /* used exclusively by another program */
         }
         usleep(SETUP_PAUSE_MS * 1000);
     }
 }
 
-/** LE on, then power on, as far as @p settings say that they are off. */
+/** Enables LE, then powers on, as far as @p settings report that they are off. */
 static tendon_status switch_on(int fd, const tendon_bluez_adapter *adapter, uint32_t *settings) {
     tendon_status status = TENDON_OK;
     if ((*settings & TENDON_MANAGEMENT_LOW_ENERGY) == 0) {
@@ -92,7 +92,7 @@ static tendon_status switch_on(int fd, const tendon_bluez_adapter *adapter, uint
     return status;
 }
 
-/** Which command sets to use: the same tests as the kernel's, so that both use the same one. */
+/** Chooses the command sets with the tests of the kernel, so that both use the same one. */
 static tendon_status choose_commands(tendon_bluez_radio *radio) {
     uint8_t commands[64] = {0};
     tendon_status status =
@@ -132,7 +132,7 @@ static tendon_status open_sockets(tendon_bluez_radio *radio, const char *name, b
     radio->leases[1] = tendon_bluez_lease(radio->management.fd, radio->index);
     status = tendon_bluez_set_filter(fd);
     if (status == TENDON_RADIO_ERROR_NO_CAP_NET_RAW && unprivileged) {
-        status = TENDON_OK; /* what the kernel left of it still tells how links end */
+        status = TENDON_OK; /* what the kernel kept of it still reports how connections end */
     }
     if (status == TENDON_OK && !adapter.low_energy) {
         status = TENDON_ERROR_UNSUPPORTED;
@@ -151,7 +151,7 @@ static tendon_status open_sockets(tendon_bluez_radio *radio, const char *name, b
     return status;
 }
 
-/** An adapter that is unplugged is switched off first; by then the kernel's list has it no more. */
+/** An adapter that is unplugged is powered off first; by then the kernel's list does not contain it any more. */
 tendon_status tendon_bluez_why_off(uint16_t index) {
     struct hci_dev_info info;
     if (hci_devinfo(index, &info) < 0 && errno == ENODEV) {
@@ -191,7 +191,7 @@ static void management_ready(void *context, uint32_t events, uint64_t now) {
             }
             return;
         }
-        /* Longer ones (lists of keys and the like) are nothing that is looked at here. */
+        /* Longer events (lists of keys, for example) are not used here. */
         if ((size_t)got <= sizeof pdu && tendon_management_decode(pdu, (size_t)got, &event, NULL) == TENDON_OK) {
             management_event(radio, &event, now);
         }

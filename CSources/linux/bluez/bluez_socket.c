@@ -142,8 +142,8 @@ static bool inode_of(int fd, unsigned long *inode) {
 }
 
 /*
- * Which adapter an HCI socket is bound to, the kernel does not tell. So a radio says it of its own: while it is open,
- * an abstract address exists with a socket's inode and the adapter's index in it.
+ * The kernel does not report which adapter an HCI socket is bound to. So a radio publishes it: while the radio is open,
+ * an abstract address exists that contains the socket's inode and the adapter's index.
  */
 static socklen_t lease_name(struct sockaddr_un *name, unsigned long inode, unsigned index) {
     *name = (struct sockaddr_un){.sun_family = AF_UNIX};
@@ -162,7 +162,7 @@ int tendon_bluez_lease(int fd, uint16_t index) {
     return lease;
 }
 
-/** True when a radio of ours has this socket for another adapter than @p index. */
+/** Returns true if a radio of this library uses this socket for another adapter than @p index. */
 static bool is_for_another(unsigned long inode, uint16_t index) {
     int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     bool found = false;
