@@ -281,6 +281,9 @@ void tendon_memory_radio_tick(tendon_memory_radio *air, uint64_t now) {
     bool busy = true;
     for (int i = 0; i < ROUNDS && busy && air->peer != NULL && !air->disconnect_asked; i++) {
         busy = deliver(&air->to_device, &air->theirs, now);
+        if (air->peer != NULL && air->peer->silent) {
+            air->to_us.count = 0;
+        }
         busy = deliver(&air->to_us, &air->ours, now) || busy;
         settle_writable(air, now);
     }

@@ -1,19 +1,25 @@
 // SPDX-License-Identifier: MIT
-import Glibc
 import Synchronization
 import Tendon
+
+#if canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
 
 /// Where the bond is kept.
 ///
 /// ```swift
 /// var configuration = GripManager.Configuration.system
 /// configuration.persistentStorage = FileStorage(path: "/etc/camera/grip")
-/// try GripManager.default.configure(with: configuration)
+/// GripManager.default.configure(with: configuration)
 /// ```
 public protocol PersistentStorageProvider: Sendable {
     /// `nil`: there is none, or it cannot be read.
     func string(forKey key: String) -> String?
-    /// Kept until it is set anew or removed; one line at most.
+    /// Keeps a value of at most one line until it is set again or removed. The manager reads the value back: a storage
+    /// that does not return it has failed, see `GripManager.Issue`. It may be called from any thread.
     func set(_ value: String, forKey key: String)
     /// Does nothing where there is none.
     func removeObject(forKey key: String)
@@ -113,7 +119,7 @@ extension GripManager {
     public struct Configuration: Sendable {
         /// Where grips are looked for.
         public var operationMode: OperationMode
-        /// Seconds, for looking for a bonded grip and connecting to it.
+        /// Maximum time to search for the bonded grip and connect, in seconds. Infinity: no limit.
         public var connectionTimeoutThreshold: Double = 5.0
         /// Where the bond is kept; not its keys, see `bonds`.
         public var persistentStorage: any PersistentStorageProvider

@@ -19,12 +19,14 @@ public final class ConnectedGrip {
     /// Read when it was connected; `nil`: the grip tells none that is a version.
     public nonisolated let firmwareVersion: FirmwareVersion?
     private let core: GripCore
-    private let events = GripEvents()
+    /// Those of the connection before, when this one restored it.
+    nonisolated let events: GripEvents
     /// Of the connections before.
     private let base: tendon_fjorden_session_counters
 
-    nonisolated init(_ core: GripCore, _ grip: ConnectableGrip, _ firmware: FirmwareVersion?) {
+    nonisolated init(_ core: GripCore, _ grip: ConnectableGrip, _ firmware: FirmwareVersion?, _ events: GripEvents) {
         self.core = core
+        self.events = events
         base = core.session.pointee.counters
         id = grip.id
         name = grip.name
@@ -33,8 +35,9 @@ public final class ConnectedGrip {
 
     // MARK: Events
 
-    /// From the connection on, for the first who subscribes; ends when the grip disconnects. A dial event of several
-    /// detents is as many elements.
+    /// Events from the connection on for the first subscriber, from now on for others. A dial event of several detents
+    /// is as many elements. The sequence goes on after an automatic reconnection; it ends when the grip is disconnected
+    /// without one.
     public nonisolated func subscribeToGripEvents() -> GripSequence<GripEvent> {
         let queue = EventQueue<GripEvent>(core.loop, capacity: 4096, policy: .dropOldest)
         let events = events
@@ -42,21 +45,29 @@ public final class ConnectedGrip {
         return GripSequence(EventSequence(queue))
     }
 
-    /// Dropped when the grip disconnects.
-    public nonisolated func subscribeToGripEvents(_ handler: @escaping @TendonActor (GripEvent) -> Void) {
-        let events = events
+    /// The same with a handler. It is called again after an automatic reconnection, and released when the grip is
+    /// disconnected without one, or by the subscription.
+    @discardableResult
+    public nonisolated func subscribeToGripEvents(
+        _ handler: @escaping @TendonActor (GripEvent) -> Void
+    ) -> GripSubscription {
+        let (events, handler) = (events, Handler(handler))
         core.run { _ in events.add(handler) }
+        return GripSubscription(core.loop) { handler.cancel() }
     }
 
     /// As the vendor's document calls `subscribeToGripEvents()`.
     public nonisolated func subscribeToEvents() -> GripSequence<GripEvent> { subscribeToGripEvents() }
 
-    /// As the vendor's document calls it; dropped when the grip disconnects.
-    public nonisolated func subscribeToEvents(_ handler: @escaping @TendonActor (GripEvent) -> Void) {
+    /// As the vendor's document calls `subscribeToGripEvents(_:)`.
+    @discardableResult
+    public nonisolated func subscribeToEvents(
+        _ handler: @escaping @TendonActor (GripEvent) -> Void
+    ) -> GripSubscription {
         subscribeToGripEvents(handler)
     }
 
-    /// The events with all that the grip says about them.
+    /// The events of this connection with all that the grip reports about them; ends with the connection.
     public nonisolated func records(
         capacity: Int = 4096, policy: OverflowPolicy = .dropOldest
     ) -> GripSequence<GripRecord> {
@@ -66,23 +77,23 @@ public final class ConnectedGrip {
         return GripSequence(EventSequence(queue))
     }
 
-    /// On the loop's thread, one by one; dropped when the grip disconnects.
-    public nonisolated func subscribeToRecords(_ handler: @escaping @TendonActor (GripRecord) -> Void) {
-        let events = events
+    /// The same with a handler, for as long as that of `subscribeToGripEvents(_:)`.
+    @discardableResult
+    public nonisolated func subscribeToRecords(
+        _ handler: @escaping @TendonActor (GripRecord) -> Void
+    ) -> GripSubscription {
+        let (events, handler) = (events, Handler(handler))
         core.run { _ in events.add(handler) }
+        return GripSubscription(core.loop) { handler.cancel() }
     }
 
-    /// Levels that the grip notifies or that are read.
+    /// Levels that the grip notifies or that are read; ends with the connection.
     public nonisolated func batteryLevels() -> GripSequence<BatteryInfo> {
         let queue = EventQueue<BatteryInfo>(core.loop, capacity: 16, policy: .dropOldest)
         let events = events
-        core.run { _ in events.levels.add(queue) }
+        core.run { _ in events.add(queue) }
         return GripSequence(EventSequence(queue))
     }
-
-    nonisolated func take(_ record: GripRecord) { events.take(record) }
-    nonisolated func take(_ level: BatteryInfo) { events.levels.deliver(level) }
-    nonisolated func end() { events.end() }
 
     /// What has come and what went wrong; of the connection.
     public var counters: Counters {
@@ -115,16 +126,21 @@ public final class ConnectedGrip {
         public let strayResponses: UInt64
     }
 
+    /// This connection, or the one that restored it, is there.
+    private var isConnected: Bool { core.shared.connected?.events === events }
+
     // MARK: Reading
 
     /// The level that is known, read when there is none or when told to.
     public func readBatteryInfo(forceRefresh: Bool = false) async throws(FjordenError) -> BatteryInfo {
         if !forceRefresh, let known = core.battery { return known }
-        guard core.shared.connected === self else { throw .gripUnableToReadBatteryInfo }
-        let result = await withCheckedContinuation { continuation in
-            core.whenBatteryIsRead { continuation.resume(returning: $0) }
+        guard isConnected else { throw .gripUnableToReadBatteryInfo }
+        let read: Result<BatteryInfo, FjordenError>? = await answered(core.loop) { answer in
+            core.whenBatteryIsRead { answer.resume($0) }
+        } onCancel: {
         }
-        return try result.get()
+        guard let read else { throw .cancelled }
+        return try read.get()
     }
 
     /// The same with a handler, which is called once.
@@ -143,11 +159,13 @@ public final class ConnectedGrip {
     /// What the grip says of itself, read once, or when told to.
     public func readGripInfo(forceRefresh: Bool = false) async throws(FjordenError) -> GripInfo {
         if !forceRefresh, core.hasInfo { return core.info }
-        guard core.shared.connected === self else { throw .gripUnableToReadGripInfo }
-        let result = await withCheckedContinuation { continuation in
-            core.whenInfoIsRead { continuation.resume(returning: $0) }
+        guard isConnected else { throw .gripUnableToReadGripInfo }
+        let read: Result<GripInfo, FjordenError>? = await answered(core.loop) { answer in
+            core.whenInfoIsRead { answer.resume($0) }
+        } onCancel: {
         }
-        return try result.get()
+        guard let read else { throw .cancelled }
+        return try read.get()
     }
 
     /// The same with a handler, which is called once.
@@ -169,20 +187,24 @@ public final class ConnectedGrip {
         _ opcode: tendon_fjorden_opcode, _ payload: [UInt8] = [],
         _ change: (inout tendon_fjorden_command) -> Void = { _ in }
     ) async throws(GripCommandError) -> GripResponse {
-        guard core.shared.connected === self else {
+        guard isConnected else {
             throw .host(TendonError(status: Int32(TENDON_ERROR_WRONG_STATE), operation: .write))
         }
         var command = tendon_fjorden_command()
         command.opcode = opcode
         change(&command)
-        let result = await withCheckedContinuation { continuation in
+        let core = core
+        let response: Result<GripResponse, GripCommandError>? = await answered(core.loop) { answer in
             lending(payload) { bytes, count in
                 command.payload = bytes
                 command.payload_length = count
-                core.request(command) { continuation.resume(returning: $0) }
+                core.request(command) { answer.resume($0) }
             }
+        } onCancel: {
+            core.cancelRequest()
         }
-        return try result.get()
+        guard let response else { throw .cancelled }
+        return try response.get()
     }
 
     /// The grip sends the same bytes back; 17 at most.
@@ -203,14 +225,17 @@ public final class ConnectedGrip {
         GestureLimits(try await send(TENDON_FJORDEN_GET_CONFIG).config)
     }
 
-    /// Sets them; the grip refuses what is out of range with `badParameter`.
+    /// Sets them; throws `outOfRange` for what no grip takes.
     public func setLimits(_ limits: GestureLimits) async throws(GripCommandError) {
         _ = try await send(TENDON_FJORDEN_SET_CONFIG) { $0.config = limits.c }
     }
 
     /// Where its controls are now.
     public func readControlState() async throws(GripCommandError) -> ControlState {
-        ControlState(try await send(TENDON_FJORDEN_GET_STATE).state)
+        guard let state = ControlState(try await send(TENDON_FJORDEN_GET_STATE).state) else {
+            throw .host(TendonError(status: Int32(TENDON_FJORDEN_ERROR_VALUE), operation: .parse))
+        }
+        return state
     }
 
     /// The grip forgets us and disconnects.
@@ -221,16 +246,18 @@ public final class ConnectedGrip {
 }
 
 extension ConnectedGrip: Equatable, CustomStringConvertible {
-    public nonisolated static func == (a: ConnectedGrip, b: ConnectedGrip) -> Bool { a === b }
+    public nonisolated static func == (a: ConnectedGrip, b: ConnectedGrip) -> Bool {
+        a.events === b.events
+    }
     public nonisolated var description: String { name.isEmpty ? id.description : "\(name) (\(id))" }
 }
 
-/// Who gets a grip's events. For the loop's thread.
+/// Who gets a grip's events, over all its connections up to the last. For the loop's thread.
 final class GripEvents: @unchecked Sendable {
     // Touched on the loop's thread alone.
     private var records = Listeners<GripRecord>()
     private var events = Listeners<GripEvent>()
-    fileprivate var levels = Listeners<BatteryInfo>()
+    private var levels = Listeners<BatteryInfo>()
     /// What came before anybody could subscribe.
     private var early: [GripRecord] = []
     private var hadListener = false
@@ -246,6 +273,8 @@ final class GripEvents: @unchecked Sendable {
         guard !events.isEmpty else { return }
         for _ in 0..<record.count { events.deliver(record.event) }
     }
+
+    func take(_ level: BatteryInfo) { levels.deliver(level) }
 
     private func begin() {
         guard !hadListener else { return }
@@ -267,12 +296,18 @@ final class GripEvents: @unchecked Sendable {
         settle()
     }
 
-    func add(_ handler: @escaping @TendonActor (GripEvent) -> Void) {
+    func add(_ queue: EventQueue<BatteryInfo>) {
+        levels.add(queue)
+        queue.onTermination { [weak self, unowned queue] in self?.levels.remove(queue) }
+        if isOver { end() }
+    }
+
+    func add(_ handler: Handler<GripEvent>) {
         events.add(handler)
         settle()
     }
 
-    func add(_ handler: @escaping @TendonActor (GripRecord) -> Void) {
+    func add(_ handler: Handler<GripRecord>) {
         records.add(handler)
         settle()
     }
@@ -280,6 +315,12 @@ final class GripEvents: @unchecked Sendable {
     private func settle() {
         begin()
         if isOver { end() }
+    }
+
+    /// The connection was lost, and is to be restored.
+    func pause() {
+        records.finishSequences()
+        levels.finishSequences()
     }
 
     func end() {

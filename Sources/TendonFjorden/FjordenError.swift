@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import CTendon
+import Tendon
 
 /// What can go wrong with a grip.
 public enum FjordenError: Error, Sendable, Hashable, CaseIterable {
@@ -15,9 +16,10 @@ public enum FjordenError: Error, Sendable, Hashable, CaseIterable {
     case bondDoesNotExists
     /// The grip was not found or not connected in time.
     case connectionTimeout
-    /// The program ended it.
+    /// The program ended the search or the attempt, or cancelled the task.
     case gripDiscoveryCancelled
-    /// The answer to the prompt was no, or the grip refused to pair.
+    /// The user declined, or the grip rejected pairing. If the grip was reset, it no longer has the key of this host:
+    /// forget the grip, then connect again.
     case gripPairingRequestDeclined
     /// The grip does not have the profile's service.
     case gripUnableToDiscoverService
@@ -38,31 +40,42 @@ public enum FjordenError: Error, Sendable, Hashable, CaseIterable {
     /// Anything else: the link, the radio.
     case unknown
 
-    private static let statuses: [Int32] = [
-        Int32(TENDON_FJORDEN_ERROR_MANAGER_NOT_CONFIGURED), Int32(TENDON_FJORDEN_ERROR_MANAGER_ALREADY_CONFIGURED),
-        Int32(TENDON_FJORDEN_ERROR_INVALID_MANAGER_STATE), Int32(TENDON_FJORDEN_ERROR_ALREADY_SCANNING),
-        Int32(TENDON_FJORDEN_ERROR_NO_BOND), Int32(TENDON_FJORDEN_ERROR_CONNECTION_TIMEOUT),
-        Int32(TENDON_FJORDEN_ERROR_DISCOVERY_CANCELLED), Int32(TENDON_FJORDEN_ERROR_PAIRING_DECLINED),
-        Int32(TENDON_FJORDEN_ERROR_NO_SERVICE), Int32(TENDON_FJORDEN_ERROR_NO_CHARACTERISTICS),
-        Int32(TENDON_FJORDEN_ERROR_NO_NOTIFY), Int32(TENDON_FJORDEN_ERROR_NO_BATTERY_INFO),
-        Int32(TENDON_FJORDEN_ERROR_NO_FIRMWARE_VERSION), Int32(TENDON_FJORDEN_ERROR_NO_GRIP_INFO),
-        Int32(TENDON_FJORDEN_ERROR_UNSUPPORTED_FIRMWARE), Int32(TENDON_FJORDEN_ERROR_NO_FIRMWARE_SERVER),
-        Int32(TENDON_FJORDEN_ERROR_UNKNOWN),
-    ]
-
-    init(_ status: tendon_status) {
-        let index = FjordenError.statuses.firstIndex(of: status)
-        self = index.map { FjordenError.allCases[$0] } ?? .unknown
-    }
+    init(_ status: tendon_status) { self = FjordenError.allCases.first { $0.status == status } ?? .unknown }
 
     /// The C core's status of it.
     public var status: Int32 {
-        FjordenError.allCases.firstIndex(of: self).map { FjordenError.statuses[$0] }
-            ?? Int32(TENDON_FJORDEN_ERROR_UNKNOWN)
+        let status =
+            switch self {
+            case .managerNotConfigured: TENDON_FJORDEN_ERROR_MANAGER_NOT_CONFIGURED
+            case .managerAlreadyConfigured: TENDON_FJORDEN_ERROR_MANAGER_ALREADY_CONFIGURED
+            case .invalidManagerState: TENDON_FJORDEN_ERROR_INVALID_MANAGER_STATE
+            case .alreadyScanningForBondedGrip: TENDON_FJORDEN_ERROR_ALREADY_SCANNING
+            case .bondDoesNotExists: TENDON_FJORDEN_ERROR_NO_BOND
+            case .connectionTimeout: TENDON_FJORDEN_ERROR_CONNECTION_TIMEOUT
+            case .gripDiscoveryCancelled: TENDON_FJORDEN_ERROR_DISCOVERY_CANCELLED
+            case .gripPairingRequestDeclined: TENDON_FJORDEN_ERROR_PAIRING_DECLINED
+            case .gripUnableToDiscoverService: TENDON_FJORDEN_ERROR_NO_SERVICE
+            case .gripUnableToDiscoverCharacteristics: TENDON_FJORDEN_ERROR_NO_CHARACTERISTICS
+            case .gripUnableToEnableNotify: TENDON_FJORDEN_ERROR_NO_NOTIFY
+            case .gripUnableToReadBatteryInfo: TENDON_FJORDEN_ERROR_NO_BATTERY_INFO
+            case .gripUnableToReadFirmwareVersion: TENDON_FJORDEN_ERROR_NO_FIRMWARE_VERSION
+            case .gripUnableToReadGripInfo: TENDON_FJORDEN_ERROR_NO_GRIP_INFO
+            case .gripUnsupportedFirmwareVersion: TENDON_FJORDEN_ERROR_UNSUPPORTED_FIRMWARE
+            case .unableToReachFirmwareServer: TENDON_FJORDEN_ERROR_NO_FIRMWARE_SERVER
+            case .unknown: TENDON_FJORDEN_ERROR_UNKNOWN
+            }
+        return Int32(status)
     }
 
     /// One line of plain English.
     public var localizedDescription: String { String(cString: tendon_fjorden_status_text(status)) }
+}
+
+extension FjordenError: CancellableError {
+    /// The error that a function throws because its task was cancelled: `gripDiscoveryCancelled`.
+    public static var cancelled: FjordenError { .gripDiscoveryCancelled }
+    /// Whether the operation ended because the program cancelled it.
+    public var isCancelled: Bool { self == .gripDiscoveryCancelled }
 }
 
 extension FjordenError: CustomStringConvertible {

@@ -16,21 +16,50 @@ public enum GripCommandError: Error, Sendable, Hashable {
     case notPermitted
     /// A status that this version does not know.
     case unknownStatus(UInt8)
-    /// From below: a parameter out of range, no answer in time, the link.
+    /// A parameter is out of its range; the command was not sent. The text names the parameter and its range.
+    case outOfRange(String)
+    /// The task was cancelled.
+    case cancelled
+    /// No response in time, or the connection failed.
     case host(TendonError)
 
     /// `nil`: the status is that of success.
     init?(_ status: UInt8) {
-        switch status {
-        case 0: return nil
-        case 1: self = .unknownOpcode
-        case 2: self = .badLength
-        case 3: self = .badParameter
-        case 4: self = .busy
-        case 5: self = .notPermitted
+        switch UInt32(status) {
+        case TENDON_FJORDEN_RESPONSE_OK.rawValue: return nil
+        case TENDON_FJORDEN_RESPONSE_UNKNOWN_OPCODE.rawValue: self = .unknownOpcode
+        case TENDON_FJORDEN_RESPONSE_BAD_LENGTH.rawValue: self = .badLength
+        case TENDON_FJORDEN_RESPONSE_BAD_PARAMETER.rawValue: self = .badParameter
+        case TENDON_FJORDEN_RESPONSE_BUSY.rawValue: self = .busy
+        case TENDON_FJORDEN_RESPONSE_NOT_PERMITTED.rawValue: self = .notPermitted
         default: self = .unknownStatus(status)
         }
     }
+}
+
+extension GripCommandError: CancellableError {
+    /// Whether the program cancelled the command.
+    public var isCancelled: Bool { self == .cancelled }
+}
+
+extension GripCommandError: CustomStringConvertible {
+    /// One line of plain English.
+    public var description: String {
+        switch self {
+        case .unknownOpcode: "the grip does not support the command"
+        case .badLength: "the grip rejected the length of the command"
+        case .badParameter: "the grip rejected a parameter"
+        case .busy: "the grip is busy"
+        case .notPermitted: "the grip does not permit the command now"
+        case .unknownStatus(let status): "the grip rejected the command with the unknown status \(status)"
+        case .outOfRange(let fault): "a parameter is out of its range: \(fault)"
+        case .cancelled: "the command was cancelled"
+        case .host(let error): "\(error)"
+        }
+    }
+
+    /// The same as `description`.
+    public var localizedDescription: String { description }
 }
 
 /// What a grip answered, copied.
@@ -118,11 +147,13 @@ public struct ControlState: Sendable, Hashable {
     /// Detents since the grip was switched on; wraps.
     public let dialPosition: Int16
 
-    init(_ c: tendon_fjorden_control_state) {
-        shutter = Shutter(rawValue: c.shutter) ?? .released
+    /// `nil`: a position that this version does not know.
+    init?(_ c: tendon_fjorden_control_state) {
+        guard let shutter = Shutter(rawValue: c.shutter), let lever = Lever(rawValue: c.lever) else { return nil }
+        self.shutter = shutter
+        self.lever = lever
         isDialPressed = c.dial_pressed
         isFnPressed = c.fn_pressed
-        lever = Lever(rawValue: c.lever) ?? .neutral
         customButtons = c.custom_mask
         dialPosition = c.dial_position
     }

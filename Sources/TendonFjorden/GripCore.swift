@@ -2,15 +2,16 @@
 import CTendon
 import Tendon
 
-/// What carries a session's link and search: a radio, or the air of the simulator. For the loop's thread.
-protocol GripGround: AnyObject {
+/// The transport of a session's connection and search: a radio, or the memory of the simulator. For the loop's thread.
+protocol GripTransport: AnyObject {
     func setTarget(_ address: Address)
     func connect() -> tendon_status
     func disconnect()
     func pair() -> tendon_status
     func isBonded() -> Bool
     func scan(_ on: Bool)
-    func forget(_ address: Address)
+    /// Removes the keys, also from the kernel, and disconnects. Does nothing if there are none.
+    func forget(_ address: Address) throws(TendonError)
     /// Deadlines may have changed.
     func refresh()
     /// True when nothing of it has a pointer to the session any more.
@@ -24,22 +25,27 @@ typealias CallResult = Result<GripManager.State, FjordenError>
 final class GripCore: @unchecked Sendable {
     // Touched on the loop's thread alone; the C core's pointers to it are valid until `finalise()`.
     let loop = Loop.shared
-    private let block = CBlock<tendon_fjorden_session>()
+    let block = CBlock<tendon_fjorden_session>()
     private let profile = CBlock<tendon_fjorden_profile>()
     private let table = CTable<tendon_fjorden_grip>(capacity: Int(TENDON_FJORDEN_GRIPS_MAX))
     let shared = GripShared()
     private(set) var configuration: GripManager.Configuration?
-    private(set) var ground: (any GripGround)?
+    private(set) var transport: (any GripTransport)?
     /// A radio that the program opened by itself.
     private let givenRadio: RadioCore?
     private var waiters: [UInt32: (CallResult) -> Void] = [:]
     private var calling: UInt32?
     private var answered: CallResult?
+    private var bonds: BondStore?
+    private var storing: Task<Void, Never>?
     private var states = Listeners<GripManager.State>()
+    private var issues = Listeners<GripManager.Issue>()
     private var lists = Listeners<[ConnectableGrip]>()
-    private var readings = GripReadings()
+    var readings = GripReadings()
     private var versions: [Address: FirmwareVersion] = [:]
     private var pairing: Task<Void, Never>?
+    /// The grip that is connected, or whose connection is being restored.
+    private var current: ConnectedGrip?
     private var keptAlive: GripCore?
     private var abandoned = false
 
@@ -52,9 +58,9 @@ final class GripCore: @unchecked Sendable {
         var config = tendon_fjorden_session_config()
         config.link.context = context(of: self)
         config.link.connect = { object(GripCore.self, $0).connectLink() }
-        config.link.disconnect = { object(GripCore.self, $0).ground?.disconnect() }
+        config.link.disconnect = { object(GripCore.self, $0).transport?.disconnect() }
         config.link.pair = { object(GripCore.self, $0).pair() }
-        config.link.bonded = { object(GripCore.self, $0).ground?.isBonded() ?? false }
+        config.link.bonded = { object(GripCore.self, $0).transport?.isBonded() ?? false }
         config.profile = UnsafePointer(profile.pointer)
         config.grips = table.pointer
         config.grip_capacity = table.capacity
@@ -85,7 +91,7 @@ final class GripCore: @unchecked Sendable {
     @discardableResult
     func call(_ input: tendon_fjorden_input, later: ((CallResult) -> Void)? = nil) -> CallResult? {
         // What is over already is told to those who waited for it, not to this caller.
-        if ground != nil { fjordenSessionInputs.pointer.pointee.tick(block.pointer, tendon_now_ms()) }
+        if transport != nil { fjordenSessionInputs.pointer.pointee.tick(block.pointer, tendon_now_ms()) }
         (calling, answered) = (input.kind.rawValue, nil)
         give(input)
         let result = answered
@@ -104,13 +110,14 @@ final class GripCore: @unchecked Sendable {
     func configure(_ configuration: GripManager.Configuration) -> CallResult? {
         var c = tendon_fjorden_configuration()
         tendon_fjorden_configuration_init(&c)
-        c.timeout_ms = UInt64(max(0, configuration.connectionTimeoutThreshold) * 1000)
+        c.timeout_ms = milliseconds(configuration.connectionTimeoutThreshold)
         c.auto_reconnect = configuration.autoReconnect
         write(configuration.minimumFirmware?.description ?? "0", to: &c.minimum_firmware)
-        if let identifier = configuration.persistentStorage.string(forKey: GripCore.identifierKey) {
+        let bonds = BondStore(configuration.persistentStorage)
+        if let bond = bonds.bond {
             c.has_bond = true
-            write(identifier, to: &c.bond.identifier)
-            write(configuration.persistentStorage.string(forKey: GripCore.nameKey) ?? "", to: &c.bond.name)
+            write(bond.identifier, to: &c.bond.identifier)
+            write(bond.name, to: &c.bond.name)
         }
         let result = withPointer(to: &c) { c in
             var input = GripCore.input(TENDON_FJORDEN_CALL_CONFIGURE)
@@ -119,22 +126,68 @@ final class GripCore: @unchecked Sendable {
         }
         if case .success = result {
             self.configuration = configuration
+            self.bonds = bonds
             profile.pointer.pointee = configuration.profile.c
         }
         mirror()
         return result
     }
 
-    static let identifierKey = "fjorden.bondedGrip.identifier"
-    static let nameKey = "fjorden.bondedGrip.name"
+    /// No transport that works.
+    private var isStopped: Bool {
+        switch manager.state {
+        case TENDON_FJORDEN_UNINITIALIZED, TENDON_FJORDEN_UNAUTHORIZED, TENDON_FJORDEN_UNAVAILABLE: true
+        default: false
+        }
+    }
 
     func start(_ mayAsk: Bool, later: @escaping (CallResult) -> Void) {
-        switch manager.state {
-        case TENDON_FJORDEN_UNINITIALIZED, TENDON_FJORDEN_UNAUTHORIZED, TENDON_FJORDEN_UNAVAILABLE:
-            if configuration != nil { openGround() }
-        default: break
-        }
+        if isStopped, configuration != nil { openTransport() }
         call(TENDON_FJORDEN_CALL_START, ok: mayAsk, later: later)
+    }
+
+    /// Bond and keys are removed together, then the manager reports it; if one of them stays, nothing has changed.
+    func forget() throws(FjordenError) {
+        if let bonds, manager.configuration.has_bond {
+            // Without a radio nobody can remove the keys; the manager would be ready for nothing.
+            if isStopped, !openTransport() { throw .invalidManagerState }
+            let address = Address(text(in: manager.configuration.bond.identifier))
+            let bond = bonds.bond
+            guard bonds.remove() else {
+                report(.bondNotRemoved(nil))
+                throw .unknown
+            }
+            do throws(TendonError) {
+                if let address { try transport?.forget(address) }
+            } catch {
+                if let bond { keep(bond) }
+                report(.bondNotRemoved(error))
+                throw .unknown
+            }
+        }
+        if case .failure(let error) = call(TENDON_FJORDEN_CALL_FORGET) { throw error }
+    }
+
+    private func keep(_ bond: BondStore.Bond) {
+        guard let bonds else { return }
+        let stored = bonds.store(bond)
+        storing = Task { @TendonActor [weak self] in
+            if await !stored.value { self?.report(.bondNotStored) }
+        }
+    }
+
+    /// Waits until the bond of a connection is stored, or could not be.
+    func whenBondIsStored(_ body: @escaping @Sendable () -> Void) {
+        guard let storing else { return body() }
+        Task { @TendonActor in
+            await storing.value
+            body()
+        }
+    }
+
+    func report(_ issue: GripManager.Issue) {
+        shared.set { $0.issue = issue }
+        issues.push(issue, loop)
     }
 
     func connect(_ grip: ConnectableGrip, later: @escaping (CallResult) -> Void) {
@@ -157,24 +210,26 @@ final class GripCore: @unchecked Sendable {
     }
 
     func refresh() {
-        ground?.refresh()
+        transport?.refresh()
         keepAlive()
     }
 
-    // MARK: The ground
+    // MARK: The transport
 
-    private func openGround() {
-        guard let configuration else { return }
-        closeGround()
+    /// False: it may not be used, or is off.
+    @discardableResult
+    private func openTransport() -> Bool {
+        guard let configuration else { return false }
+        closeTransport()
         var permission = TENDON_FJORDEN_AUTHORIZATION_ALLOWED
         var isOn = true
         switch configuration.operationMode {
         case .simulator:
             let simulator = configuration.simulator ?? GripSimulator()
             shared.set { $0.simulator = simulator }
-            let ground = AirGround(simulator, self)
-            self.ground = ground
-            (permission, isOn) = (ground.permission, ground.isOn)
+            let transport = MemoryTransport(simulator, self)
+            self.transport = transport
+            (permission, isOn) = (transport.permission, transport.isOn)
         case .system:
             do throws(TendonError) {
                 let radio: RadioCore
@@ -183,30 +238,34 @@ final class GripCore: @unchecked Sendable {
                 } else {
                     radio = try RadioCore.open(configuration.radio, bonds: configuration.bonds, loop: loop)
                 }
-                ground = RadioGround(radio, owns: givenRadio == nil, self)
+                transport = RadioTransport(radio, owns: givenRadio == nil, self)
             } catch {
-                // Not permitted, or nothing that is switched on.
-                let isDenied =
-                    [TENDON_RADIO_ERROR_NO_CAP_NET_RAW, TENDON_RADIO_ERROR_NO_CAP_NET_ADMIN].contains(Int(error.status))
-                    || (error.layer == .system && [1, 13].contains(error.code))
-                if isDenied { permission = TENDON_FJORDEN_AUTHORIZATION_DENIED }
-                isOn = isDenied
+                if error.isPermission { permission = TENDON_FJORDEN_AUTHORIZATION_DENIED }
+                isOn = error.isPermission
+                report(.bluetooth(error))
             }
         }
         setEnvironment(permission, isOn)
+        return permission == TENDON_FJORDEN_AUTHORIZATION_ALLOWED && isOn
     }
 
     func setEnvironment(_ permission: tendon_fjorden_authorization, _ isOn: Bool) {
         tendon_fjorden_manager_set_environment(block.member(\.manager), permission, isOn)
     }
 
-    private func closeGround() {
-        ground?.close()
-        ground = nil
+    private func closeTransport() {
+        transport?.close()
+        transport = nil
     }
 
     /// The adapter was switched on or off, or is gone.
     func powerChanged(_ on: Bool) { give(GripCore.input(TENDON_FJORDEN_ON_POWER, ok: on)) }
+
+    /// The radio failed.
+    func failed(_ error: TendonError) {
+        report(.bluetooth(error))
+        powerChanged(false)
+    }
 
     func permissionDecided(_ allowed: Bool) { give(GripCore.input(TENDON_FJORDEN_ON_PERMISSION, ok: allowed)) }
 
@@ -216,19 +275,21 @@ final class GripCore: @unchecked Sendable {
     }
 
     private func connectLink() -> tendon_status {
-        ground?.connect() ?? Int32(TENDON_RADIO_ERROR_ADAPTER_DOWN)
+        let status = transport?.connect() ?? Int32(TENDON_RADIO_ERROR_ADAPTER_DOWN)
+        if status < 0 { report(.bluetooth(TendonError(status: status, operation: .connect))) }
+        return status
     }
 
     private func pair() -> tendon_status {
         guard let prompt = configuration?.pairingPrompt else {
-            return ground?.pair() ?? Int32(TENDON_RADIO_ERROR_ADAPTER_DOWN)
+            return transport?.pair() ?? Int32(TENDON_RADIO_ERROR_ADAPTER_DOWN)
         }
         let grip = connectable(manager.grip)
         pairing?.cancel()
         pairing = Task { @TendonActor [weak self] in
             let isWanted = await prompt(grip)
             guard let self, !Task.isCancelled else { return }
-            let status = isWanted ? self.ground?.pair() ?? -1 : Int32(TENDON_RADIO_ERROR_PAIRING_FAILED)
+            let status = isWanted ? self.transport?.pair() ?? -1 : Int32(TENDON_RADIO_ERROR_PAIRING_FAILED)
             if status < 0 {
                 fjordenSessionInputs.pointer.pointee.paired(self.session, status, tendon_now_ms())
             }
@@ -246,9 +307,9 @@ final class GripCore: @unchecked Sendable {
         if keptAlive == nil { finalise() }
     }
 
-    /// The C core has pointers to us while the ground is not idle.
+    /// The C core has pointers to us while the transport is not idle.
     private func keepAlive() {
-        let isIdle = ground?.isIdle ?? true
+        let isIdle = transport?.isIdle ?? true
         keptAlive = isIdle ? nil : self
     }
 
@@ -258,8 +319,9 @@ final class GripCore: @unchecked Sendable {
     }
 
     private func finalise() {
-        closeGround()
+        closeTransport()
         states.finish()
+        issues.finish()
         lists.finish()
     }
 
@@ -279,7 +341,18 @@ final class GripCore: @unchecked Sendable {
         return GripSequence(EventSequence(queue))
     }
 
-    func observeStates(_ handler: @escaping @TendonActor (GripManager.State) -> Void) { states.add(handler) }
+    func observeIssues() -> GripSequence<GripManager.Issue> {
+        let queue = EventQueue<GripManager.Issue>(loop, capacity: 16, policy: .dropOldest)
+        run { core in
+            core.issues.add(queue)
+            queue.onTermination { [weak core, unowned queue] in core?.issues.remove(queue) }
+        }
+        return GripSequence(EventSequence(queue))
+    }
+
+    func observe(_ handler: Handler<GripManager.State>) { states.add(handler) }
+    func observe(_ handler: Handler<GripManager.Issue>) { issues.add(handler) }
+    func observe(_ handler: Handler<[ConnectableGrip]>) { lists.add(handler) }
 
     func observeLists() -> GripSequence<[ConnectableGrip]> {
         let queue = EventQueue<[ConnectableGrip]>(loop, capacity: 64, policy: .dropOldest)
@@ -288,57 +361,11 @@ final class GripCore: @unchecked Sendable {
         return GripSequence(EventSequence(queue))
     }
 
-    func observeLists(_ handler: @escaping @TendonActor ([ConnectableGrip]) -> Void) { lists.add(handler) }
-
-    func whenBatteryIsRead(_ body: @escaping (Result<BatteryInfo, FjordenError>) -> Void) {
-        readings.battery.append(body)
-        let status = tendon_fjorden_session_read_battery(block.pointer, tendon_now_ms())
-        refresh()
-        if status < 0 { readings.battery.answer(.failure(.gripUnableToReadBatteryInfo)) }
-    }
-
-    func whenInfoIsRead(_ body: @escaping (Result<GripInfo, FjordenError>) -> Void) {
-        readings.info.append(body)
-        let status = tendon_fjorden_session_read_info(block.pointer, tendon_now_ms())
-        refresh()
-        if status < 0 { readings.info.answer(.failure(.gripUnableToReadGripInfo)) }
-    }
-
-    func request(
-        _ command: tendon_fjorden_command, _ body: @escaping (Result<GripResponse, GripCommandError>) -> Void
-    ) {
-        var command = command
-        let status = withPointer(to: &command) {
-            tendon_fjorden_session_request(block.pointer, $0, tendon_now_ms())
-        }
-        if status < 0 {
-            body(.failure(.host(TendonError(status: status, operation: .write))))
-        } else {
-            readings.response = body
-        }
-        refresh()
-    }
-
-    var info: GripInfo {
-        let info = block.pointer.pointee.info
-        func one(_ index: tendon_fjorden_text) -> String? {
-            let present = elements(info.present, of: Bool.self, Int(TENDON_FJORDEN_TEXT_COUNT.rawValue))
-            let size = Int(TENDON_FJORDEN_TEXT_SIZE)
-            guard present[Int(index.rawValue)] else { return nil }
-            let all = elements(info.texts, of: UInt8.self, size * present.count)
-            let bytes = all[(size * Int(index.rawValue))..<(size * (Int(index.rawValue) + 1))]
-            return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-        }
-        return GripInfo(
-            manufacturerName: one(TENDON_FJORDEN_TEXT_MANUFACTURER), modelNumber: one(TENDON_FJORDEN_TEXT_MODEL),
-            hardwareVersion: one(TENDON_FJORDEN_TEXT_HARDWARE),
-            firmware: one(TENDON_FJORDEN_TEXT_FIRMWARE).flatMap { FirmwareVersion(string: $0) },
-            serialNumber: one(TENDON_FJORDEN_TEXT_SERIAL))
-    }
-
-    var hasInfo: Bool { block.pointer.pointee.has_info }
-    var battery: BatteryInfo? {
-        block.pointer.pointee.has_level ? BatteryInfo(level: Int(block.pointer.pointee.level)) : nil
+    /// Ended already.
+    func noLists() -> GripSequence<[ConnectableGrip]> {
+        let queue = EventQueue<[ConnectableGrip]>(loop, capacity: 1, policy: .dropOldest)
+        queue.finish()
+        return GripSequence(EventSequence(queue))
     }
 
     // MARK: What the session says
@@ -347,34 +374,27 @@ final class GripCore: @unchecked Sendable {
         switch notice.pointee.kind {
         case TENDON_FJORDEN_SESSION_EVENT_EVENT:
             guard let record = notice.pointee.record else { return }
-            shared.connected?.take(GripRecord(record.pointee, isSynthesized: notice.pointee.synthesized))
+            shared.connected?.events.take(GripRecord(record.pointee, isSynthesized: notice.pointee.synthesized))
         case TENDON_FJORDEN_SESSION_EVENT_OUTPUT:
             if let output = notice.pointee.output { perform(output.pointee) }
         case TENDON_FJORDEN_SESSION_EVENT_TARGET:
             if let grip = notice.pointee.output?.pointee.grip, let address = Address(text(in: grip.pointee.identifier))
             {
-                ground?.setTarget(address)
+                transport?.setTarget(address)
             }
         case TENDON_FJORDEN_SESSION_EVENT_RESPONSE: responded(notice.pointee)
         case TENDON_FJORDEN_SESSION_EVENT_BATTERY:
             let level = BatteryInfo(level: Int(notice.pointee.level))
             readings.battery.answer(
                 notice.pointee.status < 0 ? .failure(.gripUnableToReadBatteryInfo) : .success(level))
-            if notice.pointee.status >= 0 { shared.connected?.take(level) }
+            if notice.pointee.status >= 0 { shared.connected?.events.take(level) }
         case TENDON_FJORDEN_SESSION_EVENT_INFO:
             readings.info.answer(notice.pointee.status < 0 ? .failure(.gripUnableToReadGripInfo) : .success(info))
+        case TENDON_FJORDEN_SESSION_EVENT_PAIRING:
+            if notice.pointee.status < 0 {
+                report(.pairing(TendonError(status: notice.pointee.status, operation: .pair)))
+            }
         default: break
-        }
-    }
-
-    private func responded(_ notice: tendon_fjorden_session_event) {
-        guard let body = readings.response else { return }
-        readings.response = nil
-        if notice.status < 0 {
-            body(.failure(.host(TendonError(status: notice.status, operation: .receive))))
-        } else if let response = notice.response {
-            let refusal = GripCommandError(response.pointee.status)
-            body(refusal.map { .failure($0) } ?? .success(GripResponse(response.pointee)))
         }
     }
 
@@ -385,24 +405,17 @@ final class GripCore: @unchecked Sendable {
         case TENDON_FJORDEN_OUT_RESULT: ended(output)
         case TENDON_FJORDEN_OUT_ASK_PERMISSION:
             loop.post { [weak self] in
-                guard let self, let ground = self.ground as? AirGround else { return }
-                self.permissionDecided(ground.answer)
+                guard let self, let transport = self.transport as? MemoryTransport else { return }
+                self.permissionDecided(transport.answer)
             }
-        case TENDON_FJORDEN_OUT_SCAN_START: ground?.scan(true)
-        case TENDON_FJORDEN_OUT_SCAN_STOP: ground?.scan(false)
+        case TENDON_FJORDEN_OUT_SCAN_START: transport?.scan(true)
+        case TENDON_FJORDEN_OUT_SCAN_STOP: transport?.scan(false)
         case TENDON_FJORDEN_OUT_GRIPS: lists.push(grips, loop)
         case TENDON_FJORDEN_OUT_STORE_BOND:
             guard let grip = output.grip?.pointee else { return }
-            configuration?.persistentStorage.set(text(in: grip.identifier), forKey: GripCore.identifierKey)
-            configuration?.persistentStorage.set(text(in: grip.name), forKey: GripCore.nameKey)
+            keep(BondStore.Bond(identifier: text(in: grip.identifier), name: text(in: grip.name)))
             mirror()
-        case TENDON_FJORDEN_OUT_REMOVE_BOND:
-            configuration?.persistentStorage.removeObject(forKey: GripCore.identifierKey)
-            configuration?.persistentStorage.removeObject(forKey: GripCore.nameKey)
-            if let grip = output.grip?.pointee, let address = Address(text(in: grip.identifier)) {
-                loop.post { [weak self] in self?.ground?.forget(address) }
-            }
-            mirror()
+        case TENDON_FJORDEN_OUT_REMOVE_BOND: mirror()  // it is removed already, see forget()
         default: break
         }
     }
@@ -416,7 +429,7 @@ final class GripCore: @unchecked Sendable {
     private var grips: [ConnectableGrip] { table.first(manager.grip_count).map(connectable) }
 
     private func enter(_ output: tendon_fjorden_output) {
-        let before = shared.connected
+        let before = shared.state
         let grip = output.grip.map { connectable($0.pointee) }
         let state: GripManager.State
         switch output.state {
@@ -427,17 +440,32 @@ final class GripCore: @unchecked Sendable {
         case TENDON_FJORDEN_CONNECTED:
             guard let grip else { return }
             versions[grip.id] = info.firmware
-            state = .connected(ConnectedGrip(self, grip, info.firmware))
+            let events = current.flatMap { $0.id == grip.id ? $0.events : nil } ?? GripEvents()
+            let connected = ConnectedGrip(self, grip, info.firmware, events)
+            current = connected
+            state = .connected(connected)
         case TENDON_FJORDEN_UNAUTHORIZED: state = .unauthorized
-        case TENDON_FJORDEN_UNAVAILABLE: state = .bluetoothUnavailable
         default: state = .uninitialized
         }
-        shared.set { $0.state = state }
+        shared.set {
+            $0.state = state
+            $0.isBluetoothUnavailable = output.state == TENDON_FJORDEN_UNAVAILABLE
+        }
         mirror()
-        states.push(state, loop)
-        before?.end()
+        if state != before { states.push(state, loop) }
+        if case .connected = state {} else { endEvents() }
         if output.state != TENDON_FJORDEN_SCANNING_FOR_GRIPS { lists.finish() }
         if output.state != TENDON_FJORDEN_CONNECTING { pairing?.cancel() }
+    }
+
+    /// The grip is not connected: its subscriptions wait for an automatic reconnection, or end.
+    private func endEvents() {
+        if manager.reconnecting {
+            current?.events.pause()
+        } else {
+            current?.events.end()
+            current = nil
+        }
     }
 
     private func mirror() {
@@ -456,4 +484,10 @@ final class GripCore: @unchecked Sendable {
             waiter(result)
         }
     }
+}
+
+/// Infinity and what no clock reaches: as far as the C core counts.
+private func milliseconds(_ seconds: Double) -> UInt64 {
+    let limit = Double(1 << 52)
+    return seconds > 0 ? UInt64(min(seconds * 1000, limit)) : 0
 }

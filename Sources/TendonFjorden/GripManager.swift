@@ -5,7 +5,7 @@ import Tendon
 /// Finds grips, keeps the bond with one of them, and connects to it.
 ///
 /// ```swift
-/// try GripManager.default.configure()
+/// GripManager.default.configure()
 /// if case .connected(let grip) = try await GripManager.default.start() {
 ///     for await event in grip.subscribeToGripEvents() { print(event) }
 /// }
@@ -33,8 +33,28 @@ public final class GripManager {
         case connected(ConnectedGrip)
         /// The radio is not permitted.
         case unauthorized
-        /// No adapter that is switched on.
-        case bluetoothUnavailable
+    }
+
+    /// What went wrong beside the result of a call, with the cause that the call's error does not have.
+    public enum Issue: Sendable, Hashable, CustomStringConvertible {
+        /// The radio did not open, or failed. The state is `uninitialized`, or `unauthorized`.
+        case bluetooth(TendonError)
+        /// Pairing did not start, or failed.
+        case pairing(TendonError)
+        /// The storage did not keep the bond: the grip is connected, but `start` will not find it again.
+        case bondNotStored
+        /// The bond could not be removed from the storage (`nil`), or its keys could not; both are kept.
+        case bondNotRemoved(TendonError?)
+
+        public var description: String {
+            switch self {
+            case .bluetooth(let error): "Bluetooth is not available: \(error)"
+            case .pairing(let error): "pairing failed: \(error)"
+            case .bondNotStored: "the bond could not be stored"
+            case .bondNotRemoved(let error):
+                "the bond could not be removed" + (error.map { ": \($0)" } ?? " from the storage")
+            }
+        }
     }
 
     let core: GripCore
@@ -53,15 +73,34 @@ public final class GripManager {
     /// This library's.
     public nonisolated static var version: String { String(cString: tendon_version()) }
 
-    /// Once, before anything else.
-    public func configure(with configuration: Configuration = .default) throws(FjordenError) {
-        if case .failure(let error) = core.configure(configuration) { throw error }
+    /// Once, before anything else. A second time fails with `managerAlreadyConfigured` and changes nothing; `get()` of
+    /// the result throws that.
+    @discardableResult
+    public func configure(with configuration: Configuration = .default) -> Result<Void, FjordenError> {
+        core.configure(configuration)?.map { _ in } ?? .success(())
     }
 
     // MARK: State, from any thread
 
-    /// The present state.
+    /// The present state. Without an adapter that is switched on it is `uninitialized`: see `isBluetoothUnavailable`.
     public nonisolated var state: State { core.shared.state }
+    /// There is no adapter, or it is off: `issue` has the cause. When it is switched on, the state becomes `ready`; if
+    /// there was none, call `start` again.
+    public nonisolated var isBluetoothUnavailable: Bool { core.shared.read { $0.isBluetoothUnavailable } }
+    /// The latest issue; `nil`: none so far.
+    public nonisolated var issue: Issue? { core.shared.read { $0.issue } }
+
+    /// Every issue from now on.
+    public nonisolated func subscribeToIssues() -> GripSequence<Issue> { core.observeIssues() }
+
+    /// The same with a handler; called for as long as the manager lives, or until the subscription is cancelled.
+    @discardableResult
+    public nonisolated func subscribeToIssues(_ handler: @escaping @TendonActor (Issue) -> Void) -> GripSubscription {
+        let handler = Handler(handler)
+        core.run { $0.observe(handler) }
+        return GripSubscription(core.loop) { handler.cancel() }
+    }
+
     /// For any grip or for the bonded one.
     public nonisolated var isScanning: Bool { state == .scanningForGrips || state == .scanningForBondedGrip }
     /// A grip is connected.
@@ -86,9 +125,15 @@ public final class GripManager {
         core.observeStates()
     }
 
-    /// The same with a handler; called for as long as the manager lives.
-    public nonisolated func subscribeToStateChanges(_ handler: @escaping @TendonActor (State) -> Void) {
-        core.run { $0.observeStates(handler) }
+    /// The same with a handler; called for as long as the manager lives, or until the subscription is cancelled. A
+    /// handler that captures the manager keeps it alive until then.
+    @discardableResult
+    public nonisolated func subscribeToStateChanges(
+        _ handler: @escaping @TendonActor (State) -> Void
+    ) -> GripSubscription {
+        let handler = Handler(handler)
+        core.run { $0.observe(handler) }
+        return GripSubscription(core.loop) { handler.cancel() }
     }
 
     // MARK: Starting
@@ -119,24 +164,30 @@ public final class GripManager {
         return core.observeLists()
     }
 
-    /// The same with a handler, called with the whole list each time.
+    /// The same with a handler, called with the whole list each time until the search ends. Cancelling the subscription
+    /// does not end the search.
+    @discardableResult
     public func scanForFjordenGrips(
         gripFoundHandler: @escaping @TendonActor ([ConnectableGrip]) -> Void
-    ) throws(FjordenError) {
+    ) throws(FjordenError) -> GripSubscription {
         if case .failure(let error) = core.call(TENDON_FJORDEN_CALL_SCAN) { throw error }
-        core.observeLists(gripFoundHandler)
+        let handler = Handler(gripFoundHandler)
+        core.observe(handler)
+        return GripSubscription(core.loop) { handler.cancel() }
     }
 
-    /// Another published name.
-    public func startScanningForFjordenGrips() throws(FjordenError) -> GripSequence<[ConnectableGrip]> {
-        try scanForFjordenGrips()
+    /// As the vendor's document calls it, without `try`: if the manager cannot search, the sequence ends at once.
+    /// `scanForFjordenGrips()` throws the reason.
+    public func startScanningForFjordenGrips() -> GripSequence<[ConnectableGrip]> {
+        (try? scanForFjordenGrips()) ?? core.noLists()
     }
 
-    /// Another published name.
+    /// As the vendor's document calls it, without `try`: if the manager cannot search, the handler is never called.
+    @discardableResult
     public func startScanningForFjordenGrips(
         gripFoundHandler: @escaping @TendonActor ([ConnectableGrip]) -> Void
-    ) throws(FjordenError) {
-        try scanForFjordenGrips(gripFoundHandler: gripFoundHandler)
+    ) -> GripSubscription {
+        (try? scanForFjordenGrips(gripFoundHandler: gripFoundHandler)) ?? GripSubscription(core.loop) {}
     }
 
     /// Ends the search; the sequences of it end.
@@ -181,19 +232,27 @@ public final class GripManager {
     /// Ends search and link; the bond stays.
     public func disconnect() { core.disconnect() }
 
-    /// Removes the bond with its keys. The grip itself keeps its part until it is reset: shutter and fn held for 5 s.
-    public func disconnectAndForgetBondedGrip() throws(FjordenError) {
-        if case .failure(let error) = core.call(TENDON_FJORDEN_CALL_FORGET) { throw error }
-    }
+    /// Removes the bond and its keys, from the storage and from the kernel, or throws and keeps both: `issue` has the
+    /// cause. Before `start` it opens the radio, and throws `invalidManagerState` if that is not possible. The grip
+    /// keeps its part of the bond until it is reset: shutter and fn held for 5 s.
+    public func disconnectAndForgetBondedGrip() throws(FjordenError) { try core.forget() }
 
-    /// As the vendor's document spells it.
-    @available(*, deprecated, renamed: "disconnectAndForgetBondedGrip()")
-    public func disconnectAndForgotBondedGrip() throws(FjordenError) { try disconnectAndForgetBondedGrip() }
+    /// As the vendor's document spells it, without `try`; `get()` of the result throws what went wrong.
+    @discardableResult
+    public func disconnectAndForgotBondedGrip() -> Result<Void, FjordenError> {
+        Result { () throws(FjordenError) in try core.forget() }
+    }
 
     private func connected(
         _ body: (GripCore, @escaping (CallResult) -> Void) -> Void
     ) async throws(FjordenError) -> ConnectedGrip {
         guard case .connected(let grip) = try await result(body) else { throw .unknown }
+        // The connection is there: cancelling ends the waiting alone.
+        let core = core
+        let _: Void? = await answered(core.loop) { answer in
+            core.whenBondIsStored { answer.resume(()) }
+        } onCancel: {
+        }
         return grip
     }
 
@@ -201,25 +260,34 @@ public final class GripManager {
         _ body: (GripCore, @escaping (CallResult) -> Void) -> Void
     ) async throws(FjordenError) -> State {
         let core = core
-        let result: CallResult = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                body(core) { continuation.resume(returning: $0) }
-            }
+        let result: CallResult? = await answered(core.loop) { answer in
+            body(core) { answer.resume($0) }
         } onCancel: {
-            core.loop.post { if case .connected = core.shared.state {} else { core.disconnect() } }
+            core.disconnect()
         }
+        guard let result else { throw .cancelled }
         return try result.get()
     }
 
     // MARK: Firmware
 
-    /// Compares with what `latest` brings, which is asked only while connected.
+    /// Compares the grip's version with the one that `latest` returns; `latest` is called only while a grip is connected.
+    /// If the task is cancelled, the outcome is the error `cancelled`.
     public func checkForFirmwareUpdate(
-        using latest: @Sendable () async throws -> String?
+        using latest: @escaping @Sendable () async throws -> String?
     ) async -> FirmwareCheckOutcome {
         guard let grip = connectedGrip else { return .error(.connectionTimeout) }
-        let answer = (try? await latest()) ?? nil
-        let version = answer.flatMap { FirmwareVersion(string: $0) }
+        let request = Task { (try? await latest()) ?? nil }
+        let text: String?? = await answered(core.loop) { answer in
+            Task { @TendonActor in answer.resume(.some(await request.value)) }
+        } onCancel: {
+            request.cancel()
+        }
+        guard let text else {
+            request.cancel()
+            return .error(.cancelled)
+        }
+        let version = text.flatMap { FirmwareVersion(string: $0) }
         let outcome: tendon_status
         switch (grip.firmwareVersion, version) {
         case (let current?, let version?):
@@ -252,7 +320,6 @@ extension GripManager.State: CustomStringConvertible {
         case .connecting(let grip): "connecting(\(grip))"
         case .connected(let grip): "connected(\(grip))"
         case .unauthorized: "unauthorized"
-        case .bluetoothUnavailable: "bluetoothUnavailable"
         }
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Tendon
+@_exported import Tendon
 
 /// An `EventSequence` that ends instead of throwing: for `for await`.
 ///

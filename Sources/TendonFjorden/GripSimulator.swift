@@ -7,7 +7,7 @@ import Tendon
 /// can be off or forbidden. Nothing of the machine's Bluetooth is touched.
 ///
 /// ```swift
-/// try GripManager.default.configure(with: .simulated)
+/// GripManager.default.configure(with: .simulated)
 /// try await GripManager.default.start()
 /// GripManager.default.simulator?.grip.pressFn(true)
 /// ```
@@ -23,14 +23,14 @@ public final class GripSimulator {
         case undetermined(allows: Bool)
     }
 
-    let air: Air
+    let memoryRadio: MemoryRadio
     private var grips: [SimulatedGrip] = []
     /// Grips that one simulator has room for.
     public static nonisolated let capacity = 8
 
     /// With one grip in reach, of these options.
     public nonisolated init(_ options: SimulatedGrip.Options = SimulatedGrip.Options()) {
-        air = Air()
+        memoryRadio = MemoryRadio()
         first = Mutex(options)
     }
 
@@ -62,9 +62,9 @@ public final class GripSimulator {
     @discardableResult
     private func add(_ options: SimulatedGrip.Options, rssi: Int8) -> SimulatedGrip? {
         guard grips.count < GripSimulator.capacity,
-            let (device, address) = air.add(options, rssi: rssi)
+            let (device, address) = memoryRadio.add(options, rssi: rssi)
         else { return nil }
-        let grip = SimulatedGrip(device, address, in: air) { [air] in air.refresh() }
+        let grip = SimulatedGrip(device, address, in: memoryRadio) { [memoryRadio] in memoryRadio.refresh() }
         grips.append(grip)
         return grip
     }
@@ -73,35 +73,40 @@ public final class GripSimulator {
 
     /// Whether a grip is in reach; its link ends when it is not.
     public func setPresent(_ grip: SimulatedGrip, _ isPresent: Bool) {
-        if let index = place(grip) { air.setPresent(index, isPresent) }
+        if let index = place(grip) { memoryRadio.setPresent(index, isPresent) }
     }
 
     /// dBm, from its next advertisement on.
     public func setRSSI(_ grip: SimulatedGrip, _ rssi: Int8) {
-        if let index = place(grip) { air.devices.pointer[index].rssi = rssi }
+        if let index = place(grip) { memoryRadio.devices.pointer[index].rssi = rssi }
+    }
+
+    /// Whether what it sends is lost: it is connected, and nothing comes from it.
+    public func setSilent(_ grip: SimulatedGrip, _ isSilent: Bool) {
+        if let index = place(grip) { memoryRadio.devices.pointer[index].silent = isSilent }
     }
 
     /// Somebody says no when asked to pair with it.
     public func setDeclines(_ grip: SimulatedGrip, _ declines: Bool) {
-        if let index = place(grip) { air.devices.pointer[index].declines = declines }
+        if let index = place(grip) { memoryRadio.devices.pointer[index].declines = declines }
     }
 
     /// How long pairing takes.
     public var pairingDelay: Duration {
-        get { .milliseconds(Int(air.block.pointer.pointee.pairing_ms)) }
-        set { air.block.pointer.pointee.pairing_ms = UInt32(clamping: newValue.milliseconds) }
+        get { .milliseconds(Int(memoryRadio.block.pointer.pointee.pairing_ms)) }
+        set { memoryRadio.block.pointer.pointee.pairing_ms = UInt32(clamping: newValue.milliseconds) }
     }
 
     /// Looked at when the manager starts.
     public var permission: Permission = .allowed
-    /// Off: links end, and the state is `bluetoothUnavailable`.
+    /// Off: connections end, and Bluetooth is not available.
     public var isPoweredOn = true {
-        didSet { if oldValue != isPoweredOn { air.core?.powerChanged(isPoweredOn) } }
+        didSet { if oldValue != isPoweredOn { memoryRadio.core?.powerChanged(isPoweredOn) } }
     }
 }
 
 /// Simulated devices in memory, and a timer. For the loop's thread.
-final class Air: @unchecked Sendable {
+final class MemoryRadio: @unchecked Sendable {
     // Touched on the loop's thread alone.
     let block = CBlock<tendon_memory_radio>()
     let devices = CTable<tendon_memory_radio_device>(capacity: GripSimulator.capacity)
@@ -140,7 +145,7 @@ final class Air: @unchecked Sendable {
         block.pointer.pointee.on_report = { context, report, _ in
             guard let report else { return }
             var copy = report.pointee
-            object(Air.self, context).core?.report(&copy)
+            object(MemoryRadio.self, context).core?.report(&copy)
         }
         timer = LoopTimer(core.loop.core) { [unowned self] in self.tick() }
         refresh()
@@ -175,16 +180,16 @@ final class Air: @unchecked Sendable {
     }
 }
 
-/// The air under a session. For the loop's thread.
-final class AirGround: GripGround {
+/// The simulated radio under a session. For the loop's thread.
+final class MemoryTransport: GripTransport {
     private let simulator: GripSimulator
-    private var air: Air { simulator.air }
-    private var link: tendon_session_link { tendon_memory_radio_link(air.block.pointer) }
+    private var memoryRadio: MemoryRadio { simulator.memoryRadio }
+    private var link: tendon_session_link { tendon_memory_radio_link(memoryRadio.block.pointer) }
 
     init(_ simulator: GripSimulator, _ core: GripCore) {
         self.simulator = simulator
         TendonActor.assumeIsolated { simulator.prepare() }
-        simulator.air.attach(core)
+        simulator.memoryRadio.attach(core)
     }
 
     var permission: tendon_fjorden_authorization {
@@ -210,27 +215,28 @@ final class AirGround: GripGround {
 
     func setTarget(_ address: Address) {
         var address = address.c
-        tendon_memory_radio_set_target(air.block.pointer, &address)
+        tendon_memory_radio_set_target(memoryRadio.block.pointer, &address)
     }
 
-    func connect() -> tendon_status { link.connect(air.block.pointer) }
-    func disconnect() { link.disconnect(air.block.pointer) }
-    func pair() -> tendon_status { link.pair(air.block.pointer) }
-    func isBonded() -> Bool { link.bonded(air.block.pointer) }
-    func scan(_ on: Bool) { tendon_memory_radio_scan(air.block.pointer, on) }
+    func connect() -> tendon_status { link.connect(memoryRadio.block.pointer) }
+    func disconnect() { link.disconnect(memoryRadio.block.pointer) }
+    func pair() -> tendon_status { link.pair(memoryRadio.block.pointer) }
+    func isBonded() -> Bool { link.bonded(memoryRadio.block.pointer) }
+    func scan(_ on: Bool) { tendon_memory_radio_scan(memoryRadio.block.pointer, on) }
 
-    func forget(_ address: Address) {
+    func forget(_ address: Address) throws(TendonError) {
         var address = address.c
-        tendon_memory_radio_forget(air.block.pointer, &address)
+        tendon_memory_radio_forget(memoryRadio.block.pointer, &address)
         refresh()
     }
 
-    func refresh() { air.refresh() }
+    func refresh() { memoryRadio.refresh() }
 
     var isIdle: Bool {
-        let air = air.block.pointer.pointee
-        return air.peer == nil && !air.connecting && !air.connect_asked && !air.disconnect_asked
+        let memoryRadio = memoryRadio.block.pointer.pointee
+        return memoryRadio.peer == nil && !memoryRadio.connecting && !memoryRadio.connect_asked
+            && !memoryRadio.disconnect_asked
     }
 
-    func close() { air.detach() }
+    func close() { memoryRadio.detach() }
 }

@@ -90,7 +90,7 @@ public final class SimulatedGrip {
         public let refusedWrites: UInt64
     }
 
-    /// Whoever serves it: a radio, or the air.
+    /// The host that serves it: a radio, or the simulated one.
     private let memory: AnyObject
     let device: CPointer<tendon_simulated_fjorden>
     /// Its own.

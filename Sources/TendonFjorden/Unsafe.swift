@@ -3,8 +3,13 @@
 // Everything unsafe of this module.
 
 import CTendon
-import Glibc
 import Tendon
+
+#if canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
 
 /// A notice that the C core lends for a callback.
 typealias CNotice = UnsafePointer<tendon_fjorden_session_event>
@@ -60,7 +65,7 @@ func contents(of path: String) -> String? {
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 4096)
     while bytes.count < 1 << 20 {
-        let count = Glibc.read(file, &buffer, buffer.count)
+        let count = read(file, &buffer, buffer.count)
         guard count > 0 else { break }
         bytes += buffer.prefix(count)
     }
@@ -76,8 +81,32 @@ func replace(_ path: String, with text: String) {
     let file = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
     guard file >= 0 else { return }
     let bytes = Array(text.utf8)
-    let written = bytes.isEmpty ? 0 : Glibc.write(file, bytes, bytes.count)
+    let written = bytes.isEmpty ? 0 : put(file, bytes, bytes.count)
     let isWhole = written == bytes.count && fsync(file) == 0
     close(file)
-    if isWhole { rename(fresh, path) }
+    guard isWhole, rename(fresh, path) == 0 else {
+        unlink(fresh)
+        return
+    }
+}
+
+/// The system's `write()`, whose name this module uses for text.
+private func put(_ file: Int32, _ bytes: UnsafeRawPointer, _ count: Int) -> Int {
+    #if canImport(Musl)
+        Musl.write(file, bytes, count)
+    #else
+        Glibc.write(file, bytes, count)
+    #endif
+}
+
+extension TendonError {
+    /// The program lacks a capability, or the permission to use a file or a socket.
+    var isPermission: Bool {
+        switch status {
+        case Int32(TENDON_RADIO_ERROR_NO_CAP_NET_RAW), Int32(TENDON_RADIO_ERROR_NO_CAP_NET_ADMIN),
+            Int32(TENDON_ERROR_FILE_PERMISSION):
+            true
+        default: layer == .system && (Int32(code) == EPERM || Int32(code) == EACCES)
+        }
+    }
 }

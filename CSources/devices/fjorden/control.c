@@ -54,26 +54,46 @@ int tendon_fjorden_led_mode_named(const char *name, size_t length) {
     return tendon_packed_index("off\0on\0blinkSlow\0blinkFast", LED_MODES, name, length);
 }
 
-static bool config_fits(const tendon_fjorden_config *config) {
-    return config->long_press_ms >= 200 && config->long_press_ms <= 2000 && config->lever_hold_ms >= 150 &&
-           config->lever_hold_ms <= 2000 && config->dial_divider >= 1 && config->dial_divider <= 8;
+static const char *config_fault(const tendon_fjorden_config *config) {
+    if (config->long_press_ms < 200 || config->long_press_ms > 2000) {
+        return "longPress: 200 to 2000 ms";
+    }
+    if (config->lever_hold_ms < 150 || config->lever_hold_ms > 2000) {
+        return "leverHold: 150 to 2000 ms";
+    }
+    return config->dial_divider < 1 || config->dial_divider > 8 ? "dialDivider: 1 to 8" : NULL;
 }
 
-static tendon_status check(const tendon_fjorden_command *command) {
+const char *tendon_fjorden_command_fault(const tendon_fjorden_command *command) {
     switch (command->opcode) {
     case TENDON_FJORDEN_PING:
-        return command->payload_length > TENDON_FJORDEN_PING_MAX ? TENDON_FJORDEN_ERROR_LENGTH : TENDON_OK;
+        return command->payload_length > TENDON_FJORDEN_PING_MAX ? "payload: at most 17 bytes" : NULL;
     case TENDON_FJORDEN_SET_LED:
-        return command->led_mode >= LED_MODES ? TENDON_FJORDEN_ERROR_RANGE : TENDON_OK;
+        return command->led_mode >= LED_MODES ? "mode: 0 to 3" : NULL;
     case TENDON_FJORDEN_SET_CONFIG:
-        return config_fits(&command->config) ? TENDON_OK : TENDON_FJORDEN_ERROR_RANGE;
+        return config_fault(&command->config);
     case TENDON_FJORDEN_GET_CONFIG:
     case TENDON_FJORDEN_GET_STATE:
     case TENDON_FJORDEN_CLEAR_BOND:
     case TENDON_FJORDEN_POWER_OFF:
+        return NULL;
+    }
+    return "opcode: 1 to 7";
+}
+
+static tendon_status check(const tendon_fjorden_command *command) {
+    if (tendon_fjorden_command_fault(command) == NULL) {
         return TENDON_OK;
     }
-    return TENDON_ERROR_INVALID_ARGUMENT;
+    switch (command->opcode) {
+    case TENDON_FJORDEN_PING:
+        return TENDON_FJORDEN_ERROR_LENGTH;
+    case TENDON_FJORDEN_SET_LED:
+    case TENDON_FJORDEN_SET_CONFIG:
+        return TENDON_FJORDEN_ERROR_RANGE;
+    default:
+        return TENDON_ERROR_INVALID_ARGUMENT;
+    }
 }
 
 tendon_status tendon_fjorden_encode_command(const tendon_fjorden_command *command, uint8_t *out, size_t capacity) {

@@ -309,6 +309,12 @@ tendon_status tendon_fjorden_session_disconnect(tendon_fjorden_session *session,
     }
     (void)tendon_grip_enter(session, now);
     give_kind(session, TENDON_FJORDEN_CALL_STOP_SCANNING, false);
+    if (m->asking) { /* a start that waits for the permission */
+        session->work.inside = true;
+        m->asking = false;
+        tendon_grip_end_pending(m, TENDON_FJORDEN_ERROR_DISCOVERY_CANCELLED);
+        session->work.inside = false;
+    }
     bool again = m->configuration.auto_reconnect;
     m->configuration.auto_reconnect = m->reconnecting = false;
     drop_link(session);

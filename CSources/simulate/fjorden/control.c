@@ -95,6 +95,9 @@ tendon_status tendon_simulated_fjorden_control(tendon_simulated_fjorden *device,
     }
     device->counters.requests += status == OK;
     device->counters.refused_writes += status != OK;
+    if (device->options.mute) {
+        return TENDON_OK;
+    }
     tendon_writer response = tendon_writer_make(device->responses[device->response_count].bytes, 20);
     tendon_write_u8(&response, (uint8_t)(value[0] | RESPONSE_BIT));
     tendon_write_u8(&response, value[1]);

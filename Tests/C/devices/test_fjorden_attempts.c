@@ -24,6 +24,21 @@ static void disconnecting_cancels_every_step(void **state) {
                      1u << TENDON_FJORDEN_STEP_LINK | 1u << TENDON_FJORDEN_STEP_PAIRING);
 }
 
+/* A start that waits for the permission is an attempt, too; the decision then changes no state. */
+static void disconnecting_ends_a_start_that_waits(void **state) {
+    (void)state;
+    fjorden_fixture *f = fjorden_new_bonded(NULL);
+    tendon_fjorden_manager_set_environment(&f->session.manager, TENDON_FJORDEN_AUTHORIZATION_UNDETERMINED, true);
+    fjorden_call(f, TENDON_FJORDEN_CALL_START);
+    fjorden_assert_outputs(f, "ask");
+    assert_int_equal(tendon_fjorden_session_disconnect(&f->session, f->now), TENDON_OK);
+    fjorden_assert_outputs(f, "ask =uninitialized");
+    fjorden_call(f, TENDON_FJORDEN_ON_PERMISSION);
+    fjorden_run(f, 100);
+    fjorden_assert_outputs(f, "ask =uninitialized");
+    free(f);
+}
+
 /* The grip was reset and has no key: a radio that encrypts by itself ends the connection for that reason. */
 static void a_connection_that_cannot_be_encrypted_is_a_pairing_error(void **state) {
     (void)state;
@@ -138,6 +153,7 @@ int main(void) {
         cmocka_unit_test(the_radio_forgets_and_encrypts),
         cmocka_unit_test(a_flood_is_delivered_whole),
         cmocka_unit_test(disconnecting_cancels_every_step),
+        cmocka_unit_test(disconnecting_ends_a_start_that_waits),
         cmocka_unit_test(a_connection_that_cannot_be_encrypted_is_a_pairing_error),
         cmocka_unit_test(pairing_that_cannot_begin_has_its_cause),
         cmocka_unit_test(a_grip_taken_before_its_name_has_it_once_connected),

@@ -92,6 +92,33 @@ static void command_ranges(void **state) {
     assert_int_equal(tendon_fjorden_encode_command(&ping, out, 32), TENDON_FJORDEN_ERROR_LENGTH);
 }
 
+/* The parameter that is out of its range is named. */
+static void command_faults(void **state) {
+    (void)state;
+    static const struct {
+        tendon_fjorden_command command;
+        const char *fault;
+    } rows[] = {
+        {{.opcode = TENDON_FJORDEN_PING, .payload_length = 17}, NULL},
+        {{.opcode = TENDON_FJORDEN_PING, .payload_length = 18}, "payload: at most 17 bytes"},
+        {{.opcode = TENDON_FJORDEN_SET_LED, .led_mode = 3}, NULL},
+        {{.opcode = TENDON_FJORDEN_SET_LED, .led_mode = 4}, "mode: 0 to 3"},
+        {{.opcode = TENDON_FJORDEN_SET_CONFIG, .config = {2000, 150, 8}}, NULL},
+        {{.opcode = TENDON_FJORDEN_SET_CONFIG, .config = {199, 400, 1}}, "longPress: 200 to 2000 ms"},
+        {{.opcode = TENDON_FJORDEN_SET_CONFIG, .config = {500, 2001, 1}}, "leverHold: 150 to 2000 ms"},
+        {{.opcode = TENDON_FJORDEN_SET_CONFIG, .config = {500, 400, 0}}, "dialDivider: 1 to 8"},
+        {{.opcode = TENDON_FJORDEN_POWER_OFF}, NULL},
+        {{.opcode = (tendon_fjorden_opcode)8}, "opcode: 1 to 7"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const char *fault = tendon_fjorden_command_fault(&rows[i].command);
+        assert_int_equal(fault == NULL, rows[i].fault == NULL);
+        if (fault != NULL) {
+            assert_string_equal(fault, rows[i].fault);
+        }
+    }
+}
+
 static void stream_every_gap_i05(void **state) {
     (void)state;
     tendon_fjorden_profile profile;
@@ -213,6 +240,7 @@ int main(void) {
         cmocka_unit_test(control_state_every_cut_and_byte_i02),
         cmocka_unit_test(examples_16_to_19),
         cmocka_unit_test(command_ranges),
+        cmocka_unit_test(command_faults),
         cmocka_unit_test(stream_every_gap_i05),
         cmocka_unit_test(notification_lengths_and_values),
         cmocka_unit_test(resync_makes_up_releases_only),

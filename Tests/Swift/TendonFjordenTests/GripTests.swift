@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 import Tendon
-import TendonFjorden
 import Testing
+
+@testable import TendonFjorden
 
 @Suite(.timeLimit(.minutes(1)))
 struct GripTests {
@@ -31,6 +32,18 @@ struct GripTests {
         }
     }
 
+    /// What was read before is what is returned, unless it is to be read again.
+    @Test @TendonActor func informationIsReadAgainWhenForced() async throws {
+        let (manager, simulator) = try simulated()
+        let grip = try await connectFirst(manager)
+        #expect(try await grip.readGripInfo().serialNumber == "TENDON-FJORDEN-1")
+        // The simulated grip serves its serial number from this memory.
+        let serial = UnsafeMutablePointer(mutating: try #require(simulator.grip.device.pointee.options.serial))
+        serial[0] = 0x58
+        #expect(try await grip.readGripInfo().serialNumber == "TENDON-FJORDEN-1")
+        #expect(try await grip.readGripInfo(forceRefresh: true).serialNumber == "XENDON-FJORDEN-1")
+    }
+
     @Test @TendonActor func noBattery() async throws {
         var options = SimulatedGrip.Options()
         options.lacks = .battery
@@ -56,16 +69,19 @@ struct GripTests {
         let state = try await grip.readControlState()
         #expect(state.lever == .left && state.dialPosition == -4 && state.shutter == .released)
         limits.dialDivider = 9
-        await #expect(throws: GripCommandError.self) { try await grip.setLimits(limits) }
-        await #expect(throws: GripCommandError.self) { _ = try await grip.ping([UInt8](repeating: 0, count: 18)) }
+        await #expect(throws: GripCommandError.outOfRange("dialDivider: 1 to 8")) { try await grip.setLimits(limits) }
+        await #expect(throws: GripCommandError.outOfRange("payload: at most 17 bytes")) {
+            _ = try await grip.ping([UInt8](repeating: 0, count: 18))
+        }
         var events = grip.subscribeToGripEvents().makeAsyncIterator()
         try await grip.powerOff()
         var last: GripEvent?
-        while let event = await events.next() { last = event }
+        while last != .poweringOff, let event = await events.next() { last = event }
         #expect(last == .poweringOff)
-        await eventually("connected again") { manager.isConnected && manager.connectedGrip != grip }
-        let again = try #require(manager.connectedGrip)
-        try await again.clearBond()
+        await eventually("off") { !manager.isConnected }
+        await eventually("connected again") { manager.isConnected }
+        #expect(manager.connectedGrip == grip)
+        try await grip.clearBond()
         await eventually("the grip has forgotten us") { !simulator.grip.isBonded }
     }
 
@@ -89,7 +105,7 @@ struct GripTests {
         configuration.bonds = .memory
         configuration.persistentStorage = MemoryStorage()
         let manager = GripManager()
-        try manager.configure(with: configuration)
+        manager.configure(with: configuration)
         let grip = try await connectFirst(manager)
         #expect(grip.id == device.address && device.isBonded)
         var events = grip.subscribeToGripEvents().makeAsyncIterator()

@@ -11,8 +11,8 @@ struct ManagerTests {
         await #expect(throws: FjordenError.managerNotConfigured) { try await manager.start() }
         #expect(throws: FjordenError.managerNotConfigured) { _ = try manager.scanForFjordenGrips() }
         #expect(throws: FjordenError.managerNotConfigured) { try manager.disconnectAndForgetBondedGrip() }
-        try manager.configure(with: .simulated)
-        #expect(throws: FjordenError.managerAlreadyConfigured) { try manager.configure() }
+        manager.configure(with: .simulated)
+        #expect(throws: FjordenError.managerAlreadyConfigured) { try manager.configure().get() }
         #expect(throws: FjordenError.bondDoesNotExists) { try manager.disconnectAndForgetBondedGrip() }
         #expect(throws: FjordenError.invalidManagerState) { _ = try manager.scanForFjordenGrips() }
     }
@@ -55,19 +55,47 @@ struct ManagerTests {
                 .shutterButtonReleased,
             ])
         #expect(heard == Array(got.dropFirst(2)))
+        // Both outlive a connection that is restored.
+        var records = grip.records().makeAsyncIterator()
         simulator.setPresent(simulatedGrip, false)
-        #expect(await iterator.next() == nil)
         #expect(manager.state == .scanningForBondedGrip)
-        // A handler of the old connection hears nothing of the new one.
+        #expect(await records.next() == nil)
         simulator.setPresent(simulatedGrip, true)
         await eventually("connected again") { manager.isConnected }
-        let again = try #require(manager.connectedGrip)
-        #expect(again != grip)
-        var second = again.subscribeToEvents().makeAsyncIterator()
+        #expect(manager.connectedGrip == grip)
         simulatedGrip.pressFn(true)
         simulatedGrip.pressFn(false)
-        #expect(await second.next() == .fnButtonPress)
-        #expect(heard.count == 4)
+        #expect(await iterator.next() == .fnButtonPress)
+        #expect(heard.count == 5)
+        #expect(try await grip.ping([1]) == [1])  // the one from before is still the grip
+        manager.disconnect()
+        #expect(await iterator.next() == nil)
+    }
+
+    @Test @TendonActor func handlersAreReleased() async throws {
+        let (manager, simulator) = try simulated()
+        let grip = try await connectFirst(manager)
+        var heard: [GripEvent] = []
+        var states = 0
+        let events = grip.subscribeToEvents { heard.append($0) }
+        let changes = manager.subscribeToStateChanges { _ in states += 1 }
+        weak var released: Probe?
+        do {
+            let probe = Probe()
+            released = probe
+            grip.subscribeToRecords { _ in _ = probe }.cancel()
+        }
+        #expect(released == nil)
+        simulator.grip.turnDial(1)
+        await eventually("heard") { heard.count == 1 }
+        events.cancel()
+        changes.cancel()
+        simulator.grip.turnDial(1)
+        _ = try await grip.ping()  // the event came before the response
+        manager.disconnect()
+        #expect(heard.count == 1)
+        try await Task.sleep(for: .milliseconds(5))
+        #expect(states == 0)
     }
 
     @Test @TendonActor func lossIsMadeGoodFromTheControlState() async throws {
@@ -103,13 +131,13 @@ struct ManagerTests {
         configuration.persistentStorage = storage
         do {
             let first = GripManager()
-            try first.configure(with: configuration)
+            first.configure(with: configuration)
             _ = try await connectFirst(first)
         }
         await eventually("the first manager is gone") { simulator.grip.connections == 0 }
         try await Task.sleep(for: .milliseconds(20))
         let second = GripManager()
-        try second.configure(with: configuration)
+        second.configure(with: configuration)
         guard case .connected(let grip) = try await second.start() else {
             Issue.record("not restored: \(second.state)")
             return
@@ -218,12 +246,14 @@ struct ManagerTests {
     @Test @TendonActor func bluetoothOff() async throws {
         let (manager, simulator) = try simulated()
         simulator.isPoweredOn = false
-        #expect(try await manager.start() == .bluetoothUnavailable)
+        #expect(try await manager.start() == .uninitialized)
+        #expect(manager.isBluetoothUnavailable)
         simulator.isPoweredOn = true
         await eventually("ready") { manager.state == .ready }
+        #expect(!manager.isBluetoothUnavailable)
         _ = try await connectFirst(manager)
         simulator.isPoweredOn = false
-        #expect(manager.state == .bluetoothUnavailable)
+        #expect(manager.state == .uninitialized && manager.isBluetoothUnavailable)
     }
 
     @Test @TendonActor func listsInOrderOfDiscovery() async throws {
@@ -267,7 +297,9 @@ struct ManagerTests {
         }
         await eventually("connecting") { if case .connecting = manager.state { true } else { false } }
         attempt.cancel()
-        await #expect(throws: FjordenError.self) { try await attempt.value }
-        #expect(manager.state == .ready)
+        await #expect(throws: FjordenError.cancelled) { try await attempt.value }
+        await eventually("ready") { manager.state == .ready }
     }
 }
+
+private final class Probe: Sendable {}

@@ -17,7 +17,7 @@ func simulated(
     configuration.simulator = simulator
     change(&configuration)
     let manager = GripManager()
-    try manager.configure(with: configuration)
+    manager.configure(with: configuration)
     return (manager, simulator)
 }
 
@@ -35,6 +35,11 @@ func connectFirst(_ manager: GripManager) async throws -> ConnectedGrip {
 /// A directory of the virtual radio of its own.
 func virtualRadio() -> RadioChoice {
     .virtual(directory: "/tmp/tendon-fjorden-\(getpid())-\(number.wrappingAdd(1, ordering: .relaxed).newValue)")
+}
+
+/// A file for the keys of one test.
+func bondFile() -> String {
+    "/tmp/tendon-fjorden-bonds-\(getpid())-\(number.wrappingAdd(1, ordering: .relaxed).newValue)"
 }
 
 private let number = Atomic<UInt32>(0)

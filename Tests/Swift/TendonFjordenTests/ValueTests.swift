@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import CTendon
 import Glibc
 import Tendon
 import Testing
@@ -43,6 +44,35 @@ import Testing
         #expect(vendors.map(\.description) == names)
         #expect(GripEvent.customButtonPress(2).description == "customButtonPress(2)")
         #expect(GripEvent.batteryLow(15).description == "batteryLow(15)")
+    }
+
+    @Test func allCustomButtons() {
+        for button in 0...15 {
+            let (press, long) = (UInt8(0x40 + button), UInt8(0x50 + button))
+            #expect(GripEvent(event: press, code: 1, value: 0) == .customButtonPress(button))
+            #expect(GripEvent(event: long, code: 1, value: 0) == .customButtonLongPress(button))
+            #expect(GripEvent.customButtonLongPress(button).description == "customButtonLongPress(\(button))")
+        }
+    }
+
+    /// All that the C core counts in: no crash, and no time-out before its time.
+    @Test @TendonActor func timeouts() async throws {
+        for seconds in [Double.infinity, -.infinity, .nan, .greatestFiniteMagnitude, -1, 0, 1e-9] {
+            let (manager, _) = try simulated { $0.connectionTimeoutThreshold = seconds }
+            #expect(try await manager.start() == .ready)
+            guard seconds > 1 else { continue }
+            _ = try await connectFirst(manager)
+        }
+    }
+
+    @Test func positionsThatAreNotKnown() {
+        var c = tendon_fjorden_control_state()
+        #expect(ControlState(c)?.shutter == .released && ControlState(c)?.lever == .neutral)
+        c.shutter = 3
+        #expect(ControlState(c) == nil)
+        c.shutter = 2
+        c.lever = -2
+        #expect(ControlState(c) == nil)
     }
 
     @Test func filesKeepTheBond() {

@@ -153,7 +153,8 @@ tendon_status tendon_fjorden_session_report(tendon_fjorden_session *session, con
                                             uint64_t now);
 
 /**
- * Ends search and link; the bond stays, and nothing is looked for. To the manager it is as if the grip had gone.
+ * Ends the search or the connection; the bond stays, and no search follows. A pending connect ends with
+ * TENDON_FJORDEN_ERROR_DISCOVERY_CANCELLED, a pending start with the state, also one that waits for the permission.
  * @return TENDON_OK or TENDON_ERROR_BUSY, as above.
  */
 tendon_status tendon_fjorden_session_disconnect(tendon_fjorden_session *session, uint64_t now);

@@ -43,6 +43,7 @@ typedef struct tendon_simulated_fjorden_options {
     uint32_t lacks;       /**< bits above */
     bool open;            /**< wants no encryption */
     bool refuses_pairing; /**< whoever asks */
+    bool mute;            /**< executes requests at the control point, but sends no responses */
     bool bonded;          /**< with some other host, from the start */
     bool hand;            /**< plays a hand at work: a script of 10 s that uses every control, then again */
     bool flat_out;        /**< detents as fast as the link takes them, one record a notification */

@@ -25,6 +25,7 @@ typedef struct tendon_memory_radio_device {
     int8_t rssi;
     bool present;  /**< can be heard; see tendon_memory_radio_set_present() */
     bool declines; /**< somebody refuses when asked to pair with it */
+    bool silent;   /**< its PDUs are lost on the way to us */
     bool bonded;   /**< our side has its key */
 } tendon_memory_radio_device;
 

@@ -122,7 +122,7 @@ private struct GripVisit: Sendable {
         configuration.profile = profile
         configuration.connectionTimeoutThreshold = timeout
         do throws(FjordenError) {
-            try manager.configure(with: configuration)
+            try manager.configure(with: configuration).get()
         } catch {
             throw CommandError(error)
         }
@@ -184,8 +184,6 @@ private struct GripVisit: Sendable {
 
     @TendonActor
     private func forget(_ central: Central) async throws(CommandError) -> String {
-        let storage = FileStorage()
-        let identifier = storage.string(forKey: "fjorden.bondedGrip.identifier")
         let manager = try manager(central)
         let name = manager.bondedGripName ?? ""
         do throws(FjordenError) {
@@ -193,8 +191,6 @@ private struct GripVisit: Sendable {
         } catch {
             throw CommandError(error)
         }
-        // Without a link the manager has no radio to remove the keys from.
-        if let address = identifier.flatMap({ Address($0) }) { _ = try? await central.forget(address) }
         return sanitized(name)
     }
 }

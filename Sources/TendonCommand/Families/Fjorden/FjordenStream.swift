@@ -91,7 +91,7 @@ private final class GripServer: DeviceServer {
             manager = known
         } else {
             manager = GripManager(on: served.central)
-            try manager.configure(with: await configuration())
+            try manager.configure(with: await configuration()).get()
             self.manager = manager
         }
         if case .connected(let grip) = try await manager.start() { return grip }

@@ -3,7 +3,7 @@ import CTendon
 import Tendon
 
 /// A radio under a session. For the loop's thread.
-final class RadioGround: GripGround {
+final class RadioTransport: GripTransport {
     private let radio: RadioCore
     private let owns: Bool
     private let connection = CBlock<tendon_connection>()
@@ -19,7 +19,7 @@ final class RadioGround: GripGround {
         var peer = tendon_address()
         var callbacks = tendon_connection_callbacks()
         callbacks.context = context(of: self)
-        callbacks.closed = { context, _, _ in object(RadioGround.self, context).core.linkEnded() }
+        callbacks.closed = { context, _, _ in object(RadioTransport.self, context).core.linkEnded() }
         tendon_connection_init(connection.pointer, radio.radio, &peer, radio.pairing, &callbacks)
         tendon_connection_attach(connection.pointer, fjordenSessionInputs.pointer, core.session)
     }
@@ -32,9 +32,12 @@ final class RadioGround: GripGround {
     func pair() -> tendon_status { link.pair(connection.pointer) }
     func isBonded() -> Bool { link.bonded(connection.pointer) }
 
-    func forget(_ address: Address) {
-        var address = address.c
-        _ = withPointer(to: &address) { tendon_radio_forget(radio.radio, $0) }
+    func forget(_ address: Address) throws(TendonError) {
+        do throws(TendonError) {
+            try radio.forget(address)
+        } catch  where error.status == Int32(TENDON_RADIO_ERROR_NO_PAIRING_SERVICE) {
+            // The program has asked for a radio without bonds.
+        }
     }
 
     func refresh() {
@@ -50,18 +53,18 @@ final class RadioGround: GripGround {
         do throws(TendonError) {
             let found = EventSequence(try radio.scan(ScanOptions(capacity: 1024)))
             search = Task { @TendonActor [weak core] in
-                do {
+                do throws(TendonError) {
                     var iterator = found.makeAsyncIterator()
                     while let advertisement = try await iterator.next(isolation: TendonActor.shared) {
                         guard let core, !Task.isCancelled else { return }
                         advertisement.lend { core.report(&$0) }
                     }
                 } catch {
-                    if !Task.isCancelled { core?.powerChanged(false) }
+                    if !Task.isCancelled { core?.failed(error) }
                 }
             }
         } catch {
-            core.loop.post { [weak core] in core?.powerChanged(false) }
+            core.loop.post { [weak core] in core?.failed(error) }
         }
     }
 
