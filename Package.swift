@@ -33,8 +33,7 @@ let package = Package(
             name: "CTendon",
             path: ".",
             exclude: others + [
-                "CSources/tendon.map", "CSources/meson.build", "CSources/base/meson.build",
-                "CSources/devices/meson.build",
+                "CSources/meson.build", "CSources/base/meson.build", "CSources/devices/meson.build",
                 "CSources/host/meson.build", "CSources/linux/meson.build", "CSources/linux/bluez/meson.build",
                 "CSources/motion/meson.build", "CSources/simulate/meson.build",
             ],

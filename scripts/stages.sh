@@ -65,6 +65,14 @@ stage_sizes() {
     scripts/sizes.sh
 }
 
+# What is exported, and what changed in the ABI since the baseline.
+stage_abi() {
+    CC=gcc meson setup --wipe "$BUILD/abi" . -Dtests=false -Dbuildtype=debug >/dev/null 2>&1 ||
+        CC=gcc meson setup "$BUILD/abi" . -Dtests=false -Dbuildtype=debug
+    ninja -C "$BUILD/abi"
+    python3 scripts/check_abi.py "$BUILD/abi"
+}
+
 stage_install() {
     scripts/test_install.sh
 }

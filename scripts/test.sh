@@ -13,7 +13,7 @@ mkdir -p "$BUILD/logs"
 . scripts/stages.sh
 
 case "${1:-}" in
-    all) stages=(format house c_sanitized c_clang c_without_bluez cross sizes install swift docs swift_without_bluez command \
+    all) stages=(format house c_sanitized c_clang c_without_bluez cross sizes abi install swift docs swift_without_bluez command \
         examples phone readme fuzz proof mutation demo bench kernel) ;;
     quick) stages=(format house c_sanitized) ;;
     kernel) stages=(kernel) ;;

@@ -9,18 +9,20 @@
 
 static const char names[] = TENDON_STATUS_STRINGS(OWN, ATT, HCI, MANAGEMENT, SYSTEM);
 
-/* What has no name of its own still tells whom to ask. The kernel speaks errno for L2CAP, so that its results are rare.
- */
+static bool is_family(tendon_layer layer) {
+    return layer >= TENDON_LAYER_FAMILY_FIRST && layer <= TENDON_LAYER_FAMILY_LAST;
+}
+
+/* A code without a name is shown with its layer. L2CAP results are rare, because the kernel reports L2CAP errors as
+ * errno values. */
 static const char *layer_error_name(tendon_layer layer) {
-    static const uint16_t layers[] = {TENDON_LAYER_ATT,        TENDON_LAYER_HCI,       TENDON_LAYER_L2CAP,
-                                      TENDON_LAYER_MANAGEMENT, TENDON_LAYER_GATT,      TENDON_LAYER_RADIO,
-                                      TENDON_LAYER_BOSE,       TENDON_LAYER_FEELSPACE, TENDON_LAYER_ACTIV5,
-                                      TENDON_LAYER_FJORDEN,    TENDON_LAYER_OBVIOUS,   TENDON_LAYER_SYSTEM};
+    static const uint16_t layers[] = {TENDON_LAYER_ATT,        TENDON_LAYER_HCI,  TENDON_LAYER_L2CAP,
+                                      TENDON_LAYER_MANAGEMENT, TENDON_LAYER_GATT, TENDON_LAYER_RADIO,
+                                      TENDON_LAYER_SYSTEM};
     const char *name = tendon_packed_string("ATT_RESERVED_ERROR\0HCI_ERROR\0L2CAP_ERROR\0MANAGEMENT_ERROR\0GATT_ERROR\0"
-                                            "RADIO_ERROR\0BOSE_ERROR\0FEELSPACE_ERROR\0ACTIV5_ERROR\0FJORDEN_ERROR\0"
-                                            "OBVIOUS_ERROR\0SYSTEM_ERROR",
+                                            "RADIO_ERROR\0SYSTEM_ERROR",
                                             layers, sizeof layers / sizeof layers[0], layer);
-    return name == NULL ? "UNKNOWN_ERROR" : name;
+    return name != NULL ? name : is_family(layer) ? "FAMILY_ERROR" : "UNKNOWN_ERROR";
 }
 
 const char *tendon_status_name(tendon_status status) {
@@ -42,7 +44,7 @@ const char *tendon_status_layer_name(tendon_status status) {
     if (layer == TENDON_LAYER_SYSTEM) {
         return "system";
     }
-    return tendon_packed_name(
-        "base\0ATT\0HCI\0L2CAP\0management\0GATT\0radio\0Bose\0feelSpace\0Activ5\0Fjorden\0Obvious",
-        TENDON_LAYER_OBVIOUS + 1, layer);
+    return is_family(layer)
+               ? "family"
+               : tendon_packed_name("base\0ATT\0HCI\0L2CAP\0management\0GATT\0radio", TENDON_LAYER_RADIO + 1, layer);
 }

@@ -14,6 +14,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Casts rely on it. */
+_Static_assert(offsetof(tendon_virtual_radio, radio) == 0, "the radio is the first member");
+
 /** How often a connect looks again for a device that is not there. */
 #define RETRY_MS 20u
 /** Centrals accepted per wake-up at most. */

@@ -7,36 +7,28 @@ import CTendon
 /// do { try await central.connect(address) } catch where error.isTimeout { print("not in reach") }
 /// ```
 public struct TendonError: Error, Sendable, Hashable {
-    /// Who spoke. Raw values are those of the C core's `tendon_layer`.
-    public enum Layer: UInt8, Sendable {
-        /// What no layer owns: time-outs, cancelling, wrong arguments.
-        case base = 0
+    /// The layer that reported the error. Raw values are those of the C core's `tendon_layer`; the modules of device
+    /// families add theirs.
+    public struct Layer: RawRepresentable, Sendable, Hashable {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+        /// No layer of its own: timeouts, cancelling, wrong arguments.
+        public static let base = Layer(rawValue: 0)
         /// The device's Error Response.
-        case att
+        public static let att = Layer(rawValue: 1)
         /// The controller.
-        case hci
+        public static let hci = Layer(rawValue: 2)
         /// The channel below ATT.
-        case l2cap
+        public static let l2cap = Layer(rawValue: 3)
         /// The kernel's management of controllers and pairings.
-        case management
-        /// What a device must not answer, found by the client.
-        case gatt
+        public static let management = Layer(rawValue: 4)
+        /// A response that violates the protocol, found by the client.
+        public static let gatt = Layer(rawValue: 5)
         /// The radio that is used: no adapter, no permission, no such device.
-        case radio
-        /// A Bose wearable, or what it sent.
-        case bose
-        /// A feelSpace belt, or what it sent.
-        case feelSpace
-        /// An Activ5 trainer, or what it sent.
-        case activ5
-        /// A Fjorden grip, or what it sent.
-        case fjorden
-        /// An Obvious device, or what it sent.
-        case obvious
+        public static let radio = Layer(rawValue: 6)
         /// The operating system; the code is its errno.
-        case system = 15
-        /// None that this version knows.
-        case unknown = 255
+        public static let system = Layer(rawValue: 15)
     }
 
     /// What was being done.
@@ -88,33 +80,13 @@ public struct TendonError: Error, Sendable, Hashable {
     }
 
     /// Who spoke.
-    public var layer: Layer { Layer(rawValue: UInt8(truncatingIfNeeded: (0 &- status) >> 8)) ?? .unknown }
+    public var layer: Layer { Layer(rawValue: UInt8(clamping: UInt32(bitPattern: 0 &- status) >> 8)) }
     /// The layer's own code: of `.att` the byte of the Error Response, of `.system` the errno.
     public var code: UInt8 { UInt8(truncatingIfNeeded: 0 &- status) }
     /// "ERROR_TIMEOUT", "ATT_READ_NOT_PERMITTED" …
-    public var name: String {
-        let name =
-            switch layer {
-            case .bose: tendon_bose_status_name(status)
-            case .feelSpace: tendon_feelspace_status_name(status)
-            case .activ5: tendon_activ5_status_name(status)
-            case .fjorden: tendon_fjorden_status_name(status)
-            default: tendon_status_name(status)
-            }
-        return name.map { String(cString: $0) } ?? ""
-    }
+    public var name: String { String(cString: tendon_family_status_name(status)) }
     /// One line of plain English.
-    public var text: String {
-        let text =
-            switch layer {
-            case .bose: tendon_bose_status_text(status)
-            case .feelSpace: tendon_feelspace_status_text(status)
-            case .activ5: tendon_activ5_status_text(status)
-            case .fjorden: tendon_fjorden_status_text(status)
-            default: tendon_status_text(status)
-            }
-        return text.map { String(cString: $0) } ?? ""
-    }
+    public var text: String { String(cString: tendon_family_status_text(status)) }
     /// The text with the name, and the number where others define it:
     /// "no space left on the device (SYSTEM_ENOSPC, 28)".
     public var cause: String { formatted(status, name: name, text: text) }

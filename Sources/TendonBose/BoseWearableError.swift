@@ -117,7 +117,7 @@ public enum BoseWearableError: Error, Sendable, Hashable {
         switch self {
         case .missingCharacteristic: TENDON_BOSE_ERROR_MISSING_CHARACTERISTIC
         case .intentsCheckFailed: TENDON_BOSE_ERROR_INTENTS_CHECK_FAILED
-        case .service(let error): -(Int(TENDON_LAYER_BOSE.rawValue) << 8 | Int(error.rawValue))
+        case .service(let error): -(Int(TENDON_LAYER_BOSE) << 8 | Int(error.rawValue))
         case .unsupported: TENDON_ERROR_UNSUPPORTED
         case .alreadyConfigured: TENDON_ERROR_WRONG_STATE
         case .host(let error): Int(error.status)

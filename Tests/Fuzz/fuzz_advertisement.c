@@ -22,7 +22,7 @@ static void look_up(const uint8_t *data, size_t size) {
     (void)tendon_ad_number(data, size, TENDON_AD_FLAGS, &number);
     tendon_status status = tendon_ad_name(data, size, name, sizeof(name));
     FUZZ_CHECK(status < 0 || strlen(name) == (size_t)status);
-    (void)tendon_family_of(data, size);
+    (void)tendon_family_from_advertisement(data, size);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -21,7 +21,7 @@ static void on_event(void *context, const tendon_bose_event *event, uint64_t now
 
 int main(void) {
     if (tendon_gateway_open(&gateway, NULL) < 0 ||
-        tendon_gateway_find(&gateway, tendon_family_named("bose")->recognizes, 10000) < 0) {
+        tendon_gateway_find(&gateway, tendon_bose_family.recognizes, 10000) < 0) {
         return 4;
     }
     tendon_bose_session_config config = {

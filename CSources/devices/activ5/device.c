@@ -182,6 +182,8 @@ static void initial_message(tendon_activ5_device *device, const tendon_activ5_me
     }
 }
 
+_Static_assert(sizeof(tendon_activ5_device) <= UINT16_MAX, "places holds offsets of two bytes");
+
 /* Where a type's text is kept; 0: it has none. */
 static const uint16_t places[TENDON_ACTIV5_MESSAGE_TYPE_COUNT] = {
     [TENDON_ACTIV5_MESSAGE_SN1] = offsetof(tendon_activ5_device, sn1),

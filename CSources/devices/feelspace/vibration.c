@@ -46,6 +46,9 @@ typedef struct field {
 #define CHANNEL(name) (uint8_t) offsetof(tendon_feelspace_channel, name)
 #define PULSES(name) (uint8_t) offsetof(tendon_feelspace_pulse, name)
 
+_Static_assert(sizeof(tendon_feelspace_channel) <= 256 && sizeof(tendon_feelspace_pulse) <= 256,
+               "the fields hold offsets of one byte");
+
 static const field channel_fields[] = {
     {CHANNEL(channel), 0, BYTE, 0, TENDON_FEELSPACE_CHANNELS_EXTENDED - 1},
     {CHANNEL(pattern), 1, BYTE, 0, TENDON_FEELSPACE_PATTERN_LAST},

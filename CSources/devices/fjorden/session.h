@@ -27,6 +27,10 @@ enum {
     FJORDEN_DO_INFO /* work.index: which text */
 };
 
+_Static_assert(FJORDEN_DO_INFO < 16, "work.wanted has 16 bits");
+_Static_assert(TENDON_FJORDEN_TEXT_SIZE <= UINT8_MAX, "work.text_length has 8 bits");
+_Static_assert(TENDON_FJORDEN_NAME_SIZE >= TENDON_FJORDEN_TEXT_SIZE, "a name is read into a buffer of texts");
+
 /* session.c */
 /* What: the output, record or response; detail: the other member that the kind names (BATTERY: level, or cause). */
 void tendon_grip_tell(tendon_fjorden_session *s, tendon_fjorden_session_event_kind kind, tendon_status status,

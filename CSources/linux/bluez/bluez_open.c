@@ -7,6 +7,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+/* Casts rely on it. */
+_Static_assert(offsetof(tendon_bluez_radio, radio) == 0, "the radio is the first member");
+
 /** How long an adapter that has just appeared may take to be set up by the kernel. */
 #define SETUP_LIMIT_MS 2000u
 #define SETUP_PAUSE_MS 20

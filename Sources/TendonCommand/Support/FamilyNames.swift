@@ -5,23 +5,24 @@ import TendonSupport
 
 /// Names of all families in the library's order.
 func familyNames() -> [String] {
-    var count = 0
-    guard let families = tendon_families(&count) else { return [] }
-    return (0..<count).map { text(families[$0].name) }
+    sequence(state: 0) { index in
+        defer { index += 1 }
+        return tendon_family_at(index)
+    }.map { text($0.pointee.name) }
 }
 
 /// The family's own name for a name or an alias.
 func familyName(_ word: String) throws(CommandError) -> String {
-    guard let family = tendon_family_named(word) else { throw .unknown("family", word, among: familyNames()) }
+    guard let family = tendon_family_find(word) else { throw .unknown("family", word, among: familyNames()) }
     return text(family.pointee.name)
 }
 
 /// What a person calls a device of the family.
 func familyTitle(_ name: String) -> String {
-    tendon_family_named(name).map { text($0.pointee.title) } ?? name
+    tendon_family_find(name).map { text($0.pointee.title) } ?? name
 }
 
 /// The family that advertising data belongs to; nil: none that is known.
 func familyName(advertising data: [UInt8]) -> String? {
-    tendon_family_of(data, data.count).map { text($0.pointee.name) }
+    tendon_family_from_advertisement(data, data.count).map { text($0.pointee.name) }
 }

@@ -57,12 +57,13 @@ static const char *other(tendon_status status) {
 
 static void statuses(void **state) {
     (void)state;
-    enum { LAYER = TENDON_LAYER_BOSE * 256 };
+    enum { LAYER = TENDON_LAYER_RADIO * 256 };
     static const uint16_t numbers[] = {LAYER + 1, LAYER + 0xFF};
     static const char texts[] = "first\0last";
-    assert_string_equal(tendon_packed_status(texts, numbers, 2, TENDON_STATUS(TENDON_LAYER_BOSE, 1), other), "first");
-    assert_string_equal(tendon_packed_status(texts, numbers, 2, TENDON_STATUS(TENDON_LAYER_BOSE, 0xFF), other), "last");
-    assert_string_equal(tendon_packed_status(texts, numbers, 2, TENDON_STATUS(TENDON_LAYER_BOSE, 2), other), "other");
+    assert_string_equal(tendon_packed_status(texts, numbers, 2, TENDON_STATUS(TENDON_LAYER_RADIO, 1), other), "first");
+    assert_string_equal(tendon_packed_status(texts, numbers, 2, TENDON_STATUS(TENDON_LAYER_RADIO, 0xFF), other),
+                        "last");
+    assert_string_equal(tendon_packed_status(texts, numbers, 2, TENDON_STATUS(TENDON_LAYER_RADIO, 2), other), "other");
     assert_string_equal(tendon_packed_status(texts, numbers, 2, TENDON_ERROR_TIMEOUT, other), "timeout");
     assert_string_equal(tendon_packed_status(texts, numbers, 2, TENDON_OK, other), "other");
     assert_string_equal(tendon_packed_status(texts, numbers, 2, LAYER + 1, other), "other");

@@ -39,12 +39,9 @@ static void names_of_other_layers(void **state) {
         {TENDON_SYSTEM_ERROR(255), "SYSTEM_ERROR", "system"},
         {TENDON_STATUS(TENDON_LAYER_GATT, 200), "GATT_ERROR", "GATT"},
         {TENDON_STATUS(TENDON_LAYER_RADIO, 200), "RADIO_ERROR", "radio"},
-        {TENDON_STATUS(TENDON_LAYER_BOSE, 1), "BOSE_ERROR", "Bose"},
-        {TENDON_STATUS(TENDON_LAYER_FEELSPACE, 1), "FEELSPACE_ERROR", "feelSpace"},
-        {TENDON_STATUS(TENDON_LAYER_ACTIV5, 1), "ACTIV5_ERROR", "Activ5"},
-        {TENDON_STATUS(TENDON_LAYER_FJORDEN, 1), "FJORDEN_ERROR", "Fjorden"},
-        {TENDON_STATUS(TENDON_LAYER_OBVIOUS, 1), "OBVIOUS_ERROR", "Obvious"},
-        {TENDON_STATUS(13, 1), "UNKNOWN_ERROR", "unknown"},
+        {TENDON_STATUS(TENDON_LAYER_FAMILY_FIRST, 1), "FAMILY_ERROR", "family"},
+        {TENDON_STATUS(TENDON_LAYER_FAMILY_LAST, 255), "FAMILY_ERROR", "family"},
+        {TENDON_STATUS(16, 1), "UNKNOWN_ERROR", "unknown"},
         {INT32_MIN, "UNKNOWN_ERROR", "unknown"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

@@ -321,7 +321,7 @@ static void advertisements(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         block b = block_hex(cases[i].hex);
         assert_int_equal(tendon_bose_recognize(b.data, b.length), cases[i].expected);
-        const tendon_family *family = tendon_family_of(b.data, b.length);
+        const tendon_family *family = tendon_family_from_advertisement(b.data, b.length);
         assert_int_equal(family != NULL, cases[i].expected != TENDON_BOSE_ADVERTISED_NOTHING);
         free(b.data);
     }
@@ -343,25 +343,6 @@ static void serials_and_signals(void **state) {
     assert_int_equal(tendon_bose_signal_of(TENDON_RSSI_UNKNOWN), TENDON_BOSE_SIGNAL_WEAK);
 }
 
-static void families(void **state) {
-    (void)state;
-    size_t count = 0;
-    const tendon_family *all = tendon_families(&count);
-    assert_true(count >= 1);
-    for (size_t i = 0; i < count; i++) {
-        assert_ptr_equal(tendon_family_named(all[i].name), &all[i]);
-        if (all[i].alias != NULL) {
-            assert_ptr_equal(tendon_family_named(all[i].alias), &all[i]);
-        }
-        assert_false(all[i].recognizes(NULL, 0));
-    }
-    assert_string_equal(tendon_family_named("bose")->title, "Bose wearable");
-    assert_null(tendon_family_named("bos"));
-    assert_null(tendon_family_named("bosee"));
-    assert_null(tendon_family_named(""));
-    assert_null(tendon_family_named(NULL));
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(example_16),
@@ -375,7 +356,6 @@ int main(void) {
         cmocka_unit_test(intents),
         cmocka_unit_test(advertisements),
         cmocka_unit_test(serials_and_signals),
-        cmocka_unit_test(families),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,9 +13,9 @@ static void advertised(const char *advertisement, const char *response) {
     length = f->device.ops->scan_response(&belt, bytes, sizeof bytes);
     assert_true(length > 0);
     assert_hex(bytes, (size_t)length, response);
-    assert_ptr_equal(tendon_family_of(bytes, (size_t)length), tendon_family_named("feelspace"));
+    assert_ptr_equal(tendon_family_from_advertisement(bytes, (size_t)length), tendon_family_find("feelspace"));
     length = f->device.ops->advertisement(&belt, bytes, sizeof bytes);
-    assert_null(tendon_family_of(bytes, (size_t)length)); /* the service alone is no belt */
+    assert_null(tendon_family_from_advertisement(bytes, (size_t)length)); /* the service alone is no belt */
     assert_int_equal(f->device.ops->advertisement(&belt, bytes, 5), TENDON_ERROR_BUFFER_TOO_SMALL);
 }
 

@@ -24,17 +24,14 @@ typedef int32_t tendon_status;
 /** Which layer a negative status came from. */
 typedef enum tendon_layer {
     TENDON_LAYER_BASE = 0,
-    TENDON_LAYER_ATT = 1,        /**< code = ATT error code, Core Spec Vol 3 Part F 3.4.1.1 */
-    TENDON_LAYER_HCI = 2,        /**< code = HCI error code, Core Spec Vol 1 Part F */
-    TENDON_LAYER_L2CAP = 3,      /**< code = L2CAP result, Core Spec Vol 3 Part A */
-    TENDON_LAYER_MANAGEMENT = 4, /**< code = status of the kernel's management interface */
-    TENDON_LAYER_GATT = 5,       /**< our own GATT client and server */
-    TENDON_LAYER_RADIO = 6,      /**< adapters, permissions, the virtual radio */
-    TENDON_LAYER_BOSE = 7,
-    TENDON_LAYER_FEELSPACE = 8,
-    TENDON_LAYER_ACTIV5 = 9,
-    TENDON_LAYER_FJORDEN = 10,
-    TENDON_LAYER_OBVIOUS = 11,
+    TENDON_LAYER_ATT = 1,          /**< code = ATT error code, Core Spec Vol 3 Part F 3.4.1.1 */
+    TENDON_LAYER_HCI = 2,          /**< code = HCI error code, Core Spec Vol 1 Part F */
+    TENDON_LAYER_L2CAP = 3,        /**< code = L2CAP result, Core Spec Vol 3 Part A */
+    TENDON_LAYER_MANAGEMENT = 4,   /**< code = status of the kernel's management interface */
+    TENDON_LAYER_GATT = 5,         /**< our own GATT client and server */
+    TENDON_LAYER_RADIO = 6,        /**< adapters, permissions, the virtual radio */
+    TENDON_LAYER_FAMILY_FIRST = 7, /**< device families: each has a number of its own, see devices/family.h */
+    TENDON_LAYER_FAMILY_LAST = 14,
     TENDON_LAYER_SYSTEM = 15 /**< code = errno */
 } tendon_layer;
 
@@ -102,9 +99,8 @@ enum { TENDON_OK = 0, TENDON_STATUS_LIST(TENDON_STATUS_ENUM) };
 /**
  * Name of a status, e.g. "ERROR_TRUNCATED", "ATT_READ_NOT_PERMITTED", "SYSTEM_EPERM". Never NULL; static storage.
  *
- * base knows no device: a status of a family's layer is named "BOSE_ERROR", "FEELSPACE_ERROR" ... here, and exactly
- * by the family's own function of the same shape (tendon_bose_status_name(), tendon_bose_status_text()), which passes
- * all other layers on to this one.
+ * The status of a device family is "FAMILY_ERROR" here. tendon_family_status_name() and tendon_family_status_text()
+ * (devices/family.h) return its own name and text, and those of all other layers.
  */
 const char *tendon_status_name(tendon_status status);
 

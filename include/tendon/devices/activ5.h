@@ -9,5 +9,17 @@
 #include "tendon/devices/activ5_orientation.h"
 #include "tendon/devices/activ5_session.h"
 #include "tendon/devices/activ5_squeeze.h"
+#include "tendon/devices/family.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Its row of the table of families. */
+extern const tendon_family tendon_activ5_family;
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -57,6 +57,9 @@ tendon_activ5_characteristic tendon_activ5_characteristic_of(const tendon_uuid *
     X(IMU_UNSUPPORTED, 34, "imuUnsupported", "the device has no motion sensor")                                        \
     X(BATTERY_LEVEL_NOT_READABLE, 35, "batteryLevelNotReadable", "the battery level is not known yet")
 
+/** The layer of its statuses. */
+#define TENDON_LAYER_ACTIV5 9
+
 #define TENDON_ACTIV5_STATUS_ENUM(name, code, word, text)                                                              \
     TENDON_ACTIV5_ERROR_##name = -((int)TENDON_LAYER_ACTIV5 * 256 + (code)),
 enum { TENDON_ACTIV5_STATUS_LIST(TENDON_ACTIV5_STATUS_ENUM) };

@@ -8,5 +8,17 @@
 #include "tendon/devices/bose_codec.h"
 #include "tendon/devices/bose_search.h"
 #include "tendon/devices/bose_session.h"
+#include "tendon/devices/family.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Its row of the table of families. */
+extern const tendon_family tendon_bose_family;
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

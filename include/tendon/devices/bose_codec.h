@@ -67,6 +67,9 @@ tendon_uuid tendon_bose_uuid(tendon_bose_characteristic which);
     X(DEVICE_TIMEOUT, 0x86, "the device timed out")                                                                    \
     X(DEVICE_UNKNOWN, 0x9F, "the device reports an unknown error")
 
+/** The layer of its statuses. */
+#define TENDON_LAYER_BOSE 7
+
 #define TENDON_BOSE_STATUS_ENUM(name, code, text) TENDON_BOSE_ERROR_##name = -((int)TENDON_LAYER_BOSE * 256 + (code)),
 enum { TENDON_BOSE_STATUS_LIST(TENDON_BOSE_STATUS_ENUM) };
 #undef TENDON_BOSE_STATUS_ENUM

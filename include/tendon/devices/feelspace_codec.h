@@ -24,6 +24,9 @@ extern "C" {
     X(WRONG_MODE, 2, "the belt ignores this in its present mode")                                                      \
     X(UNSUPPORTED_FIRMWARE, 3, "the belt's firmware does not have this")
 
+/** The layer of its statuses. */
+#define TENDON_LAYER_FEELSPACE 8
+
 #define TENDON_FEELSPACE_STATUS_ENUM(name, code, text)                                                                 \
     TENDON_FEELSPACE_ERROR_##name = -((int)TENDON_LAYER_FEELSPACE * 256 + (code)),
 enum { TENDON_FEELSPACE_STATUS_LIST(TENDON_FEELSPACE_STATUS_ENUM) };

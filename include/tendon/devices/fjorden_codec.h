@@ -45,6 +45,9 @@ extern "C" {
     X(NO_FIRMWARE_SERVER, 47, "unableToReachFirmwareServer", "the latest firmware version is not known")               \
     X(UNKNOWN, 48, "unknown", "an unknown error")
 
+/** The layer of its statuses. */
+#define TENDON_LAYER_FJORDEN 10
+
 #define TENDON_FJORDEN_STATUS_ENUM(name, code, word, text)                                                             \
     TENDON_FJORDEN_ERROR_##name = -((int)TENDON_LAYER_FJORDEN * 256 + (code)),
 enum { TENDON_FJORDEN_STATUS_LIST(TENDON_FJORDEN_STATUS_ENUM) };
@@ -141,13 +144,25 @@ typedef struct tendon_fjorden_command {
 int tendon_fjorden_command_named(const char *name, size_t length);
 /** Mode of "off", "on", "blinkSlow", "blinkFast", or -1. */
 int tendon_fjorden_led_mode_named(const char *name, size_t length);
+/** The first parameter that is out of its range, and the range: "dialDivider: 1 to 8". NULL if there is none. */
+const char *tendon_fjorden_command_fault(const tendon_fjorden_command *command);
 /** @return the length; FJORDEN_ERROR_RANGE or _LENGTH (ping); TENDON_ERROR_BUFFER_TOO_SMALL, _INVALID_ARGUMENT
  * (opcode). */
 tendon_status tendon_fjorden_encode_command(const tendon_fjorden_command *command, uint8_t *out, size_t capacity);
 
+/** Status of a response. Other values are reserved; they are reported as they are. */
+typedef enum tendon_fjorden_response_status {
+    TENDON_FJORDEN_RESPONSE_OK = 0,
+    TENDON_FJORDEN_RESPONSE_UNKNOWN_OPCODE,
+    TENDON_FJORDEN_RESPONSE_BAD_LENGTH,
+    TENDON_FJORDEN_RESPONSE_BAD_PARAMETER,
+    TENDON_FJORDEN_RESPONSE_BUSY,
+    TENDON_FJORDEN_RESPONSE_NOT_PERMITTED
+} tendon_fjorden_response_status;
+
 typedef struct tendon_fjorden_response {
     uint8_t opcode, request_id;
-    uint8_t status;         /**< 0: ok */
+    uint8_t status;         /**< tendon_fjorden_response_status */
     const uint8_t *payload; /**< borrowed from the input */
     size_t payload_length;
     tendon_fjorden_config config;       /**< get config, status 0 */
