@@ -195,6 +195,17 @@ def activ5_managers():
     yield b"\x00\x00" + b"".join(bytes([0xC1, choice]) for choice in range(0, 256, 7)) + bytes(range(256))
 
 
+def faults():
+    pdus = b"".join(bytes([step, 6]) + h("1b0c0001020304") for step in (1, 9, 0x1F, 0x81, 0x82, 0x05, 0x0A, 0x3F) * 6)
+    for setting in (b"drop=10%", b"delay=0.5,delay_ms=20", b"duplicate=1", b"truncate=0.5,seed=7", b"garbage=50%",
+                    b"disconnect=5%", b"drop=0.1,delay=0.2,duplicate=0.2,truncate=0.2,garbage=0.2,disconnect=0.05",
+                    b"garbage=1,notifications_only", b"delay=1,delay_ms=4000000000"):
+        yield setting + b"\0" + pdus
+    for setting in (b"drop=2", b"drop=60%", b"drop=,", b"drop", b"seed=99999999999", b"delay_ms=-1", b",", b"=1",
+                    b"drop=0.0000001", b"drop=1e3", b"notifications_only=1", b"garbage=5%%"):
+        yield setting
+
+
 def fjorden():
     for kind, value in ((0x80, "010300000500"), (0x81, "810100 55"), (0x81, "830100f401900101"), (0x81, "850400 010100000000"),
                         (0x82, "1c"), (0x83, "e900"), (0x84, "0200000600000700a161646268690a"), (0x85, "76312e322d72632e312b37"),
@@ -211,6 +222,37 @@ def fjorden():
         yield bytes([1 | lacking << 4]) + calm
     yield b"\x04" + calm + b"\x0a\x06\x07\x0a\x84\x07"
     yield b"\x0a" + calm + b"\x13\x02\x09" * 6 + b"\x08\x07\x0a\x85\x07"
+
+    # An action is a byte whose remainder by 10 says what, its high half is an argument. 9 lets time pass, and as a byte
+    # of a PDU's way it changes nothing: it fills what the grip's PDUs take.
+    def action(what, high=0):
+        return bytes(byte for byte in range(high * 16, high * 16 + 16) if byte % 10 == what)[:1]
+
+    rest = b"\x09" * 12
+    connected = b"\x02" + b"\x09" * 120  # no encryption is needed: nothing but discovery
+    shutter, dial, lever = 1, 4, 5
+
+    def move(control, position):
+        return action(3, control) + bytes([position]) + rest
+
+    lose = action(4, 1)
+    yield connected + move(shutter, 1) + move(shutter, 2) + move(shutter, 0) + move(dial, 1) + move(dial, 2)
+    # A loss, the control state that is read, what is concluded from it; and the same with a state that is malformed.
+    yield connected + move(shutter, 2) + lose + move(shutter, 0) + move(dial, 1) + rest
+    yield connected + move(lever, 1) + lose + move(lever, 0) + move(dial, 1) + rest
+    yield connected + move(shutter, 2) + action(6, 4) + lose + move(shutter, 0) + move(dial, 1) + rest
+    for malformation in range(5):
+        yield connected + action(6, malformation) + move(dial, 1) + rest
+    for opcode in range(1, 8):
+        yield connected + action(1, opcode) + rest + action(1, opcode) + action(9) + action(8) + rest
+    yield connected + action(2) + rest * 3 + action(2) + action(8)
+    # Out of reach and back; the adapter goes and comes; time is up.
+    yield connected + action(5) + rest + action(5, 1) + rest + action(7) * 3
+    yield connected + action(0) + b"\x08" + rest + action(0) + b"\x88" + rest + action(0) + b"\x85" + rest
+    yield b"\x02" + action(5) + action(7) * 4 + action(0) + b"\x85" + action(7) * 4
+    # What arrives is replaced by a value of the fuzzer's: an event, a response, a level.
+    for pdu in ("1b0c000102030405", "1d12008101000102", "1b2000641b200065"):
+        yield connected + move(dial, 1)[:2] + b"\xc2\x08" + h(pdu) + rest
 
 
 def feelspace():
@@ -305,6 +347,7 @@ def main():
     write("activ5_manager", activ5_managers())
     write("activ5_session", activ5_sessions())
     write("feelspace", feelspace())
+    write("fault", faults())
     write("fjorden", fjorden())
     write("gatt_server", server_sessions())
     write("gatt_client", client_sessions())
