@@ -73,6 +73,11 @@ stage_abi() {
     python3 scripts/check_abi.py "$BUILD/abi"
 }
 
+# docs/adding-a-device.md, followed to the letter with a toy.
+stage_family() {
+    scripts/test_toy_family.sh
+}
+
 stage_install() {
     scripts/test_install.sh
 }

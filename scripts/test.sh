@@ -14,7 +14,7 @@ mkdir -p "$BUILD/logs"
 
 case "${1:-}" in
     all) stages=(format house c_sanitized c_clang c_without_bluez cross sizes abi install swift docs swift_without_bluez command \
-        examples phone readme fuzz proof mutation demo bench kernel) ;;
+        examples phone readme family fuzz proof mutation demo bench kernel) ;;
     quick) stages=(format house c_sanitized) ;;
     kernel) stages=(kernel) ;;
     "")

@@ -37,7 +37,10 @@ struct VectorKind: Sendable {
 
 /// The table. A new family adds its list here.
 let vectorKinds: [VectorKind] =
-    BoseVectors.kinds + FeelspaceVectors.kinds + Activ5Vectors.kinds + FjordenVectors.kinds
+    BoseVectors.kinds
+    + FeelspaceVectors.kinds
+    + Activ5Vectors.kinds
+    + FjordenVectors.kinds
 
 extension JSON {
     /// The bytes of a member in hexadecimal.

@@ -19,7 +19,12 @@ struct Family: Sendable {
 }
 
 /// The table. A new family adds its row here.
-let families: [Family] = [.activ5, .bose, .feelspace, .fjorden]
+let families: [Family] = [
+    .activ5,
+    .bose,
+    .feelspace,
+    .fjorden,
+]
 
 extension Family {
     static func named(_ name: String) -> Family? { families.first { $0.name == name } }

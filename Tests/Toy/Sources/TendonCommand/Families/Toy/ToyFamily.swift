@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+// Toy: its row of the table, its stream, its captured values, its simulation.
+import CTendon
+import Tendon
+import TendonSupport
+import TendonToy
+
+extension Family {
+    static let toy = Family(
+        name: "toy", stream: ToyStream.self, replay: ToyReplay.self, simulation: ToySimulation.self,
+        decoded: [
+            DecodedValue(
+                kind: "level", characteristic: tendon_uuid_from_u16(UInt16(TENDON_TOY_LEVEL)),
+                summary: "sequence number and level in percent")
+        ])
+}
+
+struct ToyStream: FamilyStream {
+    static let options: [Option] = []
+    static let happenings: [RuleEvent] = []
+    static let actions: [RuleAction] = []
+
+    init(_ arguments: Arguments) throws(CommandError) {}
+
+    @TendonActor
+    func server(of device: ServedDevice) async -> any DeviceServer { ToyServer(device) }
+}
+
+@TendonActor
+private final class ToyServer: DeviceServer {
+    let served: ServedDevice
+    private var toy: Toy?
+    private var levels: EventSequence<ToyLevel>?
+
+    init(_ served: ServedDevice) { self.served = served }
+
+    func open() async throws(ServingError) {
+        do throws(TendonError) {
+            let toy = try await Toy.open(served.address, on: served.central)
+            levels = toy.levels(capacity: served.settings.capacity)
+            self.toy = toy
+        } catch {
+            throw error.isCancelled ? .cancelled : .failed(error.text, mayMend: true)
+        }
+    }
+
+    var identity: JSON { [:] }
+
+    func stream() async -> String? {
+        guard let toy, let levels else { return nil }
+        var iterator = levels.makeAsyncIterator()
+        while let level = try? await iterator.next() {
+            served.event("level", ["sequence": JSON(level.sequence), "percent": JSON(level.percent)])
+            served.update { row in
+                row.counters.notifications += 1
+                row.counters.samples += 1
+                row.counters.delivered += 1
+            }
+            served.stopAtLimit()
+        }
+        let isAsked = Task.isCancelled
+        toy.close()
+        return isAsked ? nil : "the connection was lost"
+    }
+}
+
+struct ToyReplay: FamilyReplay {
+    let address: String
+    private(set) var counters = StreamCounters()
+
+    init(address: String) { self.address = address }
+
+    static func recognizes(_ characteristic: tendon_uuid) -> Bool {
+        var (characteristic, number) = (characteristic, UInt16(0))
+        return tendon_uuid_as_u16(&characteristic, &number) && number == UInt16(TENDON_TOY_LEVEL)
+    }
+
+    mutating func value(_ bytes: [UInt8], of characteristic: tendon_uuid, written: Bool, at milliseconds: UInt64)
+        -> [JSON]
+    {
+        var level = tendon_toy_level()
+        let status = tendon_toy_decode_level(bytes, bytes.count, &level)
+        guard status >= 0 else {
+            counters.malformed += 1
+            return [
+                [
+                    "event": "malformed", "family": "toy", "address": .string(address),
+                    "error": .string(text(tendon_toy_status_name(status))),
+                ]
+            ]
+        }
+        counters.notifications += 1
+        counters.samples += 1
+        return [
+            [
+                "event": "level", "family": "toy", "address": .string(address), "sequence": JSON(level.sequence),
+                "percent": JSON(level.percent),
+            ]
+        ]
+    }
+}
+
+final class ToySimulation: FamilySimulation {
+    private let block = CBlock<tendon_simulated_toy>()
+    private let name: CText
+
+    init(_ settings: SimulationSettings, number: Int) throws(CommandError) {
+        name = settings.name(of: number, usually: "Toy")
+        try SimulationSettings.check(
+            tendon_simulated_toy_init(block.pointer, name.pointer, settings.notifications ?? 0), "toy")
+    }
+
+    var device: tendon_peripheral_device { tendon_simulated_toy_device(block.pointer) }
+    var actor: tendon_scenario_actor { tendon_simulated_toy_actor(block.pointer) }
+    var notifications: UInt64 { block.pointer.pointee.notifications }
+    var counters: JSON { ["notifications": JSON(notifications), "samples": JSON(notifications)] }
+
+    /// Nothing that a client could not see.
+    func writeTruth(_ line: (String) -> Bool) {}
+}
