@@ -83,7 +83,7 @@ static void one_line_with_text_name_and_number(void **state) {
          "the connection failed to be established (HCI_CONNECTION_FAILED_TO_ESTABLISH, 0x3E)"},
         {TENDON_STATUS(TENDON_LAYER_L2CAP, 0xAB), NULL, NULL,
          "an L2CAP error that this version does not know (L2CAP_ERROR, 0xAB)"},
-        {TENDON_STATUS(TENDON_LAYER_BOSE, 7), "BOSE_ERROR_X", "why", "why (BOSE_ERROR_X)"},
+        {TENDON_STATUS(TENDON_LAYER_FAMILY_FIRST, 7), "BOSE_ERROR_X", "why", "why (BOSE_ERROR_X)"},
     };
     char line[TENDON_STATUS_FORMAT_SIZE];
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

@@ -89,8 +89,8 @@ tendon_status tendon_simulated_toy_init(tendon_simulated_toy *device, const char
     device->name = name;
     device->limit = limit;
     const tendon_gatt_handlers handlers = {.context = device};
-    tendon_gatt_server_init(&device->server, device->attributes, sizeof device->attributes / sizeof device->attributes[0],
-                            &handlers);
+    tendon_gatt_server_init(&device->server, device->attributes,
+                            sizeof device->attributes / sizeof device->attributes[0], &handlers);
     const tendon_uuid service = tendon_uuid_from_u16(SERVICE), level = tendon_uuid_from_u16(LEVEL);
     tendon_gatt_add_service(&device->server, &service, true);
     tendon_status handle = tendon_gatt_add_characteristic(&device->server, &level, TENDON_GATT_NOTIFY, 0);
