@@ -71,6 +71,8 @@ let package = Package(
         .executableTarget(
             name: "BenchVendors", dependencies: ["BenchPeer", "Tendon", "TendonActiv5"],
             path: "Bench/Swift/BenchVendors"),
+        .executableTarget(
+            name: "BenchLines", dependencies: ["BenchPeer", "TendonSupport"], path: "Bench/Swift/BenchLines"),
         .testTarget(name: "TendonTests", dependencies: ["CTendon", "Tendon"], path: "Tests/Swift/TendonTests"),
         .testTarget(
             name: "TendonBoseTests", dependencies: ["CTendon", "Tendon", "TendonBose"],

@@ -22,6 +22,17 @@ swift build --scratch-path "$scratch" -c release -j 2 --product BenchVendors >"$
 vendors=$(timeout 120 "$scratch/release/BenchVendors" ${options[@]+"${options[@]}"}) ||
     { echo "not ok - vendor_sequences runs"; exit 1; }
 echo "$vendors" >>"$results"
+swift build --scratch-path "$scratch" -c release -j 2 --product BenchLines >"$scratch-bench.log" 2>&1 ||
+    { cat "$scratch-bench.log"; exit 1; }
+line=$(timeout 120 "$scratch/release/BenchLines" ${options[@]+"${options[@]}"}) || { echo "not ok - line runs"; exit 1; }
+echo "$line" >>"$results"
+calls=$(grep -E '"name":"line_' <<<"$line" | sed -E 's/.*"heap_calls":([0-9]+).*/\1/' | sort -n | tail -1)
+if [ "$calls" = 0 ]; then
+    echo "ok - line: a line of output makes no heap call"
+else
+    echo "not ok - line: $calls heap calls"
+    exit 1
+fi
 [ "$check" = --check ] || exit 0
 status=0
 while read -r name heap; do

@@ -29,11 +29,11 @@ cleanup() {
 trap cleanup EXIT
 
 echo "demo: simulated wearables of four families on the virtual radio, and:"
-echo "demo: tendon run --radio virtual --for $seconds --rule '$rule'"
+echo "demo: tendon run --radio virtual --pair --for $seconds --rule '$rule'"
 "$tendon" simulate bose feelspace activ5 fjorden --radio virtual --json --truth "$XDG_RUNTIME_DIR/truth" \
     >"$XDG_RUNTIME_DIR/devices" 2>&1 &
 devices=$!
-"$tendon" run --radio virtual --for "$seconds" --rule "$rule" --json >"$XDG_RUNTIME_DIR/run"
+"$tendon" run --radio virtual --pair --for "$seconds" --rule "$rule" --json >"$XDG_RUNTIME_DIR/run"
 kill "$devices" && wait "$devices" || true
 devices=
 
@@ -47,16 +47,16 @@ awk '
     }
     function away(a, b) { d = a - b; while (d > 180) d -= 360; while (d < -180) d += 360; return d < 0 ? -d : d }
     function check(good, what) { print (good ? "ok - demo: " : "not ok - demo: ") what; if (!good) failed = 1 }
-    FILENAME ~ /truth$/ { t = number("device_ms"); pitch[t] = number("pitch_deg"); roll[t] = number("roll_deg"); yaw[t] = number("yaw_deg"); next }
+    FILENAME ~ /truth$/ { t = number("device_time_ms"); pitch[t] = number("pitch_deg"); roll[t] = number("roll_deg"); yaw[t] = number("yaw_deg"); next }
     FILENAME ~ /devices$/ { if (word("event") == "summary" && word("family") == "feelspace") felt = number("signals"); next }
     { family = word("family"); event = word("event") }
     event == "opened" { opened++; printf "demo: opened %-10s %s\n", family, word("address") }
     event == "sample" || event == "grip" { heard[family]++ }
-    event == "sample" && family == "activ5" && number("newtons") > force { force = number("newtons") }
+    event == "sample" && family == "activ5" && number("force_n") > force { force = number("force_n") }
     event == "double_squeeze" { squeezed++; print "demo: the trainer was squeezed twice" }
     event == "action" { acted++; print "demo: the belt does: " word("action") }
     event == "sample" && word("sensor") == "rotation" {
-        t = number("device_ms")
+        t = number("device_time_ms")
         if (!(t in pitch)) { print "demo: no truth for " t " ms"; bad++; next }
         worst = away(number("pitch_deg"), pitch[t])
         if (away(number("roll_deg"), roll[t]) > worst) worst = away(number("roll_deg"), roll[t])

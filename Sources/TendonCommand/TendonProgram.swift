@@ -6,7 +6,7 @@ import TendonSupport
 
 /// The table. Help, man page and completions are made from it.
 let allCommands: [Command] =
-    [.runAll, .scan, .doctor, .forget, .stream] + families.flatMap(\.commands)
+    [.runAll, .scan, .doctor, .pair, .forget, .stream] + families.flatMap(\.commands)
     + [.simulate, .capture, .replay, .decode, .encode, .help]
 
 let version = text(tendon_version())
@@ -16,10 +16,18 @@ struct TendonProgram {
     static func main() async {
         signal(SIGPIPE, SIG_IGN)
         Stop.watchSignals()
-        do {
-            exit(try await run(Array(CommandLine.arguments.dropFirst())).rawValue)
+        Output.watch()
+        var result: Result<ExitStatus, CommandError>
+        do throws(CommandError) {
+            result = .success(try await run(Array(CommandLine.arguments.dropFirst())))
         } catch {
-            exit(report(error).rawValue)
+            result = .failure(error)
+        }
+        if let error = Output.finish() { result = .failure(error) }
+        if Output.isClosed { exit(ExitStatus.done.rawValue) }
+        switch result {
+        case .success(let status): exit(status.rawValue)
+        case .failure(let error): exit(report(error).rawValue)
         }
     }
 
@@ -78,6 +86,7 @@ struct TendonProgram {
     }
 
     private static func report(_ error: CommandError) -> ExitStatus {
+        guard !error.message.isEmpty else { return error.status }
         let output = Output.error
         output.line(output.styled("tendon: ", .red) + error.message)
         if let next = error.next { output.line(output.styled("  try: ", .faint) + next) }

@@ -99,7 +99,9 @@ public enum GripEvent: Sendable, Hashable {
     }
 
     /// Without a button, a percentage or a code.
-    public var name: String { String(cString: tendon_fjorden_event_name(UInt8(number))) }
+    public var name: String { String(cString: cName) }
+    /// The same, static.
+    package var cName: UnsafePointer<CChar> { tendon_fjorden_event_name(UInt8(number)) }
 }
 
 extension GripEvent: CustomStringConvertible {

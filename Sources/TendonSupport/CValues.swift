@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // C arrays, texts and borrowed pointers as Swift values.
 import CTendon
+import Glibc
 
 /// The first `count` elements of a C array, which Swift sees as a tuple.
 package func elements<Tuple, Element>(of tuple: Tuple, _ count: Int) -> [Element] {
@@ -52,4 +53,21 @@ package func member<Struct, Member>(
 ) -> UnsafeMutablePointer<Member> {
     guard let offset = MemoryLayout<Struct>.offset(of: path) else { preconditionFailure("a stored member") }
     return (UnsafeMutableRawPointer(pointer) + offset).assumingMemoryBound(to: Member.self)
+}
+
+/// Starts a thread that nobody joins.
+package func startThread(_ body: @escaping @Sendable () -> Void) {
+    final class Start {
+        let body: @Sendable () -> Void
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+    var thread = pthread_t()
+    let start = Unmanaged.passRetained(Start(body)).toOpaque()
+    let number = pthread_create(
+        &thread, nil,
+        { context in
+            Unmanaged<Start>.fromOpaque(context!).takeRetainedValue().body()
+            return nil
+        }, start)
+    if number == 0 { pthread_detach(thread) }
 }

@@ -9,6 +9,7 @@ until_true ready device
 
 run bose info --radio virtual
 is "$status" 0 "bose info: done"
+people bose info --radio virtual
 like "$out" "^product: Bose Frames$" "bose info: the product"
 like "$out" "^firmware: 2.3.4$" "bose info: its firmware"
 run bose info --radio virtual --json --address C0:00:00:00:00:01
@@ -17,7 +18,7 @@ run bose info --radio virtual --address C0:00:00:00:00:02 --timeout 0.5
 is "$status" 4 "bose info: a device that is not there"
 
 run bose configure --radio virtual --sensors rotation,gyroscope --period 40 --gestures double_tap --json
-is "$out" '{"sensors":["gyroscope","rotation"],"period_ms":40,"gestures":["double_tap"]}' "bose configure: what the device took"
+like "$out" '"sensors":\["gyroscope","rotation"\],"period_ms":40,"gestures":\["double_tap"\]}' "bose configure: what the device took"
 run bose configure --radio virtual --sensors magnetometer
 is "$status" 1 "bose configure: a sensor that it lacks"
 like "$err" "magnetometer" "bose configure: says which"
@@ -32,7 +33,7 @@ is "$status" 0 "stream bose: done"
 for sensor in accelerometer gyroscope rotation game_rotation; do
     like "$out" "\"sensor\":\"$sensor\"" "stream bose: $sensor"
 done
-like "$out" '"sensor":"accelerometer".*"g":\[' "stream bose: an accelerometer in g"
+like "$out" '"sensor":"accelerometer".*"acceleration_g":\[' "stream bose: an accelerometer in g"
 run stream toaster
 is "$status" 2 "stream: an unknown family"
 
@@ -43,7 +44,7 @@ run replay "$work/file" --json
 is "$status" 0 "replay: done"
 like "$out" '"event":"device_information".*"product":"Bose Frames"' "replay: what was read"
 like "$out" '"event":"configure_sensors".*"period_ms":20' "replay: what was written"
-like "$out" '"sensor":"accelerometer".*"g":\[' "replay: samples, in the device's units"
+like "$out" '"sensor":"accelerometer".*"acceleration_g":\[' "replay: samples, in the device's units"
 like "$out" '"sensor":"rotation".*"yaw_deg":' "replay: angles"
 unlike "$out" '"profile":"fixed"' "replay: by the device's own ranges"
 is "$(field notifications "$(printf '%s\n' "$out" | tail -n 1)")" 12 "replay: every notification"

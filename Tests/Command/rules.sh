@@ -10,14 +10,14 @@ refused() { # rule, pattern of the message, what
     like "$err" "try: tendon run --rule " "$3: and how it is written"
 }
 
-refused 'bose.opened' "a rule is EVENT => ACTION" "no action"
+refused 'bose.connected' "a rule is EVENT => ACTION" "no action"
 refused '=> bose.x' "a rule is EVENT => ACTION" "no event"
-refused 'bose.opened => bose.x => bose.y' "a rule is EVENT => ACTION" "two arrows"
+refused 'bose.connected => bose.x => bose.y' "a rule is EVENT => ACTION" "two arrows"
 refused 'bose => bose.x' "'bose' is not FAMILY.NAME" "a family without an event"
-refused 'boze.opened => bose.x' "unknown family 'boze'; did you mean 'bose'" "a family that nobody knows"
+refused 'boze.connected => bose.x' "unknown family 'boze'; did you mean 'bose'" "a family that nobody knows"
 refused 'bose.gestur => bose.x' "unknown event of bose 'gestur'; did you mean 'gesture'" "an event that nobody knows"
 refused 'bose.gesture doubletap => bose.x' "unknown bose.gesture 'doubletap'; did you mean 'double_tap'" "a detail that nobody knows"
-refused 'bose.opened twice => bose.x' "nothing may follow bose.opened" "a detail where none may be"
+refused 'bose.connected twice => bose.x' "nothing may follow bose.connected" "a detail where none may be"
 refused 'bose.gesture double_tap => bose.shake' "bose has no actions" "an action of a family without actions"
 refused 'activ5.double_squeeze => feelspace.signa warning' "unknown action of feelspace 'signa'; did you mean 'signal'" "an action that nobody knows"
 refused 'activ5.double_squeeze => feelspace.signal warnin' ".*warning" "an argument that nobody knows: what there is"
@@ -28,20 +28,20 @@ refused 'belt.button home => grip.led' ".*" "aliases, and an argument too few"
 start devices simulate activ5 feelspace --radio virtual --json
 devices=$child
 until_true eval '[ "$(grep -c ready "$work/devices.out")" = 2 ]'
-run run --radio virtual --for 5 --json --rule 'activ5.squeeze => belt.signal warning' --rule 'activ5.opened => activ5.tare'
+run run --radio virtual --pair --for 5 --json --rule 'activ5.squeeze => belt.signal warning' --rule 'activ5.connected => activ5.tare'
 squeezes=$(printf '%s\n' "$out" | grep -c '"event":"squeeze".*"state":"squeezed"')
 [ "$squeezes" -ge 1 ]
 result $? "the trainer is squeezed" "$squeezes"
 is "$(printf '%s\n' "$out" | grep -c '"event":"action".*belt.signal warning')" "$squeezes" "each squeeze: one signal"
-like "$out" '"event":"rule".*"told":1,"missed":0' "the rule says whom it told"
+like "$out" '"event":"rule".*"devices":1,"missed":0' "the rule counts the devices that carry it out"
 kill -INT "$devices"
 wait "$devices"
 is "$(field signals "$(grep '"family":"feelspace"' "$work/devices.out" | grep summary)")" "$squeezes" "and the belt felt them"
 
-printf '# a comment\n\nbose.opened => bose.x\n' >"$work/rules"
+printf '# a comment\n\nbose.connected => bose.x\n' >"$work/rules"
 run run --radio virtual --for 0.1 --rules "$work/rules"
 is "$status" 2 "a file of rules: refused too"
-like "$err" "rules, line 3: the rule 'bose.opened => bose.x'" "with its line"
+like "$err" "rules, line 3: the rule 'bose.connected => bose.x'" "with its line"
 run run --radio virtual --for 0.1 --rules "$work/none"
 is "$status" 1 "a file that is not there: status 1"
 run run --help

@@ -18,9 +18,9 @@ start two simulate bose --radio virtual --json --count 2 --address C0:00:00:00:0
 two=$child
 until_true eval '[ "$(grep -c ready "$work/two.out")" = 2 ]'
 run run --radio virtual --json --for 1.5
-is "$(printf '%s\n' "$out" | grep '"event":"opened"' | sort -u | wc -l)" 2 "two devices: both are opened"
+is "$(printf '%s\n' "$out" | grep '"event":"connected"' | sort -u | wc -l)" 2 "two devices: both are opened"
 run run --radio virtual --address C0:00:00:00:00:11 --json --for 1.5
-is "$(printf '%s\n' "$out" | grep '"event":"opened"' | grep -o 'C0:[0-9A-F:]*' | sort -u)" C0:00:00:00:00:11 "--address: that one only"
+is "$(printf '%s\n' "$out" | grep '"event":"connected"' | grep -o 'C0:[0-9A-F:]*' | sort -u)" C0:00:00:00:00:11 "--address: that one only"
 kill -INT "$two"
 wait "$two"
 is $? 0 "Ctrl-C ends simulate with status 0"

@@ -16,7 +16,7 @@ sent=$(summary "$work/device.out") got=$(printf '%s\n' "$out" | grep '"event":"s
 is "$(field notifications "$sent")" 60 "simulate: stops after as many notifications as told"
 is "$(field notifications "$got")" 60 "run: has them all"
 is "$(field samples "$got")" "$(field samples "$sent")" "run: has all samples"
-is "$(field drops "$got")" 0 "run: dropped none"
+is "$(field dropped "$got")" 0 "run: dropped none"
 is "$(printf '%s\n' "$out" | grep -c '"event":"sample"')" "$(field samples "$sent")" "run: one line a sample"
 like "$out" '"event":"sample","family":"bose","address":"C0:00:00:00:00:01".*"sensor":"rotation"' "run: who and what"
 
@@ -25,14 +25,14 @@ printf '%s\n' "$out" >"$work/lines"
 python3 - "$work/lines" "$work/truth" >"$work/angles" 2>&1 <<'E2'
 import json, sys
 lines = [json.loads(line) for line in open(sys.argv[1])]
-truth = {item["device_ms"]: item for item in map(json.loads, open(sys.argv[2]))}
+truth = {item["device_time_ms"]: item for item in map(json.loads, open(sys.argv[2]))}
 samples = [line for line in lines if line["event"] == "sample"]
 worst = max(
-    abs((sample[name] - truth[sample["device_ms"] % 20000][name] + 180) % 360 - 180)
+    abs((sample[name] - truth[sample["device_time_ms"] % 20000][name] + 180) % 360 - 180)
     for sample in samples for name in ("pitch_deg", "roll_deg", "yaw_deg"))
 assert len(samples) > 50, len(samples)
 assert max(sample["yaw_deg"] for sample in samples) != min(sample["yaw_deg"] for sample in samples), "it does not move"
-clock = [sample["device_ms"] for sample in samples]
+clock = [sample["device_time_ms"] for sample in samples]
 assert clock == sorted(clock), "order"
 assert worst < 0.05, worst
 E2
@@ -46,7 +46,7 @@ run run --radio virtual --notifications 3000 --json --for 8
 wait "$flat"
 sent=$(summary "$work/flat.out") got=$(printf '%s\n' "$out" | grep '"event":"summary"')
 is "$(field notifications "$sent") $(field notifications "$got")" "3000 3000" "flat out: all 3000 at both ends"
-is "$(field drops "$got")" 0 "flat out: none dropped"
+is "$(field dropped "$got")" 0 "flat out: none dropped"
 
 # The consumer stops for a while: what it misses is what the sequence says it dropped.
 start paused simulate bose --radio virtual --json --flat-out --notifications 3000
@@ -56,7 +56,7 @@ run run --radio virtual --notifications 3000 --capacity 64 --pause-consumer-at 1
 wait "$paused"
 got=$(printf '%s\n' "$out" | grep '"event":"summary"')
 lines=$(printf '%s\n' "$out" | grep -c '"event":"sample"')
-drops=$(field drops "$got")
+drops=$(field dropped "$got")
 is "$(field notifications "$got")" 3000 "paused consumer: the loop went on"
 [ "${drops:-0}" -gt 0 ]
 result $? "paused consumer: the sequence dropped" "$got"

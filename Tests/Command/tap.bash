@@ -18,7 +18,19 @@ run() {
     timeout 20 "$TENDON" "$@" >"$work/out" 2>"$work/err" </dev/null
     status=$?
     out=$(cat "$work/out") err=$(cat "$work/err")
+    cat "$work/out" >>"$work/all.lines"
 }
+
+# The same on a terminal of 80 columns and 24 rows: what people see.
+people() {
+    local words
+    words=$(printf '%q ' "$TENDON" "$@")
+    timeout 20 script -qec "stty cols 80 rows 24; $words" /dev/null </dev/null 2>&1 | tr -d '\r' >"$work/out"
+    out=$(cat "$work/out")
+}
+
+# Lines of JSON without their time.
+timeless() { sed -E 's/"time":"[^"]*",//'; }
 
 # Starts the program in the background, output in $work/NAME.out; leaves its id in child.
 start() {
@@ -81,8 +93,17 @@ field() { # name, JSON line
 summary() { grep '"event":"summary"' "$1" | tail -n 1; }
 ready() { grep -q '"event":"ready"' "$work/$1.out"; }
 
+# Checks everything that was printed against docs/events.schema.json.
+check_events() {
+    local answer
+    answer=$(python3 "$root/Tests/Command/check_events.py" $(find "$work" -maxdepth 1 -name '*.out') \
+        $(find "$work" -maxdepth 1 -name '*.lines') 2>&1)
+    result $? "all events follow the schema" "$answer"
+}
+
 finish() {
     local id
+    check_events
     for id in "${children[@]:-}"; do [ -n "$id" ] && kill "$id" 2>/dev/null; done
     wait
     rm -rf "$work"

@@ -51,11 +51,11 @@ is "$status" 2 "an unknown family: usage"
 
 # Options are accepted anywhere, and -- ends them.
 run --json decode bose gesture_data c12710
-a=$out
+a=$(timeless <<<"$out")
 run decode bose gesture_data c12710 --json
-is "$out" "$a" "an option before and after the command means the same"
+is "$(timeless <<<"$out")" "$a" "an option before and after the command means the same"
 run decode --json bose -- gesture_data c12710
-is "$out" "$a" "-- ends options"
+is "$(timeless <<<"$out")" "$a" "-- ends options"
 run decode bose gesture_data -- --json
 is "$status" 2 "after -- an option is an operand"
 

@@ -28,19 +28,21 @@ result $? "an answer comes before the input ends" "$(cat "$work/early")"
 
 run decode bose gesture_data c1 27 10
 is "$status" 0 "decode: done"
-like "$out" "^gesture: affirmative$" "decode: for people"
+like "$out" '"event":"gesture".*"gesture":"affirmative"' "decode: JSON in a pipe"
+people decode bose gesture_data c1 27 10
+like "$out" " gesture .*gesture=affirmative" "decode: for people"
 run decode bose gesture_data 0xc1
 is "$status" 2 "decode: what is no hexadecimal is usage"
 run decode bose gesture_data c1
 is "$status" 1 "decode: what the library rejects is failed"
-like "$out" "^error: ERROR_TRUNCATED$" "decode: and the error is named"
+like "$out" '"error":"ERROR_TRUNCATED"' "decode: and the error is named"
 run decode bose sensor_data 0003e800000000f00003 --information frames --json
-like "$out" '"g":\[0.0,0.0,-1.0000305' "decode: with the device's ranges"
+like "$out" '"acceleration_g":\[0.0,0.0,-1.0000305' "decode: with the device's ranges"
 run decode bose gesture_data c12710 --information frames
 is "$status" 2 "decode: an option of another kind is refused"
-for words in 'activ5 force 0800|"newtons":' 'activ5 battery 64|100' 'feelspace orientation 010a00000000000000000000|malformed' \
+for words in 'activ5 force 0800|"force_n":' 'activ5 battery 64|100' 'feelspace orientation 010a00000000000000000000|malformed' \
     'fjorden control_state 010200000100|"shutter":"full"' 'fjorden battery 1d|29' \
-    'fjorden event 0002000100|"name":"shutterButtonDown"'; do
+    'fjorden event 0002000100|"grip_event":"shutterButtonDown"'; do
     # shellcheck disable=SC2086 # words of a command line
     run decode ${words%%|*} --json
     like "$out" "${words#*|}" "decode: ${words%%|*}"
@@ -53,25 +55,25 @@ run decode fjorden manager 00
 is "$status" 2 "decode: kinds of tests alone are unknown"
 
 run encode bose sensor_configuration 000000010000020000030000 enable:rotation:40 --json
-like "$out" '"hex":"000000010000020028030000"' "encode: sensors by name"
+like "$out" '"bytes":"000000010000020028030000"' "encode: sensors by name"
 run encode bose sensor_configuration 000000010000020000030000 enable:9:40
 is "$status" 1 "encode: a sensor that the configuration lacks"
 is "$out" "" "encode: an error is not a result"
 like "$err" "sensor" "encode: and is named on standard error"
 run encode bose gesture_configuration 8100c100 set:affirmative:on
-is "$out" "8100c101" "encode: gestures by name"
+like "$out" '"bytes":"8100c101"' "encode: gestures by name"
 run encode bose gesture_configuration 8100c100 jump
 is "$status" 2 "encode: an unknown change"
-run encode feelspace mode mode=compass
+people encode feelspace mode mode=compass
 is "$out" "01810200" "encode: a mode by name"
 run encode feelspace mode mode=2
 is "$status" 2 "encode: modes have names"
 run encode feelspace vibration bearing=90 angle=3
 is "$status" 2 "encode: two directions"
 run encode fjorden led mode=on
-is "$out" "0201010000" "encode: a request to the LED"
+like "$out" '"bytes":"0201010000"' "encode: a request to the LED"
 run encode activ5 sample_rate hz=100
-is "$out" "6400" "encode: a sample rate"
+like "$out" '"bytes":"6400"' "encode: a sample rate"
 run encode fjorden led colour=red
 like "$err" "unknown name 'colour'; known: mode, duration_ms, request_id" "encode: the names of a kind"
 run encode --help

@@ -33,7 +33,7 @@ def summary(lines, path):
 def angle_errors(samples, truth):
     """Degrees between what was printed and the device's script."""
     for sample in samples:
-        true = truth[sample["device_ms"] % 20000]
+        true = truth[sample["device_time_ms"] % 20000]
         for name in ("pitch_deg", "roll_deg", "yaw_deg"):
             yield abs((sample[name] - true[name] + 180) % 360 - 180)
 
@@ -53,7 +53,7 @@ def main():
     lines = read(arguments.run)
     got = summary(lines, arguments.run)
     samples = [line for line in lines if line["event"] == "sample"]
-    clock = [sample["device_ms"] for sample in samples]
+    clock = [sample["device_time_ms"] for sample in samples]
     steps = [later - earlier for earlier, later in zip(clock, clock[1:])]
     wanted = arguments.notifications
 
@@ -67,7 +67,7 @@ def main():
     equal("notifications, both ends", got["notifications"], wanted)
     equal("none malformed, none passed over", (got["malformed"], got["skipped"]), (0, 0))
     equal("samples printed are the samples delivered", len(samples), got["delivered"])
-    equal("delivered and dropped are all", got["delivered"] + got["drops"], got["samples"])
+    equal("delivered and dropped are all", got["delivered"] + got["dropped"], got["samples"])
     equal("the clock never goes back and never leaves its grid",
           sum(1 for step in steps if step <= 0 or step % arguments.period), 0)
     missed = sum(step // arguments.period - 1 for step in steps)
@@ -75,16 +75,16 @@ def main():
     if arguments.device:
         # By the clocks of both ends alone: what the device has sent, and what of it was not printed. The newest are
         # dropped: when the stream ends while the consumer sleeps, those after the last one are missing too.
-        last = sent["device_ms"]
+        last = sent["device_time_ms"]
         equal("the device's samples, by its clock", (last - clock[0]) // arguments.period + 1, sent["samples"])
         tail = (last - clock[-1]) // arguments.period
-    equal("missing by the device's clock, and the drop counter", missed + tail, got["drops"])
+    equal("missing by the device's clock, and the drop counter", missed + tail, got["dropped"])
     if arguments.dropped:
-        equal("some were dropped", got["drops"] > 0, True)
+        equal("some were dropped", got["dropped"] > 0, True)
     else:
-        equal("none dropped", got["drops"], 0)
+        equal("none dropped", got["dropped"], 0)
     if arguments.truth:
-        truth = {item["device_ms"]: item for item in read(arguments.truth)}
+        truth = {item["device_time_ms"]: item for item in read(arguments.truth)}
         worst = max(angle_errors(samples, truth))
         equal(f"every angle is the script's (worst {worst:.4f} degrees)", worst < 0.05, True)
     if arguments.yaw_per_sample:

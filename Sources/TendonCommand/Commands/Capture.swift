@@ -13,7 +13,7 @@ extension Command {
                 + "On the virtual radio there is nobody to listen to: there it does what run does and writes what "
                 + "passes over its own links."
         ],
-        options: StreamSettings.options.filter { $0.name != "--capture" } + BoseStream.options,
+        options: StreamSettings.options.filter { $0.name != "--capture" } + StreamSettings.familyOptions,
         examples: [
             ("sudo tendon capture head.btsnoop --for 10", "ten seconds of all controllers"),
             ("tendon capture head.btsnoop --radio virtual --for 5", "a simulated device, served and written"),
@@ -21,12 +21,13 @@ extension Command {
     ) { (arguments: Arguments) throws(CommandError) in
         guard arguments.operands.count == 1 else { throw .usage("capture takes one file", next: "tendon capture FILE") }
         let path = arguments.operands[0]
+        guard path != "-" else { throw .usage("capture takes the name of a file; '-' is none") }
         let choice = try arguments.radio()
         if case .virtual = choice {
             var settings = try StreamSettings(arguments)
             settings.capture = path
-            let runner = try Runner(settings, arguments, quiet: true)
-            let status = try await runner.run(for: try arguments.duration())
+            let gateway = try Gateway(settings, arguments, quiet: true)
+            let status = try await gateway.run(for: try arguments.duration())
             report(path, json: arguments.has("--json"))
             return status
         }
@@ -47,9 +48,9 @@ extension Command {
             status = reader.next { _, _ in }
             if status == 0 { break }
         }
-        let line: JSON = [
-            "event": "summary", "file": .string(path), "records": JSON(reader.records), "lost": JSON(lost),
-        ]
-        Output.standard.line(json ? line.text : "\(reader.records) records in \(sanitized(path)), \(lost) lost")
+        Events(json: json).result(
+            "summary", nil,
+            ["file": .string(path), "records": JSON(reader.records), "lost": JSON(lost)],
+            text: "\(reader.records) records in \(sanitized(path)), \(lost) lost\n")
     }
 }

@@ -22,10 +22,11 @@ extension Command {
         let json = arguments.has("--json")
         let radio = arguments.value("--radio") ?? "bluez"
         let findings = examine()
+        let events = Events(json: json)
         for finding in findings {
-            Output.standard.line(json ? finding.json.text : finding.line(for: .standard))
+            events.result("finding", nil, finding.json, text: finding.line(for: .standard) + "\n")
         }
-        listAdapters(json: json)
+        listAdapters(events)
         let worst = findings.first { finding in
             finding.state == TENDON_FINDING_LACKING
                 && (finding.kind == TENDON_FINDING_DIRECTORY) == (radio == "virtual")
@@ -50,7 +51,7 @@ extension Command {
         return findings.map(Finding.init)
     }
 
-    private static func listAdapters(json: Bool) {
+    private static func listAdapters(_ events: Events) {
         #if BlueZ
             var adapters = [tendon_bluez_adapter](repeating: tendon_bluez_adapter(), count: 16)
             let count = tendon_bluez_list(&adapters, adapters.count)
@@ -59,14 +60,13 @@ extension Command {
                 let address = Address(adapter.address).description
                 let state = adapter.blocked ? "blocked" : adapter.powered ? "on" : "off"
                 let line: JSON = [
-                    "event": "adapter", "name": .string(name), "address": .string(address), "state": .string(state),
+                    "adapter": .string(name), "address": .string(address), "state": .string(state),
                     "low_energy": .bool(adapter.low_energy), "hci_version": JSON(adapter.version),
                 ]
                 let detail = adapter.low_energy ? "" : ", without Low Energy"
-                Output.standard.line(
-                    json
-                        ? line.text
-                        : "   \(left(name, 14))\(address), \(state)\(detail), HCI version \(adapter.version)")
+                events.result(
+                    "adapter", nil, line,
+                    text: "   \(left(name, 14))\(address), \(state)\(detail), HCI version \(adapter.version)\n")
             }
         #endif
     }
@@ -99,11 +99,10 @@ private struct Finding {
     }
 
     var json: JSON {
-        [
-            "event": "finding", "name": .string(name), "state": .string(mark.word), "text": .string(what),
-            "remedy": remedy.isEmpty ? .null : .string(remedy),
-            "error": status < 0 ? .string(text(tendon_status_name(status))) : .null,
-        ]
+        var json: JSON = ["check": .string(name), "state": .string(mark.word), "text": .string(what)]
+        if !remedy.isEmpty { json["remedy"] = .string(remedy) }
+        if status < 0 { json["error"] = .string(text(tendon_status_name(status))) }
+        return json
     }
 
     func line(for output: Output) -> String {

@@ -19,7 +19,7 @@ extension Command {
         let forgotten = try await translating { () throws(TendonError) in
             let central = try await Central(radio: radio)
             var kinds: [Address.Kind] = [.public, .random]
-            if wanted.saysKind, let kind = wanted.address.kind { kinds = [kind] }
+            if wanted.saysType, let kind = wanted.address.kind { kinds = [kind] }
             var forgotten = false
             do throws(TendonError) {
                 for kind in kinds where try await central.forget(Address(wanted.address.value, kind: kind)) {
@@ -33,11 +33,9 @@ extension Command {
             return forgotten
         }
         guard forgotten else { throw CommandError(.noDevice, "there is no bond with \(wanted.address)") }
-        if arguments.has("--json") {
-            Output.standard.write("{\"event\":\"forgotten\",\"address\":\"\(wanted.address)\"}\n")
-        } else {
-            Output.standard.write("\(wanted.address) is forgotten\n")
-        }
+        Events(json: arguments.has("--json")).result(
+            "forgotten", nil, ["address": .string(wanted.address.description)],
+            text: "\(wanted.address) is forgotten\n")
         return .done
     }
 }

@@ -6,13 +6,12 @@ import TendonSupport
 
 /// What a family makes of the values of a captured connection.
 protocol FamilyReplay: SendableMetatype {
-    init(address: String)
+    init()
     static func recognizes(_ characteristic: tendon_uuid) -> Bool
     var counters: StreamCounters { get }
     /// A value that was read, written or notified. `milliseconds`: the capture's clock.
     mutating func value(
-        _ bytes: [UInt8], of characteristic: tendon_uuid, written: Bool, at milliseconds: UInt64
-    ) -> [JSON]
+        _ bytes: [UInt8], of characteristic: tendon_uuid, written: Bool, at milliseconds: UInt64, to lines: ReplayLines)
 }
 
 extension Command {
@@ -24,7 +23,7 @@ extension Command {
                 + "configured and measured. Characteristics are told by the discovery in the capture; values of a "
                 + "connection that was there before the capture began stay undecoded and are counted."
         ],
-        options: [Option(name: "--att", value: nil, help: "also every ATT PDU")],
+        options: [Option(name: "--att", value: nil, help: "also print every ATT PDU"), .compact],
         examples: [
             ("tendon replay head.btsnoop", "decode a capture"),
             ("tendon replay head.btsnoop --json --att", "with every ATT PDU, as JSON lines"),
@@ -35,26 +34,36 @@ extension Command {
         let path = arguments.operands[0]
         let reader = CaptureReader()
         let opened = reader.open(path)
-        guard opened >= 0 else {
-            throw CommandError(.failed, "\(sanitized(path)): \(text(tendon_status_text(opened)))")
-        }
-        var replay = Replay(json: arguments.has("--json"), att: arguments.has("--att"))
+        guard opened >= 0 else { throw CommandError(capture: path, opened) }
+        Output.standard.lines?.isCompact = arguments.has("--compact")
+        var events = Events(json: arguments.has("--json"))
+        events.waits = true
+        var replay = Replay(events, att: arguments.has("--att"))
         var status: tendon_status = 1
         while status > 0, !Stop.shared.isRequested {
             status = reader.next { item, time in replay.take(item, time) }
         }
         replay.finish(records: reader.records, malformed: reader.malformed)
         guard status >= 0 else {
-            throw CommandError(
-                .failed, "\(sanitized(path)): \(text(tendon_status_text(status))), at byte \(reader.offset)")
+            throw CommandError(capture: path, status, at: reader.offset)
         }
         return .done
     }
 }
 
+extension CommandError {
+    /// A file that cannot be read as a capture.
+    fileprivate init(capture path: String, _ status: tendon_status, at offset: UInt64? = nil) {
+        let error = TendonError(status: status, operation: .parse)
+        var what = error.layer == .system ? describe(error) : error.text
+        if offset ?? 0 <= 16, error.layer == .base { what = "this is not a btsnoop file (\(error.name))" }
+        self.init(.failed, "\(sanitized(path)): \(what)" + (offset.map { ", at byte \($0)" } ?? ""))
+    }
+}
+
 /// Follows the connections of a capture.
 private struct Replay {
-    let json: Bool
+    let events: Events
     let att: Bool
     private var connections: [CaptureItem.Link: ReplayedConnection] = [:]
     private var devices: [Address: ScannedDevice] = [:]
@@ -62,8 +71,8 @@ private struct Replay {
     private var total = StreamCounters()
     private var undecoded: UInt64 = 0
 
-    init(json: Bool, att: Bool) {
-        self.json = json
+    init(_ events: Events, att: Bool) {
+        self.events = events
         self.att = att
     }
 
@@ -74,36 +83,41 @@ private struct Replay {
         switch item {
         case .connected(let link, let peer, _):
             close(link)
-            connections[link] = ReplayedConnection(address: peer.description)
-            write(["event": "connected", "address": .string(peer.description)], elapsed)
+            let connection = ReplayedConnection(DeviceLabel(devices[peer]?.family, peer, name: devices[peer]?.name))
+            connections[link] = connection
+            events.event("connected", connection.label, at: microseconds)
         case .disconnected(let link, let reason):
-            let address = connections[link]?.address
+            let label = connections[link]?.label
             close(link)
-            guard let address else { return }
-            write(
-                [
-                    "event": "disconnected", "address": .string(address),
-                    "reason": .string(text(tendon_status_name(reason))),
-                ], elapsed)
+            guard let label else { return }
+            let error = TendonError(status: reason, operation: .connect)
+            events.event("disconnected", label, at: microseconds) { line in
+                line.member("reason", DisconnectReason(error).rawValue)
+                line.member("text", error.text)
+                line.member("error", error.name)
+            }
         case .att(let link, let peer, let incoming, let pdu):
-            var connection = connections[link] ?? ReplayedConnection(address: peer.description)
-            if att { write(connection.describe(pdu, fromServer: incoming), elapsed) }
-            for line in connection.take(pdu, fromServer: incoming, at: elapsed / 1000) { write(line, elapsed) }
+            var connection =
+                connections[link]
+                ?? ReplayedConnection(DeviceLabel(devices[peer]?.family, peer, name: devices[peer]?.name))
+            let time = ReplayedConnection.Time(unix: microseconds, milliseconds: elapsed / 1000)
+            if att { connection.describe(pdu, fromServer: incoming, events, time) }
+            connection.take(pdu, fromServer: incoming, events, time)
             connections[link] = connection
         case .report(let address, let rssi, let data, let connectable):
-            found(address, rssi, data, connectable, elapsed)
+            found(address, rssi, data, connectable, microseconds)
         }
     }
 
     private mutating func found(
-        _ address: Address, _ rssi: Int, _ data: [UInt8], _ connectable: Bool, _ elapsed: UInt64
+        _ address: Address, _ rssi: Int, _ data: [UInt8], _ connectable: Bool, _ microseconds: UInt64
     ) {
         guard devices[address] != nil || devices.count < 4096 else { return }
         var device = devices[address] ?? ScannedDevice(address)
         device.isConnectable = device.isConnectable || connectable
         let isNew = device.add(data: data, rssi: rssi)
         devices[address] = device
-        if isNew { write(device.json, elapsed) }
+        if isNew { events.event("found", device.label, at: microseconds, device.members) }
     }
 
     private mutating func close(_ link: CaptureItem.Link) {
@@ -115,48 +129,27 @@ private struct Replay {
     mutating func finish(records: UInt64, malformed: UInt64) {
         for link in connections.keys { close(link) }
         total.malformed += malformed
-        var line: JSON = [
-            "event": "summary", "records": JSON(records), "devices": JSON(devices.count),
-            "undecoded": JSON(undecoded),
-        ]
-        if case .object(let members) = total.json {
-            for member in members where !["delivered", "drops"].contains(member.key) { line[member.key] = member.value }
-        }
-        write(line, nil)
-    }
-
-    private func write(_ line: JSON, _ elapsed: UInt64?) {
-        var line = line
-        if let elapsed { line["time_s"] = .real(Double(elapsed) / 1e6) }
-        guard Output.standard.line(json ? line.text : Replay.readable(line, elapsed)) else {
-            Stop.shared.request()
-            return
-        }
-    }
-
-    /// "    1.204  sample  address=...  ..."
-    private static func readable(_ line: JSON, _ elapsed: UInt64?) -> String {
-        guard case .object(let members) = line else { return line.text }
-        let time = right(elapsed.map { fixed(Double($0) / 1e6, 3) } ?? "", 10)
-        let rest = members.filter { !["event", "time_s", "family"].contains($0.key) && $0.value != .null }
-            .map { "\($0.key)=\(shortText($0.value))" }
-        return "\(time)  \(left(line["event"]?.string ?? "", 23))" + rest.joined(separator: " ")
-    }
-
-    private static func shortText(_ value: JSON) -> String {
-        switch value {
-        case .string(let text): text
-        case .real(let number): fixed(number, 4)
-        case .array(let values) where values.allSatisfy({ $0.number != nil || $0.string != nil }):
-            values.map(shortText).joined(separator: ",")
-        default: value.text
-        }
+        events.event(
+            "summary", nil,
+            [
+                "records": JSON(records), "devices": JSON(devices.count), "undecoded": JSON(undecoded),
+                "notifications": JSON(total.notifications), "samples": JSON(total.samples),
+                "malformed": JSON(total.malformed), "skipped": JSON(total.skipped),
+            ])
     }
 }
 
 /// One connection: which handle is which characteristic, what is being read, and the family that decodes it.
 private struct ReplayedConnection {
-    let address: String
+    /// A time of the capture.
+    struct Time {
+        /// Microseconds since 1970.
+        var unix: UInt64
+        /// From the capture's start.
+        var milliseconds: UInt64
+    }
+
+    private(set) var label: DeviceLabel
     private var characteristics: [UInt16: tendon_uuid] = [:]
     private var family: (any FamilyReplay)?
     private var request: ATTPDU?
@@ -165,51 +158,52 @@ private struct ReplayedConnection {
     /// A value cannot be longer (Vol 3 Part F 3.2.9).
     private static let longest = Int(TENDON_ATT_VALUE_MAX)
 
-    init(address: String) {
-        self.address = address
+    init(_ label: DeviceLabel) {
+        self.label = label
     }
 
     var counters: StreamCounters { family?.counters ?? StreamCounters() }
 
-    func describe(_ bytes: [UInt8], fromServer: Bool) -> JSON {
+    func describe(_ bytes: [UInt8], fromServer: Bool, _ events: Events, _ time: Time) {
         let name = bytes.first.map { text(tendon_att_opcode_name($0)) } ?? "empty"
-        return [
-            "event": "att", "address": .string(address), "from": fromServer ? "device" : "client",
-            "pdu": .string(name), "hex": .string(hexText(bytes)),
-        ]
-    }
-
-    mutating func take(_ bytes: [UInt8], fromServer: Bool, at milliseconds: UInt64) -> [JSON] {
-        guard let pdu = ATTPDU(bytes) else { return [] }
-        switch Int(pdu.opcode) {
-        case Int(TENDON_ATT_HANDLE_VALUE_NOTIFICATION.rawValue), Int(TENDON_ATT_HANDLE_VALUE_INDICATION.rawValue):
-            return value(pdu.data, of: pdu.handle, written: false, at: milliseconds)
-        case Int(TENDON_ATT_MULTIPLE_HANDLE_VALUE_NOTIFICATION.rawValue):
-            return pdu.items.flatMap { value($0.value, of: $0.handle, written: false, at: milliseconds) }
-        case Int(TENDON_ATT_WRITE_REQUEST.rawValue), Int(TENDON_ATT_WRITE_COMMAND.rawValue):
-            request = pdu
-            let lines = finishReading(at: milliseconds)
-            return lines + value(pdu.data, of: pdu.handle, written: true, at: milliseconds)
-        default:
-            return fromServer ? response(pdu, at: milliseconds) : asked(pdu, at: milliseconds)
+        events.event("att", label, at: time.unix) { line in
+            line.member("from", fromServer ? "device" : "client")
+            line.member("pdu", name)
+            line.member("bytes", hexText(bytes))
         }
     }
 
-    /// A read is over when something else is asked.
-    private mutating func asked(_ pdu: ATTPDU, at milliseconds: UInt64) -> [JSON] {
+    mutating func take(_ bytes: [UInt8], fromServer: Bool, _ events: Events, _ time: Time) {
+        guard let pdu = ATTPDU(bytes) else { return }
+        switch Int(pdu.opcode) {
+        case Int(TENDON_ATT_HANDLE_VALUE_NOTIFICATION.rawValue), Int(TENDON_ATT_HANDLE_VALUE_INDICATION.rawValue):
+            value(pdu.data, of: pdu.handle, written: false, events, time)
+        case Int(TENDON_ATT_MULTIPLE_HANDLE_VALUE_NOTIFICATION.rawValue):
+            for item in pdu.items { value(item.value, of: item.handle, written: false, events, time) }
+        case Int(TENDON_ATT_WRITE_REQUEST.rawValue), Int(TENDON_ATT_WRITE_COMMAND.rawValue):
+            request = pdu
+            finishReading(events, time)
+            value(pdu.data, of: pdu.handle, written: true, events, time)
+        default:
+            if fromServer { response(pdu) } else { requested(pdu, events, time) }
+        }
+    }
+
+    /// A read is over when something else is requested.
+    private mutating func requested(_ pdu: ATTPDU, _ events: Events, _ time: Time) {
         request = pdu
         let continues = Int(pdu.opcode) == Int(TENDON_ATT_READ_BLOB_REQUEST.rawValue) && pdu.handle == reading?.handle
-        return continues ? [] : finishReading(at: milliseconds)
+        if !continues { finishReading(events, time) }
     }
 
-    private mutating func finishReading(at milliseconds: UInt64) -> [JSON] {
-        guard let (handle, bytes) = reading else { return [] }
+    private mutating func finishReading(_ events: Events, _ time: Time) {
+        guard let (handle, bytes) = reading else { return }
         reading = nil
-        return value(bytes, of: handle, written: false, at: milliseconds)
+        value(bytes, of: handle, written: false, events, time)
     }
 
-    private mutating func response(_ pdu: ATTPDU, at milliseconds: UInt64) -> [JSON] {
-        guard let request else { return [] }
+    private mutating func response(_ pdu: ATTPDU) {
+        guard let request else { return }
         self.request = nil
         switch Int(pdu.opcode) {
         case Int(TENDON_ATT_READ_BY_TYPE_RESPONSE.rawValue): discovered(pdu, request)
@@ -221,7 +215,6 @@ private struct ReplayedConnection {
             reading = (handle, bytes + pdu.data)
         default: break
         }
-        return []
     }
 
     /// Characteristic declarations: properties, value handle, UUID (Vol 3 Part G 3.3.1).
@@ -232,18 +225,20 @@ private struct ReplayedConnection {
         for item in pdu.items where item.value.count >= 5 && characteristics.count < 512 {
             guard let uuid = uuid(fromWire: item.value.dropFirst(3)) else { continue }
             characteristics[UInt16(item.value[1]) | UInt16(item.value[2]) << 8] = uuid
-            guard family == nil else { continue }
-            family = families.first { $0.replay.recognizes(uuid) }?.replay.init(address: address)
+            guard family == nil, let row = families.first(where: { $0.replay.recognizes(uuid) }) else { continue }
+            family = row.replay.init()
+            label = DeviceLabel(row.name, label.address, name: label.name)
         }
     }
 
     private mutating func value(
-        _ bytes: [UInt8], of handle: UInt16, written: Bool, at milliseconds: UInt64
-    ) -> [JSON] {
+        _ bytes: [UInt8], of handle: UInt16, written: Bool, _ events: Events, _ time: Time
+    ) {
         guard let uuid = characteristics[handle], family != nil else {
             undecoded += 1
-            return []
+            return
         }
-        return family?.value(bytes, of: uuid, written: written, at: milliseconds) ?? []
+        let lines = ReplayLines(events: events, family: label.family ?? "", device: label, time: time.unix)
+        family?.value(bytes, of: uuid, written: written, at: time.milliseconds, to: lines)
     }
 }

@@ -15,7 +15,7 @@ extension Command {
         ],
         options: [
             Option(name: "--service", value: "UUID", help: "only devices that advertise this service"),
-            Option(name: "--name", value: "TEXT", help: "only devices whose name contains this"),
+            Option(name: "--name", value: "TEXT", help: "only devices whose name contains this; case is ignored"),
             Option(
                 name: "--family", value: "FAMILY", help: "only devices of this family; 'any': of all families known"),
             Option(name: "--duplicates", value: nil, help: "JSON: a line for every advertisement"),
@@ -32,7 +32,7 @@ extension Command {
         let filter = try ScanFilter(arguments)
         let radio = try arguments.radio()
         let view = ScanView(
-            json: arguments.has("--json") || !Output.standard.isTerminal, every: arguments.has("--duplicates"),
+            events: Events(json: arguments.has("--json")), every: arguments.has("--duplicates"),
             filter: filter, limit: try arguments.integer("--count", in: 1...10000))
         let limit = try arguments.duration() ?? (Output.standard.isTerminal ? nil : 10_000)
         let passive = arguments.has("--passive")
@@ -55,6 +55,9 @@ extension Command {
                     throw error
                 }
             }
+        }
+        if found == 0, !Stop.shared.isSignalled {
+            throw CommandError(.noDevice, "no device was found", next: "tendon doctor")
         }
         return found > 0 ? .done : .noDevice
     }
@@ -81,7 +84,7 @@ struct ScanFilter: Sendable {
 
     func accepts(_ device: ScannedDevice) -> Bool {
         if let service, !device.services.contains(service) { return false }
-        if let name, device.name?.contains(name) != true { return false }
+        if let name, device.name?.lowercased().contains(name.lowercased()) != true { return false }
         if let family, device.family == nil || (family != "any" && family != device.family) { return false }
         if let address, !address.matches(device.address) { return false }
         return true
@@ -129,32 +132,34 @@ struct ScannedDevice: Sendable {
         return isNew
     }
 
-    var json: JSON {
-        [
-            "event": "found", "address": .string(address.description), "address_kind": .string(address.kindName),
-            "name": name.map(JSON.string) ?? .null, "family": family.map(JSON.string) ?? .null,
-            "rssi": rssi.map { JSON($0) } ?? .null, "connectable": .bool(isConnectable),
-            "services": JSON(services.map { .string($0.description) }),
-        ]
+    var label: DeviceLabel { DeviceLabel(family, address, name: name) }
+
+    /// Of the event `found`.
+    var members: JSON {
+        var members: JSON = [:]
+        if let rssi { members["rssi_dbm"] = JSON(rssi) }
+        members["connectable"] = .bool(isConnectable)
+        members["services"] = JSON(services.map { .string($0.description) })
+        return members
     }
 }
 
 /// The devices found, as a table or as lines.
 struct ScanView: Sendable {
-    let json: Bool
+    let events: Events
     let every: Bool
     let filter: ScanFilter
     let limit: Int?
     private(set) var found = 0
     private var devices: [Address: ScannedDevice] = [:]
     private var order: [Address] = []
-    private var drawn = 0
+    private var area = LiveArea()
     private var lastDraw: UInt64 = 0
     /// A hostile neighbour makes addresses up: the oldest are forgotten.
     private static let capacity = 4096
 
-    init(json: Bool, every: Bool, filter: ScanFilter, limit: Int?) {
-        self.json = json
+    init(events: Events, every: Bool, filter: ScanFilter, limit: Int?) {
+        self.events = events
         self.every = every
         self.filter = filter
         self.limit = limit
@@ -175,32 +180,35 @@ struct ScanView: Sendable {
             found += 1
         }
         devices[address] = device
-        if accepted, json, isNew || every {
-            guard Output.standard.line(device.json.text) else { return false }
-        }
+        if accepted, isJSON, isNew || every { events.event("found", device.label, device.members) }
+        if Output.standard.lines?.error != nil { return false }
         draw(force: false)
         return limit.map { found < $0 } ?? true
     }
 
+    private var isJSON: Bool { events.style == .json }
+
     mutating func draw(force: Bool) {
-        guard !json else { return }
+        guard !isJSON, force || LiveArea.isFree else { return }
         let now = tendon_now_ms()
         guard force || now >= lastDraw + 250 else { return }
         lastDraw = now
-        let output = Output.standard
-        let size = output.size
-        var lines = [output.styled("ADDRESS            RSSI  FAMILY      SEEN  NAME / SERVICES", .bold)]
+        let isWide = Output.standard.size.columns >= 60
+        let title = "ADDRESS            RSSI  " + (isWide ? "FAMILY      SEEN  " : "") + "NAME / SERVICES"
+        var lines: [(text: String, style: Output.Style?)] = [(title, .bold)]
         let shown = order.compactMap { devices[$0] }.filter(\.wasFound)
-        for device in shown.prefix(max(1, size.rows - 3)) {
+        let places = max(1, LiveArea.rows - 2)
+        for device in shown.prefix(places) {
             var text = left(device.address.description, 18) + right(device.rssi.map { "\($0)" } ?? "-", 5) + "  "
-            text += left(device.family ?? "-", 10) + right("\((now - min(now, device.lastSeen)) / 1000) s", 6) + "  "
+            if isWide {
+                text += left(device.family ?? "-", 10)
+                text += right("\((now - min(now, device.lastSeen)) / 1000) s", 6) + "  "
+            }
             text += device.name ?? device.services.map(\.description).joined(separator: " ")
-            lines.append(String(text.prefix(max(20, size.columns - 1))))
+            lines.append((text, nil))
         }
-        if shown.isEmpty { lines.append(output.styled("searching...", .faint)) }
-        if shown.count + 3 > size.rows { lines.append("and \(shown.count - size.rows + 3) more") }
-        let back = output.isTerminal && drawn > 0 ? "\u{1B}[\(drawn)A\u{1B}[J" : ""
-        output.write(back + lines.joined(separator: "\n") + "\n")
-        drawn = lines.count
+        if shown.isEmpty { lines.append(("searching for devices...", .faint)) }
+        if shown.count > places { lines.append(("and \(shown.count - places) more", .faint)) }
+        area.draw(lines)
     }
 }

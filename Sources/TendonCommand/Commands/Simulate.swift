@@ -30,7 +30,7 @@ struct SimulationSettings: Sendable {
     var faults: tendon_fault_options?
     var scenario: [UInt8]?
     var scenarioFromConnection = false
-    var json = false
+    let events: Events
 
     init(_ arguments: Arguments) throws(CommandError) {
         count = try arguments.integer("--count", in: 1...64) ?? 1
@@ -44,7 +44,7 @@ struct SimulationSettings: Sendable {
         notifications = try arguments.integer("--notifications", in: 1...Int.max).map(UInt64.init)
         period = try arguments.integer("--period", in: 1...65535)
         scenarioFromConnection = arguments.value("--scenario-from") == "connection"
-        json = arguments.has("--json") || !Output.standard.isTerminal
+        events = Events(json: arguments.has("--json"))
         faults = try SimulationSettings.faults(arguments)
         if let path = arguments.value("--scenario") { scenario = try readFile(path, limit: 1 << 20) }
     }

@@ -38,18 +38,17 @@ extension Command {
             throw .unknown("kind", kind, among: family.decoded.map(\.kind))
         }
         let bytes = try hexOperands(arguments.operands.dropFirst(2))
-        var replay = family.replay.init(address: "")
+        let events = Events(json: arguments.has("--json"))
+        let lines = ReplayLines(events: events, family: family.name)
+        var replay = family.replay.init()
         if let information = arguments.value("--information") {
             guard value.kind == "sensor_data" else { throw .usage("--information is for bose sensor_data") }
             let ranges = try hexOperands([information == "frames" ? BoseReplay.framesInformation : information])
-            _ = replay.value(ranges, of: tendon_bose_uuid(TENDON_BOSE_SENSOR_INFORMATION), written: false, at: 0)
+            let silent = ReplayLines(events: .none, family: family.name)
+            replay.value(
+                ranges, of: tendon_bose_uuid(TENDON_BOSE_SENSOR_INFORMATION), written: false, at: 0, to: silent)
         }
-        let lines = replay.value(bytes, of: value.characteristic, written: false, at: 0)
-        for line in lines {
-            var line = line
-            line["address"] = nil
-            Output.standard.write(arguments.has("--json") ? line.text + "\n" : readable(line))
-        }
+        replay.value(bytes, of: value.characteristic, written: false, at: 0, to: lines)
         return replay.counters.malformed == 0 ? .done : .failed
     }
 
@@ -76,10 +75,9 @@ extension Command {
             throw .unknown("kind", kind, among: family.encoded.map(\.kind))
         }
         let hex = hexText(try value.encode(Array(arguments.operands.dropFirst(2))))
-        let line: JSON = [
-            "event": "encoded", "family": .string(family.name), "kind": .string(kind), "hex": .string(hex),
-        ]
-        Output.standard.line(arguments.has("--json") ? line.text : hex)
+        Events(json: arguments.has("--json")).result(
+            "encoded", nil, ["family": .string(family.name), "kind": .string(kind), "bytes": .string(hex)],
+            text: hex + "\n")
         return .done
     }
 
@@ -162,7 +160,7 @@ func readable(_ value: JSON, indent: String = "") -> String {
         case .object, .array: nil
         case .null: "none"
         case .bool(let flag): flag ? "yes" : "no"
-        case .integer: value.text
+        case .integer(let number): "\(number)"
         }
     }
     switch value {

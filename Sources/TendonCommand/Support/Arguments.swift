@@ -63,6 +63,10 @@ extension Arguments {
                 throw .unknown("option", name, among: options.filter { !$0.hidden }.map(\.name))
             }
             var value = parts.count > 1 ? String(parts[1]) : nil
+            if option.isValueOptional {
+                values[name, default: []].append(value ?? "")
+                continue
+            }
             if let placeholder = option.value {
                 value = value ?? rest.popFirst()
                 guard value != nil else { throw .usage("\(name) needs a value: \(name) \(placeholder)") }

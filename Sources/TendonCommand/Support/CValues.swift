@@ -5,23 +5,6 @@ import Glibc
 import Tendon
 import TendonSupport
 
-/// Starts a thread that nobody joins.
-func startThread(_ body: @escaping @Sendable () -> Void) {
-    final class Start {
-        let body: @Sendable () -> Void
-        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-    }
-    var thread = pthread_t()
-    let start = Unmanaged.passRetained(Start(body)).toOpaque()
-    let number = pthread_create(
-        &thread, nil,
-        { context in
-            Unmanaged<Start>.fromOpaque(context!).takeRetainedValue().body()
-            return nil
-        }, start)
-    if number == 0 { pthread_detach(thread) }
-}
-
 /// A pointer that may cross threads, for what the C core says is safe from any.
 struct CSendable<Pointee>: @unchecked Sendable {
     // tendon_loop_wake() is all that is done with it on another thread.

@@ -35,6 +35,9 @@ struct CommandError: Error {
         self.next = next
     }
 
+    /// A signal ended the command before it had a result; nothing is printed.
+    static let interrupted = CommandError(.noDevice, "")
+
     static func usage(_ message: String, next: String? = nil) -> CommandError {
         CommandError(.usage, message, next: next)
     }
@@ -49,9 +52,14 @@ struct Option: Sendable {
     var choices: [String] = []
     /// For tests; not in help.
     var hidden = false
+    /// The option may stand alone; its value follows `=`.
+    var isValueOptional = false
 }
 
 extension Option {
+    static let compact = Option(
+        name: "--compact", value: nil, help: "JSON: only the decimals that the sensor resolves")
+
     static let common: [Option] = [
         Option(
             name: "--radio", value: "bluez|virtual",

@@ -2,6 +2,7 @@
 // Writes what passes over the links of a radio, and what was heard, into a capture file.
 import CTendon
 import Tendon
+import TendonSupport
 
 /// A capture under way. Its file is written on the loop's thread.
 final class LinkCapture: @unchecked Sendable {
@@ -9,12 +10,15 @@ final class LinkCapture: @unchecked Sendable {
     private let block = CBlock<tendon_capture>()
     private let central: Central
 
-    private init(_ central: Central) {
+    private let path: String
+
+    private init(_ central: Central, _ path: String) {
         self.central = central
+        self.path = path
     }
 
-    static func start(_ path: String, on central: Central) async throws(TendonError) -> LinkCapture {
-        let capture = LinkCapture(central)
+    static func start(_ path: String, on central: Central) async throws(CommandError) -> LinkCapture {
+        let capture = LinkCapture(central, path)
         let status = await central.core.loop.run { () -> tendon_status in
             let status = path.withCString {
                 tendon_capture_create(capture.block.pointer, $0, UInt32(TENDON_CAPTURE_H4))
@@ -25,7 +29,7 @@ final class LinkCapture: @unchecked Sendable {
             radio.pointee.tap = tendon_capture_tap
             return status
         }
-        guard status >= 0 else { throw TendonError(status: status, operation: .capture) }
+        guard status >= 0 else { throw CommandError(file: path, status) }
         return capture
     }
 
@@ -44,16 +48,25 @@ final class LinkCapture: @unchecked Sendable {
         }
     }
 
-    /// What was written, or why it failed.
-    @discardableResult
-    func stop() async -> (records: UInt64, bytes: UInt64, status: tendon_status) {
-        await central.core.loop.run { [block, central] in
+    /// Completes the file; an error of any of its writes is thrown here.
+    func stop() async throws(CommandError) {
+        let status = await central.core.loop.run { [block, central] in
             let radio = central.core.radio
             radio.pointee.tap = nil
             radio.pointee.tap_context = nil
+            let failed = block.pointer.pointee.status
             let status = tendon_capture_close(block.pointer)
-            return (block.pointer.pointee.records, block.pointer.pointee.bytes, status)
+            return failed < 0 ? failed : status
         }
+        guard status >= 0 else { throw CommandError(file: path, status) }
+    }
+}
+
+extension CommandError {
+    /// A file that cannot be written or read, in the system's words.
+    init(file path: String, _ status: tendon_status) {
+        let what = describe(TendonError(status: status, operation: .capture))
+        self.init(.failed, "\(sanitized(path)): \(what)")
     }
 }
 

@@ -20,7 +20,7 @@ import TendonSupport
             try check(tendon_loop_init(loop.pointer), .start)
             let created = path.withCString { tendon_capture_create(file.pointer, $0, UInt32(TENDON_CAPTURE_MONITOR)) }
             guard created >= 0 else {
-                throw CommandError(.failed, "\(sanitized(path)): \(text(tendon_status_text(created)))")
+                throw CommandError(file: path, created)
             }
             isCreated = true
             let status: tendon_status
@@ -54,10 +54,11 @@ import TendonSupport
             }
             let lost = tendon_bluez_monitor_lost(monitor.pointer)
             tendon_bluez_monitor_close(monitor.pointer)
+            let failed = file.pointer.pointee.status
             let closed = tendon_capture_close(file.pointer)
-            guard closed >= 0 else {
-                throw CommandError(.failed, "\(sanitized(path)): \(text(tendon_status_text(closed)))")
-            }
+            isCreated = false
+            isOpen = false
+            guard failed >= 0, closed >= 0 else { throw CommandError(file: path, failed < 0 ? failed : closed) }
             return lost
         }
 

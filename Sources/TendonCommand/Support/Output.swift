@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Standard output and standard error: whole lines, nothing lost, no buffer that outlives a line.
+// Standard output and standard error: whole lines. Standard output is written by a thread of its own.
 import Glibc
+import TendonSupport
 
-/// Where text goes. Writes are complete or the reader has gone.
+/// Where text goes.
 struct Output: Sendable {
     let descriptor: Int32
+    /// Nil: written in the call.
+    let lines: LineOutput?
 
-    static let standard = Output(descriptor: STDOUT_FILENO)
-    static let error = Output(descriptor: STDERR_FILENO)
+    static let standard = Output(descriptor: STDOUT_FILENO, lines: LineOutput(descriptor: STDOUT_FILENO))
+    static let error = Output(descriptor: STDERR_FILENO, lines: nil)
 
     var isTerminal: Bool { isatty(descriptor) == 1 }
 
@@ -25,30 +28,35 @@ struct Output: Sendable {
         return (Int(size.ws_row), Int(size.ws_col))
     }
 
-    /// False when nobody reads any more.
+    /// False when the descriptor takes no more. Waits while much text waits: not on the loop.
     @discardableResult
     func write(_ text: String) -> Bool {
-        var text = text
-        return text.withUTF8 { bytes in
-            var rest = bytes[...]
-            while !rest.isEmpty {
-                let count = Glibc.write(
-                    descriptor, UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: rest)).baseAddress, rest.count)
-                if count >= 0 {
-                    rest = rest.dropFirst(count)
-                } else if errno == EAGAIN {
-                    var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-                    poll(&wait, 1, -1)
-                } else if errno != EINTR {
-                    return false
-                }
-            }
-            return true
-        }
+        guard let lines else { return Output.write(text, to: descriptor) == nil }
+        return lines.appendBlocking { $0.raw(text) }
     }
 
     @discardableResult
     func line(_ text: String = "") -> Bool { write(text + "\n") }
+
+    /// The number of the error; nil: all is written.
+    static func write(_ text: String, to descriptor: Int32) -> Int32? {
+        var text = text
+        return text.withUTF8 { bytes in
+            var written = 0
+            while written < bytes.count {
+                let count = Glibc.write(descriptor, bytes.baseAddress! + written, bytes.count - written)
+                if count >= 0 {
+                    written += count
+                } else if errno == EAGAIN {
+                    var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                    poll(&wait, 1, -1)
+                } else if errno != EINTR {
+                    return errno
+                }
+            }
+            return nil
+        }
+    }
 
     func styled(_ text: String, _ style: Style) -> String {
         hasColours ? "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m" : text
@@ -62,6 +70,36 @@ struct Output: Sendable {
         case yellow = "33"
         case cyan = "36"
     }
+}
+
+// MARK: - The end of standard output
+
+extension Output {
+    /// A reader that takes nothing for so long is not waited for at the end.
+    private static let patience: UInt64 = 5000
+
+    /// Ends the program when standard output takes no more. To be called once, at the start.
+    static func watch() {
+        standard.lines?.onFailure { Stop.shared.request() }
+    }
+
+    /// Writes what waits. Nil: all was written, or the pipe was closed; else what went wrong.
+    static func finish() -> CommandError? {
+        guard let lines = standard.lines else { return nil }
+        let left = lines.flush(patience: patience)
+        if let number = lines.error {
+            return number == EPIPE
+                ? nil : CommandError(.failed, "standard output: \(TendonSupport.text(strerror(number)))")
+        }
+        if left > 0 {
+            return CommandError(
+                .failed, "standard output was not read for \(patience / 1000) s; \(left) bytes are lost")
+        }
+        return nil
+    }
+
+    /// The reader of standard output has closed it.
+    static var isClosed: Bool { standard.lines?.error == EPIPE }
 }
 
 /// An environment variable; nil when unset.

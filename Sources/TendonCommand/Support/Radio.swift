@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Which radio the options choose, and what its errors mean for the exit status.
 import CTendon
+import Glibc
 import Tendon
 import TendonSupport
 
@@ -27,20 +28,33 @@ extension Arguments {
 
     func address() throws(CommandError) -> WantedAddress? {
         guard let word = value("--address") else { return nil }
-        guard let address = Address(word) else {
-            throw .usage("--address takes AA:BB:CC:DD:EE:FF, with /random or /public behind it if you like")
-        }
-        return WantedAddress(address: address, saysKind: word.contains("/"))
+        return try WantedAddress(word, option: "--address")
     }
 }
 
-/// `--address`. Without a kind both kinds are meant.
+/// An address of the command line. Without a type both types are meant.
 struct WantedAddress: Sendable {
     let address: Address
-    let saysKind: Bool
+    let saysType: Bool
+
+    init(_ word: String, option: String) throws(CommandError) {
+        guard let address = Address(word) else {
+            throw .usage(
+                "\(option) takes AA:BB:CC:DD:EE:FF, AA:BB:CC:DD:EE:FF/random or AA:BB:CC:DD:EE:FF/public, not "
+                    + "'\(sanitized(word))'")
+        }
+        self.address = address
+        saysType = word.contains("/")
+    }
 
     func matches(_ other: Address) -> Bool {
-        address.value == other.value && (!saysKind || address.rawKind == other.rawKind)
+        address.value == other.value && (!saysType || address.rawKind == other.rawKind)
+    }
+
+    /// All addresses that match.
+    var addresses: [tendon_address] {
+        if saysType { return [address.c] }
+        return [Address.Kind.public, .random].map { Address(address.value, kind: $0).c }
     }
 }
 
@@ -49,8 +63,8 @@ extension Address {
         switch kind {
         case .public: "public"
         case .random: "random"
-        case .publicIdentity: "public identity"
-        case .randomIdentity: "random identity"
+        case .publicIdentity: "public_identity"
+        case .randomIdentity: "random_identity"
         case .anonymous: "anonymous"
         case nil: "unknown"
         }
@@ -66,16 +80,17 @@ extension String {
 extension CommandError {
     /// An error of the library: the radio's own are status 3, a device that is not there 4.
     init(_ error: TendonError) {
+        let description = describe(error)
         switch (error.layer, Int(error.status)) {
         case (.radio, TENDON_RADIO_ERROR_OUT_OF_RANGE), (.bose, TENDON_BOSE_ERROR_DEVICE_NOT_FOUND):
-            self.init(.noDevice, error.description, next: "tendon scan")
+            self.init(.noDevice, description, next: "tendon scan")
         case (.radio, TENDON_RADIO_ERROR_PAIRING_FAILED), (.radio, TENDON_RADIO_ERROR_NO_PAIRING_SERVICE),
             (.radio, TENDON_RADIO_ERROR_PEER_CLOSED):
-            self.init(.failed, error.description)
-        case (.radio, _), (.hci, _), (.management, _): self.init(.noRadio, error.description, next: "tendon doctor")
+            self.init(.failed, description)
+        case (.radio, _), (.hci, _), (.management, _): self.init(.noRadio, description, next: "tendon doctor")
         case (_, _) where error.operation == .openRadio:
-            self.init(.noRadio, error.description, next: "tendon doctor")
-        default: self.init(.failed, error.description)
+            self.init(.noRadio, description, next: "tendon doctor")
+        default: self.init(.failed, description)
         }
     }
 }
@@ -87,4 +102,11 @@ func translating<Result>(_ body: () async throws(TendonError) -> Result) async t
     } catch {
         throw CommandError(error)
     }
+}
+
+/// What happened, its name and its number; a system error in the system's words.
+func describe(_ error: TendonError) -> String {
+    guard error.layer == .system else { return error.description }
+    let what = text(strerror(Int32(error.code)))
+    return "\(error.operation.rawValue): \(what) (errno \(error.code))"
 }

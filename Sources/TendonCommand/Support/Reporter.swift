@@ -2,18 +2,19 @@
 // What the streaming commands show: JSON lines in a pipe, a live table on a terminal, and the same counters at the end.
 import CTendon
 import Synchronization
+import Tendon
 import TendonSupport
 
-/// Counters of a stream. At its end: received = delivered + dropped.
+/// Counters of a stream. At its end: samples = delivered + dropped.
 struct StreamCounters: Sendable, Equatable {
-    /// Sensor notifications that came over the link and were decoded.
+    /// Sensor notifications that were received and decoded.
     var notifications: UInt64 = 0
     /// Samples in them.
     var samples: UInt64 = 0
-    /// Events that the program took from the sequence, and those that the sequence dropped because it did not.
+    /// Samples that were taken from the sequence, and those that the sequence dropped because it was full.
     var delivered: UInt64 = 0
     var dropped: UInt64 = 0
-    /// Values that the decoder rejected, and records that it passed over.
+    /// Values that the decoder rejected, and records that it skipped.
     var malformed: UInt64 = 0
     var skipped: UInt64 = 0
 
@@ -27,7 +28,7 @@ struct StreamCounters: Sendable, Equatable {
     var json: JSON {
         [
             "notifications": JSON(notifications), "samples": JSON(samples), "delivered": JSON(delivered),
-            "drops": JSON(dropped), "malformed": JSON(malformed), "skipped": JSON(skipped),
+            "dropped": JSON(dropped), "malformed": JSON(malformed), "skipped": JSON(skipped),
         ]
     }
 }
@@ -42,82 +43,76 @@ struct Reading: Sendable {
 
 /// One device as the table shows it.
 struct DeviceRow: Sendable {
-    var address: String
-    var family: String
-    var name = ""
+    let label: DeviceLabel
     var state = "found"
     /// What it measures; the family's choice.
     var readings: [Reading] = []
     /// Percent.
     var battery: Int?
     var counters = StreamCounters()
-    /// Samples a second, over the last refresh.
+    /// Samples per second, over the last refresh.
     var rate = 0.0
     var note = ""
-    var wasOpened = false
+    var wasConnected = false
     fileprivate var seen: UInt64 = 0
 }
 
 final class Reporter: Sendable {
-    enum Mode: Sendable {
-        case json
-        case table
-        case quiet
-    }
-
     private struct State {
         var rows: [DeviceRow] = []
-        var drawn = 0
-        var lastDraw: UInt64 = 0
+        var area = LiveArea()
         var lastRate: UInt64 = 0
-        var readerGone = false
+        var wasDrawn = false
     }
 
-    let mode: Mode
+    let events: Events
+    let isTable: Bool
     private let state = Mutex(State())
-    private static let refresh: UInt64 = 200
+    /// Milliseconds from one picture to the next.
+    static let refresh = 200
 
-    init(mode: Mode) {
-        self.mode = mode
-    }
-
-    /// JSON when asked for or when nobody watches.
+    /// JSON when it is requested or when standard output is no terminal; else a table.
     init(json: Bool) {
-        mode = json || !Output.standard.isTerminal ? .json : .table
+        isTable = !json && Output.standard.isTerminal
+        events = isTable ? .none : Events(style: .json)
     }
 
-    /// One line of JSON; nothing on a terminal. Ends the program when nobody reads any more.
-    func event(_ json: @autoclosure () -> JSON) {
-        guard mode == .json else { return }
-        if !Output.standard.line(json().text) { Stop.shared.request() }
+    /// Neither: only counters.
+    init() {
+        isTable = false
+        events = .none
     }
 
-    /// Changes a device's row, which is made when it is not there yet, and draws the table if it is time.
-    func update(_ address: String, family: String, _ change: (inout DeviceRow) -> Void) {
+    /// A new row; its number.
+    func add(_ label: DeviceLabel) -> Int {
         state.withLock { state in
-            let index: Int
-            if let found = state.rows.firstIndex(where: { $0.address == address }) {
-                index = found
-            } else {
-                index = state.rows.count
-                state.rows.append(DeviceRow(address: address, family: family))
-            }
-            change(&state.rows[index])
-            if mode == .table { draw(&state, force: false) }
+            state.rows.append(DeviceRow(label: label))
+            return state.rows.count - 1
         }
     }
 
-    func rename(_ address: String, _ name: String) {
-        state.withLock { state in
-            guard let index = state.rows.firstIndex(where: { $0.address == address }) else { return }
-            state.rows[index].name = name
-        }
+    /// A row for another device than before.
+    func replace(_ row: Int, with label: DeviceLabel) -> Int {
+        state.withLock { $0.rows[row] = DeviceRow(label: label) }
+        return row
     }
 
-    /// Also without news: rates fall to 0.
+    /// Changes a device's row. The table is drawn by `tick`.
+    func update(_ row: Int, _ change: (inout DeviceRow) -> Void) {
+        state.withLock { change(&$0.rows[row]) }
+    }
+
+    /// Draws the table, unless the terminal has not taken the last one.
     func tick() {
-        guard mode == .table else { return }
-        state.withLock { draw(&$0, force: false) }
+        guard isTable, LiveArea.isFree else { return }
+        let (picture, area) = state.withLock { state -> ([(text: String, style: Output.Style?)], LiveArea) in
+            measureRates(&state)
+            return (Reporter.picture(state.rows), state.area)
+        }
+        var drawn = area
+        drawn.draw(picture)
+        let result = drawn
+        state.withLock { $0.area = result }
     }
 
     var rows: [DeviceRow] { state.withLock { $0.rows } }
@@ -126,66 +121,98 @@ final class Reporter: Sendable {
         state.withLock { $0.rows.reduce(StreamCounters()) { $0 + $1.counters } }
     }
 
+    /// Sensor notifications of all devices.
+    var notifications: UInt64 {
+        state.withLock { state in
+            var sum: UInt64 = 0
+            for index in state.rows.indices { sum += state.rows[index].counters.notifications }
+            return sum
+        }
+    }
+
     /// The end: the last table, or the summary as JSON.
     func finish() {
         let total = total
-        state.withLock { state in
-            if mode == .table { draw(&state, force: true) }
-        }
-        guard mode == .json else {
-            guard mode == .table else { return }
+        if isTable {
+            tick()
             Output.standard.line(
                 "\(total.notifications) notifications, \(total.samples) samples, \(total.dropped) dropped")
             return
         }
-        var summary: JSON = ["event": "summary", "devices": JSON(rows.count)]
-        if case .object(let members) = total.json { for member in members { summary[member.key] = member.value } }
-        event(summary)
+        let lines = Output.standard.lines?.dropped ?? 0
+        events.event(
+            "summary", nil,
+            (["devices": JSON(rows.count)] as JSON).merging(total.json).merging(["dropped_lines": JSON(lines)]))
     }
 
-    private func draw(_ state: inout State, force: Bool) {
+    private func measureRates(_ state: inout State) {
         let now = tendon_now_ms()
-        guard force || now >= state.lastDraw + Reporter.refresh else { return }
-        state.lastDraw = now
-        if now >= state.lastRate + 1000 || state.lastRate == 0 {
-            for index in state.rows.indices {
-                let samples = state.rows[index].counters.samples
-                let elapsed = state.lastRate == 0 ? 0 : Double(now - state.lastRate) / 1000
-                state.rows[index].rate = elapsed == 0 ? 0 : Double(samples &- state.rows[index].seen) / elapsed
-                state.rows[index].seen = samples
-            }
-            state.lastRate = now
+        guard now >= state.lastRate + 1000 || state.lastRate == 0 else { return }
+        for index in state.rows.indices {
+            let samples = state.rows[index].counters.samples
+            let elapsed = state.lastRate == 0 ? 0 : Double(now - state.lastRate) / 1000
+            state.rows[index].rate = elapsed == 0 ? 0 : Double(samples &- state.rows[index].seen) / elapsed
+            state.rows[index].seen = samples
         }
-        let output = Output.standard
-        let size = output.size
-        var lines = [output.styled(Reporter.header, .bold)]
-        lines += state.rows.prefix(max(1, size.rows - 3)).map { Reporter.line($0, size.columns) }
-        if state.rows.isEmpty { lines.append(output.styled("searching...", .faint)) }
-        let back = state.drawn > 0 ? "\u{1B}[\(state.drawn)A" : ""
-        output.write(back + lines.map { "\r\u{1B}[2K" + $0 + "\n" }.joined())
-        state.drawn = lines.count
+        state.lastRate = now
     }
 
-    private static let header =
-        "ADDRESS            DEVICE            STATE        RATE  BATTERY   SAMPLES  DROPS  READINGS"
+    // MARK: The table
 
-    private static func line(_ row: DeviceRow, _ columns: Int) -> String {
-        let name = row.name.isEmpty ? row.family : row.name
-        var text = left(row.address, 19) + left(String(name.prefix(16)), 18) + left(row.state, 10)
-        text += right(fixed(row.rate, 1), 7) + right(row.battery.map { "\($0) %" } ?? "-", 9)
-        text += right("\(row.counters.samples)", 10) + right("\(row.counters.dropped)", 7)
-        for reading in row.readings {
-            text += "  \(reading.name) " + right(fixed(reading.value, reading.decimals), 6)
-            if !reading.unit.isEmpty { text += " \(reading.unit)" }
+    /// Columns that a narrow terminal leaves out come last in the list of what is left out first.
+    private struct Column: Sendable {
+        var title: String
+        var width: Int
+        /// Shown from this many columns of the terminal on.
+        var from: Int
+        var isRight = false
+        var text: @Sendable (DeviceRow) -> String
+    }
+
+    private static let columns: [Column] = [
+        Column(title: "ADDRESS", width: 17, from: 72) { $0.label.address.description },
+        Column(title: "DEVICE", width: 12, from: 0) { $0.label.name ?? $0.label.family ?? "" },
+        Column(title: "STATE", width: 12, from: 0) { $0.state },
+        Column(title: "RATE", width: 5, from: 30, isRight: true) { fixed($0.rate, $0.rate < 1000 ? 1 : 0) },
+        Column(title: "BAT", width: 4, from: 50, isRight: true) { $0.battery.map { "\($0)%" } ?? "-" },
+        Column(title: "SAMPLES", width: 9, from: 100, isRight: true) { "\($0.counters.samples)" },
+        Column(title: "DROP", width: 5, from: 60, isRight: true) { short($0.counters.dropped) },
+    ]
+
+    private static func short(_ number: UInt64) -> String {
+        number < 100_000 ? "\(number)" : number < 100_000_000 ? "\(number / 1000)k" : "\(number / 1_000_000)M"
+    }
+
+    private static func picture(_ rows: [DeviceRow]) -> [(text: String, style: Output.Style?)] {
+        let size = Output.standard.size
+        let shown = columns.filter { $0.from <= size.columns }
+        func cells(_ text: (Column) -> String) -> String {
+            shown.map { column in
+                let cell = clipped(text(column), column.width)
+                let space = String(repeating: " ", count: max(0, column.width - columnWidth(cell)))
+                return (column.isRight ? space + cell : cell + space) + " "
+            }.joined()
         }
-        if !row.note.isEmpty { text += "  " + row.note }
-        return String(text.prefix(max(20, columns - 1)))
+        var picture: [(text: String, style: Output.Style?)] = [(cells(\.title) + "READINGS", .bold)]
+        let places = max(1, LiveArea.rows - 2)
+        for row in rows.prefix(places) { picture.append((cells { $0.text(row) } + readings(row), nil)) }
+        if rows.isEmpty { picture.append(("searching for devices...", .faint)) }
+        if rows.count > places { picture.append(("and \(rows.count - places) more", .faint)) }
+        return picture
+    }
+
+    private static func readings(_ row: DeviceRow) -> String {
+        let readings = row.readings.map { reading in
+            "\(reading.name) \(right(fixed(reading.value, reading.decimals), 6))"
+                + (reading.unit.isEmpty ? "" : " \(reading.unit)")
+        }
+        return (readings + (row.note.isEmpty ? [] : [row.note])).joined(separator: " ")
     }
 }
 
 /// A number with so many decimals.
 func fixed(_ value: Double, _ decimals: Int) -> String {
-    guard value.isFinite, abs(value) < 1e15 else { return "-" }
+    guard value.isFinite, abs(value) < 1e12 else { return "-" }
     var scale = 1.0
     for _ in 0..<decimals { scale *= 10 }
     let scaled = Int64((abs(value) * scale).rounded())
@@ -196,9 +223,9 @@ func fixed(_ value: Double, _ decimals: Int) -> String {
 }
 
 func left(_ text: String, _ width: Int) -> String {
-    text + String(repeating: " ", count: max(0, width - text.count))
+    text + String(repeating: " ", count: max(0, width - columnWidth(text)))
 }
 
 func right(_ text: String, _ width: Int) -> String {
-    String(repeating: " ", count: max(0, width - text.count)) + text
+    String(repeating: " ", count: max(0, width - columnWidth(text))) + text
 }

@@ -14,7 +14,7 @@ struct RuleEvent: Sendable {
     var details: [String] = []
 
     /// What happens to every family's devices.
-    static let common = [RuleEvent(name: "opened"), RuleEvent(name: "closed")]
+    static let common = [RuleEvent(name: "connected"), RuleEvent(name: "disconnected")]
 }
 
 /// What a family's devices can be told to do, checked.
@@ -100,8 +100,9 @@ struct Rule: Sendable {
         var rules: [Rule] = []
         for text in arguments.all("--rule") { rules.append(try Rule(text)) }
         for path in arguments.all("--rules") {
+            // Windows ends lines with CR LF, which Swift sees as one character.
             let lines = String(decoding: try readFile(path, limit: 1 << 16), as: UTF8.self)
-                .split(separator: "\n", omittingEmptySubsequences: false)
+                .split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
             for (index, line) in lines.enumerated() {
                 let text = line.prefix { $0 != "#" }
                 guard text.contains(where: { !$0.isWhitespace }) else { continue }
@@ -127,8 +128,8 @@ struct Rule: Sendable {
                 actions.append("\(family).\(action.name)" + (action.arguments.isEmpty ? "" : " \(action.arguments)"))
             }
         }
-        events.append("FAMILY.opened")
-        events.append("FAMILY.closed")
+        events.append("FAMILY.connected")
+        events.append("FAMILY.disconnected")
         return "Rules are EVENT => ACTION. Events: \(events.joined(separator: ", ")). Actions: "
             + "\(actions.isEmpty ? "none yet" : actions.joined(separator: ", "))."
     }
@@ -180,12 +181,13 @@ final class RuleBoard: Sendable {
         for rule in rules
         where rule.family == device.family && rule.event == event && (rule.detail == nil || rule.detail == detail) {
             let places = state.withLock { state in state.places.filter { $0.family == rule.target } }
-            var told = 0
+            var started = 0
             for place in places {
-                if case .enqueued = place.input.yield(Call(text: rule.action, call: rule.call)) { told += 1 }
+                if case .enqueued = place.input.yield(Call(text: rule.action, call: rule.call)) { started += 1 }
             }
             device.event(
-                "rule", ["rule": .string(rule.text), "told": JSON(told), "missed": JSON(places.count - told)])
+                "rule",
+                ["rule": .string(rule.text), "devices": JSON(started), "missed": JSON(places.count - started)])
         }
     }
 }

@@ -1,60 +1,64 @@
 // SPDX-License-Identifier: MIT
-// What the families' streams share: who is served, where its news go, the loop that opens a device again.
+// What the families' streams share: the device that is served, its lines and its row, the loop that connects again.
 import CTendon
 import Tendon
 import TendonSupport
 
 /// One device that `run` or `stream` serves.
 struct ServedDevice: Sendable {
-    let family: String
-    let address: Address
+    let label: DeviceLabel
     let central: Central
     let settings: StreamSettings
     let reporter: Reporter
     let rules: RuleBoard
+    let admission: Admission
+    /// Of the table.
+    let row: Int
+
+    var family: String { label.family ?? "" }
+    var address: Address { label.address }
 
     /// One line of JSON about this device.
-    func event(_ name: String, _ members: JSON = [:]) {
-        reporter.event(line(name, members))
+    func event(_ name: StaticString, _ members: JSON = [:]) { reporter.events.event(name, label, members) }
+
+    /// The same without a heap call.
+    func event(_ name: StaticString, _ body: (inout LineWriter) -> Void) {
+        reporter.events.event(name, label, at: nil, body)
     }
 
-    private func line(_ name: String, _ members: JSON) -> JSON {
-        var line: JSON = [
-            "event": .string(name), "family": .string(family), "address": .string(address.description),
-        ]
-        if case .object(let all) = members { for member in all { line[member.key] = member.value } }
-        return line
-    }
+    /// Suspends while much output waits: samples wait in their sequence meanwhile, and are counted there.
+    func ready() async { await reporter.events.ready() }
 
     /// The state in the device's row.
     func show(_ state: String, note: String = "") {
         update { row in
             row.state = state
             row.note = note
-            row.wasOpened = row.wasOpened || state == "open"
+            row.wasConnected = row.wasConnected || state == "connected"
         }
     }
 
-    func update(_ change: (inout DeviceRow) -> Void) {
-        reporter.update(address.description, family: family, change)
-    }
+    func update(_ change: (inout DeviceRow) -> Void) { reporter.update(row, change) }
 
-    /// Starts what the rules want when this happens. From any thread.
-    func happened(_ name: String, _ detail: String? = nil) {
-        rules.happened(name, detail, to: self)
-    }
+    /// Starts the actions of the rules for this event. From any thread.
+    func happened(_ name: String, _ detail: String? = nil) { rules.happened(name, detail, to: self) }
 
-    /// Ends the program when as many notifications came as were asked for.
+    /// Ends the program after the requested number of notifications.
     func stopAtLimit() {
-        if let limit = settings.notifications, reporter.total.notifications >= limit { Stop.shared.request() }
+        if let limit = settings.notifications, reporter.notifications >= limit { Stop.shared.request() }
+    }
+
+    /// After so many samples, if a test says so.
+    func pause(after count: Int) async {
+        if count == settings.pauseAt { try? await Task.sleep(for: .seconds(settings.pauseFor)) }
     }
 }
 
-/// Why a device did not open.
+/// Why a device did not connect.
 enum ServingError: Error {
     case cancelled
-    /// Waiting and trying again may mend it, or cannot.
-    case failed(String, mayMend: Bool)
+    /// `canRetry`: another attempt may succeed.
+    case failed(String, canRetry: Bool)
 }
 
 /// A family's session as `serve` drives it.
@@ -62,11 +66,11 @@ enum ServingError: Error {
 protocol DeviceServer: AnyObject, Sendable {
     var served: ServedDevice { get }
     func open() async throws(ServingError)
-    /// What the open device is, for the line that says so.
+    /// What the connected device is, for the line that reports the connection.
     var identity: JSON { get }
-    /// Streams until the session is closed; returns why it was, nil: as asked.
-    func stream() async -> String?
-    /// Carries out what a rule wants.
+    /// Streams until the session is closed; returns how it ended.
+    func stream() async -> Ending
+    /// Carries out the action of a rule.
     func perform(_ call: any RuleCall) async throws(CommandError)
 }
 
@@ -75,39 +79,89 @@ extension DeviceServer {
         throw CommandError(.failed, "\(served.family) has no actions")
     }
 
-    /// Opens, streams, and opens again after a loss, until it is cancelled.
+    /// One turn: connects, streams until the connection ends. The next turn comes when the device advertises again.
     func serve() async {
-        var backoff = Backoff()
-        while !Task.isCancelled {
-            served.show("connecting")
-            do throws(ServingError) {
-                try await open()
-                backoff.reset()
-                await serveOpened()
-            } catch {
-                guard case .failed(let what, let mayMend) = error else { break }
-                served.event("open_failed", ["error": .string(what)])
-                served.show("failed", note: what)
-                if !mayMend { return }
+        do throws(ServingError) {
+            try await connect()
+            served.admission.connected(served.address)
+            await serveConnected()
+            served.admission.left(served.address, failed: false)
+        } catch {
+            guard case .failed(let what, let canRetry) = error, !Task.isCancelled else {
+                served.admission.left(served.address, failed: false)
+                return
             }
-            guard served.settings.reconnects, !Task.isCancelled, await backoff.wait() else { break }
+            let text = what + (await pairingHint(what))
+            var pause: JSON = .null
+            if canRetry, served.settings.reconnects {
+                pause = .real(Double(served.admission.left(served.address, failed: true)) / 1000)
+            } else {
+                served.admission.exclude(served.address)
+            }
+            served.event("connect_failed", ["text": .string(text), "retry_in_s": pause])
+            served.show("failed", note: text)
         }
+        if !served.settings.reconnects { served.admission.exclude(served.address) }
     }
 
-    private func serveOpened() async {
-        served.event("opened", identity)
-        served.show("open")
+    /// What the user can do if the device is not bonded and may not pair.
+    private func pairingHint(_ what: String) async -> String {
+        let (central, address) = (served.central, served.address)
+        guard what.lowercased().contains("pair"), await !central.isBonded(with: address) else { return "" }
+        var peer = address.c
+        guard !tendon_radio_may_pair(central.core.radio, &peer, tendon_now_ms()) else { return "" }
+        return "; pairing with new devices is not enabled: use --pair, --allow or 'tendon pair \(served.family)'"
+    }
+
+    /// Opens the session. That may take long over a connection; without one it ends after `Admission.answerLimit`.
+    private func connect() async throws(ServingError) {
+        served.show("connecting")
+        let work = Task { @TendonActor [self] () -> ServingError? in
+            do throws(ServingError) {
+                try await open()
+                return nil
+            } catch {
+                return error
+            }
+        }
+        let watch = Task { @TendonActor [served] () -> Bool in
+            let end = tendon_now_ms() + UInt64(Admission.answerLimit)
+            while tendon_now_ms() < end {
+                do { try await Task.sleep(for: .milliseconds(50)) } catch { return false }
+                guard served.central.hasLink(to: served.address) else { continue }
+                served.admission.answered(served.address)
+                return false
+            }
+            work.cancel()
+            return true
+        }
+        let error = await withTaskCancellationHandler {
+            await work.value
+        } onCancel: {
+            work.cancel()
+        }
+        watch.cancel()
+        let isUnanswered = await watch.value
+        guard let error else { return }
+        served.admission.failed(served.address)
+        guard isUnanswered, !Task.isCancelled else { throw error }
+        throw .failed("the device did not respond to the connection request", canRetry: true)
+    }
+
+    private func serveConnected() async {
+        served.event("connected", identity)
+        served.show("connected")
         let place = served.rules.join(served)
         let actions = Task { @TendonActor [self] in
             for await call in place.calls { await carryOut(call) }
         }
-        served.happened("opened")
-        let reason = await stream()
+        served.happened("connected")
+        let ending = await stream()
         served.rules.leave(place)
         await actions.value
-        served.event("closed", ["reason": .string(reason ?? "requested")])
-        served.show("closed")
-        served.happened("closed")
+        served.event("disconnected", ending.members)
+        served.show("disconnected", note: ending.reason == .requested ? "" : ending.text)
+        served.happened("disconnected")
     }
 
     private func carryOut(_ call: RuleBoard.Call) async {
@@ -116,28 +170,21 @@ extension DeviceServer {
             served.event("action", ["action": .string(call.text)])
             served.update { $0.note = call.text }
         } catch {
-            served.event("action_failed", ["action": .string(call.text), "error": .string(error.message)])
+            served.event("action_failed", ["action": .string(call.text), "text": .string(error.message)])
             served.update { $0.note = "\(call.text): \(error.message)" }
         }
     }
 }
 
-/// How long to wait before the next attempt.
-struct Backoff {
-    private var milliseconds = 500
-    private static let longest = 30_000
-
-    mutating func reset() { milliseconds = 500 }
-
-    /// False when the wait was cancelled.
-    mutating func wait() async -> Bool {
-        let now = milliseconds
-        milliseconds = min(milliseconds * 2, Backoff.longest)
-        do {
-            try await Task.sleep(for: .milliseconds(now))
-            return true
-        } catch {
-            return false
+extension Central {
+    /// Whether a connection to this device exists, in whatever state its session is.
+    @TendonActor
+    func hasLink(to address: Address) -> Bool {
+        var link = core.radio.pointee.links
+        while let current = link {
+            if current.pointee.connected, Address(current.pointee.peer) == address { return true }
+            link = current.pointee.next
         }
+        return false
     }
 }

@@ -40,13 +40,17 @@ final class Simulator {
             buffer += line + "\n"
             return true
         }
-        guard Output(descriptor: file).write(buffer) else {
-            throw CommandError(.failed, "\(sanitized(path)): \(text(strerror(errno)))")
+        if let number = Output.write(buffer, to: file) {
+            throw CommandError(.failed, "\(sanitized(path)): \(text(strerror(number)))")
         }
     }
 
     func run(for milliseconds: UInt64?) throws(CommandError) {
-        for host in hosts { print(host.json("ready"), "\(host.item.family) '\(host.name)' at \(host.address): ready") }
+        for host in hosts {
+            settings.events.result(
+                "ready", host.label, ["radio": .string(host.radioName)],
+                text: "\(host.item.family) '\(host.name)' at \(host.address): ready\n")
+        }
         let pointer = CSendable(loop.pointer)
         Stop.shared.onRequest { tendon_loop_wake(pointer.value) }
         let start = tendon_now_ms()
@@ -77,16 +81,9 @@ final class Simulator {
 
     private func tellNews(of host: SimulatedHost) {
         for news in host.simulation?.takeNews() ?? [] {
-            var line: JSON = ["event": news["event"] ?? .null, "family": .string(host.item.family)]
-            line["address"] = .string(host.address.description)
-            var words = ""
-            if case .object(let members) = news {
-                for member in members where member.key != "event" {
-                    line[member.key] = member.value
-                    words += " \(member.key) \(member.value.string ?? member.value.text)"
-                }
-            }
-            print(line, "\(host.item.family) '\(host.name)':\(words)")
+            let words = news.all.map { " \($0.key) \(readable($0.value).dropLast())" }.joined()
+            settings.events.result(
+                "write", host.label, news, text: "\(host.item.family) '\(host.name)':\(words)\n")
         }
     }
 
@@ -101,21 +98,16 @@ final class Simulator {
             tendon_loop_step(loop.pointer, until)
         }
         for host in hosts {
-            var line = host.json("summary")
-            if case .object(let members)? = host.simulation?.counters {
-                for member in members { line[member.key] = member.value }
-            }
+            var line = host.simulation?.counters ?? [:]
             line["centrals"] = JSON(host.accepted)
             if let faults = host.faultsStruck { line["faults"] = faults }
             let words = ["notifications", "samples", "refused_writes"].map { key in
-                "\(line[key]?.text ?? "0") \(key == "refused_writes" ? "refused writes" : key)"
+                "\(line[key]?.integer ?? 0) \(key == "refused_writes" ? "refused writes" : key)"
             }
-            print(line, "\(host.item.family) '\(host.name)': \(words.joined(separator: ", "))")
+            settings.events.result(
+                "summary", host.label, line,
+                text: "\(host.item.family) '\(host.name)': \(words.joined(separator: ", "))\n")
         }
-    }
-
-    private func print(_ line: JSON, _ text: String) {
-        if !Output.standard.line(settings.json ? line.text : text) { isStopping = true }
     }
 
     private func check(_ status: tendon_status, _ what: String) throws(CommandError) {
@@ -232,13 +224,8 @@ private final class SimulatedHost {
         return sanitized(AdvertisedData(Array(bytes.prefix(Int(length)))).name ?? "")
     }
 
-    func json(_ event: String) -> JSON {
-        [
-            "event": .string(event), "family": .string(item.family), "address": .string(address.description),
-            "address_kind": .string(address.kindName), "name": .string(name),
-            "radio": .string(radio.map { text($0.pointee.ops.pointee.name) } ?? ""),
-        ]
-    }
+    var label: DeviceLabel { DeviceLabel(item.family, address, name: name) }
+    var radioName: String { radio.map { text($0.pointee.ops.pointee.name) } ?? "" }
 
     // MARK: Scenario
 

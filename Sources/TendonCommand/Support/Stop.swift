@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Ctrl-C and SIGTERM: every command ends cleanly, with its summary and status 0.
+// Ctrl-C, SIGTERM and SIGHUP: every command ends cleanly, with its summary and status 0.
 import CTendon
 import Glibc
 import Synchronization
+import TendonSupport
 
 /// Where the signal handler writes. Set once, before the handler is.
 nonisolated(unsafe) private var signalPipe: Int32 = -1
@@ -13,6 +14,7 @@ final class Stop: Sendable {
 
     private struct State {
         var requested = false
+        var isSignalled = false
         var actions: [@Sendable () -> Void] = []
     }
     private let state = Mutex(State())
@@ -35,6 +37,7 @@ final class Stop: Sendable {
                 // Shells and timeout(1) may send one signal twice.
                 if let first, now > first + Stop.patience { _exit(128 + Int32(number)) }
                 first = first ?? now
+                Stop.shared.state.withLock { $0.isSignalled = true }
                 Stop.shared.request()
             }
         }
@@ -48,7 +51,17 @@ final class Stop: Sendable {
         action.sa_flags = SA_RESTART
         sigaction(SIGINT, &action, nil)
         sigaction(SIGTERM, &action, nil)
+        // nohup(1) ignores it; a terminal that goes away ends the command.
+        var hangup = sigaction()
+        if sigaction(SIGHUP, nil, &hangup) == 0, !isIgnored(hangup) { sigaction(SIGHUP, &action, nil) }
     }
+
+    private static func isIgnored(_ action: sigaction) -> Bool {
+        action.__sigaction_handler.sa_handler.map { unsafeBitCast($0, to: Int.self) } == 1  // SIG_IGN
+    }
+
+    /// A signal came.
+    var isSignalled: Bool { state.withLock { $0.isSignalled } }
 
     var isRequested: Bool { state.withLock { $0.requested } }
 

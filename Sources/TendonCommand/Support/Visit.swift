@@ -6,8 +6,15 @@ import TendonSupport
 struct Visit: Sendable {
     struct Found: Sendable {
         var address: Address
-        /// Safe to print; nil when neither advertisement nor scan response told it soon.
+        /// Safe to print; nil if neither advertisement nor scan response contained it soon.
         var name: String?
+        let label: DeviceLabel
+
+        init(_ family: String, _ address: Address, name: String? = nil) {
+            self.address = address
+            self.name = name
+            label = DeviceLabel(family, address, name: name)
+        }
     }
 
     let family: String
@@ -34,9 +41,13 @@ struct Visit: Sendable {
     ) async throws(CommandError) -> Result {
         let central = try await translating { () throws(TendonError) in try await Central(radio: radio) }
         do throws(CommandError) {
+            Visit.tell("searching for a device of the family \(family)...")
             guard let found = try await find(central) else {
+                Visit.tell(nil)
+                if Stop.shared.isSignalled { throw CommandError.interrupted }
                 throw CommandError(.noDevice, "no \(title) was found", next: "tendon scan --family \(family)")
             }
+            Visit.tell(nil)
             let result = try await body(central, found)
             await central.close()
             return result
@@ -61,6 +72,12 @@ struct Visit: Sendable {
         }
     }
 
+    /// A line on a terminal that goes away again; nil: it does.
+    static func tell(_ text: String?) {
+        guard Output.error.isTerminal, Output.standard.isTerminal else { return }
+        Output.error.write("\r\u{1B}[2K" + (text ?? ""))
+    }
+
     private var title: String { familyTitle(family) }
 
     /// The first that advertises, with its name when the scan response brings one soon.
@@ -79,11 +96,11 @@ struct Visit: Sendable {
                     guard let address = found else { continue }
                     seen += 1
                     if advertisement.address == address, let name = advertisement.localName {
-                        return Found(address: address, name: sanitized(name))
+                        return Found(family, address, name: sanitized(name))
                     }
                     if seen > Visit.patience { break }
                 }
-                return found.map { Found(address: $0) }
+                return found.map { Found(family, $0) }
             }
         }
     }

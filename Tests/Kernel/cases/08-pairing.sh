@@ -75,8 +75,8 @@ stop $WEARABLE
 source "$KERNEL_TESTS/command.sh"
 export XDG_STATE_HOME=$CASE_DIR/state
 device_start --pairing ready
-run_stream 20 --notifications 20
-check "run pairs by itself" grep -q '"event":"pairing".*"state":"done"' "$CASE_DIR/run.jsonl"
+run_stream 20 --notifications 20 --pair
+check "run pairs when it is enabled" grep -q '"event":"pairing".*"state":"done"' "$CASE_DIR/run.jsonl"
 check "and streams" grep -q '"notifications":2[0-9]' "$CASE_DIR/run.jsonl"
 run_stream 20 --notifications 20
 check "another run is bonded" eval '! grep -q "\"event\":\"pairing\"" "$CASE_DIR/run.jsonl"'

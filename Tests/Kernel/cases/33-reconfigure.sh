@@ -16,7 +16,7 @@ device_start --scenario "$CASE_DIR/scenario" --scenario-from connection
     >"$CASE_DIR/run.jsonl" 2>"$CASE_DIR/run.err" &
 run=$!
 streams_again() { # on its second link, and all that is told when a link begins has been told
-    awk '/"event":"opened"/ { links++ } links == 2 && /"event":"sample"/ { samples++ }
+    awk '/"event":"connected"/ { links++ } links == 2 && /"event":"sample"/ { samples++ }
         links == 2 && /"event":"gesture_configuration"/ { told++ } END { exit samples < 5 || !told }' "$CASE_DIR/run.jsonl"
 }
 check "it streams again" wait_for 90 streams_again
@@ -32,7 +32,7 @@ for line in map(json.loads, open(sys.argv[1])):
     if name == "opened":
         clock.append([])
     elif name == "sample":
-        clock[-1].append(line["device_ms"])
+        clock[-1].append(line["device_time_ms"])
     if name == "suspended":
         name += " " + line["reason"]
     elif name == "gesture":

@@ -34,7 +34,7 @@ check "replay ends well" test $? -eq 0
 check "replay decodes every notification" grep -qE '"event":"summary".*"notifications":500,' "$CASE_DIR/replay.jsonl"
 # The same samples, value by value.
 samples() {
-    grep '"event":"sample"' "$1" | grep -oE '"device_ms":[0-9]+|"quaternion":\[[^]]*\]|"yaw_deg":[-0-9.e]+'
+    grep '"event":"sample"' "$1" | grep -oE '"device_time_ms":[0-9]+|"quaternion":\[[^]]*\]|"yaw_deg":[-0-9.e]+'
 }
 check "replay and run agree in every value" eval \
     'diff <(samples "$CASE_DIR/run.jsonl") <(samples "$CASE_DIR/replay.jsonl") | head -5 | { ! grep .; }'

@@ -19,7 +19,7 @@ last_was() { # CHARACTERISTIC TEXT
 
 flat_out() { # GENERATION COUNT: every heading, a degree further each
     device_start --flat-out --notifications "$2" --generation "$1"
-    run_stream 300 --notifications "$2" --no-reconnect
+    run_stream 300 --pair --notifications "$2" --no-reconnect
     device_wait
     check "generation $1: $2 orientations, none lost" /usr/bin/python3 - "$CASE_DIR" "$2" <<'PYTHON'
 import json, sys
@@ -33,7 +33,7 @@ print(summary, sent)
 headings = [line["heading_deg"] % 360 for line in lines if line["event"] == "sample"]
 assert sent["orientations"] == wanted and sent["lost"] == 0, "the belt's counters"
 assert summary["notifications"] == summary["delivered"] == len(headings) == wanted, "all of them arrived"
-assert summary["drops"] == 0 and summary["malformed"] == 0, "none lost"
+assert summary["dropped"] == 0 and summary["malformed"] == 0, "none lost"
 assert headings == [n % 360 for n in range(wanted)], "in order"
 PYTHON
 }
@@ -71,10 +71,10 @@ at 10s  mode wait
 at 12s  press power long
 EVENTS
 device_start --scenario "$CASE_DIR/scenario" --scenario-from connection
-run_stream 30 --no-reconnect
+run_stream 30 --pair --no-reconnect
 for event in '"event":"button","family":"feelspace".*"button":"compass","press":"short","previous_mode":"wait","mode":"compass"' \
     '"event":"battery".*"percent":12.0,"status":"charging"' '"event":"malformed"' \
-    '"event":"closed".*"reason":"powerOff"'; do
+    '"event":"disconnected".*"reason":"powerOff"'; do
     check "told: $event" grep -q "$event" "$CASE_DIR/run.jsonl"
 done
 device_stop

@@ -19,16 +19,16 @@ directory, generation = sys.argv[1:]
 def read(name):
     with open(f"{directory}/{name}", encoding="utf-8") as file:
         return [json.loads(line) for line in file]
-lines, truth = read("run.jsonl"), [line["newtons"] for line in read("truth.jsonl")]
+lines, truth = read("run.jsonl"), [line["force_n"] for line in read("truth.jsonl")]
 summary, sent = lines[-1], read("device.jsonl")[-1]
-opened = [line for line in lines if line["event"] == "opened"]
+opened = [line for line in lines if line["event"] == "connected"]
 print(opened, summary, sent)
 assert [line["generation"] for line in opened] == [generation]
-forces = [line["newtons"] for line in lines if line["event"] == "sample"]
+forces = [line["force_n"] for line in lines if line["event"] == "sample"]
 assert sent["force"] == sent["notifications"] == 10000, "the device's counter"
 assert summary["notifications"] == summary["delivered"] == len(forces) == 10000, "all of them arrived"
-assert summary["drops"] == 0 and summary["malformed"] == 0, "none lost"
-first = sent["device_ms"] - 2 * 9999 # the device's clock says where in its script it was
+assert summary["dropped"] == 0 and summary["malformed"] == 0, "none lost"
+first = sent["device_time_ms"] - 2 * 9999 # the device's clock says where in its script it was
 worst = max(abs(force - truth[(first + 2 * n) % 20000]) for n, force in enumerate(forces))
 assert worst < 1e-6, f"worst {worst} N"
 changes, squeezed = [], False

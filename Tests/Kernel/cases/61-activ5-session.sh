@@ -37,7 +37,7 @@ for line in lines:
         seen.append(name)
 print("\n".join(seen), lines[-1], device)
 new = generation == "new"
-opened = [line for line in lines if line["event"] == "opened"]
+opened = [line for line in lines if line["event"] == "connected"]
 assert len(opened) == 2, "a lost link is made again"
 for line in opened:
     assert line["generation"] == generation and line["firmware"] == "1.00", line
@@ -51,7 +51,7 @@ assert "sample" in seen[len(first):], "streams again"
 malformed = [line["error"] for line in lines if line["event"] == "malformed"]
 assert len(malformed) == 2, malformed
 refused = [line for line in lines if line["event"] == "refused"]
-lacking = [line["what"] for line in lines if line["event"] == "lacking"]
+lacking = [line["what"] for line in lines if line["event"] == "missing"]
 sensors = {line["sensor"] for line in lines if line["event"] == "sample"}
 battery = [line["percent"] for line in lines if line["event"] == "battery"]
 if new: # a rate beyond its range is refused by the device; both links tried
@@ -60,7 +60,7 @@ if new: # a rate beyond its range is refused by the device; both links tried
 else:
     assert lacking == [["sample_rate", "imu"]] * 2 and not refused and not battery, (lacking, refused, battery)
     assert device["refused_writes"] == 0 and sensors == {"force"}
-assert lines[-1]["samples"] == lines[-1]["delivered"] and lines[-1]["drops"] == 0
+assert lines[-1]["samples"] == lines[-1]["delivered"] and lines[-1]["dropped"] == 0
 PYTHON
     sent=$(commands_sent "$CASE_DIR/session.btsnoop")
     if [ $generation = new ]; then

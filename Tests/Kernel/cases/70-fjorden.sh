@@ -12,7 +12,7 @@ grip() { # ARGUMENT...: one of the commands for a grip, in grip.txt
 
 # ---- ten thousand events, as fast as the link takes them
 device_start --flat-out --notifications 10000
-run_stream 60 --notifications 10000
+run_stream 60 --pair --notifications 10000
 device_wait
 check "paired on the way" grep -q '"event":"pairing"' "$CASE_DIR/run.jsonl"
 check "10,000 events, none lost, doubled or out of order" /usr/bin/python3 - "$CASE_DIR" <<'PYTHON'
@@ -21,11 +21,11 @@ lines = [json.loads(line) for line in open(sys.argv[1] + "/run.jsonl")]
 device = [json.loads(line) for line in open(sys.argv[1] + "/device.jsonl")][-1]
 events = [line for line in lines if line["event"] == "grip"]
 assert [e["sequence"] for e in events] == [n % 256 for n in range(1, 10001)], "sequence"
-assert [e["device_ms"] for e in events] == list(range(10000)), "clock"
+assert [e["device_time_ms"] for e in events] == list(range(10000)), "clock"
 assert all(e["name"] == "dialButtonCW" and e["count"] == 1 and "lost_before" not in e for e in events)
 assert device["samples"] == 10000, device
 summary = lines[-1]
-assert summary["notifications"] == summary["delivered"] == 10000 and summary["drops"] == 0, summary
+assert summary["notifications"] == summary["delivered"] == 10000 and summary["dropped"] == 0, summary
 PYTHON
 
 # ---- the session's table: a hand, loss, duplicates, malformed values, battery, switching off, reconnection
@@ -48,7 +48,7 @@ at 8s dial ccw 1
 at 9s stop
 SCENARIO
 device_start --scenario "$CASE_DIR/scenario" --scenario-from connection
-run_stream 12 --rule 'grip.event dialButtonCW => grip.led blinkFast 500'
+run_stream 12 --pair --rule 'grip.event dialButtonCW => grip.led blinkFast 500'
 device_wait
 check "the session's table" /usr/bin/python3 - "$CASE_DIR" <<'PYTHON'
 import json, sys

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What BenchForAwait needs in C: a device that notifies on demand, the two limits, clocks, the heap's counter. */
+/* What the benchmarks in Swift need in C: a device that notifies on demand, the two limits, clocks, the heap's counter.
+ */
 #ifndef TENDON_BENCH_PEER_H
 #define TENDON_BENCH_PEER_H
 
@@ -31,6 +32,9 @@ void bench_bare_loop(size_t count, size_t fill);
 
 /** tendon_connection with a callback in C, in a loop of its own on the calling thread. Connects when first called. */
 void bench_c_callback(const char *directory, size_t count, size_t fill);
+
+/** Prints @p count lines of a sample with these members into a buffer that is used again. @return bytes of all. */
+size_t bench_printf_lines(const uint8_t *members, size_t length, size_t count);
 
 /** Heap calls of this process so far. */
 uint64_t bench_heap_calls(void);

@@ -46,6 +46,7 @@ extension Command {
     ) { (arguments: Arguments) throws(CommandError) in
         try await Activ5Visit(arguments, "activ5 tare", measures: "none").visit { (open) throws(CommandError) in
             try await open.ask { $0.tare() }
+            open.events.result("done", open.label, ["command": "activ5 tare"], text: "")
         }
         return .done
     }
@@ -57,11 +58,10 @@ extension Command {
         options: Visit.options,
         examples: [("tendon activ5 battery", "the first trainer in reach")]
     ) { (arguments: Arguments) throws(CommandError) in
-        let json = arguments.has("--json")
         try await Activ5Visit(arguments, "activ5 battery", measures: "none").visit { (open) throws(CommandError) in
             let percent = try await open.battery()
-            let line: JSON = ["address": .string(open.device.address.description), "percent": JSON(percent)]
-            Output.standard.line(json ? line.text : "\(percent) %")
+            open.events.result(
+                "battery", open.label, ["battery_percent": JSON(percent)], text: "\(percent) %\n")
         }
         return .done
     }
@@ -89,7 +89,7 @@ extension Command {
 
 /// Finds one trainer, opens it, does something, closes it.
 struct Activ5Visit: Sendable {
-    let json: Bool
+    let events: Events
     let count: Int
     let duration: UInt64?
     let stream: Activ5Stream
@@ -101,12 +101,15 @@ struct Activ5Visit: Sendable {
         stream = try Activ5Stream(arguments, measures: measures)
         count = try arguments.integer("--count", in: 1...Int.max) ?? .max
         duration = try arguments.duration()
-        json = arguments.has("--json") || !Output.standard.isTerminal
+        events = Events(json: arguments.has("--json"))
+        Output.standard.lines?.isCompact = arguments.has("--compact")
     }
 
     /// An open trainer.
     struct Open: Sendable {
         let device: A5Device
+        let label: DeviceLabel
+        let events: Events
 
         /// Asks, and waits for the device's answer.
         @TendonActor
@@ -118,7 +121,7 @@ struct Activ5Visit: Sendable {
                 if let error { throw CommandError(error) }
                 return
             }
-            throw CommandError(.failed, "the link was lost")
+            throw CommandError(.failed, Ending.lost.text)
         }
 
         @TendonActor
@@ -143,7 +146,7 @@ struct Activ5Visit: Sendable {
                 }
             }
             do throws(CommandError) {
-                try await body(Open(device: device))
+                try await body(Open(device: device, label: found.label, events: events))
             } catch {
                 await device.close()
                 throw error
@@ -183,33 +186,18 @@ struct Activ5Visit: Sendable {
                 var taken = 0
                 while taken < count, let value = try? await iterator.next() {
                     taken += 1
-                    var line: JSON = ["event": "sample"]
-                    if case .object(let all) = value.json { for member in all { line[member.key] = member.value } }
-                    guard Output.standard.line(json ? line.text : value.line) else { return }
+                    if events.style == .json {
+                        await events.ready()
+                        events.event("sample", open.label) { value.write(to: &$0) }
+                    } else {
+                        Output.standard.line(value.text)
+                    }
+                    if Output.standard.lines?.error != nil { return }
                 }
-                if taken < count, !Task.isCancelled { throw CommandError(.failed, "the link was lost") }
+                if taken < count, !Task.isCancelled { throw CommandError(.failed, Ending.lost.text) }
             }
         }
         return .done
-    }
-}
-
-extension Activ5Line {
-    /// For a person.
-    var line: String {
-        if case .object(let members) = json {
-            return members.compactMap { member -> String? in
-                switch member.key {
-                case "newtons": right(fixed(member.value.number ?? 0, 2), 8) + " N"
-                case "g", "rad_s":
-                    (member.value.array ?? []).map { right(fixed($0.number ?? 0, 3), 8) }.joined()
-                        + (member.key == "g" ? " g  " : " rad/s  ")
-                case "timestamp_s": right(fixed(member.value.number ?? 0, 3), 10) + " s"
-                default: nil
-                }
-            }.joined()
-        }
-        return ""
     }
 }
 

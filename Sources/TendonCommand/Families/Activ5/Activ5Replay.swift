@@ -6,14 +6,11 @@ import TendonActiv5
 import TendonSupport
 
 struct Activ5Replay: FamilyReplay {
-    let address: String
     private(set) var counters = StreamCounters()
     private let deframer = CBlock<tendon_activ5_deframer>()
     private var squeeze = tendon_activ5_squeeze()
 
-    init(address: String) {
-        self.address = address
-    }
+    init() {}
 
     static func recognizes(_ characteristic: tendon_uuid) -> Bool {
         var uuid = characteristic
@@ -23,34 +20,29 @@ struct Activ5Replay: FamilyReplay {
             which)
     }
 
-    private func line(_ name: String, _ members: JSON) -> JSON {
-        var line: JSON = ["event": .string(name), "family": "activ5", "address": .string(address)]
-        if case .object(let all) = members { for member in all { line[member.key] = member.value } }
-        return line
-    }
-
-    mutating func value(_ bytes: [UInt8], of characteristic: tendon_uuid, written: Bool, at milliseconds: UInt64)
-        -> [JSON]
-    {
+    mutating func value(
+        _ bytes: [UInt8], of characteristic: tendon_uuid, written: Bool, at milliseconds: UInt64, to lines: ReplayLines
+    ) {
         var uuid = characteristic
         let which = tendon_activ5_characteristic_of(&uuid)
-        if written {
-            if which == TENDON_ACTIV5_WRITE { return [line("command", command(bytes))] }
-            return which == TENDON_ACTIV5_SAMPLE_RATE && bytes.count == 2
-                ? [line("sample_rate", ["rate": JSON(MessageParser.parseValue(data: bytes))])] : []
-        }
-        if which == TENDON_ACTIV5_READ { return texts(bytes, at: milliseconds) }
+        if written { return self.written(bytes, which, lines) }
+        if which == TENDON_ACTIV5_READ { return texts(bytes, at: milliseconds, lines) }
         let message = CBlock<tendon_activ5_message>()
         let status = tendon_activ5_parse_value(which, bytes, bytes.count, message.pointer)
-        return took(status, message.pointer.pointee, at: milliseconds)
+        took(status, message.pointer.pointee, at: milliseconds, lines)
     }
 
-    private func command(_ bytes: [UInt8]) -> JSON {
-        let text = bytes.count > 2 ? sanitized(String(decoding: bytes.dropFirst().dropLast(), as: UTF8.self)) : ""
-        return ["text": .string(text)]
+    private func written(_ bytes: [UInt8], _ which: tendon_activ5_characteristic, _ lines: ReplayLines) {
+        if which == TENDON_ACTIV5_WRITE {
+            let isFrame = bytes.count > 2
+            let content = isFrame ? sanitized(String(decoding: bytes.dropFirst().dropLast(), as: UTF8.self)) : ""
+            lines.event("command") { $0.member("command", content) }
+        } else if which == TENDON_ACTIV5_SAMPLE_RATE, bytes.count == 2 {
+            lines.event("sample_rate") { $0.member("rate_hz", MessageParser.parseValue(data: bytes)) }
+        }
     }
 
-    private mutating func texts(_ bytes: [UInt8], at milliseconds: UInt64) -> [JSON] {
+    private mutating func texts(_ bytes: [UInt8], at milliseconds: UInt64, _ lines: ReplayLines) {
         final class Taken {
             var messages: [(tendon_status, tendon_activ5_message)] = []
         }
@@ -62,42 +54,49 @@ struct Activ5Replay: FamilyReplay {
                     object(Taken.self, context).messages.append((status, message?.pointee ?? tendon_activ5_message()))
                 }, context(of: taken))
         }
-        return taken.messages.flatMap { took($0.0, $0.1, at: milliseconds) }
+        for (status, message) in taken.messages { took(status, message, at: milliseconds, lines) }
     }
 
     private mutating func took(
-        _ status: tendon_status, _ message: tendon_activ5_message, at milliseconds: UInt64
-    ) -> [JSON] {
+        _ status: tendon_status, _ message: tendon_activ5_message, at milliseconds: UInt64, _ lines: ReplayLines
+    ) {
         guard status >= 0 else {
             counters.malformed += 1
-            return [line("malformed", ["error": .string(text(tendon_activ5_status_name(status)))])]
+            return lines.event("malformed") { line in
+                line.member("error", word: tendon_activ5_status_name(status))
+                line.member("text", text(tendon_activ5_status_text(status)))
+            }
         }
         switch message.type {
         case TENDON_ACTIV5_MESSAGE_ISOMETRIC:
             counters.notifications += 1
             counters.samples += 1
             let force = A5Force(newtons: message.newtons, time: milliseconds)
+            lines.event("sample") { force.write(to: &$0) }
             var config = tendon_activ5_squeeze_defaults()
-            let happened = Int(tendon_activ5_squeeze_sample(&squeeze, &config, message.newtons, milliseconds))
-            return [line("sample", force.json)] + squeezes(happened)
+            squeezes(Int(tendon_activ5_squeeze_sample(&squeeze, &config, message.newtons, milliseconds)), lines)
         case TENDON_ACTIV5_MESSAGE_IMU:
             counters.notifications += 1
             counters.samples += 1
-            return [line("sample", IMUObject(message.imu).json)]
-        case TENDON_ACTIV5_MESSAGE_BATTERY: return [line("battery", ["percent": JSON(message.percent)])]
+            lines.event("sample") { IMUObject(message.imu).write(to: &$0) }
+        case TENDON_ACTIV5_MESSAGE_BATTERY: lines.event("battery") { $0.member("battery_percent", message.percent) }
         default:
-            let type = text(tendon_activ5_message_type_name(message.type))
             let content = String(
                 decoding: elements(of: message.text, Int(message.text_length)) as [UInt8], as: UTF8.self)
-            return [line("message", ["type": .string(type), "text": .string(sanitized(content))])]
+            lines.event("message") { line in
+                line.member("message", word: tendon_activ5_message_type_name(message.type))
+                line.member("content", sanitized(content))
+            }
         }
     }
 
-    private func squeezes(_ happened: Int) -> [JSON] {
-        var lines: [JSON] = []
-        if happened & TENDON_ACTIV5_SQUEEZE_SQUEEZED != 0 { lines.append(line("squeeze", ["state": "squeezed"])) }
-        if happened & TENDON_ACTIV5_SQUEEZE_DEPRESSED != 0 { lines.append(line("squeeze", ["state": "depressed"])) }
-        if happened & TENDON_ACTIV5_SQUEEZE_DOUBLE != 0 { lines.append(line("double_squeeze", [:])) }
-        return lines
+    private func squeezes(_ happened: Int, _ lines: ReplayLines) {
+        if happened & TENDON_ACTIV5_SQUEEZE_SQUEEZED != 0 {
+            lines.event("squeeze") { $0.member("state", word: "squeezed") }
+        }
+        if happened & TENDON_ACTIV5_SQUEEZE_DEPRESSED != 0 {
+            lines.event("squeeze") { $0.member("state", word: "released") }
+        }
+        if happened & TENDON_ACTIV5_SQUEEZE_DOUBLE != 0 { lines.event("double_squeeze") }
     }
 }

@@ -36,7 +36,7 @@ final class Activ5Simulation: FamilySimulation {
             "texts": JSON(counters.texts), "texts_lost": JSON(counters.texts_lost),
             "blocked": JSON(counters.blocked), "commands": JSON(counters.commands), "stops": JSON(counters.stops),
             "refused_writes": JSON(counters.refused_writes), "switch_offs": JSON(counters.switch_offs),
-            "device_ms": JSON(block.pointer.pointee.device_ms),
+            "device_time_ms": JSON(block.pointer.pointee.device_ms),
         ]
     }
 
@@ -44,11 +44,11 @@ final class Activ5Simulation: FamilySimulation {
     func writeTruth(_ line: (String) -> Bool) {
         for time in 0..<UInt64(TENDON_SIMULATED_ACTIV5_SCRIPT_MS) {
             let truth: JSON = [
-                "device_ms": JSON(time),
-                "newtons": .real(tendon_simulated_activ5_newtons(tendon_simulated_activ5_script(time))),
+                "device_time_ms": JSON(time),
+                "force_n": .real(tendon_simulated_activ5_newtons(tendon_simulated_activ5_script(time))),
                 "roll_deg": .real(tendon_simulated_activ5_roll(time) * 180 / .pi),
             ]
-            guard line(truth.text) else { return }
+            guard line(LineWriter.text(truth)) else { return }
         }
     }
 }

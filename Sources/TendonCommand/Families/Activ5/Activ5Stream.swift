@@ -109,7 +109,7 @@ private final class Activ5Server: DeviceServer {
             try await device.open()
         } catch {
             if error.isCancelled { throw .cancelled }
-            throw .failed(describe(error), mayMend: true)
+            throw .failed(describe(error), canRetry: true)
         }
     }
 
@@ -121,17 +121,17 @@ private final class Activ5Server: DeviceServer {
         ]
     }
 
-    func stream() async -> String? {
+    func stream() async -> Ending {
         var events = device.events(capacity: 1024, includingSamples: false).makeAsyncIterator()
         let force = device.force(capacity: served.settings.capacity)
         let motion = device.motion(capacity: served.settings.capacity)
         let consumers = [consume(force), consume(motion)]
-        var reason: String?
+        var ending = Ending.lost
         if device.connected {
             start()
             while let event = try? await events.next(isolation: TendonActor.shared) {
                 if case .deviceDisconnected(_, let error) = event {
-                    reason = error?.description
+                    ending = error.map(Ending.init) ?? .lost
                     break
                 }
                 happened(event)
@@ -142,20 +142,20 @@ private final class Activ5Server: DeviceServer {
         for consumer in consumers { await consumer.value }
         dropped += force.dropped + motion.dropped
         count(dropped)
-        return reason
+        return Task.isCancelled ? .requested : ending
     }
 
     private func start() {
         do throws(A5Error) {
             let lacking = try wanted.start(device)
             if !lacking.isEmpty {
-                served.event("lacking", ["what": JSON(lacking.map(JSON.string))])
-                served.show("open", note: "lacks " + lacking.joined(separator: ", "))
+                served.event("missing", ["what": JSON(lacking.map(JSON.string))])
+                served.show("connected", note: "lacks " + lacking.joined(separator: ", "))
             }
             if device.usesNewProtocol { device.sendCommand(.battery) }
         } catch {
-            served.event("configuration_failed", ["error": .string(describe(error))])
-            served.show("open", note: describe(error))
+            served.event("configuration_failed", ["text": .string(describe(error))])
+            served.show("connected", note: describe(error))
         }
     }
 
@@ -185,7 +185,7 @@ private final class Activ5Server: DeviceServer {
         switch event {
         case .squeezeStateChanged(let state, _):
             let isSqueezed = state == .squeezed
-            served.event("squeeze", ["state": .string(isSqueezed ? "squeezed" : "depressed")])
+            served.event("squeeze", ["state": .string(isSqueezed ? "squeezed" : "released")])
             served.update { $0.note = isSqueezed ? "squeezed" : "" }
             served.happened(isSqueezed ? "squeeze" : "release")
         case .didDetectDoubleSqueeze:
@@ -193,16 +193,16 @@ private final class Activ5Server: DeviceServer {
             served.update { $0.note = "double squeeze" }
             served.happened("double_squeeze")
         case .didReceiveBattery(_, let percent):
-            served.event("battery", ["percent": JSON(percent)])
+            served.event("battery", ["battery_percent": JSON(percent)])
             served.update { $0.battery = Int(percent) }
         case .didReceiveError(_, let characteristic, let error):
             served.event(
-                "malformed", ["characteristic": .string(characteristic.rawValue), "error": .string(describe(error))])
+                "malformed", ["characteristic": .string(characteristic.rawValue), "text": .string(describe(error))])
             let errors = device.counters.errors
             served.update { $0.counters.malformed = errors }
         case .didComplete(_, let request, let error?):
-            served.event("refused", ["request": .string(describe(request)), "error": .string(describe(error))])
-            served.show("open", note: describe(error))
+            served.event("refused", ["request": .string(describe(request)), "text": .string(describe(error))])
+            served.show("connected", note: describe(error))
         default: break
         }
     }
@@ -216,16 +216,18 @@ private final class Activ5Server: DeviceServer {
             var count = 0
             while let value = try? await iterator.next() {
                 count += 1
-                served.event("sample", value.json)
+                await served.ready()
+                served.event("sample") { value.write(to: &$0) }
+                let isTable = served.reporter.isTable
                 served.update { row in
                     row.counters.notifications = device.samplesReceived
                     row.counters.samples = row.counters.notifications
                     row.counters.delivered += 1
                     row.counters.dropped = max(row.counters.dropped, before + values.dropped)
-                    value.show(&row)
+                    if isTable { value.show(&row) }
                 }
                 served.stopAtLimit()
-                if count == served.settings.pauseAt { try? await Task.sleep(for: .seconds(served.settings.pauseFor)) }
+                await served.pause(after: count)
             }
         }
     }
@@ -233,12 +235,19 @@ private final class Activ5Server: DeviceServer {
 
 /// A sample as a line of JSON and as readings of the table.
 protocol Activ5Line: Sendable {
-    var json: JSON { get }
+    func write(to line: inout LineWriter)
+    /// For a person.
+    var text: String { get }
     func show(_ row: inout DeviceRow)
 }
 
 extension A5Force: Activ5Line {
-    var json: JSON { ["sensor": "force", "newtons": .real(newtons), "time_ms": JSON(time)] }
+    func write(to line: inout LineWriter) {
+        line.member("sensor", word: "force")
+        line.member("force_n", newtons, decimals: 2)
+    }
+
+    var text: String { right(fixed(newtons, 2), 8) + " N" }
 
     func show(_ row: inout DeviceRow) {
         row.readings.removeAll { $0.name == "force" }
@@ -247,11 +256,19 @@ extension A5Force: Activ5Line {
 }
 
 extension IMUObject: Activ5Line {
-    var json: JSON {
-        [
-            "sensor": "imu", "g": JSON([accelerationX, accelerationY, accelerationZ]),
-            "rad_s": JSON([gyroX, gyroY, gyroZ]), "timestamp_s": .real(timestamp),
-        ]
+    func write(to line: inout LineWriter) {
+        line.member("sensor", word: "imu")
+        line.member("device_time_ms", timestamp * 1000, decimals: 3)
+        line.member("acceleration_g", accelerationX, accelerationY, accelerationZ, decimals: 4)
+        line.member("rotation_rad_per_s", gyroX, gyroY, gyroZ, decimals: 4)
+    }
+
+    var text: String {
+        func columns(_ x: Double, _ y: Double, _ z: Double) -> String {
+            [x, y, z].map { right(fixed($0, 3), 8) }.joined()
+        }
+        return columns(accelerationX, accelerationY, accelerationZ) + " g  " + columns(gyroX, gyroY, gyroZ)
+            + " rad/s  " + right(fixed(timestamp, 3), 10) + " s"
     }
 
     func show(_ row: inout DeviceRow) {
@@ -263,7 +280,7 @@ extension IMUObject: Activ5Line {
 
 /// One line about what went wrong.
 func describe(_ error: A5Error) -> String {
-    if case .host(let error) = error { return error.description }
+    if case .host(let error) = error { return describe(error) }
     return error.text
 }
 

@@ -67,7 +67,7 @@ final class Activ5Watch {
     private var curve = ForceCurve(threshold: SqueezeThreshold.base.pressed)
     private var squeezes = 0
     private var doubles = 0
-    private var drawn = 0
+    private var area = LiveArea()
     private var lastDraw: UInt64 = 0
 
     init(_ open: Activ5Visit.Open, _ visit: Activ5Visit) {
@@ -87,45 +87,39 @@ final class Activ5Watch {
             show(event)
         }
         draw(force: true)
-        if !isUp { throw CommandError(.failed, "the link was lost") }
+        if !isUp, !Task.isCancelled { throw CommandError(.failed, Ending.lost.text) }
     }
 
-    private func tell(_ event: String, _ members: JSON = [:]) {
-        guard visit.json else { return }
-        var line: JSON = ["event": .string(event)]
-        if case .object(let all) = members { for member in all { line[member.key] = member.value } }
-        if !Output.standard.line(line.text) { Stop.shared.request() }
+    private var isJSON: Bool { visit.events.style == .json }
+
+    private func tell(_ event: StaticString, _ body: (inout LineWriter) -> Void = { _ in }) {
+        if isJSON { visit.events.event(event, open.label, at: nil, body) }
     }
 
     private func draw(force: Bool = false) {
-        guard !visit.json else { return }
+        guard !isJSON, force || LiveArea.isFree else { return }
         let now = tendon_now_ms()
         guard force || now >= lastDraw + 100 else { return }
         lastDraw = now
-        let output = Output.standard
         let newtons = right(fixed(curve.points.last?.newtons ?? 0, 1), 7) + " N"
         let state = open.device.squeezeState == .squeezed ? "squeezed" : ""
-        var lines = [
-            output.styled(sanitized(open.device.name ?? ""), .bold) + newtons
-                + "   squeezes \(squeezes)   double \(doubles)   " + output.styled(state, .green)
-        ]
-        lines += curve.lines(rows: min(12, max(3, output.size.rows - 4)))
-        let back = drawn > 0 ? "\u{1B}[\(drawn)A" : ""
-        output.write(back + lines.map { "\r\u{1B}[2K" + $0 + "\n" }.joined())
-        drawn = lines.count
+        let title =
+            sanitized(open.device.name ?? "") + newtons + "   squeezes \(squeezes)   double \(doubles)   " + state
+        let lines = curve.lines(rows: min(12, max(1, LiveArea.rows - 3)))
+        area.draw([(title, .bold)] + lines.map { ($0, nil) })
     }
 
     private func show(_ event: A5Event) {
         switch event {
         case .didReceiveIsometric(_, let force):
             curve.add(force.newtons, columns: Output.standard.size.columns)
-            tell("sample", ["sensor": "force", "newtons": .real(force.newtons)])
+            tell("sample") { force.write(to: &$0) }
             draw()
         case .squeezeStateChanged(let state, _):
             let isSqueezed = state == .squeezed
             squeezes += isSqueezed ? 1 : 0
             curve.mark(isSqueezed ? "▲" : "▼")
-            tell("squeeze", ["state": .string(isSqueezed ? "squeezed" : "depressed")])
+            tell("squeeze") { $0.member("state", isSqueezed ? "squeezed" : "released") }
             draw(force: true)
         case .didDetectDoubleSqueeze:
             doubles += 1
@@ -133,7 +127,10 @@ final class Activ5Watch {
             tell("double_squeeze")
             draw(force: true)
         case .didReceiveError(_, let characteristic, let error):
-            tell("malformed", ["characteristic": .string(characteristic.rawValue), "error": .string(describe(error))])
+            tell("malformed") { line in
+                line.member("characteristic", characteristic.rawValue)
+                line.member("text", describe(error))
+            }
         default: break
         }
     }

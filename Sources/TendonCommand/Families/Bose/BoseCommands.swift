@@ -17,10 +17,11 @@ extension Command {
         ]
     ) { (arguments: Arguments) throws(CommandError) in
         guard arguments.operands.isEmpty else { throw .usage("bose info takes no operands") }
-        let found = try await BoseVisit(arguments).visit(for: nil) { (_, device) throws(CommandError) in
-            await information(of: device)
+        let events = Events(json: arguments.has("--json"))
+        let (label, found) = try await BoseVisit(arguments).visit(for: nil) { (_, device, label) throws(CommandError) in
+            (label, await information(of: device))
         }
-        Output.standard.write(arguments.has("--json") ? found.text + "\n" : readable(found))
+        events.result("information", label, found, text: readable(label.json.merging(found)))
         return .done
     }
 
@@ -40,11 +41,11 @@ extension Command {
         guard arguments.operands.isEmpty else { throw .usage("bose configure takes no operands") }
         let stream = try BoseStream(arguments, sensors: "rotation", gestures: "none")
         let hold = try arguments.duration() ?? 0
-        let json = arguments.has("--json")
+        let events = Events(json: arguments.has("--json"))
         let setsGestures = arguments.has("--gestures")
-        let lacking = try await BoseVisit(arguments).visit(for: hold) { (_, device) throws(CommandError) in
+        let lacking = try await BoseVisit(arguments).visit(for: hold) { (_, device, label) throws(CommandError) in
             let (lacking, result) = try await configure(device, stream, setsGestures)
-            Output.standard.write(json ? result.text + "\n" : readable(result))
+            events.result("configuration", label, result, text: readable(result))
             return lacking
         }
         guard lacking.isEmpty else {
@@ -83,7 +84,6 @@ extension Command {
         let texts = device.deviceInformation
         func known(_ text: String?) -> JSON { text.map { .string(sanitized($0)) } ?? .null }
         var result: JSON = [
-            "address": .string(device.address.description), "name": known(device.name),
             "manufacturer": known(texts.manufacturerName), "model": known(texts.modelNumber),
             "serial": known(texts.serialNumber), "firmware": known(texts.firmwareRevision),
             "hardware": known(texts.hardwareRevision), "software": known(texts.softwareRevision),
@@ -95,7 +95,7 @@ extension Command {
             result["variant"] = .string(information.productInfo.variantName)
             result["specification"] = .string("\(information.majorVersion).\(information.minorVersion)")
             result["transmission_period_ms"] = JSON(information.transmissionPeriod)
-            result["max_payload"] = JSON(information.maximumPayloadPerTransmissionPeriod)
+            result["max_payload_bytes"] = JSON(information.maximumPayloadPerTransmissionPeriod)
             result["max_active_sensors"] = JSON(information.maximumActiveSensors)
             result["pairing_required"] = .bool(status.secureBLEPairingRequired)
             result["suspended"] = .bool(status.wearableSensorsServiceSuspended)
@@ -137,7 +137,9 @@ struct BoseVisit: Sendable {
 
     func visit<Result: Sendable>(
         for milliseconds: UInt64?,
-        _ body: @escaping @Sendable (WearableDeviceSession, WearableDevice) async throws(CommandError) -> Result
+        _ body:
+            @escaping @Sendable (WearableDeviceSession, WearableDevice, DeviceLabel) async throws(CommandError) ->
+            Result
     ) async throws(CommandError) -> Result {
         try await visit.visit { (central, found) async throws(CommandError) -> Result in
             let session = try await make(found, central)
@@ -149,9 +151,11 @@ struct BoseVisit: Sendable {
                 }
             }
             guard let device = opened else { throw CommandError(.failed, "the device does not open") }
-            let result = try await body(session, device)
+            let result = try await body(session, device, found.label)
             await Visit.hold(for: milliseconds)
+            let isOpen = await session.isOpen
             await session.closeAndWait()
+            guard isOpen || milliseconds == nil else { throw CommandError(.failed, Ending.lost.text) }
             return result
         }
     }

@@ -5,28 +5,26 @@ import TendonSupport
 
 /// A sample, whoever decoded it.
 struct BoseSampleLine {
-    var address: String
     var sensor: UInt8
     var deviceTime: UInt64
-    var vector: [Double]?
+    var vector: tendon_bose_vector?
     var quaternion: tendon_quaternion?
-    var bias: [Double]?
+    var bias: tendon_bose_vector?
     /// Vector sensors: 0 to 3.
     var accuracy: UInt8?
     /// Rotation: estimated error in radians.
     var accuracyRadians: Double?
 
-    init(address: String, sensor: UInt8, deviceTime: UInt64) {
-        self.address = address
+    init(sensor: UInt8, deviceTime: UInt64) {
         self.sensor = sensor
         self.deviceTime = deviceTime
     }
 
-    init(_ sample: tendon_bose_sample, address: String, deviceTime: UInt64) {
-        self.init(address: address, sensor: sample.sensor_id, deviceTime: deviceTime)
-        if sample.has_vector { vector = components(sample.vector) }
+    init(_ sample: tendon_bose_sample, deviceTime: UInt64) {
+        self.init(sensor: sample.sensor_id, deviceTime: deviceTime)
+        if sample.has_vector { vector = sample.vector }
         if sample.has_quaternion { quaternion = sample.quaternion }
-        if sample.has_bias { bias = components(sample.bias) }
+        if sample.has_bias { bias = sample.bias }
         guard sample.has_accuracy else { return }
         if sample.has_quaternion {
             accuracyRadians = sample.accuracy_unknown ? nil : sample.accuracy_rad
@@ -46,42 +44,36 @@ struct BoseSampleLine {
         }
     }
 
-    var json: JSON {
-        var line: JSON = [
-            "event": "sample", "family": "bose", "address": .string(address),
-            "sensor": .string(text(tendon_bose_sensor_name(sensor))), "device_ms": JSON(deviceTime),
-        ]
-        if let vector { line[vectorKey] = JSON(vector) }
-        if let bias { line["bias"] = JSON(bias) }
+    /// The members of the line. Decimals: one count of the ranges that the devices report, 16 g, 4000 deg/s, 1/16384.
+    func write(to line: inout LineWriter) {
+        line.member("sensor", word: tendon_bose_sensor_name(sensor))
+        line.member("device_time_ms", deviceTime)
+        if let vector {
+            switch Int(sensor) {
+            case Int(TENDON_BOSE_ACCELEROMETER.rawValue):
+                line.member("acceleration_g", vector.x, vector.y, vector.z, decimals: 4)
+                if let bias { line.member("bias_g", bias.x, bias.y, bias.z, decimals: 4) }
+            case Int(TENDON_BOSE_GYROSCOPE.rawValue):
+                line.member("rotation_deg_per_s", vector.x, vector.y, vector.z, decimals: 2)
+                if let bias { line.member("bias_deg_per_s", bias.x, bias.y, bias.z, decimals: 2) }
+            default:
+                line.member("vector", vector.x, vector.y, vector.z, decimals: 4)
+                if let bias { line.member("bias", bias.x, bias.y, bias.z, decimals: 4) }
+            }
+        }
         if let quaternion, let angles = headAngles {
-            line["quaternion"] = JSON([quaternion.x, quaternion.y, quaternion.z, quaternion.w])
-            line["pitch_deg"] = .real(angles.pitch)
-            line["roll_deg"] = .real(angles.roll)
-            line["yaw_deg"] = .real(angles.yaw)
+            line.member("quaternion", quaternion.x, quaternion.y, quaternion.z, quaternion.w, decimals: 5)
+            line.member("pitch_deg", angles.pitch, decimals: 2)
+            line.member("roll_deg", angles.roll, decimals: 2)
+            line.member("yaw_deg", angles.yaw, decimals: 2)
         }
-        if let accuracy { line["accuracy"] = .string(text(tendon_bose_accuracy_name(accuracy))) }
-        if let accuracyRadians { line["accuracy_rad"] = .real(accuracyRadians) }
-        return line
+        if let accuracy { line.member("accuracy", word: tendon_bose_accuracy_name(accuracy)) }
+        if let accuracyRadians { line.member("accuracy_rad", accuracyRadians, decimals: 4) }
     }
 
-    /// The vector's name says its unit where there is one.
-    private var vectorKey: String {
-        switch Int(sensor) {
-        case Int(TENDON_BOSE_ACCELEROMETER.rawValue): "g"
-        case Int(TENDON_BOSE_GYROSCOPE.rawValue): "deg_s"
-        default: "vector"
-        }
+    static func writeGesture(_ gesture: UInt8, _ deviceTime: UInt64, to line: inout LineWriter) {
+        line.member("gesture", word: tendon_bose_gesture_name(gesture))
+        line.member("gesture_id", gesture)
+        line.member("device_time_ms", deviceTime)
     }
 }
-
-extension BoseSampleLine {
-    static func gestureEvent(_ gesture: UInt8, address: String, deviceTime: UInt64) -> JSON {
-        [
-            "event": "gesture", "family": "bose", "address": .string(address),
-            "gesture": .string(text(tendon_bose_gesture_name(gesture))), "gesture_id": JSON(gesture),
-            "device_ms": JSON(deviceTime),
-        ]
-    }
-}
-
-private func components(_ vector: tendon_bose_vector) -> [Double] { [vector.x, vector.y, vector.z] }

@@ -4,16 +4,13 @@ import CTendon
 import TendonSupport
 
 struct BoseReplay: FamilyReplay {
-    let address: String
     var information: tendon_bose_sensor_information?
     var gestures: tendon_bose_gesture_information?
     private var clock = tendon_bose_clock()
     var suspended: Bool?
     private(set) var counters = StreamCounters()
 
-    init(address: String) {
-        self.address = address
-    }
+    init() {}
 
     static func recognizes(_ characteristic: tendon_uuid) -> Bool {
         which(characteristic) != nil
@@ -27,45 +24,36 @@ struct BoseReplay: FamilyReplay {
         }
     }
 
-    mutating func value(_ bytes: [UInt8], of characteristic: tendon_uuid, written: Bool, at milliseconds: UInt64)
-        -> [JSON]
-    {
-        guard let index = BoseReplay.which(characteristic) else { return [] }
+    mutating func value(
+        _ bytes: [UInt8], of characteristic: tendon_uuid, written: Bool, at milliseconds: UInt64, to lines: ReplayLines
+    ) {
+        guard let index = BoseReplay.which(characteristic) else { return }
         switch tendon_bose_characteristic(UInt32(index)) {
-        case TENDON_BOSE_DEVICE_INFORMATION: return deviceInformation(bytes)
-        case TENDON_BOSE_SENSOR_INFORMATION: return sensorInformation(bytes)
-        case TENDON_BOSE_SENSOR_CONFIGURATION: return sensorConfiguration(bytes, written)
-        case TENDON_BOSE_SENSOR_DATA: return sensorData(bytes, at: milliseconds)
-        case TENDON_BOSE_GESTURE_INFORMATION: return gestureInformation(bytes)
-        case TENDON_BOSE_GESTURE_CONFIGURATION: return gestureConfiguration(bytes, written)
-        case TENDON_BOSE_GESTURE_DATA: return gestureData(bytes, at: milliseconds)
-        default: return []
+        case TENDON_BOSE_DEVICE_INFORMATION: deviceInformation(bytes, lines)
+        case TENDON_BOSE_SENSOR_INFORMATION: sensorInformation(bytes, lines)
+        case TENDON_BOSE_SENSOR_CONFIGURATION: sensorConfiguration(bytes, written, lines)
+        case TENDON_BOSE_SENSOR_DATA: sensorData(bytes, at: milliseconds, lines)
+        case TENDON_BOSE_GESTURE_INFORMATION: gestureInformation(bytes, lines)
+        case TENDON_BOSE_GESTURE_CONFIGURATION: gestureConfiguration(bytes, written, lines)
+        case TENDON_BOSE_GESTURE_DATA: gestureData(bytes, at: milliseconds, lines)
+        default: break
         }
     }
 
-    func line(_ event: String, _ members: JSON = [:]) -> JSON {
-        var line: JSON = ["event": .string(event), "family": "bose", "address": .string(address)]
-        if case .object(let members) = members { for member in members { line[member.key] = member.value } }
-        return line
-    }
-
-    mutating func malformed(_ status: tendon_status, at offset: Int = 0) -> [JSON] {
+    mutating func malformed(_ status: tendon_status, at offset: Int, _ lines: ReplayLines) {
         counters.malformed += 1
-        return [rejected(status, at: offset)]
+        lines.event("malformed") { line in
+            line.member("error", word: tendon_bose_status_name(status))
+            line.member("text", text(tendon_bose_status_text(status)))
+            line.member("error_offset", offset)
+        }
     }
 
-    private func rejected(_ status: tendon_status, at offset: Int) -> JSON {
-        line(
-            "malformed",
-            ["error": .string(text(tendon_bose_status_name(status))), "error_offset": JSON(offset)])
-    }
-
-    private mutating func sensorData(_ bytes: [UInt8], at milliseconds: UInt64) -> [JSON] {
+    private mutating func sensorData(_ bytes: [UInt8], at milliseconds: UInt64, _ lines: ReplayLines) {
         let profile = information == nil ? TENDON_BOSE_PROFILE_FIXED : TENDON_BOSE_PROFILE_REPORTED
         var (clock, counters) = (clock, counters)
         counters.notifications += 1
-        let lines = withSensorData(bytes, information, profile) { data in
-            var lines: [JSON] = []
+        let (status, offset) = withSensorData(bytes, information, profile) { data -> (tendon_status, Int) in
             var sample = tendon_bose_sample()
             var skipped = tendon_bose_skipped()
             while true {
@@ -73,30 +61,26 @@ struct BoseReplay: FamilyReplay {
                 case TENDON_BOSE_STEP_SAMPLE:
                     counters.samples += 1
                     let time = tendon_bose_unwrap(&clock, sample.timestamp, milliseconds)
-                    var line = BoseSampleLine(sample, address: address, deviceTime: time).json
-                    // Without the device's ranges the numbers are not in its units.
-                    if profile == TENDON_BOSE_PROFILE_FIXED { line["profile"] = "fixed" }
-                    lines.append(line)
-                case TENDON_BOSE_STEP_SKIPPED: counters.skipped += 1
-                default:
-                    if data.status < 0 {
-                        counters.malformed += 1
-                        lines.append(rejected(data.status, at: data.error_offset))
+                    lines.event("sample") { line in
+                        BoseSampleLine(sample, deviceTime: time).write(to: &line)
+                        // Without the device's ranges the numbers are not in its units.
+                        if profile == TENDON_BOSE_PROFILE_FIXED { line.member("profile", word: "fixed") }
                     }
-                    return lines
+                case TENDON_BOSE_STEP_SKIPPED: counters.skipped += 1
+                default: return (data.status, data.error_offset)
                 }
             }
         }
         (self.clock, self.counters) = (clock, counters)
-        return lines
+        if status < 0 { malformed(status, at: offset, lines) }
     }
 
-    private mutating func gestureData(_ bytes: [UInt8], at milliseconds: UInt64) -> [JSON] {
+    private mutating func gestureData(_ bytes: [UInt8], at milliseconds: UInt64, _ lines: ReplayLines) {
         var data = tendon_bose_gesture_data()
         var offset = 0
         let status = tendon_bose_decode_gesture_data(bytes, bytes.count, &data, &offset)
-        guard status >= 0 else { return malformed(status, at: offset) }
+        guard status >= 0 else { return malformed(status, at: offset, lines) }
         let time = tendon_bose_unwrap(&clock, data.timestamp, milliseconds)
-        return [BoseSampleLine.gestureEvent(data.gesture_id, address: address, deviceTime: time)]
+        lines.event("gesture") { BoseSampleLine.writeGesture(data.gesture_id, time, to: &$0) }
     }
 }

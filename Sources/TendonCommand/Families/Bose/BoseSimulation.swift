@@ -34,7 +34,7 @@ final class BoseSimulation: FamilySimulation {
             "malformed": JSON(counters.malformed), "gestures": JSON(counters.gestures),
             "gestures_lost": JSON(counters.gestures_lost), "blocked": JSON(counters.blocked),
             "configuration_writes": JSON(counters.configuration_writes),
-            "refused_writes": JSON(counters.refused_writes), "device_ms": JSON(block.pointer.pointee.device_ms),
+            "refused_writes": JSON(counters.refused_writes), "device_time_ms": JSON(block.pointer.pointee.device_ms),
         ]
     }
 
@@ -47,10 +47,10 @@ final class BoseSimulation: FamilySimulation {
             let pose = tendon_simulated_bose_pose(UInt64(time))
             let degrees = BoseSampleLine.degrees
             let truth: JSON = [
-                "device_ms": JSON(time), "pitch_deg": .real(pose.pitch * degrees),
+                "device_time_ms": JSON(time), "pitch_deg": .real(pose.pitch * degrees),
                 "roll_deg": .real(pose.roll * degrees), "yaw_deg": .real(pose.yaw * degrees),
             ]
-            guard line(truth.text) else { return }
+            guard line(LineWriter.text(truth)) else { return }
         }
     }
 }

@@ -139,7 +139,7 @@ private final class BoseServer: DeviceServer {
             served.event("pairing", ["state": "wanted"])
             served.show("pairing", note: "put it into pairing mode")
         case .end(_, let error):
-            let failed: JSON? = error.map { ["state": "failed", "error": .string(describe($0))] }
+            let failed: JSON? = error.map { ["state": "failed", "text": .string(describe($0))] }
             served.event("pairing", failed ?? ["state": "done"])
         }
     }
@@ -148,12 +148,12 @@ private final class BoseServer: DeviceServer {
         do throws(BoseWearableError) {
             try await makeSession().openAndWait()
         } catch {
-            throw error == .cancelled ? .cancelled : .failed(describe(error), mayMend: mayMend(error))
+            throw error == .cancelled ? .cancelled : .failed(describe(error), canRetry: canRetry(error))
         }
     }
 
-    /// What waiting does not mend is not tried again.
-    private func mayMend(_ error: BoseWearableError) -> Bool {
+    /// False for what another attempt does not change.
+    private func canRetry(_ error: BoseWearableError) -> Bool {
         switch error {
         case .firmwareUpdateRequired, .unsupportedDevice, .noMatchingDeviceType, .missingCharacteristic,
             .pairingDelegateMissing:
@@ -164,8 +164,8 @@ private final class BoseServer: DeviceServer {
 
     var identity: JSON { session?.device.map { TendonCommand.identity(of: $0) } ?? [:] }
 
-    func stream() async -> String? {
-        guard let session, let device = session.device else { return nil }
+    func stream() async -> Ending {
+        guard let session, let device = session.device else { return .lost }
         var ends = session.events().makeAsyncIterator()
         let samples = device.sensorData(capacity: served.settings.capacity)
         let gestures = device.gestureData()
@@ -188,7 +188,8 @@ private final class BoseServer: DeviceServer {
         token.cancel()
         dropped += samples.dropped
         count(device, droppedNow: 0)
-        return reason.map(describe)
+        guard !Task.isCancelled else { return .requested }
+        return reason.map(Ending.init) ?? .lost
     }
 
     private func configure(_ device: WearableDevice) async {
@@ -200,14 +201,14 @@ private final class BoseServer: DeviceServer {
                 lacking += try await wanted.configureGestures(of: device)
             }
             if !lacking.isEmpty {
-                served.event("lacking", ["what": JSON(lacking.map(JSON.string))])
-                served.show("open", note: "lacks " + lacking.joined(separator: ", "))
+                served.event("missing", ["what": JSON(lacking.map(JSON.string))])
+                served.show("connected", note: "lacks " + lacking.joined(separator: ", "))
             }
         } catch {
             if error == .service(.wearableSensorServiceUnavailable) { isUnconfigured = true }
             if isUnconfigured || error == .cancelled { return }
-            served.event("configuration_failed", ["error": .string(describe(error))])
-            served.show("open", note: describe(error))
+            served.event("configuration_failed", ["text": .string(describe(error))])
+            served.show("connected", note: describe(error))
         }
     }
 
@@ -223,7 +224,7 @@ private final class BoseServer: DeviceServer {
             served.happened("suspended")
         case .didResumeWearableSensorService:
             served.event("resumed")
-            served.show("open")
+            served.show("connected")
             served.happened("resumed")
             if isUnconfigured {
                 isUnconfigured = false
@@ -239,7 +240,7 @@ private final class BoseServer: DeviceServer {
         case .didUpdateGestureConfiguration(let configuration):
             served.event(
                 "gesture_configuration", ["enabled": JSON(configuration.enabledGestures.map { .string("\($0)") })])
-        case .didRejectValue(let error): served.event("malformed", ["error": .string(describe(error))])
+        case .didRejectValue(let error): served.event("malformed", BoseStream.malformed(error))
         default: break
         }
     }
@@ -259,36 +260,36 @@ private final class BoseServer: DeviceServer {
     // MARK: Consumers; not on the loop, so that output never holds it
 
     private func consume(_ samples: EventSequence<SensorValue>, _ device: WearableDevice) -> Task<Void, Never> {
-        let (served, address, before) = (served, served.address.description, dropped)
+        let (served, before) = (served, dropped)
         return Task.detached {
             var iterator = samples.makeAsyncIterator()
             var count = 0
             while let value = try? await iterator.next() {
                 count += 1
-                let line = BoseSampleLine(value, address: address)
-                served.reporter.event(line.json)
+                let line = BoseSampleLine(value)
+                await served.ready()
+                served.event("sample") { line.write(to: &$0) }
+                let angles = served.reporter.isTable ? line.headAngles : nil
                 served.update { row in
                     row.counters.delivered += 1
                     row.counters.dropped = before + samples.dropped
-                    if let angles = line.headAngles {
-                        row.readings = [
-                            Reading(name: "pitch", value: angles.pitch), Reading(name: "roll", value: angles.roll),
-                            Reading(name: "yaw", value: angles.yaw),
-                        ]
-                    }
+                    guard let angles else { return }
+                    row.readings = [
+                        Reading(name: "pitch", value: angles.pitch), Reading(name: "roll", value: angles.roll),
+                        Reading(name: "yaw", value: angles.yaw),
+                    ]
                 }
-                if count == served.settings.pauseAt { try? await Task.sleep(for: .seconds(served.settings.pauseFor)) }
+                await served.pause(after: count)
             }
         }
     }
 
     private func consume(_ gestures: EventSequence<GestureData>) -> Task<Void, Never> {
-        let (served, address) = (served, served.address.description)
+        let served = served
         return Task.detached {
             var iterator = gestures.makeAsyncIterator()
             while let data = try? await iterator.next() {
-                served.reporter.event(
-                    BoseSampleLine.gestureEvent(data.type.id, address: address, deviceTime: data.deviceTime))
+                served.event("gesture") { BoseSampleLine.writeGesture(data.type.id, data.deviceTime, to: &$0) }
                 served.update { $0.note = "\(data.type)" }
                 served.happened("gesture", text(tendon_bose_gesture_name(data.type.id)))
             }
@@ -297,11 +298,11 @@ private final class BoseServer: DeviceServer {
 }
 
 extension BoseSampleLine {
-    init(_ value: SensorValue, address: String) {
-        self.init(address: address, sensor: value.sensor.id, deviceTime: value.deviceTime)
+    init(_ value: SensorValue) {
+        self.init(sensor: value.sensor.id, deviceTime: value.deviceTime)
         let sample = value.sample
-        vector = sample.vector.map { [$0.x, $0.y, $0.z] }
-        bias = sample.bias.map { [$0.x, $0.y, $0.z] }
+        vector = sample.vector.map { tendon_bose_vector(x: $0.x, y: $0.y, z: $0.z) }
+        bias = sample.bias.map { tendon_bose_vector(x: $0.x, y: $0.y, z: $0.z) }
         quaternion = sample.quaternion.map { tendon_quaternion(x: $0.x, y: $0.y, z: $0.z, w: $0.w) }
         accuracy = sample.vectorAccuracy.map { UInt8($0.rawValue) }
         accuracyRadians = sample.quaternionAccuracy?.estimatedAccuracy
@@ -311,10 +312,31 @@ extension BoseSampleLine {
 /// One line about what went wrong.
 func describe(_ error: BoseWearableError) -> String {
     switch error {
-    case .host(let error): error.description
+    case .host(let error): describe(error)
     case .missingCharacteristic(let service, let characteristic):
         "the device lacks the characteristic \(characteristic) of the service \(service)"
     default: "\(error)"
+    }
+}
+
+extension Ending {
+    init(_ error: BoseWearableError) {
+        switch error {
+        case .host(let host): self.init(host)
+        case .disconnectedByDevice: self.init(reason: .deviceDisconnected, text: "the device ended the connection")
+        case .cancelled: self = .requested
+        default: self.init(reason: .protocolError, text: describe(error))
+        }
+    }
+}
+
+extension BoseStream {
+    static func malformed(_ error: BoseWearableError) -> JSON {
+        guard case .host(let host) = error else { return ["text": .string(describe(error))] }
+        return [
+            "error": .string(text(tendon_bose_status_name(host.status))),
+            "text": .string(text(tendon_bose_status_text(host.status))),
+        ]
     }
 }
 

@@ -44,6 +44,7 @@ extension Command {
                 await Visit.hold(for: hold)
                 try await belt.ask { $0.stopVibration() }
             }
+            await belt.done("feelspace vibrate")
         }
         return .done
     }
@@ -69,9 +70,8 @@ extension Command {
         let name = arguments.value("--signal") ?? "navigation"
         let signal = try FeelspaceWords.find(name, FeelspaceWords.navigationSignals, "signal")
         let duration = try arguments.duration()
-        let json = arguments.has("--json") || !Output.standard.isTerminal
         try await FeelspaceVisit(arguments, "feelspace navigate").visit { (belt) throws(CommandError) in
-            try await belt.navigate(direction, signal, for: duration, json: json)
+            try await belt.navigate(direction, signal, for: duration)
         }
         return .done
     }
@@ -85,6 +85,7 @@ extension Command {
         let signal = try FeelspaceWords.operand(arguments, FeelspaceWords.systemSignals, "feelspace signal", "signal")
         try await FeelspaceVisit(arguments).visit { (belt) throws(CommandError) in
             try await belt.ask { $0.signal(signalType: signal) }
+            await belt.done("feelspace signal")
         }
         return .done
     }
@@ -109,7 +110,7 @@ extension Command {
         let percent = wanted
         try await FeelspaceVisit(arguments).visit { (belt) throws(CommandError) in
             if let percent { try await belt.ask { $0.changeDefaultIntensity(percent) } }
-            await belt.show("default_intensity", JSON(belt.commands.defaultIntensity), unit: " %")
+            await belt.showIntensity()
         }
         return .done
     }
@@ -132,7 +133,7 @@ extension Command {
         let mode = wanted
         let hold = try arguments.duration() ?? 0
         try await FeelspaceVisit(arguments).visit { (belt) throws(CommandError) in
-            if let mode { try await belt.ask { $0.changeBeltMode(mode) } }
+            if let mode { try await belt.change(to: mode) }
             await belt.show(mode: mode)
             await Visit.hold(for: hold)
         }
@@ -149,6 +150,7 @@ extension Command {
         try await FeelspaceVisit(arguments, "feelspace stop").visit { (belt) throws(CommandError) in
             // A belt takes this in app mode only.
             try await belt.inAppMode { (belt) throws(CommandError) in try await belt.ask { $0.stopVibration() } }
+            await belt.done("feelspace stop")
         }
         return .done
     }
@@ -271,13 +273,14 @@ struct FeelspaceVibration: Sendable {
 /// Finds one belt, connects, does something, disconnects.
 struct FeelspaceVisit: Sendable {
     private let visit: Visit
-    let json: Bool
+    let events: Events
 
     /// With a name: a command without operands.
     init(_ arguments: Arguments, _ command: String? = nil) throws(CommandError) {
         if let command, !arguments.operands.isEmpty { throw .usage("\(command) takes no operands") }
         visit = try Visit(arguments, family: "feelspace")
-        json = arguments.has("--json")
+        events = Events(json: arguments.has("--json"))
+        Output.standard.lines?.isCompact = arguments.has("--compact")
     }
 
     func visit(_ body: @escaping @Sendable (OpenBelt) async throws(CommandError) -> Void) async throws(CommandError) {
@@ -296,7 +299,7 @@ struct FeelspaceVisit: Sendable {
                 }
             }
             do throws(CommandError) {
-                try await body(OpenBelt(manager: manager, json: json))
+                try await body(OpenBelt(manager: manager, label: found.label, events: events))
             } catch {
                 await OpenBelt.close(manager)
                 throw error
@@ -310,7 +313,8 @@ struct FeelspaceVisit: Sendable {
 @TendonActor
 struct OpenBelt: Sendable {
     let manager: FSConnectionManager
-    let json: Bool
+    let label: DeviceLabel
+    let events: Events
     var commands: FSCommandManager { manager.commandManager }
 
     /// Tells the belt, and waits until it has taken it.
@@ -332,26 +336,43 @@ struct OpenBelt: Sendable {
         }
     }
 
-    /// The one that was asked for, or the present one.
-    func show(mode: FSBeltMode?) { show("mode", .string("\(mode ?? commands.mode)")) }
+    /// A belt that is sent to standby ends the connection.
+    func change(to mode: FSBeltMode) async throws(CommandError) {
+        do throws(TendonError) {
+            try await commands.confirmed { $0.changeBeltMode(mode) }
+        } catch {
+            guard mode == .standby, manager.state == .notConnected else { throw CommandError(error) }
+        }
+    }
 
-    func show(_ name: String, _ value: JSON, unit: String = "") {
-        Output.standard.line(json ? ([name: value] as [String: JSON]).line : (value.string ?? value.text) + unit)
+    /// The requested one, or the present one.
+    func show(mode: FSBeltMode?) {
+        let word = "\(mode ?? commands.mode)"
+        events.result("mode", label, ["mode": .string(word)], text: word + "\n")
+    }
+
+    func showIntensity() {
+        let percent = commands.defaultIntensity
+        events.result("default_intensity", label, ["intensity_percent": JSON(percent)], text: "\(percent) %\n")
+    }
+
+    /// A command without a result was carried out.
+    func done(_ command: String) {
+        events.result("done", label, ["command": .string(command)], text: "")
     }
 
     func navigate(
-        _ direction: FeelspaceDirection, _ signal: FSBeltVibrationSignal, for duration: UInt64?, json: Bool
+        _ direction: FeelspaceDirection, _ signal: FSBeltVibrationSignal, for duration: UInt64?
     ) async throws(CommandError) {
         let controller = FSNavigationController(connectionManager: manager)
         let updates = controller.updates
-        if !json { Output.standard.line("navigating; Ctrl-C ends") }
+        if events.style == .text { Output.standard.line("navigating; Ctrl-C ends") }
         controller.startNavigation(direction: direction.degrees, isMagneticBearing: direction.isBearing, signal: signal)
         try await Stop.task(for: duration) { @TendonActor () throws(CommandError) in
             var iterator = updates.makeAsyncIterator()
             while let update = try? await iterator.next(isolation: TendonActor.shared) {
-                guard let line = FeelspaceLines.line(update) else { continue }
-                if !Output.standard.line(json ? line.text : FeelspaceLines.words(line)) { return }
-                if manager.state == .notConnected { throw CommandError(.failed, "the connection was lost") }
+                FeelspaceLines.print(update) { events.event($0, label, at: nil, $1) }
+                if manager.state == .notConnected { throw CommandError(.failed, Ending.lost.text) }
             }
         }
         controller.stopNavigation()
@@ -366,10 +387,6 @@ struct OpenBelt: Sendable {
         // The link goes down behind it.
         try? await Task.sleep(for: .milliseconds(20))
     }
-}
-
-extension [String: JSON] {
-    fileprivate var line: String { JSON.object(map { JSON.Member(key: $0.key, value: $0.value) }).text }
 }
 
 extension CommandError {

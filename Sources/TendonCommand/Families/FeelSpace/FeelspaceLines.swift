@@ -1,65 +1,75 @@
 // SPDX-License-Identifier: MIT
-// feelSpace: what a belt tells, as lines of JSON and for people.
+// feelSpace: what a belt reports, as events.
 import Tendon
 import TendonFeelSpace
 import TendonSupport
 
 enum FeelspaceLines {
-    /// Nil: nothing that is printed.
-    static func line(_ update: FSCommandUpdate) -> JSON? {
+    /// Calls `body` with the event and its members; not for what is not printed.
+    static func print(_ update: FSCommandUpdate, _ body: (StaticString, (inout LineWriter) -> Void) -> Void) {
         switch update {
-        case .modeChanged(let mode): ["event": "mode", "mode": .string("\(mode)")]
+        case .modeChanged(let mode): body("mode") { $0.member("mode", "\(mode)") }
         case .buttonPressed(let button, let press, let previous, let new):
-            [
-                "event": "button", "button": .string("\(button)"), "press": .string("\(press)"),
-                "previous_mode": .string("\(previous)"), "mode": .string("\(new)"),
-            ]
-        case .defaultIntensityChanged(let percent): ["event": "default_intensity", "percent": JSON(percent)]
-        case .headingOffsetChanged(let degrees): ["event": "heading_offset", "degrees": JSON(degrees)]
+            body("button") { line in
+                line.member("button", "\(button)")
+                line.member("press", "\(press)")
+                line.member("previous_mode", "\(previous)")
+                line.member("mode", "\(new)")
+            }
+        case .defaultIntensityChanged(let percent):
+            body("default_intensity") { $0.member("intensity_percent", percent) }
+        case .headingOffsetChanged(let degrees): body("heading_offset") { $0.member("offset_deg", degrees) }
         case .battery(let status):
-            [
-                "event": "battery", "percent": .real(status.batteryLevel), "status": .string("\(status.powerStatus)"),
-                "seconds": .real(status.batteryTteTtf),
-            ]
-        case .orientation(let orientation): sample(orientation)
+            body("battery") { line in
+                line.member("battery_percent", status.batteryLevel, decimals: 1)
+                line.member("power_status", "\(status.powerStatus)")
+                line.member("time_left_s", status.batteryTteTtf, decimals: 0)
+            }
+        case .orientation(let orientation): body("sample") { orientation.write(to: &$0) }
         case .accuracySignal(let signal):
-            ["event": "accuracy_signal", "in_app": .bool(signal.inApp), "in_compass": .bool(signal.inCompass)]
-        case .debugOutput(let bytes): ["event": "debug", "bytes": .string(hexText(bytes))]
+            body("accuracy_signal") { line in
+                line.member("in_app", signal.inApp)
+                line.member("in_compass", signal.inCompass)
+            }
+        case .debugOutput(let bytes): body("debug") { $0.member("bytes", hexText(bytes)) }
         case .rejected(let bytes, let error):
-            ["event": "malformed", "bytes": .string(hexText(bytes)), "error": .string(error.description)]
-        case .commandFinished: nil
+            body("malformed") { line in
+                line.member("bytes", hexText(bytes))
+                line.member("error", error.name)
+                line.member("text", error.text)
+            }
+        case .commandFinished: break
         }
     }
 
-    static func sample(_ orientation: FSBeltOrientation) -> JSON {
-        [
-            "event": "sample", "sensor": "orientation", "heading_deg": JSON(orientation.beltMagHeading),
-            "accurate": .bool(!orientation.beltCompassInaccurate), "accuracy_deg": JSON(orientation.accuracy),
-        ]
-    }
-
-    static func line(_ update: FSNavigationUpdate) -> JSON? {
+    static func print(_ update: FSNavigationUpdate, _ body: (StaticString, (inout LineWriter) -> Void) -> Void) {
         switch update {
-        case .state(let state): ["event": "navigation", "state": .string("\(state)")]
-        case .homeButton(let navigating): ["event": "home_button", "navigating": .bool(navigating)]
-        case .defaultIntensity(let percent): ["event": "default_intensity", "percent": JSON(percent)]
+        case .state(let state): body("navigation") { $0.member("state", "\(state)") }
+        case .homeButton(let navigating): body("home_button") { $0.member("navigating", navigating) }
+        case .defaultIntensity(let percent): body("default_intensity") { $0.member("intensity_percent", percent) }
         case .battery(let level, let status):
-            ["event": "battery", "percent": JSON(level), "status": .string("\(status)")]
-        case .accuracySignal(let enabled): ["event": "accuracy_signal", "enabled": .bool(enabled)]
-        case .connection(let state, let error):
-            ["event": "connection", "state": .string("\(state)"), "error": .string("\(error)")]
-        case .connectionLost: ["event": "connection_lost"]
-        case .connectionFailed(let error): ["event": "connection_failed", "error": .string("\(error)")]
-        case .orientation, .bluetoothNotAvailable, .bluetoothPoweredOff, .noBeltFound, .searchFinished, .found: nil
+            body("battery") { line in
+                line.member("battery_percent", level)
+                line.member("power_status", "\(status)")
+            }
+        case .accuracySignal(let enabled):
+            body("accuracy_signal") { line in
+                line.member("in_app", enabled)
+                line.member("in_compass", enabled)
+            }
+        case .connectionFailed(let error): body("connect_failed") { $0.member("text", "\(error)") }
+        case .connection, .connectionLost, .orientation, .bluetoothNotAvailable, .bluetoothPoweredOff, .noBeltFound,
+            .searchFinished, .found:
+            break
         }
     }
+}
 
-    /// The same for a person.
-    static func words(_ line: JSON) -> String {
-        guard case .object(let members) = line else { return "" }
-        return members.map { member in
-            let value = member.value.string ?? member.value.text
-            return member.key == "event" ? value : "\(member.key) \(value)"
-        }.joined(separator: "  ")
+extension FSBeltOrientation {
+    func write(to line: inout LineWriter) {
+        line.member("sensor", word: "orientation")
+        line.member("heading_deg", beltMagHeading)
+        line.member("accurate", !beltCompassInaccurate)
+        line.member("accuracy_deg", accuracy)
     }
 }

@@ -67,7 +67,7 @@ final class FeelspaceSimulation: FamilySimulation {
         var motors = [UInt8](repeating: 0, count: Int(TENDON_SIMULATED_FEELSPACE_MOTORS))
         tendon_simulated_feelspace_motors(block.pointer, record.at, &motors)
         return [
-            "event": "write", "characteristic": .string(String(record.characteristic, radix: 16)),
+            "characteristic": .string(String(record.characteristic, radix: 16)),
             "bytes": .string(hexText(bytes)), "length": JSON(record.length),
             "outcome": .string(text(tendon_simulated_feelspace_outcome_name(record.outcome))),
             "mode": .string(text(tendon_feelspace_mode_name(block.pointer.pointee.mode))),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // feelSpace: serves one belt for `run` and `stream`.
 import CTendon
+import Synchronization
 import Tendon
 import TendonFeelSpace
 import TendonSupport
@@ -45,7 +46,8 @@ struct FeelspaceStream: FamilyStream {
         },
         RuleAction(name: "stop", arguments: "") { (words) throws(CommandError) in
             guard words.isEmpty else { throw .usage("it takes no arguments, not '\(sanitized(words[0]))'") }
-            return FeelspaceCall { $0.stopVibration() }
+            // A belt takes this in app mode only.
+            return FeelspaceCall(inAppMode: true) { $0.stopVibration() }
         },
     ]
 
@@ -57,7 +59,12 @@ struct FeelspaceStream: FamilyStream {
 struct FeelspaceCall: RuleCall {
     let command: @TendonActor @Sendable (FSCommandManager) -> Bool
 
-    init(_ command: @escaping @TendonActor @Sendable (FSCommandManager) -> Bool) { self.command = command }
+    let inAppMode: Bool
+
+    init(inAppMode: Bool = false, _ command: @escaping @TendonActor @Sendable (FSCommandManager) -> Bool) {
+        self.inAppMode = inAppMode
+        self.command = command
+    }
 
     static func one<Value>(
         _ words: [String], _ table: [(name: String, value: Value)], _ what: String
@@ -76,7 +83,7 @@ private final class FeelspaceServer: DeviceServer {
     private let wanted: FeelspaceStream
     private let manager: FSConnectionManager
     private var dropped: UInt64 = 0
-    private var orientations: UInt64 = 0
+    private let orientations = OrientationCounter()
     private var commands: FSCommandManager { manager.commandManager }
 
     init(_ wanted: FeelspaceStream, _ served: ServedDevice) {
@@ -91,29 +98,30 @@ private final class FeelspaceServer: DeviceServer {
             try await manager.connect(to: FSBelt(address: served.address))
         } catch {
             if Task.isCancelled { throw .cancelled }
-            throw .failed("\(error)", mayMend: true)
+            throw .failed(describe(error), canRetry: true)
         }
     }
 
     var identity: JSON {
         [
-            "firmware": JSON(commands.firmwareVersion),
+            "firmware": .string("\(commands.firmwareVersion)"),
             "variant": commands.firmwareVariant < 0 ? .null : JSON(commands.firmwareVariant),
-            "mode": .string("\(commands.mode)"), "default_intensity": JSON(commands.defaultIntensity),
+            "mode": .string("\(commands.mode)"), "intensity_percent": JSON(commands.defaultIntensity),
         ]
     }
 
-    func stream() async -> String? {
+    func stream() async -> Ending {
         let ends = manager.updates
         let updates = commands.updates(capacity: served.settings.capacity)
+        commands.delegate = orientations
         let consumer = consume(updates)
         let level = commands.beltBatteryStatus.batteryLevel
         if level >= 0 { served.update { $0.battery = Int(level) } }
         if let period = wanted.period { commands.changeOrientationPeriod(period) }
         if !commands.startOrientationNotifications(), let error = commands.lastError {
-            served.event("configuration_failed", ["error": .string(error.description)])
+            served.event("configuration_failed", ["text": .string(describe(error))])
         }
-        served.show("open", note: "\(commands.mode)")
+        served.show("connected", note: "\(commands.mode)")
         var reason: FSConnectionError?
         var iterator = ends.makeAsyncIterator()
         while manager.state == .connected, let end = try? await iterator.next(isolation: TendonActor.shared) {
@@ -123,50 +131,68 @@ private final class FeelspaceServer: DeviceServer {
         manager.disconnectBelt()
         consumer.cancel()
         await consumer.value
-        dropped += updates.dropped
-        return isCancelled ? nil : reason.map { "\($0)" }
+        count()
+        guard !isCancelled else { return .requested }
+        return Ending(reason: .connectionLost, text: reason.map(describe) ?? "the connection was lost")
     }
 
     func perform(_ call: any RuleCall) async throws(CommandError) {
         guard let call = call as? FeelspaceCall else { return }
+        let before = commands.mode
+        let changesMode = call.inAppMode && before != .app
         do throws(TendonError) {
+            if changesMode { try await commands.confirmed { $0.changeBeltMode(.app) } }
             try await commands.confirmed(call.command)
+            if changesMode, before != .unknown, before != .calibration {
+                try await commands.confirmed { $0.changeBeltMode(before) }
+            }
         } catch {
             throw CommandError(error)
+        }
+    }
+
+    /// The counters of what the belt sent; what was not delivered was dropped.
+    private func count() {
+        let (received, counters) = (orientations.count, commands.counters)
+        served.update { row in
+            row.counters.notifications = received
+            row.counters.samples = received
+            row.counters.malformed = UInt64(counters.rejected)
+            row.counters.skipped = UInt64(counters.unsupported)
+            row.counters.dropped = received - min(received, row.counters.delivered)
         }
     }
 
     // MARK: What the belt tells; not on the loop, so that output never holds it
 
     private func consume(_ updates: EventSequence<FSCommandUpdate>) -> Task<Void, Never> {
-        let (served, before) = (served, dropped)
-        return Task.detached { [weak self] in
+        let (served, orientations) = (served, orientations)
+        return Task.detached {
             var iterator = updates.makeAsyncIterator()
             var count = 0
             while let update = try? await iterator.next() {
-                if let line = FeelspaceLines.line(update), case .object(let members) = line,
-                    let name = line["event"]?.string
-                {
-                    served.event(name, .object(members.filter { $0.key != "event" }))
-                }
                 guard case .orientation(let orientation) = update else {
+                    FeelspaceLines.print(update) { served.reporter.events.event($0, served.label, at: nil, $1) }
                     FeelspaceServer.tell(update, served)
                     continue
                 }
                 count += 1
+                await served.ready()
+                served.event("sample") { orientation.write(to: &$0) }
+                let isTable = served.reporter.isTable
+                let received = orientations.received.load(ordering: .relaxed)
                 served.update { row in
-                    row.counters.notifications += 1
-                    row.counters.samples += 1
                     row.counters.delivered += 1
-                    row.counters.dropped = before + updates.dropped
+                    row.counters.notifications = max(row.counters.delivered, received)
+                    row.counters.samples = row.counters.notifications
+                    guard isTable else { return }
                     row.readings = [
                         Reading(name: "heading", value: Double(orientation.beltMagHeading), unit: "°", decimals: 0)
                     ]
                 }
                 served.stopAtLimit()
-                if count == served.settings.pauseAt { try? await Task.sleep(for: .seconds(served.settings.pauseFor)) }
+                await served.pause(after: count)
             }
-            _ = self
         }
     }
 
@@ -185,3 +211,21 @@ private final class FeelspaceServer: DeviceServer {
         }
     }
 }
+
+/// Counts orientations where the belt sends them, before any queue.
+private final class OrientationCounter: FSCommandDelegate {
+    let received = Atomic<UInt64>(0)
+    var count: UInt64 { received.load(ordering: .relaxed) }
+
+    func onBeltModeChanged(_ newBeltMode: FSBeltMode) {}
+    func onBeltButtonPressed(
+        button: FSBeltButton, pressType: FSPressType, previousMode: FSBeltMode, newMode: FSBeltMode
+    ) {}
+    func onBeltBatteryStatusUpdated(_ status: FSBatteryStatus) {}
+    func onBeltOrientationNotified(beltOrientation: FSBeltOrientation) {
+        received.wrappingAdd(1, ordering: .relaxed)
+    }
+}
+
+/// One line about what went wrong.
+func describe(_ error: FSConnectionError) -> String { "\(error)" }

@@ -20,10 +20,9 @@ extension Command {
         ]
     ) { (arguments: Arguments) throws(CommandError) in
         let duration = try arguments.duration()
-        let json = arguments.has("--json") || !Output.standard.isTerminal
         try await FeelspaceVisit(arguments, "feelspace watch").visit { (belt) throws(CommandError) in
             try await Stop.task(for: duration) { () throws(CommandError) in
-                try await BeltWatch(belt, json: json).run()
+                try await BeltWatch(belt).run()
             }
         }
         return .done
@@ -71,71 +70,76 @@ struct BeltRing {
 @TendonActor
 private final class BeltWatch {
     private let belt: OpenBelt
-    private let json: Bool
     private var ring = BeltRing()
     private var last = ""
-    private var drawn = 0
+    private var area = LiveArea()
+    private var isJSON: Bool { belt.events.style == .json }
 
-    init(_ belt: OpenBelt, json: Bool) {
+    init(_ belt: OpenBelt) {
         self.belt = belt
-        self.json = json
     }
 
     func run() async throws(CommandError) {
-        var updates = belt.commands.updates(capacity: 4096).makeAsyncIterator()
+        let updates = belt.commands.updates(capacity: 4096)
         let ends = belt.manager.updates
-        let watcher = Task { @TendonActor in
-            for try await case .stateChanged(_, .notConnected, _, _) in ends { return }
-        }
-        defer { watcher.cancel() }
-        if json { tellState() } else { draw() }
+        if isJSON { tellState() } else { draw() }
         try await belt.ask { $0.startOrientationNotifications() }
-        while belt.manager.state == .connected,
-            let update = try? await updates.next(isolation: TendonActor.shared)
-        {
-            take(update)
+        let reader = Task { @TendonActor [self] in
+            var iterator = updates.makeAsyncIterator()
+            while let update = try? await iterator.next(isolation: TendonActor.shared) { take(update) }
         }
-        if !Task.isCancelled { throw CommandError(.failed, "the connection was lost") }
+        // The sequence of a belt's values outlives its connection.
+        var iterator = ends.makeAsyncIterator()
+        while belt.manager.state == .connected, !Task.isCancelled {
+            guard (try? await iterator.next(isolation: TendonActor.shared)) != nil else { break }
+        }
+        reader.cancel()
+        if !Task.isCancelled { throw CommandError(.failed, Ending.lost.text) }
     }
 
     private func tellState() {
         let commands = belt.commands
-        let line: JSON = [
-            "event": "belt", "mode": .string("\(commands.mode)"), "firmware": JSON(commands.firmwareVersion),
-            "default_intensity": JSON(commands.defaultIntensity),
-            "battery_percent": .real(commands.beltBatteryStatus.batteryLevel),
-        ]
-        if !Output.standard.line(line.text) { Stop.shared.request() }
+        belt.events.event("belt", belt.label) { line in
+            line.member("mode", "\(commands.mode)")
+            line.member("firmware", "\(commands.firmwareVersion)")
+            line.member("intensity_percent", commands.defaultIntensity)
+            line.member("battery_percent", commands.beltBatteryStatus.batteryLevel, decimals: 1)
+        }
     }
 
     private func take(_ update: FSCommandUpdate) {
-        guard let line = FeelspaceLines.line(update) else { return }
-        if json {
-            if !Output.standard.line(line.text) { Stop.shared.request() }
+        if isJSON {
+            FeelspaceLines.print(update) { belt.events.event($0, belt.label, at: nil, $1) }
             return
         }
-        if case .orientation(let orientation) = update {
-            ring.heading = orientation.beltMagHeading
-        } else {
-            last = FeelspaceLines.words(line)
+        switch update {
+        case .orientation(let orientation): ring.heading = orientation.beltMagHeading
+        case .buttonPressed(let button, let press, _, let mode): last = "button \(button) (\(press)), mode \(mode)"
+        case .modeChanged(let mode): last = "mode \(mode)"
+        case .defaultIntensityChanged(let percent): last = "default intensity \(percent) %"
+        case .headingOffsetChanged(let degrees): last = "heading offset \(degrees)°"
+        case .battery(let status): last = "battery " + fixed(status.batteryLevel, 0) + " %"
+        case .rejected: last = "a malformed value"
+        default: break
         }
         draw()
     }
 
     private func draw() {
-        let output = Output.standard
+        guard LiveArea.isFree else { return }
         let commands = belt.commands
-        // The belt tells its mode, not its motors: what its compass does is known.
+        // The belt reports its mode, not its motors: what its compass does is known.
         ring.active = commands.mode == .compass ? Set([ring.north].compactMap { $0 }) : []
         let battery = commands.beltBatteryStatus
-        var lines = [
-            output.styled("mode \(commands.mode)", .bold) + "   intensity \(commands.defaultIntensity) %   battery "
-                + fixed(battery.batteryLevel, 0) + " % \(battery.powerStatus)"
-        ]
-        lines += ring.lines().map { "  " + $0 }
-        lines.append(output.styled(last, .faint))
-        let back = drawn > 0 ? "\u{1B}[\(drawn)A" : ""
-        output.write(back + lines.map { "\r\u{1B}[2K" + $0 + "\n" }.joined())
-        drawn = lines.count
+        let title =
+            "mode \(commands.mode)   intensity \(commands.defaultIntensity) %   battery "
+            + fixed(battery.batteryLevel, 0) + " % \(battery.powerStatus)"
+        var lines: [(text: String, style: Output.Style?)] = [(title, .bold)]
+        if LiveArea.rows >= 15 {
+            lines += ring.lines().map { ("  " + $0, nil) }
+        } else {
+            lines.append((ring.heading.map { "heading \($0)°" } ?? "heading -", nil))
+        }
+        area.draw(lines + [(last, .faint)])
     }
 }

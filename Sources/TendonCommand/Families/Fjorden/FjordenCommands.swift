@@ -22,10 +22,11 @@ extension Command {
         ]
     ) { (arguments: Arguments) throws(CommandError) in
         guard arguments.operands.isEmpty else { throw .usage("fjorden info takes no operands") }
-        let json = arguments.has("--json")
+        let events = Events(json: arguments.has("--json"))
         try await GripVisit(arguments).visit { (_, grip) throws(CommandError) in
             let found = try await information(of: grip)
-            Output.standard.write(json ? found.text + "\n" : readable(found))
+            let label = await grip.label
+            events.result("information", label, found, text: readable(label.json.merging(found)))
         }
         return .done
     }
@@ -44,7 +45,7 @@ extension Command {
     ) { (arguments: Arguments) throws(CommandError) in
         guard arguments.operands.isEmpty else { throw .usage("fjorden watch takes no operands") }
         let watch = GripWatch(
-            json: arguments.has("--json") || !Output.standard.isTerminal,
+            events: Events(json: arguments.has("--json")),
             limit: try arguments.integer("--count", in: 1...Int.max) ?? .max)
         let duration = try arguments.duration()
         try await GripVisit(arguments).visit { (manager, _) throws(CommandError) in
@@ -64,12 +65,9 @@ extension Command {
     ) { (arguments: Arguments) throws(CommandError) in
         guard arguments.operands.isEmpty else { throw .usage("fjorden forget takes no operands") }
         let name = try await GripVisit(arguments).forget()
-        if arguments.has("--json") {
-            Output.standard.line((["event": "forgotten", "name": .string(name)] as JSON).text)
-        } else {
-            Output.standard.line(
-                "\(name.isEmpty ? "the grip" : name) is forgotten; hold its shutter and fn for 5 s too")
-        }
+        Events(json: arguments.has("--json")).result(
+            "forgotten", nil, ["family": "fjorden", "name": .string(name)],
+            text: "\(name.isEmpty ? "the grip" : name) is forgotten; hold its shutter and fn for 5 s too\n")
         return .done
     }
 
@@ -81,23 +79,15 @@ extension Command {
             // A grip without a battery service is a grip.
             let battery = try? await grip.readBatteryInfo(forceRefresh: true)
             return [
-                "address": .string(grip.id.description), "name": known(grip.name),
                 "manufacturer": known(information.manufacturerName), "model": known(information.modelNumber),
                 "firmware": known(information.firmware?.description), "hardware": known(information.hardwareVersion),
-                "serial": known(information.serialNumber), "battery": battery.map { JSON($0.level) } ?? .null,
+                "serial": known(information.serialNumber),
+                "battery_percent": battery.map { JSON($0.level) } ?? .null,
                 "battery_low": battery.map { .bool($0.isLow) } ?? .null,
             ]
         } catch {
             throw CommandError(error)
         }
-    }
-
-    private static func readable(_ json: JSON) -> String {
-        guard case .object(let members) = json else { return "" }
-        return members.map { member in
-            let value = member.value == .null ? "-" : member.value.string ?? member.value.text
-            return left(member.key, 14) + value + "\n"
-        }.joined()
     }
 }
 
@@ -197,7 +187,7 @@ private struct GripVisit: Sendable {
 
 /// Prints events as they come, over all connections.
 private struct GripWatch: Sendable {
-    let json: Bool
+    let events: Events
     let limit: Int
 
     @TendonActor
@@ -207,43 +197,27 @@ private struct GripWatch: Sendable {
         if let grip = manager.connectedGrip { await follow(grip, &left) }
         if left == 0 { return }
         for await state in states {
-            if case .connected(let grip) = state {
-                await follow(grip, &left)
-            } else {
-                line([
-                    "event": "state", "state": .string("\(state)".split(separator: "(").first.map(String.init) ?? ""),
-                ])
-            }
+            if case .connected(let grip) = state { await follow(grip, &left) }
             if left == 0 { return }
         }
     }
 
     @TendonActor
     private func follow(_ grip: ConnectedGrip, _ left: inout Int) async {
-        line(["event": "opened", "address": .string(grip.id.description), "name": .string(sanitized(grip.name))])
+        let label = grip.label
+        events.event("connected", label)
         for await record in grip.records() {
-            var members: JSON = ["event": "grip"]
-            if case .object(let all) = record.json { for member in all { members[member.key] = member.value } }
-            line(members)
+            events.event("grip", label) { record.write(to: &$0) }
             left -= 1
             if left == 0 { return }
         }
-        line(["event": "closed"])
+        events.event("disconnected", label, (Task.isCancelled ? Ending.requested : .lost).members)
     }
+}
 
-    private func line(_ members: JSON) {
-        guard !json else {
-            if !Output.standard.line(members.text) { Stop.shared.request() }
-            return
-        }
-        let time = members["device_ms"].flatMap { Double($0.text) }.map { fixed($0 / 1000, 3) } ?? ""
-        let what = members["name"]?.string ?? members["state"]?.string ?? ""
-        let event = members["event"]?.string ?? ""
-        let count = members["count"]?.text ?? "1"
-        Output.standard.line(
-            right(time, 10) + "  " + (event == "grip" ? what : "\(event) \(what)") + (count == "1" ? "" : " x \(count)")
-        )
-    }
+extension ConnectedGrip {
+    @TendonActor
+    fileprivate var label: DeviceLabel { DeviceLabel("fjorden", id, name: sanitized(name)) }
 }
 
 extension CommandError {

@@ -6,13 +6,11 @@ import TendonFjorden
 import TendonSupport
 
 struct FjordenReplay: FamilyReplay {
-    let address: String
     private(set) var counters = StreamCounters()
     private let profile = CBlock<tendon_fjorden_profile>()
     private var stream = tendon_fjorden_stream()
 
-    init(address: String) {
-        self.address = address
+    init() {
         tendon_fjorden_profile_init(profile.pointer)
     }
 
@@ -40,30 +38,38 @@ struct FjordenReplay: FamilyReplay {
         return tendon_uuid_as_u16(&uuid, &number) && number == 0x2A19
     }
 
-    private func line(_ name: String, _ members: JSON) -> JSON {
-        var line: JSON = ["event": .string(name), "family": "fjorden", "address": .string(address)]
-        if case .object(let all) = members { for member in all { line[member.key] = member.value } }
-        return line
+    mutating func value(
+        _ bytes: [UInt8], of characteristic: tendon_uuid, written: Bool, at milliseconds: UInt64, to lines: ReplayLines
+    ) {
+        let status: tendon_status
+        if FjordenReplay.isBattery(characteristic) {
+            status = battery(bytes, lines)
+        } else {
+            switch FjordenReplay.which(characteristic) {
+            case .event: status = events(bytes, lines)
+            case .state: status = state(bytes, lines)
+            case .control:
+                status = 0
+                if written {
+                    lines.event("command") { $0.member("bytes", hexText(bytes)) }
+                } else {
+                    lines.event("response") { $0.member("bytes", hexText(bytes)) }
+                }
+            case nil: return
+            }
+        }
+        if status < 0 { malformed(status, lines) }
     }
 
-    mutating func value(_ bytes: [UInt8], of characteristic: tendon_uuid, written: Bool, at milliseconds: UInt64)
-        -> [JSON]
-    {
-        if FjordenReplay.isBattery(characteristic) { return battery(bytes) }
-        switch FjordenReplay.which(characteristic) {
-        case .event: return events(bytes)
-        case .state: return state(bytes)
-        case .control: return [line(written ? "command" : "response", ["bytes": .string(hexText(bytes))])]
-        case nil: return []
+    private mutating func malformed(_ status: tendon_status, _ lines: ReplayLines) {
+        counters.malformed += 1
+        lines.event("malformed") { line in
+            line.member("error", word: tendon_fjorden_status_name(status))
+            line.member("text", text(tendon_fjorden_status_text(status)))
         }
     }
 
-    private mutating func malformed(_ status: tendon_status) -> [JSON] {
-        counters.malformed += 1
-        return [line("malformed", ["error": .string(text(tendon_fjorden_status_name(status)))])]
-    }
-
-    private mutating func events(_ bytes: [UInt8]) -> [JSON] {
+    private mutating func events(_ bytes: [UInt8], _ lines: ReplayLines) -> tendon_status {
         var records: [tendon_fjorden_record] = []
         let skippedBefore = stream.duplicates + stream.out_of_order
         let status = bytes.withUnsafeBufferPointer { bytes in
@@ -73,41 +79,41 @@ struct FjordenReplay: FamilyReplay {
             while status >= 0, tendon_fjorden_stream_next(&stream, &walk, &record) { records.append(record) }
             return status
         }
-        guard status >= 0 else { return malformed(status) }
+        guard status >= 0 else { return status }
         counters.notifications += 1
         counters.skipped += stream.duplicates + stream.out_of_order - skippedBefore
-        var lines: [JSON] = []
         for record in records {
             guard record.status >= 0 else {
-                lines += malformed(record.status)
+                malformed(record.status, lines)
                 continue
             }
             counters.samples += 1
-            lines.append(line("grip", GripRecord(record, isSynthesized: false).json))
+            lines.event("grip") { GripRecord(record, isSynthesized: false).write(to: &$0) }
         }
-        return lines
+        return 0
     }
 
-    private mutating func state(_ bytes: [UInt8]) -> [JSON] {
+    private func state(_ bytes: [UInt8], _ lines: ReplayLines) -> tendon_status {
         var state = tendon_fjorden_control_state()
         let status = tendon_fjorden_decode_control_state(bytes, bytes.count, &state)
-        guard status >= 0 else { return malformed(status) }
-        return [
-            line(
-                "control_state",
-                [
-                    "shutter": .string(["released", "half", "full"][min(Int(state.shutter), 2)]),
-                    "dial_pressed": .bool(state.dial_pressed), "fn_pressed": .bool(state.fn_pressed),
-                    "lever": .string(state.lever < 0 ? "left" : state.lever > 0 ? "right" : "neutral"),
-                    "dial_position": JSON(state.dial_position),
-                ])
-        ]
+        guard status >= 0 else { return status }
+        lines.event("control_state") { line in
+            line.member("shutter", ["released", "half", "full"][min(Int(state.shutter), 2)])
+            line.member("dial_pressed", state.dial_pressed)
+            line.member("fn_pressed", state.fn_pressed)
+            line.member("lever", state.lever < 0 ? "left" : state.lever > 0 ? "right" : "neutral")
+            line.member("dial_position", state.dial_position)
+        }
+        return status
     }
 
-    private mutating func battery(_ bytes: [UInt8]) -> [JSON] {
+    private func battery(_ bytes: [UInt8], _ lines: ReplayLines) -> tendon_status {
         let level = tendon_fjorden_decode_battery(bytes, bytes.count)
-        guard level >= 0 else { return malformed(level) }
-        let isLow = level < tendon_status(TENDON_FJORDEN_BATTERY_LOW_BELOW)
-        return [line("battery", ["level": JSON(level), "low": .bool(isLow)])]
+        guard level >= 0 else { return level }
+        lines.event("battery") { line in
+            line.member("battery_percent", level)
+            line.member("battery_low", level < tendon_status(TENDON_FJORDEN_BATTERY_LOW_BELOW))
+        }
+        return level
     }
 }

@@ -81,7 +81,7 @@ private final class GripServer: DeviceServer {
             battery = try? await grip.readBatteryInfo()
             served.update { [battery] in $0.battery = battery?.level }
         } catch {
-            throw Task.isCancelled ? .cancelled : .failed(error.localizedDescription, mayMend: mayMend(error))
+            throw Task.isCancelled ? .cancelled : .failed(error.localizedDescription, canRetry: canRetry(error))
         }
     }
 
@@ -115,8 +115,8 @@ private final class GripServer: DeviceServer {
         return configuration
     }
 
-    /// What waiting does not mend is not tried again.
-    private func mayMend(_ error: FjordenError) -> Bool {
+    /// False for what another attempt does not change.
+    private func canRetry(_ error: FjordenError) -> Bool {
         switch error {
         case .gripUnableToDiscoverService, .gripUnableToDiscoverCharacteristics, .gripUnsupportedFirmwareVersion,
             .gripUnableToReadFirmwareVersion:
@@ -129,12 +129,13 @@ private final class GripServer: DeviceServer {
         func known(_ text: String?) -> JSON { text.map { .string(sanitized($0)) } ?? .null }
         return [
             "firmware": known(information?.firmware?.description), "manufacturer": known(information?.manufacturerName),
-            "model": known(information?.modelNumber), "battery": battery.map { JSON($0.level) } ?? .null,
+            "model": known(information?.modelNumber),
+            "battery_percent": battery.map { JSON($0.level) } ?? .null,
         ]
     }
 
-    func stream() async -> String? {
-        guard let manager, let grip = manager.connectedGrip, let records else { return nil }
+    func stream() async -> Ending {
+        guard let manager, let grip = manager.connectedGrip, let records else { return .lost }
         let consumers = [consume(records), consume(grip.batteryLevels())]
         for await state in manager.subscribeToStateChanges() {
             if case .connected = state { continue }
@@ -147,7 +148,7 @@ private final class GripServer: DeviceServer {
         count(grip)
         before = GripCounts(before, grip.counters)
         dropped += records.dropped
-        return isAsked ? nil : "the link was lost"
+        return isAsked ? .requested : .lost
     }
 
     func perform(_ call: any RuleCall) async throws(CommandError) {
@@ -179,7 +180,8 @@ private final class GripServer: DeviceServer {
             var count = 0
             while let record = await iterator.next() {
                 count += 1
-                served.event("grip", record.json)
+                await served.ready()
+                served.event("grip") { record.write(to: &$0) }
                 served.update { row in
                     row.counters.delivered += 1
                     row.counters.dropped = before + records.dropped
@@ -187,7 +189,7 @@ private final class GripServer: DeviceServer {
                 }
                 served.happened("event", record.event.name)
                 if case .batteryLow = record.event { served.happened("battery_low") }
-                if count == served.settings.pauseAt { try? await Task.sleep(for: .seconds(served.settings.pauseFor)) }
+                await served.pause(after: count)
             }
         }
     }
@@ -197,7 +199,8 @@ private final class GripServer: DeviceServer {
         return Task.detached {
             var iterator = levels.makeAsyncIterator()
             while let battery = await iterator.next() {
-                served.event("battery", ["level": JSON(battery.level), "low": .bool(battery.isLow)])
+                served.event(
+                    "battery", ["battery_percent": JSON(battery.level), "battery_low": .bool(battery.isLow)])
                 served.update { $0.battery = battery.level }
             }
         }
@@ -223,12 +226,19 @@ private struct GripCounts {
 
 extension GripRecord {
     /// The members of a line about it.
-    var json: JSON {
-        var line: JSON = ["name": .string("\(event)"), "count": JSON(count), "device_ms": JSON(time)]
-        if let sequence { line["sequence"] = JSON(sequence) }
-        if lostBefore > 0 { line["lost_before"] = JSON(lostBefore) }
-        if isSynthesized { line["synthesized"] = true }
-        return line
+    func write(to line: inout LineWriter) {
+        line.member("grip_event", word: event.cName)
+        switch event {
+        case .customButtonPress(let button), .customButtonLongPress(let button): line.member("button", button)
+        case .batteryLow(let percent): line.member("battery_percent", percent)
+        case .unknown(let code): line.member("code", code)
+        default: break
+        }
+        line.member("count", count)
+        line.member("device_time_ms", time)
+        if let sequence { line.member("sequence", sequence) }
+        if lostBefore > 0 { line.member("lost_before", lostBefore) }
+        if isSynthesized { line.member("synthesized", true) }
     }
 }
 

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+// Which device may connect, and when: devices that do not answer take a bounded share of the radio's time, and no place.
+import CTendon
+import Synchronization
+import Tendon
+
+/// Everything that is known about the devices in range, and the attempts to connect.
+final class Admission: Sendable {
+    /// Milliseconds without a connection after which an attempt is given up.
+    static let answerLimit = 4000
+    /// Milliseconds of search after attempts that no device answered.
+    private static let searchTime: UInt64 = 3000
+    /// Attempts at a time to devices that have not answered yet.
+    private static let unprovenLimit = 4
+    /// Devices that are served at once.
+    private static let deviceLimit = 32
+    /// Candidates that are remembered; the one that was received longest ago is forgotten for a new one.
+    private static let candidateLimit = 4096
+    /// A device that was not received for so long is no candidate.
+    private static let presence: UInt64 = 15_000
+    /// The longest pause between attempts to a device, in milliseconds.
+    private static let longestPause: UInt64 = 60_000
+
+    fileprivate struct Candidate {
+        var family: String
+        var name: String?
+        /// Bonded, or requested by address.
+        var isPreferred: Bool
+        var hasConnected = false
+        var failures: UInt64 = 0
+        var firstSeen: UInt64
+        var lastSeen: UInt64
+        var notBefore: UInt64 = 0
+        var isServed = false
+        /// An attempt is in progress and no connection exists yet.
+        var isAttempt = false
+    }
+
+    private struct State {
+        var candidates: [Address: Candidate] = [:]
+        var served = 0
+        var unproven = 0
+        var searchUntil: UInt64 = 0
+    }
+    private let state = Mutex(State())
+
+    /// A device of a family was received. True if it was not known.
+    func received(_ address: Address, family: String, isPreferred: Bool, now: UInt64 = tendon_now_ms()) -> Bool {
+        state.withLock { state in
+            if state.candidates[address] != nil {
+                state.candidates[address]?.lastSeen = now
+                return false
+            }
+            if state.candidates.count >= Admission.candidateLimit {
+                let idle = state.candidates.filter { !$0.value.isServed }
+                guard let oldest = idle.min(by: { $0.value.lastSeen < $1.value.lastSeen })?.key else { return false }
+                state.candidates[oldest] = nil
+            }
+            state.candidates[address] = Candidate(
+                family: family, isPreferred: isPreferred, firstSeen: now, lastSeen: now)
+            return true
+        }
+    }
+
+    /// Devices whose turn it is; they are served from now on.
+    func next(now: UInt64 = tendon_now_ms()) -> [(address: Address, family: String)] {
+        state.withLock { state in
+            var turns: [(address: Address, family: String)] = []
+            while state.served < Admission.deviceLimit, let address = Admission.choose(state, now) {
+                let isProven = state.candidates[address]?.isProven ?? false
+                state.candidates[address]?.isServed = true
+                state.candidates[address]?.isAttempt = true
+                state.served += 1
+                if !isProven { state.unproven += 1 }
+                turns.append((address, state.candidates[address]?.family ?? ""))
+            }
+            return turns
+        }
+    }
+
+    /// Bonded devices first, then those that have connected before, then the newest: strangers that advertise and do
+    /// not answer never stand before a device that does.
+    private static func choose(_ state: State, _ now: UInt64) -> Address? {
+        let isOpen = state.unproven < unprovenLimit && now >= state.searchUntil
+        return state.candidates.filter { _, candidate in
+            !candidate.isServed && now >= candidate.notBefore && now <= candidate.lastSeen + presence
+                && (candidate.isProven || isOpen)
+        }.max { a, b in a.value.rank < b.value.rank }?.key
+    }
+
+    /// A connection exists; the session may still need long.
+    func answered(_ address: Address) { finishAttempt(address) }
+
+    /// The device is open.
+    func connected(_ address: Address) {
+        finishAttempt(address)
+        state.withLock { state in
+            state.candidates[address]?.hasConnected = true
+            state.candidates[address]?.failures = 0
+        }
+    }
+
+    /// The attempt failed. Without a connection the search goes on for a while before other strangers are tried.
+    func failed(_ address: Address, now: UInt64 = tendon_now_ms()) {
+        state.withLock { state in
+            guard state.candidates[address]?.isAttempt == true else { return }
+            state.searchUntil = now + Admission.searchTime
+        }
+    }
+
+    private func finishAttempt(_ address: Address) {
+        state.withLock { state in
+            guard let candidate = state.candidates[address], candidate.isAttempt else { return }
+            if !candidate.isProven { state.unproven -= 1 }
+            state.candidates[address]?.isAttempt = false
+        }
+    }
+
+    /// The device is served no more: it has its next turn when it advertises, after the pause that is returned.
+    @discardableResult
+    func left(_ address: Address, failed: Bool, now: UInt64 = tendon_now_ms()) -> UInt64 {
+        finishAttempt(address)
+        return state.withLock { state in
+            guard var candidate = state.candidates[address] else { return 0 }
+            if candidate.isServed { state.served -= 1 }
+            candidate.isServed = false
+            candidate.failures = failed ? candidate.failures + 1 : 0
+            let pause = min(500 << min(candidate.failures, 7), Admission.longestPause)
+            candidate.notBefore = now + pause
+            state.candidates[address] = candidate
+            return pause
+        }
+    }
+
+    /// It cannot be served.
+    func exclude(_ address: Address) {
+        left(address, failed: true)
+        state.withLock { $0.candidates[address]?.notBefore = .max }
+    }
+}
+
+extension Admission.Candidate {
+    /// Its connects are expected to be answered.
+    fileprivate var isProven: Bool { failures == 0 && (isPreferred || hasConnected) }
+
+    fileprivate var rank: (Int, UInt64) {
+        ((isPreferred ? 4 : 0) + (hasConnected ? 2 : 0) + (failures == 0 ? 1 : 0), firstSeen)
+    }
+}

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: MIT
+// Events: lines of JSON by the schema of docs/events.md, or the same as text for people.
+import CTendon
+import Synchronization
+import Tendon
+import TendonSupport
+
+/// A device as the lines about it name it: family, address with its type, name where one is given.
+final class DeviceLabel: Sendable {
+    let family: String?
+    let address: Address
+    private struct State {
+        var name: String?
+        var members: [UInt8]
+    }
+    private let state: Mutex<State>
+
+    init(_ family: String?, _ address: Address, name: String? = nil) {
+        self.family = family
+        self.address = address
+        state = Mutex(State(name: name, members: DeviceLabel.members(family, address, name)))
+    }
+
+    /// The members of each line, ready to be copied.
+    var members: [UInt8] { state.withLock { $0.members } }
+
+    var name: String? {
+        get { state.withLock { $0.name } }
+        set {
+            let members = DeviceLabel.members(family, address, newValue)
+            state.withLock { $0 = State(name: newValue, members: members) }
+        }
+    }
+
+    /// The members of each line as a value.
+    var json: JSON {
+        var all: JSON = ["address": .string(address.description), "address_type": .string(address.kindName)]
+        if let name { all["name"] = .string(name) }
+        return all
+    }
+
+    private static func members(_ family: String?, _ address: Address, _ name: String?) -> [UInt8] {
+        var writer = LineWriter()
+        var members: JSON = ["address": .string(address.description), "address_type": .string(address.kindName)]
+        if let name, !name.isEmpty { members["name"] = .string(name) }
+        if let family { members = .object([JSON.Member(key: "family", value: .string(family))] + members.all) }
+        writer.write(members)
+        return [UInt8(ascii: ",")] + writer.bytes.dropFirst().dropLast()
+    }
+}
+
+extension JSON {
+    /// The members of an object.
+    var all: [Member] {
+        if case .object(let members) = self { return members }
+        return []
+    }
+
+    func merging(_ other: JSON) -> JSON {
+        var result = self
+        for member in other.all { result[member.key] = member.value }
+        return result
+    }
+}
+
+/// Prints events on standard output.
+struct Events: Sendable {
+    enum Style: Sendable {
+        case json
+        case text
+        case none
+    }
+
+    let style: Style
+    /// Lines wait for the reader instead of being dropped. Not for what runs on the loop.
+    var waits = false
+
+    static let none = Events(style: .none)
+
+    /// JSON when it is requested, and when standard output is no terminal.
+    init(json: Bool) { style = json || !Output.standard.isTerminal ? .json : .text }
+
+    init(style: Style) { self.style = style }
+
+    private var output: LineOutput? { Output.standard.lines }
+
+    /// Suspends while much output waits.
+    func ready() async {
+        if style == .json { await output?.ready() }
+    }
+
+    /// One line. Never blocks; a line that finds the buffer full is dropped and counted.
+    func event(
+        _ name: StaticString, _ device: DeviceLabel? = nil, at microseconds: UInt64? = nil,
+        _ body: (inout LineWriter) -> Void = { _ in }
+    ) {
+        guard style != .none else { return }
+        if style == .json {
+            add { Events.compose(&$0, name, device, microseconds, body) }
+        } else {
+            var writer = LineWriter()
+            Events.compose(&writer, name, device, microseconds, body)
+            let text = Events.text(writer.bytes)
+            add { $0.raw(text) }
+        }
+    }
+
+    private func add(_ body: (inout LineWriter) -> Void) {
+        if waits { output?.appendBlocking(body) } else { output?.append(body) }
+    }
+
+    private static func compose(
+        _ writer: inout LineWriter, _ name: StaticString, _ device: DeviceLabel?, _ microseconds: UInt64?,
+        _ body: (inout LineWriter) -> Void
+    ) {
+        writer.begin(name, at: microseconds)
+        if let device { writer.prepared(device.members) }
+        body(&writer)
+        writer.end()
+    }
+
+    func event(_ name: StaticString, _ device: DeviceLabel? = nil, at microseconds: UInt64? = nil, _ members: JSON) {
+        event(name, device, at: microseconds) { $0.members(members) }
+    }
+
+    /// The result of a command: as an event, or in the words of the command.
+    func result(_ name: StaticString, _ device: DeviceLabel?, _ members: JSON, text: @autoclosure () -> String) {
+        switch style {
+        case .json: event(name, device, members)
+        case .text: Output.standard.write(text())
+        case .none: break
+        }
+    }
+
+    // MARK: For people
+
+    /// "12:34:56.789  sample   C0:...  name=value ...": the line of JSON, in columns.
+    private static func text(_ line: [UInt8]) -> String {
+        guard let json = try? JSON(parsing: line) else { return String(decoding: line, as: UTF8.self) }
+        let time = json["time"]?.string.map { $0.dropFirst(11).prefix(12) } ?? ""
+        let address = json["address"]?.string ?? ""
+        let hidden = ["time", "event", "family", "address", "address_type", "name"]
+        let rest = json.all.filter { !hidden.contains($0.key) && $0.value != .null }
+            .map { "\($0.key)=\(short($0.value))" }
+        let columns = [String(time), left(json["event"]?.string ?? "", 14)] + (address.isEmpty ? [] : [address])
+        return (columns + [rest.joined(separator: " ")]).joined(separator: "  ") + "\n"
+    }
+
+    private static func short(_ value: JSON) -> String {
+        switch value {
+        case .string(let text): text
+        case .real(let number): fixed(number, 4)
+        case .array(let values) where values.allSatisfy({ $0.number != nil || $0.string != nil }):
+            values.map(short).joined(separator: ",")
+        case .bool(let flag): flag ? "yes" : "no"
+        default: String(decoding: compact(value), as: UTF8.self)
+        }
+    }
+
+    private static func compact(_ value: JSON) -> [UInt8] {
+        var writer = LineWriter()
+        writer.write(value)
+        return writer.bytes
+    }
+}
+
+// MARK: - Why a connection ended
+
+/// The reasons of `disconnected`, one list for all families.
+enum DisconnectReason: String, Sendable {
+    /// The command ended the connection.
+    case requested
+    /// The device ended it.
+    case deviceDisconnected = "device_disconnected"
+    /// The radio does not reach the device any more.
+    case connectionLost = "connection_lost"
+    /// Pairing or encryption failed.
+    case pairingFailed = "pairing_failed"
+    /// The device did not answer in time, or not as its protocol requires.
+    case protocolError = "protocol_error"
+    /// The adapter was removed or powered off.
+    case radioFailed = "radio_failed"
+
+    init(_ error: TendonError) {
+        switch (error.layer, Int(error.status)) {
+        case (_, _) where error.isCancelled: self = .requested
+        case (.radio, TENDON_RADIO_ERROR_PEER_CLOSED): self = .deviceDisconnected
+        case (.radio, TENDON_RADIO_ERROR_PAIRING_FAILED), (.radio, TENDON_RADIO_ERROR_NO_PAIRING_SERVICE):
+            self = .pairingFailed
+        case (.hci, _): self.init(hci: UInt8(truncatingIfNeeded: -Int(error.status) & 0xFF))
+        case (.radio, TENDON_RADIO_ERROR_OUT_OF_RANGE), (.system, _): self = .connectionLost
+        case (.radio, _), (.management, _): self = .radioFailed
+        default: self = .protocolError
+        }
+    }
+
+    /// Error codes of the Core Specification, Vol 1 Part F.
+    init(hci code: UInt8) {
+        switch code {
+        case 0x13, 0x14, 0x15: self = .deviceDisconnected
+        case 0x16: self = .requested
+        case 0x05, 0x06, 0x29, 0x3D: self = .pairingFailed
+        default: self = .connectionLost
+        }
+    }
+}
+
+/// How a connection ended, in a word and a sentence.
+struct Ending: Sendable {
+    var reason: DisconnectReason
+    var text: String
+
+    static let requested = Ending(reason: .requested, text: "the command ended the connection")
+    static let lost = Ending(reason: .connectionLost, text: "the connection was lost")
+
+    init(reason: DisconnectReason, text: String) {
+        self.reason = reason
+        self.text = text
+    }
+
+    init(_ error: TendonError) {
+        self.init(reason: DisconnectReason(error), text: error.description)
+    }
+
+    var members: JSON { ["reason": .string(reason.rawValue), "text": .string(text)] }
+}
+
+/// The lines about one value of a capture.
+struct ReplayLines {
+    let events: Events
+    let family: String
+    /// Nil: bytes of the command line.
+    var device: DeviceLabel?
+    /// Microseconds since 1970; nil: now.
+    var time: UInt64?
+
+    func event(_ name: StaticString, _ body: (inout LineWriter) -> Void = { _ in }) {
+        events.event(name, device, at: time) { line in
+            if device == nil { line.member("family", family) }
+            body(&line)
+        }
+    }
+
+    func event(_ name: StaticString, _ members: JSON) {
+        event(name) { $0.members(members) }
+    }
+}

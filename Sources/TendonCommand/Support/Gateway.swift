@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: MIT
+// One run of `run`, `stream` or `capture`: a radio, a search that does not end, a session for each device.
+import CTendon
+import Synchronization
+import Tendon
+import TendonSupport
+
+/// Finds devices, serves them, writes a capture.
+final class Gateway: Sendable {
+    private struct Known {
+        let label: DeviceLabel
+        let row: Int
+        let server: any DeviceServer
+    }
+
+    private struct State {
+        var known: [Address: Known] = [:]
+        var names: [Address: String] = [:]
+        var turns: [Address: Task<Void, Never>] = [:]
+        var found = 0
+        var isOver = false
+    }
+
+    private let settings: StreamSettings
+    private let streams: [String: any FamilyStream]
+    private let reporter: Reporter
+    private let rules: RuleBoard
+    private let admission = Admission()
+    private let state = Mutex(State())
+    /// Names and sessions that are kept; a session that never had a connection goes first.
+    private static let nameLimit = 4096
+    private static let knownLimit = 256
+
+    init(_ settings: StreamSettings, _ arguments: Arguments, quiet: Bool = false) throws(CommandError) {
+        self.settings = settings
+        var streams: [String: any FamilyStream] = [:]
+        for family in families where settings.family == nil || settings.family == family.name {
+            streams[family.name] = try family.stream.init(arguments)
+        }
+        self.streams = streams
+        let rules = try Rule.all(arguments)
+        for rule in rules {
+            for family in [rule.family, rule.target] where streams[family] == nil {
+                throw .usage("the rule '\(rule.text)': \(family) is not streamed here", next: "tendon run")
+            }
+        }
+        self.rules = RuleBoard(rules)
+        reporter = quiet ? Reporter() : Reporter(json: settings.json)
+    }
+
+    func run(for milliseconds: UInt64?) async throws(CommandError) -> ExitStatus {
+        Output.standard.lines?.isCompact = settings.compact
+        let ticker = Task {
+            while !Task.isCancelled {
+                reporter.tick()
+                try await Task.sleep(for: .milliseconds(Reporter.refresh))
+            }
+        }
+        defer { ticker.cancel() }
+        do {
+            try await Stop.task(for: milliseconds) { () throws(CommandError) in try await self.serveAll() }
+        } catch {
+            reporter.finish()
+            throw error
+        }
+        reporter.finish()
+        if state.withLock({ $0.found }) == 0 {
+            // Who ended the search knows that nothing was found yet.
+            if Stop.shared.isSignalled { return .noDevice }
+            throw CommandError(.noDevice, "no device was found", next: "tendon scan; tendon doctor")
+        }
+        return reporter.rows.contains { $0.wasConnected } ? .done : .failed
+    }
+
+    private func serveAll() async throws(CommandError) {
+        let central = try await translating { () throws(TendonError) in try await Central(radio: settings.radio) }
+        await settings.pairing.apply(to: central)
+        var capture: LinkCapture?
+        do throws(CommandError) {
+            if let path = settings.capture { capture = try await LinkCapture.start(path, on: central) }
+            let tap = capture
+            let pump = Task {
+                while !Task.isCancelled {
+                    self.startTurns(central)
+                    try await Task.sleep(for: .milliseconds(100))
+                }
+            }
+            defer { pump.cancel() }
+            try await translating { () throws(TendonError) in try await scan(central, tap) }
+            await finishTurns()
+        } catch {
+            await finishTurns()
+            try? await capture?.stop()
+            await central.close()
+            throw error
+        }
+        do throws(CommandError) {
+            try await capture?.stop()
+        } catch {
+            await central.close()
+            throw error
+        }
+        await central.close()
+    }
+
+    // MARK: The search
+
+    private func scan(_ central: Central, _ capture: LinkCapture?) async throws(TendonError) {
+        let advertisements = try await central.scan()
+        for try await advertisement in advertisements {
+            await capture?.write(advertisement)
+            if await take(advertisement, central) { startTurns(central) }
+        }
+    }
+
+    /// True if it is of a device that is, or may be, served.
+    private func take(_ advertisement: Advertisement, _ central: Central) async -> Bool {
+        let address = advertisement.address
+        learnName(advertisement)
+        guard let family = familyName(advertising: advertisement.data), streams[family] != nil,
+            settings.address?.matches(address) ?? true
+        else { return false }
+        let isPreferred: Bool
+        if settings.address != nil { isPreferred = true } else { isPreferred = await central.isBonded(with: address) }
+        if admission.received(address, family: family, isPreferred: isPreferred) {
+            let name = state.withLock { state -> String? in
+                state.found += 1
+                return state.names[address]
+            }
+            reporter.events.event("found", DeviceLabel(family, address, name: name)) { line in
+                if let rssi = advertisement.rssi { line.member("rssi_dbm", rssi) }
+            }
+        }
+        return true
+    }
+
+    private func learnName(_ advertisement: Advertisement) {
+        guard let name = advertisement.localName.map(sanitized), !name.isEmpty else { return }
+        state.withLock { state in
+            guard state.names[advertisement.address] != name else { return }
+            if state.names.count >= Gateway.nameLimit {
+                guard let other = state.names.keys.first(where: { state.known[$0] == nil }) else { return }
+                state.names[other] = nil
+            }
+            state.names[advertisement.address] = name
+            state.known[advertisement.address]?.label.name = name
+        }
+    }
+
+    // MARK: Turns
+
+    private func startTurns(_ central: Central) {
+        for (address, family) in admission.next() {
+            let turn = Task { @TendonActor in
+                guard let known = await self.known(address, family, central) else {
+                    return self.admission.exclude(address)
+                }
+                await known.server.serve()
+                self.state.withLock { $0.turns[address] = nil }
+            }
+            let isOver = state.withLock { state in
+                state.turns[address] = turn
+                return state.isOver
+            }
+            if isOver { turn.cancel() }
+        }
+    }
+
+    private func finishTurns() async {
+        let turns = state.withLock { state in
+            state.isOver = true
+            return Array(state.turns.values)
+        }
+        for turn in turns { turn.cancel() }
+        for turn in turns { await turn.value }
+    }
+
+    /// The session of a device, which is made for its first turn.
+    @TendonActor
+    private func known(_ address: Address, _ family: String, _ central: Central) async -> Known? {
+        if let known = state.withLock({ $0.known[address] }) { return known }
+        guard let stream = streams[family] else { return nil }
+        let label = DeviceLabel(family, address, name: state.withLock { $0.names[address] })
+        let row =
+            state.withLock { Gateway.forgotten(&$0, reporter.rows) }
+            .map { reporter.replace($0, with: label) } ?? reporter.add(label)
+        let device = ServedDevice(
+            label: label, central: central, settings: settings, reporter: reporter, rules: rules,
+            admission: admission, row: row)
+        let known = Known(label: label, row: row, server: await stream.server(of: device))
+        state.withLock { $0.known[address] = known }
+        return known
+    }
+
+    /// The row of a device that is forgotten for a new one; nil: there is place.
+    private static func forgotten(_ state: inout State, _ rows: [DeviceRow]) -> Int? {
+        guard state.known.count >= knownLimit else { return nil }
+        let idle = state.known.first { state.turns[$0.key] == nil && !rows[$0.value.row].wasConnected }
+        guard let idle else { return nil }
+        state.known[idle.key] = nil
+        return idle.value.row
+    }
+}
+
+/// Which devices may pair while this command runs.
+struct PairingPolicy: Sendable {
+    /// Seconds from now on; infinite: no end; nil: no window.
+    private let window: Double?
+    private let allowed: CTable<tendon_address>
+    private let allowedCount: Int
+
+    static let options: [Option] = [
+        Option(
+            name: "--pair", value: "SECONDS",
+            help: "pair with new devices for this time; --pair alone: as long as the command runs; default: never",
+            isValueOptional: true),
+        Option(
+            name: "--allow", value: "ADDRESS",
+            help: "pair with this device when it requires pairing; may be given often"),
+    ]
+
+    init(_ arguments: Arguments) throws(CommandError) {
+        if arguments.value("--pair")?.isEmpty ?? false {
+            window = .infinity
+        } else {
+            window = try arguments.number("--pair", in: 1...86400)
+        }
+        var addresses: [tendon_address] = []
+        for word in arguments.all("--allow") { addresses += try WantedAddress(word, option: "--allow").addresses }
+        allowed = CTable(capacity: max(1, addresses.count))
+        for (index, address) in addresses.enumerated() { allowed.pointer[index] = address }
+        allowedCount = addresses.count
+    }
+
+    /// From now on; to be kept as long as the radio is open.
+    func apply(to central: Central) async {
+        let end = window.map { $0.isFinite ? tendon_now_ms() + UInt64($0 * 1000) : UInt64.max } ?? 0
+        await central.core.loop.run { [allowed, allowedCount] in
+            var policy = tendon_pairing_policy()
+            policy.restricted = true
+            policy.allowed = UnsafePointer(allowed.pointer)
+            policy.allowed_count = allowedCount
+            policy.window_until = end
+            tendon_radio_set_pairing_policy(central.core.radio, &policy)
+        }
+    }
+}

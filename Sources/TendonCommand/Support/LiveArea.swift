@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// Lines on a terminal that are drawn again and again in their place.
+import CTendon
+import Glibc
+import TendonSupport
+
+/// The area below the cursor. A line is clipped to the columns, the area to the rows, never wrapped.
+struct LiveArea: Sendable {
+    private var drawn = 0
+    private var lastSize = (rows: 0, columns: 0)
+
+    /// False while the terminal has not taken the picture before.
+    static var isFree: Bool { Output.standard.lines?.isIdle ?? true }
+
+    /// How many lines there is place for.
+    static var rows: Int { max(1, Output.standard.size.rows - 1) }
+
+    /// Replaces the lines that were drawn before. The styles are added after clipping.
+    mutating func draw(_ lines: [(text: String, style: Output.Style?)]) {
+        let output = Output.standard
+        let size = output.size
+        // A terminal that changes its size wraps what it shows: nobody knows then where the lines are.
+        var frame = "\u{1B}[?7l"
+        if drawn > 0 {
+            frame += size == lastSize ? "\u{1B}[\(drawn)A\r" : "\u{1B}[H\u{1B}[2J"
+        }
+        let shown = lines.prefix(max(1, size.rows - 1))
+        for line in shown {
+            let text = clipped(line.text, size.columns)
+            frame += "\r\u{1B}[2K" + (line.style.map { output.styled(text, $0) } ?? text) + "\n"
+        }
+        frame += "\u{1B}[J\u{1B}[?7h"
+        (drawn, lastSize) = (shown.count, size)
+        output.lines?.append { $0.raw(frame) }
+    }
+}
+
+/// So many columns of a text.
+func clipped(_ text: String, _ columns: Int) -> String {
+    var used = 0
+    var result = ""
+    for character in text {
+        let width = columnWidth(character)
+        guard used + width <= columns else { break }
+        used += width
+        result.append(character)
+    }
+    return result
+}
+
+/// Columns of a terminal that a text takes.
+func columnWidth(_ text: String) -> Int { text.reduce(0) { $0 + columnWidth($1) } }
+
+private func columnWidth(_ character: Character) -> Int {
+    if character.isASCII { return 1 }
+    return character.unicodeScalars.reduce(0) { max($0, columnWidth($1)) }
+}
+
+private func columnWidth(_ scalar: Unicode.Scalar) -> Int {
+    switch scalar.properties.generalCategory {
+    case .nonspacingMark, .enclosingMark, .format: return 0
+    default: break
+    }
+    switch scalar.value {
+    case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F,
+        0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x1F300...0x1F64F, 0x1F680...0x1F6FF, 0x1F900...0x1F9FF, 0x20000...0x3FFFD:
+        return 2
+    default: return scalar.properties.isEmojiPresentation ? 2 : 1
+    }
+}

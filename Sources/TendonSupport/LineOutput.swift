@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: MIT
+// Output that never blocks who writes: lines wait in a buffer, a thread of its own hands them to the system, as many at
+// a time as have come meanwhile.
+import CTendon
+import Glibc
+
+/// A descriptor and the lines that wait for it.
+package final class LineOutput: @unchecked Sendable {
+    // All members are guarded by `lock`.
+    private let descriptor: Int32
+    private let lock = ThreadLock()
+    private var pending = LineWriter(capacity: 1 << 16)
+    private var spare: [UInt8] = []
+    private var isWriting = false
+    private var hasThread = false
+    private var failure: Int32?
+    private var droppedLines: UInt64 = 0
+    private var onFailure: (@Sendable () -> Void)?
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+    /// Who can wait, waits from this many bytes on.
+    private static let enough = 1 << 16
+    /// A line that cannot wait is dropped from this many bytes on.
+    private static let capacity = 1 << 20
+
+    /// Microseconds for which more lines may come before they are written.
+    private static let gathering: UInt32 = 500
+
+    package init(descriptor: Int32) {
+        self.descriptor = descriptor
+        spare.reserveCapacity(1 << 16)
+    }
+
+    /// `action` is called once, on another thread, when the descriptor takes no more.
+    package func onFailure(_ action: @escaping @Sendable () -> Void) {
+        lock.locked { onFailure = action }
+    }
+
+    package var isCompact: Bool {
+        get { lock.locked { pending.isCompact } }
+        set { lock.locked { pending.isCompact = newValue } }
+    }
+
+    /// The number of the error that ended the output.
+    package var error: Int32? { lock.locked { failure } }
+
+    /// Lines that were dropped because the reader did not read.
+    package var dropped: UInt64 { lock.locked { droppedLines } }
+
+    /// Nothing waits and nothing is being written: what is written now is seen now.
+    package var isIdle: Bool { lock.locked { pending.count == 0 && !isWriting } }
+
+    /// Adds a line. Never blocks; false if the line was dropped or the output has failed.
+    @discardableResult
+    package func append(_ body: (inout LineWriter) -> Void) -> Bool {
+        lock.locked { add(body, limit: LineOutput.capacity) }
+    }
+
+    /// Adds text that must not be lost; blocks while much waits. Not on the loop.
+    @discardableResult
+    package func appendBlocking(_ body: (inout LineWriter) -> Void) -> Bool {
+        lock.locked {
+            while pending.count > LineOutput.enough, failure == nil { lock.wait() }
+            return add(body, limit: .max)
+        }
+    }
+
+    private func add(_ body: (inout LineWriter) -> Void, limit: Int) -> Bool {
+        guard failure == nil else { return false }
+        guard pending.count < limit else {
+            droppedLines += 1
+            return false
+        }
+        let wasEmpty = pending.count == 0
+        body(&pending)
+        if wasEmpty, !isWriting {
+            if !hasThread { start() }
+            lock.wakeAll()
+        }
+        return true
+    }
+
+    /// Suspends while much waits, so that samples wait in their sequence, where they are counted.
+    package func ready() async {
+        guard lock.locked({ pending.count > LineOutput.enough && failure == nil }) else { return }
+        await withCheckedContinuation { continuation in
+            let mustWait = lock.locked {
+                guard pending.count > LineOutput.enough, failure == nil else { return false }
+                waiting.append(continuation)
+                return true
+            }
+            if !mustWait { continuation.resume() }
+        }
+    }
+
+    /// Waits until all is written; gives up when the reader takes nothing for so long. The bytes that are left.
+    package func flush(patience milliseconds: UInt64) -> Int {
+        lock.locked {
+            var last = pending.count
+            var end = tendon_now_ms() + milliseconds
+            while failure == nil, pending.count > 0 || isWriting {
+                if !lock.wait(until: end) { return pending.count + remaining }
+                if pending.count + remaining < last {
+                    last = pending.count + remaining
+                    end = tendon_now_ms() + milliseconds
+                }
+            }
+            return failure == nil ? 0 : pending.count + remaining
+        }
+    }
+
+    // MARK: The thread
+
+    /// Of what the thread writes now.
+    private var remaining = 0
+
+    private func start() {
+        hasThread = true
+        startThread { [self] in writeForEver() }
+    }
+
+    private func writeForEver() {
+        while true {
+            lock.locked {
+                isWriting = false
+                remaining = 0
+                lock.wakeAll()
+                while pending.count == 0 { lock.wait() }
+                isWriting = true
+            }
+            // Lines that come together are written together.
+            usleep(LineOutput.gathering)
+            let bytes = lock.locked { () -> [UInt8] in
+                spare.removeAll(keepingCapacity: true)
+                pending.swapBytes(&spare)
+                remaining = spare.count
+                resumeWaiting()
+                var taken: [UInt8] = []
+                swap(&taken, &spare)
+                return taken
+            }
+            let error = write(bytes)
+            lock.locked {
+                spare = bytes
+                guard let error else { return }
+                failure = error
+                pending.removeAll()
+                remaining = 0
+                resumeWaiting()
+            }
+            if error != nil {
+                let action = lock.locked { onFailure }
+                lock.locked {
+                    isWriting = false
+                    lock.wakeAll()
+                }
+                action?()
+                return
+            }
+        }
+    }
+
+    private func resumeWaiting() {
+        guard !waiting.isEmpty else { return }
+        let ready = waiting
+        waiting.removeAll(keepingCapacity: true)
+        for continuation in ready { continuation.resume() }
+    }
+
+    /// The number of the error; nil: all is written.
+    private func write(_ bytes: [UInt8]) -> Int32? {
+        bytes.withUnsafeBytes { bytes in
+            var written = 0
+            while written < bytes.count {
+                let count = Glibc.write(descriptor, bytes.baseAddress! + written, bytes.count - written)
+                if count >= 0 {
+                    written += count
+                    lock.locked {
+                        remaining = bytes.count - written
+                        lock.wakeAll()
+                    }
+                } else if errno == EAGAIN {
+                    var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                    poll(&wait, 1, -1)
+                } else if errno != EINTR {
+                    return errno
+                }
+            }
+            return nil
+        }
+    }
+}
+
+/// A mutex with a condition.
+final class ThreadLock: @unchecked Sendable {
+    // Both live as long as the object.
+    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+
+    init() {
+        pthread_mutex_init(mutex, nil)
+        var attributes = pthread_condattr_t()
+        pthread_condattr_init(&attributes)
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        pthread_cond_init(condition, &attributes)
+        pthread_condattr_destroy(&attributes)
+    }
+
+    deinit {
+        pthread_cond_destroy(condition)
+        pthread_mutex_destroy(mutex)
+        condition.deallocate()
+        mutex.deallocate()
+    }
+
+    func locked<Result>(_ body: () -> Result) -> Result {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        return body()
+    }
+
+    func wait() { pthread_cond_wait(condition, mutex) }
+
+    /// False when the time (of tendon_now_ms()) has passed.
+    func wait(until milliseconds: UInt64) -> Bool {
+        var time = timespec(
+            tv_sec: Int(milliseconds / 1000), tv_nsec: Int(milliseconds % 1000) * 1_000_000)
+        return pthread_cond_timedwait(condition, mutex, &time) != ETIMEDOUT
+    }
+
+    func wakeAll() { pthread_cond_broadcast(condition) }
+}
