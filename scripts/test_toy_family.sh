@@ -43,7 +43,8 @@ CMOCKA_MESSAGE_OUTPUT=TAP .build/c/Tests/C/test_toy_codec >"$log" 2>&1
 result $? "its codec and its row work" "$log"
 CMOCKA_MESSAGE_OUTPUT=TAP .build/c/Tests/C/test_family >"$log" 2>&1
 result $? "the table of families is whole" "$log"
-nm -D --defined-only .build/c/libtendon.so | grep -q ' tendon_toy_session_init@@'
+nm -D --defined-only .build/c/libtendon.so >"$log" # into a file: with pipefail, a grep that ends early would fail it
+grep -q ' tendon_toy_session_init@@' "$log"
 result $? "its public names are exported"
 swift build --scratch-path .build/swift -j "$jobs_count" --product tendon >"$log" 2>&1
 result $? "the command builds with it" "$log"
