@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The statuses that have names and texts, in the order of both: what we define,
- * then what others do. Numbers are layer * 256 + code.
+ * The statuses that have names and texts, in the order of both: first the statuses that Tendon defines, then the codes
+ * of others. Numbers are layer * 256 + code.
  */
 #ifndef TENDON_BASE_STATUS_NUMBERS_H
 #define TENDON_BASE_STATUS_NUMBERS_H
@@ -21,7 +21,7 @@
 extern const uint16_t tendon_status_numbers[];
 extern const size_t tendon_status_number_count;
 
-/** The one of @p strings, which are in the order of the numbers, that belongs to @p status; NULL: none. */
+/** Returns the string of @p status; NULL if it has none. @p strings are in the order of tendon_status_numbers. */
 const char *tendon_status_string(const char *strings, tendon_status status);
 
 #endif

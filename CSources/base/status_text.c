@@ -7,22 +7,22 @@
 
 static const char texts[] = TENDON_STATUS_STRINGS(OWN, CODE, CODE, CODE, SYSTEM);
 
-/* Of a code that this version does not know. */
+/* Returns the text of a code that this version does not know. */
 static const char *layer_text(tendon_layer layer, uint8_t code) {
     switch (layer) {
     case TENDON_LAYER_ATT:
-        return code >= 0x80 && code <= 0x9F ? "an error of the device's own, see its code"
-                                            : "an ATT error that this version does not know";
+        return code >= 0x80 && code <= 0x9F ? "the device reported an error of its application, see its code"
+                                            : "this version does not know the ATT error";
     case TENDON_LAYER_HCI:
-        return "an HCI error that this version does not know";
+        return "this version does not know the HCI error";
     case TENDON_LAYER_L2CAP:
-        return "an L2CAP error that this version does not know";
+        return "this version does not know the L2CAP error";
     case TENDON_LAYER_MANAGEMENT:
-        return "a management status that this version does not know";
+        return "this version does not know the management status";
     case TENDON_LAYER_SYSTEM:
-        return "a system error that this version does not know";
+        return "this version does not know the system error";
     default:
-        return "an error of a device family's layer, see its code";
+        return "a device family reported an error, see its code";
     }
 }
 

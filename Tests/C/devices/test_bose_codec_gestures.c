@@ -236,7 +236,7 @@ static void statuses(void **state) {
     (void)state;
     assert_string_equal(tendon_bose_status_name(TENDON_BOSE_ERROR_BAD_RECORD), "BOSE_ERROR_BAD_RECORD");
     assert_string_equal(tendon_bose_status_text(TENDON_BOSE_ERROR_INVALID_SENSOR),
-                        "the device does not have this sensor");
+                        "the device does not have the sensor");
     assert_string_equal(tendon_bose_status_name(TENDON_ERROR_TRUNCATED), tendon_status_name(TENDON_ERROR_TRUNCATED));
     assert_string_equal(tendon_bose_status_text(TENDON_ERROR_TRUNCATED), tendon_status_text(TENDON_ERROR_TRUNCATED));
     tendon_bose_sdk_numbering numbering;

@@ -318,10 +318,10 @@ struct DeviceTests {
 
     /// What the delegates of an iOS program print.
     @Test func errorsAreSaid() {
-        #expect(BoseWearableError.disconnectedByDevice.localizedDescription == "the device ended the connection")
+        #expect(BoseWearableError.disconnectedByDevice.localizedDescription == "the device disconnected")
         #expect(BoseWearableError.alreadyConfigured.localizedDescription.contains("configured"))
         let refused = BoseWearableError.service(.invalidSamplePeriod)
-        #expect(refused.localizedDescription == "the device rejects the sample period")
+        #expect(refused.localizedDescription == "the device rejected the sample period")
         #expect(BoseWearableError.cancelled.isCancelled && !BoseWearableError.noFocus.isCancelled)
     }
 
@@ -339,7 +339,7 @@ struct DeviceTests {
             }
         }
         #expect(error?.name == "BOSE_ERROR_DISCONNECTED_BY_DEVICE")
-        #expect(error?.description.contains("the device ended the connection") == true)
+        #expect(error?.description.contains("the device disconnected") == true)
         await #expect(throws: TendonError.self) { for try await _ in events {} }
         #expect(!session.isOpen)
         try await session.openAndWait()

@@ -28,14 +28,14 @@ typedef struct tendon_address {
 /** "AA:BB:CC:DD:EE:FF" and a terminator. */
 #define TENDON_ADDRESS_STRING_SIZE 18
 
-/** From wire order (least significant byte first). */
+/** Converts from the order of a packet (least significant byte first). */
 tendon_address tendon_address_from_wire(const uint8_t wire[6], uint8_t type);
 void tendon_address_to_wire(const tendon_address *address, uint8_t wire[6]);
 
-/** True if the bytes and the type are equal. */
+/** Returns true if the bytes and the type are equal. */
 bool tendon_address_equal(const tendon_address *a, const tendon_address *b);
 
-/** Random static, resolvable private, non-resolvable private: by the two top bits (Vol 6 Part B 1.3.2). */
+/** Returns true for a random address whose two top bits mark a resolvable private address (Vol 6 Part B 1.3.2). */
 bool tendon_address_is_resolvable(const tendon_address *address);
 
 /**

@@ -11,7 +11,8 @@
 extern "C" {
 #endif
 
-/** Continues @p crc (0 to begin) over @p length bytes. crc32("123456789") = 0xCBF43926. */
+/** Returns the CRC of @p length more bytes. @p crc is the CRC of the bytes before, or 0. crc32("123456789") =
+ * 0xCBF43926. */
 uint32_t tendon_crc32(uint32_t crc, const uint8_t *data, size_t length);
 
 #ifdef __cplusplus

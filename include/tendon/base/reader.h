@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bounded reader. Sticky: after the first failed read all others return 0 and
- * change nothing, so a decoder checks once. The offset of the first field that
- * did not fit is kept.
+ * Bounded reader. Its error is sticky: after the first failed read, all further reads return 0 and change nothing. So a
+ * decoder checks the status once. The reader keeps the offset of the first field that did not fit.
  *
- * Inline as C99 has it: what a compiler does not inline is once in the library.
+ * These functions use C99 inline: reader.c holds the one external definition for calls that are not inlined.
  */
 #ifndef TENDON_BASE_READER_H
 #define TENDON_BASE_READER_H
@@ -38,8 +37,8 @@ inline const uint8_t *tendon_read_bytes(tendon_reader *reader, size_t count) {
     if (reader->status != TENDON_OK) {
         return NULL;
     }
-    /* Compared as an end, not as what is left: an interval analysis (Tests/Proof) then still knows that the position
-     * does not pass the length. The first comparison is the overflow. */
+    /* Compares the end of the bytes, not the number of remaining bytes: so the interval analysis of Tests/Proof can
+     * infer that the position does not exceed the length. The first comparison detects an overflow. */
     size_t end = reader->position + count;
     if (end < count || end > reader->length) {
         reader->status = TENDON_ERROR_TRUNCATED;
@@ -91,7 +90,7 @@ inline uint64_t tendon_read_u64be(tendon_reader *reader) {
     return high << 32 | tendon_read_u32be(reader);
 }
 
-/** Two's complement without implementation-defined conversion. */
+/** Converts from two's complement, without an implementation-defined conversion. */
 inline int16_t tendon_i16_from_u16(uint16_t value) {
     return (int16_t)(value < 0x8000u ? (int32_t)value : (int32_t)value - 0x10000);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One signed integer tells what happened and which layer spoke.
+ * A status: one signed integer that contains a result, or an error and the layer that reported it.
  *
  * A result >= 0 is success (often a count or a length). A result < 0 is an
  * error: its magnitude is layer * 256 + code. ATT, HCI, L2CAP and management
- * codes are the peer's or the kernel's own, so TENDON_STATUS_CODE() of an ATT
- * status is the byte that stood in the Error Response.
+ * codes are the peer's or the kernel's own, so TENDON_STATUS_CODE() of an ATT status is the error code of the Error
+ * Response.
  */
 #ifndef TENDON_BASE_STATUS_H
 #define TENDON_BASE_STATUS_H
@@ -45,46 +45,46 @@ typedef enum tendon_layer {
 #define TENDON_SYSTEM_ERROR(number) TENDON_STATUS(TENDON_LAYER_SYSTEM, (number) < 0 || (number) > 255 ? 255 : (number))
 
 /*
- * X(name, layer, code, text): every status with a name of our own. Codes of
- * the ATT, HCI and management layers are named by tables in status.c.
+ * X(name, layer, code, text): every status that Tendon defines. The codes of the ATT, HCI and management layers are in
+ * CSources/base/status_lists.h.
  */
 #define TENDON_STATUS_LIST(X)                                                                                          \
     X(ERROR_INVALID_ARGUMENT, BASE, 1, "an argument is out of its documented range")                                   \
-    X(ERROR_TRUNCATED, BASE, 2, "the input ends before the field does")                                                \
-    X(ERROR_MALFORMED, BASE, 3, "the input breaks a rule of its format")                                               \
+    X(ERROR_TRUNCATED, BASE, 2, "the input ends in the middle of a field")                                             \
+    X(ERROR_MALFORMED, BASE, 3, "the input violates its format")                                                       \
     X(ERROR_BUFFER_TOO_SMALL, BASE, 4, "the caller's buffer is too small for the result")                              \
-    X(ERROR_TABLE_FULL, BASE, 5, "the caller's table is full; the items before are valid")                             \
-    X(ERROR_BUSY, BASE, 6, "an operation of this kind is under way")                                                   \
-    X(ERROR_WRONG_STATE, BASE, 7, "not possible in the present state")                                                 \
-    X(ERROR_NOT_FOUND, BASE, 8, "there is no such item")                                                               \
-    X(ERROR_CANCELLED, BASE, 9, "cancelled by the caller")                                                             \
+    X(ERROR_TABLE_FULL, BASE, 5, "the caller's table is full; it contains the first items")                            \
+    X(ERROR_BUSY, BASE, 6, "an operation of this type is in progress")                                                 \
+    X(ERROR_WRONG_STATE, BASE, 7, "the operation is not possible in the present state")                                \
+    X(ERROR_NOT_FOUND, BASE, 8, "the item does not exist")                                                             \
+    X(ERROR_CANCELLED, BASE, 9, "the caller cancelled the operation")                                                  \
     X(ERROR_TIMEOUT, BASE, 10, "the deadline passed")                                                                  \
-    X(ERROR_UNSUPPORTED, BASE, 11, "not supported by this library, adapter or device")                                 \
+    X(ERROR_UNSUPPORTED, BASE, 11, "the library, the adapter or the device does not support the operation")            \
     X(ERROR_WOULD_BLOCK, BASE, 12, "nothing can be sent now; try again when writable")                                 \
-    X(ERROR_DISCONNECTED, BASE, 13, "the link is down")                                                                \
+    X(ERROR_DISCONNECTED, BASE, 13, "the device is not connected")                                                     \
     X(ERROR_INCOMPLETE, BASE, 14, "more bytes are needed")                                                             \
     X(ERROR_OVERFLOW, BASE, 15, "a value is too large or too long for its field")                                      \
     X(ERROR_FILE_PERMISSION, BASE, 16, "the file or directory is not accessible, or is accessible to other users")     \
     X(GATT_ERROR_TRANSACTION_TIMEOUT, GATT, 1, "no response for 30 s; the bearer is closed")                           \
     X(GATT_ERROR_UNEXPECTED_RESPONSE, GATT, 2, "the response belongs to another procedure")                            \
-    X(GATT_ERROR_BAD_RESPONSE, GATT, 3, "the response breaks the rules of its procedure")                              \
+    X(GATT_ERROR_BAD_RESPONSE, GATT, 3, "the response violates the rules of its procedure")                            \
     X(GATT_ERROR_NO_PROGRESS, GATT, 4, "discovery stopped: the peer returned handles out of order")                    \
-    X(GATT_ERROR_VALUE_TOO_LONG, GATT, 5, "an attribute value longer than 512 bytes")                                  \
+    X(GATT_ERROR_VALUE_TOO_LONG, GATT, 5, "the attribute value is longer than 512 bytes")                              \
     X(GATT_ERROR_QUEUE_FULL, GATT, 6, "the request queue is full")                                                     \
-    X(GATT_ERROR_VERIFY, GATT, 7, "a prepared write was echoed with other content")                                    \
+    X(GATT_ERROR_VERIFY, GATT, 7, "the peer returned a prepared write with different content")                         \
     X(GATT_ERROR_NOT_SUBSCRIBED, GATT, 8, "the client has not enabled notifications")                                  \
-    X(RADIO_ERROR_NO_ADAPTER, RADIO, 1, "no such Bluetooth adapter")                                                   \
-    X(RADIO_ERROR_NO_KERNEL_SUPPORT, RADIO, 2, "this kernel has no Bluetooth support")                                 \
-    X(RADIO_ERROR_RFKILL, RADIO, 3, "the adapter is switched off by rfkill")                                           \
+    X(RADIO_ERROR_NO_ADAPTER, RADIO, 1, "the Bluetooth adapter does not exist")                                        \
+    X(RADIO_ERROR_NO_KERNEL_SUPPORT, RADIO, 2, "the kernel does not support Bluetooth")                                \
+    X(RADIO_ERROR_RFKILL, RADIO, 3, "rfkill blocks the adapter")                                                       \
     X(RADIO_ERROR_NO_CAP_NET_RAW, RADIO, 4, "CAP_NET_RAW is required to scan, advertise and capture")                  \
-    X(RADIO_ERROR_ADAPTER_BUSY, RADIO, 5, "the adapter is used by another program")                                    \
+    X(RADIO_ERROR_ADAPTER_BUSY, RADIO, 5, "another program uses the adapter")                                          \
     X(RADIO_ERROR_ADAPTER_DOWN, RADIO, 6, "the adapter is powered off")                                                \
-    X(RADIO_ERROR_ALREADY_STARTED, RADIO, 7, "scanning or advertising runs already")                                   \
+    X(RADIO_ERROR_ALREADY_STARTED, RADIO, 7, "scanning or advertising is already started")                             \
     X(RADIO_ERROR_OUT_OF_RANGE, RADIO, 8, "the device did not respond to the connection request")                      \
-    X(RADIO_ERROR_PEER_CLOSED, RADIO, 9, "the device ended the link")                                                  \
-    X(RADIO_ERROR_COMMAND_TIMEOUT, RADIO, 10, "the controller does not answer")                                        \
-    X(RADIO_ERROR_NO_PAIRING_SERVICE, RADIO, 11, "pairing is needed and no pairing service is set")                    \
-    X(RADIO_ERROR_PAIRING_FAILED, RADIO, 12, "pairing was refused or failed")                                          \
+    X(RADIO_ERROR_PEER_CLOSED, RADIO, 9, "the device disconnected")                                                    \
+    X(RADIO_ERROR_COMMAND_TIMEOUT, RADIO, 10, "the controller did not respond to a command")                           \
+    X(RADIO_ERROR_NO_PAIRING_SERVICE, RADIO, 11, "pairing is required, but no pairing service is set")                 \
+    X(RADIO_ERROR_PAIRING_FAILED, RADIO, 12, "pairing was rejected or failed")                                         \
     X(RADIO_ERROR_NO_CAP_NET_ADMIN, RADIO, 13, "CAP_NET_ADMIN is required to power on an adapter and to pair")         \
     X(RADIO_ERROR_PAIRING_NOT_ALLOWED, RADIO, 14,                                                                      \
       "the device is not bonded, and pairing with new devices is not enabled")                                         \
@@ -92,19 +92,20 @@ typedef enum tendon_layer {
     X(RADIO_ERROR_OTHER_BOND_STORE, RADIO, 16, "another program uses this adapter with another bond store")
 
 #define TENDON_STATUS_ENUM(name, layer, code, text) TENDON_##name = -((int)TENDON_LAYER_##layer * 256 + (code)),
-/** All statuses that have a name of our own; device families add theirs in their headers. */
+/** All statuses that Tendon defines, except those of the device families, which are in the headers of the families. */
 enum { TENDON_OK = 0, TENDON_STATUS_LIST(TENDON_STATUS_ENUM) };
 #undef TENDON_STATUS_ENUM
 
-/**
- * Name of a status, e.g. "ERROR_TRUNCATED", "ATT_READ_NOT_PERMITTED", "SYSTEM_EPERM". Never NULL; static storage.
+/** Returns the name of a status, e.g. "ERROR_TRUNCATED", "ATT_READ_NOT_PERMITTED", "SYSTEM_EPERM". Never NULL; static
+ * storage.
  *
  * The status of a device family is "FAMILY_ERROR" here. tendon_family_status_name() and tendon_family_status_text()
  * (devices/family.h) return its own name and text, and those of all other layers.
  */
 const char *tendon_status_name(tendon_status status);
 
-/** One line of plain English about a status. Never NULL; static storage. */
+/** Returns one line of plain English about a status: a clause that starts with a lowercase letter. Never NULL; static
+ * storage. */
 const char *tendon_status_text(tendon_status status);
 
 /** Enough for every status with its longest name and text. */
@@ -112,7 +113,7 @@ const char *tendon_status_text(tendon_status status);
 
 /**
  * Writes the cause as one line for people: the text, then in parentheses the name, and the number where others define
- * it, e.g. "no space left on the device (SYSTEM_ENOSPC, 28)", "the attribute cannot be read (ATT_READ_NOT_PERMITTED,
+ * it, e.g. "the device has no space left (SYSTEM_ENOSPC, 28)", "the attribute cannot be read (ATT_READ_NOT_PERMITTED,
  * 0x02)", "the deadline passed (ERROR_TIMEOUT)".
  * @param name, text those of a device family's own functions; NULL: tendon_status_name(), tendon_status_text().
  * @return the length without the terminator; TENDON_ERROR_BUFFER_TOO_SMALL: the line was truncated. The result is
@@ -121,7 +122,7 @@ const char *tendon_status_text(tendon_status status);
 tendon_status tendon_status_format(tendon_status status, const char *name, const char *text, char *out,
                                    size_t capacity);
 
-/** Name of the layer that spoke: "base", "ATT", "HCI", ... Never NULL; static storage. */
+/** Returns the name of the layer of a status: "base", "ATT", "HCI", ... Never NULL; static storage. */
 const char *tendon_status_layer_name(tendon_status status);
 
 #ifdef __cplusplus

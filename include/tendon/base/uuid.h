@@ -11,29 +11,30 @@
 extern "C" {
 #endif
 
-/** Always held as 128 bits, most significant byte first (the order it is printed in). */
+/** A UUID, always stored as 128 bits, most significant byte first (the order in which it is printed). */
 typedef struct tendon_uuid {
     uint8_t bytes[16];
 } tendon_uuid;
 
-/** Bytes that a printed UUID needs, terminator included. */
+/** Size of a printed UUID in bytes, with its terminator. */
 #define TENDON_UUID_STRING_SIZE 37
 
 tendon_uuid tendon_uuid_from_u16(uint16_t value);
 tendon_uuid tendon_uuid_from_u32(uint32_t value);
 
-/** From wire order (least significant byte first). @p length is 2, 4 or 16, else TENDON_ERROR_INVALID_ARGUMENT. */
+/** Converts from the order of a PDU (least significant byte first). TENDON_ERROR_INVALID_ARGUMENT unless @p length is
+ * 2, 4 or 16. */
 tendon_status tendon_uuid_from_wire(const uint8_t *wire, size_t length, tendon_uuid *out);
 
-/** Writes the shortest form ATT allows (2 or 16 bytes), least significant first; returns 2 or 16. */
+/** Writes the shortest form that ATT permits (2 or 16 bytes), least significant first; returns 2 or 16. */
 size_t tendon_uuid_to_wire(const tendon_uuid *uuid, uint8_t out[16]);
 
 bool tendon_uuid_equal(const tendon_uuid *a, const tendon_uuid *b);
 
-/** True, and the 16-bit value, when the UUID is on the Bluetooth base UUID and fits. */
+/** Returns true and the 16-bit value if the UUID is derived from the Bluetooth Base UUID and its value fits 16 bits. */
 bool tendon_uuid_as_u16(const tendon_uuid *uuid, uint16_t *out);
 
-/** As tendon_uuid_as_u16(), for 32 bits. */
+/** Like tendon_uuid_as_u16(), for 32 bits. */
 bool tendon_uuid_as_u32(const tendon_uuid *uuid, uint32_t *out);
 
 /**

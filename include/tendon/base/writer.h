@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bounded writer. Sticky like the reader: ten writes need one check at the end.
- * Inline in the same way.
+ * Bounded writer. Its error is sticky like that of the reader: ten writes need one check at the end. The functions are
+ * inline in the same way.
  */
 #ifndef TENDON_BASE_WRITER_H
 #define TENDON_BASE_WRITER_H
@@ -21,7 +21,7 @@ inline tendon_writer tendon_writer_make(uint8_t *data, size_t capacity) {
     return writer;
 }
 
-/** Lends room for @p count bytes, or returns NULL and fails the writer. */
+/** Lends space for @p count bytes, or returns NULL and fails the writer. */
 inline uint8_t *tendon_write_room(tendon_writer *writer, size_t count) {
     if (writer->status != TENDON_OK) {
         return NULL;
@@ -97,7 +97,7 @@ inline void tendon_write_u64be(tendon_writer *writer, uint64_t value) {
     tendon_write_u32be(writer, (uint32_t)(value & 0xFFFFFFFFu));
 }
 
-/** Length written, or the first error. */
+/** Returns the length written, or the first error. */
 inline tendon_status tendon_writer_result(const tendon_writer *writer) {
     return writer->status == TENDON_OK ? (tendon_status)writer->length : writer->status;
 }

@@ -44,18 +44,18 @@ tendon_activ5_characteristic tendon_activ5_characteristic_of(const tendon_uuid *
  * cannot be done.
  */
 #define TENDON_ACTIV5_STATUS_LIST(X)                                                                                   \
-    X(EMPTY, 1, "EMPTY", "no text")                                                                                    \
-    X(BAD_ENCODING, 2, "BAD_ENCODING", "not UTF-8")                                                                    \
+    X(EMPTY, 1, "EMPTY", "the value contains no text")                                                                 \
+    X(BAD_ENCODING, 2, "BAD_ENCODING", "the text is not valid UTF-8")                                                  \
     X(MALFORMED, 3, "MALFORMED", "the text is malformed")                                                              \
-    X(TRUNCATED, 4, "TRUNCATED", "the text does not end")                                                              \
+    X(TRUNCATED, 4, "TRUNCATED", "the text is truncated")                                                              \
     X(OVERFLOW, 5, "OVERFLOW", "the text is too long")                                                                 \
     X(SHORT, 6, "SHORT", "the value is too short")                                                                     \
     X(LENGTH, 7, "LENGTH", "the value is too long")                                                                    \
     X(RANGE, 8, "RANGE", "the number is out of range")                                                                 \
-    X(NOT_READY, 32, "NOT_READY", "its characteristic is not there")                                                   \
-    X(UNSUPPORTED, 33, "UNSUPPORTED", "the device cannot do this")                                                     \
+    X(NOT_READY, 32, "NOT_READY", "the device does not have the characteristic")                                       \
+    X(UNSUPPORTED, 33, "UNSUPPORTED", "the device does not support the operation")                                     \
     X(IMU_UNSUPPORTED, 34, "imuUnsupported", "the device has no motion sensor")                                        \
-    X(BATTERY_LEVEL_NOT_READABLE, 35, "batteryLevelNotReadable", "the battery level is not known yet")
+    X(BATTERY_LEVEL_NOT_READABLE, 35, "batteryLevelNotReadable", "the battery level has not been read yet")
 
 /** The layer of its statuses. */
 #define TENDON_LAYER_ACTIV5 9

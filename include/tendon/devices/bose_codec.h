@@ -36,36 +36,37 @@ tendon_uuid tendon_bose_uuid(tendon_bose_characteristic which);
  * tendon_bose_sdk_code()).
  */
 #define TENDON_BOSE_STATUS_LIST(X)                                                                                     \
-    X(UNKNOWN_SENSOR, 1, "a sensor that the device does not list")                                                     \
-    X(UNKNOWN_GESTURE, 2, "a gesture that the device does not list")                                                   \
-    X(INVALID_PERIOD, 3, "a sample period that the sensor does not offer")                                             \
-    X(BAD_RECORD, 4, "neither layout of gesture information fits")                                                     \
+    X(UNKNOWN_SENSOR, 1, "the device does not list the sensor")                                                        \
+    X(UNKNOWN_GESTURE, 2, "the device does not list the gesture")                                                      \
+    X(INVALID_PERIOD, 3, "the sensor does not support the sample period")                                              \
+    X(BAD_RECORD, 4, "the gesture information matches neither of its two layouts")                                     \
     X(BAD_RANGE, 5, "minimum and maximum are in the wrong order")                                                      \
-    X(INVALID_ACCURACY, 6, "a vector accuracy above 3")                                                                \
-    X(SHORT_SAMPLE, 7, "the device states fewer bytes than the sensor's sample has")                                   \
+    X(INVALID_ACCURACY, 6, "the accuracy of a vector is greater than 3")                                               \
+    X(SHORT_SAMPLE, 7, "the device reports fewer bytes than a sample of the sensor has")                               \
     X(FIRMWARE_UPDATE_REQUIRED, 32, "the firmware is too old for the sensor service")                                  \
-    X(UNSUPPORTED_DEVICE, 33, "a Bose device without the sensor service")                                              \
-    X(NO_MATCHING_DEVICE_TYPE, 34, "a service that a session needs is missing")                                        \
-    X(MISSING_CHARACTERISTIC, 35, "a characteristic that a session needs is missing")                                  \
-    X(DISCONNECTED_BY_DEVICE, 36, "the device ended the connection")                                                   \
-    X(REFRESH_REQUIRED, 37, "the cached attribute table is stale: forget the device and pair again")                   \
-    X(BONDING_FAILED, 38, "pairing was refused or failed")                                                             \
+    X(UNSUPPORTED_DEVICE, 33, "the Bose device does not have the wearable sensor service")                             \
+    X(NO_MATCHING_DEVICE_TYPE, 34, "the device lacks a service that a session requires")                               \
+    X(MISSING_CHARACTERISTIC, 35, "the device lacks a characteristic that a session requires")                         \
+    X(DISCONNECTED_BY_DEVICE, 36, "the device disconnected")                                                           \
+    X(REFRESH_REQUIRED, 37, "the cached attribute table is stale; forget the device and pair again")                   \
+    X(BONDING_FAILED, 38, "pairing was rejected or failed")                                                            \
     X(PAIRING_DELEGATE_MISSING, 39, "the device must be put into pairing mode, but no pairing delegate is set")        \
-    X(INVALID_RESPONSE, 40, "a value that cannot be parsed")                                                           \
+    X(INVALID_RESPONSE, 40, "the device sent a value that cannot be parsed")                                           \
     X(DEVICE_OUT_OF_RANGE, 41, "the device is out of range")                                                           \
     X(DEVICE_NOT_FOUND, 42, "the device was not found")                                                                \
-    X(NO_FOCUS, 43, "another program has the focus")                                                                   \
+    X(NO_FOCUS, 43, "another program has the focus of the device")                                                     \
     X(MISSING_REQUIRED_DATA, 44, "the configuration has not been read yet")                                            \
-    X(INTENTS_CHECK_FAILED, 45, "the device lacks wanted sensors, periods or gestures")                                \
-    X(MISSING_GESTURE_INFORMATION, 46, "a gesture write was acknowledged before the information was known")            \
-    X(INVALID_REQUEST_LENGTH, 0x80, "the device rejects the length of the configuration")                              \
-    X(INVALID_SAMPLE_PERIOD, 0x81, "the device rejects the sample period")                                             \
-    X(INVALID_SENSOR_CONFIGURATION, 0x82, "the device rejects the configuration")                                      \
-    X(CONFIG_EXCEEDS_MAX_THROUGHPUT, 0x83, "the configuration exceeds the device's throughput")                        \
+    X(INTENTS_CHECK_FAILED, 45, "the device does not support the required sensors, periods or gestures")               \
+    X(MISSING_GESTURE_INFORMATION, 46,                                                                                 \
+      "the device acknowledged a gesture write before the gesture information was known")                              \
+    X(INVALID_REQUEST_LENGTH, 0x80, "the device rejected the length of the configuration")                             \
+    X(INVALID_SAMPLE_PERIOD, 0x81, "the device rejected the sample period")                                            \
+    X(INVALID_SENSOR_CONFIGURATION, 0x82, "the device rejected the sensor configuration")                              \
+    X(CONFIG_EXCEEDS_MAX_THROUGHPUT, 0x83, "the configuration exceeds the throughput of the device")                   \
     X(SERVICE_UNAVAILABLE, 0x84, "the wearable sensor service is suspended")                                           \
-    X(INVALID_SENSOR, 0x85, "the device does not have this sensor")                                                    \
+    X(INVALID_SENSOR, 0x85, "the device does not have the sensor")                                                     \
     X(DEVICE_TIMEOUT, 0x86, "the device timed out")                                                                    \
-    X(DEVICE_UNKNOWN, 0x9F, "the device reports an unknown error")
+    X(DEVICE_UNKNOWN, 0x9F, "the device reported an unknown error")
 
 /** The layer of its statuses. */
 #define TENDON_LAYER_BOSE 7

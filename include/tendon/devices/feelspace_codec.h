@@ -20,9 +20,9 @@ extern "C" {
 
 /* X(name, code, text). 1 to 31 come from the codec. */
 #define TENDON_FEELSPACE_STATUS_LIST(X)                                                                                \
-    X(BAD_VALUE, 1, "a field holds a value that no belt sends")                                                        \
-    X(WRONG_MODE, 2, "the belt ignores this in its present mode")                                                      \
-    X(UNSUPPORTED_FIRMWARE, 3, "the belt's firmware does not have this")
+    X(BAD_VALUE, 1, "a field has a value that no belt sends")                                                          \
+    X(WRONG_MODE, 2, "the belt ignores the command in its present mode")                                               \
+    X(UNSUPPORTED_FIRMWARE, 3, "the firmware of the belt does not support the operation")
 
 /** The layer of its statuses. */
 #define TENDON_LAYER_FEELSPACE 8

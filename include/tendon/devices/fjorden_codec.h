@@ -21,15 +21,15 @@ extern "C" {
 #define TENDON_FJORDEN_STATUS_LIST(X)                                                                                  \
     X(LENGTH, 1, "LENGTH", "the value has a wrong length")                                                             \
     X(VALUE, 2, "VALUE", "a field is out of its range")                                                                \
-    X(SHORT, 3, "SHORT", "the value is cut")                                                                           \
-    X(VERSION, 4, "VERSION", "an unknown version")                                                                     \
-    X(NOT_A_RESPONSE, 5, "NOT_A_RESPONSE", "this is no response")                                                      \
+    X(SHORT, 3, "SHORT", "the value is truncated")                                                                     \
+    X(VERSION, 4, "VERSION", "the version is unknown")                                                                 \
+    X(NOT_A_RESPONSE, 5, "NOT_A_RESPONSE", "the value is not a response")                                              \
     X(RANGE, 6, "RANGE", "a number is out of its range")                                                               \
-    X(OPERATION, 7, "OPERATION", "an unknown operation")                                                               \
-    X(MANAGER_NOT_CONFIGURED, 32, "managerNotConfigured", "configure the manager first")                               \
-    X(MANAGER_ALREADY_CONFIGURED, 33, "managerAlreadyConfigured", "the manager is configured already")                 \
-    X(INVALID_MANAGER_STATE, 34, "invalidManagerState", "not possible in this state")                                  \
-    X(ALREADY_SCANNING, 35, "alreadyScanningForBondedGrip", "the bonded grip is looked for already")                   \
+    X(OPERATION, 7, "OPERATION", "the operation is unknown")                                                           \
+    X(MANAGER_NOT_CONFIGURED, 32, "managerNotConfigured", "the manager is not configured; configure it first")         \
+    X(MANAGER_ALREADY_CONFIGURED, 33, "managerAlreadyConfigured", "the manager is already configured")                 \
+    X(INVALID_MANAGER_STATE, 34, "invalidManagerState", "the operation is not possible in the present state")          \
+    X(ALREADY_SCANNING, 35, "alreadyScanningForBondedGrip", "the manager already scans for the bonded grip")           \
     X(NO_BOND, 36, "bondDoesNotExists", "no grip is bonded")                                                           \
     X(CONNECTION_TIMEOUT, 37, "connectionTimeout", "the grip was not connected in time")                               \
     X(DISCOVERY_CANCELLED, 38, "gripDiscoveryCancelled", "the search or the connection attempt was cancelled")         \
@@ -37,13 +37,13 @@ extern "C" {
       "pairing failed: the user or the grip declined, or the grip was reset; if so, forget the grip and pair again")   \
     X(NO_SERVICE, 40, "gripUnableToDiscoverService", "the grip's service was not found")                               \
     X(NO_CHARACTERISTICS, 41, "gripUnableToDiscoverCharacteristics", "a characteristic was not found")                 \
-    X(NO_NOTIFY, 42, "gripUnableToEnableNotify", "its events could not be enabled")                                    \
+    X(NO_NOTIFY, 42, "gripUnableToEnableNotify", "the notifications of the grip could not be enabled")                 \
     X(NO_BATTERY_INFO, 43, "gripUnableToReadBatteryInfo", "the battery level could not be read")                       \
     X(NO_FIRMWARE_VERSION, 44, "gripUnableToReadFirmwareVersion", "the firmware version could not be read")            \
     X(NO_GRIP_INFO, 45, "gripUnableToReadGripInfo", "the grip's information could not be read")                        \
     X(UNSUPPORTED_FIRMWARE, 46, "gripUnsupportedFirmwareVersion", "the grip's firmware is too old")                    \
     X(NO_FIRMWARE_SERVER, 47, "unableToReachFirmwareServer", "the latest firmware version is not known")               \
-    X(UNKNOWN, 48, "unknown", "an unknown error")
+    X(UNKNOWN, 48, "unknown", "an unknown error occurred")
 
 /** The layer of its statuses. */
 #define TENDON_LAYER_FJORDEN 10
