@@ -526,8 +526,8 @@ static managed scene;
 
 static tendon_status manager_request(void *context, const tendon_activ5_request *request, uint64_t now) {
     world *w = scene.w;
-    (void)context;
     (void)now;
+    assert_ptr_equal(context, w->f);
     const tendon_session_link link = tendon_memory_radio_link(&w->air);
     switch (request->kind) {
     case TENDON_ACTIV5_REQUEST_SCAN_START:

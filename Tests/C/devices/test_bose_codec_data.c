@@ -203,6 +203,16 @@ static void i06_unwrap_over_long_gaps(void **state) {
     }
 }
 
+/* A second earlier only if the host agrees: half a turn of the clock later it is a record of the next turn. */
+static void half_a_turn_later_no_record_is_an_earlier_one(void **state) {
+    (void)state;
+    for (uint64_t host = 32767; host <= 32768; host++) {
+        tendon_bose_clock clock = {0};
+        assert_int_equal(tendon_bose_unwrap(&clock, 1000, 0), 1000);
+        assert_int_equal(tendon_bose_unwrap(&clock, 464, host), host < 32768 ? 464 : 65536 + 464);
+    }
+}
+
 static void a_clock_does_not_go_below_zero(void **state) {
     (void)state;
     tendon_bose_clock clock = {0};
@@ -444,6 +454,7 @@ int main(void) {
         cmocka_unit_test(example_18),
         cmocka_unit_test(example_19_and_i06_timestamp_wrap),
         cmocka_unit_test(i06_unwrap_over_long_gaps),
+        cmocka_unit_test(half_a_turn_later_no_record_is_an_earlier_one),
         cmocka_unit_test(a_clock_does_not_go_below_zero),
         cmocka_unit_test(uncalibrated_magnetometer_has_a_bias),
         cmocka_unit_test(i01_empty_is_no_record),

@@ -76,6 +76,9 @@ static void example_20_every_application_error(void **unused) {
                                : code <= 0x86             ? TENDON_STATUS(TENDON_LAYER_BOSE, code)
                                                           : TENDON_BOSE_ERROR_DEVICE_UNKNOWN;
         assert_int_equal(tendon_bose_status_from_att(TENDON_ATT_ERROR(code)), status);
+        /* other layers keep their statuses */
+        assert_int_equal(tendon_bose_status_from_att(TENDON_SYSTEM_ERROR((int)code)), TENDON_SYSTEM_ERROR((int)code));
+        assert_int_equal(tendon_bose_status_from_att((tendon_status)code), code);
     }
     static const struct {
         uint8_t code;

@@ -144,8 +144,75 @@ static void sounds(void **state) {
     }
     const float bad[] = {-0.01f, 2.56f, NAN};
     const float hertz = 100.0f;
+    /* 1000 Hz for 1 s, 50 Hz for 20 ms: units of 31.25 Hz and of 10 ms */
+    const float tones[] = {1000.0f, 50.0f}, seconds[] = {1.0f, 0.02f};
+    assert_int_equal(tendon_feelspace_encode_tone(seconds, tones, 2, bytes, 20), 6);
+    assert_hex(bytes, 6, "01 02 20 01 64 02");
     for (size_t i = 0; i < 3; i++) {
         assert_int_equal(tendon_feelspace_encode_tone(&bad[i], &hertz, 1, bytes, 20), TENDON_ERROR_INVALID_ARGUMENT);
+    }
+}
+
+static void usb_handles_are_those_of_the_fixed_profile(void **state) {
+    (void)state;
+    tendon_feelspace_handles handles;
+    uint8_t bytes[20];
+    assert_true(tendon_feelspace_usb_handles(0xFE05, &handles));
+    assert_int_equal(tendon_feelspace_encode_usb_write(0xFE05, bytes, 0, bytes, 20), 2);
+    static const uint16_t unknown[] = {0xFE00, 0xFE08, 0xFE15, 0x2A19, 0x0005};
+    for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++) {
+        assert_false(tendon_feelspace_usb_handles(unknown[i], &handles));
+        assert_int_equal(tendon_feelspace_encode_usb_write(unknown[i], bytes, 0, bytes, 20),
+                         TENDON_ERROR_INVALID_ARGUMENT);
+        assert_int_equal(tendon_feelspace_encode_usb_notify(unknown[i], true, bytes, 20),
+                         TENDON_ERROR_INVALID_ARGUMENT);
+        assert_int_equal(tendon_feelspace_encode_usb_read(unknown[i], bytes, 20), TENDON_ERROR_INVALID_ARGUMENT);
+    }
+}
+
+static void a_system_signal_needs_its_second_byte(void **state) {
+    (void)state;
+    uint8_t bytes[3];
+    for (int32_t signal = 0; signal <= TENDON_FEELSPACE_SIGNAL_BATTERY; signal++) {
+        assert_int_equal(tendon_feelspace_encode_system_signal(signal, bytes, 3),
+                         signal < TENDON_FEELSPACE_SIGNAL_WARNING ? TENDON_ERROR_INVALID_ARGUMENT : 2);
+    }
+    assert_true(tendon_feelspace_belt_accepts(TENDON_FEELSPACE_MODE_WAIT, bytes, 2));
+    assert_false(tendon_feelspace_belt_accepts(TENDON_FEELSPACE_MODE_WAIT, bytes, 1));
+    assert_false(tendon_feelspace_belt_accepts(TENDON_FEELSPACE_MODE_WAIT, bytes, 0));
+    bytes[1] = TENDON_FEELSPACE_SIGNAL_BATTERY + 1;
+    assert_false(tendon_feelspace_belt_accepts(TENDON_FEELSPACE_MODE_WAIT, bytes, 2));
+}
+
+static void a_name_is_ascii(void **state) {
+    (void)state;
+    uint8_t bytes[20];
+    for (unsigned c = 0; c <= 0xFF; c++) {
+        const char name[] = {'b', (char)c};
+        assert_int_equal(tendon_feelspace_encode_set_name(name, 2, bytes, 20),
+                         c == 0 || c > 0x7F ? TENDON_ERROR_INVALID_ARGUMENT : 4);
+    }
+    assert_int_equal(tendon_feelspace_encode_set_name("123456789012345678", 18, bytes, 20), 20);
+    assert_int_equal(tendon_feelspace_encode_set_name("1234567890123456789", 19, bytes, 20),
+                     TENDON_ERROR_INVALID_ARGUMENT);
+}
+
+static void degrees_are_truncated_then_taken_modulo_360(void **state) {
+    (void)state;
+    static const struct {
+        double degrees;
+        uint16_t expected;
+    } cases[] = {{0, 0},     {359.9, 359}, {360, 0},    {-0.9, 0},
+                 {-1, 359},  {-360, 0},    {-721, 359}, {9007199254740992.0, 9007199254740992 % 360},
+                 {725.5, 5}, {-90.5, 270}};
+    uint16_t degrees;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        assert_true(tendon_feelspace_degrees(cases[i].degrees, &degrees));
+        assert_int_equal(degrees, cases[i].expected);
+    }
+    const double none[] = {NAN, INFINITY, -INFINITY, 1e300, -1e300};
+    for (size_t i = 0; i < sizeof none / sizeof none[0]; i++) {
+        assert_false(tendon_feelspace_degrees(none[i], &degrees));
     }
 }
 
@@ -158,6 +225,10 @@ int main(void) {
         cmocka_unit_test(navigation_signals),
         cmocka_unit_test(usb_frames_cut_and_hostile),
         cmocka_unit_test(sounds),
+        cmocka_unit_test(usb_handles_are_those_of_the_fixed_profile),
+        cmocka_unit_test(a_system_signal_needs_its_second_byte),
+        cmocka_unit_test(a_name_is_ascii),
+        cmocka_unit_test(degrees_are_truncated_then_taken_modulo_360),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -174,11 +174,29 @@ static void time_alone_decides(void **state) {
     }
 }
 
+static void values_beyond_a_control_are_refused(void **state) {
+    (void)state;
+    static const struct {
+        int control;
+        int32_t least, most;
+    } rows[] = {{SHUTTER, 0, 2}, {BUTTON, 0, 1}, {DIAL, INT16_MIN, INT16_MAX}, {LEVER, -1, 1}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const int32_t values[] = {rows[i].least - 1, rows[i].least, rows[i].most, rows[i].most + 1};
+        for (size_t v = 0; v < 4; v++) {
+            hand h;
+            hand_init(&h, 500, 400, 1);
+            tendon_status expected = v == 0 || v == 3 ? TENDON_ERROR_INVALID_ARGUMENT : TENDON_OK;
+            assert_int_equal(move(&h, 0, rows[i].control, values[v]), expected);
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_of_the_derivation),
         cmocka_unit_test(every_position_with_every_input),
         cmocka_unit_test(time_alone_decides),
+        cmocka_unit_test(values_beyond_a_control_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -119,6 +119,34 @@ typedef struct script {
     char words[256];
 } script;
 
+static void note_scan(void *context, const tendon_fjorden_manager *manager, const tendon_fjorden_output *output) {
+    int *scanning = context;
+    (void)manager;
+    *scanning += (output->kind == TENDON_FJORDEN_OUT_SCAN_START) - (output->kind == TENDON_FJORDEN_OUT_SCAN_STOP);
+}
+
+/* Each input that leaves a scanning state stops the scan that it found, once. */
+static void a_state_that_does_not_scan_has_stopped_its_scan(void **state) {
+    (void)state;
+    static const unsigned scans[] = {TENDON_FJORDEN_SCANNING_FOR_BONDED, TENDON_FJORDEN_SCANNING_FOR_GRIPS};
+    for (size_t s = 0; s < 2; s++) {
+        for (unsigned i = 0; i < INPUTS; i++) {
+            tendon_fjorden_manager m;
+            told outputs = {0};
+            int scanning = 1;
+            reach(&m, &outputs, scans[s]);
+            m.handler = note_scan;
+            m.context = &scanning;
+            give(&m, (tendon_fjorden_input_kind)i);
+            bool scans_still =
+                m.state == TENDON_FJORDEN_SCANNING_FOR_BONDED || m.state == TENDON_FJORDEN_SCANNING_FOR_GRIPS;
+            if (scanning != scans_still) {
+                fail_msg("state %u, input %u: %d scans", scans[s], i, scanning);
+            }
+        }
+    }
+}
+
 static void write_down(void *context, const tendon_fjorden_manager *manager, const tendon_fjorden_output *output) {
     static const char *const words[] = {
         [TENDON_FJORDEN_OUT_STATE] = "state",        [TENDON_FJORDEN_OUT_RESULT] = "result",
@@ -186,6 +214,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_state_and_input),
         cmocka_unit_test(every_step_fails_to_ready),
+        cmocka_unit_test(a_state_that_does_not_scan_has_stopped_its_scan),
         cmocka_unit_test(a_start_that_waits_for_the_permission),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
