@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-uint64_t tendon_wall_us(void) {
+uint64_t tendon_realtime_us(void) {
     struct timespec time;
     clock_gettime(CLOCK_REALTIME, &time);
     return (uint64_t)time.tv_sec * 1000000u + (uint64_t)time.tv_nsec / 1000u;
@@ -218,7 +218,7 @@ tendon_status tendon_capture_report(tendon_capture *capture, const tendon_ad_rep
 void tendon_capture_tap(void *context, const tendon_link *link, tendon_tap_kind kind, const uint8_t *pdu,
                         size_t length) {
     tendon_capture *capture = context;
-    uint64_t now = tendon_wall_us();
+    uint64_t now = tendon_realtime_us();
     switch (kind) {
     case TENDON_TAP_OPENED:
         (void)tendon_capture_connected(capture, link->handle, &link->peer, link->accepted, now);

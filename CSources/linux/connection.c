@@ -108,7 +108,7 @@ static uint32_t next_jitter(void *context) {
 
 /** Never 0, and another one for each pair of addresses and start. */
 static uint32_t seed(const tendon_radio *radio, const tendon_address *peer) {
-    uint32_t value = (uint32_t)tendon_now_ms();
+    uint32_t value = (uint32_t)tendon_monotonic_ms();
     for (size_t i = 0; i < sizeof peer->bytes; i++) {
         value = value * 33u + peer->bytes[i] * 257u + radio->address.bytes[i];
     }
@@ -333,7 +333,7 @@ tendon_status tendon_connection_connect(tendon_connection *connection) {
     connection->close_reason = TENDON_OK;
     connection->attempt = 1;
     memset(connection->attempts, 0, sizeof connection->attempts);
-    connection->connect_began = tendon_now_ms();
+    connection->connect_began = tendon_monotonic_ms();
     connection->connect_deadline = connection->connect_began + connection->connect_timeout_ms;
     begin_attempt(connection, connection->connect_began);
     hold_scan(connection, true);
@@ -399,7 +399,7 @@ static tendon_status session_pair(void *context) {
     }
     connection->pairing_started = true;
     tendon_status status = connection->pairing->start(connection->pairing->context, &connection->peer, paired,
-                                                      connection, tendon_now_ms());
+                                                      connection, tendon_monotonic_ms());
     connection->pairing_started = status >= 0;
     return status;
 }

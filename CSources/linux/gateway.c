@@ -39,7 +39,7 @@ tendon_status tendon_radio_find(tendon_radio *radio, bool (*recognizes)(const ui
     search state = {.recognizes = recognizes, .found = found};
     void (*previous)(void *context, const tendon_ad_report *report, uint64_t now) = radio->on_report;
     void *previous_context = radio->report_context;
-    uint64_t until = tendon_now_ms() + timeout_ms;
+    uint64_t until = tendon_monotonic_ms() + timeout_ms;
     if (radio->loop->stepping) {
         return TENDON_ERROR_WRONG_STATE;
     }
@@ -49,7 +49,7 @@ tendon_status tendon_radio_find(tendon_radio *radio, bool (*recognizes)(const ui
     if (status >= 0) {
         do {
             status = tendon_loop_step(radio->loop, until);
-        } while (status >= 0 && !state.done && tendon_now_ms() < until);
+        } while (status >= 0 && !state.done && tendon_monotonic_ms() < until);
         tendon_status stopped = tendon_radio_scan_stop(radio);
         status = status < 0 ? status : !state.done ? TENDON_ERROR_TIMEOUT : stopped;
     }
@@ -69,9 +69,9 @@ tendon_status tendon_gateway_find(tendon_gateway *gateway, bool (*recognizes)(co
 }
 
 tendon_status tendon_gateway_run(tendon_gateway *gateway, uint32_t timeout_ms) {
-    uint64_t until = timeout_ms == 0 ? UINT64_MAX : tendon_now_ms() + timeout_ms;
+    uint64_t until = timeout_ms == 0 ? UINT64_MAX : tendon_monotonic_ms() + timeout_ms;
     tendon_status status = tendon_loop_run(&gateway->loop, until);
-    return status >= 0 && tendon_now_ms() >= until ? TENDON_ERROR_TIMEOUT : status;
+    return status >= 0 && tendon_monotonic_ms() >= until ? TENDON_ERROR_TIMEOUT : status;
 }
 
 tendon_status tendon_gateway_close(tendon_gateway *gateway) {

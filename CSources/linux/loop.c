@@ -11,7 +11,7 @@
 /** Sources dispatched per wake-up at most; the rest is still ready at the next one. */
 #define BATCH 32
 
-uint64_t tendon_now_ms(void) {
+uint64_t tendon_monotonic_ms(void) {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     return (uint64_t)time.tv_sec * 1000u + (uint64_t)time.tv_nsec / 1000000u;
@@ -164,7 +164,7 @@ static int timeout_of(const tendon_loop *loop, uint64_t until) {
     if (deadline == 0) {
         return 0;
     }
-    uint64_t now = tendon_now_ms();
+    uint64_t now = tendon_monotonic_ms();
     uint64_t wait = deadline > now ? deadline - now : 0;
     return wait > (uint64_t)INT_MAX ? INT_MAX : (int)wait;
 }
@@ -214,7 +214,7 @@ tendon_status tendon_loop_step(tendon_loop *loop, uint64_t until) {
         }
         count = 0;
     }
-    uint64_t now = tendon_now_ms();
+    uint64_t now = tendon_monotonic_ms();
     loop->stepping = true;
     dispatch_ready(loop, events, count, now);
     dispatch_deadlines(loop, now);
@@ -226,7 +226,7 @@ tendon_status tendon_loop_run(tendon_loop *loop, uint64_t until) {
     tendon_status status = TENDON_OK;
     while (!loop->stopping && status >= 0) {
         status = tendon_loop_step(loop, until);
-        if (until != UINT64_MAX && tendon_now_ms() >= until) {
+        if (until != UINT64_MAX && tendon_monotonic_ms() >= until) {
             break;
         }
     }

@@ -388,7 +388,7 @@ tendon_status tendon_socket_link_send(tendon_link *link, const uint8_t *pdu, siz
     }
     if (errno == ENOBUFS || errno == ENOMEM) {
         link->blocked = true; /* the socket may count as writable all the while: EPOLLOUT would spin */
-        link->source.deadline = tendon_now_ms() + NO_BUFFER_PAUSE_MS;
+        link->source.deadline = tendon_monotonic_ms() + NO_BUFFER_PAUSE_MS;
         return TENDON_ERROR_WOULD_BLOCK;
     }
     if (errno == EAGAIN) {

@@ -151,7 +151,7 @@ static tendon_status virtual_connect(tendon_radio *base, tendon_link *link, cons
         return status;
     }
     link->handle = new_handle(radio);
-    status = retry(link, tendon_now_ms());
+    status = retry(link, tendon_monotonic_ms());
     if (status < 0) {
         tendon_socket_link_abandon(link);
     }

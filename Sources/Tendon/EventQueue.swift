@@ -79,7 +79,7 @@ package protocol Alarm: AnyObject {
 extension LoopTimer: Alarm {}
 
 extension LoopCore: WaitTime {
-    package var now: UInt64 { tendon_now_ms() }
+    package var now: UInt64 { tendon_monotonic_ms() }
     package func alarm(_ fire: @escaping () -> Void) -> any Alarm { LoopTimer(self, fire: fire) }
 }
 

@@ -309,7 +309,8 @@ extension Duration {
     }
 
     /// The monotonic time that lies this far ahead; `nil`: never.
-    package static func deadline(_ duration: Duration?, from now: @autoclosure () -> UInt64 = tendon_now_ms()) -> UInt64
+    package static func deadline(_ duration: Duration?, from now: @autoclosure () -> UInt64 = tendon_monotonic_ms())
+        -> UInt64
     {
         guard let duration else { return .max }
         let sum = now().addingReportingOverflow(duration.milliseconds)

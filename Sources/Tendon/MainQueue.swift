@@ -75,7 +75,7 @@
             guard deadline != armed else { return }
             armed = deadline
             guard deadline != .max else { return timer.schedule(deadline: .distantFuture) }
-            let now = tendon_now_ms()
+            let now = tendon_monotonic_ms()
             timer.schedule(
                 deadline: .now() + .milliseconds(Int(clamping: deadline > now ? deadline - now : 0)),
                 leeway: .nanoseconds(0))

@@ -67,7 +67,7 @@ final class PeripheralCore: @unchecked Sendable {
         try check(
             service.start(
                 service.context, &peer, { context, status, _ in object(Pairing.self, context).finish(status) },
-                context(of: attempt), tendon_now_ms()), .pair)
+                context(of: attempt), tendon_monotonic_ms()), .pair)
         pairing = attempt
         loop.core.touched()
         await withTaskCancellationHandler {
@@ -279,7 +279,7 @@ final class PeripheralCore: @unchecked Sendable {
             subscriptions[subscription.handle] = nil
             return
         }
-        let status = tendon_gatt_unsubscribe(client, subscription.handle, nil, nil, tendon_now_ms())
+        let status = tendon_gatt_unsubscribe(client, subscription.handle, nil, nil, tendon_monotonic_ms())
         if status == Int32(TENDON_GATT_ERROR_QUEUE_FULL) {
             // The C core still has it: it stays, for a new listener or until there is a free request.
             hasLeftovers = true

@@ -49,7 +49,7 @@ final class Request: @unchecked Sendable {
         guard !Task.isCancelled else { throw .cancelled }
         guard core.state == .connected else { throw .disconnected(operation) }
         let me = retainedContext(of: self)
-        let started = start(Self.done, me, tendon_now_ms())
+        let started = start(Self.done, me, tendon_monotonic_ms())
         guard started >= 0 else {
             _ = released(Request.self, me)
             throw TendonError(status: started, operation: operation)
@@ -73,7 +73,7 @@ final class Request: @unchecked Sendable {
 
     private func cancel() {
         guard !isDone else { return }
-        tendon_gatt_client_cancel(core.client, id, tendon_now_ms())
+        tendon_gatt_client_cancel(core.client, id, tendon_monotonic_ms())
         core.refresh()
     }
 }

@@ -79,7 +79,7 @@ final class DeviceCore: Abandonable, @unchecked Sendable {
         _ body: (CPointer<tendon_activ5_device>, UInt64) -> tendon_status
     ) -> Result<Int, A5Error> {
         guard !isDetached else { return .failure(.notReady) }
-        let status = body(pointer, tendon_now_ms())
+        let status = body(pointer, tendon_monotonic_ms())
         refresh()
         return status < 0 ? .failure(A5Error(status, operation)) : .success(Int(status))
     }
@@ -108,7 +108,9 @@ final class DeviceCore: Abandonable, @unchecked Sendable {
         let status = link.connect()
         if status < 0 {
             // The session has the device; it gives it back when it is notified that there is no connection.
-            loop.post { activ5SessionInputs.pointer.pointee.disconnected(session.pointer, status, tendon_now_ms()) }
+            loop.post {
+                activ5SessionInputs.pointer.pointee.disconnected(session.pointer, status, tendon_monotonic_ms())
+            }
         }
         return 0
     }
@@ -120,7 +122,7 @@ final class DeviceCore: Abandonable, @unchecked Sendable {
     /// The last reference was released: the connection ends, and so does everything that waits.
     func abandon() {
         if !isDetached, pointer.pointee.link != TENDON_ACTIV5_LINK_NONE {
-            tendon_activ5_device_disconnect(pointer, tendon_now_ms())
+            tendon_activ5_device_disconnect(pointer, tendon_monotonic_ms())
         }
         refresh()
         link?.abandon()

@@ -53,7 +53,7 @@ public enum DoubleSqueezeHelper {
     private static var current: tendon_activ5_squeeze {
         if let device = latestSqueeze.device { return device.c.squeeze }
         var config = config
-        tendon_activ5_squeeze_tick(&detector, &config, tendon_now_ms())
+        tendon_activ5_squeeze_tick(&detector, &config, tendon_monotonic_ms())
         return detector
     }
 
@@ -70,7 +70,8 @@ public enum DoubleSqueezeHelper {
         force: Double, onPressed: VoidClosure? = nil, onDepressed: VoidClosure? = nil, onSuccess: VoidClosure
     ) {
         evaluateDoublePress(
-            force: force, at: tendon_now_ms(), onPressed: onPressed, onDepressed: onDepressed, onSuccess: onSuccess)
+            force: force, at: tendon_monotonic_ms(), onPressed: onPressed, onDepressed: onDepressed,
+            onSuccess: onSuccess)
     }
 
     /// The same for a force of a known time, monotonic milliseconds.

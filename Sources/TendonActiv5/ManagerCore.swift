@@ -41,7 +41,7 @@ final class ManagerCore: Abandonable, @unchecked Sendable {
             }, context(of: self))
         holder.onFailure = { [unowned self] error in radioFailed(error) }
         timer = LoopTimer(loop.core) { [unowned self] in
-            tendon_activ5_manager_tick(self.block.pointer, tendon_now_ms())
+            tendon_activ5_manager_tick(self.block.pointer, tendon_monotonic_ms())
             self.refresh()
         }
     }
@@ -50,8 +50,8 @@ final class ManagerCore: Abandonable, @unchecked Sendable {
     func abandon() {
         guard !abandoned else { return }
         abandoned = true
-        tendon_activ5_manager_stop_scanning(block.pointer, tendon_now_ms())
-        tendon_activ5_manager_disconnect_all(block.pointer, tendon_now_ms())
+        tendon_activ5_manager_stop_scanning(block.pointer, tendon_monotonic_ms())
+        tendon_activ5_manager_disconnect_all(block.pointer, tendon_monotonic_ms())
         for case let device? in objects { device.core.abandon() }
         objects = []
         timer?.remove()
@@ -95,13 +95,13 @@ final class ManagerCore: Abandonable, @unchecked Sendable {
     func startScanning(_ completed: (() -> Void)?) {
         if let completed { closures.append(completed) }
         openRadio()
-        if tendon_activ5_manager_scan(block.pointer, tendon_now_ms()) < 0 { complete() }
+        if tendon_activ5_manager_scan(block.pointer, tendon_monotonic_ms()) < 0 { complete() }
         refresh()
     }
 
     func stopScanning() {
         closures.removeAll()
-        tendon_activ5_manager_stop_scanning(block.pointer, tendon_now_ms())
+        tendon_activ5_manager_stop_scanning(block.pointer, tendon_monotonic_ms())
         refresh()
     }
 
@@ -110,7 +110,7 @@ final class ManagerCore: Abandonable, @unchecked Sendable {
     func setSqueezed(_ squeezed: Bool) { block.pointer.pointee.squeezed = squeezed }
 
     func disconnectAll() {
-        tendon_activ5_manager_disconnect_all(block.pointer, tendon_now_ms())
+        tendon_activ5_manager_disconnect_all(block.pointer, tendon_monotonic_ms())
         for case let device? in objects { device.core.refresh() }
         refresh()
     }
@@ -138,7 +138,7 @@ final class ManagerCore: Abandonable, @unchecked Sendable {
         } catch {
             status = error.status
         }
-        tendon_activ5_manager_set_radio(block.pointer, status, tendon_now_ms())
+        tendon_activ5_manager_set_radio(block.pointer, status, tendon_monotonic_ms())
         refresh()
         return status >= 0
     }
@@ -152,7 +152,7 @@ final class ManagerCore: Abandonable, @unchecked Sendable {
     private func radioFailed(_ error: TendonError) {
         guard c.powered, !abandoned else { return }
         search.stop()
-        tendon_activ5_manager_set_radio(block.pointer, error.status, tendon_now_ms())
+        tendon_activ5_manager_set_radio(block.pointer, error.status, tendon_monotonic_ms())
         complete()
         refresh()
     }

@@ -134,7 +134,7 @@ public actor SimulatedTrainer {
     }
 
     private func change(_ body: (CPointer<tendon_simulated_activ5>, UInt64) -> Void) {
-        body(device, tendon_now_ms())
+        body(device, tendon_monotonic_ms())
         host.host.refresh()
     }
 

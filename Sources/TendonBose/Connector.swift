@@ -197,14 +197,14 @@ final class Watchdog {
     /// The wearer takes any time.
     func pause() {
         guard let timer, remaining == nil else { return }
-        remaining = timer.deadline - min(timer.deadline, tendon_now_ms())
+        remaining = timer.deadline - min(timer.deadline, tendon_monotonic_ms())
         timer.deadline = .max
     }
 
     func resume() {
         guard let timer, let remaining else { return }
         self.remaining = nil
-        timer.deadline = tendon_now_ms() + remaining
+        timer.deadline = tendon_monotonic_ms() + remaining
     }
 
     func stop() {

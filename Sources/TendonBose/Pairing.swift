@@ -58,7 +58,7 @@ final class PairingScript: @unchecked Sendable {
             return me.inner.bonded(me.inner.context, peer)
         }
         timer = LoopTimer(loop.core) { [unowned self] in
-            tendon_scripted_pairing_tick(self.script.pointer, tendon_now_ms())
+            tendon_scripted_pairing_tick(self.script.pointer, tendon_monotonic_ms())
             self.arm()
         }
     }

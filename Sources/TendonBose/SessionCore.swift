@@ -80,13 +80,13 @@ final class SessionCore: Abandonable, @unchecked Sendable {
 
     func open(hasPairingDelegate: Bool) {
         block.pointer.pointee.config.pairing_delegate = hasPairingDelegate || pairingHandler != nil
-        let status = tendon_bose_session_open(block.pointer, tendon_now_ms())
+        let status = tendon_bose_session_open(block.pointer, tendon_monotonic_ms())
         link.refresh()
         if status < 0 { emit(.didFailToOpen(BoseWearableError(status, .connect))) }
     }
 
     func close() {
-        tendon_bose_session_close(block.pointer, tendon_now_ms())
+        tendon_bose_session_close(block.pointer, tendon_monotonic_ms())
         link.refresh()
     }
 
@@ -117,26 +117,26 @@ final class SessionCore: Abandonable, @unchecked Sendable {
 
     func configure(_ configuration: SensorConfiguration) {
         var c = configuration.c
-        let status = tendon_bose_session_configure_sensors(block.pointer, &c, tendon_now_ms())
+        let status = tendon_bose_session_configure_sensors(block.pointer, &c, tendon_monotonic_ms())
         link.refresh()
         if status < 0 { emit(.didFailToWriteSensorConfiguration(BoseWearableError(status, .write))) }
     }
 
     func configure(_ configuration: GestureConfiguration) {
         var c = configuration.c
-        let status = tendon_bose_session_configure_gestures(block.pointer, &c, tendon_now_ms())
+        let status = tendon_bose_session_configure_gestures(block.pointer, &c, tendon_monotonic_ms())
         link.refresh()
         if status < 0 { emit(.didFailToWriteGestureConfiguration(BoseWearableError(status, .write))) }
     }
 
     func refresh(_ which: tendon_bose_characteristic) throws(BoseWearableError) {
-        let status = tendon_bose_session_refresh(block.pointer, which, tendon_now_ms())
+        let status = tendon_bose_session_refresh(block.pointer, which, tendon_monotonic_ms())
         link.refresh()
         if status < 0 { throw BoseWearableError(status, .read) }
     }
 
     func refreshStrings() throws(BoseWearableError) {
-        let status = tendon_bose_session_refresh_strings(block.pointer, tendon_now_ms())
+        let status = tendon_bose_session_refresh_strings(block.pointer, tendon_monotonic_ms())
         link.refresh()
         if status < 0 { throw BoseWearableError(status, .read) }
     }

@@ -107,31 +107,31 @@ public actor SimulatedWearable {
 
     /// Sends no more sensor data, and says why.
     public func suspend(_ reason: SuspensionReason) {
-        tendon_simulated_bose_suspend(device, true, reason.rawValue, tendon_now_ms())
+        tendon_simulated_bose_suspend(device, true, reason.rawValue, tendon_monotonic_ms())
         host.host.refresh()
     }
 
     /// Sends sensor data again.
     public func resume() {
-        tendon_simulated_bose_suspend(device, false, 0, tendon_now_ms())
+        tendon_simulated_bose_suspend(device, false, 0, tendon_monotonic_ms())
         host.host.refresh()
     }
 
     /// What the wearer does with a button.
     public func setPairingMode(_ enabled: Bool) {
-        tendon_simulated_bose_set_pairing_mode(device, enabled, tendon_now_ms())
+        tendon_simulated_bose_set_pairing_mode(device, enabled, tendon_monotonic_ms())
         host.host.refresh()
     }
 
     /// The links are encrypted now: what the kernel's pairing would have done.
     public func acceptPairing() {
-        host.host.forEachBearer { tendon_simulated_bose_paired(device, $0, tendon_now_ms()) }
+        host.host.forEachBearer { tendon_simulated_bose_paired(device, $0, tendon_monotonic_ms()) }
         host.host.refresh()
     }
 
     /// A gesture; throws when the device does not have it.
     public func perform(_ gesture: GestureType) throws(TendonError) {
-        let status = tendon_simulated_bose_gesture(device, gesture.id, tendon_now_ms())
+        let status = tendon_simulated_bose_gesture(device, gesture.id, tendon_monotonic_ms())
         host.host.refresh()
         guard status >= 0 else { throw TendonError(status: status, operation: .write) }
     }

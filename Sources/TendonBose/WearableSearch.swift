@@ -80,7 +80,7 @@ final class WearableSearch: @unchecked Sendable {
 
     private func dropLost() {
         var gone = tendon_bose_found()
-        while tendon_bose_search_take_lost(block.pointer, tendon_now_ms(), &gone) { lost(DiscoveredDevice(gone)) }
+        while tendon_bose_search_take_lost(block.pointer, tendon_monotonic_ms(), &gone) { lost(DiscoveredDevice(gone)) }
         timer?.deadline = tendon_bose_search_deadline(block.pointer)
     }
 }

@@ -77,8 +77,8 @@ final class BeltCore: Abandonable, @unchecked Sendable {
     /// The last reference was released: the connection ends, and with it this object.
     func abandon() {
         guard !abandoned else { return }
-        tendon_feelspace_session_stop_scan(block.pointer, tendon_now_ms())
-        tendon_feelspace_session_disconnect(block.pointer, tendon_now_ms())
+        tendon_feelspace_session_stop_scan(block.pointer, tendon_monotonic_ms())
+        tendon_feelspace_session_disconnect(block.pointer, tendon_monotonic_ms())
         abandoned = true
         search.stop()
         link?.abandon()
@@ -96,7 +96,7 @@ final class BeltCore: Abandonable, @unchecked Sendable {
     // MARK: Time
 
     private func tick() {
-        let now = tendon_now_ms()
+        let now = tendon_monotonic_ms()
         let inputs = feelspaceSessionInputs.pointer.pointee
         if inputs.deadline(block.pointer) <= now { inputs.tick(block.pointer, now) }
         if let navigation, tendon_feelspace_navigation_deadline(navigation.pointer) <= now {
@@ -126,9 +126,9 @@ final class BeltCore: Abandonable, @unchecked Sendable {
         guard !abandoned, holder.radio == nil else { return }
         do throws(TendonError) {
             try holder.open()
-            tendon_feelspace_session_adapter(block.pointer, TENDON_FEELSPACE_ADAPTER_ON, tendon_now_ms())
+            tendon_feelspace_session_adapter(block.pointer, TENDON_FEELSPACE_ADAPTER_ON, tendon_monotonic_ms())
         } catch {
-            tendon_feelspace_session_adapter(block.pointer, Self.adapter(error), tendon_now_ms())
+            tendon_feelspace_session_adapter(block.pointer, Self.adapter(error), tendon_monotonic_ms())
         }
     }
 
@@ -142,7 +142,7 @@ final class BeltCore: Abandonable, @unchecked Sendable {
 
     private func observeRadio() {
         holder.onFailure = { [unowned self] _ in
-            tendon_feelspace_session_adapter(block.pointer, TENDON_FEELSPACE_ADAPTER_OFF, tendon_now_ms())
+            tendon_feelspace_session_adapter(block.pointer, TENDON_FEELSPACE_ADAPTER_OFF, tendon_monotonic_ms())
             refreshed(0)
         }
     }

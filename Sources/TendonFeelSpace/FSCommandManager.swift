@@ -218,7 +218,7 @@ public final class FSCommandManager {
         _ argument: @autoclosure () -> String? = nil,
         _ call: (CPointer<tendon_feelspace_session>, UInt64) -> tendon_status
     ) -> Bool {
-        queued(call(core.session, tendon_now_ms()), argument)
+        queued(call(core.session, tendon_monotonic_ms()), argument)
     }
 
     /// Which argument the C core rejects: the one whose replacement makes it accept the others.

@@ -89,12 +89,12 @@ public final class FSConnectionManager {
     /// Searches until the time is over, `stopScan()` or a connection; the delegate is told of each belt once.
     public func scanForBelt(timeoutSec: Double = SCAN_DEFAULT_TIMEOUT_SEC) {
         core.openRadio()
-        core.refreshed(tendon_feelspace_session_scan(core.session, milliseconds(timeoutSec), tendon_now_ms()))
+        core.refreshed(tendon_feelspace_session_scan(core.session, milliseconds(timeoutSec), tendon_monotonic_ms()))
     }
 
     /// Ends the search; the delegate is told.
     public func stopScan() {
-        tendon_feelspace_session_stop_scan(core.session, tendon_now_ms())
+        tendon_feelspace_session_stop_scan(core.session, tendon_monotonic_ms())
         core.refreshed(0)
     }
 
@@ -107,7 +107,7 @@ public final class FSConnectionManager {
         options.timeout_ms = milliseconds(timeoutSec)
         options.known = core.isKnown(device.address)
         var peer = device.address.c
-        core.refreshed(tendon_feelspace_session_connect(core.session, &peer, &options, tendon_now_ms()))
+        core.refreshed(tendon_feelspace_session_connect(core.session, &peer, &options, tendon_monotonic_ms()))
     }
 
     /// Connects and waits for the outcome. Throws `.cancelled` when the task is cancelled, or when the program ends the
@@ -131,7 +131,7 @@ public final class FSConnectionManager {
 
     /// Ends the connection, or the attempt.
     public func disconnectBelt() {
-        tendon_feelspace_session_disconnect(core.session, tendon_now_ms())
+        tendon_feelspace_session_disconnect(core.session, tendon_monotonic_ms())
         core.refreshed(0)
     }
 

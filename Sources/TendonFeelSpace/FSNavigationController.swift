@@ -149,7 +149,7 @@ open class FSNavigationController {
     /// Ends a connection, then connects the first belt that is found.
     open func searchAndConnectBelt() {
         core.openRadio()
-        done(tendon_feelspace_navigation_search_and_connect(navigation.pointer, tendon_now_ms()))
+        done(tendon_feelspace_navigation_search_and_connect(navigation.pointer, tendon_monotonic_ms()))
     }
 
     /// As the vendor's document once calls `connectBelt`.
@@ -158,14 +158,14 @@ open class FSNavigationController {
     /// Searches without connecting; the delegate is told of belts and of the end.
     open func searchBelt() {
         core.openRadio()
-        done(tendon_feelspace_navigation_search(navigation.pointer, tendon_now_ms()))
+        done(tendon_feelspace_navigation_search(navigation.pointer, tendon_monotonic_ms()))
     }
 
     /// Connects to a belt that a search found.
     open func connectBelt(_ belt: FSBelt) {
         core.openRadio()
         var peer = belt.address.c
-        done(tendon_feelspace_navigation_connect(navigation.pointer, &peer, tendon_now_ms()))
+        done(tendon_feelspace_navigation_connect(navigation.pointer, &peer, tendon_monotonic_ms()))
     }
 
     /// The belt that was connected last, or a search where there was none.
@@ -179,7 +179,7 @@ open class FSNavigationController {
 
     /// Ends connection, attempt or search; the state of navigation stays.
     open func disconnectBelt() {
-        tendon_feelspace_navigation_disconnect(navigation.pointer, tendon_now_ms())
+        tendon_feelspace_navigation_disconnect(navigation.pointer, tendon_monotonic_ms())
         core.refreshed(0)
     }
 
@@ -191,7 +191,7 @@ open class FSNavigationController {
         defer { core.refreshed(0) }
         return tendon_feelspace_navigation_start(
             navigation.pointer, Int32(clamping: direction), isMagneticBearing, (signal ?? .noVibration).rawValue,
-            tendon_now_ms())
+            tendon_monotonic_ms())
     }
 
     /// While navigating; `nil` stops the vibration.
@@ -202,18 +202,18 @@ open class FSNavigationController {
         defer { core.refreshed(0) }
         return tendon_feelspace_navigation_update(
             navigation.pointer, Int32(clamping: direction), isMagneticBearing, (signal ?? .noVibration).rawValue,
-            tendon_now_ms())
+            tendon_monotonic_ms())
     }
 
     /// Pauses, and puts the belt into pause mode.
     open func pauseNavigation() {
-        tendon_feelspace_navigation_pause(navigation.pointer, tendon_now_ms())
+        tendon_feelspace_navigation_pause(navigation.pointer, tendon_monotonic_ms())
         core.refreshed(0)
     }
 
     /// Stops, and puts the belt into wait mode.
     open func stopNavigation() {
-        tendon_feelspace_navigation_stop(navigation.pointer, tendon_now_ms())
+        tendon_feelspace_navigation_stop(navigation.pointer, tendon_monotonic_ms())
         core.refreshed(0)
     }
 
@@ -223,7 +223,7 @@ open class FSNavigationController {
     ) {
         let at = tendon_feelspace_navigation_signal_at(
             direction: Int32(clamping: direction), is_bearing: isMagneticBearing, signal: signal.rawValue)
-        done(withPointer(to: at) { tendon_feelspace_navigation_send(navigation.pointer, $0, tendon_now_ms()) })
+        done(withPointer(to: at) { tendon_feelspace_navigation_send(navigation.pointer, $0, tendon_monotonic_ms()) })
     }
 
     // MARK: Notifications: once, in every mode of the belt
@@ -232,7 +232,8 @@ open class FSNavigationController {
     @discardableResult
     open func notifyDestinationReached(shouldStopNavigation: Bool = false) -> Bool {
         done(
-            tendon_feelspace_navigation_notify_destination(navigation.pointer, shouldStopNavigation, tendon_now_ms()))
+            tendon_feelspace_navigation_notify_destination(
+                navigation.pointer, shouldStopNavigation, tendon_monotonic_ms()))
     }
 
     /// One second, in degrees from magnetic North or from the front. False: no belt is connected.
@@ -240,19 +241,19 @@ open class FSNavigationController {
     open func notifyDirection(direction: Int, isMagneticBearing: Bool) -> Bool {
         done(
             tendon_feelspace_navigation_notify_direction(
-                navigation.pointer, Int32(clamping: direction), isMagneticBearing, tendon_now_ms()))
+                navigation.pointer, Int32(clamping: direction), isMagneticBearing, tendon_monotonic_ms()))
     }
 
     /// A strong warning or a light one. False: no belt is connected.
     @discardableResult
     open func notifyWarning(critical: Bool = false) -> Bool {
-        done(tendon_feelspace_navigation_notify_warning(navigation.pointer, critical, tendon_now_ms()))
+        done(tendon_feelspace_navigation_notify_warning(navigation.pointer, critical, tendon_monotonic_ms()))
     }
 
     /// The belt shows its battery. False: no belt is connected.
     @discardableResult
     open func notifyBeltBatteryLevel() -> Bool {
-        done(tendon_feelspace_navigation_notify_battery(navigation.pointer, tendon_now_ms()))
+        done(tendon_feelspace_navigation_notify_battery(navigation.pointer, tendon_monotonic_ms()))
     }
 
     // MARK: Settings
@@ -262,12 +263,14 @@ open class FSNavigationController {
     open func changeDefaultVibrationIntensity(intensity: Int, vibrationFeedback: Bool = true) -> Bool {
         done(
             tendon_feelspace_navigation_set_intensity(
-                navigation.pointer, Int32(clamping: intensity), vibrationFeedback, tendon_now_ms()))
+                navigation.pointer, Int32(clamping: intensity), vibrationFeedback, tendon_monotonic_ms()))
     }
 
     /// Persistent: kept by the belt, also for its own compass; tell the user.
     @discardableResult
     open func setCompassAccuracySignal(enable: Bool, persistent: Bool) -> Bool {
-        done(tendon_feelspace_navigation_set_accuracy_signal(navigation.pointer, enable, persistent, tendon_now_ms()))
+        done(
+            tendon_feelspace_navigation_set_accuracy_signal(
+                navigation.pointer, enable, persistent, tendon_monotonic_ms()))
     }
 }

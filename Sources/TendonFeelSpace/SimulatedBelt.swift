@@ -109,7 +109,7 @@ public actor SimulatedBelt {
     }
 
     private func change(_ body: (CPointer<tendon_simulated_feelspace>, UInt64) -> Void) {
-        body(belt, tendon_now_ms())
+        body(belt, tendon_monotonic_ms())
         host.host.refresh()
     }
 
@@ -188,7 +188,7 @@ public actor SimulatedBelt {
     /// Intensities of the motors now, in percent, clockwise from the front.
     public var motors: [Int] {
         var bytes = [UInt8](repeating: 0, count: Int(TENDON_SIMULATED_FEELSPACE_MOTORS))
-        tendon_simulated_feelspace_motors(belt, tendon_now_ms(), &bytes)
+        tendon_simulated_feelspace_motors(belt, tendon_monotonic_ms(), &bytes)
         return bytes.map(Int.init)
     }
 

@@ -6,14 +6,14 @@ import Tendon
 extension GripCore {
     func whenBatteryIsRead(_ body: @escaping (Result<BatteryInfo, FjordenError>) -> Void) {
         readings.battery.append(body)
-        let status = tendon_fjorden_session_read_battery(block.pointer, tendon_now_ms())
+        let status = tendon_fjorden_session_read_battery(block.pointer, tendon_monotonic_ms())
         refresh()
         if status < 0 { readings.battery.answer(.failure(.gripUnableToReadBatteryInfo)) }
     }
 
     func whenInfoIsRead(_ body: @escaping (Result<GripInfo, FjordenError>) -> Void) {
         readings.info.append(body)
-        let status = tendon_fjorden_session_read_info(block.pointer, tendon_now_ms())
+        let status = tendon_fjorden_session_read_info(block.pointer, tendon_monotonic_ms())
         refresh()
         if status < 0 { readings.info.answer(.failure(.gripUnableToReadGripInfo)) }
     }
@@ -26,7 +26,7 @@ extension GripCore {
             return body(.failure(.outOfRange(String(cString: fault))))
         }
         let status = withPointer(to: &command) {
-            tendon_fjorden_session_request(block.pointer, $0, tendon_now_ms())
+            tendon_fjorden_session_request(block.pointer, $0, tendon_monotonic_ms())
         }
         if status < 0 {
             body(.failure(.host(TendonError(status: status, operation: .write))))

@@ -76,7 +76,7 @@ final class GripCore: @unchecked Sendable {
 
     private func give(_ input: tendon_fjorden_input) {
         var input = input
-        _ = withPointer(to: &input) { tendon_fjorden_session_call(block.pointer, $0, tendon_now_ms()) }
+        _ = withPointer(to: &input) { tendon_fjorden_session_call(block.pointer, $0, tendon_monotonic_ms()) }
         refresh()
     }
 
@@ -91,7 +91,7 @@ final class GripCore: @unchecked Sendable {
     @discardableResult
     func call(_ input: tendon_fjorden_input, later: ((CallResult) -> Void)? = nil) -> CallResult? {
         // What is over already is told to those who waited for it, not to this caller.
-        if transport != nil { fjordenSessionInputs.pointer.pointee.tick(block.pointer, tendon_now_ms()) }
+        if transport != nil { fjordenSessionInputs.pointer.pointee.tick(block.pointer, tendon_monotonic_ms()) }
         (calling, answered) = (input.kind.rawValue, nil)
         give(input)
         let result = answered
@@ -205,7 +205,7 @@ final class GripCore: @unchecked Sendable {
 
     /// Ends search and link without forgetting the grip.
     func disconnect() {
-        tendon_fjorden_session_disconnect(block.pointer, tendon_now_ms())
+        tendon_fjorden_session_disconnect(block.pointer, tendon_monotonic_ms())
         refresh()
     }
 
@@ -270,7 +270,7 @@ final class GripCore: @unchecked Sendable {
     func permissionDecided(_ allowed: Bool) { give(GripCore.input(TENDON_FJORDEN_ON_PERMISSION, ok: allowed)) }
 
     func report(_ report: inout tendon_ad_report) {
-        withPointer(to: &report) { _ = tendon_fjorden_session_report(block.pointer, $0, tendon_now_ms()) }
+        withPointer(to: &report) { _ = tendon_fjorden_session_report(block.pointer, $0, tendon_monotonic_ms()) }
         refresh()
     }
 
@@ -291,7 +291,7 @@ final class GripCore: @unchecked Sendable {
             guard let self, !Task.isCancelled else { return }
             let status = isWanted ? self.transport?.pair() ?? -1 : Int32(TENDON_RADIO_ERROR_PAIRING_FAILED)
             if status < 0 {
-                fjordenSessionInputs.pointer.pointee.paired(self.session, status, tendon_now_ms())
+                fjordenSessionInputs.pointer.pointee.paired(self.session, status, tendon_monotonic_ms())
             }
             self.refresh()
         }

@@ -153,7 +153,7 @@ final class MemoryRadio: @unchecked Sendable {
 
     private func tick() {
         isTicking = true
-        tendon_memory_radio_tick(block.pointer, tendon_now_ms())
+        tendon_memory_radio_tick(block.pointer, tendon_monotonic_ms())
         isTicking = false
         refresh()
         core?.linkEnded()
@@ -164,7 +164,7 @@ final class MemoryRadio: @unchecked Sendable {
             devices.pointer[index].present = isPresent
             return
         }
-        tendon_memory_radio_set_present(block.pointer, devices.pointer + index, isPresent, tendon_now_ms())
+        tendon_memory_radio_set_present(block.pointer, devices.pointer + index, isPresent, tendon_monotonic_ms())
         refresh()
     }
 

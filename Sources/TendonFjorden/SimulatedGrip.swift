@@ -138,7 +138,7 @@ public final class SimulatedGrip {
     }
 
     private func change(_ body: (CPointer<tendon_simulated_fjorden>, UInt64) -> Void) {
-        body(device, tendon_now_ms())
+        body(device, tendon_monotonic_ms())
         changed()
     }
 

@@ -96,12 +96,12 @@ package final class LineOutput: @unchecked Sendable {
     package func flush(patience milliseconds: UInt64) -> Int {
         lock.locked {
             var last = pending.count
-            var end = tendon_now_ms() + milliseconds
+            var end = tendon_monotonic_ms() + milliseconds
             while failure == nil, pending.count > 0 || isWriting {
                 if !lock.wait(until: end) { return pending.count + remaining }
                 if pending.count + remaining < last {
                     last = pending.count + remaining
-                    end = tendon_now_ms() + milliseconds
+                    end = tendon_monotonic_ms() + milliseconds
                 }
             }
             return failure == nil ? 0 : pending.count + remaining
@@ -220,7 +220,7 @@ final class ThreadLock: @unchecked Sendable {
 
     func wait() { pthread_cond_wait(condition, mutex) }
 
-    /// False when the time (of tendon_now_ms()) has passed.
+    /// False when the time (of tendon_monotonic_ms()) has passed.
     func wait(until milliseconds: UInt64) -> Bool {
         var time = timespec(
             tv_sec: Int(milliseconds / 1000), tv_nsec: Int(milliseconds % 1000) * 1_000_000)

@@ -49,7 +49,7 @@ package struct LineWriter: Sendable {
 
     private mutating func begin(at microseconds: UInt64?) {
         put("{\"time\":\"")
-        clock.write(microseconds ?? tendon_wall_us(), to: &bytes)
+        clock.write(microseconds ?? tendon_realtime_us(), to: &bytes)
         put("\",\"event\":\"")
         isFirst = false
     }

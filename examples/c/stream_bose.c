@@ -28,7 +28,7 @@ int main(void) {
         .link = tendon_connection_session_link(&gateway.connection), .context = &bose, .on_event = on_event};
     tendon_bose_session_init(&bose, &config);
     tendon_connection_attach(&gateway.connection, &tendon_bose_session_inputs, &bose);
-    tendon_bose_session_open(&bose, tendon_now_ms());
+    tendon_bose_session_open(&bose, tendon_monotonic_ms());
     tendon_gateway_run(&gateway, 30000);
     tendon_gateway_close(&gateway);
     return left == 0 ? 0 : 1;

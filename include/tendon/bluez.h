@@ -151,18 +151,18 @@ typedef struct tendon_bluez_limits {
 } tendon_bluez_limits;
 
 /** Reason of a disconnection that the controller reported. */
-typedef struct tendon_bluez_ending {
+typedef struct tendon_bluez_disconnect_reason {
     uint16_t handle;
     uint8_t reason; /**< HCI error code; 0: unused, or reported already */
-} tendon_bluez_ending;
+} tendon_bluez_disconnect_reason;
 #define TENDON_BLUEZ_ENDINGS 8
 
 /** A connection that this radio has disconnected, and that the controller has not confirmed yet. */
-typedef struct tendon_bluez_leaving {
+typedef struct tendon_bluez_pending_disconnect {
     tendon_address peer;
     uint16_t handle;
     uint64_t until; /**< monotonic ms */
-} tendon_bluez_leaving;
+} tendon_bluez_pending_disconnect;
 
 /** One attempt to connect. */
 typedef enum tendon_bluez_attempt_state {
@@ -215,9 +215,9 @@ typedef struct tendon_bluez_radio {
     tendon_address connecting_peer; /**< of that connection */
     uint16_t connections;           /**< that the controller has reported, of all programs */
     tendon_listener *listener;
-    tendon_bluez_ending endings[TENDON_BLUEZ_ENDINGS];
+    tendon_bluez_disconnect_reason endings[TENDON_BLUEZ_ENDINGS];
     uint8_t next_ending;
-    tendon_bluez_leaving leaving[TENDON_BLUEZ_ENDINGS];
+    tendon_bluez_pending_disconnect leaving[TENDON_BLUEZ_ENDINGS];
     tendon_bluez_counters counters;
     tendon_ad_reassembler reassembler;
     tendon_ad_chain chains[TENDON_BLUEZ_CHAINS];

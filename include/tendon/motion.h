@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tendon: motion room. Quaternions (Hamilton convention, scalar last) and
- * Euler angles. Needs base alone, and libm.
+ * Tendon: motion component. Quaternions (Hamilton convention, scalar last) and Euler angles. Depends on base and libm
+ * only.
  */
 #ifndef TENDON_MOTION_H
 #define TENDON_MOTION_H
@@ -27,11 +27,11 @@ typedef struct tendon_angles {
     bool near_gimbal_lock;
 } tendon_angles;
 
-/** Hamilton product a * b: rotation b first, then a. */
+/** Returns the Hamilton product a * b: first rotation b, then rotation a. */
 tendon_quaternion tendon_quaternion_multiply(tendon_quaternion a, tendon_quaternion b);
-/** Conjugate / squared norm. All zero: TENDON_ERROR_INVALID_ARGUMENT. */
+/** Computes the inverse: conjugate / squared norm. TENDON_ERROR_INVALID_ARGUMENT if @p q is zero. */
 tendon_status tendon_quaternion_inverse(tendon_quaternion q, tendon_quaternion *out);
-/** Scales to norm 1. All zero or not finite: TENDON_ERROR_INVALID_ARGUMENT. */
+/** Scales to norm 1. TENDON_ERROR_INVALID_ARGUMENT if @p q is zero or not finite. */
 tendon_status tendon_quaternion_normalize(tendon_quaternion q, tendon_quaternion *out);
 tendon_quaternion tendon_quaternion_conjugate(tendon_quaternion q);
 double tendon_quaternion_norm(tendon_quaternion q);
@@ -46,7 +46,7 @@ tendon_angles tendon_euler_guide(tendon_quaternion q);
 tendon_angles tendon_euler_head(tendon_quaternion q);
 
 /**
- * Rotations of @p count quaternions at once. Error below 1e-6 rad where |s| <= 0.9999, below 1e-4 beyond
+ * Converts @p count quaternions in one call. Error below 1e-6 rad where |s| <= 0.9999, below 1e-4 beyond
  * (s = 2(wy - zx)). @p q and @p out must not overlap.
  */
 void tendon_euler_rotations_batch(const tendon_quaternion *q, tendon_euler *out, size_t count);

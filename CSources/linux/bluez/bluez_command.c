@@ -146,7 +146,7 @@ static tendon_bluez_request choose(tendon_bluez_radio *radio, uint64_t now, tend
 void tendon_bluez_step(tendon_bluez_radio *radio) {
     tendon_bluez_queue *queue = &radio->command;
     bool powered = radio->power.state == TENDON_BLUEZ_POWERED || radio->power.state == TENDON_BLUEZ_RECOVERING;
-    uint64_t now = tendon_now_ms();
+    uint64_t now = tendon_monotonic_ms();
     if (!radio->opened || !powered || queue->state != IDLE) {
         return;
     }
@@ -190,7 +190,7 @@ void tendon_bluez_hci_expired(void *context, uint64_t now) {
     radio->hci.deadline = UINT64_MAX;
     /* A process that could not run for a while finds the answer in its socket, behind earlier packets. */
     for (int i = 0; i < DRAIN_ROUNDS && is_late(radio); i++) {
-        if (!tendon_bluez_wait_readable(radio->hci.fd, tendon_now_ms() + 1)) {
+        if (!tendon_bluez_wait_readable(radio->hci.fd, tendon_monotonic_ms() + 1)) {
             break;
         }
         tendon_bluez_hci_ready(radio, TENDON_READABLE, now);

@@ -62,7 +62,7 @@ tendon_bluez_attempt_state tendon_bluez_attempt_stage(const tendon_bluez_attempt
 static uint64_t free_at(const tendon_bluez_radio *radio, const tendon_address *peer, uint64_t now) {
     uint64_t time = 0;
     for (size_t i = 0; i < TENDON_BLUEZ_ENDINGS; i++) {
-        const tendon_bluez_leaving *leaving = &radio->leaving[i];
+        const tendon_bluez_pending_disconnect *leaving = &radio->leaving[i];
         if (leaving->until > now && leaving->until > time && tendon_address_equal(&leaving->peer, peer)) {
             time = leaving->until;
         }
@@ -105,7 +105,7 @@ static void check_at(tendon_bluez_radio *radio, tendon_bluez_attempt *attempt, u
 /** The kernel's own limit for a connect(), 40 s by default, must not expire before ours. */
 static void set_limit(int fd, uint64_t deadline) {
     const uint64_t longest = 24u * 3600u;
-    uint64_t now = tendon_now_ms(), seconds = deadline > now ? (deadline - now) / 1000u + 5u : 5u;
+    uint64_t now = tendon_monotonic_ms(), seconds = deadline > now ? (deadline - now) / 1000u + 5u : 5u;
     struct timeval limit = {.tv_sec = (time_t)(seconds < longest ? seconds : longest)};
     (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
 }
@@ -121,7 +121,7 @@ static bool end_old_connection(tendon_bluez_radio *radio, tendon_bluez_attempt *
     }
     attempt->old_connections++;
     tendon_bluez_end_connection(radio, &attempt->link->peer, handle);
-    check_at(radio, attempt, tendon_now_ms() + REISSUE_PAUSE_MS);
+    check_at(radio, attempt, tendon_monotonic_ms() + REISSUE_PAUSE_MS);
     return true;
 }
 
@@ -153,7 +153,7 @@ static tendon_status ask_kernel(tendon_bluez_radio *radio, tendon_bluez_attempt 
         close(fd);
         return status;
     }
-    attempt->begun_at = tendon_now_ms();
+    attempt->begun_at = tendon_monotonic_ms();
     check_at(radio, attempt, attempt->begun_at + BEGIN_LIMIT_MS);
     return tendon_socket_link_connecting(link, fd);
 }
@@ -260,7 +260,7 @@ static tendon_status advance(tendon_bluez_radio *radio, tendon_bluez_attempt *at
 }
 
 void tendon_bluez_connect_waiting(tendon_bluez_radio *radio) {
-    uint64_t now = tendon_now_ms();
+    uint64_t now = tendon_monotonic_ms();
     for (size_t i = 0; i < TENDON_BLUEZ_ATTEMPTS; i++) {
         tendon_link *link = radio->attempts[i].link;
         tendon_status status = advance(radio, &radio->attempts[i], now);
@@ -286,7 +286,7 @@ tendon_status tendon_bluez_connect(tendon_radio *base, tendon_link *link, const 
     }
     *attempt = (tendon_bluez_attempt){.link = link};
     tendon_bluez_step(radio); /* disables a scan */
-    status = advance(radio, attempt, tendon_now_ms());
+    status = advance(radio, attempt, tendon_monotonic_ms());
     if (status < 0) {
         attempt->link = NULL;
         tendon_socket_link_abandon(link);

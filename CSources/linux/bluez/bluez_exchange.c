@@ -41,7 +41,7 @@ tendon_status tendon_bluez_exchange(int fd, uint16_t opcode, uint8_t *reply, siz
     if (!tendon_bluez_send_command(fd, &command)) {
         return tendon_bluez_socket_status(errno);
     }
-    uint64_t until = tendon_now_ms() + TENDON_BLUEZ_COMMAND_TIMEOUT_MS;
+    uint64_t until = tendon_monotonic_ms() + TENDON_BLUEZ_COMMAND_TIMEOUT_MS;
     while (tendon_bluez_wait_readable(fd, until)) {
         ssize_t got = recv(fd, packet, sizeof packet, 0);
         if (got < 0 && errno != EAGAIN && errno != EINTR) {

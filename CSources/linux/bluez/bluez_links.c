@@ -49,7 +49,7 @@ void tendon_bluez_note_ending(tendon_bluez_radio *radio, uint16_t handle, uint8_
             tendon_bluez_wake_at(radio, now + KERNEL_PAUSE_MS);
         }
     }
-    radio->endings[radio->next_ending] = (tendon_bluez_ending){.handle = handle, .reason = cause};
+    radio->endings[radio->next_ending] = (tendon_bluez_disconnect_reason){.handle = handle, .reason = cause};
     radio->next_ending = (uint8_t)((radio->next_ending + 1) % TENDON_BLUEZ_ENDINGS);
 }
 
@@ -163,7 +163,7 @@ static bool is_handle_of(int hci, const tendon_address *peer, uint16_t handle) {
  */
 void tendon_bluez_end_connection(tendon_bluez_radio *radio, const tendon_address *peer, uint16_t handle) {
     tendon_bluez_command command = {.length = 0};
-    tendon_bluez_leaving *leaving = &radio->leaving[0];
+    tendon_bluez_pending_disconnect *leaving = &radio->leaving[0];
     if (!is_handle_of(radio->hci.fd, peer, handle)) {
         return;
     }
@@ -172,8 +172,8 @@ void tendon_bluez_end_connection(tendon_bluez_radio *radio, const tendon_address
             leaving = &radio->leaving[i]; /* a free one, else the oldest */
         }
     }
-    *leaving = (tendon_bluez_leaving){
-        .peer = *peer, .handle = handle, .until = tendon_now_ms() + TENDON_BLUEZ_LEAVING_LIMIT_MS};
+    *leaving = (tendon_bluez_pending_disconnect){
+        .peer = *peer, .handle = handle, .until = tendon_monotonic_ms() + TENDON_BLUEZ_LEAVING_LIMIT_MS};
     command.length = tendon_hci_command_disconnect(handle, REMOTE_USER_TERMINATED, command.bytes, sizeof command.bytes);
     tendon_bluez_send_and_forget(radio, &command);
 }

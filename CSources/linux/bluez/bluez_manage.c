@@ -43,7 +43,7 @@ tendon_status tendon_bluez_manage(int fd, uint16_t opcode, uint16_t index, const
     if (send(fd, pdu, (size_t)size, MSG_NOSIGNAL) < 0) {
         return tendon_bluez_socket_status(errno);
     }
-    uint64_t until = tendon_now_ms() + TENDON_BLUEZ_MANAGEMENT_TIMEOUT_MS;
+    uint64_t until = tendon_monotonic_ms() + TENDON_BLUEZ_MANAGEMENT_TIMEOUT_MS;
     while (tendon_bluez_wait_readable(fd, until)) {
         ssize_t got = recv(fd, pdu, sizeof pdu, 0);
         tendon_management_event event;

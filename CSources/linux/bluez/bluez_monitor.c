@@ -24,7 +24,7 @@ static uint64_t time_of(struct msghdr *message) {
             return (uint64_t)time.tv_sec * 1000000u + (uint64_t)time.tv_usec;
         }
     }
-    return tendon_wall_us();
+    return tendon_realtime_us();
 }
 
 static void write_packet(tendon_bluez_monitor *monitor, const uint8_t *packet, size_t length, uint64_t unix_us) {

@@ -64,13 +64,13 @@ static tendon_status find_adapter(int fd, const char *name, tendon_bluez_adapter
     if (name != NULL && index < 0) {
         return TENDON_ERROR_INVALID_ARGUMENT;
     }
-    uint64_t until = tendon_now_ms() + SETUP_LIMIT_MS;
+    uint64_t until = tendon_monotonic_ms() + SETUP_LIMIT_MS;
     for (;;) {
         tendon_status status = look_up(fd, index, out);
         if (status != TENDON_ERROR_INCOMPLETE) {
             return status;
         }
-        if (tendon_now_ms() >= until) {
+        if (tendon_monotonic_ms() >= until) {
             return TENDON_RADIO_ERROR_ADAPTER_BUSY; /* used exclusively by another program */
         }
         usleep(SETUP_PAUSE_MS * 1000);
@@ -202,7 +202,7 @@ static void management_ready(void *context, uint32_t events, uint64_t now) {
 }
 
 void tendon_bluez_read_management(tendon_bluez_radio *radio) {
-    management_ready(radio, TENDON_READABLE, tendon_now_ms());
+    management_ready(radio, TENDON_READABLE, tendon_monotonic_ms());
 }
 
 static void bluez_close(tendon_radio *base);

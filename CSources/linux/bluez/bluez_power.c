@@ -120,7 +120,7 @@ void tendon_bluez_hardware_error(tendon_bluez_radio *radio, uint64_t now) {
 /* The two sockets are read in any order: a hardware error can wait in one while the other reports power-off. */
 static void read_what_waits(tendon_bluez_radio *radio, uint64_t now) {
     for (int i = 0; i < DRAIN_ROUNDS && radio->power.state == POWERED; i++) {
-        if (!tendon_bluez_wait_readable(radio->hci.fd, tendon_now_ms() + 1)) {
+        if (!tendon_bluez_wait_readable(radio->hci.fd, tendon_monotonic_ms() + 1)) {
             return;
         }
         tendon_bluez_hci_ready(radio, TENDON_READABLE, now);

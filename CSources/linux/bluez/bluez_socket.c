@@ -118,7 +118,7 @@ uint32_t tendon_bluez_dropped(int fd) {
 bool tendon_bluez_wait_readable(int fd, uint64_t until) {
     struct pollfd wait = {.fd = fd, .events = POLLIN};
     for (;;) {
-        uint64_t now = tendon_now_ms();
+        uint64_t now = tendon_monotonic_ms();
         if (now >= until) {
             return false;
         }

@@ -190,7 +190,7 @@ struct ScanView: Sendable {
 
     mutating func draw(force: Bool) {
         guard !isJSON, force || LiveArea.isFree else { return }
-        let now = tendon_now_ms()
+        let now = tendon_monotonic_ms()
         guard force || now >= lastDraw + 250 else { return }
         lastDraw = now
         let isWide = Output.standard.size.columns >= 60

@@ -45,7 +45,7 @@ final class Admission: Sendable {
     private let state = Mutex(State())
 
     /// A device of a family was received. True if it was not known.
-    func received(_ address: Address, family: String, isPreferred: Bool, now: UInt64 = tendon_now_ms()) -> Bool {
+    func received(_ address: Address, family: String, isPreferred: Bool, now: UInt64 = tendon_monotonic_ms()) -> Bool {
         state.withLock { state in
             if state.candidates[address] != nil {
                 state.candidates[address]?.lastSeen = now
@@ -63,7 +63,7 @@ final class Admission: Sendable {
     }
 
     /// Devices whose turn it is; they are served from now on.
-    func next(now: UInt64 = tendon_now_ms()) -> [(address: Address, family: String)] {
+    func next(now: UInt64 = tendon_monotonic_ms()) -> [(address: Address, family: String)] {
         state.withLock { state in
             var turns: [(address: Address, family: String)] = []
             while state.served < Admission.deviceLimit, let address = Admission.choose(state, now) {
@@ -101,7 +101,7 @@ final class Admission: Sendable {
     }
 
     /// The attempt failed. Without a connection the search goes on for a while before other strangers are tried.
-    func failed(_ address: Address, now: UInt64 = tendon_now_ms()) {
+    func failed(_ address: Address, now: UInt64 = tendon_monotonic_ms()) {
         state.withLock { state in
             guard state.candidates[address]?.isAttempt == true else { return }
             state.searchUntil = now + Admission.searchTime
@@ -118,7 +118,7 @@ final class Admission: Sendable {
 
     /// The device is served no more: it has its next turn when it advertises, after the pause that is returned.
     @discardableResult
-    func left(_ address: Address, failed: Bool, now: UInt64 = tendon_now_ms()) -> UInt64 {
+    func left(_ address: Address, failed: Bool, now: UInt64 = tendon_monotonic_ms()) -> UInt64 {
         finishAttempt(address)
         return state.withLock { state in
             guard var candidate = state.candidates[address] else { return 0 }

@@ -234,7 +234,7 @@ struct PairingPolicy: Sendable {
 
     /// From now on; to be kept as long as the radio is open.
     func apply(to central: Central) async {
-        let end = window.map { $0.isFinite ? tendon_now_ms() + UInt64($0 * 1000) : UInt64.max } ?? 0
+        let end = window.map { $0.isFinite ? tendon_monotonic_ms() + UInt64($0 * 1000) : UInt64.max } ?? 0
         await central.core.loop.run { [allowed, allowedCount] in
             var policy = tendon_pairing_policy()
             policy.restricted = true

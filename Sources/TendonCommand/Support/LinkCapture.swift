@@ -43,7 +43,7 @@ final class LinkCapture: @unchecked Sendable {
                 report.tx_power = Int8(TENDON_RSSI_UNKNOWN)
                 report.data = bytes
                 report.length = count
-                tendon_capture_report(block.pointer, &report, tendon_wall_us())
+                tendon_capture_report(block.pointer, &report, tendon_realtime_us())
             }
         }
     }

@@ -48,8 +48,8 @@ import TendonSupport
                 context(of: self))
             let pointer = CSendable(loop.pointer)
             Stop.shared.onRequest { tendon_loop_wake(pointer.value) }
-            let end = milliseconds.map { tendon_now_ms() + $0 } ?? .max
-            while !isStopping, tendon_now_ms() < end, file.pointer.pointee.status >= 0 {
+            let end = milliseconds.map { tendon_monotonic_ms() + $0 } ?? .max
+            while !isStopping, tendon_monotonic_ms() < end, file.pointer.pointee.status >= 0 {
                 try check(tendon_loop_step(loop.pointer, end), .receive)
             }
             let lost = tendon_bluez_monitor_lost(monitor.pointer)

@@ -146,7 +146,7 @@ final class Reporter: Sendable {
     }
 
     private func measureRates(_ state: inout State) {
-        let now = tendon_now_ms()
+        let now = tendon_monotonic_ms()
         guard now >= state.lastRate + 1000 || state.lastRate == 0 else { return }
         for index in state.rows.indices {
             let samples = state.rows[index].counters.samples

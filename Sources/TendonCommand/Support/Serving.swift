@@ -109,7 +109,7 @@ extension DeviceServer {
         let (central, address) = (served.central, served.address)
         guard what.lowercased().contains("pair"), await !central.isBonded(with: address) else { return "" }
         var peer = address.c
-        guard !tendon_radio_may_pair(central.core.radio, &peer, tendon_now_ms()) else { return "" }
+        guard !tendon_radio_may_pair(central.core.radio, &peer, tendon_monotonic_ms()) else { return "" }
         return "; pairing with new devices is not enabled: use --pair, --allow or 'tendon pair \(served.family)'"
     }
 
@@ -125,8 +125,8 @@ extension DeviceServer {
             }
         }
         let watch = Task { @TendonActor [served] () -> Bool in
-            let end = tendon_now_ms() + UInt64(Admission.answerLimit)
-            while tendon_now_ms() < end {
+            let end = tendon_monotonic_ms() + UInt64(Admission.answerLimit)
+            while tendon_monotonic_ms() < end {
                 do { try await Task.sleep(for: .milliseconds(50)) } catch { return false }
                 guard served.central.hasLink(to: served.address) else { continue }
                 served.admission.answered(served.address)

@@ -53,12 +53,12 @@ final class Simulator {
         }
         let pointer = CSendable(loop.pointer)
         Stop.shared.onRequest { tendon_loop_wake(pointer.value) }
-        let start = tendon_now_ms()
+        let start = tendon_monotonic_ms()
         let end = milliseconds.map { start + $0 } ?? .max
         var finished: UInt64?
         for host in hosts where !settings.scenarioFromConnection { host.startScenario(start) }
         while !isStopping {
-            let now = tendon_now_ms()
+            let now = tendon_monotonic_ms()
             if now >= end { break }
             if finished == nil, hosts.allSatisfy({ $0.isFinished(settings.notifications) }) { finished = now }
             // The centrals have everything once they have gone.
@@ -93,8 +93,8 @@ final class Simulator {
 
     private func finish() {
         for host in hosts { host.close() }
-        let until = tendon_now_ms() + 1000
-        while hosts.contains(where: { $0.links > 0 }), tendon_now_ms() < until {
+        let until = tendon_monotonic_ms() + 1000
+        while hosts.contains(where: { $0.links > 0 }), tendon_monotonic_ms() < until {
             tendon_loop_step(loop.pointer, until)
         }
         for host in hosts {

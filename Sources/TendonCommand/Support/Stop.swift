@@ -33,7 +33,7 @@ final class Stop: Sendable {
             var first: UInt64?
             var number: UInt8 = 0
             while read(reading, &number, 1) == 1 {
-                let now = tendon_now_ms()
+                let now = tendon_monotonic_ms()
                 // Shells and timeout(1) may send one signal twice.
                 if let first, now > first + Stop.patience { _exit(128 + Int32(number)) }
                 first = first ?? now

@@ -276,11 +276,11 @@ void bluez_settings(bluez_bench *b, bool powered) {
 }
 
 void bluez_read_controller(bluez_bench *b) {
-    b->radio.hci.ready(b->radio.hci.context, TENDON_READABLE, tendon_now_ms());
+    b->radio.hci.ready(b->radio.hci.context, TENDON_READABLE, tendon_monotonic_ms());
 }
 
 void bluez_read_kernel(bluez_bench *b) {
-    b->radio.management.ready(b->radio.management.context, TENDON_READABLE, tendon_now_ms());
+    b->radio.management.ready(b->radio.management.context, TENDON_READABLE, tendon_monotonic_ms());
 }
 
 const uint8_t *bluez_answer(bluez_bench *b, uint16_t opcode, uint8_t status) {

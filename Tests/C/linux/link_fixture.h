@@ -15,8 +15,8 @@
 /** Steps until @p condition, 2000 ms at most; fails the test otherwise. */
 #define STEP_UNTIL(loop, condition)                                                                                    \
     do {                                                                                                               \
-        uint64_t limit_ = tendon_now_ms() + 2000;                                                                      \
-        while (!(condition) && tendon_now_ms() < limit_) {                                                             \
+        uint64_t limit_ = tendon_monotonic_ms() + 2000;                                                                \
+        while (!(condition) && tendon_monotonic_ms() < limit_) {                                                       \
             assert_int_equal(tendon_loop_step((loop), limit_), TENDON_OK);                                             \
         }                                                                                                              \
         assert_true(condition);                                                                                        \

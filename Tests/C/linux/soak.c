@@ -164,7 +164,7 @@ void soak_attach(soak *s, void *session) {
 static void step(soak *s) {
     tendon_connection_refresh(&s->connection);
     tendon_peripheral_refresh(&s->peripheral);
-    assert_int_equal(tendon_loop_step(&s->loop, tendon_now_ms() + 20), TENDON_OK);
+    assert_int_equal(tendon_loop_step(&s->loop, tendon_monotonic_ms() + 20), TENDON_OK);
 }
 
 static bool at_rest(soak *s) {
@@ -198,7 +198,7 @@ static void expect_nothing_left(soak *s) {
 }
 
 void soak_cycle(soak *s, soak_cut cut, unsigned at) {
-    uint64_t limit = tendon_now_ms() + LIMIT_MS;
+    uint64_t limit = tendon_monotonic_ms() + LIMIT_MS;
     s->cut = cut;
     s->at = at;
     s->passed = s->ups = s->ends = s->values = 0;
@@ -208,13 +208,13 @@ void soak_cycle(soak *s, soak_cut cut, unsigned at) {
         (void)tendon_radio_forget(&s->ours.radio, &s->connection.peer);
         (void)tendon_radio_forget_all(&s->theirs.radio);
         if (s->family->forget != NULL) {
-            s->family->forget(s, tendon_now_ms());
+            s->family->forget(s, tendon_monotonic_ms());
         }
     }
-    assert_int_equal(s->family->open(s, tendon_now_ms()), TENDON_OK);
+    assert_int_equal(s->family->open(s, tendon_monotonic_ms()), TENDON_OK);
     bool streams = false, closes = false;
     while (!at_rest(s)) {
-        if (tendon_now_ms() > limit) {
+        if (tendon_monotonic_ms() > limit) {
             fail_msg("%s: cut %d at PDU %u: not at rest (connection %d, %zu links of the device, ready %d, %u values)",
                      s->family->name, (int)cut, at, (int)s->connection.state, tendon_peripheral_count(&s->peripheral),
                      s->ready, s->values);
@@ -222,7 +222,7 @@ void soak_cycle(soak *s, soak_cut cut, unsigned at) {
         step(s);
         if (s->ready && !streams && !s->struck && !closes) {
             streams = true;
-            assert_int_equal(s->family->stream(s, tendon_now_ms()), TENDON_OK);
+            assert_int_equal(s->family->stream(s, tendon_monotonic_ms()), TENDON_OK);
         }
         bool whole = s->values >= SOAK_VALUES;
         if (closes || s->connection.state == TENDON_CONNECTION_IDLE || !(whole || (s->struck && cut >= SOAK_CLOSED))) {
@@ -234,7 +234,7 @@ void soak_cycle(soak *s, soak_cut cut, unsigned at) {
         if (cut == SOAK_DROPPED) {
             tendon_connection_close(&s->connection);
         } else {
-            s->family->close(s, tendon_now_ms());
+            s->family->close(s, tendon_monotonic_ms());
         }
     }
     expect_nothing_left(s);

@@ -58,7 +58,7 @@ static void a_send_refused_while_the_adapter_is_off_is_tried_again(void **state)
         bluez_expect_nothing(b);
         assert_int_equal(b->radio.power.state, TENDON_BLUEZ_POWERED);
         assert_true(b->radio.timer.deadline != UINT64_MAX); /* it is to be tried again by itself */
-        bluez_tick(b, tendon_now_ms() + now * 1000);
+        bluez_tick(b, tendon_monotonic_ms() + now * 1000);
     }
     (void)bluez_answer(b, TENDON_HCI_LE_SET_SCAN_PARAMETERS, 0);
     (void)bluez_answer(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
@@ -70,7 +70,7 @@ static void a_send_refused_while_the_adapter_is_off_is_tried_again(void **state)
     sends_refused = (refused_sends){.number = ENETDOWN, .times = 10};
     start_scan(b);
     for (uint64_t now = 1; now <= 10; now++) {
-        bluez_tick(b, tendon_now_ms() + now * 1000);
+        bluez_tick(b, tendon_monotonic_ms() + now * 1000);
     }
     (void)bluez_answer(b, TENDON_HCI_LE_SET_SCAN_PARAMETERS, 0);
     assert_int_equal(b->failures, 0);
@@ -83,7 +83,7 @@ static void refused_sends_are_bounded(void **state) {
     sends_refused = (refused_sends){.number = ENETDOWN, .times = 1000};
     start_scan(b);
     for (uint64_t now = 1; now <= 12 && b->failures == 0; now++) {
-        bluez_tick(b, tendon_now_ms() + now * 1000);
+        bluez_tick(b, tendon_monotonic_ms() + now * 1000);
     }
     assert_int_equal(b->failures, 1);
     assert_int_equal(b->failure, TENDON_RADIO_ERROR_ADAPTER_DOWN);
@@ -122,12 +122,12 @@ static void what_waits_in_the_other_socket_is_read_before_the_adapter_is_called_
         bluez_event(b, TENDON_HCI_HARDWARE_ERROR, "\x42", 1);
         bluez_settings(b, false);
         bluez_read_kernel(b); /* this socket first */
-        bluez_tick(b, tendon_now_ms());
+        bluez_tick(b, tendon_monotonic_ms());
         assert_int_equal(b->failures, 0);
         assert_int_equal(b->radio.power.state, TENDON_BLUEZ_RESETTING);
         bluez_settings(b, true);
         bluez_read_kernel(b);
-        bluez_tick(b, tendon_now_ms());
+        bluez_tick(b, tendon_monotonic_ms());
         (void)bluez_answer(b, TENDON_HCI_LE_SET_SCAN_PARAMETERS, 0);
         assert_int_equal(bluez_answer(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0)[0], 1);
         assert_true(b->radio.scan.activity.state == TENDON_BLUEZ_ON);
@@ -140,7 +140,7 @@ static void an_adapter_that_is_switched_off_ends_the_radio(void **state) {
     bluez_bench *b = scanning(false, &public_address);
     bluez_settings(b, false);
     bluez_read_kernel(b);
-    bluez_tick(b, tendon_now_ms());
+    bluez_tick(b, tendon_monotonic_ms());
     assert_int_equal(b->failures, 1);
     bluez_close(b);
 }
@@ -157,8 +157,8 @@ static void the_answer_in_the_socket_counts_when_the_time_is_over(void **state) 
         }
         bluez_complete(b, TENDON_HCI_LE_SET_SCAN_PARAMETERS, 0);
         /* The loop strikes deadlines after one read: 16 packets, not all of them. */
-        b->radio.hci.expired(b->radio.hci.context, tendon_now_ms() + TENDON_BLUEZ_COMMAND_TIMEOUT_MS);
-        bluez_tick(b, tendon_now_ms());
+        b->radio.hci.expired(b->radio.hci.context, tendon_monotonic_ms() + TENDON_BLUEZ_COMMAND_TIMEOUT_MS);
+        bluez_tick(b, tendon_monotonic_ms());
         assert_int_equal(b->failures, 0);
         assert_int_equal(bluez_answer(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0)[0], 1);
         bluez_close(b);
@@ -166,8 +166,8 @@ static void the_answer_in_the_socket_counts_when_the_time_is_over(void **state) 
 }
 
 static void expire(bluez_bench *b) {
-    b->radio.hci.expired(b->radio.hci.context, tendon_now_ms() + TENDON_BLUEZ_COMMAND_TIMEOUT_MS);
-    bluez_tick(b, tendon_now_ms());
+    b->radio.hci.expired(b->radio.hci.context, tendon_monotonic_ms() + TENDON_BLUEZ_COMMAND_TIMEOUT_MS);
+    bluez_tick(b, tendon_monotonic_ms());
 }
 
 static void a_controller_that_does_not_answer_ends_the_radio(void **state) {
@@ -256,18 +256,18 @@ static void advertising_that_is_rejected_after_a_reset_is_retried(void **state) 
         bluez_expect_nothing(b);
         bluez_settings(b, true);
         bluez_read_kernel(b);
-        bluez_tick(b, tendon_now_ms());
+        bluez_tick(b, tendon_monotonic_ms());
         for (int i = 0; i < TENDON_BLUEZ_RETRIES; i++) {
             (void)bluez_answer(b, advertising_parameters[extended], HCI_COMMAND_DISALLOWED_ERROR);
             bluez_expect_nothing(b);
-            assert_true(b->radio.timer.deadline <= tendon_now_ms() + TENDON_BLUEZ_RETRY_MS);
+            assert_true(b->radio.timer.deadline <= tendon_monotonic_ms() + TENDON_BLUEZ_RETRY_MS);
             b->radio.advertising.activity.retry_at = 0; /* the pause passes */
-            bluez_tick(b, tendon_now_ms() + TENDON_BLUEZ_RETRY_MS);
+            bluez_tick(b, tendon_monotonic_ms() + TENDON_BLUEZ_RETRY_MS);
             assert_int_equal(b->failures, 0);
         }
         if (extended) { /* once more, and it is given up */
             (void)bluez_answer(b, advertising_parameters[extended], HCI_COMMAND_DISALLOWED_ERROR);
-            bluez_tick(b, tendon_now_ms());
+            bluez_tick(b, tendon_monotonic_ms());
             assert_int_equal(b->failure, TENDON_RADIO_ERROR_ADAPTER_BUSY);
         } else { /* or it works at last */
             (void)bluez_answer(b, advertising_parameters[extended], 0);
@@ -285,7 +285,7 @@ static void advertising_that_is_rejected_after_a_reset_is_retried(void **state) 
 static void a_hardware_error_without_a_reset(void **state) {
     (void)state;
     bluez_bench *b = scanning(false, &public_address);
-    uint64_t now = tendon_now_ms();
+    uint64_t now = tendon_monotonic_ms();
     bluez_event(b, TENDON_HCI_HARDWARE_ERROR, "\x42", 1);
     bluez_read_controller(b);
     bluez_tick(b, now + 100);
@@ -419,7 +419,7 @@ static void a_refused_random_address(void **state) {
     b = bluez_open(false, &random_address);
     start_advertising(b);
     (void)bluez_answer(b, TENDON_HCI_LE_SET_RANDOM_ADDRESS, 0x01);
-    bluez_tick(b, tendon_now_ms());
+    bluez_tick(b, tendon_monotonic_ms());
     assert_int_equal(b->failure, TENDON_HCI_ERROR(0x01));
     bluez_close(b);
 }
@@ -432,7 +432,7 @@ static void after_a_reset_the_random_address_is_given_again(void **state) {
     bluez_read_kernel(b);
     bluez_settings(b, true);
     bluez_read_kernel(b);
-    bluez_tick(b, tendon_now_ms());
+    bluez_tick(b, tendon_monotonic_ms());
     assert_memory_equal(bluez_answer(b, TENDON_HCI_LE_SET_RANDOM_ADDRESS, 0), random_wire, 6);
     (void)bluez_answer(b, TENDON_HCI_LE_SET_SCAN_PARAMETERS, 0);
     bluez_close(b);

@@ -21,7 +21,7 @@ static links_bench *connecting(void) {
     links_bench *l = &the_bench;
     l->b = bluez_open(false, &own);
     tendon_link_init(&l->link, NULL);
-    assert_int_equal(tendon_radio_connect(&l->b->radio.radio, &l->link, &somebody, tendon_now_ms() + 3600000),
+    assert_int_equal(tendon_radio_connect(&l->b->radio.radio, &l->link, &somebody, tendon_monotonic_ms() + 3600000),
                      TENDON_OK);
     assert_int_equal(calls.connects, 1);
     return l;
@@ -44,7 +44,7 @@ static void elapse(links_bench *l, uint64_t ms) {
         radio->connects_until -= ms;
     }
     assert_true(radio->timer.deadline <= radio->attempts[0].check_at + ms);
-    bluez_tick(l->b, tendon_now_ms());
+    bluez_tick(l->b, tendon_monotonic_ms());
     assert_true(radio->timer.deadline <= radio->attempts[0].check_at); /* it is looked at again */
 }
 
@@ -201,14 +201,14 @@ static void the_end_of_a_pairing_is_told_before_that_of_its_link(void **state) {
     tendon_bonds_init(&bonds);
     assert_int_equal(tendon_radio_use_bonds(&l->b->radio.radio, &bonds), TENDON_OK);
     l->link.callbacks = (tendon_link_callbacks){.context = &paired, .closed = on_closed};
-    l->link.source.ready(l->link.source.context, TENDON_WRITABLE, tendon_now_ms()); /* connected */
+    l->link.source.ready(l->link.source.context, TENDON_WRITABLE, tendon_monotonic_ms()); /* connected */
     assert_int_equal(l->link.state, TENDON_LINK_OPEN);
     l->link.pairing = (tendon_pairing_attempt){
         .state = TENDON_PAIRING_RUNNING, .deadline = UINT64_MAX, .done = on_paired, .done_context = &paired};
     assert_int_equal(send(l->b->kernel, refused, sizeof refused, 0), sizeof refused);
     close(calls.peer);
     calls.peer = -1;
-    l->link.source.ready(l->link.source.context, TENDON_READABLE, tendon_now_ms());
+    l->link.source.ready(l->link.source.context, TENDON_READABLE, tendon_monotonic_ms());
     assert_ptr_equal(paired_before, &paired);
     assert_int_equal(l->link.state, TENDON_LINK_CLOSED);
     assert_int_equal(recv(l->b->kernel, sink, sizeof sink, MSG_DONTWAIT), -1); /* nothing was asked */
@@ -245,7 +245,7 @@ static links_bench *scanning(void) {
 }
 
 static void pause_for_a_connect(links_bench *l) {
-    assert_int_equal(tendon_radio_connect(&l->b->radio.radio, &l->link, &somebody, tendon_now_ms() + 3600000),
+    assert_int_equal(tendon_radio_connect(&l->b->radio.radio, &l->link, &somebody, tendon_monotonic_ms() + 3600000),
                      TENDON_OK);
     assert_int_equal(bluez_answer(l->b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0)[0], 0);
 }
@@ -328,7 +328,7 @@ static void disconnected(links_bench *l, uint16_t handle, uint8_t reason) {
 /** The attempt's socket is connected. */
 static links_bench *connected_link(void) {
     links_bench *l = connecting();
-    l->link.source.ready(l->link.source.context, TENDON_WRITABLE, tendon_now_ms());
+    l->link.source.ready(l->link.source.context, TENDON_WRITABLE, tendon_monotonic_ms());
     assert_int_equal(l->link.state, TENDON_LINK_OPEN);
     assert_int_equal(l->link.handle, 0x40);
     return l;
@@ -367,9 +367,9 @@ static void the_latest_reasons_are_kept(void **state) {
         disconnected(l, (uint16_t)(0x100 + i), (uint8_t)(0x20 + i));
         assert_true(l->b->radio.next_ending < TENDON_BLUEZ_ENDINGS);
         for (uint16_t back = 0; back < TENDON_BLUEZ_ENDINGS && back <= i; back++) {
-            const tendon_bluez_ending *found = NULL;
+            const tendon_bluez_disconnect_reason *found = NULL;
             for (size_t slot = 0; slot < TENDON_BLUEZ_ENDINGS; slot++) {
-                const tendon_bluez_ending *ending = &l->b->radio.endings[slot];
+                const tendon_bluez_disconnect_reason *ending = &l->b->radio.endings[slot];
                 found = ending->handle == 0x100 + i - back ? ending : found;
             }
             assert_non_null(found);
@@ -387,7 +387,7 @@ static void a_failed_attempt_has_the_reason_of_its_own_peer(void **state) {
         links_bench *l = connecting();
         tendon_link second;
         tendon_link_init(&second, NULL);
-        assert_int_equal(tendon_radio_connect(&l->b->radio.radio, &second, &other, tendon_now_ms() + 3600000),
+        assert_int_equal(tendon_radio_connect(&l->b->radio.radio, &second, &other, tendon_monotonic_ms() + 3600000),
                          TENDON_OK);
         const uint8_t legacy[] = {
             HCI_COMMAND_PKT, 0x0D, 0x20, 12, 0x60, 0, 0x60, 0, 0, 1, 0x02, 0x53, 0, 0x5E, 0, 0xC0};
@@ -419,11 +419,12 @@ static void a_closed_link_is_disconnected_and_awaited(void **state) {
     assert_int_equal(tendon_loop_step(&l->b->loop, 0), TENDON_OK);
     tendon_link again;
     tendon_link_init(&again, NULL);
-    assert_int_equal(tendon_radio_connect(&l->b->radio.radio, &again, &somebody, tendon_now_ms() + 3600000), TENDON_OK);
+    assert_int_equal(tendon_radio_connect(&l->b->radio.radio, &again, &somebody, tendon_monotonic_ms() + 3600000),
+                     TENDON_OK);
     assert_int_equal(calls.connects, 1);
     disconnected(l, 0x40, 0x16);
     l->b->radio.leaving[0].until = 0; /* the kernel has acted on it */
-    bluez_tick(l->b, tendon_now_ms());
+    bluez_tick(l->b, tendon_monotonic_ms());
     assert_int_equal(calls.connects, 2);
     tendon_link_close(&again);
     assert_int_equal(tendon_loop_step(&l->b->loop, 0), TENDON_OK);
@@ -459,14 +460,14 @@ static void connections_that_were_left_behind_are_ended(void **state) {
         l->b = bluez_open(false, &own);
         calls.old_connections = found;
         tendon_link_init(&l->link, NULL);
-        assert_int_equal(tendon_radio_connect(&l->b->radio.radio, &l->link, &somebody, tendon_now_ms() + 3600000),
+        assert_int_equal(tendon_radio_connect(&l->b->radio.radio, &l->link, &somebody, tendon_monotonic_ms() + 3600000),
                          TENDON_OK);
         for (int i = 0; i < found && i < 2; i++) {
             (void)bluez_expect(l->b, 0x0406);
             assert_int_equal(l->link.source.fd, -1);
             l->b->radio.leaving[0].until = l->b->radio.leaving[1].until = 0;
             l->b->radio.attempts[0].check_at = 0;
-            bluez_tick(l->b, tendon_now_ms());
+            bluez_tick(l->b, tendon_monotonic_ms());
         }
         bluez_expect_nothing(l->b);
         assert_int_equal(calls.connects, found < 3 ? found + 1 : 3);

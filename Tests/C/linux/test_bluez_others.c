@@ -79,7 +79,7 @@ static void a_scan_that_another_program_disables_waits_and_returns(void **state)
     other_sends(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 1);
     other_is_answered(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0); /* enabled twice */
     assert_int_equal(b->radio.scan.activity.state, TENDON_BLUEZ_ON);
-    uint64_t now = tendon_now_ms();
+    uint64_t now = tendon_monotonic_ms();
     other_sends(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
     other_is_answered(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
     assert_int_equal(b->radio.scan.activity.state, TENDON_BLUEZ_OFF);
@@ -116,11 +116,11 @@ static void a_scan_that_is_rejected_for_long_is_given_up(void **state) {
         (void)bluez_answer(b, TENDON_HCI_LE_SET_SCAN_PARAMETERS, HCI_COMMAND_DISALLOWED_ERROR);
         bluez_expect_nothing(b);
         b->radio.scan.activity.retry_at = 0;
-        bluez_tick(b, tendon_now_ms());
+        bluez_tick(b, tendon_monotonic_ms());
         assert_int_equal(b->failures, 0);
     }
     (void)bluez_answer(b, TENDON_HCI_LE_SET_SCAN_PARAMETERS, HCI_COMMAND_DISALLOWED_ERROR);
-    bluez_tick(b, tendon_now_ms());
+    bluez_tick(b, tendon_monotonic_ms());
     assert_int_equal(b->failure, TENDON_RADIO_ERROR_ADAPTER_BUSY);
     assert_false(b->radio.radio.scanning);
     assert_int_equal(b->radio.power.state, TENDON_BLUEZ_POWERED); /* the radio goes on */
@@ -163,9 +163,9 @@ static void advertising_returns_when_a_connection_ends(void **state) {
     for (int i = 0; i < 3 * TENDON_BLUEZ_RETRIES; i++) { /* as long as it lasts */
         (void)bluez_answer(b, TENDON_HCI_LE_SET_ADVERTISING_PARAMETERS, HCI_COMMAND_DISALLOWED_ERROR);
         bluez_expect_nothing(b);
-        assert_in_range(b->radio.timer.deadline, tendon_now_ms() + 4000, tendon_now_ms() + 6000);
+        assert_in_range(b->radio.timer.deadline, tendon_monotonic_ms() + 4000, tendon_monotonic_ms() + 6000);
         b->radio.advertising.activity.retry_at = 0;
-        bluez_tick(b, tendon_now_ms());
+        bluez_tick(b, tendon_monotonic_ms());
         assert_int_equal(b->failures, 0);
     }
     (void)bluez_answer(b, TENDON_HCI_LE_SET_ADVERTISING_PARAMETERS, HCI_COMMAND_DISALLOWED_ERROR);

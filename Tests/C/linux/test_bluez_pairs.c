@@ -35,8 +35,8 @@ static void request_advertising(bluez_bench *b) {
 }
 
 static void timeout(bluez_bench *b) {
-    b->radio.hci.expired(b->radio.hci.context, tendon_now_ms() + TENDON_BLUEZ_COMMAND_TIMEOUT_MS);
-    bluez_tick(b, tendon_now_ms());
+    b->radio.hci.expired(b->radio.hci.context, tendon_monotonic_ms() + TENDON_BLUEZ_COMMAND_TIMEOUT_MS);
+    bluez_tick(b, tendon_monotonic_ms());
 }
 
 static void hardware_error(bluez_bench *b) {
@@ -110,7 +110,7 @@ static void reach_power(bluez_bench *b, int state) {
     assert_int_equal(b->radio.scan.activity.state, TENDON_BLUEZ_ON);
     if (state == FAILED) {
         power(b, false);
-        bluez_tick(b, tendon_now_ms());
+        bluez_tick(b, tendon_monotonic_ms());
         b->failures = 0;
     } else if (state != POWERED) {
         hardware_error(b);
@@ -128,7 +128,7 @@ static void reach_power(bluez_bench *b, int state) {
 }
 
 static void apply_power(bluez_bench *b, int input) {
-    uint64_t now = tendon_now_ms();
+    uint64_t now = tendon_monotonic_ms();
     switch (input) {
     case TENDON_BLUEZ_HARDWARE_ERROR:
         hardware_error(b);
@@ -221,13 +221,13 @@ static void apply_queue(bluez_bench *b, int input) {
         bluez_read_controller(b);
         break;
     case TENDON_BLUEZ_QUEUE_TIMEOUT:
-        b->radio.hci.expired(b->radio.hci.context, tendon_now_ms());
+        b->radio.hci.expired(b->radio.hci.context, tendon_monotonic_ms());
         if (b->radio.timer.deadline == 0) {
-            bluez_tick(b, tendon_now_ms());
+            bluez_tick(b, tendon_monotonic_ms());
         }
         break;
     case TENDON_BLUEZ_QUEUE_TIMER:
-        bluez_tick(b, tendon_now_ms() + 1000);
+        bluez_tick(b, tendon_monotonic_ms() + 1000);
         break;
     default:
         hardware_error(b);
@@ -481,7 +481,7 @@ static void settle(bluez_bench *b) {
         if (b->radio.command.opcode != 0) {
             answer(b, 0);
         } else {
-            bluez_tick(b, tendon_now_ms() + 20000);
+            bluez_tick(b, tendon_monotonic_ms() + 20000);
         }
     }
     drain_commands(b);
@@ -510,7 +510,7 @@ static void random_inputs_leave_a_radio_that_works(void **state) {
             } else if (what == HAPPENINGS + 1 && b->radio.power.state != TENDON_BLUEZ_POWERED) {
                 power(b, advertises);
             } else {
-                bluez_tick(b, tendon_now_ms() + (random >> 16) % 1000);
+                bluez_tick(b, tendon_monotonic_ms() + (random >> 16) % 1000);
             }
             drain_commands(b);
         }

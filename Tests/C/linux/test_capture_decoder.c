@@ -131,7 +131,7 @@ static void tap_writes_a_link(void **state) {
     link.peer = capture_peer;
     link.handle = 7;
     link.accepted = true;
-    uint64_t before = tendon_wall_us();
+    uint64_t before = tendon_realtime_us();
     tendon_capture_tap(&capture, &link, TENDON_TAP_OPENED, NULL, 0);
     tendon_capture_tap(&capture, &link, TENDON_TAP_RECEIVED, (const uint8_t *)"\x0a\1\0", 3);
     tendon_capture_tap(&capture, &link, TENDON_TAP_SENT, NULL, 0);

@@ -204,7 +204,7 @@ static void requests_end_with_the_link_before_the_session_is_told(void **state) 
     bench *b = bench_open(false);
     assert_int_equal(tendon_gatt_read(&b->connection.client, 3, on_read, b, 0), TENDON_ERROR_DISCONNECTED);
     up(b);
-    assert_true(tendon_gatt_read(b->client, 3, on_read, b, tendon_now_ms()) > 0);
+    assert_true(tendon_gatt_read(b->client, 3, on_read, b, tendon_monotonic_ms()) > 0);
     assert_int_equal(b->reads, 0);
     close(b->peer);
     STEP_UNTIL(&b->loop, b->told_closed == 1);
@@ -225,9 +225,10 @@ static void requests_wait_in_the_table_that_was_given(void **state) {
         }
         up(b);
         for (size_t i = 0; i < (given > 0 ? given : TENDON_CONNECTION_REQUESTS); i++) {
-            assert_true(tendon_gatt_read(b->client, 3, NULL, NULL, tendon_now_ms()) > 0);
+            assert_true(tendon_gatt_read(b->client, 3, NULL, NULL, tendon_monotonic_ms()) > 0);
         }
-        assert_int_equal(tendon_gatt_read(b->client, 3, NULL, NULL, tendon_now_ms()), TENDON_GATT_ERROR_QUEUE_FULL);
+        assert_int_equal(tendon_gatt_read(b->client, 3, NULL, NULL, tendon_monotonic_ms()),
+                         TENDON_GATT_ERROR_QUEUE_FULL);
         bench_close(b);
     }
 }
@@ -237,7 +238,7 @@ static void response_reaches_its_request(void **state) {
     bench *b = bench_open(false);
     uint8_t bytes[32];
     up(b);
-    assert_true(tendon_gatt_read(b->client, 0x1234, on_read, b, tendon_now_ms()) > 0);
+    assert_true(tendon_gatt_read(b->client, 0x1234, on_read, b, tendon_monotonic_ms()) > 0);
     assert_int_equal(recv(b->peer, bytes, sizeof bytes, 0), 3);
     assert_memory_equal(bytes, "\x0a\x34\x12", 3);
     assert_int_equal(send(b->peer, "\x0b\x01", 2, 0), 2);
@@ -253,11 +254,11 @@ static void silent_peer_costs_the_link_after_30_s(void **state) {
     up(b);
     assert_int_equal(tendon_loop_step(&b->loop, 0), TENDON_OK);
     assert_true(b->connection.timer.deadline == UINT64_MAX);
-    uint64_t now = tendon_now_ms();
+    uint64_t now = tendon_monotonic_ms();
     assert_true(tendon_gatt_read(b->client, 3, on_read, b, now) > 0);
     assert_int_equal(tendon_loop_step(&b->loop, 0), TENDON_OK);
     assert_true(b->connection.timer.deadline >= now + TENDON_ATT_TRANSACTION_TIMEOUT_MS);
-    assert_true(b->connection.timer.deadline <= tendon_now_ms() + TENDON_ATT_TRANSACTION_TIMEOUT_MS);
+    assert_true(b->connection.timer.deadline <= tendon_monotonic_ms() + TENDON_ATT_TRANSACTION_TIMEOUT_MS);
     b->connection.timer.expired(b->connection.timer.context, b->connection.timer.deadline); /* 30 s pass */
     assert_int_equal(b->reads, 1);
     assert_int_equal(b->read_status, TENDON_GATT_ERROR_TRANSACTION_TIMEOUT);
@@ -270,13 +271,13 @@ static void session_deadline_is_kept(void **state) {
     (void)state;
     bench *b = bench_open(false);
     up(b);
-    b->session_deadline = tendon_now_ms() + 5;
+    b->session_deadline = tendon_monotonic_ms() + 5;
     tendon_connection_refresh(&b->connection);
     assert_true(b->connection.timer.deadline == b->session_deadline);
     STEP_UNTIL(&b->loop, b->ticks == 1);
     assert_true(b->connection.timer.deadline == UINT64_MAX);
     uint64_t wakeups = b->loop.wakeups;
-    assert_int_equal(tendon_loop_run(&b->loop, tendon_now_ms() + 20), TENDON_OK);
+    assert_int_equal(tendon_loop_run(&b->loop, tendon_monotonic_ms() + 20), TENDON_OK);
     assert_int_equal(b->loop.wakeups, wakeups + 1); /* idle: nothing but the end of the run */
     bench_close(b);
 }

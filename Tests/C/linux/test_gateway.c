@@ -245,8 +245,8 @@ static void centrals_come_and_go(void **state) {
     for (int i = 0; i < TENDON_PERIPHERAL_LINKS; i++) {
         assert_int_equal(tendon_connection_connect(&w->connections[i]), TENDON_OK);
         STEP_UNTIL(&w->loop, w->connections[i].state == TENDON_CONNECTION_UP && w->connected == i + 1);
-        assert_true(tendon_gatt_read_by_uuid(&w->connections[i].client, 1, 0xFFFF, &name, on_name, w, tendon_now_ms()) >
-                    0);
+        assert_true(tendon_gatt_read_by_uuid(&w->connections[i].client, 1, 0xFFFF, &name, on_name, w,
+                                             tendon_monotonic_ms()) > 0);
     }
     STEP_UNTIL(&w->loop, w->values == TENDON_PERIPHERAL_LINKS);
     assert_int_equal(tendon_peripheral_count(&w->peripheral), TENDON_PERIPHERAL_LINKS);
@@ -277,7 +277,7 @@ static void centrals_come_and_go(void **state) {
     /* closed over a link that was not served yet */
     assert_int_equal(tendon_connection_connect(&w->connections[0]), TENDON_OK);
     while (tendon_peripheral_count(&w->peripheral) == 0) {
-        assert_int_equal(tendon_loop_step(&w->loop, tendon_now_ms() + 100), TENDON_OK);
+        assert_int_equal(tendon_loop_step(&w->loop, tendon_monotonic_ms() + 100), TENDON_OK);
     }
     tendon_peripheral_close(&w->peripheral);
     STEP_UNTIL(&w->loop, w->idle == 2);
@@ -299,8 +299,8 @@ static void filter_can_end_a_link(void **state) {
     assert_int_equal(tendon_peripheral_open(&w->peripheral, 0), TENDON_OK);
     assert_int_equal(tendon_connection_connect(&w->connections[0]), TENDON_OK);
     STEP_UNTIL(&w->loop, w->connections[0].state == TENDON_CONNECTION_UP);
-    assert_true(tendon_gatt_read_by_uuid(&w->connections[0].client, 1, 0xFFFF, &name, NULL, NULL, tendon_now_ms()) !=
-                0);
+    assert_true(
+        tendon_gatt_read_by_uuid(&w->connections[0].client, 1, 0xFFFF, &name, NULL, NULL, tendon_monotonic_ms()) != 0);
     STEP_UNTIL(&w->loop, w->disconnected == 1 && w->connections[0].state == TENDON_CONNECTION_IDLE);
     assert_int_equal(w->reason, TENDON_ERROR_CANCELLED);
 }
@@ -320,10 +320,10 @@ static void filter_can_delay(void **state) {
     assert_int_equal(tendon_peripheral_open(&w->peripheral, 10240), TENDON_OK);
     assert_int_equal(tendon_connection_connect(&w->connections[0]), TENDON_OK);
     STEP_UNTIL(&w->loop, w->connections[0].state == TENDON_CONNECTION_UP);
-    uint64_t start = tendon_now_ms();
+    uint64_t start = tendon_monotonic_ms();
     assert_true(tendon_gatt_read_by_uuid(&w->connections[0].client, 1, 0xFFFF, &name, on_name, w, start) > 0);
     STEP_UNTIL(&w->loop, w->values == 1);
-    assert_true(tendon_now_ms() >= start + 20);
+    assert_true(tendon_monotonic_ms() >= start + 20);
     assert_int_equal(w->disconnected, 0);
 }
 

@@ -24,7 +24,7 @@ static void attempts_end_in_each_way(void **state) {
         b.peer = pair[1];
         b.retry_fd = which == BY_RETRY ? pair[0] : -1;
         b.retry_status = which == RETRY_FAILS ? TENDON_SYSTEM_ERROR(EMFILE) : TENDON_OK;
-        uint64_t deadline = tendon_now_ms() + (which == BY_DEADLINE ? 5 : 10000);
+        uint64_t deadline = tendon_monotonic_ms() + (which == BY_DEADLINE ? 5 : 10000);
         assert_int_equal(tendon_socket_link_begin(&b.end.link, &b.radio, &bare, &somebody, false, deadline), TENDON_OK);
         assert_int_equal(tendon_socket_link_begin(&b.end.link, &b.radio, &bare, &somebody, false, deadline),
                          TENDON_ERROR_WRONG_STATE);

@@ -53,7 +53,7 @@ static void duplicates_are_filtered_when_asked(void **state) {
     scan(w, true, true);
     assert_int_equal(advertise(w, sizeof advertised_flags, sizeof advertised_name), TENDON_OK);
     STEP_UNTIL(&w->loop, w->reports == 2);
-    assert_int_equal(tendon_loop_run(&w->loop, tendon_now_ms() + 70), TENDON_OK);
+    assert_int_equal(tendon_loop_run(&w->loop, tendon_monotonic_ms() + 70), TENDON_OK);
     assert_int_equal(w->reports, 2);
     assert_int_equal(tendon_radio_advertise_stop(&w->device.radio), TENDON_OK);
     assert_int_equal(advertise(w, 4, 0), TENDON_OK); /* something new is reported */
@@ -71,7 +71,7 @@ static void scan_and_advertise_start_once(void **state) {
     assert_int_equal(tendon_radio_scan_stop(&w->central.radio), TENDON_OK);
     assert_int_equal(tendon_radio_scan_stop(&w->central.radio), TENDON_OK);
     int before = w->reports;
-    assert_int_equal(tendon_loop_run(&w->loop, tendon_now_ms() + 45), TENDON_OK);
+    assert_int_equal(tendon_loop_run(&w->loop, tendon_monotonic_ms() + 45), TENDON_OK);
     assert_int_equal(w->reports, before);
     scan(w, true, false);
     STEP_UNTIL(&w->loop, w->reports > before);

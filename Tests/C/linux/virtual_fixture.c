@@ -70,8 +70,9 @@ void listen_on(world *w) {
 
 void connect_central(world *w, uint64_t timeout) {
     link_end_init(&w->end);
-    assert_int_equal(tendon_radio_connect(&w->central.radio, &w->end.link, &device_address, tendon_now_ms() + timeout),
-                     TENDON_OK);
+    assert_int_equal(
+        tendon_radio_connect(&w->central.radio, &w->end.link, &device_address, tendon_monotonic_ms() + timeout),
+        TENDON_OK);
 }
 
 static void on_report(void *context, const tendon_ad_report *report, uint64_t now) {

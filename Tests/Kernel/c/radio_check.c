@@ -62,7 +62,7 @@ void check_open(check *c, const char *adapter, unsigned milliseconds) {
     if (tendon_loop_init(&c->loop) < 0) {
         exit(1);
     }
-    uint64_t before = tendon_now_ms();
+    uint64_t before = tendon_monotonic_ms();
     /* "links:hci0": without the rights for more */
     bool unprivileged = strncmp(adapter, "links:", 6) == 0;
     tendon_status status = unprivileged
@@ -77,7 +77,7 @@ void check_open(check *c, const char *adapter, unsigned milliseconds) {
            tendon_address_format(&c->radio.radio.address, text),
            c->radio.radio.address.type == TENDON_ADDRESS_TYPE_PUBLIC ? "public" : "random",
            c->radio.extended_scan ? "extended" : "legacy", c->radio.extended_advertising ? "extended" : "legacy",
-           (unsigned long)(tendon_now_ms() - before));
+           (unsigned long)(tendon_monotonic_ms() - before));
     const tendon_bluez_limits *limits = &c->radio.limits;
     printf("limits %u packets of %u bytes, %u peers, states 0x%016" PRIx64 "\n", limits->packets, limits->packet_length,
            limits->accept_list, limits->states);
@@ -92,7 +92,7 @@ void check_open(check *c, const char *adapter, unsigned milliseconds) {
     c->radio.radio.report_context = c;
     c->radio.radio.on_report = on_report;
     c->radio.radio.on_failure = on_failure;
-    c->until = tendon_now_ms() + milliseconds;
+    c->until = tendon_monotonic_ms() + milliseconds;
 }
 
 _Noreturn void check_end(check *c, bool good) {
@@ -179,8 +179,8 @@ static int run_scan(check *c, int argc, char **argv) {
 static int run_advertise(check *c, int argc, char **argv) {
     tendon_status status = check_advertise_start(c, argc > 0 ? argv[0] : "Tendon");
     if (argc > 1) { /* a process that stands still: so long, longer than a command may take */
-        uint64_t until = tendon_now_ms() + strtoul(argv[1], NULL, 10);
-        while (tendon_now_ms() < until) {
+        uint64_t until = tendon_monotonic_ms() + strtoul(argv[1], NULL, 10);
+        while (tendon_monotonic_ms() < until) {
         }
     }
     if (status == TENDON_OK) {
@@ -238,7 +238,7 @@ static int run_capture(int argc, char **argv) {
     printf("capture: %s\n", tendon_status_name(status));
     fflush(stdout);
     if (status == TENDON_OK) {
-        tendon_loop_run(&capture_loop, tendon_now_ms() + strtoul(argv[1], NULL, 10));
+        tendon_loop_run(&capture_loop, tendon_monotonic_ms() + strtoul(argv[1], NULL, 10));
         printf("lost %u\n", tendon_bluez_monitor_lost(&monitor));
         tendon_bluez_monitor_close(&monitor);
         status = tendon_capture_close(&capture);

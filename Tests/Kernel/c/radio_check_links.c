@@ -249,7 +249,7 @@ static void prepare(client *k, check *c) {
 
 /** Runs for @p ms, or until something stops the loop. */
 static void run_for(check *c, uint64_t ms) {
-    uint64_t until = tendon_now_ms() + ms;
+    uint64_t until = tendon_monotonic_ms() + ms;
     tendon_loop_run(&c->loop, until < c->until ? until : c->until);
 }
 
@@ -275,7 +275,7 @@ int run_connect(check *c, int argc, char **argv) {
         printf("scan before: %u reports\n", c->reports);
     }
     k.reports_before = c->reports;
-    k.started = tendon_now_ms();
+    k.started = tendon_monotonic_ms();
     tendon_status status =
         tendon_radio_connect(&c->radio.radio, &k.link, &peer, k.started + strtoul(argv[1], NULL, 10));
     if (status < 0) {
@@ -286,7 +286,7 @@ int run_connect(check *c, int argc, char **argv) {
         run_for(c, 300);
         tendon_link_close(&k.link);
     }
-    while (!k.closed && tendon_now_ms() < c->until) {
+    while (!k.closed && tendon_monotonic_ms() < c->until) {
         run_for(c, 60000);
     }
     printf("received %" PRIu32 " of %" PRIu32 "\n", k.got, k.wanted);
@@ -313,12 +313,12 @@ int run_cycles(check *c, int argc, char **argv) {
         return 2;
     }
     unsigned long times = strtoul(argv[1], NULL, 10), done = 0, failed = 0;
-    for (; done < times && tendon_now_ms() < c->until; done++) {
+    for (; done < times && tendon_monotonic_ms() < c->until; done++) {
         prepare(&k, c);
         k.wanted = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 3;
-        k.started = tendon_now_ms();
+        k.started = tendon_monotonic_ms();
         tendon_status status = tendon_radio_connect(&c->radio.radio, &k.link, &peer, k.started + 3000);
-        while (status == TENDON_OK && !k.closed && tendon_now_ms() < c->until) {
+        while (status == TENDON_OK && !k.closed && tendon_monotonic_ms() < c->until) {
             run_for(c, 60000);
         }
         if (!k.opened) {

@@ -105,7 +105,7 @@ static void on_characteristics(void *context, const tendon_gatt_result *result) 
         return;
     }
     p->handle = p->characteristics[1].value_handle;
-    read_value(p, tendon_now_ms());
+    read_value(p, tendon_monotonic_ms());
 }
 
 static void on_services(void *context, const tendon_gatt_result *result) {
@@ -115,7 +115,7 @@ static void on_services(void *context, const tendon_gatt_result *result) {
         return;
     }
     tendon_gatt_discover_characteristics(p->client, p->service.start_handle, p->service.end_handle, p->characteristics,
-                                         8, on_characteristics, p, tendon_now_ms());
+                                         8, on_characteristics, p, tendon_monotonic_ms());
 }
 
 static void on_connected(void *context, tendon_gatt_client *client, uint64_t now) {
@@ -173,7 +173,7 @@ int run_pair(check *c, int argc, char **argv) {
     if (strcmp(argv[2], "forget") == 0) {
         tendon_status status = tendon_radio_forget(&c->radio.radio, &peer);
         printf("forget: %s, %zu keys left\n", tendon_status_name(status), bonds.count);
-        tendon_loop_run(&c->loop, tendon_now_ms() + 200);
+        tendon_loop_run(&c->loop, tendon_monotonic_ms() + 200);
         return status < 0;
     }
     p.c = c;

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 uint64_t walk_now(void) {
-    return tendon_now_ms();
+    return tendon_monotonic_ms();
 }
 
 /* ---- controllers ---- */

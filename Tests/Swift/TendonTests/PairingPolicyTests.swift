@@ -9,7 +9,7 @@ import Testing
 struct PairingPolicyTests {
     private func mayPair(_ core: RadioCore, _ address: Address, after ms: UInt64 = 0) -> Bool {
         var peer = address.c
-        return tendon_radio_may_pair(core.radio, &peer, tendon_now_ms() + ms)
+        return tendon_radio_may_pair(core.radio, &peer, tendon_monotonic_ms() + ms)
     }
 
     @Test func thePolicyReachesTheRadio() async throws {

@@ -170,7 +170,7 @@ struct SessionLinkTests {
         await onLoop {
             let core = lifetime.core
             guard let first = try? core.makeLink(to: address) else { return }
-            core.session.deadline = tendon_now_ms()
+            core.session.deadline = tendon_monotonic_ms()
             first.refresh()
             _ = try? core.makeLink(to: address)
         }
@@ -202,7 +202,7 @@ extension Loop {
         let timer = await run { [core] in
             let fired = Weakly<LoopTimer>(nil)
             let timer = LoopTimer(core) {}
-            timer.deadline = tendon_now_ms()
+            timer.deadline = tendon_monotonic_ms()
             fired.object = timer
             return timer
         }
@@ -323,7 +323,7 @@ struct SearchTests {
 extension RadioCore {
     /// As the C core reports it.
     fileprivate func failNow(_ status: tendon_status) {
-        radio.pointee.on_failure?(radio.pointee.report_context, status, tendon_now_ms())
+        radio.pointee.on_failure?(radio.pointee.report_context, status, tendon_monotonic_ms())
     }
 }
 

@@ -25,20 +25,20 @@ enum {
     TENDON_AD_LEGACY = 0x10
 };
 
-/** What RSSI and TX power say when they say nothing. */
+/** Value of RSSI and TX power when the controller does not provide them. */
 #define TENDON_RSSI_UNKNOWN 127
 
 /** One advertisement, or one scan response, as received. Lent for the callback. */
 typedef struct tendon_ad_report {
     tendon_address address;
     uint16_t properties;                /**< bits above; reserved bits kept */
-    int8_t rssi;                        /**< dBm, TENDON_RSSI_UNKNOWN when not available */
-    int8_t tx_power;                    /**< dBm, TENDON_RSSI_UNKNOWN when not available */
+    int8_t rssi;                        /**< dBm, TENDON_RSSI_UNKNOWN if not available */
+    int8_t tx_power;                    /**< dBm, TENDON_RSSI_UNKNOWN if not available */
     uint8_t primary_phy, secondary_phy; /**< 1 LE 1M, 2 LE 2M, 3 LE Coded, 0 none */
     uint8_t set_id;                     /**< advertising SID, 0xFF: none */
     const uint8_t *data;
     size_t length;  /**< 0 to TENDON_AD_EXTENDED_MAX */
-    bool truncated; /**< the controller or the reassembly lost the end */
+    bool truncated; /**< the controller or the reassembler dropped the end */
 } tendon_ad_report;
 
 /** One AD structure. */
@@ -55,12 +55,12 @@ typedef struct tendon_ad_iterator {
 
 tendon_ad_iterator tendon_ad_begin(const uint8_t *data, size_t length);
 
-/** True and the next structure; false at the end or at a cut structure (iterator->reader.status tells which). */
+/** Returns true and the next structure; false at the end or at a truncated structure (see iterator->reader.status). */
 bool tendon_ad_next(tendon_ad_iterator *iterator, tendon_ad_structure *out);
 
 /**
- * The same, without a pointer of its own: @p value reads in the whole data, from the structure's first byte of data
- * to its last. Reads through it are bounded twice, and Tests/Proof can follow them.
+ * Like tendon_ad_next(), but without a pointer: @p value reads in the whole advertising data, from the first byte of
+ * the structure's value to its last. Reads through it are bounded twice, and Tests/Proof can analyze them.
  */
 bool tendon_ad_next_part(tendon_ad_iterator *iterator, uint8_t *type, tendon_reader *value);
 
@@ -121,12 +121,12 @@ typedef enum tendon_ad_type {
 /** Bits of the Flags structure. */
 enum { TENDON_AD_FLAG_LIMITED = 0x01, TENDON_AD_FLAG_GENERAL = 0x02, TENDON_AD_FLAG_NO_BREDR = 0x04 };
 
-/** What a structure's value is; decides which members of tendon_ad_value are used. */
+/** Type of a structure's value; selects the members of tendon_ad_value that are used. */
 typedef enum tendon_ad_kind {
-    TENDON_AD_KIND_BYTES = 0,    /**< data: of a type without a form of its own here, unknown types included */
+    TENDON_AD_KIND_BYTES = 0,    /**< data: all types without one of the forms below, and unknown types */
     TENDON_AD_KIND_NUMBER,       /**< number; data keeps the bytes */
     TENDON_AD_KIND_RANGE,        /**< minimum, maximum */
-    TENDON_AD_KIND_TEXT,         /**< data: UTF-8 as the peer says; print through tendon_ad_text() */
+    TENDON_AD_KIND_TEXT,         /**< data: UTF-8 according to the peer; print it with tendon_ad_text() */
     TENDON_AD_KIND_UUIDS,        /**< data: walk with tendon_ad_uuid_at(); uuid_size */
     TENDON_AD_KIND_ADDRESSES,    /**< address is the first; data: 6 bytes each */
     TENDON_AD_KIND_SERVICE_DATA, /**< uuid; data: what follows */
@@ -147,65 +147,68 @@ typedef struct tendon_ad_value {
 } tendon_ad_value;
 
 /**
- * Decodes the value of a structure by the table of types in advertisement_value.c.
+ * Decodes the value of a structure according to the table of types in advertisement_value.c.
  * @return TENDON_OK, TENDON_ERROR_TRUNCATED (shorter than its type), or TENDON_ERROR_MALFORMED (a list that is not a
  *         multiple, a fixed value that is too long).
  */
 tendon_status tendon_ad_decode(const tendon_ad_structure *structure, tendon_ad_value *out);
 
-/** The UUID at @p index of a KIND_UUIDS value; false past the end. */
+/** Returns the UUID at @p index of a KIND_UUIDS value; false past the end. */
 bool tendon_ad_uuid_at(const tendon_ad_value *value, size_t index, tendon_uuid *out);
 
-/* Look-ups in whole advertising data. They stop at the first cut structure; what stands before it counts. */
+/* Lookups in whole advertising data. They stop at the first truncated structure and use the structures before it. */
 
-/** First structure of @p type. */
+/** Finds the first structure of @p type. */
 bool tendon_ad_find(const uint8_t *data, size_t length, uint8_t type, tendon_ad_structure *out);
-/** True when a list of service UUIDs (complete or not, of any size) holds @p uuid. A cut last entry is passed over. */
+/** Returns true if a list of service UUIDs (complete or not, of any size) contains @p uuid. A truncated last entry is
+ * ignored. */
 bool tendon_ad_has_uuid(const uint8_t *data, size_t length, const tendon_uuid *uuid);
-/** Service data of @p uuid in any of its three forms, without the UUID. */
+/** Finds the service data of @p uuid in any of its three forms. The value does not contain the UUID. */
 bool tendon_ad_service_data(const uint8_t *data, size_t length, const tendon_uuid *uuid, const uint8_t **value,
                             size_t *value_length);
-/** First manufacturer data of @p company, without the company. */
+/** Finds the first manufacturer data of @p company. The value does not contain the company identifier. */
 bool tendon_ad_manufacturer_data(const uint8_t *data, size_t length, uint16_t company, const uint8_t **value,
                                  size_t *value_length);
-/** First structure of @p type that decodes as a number: flags, TX power, appearance ... */
+/** Finds the first structure of @p type that decodes as a number: flags, TX power, appearance ... */
 bool tendon_ad_number(const uint8_t *data, size_t length, uint8_t type, int32_t *out);
 
 /**
- * Makes text of a peer safe for logs and terminals: what is not valid UTF-8, control characters (C0, DEL, C1, the
- * line and paragraph separators, and the marks that reorder text) become U+FFFD; it ends at a NUL, and is cut between
- * characters to fit. Always terminated when @p capacity > 0.
+ * Makes text from a peer safe for logs and terminals. Invalid UTF-8 and control characters (C0, DEL, C1, the line and
+ * paragraph separators, and the marks that reorder text) become U+FFFD. The text ends at a NUL, and is truncated
+ * between two characters if it does not fit. The output is always terminated if @p capacity > 0.
  * @return bytes written without the terminator.
  */
 size_t tendon_ad_text(const uint8_t *data, size_t length, char *out, size_t capacity);
 
-/** The complete name, else the shortened one, through tendon_ad_text(). @return length or TENDON_ERROR_NOT_FOUND. */
+/** Finds the complete name, else the shortened one, and converts it with tendon_ad_text(). @return length or
+ * TENDON_ERROR_NOT_FOUND. */
 tendon_status tendon_ad_name(const uint8_t *data, size_t length, char *out, size_t capacity);
 
 /* ---- builder: appends to a writer whose capacity is 31 or the extended limit; sticky ---- */
 
-/** Any structure; more than 254 bytes is TENDON_ERROR_OVERFLOW. */
+/** Appends any structure. TENDON_ERROR_OVERFLOW if @p length is greater than 254. */
 void tendon_ad_put(tendon_writer *writer, uint8_t type, const void *data, size_t length);
 void tendon_ad_put_flags(tendon_writer *writer, uint8_t flags);
 void tendon_ad_put_tx_power(tendon_writer *writer, int8_t dbm);
 void tendon_ad_put_appearance(tendon_writer *writer, uint16_t appearance);
-/** One list of service UUIDs that are all of one size on the wire (2 or 16 bytes, the first decides). */
+/** Appends one list of service UUIDs. All have the same size in the packet: that of the first one, 2 or 16 bytes. */
 void tendon_ad_put_uuids(tendon_writer *writer, const tendon_uuid *uuids, size_t count, bool complete);
-/** Complete when it fits in what is left, else shortened between characters (nothing when not even one fits). */
+/** Appends the complete name if it fits, else a name shortened between two characters, or nothing if no character fits.
+ */
 void tendon_ad_put_name(tendon_writer *writer, const char *name, size_t length);
 void tendon_ad_put_service_data(tendon_writer *writer, const tendon_uuid *uuid, const void *data, size_t length);
 void tendon_ad_put_manufacturer(tendon_writer *writer, uint16_t company, const void *data, size_t length);
 
-/* ---- extended reports that come in parts ---- */
+/* ---- extended reports in fragments ---- */
 
 /** Data status of an extended report, in its properties (Vol 4 Part E 7.7.65.13). */
 enum {
     TENDON_AD_DATA_STATUS = 0x60,
-    TENDON_AD_DATA_MORE = 0x20,     /**< more will come */
-    TENDON_AD_DATA_TRUNCATED = 0x40 /**< cut, no more will come */
+    TENDON_AD_DATA_MORE = 0x20,     /**< more fragments follow */
+    TENDON_AD_DATA_TRUNCATED = 0x40 /**< truncated; no fragment follows */
 };
 
-/** A chain older than this is given up: controllers hand its parts out back to back. */
+/** A chain that is older is discarded: a controller reports the fragments of a chain one directly after the other. */
 #define TENDON_AD_CHAIN_TIMEOUT_MS 2000u
 
 /** One chain. Opaque: the caller gives an array of them. */
@@ -222,18 +225,18 @@ typedef struct tendon_ad_reassembler {
     tendon_ad_chain *chains; /**< the caller's */
     size_t capacity;
     uint32_t overflowed; /**< chains longer than TENDON_AD_EXTENDED_MAX: reported once, truncated */
-    uint32_t expired;    /**< chains given up after TENDON_AD_CHAIN_TIMEOUT_MS */
-    uint32_t evicted;    /**< chains given up for a newer one */
+    uint32_t expired;    /**< chains discarded after TENDON_AD_CHAIN_TIMEOUT_MS */
+    uint32_t evicted;    /**< chains replaced by a newer one */
 } tendon_ad_reassembler;
 
 /** @return TENDON_OK or TENDON_ERROR_INVALID_ARGUMENT (no chain). */
 tendon_status tendon_ad_reassembler_init(tendon_ad_reassembler *reassembler, tendon_ad_chain *chains, size_t capacity);
 
 /**
- * Takes one report as the HCI iterator gave it. Chains are told apart by address, set and scan response.
- * @param out a whole report (or one marked truncated), data status bits cleared; its data is lent until the next call
- *            (a report in one part keeps its own data).
- * @return true when *out holds a report; false when more is to come, or a part of a chain that was given up.
+ * Takes one report from the HCI iterator. Address, set and scan response identify a chain.
+ * @param out a whole report (or one marked truncated) with the data status bits cleared. Its data is lent until the
+ * next call (a report in one fragment keeps its own data).
+ * @return true if *out contains a report; false if more fragments follow, or if the chain was discarded.
  */
 bool tendon_ad_reassembler_feed(tendon_ad_reassembler *reassembler, const tendon_ad_report *fragment, uint64_t now,
                                 tendon_ad_report *out);

@@ -2,9 +2,8 @@
 /*
  * ATT PDUs (Core Spec Vol 3 Part F 3.4): every opcode, both directions.
  *
- * One flat struct serves all of them; which members an opcode uses is written
- * beside each member and held in one table in att.c. Views point into the
- * decoded PDU. encode(decode(bytes)) gives the bytes back.
+ * One flat struct represents all of them. The comment of each member lists the opcodes that use it; the table is in
+ * att.c. Views point into the decoded PDU. encode(decode(bytes)) returns the same bytes.
  */
 #ifndef TENDON_HOST_ATT_H
 #define TENDON_HOST_ATT_H
@@ -76,18 +75,18 @@ typedef enum tendon_att_code {
     TENDON_ATT_OUT_OF_RANGE = 0xFF
 } tendon_att_code;
 
-/** Smallest and default ATT_MTU on LE (Vol 3 Part G 5.2.1), and the largest one we ask for. */
+/** Smallest and default ATT_MTU on LE (Vol 3 Part G 5.2.1), and the largest MTU that Tendon requests. */
 #define TENDON_ATT_MTU_MIN 23
 #define TENDON_ATT_MTU_MAX 517
 /** Longest attribute value (Vol 3 Part F 3.2.9). */
 #define TENDON_ATT_VALUE_MAX 512
-/** Transaction time-out (Vol 3 Part F 3.3.3). */
+/** Transaction timeout (Vol 3 Part F 3.3.3). */
 #define TENDON_ATT_TRANSACTION_TIMEOUT_MS 30000u
 
 /** A decoded PDU. Members that the opcode does not use are 0. */
 typedef struct tendon_att_pdu {
     uint8_t opcode;           /**< tendon_att_opcode */
-    uint8_t request_opcode;   /**< Error Response: the request it answers */
+    uint8_t request_opcode;   /**< Error Response: the request that failed */
     uint8_t error;            /**< Error Response: tendon_att_code */
     uint8_t format;           /**< Find Information Response: 1 or 2; Read By (Group) Type Response: item length;
                                    Read By (Group) Type Request: bytes of the type, 2 or 16 (0 to encode: the shorter) */
@@ -103,7 +102,7 @@ typedef struct tendon_att_pdu {
 } tendon_att_pdu;
 
 /**
- * Decodes one PDU. Checks every rule that needs no state: lengths, item
+ * Decodes one PDU. Checks every rule that does not depend on state: lengths, item
  * lengths, list multiples, non-empty lists, known opcode.
  * @param offset where the first wrong field starts; may be NULL.
  * @return TENDON_OK, TENDON_ERROR_TRUNCATED, TENDON_ERROR_MALFORMED, or
@@ -114,7 +113,7 @@ tendon_status tendon_att_decode(const uint8_t *pdu, size_t length, tendon_att_pd
 /** Encodes one PDU. @return its length, TENDON_ERROR_BUFFER_TOO_SMALL, or TENDON_ERROR_INVALID_ARGUMENT. */
 tendon_status tendon_att_encode(const tendon_att_pdu *pdu, uint8_t *out, size_t capacity);
 
-/** What an opcode is (Vol 3 Part F 3.3). */
+/** Type of a PDU (Vol 3 Part F 3.3). */
 typedef enum tendon_att_class {
     TENDON_ATT_CLASS_UNKNOWN = 0,
     TENDON_ATT_CLASS_REQUEST,
@@ -127,15 +126,15 @@ typedef enum tendon_att_class {
 
 tendon_att_class tendon_att_opcode_class(uint8_t opcode);
 
-/** The response opcode that a request expects; 0 for what expects none. */
+/** Returns the response opcode of a request; 0 if the opcode has no response. */
 uint8_t tendon_att_response_opcode(uint8_t request_opcode);
 
-/** One item of a list response. Members that the kind of list does not have are 0. */
+/** One item of a list response. Members that the list does not have are 0. */
 typedef struct tendon_att_item {
     uint16_t handle;
     uint16_t end_handle;  /**< Find By Type Value, Read By Group Type */
     const uint8_t *value; /**< UUID bytes (Find Information), value (others); borrowed from the PDU */
-    size_t length;        /**< bytes at value; of a truncated last item of a variable list: what is there */
+    size_t length;        /**< bytes at value; of a truncated last item of a variable list: the bytes received */
     size_t full_length;   /**< variable lists: the length the peer stated */
 } tendon_att_item;
 
@@ -146,11 +145,11 @@ typedef struct tendon_att_items {
     uint8_t format;
 } tendon_att_items;
 
-/** Find Information, Find By Type Value, Read By (Group) Type, Read Multiple Variable responses, Multiple Handle Value
- * Notification; the list of any other PDU is empty. */
+/** Starts a walk over the list of a Find Information, Find By Type Value, Read By (Group) Type or Read Multiple
+ * Variable response, or of a Multiple Handle Value Notification. The list of any other PDU is empty. */
 tendon_att_items tendon_att_items_of(const tendon_att_pdu *pdu);
 
-/** True and the next item; false at the end or at a malformed item (items->reader.status tells which). */
+/** Returns true and the next item; false at the end or at a malformed item (see items->reader.status). */
 bool tendon_att_items_next(tendon_att_items *items, tendon_att_item *out);
 
 #ifdef __cplusplus

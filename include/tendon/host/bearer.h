@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-License-Identifier: MIT */
 /*
- * ATT bearer: what a GATT client and a GATT server on one link share. The way
- * out is one function of the caller's; the way in is tendon_att_bearer_receive().
+ * ATT bearer: shared by the GATT client and the GATT server of one connection. To send, it calls one function of the
+ * caller (tendon_bearer_io). The caller passes each received PDU to tendon_att_bearer_receive().
  *
- * Who does what: the bearer looks at the opcode only. It drops what is empty,
- * too long or late, answers what nobody here can (unknown requests, requests
- * without a server), and hands the rest on as raw PDUs. The receiver decodes
- * with tendon_att_bearer_decode(), which counts what is malformed, and decides
- * what a malformed PDU means to it (a client ends the procedure in flight, a
- * server answers Invalid PDU). So each PDU is decoded once and counted once.
+ * The bearer reads only the opcode. It drops PDUs that are empty, too long, or received after it was closed. It rejects
+ * unknown requests, and requests if it has no server, with an Error Response. It passes all other PDUs on to the client
+ * or the server. The receiver decodes a PDU with tendon_att_bearer_decode(), which counts malformed PDUs. A client then
+ * ends the outstanding procedure; a server responds with Invalid PDU. So each PDU is decoded once and counted once.
  */
 #ifndef TENDON_HOST_BEARER_H
 #define TENDON_HOST_BEARER_H
@@ -23,67 +21,68 @@ extern "C" {
 struct tendon_gatt_client;
 struct tendon_gatt_connection;
 
-/** How PDUs leave. */
+/** The function that sends PDUs. */
 typedef struct tendon_bearer_io {
     void *context;
     /**
-     * Sends one whole PDU now; the bytes are borrowed for the call.
-     * @return TENDON_OK, TENDON_ERROR_WOULD_BLOCK (nothing was sent; the sender keeps
-     *         it and tries again when told writable), or another error (the link is lost).
+     * Sends one whole PDU; the bytes are borrowed for the call.
+     * @return TENDON_OK, TENDON_ERROR_WOULD_BLOCK (nothing was sent; the sender keeps the PDU and sends it again in its
+     * writable()), or another error (the connection is lost).
      */
     tendon_status (*send)(void *context, const uint8_t *pdu, size_t length);
 } tendon_bearer_io;
 
-/** What a bearer saw; every rejected PDU is counted in exactly one of these. */
+/** Counters of a bearer. Every rejected PDU is counted in exactly one of them. */
 typedef struct tendon_bearer_counters {
-    uint32_t received;            /**< PDUs in, good and bad */
-    uint32_t sent;                /**< PDUs out */
-    uint32_t malformed;           /**< PDUs that did not decode, oversized ones included */
+    uint32_t received;            /**< received PDUs, valid or not */
+    uint32_t sent;                /**< sent PDUs */
+    uint32_t malformed;           /**< malformed PDUs, including PDUs that are too long */
     uint32_t unknown_opcode;      /**< opcode unknown to ATT */
-    uint32_t unexpected_response; /**< response with nothing outstanding, or of another procedure */
-    uint32_t unhandled_value;     /**< notification or indication of a handle nobody subscribed */
+    uint32_t unexpected_response; /**< response without an outstanding request, or of another procedure */
+    uint32_t unhandled_value;     /**< notification or indication of a handle without a subscription */
     uint32_t unexpected_confirmation;
-    uint32_t refused_requests; /**< known requests answered with Request Not Supported: there is no server */
-    uint32_t ignored_commands; /**< commands dropped: there is no server */
+    uint32_t refused_requests; /**< known requests rejected with Request Not Supported, because there is no server */
+    uint32_t ignored_commands; /**< commands dropped, because there is no server */
     uint32_t after_close;      /**< PDUs received after the bearer was closed; ignored */
 } tendon_bearer_counters;
 
-/** One per link. The caller owns it; init before use. */
+/** ATT bearer of one connection. The caller owns it and calls tendon_att_bearer_init() before use. */
 typedef struct tendon_att_bearer {
     tendon_bearer_io io;
     uint16_t mtu;         /**< negotiated ATT_MTU, TENDON_ATT_MTU_MIN at first */
-    uint16_t own_mtu;     /**< what we are ready to receive, 23 to 517 */
+    uint16_t own_mtu;     /**< receive MTU of this side, 23 to 517 */
     bool closed;          /**< nothing is sent or accepted; set by tendon_att_bearer_close() */
-    bool refusal_pending; /**< an Error Response of the bearer's own waits for the link */
+    bool refusal_pending; /**< the bearer's own Error Response is kept until writable() */
     uint8_t refusal[5];
     tendon_bearer_counters counters;
     struct tendon_gatt_client *client;     /**< NULL: responses and notifications are counted and dropped */
-    struct tendon_gatt_connection *server; /**< NULL: requests are answered Request Not Supported */
+    struct tendon_gatt_connection *server; /**< NULL: requests are rejected with Request Not Supported */
 } tendon_att_bearer;
 
-/** @param own_mtu our receive MTU, 23 to 517; clamped to that range. */
+/** Prepares a bearer. @param own_mtu receive MTU of this side; clamped to 23 to 517. */
 void tendon_att_bearer_init(tendon_att_bearer *bearer, tendon_bearer_io io, uint16_t own_mtu);
 
 /**
- * Takes one PDU from the link and routes it: responses, notifications and
+ * Takes one received PDU and routes it: responses, notifications and
  * indications to the client, requests, commands and confirmations to the server.
  * @param now monotonic milliseconds.
- * @return TENDON_OK, or why the PDU was rejected (already counted; nothing to do).
+ * @return TENDON_OK, or the reason why the PDU was rejected (it is already counted; the caller need not act).
  */
 tendon_status tendon_att_bearer_receive(tendon_att_bearer *bearer, const uint8_t *pdu, size_t length, uint64_t now);
 
 /**
- * For the receivers: tendon_att_decode() that counts a failure as malformed.
+ * Calls tendon_att_decode() and counts a failure as malformed. For the client and the server.
  * @return TENDON_OK, TENDON_ERROR_TRUNCATED or TENDON_ERROR_MALFORMED.
  */
 tendon_status tendon_att_bearer_decode(tendon_att_bearer *bearer, const uint8_t *pdu, size_t length,
                                        tendon_att_pdu *out);
 
 /**
- * Answers a request with an Error Response. When the link blocks it is kept and sent once writable; a second one
- * while the first waits is dropped, for the peer then broke the one-request-at-a-time rule (Vol 3 Part F 3.3.2).
- * @param handle the attribute in error, 0 when there is none.
- * @return TENDON_OK, also when kept; or the error of the link.
+ * Responds to a request with an Error Response. If the send would block, the response is kept and sent in
+ * tendon_att_bearer_writable(). A second Error Response is dropped while the first one is kept, because the peer sent a
+ * second request before it received the first response (Vol 3 Part F 3.3.2).
+ * @param handle the attribute in error; 0 if the error concerns no attribute.
+ * @return TENDON_OK, also if the response is kept; or the error of the send function.
  */
 tendon_status tendon_att_bearer_refuse(tendon_att_bearer *bearer, uint8_t request_opcode, uint16_t handle,
                                        uint8_t error);
@@ -94,16 +93,17 @@ tendon_status tendon_att_bearer_refuse(tendon_att_bearer *bearer, uint8_t reques
  */
 void tendon_att_bearer_close(tendon_att_bearer *bearer);
 
-/** Sends through io and counts; TENDON_ERROR_DISCONNECTED when the bearer is closed. */
+/** Sends a PDU through io and counts it. TENDON_ERROR_DISCONNECTED if the bearer is closed. */
 tendon_status tendon_att_bearer_send(tendon_att_bearer *bearer, const uint8_t *pdu, size_t length);
 
-/** The link accepts PDUs again: first a kept refusal goes out, then client and server send what they kept. */
+/** Notifies the bearer that PDUs can be sent again. It sends a kept Error Response first; then the client and the
+ * server send their kept PDUs. */
 void tendon_att_bearer_writable(tendon_att_bearer *bearer, uint64_t now);
 
-/** Lets client and server act on the time. */
+/** Runs the timers of the client and the server that expired. */
 void tendon_att_bearer_tick(tendon_att_bearer *bearer, uint64_t now);
 
-/** When tick() is due next, monotonic milliseconds; UINT64_MAX: never. */
+/** Returns the monotonic time in milliseconds at which tick() must be called; UINT64_MAX means never. */
 uint64_t tendon_att_bearer_deadline(const tendon_att_bearer *bearer);
 
 #ifdef __cplusplus

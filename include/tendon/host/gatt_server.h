@@ -3,17 +3,15 @@
  * GATT server for simulated devices: an attribute database in the caller's
  * table, served to any number of connections.
  *
- * Handles are given in order of the tendon_gatt_add_*() calls, from 1, without
- * gaps. The database is fixed before the first connection is initialised.
+ * Handles are assigned in order of the tendon_gatt_add_*() calls, from 1, without gaps. The database must be complete
+ * before the first connection is initialized.
  *
  * Order of checks (Vol 3 Part F 3.4, 4; Part C 10.3.1): handle, permission,
- * authentication, encryption, key size, authorisation, offset, length.
+ * authentication, encryption, key size, authorization, offset, length.
  *
- * Sequential rule (Vol 3 Part F 3.3.2): while a response waits for the link
- * (the send would have blocked), a further request is ignored and counted in
- * counters.pipelined; commands and confirmations are still served. The waiting
- * response goes out before any notification, so a flood of our own cannot
- * starve it.
+ * Sequential rule (Vol 3 Part F 3.3.2): while a response is pending because its send would block, a further request is
+ * ignored and counted in counters.pipelined. Commands and confirmations are still served. The pending response is sent
+ * before any notification, so notifications cannot delay it.
  */
 #ifndef TENDON_HOST_GATT_SERVER_H
 #define TENDON_HOST_GATT_SERVER_H
@@ -27,11 +25,11 @@ extern "C" {
 
 struct tendon_gatt_connection;
 
-/** What a link must offer before an attribute may be read or written. */
+/** Permissions of an attribute, and the security that a connection must have to read or write it. */
 enum {
     TENDON_GATT_PERMIT_READ = 0x01,
     TENDON_GATT_PERMIT_WRITE = 0x02,
-    TENDON_GATT_READ_ENCRYPTED = 0x04, /**< else Insufficient Encryption / Authentication */
+    TENDON_GATT_READ_ENCRYPTED = 0x04, /**< otherwise Insufficient Encryption or Insufficient Authentication */
     TENDON_GATT_WRITE_ENCRYPTED = 0x08,
     TENDON_GATT_READ_AUTHENTICATED = 0x10,
     TENDON_GATT_WRITE_AUTHENTICATED = 0x20,
@@ -60,7 +58,7 @@ typedef struct tendon_gatt_attribute {
     uint16_t length;
 } tendon_gatt_attribute;
 
-/** Dynamic values. A negative TENDON_ATT_ERROR(code) refuses with that code. */
+/** Callbacks for dynamic values. If one returns TENDON_ATT_ERROR(code), the request is rejected with that code. */
 typedef struct tendon_gatt_handlers {
     void *context;
     /** Lends the whole value until the next call on this server. */
@@ -72,7 +70,7 @@ typedef struct tendon_gatt_handlers {
     /** A CCCD changed; value bits: 1 notify, 2 indicate. May be NULL. */
     void (*subscribed)(void *context, struct tendon_gatt_connection *connection, uint16_t value_handle, uint16_t value,
                        uint64_t now);
-    /** An indication was confirmed (TENDON_OK), timed out, or the link went. May be NULL. */
+    /** Called when an indication was confirmed (TENDON_OK), timed out, or the connection ended. May be NULL. */
     void (*confirmed)(void *context, struct tendon_gatt_connection *connection, uint16_t value_handle,
                       tendon_status status, uint64_t now);
 } tendon_gatt_handlers;
@@ -93,14 +91,14 @@ tendon_status tendon_gatt_add_service(tendon_gatt_server *server, const tendon_u
 /** Directly after a service declaration or another include; @p service_handle is a service that is complete. */
 tendon_status tendon_gatt_add_include(tendon_gatt_server *server, uint16_t service_handle);
 /**
- * Declaration and value; a CCCD follows when notify or indicate is among @p properties. Returns the VALUE handle.
- * The security that @p permissions ask for reading is asked for notifications and for writing the CCCD too. Writes
- * with response need the WRITE property, commands WRITE_WITHOUT_RESPONSE, beside the permission.
+ * Adds a declaration and a value, and a CCCD if @p properties contain notify or indicate. Returns the VALUE handle. The
+ * security that @p permissions require for reading is also required for notifications and for writing the CCCD. In
+ * addition to the permission, Write Requests require the WRITE property, and Write Commands WRITE_WITHOUT_RESPONSE.
  */
 tendon_status tendon_gatt_add_characteristic(tendon_gatt_server *server, const tendon_uuid *uuid, uint8_t properties,
                                              uint8_t permissions);
 tendon_status tendon_gatt_add_descriptor(tendon_gatt_server *server, const tendon_uuid *uuid, uint8_t permissions);
-/** Gives a value or descriptor a fixed content (borrowed); otherwise it is dynamic. */
+/** Sets a static value for a characteristic value or descriptor (borrowed). Without a static value it is dynamic. */
 tendon_status tendon_gatt_set_static(tendon_gatt_server *server, uint16_t handle, const uint8_t *value, size_t length);
 const tendon_gatt_attribute *tendon_gatt_find_attribute(const tendon_gatt_server *server, uint16_t handle);
 
@@ -110,14 +108,15 @@ typedef struct tendon_gatt_prepared {
     uint8_t value[TENDON_ATT_MTU_MAX - 5];
 } tendon_gatt_prepared;
 
-/** What a connection served and refused. Malformed PDUs and stray confirmations are in the bearer's counters. */
+/** Counters of a connection. The bearer counts malformed PDUs and unexpected confirmations. */
 typedef struct tendon_gatt_connection_counters {
-    uint32_t requests;         /**< served, error responses included */
-    uint32_t errors;           /**< error responses among them */
-    uint32_t pipelined;        /**< requests ignored because a response was still waiting */
-    uint32_t commands;         /**< Write Commands carried out */
-    uint32_t refused_commands; /**< Write Commands dropped for lack of handle, permission, security or length */
-    uint32_t signed_writes;    /**< Signed Write Commands: always ignored, there is no signing key to check them with */
+    uint32_t requests;         /**< requests served, including those with an Error Response */
+    uint32_t errors;           /**< requests with an Error Response */
+    uint32_t pipelined;        /**< requests ignored because a response was pending */
+    uint32_t commands;         /**< executed Write Commands */
+    uint32_t refused_commands; /**< Write Commands dropped because of handle, permission, security or length */
+    uint32_t signed_writes; /**< Signed Write Commands; always ignored, because the server has no signing key to verify
+                               them */
 } tendon_gatt_connection_counters;
 
 typedef struct tendon_gatt_connection_config {
@@ -125,18 +124,18 @@ typedef struct tendon_gatt_connection_config {
     uint16_t *cccds;           /**< cccd_capacity values, zeroed by init */
     size_t cccd_capacity;      /**< at least server->cccd_count */
     tendon_gatt_prepared *prepared;
-    size_t prepared_capacity; /**< 0: Prepare Write is answered Request Not Supported */
+    size_t prepared_capacity; /**< 0: Prepare Write is rejected with Request Not Supported */
     void *user;               /**< the device's own, see tendon_gatt_connection.user */
 } tendon_gatt_connection_config;
 
 /** One client of the server. */
 typedef struct tendon_gatt_connection {
     uint8_t security;         /**< tendon_gatt_security; the radio's owner sets it */
-    uint8_t key_size;         /**< encryption key size in bytes, 16 unless told */
-    uint8_t minimum_key_size; /**< smaller keys get Encryption Key Size Too Short; 7 unless told */
+    uint8_t key_size;         /**< encryption key size in bytes; default 16 */
+    uint8_t minimum_key_size; /**< smaller keys are rejected with Encryption Key Size Too Short; default 7 */
     bool authorized;
-    bool bonded; /**< a key is stored: refused for lack of encryption with Insufficient Encryption, else Authentication
-                  */
+    bool bonded; /**< a key is stored: an unencrypted request is rejected with Insufficient Encryption, otherwise with
+                    Insufficient Authentication */
     bool mtu_exchanged, indication_outstanding, response_pending;
     uint16_t indicated_handle;
     tendon_gatt_server *server;
@@ -147,33 +146,35 @@ typedef struct tendon_gatt_connection {
     size_t response_length;
     uint64_t indication_deadline;
     tendon_gatt_connection_counters counters;
-    uint8_t response[TENDON_ATT_MTU_MAX]; /**< a response that would have blocked */
+    uint8_t response[TENDON_ATT_MTU_MAX]; /**< the pending response */
 } tendon_gatt_connection;
 
 tendon_status tendon_gatt_connection_init(tendon_gatt_connection *connection, tendon_gatt_server *server,
                                           const tendon_gatt_connection_config *config);
-/** The link is gone: prepared writes are dropped, an outstanding indication ends. */
+/** Notifies the server that the connection ended: prepared writes are dropped, and an outstanding indication completes
+ * with @p reason. */
 void tendon_gatt_connection_closed(tendon_gatt_connection *connection, tendon_status reason, uint64_t now);
 
-/** The connection's CCCD value of a characteristic; 0 when it has none. */
+/** Returns the CCCD value of a characteristic for this connection; 0 if it has no CCCD. */
 uint16_t tendon_gatt_connection_cccd(const tendon_gatt_connection *connection, uint16_t value_handle);
 
 /**
- * Sends a notification if the client enabled it. A value longer than MTU-3 is cut (Vol 3 Part F 3.4.7.1).
- * @return TENDON_OK, TENDON_GATT_ERROR_NOT_SUBSCRIBED, TENDON_ERROR_WOULD_BLOCK (also while a response waits),
- *         TENDON_ATT_ERROR(..) when the link lacks the security that the characteristic asks for, ...
+ * Sends a notification if the client enabled it. A value longer than MTU-3 is truncated (Vol 3 Part F 3.4.7.1).
+ * @return TENDON_OK, TENDON_GATT_ERROR_NOT_SUBSCRIBED, TENDON_ERROR_WOULD_BLOCK (also while a response is pending),
+ * TENDON_ATT_ERROR(..) if the connection lacks the security that the characteristic requires, ...
  */
 tendon_status tendon_gatt_notify(tendon_gatt_connection *connection, uint16_t value_handle, const uint8_t *value,
                                  size_t length);
-/** One at a time: TENDON_ERROR_BUSY while the last is unconfirmed. */
+/** Sends an indication if the client enabled it. TENDON_ERROR_BUSY while the previous indication is unconfirmed. */
 tendon_status tendon_gatt_indicate(tendon_gatt_connection *connection, uint16_t value_handle, const uint8_t *value,
                                    size_t length, uint64_t now);
 
 /*
- * Called by the bearer. receive() takes every PDU that the bearer routes here, undecodable ones included, and returns
- * TENDON_OK, or why the PDU was rejected: TENDON_ERROR_TRUNCATED or _MALFORMED (requests: answered Invalid PDU),
- * _UNSUPPORTED (unknown opcode; answered Request Not Supported unless it is a command), _BUSY (pipelined),
- * _WRONG_STATE (a confirmation of nothing). An error response to a well-formed request is TENDON_OK.
+ * Called by the bearer. receive() takes every PDU that the bearer routes to the server, including malformed ones. It
+ * returns TENDON_OK, also if it rejected a well-formed request with an Error Response; TENDON_ERROR_TRUNCATED or
+ * _MALFORMED (requests are rejected with Invalid PDU); _UNSUPPORTED (unknown opcode; rejected with Request Not
+ * Supported unless it is a command); _BUSY (pipelined); or _WRONG_STATE (a confirmation without an outstanding
+ * indication).
  */
 tendon_status tendon_gatt_connection_receive(tendon_gatt_connection *connection, const uint8_t *pdu, size_t length,
                                              uint64_t now);

@@ -3,9 +3,8 @@
  * HCI packets (Core Spec Vol 4 Part E): the events and commands that a central
  * and an advertiser need, and ACL data with its L2CAP frames for captures.
  *
- * Packets are taken and made without the H4 type byte. Decoders read from one
- * table of fields per event (hci_event.c); encoders write opcode, length and
- * parameters in one go.
+ * Packets do not contain the H4 type byte. Decoders use one table of fields per event (hci_event.c); encoders write
+ * opcode, length and parameters in one call.
  */
 #ifndef TENDON_HOST_HCI_H
 #define TENDON_HOST_HCI_H
@@ -16,7 +15,7 @@
 extern "C" {
 #endif
 
-/** H4 packet types, as raw sockets and captures put them in front (Vol 4 Part A 2). */
+/** H4 packet types: the first byte of a packet on raw sockets and in captures (Vol 4 Part A 2). */
 enum {
     TENDON_HCI_PACKET_COMMAND = 1,
     TENDON_HCI_PACKET_ACL = 2,
@@ -63,7 +62,7 @@ enum {
 /** Largest connection handle (Vol 4 Part E 5.3.1). */
 #define TENDON_HCI_HANDLE_MAX 0x0EFF
 
-/** An event before its parameters are looked at. Views point into the packet. */
+/** An event with undecoded parameters. Views point into the packet. */
 typedef struct tendon_hci_event {
     uint8_t code;
     uint8_t subevent;    /**< LE Meta only, else 0 */
@@ -72,11 +71,11 @@ typedef struct tendon_hci_event {
 } tendon_hci_event;
 
 /**
- * Takes the header off: code, length, subevent of LE Meta.
+ * Decodes the header: code, length, subevent of LE Meta.
  * @param packet from the event code on.
  * @param offset first wrong byte; may be NULL.
- * @return TENDON_OK; TENDON_ERROR_TRUNCATED or TENDON_ERROR_MALFORMED when the length in the header is not that of
- *         the packet, or an LE Meta event has no subevent.
+ * @return TENDON_OK; TENDON_ERROR_TRUNCATED or TENDON_ERROR_MALFORMED if the length in the header differs from that of
+ * the packet, or if an LE Meta event has no subevent.
  */
 tendon_status tendon_hci_event_decode(const uint8_t *packet, size_t length, tendon_hci_event *out, size_t *offset);
 
@@ -85,7 +84,7 @@ typedef struct tendon_hci_parameters {
     uint8_t status;   /**< HCI error code, 0: success. As a tendon_status: TENDON_HCI_ERROR(code) */
     uint8_t reason;   /**< Disconnection Complete */
     uint8_t role;     /**< connection complete: 0 central, 1 peripheral */
-    uint8_t commands; /**< Command Complete and Status: commands that the controller takes now */
+    uint8_t commands; /**< Command Complete and Status: number of commands that the controller accepts now */
     uint8_t enabled;  /**< Encryption Change: 0 off, 1 AES-CCM (LE), 2 AES-CCM (BR/EDR) */
     uint8_t key_size; /**< Encryption Change v2 */
     uint8_t code;     /**< Hardware Error: the code; Data Buffer Overflow: link type; Channel Selection: algorithm;
@@ -103,12 +102,13 @@ typedef struct tendon_hci_parameters {
     uint16_t manufacturer, subversion;                /**< Read Remote Version */
     tendon_address peer;                              /**< connection complete, scan request */
     tendon_address local_resolvable, peer_resolvable; /**< enhanced connection complete; all 0: none */
-    const uint8_t *data; /**< what is left: return parameters, features, random number and diversifier, entries */
+    const uint8_t
+        *data; /**< the remaining bytes: return parameters, features, random number and diversifier, entries */
     size_t length;
 } tendon_hci_parameters;
 
 /**
- * Decodes the parameters of any event of the two lists above but the advertising reports, which have their iterator.
+ * Decodes the parameters of any event of the two lists above except the advertising reports, which have an iterator.
  * @param offset first wrong byte, counted in event->data; may be NULL.
  * Bytes after the known parameters are ignored: later versions of the specification append parameters.
  * @return TENDON_OK, TENDON_ERROR_TRUNCATED, TENDON_ERROR_MALFORMED (an invalid handle or role), or
@@ -116,7 +116,7 @@ typedef struct tendon_hci_parameters {
  */
 tendon_status tendon_hci_decode(const tendon_hci_event *event, tendon_hci_parameters *out, size_t *offset);
 
-/** One entry of Number Of Completed Packets; @p index below parameters->count. */
+/** Returns one entry of Number Of Completed Packets; @p index is less than parameters->count. */
 void tendon_hci_completed_entry(const tendon_hci_parameters *parameters, uint8_t index, uint16_t *handle,
                                 uint16_t *packets);
 
@@ -125,19 +125,19 @@ typedef struct tendon_hci_reports {
     tendon_reader reader;
     uint8_t left;
     bool extended;
-    tendon_status status; /**< at the end: TENDON_OK, or why the rest was given up */
+    tendon_status status; /**< at the end: TENDON_OK, or the reason why the other reports were discarded */
     size_t error_offset;  /**< of event->data */
 } tendon_hci_reports;
 
-/** For another event: no reports, status TENDON_ERROR_UNSUPPORTED. */
+/** Starts a walk over the reports of an event. Another event has no reports and the status TENDON_ERROR_UNSUPPORTED. */
 tendon_hci_reports tendon_hci_reports_of(const tendon_hci_event *event);
 
 /**
- * True and the next report; false at the end, see status. Reports before a malformed one are good.
+ * Returns true and the next report; false at the end (see status). Reports before a malformed report are valid.
  *
- * The type of a legacy report becomes the bits that the extended form has; a reserved type (5 and up) is kept as
- * TENDON_AD_LEGACY | type << 8. Data of a legacy advertisement beyond 31 bytes is malformed. An extended report can
- * be a fragment: tendon_ad_reassembler_feed() puts them together.
+ * The type of a legacy report is converted to the property bits of the extended report; a reserved type (5 and up) is
+ * kept as TENDON_AD_LEGACY | type << 8. Data of a legacy advertisement longer than 31 bytes is malformed. An extended
+ * report can be a fragment: tendon_ad_reassembler_feed() reassembles fragments.
  */
 bool tendon_hci_reports_next(tendon_hci_reports *reports, tendon_ad_report *out);
 
@@ -180,11 +180,11 @@ enum {
 /** Longest command: opcode, length, 255 bytes of parameters. */
 #define TENDON_HCI_COMMAND_MAX 258
 
-/** Any command. @p parameters may be NULL when @p count is 0; at most 255 bytes. */
+/** Encodes any command. @p parameters may be NULL if @p count is 0; at most 255 bytes. */
 tendon_status tendon_hci_command(uint16_t opcode, const uint8_t *parameters, size_t count, uint8_t *out,
                                  size_t capacity);
 
-/** A command without parameters: Reset, the reads, LE Clear Advertising Sets. */
+/** Encodes a command without parameters: Reset, the reads, LE Clear Advertising Sets. */
 tendon_status tendon_hci_command_plain(uint16_t opcode, uint8_t *out, size_t capacity);
 
 /** Set Event Mask or LE Set Event Mask. */
@@ -196,7 +196,7 @@ tendon_status tendon_hci_command_disconnect(uint16_t handle, uint8_t reason, uin
 /** LE Set Random Address. */
 tendon_status tendon_hci_command_random_address(const tendon_address *address, uint8_t *out, size_t capacity);
 
-/** How to scan, both command sets. */
+/** Scan parameters, for both command sets. */
 typedef struct tendon_hci_scan {
     bool active;
     bool filter_duplicates;
@@ -209,11 +209,11 @@ typedef struct tendon_hci_scan {
 tendon_status tendon_hci_command_scan_parameters(const tendon_hci_scan *scan, uint8_t *out, size_t capacity);
 tendon_status tendon_hci_command_scan_enable(bool enable, bool filter_duplicates, uint8_t *out, size_t capacity);
 tendon_status tendon_hci_command_extended_scan_parameters(const tendon_hci_scan *scan, uint8_t *out, size_t capacity);
-/** Without duration and period: until disabled. */
+/** Encodes LE Set Extended Scan Enable without duration and period: until disabled. */
 tendon_status tendon_hci_command_extended_scan_enable(bool enable, bool filter_duplicates, uint8_t *out,
                                                       size_t capacity);
 
-/** How to advertise, both command sets. */
+/** Advertising parameters, for both command sets. */
 typedef struct tendon_hci_advertising {
     uint8_t set;                         /**< extended: advertising handle, 0 to 0xEF */
     uint8_t type;                        /**< legacy: Advertising_Type, 0 ADV_IND */
@@ -232,20 +232,21 @@ tendon_status tendon_hci_command_advertising_parameters(const tendon_hci_adverti
                                                         size_t capacity);
 tendon_status tendon_hci_command_extended_advertising_parameters(const tendon_hci_advertising *advertising,
                                                                  uint8_t *out, size_t capacity);
-/** @p opcode: LE Set Advertising Data or LE Set Scan Response Data; 0 to 31 bytes, padded as the spec wants. */
+/** @p opcode: LE Set Advertising Data or LE Set Scan Response Data; 0 to 31 bytes, padded as the specification
+ * requires. */
 tendon_status tendon_hci_command_advertising_data(uint16_t opcode, const uint8_t *data, size_t length, uint8_t *out,
                                                   size_t capacity);
 /** @p opcode: LE Set Extended Advertising Data or ... Scan Response Data; whole data in one command, 0 to 251 bytes. */
 tendon_status tendon_hci_command_extended_advertising_data(uint16_t opcode, uint8_t set, const uint8_t *data,
                                                            size_t length, uint8_t *out, size_t capacity);
 tendon_status tendon_hci_command_advertising_enable(bool enable, uint8_t *out, size_t capacity);
-/** One set, until disabled. */
+/** Enables or disables one advertising set, without a duration. */
 tendon_status tendon_hci_command_extended_advertising_enable(bool enable, uint8_t set, uint8_t *out, size_t capacity);
 tendon_status tendon_hci_command_advertising_set_random_address(uint8_t set, const tendon_address *address,
                                                                 uint8_t *out, size_t capacity);
 tendon_status tendon_hci_command_remove_advertising_set(uint8_t set, uint8_t *out, size_t capacity);
 
-/** True when the bit of @p opcode is set in the 64 bytes of Read Local Supported Commands (Vol 4 Part E 6.27);
+/** Returns true if the bit of @p opcode is set in the 64 bytes of Read Local Supported Commands (Vol 4 Part E 6.27);
  * knows the LE scan, advertising and extended advertising commands above. */
 bool tendon_hci_supports(const uint8_t commands[64], uint16_t opcode);
 
@@ -273,16 +274,16 @@ tendon_status tendon_acl_decode(const uint8_t *packet, size_t length, tendon_acl
 /** Fixed channels on LE. */
 enum { TENDON_L2CAP_CID_ATT = 4, TENDON_L2CAP_CID_SIGNALLING = 5, TENDON_L2CAP_CID_SM = 6 };
 
-/** Longest frame payload that is put together; longer ones are counted and passed over. */
+/** Longest frame payload that is reassembled; longer frames are counted and skipped. */
 #define TENDON_L2CAP_PAYLOAD_MAX 1024
 #define TENDON_L2CAP_HEADER_SIZE 4
 
-/** A frame under way: one per connection and direction. Opaque. */
+/** An incomplete frame: one per connection and direction. Opaque. */
 typedef struct tendon_l2cap_stream {
     uint16_t handle;
     bool used, incoming, skipping;
     uint64_t touched;
-    size_t length; /**< bytes at hand, header included */
+    size_t length; /**< received bytes, including the header */
     uint8_t bytes[TENDON_L2CAP_HEADER_SIZE + TENDON_L2CAP_PAYLOAD_MAX];
 } tendon_l2cap_stream;
 
@@ -290,8 +291,8 @@ typedef struct tendon_l2cap_reassembler {
     tendon_l2cap_stream *streams; /**< the caller's */
     size_t capacity;
     uint64_t clock;
-    uint32_t frames, malformed; /**< counters; what is cut off by a new start counts as malformed */
-    uint32_t evicted;           /**< unfinished frames dropped because all streams were taken */
+    uint32_t frames, malformed; /**< counters; a frame that is truncated by a new start is counted as malformed */
+    uint32_t evicted;           /**< incomplete frames dropped because all streams were in use */
 } tendon_l2cap_reassembler;
 
 /** One basic frame. Lent until the next feed(). */
@@ -312,12 +313,12 @@ tendon_status tendon_l2cap_reassembler_init(tendon_l2cap_reassembler *reassemble
  * @param incoming from the controller to the host.
  * @return TENDON_OK and a whole frame in *out; TENDON_ERROR_INCOMPLETE; TENDON_ERROR_MALFORMED (continuation without
  *         a start, more bytes than declared, a boundary flag not used on LE); TENDON_ERROR_OVERFLOW (declared longer
- *         than TENDON_L2CAP_PAYLOAD_MAX: passed over to its end).
+ * than TENDON_L2CAP_PAYLOAD_MAX: skipped to its end).
  */
 tendon_status tendon_l2cap_feed(tendon_l2cap_reassembler *reassembler, const tendon_acl *acl, bool incoming,
                                 tendon_l2cap_frame *out);
 
-/** The connection is gone: what was under way is forgotten. */
+/** Discards the incomplete frames of a connection that ended. */
 void tendon_l2cap_forget(tendon_l2cap_reassembler *reassembler, uint16_t handle);
 
 #ifdef __cplusplus

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * PDUs of the Linux kernel's Bluetooth management interface (doc/mgmt-api.txt
- * of BlueZ): commands to an adapter, replies and events from it. Sans I/O; the
- * socket is in room linux/bluez.
+ * of BlueZ): commands to an adapter, replies and events from it. Sans I/O; the socket is in the component linux/bluez.
  *
  * Every PDU is code, adapter index and length, 16 bits each, little endian,
  * then as many bytes of parameters.
@@ -19,7 +18,7 @@ extern "C" {
 /** Index of commands that concern no adapter. */
 #define TENDON_MANAGEMENT_NO_INDEX 0xFFFFu
 #define TENDON_MANAGEMENT_HEADER_SIZE 6u
-/** Longest PDU that is sent or understood here (Read Controller Information returns 280 bytes). */
+/** Longest PDU that is sent or decoded (Read Controller Information returns 280 bytes). */
 #define TENDON_MANAGEMENT_PDU_MAX 512u
 
 /** Commands, with their parameters. */
@@ -36,10 +35,10 @@ typedef enum tendon_management_opcode {
     TENDON_MANAGEMENT_SET_IO_CAPABILITY = 0x0018,  /**< 3: no input, no output */
     TENDON_MANAGEMENT_PAIR_DEVICE = 0x0019,        /**< address, address type, IO capability */
     TENDON_MANAGEMENT_CANCEL_PAIR_DEVICE = 0x001A, /**< address, address type */
-    TENDON_MANAGEMENT_UNPAIR_DEVICE = 0x001B,      /**< address, address type, 1: end the link too */
+    TENDON_MANAGEMENT_UNPAIR_DEVICE = 0x001B,      /**< address, address type, 1: disconnect too */
     TENDON_MANAGEMENT_USER_CONFIRM_REPLY = 0x001C, /**< address, address type */
     TENDON_MANAGEMENT_USER_CONFIRM_NEGATIVE_REPLY = 0x001D,
-    TENDON_MANAGEMENT_STOP_DISCOVERY = 0x0024,         /**< kinds of addresses, as Discovering told them */
+    TENDON_MANAGEMENT_STOP_DISCOVERY = 0x0024,         /**< address types, from the Discovering event */
     TENDON_MANAGEMENT_SET_ADVERTISING = 0x0029,        /**< mode */
     TENDON_MANAGEMENT_SET_BREDR = 0x002A,              /**< mode */
     TENDON_MANAGEMENT_SET_STATIC_ADDRESS = 0x002B,     /**< address; while the adapter is off */
@@ -114,7 +113,7 @@ typedef struct tendon_management_event {
     uint32_t settings;   /**< New Settings; Device Connected: flags */
     tendon_address peer; /**< Device Connected, Disconnected, Connect Failed */
     bool low_energy;     /**< the peer is an LE device */
-    const uint8_t *data; /**< return parameters, advertising data, or what an unknown event holds; borrowed */
+    const uint8_t *data; /**< return parameters, advertising data, or the parameters of an unknown event; borrowed */
     size_t length;
 } tendon_management_event;
 
@@ -125,7 +124,7 @@ typedef struct tendon_management_event {
  */
 tendon_status tendon_management_decode(const uint8_t *pdu, size_t length, tendon_management_event *out, size_t *offset);
 
-/** What an adapter is and may be: return parameters of Read Controller Information. */
+/** Properties of an adapter: return parameters of Read Controller Information. */
 typedef struct tendon_management_information {
     tendon_address address;
     uint8_t version; /**< of the Core Specification, as HCI numbers it: 6 is 4.0, 9 is 5.0 */
@@ -142,20 +141,21 @@ tendon_status tendon_management_decode_information(const uint8_t *data, size_t l
 
 /**
  * Indexes of the adapters, from a Command Complete of Read Controller Index List.
- * @return how many there are (only the first @p capacity are stored), or an error.
+ * @return the number of adapters (only the first @p capacity are stored), or an error.
  */
 tendon_status tendon_management_decode_index_list(const uint8_t *data, size_t length, uint16_t *indexes,
                                                   size_t capacity, size_t *offset);
 
-/** Any command. @return the PDU's length, TENDON_ERROR_BUFFER_TOO_SMALL, or TENDON_ERROR_OVERFLOW (@p length > 65535).
+/** Encodes any command. @return the PDU's length, TENDON_ERROR_BUFFER_TOO_SMALL, or TENDON_ERROR_OVERFLOW (@p length >
+ * 65535).
  */
 tendon_status tendon_management_encode(uint16_t opcode, uint16_t index, const uint8_t *data, size_t length,
                                        uint8_t *out, size_t capacity);
-/** A command with one byte: the Set commands. */
+/** Encodes a command with one byte: the Set commands. */
 tendon_status tendon_management_encode_mode(uint16_t opcode, uint16_t index, uint8_t mode, uint8_t *out,
                                             size_t capacity);
 
-/** Connection parameters in the units of the air: what the kernel asks for when it connects to @p peer. */
+/** Connection parameters in the units of HCI, which the kernel requests when it connects to @p peer. */
 typedef struct tendon_management_connection_parameters {
     tendon_address peer;   /**< public or random */
     uint16_t min_interval; /**< 6 to 3200, in 1.25 ms */
@@ -165,15 +165,15 @@ typedef struct tendon_management_connection_parameters {
 } tendon_management_connection_parameters;
 
 /**
- * Load Connection Parameters: replaces what was loaded before.
- * @return the PDU's length, TENDON_ERROR_BUFFER_TOO_SMALL, or TENDON_ERROR_INVALID_ARGUMENT: a value out of its range,
- * or a supervision time-out that (1 + latency) * max_interval * 2 does not stay below (Vol 4 Part E 7.8.12).
+ * Encodes Load Connection Parameters, which replaces the loaded parameters.
+ * @return the PDU's length, TENDON_ERROR_BUFFER_TOO_SMALL, or TENDON_ERROR_INVALID_ARGUMENT: a value is out of its
+ * range, or the supervision timeout is not greater than (1 + latency) * max_interval * 2 (Vol 4 Part E 7.8.12).
  */
 tendon_status tendon_management_encode_connection_parameters(uint16_t index,
                                                              const tendon_management_connection_parameters *items,
                                                              size_t count, uint8_t *out, size_t capacity);
 
-/** Disconnect: ends the link to an LE peer. */
+/** Encodes Disconnect, which disconnects an LE peer. */
 tendon_status tendon_management_encode_disconnect(uint16_t index, const tendon_address *peer, uint8_t *out,
                                                   size_t capacity);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The seam between a device session (room devices) and whoever holds its link
- * (room linux, a test, a replay). Neither side knows the other's types.
+ * The interface between a device session (devices component) and the owner of its connection (the linux component, a
+ * test, or a replay). Neither side depends on the types of the other.
  */
 #ifndef TENDON_HOST_SESSION_H
 #define TENDON_HOST_SESSION_H
@@ -12,33 +12,36 @@
 extern "C" {
 #endif
 
-/** What a session asks for. Answers come through tendon_session_inputs, never from within these calls. */
+/** Requests of a session to the owner of its connection. The results arrive through tendon_session_inputs, never from
+ * within these calls. */
 typedef struct tendon_session_link {
     void *context;
     /**
-     * Start connecting; answered by connected() or disconnected(reason), once. Asked again meanwhile, the attempt goes
-     * on, or it is refused with TENDON_ERROR_WRONG_STATE.
+     * Starts connecting. connected() or disconnected(reason) is called once with the result. A second call during the
+     * attempt has no effect, or returns TENDON_ERROR_WRONG_STATE.
      */
     tendon_status (*connect)(void *context);
-    /** End the link, or the attempt; answered by disconnected(TENDON_ERROR_CANCELLED). */
+    /** Disconnects, or ends the attempt; disconnected(TENDON_ERROR_CANCELLED) follows. */
     void (*disconnect)(void *context);
-    /** Start pairing; answered by paired(). TENDON_RADIO_ERROR_NO_PAIRING_SERVICE: there is none. May be NULL. */
+    /** Starts pairing; paired() follows. TENDON_RADIO_ERROR_NO_PAIRING_SERVICE if no pairing service is set. May be
+     * NULL. */
     tendon_status (*pair)(void *context);
-    /** True when a bond with this peer is stored. NULL means no. */
+    /** Returns true if a bond with this peer is stored. NULL means no. */
     bool (*bonded)(void *context);
     /**
-     * Removes the bond and its keys; the link, if there is one, may end. TENDON_ERROR_NOT_FOUND: there was none.
-     * May be NULL.
+     * Removes the bond and its keys. This can disconnect the peer. TENDON_ERROR_NOT_FOUND if no bond exists. May be
+     * NULL.
      */
     tendon_status (*forget)(void *context);
 } tendon_session_link;
 
-/** What a session is told. Each family exports one constant of this type; @p session is its context. */
+/** Inputs of a session. Each family exports one constant of this type; @p session is its context. */
 typedef struct tendon_session_inputs {
-    /** The link is up. The client is valid until disconnected(). */
+    /** Called when the device is connected. The client is valid until disconnected(). */
     void (*connected)(void *session, tendon_gatt_client *client, uint64_t now);
     /**
-     * The connection, or the attempt, ended: TENDON_ERROR_CANCELLED on our own request, else the reason.
+     * Called when the connection, or the attempt, ended. The reason is TENDON_ERROR_CANCELLED if the session requested
+     * it.
      *
      * Call tendon_gatt_client_disconnected() first: it completes the outstanding requests, and their completions may
      * use the session. In this call the session releases the client. tendon_connection and the radio in memory keep
@@ -47,13 +50,13 @@ typedef struct tendon_session_inputs {
     void (*disconnected)(void *session, tendon_status reason, uint64_t now);
     void (*paired)(void *session, tendon_status status, uint64_t now);
     void (*tick)(void *session, uint64_t now);
-    /** When tick() is due next; UINT64_MAX: never. */
+    /** Returns the monotonic time in ms at which tick() must be called; UINT64_MAX means never. */
     uint64_t (*deadline)(const void *session);
 } tendon_session_inputs;
 
 /**
- * Pairing seam: that of a radio (linux/radio.h), or a script in tests and in simulation.
- * The result arrives through @p done, never from within start(); TENDON_OK: the link is encrypted and the bond stored.
+ * Pairing service: that of a radio (linux/radio.h), or a script in tests and in simulation. @p done is called with the
+ * result, never from within start(). TENDON_OK means that the connection is encrypted and the bond is stored.
  */
 typedef struct tendon_pairing_service {
     void *context;

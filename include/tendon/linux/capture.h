@@ -66,7 +66,7 @@ int tendon_capture_monitor_opcode(uint8_t type, bool incoming);
 uint8_t tendon_capture_monitor_type(uint16_t opcode, bool *incoming);
 
 /** Microseconds since 1970, the time base of captures. */
-uint64_t tendon_wall_us(void);
+uint64_t tendon_realtime_us(void);
 
 /* ---- writing ---- */
 

@@ -48,7 +48,7 @@ struct tendon_loop {
 };
 
 /** Monotonic milliseconds: the time base of everything in Tendon. */
-uint64_t tendon_now_ms(void);
+uint64_t tendon_monotonic_ms(void);
 
 tendon_status tendon_loop_init(tendon_loop *loop);
 void tendon_loop_close(tendon_loop *loop);

@@ -98,7 +98,7 @@ final class Activ5Watch {
 
     private func draw(force: Bool = false) {
         guard !isJSON, force || LiveArea.isFree else { return }
-        let now = tendon_now_ms()
+        let now = tendon_monotonic_ms()
         guard force || now >= lastDraw + 100 else { return }
         lastDraw = now
         let newtons = right(fixed(curve.points.last?.newtons ?? 0, 1), 7) + " N"
