@@ -40,10 +40,10 @@ struct TendonProgram {
             return .done
         }
         guard !arguments.operands.isEmpty else {
-            let wanted = arguments.has("--help")
-            let output = wanted ? Output.standard : Output.error
+            let isRequested = arguments.has("--help")
+            let output = isRequested ? Output.standard : Output.error
             output.write(Help.overview(for: output))
-            return wanted ? .done : .usage
+            return isRequested ? .done : .usage
         }
         let (command, count) = try find(arguments.operands)
         if arguments.has("--help") {
@@ -96,7 +96,8 @@ struct TendonProgram {
 
 extension Command {
     static let help = Command(
-        "help", operands: "[COMMAND]", summary: "this list, or a command's details and examples",
+        "help", operands: "[COMMAND]", summary: "print this list, or the details and examples of a command",
+        common: [],
         examples: [("tendon help run", "what run does and takes")]
     ) { (arguments: Arguments) throws(CommandError) in
         if arguments.operands.isEmpty {

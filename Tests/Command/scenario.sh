@@ -32,4 +32,18 @@ is "$status" 2 "a scenario that is wrong: usage"
 like "$err" "line 1" "a scenario that is wrong: says where"
 run simulate bose --radio virtual --fault explode=1
 is "$status" 2 "a fault that is none: usage"
+printf 'at 1s squeeze\nat 2s sqeeze\n' >"$work/bad"
+run simulate activ5 bose --radio virtual --scenario "$work/bad"
+is "$status" 2 "a scenario with a word that no family knows"
+like "$err" "bad, line 2, column 7: .*'sqeeze'" "the file, the place and the word"
+
+# One scenario for two families: each line goes to the family that knows it.
+printf 'at 600ms double_squeeze\nat 1s gesture double_tap\n' >"$work/both"
+start both simulate bose activ5 --radio virtual --json --scenario "$work/both" --scenario-from connection
+both=$child
+until_true eval '[ "$(grep -c ready "$work/both.out")" = 2 ]'
+run run --radio virtual --json --for 4
+like "$out" '"event":"gesture".*"gesture":"double_tap"' "one scenario: the wearable"
+like "$out" '"event":"double_squeeze","family":"activ5"' "one scenario: the trainer"
+kill "$both"
 finish

@@ -10,7 +10,7 @@ like "$err" "Usage:.* tendon COMMAND" "no command: the overview on standard erro
 
 run --help
 is "$status" 0 "--help: done"
-for command in run scan doctor stream bose simulate capture replay decode encode help; do
+for command in run scan doctor pair forget stream bose simulate capture replay decode encode help; do
     like "$out" "^  $command" "the overview names $command"
 done
 like "$out" "^  4  " "the overview tells the exit statuses"
@@ -76,4 +76,42 @@ result $? "packaging makes its files" ""
 is "$(cd "$work/usr/share" && find . -type f | wc -l)" 4 "a man page and three completions"
 
 unlike "$("$TENDON" --help | cat -v)" '\^\[' "no colours in a pipe"
+# What does not apply is refused, with what applies.
+run stream bose --rate 50
+is "$status" 2 "stream: an option of another family"
+like "$err" "rate is an option of activ5" "stream: whose option it is"
+run simulate bose --generation 2 --for 0.1
+is "$status" 2 "simulate: an option of another family"
+run decode bose gesture_data c12710 --radio virtual
+is "$status" 2 "decode has no radio"
+run decode --help
+unlike "$out" "--radio" "decode --help lists the options that it has"
+run -v
+like "$out" "^tendon [0-9]" "-v is --version"
+run run extra
+like "$err" "tendon run --help" "run: an operand that is no family"
+run run bose
+like "$err" "tendon stream bose" "run: a family"
+run run --nope
+unlike "$err" "once|mean" "an option that resembles none"
+run bose configure --help
+like "$out" "gestures .*" "bose configure: its options"
+like "$(tr -s ' \n' ' ' <<<"$out")" "or all, or none; default: none" "bose configure: no gestures unless they are named"
+
+# Summaries begin with a verb.
+"$TENDON" help 2>/dev/null | sed -n '/^Commands:/,/^$/p' | sed 1d | grep -vE '^$' |
+    grep -vE '  +(find|list|check|pair|delete|remove|stream|print|set|draw|let|guide|start|stop|simulate|write|decode|encode) ' >"$work/summaries"
+is "$(cat "$work/summaries")" "" "summaries begin with a verb"
+
+# Completion: words by place, values by option.
+complete() {
+    "$TENDON" --generate-completion bash >"$work/completion"
+    bash -c '. "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _tendon; echo "${COMPREPLY[@]}"' - "$work/completion" "$@"
+}
+like "$(complete tendon feelspace "")" "vibrate .*watch" "completion: subcommands"
+unlike "$(complete tendon feelspace mode "")" "vibrate" "completion: no subcommands after a subcommand"
+like "$(complete tendon feelspace mode "")" "standby .*compass" "completion: modes"
+like "$(complete tendon stream bose --sensors "")" "rotation" "completion: sensors"
+like "$(complete tendon scan --family "")" "fjorden any" "completion: families"
+like "$(complete tendon decode bose "")" "gesture_data" "completion: kinds"
 finish

@@ -7,12 +7,13 @@ import TendonSupport
 extension Command {
     static let doctor = Command(
         "doctor",
-        summary: "what this machine lacks for Bluetooth, and the command that mends it",
+        summary: "check whether this machine can use Bluetooth; print a command that fixes each problem",
         details: [
             "Looks at the kernel, the rights of this program, adapters, rfkill, a running bluetoothd and the directory of the "
                 + "virtual radio; then lists the adapters. Changes nothing. Status 3 when the radio that was asked for "
                 + "(bluez unless --radio virtual) cannot work."
         ],
+        common: ["--radio", "--json"],
         examples: [
             ("tendon doctor", "examine this machine"),
             ("tendon doctor --radio virtual --json", "whether the virtual radio works, as JSON lines"),

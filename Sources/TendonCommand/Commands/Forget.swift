@@ -11,6 +11,7 @@ extension Command {
                 + "every link. Bonds are kept in $XDG_STATE_HOME/tendon/bonds, else ~/.local/state/tendon/bonds."
         ],
         options: [],
+        common: ["--radio", "--adapter", "--address", "--json"],
         examples: [("tendon forget --address AA:BB:CC:DD:EE:FF", "one device")]
     ) { (arguments: Arguments) throws(CommandError) in
         guard arguments.operands.isEmpty else { throw .usage("forget takes no operands") }

@@ -24,6 +24,7 @@ extension Command {
                 + "connection that was there before the capture began stay undecoded and are counted."
         ],
         options: [Option(name: "--att", value: nil, help: "also print every ATT PDU"), .compact],
+        common: ["--json"],
         examples: [
             ("tendon replay head.btsnoop", "decode a capture"),
             ("tendon replay head.btsnoop --json --att", "with every ATT PDU, as JSON lines"),

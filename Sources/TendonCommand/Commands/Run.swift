@@ -67,13 +67,21 @@ protocol FamilyStream: Sendable {
 
 extension StreamSettings {
     /// Of all families.
-    static var familyOptions: [Option] { families.flatMap { $0.stream.options } }
+    static var familyOptions: [Option] {
+        families.flatMap { family in
+            family.stream.options.map { option in
+                var option = option
+                option.families = [family.name]
+                return option
+            }
+        }
+    }
 }
 
 extension Command {
     static let runAll = Command(
         "run",
-        summary: "find the wearables in reach, connect, stream every event",
+        summary: "find the wearables in range, connect, stream every event",
         details: [
             "JSON lines in a pipe, a live table on a terminal. Connects again when a link is lost, waiting longer each "
                 + "time, 30 seconds at most. Ends on Ctrl-C or after --for, with counters: what came, what was given "
@@ -91,7 +99,10 @@ extension Command {
         ]
     ) { (arguments: Arguments) throws(CommandError) in
         guard arguments.operands.isEmpty else {
-            throw .usage("run takes no operands", next: "tendon stream \(sanitized(arguments.operands[0]))")
+            let isFamily = (try? familyName(arguments.operands[0])) != nil
+            throw .usage(
+                "run takes no operands",
+                next: isFamily ? "tendon stream \(sanitized(arguments.operands[0]))" : "tendon run --help")
         }
         let gateway = try Gateway(try StreamSettings(arguments), arguments)
         return try await gateway.run(for: try arguments.duration())
@@ -99,8 +110,8 @@ extension Command {
 
     static let stream = Command(
         "stream", operands: "FAMILY",
-        summary: "the same for one family: its sensors, its events",
-        details: ["What run does, for one family."],
+        summary: "stream sensor data and events from one device family (like run, for one family)",
+        details: ["Does what run does; connects only to devices of the family."],
         options: StreamSettings.options + StreamSettings.familyOptions,
         examples: [
             ("tendon stream bose", "head motion, as a live table"),
@@ -113,6 +124,7 @@ extension Command {
         }
         var settings = try StreamSettings(arguments)
         settings.family = try familyName(arguments.operands[0])
+        try arguments.refuseOptions(notOf: [settings.family ?? ""], in: StreamSettings.familyOptions)
         let gateway = try Gateway(settings, arguments)
         return try await gateway.run(for: try arguments.duration())
     }

@@ -7,7 +7,7 @@ import TendonSupport
 extension Command {
     static let scan = Command(
         "scan",
-        summary: "what is in reach",
+        summary: "list the Bluetooth LE devices in range",
         details: [
             "A live table on a terminal, until Ctrl-C; in a pipe JSON lines, one when a device is found or tells something "
                 + "new, for 10 seconds unless --for says otherwise. What a device says in its advertisement and in "
@@ -17,7 +17,8 @@ extension Command {
             Option(name: "--service", value: "UUID", help: "only devices that advertise this service"),
             Option(name: "--name", value: "TEXT", help: "only devices whose name contains this; case is ignored"),
             Option(
-                name: "--family", value: "FAMILY", help: "only devices of this family; 'any': of all families known"),
+                name: "--family", value: "FAMILY", help: "only devices of this family; 'any': of all families known",
+                choices: familyNames() + ["any"], isList: true),
             Option(name: "--duplicates", value: nil, help: "JSON: a line for every advertisement"),
             Option(name: "--passive", value: nil, help: "listen only: no scan requests, so no scan responses"),
             Option(name: "--count", value: "N", help: "end when this many devices are found"),

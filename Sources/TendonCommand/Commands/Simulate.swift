@@ -28,7 +28,7 @@ struct SimulationSettings: Sendable {
     /// Milliseconds from one sample to the next.
     var period: Int?
     var faults: tendon_fault_options?
-    var scenario: [UInt8]?
+    var scenario: ScenarioFile?
     var scenarioFromConnection = false
     let events: Events
 
@@ -46,7 +46,7 @@ struct SimulationSettings: Sendable {
         scenarioFromConnection = arguments.value("--scenario-from") == "connection"
         events = Events(json: arguments.has("--json"))
         faults = try SimulationSettings.faults(arguments)
-        if let path = arguments.value("--scenario") { scenario = try readFile(path, limit: 1 << 20) }
+        if let path = arguments.value("--scenario") { scenario = try ScenarioFile(path) }
     }
 
     private static func faults(_ arguments: Arguments) throws(CommandError) -> tendon_fault_options? {
@@ -109,7 +109,7 @@ extension FamilySimulation {
 extension Command {
     static let simulate = Command(
         "simulate", operands: "FAMILY...",
-        summary: "simulated wearables, for this machine's programs or for phones",
+        summary: "simulate wearables, for programs on this machine or for phones",
         details: [
             "Serves devices on the virtual radio, or over a controller to anything in reach. Prints its counters when it "
                 + "ends: after --for, after --notifications, on Ctrl-C. On the radio bluez there is one device for "
@@ -123,34 +123,7 @@ extension Command {
                 + "lever left|neutral|right, event CODE [VALUE], battery PERCENT, lose COUNT, duplicate COUNT, "
                 + "reset_bond, power_off, pairing on|off.",
         ],
-        options: [
-            Option(name: "--count", value: "N", help: "devices of each family; default 1"),
-            Option(name: "--name", value: "TEXT", help: "name in the scan response"),
-            Option(name: "--firmware", value: "TEXT", help: "firmware revision that it tells"),
-            Option(name: "--scenario", value: "FILE", help: "timed events"),
-            Option(
-                name: "--scenario-from", value: "start|connection",
-                help: "when the scenario's time begins; default: start", choices: ["start", "connection"]),
-            Option(
-                name: "--fault", value: "SPEC",
-                help: "spoil what it sends: drop, delay, duplicate, truncate, garbage, disconnect, each =RATE; "
-                    + "several with commas"),
-            Option(name: "--seed", value: "N", help: "of the faults; the same seed gives the same faults"),
-            Option(name: "--flat-out", value: nil, help: "samples as fast as the link takes them"),
-            Option(name: "--period", value: "MS", help: "activ5: from one force to the next; default 100"),
-            Option(name: "--notifications", value: "N", help: "stand still after N sensor notifications, then end"),
-            Option(
-                name: "--pairing", value: "none|required|ready",
-                help: "whether it wants pairing; ready: it is in pairing mode",
-                choices: SimulationSettings.Pairing.allCases.map(\.rawValue)),
-            Option(
-                name: "--legacy", value: nil,
-                help: "bose: gesture information as in 2018; activ5: the text protocol alone"),
-            Option(name: "--generation", value: "1|2", help: "feelspace: of the belt; default 1", choices: ["1", "2"]),
-            Option(
-                name: "--truth", value: "FILE",
-                help: "write what is true (bose: head angles, activ5: force; by device time) as JSON lines"),
-        ],
+        options: simulateOptions,
         examples: [
             ("tendon simulate bose --radio virtual", "a wearable for the programs of this machine"),
             ("tendon simulate bose --radio bluez --adapter hci1", "a wearable that phones can see"),
@@ -164,6 +137,7 @@ extension Command {
         }
         var families: [String] = []
         for word in arguments.operands { families.append(try familyName(word)) }
+        try arguments.refuseOptions(notOf: families, in: simulateOptions)
         let settings = try SimulationSettings(arguments)
         let plan = try SimulationPlan(arguments, families: families, settings: settings)
         let simulator = try Simulator(plan, settings)
@@ -208,3 +182,35 @@ struct SimulationPlan {
         }
     }
 }
+
+private let simulateOptions: [Option] = [
+    Option(name: "--count", value: "N", help: "devices of each family; default 1"),
+    Option(name: "--name", value: "TEXT", help: "name in the scan response"),
+    Option(name: "--firmware", value: "TEXT", help: "firmware revision that it tells"),
+    Option(name: "--scenario", value: "FILE", help: "timed events"),
+    Option(
+        name: "--scenario-from", value: "start|connection",
+        help: "when the scenario's time begins; default: start", choices: ["start", "connection"]),
+    Option(
+        name: "--fault", value: "SPEC",
+        help: "spoil what it sends: drop, delay, duplicate, truncate, garbage, disconnect, each =RATE; "
+            + "several with commas"),
+    Option(name: "--seed", value: "N", help: "of the faults; the same seed gives the same faults"),
+    Option(name: "--flat-out", value: nil, help: "samples as fast as the link takes them"),
+    Option(
+        name: "--period", value: "MS", help: "activ5: from one force to the next; default 100", families: ["activ5"]),
+    Option(name: "--notifications", value: "N", help: "stand still after N sensor notifications, then end"),
+    Option(
+        name: "--pairing", value: "none|required|ready",
+        help: "whether it wants pairing; ready: it is in pairing mode",
+        choices: SimulationSettings.Pairing.allCases.map(\.rawValue)),
+    Option(
+        name: "--legacy", value: nil,
+        help: "bose: gesture information as in 2018; activ5: the text protocol alone", families: ["activ5", "bose"]),
+    Option(
+        name: "--generation", value: "1|2", help: "feelspace: of the belt; default 1", choices: ["1", "2"],
+        families: ["feelspace"]),
+    Option(
+        name: "--truth", value: "FILE",
+        help: "write what is true (bose: head angles, activ5: force; by device time) as JSON lines"),
+]

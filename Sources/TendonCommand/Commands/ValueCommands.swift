@@ -20,6 +20,7 @@ extension Command {
                 help: "bose sensor_data: sensor information of the device, for values in g, deg/s and radians; "
                     + "frames: that of Bose Frames")
         ],
+        common: ["--json"],
         examples: [
             ("tendon decode bose gesture_data c12710", "decode a gesture"),
             (
@@ -58,6 +59,7 @@ extension Command {
         details: families.flatMap { family in
             family.encoded.map { "\(family.name) \($0.kind) \($0.operands): \($0.summary)." }
         },
+        common: ["--json"],
         examples: [
             (
                 "tendon encode bose sensor_configuration 000000010000020000030000 enable:rotation:40",

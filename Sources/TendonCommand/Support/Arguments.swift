@@ -58,7 +58,7 @@ extension Arguments {
                 continue
             }
             let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            let name = parts[0] == "-h" ? "--help" : String(parts[0])
+            let name = ["-h": "--help", "-v": "--version"][parts[0]] ?? String(parts[0])
             guard let option = options.first(where: { $0.name == name }) else {
                 throw .unknown("option", name, among: options.filter { !$0.hidden }.map(\.name))
             }
@@ -73,7 +73,7 @@ extension Arguments {
             } else if value != nil {
                 throw .usage("\(name) takes no value")
             }
-            if let value, !option.choices.isEmpty, !option.choices.contains(value) {
+            if let value, !option.isList, !option.choices.isEmpty, !option.choices.contains(value) {
                 throw .usage("\(name) takes \(option.choices.joined(separator: " or ")), not '\(value)'")
             }
             values[name, default: []].append(value ?? "")
@@ -82,7 +82,7 @@ extension Arguments {
 
     /// Without the first words, which named the command; refuses options that the command does not have.
     func dropping(_ count: Int, for command: Command) throws(CommandError) -> Arguments {
-        let allowed = Set((command.options + Option.common).map(\.name))
+        let allowed = Set((command.options + command.common).map(\.name))
         for name in values.keys.sorted() where !allowed.contains(name) {
             throw .usage("'tendon \(command.name)' has no option \(name)", next: "tendon \(command.name) --help")
         }
@@ -90,12 +90,25 @@ extension Arguments {
     }
 }
 
+extension Arguments {
+    /// Refuses options that none of the families has.
+    func refuseOptions(notOf names: [String], in options: [Option]) throws(CommandError) {
+        for option in options where has(option.name) && !option.families.isEmpty {
+            guard option.families.contains(where: names.contains) else {
+                throw .usage("\(option.name) is an option of \(option.families.joined(separator: ", "))")
+            }
+        }
+    }
+}
+
 extension CommandError {
     /// "unknown WHAT 'WORD'", with the nearest known word if one is near.
     static func unknown(_ what: String, _ word: String, among known: [String]) -> CommandError {
-        let nearest = known.map { ($0, editDistance($0, word)) }.min { $0.1 < $1.1 }
+        // Dashes are no letters that somebody gets wrong.
+        func bare(_ word: String) -> String { String(word.drop { $0 == "-" }) }
+        let nearest = known.map { ($0, editDistance(bare($0), bare(word))) }.min { $0.1 < $1.1 }
         var message = "unknown \(what) '\(sanitized(word))'"
-        if let (name, distance) = nearest, distance <= max(1, word.count / 3) {
+        if let (name, distance) = nearest, distance <= max(1, bare(word).count / 3) {
             message += "; did you mean '\(name)'?"
         } else if what != "option", what != "command" {
             message += "; known: \(known.joined(separator: ", "))"

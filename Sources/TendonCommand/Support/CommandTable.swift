@@ -50,10 +50,14 @@ struct Option: Sendable {
     let help: String
     /// What a shell may complete the value with.
     var choices: [String] = []
+    /// The value is a list, or may be of other kinds; the choices are for the shell alone.
+    var isList = false
     /// For tests; not in help.
     var hidden = false
     /// The option may stand alone; its value follows `=`.
     var isValueOptional = false
+    /// Families that have the option; empty: it is of no family.
+    var families: [String] = []
 }
 
 extension Option {
@@ -82,11 +86,14 @@ struct Command: Sendable {
     let summary: String
     let details: [String]
     let options: [Option]
+    /// Common options that the command has.
+    let common: [Option]
     let examples: [(line: String, does: String)]
     let run: @Sendable (Arguments) async throws(CommandError) -> ExitStatus
 
     init(
         _ name: String, operands: String = "", summary: String, details: [String] = [], options: [Option] = [],
+        common: [String] = ["--radio", "--adapter", "--address", "--json", "--for"],
         examples: [(line: String, does: String)],
         run: @escaping @Sendable (Arguments) async throws(CommandError) -> ExitStatus
     ) {
@@ -95,6 +102,7 @@ struct Command: Sendable {
         self.summary = summary
         self.details = details
         self.options = options
+        self.common = Option.common.filter { common.contains($0.name) || ["--help", "--version"].contains($0.name) }
         self.examples = examples
         self.run = run
     }

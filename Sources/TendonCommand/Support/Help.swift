@@ -32,7 +32,7 @@ enum Help {
         for detail in command.details { lines += [""] + wrap(detail, 78) }
         let own = command.options.filter { !$0.hidden }
         if !own.isEmpty { lines += ["", output.styled("Options:", .bold)] + describe(own) }
-        lines += ["", output.styled("Common options:", .bold)] + describe(Option.common)
+        lines += ["", output.styled("Common options:", .bold)] + describe(command.common)
         lines += ["", output.styled("Examples:", .bold)]
         for example in command.examples { lines += ["  " + example.line, "      " + example.does] }
         return lines.joined(separator: "\n") + "\n"
@@ -143,9 +143,23 @@ extension Help {
     }
 
     private static func secondWords(_ first: String) -> [String] {
-        if ["simulate", "stream", "decode", "encode"].contains(first) { return familyNames() }
+        if ["simulate", "stream", "decode", "encode", "pair"].contains(first) { return familyNames() }
         if first == "help" { return firstWords }
         return visibleCommands.filter { $0.words.count > 1 && $0.words[0] == first }.map { $0.words[1] }
+    }
+
+    /// Words that may follow the second word.
+    private static func thirdWords(_ first: String) -> [(second: String, words: [String])] {
+        switch first {
+        case "decode": families.map { ($0.name, $0.decoded.map(\.kind)) }
+        case "encode": families.map { ($0.name, $0.encoded.map(\.kind)) }
+        case "feelspace":
+            [
+                ("mode", FeelspaceWords.modes.map(\.name)),
+                ("signal", FeelspaceWords.systemSignals.map(\.name)),
+            ]
+        default: []
+        }
     }
 
     private static func bash() -> String {
@@ -170,8 +184,15 @@ extension Help {
         lines.append("    else case \"${COMP_WORDS[1]}\" in")
         for first in firstWords {
             let options = visibleCommands.filter { $0.words[0] == first }.flatMap { $0.options }.filter { !$0.hidden }
-            let words = secondWords(first) + (Option.common + options).map(\.name)
-            lines.append("        \(first)) words='\(words.joined(separator: " "))' ;;")
+            let words = (options + (visibleCommands.first { $0.words[0] == first }?.common ?? [])).map(\.name)
+            lines.append("        \(first)) words='\(words.joined(separator: " "))'")
+            lines.append("            case $COMP_CWORD in 2) words+=' \(secondWords(first).joined(separator: " "))' ;;")
+            for (second, third) in thirdWords(first) {
+                lines.append(
+                    "                3) [[ ${COMP_WORDS[2]} == \(second) ]] && words+=' \(third.joined(separator: " "))' ;;&"
+                )
+            }
+            lines.append("            esac ;;")
         }
         lines += [
             "    esac; fi", "    COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))", "}",

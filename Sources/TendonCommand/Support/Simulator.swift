@@ -21,9 +21,11 @@ final class Simulator {
             loop.pointer, { context, _ in object(Simulator.self, context).stop() }, context(of: self))
         for (number, item) in plan.items.enumerated() {
             let host = SimulatedHost(item, number: number)
-            try host.open(loop, settings)
+            try host.prepare(settings)
             hosts.append(host)
         }
+        try settings.scenario?.check(hosts.compactMap { $0.simulation?.actor })
+        for host in hosts { try host.open(loop, settings) }
     }
 
     deinit {
@@ -146,13 +148,19 @@ private final class SimulatedHost {
     var links: Int { tendon_peripheral_count(peripheral.pointer) }
     var accepted: UInt64 { peripheral.pointer.pointee.accepted }
 
-    func open(_ loop: CBlock<tendon_loop>, _ settings: SimulationSettings) throws(CommandError) {
+    /// Makes the device.
+    func prepare(_ settings: SimulationSettings) throws(CommandError) {
         guard let type = Family.named(item.family)?.simulation else {
             throw .usage(
                 "\(item.family) cannot be simulated; known: \(families.map(\.name).joined(separator: ", "))")
         }
         let simulation = try type.init(settings, number: number)
         self.simulation = simulation
+    }
+
+    /// Opens its radio and advertises.
+    func open(_ loop: CBlock<tendon_loop>, _ settings: SimulationSettings) throws(CommandError) {
+        guard let simulation else { return }
         try parseScenario(settings, simulation)
         let radio = try openRadio(loop)
         self.radio = radio
@@ -233,20 +241,16 @@ private final class SimulatedHost {
         _ settings: SimulationSettings, _ simulation: any FamilySimulation
     ) throws(CommandError) {
         guard let source = settings.scenario else { return }
-        let text = CBytes(source)
+        let text = CBytes(try source.lines(of: item.family, simulation.actor))
         let events = CTable<tendon_scenario_event>(capacity: 1024)
         var actor = simulation.actor
         var error = tendon_scenario_error()
         let count = text.lendText {
             tendon_scenario_parse($0, text.count, &actor, events.pointer, events.capacity, &error)
         }
-        guard count >= 0 else {
-            throw .usage("the scenario, line \(error.line), column \(error.column): \(describe(error))")
-        }
+        guard count >= 0 else { throw source.failure(error) }
         (scenarioText, self.events, eventCount) = (text, events, Int(count))
     }
-
-    private func describe(_ error: tendon_scenario_error) -> String { text(error.text) }
 
     func startScenario(_ now: UInt64) {
         guard !scenarioStarted, let events else { return }

@@ -14,7 +14,7 @@ private let activ5Options =
 extension Command {
     static let activ5Force = Command(
         "activ5 force",
-        summary: "the force on an Activ5 trainer, in newtons",
+        summary: "print the force on an Activ5 trainer, in newtons",
         details: ["Until Ctrl-C, or --for, or --count. Takes the first trainer in reach, or the one of --address."],
         options: activ5Options,
         examples: [
@@ -27,7 +27,7 @@ extension Command {
 
     static let activ5IMU = Command(
         "activ5 imu",
-        summary: "acceleration and rotation of an Activ5 trainer",
+        summary: "print acceleration and rotation of an Activ5 trainer",
         details: ["In g and rad/s. Trainers of the older generation have no motion sensor: status 1."],
         options: activ5Options,
         examples: [
@@ -40,7 +40,7 @@ extension Command {
 
     static let activ5Tare = Command(
         "activ5 tare",
-        summary: "make the present force of an Activ5 trainer zero; nothing may press on it",
+        summary: "set the present force of an Activ5 trainer to zero; nothing may press on it",
         options: Visit.options,
         examples: [("tendon activ5 tare", "the first trainer in reach")]
     ) { (arguments: Arguments) throws(CommandError) in
@@ -53,7 +53,7 @@ extension Command {
 
     static let activ5Battery = Command(
         "activ5 battery",
-        summary: "charge of an Activ5 trainer, in percent",
+        summary: "print the battery level of an Activ5 trainer, in percent",
         details: ["Trainers of the older generation do not tell it: status 1."],
         options: Visit.options,
         examples: [("tendon activ5 battery", "the first trainer in reach")]
@@ -68,7 +68,7 @@ extension Command {
 
     static let activ5Watch = Command(
         "activ5 watch",
-        summary: "the force curve of an Activ5 trainer, with its squeezes",
+        summary: "draw the force curve of an Activ5 trainer, with its squeezes",
         details: [
             "On a terminal the curve moves from right to left; squeezes and double squeezes are marked below it. In a pipe "
                 + "JSON lines of both. Until Ctrl-C, or --for, or --count."

@@ -8,7 +8,7 @@ import TendonSupport
 extension Command {
     static let boseInfo = Command(
         "bose info",
-        summary: "what a Bose wearable is and offers",
+        summary: "print what a Bose wearable is and offers",
         details: ["Takes the first one in reach, or the one of --address."],
         options: Visit.options,
         examples: [
@@ -32,7 +32,7 @@ extension Command {
             "The device keeps the setting for as long as the link lasts (--for), or until another program sets it; it turns "
                 + "off what we turned on when the link ends. All enabled sensors share one period."
         ],
-        options: Visit.options + BoseStream.options,
+        options: Visit.options + BoseStream.options(gestures: "none"),
         examples: [
             ("tendon bose configure --sensors rotation,gyroscope --period 40", "two sensors every 40 ms"),
             ("tendon bose configure --sensors none --gestures double_tap --for 60", "one gesture, for a minute"),

@@ -16,13 +16,23 @@ struct BoseStream: FamilyStream {
     let gestures: Wanted<GestureType>
     let period: SamplePeriod
 
-    static let options: [Option] = [
-        Option(
-            name: "--sensors", value: "LIST",
-            help: "bose: sensors with commas, or all, or none; default: rotation"),
-        Option(name: "--period", value: "MS", help: "bose: 5, 10, 20, 40, 80, 160 or 320; default 20"),
-        Option(name: "--gestures", value: "LIST", help: "bose: gestures with commas, or all, or none; default: all"),
-    ]
+    static var options: [Option] { options(gestures: "all") }
+
+    /// `gestures`: what is enabled without --gestures.
+    static func options(gestures: String) -> [Option] {
+        [
+            Option(
+                name: "--sensors", value: "LIST",
+                help: "bose: sensors separated by commas, or all, or none; default: rotation",
+                choices: BoseNames.sensors + ["all", "none"], isList: true),
+            Option(
+                name: "--period", value: "MS", help: "bose: 5, 10, 20, 40, 80, 160 or 320; default 20"),
+            Option(
+                name: "--gestures", value: "LIST",
+                help: "bose: gestures separated by commas, or all, or none; default: \(gestures)",
+                choices: BoseNames.gestures + ["all", "none"], isList: true),
+        ]
+    }
 
     init(_ arguments: Arguments) throws(CommandError) {
         try self.init(arguments, sensors: "rotation", gestures: "all")

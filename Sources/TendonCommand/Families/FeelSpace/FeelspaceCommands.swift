@@ -78,7 +78,7 @@ extension Command {
 
     static let feelspaceSignal = Command(
         "feelspace signal", operands: "warning|goal_reached|battery",
-        summary: "one of the signals that a feelSpace belt has by itself",
+        summary: "start a built-in signal of a feelSpace belt",
         options: Visit.options,
         examples: [("tendon feelspace signal warning", "in every mode of the belt")]
     ) { (arguments: Arguments) throws(CommandError) in
@@ -92,7 +92,7 @@ extension Command {
 
     static let feelspaceIntensity = Command(
         "feelspace intensity", operands: "[PERCENT]",
-        summary: "tell or change a feelSpace belt's default intensity",
+        summary: "print or change the default intensity of a feelSpace belt",
         details: ["5 to 100 percent; the belt vibrates once at the new one and keeps it."],
         options: Visit.options,
         examples: [
@@ -117,7 +117,7 @@ extension Command {
 
     static let feelspaceMode = Command(
         "feelspace mode", operands: "[MODE]",
-        summary: "tell or change a feelSpace belt's mode",
+        summary: "print or change the mode of a feelSpace belt",
         details: [
             "standby (off), wait, compass, app, pause, crossing. A belt leaves app mode when the connection ends: --for keeps "
                 + "it."
@@ -142,7 +142,7 @@ extension Command {
 
     static let feelspaceStop = Command(
         "feelspace stop",
-        summary: "stop what programs let a feelSpace belt vibrate",
+        summary: "stop the vibration that programs started on a feelSpace belt",
         details: ["The belt's own signals, such as its compass, stay."],
         options: Visit.options,
         examples: [("tendon feelspace stop", "all channels")]

@@ -8,7 +8,7 @@ import TendonSupport
 extension Command {
     static let feelspaceWatch = Command(
         "feelspace watch",
-        summary: "heading, mode, buttons and battery of a feelSpace belt",
+        summary: "draw heading, mode, buttons and battery of a feelSpace belt",
         details: [
             "On a terminal the belt from above: its 16 motors, front at the top, N where North is, the motor that its compass "
                 + "lets vibrate. In a pipe JSON lines. Until Ctrl-C, or --for."

@@ -10,7 +10,7 @@ private let gripOptions = Visit.options + FjordenStream.options
 extension Command {
     static let fjordenInfo = Command(
         "fjorden info",
-        summary: "what a Fjorden grip is: its versions and its battery",
+        summary: "print versions and battery level of a Fjorden grip",
         details: [
             "The bonded grip; without a bond the first one in reach, or the one of --address, which is then paired and kept. "
                 + "The bond is in $XDG_STATE_HOME/tendon/fjorden, else ~/.local/state/tendon/fjorden."
@@ -33,7 +33,7 @@ extension Command {
 
     static let fjordenWatch = Command(
         "fjorden watch",
-        summary: "what a hand does to a Fjorden grip, as it happens",
+        summary: "print the events of a Fjorden grip as they happen",
         details: [
             "One line an event, JSON in a pipe. A lost grip is looked for again. Until Ctrl-C, or --for, or --count."
         ],
@@ -125,10 +125,25 @@ private struct GripVisit: Sendable {
         let central = try await translating { () throws(TendonError) in try await Central(radio: radio) }
         do throws(CommandError) {
             let manager = try await manager(central)
-            let grip = try await Stop.task(for: UInt64(timeout * 1000)) { () throws(CommandError) in
-                try await connect(manager)
+            Visit.tell("searching for a grip...")
+            let grip: ConnectedGrip?
+            do throws(CommandError) {
+                grip = try await Stop.task(for: UInt64(timeout * 1000)) { () throws(CommandError) in
+                    try await connect(manager)
+                }
+            } catch {
+                Visit.tell(nil)
+                guard await hasBond(manager), error.status == .noDevice else { throw error }
+                // Without --address only the bonded grip is connected.
+                throw CommandError(
+                    .noDevice,
+                    "the bonded grip is not in range; 'tendon fjorden forget' removes the bond, --address chooses "
+                        + "another grip", next: "tendon fjorden forget")
             }
-            guard let grip else { throw CommandError(.noDevice, "no grip was found", next: "tendon scan") }
+            Visit.tell(nil)
+            guard let grip else {
+                throw CommandError(.noDevice, "no grip was found", next: "tendon scan --family fjorden")
+            }
             try await body(manager, grip)
             await manager.disconnect()
             await central.close()
@@ -139,6 +154,9 @@ private struct GripVisit: Sendable {
     }
 
     @TendonActor
+    private func hasBond(_ manager: GripManager) -> Bool { manager.hasBondedGrip }
+
+    @TendonActor
     private func connect(_ manager: GripManager) async throws(CommandError) -> ConnectedGrip? {
         do throws(FjordenError) {
             if address == nil, case .connected(let grip) = try await manager.start() { return grip }
@@ -147,7 +165,9 @@ private struct GripVisit: Sendable {
                 if address?.matches(grip.id) ?? true { return grip }
                 manager.disconnect()
             }
-            guard address != nil || !manager.hasBondedGrip else { throw .connectionTimeout }
+            guard address != nil || !manager.hasBondedGrip else {
+                throw .connectionTimeout
+            }
             for await grips in try manager.scanForFjordenGrips() {
                 // A name may come with the scan response, right behind.
                 let found = grips.first { address?.matches($0.id) ?? !$0.name.isEmpty }
