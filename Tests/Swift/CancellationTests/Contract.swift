@@ -137,7 +137,7 @@ func expectReleased(
 }
 
 /// All rows; a module adds its own.
-let allRows: [Row] = tendonRows
+let allRows: [Row] = tendonRows + tendonFjordenRows
 
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct CancellationTests {
