@@ -137,11 +137,13 @@ struct PeripheralTests {
             try await peripheral.discoverCharacteristics(of: try await peripheral.discoverServices("fdd2")[0]).first {
                 $0.properties.contains(.read)
             })
-        _ = try await peripheral.notifications(of: characteristic)
+        var values: EventSequence<AttributeValue>? = try await peripheral.notifications(of: characteristic)
         // In one step of the loop: eight reads fill the table, the subscription's end comes right behind.
         let reads = await onLoop {
             (0..<8).map { _ in Task { @TendonActor in try await peripheral.read(read) } }
         }
+        withExtendedLifetime(values) {}
+        values = nil
         for read in reads { _ = try await read.value }
         await eventually("unsubscribed") { await !subscribed(peripheral, characteristic) }
     }
