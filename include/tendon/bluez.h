@@ -79,7 +79,7 @@ typedef struct tendon_bluez_discovery {
     bool expected; /**< this radio has scanned */
     bool on;       /**< the kernel reports that it discovers devices, and means our scan */
     bool stopping;
-    uint8_t kinds; /**< of addresses */
+    uint8_t kinds; /**< address types */
 } tendon_bluez_discovery;
 
 typedef struct tendon_bluez_advertising {
@@ -182,7 +182,7 @@ typedef struct tendon_bluez_attempt {
 } tendon_bluez_attempt;
 
 typedef struct tendon_bluez_counters {
-    uint64_t commands; /**< sent by us */
+    uint64_t commands; /**< HCI commands sent by this radio */
 
     uint64_t scan_pauses;      /**< scans paused for a connect */
     uint64_t connect_reissues; /**< connect() calls repeated because the kernel did not act on the first */
@@ -202,7 +202,7 @@ typedef struct tendon_bluez_radio {
     tendon_source hci;        /**< raw socket; its deadline is that of the command in flight */
     tendon_source management; /**< reports when the adapter is powered off or removed */
     tendon_source timer;      /**< retries, and failures to be reported */
-    int leases[3];            /**< show other processes the adapter of the two sockets above, and the bond store */
+    int leases[3]; /**< show other processes the adapter of the two sockets above, and the bond store in use */
     tendon_bluez_power power;
     tendon_bluez_queue command;
     tendon_bluez_scan scan;
@@ -267,7 +267,7 @@ typedef struct tendon_bluez_adapter {
     tendon_address address;
     bool static_address; /**< the address is a static random one, see tendon_bluez_open() */
     char name[9];        /**< "hci0" */
-    bool low_energy;     /**< has LE */
+    bool low_energy;     /**< supports LE */
     bool powered;        /**< on; an adapter that the kernel is about to power off again counts as off */
     bool blocked;        /**< by rfkill, soft or hard */
     bool hard_blocked;   /**< by a hardware switch */
@@ -325,7 +325,7 @@ typedef struct tendon_bluez_monitor {
  */
 tendon_status tendon_bluez_monitor_open(tendon_bluez_monitor *monitor, tendon_loop *loop, tendon_capture *capture,
                                         const char *name);
-/** Records that the kernel dropped because the process read too slowly. */
+/** Returns the number of records that the kernel dropped because the process read too slowly. */
 uint32_t tendon_bluez_monitor_lost(const tendon_bluez_monitor *monitor);
 /** Writes the packets that wait already, then stops. A second call does nothing. */
 void tendon_bluez_monitor_close(tendon_bluez_monitor *monitor);

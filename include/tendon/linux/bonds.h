@@ -17,14 +17,14 @@ extern "C" {
 #define TENDON_BONDS_MAX 24
 #define TENDON_BONDS_PATH_SIZE 256
 
-/** Which radio made it: keys of one are nothing to the other. */
+/** Radio that created a key. A key cannot be used on the other radio. */
 typedef enum tendon_bond_radio { TENDON_BOND_KERNEL = 0, TENDON_BOND_VIRTUAL = 1 } tendon_bond_radio;
 
 /** One long term key, as the management interface of the kernel describes it. */
 typedef struct tendon_bond {
-    uint8_t radio;      /**< tendon_bond_radio */
-    bool initiator;     /**< for links that we have started; Secure Connections keys are for both */
-    uint8_t type;       /**< 0 unauthenticated, 1 authenticated, 2 and 3 the same of Secure Connections */
+    uint8_t radio;  /**< tendon_bond_radio */
+    bool initiator; /**< key for connections that this side started; Secure Connections keys are for both directions */
+    uint8_t type;   /**< 0 unauthenticated, 1 authenticated, 2 and 3 the same of Secure Connections */
     uint8_t key_size;   /**< 7 to 16 */
     tendon_address own; /**< of our adapter; virtual centrals, whose addresses change: all zero */
     tendon_address peer;
@@ -43,7 +43,7 @@ typedef struct tendon_bonds_version {
 typedef struct tendon_bonds {
     char path[TENDON_BONDS_PATH_SIZE]; /**< empty: only in memory */
     /**
-     * Whether the file is one of ours. A negative status rejects every change, so that nothing is lost. It is the
+     * Status of the file. If it is negative, every change is rejected with it, so that no key is lost. It is the
      * result of the latest reading: a file that was repaired is used again. An error of the system (no descriptor, no
      * memory) is returned by the call that met it and changes neither this member nor the keys.
      */
@@ -53,7 +53,7 @@ typedef struct tendon_bonds {
     tendon_bonds_version version; /**< all 0: there was no file */
 } tendon_bonds;
 
-/** Keeps bonds only in memory, until the process ends. */
+/** Prepares a store that keeps bonds only in memory. */
 void tendon_bonds_init(tendon_bonds *bonds);
 /**
  * Reads a file if it exists; it is created with the first bond.
@@ -71,34 +71,36 @@ tendon_status tendon_bonds_open(tendon_bonds *bonds, const char *path);
 tendon_status tendon_bonds_refresh(tendon_bonds *bonds);
 
 /**
- * Keeps a key; one with the same radio, addresses and role is replaced. TENDON_RADIO_ERROR_BONDS_FULL: no entry is
- * free, and nothing was changed.
+ * Keeps a key; one with the same radio, addresses and role is replaced. TENDON_RADIO_ERROR_BONDS_FULL if no entry is
+ * free; nothing is changed then.
  */
 tendon_status tendon_bonds_store(tendon_bonds *bonds, const tendon_bond *bond);
 /**
  * The same; if no entry is free, it replaces the oldest key of the same radio, own address and role for which
- * @p in_use returns false. TENDON_RADIO_ERROR_BONDS_FULL: there is none.
+ * @p in_use returns false. TENDON_RADIO_ERROR_BONDS_FULL if no such key exists.
  */
 tendon_status tendon_bonds_store_replacing(tendon_bonds *bonds, const tendon_bond *bond,
                                            bool (*in_use)(void *context, const tendon_bond *bond), void *context);
-/** Removes the keys of a peer; of all peers if it is NULL. @return how many they were. */
+/** Removes the keys of a peer; of all peers if it is NULL. @return the number of removed keys. */
 tendon_status tendon_bonds_remove(tendon_bonds *bonds, tendon_bond_radio radio, const tendon_address *own,
                                   const tendon_address *peer);
-/** A key of this peer (address and address type), as it was read last; NULL: none. */
+/** Returns a key of this peer (address and address type) as it was last read; NULL if the store has none. */
 const tendon_bond *tendon_bonds_find(const tendon_bonds *bonds, tendon_bond_radio radio, const tendon_address *own,
                                      const tendon_address *peer);
 
-/* The file's bytes, and the kernel's. */
+/* Codec of the file and of the kernel's key lists. */
 
-/** The whole file of @p count keys: 16 + 46 * count bytes. */
+/** Encodes the whole file of @p count keys: 16 + 46 * count bytes. */
 tendon_status tendon_bonds_encode(const tendon_bond *items, size_t count, uint8_t *out, size_t capacity);
-/** @return how many keys there are; TENDON_ERROR_TRUNCATED, _MALFORMED (*offset), _TABLE_FULL, _UNSUPPORTED (version).
+/** Decodes a whole file. @return the number of keys; TENDON_ERROR_TRUNCATED, _MALFORMED (*offset), _TABLE_FULL,
+ * _UNSUPPORTED (version).
  */
 tendon_status tendon_bonds_decode(const uint8_t *bytes, size_t length, tendon_bond *items, size_t capacity,
                                   size_t *offset);
-/** Parameters of the management event New Long Term Key. @param stored whether the kernel wants it kept. */
+/** Decodes the parameters of the management event New Long Term Key. @param stored true if the kernel requests to store
+ * the key. */
 tendon_status tendon_bond_decode_key(const uint8_t *parameters, size_t length, tendon_bond *out, bool *stored);
-/** Parameters of the management command Load Long Term Keys: the kernel's keys of @p own. */
+/** Encodes the parameters of the management command Load Long Term Keys: the kernel's keys of @p own. */
 tendon_status tendon_bonds_encode_keys(const tendon_bonds *bonds, const tendon_address *own, uint8_t *out,
                                        size_t capacity);
 

@@ -2,8 +2,8 @@
 /*
  * Capture files: btsnoop (the format that Wireshark and BlueZ's btmon read).
  *
- * Three layers: the format on bytes (sans I/O), a writer and a reader on a descriptor, and a decoder that turns
- * records into connections, ATT PDUs and advertisements (sans I/O again), for replays.
+ * Three layers: the codec of the format (sans I/O); a writer and a reader on a descriptor; and a decoder (sans I/O)
+ * that converts records to connections, ATT PDUs and advertisements, for replays.
  */
 #ifndef TENDON_LINUX_CAPTURE_H
 #define TENDON_LINUX_CAPTURE_H
@@ -14,34 +14,34 @@
 extern "C" {
 #endif
 
-/** What the records of a file hold. */
+/** Datalink types: content of the records of a file. */
 enum {
-    TENDON_CAPTURE_H1 = 1001,     /**< HCI packets; flags tell what they are (read only) */
-    TENDON_CAPTURE_H4 = 1002,     /**< HCI packets behind their H4 type byte: what we write by default */
+    TENDON_CAPTURE_H1 = 1001,     /**< HCI packets, whose type is in the flags (only for reading) */
+    TENDON_CAPTURE_H4 = 1002,     /**< HCI packets with an H4 type byte; the default for writing */
     TENDON_CAPTURE_MONITOR = 2001 /**< records of the kernel's monitor channel; flags are adapter << 16 | opcode */
 };
 
 #define TENDON_CAPTURE_HEADER_SIZE 16
 #define TENDON_CAPTURE_RECORD_HEADER_SIZE 24
-/** Longest packet that any record may claim: an ACL packet with its H4 byte. */
+/** Maximum length of the packet of a record: an ACL packet with its H4 byte. */
 #define TENDON_CAPTURE_PACKET_LIMIT 65540u
-/** Longest packet that the reader lends; longer ones are passed over and counted. */
+/** Longest packet that the reader lends; longer packets are skipped and counted. */
 #define TENDON_CAPTURE_PACKET_MAX 4096u
 
 /** One record. */
 typedef struct tendon_capture_record {
     uint64_t unix_us;       /**< microseconds since 1970; 0 for times before */
-    uint8_t type;           /**< TENDON_HCI_PACKET_...; 0: no HCI packet, see monitor_opcode */
+    uint8_t type;           /**< TENDON_HCI_PACKET_...; 0: not an HCI packet, see opcode */
     bool incoming;          /**< from the controller to the host */
     uint16_t adapter;       /**< MONITOR: index; else 0 */
     uint16_t opcode;        /**< MONITOR: the record's opcode; else 0 */
-    uint32_t drops;         /**< records lost before this one, as the file says */
-    size_t original_length; /**< more than length: the record was cut when it was captured */
+    uint32_t drops;         /**< number of records lost before this one, from the file */
+    size_t original_length; /**< greater than length if the record was truncated when it was captured */
     const uint8_t *data;    /**< without the H4 byte; borrowed */
     size_t length;
 } tendon_capture_record;
 
-/** Writes the 16 bytes that a file starts with. @return 16, or TENDON_ERROR_BUFFER_TOO_SMALL. */
+/** Encodes the 16 bytes of the file header. @return 16, or TENDON_ERROR_BUFFER_TOO_SMALL. */
 tendon_status tendon_capture_encode_header(uint32_t datalink, uint8_t *out, size_t capacity);
 /**
  * @param offset first wrong byte; may be NULL.
@@ -50,27 +50,27 @@ tendon_status tendon_capture_encode_header(uint32_t datalink, uint8_t *out, size
  */
 tendon_status tendon_capture_decode_header(const uint8_t *bytes, size_t length, uint32_t *datalink, size_t *offset);
 
-/** Writes what stands before record->data: the record header, and the H4 byte. @return its length, or an error. */
+/** Encodes the bytes before record->data: the record header and the H4 byte. @return its length, or an error. */
 tendon_status tendon_capture_encode_record(uint32_t datalink, const tendon_capture_record *record, uint8_t *out,
                                            size_t capacity);
 /**
- * Decodes the record that @p bytes start with.
+ * Decodes the record at the start of @p bytes.
  * @param offset first wrong byte; may be NULL.
  * @return bytes used (> 0); TENDON_ERROR_INCOMPLETE (*offset: bytes needed, as far as known); TENDON_ERROR_MALFORMED.
  */
 tendon_status tendon_capture_decode_record(uint32_t datalink, const uint8_t *bytes, size_t length,
                                            tendon_capture_record *out, size_t *offset);
 
-/** Monitor opcode of an HCI packet, and back; -1 / 0 when there is none. */
+/** Convert between the type of an HCI packet and its monitor opcode; -1 or 0 if no such opcode or type exists. */
 int tendon_capture_monitor_opcode(uint8_t type, bool incoming);
 uint8_t tendon_capture_monitor_type(uint16_t opcode, bool *incoming);
 
-/** Microseconds since 1970, the time base of captures. */
+/** Returns the time of CLOCK_REALTIME in microseconds since 1970, the time base of captures. */
 uint64_t tendon_realtime_us(void);
 
 /* ---- writing ---- */
 
-/** A file under way. The caller's memory. */
+/** A capture that is being written. The caller's memory. */
 typedef struct tendon_capture {
     int fd;
     bool owned;
@@ -91,25 +91,28 @@ tendon_status tendon_capture_attach(tendon_capture *capture, int fd, uint32_t da
 /**
  * Ends the capture. TENDON_OK means that the kernel took every record; if a write failed (a full disk), the file ends
  * inside or behind a record, and this returns the error of that write, however much time passed since.
- * @return the sticky status, or the error of the close. Twice does nothing.
+ * @return the sticky status, or the error of the close. A second call does nothing.
  */
 tendon_status tendon_capture_close(tendon_capture *capture);
 
-/** One record; reaches the kernel before this returns, so that a crash loses nothing. */
+/** Writes one record. The kernel has the record when this function returns, so a crash of the process does not lose it.
+ */
 tendon_status tendon_capture_write(tendon_capture *capture, const tendon_capture_record *record);
 
-/* Traffic that never was HCI, as HCI: what a controller would have said, so that Wireshark decodes it. */
+/* Writers for traffic without HCI (the virtual radio, L2CAP sockets): they synthesize HCI packets that Wireshark
+ * decodes. */
 tendon_status tendon_capture_connected(tendon_capture *capture, uint16_t handle, const tendon_address *peer,
                                        bool peripheral, uint64_t unix_us);
-/** @param reason of the link; an HCI code if it has one, else what fits best. */
+/** Writes a Disconnection Complete event. @param reason of the disconnection; an HCI code, or a status that is
+ * converted to the closest HCI code. */
 tendon_status tendon_capture_disconnected(tendon_capture *capture, uint16_t handle, tendon_status reason,
                                           uint64_t unix_us);
 tendon_status tendon_capture_att(tendon_capture *capture, uint16_t handle, bool incoming, const uint8_t *pdu,
                                  size_t length, uint64_t unix_us);
-/** Legacy report; TENDON_ERROR_UNSUPPORTED for data longer than 31 bytes. */
+/** Writes a legacy advertising report; TENDON_ERROR_UNSUPPORTED if the data is longer than 31 bytes. */
 tendon_status tendon_capture_report(tendon_capture *capture, const tendon_ad_report *report, uint64_t unix_us);
 
-/** For tendon_radio.tap, with the tendon_capture as tap_context. */
+/** Function for tendon_radio.tap; tap_context is the tendon_capture. */
 void tendon_capture_tap(void *capture, const tendon_link *link, tendon_tap_kind kind, const uint8_t *pdu,
                         size_t length);
 
@@ -120,7 +123,7 @@ typedef struct tendon_capture_reader {
     bool owned;
     uint32_t datalink;
     tendon_status status; /**< sticky: the first error */
-    uint64_t offset;      /**< in the file: of the next record, or of the first wrong byte after an error */
+    uint64_t offset;      /**< file offset of the next record; after an error, of the first wrong byte */
     uint64_t skipped;     /**< records longer than TENDON_CAPTURE_PACKET_MAX */
     size_t start, end;
     uint8_t buffer[2 * (TENDON_CAPTURE_RECORD_HEADER_SIZE + TENDON_CAPTURE_PACKET_MAX)];
@@ -132,9 +135,9 @@ tendon_status tendon_capture_open(tendon_capture_reader *reader, const char *pat
 /** Reads from an open descriptor (a pipe will do), which stays the caller's. */
 tendon_status tendon_capture_open_fd(tendon_capture_reader *reader, int fd);
 /**
- * The next record; lent until the next call.
- * @return 1; 0 at the end of the file; TENDON_ERROR_TRUNCATED when the file ends within a record;
- *         TENDON_ERROR_MALFORMED; TENDON_SYSTEM_ERROR(errno). After an error: the same again.
+ * Reads the next record; lent until the next call.
+ * @return 1; 0 at the end of the file; TENDON_ERROR_TRUNCATED if the file ends within a record; TENDON_ERROR_MALFORMED;
+ * TENDON_SYSTEM_ERROR(errno). After an error, every call returns the same error.
  */
 tendon_status tendon_capture_next(tendon_capture_reader *reader, tendon_capture_record *out);
 void tendon_capture_reader_close(tendon_capture_reader *reader);
@@ -155,8 +158,8 @@ typedef struct tendon_capture_item {
     tendon_capture_kind kind;
     uint64_t unix_us;
     uint16_t adapter, handle;
-    tendon_address peer; /**< kind TENDON_ADDRESS_TYPE_ANONYMOUS: connected before the capture began */
-    bool peripheral;     /**< we are the peripheral */
+    tendon_address peer; /**< type TENDON_ADDRESS_TYPE_ANONYMOUS: connected before the capture started */
+    bool peripheral;     /**< the capturing side is the peripheral */
     bool incoming;
     tendon_status reason;
     const uint8_t *pdu;
@@ -170,7 +173,7 @@ typedef struct tendon_capture_connection {
     tendon_address peer;
 } tendon_capture_connection;
 
-/** The caller's memory, about 20 KB; opaque but for the counters. */
+/** A decoder in the caller's memory, about 20 KB. Opaque except for the counters. */
 typedef struct tendon_capture_decoder {
     tendon_l2cap_reassembler reassembler;
     tendon_l2cap_stream streams[TENDON_CAPTURE_CONNECTIONS];
@@ -179,14 +182,14 @@ typedef struct tendon_capture_decoder {
     tendon_capture_item item;
     bool ready, reporting;
     tendon_hci_reports reports;
-    uint64_t malformed; /**< HCI packets and frames that did not decode; passed over */
-    uint64_t other;     /**< records that hold none of the items */
+    uint64_t malformed; /**< HCI packets and frames that are malformed; skipped */
+    uint64_t other;     /**< records that contain no item */
 } tendon_capture_decoder;
 
 void tendon_capture_decoder_init(tendon_capture_decoder *decoder);
-/** Takes one record; borrowed until the items of it are taken. */
+/** Takes one record, borrowed until tendon_capture_decoder_next() returns false. */
 void tendon_capture_decoder_feed(tendon_capture_decoder *decoder, const tendon_capture_record *record);
-/** True and the next item of the record. */
+/** Returns true and the next item of the record; false if there is none. */
 bool tendon_capture_decoder_next(tendon_capture_decoder *decoder, tendon_capture_item *out);
 
 /* Names for people, in static storage; "unknown" otherwise. Here and not in host: only what prints needs them. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Doctor: what this machine and this process lack, and the command that mends
- * it. Needs neither libbluetooth nor rights; tendon_bluez_list() and _probe()
- * add what only sockets tell.
+ * Doctor: checks whether this machine and this process can use a Bluetooth adapter, and suggests a command that fixes
+ * each problem. It requires neither libbluetooth nor capabilities. tendon_bluez_list() and tendon_bluez_probe() report
+ * further properties, which require sockets.
  */
 #ifndef TENDON_LINUX_DOCTOR_H
 #define TENDON_LINUX_DOCTOR_H
@@ -15,8 +15,8 @@ extern "C" {
 
 typedef enum tendon_finding_state {
     TENDON_FINDING_GOOD = 0,
-    TENDON_FINDING_NOTE,   /**< works, but may disturb */
-    TENDON_FINDING_LACKING /**< the kernel's radio cannot work; for the directory: the virtual one */
+    TENDON_FINDING_NOTE,   /**< not a problem, but it can disturb the radio */
+    TENDON_FINDING_LACKING /**< the kernel's radio cannot work; for the directory: the virtual radio cannot work */
 } tendon_finding_state;
 
 typedef enum tendon_finding_kind {
@@ -34,15 +34,15 @@ typedef enum tendon_finding_kind {
 typedef struct tendon_finding {
     tendon_finding_kind kind;
     tendon_finding_state state;
-    tendon_status status;                  /**< what opening a radio would give; TENDON_OK unless LACKING */
+    tendon_status status;                  /**< status that opening a radio would return; TENDON_OK unless LACKING */
     uint32_t count;                        /**< adapters; blocked switches; daemons */
     char text[TENDON_FINDING_TEXT_SIZE];   /**< one line */
-    char remedy[TENDON_FINDING_TEXT_SIZE]; /**< a command, or what to do; empty: nothing to do */
+    char remedy[TENDON_FINDING_TEXT_SIZE]; /**< a command, or an instruction; empty if no action is required */
 } tendon_finding;
 
 typedef struct tendon_doctor_options {
-    const char *root;      /**< put before /proc and /sys; NULL: the machine itself (and its sockets are tried) */
-    const char *program;   /**< who needs the capabilities; NULL: "$(command -v tendon)", quoted */
+    const char *root;    /**< directory that contains /proc and /sys; NULL: this machine (and its sockets are tested) */
+    const char *program; /**< program that requires the capabilities; NULL: "$(command -v tendon)", quoted */
     const char *directory; /**< of the virtual radio; NULL: the default one */
 } tendon_doctor_options;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Gateway: loop, radio and one connection in one struct, for programs that
- * serve one device and do nothing else. Longer programs use the parts.
+ * Gateway: loop, radio and one connection in one struct, for programs that serve one device only. Larger programs use
+ * the parts.
  */
 #ifndef TENDON_LINUX_GATEWAY_H
 #define TENDON_LINUX_GATEWAY_H
@@ -17,11 +17,12 @@ extern "C" {
 typedef struct tendon_gateway {
     tendon_loop loop;
     tendon_virtual_radio virtual_radio;
-    tendon_radio *radio; /**< the virtual one, or another that was opened on the loop and put here */
+    tendon_radio
+        *radio; /**< the virtual radio, or another radio that the caller opened on the loop and assigned here */
     tendon_connection connection;
 } tendon_gateway;
 
-/** Loop, and the virtual radio. @param directory see tendon_virtual_radio_open(); NULL: the default. */
+/** Opens the loop and the virtual radio. @param directory see tendon_virtual_radio_open(); NULL: the default. */
 tendon_status tendon_gateway_open(tendon_gateway *gateway, const char *directory);
 
 /**

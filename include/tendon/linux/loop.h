@@ -15,7 +15,7 @@ extern "C" {
 typedef struct tendon_loop tendon_loop;
 typedef struct tendon_source tendon_source;
 
-/** Bits of tendon_source.interest and of the events that ready() gets. */
+/** Bits of tendon_source.interest and of the events passed to ready(). */
 enum { TENDON_READABLE = 1, TENDON_WRITABLE = 2, TENDON_HANGUP = 4 };
 
 /** Something the loop watches: a descriptor, a deadline, or both. Owned by the caller; must stay while added. */
@@ -25,8 +25,8 @@ struct tendon_source {
     uint64_t deadline; /**< monotonic ms; UINT64_MAX: none. May be changed at any time from the loop's thread. */
     void *context;
     void (*ready)(void *context, uint32_t events, uint64_t now);
-    void (*expired)(void *context, uint64_t now); /**< called once the deadline is reached; set deadline anew in it */
-    tendon_source *next;                          /**< the loop's, as are those below */
+    void (*expired)(void *context, uint64_t now); /**< called when the deadline passed; it sets the next deadline */
+    tendon_source *next;                          /**< used by the loop, like the members below */
     bool added;
     bool watched; /**< fd is registered with epoll */
 };
@@ -37,9 +37,9 @@ struct tendon_loop {
     int wake_fd; /**< eventfd */
     tendon_source wake;
     tendon_source *sources;
-    tendon_source *cursor; /**< next to be looked at while deadlines are dispatched */
+    tendon_source *cursor; /**< next source while deadlines are dispatched */
     tendon_source **batch; /**< ready sources not dispatched yet; NULL outside of tendon_loop_step() */
-    bool stepping;         /**< callbacks of a step run */
+    bool stepping;         /**< true while a step calls callbacks */
     int batch_count;
     bool stopping;
     uint64_t wakeups; /**< returns of epoll_wait since init; for tests and benchmarks */
@@ -47,7 +47,7 @@ struct tendon_loop {
     void (*on_wake)(void *context, uint64_t now);
 };
 
-/** Monotonic milliseconds: the time base of everything in Tendon. */
+/** Returns the time of CLOCK_MONOTONIC in milliseconds, the time base of Tendon. */
 uint64_t tendon_monotonic_ms(void);
 
 tendon_status tendon_loop_init(tendon_loop *loop);
@@ -57,13 +57,13 @@ void tendon_loop_close(tendon_loop *loop);
 void tendon_source_init(tendon_source *source, int fd, void *context,
                         void (*ready)(void *context, uint32_t events, uint64_t now),
                         void (*expired)(void *context, uint64_t now));
-/** Watches the source from now on. TENDON_ERROR_WRONG_STATE: added already. */
+/** Adds a source. TENDON_ERROR_WRONG_STATE if it is already added. */
 tendon_status tendon_loop_add(tendon_loop *loop, tendon_source *source);
-/** Changes the interest of an added source. A source of interest 0 is still told TENDON_HANGUP. */
+/** Changes the interest of an added source. ready() receives TENDON_HANGUP even if the interest of the source is 0. */
 tendon_status tendon_loop_update(tendon_loop *loop, tendon_source *source, uint32_t interest);
 /**
- * Safe from within any callback, also for another source that is ready in the same batch. Before the descriptor is
- * closed. Nothing happens when not added.
+ * Removes a source. May be called from any callback, also for another source that is ready in the same batch. Call it
+ * before the descriptor is closed. Does nothing if the source is not added.
  */
 void tendon_loop_remove(tendon_loop *loop, tendon_source *source);
 
@@ -83,10 +83,12 @@ uint64_t tendon_loop_deadline(const tendon_loop *loop);
 tendon_status tendon_loop_step(tendon_loop *loop, uint64_t until);
 /** Steps until tendon_loop_stop(), or @p until. Returns what tendon_loop_step() returned last. */
 tendon_status tendon_loop_run(tendon_loop *loop, uint64_t until);
-/** From the loop's thread: tendon_loop_run() returns after the present step; called outside of it, at once. */
+/** Ends tendon_loop_run() after the present step, or the next tendon_loop_run() immediately. Call it on the loop's
+ * thread. */
 void tendon_loop_stop(tendon_loop *loop);
 
-/** From any thread or signal handler: on_wake is called soon on the loop's thread; many wakes may fold into one. */
+/** Requests a call of on_wake on the loop's thread. May be called from any thread or signal handler. Several requests
+ * can result in one call. */
 void tendon_loop_wake(tendon_loop *loop);
 void tendon_loop_on_wake(tendon_loop *loop, void (*on_wake)(void *context, uint64_t now), void *context);
 

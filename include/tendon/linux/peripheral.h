@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Peripheral: serves a device (host/peripheral.h: a simulated one, or a
- * program's own GATT server) to centrals over a radio. Listens, advertises,
- * keeps the links, and gives the device its time.
+ * program's own GATT server) to centrals over a radio. Listens, advertises, owns the connections, and calls the
+ * device's tick().
  */
 #ifndef TENDON_LINUX_PERIPHERAL_H
 #define TENDON_LINUX_PERIPHERAL_H
@@ -25,16 +25,17 @@ typedef struct tendon_peripheral_link {
     bool used, served;
 } tendon_peripheral_link;
 
-/** Told beside the device. Any member may be NULL. */
+/** Callbacks of a peripheral, in addition to those of the device. Any member may be NULL. */
 typedef struct tendon_peripheral_callbacks {
     void *context;
     void (*connected)(void *context, tendon_peripheral_link *link, uint64_t now);
     void (*disconnected)(void *context, tendon_peripheral_link *link, tendon_status reason, uint64_t now);
-    /** The last link of a closed peripheral has ended: its memory may be given back here. */
+    /** Called when the last connection of a closed peripheral ended: its memory may be released here. */
     void (*idle)(void *context, uint64_t now);
 } tendon_peripheral_callbacks;
 
-/** The caller's memory; to be given back when closed and tendon_peripheral_count() is 0. */
+/** A peripheral in the caller's memory, which may be released when the peripheral is closed and
+ * tendon_peripheral_count() is 0. */
 typedef struct tendon_peripheral {
     tendon_radio *radio;
     tendon_peripheral_device device;
@@ -51,21 +52,22 @@ typedef struct tendon_peripheral {
 /** @param callbacks copied; may be NULL. */
 void tendon_peripheral_init(tendon_peripheral *peripheral, tendon_radio *radio, const tendon_peripheral_device *device,
                             const tendon_peripheral_callbacks *callbacks);
-/** Puts a filter on each link, e.g. faults: TENDON_PERIPHERAL_LINKS of them, copied. Before open(). */
+/** Sets one filter per connection, e.g. of simulate/fault.h: TENDON_PERIPHERAL_LINKS filters, copied. Call it before
+ * open(). */
 void tendon_peripheral_set_filters(tendon_peripheral *peripheral, const tendon_bearer_filter *filters);
 /**
- * Listens and advertises from now on.
+ * Starts listening and advertising.
  * @param interval_ms of the advertisement; 0: 100.
- * @return TENDON_OK, or why the radio or the device refused; nothing runs then.
+ * @return TENDON_OK, or the error of the radio or the device; nothing is started then.
  */
 tendon_status tendon_peripheral_open(tendon_peripheral *peripheral, uint16_t interval_ms);
-/** Stops both and closes the links, whose ends follow from the loop. */
+/** Stops both and closes the connections; the loop then calls disconnected() for each. */
 void tendon_peripheral_close(tendon_peripheral *peripheral);
-/** Advertises anew with what the device says now. */
+/** Restarts advertising with the present data of the device. */
 tendon_status tendon_peripheral_readvertise(tendon_peripheral *peripheral);
-/** Links that are there, those that are about to end included. */
+/** Returns the number of connections, including those that are being closed. */
 size_t tendon_peripheral_count(const tendon_peripheral *peripheral);
-/** Call after the device was used from outside of the loop's callbacks: its deadline may have changed. */
+/** Updates the timer. Call this after you use the device outside the loop's callbacks. */
 void tendon_peripheral_refresh(tendon_peripheral *peripheral);
 
 #ifdef __cplusplus

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The radio seam. Above it nothing can tell the kernel's controllers (room
- * linux/bluez) from the virtual radio (Unix sockets).
+ * The radio interface. It has two implementations: the kernel's controllers (component linux/bluez) and the virtual
+ * radio (Unix sockets). The code above it does not depend on which of them it uses.
  */
 #ifndef TENDON_LINUX_RADIO_H
 #define TENDON_LINUX_RADIO_H
@@ -33,19 +33,19 @@ typedef struct tendon_advertise_parameters {
     uint16_t interval_ms; /**< 20 to 10240; 0: 100 */
 } tendon_advertise_parameters;
 
-/** Where a link stands. */
+/** State of a link. */
 typedef enum tendon_link_state { TENDON_LINK_CLOSED = 0, TENDON_LINK_CONNECTING, TENDON_LINK_OPEN } tendon_link_state;
 
-/** What a link tells its owner. Any member may be NULL. Never called from within the owner's own calls. */
+/** Callbacks of a link. Any member may be NULL. Never called from within the owner's own calls. */
 typedef struct tendon_link_callbacks {
     void *context;
     void (*connected)(void *context, uint64_t now);
     /** One PDU, lent for the call. */
     void (*received)(void *context, const uint8_t *pdu, size_t length, uint64_t now);
     void (*writable)(void *context, uint64_t now); /**< after a send that would have blocked */
-    /** The link is encrypted now, by pairing or with a stored key; before the first PDU that comes encrypted. */
+    /** Called when the connection is encrypted, by pairing or with a stored key; before the first encrypted PDU. */
     void (*encrypted)(void *context, uint64_t now);
-    /** Exactly once for each connect() or accept that succeeded to start. */
+    /** Called exactly once for each connect() or accept() that started successfully. */
     void (*closed)(void *context, tendon_status reason, uint64_t now);
 } tendon_link_callbacks;
 
@@ -86,37 +86,37 @@ struct tendon_link {
     tendon_address identity; /**< address and type under which the peer's keys are stored; the peer's own until known */
     uint8_t state;           /**< tendon_link_state */
     bool accepted;           /**< the peer is the central */
-    bool closing;            /**< closed() is on its way */
-    bool blocked;            /**< a send would have blocked; writable() is on its way */
-    bool connected;          /**< the socket is connected; connected() is on its way or was told */
+    bool closing;            /**< closed() is pending */
+    bool blocked;            /**< a send would have blocked; writable() is pending */
+    bool connected;          /**< the socket is connected; connected() is pending or was called */
     bool securing;  /**< connected; the encryption with a stored key is in progress (bluez: connected() waits for it) */
     bool encrypted; /**< by pairing or with a stored key */
     tendon_status reason;
     uint16_t handle;         /**< connection handle, for captures; 0xFFFF: not known */
     uint64_t received, sent; /**< PDUs */
-    uint32_t batch;          /**< PDUs read per wake-up at most before others get their turn; 0: 32, the most */
-    uint64_t deadline;       /**< of the attempt to connect */
+    uint32_t batch; /**< maximum number of PDUs read per wake-up, before other sources are served; 0: 32, the maximum */
+    uint64_t deadline; /**< of the attempt to connect */
     tendon_pairing_attempt pairing;
     const struct tendon_socket_hooks *hooks;
     tendon_link *next; /**< the radio's */
 };
 
-/** What tendon_radio.tap is told. */
+/** Events that tendon_radio.tap receives. */
 typedef enum tendon_tap_kind {
     TENDON_TAP_OPENED = 0, /**< before connected() */
     TENDON_TAP_RECEIVED,   /**< a PDU, before received() */
-    TENDON_TAP_SENT,       /**< a PDU that the link took */
-    TENDON_TAP_CLOSED      /**< an open link ended, before closed() */
+    TENDON_TAP_SENT,       /**< a PDU that the link accepted */
+    TENDON_TAP_CLOSED      /**< an open link was closed; before closed() */
 } tendon_tap_kind;
 
-/** Accepts links from centrals. The caller's memory. */
+/** Accepts connections from centrals. The caller's memory. */
 struct tendon_listener {
     tendon_radio *radio;
     tendon_source source;
     void *context;
     /**
-     * A central connects: return a closed link of yours to take it (callbacks set; connected() follows), or
-     * NULL to refuse.
+     * Called when a central connects. Returns a closed link with its callbacks set, to accept the connection
+     * (connected() follows), or NULL to reject it.
      */
     tendon_link *(*accept)(void *context, const tendon_address *peer, uint64_t now);
 };
@@ -139,7 +139,7 @@ typedef struct tendon_radio_ops {
     const char *name; /**< "bluez" or "virtual" */
     tendon_status (*scan_start)(tendon_radio *radio, const tendon_scan_parameters *parameters);
     tendon_status (*scan_stop)(tendon_radio *radio);
-    /** radio->scan_holds became 0, or no more; NULL: a scan disturbs no connect. */
+    /** Called when scan_holds changes to or from 0. NULL if the radio can scan and connect at the same time. */
     void (*scan_held)(tendon_radio *radio);
     tendon_status (*advertise_start)(tendon_radio *radio, const tendon_advertise_parameters *parameters);
     tendon_status (*advertise_stop)(tendon_radio *radio);
@@ -148,11 +148,11 @@ typedef struct tendon_radio_ops {
     void (*unlisten)(tendon_radio *radio, tendon_listener *listener);
     void (*link_close)(tendon_link *link);
     void (*close)(tendon_radio *radio);
-    /* Pairing; NULL, all of them, where there is none. */
+    /* Pairing; all members are NULL if the radio does not support pairing. */
     uint8_t bond_radio; /**< tendon_bond_radio */
     tendon_status (*use_bonds)(tendon_radio *radio);
     tendon_status (*set_pairable)(tendon_radio *radio, bool pairable);
-    /** Starts pairing over an open link that we started; ends with tendon_pairing_finish(). */
+    /** Starts pairing over an open link that this radio started; ends with tendon_pairing_finish(). */
     tendon_status (*pair)(tendon_radio *radio, tendon_link *link);
     /** The result of pair() is no longer needed. */
     void (*pair_cancel)(tendon_radio *radio, const tendon_link *link);
@@ -160,7 +160,7 @@ typedef struct tendon_radio_ops {
     tendon_status (*unpair)(tendon_radio *radio, const tendon_address *peer);
 } tendon_radio_ops;
 
-/** First member of every kind of radio. */
+/** First member of every radio implementation. */
 struct tendon_radio {
     const tendon_radio_ops *ops;
     tendon_loop *loop;
@@ -168,9 +168,9 @@ struct tendon_radio {
     bool scanning;
     uint32_t scan_holds; /**< see tendon_radio_hold_scan() */
     void *report_context;
-    /** Every advertisement and scan response while scanning; lent for the call. */
+    /** Called for every advertisement and scan response while scanning; lent for the call. */
     void (*on_report)(void *context, const tendon_ad_report *report, uint64_t now);
-    /** The adapter went away or failed; the radio is unusable. May be NULL. */
+    /** Called when the adapter was removed or failed. The radio is then unusable. May be NULL. */
     void (*on_failure)(void *context, tendon_status status, uint64_t now);
     uint64_t reports, malformed; /**< counters */
     tendon_link *links;          /**< those that are not closed */
@@ -180,30 +180,33 @@ struct tendon_radio {
     tendon_source pairing_timer; /**< of all pairing procedures */
     bool pairable, pairable_told;
     void *tap_context;
-    /** Sees what passes over the links of this radio, for captures; must not call the link. NULL: no cost. */
+    /** Called for every PDU and state change of the links of this radio, for captures. Must not call the link. May be
+     * NULL. */
     void (*tap)(void *context, const tendon_link *link, tendon_tap_kind kind, const uint8_t *pdu, size_t length);
 };
 
-/* Thin calls through ops. Their errors are those of tendon_status, layer RADIO, SYSTEM, HCI or MANAGEMENT. */
+/* These functions call ops. Their errors are of the layers BASE, RADIO, SYSTEM, HCI or MANAGEMENT. */
 tendon_status tendon_radio_scan_start(tendon_radio *radio, const tendon_scan_parameters *parameters);
 tendon_status tendon_radio_scan_stop(tendon_radio *radio); /**< TENDON_OK also when not scanning */
 /**
- * Pauses a scan from the first hold to the last release, where scanning and connecting disturb each other; for what
- * connects more than once. It stays started meanwhile.
+ * Pauses scanning while at least one hold is active. Use it around several connection attempts on radios that cannot
+ * scan and connect at the same time. The scan counts as started while it is paused.
  */
 void tendon_radio_hold_scan(tendon_radio *radio, bool hold);
-/** Advertises until told to stop, also while and after a central is connected; TENDON_RADIO_ERROR_ALREADY_STARTED. */
+/** Advertises until advertise_stop(), also while and after a central is connected. TENDON_RADIO_ERROR_ALREADY_STARTED
+ * if it advertises already. */
 tendon_status tendon_radio_advertise_start(tendon_radio *radio, const tendon_advertise_parameters *parameters);
 tendon_status tendon_radio_advertise_stop(tendon_radio *radio);
 /**
- * Starts connecting; answered by connected() or closed(reason). Past @p deadline
- * (monotonic ms): closed(TENDON_ERROR_TIMEOUT). A running scan is paused meanwhile and restored.
+ * Starts connecting; connected() or closed(reason) follows. When @p deadline (monotonic ms) passes,
+ * closed(TENDON_ERROR_TIMEOUT) is called. A running scan is paused during the attempt.
  */
 tendon_status tendon_radio_connect(tendon_radio *radio, tendon_link *link, const tendon_address *peer,
                                    uint64_t deadline);
 tendon_status tendon_radio_listen(tendon_radio *radio, tendon_listener *listener);
 void tendon_radio_unlisten(tendon_radio *radio, tendon_listener *listener);
-/** Stops scanning, advertising and listening. Its links are to be closed, and told so, before. Twice does nothing. */
+/** Stops scanning, advertising and listening. Close all links first, and wait until closed() was called for each. A
+ * second call does nothing. */
 void tendon_radio_close(tendon_radio *radio);
 
 /**
@@ -247,17 +250,18 @@ tendon_status tendon_radio_forget(tendon_radio *radio, const tendon_address *pee
 /** Removes all bonds that were made at this radio's address. @return how many, or the error of the store or kernel. */
 tendon_status tendon_radio_forget_all(tendon_radio *radio);
 
-/** A closed link with its callbacks. */
+/** Prepares a closed link with its callbacks. */
 void tendon_link_init(tendon_link *link, const tendon_link_callbacks *callbacks);
 /**
  * Sends one PDU of 0 to TENDON_ATT_MTU_MAX bytes, whole or not at all.
- * @return TENDON_OK; TENDON_ERROR_WOULD_BLOCK: nothing was sent, writable() follows; TENDON_ERROR_DISCONNECTED;
- * TENDON_ERROR_INVALID_ARGUMENT: too long.
+ * @return TENDON_OK; TENDON_ERROR_WOULD_BLOCK: nothing was sent, and writable() is called later;
+ * TENDON_ERROR_DISCONNECTED; TENDON_ERROR_INVALID_ARGUMENT: too long.
  */
 tendon_status tendon_link_send(tendon_link *link, const uint8_t *pdu, size_t length);
-/** Ends the link or the attempt; closed(TENDON_ERROR_CANCELLED) follows from the loop. Nothing happens when closed. */
+/** Disconnects, or ends the attempt; the loop then calls closed(TENDON_ERROR_CANCELLED). Does nothing if the link is
+ * closed. */
 void tendon_link_close(tendon_link *link);
-/** The way out for an ATT bearer. */
+/** Returns the send function for an ATT bearer. */
 tendon_bearer_io tendon_link_io(tendon_link *link);
 
 #ifdef __cplusplus
