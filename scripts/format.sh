@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Checks the formatting of C (clang-format) and Swift (swift format); --fix mends it.
+# Checks the formatting of C (clang-format) and Swift (swift format); --fix formats the files.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 mapfile -t c_files < <(git ls-files '*.c' '*.h')

@@ -31,7 +31,10 @@ stage_format() {
 # The rules of the house that no compiler checks.
 stage_house() {
     meson_setup_only
-    python3 scripts/check_house.py "$BUILD/asan"
+    local status=0
+    python3 scripts/check_words.py || status=$?
+    python3 scripts/check_house.py "$BUILD/asan" || status=$?
+    return $status
     Tests/Scripts/count_tests.sh
 }
 

@@ -82,7 +82,7 @@ void tendon_gattc_lost(tendon_gatt_client *client, tendon_status reason);
 tendon_status tendon_gattc_discovery_build(tendon_gatt_request *request, tendon_att_pdu *pdu, uint8_t scratch[16]);
 tendon_status tendon_gattc_discovery_respond(tendon_gatt_request *request, const tendon_att_pdu *pdu);
 tendon_status tendon_gattc_discovery_refused(tendon_gatt_request *request, tendon_status status);
-/* Service Changed: true when the request is a discovery under way in that range. */
+/* Service Changed: returns true if the request is a discovery in progress in that range. */
 bool tendon_gattc_discovery_hit(const tendon_gatt_request *request, uint16_t start, uint16_t end);
 
 tendon_status tendon_gattc_read_build(const tendon_gatt_request *request, tendon_att_pdu *pdu);

@@ -210,7 +210,7 @@ void tendon_gatt_client_set_service_changed(tendon_gatt_client *client, uint16_t
     client->service_changed_handle = value_handle;
 }
 
-/* Only the oldest request can be under way, but a zombie may be before it: ask them all. */
+/* Only the oldest request can be in progress, but a cancelled one may precede it, so all are examined. */
 static void restart_discovery(tendon_gatt_client *client, uint16_t start, uint16_t end) {
     for (size_t i = 0; i < client->config.request_capacity; i++) {
         tendon_gatt_request *request = &client->config.requests[i];

@@ -4,7 +4,7 @@
 
 /* ---- checks ---- */
 
-/** @p required: the READ_ security bits. Authentication, encryption, key size, authorisation, in that order. */
+/** @p required: the READ_ security bits. Authentication, encryption, key size, authorization, in that order. */
 static uint8_t check_security(const tendon_gatt_connection *connection, uint32_t required) {
     bool encryption = (required & (TENDON_GATT_READ_ENCRYPTED | TENDON_GATT_READ_AUTHENTICATED)) != 0;
     if (encryption && connection->security == TENDON_GATT_SECURITY_NONE) {
@@ -192,7 +192,8 @@ static uint8_t read_multiple(tendon_gatt_transaction *t, bool variable) {
             return code;
         }
         if (variable) {
-            tendon_write_u16le(&t->out, (uint16_t)length); /* never cut in two: then the writer is full for good */
+            tendon_write_u16le(&t->out,
+                               (uint16_t)length); /* never divided: after a failed write the writer stays full */
         }
         tendon_gatt_write_cut(&t->out, value, length);
     }

@@ -115,7 +115,7 @@ static void respond(tendon_gatt_connection *connection, const tendon_att_pdu *pd
     code = code != 0 ? code : serve(&t);
     if (code != 0) {
         connection->counters.errors++;
-        t.out = tendon_writer_make(connection->response, capacity); /* anew: what did not fit has failed it */
+        t.out = tendon_writer_make(connection->response, capacity); /* a new writer, because the old one has failed */
         tendon_write_u8(&t.out, TENDON_ATT_ERROR_RESPONSE);
         tendon_write_u8(&t.out, pdu->opcode);
         tendon_write_u16le(&t.out, t.error_handle);

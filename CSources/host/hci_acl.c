@@ -67,7 +67,7 @@ static tendon_l2cap_stream *start_stream(tendon_l2cap_reassembler *reassembler, 
     if (stream == NULL) {
         stream = new_stream(reassembler);
     } else if (!stream->skipping) {
-        reassembler->malformed++; /* the frame under way stays without its end */
+        reassembler->malformed++; /* the incomplete frame never receives its end */
     }
     stream->used = true;
     stream->handle = acl->handle;

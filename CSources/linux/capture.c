@@ -147,7 +147,7 @@ tendon_status tendon_capture_connected(tendon_capture *capture, uint16_t handle,
     tendon_write_u8(&writer, peripheral ? 1 : 0);
     tendon_write_u8(&writer, peer->type);
     tendon_write_bytes(&writer, wire, sizeof wire);
-    tendon_write_u16le(&writer, 24); /* interval 30 ms, latency 0, supervision time-out 2 s: plausible, not measured */
+    tendon_write_u16le(&writer, 24); /* interval 30 ms, latency 0, supervision timeout 2 s: plausible, not measured */
     tendon_write_u16le(&writer, 0);
     tendon_write_u16le(&writer, 200);
     tendon_write_u8(&writer, 0);

@@ -7,7 +7,8 @@
 /** The link was called connected and has never been established (Core Spec Vol 1 Part F 2.62). */
 #define NEVER_ESTABLISHED TENDON_HCI_ERROR(0x3E)
 
-/** Lets the timer strike in this very step (from a callback) or in the next one: it ticks and sets itself anew. */
+/** Sets the timer to expire in this step (from a callback) or in the next one. It calls tick() and sets the next
+ * deadline. */
 static void touch(tendon_connection *connection) {
     connection->timer.deadline = 0;
 }
@@ -189,7 +190,7 @@ static tendon_status send_pdu(void *context, const uint8_t *pdu, size_t length) 
     tendon_connection *connection = context;
     touch(connection); /* what is sent may be a request, which has a deadline */
     if (connection->again) {
-        return TENDON_ERROR_WOULD_BLOCK; /* writable when the link is made anew */
+        return TENDON_ERROR_WOULD_BLOCK; /* writable after the reconnection */
     }
     tendon_status status = tendon_link_send(&connection->link, pdu, length);
     if (status >= 0 && connection->link.received == 0) {
@@ -274,7 +275,7 @@ static void link_writable(void *context, uint64_t now) {
     tendon_att_bearer_writable(&connection->bearer, now);
 }
 
-/** True when the link is to be made anew behind everybody's back. */
+/** Returns true if the connection was never established, so that it is attempted again without a notification. */
 static bool was_never_established(const tendon_connection *connection, tendon_status reason) {
     return connection->state == TENDON_CONNECTION_UP && reason == NEVER_ESTABLISHED && connection->link.received == 0 &&
            !connection->first_is_not_all && !connection->pairing_started;

@@ -165,7 +165,7 @@ static bool visit_switch(void *context, const char *name) {
     }
     finding->count++;
     lack(finding, TENDON_RADIO_ERROR_RFKILL);
-    if (is_hard) { /* the one that no command mends is told in any order */
+    if (is_hard) { /* reported first, because no command can unblock it */
         say(finding->text, "%.32s: switched off by a hardware switch", name);
         say(finding->remedy, "use the machine's wireless switch, or its firmware settings");
     } else if (finding->remedy[0] == '\0') {

@@ -195,7 +195,7 @@ static void dispatch_deadlines(tendon_loop *loop, uint64_t now) {
             if (source->expired != NULL) {
                 source->expired(source->context, now);
             } else {
-                source->deadline = UINT64_MAX; /* nobody would ever set it anew */
+                source->deadline = UINT64_MAX; /* without expired(), nothing would reset it */
             }
         }
     }
@@ -242,7 +242,7 @@ void tendon_loop_wake(tendon_loop *loop) {
     int saved = errno; /* may run in a signal handler */
     const uint64_t one = 1;
     ssize_t written = write(loop->wake_fd, &one, sizeof one);
-    (void)written; /* EAGAIN: the counter is full, so a wake is under way */
+    (void)written; /* EAGAIN: the counter is full, so a wake is pending */
     errno = saved;
 }
 

@@ -34,7 +34,8 @@ void tendon_peripheral_refresh(tendon_peripheral *peripheral) {
         const tendon_bearer_filter *filter = filter_of(place);
         used += place->used ? 1 : 0;
         if (place->served && place->bearer.closed) {
-            tendon_link_close(&peripheral->links[i].link); /* the device hung up, or left a question unanswered */
+            tendon_link_close(
+                &peripheral->links[i].link); /* the device closed the bearer, also after a transaction timeout */
         }
         if (place->served) {
             deadline = earlier(deadline, tendon_att_bearer_deadline(&place->bearer));

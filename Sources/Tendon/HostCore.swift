@@ -63,7 +63,7 @@ package final class HostCore: @unchecked Sendable {
         }
     }
 
-    /// Stops for good: links end, and with the last one this object.
+    /// Stops permanently: disconnects all centrals. The object is released with the last connection.
     package func abandon() {
         guard !abandoned else { return }
         abandoned = true

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import CTendon
 
-/// A rotation. Hamilton convention, scalar last; applied as it is, without a hidden normalisation.
+/// A rotation. Hamilton convention, scalar last; applied as it is, without a hidden normalization.
 ///
 /// ```swift
 /// let mapped = quaternion * Quaternion(ix: 1, iy: 0, iz: 0, r: 0)

@@ -70,7 +70,7 @@ public struct ScanOptions: Sendable, Hashable {
 public struct ConnectOptions: Sendable {
     /// For all attempts together; `nil`: what the C core thinks right.
     public var timeout: Duration?
-    /// Attempts at most; only failures that a retry mends are tried again.
+    /// Maximum number of attempts. Only transient failures are retried.
     public var attempts: Int
     /// Negotiate the largest ATT_MTU once connected.
     public var exchangesMTU: Bool

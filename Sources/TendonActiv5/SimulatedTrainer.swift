@@ -119,7 +119,7 @@ public actor SimulatedTrainer {
             seam: { tendon_simulated_activ5_device($0) })
     }
 
-    /// Leaves the air for good.
+    /// Stops advertising and disconnects permanently.
     public func stop() { host.host.abandon() }
 
     /// Links that are up.

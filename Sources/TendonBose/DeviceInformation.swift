@@ -14,7 +14,7 @@ public struct WearableDeviceInformation: Sendable {
     public var minorVersion: Int { Int(c.minor) }
     /// The product's number.
     public var productID: UInt16 { c.product_id }
-    /// Colour or model of the product, by number.
+    /// Color or model of the product, by number.
     public var variant: UInt8 { c.variant }
     /// Product and variant by number and name.
     public var productInfo: ProductInfo { ProductInfo(id: c.product_id, variant: c.variant) }

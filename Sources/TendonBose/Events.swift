@@ -5,9 +5,9 @@ import Tendon
 public enum WearableDeviceEvent: Sendable {
     /// The strings of the Device Information Service were read.
     case didUpdateDeviceInformation(DeviceInformation)
-    /// The device said anew what it is.
+    /// The device information changed.
     case didUpdateWearableDeviceInformation(WearableDeviceInformation)
-    /// The device said anew what its sensors can do.
+    /// The sensor information changed.
     case didUpdateSensorInformation(SensorInformation)
     /// The device said which sensors are on; also after a write.
     case didUpdateSensorConfiguration(SensorConfiguration)
@@ -17,7 +17,7 @@ public enum WearableDeviceEvent: Sendable {
     case didFailToWriteSensorConfiguration(BoseWearableError)
     /// A whole notification.
     case didReceiveSensorData(SensorData)
-    /// The device said anew which gestures it knows.
+    /// The gesture information changed.
     case didUpdateGestureInformation(GestureInformation)
     /// The device said which gestures are on; also after a write.
     case didUpdateGestureConfiguration(GestureConfiguration)

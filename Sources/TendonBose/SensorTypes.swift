@@ -78,7 +78,7 @@ public enum SamplePeriod: UInt16, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// A movement that a wearable recognises.
+/// A movement that a wearable recognizes.
 public enum GestureType: Sendable, Hashable {
     /// Part of the specification; no product has it.
     case singleTap

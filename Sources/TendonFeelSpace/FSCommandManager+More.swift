@@ -12,7 +12,7 @@ import Tendon
 public struct FSPulse: Sendable, Hashable {
     /// What happens to the channel's timer.
     public enum Timer: Int32, Sendable, CaseIterable {
-        /// It starts anew.
+        /// The belt restarts.
         case reset = 0
         /// It goes on when the period stays the same.
         case resetWhenPeriodDiffers

@@ -113,7 +113,7 @@ public actor SimulatedBelt {
         host.host.refresh()
     }
 
-    /// Leaves the air for good.
+    /// Stops advertising and disconnects permanently.
     public func stop() { host.host.abandon() }
     /// Links that are up.
     public var connections: Int { host.host.connections }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tendon: base room. Status codes, bounded reader and writer, UUID, address,
+ * Tendon: base component. Status codes, bounded reader and writer, UUID, address,
  * ring, CRC. Freestanding; depends on nothing else in Tendon.
  */
 #ifndef TENDON_BASE_H

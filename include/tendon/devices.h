@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tendon: devices room. One header per family: codec (stateless) and session
+ * Tendon: devices component. One header per family: codec (stateless) and session
  * (state machine). Never sees a socket.
  */
 #ifndef TENDON_DEVICES_H

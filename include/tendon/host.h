@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tendon: host room. Advertising data, HCI packets, ATT PDUs, GATT client and
+ * Tendon: host component. Advertising data, HCI packets, ATT PDUs, GATT client and
  * server, and the seam through which a device session is driven. Sans I/O,
  * freestanding; depends on base alone.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tendon: linux room. The event loop, the radio seam, the virtual radio,
+ * Tendon: linux component. The event loop, the radio seam, the virtual radio,
  * connections, and capture files. The only room that makes system calls.
  */
 #ifndef TENDON_LINUX_H

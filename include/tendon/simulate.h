@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tendon: simulate room. Simulated devices: GATT servers with a personality,
+ * Tendon: simulate component. Simulated devices: GATT servers with a personality,
  * sans I/O like all the rest.
  */
 #ifndef TENDON_SIMULATE_H

@@ -65,7 +65,7 @@ tendon_status tendon_activ5_device_connect(tendon_activ5_device *device, uint64_
     device->listed = true; /* also one that was lost, when the program itself connects it again */
     tendon_status status =
         tendon_activ5_device_request(device, TENDON_ACTIV5_REQUEST_CONNECT, TENDON_ACTIV5_CHARACTERISTIC_UNKNOWN);
-    if (status < 0) { /* an attempt that is under way is still there */
+    if (status < 0) { /* an attempt in progress continues */
         device->state = state;
         device->link = link;
     }

@@ -177,7 +177,7 @@ void tendon_feelspace_end(tendon_feelspace_session *session, tendon_feelspace_co
     tendon_feelspace_tell(session, previous, event, error, status);
 }
 
-/* The three steps of an opening have their failures and time-outs in the same order. */
+/* The three steps of an opening have their failures and timeouts in the same order. */
 static tendon_feelspace_connection_event failure_of(const tendon_feelspace_session *session) {
     if (!is_opening(session)) {
         return TENDON_FEELSPACE_CONNECTION_LOST;

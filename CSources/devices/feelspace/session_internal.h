@@ -99,7 +99,7 @@ void tendon_feelspace_enabled(tendon_feelspace_session *session, const tendon_ga
 void tendon_feelspace_paired(tendon_feelspace_session *session, tendon_status status);
 /* HANDSHAKE becomes CONNECTED as soon as mode and intensity are known. */
 void tendon_feelspace_handshake_check(tendon_feelspace_session *session);
-/* True for ATT errors that a bond would mend. */
+/* Returns true for ATT errors that do not occur with a bonded device. */
 bool tendon_feelspace_is_permission(tendon_status status);
 
 /* session_queue.c */

@@ -5,7 +5,7 @@
 
 #include "tendon/devices/fjorden_profile.h"
 
-/** Sets what advertisements are recognised by, and nothing else. */
+/** Sets what advertisements are recognized by, and nothing else. */
 void tendon_grip_profile_identity(tendon_fjorden_profile *profile);
 
 #endif

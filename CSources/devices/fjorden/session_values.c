@@ -128,7 +128,7 @@ void tendon_grip_take_battery(tendon_fjorden_session *s, const tendon_gatt_resul
 
 /* ---- texts ---- */
 
-/* Text that would have to be mended before it is shown is no text. */
+/* A string is empty if it contains bytes that tendon_ad_text() would replace. */
 void tendon_grip_take_text(tendon_fjorden_session *s, unsigned text, const uint8_t *data, size_t length) {
     while (length > 0 && data[length - 1] == 0) {
         length--;

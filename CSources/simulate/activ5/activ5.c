@@ -147,7 +147,7 @@ static tendon_status write_rate(tendon_simulated_activ5 *device, size_t central,
         return TENDON_ATT_ERROR(WRITE_REQUEST_REJECTED);
     }
     device->force_period = device->imu_period = (uint16_t)(1000 / rate);
-    device->next_force = device->next_imu = UINT64_MAX; /* counted anew from now */
+    device->next_force = device->next_imu = UINT64_MAX; /* restarted from the present time */
     return TENDON_OK;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Simulated Bose wearable: what goes out by itself. Samples are made one time
- * after the other into one buffer; it is made anew only when every subscribed
- * central has it, so a full link delays the stream and loses nothing.
+ * after the other into one buffer; it is refilled only after every subscribed central has received it, so a blocked
+ * connection delays the stream and loses no sample.
  */
 #include "bose_internal.h"
 

@@ -57,7 +57,7 @@ void tendon_simulated_feelspace_set_intensity(tendon_simulated_feelspace *belt, 
 /** FE01 or FE09. */
 size_t tendon_simulated_feelspace_value(const tendon_simulated_feelspace *belt, unsigned characteristic, uint8_t *out,
                                         size_t capacity);
-/** Queues a notification, spoilt when that was asked for, and tries to send. Dropped when nobody subscribed. */
+/** Queues a notification (corrupted if requested) and tries to send it. Dropped if no central is subscribed. */
 void tendon_simulated_feelspace_notify(tendon_simulated_feelspace *belt, unsigned characteristic, const uint8_t *value,
                                        size_t length);
 void tendon_simulated_feelspace_flush(tendon_simulated_feelspace *belt);

@@ -7,7 +7,7 @@ import TendonSupport
 extension Command {
     static let capture = Command(
         "capture", operands: "FILE",
-        summary: "write what passes into a btsnoop file, which Wireshark opens",
+        summary: "write Bluetooth traffic to a btsnoop file for Wireshark",
         details: [
             "On the radio bluez: every HCI packet of the machine's controllers, whoever sends it, without taking part. "
                 + "On the virtual radio there is nobody to listen to: there it does what run does and writes what "

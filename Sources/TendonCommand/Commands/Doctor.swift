@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// doctor: what this machine lacks, and the command that mends it.
+// doctor: checks this machine, and prints a command that fixes each problem.
 import CTendon
 import Tendon
 import TendonSupport

@@ -7,7 +7,7 @@ extension Command {
         "forget",
         summary: "remove the bond with a device",
         details: [
-            "Its keys go, and it must be paired anew. Needed when the device was reset: it has lost its key then, and ends "
+            "Its keys go, and it must be paired again. Needed when the device was reset: it has lost its key then, and ends "
                 + "every link. Bonds are kept in $XDG_STATE_HOME/tendon/bonds, else ~/.local/state/tendon/bonds."
         ],
         options: [],

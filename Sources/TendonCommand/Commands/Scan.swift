@@ -156,7 +156,7 @@ struct ScanView: Sendable {
     private var order: [Address] = []
     private var area = LiveArea()
     private var lastDraw: UInt64 = 0
-    /// A hostile neighbour makes addresses up: the oldest are forgotten.
+    /// A hostile neighbor makes addresses up: the oldest are forgotten.
     private static let capacity = 4096
 
     init(events: Events, every: Bool, filter: ScanFilter, limit: Int?) {

@@ -117,7 +117,7 @@ extension CommandError {
     }
 }
 
-/// Insertions, deletions, replacements and swaps of neighbours between two words.
+/// Insertions, deletions, replacements and swaps of neighbors between two words.
 func editDistance(_ a: String, _ b: String) -> Int {
     let a = Array(a.lowercased()), b = Array(b.lowercased())
     var before: [Int] = []

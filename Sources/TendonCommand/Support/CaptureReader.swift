@@ -17,7 +17,7 @@ enum CaptureItem {
     }
 }
 
-/// A btsnoop file under way.
+/// A btsnoop file that is being read.
 final class CaptureReader {
     private let reader = CBlock<tendon_capture_reader>()
     private let decoder = CBlock<tendon_capture_decoder>()

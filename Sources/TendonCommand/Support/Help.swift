@@ -116,7 +116,7 @@ extension Help {
         lines += [".SH EXIT STATUS"]
         for status in ExitStatus.all { lines += [".TP", "\(status.rawValue)", escape(status.meaning)] }
         lines += [
-            ".SH ENVIRONMENT", ".TP", "NO_COLOR", "when set and not empty: no colours", ".TP", "XDG_RUNTIME_DIR",
+            ".SH ENVIRONMENT", ".TP", "NO_COLOR", "when set and not empty: no colors", ".TP", "XDG_RUNTIME_DIR",
             "the virtual radio lives in its directory tendon",
         ]
         return lines.joined(separator: "\n") + "\n"

@@ -4,7 +4,7 @@ import CTendon
 import Tendon
 import TendonSupport
 
-/// A capture under way. Its file is written on the loop's thread.
+/// A capture that is being written. Its file is written on the loop's thread.
 final class LinkCapture: @unchecked Sendable {
     // The block is touched on the loop's thread alone.
     private let block = CBlock<tendon_capture>()

@@ -14,8 +14,8 @@ struct Output: Sendable {
 
     var isTerminal: Bool { isatty(descriptor) == 1 }
 
-    /// Colours: on a terminal that has them, unless NO_COLOR is set to anything (no-color.org).
-    var hasColours: Bool {
+    /// Colors: on a terminal that has them, unless NO_COLOR is set to anything (no-color.org).
+    var hasColors: Bool {
         guard isTerminal else { return false }
         if let value = environment("NO_COLOR"), !value.isEmpty { return false }
         return environment("TERM") != "dumb"
@@ -59,7 +59,7 @@ struct Output: Sendable {
     }
 
     func styled(_ text: String, _ style: Style) -> String {
-        hasColours ? "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m" : text
+        hasColors ? "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m" : text
     }
 
     enum Style: String {

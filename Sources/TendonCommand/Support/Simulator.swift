@@ -207,7 +207,7 @@ private final class SimulatedHost {
     /// Several devices of one process need several addresses.
     private func defaultAddress() -> tendon_address {
         let base = Address(tendon_virtual_radio_default_address())
-        // Above the bits of the process's number: the address of a neighbour's process must not be taken.
+        // Above the bits of the process's number: the address of a neighbor's process must not be taken.
         return Address(base.value ^ UInt64(number) << 24, kind: base.kind ?? .random).c
     }
 

@@ -180,7 +180,7 @@ typedef struct tendon_bose_sensor_information {
     tendon_bose_sensor_record records[TENDON_BOSE_SENSORS_MAX];
     size_t count;
     /** Bytes of a whole record of sensor n where records[n] describes it with the length of the table, else 0. Set
-     * when decoded; whoever fills the list himself leaves it 0, and only loses some speed. */
+     * when decoded; an application that fills the list leaves it 0, and only loses some speed. */
     uint8_t usual[8];
     tendon_bose_rejected_record rejected[TENDON_BOSE_SENSORS_MAX];
     size_t rejected_count;

@@ -438,7 +438,7 @@ typedef struct tendon_feelspace_usb_frame {
 
 /**
  * The frame at the head of a belt's bytes. @return bytes consumed; TENDON_ERROR_INCOMPLETE: more are needed;
- * TENDON_ERROR_MALFORMED: unknown handle or length, flush the input and start anew.
+ * TENDON_ERROR_MALFORMED: unknown handle or length, flush the input and start again.
  */
 tendon_status tendon_feelspace_decode_usb_frame(const uint8_t *data, size_t length, tendon_feelspace_usb_frame *out,
                                                 size_t *offset);

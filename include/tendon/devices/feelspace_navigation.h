@@ -62,7 +62,7 @@ typedef struct tendon_feelspace_navigation_signal_at {
 } tendon_feelspace_navigation_signal_at;
 
 typedef struct tendon_feelspace_navigation_config {
-    tendon_feelspace_session *session; /**< initialised */
+    tendon_feelspace_session *session; /**< initialized */
     void *context;
     void (*on_event)(void *context, const tendon_feelspace_navigation_event *event, uint64_t now);
     /**

@@ -173,7 +173,7 @@ tendon_status tendon_fjorden_session_request(tendon_fjorden_session *session, co
  * TENDON_ERROR_BUSY.
  */
 void tendon_fjorden_session_cancel_request(tendon_fjorden_session *session);
-/** Reads the battery level; BATTERY follows. TENDON_ERROR_WRONG_STATE. A reading under way answers this call too. */
+/** Reads the battery level; BATTERY follows. TENDON_ERROR_WRONG_STATE. A read in progress also completes this call. */
 tendon_status tendon_fjorden_session_read_battery(tendon_fjorden_session *session, uint64_t now);
 /** Reads the texts; INFO follows. As above. */
 tendon_status tendon_fjorden_session_read_info(tendon_fjorden_session *session, uint64_t now);

@@ -55,7 +55,7 @@ tendon_status tendon_fjorden_stream_begin(tendon_fjorden_stream *stream, tendon_
 bool tendon_fjorden_stream_next(tendon_fjorden_stream *stream, tendon_fjorden_records *records,
                                 tendon_fjorden_record *out);
 
-/** Events to deliver after a loss, at most 2. Nothing but releases is made up. @return how many. */
+/** Computes the events to deliver after a loss, at most 2. Only releases are synthesized. @return their number. */
 size_t tendon_fjorden_resync(uint8_t last_shutter, uint8_t last_lever, const tendon_fjorden_control_state *state,
                              uint8_t events[2]);
 /** The same for a stream, which counts them as delivered. */

@@ -2,9 +2,8 @@
 /*
  * One GATT operation at a time: what all sessions have in common between a
  * starting call of the client and its completion. A link in memory may answer
- * before the call returns, a client may refuse it, whoever hears of an answer
- * may end the connection: a session sees one completion for each operation in
- * all these cases, and none for what it has given up.
+ * before the call returns, a client may refuse it, a callback that receives a result may disconnect: a session sees one
+ * completion for each operation in all these cases, and none for what it has given up.
  */
 #ifndef TENDON_DEVICES_OPERATION_H
 #define TENDON_DEVICES_OPERATION_H

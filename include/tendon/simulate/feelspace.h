@@ -5,11 +5,10 @@
  * the tables of that document, not with the codec of the client, so that a
  * shared misreading shows.
  *
- * It has its own will: it asks to be kept alive and hangs up when nobody
- * answers, it ignores in silence what a belt ignores (and counts it), refuses
- * commands of a wrong length, and serves one central at a time. What it was
- * sent is kept, so are the channels and with them the motors' state, for those
- * who want to know whether a person would have felt it.
+ * Like a belt, it sends keep-alive requests and disconnects if it receives no response. It silently ignores (and
+ * counts) the requests that a belt ignores, rejects commands with a wrong length, and serves one central at a time. It
+ * records the received commands and the state of the channels and motors, so that a test can check what the wearer
+ * would have felt.
  */
 #ifndef TENDON_SIMULATE_FEELSPACE_H
 #define TENDON_SIMULATE_FEELSPACE_H
@@ -39,10 +38,11 @@ typedef struct tendon_simulated_feelspace_options {
     uint16_t firmware;      /**< 0: 52, or 4 of the newer generation */
     uint8_t variant;        /**< newer generation only; 0: 4 */
     uint16_t keep_alive_ms; /**< 0: 1000 */
-    uint16_t patience_ms;   /**< unanswered keep-alive after which it hangs up; 0: 5000 */
+    uint16_t patience_ms;   /**< time without a keep-alive response after which it disconnects; 0: 5000 */
     uint16_t battery_level; /**< % x 256; 0: 80 % */
     bool pairing_required;  /**< all belt characteristics ask for encryption */
-    bool pairing_mode;      /**< at start, and for good; else a long press of the home button opens it for a minute */
+    bool pairing_mode;      /**< permanently, from the start; otherwise a long press of the home button opens it for one
+                               minute */
     bool without_debug;     /**< no service FE53 */
     bool unpatched;         /**< the app front range needs the newer generation's patch */
     bool flat_out;          /**< an orientation whenever the link takes one; heading one degree on each */

@@ -6,11 +6,10 @@
  * shows. What a hand does to its controls becomes events through the same
  * gesture derivation that firmware would use.
  *
- * It wants an encrypted link and takes one bond: whoever comes next is refused
- * until the bond is reset (shutter and fn held, clearBond, a scenario). Device
- * clock: 0 when the first central connects. Records that a central does not
- * take in time are lost to it, as their sequence numbers show; in flat_out mode
- * none is made before all have the one before.
+ * It requires an encrypted connection and stores one bond: every other central is rejected until the bond is reset
+ * (shutter and fn held, clearBond, a scenario). Device clock: 0 when the first central connects. Records that a central
+ * does not take in time are lost to it, as their sequence numbers show; in flat_out mode none is made before all have
+ * the one before.
  */
 #ifndef TENDON_SIMULATE_FJORDEN_H
 #define TENDON_SIMULATE_FJORDEN_H
@@ -42,7 +41,7 @@ enum {
 typedef struct tendon_simulated_fjorden_options {
     uint32_t lacks;       /**< bits above */
     bool open;            /**< wants no encryption */
-    bool refuses_pairing; /**< whoever asks */
+    bool refuses_pairing; /**< rejects pairing with every central */
     bool mute;            /**< executes requests at the control point, but sends no responses */
     bool bonded;          /**< with some other host, from the start */
     bool hand;            /**< plays a hand at work: a script of 10 s that uses every control, then again */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Air: simulated devices and a session's link to one of them, in memory. No
- * radio, no socket, no thread: whoever drives it gives the time. What a vendor's
- * simulated mode runs on, and tests of sessions.
+ * radio, no socket, no thread: the caller passes the time. Used by the simulated mode of the vendors' APIs, and by
+ * tests of sessions.
  */
 #ifndef TENDON_SIMULATE_MEMORY_RADIO_H
 #define TENDON_SIMULATE_MEMORY_RADIO_H
@@ -24,8 +24,8 @@ typedef struct tendon_memory_radio_device {
     tendon_address address;
     int8_t rssi;
     bool present;  /**< can be heard; see tendon_memory_radio_set_present() */
-    bool declines; /**< somebody refuses when asked to pair with it */
-    bool silent;   /**< its PDUs are lost on the way to us */
+    bool declines; /**< rejects pairing, like a user who declines */
+    bool silent;   /**< its PDUs are lost before they are received */
     bool bonded;   /**< our side has its key */
 } tendon_memory_radio_device;
 

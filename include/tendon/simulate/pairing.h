@@ -20,8 +20,8 @@ typedef struct tendon_scripted_pairing {
     void (*done)(void *context, tendon_status status, uint64_t now);
     void *done_context;
     tendon_address peer;
-    uint64_t deadline; /**< UINT64_MAX: nothing under way */
-    uint32_t started;  /**< attempts so far */
+    uint64_t deadline; /**< UINT64_MAX: no pairing in progress */
+    uint32_t started;  /**< number of attempts */
 } tendon_scripted_pairing;
 
 void tendon_scripted_pairing_init(tendon_scripted_pairing *pairing, tendon_status outcome, uint32_t delay_ms);

@@ -27,7 +27,7 @@ extension Command {
 
     static let boseConfigure = Command(
         "bose configure",
-        summary: "set sensors and gestures of a Bose wearable, and show what it took",
+        summary: "set the sensors and gestures of a Bose wearable, and print its configuration",
         details: [
             "The device keeps the setting for as long as the link lasts (--for), or until another program sets it; it turns "
                 + "off what we turned on when the link ends. All enabled sensors share one period."

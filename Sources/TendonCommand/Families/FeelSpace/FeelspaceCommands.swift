@@ -13,7 +13,7 @@ private let directionOptions = [
 extension Command {
     static let feelspaceVibrate = Command(
         "feelspace vibrate",
-        summary: "let a feelSpace belt vibrate",
+        summary: "make a feelSpace belt vibrate",
         details: [
             "Brings the belt into app mode, vibrates for --for seconds (default 3) or as long as --iterations take, and puts "
                 + "it back into its mode. Takes the first belt in reach, or the one of --address."

@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The rules for words that a script can check. Usage: check_words.py
+
+Prose is: comments and strings of headers, C and Swift sources and examples; the Markdown documents; the comments and
+messages of the scripts. Prints TAP lines.
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+# (name, pattern of what is avoided, what to write instead). Whole words, any case.
+EVERYWHERE = [
+    ("disconnect, not 'hang up'", r"hang(s|ing)? up|hung up", "disconnect"),
+    ("fix or resolve, not 'mend'", r"mend(s|ed|ing)?", "fix, resolve"),
+    ("permanently, not 'for good'", r"for good", "permanently"),
+    ("again or restart, not 'anew'", r"anew", "again, restart"),
+    ("timeout is one word", r"time-outs?", "timeout"),
+    ("in progress, not 'under way'", r"under way|underway", "in progress, pending"),
+    ("corrupted, not 'spoilt'", r"spoilt", "corrupted"),
+    ("synthesized, not 'made up'", r"made up", "synthesized"),
+    ("US spelling", r"(recognis|authoris|normalis|initialis|synchronis|serialis|synthesis(e|ed|es|ing)\b|summaris)\w*|"
+                    r"behaviours?|colours?|neighbours?|honours?|licences?|centimetres?|grey", "US spelling"),
+]
+# Words that only public prose must not use: headers, documents, README, help texts.
+PUBLIC = [
+    ("no component is a 'room'", r"rooms? (base|host|motion|devices|simulate|linux)|(base|host|motion|devices|simulate|"
+                                 r"linux|bluez) room", "component"),
+    ("actors have names", r"whoever|somebody|whom", "the application, the caller, the owner"),
+]
+# Command help: a summary is an imperative clause; these are its first words.
+SUMMARY = re.compile(r'\bsummary: "([^"]+)"')
+NO_VERB = {"a", "an", "the", "what", "who", "which", "one", "all", "this", "these", "every", "each", "how", "where",
+           "same", "its", "values", "devices", "events", "sensors"}
+results = []
+
+
+def report(name, problems):
+    results.append(not problems)
+    print(("ok" if not problems else "not ok") + f" - words: {name}")
+    for problem in problems:
+        print(f"#   {problem}")
+
+
+def tracked(*patterns):
+    names = subprocess.run(["git", "ls-files", *patterns], check=True, capture_output=True, text=True, cwd=ROOT).stdout
+    return [ROOT / name for name in names.split("\n") if name and (ROOT / name).exists()]
+
+
+def blank(match):
+    return re.sub(r"[^\n]", " ", match.group())
+
+
+def prose_of_code(text):
+    """Comments and strings, at their places; everything else is blank."""
+    token = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.S)
+    out, end = [], 0
+    for match in token.finditer(text):
+        out.append(re.sub(r"[^\n]", " ", text[end:match.start()]))
+        out.append(match.group())
+        end = match.end()
+    return "".join(out) + re.sub(r"[^\n]", " ", text[end:])
+
+
+def prose_of_script(text):
+    return "\n".join(line if "#" in line or "echo" in line or "print" in line else "" for line in text.split("\n"))
+
+
+def prose_of_document(text):
+    return re.sub(r"`[^`\n]*`", blank, text)
+
+
+def prose(path):
+    text = path.read_text()
+    if path.suffix in (".c", ".h", ".swift"):
+        return prose_of_code(text)
+    return prose_of_document(text) if path.suffix == ".md" else prose_of_script(text)
+
+
+def find(paths, pattern):
+    """Problems as "file:line: words". A phrase may continue on the next line of a comment."""
+    flexible = pattern.replace(" ", r"(?:[ \t]+|[ \t]*\n[ \t]*(?:\*|///?|#)?[ \t]*)")
+    expression = re.compile(rf"\b(?:{flexible})\b", re.I)
+    problems = []
+    for path in paths:
+        text = prose(path)
+        for match in expression.finditer(text):
+            line = text.count("\n", 0, match.start()) + 1
+            problems.append(f"{path.relative_to(ROOT)}:{line}: {' '.join(match.group().split())}")
+    return problems
+
+
+def check_summaries(paths):
+    problems = []
+    for path in paths:
+        for match in SUMMARY.finditer(path.read_text()):
+            first = match.group(1).split()[0]
+            if first.lower() in NO_VERB or first != first.lower():
+                problems.append(f"{path.relative_to(ROOT)}: summary: {match.group(1)}")
+    report("help summaries begin with an imperative verb", problems)
+
+
+def main():
+    code = tracked("include/*.h", "CSources/*.[ch]", "Sources/*.swift", "examples/*.c", "examples/*.swift")
+    documents = [p for p in tracked("*.md") if "Tests" not in p.parts]
+    public = tracked("include/*.h") + [p for p in documents]
+    scripts = [p for p in tracked("scripts/*.sh", "scripts/*.py", "Makefile") if p.name != "check_words.py"]
+    for name, pattern, _ in EVERYWHERE:
+        report(name, find(code + documents + scripts, pattern))
+    for name, pattern, _ in PUBLIC:
+        report(name, find(public, pattern))
+    check_summaries([p for p in tracked("Sources/TendonCommand/*.swift") if "Values" not in p.name])
+    sys.exit(0 if all(results) else 1)
+
+
+main()
