@@ -277,7 +277,7 @@ typedef struct tendon_bose_sample {
     tendon_bose_vector bias;
 } tendon_bose_sample;
 
-/** Why a record was passed over. */
+/** Reason why a record was skipped. */
 typedef struct tendon_bose_skipped {
     size_t offset;
     uint8_t sensor_id;

@@ -125,7 +125,7 @@ typedef void (*tendon_bose_on_event)(void *context, const tendon_bose_event *eve
 typedef struct tendon_bose_counters {
     uint64_t notifications; /**< sensor data notifications decoded */
     uint64_t samples, gestures;
-    uint64_t skipped;        /**< records passed over */
+    uint64_t skipped;        /**< skipped records */
     uint64_t malformed;      /**< values rejected, whole or from an offset on */
     uint64_t dropped;        /**< sensor data before sensor information */
     uint64_t illegal_inputs; /**< inputs that the state table does not allow; harmless */

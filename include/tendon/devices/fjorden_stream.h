@@ -51,7 +51,7 @@ typedef struct tendon_fjorden_stream {
 /** As tendon_fjorden_records_begin(), counted. */
 tendon_status tendon_fjorden_stream_begin(tendon_fjorden_stream *stream, tendon_fjorden_records *records,
                                           const tendon_fjorden_profile *profile, const uint8_t *data, size_t length);
-/** The next accepted record; duplicates and what is out of order are passed over and counted. */
+/** Returns the next accepted record; duplicates and records out of order are skipped and counted. */
 bool tendon_fjorden_stream_next(tendon_fjorden_stream *stream, tendon_fjorden_records *records,
                                 tendon_fjorden_record *out);
 

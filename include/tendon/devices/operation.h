@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One GATT operation at a time: what all sessions have in common between a
- * starting call of the client and its completion. A link in memory may answer
- * before the call returns, a client may refuse it, a callback that receives a result may disconnect: a session sees one
- * completion for each operation in all these cases, and none for what it has given up.
+ * One GATT operation at a time, from its start to its completion; shared by all sessions. A memory radio may complete
+ * an operation before the call returns, a client may reject it, and a callback that receives a result may disconnect.
+ * In all these cases a session receives one completion per operation, and none for an operation that it cancelled.
  */
 #ifndef TENDON_DEVICES_OPERATION_H
 #define TENDON_DEVICES_OPERATION_H
@@ -25,13 +24,13 @@ typedef struct tendon_operation_rules {
 } tendon_operation_rules;
 
 typedef struct tendon_operation {
-    uint8_t kind;     /**< what is on the air, by the session's own numbers; 0: nothing */
+    uint8_t kind;     /**< kind of the outstanding operation, a number of the session; 0: none */
     bool starting;    /**< within the starting call */
-    uint32_t request; /**< id, once the starting call has returned */
+    uint32_t request; /**< ID, after the starting call returned */
     const tendon_operation_rules *rules;
-    tendon_gatt_client *client; /**< NULL: no link */
+    tendon_gatt_client *client; /**< NULL: not connected */
     void *context;              /**< of done, of subscriptions and of the discovery */
-    uint8_t *buffer;            /**< where long reads go */
+    uint8_t *buffer;            /**< destination of long reads */
     uint64_t now;               /**< of the session's latest input */
 } tendon_operation;
 
@@ -45,30 +44,31 @@ typedef enum tendon_operation_verb {
 } tendon_operation_verb;
 
 /**
- * Starts one, for which there must be a client and nothing on the air; done() follows, also when the client refuses it.
+ * Starts an operation. There must be a client and no outstanding operation. done() follows, also if the client rejects
+ * the operation.
  * @param bytes of writes, lent until done(); else NULL
  */
 void tendon_operation_start(tendon_operation *operation, uint8_t kind, tendon_operation_verb verb, uint16_t handle,
                             const uint8_t *bytes, size_t length);
-/** Likewise; the context of @p on_value is that of done(). */
+/** Subscribes in the same way; the context of @p on_value is that of done(). */
 void tendon_operation_subscribe(tendon_operation *operation, uint8_t kind, const tendon_profile_found *found,
                                 bool indicate, tendon_gatt_on_value on_value);
 
 /**
- * Starts a discovery, which ends with its own @p done, also when it is refused; that begins with
- * tendon_operation_reset(). @p kind 0: other operations may go on meanwhile.
+ * Starts a discovery, which completes with its own @p done, also if it is rejected. That callback must begin with
+ * tendon_operation_reset(). @p kind 0: other operations may run during the discovery.
  */
 void tendon_operation_discover(tendon_operation *operation, uint8_t kind, tendon_profile *profile,
                                tendon_profile_row row_of, tendon_profile_found *found, size_t count,
                                void (*done)(void *context, tendon_status status, size_t row, uint64_t now));
 
 /**
- * The first thing that done() calls: takes the result's time and frees the air.
- * @return the kind of what has ended; 0: the result is of nothing that is on the air.
+ * Ends the outstanding operation and takes the time of the result. done() must call it first.
+ * @return the kind of the operation; 0 if the result does not belong to the outstanding operation.
  */
 uint8_t tendon_operation_ended(tendon_operation *operation, const tendon_gatt_result *result);
 
-/** Forgets what is on the air. */
+/** Forgets the outstanding operation. */
 void tendon_operation_reset(tendon_operation *operation);
 
 #ifdef __cplusplus

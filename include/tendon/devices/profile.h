@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finding a family's characteristics: all sessions discover by rows of
- * what they need. Works on services in 16-bit and in 128-bit form.
+ * Discovery of a family's characteristics, for all sessions: a table of rows lists the characteristics that a session
+ * requires. Services may have 16-bit or 128-bit UUIDs.
  *
- * Order on the air: all primary services, the characteristics of each service
- * that a row names, the descriptors of each found row that wants its CCCD
- * (Core Spec Vol 3 Part G 4.4.1, 4.6.1, 4.7.1). Pages of a few items, so the
- * peer's table may have any size.
+ * Order of the procedures: all primary services, the characteristics of each service that a row names, the descriptors
+ * of each discovered row that requires its CCCD (Core Spec Vol 3 Part G 4.4.1, 4.6.1, 4.7.1). The results are read in
+ * pages of a few items, so the peer's table may have any size.
  */
 #ifndef TENDON_DEVICES_PROFILE_H
 #define TENDON_DEVICES_PROFILE_H
@@ -20,22 +19,22 @@ extern "C" {
 /** Flags of a row. */
 enum {
     TENDON_PROFILE_REQUIRED = 0x01, /**< without it the discovery fails with TENDON_ERROR_NOT_FOUND */
-    TENDON_PROFILE_CCCD = 0x02,     /**< its CCCD is looked for; REQUIRED too: must be there */
-    TENDON_PROFILE_ANYWHERE = 0x04  /**< in any service; the row's service is not looked at */
+    TENDON_PROFILE_CCCD = 0x02,     /**< its CCCD is discovered; with REQUIRED it must be present */
+    TENDON_PROFILE_ANYWHERE = 0x04  /**< in any service; the service of the row is ignored */
 };
 
 /**
- * Says which characteristic row @p row is: fills what it has to (both come all 0) and returns the flags. A family has
- * one such function; nothing of the table needs memory. @p context is that of the discovery.
+ * Describes the characteristic of row @p row: sets the UUIDs (both are 0 before) and returns the flags. A family has
+ * one such function, so the table needs no memory. @p context is that of the discovery.
  */
 typedef uint8_t (*tendon_profile_row)(void *context, size_t row, tendon_uuid *service, tendon_uuid *characteristic);
 
-/** What was found of a row; all 0: nothing. Complete after TENDON_OK only. */
+/** Handles discovered for a row; all 0 if none. Complete only after TENDON_OK. */
 typedef struct tendon_profile_found {
-    uint16_t service; /**< start handle of its service, 0: the service is not there */
+    uint16_t service; /**< start handle of its service, 0: the service is absent */
     uint16_t service_end;
-    uint16_t value; /**< value handle, 0: the characteristic is not there */
-    uint16_t cccd;  /**< 0: none, or not looked for */
+    uint16_t value; /**< value handle, 0: the characteristic is absent */
+    uint16_t cccd;  /**< 0: absent, or not requested */
     uint8_t properties;
 } tendon_profile_found;
 
@@ -50,9 +49,9 @@ typedef struct tendon_profile {
     tendon_gatt_client *client;
     void *context;
     void (*done)(void *context, tendon_status status, size_t row, uint64_t now);
-    uint32_t request; /**< on the air; 0: none */
+    uint32_t request; /**< the outstanding request; 0: none */
     uint32_t limit;   /**< ms for each request; 0: the 30 s of ATT */
-    bool *over;       /**< of the call that asks, while it does */
+    bool *over;       /**< set if the discovery ends within the call that sends a request */
     uint16_t cursor, end;
     union {
         tendon_gatt_service services[TENDON_PROFILE_PAGE];
@@ -63,23 +62,22 @@ typedef struct tendon_profile {
 
 /**
  * Starts. @p found, for @p count rows (255 at most), is cleared here and borrowed until the end.
- * @p done is called once: TENDON_OK; TENDON_ERROR_NOT_FOUND with the first missing row
- * that is required (found[row].service tells whether its service is there); or what a request met.
- * After tendon_profile_cancel() it is not called.
- * @return TENDON_OK, or what the first request met: then nothing was started.
+ * @p done is called once: TENDON_OK; TENDON_ERROR_NOT_FOUND with the first missing required row (found[row].service is
+ * 0 if its service is absent); or the error of a request. After tendon_profile_cancel() it is not called.
+ * @return TENDON_OK, or the error of the first request; then nothing was started.
  */
 tendon_status tendon_profile_start(tendon_profile *profile, tendon_gatt_client *client, tendon_profile_row row_of,
                                    tendon_profile_found *found, size_t count,
                                    void (*done)(void *context, tendon_status status, size_t row, uint64_t now),
                                    void *context, uint64_t now);
 
-/** From here on each request may take @p ms; past it the discovery ends with TENDON_ERROR_TIMEOUT. */
+/** Limits each further request to @p ms; then the discovery ends with TENDON_ERROR_TIMEOUT. */
 void tendon_profile_limit(tendon_profile *profile, uint32_t ms, uint64_t now);
 
-/** Ends it without a call of done. Also right when nothing runs. */
+/** Ends the discovery without a call of done(). Does nothing if no discovery is in progress. */
 void tendon_profile_cancel(tendon_profile *profile, uint64_t now);
 
-/** The row whose value handle is @p handle; count when there is none. */
+/** Returns the row whose value handle is @p handle; count if there is none. */
 size_t tendon_profile_row_of(const tendon_profile_found *found, size_t count, uint16_t handle);
 
 #ifdef __cplusplus

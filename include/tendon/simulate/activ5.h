@@ -60,7 +60,7 @@ typedef struct tendon_simulated_activ5_options {
     bool accepts_early;            /**< commands and streams without a handshake */
     bool stale_tails;              /**< text in fixed buffers of 20 bytes, with what was left in them */
     bool split_frames;             /**< a force text comes in two notifications */
-    bool no_script;                /**< no force but what is asked for */
+    bool no_script;                /**< only the requested forces */
     bool flat_out;                 /**< samples as fast as the links take them, device clock still one period on each */
     uint16_t force_period_ms;      /**< 0: 100 */
     uint16_t imu_period_ms;        /**< 0: 40 */
@@ -104,7 +104,7 @@ typedef struct tendon_simulated_activ5_central {
     uint8_t buffer[20]; /**< what its texts left behind */
 } tendon_simulated_activ5_central;
 
-/** A squeeze asked for, in time of the device clock. */
+/** A requested squeeze, in time of the device clock. */
 typedef struct tendon_simulated_activ5_press {
     uint64_t start, end;
     int32_t peak;
@@ -119,7 +119,7 @@ typedef struct tendon_simulated_activ5 {
     tendon_simulated_activ5_counters counters;
     uint16_t handles[TENDON_SIMULATED_ACTIV5_CHARACTERISTICS]; /**< value handles; 0: lacking */
     bool off;                                                  /**< switched off: refuses connections */
-    uint64_t now;                                              /**< the last time it was told */
+    uint64_t now;                                              /**< time of the latest input */
     uint64_t clock_base;                                       /**< monotonic ms at which the device clock was 0 */
     uint64_t device_ms;                                        /**< device clock of the last sample */
     uint64_t next_force, next_imu;                             /**< device clock; UINT64_MAX: nobody gets it */

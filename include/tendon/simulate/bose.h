@@ -126,7 +126,7 @@ void tendon_simulated_bose_suspend(tendon_simulated_bose *device, bool suspended
 void tendon_simulated_bose_set_pairing_mode(tendon_simulated_bose *device, bool enabled, uint64_t now);
 /**
  * Sends a gesture. @return TENDON_OK; TENDON_ERROR_NOT_FOUND: the device lacks it; TENDON_ERROR_WRONG_STATE: it is
- * disabled or the service is suspended; TENDON_GATT_ERROR_NOT_SUBSCRIBED: nobody listens.
+ * disabled or the service is suspended; TENDON_GATT_ERROR_NOT_SUBSCRIBED: no central is subscribed.
  */
 tendon_status tendon_simulated_bose_gesture(tendon_simulated_bose *device, uint8_t gesture_id, uint64_t now);
 

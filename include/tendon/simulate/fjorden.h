@@ -35,7 +35,8 @@ enum {
     TENDON_SIMULATED_FJORDEN_NO_FIRMWARE = 0x10,    /**< the firmware revision */
     TENDON_SIMULATED_FJORDEN_NO_INFORMATION = 0x20, /**< all of the Device Information service */
     TENDON_SIMULATED_FJORDEN_NO_BATTERY = 0x40,     /**< the Battery service */
-    TENDON_SIMULATED_FJORDEN_NO_NOTIFY = 0x80       /**< nobody gets the security that its events ask for */
+    TENDON_SIMULATED_FJORDEN_NO_NOTIFY =
+        0x80 /**< every attempt to enable notifications is rejected for lack of security */
 };
 
 typedef struct tendon_simulated_fjorden_options {
@@ -76,7 +77,7 @@ typedef enum tendon_simulated_fjorden_malformation {
     TENDON_FJORDEN_MALFORM_EMPTY = 0, /**< a notification without a byte */
     TENDON_FJORDEN_MALFORM_LENGTH,    /**< one of three bytes */
     TENDON_FJORDEN_MALFORM_VALUE,     /**< a turn of no detents */
-    TENDON_FJORDEN_MALFORM_UNKNOWN,   /**< a code that nobody knows */
+    TENDON_FJORDEN_MALFORM_UNKNOWN,   /**< an unknown code */
     TENDON_FJORDEN_MALFORM_STATE,     /**< a control state of another version, when it is read next */
     TENDON_FJORDEN_MALFORM_COUNT
 } tendon_simulated_fjorden_malformation;
@@ -108,7 +109,7 @@ typedef struct tendon_simulated_fjorden {
         uint8_t central, length, bytes[20];
     } responses[TENDON_SIMULATED_FJORDEN_RESPONSES];
     uint8_t response_count;
-    bool confirming; /**< the first is on its way */
+    bool confirming; /**< the first indication is outstanding */
     uint32_t lose_next, double_next, malformed_next, malformed_kind;
     uint8_t value[20]; /**< lent to readers */
 } tendon_simulated_fjorden;
@@ -122,11 +123,11 @@ tendon_status tendon_simulated_fjorden_move(tendon_simulated_fjorden *device, te
                                             int32_t value, uint64_t now);
 /** Sends a record as it is: custom buttons, codes of our own. */
 void tendon_simulated_fjorden_event(tendon_simulated_fjorden *device, uint8_t code, int8_t value, uint64_t now);
-/** Notifies it; below 30 percent an event tells it too. */
+/** Notifies the battery level; below 30 percent it is also reported by an event. */
 void tendon_simulated_fjorden_set_battery(tendon_simulated_fjorden *device, uint8_t percent, uint64_t now);
 /** Forgets the host that it is bonded with and ends the link, as its reset gesture does. */
 void tendon_simulated_fjorden_reset_bond(tendon_simulated_fjorden *device, uint64_t now);
-/** Is switched off and on again: tells it, and ends all links. */
+/** Restarts the grip: it reports the restart and disconnects all centrals. */
 void tendon_simulated_fjorden_power_off(tendon_simulated_fjorden *device, uint64_t now);
 /** The next records take their numbers but do not leave. */
 void tendon_simulated_fjorden_lose(tendon_simulated_fjorden *device, uint32_t count);

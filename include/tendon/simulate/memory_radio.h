@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Air: simulated devices and a session's link to one of them, in memory. No
+ * Memory radio: simulated devices and the connection of a session to one of them, in memory. No
  * radio, no socket, no thread: the caller passes the time. Used by the simulated mode of the vendors' APIs, and by
  * tests of sessions.
  */
@@ -18,21 +18,22 @@ extern "C" {
 #define TENDON_MEMORY_RADIO_REQUESTS 2 /**< of a session: one outstanding, one cancelled */
 #define TENDON_MEMORY_RADIO_SUBSCRIPTIONS 8
 
-/** A device in the air. The caller's; all members but bonded may be changed between two calls. */
+/** A device in range of the memory radio. The caller's memory. All members except bonded may be changed between two
+ * calls. */
 typedef struct tendon_memory_radio_device {
     tendon_peripheral_device device;
     tendon_address address;
     int8_t rssi;
-    bool present;  /**< can be heard; see tendon_memory_radio_set_present() */
+    bool present;  /**< in range; see tendon_memory_radio_set_present() */
     bool declines; /**< rejects pairing, like a user who declines */
     bool silent;   /**< its PDUs are lost before they are received */
-    bool bonded;   /**< our side has its key */
+    bool bonded;   /**< the central has a key of the device */
 } tendon_memory_radio_device;
 
-/** PDUs on their way in one direction. */
+/** PDUs in transit in one direction. */
 typedef struct tendon_memory_radio_queue {
     uint16_t first, count;
-    bool refused; /**< a sender was told that it is full */
+    bool refused; /**< a send returned TENDON_ERROR_WOULD_BLOCK */
     struct {
         uint16_t length;
         uint8_t bytes[TENDON_MEMORY_RADIO_MTU];
@@ -50,7 +51,7 @@ typedef struct tendon_memory_radio {
     const tendon_session_inputs *inputs;
     void *session;
     tendon_address target;
-    tendon_memory_radio_device *peer; /**< of the link; NULL: none is up */
+    tendon_memory_radio_device *peer; /**< the connected device; NULL: not connected */
     bool scanning, connect_asked, connecting, disconnect_asked, pair_asked, pairing;
     uint64_t now, next_report, link_at, paired_at;
     tendon_att_bearer ours, theirs;
@@ -62,18 +63,18 @@ typedef struct tendon_memory_radio {
 
 /** @param devices borrowed. */
 void tendon_memory_radio_init(tendon_memory_radio *air, tendon_memory_radio_device *devices, size_t count);
-/** The session that is driven; before anything else. */
+/** Attaches the session. Call it before all other functions. */
 void tendon_memory_radio_attach(tendon_memory_radio *air, const tendon_session_inputs *inputs, void *session);
 tendon_session_link tendon_memory_radio_link(tendon_memory_radio *air);
-/** Where the next link goes; a device that comes later is waited for. */
+/** Sets the device of the next connection. An attempt waits for a device that is not in range yet. */
 void tendon_memory_radio_set_target(tendon_memory_radio *air, const tendon_address *address);
 void tendon_memory_radio_scan(tendon_memory_radio *air, bool on);
-/** Appears or goes out of reach, with its link. */
+/** Moves a device into range or out of range. A connected device that leaves the range is disconnected. */
 void tendon_memory_radio_set_present(tendon_memory_radio *air, tendon_memory_radio_device *device, bool present,
                                      uint64_t now);
-/** Removes our key of it; the link ends. TENDON_ERROR_NOT_FOUND: there was none. */
+/** Removes the key of a device and disconnects it. TENDON_ERROR_NOT_FOUND if it was not bonded. */
 tendon_status tendon_memory_radio_forget(tendon_memory_radio *air, const tendon_address *address);
-/** Everything that is due; more may be due at once afterwards. Not from within a callback. */
+/** Processes everything whose time has come. New work may be pending afterwards. Must not be called from a callback. */
 void tendon_memory_radio_tick(tendon_memory_radio *air, uint64_t now);
 uint64_t tendon_memory_radio_deadline(const tendon_memory_radio *air);
 

@@ -10,11 +10,10 @@
  *     at 9.5s  disconnect
  *     at 10s   pairing_mode on
  *
- * One event a line: "at TIME COMMAND ARGUMENTS". TIME counts from the start of
- * the scenario: 250ms, 1.5s, 2m. Times need not be in order; events of one
- * time happen in the order of their lines. "#" starts a comment. Commands of
- * the host: "disconnect" (all links), "stop" (end of the simulation),
- * "advertise on|off", all others are the device's. Events point into the text.
+ * One event per line: "at TIME COMMAND ARGUMENTS". TIME is measured from the start of the scenario: 250ms, 1.5s, 2m.
+ * Times need not be in order; events with the same time are executed in the order of their lines. "#" starts a comment.
+ * Commands of the host: "disconnect" (all centrals), "stop" (ends the simulation), "advertise on|off". All other
+ * commands are commands of the device. Events point into the text.
  */
 #ifndef TENDON_SIMULATE_SCENARIO_H
 #define TENDON_SIMULATE_SCENARIO_H
@@ -47,22 +46,22 @@ typedef struct tendon_scenario_event {
     uint64_t at_ms;
     uint32_t line;  /**< from 1 */
     uint8_t action; /**< tendon_scenario_action */
-    uint8_t count;  /**< words, the command included */
+    uint8_t count;  /**< number of words, including the command */
     tendon_scenario_word words[TENDON_SCENARIO_WORDS];
 } tendon_scenario_event;
 
-/** What is wrong and where. */
+/** Error in a scenario, with its position. */
 typedef struct tendon_scenario_error {
     uint32_t line, column; /**< from 1 */
     const char *text;      /**< static storage */
 } tendon_scenario_error;
 
-/** A device as scenarios see it. Each family exports a function that gives its own. */
+/** Interface of a device for scenarios. Each family exports a function that returns it. */
 typedef struct tendon_scenario_actor {
     void *context;
     /**
-     * Carries an event out, or only checks it (@p dry_run: nothing changes).
-     * @param wrong receives the index of the word that is wrong (event->count: one is missing).
+     * Executes an event, or only checks it if @p dry_run is true.
+     * @param wrong receives the index of the wrong word (event->count if a word is missing).
      * @return TENDON_OK, TENDON_ERROR_UNSUPPORTED (no such command), TENDON_ERROR_MALFORMED (wrong argument).
      */
     tendon_status (*perform)(void *context, const tendon_scenario_event *event, bool dry_run, size_t *wrong,
@@ -71,8 +70,8 @@ typedef struct tendon_scenario_actor {
 
 /**
  * Parses a scenario into @p events, sorted by time.
- * @param actor checks the device's commands; NULL: they are taken as they are.
- * @param error set when the result is negative; may be NULL.
+ * @param actor checks the commands of the device; NULL: they are not checked.
+ * @param error set if the result is negative; may be NULL.
  * @return the number of events, TENDON_ERROR_MALFORMED, or TENDON_ERROR_TABLE_FULL.
  */
 tendon_status tendon_scenario_parse(const char *text, size_t length, const tendon_scenario_actor *actor,
@@ -86,19 +85,19 @@ typedef struct tendon_scenario {
 } tendon_scenario;
 
 void tendon_scenario_start(tendon_scenario *scenario, const tendon_scenario_event *events, size_t count, uint64_t now);
-/** The next event that is due at @p now, each once; NULL: none. */
+/** Returns the next event whose time is at or before @p now, each event once; NULL if there is none. */
 const tendon_scenario_event *tendon_scenario_next(tendon_scenario *scenario, uint64_t now);
-/** When the next event is due; UINT64_MAX: none is left. */
+/** Returns the time of the next event; UINT64_MAX if there is none. */
 uint64_t tendon_scenario_deadline(const tendon_scenario *scenario);
 
 /* For actors: reading arguments. */
 
-/** True when word @p index is @p text. */
+/** Returns true if word @p index equals @p text. */
 bool tendon_scenario_word_is(const tendon_scenario_event *event, size_t index, const char *text);
-/** True and the place in @p names when word @p index is one of them. */
+/** Returns true and the index in @p names if word @p index is one of them. */
 bool tendon_scenario_word_among(const tendon_scenario_event *event, size_t index, const char *const *names,
                                 size_t count, uint32_t *out);
-/** True and the value when word @p index is a decimal or 0x number up to @p maximum. */
+/** Returns true and the value if word @p index is a decimal or 0x number of at most @p maximum. */
 bool tendon_scenario_word_number(const tendon_scenario_event *event, size_t index, uint32_t maximum, uint32_t *out);
 
 #ifdef __cplusplus
