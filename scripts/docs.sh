@@ -41,6 +41,6 @@ for module in "${modules[@]}"; do
     fi
 done
 # A module is added here with its first rows.
-python3 scripts/check_cancellation.py "$graphs" Tendon TendonFjorden || failed=1
+python3 scripts/check_cancellation.py "$graphs" Tendon TendonActiv5 TendonFeelSpace TendonFjorden || failed=1
 python3 scripts/check_docs.py "$graphs" "$products/Modules" "${modules[@]}" || failed=1
 exit $failed

@@ -193,14 +193,20 @@ public final class FSCommandManager {
     }
 
     /// Stops every vibration that a program started, whatever the belt's mode. A belt obeys stop commands in app mode
-    /// alone: out of another mode it is brought into app mode first, and back afterwards.
+    /// alone: out of another mode it is brought into app mode first, and back afterwards. If this throws, also when the
+    /// task is cancelled, the command that brings it back is queued, and not waited for.
     public func stopAllVibration() async throws(TendonError) {
+        guard !Task.isCancelled else { throw .cancelled }
         let before = mode
-        if before != .app { try await confirmed { $0.changeBeltMode(.app) } }
-        try await confirmed { $0.stopVibration() }
-        if before == .wait || before == .compass || before == .pause || before == .crossing {
-            try await confirmed { $0.changeBeltMode(before) }
+        let returns = before == .wait || before == .compass || before == .pause || before == .crossing
+        do throws(TendonError) {
+            if before != .app { try await confirmed { $0.changeBeltMode(.app) } }
+            try await confirmed { $0.stopVibration() }
+        } catch {
+            if returns { changeBeltMode(before) }
+            throw error
         }
+        if returns { try await confirmed { $0.changeBeltMode(before) } }
     }
 
     /// `argument` names the one that is out of its range.

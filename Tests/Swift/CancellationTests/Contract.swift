@@ -128,6 +128,51 @@ func expectCancelled<Failure: CancellableError>(
         "cancelled \(moment.rawValue)", sourceLocation: sourceLocation)
 }
 
+/// The same for a function that does not throw: it returns.
+func expectReturned(
+    _ moment: Moment, device: Loop?, sourceLocation: SourceLocation = #_sourceLocation,
+    _ body: @escaping @Sendable () async -> Void
+) async {
+    await expectCancelled(TendonError.self, moment, device: device, sourceLocation: sourceLocation) {
+        await body()
+        throw TendonError.cancelled
+    }
+}
+
+/// An object that is not kept by the test.
+final class WeakReference: @unchecked Sendable {
+    // Written once; reading a weak reference is safe on any thread.
+    private(set) weak var object: AnyObject?
+    init(_ object: AnyObject) { self.object = object }
+}
+
+/// Fails unless the condition becomes true within ten seconds.
+func expectEventually(
+    _ what: Comment, sourceLocation: SourceLocation = #_sourceLocation, _ condition: () async -> Bool
+) async {
+    let deadline = ContinuousClock.now + .seconds(10)
+    while await !condition() {
+        guard ContinuousClock.now < deadline else {
+            Issue.record(what, sourceLocation: sourceLocation)
+            return
+        }
+        await Task.yield()
+    }
+}
+
+/// A directory for a virtual radio of its own.
+final class RadioDirectory: Sendable {
+    private static let next = Atomic<UInt32>(0)
+    private let path: String
+    var radio: RadioChoice { .virtual(directory: path) }
+
+    init() {
+        path = "/tmp/tendon-cancel-vendor-\(getpid())-\(Self.next.wrappingAdd(1, ordering: .relaxed).newValue)"
+    }
+
+    deinit { rmdir(path) }
+}
+
 /// Fails unless `object` is released within ten seconds: what keeps it is a connection, a search or a continuation.
 func expectReleased(
     _ object: @escaping @Sendable () async -> AnyObject?, _ what: Comment,
@@ -144,7 +189,7 @@ func expectReleased(
 }
 
 /// All rows; a module adds its own.
-let allRows: [Row] = tendonRows + tendonFjordenRows
+let allRows: [Row] = tendonRows + tendonActiv5Rows + tendonFeelSpaceRows + tendonFjordenRows
 
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct CancellationTests {

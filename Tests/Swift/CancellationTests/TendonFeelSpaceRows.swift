@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+import Tendon
+import TendonFeelSpace
+import Testing
+
+/// A belt on a loop of its own, and a manager on a central; after `body` the belt has no connection, and nothing of the
+/// central's radio is left.
+private func withBelt(
+    connects: Bool = true, _ body: (FSConnectionManager, FSBelt, Loop) async throws -> Void
+) async throws {
+    let directory = RadioDirectory()
+    let loop = try Loop()
+    let belt = try await SimulatedBelt(radio: directory.radio, loop: loop, interval: .milliseconds(20))
+    let device = FSBelt(address: belt.address)
+    let weakly: WeakReference
+    do {
+        let central = try await Central(radio: directory.radio)
+        weakly = WeakReference(central.core)
+        let manager = try await FSConnectionManager(on: central)
+        if connects { try await manager.connect(to: device) }
+        try await body(manager, device, loop)
+    }
+    await expectReleased({ weakly.object }, "a connection, a search or a request is left")
+    await expectEventually("the belt still has a connection") { await belt.connections == 0 }
+    await belt.stop()
+}
+
+let tendonFeelSpaceRows: [Row] = [
+    Row("FSConnectionManager.connect(to:timeoutSec:)") { moment in
+        try await withBelt(connects: false) { manager, belt, loop in
+            await expectCancelled(FSConnectionError.self, moment, device: loop, mayFinish: moment != .silent) {
+                try await manager.connect(to: belt)
+            }
+            // The manager can be used as before.
+            if await manager.state != .connected {
+                #expect(await manager.phase == .notConnected)
+                try await manager.connect(to: belt)
+            }
+        }
+    },
+    Row("FSCommandManager.confirmed(_:)") { moment in
+        try await withBelt { manager, _, loop in
+            let commands = await manager.commandManager
+            await expectCancelled(TendonError.self, moment, device: loop, mayFinish: moment != .silent) {
+                try await commands.confirmed { $0.changeBeltMode(.app) }
+            }
+            // The connection works as before.
+            try await commands.confirmed { $0.changeBeltMode(.pause) }
+            #expect(await commands.mode == .pause)
+        }
+    },
+    Row("FSCommandManager.stopAllVibration()") { moment in
+        try await withBelt { manager, _, loop in
+            let commands = await manager.commandManager
+            try await commands.confirmed { $0.changeBeltMode(.wait) }
+            await expectCancelled(TendonError.self, moment, device: loop, mayFinish: moment != .silent) {
+                try await commands.stopAllVibration()
+            }
+            // What was queued behind is done now: the belt is in the mode from before.
+            try await commands.confirmed { $0.changeDefaultIntensity(50) }
+            #expect(await commands.mode == .wait)
+            try await commands.stopAllVibration()
+            #expect(await commands.mode == .wait)
+        }
+    },
+]
+
+let tendonFeelSpaceExemptions: [Exemption] = [
+    Exemption("SimulatedBelt.init(_:radio:address:loop:interval:)", "opens the radio in one step of the loop")
+]
