@@ -10,7 +10,7 @@ static void starting(tendon_operation *operation, uint8_t kind) {
 /* After a starting call, with what it returned. */
 static void started(tendon_operation *operation, tendon_gatt_client *client, tendon_status request) {
     if (operation->client != client) {
-        /* Whoever heard something within the call ended the connection. */
+        /* A callback within the call disconnected. */
         (void)tendon_gatt_client_cancel(client, (uint32_t)request, operation->now);
     } else if (operation->starting) { /* no answer yet */
         if (request < 0) {

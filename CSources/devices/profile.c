@@ -41,8 +41,8 @@ static tendon_status ask(tendon_profile *profile, uint64_t now) {
                                              TENDON_PROFILE_PAGE, page_done, profile, now);
         break;
     }
-    /* A link in memory may have answered from within: the next page is on its way, or all is over and the profile's
-     * memory has another use by now. */
+    /* A memory radio may have completed the request within the call: the next page is outstanding, or the discovery
+     * ended and the profile's memory has another use by now. */
     if (over) {
         if (outer != NULL) {
             *outer = true;

@@ -158,7 +158,7 @@ static tendon_status encode(const tendon_gatt_client *client, tendon_gatt_reques
     return status == TENDON_OK ? tendon_att_encode(&pdu, out, client->bearer->mtu) : status;
 }
 
-/* @p lost tells an error of the link from a request that cannot be built. */
+/* @p lost distinguishes an error of the send function from a request that cannot be built. */
 static tendon_status send_request(tendon_gatt_client *client, tendon_gatt_request *request, uint64_t now, bool *lost) {
     uint8_t pdu[TENDON_ATT_MTU_MAX];
     tendon_status length = encode(client, request, pdu);

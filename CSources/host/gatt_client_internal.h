@@ -39,7 +39,7 @@ enum {
     GATTC_FILTER = 0x04,   /* characteristics: only those of request->uuid */
     GATTC_OPEN = 0x08,     /* characteristics: the last item's end is not known yet */
     GATTC_HASH = 0x10,     /* read by UUID: the value must have 16 bytes */
-    GATTC_LONG = 0x10,     /* services by UUID: asked for in its 128-bit form */
+    GATTC_LONG = 0x10,     /* services by UUID: requested in its 128-bit form */
     GATTC_INDICATE = 0x20, /* subscribe: write 2 */
     GATTC_PREPARED = 0x40, /* the server holds prepared parts */
     GATTC_STARTED = 0x80   /* something was sent */

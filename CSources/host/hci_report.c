@@ -68,7 +68,7 @@ static void take_extended(tendon_reader *reader, tendon_ad_report *out) {
     out->tx_power = tendon_read_i8(reader);
     out->rssi = tendon_read_i8(reader);
     (void)tendon_read_u16le(reader); /* interval of periodic advertising */
-    (void)take_address(reader);      /* to whom a directed advertisement goes */
+    (void)take_address(reader);      /* the target of a directed advertisement */
     take_data(reader, out);
 }
 

@@ -313,7 +313,7 @@ static tendon_status skip(tendon_capture_reader *reader, size_t length) {
     return TENDON_OK;
 }
 
-/** 1: a record, 0: the end, < 0: why not. TENDON_ERROR_BUSY: a record was passed over, look again. */
+/** Returns 1 for a record, 0 at the end, < 0 for an error. TENDON_ERROR_BUSY: a record was skipped; call it again. */
 static tendon_status next_record(tendon_capture_reader *reader, tendon_capture_record *out) {
     size_t wanted = TENDON_CAPTURE_RECORD_HEADER_SIZE;
     tendon_status status = TENDON_ERROR_INCOMPLETE;

@@ -68,7 +68,7 @@ static void hold_scan(tendon_connection *connection, bool hold) {
     }
 }
 
-/** The connection is idle again: everybody is told, inside out. */
+/** Makes the connection idle: notifies the GATT client, then the session, then the application. */
 static void finish(tendon_connection *connection, tendon_status reason, uint64_t now) {
     bool was_up = connection->state == TENDON_CONNECTION_UP || connection->again;
     const tendon_connection_callbacks callbacks = connection->callbacks;
@@ -122,7 +122,7 @@ static void attempt_ended(tendon_connection *connection, tendon_status reason, u
     attempt->lasted_ms = now > connection->attempt_began ? (uint32_t)(now - connection->attempt_began) : 0;
 }
 
-/** Keeps the reason; true when another attempt is on its way. */
+/** Records the reason; returns true if another attempt follows. */
 static bool retry_later(tendon_connection *connection, tendon_status reason, uint64_t now) {
     attempt_ended(connection, reason, now);
     if (connection->closing || !tendon_connection_retries(reason) ||
@@ -265,7 +265,7 @@ static void link_connected(void *context, uint64_t now) {
 
 static void link_received(void *context, const uint8_t *pdu, size_t length, uint64_t now) {
     tendon_connection *connection = context;
-    touch(connection); /* once per batch, not per PDU: the timer strikes after the whole batch */
+    touch(connection); /* once per batch, not per PDU: the timer expires after the whole batch */
     (void)tendon_att_bearer_receive(&connection->bearer, pdu, length, now);
 }
 

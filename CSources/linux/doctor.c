@@ -117,7 +117,7 @@ static void examine_capabilities(examination *state, tendon_finding *finding) {
         raw ? "" : "; links to known addresses need neither");
     say(finding->remedy, "sudo setcap cap_net_raw,cap_net_admin+eip %s", state->program);
     if (raw) {
-        finding->state = TENDON_FINDING_NOTE; /* enough while somebody else switches the adapter on */
+        finding->state = TENDON_FINDING_NOTE; /* sufficient if another program powers on the adapter */
     } else {
         lack(finding, TENDON_RADIO_ERROR_NO_CAP_NET_RAW);
     }

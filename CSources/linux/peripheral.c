@@ -64,7 +64,7 @@ static void pass_writable(tendon_peripheral_link *place, uint64_t now) {
     owner->device.ops->writable(owner->device.context, now);
 }
 
-/** What a filter wants done once it has been told the time. */
+/** Executes the requests of a filter after its tick(). */
 static void settle_filter(tendon_peripheral_link *place, uint64_t now) {
     const tendon_bearer_filter *filter = filter_of(place);
     if (filter->take_writable(filter->context)) {

@@ -159,7 +159,7 @@ tendon_status tendon_socket_link_adopt(tendon_link *link, int fd) {
     tendon_status status = watch(link, fd, 0);
     if (status >= 0) {
         link->connected = true;
-        link->source.deadline = 0; /* link_expired() tells the owner */
+        link->source.deadline = 0; /* link_expired() notifies the owner */
     }
     return status;
 }
@@ -280,7 +280,7 @@ static void connect_done(tendon_link *link, uint64_t now) {
     }
 }
 
-/** A read of 0 bytes is the end, or an empty PDU where PDUs have no header: only the socket's state tells. */
+/** A read of 0 bytes is the end, or an empty PDU if PDUs have no header. The state of the socket distinguishes them. */
 static bool at_end(const tendon_link *link) {
     struct pollfd state = {.fd = link->source.fd, .events = POLLIN | POLLRDHUP};
     return link->hooks->header != 0 ||
@@ -348,7 +348,7 @@ static void link_ready(void *context, uint32_t events, uint64_t now) {
         if (!link->connected) {
             connect_done(link, now);
         }
-        return; /* adopted: told by link_expired() in this very step */
+        return; /* adopted: link_expired() reports it in this step */
     }
     if ((events & TENDON_WRITABLE) != 0 && link->blocked) {
         unblock(link, now);
@@ -396,6 +396,7 @@ tendon_status tendon_socket_link_send(tendon_link *link, const uint8_t *pdu, siz
         link->blocked = status >= 0;
         return status >= 0 ? TENDON_ERROR_WOULD_BLOCK : status;
     }
-    /* EMSGSIZE: longer than the peer's MTU on L2CAP. Others: the loop sees the end of the link and tells closed(). */
+    /* EMSGSIZE: longer than the peer's MTU on L2CAP. Others: the loop detects the end of the connection and calls
+     * closed(). */
     return errno == EMSGSIZE ? TENDON_ERROR_INVALID_ARGUMENT : TENDON_ERROR_DISCONNECTED;
 }

@@ -23,7 +23,7 @@ typedef struct tendon_socket_hooks {
      * to wait for that; link->securing is set.
      */
     bool (*secure)(tendon_link *link);
-    /** The link is open; before connected() is told. */
+    /** The link is open; called before connected(). */
     void (*opened)(tendon_link *link, uint64_t now);
     /** Asked before PDUs of an accepted link are read while it counts as not encrypted, where there are bonds. */
     bool (*is_encrypted)(const tendon_link *link);
@@ -57,7 +57,7 @@ tendon_status tendon_socket_link_begin(tendon_link *link, tendon_radio *radio, c
 /** Undoes begin() in the same call that made it: no callback follows. */
 void tendon_socket_link_abandon(tendon_link *link);
 
-/** An attempt loses its socket, closed at once, and goes on without one. */
+/** Closes the socket of an attempt; the attempt continues without a socket. */
 void tendon_socket_link_drop(tendon_link *link);
 /** The socket is connected: connected() follows from the loop. Owns @p fd from here on, also on error (closed). */
 tendon_status tendon_socket_link_adopt(tendon_link *link, int fd);
@@ -67,7 +67,7 @@ tendon_status tendon_socket_link_connecting(tendon_link *link, int fd);
  */
 void tendon_socket_link_fail(tendon_link *link, tendon_status reason);
 
-/** Tells the owner, the first time. */
+/** Calls closed() of the owner, the first time. */
 void tendon_socket_link_encrypted(tendon_link *link, uint64_t now);
 /** A message for the peer's control(); @return TENDON_ERROR_WOULD_BLOCK: nothing was sent. */
 tendon_status tendon_socket_link_control(tendon_link *link, const uint8_t *bytes, size_t length);

@@ -158,7 +158,7 @@ static tendon_status virtual_connect(tendon_radio *base, tendon_link *link, cons
     return status;
 }
 
-/** The socket of a process that tests whether somebody listens. */
+/** The socket of a process that tests whether a device listens. */
 #define PROBE_NAME "tendon-probe"
 
 static bool is_probe(const struct sockaddr_un *name, socklen_t length) {
@@ -357,7 +357,7 @@ static tendon_status open_directory(tendon_virtual_radio *radio) {
     }
     radio->directory_fd = open(radio->directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (radio->directory_fd < 0) {
-        /* ELOOP, ENOTDIR: somebody else put a link or a file where the directory belongs */
+        /* ELOOP, ENOTDIR: another user created a link or a file at the path of the directory */
         return errno == ELOOP || errno == ENOTDIR ? TENDON_ERROR_FILE_PERMISSION : file_reason(errno);
     }
     if (fstat(radio->directory_fd, &state) != 0 || state.st_uid != geteuid() || (state.st_mode & 0077) != 0) {

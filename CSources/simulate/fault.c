@@ -154,7 +154,7 @@ static uint32_t next_random(tendon_fault *fault) {
     return state;
 }
 
-/** Which fault strikes the next PDU; TENDON_FAULT_COUNT: none. */
+/** Returns the fault of the next PDU; TENDON_FAULT_COUNT if it has none. */
 static tendon_fault_kind draw(tendon_fault *fault, uint8_t opcode) {
     bool notification = opcode == TENDON_ATT_HANDLE_VALUE_NOTIFICATION ||
                         opcode == TENDON_ATT_HANDLE_VALUE_INDICATION ||

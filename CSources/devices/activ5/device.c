@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-/* A clock that jumps by more than this was not late: the evergreen periods before are passed over. */
+/* A clock that jumps by more than this was not late: the evergreen periods before are skipped. */
 #define EVERGREEN_LATE_MAX_MS 60000000u
 
 const char *tendon_activ5_data_state_name(tendon_activ5_data_state state) {

@@ -241,7 +241,7 @@ static void on_disconnected(void *context, tendon_status reason, uint64_t now) {
     if (tendon_bose_is_opening(session)) {
         finish(session, status, true);
     } else {
-        /* Ended from this side, but not by tendon_bose_session_close(): asked for all the same. */
+        /* Disconnected by this side, but not by tendon_bose_session_close(): also counts as requested. */
         finish(session, status == TENDON_ERROR_CANCELLED ? TENDON_OK : status, false);
     }
 }

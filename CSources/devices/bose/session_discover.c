@@ -41,7 +41,7 @@ static void found_all(tendon_bose_session *session) {
     }
 }
 
-/* A missing service is told before a missing characteristic. */
+/* A missing service is reported before a missing characteristic. */
 static void fail_missing(tendon_bose_session *session, size_t row) {
     bool sensor_service = session->kept.found[0].service != 0;
     if (sensor_service && session->kept.found[BOSE_STRING_ROW].service != 0) {

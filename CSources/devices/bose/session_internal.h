@@ -108,7 +108,7 @@ void tendon_bose_suspend(tendon_bose_session *session);
 void tendon_bose_resume(tendon_bose_session *session);
 
 /* session_values.c */
-/* Takes a value, tells the program. A rejected one changes nothing and is counted and reported. */
+/* Takes a value and reports it. A rejected value changes nothing; it is counted and reported. */
 tendon_status tendon_bose_take_value(tendon_bose_session *session, tendon_bose_characteristic which,
                                      const uint8_t *data, size_t length);
 void tendon_bose_take_string(tendon_bose_session *session, unsigned which, const uint8_t *data, size_t length);

@@ -54,7 +54,8 @@ static void begin_starting(tendon_bose_session *session) {
     tendon_bose_go_to(session, BOSE_STEP_STRING);
 }
 
-/* The opening's 30 s do not run while somebody looks for a button: open_deadline holds what is left. */
+/* The 30 s timeout of the opening is paused while the user puts the device into pairing mode; open_deadline holds the
+ * remaining time. */
 static void pause(tendon_bose_session *session) {
     session->open_deadline = session->open_deadline > session->op.now ? session->open_deadline - session->op.now : 0;
 }
@@ -191,7 +192,7 @@ static void status_read(tendon_bose_session *session, const tendon_gatt_result *
         status = TENDON_BOSE_ERROR_INVALID_RESPONSE;
     }
     if (session->state != TENDON_BOSE_READING_INFORMATION) {
-        return; /* closed by the program while it was told */
+        return; /* the callback closed the session */
     }
     if (status < 0) {
         tendon_bose_fail_operation(session, status);

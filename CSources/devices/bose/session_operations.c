@@ -10,7 +10,7 @@ static void read_value(tendon_bose_session *session, uint8_t operation, tendon_b
     tendon_bose_read(session, operation, session->kept.found[which].value);
 }
 
-/* The bytes stay in kept.scratch until the response: what was written is told from them. */
+/* The bytes stay in kept.scratch until the response: the event reports the written value from them. */
 static void write_value(tendon_bose_session *session, uint8_t operation, tendon_bose_characteristic which,
                         const uint8_t *bytes, size_t length) {
     memcpy(session->kept.scratch.value, bytes, length);

@@ -28,7 +28,7 @@ static void tell_value(navigation *nav, tendon_feelspace_navigation_event_kind k
     tell(nav, &(tendon_feelspace_navigation_event){.kind = kind, .value = value});
 }
 
-/* @return false: whoever heard it changed the state again. */
+/* @return false if the callback changed the state again. */
 static bool go(navigation *nav, tendon_feelspace_navigation_state state) {
     nav->state = state;
     tell_value(nav, TENDON_FEELSPACE_NAVIGATION_EVENT_STATE, 0);
@@ -201,7 +201,7 @@ static void connected(navigation *nav) {
     }
 }
 
-/* What is told before the new state of the connection; CONNECTION: nothing. */
+/* Returns the event that precedes the new state of the connection; CONNECTION if there is none. */
 static tendon_feelspace_navigation_event_kind warning_of(const tendon_feelspace_event *event) {
     switch (event->connection.event) {
     case TENDON_FEELSPACE_CONNECTION_LOST:
@@ -234,7 +234,7 @@ static void connection_changed(navigation *nav, const tendon_feelspace_event *ev
 }
 
 static void scan_finished(navigation *nav, tendon_feelspace_scan_cause cause) {
-    /* Already connected and cancelled are no news to whoever did it. */
+    /* Already connected and cancelled are not reported: the application caused them. */
     static const uint8_t kinds[] = {TENDON_FEELSPACE_NAVIGATION_EVENT_NO_BELT,
                                     TENDON_FEELSPACE_NAVIGATION_EVENT_NOT_AVAILABLE,
                                     TENDON_FEELSPACE_NAVIGATION_EVENT_POWERED_OFF};
@@ -312,7 +312,7 @@ tendon_status tendon_feelspace_navigation_init(navigation *nav, const tendon_fee
 
 tendon_status tendon_feelspace_navigation_search(navigation *nav, uint64_t now) {
     tendon_feelspace_session_disconnect(nav->config.session, now);
-    tendon_feelspace_session_stop_scan(nav->config.session, now); /* an older search has told of its belts already */
+    tendon_feelspace_session_stop_scan(nav->config.session, now); /* an older search has already reported its belts */
     return tendon_feelspace_session_scan(nav->config.session, 0, now);
 }
 

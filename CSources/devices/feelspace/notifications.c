@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* FE01, FE02, FE04, FE09, FE0C: what a belt tells of itself. */
+/* FE01, FE02, FE04, FE09, FE0C: decoders of the belt's notifications. */
 #include "internal.h"
 
 tendon_status tendon_feelspace_encode_keep_alive_answer(uint8_t *out, size_t capacity) {

@@ -105,7 +105,7 @@ void tendon_feelspace_pump(tendon_feelspace_session *session) {
 
 /* ---- the end ---- */
 
-/* Battery and orientation stay: their last values are asked for after a connection. */
+/* Battery and orientation stay: the application can read their last values after a connection. */
 static void forget_values(tendon_feelspace_session *session) {
     session->mode = TENDON_FEELSPACE_MODE_UNKNOWN;
     session->default_intensity = -1;
@@ -261,7 +261,7 @@ static void attempt(tendon_feelspace_session *session, tendon_feelspace_state pr
     session->state = TENDON_FEELSPACE_CONNECTING;
     tendon_feelspace_tell(session, previous, TENDON_FEELSPACE_CONNECTION_STARTED, TENDON_FEELSPACE_NO_ERROR, TENDON_OK);
     if (generation != session->work.generation || session->state != TENDON_FEELSPACE_CONNECTING) {
-        return; /* whoever heard it thought otherwise */
+        return; /* the callback changed the state */
     }
     tendon_feelspace_connection_error error =
         tendon_feelspace_adapter_error((tendon_feelspace_adapter)session->work.adapter);

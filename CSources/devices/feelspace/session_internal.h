@@ -30,7 +30,7 @@ enum {
 /* What is on the air. */
 enum {
     FS_IDLE = 0,
-    FS_OPENING = 1 | TENDON_OPERATION_UNLIMITED, /* somebody may be asked for a bond: its own time is enough */
+    FS_OPENING = 1 | TENDON_OPERATION_UNLIMITED, /* pairing may be in progress, which has its own timeout */
     FS_ANSWERING = 2,
     FS_PATCHING,
     FS_COMMANDING
@@ -71,7 +71,7 @@ void tendon_feelspace_event_init(tendon_feelspace_event *event, tendon_feelspace
 void tendon_feelspace_emit(tendon_feelspace_session *session, const tendon_feelspace_event *event);
 void tendon_feelspace_emit_kind(tendon_feelspace_session *session, tendon_feelspace_event_kind kind,
                                 tendon_status status);
-/* Enters @p state and tells it. */
+/* Enters @p state and reports it. */
 void tendon_feelspace_go(tendon_feelspace_session *session, tendon_feelspace_state state,
                          tendon_feelspace_connection_event event);
 void tendon_feelspace_tell(tendon_feelspace_session *session, tendon_feelspace_state previous,

@@ -5,7 +5,7 @@ static bool is_connected(const tendon_feelspace_session *session) {
     return session->state == TENDON_FEELSPACE_CONNECTED;
 }
 
-/* Before the connection is told of, values are taken in silence. */
+/* Until the connection is reported, values are stored without an event. */
 static void tell(tendon_feelspace_session *session, tendon_feelspace_event_kind kind) {
     if (is_connected(session)) {
         tendon_feelspace_emit_kind(session, kind, TENDON_OK);
@@ -65,7 +65,7 @@ static tendon_status take_button(tendon_feelspace_session *session, const uint8_
     tendon_feelspace_event_init(&event, TENDON_FEELSPACE_EVENT_BUTTON, TENDON_OK);
     tendon_status status = tendon_feelspace_decode_button(data, length, &event.press, offset);
     if (status >= 0) {
-        session->mode = event.press.new_mode; /* told by this event, so not by MODE too */
+        session->mode = event.press.new_mode; /* reported by this event, so not by MODE too */
         if (is_connected(session)) {
             tendon_feelspace_emit(session, &event);
         }

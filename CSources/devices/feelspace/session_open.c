@@ -81,7 +81,7 @@ void tendon_feelspace_opening_begin(tendon_feelspace_session *session) {
 
 /* ---- notifications ---- */
 
-/* The next notification from @p index on; the count: there is none. FE0C is enabled when somebody wants it. */
+/* Returns the next notification to enable, from @p index on; the count if there is none. FE0C is enabled on request. */
 static void next_notification(tendon_feelspace_session *session, unsigned index) {
     while (index < TENDON_FEELSPACE_CHARACTERISTIC_COUNT &&
            (session->kept.found[index].cccd == 0 || index == FS_ORIENTATION)) {
@@ -136,7 +136,7 @@ static void begin_handshake(tendon_feelspace_session *session) {
         const uint8_t request[] = {0x01, script[i].parameter};
         tendon_feelspace_push(session, script[i].kind, script[i].which, script[i].flags, request, sizeof request);
     }
-    tendon_feelspace_handshake_check(session); /* a belt may have told both by itself */
+    tendon_feelspace_handshake_check(session); /* the belt may have notified both already */
 }
 
 void tendon_feelspace_handshake_check(tendon_feelspace_session *session) {

@@ -168,7 +168,7 @@ void tendon_feelspace_queue_done(tendon_feelspace_session *session, const tendon
     if (next_step(session, slot, &status)) {
         return; /* still the oldest: the pump goes on with it */
     }
-    slot->flags |= FS_WAITING; /* whoever hears what it brought may send more: it is not the next */
+    slot->flags |= FS_WAITING; /* the callback may queue more commands; this one is not the next */
     slot->deadline = session->op.now + TENDON_FEELSPACE_OPERATION_TIMEOUT_MS;
     if (status == TENDON_OK && slot->kind == FS_READ) {
         status = tendon_feelspace_take(session, slot->which, result->value, result->length);
@@ -178,7 +178,7 @@ void tendon_feelspace_queue_done(tendon_feelspace_session *session, const tendon
     if (status < 0 && (slot->flags & FS_REQUIRED) != 0 && session->state == TENDON_FEELSPACE_HANDSHAKE) {
         handshake_failed(session, status);
     } else if (session->op.client == NULL) {
-        return; /* whoever heard the value ended the connection */
+        return; /* the callback disconnected */
     } else if (status < 0 || slot->answer[0] == 0 || (slot->flags & FS_ANSWERED) != 0) {
         finish(session, slot, status);
     }

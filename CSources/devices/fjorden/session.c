@@ -38,7 +38,7 @@ static void drop_link(tendon_fjorden_session *s) {
     }
 }
 
-/* The link that was asked for, once the one before is down. */
+/* Starts the requested connection after the previous one ended. */
 static void begin_link(tendon_fjorden_session *s) {
     if (!s->work.connecting || s->work.linked) {
         return;

@@ -35,7 +35,7 @@ _Static_assert(TENDON_FJORDEN_NAME_SIZE >= TENDON_FJORDEN_TEXT_SIZE, "a name is 
 /* What: the output, record or response; detail: the other member that the kind names (BATTERY: level, or cause). */
 void tendon_grip_tell(tendon_fjorden_session *s, tendon_fjorden_session_event_kind kind, tendon_status status,
                       int detail, const void *what);
-/* Tells the manager how a step ended, once it takes inputs again. */
+/* Passes the result of a step to the manager, once the manager accepts inputs again. */
 void tendon_grip_answer(tendon_fjorden_session *s, tendon_fjorden_input_kind kind, bool ok);
 /* Gives the answers that wait, then goes on. */
 void tendon_grip_flush(tendon_fjorden_session *s);

@@ -126,7 +126,8 @@ void tendon_grip_pump(tendon_fjorden_session *s) {
 
 /* ---- what was answered ---- */
 
-/* An operation has ended. False: that tells nothing, for the link is going; disconnected() says the rest. */
+/* An operation completed. Returns false if the result is irrelevant, because the device is disconnecting;
+ * disconnected() follows. */
 static bool finished(tendon_fjorden_session *s, unsigned operation) {
     if (s->op.client == NULL || s->work.closing || s->op.client->closed) {
         return false;

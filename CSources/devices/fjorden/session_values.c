@@ -26,7 +26,7 @@ void tendon_grip_on_event(void *context, const tendon_gatt_value *value, uint64_
     if (status < 0) {
         tendon_grip_rejected(s, TENDON_FJORDEN_CHARACTERISTIC_EVENT, status);
     }
-    /* Whoever is told may end the link. */
+    /* The callback may disconnect. */
     while (!s->work.closing && tendon_fjorden_stream_next(&s->stream, &records, &record)) {
         if (record.status < 0) {
             tendon_grip_rejected(s, TENDON_FJORDEN_CHARACTERISTIC_EVENT, record.status);

@@ -58,7 +58,7 @@ tendon_bluez_attempt_state tendon_bluez_attempt_stage(const tendon_bluez_attempt
     return link->source.fd >= 0 ? TENDON_BLUEZ_ATTEMPT_ASKED : TENDON_BLUEZ_ATTEMPT_WAITING;
 }
 
-/** When a connect to @p peer may start; 0: at once. */
+/** Returns the time at which a connect() to @p peer can start; 0 means now. */
 static uint64_t free_at(const tendon_bluez_radio *radio, const tendon_address *peer, uint64_t now) {
     uint64_t time = 0;
     for (size_t i = 0; i < TENDON_BLUEZ_ENDINGS; i++) {

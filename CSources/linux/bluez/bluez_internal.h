@@ -131,7 +131,7 @@ bool tendon_bluez_wait_readable(int fd, uint64_t until);
 int tendon_bluez_other_sockets(int own_fd, int own_other_fd, int index);
 /** Those that may be about the radio's adapter. 0: what the controller does it was told by a program that has ended. */
 int tendon_bluez_users(const tendon_bluez_radio *radio);
-/** Tells other radios which adapter @p fd is about, until what is returned is closed; -1: it could not be told. */
+/** Announces the adapter of @p fd to other radios until the returned descriptor is closed; returns -1 on failure. */
 int tendon_bluez_lease(int fd, uint16_t index);
 
 /* manage.c: blocking exchanges, used while opening only. */
@@ -202,7 +202,7 @@ void tendon_bluez_prepare(tendon_bluez_radio *radio, tendon_loop *loop);
 tendon_status tendon_bluez_begin(tendon_bluez_radio *radio);
 /** Takes what waits in the management socket. */
 void tendon_bluez_read_management(tendon_bluez_radio *radio);
-/** What is told when the adapter is off. */
+/** Returns the status that is reported if the adapter is off. */
 tendon_status tendon_bluez_why_off(uint16_t index);
 /** Sets the filter of a raw socket and checks that the kernel kept all of it. */
 tendon_status tendon_bluez_set_filter(int fd);

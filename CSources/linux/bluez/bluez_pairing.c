@@ -79,7 +79,7 @@ bool tendon_bluez_secure(tendon_link *link) {
            setsockopt(link->source.fd, SOL_BLUETOOTH, BT_SECURITY, &security, sizeof security) == 0;
 }
 
-/** The status of Pair Device, as the owner is told it. */
+/** Converts the status of Pair Device to the status that is reported to the owner. */
 static tendon_status outcome(uint8_t status) {
     switch (status) {
     case TENDON_MANAGEMENT_AUTHENTICATION_FAILED:

@@ -46,7 +46,7 @@ static void answer(tendon_simulated_activ5 *device, size_t central, const char *
     tendon_simulated_activ5_reply(device, central, head, text, tendon_simulated_text_length(text, limit));
 }
 
-/** The first message: once for each connection, when somebody listens. */
+/** Sends the first message: once per connection, when the central enables notifications. */
 static void greet(tendon_simulated_activ5 *device, size_t central) {
     tendon_simulated_activ5_central *outbox = &device->outboxes[central];
     const tendon_simulated_central *place = &device->centrals.places[central];

@@ -18,7 +18,7 @@ static inline uint16_t tendon_simulated_activ5_bit(unsigned characteristic) {
 }
 
 /* script.c */
-/** What the device measures at a time of its clock: script, squeezes asked for and load, less what tare took. */
+/** Returns the measured force at a time of the device clock: script, requested squeezes and load, minus the tare. */
 int32_t tendon_simulated_activ5_raw(const tendon_simulated_activ5 *device, uint64_t device_ms);
 /** The 16 bytes of F0F5. */
 void tendon_simulated_activ5_write_imu(const tendon_simulated_activ5 *device, uint64_t device_ms, uint8_t out[16]);
@@ -35,7 +35,7 @@ void tendon_simulated_activ5_force_text(tendon_simulated_activ5 *device, size_t 
 uint8_t tendon_simulated_activ5_noise(tendon_simulated_activ5 *device);
 
 /* stream.c */
-/** Device clock at the time it was told last. */
+/** Returns the device clock at the time of the latest input. */
 uint64_t tendon_simulated_activ5_clock(const tendon_simulated_activ5 *device);
 /** Starts or stops the streams after a change of what they depend on. */
 void tendon_simulated_activ5_update(tendon_simulated_activ5 *device);

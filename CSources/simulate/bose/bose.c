@@ -224,7 +224,7 @@ void tendon_simulated_bose_paired(tendon_simulated_bose *device, tendon_att_bear
 
 /* ---- what the outside asks ---- */
 
-/** Changes status bits and tells all centrals when it is a change. */
+/** Changes status bits and notifies all centrals if they changed. */
 static void set_status(tendon_simulated_bose *device, uint16_t status) {
     if (device->status != status) {
         device->status = status;

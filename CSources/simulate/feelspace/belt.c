@@ -95,7 +95,7 @@ static void press_power(tendon_simulated_feelspace *belt, tendon_simulated_feels
     } else if (press == TENDON_FEELSPACE_PRESS_LONG) {
         tendon_simulated_feelspace_tell_press(belt, BUTTON_POWER, 3, belt->mode, MODE_STANDBY, now);
     } else {
-        belt->last_signal = 2; /* the battery signal; nobody is told */
+        belt->last_signal = 2; /* the battery signal; it is not reported */
     }
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Simulated naviBelt: what it is told. Each write is judged, carried out or not, and recorded. */
+/* Simulated naviBelt: commands. Each write is checked, executed or ignored, and recorded. */
 #include "feelspace_internal.h"
 
 typedef tendon_simulated_feelspace_outcome outcome;

@@ -46,7 +46,7 @@ tendon_simulated_feelspace_settings tendon_simulated_feelspace_factory(const ten
 /* parameters.c: FE05. */
 tendon_simulated_feelspace_outcome
 tendon_simulated_feelspace_request(tendon_simulated_feelspace *belt, const uint8_t *value, size_t length, uint64_t now);
-/** Tells the mode or the default intensity, basic family. */
+/** Notifies the mode or the default intensity, basic family. */
 void tendon_simulated_feelspace_tell(tendon_simulated_feelspace *belt, uint8_t parameter);
 
 /* belt.c: enters a mode without telling. */

@@ -89,7 +89,7 @@ void tendon_simulated_feelspace_flush(tendon_simulated_feelspace *belt) {
     belt->held = false;
 }
 
-/** Makes what stands in @p item malformed in the way that was asked for. */
+/** Makes the notification in @p item malformed in the requested way. */
 static void spoil(tendon_simulated_feelspace *belt, tendon_simulated_feelspace_outgoing *item) {
     static const uint8_t wrong_at[BELT_CHARACTERISTICS] = {[BELT_KEEP_ALIVE] = 1, [BELT_PARAMETER] = 2};
     belt->malformed_next--;

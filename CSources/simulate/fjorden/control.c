@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Simulated Fjorden grip: the control point. One response is on its way at a time, as indications go. */
+/* Simulated Fjorden grip: the control point. One response is outstanding at a time, because responses are indications.
+ */
 #include "fjorden_internal.h"
 
 enum { OK = 0, UNKNOWN_OPCODE, BAD_LENGTH, BAD_PARAMETER, BUSY, NOT_PERMITTED };

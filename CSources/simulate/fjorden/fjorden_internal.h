@@ -28,7 +28,7 @@ void tendon_simulated_fjorden_go_if_due(tendon_simulated_fjorden *device, uint64
 tendon_status tendon_simulated_fjorden_control(tendon_simulated_fjorden *device, tendon_gatt_connection *connection,
                                                const uint8_t *value, size_t length, uint64_t now);
 void tendon_simulated_fjorden_respond(tendon_simulated_fjorden *device, uint64_t now);
-/** The response on its way has arrived, or never will. */
+/** The outstanding response was confirmed, or never will be. */
 void tendon_simulated_fjorden_responded(tendon_simulated_fjorden *device, uint64_t now);
 /** Responses to a central that went. */
 void tendon_simulated_fjorden_drop_responses(tendon_simulated_fjorden *device, uint8_t central, uint64_t now);

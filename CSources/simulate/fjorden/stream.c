@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Simulated Fjorden grip: what its controls do, the records of it, and what goes out to whom. */
+/* Simulated Fjorden grip: its controls, the records of their events, and the notifications to each central. */
 #include "fjorden_internal.h"
 
 enum { RECORDS_PER_TICK = 64, DETENTS_MAX = 127, VALUE_VERSION = 1, OTHER_VERSION = 9, CODE_TURN = 0x11 };
@@ -146,7 +146,8 @@ void tendon_simulated_fjorden_set_battery(tendon_simulated_fjorden *device, uint
     tendon_simulated_fjorden_flush(device, now);
 }
 
-/** Its links end when what it has said last is through; at once when there are none. */
+/** Disconnects all centrals after PARTING_MS, so that the last notification is sent; immediately if no central is
+ * connected. */
 static void go(tendon_simulated_fjorden *device, bool resets, uint64_t now) {
     device->resets = device->resets || resets;
     device->gone_at = device->centrals.count > 0 ? now + PARTING_MS : 0;
@@ -293,7 +294,7 @@ static bool exhausted(const tendon_simulated_fjorden *device) {
     return device->options.event_limit != 0 && device->counters.records >= device->options.event_limit;
 }
 
-/** Somebody gets events, and everybody who does has them all. */
+/** Returns true if at least one central receives events, and every such central has received all of them. */
 static bool may_go_on(const tendon_simulated_fjorden *device) {
     bool heard = false;
     for (size_t i = 0; i < TENDON_SIMULATED_CENTRALS; i++) {
