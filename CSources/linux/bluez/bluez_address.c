@@ -199,7 +199,6 @@ void tendon_bluez_address_done(tendon_bluez_radio *radio, uint8_t status) {
         return;
     }
     radio->address_set = true;
-    tendon_bluez_step(radio);
     tendon_bluez_connect_waiting(radio);
 }
 

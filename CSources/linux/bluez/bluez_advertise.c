@@ -150,17 +150,14 @@ void tendon_bluez_advertise_done(tendon_bluez_radio *radio, tendon_bluez_request
         tendon_bluez_activity_input(activity, has_more(radio, activity->step) ? TENDON_BLUEZ_CONFIGURED
                                                                               : TENDON_BLUEZ_CONFIGURED_ALL);
     }
-    tendon_bluez_step(radio);
 }
 
 void tendon_bluez_advertise_connected(tendon_bluez_radio *radio) {
     tendon_bluez_activity_input(&radio->advertising.activity, TENDON_BLUEZ_STOPPED);
-    tendon_bluez_step(radio);
 }
 
 void tendon_bluez_advertise_disconnected(tendon_bluez_radio *radio) {
     radio->advertising.activity.retry_at = 0;
-    tendon_bluez_step(radio);
 }
 
 tendon_status tendon_bluez_advertise_start(tendon_radio *base, const tendon_advertise_parameters *parameters) {

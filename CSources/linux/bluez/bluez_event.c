@@ -158,7 +158,7 @@ void tendon_bluez_hci_ready(void *context, uint32_t events, uint64_t now) {
             take_command(radio, slots[i] + 1, length - 1);
         }
     }
-    tendon_bluez_step(radio);
+    tendon_bluez_step(radio); /* the next command, after all that these packets have changed */
 }
 
 #else

@@ -107,12 +107,9 @@ void tendon_bluez_share_buffers(const tendon_bluez_radio *radio, int fd) {
 }
 
 uint32_t tendon_bluez_dropped(int fd) {
-    uint32_t counters[16] = {0}; /* SK_MEMINFO_...; kernels append to them */
+    uint32_t counters[16] = {0}; /* SK_MEMINFO_...; kernels append to them: one that is missing stays 0 */
     socklen_t size = sizeof counters;
-    if (getsockopt(fd, SOL_SOCKET, SO_MEMINFO, counters, &size) != 0 || size <= SK_MEMINFO_DROPS * sizeof counters[0]) {
-        return 0;
-    }
-    return counters[SK_MEMINFO_DROPS];
+    return getsockopt(fd, SOL_SOCKET, SO_MEMINFO, counters, &size) == 0 ? counters[SK_MEMINFO_DROPS] : 0;
 }
 
 bool tendon_bluez_wait_readable(int fd, uint64_t until) {

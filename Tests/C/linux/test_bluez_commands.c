@@ -424,6 +424,45 @@ static void a_refused_random_address(void **state) {
     bluez_close(b);
 }
 
+/* The scan that sends it has priority; with its answer the connect goes on, and the scan waits for the connect. */
+static void a_connect_waits_for_the_random_address(void **state) {
+    (void)state;
+    static const tendon_address peer = {{0x00, 0x00, 0x5E, 0x00, 0x53, 0x01}, TENDON_ADDRESS_TYPE_PUBLIC};
+    bluez_bench *b = bluez_open(false, &random_address);
+    tendon_link link;
+    tendon_link_init(&link, NULL);
+    start_scan(b);
+    assert_int_equal(tendon_radio_connect(&b->radio.radio, &link, &peer, UINT64_MAX), TENDON_OK);
+    assert_int_equal(calls.connects, 0);
+    (void)bluez_answer(b, TENDON_HCI_LE_SET_RANDOM_ADDRESS, 0);
+    assert_int_equal(calls.connects, 1);
+    bluez_expect_nothing(b);
+    assert_int_equal(b->radio.counters.scan_pauses, 0); /* it was not on yet */
+    tendon_link_close(&link);
+    assert_int_equal(tendon_loop_step(&b->loop, 0), TENDON_OK);
+    bluez_close(b);
+}
+
+/* Paused for a connect, the scan counts; stopped by its owner, it does not. */
+static void a_scan_that_is_paused_for_a_connect_is_counted(void **state) {
+    (void)state;
+    static const tendon_address peer = {{0x00, 0x00, 0x5E, 0x00, 0x53, 0x01}, TENDON_ADDRESS_TYPE_PUBLIC};
+    bluez_bench *b = scanning(false, &random_address);
+    tendon_link link;
+    tendon_link_init(&link, NULL);
+    assert_int_equal(tendon_radio_connect(&b->radio.radio, &link, &peer, UINT64_MAX), TENDON_OK);
+    (void)bluez_answer(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
+    assert_int_equal(b->radio.counters.scan_pauses, 1);
+    tendon_link_close(&link);
+    assert_int_equal(tendon_loop_step(&b->loop, 0), TENDON_OK);
+    bluez_close(b);
+    b = scanning(false, &random_address);
+    assert_int_equal(tendon_radio_scan_stop(&b->radio.radio), TENDON_OK);
+    (void)bluez_answer(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
+    assert_int_equal(b->radio.counters.scan_pauses, 0);
+    bluez_close(b);
+}
+
 static void after_a_reset_the_random_address_is_given_again(void **state) {
     (void)state;
     bluez_bench *b = scanning(false, &random_address);
@@ -457,6 +496,8 @@ int main(void) {
         cmocka_unit_test(without_a_public_address_it_advertises_with_a_random_one),
         cmocka_unit_test(with_a_public_address_no_other_is_given),
         cmocka_unit_test(a_refused_random_address),
+        cmocka_unit_test(a_connect_waits_for_the_random_address),
+        cmocka_unit_test(a_scan_that_is_paused_for_a_connect_is_counted),
         cmocka_unit_test(after_a_reset_the_random_address_is_given_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

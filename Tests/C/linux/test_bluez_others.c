@@ -206,6 +206,12 @@ static void an_exchange_returns_what_follows_the_status(void **state) {
     assert_int_equal(tendon_bluez_exchange(b->radio.hci.fd, 0x2002, reply, 1), TENDON_HCI_ERROR(0x1F));
     bluez_event(b, TENDON_HCI_COMMAND_COMPLETE, bare, sizeof bare);
     assert_int_equal(tendon_bluez_exchange(b->radio.hci.fd, 0x2002, reply, 1), TENDON_ERROR_TRUNCATED);
+    bluez_complete(b, 0x2002, 0x1F); /* behind a packet without bytes, which is no error */
+    assert_int_equal(send(b->controller, "", 0, 0), 0);
+    bluez_complete(b, 0x2002, 0x20);
+    assert_int_equal(tendon_bluez_exchange(b->radio.hci.fd, 0x2002, reply, 1), TENDON_HCI_ERROR(0x1F));
+    errno = ENODEV;
+    assert_int_equal(tendon_bluez_exchange(b->radio.hci.fd, 0x2002, reply, 1), TENDON_HCI_ERROR(0x20));
     sends_refused = (refused_sends){ENODEV, 1};
     assert_int_equal(tendon_bluez_exchange(b->radio.hci.fd, 0x2002, reply, 1), TENDON_RADIO_ERROR_NO_ADAPTER);
     bluez_close(b);
@@ -283,6 +289,45 @@ static void the_monitor_keeps_what_concerns_its_adapter(void **state) {
     bluez_close(b);
 }
 
+/* The time is the kernel's, not that of the reading; the original length is never less than what was kept. */
+static void the_monitor_keeps_time_and_length(void **state) {
+    (void)state;
+    bluez_bench *b = bluez_open(false, &public_address);
+    tendon_capture capture;
+    tendon_bluez_monitor monitor;
+    char path[] = "/tmp/tendon-monitor-XXXXXX";
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
+    assert_int_equal(tendon_capture_create(&capture, path, TENDON_CAPTURE_MONITOR), TENDON_OK);
+    assert_int_equal(tendon_bluez_monitor_open(&monitor, &b->loop, &capture, NULL), TENDON_OK);
+    static const uint8_t stated[] = {0, 3, 200};
+    uint64_t before = tendon_realtime_us();
+    for (size_t i = 0; i < 3; i++) {
+        const uint8_t packet[] = {3, 0, 7, 0, stated[i], 0, 0x10, 1, 0x42};
+        assert_int_equal(send(calls.peer, packet, sizeof packet, 0), sizeof packet);
+    }
+    uint64_t sent = tendon_realtime_us();
+    while (tendon_realtime_us() == sent) {
+    }
+    tendon_bluez_monitor_close(&monitor);
+    tendon_bluez_monitor_close(&monitor); /* a second call does nothing */
+    assert_int_equal(monitor.source.fd, -1);
+    assert_int_equal(tendon_capture_close(&capture), TENDON_OK);
+    static tendon_capture_reader reader;
+    assert_int_equal(tendon_capture_open(&reader, path), TENDON_OK);
+    for (size_t i = 0; i < 3; i++) {
+        tendon_capture_record record;
+        assert_true(tendon_capture_next(&reader, &record) >= 0);
+        assert_int_equal(record.length, 3);
+        assert_int_equal(record.original_length, i == 2 ? 200 : 3);
+        assert_in_range(record.unix_us, before, sent);
+    }
+    tendon_capture_reader_close(&reader);
+    unlink(path);
+    bluez_close(b);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_command_of_another_program_is_answered_once),
@@ -294,6 +339,7 @@ int main(void) {
         cmocka_unit_test(an_exchange_returns_what_follows_the_status),
         cmocka_unit_test(the_limits_of_a_controller),
         cmocka_unit_test(the_monitor_keeps_what_concerns_its_adapter),
+        cmocka_unit_test(the_monitor_keeps_time_and_length),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
