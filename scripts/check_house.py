@@ -165,6 +165,17 @@ def check_sizes():
     report("no source file over 500 lines", problems)
 
 
+def check_swift_imports():
+    """Products build with glibc and with musl."""
+    problems = []
+    guarded = re.compile(r"#if canImport\(Glibc\)\n    import Glibc\n#else\n    import Musl\n#endif\n")
+    for path in sorted((ROOT / "Sources").rglob("*.swift")):
+        rest = guarded.sub("", path.read_text())
+        if re.search(r"^\s*import (Glibc|Musl|Foundation)\b", rest, re.M):
+            problems.append(f"{path.relative_to(ROOT)} imports a C library without its alternative, or Foundation")
+    report("Swift imports Glibc or Musl, and no Foundation", problems)
+
+
 def check_licences():
     problems = []
     for path in sorted((ROOT / "CSources").rglob("*.[ch]")) + sorted((ROOT / "include").rglob("*.h")):
@@ -180,5 +191,6 @@ check_heap()
 check_freestanding()
 check_builds(sys.argv[1])
 check_sizes()
+check_swift_imports()
 check_licences()
 sys.exit(0 if all(results) else 1)

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: MIT
 import CTendon
-import Glibc
 import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Musl
+#endif
 
 /// A simulated device of any family: the C core's memory of it, served on a radio of its own until the last reference
 /// goes. `device` is for the loop's thread.

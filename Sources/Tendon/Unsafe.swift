@@ -4,7 +4,12 @@
 // What the other files use of it cannot be used out of bounds.
 
 import CTendon
-import Glibc
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Musl
+#endif
 
 /// A pointer that the C core follows, to memory that a `CBlock` or the C core itself owns.
 package typealias CPointer<Struct> = UnsafeMutablePointer<Struct>
@@ -254,7 +259,7 @@ func onLoop<Result>(_ body: @escaping @TendonActor () -> Result) -> () -> Result
 
 /// Number of the calling thread.
 func currentThread() -> UInt {
-    UInt(pthread_self())
+    unsafeBitCast(pthread_self(), to: UInt.self)
 }
 
 /// Starts a thread that nobody joins.
@@ -263,7 +268,11 @@ func startThread(_ body: @escaping @Sendable () -> Void) throws(TendonError) {
         let body: @Sendable () -> Void
         init(_ body: @escaping @Sendable () -> Void) { self.body = body }
     }
-    var thread = pthread_t()
+    #if canImport(Glibc)
+        var thread = pthread_t()
+    #else
+        var thread: pthread_t?
+    #endif
     let start = retainedContext(of: Start(body))
     let number = pthread_create(
         &thread, nil,

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: MIT
 import CTendon
-import Glibc
 import Synchronization
 import Tendon
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Musl
+#endif
 
 /// The way in: finds a wearable, opens it, and hands over the session.
 ///

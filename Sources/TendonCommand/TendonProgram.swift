@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: MIT
 // The program: the table of commands, and how one of them is chosen.
 import CTendon
-import Glibc
 import TendonSupport
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Musl
+#endif
 
 /// The table. Help, man page and completions are made from it.
 let allCommands: [Command] =

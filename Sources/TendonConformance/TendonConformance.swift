@@ -2,8 +2,13 @@
 // tendon-conformance: computes what test vectors expect. Reads JSON lines from standard input: vectors with 'family', 'kind'
 // and their inputs. Writes one JSON line per vector: what the library computes. A malformed line is a result
 // ({"error": ...}), never an exit.
-import Glibc
 import TendonSupport
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Musl
+#endif
 
 @main
 struct TendonConformance {
@@ -32,7 +37,7 @@ struct TendonConformance {
         return text.withUTF8 { bytes in
             var written = 0
             while written < bytes.count {
-                let count = Glibc.write(descriptor, bytes.baseAddress! + written, bytes.count - written)
+                let count = systemWrite(descriptor, bytes.baseAddress! + written, bytes.count - written)
                 if count >= 0 { written += count } else if errno != EINTR { return false }
             }
             return true

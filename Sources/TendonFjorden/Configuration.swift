@@ -2,10 +2,10 @@
 import Synchronization
 import Tendon
 
-#if canImport(Musl)
-    import Musl
-#else
+#if canImport(Glibc)
     import Glibc
+#else
+    import Musl
 #endif
 
 /// Where the bond is kept.

@@ -5,10 +5,10 @@
 import CTendon
 import Tendon
 
-#if canImport(Musl)
-    import Musl
-#else
+#if canImport(Glibc)
     import Glibc
+#else
+    import Musl
 #endif
 
 /// A notice that the C core lends for a callback.
@@ -92,10 +92,10 @@ func replace(_ path: String, with text: String) {
 
 /// The system's `write()`, whose name this module uses for text.
 private func put(_ file: Int32, _ bytes: UnsafeRawPointer, _ count: Int) -> Int {
-    #if canImport(Musl)
-        Musl.write(file, bytes, count)
-    #else
+    #if canImport(Glibc)
         Glibc.write(file, bytes, count)
+    #else
+        Musl.write(file, bytes, count)
     #endif
 }
 

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: MIT
 // C arrays, texts and borrowed pointers as Swift values.
 import CTendon
-import Glibc
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Musl
+#endif
 
 /// The first `count` elements of a C array, which Swift sees as a tuple.
 package func elements<Tuple, Element>(of tuple: Tuple, _ count: Int) -> [Element] {
@@ -61,7 +66,11 @@ package func startThread(_ body: @escaping @Sendable () -> Void) {
         let body: @Sendable () -> Void
         init(_ body: @escaping @Sendable () -> Void) { self.body = body }
     }
-    var thread = pthread_t()
+    #if canImport(Glibc)
+        var thread = pthread_t()
+    #else
+        var thread: pthread_t?
+    #endif
     let start = Unmanaged.passRetained(Start(body)).toOpaque()
     let number = pthread_create(
         &thread, nil,

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Lines of standard input, and text of a peer made safe to print.
-import Glibc
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Musl
+#endif
 
 /// Lines of standard input, of any length up to a limit that keeps a broken writer from filling memory.
 package struct InputLines {

@@ -2,7 +2,12 @@
 // Output that never blocks who writes: lines wait in a buffer, a thread of its own hands them to the system, as many at
 // a time as have come meanwhile.
 import CTendon
-import Glibc
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Musl
+#endif
 
 /// A descriptor and the lines that wait for it.
 package final class LineOutput: @unchecked Sendable {
@@ -171,7 +176,7 @@ package final class LineOutput: @unchecked Sendable {
         bytes.withUnsafeBytes { bytes in
             var written = 0
             while written < bytes.count {
-                let count = Glibc.write(descriptor, bytes.baseAddress! + written, bytes.count - written)
+                let count = systemWrite(descriptor, bytes.baseAddress! + written, bytes.count - written)
                 if count >= 0 {
                     written += count
                     lock.locked {

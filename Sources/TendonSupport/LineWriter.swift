@@ -2,7 +2,12 @@
 // Lines of JSON, written member by member into one buffer that is used again. No heap call per line once the buffer has
 // its size. The schema of the lines: docs/events.md.
 import CTendon
-import Glibc
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Musl
+#endif
 
 /// The buffer and the line that is being written.
 package struct LineWriter: Sendable {

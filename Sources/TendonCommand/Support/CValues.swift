@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: MIT
 // C arrays, texts and borrowed pointers as Swift values. Pointers of the C core stay in this file.
 import CTendon
-import Glibc
 import Tendon
 import TendonSupport
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Musl
+#endif
 
 /// A pointer that may cross threads, for what the C core says is safe from any.
 struct CSendable<Pointee>: @unchecked Sendable {

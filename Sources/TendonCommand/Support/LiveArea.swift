@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Lines on a terminal that are drawn again and again in their place.
 import CTendon
-import Glibc
 import TendonSupport
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Musl
+#endif
 
 /// The area below the cursor. A line is clipped to the columns, the area to the rows, never wrapped.
 struct LiveArea: Sendable {

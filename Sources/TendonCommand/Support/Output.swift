@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Standard output and standard error: whole lines. Standard output is written by a thread of its own.
-import Glibc
 import TendonSupport
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Musl
+#endif
 
 /// Where text goes.
 struct Output: Sendable {
@@ -44,7 +49,7 @@ struct Output: Sendable {
         return text.withUTF8 { bytes in
             var written = 0
             while written < bytes.count {
-                let count = Glibc.write(descriptor, bytes.baseAddress! + written, bytes.count - written)
+                let count = systemWrite(descriptor, bytes.baseAddress! + written, bytes.count - written)
                 if count >= 0 {
                     written += count
                 } else if errno == EAGAIN {

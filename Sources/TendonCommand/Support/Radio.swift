@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Which radio the options choose, and what its errors mean for the exit status.
 import CTendon
-import Glibc
 import Tendon
 import TendonSupport
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Musl
+#endif
 
 extension Arguments {
     func radio() throws(CommandError) -> RadioChoice {

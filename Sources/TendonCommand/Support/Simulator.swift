@@ -2,9 +2,14 @@
 // Hosts simulated devices: the C core's loop on this thread, a radio and a peripheral for each device. Pointers that the
 // C core keeps are to blocks that live as long as the simulator.
 import CTendon
-import Glibc
 import Tendon
 import TendonSupport
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Musl
+#endif
 
 final class Simulator {
     private let loop = CBlock<tendon_loop>()
@@ -36,7 +41,7 @@ final class Simulator {
     func writeTruth(_ path: String) throws(CommandError) {
         let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
         guard file >= 0 else { throw CommandError(.failed, "\(sanitized(path)): \(text(strerror(errno)))") }
-        defer { Glibc.close(file) }
+        defer { systemClose(file) }
         var buffer = ""
         hosts.first?.simulation?.writeTruth { line in
             buffer += line + "\n"

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Ctrl-C, SIGTERM and SIGHUP: every command ends cleanly, with its summary and status 0.
 import CTendon
-import Glibc
 import Synchronization
 import TendonSupport
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Musl
+#endif
 
 /// Where the signal handler writes. Set once, before the handler is.
 nonisolated(unsafe) private var signalPipe: Int32 = -1
@@ -42,7 +47,7 @@ final class Stop: Sendable {
             }
         }
         var action = sigaction()
-        action.__sigaction_handler.sa_handler = { number in
+        action[keyPath: Stop.handler] = { number in
             var byte = UInt8(truncatingIfNeeded: number)
             let saved = errno
             _ = write(signalPipe, &byte, 1)
@@ -56,8 +61,18 @@ final class Stop: Sendable {
         if sigaction(SIGHUP, nil, &hangup) == 0, !isIgnored(hangup) { sigaction(SIGHUP, &action, nil) }
     }
 
+    #if canImport(Glibc)
+        private static var handler: WritableKeyPath<sigaction, (@convention(c) (Int32) -> Void)?> {
+            \.__sigaction_handler.sa_handler
+        }
+    #else
+        private static var handler: WritableKeyPath<sigaction, (@convention(c) (Int32) -> Void)?> {
+            \.__sa_handler.sa_handler
+        }
+    #endif
+
     private static func isIgnored(_ action: sigaction) -> Bool {
-        action.__sigaction_handler.sa_handler.map { unsafeBitCast($0, to: Int.self) } == 1  // SIG_IGN
+        action[keyPath: Stop.handler].map { unsafeBitCast($0, to: Int.self) } == 1  // SIG_IGN
     }
 
     /// A signal came.
