@@ -31,6 +31,7 @@ let package = Package(
         // The same files as meson.build; a test compares the two lists.
         .target(
             name: "CTendon",
+            dependencies: [.target(name: "CSystemBluetooth", condition: .when(traits: ["BlueZ"]))],
             path: ".",
             exclude: others + [
                 "CSources/meson.build", "CSources/base/meson.build", "CSources/devices/meson.build",
@@ -47,6 +48,9 @@ let package = Package(
                 .linkedLibrary("m"),
                 .linkedLibrary("bluetooth", .when(traits: ["BlueZ"])),
             ]),
+        // So that SwiftPM names the package that is missing; CTendon includes libbluetooth's headers by itself.
+        .systemLibrary(
+            name: "CSystemBluetooth", pkgConfig: "bluez", providers: [.apt(["libbluetooth-dev"])]),
         .systemLibrary(
             name: "CSystemJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
         .target(name: "Tendon", dependencies: ["CTendon"]),
