@@ -25,6 +25,14 @@ public actor Central {
     public nonisolated let radioName: String
     /// Our own address.
     public nonisolated let address: Address
+    /// Why no Bluetooth adapter opened, if `RadioChoice.automatic` opened the virtual radio instead; otherwise `nil`. A
+    /// program that needs real devices checks this property, or uses `RadioChoice.bluez`, which has no fallback.
+    ///
+    /// ```swift
+    /// let central = try await Central()
+    /// if let failure = central.adapterFailure { print("no Bluetooth adapter: \(failure)") }
+    /// ```
+    public nonisolated let adapterFailure: TendonError?
     private var isClosed = false
 
     public nonisolated var unownedExecutor: UnownedSerialExecutor { core.loop.asUnownedSerialExecutor() }
@@ -39,22 +47,24 @@ public actor Central {
         let opened = await loop.run { () -> Result<Opened, TendonError> in
             do throws(TendonError) {
                 let core = try RadioCore.open(radio, bonds: bonds, loop: loop)
-                return .success(Opened(core: core, name: core.name, address: core.address))
+                return .success(
+                    Opened(core: core, name: core.name, address: core.address, adapterFailure: core.adapterFailure))
             } catch {
                 return .failure(error)
             }
         }
-        let (core, name, address) = try opened.get().all
-        self.core = core
-        radioName = name
-        self.address = address
+        let radio = try opened.get()
+        core = radio.core
+        radioName = radio.name
+        address = radio.address
+        adapterFailure = radio.adapterFailure
     }
 
     private struct Opened: Sendable {
         let core: RadioCore
         let name: String
         let address: Address
-        var all: (RadioCore, String, Address) { (core, name, address) }
+        let adapterFailure: TendonError?
     }
 
     deinit {

@@ -11,7 +11,8 @@ public enum RadioChoice: Sendable, Hashable {
     case bluez(adapter: String? = nil)
     /// Devices on Unix sockets; `nil`: `$XDG_RUNTIME_DIR/tendon`.
     case virtual(directory: String? = nil)
-    /// A controller where there is one, else the virtual radio, which is then said on standard error.
+    /// The first Bluetooth adapter, or the virtual radio if no adapter opens. In that case a line on standard error and
+    /// `Central.adapterFailure` contain the reason.
     case automatic
 }
 

@@ -18,6 +18,8 @@ package final class RadioCore: @unchecked Sendable {
     private var permitted: CTable<tendon_address>?
     /// Why there is no pairing although it was asked for: the file is none of ours, a capability is missing.
     private(set) var bondFailure: TendonError?
+    /// Why no adapter opened, if `.automatic` opened the virtual radio instead.
+    package private(set) var adapterFailure: TendonError?
     /// For `tendon_connection_init()`; `nil`: pairing is refused.
     package private(set) var pairing: CPointer<tendon_pairing_service>?
 
@@ -52,12 +54,22 @@ package final class RadioCore: @unchecked Sendable {
         case .virtual(let directory): return try openVirtual(directory, address, loop)
         case .bluez(let adapter): return try openBluez(adapter, loop)
         case .automatic:
-            do {
-                return try openBluez(nil, loop)
-            } catch {
-                say("tendon: no Bluetooth controller (\(error.text)); using the virtual radio")
-                return try openVirtual(nil, address, loop)
+            return try openAutomatic({ () throws(TendonError) in try openBluez(nil, loop) }) { () throws(TendonError) in
+                try openVirtual(nil, address, loop)
             }
+        }
+    }
+
+    static func openAutomatic(
+        _ adapter: () throws(TendonError) -> RadioCore, _ virtual: () throws(TendonError) -> RadioCore
+    ) throws(TendonError) -> RadioCore {
+        do throws(TendonError) {
+            return try adapter()
+        } catch {
+            say("tendon: no Bluetooth controller (\(error.text)); using the virtual radio")
+            let core = try virtual()
+            core.adapterFailure = error
+            return core
         }
     }
 

@@ -327,6 +327,51 @@ extension RadioCore {
     }
 }
 
+struct RadioFallbackTests {
+    private static let noAdapter = TendonError(
+        status: Int32(TENDON_RADIO_ERROR_NO_KERNEL_SUPPORT), operation: .openRadio)
+
+    @Test func theVirtualRadioKnowsWhyNoAdapterOpened() async throws {
+        let site = try await Site()
+        await onLoop {
+            func virtual() throws(TendonError) -> RadioCore { try RadioCore.open(site.radio, loop: .shared) }
+            #expect(throws: Never.self) {
+                let fallback = try RadioCore.openAutomatic({ () throws(TendonError) in throw Self.noAdapter }, virtual)
+                #expect(fallback.adapterFailure == Self.noAdapter)
+                fallback.close()
+                // An adapter that opens is used.
+                let adapter = try RadioCore.openAutomatic(virtual) { () throws(TendonError) in
+                    Issue.record("the fallback opened as well")
+                    throw Self.noAdapter
+                }
+                #expect(adapter.adapterFailure == nil)
+                adapter.close()
+            }
+        }
+    }
+
+    /// If the virtual radio does not open either, its own error is thrown.
+    @Test func aFallbackThatFailsThrows() async {
+        await onLoop {
+            let error = #expect(throws: TendonError.self) {
+                try RadioCore.openAutomatic({ () throws(TendonError) in throw Self.noAdapter }) {
+                    () throws(TendonError) in
+                    try RadioCore.open(.virtual(directory: "/proc/no/such/directory"), loop: .shared)
+                }
+            }
+            #expect(error != nil && error != Self.noAdapter)
+        }
+    }
+
+    @Test func aCentralReportsTheFallback() async throws {
+        let site = try await Site()
+        let chosen = try await Central(radio: site.radio, bonds: .none)
+        #expect(chosen.adapterFailure == nil)
+        let automatic = try await Central(radio: .automatic, bonds: .none)
+        #expect((automatic.radioName == "virtual") == (automatic.adapterFailure != nil))
+    }
+}
+
 struct RadioHolderTests {
     /// A failure is kept, and the next call tries again.
     @Test func whyItDidNotOpenIsKept() async throws {

@@ -24,6 +24,15 @@ struct ValueTests {
         #expect(Address("C0:FF:EE:00:11") == nil)
     }
 
+    /// An address has 48 bits; the higher ones of a number are ignored.
+    @Test func addressesKeepTheLow48Bits() {
+        let address = Address(0xABCD_C0FF_EE00_1122, kind: .random)
+        #expect(address.value == 0xC0FF_EE00_1122)
+        #expect(address == Address(0xC0FF_EE00_1122, kind: .random))
+        #expect(Set([address, Address(0xC0FF_EE00_1122, kind: .random)]).count == 1)
+        #expect(Address(.max, kind: .public).value == 0xFFFF_FFFF_FFFF)
+    }
+
     @Test func errors() {
         let error = TendonError(status: -(1 * 256 + 0x05), operation: .read)
         #expect(error.layer == .att)
