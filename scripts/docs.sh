@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Builds the Swift modules' documentation with the toolchain's docc, warnings being errors, into
-# $BUILD/documentation/MODULE, and checks what docc does not: see check_docs.py. To read it:
+# $BUILD/documentation/MODULE, and checks what docc does not: see check_docs.py and check_api.py. To read it:
 # python3 -m http.server -d $BUILD/documentation/Tendon
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -42,5 +42,6 @@ for module in "${modules[@]}"; do
 done
 # A module is added here with its first rows.
 python3 scripts/check_cancellation.py "$graphs" Tendon TendonActiv5 TendonFeelSpace TendonFjorden || failed=1
+python3 scripts/check_api.py "$graphs" "${modules[@]}" || failed=1
 python3 scripts/check_docs.py "$graphs" "$products/Modules" "${modules[@]}" || failed=1
 exit $failed
