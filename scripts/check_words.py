@@ -31,6 +31,14 @@ PUBLIC = [
                                  r"linux|bluez) room", "component"),
     ("actors have names", r"whoever|somebody|whom", "the application, the caller, the owner"),
 ]
+# Words that the C side is free of: its headers and comments.
+C_SIDE = [
+    ("skip or discard, not 'pass over'", r"pass(es|ed)? over (a|the|and|its|as|in)|passed over", "skip, discard"),
+    ("pending, not 'on its way'", r"on (its|their) way", "pending, in progress"),
+    ("again, not 'once more'", r"once more", "again"),
+    ("requested, not 'asked for'", r"asked for", "requested"),
+    ("immediately, not 'at once'", r"at once", "immediately; in the same call; at the same time"),
+]
 # Command help: a summary is an imperative clause; these are its first words.
 SUMMARY = re.compile(r'\bsummary: "([^"]+)"')
 NO_VERB = {"a", "an", "the", "what", "who", "which", "one", "all", "this", "these", "every", "each", "how", "where",
@@ -108,10 +116,14 @@ def main():
     documents = [p for p in tracked("*.md") if "Tests" not in p.parts]
     public = tracked("include/*.h") + [p for p in documents]
     scripts = [p for p in tracked("scripts/*.sh", "scripts/*.py", "Makefile") if p.name != "check_words.py"]
-    for name, pattern, _ in EVERYWHERE:
-        report(name, find(code + documents + scripts, pattern))
-    for name, pattern, _ in PUBLIC:
-        report(name, find(public, pattern))
+    for name, pattern, better in EVERYWHERE:
+        report(name, [f"{p} (better: {better})" for p in find(code + documents + scripts, pattern)])
+    for name, pattern, better in PUBLIC:
+        report(name, [f"{p} (better: {better})" for p in find(public, pattern)])
+    c_side = tracked("include/*.h", "CSources/*.[ch]")
+    for name, pattern, better in C_SIDE:
+        report(name, [f"{p} (better: {better})" for p in find(c_side, pattern)])
+    report("actors have names in comments of C", find(c_side, PUBLIC[1][1]))
     check_summaries([p for p in tracked("Sources/TendonCommand/*.swift") if "Values" not in p.name])
     sys.exit(0 if all(results) else 1)
 

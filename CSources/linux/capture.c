@@ -291,7 +291,7 @@ tendon_status tendon_capture_open(tendon_capture_reader *reader, const char *pat
     return status;
 }
 
-/** Passes over a record too long for the buffer. */
+/** Skips a record that is too long for the buffer. */
 static tendon_status skip(tendon_capture_reader *reader, size_t length) {
     size_t left = length;
     while (left > 0) {

@@ -19,8 +19,8 @@ typedef struct tendon_socket_hooks {
     /** A message that is no PDU, without its first byte. It may end the link by _fail(). */
     void (*control)(tendon_link *link, const uint8_t *bytes, size_t length, uint64_t now);
     /**
-     * connect() is through. True: the socket becomes writable once more when the link is encrypted, and connected() is
-     * to wait for that; link->securing is set.
+     * connect() is through. True: the socket becomes writable again when the connection is encrypted, and connected()
+     * is to wait for that; link->securing is set.
      */
     bool (*secure)(tendon_link *link);
     /** The link is open; called before connected(). */

@@ -133,8 +133,8 @@ static tendon_status retry(tendon_link *link, uint64_t now) {
     }
     int error = errno;
     close(fd);
-    /* Absent, left behind by a process that died, or too many centrals at once: on the air we would wait for its next
-     * advertisement. */
+    /* Absent, left behind by a process that died, or too many centrals at the same time: a real radio would wait for
+     * its next advertisement. */
     if (error == ENOENT || error == ECONNREFUSED || error == EAGAIN || error == EINTR) {
         uint64_t next = now + RETRY_MS;
         link->source.deadline = next < link->deadline ? next : link->deadline;

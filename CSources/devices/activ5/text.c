@@ -73,7 +73,7 @@ static tendon_status isometric(const uint8_t *text, size_t at, size_t end, tendo
     size_t digits = 0;
     bool negative = false;
     enum { START, WHOLE, FRACTION } part = START;
-    /* No text that comes here is longer than that; said once more, it bounds the value too. */
+    /* No text is longer than that here; the second check bounds the value too. */
     //@ loop unroll TENDON_ACTIV5_CONTENT_MAX;
     for (size_t i = 0; i < TENDON_ACTIV5_CONTENT_MAX && at < end; i++, at++) {
         uint8_t c = text[at];

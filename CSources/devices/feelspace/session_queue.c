@@ -172,7 +172,7 @@ void tendon_feelspace_queue_done(tendon_feelspace_session *session, const tendon
     slot->deadline = session->op.now + TENDON_FEELSPACE_OPERATION_TIMEOUT_MS;
     if (status == TENDON_OK && slot->kind == FS_READ) {
         status = tendon_feelspace_take(session, slot->which, result->value, result->length);
-        /* A malformed battery is passed over as ever; nothing is to be had without the firmware. */
+        /* A malformed battery value is skipped as usual; without the firmware version the handshake cannot continue. */
         status = slot->which == FS_FIRMWARE ? status : TENDON_OK;
     }
     if (status < 0 && (slot->flags & FS_REQUIRED) != 0 && session->state == TENDON_FEELSPACE_HANDSHAKE) {

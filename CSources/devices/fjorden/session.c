@@ -140,7 +140,7 @@ void tendon_grip_answer(tendon_fjorden_session *s, tendon_fjorden_input_kind kin
 }
 
 void tendon_grip_flush(tendon_fjorden_session *s) {
-    while (s->work.answer != 0) { /* an answer may make a further one at once, each a step further */
+    while (s->work.answer != 0) { /* an input can cause a further one in the same call, each one step further */
         tendon_fjorden_input_kind kind = (tendon_fjorden_input_kind)s->work.answer;
         s->work.answer = 0;
         give_kind(s, kind, s->work.answer_ok);

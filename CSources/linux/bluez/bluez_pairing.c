@@ -72,7 +72,8 @@ bool tendon_bluez_is_encrypted(const tendon_link *link) {
            security.level >= BT_SECURITY_MEDIUM;
 }
 
-/* A connected ATT socket that is asked for encryption takes nothing until it has it; then it is writable again. */
+/* After a request for encryption, a connected ATT socket accepts no PDU until it is encrypted; then it is writable
+ * again. */
 bool tendon_bluez_secure(tendon_link *link) {
     const struct bt_security security = {.level = BT_SECURITY_MEDIUM};
     return tendon_pairing_key(link->radio, &link->peer) != NULL &&

@@ -247,7 +247,8 @@ void tendon_simulated_activ5_tick(tendon_simulated_activ5 *device, uint64_t now)
     }
 }
 
-/** True while something waits that no full link holds: texts follow the answer to the command that asked for them. */
+/** Returns true while a PDU is pending that no blocked connection delays: texts follow the response to the command that
+ * requested them. */
 static bool unsent(const tendon_simulated_activ5 *device) {
     for (size_t i = 0; i < TENDON_SIMULATED_CENTRALS; i++) {
         const tendon_simulated_activ5_central *outbox = &device->outboxes[i];

@@ -107,7 +107,7 @@ typedef struct tendon_bose_device_information {
     uint8_t variant;
     uint32_t sensor_mask;           /**< bit n = sensor id n; unknown bits kept */
     uint32_t gesture_mask;          /**< see tendon_bose_gesture_bit() */
-    uint8_t transmission_period_ms; /**< 0: at once */
+    uint8_t transmission_period_ms; /**< 0: immediately */
     uint16_t max_payload;           /**< bytes per transmission period, 0: no limit */
     uint8_t max_active_sensors;     /**< 0: no limit */
     uint16_t status;                /**< raw */

@@ -69,7 +69,7 @@ typedef enum tendon_bose_firmware {
     TENDON_BOSE_FIRMWARE_UPDATE_REQUIRED
 } tendon_bose_firmware;
 
-/** Pluggable firmware check: asked once per opening, from within the session; answers at once. */
+/** Pluggable firmware check: called once per opening, from within the session; returns the result in the call. */
 typedef struct tendon_bose_firmware_checker {
     void *context;
     tendon_bose_firmware (*check)(void *context, uint16_t product_id, const char *installed, size_t length);
@@ -78,7 +78,7 @@ typedef struct tendon_bose_firmware_checker {
 typedef enum tendon_bose_event_kind {
     TENDON_BOSE_EVENT_OPENED = 0,  /**< sessionDidOpen */
     TENDON_BOSE_EVENT_OPEN_FAILED, /**< didFailToOpen(status) */
-    TENDON_BOSE_EVENT_CLOSED,      /**< didClose(status); TENDON_OK when asked for */
+    TENDON_BOSE_EVENT_CLOSED,      /**< didClose(status); TENDON_OK if requested */
     TENDON_BOSE_EVENT_REQUIRES_PAIRING_MODE,
     TENDON_BOSE_EVENT_PAIRING_STARTED,
     /** status. Follows each REQUIRES_PAIRING_MODE and each PAIRING_STARTED, whatever ends them; once for both.

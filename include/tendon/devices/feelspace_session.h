@@ -127,7 +127,7 @@ typedef enum tendon_feelspace_event_kind {
     TENDON_FEELSPACE_EVENT_DEBUG,             /**< packet: an FE14 packet as it is */
     TENDON_FEELSPACE_EVENT_LOG_FINISHED,      /**< status: TENDON_OK, or TENDON_ERROR_TIMEOUT, _CANCELLED */
     TENDON_FEELSPACE_EVENT_COMMAND,           /**< command: one is done; status */
-    TENDON_FEELSPACE_EVENT_REJECTED           /**< packet: malformed and passed over; status, offset. In any state */
+    TENDON_FEELSPACE_EVENT_REJECTED           /**< packet: malformed and skipped; status, offset. In any state */
 } tendon_feelspace_event_kind;
 
 /** Lent for the callback, until that starts another search. Members of the union that the kind does not name are 0. */
@@ -176,8 +176,9 @@ typedef struct tendon_feelspace_session_config {
     void *context;
     tendon_feelspace_on_event on_event;
     tendon_feelspace_channels channels; /**< 0: the documented ones */
-    bool strict;       /**< commands that the belt ignores in its mode fail with FEELSPACE_ERROR_WRONG_MODE */
-    bool reconnect;    /**< try once more when connecting fails, twice after a loss; silence is a loss */
+    bool strict;    /**< commands that the belt ignores in its mode fail with FEELSPACE_ERROR_WRONG_MODE */
+    bool reconnect; /**< retry once if connecting fails, twice after a lost connection; a missing keep-alive counts as
+                       lost */
     bool skip_pairing; /**< never ask for a bond */
 } tendon_feelspace_session_config;
 

@@ -41,7 +41,7 @@ typedef struct tendon_fjorden_gestures {
     size_t count;
 } tendon_fjorden_gestures;
 
-/** What has a time; of those due at once, the first in this order fires first. */
+/** Timers. Timers with the same deadline fire in this order. */
 typedef enum tendon_fjorden_timer {
     TENDON_FJORDEN_TIMER_FN = 0,
     TENDON_FJORDEN_TIMER_DIAL,

@@ -109,7 +109,7 @@ typedef struct tendon_fjorden_session {
         uint8_t answer; /**< what the manager is still to be told: its kind, 0: nothing */
         bool answer_ok;
         bool inside;     /**< of the manager */
-        bool linked;     /**< a link is there, or on its way: disconnected() will come */
+        bool linked;     /**< connected or connecting: disconnected() follows */
         bool closing;    /**< it was told to go */
         bool connecting; /**< to be connected once there is none */
         bool retried;    /**< paired because the grip refused its events */

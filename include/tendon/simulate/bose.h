@@ -34,7 +34,8 @@ typedef struct tendon_simulated_bose_options {
     uint32_t sensor_mask;           /**< 0: 0x0F */
     uint32_t gesture_mask;          /**< 0: 0x0007000E */
     uint16_t max_payload;           /**< bytes per transmission period, 0: no limit */
-    uint8_t transmission_period_ms; /**< samples of a shorter period share notifications; 0: each is sent at once */
+    uint8_t transmission_period_ms; /**< samples of a shorter period share notifications; 0: each sample is sent
+                                       immediately */
     uint8_t max_active_sensors;     /**< 0: no limit */
     uint16_t period_mask;           /**< sample periods offered, bits of docs/protocols/bose.md 2.2; 0: 0x001F */
     bool pairing_required;
