@@ -436,6 +436,24 @@ static void the_list_is_in_order_of_the_index(void **state) {
     assert_all_closed();
 }
 
+static void the_limits_are_read_with_the_commands_of_the_controller(void **state) {
+    (void)state;
+    for (int extended = 0; extended < 2; extended++) {
+        tendon_bluez_limits limits;
+        kernel.extended = extended;
+        kernel.log[0] = '\0';
+        assert_int_equal(tendon_bluez_read_limits(3, &limits), TENDON_OK);
+        assert_string_equal(kernel.log, extended ? " h2003" LIMITS_EXTENDED : " h2003" LIMITS_LEGACY);
+        assert_int_equal(limits.packet_length, 251);
+        assert_int_equal(limits.packets, 8);
+    }
+    tendon_bluez_limits limits;
+    kernel.fails = LE_FEATURES;
+    kernel.error = 0x01;
+    assert_int_equal(tendon_bluez_read_limits(3, &limits), TENDON_HCI_ERROR(0x01));
+    assert_all_closed();
+}
+
 static void the_probe_counts_the_sockets_of_others(void **state) {
     (void)state;
     for (int others = 0; others <= 2; others++) {
@@ -461,6 +479,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(an_adapter_that_has_just_appeared_is_awaited, start, end),
         cmocka_unit_test(an_adapter_without_an_address_gets_a_static_one),
         cmocka_unit_test_setup_teardown(the_list_is_in_order_of_the_index, start, end),
+        cmocka_unit_test_setup_teardown(the_limits_are_read_with_the_commands_of_the_controller, start, end),
         cmocka_unit_test_setup_teardown(the_probe_counts_the_sockets_of_others, start, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -93,6 +93,21 @@ static void a_scan_that_another_program_disables_waits_and_returns(void **state)
     bluez_close(b);
 }
 
+/* The pause belongs to the scan that was stopped. */
+static void a_scan_that_is_started_again_does_not_pause(void **state) {
+    (void)state;
+    bluez_bench *b = scanning();
+    other_sends(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
+    other_is_answered(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
+    bluez_expect_nothing(b);
+    assert_int_equal(tendon_radio_scan_stop(&b->radio.radio), TENDON_OK);
+    start_scan(b);
+    (void)bluez_answer(b, TENDON_HCI_LE_SET_SCAN_PARAMETERS, 0);
+    assert_int_equal(bluez_answer(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0)[0], 1);
+    assert_int_equal(b->radio.scan.activity.state, TENDON_BLUEZ_ON);
+    bluez_close(b);
+}
+
 static void interval_and_window_are_those_of_the_owner(void **state) {
     (void)state;
     for (int extended = 0; extended < 2; extended++) {
@@ -332,6 +347,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_command_of_another_program_is_answered_once),
         cmocka_unit_test(a_scan_that_another_program_disables_waits_and_returns),
+        cmocka_unit_test(a_scan_that_is_started_again_does_not_pause),
         cmocka_unit_test(interval_and_window_are_those_of_the_owner),
         cmocka_unit_test(a_scan_that_is_rejected_for_long_is_given_up),
         cmocka_unit_test(malformed_packets_are_counted),

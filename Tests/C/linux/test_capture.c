@@ -569,6 +569,35 @@ static void wireshark_reads_our_file(void **state) {
     unlink(path);
 }
 
+static void a_reader_closes_what_it_has_opened_itself(void **state) {
+    (void)state;
+    static tendon_capture_reader reader;
+    char path[] = "/tmp/tendon-reader-XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
+    tendon_capture capture;
+    assert_int_equal(tendon_capture_create(&capture, path, TENDON_CAPTURE_H4), TENDON_OK);
+    assert_int_equal(tendon_capture_close(&capture), TENDON_OK);
+    assert_int_equal(tendon_capture_open(&reader, path), TENDON_OK);
+    fd = reader.fd;
+    tendon_capture_reader_close(&reader);
+    assert_int_equal(fcntl(fd, F_GETFD), -1);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    assert_int_equal(tendon_capture_open_fd(&reader, fd), TENDON_OK);
+    tendon_capture_reader_close(&reader);
+    assert_true(fcntl(fd, F_GETFD) >= 0);
+    unlink(path);
+    /* A file that does not exist leaves a reader that can be closed, and closes nothing. */
+    memset(&reader, 0xFF, sizeof reader);
+    reader.fd = fd;
+    assert_int_equal(tendon_capture_open(&reader, path), TENDON_SYSTEM_ERROR(ENOENT));
+    tendon_capture_reader_close(&reader);
+    assert_true(fcntl(fd, F_GETFD) >= 0);
+    assert_int_equal(reader.offset + reader.skipped, 0);
+    close(fd);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(h4_file_is_these_bytes),
@@ -589,6 +618,7 @@ int main(void) {
         cmocka_unit_test(only_its_owner_can_read_a_capture),
         cmocka_unit_test(ends_have_the_code_that_fits),
         cmocka_unit_test(long_records_are_passed_over),
+        cmocka_unit_test(a_reader_closes_what_it_has_opened_itself),
         cmocka_unit_test(wireshark_reads_our_file),
     };
     /* The last needs tshark: `make test` installs it, `make test-quick` does without. */
