@@ -200,8 +200,8 @@ static void utf8_is_strict(void **state) {
 /* Any cut of a text is a text or an error, and never reads on. */
 static void mal_I02_every_text_cut_at_every_position(void **state) {
     (void)state;
-    static const char *const texts[] = {"TC5k;1.00;04;BATOK", "IS100/IS", "ASN1A5-123",
-                                        "Ai00112233",         "AI445566", "\xE2\x82\xACi\xC2\xB0"};
+    static const char *const texts[] = {
+        "TC5k;1.00;04;BATOK", "IS100/IS", "IS5IS", "ASN1A5-123", "Ai00112233", "AI445566", "\xE2\x82\xACi\xC2\xB0"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         for (size_t length = 0; length < strlen(texts[i]); length++) {
             block b = block_copy(texts[i], length);
