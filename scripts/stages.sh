@@ -95,6 +95,11 @@ stage_docs() {
     scripts/docs.sh
 }
 
+# The package as a dependency: required by version, all modules in one file, with and without libbluetooth.
+stage_package() {
+    scripts/test_package.sh
+}
+
 stage_swift_without_bluez() {
     swift build --scratch-path "$BUILD/swift-mit" -j "$jobs_count" --disable-default-traits --product tendon
     swift build --scratch-path "$BUILD/swift-mit" -j "$jobs_count" --disable-default-traits --product tendon-conformance

@@ -13,8 +13,8 @@ mkdir -p "$BUILD/logs"
 . scripts/stages.sh
 
 case "${1:-}" in
-    all) stages=(format house c_sanitized c_clang c_without_bluez cross sizes abi install swift docs swift_without_bluez command \
-        examples phone readme family fuzz proof mutation demo bench kernel) ;;
+    all) stages=(format house c_sanitized c_clang c_without_bluez cross sizes abi install swift docs package swift_without_bluez \
+        command examples phone readme family fuzz proof mutation demo bench kernel) ;;
     quick) stages=(format house c_sanitized) ;;
     kernel) stages=(kernel) ;;
     "")
