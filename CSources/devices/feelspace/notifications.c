@@ -39,13 +39,23 @@ tendon_status tendon_feelspace_decode_button(const uint8_t *data, size_t length,
     return TENDON_OK;
 }
 
+#if defined(__GNUC__)
+#define ONCE __attribute__((noinline)) /* one copy instead of four: flash is what a small gateway lacks */
+#else
+#define ONCE
+#endif
+
 /* A field whose bytes are incomplete is absent, never guessed. */
-static uint16_t optional(const uint8_t *data, size_t length, size_t at, bool *has) {
+ONCE static uint16_t optional(const uint8_t *data, size_t length, size_t at, bool *has) {
     *has = length >= at + 2;
     return *has ? feelspace_word(data, at) : 0;
 }
 
-static double fraction(int32_t raw) {
+ONCE static int16_t signed_word(const uint8_t *data, size_t at) {
+    return tendon_i16_from_u16(feelspace_word(data, at));
+}
+
+ONCE static double fraction(int32_t raw) {
     return (double)raw / 256.0;
 }
 
@@ -77,12 +87,12 @@ tendon_status tendon_feelspace_decode_orientation(const uint8_t *data, size_t le
         return feelspace_needs(length, 16, offset);
     }
     out->sensor_id = data[0];
-    out->heading = tendon_i16_from_u16(feelspace_word(data, 1));
+    out->heading = signed_word(data, 1);
     out->heading_360 = feelspace_wrap(out->heading, 360);
-    out->box_heading = tendon_i16_from_u16(feelspace_word(data, 3));
-    out->box_roll = tendon_i16_from_u16(feelspace_word(data, 5));
-    out->box_pitch = tendon_i16_from_u16(feelspace_word(data, 7));
-    out->accuracy_deg = feelspace_word(data, 9);
+    out->box_heading = signed_word(data, 3);
+    out->box_roll = signed_word(data, 5);
+    out->box_pitch = signed_word(data, 7);
+    out->accuracy_deg = (uint16_t)signed_word(data, 9);
     out->magnetometer_status = feelspace_signed(data[11]);
     out->accelerometer_status = feelspace_signed(data[12]);
     out->gyroscope_status = feelspace_signed(data[13]);
