@@ -18,7 +18,7 @@ private func withDevice(_ body: (A5Device, Loop) async throws -> Void) async thr
     try await withTrainer { radio, trainer, loop in
         let weakly: WeakReference
         do {
-            let central = try await Central(radio: radio)
+            let central = try await Central(radio: radio, bonds: .memory)
             weakly = WeakReference(central.core)
             try await body(await A5Device(trainer.address, on: central), loop)
         }

@@ -14,7 +14,7 @@ private func withBelt(
     let device = FSBelt(address: belt.address)
     let weakly: WeakReference
     do {
-        let central = try await Central(radio: directory.radio)
+        let central = try await Central(radio: directory.radio, bonds: .memory)
         weakly = WeakReference(central.core)
         let manager = try await FSConnectionManager(on: central)
         if connects { try await manager.connect(to: device) }
