@@ -213,6 +213,6 @@ strangers() { # count, seconds within which a healthy device connects
     kill "$gateway" "$healthy" "$ghosts" 2>/dev/null
     wait "$gateway" "$healthy" "$ghosts" 2>/dev/null
 }
-strangers 1 8000
+strangers 1 5000
 strangers 40 15000
 finish

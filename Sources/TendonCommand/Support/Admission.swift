@@ -6,12 +6,12 @@ import Tendon
 
 /// Everything that is known about the devices in range, and the attempts to connect.
 final class Admission: Sendable {
-    /// Milliseconds without a connection after which an attempt is given up.
-    static let answerLimit = 4000
-    /// Milliseconds of search after attempts that no device answered.
-    private static let searchTime: UInt64 = 3000
+    /// Milliseconds without a connection after which an attempt is given up: of a device that is expected to answer, and
+    /// the first one of a stranger. A stranger's next attempts may take twice as long each, up to the former.
+    fileprivate static let provenLimit: UInt64 = 4000
+    fileprivate static let strangerLimit: UInt64 = 1000
     /// Attempts at a time to devices that have not answered yet.
-    private static let unprovenLimit = 4
+    private static let unprovenLimit = 8
     /// Devices that are served at once.
     private static let deviceLimit = 32
     /// Candidates that are remembered; the one that was received longest ago is forgotten for a new one.
@@ -41,6 +41,8 @@ final class Admission: Sendable {
         var served = 0
         var unproven = 0
         var searchUntil: UInt64 = 0
+        /// Whose turn it is among strangers: the newest or the oldest.
+        var takesNewest = false
     }
     private let state = Mutex(State())
 
@@ -68,6 +70,7 @@ final class Admission: Sendable {
             var turns: [(address: Address, family: String)] = []
             while state.served < Admission.deviceLimit, let address = Admission.choose(state, now) {
                 let isProven = state.candidates[address]?.isProven ?? false
+                state.takesNewest.toggle()
                 state.candidates[address]?.isServed = true
                 state.candidates[address]?.isAttempt = true
                 state.served += 1
@@ -78,15 +81,22 @@ final class Admission: Sendable {
         }
     }
 
-    /// Bonded devices first, then those that have connected before, then the newest: strangers that advertise and do
-    /// not answer never stand before a device that does.
+    /// Bonded devices first, then those that have connected before, then those that were tried least. Among equals the
+    /// newest and the oldest take turns: neither many strangers before a device nor many after it keep it waiting.
     private static func choose(_ state: State, _ now: UInt64) -> Address? {
         let isOpen = state.unproven < unprovenLimit && now >= state.searchUntil
         return state.candidates.filter { _, candidate in
             !candidate.isServed && now >= candidate.notBefore && now <= candidate.lastSeen + presence
                 && (candidate.isProven || isOpen)
-        }.max { a, b in a.value.rank < b.value.rank }?.key
+        }.max { a, b in
+            let (first, second) = (a.value.rank, b.value.rank)
+            guard first == second else { return first < second }
+            return (a.value.firstSeen < b.value.firstSeen) == state.takesNewest
+        }?.key
     }
+
+    /// How long the present attempt may take, in milliseconds.
+    func answerLimit(_ address: Address) -> UInt64 { state.withLock { $0.candidates[address]?.answerLimit ?? 0 } }
 
     /// A connection exists; the session may still need long.
     func answered(_ address: Address) { finishAttempt(address) }
@@ -103,8 +113,9 @@ final class Admission: Sendable {
     /// The attempt failed. Without a connection the search goes on for a while before other strangers are tried.
     func failed(_ address: Address, now: UInt64 = tendon_monotonic_ms()) {
         state.withLock { state in
-            guard state.candidates[address]?.isAttempt == true else { return }
-            state.searchUntil = now + Admission.searchTime
+            guard let candidate = state.candidates[address], candidate.isAttempt else { return }
+            // As long as the attempts took: at least half of the time is for the search.
+            state.searchUntil = max(state.searchUntil, now + candidate.answerLimit)
         }
     }
 
@@ -143,7 +154,13 @@ extension Admission.Candidate {
     /// Its connects are expected to be answered.
     fileprivate var isProven: Bool { failures == 0 && (isPreferred || hasConnected) }
 
-    fileprivate var rank: (Int, UInt64) {
-        ((isPreferred ? 4 : 0) + (hasConnected ? 2 : 0) + (failures == 0 ? 1 : 0), firstSeen)
+    /// More is better.
+    fileprivate var rank: Int {
+        ((isPreferred ? 2 : 0) + (hasConnected ? 1 : 0)) * 1000 - Int(min(failures, 999))
+    }
+
+    fileprivate var answerLimit: UInt64 {
+        isProven || isPreferred
+            ? Admission.provenLimit : min(Admission.strangerLimit << min(failures, 2), Admission.provenLimit)
     }
 }

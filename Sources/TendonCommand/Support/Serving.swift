@@ -113,7 +113,7 @@ extension DeviceServer {
         return "; pairing with new devices is not enabled: use --pair, --allow or 'tendon pair \(served.family)'"
     }
 
-    /// Opens the session. That may take long over a connection; without one it ends after `Admission.answerLimit`.
+    /// Opens the session. That may take long over a connection; without one it ends after `Admission.answerLimit(_:)`.
     private func connect() async throws(ServingError) {
         served.show("connecting")
         let work = Task { @TendonActor [self] () -> ServingError? in
@@ -125,9 +125,9 @@ extension DeviceServer {
             }
         }
         let watch = Task { @TendonActor [served] () -> Bool in
-            let end = tendon_monotonic_ms() + UInt64(Admission.answerLimit)
+            let end = tendon_monotonic_ms() + served.admission.answerLimit(served.address)
             while tendon_monotonic_ms() < end {
-                do { try await Task.sleep(for: .milliseconds(50)) } catch { return false }
+                do { try await Task.sleep(for: .milliseconds(20)) } catch { return false }
                 guard served.central.hasLink(to: served.address) else { continue }
                 served.admission.answered(served.address)
                 return false
