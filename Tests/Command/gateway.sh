@@ -50,6 +50,7 @@ def wait(child, terminal):
         time.sleep(0.05)
         done, status = os.waitpid(child, os.WNOHANG)
         if done:
+            output += read(terminal, 0.3)  # what the terminal still holds
             return output, os.waitstatus_to_exitcode(status)
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
