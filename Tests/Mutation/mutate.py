@@ -17,12 +17,14 @@ Exit status 0 if at least 95 % were caught; a fault listed with its reason in Te
 import argparse
 import collections
 import concurrent.futures
+import contextlib
 import hashlib
 import json
 import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -273,11 +275,17 @@ def drop_what_does_not_compile(faults, build, complaint):
 
 
 def outcome(command, environment, limit, directory):
+    """The exit status, or "timeout"; nothing that the command started is left running."""
+    process = subprocess.Popen(command, env={**os.environ, **environment}, cwd=directory, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
     try:
-        return subprocess.run(command, env={**os.environ, **environment}, cwd=directory, stdin=subprocess.DEVNULL,
-                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=limit).returncode
+        return process.wait(timeout=limit)
     except subprocess.TimeoutExpired:
         return "timeout"
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
 
 
 def reached_by(command, environment, directory, name):
