@@ -111,6 +111,7 @@ public final class BluetoothManager {
 
     /// The session of a device; made when there is none. Closed at first.
     public func session(for device: DiscoveredDevice) async throws(BoseWearableError) -> WearableDeviceSession {
+        guard !Task.isCancelled else { throw .cancelled }
         if let known = sessions[device.address]?.session { return known }
         return makeSession(device, try openRadio(), nil)
     }

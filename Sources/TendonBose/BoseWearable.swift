@@ -144,6 +144,7 @@ public final class BoseWearable: Sendable {
     public func createSimulatedWearableDeviceSession(
         _ options: SimulatedWearable.Options = SimulatedWearable.Options()
     ) async throws(BoseWearableError) -> WearableDeviceSession {
+        guard !Task.isCancelled else { throw .cancelled }
         do throws(TendonError) {
             let radio = RadioChoice.virtual(directory: "/tmp/tendon-simulated-\(getuid())-\(getpid())")
             let wearable = try await SimulatedWearable(options, radio: radio)

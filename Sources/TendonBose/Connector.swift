@@ -20,8 +20,8 @@ struct Connector {
     func connect(
         _ mode: ConnectUIMode, _ sensor: SensorIntent?, _ gesture: GestureIntent?, opens: Bool
     ) async throws(BoseWearableError) -> WearableDeviceSession {
-        guard !Task.isCancelled else { throw .cancelled }
         defer { watchdog.stop() }
+        guard !Task.isCancelled else { throw .cancelled }
         let intent = tendon_bose_intent(sensor, gesture)
         do throws(BoseWearableError) {
             let session = try await watchdog.run { () async throws(BoseWearableError) in
@@ -128,9 +128,10 @@ struct Connector {
         return try await run(search, until: answer)
     }
 
-    /// The program's own choice. If the search fails, its sequence throws, and so does the attempt.
+    /// The program's own choice. If the search fails, its sequence throws, and so does the attempt. A choice that ignores
+    /// the cancellation of its task is not waited for.
     private func ask(
-        _ choice: @Sendable (EventSequence<[DiscoveredDevice]>) async -> DiscoveredDevice?
+        _ choice: @escaping @Sendable (EventSequence<[DiscoveredDevice]>) async -> DiscoveredDevice?
     ) async throws(BoseWearableError) -> DiscoveredDevice? {
         let queue = EventQueue<[DiscoveredDevice]>(.shared, capacity: 4, policy: .dropOldest)
         let known = Box<WearableSearch?>(nil)
@@ -151,7 +152,10 @@ struct Connector {
             queue.finish()
         }
         do { try search.start() } catch { throw BoseWearableError(error) }
-        let device = await choice(EventSequence(queue))
+        let answer = Answer()
+        let choosing = Task { @TendonActor in answer.finish(.success(await choice(EventSequence(queue)))) }
+        defer { choosing.cancel() }
+        let device = try await answer.value()
         if device == nil, let error = failure.value { throw BoseWearableError(error) }
         return device
     }

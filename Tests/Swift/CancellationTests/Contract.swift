@@ -189,7 +189,8 @@ func expectReleased(
 }
 
 /// All rows; a module adds its own.
-let allRows: [Row] = tendonRows + tendonActiv5Rows + tendonFeelSpaceRows + tendonFjordenRows
+let allRows: [Row] =
+    tendonRows + tendonActiv5Rows + tendonBoseRows + tendonFeelSpaceRows + tendonFjordenRows
 
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct CancellationTests {
