@@ -28,11 +28,12 @@ GIVEN = {
     var session: WearableDeviceSession { fatalError() }
     var device: WearableDevice { fatalError() }
     func sessionDidOpen(_ session: WearableDeviceSession) {}
-    func session(_ session: WearableDeviceSession, didFailToOpenWithError error: BoseWearableError) {}
-    func session(_ session: WearableDeviceSession, didCloseWithError error: BoseWearableError?) {}
+    func session(_ session: WearableDeviceSession, didFailToOpenWithError error: (any Error)?) {}
+    func session(_ session: WearableDeviceSession, didCloseWithError error: (any Error)?) {}
 """),
     "TendonActiv5": (": A5DeviceDelegate", """
     var device: A5Device { fatalError() }
+    var handle: A5Device.Handle { fatalError() }
     var newtons: Double { fatalError() }
     func searchCompleted() {}
     func deviceFound(device: A5Device) {}
@@ -45,7 +46,9 @@ GIVEN = {
     var commandManager: FSCommandManager { fatalError() }
     func onBeltFound(device: FSBelt) {}
 """),
-    "TendonFjorden": ("", ""),
+    "TendonFjorden": ("", """
+    var grip: ConnectedGrip { fatalError() }
+"""),
 }
 results = []
 

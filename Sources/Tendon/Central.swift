@@ -39,8 +39,11 @@ public actor Central {
 
     /// Opens the radio.
     ///
-    /// - Parameter loop: the event loop that the central and its peripherals run on. The vendors' modules work on
-    ///   `Loop.shared` alone; their initializers throw an error when you pass a central with another loop.
+    /// - Parameters:
+    ///   - radio: the radio to open.
+    ///   - bonds: where the keys of paired devices are stored.
+    ///   - loop: the event loop that the central and its peripherals run on. The vendors' modules work on `Loop.shared`
+    ///     alone; their initializers throw an error when you pass a central with another loop.
     public init(
         radio: RadioChoice = .automatic, bonds: BondStorage = .standard, loop: Loop = .shared
     ) async throws(TendonError) {

@@ -75,7 +75,7 @@ extension Double {
 /// The vendor's library has them as properties of `Int`. A program that wants `4095.toGForce` as well declares them, for
 /// the types and names that it uses:
 ///
-/// ```swift
+/// ```
 /// extension Int {
 ///     var toGForce: Double { A5Conversion.toGForce(Double(self)) }
 /// }

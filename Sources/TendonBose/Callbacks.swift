@@ -32,16 +32,22 @@ public final class CallbackQueue: Sendable {
         self.schedule = schedule
     }
 
-    /// `schedule` brings a block to where callbacks are to run, e.g. `{ queue.async(execute: $0) }`.
-    /// - Parameter capacity: maximum number of calls that wait.
+    /// Runs callbacks where `schedule` brings them.
+    ///
+    /// - Parameters:
+    ///   - capacity: maximum number of calls that wait.
+    ///   - schedule: runs a block later, for example `{ queue.async(execute: $0) }`.
     public convenience init(
         capacity: Int = 1024, schedule: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void
     ) {
         self.init(capacity, .some(schedule))
     }
 
-    /// On an executor of Swift.
-    /// - Parameter capacity: maximum number of calls that wait.
+    /// Runs callbacks on a task executor.
+    ///
+    /// - Parameters:
+    ///   - capacity: maximum number of calls that wait.
+    ///   - executor: the executor of the callbacks.
     public convenience init(capacity: Int = 1024, executor: any TaskExecutor) {
         self.init(capacity) { drain in Task(executorPreference: executor) { drain() } }
     }

@@ -203,7 +203,10 @@ public final class WearableDevice {
     }
 
     /// Makes a sequence of the device's events, from now until the session closes. If the connection is lost it throws.
-    /// - Parameter capacity: maximum number of elements that are buffered for a slow consumer.
+    ///
+    /// - Parameters:
+    ///   - capacity: maximum number of elements that are buffered for a slow consumer.
+    ///   - policy: which element is dropped when the buffer is full.
     public func events(
         capacity: Int = 256, policy: OverflowPolicy = .dropNewest
     ) -> EventSequence<WearableDeviceEvent> {
@@ -211,7 +214,10 @@ public final class WearableDevice {
     }
 
     /// Makes a sequence of samples, from now until the session closes. If the connection is lost it throws.
-    /// - Parameter capacity: maximum number of elements that are buffered for a slow consumer.
+    ///
+    /// - Parameters:
+    ///   - capacity: maximum number of elements that are buffered for a slow consumer.
+    ///   - policy: which element is dropped when the buffer is full.
     public func sensorData(
         capacity: Int = 256, policy: OverflowPolicy = .dropNewest
     ) -> EventSequence<SensorValue> {
@@ -219,7 +225,10 @@ public final class WearableDevice {
     }
 
     /// Makes a sequence of gestures, from now until the session closes. If the connection is lost it throws.
-    /// - Parameter capacity: maximum number of elements that are buffered for a slow consumer.
+    ///
+    /// - Parameters:
+    ///   - capacity: maximum number of elements that are buffered for a slow consumer.
+    ///   - policy: which element is dropped when the buffer is full.
     public func gestureData(
         capacity: Int = 64, policy: OverflowPolicy = .dropNewest
     ) -> EventSequence<GestureData> {
