@@ -202,11 +202,12 @@ public final class FSCommandManager {
         do throws(TendonError) {
             if before != .app { try await confirmed { $0.changeBeltMode(.app) } }
             try await confirmed { $0.stopVibration() }
+            if returns { try await confirmed { $0.changeBeltMode(before) } }
         } catch {
+            // Also when the last step had begun: a cancelled task queues nothing, and twice the same mode does no harm.
             if returns { changeBeltMode(before) }
             throw error
         }
-        if returns { try await confirmed { $0.changeBeltMode(before) } }
     }
 
     /// `argument` names the one that is out of its range.

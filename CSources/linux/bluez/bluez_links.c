@@ -145,15 +145,20 @@ tendon_status tendon_bluez_link_reason(tendon_link *link, int number, bool conne
  * by now must not be disconnected.
  */
 static bool is_handle_of(int hci, const tendon_address *peer, uint16_t handle) {
-    struct {
-        struct hci_conn_info_req request;
-        struct hci_conn_info info;
-    } query;
     enum { LE_LINK_TYPE = 0x80 };
+    union { /* the request, and behind it what the kernel writes */
+        struct hci_conn_info_req request;
+        uint8_t bytes[sizeof(struct hci_conn_info_req) + sizeof(struct hci_conn_info)];
+    } query;
+    struct hci_conn_info info;
     memset(&query, 0, sizeof query);
     tendon_address_to_wire(peer, query.request.bdaddr.b);
     query.request.type = LE_LINK_TYPE;
-    return ioctl(hci, HCIGETCONNINFO, &query) == 0 && query.info.handle == handle;
+    if (ioctl(hci, HCIGETCONNINFO, &query) != 0) {
+        return false;
+    }
+    memcpy(&info, query.bytes + sizeof query.request, sizeof info);
+    return info.handle == handle;
 }
 
 /*

@@ -10,10 +10,11 @@ static tendon_activ5_device *named(activ5_fixture *f, const char *name) {
 
 static tendon_activ5_device *reported(activ5_fixture *f, uint32_t number, tendon_address_type type, const char *hex) {
     block b = block_hex(hex);
-    const tendon_ad_report report = {.address = {{(uint8_t)number, (uint8_t)(number >> 8), 3, 4, 5, 0xC6}, type},
-                                     .rssi = -70,
-                                     .data = b.data,
-                                     .length = b.length};
+    const tendon_ad_report report = {
+        .address = {{(uint8_t)number, (uint8_t)(number >> 8), 3, 4, 5, 0xC6}, (uint8_t)type},
+        .rssi = -70,
+        .data = b.data,
+        .length = b.length};
     tendon_activ5_device *device = tendon_activ5_manager_on_advertisement(&f->manager, &report, 1);
     free(b.data);
     return device;
