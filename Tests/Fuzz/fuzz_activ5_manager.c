@@ -105,7 +105,7 @@ static void link_input(fuzz_input *input, uint8_t choice, tendon_activ5_device *
 
 /* From one of 256 addresses of either type. */
 static void report(fuzz_input *input, uint8_t choice) {
-    tendon_ad_report report = {.address = {{fuzz_u8(input), 1, 2, 3, 4, 0xC5}, (tendon_address_type)(choice & 1u)},
+    tendon_ad_report report = {.address = {{fuzz_u8(input), 1, 2, 3, 4, 0xC5}, (uint8_t)(choice & 1u)},
                                .rssi = (int8_t)fuzz_u8(input)};
     fuzz_block block = fuzz_block_of(input);
     report.data = block.data;
