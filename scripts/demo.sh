@@ -50,7 +50,7 @@ awk '
     FILENAME ~ /truth$/ { t = number("device_time_ms"); pitch[t] = number("pitch_deg"); roll[t] = number("roll_deg"); yaw[t] = number("yaw_deg"); next }
     FILENAME ~ /devices$/ { if (word("event") == "summary" && word("family") == "feelspace") felt = number("signals"); next }
     { family = word("family"); event = word("event") }
-    event == "opened" { opened++; printf "demo: opened %-10s %s\n", family, word("address") }
+    event == "connected" { opened++; printf "demo: opened %-10s %s\n", family, word("address") }
     event == "sample" || event == "grip" { heard[family]++ }
     event == "sample" && family == "activ5" && number("force_n") > force { force = number("force_n") }
     event == "double_squeeze" { squeezed++; print "demo: the trainer was squeezed twice" }

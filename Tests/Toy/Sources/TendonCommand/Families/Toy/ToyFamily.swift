@@ -40,17 +40,20 @@ private final class ToyServer: DeviceServer {
             levels = toy.levels(capacity: served.settings.capacity)
             self.toy = toy
         } catch {
-            throw error.isCancelled ? .cancelled : .failed(error.text, mayMend: true)
+            throw error.isCancelled ? .cancelled : .failed(error.text, canRetry: true)
         }
     }
 
     var identity: JSON { [:] }
 
-    func stream() async -> String? {
-        guard let toy, let levels else { return nil }
+    func stream() async -> Ending {
+        guard let toy, let levels else { return .lost }
         var iterator = levels.makeAsyncIterator()
         while let level = try? await iterator.next() {
-            served.event("level", ["sequence": JSON(level.sequence), "percent": JSON(level.percent)])
+            served.event("level") { line in
+                line.member("sequence", level.sequence)
+                line.member("percent", level.percent)
+            }
             served.update { row in
                 row.counters.notifications += 1
                 row.counters.samples += 1
@@ -58,45 +61,36 @@ private final class ToyServer: DeviceServer {
             }
             served.stopAtLimit()
         }
-        let isAsked = Task.isCancelled
         toy.close()
-        return isAsked ? nil : "the connection was lost"
+        return Task.isCancelled ? .requested : .lost
     }
 }
 
 struct ToyReplay: FamilyReplay {
-    let address: String
     private(set) var counters = StreamCounters()
 
-    init(address: String) { self.address = address }
+    init() {}
 
     static func recognizes(_ characteristic: tendon_uuid) -> Bool {
         var (characteristic, number) = (characteristic, UInt16(0))
         return tendon_uuid_as_u16(&characteristic, &number) && number == UInt16(TENDON_TOY_LEVEL)
     }
 
-    mutating func value(_ bytes: [UInt8], of characteristic: tendon_uuid, written: Bool, at milliseconds: UInt64)
-        -> [JSON]
-    {
+    mutating func value(
+        _ bytes: [UInt8], of characteristic: tendon_uuid, written: Bool, at milliseconds: UInt64, to lines: ReplayLines
+    ) {
         var level = tendon_toy_level()
         let status = tendon_toy_decode_level(bytes, bytes.count, &level)
         guard status >= 0 else {
             counters.malformed += 1
-            return [
-                [
-                    "event": "malformed", "family": "toy", "address": .string(address),
-                    "error": .string(text(tendon_toy_status_name(status))),
-                ]
-            ]
+            return lines.event("malformed") { $0.member("error", text(tendon_toy_status_name(status))) }
         }
         counters.notifications += 1
         counters.samples += 1
-        return [
-            [
-                "event": "level", "family": "toy", "address": .string(address), "sequence": JSON(level.sequence),
-                "percent": JSON(level.percent),
-            ]
-        ]
+        lines.event("level") { line in
+            line.member("sequence", level.sequence)
+            line.member("percent", level.percent)
+        }
     }
 }
 
