@@ -29,7 +29,7 @@ import json, sys
 told, clock = [], []
 for line in map(json.loads, open(sys.argv[1])):
     name = line["event"]
-    if name == "opened":
+    if name == "connected":
         clock.append([])
     elif name == "sample":
         clock[-1].append(line["device_time_ms"])
@@ -43,14 +43,14 @@ for line in map(json.loads, open(sys.argv[1])):
         name += " " + ",".join(line["enabled"])
     told.append(name)
 print("\n".join(name for name in told if name != "sample"))
-links = [i for i, name in enumerate(told) if name == "opened"]
+links = [i for i, name in enumerate(told) if name == "connected"]
 assert len(links) == 2, "opened twice"
 first, second = told[:links[1]], told[links[1]:]
 # Samples have a queue of their own, so they may stand anywhere between the others; all else is in order, and once.
 sensors, gestures = "sensor_configuration rotation 40", "gesture_configuration double_tap"
 assert [name for name in first if name != "sample"] == [
-    "found", "opened", sensors, gestures, "suspended voice_assistant", "resumed", sensors, "gesture double_tap", "closed"]
-assert [name for name in second if name not in ("sample", "closed")] == ["opened", sensors, gestures, "summary"]
+    "found", "connected", sensors, gestures, "suspended voice_assistant", "resumed", sensors, "gesture double_tap", "disconnected"]
+assert [name for name in second if name not in ("sample", "disconnected")] == ["connected", sensors, gestures, "summary"]
 # By the device's own clock: none is of the suspension, which took 500 ms, and there is no other gap like that.
 gaps = [[later - earlier for earlier, later in zip(times, times[1:]) if later - earlier > 400] for times in clock]
 print(gaps)

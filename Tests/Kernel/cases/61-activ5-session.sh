@@ -42,9 +42,9 @@ assert len(opened) == 2, "a lost link is made again"
 for line in opened:
     assert line["generation"] == generation and line["firmware"] == "1.00", line
 assert not new or opened[0]["serial"] == "A5-000123" and opened[0]["id"] == "00112233445566", opened
-first = seen[:seen.index("closed")]
+first = seen[:seen.index("disconnected")]
 squeezes = [name for name in first if "squeeze" in name]
-once = ["squeeze squeezed", "squeeze depressed"]
+once = ["squeeze squeezed", "squeeze released"]
 twice = once + once + ["double_squeeze"]
 assert squeezes in (twice, once + twice), squeezes
 assert "sample" in seen[len(first):], "streams again"
@@ -53,7 +53,7 @@ assert len(malformed) == 2, malformed
 refused = [line for line in lines if line["event"] == "refused"]
 lacking = [line["what"] for line in lines if line["event"] == "missing"]
 sensors = {line["sensor"] for line in lines if line["event"] == "sample"}
-battery = [line["percent"] for line in lines if line["event"] == "battery"]
+battery = [line["battery_percent"] for line in lines if line["event"] == "battery"]
 if new: # a rate beyond its range is refused by the device; both links tried
     assert [line["request"] for line in refused] == ["write F0FA"] * 2 and not lacking, (refused, lacking)
     assert device["refused_writes"] == 2 and sensors == {"force", "imu"} and battery == [75, 75]
