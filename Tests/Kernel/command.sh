@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Sourced by the cases that run the command `tendon` at both ends: hci0 is the program's, hci1 the simulated device's.
 TENDON=$SWIFT_BIN/tendon
+# Bonds of this case alone: the guest's home is the host's and cannot be written.
+export XDG_STATE_HOME=$CASE_DIR/state
 
 # device_start ARGUMENT...: a simulated device of $FAMILY (bose) on hci1; lines in device.jsonl, its process in DEVICE.
 device_start() {

@@ -24,7 +24,7 @@ SECONDS = int(os.environ.get("PROOF_SECONDS", "900"))
 DOMAINS = "equality"
 PIECE = 600  # lengths of one run
 # Takes bytes and a length, but they are the program's own: nothing is decoded.
-SENDERS = re.compile(r"encode|_command|_send$|_set_static$|_gatt_(write|write_long|notify|indicate)$|_join_uuid$|"
+SENDERS = re.compile(r"encode|_command|_send$|_set_static$|_gatt_(write|write_long|write_value|notify|indicate)$|_join_uuid$|"
                      r"_named$|_ad_put|_send_text$")
 # Decodes through functions that have rows of their own; states how far the proofs go.
 WITHOUT_ROW = {

@@ -35,7 +35,7 @@ changes, squeezed = [], False
 for force in forces:
     if force < 5 if squeezed else force > 20:
         squeezed = not squeezed
-        changes.append("squeezed" if squeezed else "depressed")
+        changes.append("squeezed" if squeezed else "released")
 told = [line["state"] for line in lines if line["event"] == "squeeze"]
 print(changes, told)
 assert told == changes and len(changes) >= 4, "squeezes"

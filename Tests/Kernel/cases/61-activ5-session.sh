@@ -7,7 +7,7 @@ FAMILY=activ5
 
 # commands_sent FILE: the texts that the program wrote, in order, from a capture.
 commands_sent() {
-    "$TENDON" replay "$1" --json | sed -n 's/.*"event":"command".*"text":"\([A-Z0-9]*\)!*".*/\1/p' | tr '\n' ' '
+    "$TENDON" replay "$1" --json | sed -n 's/.*"event":"command".*"command":"\([A-Z0-9]*\)!*".*/\1/p' | tr '\n' ' '
 }
 
 # The session, step by step: what each end writes and tells.
@@ -48,7 +48,7 @@ once = ["squeeze squeezed", "squeeze released"]
 twice = once + once + ["double_squeeze"]
 assert squeezes in (twice, once + twice), squeezes
 assert "sample" in seen[len(first):], "streams again"
-malformed = [line["error"] for line in lines if line["event"] == "malformed"]
+malformed = [line for line in lines if line["event"] == "malformed"]
 assert len(malformed) == 2, malformed
 refused = [line for line in lines if line["event"] == "refused"]
 lacking = [line["what"] for line in lines if line["event"] == "missing"]
