@@ -80,7 +80,7 @@ device_start --scenario "$CASE_DIR/scenario" --scenario-from connection
 run_stream 30 --pair --no-reconnect
 for event in '"event":"button","family":"feelspace".*"button":"compass","press":"short","previous_mode":"wait","mode":"compass"' \
     '"event":"battery".*"battery_percent":12.*"power_status":"charging"' '"event":"malformed"' \
-    '"event":"disconnected".*"reason":"[a-z_]*power[a-z_]*"'; do
+    '"event":"disconnected".*"reason":"connection_lost"'; do
     check "told: $event" grep -q "$event" "$CASE_DIR/run.jsonl"
 done
 device_stop
