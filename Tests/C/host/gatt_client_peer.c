@@ -295,3 +295,12 @@ tendon_status op_subscribe(peer *p) {
 tendon_status op_subscribe_indicate(peer *p) {
     return tendon_gatt_subscribe(&p->client, 0x0003, 0x0004, true, peer_on_value, p, peer_on_done, p, p->now);
 }
+
+peer *peer_subscribed(bool indicate) {
+    peer *p = peer_open();
+    tendon_status id = indicate ? op_subscribe_indicate(p) : op_subscribe(p);
+    peer_exchange(p, indicate ? "12 04 00 02 00" : "12 04 00 01 00", "13");
+    peer_done(p, id, TENDON_OK);
+    p->order[0] = 0;
+    return p;
+}

@@ -91,6 +91,9 @@ void peer_value(peer *p, uint16_t handle, const char *hex, bool indication);
 /** A Read of 0x0003 that goes well: the client is as alive as before. */
 void peer_alive(peer *p);
 
+/** A client that has subscribed to 0x0003: op_subscribe() or op_subscribe_indicate(). */
+peer *peer_subscribed(bool indicate);
+
 /** Callbacks; context is the peer. */
 void peer_on_done(void *context, const tendon_gatt_result *result);
 void peer_on_value(void *context, const tendon_gatt_value *value, uint64_t now);

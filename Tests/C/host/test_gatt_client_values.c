@@ -1,19 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What the peer sends by itself: GATT/CL/GAN, GAI, GAS, and hostile values A18, B18, B19, D01 to D10. */
+/* What the peer sends by itself: GATT/CL/GAN, GAI, and hostile values A18 and D01 to D10. */
 #include "gatt_client_peer.h"
-
-static peer *subscribed(bool indicate) {
-    peer *p = peer_open();
-    tendon_status id = indicate ? op_subscribe_indicate(p) : op_subscribe(p);
-    peer_exchange(p, indicate ? "12 04 00 02 00" : "12 04 00 01 00", "13");
-    peer_done(p, id, TENDON_OK);
-    p->order[0] = 0;
-    return p;
-}
 
 static void gatt_cl_gan_bv_01_c_notification(void **state) {
     (void)state;
-    peer *p = subscribed(false);
+    peer *p = peer_subscribed(false);
     assert_int_equal(peer_send(p, "1B 03 00 01 02 03"), TENDON_OK);
     peer_value(p, 3, "01 02 03", false);
     assert_int_equal(p->subscriptions[0].received, 1);
@@ -27,7 +18,7 @@ static void gatt_cl_gan_bv_01_c_notification(void **state) {
 
 static void gatt_cl_gai_bv_01_c_indication(void **state) {
     (void)state;
-    peer *p = subscribed(true);
+    peer *p = peer_subscribed(true);
     assert_int_equal(peer_send(p, "1D 03 00 01 02 03"), TENDON_OK);
     peer_expect(p, "1E");
     peer_value(p, 3, "01 02 03", true);
@@ -45,36 +36,9 @@ static void gatt_cl_gai_bi_01_c_indication_without_subscription(void **state) {
     peer_close(p);
 }
 
-static void gatt_cl_gas_bv_01_c_service_changed(void **state) {
-    (void)state;
-    peer *p = subscribed(true);
-    tendon_gatt_client_set_service_changed(&p->client, 3);
-    assert_int_equal(peer_send(p, "1D 03 00 10 00 1F 00"), TENDON_OK);
-    peer_expect(p, "1E");
-    assert_int_equal(p->changes, 1);
-    assert_int_equal(p->change_start, 0x10);
-    assert_int_equal(p->change_end, 0x1F);
-    peer_value(p, 3, "10 00 1F 00", true); /* its subscriber gets it too, afterwards */
-    assert_string_equal(p->order, "SV");
-    peer_close(p);
-}
-
-static void service_changed_without_subscriber(void **state) {
-    (void)state;
-    peer *p = peer_open();
-    tendon_gatt_client_set_service_changed(&p->client, 9);
-    assert_int_equal(peer_send(p, "1D 09 00 01 00 FF FF"), TENDON_OK);
-    peer_expect(p, "1E");
-    assert_int_equal(p->changes, 1);
-    assert_int_equal(p->bearer.counters.unhandled_value, 0);
-    assert_int_equal(peer_send(p, "1B 09 00 01 00 FF FF"), TENDON_ERROR_NOT_FOUND); /* it is never notified */
-    assert_int_equal(p->changes, 1);
-    peer_close(p);
-}
-
 static void mal_A18_values_between_a_read_and_its_response(void **state) {
     (void)state;
-    peer *p = subscribed(false);
+    peer *p = peer_subscribed(false);
     tendon_status id = op_read(p); /* of the same handle */
     peer_expect(p, "0A 03 00");
     assert_int_equal(peer_send(p, "1B 03 00 AA"), TENDON_OK);
@@ -88,117 +52,10 @@ static void mal_A18_values_between_a_read_and_its_response(void **state) {
     peer_close(p);
 }
 
-static void mal_B18_service_changed_restarts_the_discovery_it_hits(void **state) {
-    (void)state;
-    peer *p = peer_open();
-    tendon_gatt_client_set_service_changed(&p->client, 0x42);
-    tendon_status id = op_characteristics(p); /* 0x0001 to 0x0010 */
-    peer_exchange(p, "08 01 00 10 00 03 28", "09 07 02 00 02 03 00 00 2A");
-    peer_expect(p, "08 03 00 10 00 03 28");
-    assert_int_equal(peer_send(p, "1D 42 00 11 00 20 00"), TENDON_OK); /* beside the range: nothing */
-    peer_expect(p, "1E");
-    assert_int_equal(peer_send(p, "09 07 04 00 02 05 00 01 2A"), TENDON_OK);
-    peer_expect(p, "08 05 00 10 00 03 28");
-    assert_int_equal(peer_send(p, "1D 42 00 10 00 20 00"), TENDON_OK); /* touches it */
-    peer_expect(p, "1E");
-    assert_int_equal(peer_send(p, "09 07 06 00 02 07 00 02 2A"), TENDON_OK); /* a stale page: dropped */
-    peer_exchange(p, "08 01 00 10 00 03 28", "09 07 08 00 02 09 00 00 2A");
-    peer_exchange(p, "08 09 00 10 00 03 28", "01 08 09 00 0A");
-    peer_done(p, id, TENDON_OK);
-    assert_int_equal(p->result.count, 1);
-    assert_int_equal(p->characteristics[0].declaration, 8);
-    assert_int_equal(p->characteristics[0].end_handle, 0x10);
-    peer_close(p);
-}
-
-static void mal_B18_restarts_are_bounded(void **state) {
-    (void)state;
-    peer *p = peer_open();
-    tendon_gatt_client_set_service_changed(&p->client, 0x42);
-    tendon_status id = op_descriptors(p);
-    for (int i = 0; i <= TENDON_GATT_RESTARTS_MAX; i++) {
-        peer_expect(p, "04 04 00 10 00");
-        assert_int_equal(peer_send(p, "1D 42 00 01 00 FF FF"), TENDON_OK);
-        peer_expect(p, "1E");
-        peer_not_done(p);
-        assert_int_equal(peer_send(p, "01 04 04 00 0A"), TENDON_OK);
-    }
-    peer_done(p, id, ATT(TENDON_ATT_DATABASE_OUT_OF_SYNC));
-    assert_int_equal(p->result.count, 0);
-    peer_alive(p);
-    peer_close(p);
-}
-
-static void mal_B18_restart_while_the_link_blocks_and_of_uuid_reads(void **state) {
-    (void)state;
-    peer *p = peer_open();
-    tendon_gatt_client_set_service_changed(&p->client, 0x42);
-    tendon_status id = op_included(p);
-    peer_exchange(p, "08 01 00 10 00 02 28", "09 06 10 00 20 00 2F 00");
-    peer_expect(p, "0A 20 00"); /* the UUID of the included service: the start is asked for again all the same */
-    assert_int_equal(peer_send(p, "1D 42 00 01 00 FF FF"), TENDON_OK);
-    peer_expect(p, "1E");
-    p->link = TENDON_ERROR_WOULD_BLOCK;
-    assert_int_equal(peer_send(p, "0B 0F 18"), TENDON_OK);
-    assert_int_equal(peer_send(p, "1D 42 00 01 00 FF FF"), TENDON_OK);
-    p->link = TENDON_OK;
-    tendon_att_bearer_writable(&p->bearer, p->now);
-    peer_expect(p, "1E");
-    peer_exchange(p, "08 01 00 10 00 02 28", "01 08 01 00 0A");
-    peer_done(p, id, TENDON_OK);
-    assert_int_equal(p->result.count, 0);
-    peer_close(p);
-}
-
-static void mal_B19_service_changed_malformed(void **state) {
-    (void)state;
-    static const char *const indications[] = {
-        "1D 42 00",
-        "1D 42 00 01 00 FF",
-        "1D 42 00 01 00 FF FF 00",
-        "1D 42 00 20 00 1F 00", /* start > end */
-        "1D 42 00 00 00 FF FF", /* start 0 */
-    };
-    peer *p = peer_open();
-    tendon_gatt_client_set_service_changed(&p->client, 0x42);
-    tendon_status id = op_descriptors(p);
-    peer_expect(p, "04 04 00 10 00");
-    for (unsigned i = 0; i < sizeof(indications) / sizeof(indications[0]); i++) {
-        assert_true(peer_send(p, indications[i]) < 0);
-        peer_expect(p, "1E"); /* confirmed, or the peer stops */
-        assert_int_equal(p->bearer.counters.malformed, i + 1);
-    }
-    assert_int_equal(p->changes, 0);
-    assert_int_equal(peer_send(p, "05 01 10 00 02 29"), TENDON_OK); /* no restart */
-    peer_done(p, id, TENDON_OK);
-    assert_int_equal(peer_send(p, "1D 42 00 01 00 02 00"), TENDON_OK);
-    peer_expect(p, "1E");
-    assert_int_equal(p->changes, 1);
-    peer_close(p);
-}
-
-static void mal_B19_service_changed_a_thousand_times(void **state) {
-    (void)state;
-    peer *p = peer_open();
-    tendon_gatt_client_set_service_changed(&p->client, 0x42);
-    tendon_status id = op_descriptors(p);
-    peer_expect(p, "04 04 00 10 00");
-    for (unsigned i = 0; i < 1000; i++) {
-        assert_int_equal(peer_send(p, "1D 42 00 01 00 FF FF"), TENDON_OK);
-        peer_expect(p, "1E");
-    }
-    peer_quiet(p); /* no request of ours but the one on the air: a thousand changes are one restart */
-    assert_int_equal(p->changes, 1000);
-    peer_exchange(p, NULL, "05 01 10 00 02 29");
-    peer_exchange(p, "04 04 00 10 00", "05 01 10 00 02 29");
-    peer_done(p, id, TENDON_OK);
-    peer_close(p);
-}
-
 static void mal_D01_value_without_handle(void **state) {
     (void)state;
     static const char *const pdus[] = {"1B", "1B 03", "1D", "1D 03", "23", "23 03", "23 03 00 01"};
-    peer *p = subscribed(false);
+    peer *p = peer_subscribed(false);
     for (unsigned i = 0; i < sizeof(pdus) / sizeof(pdus[0]); i++) {
         assert_int_equal(peer_send(p, pdus[i]), TENDON_ERROR_TRUNCATED);
         assert_int_equal(p->bearer.counters.malformed, i + 1);
@@ -210,7 +67,7 @@ static void mal_D01_value_without_handle(void **state) {
 
 static void mal_D02_value_of_a_handle_that_nobody_asked_for(void **state) {
     (void)state;
-    peer *p = subscribed(false);
+    peer *p = peer_subscribed(false);
     tendon_status id = tendon_gatt_subscribe(&p->client, 9, 10, false, peer_on_value, p, NULL, NULL, p->now);
     assert_true(id > 0 && tendon_gatt_unsubscribe(&p->client, 3, NULL, NULL, p->now) > 0); /* leaves a free place */
     peer_exchange(p, "12 0A 00 01 00", "13");
@@ -229,7 +86,7 @@ static void mal_D02_value_of_a_handle_that_nobody_asked_for(void **state) {
 
 static void mal_D03_empty_value_is_delivered(void **state) {
     (void)state;
-    peer *p = subscribed(false);
+    peer *p = peer_subscribed(false);
     assert_int_equal(peer_send(p, "1B 03 00"), TENDON_OK);
     peer_value(p, 3, "", false);
     assert_int_equal(peer_send(p, "1D 03 00"), TENDON_OK);
@@ -241,7 +98,7 @@ static void mal_D03_empty_value_is_delivered(void **state) {
 /* Both values are handed out, and each indication gets its own confirmation when the link takes them, first of all. */
 static void mal_D04_second_indication_before_our_confirmation(void **state) {
     (void)state;
-    peer *p = subscribed(true);
+    peer *p = peer_subscribed(true);
     p->link = TENDON_ERROR_WOULD_BLOCK;
     assert_int_equal(peer_send(p, "1D 03 00 01"), TENDON_OK);
     peer_value(p, 3, "01", true);
@@ -261,7 +118,7 @@ static void mal_D04_second_indication_before_our_confirmation(void **state) {
 
 static void mal_D04_indications_without_end_while_blocked(void **state) {
     (void)state;
-    peer *p = subscribed(true);
+    peer *p = peer_subscribed(true);
     p->link = TENDON_ERROR_WOULD_BLOCK;
     for (unsigned i = 0; i < 300; i++) {
         assert_int_equal(peer_send(p, "1D 03 00 01"), i < 255 ? TENDON_OK : TENDON_ERROR_WRONG_STATE);
@@ -282,7 +139,7 @@ static void mal_D04_indications_without_end_while_blocked(void **state) {
 
 static void mal_D05_confirmation_without_indication(void **state) {
     (void)state;
-    peer *p = subscribed(false);
+    peer *p = peer_subscribed(false);
     assert_int_equal(peer_send(p, "1E"), TENDON_ERROR_WRONG_STATE);
     assert_int_equal(p->bearer.counters.unexpected_confirmation, 1);
     peer_alive(p);
@@ -298,7 +155,7 @@ static void mal_D06_multiple_handle_value_notification(void **state) {
         "23 03 00 01 00 AA 03 00 01",    /* 3 trailing bytes */
         "23 03 00 FF FF",
     };
-    peer *p = subscribed(false);
+    peer *p = peer_subscribed(false);
     for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         assert_true(peer_send(p, bad[i]) < 0);
         assert_int_equal(p->bearer.counters.malformed, i + 1);
@@ -317,7 +174,7 @@ static void mal_D06_multiple_handle_value_notification(void **state) {
 /* The client keeps nothing: a value is handed out or counted before receive() returns, whatever the rate. */
 static void mal_D07_notifications_at_2101_a_second_for_a_minute(void **state) {
     (void)state;
-    peer *p = subscribed(false);
+    peer *p = peer_subscribed(false);
     for (unsigned i = 0; i < 2101u * 60u; i++) {
         p->now = 1000 + i * 1000u / 2101u;
         uint8_t pdu[] = {0x1B, (uint8_t)(i % 3 == 2 ? 5 : 3), 0, (uint8_t)i, (uint8_t)(i >> 8), (uint8_t)(i >> 16)};
@@ -336,7 +193,7 @@ static void mal_D07_notifications_at_2101_a_second_for_a_minute(void **state) {
 
 static void mal_D08_storm_while_a_request_waits(void **state) {
     (void)state;
-    peer *p = subscribed(false);
+    peer *p = peer_subscribed(false);
     tendon_status first = op_read(p);
     tendon_status second = op_write(p);
     peer_expect(p, "0A 03 00");
@@ -468,7 +325,7 @@ static void unsubscribe_and_read(peer *p, const tendon_gatt_value *value) {
 
 static void handler_may_unsubscribe_itself(void **state) {
     (void)state;
-    peer *p = subscribed(false);
+    peer *p = peer_subscribed(false);
     p->on_value = unsubscribe_and_read;
     assert_int_equal(peer_send(p, "23 03 00 01 00 01 03 00 01 00 02"), TENDON_ERROR_NOT_FOUND);
     peer_value(p, 3, "01", false);
@@ -484,14 +341,7 @@ int main(void) {
         RUN(gatt_cl_gan_bv_01_c_notification),
         RUN(gatt_cl_gai_bv_01_c_indication),
         RUN(gatt_cl_gai_bi_01_c_indication_without_subscription),
-        RUN(gatt_cl_gas_bv_01_c_service_changed),
-        RUN(service_changed_without_subscriber),
         RUN(mal_A18_values_between_a_read_and_its_response),
-        RUN(mal_B18_service_changed_restarts_the_discovery_it_hits),
-        RUN(mal_B18_restarts_are_bounded),
-        RUN(mal_B18_restart_while_the_link_blocks_and_of_uuid_reads),
-        RUN(mal_B19_service_changed_malformed),
-        RUN(mal_B19_service_changed_a_thousand_times),
         RUN(mal_D01_value_without_handle),
         RUN(mal_D02_value_of_a_handle_that_nobody_asked_for),
         RUN(mal_D03_empty_value_is_delivered),

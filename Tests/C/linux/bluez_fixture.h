@@ -64,4 +64,28 @@ const uint8_t *bluez_answer(bluez_bench *b, uint16_t opcode, uint8_t status);
 /** Strikes the radio's timer. */
 void bluez_tick(bluez_bench *b, uint64_t now);
 
+/* Sequences that several tests share; bluez_scenario.c. */
+
+/** An adapter with a public address, and the static random one that an adapter without it is given. */
+extern const tendon_address bluez_public_address, bluez_random_address;
+extern const uint8_t bluez_random_wire[6];
+/** The commands that enable scanning and advertising: of the legacy set, and of the extended one. */
+extern const uint16_t bluez_scan_parameters[2], bluez_scan_enable[2], bluez_advertising_parameters[2],
+    bluez_advertising_data[2], bluez_scan_response_data[2], bluez_advertising_enable[2];
+
+void bluez_start_scan(bluez_bench *b);
+void bluez_start_advertising(bluez_bench *b);
+/** Opened, and scanning is on. */
+bluez_bench *bluez_scanning(bool extended, const tendon_address *own);
+/** As start_scan() and start_advertising(), whatever the result; a scan is started again. */
+void bluez_request_scan(bluez_bench *b);
+void bluez_request_advertising(bluez_bench *b);
+/** Command Complete for the command in flight; the radio reads it. */
+void bluez_answer_pending(bluez_bench *b, uint8_t status);
+/** Discards the commands so far. */
+void bluez_drain_commands(bluez_bench *b);
+/** Read by the radio immediately. */
+void bluez_hardware_error(bluez_bench *b);
+void bluez_power(bluez_bench *b, bool on);
+
 #endif

@@ -6,54 +6,12 @@
 #include <errno.h>
 #include <string.h>
 
-static const tendon_address public_address = {{0x00, 0xAA, 0x01, 0x00, 0x00, 0x42}, TENDON_ADDRESS_TYPE_PUBLIC};
-static const tendon_address random_address = {{0xC5, 0x11, 0x22, 0x33, 0x44, 0x56}, TENDON_ADDRESS_TYPE_RANDOM};
-static const uint8_t random_wire[6] = {0x56, 0x44, 0x33, 0x22, 0x11, 0xC5};
-/** The commands that switch scanning and advertising on, of both sets. */
-static const uint16_t scan_parameters[] = {TENDON_HCI_LE_SET_SCAN_PARAMETERS,
-                                           TENDON_HCI_LE_SET_EXTENDED_SCAN_PARAMETERS};
-static const uint16_t scan_enable[] = {TENDON_HCI_LE_SET_SCAN_ENABLE, TENDON_HCI_LE_SET_EXTENDED_SCAN_ENABLE};
-static const uint16_t advertising_parameters[] = {TENDON_HCI_LE_SET_ADVERTISING_PARAMETERS,
-                                                  TENDON_HCI_LE_SET_EXTENDED_ADVERTISING_PARAMETERS};
-static const uint16_t advertising_data[] = {TENDON_HCI_LE_SET_ADVERTISING_DATA,
-                                            TENDON_HCI_LE_SET_EXTENDED_ADVERTISING_DATA};
-static const uint16_t scan_response_data[] = {TENDON_HCI_LE_SET_SCAN_RESPONSE_DATA,
-                                              TENDON_HCI_LE_SET_EXTENDED_SCAN_RESPONSE_DATA};
-static const uint16_t advertising_enable[] = {TENDON_HCI_LE_SET_ADVERTISING_ENABLE,
-                                              TENDON_HCI_LE_SET_EXTENDED_ADVERTISING_ENABLE};
-
-static void start_scan(bluez_bench *b) {
-    const tendon_scan_parameters parameters = {.active = true};
-    assert_int_equal(tendon_radio_scan_start(&b->radio.radio, &parameters), TENDON_OK);
-}
-
-static void start_advertising(bluez_bench *b) {
-    static const uint8_t data[] = {2, 1, 6}, response[] = {2, 9, 'T'};
-    const tendon_advertise_parameters parameters = {
-        .data = data, .length = sizeof data, .scan_response = response, .scan_response_length = sizeof response};
-    assert_int_equal(tendon_radio_advertise_start(&b->radio.radio, &parameters), TENDON_OK);
-}
-
-/** Scanning is on. */
-static bluez_bench *scanning(bool extended, const tendon_address *own) {
-    bluez_bench *b = bluez_open(extended, own);
-    start_scan(b);
-    if (own->type == TENDON_ADDRESS_TYPE_RANDOM) {
-        (void)bluez_answer(b, TENDON_HCI_LE_SET_RANDOM_ADDRESS, 0);
-    }
-    (void)bluez_answer(b, scan_parameters[extended], 0);
-    assert_int_equal(bluez_answer(b, scan_enable[extended], 0)[0], 1);
-    bluez_expect_nothing(b);
-    assert_true(b->radio.scan.activity.state == TENDON_BLUEZ_ON);
-    return b;
-}
-
 /* ENETDOWN: the adapter is off for a reset, or for good; only the management socket knows which. */
 static void a_send_refused_while_the_adapter_is_off_is_tried_again(void **state) {
     (void)state;
-    bluez_bench *b = bluez_open(false, &public_address);
+    bluez_bench *b = bluez_open(false, &bluez_public_address);
     sends_refused = (refused_sends){.number = ENETDOWN, .times = 3};
-    start_scan(b);
+    bluez_start_scan(b);
     for (uint64_t now = 1; now <= 3; now++) {
         bluez_expect_nothing(b);
         assert_int_equal(b->radio.power.state, TENDON_BLUEZ_POWERED);
@@ -68,7 +26,7 @@ static void a_send_refused_while_the_adapter_is_off_is_tried_again(void **state)
     assert_int_equal(tendon_radio_scan_stop(&b->radio.radio), TENDON_OK);
     (void)bluez_answer(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
     sends_refused = (refused_sends){.number = ENETDOWN, .times = 10};
-    start_scan(b);
+    bluez_start_scan(b);
     for (uint64_t now = 1; now <= 10; now++) {
         bluez_tick(b, tendon_monotonic_ms() + now * 1000);
     }
@@ -79,9 +37,9 @@ static void a_send_refused_while_the_adapter_is_off_is_tried_again(void **state)
 
 static void refused_sends_are_bounded(void **state) {
     (void)state;
-    bluez_bench *b = bluez_open(false, &public_address);
+    bluez_bench *b = bluez_open(false, &bluez_public_address);
     sends_refused = (refused_sends){.number = ENETDOWN, .times = 1000};
-    start_scan(b);
+    bluez_start_scan(b);
     for (uint64_t now = 1; now <= 12 && b->failures == 0; now++) {
         bluez_tick(b, tendon_monotonic_ms() + now * 1000);
     }
@@ -101,7 +59,7 @@ static void any_other_refusal_of_a_send_ends_the_radio_at_once(void **state) {
                  {EBUSY, TENDON_RADIO_ERROR_ADAPTER_BUSY},
                  {ENOMEM, TENDON_SYSTEM_ERROR(ENOMEM)}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        bluez_bench *b = bluez_open(false, &public_address);
+        bluez_bench *b = bluez_open(false, &bluez_public_address);
         sends_refused = (refused_sends){.number = cases[i].number, .times = 1};
         const tendon_scan_parameters parameters = {.active = true};
         assert_int_equal(tendon_radio_scan_start(&b->radio.radio, &parameters), cases[i].told);
@@ -115,7 +73,7 @@ static void any_other_refusal_of_a_send_ends_the_radio_at_once(void **state) {
 static void what_waits_in_the_other_socket_is_read_before_the_adapter_is_called_off(void **state) {
     (void)state;
     for (int others = 0; others < 40; others += 13) { /* events of others before it, more than one read takes */
-        bluez_bench *b = scanning(false, &public_address);
+        bluez_bench *b = bluez_scanning(false, &bluez_public_address);
         for (int i = 0; i < others; i++) {
             bluez_complete(b, TENDON_HCI_READ_LOCAL_VERSION, 0);
         }
@@ -137,7 +95,7 @@ static void what_waits_in_the_other_socket_is_read_before_the_adapter_is_called_
 
 static void an_adapter_that_is_switched_off_ends_the_radio(void **state) {
     (void)state;
-    bluez_bench *b = scanning(false, &public_address);
+    bluez_bench *b = bluez_scanning(false, &bluez_public_address);
     bluez_settings(b, false);
     bluez_read_kernel(b);
     bluez_tick(b, tendon_monotonic_ms());
@@ -149,8 +107,8 @@ static void an_adapter_that_is_switched_off_ends_the_radio(void **state) {
 static void the_answer_in_the_socket_counts_when_the_time_is_over(void **state) {
     (void)state;
     for (int others = 0; others < 120; others += 17) {
-        bluez_bench *b = bluez_open(false, &public_address);
-        start_scan(b);
+        bluez_bench *b = bluez_open(false, &bluez_public_address);
+        bluez_start_scan(b);
         (void)bluez_expect(b, TENDON_HCI_LE_SET_SCAN_PARAMETERS);
         for (int i = 0; i < others; i++) {
             bluez_complete(b, TENDON_HCI_READ_LOCAL_VERSION, 0);
@@ -172,8 +130,8 @@ static void expire(bluez_bench *b) {
 
 static void a_controller_that_does_not_answer_ends_the_radio(void **state) {
     (void)state;
-    bluez_bench *b = bluez_open(false, &public_address);
-    start_scan(b);
+    bluez_bench *b = bluez_open(false, &bluez_public_address);
+    bluez_start_scan(b);
     (void)bluez_expect(b, TENDON_HCI_LE_SET_SCAN_PARAMETERS);
     bluez_complete(b, TENDON_HCI_READ_LOCAL_VERSION, 0); /* a packet, but not the answer */
     for (int i = 1; i < TENDON_BLUEZ_UNANSWERED_MAX; i++) {
@@ -191,8 +149,8 @@ static void a_controller_that_does_not_answer_ends_the_radio(void **state) {
 /* It answers some commands, never this one. The retries are counted all the same. */
 static void a_command_that_is_never_answered_ends_the_radio(void **state) {
     (void)state;
-    bluez_bench *b = bluez_open(false, &public_address);
-    start_scan(b);
+    bluez_bench *b = bluez_open(false, &bluez_public_address);
+    bluez_start_scan(b);
     for (int i = 1; i <= TENDON_BLUEZ_UNANSWERED_MAX; i++) {
         assert_int_equal(b->failures, 0);
         (void)bluez_expect(b, TENDON_HCI_LE_SET_SCAN_PARAMETERS);
@@ -210,10 +168,10 @@ static void one_lost_answer_ends_nothing(void **state) {
     (void)state;
     for (int lost = 0; lost < 3; lost++) {
         for (int processed = 0; processed < 2; processed++) { /* late, or never */
-            bluez_bench *b = bluez_open(false, &random_address);
+            bluez_bench *b = bluez_open(false, &bluez_random_address);
             static const uint16_t opcodes[] = {TENDON_HCI_LE_SET_RANDOM_ADDRESS, TENDON_HCI_LE_SET_SCAN_PARAMETERS,
                                                TENDON_HCI_LE_SET_SCAN_ENABLE};
-            start_scan(b);
+            bluez_start_scan(b);
             for (int i = 0; i < lost; i++) {
                 (void)bluez_answer(b, opcodes[i], 0);
             }
@@ -242,12 +200,12 @@ static void one_lost_answer_ends_nothing(void **state) {
 static void advertising_that_is_rejected_after_a_reset_is_retried(void **state) {
     (void)state;
     for (int extended = 0; extended < 2; extended++) {
-        bluez_bench *b = bluez_open(extended, &public_address);
-        start_advertising(b);
-        (void)bluez_answer(b, advertising_parameters[extended], 0);
-        (void)bluez_answer(b, advertising_data[extended], 0);
-        (void)bluez_answer(b, scan_response_data[extended], 0);
-        (void)bluez_answer(b, advertising_enable[extended], 0);
+        bluez_bench *b = bluez_open(extended, &bluez_public_address);
+        bluez_start_advertising(b);
+        (void)bluez_answer(b, bluez_advertising_parameters[extended], 0);
+        (void)bluez_answer(b, bluez_advertising_data[extended], 0);
+        (void)bluez_answer(b, bluez_scan_response_data[extended], 0);
+        (void)bluez_answer(b, bluez_advertising_enable[extended], 0);
         bluez_event(b, TENDON_HCI_HARDWARE_ERROR, "\x42", 1);
         bluez_read_controller(b);
         bluez_expect_nothing(b); /* not into a controller that is about to be reset */
@@ -258,7 +216,7 @@ static void advertising_that_is_rejected_after_a_reset_is_retried(void **state) 
         bluez_read_kernel(b);
         bluez_tick(b, tendon_monotonic_ms());
         for (int i = 0; i < TENDON_BLUEZ_RETRIES; i++) {
-            (void)bluez_answer(b, advertising_parameters[extended], HCI_COMMAND_DISALLOWED_ERROR);
+            (void)bluez_answer(b, bluez_advertising_parameters[extended], HCI_COMMAND_DISALLOWED_ERROR);
             bluez_expect_nothing(b);
             assert_true(b->radio.timer.deadline <= tendon_monotonic_ms() + TENDON_BLUEZ_RETRY_MS);
             b->radio.advertising.activity.retry_at = 0; /* the pause passes */
@@ -266,14 +224,14 @@ static void advertising_that_is_rejected_after_a_reset_is_retried(void **state) 
             assert_int_equal(b->failures, 0);
         }
         if (extended) { /* once more, and it is given up */
-            (void)bluez_answer(b, advertising_parameters[extended], HCI_COMMAND_DISALLOWED_ERROR);
+            (void)bluez_answer(b, bluez_advertising_parameters[extended], HCI_COMMAND_DISALLOWED_ERROR);
             bluez_tick(b, tendon_monotonic_ms());
             assert_int_equal(b->failure, TENDON_RADIO_ERROR_ADAPTER_BUSY);
         } else { /* or it works at last */
-            (void)bluez_answer(b, advertising_parameters[extended], 0);
-            (void)bluez_answer(b, advertising_data[extended], 0);
-            (void)bluez_answer(b, scan_response_data[extended], 0);
-            (void)bluez_answer(b, advertising_enable[extended], 0);
+            (void)bluez_answer(b, bluez_advertising_parameters[extended], 0);
+            (void)bluez_answer(b, bluez_advertising_data[extended], 0);
+            (void)bluez_answer(b, bluez_scan_response_data[extended], 0);
+            (void)bluez_answer(b, bluez_advertising_enable[extended], 0);
             assert_int_equal(b->radio.advertising.activity.state, TENDON_BLUEZ_ON);
             assert_int_equal(b->radio.advertising.activity.retries, 0);
         }
@@ -284,7 +242,7 @@ static void advertising_that_is_rejected_after_a_reset_is_retried(void **state) 
 /* A controller that reported an error, and that the kernel does not reset: all is set up again after a pause. */
 static void a_hardware_error_without_a_reset(void **state) {
     (void)state;
-    bluez_bench *b = scanning(false, &public_address);
+    bluez_bench *b = bluez_scanning(false, &bluez_public_address);
     uint64_t now = tendon_monotonic_ms();
     bluez_event(b, TENDON_HCI_HARDWARE_ERROR, "\x42", 1);
     bluez_read_controller(b);
@@ -309,10 +267,10 @@ static void a_restart_uses_its_own_configuration(void **state) {
     static const uint8_t other[] = {2, 1, 4};
     const tendon_advertise_parameters second = {.data = other, .length = sizeof other};
     for (int reached = 0; reached < 4; reached++) {
-        bluez_bench *b = bluez_open(false, &public_address);
+        bluez_bench *b = bluez_open(false, &bluez_public_address);
         static const uint16_t opcodes[] = {TENDON_HCI_LE_SET_ADVERTISING_PARAMETERS, TENDON_HCI_LE_SET_ADVERTISING_DATA,
                                            TENDON_HCI_LE_SET_SCAN_RESPONSE_DATA, TENDON_HCI_LE_SET_ADVERTISING_ENABLE};
-        start_advertising(b);
+        bluez_start_advertising(b);
         for (int i = 0; i < reached; i++) {
             (void)bluez_answer(b, opcodes[i], 0);
         }
@@ -329,126 +287,11 @@ static void a_restart_uses_its_own_configuration(void **state) {
     }
 }
 
-/* Core Spec Vol 6 Part B 1.3.2.1: two top bits 1, the other 46 neither all 0 nor all 1. */
-static void static_addresses_are_what_the_specification_wants(void **state) {
-    (void)state;
-    uint64_t random = 0x9E3779B97F4A7C15u;
-    for (int i = 0; i < 100000; i++) {
-        random ^= random << 13;
-        random ^= random >> 7;
-        random ^= random << 17;
-        uint64_t value = i == 0 ? 0 : i == 1 ? UINT64_MAX : random;
-        uint8_t bytes[6];
-        memcpy(bytes, &value, sizeof bytes);
-        tendon_address address = tendon_bluez_static_address_from(bytes);
-        assert_int_equal(address.type, TENDON_ADDRESS_TYPE_RANDOM);
-        assert_int_equal(address.bytes[0] & 0xC0, 0xC0);
-        assert_true((address.bytes[5] & 3) == 1 || (address.bytes[5] & 3) == 2);
-        assert_memory_equal(address.bytes + 1, bytes + 1, 4);
-    }
-}
-
-/* The controller has no address before it is told one; scanning with a random one is refused until then. */
-static void without_a_public_address_the_scan_uses_a_random_one(void **state) {
-    (void)state;
-    for (int extended = 0; extended < 2; extended++) {
-        bluez_bench *b = bluez_open(extended, &random_address);
-        start_scan(b);
-        assert_memory_equal(bluez_answer(b, TENDON_HCI_LE_SET_RANDOM_ADDRESS, 0), random_wire, 6);
-        const uint8_t *parameters = bluez_answer(b, scan_parameters[extended], 0);
-        assert_int_equal(extended ? parameters[0] : parameters[5], 1); /* Own_Address_Type: random */
-        (void)bluez_answer(b, scan_enable[extended], 0);
-        /* Once is enough. */
-        assert_int_equal(tendon_radio_scan_stop(&b->radio.radio), TENDON_OK);
-        assert_int_equal(bluez_answer(b, scan_enable[extended], 0)[0], 0);
-        start_scan(b);
-        (void)bluez_answer(b, scan_parameters[extended], 0);
-        (void)bluez_answer(b, scan_enable[extended], 0);
-        assert_int_equal(b->failures, 0);
-        bluez_close(b);
-    }
-}
-
-static void without_a_public_address_it_advertises_with_a_random_one(void **state) {
-    (void)state;
-    for (int extended = 0; extended < 2; extended++) {
-        bluez_bench *b = bluez_open(extended, &random_address);
-        start_advertising(b);
-        assert_memory_equal(bluez_answer(b, TENDON_HCI_LE_SET_RANDOM_ADDRESS, 0), random_wire, 6);
-        const uint8_t *parameters = bluez_answer(b, advertising_parameters[extended], 0);
-        assert_int_equal(extended ? parameters[10] : parameters[5], 1); /* Own_Address_Type: random */
-        if (extended) {
-            const uint8_t *set = bluez_answer(b, TENDON_HCI_LE_SET_ADVERTISING_SET_RANDOM_ADDRESS, 0);
-            assert_int_equal(set[0], TENDON_BLUEZ_ADVERTISING_SET);
-            assert_memory_equal(set + 1, random_wire, 6);
-        }
-        (void)bluez_answer(b, advertising_data[extended], 0);
-        (void)bluez_answer(b, scan_response_data[extended], 0);
-        assert_int_equal(bluez_answer(b, advertising_enable[extended], 0)[0], 1);
-        assert_true(b->radio.advertising.activity.state == TENDON_BLUEZ_ON);
-        bluez_expect_nothing(b);
-        bluez_close(b);
-    }
-}
-
-static void with_a_public_address_no_other_is_given(void **state) {
-    (void)state;
-    for (int extended = 0; extended < 2; extended++) {
-        bluez_bench *b = bluez_open(extended, &public_address);
-        start_advertising(b);
-        const uint8_t *parameters = bluez_answer(b, advertising_parameters[extended], 0);
-        assert_int_equal(extended ? parameters[10] : parameters[5], 0);
-        (void)bluez_answer(b, advertising_data[extended], 0);
-        (void)bluez_answer(b, scan_response_data[extended], 0);
-        (void)bluez_answer(b, advertising_enable[extended], 0);
-        start_scan(b);
-        parameters = bluez_answer(b, scan_parameters[extended], 0);
-        assert_int_equal(extended ? parameters[0] : parameters[5], 0);
-        bluez_close(b);
-    }
-}
-
-/* It scans for somebody else: then it has an address. Any other refusal leaves no way to go on. */
-static void a_refused_random_address(void **state) {
-    (void)state;
-    bluez_bench *b = bluez_open(false, &random_address);
-    start_advertising(b);
-    (void)bluez_answer(b, TENDON_HCI_LE_SET_RANDOM_ADDRESS, HCI_COMMAND_DISALLOWED_ERROR);
-    (void)bluez_answer(b, TENDON_HCI_LE_SET_ADVERTISING_PARAMETERS, 0);
-    assert_int_equal(b->failures, 0);
-    bluez_close(b);
-    b = bluez_open(false, &random_address);
-    start_advertising(b);
-    (void)bluez_answer(b, TENDON_HCI_LE_SET_RANDOM_ADDRESS, 0x01);
-    bluez_tick(b, tendon_monotonic_ms());
-    assert_int_equal(b->failure, TENDON_HCI_ERROR(0x01));
-    bluez_close(b);
-}
-
-/* The scan that sends it has priority; with its answer the connect goes on, and the scan waits for the connect. */
-static void a_connect_waits_for_the_random_address(void **state) {
-    (void)state;
-    static const tendon_address peer = {{0x00, 0x00, 0x5E, 0x00, 0x53, 0x01}, TENDON_ADDRESS_TYPE_PUBLIC};
-    bluez_bench *b = bluez_open(false, &random_address);
-    tendon_link link;
-    tendon_link_init(&link, NULL);
-    start_scan(b);
-    assert_int_equal(tendon_radio_connect(&b->radio.radio, &link, &peer, UINT64_MAX), TENDON_OK);
-    assert_int_equal(calls.connects, 0);
-    (void)bluez_answer(b, TENDON_HCI_LE_SET_RANDOM_ADDRESS, 0);
-    assert_int_equal(calls.connects, 1);
-    bluez_expect_nothing(b);
-    assert_int_equal(b->radio.counters.scan_pauses, 0); /* it was not on yet */
-    tendon_link_close(&link);
-    assert_int_equal(tendon_loop_step(&b->loop, 0), TENDON_OK);
-    bluez_close(b);
-}
-
 /* Paused for a connect, the scan counts; stopped by its owner, it does not. */
 static void a_scan_that_is_paused_for_a_connect_is_counted(void **state) {
     (void)state;
     static const tendon_address peer = {{0x00, 0x00, 0x5E, 0x00, 0x53, 0x01}, TENDON_ADDRESS_TYPE_PUBLIC};
-    bluez_bench *b = scanning(false, &random_address);
+    bluez_bench *b = bluez_scanning(false, &bluez_random_address);
     tendon_link link;
     tendon_link_init(&link, NULL);
     assert_int_equal(tendon_radio_connect(&b->radio.radio, &link, &peer, UINT64_MAX), TENDON_OK);
@@ -457,24 +300,10 @@ static void a_scan_that_is_paused_for_a_connect_is_counted(void **state) {
     tendon_link_close(&link);
     assert_int_equal(tendon_loop_step(&b->loop, 0), TENDON_OK);
     bluez_close(b);
-    b = scanning(false, &random_address);
+    b = bluez_scanning(false, &bluez_random_address);
     assert_int_equal(tendon_radio_scan_stop(&b->radio.radio), TENDON_OK);
     (void)bluez_answer(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
     assert_int_equal(b->radio.counters.scan_pauses, 0);
-    bluez_close(b);
-}
-
-static void after_a_reset_the_random_address_is_given_again(void **state) {
-    (void)state;
-    bluez_bench *b = scanning(false, &random_address);
-    bluez_event(b, TENDON_HCI_HARDWARE_ERROR, "\x42", 1);
-    bluez_settings(b, false);
-    bluez_read_kernel(b);
-    bluez_settings(b, true);
-    bluez_read_kernel(b);
-    bluez_tick(b, tendon_monotonic_ms());
-    assert_memory_equal(bluez_answer(b, TENDON_HCI_LE_SET_RANDOM_ADDRESS, 0), random_wire, 6);
-    (void)bluez_answer(b, TENDON_HCI_LE_SET_SCAN_PARAMETERS, 0);
     bluez_close(b);
 }
 
@@ -492,14 +321,7 @@ int main(void) {
         cmocka_unit_test(advertising_that_is_rejected_after_a_reset_is_retried),
         cmocka_unit_test(a_hardware_error_without_a_reset),
         cmocka_unit_test(a_restart_uses_its_own_configuration),
-        cmocka_unit_test(static_addresses_are_what_the_specification_wants),
-        cmocka_unit_test(without_a_public_address_the_scan_uses_a_random_one),
-        cmocka_unit_test(without_a_public_address_it_advertises_with_a_random_one),
-        cmocka_unit_test(with_a_public_address_no_other_is_given),
-        cmocka_unit_test(a_refused_random_address),
-        cmocka_unit_test(a_connect_waits_for_the_random_address),
         cmocka_unit_test(a_scan_that_is_paused_for_a_connect_is_counted),
-        cmocka_unit_test(after_a_reset_the_random_address_is_given_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

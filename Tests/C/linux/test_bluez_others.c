@@ -9,33 +9,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static const tendon_address public_address = {{0x00, 0xAA, 0x01, 0x00, 0x00, 0x42}, TENDON_ADDRESS_TYPE_PUBLIC};
-static const uint16_t scan_parameters[] = {TENDON_HCI_LE_SET_SCAN_PARAMETERS,
-                                           TENDON_HCI_LE_SET_EXTENDED_SCAN_PARAMETERS};
-
-static void start_scan(bluez_bench *b) {
-    const tendon_scan_parameters parameters = {.active = true};
-    assert_int_equal(tendon_radio_scan_start(&b->radio.radio, &parameters), TENDON_OK);
-}
-
-static void start_advertising(bluez_bench *b) {
-    static const uint8_t data[] = {2, 1, 6}, response[] = {2, 9, 'T'};
-    const tendon_advertise_parameters parameters = {
-        .data = data, .length = sizeof data, .scan_response = response, .scan_response_length = sizeof response};
-    assert_int_equal(tendon_radio_advertise_start(&b->radio.radio, &parameters), TENDON_OK);
-}
-
-/** Scanning is on. */
-static bluez_bench *scanning(void) {
-    bluez_bench *b = bluez_open(false, &public_address);
-    start_scan(b);
-    (void)bluez_answer(b, TENDON_HCI_LE_SET_SCAN_PARAMETERS, 0);
-    assert_int_equal(bluez_answer(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0)[0], 1);
-    bluez_expect_nothing(b);
-    assert_true(b->radio.scan.activity.state == TENDON_BLUEZ_ON);
-    return b;
-}
-
 /* ---- scanning beside other programs ---- */
 
 static void other_sends(bluez_bench *b, uint16_t opcode, uint8_t parameter) {
@@ -52,10 +25,10 @@ static void other_is_answered(bluez_bench *b, uint16_t opcode, uint8_t status) {
 /* The answer to another program's command is not ours, and the next one is. */
 static void the_command_of_another_program_is_answered_once(void **state) {
     (void)state;
-    bluez_bench *b = bluez_open(false, &public_address);
+    bluez_bench *b = bluez_open(false, &bluez_public_address);
     other_sends(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
     other_is_answered(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
-    start_scan(b);
+    bluez_start_scan(b);
     (void)bluez_answer(b, TENDON_HCI_LE_SET_SCAN_PARAMETERS, 0);
     (void)bluez_answer(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
     assert_int_equal(b->radio.scan.activity.state, TENDON_BLUEZ_ON);
@@ -72,7 +45,7 @@ static void the_command_of_another_program_is_answered_once(void **state) {
 
 static void a_scan_that_another_program_disables_waits_and_returns(void **state) {
     (void)state;
-    bluez_bench *b = scanning();
+    bluez_bench *b = bluez_scanning(false, &bluez_public_address);
     other_sends(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
     other_is_answered(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0x0C); /* rejected: it scans on */
     assert_int_equal(b->radio.scan.activity.state, TENDON_BLUEZ_ON);
@@ -96,12 +69,12 @@ static void a_scan_that_another_program_disables_waits_and_returns(void **state)
 /* The pause belongs to the scan that was stopped. */
 static void a_scan_that_is_started_again_does_not_pause(void **state) {
     (void)state;
-    bluez_bench *b = scanning();
+    bluez_bench *b = bluez_scanning(false, &bluez_public_address);
     other_sends(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
     other_is_answered(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
     bluez_expect_nothing(b);
     assert_int_equal(tendon_radio_scan_stop(&b->radio.radio), TENDON_OK);
-    start_scan(b);
+    bluez_start_scan(b);
     (void)bluez_answer(b, TENDON_HCI_LE_SET_SCAN_PARAMETERS, 0);
     assert_int_equal(bluez_answer(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0)[0], 1);
     assert_int_equal(b->radio.scan.activity.state, TENDON_BLUEZ_ON);
@@ -111,10 +84,10 @@ static void a_scan_that_is_started_again_does_not_pause(void **state) {
 static void interval_and_window_are_those_of_the_owner(void **state) {
     (void)state;
     for (int extended = 0; extended < 2; extended++) {
-        bluez_bench *b = bluez_open(extended, &public_address);
+        bluez_bench *b = bluez_open(extended, &bluez_public_address);
         const tendon_scan_parameters parameters = {.active = true, .interval_ms = 100, .window_ms = 50};
         assert_int_equal(tendon_radio_scan_start(&b->radio.radio, &parameters), TENDON_OK);
-        const uint8_t *bytes = bluez_answer(b, scan_parameters[extended], 0);
+        const uint8_t *bytes = bluez_answer(b, bluez_scan_parameters[extended], 0);
         assert_memory_equal(bytes + (extended ? 4 : 1), "\xA0\x00\x50\x00", 4); /* in 0.625 ms */
         bluez_close(b);
     }
@@ -122,10 +95,10 @@ static void interval_and_window_are_those_of_the_owner(void **state) {
 
 static void a_scan_that_is_rejected_for_long_is_given_up(void **state) {
     (void)state;
-    bluez_bench *b = scanning();
+    bluez_bench *b = bluez_scanning(false, &bluez_public_address);
     assert_int_equal(tendon_radio_scan_stop(&b->radio.radio), TENDON_OK);
     (void)bluez_answer(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
-    start_scan(b);
+    bluez_start_scan(b);
     b->radio.scan.activity.confirmed = true;
     for (int i = 0; i < TENDON_BLUEZ_RETRIES; i++) {
         (void)bluez_answer(b, TENDON_HCI_LE_SET_SCAN_PARAMETERS, HCI_COMMAND_DISALLOWED_ERROR);
@@ -144,7 +117,7 @@ static void a_scan_that_is_rejected_for_long_is_given_up(void **state) {
 
 static void malformed_packets_are_counted(void **state) {
     (void)state;
-    bluez_bench *b = scanning();
+    bluez_bench *b = bluez_scanning(false, &bluez_public_address);
     static const uint8_t truncated[] = {TENDON_HCI_LE_ADVERTISING_REPORT, 1, 0, 0, 1, 2, 3, 4, 5, 6, 9, 2, 1};
     bluez_event(b, TENDON_HCI_LE_META, truncated, sizeof truncated);
     bluez_read_controller(b);
@@ -167,8 +140,8 @@ static void advertising_returns_when_a_connection_ends(void **state) {
     (void)state;
     static const uint8_t central[19] = {TENDON_HCI_LE_CONNECTION_COMPLETE, 0, 0x41, 0, 1, [11] = 0x18, [15] = 0x2A};
     static const uint8_t gone[] = {0, 0x41, 0, 0x13};
-    bluez_bench *b = bluez_open(false, &public_address);
-    start_advertising(b);
+    bluez_bench *b = bluez_open(false, &bluez_public_address);
+    bluez_start_advertising(b);
     (void)bluez_answer(b, TENDON_HCI_LE_SET_ADVERTISING_PARAMETERS, 0);
     (void)bluez_answer(b, TENDON_HCI_LE_SET_ADVERTISING_DATA, 0);
     (void)bluez_answer(b, TENDON_HCI_LE_SET_SCAN_RESPONSE_DATA, 0);
@@ -201,7 +174,7 @@ static void an_exchange_returns_what_follows_the_status(void **state) {
     (void)state;
     static const uint8_t answer[] = {1, 0x02, 0x20, 0, 0xFB, 0x00, 0x08};
     for (size_t capacity = 0; capacity <= 5; capacity++) {
-        bluez_bench *b = bluez_open(false, &public_address);
+        bluez_bench *b = bluez_open(false, &bluez_public_address);
         uint8_t reply[6] = {0xEE, 0xEE, 0xEE, 0xEE, 0xEE, 0xEE};
         size_t expected = capacity < 3 ? capacity : 3;
         bluez_complete(b, TENDON_HCI_READ_LOCAL_VERSION, 0); /* of somebody else's command */
@@ -211,7 +184,7 @@ static void an_exchange_returns_what_follows_the_status(void **state) {
         assert_int_equal(reply[expected], 0xEE);
         bluez_close(b);
     }
-    bluez_bench *b = bluez_open(false, &public_address);
+    bluez_bench *b = bluez_open(false, &bluez_public_address);
     uint8_t reply[1];
     static const uint8_t pending[] = {0, 1, 0x02, 0x20}, rejected[] = {0x01, 1, 0x02, 0x20}, bare[] = {1, 0x02, 0x20};
     bluez_event(b, TENDON_HCI_COMMAND_STATUS, pending, sizeof pending);
@@ -239,7 +212,7 @@ static void the_limits_of_a_controller(void **state) {
                          resolving[] = {1, 0x2A, 0x20, 0, 12}, length[] = {1, 0x3A, 0x20, 0, 0x72, 0x06},
                          sets[] = {1, 0x3B, 0x20, 0, 5};
     for (int extended = 0; extended < 2; extended++) {
-        bluez_bench *b = bluez_open(extended, &public_address);
+        bluez_bench *b = bluez_open(extended, &bluez_public_address);
         tendon_bluez_limits limits = {0};
         bluez_event(b, TENDON_HCI_COMMAND_COMPLETE, buffers, sizeof buffers);
         bluez_event(b, TENDON_HCI_COMMAND_COMPLETE, list, sizeof list);
@@ -273,7 +246,7 @@ static void the_limits_of_a_controller(void **state) {
 static void the_monitor_keeps_what_concerns_its_adapter(void **state) {
     (void)state;
     for (int all = 0; all < 2; all++) {
-        bluez_bench *b = bluez_open(false, &public_address);
+        bluez_bench *b = bluez_open(false, &bluez_public_address);
         tendon_capture capture;
         tendon_bluez_monitor monitor;
         char path[] = "/tmp/tendon-monitor-XXXXXX";
@@ -294,7 +267,7 @@ static void the_monitor_keeps_what_concerns_its_adapter(void **state) {
         unlink(path);
         bluez_close(b);
     }
-    bluez_bench *b = bluez_open(false, &public_address);
+    bluez_bench *b = bluez_open(false, &bluez_public_address);
     tendon_bluez_monitor monitor;
     calls.epoll_add = (refused_call){ENOMEM, 0};
     assert_int_equal(tendon_bluez_monitor_open(&monitor, &b->loop, NULL, NULL), TENDON_SYSTEM_ERROR(ENOMEM));
@@ -307,7 +280,7 @@ static void the_monitor_keeps_what_concerns_its_adapter(void **state) {
 /* The time is the kernel's, not that of the reading; the original length is never less than what was kept. */
 static void the_monitor_keeps_time_and_length(void **state) {
     (void)state;
-    bluez_bench *b = bluez_open(false, &public_address);
+    bluez_bench *b = bluez_open(false, &bluez_public_address);
     tendon_capture capture;
     tendon_bluez_monitor monitor;
     char path[] = "/tmp/tendon-monitor-XXXXXX";

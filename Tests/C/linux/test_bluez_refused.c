@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const tendon_address own = {{0x00, 0xAA, 0x01, 0x00, 0x00, 0x42}, TENDON_ADDRESS_TYPE_PUBLIC};
 static const tendon_address somebody = {{0x00, 0x00, 0x5E, 0x00, 0x53, 0x01}, TENDON_ADDRESS_TYPE_PUBLIC};
 
 static int open_descriptors(void) {
@@ -45,7 +44,7 @@ static void a_connect_that_fails_leaves_nothing(void **state) {
         {&calls.epoll_add, ENOSPC, TENDON_SYSTEM_ERROR(ENOSPC)},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        bluez_bench *b = bluez_open(false, &own);
+        bluez_bench *b = bluez_open(false, &bluez_public_address);
         tendon_link link;
         tendon_link_init(&link, NULL);
         int before = open_descriptors();
@@ -77,7 +76,7 @@ static void a_listener_that_fails_leaves_nothing(void **state) {
         {&calls.epoll_add, ENOMEM, TENDON_SYSTEM_ERROR(ENOMEM)},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        bluez_bench *b = bluez_open(false, &own);
+        bluez_bench *b = bluez_open(false, &bluez_public_address);
         tendon_listener listener = {.accept = NULL};
         int before = open_descriptors();
         cases[i].call->number = cases[i].number;
@@ -128,7 +127,7 @@ static tendon_link *reject(void *context, const tendon_address *peer, uint64_t n
 
 static bluez_bench *listening(owner *o, tendon_listener *listener,
                               tendon_link *(*accept)(void *, const tendon_address *, uint64_t)) {
-    bluez_bench *b = bluez_open(false, &own);
+    bluez_bench *b = bluez_open(false, &bluez_public_address);
     *o = (owner){.accepts = 0};
     *listener = (tendon_listener){.context = o, .accept = accept};
     assert_int_equal(tendon_radio_listen(&b->radio.radio, listener), TENDON_OK);
@@ -227,7 +226,7 @@ static void a_channel_socket_that_fails(void **state) {
         {&calls.bind, EUSERS, TENDON_RADIO_ERROR_ADAPTER_BUSY},
         {&calls.bind, ERFKILL, TENDON_RADIO_ERROR_RFKILL},
     };
-    bluez_bench *b = bluez_open(false, &own);
+    bluez_bench *b = bluez_open(false, &bluez_public_address);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         int before = open_descriptors() - (calls.peer >= 0);
         cases[i].call->number = cases[i].number;
@@ -250,7 +249,7 @@ static void a_channel_socket_that_fails(void **state) {
 /* Without CAP_NET_RAW the kernel silently removes bits of the filter: LE events would never arrive. */
 static void a_filter_that_the_kernel_did_not_keep(void **state) {
     (void)state;
-    bluez_bench *b = bluez_open(false, &own);
+    bluez_bench *b = bluez_open(false, &bluez_public_address);
     assert_int_equal(tendon_bluez_set_filter(b->controller), TENDON_OK);
     assert_int_equal(calls.filter_set.type_mask, 1u << HCI_EVENT_PKT | 1u << HCI_COMMAND_PKT);
     calls.filter = (refused_call){EPERM, 0};
@@ -266,7 +265,7 @@ static void a_filter_that_the_kernel_did_not_keep(void **state) {
 
 static void a_management_command_that_is_not_sent(void **state) {
     (void)state;
-    bluez_bench *b = bluez_open(false, &own);
+    bluez_bench *b = bluez_open(false, &bluez_public_address);
     uint8_t reply[4];
     const uint8_t kinds = 6;
     calls.send = (refused_call){EPIPE, 0};
@@ -281,7 +280,7 @@ static void a_management_command_that_is_not_sent(void **state) {
 /* Stop Discovery cannot be sent: the connect does not wait for it. */
 static void a_discovery_that_cannot_be_stopped_holds_nothing_up(void **state) {
     (void)state;
-    bluez_bench *b = bluez_open(false, &own);
+    bluez_bench *b = bluez_open(false, &bluez_public_address);
     static const uint8_t discovering[] = {TENDON_MANAGEMENT_DISCOVERING, 0, 7, 0, 2, 0, 6, 1};
     tendon_link link;
     tendon_link_init(&link, NULL);
@@ -324,7 +323,7 @@ static void receive_buffers_share_the_memory_of_the_machine(void **state) {
 
 static void each_further_connection_makes_the_buffers_smaller(void **state) {
     (void)state;
-    bluez_bench *b = bluez_open(false, &own);
+    bluez_bench *b = bluez_open(false, &bluez_public_address);
     tendon_link links[4];
     for (int i = 0; i < 4; i++) {
         tendon_address peer = somebody;

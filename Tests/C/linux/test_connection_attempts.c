@@ -1,230 +1,34 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * connect() with all its attempts, in simulated time: a table of what the radio says and what comes of it, one by one.
- * The radio is a script, the jitter a list.
- */
-#include "../../../CSources/linux/socket_link.h"
-#include "link_fixture.h"
+/* connect() with all its attempts, in simulated time: a table of radio results and their outcomes, row by row. */
+#include "attempt_bench.h"
 
 #include <errno.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
-#define NEVER TENDON_HCI_ERROR(0x3E)
-
-static const tendon_address somebody = {{1, 2, 3, 4, 5, 6}, TENDON_ADDRESS_TYPE_RANDOM};
-
-/** What becomes of one attempt. */
-typedef enum fate {
-    NOTHING = 0, /**< the script is over */
-    FAILS,       /**< it does not connect */
-    REFUSED,     /**< the radio's connect() itself fails */
-    VANISHES,    /**< it connects and ends before the peer has said anything */
-    LOST,        /**< it connects, the peer answers, and then it ends */
-    STAYS
-} fate;
-
-typedef struct turn {
-    fate fate;
-    tendon_status reason;
-    uint32_t after_ms; /**< until it fails or connects */
-} turn;
-
-typedef struct bench {
-    tendon_loop loop;
-    tendon_radio radio;
-    tendon_connection connection;
-    const turn *turn;
-    uint64_t now;
-    uint32_t jitter; /**< the next one */
-    int connects, connected, closed, session_connected, session_disconnected, scan_changes;
-    bool chatty; /**< the session sends more than one PDU before it has an answer */
-    tendon_status reason;
-    int wire; /**< the other end of the link's socket; -1: none */
-    unsigned sent;
-    uint8_t pdus[16][8];
-    int values;
-} bench;
-
-static bench the_bench;
-
-static tendon_status scripted_connect(tendon_radio *radio, tendon_link *link, const tendon_address *peer,
-                                      uint64_t deadline) {
-    bench *b = (bench *)((char *)radio - offsetof(bench, radio));
-    (void)deadline;
-    b->connects++;
-    assert_int_equal(radio->scan_holds, 1);
-    assert_true(tendon_address_equal(peer, &somebody));
-    if (b->turn->fate == REFUSED) {
-        return (b->turn++)->reason;
-    }
-    link->radio = radio;
-    link->state = TENDON_LINK_CONNECTING;
-    link->received = link->sent = 0;
-    return TENDON_OK;
-}
-
-/** PDUs that were sent so far. */
-static unsigned sent(bench *b) {
-    ssize_t length;
-    while (b->wire >= 0 && (length = recv(b->wire, b->pdus[b->sent], sizeof b->pdus[0], MSG_DONTWAIT)) >= 0) {
-        assert_true(length > 0 && b->sent < 15);
-        b->sent++;
-    }
-    return b->sent;
-}
-
-static void open_wire(bench *b) {
-    static const tendon_socket_hooks plain = {.header = 0};
-    int pair[2];
-    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, pair), 0);
-    b->connection.link.source.fd = pair[0];
-    b->connection.link.hooks = &plain;
-    b->wire = pair[1];
-}
-
-static void close_wire(bench *b) {
-    if (b->wire >= 0) {
-        (void)sent(b);
-        close(b->wire);
-        close(b->connection.link.source.fd);
-        b->wire = b->connection.link.source.fd = -1;
-    }
-}
-
-static void end_link(bench *b, tendon_status reason) {
-    close_wire(b);
-    b->connection.link.state = TENDON_LINK_CLOSED;
-    b->connection.link.callbacks.closed(b->connection.link.callbacks.context, reason, b->now);
-}
-
-static void scripted_close(tendon_link *link) {
-    bench *b = (bench *)((char *)link->radio - offsetof(bench, radio));
-    end_link(b, TENDON_ERROR_CANCELLED);
-}
-
-static void scan_held(tendon_radio *radio) {
-    ((bench *)((char *)radio - offsetof(bench, radio)))->scan_changes++;
-}
-
-static const tendon_radio_ops ops = {
-    .name = "scripted", .scan_held = scan_held, .connect = scripted_connect, .link_close = scripted_close};
-
-static void told_connected(void *context, uint64_t now) {
-    bench *b = context;
-    assert_int_equal(now, b->now);
-    b->connected++;
-}
-
-static void told_closed(void *context, tendon_status reason, uint64_t now) {
-    bench *b = context;
-    assert_int_equal(now, b->now);
-    b->closed++;
-    b->reason = reason;
-}
-
-static void on_done(void *context, const tendon_gatt_result *result) {
-    bench *b = context;
-    b->values += result->status >= 0;
-}
-
-static void session_connected(void *session, tendon_gatt_client *client, uint64_t now) {
-    bench *b = session;
-    b->session_connected++;
-    assert_true(tendon_gatt_exchange_mtu(client, on_done, b, now) > 0);
-    if (b->chatty) {
-        assert_int_equal(tendon_gatt_write_command(client, 3, (const uint8_t *)"x", 1), TENDON_OK);
-    }
-}
-
-static void session_disconnected(void *session, tendon_status reason, uint64_t now) {
-    (void)reason;
-    (void)now;
-    ((bench *)session)->session_disconnected++;
-}
-
-static void session_tick(void *session, uint64_t now) {
-    (void)session;
-    (void)now;
-}
-
-static uint64_t session_deadline(const void *session) {
-    (void)session;
-    return UINT64_MAX;
-}
-
-static const tendon_session_inputs inputs = {.connected = session_connected,
-                                             .disconnected = session_disconnected,
-                                             .tick = session_tick,
-                                             .deadline = session_deadline};
-
-/** 7, 1007, 2007, ...: each pause gets another one. */
-static uint32_t next_jitter(void *context) {
-    bench *b = context;
-    uint32_t value = b->jitter;
-    b->jitter += 1000;
-    return value;
-}
-
-static bench *open_bench(const turn *script) {
-    bench *b = &the_bench;
-    memset(b, 0, sizeof *b);
-    assert_int_equal(tendon_loop_init(&b->loop), TENDON_OK);
-    b->radio = (tendon_radio){.ops = &ops, .loop = &b->loop};
-    b->turn = script;
-    b->wire = -1;
-    b->jitter = 7;
-    tendon_connection_init(
-        &b->connection, &b->radio, &somebody, NULL,
-        &(tendon_connection_callbacks){.context = b, .connected = told_connected, .closed = told_closed});
-    tendon_connection_attach(&b->connection, &inputs, b);
-    b->connection.jitter = (tendon_connection_jitter){.context = b, .next = next_jitter};
-    return b;
-}
-
-static void close_bench(bench *b) {
-    tendon_connection_close(&b->connection);
-    if (b->connection.state == TENDON_CONNECTION_WAITING) {
-        b->connection.timer.expired(b->connection.timer.context, b->now);
-    }
-    assert_int_equal(b->connection.state, TENDON_CONNECTION_IDLE);
-    assert_int_equal(b->radio.scan_holds, 0);
-    assert_int_equal(b->session_connected, b->connected);
-    assert_int_equal(b->session_disconnected, b->closed); /* each told of the end once */
-    tendon_loop_remove(&b->loop, &b->connection.timer);
-    tendon_loop_close(&b->loop);
-}
-
-static void receive(bench *b, const char *pdu, size_t length) {
-    b->connection.link.received++;
-    b->connection.link.callbacks.received(b->connection.link.callbacks.context, (const uint8_t *)pdu, length, b->now);
-}
 
 /** One attempt that the radio took. */
-static void play(bench *b) {
+static void play(attempt_bench *b) {
     const turn *its = b->turn++;
     assert_true(its->fate != NOTHING);
     b->now += its->after_ms;
     if (its->fate == FAILS) {
-        end_link(b, its->reason);
+        attempt_bench_end_link(b, its->reason);
         return;
     }
-    open_wire(b);
+    attempt_bench_open_wire(b);
     b->connection.link.state = TENDON_LINK_OPEN;
     b->connection.link.callbacks.connected(b->connection.link.callbacks.context, b->now);
     assert_int_equal(b->radio.scan_holds, 0); /* the scan goes on as soon as the link is up */
     if (its->fate == LOST) {
-        receive(b, "\x03\x40\x00", 3); /* Exchange MTU Response */
+        attempt_bench_receive(b, "\x03\x40\x00", 3); /* Exchange MTU Response */
     }
     if (its->fate != STAYS) {
         b->now += 100;
-        end_link(b, its->reason);
+        attempt_bench_end_link(b, its->reason);
     }
 }
 
 /** Until the link stays or the end is told. */
-static void run(bench *b) {
+static void run(attempt_bench *b) {
     assert_int_equal(tendon_connection_connect(&b->connection), TENDON_OK);
     b->now = b->connection.connect_began;
     for (int i = 0; i < 40; i++) {
@@ -352,7 +156,7 @@ static void attempts_by_table(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const row *r = &rows[i];
-        bench *b = open_bench(r->script);
+        attempt_bench *b = attempt_bench_open(r->script);
         print_message("# %s\n", r->name);
         b->chatty = r->chatty;
         if (r->attempts_allowed != 0) {
@@ -373,7 +177,7 @@ static void attempts_by_table(void **state) {
             assert_int_equal(b->connection.attempts[n].reason, r->reasons[n]);
             assert_int_equal(b->connection.attempts[n].began_ms, r->began_ms[n]);
         }
-        close_bench(b);
+        attempt_bench_close(b);
     }
 }
 
@@ -406,11 +210,11 @@ static void every_transient_reason_is_tried_again(void **state) {
     }
     for (size_t i = 0; i < count; i++) {
         const turn script[] = {{FAILS, transient[i], 10}, {STAYS, 0, 40}, {NOTHING, 0, 0}};
-        bench *b = open_bench(script);
+        attempt_bench *b = attempt_bench_open(script);
         run(b);
         assert_int_equal(b->connection.state, TENDON_CONNECTION_UP);
         assert_int_equal(b->connects, 2);
-        close_bench(b);
+        attempt_bench_close(b);
     }
 }
 
@@ -418,44 +222,44 @@ static void every_transient_reason_is_tried_again(void **state) {
 static void what_was_sent_is_sent_again(void **state) {
     (void)state;
     static const turn script[] = {{VANISHES, NEVER, 30}, {STAYS, 0, 40}, {NOTHING, 0, 0}};
-    bench *b = open_bench(script);
+    attempt_bench *b = attempt_bench_open(script);
     assert_int_equal(tendon_connection_connect(&b->connection), TENDON_OK);
     b->now = b->connection.connect_began;
     play(b);
-    assert_int_equal(sent(b), 1);
+    assert_int_equal(attempt_bench_sent(b), 1);
     assert_int_equal(b->connection.state, TENDON_CONNECTION_WAITING);
-    assert_true(tendon_gatt_read(&b->connection.client, 0x0007, on_done, b, b->now) > 0);
+    assert_true(tendon_gatt_read(&b->connection.client, 0x0007, attempt_bench_on_done, b, b->now) > 0);
     assert_int_equal(tendon_gatt_write_command(&b->connection.client, 3, (const uint8_t *)"x", 1),
                      TENDON_ERROR_WOULD_BLOCK);
     b->now = b->connection.retry_at;
     b->connection.timer.expired(b->connection.timer.context, b->now);
     play(b);
     assert_int_equal(b->connection.state, TENDON_CONNECTION_UP);
-    assert_int_equal(sent(b), 2);
+    assert_int_equal(attempt_bench_sent(b), 2);
     assert_int_equal(b->pdus[0][0], 0x02); /* Exchange MTU Request */
     assert_memory_equal(b->pdus[0], b->pdus[1], 3);
-    receive(b, "\x03\x40\x00", 3);
+    attempt_bench_receive(b, "\x03\x40\x00", 3);
     assert_int_equal(b->values, 1);
-    assert_int_equal(sent(b), 3);
+    assert_int_equal(attempt_bench_sent(b), 3);
     assert_memory_equal(b->pdus[2], "\x0a\x07\x00", 3);
-    receive(b, "\x0b\x2a", 2);
+    attempt_bench_receive(b, "\x0b\x2a", 2);
     assert_int_equal(b->values, 2);
     assert_int_equal(b->closed, 0);
     /* From now on its end is an end. */
-    end_link(b, NEVER);
+    attempt_bench_end_link(b, NEVER);
     assert_int_equal(b->closed, 1);
-    close_bench(b);
+    attempt_bench_close(b);
 }
 
 static void closed_by_its_owner_while_it_is_made_anew(void **state) {
     (void)state;
     static const turn script[] = {{VANISHES, NEVER, 30}, {NOTHING, 0, 0}};
-    bench *b = open_bench(script);
+    attempt_bench *b = attempt_bench_open(script);
     assert_int_equal(tendon_connection_connect(&b->connection), TENDON_OK);
     b->now = b->connection.connect_began;
     play(b);
     assert_int_equal(b->connection.state, TENDON_CONNECTION_WAITING);
-    close_bench(b);
+    attempt_bench_close(b);
     assert_int_equal(b->closed, 1);
     assert_int_equal(b->reason, TENDON_ERROR_CANCELLED);
     assert_int_equal(b->connects, 1);
@@ -468,9 +272,9 @@ static void the_own_jitter_spreads(void **state) {
     unsigned seen = 0, different = 0;
     uint32_t first = 0;
     for (uint8_t i = 0; i < 50; i++) {
-        bench *b = open_bench(script);
+        attempt_bench *b = attempt_bench_open(script);
         tendon_connection_jitter none = {0};
-        tendon_address peer = somebody;
+        tendon_address peer = attempt_peer;
         peer.bytes[5] = i;
         tendon_connection_init(&b->connection, &b->radio, &peer, NULL, NULL);
         assert_memory_not_equal(&b->connection.jitter, &none, sizeof none);
@@ -489,7 +293,7 @@ static void the_own_jitter_spreads(void **state) {
 static void holds_are_counted(void **state) {
     (void)state;
     static const turn script[] = {{STAYS, 0, 40}, {NOTHING, 0, 0}};
-    bench *b = open_bench(script);
+    attempt_bench *b = attempt_bench_open(script);
     tendon_radio_hold_scan(&b->radio, true);
     tendon_radio_hold_scan(&b->radio, true);
     assert_int_equal(b->scan_changes, 1);
@@ -499,7 +303,7 @@ static void holds_are_counted(void **state) {
     assert_int_equal(b->scan_changes, 2);
     run(b);
     assert_int_equal(b->scan_changes, 4);
-    close_bench(b);
+    attempt_bench_close(b);
 }
 
 int main(void) {

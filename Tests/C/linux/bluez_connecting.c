@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "bluez_connecting.h"
+
+#include <sys/socket.h>
+
+const tendon_address bluez_peer = {{0x00, 0x00, 0x5E, 0x00, 0x53, 0x01}, TENDON_ADDRESS_TYPE_PUBLIC};
+
+static bluez_connecting the_bench;
+
+bluez_connecting *bluez_connecting_idle(void) {
+    bluez_connecting *l = &the_bench;
+    l->b = bluez_open(false, &bluez_public_address);
+    tendon_link_init(&l->link, NULL);
+    return l;
+}
+
+bluez_connecting *bluez_connecting_open(void) {
+    bluez_connecting *l = bluez_connecting_idle();
+    assert_int_equal(tendon_radio_connect(&l->b->radio.radio, &l->link, &bluez_peer, tendon_monotonic_ms() + 3600000),
+                     TENDON_OK);
+    assert_int_equal(calls.connects, 1);
+    return l;
+}
+
+void bluez_connecting_close(bluez_connecting *l) {
+    tendon_link_close(&l->link);
+    assert_int_equal(tendon_loop_step(&l->b->loop, 0), TENDON_OK);
+    assert_int_equal(l->link.state, TENDON_LINK_CLOSED);
+    assert_null(l->b->radio.attempts[0].link);
+    bluez_close(l->b);
+}
+
+/** So much time passes for the attempt, then the timer strikes, if it would. */
+void bluez_connecting_elapse(bluez_connecting *l, uint64_t ms) {
+    tendon_bluez_radio *radio = &l->b->radio;
+    radio->attempts[0].begun_at -= ms;
+    radio->attempts[0].check_at -= ms;
+    if (radio->connects_until != 0 && radio->connects_until != UINT64_MAX) {
+        radio->connects_until -= ms;
+    }
+    assert_true(radio->timer.deadline <= radio->attempts[0].check_at + ms);
+    bluez_tick(l->b, tendon_monotonic_ms());
+    assert_true(radio->timer.deadline <= radio->attempts[0].check_at); /* it is looked at again */
+}
+
+/** A command of the kernel's, as the raw socket shows it; answered with @p status where that is a Command Complete. */
+void bluez_kernel_sends(bluez_connecting *l, uint16_t opcode, uint8_t parameter) {
+    const uint8_t packet[] = {HCI_COMMAND_PKT, (uint8_t)opcode, (uint8_t)(opcode >> 8), 2, parameter, 0};
+    assert_int_equal(send(l->b->controller, packet, sizeof packet, 0), sizeof packet);
+    bluez_read_controller(l->b);
+}
+
+void bluez_connection_complete(bluez_connecting *l, uint8_t status, uint8_t role) {
+    const uint8_t parameters[19] = {TENDON_HCI_LE_CONNECTION_COMPLETE, status, 0x40, 0, role, [11] = 0x18, [15] = 0x2A};
+    bluez_event(l->b, TENDON_HCI_LE_META, parameters, sizeof parameters);
+    bluez_read_controller(l->b);
+    assert_int_equal(l->b->radio.radio.malformed, 0);
+}
+
+/** The attempt's socket is connected. */
+bluez_connecting *bluez_connecting_connected(void) {
+    bluez_connecting *l = bluez_connecting_open();
+    l->link.source.ready(l->link.source.context, TENDON_WRITABLE, tendon_monotonic_ms());
+    assert_int_equal(l->link.state, TENDON_LINK_OPEN);
+    assert_int_equal(l->link.handle, 0x40);
+    return l;
+}

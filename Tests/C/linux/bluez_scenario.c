@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "bluez_fixture.h"
+
+const tendon_address bluez_public_address = {{0x00, 0xAA, 0x01, 0x00, 0x00, 0x42}, TENDON_ADDRESS_TYPE_PUBLIC};
+const tendon_address bluez_random_address = {{0xC5, 0x11, 0x22, 0x33, 0x44, 0x56}, TENDON_ADDRESS_TYPE_RANDOM};
+const uint8_t bluez_random_wire[6] = {0x56, 0x44, 0x33, 0x22, 0x11, 0xC5};
+const uint16_t bluez_scan_parameters[2] = {TENDON_HCI_LE_SET_SCAN_PARAMETERS,
+                                           TENDON_HCI_LE_SET_EXTENDED_SCAN_PARAMETERS};
+const uint16_t bluez_scan_enable[2] = {TENDON_HCI_LE_SET_SCAN_ENABLE, TENDON_HCI_LE_SET_EXTENDED_SCAN_ENABLE};
+const uint16_t bluez_advertising_parameters[2] = {TENDON_HCI_LE_SET_ADVERTISING_PARAMETERS,
+                                                  TENDON_HCI_LE_SET_EXTENDED_ADVERTISING_PARAMETERS};
+const uint16_t bluez_advertising_data[2] = {TENDON_HCI_LE_SET_ADVERTISING_DATA,
+                                            TENDON_HCI_LE_SET_EXTENDED_ADVERTISING_DATA};
+const uint16_t bluez_scan_response_data[2] = {TENDON_HCI_LE_SET_SCAN_RESPONSE_DATA,
+                                              TENDON_HCI_LE_SET_EXTENDED_SCAN_RESPONSE_DATA};
+const uint16_t bluez_advertising_enable[2] = {TENDON_HCI_LE_SET_ADVERTISING_ENABLE,
+                                              TENDON_HCI_LE_SET_EXTENDED_ADVERTISING_ENABLE};
+
+void bluez_start_scan(bluez_bench *b) {
+    const tendon_scan_parameters parameters = {.active = true};
+    assert_int_equal(tendon_radio_scan_start(&b->radio.radio, &parameters), TENDON_OK);
+}
+
+void bluez_start_advertising(bluez_bench *b) {
+    static const uint8_t data[] = {2, 1, 6}, response[] = {2, 9, 'T'};
+    const tendon_advertise_parameters parameters = {
+        .data = data, .length = sizeof data, .scan_response = response, .scan_response_length = sizeof response};
+    assert_int_equal(tendon_radio_advertise_start(&b->radio.radio, &parameters), TENDON_OK);
+}
+
+bluez_bench *bluez_scanning(bool extended, const tendon_address *own) {
+    bluez_bench *b = bluez_open(extended, own);
+    bluez_start_scan(b);
+    if (own->type == TENDON_ADDRESS_TYPE_RANDOM) {
+        (void)bluez_answer(b, TENDON_HCI_LE_SET_RANDOM_ADDRESS, 0);
+    }
+    (void)bluez_answer(b, bluez_scan_parameters[extended], 0);
+    assert_int_equal(bluez_answer(b, bluez_scan_enable[extended], 0)[0], 1);
+    bluez_expect_nothing(b);
+    assert_true(b->radio.scan.activity.state == TENDON_BLUEZ_ON);
+    return b;
+}
+
+void bluez_answer_pending(bluez_bench *b, uint8_t status) {
+    bluez_complete(b, b->radio.command.opcode, status);
+    bluez_read_controller(b);
+}
+
+void bluez_drain_commands(bluez_bench *b) {
+    uint8_t packet[4 + 255];
+    while (recv(b->controller, packet, sizeof packet, 0) > 0) {
+    }
+}
+
+void bluez_request_scan(bluez_bench *b) {
+    const tendon_scan_parameters parameters = {.active = true};
+    b->radio.radio.scanning = false;
+    (void)tendon_radio_scan_start(&b->radio.radio, &parameters);
+}
+
+void bluez_request_advertising(bluez_bench *b) {
+    static const uint8_t data[] = {2, 1, 6};
+    const tendon_advertise_parameters parameters = {.data = data, .length = sizeof data};
+    (void)tendon_radio_advertise_start(&b->radio.radio, &parameters);
+}
+
+void bluez_hardware_error(bluez_bench *b) {
+    bluez_event(b, TENDON_HCI_HARDWARE_ERROR, "\x42", 1);
+    bluez_read_controller(b);
+}
+
+void bluez_power(bluez_bench *b, bool on) {
+    bluez_settings(b, on);
+    bluez_read_kernel(b);
+}

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Keys of the kernel's radio and their store: keys of others, keys that cannot be stored, removal. */
+#include "pairing_scene.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+/* In the C library's place: a management socket of its bluez_public_address, whose kernel accepts Load Long Term Keys.
+ */
+static int loaded_fd = -1, loaded_peer = -1;
+
+int socket(int domain, int type, int protocol) {
+    static const uint8_t done[] = {1, 0, 7, 0, 3, 0, 0x13, 0, 0};
+    int pair[2];
+    if (domain != AF_BLUETOOTH) {
+        return (int)syscall(SYS_socket, domain, type, protocol);
+    }
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, pair) != 0 ||
+        send(pair[1], done, sizeof done, 0) != (ssize_t)sizeof done) {
+        return -1;
+    }
+    loaded_peer = pair[1];
+    return loaded_fd = pair[0];
+}
+
+int bind(int fd, __CONST_SOCKADDR_ARG name, socklen_t length) {
+    return fd == loaded_fd ? 0 : (int)syscall(SYS_bind, fd, name, length);
+}
+
+static void keys_of_others_are_not_stored(void **state) {
+    (void)state;
+    pairing_scene *s = pairing_scene_open(0);
+    tendon_bond mine = {.radio = TENDON_BOND_KERNEL,
+                        .initiator = true,
+                        .key_size = 16,
+                        .own = bluez_public_address,
+                        .peer = pairing_peers[2]};
+    assert_int_equal(tendon_bonds_store(&s->bonds, &mine), TENDON_OK);
+    for (int i = 0; i < TENDON_BONDS_MAX; i++) {
+        uint8_t pdu[6 + 37] = {0x0A, 0, 7, 0, 37, 0, 1, (uint8_t)i, 1, 2, 3, 4, 5, 1, 2, 0, 16};
+        pairing_scene_kernel_sends(s, pdu, sizeof pdu);
+    }
+    assert_int_equal(s->bonds.count, 1);
+    assert_non_null(tendon_bonds_find(&s->bonds, TENDON_BOND_KERNEL, &bluez_public_address, &pairing_peers[2]));
+    pairing_scene_add(s, 0, false); /* a peripheral that starts pairing by itself */
+    uint8_t unkept[6 + 37] = {0x0A, 0, 7, 0, 37, 0, 0, 5, 4, 3, 2, 1, 0xC0, 2, 2, 1, 16}; /* store hint 0 */
+    pairing_scene_kernel_sends(s, unkept, sizeof unkept);
+    assert_int_equal(s->bonds.count, 1);
+    tendon_radio_set_pairing_policy(&s->b->radio.radio, &(tendon_pairing_policy){.restricted = true});
+    pairing_scene_new_key(s, 0, 1);
+    assert_int_equal(s->bonds.count, 1);
+    tendon_radio_set_pairing_policy(&s->b->radio.radio, NULL);
+    pairing_scene_new_key(s, 0, 1);
+    assert_int_equal(s->bonds.count, 2);
+    pairing_scene_add(s, 1, true); /* a central, and we are not in pairing mode */
+    pairing_scene_new_key(s, 1, 1);
+    assert_int_equal(s->bonds.count, 2);
+    assert_int_equal(tendon_radio_set_pairable(&s->b->radio.radio, true), TENDON_OK);
+    pairing_scene_new_key(s, 1, 1);
+    assert_int_equal(s->bonds.count, 3);
+    pairing_scene_drain(s);
+    pairing_scene_close(s);
+}
+
+static void a_key_that_is_in_no_file_is_removed_once(void **state) {
+    (void)state;
+    pairing_scene *s = pairing_scene_open(1);
+    pairing_scene_begin(s, 0);
+    pairing_scene_complete(s, 0, TENDON_MANAGEMENT_ALREADY_PAIRED);
+    pairing_scene_expect(s, 0x1B, 0, 0); /* unpaired, and stays connected */
+    pairing_scene_expect(s, 0x19, 0, 3);
+    assert_int_equal(s->ends[0].paired, 0);
+    pairing_scene_complete(s, 0, TENDON_MANAGEMENT_ALREADY_PAIRED);
+    assert_int_equal(s->ends[0].status, TENDON_MANAGEMENT_ERROR(TENDON_MANAGEMENT_ALREADY_PAIRED));
+    pairing_scene_begin(s, 0);
+    tendon_radio_set_pairing_policy(&s->b->radio.radio, &(tendon_pairing_policy){.restricted = true});
+    pairing_scene_complete(s, 0, TENDON_MANAGEMENT_ALREADY_PAIRED);
+    pairing_scene_expect_nothing(s);
+    assert_int_equal(s->ends[0].status, TENDON_RADIO_ERROR_PAIRING_NOT_ALLOWED);
+    pairing_scene_close(s);
+}
+
+/* New Identity Resolving Key: store hint, private address, identity address and type, key. */
+static void a_private_address_is_followed_to_its_identity(void **state) {
+    (void)state;
+    pairing_scene *s = pairing_scene_open(3);
+    const uint8_t *rpa = pairing_peers[2].bytes;
+    uint8_t pdu[6 + 30] = {0x18,   0,      7,      0, 30, 0, 1, rpa[5], rpa[4], rpa[3],
+                           rpa[2], rpa[1], rpa[0], 9, 9,  9, 9, 9,      9,      1};
+    const tendon_address identity = {{9, 9, 9, 9, 9, 9}, TENDON_ADDRESS_TYPE_PUBLIC};
+    pairing_scene_begin(s, 2);
+    pairing_scene_kernel_sends(s, pdu, sizeof pdu);
+    uint8_t key[6 + 37] = {0x0A, 0, 7, 0, 37, 0, 1, 9, 9, 9, 9, 9, 9, 1, 2, 1, 16};
+    pairing_scene_kernel_sends(s, key, sizeof key);
+    assert_non_null(tendon_bonds_find(&s->bonds, TENDON_BOND_KERNEL, &bluez_public_address, &identity));
+    const uint8_t done[16] = {1, 0, 7, 0, 10, 0, 0x19, 0, 0, 9, 9, 9, 9, 9, 9, 1};
+    pairing_scene_kernel_sends(s, done, sizeof done);
+    assert_int_equal(s->ends[2].paired, 1);
+    assert_int_equal(s->ends[2].status, TENDON_OK);
+    for (size_t length = 0; length < 30 - 16; length++) {
+        pdu[4] = (uint8_t)length;
+        pairing_scene_kernel_sends(s, pdu, 6 + length);
+    }
+    assert_int_equal(s->b->radio.radio.malformed, 30 - 16);
+    pairing_scene_close(s);
+}
+
+static void keys_that_cannot_be_stored_are_removed_from_the_kernel(void **state) {
+    (void)state;
+    pairing_scene *s = pairing_scene_open(1);
+    pairing_scene_begin(s, 0);
+    strcpy(s->bonds.path, "/proc/nowhere/bonds");
+    pairing_scene_new_key(s, 0, 1);
+    pairing_scene_complete(s, 0, 0);
+    assert_true(s->ends[0].status < 0);
+    assert_int_equal(s->bonds.count, 0);
+    pairing_scene_expect(s, 0x1B, 0, 0);
+    memset(s->bonds.path, 0, sizeof s->bonds.path);
+    pairing_scene_close(s);
+}
+
+/* The peripheral pairs by itself, and the disk is full. */
+static void a_key_without_a_procedure_is_removed_too(void **state) {
+    (void)state;
+    pairing_scene *s = pairing_scene_open(1);
+    strcpy(s->bonds.path, "/proc/nowhere/bonds");
+    pairing_scene_new_key(s, 0, 1);
+    pairing_scene_expect(s, 0x1B, 0, 0);
+    memset(s->bonds.path, 0, sizeof s->bonds.path);
+    pairing_scene_close(s);
+}
+
+static void forgetting_all_reports_the_kernels_error(void **state) {
+    (void)state;
+    pairing_scene *s = pairing_scene_open(0);
+    tendon_bonds other;
+    char path[] = "/tmp/tendon-bonds-XXXXXX", lock[64];
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
+    unlink(path);
+    snprintf(lock, sizeof lock, "%s.lock", path);
+    assert_int_equal(tendon_bonds_open(&s->bonds, path), TENDON_OK);
+    assert_int_equal(tendon_bonds_open(&other, path), TENDON_OK);
+    tendon_bond bond = {.radio = TENDON_BOND_KERNEL,
+                        .initiator = true,
+                        .key_size = 16,
+                        .own = bluez_public_address,
+                        .peer = pairing_peers[0]};
+    assert_int_equal(tendon_bonds_store(&other, &bond), TENDON_OK); /* by another process, since the last look-up */
+    assert_int_equal(tendon_radio_forget_all(&s->b->radio.radio), 1);
+    pairing_scene_expect(s, 0x1B, 0, 1);
+    assert_int_equal(tendon_bonds_store(&other, &bond), TENDON_OK);
+    assert_int_equal(shutdown(s->b->radio.management.fd, SHUT_WR), 0);
+    assert_true(tendon_radio_forget_all(&s->b->radio.radio) < 0);
+    unlink(path);
+    unlink(lock);
+    pairing_scene_close(s);
+}
+
+static void forgetting_is_one_step(void **state) {
+    (void)state;
+    pairing_scene *s = pairing_scene_open(1);
+    pairing_scene_begin(s, 0);
+    pairing_scene_new_key(s, 0, 1);
+    pairing_scene_complete(s, 0, 0);
+    strcpy(s->bonds.path, "/proc/nowhere/bonds");
+    assert_true(tendon_radio_forget(&s->b->radio.radio, &pairing_peers[0]) < 0);
+    pairing_scene_expect_nothing(s); /* the kernel keeps the key too */
+    memset(s->bonds.path, 0, sizeof s->bonds.path);
+    assert_int_equal(s->bonds.count, 1);
+    assert_int_equal(tendon_radio_forget(&s->b->radio.radio, &pairing_peers[0]), TENDON_OK);
+    pairing_scene_expect(s, 0x1B, 0, 1);
+    assert_int_equal(shutdown(s->b->radio.management.fd, SHUT_WR), 0);           /* the kernel takes no more commands */
+    assert_true(tendon_radio_forget(&s->b->radio.radio, &pairing_peers[0]) < 0); /* it may still have the key */
+    assert_int_not_equal(tendon_radio_forget(&s->b->radio.radio, &pairing_peers[0]), TENDON_ERROR_NOT_FOUND);
+    pairing_scene_close(s);
+}
+
+/* Another process at the adapter of this index, with another store. */
+static int other_program(const char *text) {
+    struct sockaddr_un name = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_DGRAM, 0);
+    strcpy(name.sun_path + 1, text);
+    assert_int_equal(
+        bind(fd, (struct sockaddr *)&name, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(text))), 0);
+    return fd;
+}
+
+static tendon_status use(bluez_bench *b, tendon_bonds *bonds) {
+    b->radio.radio.bonds = NULL;
+    return tendon_radio_use_bonds(&b->radio.radio, bonds);
+}
+
+/* One list of keys per adapter: loading ours would remove those of a program with another store. */
+static void keys_of_another_store_are_not_unloaded(void **state) {
+    (void)state;
+    bluez_bench *b = bluez_open(false, &bluez_public_address);
+    tendon_bonds none, some;
+    tendon_bond bond = {.radio = TENDON_BOND_KERNEL,
+                        .initiator = true,
+                        .key_size = 16,
+                        .own = bluez_public_address,
+                        .peer = pairing_peers[0]};
+    uint8_t pdu[128];
+    tendon_bonds_init(&none);
+    tendon_bonds_init(&some);
+    assert_int_equal(tendon_bonds_store(&some, &bond), TENDON_OK);
+    int dummies[40];
+    for (int i = 0; i < 40; i++) { /* lines before and behind the one that counts */
+        char text[40];
+        snprintf(text, sizeof text, "tendon-test-%d-%d", (int)getpid(), i);
+        dummies[i] = other_program(text);
+    }
+    int other = -1, another_adapter = other_program("tendon/keys/hci77/1-2/4");
+    for (int i = 0; i < 16; i++) { /* wherever the kernel lists it */
+        char text[40];
+        snprintf(text, sizeof text, "tendon/keys/hci7/1-2-3/4-%d", i);
+        close(other);
+        other = other_program(text);
+        assert_int_equal(use(b, &some), TENDON_RADIO_ERROR_OTHER_BOND_STORE);
+    }
+    assert_null(tendon_radio_pairing(&b->radio.radio));
+    assert_int_equal(loaded_fd, -1); /* nothing was loaded */
+    assert_int_equal(b->radio.leases[2], -1);
+    assert_int_equal(use(b, &none), TENDON_OK); /* no keys: nothing to load */
+    assert_int_equal(b->radio.leases[2], -1);
+    close(other);
+    tendon_status status = use(b, &some);
+    if (status >= 0) { /* bluetoothd does not run here */
+        assert_int_equal(recv(loaded_peer, pdu, sizeof pdu, 0), 6 + 2 + 36);
+        assert_int_equal(pdu[0], TENDON_MANAGEMENT_LOAD_LONG_TERM_KEYS);
+        assert_int_equal(pdu[6], 1);
+    }
+    assert_int_equal(status, TENDON_OK);
+    close(loaded_peer);
+    close(another_adapter);
+    for (int i = 0; i < 40; i++) {
+        close(dummies[i]);
+    }
+    bluez_close(b);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(keys_of_others_are_not_stored),
+        cmocka_unit_test(a_key_that_is_in_no_file_is_removed_once),
+        cmocka_unit_test(a_private_address_is_followed_to_its_identity),
+        cmocka_unit_test(keys_that_cannot_be_stored_are_removed_from_the_kernel),
+        cmocka_unit_test(a_key_without_a_procedure_is_removed_too),
+        cmocka_unit_test(forgetting_all_reports_the_kernels_error),
+        cmocka_unit_test(forgetting_is_one_step),
+        cmocka_unit_test(keys_of_another_store_are_not_unloaded),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

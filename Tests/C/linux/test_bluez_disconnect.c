@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Why connections of the kernel's radio end, and how they are ended. */
+#include "bluez_connecting.h"
+
+#include <errno.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* ---- why connections end ---- */
+
+static void disconnected(bluez_connecting *l, uint16_t handle, uint8_t reason) {
+    const uint8_t parameters[] = {0, (uint8_t)handle, (uint8_t)(handle >> 8), reason};
+    bluez_event(l->b, TENDON_HCI_DISCONNECTION_COMPLETE, parameters, sizeof parameters);
+    bluez_read_controller(l->b);
+}
+
+static void the_reason_of_a_disconnection_is_reported_once(void **state) {
+    (void)state;
+    bluez_connecting *l = bluez_connecting_connected();
+    disconnected(l, 0x40, 0x08);
+    assert_int_equal(tendon_bluez_link_reason(&l->link, 0, false), TENDON_RADIO_ERROR_OUT_OF_RANGE);
+    /* A later connection with the same handle: nothing is known of its end. */
+    assert_int_equal(tendon_bluez_link_reason(&l->link, 0, false), TENDON_RADIO_ERROR_PEER_CLOSED);
+    bluez_connecting_close(l);
+}
+
+static void every_reason_has_its_status(void **state) {
+    (void)state;
+    for (int code = 1; code < 256; code++) {
+        bluez_connecting *l = bluez_connecting_connected();
+        disconnected(l, 0x40, (uint8_t)code);
+        bool range = code == 0x04 || code == 0x08 || code == 0x3C, peer = code >= 0x13 && code <= 0x15;
+        tendon_status expected = range          ? TENDON_RADIO_ERROR_OUT_OF_RANGE
+                                 : peer         ? TENDON_RADIO_ERROR_PEER_CLOSED
+                                 : code == 0x0C ? TENDON_RADIO_ERROR_ADAPTER_BUSY
+                                                : TENDON_HCI_ERROR(code);
+        assert_int_equal(tendon_bluez_link_reason(&l->link, 0, false), expected);
+        bluez_connecting_close(l);
+    }
+}
+
+/* As many as the radio keeps; the oldest is replaced, whatever was before. */
+static void the_latest_reasons_are_kept(void **state) {
+    (void)state;
+    bluez_connecting *l = bluez_connecting_connected();
+    for (uint16_t i = 0; i < 5 * TENDON_BLUEZ_ENDINGS; i++) {
+        disconnected(l, (uint16_t)(0x100 + i), (uint8_t)(0x20 + i));
+        assert_true(l->b->radio.next_ending < TENDON_BLUEZ_ENDINGS);
+        for (uint16_t back = 0; back < TENDON_BLUEZ_ENDINGS && back <= i; back++) {
+            const tendon_bluez_disconnect_reason *found = NULL;
+            for (size_t slot = 0; slot < TENDON_BLUEZ_ENDINGS; slot++) {
+                const tendon_bluez_disconnect_reason *ending = &l->b->radio.endings[slot];
+                found = ending->handle == 0x100 + i - back ? ending : found;
+            }
+            assert_non_null(found);
+            assert_int_equal(found->reason, 0x20 + i - back);
+        }
+    }
+    bluez_connecting_close(l);
+}
+
+/* A failed connection event says nothing but its status: it belongs to the peer of the kernel's command. */
+static void a_failed_attempt_has_the_reason_of_its_own_peer(void **state) {
+    (void)state;
+    static const tendon_address other = {{0xC0, 0x00, 0x5E, 0x00, 0x53, 0x02}, TENDON_ADDRESS_TYPE_RANDOM};
+    for (int extended = 0; extended < 2; extended++) {
+        bluez_connecting *l = bluez_connecting_open();
+        tendon_link second;
+        tendon_link_init(&second, NULL);
+        assert_int_equal(tendon_radio_connect(&l->b->radio.radio, &second, &other, tendon_monotonic_ms() + 3600000),
+                         TENDON_OK);
+        const uint8_t legacy[] = {
+            HCI_COMMAND_PKT, 0x0D, 0x20, 12, 0x60, 0, 0x60, 0, 0, 1, 0x02, 0x53, 0, 0x5E, 0, 0xC0};
+        const uint8_t later[] = {HCI_COMMAND_PKT, 0x43, 0x20, 9, 0, 0, 1, 0x02, 0x53, 0, 0x5E, 0, 0xC0};
+        const uint8_t *command = extended ? later : legacy;
+        size_t size = extended ? sizeof later : sizeof legacy;
+        assert_int_equal(send(l->b->controller, command, size, 0), size);
+        bluez_read_controller(l->b);
+        bluez_connection_complete(l, 0x3E, 0);
+        assert_int_equal(tendon_bluez_link_reason(&l->link, ETIMEDOUT, true), TENDON_RADIO_ERROR_OUT_OF_RANGE);
+        assert_int_equal(tendon_bluez_link_reason(&second, ENOSYS, true), TENDON_HCI_ERROR(0x3E));
+        /* Once; and none without a command of the kernel. */
+        assert_int_equal(tendon_bluez_link_reason(&second, ETIMEDOUT, true), TENDON_RADIO_ERROR_OUT_OF_RANGE);
+        bluez_connection_complete(l, 0x08, 0);
+        assert_int_equal(tendon_bluez_link_reason(&second, EMLINK, true), TENDON_HCI_ERROR(0x09));
+        tendon_link_close(&second);
+        bluez_connecting_close(l);
+    }
+}
+
+/* ---- ending a connection ---- */
+
+static void a_closed_link_is_disconnected_and_awaited(void **state) {
+    (void)state;
+    bluez_connecting *l = bluez_connecting_connected();
+    tendon_link_close(&l->link);
+    const uint8_t *parameters = bluez_expect(l->b, 0x0406);
+    assert_memory_equal(parameters, "\x40\x00\x13", 3);
+    assert_int_equal(tendon_loop_step(&l->b->loop, 0), TENDON_OK);
+    tendon_link again;
+    tendon_link_init(&again, NULL);
+    assert_int_equal(tendon_radio_connect(&l->b->radio.radio, &again, &bluez_peer, tendon_monotonic_ms() + 3600000),
+                     TENDON_OK);
+    assert_int_equal(calls.connects, 1);
+    disconnected(l, 0x40, 0x16);
+    l->b->radio.leaving[0].until = 0; /* the kernel has acted on it */
+    bluez_tick(l->b, tendon_monotonic_ms());
+    assert_int_equal(calls.connects, 2);
+    tendon_link_close(&again);
+    assert_int_equal(tendon_loop_step(&l->b->loop, 0), TENDON_OK);
+    bluez_close(l->b);
+}
+
+/* Another connection has the handle by now, or the kernel knows none. */
+static void a_reused_handle_is_not_disconnected(void **state) {
+    (void)state;
+    for (int how = 0; how < 3; how++) {
+        bluez_connecting *l = bluez_connecting_connected();
+        if (how == 0) {
+            calls.kernel_handle = 0x41;
+        } else if (how == 1) {
+            calls.ioctl = (refused_call){ENOENT, 0};
+        } else { /* the controller has reported a new connection with it */
+            bluez_connection_complete(l, 0, 0);
+            assert_int_equal(l->link.handle, TENDON_BLUEZ_HANDLE_UNKNOWN);
+        }
+        tendon_link_close(&l->link);
+        bluez_expect_nothing(l->b);
+        assert_int_equal(l->b->radio.leaving[0].until, 0);
+        assert_int_equal(tendon_loop_step(&l->b->loop, 0), TENDON_OK);
+        bluez_close(l->b);
+    }
+}
+
+/* Twice; what it gets then, it takes. */
+static void connections_that_were_left_behind_are_ended(void **state) {
+    (void)state;
+    for (int found = 1; found <= 3; found++) {
+        bluez_connecting *l = bluez_connecting_idle();
+        calls.old_connections = found;
+        assert_int_equal(
+            tendon_radio_connect(&l->b->radio.radio, &l->link, &bluez_peer, tendon_monotonic_ms() + 3600000),
+            TENDON_OK);
+        for (int i = 0; i < found && i < 2; i++) {
+            (void)bluez_expect(l->b, 0x0406);
+            assert_int_equal(l->link.source.fd, -1);
+            l->b->radio.leaving[0].until = l->b->radio.leaving[1].until = 0;
+            l->b->radio.attempts[0].check_at = 0;
+            bluez_tick(l->b, tendon_monotonic_ms());
+        }
+        bluez_expect_nothing(l->b);
+        assert_int_equal(calls.connects, found < 3 ? found + 1 : 3);
+        assert_int_equal(l->link.connected, found == 3);
+        bluez_connecting_close(l);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_reason_of_a_disconnection_is_reported_once),
+        cmocka_unit_test(every_reason_has_its_status),
+        cmocka_unit_test(the_latest_reasons_are_kept),
+        cmocka_unit_test(a_failed_attempt_has_the_reason_of_its_own_peer),
+        cmocka_unit_test(a_closed_link_is_disconnected_and_awaited),
+        cmocka_unit_test(a_reused_handle_is_not_disconnected),
+        cmocka_unit_test(connections_that_were_left_behind_are_ended),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
