@@ -10,7 +10,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-ROOMS = {
+COMPONENTS = {
     # room: rooms whose headers it may include
     "base": {"base"},
     "host": {"base", "host"},
@@ -45,7 +45,7 @@ def files_of(room):
 
 def check_imports():
     problems = []
-    for room, allowed in ROOMS.items():
+    for room, allowed in COMPONENTS.items():
         for path in files_of(room):
             for include in re.findall(r'#\s*include\s+"tendon/([a-z_]+)', path.read_text()):
                 if include not in allowed | {"version"}:

@@ -30,7 +30,7 @@ trap cleanup EXIT
 
 echo "demo: simulated wearables of four families on the virtual radio, and:"
 echo "demo: tendon run --radio virtual --pair --for $seconds --rule '$rule'"
-"$tendon" simulate bose feelspace activ5 fjorden --radio virtual --json --truth "$XDG_RUNTIME_DIR/truth" \
+"$tendon" simulate bose feelspace activ5 fjorden --radio virtual --json --ground-truth "$XDG_RUNTIME_DIR/truth" \
     >"$XDG_RUNTIME_DIR/devices" 2>&1 &
 devices=$!
 "$tendon" run --radio virtual --pair --for "$seconds" --rule "$rule" --json >"$XDG_RUNTIME_DIR/run"

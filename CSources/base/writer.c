@@ -3,7 +3,7 @@
 #include "tendon/base/writer.h"
 
 extern inline tendon_writer tendon_writer_make(uint8_t *data, size_t capacity);
-extern inline uint8_t *tendon_write_room(tendon_writer *writer, size_t count);
+extern inline uint8_t *tendon_writer_reserve(tendon_writer *writer, size_t count);
 extern inline void tendon_write_bytes(tendon_writer *writer, const void *bytes, size_t count);
 extern inline void tendon_write_u8(tendon_writer *writer, uint8_t value);
 extern inline void tendon_write_u16le(tendon_writer *writer, uint16_t value);

@@ -61,10 +61,10 @@ bool tendon_connection_retries(tendon_status reason) {
     }
 }
 
-static void hold_scan(tendon_connection *connection, bool hold) {
-    if (connection->holds_scan != hold) {
-        connection->holds_scan = hold;
-        tendon_radio_hold_scan(connection->radio, hold);
+static void set_scan_paused(tendon_connection *connection, bool paused) {
+    if (connection->pauses_scan != paused) {
+        connection->pauses_scan = paused;
+        (paused ? tendon_radio_pause_scan : tendon_radio_resume_scan)(connection->radio);
     }
 }
 
@@ -78,7 +78,7 @@ static void finish(tendon_connection *connection, tendon_status reason, uint64_t
     connection->state = TENDON_CONNECTION_IDLE;
     connection->closing = connection->again = false;
     connection->close_reason = TENDON_OK;
-    hold_scan(connection, false);
+    set_scan_paused(connection, false);
     if (was_up) {
         tendon_gatt_client_disconnected(&connection->client, reason, now);
     }
@@ -246,7 +246,7 @@ static void link_connected(void *context, uint64_t now) {
     tendon_connection *connection = context;
     connection->state = TENDON_CONNECTION_UP;
     attempt_ended(connection, TENDON_OK, now);
-    hold_scan(connection, false);
+    set_scan_paused(connection, false);
     touch(connection);
     if (connection->again) {
         go_on(connection, now);
@@ -287,7 +287,7 @@ static void link_closed(void *context, tendon_status reason, uint64_t now) {
     bool failed = !was_up || was_never_established(connection, reason);
     if (failed && retry_later(connection, reason, now)) {
         connection->again = connection->again || was_up;
-        hold_scan(connection, true);
+        set_scan_paused(connection, true);
         return;
     }
     finish(connection, reason, now);
@@ -337,11 +337,11 @@ tendon_status tendon_connection_connect(tendon_connection *connection) {
     connection->connect_began = tendon_monotonic_ms();
     connection->connect_deadline = connection->connect_began + connection->connect_timeout_ms;
     begin_attempt(connection, connection->connect_began);
-    hold_scan(connection, true);
+    set_scan_paused(connection, true);
     tendon_status status =
         tendon_radio_connect(connection->radio, &connection->link, &connection->peer, connection->connect_deadline);
     if (status < 0) {
-        hold_scan(connection, false);
+        set_scan_paused(connection, false);
         connection->attempts[0].reason = status;
         return status;
     }

@@ -19,7 +19,7 @@ static void settle_pairing(tendon_peripheral *peripheral) {
         return;
     }
     uint32_t wants = ops->pairing != NULL ? ops->pairing(peripheral->device.context) : TENDON_PERIPHERAL_PAIRABLE;
-    if ((wants & TENDON_PERIPHERAL_FORGETS) != 0) {
+    if ((wants & TENDON_PERIPHERAL_CLEAR_BONDS) != 0) {
         (void)tendon_radio_forget_all(peripheral->radio);
     }
     (void)tendon_radio_set_pairable(peripheral->radio, (wants & TENDON_PERIPHERAL_PAIRABLE) != 0);

@@ -28,10 +28,17 @@ tendon_status tendon_radio_scan_stop(tendon_radio *radio) {
     return radio->ops->scan_stop(radio);
 }
 
-void tendon_radio_hold_scan(tendon_radio *radio, bool hold) {
-    radio->scan_holds += hold ? 1u : UINT32_MAX;
-    if (radio->ops->scan_held != NULL && radio->scan_holds == (hold ? 1u : 0u)) {
-        radio->ops->scan_held(radio);
+void tendon_radio_pause_scan(tendon_radio *radio) {
+    radio->scan_pauses++;
+    if (radio->ops->scan_paused != NULL && radio->scan_pauses == 1) {
+        radio->ops->scan_paused(radio);
+    }
+}
+
+void tendon_radio_resume_scan(tendon_radio *radio) {
+    radio->scan_pauses--;
+    if (radio->ops->scan_paused != NULL && radio->scan_pauses == 0) {
+        radio->ops->scan_paused(radio);
     }
 }
 

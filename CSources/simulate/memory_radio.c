@@ -93,7 +93,7 @@ static void link_up(tendon_memory_radio *air, tendon_memory_radio_device *device
 static uint32_t pairing_of(tendon_memory_radio_device *device) {
     const tendon_peripheral_ops *ops = device->device.ops;
     uint32_t wants = ops->pairing != NULL ? ops->pairing(device->device.context) : TENDON_PERIPHERAL_PAIRABLE;
-    if ((wants & TENDON_PERIPHERAL_FORGETS) != 0) {
+    if ((wants & TENDON_PERIPHERAL_CLEAR_BONDS) != 0) {
         device->bonded = false;
     }
     return wants;
@@ -101,7 +101,7 @@ static uint32_t pairing_of(tendon_memory_radio_device *device) {
 
 static void pair_now(tendon_memory_radio *air, uint64_t now) {
     tendon_memory_radio_device *peer = air->peer;
-    bool pairable = peer->bonded || ((pairing_of(peer) & TENDON_PERIPHERAL_PAIRABLE) != 0 && !peer->declines);
+    bool pairable = peer->bonded || ((pairing_of(peer) & TENDON_PERIPHERAL_PAIRABLE) != 0 && !peer->rejects_pairing);
     air->pairing = false;
     if (pairable) {
         peer->bonded = true;

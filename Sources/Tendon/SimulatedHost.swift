@@ -66,5 +66,5 @@ private let made = Atomic<UInt32>(0)
 /// Not that of this program's central, which the virtual radio makes of the process id alone.
 private func nextSimulatedAddress() -> Address {
     let number = UInt64(made.wrappingAdd(1, ordering: .relaxed).newValue & 0xFF)
-    return Address(0xD200_0000_0000 | UInt64(UInt32(bitPattern: getpid())) << 8 | number, kind: .random)
+    return Address(0xD200_0000_0000 | UInt64(UInt32(bitPattern: getpid())) << 8 | number, type: .random)
 }

@@ -177,8 +177,8 @@ public final class A5Device {
         init(_ c: tendon_activ5_characteristic) {
             self =
                 switch c {
-                case TENDON_ACTIV5_READ: .read
-                case TENDON_ACTIV5_WRITE: .write
+                case TENDON_ACTIV5_TEXT_OUTPUT: .read
+                case TENDON_ACTIV5_TEXT_COMMAND: .write
                 case TENDON_ACTIV5_FORCE, TENDON_ACTIV5_OLD_FORCE: .force
                 case TENDON_ACTIV5_IMU: .imu
                 case TENDON_ACTIV5_TIMESTAMP: .timestamp
@@ -193,9 +193,11 @@ public final class A5Device {
     }
 
     /// Texts of the device.
-    public var readCharacteristic: A5Characteristic? { found(TENDON_ACTIV5_READ) ?? givenCharacteristics.read }
+    public var readCharacteristic: A5Characteristic? { found(TENDON_ACTIV5_TEXT_OUTPUT) ?? givenCharacteristics.read }
     /// Commands to it; evergreen and tare need it.
-    public var writeCharacteristic: A5Characteristic? { found(TENDON_ACTIV5_WRITE) ?? givenCharacteristics.write }
+    public var writeCharacteristic: A5Characteristic? {
+        found(TENDON_ACTIV5_TEXT_COMMAND) ?? givenCharacteristics.write
+    }
     /// Binary forces.
     public var forceCharacteristic: A5Characteristic? { found(TENDON_ACTIV5_FORCE) }
     /// Motion; without it `startIMU()` throws.

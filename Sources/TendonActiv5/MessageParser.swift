@@ -64,7 +64,7 @@ public final class MessageParser {
         guard let bytes = characteristic.value else { return (.unknown, nil) }
         var uuid = characteristic.uuid.c
         let which = tendon_activ5_characteristic_of(&uuid)
-        if which == TENDON_ACTIV5_READ { return parse(firstMessage(in: bytes)) }
+        if which == TENDON_ACTIV5_TEXT_OUTPUT { return parse(firstMessage(in: bytes)) }
         return lending(bytes) { data, count in
             withMessage({ tendon_activ5_parse_value(which, data, count, $0) }) { parse($0) } ?? (.unknown, nil)
         }

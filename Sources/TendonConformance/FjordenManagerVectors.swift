@@ -67,7 +67,7 @@ extension FjordenVectors {
             return [time, "grips", .array(list)]
         case TENDON_FJORDEN_OUT_CONNECT: return [time, "connect", .string(identifier)]
         case TENDON_FJORDEN_OUT_STORE_BOND: return [time, "store_bond", .string(identifier), .string(name)]
-        case TENDON_FJORDEN_OUT_ASK_PERMISSION: return [time, "ask_permission"]
+        case TENDON_FJORDEN_OUT_REQUEST_PERMISSION: return [time, "ask_permission"]
         case TENDON_FJORDEN_OUT_SCAN_START: return [time, "scan_start"]
         case TENDON_FJORDEN_OUT_SCAN_STOP: return [time, "scan_stop"]
         case TENDON_FJORDEN_OUT_DISCONNECT: return [time, "disconnect"]

@@ -162,7 +162,7 @@ public actor SimulatedBelt {
             malformed = c.malformed
             keepAlives = c.keep_alives
             answers = c.answers
-            disconnects = c.hung_up
+            disconnects = c.disconnects
             writes = c.writes
             takenWrites = c.taken
             ignoredWrites = c.ignored

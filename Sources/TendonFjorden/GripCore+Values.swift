@@ -45,19 +45,19 @@ extension GripCore {
 
     var info: GripInfo {
         let info = block.pointer.pointee.info
-        func one(_ index: tendon_fjorden_text) -> String? {
-            let present = elements(info.present, of: Bool.self, Int(TENDON_FJORDEN_TEXT_COUNT.rawValue))
-            let size = Int(TENDON_FJORDEN_TEXT_SIZE)
+        func one(_ index: tendon_fjorden_string) -> String? {
+            let present = elements(info.present, of: Bool.self, Int(TENDON_FJORDEN_STRING_COUNT.rawValue))
+            let size = Int(TENDON_FJORDEN_STRING_SIZE)
             guard present[Int(index.rawValue)] else { return nil }
-            let all = elements(info.texts, of: UInt8.self, size * present.count)
+            let all = elements(info.strings, of: UInt8.self, size * present.count)
             let bytes = all[(size * Int(index.rawValue))..<(size * (Int(index.rawValue) + 1))]
             return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
         }
         return GripInfo(
-            manufacturerName: one(TENDON_FJORDEN_TEXT_MANUFACTURER), modelNumber: one(TENDON_FJORDEN_TEXT_MODEL),
-            hardwareVersion: one(TENDON_FJORDEN_TEXT_HARDWARE),
-            firmware: one(TENDON_FJORDEN_TEXT_FIRMWARE).flatMap { FirmwareVersion(string: $0) },
-            serialNumber: one(TENDON_FJORDEN_TEXT_SERIAL))
+            manufacturerName: one(TENDON_FJORDEN_STRING_MANUFACTURER), modelNumber: one(TENDON_FJORDEN_STRING_MODEL),
+            hardwareVersion: one(TENDON_FJORDEN_STRING_HARDWARE),
+            firmware: one(TENDON_FJORDEN_STRING_FIRMWARE).flatMap { FirmwareVersion(string: $0) },
+            serialNumber: one(TENDON_FJORDEN_STRING_SERIAL))
     }
 
     var hasInfo: Bool { block.pointer.pointee.has_info }

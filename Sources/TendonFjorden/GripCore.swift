@@ -65,7 +65,7 @@ final class GripCore: @unchecked Sendable {
         config.grips = table.pointer
         config.grip_capacity = table.capacity
         config.context = context(of: self)
-        config.on_notice = { context, notice, _ in
+        config.on_event = { context, notice, _ in
             guard let notice else { return }
             object(GripCore.self, context).received(notice)
         }
@@ -76,7 +76,7 @@ final class GripCore: @unchecked Sendable {
 
     private func give(_ input: tendon_fjorden_input) {
         var input = input
-        _ = withPointer(to: &input) { tendon_fjorden_session_call(block.pointer, $0, tendon_monotonic_ms()) }
+        _ = withPointer(to: &input) { tendon_fjorden_session_input(block.pointer, $0, tendon_monotonic_ms()) }
         refresh()
     }
 
@@ -270,7 +270,9 @@ final class GripCore: @unchecked Sendable {
     func permissionDecided(_ allowed: Bool) { give(GripCore.input(TENDON_FJORDEN_ON_PERMISSION, ok: allowed)) }
 
     func report(_ report: inout tendon_ad_report) {
-        withPointer(to: &report) { _ = tendon_fjorden_session_report(block.pointer, $0, tendon_monotonic_ms()) }
+        withPointer(to: &report) {
+            _ = tendon_fjorden_session_on_advertisement(block.pointer, $0, tendon_monotonic_ms())
+        }
         refresh()
     }
 
@@ -403,7 +405,7 @@ final class GripCore: @unchecked Sendable {
         switch output.kind {
         case TENDON_FJORDEN_OUT_STATE: enter(output)
         case TENDON_FJORDEN_OUT_RESULT: ended(output)
-        case TENDON_FJORDEN_OUT_ASK_PERMISSION:
+        case TENDON_FJORDEN_OUT_REQUEST_PERMISSION:
             loop.post { [weak self] in
                 guard let self, let transport = self.transport as? MemoryTransport else { return }
                 self.permissionDecided(transport.answer)
@@ -421,7 +423,7 @@ final class GripCore: @unchecked Sendable {
     }
 
     private func connectable(_ grip: tendon_fjorden_grip) -> ConnectableGrip {
-        let address = Address(text(in: grip.identifier)) ?? Address(0, kind: .anonymous)
+        let address = Address(text(in: grip.identifier)) ?? Address(0, type: .anonymous)
         return ConnectableGrip(
             id: address, name: text(in: grip.name), rssi: grip.rssi, firmwareVersion: versions[address])
     }

@@ -86,9 +86,9 @@ public final class GripSimulator {
         if let index = place(grip) { memoryRadio.devices.pointer[index].silent = isSilent }
     }
 
-    /// Somebody says no when asked to pair with it.
-    public func setDeclines(_ grip: SimulatedGrip, _ declines: Bool) {
-        if let index = place(grip) { memoryRadio.devices.pointer[index].declines = declines }
+    /// Rejects pairing with the grip, as if the user declined it.
+    public func setRejectsPairing(_ grip: SimulatedGrip, _ rejectsPairing: Bool) {
+        if let index = place(grip) { memoryRadio.devices.pointer[index].rejects_pairing = rejectsPairing }
     }
 
     /// How long pairing takes.
@@ -128,7 +128,7 @@ final class MemoryRadio: @unchecked Sendable {
         let device = memory.pointer + index
         guard SimulatedGrip.prepare(device, options, texts) >= 0 else { return nil }
         self.texts += texts
-        let address = Address(0xC000_0000_0001 + UInt64(index), kind: .random)
+        let address = Address(0xC000_0000_0001 + UInt64(index), type: .random)
         let place = devices.pointer + index
         place.pointee.device = tendon_simulated_fjorden_device(device)
         place.pointee.address = address.c

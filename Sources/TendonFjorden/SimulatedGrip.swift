@@ -48,7 +48,7 @@ public final class SimulatedGrip {
         /// Wants no encryption.
         public var isOpen = false
         /// Whoever asks.
-        public var refusesPairing = false
+        public var rejectsPairing = false
         /// Has a bond with another host.
         public var isBonded = false
         /// A hand uses all its controls, by a script of 10 s.
@@ -125,7 +125,7 @@ public final class SimulatedGrip {
         var c = tendon_simulated_fjorden_options()
         c.lacks = options.lacks.rawValue
         c.open = options.isOpen
-        c.refuses_pairing = options.refusesPairing
+        c.rejects_pairing = options.rejectsPairing
         c.bonded = options.isBonded
         c.hand = options.isPlayedWith
         c.flat_out = options.isFlatOut
@@ -199,7 +199,7 @@ public final class SimulatedGrip {
 
     /// From now on.
     public func setRefusesPairing(_ refuses: Bool) {
-        change { device, _ in device.pointee.options.refuses_pairing = refuses }
+        change { device, _ in device.pointee.options.rejects_pairing = refuses }
     }
 
     /// It has a bond with a host.

@@ -88,9 +88,9 @@ like "$err" "did you mean 'squeeze'" "run --rule: the nearest one"
 run run --radio virtual --rule 'activ5.squeeze => activ5.tare twice'
 is "$status" 2 "run --rule: an action that takes no arguments"
 
-run simulate activ5 --radio virtual --truth "$work/truth" --for 0.1 --json
-is "$(wc -l <"$work/truth")" 20000 "simulate --truth: a line for each millisecond"
-like "$(sed -n 1301p "$work/truth")" '"device_time_ms":1300,"force_n":4[0-9]\.' "simulate --truth: the squeeze of the script"
+run simulate activ5 --radio virtual --ground-truth "$work/truth" --for 0.1 --json
+is "$(wc -l <"$work/truth")" 20000 "simulate --ground-truth: a line for each millisecond"
+like "$(sed -n 1301p "$work/truth")" '"device_time_ms":1300,"force_n":4[0-9]\.' "simulate --ground-truth: the squeeze of the script"
 echo 'at 1s squeeze hard' >"$work/bad"
 run simulate activ5 --radio virtual --scenario "$work/bad"
 is "$status" 2 "simulate: a scenario that is wrong"

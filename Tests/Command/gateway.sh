@@ -142,8 +142,8 @@ timeout 20 "$TENDON" run --radio virtual --for 2 --capture /dev/full >"$work/out
 is "$? $(grep -c 'No space left' "$work/err")" "1 1" "/dev/full: run --capture"
 timeout 20 "$TENDON" capture /dev/full --radio virtual --for 2 >"$work/out" 2>"$work/err"
 is "$? $(grep -c 'No space left' "$work/err") $(grep -c records "$work/out")" "1 1 0" "/dev/full: capture reports no file"
-timeout 20 "$TENDON" simulate bose --radio virtual --for 0.2 --truth /dev/full --address C0:00:00:00:00:78 >"$work/out" 2>"$work/err"
-is "$? $(grep -c 'No space left' "$work/err")" "1 1" "/dev/full: simulate --truth"
+timeout 20 "$TENDON" simulate bose --radio virtual --for 0.2 --ground-truth /dev/full --address C0:00:00:00:00:78 >"$work/out" 2>"$work/err"
+is "$? $(grep -c 'No space left' "$work/err")" "1 1" "/dev/full: simulate --ground-truth"
 kill "$all"
 wait "$all" 2>/dev/null
 

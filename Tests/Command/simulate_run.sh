@@ -4,7 +4,7 @@
 . "$(dirname "$0")/tap.bash"
 
 # A device, decoded. Both ends count the same.
-start device simulate bose --radio virtual --address C0:00:00:00:00:01/random --json --notifications 60 --truth "$work/truth"
+start device simulate bose --radio virtual --address C0:00:00:00:00:01/random --json --notifications 60 --ground-truth "$work/truth"
 device=$child
 until_true ready device
 result $? "simulate says when it is ready" "$(cat "$work/device.err")"
@@ -52,7 +52,7 @@ is "$(field dropped "$got")" 0 "flat out: none dropped"
 start paused simulate bose --radio virtual --json --flat-out --notifications 3000
 paused=$child
 until_true ready paused
-run run --radio virtual --notifications 3000 --capacity 64 --pause-consumer-at 100 --pause-for 0.5 --json --for 8
+run run --radio virtual --notifications 3000 --queue-size 64 --pause-consumer-at 100 --pause-for 0.5 --json --for 8
 wait "$paused"
 got=$(printf '%s\n' "$out" | grep '"event":"summary"')
 lines=$(printf '%s\n' "$out" | grep -c '"event":"sample"')

@@ -67,7 +67,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         return 0;
     }
     fuzz_block block = fuzz_take(&input, input.left);
-    if (kind == TENDON_ACTIV5_READ) {
+    if (kind == TENDON_ACTIV5_TEXT_OUTPUT) {
         tendon_status status = tendon_activ5_parse_text(block.data, block.length, &message);
         FUZZ_CHECK(status == TENDON_OK || message.type == TENDON_ACTIV5_MESSAGE_UNKNOWN);
     } else {

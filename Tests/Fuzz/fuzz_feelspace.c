@@ -298,7 +298,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     world.device = (tendon_memory_radio_device){.device = tendon_simulated_feelspace_device(&world.belt),
                                                 .address = {{0xC2, 2, 3, 4, 5, 6}, TENDON_ADDRESS_TYPE_RANDOM},
                                                 .present = true,
-                                                .declines = (kind & 2u) != 0};
+                                                .rejects_pairing = (kind & 2u) != 0};
     tendon_memory_radio_init(&world.air, &world.device, 1);
     const tendon_feelspace_session_config config = {.link = tendon_memory_radio_link(&world.air),
                                                     .scan = on_scan,

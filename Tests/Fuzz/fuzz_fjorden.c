@@ -99,7 +99,7 @@ static void decode(fuzz_input *input, uint8_t kind) {
 
 /* ---- the session ---- */
 
-static void on_notice(void *context, const tendon_fjorden_session_event *notice, uint64_t now) {
+static void on_event(void *context, const tendon_fjorden_session_event *notice, uint64_t now) {
     (void)context, (void)now;
     FUZZ_CHECK(!world.inside);
     world.inside = true;
@@ -121,7 +121,7 @@ static void on_notice(void *context, const tendon_fjorden_session_event *notice,
 
 static void on_report(void *context, const tendon_ad_report *report, uint64_t now) {
     (void)context;
-    (void)tendon_fjorden_session_report(&world.session, report, now);
+    (void)tendon_fjorden_session_on_advertisement(&world.session, report, now);
 }
 
 static void pass_time(fuzz_input *input, uint64_t ms) {
@@ -133,7 +133,7 @@ static void call(uint8_t choice) {
     tendon_fjorden_input input = {.kind = (tendon_fjorden_input_kind)(choice % (TENDON_FJORDEN_ON_ADVERTISEMENT + 1)),
                                   .ok = (choice & 0x80u) != 0};
     tendon_fjorden_identifier(&world.device.address, input.grip.identifier);
-    FUZZ_CHECK(tendon_fjorden_session_call(&world.session, &input, world.now) == TENDON_OK);
+    FUZZ_CHECK(tendon_fjorden_session_input(&world.session, &input, world.now) == TENDON_OK);
 }
 
 static void act(fuzz_input *input) {
@@ -195,7 +195,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     world.device = (tendon_memory_radio_device){.device = tendon_simulated_fjorden_device(&world.grip),
                                                 .address = {{0xC1, 2, 3, 4, 5, 6}, TENDON_ADDRESS_TYPE_RANDOM},
                                                 .present = true,
-                                                .declines = (kind & 4u) != 0};
+                                                .rejects_pairing = (kind & 4u) != 0};
     tendon_memory_radio_init(&world.air, &world.device, 1);
     tendon_fjorden_profile_init(&world.profile);
     world.profile.format = (kind & 8u) != 0 ? TENDON_FJORDEN_CODE8 : TENDON_FJORDEN_RECORD5;
@@ -203,7 +203,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                                                   .profile = &world.profile,
                                                   .grips = world.grips,
                                                   .grip_capacity = 2,
-                                                  .on_notice = on_notice};
+                                                  .on_event = on_event};
     FUZZ_CHECK(tendon_fjorden_session_init(&world.session, &config) >= 0);
     tendon_memory_radio_attach(&world.air, &tendon_fjorden_session_inputs, &world.session);
     world.air.on_report = on_report;

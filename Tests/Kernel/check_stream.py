@@ -43,7 +43,7 @@ def main():
     parser.add_argument("--run", required=True, metavar="FILE", help="lines of tendon run")
     parser.add_argument("--device", metavar="FILE", help="lines of tendon simulate")
     parser.add_argument("--sent", type=int, help="instead of --device: notifications that the peer says it has sent")
-    parser.add_argument("--truth", metavar="FILE", help="lines of tendon simulate --truth")
+    parser.add_argument("--ground-truth", metavar="FILE", help="lines of tendon simulate --ground-truth")
     parser.add_argument("--yaw-per-sample", type=float, help="degrees from one sample to the next, from 0 on")
     parser.add_argument("--notifications", type=int, required=True)
     parser.add_argument("--period", type=int, default=20)
@@ -83,8 +83,8 @@ def main():
         equal("some were dropped", got["dropped"] > 0, True)
     else:
         equal("none dropped", got["dropped"], 0)
-    if arguments.truth:
-        truth = {item["device_time_ms"]: item for item in read(arguments.truth)}
+    if arguments.ground_truth:
+        truth = {item["device_time_ms"]: item for item in read(arguments.ground_truth)}
         worst = max(angle_errors(samples, truth))
         equal(f"every angle is the script's (worst {worst:.4f} degrees)", worst < 0.05, True)
     if arguments.yaw_per_sample:

@@ -101,11 +101,11 @@ typedef enum tendon_bluez_power_state {
 #define TENDON_BLUEZ_POWER_STATES 5
 
 typedef struct tendon_bluez_power {
-    uint8_t state;        /**< tendon_bluez_power_state */
-    bool failure_told;    /**< on_failure was called for the end of the radio */
-    tendon_status status; /**< why it failed */
-    uint64_t deadline;    /**< of the state, monotonic ms */
-    uint64_t reset_until; /**< monotonic ms: when a reset must have ended */
+    uint8_t state;         /**< tendon_bluez_power_state */
+    bool failure_reported; /**< on_failure was called for the end of the radio */
+    tendon_status status;  /**< why it failed */
+    uint64_t deadline;     /**< of the state, monotonic ms */
+    uint64_t reset_until;  /**< monotonic ms: when a reset must have ended */
 } tendon_bluez_power;
 
 /** What a command does; TENDON_BLUEZ_SEND_NOTHING: no command. */
@@ -290,13 +290,13 @@ tendon_status tendon_bluez_list(tendon_bluez_adapter *adapters, size_t capacity)
 tendon_status tendon_bluez_read_limits(uint16_t index, tendon_bluez_limits *out);
 
 /** Capabilities of this process and support by the kernel, for `tendon doctor`. */
-typedef struct tendon_bluez_rights {
+typedef struct tendon_bluez_capabilities {
     bool kernel_support;     /**< AF_BLUETOOTH sockets */
     bool net_raw, net_admin; /**< effective capabilities of this process */
     uint32_t other_sockets;  /**< HCI sockets of other programs (bluetoothd has one or two); 0 if unknown */
-} tendon_bluez_rights;
+} tendon_bluez_capabilities;
 
-void tendon_bluez_probe(tendon_bluez_rights *out);
+void tendon_bluez_get_capabilities(tendon_bluez_capabilities *out);
 
 /**
  * Loads the connection parameters that the kernel requests when it connects to these peers. Replaces the previous list.

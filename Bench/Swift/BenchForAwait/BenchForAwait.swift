@@ -83,7 +83,7 @@ struct BenchForAwait {
         guard bench_peer_start(directory) else { fatalError("no peer: \(errno)") }
         bench_c_callback(directory, 1, 1)
         central = try await Central(radio: .virtual(directory: directory))
-        peripheral = try await central.connect(Address(0xC000_0000_0001, kind: .random))
+        peripheral = try await central.connect(Address(0xC000_0000_0001, type: .random))
         let service = try await peripheral.discoverServices()[0]
         let characteristic = try await peripheral.discoverCharacteristics(of: service)[0]
         let values = try await peripheral.notifications(of: characteristic, capacity: 512)

@@ -133,7 +133,7 @@ void tendon_activ5_device_discovered(tendon_activ5_device *device, bool is_new,
         if (again) {
             continue;
         }
-        if (which == TENDON_ACTIV5_READ) {
+        if (which == TENDON_ACTIV5_TEXT_OUTPUT) {
             (void)tendon_activ5_device_request(device, TENDON_ACTIV5_REQUEST_SUBSCRIBE, which);
         } else if (which == TENDON_ACTIV5_SERIAL_NUMBER || which == TENDON_ACTIV5_UUID1 ||
                    which == TENDON_ACTIV5_UUID2) {
@@ -278,7 +278,7 @@ static void took(tendon_activ5_device *device, tendon_activ5_characteristic whic
 static void on_text(void *context, tendon_status status, const tendon_activ5_message *message, uint64_t now) {
     tendon_activ5_device *device = context;
     device->now = now;
-    took(device, TENDON_ACTIV5_READ, status, message);
+    took(device, TENDON_ACTIV5_TEXT_OUTPUT, status, message);
 }
 
 void tendon_activ5_device_value(tendon_activ5_device *device, tendon_activ5_characteristic which, const uint8_t *data,
@@ -289,7 +289,7 @@ void tendon_activ5_device_value(tendon_activ5_device *device, tendon_activ5_char
         return;
     }
     device->counters.values++;
-    if (which == TENDON_ACTIV5_READ) {
+    if (which == TENDON_ACTIV5_TEXT_OUTPUT) {
         tendon_activ5_deframer_feed(&device->deframer, data, length, now, on_text, device);
         return;
     }

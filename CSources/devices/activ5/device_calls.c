@@ -23,12 +23,13 @@ tendon_status tendon_activ5_device_request(tendon_activ5_device *device, tendon_
 
 static tendon_status write_text(tendon_activ5_device *device, const char *text, size_t length) {
     uint8_t framed[TENDON_ACTIV5_SEND_MAX + 2];
-    if (!tendon_activ5_device_has(device, TENDON_ACTIV5_WRITE)) {
+    if (!tendon_activ5_device_has(device, TENDON_ACTIV5_TEXT_COMMAND)) {
         return TENDON_ACTIV5_ERROR_NOT_READY;
     }
     tendon_status size = tendon_activ5_encode_text(text, length, device->options->terminator, framed, sizeof framed);
-    return size < 0 ? size
-                    : request_value(device, TENDON_ACTIV5_REQUEST_WRITE, TENDON_ACTIV5_WRITE, framed, (size_t)size);
+    return size < 0
+               ? size
+               : request_value(device, TENDON_ACTIV5_REQUEST_WRITE, TENDON_ACTIV5_TEXT_COMMAND, framed, (size_t)size);
 }
 
 static tendon_status write_command(tendon_activ5_device *device, tendon_activ5_command command) {

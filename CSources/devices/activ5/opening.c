@@ -7,7 +7,8 @@ static bool waits(const tendon_activ5_device *device) {
 }
 
 static bool was_greeted(const tendon_activ5_device *device) {
-    return device->discovered && (device->version.known || !tendon_activ5_device_has(device, TENDON_ACTIV5_WRITE));
+    return device->discovered &&
+           (device->version.known || !tendon_activ5_device_has(device, TENDON_ACTIV5_TEXT_COMMAND));
 }
 
 bool tendon_activ5_device_is_ready(const tendon_activ5_device *device) {
@@ -16,8 +17,8 @@ bool tendon_activ5_device_is_ready(const tendon_activ5_device *device) {
 
 /* A device without any of these is something else, whatever it advertises. */
 static bool is_activ5(const tendon_activ5_device *device) {
-    return tendon_activ5_device_has(device, TENDON_ACTIV5_READ) ||
-           tendon_activ5_device_has(device, TENDON_ACTIV5_WRITE) ||
+    return tendon_activ5_device_has(device, TENDON_ACTIV5_TEXT_OUTPUT) ||
+           tendon_activ5_device_has(device, TENDON_ACTIV5_TEXT_COMMAND) ||
            tendon_activ5_device_has(device, TENDON_ACTIV5_FORCE) || tendon_activ5_device_has(device, TENDON_ACTIV5_IMU);
 }
 

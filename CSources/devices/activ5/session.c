@@ -63,7 +63,7 @@ static uint8_t row_of(void *context, size_t row, tendon_uuid *service, tendon_uu
         return 0;
     }
     *characteristic = tendon_uuid_from_u16(tendon_activ5_uuid((tendon_activ5_characteristic)row));
-    bool notifies = row == TENDON_ACTIV5_READ || row == TENDON_ACTIV5_FORCE || row == TENDON_ACTIV5_IMU ||
+    bool notifies = row == TENDON_ACTIV5_TEXT_OUTPUT || row == TENDON_ACTIV5_FORCE || row == TENDON_ACTIV5_IMU ||
                     row == TENDON_ACTIV5_OLD_FORCE;
     return notifies ? TENDON_PROFILE_ANYWHERE | TENDON_PROFILE_CCCD : TENDON_PROFILE_ANYWHERE;
 }

@@ -2,7 +2,7 @@
 /* FE01, FE02, FE04, FE09, FE0C: decoders of the belt's notifications. */
 #include "internal.h"
 
-tendon_status tendon_feelspace_encode_keep_alive_answer(uint8_t *out, size_t capacity) {
+tendon_status tendon_feelspace_encode_keep_alive_response(uint8_t *out, size_t capacity) {
     static const uint8_t answer[] = {0};
     return tendon_feelspace_put(answer, sizeof answer, out, capacity);
 }

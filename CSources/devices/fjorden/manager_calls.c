@@ -44,7 +44,7 @@ static void start(tendon_fjorden_manager *m, bool may_ask) {
     } else if (may_ask && !m->asking) {
         m->asking = true;
         tendon_grip_set_pending(m, TENDON_FJORDEN_CALL_START);
-        tendon_grip_do(m, TENDON_FJORDEN_OUT_ASK_PERMISSION);
+        tendon_grip_do(m, TENDON_FJORDEN_OUT_REQUEST_PERMISSION);
     } else {
         /* Not allowed to ask, or the question stands already and its answer belongs to the first call. */
         tendon_grip_result_state(m, TENDON_FJORDEN_CALL_START);

@@ -24,7 +24,7 @@ void tendon_grip_tell(tendon_fjorden_session *s, tendon_fjorden_session_event_ki
         notice.characteristic = (tendon_fjorden_characteristic)detail;
         break;
     }
-    s->config.on_notice(s->config.context, &notice, s->op.now);
+    s->config.on_event(s->config.context, &notice, s->op.now);
 }
 
 /* ---- the link ---- */
@@ -257,7 +257,7 @@ const tendon_session_inputs tendon_fjorden_session_inputs = {
 
 tendon_status tendon_fjorden_session_init(tendon_fjorden_session *session,
                                           const tendon_fjorden_session_config *config) {
-    if (config->on_notice == NULL || config->profile == NULL || config->link.connect == NULL ||
+    if (config->on_event == NULL || config->profile == NULL || config->link.connect == NULL ||
         config->link.disconnect == NULL) {
         return TENDON_ERROR_INVALID_ARGUMENT;
     }
@@ -280,8 +280,8 @@ static void take_listed_name(const tendon_fjorden_manager *m, tendon_fjorden_gri
     }
 }
 
-tendon_status tendon_fjorden_session_call(tendon_fjorden_session *session, const tendon_fjorden_input *input,
-                                          uint64_t now) {
+tendon_status tendon_fjorden_session_input(tendon_fjorden_session *session, const tendon_fjorden_input *input,
+                                           uint64_t now) {
     if ((unsigned)input->kind > TENDON_FJORDEN_ON_ADVERTISEMENT) {
         session->counters.illegal_inputs++;
         return TENDON_ERROR_INVALID_ARGUMENT;
@@ -334,8 +334,8 @@ static bool is_known(const tendon_fjorden_manager *m, const tendon_fjorden_grip 
     return i < m->grip_count;
 }
 
-tendon_status tendon_fjorden_session_report(tendon_fjorden_session *session, const tendon_ad_report *report,
-                                            uint64_t now) {
+tendon_status tendon_fjorden_session_on_advertisement(tendon_fjorden_session *session, const tendon_ad_report *report,
+                                                      uint64_t now) {
     const tendon_fjorden_manager *m = &session->manager;
     tendon_fjorden_input input = {.kind = TENDON_FJORDEN_ON_ADVERTISEMENT};
     if (m->state != TENDON_FJORDEN_SCANNING_FOR_GRIPS && m->state != TENDON_FJORDEN_SCANNING_FOR_BONDED) {
@@ -347,7 +347,7 @@ tendon_status tendon_fjorden_session_report(tendon_fjorden_session *session, con
     }
     (void)tendon_ad_name(report->data, report->length, input.grip.name, sizeof input.grip.name);
     input.grip.rssi = report->rssi;
-    return tendon_fjorden_session_call(session, &input, now);
+    return tendon_fjorden_session_input(session, &input, now);
 }
 
 static bool is_connected(const tendon_fjorden_session *s) {

@@ -28,8 +28,8 @@ enum {
 };
 
 _Static_assert(FJORDEN_DO_INFO < 16, "work.wanted has 16 bits");
-_Static_assert(TENDON_FJORDEN_TEXT_SIZE <= UINT8_MAX, "work.text_length has 8 bits");
-_Static_assert(TENDON_FJORDEN_NAME_SIZE >= TENDON_FJORDEN_TEXT_SIZE, "a name is read into a buffer of texts");
+_Static_assert(TENDON_FJORDEN_STRING_SIZE <= UINT8_MAX, "work.text_length has 8 bits");
+_Static_assert(TENDON_FJORDEN_NAME_SIZE >= TENDON_FJORDEN_STRING_SIZE, "a name is read into a buffer of texts");
 
 /* session.c */
 /* What: the output, record or response; detail: the other member that the kind names (BATTERY: level, or cause). */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "session.h"
 
-/* The standard ones, from TENDON_FJORDEN_CHARACTERISTIC_TEXT on. */
+/* The standard ones, from TENDON_FJORDEN_CHARACTERISTIC_STRING on. */
 static const uint16_t standard[] = {0x2A29, 0x2A24, 0x2A26, 0x2A27, 0x2A25, 0x2A19};
 enum { DEVICE_SERVICE = 0x180A, BATTERY_SERVICE = 0x180F, ACCESS_SERVICE = 0x1800, DEVICE_NAME = 0x2A00 };
 
@@ -27,7 +27,7 @@ static void settled(tendon_fjorden_session *s, unsigned operation) {
 }
 
 static uint16_t handle_of_text(const tendon_fjorden_session *s, unsigned text) {
-    return s->kept.found[(unsigned)TENDON_FJORDEN_CHARACTERISTIC_TEXT + text].value;
+    return s->kept.found[(unsigned)TENDON_FJORDEN_CHARACTERISTIC_STRING + text].value;
 }
 
 /* ---- starting ---- */
@@ -62,7 +62,7 @@ static uint8_t row_of(void *context, size_t row, tendon_uuid *service, tendon_uu
     }
     bool battery = row == TENDON_FJORDEN_CHARACTERISTIC_BATTERY;
     *service = tendon_uuid_from_u16(battery ? BATTERY_SERVICE : DEVICE_SERVICE);
-    *characteristic = tendon_uuid_from_u16(standard[row - TENDON_FJORDEN_CHARACTERISTIC_TEXT]);
+    *characteristic = tendon_uuid_from_u16(standard[row - TENDON_FJORDEN_CHARACTERISTIC_STRING]);
     return battery ? TENDON_PROFILE_CCCD : 0;
 }
 
@@ -86,7 +86,7 @@ static void begin(tendon_fjorden_session *s, unsigned operation) {
                                found[TENDON_FJORDEN_CHARACTERISTIC_NAME].value, NULL, 0);
         break;
     case FJORDEN_DO_FIRMWARE:
-        read_text(s, kind, TENDON_FJORDEN_TEXT_FIRMWARE);
+        read_text(s, kind, TENDON_FJORDEN_STRING_FIRMWARE);
         break;
     case FJORDEN_DO_SUBSCRIBE_EVENT:
     case FJORDEN_DO_SUBSCRIBE_CONTROL:
@@ -162,7 +162,7 @@ static void name_read(tendon_fjorden_session *s, const tendon_gatt_result *resul
 static void firmware_read(tendon_fjorden_session *s, const tendon_gatt_result *result) {
     s->work.text_length = (uint8_t)result->length;
     if (result->status == TENDON_OK) {
-        tendon_grip_take_text(s, TENDON_FJORDEN_TEXT_FIRMWARE, result->value, result->length);
+        tendon_grip_take_text(s, TENDON_FJORDEN_STRING_FIRMWARE, result->value, result->length);
     }
     tendon_grip_answer(s, TENDON_FJORDEN_ON_FIRMWARE, result->status == TENDON_OK);
 }
@@ -185,11 +185,11 @@ static void text_read(tendon_fjorden_session *s, const tendon_gatt_result *resul
     unsigned text = s->work.index++;
     bool cut = result->status == TENDON_ERROR_BUFFER_TOO_SMALL;
     if (result->status == TENDON_OK || cut) {
-        s->work.info_read = s->work.info_read || text != TENDON_FJORDEN_TEXT_SERIAL;
+        s->work.info_read = s->work.info_read || text != TENDON_FJORDEN_STRING_SERIAL;
         tendon_grip_take_text(s, text, result->value, cut ? 0 : result->length);
         s->info.present[text] = s->info.present[text] && !cut;
     }
-    if (s->work.index < TENDON_FJORDEN_TEXT_COUNT) {
+    if (s->work.index < TENDON_FJORDEN_STRING_COUNT) {
         tendon_grip_want(s, FJORDEN_DO_INFO);
     } else {
         tendon_grip_info_read(s);
@@ -238,4 +238,4 @@ static void done(void *context, const tendon_gatt_result *result) {
     tendon_grip_flush(s);
 }
 
-const tendon_operation_rules tendon_grip_rules = {.done = done, .capacity = TENDON_FJORDEN_TEXT_SIZE};
+const tendon_operation_rules tendon_grip_rules = {.done = done, .capacity = TENDON_FJORDEN_STRING_SIZE};

@@ -133,8 +133,8 @@ void tendon_grip_take_text(tendon_fjorden_session *s, unsigned text, const uint8
     while (length > 0 && data[length - 1] == 0) {
         length--;
     }
-    char *out = s->info.texts[text];
-    size_t shown = tendon_ad_text(data, length, out, TENDON_FJORDEN_TEXT_SIZE);
+    char *out = s->info.strings[text];
+    size_t shown = tendon_ad_text(data, length, out, TENDON_FJORDEN_STRING_SIZE);
     s->info.present[text] = shown == length && memcmp(out, data, length) == 0;
     if (!s->info.present[text]) {
         out[0] = '\0';

@@ -245,7 +245,7 @@ void tendon_bluez_scan_reports(tendon_bluez_radio *radio, const tendon_hci_event
 void tendon_bluez_scan_disable(const tendon_bluez_radio *radio, tendon_bluez_command *out);
 tendon_status tendon_bluez_scan_start(tendon_radio *radio, const tendon_scan_parameters *parameters);
 tendon_status tendon_bluez_scan_stop(tendon_radio *radio);
-void tendon_bluez_scan_held(tendon_radio *radio);
+void tendon_bluez_scan_paused(tendon_radio *radio);
 
 /* advertise.c */
 tendon_bluez_request tendon_bluez_advertise_next(tendon_bluez_radio *radio, uint64_t now, tendon_bluez_command *out);

@@ -210,7 +210,7 @@ static void bluez_close(tendon_radio *base);
 static const tendon_radio_ops ops = {.name = "bluez",
                                      .scan_start = tendon_bluez_scan_start,
                                      .scan_stop = tendon_bluez_scan_stop,
-                                     .scan_held = tendon_bluez_scan_held,
+                                     .scan_paused = tendon_bluez_scan_paused,
                                      .advertise_start = tendon_bluez_advertise_start,
                                      .advertise_stop = tendon_bluez_advertise_stop,
                                      .connect = tendon_bluez_connect,

@@ -157,9 +157,9 @@ void tendon_bluez_timer_expired(void *context, uint64_t now) {
         tendon_bluez_wake_at(radio, radio->power.deadline);
     }
     if (tendon_bluez_failed(radio)) {
-        tendon_status status = radio->power.failure_told ? TENDON_OK : radio->power.status;
+        tendon_status status = radio->power.failure_reported ? TENDON_OK : radio->power.status;
         radio->timer.deadline = UINT64_MAX;
-        radio->power.failure_told = true;
+        radio->power.failure_reported = true;
         radio->radio.scanning = false;
         report(radio, &status, now);
         return;

@@ -20,7 +20,7 @@ static bool connecting(const tendon_bluez_radio *radio) {
             return true;
         }
     }
-    return radio->radio.scan_holds != 0;
+    return radio->radio.scan_pauses != 0;
 }
 
 bool tendon_bluez_scan_idle(const tendon_bluez_radio *radio) {
@@ -169,7 +169,7 @@ tendon_status tendon_bluez_scan_start(tendon_radio *base, const tendon_scan_para
     return tendon_bluez_failed(radio) ? radio->power.status : TENDON_OK;
 }
 
-void tendon_bluez_scan_held(tendon_radio *base) {
+void tendon_bluez_scan_paused(tendon_radio *base) {
     tendon_bluez_step((tendon_bluez_radio *)base);
 }
 

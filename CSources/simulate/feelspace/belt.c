@@ -45,8 +45,8 @@ void tendon_simulated_feelspace_change_mode(tendon_simulated_feelspace *belt, ui
 
 /* ---- buttons ---- */
 
-void tendon_simulated_feelspace_tell_press(tendon_simulated_feelspace *belt, uint8_t button, uint8_t press_code,
-                                           uint8_t previous_mode, uint8_t new_mode, uint64_t now) {
+void tendon_simulated_feelspace_report_press(tendon_simulated_feelspace *belt, uint8_t button, uint8_t press_code,
+                                             uint8_t previous_mode, uint8_t new_mode, uint64_t now) {
     const uint8_t bytes[5] = {button, press_code, 0x00, previous_mode, new_mode};
     bool changes = new_mode != belt->mode && new_mode < MODE_COUNT;
     if (changes) {
@@ -93,7 +93,7 @@ static void press_power(tendon_simulated_feelspace *belt, tendon_simulated_feels
             belt->mode = belt->mode_before_pause = MODE_WAIT;
         }
     } else if (press == TENDON_FEELSPACE_PRESS_LONG) {
-        tendon_simulated_feelspace_tell_press(belt, BUTTON_POWER, 3, belt->mode, MODE_STANDBY, now);
+        tendon_simulated_feelspace_report_press(belt, BUTTON_POWER, 3, belt->mode, MODE_STANDBY, now);
     } else {
         belt->last_signal = 2; /* the battery signal; it is not reported */
     }
@@ -117,7 +117,7 @@ void tendon_simulated_feelspace_press_button(tendon_simulated_feelspace *belt, u
     }
     bool louder = button == BUTTON_HOME, paused = belt->mode == MODE_PAUSE && button != BUTTON_PAUSE;
     uint8_t code = press == TENDON_FEELSPACE_PRESS_LONG ? 3 : press == TENDON_FEELSPACE_PRESS_DOUBLE ? 2 : 1;
-    tendon_simulated_feelspace_tell_press(belt, button, code, belt->mode, next, now);
+    tendon_simulated_feelspace_report_press(belt, button, code, belt->mode, next, now);
     if (paused) {
         int step = louder ? INTENSITY_STEP : -INTENSITY_STEP;
         tendon_simulated_feelspace_set_intensity(belt, belt->settings.intensity + step);

@@ -147,7 +147,7 @@ static void leave(tendon_simulated_feelspace *belt) {
     tendon_simulated_feelspace_quiet(belt);
     if (central != NULL) {
         tendon_att_bearer_close(central->connection.bearer); /* the host closes the link */
-        belt->counters.hung_up++;
+        belt->counters.disconnects++;
     }
 }
 

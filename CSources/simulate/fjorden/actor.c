@@ -133,7 +133,7 @@ static void carry_out(tendon_simulated_fjorden *device, const understood *what, 
         tendon_simulated_fjorden_power_off(device, now);
         break;
     default:
-        device->options.refuses_pairing = what->first == 0;
+        device->options.rejects_pairing = what->first == 0;
         break;
     }
 }

@@ -254,10 +254,10 @@ static uint64_t deadline(const void *context) {
 
 static uint32_t pairing(void *context) {
     tendon_simulated_fjorden *device = context;
-    uint32_t wants = device->bonded || device->options.refuses_pairing ? 0 : TENDON_PERIPHERAL_PAIRABLE;
-    if (device->forgets) {
-        device->forgets = false;
-        wants |= TENDON_PERIPHERAL_FORGETS;
+    uint32_t wants = device->bonded || device->options.rejects_pairing ? 0 : TENDON_PERIPHERAL_PAIRABLE;
+    if (device->clears_bonds) {
+        device->clears_bonds = false;
+        wants |= TENDON_PERIPHERAL_CLEAR_BONDS;
     }
     return wants;
 }

@@ -161,7 +161,7 @@ void tendon_simulated_fjorden_go_if_due(tendon_simulated_fjorden *device, uint64
     device->gone_at = UINT64_MAX;
     if (device->resets) {
         device->resets = device->bonded = false;
-        device->forgets = true;
+        device->clears_bonds = true;
     }
     for (size_t i = 0; i < TENDON_SIMULATED_CENTRALS; i++) {
         if (device->centrals.places[i].used) {

@@ -19,11 +19,11 @@ extension Command {
         let radio = try arguments.radio()
         let forgotten = try await translating { () throws(TendonError) in
             let central = try await Central(radio: radio)
-            var kinds: [Address.Kind] = [.public, .random]
-            if wanted.saysType, let kind = wanted.address.kind { kinds = [kind] }
+            var types: [Address.AddressType] = [.public, .random]
+            if wanted.saysType, let type = wanted.address.type { types = [type] }
             var forgotten = false
             do throws(TendonError) {
-                for kind in kinds where try await central.forget(Address(wanted.address.value, kind: kind)) {
+                for type in types where try await central.forget(Address(wanted.address.value, type: type)) {
                     forgotten = true
                 }
             } catch {

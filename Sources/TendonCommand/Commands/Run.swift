@@ -26,7 +26,7 @@ struct StreamSettings: Sendable {
         address = try arguments.address()
         notifications = try arguments.integer("--notifications", in: 1...Int.max).map(UInt64.init)
         reconnects = !arguments.has("--no-reconnect")
-        capacity = try arguments.integer("--capacity", in: 1...(1 << 20)) ?? 16384
+        capacity = try arguments.integer("--queue-size", in: 1...(1 << 20)) ?? 16384
         pauseAt = try arguments.integer("--pause-consumer-at", in: 1...Int.max)
         pauseFor = try arguments.number("--pause-for", in: 0...3600) ?? 2
         capture = arguments.value("--capture")
@@ -44,7 +44,7 @@ struct StreamSettings: Sendable {
             Option(name: "--notifications", value: "N", help: "end after N sensor notifications"),
             Option(name: "--no-reconnect", value: nil, help: "do not connect again when a link is lost"),
             Option(
-                name: "--capacity", value: "N",
+                name: "--queue-size", value: "N",
                 help: "samples that may wait for the output; more are dropped and counted; default 16384"),
             .compact,
             Option(name: "--capture", value: "FILE", help: "also write what passes over the links, as btsnoop"),

@@ -141,7 +141,7 @@ extension Command {
         let settings = try SimulationSettings(arguments)
         let plan = try SimulationPlan(arguments, families: families, settings: settings)
         let simulator = try Simulator(plan, settings)
-        if let path = arguments.value("--truth") { try simulator.writeTruth(path) }
+        if let path = arguments.value("--ground-truth") { try simulator.writeTruth(path) }
         try simulator.run(for: try arguments.duration())
         return .done
     }
@@ -173,7 +173,7 @@ struct SimulationPlan {
                 if !isVirtual, number > 0, adapter == nil {
                     throw .usage("one device for each controller: give --adapter once for each device")
                 }
-                let address = base.map { Address($0.value + UInt64(number), kind: $0.kind ?? .random) }
+                let address = base.map { Address($0.value + UInt64(number), type: $0.type ?? .random) }
                 items.append(Item(family: family, adapter: adapter, isVirtual: isVirtual, address: address))
             }
         }
@@ -211,6 +211,6 @@ private let simulateOptions: [Option] = [
         name: "--generation", value: "1|2", help: "feelspace: of the belt; default 1", choices: ["1", "2"],
         families: ["feelspace"]),
     Option(
-        name: "--truth", value: "FILE",
+        name: "--ground-truth", value: "FILE",
         help: "write what is true (bose: head angles, activ5: force; by device time) as JSON lines"),
 ]

@@ -34,14 +34,14 @@ final class DeviceLabel: Sendable {
 
     /// The members of each line as a value.
     var json: JSON {
-        var all: JSON = ["address": .string(address.description), "address_type": .string(address.kindName)]
+        var all: JSON = ["address": .string(address.description), "address_type": .string(address.typeName)]
         if let name { all["name"] = .string(name) }
         return all
     }
 
     private static func members(_ family: String?, _ address: Address, _ name: String?) -> [UInt8] {
         var writer = LineWriter()
-        var members: JSON = ["address": .string(address.description), "address_type": .string(address.kindName)]
+        var members: JSON = ["address": .string(address.description), "address_type": .string(address.typeName)]
         if let name, !name.isEmpty { members["name"] = .string(name) }
         if let family { members = .object([JSON.Member(key: "family", value: .string(family))] + members.all) }
         writer.write(members)

@@ -53,19 +53,19 @@ struct WantedAddress: Sendable {
     }
 
     func matches(_ other: Address) -> Bool {
-        address.value == other.value && (!saysType || address.rawKind == other.rawKind)
+        address.value == other.value && (!saysType || address.rawType == other.rawType)
     }
 
     /// All addresses that match.
     var addresses: [tendon_address] {
         if saysType { return [address.c] }
-        return [Address.Kind.public, .random].map { Address(address.value, kind: $0).c }
+        return [Address.AddressType.public, .random].map { Address(address.value, type: $0).c }
     }
 }
 
 extension Address {
-    var kindName: String {
-        switch kind {
+    var typeName: String {
+        switch type {
         case .public: "public"
         case .random: "random"
         case .publicIdentity: "public_identity"

@@ -149,7 +149,7 @@ private final class SimulatedHost {
         if let radio { tendon_radio_close(radio) }
     }
 
-    var address: Address { radio.map { Address($0.pointee.address) } ?? Address(0, kind: .public) }
+    var address: Address { radio.map { Address($0.pointee.address) } ?? Address(0, type: .public) }
     var links: Int { tendon_peripheral_count(peripheral.pointer) }
     var accepted: UInt64 { peripheral.pointer.pointee.accepted }
 
@@ -213,7 +213,7 @@ private final class SimulatedHost {
     private func defaultAddress() -> tendon_address {
         let base = Address(tendon_virtual_radio_default_address())
         // Above the bits of the process's number: the address of a neighbor's process must not be taken.
-        return Address(base.value ^ UInt64(number) << 24, kind: base.kind ?? .random).c
+        return Address(base.value ^ UInt64(number) << 24, type: base.type ?? .random).c
     }
 
     private func setFaults(_ options: tendon_fault_options?) {

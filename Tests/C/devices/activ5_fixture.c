@@ -2,9 +2,9 @@
 #include "activ5_fixture.h"
 
 const tendon_activ5_characteristic activ5_all[10] = {
-    TENDON_ACTIV5_READ,    TENDON_ACTIV5_WRITE,        TENDON_ACTIV5_FORCE, TENDON_ACTIV5_TIMESTAMP,
-    TENDON_ACTIV5_IMU,     TENDON_ACTIV5_UUID1,        TENDON_ACTIV5_UUID2, TENDON_ACTIV5_SAMPLE_RATE,
-    TENDON_ACTIV5_BATTERY, TENDON_ACTIV5_SERIAL_NUMBER};
+    TENDON_ACTIV5_TEXT_OUTPUT, TENDON_ACTIV5_TEXT_COMMAND, TENDON_ACTIV5_FORCE, TENDON_ACTIV5_TIMESTAMP,
+    TENDON_ACTIV5_IMU,         TENDON_ACTIV5_UUID1,        TENDON_ACTIV5_UUID2, TENDON_ACTIV5_SAMPLE_RATE,
+    TENDON_ACTIV5_BATTERY,     TENDON_ACTIV5_SERIAL_NUMBER};
 
 static const char *const event_names[TENDON_ACTIV5_EVENT_COUNT] = {"searchCompleted",
                                                                    "deviceFound",
@@ -96,7 +96,7 @@ static tendon_status on_request(void *context, const tendon_activ5_request *requ
         length +=
             snprintf(word + length, sizeof word - (size_t)length, ":%04X", tendon_activ5_uuid(request->characteristic));
     }
-    if (request->kind == TENDON_ACTIV5_REQUEST_WRITE && request->characteristic == TENDON_ACTIV5_WRITE) {
+    if (request->kind == TENDON_ACTIV5_REQUEST_WRITE && request->characteristic == TENDON_ACTIV5_TEXT_COMMAND) {
         assert_true(request->length >= 2 && request->value[0] == 'A');
         assert_int_equal(request->value[request->length - 1], f->options.terminator);
         snprintf(word, sizeof word, "write:%.*s", (int)request->length - 2, (const char *)request->value + 1);
@@ -146,7 +146,7 @@ void activ5_say(tendon_activ5_device *device, const char *content, uint64_t now)
     char framed[160];
     int length = snprintf(framed, sizeof framed, "\x12%s\x13", content);
     block b = block_copy(framed, (size_t)length);
-    tendon_activ5_device_value(device, TENDON_ACTIV5_READ, b.data, b.length, now);
+    tendon_activ5_device_value(device, TENDON_ACTIV5_TEXT_OUTPUT, b.data, b.length, now);
     free(b.data);
 }
 

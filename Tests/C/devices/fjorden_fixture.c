@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "fjorden_fixture.h"
 
-static void on_notice(void *context, const tendon_fjorden_session_event *notice, uint64_t now) {
+static void on_event(void *context, const tendon_fjorden_session_event *notice, uint64_t now) {
     fjorden_fixture *f = context;
     if (f->uncounted && f->count == FJORDEN_KEPT) {
         return;
@@ -48,11 +48,11 @@ static void on_notice(void *context, const tendon_fjorden_session_event *notice,
 
 static void on_report(void *context, const tendon_ad_report *report, uint64_t now) {
     fjorden_fixture *f = context;
-    assert_int_equal(tendon_fjorden_session_report(&f->session, report, now), TENDON_OK);
+    assert_int_equal(tendon_fjorden_session_on_advertisement(&f->session, report, now), TENDON_OK);
 }
 
 static void give(fjorden_fixture *f, const tendon_fjorden_input *input) {
-    assert_int_equal(tendon_fjorden_session_call(&f->session, input, f->now), TENDON_OK);
+    assert_int_equal(tendon_fjorden_session_input(&f->session, input, f->now), TENDON_OK);
 }
 
 static fjorden_fixture *make(const tendon_simulated_fjorden_options *options, bool bonded) {
@@ -75,7 +75,7 @@ static fjorden_fixture *make(const tendon_simulated_fjorden_options *options, bo
                                                   .grips = f->list,
                                                   .grip_capacity = 4,
                                                   .context = f,
-                                                  .on_notice = on_notice};
+                                                  .on_event = on_event};
     assert_int_equal(tendon_fjorden_session_init(&f->session, &config), TENDON_OK);
     tendon_memory_radio_attach(&f->air, &tendon_fjorden_session_inputs, &f->session);
     f->air.report_context = f;
@@ -103,14 +103,14 @@ fjorden_fixture *fjorden_new_bonded(const tendon_simulated_fjorden_options *opti
 }
 
 tendon_status fjorden_call(fjorden_fixture *f, tendon_fjorden_input_kind kind) {
-    return tendon_fjorden_session_call(&f->session, &(tendon_fjorden_input){.kind = kind, .ok = true}, f->now);
+    return tendon_fjorden_session_input(&f->session, &(tendon_fjorden_input){.kind = kind, .ok = true}, f->now);
 }
 
 tendon_status fjorden_connect(fjorden_fixture *f, size_t grip) {
     tendon_fjorden_input input = {.kind = TENDON_FJORDEN_CALL_CONNECT};
     tendon_fjorden_identifier(&f->devices[grip].address, input.grip.identifier);
     memcpy(input.grip.name, "Fjorden Grip", 13);
-    return tendon_fjorden_session_call(&f->session, &input, f->now);
+    return tendon_fjorden_session_input(&f->session, &input, f->now);
 }
 
 void fjorden_run(fjorden_fixture *f, uint64_t ms) {

@@ -212,8 +212,8 @@ static void serial_and_ids_are_whole_values(void **state) {
 static void what_is_not_known_is_unknown_and_no_error(void **state) {
     (void)state;
     static const tendon_activ5_characteristic others[] = {TENDON_ACTIV5_CHARACTERISTIC_UNKNOWN,
-                                                          TENDON_ACTIV5_READ,
-                                                          TENDON_ACTIV5_WRITE,
+                                                          TENDON_ACTIV5_TEXT_OUTPUT,
+                                                          TENDON_ACTIV5_TEXT_COMMAND,
                                                           TENDON_ACTIV5_SAMPLE_RATE,
                                                           TENDON_ACTIV5_OLD_FORCE,
                                                           TENDON_ACTIV5_CHARACTERISTIC_COUNT,

@@ -84,7 +84,7 @@ static void the_handshake_asks_for_what_has_no_characteristic(void **state) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         activ5_fixture *f = activ5_new();
-        const tendon_activ5_characteristic found[] = {TENDON_ACTIV5_WRITE, cases[i].more};
+        const tendon_activ5_characteristic found[] = {TENDON_ACTIV5_TEXT_COMMAND, cases[i].more};
         activ5_reach(f, &f->device, 0, 0);
         tendon_activ5_device_discovered(&f->device, false, found, 2, 0);
         activ5_forget(f);
@@ -113,9 +113,9 @@ static void characteristics_that_are_unknown_or_occur_again_change_nothing(void 
     (void)state;
     activ5_fixture *f = activ5_new();
     static const tendon_activ5_characteristic found[] = {TENDON_ACTIV5_CHARACTERISTIC_UNKNOWN,
-                                                         TENDON_ACTIV5_READ,
+                                                         TENDON_ACTIV5_TEXT_OUTPUT,
                                                          TENDON_ACTIV5_UUID1,
-                                                         TENDON_ACTIV5_READ,
+                                                         TENDON_ACTIV5_TEXT_OUTPUT,
                                                          TENDON_ACTIV5_UUID1,
                                                          TENDON_ACTIV5_CHARACTERISTIC_UNKNOWN,
                                                          TENDON_ACTIV5_CHARACTERISTIC_COUNT,
@@ -123,7 +123,7 @@ static void characteristics_that_are_unknown_or_occur_again_change_nothing(void 
     activ5_reach(f, &f->device, 0, 0);
     tendon_activ5_device_discovered(&f->device, true, found, sizeof found / sizeof found[0], 0);
     activ5_expect(f, "subscribe:5A01 read:F0F7");
-    assert_int_equal(f->device.characteristics, 1u << TENDON_ACTIV5_READ | 1u << TENDON_ACTIV5_UUID1);
+    assert_int_equal(f->device.characteristics, 1u << TENDON_ACTIV5_TEXT_OUTPUT | 1u << TENDON_ACTIV5_UUID1);
     assert_false(tendon_activ5_device_has(&f->device, TENDON_ACTIV5_CHARACTERISTIC_UNKNOWN));
     free(f);
 }
@@ -173,10 +173,10 @@ static void mal_I01_errors_change_nothing(void **state) {
         {TENDON_ACTIV5_BATTERY, "7f", "error:RANGE"},
         {TENDON_ACTIV5_SERIAL_NUMBER, "ff", "error:BAD_ENCODING"},
         {TENDON_ACTIV5_UUID1, "ff", "error:BAD_ENCODING"},
-        {TENDON_ACTIV5_READ, "", "error:EMPTY"},
-        {TENDON_ACTIV5_READ, "12495313", "error:MALFORMED"},
-        {TENDON_ACTIV5_READ, "12ff13", "error:BAD_ENCODING"},
-        {TENDON_ACTIV5_READ, "12491249532f13", "error:TRUNCATED error:MALFORMED"},
+        {TENDON_ACTIV5_TEXT_OUTPUT, "", "error:EMPTY"},
+        {TENDON_ACTIV5_TEXT_OUTPUT, "12495313", "error:MALFORMED"},
+        {TENDON_ACTIV5_TEXT_OUTPUT, "12ff13", "error:BAD_ENCODING"},
+        {TENDON_ACTIV5_TEXT_OUTPUT, "12491249532f13", "error:TRUNCATED error:MALFORMED"},
     };
     activ5_fixture *f = activ5_new();
     tendon_activ5_device *d = &f->device;
@@ -217,7 +217,7 @@ static void texts_longer_than_what_is_kept_are_cut_between_characters(void **sta
 
 static void f0f1_is_the_force_only_on_request_and_without_f0fe(void **state) {
     (void)state;
-    static const tendon_activ5_characteristic old[] = {TENDON_ACTIV5_WRITE, TENDON_ACTIV5_OLD_FORCE};
+    static const tendon_activ5_characteristic old[] = {TENDON_ACTIV5_TEXT_COMMAND, TENDON_ACTIV5_OLD_FORCE};
     static const tendon_activ5_characteristic both[] = {TENDON_ACTIV5_FORCE, TENDON_ACTIV5_OLD_FORCE};
     activ5_fixture *f = activ5_new();
     activ5_reach(f, &f->device, 0, 0);

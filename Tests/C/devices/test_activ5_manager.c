@@ -320,7 +320,7 @@ static void timers_strike_in_their_order_with_their_own_time(void **state) {
     f->timed = true;
     tendon_activ5_device_set_evergreen(a, true, 1000);
     tendon_activ5_device_set_evergreen(b, true, 500);
-    activ5_value(b, TENDON_ACTIV5_READ, "12 49 53 31 2F", 600); /* a force without its end */
+    activ5_value(b, TENDON_ACTIV5_TEXT_OUTPUT, "12 49 53 31 2F", 600); /* a force without its end */
     tendon_activ5_manager_tick(&f->manager, 130000);
     /* b is in an exercise, so its evergreen mode writes nothing */
     activ5_expect(f, "deviceInitialized@1100 didReceiveMessage:isometric@1100 didReceiveIsometric:1.086@1100 "
@@ -373,7 +373,7 @@ static void handlers_may_call_anything(void **state) {
     activ5_expect(f, "write:TVGTIME write:ID1! write:ID2! write:SN1! write:SN2! deviceInitialized write:ISOM! "
                      "didReceiveMessage:initialMessage");
     /* the handler ends the link in the middle of a notification: what follows in it is not told */
-    activ5_value(d, TENDON_ACTIV5_READ, "12 49 53 33 30 2F 13 12 49 53 31 2F 13 12 49 53 31", 5);
+    activ5_value(d, TENDON_ACTIV5_TEXT_OUTPUT, "12 49 53 33 30 2F 13 12 49 53 31 2F 13 12 49 53 31", 5);
     activ5_expect(f, "didReceiveMessage:isometric didReceiveIsometric:32.588 squeezed disconnect");
     tendon_activ5_device_tick(d, 5000);
     tendon_activ5_device_link_down(d, TENDON_ERROR_CANCELLED, 5001);

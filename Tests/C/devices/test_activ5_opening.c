@@ -101,7 +101,7 @@ static void a_device_that_is_never_silent_gets_no_offer(void **state) {
 
 static void a_device_without_commands_is_ready_with_its_first_value(void **state) {
     (void)state;
-    static const tendon_activ5_characteristic text = TENDON_ACTIV5_READ;
+    static const tendon_activ5_characteristic text = TENDON_ACTIV5_TEXT_OUTPUT;
     activ5_fixture *f = activ5_new();
     assert_int_equal(tendon_activ5_device_open(&f->device, 0), TENDON_OK);
     tendon_activ5_device_link_up(&f->device, 0);
@@ -228,7 +228,7 @@ static void force_requested_early_starts_the_offer_to_a_silent_device(void **sta
 
 static void force_that_cannot_be_started_is_an_error(void **state) {
     (void)state;
-    static const tendon_activ5_characteristic text = TENDON_ACTIV5_READ;
+    static const tendon_activ5_characteristic text = TENDON_ACTIV5_TEXT_OUTPUT;
     activ5_fixture *f = activ5_new();
     tendon_activ5_device *d = &f->device;
     assert_int_equal(tendon_activ5_device_connect(d, 0), TENDON_OK);

@@ -118,7 +118,8 @@ static void each_characteristic_may_be_missing(void **state) {
         assert_int_equal(tendon_activ5_device_connect(d, w->now), TENDON_OK);
         activ5_world_run(w, 1000);
         assert_true(tendon_activ5_device_connected(d));
-        assert_int_equal(tendon_activ5_device_has(d, TENDON_ACTIV5_WRITE), lacking != TENDON_SIMULATED_ACTIV5_COMMAND);
+        assert_int_equal(tendon_activ5_device_has(d, TENDON_ACTIV5_TEXT_COMMAND),
+                         lacking != TENDON_SIMULATED_ACTIV5_COMMAND);
         tendon_status status = tendon_activ5_device_start_isometric(d, w->now);
         assert_int_equal(status, TENDON_OK);
         activ5_world_run(w, 1000);

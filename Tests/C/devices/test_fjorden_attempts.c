@@ -91,7 +91,7 @@ static void pairing_that_cannot_begin_has_its_cause(void **state) {
 static void connect_without_a_name(fjorden_fixture *f) {
     tendon_fjorden_input input = {.kind = TENDON_FJORDEN_CALL_CONNECT};
     tendon_fjorden_identifier(&f->devices[0].address, input.grip.identifier);
-    assert_int_equal(tendon_fjorden_session_call(&f->session, &input, f->now), TENDON_OK);
+    assert_int_equal(tendon_fjorden_session_input(&f->session, &input, f->now), TENDON_OK);
 }
 
 /* The first list has the advertisement alone; the name is in the scan response, or in the GAP service (2A00). */

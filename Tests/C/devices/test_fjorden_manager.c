@@ -149,9 +149,12 @@ static void a_state_that_does_not_scan_has_stopped_its_scan(void **state) {
 
 static void write_down(void *context, const tendon_fjorden_manager *manager, const tendon_fjorden_output *output) {
     static const char *const words[] = {
-        [TENDON_FJORDEN_OUT_STATE] = "state",        [TENDON_FJORDEN_OUT_RESULT] = "result",
-        [TENDON_FJORDEN_OUT_ASK_PERMISSION] = "ask", [TENDON_FJORDEN_OUT_SCAN_START] = "scan",
-        [TENDON_FJORDEN_OUT_CONNECT] = "connect",    [TENDON_FJORDEN_OUT_REMOVE_BOND] = "remove",
+        [TENDON_FJORDEN_OUT_STATE] = "state",
+        [TENDON_FJORDEN_OUT_RESULT] = "result",
+        [TENDON_FJORDEN_OUT_REQUEST_PERMISSION] = "ask",
+        [TENDON_FJORDEN_OUT_SCAN_START] = "scan",
+        [TENDON_FJORDEN_OUT_CONNECT] = "connect",
+        [TENDON_FJORDEN_OUT_REMOVE_BOND] = "remove",
     };
     script *s = context;
     size_t used = strlen(s->words);

@@ -20,7 +20,7 @@ static void a_new_grip_is_found_paired_checked_and_kept(void **state) {
                               ":connected =connected");
     assert_int_equal(fjorden_last(f, TENDON_FJORDEN_SESSION_EVENT_PAIRING)->status, TENDON_OK);
     assert_true(f->grips[0].bonded);
-    assert_string_equal(f->session.info.texts[TENDON_FJORDEN_TEXT_FIRMWARE], "1.2.0");
+    assert_string_equal(f->session.info.strings[TENDON_FJORDEN_STRING_FIRMWARE], "1.2.0");
     fjorden_forget(f);
     tendon_simulated_fjorden_move(&f->grips[0], TENDON_FJORDEN_CONTROL_SHUTTER, 2, f->now);
     tendon_simulated_fjorden_move(&f->grips[0], TENDON_FJORDEN_CONTROL_DIAL, -3, f->now);
@@ -58,15 +58,15 @@ static void every_step_that_fails_has_its_error(void **state) {
     (void)state;
     static const struct {
         tendon_simulated_fjorden_options options;
-        bool declines, bonded_with_another;
+        bool rejects_pairing, bonded_with_another;
         tendon_status error;
     } rows[] = {
         {.options = {.lacks = TENDON_SIMULATED_FJORDEN_NO_SERVICE}, .error = TENDON_FJORDEN_ERROR_NO_SERVICE},
         {.options = {.lacks = TENDON_SIMULATED_FJORDEN_NO_EVENT}, .error = TENDON_FJORDEN_ERROR_NO_CHARACTERISTICS},
         {.options = {.lacks = TENDON_SIMULATED_FJORDEN_NO_STATE}, .error = TENDON_FJORDEN_ERROR_NO_CHARACTERISTICS},
         {.options = {.lacks = TENDON_SIMULATED_FJORDEN_NO_CONTROL}, .error = TENDON_FJORDEN_ERROR_NO_CHARACTERISTICS},
-        {.declines = true, .error = TENDON_FJORDEN_ERROR_PAIRING_DECLINED},
-        {.options = {.refuses_pairing = true}, .error = TENDON_FJORDEN_ERROR_PAIRING_DECLINED},
+        {.rejects_pairing = true, .error = TENDON_FJORDEN_ERROR_PAIRING_DECLINED},
+        {.options = {.rejects_pairing = true}, .error = TENDON_FJORDEN_ERROR_PAIRING_DECLINED},
         {.bonded_with_another = true, .error = TENDON_FJORDEN_ERROR_PAIRING_DECLINED},
         {.options = {.lacks = TENDON_SIMULATED_FJORDEN_NO_FIRMWARE}, .error = TENDON_FJORDEN_ERROR_NO_FIRMWARE_VERSION},
         {.options = {.lacks = TENDON_SIMULATED_FJORDEN_NO_INFORMATION},
@@ -79,7 +79,7 @@ static void every_step_that_fails_has_its_error(void **state) {
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         fjorden_fixture *f = fjorden_new(&rows[i].options);
-        f->devices[0].declines = rows[i].declines;
+        f->devices[0].rejects_pairing = rows[i].rejects_pairing;
         f->grips[0].bonded = rows[i].bonded_with_another;
         fjorden_call(f, TENDON_FJORDEN_CALL_START);
         fjorden_connect(f, 0);
@@ -243,11 +243,11 @@ static void the_adapter_goes_and_comes(void **state) {
     fjorden_fixture *f = fjorden_new(NULL);
     fjorden_reach_connected(f);
     tendon_fjorden_input power = {.kind = TENDON_FJORDEN_ON_POWER};
-    assert_int_equal(tendon_fjorden_session_call(&f->session, &power, f->now), TENDON_OK);
+    assert_int_equal(tendon_fjorden_session_input(&f->session, &power, f->now), TENDON_OK);
     fjorden_run(f, 100);
     assert_null(f->air.peer);
     power.ok = true;
-    assert_int_equal(tendon_fjorden_session_call(&f->session, &power, f->now), TENDON_OK);
+    assert_int_equal(tendon_fjorden_session_input(&f->session, &power, f->now), TENDON_OK);
     fjorden_assert_outputs(f, ":bluetoothUnavailable :ready");
     fjorden_forget(f);
     fjorden_call(f, TENDON_FJORDEN_CALL_CONNECT_BONDED);
@@ -304,7 +304,7 @@ static void a_known_grip_is_known_by_its_address(void **state) {
     tendon_ad_report other = {.address = {{9, 9, 9, 9, 9, 9}, TENDON_ADDRESS_TYPE_PUBLIC},
                               .data = (const uint8_t *)"\x02\x01\x06",
                               .length = 3};
-    assert_int_equal(tendon_fjorden_session_report(&f->session, &other, f->now), TENDON_OK);
+    assert_int_equal(tendon_fjorden_session_on_advertisement(&f->session, &other, f->now), TENDON_OK);
     assert_int_equal(f->session.manager.grip_count, 1);
     free(f);
 }
@@ -360,7 +360,7 @@ static void give(fjorden_fixture *f, unsigned input) {
     default: {
         tendon_fjorden_input call = {.kind = (tendon_fjorden_input_kind)input, .ok = true};
         tendon_fjorden_identifier(&f->devices[0].address, call.grip.identifier);
-        tendon_status status = tendon_fjorden_session_call(&f->session, &call, f->now);
+        tendon_status status = tendon_fjorden_session_input(&f->session, &call, f->now);
         assert_int_equal(status, input <= TENDON_FJORDEN_ON_ADVERTISEMENT ? TENDON_OK : TENDON_ERROR_INVALID_ARGUMENT);
         break;
     }
@@ -431,7 +431,7 @@ static void a_session_needs_its_link_and_profile(void **state) {
     config.link.connect = NULL;
     assert_int_equal(tendon_fjorden_session_init(&f->session, &config), TENDON_ERROR_INVALID_ARGUMENT);
     config = f->session.config;
-    config.on_notice = NULL;
+    config.on_event = NULL;
     assert_int_equal(tendon_fjorden_session_init(&f->session, &config), TENDON_ERROR_INVALID_ARGUMENT);
     free(f);
 }

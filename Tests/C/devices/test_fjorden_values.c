@@ -366,9 +366,9 @@ static void mal_I10_texts_that_are_none(void **state) {
         fjorden_run(f, 50);
         assert_int_equal(fjorden_last(f, TENDON_FJORDEN_SESSION_EVENT_INFO)->status, TENDON_OK);
         assert_true(f->session.has_info);
-        assert_string_equal(f->session.info.texts[TENDON_FJORDEN_TEXT_SERIAL], rows[i].kept);
-        assert_int_equal(f->session.info.present[TENDON_FJORDEN_TEXT_SERIAL], rows[i].kept[0] != 0);
-        assert_string_equal(f->session.info.texts[TENDON_FJORDEN_TEXT_MANUFACTURER], "Tendon");
+        assert_string_equal(f->session.info.strings[TENDON_FJORDEN_STRING_SERIAL], rows[i].kept);
+        assert_int_equal(f->session.info.present[TENDON_FJORDEN_STRING_SERIAL], rows[i].kept[0] != 0);
+        assert_string_equal(f->session.info.strings[TENDON_FJORDEN_STRING_MANUFACTURER], "Tendon");
         free(f);
     }
 }

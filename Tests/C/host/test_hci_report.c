@@ -137,7 +137,7 @@ static void mal_F07_legacy_data_too_long(void **state) {
                 tendon_write_bytes(&w, "\1\0\xff\x7f\xc4\0\0\0\0\0\0\0\0\0", 14);
             }
             tendon_write_u8(&w, (uint8_t)length);
-            (void)tendon_write_room(&w, length + (extended ? 0 : 1));
+            (void)tendon_writer_reserve(&w, length + (extended ? 0 : 1));
             block b = block_copy(bytes, w.length);
             tendon_hci_event event = {TENDON_HCI_LE_META, extended ? 0x0D : 0x02, b.data, b.length};
             tendon_hci_reports reports = tendon_hci_reports_of(&event);

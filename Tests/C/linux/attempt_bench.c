@@ -14,7 +14,7 @@ static tendon_status scripted_connect(tendon_radio *radio, tendon_link *link, co
     attempt_bench *b = (attempt_bench *)((char *)radio - offsetof(attempt_bench, radio));
     (void)deadline;
     b->connects++;
-    assert_int_equal(radio->scan_holds, 1);
+    assert_int_equal(radio->scan_pauses, 1);
     assert_true(tendon_address_equal(peer, &attempt_peer));
     if (b->turn->fate == REFUSED) {
         return (b->turn++)->reason;
@@ -63,12 +63,12 @@ static void scripted_close(tendon_link *link) {
     attempt_bench_end_link(b, TENDON_ERROR_CANCELLED);
 }
 
-static void scan_held(tendon_radio *radio) {
+static void scan_paused(tendon_radio *radio) {
     ((attempt_bench *)((char *)radio - offsetof(attempt_bench, radio)))->scan_changes++;
 }
 
 static const tendon_radio_ops ops = {
-    .name = "scripted", .scan_held = scan_held, .connect = scripted_connect, .link_close = scripted_close};
+    .name = "scripted", .scan_paused = scan_paused, .connect = scripted_connect, .link_close = scripted_close};
 
 static void told_connected(void *context, uint64_t now) {
     attempt_bench *b = context;
@@ -148,7 +148,7 @@ void attempt_bench_close(attempt_bench *b) {
         b->connection.timer.expired(b->connection.timer.context, b->now);
     }
     assert_int_equal(b->connection.state, TENDON_CONNECTION_IDLE);
-    assert_int_equal(b->radio.scan_holds, 0);
+    assert_int_equal(b->radio.scan_pauses, 0);
     assert_int_equal(b->session_connected, b->connected);
     assert_int_equal(b->session_disconnected, b->closed); /* each told of the end once */
     tendon_loop_remove(&b->loop, &b->connection.timer);

@@ -182,7 +182,7 @@ static void expect_nothing_left(soak *s) {
     assert_null(s->ours.radio.links);
     assert_null(s->theirs.radio.links);
     assert_false(s->ours.radio.pairing_timer.added);
-    assert_int_equal(s->ours.radio.scan_holds, 0);
+    assert_int_equal(s->ours.radio.scan_pauses, 0);
     assert_int_equal(c->client.in_flight, 0);
     assert_int_equal(c->client.queued, 0);
     for (size_t i = 0; i < TENDON_CONNECTION_REQUESTS; i++) {

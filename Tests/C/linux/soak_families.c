@@ -184,13 +184,13 @@ static tendon_status fjorden_call(soak *s, tendon_fjorden_input_kind kind, uint6
     tendon_fjorden_input input = {.kind = kind, .ok = true, .configuration = &configuration};
     tendon_fjorden_identifier(&s->connection.peer, input.grip.identifier);
     memcpy(input.grip.name, "Grip", 5);
-    return tendon_fjorden_session_call(&s->session.fjorden, &input, now);
+    return tendon_fjorden_session_input(&s->session.fjorden, &input, now);
 }
 
 static void make_fjorden(soak *s) {
     tendon_fjorden_profile_init(&s->profile);
     const tendon_fjorden_session_config config = {
-        .link = soak_link(s), .profile = &s->profile, .context = s, .on_notice = on_fjorden};
+        .link = soak_link(s), .profile = &s->profile, .context = s, .on_event = on_fjorden};
     assert_int_equal(tendon_fjorden_session_init(&s->session.fjorden, &config), TENDON_OK);
     soak_attach(s, &s->session.fjorden);
     assert_int_equal(fjorden_call(s, TENDON_FJORDEN_CALL_CONFIGURE, 0), TENDON_OK);

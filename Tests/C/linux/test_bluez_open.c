@@ -457,14 +457,14 @@ static void the_limits_are_read_with_the_commands_of_the_controller(void **state
 static void the_probe_counts_the_sockets_of_others(void **state) {
     (void)state;
     for (int others = 0; others <= 2; others++) {
-        tendon_bluez_rights rights;
+        tendon_bluez_capabilities rights;
         memset(&rights, 0xFF, sizeof rights);
         kernel.others = others;
-        tendon_bluez_probe(&rights);
+        tendon_bluez_get_capabilities(&rights);
         assert_int_equal(rights.other_sockets, others);
         assert_true(rights.kernel_support);
         calls.socket = (refused_call){EAFNOSUPPORT, 0};
-        tendon_bluez_probe(&rights);
+        tendon_bluez_get_capabilities(&rights);
         assert_false(rights.kernel_support);
         calls.socket = (refused_call){0, 0};
     }

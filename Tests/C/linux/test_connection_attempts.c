@@ -17,7 +17,7 @@ static void play(attempt_bench *b) {
     attempt_bench_open_wire(b);
     b->connection.link.state = TENDON_LINK_OPEN;
     b->connection.link.callbacks.connected(b->connection.link.callbacks.context, b->now);
-    assert_int_equal(b->radio.scan_holds, 0); /* the scan goes on as soon as the link is up */
+    assert_int_equal(b->radio.scan_pauses, 0); /* the scan goes on as soon as the link is up */
     if (its->fate == LOST) {
         attempt_bench_receive(b, "\x03\x40\x00", 3); /* Exchange MTU Response */
     }
@@ -34,7 +34,7 @@ static void run(attempt_bench *b) {
     for (int i = 0; i < 40; i++) {
         if (b->connection.state == TENDON_CONNECTION_WAITING) {
             assert_true(b->connection.timer.deadline == b->connection.retry_at && b->connection.retry_at > b->now);
-            assert_int_equal(b->radio.scan_holds, 1); /* also between two attempts */
+            assert_int_equal(b->radio.scan_pauses, 1); /* also between two attempts */
             b->now = b->connection.retry_at;
             b->connection.timer.expired(b->connection.timer.context, b->now);
         } else if (b->connection.state == TENDON_CONNECTION_CONNECTING) {
@@ -294,12 +294,12 @@ static void holds_are_counted(void **state) {
     (void)state;
     static const turn script[] = {{STAYS, 0, 40}, {NOTHING, 0, 0}};
     attempt_bench *b = attempt_bench_open(script);
-    tendon_radio_hold_scan(&b->radio, true);
-    tendon_radio_hold_scan(&b->radio, true);
+    tendon_radio_pause_scan(&b->radio);
+    tendon_radio_pause_scan(&b->radio);
     assert_int_equal(b->scan_changes, 1);
-    tendon_radio_hold_scan(&b->radio, false);
+    tendon_radio_resume_scan(&b->radio);
     assert_int_equal(b->scan_changes, 1);
-    tendon_radio_hold_scan(&b->radio, false);
+    tendon_radio_resume_scan(&b->radio);
     assert_int_equal(b->scan_changes, 2);
     run(b);
     assert_int_equal(b->scan_changes, 4);

@@ -64,7 +64,7 @@ static void disconnects(void *context) {
 
 static void call_grips(listeners *l, tendon_fjorden_input_kind kind) {
     const tendon_fjorden_input input = {.kind = kind};
-    assert_int_equal(tendon_fjorden_session_call(&l->grips, &input, 0), TENDON_OK);
+    assert_int_equal(tendon_fjorden_session_input(&l->grips, &input, 0), TENDON_OK);
 }
 
 static void start_to_listen(listeners *l) {
@@ -77,7 +77,7 @@ static void start_to_listen(listeners *l) {
     assert_int_equal(tendon_activ5_manager_scan(&l->trainers, 0), TENDON_OK);
     tendon_fjorden_profile_init(&l->profile);
     const tendon_fjorden_session_config grips = {
-        .link = link, .profile = &l->profile, .grips = l->grip_table, .grip_capacity = GRIPS, .on_notice = on_grip};
+        .link = link, .profile = &l->profile, .grips = l->grip_table, .grip_capacity = GRIPS, .on_event = on_grip};
     assert_int_equal(tendon_fjorden_session_init(&l->grips, &grips), TENDON_OK);
     call_grips(l, TENDON_FJORDEN_CALL_CONFIGURE);
     tendon_fjorden_manager_set_environment(&l->grips.manager, TENDON_FJORDEN_AUTHORIZATION_ALLOWED, true);
@@ -89,7 +89,7 @@ static void on_report(void *context, const tendon_ad_report *report, uint64_t no
     listeners *l = context;
     l->reports++;
     tendon_feelspace_session_advertised(&l->belts, report, now);
-    (void)tendon_fjorden_session_report(&l->grips, report, now);
+    (void)tendon_fjorden_session_on_advertisement(&l->grips, report, now);
     (void)tendon_activ5_manager_on_advertisement(&l->trainers, report, now);
 }
 

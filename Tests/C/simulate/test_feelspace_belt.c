@@ -120,7 +120,7 @@ static void standby_is_told_before_the_link_ends(void **state) {
     assert_false(f->centrals[0].bearer.closed);
     device_run(f, f->now + 100);
     assert_true(f->centrals[0].bearer.closed);
-    assert_int_equal(belt.counters.hung_up, 1);
+    assert_int_equal(belt.counters.disconnects, 1);
     device_disconnect(f, 0);
     assert_int_equal(device_connect(f, 0, 23), TENDON_ERROR_TABLE_FULL); /* it is off */
     tendon_simulated_feelspace_press_button(&belt, 1, TENDON_FEELSPACE_PRESS_SHORT, f->now);

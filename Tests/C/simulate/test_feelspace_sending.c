@@ -20,7 +20,7 @@ static void keep_alives_want_answers(void **state) {
     assert_true(f->centrals[0].bearer.closed);
     assert_int_equal(belt.counters.answers, 2);
     device_run(f, 60000);
-    assert_int_equal(belt.counters.hung_up, 1);
+    assert_int_equal(belt.counters.disconnects, 1);
 }
 
 static void orientations_come_twice_a_second(void **state) {

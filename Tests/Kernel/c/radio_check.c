@@ -148,7 +148,7 @@ static int run_filter(check *c) {
 
 static int run_list(void) {
     tendon_bluez_adapter adapters[8];
-    tendon_bluez_rights rights;
+    tendon_bluez_capabilities rights;
     char text[TENDON_ADDRESS_STRING_SIZE];
     tendon_status count = tendon_bluez_list(adapters, 8);
     for (int i = 0; i < count && i < 8; i++) {
@@ -156,7 +156,7 @@ static int run_list(void) {
                adapters[i].low_energy ? " le" : "", adapters[i].powered ? " powered" : "",
                adapters[i].blocked ? " blocked" : "", adapters[i].version);
     }
-    tendon_bluez_probe(&rights);
+    tendon_bluez_get_capabilities(&rights);
     printf("%s%s%s other sockets %u\n", rights.kernel_support ? "kernel" : "no kernel",
            rights.net_raw ? " net_raw" : "", rights.net_admin ? " net_admin" : "", rights.other_sockets);
     return count < 0;

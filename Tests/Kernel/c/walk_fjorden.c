@@ -29,7 +29,7 @@ typedef struct hand {
     tendon_fjorden_step step;
 } hand;
 
-static void on_notice(void *context, const tendon_fjorden_session_event *notice, uint64_t now) {
+static void on_event(void *context, const tendon_fjorden_session_event *notice, uint64_t now) {
     hand *h = context;
     (void)now;
     if (notice->kind != TENDON_FJORDEN_SESSION_EVENT_OUTPUT) {
@@ -60,7 +60,7 @@ static void on_report(void *context, const tendon_ad_report *report, uint64_t no
         h->heard.data = h->heard_data;
     }
     if (h->hears) {
-        (void)tendon_fjorden_session_report(&h->session, report, now);
+        (void)tendon_fjorden_session_on_advertisement(&h->session, report, now);
     }
 }
 
@@ -75,7 +75,7 @@ static tendon_fjorden_grip the_grip(const hand *h) {
 static void call(hand *h, tendon_fjorden_input_kind kind) {
     const tendon_fjorden_input input = {
         .kind = kind, .ok = true, .grip = the_grip(h), .configuration = &h->configuration};
-    (void)tendon_fjorden_session_call(&h->session, &input, walk_now());
+    (void)tendon_fjorden_session_input(&h->session, &input, walk_now());
 }
 
 /* Configured, over a link that is down. */
@@ -89,7 +89,7 @@ static void make(hand *h, bool bonded, uint64_t timeout_ms) {
                                                   .grips = h->list,
                                                   .grip_capacity = 4,
                                                   .context = h,
-                                                  .on_notice = on_notice};
+                                                  .on_event = on_event};
     (void)tendon_fjorden_session_init(&h->session, &config);
     walk_attach(w, &tendon_fjorden_session_inputs, &h->session);
     tendon_fjorden_configuration_init(&h->configuration);
@@ -148,7 +148,7 @@ static void give(hand *h, unsigned state, unsigned input) {
             (void)walk_until_told(w, &h->outputs, h->outputs, "an advertisement");
             h->hears = false;
         } else { /* heard while it was searched, and told late */
-            (void)tendon_fjorden_session_report(&h->session, &h->heard, walk_now());
+            (void)tendon_fjorden_session_on_advertisement(&h->session, &h->heard, walk_now());
         }
         break;
     case TENDON_FJORDEN_ON_LINK_UP:
@@ -218,7 +218,7 @@ static void prepare_step(hand *h, unsigned step, ending how) {
                                           [5] = TENDON_SIMULATED_FJORDEN_NO_NOTIFY};
     bool refuses = how == REFUSED;
     h->options =
-        (tendon_simulated_fjorden_options){.lacks = refuses ? lacks[step] : 0, .refuses_pairing = refuses && step == 3};
+        (tendon_simulated_fjorden_options){.lacks = refuses ? lacks[step] : 0, .rejects_pairing = refuses && step == 3};
     make(h, false, how != EXPIRED ? WALK_LIMIT_MS : step == 0 ? SHORT_MS : BUDGET_MS);
     bool absent = step == 0 && how != GOES_ON;
     walk_set_present(h->w, !absent);

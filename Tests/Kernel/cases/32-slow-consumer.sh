@@ -4,14 +4,14 @@
 source "$KERNEL_TESTS/command.sh"
 
 # 50 a second into a place for 32: some 70 are missed.
-device_start --notifications 250 --truth "$CASE_DIR/truth.jsonl"
-run_stream 30 --notifications 250 --capacity 32 --pause-consumer-at 50 --pause-for 2
+device_start --notifications 250 --ground-truth "$CASE_DIR/truth.jsonl"
+run_stream 30 --notifications 250 --queue-size 32 --pause-consumer-at 50 --pause-for 2
 device_wait
-check_lines --run "$CASE_DIR/run.jsonl" --device "$CASE_DIR/device.jsonl" --truth "$CASE_DIR/truth.jsonl" \
+check_lines --run "$CASE_DIR/run.jsonl" --device "$CASE_DIR/device.jsonl" --ground-truth "$CASE_DIR/truth.jsonl" \
     --notifications 250 --dropped
 
 # Flat out nearly all of them.
 device_start --notifications 5000 --flat-out
-run_stream 60 --notifications 5000 --capacity 64 --pause-consumer-at 50 --pause-for 2
+run_stream 60 --notifications 5000 --queue-size 64 --pause-consumer-at 50 --pause-for 2
 device_wait
 check_lines --run "$CASE_DIR/run.jsonl" --device "$CASE_DIR/device.jsonl" --notifications 5000 --dropped

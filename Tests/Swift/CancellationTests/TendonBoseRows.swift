@@ -85,7 +85,7 @@ let tendonBoseRows: [Row] = [
         }
         // The search for the last device does not find it.
         try await startAndCancel(moment, mode: .connectToLast(timeout: 60), mayFinish: false) { configuration, _ in
-            configuration.lastDevice = Address(0xC000_0000_0001, kind: .random)
+            configuration.lastDevice = Address(0xC000_0000_0001, type: .random)
         }
         // A choice that ends with the search, and one that ignores the cancellation.
         try await startAndCancel(moment, mayFinish: false) { configuration, _ in

@@ -17,7 +17,7 @@ final class Site: Sendable {
         directory = "/tmp/tendon-cancel-\(getpid())-\(number)"
         loop = try Loop()
         device = try await SimulatedHost.open(
-            radio: .virtual(directory: directory), address: Address(0xD200_0000_0000 | UInt64(number), kind: .random),
+            radio: .virtual(directory: directory), address: Address(0xD200_0000_0000 | UInt64(number), type: .random),
             loop: loop, interval: .milliseconds(20), texts: [],
             prepare: { device in
                 var options = tendon_simulated_bose_options()
@@ -99,7 +99,7 @@ let tendonRows: [Row] = [
             }
             // A device that is not there.
             await expectCancelled(TendonError.self, moment, device: site.loop, mayFinish: false) {
-                _ = try await central.connect(Address(0xC000_0000_0001, kind: .random))
+                _ = try await central.connect(Address(0xC000_0000_0001, type: .random))
             }
         }
     },

@@ -19,7 +19,7 @@ private struct BeltSurroundings: Sendable {
         let number = Self.next.wrappingAdd(1, ordering: .relaxed).newValue
         radio = RadioChoice.virtual(directory: "/tmp/tendon-belt-port-\(getpid())-\(number)")
         belt = try await SimulatedBelt(
-            radio: radio, address: Address(0xDB00_0000_0000 | UInt64(number), kind: .random), loop: try Loop(),
+            radio: radio, address: Address(0xDB00_0000_0000 | UInt64(number), type: .random), loop: try Loop(),
             interval: .milliseconds(20))
     }
 

@@ -22,7 +22,7 @@ struct Surroundings: Sendable {
         let number = Self.next.wrappingAdd(1, ordering: .relaxed).newValue
         let radio = RadioChoice.virtual(directory: "/tmp/tendon-port-\(getpid())-\(number)")
         wearable = try await SimulatedWearable(
-            options, radio: radio, address: Address(0xDA00_0000_0000 | UInt64(number), kind: .random),
+            options, radio: radio, address: Address(0xDA00_0000_0000 | UInt64(number), type: .random),
             loop: try Loop(), interval: .milliseconds(20))
         var configuration = BoseWearable.Configuration()
         configuration.radio = radio

@@ -86,7 +86,7 @@ struct TrainerPort {
     /// A device that is not there, by its handle; what the document names by itself.
     @Test @TendonActor func otherSpellings() async throws {
         let central = try await Central(radio: Gym.radio)
-        let handle = A5Device.Handle(name: "ACTIV5-AC-9999", address: Address(0xD0FF_FFFF_FFFE, kind: .random))
+        let handle = A5Device.Handle(name: "ACTIV5-AC-9999", address: Address(0xD0FF_FFFF_FFFE, type: .random))
         let device = A5Device(device: handle, on: central)
         let screen = OldScreen()
         device.delegate = screen

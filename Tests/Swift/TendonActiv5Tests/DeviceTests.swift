@@ -103,7 +103,7 @@ struct DeviceTests {
     @Test @TendonActor func nobodyThere() async throws {
         let site = try await Site()
         let central = try await Central(radio: site.radio)
-        let device = A5Device(Address(0xD0FF_FFFF_FFFF, kind: .random), on: central)
+        let device = A5Device(Address(0xD0FF_FFFF_FFFF, type: .random), on: central)
         await #expect(throws: A5Error.self) { try await device.open() }
         #expect(device.deviceDataState == .disconnected)
     }

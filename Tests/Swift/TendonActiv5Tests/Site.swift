@@ -24,7 +24,7 @@ final class Site: Sendable {
         radio = .virtual(directory: directory)
         loop = try Loop()
         trainer = try await SimulatedTrainer(
-            options, radio: radio, address: Address(0xD000_0000_0000 | UInt64(number), kind: .random),
+            options, radio: radio, address: Address(0xD000_0000_0000 | UInt64(number), type: .random),
             loop: loop, interval: .milliseconds(20))
     }
 

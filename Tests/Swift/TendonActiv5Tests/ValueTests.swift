@@ -108,7 +108,7 @@ struct ValueTests {
 
     @Test @TendonActor func errorsSayWhatHappened() {
         let device = A5Device(
-            device: A5Device.Handle(name: "a", address: Address(0xD0FF_FFFF_FFFD, kind: .random)))
+            device: A5Device.Handle(name: "a", address: Address(0xD0FF_FFFF_FFFD, type: .random)))
         for count in [0, 19] {
             #expect(throws: A5Error.invalidArgument("message: 1 to 18 bytes, not \(count)")) {
                 try device.sendMessage(message: String(repeating: "x", count: count)).get()

@@ -76,7 +76,7 @@ struct WaitTests {
             options.name = "ACTIV5-AC-\(2000 + number)"
             others.append(
                 try await SimulatedTrainer(
-                    options, radio: site.radio, address: Address(0xD100_0000_0000 | UInt64(number), kind: .random),
+                    options, radio: site.radio, address: Address(0xD100_0000_0000 | UInt64(number), type: .random),
                     loop: site.loop, interval: .milliseconds(20)))
         }
         manager.scanForDevices()

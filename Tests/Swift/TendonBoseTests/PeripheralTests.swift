@@ -163,7 +163,7 @@ struct PeripheralTests {
         let start = ContinuousClock.now
         let error = await #expect(throws: TendonError.self) {
             try await central.connect(
-                Address(0xC000_0000_0001, kind: .random), options: ConnectOptions(timeout: .milliseconds(120)))
+                Address(0xC000_0000_0001, type: .random), options: ConnectOptions(timeout: .milliseconds(120)))
         }
         #expect(error?.operation == .connect)
         #expect(error?.isTimeout == true)
@@ -175,7 +175,7 @@ struct PeripheralTests {
         let central = try await Central(radio: .virtual(directory: site.directory))
         let attempt = Task { () -> TendonError? in
             do throws(TendonError) {
-                _ = try await central.connect(Address(0xC000_0000_0001, kind: .random))
+                _ = try await central.connect(Address(0xC000_0000_0001, type: .random))
                 return nil
             } catch {
                 return error

@@ -107,7 +107,7 @@ struct PromptTests {
         let error = await #expect(throws: BoseWearableError.self) {
             try await site.boseWearable {
                 $0.timeout = .milliseconds(1)
-                $0.deviceChoice = .address(Address(0xD0FF_0000_0001, kind: .random))
+                $0.deviceChoice = .address(Address(0xD0FF_0000_0001, type: .random))
             }.startConnection()
         }
         guard case .host(let reason) = error else {

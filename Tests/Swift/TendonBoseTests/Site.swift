@@ -19,7 +19,7 @@ final class Site: Sendable {
         loop = try Loop()
         wearable = try await SimulatedWearable(
             options, radio: .virtual(directory: directory),
-            address: Address(0xD000_0000_0000 | UInt64(number), kind: .random), loop: loop,
+            address: Address(0xD000_0000_0000 | UInt64(number), type: .random), loop: loop,
             interval: .milliseconds(20))
     }
 

@@ -224,7 +224,7 @@ struct ConnectionTests {
         #expect(witness.causes == [.btNotAvailable])
         #expect(manager.radioFailure?.operation == .openRadio)
         await #expect(throws: FSConnectionError.btUnsupported) {
-            try await manager.connect(to: FSBelt(address: Address(0xC000_0000_0001, kind: .random)))
+            try await manager.connect(to: FSBelt(address: Address(0xC000_0000_0001, type: .random)))
         }
     }
 

@@ -19,7 +19,7 @@ final class Site: Sendable {
         directory = "/tmp/tendon-feelspace-\(getpid())-\(number)"
         belt = try await SimulatedBelt(
             options, radio: .virtual(directory: directory),
-            address: Address(0xD300_0000_0000 | UInt64(number), kind: .random), loop: try Loop(),
+            address: Address(0xD300_0000_0000 | UInt64(number), type: .random), loop: try Loop(),
             interval: .milliseconds(20))
     }
 

@@ -198,7 +198,7 @@ struct ManagerTests {
                 }, .gripUnableToDiscoverService
             ),
             ({ $0.lacks = .eventCharacteristic }, .gripUnableToDiscoverCharacteristics),
-            ({ $0.refusesPairing = true }, .gripPairingRequestDeclined),
+            ({ $0.rejectsPairing = true }, .gripPairingRequestDeclined),
             ({ $0.isBonded = true }, .gripPairingRequestDeclined),
             ({ $0.lacks = .firmwareRevision }, .gripUnableToReadFirmwareVersion),
             ({ $0.firmware = "0.9" }, .gripUnsupportedFirmwareVersion),

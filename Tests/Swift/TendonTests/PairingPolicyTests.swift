@@ -16,8 +16,8 @@ struct PairingPolicyTests {
         let directory = "/tmp/tendon-policy-\(getpid())"
         defer { rmdir(directory) }
         await onLoop {
-            let listed = Address(0xC102_0304_0501, kind: .random)
-            let twin = Address(0xC102_0304_0501, kind: .public)
+            let listed = Address(0xC102_0304_0501, type: .random)
+            let twin = Address(0xC102_0304_0501, type: .public)
             guard let core = try? RadioCore.open(.virtual(directory: directory), bonds: .memory, loop: .shared) else {
                 Issue.record("no radio")
                 return
@@ -25,7 +25,7 @@ struct PairingPolicyTests {
             #expect(mayPair(core, twin))
             core.setPairingPolicy(.restricted())
             #expect(!mayPair(core, listed))
-            core.setPairingPolicy(.restricted(allowed: [Address(0xC102_0304_0599, kind: .random), listed]))
+            core.setPairingPolicy(.restricted(allowed: [Address(0xC102_0304_0599, type: .random), listed]))
             #expect(mayPair(core, listed))
             #expect(!mayPair(core, twin))
             core.setPairingPolicy(.restricted(window: .seconds(60)))

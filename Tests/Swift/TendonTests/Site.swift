@@ -37,7 +37,7 @@ final class Site: Sendable {
         directory = "/tmp/tendon-core-\(getpid())-\(number)"
         loop = try Loop()
         device = try await SimulatedHost.open(
-            radio: .virtual(directory: directory), address: Address(0xD100_0000_0000 | UInt64(number), kind: .random),
+            radio: .virtual(directory: directory), address: Address(0xD100_0000_0000 | UInt64(number), type: .random),
             loop: loop, interval: .milliseconds(20), texts: [],
             prepare: { device in
                 var options = tendon_simulated_bose_options()

@@ -18,19 +18,19 @@ struct ValueTests {
 
     @Test func addresses() throws {
         let address = try #require(Address("c0:ff:ee:00:11:22/random"))
-        #expect(address == Address(0xC0FF_EE00_1122, kind: .random))
+        #expect(address == Address(0xC0FF_EE00_1122, type: .random))
         #expect(address.description == "C0:FF:EE:00:11:22")
-        #expect(address != Address(0xC0FF_EE00_1122, kind: .public))
+        #expect(address != Address(0xC0FF_EE00_1122, type: .public))
         #expect(Address("C0:FF:EE:00:11") == nil)
     }
 
     /// An address has 48 bits; the higher ones of a number are ignored.
     @Test func addressesKeepTheLow48Bits() {
-        let address = Address(0xABCD_C0FF_EE00_1122, kind: .random)
+        let address = Address(0xABCD_C0FF_EE00_1122, type: .random)
         #expect(address.value == 0xC0FF_EE00_1122)
-        #expect(address == Address(0xC0FF_EE00_1122, kind: .random))
-        #expect(Set([address, Address(0xC0FF_EE00_1122, kind: .random)]).count == 1)
-        #expect(Address(.max, kind: .public).value == 0xFFFF_FFFF_FFFF)
+        #expect(address == Address(0xC0FF_EE00_1122, type: .random))
+        #expect(Set([address, Address(0xC0FF_EE00_1122, type: .random)]).count == 1)
+        #expect(Address(.max, type: .public).value == 0xFFFF_FFFF_FFFF)
     }
 
     @Test func errors() {
@@ -50,7 +50,7 @@ struct ValueTests {
             while !Task.isCancelled { await Task.yield() }
             let central = try await Central(radio: .virtual(directory: "/tmp/tendon-no-such-radio-\(getpid())"))
             do throws(TendonError) {
-                _ = try await central.connect(Address(0xC000_0000_0001, kind: .random))
+                _ = try await central.connect(Address(0xC000_0000_0001, type: .random))
                 return "connected"
             } catch .cancelled {
                 return "cancelled"

@@ -22,7 +22,7 @@ inline tendon_writer tendon_writer_make(uint8_t *data, size_t capacity) {
 }
 
 /** Lends space for @p count bytes, or returns NULL and fails the writer. */
-inline uint8_t *tendon_write_room(tendon_writer *writer, size_t count) {
+inline uint8_t *tendon_writer_reserve(tendon_writer *writer, size_t count) {
     if (writer->status != TENDON_OK) {
         return NULL;
     }
@@ -39,21 +39,21 @@ inline void tendon_write_bytes(tendon_writer *writer, const void *bytes, size_t 
     if (count == 0) {
         return;
     }
-    uint8_t *room = tendon_write_room(writer, count);
+    uint8_t *room = tendon_writer_reserve(writer, count);
     if (room != NULL) {
         memcpy(room, bytes, count);
     }
 }
 
 inline void tendon_write_u8(tendon_writer *writer, uint8_t value) {
-    uint8_t *room = tendon_write_room(writer, 1);
+    uint8_t *room = tendon_writer_reserve(writer, 1);
     if (room != NULL) {
         room[0] = value;
     }
 }
 
 inline void tendon_write_u16le(tendon_writer *writer, uint16_t value) {
-    uint8_t *room = tendon_write_room(writer, 2);
+    uint8_t *room = tendon_writer_reserve(writer, 2);
     if (room != NULL) {
         room[0] = (uint8_t)(value & 0xFFu);
         room[1] = (uint8_t)(value >> 8);
@@ -61,7 +61,7 @@ inline void tendon_write_u16le(tendon_writer *writer, uint16_t value) {
 }
 
 inline void tendon_write_u16be(tendon_writer *writer, uint16_t value) {
-    uint8_t *room = tendon_write_room(writer, 2);
+    uint8_t *room = tendon_writer_reserve(writer, 2);
     if (room != NULL) {
         room[0] = (uint8_t)(value >> 8);
         room[1] = (uint8_t)(value & 0xFFu);
@@ -69,7 +69,7 @@ inline void tendon_write_u16be(tendon_writer *writer, uint16_t value) {
 }
 
 inline void tendon_write_u24le(tendon_writer *writer, uint32_t value) {
-    uint8_t *room = tendon_write_room(writer, 3);
+    uint8_t *room = tendon_writer_reserve(writer, 3);
     if (room != NULL) {
         room[0] = (uint8_t)(value & 0xFFu);
         room[1] = (uint8_t)(value >> 8 & 0xFFu);

@@ -20,8 +20,8 @@ extern "C" {
 
 typedef enum tendon_activ5_characteristic {
     TENDON_ACTIV5_CHARACTERISTIC_UNKNOWN = 0,
-    TENDON_ACTIV5_READ,          /**< 5A01: text from the device */
-    TENDON_ACTIV5_WRITE,         /**< 5A02: text commands to the device */
+    TENDON_ACTIV5_TEXT_OUTPUT,   /**< 5A01: text from the device */
+    TENDON_ACTIV5_TEXT_COMMAND,  /**< 5A02: text commands to the device */
     TENDON_ACTIV5_FORCE,         /**< F0FE */
     TENDON_ACTIV5_IMU,           /**< F0F5 */
     TENDON_ACTIV5_TIMESTAMP,     /**< F0F3 */

@@ -277,7 +277,7 @@ tendon_status tendon_feelspace_decode_parameter(const uint8_t *data, size_t leng
 /* ---- notifications ---- */
 
 /** The one byte that answers each keep-alive notification, malformed ones too. @return 1. */
-tendon_status tendon_feelspace_encode_keep_alive_answer(uint8_t *out, size_t capacity);
+tendon_status tendon_feelspace_encode_keep_alive_response(uint8_t *out, size_t capacity);
 tendon_status tendon_feelspace_decode_keep_alive(const uint8_t *data, size_t length, uint8_t *mode, size_t *offset);
 
 typedef struct tendon_feelspace_press {

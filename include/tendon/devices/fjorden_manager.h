@@ -105,7 +105,7 @@ typedef struct tendon_fjorden_input {
 typedef enum tendon_fjorden_output_kind {
     TENDON_FJORDEN_OUT_STATE = 0,
     TENDON_FJORDEN_OUT_RESULT, /**< of call: status, and the state when it is 0 and the call gives one */
-    TENDON_FJORDEN_OUT_ASK_PERMISSION,
+    TENDON_FJORDEN_OUT_REQUEST_PERMISSION,
     TENDON_FJORDEN_OUT_SCAN_START,
     TENDON_FJORDEN_OUT_SCAN_STOP,
     TENDON_FJORDEN_OUT_GRIPS,   /**< the whole list: manager->grips */

@@ -3,7 +3,7 @@
  * Fjorden session: the grip manager's machine and the link that it asks for.
  * Discovery, pairing, firmware check, events with resynchronisation, control
  * point, battery, information. Driven through tendon_fjorden_session_inputs and
- * tendon_fjorden_session_call(). What needs more than the link (scanning,
+ * tendon_fjorden_session_input(). What needs more than the link (scanning,
  * storage, permission) comes out as notices.
  *
  * One session has one link at a time, to the grip that the manager chose. The
@@ -21,21 +21,21 @@ extern "C" {
 #endif
 
 /** GripInfo, and the serial number beside it. */
-typedef enum tendon_fjorden_text {
-    TENDON_FJORDEN_TEXT_MANUFACTURER = 0, /**< 2A29 */
-    TENDON_FJORDEN_TEXT_MODEL,            /**< 2A24 */
-    TENDON_FJORDEN_TEXT_FIRMWARE,         /**< 2A26 */
-    TENDON_FJORDEN_TEXT_HARDWARE,         /**< 2A27 */
-    TENDON_FJORDEN_TEXT_SERIAL,           /**< 2A25 */
-    TENDON_FJORDEN_TEXT_COUNT
-} tendon_fjorden_text;
+typedef enum tendon_fjorden_string {
+    TENDON_FJORDEN_STRING_MANUFACTURER = 0, /**< 2A29 */
+    TENDON_FJORDEN_STRING_MODEL,            /**< 2A24 */
+    TENDON_FJORDEN_STRING_FIRMWARE,         /**< 2A26 */
+    TENDON_FJORDEN_STRING_HARDWARE,         /**< 2A27 */
+    TENDON_FJORDEN_STRING_SERIAL,           /**< 2A25 */
+    TENDON_FJORDEN_STRING_COUNT
+} tendon_fjorden_string;
 
 /** With the terminator. A longer text, or one that is no clean UTF-8, counts as missing. */
-#define TENDON_FJORDEN_TEXT_SIZE 64
+#define TENDON_FJORDEN_STRING_SIZE 64
 
 typedef struct tendon_fjorden_info {
-    char texts[TENDON_FJORDEN_TEXT_COUNT][TENDON_FJORDEN_TEXT_SIZE]; /**< terminated; empty when not present */
-    bool present[TENDON_FJORDEN_TEXT_COUNT];
+    char strings[TENDON_FJORDEN_STRING_COUNT][TENDON_FJORDEN_STRING_SIZE]; /**< terminated; empty when not present */
+    bool present[TENDON_FJORDEN_STRING_COUNT];
 } tendon_fjorden_info;
 
 typedef enum tendon_fjorden_session_event_kind {
@@ -57,8 +57,9 @@ typedef enum tendon_fjorden_characteristic {
     TENDON_FJORDEN_CHARACTERISTIC_EVENT = 0,
     TENDON_FJORDEN_CHARACTERISTIC_STATE,
     TENDON_FJORDEN_CHARACTERISTIC_CONTROL,
-    TENDON_FJORDEN_CHARACTERISTIC_TEXT, /**< the first of tendon_fjorden_text, the others follow */
-    TENDON_FJORDEN_CHARACTERISTIC_BATTERY = (int)TENDON_FJORDEN_CHARACTERISTIC_TEXT + (int)TENDON_FJORDEN_TEXT_COUNT,
+    TENDON_FJORDEN_CHARACTERISTIC_STRING, /**< the first of tendon_fjorden_string, the others follow */
+    TENDON_FJORDEN_CHARACTERISTIC_BATTERY =
+        (int)TENDON_FJORDEN_CHARACTERISTIC_STRING + (int)TENDON_FJORDEN_STRING_COUNT,
     TENDON_FJORDEN_CHARACTERISTIC_NAME, /**< 2A00, read when the grip advertised no name */
     TENDON_FJORDEN_CHARACTERISTIC_COUNT
 } tendon_fjorden_characteristic;
@@ -76,7 +77,8 @@ typedef struct tendon_fjorden_session_event {
 } tendon_fjorden_session_event;
 
 /** Must not call back into the session, but for EVENT, RESPONSE, BATTERY and INFO. */
-typedef void (*tendon_fjorden_on_notice)(void *context, const tendon_fjorden_session_event *notice, uint64_t now);
+typedef void (*tendon_fjorden_on_session_event)(void *context, const tendon_fjorden_session_event *notice,
+                                                uint64_t now);
 
 typedef struct tendon_fjorden_session_config {
     tendon_session_link link;
@@ -84,7 +86,7 @@ typedef struct tendon_fjorden_session_config {
     tendon_fjorden_grip *grips;            /**< the list of a search: the caller's, may be NULL */
     size_t grip_capacity;
     void *context;
-    tendon_fjorden_on_notice on_notice;
+    tendon_fjorden_on_session_event on_event;
 } tendon_fjorden_session_config;
 
 typedef struct tendon_fjorden_session_counters {
@@ -125,7 +127,7 @@ typedef struct tendon_fjorden_session {
         tendon_profile_found found[TENDON_FJORDEN_CHARACTERISTIC_COUNT];
         union {
             tendon_profile discovery;
-            uint8_t value[TENDON_FJORDEN_TEXT_SIZE];
+            uint8_t value[TENDON_FJORDEN_STRING_SIZE];
         } scratch; /**< of the operation on the air */
     } kept;
     tendon_fjorden_session_config config;
@@ -146,11 +148,11 @@ tendon_status tendon_fjorden_session_init(tendon_fjorden_session *session, const
  * of calls come as notices. Kinds that the link answers are illegal here.
  * @return TENDON_OK, TENDON_ERROR_INVALID_ARGUMENT (kind), TENDON_ERROR_BUSY (from within a notice that forbids it).
  */
-tendon_status tendon_fjorden_session_call(tendon_fjorden_session *session, const tendon_fjorden_input *input,
-                                          uint64_t now);
+tendon_status tendon_fjorden_session_input(tendon_fjorden_session *session, const tendon_fjorden_input *input,
+                                           uint64_t now);
 /** An advertisement or scan response; what is not a grip's, or of one that is known by its address, is left out. */
-tendon_status tendon_fjorden_session_report(tendon_fjorden_session *session, const tendon_ad_report *report,
-                                            uint64_t now);
+tendon_status tendon_fjorden_session_on_advertisement(tendon_fjorden_session *session, const tendon_ad_report *report,
+                                                      uint64_t now);
 
 /**
  * Ends the search or the connection; the bond stays, and no search follows. A pending connect ends with
@@ -175,7 +177,7 @@ tendon_status tendon_fjorden_session_request(tendon_fjorden_session *session, co
 void tendon_fjorden_session_cancel_request(tendon_fjorden_session *session);
 /** Reads the battery level; BATTERY follows. TENDON_ERROR_WRONG_STATE. A read in progress also completes this call. */
 tendon_status tendon_fjorden_session_read_battery(tendon_fjorden_session *session, uint64_t now);
-/** Reads the texts; INFO follows. As above. */
+/** Reads the strings; INFO follows. As above. */
 tendon_status tendon_fjorden_session_read_info(tendon_fjorden_session *session, uint64_t now);
 
 /* ---- advertisements ---- */

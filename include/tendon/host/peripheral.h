@@ -14,8 +14,8 @@ extern "C" {
 
 /** Pairing requests of a device to its host, as bits. */
 enum {
-    TENDON_PERIPHERAL_PAIRABLE = 1, /**< a central can pair now; otherwise pairing is rejected */
-    TENDON_PERIPHERAL_FORGETS = 2   /**< the host must remove all bonds of the device; reported once */
+    TENDON_PERIPHERAL_PAIRABLE = 1,   /**< a central can pair now; otherwise pairing is rejected */
+    TENDON_PERIPHERAL_CLEAR_BONDS = 2 /**< the host must remove all bonds of the device; reported once */
 };
 
 /**

@@ -81,7 +81,7 @@ typedef struct tendon_connection {
     tendon_connection_jitter jitter; /**< default: a generator in the connection */
     uint32_t jitter_state;
     uint64_t connect_began, attempt_began;
-    bool holds_scan;
+    bool pauses_scan;
     bool again;            /**< reconnecting after 0x3E: the session and the application are not notified */
     uint8_t first_length;  /**< length of the first PDU sent before a PDU was received */
     bool first_is_not_all; /**< further PDUs were sent before the first PDU arrived */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Doctor: checks whether this machine and this process can use a Bluetooth adapter, and suggests a command that fixes
- * each problem. It requires neither libbluetooth nor capabilities. tendon_bluez_list() and tendon_bluez_probe() report
- * further properties, which require sockets.
+ * each problem. It requires neither libbluetooth nor capabilities. tendon_bluez_list() and
+ * tendon_bluez_get_capabilities() report further properties, which require sockets.
  */
 #ifndef TENDON_LINUX_DOCTOR_H
 #define TENDON_LINUX_DOCTOR_H

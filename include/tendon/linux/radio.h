@@ -139,8 +139,8 @@ typedef struct tendon_radio_ops {
     const char *name; /**< "bluez" or "virtual" */
     tendon_status (*scan_start)(tendon_radio *radio, const tendon_scan_parameters *parameters);
     tendon_status (*scan_stop)(tendon_radio *radio);
-    /** Called when scan_holds changes to or from 0. NULL if the radio can scan and connect at the same time. */
-    void (*scan_held)(tendon_radio *radio);
+    /** Called when scan_pauses changes to or from 0. NULL if the radio can scan and connect at the same time. */
+    void (*scan_paused)(tendon_radio *radio);
     tendon_status (*advertise_start)(tendon_radio *radio, const tendon_advertise_parameters *parameters);
     tendon_status (*advertise_stop)(tendon_radio *radio);
     tendon_status (*connect)(tendon_radio *radio, tendon_link *link, const tendon_address *peer, uint64_t deadline);
@@ -166,7 +166,7 @@ struct tendon_radio {
     tendon_loop *loop;
     tendon_address address; /**< our own */
     bool scanning;
-    uint32_t scan_holds; /**< see tendon_radio_hold_scan() */
+    uint32_t scan_pauses; /**< see tendon_radio_pause_scan() */
     void *report_context;
     /** Called for every advertisement and scan response while scanning; lent for the call. */
     void (*on_report)(void *context, const tendon_ad_report *report, uint64_t now);
@@ -189,10 +189,12 @@ struct tendon_radio {
 tendon_status tendon_radio_scan_start(tendon_radio *radio, const tendon_scan_parameters *parameters);
 tendon_status tendon_radio_scan_stop(tendon_radio *radio); /**< TENDON_OK also when not scanning */
 /**
- * Pauses scanning while at least one hold is active. Use it around several connection attempts on radios that cannot
- * scan and connect at the same time. The scan counts as started while it is paused.
+ * Pauses scanning until tendon_radio_resume_scan() was called as often as this function. Use both around several
+ * connection attempts on radios that cannot scan and connect at the same time. The scan counts as started while it is
+ * paused.
  */
-void tendon_radio_hold_scan(tendon_radio *radio, bool hold);
+void tendon_radio_pause_scan(tendon_radio *radio);
+void tendon_radio_resume_scan(tendon_radio *radio);
 /** Advertises until advertise_stop(), also while and after a central is connected. TENDON_RADIO_ERROR_ALREADY_STARTED
  * if it advertises already. */
 tendon_status tendon_radio_advertise_start(tendon_radio *radio, const tendon_advertise_parameters *parameters);

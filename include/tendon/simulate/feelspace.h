@@ -98,7 +98,7 @@ typedef struct tendon_simulated_feelspace_counters {
     uint64_t malformed;          /**< of these, malformed on demand */
     uint64_t blocked;            /**< held back because the link was full (sent later, not lost) */
     uint64_t keep_alives, answers;
-    uint64_t hung_up; /**< links that it ended */
+    uint64_t disconnects; /**< links that it ended */
     uint64_t writes, taken, ignored, refused_writes;
     uint64_t vibrations, signals; /**< of these taken */
 } tendon_simulated_feelspace_counters;
@@ -187,8 +187,8 @@ unsigned tendon_simulated_feelspace_motors(const tendon_simulated_feelspace *bel
 void tendon_simulated_feelspace_press_button(tendon_simulated_feelspace *belt, uint8_t button,
                                              tendon_simulated_feelspace_press press, uint64_t now);
 /** A button press is told as it stands: for what no table foresees. */
-void tendon_simulated_feelspace_tell_press(tendon_simulated_feelspace *belt, uint8_t button, uint8_t press_code,
-                                           uint8_t previous_mode, uint8_t new_mode, uint64_t now);
+void tendon_simulated_feelspace_report_press(tendon_simulated_feelspace *belt, uint8_t button, uint8_t press_code,
+                                             uint8_t previous_mode, uint8_t new_mode, uint64_t now);
 /** The belt changes its mode by itself. 0: it is switched off, the link ends. */
 void tendon_simulated_feelspace_change_mode(tendon_simulated_feelspace *belt, uint8_t mode, uint64_t now);
 /** @param level_percent 0 to 100. */

@@ -42,7 +42,7 @@ enum {
 typedef struct tendon_simulated_fjorden_options {
     uint32_t lacks;       /**< bits above */
     bool open;            /**< wants no encryption */
-    bool refuses_pairing; /**< rejects pairing with every central */
+    bool rejects_pairing; /**< rejects pairing with every central */
     bool mute;            /**< executes requests at the control point, but sends no responses */
     bool bonded;          /**< with some other host, from the start */
     bool hand;            /**< plays a hand at work: a script of 10 s that uses every control, then again */
@@ -95,7 +95,7 @@ typedef struct tendon_simulated_fjorden {
     uint16_t led_ms;
     int16_t dial_position;
     uint16_t key; /**< HID consumer usage */
-    bool bonded, forgets;
+    bool bonded, clears_bonds;
     uint8_t leaving; /**< after a clearBond or powerOff: its opcode, until the response is confirmed */
     uint64_t clock_base;
     uint64_t gone_at;   /**< when its links end; UINT64_MAX: they stay */

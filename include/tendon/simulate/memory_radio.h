@@ -24,10 +24,10 @@ typedef struct tendon_memory_radio_device {
     tendon_peripheral_device device;
     tendon_address address;
     int8_t rssi;
-    bool present;  /**< in range; see tendon_memory_radio_set_present() */
-    bool declines; /**< rejects pairing, like a user who declines */
-    bool silent;   /**< its PDUs are lost before they are received */
-    bool bonded;   /**< the central has a key of the device */
+    bool present;         /**< in range; see tendon_memory_radio_set_present() */
+    bool rejects_pairing; /**< rejects pairing, as if the user declined it */
+    bool silent;          /**< its PDUs are lost before they are received */
+    bool bonded;          /**< the central has a key of the device */
 } tendon_memory_radio_device;
 
 /** PDUs in transit in one direction. */

@@ -26,14 +26,14 @@ struct Activ5Replay: FamilyReplay {
         var uuid = characteristic
         let which = tendon_activ5_characteristic_of(&uuid)
         if written { return self.written(bytes, which, lines) }
-        if which == TENDON_ACTIV5_READ { return texts(bytes, at: milliseconds, lines) }
+        if which == TENDON_ACTIV5_TEXT_OUTPUT { return texts(bytes, at: milliseconds, lines) }
         let message = CBlock<tendon_activ5_message>()
         let status = tendon_activ5_parse_value(which, bytes, bytes.count, message.pointer)
         took(status, message.pointer.pointee, at: milliseconds, lines)
     }
 
     private func written(_ bytes: [UInt8], _ which: tendon_activ5_characteristic, _ lines: ReplayLines) {
-        if which == TENDON_ACTIV5_WRITE {
+        if which == TENDON_ACTIV5_TEXT_COMMAND {
             let isFrame = bytes.count > 2
             let content = isFrame ? sanitized(String(decoding: bytes.dropFirst().dropLast(), as: UTF8.self)) : ""
             lines.event("command") { $0.member("command", content) }

@@ -13,7 +13,7 @@ extension Family {
             value(TENDON_ACTIV5_FORCE, "force", "force in newtons"),
             value(TENDON_ACTIV5_IMU, "imu", "acceleration in g, rotation in rad/s and time"),
             value(TENDON_ACTIV5_BATTERY, "battery", "charge in percent"),
-            value(TENDON_ACTIV5_READ, "text", "messages of the text protocol"),
+            value(TENDON_ACTIV5_TEXT_OUTPUT, "text", "messages of the text protocol"),
         ],
         encoded: [
             EncodedValue(

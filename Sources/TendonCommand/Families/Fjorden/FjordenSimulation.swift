@@ -17,7 +17,7 @@ final class FjordenSimulation: FamilySimulation {
         options.hand = !settings.flatOut && settings.scenario == nil
         // A grip always wants pairing, unless told otherwise.
         options.open = settings.saysPairing && settings.pairing == .none
-        options.refuses_pairing = settings.pairing == .required
+        options.rejects_pairing = settings.pairing == .required
         options.event_limit = settings.notifications ?? 0
         options.name = name.pointer
         options.firmware = firmware.pointer

@@ -244,7 +244,7 @@ extension GripRecord {
 
 /// A grip's identifier is its address with its kind.
 func identifier(of address: Address) -> String {
-    "\(address)" + (address.kind == .random ? "/random" : "")
+    "\(address)" + (address.type == .random ? "/random" : "")
 }
 
 extension GripProfile {

@@ -216,8 +216,8 @@ tendon_status tendon_bluez_list(tendon_bluez_adapter *adapters, size_t capacity)
     return count;
 }
 
-void tendon_bluez_probe(tendon_bluez_rights *out) {
-    *out = (tendon_bluez_rights){0};
+void tendon_bluez_get_capabilities(tendon_bluez_capabilities *out) {
+    *out = (tendon_bluez_capabilities){0};
     int fd = socket(AF_BLUETOOTH, SOCK_RAW | SOCK_CLOEXEC, BTPROTO_HCI);
     out->kernel_support = fd >= 0;
     int others = tendon_bluez_other_sockets(fd, -1, -1);
