@@ -36,7 +36,7 @@ TREE = BUILD / "tree"
 JOBS = max(1, os.cpu_count() or 1)
 WANTED_SHARE = 0.95
 
-Fault = collections.namedtuple("Fault", "number file line kind before after")
+Fault = collections.namedtuple("Fault", "number file line kind before after span")
 
 
 # ---- finding faults -------------------------------------------------------------------------------------------------
@@ -55,6 +55,20 @@ def without_comment(line):
     return re.sub(r"\s*/\*[^*]*\*/\s*$", "", line.rstrip())
 
 
+def operands(condition):
+    """The operator that joins the whole condition, and what it joins; None: there is none, or there are two."""
+    depth, cuts, found = 0, [0], set()
+    for at, mark in enumerate(condition):
+        depth += (mark in "([{") - (mark in ")]}")
+        if depth == 0 and condition[at:at + 4] in (" && ", " || "):
+            found.add(condition[at:at + 4])
+            cuts += [at, at + 4]
+    if len(found) != 1 or "'" in condition or '"' in condition:
+        return None, []
+    cuts.append(len(condition))
+    return found.pop(), [condition[start:end] for start, end in zip(cuts[::2], cuts[1::2])]
+
+
 def variants(condition):
     """Other forms of a condition: (kind, text)."""
     yield "condition", f"!({condition})"
@@ -69,10 +83,43 @@ def variants(condition):
     if number:
         start, end = number.span()
         yield "constant", condition[:start] + str(int(number[1]) + 1) + number[2] + condition[end:]
+    joint, parts = operands(condition)
+    for dropped in range(len(parts)):
+        yield "operand", joint.join(part for at, part in enumerate(parts) if at != dropped)
+
+
+def c_value_faults(value):
+    """Other forms of an expression, with @ in the place of the switch."""
+    choice = re.fullmatch(r"([^?:\"'{]+) \? ([^?\"'{]+ : .+)", value)
+    if choice and balanced(choice[1]) and not re.search(r" [-+*/|&^]?= ", choice[1]):
+        for kind, other in variants(choice[1]):
+            yield kind, f"(@ ? ({other}) : ({choice[1]})) ? {choice[2]}"
+    elif re.search(r" (==|!=|<|>|<=|>=|&&|\|\|) ", value) and " ? " not in value and "{" not in value:
+        for kind, other in variants(value):
+            yield kind, f"@ ? ({other}) : ({value})"
+
+
+def c_assignment_faults(indent, target, value):
+    yield from ((kind, f"{indent}{target} = {after};") for kind, after in c_value_faults(value))
+    number = re.search(r"(?<![\w.])(\d+)(u?)(?![\w.xX])", value)
+    if number and "{" not in value and '"' not in value and " ? " not in value:
+        start, end = number.span()
+        other = value[:start] + str(int(number[1]) + 1) + number[2] + value[end:]
+        yield "constant", f"{indent}{target} = @ ? ({other}) : ({value});"
+
+
+def c_return_faults(indent, value):
+    yield from (("return " + kind, f"{indent}return {after};") for kind, after in c_value_faults(value))
+    if re.fullmatch(r"\d+u?", value):
+        yield "return constant", f"{indent}return @ ? {int(value.rstrip('u')) + 1} : {value};"
+    elif value in ("true", "false"):
+        yield "return constant", f"{indent}return @ ? {'false' if value == 'true' else 'true'} : {value};"
+    elif re.fullmatch(r"TENDON_\w*ERROR\w*(\(.*\))?", value) and balanced(value):
+        yield "return error", f"{indent}return @ ? 0 : {value};"
 
 
 def c_line_faults(line):
-    """(kind, the line with @ in the place of the switch)."""
+    """(kind, the statement with @ in the place of the switch)."""
     text = without_comment(line)
     indent = re.match(r"\s*", text)[0]
     body = text[len(indent):]
@@ -83,26 +130,29 @@ def c_line_faults(line):
         for kind, other in variants(found[2]):
             yield kind, f"{indent}{found[1]} (@ ? ({other}) : ({found[2]})) {{"
         return
+    found = re.fullmatch(r"for \(([^;]*); ([^;]+); ([^;]*)\) \{", body)
+    if found and balanced(found[1]) and balanced(found[2]):
+        for kind, other in variants(found[2]):
+            if kind in ("constant", "operand"):
+                yield "loop", f"{indent}for ({found[1]}; @ ? ({other}) : ({found[2]}); {found[3]}) {{"
+        less = re.fullmatch(r"(.*\w) < ([\w.\->]+)(.*)", found[2])
+        if less:  # the last one is missed
+            yield "loop", f"{indent}for ({found[1]}; {less[1]} + (@ ? 1 : 0) < {less[2]}{less[3]}; {found[3]}) {{"
+        return
     found = re.fullmatch(r"return (.+);", body)
     if found and balanced(found[1]):
-        value = found[1]
-        if re.search(r" (==|!=|<|>|<=|>=|&&|\|\|) ", value) and " ? " not in value and "{" not in value:
-            for kind, other in variants(value):
-                yield "return " + kind, f"{indent}return @ ? ({other}) : ({value});"
-        elif re.fullmatch(r"\d+u?", value):
-            yield "return constant", f"{indent}return @ ? {int(value.rstrip('u')) + 1} : {value};"
-        elif value in ("true", "false"):
-            yield "return constant", f"{indent}return @ ? {'false' if value == 'true' else 'true'} : {value};"
+        yield from c_return_faults(indent, found[1])
+        return
+    found = re.fullmatch(r"((?:const )?(?:bool|int|size_t|ssize_t|u?int\d+_t|tendon_status) \w+) = (.+);", body)
+    if found and balanced(body):
+        yield from c_assignment_faults(indent, found[1], found[2])
         return
     found = re.fullmatch(r"(\*?[\w.\->\[\]]+) ([-+|&]?=) (.+);", body)
     if found and balanced(body):
         state = re.search(r"(state|phase|step)$", found[1])
         yield "state" if state else "statement", f"{indent}if (!@) {{ {body} }}"
-        number = re.search(r"(?<![\w.])(\d+)(u?)(?![\w.xX])", found[3])
-        if number and "{" not in found[3]:
-            start, end = number.span()
-            other = found[3][:start] + str(int(number[1]) + 1) + number[2] + found[3][end:]
-            yield "constant", f"{indent}{found[1]} {found[2]} @ ? ({other}) : ({found[3]});"
+        if found[2] == "=":
+            yield from c_assignment_faults(indent, found[1], found[3])
         return
     if re.fullmatch(r"[\w.\->\[\]]+(\+\+|--);", body):
         yield "statement", f"{indent}if (!@) {{ {body} }}"
@@ -110,22 +160,52 @@ def c_line_faults(line):
     found = re.fullmatch(r"(\(void\))?([\w.\->\[\]]+)\(.*\);", body)
     if found and balanced(body) and found[2] not in ("return", "assert", "va_end", "va_start"):
         yield "statement", f"{indent}if (!@) {{ {body} }}"
+        return
+    if body == "continue;":
+        yield "statement", f"{indent}if (!@) {{ continue; }}"
+
+
+def c_statements(lines):
+    """(number of the first line, how many, text) of the statements that begin a line inside of functions."""
+    inside, signature, number = False, False, 0
+    while number < len(lines):
+        line, first = lines[number], number
+        number += 1
+        if re.match(r"\w", line):
+            signature = line.endswith((",", "("))
+        if (signature or re.match(r"\w", line)) and line.endswith(") {"):
+            inside, signature = True, False
+            continue
+        signature = signature and not line.endswith(";")
+        if line.startswith("}"):
+            inside = False
+        if not inside or not line.strip() or line.lstrip().startswith(("#", "/*", "*", "//")) or line.endswith("\\"):
+            continue
+        text = without_comment(line)
+        if text.endswith(("= {", ":")) or re.match(r"\s*(case .*|default):", text):
+            depth = text.count("{") - text.count("}")
+            while depth > 0 and text.endswith("= {") and number < len(lines):  # an initializer of several lines
+                depth += lines[number].count("{") - lines[number].count("}")
+                number += 1
+            continue
+        while not (balanced_round(text) and text.endswith((";", "{", "}"))) and number < min(first + 8, len(lines)):
+            more = lines[number].strip()
+            if not more or more.startswith(("#", "/*", "case ", "default:")) or "//" in more:
+                break
+            text += ("" if text.endswith(("(", "{")) else " ") + without_comment(more)
+            number += 1
+        yield first, number - first, text
+
+
+def balanced_round(text):
+    bare = re.sub(r"'\\?.'|\"(\\.|[^\"\\])*\"", "", text)
+    return bare.count("(") == bare.count(")") and bare.count("[") == bare.count("]")
 
 
 def c_faults(path, lines):
-    inside = False
-    for number, line in enumerate(lines):
-        if re.match(r"\S.*\) \{$", line) and not re.match(r"(struct|enum|union)\b", line):
-            inside = True
-        elif line.startswith("}"):
-            inside = False
-        elif inside and not lines[number - 1].rstrip().endswith((",", "(", "&&", "||", "?", ":", "=", "\\")) or (
-            inside and re.match(r"\s+(case .*|default):$", lines[number - 1])
-        ):
-            if line.rstrip().endswith("\\") or line.lstrip().startswith("#"):
-                continue
-            for kind, after in c_line_faults(line):
-                yield number, kind, after
+    for number, span, text in c_statements(lines):
+        for kind, after in c_line_faults(text):
+            yield number, kind, text, after, span
 
 
 def swift_faults(path, lines):
@@ -149,18 +229,18 @@ def swift_faults(path, lines):
         found = re.fullmatch(r"((?:\} else )?if|while|guard) (.+?) (else \{.*|\{.*)", body)
         if found and balanced(found[2]) and not re.search(r"\b(let|var|case|try|await)\b|#available|,", found[2]):
             for kind, other in variants(found[2]):
-                yield number, kind, f"{indent}{found[1]} (@ ? ({other}) : ({found[2]})) {found[3]}"
+                yield number, kind, line, f"{indent}{found[1]} (@ ? ({other}) : ({found[2]})) {found[3]}", 1
             continue
         found = re.fullmatch(r"return (.+ (?:==|!=|<|>|<=|>=|&&|\|\|) .+)", body)
         if found and balanced(found[1]) and not re.search(r"[?{]|\btry\b|\bawait\b", found[1]):
-            yield number, "return condition", f"{indent}return @ ? !({found[1]}) : ({found[1]})"
+            yield number, "return condition", line, f"{indent}return @ ? !({found[1]}) : ({found[1]})", 1
             continue
         if re.match(r"(let|var|return|throw|case|default|func|init|public|private|package|static|self\.init|super|@|#|//)", body):
             continue
         assigned = re.fullmatch(r"[\w.\[\]?!]+ [-+|&]?= [^{]+", body)
         called = re.fullmatch(r"(?:_ = )?(?:try )?[\w.?!]+\(.*\)", body)
         if (assigned or called) and balanced(body):
-            yield number, "statement", f"{indent}if !@ {{ {body} }}"
+            yield number, "statement", line, f"{indent}if !@ {{ {body} }}", 1
 
 
 def candidates(only):
@@ -175,8 +255,8 @@ def candidates(only):
         else:
             continue
         lines = (ROOT / name).read_text().split("\n")
-        for line, kind, after in finder(name, lines):
-            yield name, line, kind, lines[line], after
+        for line, kind, before, after, span in finder(name, lines):
+            yield name, line, kind, before, after, span
 
 
 def choose(found, count, seed):
@@ -237,7 +317,7 @@ def write_faults(faults):
     for name, list_of_file in files.items():
         lines = (ROOT / name).read_text().split("\n")
         for fault in list_of_file:
-            lines[fault.line] = fault.after.replace("@", f"tendon_mutant({fault.number})")
+            lines[fault.line:fault.line + fault.span] = [fault.after.replace("@", f"tendon_mutant({fault.number})"), *[""] * (fault.span - 1)]
         # On the first line, so that the compiler's line numbers stay those of the original.
         first = "import CTendon; " if name.endswith(".swift") else '#include "tendon/mutant.h" '
         text = first + "\n".join(lines)
