@@ -155,7 +155,6 @@ static void nothing_is_left_open(void **state) {
         tendon_bonds bonds;
         tendon_bonds_init(&bonds);
         int own_sources = sources_of(&b->loop) - 3;
-        int management_peer = b->kernel;
         tendon_listener listener = {.accept = reject};
         assert_int_equal(tendon_radio_use_bonds(&radio->radio, &bonds), TENDON_OK);
         assert_int_equal(tendon_radio_listen(&radio->radio, &listener), TENDON_OK);
@@ -189,7 +188,6 @@ static void nothing_is_left_open(void **state) {
         assert_null(radio->listener);
         assert_false(radio->opened || radio->radio.scanning);
         assert_false(radio->scan.activity.requested || radio->advertising.activity.requested);
-        (void)management_peer;
         bluez_close(b); /* a second time: nothing */
     }
 }

@@ -179,7 +179,8 @@ static void a_bond_is_cleared_once(void **state) {
     device_expect_last(f, 0, "1b 17 00 01 82 00 00 00");
     device_run(f, f->now + 100);
     assert_true(f->centrals[0].bearer.closed);
-    assert_int_equal(f->device.ops->pairing(f->device.context), TENDON_PERIPHERAL_PAIRABLE | TENDON_PERIPHERAL_FORGETS);
+    assert_int_equal(f->device.ops->pairing(f->device.context),
+                     TENDON_PERIPHERAL_PAIRABLE | TENDON_PERIPHERAL_CLEAR_BONDS);
     assert_int_equal(f->device.ops->pairing(f->device.context), TENDON_PERIPHERAL_PAIRABLE);
 }
 
@@ -218,7 +219,8 @@ static void a_central_that_leaves_takes_its_responses_with_it(void **state) {
     fjorden_subscribe_responses(0);
     device_exchange(f, 0, "12 1d 00 06 01", "13");
     device_disconnect(f, 0); /* the only one */
-    assert_int_equal(f->device.ops->pairing(f->device.context), TENDON_PERIPHERAL_PAIRABLE | TENDON_PERIPHERAL_FORGETS);
+    assert_int_equal(f->device.ops->pairing(f->device.context),
+                     TENDON_PERIPHERAL_PAIRABLE | TENDON_PERIPHERAL_CLEAR_BONDS);
     assert_int_equal(device_connect(f, 0, 23), TENDON_OK);
     fjorden_subscribe_responses(0);
     request("12 1d 00 01 05", "1d 1d 00 81 05 00");

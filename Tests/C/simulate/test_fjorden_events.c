@@ -382,7 +382,8 @@ static void a_gesture_of_five_seconds_resets_the_bond(void **state) {
     assert_false(f->centrals[0].bearer.closed);
     device_run(f, 10100);
     assert_true(f->centrals[0].bearer.closed);
-    assert_int_equal(f->device.ops->pairing(f->device.context), TENDON_PERIPHERAL_PAIRABLE | TENDON_PERIPHERAL_FORGETS);
+    assert_int_equal(f->device.ops->pairing(f->device.context),
+                     TENDON_PERIPHERAL_PAIRABLE | TENDON_PERIPHERAL_CLEAR_BONDS);
 }
 
 /* ---- as fast as the link takes them ---- */

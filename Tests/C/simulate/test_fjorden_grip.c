@@ -196,7 +196,7 @@ static void it_takes_one_bond(void **state) {
     assert_int_equal(device_connect(f, 0, 23), TENDON_OK);
     device_send(f, 0, "0a 1a 00");
     assert_int_equal(f->centrals[0].pdus[0].bytes[0], 0x01);
-    const tendon_simulated_fjorden_options refuses = {.refuses_pairing = true};
+    const tendon_simulated_fjorden_options refuses = {.rejects_pairing = true};
     fjorden_connected(&refuses);
     assert_int_equal(f->device.ops->pairing(f->device.context), 0);
 }
@@ -228,7 +228,8 @@ static void a_reset_takes_effect_immediately_if_nobody_is_connected(void **state
     assert_int_equal(f->device.ops->pairing(f->device.context), 0);
     tendon_simulated_fjorden_reset_bond(&grip, f->now);
     assert_int_equal(f->device.ops->deadline(f->device.context), UINT64_MAX);
-    assert_int_equal(f->device.ops->pairing(f->device.context), TENDON_PERIPHERAL_PAIRABLE | TENDON_PERIPHERAL_FORGETS);
+    assert_int_equal(f->device.ops->pairing(f->device.context),
+                     TENDON_PERIPHERAL_PAIRABLE | TENDON_PERIPHERAL_CLEAR_BONDS);
     /* Power-off does not undo a reset that is about to happen. */
     fjorden_connected(&options);
     tendon_simulated_fjorden_reset_bond(&grip, 5000);
@@ -237,7 +238,8 @@ static void a_reset_takes_effect_immediately_if_nobody_is_connected(void **state
     assert_false(f->centrals[0].bearer.closed);
     device_run(f, 5150);
     assert_true(f->centrals[0].bearer.closed);
-    assert_int_equal(f->device.ops->pairing(f->device.context), TENDON_PERIPHERAL_PAIRABLE | TENDON_PERIPHERAL_FORGETS);
+    assert_int_equal(f->device.ops->pairing(f->device.context),
+                     TENDON_PERIPHERAL_PAIRABLE | TENDON_PERIPHERAL_CLEAR_BONDS);
     /* It happens once: the next bond stays. */
     device_disconnect(f, 0);
     assert_int_equal(device_connect(f, 0, 23), TENDON_OK);

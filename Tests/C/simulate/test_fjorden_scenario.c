@@ -72,7 +72,8 @@ static void reset_bond(void **state) {
     does("reset_bond", "1b 17 00 01 82 00 00 00");
     device_run(f, f->now + 100);
     assert_true(f->centrals[0].bearer.closed);
-    assert_int_equal(f->device.ops->pairing(f->device.context), TENDON_PERIPHERAL_PAIRABLE | TENDON_PERIPHERAL_FORGETS);
+    assert_int_equal(f->device.ops->pairing(f->device.context),
+                     TENDON_PERIPHERAL_PAIRABLE | TENDON_PERIPHERAL_CLEAR_BONDS);
 }
 
 /* Longest turn; the count of a lost record has no limit of its own. */
