@@ -20,7 +20,7 @@ let version = text(tendon_version())
 struct TendonProgram {
     static func main() async {
         signal(SIGPIPE, SIG_IGN)
-        Stop.watchSignals()
+        Termination.watchSignals()
         Output.watch()
         var result: Result<ExitStatus, CommandError>
         do throws(CommandError) {

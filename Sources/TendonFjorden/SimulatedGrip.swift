@@ -198,8 +198,8 @@ public final class SimulatedGrip {
     }
 
     /// From now on.
-    public func setRefusesPairing(_ refuses: Bool) {
-        change { device, _ in device.pointee.options.rejects_pairing = refuses }
+    public func setRejectsPairing(_ rejects: Bool) {
+        change { device, _ in device.pointee.options.rejects_pairing = rejects }
     }
 
     /// It has a bond with a host.

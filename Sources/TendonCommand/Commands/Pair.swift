@@ -12,7 +12,7 @@ extension Command {
             "Takes the first device of the family in range, or the device of --address. run and stream connect to bonded "
                 + "devices; they pair with new devices only with --pair or --allow. Put the device into pairing mode first."
         ],
-        options: Visit.options,
+        options: DeviceAccess.options,
         examples: [
             ("tendon pair feelspace", "pair with the first belt in range"),
             ("tendon pair bose --address AA:BB:CC:DD:EE:FF", "pair with this device"),
@@ -26,13 +26,13 @@ extension Command {
         let settings = try StreamSettings(arguments)
         let stream = try family.stream.init(arguments)
         let events = Events(json: arguments.has("--json"))
-        let visit = try Visit(arguments, family: name)
-        try await visit.visit { (central, found) throws(CommandError) in
+        let access = try DeviceAccess(arguments, family: name)
+        try await access.withDevice { (central, found) throws(CommandError) in
             let reporter = Reporter()
             let device = ServedDevice(
                 label: found.label, central: central, settings: settings, reporter: reporter, rules: RuleBoard([]),
                 admission: Admission(), row: reporter.add(found.label))
-            try await visit.inTime { () throws(CommandError) in
+            try await access.inTime { () throws(CommandError) in
                 let server = await stream.server(of: device)
                 do throws(ServingError) {
                     try await server.open()

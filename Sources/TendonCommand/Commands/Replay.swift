@@ -41,7 +41,7 @@ extension Command {
         events.waits = true
         var replay = Replay(events, att: arguments.has("--att"))
         var status: tendon_status = 1
-        while status > 0, !Stop.shared.isRequested {
+        while status > 0, !Termination.shared.isRequested {
             status = reader.next { item, time in replay.take(item, time) }
         }
         replay.finish(records: reader.records, malformed: reader.malformed)

@@ -37,7 +37,7 @@ extension Command {
             filter: filter, limit: try arguments.integer("--count", in: 1...10000))
         let limit = try arguments.duration() ?? (Output.standard.isTerminal ? nil : 10_000)
         let passive = arguments.has("--passive")
-        let found = try await Stop.task(for: limit) { () throws(CommandError) in
+        let found = try await Termination.task(for: limit) { () throws(CommandError) in
             try await translating { () throws(TendonError) in
                 let central = try await Central(radio: radio)
                 // The controller would go on scanning: the program may end before the radio is let go.
@@ -57,7 +57,7 @@ extension Command {
                 }
             }
         }
-        if found == 0, !Stop.shared.isSignalled {
+        if found == 0, !Termination.shared.isSignalled {
             throw CommandError(.noDevice, "no device was found", next: "tendon doctor")
         }
         return found > 0 ? .done : .noDevice

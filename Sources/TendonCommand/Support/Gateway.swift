@@ -58,7 +58,7 @@ final class Gateway: Sendable {
         }
         defer { ticker.cancel() }
         do {
-            try await Stop.task(for: milliseconds) { () throws(CommandError) in try await self.serveAll() }
+            try await Termination.task(for: milliseconds) { () throws(CommandError) in try await self.serveAll() }
         } catch {
             reporter.finish()
             throw error
@@ -66,7 +66,7 @@ final class Gateway: Sendable {
         reporter.finish()
         if state.withLock({ $0.found }) == 0 {
             // Who ended the search knows that nothing was found yet.
-            if Stop.shared.isSignalled { return .noDevice }
+            if Termination.shared.isSignalled { return .noDevice }
             throw CommandError(.noDevice, "no device was found", next: "tendon scan; tendon doctor")
         }
         return reporter.rows.contains { $0.wasConnected } ? .done : .failed

@@ -85,7 +85,7 @@ extension Output {
 
     /// Ends the program when standard output takes no more. To be called once, at the start.
     static func watch() {
-        standard.lines?.onFailure { Stop.shared.request() }
+        standard.lines?.onFailure { Termination.shared.request() }
     }
 
     /// Writes what waits. Nil: all was written, or the pipe was closed; else what went wrong.

@@ -45,7 +45,7 @@ struct ServedDevice: Sendable {
 
     /// Ends the program after the requested number of notifications.
     func stopAtLimit() {
-        if let limit = settings.notifications, reporter.notifications >= limit { Stop.shared.request() }
+        if let limit = settings.notifications, reporter.notifications >= limit { Termination.shared.request() }
     }
 
     /// After so many samples, if a test says so.

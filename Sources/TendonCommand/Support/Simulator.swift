@@ -59,7 +59,7 @@ final class Simulator {
                 text: "\(host.item.family) '\(host.name)' at \(host.address): ready\n")
         }
         let pointer = CSendable(loop.pointer)
-        Stop.shared.onRequest { tendon_loop_wake(pointer.value) }
+        Termination.shared.onRequest { tendon_loop_wake(pointer.value) }
         let start = tendon_monotonic_ms()
         let end = milliseconds.map { start + $0 } ?? .max
         var finished: UInt64?

@@ -6,7 +6,7 @@ import TendonActiv5
 import TendonSupport
 
 private let activ5Options =
-    Visit.options + [
+    DeviceAccess.options + [
         Option(name: "--rate", value: "HZ", help: "samples a second; default: as the device has it"),
         Option(name: "--count", value: "N", help: "end after N samples"),
     ]
@@ -22,7 +22,7 @@ extension Command {
             ("tendon activ5 force --count 100 --json", "a hundred of them as JSON lines"),
         ]
     ) { (arguments: Arguments) throws(CommandError) in
-        try await Activ5Visit(arguments, "activ5 force", measures: "force").print { $0.device.force(capacity: 4096) }
+        try await Activ5Access(arguments, "activ5 force", measures: "force").print { $0.device.force(capacity: 4096) }
     }
 
     static let activ5IMU = Command(
@@ -35,16 +35,16 @@ extension Command {
             ("tendon activ5 imu --rate 50 --for 10 --json", "ten seconds of it as JSON lines"),
         ]
     ) { (arguments: Arguments) throws(CommandError) in
-        try await Activ5Visit(arguments, "activ5 imu", measures: "imu").print { $0.device.motion(capacity: 4096) }
+        try await Activ5Access(arguments, "activ5 imu", measures: "imu").print { $0.device.motion(capacity: 4096) }
     }
 
     static let activ5Tare = Command(
         "activ5 tare",
         summary: "set the present force of an Activ5 trainer to zero; nothing may press on it",
-        options: Visit.options,
+        options: DeviceAccess.options,
         examples: [("tendon activ5 tare", "the first trainer in reach")]
     ) { (arguments: Arguments) throws(CommandError) in
-        try await Activ5Visit(arguments, "activ5 tare", measures: "none").visit { (open) throws(CommandError) in
+        try await Activ5Access(arguments, "activ5 tare", measures: "none").withDevice { (open) throws(CommandError) in
             try await open.ask { $0.tare() }
             open.events.result("done", open.label, ["command": "activ5 tare"], text: "")
         }
@@ -55,10 +55,11 @@ extension Command {
         "activ5 battery",
         summary: "print the battery level of an Activ5 trainer, in percent",
         details: ["Trainers of the older generation do not tell it: status 1."],
-        options: Visit.options,
+        options: DeviceAccess.options,
         examples: [("tendon activ5 battery", "the first trainer in reach")]
     ) { (arguments: Arguments) throws(CommandError) in
-        try await Activ5Visit(arguments, "activ5 battery", measures: "none").visit { (open) throws(CommandError) in
+        try await Activ5Access(arguments, "activ5 battery", measures: "none").withDevice {
+            (open) throws(CommandError) in
             let percent = try await open.battery()
             open.events.result(
                 "battery", open.label, ["battery_percent": JSON(percent)], text: "\(percent) %\n")
@@ -79,25 +80,25 @@ extension Command {
             ("tendon activ5 watch --json | grep squeeze", "squeezes as JSON lines"),
         ]
     ) { (arguments: Arguments) throws(CommandError) in
-        let visit = try Activ5Visit(arguments, "activ5 watch", measures: "force")
-        try await visit.visit { (open) throws(CommandError) in
-            try await visit.untilTheEnd { () throws(CommandError) in try await Activ5Watch(open, visit).run() }
+        let access = try Activ5Access(arguments, "activ5 watch", measures: "force")
+        try await access.withDevice { (open) throws(CommandError) in
+            try await access.untilTheEnd { () throws(CommandError) in try await Activ5Watch(open, access).run() }
         }
         return .done
     }
 }
 
 /// Finds one trainer, opens it, does something, closes it.
-struct Activ5Visit: Sendable {
+struct Activ5Access: Sendable {
     let events: Events
     let count: Int
     let duration: UInt64?
     let stream: Activ5Stream
-    private let visit: Visit
+    private let access: DeviceAccess
 
     init(_ arguments: Arguments, _ command: String, measures: String) throws(CommandError) {
         guard arguments.operands.isEmpty else { throw .usage("\(command) takes no operands") }
-        visit = try Visit(arguments, family: "activ5")
+        access = try DeviceAccess(arguments, family: "activ5")
         stream = try Activ5Stream(arguments, measures: measures)
         count = try arguments.integer("--count", in: 1...Int.max) ?? .max
         duration = try arguments.duration()
@@ -135,10 +136,10 @@ struct Activ5Visit: Sendable {
         }
     }
 
-    func visit(_ body: @escaping @Sendable (Open) async throws(CommandError) -> Void) async throws(CommandError) {
-        try await visit.visit { (central, found) async throws(CommandError) in
+    func withDevice(_ body: @escaping @Sendable (Open) async throws(CommandError) -> Void) async throws(CommandError) {
+        try await access.withDevice { (central, found) async throws(CommandError) in
             let device = await A5Device(found.address, name: found.name ?? "", on: central)
-            try await visit.inTime { () throws(CommandError) in
+            try await access.inTime { () throws(CommandError) in
                 do throws(A5Error) {
                     try await device.open()
                 } catch {
@@ -157,7 +158,7 @@ struct Activ5Visit: Sendable {
 
     /// Runs for --for, or until Ctrl-C.
     func untilTheEnd(_ body: @escaping @Sendable () async throws(CommandError) -> Void) async throws(CommandError) {
-        try await Stop.task(for: duration, body)
+        try await Termination.task(for: duration, body)
     }
 
     /// Starts the streams; what the device refuses ends the command.
@@ -178,7 +179,7 @@ struct Activ5Visit: Sendable {
     func print<Element: Activ5Line>(
         _ values: @escaping @Sendable @TendonActor (Open) -> EventSequence<Element>
     ) async throws(CommandError) -> ExitStatus {
-        try await visit { (open) throws(CommandError) in
+        try await withDevice { (open) throws(CommandError) in
             let values = await values(open)
             try await start(open)
             try await untilTheEnd { () throws(CommandError) in

@@ -62,26 +62,26 @@ struct ForceCurve {
 
 @TendonActor
 final class Activ5Watch {
-    private let open: Activ5Visit.Open
-    private let visit: Activ5Visit
+    private let open: Activ5Access.Open
+    private let access: Activ5Access
     private var curve = ForceCurve(threshold: SqueezeThreshold.base.pressed)
     private var squeezes = 0
     private var doubles = 0
     private var area = LiveArea()
     private var lastDraw: UInt64 = 0
 
-    init(_ open: Activ5Visit.Open, _ visit: Activ5Visit) {
+    init(_ open: Activ5Access.Open, _ access: Activ5Access) {
         self.open = open
-        self.visit = visit
+        self.access = access
     }
 
     /// Until --count samples came, or the link ends.
     func run() async throws(CommandError) {
         var events = open.device.events(capacity: 4096).makeAsyncIterator()
-        try visit.start(open)
+        try access.start(open)
         var taken = 0
         var isUp = true
-        while isUp, taken < visit.count, let event = try? await events.next(isolation: TendonActor.shared) {
+        while isUp, taken < access.count, let event = try? await events.next(isolation: TendonActor.shared) {
             if case .didReceiveIsometric = event { taken += 1 }
             if case .deviceDisconnected = event { isUp = false }
             show(event)
@@ -90,10 +90,10 @@ final class Activ5Watch {
         if !isUp, !Task.isCancelled { throw CommandError(.failed, Ending.lost.text) }
     }
 
-    private var isJSON: Bool { visit.events.style == .json }
+    private var isJSON: Bool { access.events.style == .json }
 
     private func tell(_ event: StaticString, _ body: (inout LineWriter) -> Void = { _ in }) {
-        if isJSON { visit.events.event(event, open.label, at: nil, body) }
+        if isJSON { access.events.event(event, open.label, at: nil, body) }
     }
 
     private func draw(force: Bool = false) {

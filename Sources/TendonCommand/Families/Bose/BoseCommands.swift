@@ -10,7 +10,7 @@ extension Command {
         "bose info",
         summary: "print what a Bose wearable is and offers",
         details: ["Takes the first one in reach, or the one of --address."],
-        options: Visit.options,
+        options: DeviceAccess.options,
         examples: [
             ("tendon bose info", "the first wearable in reach"),
             ("tendon bose info --address AA:BB:CC:DD:EE:FF --json", "one of them, as JSON"),
@@ -18,7 +18,8 @@ extension Command {
     ) { (arguments: Arguments) throws(CommandError) in
         guard arguments.operands.isEmpty else { throw .usage("bose info takes no operands") }
         let events = Events(json: arguments.has("--json"))
-        let (label, found) = try await BoseVisit(arguments).visit(for: nil) { (_, device, label) throws(CommandError) in
+        let (label, found) = try await BoseAccess(arguments).withDevice(for: nil) {
+            (_, device, label) throws(CommandError) in
             (label, await information(of: device))
         }
         events.result("information", label, found, text: readable(label.json.merging(found)))
@@ -32,7 +33,7 @@ extension Command {
             "The device keeps the setting for as long as the link lasts (--for), or until another program sets it; it turns "
                 + "off what we turned on when the link ends. All enabled sensors share one period."
         ],
-        options: Visit.options + BoseStream.options(gestures: "none"),
+        options: DeviceAccess.options + BoseStream.options(gestures: "none"),
         examples: [
             ("tendon bose configure --sensors rotation,gyroscope --period 40", "two sensors every 40 ms"),
             ("tendon bose configure --sensors none --gestures double_tap --for 60", "one gesture, for a minute"),
@@ -43,7 +44,7 @@ extension Command {
         let hold = try arguments.duration() ?? 0
         let events = Events(json: arguments.has("--json"))
         let setsGestures = arguments.has("--gestures")
-        let lacking = try await BoseVisit(arguments).visit(for: hold) { (_, device, label) throws(CommandError) in
+        let lacking = try await BoseAccess(arguments).withDevice(for: hold) { (_, device, label) throws(CommandError) in
             let (lacking, result) = try await configure(device, stream, setsGestures)
             events.result("configuration", label, result, text: readable(result))
             return lacking
@@ -128,22 +129,22 @@ extension Command {
 }
 
 /// Finds one wearable, opens it, does something, closes it.
-struct BoseVisit: Sendable {
-    private let visit: Visit
+struct BoseAccess: Sendable {
+    private let access: DeviceAccess
 
     init(_ arguments: Arguments) throws(CommandError) {
-        visit = try Visit(arguments, family: "bose")
+        access = try DeviceAccess(arguments, family: "bose")
     }
 
-    func visit<Result: Sendable>(
+    func withDevice<Result: Sendable>(
         for milliseconds: UInt64?,
         _ body:
             @escaping @Sendable (WearableDeviceSession, WearableDevice, DeviceLabel) async throws(CommandError) ->
             Result
     ) async throws(CommandError) -> Result {
-        try await visit.visit { (central, found) async throws(CommandError) -> Result in
+        try await access.withDevice { (central, found) async throws(CommandError) -> Result in
             let session = try await make(found, central)
-            let opened = try await visit.inTime { () throws(CommandError) -> WearableDevice? in
+            let opened = try await access.inTime { () throws(CommandError) -> WearableDevice? in
                 do throws(BoseWearableError) {
                     return try await open(session)
                 } catch {
@@ -152,7 +153,7 @@ struct BoseVisit: Sendable {
             }
             guard let device = opened else { throw CommandError(.failed, "the device does not open") }
             let result = try await body(session, device, found.label)
-            await Visit.hold(for: milliseconds)
+            await DeviceAccess.hold(for: milliseconds)
             let isOpen = await session.isOpen
             await session.closeAndWait()
             guard isOpen || milliseconds == nil else { throw CommandError(.failed, Ending.lost.text) }
@@ -161,7 +162,7 @@ struct BoseVisit: Sendable {
     }
 
     @TendonActor
-    private func make(_ found: Visit.Found, _ central: Central) throws(CommandError) -> WearableDeviceSession {
+    private func make(_ found: DeviceAccess.Found, _ central: Central) throws(CommandError) -> WearableDeviceSession {
         do throws(BoseWearableError) {
             return try WearableDeviceSession(found.address, name: found.name, on: central) { prompt in
                 if case .begin = prompt {

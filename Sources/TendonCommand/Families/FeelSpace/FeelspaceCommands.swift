@@ -18,7 +18,7 @@ extension Command {
             "Brings the belt into app mode, vibrates for --for seconds (default 3) or as long as --iterations take, and puts "
                 + "it back into its mode. Takes the first belt in reach, or the one of --address."
         ],
-        options: Visit.options + directionOptions + [
+        options: DeviceAccess.options + directionOptions + [
             Option(name: "--motors", value: "LIST", help: "motors with commas, 0 front to 15, clockwise; six at most"),
             Option(
                 name: "--pattern", value: "NAME", help: "default: continuous",
@@ -38,10 +38,10 @@ extension Command {
     ) { (arguments: Arguments) throws(CommandError) in
         let vibration = try FeelspaceVibration(arguments)
         let hold = try arguments.duration() ?? vibration.duration ?? 3000
-        try await FeelspaceVisit(arguments, "feelspace vibrate").visit { (belt) throws(CommandError) in
+        try await FeelspaceAccess(arguments, "feelspace vibrate").withDevice { (belt) throws(CommandError) in
             try await belt.inAppMode { (belt) throws(CommandError) in
                 try await belt.ask { vibration.start($0) }
-                await Visit.hold(for: hold)
+                await DeviceAccess.hold(for: hold)
                 try await belt.ask { $0.stopVibration() }
             }
             await belt.done("feelspace vibrate")
@@ -56,7 +56,7 @@ extension Command {
             "Until Ctrl-C, or --for. Pause, home and compass buttons do what they do in the vendor's programs; what happens "
                 + "is printed, as JSON lines in a pipe."
         ],
-        options: Visit.options + directionOptions + [
+        options: DeviceAccess.options + directionOptions + [
             Option(
                 name: "--signal", value: "NAME", help: "default: navigation",
                 choices: FeelspaceWords.navigationSignals.map(\.name))
@@ -70,7 +70,7 @@ extension Command {
         let name = arguments.value("--signal") ?? "navigation"
         let signal = try FeelspaceWords.find(name, FeelspaceWords.navigationSignals, "signal")
         let duration = try arguments.duration()
-        try await FeelspaceVisit(arguments, "feelspace navigate").visit { (belt) throws(CommandError) in
+        try await FeelspaceAccess(arguments, "feelspace navigate").withDevice { (belt) throws(CommandError) in
             try await belt.navigate(direction, signal, for: duration)
         }
         return .done
@@ -79,11 +79,11 @@ extension Command {
     static let feelspaceSignal = Command(
         "feelspace signal", operands: "warning|goal_reached|battery",
         summary: "start a built-in signal of a feelSpace belt",
-        options: Visit.options,
+        options: DeviceAccess.options,
         examples: [("tendon feelspace signal warning", "in every mode of the belt")]
     ) { (arguments: Arguments) throws(CommandError) in
         let signal = try FeelspaceWords.operand(arguments, FeelspaceWords.systemSignals, "feelspace signal", "signal")
-        try await FeelspaceVisit(arguments).visit { (belt) throws(CommandError) in
+        try await FeelspaceAccess(arguments).withDevice { (belt) throws(CommandError) in
             try await belt.ask { $0.signal(signalType: signal) }
             await belt.done("feelspace signal")
         }
@@ -94,7 +94,7 @@ extension Command {
         "feelspace intensity", operands: "[PERCENT]",
         summary: "print or change the default intensity of a feelSpace belt",
         details: ["5 to 100 percent; the belt vibrates once at the new one and keeps it."],
-        options: Visit.options,
+        options: DeviceAccess.options,
         examples: [
             ("tendon feelspace intensity", "what it is"), ("tendon feelspace intensity 40", "change it"),
         ]
@@ -108,7 +108,7 @@ extension Command {
             wanted = percent
         }
         let percent = wanted
-        try await FeelspaceVisit(arguments).visit { (belt) throws(CommandError) in
+        try await FeelspaceAccess(arguments).withDevice { (belt) throws(CommandError) in
             if let percent { try await belt.ask { $0.changeDefaultIntensity(percent) } }
             await belt.showIntensity()
         }
@@ -122,7 +122,7 @@ extension Command {
             "standby (off), wait, compass, app, pause, crossing. A belt leaves app mode when the connection ends: --for keeps "
                 + "it."
         ],
-        options: Visit.options,
+        options: DeviceAccess.options,
         examples: [("tendon feelspace mode", "what it is"), ("tendon feelspace mode compass", "change it")]
     ) { (arguments: Arguments) throws(CommandError) in
         guard arguments.operands.count <= 1 else { throw .usage("feelspace mode takes one mode") }
@@ -132,10 +132,10 @@ extension Command {
         }
         let mode = wanted
         let hold = try arguments.duration() ?? 0
-        try await FeelspaceVisit(arguments).visit { (belt) throws(CommandError) in
+        try await FeelspaceAccess(arguments).withDevice { (belt) throws(CommandError) in
             if let mode { try await belt.change(to: mode) }
             await belt.show(mode: mode)
-            await Visit.hold(for: hold)
+            await DeviceAccess.hold(for: hold)
         }
         return .done
     }
@@ -144,10 +144,10 @@ extension Command {
         "feelspace stop",
         summary: "stop the vibration that programs started on a feelSpace belt",
         details: ["The belt's own signals, such as its compass, stay."],
-        options: Visit.options,
+        options: DeviceAccess.options,
         examples: [("tendon feelspace stop", "all channels")]
     ) { (arguments: Arguments) throws(CommandError) in
-        try await FeelspaceVisit(arguments, "feelspace stop").visit { (belt) throws(CommandError) in
+        try await FeelspaceAccess(arguments, "feelspace stop").withDevice { (belt) throws(CommandError) in
             // A belt takes this in app mode only.
             try await belt.inAppMode { (belt) throws(CommandError) in try await belt.ask { $0.stopVibration() } }
             await belt.done("feelspace stop")
@@ -271,27 +271,29 @@ struct FeelspaceVibration: Sendable {
 }
 
 /// Finds one belt, connects, does something, disconnects.
-struct FeelspaceVisit: Sendable {
-    private let visit: Visit
+struct FeelspaceAccess: Sendable {
+    private let access: DeviceAccess
     let events: Events
 
     /// With a name: a command without operands.
     init(_ arguments: Arguments, _ command: String? = nil) throws(CommandError) {
         if let command, !arguments.operands.isEmpty { throw .usage("\(command) takes no operands") }
-        visit = try Visit(arguments, family: "feelspace")
+        access = try DeviceAccess(arguments, family: "feelspace")
         events = Events(json: arguments.has("--json"))
         Output.standard.lines?.isCompact = arguments.has("--compact")
     }
 
-    func visit(_ body: @escaping @Sendable (OpenBelt) async throws(CommandError) -> Void) async throws(CommandError) {
-        try await visit.visit { (central, found) async throws(CommandError) in
+    func withDevice(_ body: @escaping @Sendable (OpenBelt) async throws(CommandError) -> Void)
+        async throws(CommandError)
+    {
+        try await access.withDevice { (central, found) async throws(CommandError) in
             let manager: FSConnectionManager
             do throws(TendonError) {
                 manager = try await FSConnectionManager(on: central)
             } catch {
                 throw CommandError(error)
             }
-            try await visit.inTime { () throws(CommandError) in
+            try await access.inTime { () throws(CommandError) in
                 do throws(FSConnectionError) {
                     try await manager.connect(to: FSBelt(address: found.address, name: found.name))
                 } catch {
@@ -368,7 +370,7 @@ struct OpenBelt: Sendable {
         let updates = controller.updates
         if events.style == .text { Output.standard.line("navigating; Ctrl-C ends") }
         controller.startNavigation(direction: direction.degrees, isMagneticBearing: direction.isBearing, signal: signal)
-        try await Stop.task(for: duration) { @TendonActor () throws(CommandError) in
+        try await Termination.task(for: duration) { @TendonActor () throws(CommandError) in
             var iterator = updates.makeAsyncIterator()
             while let update = try? await iterator.next(isolation: TendonActor.shared) {
                 FeelspaceLines.print(update) { events.event($0, label, at: nil, $1) }

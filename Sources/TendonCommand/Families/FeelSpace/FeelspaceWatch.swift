@@ -13,15 +13,15 @@ extension Command {
             "On a terminal the belt from above: its 16 motors, front at the top, N where North is, the motor that its compass "
                 + "lets vibrate. In a pipe JSON lines. Until Ctrl-C, or --for."
         ],
-        options: Visit.options,
+        options: DeviceAccess.options,
         examples: [
             ("tendon feelspace watch", "the ring"),
             ("tendon feelspace watch --json | grep button", "presses of its buttons"),
         ]
     ) { (arguments: Arguments) throws(CommandError) in
         let duration = try arguments.duration()
-        try await FeelspaceVisit(arguments, "feelspace watch").visit { (belt) throws(CommandError) in
-            try await Stop.task(for: duration) { () throws(CommandError) in
+        try await FeelspaceAccess(arguments, "feelspace watch").withDevice { (belt) throws(CommandError) in
+            try await Termination.task(for: duration) { () throws(CommandError) in
                 try await BeltWatch(belt).run()
             }
         }

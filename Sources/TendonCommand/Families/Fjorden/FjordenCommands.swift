@@ -5,7 +5,7 @@ import Tendon
 import TendonFjorden
 import TendonSupport
 
-private let gripOptions = Visit.options + FjordenStream.options
+private let gripOptions = DeviceAccess.options + FjordenStream.options
 
 extension Command {
     static let fjordenInfo = Command(
@@ -23,7 +23,7 @@ extension Command {
     ) { (arguments: Arguments) throws(CommandError) in
         guard arguments.operands.isEmpty else { throw .usage("fjorden info takes no operands") }
         let events = Events(json: arguments.has("--json"))
-        try await GripVisit(arguments).visit { (_, grip) throws(CommandError) in
+        try await GripAccess(arguments).withDevice { (_, grip) throws(CommandError) in
             let found = try await information(of: grip)
             let label = await grip.label
             events.result("information", label, found, text: readable(label.json.merging(found)))
@@ -48,8 +48,8 @@ extension Command {
             events: Events(json: arguments.has("--json")),
             limit: try arguments.integer("--count", in: 1...Int.max) ?? .max)
         let duration = try arguments.duration()
-        try await GripVisit(arguments).visit { (manager, _) throws(CommandError) in
-            try await Stop.task(for: duration) { () throws(CommandError) in await watch.run(manager) }
+        try await GripAccess(arguments).withDevice { (manager, _) throws(CommandError) in
+            try await Termination.task(for: duration) { () throws(CommandError) in await watch.run(manager) }
         }
         return .done
     }
@@ -64,7 +64,7 @@ extension Command {
         examples: [("tendon fjorden forget", "the bonded grip")]
     ) { (arguments: Arguments) throws(CommandError) in
         guard arguments.operands.isEmpty else { throw .usage("fjorden forget takes no operands") }
-        let name = try await GripVisit(arguments).forget()
+        let name = try await GripAccess(arguments).forget()
         Events(json: arguments.has("--json")).result(
             "forgotten", nil, ["family": "fjorden", "name": .string(name)],
             text: "\(name.isEmpty ? "the grip" : name) is forgotten; hold its shutter and fn for 5 s too\n")
@@ -92,7 +92,7 @@ extension Command {
 }
 
 /// Connects the way an application does: the bonded grip, else a search.
-private struct GripVisit: Sendable {
+private struct GripAccess: Sendable {
     private let radio: RadioChoice
     private let address: WantedAddress?
     private let timeout: Double
@@ -119,20 +119,20 @@ private struct GripVisit: Sendable {
         return manager
     }
 
-    func visit(
+    func withDevice(
         _ body: @escaping @Sendable (GripManager, ConnectedGrip) async throws(CommandError) -> Void
     ) async throws(CommandError) {
         let central = try await translating { () throws(TendonError) in try await Central(radio: radio) }
         do throws(CommandError) {
             let manager = try await manager(central)
-            Visit.tell("searching for a grip...")
+            DeviceAccess.tell("searching for a grip...")
             let grip: ConnectedGrip?
             do throws(CommandError) {
-                grip = try await Stop.task(for: UInt64(timeout * 1000)) { () throws(CommandError) in
+                grip = try await Termination.task(for: UInt64(timeout * 1000)) { () throws(CommandError) in
                     try await connect(manager)
                 }
             } catch {
-                Visit.tell(nil)
+                DeviceAccess.tell(nil)
                 guard await hasBond(manager), error.status == .noDevice else { throw error }
                 // Without --address only the bonded grip is connected.
                 throw CommandError(
@@ -140,7 +140,7 @@ private struct GripVisit: Sendable {
                     "the bonded grip is not in range; 'tendon fjorden forget' removes the bond, --address chooses "
                         + "another grip", next: "tendon fjorden forget")
             }
-            Visit.tell(nil)
+            DeviceAccess.tell(nil)
             guard let grip else {
                 throw CommandError(.noDevice, "no grip was found", next: "tendon scan --family fjorden")
             }

@@ -3,7 +3,7 @@
 import Tendon
 import TendonSupport
 
-struct Visit: Sendable {
+struct DeviceAccess: Sendable {
     struct Found: Sendable {
         var address: Address
         /// Safe to print; nil if neither advertisement nor scan response contained it soon.
@@ -36,18 +36,18 @@ struct Visit: Sendable {
     }
 
     /// Opens the radio, finds the device, hands both over, closes the radio whatever happens.
-    func visit<Result: Sendable>(
+    func withDevice<Result: Sendable>(
         _ body: @escaping @Sendable (Central, Found) async throws(CommandError) -> Result
     ) async throws(CommandError) -> Result {
         let central = try await translating { () throws(TendonError) in try await Central(radio: radio) }
         do throws(CommandError) {
-            Visit.tell("searching for a device of the family \(family)...")
+            DeviceAccess.tell("searching for a device of the family \(family)...")
             guard let found = try await find(central) else {
-                Visit.tell(nil)
-                if Stop.shared.isSignalled { throw CommandError.interrupted }
+                DeviceAccess.tell(nil)
+                if Termination.shared.isSignalled { throw CommandError.interrupted }
                 throw CommandError(.noDevice, "no \(title) was found", next: "tendon scan --family \(family)")
             }
-            Visit.tell(nil)
+            DeviceAccess.tell(nil)
             let result = try await body(central, found)
             await central.close()
             return result
@@ -61,13 +61,13 @@ struct Visit: Sendable {
     func inTime<Result: Sendable>(
         _ body: @escaping @Sendable () async throws(CommandError) -> Result
     ) async throws(CommandError) -> Result {
-        try await Stop.task(for: UInt64(timeout * 1000), body)
+        try await Termination.task(for: UInt64(timeout * 1000), body)
     }
 
     /// Keeps the link for so long, or until Ctrl-C.
     static func hold(for milliseconds: UInt64?) async {
-        guard let milliseconds, milliseconds > 0, !Stop.shared.isRequested else { return }
-        _ = try? await Stop.task(for: nil) { () throws(CommandError) in
+        guard let milliseconds, milliseconds > 0, !Termination.shared.isRequested else { return }
+        _ = try? await Termination.task(for: nil) { () throws(CommandError) in
             try? await Task.sleep(for: .milliseconds(Int64(milliseconds)))
         }
     }
@@ -98,7 +98,7 @@ struct Visit: Sendable {
                     if advertisement.address == address, let name = advertisement.localName {
                         return Found(family, address, name: sanitized(name))
                     }
-                    if seen > Visit.patience { break }
+                    if seen > DeviceAccess.patience { break }
                 }
                 return found.map { Found(family, $0) }
             }

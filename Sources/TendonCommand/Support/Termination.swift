@@ -14,8 +14,8 @@ import TendonSupport
 nonisolated(unsafe) private var signalPipe: Int32 = -1
 
 /// The wish to end. A second signal ends the program at once.
-final class Stop: Sendable {
-    static let shared = Stop()
+final class Termination: Sendable {
+    static let shared = Termination()
 
     private struct State {
         var requested = false
@@ -40,14 +40,14 @@ final class Stop: Sendable {
             while read(reading, &number, 1) == 1 {
                 let now = tendon_monotonic_ms()
                 // Shells and timeout(1) may send one signal twice.
-                if let first, now > first + Stop.patience { _exit(128 + Int32(number)) }
+                if let first, now > first + Termination.patience { _exit(128 + Int32(number)) }
                 first = first ?? now
-                Stop.shared.state.withLock { $0.isSignalled = true }
-                Stop.shared.request()
+                Termination.shared.state.withLock { $0.isSignalled = true }
+                Termination.shared.request()
             }
         }
         var action = sigaction()
-        action[keyPath: Stop.handler] = { number in
+        action[keyPath: Termination.handler] = { number in
             var byte = UInt8(truncatingIfNeeded: number)
             let saved = errno
             _ = write(signalPipe, &byte, 1)
@@ -72,7 +72,7 @@ final class Stop: Sendable {
     #endif
 
     private static func isIgnored(_ action: sigaction) -> Bool {
-        action[keyPath: Stop.handler].map { unsafeBitCast($0, to: Int.self) } == 1  // SIG_IGN
+        action[keyPath: Termination.handler].map { unsafeBitCast($0, to: Int.self) } == 1  // SIG_IGN
     }
 
     /// A signal came.
