@@ -101,6 +101,7 @@ public actor Central {
         _ address: Address, options: ConnectOptions = ConnectOptions()
     ) async throws(TendonError) -> Peripheral {
         guard !isClosed else { throw TendonError(status: Int32(TENDON_ERROR_WRONG_STATE), operation: .connect) }
+        if let failure = core.failure { throw failure }
         let peripheral = Peripheral(PeripheralCore(radio: core, address: address))
         try await peripheral.connect(options)
         return peripheral

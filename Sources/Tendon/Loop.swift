@@ -66,6 +66,11 @@ public final class Loop: SerialExecutor {
     package func post(_ body: @escaping @Sendable () -> Void) {
         core.enqueue(.block(body))
     }
+
+    /// Runs `body` in this call on the loop's thread; else before whatever the caller posts next.
+    package func runOrPost(_ body: @escaping @Sendable () -> Void) {
+        if isCurrent { body() } else { post(body) }
+    }
 }
 
 /// An actor on a loop, for code that needs to be there.

@@ -14,6 +14,8 @@ final class DeviceCore: Abandonable, @unchecked Sendable {
     private var isDetached = false
     private let openRadio: () throws(TendonError) -> RadioCore
     private var link: SessionLink?
+    /// Why the radio did not open for the last connection.
+    private var radioFailure: TendonError?
     weak var object: A5Device?
     /// Events go there as well: to the manager's consumers and delegate, or to the device's own delegate.
     private let reports: Feed<A5Event>
@@ -81,7 +83,14 @@ final class DeviceCore: Abandonable, @unchecked Sendable {
         guard !isDetached else { return .failure(.notReady) }
         let status = body(pointer, tendon_monotonic_ms())
         refresh()
+        if operation == .connect, status < 0 { return .failure(connectFailure(status)) }
         return status < 0 ? .failure(A5Error(status, operation)) : .success(Int(status))
+    }
+
+    /// The radio's own error if the connection failed because of it.
+    private func connectFailure(_ status: tendon_status) -> A5Error {
+        if let radioFailure, radioFailure.status == status { return .host(radioFailure) }
+        return A5Error(status, .connect)
     }
 
     func has(_ which: tendon_activ5_characteristic) -> Bool {
@@ -94,8 +103,10 @@ final class DeviceCore: Abandonable, @unchecked Sendable {
     func startLink() -> tendon_status {
         let radio: RadioCore
         do throws(TendonError) {
+            radioFailure = nil
             radio = try openRadio()
         } catch {
+            radioFailure = error
             return error.status
         }
         let session = CBlock<tendon_activ5_session>()
@@ -170,7 +181,7 @@ final class DeviceCore: Abandonable, @unchecked Sendable {
             event.kind == TENDON_ACTIV5_EVENT_DISCONNECTED || event.kind == TENDON_ACTIV5_EVENT_CONNECT_FAILED
         else { return }
         let reason = event.status < 0 ? event.status : Int32(TENDON_ERROR_DISCONNECTED)
-        for waiter in waiters { waiter.result.finish(.failure(A5Error(reason, .connect))) }
+        for waiter in waiters { waiter.result.finish(.failure(connectFailure(reason))) }
     }
 
     // MARK: Consumers
@@ -252,7 +263,8 @@ final class DeviceCore: Abandonable, @unchecked Sendable {
         case TENDON_ACTIV5_EVENT_CONNECTED: emit(.deviceConnected(object))
         case TENDON_ACTIV5_EVENT_CONNECT_FAILED:
             kept = pointer.pointee
-            emit(.didFailToConnect(object, TendonError(status: event.status, operation: .connect)))
+            let error = TendonError(status: event.status, operation: .connect)
+            emit(.didFailToConnect(object, radioFailure.flatMap { $0.status == error.status ? $0 : nil } ?? error))
         case TENDON_ACTIV5_EVENT_DISCONNECTED: disconnected(event.status, object)
         case TENDON_ACTIV5_EVENT_INITIALIZED: emit(.deviceInitialized(object))
         case TENDON_ACTIV5_EVENT_SERIAL_NUMBER:

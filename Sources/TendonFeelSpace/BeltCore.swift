@@ -48,9 +48,10 @@ final class BeltCore: Abandonable, @unchecked Sendable {
     }
 
     /// On the radio of the program's central: it never opens another one.
-    convenience init(on radio: RadioCore, reconnects: Bool) {
+    convenience init(on central: Central, reconnects: Bool) throws(TendonError) {
+        let radio = try central.sharedLoopRadio()
         self.init(reconnects: reconnects)
-        holder = RadioHolder(radio)
+        holder = RadioHolder(radio, keeping: central)
         observeRadio()
     }
 

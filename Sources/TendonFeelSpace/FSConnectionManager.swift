@@ -56,7 +56,7 @@ public final class FSConnectionManager {
     /// On a radio that the program opened; no other is opened when it fails. Throws if the central is not on
     /// `Loop.shared`.
     public convenience init(on central: Central, reconnects: Bool = false) throws(TendonError) {
-        self.init(BeltCore(on: try central.sharedLoopRadio(), reconnects: reconnects))
+        self.init(try BeltCore(on: central, reconnects: reconnects))
     }
 
     private init(_ core: BeltCore) {

@@ -39,10 +39,7 @@ public final class ConnectedGrip {
     /// is as many elements. The sequence goes on after an automatic reconnection; it ends when the grip is disconnected
     /// without one.
     public nonisolated func subscribeToGripEvents() -> GripSequence<GripEvent> {
-        let queue = EventQueue<GripEvent>(core.loop, capacity: 4096, policy: .dropOldest)
-        let events = events
-        core.run { _ in events.add(queue) }
-        return GripSequence(EventSequence(queue))
+        events.begun(events.events.sequence(capacity: 4096, policy: .dropOldest, keeping: core.lifetime))
     }
 
     /// The same with a handler. It is called again after an automatic reconnection, and released when the grip is
@@ -51,9 +48,7 @@ public final class ConnectedGrip {
     public nonisolated func subscribeToGripEvents(
         _ handler: @escaping @TendonActor (GripEvent) -> Void
     ) -> GripSubscription {
-        let (events, handler) = (events, Handler(handler))
-        core.run { _ in events.add(handler) }
-        return GripSubscription(core.loop) { handler.cancel() }
+        events.begun(events.events.add(handler))
     }
 
     /// As the vendor's document calls `subscribeToGripEvents()`.
@@ -71,10 +66,7 @@ public final class ConnectedGrip {
     public nonisolated func records(
         capacity: Int = 4096, policy: OverflowPolicy = .dropOldest
     ) -> GripSequence<GripRecord> {
-        let queue = EventQueue<GripRecord>(core.loop, capacity: capacity, policy: policy)
-        let events = events
-        core.run { _ in events.add(queue) }
-        return GripSequence(EventSequence(queue))
+        events.begun(events.records.sequence(capacity: capacity, policy: policy, keeping: core.lifetime))
     }
 
     /// The same with a handler, for as long as that of `subscribeToGripEvents(_:)`.
@@ -82,17 +74,12 @@ public final class ConnectedGrip {
     public nonisolated func subscribeToRecords(
         _ handler: @escaping @TendonActor (GripRecord) -> Void
     ) -> GripSubscription {
-        let (events, handler) = (events, Handler(handler))
-        core.run { _ in events.add(handler) }
-        return GripSubscription(core.loop) { handler.cancel() }
+        events.begun(events.records.add(handler))
     }
 
     /// Levels that the grip notifies or that are read; ends with the connection.
     public nonisolated func batteryLevels() -> GripSequence<BatteryInfo> {
-        let queue = EventQueue<BatteryInfo>(core.loop, capacity: 16, policy: .dropOldest)
-        let events = events
-        core.run { _ in events.add(queue) }
-        return GripSequence(EventSequence(queue))
+        GripSequence(events.levels.sequence(capacity: 16, policy: .dropOldest, keeping: core.lifetime))
     }
 
     /// What has come and what went wrong; of the connection.
@@ -135,12 +122,10 @@ public final class ConnectedGrip {
     public func readBatteryInfo(forceRefresh: Bool = false) async throws(FjordenError) -> BatteryInfo {
         if !forceRefresh, let known = core.battery { return known }
         guard isConnected else { throw .gripUnableToReadBatteryInfo }
-        let read: Result<BatteryInfo, FjordenError>? = await answered(core.loop) { answer in
-            core.whenBatteryIsRead { answer.resume($0) }
-        } onCancel: {
-        }
-        guard let read else { throw .cancelled }
-        return try read.get()
+        guard !Task.isCancelled else { throw .cancelled }
+        let read = Pending<BatteryInfo, FjordenError>(core.loop)
+        core.whenBatteryIsRead { read.finish($0) }
+        return try await read.value()
     }
 
     /// The same with a handler, which is called once.
@@ -160,12 +145,10 @@ public final class ConnectedGrip {
     public func readGripInfo(forceRefresh: Bool = false) async throws(FjordenError) -> GripInfo {
         if !forceRefresh, core.hasInfo { return core.info }
         guard isConnected else { throw .gripUnableToReadGripInfo }
-        let read: Result<GripInfo, FjordenError>? = await answered(core.loop) { answer in
-            core.whenInfoIsRead { answer.resume($0) }
-        } onCancel: {
-        }
-        guard let read else { throw .cancelled }
-        return try read.get()
+        guard !Task.isCancelled else { throw .cancelled }
+        let read = Pending<GripInfo, FjordenError>(core.loop)
+        core.whenInfoIsRead { read.finish($0) }
+        return try await read.value()
     }
 
     /// The same with a handler, which is called once.
@@ -190,21 +173,17 @@ public final class ConnectedGrip {
         guard isConnected else {
             throw .host(TendonError(status: Int32(TENDON_ERROR_WRONG_STATE), operation: .write))
         }
+        guard !Task.isCancelled else { throw .cancelled }
         var command = tendon_fjorden_command()
         command.opcode = opcode
         change(&command)
-        let core = core
-        let response: Result<GripResponse, GripCommandError>? = await answered(core.loop) { answer in
-            lending(payload) { bytes, count in
-                command.payload = bytes
-                command.payload_length = count
-                core.request(command) { answer.resume($0) }
-            }
-        } onCancel: {
-            core.cancelRequest()
+        let response = Pending<GripResponse, GripCommandError>(core.loop)
+        lending(payload) { bytes, count in
+            command.payload = bytes
+            command.payload_length = count
+            core.request(command) { response.finish($0) }
         }
-        guard let response else { throw .cancelled }
-        return try response.get()
+        return try await response.value { [core] in core.cancelRequest() }
     }
 
     /// The grip sends the same bytes back; 17 at most.
@@ -252,81 +231,65 @@ extension ConnectedGrip: Equatable, CustomStringConvertible {
     public nonisolated var description: String { name.isEmpty ? id.description : "\(name) (\(id))" }
 }
 
-/// Who gets a grip's events, over all its connections up to the last. For the loop's thread.
+/// The consumers of a grip's events, over all its connections up to the last. For the loop's thread.
 final class GripEvents: @unchecked Sendable {
     // Touched on the loop's thread alone.
-    private var records = Listeners<GripRecord>()
-    private var events = Listeners<GripEvent>()
-    private var levels = Listeners<BatteryInfo>()
-    /// What came before anybody could subscribe.
+    let records: Feed<GripRecord>
+    let events: Feed<GripEvent>
+    let levels: Feed<BatteryInfo>
+    /// Records before the first consumer.
     private var early: [GripRecord] = []
-    private var hadListener = false
-    private var isOver = false
+    private var hadConsumer = false
     private static let earlyLimit = 8192
 
+    init(_ loop: Loop) {
+        records = Feed(loop)
+        events = Feed(loop)
+        levels = Feed(loop)
+    }
+
     func take(_ record: GripRecord) {
-        if !hadListener {
+        if !hadConsumer {
             if early.count < GripEvents.earlyLimit { early.append(record) }
             return
         }
-        records.deliver(record)
+        records.push(record)
         guard !events.isEmpty else { return }
-        for _ in 0..<record.count { events.deliver(record.event) }
+        for _ in 0..<record.count { events.push(record.event) }
     }
 
-    func take(_ level: BatteryInfo) { levels.deliver(level) }
+    func take(_ level: BatteryInfo) { levels.push(level) }
 
+    /// The first consumer was added: it receives the records before it. From any thread.
     private func begin() {
-        guard !hadListener else { return }
-        hadListener = true
-        let all = early
-        early = []
-        for record in all { take(record) }
+        records.loop.runOrPost { [self] in
+            guard !hadConsumer else { return }
+            hadConsumer = true
+            let all = early
+            early = []
+            for record in all { take(record) }
+        }
     }
 
-    func add(_ queue: EventQueue<GripRecord>) {
-        records.add(queue)
-        queue.onTermination { [weak self, unowned queue] in self?.records.remove(queue) }
-        settle()
-    }
-
-    func add(_ queue: EventQueue<GripEvent>) {
-        events.add(queue)
-        queue.onTermination { [weak self, unowned queue] in self?.events.remove(queue) }
-        settle()
-    }
-
-    func add(_ queue: EventQueue<BatteryInfo>) {
-        levels.add(queue)
-        queue.onTermination { [weak self, unowned queue] in self?.levels.remove(queue) }
-        if isOver { end() }
-    }
-
-    func add(_ handler: Handler<GripEvent>) {
-        events.add(handler)
-        settle()
-    }
-
-    func add(_ handler: Handler<GripRecord>) {
-        records.add(handler)
-        settle()
-    }
-
-    private func settle() {
+    func begun<Element>(_ sequence: EventSequence<Element>) -> GripSequence<Element> {
         begin()
-        if isOver { end() }
+        return GripSequence(sequence)
+    }
+
+    func begun(_ token: FeedToken) -> GripSubscription {
+        begin()
+        return GripSubscription(token)
     }
 
     /// The connection was lost, and is to be restored.
     func pause() {
-        records.finishSequences()
-        levels.finishSequences()
+        records.finish()
+        levels.finish()
     }
 
     func end() {
-        isOver = true
-        records.finish()
-        events.finish()
-        levels.finish()
+        records.close()
+        events.close()
+        levels.close()
     }
 }

@@ -2,58 +2,49 @@
 import CTendon
 import Tendon
 
-/// The transport of a session's connection and search: a radio, or the memory of the simulator. For the loop's thread.
-protocol GripTransport: AnyObject {
-    func setTarget(_ address: Address)
-    func connect() -> tendon_status
-    func disconnect()
-    func pair() -> tendon_status
-    func isBonded() -> Bool
-    func scan(_ on: Bool)
-    /// Removes the keys, also from the kernel, and disconnects. Does nothing if there are none.
-    func forget(_ address: Address) throws(TendonError)
-    /// Deadlines may have changed.
-    func refresh()
-    /// True when nothing of it has a pointer to the session any more.
-    var isIdle: Bool { get }
-    func close()
-}
-
 typealias CallResult = Result<GripManager.State, FjordenError>
 
-/// A session of the C core and who waits for what. All but `shared` is for the loop's thread.
-final class GripCore: @unchecked Sendable {
-    // Touched on the loop's thread alone; the C core's pointers to it are valid until `finalise()`.
+/// A session of the C core and who waits for what. All but `shared` and the feeds' consumers is for the loop's thread.
+final class GripCore: Abandonable, @unchecked Sendable {
+    // Touched on the loop's thread alone; the C core's pointers to it are valid while the transport is not idle.
     let loop = Loop.shared
     let block = CBlock<tendon_fjorden_session>()
     private let profile = CBlock<tendon_fjorden_profile>()
     private let table = CTable<tendon_fjorden_grip>(capacity: Int(TENDON_FJORDEN_GRIPS_MAX))
     let shared = GripShared()
+    /// Kept by sequences.
+    weak var lifetime: Lifetime<GripCore>?
+    let states = Feed<GripManager.State>()
+    let issues = Feed<GripManager.Issue>()
+    let lists = Feed<[ConnectableGrip]>()
     private(set) var configuration: GripManager.Configuration?
     private(set) var transport: (any GripTransport)?
-    /// A radio that the program opened by itself.
-    private let givenRadio: RadioCore?
+    /// The program's central: no other radio is opened.
+    private let given: (central: Central, radio: RadioCore)?
+    /// The radio of the system mode, once it was needed.
+    private(set) var holder: RadioHolder?
     private var waiters: [UInt32: (CallResult) -> Void] = [:]
     private var calling: UInt32?
     private var answered: CallResult?
     private var bonds: BondStore?
     private var storing: Task<Void, Never>?
-    private var states = Listeners<GripManager.State>()
-    private var issues = Listeners<GripManager.Issue>()
-    private var lists = Listeners<[ConnectableGrip]>()
     var readings = GripReadings()
     private var versions: [Address: FirmwareVersion] = [:]
     private var pairing: Task<Void, Never>?
     /// The grip that is connected, or whose connection is being restored.
     private var current: ConnectedGrip?
-    private var keptAlive: GripCore?
     private var abandoned = false
 
     var session: CPointer<tendon_fjorden_session> { block.pointer }
     var manager: tendon_fjorden_manager { _read { yield block.pointer.pointee.manager } }
 
-    init(radio: RadioCore? = nil) {
-        givenRadio = radio
+    /// On the program's central, which must be on `Loop.shared`.
+    convenience init(on central: Central) throws(TendonError) {
+        self.init(given: (central, try central.sharedLoopRadio()))
+    }
+
+    init(given: (central: Central, radio: RadioCore)? = nil) {
+        self.given = given
         tendon_fjorden_profile_init(profile.pointer)
         var config = tendon_fjorden_session_config()
         config.link.context = context(of: self)
@@ -187,7 +178,7 @@ final class GripCore: @unchecked Sendable {
 
     func report(_ issue: GripManager.Issue) {
         shared.set { $0.issue = issue }
-        issues.push(issue, loop)
+        issues.pushSoon(issue)
     }
 
     func connect(_ grip: ConnectableGrip, later: @escaping (CallResult) -> Void) {
@@ -209,10 +200,7 @@ final class GripCore: @unchecked Sendable {
         refresh()
     }
 
-    func refresh() {
-        transport?.refresh()
-        keepAlive()
-    }
+    func refresh() { transport?.refresh() }
 
     // MARK: The transport
 
@@ -232,13 +220,7 @@ final class GripCore: @unchecked Sendable {
             (permission, isOn) = (transport.permission, transport.isOn)
         case .system:
             do throws(TendonError) {
-                let radio: RadioCore
-                if let givenRadio {
-                    radio = givenRadio
-                } else {
-                    radio = try RadioCore.open(configuration.radio, bonds: configuration.bonds, loop: loop)
-                }
-                transport = RadioTransport(radio, owns: givenRadio == nil, self)
+                transport = try RadioTransport(heldRadio(configuration), self)
             } catch {
                 if error.isPermission { permission = TENDON_FJORDEN_AUTHORIZATION_DENIED }
                 isOn = error.isPermission
@@ -249,7 +231,17 @@ final class GripCore: @unchecked Sendable {
         return permission == TENDON_FJORDEN_AUTHORIZATION_ALLOWED && isOn
     }
 
-    func setEnvironment(_ permission: tendon_fjorden_authorization, _ isOn: Bool) {
+    private func heldRadio(_ configuration: GripManager.Configuration) -> RadioHolder {
+        if let holder { return holder }
+        let made =
+            given.map { RadioHolder($0.radio, keeping: $0.central) }
+            ?? RadioHolder({ configuration.radio }, bonds: { configuration.bonds }, loop: loop)
+        made.onFailure = { [unowned self] error in failed(error) }
+        holder = made
+        return made
+    }
+
+    private func setEnvironment(_ permission: tendon_fjorden_authorization, _ isOn: Bool) {
         tendon_fjorden_manager_set_environment(block.member(\.manager), permission, isOn)
     }
 
@@ -269,10 +261,8 @@ final class GripCore: @unchecked Sendable {
 
     func permissionDecided(_ allowed: Bool) { give(GripCore.input(TENDON_FJORDEN_ON_PERMISSION, ok: allowed)) }
 
-    func report(_ report: inout tendon_ad_report) {
-        withPointer(to: &report) {
-            _ = tendon_fjorden_session_on_advertisement(block.pointer, $0, tendon_monotonic_ms())
-        }
+    func advertised(_ report: CReport, _ now: UInt64) {
+        tendon_fjorden_session_on_advertisement(block.pointer, report, now)
         refresh()
     }
 
@@ -300,74 +290,17 @@ final class GripCore: @unchecked Sendable {
         return 0
     }
 
-    /// Nobody can ask for anything any more: search and link end, and with them this object.
+    /// The last reference was released: search and connection end, and with them this object.
     func abandon() {
         guard !abandoned else { return }
         abandoned = true
         disconnect()
-        keepAlive()
-        if keptAlive == nil { finalise() }
-    }
-
-    /// The C core has pointers to us while the transport is not idle.
-    private func keepAlive() {
-        let isIdle = transport?.isIdle ?? true
-        keptAlive = isIdle ? nil : self
-    }
-
-    func linkEnded() {
-        keepAlive()
-        if abandoned, keptAlive == nil { finalise() }
-    }
-
-    private func finalise() {
+        pairing?.cancel()
         closeTransport()
-        states.finish()
-        issues.finish()
-        lists.finish()
-    }
-
-    // MARK: Who listens
-
-    /// From any thread: there at once on the loop, else before whatever the caller does there next.
-    func run(_ body: @escaping @Sendable (GripCore) -> Void) {
-        if loop.isCurrent { body(self) } else { loop.post { body(self) } }
-    }
-
-    func observeStates() -> GripSequence<GripManager.State> {
-        let queue = EventQueue<GripManager.State>(loop, capacity: 64, policy: .dropOldest)
-        run { core in
-            core.states.add(queue)
-            queue.onTermination { [weak core, unowned queue] in core?.states.remove(queue) }
-        }
-        return GripSequence(EventSequence(queue))
-    }
-
-    func observeIssues() -> GripSequence<GripManager.Issue> {
-        let queue = EventQueue<GripManager.Issue>(loop, capacity: 16, policy: .dropOldest)
-        run { core in
-            core.issues.add(queue)
-            queue.onTermination { [weak core, unowned queue] in core?.issues.remove(queue) }
-        }
-        return GripSequence(EventSequence(queue))
-    }
-
-    func observe(_ handler: Handler<GripManager.State>) { states.add(handler) }
-    func observe(_ handler: Handler<GripManager.Issue>) { issues.add(handler) }
-    func observe(_ handler: Handler<[ConnectableGrip]>) { lists.add(handler) }
-
-    func observeLists() -> GripSequence<[ConnectableGrip]> {
-        let queue = EventQueue<[ConnectableGrip]>(loop, capacity: 64, policy: .dropOldest)
-        lists.add(queue)
-        queue.onTermination { [weak self, unowned queue] in self?.lists.remove(queue) }
-        return GripSequence(EventSequence(queue))
-    }
-
-    /// Ended already.
-    func noLists() -> GripSequence<[ConnectableGrip]> {
-        let queue = EventQueue<[ConnectableGrip]>(loop, capacity: 1, policy: .dropOldest)
-        queue.finish()
-        return GripSequence(EventSequence(queue))
+        states.close()
+        issues.close()
+        lists.close()
+        holder?.close()
     }
 
     // MARK: What the session says
@@ -412,7 +345,7 @@ final class GripCore: @unchecked Sendable {
             }
         case TENDON_FJORDEN_OUT_SCAN_START: transport?.scan(true)
         case TENDON_FJORDEN_OUT_SCAN_STOP: transport?.scan(false)
-        case TENDON_FJORDEN_OUT_GRIPS: lists.push(grips, loop)
+        case TENDON_FJORDEN_OUT_GRIPS: if !lists.isEmpty { lists.pushSoon(grips) }
         case TENDON_FJORDEN_OUT_STORE_BOND:
             guard let grip = output.grip?.pointee else { return }
             keep(BondStore.Bond(identifier: text(in: grip.identifier), name: text(in: grip.name)))
@@ -442,7 +375,7 @@ final class GripCore: @unchecked Sendable {
         case TENDON_FJORDEN_CONNECTED:
             guard let grip else { return }
             versions[grip.id] = info.firmware
-            let events = current.flatMap { $0.id == grip.id ? $0.events : nil } ?? GripEvents()
+            let events = current.flatMap { $0.id == grip.id ? $0.events : nil } ?? GripEvents(loop)
             let connected = ConnectedGrip(self, grip, info.firmware, events)
             current = connected
             state = .connected(connected)
@@ -454,9 +387,9 @@ final class GripCore: @unchecked Sendable {
             $0.isBluetoothUnavailable = output.state == TENDON_FJORDEN_UNAVAILABLE
         }
         mirror()
-        if state != before { states.push(state, loop) }
+        if state != before { states.pushSoon(state) }
         if case .connected = state {} else { endEvents() }
-        if output.state != TENDON_FJORDEN_SCANNING_FOR_GRIPS { lists.finish() }
+        if output.state != TENDON_FJORDEN_SCANNING_FOR_GRIPS { lists.finish(handlersToo: true) }
         if output.state != TENDON_FJORDEN_CONNECTING { pairing?.cancel() }
     }
 

@@ -48,70 +48,11 @@ final class GripShared: Sendable {
 /// subscription.cancel()
 /// ```
 public final class GripSubscription: Sendable {
-    private let loop: Loop
-    private let release: @Sendable () -> Void
+    private let token: FeedToken?
 
-    init(_ loop: Loop, _ release: @escaping @Sendable () -> Void) {
-        self.loop = loop
-        self.release = release
-    }
+    /// `nil`: there is nothing to release.
+    init(_ token: FeedToken? = nil) { self.token = token }
 
     /// Releases the handler; from the loop's thread it is not called again.
-    public func cancel() {
-        if loop.isCurrent { release() } else { loop.post { [release] in release() } }
-    }
-}
-
-/// A handler, until it is cancelled.
-final class Handler<Element: Sendable>: @unchecked Sendable {
-    // Touched on the loop's thread alone.
-    private var body: (@TendonActor (Element) -> Void)?
-
-    init(_ body: @escaping @TendonActor (Element) -> Void) { self.body = body }
-
-    var isCancelled: Bool { body == nil }
-    func cancel() { body = nil }
-
-    func call(_ element: Element) {
-        guard let body else { return }
-        TendonActor.assumeIsolated { body(element) }
-    }
-}
-
-/// Sequences and handlers of one kind. For the loop's thread.
-struct Listeners<Element: Sendable> {
-    private var queues: [EventQueue<Element>] = []
-    private var handlers: [Handler<Element>] = []
-
-    var isEmpty: Bool { queues.isEmpty && !handlers.contains { !$0.isCancelled } }
-
-    mutating func add(_ queue: EventQueue<Element>) { queues.append(queue) }
-    mutating func remove(_ queue: EventQueue<Element>) { queues = queues.filter { $0 !== queue } }
-
-    mutating func add(_ handler: Handler<Element>) {
-        handlers.removeAll(where: \.isCancelled)
-        if !handler.isCancelled { handlers.append(handler) }
-    }
-
-    /// Sequences have it now; handlers, which may call anything, in a moment.
-    func push(_ element: Element, _ loop: Loop) {
-        for queue in queues { queue.push(element) }
-        for handler in handlers { loop.post { handler.call(element) } }
-    }
-
-    /// Both at once.
-    func deliver(_ element: Element) {
-        for queue in queues { queue.push(element) }
-        for handler in handlers { handler.call(element) }
-    }
-
-    mutating func finishSequences() {
-        for queue in queues { queue.finish() }
-        queues.removeAll()
-    }
-
-    mutating func finish() {
-        finishSequences()
-        handlers.removeAll()
-    }
+    public func cancel() { token?.cancel() }
 }

@@ -57,17 +57,21 @@ public final class GripManager {
         }
     }
 
-    let core: GripCore
+    private let lifetime: Lifetime<GripCore>
+    nonisolated var core: GripCore { lifetime.core }
 
     /// One of its own, for programs with several grips.
-    public nonisolated init() { core = GripCore() }
+    public nonisolated convenience init() { self.init(GripCore()) }
 
-    /// On a radio that the program has opened.
-    public nonisolated init(on central: Central) { core = GripCore(radio: central.core) }
+    /// On a radio that the program opened; no other is opened when it fails. Throws if the central is not on
+    /// `Loop.shared`.
+    public nonisolated convenience init(on central: Central) throws(TendonError) {
+        self.init(try GripCore(on: central))
+    }
 
-    deinit {
-        let core = core
-        core.loop.post { core.abandon() }
+    private nonisolated init(_ core: GripCore) {
+        lifetime = Lifetime(core)
+        core.lifetime = lifetime
     }
 
     /// This library's.
@@ -91,14 +95,14 @@ public final class GripManager {
     public nonisolated var issue: Issue? { core.shared.read { $0.issue } }
 
     /// Every issue from now on.
-    public nonisolated func subscribeToIssues() -> GripSequence<Issue> { core.observeIssues() }
+    public nonisolated func subscribeToIssues() -> GripSequence<Issue> {
+        GripSequence(core.issues.sequence(capacity: 16, policy: .dropOldest, keeping: lifetime))
+    }
 
     /// The same with a handler; called for as long as the manager lives, or until the subscription is cancelled.
     @discardableResult
     public nonisolated func subscribeToIssues(_ handler: @escaping @TendonActor (Issue) -> Void) -> GripSubscription {
-        let handler = Handler(handler)
-        core.run { $0.observe(handler) }
-        return GripSubscription(core.loop) { handler.cancel() }
+        GripSubscription(core.issues.add(handler))
     }
 
     /// For any grip or for the bonded one.
@@ -122,7 +126,7 @@ public final class GripManager {
 
     /// Every change from now on; not the present state.
     public nonisolated func subscribeToStateChanges() -> GripSequence<State> {
-        core.observeStates()
+        GripSequence(core.states.sequence(capacity: 64, policy: .dropOldest, keeping: lifetime))
     }
 
     /// The same with a handler; called for as long as the manager lives, or until the subscription is cancelled. A
@@ -131,9 +135,7 @@ public final class GripManager {
     public nonisolated func subscribeToStateChanges(
         _ handler: @escaping @TendonActor (State) -> Void
     ) -> GripSubscription {
-        let handler = Handler(handler)
-        core.run { $0.observe(handler) }
-        return GripSubscription(core.loop) { handler.cancel() }
+        GripSubscription(core.states.add(handler))
     }
 
     // MARK: Starting
@@ -161,7 +163,7 @@ public final class GripManager {
     /// The whole list of grips in reach, in order of discovery, on every advertisement; ends with the search.
     public func scanForFjordenGrips() throws(FjordenError) -> GripSequence<[ConnectableGrip]> {
         if case .failure(let error) = core.call(TENDON_FJORDEN_CALL_SCAN) { throw error }
-        return core.observeLists()
+        return lists
     }
 
     /// The same with a handler, called with the whole list each time until the search ends. Cancelling the subscription
@@ -171,15 +173,20 @@ public final class GripManager {
         gripFoundHandler: @escaping @TendonActor ([ConnectableGrip]) -> Void
     ) throws(FjordenError) -> GripSubscription {
         if case .failure(let error) = core.call(TENDON_FJORDEN_CALL_SCAN) { throw error }
-        let handler = Handler(gripFoundHandler)
-        core.observe(handler)
-        return GripSubscription(core.loop) { handler.cancel() }
+        return GripSubscription(core.lists.add(gripFoundHandler))
     }
 
     /// As the vendor's document calls it, without `try`: if the manager cannot search, the sequence ends at once.
     /// `scanForFjordenGrips()` throws the reason.
     public func startScanningForFjordenGrips() -> GripSequence<[ConnectableGrip]> {
-        (try? scanForFjordenGrips()) ?? core.noLists()
+        if let lists = try? scanForFjordenGrips() { return lists }
+        let ended = lists
+        core.lists.finish()
+        return ended
+    }
+
+    private var lists: GripSequence<[ConnectableGrip]> {
+        GripSequence(core.lists.sequence(capacity: 64, policy: .dropOldest, keeping: lifetime))
     }
 
     /// As the vendor's document calls it, without `try`: if the manager cannot search, the handler is never called.
@@ -187,7 +194,7 @@ public final class GripManager {
     public func startScanningForFjordenGrips(
         gripFoundHandler: @escaping @TendonActor ([ConnectableGrip]) -> Void
     ) -> GripSubscription {
-        (try? scanForFjordenGrips(gripFoundHandler: gripFoundHandler)) ?? GripSubscription(core.loop) {}
+        (try? scanForFjordenGrips(gripFoundHandler: gripFoundHandler)) ?? GripSubscription()
     }
 
     /// Ends the search; the sequences of it end.
@@ -247,26 +254,20 @@ public final class GripManager {
         _ body: (GripCore, @escaping (CallResult) -> Void) -> Void
     ) async throws(FjordenError) -> ConnectedGrip {
         guard case .connected(let grip) = try await result(body) else { throw .unknown }
-        // The connection is there: cancelling ends the waiting alone.
-        let core = core
-        let _: Void? = await answered(core.loop) { answer in
-            core.whenBondIsStored { answer.resume(()) }
-        } onCancel: {
-        }
+        // Connected: a cancellation ends only the wait.
+        let stored = Pending<Void, FjordenError>(core.loop)
+        core.whenBondIsStored { stored.finish(.success(())) }
+        try? await stored.value()
         return grip
     }
 
     private func result(
         _ body: (GripCore, @escaping (CallResult) -> Void) -> Void
     ) async throws(FjordenError) -> State {
-        let core = core
-        let result: CallResult? = await answered(core.loop) { answer in
-            body(core) { answer.resume($0) }
-        } onCancel: {
-            core.disconnect()
-        }
-        guard let result else { throw .cancelled }
-        return try result.get()
+        guard !Task.isCancelled else { throw .cancelled }
+        let result = Pending<State, FjordenError>(core.loop)
+        body(core) { result.finish($0) }
+        return try await result.value { [core] in core.disconnect() }
     }
 
     // MARK: Firmware
@@ -277,15 +278,15 @@ public final class GripManager {
         using latest: @escaping @Sendable () async throws -> String?
     ) async -> FirmwareCheckOutcome {
         guard let grip = connectedGrip else { return .error(.connectionTimeout) }
+        guard !Task.isCancelled else { return .error(.cancelled) }
         let request = Task { (try? await latest()) ?? nil }
-        let text: String?? = await answered(core.loop) { answer in
-            Task { @TendonActor in answer.resume(.some(await request.value)) }
-        } onCancel: {
-            request.cancel()
-        }
-        guard let text else {
-            request.cancel()
-            return .error(.cancelled)
+        let answer = Pending<String?, FjordenError>(core.loop)
+        Task { @TendonActor in answer.finish(.success(await request.value)) }
+        let text: String?
+        do throws(FjordenError) {
+            text = try await answer.value { request.cancel() }
+        } catch {
+            return .error(error)
         }
         let version = text.flatMap { FirmwareVersion(string: $0) }
         let outcome: tendon_status

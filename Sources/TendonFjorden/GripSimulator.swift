@@ -115,6 +115,8 @@ final class MemoryRadio: @unchecked Sendable {
     private var timer: LoopTimer?
     private var isTicking = false
     weak var core: GripCore?
+    /// The core while it disconnects for the last time.
+    private var closing: GripCore?
 
     init() {
         tendon_memory_radio_init(block.pointer, devices.pointer, 0)
@@ -142,11 +144,12 @@ final class MemoryRadio: @unchecked Sendable {
         self.core = core
         tendon_memory_radio_attach(block.pointer, fjordenSessionInputs.pointer, core.session)
         block.pointer.pointee.report_context = context(of: self)
-        block.pointer.pointee.on_report = { context, report, _ in
+        block.pointer.pointee.on_report = { context, report, now in
             guard let report else { return }
-            var copy = report.pointee
-            object(MemoryRadio.self, context).core?.report(&copy)
+            object(MemoryRadio.self, context).core?.advertised(report, now)
         }
+        closing = nil
+        timer?.remove()
         timer = LoopTimer(core.loop.core) { [unowned self] in self.tick() }
         refresh()
     }
@@ -156,7 +159,12 @@ final class MemoryRadio: @unchecked Sendable {
         tendon_memory_radio_tick(block.pointer, tendon_monotonic_ms())
         isTicking = false
         refresh()
-        core?.linkEnded()
+        if closing != nil, isIdle { detach() }
+    }
+
+    private var isIdle: Bool {
+        let memory = block.pointer.pointee
+        return memory.peer == nil && !memory.connecting && !memory.connect_asked && !memory.disconnect_asked
     }
 
     func setPresent(_ index: Int, _ isPresent: Bool) {
@@ -173,10 +181,19 @@ final class MemoryRadio: @unchecked Sendable {
         timer.deadline = tendon_memory_radio_deadline(block.pointer)
     }
 
-    func detach() {
+    /// Detaches from the core, once it is disconnected.
+    func close() {
+        closing = core
+        if isIdle { detach() }
+    }
+
+    private func detach() {
         timer?.remove()
         timer = nil
         core = nil
+        // It may be in a call of this object.
+        if let closing { closing.loop.post { withExtendedLifetime(closing) {} } }
+        closing = nil
     }
 }
 
@@ -232,11 +249,5 @@ final class MemoryTransport: GripTransport {
 
     func refresh() { memoryRadio.refresh() }
 
-    var isIdle: Bool {
-        let memoryRadio = memoryRadio.block.pointer.pointee
-        return memoryRadio.peer == nil && !memoryRadio.connecting && !memoryRadio.connect_asked
-            && !memoryRadio.disconnect_asked
-    }
-
-    func close() { memoryRadio.detach() }
+    func close() { memoryRadio.close() }
 }

@@ -2,92 +2,67 @@
 import CTendon
 import Tendon
 
+/// The transport of a session's connection and search: a radio, or the memory of the simulator. For the loop's thread.
+protocol GripTransport: AnyObject {
+    func setTarget(_ address: Address)
+    func connect() -> tendon_status
+    func disconnect()
+    func pair() -> tendon_status
+    func isBonded() -> Bool
+    func scan(_ on: Bool)
+    /// Removes the keys, also from the kernel, and disconnects. Does nothing if there are none.
+    func forget(_ address: Address) throws(TendonError)
+    /// Deadlines may have changed.
+    func refresh()
+    /// Disconnects; then nothing of it has a pointer to the session any more. Until then the core is kept alive.
+    func close()
+}
+
 /// A radio under a session. For the loop's thread.
 final class RadioTransport: GripTransport {
     private let radio: RadioCore
-    private let owns: Bool
-    private let connection = CBlock<tendon_connection>()
+    private let link: SessionLink
+    private let search: Search
     private unowned let core: GripCore
-    private var search: Task<Void, Never>?
-    private var isClosed = false
 
-    init(_ radio: RadioCore, owns: Bool, _ core: GripCore) {
-        self.radio = radio
-        self.owns = owns
+    /// Opens the radio if it is not open.
+    init(_ holder: RadioHolder, _ core: GripCore) throws(TendonError) {
+        radio = try holder.open()
         self.core = core
-        radio.retain()
-        var peer = tendon_address()
-        var callbacks = tendon_connection_callbacks()
-        callbacks.context = context(of: self)
-        callbacks.closed = { context, _, _ in object(RadioTransport.self, context).core.linkEnded() }
-        tendon_connection_init(connection.pointer, radio.radio, &peer, radio.pairing, &callbacks)
-        tendon_connection_attach(connection.pointer, fjordenSessionInputs.pointer, core.session)
+        link = SessionLink(radio, to: Address(0, type: .public), owner: core)
+        search = Search(
+            holder, report: { [unowned core] report, now in core.advertised(report, now) },
+            failed: { _ in })  // the holder reports the failure of the radio
+        link.attach(fjordenSessionInputs, core.block)
     }
 
-    private var link: tendon_session_link { tendon_connection_session_link(connection.pointer) }
-
-    func setTarget(_ address: Address) { connection.pointer.pointee.peer = address.c }
-    func connect() -> tendon_status { link.connect(connection.pointer) }
-    func disconnect() { link.disconnect(connection.pointer) }
-    func pair() -> tendon_status { link.pair(connection.pointer) }
-    func isBonded() -> Bool { link.bonded(connection.pointer) }
+    func setTarget(_ address: Address) { link.peer = address }
+    func connect() -> tendon_status { link.connect() }
+    func disconnect() { link.disconnect() }
+    func pair() -> tendon_status { link.pair() }
+    func isBonded() -> Bool { link.isBonded }
+    func refresh() { link.refresh() }
 
     func forget(_ address: Address) throws(TendonError) {
         do throws(TendonError) {
             try radio.forget(address)
         } catch  where error.status == Int32(TENDON_RADIO_ERROR_NO_PAIRING_SERVICE) {
-            // The program has asked for a radio without bonds.
+            // The program opened a radio without bonds.
         }
     }
 
-    func refresh() {
-        if !isClosed { tendon_connection_refresh(connection.pointer) }
-    }
-
-    var isIdle: Bool { connection.pointer.pointee.state == UInt8(TENDON_CONNECTION_IDLE.rawValue) }
-
     func scan(_ on: Bool) {
-        search?.cancel()
-        search = nil
+        search.stop()
         guard on else { return }
         do throws(TendonError) {
-            let found = EventSequence(try radio.scan(ScanOptions(capacity: 1024)))
-            search = Task { @TendonActor [weak core] in
-                do throws(TendonError) {
-                    var iterator = found.makeAsyncIterator()
-                    while let advertisement = try await iterator.next(isolation: TendonActor.shared) {
-                        guard let core, !Task.isCancelled else { return }
-                        advertisement.lend { core.report(&$0) }
-                    }
-                } catch {
-                    if !Task.isCancelled { core?.failed(error) }
-                }
-            }
+            try search.start()
         } catch {
             core.loop.post { [weak core] in core?.failed(error) }
         }
     }
 
     func close() {
-        guard !isClosed else { return }
-        isClosed = true
-        scan(false)
-        tendon_loop_remove(core.loop.core.block.pointer, connection.member(\.timer))
-        radio.release()
-        if owns { radio.close() }
-    }
-}
-
-extension Advertisement {
-    /// As the C core reports it.
-    fileprivate func lend(_ body: (inout tendon_ad_report) -> Void) {
-        lending(data) { bytes, count in
-            var report = tendon_ad_report()
-            report.address = address.c
-            report.rssi = Int8(clamping: rssi ?? Int(TENDON_RSSI_UNKNOWN))
-            report.data = bytes
-            report.length = count
-            body(&report)
-        }
+        search.stop()
+        link.abandon()
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// Events of one kind to a delegate, closures and sequences. For the loop's thread.
+/// Events of one kind to a delegate, closures and sequences. For the loop's thread; closures and sequences may be added
+/// from any thread.
 ///
 /// `push` makes no heap call. Consumers may come, go and end the feed while an event is delivered; one that is gone
 /// receives nothing more.
@@ -45,11 +46,14 @@ package final class Feed<Element: Sendable>: @unchecked Sendable {
         delegates.append(Handler(onLoop(deliver), isSet: onLoop(isSet)))
     }
 
-    /// A closure, until the token is cancelled or the feed is closed.
+    /// A closure, until the token is cancelled or the feed is closed. Off the loop's thread, it is added before whatever
+    /// the caller posts to the loop next.
     @discardableResult
     package func add(_ body: @escaping @TendonActor (Element) -> Void) -> FeedToken {
         let handler = Handler(onLoop(body))
-        if !isClosed { handlers.append(handler) }
+        loop.runOrPost { [self] in
+            if !isClosed, handler.isOn { handlers.append(handler) }
+        }
         return FeedToken(loop) { [weak self, weak handler] in
             handler?.isOn = false
             self?.handlers.removeAll { $0 === handler }
@@ -64,21 +68,24 @@ package final class Feed<Element: Sendable>: @unchecked Sendable {
         EventSequence(queue(capacity: capacity, policy: policy, keeping: lifetime))
     }
 
-    /// The same for a sequence type of the module's own.
+    /// The same for a sequence type of the module's own. Off the loop's thread, it receives events from before whatever
+    /// the caller posts to the loop next.
     package func queue(
         capacity: Int, policy: OverflowPolicy, keeping lifetime: AnyObject?
     ) -> EventQueue<Element> {
         let queue = EventQueue<Element>(loop, capacity: capacity, policy: policy)
-        if isClosed {
-            queue.finish(closingError)
-            return queue
-        }
+        let kept = Kept(lifetime)
+        loop.runOrPost { [self] in register(queue, keeping: kept.object) }
+        return queue
+    }
+
+    private func register(_ queue: EventQueue<Element>, keeping lifetime: AnyObject?) {
+        guard !isClosed else { return queue.finish(closingError) }
         queues.append(queue)
         queue.onTermination { [weak self, unowned queue] in
             self?.queues.removeAll { $0 === queue }
             withExtendedLifetime(lifetime) {}
         }
-        return queue
     }
 
     // MARK: Events
@@ -123,6 +130,13 @@ package final class Feed<Element: Sendable>: @unchecked Sendable {
     }
 }
 
+/// What a sequence keeps.
+private struct Kept: @unchecked Sendable {
+    // Only kept.
+    let object: AnyObject?
+    init(_ object: AnyObject?) { self.object = object }
+}
+
 /// Removes a closure from a feed. From any thread.
 package final class FeedToken: Sendable {
     private let loop: Loop
@@ -135,6 +149,6 @@ package final class FeedToken: Sendable {
 
     /// The closure is not called after this returned on the loop's thread; from another thread, soon.
     package func cancel() {
-        if loop.isCurrent { remove() } else { loop.post(remove) }
+        loop.runOrPost(remove)
     }
 }

@@ -9,7 +9,7 @@ import CTendon
 package final class RadioHolder: @unchecked Sendable {
     // Touched on the loop's thread alone.
     private enum Source {
-        case central(RadioCore)
+        case central(RadioCore, keeping: AnyObject?)
         case own(choice: () -> RadioChoice, bonds: () -> BondStorage)
     }
 
@@ -32,10 +32,11 @@ package final class RadioHolder: @unchecked Sendable {
         source = .own(choice: choice, bonds: bonds)
     }
 
-    /// The radio of the program's central, see `Central.sharedLoopRadio()`.
-    package init(_ radio: RadioCore) {
+    /// The radio of the program's central, see `Central.sharedLoopRadio()`. Without the central nothing can be searched
+    /// for: it is kept.
+    package init(_ radio: RadioCore, keeping central: Central? = nil) {
         loop = radio.loop
-        source = .central(radio)
+        source = .central(radio, keeping: central)
         radio.retain()
     }
 
@@ -58,7 +59,7 @@ package final class RadioHolder: @unchecked Sendable {
 
     private func openSource() throws(TendonError) -> RadioCore {
         switch source {
-        case .central(let radio):
+        case .central(let radio, _):
             if let failure = radio.failure { throw failure }
             return radio
         case .own(let choice, let bonds):
@@ -93,6 +94,6 @@ package final class RadioHolder: @unchecked Sendable {
         isClosed = true
         onFailure = nil
         releaseRadio()
-        if case .central(let radio) = source { radio.release() }
+        if case .central(let radio, _) = source { radio.release() }
     }
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
+import CTendon
 import Synchronization
 import Tendon
-import TendonBose
 import Testing
+
+@testable import TendonBose
 
 /// The manager's search, and connecting by the program's own choice.
 @Suite(.timeLimit(.minutes(1)))
@@ -11,13 +13,29 @@ struct SearchTests {
     private final class Shelf: BluetoothManagerDelegate {
         var found: [Address] = []
         var lost: [Address] = []
+        var errors: [BoseWearableError] = []
         func bluetoothManager(_ manager: BluetoothManager, didDiscover device: DiscoveredDevice) {
             found.append(device.address)
         }
         func bluetoothManager(_ manager: BluetoothManager, didLose device: DiscoveredDevice) {
             lost.append(device.address)
         }
-        func bluetoothManager(_ manager: BluetoothManager, didFailWithError error: BoseWearableError) {}
+        func bluetoothManager(_ manager: BluetoothManager, didFailWithError error: BoseWearableError) {
+            errors.append(error)
+        }
+    }
+
+    private static let down = Int32(TENDON_RADIO_ERROR_ADAPTER_DOWN)
+    private static let failure = BoseWearableError(TendonError(status: down, operation: .scan))
+
+    /// The radio of a search fails, as the C core reports it.
+    @TendonActor
+    private func failSearch(of library: BoseWearable) async {
+        await eventually("searching") {
+            library.bluetoothManager.holder.radio?.radio.pointee.scanning == true
+        }
+        guard let radio = library.bluetoothManager.holder.radio?.radio else { return }
+        radio.pointee.on_failure?(radio.pointee.report_context, Self.down, tendon_monotonic_ms())
     }
 
     /// The search of a stop is another one than that of the start behind it.
@@ -92,6 +110,71 @@ struct SearchTests {
             }
         }.startConnection()
         #expect(session.device?.name == "LE-Bose Frames")
+    }
+
+    /// The choice sees the failure in its sequence; the attempt ends with it, without a time limit too.
+    @Test @TendonActor func aSearchThatFailsEndsTheProgramsChoice() async throws {
+        let site = try await Site()
+        let thrown = Mutex<[TendonError]>([])
+        let library = site.boseWearable {
+            $0.timeout = nil
+            $0.deviceChoice = .custom { lists in
+                do throws(TendonError) {
+                    var iterator = lists.makeAsyncIterator()
+                    while try await iterator.next() != nil {}
+                } catch {
+                    thrown.withLock { $0.append(error) }
+                }
+                return nil
+            }
+        }
+        let attempt = Task { @TendonActor in try await library.startConnection() }
+        await failSearch(of: library)
+        await #expect(throws: Self.failure) { try await attempt.value }
+        #expect(thrown.withLock { $0.map(\.status) } == [Self.down])
+    }
+
+    @Test(arguments: [DeviceChoice.firstFound, .strongestSignal(within: .seconds(1000))])
+    @TendonActor func aSearchThatFailsEndsTheAttempt(_ choice: DeviceChoice) async throws {
+        let site = try await Site()
+        await site.wearable.stop()
+        let library = site.boseWearable {
+            $0.timeout = nil
+            $0.deviceChoice = choice
+        }
+        let attempt = Task { @TendonActor in try await library.startConnection() }
+        await failSearch(of: library)
+        await #expect(throws: Self.failure) { try await attempt.value }
+    }
+
+    @Test @TendonActor func theDelegateIsNotifiedOfASearchThatFails() async throws {
+        let site = try await Site()
+        let library = site.boseWearable()
+        let shelf = Shelf()
+        library.bluetoothManager.delegate = shelf
+        try library.bluetoothManager.startScanning()
+        await failSearch(of: library)
+        await eventually("reported") { shelf.errors == [Self.failure] }
+        #expect(!library.bluetoothManager.isScanning)
+        // The library opens its radio again.
+        await eventually("closed") { library.bluetoothManager.holder.radio == nil }
+        try library.bluetoothManager.startScanning()
+        await eventually("found") { shelf.found.last == site.wearable.address }
+        library.bluetoothManager.stopScanning()
+    }
+
+    @Test @TendonActor func aCentralOnAnotherLoopIsRejected() async throws {
+        let site = try await Site()
+        let radio = RadioChoice.virtual(directory: site.directory)
+        let other = try await Central(radio: radio, bonds: .memory, loop: try Loop())
+        let error = #expect(throws: BoseWearableError.self) {
+            try WearableDeviceSession(site.wearable.address, on: other)
+        }
+        guard case .host(let error) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(error.operation == .useCentral)
     }
 
     /// Any number of seconds; the device answers at once.

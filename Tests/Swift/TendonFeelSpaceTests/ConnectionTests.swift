@@ -233,6 +233,17 @@ struct ConnectionTests {
         let central = try await Central(radio: site.radio, bonds: .memory, loop: try Loop())
         let error = #expect(throws: TendonError.self) { try FSConnectionManager(on: central) }
         #expect(error?.operation == .useCentral)
+        do {
+            // Nothing but the manager keeps the central.
+            let manager = try FSConnectionManager(on: try await Central(radio: site.radio, bonds: .memory))
+            var updates = manager.updates.makeAsyncIterator()
+            manager.scanForBelt()
+            var found: FSBelt?
+            while found == nil, let update = try await updates.next() {
+                if case .found(let belt) = update { found = belt }
+            }
+            #expect(found?.address == site.device.address)
+        }
         let shared = try await Central(radio: site.radio, bonds: .memory)
         let manager = try FSConnectionManager(on: shared)
         try await manager.connect(to: site.device)

@@ -327,6 +327,41 @@ extension RadioCore {
     }
 }
 
+/// A radio that fails, and everything on it.
+struct RadioFailureTests {
+    @Test func aRadioThatFails() async throws {
+        let site = try await Site()
+        let failure = TendonError(status: Int32(TENDON_RADIO_ERROR_ADAPTER_DOWN), operation: .scan)
+        let central = try await Central(radio: site.radio)
+        let sequence = try await central.scan()
+        let calls = Mutex<[String]>([])
+        let core = central.core
+        let owners = await onLoop {
+            let owners = (RadioHolder(core), RadioHolder(core))
+            func write(_ line: String) { calls.withLock { $0.append(line) } }
+            _ = try? core.scan(
+                ScanOptions(), report: { _, _ in }, ended: { write("scan \($0 == failure)") })
+            core.onFailure(of: owners.0) { error in write("first \(error == failure)") }
+            core.onFailure(of: owners.1) { _ in write("second") }
+            core.onFailure(of: owners.1, nil)
+            core.failNow(failure.status)
+            core.failNow(failure.status)
+            return owners
+        }
+        #expect(calls.withLock { $0 } == ["scan true", "first true"])
+        await #expect(throws: failure) { for try await _ in sequence {} }
+        #expect(await central.state == .failed(failure))
+        await #expect(throws: failure) { try await central.scan() }
+        await #expect(throws: failure) { try await central.connect(site.address) }
+        await central.close()
+        #expect(await central.state == .failed(failure), "the reason stays")
+        await onLoop {
+            owners.0.close()
+            owners.1.close()
+        }
+    }
+}
+
 struct RadioFallbackTests {
     private static let noAdapter = TendonError(
         status: Int32(TENDON_RADIO_ERROR_NO_KERNEL_SUPPORT), operation: .openRadio)
@@ -486,6 +521,35 @@ struct FeedTests {
         for try await number in sequence { got.append(number) }
         #expect(got == [1, 2])
         #expect(log.all == ["d1", "c1", "d2"])
+    }
+
+    /// Consumers that another thread adds receive what is pushed by the block that it posts next.
+    @Test func consumersOfOtherThreads() async throws {
+        let feed = Feed<Int>()
+        let log = Calls()
+        let (sequence, token) = await Task.detached {
+            #expect(!Loop.shared.isCurrent)
+            let sequence = feed.sequence(capacity: 8, policy: .dropNewest, keeping: nil)
+            feed.add { number in log.add("cancelled \(number)") }.cancel()
+            let token = feed.add { number in log.add("\(number)") }
+            Loop.shared.post { feed.push(1) }
+            token.cancel()
+            Loop.shared.post {
+                feed.push(2)
+                feed.close()
+            }
+            return (sequence, token)
+        }.value
+        var got: [Int] = []
+        for try await number in sequence { got.append(number) }
+        #expect(got == [1, 2])
+        #expect(log.all == ["1"])
+        await Task.detached {
+            var late = feed.sequence(capacity: 8, policy: .dropNewest, keeping: nil).makeAsyncIterator()
+            let element = try? await late.next()
+            #expect(element == nil, "the feed is closed")
+        }.value
+        withExtendedLifetime(token) {}
     }
 
     /// From a closure: others may be removed and the feed ended, and nobody who is gone is called.

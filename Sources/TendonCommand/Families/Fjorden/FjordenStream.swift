@@ -90,7 +90,8 @@ private final class GripServer: DeviceServer {
         if let known = self.manager {
             manager = known
         } else {
-            manager = GripManager(on: served.central)
+            // The command's centrals are on the shared loop.
+            manager = try! GripManager(on: served.central)
             try manager.configure(with: await configuration()).get()
             self.manager = manager
         }
