@@ -80,7 +80,7 @@ def variants(condition):
         if condition.count(old) == 1 and not (" && " in condition and " || " in condition):
             yield "operator", condition.replace(old, new)
     number = re.search(r"(?<![\w.\[])(\d+)(u?)(?![\w.])", condition)
-    if number:
+    if number and not re.search(r"fd (<|>=|>) 0", condition):  # 0 is a descriptor that no test has free
         start, end = number.span()
         yield "constant", condition[:start] + str(int(number[1]) + 1) + number[2] + condition[end:]
     joint, parts = operands(condition)
@@ -133,7 +133,7 @@ def c_line_faults(line):
     found = re.fullmatch(r"for \(([^;]*); ([^;]+); ([^;]*)\) \{", body)
     if found and balanced(found[1]) and balanced(found[2]):
         for kind, other in variants(found[2]):
-            if kind in ("constant", "operand"):
+            if kind == "operand":
                 yield "loop", f"{indent}for ({found[1]}; @ ? ({other}) : ({found[2]}); {found[3]}) {{"
         less = re.fullmatch(r"(.*\w) < ([\w.\->]+)(.*)", found[2])
         if less:  # the last one is missed
