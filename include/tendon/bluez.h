@@ -236,9 +236,9 @@ typedef struct tendon_bluez_radio {
  *
  * An adapter without a public address, or whose static address the kernel uses, gets a static random address (address
  * type TENDON_ADDRESS_TYPE_RANDOM in radio.address). It is made once, of random bytes, and stored for its owner alone
- * in a file beside the bonds: $XDG_STATE_HOME/tendon/address, else $HOME/.local/state/tendon/address, else
- * /var/lib/tendon/address. If the adapter is on with another address, it is powered off and on, unless another program
- * has it open (_ADAPTER_BUSY).
+ * in a file beside the bonds: $XDG_STATE_HOME/tendon/address-hciN, else $HOME/.local/state/tendon/address-hciN, else
+ * /var/lib/tendon/address-hciN. If the adapter is on with another address, it is powered off and on, unless another
+ * program has it open (_ADAPTER_BUSY).
  *
  * @param name "hci0", ...; NULL: the adapter with the lowest index.
  * @return TENDON_OK, or TENDON_RADIO_ERROR_NO_KERNEL_SUPPORT, _NO_ADAPTER, _RFKILL (blocked), _NO_CAP_NET_RAW,

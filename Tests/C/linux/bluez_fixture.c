@@ -2,6 +2,7 @@
 #include "bluez_fixture.h"
 
 #include <errno.h>
+#include <linux/sock_diag.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -70,6 +71,7 @@ __attribute__((weak)) int bind(int fd, __CONST_SOCKADDR_ARG name, socklen_t leng
     if (!is_fake(fd)) {
         return (int)syscall(SYS_bind, fd, name, length);
     }
+    memcpy(&calls.bound, name.__sockaddr__, length < sizeof calls.bound ? length : sizeof calls.bound);
     return refuses(&calls.bind) ? -1 : 0;
 }
 
@@ -85,6 +87,7 @@ int connect(int fd, __CONST_SOCKADDR_ARG name, socklen_t length) {
         return (int)syscall(SYS_connect, fd, name, length);
     }
     calls.connects++;
+    memcpy(&calls.target, name.__sockaddr__, length < sizeof calls.target ? length : sizeof calls.target);
     if (refuses(&calls.connect)) {
         return -1;
     }
@@ -154,7 +157,26 @@ int getsockopt(int fd, int level, int option, void *value, socklen_t *size) {
         memcpy(value, &calls.filter_set, sizeof calls.filter_set);
         return 0;
     }
+    if (level == SOL_SOCKET && option == SO_MEMINFO) {
+        if (refuses(&calls.meminfo)) {
+            return -1;
+        }
+        assert_true(*size > SK_MEMINFO_DROPS * sizeof calls.drops);
+        memcpy((uint8_t *)value + SK_MEMINFO_DROPS * sizeof calls.drops, &calls.drops, sizeof calls.drops);
+        return 0;
+    }
+    if (level == SOL_BLUETOOTH && option == BT_SECURITY) {
+        const struct bt_security security = {.level = calls.security_level};
+        if (refuses(&calls.security)) {
+            return -1;
+        }
+        memcpy(value, &security, sizeof security);
+        return 0;
+    }
     if (level == SOL_L2CAP && option == L2CAP_CONNINFO) {
+        if (refuses(&calls.conninfo)) {
+            return -1;
+        }
         const struct l2cap_conninfo info = {.hci_handle = calls.handle};
         memcpy(value, &info, sizeof info);
         return 0;
@@ -185,6 +207,7 @@ int ioctl(int fd, unsigned long request, ...) {
     if (request != HCIGETCONNINFO) {
         return (int)syscall(SYS_ioctl, fd, request, argument);
     }
+    memcpy(&calls.conn_info, argument, sizeof calls.conn_info);
     if (refuses(&calls.ioctl)) {
         return -1;
     }

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the radio reads about the machine: rfkill, capabilities, the HCI sockets of others, bond stores in use. */
+#include "bluez_fixture.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* ---- in the place of the C library ---- */
+
+typedef struct fake_file {
+    const char *path, *text; /* NULL: cannot be read */
+} fake_file;
+
+static struct machine {
+    fake_file files[8];
+    size_t count;
+    uint32_t effective; /* capabilities */
+    int capget_error;
+    int devinfo_error;
+    int stat_error;
+} machine;
+
+static const fake_file *fake(const char *path, bool directory) {
+    for (size_t i = 0; i < machine.count; i++) {
+        size_t length = strlen(path);
+        const char *name = machine.files[i].path;
+        if (directory ? strncmp(name, path, length) == 0 && name[length] == '/' : strcmp(name, path) == 0) {
+            return &machine.files[i];
+        }
+    }
+    return NULL;
+}
+
+static bool is_fake_place(const char *path) {
+    return strncmp(path, "/sys/class/bluetooth/", 21) == 0 || strncmp(path, "/proc/net/", 10) == 0;
+}
+
+int access(const char *path, int mode) {
+    if (!is_fake_place(path)) {
+        return (int)syscall(SYS_faccessat, AT_FDCWD, path, mode);
+    }
+    errno = ENOENT;
+    return fake(path, true) != NULL || fake(path, false) != NULL ? 0 : -1;
+}
+
+int open(const char *path, int flags, ...) {
+    va_list arguments;
+    va_start(arguments, flags);
+    int mode = (flags & O_CREAT) != 0 ? va_arg(arguments, int) : 0;
+    va_end(arguments);
+    if (!is_fake_place(path)) {
+        return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+    }
+    const fake_file *file = fake(path, false);
+    if (file == NULL || file->text == NULL) {
+        errno = file == NULL ? ENOENT : EACCES;
+        return -1;
+    }
+    int fd = memfd_create("file", MFD_CLOEXEC);
+    size_t length = strlen(file->text);
+    assert_int_equal(write(fd, file->text, length), (ssize_t)length);
+    assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+    return fd;
+}
+
+long syscall(long number, ...) {
+    static long (*real)(long, ...);
+    long a[6];
+    va_list arguments;
+    if (real == NULL) {
+        *(void **)&real = dlsym(RTLD_NEXT, "syscall");
+    }
+    va_start(arguments, number);
+    for (int i = 0; i < 6; i++) {
+        a[i] = va_arg(arguments, long);
+    }
+    va_end(arguments);
+    if (number != SYS_capget) {
+        return real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+    }
+    const struct __user_cap_header_struct *header = (const void *)a[0];
+    struct __user_cap_data_struct *data = (void *)a[1];
+    assert_int_equal(header->version, _LINUX_CAPABILITY_VERSION_3);
+    assert_int_equal(header->pid, 0); /* of this process */
+    if (machine.capget_error != 0) {
+        errno = machine.capget_error;
+        return -1;
+    }
+    data[0] = (struct __user_cap_data_struct){.effective = machine.effective, .permitted = ~0u, .inheritable = ~0u};
+    data[1] = (struct __user_cap_data_struct){.effective = ~0u};
+    return 0;
+}
+
+int hci_devinfo(int index, struct hci_dev_info *info) {
+    (void)info;
+    assert_int_equal(index, 7);
+    errno = machine.devinfo_error;
+    return machine.devinfo_error != 0 ? -1 : 0;
+}
+
+static int open_descriptors(void) {
+    int count = 0;
+    for (int fd = 0; fd < 256; fd++) {
+        count += fcntl(fd, F_GETFD) >= 0;
+    }
+    return count;
+}
+
+/* ---- rfkill ---- */
+
+#define ENTRY(adapter, number) "/sys/class/bluetooth/" adapter "/rfkill" number
+
+static void rfkill_blocks_an_adapter_softly_or_by_a_switch(void **state) {
+    (void)state;
+    static const struct {
+        fake_file files[5];
+        bool blocked, hard;
+    } cases[] = {
+        {{{0}}, false, false},
+        {{{ENTRY("hci7", "3/soft"), "0\n"}, {ENTRY("hci7", "3/hard"), "0\n"}}, false, false},
+        {{{ENTRY("hci7", "3/soft"), "1\n"}, {ENTRY("hci7", "3/hard"), "0\n"}}, true, false},
+        {{{ENTRY("hci7", "3/soft"), "0\n"}, {ENTRY("hci7", "3/hard"), "1\n"}}, true, true},
+        {{{ENTRY("hci7", "0/soft"), "1\n"}, {ENTRY("hci7", "0/hard"), "1\n"}}, true, true},
+        {{{ENTRY("hci7", "63/soft"), "1\n"}, {ENTRY("hci7", "63/hard"), "0\n"}}, true, false},
+        /* A switch is not forgotten for what follows it. */
+        {{{ENTRY("hci7", "1/soft"), "0\n"},
+          {ENTRY("hci7", "1/hard"), "1\n"},
+          {ENTRY("hci7", "2/soft"), "1\n"},
+          {ENTRY("hci7", "2/hard"), "0\n"}},
+         true,
+         true},
+        {{{ENTRY("hci77", "3/soft"), "1\n"}, {ENTRY("hci77", "3/hard"), "1\n"}}, false, false}, /* another adapter */
+        {{{ENTRY("hci7", "3/soft"), NULL}, {ENTRY("hci7", "3/hard"), "1\n"}}, true, true},      /* one is unreadable */
+        {{{ENTRY("hci7", "3/soft"), ""}, {ENTRY("hci7", "3/hard"), ""}}, false, false},
+        /* Nothing is left of the file before. */
+        {{{ENTRY("hci7", "3/soft"), "1\n"}, {ENTRY("hci7", "3/hard"), ""}}, true, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        tendon_bluez_adapter adapter = {.index = 7};
+        machine = (struct machine){.count = 0};
+        while (machine.count < 5 && cases[i].files[machine.count].path != NULL) {
+            machine.files[machine.count] = cases[i].files[machine.count];
+            machine.count++;
+        }
+        int before = open_descriptors();
+        tendon_bluez_read_blocks(&adapter);
+        assert_int_equal(open_descriptors(), before);
+        assert_int_equal(adapter.blocked, cases[i].blocked);
+        assert_int_equal(adapter.hard_blocked, cases[i].hard);
+        /* The same decides what an adapter that is off is reported as. */
+        static const int errors[] = {0, EPERM, ENODEV};
+        for (size_t error = 0; error < 3; error++) {
+            machine.devinfo_error = errors[error];
+            assert_int_equal(tendon_bluez_why_off(7), errors[error] == ENODEV ? TENDON_RADIO_ERROR_NO_ADAPTER
+                                                      : cases[i].blocked      ? TENDON_RADIO_ERROR_RFKILL
+                                                                              : TENDON_RADIO_ERROR_ADAPTER_DOWN);
+        }
+    }
+}
+
+static void an_adapter_that_is_switched_off_has_its_reason(void **state) {
+    (void)state;
+    static const fake_file soft = {ENTRY("hci7", "3/soft"), "1\n"};
+    for (int how = 0; how < 3; how++) {
+        machine = (struct machine){.files = {soft}, .count = how == 1, .devinfo_error = how == 2 ? ENODEV : 0};
+        bluez_bench *b = bluez_open(false, &bluez_public_address);
+        bluez_settings(b, false);
+        bluez_read_kernel(b);
+        assert_int_equal(tendon_loop_step(&b->loop, 0), TENDON_OK);
+        assert_int_equal(b->failures, 1);
+        static const tendon_status expected[] = {TENDON_RADIO_ERROR_ADAPTER_DOWN, TENDON_RADIO_ERROR_RFKILL,
+                                                 TENDON_RADIO_ERROR_NO_ADAPTER};
+        assert_int_equal(b->failure, expected[how]);
+        bluez_close(b);
+    }
+}
+
+/* ---- capabilities ---- */
+
+static void capabilities_are_the_effective_ones(void **state) {
+    (void)state;
+    static const struct {
+        uint32_t effective;
+        int error;
+        bool raw, admin;
+    } cases[] = {{0, 0, false, false},
+                 {1u << CAP_NET_RAW, 0, true, false},
+                 {1u << CAP_NET_ADMIN, 0, false, true},
+                 {~0u, 0, true, true},
+                 {~(1u << CAP_NET_RAW | 1u << CAP_NET_ADMIN), 0, false, false},
+                 {~0u, EPERM, false, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        tendon_bluez_capabilities found;
+        memset(&found, 0xFF, sizeof found);
+        machine = (struct machine){.effective = cases[i].effective, .capget_error = cases[i].error};
+        calls = (system_calls){.fd = -1, .peer = -1, .central = -1};
+        int before = open_descriptors();
+        tendon_bluez_get_capabilities(&found);
+        assert_int_equal(found.net_raw, cases[i].raw);
+        assert_int_equal(found.net_admin, cases[i].admin);
+        assert_int_equal(found.other_sockets, 0); /* unknown: no /proc/net/hci */
+        assert_int_equal(open_descriptors(), before + 1);
+        close(calls.peer);
+    }
+}
+
+/* ---- HCI sockets of others ---- */
+
+static unsigned long inode(int fd) {
+    struct stat info;
+    assert_int_equal(fstat(fd, &info), 0);
+    return (unsigned long)info.st_ino;
+}
+
+static void sockets_of_this_adapter_are_counted(void **state) {
+    (void)state;
+    static char text[1024];
+    bluez_bench *b = bluez_open(false, &bluez_public_address);
+    int hci = b->radio.hci.fd, management = b->radio.management.fd;
+    /* Ours twice, one of a radio of another adapter, one of a radio of this one, one of another program, no socket. */
+    snprintf(text, sizeof text,
+             "sk RefCnt Rmem Wmem User Inode Parent\n0 2 0 0 0 %lu 0\n0 2 0 0 0 %lu 0\n0 2 0 0 0 %lu 0\n"
+             "0 2 0 0 0 %lu 0\n0 2 0 0 0 4000000000 0\nend\n",
+             inode(hci), inode(management), inode(b->controller), inode(b->kernel));
+    machine = (struct machine){.files = {{"/proc/net/hci", text}}, .count = 1};
+    int before = open_descriptors();
+    int other = tendon_bluez_lease(b->controller, 15), same = tendon_bluez_lease(b->kernel, 7);
+    assert_true(other >= 0 && same >= 0);
+    assert_int_equal(tendon_bluez_lease(b->controller, 15), -1); /* the name is taken */
+    assert_int_equal(tendon_bluez_lease(-1, 7), -1);
+    assert_int_equal(open_descriptors(), before + 2);
+    assert_int_equal(tendon_bluez_users(&b->radio), 2);
+    assert_int_equal(tendon_bluez_other_sockets(hci, management, -1), 3);
+    assert_int_equal(tendon_bluez_other_sockets(hci, -1, -1), 4);
+    assert_int_equal(tendon_bluez_other_sockets(-1, management, 15), 3);
+    assert_int_equal(tendon_bluez_other_sockets(-1, -1, -1), 5);
+    assert_int_equal(tendon_bluez_other_sockets(-1, -1, 0), 3);
+    assert_int_equal(open_descriptors(), before + 2);
+    close(other);
+    assert_int_equal(tendon_bluez_users(&b->radio), 3); /* that radio was closed */
+    close(same);
+    machine.count = 0;
+    assert_int_equal(tendon_bluez_users(&b->radio), -1);
+    bluez_close(b);
+}
+
+/* ---- bond stores of other processes ---- */
+
+static tendon_status use_bonds(bluez_bench *b, tendon_bonds *bonds) {
+    b->radio.radio.bonds = bonds;
+    return tendon_bluez_use_bonds(&b->radio.radio);
+}
+
+static void add_bond(tendon_bonds *bonds) {
+    static const tendon_bond bond = {.own = {{0x00, 0xAA, 0x01, 0x00, 0x00, 0x42}, TENDON_ADDRESS_TYPE_PUBLIC},
+                                     .peer = {{0xC0, 1, 2, 3, 4, 5}, TENDON_ADDRESS_TYPE_RANDOM},
+                                     .radio = TENDON_BOND_KERNEL,
+                                     .key_size = 16,
+                                     .initiator = true};
+    tendon_bonds_init(bonds);
+    assert_int_equal(tendon_bonds_store(bonds, &bond), TENDON_OK);
+}
+
+/** The name that a radio with this store shows to others. */
+static void shown_name(const bluez_bench *b, char *out, size_t size) {
+    struct sockaddr_storage name;
+    socklen_t length = sizeof name;
+    assert_int_equal(getsockname(b->radio.leases[2], (struct sockaddr *)&name, &length), 0);
+    size_t count = length - sizeof name.ss_family - 1;
+    assert_true(count < size);
+    memcpy(out, (const char *)&name + sizeof name.ss_family + 1, count);
+    out[count] = '\0';
+}
+
+static void a_store_of_another_process_is_found(void **state) {
+    (void)state;
+    enum { FILLER = 3000 };
+    static char text[3 * FILLER];
+    static const struct {
+        const char *store; /* NULL: our own */
+        const char *adapter;
+        bool other;
+    } cases[] = {{"memory-1-1", "hci7", true},
+                 {"memory-1-1", "hci77", false},
+                 {"memory-1-1", "hci8", false},
+                 {NULL, "hci7", false},
+                 {"", "hci7", true}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        for (int far = 0; far < 2; far++) { /* beyond the first read too */
+            bluez_bench *b = bluez_open(false, &bluez_public_address);
+            tendon_bonds bonds;
+            char own[128];
+            add_bond(&bonds);
+            b->radio.radio.bonds = &bonds;
+            tendon_bluez_keys_stored(&b->radio);
+            assert_true(b->radio.leases[2] >= 0);
+            shown_name(b, own, sizeof own);
+            const char *from = own + strlen("tendon/keys/hci7/");
+            assert_int_equal(strncmp(own, "tendon/keys/hci7/", 17), 0);
+            int store_length = (int)(strchr(from, '/') - from);
+            size_t used = (size_t)snprintf(text, sizeof text, "Num RefCount Protocol Flags Type St Inode Path\n");
+            for (int line = 0; far && line < FILLER / 30; line++) {
+                used += (size_t)snprintf(text + used, sizeof text - used, "0000: 00000002 0 0002 01 %d /run/x\n", line);
+            }
+            if (cases[i].store != NULL) {
+                snprintf(text + used, sizeof text - used, "0: 2 0 0 2 1 5 @tendon/keys/%s/%s/99-4\n", cases[i].adapter,
+                         cases[i].store);
+            } else {
+                snprintf(text + used, sizeof text - used, "0: 2 0 0 2 1 5 @tendon/keys/%s/%.*s/99-4\n",
+                         cases[i].adapter, store_length, from);
+            }
+            machine = (struct machine){.files = {{"/proc/net/unix", text}}, .count = 1};
+            calls.bind = (refused_call){cases[i].other ? 0 : ENODEV, 0}; /* loading, where it comes to that */
+            int before = open_descriptors();
+            assert_int_equal(use_bonds(b, &bonds),
+                             cases[i].other ? TENDON_RADIO_ERROR_OTHER_BOND_STORE : TENDON_RADIO_ERROR_NO_ADAPTER);
+            assert_int_equal(b->radio.leases[2], -1); /* nothing was loaded: it is not shown */
+            assert_int_equal(open_descriptors(), before - 1 + (calls.peer >= 0));
+            bluez_close(b);
+        }
+    }
+}
+
+static void a_store_is_shown_once_by_its_file(void **state) {
+    (void)state;
+    char directory[] = "/tmp/tendon-keys-XXXXXX", path[64], first[128], again[128];
+    assert_non_null(mkdtemp(directory));
+    machine = (struct machine){.count = 0};
+    bluez_bench *b = bluez_open(false, &bluez_public_address);
+    tendon_bonds bonds;
+    add_bond(&bonds);
+    b->radio.radio.bonds = &bonds;
+    static const char *const names[] = {"bonds", "bonds", "other", "./bonds", "bond"};
+    for (int i = 0; i < 5; i++) { /* the same file by any path to its directory; another file is another store */
+        snprintf(path, sizeof path, "%s/%s", directory, names[i]);
+        snprintf(bonds.path, sizeof bonds.path, "%s", path);
+        tendon_bluez_keys_stored(&b->radio);
+        int lease = b->radio.leases[2];
+        assert_true(lease >= 0);
+        tendon_bluez_keys_stored(&b->radio);
+        assert_int_equal(b->radio.leases[2], lease);
+        shown_name(b, i == 0 ? first : again, sizeof first);
+        if (i > 0) {
+            assert_int_equal(strcmp(first, again) == 0, i == 1 || i == 3);
+        }
+        close(lease);
+        b->radio.leases[2] = -1;
+    }
+    /* Without a directory, or in memory, it is a store of this process. */
+    static const char *const alone[] = {"", "/nowhere/at/all/bonds"};
+    for (int i = 0; i < 2; i++) {
+        snprintf(bonds.path, sizeof bonds.path, "%s", alone[i]);
+        tendon_bluez_keys_stored(&b->radio);
+        shown_name(b, again, sizeof again);
+        assert_non_null(strstr(again, "/memory-"));
+        tendon_bluez_radio second = b->radio; /* the name is taken: it is not shown, and nothing stays open */
+        int before = open_descriptors();
+        second.leases[2] = -1;
+        tendon_bluez_keys_stored(&second);
+        assert_int_equal(second.leases[2], -1);
+        assert_int_equal(open_descriptors(), before);
+        close(b->radio.leases[2]);
+        b->radio.leases[2] = -1;
+    }
+    /* A file name alone is one of the present directory. */
+    char present[512];
+    assert_non_null(getcwd(present, sizeof present));
+    assert_int_equal(chdir(directory), 0);
+    snprintf(bonds.path, sizeof bonds.path, "bonds");
+    tendon_bluez_keys_stored(&b->radio);
+    shown_name(b, again, sizeof again);
+    assert_string_equal(again, first);
+    assert_int_equal(chdir(present), 0);
+    assert_int_equal(rmdir(directory), 0);
+    bluez_close(b);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rfkill_blocks_an_adapter_softly_or_by_a_switch),
+        cmocka_unit_test(an_adapter_that_is_switched_off_has_its_reason),
+        cmocka_unit_test(capabilities_are_the_effective_ones),
+        cmocka_unit_test(sockets_of_this_adapter_are_counted),
+        cmocka_unit_test(a_store_of_another_process_is_found),
+        cmocka_unit_test(a_store_is_shown_once_by_its_file),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
