@@ -3,7 +3,7 @@
 #include "virtual_radio.h"
 #include "directory.h"
 #include "pairing.h"
-#include "socket_link.h"
+#include "socket_listener.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,10 +19,6 @@ _Static_assert(offsetof(tendon_virtual_radio, radio) == 0, "the radio is the fir
 
 /** How often a connect looks again for a device that is not there. */
 #define RETRY_MS 20u
-/** Centrals accepted per wake-up at most. */
-#define ACCEPT_BATCH 16
-/** How long a listener rests when the process is out of descriptors. */
-#define ACCEPT_REST_MS 100u
 /** Directory entries that a listener looks at for sockets of processes that were killed. */
 #define STALE_LIMIT 1024
 
@@ -167,50 +163,21 @@ static bool is_probe(const struct sockaddr_un *name, socklen_t length) {
            memcmp(name->sun_path + 1, PROBE_NAME, sizeof PROBE_NAME - 1) == 0;
 }
 
-static bool accept_one(tendon_listener *listener, uint64_t now) {
-    tendon_virtual_radio *radio = (tendon_virtual_radio *)listener->radio;
-    struct sockaddr_un name;
-    socklen_t length = sizeof name;
-    int fd = accept4(listener->source.fd, (struct sockaddr *)&name, &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    if (fd < 0) {
-        if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
-            /* The central waits in the queue; without this the loop would spin. */
-            (void)tendon_loop_update(radio->radio.loop, &listener->source, 0);
-            listener->source.deadline = now + ACCEPT_REST_MS;
-        }
+static bool identify(tendon_radio *radio, const struct sockaddr_storage *name, socklen_t length, tendon_address *peer) {
+    const struct sockaddr_un *central = (const struct sockaddr_un *)name;
+    if (!parse_central_name(central, length, peer)) {
+        radio->malformed += is_probe(central, length) ? 0 : 1;
         return false;
     }
-    tendon_address peer;
-    if (!parse_central_name(&name, length, &peer)) {
-        radio->radio.malformed += is_probe(&name, length) ? 0 : 1;
-        close(fd);
-        return true;
-    }
-    tendon_link *link = listener->accept(listener->context, &peer, now);
-    if (link == NULL || tendon_socket_link_begin(link, &radio->radio, &hooks, &peer, true, UINT64_MAX) < 0) {
-        close(fd);
-    } else {
-        link->handle = new_handle(radio);
-        tendon_status status = tendon_socket_link_adopt(link, fd);
-        if (status < 0) {
-            tendon_socket_link_fail(link, status); /* its owner has given it away: closed() follows */
-        }
-    }
-    return radio->listener == listener;
+    return true;
 }
 
-static void listener_ready(void *context, uint32_t events, uint64_t now) {
-    (void)events;
-    for (int i = 0; i < ACCEPT_BATCH && accept_one(context, now); i++) {
-    }
+static void accepted(tendon_radio *radio, tendon_link *link, int fd) {
+    (void)fd;
+    link->handle = new_handle((tendon_virtual_radio *)radio);
 }
 
-static void listener_expired(void *context, uint64_t now) {
-    tendon_listener *listener = context;
-    (void)now;
-    listener->source.deadline = UINT64_MAX;
-    (void)tendon_loop_update(listener->radio->loop, &listener->source, TENDON_READABLE);
-}
+static const tendon_socket_acceptor acceptor = {.hooks = &hooks, .identify = identify, .accepted = accepted};
 
 /** TENDON_OK: nobody listens at @p path, a process left it behind; else why it cannot be taken. */
 static tendon_status is_stale(const struct sockaddr_un *path, socklen_t length) {
@@ -261,7 +228,7 @@ static tendon_status bind_device(tendon_virtual_radio *radio, int fd) {
 
 static tendon_status virtual_listen(tendon_radio *base, tendon_listener *listener) {
     tendon_virtual_radio *radio = (tendon_virtual_radio *)base;
-    if (radio->listener != NULL) {
+    if (base->listener != NULL) {
         return TENDON_RADIO_ERROR_ALREADY_STARTED;
     }
     int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -276,32 +243,22 @@ static tendon_status virtual_listen(tendon_radio *base, tendon_listener *listene
         status = TENDON_SYSTEM_ERROR(errno);
     }
     (void)flock(radio->directory_fd, LOCK_UN);
-    if (status >= 0) {
-        tendon_source_init(&listener->source, fd, listener, listener_ready, listener_expired);
-        listener->source.interest = TENDON_READABLE;
-        status = tendon_loop_add(base->loop, &listener->source);
-    }
     if (status < 0) {
         close(fd);
         return status;
     }
-    listener->radio = base;
-    radio->listener = listener;
-    return TENDON_OK;
+    return tendon_socket_listener_open(listener, base, fd, &acceptor);
 }
 
 static void virtual_unlisten(tendon_radio *base, tendon_listener *listener) {
     tendon_virtual_radio *radio = (tendon_virtual_radio *)base;
-    if (radio->listener != listener || listener == NULL) {
+    if (base->listener != listener || listener == NULL) {
         return;
     }
     char name[TENDON_VIRTUAL_NAME_SIZE];
     device_name(&base->address, name);
     (void)unlinkat(radio->directory_fd, name, 0);
-    tendon_loop_remove(base->loop, &listener->source);
-    close(listener->source.fd);
-    listener->source.fd = -1;
-    radio->listener = NULL;
+    tendon_socket_listener_close(listener, base);
 }
 
 static void virtual_close(tendon_radio *base) {
@@ -310,7 +267,7 @@ static void virtual_close(tendon_radio *base) {
     base->scanning = false;
     tendon_pairing_close(base);
     (void)tendon_virtual_advertise_stop(base);
-    virtual_unlisten(base, radio->listener);
+    virtual_unlisten(base, base->listener);
     if (radio->directory_fd >= 0) {
         close(radio->directory_fd);
         radio->directory_fd = -1;

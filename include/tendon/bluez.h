@@ -214,7 +214,6 @@ typedef struct tendon_bluez_radio {
     uint64_t connects_until;        /**< the controller connects for the kernel; UINT64_MAX: until its event */
     tendon_address connecting_peer; /**< of that connection */
     uint16_t connections;           /**< that the controller has reported, of all programs */
-    tendon_listener *listener;
     tendon_bluez_disconnect_reason endings[TENDON_BLUEZ_ENDINGS];
     uint8_t next_ending;
     tendon_bluez_pending_disconnect leaving[TENDON_BLUEZ_ENDINGS];

@@ -322,7 +322,7 @@ static void bluez_close(tendon_radio *base) {
     for (size_t i = 0; i < TENDON_BLUEZ_ATTEMPTS; i++) {
         radio->attempts[i].link = NULL; /* the owner should have closed them; they never reach this radio again */
     }
-    tendon_bluez_unlisten(base, radio->listener);
+    tendon_bluez_unlisten(base, base->listener);
     tendon_pairing_close(base);
     if (!tendon_bluez_failed(radio)) {
         switch_off(radio);

@@ -11,7 +11,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* In the C library's place: a management socket of its bluez_public_address, whose kernel accepts Load Long Term Keys.
+/* In the C library's place: a management socket of its own, whose kernel accepts Load Long Term Keys.
  */
 static int loaded_fd = -1, loaded_peer = -1;
 

@@ -185,7 +185,7 @@ static void nothing_is_left_open(void **state) {
         for (int i = 0; i < 3; i++) {
             assert_int_equal(radio->leases[i], -1);
         }
-        assert_null(radio->listener);
+        assert_null(radio->radio.listener);
         assert_false(radio->opened || radio->radio.scanning);
         assert_false(radio->scan.activity.requested || radio->advertising.activity.requested);
         bluez_close(b); /* a second time: nothing */
@@ -201,11 +201,11 @@ static void unlisten_is_for_the_present_listener(void **state) {
     int fd = first.source.fd;
     tendon_radio_unlisten(&b->radio.radio, &other);
     assert_true(fcntl(fd, F_GETFD) >= 0);
-    assert_ptr_equal(b->radio.listener, &first);
+    assert_ptr_equal(b->radio.radio.listener, &first);
     tendon_radio_unlisten(&b->radio.radio, &first);
     assert_int_equal(fcntl(fd, F_GETFD), -1);
     assert_false(first.source.added);
-    assert_null(b->radio.listener);
+    assert_null(b->radio.radio.listener);
     tendon_radio_unlisten(&b->radio.radio, &first);
     assert_int_equal(tendon_radio_listen(&b->radio.radio, &other), TENDON_OK);
     tendon_bluez_fail(&b->radio, TENDON_RADIO_ERROR_NO_ADAPTER);

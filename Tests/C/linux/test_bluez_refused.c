@@ -82,7 +82,7 @@ static void a_listener_that_fails_leaves_nothing(void **state) {
         cases[i].call->number = cases[i].number;
         assert_int_equal(tendon_bluez_listen(&b->radio.radio, &listener), cases[i].expected);
         assert_int_equal(open_descriptors(), before + (calls.peer >= 0));
-        assert_null(b->radio.listener);
+        assert_null(b->radio.radio.listener);
         assert_int_equal(tendon_bluez_listen(&b->radio.radio, &listener), TENDON_OK);
         assert_int_equal(tendon_bluez_listen(&b->radio.radio, &listener), TENDON_RADIO_ERROR_ALREADY_STARTED);
         tendon_bluez_unlisten(&b->radio.radio, &listener);

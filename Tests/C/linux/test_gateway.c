@@ -330,7 +330,7 @@ static void filter_can_delay(void **state) {
 static void refused_opening_leaves_nothing_running(void **state) {
     world *w = *state;
     assert_int_equal(tendon_peripheral_open(&w->peripheral, 5), TENDON_ERROR_INVALID_ARGUMENT); /* interval */
-    assert_null(w->device.listener);
+    assert_null(w->device.radio.listener);
     assert_false(w->peripheral.timer.added);
     assert_int_equal(tendon_peripheral_open(&w->peripheral, 20), TENDON_OK);
 }

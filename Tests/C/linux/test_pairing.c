@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Pairing on the virtual radio: who refuses, what is kept, keys that one side has lost, messages that are none. */
 #include "../../../CSources/linux/socket_link.h"
-#include "link_fixture.h"
+#include "recorded_session.h"
 #include "tendon/simulate.h"
 
 #include <stdlib.h>
@@ -22,53 +22,17 @@ typedef struct world {
     tendon_peripheral peripheral;
     tendon_connection connection;
     tendon_session_link link;
-    int connected, disconnected, paired;
-    tendon_status reason, pair_status, read_status;
-    bool inside, read_done;
-    tendon_gatt_client *client;
+    recorded_session session;
+    tendon_status read_status;
+    bool read_done;
 } world;
-
-static void on_connected(void *session, tendon_gatt_client *client, uint64_t now) {
-    world *w = session;
-    (void)now;
-    w->connected++;
-    w->client = client;
-}
-
-static void on_disconnected(void *session, tendon_status reason, uint64_t now) {
-    world *w = session;
-    (void)now;
-    w->disconnected++;
-    w->reason = reason;
-    w->client = NULL;
-}
-
-static void on_paired(void *session, tendon_status status, uint64_t now) {
-    world *w = session;
-    (void)now;
-    assert_false(w->inside); /* never from within pair() */
-    w->paired++;
-    w->pair_status = status;
-}
-
-static void on_tick(void *session, uint64_t now) {
-    (void)session;
-    (void)now;
-}
-
-static uint64_t no_deadline(const void *session) {
-    (void)session;
-    return UINT64_MAX;
-}
-
-static const tendon_session_inputs inputs = {on_connected, on_disconnected, on_paired, on_tick, no_deadline};
 
 static void open_central(world *w, const tendon_address *address) {
     assert_int_equal(tendon_virtual_radio_open(&w->central, &w->loop, w->directory, address), TENDON_OK);
     assert_int_equal(tendon_radio_use_bonds(&w->central.radio, &w->central_bonds), TENDON_OK);
     tendon_connection_init(&w->connection, &w->central.radio, &device_address, tendon_radio_pairing(&w->central.radio),
                            NULL);
-    tendon_connection_attach(&w->connection, &inputs, w);
+    tendon_connection_attach(&w->connection, &recorded_session_inputs, &w->session);
     w->link = tendon_connection_session_link(&w->connection);
 }
 
@@ -114,21 +78,21 @@ static int teardown(void **state) {
 }
 
 static void connect_central(world *w) {
-    int before = w->connected;
+    int before = w->session.connected;
     assert_int_equal(w->link.connect(w->link.context), TENDON_OK);
-    STEP_UNTIL(&w->loop, w->connected == before + 1);
+    STEP_UNTIL(&w->loop, w->session.connected == before + 1);
 }
 
 static tendon_status pair(world *w) {
-    int before = w->paired;
-    w->inside = true;
+    int before = w->session.paired;
+    w->session.inside = true;
     tendon_status status = w->link.pair(w->link.context);
-    w->inside = false;
+    w->session.inside = false;
     if (status < 0) {
         return status;
     }
-    STEP_UNTIL(&w->loop, w->paired == before + 1);
-    return w->pair_status;
+    STEP_UNTIL(&w->loop, w->session.paired == before + 1);
+    return w->session.pair_status;
 }
 
 static void on_read(void *context, const tendon_gatt_result *result) {
@@ -140,8 +104,8 @@ static void on_read(void *context, const tendon_gatt_result *result) {
 /** Of the sensor configuration, which wants encryption. */
 static tendon_status read_value(world *w) {
     w->read_done = false;
-    assert_true(tendon_gatt_read(w->client, w->bose.handles[2], on_read, w, tendon_monotonic_ms()) > 0);
-    STEP_UNTIL(&w->loop, w->read_done || w->client == NULL);
+    assert_true(tendon_gatt_read(w->session.client, w->bose.handles[2], on_read, w, tendon_monotonic_ms()) > 0);
+    STEP_UNTIL(&w->loop, w->read_done || w->session.client == NULL);
     return w->read_status;
 }
 
@@ -178,7 +142,7 @@ static void a_bonded_link_is_encrypted_by_itself(void **state) {
     assert_true(tendon_address_equal(&device->peer, &second_address));
     assert_true(tendon_address_equal(&device->identity, &central_address)); /* under which its key is stored */
     assert_int_equal(tendon_radio_forget_all(&w->device.radio), 1);         /* so its connection ends with the bond */
-    STEP_UNTIL(&w->loop, w->disconnected == 2);
+    STEP_UNTIL(&w->loop, w->session.disconnected == 2);
 }
 
 static void out_of_pairing_mode_it_is_refused(void **state) {
@@ -200,10 +164,10 @@ static void a_peer_that_has_lost_its_key_ends_the_link(void **state) {
     assert_int_equal(pair(w), TENDON_OK);
     close_link(w);
     assert_int_equal(tendon_radio_forget_all(&w->device.radio), 1);
-    int before = w->disconnected;
+    int before = w->session.disconnected;
     assert_int_equal(w->link.connect(w->link.context), TENDON_OK);
-    STEP_UNTIL(&w->loop, w->disconnected == before + 1);
-    assert_int_equal(w->reason, TENDON_RADIO_ERROR_PAIRING_FAILED);
+    STEP_UNTIL(&w->loop, w->session.disconnected == before + 1);
+    assert_int_equal(w->session.reason, TENDON_RADIO_ERROR_PAIRING_FAILED);
     assert_true(w->link.bonded(w->link.context)); /* that is for the user to forget */
     assert_int_equal(w->link.forget(w->link.context), TENDON_OK);
     assert_int_equal(w->link.forget(w->link.context), TENDON_ERROR_NOT_FOUND);
@@ -217,8 +181,8 @@ static void forgetting_ends_the_link(void **state) {
     assert_int_equal(pair(w), TENDON_OK);
     assert_int_equal(w->link.forget(w->link.context), TENDON_OK);
     assert_int_equal(w->central_bonds.count, 0);
-    STEP_UNTIL(&w->loop, w->disconnected == 1);
-    assert_int_equal(w->reason, TENDON_ERROR_CANCELLED);
+    STEP_UNTIL(&w->loop, w->session.disconnected == 1);
+    assert_int_equal(w->session.reason, TENDON_ERROR_CANCELLED);
 }
 
 static void a_device_without_pairing_refuses(void **state) {
@@ -240,16 +204,18 @@ static void the_file_decides_too(void **state) {
 static void one_at_a_time_and_only_over_a_link(void **state) {
     world *w = *state;
     const tendon_pairing_service *service = tendon_radio_pairing(&w->central.radio);
-    assert_int_equal(service->start(service->context, &device_address, on_paired, w, tendon_monotonic_ms()),
+    assert_int_equal(service->start(service->context, &device_address, recorded_session_inputs.paired, &w->session,
+                                    tendon_monotonic_ms()),
                      TENDON_ERROR_WRONG_STATE);
     assert_int_equal(w->link.pair(w->link.context), TENDON_ERROR_WRONG_STATE);
     connect_central(w);
     assert_int_equal(w->link.pair(w->link.context), TENDON_OK);
     assert_int_equal(w->link.pair(w->link.context), TENDON_ERROR_BUSY);
-    assert_int_equal(service->start(service->context, &device_address, on_paired, w, tendon_monotonic_ms()),
+    assert_int_equal(service->start(service->context, &device_address, recorded_session_inputs.paired, &w->session,
+                                    tendon_monotonic_ms()),
                      TENDON_ERROR_BUSY);
     close_link(w); /* cancels it */
-    assert_int_equal(w->paired, 0);
+    assert_int_equal(w->session.paired, 0);
     connect_central(w);
     assert_int_equal(pair(w), TENDON_OK);
 }
@@ -264,8 +230,8 @@ static void a_pairing_that_is_never_answered_has_a_limit(void **state) {
     const tendon_source *timer = &w->central.radio.pairing_timer;
     assert_true(timer->added && timer->deadline >= now + 30000 && timer->deadline <= tendon_monotonic_ms() + 40000);
     timer->expired(timer->context, timer->deadline); /* time passes */
-    assert_int_equal(w->paired, 1);
-    assert_int_equal(w->pair_status, TENDON_ERROR_TIMEOUT);
+    assert_int_equal(w->session.paired, 1);
+    assert_int_equal(w->session.pair_status, TENDON_ERROR_TIMEOUT);
     assert_false(timer->added); /* an idle radio wakes nobody */
 }
 
@@ -310,7 +276,7 @@ static void mal_messages_that_are_none(void **state) {
     }
     assert_int_equal(w->central_bonds.count + w->device_bonds.count, 0);
     assert_false(central->encrypted || device->encrypted);
-    assert_int_equal(w->disconnected + w->paired, 0);
+    assert_int_equal(w->session.disconnected + w->session.paired, 0);
     assert_int_equal(read_value(w), NOT_AUTHENTICATED); /* it still works */
 }
 
@@ -319,8 +285,8 @@ static void a_key_that_is_not_ours_is_no_key(void **state) {
     uint8_t message[17] = {4, 1, 2, 3}; /* encrypt, with some key */
     connect_central(w);
     assert_int_equal(tendon_socket_link_control(&w->connection.link, message, sizeof message), TENDON_OK);
-    STEP_UNTIL(&w->loop, w->disconnected == 1);
-    assert_int_equal(w->reason, TENDON_RADIO_ERROR_PAIRING_FAILED);
+    STEP_UNTIL(&w->loop, w->session.disconnected == 1);
+    assert_int_equal(w->session.reason, TENDON_RADIO_ERROR_PAIRING_FAILED);
 }
 
 #define PAIRING_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

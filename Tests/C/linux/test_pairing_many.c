@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Several devices that pair with one radio at the same time, a silent one among them, and which devices may pair. */
-#include "link_fixture.h"
+#include "recorded_session.h"
 #include "tendon/simulate.h"
 
 #include <stdio.h>
@@ -18,9 +18,7 @@ typedef struct side {
     tendon_peripheral peripheral;
     tendon_connection connection;
     tendon_session_link link;
-    bool up;
-    int paired;
-    tendon_status status, reason;
+    recorded_session session;
 } side;
 
 typedef struct world {
@@ -30,38 +28,6 @@ typedef struct world {
     tendon_bonds bonds;
     side sides[DEVICES];
 } world;
-
-static void on_connected(void *session, tendon_gatt_client *client, uint64_t now) {
-    (void)client;
-    (void)now;
-    ((side *)session)->up = true;
-}
-
-static void on_disconnected(void *session, tendon_status reason, uint64_t now) {
-    side *s = session;
-    (void)now;
-    s->up = false;
-    s->reason = reason;
-}
-
-static void on_paired(void *session, tendon_status status, uint64_t now) {
-    side *s = session;
-    (void)now;
-    s->paired++;
-    s->status = status;
-}
-
-static void on_tick(void *session, uint64_t now) {
-    (void)session;
-    (void)now;
-}
-
-static uint64_t no_deadline(const void *session) {
-    (void)session;
-    return UINT64_MAX;
-}
-
-static const tendon_session_inputs inputs = {on_connected, on_disconnected, on_paired, on_tick, no_deadline};
 
 /* Devices 0 and 1 have the same 48 bits and different address types. */
 static tendon_address address_of(int i) {
@@ -82,10 +48,10 @@ static void open_side(world *w, int i) {
     tendon_peripheral_init(&s->peripheral, &s->radio.radio, &device, NULL);
     assert_int_equal(tendon_peripheral_open(&s->peripheral, 100), TENDON_OK);
     tendon_connection_init(&s->connection, &w->central.radio, &address, tendon_radio_pairing(&w->central.radio), NULL);
-    tendon_connection_attach(&s->connection, &inputs, s);
+    tendon_connection_attach(&s->connection, &recorded_session_inputs, &s->session);
     s->link = tendon_connection_session_link(&s->connection);
     assert_int_equal(s->link.connect(s->link.context), TENDON_OK);
-    STEP_UNTIL(&w->loop, s->up);
+    STEP_UNTIL(&w->loop, s->session.client != NULL);
 }
 
 static int setup(void **state) {
@@ -129,7 +95,7 @@ static tendon_status pair(side *s) {
 static int paired(const world *w) {
     int count = 0;
     for (int i = 0; i < DEVICES; i++) {
-        count += w->sides[i].paired;
+        count += w->sides[i].session.paired;
     }
     return count;
 }
@@ -144,7 +110,7 @@ static void all_pair_at_the_same_time(void **state) {
     for (int i = 0; i < DEVICES; i++) {
         const tendon_address peer = address_of(i), nobody = {.type = TENDON_ADDRESS_TYPE_PUBLIC};
         const tendon_bond *bond = tendon_bonds_find(&w->bonds, TENDON_BOND_VIRTUAL, &nobody, &peer);
-        assert_int_equal(w->sides[i].status, TENDON_OK);
+        assert_int_equal(w->sides[i].session.pair_status, TENDON_OK);
         assert_true(w->sides[i].connection.link.encrypted);
         assert_non_null(bond);
         assert_int_equal(w->sides[i].bonds.count, 1); /* each with a key of its own */
@@ -165,15 +131,15 @@ static void a_silent_device_delays_no_other_and_ends_alone(void **state) {
         }
     }
     STEP_UNTIL(&w->loop, paired(w) == DEVICES - 1);
-    assert_int_equal(silent->paired, 0);
+    assert_int_equal(silent->session.paired, 0);
     assert_int_equal(w->bonds.count, DEVICES - 1);
     const tendon_source *timer = &w->central.radio.pairing_timer;
     assert_true(timer->added && timer->deadline == deadline);
     timer->expired(timer->context, deadline - 1);
-    assert_int_equal(silent->paired, 0);
+    assert_int_equal(silent->session.paired, 0);
     timer->expired(timer->context, deadline);
-    assert_int_equal(silent->paired, 1);
-    assert_int_equal(silent->status, TENDON_ERROR_TIMEOUT);
+    assert_int_equal(silent->session.paired, 1);
+    assert_int_equal(silent->session.pair_status, TENDON_ERROR_TIMEOUT);
     assert_int_equal(paired(w), DEVICES);
 }
 
@@ -182,9 +148,9 @@ static void a_connection_that_ends_takes_only_its_own_pairing_with_it(void **sta
     assert_int_equal(pair(&w->sides[0]), TENDON_OK);
     assert_int_equal(pair(&w->sides[1]), TENDON_OK);
     w->sides[0].link.disconnect(w->sides[0].link.context);
-    STEP_UNTIL(&w->loop, w->sides[1].paired == 1 && !w->sides[0].up);
-    assert_int_equal(w->sides[1].status, TENDON_OK);
-    assert_int_equal(w->sides[0].paired, 0);
+    STEP_UNTIL(&w->loop, w->sides[1].session.paired == 1 && w->sides[0].session.client == NULL);
+    assert_int_equal(w->sides[1].session.pair_status, TENDON_OK);
+    assert_int_equal(w->sides[0].session.paired, 0);
     assert_int_equal(w->sides[0].connection.link.pairing.state, TENDON_PAIRING_NONE);
 }
 
@@ -210,7 +176,7 @@ static void only_permitted_devices_pair(void **state) {
     assert_int_equal(pair(&w->sides[7]), TENDON_OK);
     tendon_radio_set_pairing_policy(radio, &(tendon_pairing_policy){.restricted = true}); /* it closes meanwhile */
     STEP_UNTIL(&w->loop, paired(w) == 3);
-    assert_int_equal(w->sides[7].status, TENDON_OK);
+    assert_int_equal(w->sides[7].session.pair_status, TENDON_OK);
     assert_int_equal(pair(&w->sides[7]), TENDON_OK); /* bonded: nothing new */
     tendon_radio_set_pairing_policy(radio, NULL);
     assert_int_equal(pair(&w->sides[0]), TENDON_OK);
@@ -222,19 +188,19 @@ static void a_bonded_device_needs_no_permission(void **state) {
     world *w = *state;
     side *s = &w->sides[2];
     assert_int_equal(pair(s), TENDON_OK);
-    STEP_UNTIL(&w->loop, s->paired == 1);
+    STEP_UNTIL(&w->loop, s->session.paired == 1);
     s->link.disconnect(s->link.context);
-    STEP_UNTIL(&w->loop, !s->up && tendon_peripheral_count(&s->peripheral) == 0);
+    STEP_UNTIL(&w->loop, s->session.client == NULL && tendon_peripheral_count(&s->peripheral) == 0);
     tendon_radio_set_pairing_policy(&w->central.radio, &(tendon_pairing_policy){.restricted = true});
     uint8_t key[16];
     memcpy(key, w->bonds.items[0].key, sizeof key);
     assert_int_equal(s->link.connect(s->link.context), TENDON_OK);
-    STEP_UNTIL(&w->loop, s->up);
+    STEP_UNTIL(&w->loop, s->session.client != NULL);
     assert_false(s->connection.link.encrypted);
     assert_int_equal(pair(s), TENDON_OK);
     assert_int_equal(s->connection.link.pairing.state, TENDON_PAIRING_ENCRYPTING);
-    STEP_UNTIL(&w->loop, s->paired == 2);
-    assert_int_equal(s->status, TENDON_OK);
+    STEP_UNTIL(&w->loop, s->session.paired == 2);
+    assert_int_equal(s->session.pair_status, TENDON_OK);
     assert_true(s->connection.link.encrypted);
     assert_memory_equal(w->bonds.items[0].key, key, sizeof key);
 }
@@ -261,7 +227,7 @@ static void a_full_store_evicts_nobody(void **state) {
     assert_int_equal(tendon_radio_forget(&w->central.radio, &one.peer), TENDON_OK);
     assert_int_equal(pair(&w->sides[1]), TENDON_OK);
     STEP_UNTIL(&w->loop, paired(w) == 2);
-    assert_int_equal(w->sides[1].status, TENDON_OK);
+    assert_int_equal(w->sides[1].session.pair_status, TENDON_OK);
 }
 
 /* A device in pairing mode has bonds of centrals: one that is connected keeps its bond. */
@@ -269,7 +235,7 @@ static void a_device_replaces_the_oldest_bond_that_is_not_in_use(void **state) {
     world *w = *state;
     side *s = &w->sides[6];
     assert_int_equal(pair(s), TENDON_OK);
-    STEP_UNTIL(&w->loop, s->paired == 1 && s->peripheral.links[0].link.encrypted);
+    STEP_UNTIL(&w->loop, s->session.paired == 1 && s->peripheral.links[0].link.encrypted);
     const tendon_address central = s->bonds.items[0].peer; /* the oldest, and connected */
     for (uint8_t i = 1; i < TENDON_BONDS_MAX; i++) {
         tendon_bond bond = stranger(i);
@@ -280,19 +246,19 @@ static void a_device_replaces_the_oldest_bond_that_is_not_in_use(void **state) {
     tendon_virtual_radio second;
     tendon_bonds bonds;
     tendon_connection connection;
-    side other = {.up = false};
+    side other = {.session = {.client = NULL}};
     const tendon_address own = {{0xC1, 2, 3, 4, 5, 0xCF}, TENDON_ADDRESS_TYPE_RANDOM}, peer = address_of(6);
     tendon_bonds_init(&bonds);
     assert_int_equal(tendon_virtual_radio_open(&second, &w->loop, w->directory, &own), TENDON_OK);
     assert_int_equal(tendon_radio_use_bonds(&second.radio, &bonds), TENDON_OK);
     tendon_connection_init(&connection, &second.radio, &peer, tendon_radio_pairing(&second.radio), NULL);
-    tendon_connection_attach(&connection, &inputs, &other);
+    tendon_connection_attach(&connection, &recorded_session_inputs, &other.session);
     other.link = tendon_connection_session_link(&connection);
     assert_int_equal(other.link.connect(other.link.context), TENDON_OK);
-    STEP_UNTIL(&w->loop, other.up);
+    STEP_UNTIL(&w->loop, other.session.client != NULL);
     assert_int_equal(pair(&other), TENDON_OK);
-    STEP_UNTIL(&w->loop, other.paired == 1);
-    assert_int_equal(other.status, TENDON_OK);
+    STEP_UNTIL(&w->loop, other.session.paired == 1);
+    assert_int_equal(other.session.pair_status, TENDON_OK);
     assert_int_equal(s->bonds.count, TENDON_BONDS_MAX);
     tendon_bond first = stranger(1), next = stranger(2);
     const tendon_address *device = &s->radio.radio.address;
@@ -309,14 +275,14 @@ static void forgetting_is_one_step(void **state) {
     world *w = *state;
     side *s = &w->sides[0];
     assert_int_equal(pair(s), TENDON_OK);
-    STEP_UNTIL(&w->loop, s->paired == 1);
+    STEP_UNTIL(&w->loop, s->session.paired == 1);
     strcpy(w->bonds.path, "/proc/nowhere/bonds");
     assert_true(s->link.forget(s->link.context) < 0);
     memset(w->bonds.path, 0, sizeof w->bonds.path);
     assert_int_equal(w->bonds.count, 1);
     assert_false(s->connection.link.closing);
     assert_int_equal(s->link.forget(s->link.context), TENDON_OK);
-    STEP_UNTIL(&w->loop, !s->up);
+    STEP_UNTIL(&w->loop, s->session.client == NULL);
     assert_int_equal(w->bonds.count, 0);
 }
 
@@ -349,13 +315,13 @@ static void a_device_sees_what_another_process_removed(void **state) {
     snprintf(path, sizeof path, "%s/bonds", w->directory);
     assert_int_equal(tendon_bonds_open(&s->bonds, path), TENDON_OK);
     assert_int_equal(pair(s), TENDON_OK);
-    STEP_UNTIL(&w->loop, s->paired == 1);
+    STEP_UNTIL(&w->loop, s->session.paired == 1);
     s->link.disconnect(s->link.context);
-    STEP_UNTIL(&w->loop, !s->up && tendon_peripheral_count(&s->peripheral) == 0);
+    STEP_UNTIL(&w->loop, s->session.client == NULL && tendon_peripheral_count(&s->peripheral) == 0);
     assert_int_equal(tendon_bonds_open(&other, path), TENDON_OK);
     assert_int_equal(tendon_bonds_remove(&other, TENDON_BOND_VIRTUAL, &s->radio.radio.address, NULL), 1);
     assert_int_equal(s->link.connect(s->link.context), TENDON_OK);
-    STEP_UNTIL(&w->loop, s->reason == TENDON_RADIO_ERROR_PAIRING_FAILED);
+    STEP_UNTIL(&w->loop, s->session.reason == TENDON_RADIO_ERROR_PAIRING_FAILED);
     unlink(path);
     strcat(path, ".lock");
     unlink(path);
@@ -378,8 +344,8 @@ static void a_full_socket_is_no_failed_pairing(void **state) {
     assert_int_equal(tendon_loop_update(&w->loop, watch, TENDON_READABLE), TENDON_OK);
     STEP_UNTIL(&w->loop, !s->connection.link.blocked);
     timer->expired(timer->context, s->connection.link.pairing.retry_at);
-    STEP_UNTIL(&w->loop, s->paired == 1);
-    assert_int_equal(s->status, TENDON_OK);
+    STEP_UNTIL(&w->loop, s->session.paired == 1);
+    assert_int_equal(s->session.pair_status, TENDON_OK);
 }
 
 #define MANY_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

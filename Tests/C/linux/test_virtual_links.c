@@ -158,7 +158,7 @@ static void one_listener_per_radio_and_address(void **state) {
     assert_int_equal(w->device.radio.malformed, 0); /* the test whether it lives is no central, and no fault */
     assert_int_equal(w->accepted, 0);
     tendon_radio_unlisten(&w->device.radio, &second);
-    assert_non_null(w->device.listener);
+    assert_non_null(w->device.radio.listener);
     tendon_radio_unlisten(&w->device.radio, &w->listener);
     assert_int_equal(tendon_radio_listen(&twin.radio, &second), TENDON_OK);
     tendon_radio_close(&twin.radio);

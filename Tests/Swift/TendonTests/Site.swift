@@ -53,3 +53,17 @@ final class Site: Sendable {
 
     deinit { rmdir(directory) }
 }
+
+/// What a test keeps weakly.
+final class Weakly<Object: AnyObject>: @unchecked Sendable {
+    // Read on the loop's thread alone.
+    weak var object: Object?
+    init(_ object: Object?) { self.object = object }
+}
+
+extension RadioCore {
+    /// As the C core reports it.
+    func failNow(_ status: tendon_status) {
+        radio.pointee.on_failure?(radio.pointee.report_context, status, tendon_monotonic_ms())
+    }
+}

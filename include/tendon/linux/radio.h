@@ -17,6 +17,7 @@ typedef struct tendon_radio tendon_radio;
 typedef struct tendon_link tendon_link;
 typedef struct tendon_listener tendon_listener;
 struct tendon_socket_hooks; /* of the radio's implementation, CSources/linux/socket_link.h */
+struct tendon_socket_acceptor;
 
 typedef struct tendon_scan_parameters {
     bool active;            /**< false: passive, no scan requests */
@@ -119,6 +120,7 @@ struct tendon_listener {
      * (connected() follows), or NULL to reject it.
      */
     tendon_link *(*accept)(void *context, const tendon_address *peer, uint64_t now);
+    const struct tendon_socket_acceptor *acceptor; /**< set by the radio */
 };
 
 /**
@@ -174,6 +176,7 @@ struct tendon_radio {
     void (*on_failure)(void *context, tendon_status status, uint64_t now);
     uint64_t reports, malformed; /**< counters */
     tendon_link *links;          /**< those that are not closed */
+    tendon_listener *listener;   /**< NULL: it does not listen */
     tendon_bonds *bonds;         /**< NULL: no pairing */
     tendon_pairing_service pairing;
     tendon_pairing_policy policy;

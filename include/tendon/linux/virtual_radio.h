@@ -32,7 +32,6 @@ typedef struct tendon_virtual_radio {
     uint16_t interval_ms;
     uint8_t data[TENDON_AD_EXTENDED_MAX], scan_response[TENDON_AD_EXTENDED_MAX];
     uint16_t data_length, scan_response_length;
-    tendon_listener *listener;
     uint16_t next_handle;
     uint32_t next_name;
 } tendon_virtual_radio;
