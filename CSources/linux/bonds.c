@@ -4,11 +4,11 @@
  * old one's name when it is on the disk.
  */
 #include "tendon/linux/bonds.h"
+#include "directory.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -22,19 +22,6 @@ void tendon_bonds_init(tendon_bonds *bonds) {
 
 static tendon_status system_status(int number) {
     return number == EACCES || number == EPERM ? TENDON_ERROR_FILE_PERMISSION : TENDON_SYSTEM_ERROR(number);
-}
-
-static tendon_status default_path(char out[TENDON_BONDS_PATH_SIZE]) {
-    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
-    int length = 0;
-    if (state != NULL && state[0] == '/') {
-        length = snprintf(out, TENDON_BONDS_PATH_SIZE, "%s/tendon/bonds", state);
-    } else if (home != NULL && home[0] == '/' && home[1] != '\0') {
-        length = snprintf(out, TENDON_BONDS_PATH_SIZE, "%s/.local/state/tendon/bonds", home);
-    } else {
-        length = snprintf(out, TENDON_BONDS_PATH_SIZE, "/var/lib/tendon/bonds");
-    }
-    return length > 0 && length < TENDON_BONDS_PATH_SIZE ? TENDON_OK : TENDON_ERROR_OVERFLOW;
 }
 
 /** @p path with something behind it. */
@@ -117,7 +104,7 @@ static tendon_status load(tendon_bonds *bonds) {
 tendon_status tendon_bonds_open(tendon_bonds *bonds, const char *path) {
     tendon_bonds_init(bonds);
     if (path == NULL) {
-        bonds->status = default_path(bonds->path);
+        bonds->status = tendon_directory_state_path("bonds", bonds->path, sizeof bonds->path);
     } else if (path[0] == '\0' || strlen(path) >= sizeof bonds->path) {
         bonds->status = TENDON_ERROR_OVERFLOW;
     } else {
@@ -144,22 +131,6 @@ tendon_status tendon_bonds_refresh(tendon_bonds *bonds) {
     }
     bool permitted = version.inode == 0 || (state.st_uid == geteuid() && (state.st_mode & 0077) == 0);
     return permitted && bonds->status >= 0 && same_version(&version, &bonds->version) ? TENDON_OK : load(bonds);
-}
-
-/** The directories that lead to the file, each for its owner alone. */
-static tendon_status make_directories(const char *path) {
-    char part[TENDON_BONDS_PATH_SIZE];
-    for (size_t i = 1; path[i] != '\0'; i++) {
-        if (path[i] != '/') {
-            continue;
-        }
-        memcpy(part, path, i);
-        part[i] = '\0';
-        if (mkdir(part, 0700) != 0 && errno != EEXIST) {
-            return system_status(errno);
-        }
-    }
-    return TENDON_OK;
 }
 
 static tendon_status write_all(int fd, const uint8_t *bytes, size_t length) {
@@ -280,9 +251,9 @@ static tendon_status drop(tendon_bonds *bonds, uint8_t radio, const tendon_addre
 /** Takes the lock and what the file holds now. @return a descriptor to be closed, or an error. */
 static tendon_status begin_change(tendon_bonds *bonds) {
     char name[TENDON_BONDS_PATH_SIZE + 24];
-    tendon_status status = make_directories(bonds->path);
-    if (status < 0) {
-        return status;
+    int error = tendon_directory_make_parents(bonds->path);
+    if (error != 0) {
+        return system_status(error);
     }
     beside(bonds->path, ".lock", name);
     int fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -291,12 +262,12 @@ static tendon_status begin_change(tendon_bonds *bonds) {
     }
     while (flock(fd, LOCK_EX) != 0) {
         if (errno != EINTR) {
-            status = system_status(errno);
+            tendon_status status = system_status(errno);
             close(fd);
             return status;
         }
     }
-    status = load(bonds);
+    tendon_status status = load(bonds);
     if (status < 0) {
         close(fd);
         return status;

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "directory.h"
 
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -41,4 +45,31 @@ void tendon_directory_each(int fd, size_t limit, bool (*visit)(void *context, co
             }
         }
     }
+}
+
+tendon_status tendon_directory_state_path(const char *name, char *out, size_t capacity) {
+    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+    int length = state != NULL && state[0] == '/' ? snprintf(out, capacity, "%s/tendon/%s", state, name)
+                 : home != NULL && home[0] == '/' && home[1] != '\0'
+                     ? snprintf(out, capacity, "%s/.local/state/tendon/%s", home, name)
+                     : snprintf(out, capacity, "/var/lib/tendon/%s", name);
+    return length > 0 && (size_t)length < capacity ? TENDON_OK : TENDON_ERROR_OVERFLOW;
+}
+
+int tendon_directory_make_parents(const char *path) {
+    char part[256];
+    for (size_t i = 1; path[i] != '\0'; i++) {
+        if (path[i] != '/') {
+            continue;
+        }
+        if (i >= sizeof part) {
+            return ENAMETOOLONG;
+        }
+        memcpy(part, path, i);
+        part[i] = '\0';
+        if (mkdir(part, 0700) != 0 && errno != EEXIST) {
+            return errno;
+        }
+    }
+    return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Directory entries without heap memory (opendir() takes some). Internal to room linux. */
+/* Directories: entries without heap memory (opendir() takes some), and where state is kept. Internal to linux. */
 #ifndef TENDON_DIRECTORY_INTERNAL_H
 #define TENDON_DIRECTORY_INTERNAL_H
 
@@ -10,5 +10,10 @@
  * @param limit entries looked at, at most.
  */
 void tendon_directory_each(int fd, size_t limit, bool (*visit)(void *context, const char *name), void *context);
+
+/** The path of the file @p name in the directory for the state of this user, or of the system. */
+tendon_status tendon_directory_state_path(const char *name, char *out, size_t capacity);
+/** Makes the directories that lead to the file @p path, each for its owner alone. @return 0 or an errno. */
+int tendon_directory_make_parents(const char *path);
 
 #endif

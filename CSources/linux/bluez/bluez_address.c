@@ -5,6 +5,7 @@
  * it while the adapter is off, the controller before it scans or advertises.
  */
 #if defined(TENDON_HAVE_BLUEZ)
+#include "../directory.h"
 #include "bluez_internal.h"
 
 #include <errno.h>
@@ -25,31 +26,6 @@ tendon_address tendon_bluez_static_address_from(const uint8_t random[6]) {
     address.bytes[0] |= 0xC0u;
     address.bytes[5] = (uint8_t)((address.bytes[5] & 0xFCu) | ((address.bytes[5] & 1u) != 0 ? 1u : 2u));
     return address;
-}
-
-/** The directory of the bonds' default file. */
-static tendon_status state_directory(char out[PATH_SIZE]) {
-    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
-    int length = state != NULL && state[0] == '/' ? snprintf(out, PATH_SIZE, "%s/tendon", state)
-                 : home != NULL && home[0] == '/' ? snprintf(out, PATH_SIZE, "%s/.local/state/tendon", home)
-                                                  : snprintf(out, PATH_SIZE, "/var/lib/tendon");
-    return length < PATH_SIZE ? TENDON_OK : TENDON_ERROR_OVERFLOW;
-}
-
-/** The directories that lead to @p path, each for its owner alone. */
-static tendon_status make_directories(const char *path) {
-    char part[PATH_SIZE];
-    for (size_t i = 1; path[i] != '\0'; i++) {
-        if (path[i] != '/') {
-            continue;
-        }
-        memcpy(part, path, i);
-        part[i] = '\0';
-        if (mkdir(part, 0700) != 0 && errno != EEXIST) {
-            return TENDON_SYSTEM_ERROR(errno);
-        }
-    }
-    return TENDON_OK;
 }
 
 /** @return TENDON_ERROR_NOT_FOUND: no such file yet. */
@@ -117,18 +93,15 @@ static tendon_status make(const char *path, tendon_address *out) {
 }
 
 tendon_status tendon_bluez_static_address(uint16_t index, bool make_it, tendon_address *out) {
-    char directory[PATH_SIZE], path[PATH_SIZE];
-    tendon_status status = state_directory(directory);
-    if (status < 0) {
-        return status;
+    char name[24], path[PATH_SIZE];
+    snprintf(name, sizeof name, "address-hci%u", index);
+    tendon_status status = tendon_directory_state_path(name, path, sizeof path);
+    if (status >= 0) {
+        status = load(path, out);
     }
-    if (snprintf(path, sizeof path, "%s/address-hci%u", directory, index) >= (int)sizeof path) {
-        return TENDON_ERROR_OVERFLOW;
-    }
-    status = load(path, out);
     if (status == TENDON_ERROR_NOT_FOUND && make_it) {
-        status = make_directories(path);
-        status = status < 0 ? status : make(path, out);
+        int error = tendon_directory_make_parents(path);
+        status = error != 0 ? TENDON_SYSTEM_ERROR(error) : make(path, out);
     }
     return status;
 }

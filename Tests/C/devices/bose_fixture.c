@@ -390,3 +390,27 @@ size_t fixture_asked(const fixture *f, uint8_t opcode, uint16_t handle) {
     }
     return count;
 }
+
+tendon_bose_sensor_configuration fixture_enabled(fixture *f, uint8_t sensor, uint16_t period) {
+    tendon_bose_sensor_configuration configuration = f->session.sensor_configuration;
+    assert_int_equal(tendon_bose_enable_sensor(&configuration, sensor, period, &f->session.sensors), TENDON_OK);
+    return configuration;
+}
+
+void fixture_configure(fixture *f, uint8_t sensor, uint16_t period) {
+    tendon_bose_sensor_configuration configuration = fixture_enabled(f, sensor, period);
+    assert_int_equal(tendon_bose_session_configure_sensors(&f->session, &configuration, f->now), TENDON_OK);
+}
+
+void fixture_configure_gesture(fixture *f, uint8_t gesture, bool on) {
+    tendon_bose_gesture_configuration configuration = f->session.gesture_configuration;
+    assert_int_equal(tendon_bose_set_gesture(&configuration, gesture, on), TENDON_OK);
+    assert_int_equal(tendon_bose_session_configure_gestures(&f->session, &configuration, f->now), TENDON_OK);
+}
+
+void fixture_assert_value(fixture *f, uint16_t handle, const char *hex) {
+    uint8_t bytes[64];
+    size_t length = unhex(hex, bytes, sizeof bytes);
+    assert_int_equal(fixture_attribute(f, handle)->length, length);
+    assert_memory_equal(fixture_attribute(f, handle)->value, bytes, length);
+}

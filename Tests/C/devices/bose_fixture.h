@@ -138,4 +138,11 @@ const seen *fixture_last(const fixture *f, tendon_bose_event_kind kind);
 /* Requests of this opcode and handle that the device saw. */
 size_t fixture_asked(const fixture *f, uint8_t opcode, uint16_t handle);
 
+/** The present configuration with @p sensor enabled. */
+tendon_bose_sensor_configuration fixture_enabled(fixture *f, uint8_t sensor, uint16_t period);
+void fixture_configure(fixture *f, uint8_t sensor, uint16_t period);
+void fixture_configure_gesture(fixture *f, uint8_t gesture, bool on);
+/** The value of an attribute of the device. */
+void fixture_assert_value(fixture *f, uint16_t handle, const char *hex);
+
 #endif

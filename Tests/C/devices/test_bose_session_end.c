@@ -5,45 +5,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-static tendon_bose_sensor_configuration enabled(fixture *f, uint8_t sensor, uint16_t period) {
-    tendon_bose_sensor_configuration configuration = f->session.sensor_configuration;
-    assert_int_equal(tendon_bose_enable_sensor(&configuration, sensor, period, &f->session.sensors), TENDON_OK);
-    return configuration;
-}
-
-static void configure(fixture *f, uint8_t sensor, uint16_t period) {
-    tendon_bose_sensor_configuration configuration = enabled(f, sensor, period);
-    assert_int_equal(tendon_bose_session_configure_sensors(&f->session, &configuration, f->now), TENDON_OK);
-}
-
-static void configure_gesture(fixture *f, uint8_t gesture, bool on) {
-    tendon_bose_gesture_configuration configuration = f->session.gesture_configuration;
-    assert_int_equal(tendon_bose_set_gesture(&configuration, gesture, on), TENDON_OK);
-    assert_int_equal(tendon_bose_session_configure_gestures(&f->session, &configuration, f->now), TENDON_OK);
-}
-
-static void assert_value(fixture *f, uint16_t handle, const char *hex) {
-    uint8_t bytes[64];
-    size_t length = unhex(hex, bytes, sizeof bytes);
-    assert_int_equal(fixture_attribute(f, handle)->length, length);
-    assert_memory_equal(fixture_attribute(f, handle)->value, bytes, length);
-}
-
 /* ---- closing ---- */
 
 static void closing_disables_what_we_enabled(void **state) {
     fixture *f = *state;
     fixture_set(f, H_SENSOR_CONFIG, "000028 010000 020000 030000"); /* sensor 0 is somebody else's */
     fixture_open(f);
-    configure(f, 2, 40);
-    configure_gesture(f, 0x82, true);
+    fixture_configure(f, 2, 40);
+    fixture_configure_gesture(f, 0x82, true);
     fixture_run(f);
     tendon_bose_session_close(&f->session, f->now);
     assert_int_equal(f->session.state, TENDON_BOSE_CLOSING);
     assert_false(f->disconnect_asked);
     fixture_run(f);
-    assert_value(f, H_SENSOR_CONFIG, "000028 010000 020000 030000");
-    assert_value(f, H_GESTURE_CONFIG, "8100 8200 8300 c000 c100 c200");
+    fixture_assert_value(f, H_SENSOR_CONFIG, "000028 010000 020000 030000");
+    fixture_assert_value(f, H_GESTURE_CONFIG, "8100 8200 8300 c000 c100 c200");
     assert_true(f->disconnect_asked);
     fixture_disconnect_if_asked(f);
     assert_int_equal(f->session.state, TENDON_BOSE_CLOSED);
@@ -54,8 +30,8 @@ static void closing_disables_what_we_enabled(void **state) {
 static void closing_goes_on_when_the_device_refuses(void **state) {
     fixture *f = *state;
     fixture_open(f);
-    configure(f, 2, 40);
-    configure_gesture(f, 0x82, true);
+    fixture_configure(f, 2, 40);
+    fixture_configure_gesture(f, 0x82, true);
     fixture_run(f);
     f->event_count = 0;
     f->failure.opcode = 0x12;
@@ -63,7 +39,7 @@ static void closing_goes_on_when_the_device_refuses(void **state) {
     f->failure.code = 0x84;
     tendon_bose_session_close(&f->session, f->now);
     fixture_run(f);
-    assert_value(f, H_GESTURE_CONFIG, "8100 8200 8300 c000 c100 c200");
+    fixture_assert_value(f, H_GESTURE_CONFIG, "8100 8200 8300 c000 c100 c200");
     fixture_disconnect_if_asked(f);
     assert_int_equal(f->event_count, 1);
     assert_int_equal(f->events[0].kind, TENDON_BOSE_EVENT_CLOSED);
@@ -72,7 +48,7 @@ static void closing_goes_on_when_the_device_refuses(void **state) {
 static void closing_a_device_that_is_mute(void **state) {
     fixture *f = *state;
     fixture_open(f);
-    configure(f, 2, 40);
+    fixture_configure(f, 2, 40);
     fixture_run(f);
     f->mute = true;
     tendon_bose_session_close(&f->session, f->now);
@@ -93,8 +69,8 @@ static void writes_end_with_the_session(void **unused) {
         fixture_open(f);
         f->event_count = 0;
         f->mute = true;
-        configure(f, 0, 20);              /* on the air */
-        configure_gesture(f, 0x81, true); /* waits */
+        fixture_configure(f, 0, 20);              /* on the air */
+        fixture_configure_gesture(f, 0x81, true); /* waits */
         if (closed) {
             tendon_bose_session_close(&f->session, f->now);
             f->mute = false;
@@ -103,7 +79,7 @@ static void writes_end_with_the_session(void **unused) {
             assert_int_equal(fixture_last(f, TENDON_BOSE_EVENT_GESTURE_CONFIGURATION_FAILED)->status,
                              TENDON_ERROR_CANCELLED);
             assert_int_equal(fixture_count(f, TENDON_BOSE_EVENT_SENSOR_CONFIGURATION_WRITTEN), 1);
-            assert_value(f, H_SENSOR_CONFIG, "000000 010000 020000 030000"); /* and was taken back */
+            fixture_assert_value(f, H_SENSOR_CONFIG, "000000 010000 020000 030000"); /* and was taken back */
         } else {
             fixture_lose(f, TENDON_RADIO_ERROR_OUT_OF_RANGE);
             assert_int_equal(fixture_count(f, TENDON_BOSE_EVENT_SENSOR_CONFIGURATION_FAILED), 1);
@@ -190,7 +166,7 @@ static void i08_a_stale_completion_does_not_fire(void **state) {
     fixture *f = *state;
     fixture_open(f);
     f->mute = true;
-    configure(f, 0, 20);
+    fixture_configure(f, 0, 20);
     tendon_gatt_request old = {0};
     for (size_t i = 0; i < sizeof f->requests / sizeof f->requests[0]; i++) {
         if (f->requests[i].id != 0) {
@@ -202,7 +178,7 @@ static void i08_a_stale_completion_does_not_fire(void **state) {
     f->mute = false;
     fixture_open(f);
     f->mute = true;
-    configure(f, 1, 40);
+    fixture_configure(f, 1, 40);
     f->event_count = 0;
     tendon_gatt_result result = {.request = f->session.op.request, .status = TENDON_OK};
     old.done(old.context, &result);
@@ -241,7 +217,7 @@ static void a_send_that_fails(void **state) {
     fixture_open(f);
     f->bearer.io.send = refuse_to_send;
     f->event_count = 0;
-    tendon_bose_sensor_configuration configuration = enabled(f, 0, 20);
+    tendon_bose_sensor_configuration configuration = fixture_enabled(f, 0, 20);
     (void)tendon_bose_session_configure_sensors(&f->session, &configuration, f->now);
     assert_int_equal(fixture_count(f, TENDON_BOSE_EVENT_SENSOR_CONFIGURATION_FAILED), 1);
     fixture_lose(f, TENDON_ERROR_DISCONNECTED);
@@ -255,13 +231,13 @@ static void a_link_that_answers_at_once(void **state) {
     f->at_once = true;
     fixture_connect(f);
     assert_int_equal(f->session.state, TENDON_BOSE_OPEN);
-    configure(f, 2, 40);
-    configure_gesture(f, 0x82, true);
-    assert_value(f, H_SENSOR_CONFIG, "000000 010000 020028 030000");
-    assert_value(f, H_GESTURE_CONFIG, "8100 8201 8300 c000 c100 c200");
+    fixture_configure(f, 2, 40);
+    fixture_configure_gesture(f, 0x82, true);
+    fixture_assert_value(f, H_SENSOR_CONFIG, "000000 010000 020028 030000");
+    fixture_assert_value(f, H_GESTURE_CONFIG, "8100 8201 8300 c000 c100 c200");
     assert_int_equal(fixture_count(f, TENDON_BOSE_EVENT_SENSOR_CONFIGURATION_WRITTEN), 1);
     tendon_bose_session_close(&f->session, f->now);
-    assert_value(f, H_SENSOR_CONFIG, "000000 010000 020000 030000");
+    fixture_assert_value(f, H_SENSOR_CONFIG, "000000 010000 020000 030000");
     assert_true(f->disconnect_asked);
     fixture_disconnect_if_asked(f);
     assert_int_equal(f->session.state, TENDON_BOSE_CLOSED);

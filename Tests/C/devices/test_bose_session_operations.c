@@ -5,30 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static tendon_bose_sensor_configuration enabled(fixture *f, uint8_t sensor, uint16_t period) {
-    tendon_bose_sensor_configuration configuration = f->session.sensor_configuration;
-    assert_int_equal(tendon_bose_enable_sensor(&configuration, sensor, period, &f->session.sensors), TENDON_OK);
-    return configuration;
-}
-
-static void configure(fixture *f, uint8_t sensor, uint16_t period) {
-    tendon_bose_sensor_configuration configuration = enabled(f, sensor, period);
-    assert_int_equal(tendon_bose_session_configure_sensors(&f->session, &configuration, f->now), TENDON_OK);
-}
-
-static void configure_gesture(fixture *f, uint8_t gesture, bool on) {
-    tendon_bose_gesture_configuration configuration = f->session.gesture_configuration;
-    assert_int_equal(tendon_bose_set_gesture(&configuration, gesture, on), TENDON_OK);
-    assert_int_equal(tendon_bose_session_configure_gestures(&f->session, &configuration, f->now), TENDON_OK);
-}
-
-static void assert_value(fixture *f, uint16_t handle, const char *hex) {
-    uint8_t bytes[64];
-    size_t length = unhex(hex, bytes, sizeof bytes);
-    assert_int_equal(fixture_attribute(f, handle)->length, length);
-    assert_memory_equal(fixture_attribute(f, handle)->value, bytes, length);
-}
-
 /* ---- configurations ---- */
 
 static void example_07_written_and_read_again(void **state) {
@@ -36,9 +12,9 @@ static void example_07_written_and_read_again(void **state) {
     fixture_open(f);
     f->event_count = 0;
     f->log_count = 0;
-    configure(f, 2, 40);
+    fixture_configure(f, 2, 40);
     fixture_run(f);
-    assert_value(f, H_SENSOR_CONFIG, "000000 010000 020028 030000");
+    fixture_assert_value(f, H_SENSOR_CONFIG, "000000 010000 020028 030000");
     assert_int_equal(f->event_count, 2);
     assert_int_equal(f->events[0].kind, TENDON_BOSE_EVENT_SENSOR_CONFIGURATION_WRITTEN);
     assert_int_equal(f->events[1].kind, TENDON_BOSE_EVENT_SENSOR_CONFIGURATION);
@@ -52,9 +28,9 @@ static void example_17_gestures(void **state) {
     fixture *f = *state;
     fixture_open(f);
     f->event_count = 0;
-    configure_gesture(f, 0xC1, true);
+    fixture_configure_gesture(f, 0xC1, true);
     fixture_run(f);
-    assert_value(f, H_GESTURE_CONFIG, "8100 8200 8300 c000 c101 c200");
+    fixture_assert_value(f, H_GESTURE_CONFIG, "8100 8200 8300 c000 c101 c200");
     assert_int_equal(f->events[0].kind, TENDON_BOSE_EVENT_GESTURE_CONFIGURATION_WRITTEN);
     assert_int_equal(f->events[1].kind, TENDON_BOSE_EVENT_GESTURE_CONFIGURATION);
 }
@@ -64,7 +40,7 @@ static void the_value_read_again_counts(void **state) {
     fixture *f = *state;
     fixture_open(f);
     f->keeps_written = false;
-    configure(f, 2, 40);
+    fixture_configure(f, 2, 40);
     fixture_run(f);
     assert_int_equal(f->session.sensor_configuration.settings[2].period_ms, 0);
 }
@@ -104,9 +80,9 @@ static void example_20_every_application_error(void **unused) {
             f->failure.handle = gestures ? H_GESTURE_CONFIG : H_SENSOR_CONFIG;
             f->failure.code = cases[i].code;
             if (gestures) {
-                configure_gesture(f, 0x81, true);
+                fixture_configure_gesture(f, 0x81, true);
             } else {
-                configure(f, 0, 80);
+                fixture_configure(f, 0, 80);
             }
             fixture_run(f);
             assert_int_equal(f->event_count, 1);
@@ -127,18 +103,18 @@ static void the_latest_waiting_write_replaces(void **state) {
     f->event_count = 0;
     f->log_count = 0;
     f->mute = true;
-    configure(f, 0, 320);
-    configure(f, 1, 160);
-    configure_gesture(f, 0x81, true);
-    configure(f, 2, 80);
-    configure_gesture(f, 0x82, true);
+    fixture_configure(f, 0, 320);
+    fixture_configure(f, 1, 160);
+    fixture_configure_gesture(f, 0x81, true);
+    fixture_configure(f, 2, 80);
+    fixture_configure_gesture(f, 0x82, true);
     assert_int_equal(f->log_count, 1);
     f->mute = false;
     fixture_run(f);
     assert_int_equal(fixture_asked(f, 0x12, H_SENSOR_CONFIG), 2);
     assert_int_equal(fixture_asked(f, 0x12, H_GESTURE_CONFIG), 1);
-    assert_value(f, H_SENSOR_CONFIG, "000000 010000 020050 030000");
-    assert_value(f, H_GESTURE_CONFIG, "8100 8201 8300 c000 c100 c200");
+    fixture_assert_value(f, H_SENSOR_CONFIG, "000000 010000 020050 030000");
+    fixture_assert_value(f, H_GESTURE_CONFIG, "8100 8201 8300 c000 c100 c200");
     assert_int_equal(fixture_count(f, TENDON_BOSE_EVENT_SENSOR_CONFIGURATION_WRITTEN), 2);
     assert_int_equal(fixture_count(f, TENDON_BOSE_EVENT_SENSOR_CONFIGURATION), 2);
     assert_int_equal(fixture_count(f, TENDON_BOSE_EVENT_GESTURE_CONFIGURATION_WRITTEN), 1);
@@ -148,7 +124,7 @@ static void a_write_without_an_answer(void **state) {
     fixture *f = *state;
     fixture_open(f);
     f->mute = true;
-    configure(f, 0, 320);
+    fixture_configure(f, 0, 320);
     fixture_advance(f, 4999);
     assert_int_equal(fixture_count(f, TENDON_BOSE_EVENT_SENSOR_CONFIGURATION_FAILED), 0);
     fixture_advance(f, 1);
@@ -161,11 +137,11 @@ static void a_long_list_at_mtu_23(void **state) {
     f->mtu = 23;
     fixture_set(f, H_SENSOR_CONFIG, "000000 010000 020000 030000 040000 050000 060000");
     fixture_open(f);
-    configure(f, 6, 20);
+    fixture_configure(f, 6, 20);
     fixture_run(f);
     assert_int_equal(fixture_asked(f, 0x12, H_SENSOR_CONFIG), 0);
     assert_true(fixture_asked(f, 0x16, H_SENSOR_CONFIG) > 0);
-    assert_value(f, H_SENSOR_CONFIG, "000000 010000 020000 030000 040000 050000 060014");
+    fixture_assert_value(f, H_SENSOR_CONFIG, "000000 010000 020000 030000 040000 050000 060014");
 }
 
 static void a_reread_that_cannot_be_parsed(void **state) {
@@ -174,7 +150,7 @@ static void a_reread_that_cannot_be_parsed(void **state) {
     f->event_count = 0;
     f->keeps_written = false;
     fixture_set(f, H_GESTURE_CONFIG, "810082");
-    configure_gesture(f, 0x81, true);
+    fixture_configure_gesture(f, 0x81, true);
     fixture_run(f);
     assert_int_equal(f->events[0].kind, TENDON_BOSE_EVENT_GESTURE_CONFIGURATION_WRITTEN);
     assert_int_equal(f->events[1].kind, TENDON_BOSE_EVENT_MALFORMED);
@@ -211,7 +187,7 @@ static void one_sensor_is_enabled_in_the_last_list(void **state) {
     assert_int_equal(tendon_bose_session_enable(&f->session, 2, 41, f->now), TENDON_BOSE_ERROR_INVALID_PERIOD);
     assert_int_equal(tendon_bose_session_enable(&f->session, 2, 40, f->now), TENDON_OK);
     fixture_run(f);
-    assert_value(f, H_SENSOR_CONFIG, "000000010000020028030000");
+    fixture_assert_value(f, H_SENSOR_CONFIG, "000000010000020028030000");
 }
 
 /* 17 entries are more than our table: they are shown in part and never written. */
@@ -346,7 +322,7 @@ static void suspended_resumed_and_another_reason(void **state) {
 static void what_was_cleared_is_applied_again(void **state) {
     fixture *f = *state;
     fixture_open(f);
-    configure(f, 2, 40);
+    fixture_configure(f, 2, 40);
     fixture_run(f);
     fixture_status(f, 0x1008);
     fixture_set(f, H_SENSOR_CONFIG, "000000 010000 020000 030000");
@@ -356,14 +332,14 @@ static void what_was_cleared_is_applied_again(void **state) {
     assert_int_equal(f->log_count, 0); /* not while suspended */
     fixture_status(f, 0x0000);
     fixture_run(f);
-    assert_value(f, H_SENSOR_CONFIG, "000000 010000 020028 030000");
+    fixture_assert_value(f, H_SENSOR_CONFIG, "000000 010000 020028 030000");
     assert_int_equal(fixture_asked(f, 0x12, H_SENSOR_CONFIG), 1);
 }
 
 static void what_was_not_cleared_is_left_alone(void **state) {
     fixture *f = *state;
     fixture_open(f);
-    configure(f, 2, 40);
+    fixture_configure(f, 2, 40);
     fixture_run(f);
     fixture_status(f, 0x1008);
     f->log_count = 0;
@@ -377,7 +353,7 @@ static void what_was_not_cleared_is_left_alone(void **state) {
 static void suspended_again_at_once(void **state) {
     fixture *f = *state;
     fixture_open(f);
-    configure(f, 1, 20);
+    fixture_configure(f, 1, 20);
     fixture_run(f);
     fixture_status(f, 0x1008);
     fixture_set(f, H_SENSOR_CONFIG, "000000 010000 020000 030000");
@@ -387,31 +363,31 @@ static void suspended_again_at_once(void **state) {
     fixture_status(f, 0x1008);
     f->mute = false;
     fixture_run(f);
-    assert_value(f, H_SENSOR_CONFIG, "000000 010000 020000 030000");
+    fixture_assert_value(f, H_SENSOR_CONFIG, "000000 010000 020000 030000");
     fixture_status(f, 0x0000);
     fixture_run(f);
-    assert_value(f, H_SENSOR_CONFIG, "000000 010014 020000 030000");
+    fixture_assert_value(f, H_SENSOR_CONFIG, "000000 010014 020000 030000");
 }
 
 /* What is enabled while the service is suspended counts as ours: it is enabled again after the suspension. */
 static void enabled_while_suspended(void **state) {
     fixture *f = *state;
     fixture_reach(f, TENDON_BOSE_SUSPENDED);
-    configure(f, 0, 20);
+    fixture_configure(f, 0, 20);
     fixture_run(f);
-    assert_value(f, H_SENSOR_CONFIG, "000014 010000 020000 030000");
+    fixture_assert_value(f, H_SENSOR_CONFIG, "000014 010000 020000 030000");
     fixture_set(f, H_SENSOR_CONFIG, "000000 010000 020000 030000");
     fixture_notify(f, H_SENSOR_CONFIG, "000000 010000 020000 030000");
     fixture_status(f, 0x0000);
     fixture_run(f);
-    assert_value(f, H_SENSOR_CONFIG, "000014 010000 020000 030000");
+    fixture_assert_value(f, H_SENSOR_CONFIG, "000014 010000 020000 030000");
 }
 
 /* Applied again once: what the program disables afterwards stays disabled. */
 static void disabled_after_a_suspension(void **state) {
     fixture *f = *state;
     fixture_open(f);
-    configure(f, 2, 40);
+    fixture_configure(f, 2, 40);
     fixture_run(f);
     fixture_status(f, 0x1008);
     fixture_status(f, 0x0000);
@@ -421,10 +397,10 @@ static void disabled_after_a_suspension(void **state) {
     assert_int_equal(tendon_bose_session_configure_sensors(&f->session, &configuration, f->now), TENDON_OK);
     f->log_count = 0;
     fixture_run(f);
-    assert_value(f, H_SENSOR_CONFIG, "000000 010000 020000 030000");
+    fixture_assert_value(f, H_SENSOR_CONFIG, "000000 010000 020000 030000");
     fixture_notify(f, H_SENSOR_CONFIG, "000000 010000 020000 030000");
     fixture_run(f);
-    assert_value(f, H_SENSOR_CONFIG, "000000 010000 020000 030000");
+    fixture_assert_value(f, H_SENSOR_CONFIG, "000000 010000 020000 030000");
     assert_int_equal(f->session.work.pending, 0);
 }
 
@@ -434,7 +410,7 @@ static void a_write_while_suspended(void **state) {
     f->failure.opcode = 0x12;
     f->failure.handle = H_SENSOR_CONFIG;
     f->failure.code = 0x84;
-    configure(f, 0, 20);
+    fixture_configure(f, 0, 20);
     fixture_run(f);
     assert_int_equal(fixture_last(f, TENDON_BOSE_EVENT_SENSOR_CONFIGURATION_FAILED)->status,
                      TENDON_BOSE_ERROR_SERVICE_UNAVAILABLE);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "soak.h"
+#include "open_files.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,14 +11,7 @@
 #define LIMIT_MS 20000u
 
 size_t soak_open_files(void) {
-    DIR *d = opendir("/proc/self/fd");
-    assert_non_null(d);
-    size_t count = 0;
-    while (readdir(d) != NULL) {
-        count++;
-    }
-    closedir(d);
-    return count;
+    return (size_t)open_descriptors();
 }
 
 static size_t count_sources(const tendon_loop *loop) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* System calls that fail: what was opened is closed, who waits is notified, and the next attempt works. */
 #include "bluez_fixture.h"
+#include "open_files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,14 +12,6 @@
 #include <unistd.h>
 
 static const tendon_address somebody = {{0x00, 0x00, 0x5E, 0x00, 0x53, 0x01}, TENDON_ADDRESS_TYPE_PUBLIC};
-
-static int open_descriptors(void) {
-    int count = 0;
-    for (int fd = 0; fd < 256; fd++) {
-        count += fcntl(fd, F_GETFD) >= 0;
-    }
-    return count;
-}
 
 static void a_connect_that_fails_leaves_nothing(void **state) {
     (void)state;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The file of bonds: disks and permissions that fail, other processes, processes that are killed, paths. */
 #include "bonds_fixture.h"
+#include "open_files.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -33,17 +33,6 @@ int fsync(int fd) {
     return failing_fsync-- > 0 ? -1 : (int)syscall(SYS_fsync, fd);
 }
 
-static int entries(const char *directory) {
-    DIR *d = opendir(directory);
-    int count = 0;
-    assert_non_null(d);
-    while (readdir(d) != NULL) {
-        count++;
-    }
-    closedir(d);
-    return count;
-}
-
 /* Leaves so many descriptors free during one call. */
 static tendon_status store_with_descriptors(tendon_bonds *bonds, const tendon_bond *bond, int available) {
     struct rlimit before, narrow;
@@ -65,13 +54,13 @@ static void a_transient_error_loses_nothing(void **state) {
     bonds_path_in(*state, path);
     assert_int_equal(tendon_bonds_open(&bonds, path), TENDON_OK);
     assert_int_equal(tendon_bonds_store(&bonds, &first), TENDON_OK);
-    int before = entries("/proc/self/fd");
+    int before = open_descriptors();
     for (int available = 0; available < 2; available++) { /* for the lock, then for the file */
         assert_int_equal(store_with_descriptors(&bonds, &second, available), TENDON_SYSTEM_ERROR(EMFILE));
         assert_int_equal(bonds.status, TENDON_OK);
         assert_int_equal(bonds.count, 1);
         assert_non_null(tendon_bonds_find(&bonds, TENDON_BOND_KERNEL, &bonds_own, &first.peer));
-        assert_int_equal(entries("/proc/self/fd"), before); /* the lock is open no more */
+        assert_int_equal(open_descriptors(), before); /* the lock is open no more */
     }
     assert_int_equal(tendon_bonds_store(&bonds, &second), TENDON_OK);
     assert_int_equal(bonds.count, 2);
@@ -85,7 +74,7 @@ static void a_disk_that_fails_leaves_what_was_there(void **state) {
     snprintf(directory, sizeof directory, "%s/state/tendon", (char *)*state);
     assert_int_equal(tendon_bonds_open(&bonds, path), TENDON_OK);
     assert_int_equal(tendon_bonds_store(&bonds, &first), TENDON_OK);
-    int files = entries(directory), descriptors = entries("/proc/self/fd");
+    int files = directory_entries(directory), descriptors = open_descriptors();
     for (int i = 0; i < 2; i++) {
         failing_rename = i == 0;
         failing_fsync = i == 1;
@@ -94,8 +83,8 @@ static void a_disk_that_fails_leaves_what_was_there(void **state) {
         failing_fsync = i == 1;
         assert_true(tendon_bonds_remove(&bonds, TENDON_BOND_KERNEL, &bonds_own, &first.peer) < 0);
         failing_rename = failing_fsync = 0;
-        assert_int_equal(entries(directory), files); /* no file of keys is left behind */
-        assert_int_equal(entries("/proc/self/fd"), descriptors);
+        assert_int_equal(directory_entries(directory), files); /* no file of keys is left behind */
+        assert_int_equal(open_descriptors(), descriptors);
         assert_int_equal(bonds.count, 1); /* what the file holds, and nothing else */
         assert_int_equal(tendon_bonds_open(&after, path), TENDON_OK);
         assert_int_equal(after.count, 1);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Captures: literal bytes, round trips, files cut at every position, and what Wireshark makes of them. */
 #include "capture_fixture.h"
+#include "open_files.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -38,17 +38,6 @@ ssize_t writev(int fd, const struct iovec *parts, int count) {
         }
     }
     return (ssize_t)syscall(SYS_writev, fd, parts, count);
-}
-
-static int descriptors(void) {
-    DIR *d = opendir("/proc/self/fd");
-    int count = 0;
-    assert_non_null(d);
-    while (readdir(d) != NULL) {
-        count++;
-    }
-    closedir(d);
-    return count;
 }
 
 static void h4_file_is_these_bytes(void **state) {
@@ -201,7 +190,7 @@ static void a_capture_that_fails_to_start_leaves_no_descriptor(void **state) {
     char path[32];
     tendon_capture capture;
     make_path(path);
-    int before = descriptors();
+    int before = open_descriptors();
     assert_int_equal(tendon_capture_create(&capture, "/dev/full", TENDON_CAPTURE_H4), TENDON_SYSTEM_ERROR(ENOSPC));
     assert_int_equal(tendon_capture_create(&capture, path, TENDON_CAPTURE_H1), TENDON_ERROR_INVALID_ARGUMENT);
     user_offset = 1;
@@ -209,7 +198,7 @@ static void a_capture_that_fails_to_start_leaves_no_descriptor(void **state) {
     user_offset = 0;
     assert_int_equal(foreign, TENDON_ERROR_FILE_PERMISSION);
     assert_int_equal(tendon_capture_create(&capture, "/tmp", TENDON_CAPTURE_H4), TENDON_SYSTEM_ERROR(EISDIR));
-    assert_int_equal(descriptors(), before);
+    assert_int_equal(open_descriptors(), before);
     assert_int_equal(tendon_capture_close(&capture), TENDON_SYSTEM_ERROR(EISDIR));
     unlink(path);
 }

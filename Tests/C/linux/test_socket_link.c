@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Links over socket pairs: the part that the virtual and the kernel's radio share. */
+#include "open_files.h"
 #include "socket_fixture.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,17 +24,6 @@ int epoll_ctl(int epoll, int operation, int fd, struct epoll_event *event) {
 ssize_t sendmsg(int fd, const struct msghdr *message, int flags) {
     errno = send_error;
     return failing_sends-- > 0 ? -1 : (ssize_t)syscall(SYS_sendmsg, fd, message, flags);
-}
-
-static int descriptors(void) {
-    DIR *d = opendir("/proc/self/fd");
-    int count = 0;
-    assert_non_null(d);
-    while (readdir(d) != NULL) {
-        count++;
-    }
-    closedir(d);
-    return count;
 }
 
 static void every_length_passes_both_ways(void **state) {
@@ -347,12 +336,12 @@ static void a_socket_that_cannot_be_watched_is_closed(void **state) {
     link_end_init(&b.end);
     assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, pair), 0);
     b.peer = pair[1];
-    int before = descriptors();
+    int before = open_descriptors();
     assert_int_equal(tendon_socket_link_begin(&b.end.link, &b.radio, &bare, &somebody, true, UINT64_MAX), TENDON_OK);
     failing_epoll = 1;
     tendon_status status = tendon_socket_link_adopt(&b.end.link, pair[0]);
     assert_int_equal(status, TENDON_SYSTEM_ERROR(ENOMEM));
-    assert_int_equal(descriptors(), before - 1);
+    assert_int_equal(open_descriptors(), before - 1);
     tendon_socket_link_fail(&b.end.link, status);
     STEP_UNTIL(&b.loop, b.end.closed == 1);
     assert_int_equal(b.end.reason, TENDON_SYSTEM_ERROR(ENOMEM));
