@@ -119,6 +119,7 @@ tendon_status tendon_socket_link_begin(tendon_link *link, tendon_radio *radio, c
     link->reason = TENDON_OK;
     link->handle = 0xFFFF;
     link->received = link->sent = 0;
+    link->send_error = 0;
     link->deadline = deadline;
     tendon_source_init(&link->source, -1, link, link_ready, link_expired);
     link->source.deadline = deadline;
@@ -314,7 +315,7 @@ static bool deliver(tendon_link *link, const uint8_t *bytes, size_t length, uint
  * One recv a packet until there is none. Measured against recvmmsg on Unix sockets: the same with a full queue, and
  * 200 ns less where a wake-up brings one packet, although EAGAIN costs a call.
  */
-static void receive_batch(tendon_link *link, uint64_t now) {
+static void receive_batch(tendon_link *link, bool ended, uint64_t now) {
     uint8_t bytes[SLOT];
     if (!link->encrypted && link->accepted && link->radio->bonds != NULL && link->hooks->is_encrypted != NULL &&
         link->hooks->is_encrypted(link)) {
@@ -328,7 +329,10 @@ static void receive_batch(tendon_link *link, uint64_t now) {
     for (uint32_t i = 0; i < batch; i++) {
         ssize_t length = recv(link->source.fd, bytes, sizeof bytes, MSG_DONTWAIT);
         if (length < 0) {
-            if (errno != EAGAIN && errno != EINTR) {
+            if (errno == EAGAIN && ended) {
+                /* An L2CAP socket reports its error once: a send received it, so no recv() will. */
+                finish(link, reason_of(link, link->send_error, false), now);
+            } else if (errno != EAGAIN && errno != EINTR) {
                 finish(link, reason_of(link, errno, false), now);
             }
             return;
@@ -354,7 +358,7 @@ static void link_ready(void *context, uint32_t events, uint64_t now) {
         unblock(link, now);
     }
     if (!link->closing && (events & (TENDON_READABLE | TENDON_HANGUP)) != 0) {
-        receive_batch(link, now);
+        receive_batch(link, (events & TENDON_HANGUP) != 0, now);
     }
 }
 
@@ -396,7 +400,9 @@ tendon_status tendon_socket_link_send(tendon_link *link, const uint8_t *pdu, siz
         link->blocked = status >= 0;
         return status >= 0 ? TENDON_ERROR_WOULD_BLOCK : status;
     }
-    /* EMSGSIZE: longer than the peer's MTU on L2CAP. Others: the loop detects the end of the connection and calls
-     * closed(). */
-    return errno == EMSGSIZE ? TENDON_ERROR_INVALID_ARGUMENT : TENDON_ERROR_DISCONNECTED;
+    if (errno == EMSGSIZE) {
+        return TENDON_ERROR_INVALID_ARGUMENT; /* longer than the peer's MTU on L2CAP */
+    }
+    link->send_error = errno; /* the loop detects the end of the connection and calls closed() */
+    return TENDON_ERROR_DISCONNECTED;
 }

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 /* In the C library's place: calls that fail so many times. */
-static int failing_epoll, failing_sends, send_error;
+static int failing_epoll, failing_sends, send_error, empty_receives;
 
 int epoll_ctl(int epoll, int operation, int fd, struct epoll_event *event) {
     errno = ENOMEM;
@@ -24,6 +24,11 @@ int epoll_ctl(int epoll, int operation, int fd, struct epoll_event *event) {
 ssize_t sendmsg(int fd, const struct msghdr *message, int flags) {
     errno = send_error;
     return failing_sends-- > 0 ? -1 : (ssize_t)syscall(SYS_sendmsg, fd, message, flags);
+}
+
+ssize_t recv(int fd, void *bytes, size_t size, int flags) {
+    errno = EAGAIN;
+    return empty_receives-- > 0 ? -1 : (ssize_t)syscall(SYS_recvfrom, fd, bytes, size, flags, NULL, NULL);
 }
 
 static void every_length_passes_both_ways(void **state) {
@@ -373,6 +378,53 @@ static void a_lack_of_memory_is_waited_out(void **state) {
     }
 }
 
+/*
+ * The kernel reports the error of an L2CAP socket once. A send that receives it leaves a socket that is hung up and
+ * whose recv() says EAGAIN for ever: the link ends all the same, with the reason that the send was given.
+ */
+static void an_end_that_a_send_noticed_is_the_end(void **state) {
+    (void)state;
+    static const struct {
+        int error;
+        tendon_status reason;
+    } rows[] = {{ETIMEDOUT, TENDON_RADIO_ERROR_OUT_OF_RANGE},
+                {ECONNRESET, TENDON_RADIO_ERROR_PEER_CLOSED},
+                {EIO, TENDON_SYSTEM_ERROR(EIO)},
+                {0, TENDON_RADIO_ERROR_PEER_CLOSED}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        bench b;
+        bench_open(&b, &bare, false);
+        if (rows[i].error != 0) {
+            failing_sends = 1, send_error = rows[i].error;
+            assert_int_equal(link_end_send(&b.end, (const uint8_t *)"x", 1), TENDON_ERROR_DISCONNECTED);
+        }
+        close(b.peer);
+        b.peer = -1;
+        empty_receives = 1;
+        assert_int_equal(tendon_loop_step(&b.loop, 0), TENDON_OK);
+        assert_int_equal(empty_receives, 0);
+        assert_int_equal(b.end.closed, 1);
+        assert_int_equal(b.end.reason, rows[i].reason);
+        bench_close(&b);
+        assert_int_equal(b.end.closed, 1);
+    }
+    failing_sends = empty_receives = 0;
+}
+
+/* Without a hang-up, nothing to read is no end. */
+static void an_empty_socket_is_not_the_end(void **state) {
+    (void)state;
+    bench b;
+    bench_open(&b, &bare, false);
+    peer_sends(&b, "a", 1);
+    empty_receives = 1;
+    assert_int_equal(tendon_loop_step(&b.loop, 0), TENDON_OK);
+    assert_int_equal(b.end.closed, 0);
+    STEP_UNTIL(&b.loop, b.end.received == 1);
+    empty_receives = 0;
+    bench_close(&b);
+}
+
 static void close_in_encrypted(void *context, uint64_t now) {
     link_end *end = context;
     (void)now;
@@ -419,6 +471,8 @@ int main(void) {
         cmocka_unit_test(tap_sees_what_passes),
         cmocka_unit_test(a_socket_that_cannot_be_watched_is_closed),
         cmocka_unit_test(a_lack_of_memory_is_waited_out),
+        cmocka_unit_test(an_end_that_a_send_noticed_is_the_end),
+        cmocka_unit_test(an_empty_socket_is_not_the_end),
         cmocka_unit_test(close_inside_encrypted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

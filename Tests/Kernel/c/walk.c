@@ -244,12 +244,26 @@ void walk_step(walk *w) {
     (void)tendon_loop_step(&w->loop, walk_now() + 20);
 }
 
+/* What each end still has, for the log of a walk that goes nowhere. */
+static void print_ends(const walk *w) {
+    printf("#   ours: connection in state %d, link in state %d%s, handle 0x%04X\n", (int)w->connection.state,
+           (int)w->connection.link.state, w->connection.link.closing ? ", closing" : "", w->connection.link.handle);
+    for (size_t i = 0; i < TENDON_PERIPHERAL_LINKS; i++) {
+        const tendon_link *link = &w->peripheral.links[i].link;
+        if (w->peripheral.links[i].used) {
+            printf("#   theirs: link %zu in state %d%s, handle 0x%04X, received %u, sent %u\n", i, (int)link->state,
+                   link->closing ? ", closing" : "", link->handle, (unsigned)link->received, (unsigned)link->sent);
+        }
+    }
+}
+
 bool walk_until(walk *w, bool (*reached)(const void *context), const void *context, const char *what) {
     uint64_t limit = walk_now() + WALK_LIMIT_MS;
     while (!reached(context)) {
         if (walk_now() > limit) {
             printf("not ok never: %s (%u links, %u ends, the last %s, paired %u of %u)\n", what, w->told_connected,
                    w->told_disconnected, tendon_status_name(w->reason), w->told_paired, w->pairs);
+            print_ends(w);
             fflush(stdout);
             w->wrong++;
             return false;
