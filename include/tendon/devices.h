@@ -11,5 +11,6 @@
 #include "tendon/devices/family.h"
 #include "tendon/devices/feelspace.h"
 #include "tendon/devices/fjorden.h"
+#include "tendon/devices/obvious.h"
 
 #endif

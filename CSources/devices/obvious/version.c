@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* Version codes and card numbers. */
+#include "tendon/devices/obvious_codec.h"
+
+enum { GROUPS = 3, GROUP_DIGITS = 3, GROUP_SIZE = 1000, CARD_DIGITS_MIN = 12, CARD_DIGITS_MAX = 19 };
+
+static bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+tendon_status tendon_obvious_parse_version(const char *text, size_t length, uint32_t *code) {
+    uint32_t value = 0;
+    size_t at = 0;
+    for (unsigned group = 0; group < GROUPS; group++) {
+        uint32_t number = 0;
+        unsigned digits = 0;
+        for (; at < length && is_digit(text[at]); at++) {
+            number = number * 10 + (uint32_t)(text[at] - '0');
+            digits++;
+            if (digits > GROUP_DIGITS) {
+                return TENDON_OBVIOUS_ERROR_VER_FORMAT;
+            }
+        }
+        bool last = group == GROUPS - 1;
+        if (digits == 0 || (last ? at != length : at >= length || text[at] != '.')) {
+            return TENDON_OBVIOUS_ERROR_VER_FORMAT;
+        }
+        at++;
+        value = value * GROUP_SIZE + number;
+    }
+    *code = value;
+    return TENDON_OK;
+}
+
+tendon_status tendon_obvious_format_version(uint32_t code, char out[TENDON_OBVIOUS_VERSION_SIZE]) {
+    if (code > TENDON_OBVIOUS_VERSION_MAX) {
+        return TENDON_OBVIOUS_ERROR_VER_RANGE;
+    }
+    const uint32_t groups[GROUPS] = {code / 1000000, code / 1000 % 1000, code % 1000};
+    tendon_status length = 0;
+    for (unsigned group = 0; group < GROUPS; group++) {
+        uint32_t number = groups[group];
+        for (uint32_t unit = number >= 100 ? 100 : number >= 10 ? 10 : 1; unit > 0; unit /= 10) {
+            out[length++] = (char)('0' + number / unit % 10);
+        }
+        out[length++] = '.';
+    }
+    out[--length] = '\0';
+    return length;
+}
+
+/* The digits are added from the front: which of them count double depends on the number of digits, so both sums are
+ * kept. */
+tendon_status tendon_obvious_check_card_number(const char *text, size_t length) {
+    unsigned sums[2] = {0, 0};
+    unsigned digits = 0;
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] == ' ' || text[i] == '-') {
+            continue;
+        }
+        if (!is_digit(text[i]) || digits == CARD_DIGITS_MAX) {
+            return TENDON_OBVIOUS_ERROR_CARD_NUMBER;
+        }
+        unsigned digit = (unsigned)(text[i] - '0');
+        unsigned doubled = digit < 5 ? 2 * digit : 2 * digit - 9;
+        digits++;
+        sums[digits % 2] += digit;
+        sums[(digits + 1) % 2] += doubled;
+    }
+    /* The last digit counts once: it is in sums[digits % 2] as it is. */
+    return digits >= CARD_DIGITS_MIN && sums[digits % 2] % 10 == 0 ? TENDON_OK : TENDON_OBVIOUS_ERROR_CARD_NUMBER;
+}
