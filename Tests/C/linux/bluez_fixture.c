@@ -134,6 +134,13 @@ int setsockopt(int fd, int level, int option, const void *value, socklen_t size)
         calls.buffers_set++;
         return 0;
     }
+    if (level == SOL_BLUETOOTH && option == BT_SECURITY) {
+        if (refuses(&calls.set_security)) {
+            return -1;
+        }
+        calls.security_level = ((const struct bt_security *)value)->level;
+        return 0;
+    }
     if (level == SOL_HCI && option == HCI_FILTER) {
         if (refuses(&calls.filter)) {
             return -1;

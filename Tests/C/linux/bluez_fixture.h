@@ -46,7 +46,8 @@ typedef struct system_calls {
     struct hci_conn_info_req conn_info;       /**< the latest HCIGETCONNINFO */
     uint32_t drops;                           /**< packets that the kernel dropped, of every socket */
     refused_call meminfo, conninfo, security; /**< of getsockopt() */
-    uint8_t security_level;                   /**< of every socket */
+    uint8_t security_level;                   /**< of every socket; setsockopt() changes it */
+    refused_call set_security;
 } system_calls;
 extern system_calls calls;
 

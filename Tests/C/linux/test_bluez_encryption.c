@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* When a connection of the kernel's radio counts as encrypted, and when encryption is requested of the kernel. */
+#include "pairing_scene.h"
+
+#include <errno.h>
+#include <sys/socket.h>
+
+static void encryption_change(pairing_scene *s, uint8_t status, uint16_t handle, uint8_t enabled) {
+    const uint8_t parameters[] = {status, (uint8_t)handle, (uint8_t)(handle >> 8), enabled};
+    bluez_event(s->b, TENDON_HCI_ENCRYPTION_CHANGE, parameters, sizeof parameters);
+    bluez_read_controller(s->b);
+}
+
+/* Core Spec Vol 4 Part E 7.7.8: status, handle, enabled. */
+static void the_event_is_for_the_open_link_of_its_handle(void **state) {
+    (void)state;
+    pairing_scene *s = pairing_scene_open(3);
+    tendon_link *links[3];
+    for (int i = 0; i < 3; i++) {
+        links[i] = &s->ends[i].end.link;
+        links[i]->handle = (uint16_t)(0x40 + i);
+    }
+    encryption_change(s, 0x06, 0x41, 1); /* it failed: the peer has no such key */
+    encryption_change(s, 0, 0x41, 0);    /* disabled */
+    encryption_change(s, 0, 0x50, 1);    /* of another program */
+    assert_false(links[0]->encrypted || links[1]->encrypted || links[2]->encrypted);
+    encryption_change(s, 0, 0x41, 1);
+    assert_true(links[1]->encrypted);
+    assert_false(links[0]->encrypted || links[2]->encrypted);
+    encryption_change(s, 0, 0x42, 2); /* AES-CCM, as the list has it */
+    assert_true(links[2]->encrypted);
+    /* The handle of a link that is no longer open. */
+    links[0]->state = TENDON_LINK_CONNECTING;
+    encryption_change(s, 0, 0x40, 1);
+    assert_false(links[0]->encrypted);
+    links[0]->state = TENDON_LINK_OPEN;
+    assert_int_equal(s->b->radio.radio.malformed, 0);
+    pairing_scene_close(s);
+    /* A radio without bonds has no use for it. */
+    bluez_bench *b = bluez_open(false, &bluez_public_address);
+    const uint8_t parameters[] = {0, 0x40, 0, 1};
+    bluez_event(b, TENDON_HCI_ENCRYPTION_CHANGE, parameters, sizeof parameters);
+    bluez_read_controller(b);
+    assert_int_equal(b->radio.radio.malformed, 0);
+    bluez_close(b);
+}
+
+/* From BT_SECURITY_MEDIUM on, as the kernel reports it. */
+static void the_kernel_knows_whether_a_link_is_encrypted(void **state) {
+    (void)state;
+    pairing_scene *s = pairing_scene_open(1);
+    const tendon_link *link = &s->ends[0].end.link;
+    static const struct {
+        uint8_t level;
+        bool encrypted;
+    } cases[] = {
+        {BT_SECURITY_SDP, false}, {BT_SECURITY_LOW, false}, {BT_SECURITY_MEDIUM, true}, {BT_SECURITY_HIGH, true}};
+    for (size_t i = 0; i < 4; i++) {
+        calls.security_level = cases[i].level;
+        assert_int_equal(tendon_bluez_is_encrypted(link), cases[i].encrypted);
+    }
+    calls.security = (refused_call){ENOTCONN, 0};
+    assert_false(tendon_bluez_is_encrypted(link));
+    pairing_scene_close(s);
+}
+
+static void encryption_is_requested_where_there_is_a_key(void **state) {
+    (void)state;
+    pairing_scene *s = pairing_scene_open(2);
+    tendon_link *link = &s->ends[0].end.link;
+    calls.security_level = BT_SECURITY_LOW;
+    assert_false(tendon_bluez_secure(link)); /* no key: connected() does not wait */
+    assert_int_equal(calls.security_level, BT_SECURITY_LOW);
+    pairing_scene_begin(s, 0);
+    pairing_scene_new_key(s, 0, 0x11);
+    pairing_scene_complete(s, 0, 0);
+    assert_int_equal(s->ends[0].status, TENDON_OK);
+    calls.set_security = (refused_call){EINVAL, 0};
+    assert_false(tendon_bluez_secure(link));
+    assert_int_equal(calls.security_level, BT_SECURITY_LOW);
+    assert_true(tendon_bluez_secure(link));
+    assert_int_equal(calls.security_level, BT_SECURITY_MEDIUM);
+    assert_false(tendon_bluez_secure(&s->ends[1].end.link)); /* the same bytes with another address type */
+    pairing_scene_close(s);
+}
+
+/* Secure Connections, no input and no output, bondable or not: for centrals that pair with us. */
+static void pairable_is_a_mode_of_the_adapter(void **state) {
+    (void)state;
+    for (uint8_t pairable = 0; pairable < 2; pairable++) {
+        pairing_scene *s = pairing_scene_open(0);
+        assert_int_equal(tendon_bluez_set_pairable(&s->b->radio.radio, pairable), TENDON_OK);
+        const uint8_t expected[3][7] = {
+            {0x2D, 0, 7, 0, 1, 0, 1}, {0x18, 0, 7, 0, 1, 0, 3}, {0x09, 0, 7, 0, 1, 0, pairable}};
+        for (int i = 0; i < 3; i++) {
+            uint8_t pdu[16];
+            assert_int_equal(recv(s->b->kernel, pdu, sizeof pdu, MSG_DONTWAIT), 7);
+            assert_memory_equal(pdu, expected[i], 7);
+        }
+        pairing_scene_expect_nothing(s);
+        pairing_scene_close(s);
+    }
+}
+
+/* Too short for what they announce: counted, nothing stored, nothing answered. */
+static void truncated_events_of_pairing_are_counted(void **state) {
+    (void)state;
+    pairing_scene *s = pairing_scene_open(1);
+    static const uint8_t events[] = {TENDON_MANAGEMENT_NEW_LONG_TERM_KEY, TENDON_MANAGEMENT_NEW_IDENTITY_KEY,
+                                     TENDON_MANAGEMENT_USER_CONFIRM_REQUEST};
+    for (size_t i = 0; i < sizeof events; i++) {
+        const uint8_t pdu[] = {events[i], 0, 7, 0, 7, 0, 5, 4, 3, 2, 1, 0xC0, 2};
+        pairing_scene_kernel_sends(s, pdu, sizeof pdu);
+        assert_int_equal(s->b->radio.radio.malformed, i + 1);
+    }
+    pairing_scene_expect_nothing(s);
+    assert_int_equal(s->bonds.count, 0);
+    /* Another command of the same length is not the answer to Pair Device. */
+    pairing_scene_begin(s, 0);
+    static const uint8_t other[] = {
+        TENDON_MANAGEMENT_COMMAND_COMPLETE, 0, 7, 0, 10, 0, 0x1B, 0, 0, 5, 4, 3, 2, 1, 0xC0, 2};
+    static const uint8_t no_answer[] = {
+        TENDON_MANAGEMENT_DISCOVERING, 0, 7, 0, 10, 0, 0x19, 0, 0, 5, 4, 3, 2, 1, 0xC0, 2};
+    pairing_scene_kernel_sends(s, other, sizeof other);
+    pairing_scene_kernel_sends(s, no_answer, sizeof no_answer);
+    assert_int_equal(s->ends[0].paired, 0);
+    pairing_scene_complete(s, 0, TENDON_MANAGEMENT_REJECTED);
+    assert_int_equal(s->ends[0].paired, 1);
+    pairing_scene_close(s);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_event_is_for_the_open_link_of_its_handle),
+        cmocka_unit_test(the_kernel_knows_whether_a_link_is_encrypted),
+        cmocka_unit_test(encryption_is_requested_where_there_is_a_key),
+        cmocka_unit_test(pairable_is_a_mode_of_the_adapter),
+        cmocka_unit_test(truncated_events_of_pairing_are_counted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
