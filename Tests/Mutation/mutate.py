@@ -393,8 +393,20 @@ def judge(faults, tests, jobs=JOBS):
                 return name
         return None if order else ""
 
+    verdicts = {}
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        return dict(zip(faults, pool.map(one, faults)))
+        for fault, test in zip(faults, pool.map(one, faults)):
+            verdicts[fault] = test
+            note(fault, test)
+    return verdicts
+
+
+def note(fault, test):
+    """One line for each fault as it is judged: a long run can be read before its end."""
+    with (BUILD / "results.jsonl").open("a") as out:
+        out.write(json.dumps({"file": fault.file, "line": fault.line + 1, "kind": fault.kind, "before": fault.before.strip(),
+                              "after": fault.after.strip(), "caught_by": test or None, "reached": test is None or bool(test),
+                              "explained": explained().get((fault.file, fault.kind, fault.before.strip()))}) + "\n")
 
 
 def judge_c(faults):
@@ -443,9 +455,6 @@ def report(language, verdicts, tap):
             caught += 1
         else:
             open_ones.append((fault, test))
-        with (BUILD / "results.jsonl").open("a") as out:
-            out.write(json.dumps({"file": fault.file, "line": fault.line + 1, "kind": fault.kind, "before": fault.before.strip(),
-                                  "after": fault.after.strip(), "caught_by": test or None, "explained": reason}) + "\n")
     for fault, test in open_ones:
         print(f"# survived: {fault.file}:{fault.line + 1} {fault.kind}{'' if test is None else ' (no test reaches it)'}\n"
               f"#   - {fault.before.strip()}\n#   + {fault.after.strip()}")

@@ -5,6 +5,8 @@
 #include "tendon/devices/activ5.h"
 
 #include <math.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #define E(name) TENDON_ACTIV5_ERROR_##name
 
@@ -232,8 +234,31 @@ static void classify_goes_by_the_first_field_alone(void **state) {
     }
 }
 
+/* The last page of memory ends with the text: a read of one byte more ends the program. */
+static void nothing_behind_a_text_is_read(void **state) {
+    (void)state;
+    static const char *const texts[] = {"IS1.25/2I",    "IS1I",     "I", "IS", "IS-", "IS1.", "IS1.2/", "ISI",
+                                        "TC5k;1.0;I",   "TC5",      "i", "iS", "SN",  "S",    "SN1",    "SN2x",
+                                        "\xC3\xA9SN1I", "IS12\xC3", ";I"};
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    uint8_t *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(pages != MAP_FAILED);
+    assert_int_equal(mprotect(pages + page, page, PROT_NONE), 0);
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        for (size_t length = 0; length <= strlen(texts[i]); length++) {
+            uint8_t *end = pages + page;
+            memcpy(end - length, texts[i], length);
+            (void)tendon_activ5_parse_text(end - length, length, &message);
+            (void)tendon_activ5_classify(end - length, length);
+            (void)tendon_activ5_is_utf8(end - length, length);
+        }
+    }
+    assert_int_equal(munmap(pages, 2 * page), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_behind_a_text_is_read),
         cmocka_unit_test(example_02_initial_message),
         cmocka_unit_test(examples_03_and_04_isometric_text),
         cmocka_unit_test(the_longest_number_does_not_run_over),

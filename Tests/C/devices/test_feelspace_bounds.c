@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* feelSpace: values at the edges of what docs/protocols/feelspace.md permits, and fields that look alike. */
+#include "feelspace_fixture.h"
+
+/* Four bytes of status, each with a field of its own. */
+static void an_orientation_has_four_statuses(void **state) {
+    (void)state;
+    block b = block_hex("02 a6 ff 79 ff 02 00 fa ff 05 00 01 02 03 ff 00");
+    tendon_feelspace_orientation out;
+    assert_int_equal(tendon_feelspace_decode_orientation(b.data, b.length, &out, NULL), TENDON_OK);
+    assert_int_equal(out.sensor_id, 2);
+    assert_int_equal(out.heading, -90);
+    assert_int_equal(out.heading_360, 270);
+    assert_int_equal(out.box_heading, -135);
+    assert_int_equal(out.box_roll, 2);
+    assert_int_equal(out.box_pitch, -6);
+    assert_int_equal(out.accuracy_deg, 5);
+    assert_int_equal(out.magnetometer_status, 1);
+    assert_int_equal(out.accelerometer_status, 2);
+    assert_int_equal(out.gyroscope_status, 3);
+    assert_int_equal(out.fusion_status, -1);
+    assert_true(out.accurate);
+    size_t offset = 99;
+    assert_int_equal(tendon_feelspace_decode_orientation(b.data, 15, &out, &offset), TENDON_ERROR_TRUNCATED);
+    free(b.data);
+}
+
+static void a_belt_has_the_whole_prefix(void **state) {
+    (void)state;
+    static const struct {
+        const char *name;
+        bool is_belt;
+    } cases[] = {{"naviguertel", true},     {"NAVIGUERTEL_1", true}, {"naviGuertel", true},  {"naviguerte", false},
+                 {"naviguertem", false},    {"naviguertek", false},  {"maviguertel", false}, {"", false},
+                 {"navigu\xC7rtel", false}, {"NAVIGUERTEM", false}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        block b = block_copy(cases[i].name, strlen(cases[i].name));
+        assert_int_equal(tendon_feelspace_is_belt_name((const char *)b.data, b.length), cases[i].is_belt);
+        free(b.data);
+    }
+}
+
+static void a_vibration_has_a_channel_from_0_on(void **state) {
+    (void)state;
+    uint8_t bytes[18];
+    tendon_feelspace_vibration vibration = {
+        .signal = TENDON_FEELSPACE_SIGNAL_CONTINUOUS, .direction = 90, .intensity = 50, .channel = 0};
+    const tendon_feelspace_channels channels = TENDON_FEELSPACE_CHANNELS_DOCUMENTED;
+    assert_int_equal(tendon_feelspace_encode_vibration(&vibration, channels, bytes, sizeof bytes), 18);
+    assert_int_equal(bytes[0], 0);
+    vibration.channel = (int32_t)channels - 1;
+    assert_int_equal(tendon_feelspace_encode_vibration(&vibration, channels, bytes, sizeof bytes), 18);
+    assert_int_equal(bytes[0], (int)channels - 1);
+    static const int32_t none[] = {-1, (int32_t)TENDON_FEELSPACE_CHANNELS_DOCUMENTED, INT32_MIN};
+    for (size_t i = 0; i < 3; i++) {
+        vibration.channel = none[i];
+        assert_int_equal(tendon_feelspace_encode_vibration(&vibration, channels, bytes, sizeof bytes),
+                         TENDON_ERROR_INVALID_ARGUMENT);
+    }
+    vibration.channel = 0;
+    vibration.intensity = 0; /* a stop; channel -1 is not "all" here */
+    assert_int_equal(tendon_feelspace_encode_vibration(&vibration, channels, bytes, sizeof bytes), 2);
+    vibration.channel = -1;
+    assert_int_equal(tendon_feelspace_encode_vibration(&vibration, channels, bytes, sizeof bytes),
+                     TENDON_ERROR_INVALID_ARGUMENT);
+}
+
+static void on_event(void *context, const tendon_feelspace_event *event, uint64_t now) {
+    (void)context;
+    (void)event;
+    (void)now;
+}
+
+static tendon_status on_connect(void *context) {
+    (void)context;
+    return TENDON_OK;
+}
+
+static void on_disconnect(void *context) {
+    (void)context;
+}
+
+static void every_function_that_is_called_is_required(void **state) {
+    (void)state;
+    static tendon_feelspace_session session;
+    const tendon_feelspace_session_config whole = {.on_event = on_event,
+                                                   .link = {.connect = on_connect, .disconnect = on_disconnect}};
+    assert_int_equal(tendon_feelspace_session_init(&session, &whole), TENDON_OK);
+    tendon_feelspace_session_config config = whole;
+    config.on_event = NULL;
+    assert_int_equal(tendon_feelspace_session_init(&session, &config), TENDON_ERROR_INVALID_ARGUMENT);
+    config = whole;
+    config.link.connect = NULL;
+    assert_int_equal(tendon_feelspace_session_init(&session, &config), TENDON_ERROR_INVALID_ARGUMENT);
+    config = whole;
+    config.link.disconnect = NULL;
+    assert_int_equal(tendon_feelspace_session_init(&session, &config), TENDON_ERROR_INVALID_ARGUMENT);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_orientation_has_four_statuses),
+        cmocka_unit_test(a_belt_has_the_whole_prefix),
+        cmocka_unit_test(a_vibration_has_a_channel_from_0_on),
+        cmocka_unit_test(every_function_that_is_called_is_required),
+    };
+    return cmocka_run_group_tests_name("feelspace_bounds", tests, NULL, NULL);
+}
