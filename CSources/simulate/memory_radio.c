@@ -3,10 +3,10 @@
 
 enum { ROUNDS = 64, INTERVAL_MS = 100, CONNECT_MS = 20, PAIRING_MS = 20 };
 
-static tendon_memory_radio_device *device_at(const tendon_memory_radio *air, const tendon_address *address) {
-    for (size_t i = 0; i < air->count; i++) {
-        if (tendon_address_equal(&air->devices[i].address, address)) {
-            return &air->devices[i];
+static tendon_memory_radio_device *device_at(const tendon_memory_radio *radio, const tendon_address *address) {
+    for (size_t i = 0; i < radio->count; i++) {
+        if (tendon_address_equal(&radio->devices[i].address, address)) {
+            return &radio->devices[i];
         }
     }
     return NULL;
@@ -42,52 +42,52 @@ static bool deliver(tendon_memory_radio_queue *queue, tendon_att_bearer *bearer,
     return true;
 }
 
-static void settle_writable(tendon_memory_radio *air, uint64_t now) {
-    if (air->to_device.refused && air->to_device.count < TENDON_MEMORY_RADIO_QUEUE) {
-        air->to_device.refused = false;
-        tendon_att_bearer_writable(&air->ours, now);
+static void settle_writable(tendon_memory_radio *radio, uint64_t now) {
+    if (radio->to_device.refused && radio->to_device.count < TENDON_MEMORY_RADIO_QUEUE) {
+        radio->to_device.refused = false;
+        tendon_att_bearer_writable(&radio->ours, now);
     }
-    if (air->to_us.refused && air->to_us.count < TENDON_MEMORY_RADIO_QUEUE) {
-        air->to_us.refused = false;
-        tendon_att_bearer_writable(&air->theirs, now);
-        air->peer->device.ops->writable(air->peer->device.context, now);
+    if (radio->to_us.refused && radio->to_us.count < TENDON_MEMORY_RADIO_QUEUE) {
+        radio->to_us.refused = false;
+        tendon_att_bearer_writable(&radio->theirs, now);
+        radio->peer->device.ops->writable(radio->peer->device.context, now);
     }
 }
 
 /* ---- the link ---- */
 
-static void link_down(tendon_memory_radio *air, tendon_status reason, uint64_t now) {
-    tendon_memory_radio_device *peer = air->peer;
-    air->peer = NULL;
-    air->connecting = air->connect_asked = air->disconnect_asked = air->pair_asked = air->pairing = false;
+static void link_down(tendon_memory_radio *radio, tendon_status reason, uint64_t now) {
+    tendon_memory_radio_device *peer = radio->peer;
+    radio->peer = NULL;
+    radio->connecting = radio->connect_asked = radio->disconnect_asked = radio->pair_asked = radio->pairing = false;
     if (peer != NULL) {
-        peer->device.ops->disconnected(peer->device.context, &air->theirs, reason, now);
-        tendon_gatt_client_disconnected(&air->client, reason, now);
+        peer->device.ops->disconnected(peer->device.context, &radio->theirs, reason, now);
+        tendon_gatt_client_disconnected(&radio->client, reason, now);
     }
-    air->inputs->disconnected(air->session, reason, now);
+    radio->inputs->disconnected(radio->session, reason, now);
 }
 
-static void link_up(tendon_memory_radio *air, tendon_memory_radio_device *device, uint64_t now) {
-    air->connecting = false;
-    air->to_device.count = air->to_us.count = 0;
-    air->to_device.refused = air->to_us.refused = false;
-    tendon_att_bearer_init(&air->ours, (tendon_bearer_io){&air->to_device, push}, TENDON_MEMORY_RADIO_MTU);
-    tendon_att_bearer_init(&air->theirs, (tendon_bearer_io){&air->to_us, push}, TENDON_MEMORY_RADIO_MTU);
-    const tendon_gatt_client_config config = {.bearer = &air->ours,
-                                              .requests = air->requests,
+static void link_up(tendon_memory_radio *radio, tendon_memory_radio_device *device, uint64_t now) {
+    radio->connecting = false;
+    radio->to_device.count = radio->to_us.count = 0;
+    radio->to_device.refused = radio->to_us.refused = false;
+    tendon_att_bearer_init(&radio->ours, (tendon_bearer_io){&radio->to_device, push}, TENDON_MEMORY_RADIO_MTU);
+    tendon_att_bearer_init(&radio->theirs, (tendon_bearer_io){&radio->to_us, push}, TENDON_MEMORY_RADIO_MTU);
+    const tendon_gatt_client_config config = {.bearer = &radio->ours,
+                                              .requests = radio->requests,
                                               .request_capacity = TENDON_MEMORY_RADIO_REQUESTS,
-                                              .subscriptions = air->subscriptions,
+                                              .subscriptions = radio->subscriptions,
                                               .subscription_capacity = TENDON_MEMORY_RADIO_SUBSCRIPTIONS};
-    (void)tendon_gatt_client_init(&air->client, &config);
-    if (device->device.ops->connected(device->device.context, &air->theirs, now) < 0) {
-        link_down(air, TENDON_RADIO_ERROR_PEER_CLOSED, now);
+    (void)tendon_gatt_client_init(&radio->client, &config);
+    if (device->device.ops->connected(device->device.context, &radio->theirs, now) < 0) {
+        link_down(radio, TENDON_RADIO_ERROR_PEER_CLOSED, now);
         return;
     }
-    air->peer = device;
+    radio->peer = device;
     if (device->bonded) { /* encrypted with the stored key, before anybody speaks */
-        device->device.ops->paired(device->device.context, &air->theirs, now);
+        device->device.ops->paired(device->device.context, &radio->theirs, now);
     }
-    air->inputs->connected(air->session, &air->client, now);
+    radio->inputs->connected(radio->session, &radio->client, now);
 }
 
 static uint32_t pairing_of(tendon_memory_radio_device *device) {
@@ -99,82 +99,82 @@ static uint32_t pairing_of(tendon_memory_radio_device *device) {
     return wants;
 }
 
-static void pair_now(tendon_memory_radio *air, uint64_t now) {
-    tendon_memory_radio_device *peer = air->peer;
+static void pair_now(tendon_memory_radio *radio, uint64_t now) {
+    tendon_memory_radio_device *peer = radio->peer;
     bool pairable = peer->bonded || ((pairing_of(peer) & TENDON_PERIPHERAL_PAIRABLE) != 0 && !peer->rejects_pairing);
-    air->pairing = false;
+    radio->pairing = false;
     if (pairable) {
         peer->bonded = true;
-        peer->device.ops->paired(peer->device.context, &air->theirs, now);
+        peer->device.ops->paired(peer->device.context, &radio->theirs, now);
     }
-    if (air->inputs->paired != NULL) {
-        air->inputs->paired(air->session, pairable ? TENDON_OK : TENDON_RADIO_ERROR_PAIRING_FAILED, now);
+    if (radio->inputs->paired != NULL) {
+        radio->inputs->paired(radio->session, pairable ? TENDON_OK : TENDON_RADIO_ERROR_PAIRING_FAILED, now);
     }
 }
 
-static void settle_link(tendon_memory_radio *air, uint64_t now) {
-    if (air->disconnect_asked) {
-        link_down(air, TENDON_ERROR_CANCELLED, now);
+static void settle_link(tendon_memory_radio *radio, uint64_t now) {
+    if (radio->disconnect_asked) {
+        link_down(radio, TENDON_ERROR_CANCELLED, now);
         return;
     }
-    if (air->connect_asked) {
-        air->connect_asked = false;
-        air->connecting = true;
-        air->link_at = now + air->connect_ms;
+    if (radio->connect_asked) {
+        radio->connect_asked = false;
+        radio->connecting = true;
+        radio->link_at = now + radio->connect_ms;
     }
-    tendon_memory_radio_device *target = air->connecting ? device_at(air, &air->target) : NULL;
-    if (target != NULL && target->present && now >= air->link_at) {
-        link_up(air, target, now);
+    tendon_memory_radio_device *target = radio->connecting ? device_at(radio, &radio->target) : NULL;
+    if (target != NULL && target->present && now >= radio->link_at) {
+        link_up(radio, target, now);
     }
-    if (air->pair_asked && air->peer != NULL) {
-        air->pair_asked = false;
-        air->pairing = true;
-        air->paired_at = now + air->pairing_ms;
+    if (radio->pair_asked && radio->peer != NULL) {
+        radio->pair_asked = false;
+        radio->pairing = true;
+        radio->paired_at = now + radio->pairing_ms;
     }
-    if (air->pairing && air->peer != NULL && now >= air->paired_at) {
-        pair_now(air, now);
+    if (radio->pairing && radio->peer != NULL && now >= radio->paired_at) {
+        pair_now(radio, now);
     }
-    if (air->peer != NULL && (air->theirs.closed || air->ours.closed)) {
-        link_down(air, TENDON_RADIO_ERROR_PEER_CLOSED, now);
+    if (radio->peer != NULL && (radio->theirs.closed || radio->ours.closed)) {
+        link_down(radio, TENDON_RADIO_ERROR_PEER_CLOSED, now);
     }
 }
 
 static tendon_status ask_connect(void *context) {
-    tendon_memory_radio *air = context;
-    if (air->peer != NULL || air->connecting || air->connect_asked) {
+    tendon_memory_radio *radio = context;
+    if (radio->peer != NULL || radio->connecting || radio->connect_asked) {
         return TENDON_ERROR_WRONG_STATE;
     }
-    air->connect_asked = true;
+    radio->connect_asked = true;
     return TENDON_OK;
 }
 
 static void ask_disconnect(void *context) {
-    tendon_memory_radio *air = context;
-    air->disconnect_asked = air->peer != NULL || air->connecting || air->connect_asked;
+    tendon_memory_radio *radio = context;
+    radio->disconnect_asked = radio->peer != NULL || radio->connecting || radio->connect_asked;
 }
 
 static tendon_status ask_pair(void *context) {
-    tendon_memory_radio *air = context;
-    if (air->peer == NULL) {
+    tendon_memory_radio *radio = context;
+    if (radio->peer == NULL) {
         return TENDON_ERROR_WRONG_STATE;
     }
-    air->pair_asked = true;
+    radio->pair_asked = true;
     return TENDON_OK;
 }
 
 static bool is_bonded(void *context) {
-    const tendon_memory_radio *air = context;
-    const tendon_memory_radio_device *device = device_at(air, &air->target);
+    const tendon_memory_radio *radio = context;
+    const tendon_memory_radio_device *device = device_at(radio, &radio->target);
     return device != NULL && device->bonded;
 }
 
 static tendon_status forget_target(void *context) {
-    tendon_memory_radio *air = context;
-    return tendon_memory_radio_forget(air, &air->target);
+    tendon_memory_radio *radio = context;
+    return tendon_memory_radio_forget(radio, &radio->target);
 }
 
-tendon_session_link tendon_memory_radio_link(tendon_memory_radio *air) {
-    return (tendon_session_link){.context = air,
+tendon_session_link tendon_memory_radio_link(tendon_memory_radio *radio) {
+    return (tendon_session_link){.context = radio,
                                  .connect = ask_connect,
                                  .disconnect = ask_disconnect,
                                  .pair = ask_pair,
@@ -184,59 +184,59 @@ tendon_session_link tendon_memory_radio_link(tendon_memory_radio *air) {
 
 /* ---- what the outside asks ---- */
 
-void tendon_memory_radio_init(tendon_memory_radio *air, tendon_memory_radio_device *devices, size_t count) {
-    memset(air, 0, sizeof *air);
-    air->devices = devices;
-    air->count = count;
-    air->interval_ms = INTERVAL_MS;
-    air->connect_ms = CONNECT_MS;
-    air->pairing_ms = PAIRING_MS;
+void tendon_memory_radio_init(tendon_memory_radio *radio, tendon_memory_radio_device *devices, size_t count) {
+    memset(radio, 0, sizeof *radio);
+    radio->devices = devices;
+    radio->count = count;
+    radio->interval_ms = INTERVAL_MS;
+    radio->connect_ms = CONNECT_MS;
+    radio->pairing_ms = PAIRING_MS;
 }
 
-void tendon_memory_radio_attach(tendon_memory_radio *air, const tendon_session_inputs *inputs, void *session) {
-    air->inputs = inputs;
-    air->session = session;
+void tendon_memory_radio_attach(tendon_memory_radio *radio, const tendon_session_inputs *inputs, void *session) {
+    radio->inputs = inputs;
+    radio->session = session;
 }
 
-void tendon_memory_radio_set_target(tendon_memory_radio *air, const tendon_address *address) {
-    air->target = *address;
+void tendon_memory_radio_set_target(tendon_memory_radio *radio, const tendon_address *address) {
+    radio->target = *address;
 }
 
-void tendon_memory_radio_scan(tendon_memory_radio *air, bool on) {
-    air->scanning = on;
-    air->next_report = 0;
+void tendon_memory_radio_scan(tendon_memory_radio *radio, bool on) {
+    radio->scanning = on;
+    radio->next_report = 0;
 }
 
-void tendon_memory_radio_set_present(tendon_memory_radio *air, tendon_memory_radio_device *device, bool present,
+void tendon_memory_radio_set_present(tendon_memory_radio *radio, tendon_memory_radio_device *device, bool present,
                                      uint64_t now) {
     device->present = present;
-    if (!present && air->peer == device) {
-        link_down(air, TENDON_RADIO_ERROR_OUT_OF_RANGE, now);
+    if (!present && radio->peer == device) {
+        link_down(radio, TENDON_RADIO_ERROR_OUT_OF_RANGE, now);
     }
 }
 
-tendon_status tendon_memory_radio_forget(tendon_memory_radio *air, const tendon_address *address) {
-    tendon_memory_radio_device *device = device_at(air, address);
+tendon_status tendon_memory_radio_forget(tendon_memory_radio *radio, const tendon_address *address) {
+    tendon_memory_radio_device *device = device_at(radio, address);
     if (device == NULL || !device->bonded) {
         return TENDON_ERROR_NOT_FOUND;
     }
     device->bonded = false;
-    air->disconnect_asked = air->disconnect_asked || air->peer == device;
+    radio->disconnect_asked = radio->disconnect_asked || radio->peer == device;
     return TENDON_OK;
 }
 
 /* ---- time ---- */
 
-static void report(tendon_memory_radio *air, const tendon_memory_radio_device *device, bool response, uint64_t now) {
+static void report(tendon_memory_radio *radio, const tendon_memory_radio_device *device, bool response, uint64_t now) {
     uint8_t data[TENDON_AD_LEGACY_MAX];
     const tendon_peripheral_ops *ops = device->device.ops;
     tendon_status length =
         (response ? ops->scan_response : ops->advertisement)(device->device.context, data, sizeof data);
-    if (length < 0 || !air->scanning || air->on_report == NULL) {
+    if (length < 0 || !radio->scanning || radio->on_report == NULL) {
         return;
     }
-    air->on_report(
-        air->report_context,
+    radio->on_report(
+        radio->report_context,
         &(tendon_ad_report){.address = device->address,
                             .properties = (uint16_t)(TENDON_AD_LEGACY | TENDON_AD_CONNECTABLE | TENDON_AD_SCANNABLE |
                                                      (response ? TENDON_AD_SCAN_RESPONSE : 0)),
@@ -249,46 +249,46 @@ static void report(tendon_memory_radio *air, const tendon_memory_radio_device *d
         now);
 }
 
-static void advertise(tendon_memory_radio *air, uint64_t now) {
-    if (!air->scanning || now < air->next_report) {
+static void advertise(tendon_memory_radio *radio, uint64_t now) {
+    if (!radio->scanning || now < radio->next_report) {
         return;
     }
-    air->next_report = now + air->interval_ms;
-    for (size_t i = 0; i < air->count; i++) {
-        const tendon_memory_radio_device *device = &air->devices[i];
-        if (device->present && device != air->peer) {
-            report(air, device, false, now);
-            report(air, device, true, now);
+    radio->next_report = now + radio->interval_ms;
+    for (size_t i = 0; i < radio->count; i++) {
+        const tendon_memory_radio_device *device = &radio->devices[i];
+        if (device->present && device != radio->peer) {
+            report(radio, device, false, now);
+            report(radio, device, true, now);
         }
     }
 }
 
-void tendon_memory_radio_tick(tendon_memory_radio *air, uint64_t now) {
-    air->now = now;
-    advertise(air, now);
-    for (size_t i = 0; i < air->count; i++) {
-        const tendon_peripheral_device *device = &air->devices[i].device;
+void tendon_memory_radio_tick(tendon_memory_radio *radio, uint64_t now) {
+    radio->now = now;
+    advertise(radio, now);
+    for (size_t i = 0; i < radio->count; i++) {
+        const tendon_peripheral_device *device = &radio->devices[i].device;
         if (device->ops->deadline(device->context) <= now) {
             device->ops->tick(device->context, now);
         }
-        (void)pairing_of(&air->devices[i]);
+        (void)pairing_of(&radio->devices[i]);
     }
-    settle_link(air, now);
-    if (air->peer != NULL) {
-        tendon_att_bearer_tick(&air->ours, now);
-        tendon_att_bearer_tick(&air->theirs, now);
+    settle_link(radio, now);
+    if (radio->peer != NULL) {
+        tendon_att_bearer_tick(&radio->ours, now);
+        tendon_att_bearer_tick(&radio->theirs, now);
     }
     bool busy = true;
-    for (int i = 0; i < ROUNDS && busy && air->peer != NULL && !air->disconnect_asked; i++) {
-        busy = deliver(&air->to_device, &air->theirs, now);
-        if (air->peer != NULL && air->peer->silent) {
-            air->to_us.count = 0;
+    for (int i = 0; i < ROUNDS && busy && radio->peer != NULL && !radio->disconnect_asked; i++) {
+        busy = deliver(&radio->to_device, &radio->theirs, now);
+        if (radio->peer != NULL && radio->peer->silent) {
+            radio->to_us.count = 0;
         }
-        busy = deliver(&air->to_us, &air->ours, now) || busy;
-        settle_writable(air, now);
+        busy = deliver(&radio->to_us, &radio->ours, now) || busy;
+        settle_writable(radio, now);
     }
-    if (air->inputs->deadline(air->session) <= now) {
-        air->inputs->tick(air->session, now);
+    if (radio->inputs->deadline(radio->session) <= now) {
+        radio->inputs->tick(radio->session, now);
     }
 }
 
@@ -296,25 +296,26 @@ static uint64_t earlier(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
 
-uint64_t tendon_memory_radio_deadline(const tendon_memory_radio *air) {
-    uint64_t due = air->inputs->deadline(air->session);
-    const tendon_memory_radio_device *target = air->connecting ? device_at(air, &air->target) : NULL;
-    if (air->connect_asked || air->disconnect_asked || air->pair_asked) {
-        return air->now;
+uint64_t tendon_memory_radio_deadline(const tendon_memory_radio *radio) {
+    uint64_t due = radio->inputs->deadline(radio->session);
+    const tendon_memory_radio_device *target = radio->connecting ? device_at(radio, &radio->target) : NULL;
+    if (radio->connect_asked || radio->disconnect_asked || radio->pair_asked) {
+        return radio->now;
     }
     if (target != NULL && target->present) {
-        due = earlier(due, air->link_at);
+        due = earlier(due, radio->link_at);
     }
-    due = air->scanning ? earlier(due, air->next_report) : due;
-    due = air->pairing ? earlier(due, air->paired_at) : due;
-    for (size_t i = 0; i < air->count; i++) {
-        due = earlier(due, air->devices[i].device.ops->deadline(air->devices[i].device.context));
+    due = radio->scanning ? earlier(due, radio->next_report) : due;
+    due = radio->pairing ? earlier(due, radio->paired_at) : due;
+    for (size_t i = 0; i < radio->count; i++) {
+        due = earlier(due, radio->devices[i].device.ops->deadline(radio->devices[i].device.context));
     }
-    if (air->peer != NULL) {
-        bool moving = air->to_device.count > 0 || air->to_us.count > 0 || air->ours.closed || air->theirs.closed;
-        due = moving ? air->now : due;
-        due = earlier(due, tendon_att_bearer_deadline(&air->ours));
-        due = earlier(due, tendon_att_bearer_deadline(&air->theirs));
+    if (radio->peer != NULL) {
+        bool moving =
+            radio->to_device.count > 0 || radio->to_us.count > 0 || radio->ours.closed || radio->theirs.closed;
+        due = moving ? radio->now : due;
+        due = earlier(due, tendon_att_bearer_deadline(&radio->ours));
+        due = earlier(due, tendon_att_bearer_deadline(&radio->theirs));
     }
     return due;
 }

@@ -4,11 +4,11 @@ import Tendon
 
 typealias BeltLifetime = Lifetime<BeltCore>
 
-/// A belt's session of the C core with its radio, its connection and its timer. All of it is for the loop's thread.
+/// A belt's session of the C core with its radio, its connection and its timer. Use it only on the loop's thread.
 final class BeltCore: Abandonable, @unchecked Sendable {
-    // Touched on the loop's thread alone; the C core's pointers to it are valid while a connection is not idle.
+    // Used only on the loop's thread. The C core's pointers to it are valid while a connection is not idle.
     let loop = Loop.shared
-    /// What to reach belts with; `nil` on the program's own central.
+    /// The radio to use; `nil` if the manager was created with a central.
     var choice: RadioChoice?
     /// Prints events on standard error.
     var logsEvents = false
@@ -33,13 +33,13 @@ final class BeltCore: Abandonable, @unchecked Sendable {
         },
         failed: { _ in })
 
-    /// What may be read of the C core's session.
+    /// The readable state of the C core's session.
     var c: tendon_feelspace_session { _read { yield block.pointer.pointee } }
     var session: CPointer<tendon_feelspace_session> { block.pointer }
-    /// Why the radio did not open, or why it failed.
+    /// The reason why the radio could not be opened, or why it failed.
     var radioFailure: TendonError? { holder.failure }
 
-    /// With a radio of its own.
+    /// Opens its own radio.
     convenience init(_ choice: RadioChoice, bonds: BondStorage, reconnects: Bool) {
         self.init(reconnects: reconnects)
         self.choice = choice
@@ -47,7 +47,7 @@ final class BeltCore: Abandonable, @unchecked Sendable {
         observeRadio()
     }
 
-    /// On the radio of the program's central: it never opens another one.
+    /// Uses the radio of the application's central and never opens another one.
     convenience init(on central: Central, reconnects: Bool) throws(TendonError) {
         let radio = try central.sharedLoopRadio()
         self.init(reconnects: reconnects)
@@ -75,7 +75,7 @@ final class BeltCore: Abandonable, @unchecked Sendable {
         timer = LoopTimer(loop.core) { [unowned self] in self.tick() }
     }
 
-    /// The last reference was released: the connection ends, and with it this object.
+    /// Called when the last reference was released: ends the connection; then this object is released.
     func abandon() {
         guard !abandoned else { return }
         tendon_feelspace_session_stop_scan(block.pointer, tendon_monotonic_ms())
@@ -112,7 +112,7 @@ final class BeltCore: Abandonable, @unchecked Sendable {
         timer?.deadline = deadline
     }
 
-    /// After a call from outside of the loop's callbacks.
+    /// Updates the timer. Call this after using the session outside the loop's callbacks.
     @discardableResult
     func refreshed(_ status: tendon_status) -> tendon_status {
         link?.refresh()
@@ -180,7 +180,7 @@ final class BeltCore: Abandonable, @unchecked Sendable {
         }
         if let navigation { tendon_feelspace_navigation_on_event(navigation.pointer, event, now) }
         takeLog(event)
-        timer?.deadline = 0  // Deadlines have changed: looked at when this step ends.
+        timer?.deadline = 0  // Deadlines have changed; they are read again at the end of this step.
         if let update = FSConnectionUpdate(event.pointee) {
             if logsEvents { say("feelSpace: \(update)") }
             connectionFeed.push(update)
@@ -193,8 +193,8 @@ final class BeltCore: Abandonable, @unchecked Sendable {
         }
     }
 
-    /// Queues a command with `body`, then calls `completion` once with its outcome: in this call if it has one already, or
-    /// if nothing was queued. @return `nil` when nothing is waited for.
+    /// Queues a command with `body`, then calls `completion` once with its result: in this call if the command has
+    /// ended already, or if nothing was queued. Returns `nil` if there is nothing to wait for.
     func outcome(
         of body: () -> Bool, _ failure: () -> TendonError, _ completion: @escaping (TendonError?) -> Void
     ) -> CommandOutcomes.Waiter? {
@@ -214,10 +214,10 @@ final class BeltCore: Abandonable, @unchecked Sendable {
         return nil
     }
 
-    /// Nobody waits any more.
+    /// The caller no longer waits.
     func withdraw(_ waiter: CommandOutcomes.Waiter) { outcomes.withdraw(waiter) }
 
-    /// Called once, with what the belt's error log holds.
+    /// Reads the belt's error log; `body` is called once with its entries.
     func awaitLog(_ body: @escaping ([FSBeltError], TendonError?) -> Void) { log = ([], body) }
 
     private func takeLog(_ event: CEvent) {
@@ -251,11 +251,11 @@ final class BeltCore: Abandonable, @unchecked Sendable {
     }
 }
 
-/// Who waits for the outcome of a command. For the loop's thread.
+/// The calls that wait for the result of a command. Use it only on the loop's thread.
 struct CommandOutcomes {
     /// One call that waits.
     final class Waiter: @unchecked Sendable {
-        // Touched on the loop's thread alone.
+        // Used only on the loop's thread.
         fileprivate let id: UInt32
         fileprivate let completion: (TendonError?) -> Void
 
@@ -266,7 +266,7 @@ struct CommandOutcomes {
     }
 
     private var waiters: [Waiter] = []
-    /// Commands that ended while they were being queued: the connection failed in that call.
+    /// Commands that ended while they were being queued, because the connection failed in that call.
     private var early: [(id: UInt32, error: TendonError?)] = []
     private var depth = 0
 

@@ -2,20 +2,20 @@
 import CTendon
 import Tendon
 
-/// How far a connection has come: the states of the vendor's document. `FSConnectionManager.phase` has the others.
+/// The connection states of the vendor's document. `FSConnectionManager.phase` has further states.
 public enum FSConnectionState: UInt32, Sendable, CaseIterable {
-    /// There is no connection, and none is being made.
+    /// Not connected, and not connecting.
     case notConnected = 0
-    /// The connection is being made, or is attempted again after a pause.
+    /// Connecting, or waiting for another attempt.
     case connecting
-    /// The services of the belt are being discovered, pairing included.
+    /// Discovering the services of the belt; includes pairing.
     case discoveringServices
-    /// Mode and intensity are being read.
+    /// Reading mode and intensity.
     case handshake
     /// Commands can be sent.
     case connected
 
-    /// As the vendor's document once spells it.
+    /// A spelling that occurs once in the vendor's document.
     @available(*, deprecated, renamed: "handshake")
     public static var hanshake: FSConnectionState { .handshake }
 
@@ -33,15 +33,15 @@ public enum FSConnectionState: UInt32, Sendable, CaseIterable {
 
 /// All states of search and connection.
 public enum FSConnectionPhase: UInt32, Sendable, CaseIterable {
-    /// There is no connection.
+    /// Not connected.
     case notConnected = 0
     /// A search is in progress.
     case scanning
-    /// The connection is being made.
+    /// Connecting.
     case connecting
-    /// The services of the belt are being discovered, pairing included.
+    /// Discovering the services of the belt; includes pairing.
     case discoveringServices
-    /// Mode and intensity are being read.
+    /// Reading mode and intensity.
     case handshake
     /// Commands can be sent.
     case connected
@@ -51,33 +51,33 @@ public enum FSConnectionPhase: UInt32, Sendable, CaseIterable {
     init(_ c: tendon_feelspace_state) { self = FSConnectionPhase(rawValue: c.rawValue) ?? .notConnected }
 }
 
-/// What caused a change of state.
+/// Cause of a state change.
 public enum FSConnectionEvent: UInt32, Sendable, CaseIterable {
-    /// A search was asked for.
+    /// A search was requested.
     case scanStarted = 0
-    /// Its time is over.
+    /// The search timed out.
     case scanTimeout
-    /// The radio does not search.
+    /// The radio cannot scan.
     case scanFailed
     /// It was stopped, or a connection began.
     case scanCanceled
-    /// A connection was asked for.
+    /// A connection was requested.
     case connectionStarted
-    /// The link is up.
+    /// The belt is connected.
     case connectionEstablished
-    /// What the belt has is known.
+    /// The services of the belt are discovered.
     case servicesDiscovered
     /// Mode and intensity are known.
     case handshakeFinished
-    /// As asked, or the belt was switched off.
+    /// The connection ended as requested, or because the belt was switched off.
     case connectionClosed
-    /// The link ended by itself.
+    /// The connection was lost.
     case connectionLost
-    /// The link could not be made.
+    /// Connecting failed.
     case connectionFailed
-    /// The belt lacks something, or did not answer.
+    /// The belt lacks a required characteristic, or did not respond.
     case serviceDiscoveryFailed
-    /// The belt did not answer, or refused.
+    /// The belt did not respond, or rejected a request.
     case handshakeFailed
     /// Another attempt after a loss.
     case reconnectionStarted
@@ -85,47 +85,47 @@ public enum FSConnectionEvent: UInt32, Sendable, CaseIterable {
     case reconnectionFailed
 }
 
-/// Why a connection ended or did not come about, as the vendor's release 2.2 has it.
+/// The reason why a connection ended or failed, as in the vendor's release 2.2.
 public enum FSConnectionError: UInt32, Error, Sendable, CaseIterable {
-    /// The radio is switched off.
+    /// The Bluetooth adapter is powered off.
     case btPoweredOff = 1
-    /// The radio is not permitted.
+    /// The program is not permitted to use Bluetooth.
     case btUnauthorized
-    /// There is no radio.
+    /// The machine has no Bluetooth adapter.
     case btUnsupported
-    /// The radio does not tell its state.
+    /// The state of the adapter could not be read.
     case btStateNotificationFailed
-    /// The radio's state is not known.
+    /// The state of the adapter is not known.
     case btStateUnknown
-    /// The radio is being reset.
+    /// The adapter is being reset.
     case btStateResetting
-    /// The link was not made in time.
+    /// Connecting timed out.
     case connectionTimeout
-    /// Discovery was not done in time.
+    /// The discovery timed out.
     case serviceDiscoveryTimeout
-    /// The handshake was not done in time.
+    /// The handshake timed out.
     case handshakeTimeout
-    /// The link was not made again in time.
+    /// Reconnecting timed out.
     case reconnectionTimeout
-    /// The link could not be made.
+    /// Connecting failed.
     case connectionFailed
-    /// The controller takes no more links.
+    /// The controller supports no more connections.
     case connectionLimitReached
-    /// The belt ended the link.
+    /// The belt disconnected.
     case peripheralDisconnected
     /// The belt was switched off.
     case powerOff
-    /// The link was lost.
+    /// The connection was lost.
     case unexpectedDisconnection
     /// Pairing failed.
     case pairingFailed
-    /// The belt wants pairing before it tells what it has.
+    /// The belt requires pairing for the discovery.
     case gattDiscoveryPermissionError
-    /// The belt lacks something that every belt has.
+    /// The belt lacks a required characteristic.
     case serviceDiscoveryFailed
-    /// The belt wants pairing before it answers.
+    /// The belt requires pairing for the handshake.
     case handshakePermissionError
-    /// The belt refused, or answered what it may not answer.
+    /// The belt rejected the handshake, or sent an invalid response.
     case handshakeFailed
     /// The program cancelled the task that waited, or ended the attempt.
     case cancelled = 0xFFFF
@@ -139,7 +139,7 @@ extension FSConnectionError: CancellableError {
 }
 
 extension FSConnectionError {
-    /// What happened, in one line.
+    /// The error as one line of text.
     public var localizedDescription: String {
         switch self {
         case .btPoweredOff: "the Bluetooth adapter is powered off"
@@ -149,7 +149,7 @@ extension FSConnectionError {
         case .btStateResetting: "the Bluetooth adapter is being reset"
         case .connectionTimeout: "the belt did not respond to the connection request in time"
         case .serviceDiscoveryTimeout: "the services of the belt were not discovered in time"
-        case .handshakeTimeout: "the belt did not answer the handshake in time"
+        case .handshakeTimeout: "the belt did not respond to the handshake in time"
         case .reconnectionTimeout: "the belt did not respond in time after the connection was lost"
         case .connectionFailed: "the connection to the belt failed"
         case .connectionLimitReached: "the Bluetooth adapter supports no more connections"
@@ -172,9 +172,9 @@ extension FSConnectionError {
 public enum FSScanTerminationCause: UInt32, Sendable, CaseIterable {
     /// Its time is over.
     case timeout = 0
-    /// There is no radio.
+    /// The machine has no Bluetooth adapter.
     case btNotAvailable
-    /// The radio is switched off.
+    /// The Bluetooth adapter is powered off.
     case btNotActive
     /// There is a connection.
     case alreadyConnected
@@ -182,22 +182,22 @@ public enum FSScanTerminationCause: UInt32, Sendable, CaseIterable {
     case canceled
 }
 
-// MARK: As the navigation controller reports it
+// MARK: Values of the navigation controller
 
 /// The connection as the navigation controller reports it. `FSNavigationController.connectionPhase` has the steps.
 public enum FSBeltConnectionState: UInt32, Sendable, CaseIterable {
-    /// There is no connection.
+    /// Not connected.
     case notConnected = 0
     /// A search is in progress.
     case searching
-    /// The connection is being made, discovery and handshake included, or is attempted again after a pause.
+    /// Connecting, including discovery and handshake, or waiting for another attempt.
     case connecting
     /// The belt can be used.
     case connected
 
-    /// As release 2.0 calls `notConnected`.
+    /// The name of `notConnected` in release 2.0.
     public static var disconnected: FSBeltConnectionState { .notConnected }
-    /// As release 2.0 calls `searching`.
+    /// The name of `searching` in release 2.0.
     public static var scanning: FSBeltConnectionState { .searching }
 
     init(_ c: tendon_feelspace_state) {
@@ -211,7 +211,7 @@ public enum FSBeltConnectionState: UInt32, Sendable, CaseIterable {
     }
 }
 
-/// What is known of a belt that a search finds.
+/// Status of a belt that a search finds.
 public enum FSBeltConnectionStatus: Sendable {
     /// Nothing.
     case unknown
@@ -219,39 +219,39 @@ public enum FSBeltConnectionStatus: Sendable {
     case connected
     /// It was connected before.
     case known
-    /// It was connected before, and is in reach.
+    /// It was connected before, and is in range.
     case knownAdvertising
-    /// It is in reach.
+    /// It is in range.
     case advertising
 }
 
-/// Why a connection ended, as the navigation controller of release 2.2 tells it.
+/// The reason why a connection ended, as reported by the navigation controller of release 2.2.
 public enum FSBeltConnectionError: Error, Sendable, CaseIterable {
-    /// All is well.
+    /// No error.
     case noError
-    /// The radio is switched off.
+    /// The Bluetooth adapter is powered off.
     case btPoweredOff
-    /// The radio is not permitted.
+    /// The program is not permitted to use Bluetooth.
     case btUnauthorized
-    /// There is no radio.
+    /// The machine has no Bluetooth adapter.
     case btUnsupported
-    /// The radio's state is not known.
+    /// The state of the adapter is not known.
     case btStateError
-    /// The link was lost.
+    /// The connection was lost.
     case unexpectedDisconnection
-    /// The search's time is over.
+    /// The search found no belt.
     case noBeltFound
-    /// It was not done in time.
+    /// Connecting timed out.
     case connectionTimeout
-    /// The link could not be made, or the belt did not answer as it must.
+    /// Connecting failed, or the belt sent an invalid response.
     case connectionFailed
-    /// The controller takes no more links.
+    /// The controller supports no more connections.
     case connectionLimitReached
-    /// The belt ended the link.
+    /// The belt disconnected.
     case beltDisconnection
     /// The belt was switched off.
     case beltPoweredOff
-    /// The belt wants pairing, or its bond was lost.
+    /// The belt requires pairing, or has lost its bond.
     case pairingPermissionError
 
     init(_ c: tendon_feelspace_connection_error) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Tendon
 
-/// Told what happens to search and connection. Kept weakly, called on the loop's thread.
+/// Receives the events of search and connection. A weak reference; called on the loop's thread.
 ///
 /// ```swift
 /// final class Finder: FSConnectionDelegate {
@@ -10,14 +10,14 @@ import Tendon
 /// ```
 @TendonActor
 public protocol FSConnectionDelegate: AnyObject {
-    /// Each belt once in a search.
+    /// A belt was found; called once per belt and search.
     func onBeltFound(device: FSBelt)
     /// The search ended, whatever the cause.
     func onBeltScanFinished(cause: FSScanTerminationCause)
-    /// Each step of a connection, and what caused it.
+    /// The connection state changed, with the cause.
     func onConnectionStateChanged(
         previousState: FSConnectionState, newState: FSConnectionState, event: FSConnectionEvent)
-    /// As release 2.2 tells it.
+    /// The form of release 2.2.
     func onConnectionStateChanged(
         previousState: FSConnectionState, newState: FSConnectionState, error: FSConnectionError?)
 }
@@ -32,7 +32,8 @@ extension FSConnectionDelegate {
     ) {}
 }
 
-/// Told what the connected belt says. A change of mode is told by one of the first two, never by both.
+/// Receives the values and events of the connected belt. A change of mode is reported by one of the first two
+/// functions, never by both.
 ///
 /// ```swift
 /// final class Buttons: FSCommandDelegate {
@@ -44,22 +45,22 @@ extension FSConnectionDelegate {
 /// ```
 @TendonActor
 public protocol FSCommandDelegate: AnyObject {
-    /// The mode changed, and no button did it.
+    /// The mode changed, but not because of a button.
     func onBeltModeChanged(_ newBeltMode: FSBeltMode)
-    /// A button was pressed; both modes are the same where it changed none.
+    /// A button was pressed. Both modes are equal if the button did not change the mode.
     func onBeltButtonPressed(
         button: FSBeltButton, pressType: FSPressType, previousMode: FSBeltMode, newMode: FSBeltMode)
     /// Percent, 0 to 100.
     func onDefaultIntensityChanged(_ defaultIntensity: Int)
     /// Degrees, 0 to 359.
     func onHeadingOffsetChanged(_ headingOffset: Int)
-    /// Each time the belt tells its battery.
+    /// The belt reported its battery status.
     func onBeltBatteryStatusUpdated(_ status: FSBatteryStatus)
-    /// As the vendor's document labels it.
+    /// The same, with the argument label of the vendor's document.
     func onBeltBatteryStatusUpdated(status: FSBatteryStatus)
-    /// Not before `startOrientationNotifications`.
+    /// The belt reported its orientation; called only after `startOrientationNotifications`.
     func onBeltOrientationNotified(beltOrientation: FSBeltOrientation)
-    /// True: the belt signals that its compass is inaccurate, in app mode or its own.
+    /// `enabled` is true if the belt signals an inaccurate compass, in app mode or in compass mode.
     func onBeltCompassAccuracySignalStateNotified(_ enabled: Bool)
 }
 
@@ -72,11 +73,11 @@ extension FSCommandDelegate {
     public func onBeltCompassAccuracySignalStateNotified(_ enabled: Bool) {}
 }
 
-/// As the vendor's document once spells it.
+/// A spelling that occurs once in the vendor's document.
 @available(*, deprecated, renamed: "FSCommandDelegate")
 public typealias FSComandDelegate = FSCommandDelegate
 
-/// Told what happens to navigation, belt and connection.
+/// Receives the events of navigation, belt and connection.
 ///
 /// ```swift
 /// final class Guide: FSNavigationControllerDelegate {
@@ -86,41 +87,42 @@ public typealias FSComandDelegate = FSCommandDelegate
 /// ```
 @TendonActor
 public protocol FSNavigationControllerDelegate: AnyObject {
-    /// Every change, by the program or by a button.
+    /// The navigation state changed, by the application or by a button.
     func onNavigationStateChange(state: FSNavigationState)
-    /// The program decides what to do; true: it was navigating.
+    /// The home button was pressed; the application decides what to do. `navigating` is true if navigation was in
+    /// progress.
     func onBeltHomeButtonPressed(navigating: Bool)
     /// Percent.
     func onBeltDefaultVibrationIntensityChanged(intensity: Int)
-    /// Every 500 ms; degrees from magnetic North, clockwise.
+    /// Called every 500 ms; degrees from magnetic north, clockwise.
     func onBeltOrientationUpdated(beltHeading: Int, accurate: Bool)
     /// Whole percent.
     func onBeltBatteryLevelUpdated(batteryLevel: Int, status: FSPowerStatus)
-    /// Each time the belt tells it, the first reading included.
+    /// The belt reported the state of its accuracy signal; also called for the first value.
     func onCompassAccuracySignalStateUpdated(enabled: Bool)
-    /// `connected` and `disconnected` are what most programs look at.
+    /// The connection state changed. Most applications only need `connected` and `disconnected`.
     func onBeltConnectionStateChanged(state: FSBeltConnectionState)
-    /// There is no radio.
+    /// The machine has no Bluetooth adapter.
     func onBluetoothNotAvailable()
-    /// The radio is switched off.
+    /// The Bluetooth adapter is powered off.
     func onBluetoothPoweredOff()
-    /// The link ended by itself; offer to connect again.
+    /// The connection was lost; offer to connect again.
     func onBeltConnectionLost()
     /// The attempt ended; offer to try again.
     func onBeltConnectionFailed()
-    /// The search's time is over.
+    /// A search found no belt.
     func onNoBeltFound()
     // From 2.0.5 on.
-    /// As release 2.0.5 tells it; true: the bond may have been lost.
+    /// The form of release 2.0.5; `checkPairing` is true if the bond may have been lost.
     func onBeltConnectionFailed(checkPairing: Bool)
-    /// Each belt that `searchBelt()` finds.
+    /// `searchBelt()` found a belt.
     func onBeltFound(belt: FSBelt)
     /// The search of `searchBelt()` ended.
     func onBeltSearchFinished()
     // From 2.2 on.
-    /// As release 2.2 tells it.
+    /// The form of release 2.2.
     func onBeltFound(belt: FSBelt, status: FSBeltConnectionStatus)
-    /// As release 2.2 tells it; `noError` where all is well.
+    /// The form of release 2.2; `error` is `noError` if there is no error.
     func onConnectionStateChanged(state: FSBeltConnectionState, error: FSBeltConnectionError)
 }
 

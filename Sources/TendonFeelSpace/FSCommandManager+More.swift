@@ -10,19 +10,19 @@ import Tendon
 /// commandManager.pulse(pulse)
 /// ```
 public struct FSPulse: Sendable, Hashable {
-    /// What happens to the channel's timer.
+    /// Effect on the channel's timer.
     public enum Timer: Int32, Sendable, CaseIterable {
-        /// The belt restarts.
+        /// Restarts the timer.
         case reset = 0
-        /// It goes on when the period stays the same.
+        /// Continues the timer if the period stays the same.
         case resetWhenPeriodDiffers
-        /// It goes on.
+        /// Continues the timer.
         case keep
     }
 
     /// 0 to 3.
     public var channelIndex = 1
-    /// What `orientation` means.
+    /// The meaning of `orientation`.
     public var orientationType = FSOrientationType.angle
     /// A mask, a motor or degrees.
     public var orientation = 0
@@ -30,28 +30,28 @@ public struct FSPulse: Sendable, Hashable {
     public var intensity = -1
     /// Milliseconds of one pulse.
     public var onDuration = 150
-    /// Milliseconds from pulse to pulse.
+    /// Milliseconds from the start of one pulse to the start of the next.
     public var pulsePeriod = 500
     /// Pulses of a series.
     public var pulses = 1
-    /// Milliseconds from series to series.
+    /// Milliseconds from the start of one series to the start of the next.
     public var seriesPeriod = 500
-    /// -1: for ever.
+    /// Number of series; -1: endless.
     public var series = -1
-    /// What happens to the channel's timer.
+    /// Effect on the channel's timer.
     public var timer = Timer.resetWhenPeriodDiffers
-    /// Others are silent while this one is used.
+    /// Whether other channels are suspended while this one is active.
     public var exclusiveChannel = false
-    /// Others are stopped.
+    /// Whether other channels are stopped.
     public var clearOtherChannels = false
 
-    /// Endless pulses of 150 ms, two a second, at the front.
+    /// Endless pulses of 150 ms, two per second, at the front.
     public init() {}
 }
 
-/// What the vendor's other clients can do beside.
+/// Functions of the vendor's other clients.
 extension FSCommandManager {
-    /// Starts a series of pulses. False: a value out of its range, or firmware before 45.
+    /// Starts a series of pulses. Returns false if a value is out of range, or if the firmware is older than 45.
     @discardableResult
     public func pulse(_ pulse: FSPulse) -> Bool {
         let c = tendon_feelspace_pulse(
@@ -77,7 +77,7 @@ extension FSCommandManager {
         ) { session, now in withPointer(to: c) { tendon_feelspace_session_pulse(session, $0, now) } }
     }
 
-    /// One pulse a period.
+    /// Vibrates with one pulse per period.
     @discardableResult
     public func pulseAtMagneticBearing(
         direction: Float, onDuration: Int, period: Int, iterations: Int = -1, intensity: Int = -1,
@@ -86,7 +86,7 @@ extension FSCommandManager {
         pulse(at: direction, .magneticBearing, onDuration, period, iterations, intensity, channelIndex)
     }
 
-    /// One pulse a period, degrees from the front.
+    /// Vibrates with one pulse per period; degrees from the front.
     @discardableResult
     public func pulseAtAngle(
         angle: Float, onDuration: Int, period: Int, iterations: Int = -1, intensity: Int = -1, channelIndex: Int = 1
@@ -114,7 +114,7 @@ extension FSCommandManager {
         return pulse(value)
     }
 
-    /// Continuously, at up to six motors (0 to 15, clockwise from the front).
+    /// Vibrates continuously at up to six motors (0 to 15, clockwise from the front).
     @discardableResult
     public func vibrateAtPositions(
         _ motors: Set<Int>, intensity: Int = -1, channelIndex: Int = 1, stopOtherChannels: Bool = false
@@ -126,19 +126,19 @@ extension FSCommandManager {
             clearOtherChannels: stopOtherChannels)
     }
 
-    /// Asks for an advanced parameter; what is answered is told where it is known.
+    /// Requests an advanced parameter. The delegate is notified of the value if the parameter is known.
     @discardableResult
     public func requestParameter(_ id: UInt8) -> Bool {
         send(TENDON_FEELSPACE_PARAMETER_REQUEST) { tendon_feelspace_encode_read_advanced(Int32(id), $0, $1) }
     }
 
-    /// Whether the belt answers only those that are paired. Persistent: also after it was switched off.
+    /// Sets whether the belt requires pairing. `persistent`: also after it was switched off.
     @discardableResult
     public func changePairingRequirement(_ required: Bool, persistent: Bool) -> Bool {
         send(TENDON_FEELSPACE_PARAMETER_REQUEST) { tendon_feelspace_encode_set_pairing(required, persistent, $0, $1) }
     }
 
-    /// What follows "naviGuertel" in its name: up to 18 ASCII characters. The belt ends the connection.
+    /// Sets the part of the name after "naviGuertel": up to 18 ASCII characters. The belt then disconnects.
     @discardableResult
     public func rename(suffix: String) -> Bool {
         lending(suffix) { text, count in
@@ -154,7 +154,7 @@ extension FSCommandManager {
         }
     }
 
-    /// Milliseconds between two orientations, 20 at least; firmware 52 and later.
+    /// Sets the time between two orientations in milliseconds, at least 20; firmware 52 and later.
     @discardableResult
     public func changeOrientationPeriod(_ milliseconds: Int) -> Bool {
         ask("milliseconds \(milliseconds)") {
@@ -162,7 +162,7 @@ extension FSCommandManager {
         }
     }
 
-    /// A tune of up to nine tones, each with seconds and hertz (0: silence); firmware 45 and later.
+    /// Plays up to nine tones, each with seconds and hertz (0: silence); firmware 45 and later.
     @discardableResult
     public func play(_ tones: [(seconds: Float, hertz: Float)]) -> Bool {
         lending(tones.map(\.seconds)) { seconds in
@@ -174,7 +174,7 @@ extension FSCommandManager {
         }
     }
 
-    /// The belt's error log; the handler is called once, on the loop's thread.
+    /// Reads the belt's error log; the handler is called once, on the loop's thread.
     @discardableResult
     public func requestBeltErrorLog(
         completion: @escaping @TendonActor ([FSBeltError], TendonError?) -> Void = { _, _ in }

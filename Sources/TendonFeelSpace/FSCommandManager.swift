@@ -2,10 +2,10 @@
 import CTendon
 import Tendon
 
-/// What a connected belt says, and what it is told.
+/// Values and events of a connected belt, and commands to it.
 ///
-/// Commands are queued: `true` says that one waits to be sent, `false` that it was refused, see `lastError`. How it
-/// ended is an update, and what `confirmed` waits for.
+/// Commands are queued: `true` means that the command is pending, `false` that it was rejected, see `lastError`. The
+/// result of a command is reported as an update; `confirmed` waits for it.
 ///
 /// ```swift
 /// try await commandManager.confirmed { $0.changeBeltMode(.app) }
@@ -17,7 +17,7 @@ public final class FSCommandManager {
     public nonisolated static let BELT_CONTROL_SERVICE_UUID = BluetoothUUID(UInt16(0xFE51))
     /// Characteristic: firmware, read.
     public nonisolated static let FIRMWARE_INFO_CHAR_UUID = BluetoothUUID(UInt16(0xFE01))
-    /// Characteristic: what the belt wants answered.
+    /// Characteristic: keep-alive requests of the belt.
     public nonisolated static let KEEP_ALIVE_CHAR_UUID = BluetoothUUID(UInt16(0xFE02))
     /// Characteristic: channels, pulses, signals, stop.
     public nonisolated static let VIBRATION_COMMAND_CHAR_UUID = BluetoothUUID(UInt16(0xFE03))
@@ -33,29 +33,29 @@ public final class FSCommandManager {
     public nonisolated static let BELT_SENSOR_SERVICE_UUID = BluetoothUUID(UInt16(0xFE52))
     /// Characteristic: orientations.
     public nonisolated static let ORIENTATION_DATA_NOTIFICATION_CHAR_UUID = BluetoothUUID(UInt16(0xFE0C))
-    /// Service: for the vendor; not every belt has it.
+    /// Service for debugging by the vendor; optional.
     public nonisolated static let BELT_DEBUG_SERVICE_UUID = BluetoothUUID(UInt16(0xFE53))
     /// Characteristic: debugging, to the belt.
     public nonisolated static let BELT_DEBUG_INPUT_CHAR_UUID = BluetoothUUID(UInt16(0xFE13))
     /// Characteristic: debugging, from the belt.
     public nonisolated static let BELT_DEBUG_OUTPUT_CHAR_UUID = BluetoothUUID(UInt16(0xFE14))
 
-    /// Told what the belt says; kept weakly.
+    /// Receives the values and events of the belt; a weak reference.
     public weak var delegate: (any FSCommandDelegate)?
-    /// Why the last command was refused; `nil`: it was not.
+    /// The reason why the last command was rejected; `nil` if it was not.
     public private(set) var lastError: TendonError?
-    /// What is to be known of the last command that was queued.
+    /// Warnings about the last command that was queued.
     public private(set) var lastWarnings: Warnings = []
     let lifetime: BeltLifetime
     var core: BeltCore { lifetime.core }
 
-    /// What a queued command may have against it.
+    /// Warnings about a queued command.
     public struct Warnings: OptionSet, Sendable {
         public let rawValue: Int32
         public init(rawValue: Int32) { self.rawValue = rawValue }
-        /// 128 to 255 iterations run for ever.
+        /// 128 to 255 iterations: the vibration never ends.
         public static let runsForEver = Warnings(rawValue: Int32(TENDON_FEELSPACE_WARNING_ENDLESS))
-        /// The belt ignores this in its present mode.
+        /// The belt ignores the command in its current mode.
         public static let isIgnored = Warnings(rawValue: Int32(TENDON_FEELSPACE_WARNING_IGNORED))
     }
 
@@ -66,19 +66,19 @@ public final class FSCommandManager {
         }
     }
 
-    // MARK: What the belt said
+    // MARK: Values of the belt
 
-    /// `.unknown` when there is no connection.
+    /// The mode of the belt; `.unknown` if not connected.
     public var mode: FSBeltMode { FSBeltMode(core.c.mode) }
     /// Percent; -1: unknown.
     public var defaultIntensity: Int { Int(core.c.default_intensity) }
     /// -1: unknown.
     public var firmwareVersion: Int { core.c.has_firmware ? Int(core.c.firmware.version) : -1 }
-    /// -1: unknown, or the belt does not tell.
+    /// -1: unknown, or not reported by the belt.
     public var firmwareVariant: Int {
         core.c.has_firmware && core.c.firmware.has_variant ? Int(core.c.firmware.variant) : -1
     }
-    /// Empty where none was needed.
+    /// Empty if no patch was required.
     public var firmwarePatch: String {
         switch core.c.patch {
         case TENDON_FEELSPACE_PATCH_WRITTEN: "patch 1"
@@ -86,20 +86,20 @@ public final class FSCommandManager {
         default: ""
         }
     }
-    /// The last known one, also after the connection; unknown values before.
+    /// The last known value, also after the connection; unknown values before.
     public var beltBatteryStatus: FSBatteryStatus {
         core.c.has_battery ? FSBatteryStatus(core.c.battery) : FSBatteryStatus()
     }
-    /// The last known one, also after notifications were stopped and after the connection; that of another belt is
-    /// forgotten when one connects.
+    /// The last known value, also after notifications were stopped and after the connection. It is cleared when another
+    /// belt connects.
     public var beltOrientation: FSBeltOrientation? {
         core.c.has_orientation ? FSBeltOrientation(core.c.orientation) : nil
     }
     /// Degrees.
     public var beltHeadingOffset: Int? { core.c.heading_offset < 0 ? nil : Int(core.c.heading_offset) }
-    /// In which modes the belt signals an inaccurate compass; `nil`: it was not asked.
+    /// The modes in which the belt signals an inaccurate compass; `nil` if not read yet.
     public var accuracySignal: FSAccuracySignal? { FSAccuracySignal(core.c.accuracy_state) }
-    /// In any mode; `nil`: the belt was not asked.
+    /// Whether the belt signals an inaccurate compass in any mode; `nil` if not read yet.
     public var beltCompassAccuracySignalEnabled: Bool? { accuracySignal.map { $0.inApp || $0.inCompass } }
     /// The belt sends orientations.
     public var orientationNotifEnabled: Bool { core.c.orientation_enabled }
@@ -109,14 +109,14 @@ public final class FSCommandManager {
     public var orientationNotifMinHeadingVariation: Int { Int(core.c.orientation_variation_deg) }
     /// Number of the last command that was queued.
     public var lastCommand: UInt32 { core.c.last_command }
-    /// What has been received and reported so far.
+    /// Counters of received and reported values.
     public var counters: Counters {
         Counters(core.c.counters, reported: core.reported, orientations: core.orientations)
     }
 
-    /// What has been received and reported since the manager exists.
+    /// Counters of received and reported values since the manager was created.
     public struct Counters: Sendable, Hashable {
-        /// Notifications of the belt, keep-alives included.
+        /// Notifications of the belt, including keep-alives.
         public let notifications: UInt64
         /// Keep-alives among them.
         public let keepAlives: UInt64
@@ -126,8 +126,8 @@ public final class FSCommandManager {
         public let unsupported: UInt64
         /// Commands that ended, successfully or not.
         public let commands: UInt64
-        /// Updates that were reported to sequences and to the delegate. For a sequence that exists since the first of
-        /// them, this is the number of updates that it delivered, holds or dropped.
+        /// Updates that were reported to sequences and to the delegate. For a sequence that was created before the
+        /// first update, this is the number of updates that it delivered, holds or dropped.
         public let reported: UInt64
         /// Orientations among the updates.
         public let orientations: UInt64
@@ -143,18 +143,19 @@ public final class FSCommandManager {
         }
     }
 
-    /// What the belt says, from now on.
+    /// Updates of the belt, from now on.
     public var updates: EventSequence<FSCommandUpdate> { updates(capacity: 256) }
-    /// The same, with as many waiting as is said; then new ones are dropped.
+    /// The same with a buffer of `capacity` updates; when it is full, new updates are dropped.
     public func updates(capacity: Int) -> EventSequence<FSCommandUpdate> {
         core.commandFeed.sequence(capacity: capacity, policy: .dropNewest, keeping: lifetime)
     }
 
     // MARK: Outcomes
 
-    /// Queues a command and waits until the belt has answered it, or has taken it where there is no answer. A closure that
-    /// queues nothing ends at once. Throws `FEELSPACE_ERROR_WRONG_MODE` if the belt ignored the command because of its
-    /// mode, and `.cancelled` when the task is cancelled; a command that was sent is not taken back.
+    /// Queues a command and waits until the belt has responded to it, or has accepted it if the command has no
+    /// response. If the closure queues no command, the call returns immediately. Throws `FEELSPACE_ERROR_WRONG_MODE` if
+    /// the belt ignored the command because of its mode, and `.cancelled` if the task is cancelled; a command that was
+    /// sent is not undone.
     public func confirmed(_ command: @TendonActor (FSCommandManager) -> Bool) async throws(TendonError) {
         guard !Task.isCancelled else { throw .cancelled }
         let pending = Pending<Void, TendonError>(core.loop)
@@ -185,16 +186,17 @@ public final class FSCommandManager {
                 return isQueued
             }, { lastError ?? TendonError(status: Int32(TENDON_ERROR_WRONG_STATE), operation: .write) }
         ) { error in
-            // The mode may have become app mode by a command before this one.
+            // An earlier command may have changed the mode to app mode.
             let wasIgnored = error == nil && isIgnored && core.c.mode != FSBeltMode.app.rawValue
             completion(
                 wasIgnored ? TendonError(status: Int32(TENDON_FEELSPACE_ERROR_WRONG_MODE), operation: .write) : error)
         }
     }
 
-    /// Stops every vibration that a program started, whatever the belt's mode. A belt obeys stop commands in app mode
-    /// alone: out of another mode it is brought into app mode first, and back afterwards. If this throws, also when the
-    /// task is cancelled, the command that brings it back is queued, and not waited for.
+    /// Stops every vibration that an application started, in any mode of the belt. A belt executes stop commands only
+    /// in app mode: if it is in another mode, it is switched to app mode first and back afterwards. If this function
+    /// throws, also because the task was cancelled, the command that restores the mode is queued without waiting for
+    /// its result.
     public func stopAllVibration() async throws(TendonError) {
         guard !Task.isCancelled else { throw .cancelled }
         let before = mode
@@ -204,13 +206,14 @@ public final class FSCommandManager {
             try await confirmed { $0.stopVibration() }
             if returns { try await confirmed { $0.changeBeltMode(before) } }
         } catch {
-            // Also when the last step had begun: a cancelled task queues nothing, and twice the same mode does no harm.
+            // Required even if the last step had begun: a cancelled task queues nothing. Setting the same mode twice is
+            // harmless.
             if returns { changeBeltMode(before) }
             throw error
         }
     }
 
-    /// `argument` names the one that is out of its range.
+    /// `argument` returns the name of the argument that is out of range.
     func queued(_ status: tendon_status, _ argument: () -> String? = { nil }) -> Bool {
         core.refreshed(status)
         let rejected = status == Int32(TENDON_ERROR_INVALID_ARGUMENT) ? argument() : nil
@@ -228,7 +231,7 @@ public final class FSCommandManager {
         queued(call(core.session, tendon_monotonic_ms()), argument)
     }
 
-    /// Which argument the C core rejects: the one whose replacement makes it accept the others.
+    /// Finds the argument that the C core rejects: the one whose replacement makes the C core accept the others.
     func rejected<Value>(
         _ value: Value, by encode: (UnsafePointer<Value>, UnsafeMutablePointer<UInt8>, Int) -> tendon_status,
         _ arguments: [(name: String, replace: (inout Value) -> Void)]
@@ -255,7 +258,7 @@ public final class FSCommandManager {
 
     // MARK: Parameters
 
-    /// The new mode is told by the delegate. Not for `.calibration`, which is the belt's own.
+    /// Sets the mode; the delegate is notified of the new mode. Not for `.calibration`, which only the belt can start.
     @discardableResult
     public func changeBeltMode(_ requestedMode: FSBeltMode) -> Bool {
         ask("requestedMode \(requestedMode)") {
@@ -263,7 +266,7 @@ public final class FSCommandManager {
         }
     }
 
-    /// 0 to 100 percent; the belt raises to 5.
+    /// Sets the default intensity: 0 to 100 percent; the belt raises values below 5 to 5.
     @discardableResult
     public func changeDefaultIntensity(_ intensity: Int, feedbackSignal: Bool = true) -> Bool {
         ask("intensity \(intensity)") {
@@ -277,19 +280,20 @@ public final class FSCommandManager {
         ask("degrees \(degrees)") { tendon_feelspace_session_set_heading_offset($0, Int32(clamping: degrees), $1) }
     }
 
-    /// In app mode and in the belt's own. Persistent: kept by the belt, also for its compass; tell the user.
+    /// Enables or disables the accuracy signal in app mode and in compass mode. `persistent`: the belt stores the
+    /// setting, also for its compass mode, so inform the user.
     @discardableResult
     public func changeCompassAccuracySignalState(enable: Bool, persistent: Bool) -> Bool {
         change(accuracySignal: FSAccuracySignal(inApp: enable, inCompass: enable), persistent: persistent)
     }
 
-    /// The same for each kind of mode.
+    /// The same, with a separate setting for app mode and compass mode.
     @discardableResult
     public func change(accuracySignal signal: FSAccuracySignal, persistent: Bool) -> Bool {
         ask { tendon_feelspace_session_set_accuracy_signal($0, signal.inApp, signal.inCompass, persistent, $1) }
     }
 
-    /// Asks for it; the delegate is told.
+    /// Requests the state; the delegate is notified of it.
     @discardableResult
     public func requestCompassAccuracySignalState() -> Bool {
         ask { tendon_feelspace_session_request_accuracy_signal($0, $1) }
@@ -297,14 +301,14 @@ public final class FSCommandManager {
 
     // MARK: Vibration
 
-    /// Vibrates towards a bearing, in app mode. False: see `lastError`.
+    /// Vibrates towards a bearing, in app mode. Returns false if the command was rejected, see `lastError`.
     ///
     /// - Parameters:
-    ///   - direction: degrees from magnetic North, of any size.
+    ///   - direction: degrees from magnetic north; any value.
     ///   - intensity: percent; -1: the belt's default; 0 stops the channel.
-    ///   - signal: what is felt.
-    ///   - channelIndex: 0 to 3; the belt uses 0 for signals of its own.
-    ///   - stopOtherChannels: only this one goes on.
+    ///   - signal: the vibration signal.
+    ///   - channelIndex: 0 to 3; the belt uses 0 for its own signals.
+    ///   - stopOtherChannels: whether vibrations on other channels are stopped.
     @discardableResult
     public func vibrateAtMagneticBearing(
         direction: Float, intensity: Int = -1, signal: FSVibrationSignal = .continuous, channelIndex: Int = 1,
@@ -313,8 +317,8 @@ public final class FSCommandManager {
         vibrate(direction, true, intensity, signal, channelIndex, stopOtherChannels)
     }
 
-    /// Vibrates at a place of the belt, in app mode: `angle` is degrees from the front, clockwise; all else as for
-    /// `vibrateAtMagneticBearing`.
+    /// Vibrates at a position of the belt, in app mode: `angle` is in degrees from the front, clockwise; other
+    /// parameters as for `vibrateAtMagneticBearing`.
     @discardableResult
     public func vibrateAtAngle(
         angle: Float, intensity: Int = -1, signal: FSVibrationSignal = .continuous, channelIndex: Int = 1,
@@ -323,7 +327,7 @@ public final class FSCommandManager {
         vibrate(angle, false, intensity, signal, channelIndex, stopOtherChannels)
     }
 
-    /// With the label that the vendor's document gives it.
+    /// The same, with the argument label of the vendor's document.
     @discardableResult
     public func vibrateAtAngle(
         direction: Float, intensity: Int = -1, signal: FSVibrationSignal = .continuous, channelIndex: Int = 1,
@@ -350,9 +354,9 @@ public final class FSCommandManager {
         ) { session, now in withPointer(to: vibration) { tendon_feelspace_session_vibrate(session, $0, now) } }
     }
 
-    /// All of a channel's parameters. Channels 0 to 3; -1 iterations repeat for ever. A belt reads the number of iterations
-    /// as signed, so 128 to 255 run for ever, too: `lastWarnings` contains `.runsForEver`. In app mode; in other modes the belt takes what stands on channel 0, ends by itself
-    /// and clears no other channel.
+    /// Sets all parameters of a channel, 0 to 3; -1 iterations are endless. A belt reads the number of iterations as
+    /// signed, so 128 to 255 are also endless: `lastWarnings` then contains `.runsForEver`. For app mode. In other
+    /// modes the belt accepts only vibrations on channel 0 that end by themselves and do not clear other channels.
     @discardableResult
     public func configureVibrationChannel(
         channelIndex: Int, pattern: FSVibrationPattern, intensity: Int = -1, orientationType: FSOrientationType,
@@ -383,13 +387,13 @@ public final class FSCommandManager {
         }
     }
 
-    /// One of the belt's own signals, in every mode.
+    /// Plays one of the belt's own signals, in every mode.
     @discardableResult
     public func signal(signalType: FSSystemSignal) -> Bool {
         ask { tendon_feelspace_session_signal($0, Int32(signalType.rawValue), $1) }
     }
 
-    /// -1: all channels.
+    /// Stops the vibration of a channel; -1: all channels.
     @discardableResult
     public func stopVibration(_ channelIndex: Int = -1) -> Bool {
         ask("channelIndex \(channelIndex)") { tendon_feelspace_session_stop($0, Int32(clamping: channelIndex), $1) }
@@ -397,7 +401,8 @@ public final class FSCommandManager {
 
     // MARK: Orientation
 
-    /// The belt sends one every 500 ms; told are those that are at least so far from the last one told.
+    /// Starts orientation notifications, which the belt sends every 500 ms. A value is reported if it differs from the
+    /// last reported one by at least both limits.
     ///
     /// - Parameters:
     ///   - minPeriod: seconds.
@@ -410,7 +415,7 @@ public final class FSCommandManager {
         }
     }
 
-    /// The belt sends no more; limits are forgotten.
+    /// Stops orientation notifications and clears the limits.
     @discardableResult
     public func stopOrientationNotifications() -> Bool {
         ask { tendon_feelspace_session_stop_orientation($0, $1) }
@@ -418,7 +423,7 @@ public final class FSCommandManager {
 
     // MARK: Debug
 
-    /// Writes to the debugging characteristic, up to 20 bytes. False: the belt has none.
+    /// Writes up to 20 bytes to the debugging characteristic. Returns false if the belt does not have it.
     @discardableResult
     public func sendDebugData(_ data: [UInt8]) -> Bool {
         lending(data) { bytes, count in

@@ -11,7 +11,7 @@ import Tendon
 /// ```
 @TendonActor
 public final class FSConnectionManager {
-    /// The one of the program.
+    /// The shared instance.
     public static let instance = FSConnectionManager()
 
     /// 15 s.
@@ -22,20 +22,20 @@ public final class FSConnectionManager {
     /// 7 s, for a belt of an earlier connection.
     public nonisolated static let CONNECTION_HANDSHAKE_SHORT_TIMEOUT_SEC =
         Double(TENDON_FEELSPACE_CONNECT_SHORT_TIMEOUT_MS) / 1000
-    /// 3 s, of release 2.2; nothing here waits for it.
+    /// 3 s, from release 2.2; not used by this library.
     public nonisolated static let BT_WAKEUP_TIMEOUT_SEC = 3.0
-    /// What belts before the newer hardware advertise.
+    /// The service that belts before the newer hardware advertise.
     public nonisolated static let ADVERTISED_SERVICE_UUID = BluetoothUUID(tendon_feelspace_advertised_uuid())
-    /// What belts of both kinds of hardware advertise.
+    /// The services that belts of both hardware generations advertise.
     public nonisolated static let ADVERTISED_SERVICES_UUIDS = [
         ADVERTISED_SERVICE_UUID, FSCommandManager.BELT_CONTROL_SERVICE_UUID,
     ]
     /// Compared without regard to case.
     public nonisolated static let BELT_NAME_PREFIX = "naviGuertel"
 
-    /// Told what happens to search and connection; kept weakly.
+    /// Receives the events of search and connection; a weak reference.
     public weak var delegate: (any FSConnectionDelegate)?
-    /// Always there, also unconnected.
+    /// The command manager; exists also when not connected.
     public let commandManager: FSCommandManager
     /// Prints events on standard error.
     public var logBleEvents: Bool {
@@ -45,16 +45,16 @@ public final class FSConnectionManager {
     let lifetime: BeltLifetime
     private var core: BeltCore { lifetime.core }
 
-    /// Another one beside `instance`, for programs with several belts. With `reconnects` it tries again by itself after
-    /// a loss, twice.
+    /// Creates a manager in addition to `instance`, for applications with several belts. With `reconnects`, it tries to
+    /// reconnect twice after the connection was lost.
     public convenience init(
         radio: RadioChoice = .automatic, bonds: BondStorage = .standard, reconnects: Bool = false
     ) {
         self.init(BeltCore(radio, bonds: bonds, reconnects: reconnects))
     }
 
-    /// On a radio that the program opened; no other is opened when it fails. Throws if the central is not on
-    /// `Loop.shared`.
+    /// Creates a manager on a radio that the application opened; it never opens another radio. Throws if the central is
+    /// not on `Loop.shared`.
     public convenience init(on central: Central, reconnects: Bool = false) throws(TendonError) {
         self.init(try BeltCore(on: central, reconnects: reconnects))
     }
@@ -67,17 +67,18 @@ public final class FSConnectionManager {
         }
     }
 
-    /// What to reach belts with; before the first search or connection. Has no effect on the program's own central.
+    /// The radio to use. Set it before the first search or connection. Has no effect if the manager was created with a
+    /// central.
     public var radio: RadioChoice {
         get { core.choice ?? .automatic }
         set { if core.choice != nil { core.choice = newValue } }
     }
-    /// Why the radio did not open, or why it failed; `nil`: it is open, or was not used yet.
+    /// The reason why the radio could not be opened, or why it failed; `nil` if it is open or was not used yet.
     public var radioFailure: TendonError? { core.radioFailure }
 
-    /// The present state, as the vendor's document has it.
+    /// The connection state of the vendor's document.
     public var state: FSConnectionState { FSConnectionState(core.c.state) }
-    /// The same with what the document does not have: a search, and the pause before another attempt.
+    /// The connection state, including a search and the pause before another attempt.
     public var phase: FSConnectionPhase { FSConnectionPhase(core.c.state) }
     /// Events of search and connection, from now on.
     public var updates: EventSequence<FSConnectionUpdate> {
@@ -86,13 +87,13 @@ public final class FSConnectionManager {
 
     // MARK: Searching
 
-    /// Searches until the time is over, `stopScan()` or a connection; the delegate is told of each belt once.
+    /// Searches until the timeout, `stopScan()` or a connection; the delegate is notified of each belt once.
     public func scanForBelt(timeoutSec: Double = SCAN_DEFAULT_TIMEOUT_SEC) {
         core.openRadio()
         core.refreshed(tendon_feelspace_session_scan(core.session, milliseconds(timeoutSec), tendon_monotonic_ms()))
     }
 
-    /// Ends the search; the delegate is told.
+    /// Ends the search; the delegate is notified.
     public func stopScan() {
         tendon_feelspace_session_stop_scan(core.session, tendon_monotonic_ms())
         core.refreshed(0)
@@ -100,7 +101,7 @@ public final class FSConnectionManager {
 
     // MARK: Connecting
 
-    /// Ends a search and connects; the delegate is told of each step.
+    /// Ends a search and connects; the delegate is notified of each step.
     public func connectBelt(_ device: FSBelt, timeoutSec: Double = CONNECTION_HANDSHAKE_TIMEOUT_SEC) {
         core.openRadio()
         var options = tendon_feelspace_connect_options()
@@ -110,7 +111,7 @@ public final class FSConnectionManager {
         core.refreshed(tendon_feelspace_session_connect(core.session, &peer, &options, tendon_monotonic_ms()))
     }
 
-    /// Connects and waits for the outcome. Throws `.cancelled` when the task is cancelled, or when the program ends the
+    /// Connects and waits for the result. Throws `.cancelled` if the task is cancelled, or if the application ends the
     /// attempt.
     public func connect(
         to device: FSBelt, timeoutSec: Double = CONNECTION_HANDSHAKE_TIMEOUT_SEC
@@ -137,22 +138,22 @@ public final class FSConnectionManager {
 
     // MARK: Belts of earlier connections
 
-    /// Belts that this program is connected to.
+    /// The belts that are connected.
     public func retrieveConnectedBelt() -> [FSBelt] {
         state == .connected ? [FSBelt(address: Address(core.c.peer))] : []
     }
 
-    /// The last one that was connected.
+    /// The belt that was connected last.
     public func retrieveLastConnectedBelt() -> FSBelt? {
         core.lastKnown.first.map { FSBelt(address: $0) }
     }
 
-    /// One of the last ten that this program was connected to.
+    /// Returns true if the belt is one of the last ten that were connected.
     public func isPreviouslyConnectedBelt(uuid address: Address) -> Bool { core.isKnown(address) }
-    /// Ten at most, most recent first.
+    /// At most ten belts, most recent first.
     public func getLastConnectedBeltUUIDs() -> [Address] { core.lastKnown }
 
-    /// 0, the default, for what is no positive number; `.infinity` is without end.
+    /// Returns 0 (the default) if `seconds` is not a positive number; `.infinity` means no timeout.
     private func milliseconds(_ seconds: Double) -> UInt64 {
         guard seconds > 0 else { return 0 }
         return seconds < 1e15 ? UInt64(seconds * 1000) : .max

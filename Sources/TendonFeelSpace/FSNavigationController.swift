@@ -2,9 +2,9 @@
 import CTendon
 import Tendon
 
-/// A navigation of the C core. All of it is for the loop's thread.
+/// The navigation of the C core. Use it only on the loop's thread.
 final class NavigationCore: @unchecked Sendable {
-    // Touched on the loop's thread alone; the C core's pointers to it are valid while the belt has it.
+    // Used only on the loop's thread. The C core's pointers to it are valid as long as the belt uses it.
     private let block = CBlock<tendon_feelspace_navigation>()
     let feed = Feed<FSNavigationUpdate>(Loop.shared)
     private var lastState = FSBeltConnectionState.notConnected
@@ -34,7 +34,7 @@ final class NavigationCore: @unchecked Sendable {
     private func received(_ event: CNavigationEvent) {
         guard let update = FSNavigationUpdate(event.pointee, c) else { return }
         if case .connection(let state, let error) = update {
-            // The steps of an opening are one state of the controller's.
+            // All steps of connecting are one state of the controller.
             if state == lastState, error == .noError { return }
             lastState = state
         }
@@ -55,10 +55,10 @@ final class NavigationCore: @unchecked Sendable {
     func finish() { feed.close() }
 }
 
-/// Guides with a belt: it keeps the state of navigation, follows the belt's buttons and modes, and brings the belt into
-/// the right mode whenever one is connected. It takes over the delegates of both managers.
+/// Controls navigation with a belt: it keeps the navigation state, follows the belt's buttons and modes, and sets the
+/// mode of the belt whenever one is connected. It replaces the delegates of both managers.
 ///
-/// Programs with vibration signals of their own override `sendVibrationCommand`.
+/// Applications with their own vibration signals override `sendVibrationCommand`.
 ///
 /// ```swift
 /// let belt = FSNavigationController()
@@ -68,24 +68,24 @@ final class NavigationCore: @unchecked Sendable {
 /// ```
 @TendonActor
 open class FSNavigationController {
-    /// The channel of the navigation signal; others are the program's.
+    /// The channel of the navigation signal; the application can use the others.
     public nonisolated static let NAVIGATION_SIGNAL_CHANNEL = Int(TENDON_FEELSPACE_NAVIGATION_CHANNEL)
 
-    /// Told what happens; kept weakly.
+    /// Receives the events; a weak reference.
     public weak var delegate: (any FSNavigationControllerDelegate)?
-    /// What it connects with; its delegate is this controller's.
+    /// The connection manager; its delegate belongs to this controller.
     public let connectionManager: FSConnectionManager
-    /// For signals of the program's own; its delegate is this controller's.
+    /// The command manager, for the application's own signals; its delegate belongs to this controller.
     public var commandManager: FSCommandManager { connectionManager.commandManager }
     private let navigation: NavigationCore
     private var core: BeltCore { connectionManager.lifetime.core }
 
-    /// With the program's connection manager.
+    /// Uses the shared connection manager.
     public convenience init() {
         self.init(connectionManager: .instance)
     }
 
-    /// With a manager of its own. The manager's delegates are taken away.
+    /// Uses a given manager and replaces the manager's delegates.
     public init(connectionManager: FSConnectionManager) {
         self.connectionManager = connectionManager
         connectionManager.delegate = nil
@@ -119,19 +119,19 @@ open class FSNavigationController {
     public var navigationState: FSNavigationState {
         FSNavigationState(rawValue: navigation.c.state.rawValue) ?? .stopped
     }
-    /// The present state, as the vendor's document has it.
+    /// The connection state of the vendor's document.
     public var connectionState: FSBeltConnectionState { FSBeltConnectionState(core.c.state) }
-    /// The same with the steps of a connection.
+    /// The connection state with all its steps.
     public var connectionPhase: FSConnectionPhase { FSConnectionPhase(core.c.state) }
     /// Percent; -1: unknown.
     public var defaultVibrationIntensity: Int { commandManager.defaultIntensity }
-    /// The last known one, 0 to 359; -1: unknown.
+    /// The last known heading, 0 to 359; -1: unknown.
     public var beltHeading: Int { Int(tendon_feelspace_navigation_heading(navigation.pointer)) }
     /// 1, 0; -1: unknown.
     public var beltOrientationAccurate: Int { Int(tendon_feelspace_navigation_accurate(navigation.pointer)) }
-    /// The last known one, whole percent; -1: unknown.
+    /// The last known level, whole percent; -1: unknown.
     public var beltBatteryLevel: Int { Int(tendon_feelspace_navigation_battery_level(navigation.pointer)) }
-    /// The last that the belt told.
+    /// The power supply that the belt reported last.
     public var beltPowerStatus: FSPowerStatus { commandManager.beltBatteryStatus.powerStatus }
     /// -1: unknown.
     public var beltFirmwareVersion: Int { commandManager.firmwareVersion }
@@ -139,23 +139,23 @@ open class FSNavigationController {
     public var compassAccuracySignalEnabled: Int {
         Int(tendon_feelspace_navigation_accuracy_signal(navigation.pointer))
     }
-    /// What is told, from now on.
+    /// Updates from now on.
     public var updates: EventSequence<FSNavigationUpdate> {
         navigation.feed.sequence(capacity: 256, policy: .dropOldest, keeping: nil)
     }
 
     // MARK: Connection
 
-    /// Ends a connection, then connects the first belt that is found.
+    /// Disconnects, then connects to the first belt found.
     open func searchAndConnectBelt() {
         core.openRadio()
         done(tendon_feelspace_navigation_search_and_connect(navigation.pointer, tendon_monotonic_ms()))
     }
 
-    /// As the vendor's document once calls `connectBelt`.
+    /// A name for `connectBelt` that occurs once in the vendor's document.
     public func searchAndConnectBelt(_ belt: FSBelt) { connectBelt(belt) }
 
-    /// Searches without connecting; the delegate is told of belts and of the end.
+    /// Searches without connecting; the delegate is notified of belts and of the end.
     open func searchBelt() {
         core.openRadio()
         done(tendon_feelspace_navigation_search(navigation.pointer, tendon_monotonic_ms()))
@@ -168,7 +168,7 @@ open class FSNavigationController {
         done(tendon_feelspace_navigation_connect(navigation.pointer, &peer, tendon_monotonic_ms()))
     }
 
-    /// The belt that was connected last, or a search where there was none.
+    /// Connects to the belt that was connected last, or searches if there is none.
     open func retryBeltConnection() {
         if let belt = connectionManager.retrieveLastConnectedBelt() {
             connectBelt(belt)
@@ -177,7 +177,7 @@ open class FSNavigationController {
         }
     }
 
-    /// Ends connection, attempt or search; the state of navigation stays.
+    /// Ends connection, attempt or search; the navigation state is kept.
     open func disconnectBelt() {
         tendon_feelspace_navigation_disconnect(navigation.pointer, tendon_monotonic_ms())
         core.refreshed(0)
@@ -185,7 +185,7 @@ open class FSNavigationController {
 
     // MARK: Navigation
 
-    /// Starts, or goes on with this signal; also without a belt. False: the signal is a temporary one.
+    /// Starts or resumes navigation with this signal, even without a belt. Returns false if the signal is temporary.
     @discardableResult
     open func startNavigation(direction: Int, isMagneticBearing: Bool, signal: FSBeltVibrationSignal?) -> Bool {
         defer { core.refreshed(0) }
@@ -194,7 +194,7 @@ open class FSNavigationController {
             tendon_monotonic_ms())
     }
 
-    /// While navigating; `nil` stops the vibration.
+    /// Changes the signal while navigating; `nil` stops the vibration.
     @discardableResult
     open func updateNavigationSignal(
         direction: Int, isMagneticBearing: Bool, signal: FSBeltVibrationSignal?
@@ -205,19 +205,19 @@ open class FSNavigationController {
             tendon_monotonic_ms())
     }
 
-    /// Pauses, and puts the belt into pause mode.
+    /// Pauses navigation and sets the belt to pause mode.
     open func pauseNavigation() {
         tendon_feelspace_navigation_pause(navigation.pointer, tendon_monotonic_ms())
         core.refreshed(0)
     }
 
-    /// Stops, and puts the belt into wait mode.
+    /// Stops navigation and sets the belt to wait mode.
     open func stopNavigation() {
         tendon_feelspace_navigation_stop(navigation.pointer, tendon_monotonic_ms())
         core.refreshed(0)
     }
 
-    /// Sends the signal of navigation; called whenever it is time to. Override it for signals of your own.
+    /// Sends the navigation signal; called whenever the signal must be sent. Override it to send your own signals.
     open func sendVibrationCommand(
         beltConnection: FSConnectionManager, direction: Int, isMagneticBearing: Bool, signal: FSBeltVibrationSignal
     ) {
@@ -228,7 +228,7 @@ open class FSNavigationController {
 
     // MARK: Notifications: once, in every mode of the belt
 
-    /// The belt's own signal. False: no belt is connected.
+    /// Plays the belt's own destination signal. Returns false if no belt is connected.
     @discardableResult
     open func notifyDestinationReached(shouldStopNavigation: Bool = false) -> Bool {
         done(
@@ -236,7 +236,8 @@ open class FSNavigationController {
                 navigation.pointer, shouldStopNavigation, tendon_monotonic_ms()))
     }
 
-    /// One second, in degrees from magnetic North or from the front. False: no belt is connected.
+    /// Vibrates for one second in a direction, in degrees from magnetic north or from the front. Returns false if no
+    /// belt is connected.
     @discardableResult
     open func notifyDirection(direction: Int, isMagneticBearing: Bool) -> Bool {
         done(
@@ -244,13 +245,13 @@ open class FSNavigationController {
                 navigation.pointer, Int32(clamping: direction), isMagneticBearing, tendon_monotonic_ms()))
     }
 
-    /// A strong warning or a light one. False: no belt is connected.
+    /// Plays a strong or a light warning. Returns false if no belt is connected.
     @discardableResult
     open func notifyWarning(critical: Bool = false) -> Bool {
         done(tendon_feelspace_navigation_notify_warning(navigation.pointer, critical, tendon_monotonic_ms()))
     }
 
-    /// The belt shows its battery. False: no belt is connected.
+    /// Plays the battery signal. Returns false if no belt is connected.
     @discardableResult
     open func notifyBeltBatteryLevel() -> Bool {
         done(tendon_feelspace_navigation_notify_battery(navigation.pointer, tendon_monotonic_ms()))
@@ -258,7 +259,7 @@ open class FSNavigationController {
 
     // MARK: Settings
 
-    /// 5 to 100 percent.
+    /// Sets the vibration intensity: Sets the vibration intensity: 5 to 100 percent.
     @discardableResult
     open func changeDefaultVibrationIntensity(intensity: Int, vibrationFeedback: Bool = true) -> Bool {
         done(
@@ -266,7 +267,8 @@ open class FSNavigationController {
                 navigation.pointer, Int32(clamping: intensity), vibrationFeedback, tendon_monotonic_ms()))
     }
 
-    /// Persistent: kept by the belt, also for its own compass; tell the user.
+    /// Enables or disables the accuracy signal. `persistent`: the belt stores the setting, also for its own compass
+    /// mode, so inform the user.
     @discardableResult
     open func setCompassAccuracySignal(enable: Bool, persistent: Bool) -> Bool {
         done(

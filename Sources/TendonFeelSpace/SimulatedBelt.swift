@@ -2,76 +2,77 @@
 import CTendon
 import Tendon
 
-/// A belt without hardware: obeys the whole protocol, refuses what a belt refuses, and says what its motors would do.
+/// A simulated belt: implements the whole protocol, rejects the same writes as a belt, and reports the state of its
+/// motors.
 ///
 /// ```swift
 /// let belt = try await SimulatedBelt(radio: .virtual())
 /// ```
 public actor SimulatedBelt {
-    /// What it is like.
+    /// Options of a simulated belt.
     public struct Options: Sendable {
-        /// What it advertises, in the scan response.
+        /// The name in the scan response.
         public var name = "naviGuertel SIM"
-        /// Advertises and behaves as the newer hardware does.
+        /// Whether it advertises and behaves like the newer hardware.
         public var isNewerHardware = false
-        /// `nil`: 52, or 4 of the newer hardware.
+        /// Firmware version; `nil`: 52, or 4 for the newer hardware.
         public var firmware: UInt16?
-        /// Nothing but over an encrypted link.
+        /// Whether it requires an encrypted connection.
         public var requiresPairing = false
-        /// Takes new bonds at any time; else after a long press of the home button.
+        /// Whether it accepts pairing at any time; otherwise only after a long press of the home button.
         public var isInPairingMode = false
-        /// Its services lack what is for debugging.
+        /// Whether it lacks the debugging service.
         public var hasNoDebug = false
-        /// The newer hardware's front range wants its patch.
+        /// Whether the front range of the newer hardware requires the patch.
         public var isUnpatched = false
-        /// Orientations as fast as the link takes them, a degree further each time.
+        /// Whether it sends orientations as fast as the connection accepts them, each one degree further.
         public var isFlatOut = false
-        /// Orientations that it sends; 0: no limit.
+        /// Number of orientations after which it stops; 0: no limit.
         public var limit: UInt64 = 0
-        /// From one question whether we are there to the next.
+        /// Period of the keep-alive requests.
         public var keepAlivePeriod: Duration = .seconds(1)
-        /// Unanswered keep-alives end the link after this long.
+        /// Time without a keep-alive response after which it disconnects.
         public var patience: Duration = .seconds(5)
 
-        /// A belt of the commercial generation that needs no pairing.
+        /// A belt of the commercial generation that does not require pairing.
         public init() {}
     }
 
-    /// What became of a write.
+    /// Result of a write.
     public enum Outcome: UInt8, Sendable {
-        /// It was done.
+        /// The write was executed.
         case taken = 0
-        /// Passed over: not in this mode.
+        /// Ignored: not allowed in this mode.
         case wrongMode
-        /// Passed over: a field out of range, or no such command.
+        /// Ignored: a field out of range, or an unknown command.
         case badValue
-        /// Passed over: no such parameter in this firmware.
+        /// Ignored: this firmware does not have the parameter.
         case unknownParameter
-        /// Refused with an ATT error.
+        /// Rejected with an ATT error.
         case badLength
-        /// Passed over because it was told to be silent.
+        /// Ignored because of `setSilent`.
         case silent
     }
 
-    /// A write that arrived.
+    /// A received write.
     public struct Write: Sendable, Hashable {
-        /// 0xFE03 …
+        /// The characteristic: 0xFE03 …
         public let characteristic: UInt16
-        /// The first 20.
+        /// The first 20 bytes.
         public let bytes: [UInt8]
-        /// What it did with it.
+        /// The result.
         public let outcome: Outcome
     }
 
-    /// Malformed notifications that it sends when told to.
+    /// Malformed notifications that it sends on request.
     public enum Malformation: UInt32, Sendable, CaseIterable {
-        /// A notification without a byte.
+        /// An empty notification.
         case empty = 0
-        /// One that ends too early.
+        /// A truncated notification.
         case cut
-        /// One with a field out of range.
+        /// A notification with a field out of range.
         case badValue
-        /// Bytes without order.
+        /// Random bytes.
         case garbage
     }
 
@@ -86,13 +87,13 @@ public actor SimulatedBelt {
     }
 
     private nonisolated let host: SimulatedHost<tendon_simulated_feelspace>
-    /// Its own.
+    /// The address of the belt.
     public nonisolated var address: Address { host.address }
     private var belt: CPointer<tendon_simulated_feelspace> { host.device }
 
     public nonisolated var unownedExecutor: UnownedSerialExecutor { host.loop.asUnownedSerialExecutor() }
 
-    /// Opens a radio of its own and advertises until the last reference goes.
+    /// Opens a radio and advertises until the last reference is released.
     public init(
         _ options: Options = Options(), radio: RadioChoice, address: Address? = nil, loop: Loop = .shared,
         interval: Duration = .milliseconds(100)
@@ -115,44 +116,44 @@ public actor SimulatedBelt {
 
     /// Stops advertising and disconnects permanently.
     public func stop() { host.host.abandon() }
-    /// Links that are up.
+    /// Number of connections.
     public var connections: Int { host.host.connections }
-    /// The present mode.
+    /// The current mode.
     public var mode: FSBeltMode { FSBeltMode(belt.pointee.mode) }
     /// Percent.
     public var defaultIntensity: Int { Int(belt.pointee.settings.intensity) }
-    /// Of its own signals; `nil`: none yet.
+    /// The last of the belt's own signals; `nil`: none so far.
     public var lastSignal: FSSystemSignal? { FSSystemSignal(rawValue: belt.pointee.last_signal) }
-    /// What it has sent and taken so far.
+    /// Counters of sent and received values.
     public var counters: Counters { Counters(belt.pointee.counters) }
 
-    /// What it has sent and received so far.
+    /// Counters of sent and received values.
     public struct Counters: Sendable, Hashable {
-        /// Orientations that the connection took.
+        /// Orientations sent.
         public let orientations: UInt64
-        /// Notifications that the connection took.
+        /// Notifications sent.
         public let notifications: UInt64
         /// Notifications that were dropped because the queue was full.
         public let lostNotifications: UInt64
         /// Malformed notifications, sent on demand.
         public let malformed: UInt64
-        /// Keep-alives that it sent.
+        /// Keep-alive requests sent.
         public let keepAlives: UInt64
-        /// Answers to keep-alives that it received.
+        /// Keep-alive responses received.
         public let answers: UInt64
-        /// Connections that it ended.
+        /// Disconnections by the belt.
         public let disconnects: UInt64
-        /// Writes that it received.
+        /// Writes received.
         public let writes: UInt64
-        /// Writes that it did.
+        /// Writes executed.
         public let takenWrites: UInt64
-        /// Writes that it ignored.
+        /// Writes ignored.
         public let ignoredWrites: UInt64
-        /// Writes that it rejected with an ATT error.
+        /// Writes rejected with an ATT error.
         public let refusedWrites: UInt64
-        /// Vibrations that it started.
+        /// Vibrations started.
         public let vibrations: UInt64
-        /// Signals of its own that it started.
+        /// The belt's own signals that it started.
         public let signals: UInt64
 
         init(_ c: tendon_simulated_feelspace_counters) {
@@ -172,7 +173,7 @@ public actor SimulatedBelt {
         }
     }
 
-    /// What arrived, oldest first; the last 64.
+    /// The last 64 received writes, oldest first.
     public var writes: [Write] {
         let total = belt.pointee.recorded
         let first = total - min(total, UInt64(TENDON_SIMULATED_FEELSPACE_RECORDS))
@@ -185,14 +186,14 @@ public actor SimulatedBelt {
         }
     }
 
-    /// Intensities of the motors now, in percent, clockwise from the front.
+    /// Current intensities of the motors, in percent, clockwise from the front.
     public var motors: [Int] {
         var bytes = [UInt8](repeating: 0, count: Int(TENDON_SIMULATED_FEELSPACE_MOTORS))
         tendon_simulated_feelspace_motors(belt, tendon_monotonic_ms(), &bytes)
         return bytes.map(Int.init)
     }
 
-    /// Presses a button; modes change as a belt's do.
+    /// Presses a button; the mode changes as on a belt.
     public func press(_ button: FSBeltButton, _ press: Press = .short) {
         change { belt, now in
             tendon_simulated_feelspace_press_button(
@@ -200,30 +201,30 @@ public actor SimulatedBelt {
         }
     }
 
-    /// By itself.
+    /// Changes the mode, as the belt itself does.
     public func changeMode(_ mode: FSBeltMode) {
         change { tendon_simulated_feelspace_change_mode($0, mode.rawValue, $1) }
     }
 
-    /// Percent and supply; told to whoever is connected.
+    /// Sets level (percent) and power supply, and notifies the connected central.
     public func setBattery(_ percent: Int, _ status: FSPowerStatus = .onBattery) {
         change { tendon_simulated_feelspace_set_battery($0, status.rawValue, UInt8(clamping: percent), $1) }
     }
 
-    /// Where it points, in degrees from magnetic North; `turn` is degrees per second from now on.
+    /// Sets the heading in degrees from magnetic north; `turn` is the rotation in degrees per second from now on.
     public func setHeading(_ degrees: Int, turn: Int = 0) {
         change { tendon_simulated_feelspace_set_heading($0, UInt16(clamping: degrees), UInt16(clamping: turn), $1) }
     }
 
-    /// Whether its compass is accurate.
+    /// Sets whether the compass is accurate.
     public func setAccurate(_ accurate: Bool) {
         change { belt, _ in tendon_simulated_feelspace_set_accurate(belt, accurate) }
     }
 
-    /// Logs an error, and tells it.
+    /// Logs an error and reports it in the debug output.
     public func raiseError(_ code: UInt32) { change { tendon_simulated_feelspace_raise_error($0, code, $1) } }
 
-    /// In place of the next notifications.
+    /// Replaces the next notifications with malformed ones.
     public func inject(_ malformation: Malformation, count: Int = 1) {
         change { belt, _ in
             tendon_simulated_feelspace_inject(
@@ -232,15 +233,15 @@ public actor SimulatedBelt {
         }
     }
 
-    /// Requests get no answer.
+    /// Sets whether requests get no response.
     public func setSilent(_ silent: Bool) { change { belt, _ in belt.pointee.silent = silent } }
 
-    /// Ends all links, as one that is out of reach does.
+    /// Disconnects all centrals, as if the belt were out of range.
     public func disconnectAll() { host.host.disconnectAll() }
 }
 
 extension tendon_simulated_feelspace_options {
-    /// But for the name.
+    /// All options except the name.
     fileprivate init(_ options: SimulatedBelt.Options) {
         self.init()
         generation = options.isNewerHardware ? 2 : 1

@@ -3,6 +3,6 @@ import CTendon
 import Tendon
 
 extension TendonError.Layer {
-    /// A feelSpace belt, or the bytes that it sent.
+    /// Errors of a feelSpace belt, or of the bytes that it sent.
     public static let feelSpace = TendonError.Layer(rawValue: UInt8(TENDON_LAYER_FEELSPACE))
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Everything unsafe of this module.
+// All unsafe code of this module.
 
 import CTendon
 import Tendon
@@ -9,7 +9,7 @@ import Tendon
 typealias CEvent = UnsafePointer<tendon_feelspace_event>
 typealias CNavigationEvent = UnsafePointer<tendon_feelspace_navigation_event>
 
-/// The session's inputs at an address that stays.
+/// The session's inputs, at a stable address.
 let feelspaceSessionInputs: CBlock<tendon_session_inputs> = {
     let block = CBlock<tendon_session_inputs>()
     block.pointer.pointee = tendon_feelspace_session_inputs
@@ -28,7 +28,7 @@ func withPointer<Value, Result>(to value: Value, _ body: (UnsafePointer<Value>) 
     withUnsafePointer(to: value, body)
 }
 
-/// A packet that an encoder of the C core writes, and what the encoder said.
+/// Calls `body` with the packet that an encoder of the C core writes, and with the encoder's status.
 func withPacket<Result>(
     _ encode: (UnsafeMutablePointer<UInt8>, Int) -> tendon_status,
     _ use: (UnsafePointer<UInt8>, tendon_status) -> Result

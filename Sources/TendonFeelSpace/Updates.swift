@@ -2,64 +2,64 @@
 import CTendon
 import Tendon
 
-/// What a search and a connection tell, as elements of a sequence.
+/// Events of a search and a connection, as elements of a sequence.
 public enum FSConnectionUpdate: Sendable {
-    /// A belt, once in a search.
+    /// A belt was found; once per belt and search.
     case found(FSBelt)
     /// The search ended.
     case scanFinished(FSScanTerminationCause)
-    /// A step of a connection; the error says why it ended, where it was not as asked.
+    /// The connection state changed; if the connection ended without a request, the error contains the reason.
     case stateChanged(
         from: FSConnectionState, to: FSConnectionState, event: FSConnectionEvent, error: FSConnectionError?)
 }
 
-/// What a connected belt tells.
+/// Events of a connected belt.
 public enum FSCommandUpdate: Sendable {
-    /// The mode changed, and no button did it.
+    /// The mode changed, but not because of a button.
     case modeChanged(FSBeltMode)
-    /// A button was pressed; both modes are the same where it changed none.
+    /// A button was pressed. Both modes are equal if the button did not change the mode.
     case buttonPressed(FSBeltButton, FSPressType, previousMode: FSBeltMode, newMode: FSBeltMode)
     /// Percent.
     case defaultIntensityChanged(Int)
     /// Degrees.
     case headingOffsetChanged(Int)
-    /// The belt told its battery.
+    /// The belt reported its battery status.
     case battery(FSBatteryStatus)
-    /// The belt told its heading.
+    /// The belt reported its orientation.
     case orientation(FSBeltOrientation)
-    /// In which modes it signals an inaccurate compass.
+    /// The modes in which it signals an inaccurate compass.
     case accuracySignal(FSAccuracySignal)
     /// The number is `FSCommandManager.lastCommand` after the call.
     case commandFinished(UInt32, TendonError?)
-    /// Bytes of the debugging characteristic.
+    /// Bytes of the debug output characteristic.
     case debugOutput([UInt8])
-    /// A packet that no belt sends; it changed nothing.
+    /// A malformed packet, which was ignored.
     case rejected([UInt8], TendonError)
 }
 
-/// What a navigation controller tells.
+/// Events of a navigation controller.
 public enum FSNavigationUpdate: Sendable {
     /// The state of navigation changed.
     case state(FSNavigationState)
-    /// The program decides what to do.
+    /// The home button was pressed; the application decides what to do.
     case homeButton(navigating: Bool)
     /// Percent.
     case defaultIntensity(Int)
-    /// Degrees from magnetic North, clockwise.
+    /// Degrees from magnetic north, clockwise.
     case orientation(heading: Int, accurate: Bool)
     /// Whole percent and supply.
     case battery(level: Int, FSPowerStatus)
     /// Whether the belt signals an inaccurate compass.
     case accuracySignal(enabled: Bool)
-    /// A step of a connection; `noError` where all is well.
+    /// The connection state changed; `noError` if there is no error.
     case connection(FSBeltConnectionState, FSBeltConnectionError)
-    /// There is no radio.
+    /// The machine has no Bluetooth adapter.
     case bluetoothNotAvailable
-    /// The radio is switched off.
+    /// The Bluetooth adapter is powered off.
     case bluetoothPoweredOff
-    /// The link ended by itself.
+    /// The connection was lost.
     case connectionLost
-    /// The search's time is over.
+    /// A search found no belt.
     case noBeltFound
     /// The search of `searchBelt()` ended.
     case searchFinished
@@ -70,7 +70,7 @@ public enum FSNavigationUpdate: Sendable {
 }
 
 extension FSConnectionUpdate {
-    /// `nil`: the event is not the connection's.
+    /// Returns `nil` if the event does not belong to the connection.
     init?(_ event: tendon_feelspace_event) {
         switch event.kind {
         case TENDON_FEELSPACE_EVENT_FOUND: self = .found(FSBelt(event))
@@ -99,7 +99,7 @@ extension FSConnectionUpdate {
 }
 
 extension FSCommandUpdate {
-    /// `nil`: nothing that programs are told.
+    /// Returns `nil` if the event is not reported to applications.
     init?(_ event: tendon_feelspace_event, _ session: tendon_feelspace_session) {
         switch event.kind {
         case TENDON_FEELSPACE_EVENT_MODE: self = .modeChanged(FSBeltMode(session.mode))

@@ -8,18 +8,18 @@ import CTendon
 /// if let address = Address("C0:00:00:00:00:01/random") { manager.connectBelt(FSBelt(address: address)) }
 /// ```
 public struct FSBelt: Sendable, Hashable {
-    /// Where it is reached.
+    /// The address of the belt.
     public let address: Address
-    /// As it advertises, safe to print.
+    /// The advertised name, safe to print.
     public let name: String?
-    /// dBm, when it was found.
+    /// Signal strength when it was found, in dBm.
     public let rssi: Int?
-    /// The newer hardware; its firmware numbers are not comparable with the older one's.
+    /// Whether it is the newer hardware. Its firmware versions are not comparable with those of older hardware.
     public let isNewerHardware: Bool?
-    /// What the vendor's programs call it.
+    /// The name of the address in the vendor's API.
     public var identifier: Address { address }
 
-    /// A belt that the program knows by its address.
+    /// A belt whose address is known.
     public init(address: Address, name: String? = nil) {
         self.address = address
         self.name = name
@@ -39,21 +39,21 @@ public struct FSBelt: Sendable, Hashable {
     public func hash(into hasher: inout Hasher) { hasher.combine(address) }
 }
 
-/// What the belt is doing.
+/// Mode of the belt.
 public enum FSBeltMode: UInt8, Sendable, CaseIterable {
-    /// Everything is off; the link ends right after this is told.
+    /// Switched off; the belt disconnects right after reporting this mode.
     case standby = 0
     /// Waits for a button or a command.
     case wait
-    /// Vibrates towards magnetic North.
+    /// Vibrates towards magnetic north.
     case compass
-    /// The vibration is the program's.
+    /// The application controls the vibration.
     case app
-    /// Silent; another press returns to the mode before.
+    /// No vibration; pressing the button again returns to the previous mode.
     case pause
-    /// The belt's own calibration; cannot be asked for.
+    /// Calibration of the belt; cannot be requested.
     case calibration
-    /// Vibrates towards the heading that it had at first.
+    /// Vibrates towards the heading at the start of this mode.
     case crossing
     /// Not connected, or not known yet.
     case unknown = 0xFF
@@ -61,15 +61,15 @@ public enum FSBeltMode: UInt8, Sendable, CaseIterable {
     init(_ c: UInt8) { self = FSBeltMode(rawValue: c) ?? .unknown }
 }
 
-/// The buttons on the belt's box.
+/// The buttons of the belt.
 public enum FSBeltButton: UInt8, Sendable, CaseIterable {
-    /// Short: the battery's signal; long: off.
+    /// Short press: battery signal; long press: off.
     case power = 1
-    /// To pause mode and back.
+    /// Switches to pause mode and back.
     case pause
-    /// To compass mode; twice: crossing.
+    /// Switches to compass mode; pressed twice, to crossing mode.
     case compass
-    /// The program's.
+    /// For the application.
     case home
 }
 
@@ -81,23 +81,23 @@ public enum FSPressType: Int, Sendable, CaseIterable {
     case long
 }
 
-/// What the orientation of a vibration means.
+/// Meaning of the orientation of a vibration.
 public enum FSOrientationType: UInt8, Sendable, CaseIterable {
-    /// Bit i: motor i; six at most.
+    /// Bit i: motor i; at most six.
     case binaryMask = 0
     /// 0 to 15, clockwise from the front.
     case vibromotorIndex
     /// Degrees from the front, clockwise.
     case angle
-    /// Degrees from magnetic North.
+    /// Degrees from magnetic north.
     case magneticBearing
 }
 
-/// What a channel's motors do in one iteration.
+/// Vibration of a channel's motors in one iteration.
 public enum FSVibrationPattern: UInt8, Sendable, CaseIterable {
-    /// Nothing.
+    /// No vibration.
     case noVibration = 0
-    /// All the time.
+    /// Continuous.
     case continuous
     /// One short pulse.
     case singleShort
@@ -107,13 +107,13 @@ public enum FSVibrationPattern: UInt8, Sendable, CaseIterable {
     case doubleShort
     /// Two long pulses.
     case doubleLong
-    /// A wave that warns; its motors are its own, so not with a mask.
+    /// A warning wave; it determines its own motors, so it cannot be used with a mask.
     case shortShiftWave
     /// Once around, clockwise; not with a mask.
     case circularRight
-    /// Weaker and weaker.
+    /// Decreasing intensity.
     case fadeOut
-    /// The destination's signal; not with a mask.
+    /// The destination signal; not with a mask.
     case goalReached
     /// Across the front; not with a mask.
     case frontCross
@@ -121,15 +121,15 @@ public enum FSVibrationPattern: UInt8, Sendable, CaseIterable {
 
 /// Signals of `vibrateAtAngle` and `vibrateAtMagneticBearing`.
 public enum FSVibrationSignal: UInt8, Sendable, CaseIterable {
-    /// All the time.
+    /// Continuous.
     case continuous = 0x01
-    /// All the time, for guiding.
+    /// Continuous, for navigation.
     case navigation = 0x81
-    /// The destination's signal every 5 s; the direction does not matter.
+    /// The destination signal every 5 s; the direction is ignored.
     case destinationReachedRepeated
-    /// The destination's signal once; the direction does not matter.
+    /// The destination signal once; the direction is ignored.
     case destinationReached
-    /// A long pulse each second.
+    /// A long pulse every second.
     case approachingDestination
     /// One second.
     case directionNotification
@@ -137,38 +137,38 @@ public enum FSVibrationSignal: UInt8, Sendable, CaseIterable {
     case ongoingTurn
 }
 
-/// Signals that the belt has by itself; they work in every mode.
+/// The belt's own signals; they work in every mode.
 public enum FSSystemSignal: UInt8, Sendable, CaseIterable {
-    /// Something is wrong.
+    /// A warning.
     case warning = 0
     /// The destination is reached.
     case goalReached
-    /// The battery's level.
+    /// The battery level.
     case battery
 }
 
-/// What feeds the belt.
+/// Power supply of the belt.
 public enum FSPowerStatus: UInt8, Sendable, CaseIterable {
-    /// It has not told.
+    /// Not reported yet.
     case unknown = 0
-    /// Its battery.
+    /// The battery.
     case onBattery
-    /// A supply that charges the battery.
+    /// An external supply that charges the battery.
     case charging
-    /// A supply that does not charge it.
+    /// An external supply that does not charge the battery.
     case externalPower
 }
 
-/// What the belt tells of its battery.
+/// Battery status of the belt.
 public struct FSBatteryStatus: Sendable, Hashable {
-    /// What feeds the belt.
+    /// Power supply of the belt.
     public var powerStatus = FSPowerStatus.unknown
     /// Percent; -1: unknown.
     public var batteryLevel = -1.0
-    /// Seconds to full while charging, else to empty; -1: unknown.
+    /// Seconds to full while charging, otherwise to empty; -1: unknown.
     public var batteryTteTtf = -1.0
 
-    /// Nothing known.
+    /// Unknown values.
     public init() {}
 
     init(_ c: tendon_feelspace_battery) {
@@ -178,11 +178,11 @@ public struct FSBatteryStatus: Sendable, Hashable {
     }
 }
 
-/// Where the belt points.
+/// Orientation of the belt.
 public struct FSBeltOrientation: Sendable, Hashable {
-    /// Degrees from magnetic North, clockwise, as the belt tells them.
+    /// Degrees from magnetic north, clockwise, as reported by the belt.
     public let beltMagHeading: Int
-    /// The heading is not to be relied on.
+    /// Whether the heading is unreliable.
     public let beltCompassInaccurate: Bool
     /// Degrees.
     public let accuracy: Int
@@ -194,7 +194,7 @@ public struct FSBeltOrientation: Sendable, Hashable {
     }
 }
 
-/// In which modes the belt signals that its compass is inaccurate.
+/// The modes in which the belt signals that its compass is inaccurate.
 public struct FSAccuracySignal: Sendable, Hashable {
     /// In app mode.
     public var inApp: Bool
@@ -215,14 +215,14 @@ public struct FSAccuracySignal: Sendable, Hashable {
 
 /// An entry of the belt's error log.
 public struct FSBeltError: Sendable, Hashable {
-    /// The vendor's number.
+    /// The error number of the vendor.
     public let code: UInt32
     /// Milliseconds of the belt's clock.
     public let time: UInt32
-    /// Counts the belt's switching on.
+    /// Counter that the belt increments when it is switched on.
     public let session: Int
 
-    /// `nil`: another debug output.
+    /// Returns `nil` for other debug output.
     init?(_ packet: UnsafePointer<UInt8>?, _ count: Int) {
         var c = tendon_feelspace_debug()
         guard tendon_feelspace_decode_debug(packet, count, &c, nil) >= 0, c.kind == TENDON_FEELSPACE_DEBUG_LOG_ENTRY
@@ -235,23 +235,23 @@ public struct FSBeltError: Sendable, Hashable {
 
 // MARK: Navigation
 
-/// Whether the belt guides.
+/// State of navigation.
 public enum FSNavigationState: UInt32, Sendable, CaseIterable {
-    /// It does not.
+    /// Navigation is stopped.
     case stopped = 0
-    /// It will go on with the signal that it had.
+    /// Navigation is paused and keeps its signal.
     case paused
-    /// It does, or will as soon as one is connected.
+    /// Navigation is in progress, or starts as soon as a belt is connected.
     case navigating
 }
 
 /// Signals of the navigation controller.
 public enum FSBeltVibrationSignal: Int32, Sendable, CaseIterable {
-    /// Silence, while navigating.
+    /// No vibration while navigating.
     case noVibration = 0
-    /// All the time.
+    /// Continuous.
     case continuous
-    /// All the time, for guiding.
+    /// Continuous, for navigation.
     case navigation
     /// A short pulse every 500 ms.
     case approachingDestination
@@ -263,23 +263,23 @@ public enum FSBeltVibrationSignal: Int32, Sendable, CaseIterable {
     case nextWaypointLongDistance
     /// A long pulse every 1.5 s.
     case nextWaypointMediumDistance
-    /// A long pulse each second.
+    /// A long pulse every second.
     case nextWaypointShortDistance
     /// A long pulse every 750 ms.
     case nextWaypointAreaReached
-    /// The destination's signal every 5 s; the direction does not matter.
+    /// The destination signal every 5 s; the direction is ignored.
     case destinationReachedRepeated
-    /// The destination's signal; temporary.
+    /// The destination signal; temporary.
     case destinationReachedSingle
     /// A light warning; temporary.
     case operationWarning
     /// A strong warning; temporary.
     case criticalWarning
-    /// The battery's level; temporary.
+    /// The battery level; temporary.
     case batteryLevel
 
-    /// Can be navigated with; the others are temporary.
+    /// Whether the signal is repeated. Navigation requires a repeated signal; the others are temporary.
     public var isRepeated: Bool { tendon_feelspace_navigation_signal_repeated(rawValue) }
-    /// The direction matters.
+    /// Whether the signal uses the direction.
     public var isDirectional: Bool { tendon_feelspace_navigation_signal_directional(rawValue) }
 }

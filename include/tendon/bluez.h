@@ -29,15 +29,15 @@ extern "C" {
 #define TENDON_BLUEZ_ATTEMPTS 8
 /** Chains of extended advertising reports that are reassembled at the same time. */
 #define TENDON_BLUEZ_CHAINS 4
-/** Longest wait for the answer to one HCI command, in ms. */
+/** Maximum time to the response to one HCI command, in ms. */
 #define TENDON_BLUEZ_COMMAND_TIMEOUT_MS 3000u
 /**
- * HCI commands without an answer after which the radio fails with TENDON_RADIO_ERROR_COMMAND_TIMEOUT: in a row, or of
- * one activity since it was last enabled. After fewer (an answer can be lost in a full receive buffer) the controller
- * is brought back to a known state.
+ * Number of HCI commands without a response after which the radio fails with TENDON_RADIO_ERROR_COMMAND_TIMEOUT: in a
+ * row, or of one activity since it was last enabled. After fewer (a response can be lost in a full receive buffer) the
+ * radio resets the controller to a known state.
  */
 #define TENDON_BLUEZ_UNANSWERED_MAX 3
-/** Longest wait for one reply of the management socket in tendon_bluez_open() (powering on takes longest), in ms. */
+/** Maximum time to one reply of the management socket in tendon_bluez_open() (powering on takes longest), in ms. */
 #define TENDON_BLUEZ_MANAGEMENT_TIMEOUT_MS 5000u
 /** Longest advertising data of an extended advertising set, which is sent in one command, in bytes. */
 #define TENDON_BLUEZ_ADVERTISING_MAX 251
@@ -46,7 +46,7 @@ extern "C" {
 
 /* The states below are described in docs/bluez-states.md. All of these types are opaque. */
 
-/** What the controller does for scanning or for advertising, as far as this radio knows. */
+/** State of scanning or advertising in the controller, as far as this radio knows. */
 typedef enum tendon_bluez_activity_state {
     TENDON_BLUEZ_OFF = 0, /**< disabled; a part of its configuration may have been sent */
     TENDON_BLUEZ_READY,   /**< configured, not enabled */
@@ -61,9 +61,9 @@ typedef struct tendon_bluez_activity {
     uint8_t step;          /**< of the configuration: index of its next command */
     bool requested;        /**< by the owner of the radio */
     bool confirmed;        /**< enabled at least once since it was requested: a later rejection is retried */
-    bool cleared;          /**< what a killed program left enabled was disabled once */
+    bool cleared;          /**< the activity that a killed program left enabled was disabled once */
     uint8_t retries;       /**< since it was last enabled */
-    uint8_t unanswered;    /**< its commands without an answer, since it was last enabled or started */
+    uint8_t unanswered;    /**< its commands without a response, since it was last enabled or started */
     tendon_status failure; /**< to be reported from the loop; TENDON_OK: none */
     uint64_t retry_at;     /**< monotonic ms; 0: no pause */
 } tendon_bluez_activity;
@@ -90,7 +90,7 @@ typedef struct tendon_bluez_advertising {
     uint8_t data[TENDON_BLUEZ_ADVERTISING_MAX], response[TENDON_BLUEZ_ADVERTISING_MAX];
 } tendon_bluez_advertising;
 
-/** What the adapter's power means for commands. */
+/** Power state of the adapter, which determines if commands can be sent. */
 typedef enum tendon_bluez_power_state {
     TENDON_BLUEZ_POWERED = 0, /**< commands are sent */
     TENDON_BLUEZ_FAULTY,     /**< the controller reported a hardware error; no commands until the kernel has reset it */
@@ -108,7 +108,7 @@ typedef struct tendon_bluez_power {
     uint64_t reset_until;  /**< monotonic ms: when a reset must have ended */
 } tendon_bluez_power;
 
-/** What a command does; TENDON_BLUEZ_SEND_NOTHING: no command. */
+/** Purpose of a command; TENDON_BLUEZ_SEND_NOTHING: no command. */
 typedef enum tendon_bluez_request {
     TENDON_BLUEZ_SEND_NOTHING = 0,
     TENDON_BLUEZ_SEND_ADDRESS, /**< LE Set Random Address, before any other */
@@ -120,16 +120,17 @@ typedef enum tendon_bluez_request {
 /** The command queue: one HCI command of ours at a time. */
 typedef enum tendon_bluez_queue_state {
     TENDON_BLUEZ_IDLE = 0,  /**< the next command can be sent */
-    TENDON_BLUEZ_IN_FLIGHT, /**< a command waits for its answer */
-    TENDON_BLUEZ_REFUSED    /**< the kernel refused a command because the adapter is off; sent again after a pause */
+    TENDON_BLUEZ_IN_FLIGHT, /**< a command waits for its response */
+    TENDON_BLUEZ_REFUSED /**< the kernel rejected a command because the adapter is off; it is sent again after a pause
+                          */
 } tendon_bluez_queue_state;
 #define TENDON_BLUEZ_QUEUE_STATES 3
 
 typedef struct tendon_bluez_queue {
     uint8_t state;                   /**< tendon_bluez_queue_state */
     uint8_t request;                 /**< tendon_bluez_request of the command in flight */
-    uint8_t refused;                 /**< sends refused in a row */
-    uint8_t unanswered;              /**< commands without an answer in a row */
+    uint8_t refused;                 /**< sends rejected in a row */
+    uint8_t unanswered;              /**< commands without a response in a row */
     uint16_t opcode;                 /**< of the command in flight; 0: none */
     tendon_bluez_activity *activity; /**< that the command in flight belongs to */
     uint64_t retry_at;               /**< REFUSED: monotonic ms */
@@ -186,7 +187,7 @@ typedef struct tendon_bluez_counters {
 
     uint64_t scan_pauses;      /**< scans paused for a connect */
     uint64_t connect_reissues; /**< connect() calls repeated because the kernel did not act on the first */
-    uint64_t unanswered;       /**< commands without an answer */
+    uint64_t unanswered;       /**< commands without a response */
 } tendon_bluez_counters;
 
 typedef struct tendon_bluez_radio {
@@ -209,7 +210,7 @@ typedef struct tendon_bluez_radio {
     tendon_bluez_discovery discovery;
     tendon_bluez_advertising advertising;
     uint16_t other_command; /**< opcode of a scan enable command in flight that is not ours; 0: none */
-    bool other_enables;     /**< what it sets */
+    bool other_enables;     /**< value that this command sets */
     tendon_bluez_attempt attempts[TENDON_BLUEZ_ATTEMPTS];
     uint64_t connects_until;        /**< the controller connects for the kernel; UINT64_MAX: until its event */
     tendon_address connecting_peer; /**< of that connection */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tendon: host component. Advertising data, HCI packets, ATT PDUs, GATT client and
- * server, and the seam through which a device session is driven. Sans I/O,
- * freestanding; depends on base alone.
+ * Tendon: host component. Advertising data, HCI packets, ATT PDUs, GATT client and server, and the interface between a
+ * device session and its connection. Does no I/O; freestanding; depends on base only.
  */
 #ifndef TENDON_HOST_H
 #define TENDON_HOST_H

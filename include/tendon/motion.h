@@ -36,7 +36,7 @@ tendon_status tendon_quaternion_normalize(tendon_quaternion q, tendon_quaternion
 tendon_quaternion tendon_quaternion_conjugate(tendon_quaternion q);
 double tendon_quaternion_norm(tendon_quaternion q);
 
-/** Right-handed rotations about x, y, z (intrinsic z-y'-x''). Applied to q as given; NaN in, NaN out. */
+/** Right-handed rotations about x, y, z (intrinsic z-y'-x''). q is not normalized; NaN results in NaN. */
 tendon_euler tendon_euler_rotations(tendon_quaternion q);
 /** Deprecated pitch, roll, yaw of the Bose SDK: raw device quaternion only. */
 tendon_angles tendon_euler_legacy(tendon_quaternion q);

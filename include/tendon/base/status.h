@@ -30,7 +30,7 @@ typedef enum tendon_layer {
     TENDON_LAYER_MANAGEMENT = 4,   /**< code = status of the kernel's management interface */
     TENDON_LAYER_GATT = 5,         /**< our own GATT client and server */
     TENDON_LAYER_RADIO = 6,        /**< adapters, permissions, the virtual radio */
-    TENDON_LAYER_FAMILY_FIRST = 7, /**< device families: each has a number of its own, see devices/family.h */
+    TENDON_LAYER_FAMILY_FIRST = 7, /**< device families: each has its own number, see devices/family.h */
     TENDON_LAYER_FAMILY_LAST = 14,
     TENDON_LAYER_SYSTEM = 15 /**< code = errno */
 } tendon_layer;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Activ5 isometric trainer: every value of both generations of its interface,
- * both directions. Stateless but for the deframer. Wire format:
- * docs/protocols/activ5.md.
+ * Activ5 isometric trainer: every value of both generations of its interface, both directions. Stateless except for the
+ * deframer. Wire format: docs/protocols/activ5.md.
  */
 #ifndef TENDON_DEVICES_ACTIV5_CODEC_H
 #define TENDON_DEVICES_ACTIV5_CODEC_H
@@ -13,9 +12,9 @@
 extern "C" {
 #endif
 
-/** Advertised, and with the text characteristics. */
+/** The advertised service; contains the text characteristics. */
 #define TENDON_ACTIV5_SERVICE 0x5000
-/** Present: the device speaks the new protocol. */
+/** Present on devices with the new protocol. */
 #define TENDON_ACTIV5_NEW_SERVICE 0xF0F0
 
 typedef enum tendon_activ5_characteristic {
@@ -40,8 +39,8 @@ uint16_t tendon_activ5_uuid(tendon_activ5_characteristic which);
 tendon_activ5_characteristic tendon_activ5_characteristic_of(const tendon_uuid *uuid);
 
 /*
- * Statuses of this layer. X(name, code, word, text): word is the documents' name. 1 to 31: values; 32 on: calls that
- * cannot be done.
+ * Statuses of this layer. X(name, code, word, text): word is the name in the vendor's documents. 1 to 31: values; from
+ * 32: calls that cannot be executed.
  */
 #define TENDON_ACTIV5_STATUS_LIST(X)                                                                                   \
     X(EMPTY, 1, "EMPTY", "the value contains no text")                                                                 \
@@ -57,7 +56,7 @@ tendon_activ5_characteristic tendon_activ5_characteristic_of(const tendon_uuid *
     X(IMU_UNSUPPORTED, 34, "imuUnsupported", "the device has no motion sensor")                                        \
     X(BATTERY_LEVEL_NOT_READABLE, 35, "batteryLevelNotReadable", "the battery level has not been read yet")
 
-/** The layer of its statuses. */
+/** The layer of the family's statuses. */
 #define TENDON_LAYER_ACTIV5 9
 
 #define TENDON_ACTIV5_STATUS_ENUM(name, code, word, text)                                                              \
@@ -65,12 +64,12 @@ tendon_activ5_characteristic tendon_activ5_characteristic_of(const tendon_uuid *
 enum { TENDON_ACTIV5_STATUS_LIST(TENDON_ACTIV5_STATUS_ENUM) };
 #undef TENDON_ACTIV5_STATUS_ENUM
 
-/** "EMPTY", "imuUnsupported" ...; statuses of other layers as tendon_status_name() has them. Never NULL. */
+/** Returns "EMPTY", "imuUnsupported" ...; for other layers, the result of tendon_status_name(). Never NULL. */
 const char *tendon_activ5_status_name(tendon_status status);
-/** One line about a status; other layers as tendon_status_text(). Never NULL. */
+/** Returns one line about a status; for other layers, the result of tendon_status_text(). Never NULL. */
 const char *tendon_activ5_status_text(tendon_status status);
 
-/** True when an advertisement names the service 5000. */
+/** Returns true if an advertisement contains the service 5000. */
 bool tendon_activ5_recognize(const uint8_t *data, size_t length);
 
 /* ---- host to device ---- */
@@ -89,21 +88,22 @@ typedef enum tendon_activ5_command {
     TENDON_ACTIV5_COMMAND_COUNT
 } tendon_activ5_command;
 
-#define TENDON_ACTIV5_TERMINATOR 0x13     /**< the device's own */
-#define TENDON_ACTIV5_TERMINATOR_WEB 0x19 /**< of the vendor's web client */
+#define TENDON_ACTIV5_TERMINATOR 0x13     /**< used by the device */
+#define TENDON_ACTIV5_TERMINATOR_WEB 0x19 /**< used by the vendor's web client */
 
-/** "doHandshake" ...; NULL for a number that is no command. */
+/** Returns "doHandshake" ...; NULL if the number is not a command. */
 const char *tendon_activ5_command_name(tendon_activ5_command command);
-/** Its text: "TVGTIME" ..., of the two that are reads the characteristic: "2A19". NULL for no command. */
+/** Returns the text of a command, "TVGTIME" ...; for the two commands that are reads, the characteristic: "2A19". NULL
+ * if it is not a command. */
 const char *tendon_activ5_command_text(tendon_activ5_command command);
 /** Frames any text: 'A', text, terminator. Returns the length, or BUFFER_TOO_SMALL or INVALID_ARGUMENT. */
 tendon_status tendon_activ5_encode_text(const char *text, size_t length, uint8_t terminator, uint8_t *out, size_t size);
 /** The same for a command. INVALID_ARGUMENT for the two that are reads: tendon_activ5_command_read(). */
 tendon_status tendon_activ5_encode_command(tendon_activ5_command command, uint8_t terminator, uint8_t *out,
                                            size_t size);
-/** The characteristic that a command reads; UNKNOWN for those that are texts. */
+/** Returns the characteristic that a command reads; UNKNOWN if the command is a text. */
 tendon_activ5_characteristic tendon_activ5_command_read(tendon_activ5_command command);
-/** Two bytes; RANGE when the rate is no int16. */
+/** Encodes two bytes; RANGE if the rate is not an int16. */
 tendon_status tendon_activ5_encode_sample_rate(int64_t rate, uint8_t out[2]);
 
 /* ---- device to host ---- */
@@ -123,7 +123,7 @@ typedef enum tendon_activ5_message_type {
     TENDON_ACTIV5_MESSAGE_TYPE_COUNT
 } tendon_activ5_message_type;
 
-/** "initialMessage", "isometric", ... */
+/** Returns "initialMessage", "isometric", ... */
 const char *tendon_activ5_message_type_name(tendon_activ5_message_type type);
 
 /** Longest attribute value. */
@@ -142,13 +142,13 @@ typedef struct tendon_activ5_imu {
     int32_t ticks;
     double acceleration[3]; /**< g */
     double gyro[3];         /**< rad/s */
-    double timestamp;       /**< s; turns negative after 9.1 h: intervals by tendon_activ5_tick_delta() */
+    double timestamp;       /**< s; becomes negative after 9.1 h; compute intervals with tendon_activ5_tick_delta() */
 } tendon_activ5_imu;
 
-/** What one value says. Members that the type does not name are 0; of the text only text_length bytes are written. */
+/** Content of one value. Members that the type does not use are 0. Only text_length bytes of the text are written. */
 typedef struct tendon_activ5_message {
     tendon_activ5_message_type type;
-    double raw;                                          /**< ISOMETRIC: the number on the wire */
+    double raw;                                          /**< ISOMETRIC: the received number */
     double newtons;                                      /**< ISOMETRIC */
     tendon_activ5_imu imu;                               /**< IMU */
     uint32_t ticks;                                      /**< TIMESTAMP */
@@ -156,22 +156,23 @@ typedef struct tendon_activ5_message {
     uint8_t percent;                                     /**< BATTERY */
     tendon_activ5_field version, field2, battery_status; /**< INITIAL: parts of text */
     uint16_t text_length;                                /**< SN, UUID, SERIAL_NUMBER; INITIAL: whole content */
-    uint8_t text[TENDON_ACTIV5_TEXT_MAX];                /**< UTF-8, not terminated; may hold NULs */
+    uint8_t text[TENDON_ACTIV5_TEXT_MAX];                /**< UTF-8, not terminated; may contain NULs */
 } tendon_activ5_message;
 
-/** What the first field of a text says it is, whether or not the rest keeps to it; UNKNOWN also for nothing. */
+/** Returns the message type that the first field of a text indicates, even if the rest is malformed. UNKNOWN also for
+ * an empty field. */
 tendon_activ5_message_type tendon_activ5_classify(const uint8_t *field, size_t length);
-/** The content of one text frame, without start and end. Errors: BAD_ENCODING, EMPTY, MALFORMED, OVERFLOW. */
+/** Parses the content of one text frame, without start and end. Errors: BAD_ENCODING, EMPTY, MALFORMED, OVERFLOW. */
 tendon_status tendon_activ5_parse_text(const uint8_t *content, size_t length, tendon_activ5_message *out);
 /**
- * One value of a binary or string characteristic. Errors: SHORT, LENGTH, RANGE, BAD_ENCODING, OVERFLOW. Any other
- * characteristic, also the two of the text protocol, is a message of unknown type.
+ * Parses one value of a binary or string characteristic. Errors: SHORT, LENGTH, RANGE, BAD_ENCODING, OVERFLOW. A value
+ * of any other characteristic, including the two of the text protocol, becomes a message of unknown type.
  */
 tendon_status tendon_activ5_parse_value(tendon_activ5_characteristic which, const uint8_t *data, size_t length,
                                         tendon_activ5_message *out);
-/** Strict UTF-8: no overlong forms, no surrogates, nothing above U+10FFFF. */
+/** Returns true if the text is strict UTF-8: no overlong forms, no surrogates, nothing above U+10FFFF. */
 bool tendon_activ5_is_utf8(const uint8_t *text, size_t length);
-/** Id 1, then id 2 without its NULs. Returns the length or BUFFER_TOO_SMALL. */
+/** Writes id 1, then id 2 without its NULs. Returns the length or BUFFER_TOO_SMALL. */
 tendon_status tendon_activ5_join_uuid(const uint8_t *id1, size_t length1, const uint8_t *id2, size_t length2,
                                       uint8_t *out, size_t size);
 
@@ -179,22 +180,22 @@ tendon_status tendon_activ5_join_uuid(const uint8_t *id1, size_t length1, const 
 
 #define TENDON_ACTIV5_FRAGMENT_TIMEOUT_MS 500u
 
-/** Caller's memory; all private. Zeroed is ready. */
+/** Caller's memory, initialized with zeros. All members are private. */
 typedef struct tendon_activ5_deframer {
     uint8_t buffer[TENDON_ACTIV5_CONTENT_MAX];
     uint8_t length;
     bool collecting;
-    uint64_t last; /**< when the last fragment came */
+    uint64_t last; /**< when the last fragment was received */
 } tendon_activ5_deframer;
 
 /** One message (status TENDON_OK) or one error (message NULL). Lent for the call. */
 typedef void (*tendon_activ5_on_text)(void *context, tendon_status status, const tendon_activ5_message *message,
                                       uint64_t now);
 
-/** One notification of 5A01. A timeout that has passed is handled first, with its own time. */
+/** Processes one notification of 5A01. An expired timeout is processed first, with its deadline as the time. */
 void tendon_activ5_deframer_feed(tendon_activ5_deframer *deframer, const uint8_t *data, size_t length, uint64_t now,
                                  tendon_activ5_on_text on_text, void *context);
-/** Handles the timeout, reported with the time it was due. */
+/** Processes an expired timeout, reported with its deadline as the time. */
 void tendon_activ5_deframer_tick(tendon_activ5_deframer *deframer, uint64_t now, tendon_activ5_on_text on_text,
                                  void *context);
 /** Reports the collected fragment immediately, as at a timeout. */
@@ -220,7 +221,7 @@ float tendon_activ5_to_lbf(double raw);
 float tendon_activ5_to_lbf_legacy(double raw);
 /** Gyro times 1.15, the vendor's correction for its orientation filter. */
 tendon_activ5_imu tendon_activ5_scaled(const tendon_activ5_imu *imu);
-/** Ticks from one timestamp to a later one, over the 32-bit wrap. */
+/** Returns the ticks from one timestamp to a later one, across the 32-bit wraparound. */
 static inline uint32_t tendon_activ5_tick_delta(uint32_t earlier, uint32_t later) {
     return later - earlier;
 }

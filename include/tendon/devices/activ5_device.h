@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Activ5: one device as a state machine: its record, handshake, data state,
- * squeezes, evergreen mode. Does no I/O. Inputs: values, connection changes,
- * time. Outputs: events for the application, and requests for the component
- * that owns the connection. State tables: docs/protocols/activ5.md.
+ * Activ5: one device as a state machine: its record, handshake, data state, squeezes, evergreen mode. Does no I/O.
+ * Inputs: values, connection changes, time. Outputs: events for the application, and requests for the component that
+ * owns the connection. State tables: docs/protocols/activ5.md.
  *
- * tendon_activ5_session carries its requests over GATT; tendon_activ5_manager
- * keeps a list of such devices. A program with one device uses the first alone.
+ * tendon_activ5_session carries its requests over GATT; tendon_activ5_manager keeps a list of such devices. An
+ * application with one device uses only tendon_activ5_session.
  *
- * Event handlers may call any function of this header, of the manager and of
- * the session but the init() ones. Request handlers only store or send the
- * request; its outcome comes later, as an input.
+ * Event handlers may call any function of this header, of the manager and of the session except the init() functions.
+ * Request handlers only store or send the request; its result arrives later, as an input.
  */
 #ifndef TENDON_DEVICES_ACTIV5_DEVICE_H
 #define TENDON_DEVICES_ACTIV5_DEVICE_H
@@ -32,7 +30,7 @@ typedef enum tendon_activ5_data_state {
     TENDON_ACTIV5_STATE_COUNT
 } tendon_activ5_data_state;
 
-/** "disconnected", "connecting", "connected", "isometric", "stop". Never NULL. */
+/** Returns "disconnected", "connecting", "connected", "isometric" or "stop". Never NULL. */
 const char *tendon_activ5_data_state_name(tendon_activ5_data_state state);
 
 typedef enum tendon_activ5_reconnect {
@@ -42,11 +40,12 @@ typedef enum tendon_activ5_reconnect {
 
 #define TENDON_ACTIV5_SERVICES_MAX 4
 #define TENDON_ACTIV5_SEARCH_TIMEOUT_MS 30000u
-/** Evergreen mode writes stop this often; a device in stop mode switches itself off after 7 minutes. */
+/** Period of the stop commands in evergreen mode; without them, a device in stop mode switches itself off after 7
+ * minutes. */
 #define TENDON_ACTIV5_EVERGREEN_MS 60000u
 #define TENDON_ACTIV5_SWITCH_OFF_MS 420000u
 
-/** The SDK's A5DeviceManagerOptions. Read at each use: changes count from then on. */
+/** The SDK's A5DeviceManagerOptions. Read at each use, so changes take effect immediately. */
 typedef struct tendon_activ5_options {
     tendon_uuid services[TENDON_ACTIV5_SERVICES_MAX]; /**< scan filter: any of them; 5000 */
     uint8_t service_count;
@@ -65,14 +64,14 @@ typedef struct tendon_activ5_device tendon_activ5_device;
 /* ---- requests ---- */
 
 typedef enum tendon_activ5_request_kind {
-    TENDON_ACTIV5_REQUEST_SCAN_START = 0, /**< of the manager: for options.services, again when it runs already */
+    TENDON_ACTIV5_REQUEST_SCAN_START = 0, /**< of the manager: for options.services; restarts a scan in progress */
     TENDON_ACTIV5_REQUEST_SCAN_STOP,      /**< of the manager */
-    TENDON_ACTIV5_REQUEST_CONNECT,        /**< answered by _link_up() or _link_failed() */
-    TENDON_ACTIV5_REQUEST_DISCONNECT,     /**< link or attempt; answered by _link_down() */
-    TENDON_ACTIV5_REQUEST_DISCOVER,       /**< answered by _discovered() */
+    TENDON_ACTIV5_REQUEST_CONNECT,        /**< completed by _link_up() or _link_failed() */
+    TENDON_ACTIV5_REQUEST_DISCONNECT,     /**< connection or attempt; completed by _link_down() */
+    TENDON_ACTIV5_REQUEST_DISCOVER,       /**< completed by _discovered() */
     TENDON_ACTIV5_REQUEST_SUBSCRIBE,      /**< this and the following: in order, one at a time */
     TENDON_ACTIV5_REQUEST_UNSUBSCRIBE,
-    TENDON_ACTIV5_REQUEST_READ, /**< answered by _value() */
+    TENDON_ACTIV5_REQUEST_READ, /**< completed by _value() */
     TENDON_ACTIV5_REQUEST_WRITE /**< with response */
 } tendon_activ5_request_kind;
 
@@ -81,17 +80,18 @@ typedef struct tendon_activ5_request {
     tendon_activ5_request_kind kind;
     tendon_activ5_device *device;                /**< NULL: of the manager */
     tendon_activ5_characteristic characteristic; /**< SUBSCRIBE to WRITE */
-    const uint8_t *value;                        /**< WRITE; copy what is needed later */
+    const uint8_t *value;                        /**< WRITE; copy it if it is needed later */
     size_t length;
 } tendon_activ5_request;
 
-/** @return TENDON_OK, or why it cannot even be started; the call that led to it returns that. */
+/** @return TENDON_OK, or the reason why the request cannot be started; the call that caused the request returns this
+ * status. */
 typedef tendon_status (*tendon_activ5_on_request)(void *context, const tendon_activ5_request *request, uint64_t now);
 
 /* ---- events ---- */
 
 typedef enum tendon_activ5_event_kind {
-    TENDON_ACTIV5_EVENT_SEARCH_COMPLETED = 0, /**< searchCompleted: the scan's time is over */
+    TENDON_ACTIV5_EVENT_SEARCH_COMPLETED = 0, /**< searchCompleted: the scan time has passed */
     TENDON_ACTIV5_EVENT_DEVICE_FOUND,         /**< for each advertisement; on: the first of this search, deviceFound */
     TENDON_ACTIV5_EVENT_BLUETOOTH_STATE,      /**< didChangeBluetoothState: on; status: why not */
     TENDON_ACTIV5_EVENT_BLUETOOTH_OFF,        /**< bluetoothIsSwitchedOff: a scan was requested */
@@ -138,11 +138,11 @@ typedef struct tendon_activ5_text {
 } tendon_activ5_text;
 
 typedef struct tendon_activ5_counters {
-    uint64_t values;   /**< of characteristics, that were looked at */
+    uint64_t values;   /**< values of characteristics that were processed */
     uint64_t messages; /**< parsed */
     uint64_t errors;   /**< values or texts rejected */
     uint64_t squeezes, double_squeezes;
-    uint64_t ignored; /**< inputs that do not fit the state of the connection; harmless */
+    uint64_t ignored; /**< inputs that do not fit the state of the connection; ignored */
 } tendon_activ5_counters;
 
 /** Silence after which a device that sends no first message is offered the handshake. */
@@ -155,7 +155,7 @@ typedef enum tendon_activ5_link_state {
     TENDON_ACTIV5_LINK_NONE = 0,
     TENDON_ACTIV5_LINK_CONNECTING,
     TENDON_ACTIV5_LINK_UP,
-    TENDON_ACTIV5_LINK_CLOSING /**< disconnect() was called, the answer is due */
+    TENDON_ACTIV5_LINK_CLOSING /**< disconnect() was called, the disconnection is not confirmed yet */
 } tendon_activ5_link_state;
 
 /**
@@ -163,40 +163,40 @@ typedef enum tendon_activ5_link_state {
  * forget and program. Texts and battery stay after the end of a connection until the next.
  */
 struct tendon_activ5_device {
-    /* Of the list of a manager. */
+    /* Used by a manager. */
     bool listed;     /**< in the manager's list */
-    bool reconnects; /**< lost: connected when it is found again */
+    bool reconnects; /**< the connection was lost: the manager connects the device when it is found again */
     bool forget;     /**< forgetAfterDisconnected */
     uint8_t name_length;
     /* State. */
     bool should_reconnect;     /**< written by the application only; true at first */
     bool disconnect_requested; /**< the end of this connection was requested: no reconnection */
     bool uses_new_protocol;
-    bool discovered;   /**< on this connection */
+    bool discovered;   /**< discovery completed on this connection */
     bool initialized;  /**< communicationInitialized */
     bool opening;      /**< READY is pending */
     bool offered;      /**< the handshake, after the silence */
-    bool starts_force; /**< tendon_activ5_device_start_isometric_when_ready() waits */
+    bool starts_force; /**< tendon_activ5_device_start_isometric_when_ready() is pending */
     bool evergreen;    /**< kept over connections */
     bool has_battery;
     uint8_t battery;          /**< percent, when has_battery */
-    uint16_t characteristics; /**< found on this link: bit 1 << tendon_activ5_characteristic */
+    uint16_t characteristics; /**< discovered on this connection: bit 1 << tendon_activ5_characteristic */
     tendon_activ5_data_state state;
     tendon_activ5_link_state link;
     const tendon_activ5_options *options; /**< borrowed */
     tendon_activ5_on_event on_event;
     void *event_context;
-    tendon_activ5_on_request on_request; /**< of the session while one is attached, else as at init() */
+    tendon_activ5_on_request on_request; /**< of the session while a session is attached, otherwise as set by init() */
     void *request_context;
-    void *program; /**< the program's own; NULL in a fresh entry */
-    uint64_t now;  /**< of the present input */
+    void *program; /**< for the application; NULL in a new entry */
+    uint64_t now;  /**< time of the current input */
     uint64_t evergreen_deadline;
     uint64_t silence_deadline, greeting_deadline; /**< while opening or starts_force */
-    uint32_t search;                              /**< the manager's search in which it was found last */
+    uint32_t search;                              /**< number of the manager's search that last found it */
     tendon_activ5_counters counters;
     double rssi; /**< dBm; 0: not known */
     tendon_activ5_squeeze squeeze;
-    tendon_address peer;                /**< of the last advertisement */
+    tendon_address peer;                /**< address of the last advertisement */
     char name[TENDON_ACTIV5_NAME_SIZE]; /**< not terminated */
     /* Received from the device. */
     tendon_activ5_text version, serial_number, sn1, sn2, uuid1, uuid2;
@@ -208,34 +208,38 @@ void tendon_activ5_device_init(tendon_activ5_device *device, const tendon_activ5
                                tendon_activ5_on_event on_event, void *event_context,
                                tendon_activ5_on_request on_request, void *request_context);
 
-/** The SDK's `connected`: any state but disconnected and connecting. */
+/** Returns the SDK's `connected`: true in all states except disconnected and connecting. */
 static inline bool tendon_activ5_device_connected(const tendon_activ5_device *device) {
     return device->state >= TENDON_ACTIV5_STATE_CONNECTED;
 }
-/** True when the characteristic was found on this link; FORCE also for F0F1 where it is accepted. */
+/** Returns true if the characteristic was discovered on this connection. FORCE also for F0F1 if options.accept_f0f1 is
+ * set. */
 bool tendon_activ5_device_has(const tendon_activ5_device *device, tendon_activ5_characteristic which);
 
-/* ---- calls of the program ---- */
+/* ---- calls of the application ---- */
 
 /**
- * Requests the connection; again if an attempt is in progress, also one whose end is still to come after the adapter
- * was switched off. TENDON_ERROR_WRONG_STATE if the device is connected or closing, or why the request was rejected.
+ * Requests the connection; requests it again if an attempt is in progress, even if the attempt has not ended yet after
+ * the adapter was switched off. TENDON_ERROR_WRONG_STATE if the device is connected or closing, or the error of the
+ * request.
  */
 tendon_status tendon_activ5_device_connect(tendon_activ5_device *device, uint64_t now);
 /**
- * Connects if there is no connection, and reports READY once: when the device has said who it is and the handshake was
- * exchanged. A device that is silent for TENDON_ACTIV5_SILENCE_MS after discovery is offered the handshake if
- * options.auto_handshake is set; READY follows its answer or another silence. CONNECT_FAILED or DISCONNECTED without
- * READY: the device could not be opened. A device that is ready already reports READY with the next tick.
+ * Connects if the device is not connected, and reports READY once: after the device has sent its first message and the
+ * handshake was exchanged. A device that is silent for TENDON_ACTIV5_SILENCE_MS after discovery is offered the
+ * handshake if options.auto_handshake is set; READY follows its response, or another period of silence. CONNECT_FAILED
+ * or DISCONNECTED without READY: the device could not be opened. A device that is ready already reports READY with the
+ * next tick.
  * @return as tendon_activ5_device_connect(); WRONG_STATE while the connection is closing.
  */
 tendon_status tendon_activ5_device_open(tendon_activ5_device *device, uint64_t now);
 /** The application no longer waits for READY. */
 void tendon_activ5_device_stop_opening(tendon_activ5_device *device);
-/** True if the device has said who it is and its first message was answered. */
+/** Returns true if communication is initialized and the device has sent its first message (a device without 5A02 sends
+ * none). */
 bool tendon_activ5_device_is_ready(const tendon_activ5_device *device);
-/** State disconnected immediately, DISCONNECTED when the connection has ended; no reconnection. WRONG_STATE without a
- * connection. */
+/** Disconnects: the state becomes disconnected immediately, DISCONNECTED is reported when the connection has ended. No
+ * reconnection follows. WRONG_STATE without a connection. */
 tendon_status tendon_activ5_device_disconnect(tendon_activ5_device *device, uint64_t now);
 /**
  * Writes a command (NOT_READY without 5A02) or reads its characteristic (NOT_READY without it). Stop sets the state;
@@ -246,52 +250,57 @@ tendon_status tendon_activ5_device_send(tendon_activ5_device *device, tendon_act
 #define TENDON_ACTIV5_SEND_MAX 18
 tendon_status tendon_activ5_device_send_text(tendon_activ5_device *device, const char *text, size_t length,
                                              uint64_t now);
-/** Subscribes F0FE, else writes startIsometric, else NOT_READY. */
+/** Subscribes to F0FE; without F0FE, writes startIsometric; otherwise returns NOT_READY. */
 tendon_status tendon_activ5_device_start_isometric(tendon_activ5_device *device, uint64_t now);
 /**
- * The same for a program that calls it in CONNECTED, as the vendor's document does: until the device is discovered and
- * was greeted the request is kept, then it is sent. If it cannot be sent then, ERROR reports why (characteristic
- * FORCE). stop() and the end of the connection drop it. NOT_READY without a connection.
+ * Does the same, and may be called in the event CONNECTED, as in the vendor's document: the request is kept until the
+ * discovery and the handshake are completed, then it is sent. If it cannot be sent then, ERROR reports the reason
+ * (characteristic FORCE). stop() and the end of the connection discard the request. NOT_READY without a connection.
  */
 tendon_status tendon_activ5_device_start_isometric_when_ready(tendon_activ5_device *device, uint64_t now);
-/** Unsubscribes F0FE, else writes stop, else NOT_READY; state stop. */
+/** Unsubscribes from F0FE; without F0FE, writes stop; otherwise returns NOT_READY. The state becomes stop. */
 tendon_status tendon_activ5_device_stop(tendon_activ5_device *device, uint64_t now);
-/** Nothing may press on the device. NOT_READY without 5A02. */
+/** Sets the current load as zero; the device must not be pressed. NOT_READY without 5A02. */
 tendon_status tendon_activ5_device_tare(tendon_activ5_device *device, uint64_t now);
-/** NOT_READY before the device is discovered, IMU_UNSUPPORTED without F0F5. */
+/** Starts motion data. NOT_READY before the discovery is completed, IMU_UNSUPPORTED without F0F5. */
 tendon_status tendon_activ5_device_start_imu(tendon_activ5_device *device, uint64_t now);
 tendon_status tendon_activ5_device_stop_imu(tendon_activ5_device *device, uint64_t now);
-/** NOT_READY before the device is discovered, UNSUPPORTED without F0FA, RANGE if it is not an int16. */
+/** Writes the sample rate. NOT_READY before the discovery is completed, UNSUPPORTED without F0FA, RANGE if the rate is
+ * not an int16. */
 tendon_status tendon_activ5_device_set_sample_rate(tendon_activ5_device *device, int64_t rate, uint64_t now);
-/** Percent; or asks for a read, if there is 2A19, and returns BATTERY_LEVEL_NOT_READABLE. */
+/** Returns the battery level in percent. If it is unknown, requests a read of 2A19 (if present) and returns
+ * BATTERY_LEVEL_NOT_READABLE. */
 tendon_status tendon_activ5_device_get_battery(tendon_activ5_device *device, uint64_t now);
-/** Length of serial_number; 0 when there is no 2A25; NOT_READY while it is not read. */
+/** Returns the length of serial_number; 0 if 2A25 is absent; NOT_READY before it is read. */
 tendon_status tendon_activ5_device_get_serial_number(const tendon_activ5_device *device);
-/** Id 1 and id 2: the length; NOT_READY until both are known. BUFFER_TOO_SMALL beyond @p size (2 x KEPT_SIZE always
- * fits). */
+/** Writes id 1 followed by id 2 and returns the length; NOT_READY until both are known; BUFFER_TOO_SMALL if @p size is
+ * too small (2 x KEPT_SIZE is always enough). */
 tendon_status tendon_activ5_device_get_uuid(const tendon_activ5_device *device, uint8_t *out, size_t size);
-/** Restarts the period, or ends it. A new connection keeps the setting and restarts the period. */
+/** Enables evergreen mode and restarts its period, or disables it. A new connection keeps the setting and restarts the
+ * period. */
 void tendon_activ5_device_set_evergreen(tendon_activ5_device *device, bool on, uint64_t now);
 
 /* ---- inputs from the owner of the connection ---- */
 
 void tendon_activ5_device_link_up(tendon_activ5_device *device, uint64_t now);
-/** The attempt ended without a connection. After disconnect() that is DISCONNECTED, else CONNECT_FAILED. */
+/** The attempt ended without a connection. Reports DISCONNECTED after disconnect(), otherwise CONNECT_FAILED. */
 void tendon_activ5_device_link_failed(tendon_activ5_device *device, tendon_status reason, uint64_t now);
 void tendon_activ5_device_link_down(tendon_activ5_device *device, tendon_status reason, uint64_t now);
 /**
- * @param is_new service F0F0 is there. @param found the known characteristics in the order they were found; those
- * that occur again, and what is unknown, change nothing.
+ * @param is_new service F0F0 is present. @param found the known characteristics in the order they were found;
+ * duplicates and unknown characteristics are ignored.
  */
 void tendon_activ5_device_discovered(tendon_activ5_device *device, bool is_new,
                                      const tendon_activ5_characteristic *found, size_t count, uint64_t now);
-/** A notification or the answer to a read. Timers that are due come first, with their own time. */
+/** Processes a notification or the response to a read. Expired timers are processed first, each with its own deadline
+ * as the time. */
 void tendon_activ5_device_value(tendon_activ5_device *device, tendon_activ5_characteristic which, const uint8_t *data,
                                 size_t length, uint64_t now);
-/** A SUBSCRIBE, UNSUBSCRIBE, READ or WRITE ended: reported as DONE. Each accepted request ends so exactly once. */
+/** A SUBSCRIBE, UNSUBSCRIBE, READ or WRITE ended: reported as DONE. Must be called exactly once for each accepted
+ * request. */
 void tendon_activ5_device_done(tendon_activ5_device *device, const tendon_activ5_request *request, tendon_status status,
                                uint64_t now);
-/** All timers that are due, in their order and with their own time. */
+/** Processes all expired timers in the order of their deadlines, each with its deadline as the time. */
 void tendon_activ5_device_tick(tendon_activ5_device *device, uint64_t now);
 /** UINT64_MAX: never. */
 uint64_t tendon_activ5_device_deadline(const tendon_activ5_device *device);

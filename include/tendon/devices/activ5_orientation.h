@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Activ5: how a trainer is held, from its motion: what the vendor's add-on for it does, with a filter of our own. Rates
- * of turn are integrated; towards gravity the result is pulled within a second or so. Heading drifts: nothing in the
- * trainer knows North.
+ * Activ5: orientation of a trainer, computed from its motion like the vendor's add-on, but with a different filter.
+ * Angular rates are integrated; the acceleration corrects the result towards gravity within about one second. The
+ * heading drifts, because the trainer has no magnetometer.
  */
 #ifndef TENDON_DEVICES_ACTIV5_ORIENTATION_H
 #define TENDON_DEVICES_ACTIV5_ORIENTATION_H
@@ -14,33 +14,35 @@
 extern "C" {
 #endif
 
-/** The caller's. */
+/** Caller's memory. */
 typedef struct tendon_activ5_orientation {
-    tendon_quaternion q; /**< from the trainer's axes to the room's, whose Z points up; norm 1 */
-    double offset[3];    /**< rad/s, taken off each rate after its correction */
-    double sum[3];       /**< of the tare that runs */
-    double left_s;       /**< until it ends */
-    double timestamp;    /**< of the last sample that was taken */
+    tendon_quaternion q; /**< rotation from the trainer's axes to fixed axes whose Z points up; norm 1 */
+    double offset[3];    /**< rad/s, subtracted from each rate after its correction */
+    double sum[3];       /**< of the tare in progress */
+    double left_s;       /**< remaining time of the tare */
+    double timestamp;    /**< of the last accepted sample */
     uint32_t count;      /**< samples of the tare */
     bool taring, started;
 } tendon_activ5_orientation;
 
 void tendon_activ5_orientation_init(tendon_activ5_orientation *orientation);
 
-/** Heading 0 with the next sample; offsets stay. */
+/** Sets the heading to 0 with the next sample; keeps the offsets. */
 void tendon_activ5_orientation_reset(tendon_activ5_orientation *orientation);
 
-/** From now on for @p duration_s seconds (1 is usual) the trainer lies still: the mean of its rates is their offset. */
+/** Starts a tare: the trainer must lie still for @p duration_s seconds (usually 1). The mean of its rates becomes their
+ * offset. */
 void tendon_activ5_orientation_tare(tendon_activ5_orientation *orientation, double duration_s);
 
 /**
- * One sample, as it was decoded: the vendor's correction of the rates is done here. After a gap of more than a second
- * only the direction of gravity is taken from it. False, and nothing changes: its time runs backwards, or something in
- * it is no number.
+ * Processes one decoded sample; applies the vendor's correction of the rates. After a gap of more than one second, only
+ * the direction of gravity is used. Returns false, without a change, if the time runs backwards or a value is not a
+ * number.
  */
 bool tendon_activ5_orientation_update(tendon_activ5_orientation *orientation, const tendon_activ5_imu *imu);
 
-/** Radians between two orientations of norm 1: 2 acos of the real part of a * inverse of b, 0 to 2 pi. */
+/** Returns the angle between two orientations of norm 1, in radians: 2 acos of the real part of a * inverse of b, 0 to
+ * 2 pi. */
 double tendon_activ5_orientation_difference(tendon_quaternion a, tendon_quaternion b);
 
 #ifdef __cplusplus

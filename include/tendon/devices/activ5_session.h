@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Activ5 session: carries the requests of one device (activ5_device.h) over
- * GATT: discovery, then one operation at a time, in order. Driven through
- * tendon_activ5_session_inputs.
+ * Activ5 session: carries the requests of one device (activ5_device.h) over GATT: discovery, then one operation at a
+ * time, in order. Driven through tendon_activ5_session_inputs.
  *
- * One device: init() the device with a NULL request handler, init() the session
- * with it, attach tendon_activ5_session_inputs to the connection, and
- * tendon_activ5_device_connect(), any number of times.
- * With a manager: at its CONNECT request init() a session for that device, and
- * start connecting. When the connection, or the attempt, has ended, the device gets
- * its request handler back, before it tells of the end; so one session serves
- * one connection, and may be used again from then on.
+ * One device: init() the device with a NULL request handler, init() the session with it, attach
+ * tendon_activ5_session_inputs to the connection, and tendon_activ5_device_connect(), any number of times. With a
+ * manager: at its CONNECT request, init() a session for that device and start connecting. When the connection, or the
+ * attempt, has ended, the device gets its previous request handler back before it reports the end. So one session
+ * serves one connection; after that it can be initialized again.
  *
  * Operations that are queued when one of them times out fail with it: the device has left a request without a response,
  * and ATT sends no other until then. Operations that are queued when the connection ends fail with its reason, before
@@ -26,12 +23,12 @@
 extern "C" {
 #endif
 
-/** Of the whole discovery, and of each operation after it. */
+/** Timeouts of the whole discovery, and of each operation after it. */
 #define TENDON_ACTIV5_DISCOVERY_TIMEOUT_MS 30000u
 #define TENDON_ACTIV5_OPERATION_TIMEOUT_MS 5000u
-/** Operations that can wait; beyond them calls return TENDON_GATT_ERROR_QUEUE_FULL. */
+/** Maximum number of pending operations; further calls return TENDON_GATT_ERROR_QUEUE_FULL. */
 #define TENDON_ACTIV5_QUEUE_SIZE 16
-/** Longest value that is read. */
+/** Maximum length of a value that is read. */
 #define TENDON_ACTIV5_VALUE_MAX 512
 
 typedef struct tendon_activ5_operation {
@@ -47,14 +44,14 @@ typedef struct tendon_activ5_session {
     uint8_t step;
     bool disconnecting, failing;
     uint8_t first, waiting;       /**< of the queue */
-    tendon_activ5_device *device; /**< NULL: given back */
-    tendon_operation op;          /**< link, time, whether the first of the queue is on the air */
+    tendon_activ5_device *device; /**< NULL: released */
+    tendon_operation op;          /**< link, time, and whether the first operation of the queue is outstanding */
     tendon_session_link link;
     tendon_activ5_on_request saved_request;
     void *saved_context;
-    tendon_status reason; /**< why the session closed the connection; TENDON_OK if it did not */
-    uint64_t deadline;    /**< of the discovery */
-    tendon_profile_found found[TENDON_ACTIV5_ROWS];          /**< by tendon_activ5_characteristic; 0 is service F0F0 */
+    tendon_status reason;                           /**< reason why the session disconnected; TENDON_OK if it did not */
+    uint64_t deadline;                              /**< of the discovery */
+    tendon_profile_found found[TENDON_ACTIV5_ROWS]; /**< by tendon_activ5_characteristic; 0 is service F0F0 */
     tendon_activ5_operation queue[TENDON_ACTIV5_QUEUE_SIZE]; /**< ring */
     union {
         tendon_profile discovery;
@@ -62,12 +59,12 @@ typedef struct tendon_activ5_session {
     } scratch;
 } tendon_activ5_session;
 
-/** For tendon_connection_attach() and for tests. */
+/** The inputs of a session, for tendon_connection_attach() and for tests. */
 extern const tendon_session_inputs tendon_activ5_session_inputs;
 
 /**
- * Takes the device: its requests come here. CONNECT and DISCONNECT become calls of @p link (copied).
- * @return TENDON_OK or TENDON_ERROR_INVALID_ARGUMENT (no connect or disconnect, a device whose link is up).
+ * Attaches the session to the device and handles its requests. CONNECT and DISCONNECT become calls of @p link (copied).
+ * @return TENDON_OK or TENDON_ERROR_INVALID_ARGUMENT (no connect or disconnect, a connected device).
  */
 tendon_status tendon_activ5_session_init(tendon_activ5_session *session, const tendon_session_link *link,
                                          tendon_activ5_device *device);

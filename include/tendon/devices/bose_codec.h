@@ -68,27 +68,27 @@ tendon_uuid tendon_bose_uuid(tendon_bose_characteristic which);
     X(DEVICE_TIMEOUT, 0x86, "the device timed out")                                                                    \
     X(DEVICE_UNKNOWN, 0x9F, "the device reported an unknown error")
 
-/** The layer of its statuses. */
+/** The layer of the family's statuses. */
 #define TENDON_LAYER_BOSE 7
 
 #define TENDON_BOSE_STATUS_ENUM(name, code, text) TENDON_BOSE_ERROR_##name = -((int)TENDON_LAYER_BOSE * 256 + (code)),
 enum { TENDON_BOSE_STATUS_LIST(TENDON_BOSE_STATUS_ENUM) };
 #undef TENDON_BOSE_STATUS_ENUM
 
-/** Maps ATT application errors 0x80 to 0x9F to this layer; all else passes through. */
+/** Maps ATT application errors 0x80 to 0x9F to this layer; returns other statuses unchanged. */
 tendon_status tendon_bose_status_from_att(tendon_status status);
-/** "BOSE_ERROR_UNKNOWN_SENSOR" ...; statuses of other layers as tendon_status_name() has them. Never NULL. */
+/** Returns "BOSE_ERROR_UNKNOWN_SENSOR" ...; for other layers, the result of tendon_status_name(). Never NULL. */
 const char *tendon_bose_status_name(tendon_status status);
-/** One line about a status; other layers as tendon_status_text(). Never NULL. */
+/** Returns one line about a status; for other layers, the result of tendon_status_text(). Never NULL. */
 const char *tendon_bose_status_text(tendon_status status);
 
-/** The SDK numbers its errors twice, with the same numbers. */
+/** The two error numberings of the SDK, which use the same numbers. */
 typedef enum tendon_bose_sdk_numbering {
-    TENDON_BOSE_SDK_NONE = 0, /**< no number of the SDK's */
+    TENDON_BOSE_SDK_NONE = 0, /**< the SDK has no number for it */
     TENDON_BOSE_SDK_SESSION,  /**< firmware update required 1 ... bonding failed 7 */
     TENDON_BOSE_SDK_DEVICE    /**< invalid response 1, device out of range 3 ... intents check failed 7 */
 } tendon_bose_sdk_numbering;
-/** The SDK's number of a status, and which of its two numberings that is; 0 with SDK_NONE when it has none. */
+/** Returns the SDK's number of a status and its numbering; 0 and SDK_NONE if the SDK has no number for it. */
 int tendon_bose_sdk_code(tendon_status status, tendon_bose_sdk_numbering *numbering);
 
 /* ---- device information, 19 bytes ---- */
@@ -125,13 +125,14 @@ tendon_status tendon_bose_decode_device_information(const uint8_t *data, size_t 
                                                     tendon_bose_device_information *out, size_t *offset);
 tendon_status tendon_bose_encode_device_information(const tendon_bose_device_information *information, uint8_t *out,
                                                     size_t capacity);
-/** TENDON_BOSE_STATUS_SUSPENDED of a raw status. */
+/** Returns bit TENDON_BOSE_STATUS_SUSPENDED of a raw status. */
 bool tendon_bose_suspended(uint16_t status);
-/** Meaningful only when suspended; 5 to 15 are unknown. */
+/** Returns the suspension reason of a raw status; valid only if suspended; 5 to 15 are unknown. */
 tendon_bose_suspension_reason tendon_bose_suspension_reason_of(uint16_t status);
-/** "unknown", "voice_assistant", "multipoint_connection", "music_share", "ota_firmware_update" (vectors' spelling). */
+/** Returns "unknown", "voice_assistant", "multipoint_connection", "music_share" or "ota_firmware_update", spelled as in
+ * the test vectors. */
 const char *tendon_bose_suspension_reason_name(tendon_bose_suspension_reason reason);
-/** "Bose Frames" ..., "unknown". */
+/** Returns "Bose Frames" ..., or "unknown". */
 const char *tendon_bose_product_name(uint16_t product_id);
 const char *tendon_bose_variant_name(uint16_t product_id, uint8_t variant);
 
@@ -148,16 +149,16 @@ typedef enum tendon_bose_sensor {
     TENDON_BOSE_SENSOR_COUNT = 7
 } tendon_bose_sensor;
 
-/** Id and timestamp stand before each sample. */
+/** Size of the id and the timestamp before each sample. */
 #define TENDON_BOSE_SAMPLE_HEADER_SIZE 3
-/** "accelerometer" ..., "unknown". */
+/** Returns "accelerometer" ..., or "unknown". */
 const char *tendon_bose_sensor_name(uint8_t sensor_id);
-/** Bytes of a known sensor's sample by the table of docs/protocols/bose.md; 0: unknown sensor. */
+/** Returns the length of a known sensor's sample, from the table of docs/protocols/bose.md; 0 for unknown sensors. */
 uint8_t tendon_bose_sample_length(uint8_t sensor_id);
-/** "unreliable", "low", "medium", "high"; "unknown" above 3. */
+/** Returns "unreliable", "low", "medium" or "high"; "unknown" above 3. */
 const char *tendon_bose_accuracy_name(uint8_t accuracy);
 
-/** Sensors a device may list; more are a full table (tested). */
+/** Maximum number of sensors that a device can list; more result in TENDON_ERROR_TABLE_FULL. */
 #define TENDON_BOSE_SENSORS_MAX 16
 #define TENDON_BOSE_GESTURES_MAX 16
 
@@ -171,7 +172,7 @@ typedef struct tendon_bose_sensor_record {
 } tendon_bose_sensor_record;
 
 typedef struct tendon_bose_rejected_record {
-    uint16_t offset; /**< start of the record; 65535 stands for all beyond */
+    uint16_t offset; /**< start of the record; 65535 also for larger offsets */
     uint8_t sensor_id;
     tendon_status status; /**< TENDON_BOSE_ERROR_BAD_RANGE */
 } tendon_bose_rejected_record;
@@ -179,12 +180,12 @@ typedef struct tendon_bose_rejected_record {
 typedef struct tendon_bose_sensor_information {
     tendon_bose_sensor_record records[TENDON_BOSE_SENSORS_MAX];
     size_t count;
-    /** Bytes of a whole record of sensor n where records[n] describes it with the length of the table, else 0. Set
-     * when decoded; an application that fills the list leaves it 0, and only loses some speed. */
+    /** Length of a whole record of sensor n if records[n] describes it with the length of the table, otherwise 0. Set
+     * by the decoder. An application that fills the list itself can leave it 0; decoding samples is then slower. */
     uint8_t usual[8];
     tendon_bose_rejected_record rejected[TENDON_BOSE_SENSORS_MAX];
     size_t rejected_count;
-    size_t duplicates; /**< records of an id that was there already; the first wins */
+    size_t duplicates; /**< records with an id that occurred before; the first record is used */
     size_t trailing_bytes;
 } tendon_bose_sensor_information;
 
@@ -196,9 +197,9 @@ const tendon_bose_sensor_record *tendon_bose_find_sensor(const tendon_bose_senso
 /** @return 12, TENDON_ERROR_BUFFER_TOO_SMALL, or BOSE_ERROR_BAD_RANGE. */
 tendon_status tendon_bose_encode_sensor_record(const tendon_bose_sensor_record *record, uint8_t *out, size_t capacity);
 
-/** 320, 160, 80, 40, 20, 10, 5 for bits 0 to 6; 0 for others. */
+/** Returns 320, 160, 80, 40, 20, 10 or 5 for bits 0 to 6; 0 for others. */
 uint16_t tendon_bose_period_of_bit(unsigned bit);
-/** The bit of one of the seven periods, or -1. */
+/** Returns the bit of one of the seven periods, or -1. */
 int tendon_bose_bit_of_period(uint16_t period_ms);
 
 typedef struct tendon_bose_sensor_setting {
@@ -206,7 +207,7 @@ typedef struct tendon_bose_sensor_setting {
     uint16_t period_ms; /**< 0: disabled; unknown values are kept */
 } tendon_bose_sensor_setting;
 
-/** The whole list, in wire order: always written back whole. */
+/** The whole list, in wire order; it is always written back completely. */
 typedef struct tendon_bose_sensor_configuration {
     tendon_bose_sensor_setting settings[TENDON_BOSE_SENSORS_MAX];
     size_t count;
@@ -215,7 +216,7 @@ typedef struct tendon_bose_sensor_configuration {
 
 tendon_status tendon_bose_decode_sensor_configuration(const uint8_t *data, size_t length,
                                                       tendon_bose_sensor_configuration *out, size_t *offset);
-/** @return length, 3 bytes a setting. */
+/** @return the length: 3 bytes per setting. */
 tendon_status tendon_bose_encode_sensor_configuration(const tendon_bose_sensor_configuration *configuration,
                                                       uint8_t *out, size_t capacity);
 
@@ -228,15 +229,15 @@ tendon_status tendon_bose_enable_sensor(tendon_bose_sensor_configuration *config
                                         uint16_t period_ms, const tendon_bose_sensor_information *information);
 tendon_status tendon_bose_disable_sensor(tendon_bose_sensor_configuration *configuration, uint8_t sensor_id);
 void tendon_bose_disable_all_sensors(tendon_bose_sensor_configuration *configuration);
-/** On enabled sensors only; 0 disables all. */
+/** Sets the period of the enabled sensors; 0 disables them all. */
 tendon_status tendon_bose_set_sensor_period(tendon_bose_sensor_configuration *configuration, uint16_t period_ms,
                                             const tendon_bose_sensor_information *information);
-/** Period of the first enabled entry, 0: none is enabled. */
+/** Returns the period of the first enabled entry; 0 if none is enabled. */
 uint16_t tendon_bose_enabled_period(const tendon_bose_sensor_configuration *configuration);
 
 /* ---- sensor data ---- */
 
-/** The reported profile of one raw count: (raw - raw_min) * scale + scaled_min. */
+/** Converts one raw count with the reported profile: (raw - raw_min) * scale + scaled_min. */
 static inline double tendon_bose_scale_reported(const tendon_bose_sensor_record *record, int16_t raw) {
     return (double)(raw - record->raw_min) * record->scale + (double)record->scaled_min;
 }
@@ -253,13 +254,13 @@ typedef struct tendon_bose_vector {
     double x, y, z;
 } tendon_bose_vector;
 
-/** How raw counts become values. */
+/** Conversion of raw counts to values. */
 typedef enum tendon_bose_profile {
-    TENDON_BOSE_PROFILE_REPORTED = 0, /**< by the device's sensor information: the normative one */
+    TENDON_BOSE_PROFILE_REPORTED = 0, /**< with the device's sensor information; this is the normative profile */
     TENDON_BOSE_PROFILE_FIXED = 1     /**< 1/4096 and 1/16384; not deg/s for the gyroscope */
 } tendon_bose_profile;
 
-/** One sample. Every member is set: those that the sensor does not have are 0. */
+/** One sample. Members that the sensor does not have are 0. */
 typedef struct tendon_bose_sample {
     uint8_t sensor_id;
     uint16_t timestamp; /**< device clock, ms, wraps */
@@ -288,8 +289,8 @@ typedef struct tendon_bose_skipped {
 typedef struct tendon_bose_sensor_data {
     const uint8_t *data;
     size_t length, position;
-    size_t error_offset;  /**< start of the record it stopped at */
-    tendon_status status; /**< TENDON_OK, TENDON_ERROR_TRUNCATED or BOSE_ERROR_UNKNOWN_SENSOR once it stopped early */
+    size_t error_offset;  /**< start of the record at which the walk stopped */
+    tendon_status status; /**< TENDON_OK, TENDON_ERROR_TRUNCATED or BOSE_ERROR_UNKNOWN_SENSOR after it stopped early */
     tendon_bose_profile profile;
     const tendon_bose_sensor_information *information; /**< may be NULL with the fixed profile */
 } tendon_bose_sensor_data;
@@ -313,11 +314,11 @@ static inline tendon_bose_sensor_data tendon_bose_sensor_data_begin(const uint8_
     return walk;
 }
 
-/** As tendon_bose_sensor_data_next(), which calls it while there are bytes left. */
+/** Implementation of tendon_bose_sensor_data_next(), which calls it while bytes are left. */
 tendon_bose_step tendon_bose_sensor_data_take(tendon_bose_sensor_data *data, tendon_bose_sample *sample,
                                               tendon_bose_skipped *skipped);
 
-/** The next record: a sample in *sample, or a skipped one in *skipped (may be NULL). At END see status. */
+/** Reads the next record: a sample in *sample, or a skipped record in *skipped (may be NULL). At END, see status. */
 static inline tendon_bose_step tendon_bose_sensor_data_next(tendon_bose_sensor_data *data, tendon_bose_sample *sample,
                                                             tendon_bose_skipped *skipped) {
     if (data->position == data->length) {
@@ -326,7 +327,7 @@ static inline tendon_bose_step tendon_bose_sensor_data_next(tendon_bose_sensor_d
     return tendon_bose_sensor_data_take(data, sample, skipped);
 }
 
-/** Longest notification value that a session keeps: all that MTU 517 carries. */
+/** Maximum length of a notification value that a session keeps: the maximum of MTU 517. */
 #define TENDON_BOSE_SENSOR_DATA_MAX 514
 
 /** Device clock unwrapped to 64 bits. */
@@ -353,12 +354,12 @@ typedef enum tendon_bose_gesture {
     TENDON_BOSE_NEGATIVE = 0xC2
 } tendon_bose_gesture;
 
-/** "double_tap" ..., "unknown". */
+/** Returns "double_tap" ..., or "unknown". */
 const char *tendon_bose_gesture_name(uint8_t gesture_id);
 bool tendon_bose_gesture_known(uint8_t gesture_id);
-/** Bit in the device information's gesture mask, or -1. */
+/** Returns the bit of a gesture in the gesture mask of the device information, or -1. */
 int tendon_bose_gesture_bit(uint8_t gesture_id);
-/** Gesture id of a mask bit, or -1. */
+/** Returns the gesture id of a mask bit, or -1. */
 int tendon_bose_gesture_of_bit(unsigned bit);
 
 typedef struct tendon_bose_gesture_record {
@@ -380,7 +381,7 @@ tendon_status tendon_bose_decode_gesture_information(const uint8_t *data, size_t
 /** Longest gesture configuration value. */
 #define TENDON_BOSE_GESTURE_CONFIGURATION_MAX 64
 
-/** The raw value and where its entries are: unknown gestures are written back verbatim. */
+/** The raw value and the offsets of its entries; unknown gestures are written back unchanged. */
 typedef struct tendon_bose_gesture_configuration {
     uint8_t bytes[TENDON_BOSE_GESTURE_CONFIGURATION_MAX];
     size_t length;
@@ -393,7 +394,7 @@ typedef struct tendon_bose_gesture_configuration {
 } tendon_bose_gesture_configuration;
 
 /**
- * @p information may be NULL: every payload is one byte then.
+ * @p information may be NULL: then every payload is one byte.
  * @return TENDON_OK; TENDON_ERROR_TRUNCATED or TENDON_ERROR_TABLE_FULL (*offset = the entry; earlier ones are valid;
  *         no base for a write); TENDON_ERROR_BUFFER_TOO_SMALL: longer than TENDON_BOSE_GESTURE_CONFIGURATION_MAX.
  */
@@ -402,10 +403,11 @@ tendon_status tendon_bose_decode_gesture_configuration(const uint8_t *data, size
                                                        tendon_bose_gesture_configuration *out, size_t *offset);
 tendon_status tendon_bose_encode_gesture_configuration(const tendon_bose_gesture_configuration *configuration,
                                                        uint8_t *out, size_t capacity);
-/** BOSE_ERROR_UNKNOWN_GESTURE when it is not in the list, or its payload has no known meaning. */
+/** Enables or disables a gesture. BOSE_ERROR_UNKNOWN_GESTURE if it is not in the list, or its payload has an unknown
+ * format. */
 tendon_status tendon_bose_set_gesture(tendon_bose_gesture_configuration *configuration, uint8_t gesture_id,
                                       bool enabled);
-/** Known gestures only. */
+/** Enables or disables all known gestures. */
 void tendon_bose_set_all_gestures(tendon_bose_gesture_configuration *configuration, bool enabled);
 
 typedef struct tendon_bose_gesture_data {
@@ -419,7 +421,7 @@ tendon_status tendon_bose_decode_gesture_data(const uint8_t *data, size_t length
 
 /* ---- intents ---- */
 
-/** What a program needs; empty sets ask for nothing. */
+/** Requirements of an application; an empty set requires nothing. */
 typedef struct tendon_bose_intent {
     uint32_t sensors;  /**< bit n = sensor id n */
     uint16_t periods;  /**< bits as in sensor information */
@@ -431,7 +433,7 @@ typedef struct tendon_bose_intent_check {
     uint16_t missing_periods;
     uint32_t missing_gestures;
     bool too_many_sensors; /**< warning: more than max active sensors */
-    bool over_payload;     /**< warning: more bytes than a transmission period takes */
+    bool over_payload;     /**< warning: more bytes than one transmission period can carry */
 } tendon_bose_intent_check;
 
 /** @return TENDON_OK (warnings may be set) or BOSE_ERROR_INTENTS_CHECK_FAILED. */
@@ -441,7 +443,7 @@ tendon_status tendon_bose_check_intent(const tendon_bose_intent *intent, const t
 
 /* ---- advertisements ---- */
 
-/** What an advertisement says about a Bose device. */
+/** Type of a Bose advertisement. */
 typedef enum tendon_bose_advertised {
     TENDON_BOSE_ADVERTISED_NOTHING = 0,
     TENDON_BOSE_ADVERTISED_SENSOR_SERVICE, /**< FDD2 */
@@ -449,7 +451,8 @@ typedef enum tendon_bose_advertised {
 } tendon_bose_advertised;
 
 tendon_bose_advertised tendon_bose_recognize(const uint8_t *data, size_t length);
-/** Of a device with old firmware: serial number ending "AZ" -> FIRMWARE_UPDATE_REQUIRED, else UNSUPPORTED_DEVICE. */
+/** Returns the status of a device with old firmware: FIRMWARE_UPDATE_REQUIRED if the serial number ends with "AZ",
+ * otherwise UNSUPPORTED_DEVICE. */
 tendon_status tendon_bose_status_of_serial(const char *serial, size_t length);
 
 typedef enum tendon_bose_signal {
@@ -458,7 +461,7 @@ typedef enum tendon_bose_signal {
     TENDON_BOSE_SIGNAL_STRONG,
     TENDON_BOSE_SIGNAL_FULL
 } tendon_bose_signal;
-/** > -35 full, > -45 strong, > -55 moderate, else weak. */
+/** Classifies a signal strength: > -35 full, > -45 strong, > -55 moderate, otherwise weak. */
 tendon_bose_signal tendon_bose_signal_of(int8_t rssi);
 
 #ifdef __cplusplus

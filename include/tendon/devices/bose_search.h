@@ -26,7 +26,7 @@ typedef struct tendon_bose_found {
     char name[TENDON_BOSE_NAME_SIZE]; /**< UTF-8, not terminated; often in the scan response only */
 } tendon_bose_found;
 
-/** What an advertisement changed. */
+/** Effect of an advertisement on the table. */
 typedef enum tendon_bose_search_change {
     TENDON_BOSE_SEARCH_NONE = 0, /**< not of a wearable, or below rssi_cutoff */
     TENDON_BOSE_SEARCH_FOUND,    /**< a wearable that was not in the table */
@@ -38,10 +38,10 @@ typedef enum tendon_bose_search_change {
 typedef struct tendon_bose_search {
     tendon_bose_found *found;
     size_t capacity, count;
-    /** Dropped after so many milliseconds without an advertisement; 0: never. May be changed at any time. */
+    /** Time without an advertisement after which a wearable is lost, in ms; 0: never. May be changed at any time. */
     uint64_t lost_after_ms;
-    int8_t rssi_cutoff;      /**< weaker advertisements are ignored, dBm; INT8_MIN: none. May be changed at any time. */
-    bool has_replaced;       /**< private: replaced is to be reported as lost */
+    int8_t rssi_cutoff; /**< weaker advertisements are ignored, dBm; INT8_MIN: no limit. May be changed at any time. */
+    bool has_replaced;  /**< private: replaced must be reported as lost */
     uint64_t replaced_count; /**< wearables dropped because the table was full */
     tendon_bose_found replaced;
 } tendon_bose_search;
@@ -57,9 +57,9 @@ void tendon_bose_search_init(tendon_bose_search *search, tendon_bose_found *foun
 tendon_bose_search_change tendon_bose_search_on_advertisement(tendon_bose_search *search,
                                                               const tendon_ad_report *report, uint64_t now,
                                                               const tendon_bose_found **device);
-/** Removes one wearable that is lost, or was replaced. Returns false if there is none. Call it until then. */
+/** Removes one wearable that was lost or replaced. Returns false if there is none. Call it until it returns false. */
 bool tendon_bose_search_take_lost(tendon_bose_search *search, uint64_t now, tendon_bose_found *lost);
-/** Time of the next loss; UINT64_MAX: none. */
+/** Returns the time at which the next wearable is lost; UINT64_MAX if there is none. */
 uint64_t tendon_bose_search_deadline(const tendon_bose_search *search);
 /** The wearable with the strongest signal; one with old firmware only if there is no other. NULL if there is none. */
 const tendon_bose_found *tendon_bose_search_strongest(const tendon_bose_search *search);

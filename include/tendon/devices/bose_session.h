@@ -81,8 +81,8 @@ typedef enum tendon_bose_event_kind {
     TENDON_BOSE_EVENT_CLOSED,      /**< didClose(status); TENDON_OK if requested */
     TENDON_BOSE_EVENT_REQUIRES_PAIRING_MODE,
     TENDON_BOSE_EVENT_PAIRING_STARTED,
-    /** status. Follows each REQUIRES_PAIRING_MODE and each PAIRING_STARTED, whatever ends them; once for both.
-     * TENDON_OK: paired, or the device requires no pairing any more. */
+    /** status. Follows REQUIRES_PAIRING_MODE and PAIRING_STARTED exactly once, whatever the result. TENDON_OK: paired,
+     * or the device no longer requires pairing. */
     TENDON_BOSE_EVENT_PAIRING_FINISHED,
     TENDON_BOSE_EVENT_DEVICE_STRINGS, /**< didUpdateDeviceInformation */
     TENDON_BOSE_EVENT_DEVICE_INFORMATION,
@@ -92,7 +92,7 @@ typedef enum tendon_bose_event_kind {
     TENDON_BOSE_EVENT_SENSOR_CONFIGURATION_FAILED, /**< status */
     TENDON_BOSE_EVENT_SENSOR_DATA,                 /**< whole notification; its samples follow one by one */
     TENDON_BOSE_EVENT_SAMPLE,
-    TENDON_BOSE_EVENT_SENSOR_DATA_END, /**< after the last sample; not if the program closed the session meanwhile */
+    TENDON_BOSE_EVENT_SENSOR_DATA_END, /**< after the last sample; not reported if a callback closed the session */
     TENDON_BOSE_EVENT_GESTURE_INFORMATION,
     TENDON_BOSE_EVENT_GESTURE_CONFIGURATION,
     TENDON_BOSE_EVENT_GESTURE_CONFIGURATION_WRITTEN,
@@ -135,55 +135,56 @@ typedef struct tendon_bose_session_config {
     tendon_session_link link;
     void *context;
     tendon_bose_on_event on_event;
-    /** The program prompts the user to put the device into pairing mode. If false, opening a device that requires
+    /** The application prompts the user to put the device into pairing mode. If false, opening a device that requires
      * pairing and is not in pairing mode fails with PAIRING_DELEGATE_MISSING. A device in pairing mode needs none. */
     bool pairing_delegate;
     bool fixed_profile; /**< decode with the fixed profile while sensor information is not known */
-    /** Found by its old firmware (TENDON_BOSE_ADVERTISED_OLD_FIRMWARE): opening reads the serial number and fails with
-     * what tendon_bose_status_of_serial() says. */
+    /** The device advertises old firmware (TENDON_BOSE_ADVERTISED_OLD_FIRMWARE): opening reads the serial number and
+     * fails with the status that tendon_bose_status_of_serial() returns. */
     bool old_firmware;
     const tendon_bose_intent *intent;      /**< copied; NULL: none. Checked at every opening. */
     tendon_bose_firmware_checker firmware; /**< check may be NULL: unknown */
 } tendon_bose_session_config;
 
-/** Longest value that a session reads. */
+/** Maximum length of a value that a session reads. */
 #define TENDON_BOSE_VALUE_MAX 256
 
-/** Characteristics that a session looks for: those of FDD2, and the strings of Device Information. */
+/** Number of characteristics that a session discovers: those of FDD2, and the strings of Device Information. */
 #define TENDON_BOSE_ROWS ((int)TENDON_BOSE_CHARACTERISTIC_COUNT + (int)TENDON_BOSE_STRING_COUNT + 3)
 
 /**
- * Caller's memory. A program may read state, strings, device, sensors, sensor_configuration, gestures,
- * gesture_configuration, their has_ flags, firmware, intents and counters; all else is private. The values stay after
- * closing, until the next opening reads them again.
+ * Caller's memory. An application may read state, strings, device, sensors, sensor_configuration, gestures,
+ * gesture_configuration, their has_ flags, firmware, intents and counters; all other members are private. The values
+ * remain after closing until the next opening reads them again.
  */
 typedef struct tendon_bose_session {
     bool has_intent, has_device, has_sensors, has_sensor_configuration, has_gestures, has_gesture_configuration;
     tendon_bose_state state;
-    uint32_t generation; /**< grows with every opening; stale completions are told by it */
-    /* Owned by CSources/devices/bose/session*.c. What is small and often used comes first: short instructions. */
+    uint32_t generation; /**< incremented by every opening; identifies stale completions */
+    /* Owned by CSources/devices/bose/session*.c. Small, frequently used members come first: shorter instructions. */
     struct {
         uint8_t step, index, subscribed, retries;
         bool opening, disconnecting, reapply;
-        uint8_t reason, missing_service, missing_characteristic; /**< the missing: index + 1; 0: none */
+        uint8_t reason, missing_service, missing_characteristic; /**< missing_...: index + 1; 0: none */
         uint16_t sensor_next_length, gesture_next_length, write_length;
         uint16_t sensors_ours, gestures_ours; /**< entries that we enabled, bits by index */
         uint16_t kept_sensors, kept_period;   /**< enabled by us when the service was suspended */
-        uint32_t pending;                     /**< what is to be done while open, bits */
+        uint32_t pending;                     /**< pending operations while open, as bits */
         tendon_status outcome;
-        /* Contexts of completions and subscriptions: two openings never share one, so what is stale shows. */
+        /* Contexts of completions and subscriptions. Two openings never share a context, which identifies stale
+         * completions. */
         struct tendon_bose_tag {
             struct tendon_bose_session *session;
         } tags[2];
         uint64_t deadline; /**< connecting: of the attempt; bonding: of the next attempt; closing: of the step */
     } work;
-    tendon_operation op; /**< link, time, what is on the air */
+    tendon_operation op; /**< link, time, outstanding operation */
     struct {
         tendon_profile_found found[TENDON_BOSE_ROWS];
         union {
             tendon_profile discovery;
             uint8_t value[TENDON_BOSE_VALUE_MAX];
-        } scratch; /**< discovery, long reads, the write on the air: one at a time */
+        } scratch; /**< discovery, long reads or the outstanding write: one at a time */
         uint8_t sensor_next[TENDON_BOSE_SENSORS_MAX * 3], gesture_next[TENDON_BOSE_GESTURE_CONFIGURATION_MAX];
     } kept;
     uint64_t open_deadline;
@@ -206,31 +207,33 @@ extern const tendon_session_inputs tendon_bose_session_inputs;
 
 tendon_status tendon_bose_session_init(tendon_bose_session *session, const tendon_bose_session_config *config);
 
-/** closed -> connecting. TENDON_ERROR_WRONG_STATE unless closed. Any number of times. */
+/** Starts opening: closed -> connecting. TENDON_ERROR_WRONG_STATE unless closed. A session can be opened any number of
+ * times. */
 tendon_status tendon_bose_session_open(tendon_bose_session *session, uint64_t now);
-/** Disables what we enabled, then disconnects; CLOSED follows (TENDON_OK), or OPEN_FAILED(CANCELLED) while opening. */
+/** Disables the sensors and gestures that the session enabled, then disconnects. CLOSED (TENDON_OK) follows, or
+ * OPEN_FAILED (CANCELLED) while opening. */
 tendon_status tendon_bose_session_close(tendon_bose_session *session, uint64_t now);
 
 /**
- * Writes a whole configuration. Outcome by event: _WRITTEN then the re-read
- * configuration, or _FAILED. One write is in flight; a newer one waits, and
- * replaces one that waits already.
- * @return TENDON_OK, BOSE_ERROR_MISSING_REQUIRED_DATA when none was read yet, TENDON_ERROR_WRONG_STATE.
+ * Writes a whole configuration. The result is reported by events: _WRITTEN followed by the configuration that was read
+ * back, or _FAILED. One write is in progress at a time; a newer write is pending, and replaces a pending one. @return
+ * TENDON_OK, BOSE_ERROR_MISSING_REQUIRED_DATA if no configuration was read yet, TENDON_ERROR_WRONG_STATE.
  */
 tendon_status tendon_bose_session_configure_sensors(tendon_bose_session *session,
                                                     const tendon_bose_sensor_configuration *configuration,
                                                     uint64_t now);
-/** Enables one sensor at @p period_ms in the last known configuration and writes that; errors as above and those of
- * tendon_bose_enable_sensor(). */
+/** Enables one sensor at @p period_ms in the last known configuration and writes the configuration. Returns the errors
+ * above and those of tendon_bose_enable_sensor(). */
 tendon_status tendon_bose_session_enable(tendon_bose_session *session, uint8_t sensor_id, uint16_t period_ms,
                                          uint64_t now);
 tendon_status tendon_bose_session_configure_gestures(tendon_bose_session *session,
                                                      const tendon_bose_gesture_configuration *configuration,
                                                      uint64_t now);
-/** Reads one characteristic again (not the two data ones); its update event follows, or MALFORMED / nothing with a lost
- * link. */
+/** Reads one characteristic again (not the two data characteristics). Its update event or MALFORMED follows; neither
+ * follows if the connection is lost. */
 tendon_status tendon_bose_session_refresh(tendon_bose_session *session, tendon_bose_characteristic which, uint64_t now);
-/** Reads the strings of service 180A again; DEVICE_STRINGS follows. TENDON_ERROR_NOT_FOUND: the device has none. */
+/** Reads the strings of service 180A again; DEVICE_STRINGS follows. TENDON_ERROR_NOT_FOUND if the device has no
+ * strings. */
 tendon_status tendon_bose_session_refresh_strings(tendon_bose_session *session, uint64_t now);
 
 #ifdef __cplusplus

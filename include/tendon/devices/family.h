@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The table of device families. A family's row is a constant of its own (tendon_bose_family, in tendon/devices/bose.h);
- * a program that uses one family links that row alone.
+ * The table of device families. Each family's row is a separate constant (tendon_bose_family, in
+ * tendon/devices/bose.h), so a program that uses one family links only that row.
  */
 #ifndef TENDON_DEVICES_FAMILY_H
 #define TENDON_DEVICES_FAMILY_H
@@ -16,30 +16,30 @@ typedef struct tendon_family {
     const char *name;    /**< "bose", as commands and vectors spell it */
     const char *alias;   /**< second name, or NULL */
     const char *title;   /**< one device, for people: "Bose wearable" */
-    const char *brand;   /**< what statuses and texts call the family: "Bose" */
-    const char *summary; /**< what its devices offer, for help pages */
-    /** True if this advertisement or scan response is of the family. */
+    const char *brand;   /**< name of the family in statuses and texts: "Bose" */
+    const char *summary; /**< features of its devices, for help pages */
+    /** Returns true if this advertisement or scan response is from a device of the family. */
     bool (*recognizes)(const uint8_t *data, size_t length);
     uint8_t layer; /**< of its statuses: TENDON_LAYER_FAMILY_FIRST to _LAST */
     const char *(*status_name)(tendon_status status);
     const char *(*status_text)(tendon_status status);
-    size_t session_size; /**< sizeof its session, for callers that cannot take it */
+    size_t session_size; /**< sizeof its session, for callers that cannot use sizeof */
 } tendon_family;
 
-/** The families in the order of the table; NULL: there are not so many. Static storage. */
+/** Returns the family at an index of the table, or NULL beyond the last. Static storage. */
 const tendon_family *tendon_family_at(size_t index);
-/** By name or alias; NULL: unknown. */
+/** Finds a family by its name or alias; NULL if unknown. */
 const tendon_family *tendon_family_find(const char *name);
-/** The first family that recognizes the data; NULL: none. */
+/** Returns the first family that recognizes the data; NULL if there is none. */
 const tendon_family *tendon_family_from_advertisement(const uint8_t *data, size_t length);
-/** The family that defines this status; NULL: none. */
+/** Returns the family that defines this status; NULL if there is none. */
 const tendon_family *tendon_family_from_status(tendon_status status);
 
-/** As tendon_status_name(), and the names of all families' statuses. Never NULL. */
+/** Like tendon_status_name(), but also returns the names of all families' statuses. Never NULL. */
 const char *tendon_family_status_name(tendon_status status);
-/** As tendon_status_text(), and the texts of all families' statuses. Never NULL. */
+/** Like tendon_status_text(), but also returns the texts of all families' statuses. Never NULL. */
 const char *tendon_family_status_text(tendon_status status);
-/** As tendon_status_layer_name(); a family's layer is its brand, "Bose". Never NULL. */
+/** Like tendon_status_layer_name(); for the layer of a family, returns its brand ("Bose"). Never NULL. */
 const char *tendon_family_layer_name(tendon_status status);
 
 #ifdef __cplusplus

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * feelSpace naviBelt: every packet of the belt, both directions. Stateless.
- * Wire format: docs/protocols/feelspace.md.
+ * feelSpace naviBelt: every packet of the belt, both directions. Stateless. Wire format: docs/protocols/feelspace.md.
  *
- * Encoders return the packet's length, TENDON_ERROR_INVALID_ARGUMENT for what
- * the belt must never be sent, or TENDON_ERROR_BUFFER_TOO_SMALL. Decoders ignore bytes
- * after the last field, check length first and values second, and write their
- * result only when all is well. Their offset may be NULL; it receives where
- * the field stands that was missing or wrong.
+ * Encoders return the packet's length, TENDON_ERROR_INVALID_ARGUMENT for arguments that must not be sent to a belt, or
+ * TENDON_ERROR_BUFFER_TOO_SMALL. Decoders ignore bytes after the last field, check the length before the values, and
+ * write their result only on success. Their offset may be NULL; it receives the offset of the missing or wrong field.
  */
 #ifndef TENDON_DEVICES_FEELSPACE_CODEC_H
 #define TENDON_DEVICES_FEELSPACE_CODEC_H
@@ -24,7 +21,7 @@ extern "C" {
     X(WRONG_MODE, 2, "the belt ignores the command in its present mode")                                               \
     X(UNSUPPORTED_FIRMWARE, 3, "the firmware of the belt does not support the operation")
 
-/** The layer of its statuses. */
+/** The layer of the family's statuses. */
 #define TENDON_LAYER_FEELSPACE 8
 
 #define TENDON_FEELSPACE_STATUS_ENUM(name, code, text)                                                                 \
@@ -32,9 +29,9 @@ extern "C" {
 enum { TENDON_FEELSPACE_STATUS_LIST(TENDON_FEELSPACE_STATUS_ENUM) };
 #undef TENDON_FEELSPACE_STATUS_ENUM
 
-/** "FEELSPACE_ERROR_BAD_VALUE" ...; statuses of other layers as tendon_status_name() has them. Never NULL. */
+/** Returns "FEELSPACE_ERROR_BAD_VALUE" ...; for other layers, the result of tendon_status_name(). Never NULL. */
 const char *tendon_feelspace_status_name(tendon_status status);
-/** One line about a status; other layers as tendon_status_text(). Never NULL. */
+/** Returns one line about a status; for other layers, the result of tendon_status_text(). Never NULL. */
 const char *tendon_feelspace_status_text(tendon_status status);
 
 /* ---- services and characteristics, 16-bit UUIDs ---- */
@@ -61,10 +58,10 @@ typedef enum tendon_feelspace_characteristic {
     TENDON_FEELSPACE_DEBUG_OUTPUT = 0xFE14
 } tendon_feelspace_characteristic;
 
-/** True when a local name is a belt's: it begins with "naviGuertel" in any case. */
+/** Returns true if a local name is that of a belt: it begins with "naviGuertel", in upper or lower case. */
 bool tendon_feelspace_is_belt_name(const char *name, size_t length);
 
-/** The longest packet of a client that is not a USB frame. */
+/** Maximum length of a client's packet, except USB frames. */
 #define TENDON_FEELSPACE_PACKET_MAX 20
 
 /* ---- enumerations ---- */
@@ -77,10 +74,10 @@ typedef enum tendon_feelspace_mode {
     TENDON_FEELSPACE_MODE_PAUSE = 4,
     TENDON_FEELSPACE_MODE_CALIBRATION = 5,
     TENDON_FEELSPACE_MODE_CROSSING = 6,
-    TENDON_FEELSPACE_MODE_UNKNOWN = 0xFF /**< never on the wire */
+    TENDON_FEELSPACE_MODE_UNKNOWN = 0xFF /**< never sent */
 } tendon_feelspace_mode;
 
-/** "standby" ..., "unknown". */
+/** Returns "standby" ..., or "unknown". */
 const char *tendon_feelspace_mode_name(uint8_t mode);
 
 typedef enum tendon_feelspace_button {
@@ -112,29 +109,29 @@ typedef enum tendon_feelspace_pattern {
     TENDON_FEELSPACE_PATTERN_LAST = 26
 } tendon_feelspace_pattern;
 
-/** False for the patterns that are sets of masks themselves. */
+/** Returns false for the patterns that are themselves sets of masks. */
 bool tendon_feelspace_pattern_takes_mask(uint8_t pattern);
 
 /* ---- FE03: vibration ---- */
 
 #define TENDON_FEELSPACE_CHANNEL_LENGTH 18
 #define TENDON_FEELSPACE_PULSE_LENGTH 17
-#define TENDON_FEELSPACE_MOTORS_MAX 6 /**< that vibrate at a time */
+#define TENDON_FEELSPACE_MOTORS_MAX 6 /**< maximum number that vibrate at the same time */
 
-/** How many channels an encoder accepts. */
+/** Number of channels that an encoder accepts. */
 typedef enum tendon_feelspace_channels {
     TENDON_FEELSPACE_CHANNELS_DOCUMENTED = 4, /**< 0 to 3 */
-    TENDON_FEELSPACE_CHANNELS_EXTENDED = 6    /**< 0 to 5, as the vendor's programs do */
+    TENDON_FEELSPACE_CHANNELS_EXTENDED = 6    /**< 0 to 5, as used by the vendor's applications */
 } tendon_feelspace_channels;
 
-/** Arguments as an application gives them; wide enough to hold wrong ones. */
+/** Arguments from an application; the types are wide enough for invalid values, which the encoder rejects. */
 typedef struct tendon_feelspace_channel {
     int32_t channel;
     int32_t pattern;
     int32_t intensity;        /**< 0 to 100 %; -1: the belt's default */
     int32_t orientation_type; /**< tendon_feelspace_orientation_type */
-    int32_t orientation;      /**< a mask's low 16 bits; a motor modulo 16; degrees modulo 360 */
-    int32_t iterations;       /**< -1: for ever; see tendon_feelspace_iterations_endless() */
+    int32_t orientation;      /**< low 16 bits of a mask; motor modulo 16; degrees modulo 360 */
+    int32_t iterations;       /**< -1: endless; see tendon_feelspace_iterations_endless() */
     int32_t period_ms;        /**< of one iteration, 1 to 65535 */
     int32_t start_ms;         /**< inside the first iteration; reduced modulo the period */
     bool exclusive;           /**< other channels are suspended while this one is active */
@@ -144,10 +141,11 @@ typedef struct tendon_feelspace_channel {
 /** @return 18. */
 tendon_status tendon_feelspace_encode_channel(const tendon_feelspace_channel *channel,
                                               tendon_feelspace_channels channels, uint8_t *out, size_t capacity);
-/** As a belt reads it: iterations of 0 and of 128 to 255 come out as -1. */
+/** Decodes a packet as the belt does: iterations of 0 and of 128 to 255 become -1. */
 tendon_status tendon_feelspace_decode_channel(const uint8_t *data, size_t length, tendon_feelspace_channel *out,
                                               size_t *offset);
-/** A belt reads the count as signed: 128 to 255 are accepted by the encoder and run for ever. A warning's condition. */
+/** Returns true if the vibration would never end: the belt reads the count as signed, so 128 to 255, which the encoder
+ * accepts, are endless. */
 bool tendon_feelspace_iterations_endless(int32_t iterations);
 
 /** Series of pulses; firmware 45 and later. */
@@ -159,7 +157,7 @@ typedef struct tendon_feelspace_pulse {
     int32_t pulse_period_ms;   /**< 1 to 65535 */
     int32_t pulse_iterations;  /**< pulses of a series, 1 to 255 */
     int32_t series_period_ms;  /**< 1 to 65535 */
-    int32_t series_iterations; /**< 1 to 127; -1 and 0: for ever */
+    int32_t series_iterations; /**< 1 to 127; -1 and 0: endless */
     int32_t timer_option;      /**< 0 reset, 1 reset when the period differs, 2 keep */
     bool exclusive, clear_others;
 } tendon_feelspace_pulse;
@@ -177,13 +175,14 @@ typedef enum tendon_feelspace_system_signal {
 
 /** @return 2. */
 tendon_status tendon_feelspace_encode_system_signal(int32_t signal, uint8_t *out, size_t capacity);
-/** Channel -1: all. @return 2. */
+/** Encodes a stop of one channel; -1: all channels. @return 2. */
 tendon_status tendon_feelspace_encode_stop(int32_t channel, tendon_feelspace_channels channels, uint8_t *out,
                                            size_t capacity);
 
 /**
- * Whether a belt in @p mode obeys this FE03 packet; it ignores others in silence. App mode takes every well-formed
- * packet. Other modes take system signals, and on channel 0 what ends by itself and clears no other channel.
+ * Returns true if a belt in @p mode executes this FE03 packet; it silently ignores other packets. App mode accepts
+ * every well-formed packet. Other modes accept system signals, and on channel 0 vibrations that end by themselves and
+ * do not clear other channels.
  */
 bool tendon_feelspace_belt_accepts(uint8_t mode, const uint8_t *packet, size_t length);
 
@@ -209,17 +208,17 @@ typedef enum tendon_feelspace_advanced_parameter {
 tendon_status tendon_feelspace_encode_read_basic(int32_t parameter, uint8_t *out, size_t capacity);
 /** 10 01 id. @return 3. */
 tendon_status tendon_feelspace_encode_read_advanced(int32_t parameter, uint8_t *out, size_t capacity);
-/** Modes 0 to 4 and 6: calibration is started on the belt only. @return 4. */
+/** Modes 0 to 4 and 6; calibration can be started only on the belt. @return 4. */
 tendon_status tendon_feelspace_encode_set_mode(int32_t mode, uint8_t *out, size_t capacity);
 /** 0 to 100 (the belt raises to 5); @p feedback: a short vibration at the new level. @return 5. */
 tendon_status tendon_feelspace_encode_set_default_intensity(int32_t intensity, bool feedback, uint8_t *out,
                                                             size_t capacity);
 /** 0 to 359. @return 4. */
 tendon_status tendon_feelspace_encode_set_heading_offset(int32_t degrees, uint8_t *out, size_t capacity);
-/** The same by the advanced family: kept over power-off only when @p persistent. @return 5. */
+/** The same as an advanced parameter: kept after power-off only if @p persistent is true. @return 5. */
 tendon_status tendon_feelspace_encode_set_heading_offset_advanced(int32_t degrees, bool persistent, uint8_t *out,
                                                                   size_t capacity);
-/** Up to 18 ASCII characters; the belt drops the link. @return 2 + length. */
+/** Up to 18 ASCII characters; the belt disconnects. @return 2 + length. */
 tendon_status tendon_feelspace_encode_set_name(const char *suffix, size_t length, uint8_t *out, size_t capacity);
 /** @return 4. */
 tendon_status tendon_feelspace_encode_set_accuracy_signal(bool in_app, bool in_compass, bool persistent, uint8_t *out,
@@ -231,7 +230,7 @@ tendon_status tendon_feelspace_encode_set_orientation_period(int32_t period_ms, 
 /** Factory reset of these parts. @return 4. */
 tendon_status tendon_feelspace_encode_reset(bool parameters, bool bluetooth, bool sensors, uint8_t *out,
                                             size_t capacity);
-/** What repairs the front range of firmware 4, variant 4; see tendon_feelspace_patch_needed(). @return 10. */
+/** Encodes the patch for the front range of firmware 4, variant 4; see tendon_feelspace_patch_needed(). @return 10. */
 tendon_status tendon_feelspace_encode_front_range_patch(uint8_t *out, size_t capacity);
 
 /* ---- FE06: parameter notifications ---- */
@@ -247,7 +246,7 @@ typedef enum tendon_feelspace_parameter_kind {
     TENDON_FEELSPACE_PARAMETER_PAIRING_REQUIRED
 } tendon_feelspace_parameter_kind;
 
-/** "mode", "default_intensity" ... (vectors' spelling). */
+/** Returns "mode", "default_intensity" ..., spelled as in the test vectors. */
 const char *tendon_feelspace_parameter_name(tendon_feelspace_parameter_kind kind);
 
 typedef struct tendon_feelspace_parameter {
@@ -270,13 +269,14 @@ typedef struct tendon_feelspace_parameter {
     };
 } tendon_feelspace_parameter;
 
-/** @return TENDON_OK, _TRUNCATED, FEELSPACE_ERROR_BAD_VALUE, or TENDON_ERROR_UNSUPPORTED: an id to be ignored. */
+/** @return TENDON_OK, _TRUNCATED, FEELSPACE_ERROR_BAD_VALUE, or TENDON_ERROR_UNSUPPORTED: an unknown id, to be ignored.
+ */
 tendon_status tendon_feelspace_decode_parameter(const uint8_t *data, size_t length, tendon_feelspace_parameter *out,
                                                 size_t *offset);
 
 /* ---- notifications ---- */
 
-/** The one byte that answers each keep-alive notification, malformed ones too. @return 1. */
+/** Encodes the response (one byte) to each keep-alive notification, including malformed ones. @return 1. */
 tendon_status tendon_feelspace_encode_keep_alive_response(uint8_t *out, size_t capacity);
 tendon_status tendon_feelspace_decode_keep_alive(const uint8_t *data, size_t length, uint8_t *mode, size_t *offset);
 
@@ -298,11 +298,11 @@ typedef enum tendon_feelspace_power {
 } tendon_feelspace_power;
 
 typedef struct tendon_feelspace_battery {
-    uint8_t power_status;     /**< tendon_feelspace_power; 0 for values unknown to us */
+    uint8_t power_status;     /**< tendon_feelspace_power; 0 for unknown values */
     uint8_t power_status_raw; /**< as sent */
     double level_percent;     /**< at most 100 */
-    double tte_ttf_s;         /**< to full while charging, else to empty */
-    bool saturated;           /**< the time is at least that */
+    double tte_ttf_s;         /**< time to full while charging, otherwise time to empty */
+    bool saturated;           /**< the time is at least this value */
     bool has_current, has_voltage, has_temperature, has_aux, has_vsl_power, has_vsl_level;
     int16_t current_ma;
     uint16_t voltage_mv;
@@ -317,7 +317,7 @@ tendon_status tendon_feelspace_decode_battery(const uint8_t *data, size_t length
 
 typedef struct tendon_feelspace_orientation {
     uint8_t sensor_id;    /**< 2: sensor fusion, the only one for applications */
-    int16_t heading;      /**< degrees from magnetic North, clockwise */
+    int16_t heading;      /**< degrees from magnetic north, clockwise */
     uint16_t heading_360; /**< the same in 0 to 359 */
     int16_t box_heading, box_roll, box_pitch;
     uint16_t accuracy_deg;
@@ -351,15 +351,15 @@ typedef enum tendon_feelspace_feature {
 } tendon_feelspace_feature;
 
 bool tendon_feelspace_has_feature(const tendon_feelspace_firmware *firmware, tendon_feelspace_feature feature);
-/** Firmware whose front range has to be read, and patched when tendon_feelspace_patch_needed(). */
+/** Returns true if the front range of this firmware must be read, and patched if tendon_feelspace_patch_needed(). */
 bool tendon_feelspace_patch_candidate(const tendon_feelspace_firmware *firmware);
-/** Whether an answer with the front range asks for tendon_feelspace_encode_front_range_patch(). */
+/** Returns true if the received front range requires tendon_feelspace_encode_front_range_patch(). */
 bool tendon_feelspace_patch_needed(const tendon_feelspace_parameter *front_range);
 
 /* ---- FE07: tones; firmware 45 and later ---- */
 
 #define TENDON_FEELSPACE_TONE_STEPS 9
-/** Steps of @p seconds at @p hertz (0: silence). Single precision, as the vendor's. @return 2 + 2 * count. */
+/** Steps of @p seconds at @p hertz (0: silence). Single precision, like the vendor's code. @return 2 + 2 * count. */
 tendon_status tendon_feelspace_encode_tone(const float *seconds, const float *hertz, size_t count, uint8_t *out,
                                            size_t capacity);
 
@@ -383,7 +383,7 @@ tendon_status tendon_feelspace_encode_sound(tendon_feelspace_sound sound, uint8_
 enum { TENDON_FEELSPACE_DEBUG_SELF_TEST = 0x02, TENDON_FEELSPACE_DEBUG_ERROR_LOG = 0x0B };
 
 typedef enum tendon_feelspace_debug_kind {
-    TENDON_FEELSPACE_DEBUG_OTHER = 0, /**< for the application as it is */
+    TENDON_FEELSPACE_DEBUG_OTHER = 0, /**< passed to the application without decoding */
     TENDON_FEELSPACE_DEBUG_ERROR = 0xA0,
     TENDON_FEELSPACE_DEBUG_LOG_HEADER = 0x0B,
     TENDON_FEELSPACE_DEBUG_LOG_ENTRY = 0x0C
@@ -409,9 +409,10 @@ typedef struct tendon_feelspace_raw_sample {
     int16_t x, y, z;
 } tendon_feelspace_raw_sample;
 
-/** Samples of a raw notification; an incomplete last one is dropped. @return how many, or _TRUNCATED, _BAD_VALUE. */
+/** Counts the samples of a raw notification; an incomplete last sample is dropped. @return their number, or _TRUNCATED,
+ * _BAD_VALUE. */
 tendon_status tendon_feelspace_raw_count(const uint8_t *data, size_t length, uint8_t *sequence, size_t *offset);
-/** One of them; false beyond the last. */
+/** Reads one sample; returns false beyond the last. */
 bool tendon_feelspace_raw_sample_at(const uint8_t *data, size_t length, size_t index, tendon_feelspace_raw_sample *out);
 
 /* ---- USB serial transport ---- */
@@ -421,7 +422,7 @@ typedef struct tendon_feelspace_handles {
     uint8_t declaration, value, configuration;
 } tendon_feelspace_handles;
 
-/** @return false: no characteristic of the belt. */
+/** @return false if it is not a characteristic of the belt. */
 bool tendon_feelspace_usb_handles(uint16_t characteristic, tendon_feelspace_handles *out);
 tendon_status tendon_feelspace_encode_usb_write(uint16_t characteristic, const uint8_t *payload, size_t length,
                                                 uint8_t *out, size_t capacity);
@@ -437,8 +438,9 @@ typedef struct tendon_feelspace_usb_frame {
 } tendon_feelspace_usb_frame;
 
 /**
- * The frame at the head of a belt's bytes. @return bytes consumed; TENDON_ERROR_INCOMPLETE: more are needed;
- * TENDON_ERROR_MALFORMED: unknown handle or length, flush the input and start again.
+ * Decodes the frame at the start of the bytes from a belt. @return the number of bytes consumed;
+ * TENDON_ERROR_INCOMPLETE: more bytes are required; TENDON_ERROR_MALFORMED: unknown handle or length; discard the input
+ * and start again.
  */
 tendon_status tendon_feelspace_decode_usb_frame(const uint8_t *data, size_t length, tendon_feelspace_usb_frame *out,
                                                 size_t *offset);

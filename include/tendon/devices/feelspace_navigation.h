@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * feelSpace naviBelt: the navigation controller, a layer on top of a session.
- * Its state is the application's and outlives connections; belt and buttons
- * follow it and change it. State table: docs/protocols/feelspace.md.
+ * feelSpace naviBelt: the navigation controller, a layer on top of a session. Its state is the application's and
+ * outlives connections; belt and buttons follow it and change it. State table: docs/protocols/feelspace.md.
  *
- * It takes over the session's events: give tendon_feelspace_navigation_on_event as
- * the session's on_event with the navigation as context, or call it from there.
+ * It processes the session's events: set tendon_feelspace_navigation_on_event as the session's on_event with the
+ * navigation as context, or call it from your own on_event.
  */
 #ifndef TENDON_DEVICES_FEELSPACE_NAVIGATION_H
 #define TENDON_DEVICES_FEELSPACE_NAVIGATION_H
@@ -23,7 +22,7 @@ typedef enum tendon_feelspace_navigation_state {
     TENDON_FEELSPACE_NAVIGATION_STATE_COUNT
 } tendon_feelspace_navigation_state;
 
-/** "stopped", "paused", "navigating"; "unknown". */
+/** Returns "stopped", "paused" or "navigating"; "unknown" for other values. */
 const char *tendon_feelspace_navigation_state_name(tendon_feelspace_navigation_state state);
 
 typedef enum tendon_feelspace_navigation_event_kind {
@@ -54,10 +53,10 @@ typedef struct tendon_feelspace_navigation_event {
     const tendon_feelspace_event *found; /**< the session's event: name, address ... */
 } tendon_feelspace_navigation_event;
 
-/** What the belt is to vibrate: a repeated signal, and where. */
+/** A repeated signal and its direction. */
 typedef struct tendon_feelspace_navigation_signal_at {
     int32_t direction; /**< degrees */
-    bool is_bearing;   /**< from magnetic North; else from the belt's front */
+    bool is_bearing;   /**< from magnetic north; otherwise from the front of the belt */
     int32_t signal;    /**< tendon_feelspace_navigation_signal */
 } tendon_feelspace_navigation_signal_at;
 
@@ -66,8 +65,8 @@ typedef struct tendon_feelspace_navigation_config {
     void *context;
     void (*on_event)(void *context, const tendon_feelspace_navigation_event *event, uint64_t now);
     /**
-     * Asked whenever the navigation signal is to be sent, as often as pacing allows; for programs that make signals
-     * of their own. NULL: tendon_feelspace_navigation_send(), which such a program may call too.
+     * Called when the navigation signal must be sent, at most as often as pacing allows. For applications with their
+     * own signals. NULL means tendon_feelspace_navigation_send(), which such an application may also call.
      */
     void (*send)(void *context, const tendon_feelspace_navigation_signal_at *signal, uint64_t now);
 } tendon_feelspace_navigation_config;
@@ -76,10 +75,10 @@ typedef struct tendon_feelspace_navigation_config {
 
 /** Caller's memory. A program may read state and signal. */
 typedef struct tendon_feelspace_navigation {
-    bool pause_for_navigation, has_sent, has_timer, connect_first; /* private, as are the times */
+    bool pause_for_navigation, has_sent, has_timer, connect_first; /* private, like the times */
     uint8_t pending_mode;
     tendon_feelspace_navigation_state state;
-    tendon_feelspace_navigation_signal_at signal; /**< sent while navigating, kept else */
+    tendon_feelspace_navigation_signal_at signal; /**< sent while navigating, otherwise only kept */
     tendon_feelspace_navigation_config config;
     uint64_t now, sent, timer;
 } tendon_feelspace_navigation;
@@ -88,48 +87,49 @@ typedef struct tendon_feelspace_navigation {
 tendon_status tendon_feelspace_navigation_init(tendon_feelspace_navigation *navigation,
                                                const tendon_feelspace_navigation_config *config);
 
-/** The session's events; of the shape of tendon_feelspace_on_event, @p navigation is a tendon_feelspace_navigation. */
+/** Processes an event of the session. Has the type tendon_feelspace_on_event; @p navigation is a
+ * tendon_feelspace_navigation. */
 void tendon_feelspace_navigation_on_event(void *navigation, const tendon_feelspace_event *event, uint64_t now);
 
-/** Sends what waited for its time. */
+/** Sends signals whose time has come. */
 void tendon_feelspace_navigation_tick(tendon_feelspace_navigation *navigation, uint64_t now);
-/** When; UINT64_MAX: never. */
+/** Returns the time at which tick() must be called; UINT64_MAX: never. */
 uint64_t tendon_feelspace_navigation_deadline(const tendon_feelspace_navigation *navigation);
 
-/** Session and navigation driven as one, for tendon_connection_attach() with the navigation as session. */
+/** Inputs that drive session and navigation together, for tendon_connection_attach() with the navigation as session. */
 extern const tendon_session_inputs tendon_feelspace_navigation_inputs;
 
 /* ---- connection ---- */
 
-/** Ends a connection, then searches and connects the first belt found. @return as tendon_feelspace_session_scan(). */
+/** Disconnects, then searches and connects to the first belt found. @return as tendon_feelspace_session_scan(). */
 tendon_status tendon_feelspace_navigation_search_and_connect(tendon_feelspace_navigation *navigation, uint64_t now);
 /** Searches only: FOUND, then SEARCHED. */
 tendon_status tendon_feelspace_navigation_search(tendon_feelspace_navigation *navigation, uint64_t now);
 tendon_status tendon_feelspace_navigation_connect(tendon_feelspace_navigation *navigation, const tendon_address *belt,
                                                   uint64_t now);
-/** Ends a search too. */
+/** Disconnects; also ends a search. */
 void tendon_feelspace_navigation_disconnect(tendon_feelspace_navigation *navigation, uint64_t now);
 
 /* ---- navigation ---- */
 
-/** @return false: a temporary signal, or nonsense; nothing happens. */
+/** Starts or resumes navigation. @return false if the signal is temporary or invalid; then nothing changes. */
 bool tendon_feelspace_navigation_start(tendon_feelspace_navigation *navigation, int32_t direction, bool is_bearing,
                                        int32_t signal, uint64_t now);
-/** @return false also unless navigating. */
+/** Changes direction and signal. @return false as start(), and if navigation is not in progress. */
 bool tendon_feelspace_navigation_update(tendon_feelspace_navigation *navigation, int32_t direction, bool is_bearing,
                                         int32_t signal, uint64_t now);
-/** Nothing happens unless navigating. */
+/** Pauses navigation. Does nothing unless navigating. */
 void tendon_feelspace_navigation_pause(tendon_feelspace_navigation *navigation, uint64_t now);
-/** Nothing happens when stopped. */
+/** Stops navigation. Does nothing when stopped. */
 void tendon_feelspace_navigation_stop(tendon_feelspace_navigation *navigation, uint64_t now);
 
-/** What @p config.send does when there is none: the signal's packet. @return as the session's commands. */
+/** Sends the packet of the signal; the default of config.send. @return as the session's commands. */
 tendon_status tendon_feelspace_navigation_send(tendon_feelspace_navigation *navigation,
                                                const tendon_feelspace_navigation_signal_at *signal, uint64_t now);
 
 /* ---- notifications: one signal, in every mode. @return as the session's commands ---- */
 
-/** @p stop: stops navigation before, connected or not. */
+/** @p stop: stops navigation first, even if not connected. */
 tendon_status tendon_feelspace_navigation_notify_destination(tendon_feelspace_navigation *navigation, bool stop,
                                                              uint64_t now);
 tendon_status tendon_feelspace_navigation_notify_direction(tendon_feelspace_navigation *navigation, int32_t direction,
@@ -140,10 +140,11 @@ tendon_status tendon_feelspace_navigation_notify_battery(tendon_feelspace_naviga
 
 /* ---- values and settings ---- */
 
-/** 5 to 100 %. */
+/** Sets the intensity, 5 to 100 %. */
 tendon_status tendon_feelspace_navigation_set_intensity(tendon_feelspace_navigation *navigation, int32_t intensity,
                                                         bool feedback, uint64_t now);
-/** In both modes. @p persistent: kept by the belt, also for its own compass; tell the user. */
+/** Enables or disables the accuracy signal in both modes. @p persistent: the belt stores the setting, also for its own
+ * compass mode, so inform the user. */
 tendon_status tendon_feelspace_navigation_set_accuracy_signal(tendon_feelspace_navigation *navigation, bool enable,
                                                               bool persistent, uint64_t now);
 

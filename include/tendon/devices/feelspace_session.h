@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * feelSpace naviBelt: connection and commands. Finds belts, opens one
- * (discovery, pairing, handshake), keeps its values, answers its keep-alives,
- * queues commands. Sans I/O: driven through tendon_feelspace_session_inputs and
+ * feelSpace naviBelt: connection and commands. Finds belts, opens one (discovery, pairing, handshake), keeps its
+ * values, responds to its keep-alives, queues commands. Does no I/O: driven through tendon_feelspace_session_inputs and
  * the calls below. State table: docs/protocols/feelspace.md.
  *
- * Callbacks may call functions of the session. During a callback the session is
- * in the state after the reported change.
+ * Callbacks may call functions of the session. During a callback the session is in the state after the reported change.
  */
 #ifndef TENDON_DEVICES_FEELSPACE_SESSION_H
 #define TENDON_DEVICES_FEELSPACE_SESSION_H
@@ -33,10 +31,10 @@ typedef enum tendon_feelspace_state {
     TENDON_FEELSPACE_STATE_COUNT
 } tendon_feelspace_state;
 
-/** "notConnected", "scanning" ...; "unknown". */
+/** Returns "notConnected", "scanning" ...; "unknown" for other values. */
 const char *tendon_feelspace_state_name(tendon_feelspace_state state);
 
-/** What caused a change of state: the vendor's FSConnectionEvent. */
+/** Cause of a state change: the vendor's FSConnectionEvent. */
 typedef enum tendon_feelspace_connection_event {
     TENDON_FEELSPACE_SCAN_STARTED = 0,
     TENDON_FEELSPACE_SCAN_TIMEOUT,
@@ -95,19 +93,19 @@ typedef enum tendon_feelspace_adapter {
     TENDON_FEELSPACE_ADAPTER_OFF,
     TENDON_FEELSPACE_ADAPTER_ABSENT,
     TENDON_FEELSPACE_ADAPTER_UNAUTHORIZED,
-    TENDON_FEELSPACE_ADAPTER_UNKNOWN /**< or resetting: a search waits for what comes */
+    TENDON_FEELSPACE_ADAPTER_UNKNOWN /**< or resetting: a search waits for the next state */
 } tendon_feelspace_adapter;
 
 #define TENDON_FEELSPACE_SCAN_TIMEOUT_MS 15000u
 #define TENDON_FEELSPACE_CONNECT_TIMEOUT_MS 20000u      /**< connection, discovery, pairing and handshake */
 #define TENDON_FEELSPACE_CONNECT_SHORT_TIMEOUT_MS 7000u /**< for a belt that is known and bonded */
-#define TENDON_FEELSPACE_OPERATION_TIMEOUT_MS 1000u     /**< one read or write; the answer to a parameter request */
-#define TENDON_FEELSPACE_REQUEST_TIMEOUT_MS 250u        /**< the answer to the check of the patch */
+#define TENDON_FEELSPACE_OPERATION_TIMEOUT_MS 1000u     /**< one read or write; the response to a parameter request */
+#define TENDON_FEELSPACE_REQUEST_TIMEOUT_MS 250u        /**< the response to the check of the patch */
 #define TENDON_FEELSPACE_LOG_TIMEOUT_MS 1500u           /**< the belt's error log */
 #define TENDON_FEELSPACE_RECONNECT_PAUSE_MS 2000u
 #define TENDON_FEELSPACE_RECONNECT_TIMEOUT_MS 12000u /**< connection 2 s and discovery 10 s, together */
-#define TENDON_FEELSPACE_SUPERVISION_MS 6000u        /**< silence that counts as a loss; only with config.reconnect */
-#define TENDON_FEELSPACE_DISCONNECT_TIMEOUT_MS 2000u /**< then a disconnection counts as completed */
+#define TENDON_FEELSPACE_SUPERVISION_MS 6000u /**< silence that counts as a lost connection, with config.reconnect */
+#define TENDON_FEELSPACE_DISCONNECT_TIMEOUT_MS 2000u /**< time after which a disconnection counts as completed */
 
 /* ---- events ---- */
 
@@ -118,19 +116,21 @@ typedef enum tendon_feelspace_event_kind {
     /* From here on only while connected. The values are in the session. */
     TENDON_FEELSPACE_EVENT_MODE,              /**< session->mode changed, not by a button: onBeltModeChanged */
     TENDON_FEELSPACE_EVENT_BUTTON,            /**< press: onBeltButtonPressed; reports a change of mode, too */
-    TENDON_FEELSPACE_EVENT_DEFAULT_INTENSITY, /**< session->default_intensity is another */
-    TENDON_FEELSPACE_EVENT_HEADING_OFFSET,    /**< session->heading_offset is another */
-    TENDON_FEELSPACE_EVENT_BATTERY,           /**< status, level or time of session->battery is another */
-    TENDON_FEELSPACE_EVENT_ORIENTATION,       /**< session->orientation, when the limits let it through */
-    TENDON_FEELSPACE_EVENT_ACCURACY_SIGNAL,   /**< session->accuracy_state; each notification */
-    TENDON_FEELSPACE_EVENT_PARAMETER,         /**< parameter: any accepted FE06 packet, before the events above */
-    TENDON_FEELSPACE_EVENT_DEBUG,             /**< packet: an FE14 packet as it is */
-    TENDON_FEELSPACE_EVENT_LOG_FINISHED,      /**< status: TENDON_OK, or TENDON_ERROR_TIMEOUT, _CANCELLED */
-    TENDON_FEELSPACE_EVENT_COMMAND,           /**< command: one is done; status */
-    TENDON_FEELSPACE_EVENT_REJECTED           /**< packet: malformed and skipped; status, offset. In any state */
+    TENDON_FEELSPACE_EVENT_DEFAULT_INTENSITY, /**< session->default_intensity changed */
+    TENDON_FEELSPACE_EVENT_HEADING_OFFSET,    /**< session->heading_offset changed */
+    TENDON_FEELSPACE_EVENT_BATTERY,           /**< status, level or time of session->battery changed */
+    TENDON_FEELSPACE_EVENT_ORIENTATION, /**< session->orientation changed by at least the limits of start_orientation()
+                                         */
+    TENDON_FEELSPACE_EVENT_ACCURACY_SIGNAL, /**< session->accuracy_state; each notification */
+    TENDON_FEELSPACE_EVENT_PARAMETER,       /**< parameter: any accepted FE06 packet, before the events above */
+    TENDON_FEELSPACE_EVENT_DEBUG,           /**< packet: an FE14 packet as it is */
+    TENDON_FEELSPACE_EVENT_LOG_FINISHED,    /**< status: TENDON_OK, or TENDON_ERROR_TIMEOUT, _CANCELLED */
+    TENDON_FEELSPACE_EVENT_COMMAND,         /**< command: a command ended; status */
+    TENDON_FEELSPACE_EVENT_REJECTED         /**< packet: malformed and skipped; status, offset. In any state */
 } tendon_feelspace_event_kind;
 
-/** Lent for the callback, until that starts another search. Members of the union that the kind does not name are 0. */
+/** Lent for the callback, at most until the callback starts another search. Members of the union that the kind does not
+ * name are 0. */
 typedef struct tendon_feelspace_event {
     tendon_feelspace_event_kind kind;
     tendon_status status;
@@ -149,7 +149,7 @@ typedef struct tendon_feelspace_event {
         } found;
         struct {
             tendon_feelspace_scan_cause cause;
-            tendon_feelspace_connection_error error; /**< as release 2.2 has it */
+            tendon_feelspace_connection_error error; /**< as in the vendor's release 2.2 */
         } scan;
         tendon_feelspace_press press;
         const tendon_feelspace_parameter *parameter;
@@ -159,7 +159,7 @@ typedef struct tendon_feelspace_event {
             tendon_feelspace_characteristic characteristic;
         } packet;
         struct {
-            uint32_t id; /**< what tendon_feelspace_session.last_command was after the call */
+            uint32_t id; /**< the value of tendon_feelspace_session.last_command after the call */
             tendon_feelspace_characteristic characteristic;
         } command;
     };
@@ -170,47 +170,47 @@ typedef void (*tendon_feelspace_on_event)(void *context, const tendon_feelspace_
 /* ---- session ---- */
 
 typedef struct tendon_feelspace_session_config {
-    tendon_session_link link; /**< connect() finds the belt to connect to in session->peer */
-    /** Starts or stops a search, with @p link.context; NULL: the program does not search. */
+    tendon_session_link link; /**< connect() connects to session->peer */
+    /** Starts or stops scanning; its context is link.context. NULL if the application does not search. */
     tendon_status (*scan)(void *link_context, bool on);
     void *context;
     tendon_feelspace_on_event on_event;
-    tendon_feelspace_channels channels; /**< 0: the documented ones */
+    tendon_feelspace_channels channels; /**< 0: the documented channels */
     bool strict;    /**< commands that the belt ignores in its mode fail with FEELSPACE_ERROR_WRONG_MODE */
     bool reconnect; /**< retry once if connecting fails, twice after a lost connection; a missing keep-alive counts as
                        lost */
-    bool skip_pairing; /**< never ask for a bond */
+    bool skip_pairing; /**< never request pairing */
 } tendon_feelspace_session_config;
 
 typedef struct tendon_feelspace_counters {
     uint64_t notifications;        /**< received */
     uint32_t keep_alives;          /**< of them */
     uint32_t rejected;             /**< malformed packets */
-    uint32_t unsupported;          /**< parameters that we do not know */
-    uint32_t commands;             /**< done, in good or bad */
-    uint32_t advertisers_left_out; /**< beyond TENDON_FEELSPACE_ADVERTISERS_MAX in one search */
-    uint32_t illegal_inputs;       /**< what the state table does not allow; harmless */
+    uint32_t unsupported;          /**< parameters unknown to this library */
+    uint32_t commands;             /**< completed, with success or an error */
+    uint32_t advertisers_left_out; /**< advertisers beyond TENDON_FEELSPACE_ADVERTISERS_MAX in one search */
+    uint32_t illegal_inputs;       /**< inputs that the state table does not allow; ignored */
 } tendon_feelspace_counters;
 
 typedef enum tendon_feelspace_patch {
     TENDON_FEELSPACE_PATCH_NONE = 0,
     TENDON_FEELSPACE_PATCH_WRITTEN,  /**< "patch 1" */
-    TENDON_FEELSPACE_PATCH_CONFIRMED /**< "patch 1 confirmed": it was in place */
+    TENDON_FEELSPACE_PATCH_CONFIRMED /**< "patch 1 confirmed": the belt had the patch already */
 } tendon_feelspace_patch;
 
 /** Maximum number of pending commands; the next one fails with TENDON_GATT_ERROR_QUEUE_FULL. */
 #define TENDON_FEELSPACE_COMMANDS_MAX 16
-/** Advertisers that one search keeps apart. */
+/** Maximum number of advertisers that one search distinguishes. */
 #define TENDON_FEELSPACE_ADVERTISERS_MAX 16
 /** Characteristics that a session uses. */
 #define TENDON_FEELSPACE_CHARACTERISTIC_COUNT 11
 
 /** One command. Opaque. */
 typedef struct tendon_feelspace_slot {
-    uint64_t deadline; /* of the answer */
+    uint64_t deadline; /* of the response */
     uint32_t id;       /* 0: free */
     uint8_t kind, which, flags, length;
-    uint8_t answer[2]; /* how the answer on FE06 begins; 0: none is awaited */
+    uint8_t answer[2]; /* first bytes of the expected response on FE06; 0: no response is expected */
     uint8_t bytes[TENDON_FEELSPACE_PACKET_MAX];
 } tendon_feelspace_slot;
 
@@ -218,13 +218,13 @@ typedef struct tendon_feelspace_slot {
 typedef struct tendon_feelspace_advertiser {
     tendon_address address;
     uint8_t seen, name_length;
-    char name[29]; /* what a legacy scan response holds */
+    char name[29]; /* at most the length of a legacy scan response */
 } tendon_feelspace_advertiser;
 
 /**
- * Caller's memory. A program may read peer, state, what the belt said, the orientation limits, last_command and
- * counters; all else is private. What the belt said is forgotten when the connection ends, but for battery and
- * orientation: they keep their last values until another belt is connected.
+ * Caller's memory. An application may read peer, state, the values received from the belt, the orientation limits,
+ * last_command and counters; all other members are private. Received values are cleared when the connection ends. Only
+ * battery and orientation keep their last values until another belt is connected.
  */
 typedef struct tendon_feelspace_session {
     uint8_t mode;          /**< tendon_feelspace_mode; 0xFF unknown */
@@ -234,14 +234,14 @@ typedef struct tendon_feelspace_session {
     bool orientation_enabled;           /**< requested; see tendon_feelspace_session_start_orientation() */
     int16_t default_intensity;          /**< -1 unknown */
     int16_t heading_offset;             /**< -1 unknown */
-    uint16_t orientation_variation_deg; /**< limits of the telling */
+    uint16_t orientation_variation_deg; /**< minimum change between two reported orientations */
     /* Owned by CSources/devices/feelspace/session*.c, as is kept below. Small members first: short instructions. */
     struct {
         uint8_t step, index, slot, keep_alives, attempts, adapter, patching, enables;
         bool draining, ending, was_lost, known, told, logging, scan_on;
         int16_t told_heading, log_left;
         uint32_t generation, next_id;
-        tendon_status period_status; /* of the write between notifications off and on */
+        tendon_status period_status; /* result of the write between notifications off and on */
     } work;
     tendon_feelspace_state state;
     tendon_operation op; /**< client, time, outstanding request */
@@ -253,12 +253,12 @@ typedef struct tendon_feelspace_session {
     tendon_address peer;
     tendon_feelspace_counters counters;
     tendon_feelspace_battery battery;
-    tendon_feelspace_orientation orientation; /**< the last of the sensor fusion, reported or not */
+    tendon_feelspace_orientation orientation; /**< last value of the sensor fusion, reported or not */
     struct {
         uint64_t deadline;       /* scanning, opening, pause before a reconnection */
-        uint64_t drain_deadline; /* of an older connection that is closing */
+        uint64_t drain_deadline; /* deadline of an older connection that is closing */
         uint64_t patch_deadline, log_deadline, heard, told_at, timeout_ms;
-        tendon_profile profile; /* a synchronous link returns to it after its end: not in the union */
+        tendon_profile profile; /* not in the union: a synchronous link can use it after the discovery ended */
         tendon_profile_found found[TENDON_FEELSPACE_CHARACTERISTIC_COUNT];
         union {
             tendon_feelspace_advertiser advertisers[TENDON_FEELSPACE_ADVERTISERS_MAX]; /* scanning */
@@ -267,26 +267,26 @@ typedef struct tendon_feelspace_session {
     } kept;
 } tendon_feelspace_session;
 
-/** The service UUID that older belts advertise; newer ones advertise TENDON_FEELSPACE_CONTROL_SERVICE. */
+/** Returns the service UUID that older belts advertise. Newer belts advertise TENDON_FEELSPACE_CONTROL_SERVICE. */
 tendon_uuid tendon_feelspace_advertised_uuid(void);
 
 /** The inputs of a session, for tendon_connection_attach() and for tests. */
 extern const tendon_session_inputs tendon_feelspace_session_inputs;
 
-/** @return TENDON_OK, TENDON_ERROR_INVALID_ARGUMENT: a mandatory callback is missing. */
+/** @return TENDON_OK, or TENDON_ERROR_INVALID_ARGUMENT if a mandatory callback is missing. */
 tendon_status tendon_feelspace_session_init(tendon_feelspace_session *session,
                                             const tendon_feelspace_session_config *config);
 
 /* ---- searching ---- */
 
 /**
- * Searches for belts. @p timeout_ms 0: TENDON_FEELSPACE_SCAN_TIMEOUT_MS; UINT64_MAX: until it is stopped. A
- * failure is reported by SCAN_FINISHED, too.
+ * Searches for belts. @p timeout_ms 0: TENDON_FEELSPACE_SCAN_TIMEOUT_MS; UINT64_MAX: until stop_scan(). A failure is
+ * also reported by SCAN_FINISHED.
  * @return TENDON_OK; TENDON_ERROR_WRONG_STATE: connected or connecting (ALREADY_CONNECTED is reported), or searching
  * already; the radio's error.
  */
 tendon_status tendon_feelspace_session_scan(tendon_feelspace_session *session, uint64_t timeout_ms, uint64_t now);
-/** Nothing happens unless searching. */
+/** Stops a search. Does nothing if no search is in progress. */
 void tendon_feelspace_session_stop_scan(tendon_feelspace_session *session, uint64_t now);
 /** Takes an advertisement or a scan response. A belt is found once both its UUID and its name were received. */
 void tendon_feelspace_session_advertised(tendon_feelspace_session *session, const tendon_ad_report *report,
@@ -298,20 +298,20 @@ void tendon_feelspace_session_adapter(tendon_feelspace_session *session, tendon_
 
 typedef struct tendon_feelspace_connect_options {
     uint64_t timeout_ms; /**< 0: TENDON_FEELSPACE_CONNECT_TIMEOUT_MS; UINT64_MAX: never */
-    bool known;          /**< this belt was connected before: a drop in mid-discovery is then no failed pairing */
+    bool known; /**< this belt was connected before: a connection lost during discovery is not reported as failed
+                   pairing */
 } tendon_feelspace_connect_options;
 
 /**
  * Ends a search and connects, after an older connection has closed.
- * @param peer copied to session->peer; NULL: that is unchanged. @param options may be NULL.
+ * @param peer copied to session->peer; NULL: session->peer stays unchanged. @param options may be NULL.
  * @return TENDON_OK; TENDON_ERROR_WRONG_STATE: connected or connecting, reported by a STATE event with
  * CONNECTION_FAILED and no change of state. A radio that fails in this call is reported by an event.
  */
 tendon_status tendon_feelspace_session_connect(tendon_feelspace_session *session, const tendon_address *peer,
                                                const tendon_feelspace_connect_options *options, uint64_t now);
 /** Ends a connection or an attempt: NOT_CONNECTED with CONNECTION_CLOSED is reported in this call, the disconnection
- * completes later.
- * Nothing happens when not connected. Ends no search. */
+ * completes later. Does nothing when not connected. Does not end a search. */
 void tendon_feelspace_session_disconnect(tendon_feelspace_session *session, uint64_t now);
 /** Returns true while an older connection is closing. */
 bool tendon_feelspace_session_draining(const tendon_feelspace_session *session);
@@ -319,16 +319,15 @@ bool tendon_feelspace_session_draining(const tendon_feelspace_session *session);
 /* ---- commands ---- */
 
 /*
- * All return >= 0 when the command was queued, with the warnings below as bits;
- * session->last_command is then its id, and EVENT_COMMAND reports its end: written,
- * and for parameters answered by the belt (TENDON_ERROR_TIMEOUT: it did not). Errors,
- * in this order: TENDON_ERROR_DISCONNECTED unless connected, TENDON_ERROR_INVALID_ARGUMENT,
- * FEELSPACE_ERROR_UNSUPPORTED_FIRMWARE, FEELSPACE_ERROR_WRONG_MODE (config.strict),
+ * All return >= 0 when the command was queued, with the warnings below as bits; session->last_command is then its id,
+ * and EVENT_COMMAND reports its result: the write completed and, for parameters, the belt responded
+ * (TENDON_ERROR_TIMEOUT: no response). Errors, in this order: TENDON_ERROR_DISCONNECTED unless connected,
+ * TENDON_ERROR_INVALID_ARGUMENT, FEELSPACE_ERROR_UNSUPPORTED_FIRMWARE, FEELSPACE_ERROR_WRONG_MODE (config.strict),
  * TENDON_ERROR_UNSUPPORTED (the belt lacks the characteristic), TENDON_GATT_ERROR_QUEUE_FULL.
  */
 enum {
-    TENDON_FEELSPACE_WARNING_ENDLESS = 1, /**< 128 to 255 iterations never end */
-    TENDON_FEELSPACE_WARNING_IGNORED = 2  /**< the belt ignores this in its present mode */
+    TENDON_FEELSPACE_WARNING_ENDLESS = 1, /**< 128 to 255 iterations: the vibration never ends */
+    TENDON_FEELSPACE_WARNING_IGNORED = 2  /**< the belt ignores this command in its current mode */
 };
 
 tendon_status tendon_feelspace_session_set_mode(tendon_feelspace_session *session, int32_t mode, uint64_t now);
@@ -346,36 +345,36 @@ tendon_status tendon_feelspace_session_configure_channel(tendon_feelspace_sessio
 tendon_status tendon_feelspace_session_pulse(tendon_feelspace_session *session, const tendon_feelspace_pulse *pulse,
                                              uint64_t now);
 tendon_status tendon_feelspace_session_signal(tendon_feelspace_session *session, int32_t signal, uint64_t now);
-/** Channel -1: all. */
+/** Stops the vibration of a channel; -1: all channels. */
 tendon_status tendon_feelspace_session_stop(tendon_feelspace_session *session, int32_t channel, uint64_t now);
 
 /**
- * Any packet of the codec's encoders (rename, pairing, reset, tones, parameter reads and changes ...) to FE03, FE05,
- * FE07 or FE13; up to TENDON_FEELSPACE_PACKET_MAX bytes, copied. @p length may be an encoder's result: a
- * negative one is returned as it is (after TENDON_ERROR_DISCONNECTED).
+ * Sends a packet of the codec's encoders (rename, pairing, reset, tones, parameter reads and changes ...) to FE03,
+ * FE05, FE07 or FE13; up to TENDON_FEELSPACE_PACKET_MAX bytes, copied. @p length may be the result of an encoder: if it
+ * is negative, it is returned (unless the result is TENDON_ERROR_DISCONNECTED).
  */
 tendon_status tendon_feelspace_session_send(tendon_feelspace_session *session,
                                             tendon_feelspace_characteristic characteristic, const uint8_t *packet,
                                             tendon_status length, uint64_t now);
 /**
- * Sets the period of the orientation data itself, 20 to 65535 ms. If orientation is on, this is one command of three
- * steps in one slot of the queue: notifications off, the period, notifications on. The last step is sent even if one
- * before it fails. If the result is an error, nothing was sent.
+ * Sets the period of the orientation notifications, 20 to 65535 ms. If orientation is on, this is one command of three
+ * steps in one slot of the queue: notifications off, the period, notifications on. The last step is sent even if an
+ * earlier step fails. If the result is an error, nothing was sent.
  */
 tendon_status tendon_feelspace_session_set_orientation_period(tendon_feelspace_session *session, int32_t period_ms,
                                                               uint64_t now);
 
 /**
- * Orientation from now on, every 500 ms as the belt comes. Told are the first, and those that are at least
- * @p period_ms and @p variation_deg (0 to 180) away from the last reported one. If it is started already, only the
- * limits change.
+ * Starts orientation notifications; the belt's default period is 500 ms. The first value is reported. A later value is
+ * reported only if at least @p period_ms have passed and the heading has changed by at least @p variation_deg (0 to
+ * 180) since the last reported value. If orientation is started already, only these limits change.
  */
 tendon_status tendon_feelspace_session_start_orientation(tendon_feelspace_session *session, uint32_t period_ms,
                                                          uint16_t variation_deg, uint64_t now);
-/** session->orientation keeps the last value. Not started: nothing happens. */
+/** Stops orientation notifications; session->orientation keeps the last value. Does nothing if they are not started. */
 tendon_status tendon_feelspace_session_stop_orientation(tendon_feelspace_session *session, uint64_t now);
 
-/** The belt's error log: DEBUG events, then LOG_FINISHED. TENDON_ERROR_BUSY while one is read. */
+/** Reads the belt's error log: DEBUG events, then LOG_FINISHED. TENDON_ERROR_BUSY while the log is being read. */
 tendon_status tendon_feelspace_session_request_log(tendon_feelspace_session *session, uint64_t now);
 
 /** Returns true if no command is pending. */
@@ -385,13 +384,13 @@ bool tendon_feelspace_session_idle(const tendon_feelspace_session *session);
 
 #define TENDON_FEELSPACE_KNOWN_MAX 10
 
-/** Most recent first; caller's memory, zeroed when new. */
+/** Belts that were connected, most recent first. Caller's memory, initialized with zeros. */
 typedef struct tendon_feelspace_known {
     tendon_address belts[TENDON_FEELSPACE_KNOWN_MAX];
     size_t count;
 } tendon_feelspace_known;
 
-/** Puts a belt at the head; the oldest beyond the tenth is forgotten. */
+/** Adds a belt, or moves it, to the first position. The oldest entry is removed if there are more than ten. */
 void tendon_feelspace_known_add(tendon_feelspace_known *known, const tendon_address *belt);
 bool tendon_feelspace_known_has(const tendon_feelspace_known *known, const tendon_address *belt);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * feelSpace naviBelt: the signals of the two programming interfaces, as packets
- * for FE03. The interfaces have signals of one name and different rhythm; both
- * are right for theirs. Tables: docs/protocols/feelspace.md.
+ * feelSpace naviBelt: the signals of the two programming interfaces, as packets for FE03. The two interfaces have
+ * signals with the same name but different rhythms; use each set only with its own interface. Tables:
+ * docs/protocols/feelspace.md.
  */
 #ifndef TENDON_DEVICES_FEELSPACE_SIGNAL_H
 #define TENDON_DEVICES_FEELSPACE_SIGNAL_H
@@ -13,7 +13,8 @@
 extern "C" {
 #endif
 
-/** Degrees as the belt expects them, 0 to 359: truncated toward zero, then modulo 360. @return false: not a number. */
+/** Converts to degrees as the belt expects them, 0 to 359: truncated toward zero, then modulo 360. @return false if not
+ * a number. */
 bool tendon_feelspace_degrees(double degrees, uint16_t *out);
 
 /* ---- command manager ---- */
@@ -32,13 +33,13 @@ typedef enum tendon_feelspace_signal {
 typedef struct tendon_feelspace_vibration {
     int32_t signal; /**< tendon_feelspace_signal */
     double direction;
-    bool is_bearing;   /**< from magnetic North; else from the belt's front */
+    bool is_bearing;   /**< from magnetic north; otherwise from the front of the belt */
     int32_t intensity; /**< -1: the belt's default; 0 stops the channel */
     int32_t channel;
     bool stop_others;
 } tendon_feelspace_vibration;
 
-/** @return 18, or 2 where intensity 0 makes it a stop. */
+/** @return 18; or 2 if intensity 0 makes it a stop command. */
 tendon_status tendon_feelspace_encode_vibration(const tendon_feelspace_vibration *vibration,
                                                 tendon_feelspace_channels channels, uint8_t *out, size_t capacity);
 
@@ -65,21 +66,21 @@ typedef enum tendon_feelspace_navigation_signal {
     TENDON_FEELSPACE_NAVIGATION_SIGNAL_COUNT
 } tendon_feelspace_navigation_signal;
 
-/** "noVibration", "continuous" ...; "unknown". */
+/** Returns "noVibration", "continuous" ...; "unknown" for other values. */
 const char *tendon_feelspace_navigation_signal_name(int32_t signal);
-/** Of a name that need not be terminated; -1: none has it. */
+/** Finds the signal with this name (not terminated); -1 if there is none. */
 int32_t tendon_feelspace_navigation_signal_named(const char *name, size_t length);
-/** Repeated signals can be navigated with, the others are temporary. */
+/** Returns true if a signal is repeated. Navigation requires a repeated signal; the others are temporary. */
 bool tendon_feelspace_navigation_signal_repeated(int32_t signal);
 bool tendon_feelspace_navigation_signal_directional(int32_t signal);
 
 /** @return 18, or 2 for no vibration; TENDON_ERROR_INVALID_ARGUMENT for temporary signals. */
 tendon_status tendon_feelspace_encode_navigation(int32_t signal, int32_t direction, bool is_bearing, uint8_t *out,
                                                  size_t capacity);
-/** One second in a direction, in any mode of the belt. @return 18. */
+/** Encodes a vibration of one second in a direction, for any mode of the belt. @return 18. */
 tendon_status tendon_feelspace_encode_direction_notice(int32_t direction, bool is_bearing, uint8_t *out,
                                                        size_t capacity);
-/** The warning of the application, in any mode of the belt. @return 18. */
+/** Encodes the warning of the application, for any mode of the belt. @return 18. */
 tendon_status tendon_feelspace_encode_warning_notice(bool critical, uint8_t *out, size_t capacity);
 
 #ifdef __cplusplus

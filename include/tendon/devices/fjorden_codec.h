@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fjorden camera grip: every value of the reference profile, both directions.
- * Stateless. The vendor publishes no wire format: this is our own design, see
- * docs/protocols/fjorden.md; UUIDs, codes and format of the events are data of
+ * Fjorden camera grip: every value of the reference profile, both directions. Stateless. The vendor publishes no wire
+ * format: this is Tendon's own design, see docs/protocols/fjorden.md; UUIDs, codes and format of the events are data of
  * a profile.
  */
 #ifndef TENDON_DEVICES_FJORDEN_CODEC_H
@@ -15,8 +14,8 @@ extern "C" {
 #endif
 
 /*
- * Statuses of this layer. X(name, code, word, text). 1 to 31 come from the
- * codec, from 32 on they are the SDK's errors; word is the documents' name.
+ * Statuses of this layer. X(name, code, word, text). 1 to 31 come from the codec, those from 32 are the SDK's errors;
+ * word is the name in the vendor's documents.
  */
 #define TENDON_FJORDEN_STATUS_LIST(X)                                                                                  \
     X(LENGTH, 1, "LENGTH", "the value has a wrong length")                                                             \
@@ -45,7 +44,7 @@ extern "C" {
     X(NO_FIRMWARE_SERVER, 47, "unableToReachFirmwareServer", "the latest firmware version is not known")               \
     X(UNKNOWN, 48, "unknown", "an unknown error occurred")
 
-/** The layer of its statuses. */
+/** The layer of the family's statuses. */
 #define TENDON_LAYER_FJORDEN 10
 
 #define TENDON_FJORDEN_STATUS_ENUM(name, code, word, text)                                                             \
@@ -53,14 +52,14 @@ extern "C" {
 enum { TENDON_FJORDEN_STATUS_LIST(TENDON_FJORDEN_STATUS_ENUM) };
 #undef TENDON_FJORDEN_STATUS_ENUM
 
-/** "LENGTH", "connectionTimeout" ...; statuses of other layers as tendon_status_name() has them. Never NULL. */
+/** Returns "LENGTH", "connectionTimeout" ...; for other layers, the result of tendon_status_name(). Never NULL. */
 const char *tendon_fjorden_status_name(tendon_status status);
-/** One line about a status; other layers as tendon_status_text(). Never NULL. */
+/** Returns one line about a status; for other layers, the result of tendon_status_text(). Never NULL. */
 const char *tendon_fjorden_status_text(tendon_status status);
 
 /* ---- events ---- */
 
-/** What an event means; the numbers are the codes of the default profile. */
+/** Events of a grip; the numbers are the codes of the default profile. */
 typedef enum tendon_fjorden_event {
     TENDON_FJORDEN_UNKNOWN = 0x00,
     TENDON_FJORDEN_SHUTTER_HALF_DOWN = 0x01,
@@ -84,9 +83,10 @@ typedef enum tendon_fjorden_event {
     TENDON_FJORDEN_BOND_RESET = 0x82
 } tendon_fjorden_event;
 
-/** The SDK's name without a button number, "shutterButtonDown", "customButtonPress" ...; "unknown". Never NULL. */
+/** Returns the SDK's name without a button number: "shutterButtonDown", "customButtonPress" ...; or "unknown". Never
+ * NULL. */
 const char *tendon_fjorden_event_name(uint8_t event);
-/** The event of a name of @p length characters ("customButtonPress(2)" with its number), or -1. */
+/** Returns the event with a name of @p length characters ("customButtonPress(2)" includes the button number), or -1. */
 int tendon_fjorden_event_named(const char *name, size_t length);
 bool tendon_fjorden_event_known(uint8_t event);
 bool tendon_fjorden_event_is_custom(uint8_t event);
@@ -140,17 +140,17 @@ typedef struct tendon_fjorden_command {
     tendon_fjorden_config config; /**< set config */
 } tendon_fjorden_command;
 
-/** Opcode of "ping", "setLed" ..., or -1. */
+/** Returns the opcode named "ping", "setLed" ..., or -1. */
 int tendon_fjorden_command_named(const char *name, size_t length);
-/** Mode of "off", "on", "blinkSlow", "blinkFast", or -1. */
+/** Returns the mode named "off", "on", "blinkSlow" or "blinkFast", or -1. */
 int tendon_fjorden_led_mode_named(const char *name, size_t length);
-/** The first parameter that is out of its range, and the range: "dialDivider: 1 to 8". NULL if there is none. */
+/** Returns the first parameter that is out of range, with its range: "dialDivider: 1 to 8". NULL if there is none. */
 const char *tendon_fjorden_command_fault(const tendon_fjorden_command *command);
 /** @return the length; FJORDEN_ERROR_RANGE or _LENGTH (ping); TENDON_ERROR_BUFFER_TOO_SMALL, _INVALID_ARGUMENT
  * (opcode). */
 tendon_status tendon_fjorden_encode_command(const tendon_fjorden_command *command, uint8_t *out, size_t capacity);
 
-/** Status of a response. Other values are reserved; they are reported as they are. */
+/** Status of a response. Other values are reserved and are reported unchanged. */
 typedef enum tendon_fjorden_response_status {
     TENDON_FJORDEN_RESPONSE_OK = 0,
     TENDON_FJORDEN_RESPONSE_UNKNOWN_OPCODE,
@@ -169,9 +169,10 @@ typedef struct tendon_fjorden_response {
     tendon_fjorden_control_state state; /**< get state, status 0 */
 } tendon_fjorden_response;
 
-/** @return TENDON_OK; FJORDEN_ERROR_SHORT, _NOT_A_RESPONSE, _LENGTH (config), or what the control state says. */
+/** @return TENDON_OK; FJORDEN_ERROR_SHORT, _NOT_A_RESPONSE, _LENGTH (config), or an error of
+ * tendon_fjorden_decode_control_state(). */
 tendon_status tendon_fjorden_decode_response(const uint8_t *data, size_t length, tendon_fjorden_response *out);
-/** "ok", "busy" ...; NULL for numbers without a name. */
+/** Returns "ok", "busy" ...; NULL for numbers without a name. */
 const char *tendon_fjorden_response_status_name(uint8_t status);
 
 /* ---- standard values ---- */
@@ -203,12 +204,11 @@ typedef enum tendon_fjorden_smp_request {
     TENDON_FJORDEN_SMP_IMAGE_ERASE
 } tendon_fjorden_smp_request;
 
-/** "read", "read_response", "write", "write_response". Never NULL. */
+/** Returns "read", "read_response", "write" or "write_response". Never NULL. */
 const char *tendon_fjorden_smp_operation_name(uint8_t operation);
-/** Request of "echo", "reset", "imageState", "imageErase", or -1. */
+/** Returns the request named "echo", "reset", "imageState" or "imageErase", or -1. */
 int tendon_fjorden_smp_request_named(const char *name, size_t length);
-/** @p text is echo's; others ignore it. @return the length, TENDON_ERROR_BUFFER_TOO_SMALL or _OVERFLOW (text over
- * 65535). */
+/** @p text is used only by echo. @return the length, TENDON_ERROR_BUFFER_TOO_SMALL or _OVERFLOW (text over 65535). */
 tendon_status tendon_fjorden_encode_smp(tendon_fjorden_smp_request request, uint8_t sequence, const char *text,
                                         size_t text_length, uint8_t *out, size_t capacity);
 /** @return TENDON_OK; FJORDEN_ERROR_SHORT, _OPERATION; TENDON_ERROR_TRUNCATED. Bytes beyond the length are ignored. */

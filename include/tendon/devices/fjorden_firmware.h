@@ -18,17 +18,17 @@ typedef struct tendon_fjorden_version {
     size_t prerelease_length, build_length;
 } tendon_fjorden_version;
 
-/** @return whether @p text is a version; *out is written only then. */
+/** @return true if @p text is a version; *out is written only then. */
 bool tendon_fjorden_version_parse(const char *text, size_t length, tendon_fjorden_version *out);
-/** -1, 0 or 1. The build is ignored. */
+/** Returns -1, 0 or 1. The build is ignored. */
 int tendon_fjorden_version_compare(const tendon_fjorden_version *a, const tendon_fjorden_version *b);
-/** "1.2.3-rc.1+7", terminated. @return its length without the terminator, or TENDON_ERROR_BUFFER_TOO_SMALL. */
+/** Writes the version, for example "1.2.3-rc.1+7", with a terminator. @return its length without the terminator, or
+ * TENDON_ERROR_BUFFER_TOO_SMALL. */
 tendon_status tendon_fjorden_version_format(const tendon_fjorden_version *version, char *out, size_t capacity);
 
 /**
- * Is there newer firmware? NULL: not known.
- * @return 1 when @p latest is newer, 0 when not; FJORDEN_ERROR_CONNECTION_TIMEOUT, _NO_FIRMWARE_SERVER (latest) or
- *         _NO_FIRMWARE_VERSION (current).
+ * Checks if newer firmware exists. NULL: not known. @return 1 if @p latest is newer, otherwise 0;
+ * FJORDEN_ERROR_CONNECTION_TIMEOUT, _NO_FIRMWARE_SERVER (latest) or _NO_FIRMWARE_VERSION (current).
  */
 tendon_status tendon_fjorden_firmware_check(bool connected, const tendon_fjorden_version *current,
                                             const tendon_fjorden_version *latest);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Fjorden grip: events from the positions of the controls and time alone, as
- * firmware and simulator derive them.
- */
+/* Fjorden grip: derives events from the positions of the controls and from time, as firmware and simulator do. */
 #ifndef TENDON_DEVICES_FJORDEN_GESTURE_H
 #define TENDON_DEVICES_FJORDEN_GESTURE_H
 
@@ -24,7 +21,7 @@ typedef enum tendon_fjorden_control {
     TENDON_FJORDEN_CONTROL_LEVER        /**< -1, 0, 1 */
 } tendon_fjorden_control;
 
-/** Control of "shutter", "fn", "dial_button", "dial", "lever", or -1. */
+/** Returns the control named "shutter", "fn", "dial_button", "dial" or "lever", or -1. */
 int tendon_fjorden_control_named(const char *name, size_t length);
 
 typedef struct tendon_fjorden_gesture_event {
@@ -33,7 +30,7 @@ typedef struct tendon_fjorden_gesture_event {
     uint32_t count; /**< dial: detents after division; else 1 */
 } tendon_fjorden_gesture_event;
 
-/** Most that one input gives: four timers, then two of the control. */
+/** Maximum number of events of one input: four timers, then two of the control. */
 #define TENDON_FJORDEN_GESTURES_MAX 6
 
 typedef struct tendon_fjorden_gestures {
@@ -63,14 +60,15 @@ typedef struct tendon_fjorden_gesture_engine {
     uint64_t due[TENDON_FJORDEN_TIMER_COUNT];
 } tendon_fjorden_gesture_engine;
 
-/** 500 ms, 400 ms, 1. */
+/** Returns the defaults: 500 ms, 400 ms, 1. */
 tendon_fjorden_config tendon_fjorden_config_default(void);
-/** @return TENDON_OK or FJORDEN_ERROR_RANGE (divider 0: nothing is changed). Other limits are taken as they are. */
+/** @return TENDON_OK or FJORDEN_ERROR_RANGE (divider 0: nothing is changed). Other limits are not checked. */
 tendon_status tendon_fjorden_gesture_init(tendon_fjorden_gesture_engine *engine, const tendon_fjorden_config *config);
-/** Due timers first, then the control. @return TENDON_OK or TENDON_ERROR_INVALID_ARGUMENT (value; timers did fire). */
+/** Processes expired timers first, then the control. @return TENDON_OK or TENDON_ERROR_INVALID_ARGUMENT (value; the
+ * timers were processed). */
 tendon_status tendon_fjorden_gesture_input(tendon_fjorden_gesture_engine *engine, uint64_t now,
                                            tendon_fjorden_control control, int32_t value, tendon_fjorden_gestures *out);
-/** When the next timer is due, or TENDON_FJORDEN_NEVER. */
+/** Returns the deadline of the next timer, or TENDON_FJORDEN_NEVER. */
 uint64_t tendon_fjorden_gesture_deadline(const tendon_fjorden_gesture_engine *engine);
 
 #ifdef __cplusplus

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fjorden grip: the grip manager's state machine. Sans I/O: inputs with time
- * in, outputs through one callback, in the documented order. The whole table
- * is in docs/protocols/fjorden.md.
+ * Fjorden grip: the grip manager's state machine. Does no I/O: inputs carry the time; outputs are passed to one
+ * callback, in the documented order. The state table is in docs/protocols/fjorden.md.
  */
 #ifndef TENDON_DEVICES_FJORDEN_MANAGER_H
 #define TENDON_DEVICES_FJORDEN_MANAGER_H
@@ -14,7 +13,7 @@ extern "C" {
 #endif
 
 #define TENDON_FJORDEN_TIMEOUT_MS 5000
-/** Grips in reach that a program should have room for. */
+/** Recommended number of entries for grips in range. */
 #define TENDON_FJORDEN_GRIPS_MAX 16
 #define TENDON_FJORDEN_IDENTIFIER_SIZE 40
 #define TENDON_FJORDEN_NAME_SIZE 64
@@ -32,7 +31,7 @@ typedef enum tendon_fjorden_manager_state {
     TENDON_FJORDEN_STATE_COUNT
 } tendon_fjorden_manager_state;
 
-/** How far a connection is. */
+/** Step of the connection procedure. */
 typedef enum tendon_fjorden_step {
     TENDON_FJORDEN_STEP_NONE = 0,
     TENDON_FJORDEN_STEP_LINK,
@@ -84,7 +83,7 @@ typedef struct tendon_fjorden_configuration {
     bool auto_reconnect;
     bool has_bond;
     tendon_fjorden_grip bond;
-    char minimum_firmware[TENDON_FJORDEN_VERSION_SIZE]; /**< terminated; what is no version counts as 0.0.0 */
+    char minimum_firmware[TENDON_FJORDEN_VERSION_SIZE]; /**< terminated; an invalid version counts as 0.0.0 */
 } tendon_fjorden_configuration;
 
 typedef struct tendon_fjorden_input {
@@ -92,7 +91,7 @@ typedef struct tendon_fjorden_input {
     bool ok;          /**< permission, power, services, characteristics, pairing, notify; start: may ask */
     const char *text; /**< firmware, NULL: missing; borrowed */
     size_t text_length;
-    tendon_fjorden_grip grip; /**< connect, advertisement (of a grip; an empty name: not in it) */
+    tendon_fjorden_grip grip; /**< connect, advertisement (of a grip; empty name: the advertisement has no name) */
     const tendon_fjorden_configuration *configuration; /**< configure; borrowed */
     /**
      * Link down: the reason. While connecting, TENDON_RADIO_ERROR_PAIRING_FAILED ends the attempt with PAIRING_DECLINED
@@ -104,7 +103,8 @@ typedef struct tendon_fjorden_input {
 
 typedef enum tendon_fjorden_output_kind {
     TENDON_FJORDEN_OUT_STATE = 0,
-    TENDON_FJORDEN_OUT_RESULT, /**< of call: status, and the state when it is 0 and the call gives one */
+    TENDON_FJORDEN_OUT_RESULT, /**< result of a call: status; and the state if the status is 0 and the call returns a
+                                  state */
     TENDON_FJORDEN_OUT_REQUEST_PERMISSION,
     TENDON_FJORDEN_OUT_SCAN_START,
     TENDON_FJORDEN_OUT_SCAN_STOP,
@@ -126,7 +126,7 @@ typedef struct tendon_fjorden_output {
     tendon_fjorden_manager_state state;
     tendon_fjorden_input_kind call;
     tendon_status status;
-    bool gives_state;                /**< the result is the state, not just "ok" */
+    bool gives_state;                /**< the result is the state, not only "ok" */
     const tendon_fjorden_grip *grip; /**< of state, connect, bond; NULL: none; valid during the call */
 } tendon_fjorden_output;
 
@@ -137,8 +137,8 @@ typedef void (*tendon_fjorden_manager_handler)(void *context, const tendon_fjord
 struct tendon_fjorden_manager {
     bool configured;
     bool powered;
-    bool asking;       /**< start waits for the permission */
-    bool reconnecting; /**< by itself, since the link was lost */
+    bool asking;       /**< start() waits for the permission */
+    bool reconnecting; /**< reconnecting automatically after a lost connection */
     bool has_pending;
     bool has_deadline;
     tendon_fjorden_manager_state state;
@@ -147,7 +147,7 @@ struct tendon_fjorden_manager {
     tendon_fjorden_authorization authorization;
     tendon_fjorden_manager_handler handler;
     void *context;
-    uint64_t now; /**< of the present input */
+    uint64_t now; /**< time of the current input */
     uint64_t deadline, remainder;
     tendon_fjorden_grip *grips; /**< the caller's, see tendon_fjorden_manager_set_table() */
     size_t grip_capacity, grip_count;
@@ -156,20 +156,20 @@ struct tendon_fjorden_manager {
     tendon_fjorden_configuration configuration; /**< has_bond and bond are kept up to date */
 };
 
-/** 5000 ms, automatic reconnection, no bond, minimum firmware 1.0.0. */
+/** Sets the defaults: 5000 ms, automatic reconnection, no bond, minimum firmware 1.0.0. */
 void tendon_fjorden_configuration_init(tendon_fjorden_configuration *configuration);
 void tendon_fjorden_manager_init(tendon_fjorden_manager *manager, tendon_fjorden_manager_handler handler,
                                  void *context);
-/** Where a search keeps what it finds; without a table it finds nothing. Before the first search. */
+/** Sets the table for the grips that a search finds; without a table it finds none. Call it before the first search. */
 void tendon_fjorden_manager_set_table(tendon_fjorden_manager *manager, tendon_fjorden_grip *grips, size_t capacity);
-/** When TENDON_FJORDEN_ON_TICK is due; UINT64_MAX: never. */
+/** Returns the time for the input TENDON_FJORDEN_ON_TICK; UINT64_MAX: never. */
 uint64_t tendon_fjorden_manager_deadline(const tendon_fjorden_manager *manager);
-/** What the system says before start; events follow as inputs. */
+/** Sets permission and power before start; later changes are inputs. */
 void tendon_fjorden_manager_set_environment(tendon_fjorden_manager *manager, tendon_fjorden_authorization authorization,
                                             bool powered);
-/** Due deadlines first, then the input. The handler must not call back into the manager. */
+/** Processes expired deadlines first, then the input. The handler must not call functions of the manager. */
 void tendon_fjorden_manager_input(tendon_fjorden_manager *manager, uint64_t now, const tendon_fjorden_input *input);
-/** "ready", "connecting" ...: the SDK's names. Never NULL. */
+/** Returns the SDK's name of a state: "ready", "connecting" ... Never NULL. */
 const char *tendon_fjorden_manager_state_name(tendon_fjorden_manager_state state);
 
 #ifdef __cplusplus

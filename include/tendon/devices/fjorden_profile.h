@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fjorden grip: the profile descriptor. What the vendor does not publish is
- * data: a real grip's UUIDs, codes and format are filled in here.
+ * Fjorden grip: the profile descriptor. The vendor does not publish UUIDs, codes and format, so they are data: fill in
+ * those of a real grip here.
  */
 #ifndef TENDON_DEVICES_FJORDEN_PROFILE_H
 #define TENDON_DEVICES_FJORDEN_PROFILE_H
@@ -28,9 +28,9 @@ typedef struct tendon_fjorden_profile {
     uint8_t codes[256]; /**< code on the wire -> tendon_fjorden_event; 0: unknown */
 } tendon_fjorden_profile;
 
-/** The reference profile. An override replaces or adds single entries of it. */
+/** Sets the reference profile. Single entries can be replaced or added. */
 void tendon_fjorden_profile_init(tendon_fjorden_profile *profile);
-/** Whether a local name of @p length characters is that of a grip. */
+/** Returns true if a local name of @p length characters is that of a grip. */
 bool tendon_fjorden_profile_matches_name(const tendon_fjorden_profile *profile, const char *name, size_t length);
 
 #ifdef __cplusplus

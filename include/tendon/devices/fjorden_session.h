@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fjorden session: the grip manager's machine and the link that it asks for.
- * Discovery, pairing, firmware check, events with resynchronisation, control
- * point, battery, information. Driven through tendon_fjorden_session_inputs and
- * tendon_fjorden_session_input(). What needs more than the link (scanning,
- * storage, permission) comes out as notices.
+ * Fjorden session: the grip manager's state machine and the connection that it requests. Discovery, pairing, firmware
+ * check, events with resynchronization, control point, battery, information. Driven through
+ * tendon_fjorden_session_inputs and tendon_fjorden_session_input(). Requests that need more than the connection
+ * (scanning, storage, permission) are reported as events.
  *
- * One session has one link at a time, to the grip that the manager chose. The
- * program points its link at it in the notice TARGET.
+ * One session has one connection at a time, to the grip that the manager chose. In the event TARGET the application
+ * sets the address that its link connects to.
  */
 #ifndef TENDON_DEVICES_FJORDEN_SESSION_H
 #define TENDON_DEVICES_FJORDEN_SESSION_H
@@ -20,7 +19,7 @@
 extern "C" {
 #endif
 
-/** GripInfo, and the serial number beside it. */
+/** Strings of GripInfo, and the serial number. */
 typedef enum tendon_fjorden_string {
     TENDON_FJORDEN_STRING_MANUFACTURER = 0, /**< 2A29 */
     TENDON_FJORDEN_STRING_MODEL,            /**< 2A24 */
@@ -30,7 +29,8 @@ typedef enum tendon_fjorden_string {
     TENDON_FJORDEN_STRING_COUNT
 } tendon_fjorden_string;
 
-/** With the terminator. A longer text, or one that is no clean UTF-8, counts as missing. */
+/** Size of a string, including the terminator. A longer string, or a string that is not valid UTF-8, counts as missing.
+ */
 #define TENDON_FJORDEN_STRING_SIZE 64
 
 typedef struct tendon_fjorden_info {
@@ -40,17 +40,19 @@ typedef struct tendon_fjorden_info {
 
 typedef enum tendon_fjorden_session_event_kind {
     /**
-     * An output of the manager, already carried out as far as the link is concerned. What is left to the program:
-     * scanning, asking for permission, keeping the bond, removing it and its keys (tendon_radio_forget()).
+     * An output of the manager. The session has already executed the part that concerns the connection. The application
+     * does the rest: scanning, requesting permission, storing the bond, removing it and its keys
+     * (tendon_radio_forget()).
      */
     TENDON_FJORDEN_SESSION_EVENT_OUTPUT = 0,
-    TENDON_FJORDEN_SESSION_EVENT_TARGET,   /**< link.connect() follows: it is to go to output->grip */
+    TENDON_FJORDEN_SESSION_EVENT_TARGET,   /**< link.connect() follows and must connect to output->grip */
     TENDON_FJORDEN_SESSION_EVENT_EVENT,    /**< record; synthesized: after a loss, from the control state */
-    TENDON_FJORDEN_SESSION_EVENT_RESPONSE, /**< the request's end: status, and response when it is TENDON_OK */
-    TENDON_FJORDEN_SESSION_EVENT_BATTERY,  /**< read or notified: status, level. NO_BATTERY_INFO: cause says why */
+    TENDON_FJORDEN_SESSION_EVENT_RESPONSE, /**< a request ended: status, and response if the status is TENDON_OK */
+    TENDON_FJORDEN_SESSION_EVENT_BATTERY,  /**< read or notified: status, level. NO_BATTERY_INFO: cause contains the
+                                              reason */
     TENDON_FJORDEN_SESSION_EVENT_INFO,     /**< read: status; NO_GRIP_INFO: none of the four could be read */
-    TENDON_FJORDEN_SESSION_EVENT_PAIRING,  /**< ended, or not started: status */
-    TENDON_FJORDEN_SESSION_EVENT_REJECTED  /**< a value that broke its rules: status, characteristic */
+    TENDON_FJORDEN_SESSION_EVENT_PAIRING,  /**< pairing ended, or was not started: status */
+    TENDON_FJORDEN_SESSION_EVENT_REJECTED  /**< a value was rejected: status, characteristic */
 } tendon_fjorden_session_event_kind;
 
 typedef enum tendon_fjorden_characteristic {
@@ -76,65 +78,65 @@ typedef struct tendon_fjorden_session_event {
     tendon_fjorden_characteristic characteristic;
 } tendon_fjorden_session_event;
 
-/** Must not call back into the session, but for EVENT, RESPONSE, BATTERY and INFO. */
+/** Must not call functions of the session, except in the events EVENT, RESPONSE, BATTERY and INFO. */
 typedef void (*tendon_fjorden_on_session_event)(void *context, const tendon_fjorden_session_event *notice,
                                                 uint64_t now);
 
 typedef struct tendon_fjorden_session_config {
     tendon_session_link link;
     const tendon_fjorden_profile *profile; /**< borrowed */
-    tendon_fjorden_grip *grips;            /**< the list of a search: the caller's, may be NULL */
+    tendon_fjorden_grip *grips;            /**< table for the grips of a search; borrowed, may be NULL */
     size_t grip_capacity;
     void *context;
     tendon_fjorden_on_session_event on_event;
 } tendon_fjorden_session_config;
 
 typedef struct tendon_fjorden_session_counters {
-    uint64_t notifications; /**< of events, those with a wrong length included */
-    uint64_t events;        /**< given out; detents counted once each record */
-    uint64_t rejected;      /**< values that broke their rules */
-    uint64_t strays;        /**< responses that answer nothing */
+    uint64_t notifications; /**< event notifications, including those with a wrong length */
+    uint64_t events;        /**< reported events; a record with several detents counts once */
+    uint64_t rejected;      /**< rejected values */
+    uint64_t strays;        /**< responses without an outstanding request */
     uint64_t resyncs;       /**< control states read after a loss */
     uint64_t illegal_inputs;
 } tendon_fjorden_session_counters;
 
 /**
- * Caller's memory. A program may read manager, stream, info, has_info, level, has_level, profile and counters; all
- * else is private.
+ * Caller's memory. An application may read manager, stream, info, has_info, level, has_level, profile and counters; all
+ * other members are private.
  */
 typedef struct tendon_fjorden_session {
     bool has_info, has_level;
     uint8_t level;
-    /* Owned by CSources/devices/fjorden/session*.c. What is small and often used comes first: short instructions. */
+    /* Owned by CSources/devices/fjorden/session*.c. Small, frequently used members come first: shorter instructions. */
     struct {
-        uint8_t index;  /**< the text that is read next */
-        uint8_t answer; /**< what the manager is still to be told: its kind, 0: nothing */
+        uint8_t index;  /**< index of the string that is read next */
+        uint8_t answer; /**< kind of the result that is still to be reported to the manager; 0: none */
         bool answer_ok;
-        bool inside;     /**< of the manager */
+        bool inside;     /**< a call of the manager is in progress */
         bool linked;     /**< connected or connecting: disconnected() follows */
-        bool closing;    /**< it was told to go */
-        bool connecting; /**< to be connected once there is none */
-        bool retried;    /**< paired because the grip refused its events */
-        bool requested;  /**< a response is awaited */
-        bool info_read;  /**< one of the four texts could be read */
+        bool closing;    /**< disconnection was requested */
+        bool connecting; /**< connect as soon as the previous connection has ended */
+        bool retried;    /**< pairing was started because the grip rejected the subscription */
+        bool requested;  /**< a response is outstanding */
+        bool info_read;  /**< at least one of the four strings was read */
         uint8_t opcode, request_id, command_length, text_length;
-        uint16_t wanted; /**< operations that are to be done */
+        uint16_t wanted; /**< pending operations, as bits */
         uint64_t response_deadline;
     } work;
-    tendon_operation op; /**< link, time, what is on the air */
+    tendon_operation op; /**< link, time, outstanding operation */
     struct {
         uint8_t command[TENDON_FJORDEN_COMMAND_MAX];
         tendon_profile_found found[TENDON_FJORDEN_CHARACTERISTIC_COUNT];
         union {
             tendon_profile discovery;
             uint8_t value[TENDON_FJORDEN_STRING_SIZE];
-        } scratch; /**< of the operation on the air */
+        } scratch; /**< of the outstanding operation */
     } kept;
     tendon_fjorden_session_config config;
     tendon_fjorden_manager manager;
-    tendon_fjorden_stream stream; /**< of this connection, or the last */
+    tendon_fjorden_stream stream; /**< of this connection, or of the last */
     tendon_fjorden_session_counters counters;
-    tendon_fjorden_info info; /**< firmware from connecting on, the rest when read */
+    tendon_fjorden_info info; /**< firmware after connecting, the other strings after they were read */
 } tendon_fjorden_session;
 
 /** The inputs of a session, for tendon_connection_attach() and for tests. */
@@ -144,13 +146,15 @@ extern const tendon_session_inputs tendon_fjorden_session_inputs;
 tendon_status tendon_fjorden_session_init(tendon_fjorden_session *session, const tendon_fjorden_session_config *config);
 
 /**
- * Gives the manager a call or an event that does not come from the link: all kinds up to ON_ADVERTISEMENT. The results
- * of calls come as notices. Kinds that the link answers are illegal here.
- * @return TENDON_OK, TENDON_ERROR_INVALID_ARGUMENT (kind), TENDON_ERROR_BUSY (from within a notice that forbids it).
+ * Passes a call or an event that does not come from the connection to the manager: all kinds up to ON_ADVERTISEMENT.
+ * The results of calls are reported as events. Kinds that the session produces from the connection are invalid here.
+ * @return TENDON_OK, TENDON_ERROR_INVALID_ARGUMENT (kind), TENDON_ERROR_BUSY (from within an event that does not allow
+ * it).
  */
 tendon_status tendon_fjorden_session_input(tendon_fjorden_session *session, const tendon_fjorden_input *input,
                                            uint64_t now);
-/** An advertisement or scan response; what is not a grip's, or of one that is known by its address, is left out. */
+/** Processes an advertisement or a scan response. Ignores data that is not from a grip, and scan responses of grips
+ * that are known already. */
 tendon_status tendon_fjorden_session_on_advertisement(tendon_fjorden_session *session, const tendon_ad_report *report,
                                                       uint64_t now);
 
@@ -165,7 +169,7 @@ tendon_status tendon_fjorden_session_disconnect(tendon_fjorden_session *session,
  * Sends a command to the control point; its request id is set by the session. RESPONSE follows, after
  * TENDON_FJORDEN_RESPONSE_TIMEOUT_MS with TENDON_ERROR_TIMEOUT.
  * @return TENDON_OK, TENDON_ERROR_WRONG_STATE (not connected), _BUSY (one is outstanding), _UNSUPPORTED (the grip has
- *         no control point), or what the encoder says.
+ *         no control point), or an error of tendon_fjorden_encode_command().
  */
 tendon_status tendon_fjorden_session_request(tendon_fjorden_session *session, const tendon_fjorden_command *command,
                                              uint64_t now);
@@ -175,16 +179,18 @@ tendon_status tendon_fjorden_session_request(tendon_fjorden_session *session, co
  * TENDON_ERROR_BUSY.
  */
 void tendon_fjorden_session_cancel_request(tendon_fjorden_session *session);
-/** Reads the battery level; BATTERY follows. TENDON_ERROR_WRONG_STATE. A read in progress also completes this call. */
+/** Reads the battery level; BATTERY follows. TENDON_ERROR_WRONG_STATE. If a read is in progress, its result also
+ * completes this call. */
 tendon_status tendon_fjorden_session_read_battery(tendon_fjorden_session *session, uint64_t now);
-/** Reads the strings; INFO follows. As above. */
+/** Reads the strings; INFO follows. TENDON_ERROR_WRONG_STATE; a read in progress also completes this call. */
 tendon_status tendon_fjorden_session_read_info(tendon_fjorden_session *session, uint64_t now);
 
 /* ---- advertisements ---- */
 
-/** True for the grip service or a name with the prefix. @p profile NULL: the reference profile's. */
+/** Returns true if the data contains the grip service or a name with the prefix. @p profile NULL: the reference
+ * profile. */
 bool tendon_fjorden_recognize(const tendon_fjorden_profile *profile, const uint8_t *data, size_t length);
-/** Identifiers of grips: the address, "AA:BB:CC:DD:EE:FF" with "/random" behind it when it is. */
+/** Writes the identifier of a grip: its address "AA:BB:CC:DD:EE:FF", followed by "/random" if the address is random. */
 void tendon_fjorden_identifier(const tendon_address *address, char out[TENDON_FJORDEN_IDENTIFIER_SIZE]);
 
 #ifdef __cplusplus

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fjorden grip: event notifications. Records one by one, sequence numbers,
- * losses, duplicates, time, and what a control state says about lost records.
+ * Fjorden grip: event notifications. Records one by one, sequence numbers, losses, duplicates, time, and the evaluation
+ * of a control state after lost records.
  */
 #ifndef TENDON_DEVICES_FJORDEN_STREAM_H
 #define TENDON_DEVICES_FJORDEN_STREAM_H
@@ -15,12 +15,12 @@ extern "C" {
 #define TENDON_FJORDEN_RECORD_SIZE 5
 
 typedef struct tendon_fjorden_record {
-    bool has_sequence; /**< sequence, time and value are there: format record5 */
+    bool has_sequence; /**< sequence, time and value are present: format record5 */
     uint8_t sequence;
     uint8_t code;         /**< as received */
     uint8_t event;        /**< tendon_fjorden_event; custom buttons with their number */
     int8_t value;         /**< as received */
-    uint8_t count;        /**< dial: detents, so many events of the SDK; else 1 */
+    uint8_t count;        /**< dial: number of detents, each an event of the SDK; otherwise 1 */
     uint8_t lost_before;  /**< records lost before this one; from a stream only */
     uint64_t time_ms;     /**< 0 to 65535; unwrapped from a stream */
     tendon_status status; /**< TENDON_OK, or FJORDEN_ERROR_VALUE: no event */
@@ -32,12 +32,12 @@ typedef struct tendon_fjorden_records {
     const tendon_fjorden_profile *profile;
 } tendon_fjorden_records;
 
-/** @return TENDON_OK or FJORDEN_ERROR_LENGTH: the whole notification is dropped, and next() gives nothing. */
+/** @return TENDON_OK or FJORDEN_ERROR_LENGTH: the whole notification is dropped, and next() returns false. */
 tendon_status tendon_fjorden_records_begin(tendon_fjorden_records *records, const tendon_fjorden_profile *profile,
                                            const uint8_t *data, size_t length);
 bool tendon_fjorden_records_next(tendon_fjorden_records *records, tendon_fjorden_record *out);
 
-/** State of one connection's events. Zero is the start. */
+/** State of one connection's events, initialized with zeros. */
 typedef struct tendon_fjorden_stream {
     bool started;
     bool needs_resync; /**< records were lost: read the control state, then tendon_fjorden_stream_resync() */
@@ -48,7 +48,7 @@ typedef struct tendon_fjorden_stream {
     uint64_t bad_values, bad_notifications;
 } tendon_fjorden_stream;
 
-/** As tendon_fjorden_records_begin(), counted. */
+/** Like tendon_fjorden_records_begin(), with counters. */
 tendon_status tendon_fjorden_stream_begin(tendon_fjorden_stream *stream, tendon_fjorden_records *records,
                                           const tendon_fjorden_profile *profile, const uint8_t *data, size_t length);
 /** Returns the next accepted record; duplicates and records out of order are skipped and counted. */
@@ -58,7 +58,7 @@ bool tendon_fjorden_stream_next(tendon_fjorden_stream *stream, tendon_fjorden_re
 /** Computes the events to deliver after a loss, at most 2. Only releases are synthesized. @return their number. */
 size_t tendon_fjorden_resync(uint8_t last_shutter, uint8_t last_lever, const tendon_fjorden_control_state *state,
                              uint8_t events[2]);
-/** The same for a stream, which counts them as delivered. */
+/** Does the same for a stream, which counts the events as delivered. */
 size_t tendon_fjorden_stream_resync(tendon_fjorden_stream *stream, const tendon_fjorden_control_state *state,
                                     uint8_t events[2]);
 

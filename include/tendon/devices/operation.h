@@ -13,10 +13,10 @@
 extern "C" {
 #endif
 
-/** In a kind: the operation has the time that the client gives it, whatever the limit says. */
+/** Flag of a kind: the operation has the timeout of the client, not the limit of the rules. */
 enum { TENDON_OPERATION_UNLIMITED = 0x80 };
 
-/** Of all operations of a family's sessions: one constant. */
+/** Rules for all operations of a family's sessions; one constant per family. */
 typedef struct tendon_operation_rules {
     tendon_gatt_done done; /**< the session's; calls tendon_operation_ended() first */
     uint32_t limit;        /**< ms that an operation may take; 0: no limit but the client's */

@@ -129,8 +129,8 @@ typedef enum tendon_ad_kind {
     TENDON_AD_KIND_TEXT,         /**< data: UTF-8 according to the peer; print it with tendon_ad_text() */
     TENDON_AD_KIND_UUIDS,        /**< data: walk with tendon_ad_uuid_at(); uuid_size */
     TENDON_AD_KIND_ADDRESSES,    /**< address is the first; data: 6 bytes each */
-    TENDON_AD_KIND_SERVICE_DATA, /**< uuid; data: what follows */
-    TENDON_AD_KIND_MANUFACTURER  /**< number: company; data: what follows */
+    TENDON_AD_KIND_SERVICE_DATA, /**< uuid; data: the bytes after it */
+    TENDON_AD_KIND_MANUFACTURER  /**< number: company; data: the bytes after it */
 } tendon_ad_kind;
 
 /** A decoded AD structure. Members that its kind does not use are 0. */

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * PDUs of the Linux kernel's Bluetooth management interface (doc/mgmt-api.txt
- * of BlueZ): commands to an adapter, replies and events from it. Sans I/O; the socket is in the component linux/bluez.
+ * PDUs of the Linux kernel's Bluetooth management interface (doc/mgmt-api.txt of BlueZ): commands to an adapter,
+ * replies and events from it. Does no I/O; the socket is in the component linux/bluez.
  *
- * Every PDU is code, adapter index and length, 16 bits each, little endian,
- * then as many bytes of parameters.
+ * Every PDU is code, adapter index and length, 16 bits each, little endian, then as many bytes of parameters.
  */
 #ifndef TENDON_HOST_MANAGEMENT_H
 #define TENDON_HOST_MANAGEMENT_H

@@ -26,7 +26,7 @@ typedef struct tendon_bond {
     bool initiator; /**< key for connections that this side started; Secure Connections keys are for both directions */
     uint8_t type;   /**< 0 unauthenticated, 1 authenticated, 2 and 3 the same of Secure Connections */
     uint8_t key_size;   /**< 7 to 16 */
-    tendon_address own; /**< of our adapter; virtual centrals, whose addresses change: all zero */
+    tendon_address own; /**< of the local adapter; all zero for virtual centrals, whose addresses change */
     tendon_address peer;
     uint16_t diversifier;
     uint8_t random[8];
@@ -43,9 +43,9 @@ typedef struct tendon_bonds_version {
 typedef struct tendon_bonds {
     char path[TENDON_BONDS_PATH_SIZE]; /**< empty: only in memory */
     /**
-     * Status of the file. If it is negative, every change is rejected with it, so that no key is lost. It is the
-     * result of the latest reading: a file that was repaired is used again. An error of the system (no descriptor, no
-     * memory) is returned by the call that met it and changes neither this member nor the keys.
+     * Status of the file. If it is negative, every change is rejected with it, so that no key is lost. It is the result
+     * of the latest reading: a file that was repaired is used again. An error of the system (no descriptor, no memory)
+     * is returned by the call in which it occurred and changes neither this member nor the keys.
      */
     tendon_status status;
     tendon_bond items[TENDON_BONDS_MAX];

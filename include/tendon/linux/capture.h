@@ -45,7 +45,7 @@ typedef struct tendon_capture_record {
 tendon_status tendon_capture_encode_header(uint32_t datalink, uint8_t *out, size_t capacity);
 /**
  * @param offset first wrong byte; may be NULL.
- * @return TENDON_OK; TENDON_ERROR_INCOMPLETE (fewer than 16 bytes, right so far); TENDON_ERROR_MALFORMED;
+ * @return TENDON_OK; TENDON_ERROR_INCOMPLETE (fewer than 16 bytes, correct so far); TENDON_ERROR_MALFORMED;
  *         TENDON_ERROR_UNSUPPORTED for another version or datalink (*datalink is set).
  */
 tendon_status tendon_capture_decode_header(const uint8_t *bytes, size_t length, uint32_t *datalink, size_t *offset);
@@ -89,8 +89,8 @@ tendon_status tendon_capture_create(tendon_capture *capture, const char *path, u
 /** Writes to an open descriptor, which stays the caller's. */
 tendon_status tendon_capture_attach(tendon_capture *capture, int fd, uint32_t datalink);
 /**
- * Ends the capture. TENDON_OK means that the kernel took every record; if a write failed (a full disk), the file ends
- * inside or behind a record, and this returns the error of that write, however much time passed since.
+ * Ends the capture. TENDON_OK means that the kernel accepted every record. If a write failed (for example because the
+ * disk is full), the file ends within or after a record, and this function returns the error of that write.
  * @return the sticky status, or the error of the close. A second call does nothing.
  */
 tendon_status tendon_capture_close(tendon_capture *capture);
@@ -192,7 +192,8 @@ void tendon_capture_decoder_feed(tendon_capture_decoder *decoder, const tendon_c
 /** Returns true and the next item of the record; false if there is none. */
 bool tendon_capture_decoder_next(tendon_capture_decoder *decoder, tendon_capture_item *out);
 
-/* Names for people, in static storage; "unknown" otherwise. Here and not in host: only what prints needs them. */
+/* Names to be printed, in static storage; "unknown" otherwise. They are not in the host component, because only
+ * programs that print need them. */
 /** "Read Blob Request" ... */
 const char *tendon_att_opcode_name(uint8_t opcode);
 /** "Flags", "Complete Local Name" ... */

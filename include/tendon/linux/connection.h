@@ -15,7 +15,7 @@ extern "C" {
 
 /**
  * GATT requests that a connection holds: the outstanding one of its session, and one that the session cancelled and
- * whose response is awaited. Programs with GATT requests of their own give the connection a larger table.
+ * whose response is awaited. Applications that send GATT requests must give the connection a larger table.
  */
 #define TENDON_CONNECTION_REQUESTS 2
 #define TENDON_CONNECTION_SUBSCRIPTIONS 16
@@ -114,8 +114,8 @@ tendon_session_link tendon_connection_session_link(tendon_connection *connection
 void tendon_connection_attach(tendon_connection *connection, const tendon_session_inputs *inputs, void *session);
 
 /**
- * Gives the GATT client a table of @p capacity requests (at least 1), for programs that queue GATT requests of their
- * own. Call it before connecting. @param table borrowed as long as the connection exists.
+ * Gives the GATT client a table of @p capacity requests (at least 1), for applications that queue GATT requests. Call
+ * it before connecting. @param table borrowed as long as the connection exists.
  */
 void tendon_connection_use_requests(tendon_connection *connection, tendon_gatt_request *table, size_t capacity);
 

@@ -60,8 +60,8 @@ typedef enum tendon_pairing_state {
 } tendon_pairing_state;
 
 /**
- * A pairing procedure. Each link has one of its own: devices pair at the same time, and one that never responds delays
- * no other. Opaque.
+ * A pairing procedure. Each link has a separate one, so several devices can pair at the same time, and a device that
+ * never responds delays no other. Opaque.
  */
 typedef struct tendon_pairing_attempt {
     uint8_t state;      /**< tendon_pairing_state */

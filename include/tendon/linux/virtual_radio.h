@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-#define TENDON_VIRTUAL_PATH_SIZE 80 /* with the longest socket name behind it, it fits a Unix socket address */
+#define TENDON_VIRTUAL_PATH_SIZE 80 /* together with the longest socket name, it fits a Unix socket address */
 #define TENDON_VIRTUAL_NAME_SIZE 28 /* of a socket in the directory */
 #define TENDON_VIRTUAL_DUPLICATES 32
 

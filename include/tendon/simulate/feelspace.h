@@ -27,7 +27,7 @@ extern "C" {
 #define TENDON_SIMULATED_FEELSPACE_QUEUE 24
 #define TENDON_SIMULATED_FEELSPACE_ERRORS 8
 
-/** What tells the generations apart on the air, see 1.1 of the document. */
+/** Hardware generation, which determines the advertising data; see 1.1 of the document. */
 typedef enum tendon_simulated_feelspace_generation {
     TENDON_FEELSPACE_GENERATION_COMMERCIAL = 1, /**< advertises the 128-bit UUID; firmware 43 and later */
     TENDON_FEELSPACE_GENERATION_NEWER = 2       /**< advertises FE51; firmware 4, variant 4 */
@@ -40,23 +40,24 @@ typedef struct tendon_simulated_feelspace_options {
     uint16_t keep_alive_ms; /**< 0: 1000 */
     uint16_t patience_ms;   /**< time without a keep-alive response after which it disconnects; 0: 5000 */
     uint16_t battery_level; /**< % x 256; 0: 80 % */
-    bool pairing_required;  /**< all belt characteristics ask for encryption */
+    bool pairing_required;  /**< all belt characteristics require encryption */
     bool pairing_mode;      /**< permanently, from the start; otherwise a long press of the home button opens it for one
                                minute */
     bool without_debug;     /**< no service FE53 */
     bool unpatched;         /**< the app front range needs the newer generation's patch */
-    bool flat_out;          /**< an orientation whenever the link takes one; heading one degree on each */
+    bool flat_out; /**< sends an orientation whenever the connection can send; the heading advances by one degree per
+                      value */
     uint64_t notification_limit; /**< orientations after which they stop; 0: no limit */
     const char *name;            /**< advertised in the scan response only; NULL: "naviGuertel SIM" */
 } tendon_simulated_feelspace_options;
 
 typedef enum tendon_simulated_feelspace_outcome {
     TENDON_FEELSPACE_TAKEN = 0,
-    TENDON_FEELSPACE_IGNORED_MODE,    /**< not in this mode: in silence */
-    TENDON_FEELSPACE_IGNORED_VALUE,   /**< a field out of range, or an unknown command: in silence */
-    TENDON_FEELSPACE_IGNORED_UNKNOWN, /**< no such parameter, or not in this firmware: in silence */
+    TENDON_FEELSPACE_IGNORED_MODE,    /**< not allowed in this mode: silently ignored */
+    TENDON_FEELSPACE_IGNORED_VALUE,   /**< a field out of range, or an unknown command: silently ignored */
+    TENDON_FEELSPACE_IGNORED_UNKNOWN, /**< unknown parameter, or not in this firmware: silently ignored */
     TENDON_FEELSPACE_REFUSED_LENGTH,  /**< Invalid Attribute Value Length */
-    TENDON_FEELSPACE_IGNORED_FAULT    /**< told to be silent */
+    TENDON_FEELSPACE_IGNORED_FAULT    /**< the fault "silent" is active */
 } tendon_simulated_feelspace_outcome;
 
 /** "taken", "wrong_mode", "bad_value", "unknown", "bad_length", "silent". Static storage. */
@@ -77,13 +78,13 @@ typedef struct tendon_simulated_feelspace_channel {
     uint8_t pattern, intensity;     /**< intensity 0 to 100; 0xAA: the belt's default */
     uint8_t orientation_type;
     uint16_t orientation;
-    int16_t iterations; /**< -1: for ever */
+    int16_t iterations; /**< -1: endless */
     uint16_t period_ms, on_ms, pulse_period_ms;
     uint8_t pulse_count;
-    uint64_t started; /**< monotonic ms; the start position is taken off */
+    uint64_t started; /**< monotonic ms, minus the start position */
 } tendon_simulated_feelspace_channel;
 
-/** What a belt stores, or keeps until power-off. */
+/** Settings that a belt stores, or keeps until it is switched off. */
 typedef struct tendon_simulated_feelspace_settings {
     uint8_t intensity, accuracy, buzzer, pairing;
     uint16_t heading_offset, orientation_period_ms;
@@ -91,16 +92,16 @@ typedef struct tendon_simulated_feelspace_settings {
 } tendon_simulated_feelspace_settings;
 
 typedef struct tendon_simulated_feelspace_counters {
-    uint64_t orientations; /**< that the link took */
-    uint64_t raw_samples;  /**< raw sensor notifications that the link took */
+    uint64_t orientations; /**< orientation notifications sent */
+    uint64_t raw_samples;  /**< raw sensor notifications sent */
     uint64_t notifications;
     uint64_t notifications_lost; /**< the queue was full */
     uint64_t malformed;          /**< of these, malformed on demand */
-    uint64_t blocked;            /**< held back because the link was full (sent later, not lost) */
+    uint64_t blocked;            /**< delayed because the connection could not send (sent later, not lost) */
     uint64_t keep_alives, answers;
-    uint64_t disconnects; /**< links that it ended */
+    uint64_t disconnects; /**< connections that the belt ended */
     uint64_t writes, taken, ignored, refused_writes;
-    uint64_t vibrations, signals; /**< of these taken */
+    uint64_t vibrations, signals; /**< of the accepted writes */
 } tendon_simulated_feelspace_counters;
 
 typedef struct tendon_simulated_feelspace_outgoing {
@@ -133,7 +134,7 @@ typedef struct tendon_simulated_feelspace {
     uint8_t mode, mode_before_pause;
     tendon_simulated_feelspace_settings settings, stored;
     char name[32];
-    /* what it feels and has */
+    /* sensor and battery state */
     uint8_t power_status;
     uint16_t battery_level, battery_time; /**< % x 256, units of 5.625 s */
     bool inaccurate;
@@ -143,12 +144,12 @@ typedef struct tendon_simulated_feelspace {
     uint16_t crossing_heading;
     tendon_simulated_feelspace_channel channels[TENDON_SIMULATED_FEELSPACE_CHANNELS];
     uint8_t last_signal; /**< 0xFF: none so far */
-    /* what it sends */
+    /* notifications */
     uint64_t next_keep_alive, next_orientation, next_raw, unanswered_since, leave_at; /**< UINT64_MAX: never */
     uint64_t pairing_until;                                                           /**< 0: not in pairing mode */
     uint8_t raw_sequence;
-    bool held;    /**< the link was full at the last try */
-    bool writing; /**< in the middle of a write: answers wait */
+    bool held;    /**< the connection could not send at the last attempt */
+    bool writing; /**< a write is being processed: responses are delayed */
     uint8_t queue_head, queue_count;
     tendon_simulated_feelspace_outgoing queue[TENDON_SIMULATED_FEELSPACE_QUEUE];
     /* faults */
@@ -159,8 +160,9 @@ typedef struct tendon_simulated_feelspace {
     struct {
         uint32_t code, ms;
     } errors[TENDON_SIMULATED_FEELSPACE_ERRORS];
-    /* what arrived */
-    uint64_t recorded; /**< so far; the last ones are in records[index % TENDON_SIMULATED_FEELSPACE_RECORDS] */
+    /* received writes */
+    uint64_t
+        recorded; /**< number of received writes; the last are in records[index % TENDON_SIMULATED_FEELSPACE_RECORDS] */
     tendon_simulated_feelspace_record records[TENDON_SIMULATED_FEELSPACE_RECORDS];
     uint8_t value[20]; /**< lent to readers */
 } tendon_simulated_feelspace;
@@ -169,27 +171,28 @@ typedef struct tendon_simulated_feelspace {
 tendon_status tendon_simulated_feelspace_init(tendon_simulated_feelspace *belt,
                                               const tendon_simulated_feelspace_options *options);
 
-/** The seam for hosts of any device. It takes one central; the next gets TENDON_ERROR_TABLE_FULL. */
+/** Returns the interface that hosts of any device use. The belt accepts one central; connected() of a second one
+ * returns TENDON_ERROR_TABLE_FULL. */
 tendon_peripheral_device tendon_simulated_feelspace_device(tendon_simulated_feelspace *belt);
 
-/** Write number @p index (from 0); NULL: it is not there yet, or no longer. */
+/** Returns write number @p index (from 0), or NULL if it was not received yet or was overwritten. */
 const tendon_simulated_feelspace_record *tendon_simulated_feelspace_recorded(const tendon_simulated_feelspace *belt,
                                                                              uint64_t index);
 
 /**
- * What the motors do: their intensities in %, 0 for those at rest. At most 6 turn (firmware 43: 4), those of lower
- * channels first. @return how many.
+ * Computes the intensities of the motors in %, 0 if a motor is off. At most 6 motors vibrate (firmware 43: 4), those of
+ * lower channels first. @return the number of vibrating motors.
  */
 unsigned tendon_simulated_feelspace_motors(const tendon_simulated_feelspace *belt, uint64_t now,
                                            uint8_t out[TENDON_SIMULATED_FEELSPACE_MOTORS]);
 
-/** A button; modes and intensity change as on the belt. @param button 1 power, 2 pause, 3 compass, 4 home. */
+/** Presses a button; modes and intensity change as on the belt. @param button 1 power, 2 pause, 3 compass, 4 home. */
 void tendon_simulated_feelspace_press_button(tendon_simulated_feelspace *belt, uint8_t button,
                                              tendon_simulated_feelspace_press press, uint64_t now);
-/** A button press is told as it stands: for what no table foresees. */
+/** Notifies a button press with arbitrary values, for cases that the tables do not contain. */
 void tendon_simulated_feelspace_report_press(tendon_simulated_feelspace *belt, uint8_t button, uint8_t press_code,
                                              uint8_t previous_mode, uint8_t new_mode, uint64_t now);
-/** The belt changes its mode by itself. 0: it is switched off, the link ends. */
+/** Changes the mode as the belt itself does. 0 switches it off and disconnects. */
 void tendon_simulated_feelspace_change_mode(tendon_simulated_feelspace *belt, uint8_t mode, uint64_t now);
 /** @param level_percent 0 to 100. */
 void tendon_simulated_feelspace_set_battery(tendon_simulated_feelspace *belt, uint8_t power_status,
@@ -198,16 +201,16 @@ void tendon_simulated_feelspace_set_battery(tendon_simulated_feelspace *belt, ui
 void tendon_simulated_feelspace_set_heading(tendon_simulated_feelspace *belt, uint16_t heading, uint16_t turn,
                                             uint64_t now);
 void tendon_simulated_feelspace_set_accurate(tendon_simulated_feelspace *belt, bool accurate);
-/** An error is logged, and told by the debug output. */
+/** Logs an error and reports it in the debug output. */
 void tendon_simulated_feelspace_raise_error(tendon_simulated_feelspace *belt, uint32_t code, uint64_t now);
 void tendon_simulated_feelspace_inject(tendon_simulated_feelspace *belt, tendon_simulated_feelspace_malformation kind,
                                        uint32_t count);
 
 /**
- * Scenario commands: press power|pause|compass|home [short|long|double], mode NAME|0..6,
- * battery PERCENT [unknown|on_battery|charging|external], heading DEGREES, turn DEGREES_PER_SECOND, accurate on|off,
- * error CODE, malformed KIND [COUNT], and the faults silent on|off (requests get no answer), swapped on|off (a mode is
- * told before its button), deaf on|off (no keep-alives). Kinds: empty, cut, bad_value, garbage.
+ * Scenario commands: press power|pause|compass|home [short|long|double], mode NAME|0..6, battery PERCENT
+ * [unknown|on_battery|charging|external], heading DEGREES, turn DEGREES_PER_SECOND, accurate on|off, error CODE,
+ * malformed KIND [COUNT], and the faults silent on|off (requests get no response), swapped on|off (a mode is notified
+ * before its button), deaf on|off (no keep-alives). Kinds: empty, cut, bad_value, garbage.
  */
 tendon_scenario_actor tendon_simulated_feelspace_actor(tendon_simulated_feelspace *belt);
 

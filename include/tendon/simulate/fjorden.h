@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Simulated Fjorden grip: a GATT server that obeys the reference profile of
- * docs/protocols/fjorden.md. It builds its bytes from the tables of that
- * document, not with the codec of the client, so that a shared misreading
- * shows. What a hand does to its controls becomes events through the same
- * gesture derivation that firmware would use.
+ * Simulated Fjorden grip: a GATT server that obeys the reference profile of docs/protocols/fjorden.md. It builds its
+ * bytes from the tables of that document, not with the codec of the client, so that a shared misreading shows. Changes
+ * of its controls become events through the same gesture derivation that firmware would use.
  *
  * It requires an encrypted connection and stores one bond: every other central is rejected until the bond is reset
  * (shutter and fn held, clearBond, a scenario). Device clock: 0 when the first central connects. Records that a central
- * does not take in time are lost to it, as their sequence numbers show; in flat_out mode none is made before all have
- * the one before.
+ * does not receive before the ring is full are lost for this central, which its sequence numbers show. In flat_out
+ * mode, a record is made only after all centrals have the previous one.
  */
 #ifndef TENDON_SIMULATE_FJORDEN_H
 #define TENDON_SIMULATE_FJORDEN_H
@@ -26,7 +24,7 @@ extern "C" {
 #define TENDON_SIMULATED_FJORDEN_QUEUE 64
 #define TENDON_SIMULATED_FJORDEN_RESPONSES 2
 
-/** What a grip may lack, as bits. */
+/** Parts that can be absent from a grip, as bits. */
 enum {
     TENDON_SIMULATED_FJORDEN_NO_SERVICE = 0x01,     /**< the grip service */
     TENDON_SIMULATED_FJORDEN_NO_EVENT = 0x02,       /**< its event characteristic */
@@ -41,44 +39,44 @@ enum {
 
 typedef struct tendon_simulated_fjorden_options {
     uint32_t lacks;       /**< bits above */
-    bool open;            /**< wants no encryption */
+    bool open;            /**< requires no encryption */
     bool rejects_pairing; /**< rejects pairing with every central */
     bool mute;            /**< executes requests at the control point, but sends no responses */
-    bool bonded;          /**< with some other host, from the start */
-    bool hand;            /**< plays a hand at work: a script of 10 s that uses every control, then again */
-    bool flat_out;        /**< detents as fast as the link takes them, one record a notification */
+    bool bonded;          /**< bonded with another host, from the start */
+    bool hand;            /**< repeats a script of 10 s that uses every control */
+    bool flat_out;        /**< sends detents as fast as the connection accepts them, one record per notification */
     uint8_t battery;      /**< percent; 0: 80 */
-    uint64_t event_limit; /**< records after which flat_out and hand stand still; 0: no limit */
+    uint64_t event_limit; /**< number of records after which flat_out and hand stop; 0: no limit */
     const char *name;     /**< NULL: "Fjorden Grip Simulator" */
     const char *firmware; /**< NULL: "1.2.0" */
     const char *serial;   /**< NULL: "TENDON-FJORDEN-1" */
 } tendon_simulated_fjorden_options;
 
 typedef struct tendon_simulated_fjorden_counters {
-    uint64_t notifications;  /**< of events, taken by the links */
-    uint64_t records;        /**< made; those lost on demand are not in it */
-    uint64_t sent;           /**< records that the links took; one for each central */
+    uint64_t notifications;  /**< event notifications sent */
+    uint64_t records;        /**< records made, without those lost on demand */
+    uint64_t sent;           /**< records sent, counted once per central */
     uint64_t lost;           /**< on demand */
-    uint64_t overwritten;    /**< a central was too slow */
+    uint64_t overwritten;    /**< records lost because a central was too slow */
     uint64_t malformed;      /**< notifications and values malformed on demand */
-    uint64_t blocked;        /**< the link was full */
-    uint64_t requests;       /**< at the control point, answered ok */
-    uint64_t refused_writes; /**< answered with another status, or refused with an ATT error */
+    uint64_t blocked;        /**< sends delayed because the connection could not send */
+    uint64_t requests;       /**< requests at the control point that were answered with OK */
+    uint64_t refused_writes; /**< answered with another status, or rejected with an ATT error */
 } tendon_simulated_fjorden_counters;
 
-/** What one central still has to get. */
+/** Notifications that are pending for one central. */
 typedef struct tendon_simulated_fjorden_outbox {
-    uint64_t next; /**< number of the record that it gets next */
+    uint64_t next; /**< number of the record that is sent next */
     bool battery, key;
     bool held;
 } tendon_simulated_fjorden_outbox;
 
 typedef enum tendon_simulated_fjorden_malformation {
-    TENDON_FJORDEN_MALFORM_EMPTY = 0, /**< a notification without a byte */
-    TENDON_FJORDEN_MALFORM_LENGTH,    /**< one of three bytes */
+    TENDON_FJORDEN_MALFORM_EMPTY = 0, /**< an empty notification */
+    TENDON_FJORDEN_MALFORM_LENGTH,    /**< a notification of three bytes */
     TENDON_FJORDEN_MALFORM_VALUE,     /**< a turn of no detents */
     TENDON_FJORDEN_MALFORM_UNKNOWN,   /**< an unknown code */
-    TENDON_FJORDEN_MALFORM_STATE,     /**< a control state of another version, when it is read next */
+    TENDON_FJORDEN_MALFORM_STATE,     /**< a control state of another version, at the next read */
     TENDON_FJORDEN_MALFORM_COUNT
 } tendon_simulated_fjorden_malformation;
 
@@ -98,8 +96,8 @@ typedef struct tendon_simulated_fjorden {
     bool bonded, clears_bonds;
     uint8_t leaving; /**< after a clearBond or powerOff: its opcode, until the response is confirmed */
     uint64_t clock_base;
-    uint64_t gone_at;   /**< when its links end; UINT64_MAX: they stay */
-    bool resets;        /**< and its bond with them */
+    uint64_t gone_at;   /**< time when it disconnects all centrals; UINT64_MAX: never */
+    bool resets;        /**< it also removes its bond */
     uint64_t next_move; /**< of the hand: device clock */
     uint32_t move;
     uint8_t sequence; /**< of the next record */
@@ -118,26 +116,28 @@ typedef struct tendon_simulated_fjorden {
 tendon_status tendon_simulated_fjorden_init(tendon_simulated_fjorden *device,
                                             const tendon_simulated_fjorden_options *options);
 
-/** Moves a control: see tendon_fjorden_gesture_input(). TENDON_ERROR_INVALID_ARGUMENT: it has no such position. */
+/** Moves a control: see tendon_fjorden_gesture_input(). TENDON_ERROR_INVALID_ARGUMENT: the control has no such
+ * position. */
 tendon_status tendon_simulated_fjorden_move(tendon_simulated_fjorden *device, tendon_fjorden_control control,
                                             int32_t value, uint64_t now);
-/** Sends a record as it is: custom buttons, codes of our own. */
+/** Sends a record without a check: for custom buttons and unknown codes. */
 void tendon_simulated_fjorden_event(tendon_simulated_fjorden *device, uint8_t code, int8_t value, uint64_t now);
 /** Notifies the battery level; below 30 percent it is also reported by an event. */
 void tendon_simulated_fjorden_set_battery(tendon_simulated_fjorden *device, uint8_t percent, uint64_t now);
-/** Forgets the host that it is bonded with and ends the link, as its reset gesture does. */
+/** Removes the bond and disconnects, as the reset gesture does. */
 void tendon_simulated_fjorden_reset_bond(tendon_simulated_fjorden *device, uint64_t now);
 /** Restarts the grip: it reports the restart and disconnects all centrals. */
 void tendon_simulated_fjorden_power_off(tendon_simulated_fjorden *device, uint64_t now);
-/** The next records take their numbers but do not leave. */
+/** Drops the next records; their sequence numbers are used. */
 void tendon_simulated_fjorden_lose(tendon_simulated_fjorden *device, uint32_t count);
-/** The next records leave twice. */
+/** Sends the next records twice. */
 void tendon_simulated_fjorden_duplicate(tendon_simulated_fjorden *device, uint32_t count);
-/** Notifications between the others, records with numbers of their own (64 at most), or values read next. */
+/** Injects malformed notifications, malformed records with their own sequence numbers (at most 64), or malformed values
+ * for the next reads. */
 void tendon_simulated_fjorden_inject(tendon_simulated_fjorden *device, tendon_simulated_fjorden_malformation kind,
                                      uint32_t count, uint64_t now);
 
-/** The seam for hosts of any device. */
+/** Returns the interface that hosts of any device use. */
 tendon_peripheral_device tendon_simulated_fjorden_device(tendon_simulated_fjorden *device);
 
 /**

@@ -62,21 +62,21 @@ typedef struct tendon_memory_radio {
 } tendon_memory_radio;
 
 /** @param devices borrowed. */
-void tendon_memory_radio_init(tendon_memory_radio *air, tendon_memory_radio_device *devices, size_t count);
+void tendon_memory_radio_init(tendon_memory_radio *radio, tendon_memory_radio_device *devices, size_t count);
 /** Attaches the session. Call it before all other functions. */
-void tendon_memory_radio_attach(tendon_memory_radio *air, const tendon_session_inputs *inputs, void *session);
-tendon_session_link tendon_memory_radio_link(tendon_memory_radio *air);
+void tendon_memory_radio_attach(tendon_memory_radio *radio, const tendon_session_inputs *inputs, void *session);
+tendon_session_link tendon_memory_radio_link(tendon_memory_radio *radio);
 /** Sets the device of the next connection. An attempt waits for a device that is not in range yet. */
-void tendon_memory_radio_set_target(tendon_memory_radio *air, const tendon_address *address);
-void tendon_memory_radio_scan(tendon_memory_radio *air, bool on);
+void tendon_memory_radio_set_target(tendon_memory_radio *radio, const tendon_address *address);
+void tendon_memory_radio_scan(tendon_memory_radio *radio, bool on);
 /** Moves a device into range or out of range. A connected device that leaves the range is disconnected. */
-void tendon_memory_radio_set_present(tendon_memory_radio *air, tendon_memory_radio_device *device, bool present,
+void tendon_memory_radio_set_present(tendon_memory_radio *radio, tendon_memory_radio_device *device, bool present,
                                      uint64_t now);
 /** Removes the key of a device and disconnects it. TENDON_ERROR_NOT_FOUND if it was not bonded. */
-tendon_status tendon_memory_radio_forget(tendon_memory_radio *air, const tendon_address *address);
+tendon_status tendon_memory_radio_forget(tendon_memory_radio *radio, const tendon_address *address);
 /** Processes everything whose time has come. New work may be pending afterwards. Must not be called from a callback. */
-void tendon_memory_radio_tick(tendon_memory_radio *air, uint64_t now);
-uint64_t tendon_memory_radio_deadline(const tendon_memory_radio *air);
+void tendon_memory_radio_tick(tendon_memory_radio *radio, uint64_t now);
+uint64_t tendon_memory_radio_deadline(const tendon_memory_radio *radio);
 
 #ifdef __cplusplus
 }
