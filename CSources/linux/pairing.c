@@ -89,9 +89,17 @@ void tendon_pairing_close(tendon_radio *radio) {
     }
 }
 
+void tendon_radio_note_failure(const tendon_link *link, tendon_status reason, uint64_t now) {
+    const tendon_radio *radio = link->radio;
+    if (reason < 0 && reason != TENDON_ERROR_CANCELLED && !link->accepted && radio->on_peer_failure != NULL) {
+        radio->on_peer_failure(radio->report_context, &link->peer, reason, now);
+    }
+}
+
 void tendon_pairing_finish(tendon_link *link, tendon_status status, uint64_t now) {
     const tendon_pairing_attempt attempt = link->pairing;
     if (attempt.state != TENDON_PAIRING_NONE) {
+        tendon_radio_note_failure(link, status, now);
         link->pairing.state = TENDON_PAIRING_NONE;
         set_timer(link->radio);
         attempt.done(attempt.done_context, status, now); /* may start the next one */
@@ -200,6 +208,7 @@ static tendon_status start(void *context, const tendon_address *peer,
     tendon_status status =
         bonded && (link->encrypted || link->securing) ? TENDON_OK : permission(radio, peer, bonded, now);
     if (status < 0) {
+        tendon_radio_note_failure(link, status, now);
         return status;
     }
     link->pairing = (tendon_pairing_attempt){.state = TENDON_PAIRING_RUNNING,
@@ -219,6 +228,7 @@ static tendon_status start(void *context, const tendon_address *peer,
         return TENDON_OK;
     }
     if (status < 0) {
+        tendon_radio_note_failure(link, status, now);
         link->pairing.state = TENDON_PAIRING_NONE;
     }
     set_timer(radio);

@@ -23,4 +23,7 @@ tendon_status tendon_pairing_store(tendon_radio *radio, const tendon_bond *bond,
 /** The radio is closed: all procedures end without a result. */
 void tendon_pairing_close(tendon_radio *radio);
 
+/** Notifies on_peer_failure() of a negative @p reason that is not TENDON_ERROR_CANCELLED. */
+void tendon_radio_note_failure(const tendon_link *link, tendon_status reason, uint64_t now);
+
 #endif

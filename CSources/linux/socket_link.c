@@ -84,6 +84,7 @@ static void finish(tendon_link *link, tendon_status reason, uint64_t now) {
     const tendon_link_callbacks callbacks = link->callbacks;
     int fd = link->source.fd;
     bool was_open = link->state == TENDON_LINK_OPEN;
+    tendon_radio_note_failure(link, reason, now);
     tendon_pairing_link_ended(link);
     leave_radio(link);
     tendon_loop_remove(link->radio->loop, &link->source);

@@ -19,9 +19,17 @@ static bool is_digit(char c) {
 
 static tendon_status fail(tendon_scenario_error *error, uint32_t line, size_t column, const char *text) {
     if (error != NULL) {
-        error->line = line;
-        error->column = (uint32_t)column;
-        error->text = text;
+        *error = (tendon_scenario_error){.line = line, .column = (uint32_t)column, .text = text};
+    }
+    return TENDON_ERROR_MALFORMED;
+}
+
+/** The same, with what is accepted as word @p wrong. */
+static tendon_status fail_at(tendon_scenario_error *error, const tendon_scenario_event *event, size_t wrong,
+                             size_t column, const char *text) {
+    (void)fail(error, event->line, column, text);
+    if (error != NULL && event->choice->index == wrong) {
+        error->expected = *event->choice;
     }
     return TENDON_ERROR_MALFORMED;
 }
@@ -128,11 +136,12 @@ static tendon_status take_host_command(tendon_scenario_event *event, size_t *wro
     if (!is_text(&event->words[0], "advertise")) {
         return TENDON_ERROR_UNSUPPORTED;
     }
-    bool on = tendon_scenario_word_is(event, 1, "on");
-    event->action = on ? TENDON_SCENARIO_ADVERTISE_ON : TENDON_SCENARIO_ADVERTISE_OFF;
-    if (!on && !tendon_scenario_word_is(event, 1, "off")) {
+    static const char *const switches[] = {"off", "on"};
+    uint32_t on;
+    if (!tendon_scenario_word_among(event, 1, switches, 2, &on)) {
         return TENDON_ERROR_MALFORMED;
     }
+    event->action = on != 0 ? TENDON_SCENARIO_ADVERTISE_ON : TENDON_SCENARIO_ADVERTISE_OFF;
     *wrong = 2;
     return event->count == 2 ? TENDON_OK : TENDON_ERROR_MALFORMED;
 }
@@ -149,13 +158,17 @@ static tendon_status check_command(tendon_scenario_event *event, const tendon_sc
         return TENDON_OK;
     }
     if (status == TENDON_ERROR_UNSUPPORTED) {
-        return fail(error, event->line, event->words[0].column, "the device has no such command");
+        (void)fail_at(error, event, 0, event->words[0].column, "the device has no such command");
+        if (error != NULL) {
+            error->of_command = true;
+        }
+        return TENDON_ERROR_MALFORMED;
     }
     if (wrong >= event->count) {
         const tendon_scenario_word *last = &event->words[event->count - 1];
-        return fail(error, event->line, (size_t)last->column + last->length, "an argument is missing");
+        return fail_at(error, event, wrong, (size_t)last->column + last->length, "an argument is missing");
     }
-    return fail(error, event->line, event->words[wrong].column, "this argument is not understood here");
+    return fail_at(error, event, wrong, event->words[wrong].column, "this argument is not understood here");
 }
 
 /** One line with something on it: @p first is its first word. */
@@ -208,7 +221,8 @@ tendon_status tendon_scenario_parse(const char *text, size_t length, const tendo
         if (!next_word(&line, &first)) {
             continue;
         }
-        tendon_scenario_event event = {.line = line.number};
+        tendon_scenario_choice choice = {.index = SIZE_MAX};
+        tendon_scenario_event event = {.line = line.number, .choice = &choice};
         tendon_status status = parse_line(&line, &first, actor, &event, error);
         if (status == TENDON_OK && count == capacity) {
             (void)fail(error, line.number, first.column, "too many events");
@@ -217,6 +231,7 @@ tendon_status tendon_scenario_parse(const char *text, size_t length, const tendo
         if (status != TENDON_OK) {
             return status;
         }
+        event.choice = NULL;
         insert(events, count, &event);
         count++;
     }
@@ -242,15 +257,41 @@ bool tendon_scenario_word_is(const tendon_scenario_event *event, size_t index, c
     return index < event->count && is_text(&event->words[index], text);
 }
 
-bool tendon_scenario_word_among(const tendon_scenario_event *event, size_t index, const char *const *names,
-                                size_t count, uint32_t *out) {
+const char *tendon_scenario_choice_name(const tendon_scenario_choice *choice, size_t index) {
+    if (index >= choice->count) {
+        return NULL;
+    }
+    return *(const char *const *)(const void *)((const uint8_t *)choice->names + index * choice->stride);
+}
+
+/** The choice of word @p index, which is read now; NULL if the event is not being parsed. */
+static tendon_scenario_choice *choice_of(const tendon_scenario_event *event, size_t index) {
+    tendon_scenario_choice *choice = event->choice;
+    if (choice != NULL && choice->index != index) {
+        *choice = (tendon_scenario_choice){.index = index};
+    }
+    return choice;
+}
+
+bool tendon_scenario_word_in_rows(const tendon_scenario_event *event, size_t index, const char *const *first,
+                                  size_t stride, size_t count, uint32_t *out) {
+    const tendon_scenario_choice rows = {.index = index, .names = first, .stride = stride, .count = count};
+    tendon_scenario_choice *choice = choice_of(event, index);
+    if (choice != NULL) {
+        *choice = rows;
+    }
     for (size_t i = 0; i < count; i++) {
-        if (tendon_scenario_word_is(event, index, names[i])) {
+        if (tendon_scenario_word_is(event, index, tendon_scenario_choice_name(&rows, i))) {
             *out = (uint32_t)i;
             return true;
         }
     }
     return false;
+}
+
+bool tendon_scenario_word_among(const tendon_scenario_event *event, size_t index, const char *const *names,
+                                size_t count, uint32_t *out) {
+    return tendon_scenario_word_in_rows(event, index, names, sizeof *names, count, out);
 }
 
 /** The value of a digit in @p base, or @p base. */
@@ -267,6 +308,11 @@ static uint32_t digit_of(char c, uint32_t base) {
 }
 
 bool tendon_scenario_word_number(const tendon_scenario_event *event, size_t index, uint32_t maximum, uint32_t *out) {
+    tendon_scenario_choice *choice = choice_of(event, index);
+    if (choice != NULL) {
+        choice->number = true;
+        choice->maximum = maximum;
+    }
     if (index >= event->count) {
         return false;
     }

@@ -17,11 +17,17 @@ package final class RadioCore: @unchecked Sendable {
     /// The C core borrows the list of the pairing policy.
     private var permitted: CTable<tendon_address>?
     /// Why there is no pairing although it was asked for: the file is none of ours, a capability is missing.
-    private(set) var bondFailure: TendonError?
+    package private(set) var bondFailure: TendonError?
     /// Why no adapter opened, if `.automatic` opened the virtual radio instead.
     package private(set) var adapterFailure: TendonError?
     /// For `tendon_connection_init()`; `nil`: pairing is refused.
     package private(set) var pairing: CPointer<tendon_pairing_service>?
+
+    /// The cause of the latest failure of each device, as the radio reported it.
+    private var peerFailures: [Address: TendonError] = [:]
+    private static let peerFailureLimit = 256
+    /// The device of the latest of them.
+    package private(set) var latestFailedPeer: Address?
 
     private init(loop: Loop, radio: CPointer<tendon_radio>, memory: AnyObject) {
         self.loop = loop
@@ -34,6 +40,13 @@ package final class RadioCore: @unchecked Sendable {
         }
         radio.pointee.on_failure = { context, status, _ in
             object(RadioCore.self, context).failed(TendonError(status: status, operation: .scan))
+        }
+        radio.pointee.on_peer_failure = { context, peer, status, _ in
+            guard let peer else { return }
+            let core = object(RadioCore.self, context)
+            if core.peerFailures.count >= RadioCore.peerFailureLimit { core.peerFailures.removeAll() }
+            core.latestFailedPeer = Address(peer.pointee)
+            core.peerFailures[Address(peer.pointee)] = TendonError(status: status, operation: .connect)
         }
     }
 
@@ -131,6 +144,21 @@ package final class RadioCore: @unchecked Sendable {
         return pairing.map { $0.pointee.bonded($0.pointee.context, &peer) } ?? false
     }
 
+    /// The file of the bonds; `nil`: they are in memory.
+    package var bondPath: String? {
+        let path = withUnsafeBytes(of: bonds.pointer.pointee.path) {
+            String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+        }
+        return path.isEmpty ? nil : path
+    }
+
+    /// Why pairing with this device, or the latest connection to it, failed: the cause behind the error that its session
+    /// reports. `nil`: nothing failed since `clearPeerFailure(of:)`.
+    package func peerFailure(of address: Address) -> TendonError? { peerFailures[address] }
+
+    /// Before an attempt to connect, and once a device is connected.
+    package func clearPeerFailure(of address: Address) { peerFailures[address] = nil }
+
     /// Sets which devices may pair from now on; a window opens now.
     package func setPairingPolicy(_ choice: PairingPolicy) {
         var policy = tendon_pairing_policy()
@@ -176,6 +204,7 @@ package final class RadioCore: @unchecked Sendable {
         tendon_radio_close(radio)
         radio.pointee.on_report = nil
         radio.pointee.on_failure = nil
+        radio.pointee.on_peer_failure = nil
         // The loop may be in the middle of a step with this radio.
         loop.post { withExtendedLifetime(self) {} }
     }

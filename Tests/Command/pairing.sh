@@ -53,4 +53,67 @@ is "$status" 0 "pair: done"
 like "$out" '"event":"paired","family":"feelspace","address":"C0:00:00:00:00:21"' "pair: the device"
 run run --radio virtual --json --for 3 --address C0:00:00:00:00:21 --notifications 1
 is "$status" 0 "pair: run connects to the bonded device without --pair"
+
+# One state folder with bonds of other devices, a new belt: nothing of the older bonds is in its way.
+start newer simulate feelspace --radio virtual --json --generation 2 --address C0:00:00:00:00:22/random
+newer=$child
+until_true ready newer
+run run --radio virtual --json --pair --for 3 --address C0:00:00:00:00:22 --notifications 1
+is "$status" 0 "a new belt beside older bonds: run --pair connects"
+unlike "$out" '"event":"connect_failed"' "and nothing failed before"
+
+# Every cause has its name, its number and its text; the advice fits the cause.
+failing() { # name, pattern of the message, words of the command
+    local name=$1 pattern=$2
+    shift 2
+    run "$@" --radio virtual
+    is "$status" 1 "$name: status 1"
+    like "$err" "$pattern" "$name: the cause"
+}
+start grip simulate fjorden --radio virtual --json --address C0:00:00:00:00:23/random
+start wearable simulate bose --radio virtual --json --pairing ready --address C0:00:00:00:00:24/random
+until_true ready grip
+until_true ready wearable
+touch "$work/file"
+kept=$XDG_STATE_HOME
+export XDG_STATE_HOME=$work/file
+folder="is not a directory [(]SYSTEM_ENOTDIR, 20[)]; the bonds are in $work/file/tendon/bonds"
+failing "a state folder that cannot be made, a grip" "pairing with the grip failed: .*$folder" pair fjorden --address C0:00:00:00:00:23
+failing "a state folder that cannot be made, a wearable" "pairing .*: .*$folder" bose info --address C0:00:00:00:00:24
+start folder run --radio virtual --json --pair --for 20 --address C0:00:00:00:00:23
+folder=$child
+until_true grep -q '"event":"connect_failed"' "$work/folder.out"
+kill -INT "$folder"
+wait "$folder"
+like "$(cat "$work/folder.out")" '"event":"connect_failed".*"text":".*SYSTEM_ENOTDIR, 20.*","error":"SYSTEM_ENOTDIR","error_number":20' "run: the same in its event"
+mkdir -p "$work/loose/tendon"
+echo keys >"$work/loose/tendon/bonds"
+chmod 644 "$work/loose/tendon/bonds"
+export XDG_STATE_HOME=$work/loose
+failing "a file of bonds that others may read" "[(]ERROR_FILE_PERMISSION[)]; the bonds are in $work/loose" pair fjorden --address C0:00:00:00:00:23
+export XDG_STATE_HOME=$kept
+
+start closed2 simulate feelspace --radio virtual --json --pairing required --address C0:00:00:00:00:25/random
+until_true ready closed2
+failing "a belt that is not in pairing mode" "RADIO_ERROR_PAIRING_FAILED.*not in pairing mode: hold its home button" \
+    feelspace intensity --address C0:00:00:00:00:25
+
+start owner run --radio virtual --json --for 60 --address C0:00:00:00:00:22
+owner=$child
+until_true grep -q '"event":"connected"' "$work/owner.out"
+failing "a belt that another program uses" "RADIO_ERROR_PEER_CLOSED.*one connection: if another device or program is connected" \
+    feelspace intensity --address C0:00:00:00:00:22
+kill -INT "$owner"
+wait "$owner"
+
+# Another device at the address of a bonded one: its key is missing there.
+kill "$newer"
+wait "$newer" 2>/dev/null
+start reset simulate feelspace --radio virtual --json --generation 2 --address C0:00:00:00:00:22/random
+until_true ready reset
+failing "a belt that has lost its key" "does not have the key of its bond: .*'tendon forget --address C0:00:00:00:00:22/random'" \
+    feelspace intensity --address C0:00:00:00:00:22
+run forget --radio virtual --address C0:00:00:00:00:22/random
+run feelspace intensity --radio virtual --address C0:00:00:00:00:22
+is "$status" 0 "and the advice helps"
 finish

@@ -36,6 +36,13 @@ printf 'at 1s squeeze\nat 2s sqeeze\n' >"$work/bad"
 run simulate activ5 bose --radio virtual --scenario "$work/bad"
 is "$status" 2 "a scenario with a word that no family knows"
 like "$err" "bad, line 2, column 7: .*'sqeeze'" "the file, the place and the word"
+like "$err" "accepted: advertise, .*disconnect, .*gesture, .*squeeze, .*suspend" "the commands of all families"
+printf 'at 2s press start\r\n' >"$work/bad"
+run simulate bose feelspace --radio virtual --scenario "$work/bad"
+like "$err" "line 1, column 13: .*'start'; accepted: compass, home, pause, power" "the accepted words"
+printf 'at 2s battery\n' >"$work/bad"
+run simulate activ5 --radio virtual --scenario "$work/bad"
+like "$err" "an argument is missing; accepted: a number up to 255" "the accepted number"
 
 # One scenario for two families: each line goes to the family that knows it.
 printf 'at 600ms double_squeeze\nat 1s gesture double_tap\n' >"$work/both"

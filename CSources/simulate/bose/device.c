@@ -71,11 +71,11 @@ static const char *const malformations[TENDON_BOSE_MALFORM_COUNT] = {"empty",   
                                                                      "unknown_sensor", "bad_accuracy", "garbage"};
 
 static bool find_gesture(const tendon_scenario_event *event, size_t index, uint32_t *id) {
-    for (size_t row = 0; row < GESTURE_BITS; row++) {
-        if (tendon_scenario_word_is(event, index, tendon_simulated_bose_gestures[row].name)) {
-            *id = tendon_simulated_bose_gestures[row].id;
-            return true;
-        }
+    uint32_t row;
+    if (tendon_scenario_word_in_rows(event, index, &tendon_simulated_bose_gestures[0].name,
+                                     sizeof tendon_simulated_bose_gestures[0], GESTURE_BITS, &row)) {
+        *id = tendon_simulated_bose_gestures[row].id;
+        return true;
     }
     return tendon_scenario_word_number(event, index, 0xFF, id);
 }

@@ -9,9 +9,9 @@ extension Command {
         "doctor",
         summary: "check whether this machine can use Bluetooth; print a command that fixes each problem",
         details: [
-            "Looks at the kernel, the rights of this program, adapters, rfkill, a running bluetoothd and the directory of the "
-                + "virtual radio; then lists the adapters. Changes nothing. Status 3 when the radio that was asked for "
-                + "(bluez unless --radio virtual) cannot work."
+            "Checks the kernel, the capabilities of this program, adapters, rfkill, a running bluetoothd and the directory of "
+                + "the virtual radio; then lists the adapters and, if they are on, the limits of their controllers. Changes "
+                + "nothing. Status 3 if the selected radio (bluez unless --radio virtual) cannot work."
         ],
         common: ["--radio", "--json"],
         examples: [
@@ -60,18 +60,65 @@ extension Command {
                 let name = text(of: adapter.name)
                 let address = Address(adapter.address).description
                 let state = adapter.blocked ? "blocked" : adapter.powered ? "on" : "off"
-                let line: JSON = [
+                var line: JSON = [
                     "adapter": .string(name), "address": .string(address), "state": .string(state),
                     "low_energy": .bool(adapter.low_energy), "hci_version": JSON(adapter.version),
                 ]
                 let detail = adapter.low_energy ? "" : ", without Low Energy"
-                events.result(
-                    "adapter", nil, line,
-                    text: "   \(left(name, 14))\(address), \(state)\(detail), HCI version \(adapter.version)\n")
+                var text = "   \(left(name, 14))\(address), \(state)\(detail), HCI version \(adapter.version)\n"
+                if adapter.powered, adapter.low_energy {
+                    let limits = ControllerLimits(adapter.index)
+                    line = line.merging(limits.json)
+                    for item in limits.lines { text += String(repeating: " ", count: 17) + item + "\n" }
+                }
+                events.result("adapter", nil, line, text: text)
             }
         #endif
     }
 }
+
+#if BlueZ
+    /// What a controller can hold, or why it could not be read.
+    struct ControllerLimits {
+        let json: JSON
+        let lines: [String]
+
+        init(_ index: UInt16) {
+            var limits = tendon_bluez_limits()
+            let status = tendon_bluez_read_limits(index, &limits)
+            self =
+                status < 0 ? ControllerLimits(TendonError(status: status, operation: .read)) : ControllerLimits(limits)
+        }
+
+        init(_ limits: tendon_bluez_limits) {
+            json = [
+                "acl_packet_bytes": JSON(limits.packet_length), "acl_packets": JSON(limits.packets),
+                "accept_list_entries": JSON(limits.accept_list), "resolving_list_entries": JSON(limits.resolving_list),
+                "advertising_sets": JSON(limits.advertising_sets),
+                "advertising_data_bytes": JSON(limits.advertising_length),
+                "le_states": .string("0x" + hexDigits(limits.states)),
+            ]
+            lines = [
+                "buffers: \(limits.packets) data packets of \(limits.packet_length) bytes, for all connections together",
+                "lists: \(limits.accept_list) filter accept list entries, \(limits.resolving_list) resolving list entries",
+                limits.advertising_sets == 0
+                    ? "advertising: legacy only"
+                    : "advertising: \(limits.advertising_sets) sets, \(limits.advertising_length) bytes of data",
+                "LE states: 0x" + hexDigits(limits.states),
+            ]
+        }
+
+        private init(_ error: TendonError) {
+            json = error.members
+            lines = ["limits: \(error.cause)"]
+        }
+    }
+
+    private func hexDigits(_ value: UInt64) -> String {
+        let digits = String(value, radix: 16, uppercase: true)
+        return String(repeating: "0", count: max(0, 16 - digits.count)) + digits
+    }
+#endif
 
 /// One finding of the C core.
 private struct Finding {

@@ -61,8 +61,14 @@ protocol FamilyStream: Sendable {
     static var happenings: [RuleEvent] { get }
     static var actions: [RuleAction] { get }
     init(_ arguments: Arguments) throws(CommandError)
+    /// What the user can do if a device did not connect because of this. A device that rejects pairing is not bonded.
+    static func advice(on cause: TendonError) -> String?
     /// The session of one device; `DeviceServer.serve` drives it.
     @TendonActor func server(of device: ServedDevice) async -> any DeviceServer
+}
+
+extension FamilyStream {
+    static func advice(on cause: TendonError) -> String? { nil }
 }
 
 extension StreamSettings {

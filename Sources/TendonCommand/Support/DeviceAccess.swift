@@ -48,7 +48,12 @@ struct DeviceAccess: Sendable {
                 throw CommandError(.noDevice, "no \(title) was found", next: "tendon scan --family \(family)")
             }
             DeviceAccess.tell(nil)
-            let result = try await body(central, found)
+            let result: Result
+            do throws(CommandError) {
+                result = try await body(central, found)
+            } catch {
+                throw await error.explained(found.label, on: central)
+            }
             await central.close()
             return result
         } catch {

@@ -209,6 +209,8 @@ enum DisconnectReason: String, Sendable {
 struct Ending: Sendable {
     var reason: DisconnectReason
     var text: String
+    /// The status behind it; nil: none, or not known.
+    var cause: TendonError?
 
     static let requested = Ending(reason: .requested, text: "the command ended the connection")
     static let lost = Ending(reason: .connectionLost, text: "the connection was lost")
@@ -220,9 +222,23 @@ struct Ending: Sendable {
 
     init(_ error: TendonError) {
         self.init(reason: DisconnectReason(error), text: error.description)
+        cause = error
     }
 
-    var members: JSON { ["reason": .string(reason.rawValue), "text": .string(text)] }
+    /// With the radio's reason, if the family's is only that the connection was lost.
+    func with(_ cause: TendonError?) -> Ending {
+        guard let cause, self.cause == nil else { return self }
+        var ending = self
+        ending.cause = cause
+        if reason == .connectionLost { ending.reason = DisconnectReason(cause) }
+        if !text.contains(cause.name) { ending.text += ": " + cause.cause }
+        return ending
+    }
+
+    var members: JSON {
+        let members: JSON = ["reason": .string(reason.rawValue), "text": .string(text)]
+        return members.merging(cause?.members ?? [:])
+    }
 }
 
 /// The lines about one value of a capture.

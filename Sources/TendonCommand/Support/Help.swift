@@ -4,6 +4,10 @@ import TendonSupport
 
 enum Help {
     static let tagline = "connects Bluetooth LE wearables to this machine"
+    /// The same in all commands.
+    static let lostDevice =
+        "If a connection is lost, run, stream and 'fjorden watch' connect again. Every other command that works with one "
+        + "device ends with status 1, and prints the reason on standard error."
 
     // MARK: Help texts
 
@@ -18,6 +22,7 @@ enum Help {
         lines += describe(Option.common)
         lines += ["", output.styled("Exit status:", .bold)]
         lines += ExitStatus.all.map { "  \($0.rawValue)  \($0.meaning)" }
+        lines += ["", output.styled("Lost devices:", .bold)] + wrap(lostDevice, 76).map { "  " + $0 }
         lines += [
             "", output.styled("Try:", .bold), "  tendon simulate bose --radio virtual &    a device to play with",
             "  tendon run --radio virtual --for 10       decoded head motion",
@@ -115,6 +120,7 @@ extension Help {
         lines += options(Option.common)
         lines += [".SH EXIT STATUS"]
         for status in ExitStatus.all { lines += [".TP", "\(status.rawValue)", escape(status.meaning)] }
+        lines += [".SH LOST DEVICES", escape(lostDevice)]
         lines += [
             ".SH ENVIRONMENT", ".TP", "NO_COLOR", "when set and not empty: no colors", ".TP", "XDG_RUNTIME_DIR",
             "the virtual radio lives in its directory tendon",

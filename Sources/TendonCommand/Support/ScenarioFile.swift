@@ -18,14 +18,12 @@ struct ScenarioFile: Sendable {
     /// Refuses a line that no family of the simulation knows.
     func check(_ actors: [tendon_scenario_actor]) throws(CommandError) {
         for (number, line) in lines.enumerated() {
-            var first: tendon_scenario_error?
-            var isKnown = actors.isEmpty
-            for actor in actors where !isKnown {
-                if let error = ScenarioFile.parse(line, actor) { first = first ?? error } else { isKnown = true }
-            }
-            guard !isKnown, var error = first else { continue }
+            let errors = actors.map { ScenarioFile.parse(line, $0) }
+            // A family that knows the command tells what is wrong with it.
+            guard !errors.contains(where: { $0 == nil }), let first = errors.first ?? nil else { continue }
+            var error = errors.compactMap(\.self).first { !$0.of_command } ?? first
             error.line = UInt32(number + 1)
-            throw failure(error)
+            throw failure(error, commands: errors.flatMap { $0.map(ScenarioFile.names) ?? [] })
         }
     }
 
@@ -46,15 +44,25 @@ struct ScenarioFile: Sendable {
         return count >= 0 ? nil : error
     }
 
-    /// The file, the place, the word and what may stand there.
-    func failure(_ error: tendon_scenario_error) -> CommandError {
+    private static func names(_ error: tendon_scenario_error) -> [String] {
+        var expected = error.expected
+        return (0..<expected.count).map { text(tendon_scenario_choice_name(&expected, $0)) }
+    }
+
+    /// The file, the place, the word and what is accepted there; `commands`: of all families.
+    func failure(_ error: tendon_scenario_error, commands: [String] = []) -> CommandError {
         let number = Int(error.line), column = max(1, Int(error.column))
         let line = number >= 1 && number <= lines.count ? lines[number - 1] : []
         let word = line.dropFirst(column - 1).prefix { $0 > 0x20 }
         let name = sanitized(String(decoding: word, as: UTF8.self))
+        var names = error.of_command ? ["advertise", "disconnect", "stop"] : []
+        for name in error.of_command && !commands.isEmpty ? commands : ScenarioFile.names(error)
+        where !names.contains(name) { names.append(name) }
+        if error.expected.number { names.append("a number up to \(error.expected.maximum)") }
         return .usage(
             "\(sanitized(path)), line \(number), column \(column): \(text(error.text))"
-                + (name.isEmpty ? "" : ": '\(name)'"),
+                + (name.isEmpty ? "" : ": '\(name)'")
+                + (names.isEmpty ? "" : "; accepted: \(names.sorted().joined(separator: ", "))"),
             next: "tendon simulate --help, which lists the commands of each family")
     }
 }

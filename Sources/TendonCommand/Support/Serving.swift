@@ -91,31 +91,23 @@ extension DeviceServer {
                 served.admission.left(served.address, failed: false)
                 return
             }
-            let text = what + (await pairingHint(what))
+            let failure = Failure(what, served.label, on: served.central)
             var pause: JSON = .null
             if canRetry, served.settings.reconnects {
                 pause = .real(Double(served.admission.left(served.address, failed: true)) / 1000)
             } else {
                 served.admission.exclude(served.address)
             }
-            served.event("connect_failed", ["text": .string(text), "retry_in_s": pause])
-            served.show("failed", note: text)
+            served.event("connect_failed", failure.members.merging(["retry_in_s": pause]))
+            served.show("failed", note: failure.text)
         }
         if !served.settings.reconnects { served.admission.exclude(served.address) }
-    }
-
-    /// What the user can do if the device is not bonded and may not pair.
-    private func pairingHint(_ what: String) async -> String {
-        let (central, address) = (served.central, served.address)
-        guard what.lowercased().contains("pair"), await !central.isBonded(with: address) else { return "" }
-        var peer = address.c
-        guard !tendon_radio_may_pair(central.core.radio, &peer, tendon_monotonic_ms()) else { return "" }
-        return "; pairing with new devices is not enabled: use --pair, --allow or 'tendon pair \(served.family)'"
     }
 
     /// Opens the session. That may take long over a connection; without one it ends after `Admission.answerLimit(_:)`.
     private func connect() async throws(ServingError) {
         served.show("connecting")
+        served.central.core.clearPeerFailure(of: served.address)
         let work = Task { @TendonActor [self] () -> ServingError? in
             do throws(ServingError) {
                 try await open()
@@ -149,6 +141,7 @@ extension DeviceServer {
     }
 
     private func serveConnected() async {
+        served.central.core.clearPeerFailure(of: served.address)
         served.event("connected", identity)
         served.show("connected")
         let place = served.rules.join(served)
@@ -159,8 +152,9 @@ extension DeviceServer {
         let ending = await stream()
         served.rules.leave(place)
         await actions.value
-        served.event("disconnected", ending.members)
-        served.show("disconnected", note: ending.reason == .requested ? "" : ending.text)
+        let cause = ending.reason == .requested ? nil : served.central.core.peerFailure(of: served.address)
+        served.event("disconnected", ending.with(cause).members)
+        served.show("disconnected", note: ending.reason == .requested ? "" : ending.with(cause).text)
         served.happened("disconnected")
     }
 

@@ -27,7 +27,27 @@ typedef struct world {
     tendon_virtual_radio central;
     tendon_bonds bonds;
     side sides[DEVICES];
+    struct {
+        int count;
+        tendon_address peer;
+        tendon_status reason;
+    } failure; /**< the radio's latest */
 } world;
+
+static void on_peer_failure(void *context, const tendon_address *peer, tendon_status reason, uint64_t now) {
+    world *w = context;
+    (void)now;
+    w->failure.count++;
+    w->failure.peer = *peer;
+    w->failure.reason = reason;
+}
+
+static void assert_failure(const world *w, int count, int device, tendon_status reason) {
+    const tendon_address peer = {{0xC1, 2, 3, 4, 5, (uint8_t)(0xA0 + device)}, TENDON_ADDRESS_TYPE_RANDOM};
+    assert_int_equal(w->failure.count, count);
+    assert_true(tendon_address_equal(&w->failure.peer, &peer));
+    assert_int_equal(w->failure.reason, reason);
+}
 
 /* Devices 0 and 1 have the same 48 bits and different address types. */
 static tendon_address address_of(int i) {
@@ -65,6 +85,8 @@ static int setup(void **state) {
         tendon_radio_use_bonds(&w->central.radio, &w->bonds) < 0) {
         return -1;
     }
+    w->central.radio.report_context = w;
+    w->central.radio.on_peer_failure = on_peer_failure;
     for (int i = 0; i < DEVICES; i++) {
         open_side(w, i);
     }
@@ -270,6 +292,55 @@ static void a_device_replaces_the_oldest_bond_that_is_not_in_use(void **state) {
     tendon_radio_close(&second.radio);
 }
 
+/* A session reports its own error; the radio reports the cause, once, and nothing of what the program did itself. */
+static void the_cause_of_a_failure_is_reported(void **state) {
+    world *w = *state;
+    side *s = &w->sides[2];
+    strcpy(w->bonds.path, "/proc/nowhere/bonds");
+    assert_int_equal(pair(s), TENDON_OK);
+    STEP_UNTIL(&w->loop, s->session.paired == 1); /* the device has a key, and the store cannot keep it */
+    assert_int_equal(s->session.pair_status, TENDON_SYSTEM_ERROR(2));
+    assert_failure(w, 1, 2, TENDON_SYSTEM_ERROR(2)); /* ENOENT */
+    memset(w->bonds.path, 0, sizeof w->bonds.path);
+
+    side *closed = &w->sides[3];
+    closed->bose.status = 0; /* not in pairing mode */
+    tendon_radio_set_pairable(&closed->radio.radio, false);
+    assert_int_equal(pair(closed), TENDON_OK);
+    STEP_UNTIL(&w->loop, closed->session.paired == 1);
+    assert_failure(w, 2, 3, TENDON_RADIO_ERROR_PAIRING_FAILED);
+
+    tendon_radio_set_pairing_policy(&w->central.radio, &(tendon_pairing_policy){.restricted = true});
+    assert_int_equal(pair(&w->sides[4]), TENDON_RADIO_ERROR_PAIRING_NOT_ALLOWED);
+    assert_failure(w, 3, 4, TENDON_RADIO_ERROR_PAIRING_NOT_ALLOWED);
+
+    side *own = &w->sides[5];
+    own->link.disconnect(own->link.context);
+    STEP_UNTIL(&w->loop, own->session.client == NULL);
+    assert_int_equal(w->failure.count, 3);
+
+    side *leaving = &w->sides[6];
+    tendon_link_close(&leaving->peripheral.links[0].link);
+    STEP_UNTIL(&w->loop, leaving->session.client == NULL);
+    assert_failure(w, 4, 6, TENDON_RADIO_ERROR_PEER_CLOSED);
+}
+
+/* A device that was reset, or another one with the address of a bonded one. */
+static void a_lost_key_is_reported(void **state) {
+    world *w = *state;
+    side *s = &w->sides[7];
+    assert_int_equal(pair(s), TENDON_OK);
+    STEP_UNTIL(&w->loop, s->session.paired == 1);
+    s->link.disconnect(s->link.context);
+    STEP_UNTIL(&w->loop, s->session.client == NULL && tendon_peripheral_count(&s->peripheral) == 0);
+    s->bonds.count = 0;
+    assert_int_equal(s->link.connect(s->link.context), TENDON_OK);
+    STEP_UNTIL(&w->loop, s->session.client != NULL);
+    STEP_UNTIL(&w->loop, s->session.client == NULL);
+    assert_failure(w, 1, 7, TENDON_RADIO_ERROR_PAIRING_FAILED);
+    assert_int_equal(s->session.reason, TENDON_RADIO_ERROR_PAIRING_FAILED);
+}
+
 /* Nothing changes if the store cannot be changed; then all of it does. */
 static void forgetting_is_one_step(void **state) {
     world *w = *state;
@@ -359,6 +430,8 @@ int main(void) {
         MANY_TEST(a_bonded_device_needs_no_permission),
         MANY_TEST(a_full_store_evicts_nobody),
         MANY_TEST(a_device_replaces_the_oldest_bond_that_is_not_in_use),
+        MANY_TEST(the_cause_of_a_failure_is_reported),
+        MANY_TEST(a_lost_key_is_reported),
         MANY_TEST(forgetting_is_one_step),
         MANY_TEST(what_another_process_changes_is_seen),
         MANY_TEST(a_device_sees_what_another_process_removed),

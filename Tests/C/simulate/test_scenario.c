@@ -123,6 +123,45 @@ static void errors_have_line_and_column(void **state) {
     }
 }
 
+/* What is accepted at the place of an error, for texts of programs. */
+static void errors_list_what_is_accepted(void **state) {
+    static const struct {
+        const char *text, *names; /**< with spaces */
+        bool of_command;
+        uint32_t maximum; /**< 0: no number */
+    } cases[] = {
+        {"at 1s dance", "suspend resume gesture malformed pairing_mode", true, 0},
+        {"at 1s suspend tired", "unknown voice_assistant multipoint_connection music_share ota_firmware_update", false,
+         15},
+        {"at 1s gesture", "single_tap double_tap head_nod head_shake touch_and_hold input affirmative negative", false,
+         0xFF},
+        {"at 1s pairing_mode maybe", "off on", false, 0},
+        {"at 1s advertise", "off on", false, 0},
+        {"at 1s malformed empty many", "", false, UINT32_MAX},
+        {"at 1s resume now", "", false, 0},
+        {"at 1 resume", "", false, 0},
+    };
+    bose_fixture *f = *state;
+    tendon_scenario_actor actor = tendon_simulated_bose_actor(&f->device);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char *text, names[160] = "";
+        const char *name;
+        assert_int_equal(parse(cases[i].text, &actor, &text), TENDON_ERROR_MALFORMED);
+        for (size_t k = 0; (name = tendon_scenario_choice_name(&error.expected, k)) != NULL; k++) {
+            strcat(strcat(names, k > 0 ? " " : ""), name);
+        }
+        assert_string_equal(names, cases[i].names);
+        assert_int_equal(error.of_command, cases[i].of_command);
+        assert_int_equal(error.expected.number, cases[i].maximum != 0);
+        assert_int_equal(error.expected.maximum, cases[i].maximum);
+        free(text);
+    }
+    char *text;
+    assert_int_equal(parse("at 1s gesture double_tap", &actor, &text), 1);
+    assert_null(events[0].choice);
+    free(text);
+}
+
 /** A scenario cut anywhere is either still one or an error within the text. */
 static void cut_at_each_position(void **state) {
     bose_fixture *f = *state;
@@ -233,13 +272,10 @@ static void a_bose_device_performs(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(times_and_order),
-        cmocka_unit_test(empty_scenarios),
-        bose_test(errors_have_line_and_column),
-        bose_test(cut_at_each_position),
-        cmocka_unit_test(more_events_than_room),
-        cmocka_unit_test(playing_by_time),
-        cmocka_unit_test(numbers),
+        cmocka_unit_test(times_and_order),      cmocka_unit_test(empty_scenarios),
+        bose_test(errors_have_line_and_column), bose_test(errors_list_what_is_accepted),
+        bose_test(cut_at_each_position),        cmocka_unit_test(more_events_than_room),
+        cmocka_unit_test(playing_by_time),      cmocka_unit_test(numbers),
         bose_test(a_bose_device_performs),
     };
     return cmocka_run_group_tests_name("simulate_scenario", tests, NULL, NULL);

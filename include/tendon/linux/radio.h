@@ -175,6 +175,12 @@ struct tendon_radio {
     void (*on_report)(void *context, const tendon_ad_report *report, uint64_t now);
     /** Called when the adapter was removed or failed. The radio is then unusable. May be NULL. */
     void (*on_failure)(void *context, tendon_status status, uint64_t now);
+    /**
+     * Called when pairing with @p peer failed, and when a connection or an attempt that this radio started ended with
+     * another reason than TENDON_ERROR_CANCELLED: the cause behind the error that a session reports. Before the
+     * session is notified; must not call the radio. May be NULL.
+     */
+    void (*on_peer_failure)(void *context, const tendon_address *peer, tendon_status reason, uint64_t now);
     uint64_t reports, malformed; /**< counters */
     tendon_link *links;          /**< those that are not closed */
     tendon_listener *listener;   /**< NULL: it does not listen */

@@ -42,19 +42,34 @@ typedef enum tendon_scenario_action {
     TENDON_SCENARIO_ADVERTISE_OFF
 } tendon_scenario_action;
 
+/** Valid values of one word, as the functions below that read arguments saw them. */
+typedef struct tendon_scenario_choice {
+    size_t index;      /**< of the word */
+    const void *names; /**< for tendon_scenario_choice_name(); static storage */
+    size_t stride, count;
+    bool number; /**< also a number up to @p maximum */
+    uint32_t maximum;
+} tendon_scenario_choice;
+
 typedef struct tendon_scenario_event {
     uint64_t at_ms;
     uint32_t line;  /**< from 1 */
     uint8_t action; /**< tendon_scenario_action */
     uint8_t count;  /**< number of words, including the command */
     tendon_scenario_word words[TENDON_SCENARIO_WORDS];
+    tendon_scenario_choice *choice; /**< while the event is parsed: what was read last; NULL afterwards */
 } tendon_scenario_event;
 
 /** Error in a scenario, with its position. */
 typedef struct tendon_scenario_error {
-    uint32_t line, column; /**< from 1 */
-    const char *text;      /**< static storage */
+    uint32_t line, column;           /**< from 1 */
+    const char *text;                /**< static storage */
+    bool of_command;                 /**< the device has no such command */
+    tendon_scenario_choice expected; /**< what the device accepts at this position; all zero: nothing, or not known */
 } tendon_scenario_error;
+
+/** Returns one of the names that are accepted; NULL from choice->count on. */
+const char *tendon_scenario_choice_name(const tendon_scenario_choice *choice, size_t index);
 
 /** Interface of a device for scenarios. Each family exports a function that returns it. */
 typedef struct tendon_scenario_actor {
@@ -97,6 +112,9 @@ bool tendon_scenario_word_is(const tendon_scenario_event *event, size_t index, c
 /** Returns true and the index in @p names if word @p index is one of them. */
 bool tendon_scenario_word_among(const tendon_scenario_event *event, size_t index, const char *const *names,
                                 size_t count, uint32_t *out);
+/** The same for the names in a table of rows: @p first is the name of the first row, @p stride the size of a row. */
+bool tendon_scenario_word_in_rows(const tendon_scenario_event *event, size_t index, const char *const *first,
+                                  size_t stride, size_t count, uint32_t *out);
 /** Returns true and the value if word @p index is a decimal or 0x number of at most @p maximum. */
 bool tendon_scenario_word_number(const tendon_scenario_event *event, size_t index, uint32_t maximum, uint32_t *out);
 

@@ -114,6 +114,11 @@ struct BoseStream: FamilyStream {
     ]
     static let actions: [RuleAction] = []
 
+    static func advice(on cause: TendonError) -> String? {
+        guard cause.status == Int32(TENDON_RADIO_ERROR_PAIRING_FAILED) else { return nil }
+        return "put the wearable into pairing mode, then try again"
+    }
+
     @TendonActor
     func server(of device: ServedDevice) -> any DeviceServer { BoseServer(self, device) }
 }
@@ -323,9 +328,7 @@ extension BoseSampleLine {
 func describe(_ error: BoseWearableError) -> String {
     switch error {
     case .host(let error): describe(error)
-    case .missingCharacteristic(let service, let characteristic):
-        "the device lacks the characteristic \(characteristic) of the service \(service)"
-    default: "\(error)"
+    default: error.localizedDescription
     }
 }
 

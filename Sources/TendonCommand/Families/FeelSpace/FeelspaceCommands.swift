@@ -394,10 +394,8 @@ struct OpenBelt: Sendable {
 extension CommandError {
     init(_ error: FSConnectionError) {
         switch error {
-        case .connectionTimeout: self.init(.noDevice, "the belt does not answer", next: "tendon scan")
-        case .pairingFailed, .gattDiscoveryPermissionError, .handshakePermissionError:
-            self.init(.failed, "the belt wants pairing: hold its home button until it pulses fast, then try again")
-        default: self.init(.failed, "the belt does not open: \(error)")
+        case .connectionTimeout: self.init(.noDevice, describe(error), next: "tendon scan")
+        default: self.init(.failed, describe(error))
         }
     }
 }

@@ -51,6 +51,16 @@ struct FeelspaceStream: FamilyStream {
         },
     ]
 
+    static func advice(on cause: TendonError) -> String? {
+        let pairing = "hold its home button until it pulses fast, then try again"
+        if cause.status == Int32(TENDON_RADIO_ERROR_PAIRING_FAILED) {
+            return "the belt is not in pairing mode: \(pairing)"
+        }
+        guard DisconnectReason(cause) == .deviceDisconnected else { return nil }
+        return "a belt has one connection: if another device or program is connected to it, disconnect that one; if it "
+            + "is in standby mode, switch it on; if it requires pairing, \(pairing)"
+    }
+
     @TendonActor
     func server(of device: ServedDevice) -> any DeviceServer { FeelspaceServer(self, device) }
 }
@@ -227,5 +237,11 @@ private final class OrientationCounter: FSCommandDelegate {
     }
 }
 
-/// One line about what went wrong.
-func describe(_ error: FSConnectionError) -> String { "\(error)" }
+/// One line about what went wrong. Advice depends on the cause: see `FeelspaceStream.advice(on:)`.
+func describe(_ error: FSConnectionError) -> String {
+    switch error {
+    case .pairingFailed: "pairing with the belt failed"
+    case .gattDiscoveryPermissionError, .handshakePermissionError: "the belt requires pairing"
+    default: error.localizedDescription
+    }
+}

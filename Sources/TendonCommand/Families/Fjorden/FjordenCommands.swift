@@ -138,7 +138,9 @@ private struct GripAccess: Sendable {
                 }
             } catch {
                 DeviceAccess.tell(nil)
-                guard await hasBond(manager), error.status == .noDevice else { throw error }
+                guard await hasBond(manager), error.status == .noDevice else {
+                    throw await explained(error, central)
+                }
                 // Without --address only the bonded grip is connected.
                 throw CommandError(
                     .noDevice,
@@ -156,6 +158,13 @@ private struct GripAccess: Sendable {
             await central.close()
             throw error
         }
+    }
+
+    /// A visit connects to one grip.
+    @TendonActor
+    private func explained(_ error: CommandError, _ central: Central) -> CommandError {
+        guard let address = central.core.latestFailedPeer else { return error }
+        return error.explained(DeviceLabel("fjorden", address), on: central)
     }
 
     @TendonActor
@@ -249,9 +258,9 @@ extension CommandError {
     init(_ error: FjordenError) {
         switch error {
         case .connectionTimeout, .gripDiscoveryCancelled:
-            self.init(.noDevice, error.localizedDescription, next: "tendon scan")
-        case .bondDoesNotExists: self.init(.noDevice, error.localizedDescription)
-        default: self.init(.failed, error.localizedDescription)
+            self.init(.noDevice, describe(error), next: "tendon scan")
+        case .bondDoesNotExists: self.init(.noDevice, describe(error))
+        default: self.init(.failed, describe(error))
         }
     }
 }

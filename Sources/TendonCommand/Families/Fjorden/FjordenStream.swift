@@ -35,6 +35,11 @@ struct FjordenStream: FamilyStream {
         tendon_fjorden_event_known(UInt8(number)) ? text(tendon_fjorden_event_name(UInt8(number))) : nil
     }
 
+    static func advice(on cause: TendonError) -> String? {
+        guard cause.status == Int32(TENDON_RADIO_ERROR_PAIRING_FAILED) else { return nil }
+        return "a grip has one bond: if it is bonded to another device, hold its shutter and fn buttons for 5 seconds"
+    }
+
     @TendonActor
     func server(of device: ServedDevice) -> any DeviceServer { GripServer(self, device) }
 }
@@ -81,7 +86,7 @@ private final class GripServer: DeviceServer {
             battery = try? await grip.readBatteryInfo()
             served.update { [battery] in $0.battery = battery?.level }
         } catch {
-            throw Task.isCancelled ? .cancelled : .failed(error.localizedDescription, canRetry: canRetry(error))
+            throw Task.isCancelled ? .cancelled : .failed(describe(error), canRetry: canRetry(error))
         }
     }
 
@@ -294,4 +299,9 @@ extension GripProfile {
         }
         return true
     }
+}
+
+/// One line about what went wrong. Advice depends on the cause: see `FjordenStream.advice(on:)`.
+func describe(_ error: FjordenError) -> String {
+    error == .gripPairingRequestDeclined ? "pairing with the grip failed" : error.localizedDescription
 }

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// Why a device did not connect: the words of its family, the cause with its name and number, what the user can do.
+import CTendon
+import Tendon
+import TendonSupport
+
+/// One failure, complete.
+struct Failure: Sendable {
+    /// A sentence for people.
+    let text: String
+    /// The status behind it; nil: only the family's words are known.
+    let cause: TendonError?
+
+    /// `what`: the words of the family's module.
+    @TendonActor
+    init(_ what: String, _ device: DeviceLabel, on central: Central) {
+        let address = device.address
+        let isBonded = central.core.isBonded(with: address)
+        let isPairing = ["pair", "bond"].contains { what.lowercased().contains($0) }
+        cause = central.core.peerFailure(of: address) ?? (isPairing && !isBonded ? central.core.bondFailure : nil)
+        let advice = cause.flatMap { cause in
+            Failure.advice(on: cause, device, isBonded: isBonded)
+                ?? (isPairing ? Failure.place(of: cause, central) : nil)
+        }
+        text = [cause.map { $0.added(to: what) } ?? what, advice].compactMap(\.self).joined(separator: "; ")
+    }
+
+    var members: JSON { (["text": .string(text)] as JSON).merging(cause?.members ?? [:]) }
+
+    private static func advice(on cause: TendonError, _ device: DeviceLabel, isBonded: Bool) -> String? {
+        let family = device.family ?? ""
+        switch Int(cause.status) {
+        case TENDON_RADIO_ERROR_PAIRING_NOT_ALLOWED:
+            return "pairing with new devices is not enabled: use --pair, --allow or 'tendon pair \(family)'"
+        case TENDON_RADIO_ERROR_PAIRING_FAILED where isBonded:
+            return "the device does not have the key of its bond: it was reset, or another device has this address; "
+                + "use 'tendon forget --address \(device.address)/\(device.address.kindName)', then pair again"
+        default: return Family.named(family)?.stream.advice(on: cause)
+        }
+    }
+
+    /// Which file, if the store of bonds failed.
+    @TendonActor
+    private static func place(of cause: TendonError, _ central: Central) -> String? {
+        let isPermission = cause.status == Int32(TENDON_ERROR_FILE_PERMISSION)
+        let isOfFile = cause.layer == .system || isPermission || central.core.bondFailure != nil
+        guard isOfFile, let path = central.core.bondPath else { return nil }
+        return "the bonds are in \(sanitized(path))"
+    }
+}
+
+extension TendonError {
+    /// `what`, then the cause if it is missing there.
+    fileprivate func added(to what: String) -> String { what.contains(name) ? what : "\(what): \(cause)" }
+
+    /// Members of an event: the name of the status, and its number if another specification defines it.
+    var members: JSON {
+        let hasNumber = [Layer.att, .hci, .l2cap, .management, .system].contains(layer)
+        return hasNumber ? ["error": .string(name), "error_number": JSON(Int(code))] : ["error": .string(name)]
+    }
+}
+
+extension CommandError {
+    /// The same with the cause below it, if the radio reported one for this device.
+    @TendonActor
+    func explained(_ device: DeviceLabel, on central: Central) -> CommandError {
+        guard status != .usage, !message.isEmpty else { return self }
+        var error = self
+        error.message = Failure(message, device, on: central).text
+        return error
+    }
+}
