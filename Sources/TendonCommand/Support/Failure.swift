@@ -34,7 +34,7 @@ struct Failure: Sendable {
             return "pairing with new devices is not enabled: use --pair, --allow or 'tendon pair \(family)'"
         case TENDON_RADIO_ERROR_PAIRING_FAILED where isBonded:
             return "the device does not have the key of its bond: it was reset, or another device has this address; "
-                + "use 'tendon forget --address \(device.address)/\(device.address.kindName)', then pair again"
+                + "use 'tendon forget --address \(device.address)/\(device.address.typeName)', then pair again"
         default: return Family.named(family)?.stream.advice(on: cause)
         }
     }
