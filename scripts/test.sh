@@ -9,6 +9,10 @@ cd "$(dirname "$0")/.." || exit 1
 BUILD=$(mkdir -p "${BUILD:-.build}" && cd "${BUILD:-.build}" && pwd)
 export BUILD
 mkdir -p "$BUILD/logs"
+# Bonds of simulated devices are kept apart from the user's, and from those of an earlier run.
+export XDG_STATE_HOME=$BUILD/state
+rm -rf "$XDG_STATE_HOME"
+mkdir -p "$XDG_STATE_HOME"
 # shellcheck source=scripts/stages.sh
 . scripts/stages.sh
 

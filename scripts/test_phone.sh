@@ -8,6 +8,10 @@ top=$PWD
 build=$(mkdir -p "${BUILD:-.build}" && cd "${BUILD:-.build}" && pwd)
 package=$build/phone
 mkdir -p "$package/Sources"
+# Bonds of simulated devices, not beside the user's.
+XDG_STATE_HOME=$(mktemp -d)
+export XDG_STATE_HOME
+trap 'rm -rf "$XDG_STATE_HOME"' EXIT
 # A package's name is that of its folder.
 ln -sfn "$top" "$package/tendon"
 apps=()
@@ -38,6 +42,7 @@ HEAD
 } >"$package/Package.swift"
 
 failed=0
+python3 scripts/check_porting.py || failed=1
 if output=$(swift build --package-path "$package" -j 2 2>&1); then
     echo "ok - programs written as for a phone build: ${apps[*]}"
 else

@@ -7,6 +7,7 @@ import Glibc
 import Tendon
 import TendonActiv5
 
+// porting.md: Activ5
 class ViewController {
     var forces: [Double] = []
     var device: A5Device?
@@ -42,6 +43,7 @@ extension ViewController: A5DeviceDelegate {
     }
     func deviceDisconnected(device: A5Device) { show("disconnected") }
 }
+// porting.md: end
 
 @main
 enum App {
