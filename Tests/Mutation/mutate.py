@@ -389,7 +389,7 @@ def judge(faults, tests, jobs=JOBS):
     def one(fault):
         order = sorted((spent, test) for (numbers, spent), test in zip(traces, tests) if fault.number in numbers)
         for spent, (name, command, environment, directory) in order:
-            if outcome(command, {**environment, "TENDON_MUTANT": str(fault.number)}, 20 + 4 * spent, directory) != 0:
+            if outcome(command, {**environment, "TENDON_MUTANT": str(fault.number)}, 8 + 10 * spent, directory) != 0:
                 return name
         return None if order else ""
 
