@@ -207,6 +207,13 @@ static bool remove_stale(void *context, const char *name) {
     return true;
 }
 
+/** Removes our name from the directory: nobody listens there any more. */
+static void unbind_device(const tendon_virtual_radio *radio) {
+    char name[TENDON_VIRTUAL_NAME_SIZE];
+    device_name(&radio->radio.address, name);
+    (void)unlinkat(radio->directory_fd, name, 0);
+}
+
 static tendon_status bind_device(tendon_virtual_radio *radio, int fd) {
     char name[TENDON_VIRTUAL_NAME_SIZE];
     struct sockaddr_un path;
@@ -226,6 +233,21 @@ static tendon_status bind_device(tendon_virtual_radio *radio, int fd) {
     return bind(fd, (struct sockaddr *)&path, length) == 0 ? TENDON_OK : file_reason(errno);
 }
 
+/** Takes the bound descriptor over, also when it fails; its name in the directory is removed then. */
+static tendon_status open_listener(tendon_virtual_radio *radio, tendon_listener *listener, int fd) {
+    tendon_status status = TENDON_OK;
+    if (listen(fd, 64) != 0) {
+        status = TENDON_SYSTEM_ERROR(errno);
+        close(fd);
+    } else {
+        status = tendon_socket_listener_open(listener, &radio->radio, fd, &acceptor);
+    }
+    if (status < 0) {
+        unbind_device(radio);
+    }
+    return status;
+}
+
 static tendon_status virtual_listen(tendon_radio *base, tendon_listener *listener) {
     tendon_virtual_radio *radio = (tendon_virtual_radio *)base;
     if (base->listener != NULL) {
@@ -239,15 +261,13 @@ static tendon_status virtual_listen(tendon_radio *base, tendon_listener *listene
     (void)flock(radio->directory_fd, LOCK_EX);
     tendon_directory_each(radio->directory_fd, STALE_LIMIT, remove_stale, radio);
     tendon_status status = bind_device(radio, fd);
-    if (status >= 0 && listen(fd, 64) != 0) {
-        status = TENDON_SYSTEM_ERROR(errno);
-    }
-    (void)flock(radio->directory_fd, LOCK_UN);
     if (status < 0) {
         close(fd);
-        return status;
+    } else {
+        status = open_listener(radio, listener, fd);
     }
-    return tendon_socket_listener_open(listener, base, fd, &acceptor);
+    (void)flock(radio->directory_fd, LOCK_UN);
+    return status;
 }
 
 static void virtual_unlisten(tendon_radio *base, tendon_listener *listener) {
@@ -255,9 +275,7 @@ static void virtual_unlisten(tendon_radio *base, tendon_listener *listener) {
     if (base->listener != listener || listener == NULL) {
         return;
     }
-    char name[TENDON_VIRTUAL_NAME_SIZE];
-    device_name(&base->address, name);
-    (void)unlinkat(radio->directory_fd, name, 0);
+    unbind_device(radio);
     tendon_socket_listener_close(listener, base);
 }
 
