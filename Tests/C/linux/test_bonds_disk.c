@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/* Bonds on a disk where any one call fails: the file holds what it held, nothing is left beside it, the next works. */
+#include "bonds_fixture.h"
+#include "open_files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* ---- in the place of the C library ---- */
+
+typedef struct refused {
+    int number, after; /* errno, and so many calls that succeed before */
+} refused;
+
+static struct disk {
+    refused open, fchmod, write, fsync, fstat, close, rename, flock;
+    size_t piece; /* bytes of one write; 0: all */
+    int synced;   /* fsync() calls on a directory */
+    char directory[256];
+} disk;
+
+static bool fails(refused *call) {
+    if (call->number == 0 || call->after-- > 0) {
+        return false;
+    }
+    errno = call->number;
+    *call = (refused){0, 0};
+    return true;
+}
+
+static int directory_fd = -1;
+
+int open(const char *path, int flags, ...) {
+    va_list arguments;
+    va_start(arguments, flags);
+    int mode = (flags & O_CREAT) != 0 ? va_arg(arguments, int) : 0;
+    va_end(arguments);
+    if (fails(&disk.open)) {
+        return -1;
+    }
+    int fd = (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+    if ((flags & O_DIRECTORY) != 0 && strncmp(path, "/proc", 5) != 0) {
+        snprintf(disk.directory, sizeof disk.directory, "%s", path);
+        directory_fd = fd;
+    }
+    return fd;
+}
+
+int fchmod(int fd, mode_t mode) {
+    return fails(&disk.fchmod) ? -1 : (int)syscall(SYS_fchmod, fd, mode);
+}
+
+ssize_t write(int fd, const void *bytes, size_t length) {
+    if (fails(&disk.write)) {
+        return -1;
+    }
+    return syscall(SYS_write, fd, bytes, disk.piece != 0 && disk.piece < length ? disk.piece : length);
+}
+
+int fsync(int fd) {
+    disk.synced += fd == directory_fd;
+    return fails(&disk.fsync) ? -1 : (int)syscall(SYS_fsync, fd);
+}
+
+int close(int fd) {
+    directory_fd = fd == directory_fd ? -1 : directory_fd;
+    int result = (int)syscall(SYS_close, fd);
+    return fails(&disk.close) ? -1 : result;
+}
+
+int rename(const char *from, const char *to) {
+    return fails(&disk.rename) ? -1 : (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
+}
+
+int flock(int fd, int operation) {
+    return fails(&disk.flock) ? -1 : (int)syscall(SYS_flock, fd, operation);
+}
+
+/* ---- tests ---- */
+
+static void folder_of(const char *path, char out[128]) {
+    snprintf(out, 128, "%s", path);
+    *strrchr(out, '/') = '\0';
+}
+
+static void any_call_that_fails_keeps_what_was_there(void **state) {
+    static const struct {
+        refused *call;
+        int number, after;
+    } cases[] = {
+        {&disk.open, ENFILE, 0},  {&disk.open, EMFILE, 1},  {&disk.open, ENOSPC, 2}, {&disk.flock, ENOLCK, 0},
+        {&disk.fchmod, EROFS, 0}, {&disk.write, ENOSPC, 0}, {&disk.write, EIO, 1},   {&disk.fsync, EIO, 0},
+        {&disk.close, EDQUOT, 1}, {&disk.rename, EXDEV, 0},
+    };
+    char path[128], folder[128];
+    disk = (struct disk){.piece = 0};
+    bonds_path_in(*state, path);
+    folder_of(path, folder);
+    tendon_bonds bonds, again;
+    assert_int_equal(tendon_bonds_open(&bonds, path), TENDON_OK);
+    const tendon_bond first = bonds_item(1), second = bonds_item(2);
+    assert_int_equal(tendon_bonds_store(&bonds, &first), TENDON_OK);
+    int files = directory_entries(folder), descriptors = open_descriptors();
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        for (int removes = 0; removes < 2; removes++) {
+            *cases[i].call = (refused){cases[i].number, cases[i].after};
+            disk.piece = cases[i].call == &disk.write ? 5 : 0;
+            tendon_status status = removes ? tendon_bonds_remove(&bonds, TENDON_BOND_KERNEL, &bonds_own, &first.peer)
+                                           : tendon_bonds_store(&bonds, &second);
+            if (status != TENDON_SYSTEM_ERROR(cases[i].number) || cases[i].call->number != 0) {
+                fail_msg("case %zu, %d: %d", i, removes, status);
+            }
+            assert_int_equal(bonds.count, 1); /* as the file */
+            assert_int_equal(bonds.status, TENDON_OK);
+            assert_int_equal(directory_entries(folder), files);
+            assert_int_equal(open_descriptors(), descriptors);
+            assert_int_equal(tendon_bonds_open(&again, path), TENDON_OK);
+            assert_int_equal(again.count, 1);
+            assert_memory_equal(again.items[0].key, first.key, 16);
+        }
+    }
+    disk.piece = 7;
+    assert_int_equal(tendon_bonds_store(&bonds, &second), TENDON_OK);
+    assert_int_equal(tendon_bonds_open(&again, path), TENDON_OK);
+    assert_int_equal(again.count, 2);
+    assert_int_equal(directory_entries(folder), files);
+}
+
+/* A signal does not end a write, nor the wait for the lock. */
+static void interruptions_are_nothing(void **state) {
+    char path[128];
+    disk = (struct disk){.piece = 10};
+    bonds_path_in(*state, path);
+    tendon_bonds bonds, again;
+    assert_int_equal(tendon_bonds_open(&bonds, path), TENDON_OK);
+    const tendon_bond bond = bonds_item(1);
+    disk.write = (refused){EINTR, 2};
+    disk.flock = (refused){EINTR, 0};
+    assert_int_equal(tendon_bonds_store(&bonds, &bond), TENDON_OK);
+    assert_int_equal(disk.write.number + disk.flock.number, 0);
+    assert_int_equal(tendon_bonds_open(&again, path), TENDON_OK);
+    assert_int_equal(again.count, 1);
+    assert_memory_equal(&again.items[0], &bonds.items[0], sizeof again.items[0]);
+}
+
+/* The new name is on the disk when the call returns: its directory was synchronized too. */
+static void the_directory_of_the_file_is_synchronized(void **state) {
+    char path[128], folder[128], present[256];
+    const char *home = *state;
+    const tendon_bond bond = bonds_item(1);
+    tendon_bonds bonds;
+    disk = (struct disk){.piece = 0};
+    bonds_path_in(home, path);
+    folder_of(path, folder);
+    assert_int_equal(tendon_bonds_open(&bonds, path), TENDON_OK);
+    assert_int_equal(tendon_bonds_store(&bonds, &bond), TENDON_OK);
+    assert_string_equal(disk.directory, folder);
+    assert_int_equal(disk.synced, 1);
+    assert_non_null(getcwd(present, sizeof present));
+    assert_int_equal(chdir(home), 0);
+    assert_int_equal(tendon_bonds_open(&bonds, "bonds"), TENDON_OK); /* a name alone */
+    assert_int_equal(tendon_bonds_store(&bonds, &bond), TENDON_OK);
+    assert_string_equal(disk.directory, ".");
+    assert_int_equal(disk.synced, 2);
+    assert_int_equal(chdir(present), 0);
+    const tendon_bond other = bonds_item(2);
+    assert_int_equal(tendon_bonds_open(&bonds, path), TENDON_OK);
+    disk.open = (refused){EMFILE, 3}; /* the directory cannot be opened: the bond is stored all the same */
+    assert_int_equal(tendon_bonds_store(&bonds, &other), TENDON_OK);
+    assert_int_equal(disk.open.number, 0);
+    assert_int_equal(bonds.count, 2);
+}
+
+static bool nobody(void *context, const tendon_bond *bond) {
+    (void)context;
+    (void)bond;
+    return false;
+}
+
+static bool is_first(void *context, const tendon_bond *bond) {
+    (void)context;
+    return bond->peer.bytes[5] == 0;
+}
+
+/* The oldest one that may go: of the same radio, adapter and role, and not in use. */
+static void a_full_store_replaces_the_oldest_unused(void **state) {
+    (void)state;
+    static tendon_bonds bonds;
+    for (int how = 0; how < 5; how++) {
+        disk = (struct disk){.piece = 0};
+        tendon_bonds_init(&bonds);
+        for (uint8_t i = 0; i < TENDON_BONDS_MAX; i++) {
+            tendon_bond bond = bonds_item(i);
+            bond.initiator = how == 2 && i == 0;
+            bond.radio = how == 3 && i == 0 ? TENDON_BOND_VIRTUAL : TENDON_BOND_KERNEL;
+            bond.own.bytes[5] = how == 4 && i == 0 ? 9 : bond.own.bytes[5];
+            assert_int_equal(tendon_bonds_store(&bonds, &bond), TENDON_OK);
+        }
+        tendon_bond bond = bonds_item(200);
+        bond.initiator = false;
+        assert_int_equal(tendon_bonds_store(&bonds, &bond), TENDON_RADIO_ERROR_BONDS_FULL);
+        assert_int_equal(tendon_bonds_store_replacing(&bonds, &bond, how == 1 ? is_first : nobody, NULL), TENDON_OK);
+        assert_int_equal(bonds.count, TENDON_BONDS_MAX);
+        assert_int_equal(bonds.items[0].peer.bytes[5], how == 0 ? 1 : 0); /* the first is left where it may not go */
+        assert_int_equal(bonds.items[1].peer.bytes[5], 2);
+        assert_int_equal(bonds.items[TENDON_BONDS_MAX - 1].peer.bytes[5], 200);
+    }
+}
+
+#define DISK_TEST(name) cmocka_unit_test_setup_teardown(name, bonds_setup, bonds_teardown)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        DISK_TEST(any_call_that_fails_keeps_what_was_there),
+        DISK_TEST(interruptions_are_nothing),
+        DISK_TEST(the_directory_of_the_file_is_synchronized),
+        cmocka_unit_test(a_full_store_replaces_the_oldest_unused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
