@@ -335,6 +335,48 @@ def bonds():
             [b"\x01" + value for value in (key, key[:-1], b"")] + [b"\x02" + value for value in faults])
 
 
+OBVIOUS_FRAMES = [h(text) for text in (
+    "4f420100010001000e00010100100800010203040506070829059b94", "4f420101010001000c0001001008ff000000d4c3b2a142fbf71b",
+    "4f420101020002002800d20400008877665544332211f84d0f0042420f0069915b0050690f002900000000000000015702017ec6def6",
+    "4f4201000300100005000210001100e67dfb2a", "4f420101030010000900021000010111000000dcd3ebd0",
+    "4f42010004001100040001100002af241de8", "4f42010505001109000025aa7455",
+    "4f420100060020002e0001000004940000005259a7dd2cbd783285f299840f1052a9bf36cfcbe7f65c11fc79f7e6189a23a23779001d0000"
+    "de6ab82d", "4f420101060020000e000403020100000000000400000000dfc11283",
+    "4f42010007002100280004030201000000004f46503101010100d204000088776655443322112a0000000000000000f1536512828d25",
+    "4f42010008002300040004030201024e48b7", "4f42010108002300040000010000ef8011bf",
+    "4f4201000a0030000600e0510f00010a21a76c45", "4f4201010b0032001400e0510f0002ffffffff00f84d0f00030000001d01a6cf8f2f",
+    "4f4201000c0031000500e0510f00019ce0b772", "4f42010200008100030002e803284341e9", "4f4201050d0021100400900100003e425a71",
+    "4f4201000201030000001138e8d2")]
+
+
+def obvious():
+    segments = [h(text) for text in (
+        "6001000036004f420101020002002800d2040000", "400101008877665544332211f84d0f0042420f00",
+        "4001020069915b0050690f002900000000000000", "58010300015702017ec6def6")]
+    acks = [h(text) for text in ("440001000400000000000800", "440001000200010000000000", "440002040000000000000800",
+                                 "440003050000000000000800", "440002080000000000000800")]
+    link = struct.pack("<HHB", 3840, 0, 7)
+    part = lambda *items: b"".join(b"\0" + block(item) for item in items)
+    yield b"\0" + link + part(*segments)
+    yield b"\0" + link + part(*segments[::-1])
+    yield b"\0" + link + part(segments[0], segments[1], segments[1][:-1] + b"@", segments[2])
+    yield b"\0" + link + part(segments[1]) + b"\x27\x7f" + part(*segments)
+    yield b"\0" + struct.pack("<HHB", 0, 300, 31) + part(segments[2], segments[1], segments[0], segments[3])
+    for ack in acks:
+        yield b"\0" + link + b"\x4e" + part(ack) + b"\x0f\x0f\x17\x05" + part(acks[1], ack, acks[0])
+    yield b"\0" + link + b"\xfe" + b"\x3f" * 20
+    for frame in OBVIOUS_FRAMES:
+        yield b"\x02" + frame
+        yield b"\x01" + bytes([frame[3], frame[6], frame[7]]) + frame[10:-4]
+    yield b"\x01" + bytes([0, 0x20, 0]) + OBVIOUS_FRAMES[7][10:-6].replace(b"\1", b"\2", 1) + h("8800") + bytes(136)
+    yield b"\x02" + OBVIOUS_FRAMES[0][:-1]
+    for ack in acks:
+        yield b"\x03" + ack
+    for text in ("1.3.0", "999.999.999", "1.2.", "4242 4242-4242 4242", "180F", "9c190001-c113-4e20-95f4-2602d4fc9f35"):
+        yield b"\x04" + text.encode()
+    yield b"\x04" + h("4f4750010300")
+
+
 def main():
     write("att", ATT)
     write("att_items", [seed[:1] + (seed[1:2] if seed[:1] in (b"\x05", b"\x09", b"\x11") else b"\0") +
@@ -356,6 +398,7 @@ def main():
     write("bonds", bonds())
     write("capture", captures())
     write("management", management())
+    write("obvious", obvious())
     write("text", TEXTS)
 
 

@@ -8,6 +8,8 @@
 
 #include "tendon/devices/obvious_codec.h"
 #include "tendon/devices/obvious_payload.h"
+#include "tendon/devices/obvious_receiver.h"
 #include "tendon/devices/obvious_segment.h"
+#include "tendon/devices/obvious_sender.h"
 
 #endif

@@ -155,6 +155,9 @@ tendon_status tendon_obvious_check_card_number(const char *text, size_t length);
 #define TENDON_OBVIOUS_FRAME_MAX_LOWEST 256 /**< lowest frame_max that HELLO permits */
 #define TENDON_OBVIOUS_FRAME_MAX 4096       /**< highest frame_max; the one that applies before HELLO */
 
+/** Highest window of HELLO, in segments. */
+#define TENDON_OBVIOUS_WINDOW_MAX 32
+
 /** Flags of a frame. */
 enum { TENDON_OBVIOUS_RESPONSE = 1, TENDON_OBVIOUS_EVENT = 2, TENDON_OBVIOUS_ERROR = 4 };
 

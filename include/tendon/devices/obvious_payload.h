@@ -22,8 +22,6 @@ extern "C" {
 #define TENDON_OBVIOUS_PING_MAX 64
 /** Highest size of an object that is transferred: 16 MiB. */
 #define TENDON_OBVIOUS_OBJECT_MAX 16777216u
-/** Lowest and highest window of HELLO. */
-#define TENDON_OBVIOUS_WINDOW_MAX 32
 
 enum { TENDON_OBVIOUS_DISABLED = 0, TENDON_OBVIOUS_ENABLED = 1, TENDON_OBVIOUS_ENABLE_UNKNOWN = 255 };
 

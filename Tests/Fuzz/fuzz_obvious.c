@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Obvious. The first byte selects: frames and payloads, which are encoded again; control segments; texts; a receiver
+ * and a sender that get any segments at any time, with memory of exactly its size.
+ */
+#include "fuzz.h"
+#include "tendon/devices/obvious.h"
+
+static struct {
+    uint64_t now;
+    unsigned depth;
+    bool accept;
+    tendon_obvious_sender sender;
+    tendon_obvious_receiver receiver;
+    uint8_t message[600];
+} world;
+
+/* ---- decoders ---- */
+
+static void frame(fuzz_block block) {
+    tendon_obvious_frame decoded;
+    tendon_obvious_payload payload;
+    if (tendon_obvious_decode_frame(block.data, block.length, TENDON_OBVIOUS_FRAME_MAX, &decoded) != TENDON_OK) {
+        return;
+    }
+    (void)fuzz_touch(decoded.payload, decoded.payload_length);
+    if (tendon_obvious_decode_payload(&decoded, &payload) != TENDON_OK) {
+        return;
+    }
+    uint8_t *again = malloc(block.length);
+    FUZZ_CHECK(again != NULL);
+    FUZZ_CHECK(tendon_obvious_encode_frame(&decoded, &payload, again, block.length) == (tendon_status)block.length);
+    FUZZ_CHECK(memcmp(again, block.data, block.length) == 0);
+    free(again);
+}
+
+/* A payload without its frame: the CRC would keep most inputs out. */
+static void bare_payload(fuzz_input *input) {
+    tendon_obvious_frame decoded = {.flags = fuzz_u8(input), .opcode = fuzz_u8(input), .status = fuzz_u8(input)};
+    fuzz_block block = fuzz_take(input, input->left);
+    tendon_obvious_payload payload;
+    decoded.payload = block.data;
+    decoded.payload_length = block.length;
+    memset(&payload, 0, sizeof payload);
+    if (tendon_obvious_decode_payload(&decoded, &payload) == TENDON_OK && decoded.status == 0) {
+        uint8_t *again = malloc(block.length + TENDON_OBVIOUS_FRAME_OVERHEAD);
+        FUZZ_CHECK(again != NULL);
+        tendon_status status =
+            tendon_obvious_encode_frame(&decoded, &payload, again, block.length + TENDON_OBVIOUS_FRAME_OVERHEAD);
+        FUZZ_CHECK(block.length + TENDON_OBVIOUS_FRAME_OVERHEAD > TENDON_OBVIOUS_FRAME_MAX ||
+                   (status == (tendon_status)(block.length + TENDON_OBVIOUS_FRAME_OVERHEAD) &&
+                    (block.length == 0 || memcmp(again + TENDON_OBVIOUS_FRAME_HEADER, block.data, block.length) == 0)));
+        free(again);
+    }
+    free(block.data);
+}
+
+static void texts(fuzz_block block) {
+    tendon_uuid uuid;
+    uint32_t code = 0, again = 1;
+    uint16_t flags;
+    char text[TENDON_OBVIOUS_VERSION_SIZE];
+    const char *from = (const char *)block.data;
+    (void)tendon_obvious_parse_uuid(from, block.length, &uuid);
+    (void)tendon_obvious_check_card_number(from, block.length);
+    (void)tendon_obvious_decode_profile(block.data, block.length, &flags);
+    if (tendon_obvious_parse_version(from, block.length, &code) == TENDON_OK) {
+        tendon_status length = tendon_obvious_format_version(code, text);
+        FUZZ_CHECK(length >= 5 && tendon_obvious_parse_version(text, (size_t)length, &again) == TENDON_OK);
+        FUZZ_CHECK(code == again);
+    }
+}
+
+static void control(fuzz_block block) {
+    tendon_obvious_control decoded;
+    uint8_t out[TENDON_OBVIOUS_CONTROL_SIZE];
+    if (tendon_obvious_decode_control(block.data, block.length, &decoded) == TENDON_OK) {
+        FUZZ_CHECK(decoded.credit <= TENDON_OBVIOUS_CREDIT_MAX && decoded.reason <= TENDON_OBVIOUS_REASON_VERSION);
+        tendon_obvious_encode_control(&decoded, out);
+        FUZZ_CHECK(memcmp(out, block.data, 3) == 0);
+    }
+}
+
+/* ---- both directions ---- */
+
+static bool on_message(void *context, const uint8_t *message, size_t length, uint64_t now) {
+    (void)context, (void)now;
+    FUZZ_CHECK(length >= TENDON_OBVIOUS_FRAME_OVERHEAD && length <= world.receiver.frame_max);
+    (void)fuzz_touch(message, length);
+    return world.accept;
+}
+
+static void on_error(void *context, tendon_status status) {
+    (void)context;
+    FUZZ_CHECK(status < 0);
+}
+
+static void on_control(void *context, const tendon_obvious_control *decoded, uint64_t now) {
+    (void)context;
+    tendon_obvious_sender_control(&world.sender, decoded, now);
+}
+
+static void send_control(void *context, const uint8_t out[TENDON_OBVIOUS_CONTROL_SIZE]) {
+    tendon_obvious_control decoded;
+    (void)context;
+    FUZZ_CHECK(tendon_obvious_decode_control(out, TENDON_OBVIOUS_CONTROL_SIZE, &decoded) == TENDON_OK);
+}
+
+static tendon_status write_segment(void *context, const uint8_t *segment, size_t length) {
+    (void)context;
+    FUZZ_CHECK(length >= 4 && length <= TENDON_OBVIOUS_SEGMENT_MAX);
+    unsigned sum = fuzz_touch(segment, length);
+    return sum % 16 == 0 ? TENDON_ERROR_WOULD_BLOCK : sum % 16 == 1 ? TENDON_ERROR_DISCONNECTED : TENDON_OK;
+}
+
+static void on_done(void *context, tendon_status status, uint64_t now) {
+    (void)context, (void)now;
+    FUZZ_CHECK(status == TENDON_OK || status == TENDON_OBVIOUS_ERROR_LINK_ERROR);
+}
+
+static void link_of(fuzz_input *input) {
+    static const tendon_obvious_receiver_handler receiver_handler = {on_message, on_error, on_control, send_control};
+    static const tendon_obvious_sender_handler sender_handler = {write_segment, on_done};
+    size_t capacity = 256 + fuzz_u16(input) % 3841, mtu = 23 + fuzz_u16(input) % 500, window = 1 + fuzz_u8(input) % 32;
+    uint8_t *memory = malloc(capacity);
+    FUZZ_CHECK(memory != NULL);
+    memset(memory, 0, capacity);
+    tendon_obvious_receiver_init(&world.receiver, memory, capacity, &receiver_handler, NULL);
+    tendon_obvious_receiver_set_mtu(&world.receiver, mtu);
+    tendon_obvious_receiver_set_limits(&world.receiver, window, TENDON_OBVIOUS_FRAME_MAX);
+    tendon_obvious_sender_init(&world.sender, &sender_handler, NULL);
+    tendon_obvious_sender_set_window(&world.sender, window);
+    while (input->left > 0) {
+        uint8_t choice = fuzz_u8(input);
+        world.now += (choice & 7u) == 7 ? 1000u * (choice >> 3) : 1;
+        world.accept = (choice & 8u) == 0;
+        if ((choice & 7u) == 6) {
+            (void)tendon_obvious_sender_start(&world.sender, world.message, 14 + (choice >> 3) * 18u, mtu, world.now);
+        } else if ((choice & 7u) == 5) {
+            tendon_obvious_sender_writable(&world.sender, world.now);
+            tendon_obvious_receiver_set_mtu(&world.receiver, mtu + 16);
+        } else if ((choice & 7u) != 7) {
+            fuzz_block block = fuzz_block_of(input);
+            tendon_obvious_receiver_segment(&world.receiver, block.data, block.length, world.now);
+            free(block.data);
+        }
+        tendon_obvious_control ack;
+        if (tendon_obvious_receiver_pending_ack(&world.receiver, &ack)) {
+            FUZZ_CHECK(tendon_obvious_receiver_deadline(&world.receiver) != UINT64_MAX);
+        }
+        tendon_obvious_receiver_tick(&world.receiver, world.now);
+        tendon_obvious_sender_tick(&world.sender, world.now);
+        FUZZ_CHECK(tendon_obvious_sender_deadline(&world.sender) > world.now);
+    }
+    free(memory);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    fuzz_input input = {data, size};
+    uint8_t kind = fuzz_u8(&input);
+    memset(&world, 0, sizeof world);
+    if (kind % 5 == 0) {
+        link_of(&input);
+        return 0;
+    }
+    if (kind % 5 == 1) {
+        bare_payload(&input);
+        return 0;
+    }
+    fuzz_block block = fuzz_take(&input, input.left);
+    if (kind % 5 == 2) {
+        frame(block);
+    } else if (kind % 5 == 3) {
+        control(block);
+    } else {
+        texts(block);
+    }
+    free(block.data);
+    return 0;
+}
