@@ -129,6 +129,35 @@ static void truncated_events_of_pairing_are_counted(void **state) {
     pairing_scene_close(s);
 }
 
+/* Encrypted, but without a bond: it was forgotten, so the peer is paired again. Bonded and encrypted: nothing to do. */
+static void a_bond_and_encryption_are_two_things(void **state) {
+    (void)state;
+    pairing_scene *s = pairing_scene_open(1);
+    tendon_link *link = &s->ends[0].end.link;
+    link->encrypted = true;
+    pairing_scene_begin(s, 0);
+    pairing_scene_new_key(s, 0, 0x11);
+    pairing_scene_complete(s, 0, 0);
+    assert_int_equal(s->ends[0].paired, 1);
+    assert_int_equal(pairing_scene_pair(s, 0), TENDON_OK);
+    pairing_scene_expect_nothing(s);
+    STEP_UNTIL(&s->b->loop, s->ends[0].paired == 2);
+    assert_int_equal(s->ends[0].status, TENDON_OK);
+    pairing_scene_close(s);
+}
+
+/* Its owner has closed it: nothing is reported about it any more. */
+static void a_link_that_is_closing_is_not_encrypted(void **state) {
+    (void)state;
+    pairing_scene *s = pairing_scene_open(1);
+    tendon_link *link = &s->ends[0].end.link;
+    tendon_link_close(link);
+    assert_int_equal(link->state, TENDON_LINK_OPEN);
+    tendon_socket_link_encrypted(link, tendon_monotonic_ms());
+    assert_false(link->encrypted);
+    pairing_scene_close(s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_event_is_for_the_open_link_of_its_handle),
@@ -136,6 +165,8 @@ int main(void) {
         cmocka_unit_test(encryption_is_requested_where_there_is_a_key),
         cmocka_unit_test(pairable_is_a_mode_of_the_adapter),
         cmocka_unit_test(truncated_events_of_pairing_are_counted),
+        cmocka_unit_test(a_bond_and_encryption_are_two_things),
+        cmocka_unit_test(a_link_that_is_closing_is_not_encrypted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -175,6 +175,32 @@ static void a_peer_that_has_lost_its_key_ends_the_link(void **state) {
     assert_int_equal(pair(w), TENDON_OK);
 }
 
+/* Each member of a bond counts: a key of another radio, adapter or role is none of this connection. */
+static void a_key_that_belongs_to_something_else_does_not_encrypt(void **state) {
+    world *w = *state;
+    connect_central(w);
+    assert_int_equal(pair(w), TENDON_OK);
+    assert_int_equal(w->device_bonds.count, 1);
+    const tendon_bond bond = w->device_bonds.items[0];
+    for (int how = 0; how < 5; how++) {
+        close_link(w);
+        tendon_bond *changed = &w->device_bonds.items[0];
+        *changed = bond;
+        changed->radio = how == 0 ? TENDON_BOND_KERNEL : bond.radio;
+        changed->initiator = how == 1 ? !bond.initiator : bond.initiator;
+        changed->own.bytes[5] ^= how == 2;
+        changed->key[15] ^= how == 3;
+        int before = w->session.disconnected, connected = w->session.connected;
+        assert_int_equal(w->link.connect(w->link.context), TENDON_OK);
+        if (how < 4) {
+            STEP_UNTIL(&w->loop, w->session.disconnected == before + 1);
+            assert_int_equal(w->session.reason, TENDON_RADIO_ERROR_PAIRING_FAILED);
+        } else {
+            STEP_UNTIL(&w->loop, w->session.connected == connected + 1);
+        }
+    }
+}
+
 static void forgetting_ends_the_link(void **state) {
     world *w = *state;
     connect_central(w);
@@ -297,6 +323,7 @@ int main(void) {
         PAIRING_TEST(a_bonded_link_is_encrypted_by_itself),
         PAIRING_TEST(out_of_pairing_mode_it_is_refused),
         PAIRING_TEST(a_peer_that_has_lost_its_key_ends_the_link),
+        PAIRING_TEST(a_key_that_belongs_to_something_else_does_not_encrypt),
         PAIRING_TEST(forgetting_ends_the_link),
         PAIRING_TEST(a_device_without_pairing_refuses),
         PAIRING_TEST(the_file_decides_too),

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -197,6 +198,26 @@ static void a_central_finds_a_name(void **state) {
     assert_int_equal(w->device.radio.malformed, 0);
 }
 
+/* What is no scanner's is left alone, whatever its name is. */
+static void advertising_removes_no_file_of_others(void **state) {
+    world *w = *state;
+    static const char *const names[] = {"a", "notes.txt", "device-x", "scanner"};
+    char path[128];
+    for (int i = 0; i < 4; i++) {
+        snprintf(path, sizeof path, "%s/%s", w->directory, names[i]);
+        int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        assert_true(fd >= 0);
+        close(fd);
+    }
+    scan(w, true, false);
+    assert_int_equal(advertise(w, sizeof advertised_flags, sizeof advertised_name), TENDON_OK);
+    STEP_UNTIL(&w->loop, w->reports == 4);
+    for (int i = 0; i < 4; i++) {
+        snprintf(path, sizeof path, "%s/%s", w->directory, names[i]);
+        assert_int_equal(unlink(path), 0);
+    }
+}
+
 #define REFUSED_TEST(name) cmocka_unit_test_setup_teardown(name, setup, world_teardown)
 
 int main(void) {
@@ -208,6 +229,7 @@ int main(void) {
         REFUSED_TEST(a_connect_that_fails_leaves_nothing),
         REFUSED_TEST(a_retry_that_fails_ends_the_attempt),
         REFUSED_TEST(a_central_finds_a_name),
+        REFUSED_TEST(advertising_removes_no_file_of_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

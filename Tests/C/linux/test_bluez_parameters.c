@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Parameters that another program sets, those that the kernel is given, and how much one wake-up reads. */
+#include "bluez_fixture.h"
+#include "open_files.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* In the C library's place: what the kernel answers to a command of a management socket. */
+static uint8_t answer_status;
+static int management = -1;
+static uint8_t sent[64];
+static size_t sent_length;
+
+ssize_t send(int fd, const void *bytes, size_t length, int flags) {
+    if (fd == calls.fd && management == fd) {
+        const uint8_t *pdu = bytes;
+        sent_length = length < sizeof sent ? length : sizeof sent;
+        memcpy(sent, bytes, sent_length);
+        const uint8_t answer[] = {1, 0, pdu[2], pdu[3], 3, 0, pdu[0], pdu[1], answer_status};
+        assert_int_equal(syscall(SYS_sendto, calls.peer, answer, sizeof answer, 0, NULL, 0), (long)sizeof answer);
+        return (ssize_t)length;
+    }
+    return syscall(SYS_sendto, fd, bytes, length, flags, NULL, 0);
+}
+
+int bind(int fd, __CONST_SOCKADDR_ARG name, socklen_t length) {
+    if (fd < 0 || fd != calls.fd) {
+        return (int)syscall(SYS_bind, fd, name.__sockaddr__, length);
+    }
+    if (calls.bind.number != 0) {
+        errno = calls.bind.number;
+        calls.bind.number = 0;
+        return -1;
+    }
+    management = fd;
+    return 0;
+}
+
+/* Index 7; one peer: address, LE random 2, interval 24 to 40, latency 4, supervision timeout 600. */
+static void connection_parameters_are_loaded_through_a_socket_of_their_own(void **state) {
+    (void)state;
+    static const tendon_management_connection_parameters item = {
+        {{0xC0, 1, 2, 3, 4, 5}, TENDON_ADDRESS_TYPE_RANDOM}, 24, 40, 4, 600};
+    static const uint8_t pdu[] = {0x35, 0, 7, 0, 17, 0, 1, 0, 5, 4, 3, 2, 1, 0xC0, 2, 24, 0, 40, 0, 4, 0, 0x58, 2};
+    bluez_bench *b = bluez_open(false, &bluez_public_address);
+    int before = open_descriptors();
+    assert_int_equal(tendon_bluez_load_connection_parameters(&b->radio, &item, 1), TENDON_OK);
+    assert_int_equal(sent_length, sizeof pdu);
+    assert_memory_equal(sent, pdu, sizeof pdu);
+    assert_int_equal(open_descriptors(), before + 1); /* the test's own end */
+    answer_status = TENDON_MANAGEMENT_PERMISSION_DENIED;
+    assert_int_equal(tendon_bluez_load_connection_parameters(&b->radio, &item, 1), TENDON_RADIO_ERROR_NO_CAP_NET_ADMIN);
+    answer_status = 0;
+    assert_int_equal(tendon_bluez_load_connection_parameters(&b->radio, NULL, 0), TENDON_OK); /* none */
+    calls.socket = (refused_call){EMFILE, 0};
+    assert_int_equal(tendon_bluez_load_connection_parameters(&b->radio, &item, 1), TENDON_SYSTEM_ERROR(EMFILE));
+    calls.bind = (refused_call){EPERM, 0};
+    assert_int_equal(tendon_bluez_load_connection_parameters(&b->radio, &item, 1), TENDON_RADIO_ERROR_NO_CAP_NET_RAW);
+    tendon_management_connection_parameters wrong = item;
+    wrong.min_interval = 5;
+    sent_length = 0;
+    assert_int_equal(tendon_bluez_load_connection_parameters(&b->radio, &wrong, 1), TENDON_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(sent_length, 0);
+    assert_int_equal(open_descriptors(), before + 1);
+    bluez_expect_nothing(b); /* nothing went through the radio's own sockets */
+    management = -1;
+    bluez_close(b);
+}
+
+/* Both command sets: the parameters in the controller are not ours any more, so they are sent again. */
+static void scan_parameters_of_another_program_replace_ours(void **state) {
+    (void)state;
+    for (int theirs = 0; theirs < 2; theirs++) {
+        bluez_bench *b = bluez_open(false, &bluez_public_address);
+        bluez_start_scan(b);
+        (void)bluez_answer(b, bluez_scan_parameters[0], 0);
+        (void)bluez_expect(b, bluez_scan_enable[0]);
+        assert_int_equal(b->radio.scan.activity.state, TENDON_BLUEZ_READY);
+        const uint8_t packet[] = {HCI_COMMAND_PKT, (uint8_t)bluez_scan_parameters[theirs],
+                                  (uint8_t)(bluez_scan_parameters[theirs] >> 8), 0};
+        assert_int_equal(send(b->controller, packet, sizeof packet, 0), (ssize_t)sizeof packet);
+        bluez_read_controller(b);
+        assert_int_equal(b->radio.scan.activity.state, TENDON_BLUEZ_OFF);
+        assert_int_equal(b->radio.other_command, 0); /* it enables nothing */
+        bluez_close(b);
+    }
+    /* Another command is none of our business; an enable command without its parameter says nothing. */
+    bluez_bench *b = bluez_scanning(false, &bluez_public_address);
+    static const uint8_t others[][5] = {{HCI_COMMAND_PKT, 0x06, 0x20, 1, 0}, {HCI_COMMAND_PKT, 0x03, 0x0C, 1, 0}};
+    static const uint8_t bare[] = {HCI_COMMAND_PKT, 0x0C, 0x20, 0};
+    assert_int_equal(send(b->controller, others[0], 5, 0), 5);
+    assert_int_equal(send(b->controller, others[1], 5, 0), 5);
+    assert_int_equal(send(b->controller, bare, sizeof bare, 0), (ssize_t)sizeof bare);
+    bluez_read_controller(b);
+    assert_int_equal(b->radio.other_command, 0);
+    assert_int_equal(b->radio.scan.activity.state, TENDON_BLUEZ_ON);
+    bluez_close(b);
+}
+
+/* ---- one wake-up ---- */
+
+static int accepts;
+
+static tendon_link *reject(void *context, const tendon_address *peer, uint64_t now) {
+    (void)context;
+    (void)peer;
+    (void)now;
+    accepts++;
+    return NULL;
+}
+
+/* Others have their turn in between; what is left wakes the loop again. */
+static void a_wake_up_is_bounded(void **state) {
+    (void)state;
+    bluez_bench *b = bluez_open(false, &bluez_public_address);
+    tendon_listener listener = {.accept = reject};
+    assert_int_equal(tendon_radio_listen(&b->radio.radio, &listener), TENDON_OK);
+    accepts = 0;
+    calls.centrals = 9;
+    listener.source.ready(listener.source.context, TENDON_READABLE, 1);
+    assert_int_equal(accepts, 8);
+    listener.source.ready(listener.source.context, TENDON_READABLE, 1);
+    assert_int_equal(accepts, 9);
+    for (int i = 0; i < 20; i++) { /* malformed ones count */
+        static const uint8_t truncated[] = {HCI_EVENT_PKT, TENDON_HCI_HARDWARE_ERROR, 1};
+        assert_int_equal(send(b->controller, truncated, sizeof truncated, 0), (ssize_t)sizeof truncated);
+    }
+    bluez_read_controller(b);
+    assert_int_equal(b->radio.radio.malformed, 16);
+    bluez_read_controller(b);
+    assert_int_equal(b->radio.radio.malformed, 20);
+    for (int i = 0; i < 8; i++) {
+        bluez_settings(b, true);
+    }
+    static const uint8_t removed[] = {TENDON_MANAGEMENT_INDEX_REMOVED, 0, 7, 0, 0, 0};
+    assert_int_equal(send(b->kernel, removed, sizeof removed, 0), (ssize_t)sizeof removed);
+    bluez_read_kernel(b);
+    assert_int_equal(b->radio.power.state, TENDON_BLUEZ_POWERED);
+    bluez_read_kernel(b);
+    assert_int_equal(b->radio.power.state, TENDON_BLUEZ_FAILED);
+    bluez_close(b);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(connection_parameters_are_loaded_through_a_socket_of_their_own),
+        cmocka_unit_test(scan_parameters_of_another_program_replace_ours),
+        cmocka_unit_test(a_wake_up_is_bounded),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
