@@ -121,8 +121,8 @@ typedef enum tendon_bluez_request {
 typedef enum tendon_bluez_queue_state {
     TENDON_BLUEZ_IDLE = 0,  /**< the next command can be sent */
     TENDON_BLUEZ_IN_FLIGHT, /**< a command waits for its response */
-    TENDON_BLUEZ_REFUSED /**< the kernel rejected a command because the adapter is off; it is sent again after a pause
-                          */
+    TENDON_BLUEZ_PAUSED /**< the kernel rejected a command because the adapter is off; it is sent again after a pause
+                         */
 } tendon_bluez_queue_state;
 #define TENDON_BLUEZ_QUEUE_STATES 3
 
@@ -133,7 +133,7 @@ typedef struct tendon_bluez_queue {
     uint8_t unanswered;              /**< commands without a response in a row */
     uint16_t opcode;                 /**< of the command in flight; 0: none */
     tendon_bluez_activity *activity; /**< that the command in flight belongs to */
-    uint64_t retry_at;               /**< REFUSED: monotonic ms */
+    uint64_t retry_at;               /**< PAUSED: monotonic ms */
 } tendon_bluez_queue;
 
 /**
@@ -169,8 +169,8 @@ typedef struct tendon_bluez_pending_disconnect {
 typedef enum tendon_bluez_attempt_state {
     TENDON_BLUEZ_ATTEMPT_FREE = 0, /**< unused slot */
     TENDON_BLUEZ_ATTEMPT_WAITING,  /**< no socket yet: for the end of our scan, of the last connection, or of a pause */
-    TENDON_BLUEZ_ATTEMPT_ASKED,    /**< the kernel has accepted connect() */
-    TENDON_BLUEZ_ATTEMPT_CONNECTED /**< only encryption is missing, or the loop's next step */
+    TENDON_BLUEZ_ATTEMPT_REQUESTED, /**< the kernel has accepted connect() */
+    TENDON_BLUEZ_ATTEMPT_CONNECTED  /**< only encryption is missing, or the loop's next step */
 } tendon_bluez_attempt_state;
 #define TENDON_BLUEZ_ATTEMPT_STATES 4
 

@@ -26,7 +26,7 @@
 enum {
     FREE = TENDON_BLUEZ_ATTEMPT_FREE,
     WAITING = TENDON_BLUEZ_ATTEMPT_WAITING,
-    ASKED = TENDON_BLUEZ_ATTEMPT_ASKED,
+    ASKED = TENDON_BLUEZ_ATTEMPT_REQUESTED,
     CONNECTED = TENDON_BLUEZ_ATTEMPT_CONNECTED
 };
 
@@ -55,7 +55,7 @@ tendon_bluez_attempt_state tendon_bluez_attempt_stage(const tendon_bluez_attempt
     if (link->closing || link->connected || link->securing) {
         return TENDON_BLUEZ_ATTEMPT_CONNECTED;
     }
-    return link->source.fd >= 0 ? TENDON_BLUEZ_ATTEMPT_ASKED : TENDON_BLUEZ_ATTEMPT_WAITING;
+    return link->source.fd >= 0 ? TENDON_BLUEZ_ATTEMPT_REQUESTED : TENDON_BLUEZ_ATTEMPT_WAITING;
 }
 
 /** Returns the time at which a connect() to @p peer can start; 0 means now. */
@@ -223,7 +223,7 @@ static tendon_bluez_prospect prospect_of(tendon_bluez_radio *radio, tendon_bluez
     if (!tendon_bluez_scan_idle(radio)) {
         return TENDON_BLUEZ_BLOCKED;
     }
-    if (tendon_bluez_attempt_stage(attempt) == TENDON_BLUEZ_ATTEMPT_ASKED) {
+    if (tendon_bluez_attempt_stage(attempt) == TENDON_BLUEZ_ATTEMPT_REQUESTED) {
         return progress_of(radio, attempt, now);
     }
     uint64_t free = free_at(radio, &attempt->link->peer, now);

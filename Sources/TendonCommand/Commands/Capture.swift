@@ -9,14 +9,17 @@ extension Command {
         "capture", operands: "FILE",
         summary: "write Bluetooth traffic to a btsnoop file for Wireshark",
         details: [
-            "On the radio bluez: every HCI packet of the machine's controllers, whoever sends it, without taking part. "
-                + "On the virtual radio there is nobody to listen to: there it does what run does and writes what "
-                + "passes over its own links."
+            "With --radio bluez: captures every HCI packet of the machine's controllers, from all programs. "
+                + "With --radio virtual there is no HCI traffic: the command connects as run does and captures its "
+                + "own connections."
         ],
         options: StreamSettings.options.filter { $0.name != "--capture" } + StreamSettings.familyOptions,
         examples: [
-            ("sudo tendon capture head.btsnoop --for 10", "ten seconds of all controllers"),
-            ("tendon capture head.btsnoop --radio virtual --for 5", "a simulated device, served and written"),
+            ("sudo tendon capture head.btsnoop --for 10", "capture all controllers for ten seconds"),
+            (
+                "tendon capture head.btsnoop --radio virtual --for 5",
+                "connect to simulated devices and capture the traffic"
+            ),
         ]
     ) { (arguments: Arguments) throws(CommandError) in
         guard arguments.operands.count == 1 else { throw .usage("capture takes one file", next: "tendon capture FILE") }

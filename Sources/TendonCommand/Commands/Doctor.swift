@@ -15,8 +15,8 @@ extension Command {
         ],
         common: ["--radio", "--json"],
         examples: [
-            ("tendon doctor", "examine this machine"),
-            ("tendon doctor --radio virtual --json", "whether the virtual radio works, as JSON lines"),
+            ("tendon doctor", "check this machine"),
+            ("tendon doctor --radio virtual --json", "check the virtual radio, as JSON lines"),
         ]
     ) { (arguments: Arguments) throws(CommandError) in
         guard arguments.operands.isEmpty else { throw .usage("doctor takes no operands", next: "tendon doctor") }

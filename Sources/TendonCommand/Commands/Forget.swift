@@ -7,12 +7,12 @@ extension Command {
         "forget",
         summary: "remove the bond with a device",
         details: [
-            "Its keys go, and it must be paired again. Needed when the device was reset: it has lost its key then, and ends "
-                + "every link. Bonds are kept in $XDG_STATE_HOME/tendon/bonds, else ~/.local/state/tendon/bonds."
+            "Removes the keys; the device must be paired again. Use it if the device was reset: it has lost its key and ends "
+                + "every connection. Bonds are stored in $XDG_STATE_HOME/tendon/bonds, or ~/.local/state/tendon/bonds."
         ],
         options: [],
         common: ["--radio", "--adapter", "--address", "--json"],
-        examples: [("tendon forget --address AA:BB:CC:DD:EE:FF", "one device")]
+        examples: [("tendon forget --address AA:BB:CC:DD:EE:FF", "remove the bond with this device")]
     ) { (arguments: Arguments) throws(CommandError) in
         guard arguments.operands.isEmpty else { throw .usage("forget takes no operands") }
         guard let wanted = try arguments.address() else { throw .usage("forget needs --address") }

@@ -19,16 +19,16 @@ extension Command {
         "replay", operands: "FILE",
         summary: "decode a capture file",
         details: [
-            "Reads btsnoop files: ours, btmon's and Wireshark's; '-' is standard input. Prints what was found, connected, "
-                + "configured and measured. Characteristics are told by the discovery in the capture; values of a "
-                + "connection that was there before the capture began stay undecoded and are counted."
+            "Reads btsnoop files of tendon, btmon and Wireshark; '-' is standard input. Prints advertisers, connections, "
+                + "configurations and sensor values. Identifies characteristics from the service discovery in the capture. If a "
+                + "connection existed before the capture began, its values are counted but not decoded."
         ],
         options: [Option(name: "--att", value: nil, help: "also print every ATT PDU"), .compact],
         common: ["--json"],
         examples: [
             ("tendon replay head.btsnoop", "decode a capture"),
-            ("tendon replay head.btsnoop --json --att", "with every ATT PDU, as JSON lines"),
-            ("btmon -w /dev/stdout | tendon replay -", "decode as it happens"),
+            ("tendon replay head.btsnoop --json --att", "print events and every ATT PDU as JSON lines"),
+            ("btmon -w /dev/stdout | tendon replay -", "decode the traffic as it happens"),
         ]
     ) { (arguments: Arguments) throws(CommandError) in
         guard arguments.operands.count == 1 else { throw .usage("replay takes one file", next: "tendon replay FILE") }

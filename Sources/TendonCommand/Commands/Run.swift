@@ -39,15 +39,20 @@ struct StreamSettings: Sendable {
         [
             Option(
                 name: "--rule", value: "'EVENT => ACTION'",
-                help: "when EVENT happens to a device, devices of the other family do ACTION; may be given often"),
-            Option(name: "--rules", value: "FILE", help: "rules, one a line"),
+                help:
+                    "when EVENT happens, execute ACTION on the devices of the family that it names; may be given several times"
+            ),
+            Option(name: "--rules", value: "FILE", help: "read rules from a file, one per line"),
             Option(name: "--notifications", value: "N", help: "end after N sensor notifications"),
-            Option(name: "--no-reconnect", value: nil, help: "do not connect again when a link is lost"),
+            Option(name: "--no-reconnect", value: nil, help: "do not reconnect when a connection is lost"),
             Option(
                 name: "--queue-size", value: "N",
-                help: "samples that may wait for the output; more are dropped and counted; default 16384"),
+                help:
+                    "maximum number of samples buffered for the output; further samples are dropped and counted; default 16384"
+            ),
             .compact,
-            Option(name: "--capture", value: "FILE", help: "also write what passes over the links, as btsnoop"),
+            Option(
+                name: "--capture", value: "FILE", help: "also write the traffic of the connections to a btsnoop file"),
             Option(
                 name: "--pause-consumer-at", value: "N", help: "stop taking samples after the Nth", hidden: true),
             Option(name: "--pause-for", value: "SECONDS", help: "for so long", hidden: true),
@@ -89,18 +94,18 @@ extension Command {
         "run",
         summary: "find the wearables in range, connect, stream every event",
         details: [
-            "JSON lines in a pipe, a live table on a terminal. Connects again when a link is lost, waiting longer each "
-                + "time, 30 seconds at most. Ends on Ctrl-C or after --for, with counters: what came, what was given "
-                + "out, what was dropped. Status 4 when no device was found.", Rule.vocabulary,
+            "JSON lines in a pipe, a live table on a terminal. Reconnects when a connection is lost, with increasing "
+                + "pauses of at most 30 seconds. Ends on Ctrl-C or after --for, and prints counters of received, printed "
+                + "and dropped events. Exits with status 4 if no device was found.", Rule.vocabulary,
         ],
         options: StreamSettings.options + StreamSettings.familyOptions,
         examples: [
-            ("tendon run", "everything in reach, as a live table"),
-            ("tendon run \(Rule.example)", "a gateway that reacts"),
-            ("tendon run --json --for 20 | grep '\"sample\"'", "samples of 20 seconds as JSON lines"),
+            ("tendon run", "show all devices in range as a live table"),
+            ("tendon run \(Rule.example)", "react to events of one device with another device"),
+            ("tendon run --json --for 20 | grep '\"sample\"'", "print the samples of 20 seconds as JSON lines"),
             (
                 "tendon run --radio virtual --sensors rotation,accelerometer --period 40",
-                "other sensors of a simulated device"
+                "select the sensors of a simulated device"
             ),
         ]
     ) { (arguments: Arguments) throws(CommandError) in
@@ -117,11 +122,11 @@ extension Command {
     static let stream = Command(
         "stream", operands: "FAMILY",
         summary: "stream sensor data and events from one device family (like run, for one family)",
-        details: ["Does what run does; connects only to devices of the family."],
+        details: ["Does the same as run, but connects only to devices of the family."],
         options: StreamSettings.options + StreamSettings.familyOptions,
         examples: [
-            ("tendon stream bose", "head motion, as a live table"),
-            ("tendon stream bose --sensors all --gestures all --json", "everything that it has, as JSON lines"),
+            ("tendon stream bose", "show head motion as a live table"),
+            ("tendon stream bose --sensors all --gestures all --json", "print all sensors and gestures as JSON lines"),
         ]
     ) { (arguments: Arguments) throws(CommandError) in
         guard arguments.operands.count == 1 else {

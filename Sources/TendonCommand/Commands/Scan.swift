@@ -9,23 +9,27 @@ extension Command {
         "scan",
         summary: "list the Bluetooth LE devices in range",
         details: [
-            "A live table on a terminal, until Ctrl-C; in a pipe JSON lines, one when a device is found or tells something "
-                + "new, for 10 seconds unless --for says otherwise. What a device says in its advertisement and in "
-                + "its scan response is put together. Ends with status 4 when nothing was found."
+            "On a terminal: a live table, until Ctrl-C. In a pipe: JSON lines, one when a device is found or its data "
+                + "changes, for 10 seconds unless --for is given. The data of a device's advertisement and of "
+                + "its scan response are combined. Exits with status 4 if nothing was found."
         ],
         options: [
-            Option(name: "--service", value: "UUID", help: "only devices that advertise this service"),
-            Option(name: "--name", value: "TEXT", help: "only devices whose name contains this; case is ignored"),
+            Option(name: "--service", value: "UUID", help: "show only devices that advertise this service"),
             Option(
-                name: "--family", value: "FAMILY", help: "only devices of this family; 'any': of all families known",
+                name: "--name", value: "TEXT", help: "show only devices whose name contains this text; case is ignored"),
+            Option(
+                name: "--family", value: "FAMILY",
+                help: "show only devices of this family; 'any': of all supported families",
                 choices: familyNames() + ["any"], isList: true),
-            Option(name: "--duplicates", value: nil, help: "JSON: a line for every advertisement"),
-            Option(name: "--passive", value: nil, help: "listen only: no scan requests, so no scan responses"),
+            Option(name: "--duplicates", value: nil, help: "JSON: print a line for every advertisement"),
+            Option(
+                name: "--passive", value: nil,
+                help: "scan passively: send no scan requests, so receive no scan responses"),
             Option(name: "--count", value: "N", help: "end when this many devices are found"),
         ],
         examples: [
-            ("tendon scan", "a live table"),
-            ("tendon scan --service fdd2 --for 5 --json", "devices with the service FDD2 as JSON lines"),
+            ("tendon scan", "show a live table"),
+            ("tendon scan --service fdd2 --for 5 --json", "print devices with the service FDD2 as JSON lines"),
             ("tendon scan --family any --count 1", "wait for the first wearable"),
         ]
     ) { (arguments: Arguments) throws(CommandError) in

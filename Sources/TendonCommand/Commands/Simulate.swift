@@ -111,8 +111,8 @@ extension Command {
         "simulate", operands: "FAMILY...",
         summary: "simulate wearables, for programs on this machine or for phones",
         details: [
-            "Serves devices on the virtual radio, or over a controller to anything in reach. Prints its counters when it "
-                + "ends: after --for, after --notifications, on Ctrl-C. On the radio bluez there is one device for "
+            "Simulates devices on the virtual radio, or over a controller for all devices in range. Prints its counters when it "
+                + "ends: after --for, after --notifications, or on Ctrl-C. With --radio bluez, it simulates one device per "
                 + "each --adapter.",
             "Scenarios are lines 'at TIME COMMAND': disconnect, advertise on|off, stop, malformed KIND [COUNT]; of bose "
                 + "gesture NAME, suspend REASON, resume, pairing_mode on|off; of feelspace press BUTTON "
@@ -125,10 +125,10 @@ extension Command {
         ],
         options: simulateOptions,
         examples: [
-            ("tendon simulate bose --radio virtual", "a wearable for the programs of this machine"),
-            ("tendon simulate bose --radio bluez --adapter hci1", "a wearable that phones can see"),
-            ("tendon simulate bose --fault drop=1%,garbage=0.1% --seed 7", "one with a bad link"),
-            ("tendon simulate feelspace --radio virtual", "a belt that says what its motors do"),
+            ("tendon simulate bose --radio virtual", "simulate a wearable for programs on this machine"),
+            ("tendon simulate bose --radio bluez --adapter hci1", "simulate a wearable that phones can find"),
+            ("tendon simulate bose --fault drop=1%,garbage=0.1% --seed 7", "simulate a wearable with a bad connection"),
+            ("tendon simulate feelspace --radio virtual", "simulate a belt that reports the state of its motors"),
         ]
     ) { (arguments: Arguments) throws(CommandError) in
         guard !arguments.operands.isEmpty else {
@@ -184,33 +184,34 @@ struct SimulationPlan {
 }
 
 private let simulateOptions: [Option] = [
-    Option(name: "--count", value: "N", help: "devices of each family; default 1"),
+    Option(name: "--count", value: "N", help: "number of devices per family; default 1"),
     Option(name: "--name", value: "TEXT", help: "name in the scan response"),
-    Option(name: "--firmware", value: "TEXT", help: "firmware revision that it tells"),
+    Option(name: "--firmware", value: "TEXT", help: "firmware revision that it reports"),
     Option(name: "--scenario", value: "FILE", help: "timed events"),
     Option(
         name: "--scenario-from", value: "start|connection",
-        help: "when the scenario's time begins; default: start", choices: ["start", "connection"]),
+        help: "event at which the time of the scenario starts; default: start", choices: ["start", "connection"]),
     Option(
         name: "--fault", value: "SPEC",
-        help: "spoil what it sends: drop, delay, duplicate, truncate, garbage, disconnect, each =RATE; "
-            + "several with commas"),
-    Option(name: "--seed", value: "N", help: "of the faults; the same seed gives the same faults"),
-    Option(name: "--flat-out", value: nil, help: "samples as fast as the link takes them"),
+        help: "inject faults: drop, delay, duplicate, truncate, garbage, disconnect, each =RATE; "
+            + "separate several with commas"),
+    Option(name: "--seed", value: "N", help: "seed of the faults; the same seed results in the same faults"),
+    Option(name: "--flat-out", value: nil, help: "send samples as fast as the connection accepts them"),
     Option(
-        name: "--period", value: "MS", help: "activ5: from one force to the next; default 100", families: ["activ5"]),
-    Option(name: "--notifications", value: "N", help: "stand still after N sensor notifications, then end"),
+        name: "--period", value: "MS", help: "activ5: time between two force values; default 100", families: ["activ5"]),
+    Option(name: "--notifications", value: "N", help: "stop after N sensor notifications, then end"),
     Option(
         name: "--pairing", value: "none|required|ready",
-        help: "whether it wants pairing; ready: it is in pairing mode",
+        help: "whether it requires pairing; ready: it is in pairing mode",
         choices: SimulationSettings.Pairing.allCases.map(\.rawValue)),
     Option(
         name: "--legacy", value: nil,
-        help: "bose: gesture information as in 2018; activ5: the text protocol alone", families: ["activ5", "bose"]),
+        help: "bose: gesture information as in 2018; activ5: only the text protocol", families: ["activ5", "bose"]),
     Option(
-        name: "--generation", value: "1|2", help: "feelspace: of the belt; default 1", choices: ["1", "2"],
+        name: "--generation", value: "1|2", help: "feelspace: hardware generation of the belt; default 1",
+        choices: ["1", "2"],
         families: ["feelspace"]),
     Option(
         name: "--ground-truth", value: "FILE",
-        help: "write what is true (bose: head angles, activ5: force; by device time) as JSON lines"),
+        help: "write the true values (bose: head angles, activ5: force; by device time) as JSON lines"),
 ]

@@ -18,7 +18,7 @@ extension Command {
             Option(
                 name: "--information", value: "HEX|frames",
                 help: "bose sensor_data: sensor information of the device, for values in g, deg/s and radians; "
-                    + "frames: that of Bose Frames")
+                    + "frames: the information of Bose Frames")
         ],
         common: ["--json"],
         examples: [
@@ -65,7 +65,7 @@ extension Command {
                 "tendon encode bose sensor_configuration 000000010000020000030000 enable:rotation:40",
                 "enable one sensor every 40 ms"
             ),
-            ("tendon encode feelspace mode mode=compass", "the request of a mode"),
+            ("tendon encode feelspace mode mode=compass", "encode a request to change the mode"),
         ]
     ) { (arguments: Arguments) throws(CommandError) in
         guard arguments.operands.count >= 2 else {

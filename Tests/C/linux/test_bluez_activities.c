@@ -220,7 +220,7 @@ static void attempts_with_every_prospect(void **state) {
     (void)state;
     static const uint8_t table[TENDON_BLUEZ_ATTEMPT_STATES][TENDON_BLUEZ_PROSPECTS] = {
         [TENDON_BLUEZ_ATTEMPT_WAITING][TENDON_BLUEZ_CLEAR] = TENDON_BLUEZ_ASK_KERNEL,
-        [TENDON_BLUEZ_ATTEMPT_ASKED][TENDON_BLUEZ_STUCK] = TENDON_BLUEZ_ASK_AGAIN,
+        [TENDON_BLUEZ_ATTEMPT_REQUESTED][TENDON_BLUEZ_STUCK] = TENDON_BLUEZ_ASK_AGAIN,
     };
     for (int where = 0; where < TENDON_BLUEZ_ATTEMPT_STATES; where++) {
         for (int what = 0; what < TENDON_BLUEZ_PROSPECTS; what++) {

@@ -7,7 +7,7 @@ import TendonSupport
 
 private let activ5Options =
     DeviceAccess.options + [
-        Option(name: "--rate", value: "HZ", help: "samples a second; default: as the device has it"),
+        Option(name: "--rate", value: "HZ", help: "samples per second; default: the setting of the device"),
         Option(name: "--count", value: "N", help: "end after N samples"),
     ]
 
@@ -15,11 +15,13 @@ extension Command {
     static let activ5Force = Command(
         "activ5 force",
         summary: "print the force on an Activ5 trainer, in newtons",
-        details: ["Until Ctrl-C, or --for, or --count. Takes the first trainer in reach, or the one of --address."],
+        details: [
+            "Ends on Ctrl-C, or after --for or --count. Uses the first trainer in range, or the one given by --address."
+        ],
         options: activ5Options,
         examples: [
-            ("tendon activ5 force", "newtons, one line each"),
-            ("tendon activ5 force --count 100 --json", "a hundred of them as JSON lines"),
+            ("tendon activ5 force", "print each value on a line"),
+            ("tendon activ5 force --count 100 --json", "print a hundred values as JSON lines"),
         ]
     ) { (arguments: Arguments) throws(CommandError) in
         try await Activ5Access(arguments, "activ5 force", measures: "force").print { $0.device.force(capacity: 4096) }
@@ -31,8 +33,8 @@ extension Command {
         details: ["In g and rad/s. Trainers of the older generation have no motion sensor: status 1."],
         options: activ5Options,
         examples: [
-            ("tendon activ5 imu", "motion, one line each"),
-            ("tendon activ5 imu --rate 50 --for 10 --json", "ten seconds of it as JSON lines"),
+            ("tendon activ5 imu", "print each sample on a line"),
+            ("tendon activ5 imu --rate 50 --for 10 --json", "print ten seconds of samples as JSON lines"),
         ]
     ) { (arguments: Arguments) throws(CommandError) in
         try await Activ5Access(arguments, "activ5 imu", measures: "imu").print { $0.device.motion(capacity: 4096) }
@@ -40,9 +42,9 @@ extension Command {
 
     static let activ5Tare = Command(
         "activ5 tare",
-        summary: "set the present force of an Activ5 trainer to zero; nothing may press on it",
+        summary: "set the current force of an Activ5 trainer to zero; do not press it",
         options: DeviceAccess.options,
-        examples: [("tendon activ5 tare", "the first trainer in reach")]
+        examples: [("tendon activ5 tare", "use the first trainer in range")]
     ) { (arguments: Arguments) throws(CommandError) in
         try await Activ5Access(arguments, "activ5 tare", measures: "none").withDevice { (open) throws(CommandError) in
             try await open.ask { $0.tare() }
@@ -54,9 +56,9 @@ extension Command {
     static let activ5Battery = Command(
         "activ5 battery",
         summary: "print the battery level of an Activ5 trainer, in percent",
-        details: ["Trainers of the older generation do not tell it: status 1."],
+        details: ["Trainers of the older generation do not report it: status 1."],
         options: DeviceAccess.options,
-        examples: [("tendon activ5 battery", "the first trainer in reach")]
+        examples: [("tendon activ5 battery", "use the first trainer in range")]
     ) { (arguments: Arguments) throws(CommandError) in
         try await Activ5Access(arguments, "activ5 battery", measures: "none").withDevice {
             (open) throws(CommandError) in
@@ -72,12 +74,12 @@ extension Command {
         summary: "draw the force curve of an Activ5 trainer, with its squeezes",
         details: [
             "On a terminal the curve moves from right to left; squeezes and double squeezes are marked below it. In a pipe "
-                + "JSON lines of both. Until Ctrl-C, or --for, or --count."
+                + "JSON lines of both. Ends on Ctrl-C, or after --for or --count."
         ],
         options: activ5Options,
         examples: [
             ("tendon activ5 watch", "the curve"),
-            ("tendon activ5 watch --json | grep squeeze", "squeezes as JSON lines"),
+            ("tendon activ5 watch --json | grep squeeze", "print squeezes as JSON lines"),
         ]
     ) { (arguments: Arguments) throws(CommandError) in
         let access = try Activ5Access(arguments, "activ5 watch", measures: "force")
@@ -131,7 +133,7 @@ struct Activ5Access: Sendable {
                 return try await device.batteryLevel()
             } catch {
                 throw error == .notReady
-                    ? CommandError(.failed, "this trainer does not tell its battery level") : CommandError(error)
+                    ? CommandError(.failed, "this trainer does not report its battery level") : CommandError(error)
             }
         }
     }

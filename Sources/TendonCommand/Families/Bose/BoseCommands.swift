@@ -8,12 +8,12 @@ import TendonSupport
 extension Command {
     static let boseInfo = Command(
         "bose info",
-        summary: "print what a Bose wearable is and offers",
-        details: ["Takes the first one in reach, or the one of --address."],
+        summary: "print the model, sensors and gestures of a Bose wearable",
+        details: ["Uses the first wearable in range, or the one given by --address."],
         options: DeviceAccess.options,
         examples: [
-            ("tendon bose info", "the first wearable in reach"),
-            ("tendon bose info --address AA:BB:CC:DD:EE:FF --json", "one of them, as JSON"),
+            ("tendon bose info", "use the first wearable in range"),
+            ("tendon bose info --address AA:BB:CC:DD:EE:FF --json", "use this wearable, print JSON"),
         ]
     ) { (arguments: Arguments) throws(CommandError) in
         guard arguments.operands.isEmpty else { throw .usage("bose info takes no operands") }
@@ -30,13 +30,16 @@ extension Command {
         "bose configure",
         summary: "set the sensors and gestures of a Bose wearable, and print its configuration",
         details: [
-            "The device keeps the setting for as long as the link lasts (--for), or until another program sets it; it turns "
-                + "off what we turned on when the link ends. All enabled sensors share one period."
+            "The device keeps the setting while it is connected (--for), or until another program changes it; it disables "
+                + "the sensors and gestures of this command when the connection ends. All enabled sensors share one period."
         ],
         options: DeviceAccess.options + BoseStream.options(gestures: "none"),
         examples: [
-            ("tendon bose configure --sensors rotation,gyroscope --period 40", "two sensors every 40 ms"),
-            ("tendon bose configure --sensors none --gestures double_tap --for 60", "one gesture, for a minute"),
+            (
+                "tendon bose configure --sensors rotation,gyroscope --period 40",
+                "enable two sensors with a period of 40 ms"
+            ),
+            ("tendon bose configure --sensors none --gestures double_tap --for 60", "enable one gesture for a minute"),
         ]
     ) { (arguments: Arguments) throws(CommandError) in
         guard arguments.operands.isEmpty else { throw .usage("bose configure takes no operands") }
@@ -66,7 +69,7 @@ extension Command {
         } catch {
             throw CommandError(error)
         }
-        // The device is asked again after a write; what it says then is what counts.
+        // The configuration is read back after the write; that value is the result.
         try? await Task.sleep(for: .milliseconds(200))
         let enabled = device.sensorConfiguration?.enabledSensors ?? []
         return (
@@ -151,7 +154,7 @@ struct BoseAccess: Sendable {
                     throw CommandError(error)
                 }
             }
-            guard let device = opened else { throw CommandError(.failed, "the device does not open") }
+            guard let device = opened else { throw CommandError(.failed, "the device could not be opened") }
             let result = try await body(session, device, found.label)
             await DeviceAccess.hold(for: milliseconds)
             let isOpen = await session.isOpen
@@ -166,7 +169,7 @@ struct BoseAccess: Sendable {
         do throws(BoseWearableError) {
             return try WearableDeviceSession(found.address, name: found.name, on: central) { prompt in
                 if case .begin = prompt {
-                    _ = Output.error.line("tendon: \(found.address) wants to be paired: put it into pairing mode")
+                    _ = Output.error.line("tendon: \(found.address) requires pairing: put it into pairing mode")
                 }
             }
         } catch {

@@ -6,7 +6,7 @@ import TendonFeelSpace
 import TendonSupport
 
 private let directionOptions = [
-    Option(name: "--bearing", value: "DEGREES", help: "from magnetic North, clockwise"),
+    Option(name: "--bearing", value: "DEGREES", help: "from magnetic north, clockwise"),
     Option(name: "--angle", value: "DEGREES", help: "from the front of the belt, clockwise"),
 ]
 
@@ -15,24 +15,26 @@ extension Command {
         "feelspace vibrate",
         summary: "make a feelSpace belt vibrate",
         details: [
-            "Brings the belt into app mode, vibrates for --for seconds (default 3) or as long as --iterations take, and puts "
-                + "it back into its mode. Takes the first belt in reach, or the one of --address."
+            "Sets the belt to app mode, vibrates for --for seconds (default 3) or until --iterations end, and restores "
+                + "the mode of the belt. Uses the first belt in range, or the one given by --address."
         ],
         options: DeviceAccess.options + directionOptions + [
-            Option(name: "--motors", value: "LIST", help: "motors with commas, 0 front to 15, clockwise; six at most"),
+            Option(
+                name: "--motors", value: "LIST",
+                help: "motor numbers separated by commas, 0 (front) to 15, clockwise; at most six"),
             Option(
                 name: "--pattern", value: "NAME", help: "default: continuous",
                 choices: FeelspaceWords.patterns.map(\.name)),
-            Option(name: "--intensity", value: "PERCENT", help: "default: the belt's"),
+            Option(name: "--intensity", value: "PERCENT", help: "default: the setting of the belt"),
             Option(name: "--channel", value: "N", help: "0 to 3; default 1"),
-            Option(name: "--iterations", value: "N", help: "1 to 127 of the pattern; default: repeat it"),
-            Option(name: "--period", value: "MS", help: "of one iteration; default 500"),
+            Option(name: "--iterations", value: "N", help: "repetitions of the pattern, 1 to 127; default: endless"),
+            Option(name: "--period", value: "MS", help: "duration of one iteration; default 500"),
         ],
         examples: [
             ("tendon feelspace vibrate --bearing 90 --pattern continuous --intensity 40", "toward East"),
             (
                 "tendon feelspace vibrate --angle 270 --pattern single_long --iterations 5 --period 1000",
-                "5 on the left"
+                "vibrate five times on the left"
             ),
         ]
     ) { (arguments: Arguments) throws(CommandError) in
@@ -51,17 +53,17 @@ extension Command {
 
     static let feelspaceNavigate = Command(
         "feelspace navigate",
-        summary: "guide with a feelSpace belt, following its buttons",
+        summary: "navigate with a feelSpace belt and its buttons",
         details: [
-            "Until Ctrl-C, or --for. Pause, home and compass buttons do what they do in the vendor's programs; what happens "
-                + "is printed, as JSON lines in a pipe."
+            "Ends on Ctrl-C or after --for. The pause, home and compass buttons work as in the vendor's applications; events "
+                + "are printed, as JSON lines in a pipe."
         ],
         options: DeviceAccess.options + directionOptions + [
             Option(
                 name: "--signal", value: "NAME", help: "default: navigation",
                 choices: FeelspaceWords.navigationSignals.map(\.name))
         ],
-        examples: [("tendon feelspace navigate --bearing 90", "East, until Ctrl-C")]
+        examples: [("tendon feelspace navigate --bearing 90", "navigate east until Ctrl-C")]
     ) { (arguments: Arguments) throws(CommandError) in
         guard let direction = try FeelspaceDirection(arguments) else {
             throw .usage(
@@ -80,7 +82,7 @@ extension Command {
         "feelspace signal", operands: "warning|goal_reached|battery",
         summary: "start a built-in signal of a feelSpace belt",
         options: DeviceAccess.options,
-        examples: [("tendon feelspace signal warning", "in every mode of the belt")]
+        examples: [("tendon feelspace signal warning", "play the warning signal, in any mode of the belt")]
     ) { (arguments: Arguments) throws(CommandError) in
         let signal = try FeelspaceWords.operand(arguments, FeelspaceWords.systemSignals, "feelspace signal", "signal")
         try await FeelspaceAccess(arguments).withDevice { (belt) throws(CommandError) in
@@ -93,10 +95,10 @@ extension Command {
     static let feelspaceIntensity = Command(
         "feelspace intensity", operands: "[PERCENT]",
         summary: "print or change the default intensity of a feelSpace belt",
-        details: ["5 to 100 percent; the belt vibrates once at the new one and keeps it."],
+        details: ["5 to 100 percent; the belt vibrates once at the new intensity and stores it."],
         options: DeviceAccess.options,
         examples: [
-            ("tendon feelspace intensity", "what it is"), ("tendon feelspace intensity 40", "change it"),
+            ("tendon feelspace intensity", "print it"), ("tendon feelspace intensity 40", "change it"),
         ]
     ) { (arguments: Arguments) throws(CommandError) in
         guard arguments.operands.count <= 1 else { throw .usage("feelspace intensity takes one number") }
@@ -123,7 +125,7 @@ extension Command {
                 + "it."
         ],
         options: DeviceAccess.options,
-        examples: [("tendon feelspace mode", "what it is"), ("tendon feelspace mode compass", "change it")]
+        examples: [("tendon feelspace mode", "print it"), ("tendon feelspace mode compass", "change it")]
     ) { (arguments: Arguments) throws(CommandError) in
         guard arguments.operands.count <= 1 else { throw .usage("feelspace mode takes one mode") }
         var wanted: FSBeltMode?
@@ -143,12 +145,12 @@ extension Command {
     static let feelspaceStop = Command(
         "feelspace stop",
         summary: "stop the vibration that programs started on a feelSpace belt",
-        details: ["The belt's own signals, such as its compass, stay."],
+        details: ["The belt's own vibrations, such as its compass, continue."],
         options: DeviceAccess.options,
         examples: [("tendon feelspace stop", "all channels")]
     ) { (arguments: Arguments) throws(CommandError) in
         try await FeelspaceAccess(arguments, "feelspace stop").withDevice { (belt) throws(CommandError) in
-            // A belt takes this in app mode only.
+            // A belt accepts this only in app mode.
             try await belt.inAppMode { (belt) throws(CommandError) in try await belt.ask { $0.stopVibration() } }
             await belt.done("feelspace stop")
         }
@@ -378,7 +380,7 @@ struct OpenBelt: Sendable {
             }
         }
         controller.stopNavigation()
-        // The belt leaves app mode before it is let go.
+        // Wait until the belt has left app mode, then disconnect.
         for _ in 0..<100 where commands.mode == .app && manager.state == .connected {
             try? await Task.sleep(for: .milliseconds(10))
         }
@@ -386,7 +388,7 @@ struct OpenBelt: Sendable {
 
     static func close(_ manager: FSConnectionManager) async {
         manager.disconnectBelt()
-        // The link goes down behind it.
+        // The disconnection completes later.
         try? await Task.sleep(for: .milliseconds(20))
     }
 }

@@ -12,13 +12,13 @@ extension Command {
         "fjorden info",
         summary: "print versions and battery level of a Fjorden grip",
         details: [
-            "The bonded grip; without a bond the first one in reach, or the one of --address, which is then paired and kept. "
-                + "The bond is in $XDG_STATE_HOME/tendon/fjorden, else ~/.local/state/tendon/fjorden."
+            "Uses the bonded grip. Without a bond, pairs with the first grip in range, or the one given by --address, and stores the bond. "
+                + "The bond is stored in $XDG_STATE_HOME/tendon/fjorden, or ~/.local/state/tendon/fjorden."
         ],
         options: gripOptions,
         examples: [
-            ("tendon fjorden info", "the bonded grip, or the first in reach"),
-            ("tendon fjorden info --json", "the same as JSON"),
+            ("tendon fjorden info", "use the bonded grip, or the first in range"),
+            ("tendon fjorden info --json", "print the same as JSON"),
         ]
     ) { (arguments: Arguments) throws(CommandError) in
         guard arguments.operands.isEmpty else { throw .usage("fjorden info takes no operands") }
@@ -35,12 +35,12 @@ extension Command {
         "fjorden watch",
         summary: "print the events of a Fjorden grip as they happen",
         details: [
-            "One line an event, JSON in a pipe. A lost grip is looked for again. Until Ctrl-C, or --for, or --count."
+            "One line per event, JSON in a pipe. Reconnects when the connection is lost. Ends on Ctrl-C, or after --for or --count."
         ],
         options: gripOptions + [Option(name: "--count", value: "N", help: "end after N events")],
         examples: [
-            ("tendon fjorden watch", "events of the bonded grip, or of the first in reach"),
-            ("tendon fjorden watch --json | grep shutterButtonDown", "what the shutter button does"),
+            ("tendon fjorden watch", "print the events of the bonded grip, or of the first in range"),
+            ("tendon fjorden watch --json | grep shutterButtonDown", "print the events of the shutter button"),
         ]
     ) { (arguments: Arguments) throws(CommandError) in
         guard arguments.operands.isEmpty else { throw .usage("fjorden watch takes no operands") }
@@ -76,7 +76,7 @@ extension Command {
         func known(_ text: String?) -> JSON { text.map { .string(sanitized($0)) } ?? .null }
         do throws(FjordenError) {
             let information = try await grip.readGripInfo()
-            // A grip without a battery service is a grip.
+            // The battery service is optional.
             let battery = try? await grip.readBatteryInfo(forceRefresh: true)
             return [
                 "manufacturer": known(information.manufacturerName), "model": known(information.modelNumber),
@@ -183,7 +183,7 @@ private struct GripAccess: Sendable {
                 throw .connectionTimeout
             }
             for await grips in try manager.scanForFjordenGrips() {
-                // A name may come with the scan response, right behind.
+                // The name can be in the scan response, which follows.
                 let found = grips.first { address?.matches($0.id) ?? !$0.name.isEmpty }
                 if let found { return try await manager.connect(toGrip: found) }
             }
