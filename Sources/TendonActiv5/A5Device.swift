@@ -263,6 +263,21 @@ public final class A5Device {
     @discardableResult
     public func tare() -> A5Result { ask { tendon_activ5_device_tare($0, $1) } }
 
+    /// Calls `body`, which sends one request, and waits until the device has carried that request out.
+    package func confirmed(_ body: (A5Device) -> A5Result) async throws(A5Error) {
+        var left = 0
+        _ = try await core.wait { event in
+            guard event.kind == TENDON_ACTIV5_EVENT_DONE else { return nil }
+            left -= 1
+            guard left == 0 else { return nil }
+            return event.status < 0 ? .failure(A5Error(event.status, .write)) : .success(0)
+        } start: { () throws(A5Error) in
+            try body(self).get()
+            left = core.pendingRequests
+            guard left > 0 else { throw .notReady }
+        }
+    }
+
     /// Motion comes from now on, in addition to the force if that is on. Throws `imuUnsupported` for a device without the
     /// sensor, and `notReady` before the device is discovered.
     public func startIMU() throws(A5Error) { try ask(.subscribe) { tendon_activ5_device_start_imu($0, $1) }.get() }

@@ -99,6 +99,11 @@ final class DeviceCore: Abandonable, @unchecked Sendable {
 
     // MARK: The connection
 
+    /// Of the latest connection, which keeps it.
+    private weak var session: CBlock<tendon_activ5_session>?
+    /// Requests to the device that have not ended. They end in order.
+    var pendingRequests: Int { session.map { Int($0.pointer.pointee.waiting) } ?? 0 }
+
     /// The connection that the device requested. Its end comes through the session, also when it cannot begin.
     func startLink() -> tendon_status {
         let radio: RadioCore
@@ -110,6 +115,7 @@ final class DeviceCore: Abandonable, @unchecked Sendable {
             return error.status
         }
         let session = CBlock<tendon_activ5_session>()
+        self.session = session
         let link = SessionLink(radio, to: Address(pointer.pointee.peer), pairing: .none, owner: self)
         var calls = link.c
         let taken = tendon_activ5_session_init(session.pointer, &calls, pointer)

@@ -27,7 +27,7 @@ run fjorden forget --radio virtual
 is "$status" 4 "fjorden forget: there is no bond any more"
 run fjorden info --radio virtual
 is "$status" 1 "a grip that was not reset keeps its bond, and refuses"
-like "$err" 'pairing failed' "and that is said"
+like "$err" 'pairing with the grip failed: .*a grip has one bond' "and that is said"
 kill -INT "$child"
 wait "$child"
 
@@ -44,7 +44,7 @@ echo '{"codes": {"0x61": "customButtonPress(3)"}}' >"$work/profile"
 start scripted simulate fjorden --radio virtual --json --address $grip/random --scenario "$work/scenario" \
     --scenario-from connection
 until_true ready scripted
-run stream grip --radio virtual --pair --json --for 4 --no-reconnect --profile "$work/profile" \
+run stream grip --radio virtual --pair --json --for 4 --no-reconnect --profile "$work/profile" --capture "$work/capture" \
     --rule 'grip.event dialButtonCW => grip.led blinkFast 500'
 is "$status" 0 "stream grip: done"
 events=$(printf '%s\n' "$out" | grep '"event":"grip"' | sed 's/.*"grip_event":"\([^"]*\)".*/\1/' | tr '\n' ' ')
@@ -59,6 +59,13 @@ is "$(field samples "$counters") $(field delivered "$counters") $(field malforme
 kill -INT "$child"
 wait "$child"
 like "$(cat "$work/scripted.out")" '"requests":1' "the grip took the command"
+run replay "$work/capture" --json
+is "$status" 0 "replay of a captured grip: done"
+like "$out" '"event":"grip","family":"fjorden","address":"C0:00:00:00:00:09".*"grip_event":"dialButtonCW","count":2' \
+    "replay: its events are decoded"
+like "$out" '"event":"battery","family":"fjorden".*"battery_percent":20' "replay: its battery"
+like "$out" '"event":"malformed","family":"fjorden".*"error":"' "replay: what was malformed"
+is "$(field undecoded "$(summary "$work/out")")" 0 "replay: nothing stays undecoded"
 
 echo '{"codes": {"0x61": "somethingElse"}}' >"$work/profile"
 run stream grip --radio virtual --profile "$work/profile"
@@ -67,4 +74,20 @@ run run --radio virtual --rule 'grip.event noSuchEvent => grip.led on'
 is "$status" 2 "a rule with an unknown event is refused"
 run run --radio virtual --rule 'grip.event dialButtonCW => grip.led purple'
 is "$status" 2 "a rule with an unknown mode is refused"
+
+# The bonded grip is not in range, another one is.
+export XDG_STATE_HOME=$work/bonded
+start first simulate grip --radio virtual --json --address C0:00:00:00:00:0A/random
+until_true ready first
+run fjorden info --radio virtual --json
+is "$status" 0 "a grip is bonded"
+kill "$child"
+wait "$child" 2>/dev/null
+start second simulate grip --radio virtual --json --address C0:00:00:00:00:0B/random
+until_true ready second
+run fjorden info --radio virtual --timeout 1
+is "$status" 4 "only another grip is in range: status 4"
+like "$err" "the bonded grip is not in range; 'tendon fjorden forget' removes the bond, --address chooses" "names the bond and forget"
+run fjorden info --radio virtual --json --address C0:00:00:00:00:0B
+is "$status" 0 "--address chooses the other grip"
 finish

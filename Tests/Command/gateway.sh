@@ -5,15 +5,17 @@
 . "$(dirname "$0")/tap.bash"
 export TENDON
 
-start all simulate bose activ5 feelspace fjorden --radio virtual --json
+start frames simulate bose --radio virtual --json --name 'LE-Bose Frames' --address C0:00:00:00:00:30/random
+frames=$child
+start all simulate activ5 feelspace fjorden --radio virtual --json
 all=$child
-until_true eval '[ "$(grep -c ready "$work/all.out")" = 4 ]'
+until_true eval '[ "$(grep -hc ready "$work/all.out" "$work/frames.out" | tr "\n" " ")" = "3 1 " ]'
 
 # A terminal that obeys XOFF. Prints one finding per line.
-timeout 60 python3 - "$TENDON" >"$work/terminal.txt" 2>&1 <<'E2'
-import fcntl, os, pty, re, select, signal, struct, sys, termios, time
+timeout 60 python3 - "$TENDON" "$(pgrep -P "$frames")" >"$work/terminal.txt" 2>&1 <<'E2'
+import fcntl, os, pty, re, select, signal, struct, subprocess, sys, termios, time
 
-program = sys.argv[1]
+program, frames = sys.argv[1], int(sys.argv[2])
 
 
 def size(terminal, rows, columns):
@@ -94,6 +96,20 @@ report("XOFF stops the output", len(stopped) < 8192, len(stopped))
 os.write(terminal, b"\x11")  # XON
 back = read(terminal, 1)
 report("XON: the table goes on", b"pitch" in back)
+def until(terminal, pattern, seconds=15):
+    output, end = b"", time.monotonic() + seconds
+    while time.monotonic() < end and not re.search(pattern, output):
+        output += read(terminal, 0.1)
+    return re.search(pattern, output) is not None
+
+
+# The same run: one of the four is lost and found again.
+os.kill(frames, signal.SIGKILL)
+report("a device is lost: its row says so", until(terminal, rb"Bose[^\n]*(disconnected|connecting|failed)"))
+again = subprocess.Popen(
+    [program, "simulate", "bose", "--radio", "virtual", "--json", "--address", "C0:00:00:00:00:30/random"],
+    stdout=subprocess.DEVNULL)
+report("a device is found again: its row says so", until(terminal, rb"Bose[^\n]*(disconnected|connecting|failed)[\s\S]*Bose[^\n]* connected"))
 os.kill(child, signal.SIGHUP)
 end, status = wait(child, terminal)
 report("SIGHUP ends the command with its counters and status 0", status == 0 and b"notifications" in end, status)
@@ -112,15 +128,20 @@ total = re.search(rb'"event":"summary".*?"samples":(\d+),"delivered":(\d+),"drop
 numbers = [int(number) for number in total.groups()] if total else []
 report("JSON on a stopped terminal: counters add up", len(numbers) == 3 and numbers[0] == numbers[1] + numbers[2], numbers)
 report("JSON on a stopped terminal: the loop went on", len(numbers) == 3 and numbers[0] > 300, numbers)
+again.terminate()
+again.wait()
 E2
 while read -r verdict name; do
     [ "$verdict" = ok ]
     result $? "$name" "$(cat "$work/terminal.txt")"
 done <"$work/terminal.txt"
-[ "$(wc -l <"$work/terminal.txt")" = 15 ]
+[ "$(wc -l <"$work/terminal.txt")" = 17 ]
 result $? "all findings of the terminal" "$(cat "$work/terminal.txt")"
 
 # A full disk: every command says why and fails.
+start frames2 simulate bose --radio virtual --json --address C0:00:00:00:00:30/random
+frames2=$child
+until_true ready frames2
 full() {
     timeout 20 "$TENDON" "$@" >/dev/full 2>"$work/err" </dev/null
     local code=$?
@@ -144,8 +165,8 @@ timeout 20 "$TENDON" capture /dev/full --radio virtual --for 2 >"$work/out" 2>"$
 is "$? $(grep -c 'No space left' "$work/err") $(grep -c records "$work/out")" "1 1 0" "/dev/full: capture reports no file"
 timeout 20 "$TENDON" simulate bose --radio virtual --for 0.2 --ground-truth /dev/full --address C0:00:00:00:00:78 >"$work/out" 2>"$work/err"
 is "$? $(grep -c 'No space left' "$work/err")" "1 1" "/dev/full: simulate --ground-truth"
-kill "$all"
-wait "$all" 2>/dev/null
+kill "$all" "$frames2"
+wait "$all" "$frames2" 2>/dev/null
 
 # A device is lost; meanwhile another one is found; the first one is found again.
 start first simulate bose --radio virtual --json --address C0:00:00:00:00:31/random
@@ -174,27 +195,10 @@ kill "$activ5" "$again" 2>/dev/null
 wait "$activ5" "$again" 2>/dev/null
 
 # Strangers: addresses of wearables that advertise and do not answer.
-cat >"$work/ghosts.py" <<'E2'
-import glob, os, socket, struct, sys, time
-
-count, seconds = int(sys.argv[1]), float(sys.argv[2])
-data = bytes([2, 1, 6, 3, 3, 0xD2, 0xFD])
-out = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-out.setblocking(False)
-end = time.monotonic() + seconds
-while time.monotonic() < end:
-    for number in range(count):
-        address = bytes([0xC0, 0xAA, 0, 0, number >> 8, number & 255])
-        packet = b"TA\x01" + address + b"\x01" + struct.pack("<H", len(data)) + data + struct.pack("<H", 0)
-        for path in glob.glob(os.environ["XDG_RUNTIME_DIR"] + "/tendon/scan-*"):
-            try:
-                out.sendto(packet, path)
-            except OSError:
-                pass
-    time.sleep(0.1)
-E2
-strangers() { # count, seconds within which a healthy device connects
-    python3 "$work/ghosts.py" "$1" 40 &
+strangers() { # kind, count, milliseconds within which a healthy device connects
+    local kind=$1
+    shift
+    python3 "$here/peers.py" "$kind" "$1" 60 &
     local ghosts=$! begun
     children+=("$ghosts")
     start "gateway$1" run --radio virtual --json --for 40
@@ -210,10 +214,11 @@ strangers() { # count, seconds within which a healthy device connects
     done
     local took=$((($(date +%s%N) - begun) / 1000000))
     [ "$took" -le "$2" ]
-    result $? "$1 devices that do not answer: a healthy one is connected within $2 ms" "$took ms; $(grep -v sample "$work/gateway$1.out" | head -5)"
+    result $? "$1 $kind: a healthy one is connected within $2 ms" "$took ms; $(grep -v sample "$work/gateway$1.out" | head -5)"
     kill "$gateway" "$healthy" "$ghosts" 2>/dev/null
     wait "$gateway" "$healthy" "$ghosts" 2>/dev/null
 }
-strangers 1 5000
-strangers 40 15000
+strangers ghosts 1 5000
+strangers leavers 33 15000
+strangers ghosts 10000 20000
 finish

@@ -28,20 +28,33 @@ refused 'belt.button home => grip.led' ".*" "aliases, and an argument too few"
 start devices simulate activ5 feelspace --radio virtual --json
 devices=$child
 until_true eval '[ "$(grep -c ready "$work/devices.out")" = 2 ]'
-run run --radio virtual --pair --for 5 --json --rule 'activ5.squeeze => belt.signal warning' --rule 'activ5.connected => activ5.tare'
+run run --radio virtual --pair --for 5 --json --rule 'activ5.squeeze => belt.signal warning' \
+    --rule 'activ5.connected => activ5.tare' --rule 'activ5.squeeze => belt.stop'
 squeezes=$(printf '%s\n' "$out" | grep -c '"event":"squeeze".*"state":"squeezed"')
 [ "$squeezes" -ge 1 ]
 result $? "the trainer is squeezed" "$squeezes"
 is "$(printf '%s\n' "$out" | grep -c '"event":"action".*belt.signal warning')" "$squeezes" "each squeeze: one signal"
 like "$out" '"event":"rule".*"devices":1,"missed":0' "the rule counts the devices that carry it out"
+stops=$(printf '%s\n' "$out" | grep -c '"event":"action".*"action":"belt.stop"')
+[ "$stops" -ge 1 ]
+result $? "belt.stop: carried out, although the belt is not in app mode" "$(printf '%s\n' "$out" | grep action)"
+unlike "$out" '"event":"action_failed"' "and no action failed"
 kill -INT "$devices"
 wait "$devices"
+like "$(cat "$work/devices.out")" '"bytes":"30ff".*"outcome":"taken"' "and the belt took the stop"
+unlike "$(cat "$work/devices.out")" '"bytes":"30ff".*"outcome":"wrong_mode"' "in a mode in which it does"
 is "$(field signals "$(grep '"family":"feelspace"' "$work/devices.out" | grep summary)")" "$squeezes" "and the belt felt them"
 
 printf '# a comment\n\nbose.connected => bose.x\n' >"$work/rules"
 run run --radio virtual --for 0.1 --rules "$work/rules"
 is "$status" 2 "a file of rules: refused too"
 like "$err" "rules, line 3: the rule 'bose.connected => bose.x'" "with its line"
+printf '# Windows\r\nactiv5.squeeze => belt.signal warning\r\nbose.connected => bose.x\r\n' >"$work/rules"
+run run --radio virtual --for 0.1 --rules "$work/rules"
+like "$err" "rules, line 3: the rule 'bose.connected => bose.x'" "a file with CR LF: two rules, the second one is wrong"
+printf 'activ5.squeeze => belt.signal warning\r\nactiv5.connected => activ5.tare\r\n' >"$work/rules"
+run run --radio virtual --for 0.1 --rules "$work/rules"
+is "$status" 4 "a file with CR LF: both rules are taken"
 run run --radio virtual --for 0.1 --rules "$work/none"
 is "$status" 1 "a file that is not there: status 1"
 run run --help

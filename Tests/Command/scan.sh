@@ -18,6 +18,8 @@ is "$status $out" "4 " "scan: another service is not there"
 run scan --radio virtual --name 'in the response' --count 1 --json --for 5
 is "$status" 0 "scan: by a name that only the scan response has"
 like "$out" '"name":"LE-Only in the response"' "scan: the name"
+run scan --radio virtual --name 'le-ONLY in The' --count 1 --json --for 5
+is "$status" 0 "scan --name: upper and lower case are the same"
 run scan --radio virtual --name 'in the response' --passive --for 0.6 --json
 is "$status" 4 "scan --passive: hears no scan response"
 run scan --radio virtual --address C0:00:00:00:00:02 --for 0.6 --json

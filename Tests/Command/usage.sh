@@ -114,4 +114,19 @@ like "$(complete tendon feelspace mode "")" "standby .*compass" "completion: mod
 like "$(complete tendon stream bose --sensors "")" "rotation" "completion: sensors"
 like "$(complete tendon scan --family "")" "fjorden any" "completion: families"
 like "$(complete tendon decode bose "")" "gesture_data" "completion: kinds"
+
+run capture -
+is "$status" 2 "capture -: standard output is no file for it"
+like "$err" "capture takes the name of a file" "capture -: says so"
+[ ! -e ./- ]
+result $? "capture -: no file of that name" "$(ls)"
+for file in "$here/usage.sh" /dev/null; do
+    run replay "$file"
+    is "$status" 1 "replay $(basename "$file"): status 1"
+    like "$err" "$(basename "$file"): this is not a btsnoop file [(]ERROR_" "replay $(basename "$file"): what is wrong"
+done
+run replay /
+like "$err" "errno 21|EISDIR" "replay of a directory: the system's number"
+run help
+like "$(tr -s ' \n' ' ' <<<"$out")" "Lost devices: If a connection is lost, run, stream and 'fjorden watch' connect again" "help: what happens when a device is lost"
 finish

@@ -152,6 +152,8 @@ private struct ReplayedConnection {
 
     private(set) var label: DeviceLabel
     private var characteristics: [UInt16: tendon_uuid] = [:]
+    /// Handles of Client Characteristic Configuration descriptors: they have no value of the family.
+    private var configurations: Set<UInt16> = []
     private var family: (any FamilyReplay)?
     private var request: ATTPDU?
     private var reading: (handle: UInt16, value: [UInt8])?
@@ -186,7 +188,7 @@ private struct ReplayedConnection {
             finishReading(events, time)
             value(pdu.data, of: pdu.handle, written: true, events, time)
         default:
-            if fromServer { response(pdu) } else { requested(pdu, events, time) }
+            if fromServer { response(pdu, bytes) } else { requested(pdu, events, time) }
         }
     }
 
@@ -203,10 +205,11 @@ private struct ReplayedConnection {
         value(bytes, of: handle, written: false, events, time)
     }
 
-    private mutating func response(_ pdu: ATTPDU) {
+    private mutating func response(_ pdu: ATTPDU, _ bytes: [UInt8]) {
         guard let request else { return }
         self.request = nil
         switch Int(pdu.opcode) {
+        case Int(TENDON_ATT_FIND_INFORMATION_RESPONSE.rawValue): discoveredDescriptors(bytes)
         case Int(TENDON_ATT_READ_BY_TYPE_RESPONSE.rawValue): discovered(pdu, request)
         case Int(TENDON_ATT_READ_RESPONSE.rawValue): reading = (request.handle, pdu.data)
         case Int(TENDON_ATT_READ_BLOB_RESPONSE.rawValue):
@@ -215,6 +218,16 @@ private struct ReplayedConnection {
             else { break }
             reading = (handle, bytes + pdu.data)
         default: break
+        }
+    }
+
+    /// Handles with 16-bit UUIDs (Vol 3 Part F 3.4.3.2). Writes to a CCCD (2902) turn notifications on and off.
+    private mutating func discoveredDescriptors(_ bytes: [UInt8]) {
+        guard bytes.count > 1, bytes[1] == 1 else { return }
+        for start in stride(from: 2, to: bytes.count - 3, by: 4) where configurations.count < 512 {
+            if bytes[start + 2] == 0x02, bytes[start + 3] == 0x29 {
+                configurations.insert(UInt16(bytes[start]) | UInt16(bytes[start + 1]) << 8)
+            }
         }
     }
 
@@ -236,7 +249,7 @@ private struct ReplayedConnection {
         _ bytes: [UInt8], of handle: UInt16, written: Bool, _ events: Events, _ time: Time
     ) {
         guard let uuid = characteristics[handle], family != nil else {
-            undecoded += 1
+            if !configurations.contains(handle) { undecoded += 1 }
             return
         }
         let lines = ReplayLines(events: events, family: label.family ?? "", device: label, time: time.unix)

@@ -114,17 +114,14 @@ struct Activ5Access: Sendable {
         let label: DeviceLabel
         let events: Events
 
-        /// Asks, and waits for the device's answer.
+        /// Sends one request, and waits until the device has carried it out.
         @TendonActor
         func ask(_ body: @TendonActor (A5Device) -> A5Result) async throws(CommandError) {
-            var events = device.events.makeAsyncIterator()
-            if case .failure(let error) = body(device) { throw CommandError(error) }
-            while let event = try? await events.next(isolation: TendonActor.shared) {
-                guard case .didComplete(_, let request, let error) = event, request.kind == .write else { continue }
-                if let error { throw CommandError(error) }
-                return
+            do throws(A5Error) {
+                try await device.confirmed(body)
+            } catch {
+                throw CommandError(error)
             }
-            throw CommandError(.failed, Ending.lost.text)
         }
 
         @TendonActor

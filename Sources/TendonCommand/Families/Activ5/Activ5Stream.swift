@@ -161,13 +161,15 @@ private final class Activ5Server: DeviceServer {
 
     func perform(_ call: any RuleCall) async throws(CommandError) {
         guard let call = call as? Activ5Call else { return }
-        let result =
+        do throws(A5Error) {
             switch call.kind {
-            case .tare: device.tare()
-            case .start: device.startIsometric()
-            case .stop: device.stop()
+            case .tare: try await device.confirmed { $0.tare() }
+            case .start: try device.startIsometric().get()
+            case .stop: try await device.confirmed { $0.stop() }
             }
-        if case .failure(let error) = result { throw CommandError(.failed, describe(error)) }
+        } catch {
+            throw CommandError(.failed, describe(error))
+        }
     }
 
     /// The counters of both ends of the sequences.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // fjorden info, watch, forget: the bonded grip, or one to bond with.
 import CTendon
+import Synchronization
 import Tendon
 import TendonFjorden
 import TendonSupport
@@ -116,6 +117,10 @@ private struct GripAccess: Sendable {
         var configuration = GripManager.Configuration.system
         configuration.profile = profile
         configuration.connectionTimeoutThreshold = timeout
+        let bonded = configuration.persistentStorage.string(forKey: bondedGripKey).flatMap { Address($0) }
+        if let address, let bonded, !address.matches(bonded) {
+            configuration.persistentStorage = OtherGripStorage(configuration.persistentStorage)
+        }
         do throws(FjordenError) {
             try manager.configure(with: configuration).get()
         } catch {
@@ -217,6 +222,25 @@ private struct GripAccess: Sendable {
         }
         return sanitized(name)
     }
+}
+
+/// The storage as it is for a grip that is not the bonded one: empty until that grip is bonded, which replaces the bond.
+private final class OtherGripStorage: PersistentStorageProvider {
+    private let storage: any PersistentStorageProvider
+    private let isReplaced = Mutex(false)
+
+    init(_ storage: any PersistentStorageProvider) { self.storage = storage }
+
+    func string(forKey key: String) -> String? {
+        isReplaced.withLock(\.self) ? storage.string(forKey: key) : nil
+    }
+
+    func set(_ value: String, forKey key: String) {
+        isReplaced.withLock { $0 = true }
+        storage.set(value, forKey: key)
+    }
+
+    func removeObject(forKey key: String) { storage.removeObject(forKey: key) }
 }
 
 /// Prints events as they come, over all connections.

@@ -112,7 +112,7 @@ private final class GripServer: DeviceServer {
         configuration.connectionTimeoutThreshold = 10
         if await served.central.isBonded(with: served.address) {
             configuration.persistentStorage.set(
-                identifier(of: served.address), forKey: "fjorden.bondedGrip.identifier")
+                identifier(of: served.address), forKey: bondedGripKey)
         }
         configuration.pairingPrompt = { [served] _ in
             served.event("pairing", ["state": "wanted"])
@@ -248,7 +248,10 @@ extension GripRecord {
     }
 }
 
-/// A grip's identifier is its address with its kind.
+/// Where the module stores the identifier of the bonded grip.
+let bondedGripKey = "fjorden.bondedGrip.identifier"
+
+/// A grip's identifier is its address with its type.
 func identifier(of address: Address) -> String {
     "\(address)" + (address.type == .random ? "/random" : "")
 }
