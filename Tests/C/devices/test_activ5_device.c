@@ -358,6 +358,27 @@ static void example_20_evergreen_writes_stop_each_minute(void **state) {
     free(f);
 }
 
+/* A clock that jumps, or a process that stood still: up to 1000 minutes are made up for, then one write is enough. */
+static void evergreen_does_not_make_up_for_days(void **state) {
+    (void)state;
+    for (uint64_t more = 0; more < 2; more++) {
+        activ5_fixture *f = activ5_new();
+        tendon_activ5_device *d = &f->device;
+        activ5_reach(f, d, ACTIV5_LEGACY, 0);
+        assert_int_equal(tendon_activ5_device_stop(d, 1), TENDON_OK);
+        tendon_activ5_device_set_evergreen(d, true, 0);
+        activ5_forget(f);
+        tendon_activ5_device_tick(d, 60000 + 60000000 + more);
+        size_t writes = 0;
+        for (const char *c = strstr(f->words, "STOP!"); c != NULL; c = strstr(c + 1, "STOP!")) {
+            writes++;
+        }
+        assert_true(more == 0 ? writes > 100 : writes == 1);
+        assert_int_equal(tendon_activ5_device_deadline(d), 60060000 + 60000 + more);
+        free(f);
+    }
+}
+
 static void evergreen_keeps_its_period_through_an_exercise(void **state) {
     (void)state;
     activ5_fixture *f = activ5_new();
@@ -420,6 +441,7 @@ int main(void) {
         cmocka_unit_test(refused_requests_are_the_calls_error_and_no_new_state),
         cmocka_unit_test(the_battery_level_is_kept),
         cmocka_unit_test(example_20_evergreen_writes_stop_each_minute),
+        cmocka_unit_test(evergreen_does_not_make_up_for_days),
         cmocka_unit_test(evergreen_keeps_its_period_through_an_exercise),
         cmocka_unit_test(evergreen_survives_the_connection_and_needs_5a02),
     };

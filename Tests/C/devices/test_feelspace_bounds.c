@@ -97,12 +97,47 @@ static void every_function_that_is_called_is_required(void **state) {
     assert_int_equal(tendon_feelspace_session_init(&session, &config), TENDON_ERROR_INVALID_ARGUMENT);
 }
 
+/* A first value of nothing but zeros is news; the same again is none. */
+static void an_empty_battery_is_reported_once(void **state) {
+    belt *b = *state;
+    belt_open(b);
+    size_t before = belt_count(b, TENDON_FEELSPACE_EVENT_BATTERY) + 1;
+    b->session.has_battery = false;
+    memset(&b->session.battery, 0, sizeof b->session.battery);
+    belt_notify(b, H_BATTERY, "00 00 00 00 00");
+    assert_int_equal(belt_count(b, TENDON_FEELSPACE_EVENT_BATTERY), before);
+    belt_notify(b, H_BATTERY, "00 00 00 00 00");
+    assert_int_equal(belt_count(b, TENDON_FEELSPACE_EVENT_BATTERY), before);
+    static const char *const changes[] = {"01 00 00 00 00", "01 00 01 00 00", "01 00 01 01 00"};
+    for (size_t i = 0; i < 3; i++) { /* power, level, time: each alone */
+        belt_notify(b, H_BATTERY, changes[i]);
+        belt_notify(b, H_BATTERY, changes[i]);
+        assert_int_equal(belt_count(b, TENDON_FEELSPACE_EVENT_BATTERY), before + i + 1);
+    }
+}
+
+static void the_shortest_time_to_connect_is_a_millisecond(void **state) {
+    belt *b = *state;
+    for (uint64_t ms = 1; ms < 3; ms++) {
+        const tendon_feelspace_connect_options options = {.timeout_ms = ms};
+        assert_int_equal(tendon_feelspace_session_connect(&b->session, &belt_address, &options, b->now), TENDON_OK);
+        belt_advance(b, ms - 1);
+        assert_int_equal(b->session.state, TENDON_FEELSPACE_CONNECTING);
+        belt_advance(b, 1);
+        belt_expect_state(b, TENDON_FEELSPACE_CONNECTING, TENDON_FEELSPACE_NOT_CONNECTED,
+                          TENDON_FEELSPACE_CONNECTION_FAILED, TENDON_FEELSPACE_CONNECTION_TIMEOUT);
+        belt_advance(b, 100);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_orientation_has_four_statuses),
         cmocka_unit_test(a_belt_has_the_whole_prefix),
         cmocka_unit_test(a_vibration_has_a_channel_from_0_on),
         cmocka_unit_test(every_function_that_is_called_is_required),
+        cmocka_unit_test_setup_teardown(an_empty_battery_is_reported_once, belt_setup, belt_teardown),
+        cmocka_unit_test_setup_teardown(the_shortest_time_to_connect_is_a_millisecond, belt_setup, belt_teardown),
     };
     return cmocka_run_group_tests_name("feelspace_bounds", tests, NULL, NULL);
 }

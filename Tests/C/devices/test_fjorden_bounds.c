@@ -116,6 +116,10 @@ static void a_loss_releases_what_was_last_told_of_the_lever(void **state) {
     free(f);
 }
 
+#define TEXT_60 "012345678901234567890123456789012345678901234567890123456789"
+#define LONGEST TEXT_60 "abc"
+#define LONGEST_BAD "\x01" TEXT_60 "ab" /* what would be shown has 63 bytes again */
+
 /* A text with a byte that cannot be shown is as if it were missing, whatever its length. */
 static void a_text_is_whole_or_missing(void **state) {
     (void)state;

@@ -208,7 +208,10 @@ static void a_central_that_leaves_takes_its_responses_with_it(void **state) {
             assert_true(f->centrals[1].bearer.closed);
         } else {
             device_disconnect(f, 1);
+            assert_int_equal(grip.response_count, 1); /* its own alone */
+            assert_true(grip.confirming);
             device_send(f, 0, "1e");
+            assert_int_equal(grip.response_count, 0);
             device_run(f, f->now + 100);
             assert_true(f->centrals[0].bearer.closed);
         }
