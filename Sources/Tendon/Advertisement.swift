@@ -9,19 +9,19 @@ import CTendon
 /// }
 /// ```
 public struct Advertisement: Sendable {
-    /// Who sent it: the address in the packet, with its kind.
+    /// The address of the advertiser, with its address type.
     public let address: Address
-    /// dBm; `nil` when the controller does not say.
+    /// Signal strength in dBm; `nil` if the controller does not report it.
     public let rssi: Int?
-    /// dBm at the antenna, where an extended advertisement carries it; `nil`: it does not say.
+    /// Transmit power in dBm, from an extended advertisement; `nil` if it is not present.
     public let txPower: Int?
-    /// The device takes connections.
+    /// Whether the device accepts connections.
     public let isConnectable: Bool
-    /// The device answers scan requests.
+    /// Whether the device responds to scan requests.
     public let isScannable: Bool
-    /// Carries what was asked for by an active scan, not what the device says by itself.
+    /// Whether it is the response to a scan request, not an advertisement.
     public let isScanResponse: Bool
-    /// Of the kind that every controller knows: 31 bytes at most.
+    /// Whether it is a legacy advertisement: at most 31 bytes.
     public let isLegacy: Bool
     /// The controller or the reassembly lost the end of `data`.
     public let isTruncated: Bool
@@ -50,12 +50,12 @@ public struct Advertisement: Sendable {
 public struct AdvertisementStructure: Sendable, Hashable {
     /// Assigned number, e.g. 0x09 for the complete local name.
     public let type: UInt8
-    /// What follows the type, 0 to 254 bytes; a copy.
+    /// The bytes after the type, 0 to 254; a copy.
     public let value: [UInt8]
 }
 
 extension Advertisement {
-    /// The AD structures of `data` in their order, up to the first that does not fit.
+    /// The AD structures of `data` in their order, up to the first truncated structure.
     public var structures: [AdvertisementStructure] {
         var all: [AdvertisementStructure] = []
         forEachStructure(in: data) { type, value in
@@ -74,7 +74,7 @@ extension Advertisement {
         return found ? name : nil
     }
 
-    /// Services that the device says it has, of all three widths.
+    /// The advertised service UUIDs, of all three widths.
     public var serviceUUIDs: [BluetoothUUID] {
         var all: [BluetoothUUID] = []
         forEachStructure(in: data) { type, value in
@@ -91,7 +91,7 @@ extension Advertisement {
         return all
     }
 
-    /// Company identifier and what follows it.
+    /// The company identifier and the bytes after it.
     public var manufacturerData: (company: UInt16, value: [UInt8])? {
         guard let value = structures.first(where: { $0.type == 0xFF && $0.value.count >= 2 })?.value else { return nil }
         return (UInt16(value[0]) | UInt16(value[1]) << 8, Array(value.dropFirst(2)))

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 import CTendon
 
-/// Number of an attribute on its peer.
+/// Handle of an attribute on its peer.
 public struct AttributeHandle: RawRepresentable, Sendable, Hashable {
     public let rawValue: UInt16
     public init(rawValue: UInt16) { self.rawValue = rawValue }
 }
 
-/// A service that the peer has.
+/// A service of the peer.
 public struct Service: Sendable, Hashable {
-    /// What kind of service it is.
+    /// The UUID of the service type.
     public let uuid: BluetoothUUID
     /// Handle of its declaration.
     public let start: AttributeHandle
@@ -23,7 +23,7 @@ public struct Service: Sendable, Hashable {
     }
 }
 
-/// What may be done with a characteristic, Core Spec Vol 3 Part G 3.3.1.1.
+/// Properties of a characteristic, Core Spec Vol 3 Part G 3.3.1.1.
 public struct CharacteristicProperties: OptionSet, Sendable, Hashable {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -32,15 +32,15 @@ public struct CharacteristicProperties: OptionSet, Sendable, Hashable {
     public static let broadcast = CharacteristicProperties(rawValue: 0x01)
     /// It can be read.
     public static let read = CharacteristicProperties(rawValue: 0x02)
-    /// It takes writes that are not answered.
+    /// It accepts writes without response.
     public static let writeWithoutResponse = CharacteristicProperties(rawValue: 0x04)
-    /// It takes writes that are answered.
+    /// It accepts writes with response.
     public static let write = CharacteristicProperties(rawValue: 0x08)
     /// It sends notifications.
     public static let notify = CharacteristicProperties(rawValue: 0x10)
     /// It sends indications, each confirmed.
     public static let indicate = CharacteristicProperties(rawValue: 0x20)
-    /// It takes signed writes.
+    /// It accepts signed writes.
     public static let signedWrite = CharacteristicProperties(rawValue: 0x40)
     /// More properties are in a descriptor.
     public static let extended = CharacteristicProperties(rawValue: 0x80)
@@ -48,13 +48,13 @@ public struct CharacteristicProperties: OptionSet, Sendable, Hashable {
 
 /// A characteristic of a service.
 public struct Characteristic: Sendable, Hashable {
-    /// What kind of characteristic it is.
+    /// The UUID of the characteristic type.
     public let uuid: BluetoothUUID
-    /// Of the value: what reads and writes use.
+    /// Handle of the value, for reads and writes.
     public let handle: AttributeHandle
     /// Last handle that can hold one of its descriptors.
     public let end: AttributeHandle
-    /// What may be done with it.
+    /// The properties of the characteristic.
     public let properties: CharacteristicProperties
 
     init(_ c: tendon_gatt_characteristic) {
@@ -64,7 +64,7 @@ public struct Characteristic: Sendable, Hashable {
         properties = CharacteristicProperties(rawValue: c.properties)
     }
 
-    /// Without its declaration, which nothing here asks for.
+    /// Without the declaration, which is not used here.
     var c: tendon_gatt_characteristic {
         tendon_gatt_characteristic(
             uuid: uuid.c, declaration: 0, value_handle: handle.rawValue, end_handle: end.rawValue,
@@ -74,9 +74,9 @@ public struct Characteristic: Sendable, Hashable {
 
 /// A descriptor of a characteristic.
 public struct Descriptor: Sendable, Hashable {
-    /// What kind of descriptor it is.
+    /// The UUID of the descriptor type.
     public let uuid: BluetoothUUID
-    /// What reads and writes use.
+    /// Handle of the descriptor, for reads and writes.
     public let handle: AttributeHandle
 
     init(_ c: tendon_gatt_descriptor) {
@@ -85,7 +85,7 @@ public struct Descriptor: Sendable, Hashable {
     }
 }
 
-/// 512 bytes in place: a value travels without an allocation.
+/// 512 bytes inline, so a value is passed without an allocation.
 struct InlineBytes: Sendable {
     typealias Eight = (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64)
     typealias Words = (Eight, Eight, Eight, Eight, Eight, Eight, Eight, Eight)
@@ -109,9 +109,9 @@ struct InlineBytes: Sendable {
 public struct AttributeValue: Sendable {
     /// Handle of the characteristic's value.
     public let handle: AttributeHandle
-    /// It was confirmed to the peer when it arrived.
+    /// Whether it is an indication, which was confirmed when it arrived.
     public let isIndication: Bool
-    /// When it was taken from the link, monotonic milliseconds.
+    /// When it was received, monotonic milliseconds.
     public let time: UInt64
     /// Number of bytes, 0 to 512.
     public let count: Int

@@ -8,13 +8,13 @@ import CTendon
 /// for try await found in try await central.scan() { print(found.address, found.localName ?? "") }
 /// ```
 public actor Central {
-    /// What a central is doing.
+    /// State of a central.
     public enum State: Sendable, Hashable {
         /// Open, and not scanning.
         case idle
         /// At least one scan is running.
         case scanning
-        /// The adapter went away; open another central.
+        /// The adapter was removed; open another central.
         case failed(TendonError)
         /// After `close()`.
         case closed
@@ -88,7 +88,7 @@ public actor Central {
         EventSequence(try core.scan(options, keeping: self))
     }
 
-    /// For a vendor's manager on this central: what is isolated to `TendonActor` works on `Loop.shared` alone.
+    /// For a vendor's manager on this central: code isolated to `TendonActor` works only on `Loop.shared`.
     package nonisolated func sharedLoopRadio() throws(TendonError) -> RadioCore {
         guard core.loop === Loop.shared else {
             throw TendonError(status: Int32(TENDON_ERROR_INVALID_ARGUMENT), operation: .useCentral)
@@ -114,7 +114,7 @@ public actor Central {
     @discardableResult
     public func forget(_ address: Address) throws(TendonError) -> Bool { try core.forget(address) }
 
-    /// Why nothing can be paired although `bonds` asked for it; scanning and connecting work all the same.
+    /// The reason why pairing is not possible although `bonds` requested it; scanning and connecting still work.
     public var bondFailure: TendonError? { core.bondFailure }
 
     /// Ends scans. Connections stay.

@@ -2,7 +2,7 @@
 import CTendon
 import Synchronization
 
-/// Which element goes when a sequence is full.
+/// The element that is dropped when a sequence is full.
 public enum OverflowPolicy: Sendable {
     /// The one that arrives.
     case dropNewest
@@ -85,7 +85,7 @@ extension LoopCore: WaitTime {
 
 /// Where a consumer waits, whatever it waits for: nothing here is generic. For the loop's thread.
 private final class Waiter: @unchecked Sendable {
-    // Touched on the loop's thread alone.
+    // Used only on the loop's thread.
     let loop: Loop
     let time: any WaitTime
     private let parking: Parking
@@ -103,7 +103,7 @@ private final class Waiter: @unchecked Sendable {
         if parking.resume() { alarm?.deadline = .max }
     }
 
-    /// Nobody will wait again.
+    /// No consumer will wait again.
     func end() {
         alarm?.remove()
         alarm = nil
@@ -141,7 +141,7 @@ private final class Waiter: @unchecked Sendable {
 
 /// The producer's end of an `EventSequence`. All but `dropped` is for the loop's thread.
 package final class EventQueue<Element: Sendable>: @unchecked Sendable {
-    // Touched on the loop's thread alone, but for `dropCount`, which is atomic.
+    // Used only on the loop's thread, except `dropCount`, which is atomic.
     private let policy: OverflowPolicy
     private var ring: Ring<Element>
     private let waiter: Waiter
@@ -177,7 +177,7 @@ package final class EventQueue<Element: Sendable>: @unchecked Sendable {
         waiter.end()
     }
 
-    /// Called once, when the sequence and its iterators are gone; not after `finish`.
+    /// Called once, when the sequence and its iterators were released; not after `finish`.
     package func onTermination(_ body: @escaping () -> Void) {
         onTermination = body
     }
@@ -206,7 +206,8 @@ package final class EventQueue<Element: Sendable>: @unchecked Sendable {
         }
     }
 
-    /// For a consumer on another executor: waits on the loop and brings what is there, one hop for all of it.
+    /// For a consumer on another executor: waits on the loop and returns all available elements with one executor
+    /// switch.
     func fill(
         _ batch: EventBatch<Element>, _ patience: Patience, on context: isolated LoopContext
     ) async throws(TendonError) {
@@ -218,7 +219,7 @@ package final class EventQueue<Element: Sendable>: @unchecked Sendable {
     }
 }
 
-/// What a consumer on another executor holds ready.
+/// The elements that a consumer on another executor has buffered.
 final class EventBatch<Element: Sendable>: @unchecked Sendable {
     // Used by one iterator; the loop's thread fills it while that iterator waits.
     private static var capacity: Int { 32 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 import Synchronization
 
-/// Events from the loop: bounded, for one consumer at a time. What does not fit is dropped and counted.
+/// Events from the loop: a bounded sequence for one consumer at a time. If it is full, elements are dropped and
+/// counted.
 ///
 /// It ends when its source ends, or when the consumer's task is cancelled; it throws when the source failed.
 /// A consumer on the loop's executor takes elements without a lock, a hop or an allocation; one elsewhere gets up to
@@ -14,7 +15,7 @@ import Synchronization
 public struct EventSequence<Element: Sendable>: AsyncSequence, Sendable {
     public typealias Failure = TendonError
 
-    /// Ends the source when sequence and iterators are gone.
+    /// Ends the source when the sequence and its iterators were released.
     final class Handle: @unchecked Sendable {
         // `batch` is touched by the one consumer that there is at a time, which `hasConsumer` checks.
         let queue: EventQueue<Element>
@@ -86,7 +87,7 @@ public struct EventSequence<Element: Sendable>: AsyncSequence, Sendable {
             try await next(isolation: nil)
         }
 
-        // What a program takes from a characteristic itself: in one piece, without asking for its type each time.
+        // Specialized for values of characteristics, which avoids a type check per element.
         @_specialize(where Element == AttributeValue)
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(TendonError) -> Element? {
             // Without an actor the caller may be about to leave the thread.

@@ -4,7 +4,7 @@ import CTendon
 /// A device of the C core that is served to centrals over a radio: the simulated devices' host. All of it is for the
 /// loop's thread.
 package final class HostCore: @unchecked Sendable {
-    // Touched on the loop's thread alone; the C core's pointer to it is valid while links are there, see `abandon()`.
+    // Used only on the loop's thread; the C core's pointer to it is valid while connections exist, see `abandon()`.
     private let radio: RadioCore
     private let block = CBlock<tendon_peripheral>()
     private let memory: AnyObject
@@ -16,7 +16,7 @@ package final class HostCore: @unchecked Sendable {
     package var radioName: String { radio.name }
     package var connections: Int { tendon_peripheral_count(block.pointer) }
 
-    /// Opens a radio of its own, listens and advertises. `memory` is what `device` lives in.
+    /// Opens its own radio, listens and advertises. `memory` owns the memory of `device`.
     package init(
         _ choice: RadioChoice, address: Address?, loop: Loop, device: tendon_peripheral_device, memory: AnyObject,
         interval: Duration, bonds: BondStorage = .memory

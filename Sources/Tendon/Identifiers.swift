@@ -26,7 +26,7 @@ public struct BluetoothUUID: Sendable, Hashable {
     /// As `init(parsing:)`, for a text that is no literal.
     public init?(_ text: String) { self.init(parsing: text) }
 
-    /// The 16-bit value when there is one.
+    /// The 16-bit value, if the UUID has one.
     public var short: UInt16? {
         var value: UInt16 = 0
         var copy = c

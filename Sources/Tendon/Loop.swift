@@ -2,10 +2,10 @@
 import CTendon
 import Synchronization
 
-/// The event loop of the C core on a thread of its own, as an executor of Swift.
+/// The event loop of the C core on its own thread, as a Swift executor.
 ///
-/// Actors that name it as their executor run where the sockets are read: between a packet and such an actor there is
-/// neither a lock nor a change of threads.
+/// Actors with this executor run on the thread that reads the sockets. Between a packet and such an actor there is
+/// neither a lock nor a thread switch.
 ///
 /// ```swift
 /// actor Recorder {
@@ -15,14 +15,14 @@ import Synchronization
 public final class Loop: SerialExecutor {
     /// The loop of `TendonActor`; runs until the process ends.
     ///
-    /// With the package trait `MainActorLoop` it has no thread of its own: the main queue drives it.
+    /// With the package trait `MainActorLoop` it has no thread: the main queue drives it.
     public static let shared: Loop = {
         do { return try Loop(isShared: true) } catch { fatalError("the event loop cannot be started: \(error)") }
     }()
 
     package let core: LoopCore
 
-    /// Starts a thread; it ends when nothing refers to the loop any more.
+    /// Starts a thread, which ends when the last reference to the loop is released.
     public convenience init() throws(TendonError) {
         try self.init(isShared: false)
     }
@@ -48,7 +48,7 @@ public final class Loop: SerialExecutor {
     /// The job runs on the loop's thread, in order.
     public func enqueue(_ job: consuming ExecutorJob) { core.enqueue(job) }
 
-    /// What actors get. Jobs that are left when the last reference to the loop is released still run.
+    /// The executor for actors. Jobs that are pending when the last reference to the loop is released still run.
     public func asUnownedSerialExecutor() -> UnownedSerialExecutor { core.executor }
 
     public func checkIsolated() { core.checkIsolated() }
@@ -62,18 +62,18 @@ public final class Loop: SerialExecutor {
         await LoopContext(self).run(body)
     }
 
-    /// Runs `body` on the loop's thread, soon, in order with other posts; never at once.
+    /// Runs `body` on the loop's thread later, in order with other posts; never within this call.
     package func post(_ body: @escaping @Sendable () -> Void) {
         core.enqueue(.block(body))
     }
 
-    /// Runs `body` in this call on the loop's thread; else before whatever the caller posts next.
+    /// Runs `body` in this call if called on the loop's thread; otherwise before anything that the caller posts next.
     package func runOrPost(_ body: @escaping @Sendable () -> Void) {
         if isCurrent { body() } else { post(body) }
     }
 }
 
-/// An actor on a loop, for code that needs to be there.
+/// An actor on a loop, for code that must run on it.
 package actor LoopContext {
     private let loop: Loop
 
@@ -99,7 +99,7 @@ package actor LoopContext {
 
         public nonisolated var unownedExecutor: UnownedSerialExecutor { Loop.shared.asUnownedSerialExecutor() }
 
-        /// Runs `body` there.
+        /// Runs `body` on the shared loop.
         @TendonActor
         public static func run<Result: Sendable>(_ body: @TendonActor () throws -> Result) async rethrows -> Result {
             try body()
@@ -107,9 +107,9 @@ package actor LoopContext {
     }
 #endif
 
-/// What the loop's thread owns, and the executor itself. It outlives `Loop`, so that the thread can end in good order.
+/// State owned by the loop's thread, and the executor itself. It outlives `Loop`, so that the thread can end in order.
 package final class LoopCore: SerialExecutor, @unchecked Sendable {
-    // `local` is touched on the loop's thread alone; all else is constant, atomic or behind the mutex.
+    // `local` is used only on the loop's thread; all other members are constant, atomic or protected by the mutex.
     enum Entry {
         case job(UnownedJob)
         case block(@Sendable () -> Void)
@@ -120,7 +120,7 @@ package final class LoopCore: SerialExecutor, @unchecked Sendable {
         var stopping = false
     }
 
-    /// Entries run in a row before the sockets get their turn.
+    /// Maximum number of entries that run before the sockets are read again.
     private static let burst = 64
 
     package let block = CBlock<tendon_loop>()
@@ -128,7 +128,7 @@ package final class LoopCore: SerialExecutor, @unchecked Sendable {
     private let inbox = Mutex(Inbox())
     private var local: [Entry] = []
     private var spare: [Entry] = []
-    /// What was run, on its way out: letting go of it may enqueue more.
+    /// Entries that have run and are being released; releasing them can enqueue more.
     private var finished: [Entry] = []
     private var first = 0
 
@@ -156,7 +156,7 @@ package final class LoopCore: SerialExecutor, @unchecked Sendable {
         return thread.load(ordering: .relaxed) == currentThread()
     }
 
-    /// What actors on this loop run on.
+    /// The executor of the actors on this loop.
     var executor: UnownedSerialExecutor {
         #if MainActorLoop
             if isOnMainQueue { return MainActor.sharedUnownedExecutor }
@@ -164,8 +164,8 @@ package final class LoopCore: SerialExecutor, @unchecked Sendable {
         return asUnownedSerialExecutor()
     }
 
-    /// The C core was called on the loop's thread outside its callbacks: a deadline may have changed. A loop with a thread
-    /// of its own looks at the deadlines anyway.
+    /// The C core was called on the loop's thread outside its callbacks, so a deadline may have changed. A loop with
+    /// its own thread checks the deadlines anyway.
     @inline(__always) package func touched() {
         #if MainActorLoop
             mainQueue?.touched()
@@ -208,7 +208,7 @@ package final class LoopCore: SerialExecutor, @unchecked Sendable {
         }
     #endif
 
-    /// Entries of other threads that the loop's thread has not taken yet; for tests.
+    /// Number of entries of other threads that the loop's thread has not received yet; for tests.
     var waiting: Int { inbox.withLock { $0.entries.count } }
 
     fileprivate func stop() {
@@ -230,11 +230,11 @@ package final class LoopCore: SerialExecutor, @unchecked Sendable {
 
     private func step(until deadline: UInt64) {
         let status = tendon_loop_step(block.pointer, deadline)
-        // Its descriptor is broken: no event would ever arrive.
+        // The descriptor is broken: no event would ever arrive.
         if status < 0 { fatalError("the event loop failed: \(TendonError(status: status, operation: .wait))") }
     }
 
-    /// Moves what others left here behind what is waiting.
+    /// Appends the entries of other threads to the pending entries.
     private func takeInbox() -> Bool {
         let stopping = inbox.withLock { inbox in
             swap(&inbox.entries, &spare)
@@ -270,7 +270,7 @@ package final class LoopCore: SerialExecutor, @unchecked Sendable {
 
 /// A deadline on a loop. For the loop's thread.
 package final class LoopTimer: @unchecked Sendable {
-    // Touched on the loop's thread alone; freed after `remove()`.
+    // Used only on the loop's thread; freed after `remove()`.
     private let block = CBlock<tendon_source>()
     private let core: LoopCore
     private var fire: (() -> Void)?

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Package trait `MainActorLoop`: the shared loop without a thread of its own. The main queue drives it, by a dispatch source
+// Package trait `MainActorLoop`: the shared loop without its own thread. The main queue drives it, by a dispatch source
 // on the loop's epoll descriptor and a timer for its next deadline. This file is the only one that knows Dispatch.
 
 #if MainActorLoop
@@ -18,7 +18,7 @@
 
     /// Drives a loop from the main queue.
     final class MainQueue: @unchecked Sendable {
-        // Touched on the main queue alone, but for what is constant or atomic.
+        // Used only on the main queue, except for constant and atomic members.
         private static let key = DispatchSpecificKey<Bool>()
         private let descriptor: any DispatchSourceRead
         private let timer: any DispatchSourceTimer
@@ -28,7 +28,7 @@
         private let loop: CPointer<tendon_loop>
         private let step: @Sendable () -> Bool
 
-        /// `step` runs what waits and looks once at the descriptors; true: it wants to be called again.
+        /// `step` runs pending entries and polls the descriptors once; it returns true if it must be called again.
         init(_ loop: CPointer<tendon_loop>, _ step: @escaping @Sendable () -> Bool) {
             self.loop = loop
             self.step = step
@@ -57,7 +57,7 @@
             }
         }
 
-        /// The same from the main queue: what happens within a turn is seen at its end.
+        /// The same from the main queue: changes within a turn are processed at its end.
         func touched() {
             if !isTurning { schedule() }
         }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 
-/// A place where one task of the loop waits, until `resume()`.
+/// Suspends one task of the loop until `resume()`.
 ///
-/// A continuation would be resumed on the global pool, which hops back to the loop: two hops for each wait. Here the
-/// task moves to an actor whose executor keeps the job instead of running it; resuming hands the job to the loop.
+/// A continuation would be resumed on the global pool and then switch back to the loop: two switches per wait. Here the
+/// task moves to an actor whose executor keeps the job instead of running it; `resume()` passes the job to the loop.
 /// Nothing is allocated while waiting. For the loop's thread.
 package final class Parking: @unchecked Sendable {
-    // Touched on the loop's thread alone.
+    // Used only on the loop's thread.
     private let place: Place
 
     package init(_ loop: Loop) {
@@ -21,7 +21,7 @@ package final class Parking: @unchecked Sendable {
         await place.enter()
     }
 
-    /// Lets the task that waits go on, soon; true when there was one.
+    /// Resumes the waiting task, later; returns true if a task was waiting.
     @discardableResult
     package func resume() -> Bool {
         guard let job = place.attendant.job else { return false }
@@ -36,13 +36,13 @@ package final class Parking: @unchecked Sendable {
 
         init(_ loop: Loop) { attendant = Attendant(loop) }
 
-        /// Who gets here was resumed. Not inlined: an optimizer that sees that nothing happens here drops the call, and
+        /// Returns after the task was resumed. Not inlined: otherwise the optimizer would remove the empty call, and
         /// with it the wait.
         @inline(never) @_optimize(none) func enter() {}
     }
 
     private final class Attendant: SerialExecutor, @unchecked Sendable {
-        // Touched on the loop's thread alone.
+        // Used only on the loop's thread.
         let loop: Loop
         var job: UnownedJob?
 

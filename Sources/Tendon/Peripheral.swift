@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import CTendon
 
-/// A connected device. The link ends with the last reference to it and to its sequences.
+/// A connected device. The connection ends when the last reference to it and to its sequences is released.
 ///
 /// ```swift
 /// let peripheral = try await central.connect(address)
@@ -10,17 +10,17 @@ import CTendon
 /// print(try await peripheral.read(characteristics[0]))
 /// ```
 public actor Peripheral {
-    /// What the link is doing.
+    /// State of the connection.
     public enum State: Sendable, Hashable {
-        /// Being made.
+        /// Connecting.
         case connecting
-        /// Up: requests can be made.
+        /// Connected: requests can be sent.
         case connected
-        /// `nil`: as we asked.
+        /// Disconnected, with the reason; `nil` if requested.
         case disconnected(TendonError?)
     }
 
-    /// What a request is given when it does not say.
+    /// Default timeout of a request.
     public static let timeout: Duration = .seconds(5)
 
     nonisolated let core: PeripheralCore
@@ -39,12 +39,12 @@ public actor Peripheral {
         core.loop.post { core.abandon() }
     }
 
-    // MARK: The link
+    // MARK: The connection
 
-    /// The present state; `states()` tells of changes.
+    /// The current state; `states()` reports changes.
     public var state: State { core.state }
 
-    /// The present state, and each that follows.
+    /// The current state and all later states.
     public func states() -> EventSequence<State> { EventSequence(core.observe(keeping: self)) }
 
     /// ATT_MTU in force.
@@ -77,7 +77,7 @@ public actor Peripheral {
         }
     }
 
-    /// Ends the link and waits until it is down.
+    /// Disconnects and waits until the connection has ended.
     public func disconnect() async {
         core.disconnect()
         while true {
@@ -86,14 +86,14 @@ public actor Peripheral {
         }
     }
 
-    /// Pairs (LE, Just Works): the link is encrypted and the bond kept when this returns. Later links to this device
-    /// are encrypted by themselves, until `Central.forget(_:)`. Cancelling the task ends the attempt.
+    /// Pairs (LE, Just Works): when this returns, the connection is encrypted and the bond is stored. Later connections
+    /// to this device are encrypted automatically, until `Central.forget(_:)`. Cancelling the task ends the attempt.
     public func pair() async throws(TendonError) { try await core.pair() }
 
-    /// Whether the link is encrypted, by pairing or with the key of a bond.
+    /// Whether the connection is encrypted, by pairing or with the key of a bond.
     public var isEncrypted: Bool { core.block.pointer.pointee.link.encrypted }
 
-    // MARK: What the device has
+    // MARK: Services and characteristics
 
     /// All primary services, or those of one UUID.
     public func discoverServices(
@@ -158,7 +158,7 @@ public actor Peripheral {
 
     // MARK: Values
 
-    /// The whole value, however long it is (512 bytes at most).
+    /// Reads the whole value (at most 512 bytes).
     public func read(
         _ handle: AttributeHandle, timeout: Duration? = Peripheral.timeout
     ) async throws(TendonError) -> [UInt8] {
@@ -171,15 +171,15 @@ public actor Peripheral {
         return request.value
     }
 
-    /// The whole value of a characteristic (512 bytes at most). Throws what the device refuses as an error of the layer
-    /// `att`.
+    /// Reads the whole value of a characteristic (at most 512 bytes). If the device rejects the read, throws an error
+    /// of the layer `att`.
     public func read(
         _ characteristic: Characteristic, timeout: Duration? = Peripheral.timeout
     ) async throws(TendonError) -> [UInt8] {
         try await read(characteristic.handle, timeout: timeout)
     }
 
-    /// Writes and waits for the answer; a value that is too long for one request goes in parts.
+    /// Writes and waits for the response; a long value is written in parts.
     public func write(
         _ value: [UInt8], to handle: AttributeHandle, timeout: Duration? = Peripheral.timeout
     ) async throws(TendonError) {
@@ -189,25 +189,26 @@ public actor Peripheral {
         }
     }
 
-    /// Writes a characteristic and waits for the answer; a value that is too long for one request goes in parts.
+    /// Writes a characteristic and waits for the response; a long value is written in parts.
     public func write(
         _ value: [UInt8], to characteristic: Characteristic, timeout: Duration? = Peripheral.timeout
     ) async throws(TendonError) {
         try await write(value, to: characteristic.handle, timeout: timeout)
     }
 
-    /// Sends at once, without an answer; throws when the link takes no more now, or the value is longer than `mtu` - 3.
+    /// Sends a write without response. Throws if the connection cannot send now, or if the value is longer than `mtu` -
+    /// 3.
     public func writeWithoutResponse(_ value: [UInt8], to handle: AttributeHandle) throws(TendonError) {
         guard core.state == .connected else { throw .disconnected(.write) }
         try check(
             lending(value) { tendon_gatt_write_command(core.client, handle.rawValue, $0, $1) }, .write)
     }
 
-    // MARK: Values that come by themselves
+    // MARK: Notifications and indications
 
     /// Notifications of a characteristic from now on. Any number of sequences at the same time; when the last one is
-    /// released, notifications are switched off. The sequence throws when the connection is lost, and ends when the
-    /// program closes it. Throws `ERROR_BUSY` while indications of the same characteristic are switched on.
+    /// released, notifications are disabled. The sequence throws when the connection is lost, and ends when the
+    /// application closes it. Throws `ERROR_BUSY` while indications of the same characteristic are enabled.
     public func notifications(
         of characteristic: Characteristic, capacity: Int = 64, policy: OverflowPolicy = .dropNewest,
         timeout: Duration? = Peripheral.timeout
@@ -216,7 +217,7 @@ public actor Peripheral {
     }
 
     /// The same for indications, which are confirmed when they arrive. Throws `ERROR_BUSY` while notifications of the
-    /// same characteristic are switched on.
+    /// same characteristic are enabled.
     public func indications(
         of characteristic: Characteristic, capacity: Int = 64, policy: OverflowPolicy = .dropNewest,
         timeout: Duration? = Peripheral.timeout
@@ -236,7 +237,7 @@ public actor Peripheral {
             if existing.isActive {
                 return EventSequence(core.listen(to: existing, capacity: capacity, policy: policy, for: self))
             }
-            // Another task is switching it on: if that fails or is cancelled, this one does.
+            // Another task is enabling it: if that fails or is cancelled, this task enables it.
             try await existing.settled(within: timeout, on: core.loop)
         }
         let subscription = PeripheralCore.Subscription(handle, isIndication: indicate)

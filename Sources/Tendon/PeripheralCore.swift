@@ -3,7 +3,7 @@ import CTendon
 
 /// A connection of the C core. All of it is for the loop's thread.
 final class PeripheralCore: @unchecked Sendable {
-    // Touched on the loop's thread alone; the C core's pointer to it is valid until `closed`, see `abandon()`.
+    // Used only on the loop's thread; the C core's pointer to it is valid until `closed`, see `abandon()`.
     let radio: RadioCore
     let address: Address
     let block = CBlock<tendon_connection>()
@@ -13,7 +13,7 @@ final class PeripheralCore: @unchecked Sendable {
     private var waiters: [Parking] = []
     private var states: [EventQueue<Peripheral.State>] = []
     private var subscriptions: [UInt16: Subscription] = [:]
-    /// Some that nobody listens to could not be ended, because the queue of requests was full.
+    /// Some unused subscriptions could not be ended, because the request queue was full.
     private var hasLeftovers = false
     private var keptAlive: PeripheralCore?
     private var abandoned = false
@@ -42,7 +42,7 @@ final class PeripheralCore: @unchecked Sendable {
 
     /// One pairing, from its start to its outcome.
     final class Pairing: @unchecked Sendable {
-        // Touched on the loop's thread alone.
+        // Used only on the loop's thread.
         let parking: Parking
         var status: tendon_status?
 
@@ -113,7 +113,7 @@ final class PeripheralCore: @unchecked Sendable {
         loop.core.touched()
     }
 
-    /// Nobody can ask for anything any more: the link ends, and with it this object.
+    /// Called when the last reference was released: ends the connection; then this object is released.
     func abandon() {
         guard !abandoned else { return }
         abandoned = true
@@ -195,7 +195,7 @@ final class PeripheralCore: @unchecked Sendable {
 
     /// One value handle and who listens to it.
     final class Subscription: @unchecked Sendable {
-        // Touched on the loop's thread alone.
+        // Used only on the loop's thread.
         let handle: UInt16
         let isIndication: Bool
         /// The device has confirmed it.
@@ -252,21 +252,22 @@ final class PeripheralCore: @unchecked Sendable {
         subscriptions[subscription.handle] = subscription
     }
 
-    /// A queue fed by `subscription`, which keeps the link up; with the last one the peer is told to stop.
+    /// A queue fed by `subscription`, which keeps the connection open; when the last queue is released, notifications
+    /// are disabled.
     func listen(
         to subscription: Subscription, capacity: Int, policy: OverflowPolicy, for owner: Peripheral
     ) -> EventQueue<AttributeValue> {
         let queue = EventQueue<AttributeValue>(loop, capacity: capacity, policy: policy)
         subscription.queues.append(queue)
         queue.onTermination { [owner, unowned queue] in
-            // The owner keeps the link up for as long as somebody listens.
+            // The owner keeps the connection open as long as a consumer exists.
             subscription.queues.removeAll { $0 === queue }
             if subscription.queues.isEmpty { owner.core.unsubscribe(subscription) }
         }
         return queue
     }
 
-    /// It was refused or cancelled; the C core has forgotten it.
+    /// It was rejected or cancelled; the C core has removed it.
     func remove(_ subscription: Subscription) {
         guard subscriptions[subscription.handle] === subscription else { return }
         subscriptions[subscription.handle] = nil

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 import CTendon
 
-/// What to reach devices with.
+/// The radio to use.
 ///
 /// ```swift
 /// let central = try await Central(radio: .bluez(adapter: "hci1"))
 /// ```
 public enum RadioChoice: Sendable, Hashable {
-    /// A controller of this machine through the kernel; `nil`: the first that is there. Needs the trait `BlueZ`.
+    /// A Bluetooth adapter of this machine; `nil`: the first adapter. Requires the trait `BlueZ`.
     case bluez(adapter: String? = nil)
     /// Devices on Unix sockets; `nil`: `$XDG_RUNTIME_DIR/tendon`.
     case virtual(directory: String? = nil)
@@ -16,13 +16,14 @@ public enum RadioChoice: Sendable, Hashable {
     case automatic
 }
 
-/// Where the keys of pairings are kept.
+/// Storage of bonds and their keys.
 public enum BondStorage: Sendable, Hashable {
-    /// `$XDG_STATE_HOME/tendon/bonds`, else `~/.local/state/tendon/bonds`; made with the first bond, for its owner alone.
+    /// `$XDG_STATE_HOME/tendon/bonds`, or `~/.local/state/tendon/bonds`; created with the first bond, readable only by
+    /// its owner.
     case standard
-    /// A file of the program's own, made with the first bond.
+    /// A given file, created with the first bond.
     case file(String)
-    /// Gone with the radio.
+    /// Only in memory, until the radio is closed.
     case memory
     /// No pairing.
     case none
@@ -36,22 +37,22 @@ package enum PairingPolicy: Sendable, Hashable {
     case restricted(allowed: [Address] = [], window: Duration = .zero)
 }
 
-/// How to scan.
+/// Options of a scan.
 ///
 /// ```swift
 /// let near = try await central.scan(ScanOptions(filtersDuplicates: true, capacity: 16))
 /// ```
 public struct ScanOptions: Sendable, Hashable {
-    /// Ask for scan responses.
+    /// Whether to request scan responses.
     public var isActive: Bool
-    /// Leave repeated advertisements to the controller to drop.
+    /// Whether the controller drops repeated advertisements.
     public var filtersDuplicates: Bool
-    /// Elements that wait for a slow consumer at most.
+    /// Maximum number of elements buffered for a slow consumer.
     public var capacity: Int
-    /// Which advertisement goes when the consumer is too slow.
+    /// The advertisement that is dropped if the consumer is too slow.
     public var policy: OverflowPolicy
 
-    /// Options other than the usual.
+    /// Creates options.
     public init(
         isActive: Bool = true, filtersDuplicates: Bool = false, capacity: Int = 256,
         policy: OverflowPolicy = .dropOldest
@@ -63,20 +64,20 @@ public struct ScanOptions: Sendable, Hashable {
     }
 }
 
-/// How to connect.
+/// Options of a connection.
 ///
 /// ```swift
 /// let peripheral = try await central.connect(address, options: ConnectOptions(timeout: .seconds(3), attempts: 1))
 /// ```
 public struct ConnectOptions: Sendable {
-    /// For all attempts together; `nil`: what the C core thinks right.
+    /// Timeout of all attempts together; `nil`: the default of the C core.
     public var timeout: Duration?
     /// Maximum number of attempts. Only transient failures are retried.
     public var attempts: Int
-    /// Negotiate the largest ATT_MTU once connected.
+    /// Whether to negotiate the largest ATT_MTU after connecting.
     public var exchangesMTU: Bool
 
-    /// Options other than the usual: 10 s, four attempts as in the C core, the largest MTU.
+    /// Creates options. Defaults: 10 s, four attempts as in the C core, the largest MTU.
     public init(timeout: Duration? = .seconds(10), attempts: Int = 4, exchangesMTU: Bool = true) {
         self.timeout = timeout
         self.attempts = attempts

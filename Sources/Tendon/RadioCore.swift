@@ -3,7 +3,7 @@ import CTendon
 
 /// A radio of the C core and who uses it. All of it is for the loop's thread.
 package final class RadioCore: @unchecked Sendable {
-    // Touched on the loop's thread alone; `loop` and the pointers are constant.
+    // Used only on the loop's thread; `loop` and the pointers are constant.
     package let loop: Loop
     package let radio: CPointer<tendon_radio>
     private let memory: AnyObject
@@ -16,11 +16,12 @@ package final class RadioCore: @unchecked Sendable {
     private let bonds = CBlock<tendon_bonds>()
     /// The C core borrows the list of the pairing policy.
     private var permitted: CTable<tendon_address>?
-    /// Why there is no pairing although it was asked for: the file is none of ours, a capability is missing.
+    /// The reason why pairing is not available although it was requested: the bond file belongs to another user, or a
+    /// capability is missing.
     package private(set) var bondFailure: TendonError?
     /// Why no adapter opened, if `.automatic` opened the virtual radio instead.
     package private(set) var adapterFailure: TendonError?
-    /// For `tendon_connection_init()`; `nil`: pairing is refused.
+    /// For `tendon_connection_init()`; `nil`: pairing is rejected.
     package private(set) var pairing: CPointer<tendon_pairing_service>?
 
     /// The cause of the latest failure of each device, as the radio reported it.
@@ -209,7 +210,7 @@ package final class RadioCore: @unchecked Sendable {
         loop.post { withExtendedLifetime(self) {} }
     }
 
-    /// Its owner goes.
+    /// Called when its owner is released.
     package func close() {
         guard !closing else { return }
         closing = true
@@ -222,7 +223,7 @@ package final class RadioCore: @unchecked Sendable {
 
     /// One consumer of the scan. For the loop's thread.
     package final class Scanner: @unchecked Sendable {
-        // Touched on the loop's thread alone.
+        // Used only on the loop's thread.
         fileprivate enum Consumer {
             case queue(EventQueue<Advertisement>)
             case closures(report: (CReport, UInt64) -> Void, ended: (TendonError?) -> Void)
@@ -295,7 +296,8 @@ package final class RadioCore: @unchecked Sendable {
         try? restartScan()
     }
 
-    /// One scan serves all: active when anybody wants it, without duplicates when everybody does.
+    /// One scan serves all consumers: active if any consumer requests it, without duplicates if all consumers request
+    /// that.
     private func restartScan() throws(TendonError) {
         defer { loop.core.touched() }
         tendon_radio_scan_stop(radio)

@@ -3,12 +3,12 @@ import CTendon
 
 /// One request to the peer, from its call to its completion. For the loop's thread.
 final class Request: @unchecked Sendable {
-    // Touched on the loop's thread alone.
+    // Used only on the loop's thread.
     private let core: PeripheralCore
     private let operation: TendonError.Operation
     private var id: UInt32 = 0
     private let parking: Parking
-    /// What the C core borrows until the completion.
+    /// Memory that the C core borrows until the completion.
     private var memory: AnyObject?
     private var isDone = false
     private(set) var status: tendon_status = 0
@@ -40,8 +40,8 @@ final class Request: @unchecked Sendable {
         parking.resume()
     }
 
-    /// Starts with `start`, which gets the context for `done`, and waits. A full table is no error here: `count` says
-    /// what there is.
+    /// Starts with `start`, which gets the context for `done`, and waits. A full table is not an error here: `count`
+    /// contains the number of entries.
     func run(
         timeout: Duration?, isolation: isolated (any Actor)? = #isolation,
         _ start: (tendon_gatt_done, CContext, UInt64) -> tendon_status

@@ -8,12 +8,12 @@ import Synchronization
     import Musl
 #endif
 
-/// A simulated device of any family: the C core's memory of it, served on a radio of its own until the last reference
-/// goes. `device` is for the loop's thread.
+/// A simulated device of any family: its C memory, served on its own radio until the last reference is released. Use
+/// `device` only on the loop's thread.
 package final class SimulatedHost<Device>: Sendable {
-    /// The device; the texts that it points to live with it.
+    /// The device, and the strings that it points to.
     private final class Memory: @unchecked Sendable {
-        // Touched on the loop's thread alone.
+        // Used only on the loop's thread.
         let block = CBlock<Device>()
         let texts: [CText]
 
@@ -63,7 +63,7 @@ package final class SimulatedHost<Device>: Sendable {
 
 private let made = Atomic<UInt32>(0)
 
-/// Not that of this program's central, which the virtual radio makes of the process id alone.
+/// Differs from the address of this program's central, which the virtual radio derives from the process id.
 private func nextSimulatedAddress() -> Address {
     let number = UInt64(made.wrappingAdd(1, ordering: .relaxed).newValue & 0xFF)
     return Address(0xD200_0000_0000 | UInt64(UInt32(bitPattern: getpid())) << 8 | number, type: .random)

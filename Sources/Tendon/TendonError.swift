@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 import CTendon
 
-/// What went wrong, in which layer, while doing what.
+/// An error: its layer, its code and the operation that failed.
 ///
 /// ```swift
-/// do { try await central.connect(address) } catch where error.isTimeout { print("not in reach") }
+/// do { try await central.connect(address) } catch where error.isTimeout { print("not in range") }
 /// ```
 public struct TendonError: Error, Sendable, Hashable {
     /// The layer that reported the error. Raw values are those of the C core's `tendon_layer`; the modules of device
@@ -13,7 +13,7 @@ public struct TendonError: Error, Sendable, Hashable {
         public let rawValue: UInt8
         public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// No layer of its own: timeouts, cancelling, wrong arguments.
+        /// Errors of no specific layer: timeouts, cancellation, invalid arguments.
         public static let base = Layer(rawValue: 0)
         /// The device's Error Response.
         public static let att = Layer(rawValue: 1)
@@ -31,7 +31,7 @@ public struct TendonError: Error, Sendable, Hashable {
         public static let system = Layer(rawValue: 15)
     }
 
-    /// What was being done.
+    /// The operation that failed.
     public struct Operation: RawRepresentable, Sendable, Hashable {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
@@ -58,9 +58,9 @@ public struct TendonError: Error, Sendable, Hashable {
         public static let subscribe = Operation(rawValue: "subscribe")
         /// Pairing, or using a bond.
         public static let pair = Operation(rawValue: "pair")
-        /// Waiting for what comes by itself.
+        /// Waiting for notifications or events.
         public static let receive = Operation(rawValue: "receive")
-        /// Decoding what came.
+        /// Decoding received data.
         public static let parse = Operation(rawValue: "parse")
         /// Passing a vendor's manager or session a central that runs on another loop than `Loop.shared`.
         public static let useCentral = Operation(rawValue: "use a Central that is not on Loop.shared")
@@ -70,7 +70,7 @@ public struct TendonError: Error, Sendable, Hashable {
 
     /// The C core's status: below 0, layer and code in one integer.
     public let status: Int32
-    /// What was being done.
+    /// The operation that failed.
     public let operation: Operation
 
     /// An error of the C core's; `status` is below 0.

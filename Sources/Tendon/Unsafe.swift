@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Everything unsafe of this module: C memory at fixed addresses, context pointers, borrowed bytes, the loop's thread.
-// What the other files use of it cannot be used out of bounds.
+// All unsafe code of this module: C memory at fixed addresses, context pointers, borrowed bytes, the loop's thread. The
+// interface to the other files cannot be used out of bounds.
 
 import CTendon
 
@@ -11,16 +11,16 @@ import CTendon
     import Musl
 #endif
 
-/// A pointer that the C core follows, to memory that a `CBlock` or the C core itself owns.
+/// A pointer that the C core uses, to memory that a `CBlock` or the C core owns.
 package typealias CPointer<Struct> = UnsafeMutablePointer<Struct>
 
-/// What a C callback gets back, see `context(of:)`.
+/// The context argument of a C callback, see `context(of:)`.
 package typealias CContext = UnsafeMutableRawPointer
 
-/// One C struct at a fixed address, zeroed. The C core keeps pointers to it while it is in use; its owner takes it
-/// out of use before it lets go.
+/// One C struct at a fixed address, zeroed. The C core keeps pointers to it while it is in use; its owner must end the
+/// use before it releases the block.
 package final class CBlock<Struct>: @unchecked Sendable {
-    // Only an address; who may follow it is its owner's business (the loop's thread).
+    // Only an address; its owner determines who may dereference it (the loop's thread).
     package let pointer: UnsafeMutablePointer<Struct>
 
     package init() {
@@ -48,7 +48,7 @@ func member<Struct, Member>(_ pointer: CPointer<Struct>, _ path: KeyPath<Struct,
 
 /// A buffer of the same kind: bytes that the C core borrows for longer than a call.
 package final class CBytes: @unchecked Sendable {
-    // Filled once, then only lent to the C core on the loop's thread.
+    // Filled once, then only borrowed by the C core on the loop's thread.
     package let pointer: UnsafeMutablePointer<UInt8>
     package let count: Int
 
@@ -91,7 +91,7 @@ package final class CTable<Item>: @unchecked Sendable {
     }
 }
 
-/// Storage of a ring: `capacity` places, of which the ring says which are in use.
+/// Storage of a ring: `capacity` slots; the ring tracks which slots are in use.
 struct RingStorage<Element> {
     private let base: UnsafeMutablePointer<Element>
     let capacity: Int
@@ -114,7 +114,7 @@ struct RingStorage<Element> {
     }
 }
 
-/// The pointer that a C callback gets back; the object must live for as long as the callback can come.
+/// The context pointer for a C callback; the object must live as long as the callback can be called.
 package func context(of object: AnyObject) -> CContext {
     Unmanaged.passUnretained(object).toOpaque()
 }
@@ -188,7 +188,7 @@ package func printed(size: Int, _ body: (UnsafeMutablePointer<CChar>) -> Void) -
     }
 }
 
-/// The AD structures of advertising data, in order, up to the first that is cut.
+/// The AD structures of advertising data, in order, up to the first truncated structure.
 func forEachStructure(in data: [UInt8], _ body: (_ type: UInt8, _ value: [UInt8]) -> Bool) {
     lending(data) { bytes, count in
         var iterator = tendon_ad_begin(bytes, count)
@@ -262,7 +262,7 @@ func currentThread() -> UInt {
     unsafeBitCast(pthread_self(), to: UInt.self)
 }
 
-/// Starts a thread that nobody joins.
+/// Starts a detached thread.
 func startThread(_ body: @escaping @Sendable () -> Void) throws(TendonError) {
     final class Start {
         let body: @Sendable () -> Void

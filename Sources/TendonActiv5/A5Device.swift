@@ -33,7 +33,7 @@ public final class A5Device {
     nonisolated let core: DeviceCore
     /// Of a device without a manager.
     private let lifetime: Lifetime<DeviceCore>?
-    /// The delegate of a device without a manager; kept weakly. Of the others the manager's delegate is notified.
+    /// The delegate of a device without a manager; a weak reference. Of the others the manager's delegate is notified.
     public weak var delegate: (any A5DeviceDelegate)?
     /// What the program gave its initializer.
     var givenCharacteristics: (write: A5Characteristic?, read: A5Characteristic?) = (nil, nil)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Tendon
 
-/// Notified of what happens to trainers; kept weakly. Called on the loop's thread.
+/// Notified of what happens to trainers; a weak reference. Called on the loop's thread.
 ///
 /// ```swift
 /// final class Gym: A5DeviceDelegate {

@@ -21,7 +21,7 @@ public final class A5DeviceManager {
         get { choice.radio }
         set { choice.radio = newValue }
     }
-    /// Notified of everything that happens; kept weakly.
+    /// Notified of everything that happens; a weak reference.
     public weak var delegate: (any A5DeviceDelegate)?
     /// How it searches, connects and detects squeezes.
     public var options = A5DeviceManagerOptions() {
@@ -33,7 +33,7 @@ public final class A5DeviceManager {
 
     /// Where the core reads the radio when it opens it.
     private final class Choice: @unchecked Sendable {
-        // Touched on the loop's thread alone.
+        // Used only on the loop's thread.
         var radio: RadioChoice
         init(_ radio: RadioChoice) { self.radio = radio }
     }
@@ -145,7 +145,7 @@ public final class A5DeviceManager {
 
 /// The vendor's spelling: one manager for the program.
 extension A5DeviceManager {
-    /// Of `instance`; kept weakly.
+    /// Of `instance`; a weak reference.
     public static var delegate: (any A5DeviceDelegate)? {
         get { instance.delegate }
         set { instance.delegate = newValue }

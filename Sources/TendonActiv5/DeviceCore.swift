@@ -5,7 +5,7 @@ import Tendon
 
 /// A device of the C core: an entry of a manager's table, or one of its own. All of it is for the loop's thread.
 final class DeviceCore: Abandonable, @unchecked Sendable {
-    // Touched on the loop's thread alone; the C core's pointers to it are valid until `abandon()` has ended the connection.
+    // Used only on the loop's thread; the C core's pointers to it are valid until `abandon()` has ended the connection.
     let loop: Loop
     let pointer: CPointer<tendon_activ5_device>
     private let memory: AnyObject

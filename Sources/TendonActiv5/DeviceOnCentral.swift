@@ -4,7 +4,7 @@ import Tendon
 
 /// The memory of a device without a manager.
 private final class DeviceMemory: @unchecked Sendable {
-    // Touched on the loop's thread alone.
+    // Used only on the loop's thread.
     let device = CBlock<tendon_activ5_device>()
     let options = CBlock<tendon_activ5_options>()
 }
@@ -66,7 +66,7 @@ extension A5Device {
         let memory = DeviceMemory()
         options.write(to: memory.options.pointer)
         final class Owner: @unchecked Sendable {
-            // Touched on the loop's thread alone.
+            // Used only on the loop's thread.
             weak var device: A5Device?
             weak var manager: A5DeviceManager?
         }

@@ -106,7 +106,7 @@ public enum DoubleSqueezeHelper {
 let latestSqueeze = LatestSqueeze()
 
 final class LatestSqueeze: @unchecked Sendable {
-    // Touched on the loop's thread alone.
+    // Used only on the loop's thread.
     weak var device: DeviceCore?
 
     func follow(_ core: DeviceCore) {

@@ -4,7 +4,7 @@ import Tendon
 
 /// A manager of the C core with its table of devices, its radio and its timer. All of it is for the loop's thread.
 final class ManagerCore: Abandonable, @unchecked Sendable {
-    // Touched on the loop's thread alone; the C core's pointers to it are valid until `abandon()`.
+    // Used only on the loop's thread; the C core's pointers to it are valid until `abandon()`.
     /// Maximum number of devices in the list; more are left out and counted.
     static let capacity = 32
 

@@ -8,9 +8,9 @@ import Tendon
 /// let trainer = try await SimulatedTrainer(radio: .virtual())
 /// ```
 public actor SimulatedTrainer {
-    /// What it is like.
+    /// Options of the simulated device.
     public struct Options: Sendable {
-        /// What it advertises.
+        /// The advertised name.
         public var name = "ACTIV5-AC-0001"
         /// What its first message says.
         public var version = "1.00"
@@ -69,7 +69,7 @@ public actor SimulatedTrainer {
         case shortMotion
     }
 
-    /// What it has sent and taken.
+    /// Counters of sent and received values.
     public struct Counters: Sendable, Hashable {
         /// Forces sent.
         public let force: UInt64
@@ -96,7 +96,7 @@ public actor SimulatedTrainer {
 
     public nonisolated var unownedExecutor: UnownedSerialExecutor { host.loop.asUnownedSerialExecutor() }
 
-    /// Opens a radio of its own and advertises until the last reference is released.
+    /// Opens a radio and advertises until the last reference is released.
     public init(
         _ options: Options = Options(), radio: RadioChoice, address: Address? = nil, loop: Loop = .shared,
         interval: Duration = .milliseconds(100)
@@ -125,7 +125,7 @@ public actor SimulatedTrainer {
     /// Links that are up.
     public var connections: Int { host.host.connections }
 
-    /// What it has sent and taken so far.
+    /// Counters of sent and received values.
     public var counters: Counters {
         let c = device.pointee.counters
         return Counters(
@@ -160,7 +160,7 @@ public actor SimulatedTrainer {
     /// Off: all connections end, and none is accepted until it is on again.
     public func setPower(_ on: Bool) { change { device, _ in tendon_simulated_activ5_power(device, on) } }
 
-    /// In place of the next values.
+    /// Replaces the next values with malformed ones.
     public func inject(_ malformation: Malformation, count: Int = 1) {
         change { device, _ in
             tendon_simulated_activ5_inject(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Everything unsafe of this module.
+// All unsafe code of this module.
 
 import CTendon
 import Tendon
@@ -10,7 +10,7 @@ typealias CEvent = UnsafePointer<tendon_activ5_event>
 typealias CRequest = UnsafePointer<tendon_activ5_request>
 typealias CMessage = UnsafePointer<tendon_activ5_message>
 
-/// The session's inputs at an address that stays.
+/// The session's inputs at a stable address.
 let activ5SessionInputs: CBlock<tendon_session_inputs> = {
     let block = CBlock<tendon_session_inputs>()
     block.pointer.pointee = tendon_activ5_session_inputs

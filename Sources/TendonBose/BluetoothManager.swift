@@ -2,7 +2,7 @@
 import CTendon
 import Tendon
 
-/// Receives what a search finds; kept weakly. Called on the loop's thread.
+/// Receives what a search finds; a weak reference. Called on the loop's thread.
 ///
 /// ```swift
 /// final class Shelf: BluetoothManagerDelegate {
@@ -30,7 +30,7 @@ public protocol BluetoothManagerDelegate: AnyObject {
 /// ```
 @TendonActor
 public final class BluetoothManager {
-    /// Receives what a search finds; kept weakly.
+    /// Receives what a search finds; a weak reference.
     public weak var delegate: (any BluetoothManagerDelegate)?
     private var search: WearableSearch?
     private var found: [DiscoveredDevice] = []

@@ -163,7 +163,7 @@ struct Connector {
 
 /// A variable that closures of the loop's thread share.
 private final class Box<Value>: @unchecked Sendable {
-    // Touched on the loop's thread alone.
+    // Used only on the loop's thread.
     var value: Value
     init(_ value: Value) { self.value = value }
 }

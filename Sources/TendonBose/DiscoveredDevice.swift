@@ -56,7 +56,7 @@ public enum DeviceChoice: Sendable {
     case firstFound
     /// The one with the strongest signal of those heard in this time; waits on when there is none.
     case strongestSignal(within: Duration)
-    /// Is given what is in reach, each time it changes; `nil` cancels.
+    /// Is given what is in range, each time it changes; `nil` cancels.
     case custom(@Sendable (EventSequence<[DiscoveredDevice]>) async -> DiscoveredDevice?)
 }
 

@@ -4,7 +4,7 @@ import Tendon
 /// All dispatches of the program. For the loop's thread: the sessions deliver through it without a closure, which would
 /// be an allocation for each sample.
 final class DispatchTable: @unchecked Sendable {
-    // Touched on the loop's thread alone.
+    // Used only on the loop's thread.
     static let shared = DispatchTable()
     var all: [DispatchRoutes] = []
 
@@ -25,7 +25,7 @@ final class DispatchTable: @unchecked Sendable {
 
 /// Where the samples of one dispatch go: the callback first, then the handler. For the loop's thread.
 final class DispatchRoutes: @unchecked Sendable {
-    // Touched on the loop's thread alone.
+    // Used only on the loop's thread.
     private let queue: CallbackQueue
     weak var handler: (any SensorDispatchHandler)?
     var sensorData: (@Sendable (SensorData) -> Void)?

@@ -51,7 +51,7 @@ public enum WearableDeviceSessionEvent: Sendable {
     case finishedPairing(BoseWearableError?)
 }
 
-/// Told about a session; kept weakly. Called on the loop's thread.
+/// Told about a session; a weak reference. Called on the loop's thread.
 ///
 /// ```swift
 /// final class Owner: WearableDeviceSessionDelegate {
@@ -70,7 +70,7 @@ public protocol WearableDeviceSessionDelegate: AnyObject {
     func session(_ session: WearableDeviceSession, didCloseWithError error: (any Error)?)
 }
 
-/// Asked to have the device put into pairing mode; kept weakly. Must be set before a session is opened to a device
+/// Asked to have the device put into pairing mode; a weak reference. Must be set before a session is opened to a device
 /// that requires pairing, unless the device is in pairing mode.
 ///
 /// ```swift

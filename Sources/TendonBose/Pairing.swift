@@ -26,7 +26,7 @@ public typealias PairingHandler = @Sendable (PairingPrompt) -> Void
 
 /// The scripted pairing service of the C core, driven by the loop. For the loop's thread.
 final class PairingScript: @unchecked Sendable {
-    // Touched on the loop's thread alone.
+    // Used only on the loop's thread.
     private let script = CBlock<tendon_scripted_pairing>()
     private let block = CBlock<tendon_pairing_service>()
     private let inner: tendon_pairing_service

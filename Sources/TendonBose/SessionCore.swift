@@ -4,7 +4,7 @@ import Tendon
 
 /// A Bose session of the C core, its connection and its consumers. For the loop's thread.
 final class SessionCore: Abandonable, @unchecked Sendable {
-    // Touched on the loop's thread alone.
+    // Used only on the loop's thread.
     let radio: RadioCore
     let address: Address
     private let block = CBlock<tendon_bose_session>()

@@ -8,9 +8,9 @@ import Tendon
 /// let wearable = try await SimulatedWearable(radio: .virtual())
 /// ```
 public actor SimulatedWearable {
-    /// What it is like.
+    /// Options of the simulated device.
     public struct Options: Sendable {
-        /// What it advertises.
+        /// The advertised name.
         public var name = "LE-Bose Frames"
         /// Its firmware revision string.
         public var firmware = "1.0.0"
@@ -29,7 +29,7 @@ public actor SimulatedWearable {
         public init() {}
     }
 
-    /// Malformed notifications that it sends when told to.
+    /// Malformed notifications that it sends on request.
     public enum Malformation: UInt32, Sendable, CaseIterable {
         /// A notification without a byte.
         case empty = 0
@@ -45,7 +45,7 @@ public actor SimulatedWearable {
         case garbage
     }
 
-    /// What it has sent.
+    /// Counters of sent values.
     public struct Counters: Sendable, Hashable {
         /// Sensor data notifications, the malformed ones included.
         public let notifications: UInt64
@@ -68,7 +68,7 @@ public actor SimulatedWearable {
 
     public nonisolated var unownedExecutor: UnownedSerialExecutor { host.loop.asUnownedSerialExecutor() }
 
-    /// Opens a radio of its own and advertises until the last reference is released. Without an address it gets one that
+    /// Opens a radio and advertises until the last reference is released. Without an address it gets one that
     /// differs from the others of this process.
     public init(
         _ options: Options = Options(), radio: RadioChoice, address: Address? = nil, loop: Loop = .shared,
@@ -97,7 +97,7 @@ public actor SimulatedWearable {
     /// Number of connections.
     public var connections: Int { host.host.connections }
 
-    /// What it has sent and taken so far.
+    /// Counters of sent and received values.
     public var counters: Counters {
         let c = device.pointee.counters
         return Counters(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Everything unsafe of this module.
+// All unsafe code of this module.
 
 import CTendon
 import Tendon
@@ -8,7 +8,7 @@ import Tendon
 /// An event that the C core lends for a callback.
 typealias CEvent = UnsafePointer<tendon_bose_event>
 
-/// The session's inputs at an address that stays.
+/// The session's inputs at a stable address.
 let boseSessionInputs: CBlock<tendon_session_inputs> = {
     let block = CBlock<tendon_session_inputs>()
     block.pointer.pointee = tendon_bose_session_inputs

@@ -10,9 +10,9 @@ import Tendon
 /// ```
 @TendonActor
 public final class WearableDeviceSession {
-    /// Told what happens; kept weakly.
+    /// Told what happens; a weak reference.
     public weak var delegate: (any WearableDeviceSessionDelegate)?
-    /// Asked for pairing mode; kept weakly.
+    /// Asked for pairing mode; a weak reference.
     public weak var pairingDelegate: (any WearableDeviceSessionPairingDelegate)?
     /// The device's address.
     public nonisolated let address: Address

@@ -4,7 +4,7 @@ import Tendon
 
 /// A search for wearables: the scan and the C core's table of those in range. For the loop's thread.
 final class WearableSearch: @unchecked Sendable {
-    // Touched on the loop's thread alone.
+    // Used only on the loop's thread.
     typealias Change = tendon_bose_search_change
 
     private static let capacity = 64

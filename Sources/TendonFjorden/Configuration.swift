@@ -109,7 +109,7 @@ public final class FileStorage: PersistentStorageProvider {
 extension GripManager {
     /// Where grips are looked for.
     public enum OperationMode: Sendable, Hashable {
-        /// Grips in reach of a radio.
+        /// Grips in range of a radio.
         case system
         /// Grips in memory, see `GripManager.simulator`; no radio is touched.
         case simulator
@@ -152,7 +152,7 @@ extension GripManager {
 
         /// The same as `system`.
         public static var `default`: Configuration { .system }
-        /// Grips in reach of a radio; the bond in a file.
+        /// Grips in range of a radio; the bond in a file.
         public static var system: Configuration { Configuration() }
         /// Grips in memory; nothing is kept.
         public static var simulated: Configuration { Configuration(operationMode: .simulator) }

@@ -233,7 +233,7 @@ extension ConnectedGrip: Equatable, CustomStringConvertible {
 
 /// The consumers of a grip's events, over all its connections up to the last. For the loop's thread.
 final class GripEvents: @unchecked Sendable {
-    // Touched on the loop's thread alone.
+    // Used only on the loop's thread.
     let records: Feed<GripRecord>
     let events: Feed<GripEvent>
     let levels: Feed<BatteryInfo>

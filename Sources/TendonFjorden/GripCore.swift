@@ -6,7 +6,7 @@ typealias CallResult = Result<GripManager.State, FjordenError>
 
 /// A session of the C core and who waits for what. All but `shared` and the feeds' consumers is for the loop's thread.
 final class GripCore: Abandonable, @unchecked Sendable {
-    // Touched on the loop's thread alone; the C core's pointers to it are valid while the transport is not idle.
+    // Used only on the loop's thread; the C core's pointers to it are valid while the transport is not idle.
     let loop = Loop.shared
     let block = CBlock<tendon_fjorden_session>()
     private let profile = CBlock<tendon_fjorden_profile>()

@@ -160,7 +160,7 @@ public final class GripManager {
 
     // MARK: Scanning
 
-    /// The whole list of grips in reach, in order of discovery, on every advertisement; ends with the search.
+    /// The whole list of grips in range, in order of discovery, on every advertisement; ends with the search.
     public func scanForFjordenGrips() throws(FjordenError) -> GripSequence<[ConnectableGrip]> {
         if case .failure(let error) = core.call(TENDON_FJORDEN_CALL_SCAN) { throw error }
         return lists

@@ -28,7 +28,7 @@ public final class GripSimulator {
     /// Grips that one simulator has room for.
     public static nonisolated let capacity = 8
 
-    /// With one grip in reach, of these options.
+    /// With one grip in range, of these options.
     public nonisolated init(_ options: SimulatedGrip.Options = SimulatedGrip.Options()) {
         memoryRadio = MemoryRadio()
         first = Mutex(options)
@@ -51,7 +51,7 @@ public final class GripSimulator {
         return grips[0]
     }
 
-    /// Another grip in reach; `nil` when there are eight.
+    /// Another grip in range; `nil` when there are eight.
     @discardableResult
     public func addGrip(_ options: SimulatedGrip.Options = SimulatedGrip.Options(), rssi: Int8 = -60) -> SimulatedGrip?
     {
@@ -71,7 +71,7 @@ public final class GripSimulator {
 
     private func place(_ grip: SimulatedGrip) -> Int? { grips.firstIndex { $0 === grip } }
 
-    /// Whether a grip is in reach; its link ends when it is not.
+    /// Whether a grip is in range; its link ends when it is not.
     public func setPresent(_ grip: SimulatedGrip, _ isPresent: Bool) {
         if let index = place(grip) { memoryRadio.setPresent(index, isPresent) }
     }
@@ -107,7 +107,7 @@ public final class GripSimulator {
 
 /// Simulated devices in memory, and a timer. For the loop's thread.
 final class MemoryRadio: @unchecked Sendable {
-    // Touched on the loop's thread alone.
+    // Used only on the loop's thread.
     let block = CBlock<tendon_memory_radio>()
     let devices = CTable<tendon_memory_radio_device>(capacity: GripSimulator.capacity)
     private let memory = CTable<tendon_simulated_fjorden>(capacity: GripSimulator.capacity)

@@ -33,9 +33,9 @@ public final class SimulatedGrip {
         public static let notifications = Lacking(rawValue: UInt32(TENDON_SIMULATED_FJORDEN_NO_NOTIFY))
     }
 
-    /// What it is like.
+    /// Options of the simulated device.
     public struct Options: Sendable {
-        /// What it advertises.
+        /// The advertised name.
         public var name = "Fjorden Grip Simulator"
         /// Its firmware revision string.
         public var firmware = "1.2.0"
@@ -62,7 +62,7 @@ public final class SimulatedGrip {
         public init() {}
     }
 
-    /// Malformed values that it sends when told to.
+    /// Malformed values that it sends on request.
     public enum Malformation: UInt32, Sendable, CaseIterable {
         /// A notification without a byte.
         case empty = 0
@@ -76,7 +76,7 @@ public final class SimulatedGrip {
         case state
     }
 
-    /// What it has sent and taken.
+    /// Counters of sent and received values.
     public struct Counters: Sendable, Hashable {
         /// Of events, that links took.
         public let notifications: UInt64
@@ -107,7 +107,7 @@ public final class SimulatedGrip {
         self.changed = changed
     }
 
-    /// Opens a radio of its own and advertises until the last reference goes.
+    /// Opens a radio and advertises until the last reference is released.
     public static func open(
         _ options: Options = Options(), radio: RadioChoice, address: Address? = nil,
         interval: Duration = .milliseconds(100)
@@ -189,7 +189,7 @@ public final class SimulatedGrip {
         change { device, _ in tendon_simulated_fjorden_duplicate(device, UInt32(clamping: count)) }
     }
 
-    /// In place of the next values.
+    /// Replaces the next values with malformed ones.
     public func inject(_ malformation: Malformation, count: Int = 1) {
         change {
             tendon_simulated_fjorden_inject(
@@ -209,7 +209,7 @@ public final class SimulatedGrip {
     /// Links that are up.
     public var connections: Int { device.pointee.centrals.count }
 
-    /// What it has sent and taken so far.
+    /// Counters of sent and received values.
     public var counters: Counters {
         let c = device.pointee.counters
         return Counters(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Everything unsafe of this module.
+// All unsafe code of this module.
 
 import CTendon
 import Tendon
@@ -14,7 +14,7 @@ import Tendon
 /// A notice that the C core lends for a callback.
 typealias CNotice = UnsafePointer<tendon_fjorden_session_event>
 
-/// The session's inputs at an address that stays.
+/// The session's inputs at a stable address.
 let fjordenSessionInputs: CBlock<tendon_session_inputs> = {
     let block = CBlock<tendon_session_inputs>()
     block.pointer.pointee = tendon_fjorden_session_inputs

@@ -60,7 +60,7 @@ package func member<Struct, Member>(
     return (UnsafeMutableRawPointer(pointer) + offset).assumingMemoryBound(to: Member.self)
 }
 
-/// Starts a thread that nobody joins.
+/// Starts a detached thread.
 package func startThread(_ body: @escaping @Sendable () -> Void) {
     final class Start {
         let body: @Sendable () -> Void

@@ -3,10 +3,10 @@
 /// Events of one kind to a delegate, closures and sequences. For the loop's thread; closures and sequences may be added
 /// from any thread.
 ///
-/// `push` makes no heap call. Consumers may come, go and end the feed while an event is delivered; one that is gone
-/// receives nothing more.
+/// `push` makes no heap call. Consumers may be added, be removed and end the feed while an event is delivered; a
+/// removed consumer receives no further events.
 package final class Feed<Element: Sendable>: @unchecked Sendable {
-    // Touched on the loop's thread alone.
+    // Used only on the loop's thread.
     package let loop: Loop
     private var queues: [EventQueue<Element>] = []
     private var handlers: [Handler] = []
@@ -15,7 +15,7 @@ package final class Feed<Element: Sendable>: @unchecked Sendable {
     private var closingError: TendonError?
 
     private final class Handler: @unchecked Sendable {
-        // Touched on the loop's thread alone. Not isolated, so that a call needs no closure: the thread is the actor's.
+        // Used only on the loop's thread. Not isolated, so a call needs no closure: the thread is that of the actor.
         let call: (Element) -> Void
         let isSet: (() -> Bool)?
         var isOn = true
@@ -28,7 +28,7 @@ package final class Feed<Element: Sendable>: @unchecked Sendable {
 
     package init(_ loop: Loop = .shared) { self.loop = loop }
 
-    /// Nobody receives events: those that cost something to make need not be made.
+    /// Whether there is no consumer, so that expensive events need not be created.
     package var isEmpty: Bool {
         guard queues.isEmpty, handlers.isEmpty else { return false }
         // A loop: `contains(where:)` makes a heap call for its closure.
@@ -38,7 +38,7 @@ package final class Feed<Element: Sendable>: @unchecked Sendable {
 
     // MARK: Consumers
 
-    /// A delegate that may come and go: `deliver` is called if `isSet`. Neither may retain the feed's owner. A
+    /// A delegate that may be set and removed: `deliver` is called if `isSet`. Neither may retain the feed's owner. A
     /// delegate stays when the feed is finished.
     package func delegate(
         isSet: @escaping @TendonActor () -> Bool, _ deliver: @escaping @TendonActor (Element) -> Void
@@ -46,8 +46,8 @@ package final class Feed<Element: Sendable>: @unchecked Sendable {
         delegates.append(Handler(onLoop(deliver), isSet: onLoop(isSet)))
     }
 
-    /// A closure, until the token is cancelled or the feed is closed. Off the loop's thread, it is added before whatever
-    /// the caller posts to the loop next.
+    /// A closure, until the token is cancelled or the feed is closed. On another thread, it is added before anything
+    /// that the caller posts to the loop next.
     @discardableResult
     package func add(_ body: @escaping @TendonActor (Element) -> Void) -> FeedToken {
         let handler = Handler(onLoop(body))
@@ -68,8 +68,8 @@ package final class Feed<Element: Sendable>: @unchecked Sendable {
         EventSequence(queue(capacity: capacity, policy: policy, keeping: lifetime))
     }
 
-    /// The same for a sequence type of the module's own. Off the loop's thread, it receives events from before whatever
-    /// the caller posts to the loop next.
+    /// The same for a sequence type of the module. On another thread, it is added before anything that the caller posts
+    /// to the loop next.
     package func queue(
         capacity: Int, policy: OverflowPolicy, keeping lifetime: AnyObject?
     ) -> EventQueue<Element> {
@@ -96,8 +96,8 @@ package final class Feed<Element: Sendable>: @unchecked Sendable {
         call(element)
     }
 
-    /// Sequences have the event when this returns. Delegates and closures, which may call anything, get it in a moment,
-    /// in order: for events that the C core reports where it takes no calls.
+    /// Delivers to sequences in this call. Delegates and closures are called later, in order. For events that the C
+    /// core reports while its functions must not be called.
     package func pushSoon(_ element: Element) {
         for queue in queues { queue.push(element) }
         guard !handlers.isEmpty || !delegates.isEmpty else { return }
@@ -109,7 +109,7 @@ package final class Feed<Element: Sendable>: @unchecked Sendable {
         for handler in handlers where handler.isOn { handler.call(element) }
     }
 
-    /// Ends the sequences that there are, and removes the closures if `handlersToo`; later consumers are served.
+    /// Ends the existing sequences, and removes the closures if `handlersToo`; later consumers receive events.
     package func finish(_ error: TendonError? = nil, handlersToo: Bool = false) {
         let ended = queues
         queues.removeAll()
@@ -120,7 +120,7 @@ package final class Feed<Element: Sendable>: @unchecked Sendable {
         }
     }
 
-    /// The source has ended: consumers that come later find a sequence that has ended in the same way.
+    /// The source has ended: later consumers receive a sequence that has ended in the same way.
     package func close(_ error: TendonError? = nil) {
         guard !isClosed else { return }
         isClosed = true
@@ -130,7 +130,7 @@ package final class Feed<Element: Sendable>: @unchecked Sendable {
     }
 }
 
-/// What a sequence keeps.
+/// The object that a sequence keeps alive.
 private struct Kept: @unchecked Sendable {
     // Only kept.
     let object: AnyObject?

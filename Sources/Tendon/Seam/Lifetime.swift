@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The seam for vendor modules: what every module needs between a device session of the C core and its public API.
+// The interface for vendor modules: shared code between a device session of the C core and the public API of a module.
 //
 //   RadioHolder    the radio: opened when it is needed, or the program's own central; why it did not open
 //   Search         a scan whose reports go to the session directly
@@ -11,7 +11,7 @@
 //
 // A module's core (one class, for the loop's thread) owns the C session's memory and one of each. In outline:
 //
-//   final class Core: Abandonable, @unchecked Sendable {       // touched on the loop's thread alone
+//   final class Core: Abandonable, @unchecked Sendable {       // used only on the loop's thread
 //       let loop = Loop.shared
 //       let events = Feed<Event>(Loop.shared)
 //       private let session = CBlock<tendon_x_session>()
@@ -37,10 +37,10 @@
 //       }
 //   }
 //
-// Public objects keep a `Lifetime(core)`, sequences are made with `events.sequence(…, keeping: lifetime)`. A delegate is
-// one `events.delegate(…)`, a closure one `events.add`. `events.isEmpty` says that an event need not be made.
+// Public objects keep a `Lifetime(core)`, sequences are made with `events.sequence(…, keeping: lifetime)`. A delegate
+// is one `events.delegate(…)`, a closure one `events.add`. If `events.isEmpty`, an event need not be created.
 
-/// What a `Lifetime` ends.
+/// An object whose life a `Lifetime` ends.
 package protocol Abandonable: AnyObject, Sendable {
     var loop: Loop { get }
     /// The last reference was released. Called once, on the loop's thread.

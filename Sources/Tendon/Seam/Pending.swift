@@ -8,7 +8,7 @@
 /// return try await answer.value { core.cancelReading() }
 /// ```
 package final class Pending<Value: Sendable, Failure: CancellableError>: @unchecked Sendable {
-    // Touched on the loop's thread alone.
+    // Used only on the loop's thread.
     private let loop: Loop
     private let parking: Parking
     private var result: Result<Value, Failure>?
@@ -20,7 +20,7 @@ package final class Pending<Value: Sendable, Failure: CancellableError>: @unchec
 
     package var isFinished: Bool { result != nil }
 
-    /// The first result counts.
+    /// Sets the result; later results are ignored.
     package func finish(_ result: Result<Value, Failure>) {
         guard self.result == nil else { return }
         self.result = result
@@ -28,7 +28,7 @@ package final class Pending<Value: Sendable, Failure: CancellableError>: @unchec
     }
 
     /// Waits. If the task is cancelled before there is a result, `onCancel` is called on the loop's thread, after the
-    /// result has become `.cancelled`: there, withdraw what was started.
+    /// result has become `.cancelled`: cancel the operation there.
     package func value(
         isolation: isolated (any Actor)? = #isolation, onCancel: @escaping @Sendable () -> Void = {}
     ) async throws(Failure) -> Value {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 import CTendon
 
-/// The radio of a vendor's manager: its own, opened when it is needed, or that of the program's central. For the loop's
-/// thread.
+/// The radio of a vendor's manager: its own radio, opened when it is needed, or that of the application's central. For
+/// the loop's thread.
 ///
-/// A manager on the program's central never opens another radio. One of its own that failed may be opened again; if the
-/// choice was `.automatic` and a Bluetooth adapter was used, the virtual radio does not take its place.
+/// A manager on the application's central never opens another radio. Its own radio can be opened again after it failed;
+/// if the choice was `.automatic` and a Bluetooth adapter was used, the virtual radio does not replace it.
 package final class RadioHolder: @unchecked Sendable {
-    // Touched on the loop's thread alone.
+    // Used only on the loop's thread.
     private enum Source {
         case central(RadioCore, keeping: AnyObject?)
         case own(choice: () -> RadioChoice, bonds: () -> BondStorage)
@@ -19,12 +19,13 @@ package final class RadioHolder: @unchecked Sendable {
     private var isClosed = false
     /// The open radio.
     package private(set) var radio: RadioCore?
-    /// Why the radio did not open, or why it failed; `nil` while it is open, and before the first `open()`.
+    /// The reason why the radio could not be opened, or why it failed; `nil` while it is open, and before the first
+    /// `open()`.
     package private(set) var failure: TendonError?
     /// Called when the open radio fails, after it was closed; the manager's connections end by themselves.
     package var onFailure: ((TendonError) -> Void)?
 
-    /// A radio of the manager's own.
+    /// Creates a holder with the manager's own radio.
     package init(
         _ choice: @escaping () -> RadioChoice, bonds: @escaping () -> BondStorage = { .none }, loop: Loop = .shared
     ) {
@@ -32,8 +33,8 @@ package final class RadioHolder: @unchecked Sendable {
         source = .own(choice: choice, bonds: bonds)
     }
 
-    /// The radio of the program's central, see `Central.sharedLoopRadio()`. Without the central nothing can be searched
-    /// for: it is kept.
+    /// The radio of the program's central, see `Central.sharedLoopRadio()`. The central is kept, because searching
+    /// requires it.
     package init(_ radio: RadioCore, keeping central: Central? = nil) {
         loop = radio.loop
         source = .central(radio, keeping: central)

@@ -4,7 +4,7 @@ import CTendon
 /// A report of the C core, valid for the call.
 package typealias CReport = UnsafePointer<tendon_ad_report>
 
-/// A scan whose reports go to a session directly: without a copy, a queue or a task. For the loop's thread.
+/// A scan whose reports are passed to a session directly, without a copy, a queue or a task. For the loop's thread.
 package final class Search {
     private let holder: RadioHolder
     private let options: ScanOptions

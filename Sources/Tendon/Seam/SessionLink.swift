@@ -6,10 +6,10 @@ import CTendon
 /// Keeps itself, the session's memory and its owner alive while the connection is not idle, so that the C core's
 /// pointers to them stay valid. After `abandon()` the connection is closed, never opened again, and then released.
 package final class SessionLink: @unchecked Sendable {
-    // Touched on the loop's thread alone.
-    /// Which service pairs with the device.
+    // Used only on the loop's thread.
+    /// The pairing service to use.
     package enum Pairing {
-        /// The radio's, if it has one.
+        /// The pairing service of the radio, if it has one.
         case radio
         /// Pairing is rejected.
         case none
@@ -17,7 +17,7 @@ package final class SessionLink: @unchecked Sendable {
         case service(CPointer<tendon_pairing_service>)
     }
 
-    /// What the C core's connection points to.
+    /// Memory that the C core's connection points to.
     private struct Memory: @unchecked Sendable {
         // Only kept.
         let inputs: CBlock<tendon_session_inputs>
@@ -91,7 +91,7 @@ package final class SessionLink: @unchecked Sendable {
             forget: { object(SessionLink.self, $0).forget() })
     }
 
-    /// Called instead of `pair()` when the session wants to pair: for a question to the user first.
+    /// Called instead of `pair()` when the session requests pairing, for example to prompt the user first.
     package var onPair: (() -> tendon_status)?
 
     // MARK: Calls
@@ -105,15 +105,16 @@ package final class SessionLink: @unchecked Sendable {
         }
     }
 
-    /// The connection itself, for what this type has no name for.
+    /// The C connection, for functions that this type does not provide.
     package var pointer: CPointer<tendon_connection> { connection.pointer }
 
-    /// Nothing of the C core has a pointer to the owner.
+    /// Whether the C core has no pointer to the owner.
     package var isIdle: Bool { connection.pointer.pointee.state == UInt8(TENDON_CONNECTION_IDLE.rawValue) }
 
     private var calls: tendon_session_link { tendon_connection_session_link(connection.pointer) }
 
-    /// The session is notified of the outcome. Fails after `abandon()`, and with the radio's reason when it has failed.
+    /// Connects; the session is notified of the result. Fails after `abandon()`, and with the reason of the radio if
+    /// the radio has failed.
     package func connect() -> tendon_status {
         if isAbandoned { return Int32(TENDON_ERROR_WRONG_STATE) }
         if let failure = radio.failure { return failure.status }
@@ -143,7 +144,7 @@ package final class SessionLink: @unchecked Sendable {
         radio.loop.core.touched()
     }
 
-    /// Closes the connection for ever. `finalised` is called once it is idle: in this call if it is already.
+    /// Closes the connection permanently. `finalised` is called once it is idle: in this call if it is already.
     package func abandon(_ finalised: (() -> Void)? = nil) {
         guard !isAbandoned else { return }
         isAbandoned = true

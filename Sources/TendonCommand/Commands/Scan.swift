@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// scan: what is in reach.
+// scan: what is in range.
 import CTendon
 import Tendon
 import TendonSupport

@@ -6,7 +6,7 @@ import TendonSupport
 
 /// A capture that is being written. Its file is written on the loop's thread.
 final class LinkCapture: @unchecked Sendable {
-    // The block is touched on the loop's thread alone.
+    // The block is used only on the loop's thread.
     private let block = CBlock<tendon_capture>()
     private let central: Central
 

@@ -5,7 +5,7 @@ import Tendon
 import TendonActiv5
 import TendonSupport
 
-/// What the options want of a trainer.
+/// The stream options of a trainer.
 struct Activ5Stream: FamilyStream {
     let force: Bool
     let motion: Bool
@@ -77,7 +77,7 @@ struct Activ5Stream: FamilyStream {
     }
 }
 
-/// What a rule can have done.
+/// The actions of rules.
 struct Activ5Call: RuleCall {
     enum Kind: Sendable {
         case tare, start, stop
@@ -137,7 +137,7 @@ private final class Activ5Server: DeviceServer {
                 happened(event)
             }
         }
-        // Ends the sequences; what is in them is still taken, so that the counters agree.
+        // Ends the sequences; buffered elements are still read, so the counters are consistent.
         await device.close()
         for consumer in consumers { await consumer.value }
         dropped += force.dropped + motion.dropped
@@ -280,7 +280,7 @@ extension IMUObject: Activ5Line {
     }
 }
 
-/// One line about what went wrong.
+/// The error as one line.
 func describe(_ error: A5Error) -> String {
     if case .host(let error) = error { return describe(error) }
     return error.text

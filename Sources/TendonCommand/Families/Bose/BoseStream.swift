@@ -5,7 +5,7 @@ import Tendon
 import TendonBose
 import TendonSupport
 
-/// What the options want of a Bose wearable.
+/// The stream options of a Bose wearable.
 struct BoseStream: FamilyStream {
     enum Wanted<Item: Sendable>: Sendable {
         case all
@@ -167,7 +167,7 @@ private final class BoseServer: DeviceServer {
         }
     }
 
-    /// False for what another attempt does not change.
+    /// Returns false for errors that another attempt would not change.
     private func canRetry(_ error: BoseWearableError) -> Bool {
         switch error {
         case .firmwareUpdateRequired, .unsupportedDevice, .noMatchingDeviceType, .missingCharacteristic,
@@ -197,7 +197,7 @@ private final class BoseServer: DeviceServer {
                 break
             }
         }
-        // Ends the sequences; what is in them is still taken, so that the counters agree.
+        // Ends the sequences; buffered elements are still read, so the counters are consistent.
         await session.closeAndWait()
         for consumer in consumers { await consumer.value }
         token.cancel()
@@ -324,7 +324,7 @@ extension BoseSampleLine {
     }
 }
 
-/// One line about what went wrong.
+/// The error as one line.
 func describe(_ error: BoseWearableError) -> String {
     switch error {
     case .host(let error): describe(error)

@@ -6,7 +6,7 @@ import Tendon
 import TendonFeelSpace
 import TendonSupport
 
-/// What the options want of a belt.
+/// The stream options of a belt.
 struct FeelspaceStream: FamilyStream {
     /// Milliseconds; nil: the belt's.
     let period: Int?
@@ -65,7 +65,7 @@ struct FeelspaceStream: FamilyStream {
     func server(of device: ServedDevice) -> any DeviceServer { FeelspaceServer(self, device) }
 }
 
-/// What a rule can have done.
+/// The actions of rules.
 struct FeelspaceCall: RuleCall {
     let command: @TendonActor @Sendable (FSCommandManager) -> Bool
 
@@ -237,7 +237,7 @@ private final class OrientationCounter: FSCommandDelegate {
     }
 }
 
-/// One line about what went wrong. Advice depends on the cause: see `FeelspaceStream.advice(on:)`.
+/// The error as one line. Advice depends on the cause: see `FeelspaceStream.advice(on:)`.
 func describe(_ error: FSConnectionError) -> String {
     switch error {
     case .pairingFailed: "pairing with the belt failed"

@@ -121,7 +121,7 @@ private final class GripServer: DeviceServer {
         return configuration
     }
 
-    /// False for what another attempt does not change.
+    /// Returns false for errors that another attempt would not change.
     private func canRetry(_ error: FjordenError) -> Bool {
         switch error {
         case .gripUnableToDiscoverService, .gripUnableToDiscoverCharacteristics, .gripUnsupportedFirmwareVersion,
@@ -148,7 +148,7 @@ private final class GripServer: DeviceServer {
             break
         }
         let isAsked = Task.isCancelled
-        // Ends the sequences; what is in them is still taken, so that the counters agree.
+        // Ends the sequences; buffered elements are still read, so the counters are consistent.
         manager.disconnect()
         for consumer in consumers { await consumer.value }
         count(grip)
@@ -304,7 +304,7 @@ extension GripProfile {
     }
 }
 
-/// One line about what went wrong. Advice depends on the cause: see `FjordenStream.advice(on:)`.
+/// The error as one line. Advice depends on the cause: see `FjordenStream.advice(on:)`.
 func describe(_ error: FjordenError) -> String {
     error == .gripPairingRequestDeclined ? "pairing with the grip failed" : error.localizedDescription
 }
