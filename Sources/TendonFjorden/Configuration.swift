@@ -8,7 +8,7 @@ import Tendon
     import Musl
 #endif
 
-/// Where the bond is kept.
+/// Storage for the bond.
 ///
 /// ```swift
 /// var configuration = GripManager.Configuration.system
@@ -16,16 +16,16 @@ import Tendon
 /// GripManager.default.configure(with: configuration)
 /// ```
 public protocol PersistentStorageProvider: Sendable {
-    /// `nil`: there is none, or it cannot be read.
+    /// Returns the value; `nil` if there is none, or if it cannot be read.
     func string(forKey key: String) -> String?
-    /// Keeps a value of at most one line until it is set again or removed. The manager reads the value back: a storage
-    /// that does not return it has failed, see `GripManager.Issue`. It may be called from any thread.
+    /// Stores a value of at most one line until it is set again or removed. The manager reads the value back: if the
+    /// storage does not return it, storing has failed, see `GripManager.Issue`. It may be called from any thread.
     func set(_ value: String, forKey key: String)
-    /// Does nothing where there is none.
+    /// Removes the value; does nothing if there is none.
     func removeObject(forKey key: String)
 }
 
-/// For as long as the program runs.
+/// Storage in memory, until the program ends.
 ///
 /// ```swift
 /// let configuration = GripManager.Configuration(persistentStorage: MemoryStorage())
@@ -33,18 +33,18 @@ public protocol PersistentStorageProvider: Sendable {
 public final class MemoryStorage: PersistentStorageProvider {
     private let values = Mutex<[String: String]>([:])
 
-    /// Empty.
+    /// An empty storage.
     public init() {}
 
-    /// `nil`: there is none.
+    /// Returns the value; `nil` if there is none.
     public func string(forKey key: String) -> String? { values.withLock { $0[key] } }
-    /// In place of what was there.
+    /// Sets or replaces a value.
     public func set(_ value: String, forKey key: String) { values.withLock { $0[key] = value } }
-    /// Does nothing where there is none.
+    /// Removes the value; does nothing if there is none.
     public func removeObject(forKey key: String) { values.withLock { $0[key] = nil } }
 }
 
-/// A small file: a key and its value on each line. Changes replace the file at once.
+/// A small file with a key and its value on each line. Each change replaces the whole file.
 ///
 /// ```swift
 /// let configuration = GripManager.Configuration(persistentStorage: FileStorage(path: "/etc/camera/grip"))
@@ -68,10 +68,10 @@ public final class FileStorage: PersistentStorageProvider {
         return "/var/lib/tendon/fjorden"
     }
 
-    /// `nil`: there is none, or the file cannot be read.
+    /// Returns the value; `nil` if there is none, or if the file cannot be read.
     public func string(forKey key: String) -> String? { lock.withLock { _ in read()[key] } }
 
-    /// The file is made where there is none; ends of lines in the value become spaces.
+    /// Creates the file if necessary; line breaks in the value become spaces.
     public func set(_ value: String, forKey key: String) {
         lock.withLock { _ in
             var values = read()
@@ -80,7 +80,7 @@ public final class FileStorage: PersistentStorageProvider {
         }
     }
 
-    /// Does nothing where there is none.
+    /// Removes the value; does nothing if there is none.
     public func removeObject(forKey key: String) {
         lock.withLock { _ in
             var values = read()
@@ -107,38 +107,39 @@ public final class FileStorage: PersistentStorageProvider {
 }
 
 extension GripManager {
-    /// Where grips are looked for.
+    /// The grips that the manager uses.
     public enum OperationMode: Sendable, Hashable {
         /// Grips in range of a radio.
         case system
-        /// Grips in memory, see `GripManager.simulator`; no radio is touched.
+        /// Grips in memory, see `GripManager.simulator`; no radio is used.
         case simulator
     }
 
-    /// What a manager is given once, by `configure(with:)`.
+    /// Configuration of a manager, set once by `configure(with:)`.
     public struct Configuration: Sendable {
-        /// Where grips are looked for.
+        /// The grips that the manager uses.
         public var operationMode: OperationMode
         /// Maximum time to search for the bonded grip and connect, in seconds. Infinity: no limit.
         public var connectionTimeoutThreshold: Double = 5.0
-        /// Where the bond is kept; not its keys, see `bonds`.
+        /// Storage of the bond, but not of its keys, see `bonds`.
         public var persistentStorage: any PersistentStorageProvider
-        /// Older grips are refused.
+        /// Minimum firmware version; grips with older firmware are rejected.
         public var minimumFirmware = FirmwareVersion(string: "1.0.0")
         /// UUIDs, codes and record format.
         public var profile = GripProfile()
-        /// Looks for a grip again that is lost.
+        /// Whether to reconnect automatically after the connection was lost.
         public var autoReconnect = true
-        /// Of the mode `system`.
+        /// The radio of the mode `system`.
         public var radio: RadioChoice = .automatic
-        /// Where its keys are kept.
+        /// Storage of the keys.
         public var bonds: BondStorage = .standard
-        /// What the mode `simulator` runs on; `nil`: one with a single grip.
+        /// The simulator of the mode `simulator`; `nil`: a simulator with one grip.
         public var simulator: GripSimulator?
-        /// Asked before the radio pairs; `nil`: yes. The time for connecting does not run meanwhile.
+        /// Called before pairing; returns whether to pair. `nil`: pairing is accepted. The connection timeout is paused
+        /// meanwhile.
         public var pairingPrompt: (@Sendable (ConnectableGrip) async -> Bool)?
 
-        /// Without a storage: a file for `system`, memory for `simulator`.
+        /// Creates a configuration. Default storage: a file for `system`, memory for `simulator`.
         public init(
             operationMode: OperationMode = .system, connectionTimeoutThreshold: Double = 5.0,
             persistentStorage: (any PersistentStorageProvider)? = nil
@@ -152,18 +153,18 @@ extension GripManager {
 
         /// The same as `system`.
         public static var `default`: Configuration { .system }
-        /// Grips in range of a radio; the bond in a file.
+        /// Grips in range of a radio; the bond is stored in a file.
         public static var system: Configuration { Configuration() }
-        /// Grips in memory; nothing is kept.
+        /// Grips in memory; nothing is stored.
         public static var simulated: Configuration { Configuration(operationMode: .simulator) }
     }
 
-    /// What `start` may do.
+    /// Options of `start`.
     public struct StartOptions: OptionSet, Sendable {
         public let rawValue: Int
         public init(rawValue: Int) { self.rawValue = rawValue }
 
-        /// Ask for the permission when it was not decided. On Linux it always is.
+        /// Request the Bluetooth permission if it is undecided. On Linux it is always decided.
         public static let askForBluetoothPermission = StartOptions(rawValue: 1)
     }
 }

@@ -2,7 +2,7 @@
 import CTendon
 import Tendon
 
-/// The connected grip: its events, what it says of itself, its commands.
+/// The connected grip: its events, information and commands.
 ///
 /// ```swift
 /// if let grip = GripManager.default.connectedGrip {
@@ -14,14 +14,14 @@ import Tendon
 public final class ConnectedGrip {
     /// The grip's address.
     public nonisolated let id: Address
-    /// As it advertises.
+    /// The advertised name.
     public nonisolated let name: String
-    /// Read when it was connected; `nil`: the grip tells none that is a version.
+    /// The firmware version, read after connecting; `nil` if the grip reports no valid version.
     public nonisolated let firmwareVersion: FirmwareVersion?
     private let core: GripCore
-    /// Those of the connection before, when this one restored it.
+    /// Shared with the previous connection if this one is its reconnection.
     nonisolated let events: GripEvents
-    /// Of the connections before.
+    /// Counters of the previous connections.
     private let base: tendon_fjorden_session_counters
 
     nonisolated init(_ core: GripCore, _ grip: ConnectableGrip, _ firmware: FirmwareVersion?, _ events: GripEvents) {
@@ -35,15 +35,15 @@ public final class ConnectedGrip {
 
     // MARK: Events
 
-    /// Events from the connection on for the first subscriber, from now on for others. A dial event of several detents
-    /// is as many elements. The sequence goes on after an automatic reconnection; it ends when the grip is disconnected
-    /// without one.
+    /// Events, since the connection for the first subscriber, from now on for others. A dial event of several detents
+    /// results in one element per detent. The sequence continues after an automatic reconnection; it ends when the grip
+    /// is disconnected without a reconnection.
     public nonisolated func subscribeToGripEvents() -> GripSequence<GripEvent> {
         events.begun(events.events.sequence(capacity: 4096, policy: .dropOldest, keeping: core.lifetime))
     }
 
-    /// The same with a handler. It is called again after an automatic reconnection, and released when the grip is
-    /// disconnected without one, or by the subscription.
+    /// The same with a handler. It continues after an automatic reconnection, and is released when the grip is
+    /// disconnected without a reconnection, or when the subscription is cancelled.
     @discardableResult
     public nonisolated func subscribeToGripEvents(
         _ handler: @escaping @TendonActor (GripEvent) -> Void
@@ -51,10 +51,10 @@ public final class ConnectedGrip {
         events.begun(events.events.add(handler))
     }
 
-    /// As the vendor's document calls `subscribeToGripEvents()`.
+    /// The name of `subscribeToGripEvents()` in the vendor's document.
     public nonisolated func subscribeToEvents() -> GripSequence<GripEvent> { subscribeToGripEvents() }
 
-    /// As the vendor's document calls `subscribeToGripEvents(_:)`.
+    /// The name of `subscribeToGripEvents(_:)` in the vendor's document.
     @discardableResult
     public nonisolated func subscribeToEvents(
         _ handler: @escaping @TendonActor (GripEvent) -> Void
@@ -62,7 +62,7 @@ public final class ConnectedGrip {
         subscribeToGripEvents(handler)
     }
 
-    /// The events of this connection with all that the grip reports about them; ends with the connection.
+    /// The events of this connection with all reported details; ends with the connection.
     public nonisolated func records(
         capacity: Int = 4096, policy: OverflowPolicy = .dropOldest
     ) -> GripSequence<GripRecord> {
@@ -77,12 +77,12 @@ public final class ConnectedGrip {
         events.begun(events.records.add(handler))
     }
 
-    /// Levels that the grip notifies or that are read; ends with the connection.
+    /// Battery levels that were notified or read; ends with the connection.
     public nonisolated func batteryLevels() -> GripSequence<BatteryInfo> {
         GripSequence(events.levels.sequence(capacity: 16, policy: .dropOldest, keeping: core.lifetime))
     }
 
-    /// What has come and what went wrong; of the connection.
+    /// Counters of this connection.
     public var counters: Counters {
         let session = core.session.pointee
         let counters = session.counters
@@ -93,32 +93,32 @@ public final class ConnectedGrip {
             resynchronizations: counters.resyncs - base.resyncs, strayResponses: counters.strays - base.strays)
     }
 
-    /// Of one connection.
+    /// Counters of one connection.
     public struct Counters: Sendable, Hashable {
-        /// Of events.
+        /// Event notifications received.
         public let notifications: UInt64
-        /// Events given out, detents not counted one by one.
+        /// Records reported; a record with several detents counts once.
         public let records: UInt64
-        /// Values that broke their rules.
+        /// Rejected values.
         public let rejected: UInt64
-        /// Records whose numbers are missing.
+        /// Lost records, from missing sequence numbers.
         public let lost: UInt64
-        /// Records that came twice; not given out again.
+        /// Duplicate records, which are not reported again.
         public let duplicates: UInt64
-        /// Records with a number far from what was due.
+        /// Records out of order.
         public let outOfOrder: UInt64
-        /// Times that the control state was read after a loss.
+        /// Number of reads of the control state after a loss.
         public let resynchronizations: UInt64
-        /// Answers that nobody waited for.
+        /// Responses without an outstanding request.
         public let strayResponses: UInt64
     }
 
-    /// This connection, or the one that restored it, is there.
+    /// Whether this connection, or its reconnection, is open.
     private var isConnected: Bool { core.shared.connected?.events === events }
 
     // MARK: Reading
 
-    /// The level that is known, read when there is none or when told to.
+    /// Returns the battery level; reads it if it is unknown or if `forceRefresh` is true.
     public func readBatteryInfo(forceRefresh: Bool = false) async throws(FjordenError) -> BatteryInfo {
         if !forceRefresh, let known = core.battery { return known }
         guard isConnected else { throw .gripUnableToReadBatteryInfo }
@@ -141,7 +141,7 @@ public final class ConnectedGrip {
         }
     }
 
-    /// What the grip says of itself, read once, or when told to.
+    /// Returns the information about the grip; reads it if it is unknown or if `forceRefresh` is true.
     public func readGripInfo(forceRefresh: Bool = false) async throws(FjordenError) -> GripInfo {
         if !forceRefresh, core.hasInfo { return core.info }
         guard isConnected else { throw .gripUnableToReadGripInfo }
@@ -186,12 +186,12 @@ public final class ConnectedGrip {
         return try await response.value { [core] in core.cancelRequest() }
     }
 
-    /// The grip sends the same bytes back; 17 at most.
+    /// Sends up to 17 bytes, which the grip returns.
     public func ping(_ payload: [UInt8] = []) async throws(GripCommandError) -> [UInt8] {
         try await send(TENDON_FJORDEN_PING, payload).payload
     }
 
-    /// For a time of up to 65 s; `nil`: until it is changed.
+    /// Sets the LED for up to 65 s; `nil`: until it is changed.
     public func setLED(_ mode: LEDMode, for duration: Duration? = nil) async throws(GripCommandError) {
         _ = try await send(TENDON_FJORDEN_SET_LED) {
             $0.led_mode = mode.rawValue
@@ -199,17 +199,17 @@ public final class ConnectedGrip {
         }
     }
 
-    /// The limits that are in force.
+    /// Reads the current gesture limits.
     public func readLimits() async throws(GripCommandError) -> GestureLimits {
         GestureLimits(try await send(TENDON_FJORDEN_GET_CONFIG).config)
     }
 
-    /// Sets them; throws `outOfRange` for what no grip takes.
+    /// Sets the gesture limits; throws `outOfRange` if a value is out of range.
     public func setLimits(_ limits: GestureLimits) async throws(GripCommandError) {
         _ = try await send(TENDON_FJORDEN_SET_CONFIG) { $0.config = limits.c }
     }
 
-    /// Where its controls are now.
+    /// Reads the current positions of the controls.
     public func readControlState() async throws(GripCommandError) -> ControlState {
         guard let state = ControlState(try await send(TENDON_FJORDEN_GET_STATE).state) else {
             throw .host(TendonError(status: Int32(TENDON_FJORDEN_ERROR_VALUE), operation: .parse))
@@ -217,10 +217,10 @@ public final class ConnectedGrip {
         return state
     }
 
-    /// The grip forgets us and disconnects.
+    /// Removes the bond from the grip, which then disconnects.
     public func clearBond() async throws(GripCommandError) { _ = try await send(TENDON_FJORDEN_CLEAR_BOND) }
 
-    /// The grip disconnects and goes off.
+    /// Switches the grip off; it disconnects.
     public func powerOff() async throws(GripCommandError) { _ = try await send(TENDON_FJORDEN_POWER_OFF) }
 }
 
@@ -281,7 +281,7 @@ final class GripEvents: @unchecked Sendable {
         return GripSubscription(token)
     }
 
-    /// The connection was lost, and is to be restored.
+    /// The connection was lost, and a reconnection is in progress.
     func pause() {
         records.finish()
         levels.finish()

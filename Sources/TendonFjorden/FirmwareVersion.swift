@@ -10,13 +10,13 @@ import Tendon
 public struct FirmwareVersion: Sendable, Comparable, Hashable {
     /// First number.
     public let major: Int
-    /// Second number; 0 where there is none.
+    /// Second number; 0 if absent.
     public let minor: Int
-    /// Third number; 0 where there is none.
+    /// Third number; 0 if absent.
     public let patch: Int
-    /// What follows a hyphen, as "beta.1"; before the release in comparisons.
+    /// The part after a hyphen, such as "beta.1"; a pre-release precedes the release in comparisons.
     public let preRelease: String?
-    /// What follows a plus sign.
+    /// The part after a plus sign.
     public let build: String?
 
     /// `nil`: not a version.

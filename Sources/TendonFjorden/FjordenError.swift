@@ -2,7 +2,7 @@
 import CTendon
 import Tendon
 
-/// What can go wrong with a grip.
+/// Errors of a grip or of the manager.
 public enum FjordenError: Error, Sendable, Hashable, CaseIterable {
     /// `configure(with:)` comes first.
     case managerNotConfigured
@@ -31,11 +31,11 @@ public enum FjordenError: Error, Sendable, Hashable, CaseIterable {
     case gripUnableToReadBatteryInfo
     /// Its firmware cannot be read, or is no version.
     case gripUnableToReadFirmwareVersion
-    /// It says nothing of itself.
+    /// The grip has no device information.
     case gripUnableToReadGripInfo
     /// Its firmware is older than the configuration's minimum.
     case gripUnsupportedFirmwareVersion
-    /// Nobody says what the latest firmware is.
+    /// The latest firmware version is not known.
     case unableToReachFirmwareServer
     /// Anything else: the link, the radio.
     case unknown

@@ -2,7 +2,7 @@
 import CTendon
 import Tendon
 
-/// Why a grip did not do what it was told.
+/// The reason why a grip did not execute a command.
 public enum GripCommandError: Error, Sendable, Hashable {
     /// The grip does not know the command.
     case unknownOpcode
@@ -10,11 +10,11 @@ public enum GripCommandError: Error, Sendable, Hashable {
     case badLength
     /// A parameter is out of its range.
     case badParameter
-    /// The grip is doing something else.
+    /// The grip executes another request.
     case busy
-    /// Not for us, or not now.
+    /// The command is not permitted now.
     case notPermitted
-    /// A status that this version does not know.
+    /// An unknown status.
     case unknownStatus(UInt8)
     /// A parameter is out of its range; the command was not sent. The text names the parameter and its range.
     case outOfRange(String)
@@ -23,7 +23,7 @@ public enum GripCommandError: Error, Sendable, Hashable {
     /// No response in time, or the connection failed.
     case host(TendonError)
 
-    /// `nil`: the status is that of success.
+    /// Returns `nil` if the status is success.
     init?(_ status: UInt8) {
         switch UInt32(status) {
         case TENDON_FJORDEN_RESPONSE_OK.rawValue: return nil
@@ -62,7 +62,7 @@ extension GripCommandError: CustomStringConvertible {
     public var localizedDescription: String { description }
 }
 
-/// What a grip answered, copied.
+/// The response of a grip, copied.
 struct GripResponse: Sendable {
     let payload: [UInt8]
     let config: tendon_fjorden_config
@@ -75,11 +75,11 @@ struct GripResponse: Sendable {
     }
 }
 
-/// What the grip's light does.
+/// Mode of the grip's LED.
 public enum LEDMode: UInt8, Sendable, CaseIterable {
-    /// Dark.
+    /// Off.
     case off = 0
-    /// Lit.
+    /// On.
     case on
     /// Blinks slowly.
     case blinkSlow
@@ -96,7 +96,7 @@ public struct GestureLimits: Sendable, Hashable {
     /// Detents for one event; 1 to 8.
     public var dialDivider = 1
 
-    /// What a grip has from the factory.
+    /// The factory defaults.
     public init() {}
 
     init(_ c: tendon_fjorden_config) {
@@ -112,19 +112,19 @@ public struct GestureLimits: Sendable, Hashable {
     }
 }
 
-/// Where the grip's controls are.
+/// Positions of the grip's controls.
 public struct ControlState: Sendable, Hashable {
-    /// How far the shutter button is pressed.
+    /// Position of the shutter button.
     public enum Shutter: UInt8, Sendable {
-        /// Not at all.
+        /// Not pressed.
         case released = 0
-        /// To the first stop.
+        /// Pressed halfway.
         case half
-        /// All the way.
+        /// Pressed completely.
         case full
     }
 
-    /// Where the zoom lever is.
+    /// Position of the zoom lever.
     public enum Lever: Int8, Sendable {
         /// Held to the left.
         case left = -1
@@ -134,20 +134,20 @@ public struct ControlState: Sendable, Hashable {
         case right
     }
 
-    /// How far the shutter button is pressed.
+    /// Position of the shutter button.
     public let shutter: Shutter
-    /// The dial is a button, too.
+    /// Whether the dial is pressed.
     public let isDialPressed: Bool
-    /// The fn button is down.
+    /// Whether the fn button is pressed.
     public let isFnPressed: Bool
-    /// Where the zoom lever is.
+    /// Position of the zoom lever.
     public let lever: Lever
     /// Bit n: custom button n.
     public let customButtons: UInt8
     /// Detents since the grip was switched on; wraps.
     public let dialPosition: Int16
 
-    /// `nil`: a position that this version does not know.
+    /// Returns `nil` for an unknown position.
     init?(_ c: tendon_fjorden_control_state) {
         guard let shutter = Shutter(rawValue: c.shutter), let lever = Lever(rawValue: c.lever) else { return nil }
         self.shutter = shutter

@@ -2,7 +2,7 @@
 import CTendon
 import Tendon
 
-/// What is read from the grip, and what it is sent. For the loop's thread.
+/// Values read from the grip, and commands to it. For the loop's thread.
 extension GripCore {
     func whenBatteryIsRead(_ body: @escaping (Result<BatteryInfo, FjordenError>) -> Void) {
         readings.battery.append(body)
@@ -36,7 +36,7 @@ extension GripCore {
         refresh()
     }
 
-    /// The program does not wait for the response any more.
+    /// Stops waiting for the response.
     func cancelRequest() {
         readings.response = nil
         tendon_fjorden_session_cancel_request(block.pointer)

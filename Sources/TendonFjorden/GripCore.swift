@@ -31,7 +31,7 @@ final class GripCore: Abandonable, @unchecked Sendable {
     var readings = GripReadings()
     private var versions: [Address: FirmwareVersion] = [:]
     private var pairing: Task<Void, Never>?
-    /// The grip that is connected, or whose connection is being restored.
+    /// The connected grip, or the grip that is being reconnected.
     private var current: ConnectedGrip?
     private var abandoned = false
 
@@ -78,10 +78,10 @@ final class GripCore: Abandonable, @unchecked Sendable {
         return input
     }
 
-    /// A call that is answered at once, or, where `later` is given, when it is through.
+    /// Calls the session. The result is returned in this call, or, if `later` is given, when the operation has ended.
     @discardableResult
     func call(_ input: tendon_fjorden_input, later: ((CallResult) -> Void)? = nil) -> CallResult? {
-        // What is over already is told to those who waited for it, not to this caller.
+        // The results of earlier operations are reported to their callers, not to this one.
         if transport != nil { fjordenSessionInputs.pointer.pointee.tick(block.pointer, tendon_monotonic_ms()) }
         (calling, answered) = (input.kind.rawValue, nil)
         give(input)
@@ -124,7 +124,7 @@ final class GripCore: Abandonable, @unchecked Sendable {
         return result
     }
 
-    /// No transport that works.
+    /// Whether there is no working transport.
     private var isStopped: Bool {
         switch manager.state {
         case TENDON_FJORDEN_UNINITIALIZED, TENDON_FJORDEN_UNAUTHORIZED, TENDON_FJORDEN_UNAVAILABLE: true
@@ -140,7 +140,7 @@ final class GripCore: Abandonable, @unchecked Sendable {
     /// Bond and keys are removed together, then the manager reports it; if one of them stays, nothing has changed.
     func forget() throws(FjordenError) {
         if let bonds, manager.configuration.has_bond {
-            // Without a radio nobody can remove the keys; the manager would be ready for nothing.
+            // Without a radio the keys cannot be removed.
             if isStopped, !openTransport() { throw .invalidManagerState }
             let address = Address(text(in: manager.configuration.bond.identifier))
             let bond = bonds.bond
@@ -167,7 +167,7 @@ final class GripCore: Abandonable, @unchecked Sendable {
         }
     }
 
-    /// Waits until the bond of a connection is stored, or could not be.
+    /// Calls `body` when the bond of a connection was stored, or could not be stored.
     func whenBondIsStored(_ body: @escaping @Sendable () -> Void) {
         guard let storing else { return body() }
         Task { @TendonActor in
@@ -194,7 +194,7 @@ final class GripCore: Abandonable, @unchecked Sendable {
         call(input, later: later)
     }
 
-    /// Ends search and link without forgetting the grip.
+    /// Ends search and connection; keeps the bond.
     func disconnect() {
         tendon_fjorden_session_disconnect(block.pointer, tendon_monotonic_ms())
         refresh()
@@ -204,7 +204,7 @@ final class GripCore: Abandonable, @unchecked Sendable {
 
     // MARK: The transport
 
-    /// False: it may not be used, or is off.
+    /// Opens the transport. Returns false if it is not permitted or powered off.
     @discardableResult
     private func openTransport() -> Bool {
         guard let configuration else { return false }
@@ -250,7 +250,7 @@ final class GripCore: Abandonable, @unchecked Sendable {
         transport = nil
     }
 
-    /// The adapter was switched on or off, or is gone.
+    /// The adapter was powered on or off, or was removed.
     func powerChanged(_ on: Bool) { give(GripCore.input(TENDON_FJORDEN_ON_POWER, ok: on)) }
 
     /// The radio failed.
@@ -303,7 +303,7 @@ final class GripCore: Abandonable, @unchecked Sendable {
         holder?.close()
     }
 
-    // MARK: What the session says
+    // MARK: Events of the session
 
     private func received(_ notice: CNotice) {
         switch notice.pointee.kind {
@@ -333,7 +333,7 @@ final class GripCore: Abandonable, @unchecked Sendable {
         }
     }
 
-    /// From within the manager, which takes no calls now: whoever is told is told afterwards.
+    /// Called from within the manager, whose functions must not be called now: subscribers are notified afterwards.
     private func perform(_ output: tendon_fjorden_output) {
         switch output.kind {
         case TENDON_FJORDEN_OUT_STATE: enter(output)
@@ -393,7 +393,7 @@ final class GripCore: Abandonable, @unchecked Sendable {
         if output.state != TENDON_FJORDEN_CONNECTING { pairing?.cancel() }
     }
 
-    /// The grip is not connected: its subscriptions wait for an automatic reconnection, or end.
+    /// The grip is not connected: its subscriptions are paused for an automatic reconnection, or end.
     private func endEvents() {
         if manager.reconnecting {
             current?.events.pause()
@@ -421,7 +421,7 @@ final class GripCore: Abandonable, @unchecked Sendable {
     }
 }
 
-/// Infinity and what no clock reaches: as far as the C core counts.
+/// Infinity and larger values become the maximum of the C core.
 private func milliseconds(_ seconds: Double) -> UInt64 {
     let limit = Double(1 << 52)
     return seconds > 0 ? UInt64(min(seconds * 1000, limit)) : 0

@@ -1,47 +1,47 @@
 // SPDX-License-Identifier: MIT
 import CTendon
 
-/// What a hand does to the grip. Directions are as seen from its front.
+/// Events of the grip's controls. Directions are as seen from its front.
 public enum GripEvent: Sendable, Hashable {
-    /// All the way.
+    /// The shutter button was pressed completely.
     case shutterButtonDown
-    /// Let go, from wherever it was.
+    /// The shutter button was released.
     case shutterButtonReleased
-    /// To the first stop.
+    /// The shutter button was pressed halfway.
     case shutterButtonHalfDown
-    /// One detent clockwise.
+    /// The dial was turned clockwise by one detent.
     case dialButtonCW
-    /// One detent the other way.
+    /// The dial was turned counterclockwise by one detent.
     case dialButtonCCW
-    /// The dial was pressed and let go.
+    /// The dial was pressed and released.
     case dialButtonPress
-    /// The dial is held: 500 ms where nothing else is set.
+    /// The dial is held; default: 500 ms.
     case dialButtonLongPress
-    /// The fn button was pressed and let go.
+    /// The fn button was pressed and released.
     case fnButtonPress
     /// The fn button is held.
     case fnButtonLongPress
-    /// The lever stays on the left; 400 ms where nothing else is set.
+    /// The lever is held on the left; default: 400 ms.
     case zoomLeverHoldLeft
-    /// The lever stays on the right.
+    /// The lever is held on the right.
     case zoomLeverHoldRight
-    /// The lever was on the left, not long enough for a hold; told when it leaves.
+    /// The lever was on the left, shorter than a hold; reported when it leaves the left.
     case zoomLeverLeft
-    /// The lever was on the right, not long enough for a hold; told when it leaves.
+    /// The lever was on the right, shorter than a hold; reported when it leaves the right.
     case zoomLeverRight
-    /// The lever is back in the middle.
+    /// The lever returned to the middle.
     case zoomLeverNeutral
-    /// Of grips with more buttons; 0 to 15.
+    /// A custom button was pressed; number 0 to 15.
     case customButtonPress(Int)
-    /// Of grips with more buttons, held; 0 to 15.
+    /// A custom button is held; number 0 to 15.
     case customButtonLongPress(Int)
-    /// Percent.
+    /// The battery is low; percent.
     case batteryLow(Int)
-    /// The grip goes off; the link ends.
+    /// The grip switches off and disconnects.
     case poweringOff
-    /// The grip forgets its host; the link ends.
+    /// The grip removes its bond and disconnects.
     case bondReset
-    /// A code that this version does not know.
+    /// An unknown code.
     case unknown(UInt8)
 
     init(event: UInt8, code: UInt8, value: Int8) {
@@ -115,19 +115,19 @@ extension GripEvent: CustomStringConvertible {
     }
 }
 
-/// An event with all that the grip says about it.
+/// An event with all reported details.
 public struct GripRecord: Sendable, Hashable {
-    /// What was done.
+    /// The event.
     public let event: GripEvent
-    /// Detents of a dial event; else 1.
+    /// Detents of a dial event; otherwise 1.
     public let count: Int
     /// Milliseconds of the grip's clock, from an arbitrary start; it never runs backwards.
     public let time: UInt64
-    /// As received; `nil`: there is none.
+    /// The received sequence number; `nil` if there is none.
     public let sequence: UInt8?
     /// Records that were lost before this one.
     public let lostBefore: Int
-    /// Not sent by the grip: concluded from its control state, after a loss.
+    /// Whether it was not sent by the grip, but derived from its control state after a loss.
     public let isSynthesized: Bool
 
     package init(_ c: tendon_fjorden_record, isSynthesized: Bool) {

@@ -2,7 +2,7 @@
 import Synchronization
 import Tendon
 
-/// Who waits for a value that the grip is asked for.
+/// The calls that wait for a value of the grip.
 struct GripReadings {
     var battery: [(Result<BatteryInfo, FjordenError>) -> Void] = []
     var info: [(Result<GripInfo, FjordenError>) -> Void] = []
@@ -18,7 +18,7 @@ extension Array {
     }
 }
 
-/// What may be read from any thread.
+/// State that can be read from any thread.
 final class GripShared: Sendable {
     struct Values {
         var state = GripManager.State.uninitialized

@@ -2,7 +2,7 @@
 import CTendon
 import Tendon
 
-/// Finds grips, keeps the bond with one of them, and connects to it.
+/// Finds grips, stores the bond with one of them, and connects to it.
 ///
 /// ```swift
 /// GripManager.default.configure()
@@ -17,33 +17,34 @@ public final class GripManager {
     /// The instance of the program.
     public nonisolated static let `default` = GripManager()
 
-    /// What a manager is doing.
+    /// State of a manager.
     public enum State: Sendable, Equatable {
         /// Not configured, or not started.
         case uninitialized
-        /// Nothing: no grip is connected or looked for.
+        /// Started: no grip is connected, and no search is in progress.
         case ready
-        /// Grips are looked for.
+        /// Searching for grips.
         case scanningForGrips
-        /// The bonded grip is looked for.
+        /// Searching for the bonded grip.
         case scanningForBondedGrip
-        /// A link is being made, paired and checked.
+        /// Connecting, pairing and checking the firmware.
         case connecting(ConnectableGrip)
-        /// Its events come.
+        /// Connected; events are received.
         case connected(ConnectedGrip)
-        /// The radio is not permitted.
+        /// The program is not permitted to use Bluetooth.
         case unauthorized
     }
 
-    /// What went wrong beside the result of a call, with the cause that the call's error does not have.
+    /// A problem outside the result of a call, with the cause that the error of the call does not contain.
     public enum Issue: Sendable, Hashable, CustomStringConvertible {
-        /// The radio did not open, or failed. The state is `uninitialized`, or `unauthorized`.
+        /// The radio could not be opened, or failed. The state is `uninitialized`, or `unauthorized`.
         case bluetooth(TendonError)
-        /// Pairing did not start, or failed.
+        /// Pairing could not be started, or failed.
         case pairing(TendonError)
-        /// The storage did not keep the bond: the grip is connected, but `start` will not find it again.
+        /// The bond could not be stored: the grip is connected, but `start` will not find it again.
         case bondNotStored
-        /// The bond could not be removed from the storage (`nil`), or its keys could not; both are kept.
+        /// The bond could not be removed from the storage (`nil`), or its keys could not be removed; bond and keys are
+        /// kept.
         case bondNotRemoved(TendonError?)
 
         public var description: String {
@@ -60,7 +61,7 @@ public final class GripManager {
     private let lifetime: Lifetime<GripCore>
     nonisolated var core: GripCore { lifetime.core }
 
-    /// One of its own, for programs with several grips.
+    /// Creates a manager in addition to `default`, for applications with several grips.
     public nonisolated convenience init() { self.init(GripCore()) }
 
     /// On a radio that the program opened; no other is opened when it fails. Throws if the central is not on
@@ -74,11 +75,11 @@ public final class GripManager {
         core.lifetime = lifetime
     }
 
-    /// This library's.
+    /// The version of this library.
     public nonisolated static var version: String { String(cString: tendon_version()) }
 
-    /// Once, before anything else. A second time fails with `managerAlreadyConfigured` and changes nothing; `get()` of
-    /// the result throws that.
+    /// Configures the manager. Call it once, before other functions. A second call fails with
+    /// `managerAlreadyConfigured` and changes nothing; `get()` of the result throws this error.
     @discardableResult
     public func configure(with configuration: Configuration = .default) -> Result<Void, FjordenError> {
         core.configure(configuration)?.map { _ in } ?? .success(())
@@ -86,10 +87,10 @@ public final class GripManager {
 
     // MARK: State, from any thread
 
-    /// The present state. Without an adapter that is switched on it is `uninitialized`: see `isBluetoothUnavailable`.
+    /// The current state. Without an adapter that is powered on it is `uninitialized`, see `isBluetoothUnavailable`.
     public nonisolated var state: State { core.shared.state }
-    /// There is no adapter, or it is off: `issue` has the cause. When it is switched on, the state becomes `ready`; if
-    /// there was none, call `start` again.
+    /// Whether there is no adapter, or it is off; `issue` contains the cause. When the adapter is powered on, the state
+    /// becomes `ready`. If there was no adapter, call `start` again.
     public nonisolated var isBluetoothUnavailable: Bool { core.shared.read { $0.isBluetoothUnavailable } }
     /// The latest issue; `nil`: none so far.
     public nonisolated var issue: Issue? { core.shared.read { $0.issue } }
@@ -105,26 +106,26 @@ public final class GripManager {
         GripSubscription(core.issues.add(handler))
     }
 
-    /// For any grip or for the bonded one.
+    /// Whether a search is in progress, for any grip or for the bonded grip.
     public nonisolated var isScanning: Bool { state == .scanningForGrips || state == .scanningForBondedGrip }
-    /// A grip is connected.
+    /// Whether a grip is connected.
     public nonisolated var isConnected: Bool { connectedGrip != nil }
-    /// `nil` unless connected.
+    /// The connected grip; `nil` if not connected.
     public nonisolated var connectedGrip: ConnectedGrip? { core.shared.connected }
-    /// A bond is kept.
+    /// Whether a bond is stored.
     public nonisolated var hasBondedGrip: Bool { bondedGripName != nil }
-    /// As the bonded grip advertised; `nil`: there is none.
+    /// The advertised name of the bonded grip; `nil` if there is no bond.
     public nonisolated var bondedGripName: String? { core.shared.read { $0.bondedGripName } }
-    /// What is kept of the bonded grip; `nil`: there is none.
+    /// The stored details of the bonded grip; `nil` if there is no bond.
     public nonisolated var bondedGripDetails: BondedGripDetails? {
         bondedGripName.map { BondedGripDetails(name: $0) }
     }
-    /// Of the connected grip.
+    /// The firmware version of the connected grip.
     public nonisolated var firmwareVersion: FirmwareVersion? { connectedGrip?.firmwareVersion }
-    /// What simulated mode runs on, once started.
+    /// The simulator of the simulated mode, after `start`.
     public nonisolated var simulator: GripSimulator? { core.shared.read { $0.simulator } }
 
-    /// Every change from now on; not the present state.
+    /// State changes from now on, without the current state.
     public nonisolated func subscribeToStateChanges() -> GripSequence<State> {
         GripSequence(core.states.sequence(capacity: 64, policy: .dropOldest, keeping: lifetime))
     }
@@ -141,7 +142,7 @@ public final class GripManager {
     // MARK: Starting
 
     /// Connects to the bonded grip if there is one; without it, or when it is not found in time, the state is `ready`.
-    /// Never needs the user, unless the option says so.
+    /// Never prompts the user, unless the option requests it.
     @discardableResult
     public func start(options: StartOptions = []) async throws(FjordenError) -> State {
         try await result { core, done in core.start(options.contains(.askForBluetoothPermission), later: done) }
@@ -160,7 +161,8 @@ public final class GripManager {
 
     // MARK: Scanning
 
-    /// The whole list of grips in range, in order of discovery, on every advertisement; ends with the search.
+    /// Searches for grips. Each advertisement yields the whole list of grips in range, in order of discovery; ends with
+    /// the search.
     public func scanForFjordenGrips() throws(FjordenError) -> GripSequence<[ConnectableGrip]> {
         if case .failure(let error) = core.call(TENDON_FJORDEN_CALL_SCAN) { throw error }
         return lists
@@ -176,7 +178,7 @@ public final class GripManager {
         return GripSubscription(core.lists.add(gripFoundHandler))
     }
 
-    /// As the vendor's document calls it, without `try`: if the manager cannot search, the sequence ends at once.
+    /// The form of the vendor's document, without `try`: if the manager cannot search, the sequence has ended.
     /// `scanForFjordenGrips()` throws the reason.
     public func startScanningForFjordenGrips() -> GripSequence<[ConnectableGrip]> {
         if let lists = try? scanForFjordenGrips() { return lists }
@@ -189,7 +191,7 @@ public final class GripManager {
         GripSequence(core.lists.sequence(capacity: 64, policy: .dropOldest, keeping: lifetime))
     }
 
-    /// As the vendor's document calls it, without `try`: if the manager cannot search, the handler is never called.
+    /// The form of the vendor's document, without `try`: if the manager cannot search, the handler is never called.
     @discardableResult
     public func startScanningForFjordenGrips(
         gripFoundHandler: @escaping @TendonActor ([ConnectableGrip]) -> Void
@@ -197,12 +199,12 @@ public final class GripManager {
         (try? scanForFjordenGrips(gripFoundHandler: gripFoundHandler)) ?? GripSubscription()
     }
 
-    /// Ends the search; the sequences of it end.
+    /// Ends the search and its sequences.
     public func stopScanning() { core.call(TENDON_FJORDEN_CALL_STOP_SCANNING) }
 
     // MARK: Connecting
 
-    /// Pairs if need be, checks the firmware, and keeps the bond. Cancelling the task ends the attempt.
+    /// Connects: pairs if necessary, checks the firmware, and stores the bond. Cancelling the task ends the attempt.
     @discardableResult
     public func connect(toGrip grip: ConnectableGrip) async throws(FjordenError) -> ConnectedGrip {
         try await connected { core, done in core.connect(grip, later: done) }
@@ -219,7 +221,7 @@ public final class GripManager {
         }
     }
 
-    /// Looks for the bonded grip and connects; throws `connectionTimeout` when it is not found in time.
+    /// Searches for the bonded grip and connects; throws `connectionTimeout` if it is not found in time.
     @discardableResult
     public func connectToBondedGrip() async throws(FjordenError) -> ConnectedGrip {
         try await connected { core, done in core.call(TENDON_FJORDEN_CALL_CONNECT_BONDED, later: done) }
@@ -236,15 +238,15 @@ public final class GripManager {
         }
     }
 
-    /// Ends search and link; the bond stays.
+    /// Ends search and connection; keeps the bond.
     public func disconnect() { core.disconnect() }
 
-    /// Removes the bond and its keys, from the storage and from the kernel, or throws and keeps both: `issue` has the
-    /// cause. Before `start` it opens the radio, and throws `invalidManagerState` if that is not possible. The grip
+    /// Removes the bond and its keys, from the storage and from the kernel, or throws and keeps both; `issue` contains
+    /// the cause. Before `start` it opens the radio, and throws `invalidManagerState` if that is not possible. The grip
     /// keeps its part of the bond until it is reset: shutter and fn held for 5 s.
     public func disconnectAndForgetBondedGrip() throws(FjordenError) { try core.forget() }
 
-    /// As the vendor's document spells it, without `try`; `get()` of the result throws what went wrong.
+    /// The form of the vendor's document, without `try`; `get()` of the result throws the error.
     @discardableResult
     public func disconnectAndForgotBondedGrip() -> Result<Void, FjordenError> {
         Result { () throws(FjordenError) in try core.forget() }

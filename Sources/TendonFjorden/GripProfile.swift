@@ -2,8 +2,8 @@
 import CTendon
 import Tendon
 
-/// What the vendor does not publish about a grip's wire format, as data. The default is a reference profile of our own,
-/// which a real grip is not expected to know: fill in what yours has.
+/// The parts of a grip's wire format that the vendor does not publish, as data. The default is Tendon's reference
+/// profile, which real grips are not expected to use: set the values of your grip.
 ///
 /// ```swift
 /// var configuration = GripManager.Configuration.system
@@ -34,7 +34,7 @@ public struct GripProfile: Sendable {
         get { BluetoothUUID(c.event) }
         set { c.event = newValue.c }
     }
-    /// `nil`: there is none; nothing can be concluded after a loss.
+    /// `nil` if absent; then no events can be derived after a loss.
     public var stateCharacteristic: BluetoothUUID? {
         get { c.has_state ? BluetoothUUID(c.state) : nil }
         set {
@@ -42,7 +42,7 @@ public struct GripProfile: Sendable {
             if let newValue { c.state = newValue.c }
         }
     }
-    /// `nil`: there is none; the grip takes no commands.
+    /// `nil` if absent; then the grip accepts no commands.
     public var controlCharacteristic: BluetoothUUID? {
         get { c.has_control ? BluetoothUUID(c.control) : nil }
         set {
@@ -56,10 +56,11 @@ public struct GripProfile: Sendable {
         set { c.format = newValue == .code8 ? TENDON_FJORDEN_CODE8 : TENDON_FJORDEN_RECORD5 }
     }
 
-    /// Grips are also known by how their names begin; 31 bytes at most, the rest is cut.
+    /// Prefix of names that also identifies grips; truncated to 31 bytes.
     public mutating func setNamePrefix(_ prefix: String) { write(prefix, to: &c.name_prefix) }
 
-    /// What a code means, by the event's name: "shutterButtonDown", "customButtonPress(2)". False: no such event.
+    /// Sets the meaning of a code by the name of an event: "shutterButtonDown", "customButtonPress(2)". Returns false
+    /// if there is no such event.
     @discardableResult
     public mutating func setCode(_ code: UInt8, to event: String) -> Bool {
         let number = lending(event) { tendon_fjorden_event_named($0, $1) }

@@ -3,8 +3,8 @@ import CTendon
 import Synchronization
 import Tendon
 
-/// What `configure(with: .simulated)` runs on: grips in memory that can appear, disappear and misbehave, and a radio that
-/// can be off or forbidden. Nothing of the machine's Bluetooth is touched.
+/// The simulator of `configure(with: .simulated)`: grips in memory that can appear, disappear and misbehave, and a
+/// radio that can be off or forbidden. Nothing of the machine's Bluetooth is touched.
 ///
 /// ```swift
 /// GripManager.default.configure(with: .simulated)
@@ -19,7 +19,7 @@ public final class GripSimulator {
         case allowed
         /// It may not: the state is `unauthorized`.
         case denied
-        /// Asked for when `start` may; this is the answer.
+        /// The result of the permission request of `start`.
         case undetermined(allows: Bool)
     }
 
@@ -81,7 +81,7 @@ public final class GripSimulator {
         if let index = place(grip) { memoryRadio.devices.pointer[index].rssi = rssi }
     }
 
-    /// Whether what it sends is lost: it is connected, and nothing comes from it.
+    /// Sets whether everything that it sends is lost while it stays connected.
     public func setSilent(_ grip: SimulatedGrip, _ isSilent: Bool) {
         if let index = place(grip) { memoryRadio.devices.pointer[index].silent = isSilent }
     }

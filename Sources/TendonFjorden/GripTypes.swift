@@ -7,17 +7,17 @@ public typealias Decibel = Double
 /// Percent.
 public typealias BatteryLevel = Int
 
-/// A grip that advertises. Two of them are equal when they are the same device.
+/// A grip that advertises. Two values are equal if they are the same device.
 public struct ConnectableGrip: Sendable, Hashable, Identifiable {
     public let id: Address
-    /// As it advertises; empty: it tells none.
+    /// The advertised name; empty if not advertised.
     public let name: String
-    /// dBm when it was heard last.
+    /// Signal strength of the last advertisement, in dBm.
     public let rssi: Decibel
-    /// As it was read when it was connected last; `nil`: not by this program.
+    /// The version that was read during the last connection; `nil` if this program has not connected to it.
     public let firmwareVersion: FirmwareVersion?
 
-    /// A grip that the program knows by its address.
+    /// A grip whose address is known.
     public init(id: Address, name: String = "", rssi: Decibel = 0, firmwareVersion: FirmwareVersion? = nil) {
         self.id = id
         self.name = name
@@ -35,11 +35,11 @@ extension ConnectableGrip: CustomStringConvertible {
 
 /// The bonded grip.
 public struct BondedGripDetails: Sendable, Hashable {
-    /// As it advertised when it was connected.
+    /// The name that it advertised when it was connected.
     public let name: String
 }
 
-/// What the grip tells of its battery.
+/// Battery information of the grip.
 public struct BatteryInfo: Sendable, Hashable, CustomStringConvertible {
     /// Percent.
     public let level: BatteryLevel
@@ -48,7 +48,7 @@ public struct BatteryInfo: Sendable, Hashable, CustomStringConvertible {
     public var description: String { "\(level) %" + (isLow ? ", low" : "") }
 }
 
-/// What the grip says of itself; what it does not say is `nil`.
+/// Device information of the grip; `nil` if a string is not present.
 public struct GripInfo: Sendable, Hashable, CustomStringConvertible {
     /// Manufacturer name string.
     public let manufacturerName: String?
@@ -56,7 +56,7 @@ public struct GripInfo: Sendable, Hashable, CustomStringConvertible {
     public let modelNumber: String?
     /// Hardware revision string.
     public let hardwareVersion: String?
-    /// Firmware revision string, where it is a version.
+    /// Firmware revision string, if it is a valid version.
     public let firmware: FirmwareVersion?
     /// Serial number string.
     public let serialNumber: String?

@@ -2,7 +2,7 @@
 import CTendon
 import Tendon
 
-/// A grip without hardware: obeys the whole profile, wants an encrypted link and takes one bond.
+/// A simulated grip: implements the whole profile, requires an encrypted connection and stores one bond.
 ///
 /// ```swift
 /// let grip = try await SimulatedGrip.open(radio: .virtual())
@@ -10,7 +10,7 @@ import Tendon
 /// ```
 @TendonActor
 public final class SimulatedGrip {
-    /// What a grip may lack.
+    /// Parts that can be absent from a grip.
     public struct Lacking: OptionSet, Sendable {
         public let rawValue: UInt32
         public init(rawValue: UInt32) { self.rawValue = rawValue }
@@ -21,7 +21,7 @@ public final class SimulatedGrip {
         public static let eventCharacteristic = Lacking(rawValue: UInt32(TENDON_SIMULATED_FJORDEN_NO_EVENT))
         /// The characteristic of the control state.
         public static let stateCharacteristic = Lacking(rawValue: UInt32(TENDON_SIMULATED_FJORDEN_NO_STATE))
-        /// The characteristic that takes commands.
+        /// The characteristic for commands.
         public static let controlCharacteristic = Lacking(rawValue: UInt32(TENDON_SIMULATED_FJORDEN_NO_CONTROL))
         /// The firmware revision string.
         public static let firmwareRevision = Lacking(rawValue: UInt32(TENDON_SIMULATED_FJORDEN_NO_FIRMWARE))
@@ -29,7 +29,7 @@ public final class SimulatedGrip {
         public static let deviceInformation = Lacking(rawValue: UInt32(TENDON_SIMULATED_FJORDEN_NO_INFORMATION))
         /// The Battery service.
         public static let battery = Lacking(rawValue: UInt32(TENDON_SIMULATED_FJORDEN_NO_BATTERY))
-        /// Nobody gets the security that its events ask for.
+        /// Every subscription to events is rejected for lack of security.
         public static let notifications = Lacking(rawValue: UInt32(TENDON_SIMULATED_FJORDEN_NO_NOTIFY))
     }
 
@@ -43,57 +43,57 @@ public final class SimulatedGrip {
         public var serial = "TENDON-FJORDEN-1"
         /// Percent.
         public var battery: UInt8 = 80
-        /// What it does not have.
+        /// The absent parts.
         public var lacks: Lacking = []
-        /// Wants no encryption.
+        /// Whether it requires no encryption.
         public var isOpen = false
-        /// Whoever asks.
+        /// Whether it rejects pairing with every host.
         public var rejectsPairing = false
-        /// Has a bond with another host.
+        /// Whether it has a bond with another host.
         public var isBonded = false
-        /// A hand uses all its controls, by a script of 10 s.
+        /// Whether a script of 10 s that uses all controls is repeated.
         public var isPlayedWith = false
-        /// Detents whenever the link takes them.
+        /// Whether it sends detents as fast as the connection accepts them.
         public var isFlatOut = false
-        /// Records after which it stands still; 0: no limit.
+        /// Number of records after which it stops; 0: no limit.
         public var limit: UInt64 = 0
 
-        /// A whole grip that nobody has paired with.
+        /// A complete grip without a bond.
         public init() {}
     }
 
     /// Malformed values that it sends on request.
     public enum Malformation: UInt32, Sendable, CaseIterable {
-        /// A notification without a byte.
+        /// An empty notification.
         case empty = 0
-        /// One of three bytes.
+        /// A notification of three bytes.
         case length
         /// A turn of no detents.
         case value
-        /// A code that nobody knows.
+        /// An unknown code.
         case unknown
-        /// A control state of another version, when it is read next.
+        /// A control state of another version, at the next read.
         case state
     }
 
     /// Counters of sent and received values.
     public struct Counters: Sendable, Hashable {
-        /// Of events, that links took.
+        /// Event notifications sent.
         public let notifications: UInt64
-        /// Records made; those lost when told to are not among them.
+        /// Records made, without those dropped by `lose(_:)`.
         public let records: UInt64
-        /// Records lost when told to.
+        /// Records dropped by `lose(_:)`.
         public let lost: UInt64
-        /// Commands that were done.
+        /// Commands executed.
         public let requests: UInt64
-        /// Commands and writes that were refused.
+        /// Commands and writes rejected.
         public let refusedWrites: UInt64
     }
 
     /// The host that serves it: a radio, or the simulated one.
     private let memory: AnyObject
     let device: CPointer<tendon_simulated_fjorden>
-    /// Its own.
+    /// The address of the grip.
     public nonisolated let address: Address
     private let changed: @Sendable () -> Void
 
@@ -142,24 +142,24 @@ public final class SimulatedGrip {
         changed()
     }
 
-    // MARK: What a hand does
+    // MARK: Controls
 
     /// Moves the shutter button.
     public func moveShutter(_ position: ControlState.Shutter) {
         change { tendon_simulated_fjorden_move($0, TENDON_FJORDEN_CONTROL_SHUTTER, Int32(position.rawValue), $1) }
     }
 
-    /// Presses the fn button, or lets it go.
+    /// Presses or releases the fn button.
     public func pressFn(_ isDown: Bool) {
         change { tendon_simulated_fjorden_move($0, TENDON_FJORDEN_CONTROL_FN, isDown ? 1 : 0, $1) }
     }
 
-    /// Presses the dial, or lets it go.
+    /// Presses or releases the dial.
     public func pressDial(_ isDown: Bool) {
         change { tendon_simulated_fjorden_move($0, TENDON_FJORDEN_CONTROL_DIAL_BUTTON, isDown ? 1 : 0, $1) }
     }
 
-    /// Clockwise; below 0 the other way.
+    /// Turns the dial clockwise; counterclockwise if `detents` is negative.
     public func turnDial(_ detents: Int) {
         change { tendon_simulated_fjorden_move($0, TENDON_FJORDEN_CONTROL_DIAL, Int32(clamping: detents), $1) }
     }
@@ -169,22 +169,22 @@ public final class SimulatedGrip {
         change { tendon_simulated_fjorden_move($0, TENDON_FJORDEN_CONTROL_LEVER, Int32(position.rawValue), $1) }
     }
 
-    /// A record as it is.
+    /// Sends a record without a check.
     public func send(code: UInt8, value: Int8 = 0) { change { tendon_simulated_fjorden_event($0, code, value, $1) } }
 
-    // MARK: What happens to it
+    // MARK: State and faults
 
-    /// Percent; notified, with an event when it is low.
+    /// Sets the battery level in percent and notifies it, with an event if it is low.
     public func setBattery(_ percent: UInt8) { change { tendon_simulated_fjorden_set_battery($0, percent, $1) } }
-    /// Shutter and fn held for 5 s.
+    /// Resets the bond, like shutter and fn held for 5 s.
     public func resetBond() { change { tendon_simulated_fjorden_reset_bond($0, $1) } }
-    /// Tells it, then goes off: its links end.
+    /// Reports it, then switches off and disconnects.
     public func powerOff() { change { tendon_simulated_fjorden_power_off($0, $1) } }
-    /// The next records get their numbers but do not leave.
+    /// Drops the next records; their sequence numbers are used.
     public func lose(_ count: Int) {
         change { device, _ in tendon_simulated_fjorden_lose(device, UInt32(clamping: count)) }
     }
-    /// The next records leave twice.
+    /// Sends the next records twice.
     public func duplicate(_ count: Int) {
         change { device, _ in tendon_simulated_fjorden_duplicate(device, UInt32(clamping: count)) }
     }
@@ -197,16 +197,16 @@ public final class SimulatedGrip {
         }
     }
 
-    /// From now on.
+    /// Sets whether it rejects pairing.
     public func setRejectsPairing(_ rejects: Bool) {
         change { device, _ in device.pointee.options.rejects_pairing = rejects }
     }
 
-    /// It has a bond with a host.
+    /// Whether it has a bond with a host.
     public var isBonded: Bool { device.pointee.bonded }
-    /// What its light does.
+    /// The mode of its LED.
     public var ledMode: LEDMode { LEDMode(rawValue: device.pointee.led_mode) ?? .off }
-    /// Links that are up.
+    /// Number of connections.
     public var connections: Int { device.pointee.centrals.count }
 
     /// Counters of sent and received values.

@@ -40,7 +40,7 @@ func text<Tuple>(in tuple: Tuple) -> String {
     }
 }
 
-/// Writes a text into a C array, terminated; what does not fit is cut between characters.
+/// Writes a text into a C array, terminated; truncated between characters if it is too long.
 func write<Tuple>(_ text: String, to tuple: inout Tuple) {
     withUnsafeMutableBytes(of: &tuple) { bytes in
         var text = text
@@ -72,7 +72,7 @@ func contents(of path: String) -> String? {
     return String(decoding: bytes, as: UTF8.self)
 }
 
-/// Puts a new file in the place of the old one; makes its folders.
+/// Replaces a file with a new one; creates its folders.
 func replace(_ path: String, with text: String) {
     for index in path.indices where path[index] == "/" && index != path.startIndex {
         mkdir(String(path[..<index]), 0o700)
