@@ -93,14 +93,6 @@ tendon_status tendon_gatt_write_command(tendon_gatt_client *client, uint16_t han
     return send_command(client, &pdu, handle, value, length);
 }
 
-tendon_status tendon_gatt_signed_write_command(tendon_gatt_client *client, uint16_t handle, const uint8_t *value,
-                                               size_t length, const uint8_t signature[12]) {
-    tendon_att_pdu pdu = {0};
-    pdu.opcode = TENDON_ATT_SIGNED_WRITE_COMMAND;
-    pdu.signature = signature;
-    return send_command(client, &pdu, handle, value, length);
-}
-
 /* The part that is next, or on the air: request->count bytes of the present value are accepted. */
 static tendon_gatt_write_part part_of(const tendon_gatt_request *request) {
     if (request->kind == GATTC_WRITE_RELIABLE) {

@@ -29,12 +29,6 @@ tendon_status tendon_hci_command_plain(uint16_t opcode, uint8_t *out, size_t cap
     return tendon_hci_command(opcode, NULL, 0, out, capacity);
 }
 
-tendon_status tendon_hci_command_event_mask(uint16_t opcode, uint64_t mask, uint8_t *out, size_t capacity) {
-    tendon_writer writer = tendon_hci_begin(opcode, out, capacity);
-    tendon_write_u64le(&writer, mask);
-    return tendon_hci_finish(&writer);
-}
-
 tendon_status tendon_hci_command_disconnect(uint16_t handle, uint8_t reason, uint8_t *out, size_t capacity) {
     if (handle > TENDON_HCI_HANDLE_MAX) {
         return TENDON_ERROR_INVALID_ARGUMENT;

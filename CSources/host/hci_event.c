@@ -254,11 +254,3 @@ tendon_status tendon_hci_decode(const tendon_hci_event *event, tendon_hci_parame
     }
     return reader.status;
 }
-
-void tendon_hci_completed_entry(const tendon_hci_parameters *parameters, uint8_t index, uint16_t *handle,
-                                uint16_t *packets) {
-    tendon_reader reader = tendon_reader_make(parameters->data, parameters->length);
-    (void)tendon_read_bytes(&reader, (size_t)index * 4);
-    *handle = tendon_read_u16le(&reader);
-    *packets = tendon_read_u16le(&reader);
-}

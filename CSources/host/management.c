@@ -147,11 +147,6 @@ tendon_status tendon_management_encode(uint16_t opcode, uint16_t index, const ui
     return tendon_writer_result(&writer);
 }
 
-tendon_status tendon_management_encode_mode(uint16_t opcode, uint16_t index, uint8_t mode, uint8_t *out,
-                                            size_t capacity) {
-    return tendon_management_encode(opcode, index, &mode, 1, out, capacity);
-}
-
 /* Types of Load Connection Parameters and Disconnect; 0 when the peer can be no LE device. */
 static uint8_t peer_type(const tendon_address *peer) {
     switch (peer->type) {
@@ -200,16 +195,5 @@ tendon_status tendon_management_encode_connection_parameters(uint16_t index,
         tendon_write_u16le(&writer, items[i].latency);
         tendon_write_u16le(&writer, items[i].timeout);
     }
-    return tendon_writer_result(&writer);
-}
-
-tendon_status tendon_management_encode_disconnect(uint16_t index, const tendon_address *peer, uint8_t *out,
-                                                  size_t capacity) {
-    if (peer_type(peer) == ADDRESS_BREDR) {
-        return TENDON_ERROR_INVALID_ARGUMENT;
-    }
-    tendon_writer writer = tendon_writer_make(out, capacity);
-    write_header(&writer, TENDON_MANAGEMENT_DISCONNECT, index, 7);
-    write_peer(&writer, peer);
     return tendon_writer_result(&writer);
 }

@@ -140,11 +140,19 @@ extension FeelspaceVectors {
         return try packet { tendon_feelspace_encode_pulse(&pulse, $0, $1) }
     }
 
+    /// The names that the vectors use, by number.
+    private static let navigationSignals = [
+        "noVibration", "continuous", "navigation", "approachingDestination", "turnOngoing", "directionNotification",
+        "nextWaypointLongDistance", "nextWaypointMediumDistance", "nextWaypointShortDistance",
+        "nextWaypointAreaReached", "destinationReachedRepeated", "destinationReachedSingle", "operationWarning",
+        "criticalWarning", "batteryLevel",
+    ]
+
     @Sendable static func navigation(_ vector: JSON) throws(VectorError) -> JSON {
         let input = vector.feelspaceInput
         var signal: Int32 = -1
         if let word = input["signal"]?.string {
-            signal = word.withCString { tendon_feelspace_navigation_signal_named($0, word.utf8.count) }
+            signal = Int32(navigationSignals.firstIndex(of: word) ?? -1)
         } else {
             signal = try input.int32("signal", default: 0)
         }

@@ -16,10 +16,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         if (event.code == TENDON_HCI_NUMBER_OF_COMPLETED_PACKETS) {
             FUZZ_CHECK(parameters.length == (size_t)parameters.count * 4);
         }
-        uint16_t handle, packets;
-        for (unsigned i = 0; i < parameters.count; i++) {
-            tendon_hci_completed_entry(&parameters, (uint8_t)i, &handle, &packets);
-        }
     }
     tendon_hci_reports reports = tendon_hci_reports_of(&event);
     tendon_ad_report report;

@@ -10,7 +10,6 @@
 #include "tendon/base/crc.h"
 #include "tendon/base/packed.h"
 #include "tendon/base/reader.h"
-#include "tendon/base/ring.h"
 #include "tendon/base/status.h"
 #include "tendon/base/uuid.h"
 #include "tendon/base/writer.h"

@@ -6,10 +6,6 @@
 
 typedef tendon_feelspace_navigation navigation;
 
-const char *tendon_feelspace_navigation_state_name(tendon_feelspace_navigation_state state) {
-    return tendon_packed_name("stopped\0paused\0navigating", TENDON_FEELSPACE_NAVIGATION_STATE_COUNT, state);
-}
-
 /* ---- small steps ---- */
 
 static bool is_connected(const navigation *nav) {

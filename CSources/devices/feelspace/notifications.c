@@ -2,11 +2,6 @@
 /* FE01, FE02, FE04, FE09, FE0C: decoders of the belt's notifications. */
 #include "internal.h"
 
-tendon_status tendon_feelspace_encode_keep_alive_response(uint8_t *out, size_t capacity) {
-    static const uint8_t answer[] = {0};
-    return tendon_feelspace_put(answer, sizeof answer, out, capacity);
-}
-
 tendon_status tendon_feelspace_decode_keep_alive(const uint8_t *data, size_t length, uint8_t *mode, size_t *offset) {
     if (length < 2) {
         return feelspace_needs(length, 2, offset);

@@ -95,11 +95,6 @@ tendon_status tendon_feelspace_encode_reset(bool parameters, bool bluetooth, boo
 const uint8_t tendon_feelspace_front_range_patch[] = {
     ADVANCED_CHANGE, TENDON_FEELSPACE_ADVANCED_APP_FRONT_RANGE, 0x02, 0xE1, 0x00, 0xA0, 0x00, 0xE1, 0x00, 0x01};
 
-tendon_status tendon_feelspace_encode_front_range_patch(uint8_t *out, size_t capacity) {
-    return tendon_feelspace_put(tendon_feelspace_front_range_patch, sizeof tendon_feelspace_front_range_patch, out,
-                                capacity);
-}
-
 /* ---- notifications ---- */
 
 const char *tendon_feelspace_parameter_name(tendon_feelspace_parameter_kind kind) {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "internal.h"
-#include "tendon/base/packed.h"
 #include "tendon/devices/feelspace_signal.h"
 
 bool tendon_feelspace_degrees(double degrees, uint16_t *out) {
@@ -90,21 +89,8 @@ static const rhythm navigation[TENDON_FEELSPACE_NAVIGATION_SIGNAL_COUNT] = {
                                                                   false},
 };
 
-static const char names[] = "noVibration\0continuous\0navigation\0approachingDestination\0turnOngoing\0"
-                            "directionNotification\0nextWaypointLongDistance\0nextWaypointMediumDistance\0"
-                            "nextWaypointShortDistance\0nextWaypointAreaReached\0destinationReachedRepeated\0"
-                            "destinationReachedSingle\0operationWarning\0criticalWarning\0batteryLevel";
-
 static bool is_navigation_signal(int32_t signal) {
     return feelspace_within(signal, 0, TENDON_FEELSPACE_NAVIGATION_SIGNAL_COUNT - 1);
-}
-
-const char *tendon_feelspace_navigation_signal_name(int32_t signal) {
-    return tendon_packed_name(names, TENDON_FEELSPACE_NAVIGATION_SIGNAL_COUNT, (unsigned)signal);
-}
-
-int32_t tendon_feelspace_navigation_signal_named(const char *name, size_t length) {
-    return tendon_packed_index(names, TENDON_FEELSPACE_NAVIGATION_SIGNAL_COUNT, name, length);
 }
 
 bool tendon_feelspace_navigation_signal_repeated(int32_t signal) {

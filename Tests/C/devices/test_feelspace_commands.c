@@ -105,9 +105,6 @@ static void navigation_signals(void **state) {
     for (int32_t signal = -1; signal <= TENDON_FEELSPACE_NAVIGATION_SIGNAL_COUNT; signal++) {
         tendon_status status = tendon_feelspace_encode_navigation(signal, 0, false, bytes, 18);
         assert_int_equal(status >= 0, tendon_feelspace_navigation_signal_repeated(signal));
-        const char *name = tendon_feelspace_navigation_signal_name(signal);
-        bool known = signal >= 0 && signal < TENDON_FEELSPACE_NAVIGATION_SIGNAL_COUNT;
-        assert_int_equal(tendon_feelspace_navigation_signal_named(name, strlen(name)), known ? signal : -1);
     }
     assert_int_equal(tendon_feelspace_encode_warning_notice(true, bytes, 18), 18);
     assert_hex(bytes, 18, "00 03 aa aa 00 00 00 11 11 00 00 03 bc 02 00 00 01 00");

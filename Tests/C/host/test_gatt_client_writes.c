@@ -78,18 +78,6 @@ static void gatt_cl_gaw_bv_01_c_write_without_response(void **state) {
     peer_close(p);
 }
 
-static void gatt_cl_gaw_bv_02_c_signed_write_without_response(void **state) {
-    (void)state;
-    static const uint8_t value[9] = {1, 2, 3};
-    static const uint8_t signature[12] = {0x31, 0x1F, 0x0A, 0xCD, 0x1C, 0x3A, 0x5B, 0x0A, 0x3B, 0x5E, 0x33, 0x51};
-    peer *p = peer_open();
-    assert_int_equal(tendon_gatt_signed_write_command(&p->client, 7, value, 3, signature), TENDON_OK);
-    peer_expect(p, "D2 07 00 01 02 03 31 1F 0A CD 1C 3A 5B 0A 3B 5E 33 51");
-    assert_int_equal(tendon_gatt_signed_write_command(&p->client, 7, value, 9, signature),
-                     TENDON_ERROR_BUFFER_TOO_SMALL);
-    peer_close(p);
-}
-
 static void gatt_cl_gaw_bv_03_c_write(void **state) {
     (void)state;
     peer *p = peer_open();
@@ -372,7 +360,6 @@ static void mal_C14_every_procedure_is_bounded(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         REFUSALS(LIST) RUN(gatt_cl_gaw_bv_01_c_write_without_response),
-        RUN(gatt_cl_gaw_bv_02_c_signed_write_without_response),
         RUN(gatt_cl_gaw_bv_03_c_write),
         RUN(write_that_does_not_fit),
         RUN(gatt_cl_gaw_bv_05_c_write_long),

@@ -13,9 +13,11 @@ static tendon_status build(unsigned which, uint8_t *out, size_t capacity) {
     case 0:
         return tendon_hci_command_plain(TENDON_HCI_RESET, out, capacity);
     case 1:
-        return tendon_hci_command_event_mask(TENDON_HCI_SET_EVENT_MASK, 0x20001FFFFFFFFFFFu, out, capacity);
+        return tendon_hci_command(TENDON_HCI_SET_EVENT_MASK, (const uint8_t *)"\xFF\xFF\xFF\xFF\xFF\x1F\x00\x20", 8,
+                                  out, capacity);
     case 2:
-        return tendon_hci_command_event_mask(TENDON_HCI_LE_SET_EVENT_MASK, 0x1F, out, capacity);
+        return tendon_hci_command(TENDON_HCI_LE_SET_EVENT_MASK, (const uint8_t *)"\x1F\0\0\0\0\0\0\0", 8, out,
+                                  capacity);
     case 3:
         return tendon_hci_command_disconnect(0x40, 0x13, out, capacity);
     case 4:

@@ -199,14 +199,11 @@ static void commands_are_encoded(void **state) {
                  tendon_management_encode(TENDON_MANAGEMENT_READ_INDEX_LIST, TENDON_MANAGEMENT_NO_INDEX, NULL, 0, out,
                                           sizeof out),
                  "0300 ffff 0000");
-    expect_bytes(out, tendon_management_encode_mode(TENDON_MANAGEMENT_SET_POWERED, 1, 1, out, sizeof out),
+    static const uint8_t on = 1;
+    expect_bytes(out, tendon_management_encode(TENDON_MANAGEMENT_SET_POWERED, 1, &on, 1, out, sizeof out),
                  "0500 0100 0100 01");
-    tendon_address peer = {{0x11, 0x22, 0x33, 0x44, 0x55, 0x66}, TENDON_ADDRESS_TYPE_RANDOM};
-    expect_bytes(out, tendon_management_encode_disconnect(0, &peer, out, sizeof out), "1400 0000 0700 665544332211 02");
-    peer.type = TENDON_ADDRESS_TYPE_ANONYMOUS;
-    assert_int_equal(tendon_management_encode_disconnect(0, &peer, out, sizeof out), TENDON_ERROR_INVALID_ARGUMENT);
     for (size_t capacity = 0; capacity < 7; capacity++) {
-        assert_int_equal(tendon_management_encode_mode(TENDON_MANAGEMENT_SET_POWERED, 1, 1, out, capacity),
+        assert_int_equal(tendon_management_encode(TENDON_MANAGEMENT_SET_POWERED, 1, &on, 1, out, capacity),
                          TENDON_ERROR_BUFFER_TOO_SMALL);
     }
     assert_int_equal(tendon_management_encode(1, 0, out, 65536, out, sizeof out), TENDON_ERROR_OVERFLOW);

@@ -230,8 +230,6 @@ tendon_status tendon_feelspace_encode_set_orientation_period(int32_t period_ms, 
 /** Factory reset of these parts. @return 4. */
 tendon_status tendon_feelspace_encode_reset(bool parameters, bool bluetooth, bool sensors, uint8_t *out,
                                             size_t capacity);
-/** Encodes the patch for the front range of firmware 4, variant 4; see tendon_feelspace_patch_needed(). @return 10. */
-tendon_status tendon_feelspace_encode_front_range_patch(uint8_t *out, size_t capacity);
 
 /* ---- FE06: parameter notifications ---- */
 
@@ -276,8 +274,6 @@ tendon_status tendon_feelspace_decode_parameter(const uint8_t *data, size_t leng
 
 /* ---- notifications ---- */
 
-/** Encodes the response (one byte) to each keep-alive notification, including malformed ones. @return 1. */
-tendon_status tendon_feelspace_encode_keep_alive_response(uint8_t *out, size_t capacity);
 tendon_status tendon_feelspace_decode_keep_alive(const uint8_t *data, size_t length, uint8_t *mode, size_t *offset);
 
 typedef struct tendon_feelspace_press {
@@ -353,7 +349,7 @@ typedef enum tendon_feelspace_feature {
 bool tendon_feelspace_has_feature(const tendon_feelspace_firmware *firmware, tendon_feelspace_feature feature);
 /** Returns true if the front range of this firmware must be read, and patched if tendon_feelspace_patch_needed(). */
 bool tendon_feelspace_patch_candidate(const tendon_feelspace_firmware *firmware);
-/** Returns true if the received front range requires tendon_feelspace_encode_front_range_patch(). */
+/** Returns true if the received front range requires the patch that the session sends. */
 bool tendon_feelspace_patch_needed(const tendon_feelspace_parameter *front_range);
 
 /* ---- FE07: tones; firmware 45 and later ---- */

@@ -22,9 +22,6 @@ typedef enum tendon_feelspace_navigation_state {
     TENDON_FEELSPACE_NAVIGATION_STATE_COUNT
 } tendon_feelspace_navigation_state;
 
-/** Returns "stopped", "paused" or "navigating"; "unknown" for other values. */
-const char *tendon_feelspace_navigation_state_name(tendon_feelspace_navigation_state state);
-
 typedef enum tendon_feelspace_navigation_event_kind {
     TENDON_FEELSPACE_NAVIGATION_EVENT_STATE = 0,     /**< navigation->state: onNavigationStateChange */
     TENDON_FEELSPACE_NAVIGATION_EVENT_HOME_BUTTON,   /**< navigating: onBeltHomeButtonPressed */

@@ -66,11 +66,7 @@ typedef enum tendon_feelspace_navigation_signal {
     TENDON_FEELSPACE_NAVIGATION_SIGNAL_COUNT
 } tendon_feelspace_navigation_signal;
 
-/** Returns "noVibration", "continuous" ...; "unknown" for other values. */
-const char *tendon_feelspace_navigation_signal_name(int32_t signal);
-/** Finds the signal with this name (not terminated); -1 if there is none. */
-int32_t tendon_feelspace_navigation_signal_named(const char *name, size_t length);
-/** Returns true if a signal is repeated. Navigation requires a repeated signal; the others are temporary. */
+/** Repeated signals can be navigated with, the others are temporary. */
 bool tendon_feelspace_navigation_signal_repeated(int32_t signal);
 bool tendon_feelspace_navigation_signal_directional(int32_t signal);
 

@@ -252,9 +252,6 @@ tendon_status tendon_gatt_write(tendon_gatt_client *client, uint16_t handle, con
  * TENDON_ERROR_BUFFER_TOO_SMALL (longer than MTU-3). */
 tendon_status tendon_gatt_write_command(tendon_gatt_client *client, uint16_t handle, const uint8_t *value,
                                         size_t length);
-/** Sends a Signed Write Command. The caller provides the 12 bytes of @p signature. */
-tendon_status tendon_gatt_signed_write_command(tendon_gatt_client *client, uint16_t handle, const uint8_t *value,
-                                               size_t length, const uint8_t signature[12]);
 /** Writes from @p offset on with Prepare Write and Execute Write. The values in the responses are not compared (4.9.4).
  */
 tendon_status tendon_gatt_write_long(tendon_gatt_client *client, uint16_t handle, uint16_t offset, const uint8_t *value,

@@ -91,14 +91,15 @@ typedef struct tendon_hci_parameters {
                            Read Remote Version: version */
     uint8_t clock;    /**< connection complete: central's clock accuracy */
     uint8_t tx_phy, rx_phy;
-    uint8_t set;           /**< advertising handle */
-    uint8_t count;         /**< Number Of Completed Packets: entries; Advertising Set Terminated: events sent */
-    uint16_t opcode;       /**< Command Complete and Status; 0: none, only `commands` counts */
-    uint16_t handle;       /**< connection handle, at most TENDON_HCI_HANDLE_MAX when status is 0 */
-    uint16_t interval;     /**< 1.25 ms; parameter request: the smallest */
-    uint16_t interval_max; /**< parameter request, 1.25 ms */
-    uint16_t latency;      /**< connection events */
-    uint16_t timeout;      /**< supervision, 10 ms */
+    uint8_t set;       /**< advertising handle */
+    uint8_t count;     /**< Number Of Completed Packets: entries of 4 bytes in data (handle, packets); Advertising Set
+                          Terminated: events sent */
+    uint16_t opcode;   /**< Command Complete and Status; 0: none, only `commands` counts */
+    uint16_t handle;   /**< connection handle, at most TENDON_HCI_HANDLE_MAX when status is 0 */
+    uint16_t interval; /**< 1.25 ms; parameter request: the smallest */
+    uint16_t interval_max;                            /**< parameter request, 1.25 ms */
+    uint16_t latency;                                 /**< connection events */
+    uint16_t timeout;                                 /**< supervision, 10 ms */
     uint16_t manufacturer, subversion;                /**< Read Remote Version */
     tendon_address peer;                              /**< connection complete, scan request */
     tendon_address local_resolvable, peer_resolvable; /**< enhanced connection complete; all 0: none */
@@ -115,10 +116,6 @@ typedef struct tendon_hci_parameters {
  * TENDON_ERROR_UNSUPPORTED for other events, which keep their bytes in event->data.
  */
 tendon_status tendon_hci_decode(const tendon_hci_event *event, tendon_hci_parameters *out, size_t *offset);
-
-/** Returns one entry of Number Of Completed Packets; @p index is less than parameters->count. */
-void tendon_hci_completed_entry(const tendon_hci_parameters *parameters, uint8_t index, uint16_t *handle,
-                                uint16_t *packets);
 
 /** Walks the reports of LE Advertising Report and LE Extended Advertising Report. */
 typedef struct tendon_hci_reports {
@@ -186,9 +183,6 @@ tendon_status tendon_hci_command(uint16_t opcode, const uint8_t *parameters, siz
 
 /** Encodes a command without parameters: Reset, the reads, LE Clear Advertising Sets. */
 tendon_status tendon_hci_command_plain(uint16_t opcode, uint8_t *out, size_t capacity);
-
-/** Set Event Mask or LE Set Event Mask. */
-tendon_status tendon_hci_command_event_mask(uint16_t opcode, uint64_t mask, uint8_t *out, size_t capacity);
 
 /** Disconnect. @p reason e.g. 0x13. */
 tendon_status tendon_hci_command_disconnect(uint16_t handle, uint8_t reason, uint8_t *out, size_t capacity);

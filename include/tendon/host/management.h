@@ -150,9 +150,6 @@ tendon_status tendon_management_decode_index_list(const uint8_t *data, size_t le
  */
 tendon_status tendon_management_encode(uint16_t opcode, uint16_t index, const uint8_t *data, size_t length,
                                        uint8_t *out, size_t capacity);
-/** Encodes a command with one byte: the Set commands. */
-tendon_status tendon_management_encode_mode(uint16_t opcode, uint16_t index, uint8_t mode, uint8_t *out,
-                                            size_t capacity);
 
 /** Connection parameters in the units of HCI, which the kernel requests when it connects to @p peer. */
 typedef struct tendon_management_connection_parameters {
@@ -171,10 +168,6 @@ typedef struct tendon_management_connection_parameters {
 tendon_status tendon_management_encode_connection_parameters(uint16_t index,
                                                              const tendon_management_connection_parameters *items,
                                                              size_t count, uint8_t *out, size_t capacity);
-
-/** Encodes Disconnect, which disconnects an LE peer. */
-tendon_status tendon_management_encode_disconnect(uint16_t index, const tendon_address *peer, uint8_t *out,
-                                                  size_t capacity);
 
 #ifdef __cplusplus
 }
