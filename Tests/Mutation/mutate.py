@@ -88,11 +88,22 @@ def variants(condition):
         yield "operand", joint.join(part for at, part in enumerate(parts) if at != dropped)
 
 
+def equal_at_the_bound(condition, choices):
+    """True for a minimum, a maximum or a difference that is not below 0: both choices are the same at the bound."""
+    bare = [re.sub(r"\([a-z]\w*\)", "", text).replace("(", "").replace(")", "").strip() for text in choices.split(" : ", 1)]
+    sides = [re.sub(r"\([a-z]\w*\)", "", side).strip() for side in re.split(r" [<>]=? ", condition, maxsplit=1)]
+    if len(bare) != 2 or len(sides) != 2:
+        return False
+    return set(bare) <= set(sides) or (bare[1] == "0" and bare[0] in (f"{sides[0]} - {sides[1]}", f"{sides[1]} - {sides[0]}"))
+
+
 def c_value_faults(value):
     """Other forms of an expression, with @ in the place of the switch."""
     choice = re.fullmatch(r"([^?:\"'{]+) \? ([^?\"'{]+ : .+)", value)
     if choice and balanced(choice[1]) and not re.search(r" [-+*/|&^]?= ", choice[1]):
         for kind, other in variants(choice[1]):
+            if kind == "bound" and equal_at_the_bound(choice[1], choice[2]):
+                continue
             yield kind, f"(@ ? ({other}) : ({choice[1]})) ? {choice[2]}"
     elif re.search(r" (==|!=|<|>|<=|>=|&&|\|\|) ", value) and " ? " not in value and "{" not in value:
         for kind, other in variants(value):
