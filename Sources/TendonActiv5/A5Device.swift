@@ -12,7 +12,7 @@ import CTendon
 /// ```
 @TendonActor
 public final class A5Device {
-    /// What a manager knows a device by: a phone's `CBPeripheral`.
+    /// Identifies a device, like `CBPeripheral` on a phone.
     public struct Handle: Sendable, Hashable {
         /// The advertised name; a manager knows its devices by it.
         public let name: String
@@ -35,7 +35,7 @@ public final class A5Device {
     private let lifetime: Lifetime<DeviceCore>?
     /// The delegate of a device without a manager; a weak reference. Of the others the manager's delegate is notified.
     public weak var delegate: (any A5DeviceDelegate)?
-    /// What the program gave its initializer.
+    /// The characteristics given to the initializer.
     var givenCharacteristics: (write: A5Characteristic?, read: A5Characteristic?) = (nil, nil)
 
     nonisolated init(_ core: DeviceCore, lifetime: Lifetime<DeviceCore>? = nil) {
@@ -57,13 +57,13 @@ public final class A5Device {
         get { core.c.rssi }
         set { core.change { $0.rssi = newValue } }
     }
-    /// What the device is doing, according to its messages: the states of the vendor's document. While it connects, it is
-    /// `disconnected`; see `connectionState`.
+    /// The state of the device, according to its messages: the states of the vendor's document. While it connects, it
+    /// is `disconnected`; see `connectionState`.
     public var deviceDataState: A5DeviceDataState {
         get { A5DeviceDataState(core.c.state) }
         set { core.change { $0.state = newValue.c } }
     }
-    /// How far the connection is.
+    /// The state of the connection.
     public var connectionState: A5ConnectionState { A5ConnectionState(core.c.link) }
     /// True in all states but disconnected.
     public var connected: Bool { deviceDataState != .disconnected }
@@ -72,7 +72,8 @@ public final class A5Device {
         get { core.c.uses_new_protocol }
         set { core.change { $0.uses_new_protocol = newValue } }
     }
-    /// It has said who it is; false again after each disconnection.
+    /// Whether the device is initialized: its serial number and ids are known, or, for a legacy device, its first value was
+    /// received; false again after each disconnection.
     public var communicationInitialized: Bool {
         get { core.c.initialized }
         set { core.change { $0.initialized = newValue } }
@@ -131,7 +132,7 @@ public final class A5Device {
         set { core.change { $0.should_reconnect = newValue } }
     }
 
-    /// True: its manager forgets it when the present connection ends, as with `disconnectAllDevices()`.
+    /// Whether its manager removes it when the current connection ends, as with `disconnectAllDevices()`.
     public var forgetAfterDisconnected: Bool {
         get { core.c.forget }
         set { core.change { $0.forget = newValue } }
@@ -143,9 +144,9 @@ public final class A5Device {
         set { setEvergreen(newValue) }
     }
 
-    // MARK: What it has; nil until discovered
+    // MARK: Characteristics; nil until discovered
 
-    /// What a device has, by the UUIDs of the vendor's document.
+    /// Characteristics of a device, with the UUIDs of the vendor's document.
     public enum Characteristic: String, Sendable, CaseIterable {
         /// Texts of the device.
         case read = "5A01"
@@ -247,19 +248,19 @@ public final class A5Device {
         return ask { device, now in lending(message) { tendon_activ5_device_send_text(device, $0, $1, now) } }
     }
 
-    /// Forces come from now on, to the delegate and to `force`. In `deviceConnected`, before the device is discovered and
-    /// was greeted, the request is kept and sent then; if the device has no force, `didReceiveError` reports `notReady`.
-    /// Fails with `notReady` without a connection.
+    /// Starts force values, for the delegate and for `force`. If called in `deviceConnected`, before the discovery and
+    /// the handshake are completed, the request is sent later; if the device has no force, `didReceiveError` reports
+    /// `notReady`. Fails with `notReady` without a connection.
     @discardableResult
     public func startIsometric() -> A5Result {
         ask(.subscribe) { tendon_activ5_device_start_isometric_when_ready($0, $1) }
     }
 
-    /// The device goes to low power and stays connected; it switches itself off after 7 minutes.
+    /// Sets the device to low power; it stays connected and switches itself off after 7 minutes.
     @discardableResult
     public func stop() -> A5Result { ask { tendon_activ5_device_stop($0, $1) } }
 
-    /// Nothing may press on the device.
+    /// Sets the current force as zero; the device must not be pressed.
     @discardableResult
     public func tare() -> A5Result { ask { tendon_activ5_device_tare($0, $1) } }
 
@@ -278,8 +279,8 @@ public final class A5Device {
         }
     }
 
-    /// Motion comes from now on, in addition to the force if that is on. Throws `imuUnsupported` for a device without the
-    /// sensor, and `notReady` before the device is discovered.
+    /// Starts motion values, in addition to force values if they are started. Throws `imuUnsupported` for a device
+    /// without the sensor, and `notReady` before the device is discovered.
     public func startIMU() throws(A5Error) { try ask(.subscribe) { tendon_activ5_device_start_imu($0, $1) }.get() }
     /// Ends what `startIMU()` began.
     public func stopIMU() throws(A5Error) { try ask(.subscribe) { tendon_activ5_device_stop_imu($0, $1) }.get() }
@@ -290,7 +291,8 @@ public final class A5Device {
         ask { tendon_activ5_device_set_sample_rate($0, Int64(sampleRate), $1) }
     }
 
-    /// What setting `evergreenMode` calls. On: the stop command every 60 s while no force comes, the first after 60 s.
+    /// Enables or disables evergreen mode: a stop command every 60 s while no force values are received, the first
+    /// after 60 s.
     public func setEvergreen(_ on: Bool) {
         _ = ask { device, now in
             tendon_activ5_device_set_evergreen(device, on, now)
@@ -341,9 +343,9 @@ public final class A5Device {
     public func motion(capacity: Int, policy: OverflowPolicy = .dropNewest) -> EventSequence<IMUObject> {
         core.observeMotion(capacity, policy)
     }
-    /// All that happens to this device, over all its connections; ends with its manager.
+    /// All events of this device, over all its connections; ends with its manager.
     public var events: EventSequence<A5Event> { events(capacity: 256) }
-    /// Without samples and messages it costs nothing while the device streams.
+    /// All events; without samples and messages, streaming causes no cost.
     public func events(capacity: Int, includingSamples: Bool = true) -> EventSequence<A5Event> {
         core.observeEvents(capacity, samples: includingSamples)
     }
@@ -352,9 +354,10 @@ public final class A5Device {
 
     // MARK: Waiting
 
-    /// Connects if the device is not connected, and waits until it has said who it is and the handshake was exchanged. A
-    /// device that sends nothing is offered the handshake after 1.5 s. Throws if the connection ends meanwhile, and
-    /// `unsupported` if the device is not a trainer. If the task is cancelled, the connection that this call began ends.
+    /// Connects if the device is not connected, and waits until it is initialized and the handshake was exchanged. If
+    /// the device sends nothing, the handshake is sent after 1.5 s. Throws if the connection ends meanwhile, and
+    /// `unsupported` if the device is not a trainer. If the task is cancelled, the connection that this call began
+    /// ends.
     public func open() async throws(A5Error) {
         let begins = core.c.link == TENDON_ACTIV5_LINK_NONE
         do throws(A5Error) {
@@ -381,7 +384,7 @@ public final class A5Device {
     }
 }
 
-/// By name, as the vendor's.
+/// Compared by name, as in the vendor's library.
 extension A5Device: Hashable {
     public nonisolated static func == (a: A5Device, b: A5Device) -> Bool { a.name == b.name }
     public nonisolated func hash(into hasher: inout Hasher) { hasher.combine(name) }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Tendon
 
-/// Notified of what happens to trainers; a weak reference. Called on the loop's thread.
+/// Receives the events of trainers; a weak reference. Called on the loop's thread.
 ///
 /// ```swift
 /// final class Gym: A5DeviceDelegate {
@@ -19,31 +19,33 @@ public protocol A5DeviceDelegate: AnyObject {
     func searchCompleted()
     /// Once per device and search.
     func deviceFound(device: A5Device)
-    /// The connection is established; what the device has is not known yet. `startIsometric()` is kept until it is.
+    /// The connection is established, but the services are not discovered yet. `startIsometric()` is kept until then.
     func deviceConnected(device: A5Device)
     /// The connection has ended, as requested or not.
     func deviceDisconnected(device: A5Device)
-    /// It has said who it is; once for each connection.
+    /// The device is initialized, see `A5Device.communicationInitialized`. Once per connection.
     func deviceInitialized(device: A5Device)
-    /// Before the callback of its kind. `message`: newtons, a serial number or an id as text, else empty.
+    /// A message was received; called before the callback of its type. `message`: newtons, a serial number or an id as
+    /// text, otherwise empty.
     func didReceiveMessage(device: A5Device, message: String, type: MessageType)
     /// Newtons.
     func didReceiveIsometric(device: A5Device, value: Double)
-    /// Whole newtons, of older versions; called unless the one with a `Double` is there.
+    /// Whole newtons, of older versions; called if the form with a `Double` is not implemented.
     func didReceiveIsometric(device: A5Device, value: Int)
     /// Motion in g, rad/s and seconds.
     func didReceiveIMUData(device: A5Device, value: IMUObject)
-    /// The force went above the one threshold, or below the other.
+    /// The force rose above the pressed threshold, or fell below the depressed threshold.
     func squeezeStateChanged(state: A5SqueezeState, device: A5Device)
     /// The second of two squeezes ended.
     func didDetectDoubleSqueeze(device: A5Device)
-    /// As the vendor spells it; called unless the other is there.
+    /// The vendor's spelling; called if the other spelling is not implemented.
     func didDetectDoubleSqeeze(device: A5Device)
     /// The attempt ended; the error is a `TendonError`.
     func didFailToConnect(device: A5Device, error: (any Error)?)
-    /// By what the vendor's document gives its default implementation; called unless the other is there.
+    /// The form that has a default implementation in the vendor's document; called if the other form is not
+    /// implemented.
     func didFailToConnect(device: A5Device.Handle, error: (any Error)?)
-    /// The radio was opened, failed, or did not open; called before the connections end.
+    /// The radio was opened, failed, or could not be opened; called before the connections end.
     func didChangeBluetoothState(_ state: A5BluetoothState)
     /// A search was requested while the radio is not on.
     func bluetoothIsSwitchedOff()
@@ -79,7 +81,7 @@ extension A5DeviceDelegate {
     public func didComplete(device: A5Device, request: A5Request, error: A5Error?) {}
 }
 
-/// As the heading of the vendor's document calls it.
+/// A name in a heading of the vendor's document.
 public typealias A5DeviceManagerDelegate = A5DeviceDelegate
 
 /// The delegate's callbacks as values, for sequences.
@@ -98,9 +100,10 @@ public enum A5Event: Sendable {
     case deviceConnected(A5Device)
     /// `nil`: as requested.
     case deviceDisconnected(A5Device, TendonError?)
-    /// It has said who it is; once for each connection.
+    /// The device is initialized, see `A5Device.communicationInitialized`. Once per connection.
     case deviceInitialized(A5Device)
-    /// Before the event of its kind; the message is newtons, a serial number or an id as text, else empty.
+    /// A message was received; precedes the event of its type. The message is newtons, a serial number or an id as
+    /// text, otherwise empty.
     case didReceiveMessage(A5Device, message: String, type: MessageType)
     /// A force.
     case didReceiveIsometric(A5Device, A5Force)
@@ -125,7 +128,7 @@ public enum A5Event: Sendable {
     /// A request ended, with an error if the device rejected it or the connection ended. Each request ends once.
     case didComplete(A5Device, A5Request, A5Error?)
 
-    /// What the vendor's library posts at the same time; `nil`: nothing.
+    /// The notification name that the vendor's library posts for this event; `nil` if none.
     public var notificationName: String? {
         switch self {
         case .searchCompleted: "Activ5Device.searchCompleted"

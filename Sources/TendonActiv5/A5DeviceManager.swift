@@ -2,7 +2,7 @@
 import CTendon
 import Tendon
 
-/// Finds trainers, connects to them, and reports what they do.
+/// Finds trainers, connects to them, and reports their events.
 ///
 /// ```swift
 /// A5DeviceManager.initializeDeviceManager()
@@ -10,10 +10,10 @@ import Tendon
 /// A5DeviceManager.scanForDevices { print("searched") }
 /// ```
 ///
-/// The static members are those of `instance`; a program with several radios makes managers of its own.
+/// The static members are those of `instance`; an application with several radios creates further managers.
 @TendonActor
 public final class A5DeviceManager {
-    /// The one of the program, which the static members use.
+    /// The shared instance, which the static members use.
     public static let instance = A5DeviceManager()
 
     /// The radio that the next opening uses: set it before first use.
@@ -51,28 +51,28 @@ public final class A5DeviceManager {
 
     // MARK: State
 
-    /// The list, by name. A device that you take out of it is forgotten; its connection stays. Nothing can be added: a
-    /// search does that.
+    /// The list, by name. If you remove a device, it is forgotten, but its connection stays open. Only a search can add
+    /// devices.
     public var devices: [String: A5Device] {
         get { Dictionary(core.devices.map { ($0.name ?? "", $0) }) { first, _ in first } }
         set {
             for device in core.devices where newValue[device.name ?? ""] == nil { core.remove(device) }
         }
     }
-    /// Those of `devices` that are connected.
+    /// The connected devices of `devices`.
     public var connectedDevices: [String: A5Device] { devices.filter { $0.value.connected } }
     /// The latest squeeze state of any device.
     public var squeezeState: A5SqueezeState {
         get { core.c.squeezed ? .squeezed : .depressed }
         set { core.setSqueezed(newValue == .squeezed) }
     }
-    /// Searching, else connected when any device is.
+    /// `searching` during a search; otherwise `connected` if any device is connected.
     public var connectionState: A5DeviceManagerConnectionState { core.connectionState }
-    /// A search is running.
+    /// Whether a search is in progress.
     public var isScanning: Bool { core.c.scanning }
-    /// The radio is open and switched on.
+    /// Whether the radio is open and powered on.
     public var isBluetoothOn: Bool { core.c.powered }
-    /// Why the radio did not open, or failed; `nil` if it is open, or was not needed yet.
+    /// The reason why the radio could not be opened, or failed; `nil` if it is open, or was not needed yet.
     public var radioError: TendonError? { core.radioError }
 
     // MARK: Calls
@@ -84,7 +84,7 @@ public final class A5DeviceManager {
     /// search, `searchCompleted` is called in this call, after the delegate's `bluetoothIsSwitchedOff()`.
     public func scanForDevices(searchCompleted: @escaping () -> Void) { core.startScanning(searchCompleted) }
 
-    /// The same for a program that has a delegate or takes `events`.
+    /// The same for an application with a delegate or a sequence of `events`.
     public func scanForDevices() { core.startScanning(nil) }
 
     /// Searches for `options.searchTimeout`, or until there are `limit` devices, and returns the list. Throws if the
@@ -104,10 +104,10 @@ public final class A5DeviceManager {
         return devices
     }
 
-    /// Without a callback.
+    /// Stops the search without a callback.
     public func stopScanningForDevices() { core.stopScanning() }
 
-    /// Connects to a device that a search has found; fails with `notReady` for one that it has not. The outcome is a
+    /// Connects to a device that a search has found; otherwise fails with `notReady`. The result is reported by a
     /// callback.
     @discardableResult
     public func connect(device: A5Device.Handle) -> A5Result {
@@ -115,7 +115,7 @@ public final class A5DeviceManager {
         return known.connect()
     }
 
-    /// The same, for a program that has the device, also one without a manager.
+    /// The same with a device, including a device without a manager.
     @discardableResult
     public func connect(device: A5Device) -> A5Result { (core.device(named: device.name ?? "") ?? device).connect() }
 
@@ -128,12 +128,12 @@ public final class A5DeviceManager {
         core.device(named: peripheral.name).map { (peripheral.name, $0) }
     }
 
-    /// Disconnects and forgets all.
+    /// Disconnects and removes all devices.
     public func disconnectAllDevices() { core.disconnectAll() }
 
-    // MARK: Listening
+    // MARK: Events
 
-    /// All that happens, from now on.
+    /// All events from now on.
     public var events: EventSequence<A5Event> { events(capacity: 1024) }
     /// The same, with another capacity. If the sequence is full, the oldest event is dropped.
     public func events(capacity: Int) -> EventSequence<A5Event> {
@@ -168,20 +168,20 @@ extension A5DeviceManager {
         get { instance.devices }
         set { instance.devices = newValue }
     }
-    /// Those of `devices` that are connected.
+    /// The connected devices of `devices`.
     public static var connectedDevices: [String: A5Device] { instance.connectedDevices }
     /// Of `instance`: the last of any device.
     public static var squeezeState: A5SqueezeState {
         get { instance.squeezeState }
         set { instance.squeezeState = newValue }
     }
-    /// Searching, else connected when any device is.
+    /// `searching` during a search; otherwise `connected` if any device is connected.
     public static var connectionState: A5DeviceManagerConnectionState { instance.connectionState }
-    /// A search is running.
+    /// Whether a search is in progress.
     public static var isScanning: Bool { instance.isScanning }
-    /// The radio is open and switched on.
+    /// Whether the radio is open and powered on.
     public static var isBluetoothOn: Bool { instance.isBluetoothOn }
-    /// Why the radio of `instance` did not open, or failed.
+    /// The reason why the radio of `instance` could not be opened, or failed.
     public static var radioError: TendonError? { instance.radioError }
     /// Of `instance`: all that happens, from now on.
     public static var events: EventSequence<A5Event> { instance.events }
@@ -192,7 +192,7 @@ extension A5DeviceManager {
     public class func scanForDevices(searchCompleted: @escaping () -> Void) {
         instance.scanForDevices(searchCompleted: searchCompleted)
     }
-    /// The same for a program that has a delegate or takes `events`.
+    /// The same for an application with a delegate or a sequence of `events`.
     public class func scanForDevices() { instance.scanForDevices() }
     /// Of `instance`; without a callback.
     public class func stopScanningForDevices() { instance.stopScanningForDevices() }

@@ -2,9 +2,9 @@
 import CTendon
 import Tendon
 
-/// What cannot be done with a trainer, or was wrong in what it said.
+/// Errors of calls to a trainer, and of values that it sent.
 public enum A5Error: Error, Sendable, Hashable {
-    /// The task was cancelled, or the program closed the connection meanwhile.
+    /// The task was cancelled, or the application closed the connection.
     case cancelled
     /// It has no motion sensor.
     case imuUnsupported
@@ -16,9 +16,9 @@ public enum A5Error: Error, Sendable, Hashable {
     case unsupported
     /// The sample rate is outside its range.
     case range
-    /// An argument is outside its documented range: its name, the range, and what was given.
+    /// An argument is outside its documented range: its name, the range and the value.
     case invalidArgument(String)
-    /// A value of the device that breaks the rules of its kind.
+    /// A malformed value of the device.
     case malformed(TendonError)
     /// An error of another layer: the device rejected a request, the connection was lost, the radio failed.
     case host(TendonError)
@@ -67,5 +67,5 @@ extension A5Error: CancellableError {
     public var isCancelled: Bool { self == .cancelled }
 }
 
-/// Of calls that the vendor's library makes without telling whether they went well; the result may be ignored.
+/// Result of calls that have no result in the vendor's library; it can be ignored.
 public typealias A5Result = Result<Void, A5Error>

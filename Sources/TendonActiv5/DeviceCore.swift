@@ -3,18 +3,18 @@ import CTendon
 import Synchronization
 import Tendon
 
-/// A device of the C core: an entry of a manager's table, or one of its own. All of it is for the loop's thread.
+/// A device of the C core: an entry of a manager's table, or a separate device. Use it only on the loop's thread.
 final class DeviceCore: Abandonable, @unchecked Sendable {
     // Used only on the loop's thread; the C core's pointers to it are valid until `abandon()` has ended the connection.
     let loop: Loop
     let pointer: CPointer<tendon_activ5_device>
     private let memory: AnyObject
-    /// The state when its entry was given to another device.
+    /// The state at the time when its entry was reused for another device.
     private var kept: tendon_activ5_device?
     private var isDetached = false
     private let openRadio: () throws(TendonError) -> RadioCore
     private var link: SessionLink?
-    /// Why the radio did not open for the last connection.
+    /// The reason why the radio could not be opened for the last connection.
     private var radioFailure: TendonError?
     weak var object: A5Device?
     /// Events go there as well: to the manager's consumers and delegate, or to the device's own delegate.
@@ -22,10 +22,10 @@ final class DeviceCore: Abandonable, @unchecked Sendable {
     private let force: Feed<A5Force>
     private let motion: Feed<IMUObject>
     private let events: Feed<A5Event>
-    /// For those that want all but samples and messages.
+    /// For consumers of all events except samples and messages.
     private let happenings: Feed<A5Event>
     private var waiters: [Waiter] = []
-    /// Nothing will happen to this device any more.
+    /// Whether no further events will occur for this device.
     private var isEnded = false
     private var whenAbandoned: (() -> Void)?
     /// Forces and motions so far; from any thread.
@@ -47,7 +47,7 @@ final class DeviceCore: Abandonable, @unchecked Sendable {
         happenings = Feed(loop)
     }
 
-    /// What may be read of the C core's device.
+    /// The readable state of the C core's device.
     var c: tendon_activ5_device {
         _read {
             if isDetached, let kept {
@@ -60,13 +60,13 @@ final class DeviceCore: Abandonable, @unchecked Sendable {
 
     var name: String { string(c.name, Int(c.name_length)) }
 
-    /// The entry is another device's from now on.
+    /// The entry is reused for another device from now on.
     func detach() {
         isDetached = true
         finish()
     }
 
-    /// Changes what a program may change.
+    /// Changes the members that an application may change.
     func change(_ body: (inout tendon_activ5_device) -> Void) {
         guard !isDetached else { return }
         body(&pointer.pointee)
@@ -124,7 +124,7 @@ final class DeviceCore: Abandonable, @unchecked Sendable {
         self.link = link
         let status = link.connect()
         if status < 0 {
-            // The session has the device; it gives it back when it is notified that there is no connection.
+            // The session is attached to the device; it detaches when it is notified that there is no connection.
             loop.post {
                 activ5SessionInputs.pointer.pointee.disconnected(session.pointer, status, tendon_monotonic_ms())
             }
@@ -136,7 +136,7 @@ final class DeviceCore: Abandonable, @unchecked Sendable {
         link?.refresh()
     }
 
-    /// The last reference was released: the connection ends, and so does everything that waits.
+    /// Called when the last reference was released: ends the connection and all waiting calls.
     func abandon() {
         if !isDetached, pointer.pointee.link != TENDON_ACTIV5_LINK_NONE {
             tendon_activ5_device_disconnect(pointer, tendon_monotonic_ms())
@@ -149,7 +149,7 @@ final class DeviceCore: Abandonable, @unchecked Sendable {
         whenAbandoned = nil
     }
 
-    // MARK: Who waits
+    // MARK: Waiting calls
 
     /// A task that waits for one event.
     private final class Waiter {
@@ -212,7 +212,7 @@ final class DeviceCore: Abandonable, @unchecked Sendable {
         happenings.close()
     }
 
-    // MARK: What the device says
+    // MARK: Events of the device
 
     func received(_ event: CEvent, _ now: UInt64) {
         guard let object, !isDetached else { return }

@@ -2,7 +2,7 @@
 import CTendon
 import Tendon
 
-/// A manager of the C core with its table of devices, its radio and its timer. All of it is for the loop's thread.
+/// A manager of the C core with its table of devices, its radio and its timer. Use it only on the loop's thread.
 final class ManagerCore: Abandonable, @unchecked Sendable {
     // Used only on the loop's thread; the C core's pointers to it are valid until `abandon()`.
     /// Maximum number of devices in the list; more are left out and counted.
@@ -115,7 +115,7 @@ final class ManagerCore: Abandonable, @unchecked Sendable {
         refresh()
     }
 
-    /// The search is over, or could not begin.
+    /// The search has ended, or could not be started.
     private func complete() {
         let waiting = closures
         closures.removeAll()
@@ -128,7 +128,7 @@ final class ManagerCore: Abandonable, @unchecked Sendable {
 
     // MARK: The radio
 
-    /// Reports whether it is open, each time that it was not.
+    /// Opens the radio if it is not open, and reports the result.
     @discardableResult
     func openRadio() -> Bool {
         guard holder.radio == nil, !abandoned else { return holder.radio != nil }

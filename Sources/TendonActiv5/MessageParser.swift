@@ -2,9 +2,9 @@
 import CTendon
 import Tendon
 
-/// What a message of a trainer is about.
+/// Types of a trainer's messages.
 public enum MessageType: String, Sendable, CaseIterable {
-    /// Who the device is; the handshake answers it.
+    /// The first message of a device; the handshake is the response.
     case initialMessage = "TC5k"
     /// A force.
     case isometric = "IS"
@@ -24,10 +24,10 @@ public enum MessageType: String, Sendable, CaseIterable {
     case battery = "battery"
     /// The serial number, of the new protocol.
     case serialNumber = "serialNumber"
-    /// Any other text; the device is taken to have stopped.
+    /// Any other text; it sets the state to stop.
     case unknown = "unknown"
 
-    /// What a text says it is, by its first field.
+    /// The type that the first field of a text indicates.
     public init(from message: String) {
         let field = message.utf8.prefix { $0 != UInt8(ascii: ";") }
         self.init(lending(Array(field)) { tendon_activ5_classify($0, $1) })
@@ -51,7 +51,7 @@ public enum MessageType: String, Sendable, CaseIterable {
     }
 }
 
-/// Messages without a device.
+/// Parses messages without a device.
 ///
 /// ```swift
 /// let (type, value) = MessageParser.parseLegacyMessage("IS9/IS")   // .isometric, 9.776… N

@@ -2,10 +2,10 @@
 import CTendon
 import Tendon
 
-/// How a trainer is held, from its motion: the vendor's add-on, with a filter of our own.
+/// Orientation of a trainer, computed from its motion, like the vendor's add-on but with a different filter.
 ///
-/// Rates of turn are integrated, and pulled towards gravity within a second or so. The heading drifts, as nothing in a
-/// trainer knows North; a tare while it lies still keeps that small.
+/// Angular rates are integrated and corrected towards gravity within about one second. The heading drifts, because a
+/// trainer has no magnetometer; a tare while it lies still reduces the drift.
 ///
 /// ```swift
 /// let provider = OrientationProvider()
@@ -13,15 +13,16 @@ import Tendon
 /// for try await motion in device.motion { print(provider.update(motion), provider.eulerAngles) }
 /// ```
 ///
-/// For one trainer, and one task or actor at a time.
+/// Use one provider per trainer, and only from one task or actor at a time.
 public final class OrientationProvider {
     private var filter = tendon_activ5_orientation()
 
-    /// Level and heading 0 until the first motion.
+    /// Level, with heading 0, until the first motion.
     public init() { tendon_activ5_orientation_init(&filter) }
 
-    /// Takes one motion, as the device sends it: the vendor's correction of the gyro is done here. What runs backwards
-    /// in time, or is no number, changes nothing. After a gap of more than a second only gravity is taken from it.
+    /// Processes one motion as sent by the device; applies the vendor's gyro correction. Ignores a motion with an
+    /// earlier time or a value that is not a number. After a gap of more than a second, only the direction of gravity
+    /// is used.
     @discardableResult
     public func update(_ imu: IMUObject) -> Quaternion {
         var c = imu.c
@@ -29,7 +30,7 @@ public final class OrientationProvider {
         return orientation
     }
 
-    /// From the trainer's axes to the room's, whose Z points up; norm 1.
+    /// Rotation from the trainer's axes to fixed axes whose Z points up; norm 1.
     public var orientation: Quaternion { Quaternion(filter.q) }
 
     /// Degrees: pitch (about Y), yaw (about Z), roll (about X), right-handed.
@@ -38,17 +39,17 @@ public final class OrientationProvider {
         return [orientation.yRotation, orientation.zRotation, orientation.xRotation].map { $0 * 180 / .pi }
     }
 
-    /// From the next motion on, for so many seconds, the trainer lies still: the mean of its rates is what is taken off
-    /// them afterwards.
+    /// Starts a tare: the trainer must lie still for `duration` seconds from the next motion. The mean of its rates is
+    /// then subtracted from later rates.
     public func tare(duration: Double = 1.0) { tendon_activ5_orientation_tare(&filter, duration) }
 
-    /// A tare runs.
+    /// Whether a tare is in progress.
     public var isTaring: Bool { filter.taring }
 
-    /// Heading 0 with the next motion; what a tare has found stays.
+    /// Sets the heading to 0 with the next motion; keeps the result of a tare.
     public func resetOrientation() { tendon_activ5_orientation_reset(&filter) }
 
-    /// Radians between two orientations of norm 1, 0 to 2 pi.
+    /// The angle between two orientations of norm 1, in radians, 0 to 2 pi.
     public static func angularDifference(_ a: Quaternion, _ b: Quaternion) -> Double {
         tendon_activ5_orientation_difference(a.c, b.c)
     }

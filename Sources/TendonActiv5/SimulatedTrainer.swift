@@ -2,7 +2,7 @@
 import CTendon
 import Tendon
 
-/// A trainer without hardware, of either generation: obeys the whole protocol, and is squeezed by a known script.
+/// A simulated trainer of either generation: implements the whole protocol; a script squeezes it.
 ///
 /// ```swift
 /// let trainer = try await SimulatedTrainer(radio: .virtual())
@@ -12,7 +12,7 @@ public actor SimulatedTrainer {
     public struct Options: Sendable {
         /// The advertised name.
         public var name = "ACTIV5-AC-0001"
-        /// What its first message says.
+        /// The firmware version in its first message.
         public var version = "1.00"
         /// Two parts of up to 14 characters.
         public var serial = ("A5-000", "123")
@@ -20,27 +20,27 @@ public actor SimulatedTrainer {
         public var id = ("00112233", "445566")
         /// Percent.
         public var battery: UInt8 = 75
-        /// Text protocol alone.
+        /// Whether it has only the text protocol.
         public var isLegacy = false
-        /// Says nothing until it gets the handshake.
+        /// Whether it sends nothing until it receives the handshake.
         public var isSilent = false
         /// Characteristics that it does not have.
         public var lacks: [A5Device.Characteristic] = []
-        /// Not squeezed but by `squeeze` and `doubleSqueeze`.
+        /// Whether it is squeezed only by `squeeze` and `doubleSqueeze`.
         public var isAtRest = false
         /// Sends as fast as the connection accepts notifications.
         public var isFlatOut = false
-        /// From force to force.
+        /// Time between two force values.
         public var forcePeriod: Duration = .milliseconds(100)
-        /// From motion to motion.
+        /// Time between two motion values.
         public var motionPeriod: Duration = .milliseconds(40)
         /// It switches itself off after this time without a stream.
         public var switchOff: Duration = .seconds(420)
-        /// Its texts carry what was in its buffer before, as real ones do.
+        /// Whether its texts end with bytes of the previous text, as on real trainers.
         public var hasStaleTails = false
-        /// Its texts come in two notifications.
+        /// Whether its texts are split into two notifications.
         public var splitsFrames = false
-        /// Forces and motions that it sends; 0: no limit.
+        /// Number of force and motion values after which it stops; 0: no limit.
         public var limit: UInt64 = 0
 
         /// A trainer of the new protocol that is squeezed by the script.
@@ -49,21 +49,21 @@ public actor SimulatedTrainer {
 
     /// Malformed values that it sends on request.
     public enum Malformation: UInt32, Sendable, CaseIterable {
-        /// A notification without a byte.
+        /// An empty notification.
         case empty = 0
         /// One byte of a force, or a text without its end.
         case short
         /// A force text without its slash.
         case noSlash
-        /// A force text whose number is none.
+        /// A force text with an invalid number.
         case badNumber
-        /// A text that is no UTF-8.
+        /// A text that is not UTF-8.
         case badEncoding
         /// A text of more than 128 bytes.
         case long
-        /// A text that means nothing.
+        /// An unknown text.
         case unknown
-        /// Bytes without order.
+        /// Random bytes.
         case garbage
         /// Less than the 16 bytes of a motion.
         case shortMotion
@@ -77,11 +77,11 @@ public actor SimulatedTrainer {
         public let motion: UInt64
         /// Malformed values sent.
         public let malformed: UInt64
-        /// Texts sent that are no forces.
+        /// Texts sent, without forces.
         public let texts: UInt64
-        /// Commands taken.
+        /// Commands accepted.
         public let commands: UInt64
-        /// Stop commands among them: what evergreen sends.
+        /// Stop commands among them; evergreen mode sends them.
         public let stops: UInt64
         /// Writes that it rejected.
         public let refusedWrites: UInt64
@@ -90,7 +90,7 @@ public actor SimulatedTrainer {
     }
 
     private nonisolated let host: SimulatedHost<tendon_simulated_activ5>
-    /// Its own.
+    /// The address of the trainer.
     public nonisolated var address: Address { host.address }
     private var device: CPointer<tendon_simulated_activ5> { host.device }
 
@@ -122,7 +122,7 @@ public actor SimulatedTrainer {
     /// Stops advertising and disconnects permanently.
     public func stop() { host.host.abandon() }
 
-    /// Links that are up.
+    /// Number of connections.
     public var connections: Int { host.host.connections }
 
     /// Counters of sent and received values.
@@ -138,7 +138,7 @@ public actor SimulatedTrainer {
         host.host.refresh()
     }
 
-    /// Presses it for a while, over the script.
+    /// Squeezes it for a time, in place of the script.
     public func squeeze(for duration: Duration = .milliseconds(400), newtons: Double = 43) {
         change { device, now in
             let raw = Int32(newtons / tendon_simulated_activ5_newtons(1))
@@ -146,18 +146,18 @@ public actor SimulatedTrainer {
         }
     }
 
-    /// Presses it twice within a second.
+    /// Squeezes it twice within a second.
     public func doubleSqueeze() { change { tendon_simulated_activ5_double_squeeze($0, $1) } }
 
-    /// What lies on it all the time, in units of the binary force; a tare takes it away.
+    /// Sets a constant load, in units of the binary force; a tare removes it from the values.
     public func load(_ raw: Int) { change { device, _ in tendon_simulated_activ5_load(device, Int32(raw)) } }
 
-    /// The battery level that it reports, in percent.
+    /// Sets the battery level that it reports, in percent.
     public func setBattery(_ percent: UInt8) {
         change { device, _ in tendon_simulated_activ5_set_battery(device, percent) }
     }
 
-    /// Off: all connections end, and none is accepted until it is on again.
+    /// Switches it on or off. Off disconnects all centrals and rejects connections.
     public func setPower(_ on: Bool) { change { device, _ in tendon_simulated_activ5_power(device, on) } }
 
     /// Replaces the next values with malformed ones.
@@ -179,7 +179,7 @@ public actor SimulatedTrainer {
 }
 
 extension tendon_simulated_activ5_options {
-    /// But for the texts.
+    /// All options except the strings.
     fileprivate init(_ options: SimulatedTrainer.Options) {
         self.init()
         legacy = options.isLegacy

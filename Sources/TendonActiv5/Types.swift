@@ -2,28 +2,28 @@
 import CTendon
 import Tendon
 
-/// How a manager searches, connects and judges squeezes. Changes count from then on.
+/// Options of a manager for searching, connecting and detecting squeezes. Changes take effect immediately.
 ///
 /// ```swift
 /// A5DeviceManager.options.searchTimeout = 10
 /// A5DeviceManager.options.squeezeThreshold = SqueezeThreshold(pressed: 50, depressed: 10)
 /// ```
 public struct A5DeviceManagerOptions: Sendable, Hashable {
-    /// Advertised by what a search finds: any of them, four at most.
+    /// Services to search for, at most four: a device is found if it advertises any of them.
     public var services: [BluetoothUUID] = ["5000"]
-    /// Answer a device's first message with the handshake.
+    /// Whether to respond to a device's first message with the handshake.
     public var autoHandshake = true
     /// Seconds; `.infinity`: until `stopScanningForDevices()`.
     public var searchTimeout = 30.0
-    /// What follows a lost link.
+    /// The action after the connection was lost.
     public var reconnectionStrategy = A5ReconnectStrategy.automatically
-    /// Newtons between which nothing changes.
+    /// Thresholds of squeezes, in newtons.
     public var squeezeThreshold = SqueezeThreshold.base
-    /// Last byte of commands; 0x19 is what the vendor's web client sends.
+    /// Last byte of commands; the vendor's web client sends 0x19.
     public var terminator = UInt8(TENDON_ACTIV5_TERMINATOR)
-    /// Take F0F1 for the force where F0FE is absent.
+    /// Whether F0F1 is used as the force if F0FE is absent.
     public var acceptF0F1 = false
-    /// The reset of the double-squeeze detector also ends a squeeze whose release was never seen.
+    /// The reset of the double-squeeze detector also ends a squeeze whose release was not received.
     public var releaseOnReset = false
 
     /// The vendor's defaults.
@@ -35,7 +35,7 @@ public struct A5DeviceManagerOptions: Sendable, Hashable {
         options.auto_handshake = autoHandshake
         options.accept_f0f1 = acceptF0F1
         options.terminator = terminator
-        // Infinity, and what no clock can count, is "never"; what is no time is none.
+        // Infinity and too large values mean "never"; values that are not a number or negative mean 0.
         options.search_timeout_ms =
             searchTimeout > 0 ? UInt64(exactly: (min(searchTimeout, 1e15) * 1000).rounded()) ?? 0 : 0
         options.reconnect =
@@ -48,7 +48,7 @@ public struct A5DeviceManagerOptions: Sendable, Hashable {
     }
 }
 
-/// What a manager does when a connection is lost. In both cases it searches.
+/// The action of a manager when a connection is lost. In both cases it searches.
 public enum A5ReconnectStrategy: Sendable, Hashable {
     /// It reports the device when it is found again.
     case manually
@@ -56,13 +56,13 @@ public enum A5ReconnectStrategy: Sendable, Hashable {
     case automatically
 }
 
-/// What a manager is doing.
+/// State of a manager.
 public enum A5DeviceManagerConnectionState: Sendable, Hashable {
     /// Neither searching nor connected.
     case disconnected
     /// Searching, connected or not.
     case searching
-    /// To one device at least.
+    /// Connected to at least one device.
     case connected
 }
 
@@ -70,7 +70,7 @@ public enum A5DeviceManagerConnectionState: Sendable, Hashable {
 public enum A5SqueezeState: Sendable, Hashable {
     /// Above the threshold `pressed` since it was below the other.
     case squeezed
-    /// Let go.
+    /// Not squeezed.
     case depressed
 }
 
@@ -78,7 +78,7 @@ public enum A5SqueezeState: Sendable, Hashable {
 public struct SqueezeThreshold: Sendable, Hashable {
     /// More than this is a press.
     public var pressed = 20.0
-    /// Less than this is none.
+    /// Less than this is a release.
     public var depressed = 5.0
 
     /// Newtons.
@@ -119,8 +119,7 @@ public enum A5BluetoothState: Sendable, Hashable {
     }
 }
 
-/// What a device is doing: the states of the vendor's document. How far its connection is:
-/// `A5Device.connectionState`.
+/// State of a device, as in the vendor's document. For the state of its connection see `A5Device.connectionState`.
 public enum A5DeviceDataState: Sendable, Hashable, CaseIterable {
     /// Connected; it sends nothing yet.
     case handshake
@@ -153,15 +152,15 @@ public enum A5DeviceDataState: Sendable, Hashable, CaseIterable {
     }
 }
 
-/// How far a connection is.
+/// State of a connection.
 public enum A5ConnectionState: Sendable, Hashable {
-    /// There is none.
+    /// Not connected.
     case disconnected
-    /// It is being established.
+    /// Connecting.
     case connecting
-    /// It is established.
+    /// Connected.
     case connected
-    /// It is being closed.
+    /// Disconnecting.
     case disconnecting
 
     init(_ c: tendon_activ5_link_state) {
@@ -177,11 +176,11 @@ public enum A5ConnectionState: Sendable, Hashable {
 
 /// Texts of the command characteristic; the last two are characteristics that are read instead.
 public enum A5Command: RawRepresentable, Sendable, CaseIterable {
-    /// Answers the first message.
+    /// The response to the first message.
     case doHandshake
     /// Requests forces.
     case startIsometric
-    /// Takes the present force for zero.
+    /// Sets the current force as zero.
     case tare
     /// Low power.
     case stop
@@ -223,7 +222,7 @@ public enum A5Command: RawRepresentable, Sendable, CaseIterable {
     }
 }
 
-/// A characteristic, and a value of it where there is one.
+/// A characteristic, and its value if one was received.
 public struct A5Characteristic: Sendable, Hashable {
     /// Which one it is.
     public let uuid: BluetoothUUID
@@ -291,7 +290,7 @@ public struct A5Force: Sendable, Hashable {
     /// Whole newtons, as older versions of the vendor's library report them.
     public var rounded: Int { A5Force.rounded(newtons) }
 
-    /// Beyond the range of `Int` its limit; 0 for what is no number.
+    /// Saturates at the range of `Int`; 0 if the value is not a number.
     static func rounded(_ newtons: Double) -> Int {
         let whole = newtons.rounded()
         return Int(exactly: whole) ?? (whole > 0 ? .max : whole < 0 ? .min : 0)

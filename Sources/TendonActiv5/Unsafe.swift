@@ -22,7 +22,7 @@ func string<Tuple>(_ bytes: Tuple, _ count: Int) -> String {
     withUnsafeBytes(of: bytes) { String(decoding: $0.prefix(count), as: UTF8.self) }
 }
 
-/// As many as there is room for.
+/// Sets as many services as fit.
 func setServices(of options: inout tendon_activ5_options, _ services: [tendon_uuid]) {
     let places = min(services.count, Int(TENDON_ACTIV5_SERVICES_MAX))
     withUnsafeMutableBytes(of: &options.services) { bytes in

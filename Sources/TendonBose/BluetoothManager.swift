@@ -2,7 +2,7 @@
 import CTendon
 import Tendon
 
-/// Receives what a search finds; a weak reference. Called on the loop's thread.
+/// Receives the results of a search; a weak reference. Called on the loop's thread.
 ///
 /// ```swift
 /// final class Shelf: BluetoothManagerDelegate {
@@ -30,7 +30,7 @@ public protocol BluetoothManagerDelegate: AnyObject {
 /// ```
 @TendonActor
 public final class BluetoothManager {
-    /// Receives what a search finds; a weak reference.
+    /// Receives the results of a search; a weak reference.
     public weak var delegate: (any BluetoothManagerDelegate)?
     private var search: WearableSearch?
     private var found: [DiscoveredDevice] = []
@@ -109,7 +109,7 @@ public final class BluetoothManager {
 
     // MARK: Sessions
 
-    /// The session of a device; made when there is none. Closed at first.
+    /// Returns the session of a device; creates a closed session if there is none.
     public func session(for device: DiscoveredDevice) async throws(BoseWearableError) -> WearableDeviceSession {
         guard !Task.isCancelled else { throw .cancelled }
         if let known = sessions[device.address]?.session { return known }

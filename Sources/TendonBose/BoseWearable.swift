@@ -9,32 +9,32 @@ import Tendon
     import Musl
 #endif
 
-/// The way in: finds a wearable, opens it, and hands over the session.
+/// The entry point: finds a wearable, opens it, and returns the session.
 ///
 /// ```swift
 /// let session = try await BoseWearable.shared.startConnection()
 /// ```
 public final class BoseWearable: Sendable {
-    /// What an application sets once, before first use.
+    /// Configuration, set once before the first use.
     public struct Configuration: Sendable {
-        /// What wearables are reached with.
+        /// The radio to use.
         public var radio = RadioChoice.automatic
-        /// In place of the picker.
+        /// Selects the device, in place of the SDK's picker.
         public var deviceChoice = DeviceChoice.strongestSignal(within: .seconds(1))
-        /// Limit of the search and of opening the session; `nil`: none. It is paused while the device waits for pairing
-        /// mode and while it pairs, which can take the wearer any time.
+        /// Timeout of searching and opening; `nil`: no timeout. It is paused while the device waits for pairing mode
+        /// and while it pairs, because that depends on the user.
         public var timeout: Duration? = .seconds(60)
-        /// What `connectToLast` begins with, when the program knows it from an earlier run.
+        /// The device that `connectToLast` tries first, for example from an earlier run of the application.
         public var lastDevice: Address?
-        /// How a device that needs pairing gets it.
+        /// The pairing service for devices that require pairing.
         public var pairing = PairingService.radio
         /// Prompts the wearer to put the device into pairing mode. Without a handler, connecting to a device that
         /// requires pairing and is not in pairing mode fails with `pairingDelegateMissing`.
         public var pairingHandler: PairingHandler?
-        /// Says whether newer firmware is there; `nil`: nobody is asked.
+        /// Checks if newer firmware exists; `nil`: no check.
         public var firmwareChecker: FirmwareChecker?
 
-        /// The strongest wearable within a second, 60 s for all of it.
+        /// Defaults: the strongest wearable within one second, 60 s timeout.
         public init() {}
     }
 
@@ -45,7 +45,7 @@ public final class BoseWearable: Sendable {
         var configuration = Configuration()
         var isSet = false
 
-        /// From here on it cannot be set any more.
+        /// Returns the configuration; after this call it can no longer be set.
         mutating func use() -> Configuration {
             isSet = true
             return configuration
@@ -66,13 +66,14 @@ public final class BoseWearable: Sendable {
         manager = BluetoothManager { stored.settings.withLock { $0.use() } }
     }
 
-    /// One beside `shared`, for programs with several radios.
+    /// Creates an instance in addition to `shared`, for applications with several radios.
     public convenience init(_ configuration: Configuration) {
         self.init()
         stored.settings.withLock { $0 = Settings(configuration: configuration, isSet: true) }
     }
 
-    /// Keeps the default configuration, or the one that is set. The vendor's call; any number of times.
+    /// Keeps the current configuration; `configure(_:)` throws afterwards. A function of the vendor's SDK, which can be
+    /// called any number of times.
     public static func configure() {
         shared.stored.settings.withLock { $0.isSet = true }
     }
@@ -90,18 +91,18 @@ public final class BoseWearable: Sendable {
 
     var configuration: Configuration { stored.settings.withLock { $0.use() } }
 
-    /// Sessions tell on standard error what happens to them.
+    /// Prints the events of sessions on standard error.
     public static func enableCommonLogging() { Log.shared.enable() }
 
     /// "Tendon 0.1.0".
     public var formattedVersion: String { "Tendon " + String(cString: tendon_version()) }
 
-    /// Search and sessions one by one.
+    /// Separate functions for searching and for sessions.
     @TendonActor public var bluetoothManager: BluetoothManager { manager }
 
     // MARK: Connecting
 
-    /// Finds a device by the configured choice, opens it, checks the intents.
+    /// Finds a device with the configured choice, opens it and checks the intents.
     public func startConnection(
         mode: ConnectUIMode = .alwaysShow, sensorIntent: SensorIntent? = nil, gestureIntent: GestureIntent? = nil
     ) async throws(BoseWearableError) -> WearableDeviceSession {
@@ -120,7 +121,7 @@ public final class BoseWearable: Sendable {
         start(opens: true, mode, sensorIntent, gestureIntent, completionHandler)
     }
 
-    /// The spelling that the vendor's document prints.
+    /// The spelling of the vendor's document.
     @_disfavoredOverload
     @discardableResult
     public func startConnection(
@@ -130,7 +131,7 @@ public final class BoseWearable: Sendable {
         start(opens: true, mode, sensorIntent, gestureIntent, completionHander)
     }
 
-    /// Finds a device and hands over a session that is still to be opened.
+    /// Finds a device and returns a session that is not open yet.
     @available(*, deprecated, message: "use startConnection, which opens the session and sees to pairing")
     @discardableResult
     public func startDeviceSearch(
@@ -140,7 +141,7 @@ public final class BoseWearable: Sendable {
         start(opens: false, mode, nil, nil, completionHandler)
     }
 
-    /// A session with a wearable that this program simulates, without hardware. It is closed at first.
+    /// Creates a closed session with a simulated wearable.
     public func createSimulatedWearableDeviceSession(
         _ options: SimulatedWearable.Options = SimulatedWearable.Options()
     ) async throws(BoseWearableError) -> WearableDeviceSession {
@@ -175,13 +176,13 @@ public final class BoseWearable: Sendable {
     }
 }
 
-/// Outcome of something that can be given up.
+/// Result of an operation that can be cancelled.
 public enum CancellableResult<Success> {
-    /// It was done.
+    /// The operation succeeded.
     case success(Success)
-    /// It was not done, and why.
+    /// The operation failed, with the error.
     case failure(BoseWearableError)
-    /// It was given up, by the program or by the device choice.
+    /// The operation was cancelled, by the application or by the device choice.
     case cancelled
 }
 
@@ -206,7 +207,7 @@ public final class ConnectionTask: Sendable {
         }
     }
 
-    /// The outcome will be `.cancelled`, unless it is there already.
+    /// Cancels the attempt; the result is `.cancelled` unless the attempt has ended already.
     public func cancel() { task.cancel() }
 
     func value() async throws(BoseWearableError) -> WearableDeviceSession {

@@ -2,62 +2,62 @@
 import CTendon
 import Tendon
 
-/// What can go wrong with a wearable.
+/// Errors of a wearable.
 ///
 /// ```swift
 /// do { _ = try await BoseWearable.shared.startConnection() } catch { print(error.localizedDescription) }
 /// ```
 public enum BoseWearableError: Error, Sendable, Hashable {
     // Of a device.
-    /// The firmware does not have the sensor service, or the checker insists on newer.
+    /// The firmware does not have the sensor service, or the checker requires newer firmware.
     case firmwareUpdateRequired
-    /// A Bose device without the sensor service, which no update gives it.
+    /// A Bose device that does not support the sensor service; an update does not change this.
     case unsupportedDevice
     /// It does not have the sensor service.
     case noMatchingDeviceType
-    /// A characteristic that every wearable must have is not there.
+    /// A required characteristic is missing.
     case missingCharacteristic(service: BluetoothUUID, characteristic: BluetoothUUID)
-    /// The program cancelled it.
+    /// The application cancelled the operation.
     case cancelled
     /// The device ended the connection.
     case disconnectedByDevice
-    /// What is remembered of the device is stale: forget it and pair again.
+    /// The cached attributes of the device are out of date: forget the device and pair again.
     case refreshRequired
     /// Pairing failed.
     case bondingFailed
     /// The wearer must put the device into pairing mode, and neither a pairing delegate nor a handler is set.
     case pairingDelegateMissing
     // Of an operation.
-    /// The device answered what it may not answer.
+    /// The device sent an invalid response.
     case invalidResponse
-    /// The device was found, and could not be reached.
+    /// The device was found, but did not respond to the connection request.
     case deviceOutOfRange
-    /// No device in the time that was given.
+    /// No device was found within the timeout.
     case deviceNotFound
-    /// Another program has the device's attention.
+    /// Another application has the focus of the device.
     case noFocus
     /// A configuration was changed before it was read.
     case missingRequiredData
-    /// A gesture configuration was written before the device told which gestures it has.
+    /// A gesture configuration was written before the gesture information was read.
     case missingGestureInformation
-    /// The device lacks what an intent asks for.
+    /// The device does not meet the requirements of an intent.
     case intentsCheckFailed(IntentsCheckFailed)
-    /// The device refuses.
+    /// The device rejected the request.
     case service(SensorServiceError)
-    /// What this library has no way to do, such as what goes over BMAP.
+    /// A function that this library does not support, such as the functions of BMAP.
     case unsupported
-    /// `BoseWearable.configure` a second time, or after first use.
+    /// `BoseWearable.configure` was called again, or after the first use.
     case alreadyConfigured
-    /// From below: ATT, the radio, the system.
+    /// An error of a lower layer: ATT, the radio, the system.
     case host(TendonError)
 
-    /// Errors that the sensor service answers with.
+    /// Error codes of the sensor service.
     public enum SensorServiceError: UInt8, Sendable, Hashable {
         /// The configuration has the wrong number of bytes.
         case invalidRequestLength = 0x80
         /// A sensor does not have the period.
         case invalidSamplePeriod = 0x81
-        /// Sensors with different periods, or the like.
+        /// An inconsistent configuration, for example sensors with different periods.
         case invalidSensorConfiguration = 0x82
         /// More samples than the device can send.
         case configExceedsMaxThroughput = 0x83
@@ -65,13 +65,13 @@ public enum BoseWearableError: Error, Sendable, Hashable {
         case wearableSensorServiceUnavailable = 0x84
         /// The device does not have the sensor.
         case invalidSensor = 0x85
-        /// The device could not do it in time.
+        /// The device timed out.
         case timeout = 0x86
-        /// The device does not say why.
+        /// The device reports no reason.
         case unknown = 0x9F
     }
 
-    /// Codes that are a case of their own.
+    /// Status codes with their own case.
     private static let statuses: [(Int, BoseWearableError)] = [
         (TENDON_BOSE_ERROR_FIRMWARE_UPDATE_REQUIRED, .firmwareUpdateRequired),
         (TENDON_BOSE_ERROR_UNSUPPORTED_DEVICE, .unsupportedDevice),
@@ -101,7 +101,7 @@ public enum BoseWearableError: Error, Sendable, Hashable {
         }
     }
 
-    /// Of an event that carries more than its status.
+    /// The error of an event with details in addition to its status.
     init(_ event: tendon_bose_event, _ operation: TendonError.Operation) {
         switch Int(event.status) {
         case TENDON_BOSE_ERROR_MISSING_CHARACTERISTIC:
@@ -127,7 +127,7 @@ public enum BoseWearableError: Error, Sendable, Hashable {
 }
 
 extension BoseWearableError: CancellableError {
-    /// Whether the program cancelled it.
+    /// Whether the application cancelled the operation.
     public var isCancelled: Bool { status == TENDON_ERROR_CANCELLED }
 }
 

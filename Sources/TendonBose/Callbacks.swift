@@ -2,10 +2,9 @@
 import Synchronization
 import Tendon
 
-/// Where a callback runs; calls keep their order.
+/// The execution context of callbacks; calls keep their order.
 ///
-/// A queue holds a limited number of calls. If the place where they run does not keep up, further calls are dropped and
-/// counted.
+/// A queue holds a limited number of calls. If the callbacks are too slow, further calls are dropped and counted.
 ///
 /// ```swift
 /// let dispatch = SensorDispatch(queue: .main)
@@ -14,7 +13,7 @@ import Tendon
 public final class CallbackQueue: Sendable {
     /// On the loop's thread, immediately: nothing is queued.
     public static let loop = CallbackQueue(0, nil)
-    /// On the main actor; at most 1024 calls wait.
+    /// On the main actor; at most 1024 calls are queued.
     public static let main = CallbackQueue(1024) { drain in Task { @MainActor in drain() } }
 
     private struct Waiting {
@@ -32,10 +31,10 @@ public final class CallbackQueue: Sendable {
         self.schedule = schedule
     }
 
-    /// Runs callbacks where `schedule` brings them.
+    /// Runs callbacks with `schedule`.
     ///
     /// - Parameters:
-    ///   - capacity: maximum number of calls that wait.
+    ///   - capacity: maximum number of queued calls.
     ///   - schedule: runs a block later, for example `{ queue.async(execute: $0) }`.
     public convenience init(
         capacity: Int = 1024, schedule: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void
@@ -46,7 +45,7 @@ public final class CallbackQueue: Sendable {
     /// Runs callbacks on a task executor.
     ///
     /// - Parameters:
-    ///   - capacity: maximum number of calls that wait.
+    ///   - capacity: maximum number of queued calls.
     ///   - executor: the executor of the callbacks.
     public convenience init(capacity: Int = 1024, executor: any TaskExecutor) {
         self.init(capacity) { drain in Task(executorPreference: executor) { drain() } }
@@ -84,7 +83,7 @@ public final class CallbackQueue: Sendable {
     }
 }
 
-/// A registration; it ends when the token goes, or is told to.
+/// A registration. It ends when the token is released or cancelled.
 ///
 /// ```swift
 /// let token = device.addEventListener { event in print(event) }

@@ -87,8 +87,8 @@ struct Connector {
         return try await answer.value()
     }
 
-    /// The first that fits; `nil` if there is none within the limit. The name may come with the scan response, which
-    /// follows: the device's second packet is awaited for it.
+    /// Finds the first matching device; `nil` if there is none within the limit. The name can be in the scan response,
+    /// so this waits for the second packet of the device.
     private func find(
         _ limit: Duration?, _ fits: @escaping @TendonActor (DiscoveredDevice) -> Bool
     ) async throws(BoseWearableError) -> DiscoveredDevice? {
@@ -109,7 +109,7 @@ struct Connector {
         return try await run(search, until: answer)
     }
 
-    /// The strongest of those that were found within the window; of the next window if there was none.
+    /// Finds the strongest device within the time window; if none was found, within the next window.
     private func strongest(_ window: Duration) async throws(BoseWearableError) -> DiscoveredDevice? {
         let answer = Answer()
         let search = WearableSearch(
@@ -128,8 +128,8 @@ struct Connector {
         return try await run(search, until: answer)
     }
 
-    /// The program's own choice. If the search fails, its sequence throws, and so does the attempt. A choice that ignores
-    /// the cancellation of its task is not waited for.
+    /// Calls the application's own choice. If the search fails, its sequence throws, and so does the attempt. Does not
+    /// wait for a choice that ignores the cancellation of its task.
     private func ask(
         _ choice: @escaping @Sendable (EventSequence<[DiscoveredDevice]>) async -> DiscoveredDevice?
     ) async throws(BoseWearableError) -> DiscoveredDevice? {
@@ -168,11 +168,11 @@ private final class Box<Value>: @unchecked Sendable {
     init(_ value: Value) { self.value = value }
 }
 
-/// Cancels what it runs when the time is over. For the loop's thread.
+/// Cancels its operation when the timeout has passed. For the loop's thread.
 @TendonActor
 final class Watchdog {
     private(set) var hasExpired = false
-    /// A device was chosen: from here on it is not the search that takes too long.
+    /// A device was chosen: a later timeout is not a timeout of the search.
     var hasDevice = false
     private var timer: LoopTimer?
     private var remaining: UInt64?
@@ -198,7 +198,7 @@ final class Watchdog {
         return try await attempt.value()
     }
 
-    /// The wearer takes any time.
+    /// Pauses the timeout while the user is prompted.
     func pause() {
         guard let timer, remaining == nil else { return }
         remaining = timer.deadline - min(timer.deadline, tendon_monotonic_ms())
@@ -219,7 +219,7 @@ final class Watchdog {
 }
 
 extension Duration {
-    /// Seconds as a program gives them: not a number and below 0 is 0, more than a hundred years is a hundred years.
+    /// Converts seconds of an application: not a number and negative values become 0; the maximum is a hundred years.
     init(clamping seconds: Double) {
         self = .seconds(seconds > 0 ? min(seconds, 100 * 365 * 86_400) : 0)
     }

@@ -2,7 +2,7 @@
 import CTendon
 import Tendon
 
-/// What the device says about itself in the sensor service.
+/// Device information of the sensor service.
 public struct WearableDeviceInformation: Sendable {
     let c: tendon_bose_device_information
 
@@ -24,7 +24,7 @@ public struct WearableDeviceInformation: Sendable {
     }
     /// Those that have a name.
     public var availableGestures: [GestureType] { GestureType.all(in: c.gesture_mask) }
-    /// Milliseconds; 0: each sample is sent at once.
+    /// Milliseconds; 0: each sample is sent immediately.
     public var transmissionPeriod: Int { Int(c.transmission_period_ms) }
     /// Bytes; 0: no limit.
     public var maximumPayloadPerTransmissionPeriod: Int { Int(c.max_payload) }
@@ -47,7 +47,7 @@ public struct ProductInfo: Sendable, Hashable {
     public var variantName: String { String(cString: tendon_bose_variant_name(id, variant)) }
 }
 
-/// What the device says of pairing and suspension.
+/// Pairing and suspension status of the device.
 public struct DeviceStatus: RawRepresentable, Sendable, Hashable {
     /// Reserved bits are kept.
     public let rawValue: UInt16
@@ -56,13 +56,13 @@ public struct DeviceStatus: RawRepresentable, Sendable, Hashable {
 
     private func has(_ bit: Int) -> Bool { rawValue & UInt16(bit) != 0 }
 
-    /// In pairing mode now.
+    /// Whether it is in pairing mode.
     public var pairingEnabled: Bool { has(TENDON_BOSE_STATUS_PAIRING_ENABLED) }
-    /// It can be used only when paired.
+    /// Whether it requires pairing.
     public var secureBLEPairingRequired: Bool { has(TENDON_BOSE_STATUS_PAIRING_REQUIRED) }
-    /// It has a bond with us.
+    /// Whether it has a bond with this host.
     public var alreadyPairedToClient: Bool { has(TENDON_BOSE_STATUS_ALREADY_PAIRED) }
-    /// It sends no sensor data for now.
+    /// Whether the sensor service is suspended.
     public var wearableSensorsServiceSuspended: Bool { has(TENDON_BOSE_STATUS_SUSPENDED) }
     /// `nil` unless suspended.
     public var suspensionReason: SuspensionReason? {
@@ -70,9 +70,9 @@ public struct DeviceStatus: RawRepresentable, Sendable, Hashable {
     }
 }
 
-/// Why the device sends no sensor data.
+/// Reason of a suspension.
 public enum SuspensionReason: UInt8, Sendable, Hashable, CaseIterable {
-    /// The device does not say, or this version does not know it.
+    /// An unknown reason.
     case unknown = 0
     /// The wearer talks to an assistant.
     case voicePersonalAssistant
@@ -106,7 +106,7 @@ public struct DeviceInformation: Sendable, Hashable {
     public let systemID: [UInt8]?
     /// PnP id, 7 bytes.
     public let pnpID: [UInt8]?
-    /// Regulatory certification data, as it is.
+    /// Regulatory certification data, not decoded.
     public let regulatoryCertifications: [UInt8]?
 
     init(_ c: tendon_bose_device_strings) {
@@ -138,7 +138,7 @@ extension WearableDevice {
             case unknown = 0
             /// No newer firmware exists.
             case upToDate
-            /// Newer firmware exists; the installed one will do.
+            /// Newer firmware exists; the installed firmware can be used.
             case available
             /// The installed firmware is too old: opening fails.
             case required

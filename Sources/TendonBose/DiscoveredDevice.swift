@@ -18,15 +18,15 @@ public struct DiscoveredDevice: Sendable, Hashable {
         public static func < (a: SignalStrength, b: SignalStrength) -> Bool { a.rawValue < b.rawValue }
     }
 
-    /// Where it is reached.
+    /// The address of the device.
     public let address: Address
-    /// As it advertises; often in the scan response alone, so `nil` at first.
+    /// The advertised name; often only in the scan response, so `nil` at first.
     public internal(set) var name: String?
     /// dBm.
     public internal(set) var rssi: Int?
     /// Monotonic milliseconds.
     public internal(set) var lastSeen: UInt64
-    /// A Bose device whose firmware does not have the sensor service: opening it says what to do.
+    /// A Bose device whose firmware does not have the sensor service: the error of opening it contains the remedy.
     public internal(set) var hasOldFirmware: Bool
 
     /// The class of `rssi`.
@@ -48,22 +48,22 @@ extension DiscoveredDevice {
     }
 }
 
-/// What stands for the user who picks a device from a list.
+/// Selection of a device, in place of a user who chooses from a list.
 public enum DeviceChoice: Sendable {
     /// This one, without a search.
     case address(Address)
-    /// The first that answers.
+    /// The first device that is found.
     case firstFound
-    /// The one with the strongest signal of those heard in this time; waits on when there is none.
+    /// The device with the strongest signal of those found within this time; if none was found, the search continues.
     case strongestSignal(within: Duration)
-    /// Is given what is in range, each time it changes; `nil` cancels.
+    /// Receives the devices in range whenever they change, and returns the choice; `nil` cancels.
     case custom(@Sendable (EventSequence<[DiscoveredDevice]>) async -> DiscoveredDevice?)
 }
 
-/// Where a connection is looked for.
+/// The device to connect to.
 public enum ConnectUIMode: Sendable, Hashable {
     /// Search.
     case alwaysShow
-    /// The last one for so many seconds, then search.
+    /// Tries the last device for `timeout` seconds, then searches.
     case connectToLast(timeout: Double)
 }

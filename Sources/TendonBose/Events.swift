@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Tendon
 
-/// What happens on an open device.
+/// Events of an open device.
 public enum WearableDeviceEvent: Sendable {
     /// The strings of the Device Information Service were read.
     case didUpdateDeviceInformation(DeviceInformation)
@@ -9,49 +9,49 @@ public enum WearableDeviceEvent: Sendable {
     case didUpdateWearableDeviceInformation(WearableDeviceInformation)
     /// The sensor information changed.
     case didUpdateSensorInformation(SensorInformation)
-    /// The device said which sensors are on; also after a write.
+    /// The sensor configuration was read or changed; also after a write.
     case didUpdateSensorConfiguration(SensorConfiguration)
-    /// It took the configuration.
+    /// The device accepted the sensor configuration.
     case didWriteSensorConfiguration
-    /// It refused the configuration, or it could not be written.
+    /// The device rejected the sensor configuration, or it could not be written.
     case didFailToWriteSensorConfiguration(BoseWearableError)
     /// A whole notification.
     case didReceiveSensorData(SensorData)
     /// The gesture information changed.
     case didUpdateGestureInformation(GestureInformation)
-    /// The device said which gestures are on; also after a write.
+    /// The gesture configuration was read or changed; also after a write.
     case didUpdateGestureConfiguration(GestureConfiguration)
-    /// It took the configuration.
+    /// The device accepted the gesture configuration.
     case didWriteGestureConfiguration
-    /// It refused the configuration, or it could not be written.
+    /// The device rejected the gesture configuration, or it could not be written.
     case didFailToWriteGestureConfiguration(BoseWearableError)
     /// The wearer made a gesture.
     case didReceiveGestureData(GestureData)
-    /// No sensor data until it resumes.
+    /// The sensor service is suspended: no sensor data until it resumes.
     case didSuspendWearableSensorService(SuspensionReason)
-    /// Sensor data comes again.
+    /// The sensor service has resumed.
     case didResumeWearableSensorService
     /// A value of the device was rejected; nothing changed.
     case didRejectValue(BoseWearableError)
 }
 
-/// What happens to a session: the delegates' calls, as values.
+/// Events of a session: the calls of the delegates, as values.
 public enum WearableDeviceSessionEvent: Sendable {
     /// The device is ready.
     case didOpen
     /// The attempt ended.
     case didFailToOpen(BoseWearableError)
-    /// `nil`: as asked.
+    /// The session was closed; `nil` if requested.
     case didClose(BoseWearableError?)
-    /// The wearer has to put the device into pairing mode; the opening waits.
+    /// The user must put the device into pairing mode; opening waits for it.
     case requiresPairingMode
-    /// It is in pairing mode, and pairing runs.
+    /// The device is in pairing mode, and pairing has started.
     case startedPairing
     /// `nil`: the device is paired.
     case finishedPairing(BoseWearableError?)
 }
 
-/// Told about a session; a weak reference. Called on the loop's thread.
+/// Receives the events of a session; a weak reference. Called on the loop's thread.
 ///
 /// ```swift
 /// final class Owner: WearableDeviceSessionDelegate {
@@ -62,16 +62,16 @@ public enum WearableDeviceSessionEvent: Sendable {
 /// ```
 @TendonActor
 public protocol WearableDeviceSessionDelegate: AnyObject {
-    /// The device is ready. Not for the opening by `startConnection`.
+    /// The device is ready. Not called if `startConnection` opened the session.
     func sessionDidOpen(_ session: WearableDeviceSession)
-    /// The attempt ended; the error is a `BoseWearableError`. Not for the opening by `startConnection`.
+    /// The attempt ended; the error is a `BoseWearableError`. Not called if `startConnection` opened the session.
     func session(_ session: WearableDeviceSession, didFailToOpenWithError error: (any Error)?)
-    /// The session is closed. `nil` if the program closed it, else a `BoseWearableError`.
+    /// The session is closed. `nil` if the application closed it, otherwise a `BoseWearableError`.
     func session(_ session: WearableDeviceSession, didCloseWithError error: (any Error)?)
 }
 
-/// Asked to have the device put into pairing mode; a weak reference. Must be set before a session is opened to a device
-/// that requires pairing, unless the device is in pairing mode.
+/// Prompts the user to put the device into pairing mode; a weak reference. Must be set before a session is opened to a
+/// device that requires pairing, unless the device is in pairing mode.
 ///
 /// ```swift
 /// final class Prompt: WearableDeviceSessionPairingDelegate {

@@ -2,7 +2,7 @@
 import CTendon
 import Tendon
 
-/// What the device says about its gestures.
+/// Gesture information of a device.
 public struct GestureInformation: Sendable {
     let c: tendon_bose_gesture_information
 
@@ -14,7 +14,7 @@ public struct GestureInformation: Sendable {
     }
 }
 
-/// Which gestures are on. A value: change a copy, hand it to the device.
+/// The enabled gestures. A value: change a copy and write it to the device.
 ///
 /// ```swift
 /// try await device.configureGestures { $0.set(gesture: .headNod, enabled: true) }
@@ -28,15 +28,15 @@ public struct GestureConfiguration: Sendable {
         elements(c.entries, of: tendon_bose_gesture_entry.self, c.count)
     }
 
-    /// False: the device does not have the gesture.
+    /// Enables or disables a gesture. Returns false if the device does not have the gesture.
     @discardableResult
     public mutating func set(gesture: GestureType, enabled: Bool) -> Bool {
         tendon_bose_set_gesture(&c, gesture.id, enabled) >= 0
     }
 
-    /// All that have a name.
+    /// Enables all known gestures.
     public mutating func enableAll() { tendon_bose_set_all_gestures(&c, true) }
-    /// All gestures off.
+    /// Disables all gestures.
     public mutating func disableAll() { tendon_bose_set_all_gestures(&c, false) }
 
     /// False also for a gesture that the device does not have.

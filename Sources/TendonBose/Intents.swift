@@ -8,12 +8,12 @@ import CTendon
 /// let session = try await BoseWearable.shared.startConnection(sensorIntent: intent)
 /// ```
 public struct SensorIntent: Sendable, Hashable {
-    /// All of them must be there.
+    /// The required sensors.
     public let sensors: Set<SensorType>
-    /// All of them must be offered by every one of the sensors.
+    /// The required sample periods; each must be offered by every sensor.
     public let samplePeriods: Set<SamplePeriod>
 
-    /// Sensors and periods that a program cannot do without.
+    /// Requires sensors and sample periods.
     public init(sensors: Set<SensorType>, samplePeriods: Set<SamplePeriod> = []) {
         self.sensors = sensors
         self.samplePeriods = samplePeriods
@@ -26,20 +26,20 @@ public struct SensorIntent: Sendable, Hashable {
 /// try device.validateIntents(sensor: nil, gesture: GestureIntent(gestures: [.headNod, .headShake]))
 /// ```
 public struct GestureIntent: Sendable, Hashable {
-    /// All of them must be there.
+    /// The required gestures.
     public let gestures: Set<GestureType>
 
-    /// Gestures that a program cannot do without.
+    /// Requires gestures.
     public init(gestures: Set<GestureType>) { self.gestures = gestures }
 }
 
-/// What a device lacks of it.
+/// The requirements that a device does not meet.
 public struct IntentsCheckFailed: Error, Sendable, Hashable {
     /// Sensors that the device does not have.
     public let missingSensors: Set<SensorType>
     /// Periods that it does not offer for all of the sensors.
     public let missingSamplePeriods: Set<SamplePeriod>
-    /// Gestures that it does not know.
+    /// Gestures that it does not support.
     public let missingGestures: Set<GestureType>
 
     init(_ c: tendon_bose_intent_check) {
@@ -56,16 +56,16 @@ public struct IntentsCheckFailed: Error, Sendable, Hashable {
     }
 }
 
-/// What works, but perhaps not as fast as wanted.
+/// Requirements that are met, but perhaps with a lower rate.
 public struct IntentsWarnings: Sendable, Hashable {
-    /// More sensors than the device runs at a time.
+    /// More sensors than can be active at the same time.
     public let tooManySensors: Bool
     /// More bytes than the device sends in a transmission period.
     public let overPayload: Bool
 }
 
 extension tendon_bose_intent {
-    /// `nil` when nothing is asked for.
+    /// Returns `nil` if nothing is required.
     init?(_ sensor: SensorIntent?, _ gesture: GestureIntent?) {
         guard sensor != nil || gesture != nil else { return nil }
         self.init()

@@ -2,7 +2,7 @@
 import Synchronization
 import Tendon
 
-/// What `BoseWearable.enableCommonLogging()` turns on.
+/// The log that `BoseWearable.enableCommonLogging()` enables.
 final class Log: Sendable {
     static let shared = Log()
     private let isOn = Atomic<Bool>(false)

@@ -2,26 +2,27 @@
 import CTendon
 import Tendon
 
-/// How a device that needs pairing gets it.
+/// The pairing service for devices that require pairing.
 public enum PairingService: Sendable, Hashable {
-    /// The radio pairs, and the bond is kept where the central keeps its bonds.
+    /// The radio pairs, and stores the bond with the other bonds of the central.
     case radio
-    /// Refused: the opening fails.
+    /// No pairing: opening a device that requires pairing fails.
     case none
-    /// Plays it without a radio, for tests.
+    /// A scripted result without a radio, for tests.
     case scripted(succeeds: Bool, after: Duration = .zero)
 }
 
-/// Stands in for the pairing delegate during `startConnection`. Each `begin` is followed by one `end`, also if the
-/// session is closed, cancelled or released, or the connection is lost.
+/// The prompts that replace the pairing delegate during `startConnection`. Each `begin` is followed by one `end`, also
+/// if the session is closed, cancelled or released, or the connection is lost.
 public enum PairingPrompt: Sendable {
     /// Prompt the wearer to put the device into pairing mode.
     case begin(Address)
-    /// Dismiss the prompt: the device is paired, or the error says why not. Also after a pairing that needed no prompt.
+    /// Dismiss the prompt: the device is paired, or the error contains the reason. Also sent after a pairing without a
+    /// prompt.
     case end(Address, BoseWearableError?)
 }
 
-/// Called on the loop's thread when a prompt is to come or to go.
+/// Called on the loop's thread when a prompt must be shown or dismissed.
 public typealias PairingHandler = @Sendable (PairingPrompt) -> Void
 
 /// The scripted pairing service of the C core, driven by the loop. For the loop's thread.

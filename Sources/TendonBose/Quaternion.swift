@@ -3,7 +3,7 @@ import CTendon
 // Rotations are the host's: a program that imports this module alone has them with their operators.
 @_exported import Tendon
 
-/// What the vendor's interface adds.
+/// Additions of the vendor's interface.
 extension Quaternion {
     /// As the vendor computes it from the device's quaternion: the rotation about X plus π, in -π to π radians. It is not
     /// the rotation around X that the vendor's document describes.
@@ -16,13 +16,13 @@ extension Quaternion {
     @available(*, deprecated, message: "only for the raw quaternion of the device; use headAngles or zRotation")
     public var yaw: Double { tendon_euler_legacy(c).yaw }
 
-    /// Of the device's quaternion: pitch up, roll to the left shoulder, yaw to the right.
+    /// Head angles of the device's quaternion: pitch up, roll to the left shoulder, yaw to the right.
     public var headAngles: Angles { Angles(tendon_euler_head(c)) }
-    /// As the vendor's guide computes them: `headAngles` with roll to the right shoulder.
+    /// Angles as computed by the vendor's guide: `headAngles` with roll to the right shoulder.
     public var guideAngles: Angles { Angles(tendon_euler_guide(c)) }
 }
 
-/// Radians, where nothing else is said.
+/// Angles in radians unless stated otherwise.
 public struct Angles: Sendable, Hashable {
     /// Up and down.
     public let pitch: Double

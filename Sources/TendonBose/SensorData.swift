@@ -5,7 +5,7 @@ import Tendon
 /// The device's clock in milliseconds; wraps at 65536.
 public typealias SensorTimestamp = UInt16
 
-/// What one sensor measured.
+/// A sample of one sensor.
 public enum SensorSample: Sendable, Hashable {
     /// g.
     case accelerometer(vector: Vector, accuracy: VectorAccuracy)
@@ -19,7 +19,7 @@ public enum SensorSample: Sendable, Hashable {
     case orientation(vector: Vector, accuracy: VectorAccuracy)
     /// The magnetic field in the unit that the device reports; no released firmware has it on.
     case magnetometer(vector: Vector, accuracy: VectorAccuracy)
-    /// With the offset that the device believes in, both in the unit that it reports.
+    /// The magnetic field and its estimated offset, both in the unit that the device reports.
     case uncalibratedMagnetometer(vector: Vector, bias: Vector)
 
     init?(_ c: tendon_bose_sample) {
@@ -40,7 +40,7 @@ public enum SensorSample: Sendable, Hashable {
         }
     }
 
-    /// Of the sensors that have one; else `nil`.
+    /// For sensors that have it; otherwise `nil`.
     public var vector: Vector? {
         switch self {
         case .accelerometer(let vector, _), .gyroscope(let vector, _), .orientation(let vector, _),
@@ -50,7 +50,7 @@ public enum SensorSample: Sendable, Hashable {
         }
     }
 
-    /// Of the sensors that have one; else `nil`.
+    /// For sensors that have it; otherwise `nil`.
     public var vectorAccuracy: VectorAccuracy? {
         switch self {
         case .accelerometer(_, let accuracy), .gyroscope(_, let accuracy), .orientation(_, let accuracy),
@@ -60,7 +60,7 @@ public enum SensorSample: Sendable, Hashable {
         }
     }
 
-    /// Of the two rotations; else `nil`.
+    /// For the two rotations; otherwise `nil`.
     public var quaternion: Quaternion? {
         switch self {
         case .rotation(let quaternion, _), .gameRotation(let quaternion): quaternion
@@ -68,13 +68,13 @@ public enum SensorSample: Sendable, Hashable {
         }
     }
 
-    /// Of `rotation`; else `nil`.
+    /// For `rotation`; otherwise `nil`.
     public var quaternionAccuracy: QuaternionAccuracy? {
         if case .rotation(_, let accuracy) = self { return accuracy }
         return nil
     }
 
-    /// Of `uncalibratedMagnetometer`; else `nil`.
+    /// For `uncalibratedMagnetometer`; otherwise `nil`.
     public var bias: Vector? {
         if case .uncalibratedMagnetometer(_, let bias) = self { return bias }
         return nil
@@ -83,13 +83,13 @@ public enum SensorSample: Sendable, Hashable {
 
 /// One sample with its time.
 public struct SensorValue: Sendable, Hashable {
-    /// Which one measured it.
+    /// The sensor.
     public let sensor: SensorType
     /// The device's clock, which wraps after 65.5 s.
     public let timestamp: SensorTimestamp
     /// The device's clock without the wrap, milliseconds.
     public let deviceTime: UInt64
-    /// What was measured.
+    /// The measured values.
     public let sample: SensorSample
 
     init?(_ c: tendon_bose_sample, deviceTime: UInt64) {
@@ -103,7 +103,7 @@ public struct SensorValue: Sendable, Hashable {
 
 /// All samples of one notification, in their order.
 public struct SensorData: Sendable, Hashable {
-    /// Known sensors alone.
+    /// The samples of known sensors.
     public let values: [SensorValue]
 }
 

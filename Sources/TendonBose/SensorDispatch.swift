@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Tendon
 
-/// Told about every sample and gesture of every open wearable; each method may be left out. Called on the loop's thread.
+/// Receives every sample and gesture of all open wearables; each method is optional. Called on the loop's thread.
 ///
 /// ```swift
 /// final class Head: SensorDispatchHandler {
@@ -26,7 +26,7 @@ public protocol SensorDispatchHandler: AnyObject {
     func receivedOrientation(vector: Vector, accuracy: VectorAccuracy, timestamp: SensorTimestamp)
     /// The magnetic field in the unit that the device reports; no released firmware has it on.
     func receivedMagnetometer(vector: Vector, accuracy: VectorAccuracy, timestamp: SensorTimestamp)
-    /// With the offset that the device believes in, both in the unit that it reports.
+    /// The magnetic field and its estimated offset, both in the unit that the device reports.
     func receivedUncalibratedMagnetometer(vector: Vector, bias: Vector, timestamp: SensorTimestamp)
     /// A gesture of the wearer.
     func receivedGesture(type: GestureType, timestamp: SensorTimestamp)
@@ -44,7 +44,7 @@ extension SensorDispatchHandler {
     public func receivedGesture(type: GestureType, timestamp: SensorTimestamp) {}
 }
 
-/// Takes the samples of all open wearables apart, for as long as it lives.
+/// Dispatches the samples of all open wearables until it is released.
 ///
 /// A sample goes to its callback, on `queue`, and then to the handler, on the loop's thread.
 ///

@@ -2,7 +2,7 @@
 import CTendon
 import Tendon
 
-/// What the device says about its sensors.
+/// Sensor information of a device.
 public struct SensorInformation: Sendable {
     let c: tendon_bose_sensor_information
     private var records: [tendon_bose_sensor_record] {
@@ -45,7 +45,7 @@ public struct SensorInformation: Sendable {
     }
 }
 
-/// Which sensors are on. A value: change a copy, hand it to the device.
+/// The enabled sensors. A value: change a copy and write it to the device.
 ///
 /// ```swift
 /// try await device.configureSensors { configuration in
@@ -66,7 +66,7 @@ public struct SensorConfiguration: Sendable {
         elements(c.settings, of: tendon_bose_sensor_setting.self, c.count)
     }
 
-    /// Runs a change of the C core, which may be given what the sensors offer.
+    /// Executes a change with the C core, with the sensor information if it is known.
     private mutating func change(
         _ body: (
             inout tendon_bose_sensor_configuration, CPointer<tendon_bose_sensor_information>?
@@ -76,25 +76,25 @@ public struct SensorConfiguration: Sendable {
         return body(&c, &offered) >= 0
     }
 
-    /// Turns a sensor on, and sets all that are on to its period. False, and no change: the device does not have the
-    /// sensor, or the sensor not the period.
+    /// Enables a sensor, and sets the period of all enabled sensors. Returns false, without a change, if the device
+    /// does not have the sensor, or the sensor does not have the period.
     @discardableResult
     public mutating func enable(sensor: SensorType, at period: SamplePeriod) -> Bool {
         change { tendon_bose_enable_sensor(&$0, sensor.id, period.rawValue, $1) }
     }
 
-    /// False: the device does not have the sensor.
+    /// Disables a sensor. Returns false if the device does not have the sensor.
     @discardableResult
     public mutating func disable(sensor: SensorType) -> Bool {
         tendon_bose_disable_sensor(&c, sensor.id) >= 0
     }
 
-    /// All sensors off.
+    /// Disables all sensors.
     public mutating func disableAll() {
         tendon_bose_disable_all_sensors(&c)
     }
 
-    /// Of the sensors that are on; `nil` when none is, and set to `nil` turns all off.
+    /// The period of the enabled sensors; `nil` if none is enabled. Setting it to `nil` disables all sensors.
     public var enabledSensorsSamplePeriod: SamplePeriod? {
         get {
             var copy = c

@@ -2,7 +2,7 @@
 import CTendon
 import Tendon
 
-/// What a wearable can measure.
+/// Sensor types of wearables.
 public enum SensorType: Sendable, Hashable {
     /// g, gravity taken off: (0, 0, -1) at rest.
     case accelerometer
@@ -18,7 +18,7 @@ public enum SensorType: Sendable, Hashable {
     case magnetometer
     /// The magnetic field with an offset; no released firmware has it on.
     case uncalibratedMagnetometer
-    /// One that this version does not know, by its number on the wire.
+    /// An unknown type, with its number.
     case unknown(UInt8)
 
     private static let known: [SensorType] = [
@@ -88,11 +88,11 @@ public enum GestureType: Sendable, Hashable {
     case headNod
     /// Left and right.
     case headShake
-    /// A finger stays on the device.
+    /// A finger is held on the device.
     case touchAndHold
-    /// What the device takes for input, yes and no, whatever the movement.
+    /// Input, yes and no; the device chooses the movements.
     case input, affirmative, negative
-    /// One that this version does not know, by its number on the wire.
+    /// An unknown type, with its number.
     case unknown(UInt8)
 
     private static let known: [(id: UInt8, type: GestureType)] = [

@@ -16,7 +16,7 @@ final class SessionCore: Abandonable, @unchecked Sendable {
     private var isAbandoned = false
 
     weak var session: WearableDeviceSession?
-    /// Takes the part of the pairing delegate where there is none.
+    /// Replaces the pairing delegate if there is none.
     var pairingHandler: PairingHandler?
     private var prompting: PairingHandler?
     let events = Feed<WearableDeviceEvent>()
@@ -28,7 +28,7 @@ final class SessionCore: Abandonable, @unchecked Sendable {
     private var collects = false
 
     var loop: Loop { radio.loop }
-    /// What may be read of the C core's session.
+    /// The readable state of the C core's session.
     var c: tendon_bose_session { _read { yield block.pointer.pointee } }
     var counters: tendon_bose_counters { block.pointer.pointee.counters }
     var state: tendon_bose_state { block.pointer.pointee.state }

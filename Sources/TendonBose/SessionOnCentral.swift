@@ -3,7 +3,7 @@ import CTendon
 import Tendon
 
 extension WearableDeviceSession {
-    /// A closed session with a device that the program found by itself, on a radio of its own.
+    /// Creates a closed session with a device that the application found, on the application's radio.
     ///
     /// ```swift
     /// let session = try WearableDeviceSession(address, on: central)
@@ -14,11 +14,12 @@ extension WearableDeviceSession {
     ///   - address: where it is reached.
     ///   - name: as it advertises, where the program knows it.
     ///   - central: the radio; it must stay open, and be on `Loop.shared`.
-    ///   - hasOldFirmware: the device advertises that it lacks the sensor service; opening says what to do.
+    ///   - hasOldFirmware: the device advertises that it lacks the sensor service; the error of opening contains the
+    ///     remedy.
     ///   - sensorIntent: checked when the session opens.
     ///   - gestureIntent: checked when the session opens.
-    ///   - pairingHandler: stands in for a pairing delegate: prompts the wearer to put the device into pairing mode.
-    ///     Bonds are kept where the central keeps them.
+    ///   - pairingHandler: replaces a pairing delegate: prompts the user to put the device into pairing mode. Bonds are
+    ///     kept where the central keeps them.
     public convenience init(
         _ address: Address, name: String? = nil, on central: Central, hasOldFirmware: Bool = false,
         sensorIntent: SensorIntent? = nil, gestureIntent: GestureIntent? = nil,

@@ -2,7 +2,7 @@
 import CTendon
 import Tendon
 
-/// A wearable without hardware: obeys the whole sensor service and turns a head by a known script.
+/// A simulated wearable: implements the whole sensor service; a script moves its head.
 ///
 /// ```swift
 /// let wearable = try await SimulatedWearable(radio: .virtual())
@@ -14,55 +14,55 @@ public actor SimulatedWearable {
         public var name = "LE-Bose Frames"
         /// Its firmware revision string.
         public var firmware = "1.0.0"
-        /// Sensors only over an encrypted link.
+        /// Whether sensors require an encrypted connection.
         public var requiresPairing = false
-        /// From the start.
+        /// Whether it is in pairing mode from the start.
         public var isInPairingMode = false
-        /// Sends whenever the link takes a notification.
+        /// Whether it sends as fast as the connection accepts notifications.
         public var isFlatOut = false
         /// 0: no limit.
         public var maximumPayload: UInt16 = 0
-        /// Milliseconds; 0: each sample is sent at once.
+        /// Milliseconds; 0: each sample is sent immediately.
         public var transmissionPeriod: UInt8 = 0
 
-        /// A pair of glasses without pairing.
+        /// Glasses that do not require pairing.
         public init() {}
     }
 
     /// Malformed notifications that it sends on request.
     public enum Malformation: UInt32, Sendable, CaseIterable {
-        /// A notification without a byte.
+        /// An empty notification.
         case empty = 0
-        /// One that ends within a sample's header.
+        /// A notification truncated within the header of a sample.
         case cutHeader
-        /// One that ends within a sample.
+        /// A notification truncated within a sample.
         case cutPayload
-        /// A sensor that nobody knows.
+        /// An unknown sensor.
         case unknownSensor
-        /// An accuracy that does not exist.
+        /// An invalid accuracy.
         case badAccuracy
-        /// Bytes without order.
+        /// Random bytes.
         case garbage
     }
 
     /// Counters of sent values.
     public struct Counters: Sendable, Hashable {
-        /// Sensor data notifications, the malformed ones included.
+        /// Sensor data notifications, including malformed ones.
         public let notifications: UInt64
-        /// Notifications malformed when told to.
+        /// Notifications malformed on request.
         public let malformed: UInt64
-        /// Samples in the others.
+        /// Samples in the well-formed notifications.
         public let samples: UInt64
         /// Gestures sent.
         public let gestures: UInt64
-        /// Configurations taken.
+        /// Configurations accepted.
         public let configurationWrites: UInt64
-        /// Writes refused.
+        /// Writes rejected.
         public let refusedWrites: UInt64
     }
 
     private nonisolated let host: SimulatedHost<tendon_simulated_bose>
-    /// Its own.
+    /// The address of the wearable.
     public nonisolated var address: Address { host.address }
     private var device: CPointer<tendon_simulated_bose> { host.device }
 
@@ -105,7 +105,7 @@ public actor SimulatedWearable {
             configurationWrites: c.configuration_writes, refusedWrites: c.refused_writes)
     }
 
-    /// Sends no more sensor data, and says why.
+    /// Suspends sensor data, with a reason.
     public func suspend(_ reason: SuspensionReason) {
         tendon_simulated_bose_suspend(device, true, reason.rawValue, tendon_monotonic_ms())
         host.host.refresh()
@@ -117,33 +117,33 @@ public actor SimulatedWearable {
         host.host.refresh()
     }
 
-    /// What the wearer does with a button.
+    /// Starts or ends pairing mode, like a button of the device.
     public func setPairingMode(_ enabled: Bool) {
         tendon_simulated_bose_set_pairing_mode(device, enabled, tendon_monotonic_ms())
         host.host.refresh()
     }
 
-    /// The links are encrypted now: what the kernel's pairing would have done.
+    /// Sets the connections to encrypted, as pairing would do.
     public func acceptPairing() {
         host.host.forEachBearer { tendon_simulated_bose_paired(device, $0, tendon_monotonic_ms()) }
         host.host.refresh()
     }
 
-    /// A gesture; throws when the device does not have it.
+    /// Performs a gesture; throws if the device does not support it.
     public func perform(_ gesture: GestureType) throws(TendonError) {
         let status = tendon_simulated_bose_gesture(device, gesture.id, tendon_monotonic_ms())
         host.host.refresh()
         guard status >= 0 else { throw TendonError(status: status, operation: .write) }
     }
 
-    /// In place of the next sensor data notifications.
+    /// Replaces the next sensor data notifications with malformed ones.
     public func inject(_ malformation: Malformation, count: Int = 1) {
         tendon_simulated_bose_inject(
             device, tendon_simulated_bose_malformation(rawValue: malformation.rawValue), UInt32(clamping: count))
         host.host.refresh()
     }
 
-    /// Ends all links, as a device does that is switched off.
+    /// Disconnects all centrals, as if the device were switched off.
     public func disconnectAll() { host.host.disconnectAll() }
 
     /// The true head angles at a time of the device's clock.

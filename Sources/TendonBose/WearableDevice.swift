@@ -2,7 +2,7 @@
 import CTendon
 import Tendon
 
-/// A wearable: what it is, what it measures, and how it is set.
+/// A wearable: its information, measurements and configuration.
 ///
 /// ```swift
 /// let samples = device.sensorData()
@@ -11,9 +11,9 @@ import Tendon
 /// ```
 @TendonActor
 public final class WearableDevice {
-    /// As it advertises.
+    /// The advertised name.
     public nonisolated let name: String?
-    /// Where it is reached.
+    /// The address of the device.
     public nonisolated let address: Address
     private let lifetime: Lifetime<SessionCore>
     private var core: SessionCore { lifetime.core }
@@ -24,34 +24,34 @@ public final class WearableDevice {
         address = lifetime.core.address
     }
 
-    // MARK: What is known
+    // MARK: Values
 
-    /// Strings of the Device Information Service, as read last.
+    /// Strings of the Device Information Service, as last read.
     public var deviceInformation: DeviceInformation { DeviceInformation(core.c.strings) }
-    /// What it said of itself last; `nil`: nothing yet.
+    /// The last device information; `nil` if not read yet.
     public var wearableDeviceInformation: WearableDeviceInformation? {
         core.c.has_device ? WearableDeviceInformation(core.c.device) : nil
     }
-    /// What its sensors can do; `nil`: not read yet.
+    /// The sensor information; `nil` if not read yet.
     public var sensorInformation: SensorInformation? { core.c.has_sensors ? SensorInformation(core.c.sensors) : nil }
-    /// Which sensors are on; `nil`: not read yet.
+    /// The sensor configuration; `nil` if not read yet.
     public var sensorConfiguration: SensorConfiguration? { core.sensorConfiguration }
-    /// Which gestures it knows; `nil`: not read, or it has none.
+    /// The gesture information; `nil` if not read, or if the device has no gestures.
     public var gestureInformation: GestureInformation? {
         core.c.has_gestures ? GestureInformation(core.c.gestures) : nil
     }
-    /// Which gestures are on; `nil`: not read, or it has none.
+    /// The gesture configuration; `nil` if not read, or if the device has no gestures.
     public var gestureConfiguration: GestureConfiguration? {
         core.c.has_gesture_configuration ? GestureConfiguration(core.c.gesture_configuration) : nil
     }
-    /// What is installed, and what the checker said at the last opening.
+    /// The installed firmware, and the result of the checker at the last opening.
     public var firmwareVersion: FirmwareVersion {
         FirmwareVersion(
             installed: deviceInformation.firmwareRevision,
             update: FirmwareVersion.Update(rawValue: core.c.firmware.rawValue) ?? .unknown)
     }
 
-    /// What was taken from the device, passed over and rejected.
+    /// Counters of received, skipped and rejected values.
     public struct Counters: Sendable, Hashable {
         /// Sensor data notifications decoded.
         public let notifications: UInt64
@@ -59,15 +59,15 @@ public final class WearableDevice {
         public let samples: UInt64
         /// Gesture notifications decoded.
         public let gestures: UInt64
-        /// Records passed over.
+        /// Records skipped.
         public let skipped: UInt64
         /// Values rejected, whole or from an offset on.
         public let malformed: UInt64
-        /// Sensor data that came before it could be understood.
+        /// Sensor data received before the sensor information.
         public let dropped: UInt64
     }
 
-    /// Since the session was made.
+    /// The counters since the session was created.
     public var counters: Counters {
         let c = core.counters
         return Counters(
@@ -75,25 +75,25 @@ public final class WearableDevice {
             malformed: c.malformed, dropped: c.dropped)
     }
 
-    // MARK: Asking again; the update event follows
+    // MARK: Refreshing; the update event follows
 
-    /// Reads what the device is; throws when the session is not open.
+    /// Reads the device information again; throws if the session is not open.
     public func refreshWearableDeviceInformation() throws(BoseWearableError) {
         try core.refresh(TENDON_BOSE_DEVICE_INFORMATION)
     }
-    /// Reads what its sensors can do; throws when the session is not open.
+    /// Reads the sensor information again; throws if the session is not open.
     public func refreshSensorInformation() throws(BoseWearableError) {
         try core.refresh(TENDON_BOSE_SENSOR_INFORMATION)
     }
-    /// Reads which sensors are on; throws when the session is not open.
+    /// Reads the sensor configuration again; throws if the session is not open.
     public func refreshSensorConfiguration() throws(BoseWearableError) {
         try core.refresh(TENDON_BOSE_SENSOR_CONFIGURATION)
     }
-    /// Reads which gestures it knows; throws when the session is not open.
+    /// Reads the gesture information again; throws if the session is not open.
     public func refreshGestureInformation() throws(BoseWearableError) {
         try core.refresh(TENDON_BOSE_GESTURE_INFORMATION)
     }
-    /// Reads which gestures are on; throws when the session is not open.
+    /// Reads the gesture configuration again; throws if the session is not open.
     public func refreshGestureConfiguration() throws(BoseWearableError) {
         try core.refresh(TENDON_BOSE_GESTURE_CONFIGURATION)
     }
@@ -104,12 +104,12 @@ public final class WearableDevice {
 
     // MARK: Setting
 
-    /// Writes a configuration; the outcome is an event.
+    /// Writes a configuration; the result is reported as an event.
     public func changeSensorConfiguration(_ configuration: SensorConfiguration) {
         core.configure(configuration)
     }
 
-    /// Changes the last known configuration and writes it. Does not wait: the outcome is an event.
+    /// Changes the last known configuration and writes it. Does not wait: the result is reported as an event.
     public func configureSensors(_ change: (inout SensorConfiguration) -> Void) {
         guard var configuration = sensorConfiguration else {
             return core.fail(.didFailToWriteSensorConfiguration(.missingRequiredData))
@@ -134,12 +134,12 @@ public final class WearableDevice {
         }
     }
 
-    /// Writes a configuration; the outcome is an event.
+    /// Writes a configuration; the result is reported as an event.
     public func changeGestureConfiguration(_ configuration: GestureConfiguration) {
         core.configure(configuration)
     }
 
-    /// Changes the last known configuration and writes it. Does not wait: the outcome is an event.
+    /// Changes the last known configuration and writes it. Does not wait: the result is reported as an event.
     public func configureGestures(_ change: (inout GestureConfiguration) -> Void) {
         guard var configuration = gestureConfiguration else {
             return core.fail(.didFailToWriteGestureConfiguration(.missingRequiredData))
@@ -175,7 +175,7 @@ public final class WearableDevice {
         throw Task.isCancelled ? .cancelled : .disconnectedByDevice
     }
 
-    /// Throws what the device lacks; what it returns are warnings.
+    /// Checks the requirements of an intent: throws the missing ones, returns warnings.
     @discardableResult
     public func validateIntents(
         sensor: SensorIntent?, gesture: GestureIntent?
@@ -185,7 +185,7 @@ public final class WearableDevice {
 
     // MARK: Listening
 
-    /// `handler` runs on the loop's thread until the token goes.
+    /// Calls `handler` on the loop's thread until the token is released.
     public func addEventListener(
         _ handler: @escaping @TendonActor (WearableDeviceEvent) -> Void
     ) -> ListenerToken {
@@ -193,7 +193,7 @@ public final class WearableDevice {
         return ListenerToken { token.cancel() }
     }
 
-    /// `handler` runs on `queue` until the token goes.
+    /// Calls `handler` on `queue` until the token is released.
     public func addEventListener(
         queue: CallbackQueue, _ handler: @escaping @Sendable (WearableDeviceEvent) -> Void
     ) -> ListenerToken {
@@ -235,9 +235,9 @@ public final class WearableDevice {
         core.gestures.sequence(capacity: capacity, policy: policy, keeping: lifetime)
     }
 
-    // MARK: What goes over BMAP, whose format is not published
+    // MARK: Functions of BMAP, whose format is not published
 
-    /// Always: no other program shares the link.
+    /// Always true: no other application shares the connection.
     public var hasFocus: Bool { true }
     /// Does nothing, see `hasFocus`.
     public func requestFocus() {}

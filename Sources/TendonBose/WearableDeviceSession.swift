@@ -2,7 +2,8 @@
 import CTendon
 import Tendon
 
-/// A connection to a wearable. The link ends with the last reference to the session, its device and their sequences.
+/// A session with a wearable. Its connection ends when the last reference to the session, its device and their
+/// sequences is released.
 ///
 /// ```swift
 /// session.delegate = self
@@ -10,16 +11,16 @@ import Tendon
 /// ```
 @TendonActor
 public final class WearableDeviceSession {
-    /// Told what happens; a weak reference.
+    /// Receives the events of the session; a weak reference.
     public weak var delegate: (any WearableDeviceSessionDelegate)?
-    /// Asked for pairing mode; a weak reference.
+    /// Prompts the user for pairing mode; a weak reference.
     public weak var pairingDelegate: (any WearableDeviceSessionPairingDelegate)?
     /// The device's address.
     public nonisolated let address: Address
     private let lifetime: Lifetime<SessionCore>
     private let wearable: WearableDevice
     var core: SessionCore { lifetime.core }
-    /// The other end, when this program simulates it.
+    /// The simulated wearable, if the session was created with one.
     public internal(set) var simulated: SimulatedWearable?
 
     init(core: SessionCore, name: String?) {
@@ -29,10 +30,10 @@ public final class WearableDeviceSession {
         core.session = self
     }
 
-    /// `nil` until the session was open once.
+    /// The device; `nil` until the session was open once.
     public var device: WearableDevice? { core.c.has_device ? wearable : nil }
 
-    /// The device is ready, suspended or not.
+    /// Whether the device is ready, suspended or not.
     public var isOpen: Bool { core.state == TENDON_BOSE_OPEN || core.state == TENDON_BOSE_SUSPENDED }
     /// "closed", "connecting", "open" …
     public var stateName: String { String(cString: tendon_bose_state_name(core.state)) }
@@ -42,14 +43,14 @@ public final class WearableDeviceSession {
         core.sessionEvents.sequence(capacity: 32, policy: .dropOldest, keeping: lifetime)
     }
 
-    /// Opens a closed session, any number of times. Does not wait: the delegate is notified of the outcome. A session
-    /// that is not closed stays as it is.
+    /// Opens a closed session, any number of times. Does not wait: the delegate is notified of the result. Does nothing
+    /// if the session is not closed.
     public func open() {
         guard core.state == TENDON_BOSE_CLOSED else { return }
         core.open(hasPairingDelegate: pairingDelegate != nil)
     }
 
-    /// Opens a closed session and waits for the outcome. Cancelling the task ends the attempt. Throws if the session is
+    /// Opens a closed session and waits for the result. Cancelling the task ends the attempt. Throws if the session is
     /// not closed.
     public func openAndWait() async throws(BoseWearableError) {
         guard !Task.isCancelled else { throw .cancelled }
@@ -75,7 +76,7 @@ public final class WearableDeviceSession {
     }
 
     /// Closes the session and waits until it is closed. If the task is cancelled it returns immediately; the session
-    /// goes on closing.
+    /// continues to close.
     public func closeAndWait() async {
         guard core.state != TENDON_BOSE_CLOSED else { return }
         var events = events().makeAsyncIterator()
