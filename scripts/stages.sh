@@ -34,8 +34,8 @@ stage_house() {
     local status=0
     python3 scripts/check_words.py || status=$?
     python3 scripts/check_house.py "$BUILD/asan" || status=$?
+    Tests/Scripts/count_tests.sh || status=$?
     return $status
-    Tests/Scripts/count_tests.sh
 }
 
 meson_setup_only() {
