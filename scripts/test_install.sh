@@ -26,6 +26,15 @@ install_and_try() {
     LD_LIBRARY_PATH=$prefix/lib "$prefix/shared"
     echo "ok - $name: a program runs against the shared library"
 
+    local compiler
+    for compiler in 'g++ -std=c++17' 'clang++ -std=c++20'; do
+        # shellcheck disable=SC2046,SC2086
+        $compiler -Wall -Wextra -Wconversion -Wshadow -Werror Tests/C/install/uses_library.cpp -o "$prefix/shared++" \
+            $(PKG_CONFIG_PATH=$pc pkg-config --cflags --libs tendon)
+        LD_LIBRARY_PATH=$prefix/lib "$prefix/shared++"
+    done
+    echo "ok - $name: C++ programs compile without a warning and run"
+
     # shellcheck disable=SC2046
     gcc -std=c11 -Wall -Wextra -Werror Tests/C/install/uses_core.c -o "$prefix/core" -static \
         $(PKG_CONFIG_PATH=$pc pkg-config --static --cflags --libs tendon-core)
@@ -40,6 +49,17 @@ install_and_try() {
     nm -D --defined-only "$prefix/lib/libtendon.so" | grep -q ' tendon_version@@TENDON_0'
     echo "ok - $name: only versioned tendon_ names are exported"
 }
+
+# With Meson's defaults, warnings as errors: the oldest clang that is supported, and the debug form of the installed one.
+# gcc's debug and clang's release form are built by other stages.
+builds() { # COMPILER BUILDTYPE
+    rm -rf "$build/compiler"
+    CC=$1 meson setup "$build/compiler" . -Dbuildtype="$2" -Dtests=false --werror >/dev/null
+    ninja -C "$build/compiler" >/dev/null
+    echo "ok - $1, $2: builds without a warning"
+}
+builds clang-14 release
+builds clang debug
 
 install_and_try bluez -Dbluez=enabled
 scripts/check_links.sh with "$build/install/bluez/lib/libtendon.so"

@@ -305,12 +305,7 @@ typedef enum tendon_bose_step {
 static inline tendon_bose_sensor_data tendon_bose_sensor_data_begin(const uint8_t *data, size_t length,
                                                                     const tendon_bose_sensor_information *information,
                                                                     tendon_bose_profile profile) {
-    tendon_bose_sensor_data walk = {
-        .data = data,
-        .length = length,
-        .profile = profile,
-        .information = information,
-    };
+    tendon_bose_sensor_data walk = {data, length, 0, 0, TENDON_OK, profile, information}; /* C++ reads it too */
     return walk;
 }
 
