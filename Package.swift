@@ -53,6 +53,9 @@ let package = Package(
             name: "CSystemBluetooth", pkgConfig: "bluez", providers: [.apt(["libbluetooth-dev"])]),
         .systemLibrary(
             name: "CSystemJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
+        // Of the conformance program alone: Ed25519 and SHA-256 behind the functions that a user gives the core.
+        .systemLibrary(
+            name: "CSystemSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
         .target(name: "Tendon", dependencies: ["CTendon"]),
         .target(name: "TendonBose", dependencies: ["CTendon", "Tendon"]),
         .target(name: "TendonActiv5", dependencies: ["CTendon", "Tendon"]),
@@ -66,7 +69,8 @@ let package = Package(
                 "CTendon", "Tendon", "TendonActiv5", "TendonBose", "TendonFeelSpace", "TendonFjorden", "TendonSupport",
             ]),
         // Compares the library with test vectors; built, not installed.
-        .executableTarget(name: "TendonConformance", dependencies: ["CTendon", "Tendon", "TendonSupport"]),
+        .executableTarget(
+            name: "TendonConformance", dependencies: ["CSystemSodium", "CTendon", "Tendon", "TendonSupport"]),
         .executableTarget(name: "StreamBose", dependencies: ["TendonBose"], path: "examples/swift"),
         .target(
             name: "BenchPeer", dependencies: ["CTendon"], path: "Bench/Swift/Peer", cSettings: [.define("_GNU_SOURCE")]),

@@ -41,6 +41,7 @@ let vectorKinds: [VectorKind] =
     + FeelspaceVectors.kinds
     + Activ5Vectors.kinds
     + FjordenVectors.kinds
+    + ObviousVectors.kinds
 
 extension JSON {
     /// The bytes of a member in hexadecimal.

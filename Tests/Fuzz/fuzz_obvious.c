@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Obvious. The first byte selects: frames and payloads, which are encoded again; control segments; texts; a receiver
- * and a sender that get any segments at any time, with memory of exactly its size.
+ * Obvious. The first byte selects: frames and payloads, which are encoded again; control segments; texts; signed
+ * packages and manifests; a receiver and a sender that get any segments at any time, with memory of exactly its size.
  */
 #include "fuzz.h"
 #include "tendon/devices/obvious.h"
@@ -78,6 +78,41 @@ static void control(fuzz_block block) {
         FUZZ_CHECK(decoded.credit <= TENDON_OBVIOUS_CREDIT_MAX && decoded.reason <= TENDON_OBVIOUS_REASON_VERSION);
         tendon_obvious_encode_control(&decoded, out);
         FUZZ_CHECK(memcmp(out, block.data, 3) == 0);
+    }
+}
+
+/* Half of all signatures are valid. */
+static bool verify(void *context, const uint8_t *key, const uint8_t *domain, size_t domain_length, const uint8_t *data,
+                   size_t length, const uint8_t *signature) {
+    (void)context;
+    (void)fuzz_touch(key, TENDON_OBVIOUS_KEY_SIZE);
+    (void)fuzz_touch(domain, domain_length);
+    (void)fuzz_touch(data, length);
+    return fuzz_touch(signature, TENDON_OBVIOUS_SIGNATURE_SIZE) % 2 == 0;
+}
+
+static void sha256(void *context, const uint8_t *data, size_t length, uint8_t *out) {
+    (void)context;
+    memset(out, (int)(fuzz_touch(data, length) & 0xFFu), TENDON_OBVIOUS_SHA256_SIZE);
+}
+
+static void signed_object(fuzz_block block) {
+    static const tendon_obvious_key key = {.id = 1};
+    static const tendon_obvious_key_ring ring = {&key, 1, {verify, sha256, NULL}};
+    const tendon_obvious_package_state device = {.product = 1234, .fw = 1003000, .serial = 0x1122334455667788};
+    const tendon_obvious_manifest_state running = {.product = 1234, .current = 1003000};
+    tendon_obvious_package package;
+    tendon_obvious_manifest manifest;
+    if (tendon_obvious_verify_package(block.data, block.length, &ring, &device, &package) == TENDON_OK) {
+        uint16_t before = 0;
+        for (size_t i = 0; i < package.count; i++) {
+            tendon_obvious_entry entry = tendon_obvious_package_entry(&package, i);
+            FUZZ_CHECK(entry.id > before && entry.id <= TENDON_OBVIOUS_FEATURE_MAX);
+            before = entry.id;
+        }
+    }
+    if (tendon_obvious_verify_manifest(block.data, block.length, &ring, &running, &manifest) == TENDON_OK) {
+        FUZZ_CHECK(manifest.size >= 1 && manifest.size <= TENDON_OBVIOUS_OBJECT_MAX);
     }
 }
 
@@ -159,19 +194,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     fuzz_input input = {data, size};
     uint8_t kind = fuzz_u8(&input);
     memset(&world, 0, sizeof world);
-    if (kind % 5 == 0) {
+    if (kind % 6 == 0) {
         link_of(&input);
         return 0;
     }
-    if (kind % 5 == 1) {
+    if (kind % 6 == 1) {
         bare_payload(&input);
         return 0;
     }
     fuzz_block block = fuzz_take(&input, input.left);
-    if (kind % 5 == 2) {
+    if (kind % 6 == 2) {
         frame(block);
-    } else if (kind % 5 == 3) {
+    } else if (kind % 6 == 3) {
         control(block);
+    } else if (kind % 6 == 5) {
+        signed_object(block);
     } else {
         texts(block);
     }

@@ -13,6 +13,7 @@
 #include "tendon/simulate/feelspace.h"
 #include "tendon/simulate/fjorden.h"
 #include "tendon/simulate/memory_radio.h"
+#include "tendon/simulate/obvious.h"
 #include "tendon/simulate/pairing.h"
 #include "tendon/simulate/scenario.h"
 

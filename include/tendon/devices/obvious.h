@@ -7,6 +7,7 @@
 #define TENDON_DEVICES_OBVIOUS_H
 
 #include "tendon/devices/obvious_codec.h"
+#include "tendon/devices/obvious_package.h"
 #include "tendon/devices/obvious_payload.h"
 #include "tendon/devices/obvious_receiver.h"
 #include "tendon/devices/obvious_segment.h"

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/* Feature packages and firmware manifests. */
+#include "tendon/devices/obvious_package.h"
+
+#include <string.h>
+
+enum {
+    OBJECT_VERSION = 1,
+    COUNT_AT = 56,
+    ENTRIES_AT = 60,
+    ENTRY_SIZE = 8,
+    PACKAGE_FLAGS = TENDON_OBVIOUS_PACKAGE_NONCE | TENDON_OBVIOUS_PACKAGE_REBOOTS,
+    MAGIC_SIZE = 4,
+    DOMAIN_SIZE = 13 /* its last byte is 0 */
+};
+
+static const uint8_t package_domain[DOMAIN_SIZE] = "OBVIOUS-OFP1";
+static const uint8_t manifest_domain[DOMAIN_SIZE] = "OBVIOUS-OFM1";
+
+/* Magic number and version; the magic number is the end of the domain. */
+static bool has_header(const uint8_t *data, const uint8_t *domain) {
+    return memcmp(data, domain + DOMAIN_SIZE - 1 - MAGIC_SIZE, MAGIC_SIZE) == 0 && data[MAGIC_SIZE] == OBJECT_VERSION;
+}
+
+/* The signature is the end of the data. */
+static tendon_status verify(const tendon_obvious_key_ring *ring, uint8_t key_id, const uint8_t *domain,
+                            const uint8_t *data, size_t length) {
+    for (size_t i = 0; i < ring->count; i++) {
+        const tendon_obvious_key *key = &ring->keys[i];
+        if (key->id == key_id && !key->revoked) {
+            size_t signed_length = length - TENDON_OBVIOUS_SIGNATURE_SIZE;
+            bool valid = ring->crypto.verify(ring->crypto.context, key->bytes, domain, DOMAIN_SIZE, data, signed_length,
+                                             data + signed_length);
+            return valid ? TENDON_OK : TENDON_OBVIOUS_ERROR_SIG_INVALID;
+        }
+    }
+    return TENDON_OBVIOUS_ERROR_UNKNOWN_KEY;
+}
+
+/* ---- nonces ---- */
+
+void tendon_obvious_nonce_set(tendon_obvious_nonce *nonce, const uint8_t bytes[TENDON_OBVIOUS_NONCE_SIZE],
+                              uint64_t now) {
+    nonce->outstanding = true;
+    nonce->expires = now + TENDON_OBVIOUS_NONCE_MS;
+    memcpy(nonce->bytes, bytes, sizeof nonce->bytes);
+}
+
+const uint8_t *tendon_obvious_nonce_get(const tendon_obvious_nonce *nonce, uint64_t now) {
+    return nonce->outstanding && now < nonce->expires ? nonce->bytes : NULL;
+}
+
+/* ---- packages ---- */
+
+static bool is_zero(const uint8_t *bytes, size_t length) {
+    uint8_t any = 0;
+    for (size_t i = 0; i < length; i++) {
+        any |= bytes[i];
+    }
+    return any == 0;
+}
+
+static tendon_status check_form(const uint8_t *data, size_t length) {
+    if (length < TENDON_OBVIOUS_PACKAGE_MIN || length > TENDON_OBVIOUS_PACKAGE_MAX) {
+        return TENDON_OBVIOUS_ERROR_BAD_LENGTH;
+    }
+    tendon_reader sizes = tendon_reader_make(data + COUNT_AT, ENTRIES_AT - COUNT_AT);
+    size_t count = tendon_read_u16le(&sizes);
+    if (!has_header(data, package_domain) || tendon_read_u16le(&sizes) != ENTRY_SIZE ||
+        count > TENDON_OBVIOUS_FEATURE_MAX) {
+        return TENDON_OBVIOUS_ERROR_BAD_FORMAT;
+    }
+    return length == TENDON_OBVIOUS_PACKAGE_MIN + count * ENTRY_SIZE ? TENDON_OK : TENDON_OBVIOUS_ERROR_BAD_LENGTH;
+}
+
+static tendon_status check_nonce(const tendon_obvious_package *package, const uint8_t *nonce,
+                                 const uint8_t *outstanding) {
+    bool zero = is_zero(nonce, TENDON_OBVIOUS_NONCE_SIZE);
+    if ((package->flags & TENDON_OBVIOUS_PACKAGE_NONCE) == 0) {
+        return zero ? TENDON_OK : TENDON_OBVIOUS_ERROR_BAD_FORMAT;
+    }
+    return !zero && outstanding != NULL && memcmp(nonce, outstanding, TENDON_OBVIOUS_NONCE_SIZE) == 0
+               ? TENDON_OK
+               : TENDON_OBVIOUS_ERROR_NONCE_MISMATCH;
+}
+
+static tendon_status check_entries(const tendon_obvious_package *package) {
+    if (package->kind >= TENDON_OBVIOUS_PACKAGE_CLEAR && package->count > 0) {
+        return TENDON_OBVIOUS_ERROR_BAD_FORMAT;
+    }
+    uint16_t before = 0;
+    for (size_t i = 0; i < package->count; i++) {
+        tendon_obvious_entry entry = tendon_obvious_package_entry(package, i);
+        if (entry.id <= before || entry.id > TENDON_OBVIOUS_FEATURE_MAX || entry.enable > 1 ||
+            entry.toggle > TENDON_OBVIOUS_ENTRY_KEEP) {
+            return TENDON_OBVIOUS_ERROR_BAD_FORMAT;
+        }
+        before = entry.id;
+    }
+    return TENDON_OK;
+}
+
+/* Whether the device accepts a package that is signed. */
+static tendon_status check_package(tendon_obvious_package *package, const uint8_t *nonce,
+                                   const tendon_obvious_package_state *state) {
+    if (package->kind < TENDON_OBVIOUS_PACKAGE_FULL || package->kind > TENDON_OBVIOUS_PACKAGE_PROVISION ||
+        (package->flags & ~PACKAGE_FLAGS) != 0) {
+        return TENDON_OBVIOUS_ERROR_BAD_FORMAT;
+    }
+    if (package->product != state->product) {
+        return TENDON_OBVIOUS_ERROR_WRONG_PRODUCT;
+    }
+    if (package->serial != state->serial) {
+        return TENDON_OBVIOUS_ERROR_WRONG_DEVICE;
+    }
+    if (package->counter == state->counter && state->last_sha256 != NULL &&
+        memcmp(package->sha256, state->last_sha256, TENDON_OBVIOUS_SHA256_SIZE) == 0) {
+        return TENDON_OBVIOUS_ALREADY_APPLIED;
+    }
+    if (package->counter <= state->counter) {
+        return TENDON_OBVIOUS_ERROR_REPLAY;
+    }
+    package->nonce_used = true;
+    tendon_status status = check_nonce(package, nonce, state->nonce);
+    if (status != TENDON_OK) {
+        return status;
+    }
+    return state->fw < package->min_fw ? TENDON_OBVIOUS_ERROR_FW_TOO_OLD : check_entries(package);
+}
+
+tendon_status tendon_obvious_verify_package(const uint8_t *data, size_t length, const tendon_obvious_key_ring *ring,
+                                            const tendon_obvious_package_state *state, tendon_obvious_package *out) {
+    memset(out, 0, sizeof *out);
+    tendon_status status = check_form(data, length);
+    if (status == TENDON_OK) {
+        status = verify(ring, data[6], package_domain, data, length);
+    }
+    if (status != TENDON_OK) {
+        return status;
+    }
+    tendon_reader reader = tendon_reader_make(data, length);
+    (void)tendon_read_bytes(&reader, MAGIC_SIZE + 1);
+    out->kind = tendon_read_u8(&reader);
+    out->key_id = tendon_read_u8(&reader);
+    out->flags = tendon_read_u8(&reader);
+    out->product = tendon_read_u32le(&reader);
+    out->serial = tendon_read_u64le(&reader);
+    out->counter = tendon_read_u64le(&reader);
+    out->issued_at = tendon_read_u64le(&reader);
+    const uint8_t *nonce = tendon_read_bytes(&reader, TENDON_OBVIOUS_NONCE_SIZE);
+    out->min_fw = tendon_read_u32le(&reader);
+    out->count = (uint16_t)((length - TENDON_OBVIOUS_PACKAGE_MIN) / ENTRY_SIZE); /* check_form() compared it */
+    out->entries = data + ENTRIES_AT;
+    ring->crypto.sha256(ring->crypto.context, data, length, out->sha256);
+    return check_package(out, nonce, state);
+}
+
+tendon_obvious_entry tendon_obvious_package_entry(const tendon_obvious_package *package, size_t index) {
+    tendon_obvious_entry entry = {0, 0, 0, 0};
+    if (index < package->count) {
+        tendon_reader reader = tendon_reader_make(package->entries + index * ENTRY_SIZE, ENTRY_SIZE);
+        entry.id = tendon_read_u16le(&reader);
+        entry.enable = tendon_read_u8(&reader);
+        entry.toggle = tendon_read_u8(&reader);
+        entry.value = tendon_read_u32le(&reader);
+    }
+    return entry;
+}
+
+uint8_t tendon_obvious_entry_toggle(const tendon_obvious_entry *entry, bool known, uint8_t present) {
+    if (entry->toggle != TENDON_OBVIOUS_ENTRY_KEEP) {
+        return entry->toggle;
+    }
+    return known ? present : entry->enable != 0 ? TENDON_OBVIOUS_TOGGLE_ACTIVATED : TENDON_OBVIOUS_TOGGLE_DEACTIVATED;
+}
+
+/* ---- manifests ---- */
+
+static tendon_status check_manifest(const tendon_obvious_manifest *manifest, uint32_t reserved,
+                                    const tendon_obvious_manifest_state *state) {
+    if (reserved != 0 || (manifest->flags & ~TENDON_OBVIOUS_MANIFEST_OLDER) != 0 ||
+        manifest->version > TENDON_OBVIOUS_VERSION_MAX || manifest->min_from > manifest->max_from) {
+        return TENDON_OBVIOUS_ERROR_BAD_FORMAT;
+    }
+    if (manifest->size == 0 || manifest->size > TENDON_OBVIOUS_OBJECT_MAX) {
+        return TENDON_OBVIOUS_ERROR_TOO_LARGE;
+    }
+    if (manifest->product != state->product) {
+        return TENDON_OBVIOUS_ERROR_WRONG_PRODUCT;
+    }
+    if (manifest->epoch < state->epoch) {
+        return TENDON_OBVIOUS_ERROR_DOWNGRADE;
+    }
+    if (state->current < manifest->min_from || state->current > manifest->max_from) {
+        return TENDON_OBVIOUS_ERROR_NOT_SUPPORTED;
+    }
+    bool newer = manifest->version > state->current || (manifest->flags & TENDON_OBVIOUS_MANIFEST_OLDER) != 0;
+    return newer ? TENDON_OK : TENDON_OBVIOUS_ERROR_DOWNGRADE;
+}
+
+tendon_status tendon_obvious_verify_manifest(const uint8_t *data, size_t length, const tendon_obvious_key_ring *ring,
+                                             const tendon_obvious_manifest_state *state, tendon_obvious_manifest *out) {
+    memset(out, 0, sizeof *out);
+    if (length != TENDON_OBVIOUS_MANIFEST_SIZE) {
+        return TENDON_OBVIOUS_ERROR_BAD_LENGTH;
+    }
+    if (!has_header(data, manifest_domain)) {
+        return TENDON_OBVIOUS_ERROR_BAD_FORMAT;
+    }
+    tendon_status status = verify(ring, data[5], manifest_domain, data, length);
+    if (status != TENDON_OK) {
+        return status;
+    }
+    tendon_reader reader = tendon_reader_make(data, length);
+    (void)tendon_read_bytes(&reader, MAGIC_SIZE + 1);
+    out->key_id = tendon_read_u8(&reader);
+    out->flags = tendon_read_u16le(&reader);
+    out->product = tendon_read_u32le(&reader);
+    out->version = tendon_read_u32le(&reader);
+    out->min_from = tendon_read_u32le(&reader);
+    out->max_from = tendon_read_u32le(&reader);
+    out->size = tendon_read_u32le(&reader);
+    out->crc32 = tendon_read_u32le(&reader);
+    memcpy(out->sha256, tendon_read_bytes(&reader, sizeof out->sha256), sizeof out->sha256);
+    out->epoch = tendon_read_u32le(&reader);
+    return check_manifest(out, tendon_read_u32le(&reader), state);
+}
+
+tendon_status tendon_obvious_check_image(const tendon_obvious_manifest *manifest, uint64_t length, uint32_t crc32,
+                                         const uint8_t sha256[TENDON_OBVIOUS_SHA256_SIZE]) {
+    if (length != manifest->size) {
+        return TENDON_OBVIOUS_ERROR_BAD_LENGTH;
+    }
+    return crc32 == manifest->crc32 && memcmp(sha256, manifest->sha256, TENDON_OBVIOUS_SHA256_SIZE) == 0
+               ? TENDON_OK
+               : TENDON_OBVIOUS_ERROR_HASH_MISMATCH;
+}
