@@ -177,6 +177,10 @@ static void other_lists_are_refused(void **state) {
     gestures.length--;
     assert_int_equal(tendon_bose_session_configure_gestures(&f->session, &gestures, f->now),
                      TENDON_ERROR_INVALID_ARGUMENT);
+    gestures = f->session.gesture_configuration;
+    gestures.count--; /* the same bytes, read as fewer entries */
+    assert_int_equal(tendon_bose_session_configure_gestures(&f->session, &gestures, f->now),
+                     TENDON_ERROR_INVALID_ARGUMENT);
 }
 
 static void one_sensor_is_enabled_in_the_last_list(void **state) {

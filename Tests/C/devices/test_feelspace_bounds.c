@@ -97,6 +97,34 @@ static void every_function_that_is_called_is_required(void **state) {
     assert_int_equal(tendon_feelspace_session_init(&session, &config), TENDON_ERROR_INVALID_ARGUMENT);
 }
 
+/* Handle, length, payload; a configuration is the handle behind the value, where there is one. */
+static void usb_frames_byte_by_byte(void **state) {
+    (void)state;
+    static const uint8_t payload[300] = {0xA1, 0xA2, 0xA3};
+    uint8_t bytes[304];
+    assert_int_equal(tendon_feelspace_encode_usb_write(0xFE03, payload, 3, bytes, sizeof bytes), 5);
+    assert_hex(bytes, 5, "24 03 a1 a2 a3");
+    assert_int_equal(tendon_feelspace_encode_usb_write(0xFE03, payload, 3, bytes, 4), TENDON_ERROR_BUFFER_TOO_SMALL);
+    static const size_t lengths[] = {253, 254, 255, 256, 300};
+    for (size_t i = 0; i < 5; i++) {
+        assert_int_equal(tendon_feelspace_encode_usb_write(0xFE03, payload, lengths[i], bytes, sizeof bytes),
+                         lengths[i] + 2);
+        assert_int_equal(bytes[1], lengths[i] < 255 ? lengths[i] : 255);
+    }
+    assert_int_equal(tendon_feelspace_encode_usb_read(0xFE09, bytes, sizeof bytes), 2);
+    assert_hex(bytes, 2, "33 00");
+    assert_int_equal(tendon_feelspace_encode_usb_notify(0xFE09, true, bytes, sizeof bytes), 4);
+    assert_hex(bytes, 4, "34 02 01 00");
+    assert_int_equal(tendon_feelspace_encode_usb_notify(0xFE14, false, bytes, sizeof bytes), 4);
+    assert_hex(bytes, 4, "4e 02 00 00");
+    static const uint16_t silent[] = {0xFE01, 0xFE03, 0xFE05, 0xFE07, 0xFE0A, 0xFE13, 0xFE08, 0x0009};
+    for (size_t i = 0; i < sizeof silent / sizeof silent[0]; i++) {
+        memset(bytes, 0x34, sizeof bytes); /* whatever was in memory before */
+        assert_int_equal(tendon_feelspace_encode_usb_notify(silent[i], true, bytes, sizeof bytes),
+                         TENDON_ERROR_INVALID_ARGUMENT);
+    }
+}
+
 /* A first value of nothing but zeros is news; the same again is none. */
 static void an_empty_battery_is_reported_once(void **state) {
     belt *b = *state;
@@ -136,6 +164,7 @@ int main(void) {
         cmocka_unit_test(a_belt_has_the_whole_prefix),
         cmocka_unit_test(a_vibration_has_a_channel_from_0_on),
         cmocka_unit_test(every_function_that_is_called_is_required),
+        cmocka_unit_test(usb_frames_byte_by_byte),
         cmocka_unit_test_setup_teardown(an_empty_battery_is_reported_once, belt_setup, belt_teardown),
         cmocka_unit_test_setup_teardown(the_shortest_time_to_connect_is_a_millisecond, belt_setup, belt_teardown),
     };

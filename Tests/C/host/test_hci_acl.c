@@ -178,8 +178,24 @@ static void full_table_gives_up_the_oldest(void **state) {
     assert_int_equal(feed(&s, "4210 0200 0300", true), TENDON_ERROR_MALFORMED);
 }
 
+/* A frame with more bytes than it declares is gone with them: what follows continues nothing. */
+static void a_frame_that_is_too_long_is_not_continued(void **state) {
+    (void)state;
+    setup s;
+    start(&s);
+    assert_int_equal(feed(&s, "4020 0500 0400 0400 aa", true), TENDON_ERROR_INCOMPLETE);
+    assert_int_equal(feed(&s, "4010 0400 bb cc dd ee", true), TENDON_ERROR_MALFORMED);
+    assert_int_equal(s.reassembler.malformed, 1);
+    assert_int_equal(feed(&s, "4010 0300 bb cc dd", true), TENDON_ERROR_MALFORMED);
+    assert_int_equal(s.reassembler.malformed, 2);
+    assert_int_equal(s.reassembler.frames, 0);
+    assert_int_equal(feed(&s, "4020 0500 0100 0400 aa", true), TENDON_OK); /* the next one is whole */
+    assert_int_equal(s.reassembler.malformed, 2);                          /* and interrupts none */
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_frame_that_is_too_long_is_not_continued),
         cmocka_unit_test(init_needs_a_stream),
         cmocka_unit_test(header_members),
         cmocka_unit_test(mal_E01_length_of_the_packet),
