@@ -79,7 +79,7 @@ def variants(condition):
     for old, new in ((" && ", " || "), (" || ", " && ")):
         if condition.count(old) == 1 and not (" && " in condition and " || " in condition):
             yield "operator", condition.replace(old, new)
-    number = re.search(r"(?<![\w.\[])(\d+)(u?)(?![\w.])", condition)
+    number = re.search(r"(?<![\w.\[\\'])(\d+)(u?)(?![\w.'])", condition)
     if number and not re.search(r"fd (<|>=|>) 0", condition):  # 0 is a descriptor that no test has free
         start, end = number.span()
         yield "constant", condition[:start] + str(int(number[1]) + 1) + number[2] + condition[end:]
@@ -147,7 +147,7 @@ def c_line_faults(line):
             if kind == "operand":
                 yield "loop", f"{indent}for ({found[1]}; @ ? ({other}) : ({found[2]}); {found[3]}) {{"
         less = re.fullmatch(r"(.*\w) < ([\w.\->]+)(.*)", found[2])
-        if less:  # the last one is missed
+        if less and not re.search("BATCH|ROUNDS", less[2]):  # the last one is missed; a batch goes on in the next
             yield "loop", f"{indent}for ({found[1]}; {less[1]} + (@ ? 1 : 0) < {less[2]}{less[3]}; {found[3]}) {{"
         return
     found = re.fullmatch(r"return (.+);", body)
