@@ -116,11 +116,7 @@ swift_release_build() {
 
 stage_command() {
     swift_release_build
-    local status=0
-    for script in Tests/Command/*.sh; do
-        TENDON=$BUILD/swift/release/tendon bash "$script" || status=1
-    done
-    return $status
+    TENDON=$BUILD/swift/release/tendon bash Tests/Command/run.bash
 }
 
 stage_examples() {

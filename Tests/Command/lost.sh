@@ -12,8 +12,13 @@ lose() { # name of the simulation, its id, pattern, words of the command
     until_true grep -Eq "$pattern" "$work/$name.out"
     kill -KILL "$(pgrep -P "$device")"
     wait "$device" 2>/dev/null
+    begun=$SECONDS
     wait "$command"
-    status=$? err=$(cat "$work/$name.err")
+    status=$? took=$((SECONDS - begun)) err=$(cat "$work/$name.err")
+}
+soon() { # name, seconds that the command ran on
+    [ "$2" -lt 15 ]
+    result $? "$1: ends immediately" "$2 s"
 }
 start belt simulate feelspace --radio virtual --json --address C0:00:00:00:00:51/random
 belt=$child
@@ -23,10 +28,24 @@ until_true ready belt
 until_true ready frames
 lose watch "$belt" '"event":"sample"' feelspace watch --json --for 60
 is "$status" 1 "feelspace watch: the belt is lost: status 1"
-like "$err" "the connection was lost: .*RADIO_ERROR_PEER_CLOSED" "feelspace watch: the reason"
+like "$err" "the connection was lost: .*RADIO_ERROR_PEER_CLOSED[)]$" "feelspace watch: the reason"
+soon "feelspace watch" "$took"
+start again simulate feelspace --radio virtual --json --address C0:00:00:00:00:51/random
+again=$child
+until_true ready again
+start vibrate feelspace vibrate --radio virtual --angle 0 --for 60
+vibrate=$child
+until_true grep -q '"motors":\[[^]]*[1-9]' "$work/again.out"
+kill -KILL "$(pgrep -P "$again")"
+wait "$again" 2>/dev/null
+begun=$SECONDS
+wait "$vibrate"
+is "$?" 1 "feelspace vibrate: the belt is lost: status 1"
+soon "feelspace vibrate" "$((SECONDS - begun))"
 lose configure "$frames" '"event":"configuration"' bose configure --json --for 60
 is "$status" 1 "bose configure: the wearable is lost: status 1"
-like "$err" "the connection was lost: .*RADIO_ERROR_PEER_CLOSED" "bose configure: the reason"
+like "$err" "the connection was lost: .*RADIO_ERROR_PEER_CLOSED[)]$" "bose configure: the reason"
+soon "bose configure" "$took"
 
 # The trainer disconnects while a response is outstanding.
 start trainer simulate activ5 --radio virtual --json --address C0:00:00:00:00:53/random

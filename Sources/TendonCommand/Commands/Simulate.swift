@@ -194,7 +194,8 @@ private let simulateOptions: [Option] = [
     Option(
         name: "--fault", value: "SPEC",
         help: "inject faults: drop, delay, duplicate, truncate, garbage, disconnect, each =RATE; "
-            + "separate several with commas"),
+            + "separate delay_ms=MS, default 100; "
+            + "notifications_only: responses are not affected; several with commas"),
     Option(name: "--seed", value: "N", help: "seed of the faults; the same seed results in the same faults"),
     Option(name: "--flat-out", value: nil, help: "send samples as fast as the connection accepts them"),
     Option(

@@ -69,12 +69,15 @@ struct DeviceAccess: Sendable {
         try await Termination.task(for: UInt64(timeout * 1000), body)
     }
 
-    /// Keeps the link for so long, or until Ctrl-C.
-    static func hold(for milliseconds: UInt64?) async {
+    /// Keeps the connection for this time, or until Ctrl-C. Throws as soon as the connection is lost.
+    static func hold(
+        for milliseconds: UInt64?, while isConnected: @escaping @TendonActor @Sendable () -> Bool
+    ) async throws(CommandError) {
         guard let milliseconds, milliseconds > 0, !Termination.shared.isRequested else { return }
-        _ = try? await Termination.task(for: nil) { () throws(CommandError) in
-            try? await Task.sleep(for: .milliseconds(Int64(milliseconds)))
+        _ = try? await Termination.task(for: milliseconds) { () throws(CommandError) in
+            while await isConnected(), !Task.isCancelled { try? await Task.sleep(for: .milliseconds(50)) }
         }
+        guard await isConnected() else { throw CommandError(.failed, Ending.lost.text) }
     }
 
     /// A line on a terminal that goes away again; nil: it does.

@@ -19,8 +19,8 @@ struct Failure: Sendable {
         let isPairing = ["pair", "bond"].contains { what.lowercased().contains($0) }
         cause = central.core.peerFailure(of: address) ?? (isPairing && !isBonded ? central.core.bondFailure : nil)
         let advice = cause.flatMap { cause in
-            Failure.advice(on: cause, device, isBonded: isBonded)
-                ?? (isPairing ? Failure.place(of: cause, central) : nil)
+            isPairing
+                ? Failure.advice(on: cause, device, isBonded: isBonded) ?? Failure.place(of: cause, central) : nil
         }
         text = [cause.map { $0.added(to: what) } ?? what, advice].compactMap(\.self).joined(separator: "; ")
     }

@@ -156,10 +156,13 @@ struct BoseAccess: Sendable {
             }
             guard let device = opened else { throw CommandError(.failed, "the device could not be opened") }
             let result = try await body(session, device, found.label)
-            await DeviceAccess.hold(for: milliseconds)
-            let isOpen = await session.isOpen
+            do throws(CommandError) {
+                try await DeviceAccess.hold(for: milliseconds) { session.isOpen }
+            } catch {
+                await session.closeAndWait()
+                throw error
+            }
             await session.closeAndWait()
-            guard isOpen || milliseconds == nil else { throw CommandError(.failed, Ending.lost.text) }
             return result
         }
     }

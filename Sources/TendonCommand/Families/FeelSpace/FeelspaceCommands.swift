@@ -43,7 +43,7 @@ extension Command {
         try await FeelspaceAccess(arguments, "feelspace vibrate").withDevice { (belt) throws(CommandError) in
             try await belt.inAppMode { (belt) throws(CommandError) in
                 try await belt.ask { vibration.start($0) }
-                await DeviceAccess.hold(for: hold)
+                try await belt.hold(for: hold)
                 try await belt.ask { $0.stopVibration() }
             }
             await belt.done("feelspace vibrate")
@@ -137,7 +137,7 @@ extension Command {
         try await FeelspaceAccess(arguments).withDevice { (belt) throws(CommandError) in
             if let mode { try await belt.change(to: mode) }
             await belt.show(mode: mode)
-            await DeviceAccess.hold(for: hold)
+            if mode != .standby { try await belt.hold(for: hold) }
         }
         return .done
     }
@@ -320,6 +320,11 @@ struct OpenBelt: Sendable {
     let label: DeviceLabel
     let events: Events
     var commands: FSCommandManager { manager.commandManager }
+
+    /// Keeps the connection for this time.
+    func hold(for milliseconds: UInt64?) async throws(CommandError) {
+        try await DeviceAccess.hold(for: milliseconds) { [manager] in manager.state == .connected }
+    }
 
     /// Tells the belt, and waits until it has taken it.
     func ask(_ command: @TendonActor @Sendable (FSCommandManager) -> Bool) async throws(CommandError) {
