@@ -10,7 +10,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -260,14 +259,8 @@ static tendon_status begin_change(tendon_bonds *bonds) {
     if (fd < 0) {
         return system_status(errno);
     }
-    while (flock(fd, LOCK_EX) != 0) {
-        if (errno != EINTR) {
-            tendon_status status = system_status(errno);
-            close(fd);
-            return status;
-        }
-    }
-    tendon_status status = load(bonds);
+    error = tendon_directory_lock(fd);
+    tendon_status status = error == EWOULDBLOCK ? TENDON_ERROR_BUSY : error != 0 ? system_status(error) : load(bonds);
     if (status < 0) {
         close(fd);
         return status;

@@ -5,8 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 /** One entry of getdents64: inode(8) offset(8) record length(2) type(1) name. NULL: no more. */
@@ -70,6 +72,18 @@ int tendon_directory_make_parents(const char *path) {
         if (mkdir(part, 0700) != 0 && errno != EEXIST) {
             return errno;
         }
+    }
+    return 0;
+}
+
+int tendon_directory_lock(int fd) {
+    enum { TRIES = 50, PAUSE_NS = 10000000 };
+    const struct timespec pause = {.tv_nsec = PAUSE_NS};
+    for (int i = 0; flock(fd, LOCK_EX | LOCK_NB) != 0; i++) {
+        if (i == TRIES || (errno != EWOULDBLOCK && errno != EINTR)) {
+            return errno;
+        }
+        (void)nanosleep(&pause, NULL);
     }
     return 0;
 }

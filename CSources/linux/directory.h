@@ -16,4 +16,11 @@ tendon_status tendon_directory_state_path(const char *name, char *out, size_t ca
 /** Makes the directories that lead to the file @p path, each for its owner alone. @return 0 or an errno. */
 int tendon_directory_make_parents(const char *path);
 
+/**
+ * Takes the lock of an open file, for this process alone: waits at most 500 ms, because the loop stands still
+ * meanwhile.
+ * @return 0, EWOULDBLOCK if another process did not release it in this time, or another errno.
+ */
+int tendon_directory_lock(int fd);
+
 #endif

@@ -258,7 +258,7 @@ static tendon_status virtual_listen(tendon_radio *base, tendon_listener *listene
         return TENDON_SYSTEM_ERROR(errno);
     }
     /* The lock keeps two processes from both taking the same socket for a dead one's. Held for a few calls. */
-    (void)flock(radio->directory_fd, LOCK_EX);
+    (void)tendon_directory_lock(radio->directory_fd);
     tendon_directory_each(radio->directory_fd, STALE_LIMIT, remove_stale, radio);
     tendon_status status = bind_device(radio, fd);
     if (status < 0) {

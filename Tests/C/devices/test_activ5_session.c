@@ -148,6 +148,20 @@ static void a_refused_command_is_told_and_the_queue_goes_on(void **state) {
     activ5_world_free(w);
 }
 
+/* The trainer has changed its services while it was connected: the handle is none of those that were discovered. */
+static void a_stale_handle_is_reported(void **state) {
+    (void)state;
+    activ5_world *w = activ5_world_ready(NULL);
+    for (size_t i = 0; i < TENDON_ACTIV5_CHARACTERISTIC_COUNT; i++) {
+        w->session.found[i].value = 0x0FFF;
+    }
+    assert_int_equal(tendon_activ5_device_tare(&w->f->device, w->now), TENDON_OK);
+    activ5_world_run(w, 100);
+    activ5_expect(w->f, "done:write:5A02:ATT_INVALID_HANDLE");
+    assert_true(tendon_activ5_device_connected(&w->f->device));
+    activ5_world_free(w);
+}
+
 static void the_queue_has_its_limit(void **state) {
     (void)state;
     activ5_world *w = activ5_world_ready(NULL);
@@ -361,6 +375,7 @@ int main(void) {
         cmocka_unit_test(a_trainer_in_stop_switches_itself_off_unless_evergreen),
         cmocka_unit_test(each_characteristic_may_be_missing),
         cmocka_unit_test(a_refused_command_is_told_and_the_queue_goes_on),
+        cmocka_unit_test(a_stale_handle_is_reported),
         cmocka_unit_test(the_queue_has_its_limit),
         cmocka_unit_test(mal_I02_I05_bad_values_are_told_and_the_stream_goes_on),
         cmocka_unit_test(a_lost_trainer_is_found_and_connected_again),

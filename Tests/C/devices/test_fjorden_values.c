@@ -202,6 +202,23 @@ static void every_command_is_answered(void **state) {
     }
 }
 
+/* The grip has changed its services while it was connected: its handles are none of those that were discovered. */
+static void a_stale_handle_is_reported(void **state) {
+    (void)state;
+    fjorden_fixture *f = connected();
+    f->session.kept.found[TENDON_FJORDEN_CHARACTERISTIC_CONTROL].value = 0x0FFF;
+    f->session.kept.found[TENDON_FJORDEN_CHARACTERISTIC_BATTERY].value = 0x0FFE;
+    assert_int_equal(ask(f, TENDON_FJORDEN_PING), TENDON_OK);
+    assert_int_equal(tendon_fjorden_session_read_battery(&f->session, f->now), TENDON_OK);
+    fjorden_run(f, 50);
+    assert_int_equal(fjorden_last(f, TENDON_FJORDEN_SESSION_EVENT_RESPONSE)->status,
+                     TENDON_ATT_ERROR(TENDON_ATT_INVALID_HANDLE));
+    assert_int_equal(fjorden_last(f, TENDON_FJORDEN_SESSION_EVENT_BATTERY)->status,
+                     TENDON_FJORDEN_ERROR_NO_BATTERY_INFO);
+    assert_int_equal(f->session.manager.state, TENDON_FJORDEN_CONNECTED);
+    free(f);
+}
+
 static void commands_out_of_range_are_not_sent(void **state) {
     (void)state;
     fjorden_fixture *f = connected();
@@ -417,6 +434,7 @@ int main(void) {
         cmocka_unit_test(a_control_state_that_breaks_its_rules_changes_nothing),
         cmocka_unit_test(whoever_is_told_an_event_may_end_the_link),
         cmocka_unit_test(every_command_is_answered),
+        cmocka_unit_test(a_stale_handle_is_reported),
         cmocka_unit_test(commands_out_of_range_are_not_sent),
         cmocka_unit_test(a_grip_that_does_not_answer_times_out),
         cmocka_unit_test(a_cancelled_request_is_forgotten),

@@ -9,10 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* In the C library's place: another user, and a disk that fails. */
@@ -31,6 +33,47 @@ int rename(const char *from, const char *to) {
 int fsync(int fd) {
     errno = ENOSPC;
     return failing_fsync-- > 0 ? -1 : (int)syscall(SYS_fsync, fd);
+}
+
+/* Pauses between two tries for the lock: none takes time; the lock is released after so many. */
+static int pauses, held_lock = -1, release_after;
+static long paused_ns;
+
+int nanosleep(const struct timespec *pause, struct timespec *rest) {
+    (void)rest;
+    paused_ns += pause->tv_nsec;
+    if (++pauses == release_after) {
+        close(held_lock);
+        held_lock = -1;
+    }
+    return 0;
+}
+
+/* A process that was stopped while it writes holds the lock: the loop of another one must not stand still with it. */
+static void a_lock_that_is_not_released_is_an_error(void **state) {
+    char path[128], lock[160];
+    tendon_bonds bonds;
+    tendon_bond first = bonds_item(1), second = bonds_item(2);
+    bonds_path_in(*state, path);
+    snprintf(lock, sizeof lock, "%s.lock", path);
+    assert_int_equal(tendon_bonds_open(&bonds, path), TENDON_OK);
+    assert_int_equal(tendon_bonds_store(&bonds, &first), TENDON_OK);
+    int before = open_descriptors();
+    held_lock = open(lock, O_RDWR);
+    assert_int_equal(flock(held_lock, LOCK_EX), 0);
+    pauses = release_after = 0;
+    paused_ns = 0;
+    assert_int_equal(tendon_bonds_store(&bonds, &second), TENDON_ERROR_BUSY);
+    assert_true(paused_ns == 500000000);
+    assert_int_equal(tendon_bonds_remove(&bonds, TENDON_BOND_KERNEL, &bonds_own, NULL), TENDON_ERROR_BUSY);
+    assert_int_equal(bonds.status, TENDON_OK);
+    assert_int_equal(bonds.count, 1);
+    pauses = 0;
+    release_after = 3; /* it was only slow */
+    assert_int_equal(tendon_bonds_store(&bonds, &second), TENDON_OK);
+    assert_int_equal(pauses, 3);
+    assert_int_equal(bonds.count, 2);
+    assert_int_equal(open_descriptors(), before);
 }
 
 /* Leaves so many descriptors free during one call. */
@@ -260,6 +303,7 @@ static void kill_9_leaves_a_whole_file(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_transient_error_loses_nothing, bonds_setup, bonds_teardown),
+        cmocka_unit_test_setup_teardown(a_lock_that_is_not_released_is_an_error, bonds_setup, bonds_teardown),
         cmocka_unit_test_setup_teardown(a_disk_that_fails_leaves_what_was_there, bonds_setup, bonds_teardown),
         cmocka_unit_test_setup_teardown(another_process_is_seen, bonds_setup, bonds_teardown),
         cmocka_unit_test_setup_teardown(a_file_that_becomes_readable_to_others_is_not_used, bonds_setup,

@@ -3,6 +3,9 @@
  * Bonds: the keys of pairings, in a file that only its owner can read. Every change is written before the call
  * returns: after a process is killed the file is as it was before the change or after it. Several processes may use
  * one file: each sees the changes of the others at its next look-up (tendon_bonds_refresh()).
+ *
+ * A change blocks the calling thread for two fsync() calls, and for at most 500 ms if another process holds the lock of
+ * the file; then it fails with TENDON_ERROR_BUSY. Look-ups do not write and take no lock.
  */
 #ifndef TENDON_LINUX_BONDS_H
 #define TENDON_LINUX_BONDS_H
