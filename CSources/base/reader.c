@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a compiler does not inline is here, once for all files. */
+/* External definitions of the inline functions, for calls that are not inlined. */
 #include "tendon/base/reader.h"
 
 extern inline tendon_reader tendon_reader_make(const uint8_t *data, size_t length);

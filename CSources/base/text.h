@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Digits for the parsers of this room. */
+/* Digits for the parsers of this component. */
 #ifndef TENDON_BASE_TEXT_H
 #define TENDON_BASE_TEXT_H
 

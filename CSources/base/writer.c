@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a compiler does not inline is here, once for all files. */
+/* External definitions of the inline functions, for calls that are not inlined. */
 #include "tendon/base/writer.h"
 
 extern inline tendon_writer tendon_writer_make(uint8_t *data, size_t capacity);

@@ -237,7 +237,8 @@ tendon_status tendon_gatt_exchange_mtu(tendon_gatt_client *client, tendon_gatt_d
 
 /* Cancel, deadlines, end */
 
-/* Completes a request before its time. What the peer still owes an answer for, or holds parts of, keeps its place. */
+/* Completes a request early. If its response is still outstanding, or the peer holds prepared parts, it keeps its slot.
+ */
 static void end_early(tendon_gatt_client *client, tendon_gatt_request *request, tendon_status status) {
     bool on_air = client->in_flight == request->id;
     if (request->kind == GATTC_MTU && !on_air) {

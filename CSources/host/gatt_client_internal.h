@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Inside of the GATT client: one engine (queue, one request on the air, time),
- * and for each family of procedures three functions: the next request PDU,
- * what its response means, what an Error Response means.
+ * Internal interface of the GATT client: one engine (queue, one outstanding request, time), and three functions per
+ * family of procedures: build the next request PDU, process its response, process an Error Response.
  */
 #ifndef TENDON_HOST_GATT_CLIENT_INTERNAL_H
 #define TENDON_HOST_GATT_CLIENT_INTERNAL_H
@@ -34,8 +33,8 @@ enum {
 
 /* Flags of a request. */
 enum {
-    GATTC_ZOMBIE = 0x01,   /* completed already; its place waits for a response */
-    GATTC_RESTART = 0x02,  /* discovery: the page on the air is stale */
+    GATTC_ZOMBIE = 0x01,   /* completed already; its slot waits for the response */
+    GATTC_RESTART = 0x02,  /* discovery: the outstanding page is stale */
     GATTC_FILTER = 0x04,   /* characteristics: only those of request->uuid */
     GATTC_OPEN = 0x08,     /* characteristics: the last item's end is not known yet */
     GATTC_HASH = 0x10,     /* read by UUID: the value must have 16 bytes */
@@ -54,30 +53,30 @@ enum {
     GATTC_STEP_ABORT = 3 /* Execute Write (cancel), then complete with request->status */
 };
 
-/* A procedure's answer to a response: more requests are needed. TENDON_OK and errors end the request. */
+/* Result of a procedure for a response: more requests are required. TENDON_OK and errors end the request. */
 #define GATTC_CONTINUE 1
 
 /* Queue (gatt_client.c) */
 tendon_gatt_request *tendon_gattc_find(const tendon_gatt_client *client, uint32_t id);
-/* Takes a free place and numbers it, or returns NULL with *status set. */
+/* Allocates a slot with a new id, or returns NULL with *status set. */
 tendon_gatt_request *tendon_gattc_take(tendon_gatt_client *client, uint8_t kind, tendon_gatt_done done, void *context,
                                        tendon_status *status);
 void tendon_gattc_release(tendon_gatt_client *client, tendon_gatt_request *request);
 /* Sends the new request if nothing else is waiting; returns its id or the error that sending met. */
 tendon_status tendon_gattc_start(tendon_gatt_client *client, tendon_gatt_request *request, uint64_t now);
-/* Sends the oldest request if nothing is on the air. */
+/* Sends the oldest request if no request is outstanding. */
 void tendon_gattc_pump(tendon_gatt_client *client, uint64_t now);
-/* What a completion gets when there is nothing from the peer to add. */
+/* The result of a completion without data of the peer. */
 tendon_gatt_result tendon_gattc_result(const tendon_gatt_client *client, const tendon_gatt_request *request,
                                        tendon_status status);
-/* Frees the place, then calls the completion. */
+/* Frees the slot, then calls the completion. */
 void tendon_gattc_complete(tendon_gatt_client *client, tendon_gatt_request *request, const tendon_gatt_result *result);
 /* The link failed under a send. */
 void tendon_gattc_lost(tendon_gatt_client *client, tendon_status reason);
 
 /*
- * Procedures: build fills the next PDU; respond takes a response, refused an Error Response or one that did not
- * decode, as a status. Both return GATTC_CONTINUE, TENDON_OK or the error to complete with.
+ * Procedures: build fills the next PDU; respond processes a response; refused processes an Error Response, or a
+ * response that could not be decoded, as a status. Both return GATTC_CONTINUE, TENDON_OK or the error to complete with.
  */
 tendon_status tendon_gattc_discovery_build(tendon_gatt_request *request, tendon_att_pdu *pdu, uint8_t scratch[16]);
 tendon_status tendon_gattc_discovery_respond(tendon_gatt_request *request, const tendon_att_pdu *pdu);
@@ -102,7 +101,7 @@ tendon_status tendon_gattc_take_notification(tendon_gatt_client *client, const u
                                              uint64_t now);
 tendon_status tendon_gattc_take_indication(tendon_gatt_client *client, const uint8_t *pdu, size_t length, uint64_t now);
 tendon_status tendon_gattc_take_multiple(tendon_gatt_client *client, const uint8_t *pdu, size_t length, uint64_t now);
-/* Sends the confirmations that are owed; TENDON_ERROR_WOULD_BLOCK when some still are. */
+/* Sends pending confirmations; TENDON_ERROR_WOULD_BLOCK if some are still pending. */
 tendon_status tendon_gattc_confirm(tendon_gatt_client *client);
 /* The CCCD that a subscribe request found is where its subscription will be ended. */
 void tendon_gattc_note_cccd(tendon_gatt_client *client, const tendon_gatt_request *request);

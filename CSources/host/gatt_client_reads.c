@@ -114,7 +114,7 @@ tendon_status tendon_gattc_read_build(const tendon_gatt_request *request, tendon
     return TENDON_OK;
 }
 
-/* One more part of a long value. It goes on while parts fill the PDU. */
+/* Processes one part of a long value; continues while parts fill the PDU. */
 static tendon_status take_part(const tendon_gatt_client *client, tendon_gatt_request *request,
                                const tendon_att_pdu *pdu) {
     uint8_t *value = request->borrowed.table;
@@ -132,7 +132,7 @@ static tendon_status take_part(const tendon_gatt_client *client, tendon_gatt_req
     if (stored < pdu->length) {
         return TENDON_ERROR_BUFFER_TOO_SMALL;
     }
-    /* The MTU may have grown since the request left (an exchange by the peer): what it was then decides. */
+    /* The MTU may have grown since the request was sent (an exchange by the peer): the MTU at that time is used. */
     bool full = pdu->length > 0 && pdu->length >= (size_t)client->sent_mtu - 1;
     return full && end < TENDON_ATT_VALUE_MAX ? GATTC_CONTINUE : TENDON_OK;
 }

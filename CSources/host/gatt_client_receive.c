@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The way in: whose response is it, and what does its procedure make of it. */
+/* Receive path: matches a response to its request and passes it to the procedure. */
 #include "gatt_client_internal.h"
 
-/* What a response said, in one integer: TENDON_OK, the peer's error, or that it broke the rules. */
+/* The result of a response as a status: TENDON_OK, the peer's error, or a protocol violation. */
 static tendon_status verdict(tendon_status decoded, const tendon_att_pdu *pdu) {
     if (decoded < 0) {
         return TENDON_GATT_ERROR_BAD_RESPONSE;
@@ -66,7 +66,7 @@ static tendon_status take_response(tendon_gatt_client *client, const uint8_t *pd
     }
     tendon_status rejected = tendon_att_bearer_decode(client->bearer, pdu, length, &decoded);
     if (is_error && length < 2) {
-        return rejected; /* names no request: not an answer to ours */
+        return rejected; /* contains no request opcode: not a response to our request */
     }
     client->in_flight = 0;
     tendon_gatt_result result = tendon_gattc_result(client, request, TENDON_OK);

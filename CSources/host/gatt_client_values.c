@@ -45,7 +45,7 @@ void tendon_gattc_drop_subscription(tendon_gatt_client *client, uint32_t request
     }
 }
 
-/* The present place of a handle, or a free one, or NULL. */
+/* Returns the slot of a handle, or a free slot, or NULL. */
 static tendon_gatt_subscription *place_for(tendon_gatt_client *client, uint16_t value_handle) {
     tendon_gatt_subscription *present = find_subscription(client, value_handle);
     for (size_t i = 0; present == NULL && i < client->config.subscription_capacity; i++) {
@@ -57,7 +57,7 @@ static tendon_gatt_subscription *place_for(tendon_gatt_client *client, uint16_t 
     return present;
 }
 
-/* Takes a place in both tables; the handler is in place before anything leaves. */
+/* Allocates a slot in both tables; the handler is set before anything is sent. */
 static tendon_gatt_request *take_subscribe(tendon_gatt_client *client, uint16_t value_handle, bool indicate,
                                            const tendon_gatt_subscription *wanted, tendon_gatt_done done, void *context,
                                            tendon_status *status) {
@@ -194,7 +194,7 @@ tendon_status tendon_gattc_confirm(tendon_gatt_client *client) {
     while (client->confirmations > 0) {
         tendon_status status = tendon_att_bearer_send(client->bearer, confirmation, sizeof(confirmation));
         if (status == TENDON_ERROR_WOULD_BLOCK) {
-            client->blocked = true; /* requests wait behind it */
+            client->blocked = true; /* requests are queued after it */
             return status;
         }
         if (status < 0) {

@@ -2,9 +2,9 @@
 /* Writes (Core Spec Vol 3 Part G 4.9). */
 #include "gatt_client_internal.h"
 
-/* What a Prepare Write Request needs beside its value. */
+/* Length of a Prepare Write Request without its value. */
 #define PREPARE_OVERHEAD 5
-/* What a Write Request needs beside its value. */
+/* Length of a Write Request without its value. */
 #define WRITE_OVERHEAD 3
 #define CLIENT_CHARACTERISTIC_CONFIGURATION 0x2902
 #define EXECUTE_CANCEL 0
@@ -69,7 +69,7 @@ tendon_status tendon_gatt_write_reliable(tendon_gatt_client *client, const tendo
     return tendon_gattc_start(client, request, now);
 }
 
-/* Commands: no place in the queue, no answer. */
+/* Commands: no slot in the queue, no response. */
 static tendon_status send_command(tendon_gatt_client *client, tendon_att_pdu *pdu, uint16_t handle,
                                   const uint8_t *value, size_t length) {
     uint8_t out[TENDON_ATT_MTU_MAX];
@@ -93,7 +93,7 @@ tendon_status tendon_gatt_write_command(tendon_gatt_client *client, uint16_t han
     return send_command(client, &pdu, handle, value, length);
 }
 
-/* The part that is next, or on the air: request->count bytes of the present value are accepted. */
+/* The next or the outstanding part: request->count bytes of the present value are accepted. */
 static tendon_gatt_write_part part_of(const tendon_gatt_request *request) {
     if (request->kind == GATTC_WRITE_RELIABLE) {
         return ((const tendon_gatt_write_part *)request->borrowed.data)[request->cursor];
@@ -145,7 +145,7 @@ tendon_status tendon_gattc_write_build(const tendon_gatt_client *client, tendon_
     return TENDON_OK;
 }
 
-/* Ends a write of prepared parts with @p status, after the server has dropped what it holds. */
+/* Ends a write of prepared parts with @p status, after the server has discarded them. */
 static tendon_status abort_with(tendon_gatt_request *request, tendon_status status) {
     if ((request->flags & GATTC_PREPARED) == 0) {
         return status;

@@ -128,7 +128,7 @@ static void append_cccd(tendon_gatt_server *server, uint8_t value_permissions) {
     server->cccd_count++;
 }
 
-/** Declarations and CCCDs have functions of their own. */
+/** Declarations and CCCDs have separate functions. */
 static bool is_reserved(const tendon_uuid *uuid) {
     uint16_t type;
     return tendon_uuid_as_u16(uuid, &type) &&

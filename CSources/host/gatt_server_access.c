@@ -38,7 +38,7 @@ uint8_t tendon_gatt_check_read(const tendon_gatt_connection *connection, const t
 uint8_t tendon_gatt_check_write(const tendon_gatt_connection *connection, const tendon_gatt_attribute *attribute,
                                 uint8_t property) {
     bool value_of_characteristic = attribute->properties != 0;
-    bool writable = attribute->dynamic || attribute->cccd_index >= 0; /* what is static is borrowed and const */
+    bool writable = attribute->dynamic || attribute->cccd_index >= 0; /* static values are borrowed and const */
     if ((attribute->permissions & TENDON_GATT_PERMIT_WRITE) == 0 || !writable ||
         (value_of_characteristic && (attribute->properties & property) == 0)) {
         return TENDON_ATT_WRITE_NOT_PERMITTED;
@@ -49,7 +49,7 @@ uint8_t tendon_gatt_check_write(const tendon_gatt_connection *connection, const 
 
 /* ---- values ---- */
 
-/** What the device's handler answered, as an ATT error code. */
+/** The result of the device's handler, as an ATT error code. */
 static uint8_t code_of(tendon_status status) {
     if (status >= 0) {
         return 0;
@@ -140,7 +140,7 @@ void tendon_gatt_write_cut(tendon_writer *out, const uint8_t *bytes, size_t leng
 
 /* ---- reads ---- */
 
-/** Handle, checks, value: what every read does first. */
+/** The common first steps of every read: handle, checks, value. */
 static uint8_t lend(tendon_gatt_transaction *t, uint16_t handle, uint8_t scratch[2], const uint8_t **value,
                     size_t *length) {
     t->error_handle = handle;

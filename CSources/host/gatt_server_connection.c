@@ -197,7 +197,7 @@ tendon_status tendon_gatt_connection_receive(tendon_gatt_connection *connection,
     return status == TENDON_OK ? take_other(connection, kind, &decoded, now) : status;
 }
 
-/* ---- what the server sends by itself ---- */
+/* ---- notifications and indications ---- */
 
 uint16_t tendon_gatt_connection_cccd(const tendon_gatt_connection *connection, uint16_t value_handle) {
     const tendon_gatt_server *server = connection->server;

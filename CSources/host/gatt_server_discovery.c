@@ -50,7 +50,7 @@ uint8_t tendon_gatt_serve_find_information(tendon_gatt_transaction *t) {
     return uuid_length == 0 ? TENDON_ATT_ATTRIBUTE_NOT_FOUND : 0;
 }
 
-/** Compares only what this link may read: the answer would give the value away. */
+/** Compares only values that this connection may read, because the response would reveal the value. */
 static bool value_matches(const tendon_gatt_transaction *t, const tendon_gatt_attribute *attribute) {
     const uint8_t *value;
     size_t length;

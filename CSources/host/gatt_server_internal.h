@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * GATT server: what its files share. One request is one transaction: the
- * serve functions write the response into out, or return an ATT error code.
+ * GATT server: internal interface of its files. One request is one transaction: the serve functions write the response
+ * into out, or return an ATT error code.
  */
 #ifndef TENDON_HOST_GATT_SERVER_INTERNAL_H
 #define TENDON_HOST_GATT_SERVER_INTERNAL_H
@@ -58,7 +58,7 @@ uint8_t tendon_gatt_serve_write(tendon_gatt_transaction *transaction);
 uint8_t tendon_gatt_serve_prepare_write(tendon_gatt_transaction *transaction);
 uint8_t tendon_gatt_serve_execute_write(tendon_gatt_transaction *transaction);
 
-/** Writes as many of the bytes as still fit: what ATT does to a value that is longer than the PDU. */
+/** Writes as many of the bytes as fit: ATT truncates a value that is longer than the PDU. */
 void tendon_gatt_write_cut(tendon_writer *out, const uint8_t *bytes, size_t length);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the command encoders share. */
+/* Functions shared by the command encoders. */
 #ifndef TENDON_HOST_HCI_COMMAND_H
 #define TENDON_HOST_HCI_COMMAND_H
 

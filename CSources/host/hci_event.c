@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tendon/host/hci.h"
 
-/* What the parameters of an event are, in order. */
+/* The parameters of an event, in order. */
 typedef enum field {
     END = 0,
     STATUS,
@@ -29,9 +29,9 @@ typedef enum field {
     COUNT,
     SYNC,    /* a sync handle, only skipped */
     ENTRIES, /* COUNT entries of 4 bytes */
-    BYTES_8, /* exactly so many bytes into data */
+    BYTES_8, /* exactly this number of bytes into data */
     BYTES_10,
-    REST /* what is left into data */
+    REST /* the remaining bytes into data */
 } field;
 
 #define FIELDS_MAX 13

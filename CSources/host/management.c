@@ -27,7 +27,7 @@ static void read_connected(tendon_reader *reader, tendon_management_event *out) 
     out->data = tendon_read_bytes(reader, out->length);
 }
 
-/* Events may grow at their end in later kernels: what follows the known fields is left alone. */
+/* Events may grow at their end in later kernels: bytes after the known fields are ignored. */
 static void read_parameters(tendon_reader *reader, tendon_management_event *out) {
     switch (out->code) {
     case TENDON_MANAGEMENT_COMMAND_COMPLETE:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The file of bonds. Changes are made under a lock, to what the file holds at that moment, in a new file that takes the
- * old one's name when it is on the disk.
+ * The file of bonds. A change locks the file, reads its current content, and writes a new file that is renamed over the
+ * old one after it was synchronized to the disk.
  */
 #include "tendon/linux/bonds.h"
 #include "directory.h"
@@ -23,7 +23,7 @@ static tendon_status system_status(int number) {
     return number == EACCES || number == EPERM ? TENDON_ERROR_FILE_PERMISSION : TENDON_SYSTEM_ERROR(number);
 }
 
-/** @p path with something behind it. */
+/** Writes @p path with a suffix. */
 static void beside(const char *path, const char *suffix, char out[TENDON_BONDS_PATH_SIZE + 24]) {
     snprintf(out, TENDON_BONDS_PATH_SIZE + 24, "%s%s", path, suffix);
 }
@@ -59,7 +59,7 @@ static bool same_version(const tendon_bonds_version *a, const tendon_bonds_versi
            a->nanoseconds == b->nanoseconds;
 }
 
-/** What the file holds. @return how many keys; an error leaves @p items undefined. */
+/** Reads the file. @return the number of keys; after an error @p items is undefined. */
 static tendon_status read_file(int fd, tendon_bond items[TENDON_BONDS_MAX], tendon_bonds_version *version) {
     uint8_t bytes[FILE_MAX + 1];
     struct stat state;
@@ -74,7 +74,7 @@ static tendon_status read_file(int fd, tendon_bond items[TENDON_BONDS_MAX], tend
     return length < 0 ? length : tendon_bonds_decode(bytes, (size_t)length, items, TENDON_BONDS_MAX, NULL);
 }
 
-/** Takes what the file holds. An error changes nothing but, if the file is none of ours, the status. */
+/** Updates from the file. After an error nothing changes, except the status if the file is not a valid bond file. */
 static tendon_status load(tendon_bonds *bonds) {
     tendon_bond items[TENDON_BONDS_MAX];
     tendon_bonds_version version = {.device = 0};
@@ -202,7 +202,7 @@ static void take_out(tendon_bonds *bonds, size_t index) {
 
 /** Who may be replaced when no entry is free. */
 typedef struct replacement {
-    bool (*in_use)(void *context, const tendon_bond *bond); /**< NULL: nobody */
+    bool (*in_use)(void *context, const tendon_bond *bond); /**< NULL: none */
     void *context;
 } replacement;
 
@@ -247,7 +247,7 @@ static tendon_status drop(tendon_bonds *bonds, uint8_t radio, const tendon_addre
     return (tendon_status)(before - bonds->count);
 }
 
-/** Takes the lock and what the file holds now. @return a descriptor to be closed, or an error. */
+/** Locks and reads the file. @return a descriptor to be closed, or an error. */
 static tendon_status begin_change(tendon_bonds *bonds) {
     char name[TENDON_BONDS_PATH_SIZE + 24];
     int error = tendon_directory_make_parents(bonds->path);
@@ -268,7 +268,7 @@ static tendon_status begin_change(tendon_bonds *bonds) {
     return fd;
 }
 
-/** Writes what @p changed holds; only then it is what @p bonds holds. */
+/** Writes @p changed to the file; on success copies it to @p bonds. */
 static tendon_status commit(tendon_bonds *bonds, tendon_bonds *changed) {
     tendon_status status = save(changed);
     if (status >= 0) {

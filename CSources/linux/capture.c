@@ -18,7 +18,7 @@ uint64_t tendon_realtime_us(void) {
 
 /* ---- writing ---- */
 
-/** Writes all of both parts; a descriptor that takes only a part is asked again for the rest. */
+/** Writes all of both parts; repeats the write after a partial write. */
 static tendon_status write_all(tendon_capture *capture, const uint8_t *head, size_t head_length, const uint8_t *body,
                                size_t body_length) {
     struct iovec parts[2] = {{.iov_base = (void *)(uintptr_t)head, .iov_len = head_length},
@@ -57,11 +57,10 @@ tendon_status tendon_capture_attach(tendon_capture *capture, int fd, uint32_t da
 /** @return a descriptor, or an error; never a regular file behind a symbolic link, which another user may have made. */
 static tendon_status open_for_writing(const char *path) {
     struct stat state;
-    int fd =
-        open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600); /* what people do with a device is private */
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600); /* the data of a device is private */
     bool followed = fd < 0 && errno == ELOOP;
     if (followed) {
-        fd = open(path, O_WRONLY | O_CLOEXEC); /* /dev/stdout is one */
+        fd = open(path, O_WRONLY | O_CLOEXEC); /* /dev/stdout is a symbolic link */
     }
     if (fd < 0) {
         return TENDON_SYSTEM_ERROR(errno);
@@ -234,7 +233,7 @@ void tendon_capture_tap(void *context, const tendon_link *link, tendon_tap_kind 
 
 /* ---- reading ---- */
 
-/** Gets at least @p wanted bytes together at the start of the buffer, as far as the file has them. */
+/** Fills the buffer with at least @p wanted bytes, if the file has as many. */
 static tendon_status fill(tendon_capture_reader *reader, size_t wanted) {
     if (reader->end - reader->start >= wanted) {
         return TENDON_OK;

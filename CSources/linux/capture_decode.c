@@ -19,7 +19,7 @@ static tendon_capture_connection *find(tendon_capture_decoder *decoder, uint16_t
     return NULL;
 }
 
-/** A place for a new connection: its old one, a free one, or that of the one that came longest ago. */
+/** Returns the slot for a new connection: its previous slot, a free slot, or the slot that was used longest ago. */
 static tendon_capture_connection *place(tendon_capture_decoder *decoder, uint16_t adapter, uint16_t handle) {
     tendon_capture_connection *connection = find(decoder, adapter, handle);
     for (size_t i = 0; connection == NULL && i < TENDON_CAPTURE_CONNECTIONS; i++) {

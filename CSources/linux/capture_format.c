@@ -113,7 +113,7 @@ tendon_status tendon_capture_encode_record(uint32_t datalink, const tendon_captu
     return tendon_writer_result(&writer);
 }
 
-/** What kind of packet it is, by the rules of the datalink. */
+/** Returns the packet type, according to the datalink. */
 static tendon_status classify(uint32_t datalink, uint32_t flags, tendon_capture_record *out) {
     out->incoming = (flags & FLAG_INCOMING) != 0;
     if (datalink == TENDON_CAPTURE_MONITOR) {

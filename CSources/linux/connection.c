@@ -93,7 +93,7 @@ static void finish(tendon_connection *connection, tendon_status reason, uint64_t
     }
     tendon_connection_refresh(connection);
     if (callbacks.closed != NULL) {
-        callbacks.closed(callbacks.context, reason, now); /* the connection's memory may be gone after this */
+        callbacks.closed(callbacks.context, reason, now); /* the connection's memory may be invalid after this call */
     }
 }
 
@@ -176,7 +176,7 @@ static void timer_expired(void *context, uint64_t now) {
     tendon_connection_refresh(connection);
 }
 
-/** What is sent before the peer has said anything may have to be sent again. */
+/** Keeps the PDUs sent before the first PDU of the peer, because they may have to be sent again. */
 static void keep_first(tendon_connection *connection, const uint8_t *pdu, size_t length) {
     if (connection->first_length > 0 || length == 0 || length > sizeof connection->first) {
         connection->first_is_not_all = true;
@@ -188,7 +188,7 @@ static void keep_first(tendon_connection *connection, const uint8_t *pdu, size_t
 
 static tendon_status send_pdu(void *context, const uint8_t *pdu, size_t length) {
     tendon_connection *connection = context;
-    touch(connection); /* what is sent may be a request, which has a deadline */
+    touch(connection); /* the PDU can be a request, which has a deadline */
     if (connection->again) {
         return TENDON_ERROR_WOULD_BLOCK; /* writable after the reconnection */
     }
@@ -313,7 +313,7 @@ void tendon_connection_init(tendon_connection *connection, tendon_radio *radio, 
                                                                  .closed = link_closed});
     tendon_source_init(&connection->timer, -1, connection, NULL, timer_expired);
     prepare_client(connection);
-    tendon_gatt_client_disconnected(&connection->client, TENDON_ERROR_DISCONNECTED, 0); /* calls fail, and say why */
+    tendon_gatt_client_disconnected(&connection->client, TENDON_ERROR_DISCONNECTED, 0); /* calls fail with the reason */
 }
 
 void tendon_connection_attach(tendon_connection *connection, const tendon_session_inputs *inputs, void *session) {
@@ -363,7 +363,7 @@ void tendon_connection_close(tendon_connection *connection) {
     }
 }
 
-/* Asked again while it connects, it goes on connecting: one end for all who asked. */
+/* A call during an attempt has no effect: the attempt has one result for all callers. */
 static tendon_status session_connect(void *context) {
     const tendon_connection *connection = context;
     bool connecting =
@@ -378,7 +378,7 @@ static void session_disconnect(void *context) {
 static void paired(void *context, tendon_status status, uint64_t now) {
     tendon_connection *connection = context;
     if (!connection->pairing_started) {
-        return; /* cancelled, or the link is gone */
+        return; /* cancelled, or disconnected */
     }
     connection->pairing_started = false;
     touch(connection);

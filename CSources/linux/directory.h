@@ -13,7 +13,7 @@ void tendon_directory_each(int fd, size_t limit, bool (*visit)(void *context, co
 
 /** The path of the file @p name in the directory for the state of this user, or of the system. */
 tendon_status tendon_directory_state_path(const char *name, char *out, size_t capacity);
-/** Makes the directories that lead to the file @p path, each for its owner alone. @return 0 or an errno. */
+/** Creates the directories of the file @p path, each accessible only by its owner. @return 0 or an errno. */
 int tendon_directory_make_parents(const char *path);
 
 /**

@@ -18,7 +18,8 @@ const tendon_bond *tendon_pairing_key(const tendon_radio *radio, const tendon_ad
         return NULL;
     }
     const tendon_address own = tendon_pairing_own(radio, true);
-    (void)tendon_bonds_refresh(radio->bonds); /* if the file cannot be read, what was read before still holds */
+    (void)tendon_bonds_refresh(
+        radio->bonds); /* if the file cannot be read, the last state that was read remains valid */
     return tendon_bonds_find(radio->bonds, (tendon_bond_radio)radio->ops->bond_radio, &own, peer);
 }
 

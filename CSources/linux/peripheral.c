@@ -12,7 +12,7 @@ static uint64_t earlier(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
 
-/** What the device says about pairing, to the radio. */
+/** Passes the pairing requests of the device to the radio. */
 static void settle_pairing(tendon_peripheral *peripheral) {
     const tendon_peripheral_ops *ops = peripheral->device.ops;
     if (!peripheral->open || tendon_radio_pairing(peripheral->radio) == NULL) {
@@ -94,7 +94,7 @@ static void timer_expired(void *context, uint64_t now) {
     }
     for (size_t i = 0; i < TENDON_PERIPHERAL_LINKS; i++) {
         if (peripheral->links[i].served && peripheral->filtered) {
-            settle_filter(&peripheral->links[i], now); /* the tick may have sent what it strikes */
+            settle_filter(&peripheral->links[i], now); /* the tick may have sent PDUs to which the fault applies */
         }
     }
     tendon_peripheral_refresh(peripheral);
@@ -140,7 +140,7 @@ static void link_writable(void *context, uint64_t now) {
     }
     touch(place->owner);
     if (filter != NULL) {
-        filter->writable(filter->context, now); /* take_writable(), after this step's tick(), tells the rest */
+        filter->writable(filter->context, now); /* take_writable(), after this step's tick(), reports the others */
     } else {
         pass_writable(place, now);
     }

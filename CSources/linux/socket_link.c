@@ -313,7 +313,7 @@ static bool deliver(tendon_link *link, const uint8_t *bytes, size_t length, uint
 }
 
 /**
- * One recv a packet until there is none. Measured against recvmmsg on Unix sockets: the same with a full queue, and
+ * One recv() per packet until there is none. Measured against recvmmsg on Unix sockets: the same with a full queue, and
  * 200 ns less where a wake-up brings one packet, although EAGAIN costs a call.
  */
 static void receive_batch(tendon_link *link, bool ended, uint64_t now) {
@@ -381,7 +381,7 @@ tendon_status tendon_socket_link_send(tendon_link *link, const uint8_t *pdu, siz
         return TENDON_ERROR_INVALID_ARGUMENT;
     }
     if (link->blocked) {
-        return TENDON_ERROR_WOULD_BLOCK; /* what waits already goes first */
+        return TENDON_ERROR_WOULD_BLOCK; /* pending PDUs are sent first */
     }
     struct iovec vectors[2] = {{.iov_base = (void *)(uintptr_t)&header, .iov_len = link->hooks->header},
                                {.iov_base = (void *)(uintptr_t)pdu, .iov_len = length}};

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A link over any SOCK_SEQPACKET socket: what the virtual radio and the L2CAP
- * radio share. Internal to room linux (and linux/bluez).
+ * A link over any SOCK_SEQPACKET socket, shared by the virtual radio and the L2CAP radio. Internal to component linux
+ * (and linux/bluez).
  *
- * A radio fills link->radio through tendon_socket_link_begin(), gives a socket
- * when it has one, and uses tendon_socket_link_close as its op. All
- * callbacks of the link come from the loop, closed() exactly once after every
+ * A radio fills link->radio through tendon_socket_link_begin(), gives a socket when it has one, and uses
+ * tendon_socket_link_close as its op. All callbacks of the link come from the loop, closed() exactly once after every
  * begin() that returned TENDON_OK.
  */
 #ifndef TENDON_SOCKET_LINK_H
@@ -13,29 +12,29 @@
 
 #include "tendon/linux/radio.h"
 
-/** What differs between radios. Constant; any function may be NULL. */
+/** The differences between radios. Constant; any function may be NULL. */
 typedef struct tendon_socket_hooks {
     uint8_t header; /**< bytes in front of each PDU: 0, or 1 (value 0; 1: control(); others are counted and dropped) */
     /** A message that is no PDU, without its first byte. It may end the link by _fail(). */
     void (*control)(tendon_link *link, const uint8_t *bytes, size_t length, uint64_t now);
     /**
-     * connect() is through. True: the socket becomes writable again when the connection is encrypted, and connected()
-     * is to wait for that; link->securing is set.
+     * connect() has completed. Returns true if connected() must wait for encryption: the socket becomes writable again
+     * when the connection is encrypted; link->securing is set.
      */
     bool (*secure)(tendon_link *link);
     /** The link is open; called before connected(). */
     void (*opened)(tendon_link *link, uint64_t now);
-    /** Asked before PDUs of an accepted link are read while it counts as not encrypted, where there are bonds. */
+    /** Called before PDUs of an accepted link are read while it counts as not encrypted, if bonds exist. */
     bool (*is_encrypted)(const tendon_link *link);
     /**
-     * Called from the loop when link->source.deadline (set by the hook itself or before) is reached while the
-     * link has no socket and its own deadline has not passed: try again, by _adopt() or _connecting() or a new
-     * link->source.deadline. An error ends the attempt with it.
+     * Called from the loop when link->source.deadline (set by the hook itself or before) is reached while the link has
+     * no socket and its own deadline has not passed: try again with _adopt() or _connecting(), or set a new
+     * link->source.deadline. An error ends the attempt with this status.
      */
     tendon_status (*retry)(tendon_link *link, uint64_t now);
     /**
-     * The attempt is over, right or wrong (TENDON_OK: open): before connected() or closed(). Restore a scan here.
-     * Also called when the owner cancels. Not called for accepted links. Must not free or close the link.
+     * The attempt has ended, with success (TENDON_OK: open) or an error; called before connected() or closed(). Restore
+     * a scan here. Also called when the owner cancels. Not called for accepted links. Must not free or close the link.
      */
     void (*attempted)(tendon_link *link, tendon_status result);
     /**
@@ -63,7 +62,7 @@ void tendon_socket_link_drop(tendon_link *link);
 tendon_status tendon_socket_link_adopt(tendon_link *link, int fd);
 /** connect() gave EINPROGRESS: waits for EPOLLOUT, then SO_ERROR. Owns @p fd as above. */
 tendon_status tendon_socket_link_connecting(tendon_link *link, int fd);
-/** Ends it from within the radio (adapter gone, ...): closed(reason) follows from the loop. The socket is closed now.
+/** Ends the link from within the radio (adapter removed, ...): closes the socket; closed(reason) follows from the loop.
  */
 void tendon_socket_link_fail(tendon_link *link, tendon_status reason);
 

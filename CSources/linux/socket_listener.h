@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A listening SOCK_SEQPACKET socket: what the virtual radio and the kernel's radio share. Internal to linux and
+ * A listening SOCK_SEQPACKET socket, shared by the virtual radio and the kernel's radio. Internal to linux and
  * linux/bluez.
  */
 #ifndef TENDON_SOCKET_LISTENER_H
@@ -13,7 +13,7 @@
 /** Maximum number of centrals that are accepted per wake-up. */
 #define TENDON_SOCKET_LISTENER_BATCH 8
 
-/** What differs between radios. Constant. */
+/** The differences between radios. Constant. */
 typedef struct tendon_socket_acceptor {
     const tendon_socket_hooks *hooks; /**< of the accepted links */
     /** The address of the central. False: the socket belongs to no central, and is closed. */

@@ -32,7 +32,7 @@ static uint32_t fnv1a(uint32_t hash, const void *bytes, size_t length) {
     return hash;
 }
 
-/** What a controller's duplicate filter does: true when the same was reported lately. */
+/** Works like a controller's duplicate filter: returns true if the same data was reported recently. */
 static bool is_duplicate(tendon_virtual_radio *radio, const tendon_ad_report *report) {
     uint32_t hash = fnv1a(2166136261u, report->address.bytes, sizeof report->address.bytes);
     hash = fnv1a(hash, &report->address.type, sizeof report->address.type);
@@ -75,7 +75,7 @@ static void take_datagram(tendon_virtual_radio *radio, const uint8_t *bytes, siz
     }
     memcpy(item.address.bytes, address, 6);
     if (tendon_address_equal(&item.address, &radio->radio.address)) {
-        return; /* no radio hears itself */
+        return; /* a radio does not receive its own advertisements */
     }
     bool legacy = item.length <= TENDON_AD_LEGACY_MAX && response_length <= TENDON_AD_LEGACY_MAX;
     item.properties = legacy ? TENDON_AD_CONNECTABLE | TENDON_AD_SCANNABLE | TENDON_AD_LEGACY : TENDON_AD_CONNECTABLE;
@@ -177,7 +177,7 @@ static tendon_status datagram(const tendon_virtual_radio *radio, uint8_t *out, s
     return tendon_writer_result(&writer);
 }
 
-/** False: the scanner has not read what it was sent before. */
+/** Returns false if the scanner has not read the previous data yet. */
 static bool send_to_scanner(const tendon_virtual_radio *radio, const char *name, const uint8_t *bytes, size_t length) {
     struct sockaddr_un path;
     socklen_t path_length = tendon_virtual_path(radio, name, &path);

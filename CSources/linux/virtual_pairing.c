@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pairing on the virtual radio: what the kernel and its peer do over the air, as messages between the two processes,
- * in order with the PDUs of the link. Nothing is really encrypted: the directory is one user's own.
+ * Pairing on the virtual radio: the kernel's pairing protocol is replaced by messages between the two processes,
+ * in order with the PDUs of the link. Nothing is encrypted: the directory belongs to one user.
  *   central   PAIR key(16)      the device takes it when it is pairable
  *   device    PAIRED | REFUSED
  *   central   ENCRYPT key(16)   the first message of a link to a bonded device
@@ -44,7 +44,8 @@ static tendon_status store(tendon_radio *radio, const tendon_link *link, const u
 /** A central's address changes with its process, so it is known by its key; it keeps the address of its bond. */
 static bool knows_key(tendon_link *link, const uint8_t key[KEY_SIZE]) {
     const tendon_radio *radio = link->radio;
-    (void)tendon_bonds_refresh(radio->bonds); /* if the file cannot be read, what was read before still holds */
+    (void)tendon_bonds_refresh(
+        radio->bonds); /* if the file cannot be read, the last state that was read remains valid */
     for (size_t i = 0; i < radio->bonds->count; i++) {
         const tendon_bond *bond = &radio->bonds->items[i];
         if (bond->radio == TENDON_BOND_VIRTUAL && !bond->initiator &&
@@ -56,7 +57,7 @@ static bool knows_key(tendon_link *link, const uint8_t key[KEY_SIZE]) {
     return false;
 }
 
-/** What a central says. */
+/** Messages of a central. */
 static void serve(tendon_link *link, uint8_t code, const uint8_t *key, uint64_t now) {
     tendon_radio *radio = link->radio;
     bool good = radio->bonds != NULL;

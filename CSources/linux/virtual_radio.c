@@ -41,8 +41,8 @@ static void device_name(const tendon_address *address, char out[TENDON_VIRTUAL_N
              b[4], b[5], address->type);
 }
 
-/* The name of a central's socket, in the abstract name space: it tells the device who connects, with the connection
- * itself, so that there is nothing to wait for after accept(). */
+/* The name of a central's socket, in the abstract name space: the device gets the address of the central with the
+ * connection, so it has nothing to wait for after accept(). */
 #define CENTRAL_PREFIX "tendon-central-"
 /* Connections of one process with one address, over all its radios. */
 #define CENTRAL_NAMES_MAX 1024
@@ -179,7 +179,8 @@ static void accepted(tendon_radio *radio, tendon_link *link, int fd) {
 
 static const tendon_socket_acceptor acceptor = {.hooks = &hooks, .identify = identify, .accepted = accepted};
 
-/** TENDON_OK: nobody listens at @p path, a process left it behind; else why it cannot be taken. */
+/** TENDON_OK: no process listens at @p path (it was left by an ended process); otherwise the reason why it cannot be
+ * used. */
 static tendon_status is_stale(const struct sockaddr_un *path, socklen_t length) {
     struct sockaddr_un own = {.sun_family = AF_UNIX};
     int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -207,7 +208,7 @@ static bool remove_stale(void *context, const char *name) {
     return true;
 }
 
-/** Removes our name from the directory: nobody listens there any more. */
+/** Removes the radio's name from the directory, because it no longer listens. */
 static void unbind_device(const tendon_virtual_radio *radio) {
     char name[TENDON_VIRTUAL_NAME_SIZE];
     device_name(&radio->radio.address, name);
@@ -324,7 +325,7 @@ tendon_status tendon_virtual_directory(const char *directory, char out[TENDON_VI
     return length > 0 && length < TENDON_VIRTUAL_PATH_SIZE ? TENDON_OK : TENDON_ERROR_OVERFLOW;
 }
 
-/** Everybody who can write here can pose as a device, so it must be ours alone. */
+/** Any user who can write here can act as a device, so only the owner may have access. */
 static tendon_status open_directory(tendon_virtual_radio *radio) {
     struct stat state;
     if (mkdir(radio->directory, 0700) != 0 && errno != EEXIST) {

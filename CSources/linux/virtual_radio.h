@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by the two files of the virtual radio. Internal to room linux. */
+/* Shared by the two files of the virtual radio. Internal to component linux. */
 #ifndef TENDON_VIRTUAL_RADIO_INTERNAL_H
 #define TENDON_VIRTUAL_RADIO_INTERNAL_H
 

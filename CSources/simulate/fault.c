@@ -24,7 +24,7 @@ static bool at_digit(const tendon_fault_cursor *cursor) {
            cursor->text[cursor->position] <= '9';
 }
 
-/** Takes @p word when it stands here, whole. */
+/** Consumes @p word if it is the next whole word. */
 static bool take_word(tendon_fault_cursor *cursor, const char *word) {
     size_t i = cursor->position, j = 0;
     while (word[j] != 0 && i < cursor->length && cursor->text[i] == word[j]) {
@@ -181,7 +181,7 @@ static void enqueue(tendon_fault *fault, const uint8_t *pdu, size_t length, uint
     fault->count++;
 }
 
-/** Sends what is due, in order, until the link is full. */
+/** Sends delayed PDUs whose time has come, in order, until the link is full. */
 static void drain(tendon_fault *fault) {
     while (fault->count > 0 && !fault->blocked && fault->queue[fault->head].due <= fault->now) {
         tendon_status status =
@@ -195,7 +195,7 @@ static void drain(tendon_fault *fault) {
     }
 }
 
-/** Changes the copy of a PDU as the fault says. @return its new length. */
+/** Applies the fault to the copy of a PDU. @return its new length. */
 static size_t spoil(tendon_fault *fault, tendon_fault_kind kind, uint8_t *pdu, size_t length) {
     if (kind == TENDON_FAULT_TRUNCATE && length > 1) {
         return 1 + next_random(fault) % (length - 1);

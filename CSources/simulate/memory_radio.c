@@ -30,7 +30,7 @@ static tendon_status push(void *context, const uint8_t *pdu, size_t length) {
     return TENDON_OK;
 }
 
-/* One PDU to who receives it. Its place is free afterwards only: its bytes are lent. */
+/* Delivers one PDU. Its slot is freed afterwards, because its bytes are lent. */
 static bool deliver(tendon_memory_radio_queue *queue, tendon_att_bearer *bearer, uint64_t now) {
     if (queue->count == 0 || bearer->closed) {
         return false;
@@ -84,7 +84,7 @@ static void link_up(tendon_memory_radio *radio, tendon_memory_radio_device *devi
         return;
     }
     radio->peer = device;
-    if (device->bonded) { /* encrypted with the stored key, before anybody speaks */
+    if (device->bonded) { /* encrypted with the stored key, before the first PDU */
         device->device.ops->paired(device->device.context, &radio->theirs, now);
     }
     radio->inputs->connected(radio->session, &radio->client, now);
@@ -182,7 +182,7 @@ tendon_session_link tendon_memory_radio_link(tendon_memory_radio *radio) {
                                  .forget = forget_target};
 }
 
-/* ---- what the outside asks ---- */
+/* ---- calls from outside ---- */
 
 void tendon_memory_radio_init(tendon_memory_radio *radio, tendon_memory_radio_device *devices, size_t count) {
     memset(radio, 0, sizeof *radio);

@@ -31,7 +31,7 @@ static tendon_status start(void *context, const tendon_address *peer,
     pairing->peer = *peer;
     pairing->done = done;
     pairing->done_context = done_context;
-    pairing->deadline = now + pairing->delay_ms; /* the answer comes from tick() even when the delay is 0 */
+    pairing->deadline = now + pairing->delay_ms; /* tick() reports the result, even if the delay is 0 */
     pairing->started++;
     return TENDON_OK;
 }

@@ -34,7 +34,7 @@ static tendon_status fail_at(tendon_scenario_error *error, const tendon_scenario
     return TENDON_ERROR_MALFORMED;
 }
 
-/** The next line of the text from @p *position on; false at the end. A comment is cut off. */
+/** The next line of the text from @p *position on; false at the end. A comment is removed. */
 static bool next_line(const char *text, size_t length, size_t *position, tendon_scenario_line *line) {
     if (*position >= length) {
         return false;
@@ -89,7 +89,8 @@ static uint32_t unit_ms(const char *text, size_t length) {
     return 0;
 }
 
-/** "250ms", "1.5s", "2m". Below a millisecond is cut off. False: *wrong is the first wrong character. */
+/** "250ms", "1.5s", "2m". Fractions of a millisecond are truncated. Returns false with the first wrong character in
+ * *wrong. */
 static bool parse_time(const tendon_scenario_word *word, uint64_t *out, size_t *wrong) {
     uint64_t whole = 0, fraction = 0, scale = 1;
     size_t i = 0;
@@ -199,7 +200,7 @@ static tendon_status parse_line(tendon_scenario_line *line, const tendon_scenari
     return check_command(event, actor, error);
 }
 
-/** Puts @p event behind all that are not later. */
+/** Inserts @p event after all events that are not later. */
 static void insert(tendon_scenario_event *events, size_t count, const tendon_scenario_event *event) {
     size_t place = count;
     while (place > 0 && events[place - 1].at_ms > event->at_ms) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One device: link, values, timers. What the program asks for is in device_calls.c. */
+/* One device: connection, values, timers. The calls of the application are in device_calls.c. */
 #include "device.h"
 #include "tendon/base/packed.h"
 
@@ -160,7 +160,7 @@ void tendon_activ5_device_done(tendon_activ5_device *device, const tendon_activ5
 
 /* ---- values ---- */
 
-/* A text that is too long is cut between characters. */
+/* A text that is too long is truncated between characters. */
 static void keep(tendon_activ5_text *out, const uint8_t *text, size_t length) {
     size_t count = length;
     if (count > TENDON_ACTIV5_KEPT_SIZE) {
@@ -209,7 +209,7 @@ static void update(tendon_activ5_device *device, const tendon_activ5_message *me
     }
 }
 
-/* A legacy device is ready with its first word; a new one when it has said who it is. */
+/* A legacy device is initialized with its first value; a new device when serial number and ids are known. */
 static bool becomes_initialized(tendon_activ5_device *device) {
     bool serial = device->serial_number.known || device->sn1.known || device->sn2.known;
     if (device->initialized || (device->uses_new_protocol && !(serial && device->uuid1.known && device->uuid2.known))) {

@@ -30,7 +30,7 @@ void tendon_activ5_device_opening_tick(tendon_activ5_device *device, uint64_t du
 /** A request without a value. */
 tendon_status tendon_activ5_device_request(tendon_activ5_device *device, tendon_activ5_request_kind kind,
                                            tendon_activ5_characteristic which);
-/** doHandshake, and the requests for what the device has no characteristic for. NOT_READY without 5A02. */
+/** doHandshake, and the requests for the values that have no characteristic. NOT_READY without 5A02. */
 tendon_status tendon_activ5_device_handshake(tendon_activ5_device *device);
 /** Resets everything that ends with a connection, except the state of the connection itself. */
 void tendon_activ5_device_drop_connection(tendon_activ5_device *device);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the program asks of a device. */
+/* Calls of the application to a device. */
 #include "device.h"
 #include "tendon/base/packed.h"
 
@@ -117,7 +117,7 @@ tendon_status tendon_activ5_device_send_text(tendon_activ5_device *device, const
     return write_text(device, text, length);
 }
 
-/* The force's notifications on or off. UNKNOWN characteristic: there is none. */
+/* Enables or disables notifications of the force. UNKNOWN if the device has no such characteristic. */
 static tendon_status force(tendon_activ5_device *device, tendon_activ5_request_kind kind) {
     bool newer = (device->characteristics >> TENDON_ACTIV5_FORCE & 1u) != 0;
     return tendon_activ5_device_request(device, kind, newer ? TENDON_ACTIV5_FORCE : TENDON_ACTIV5_OLD_FORCE);
@@ -186,7 +186,7 @@ void tendon_activ5_device_set_evergreen(tendon_activ5_device *device, bool on, u
     device->evergreen_deadline = activ5_after(now, TENDON_ACTIV5_EVERGREEN_MS);
 }
 
-/* ---- what is known ---- */
+/* ---- known values ---- */
 
 tendon_status tendon_activ5_device_get_battery(tendon_activ5_device *device, uint64_t now) {
     device->now = now;

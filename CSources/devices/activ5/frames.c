@@ -32,7 +32,7 @@ static void deliver_collected(const sink *to, bool ended) {
     deliver(to, to->deframer->buffer, 0, to->deframer->length, ended);
 }
 
-/* False: too long, and said so. */
+/* Returns false if it is too long, after reporting this. */
 static bool collect(const sink *to, const uint8_t *data, size_t at, size_t end) {
     tendon_activ5_deframer *deframer = to->deframer;
     for (; at < end; at++) {
@@ -48,7 +48,7 @@ static bool collect(const sink *to, const uint8_t *data, size_t at, size_t end) 
     return true;
 }
 
-/* All frames from @p at on. What stands before a start is left over from an older message. */
+/* All frames from @p at on. Bytes before a start are from an older message. */
 static void scan(const sink *to, const uint8_t *data, size_t at, size_t length) {
     at = tendon_activ5_find_byte(data, at, length, FRAME_START);
     while (at < length) {
@@ -79,7 +79,7 @@ static void feed_collecting(const sink *to, const uint8_t *data, size_t length) 
         return;
     }
     if (!collect(to, data, 0, end)) {
-        /* An end within the notification belonged to what was dropped. */
+        /* An end within the notification belonged to the dropped bytes. */
         scan(to, data, end, length);
         return;
     }

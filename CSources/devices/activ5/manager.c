@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* More turns than this in one tick: the clock jumped, and the order of what was missed matters no more. */
+/* More turns than this in one tick: the clock jumped, and the order of the missed timers is no longer relevant. */
 enum { TURNS_MAX = 4096 };
 
 /* ---- reporting ---- */
@@ -123,8 +123,8 @@ void tendon_activ5_manager_stop_scanning(tendon_activ5_manager *manager, uint64_
     }
 }
 
-/* The entry of a name, in the list or not: it keeps what the application set. Else one that was never used, else one
- * that is not in use. */
+/* The entry of a name, in the list or not: it keeps what the application set. Otherwise an entry that was never used,
+ * or one that is not in use. */
 static tendon_activ5_device *slot_for(tendon_activ5_manager *manager, const char *name, size_t length) {
     tendon_activ5_device *slot = NULL;
     for (size_t i = 0; i < manager->capacity; i++) {
@@ -235,7 +235,7 @@ uint64_t tendon_activ5_manager_deadline(const tendon_activ5_manager *manager) {
     return deadline;
 }
 
-/* What is due at @p now, the scan first. */
+/* Processes the timers that expired at @p now, the scan first. */
 static void strike(tendon_activ5_manager *manager, uint64_t now) {
     if (manager->scanning && manager->scan_deadline <= now) {
         end_scan(manager, now);

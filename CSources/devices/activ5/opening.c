@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From the discovery until the device is ready: its first message, or a silence in which it waits for ours. */
+/* From the discovery until the device is ready: its first message, or a silence in which it waits for the handshake. */
 #include "device.h"
 
 static bool waits(const tendon_activ5_device *device) {
@@ -15,7 +15,7 @@ bool tendon_activ5_device_is_ready(const tendon_activ5_device *device) {
     return device->initialized && was_greeted(device);
 }
 
-/* A device without any of these is something else, whatever it advertises. */
+/* A device without any of these is not a trainer, whatever it advertises. */
 static bool is_activ5(const tendon_activ5_device *device) {
     return tendon_activ5_device_has(device, TENDON_ACTIV5_TEXT_OUTPUT) ||
            tendon_activ5_device_has(device, TENDON_ACTIV5_TEXT_COMMAND) ||
@@ -72,7 +72,7 @@ void tendon_activ5_device_opening_tick(tendon_activ5_device *device, uint64_t du
         device->offered = true;
         tendon_activ5_device_opening_heard(device);
         if (tendon_activ5_device_handshake(device) == TENDON_OK) {
-            return; /* until its answer, or another silence */
+            return; /* until its response, or another period of silence */
         }
     }
     ready(device);

@@ -6,7 +6,7 @@
 
 /** How fast the result is pulled towards gravity, 1/s: time constant of a second. */
 #define PULL 1.0
-/** A longer pause says nothing about how the trainer turned meanwhile. */
+/** After a longer pause, the rotation during the pause is unknown. */
 #define GAP_S 1.0
 /** After this long its timestamps begin again: 2^32 ticks. */
 #define WRAP_TICKS 4294967296.0
@@ -47,7 +47,7 @@ static tendon_quaternion turn(double x, double y, double z) {
     return (tendon_quaternion){x * scale, y * scale, z * scale, cos(angle / 2)};
 }
 
-/** Turns @p q so that what the accelerometer feels points up: wholly, or a part of the way. */
+/** Rotates @p q so that the measured acceleration points up: completely, or partially. */
 static tendon_quaternion level(tendon_quaternion q, const double a[3], double part) {
     double square = a[0] * a[0] + a[1] * a[1] + a[2] * a[2];
     if (!(square > 0.25 && square < 2.25)) {

@@ -52,7 +52,7 @@ tendon_activ5_device *tendon_activ5_manager_on_advertisement(tendon_activ5_manag
         return NULL;
     }
     bool matches = tendon_activ5_manager_matches(manager, report->data, report->length);
-    /* One byte more than a name may have, and the terminator: a longer one is left out, not cut. */
+    /* One byte more than a name may have, and the terminator: a longer name is ignored, not truncated. */
     char name[TENDON_ACTIV5_NAME_SIZE + 2];
     tendon_status length = tendon_ad_name(report->data, report->length, name, sizeof name);
     size_t name_length = length > 0 ? (size_t)length : 0;

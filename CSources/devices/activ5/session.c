@@ -6,10 +6,10 @@
 
 enum { STEP_IDLE = 0, STEP_MTU, STEP_PROFILE, STEP_READY };
 
-/* What is on the air: an operation of the queue, or the MTU. */
+/* The outstanding operation: one of the queue, or the MTU exchange. */
 enum { ON_AIR = 1 };
 
-/* Place of service F0F0 in the table of what was found: that of the unknown characteristic. */
+/* Index of service F0F0 in the table of discovered characteristics: that of the unknown characteristic. */
 enum { NEW_SERVICE_ROW = TENDON_ACTIV5_CHARACTERISTIC_UNKNOWN };
 
 static void fail(tendon_activ5_session *session, tendon_status status) {
@@ -94,7 +94,7 @@ static void first_ended(tendon_activ5_session *session, const tendon_gatt_result
     tendon_activ5_device_done(device, &request, result->status < 0 ? result->status : TENDON_OK, result->now);
 }
 
-/* Those that are queued now fail, in order; what handlers add meanwhile stays. */
+/* Fails the operations that are queued now, in order; operations that handlers add meanwhile stay queued. */
 static void fail_queued(tendon_activ5_session *session, tendon_status status, uint64_t now) {
     const tendon_gatt_result failed = {.status = status, .now = now};
     session->failing = true;

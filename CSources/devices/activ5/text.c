@@ -4,7 +4,7 @@
 
 /* ---- UTF-8, RFC 3629 section 4 ---- */
 
-/* Texts are an array, a place in it and an end: what Tests/Proof can follow. */
+/* Texts are an array, an index and an end, which Tests/Proof can analyze. */
 
 /* Bytes of the sequence that starts there, 0 when it is none. */
 static size_t sequence_length(const uint8_t *text, size_t at, size_t end) {

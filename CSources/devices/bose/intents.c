@@ -13,7 +13,7 @@ static uint32_t sensors_of(const tendon_bose_sensor_information *sensors) {
     return mask;
 }
 
-/* What every sensor offers; of no sensors, nothing. */
+/* The periods that every sensor offers; none without sensors. */
 static uint16_t periods_of(const tendon_bose_sensor_information *sensors) {
     unsigned mask = sensors->count > 0 ? 0xFFFFu : 0;
     for (size_t i = 0; i < sensors->count; i++) {

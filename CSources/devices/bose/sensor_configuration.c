@@ -46,7 +46,7 @@ static tendon_bose_sensor_setting *find(tendon_bose_sensor_configuration *config
     return NULL;
 }
 
-/* Of an unknown sensor nothing is known, so its entry goes back unchanged. */
+/* The entry of an unknown sensor is written back unchanged. */
 static bool follows(const tendon_bose_sensor_setting *setting) {
     return setting->sensor_id < TENDON_BOSE_SENSOR_COUNT && setting->period_ms != 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Few stores and no register saved on the way of the record that most programs
- * stream: that is what its time consists of, see Bench/README.md.
+ * The path of the most common record has few stores and saves no register, because they determine its time, see
+ * Bench/README.md.
  */
 #include "tendon/devices/bose_codec.h"
 
@@ -11,7 +11,7 @@
 
 enum { HEADER_SIZE = TENDON_BOSE_SAMPLE_HEADER_SIZE, VECTOR_SIZE = 6, QUATERNION_SIZE = 8, ACCURACY_MAX = 3 };
 
-/* What stands in a sample. */
+/* Content of a sample. */
 typedef enum sample_kind {
     KIND_VECTOR,     /* vector, accuracy u8 */
     KIND_ROTATION,   /* quaternion, accuracy i16 */
@@ -154,7 +154,7 @@ static tendon_bose_step skip(tendon_bose_skipped *skipped, size_t start, uint8_t
     return TENDON_BOSE_STEP_SKIPPED;
 }
 
-/* Any record: everything is checked; what is reported first is what a reader of the bytes meets first. */
+/* Decodes any record with all checks; errors are reported in the order of the bytes. */
 static APART tendon_bose_step next_of_any_kind(tendon_bose_sensor_data *data, tendon_bose_sample *sample,
                                                tendon_bose_skipped *skipped) {
     size_t start = data->position, end = data->length;

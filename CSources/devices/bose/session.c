@@ -114,7 +114,7 @@ static void done(void *context, const tendon_gatt_result *result) {
     bool went = tendon_bose_link_went(result->status);
     bool write = operation == BOSE_WRITE_SENSORS || operation == BOSE_WRITE_GESTURES;
     if (went && !write) {
-        return; /* disconnected() says the rest */
+        return; /* disconnected() reports the end */
     }
     if (operation == BOSE_OPENING) {
         tendon_bose_opening_done(session, result);
@@ -167,7 +167,7 @@ void tendon_bose_fail_open(tendon_bose_session *session, tendon_status status) {
 
 /* ---- why a link ended ---- */
 
-/* Core Spec Vol 1 Part F: what a controller says of a peer that went. */
+/* Core Spec Vol 1 Part F: reasons that a controller reports for a disconnected peer. */
 enum { HCI_CONNECTION_TIMEOUT = 0x08, HCI_LMP_TIMEOUT = 0x22, HCI_NOT_ESTABLISHED = 0x3E };
 
 static bool is_out_of_range(tendon_status reason) {
@@ -188,7 +188,7 @@ static tendon_status reason_to_status(const tendon_bose_session *session, tendon
     if (reason == TENDON_ERROR_TIMEOUT) {
         return TENDON_BOSE_ERROR_DEVICE_OUT_OF_RANGE;
     }
-    /* What the adapter or the system says of itself is worth more than "the device did it". */
+    /* An error of the adapter or the system takes precedence over a reason of the device. */
     bool own = reason == TENDON_ERROR_CANCELLED || TENDON_STATUS_LAYER(reason) == TENDON_LAYER_MANAGEMENT ||
                (TENDON_STATUS_LAYER(reason) == TENDON_LAYER_RADIO && reason != TENDON_RADIO_ERROR_PEER_CLOSED);
     return own ? reason : TENDON_BOSE_ERROR_DISCONNECTED_BY_DEVICE;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "session_internal.h"
 
-/* What is notified: bits by characteristic. */
+/* Characteristics with notifications, as bits. */
 #define NOTIFYING                                                                                                      \
     (1u << TENDON_BOSE_DEVICE_INFORMATION | 1u << TENDON_BOSE_SENSOR_CONFIGURATION | 1u << TENDON_BOSE_SENSOR_DATA |   \
      1u << TENDON_BOSE_GESTURE_CONFIGURATION | 1u << TENDON_BOSE_GESTURE_DATA)
@@ -16,7 +16,7 @@ static const uint16_t text_uuids[BOSE_STRING_HANDLES] = {
     [BOSE_STRING_REGULATORY] = 0x2A2A,
 };
 
-/* The characteristics of FDD2, then the strings. Of an old firmware the serial number alone is of interest. */
+/* The characteristics of FDD2, then the strings. With old firmware only the serial number is required. */
 static uint8_t row_of(void *context, size_t row, tendon_uuid *service, tendon_uuid *characteristic) {
     const struct tendon_bose_tag *tag = context;
     if (row >= BOSE_STRING_ROW) {
@@ -64,7 +64,7 @@ static void discovered(void *context, tendon_status status, size_t row, uint64_t
     session->op.now = now;
     tendon_operation_reset(&session->op);
     if (tendon_bose_link_went(status) || session->state != TENDON_BOSE_DISCOVERING) {
-        return; /* disconnected() says the rest */
+        return; /* disconnected() reports the end */
     }
     if (status == TENDON_ERROR_NOT_FOUND ||
         (status == TENDON_OK && session->kept.found[BOSE_STRING_ROW].service == 0)) {
@@ -81,7 +81,7 @@ void tendon_bose_discover(tendon_bose_session *session) {
     tendon_profile *profile = &session->kept.scratch.discovery;
     tendon_operation_discover(&session->op, BOSE_DISCOVERY, profile, row_of, session->kept.found, BOSE_ROWS,
                               discovered);
-    if (session->op.kind == BOSE_DISCOVERY) { /* a link in memory may have answered all of it */
+    if (session->op.kind == BOSE_DISCOVERY) { /* a memory radio may have completed the whole discovery */
         tendon_profile_limit(profile, TENDON_BOSE_OPERATION_TIMEOUT_MS, session->op.now);
     }
 }

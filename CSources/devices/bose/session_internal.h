@@ -10,10 +10,10 @@
 
 #include "tendon/devices/bose_session.h"
 
-/* What is on the air. */
+/* The outstanding operation. */
 enum {
     BOSE_IDLE = 0,
-    BOSE_OPENING,   /* the step of the script says which */
+    BOSE_OPENING,   /* determined by the step of the script */
     BOSE_DISCOVERY, /* kept.scratch.discovery, which ends its requests itself */
     BOSE_WAITING,   /* while pairing mode is awaited: subscription (work.index 0), reading (1) */
     BOSE_WRITE_SENSORS,
@@ -60,7 +60,7 @@ enum {
 
 #define BOSE_DEVICE_SERVICE 0x180A
 
-/* A pairing service that is busy is asked again, for about as long as one pairing can take. */
+/* If the pairing service is busy, pairing is retried, for about as long as one pairing can take. */
 enum { BOSE_PAIRING_RETRY_MS = 1000, BOSE_PAIRING_RETRIES = 35 };
 
 /* session.c */
@@ -70,12 +70,12 @@ void tendon_bose_emit_kind(tendon_bose_session *session, tendon_bose_event_kind 
 tendon_bose_session *tendon_bose_session_of(void *context);
 bool tendon_bose_is_open(const tendon_bose_session *session);
 bool tendon_bose_is_opening(const tendon_bose_session *session);
-/* True when a status says that the link went, so that disconnected() follows. */
+/* Returns true if a status indicates a disconnection, so that disconnected() follows. */
 bool tendon_bose_link_went(tendon_status status);
 /* Ends an opening that cannot succeed: OPEN_FAILED follows once the link is down. */
 void tendon_bose_fail_open(tendon_bose_session *session, tendon_status status);
 void tendon_bose_disconnect(tendon_bose_session *session);
-/* The next operation, if there is one and none is on the air. */
+/* Starts the next operation, if one is pending and none is outstanding. */
 void tendon_bose_pump(tendon_bose_session *session);
 
 /* session_open.c */

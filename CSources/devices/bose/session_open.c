@@ -5,9 +5,8 @@
 enum { WAIT_SUBSCRIBE, WAIT_READ, WAIT_LISTEN };
 
 /*
- * Strictly one after the other: a configuration is of no use before its
- * information. What can change is subscribed before it is read, so that no
- * change falls between.
+ * Strictly serial, because a configuration requires its information. A value that can change is subscribed before it is
+ * read, so no change is missed.
  */
 static const struct {
     bool subscribe;
@@ -165,7 +164,7 @@ static void waiting_pump(tendon_bose_session *session) {
     }
 }
 
-/* Each text is optional: what cannot be read is absent. Only a device that does not answer at all ends the opening. */
+/* Each string is optional: if it cannot be read, it is absent. Only a device that does not respond ends the opening. */
 static void string_read(tendon_bose_session *session, const tendon_gatt_result *result) {
     if (result->status == TENDON_OK) {
         tendon_bose_take_string(session, session->work.index, result->value, result->length);
@@ -319,7 +318,7 @@ void tendon_bose_opening_done(tendon_bose_session *session, const tendon_gatt_re
     }
     switch (session->work.step) {
     case BOSE_STEP_MTU:
-        /* A device may refuse the exchange; the default MTU serves too. */
+        /* A device may reject the exchange; the default MTU works as well. */
         if (result->status == TENDON_ERROR_TIMEOUT) {
             tendon_bose_fail_operation(session, result->status);
         } else {

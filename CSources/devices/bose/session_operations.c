@@ -100,7 +100,7 @@ static void write_done(tendon_bose_session *session, uint8_t operation, tendon_s
 
 /* ---- reads ---- */
 
-/* After a suspension: what we had enabled is enabled again, if the device shows it cleared. */
+/* After a suspension: enables the session's sensors again if the device has disabled them. */
 static void apply_again(tendon_bose_session *session) {
     session->work.reapply = false;
     tendon_bose_sensor_configuration configuration = session->sensor_configuration;
@@ -174,7 +174,7 @@ void tendon_bose_work_done(tendon_bose_session *session, uint8_t operation, cons
             refresh_done(session, result);
         }
         break;
-    default: /* the disabling writes of close(): nobody waits for their outcome */
+    default: /* the disabling writes of close(): their result is not reported */
         break;
     }
 }

@@ -83,7 +83,7 @@ static tendon_status take_sensor_configuration(tendon_bose_session *session, con
     size_t offset = 0;
     tendon_status status =
         tendon_bose_decode_sensor_configuration(data, length, &session->sensor_configuration, &offset);
-    /* A cut list is no base for a write, which must carry all entries. */
+    /* A truncated list cannot be written back, because a write must contain all entries. */
     session->has_sensor_configuration = status == TENDON_OK;
     session->work.sensors_ours &= tendon_bose_sensors_enabled(&session->sensor_configuration);
     if (status < 0) {
@@ -187,7 +187,7 @@ static void on_sensor_data(void *context, const tendon_gatt_value *value, uint64
         tendon_bose_sensor_data_begin(value->value, value->length, informed ? &session->sensors : NULL,
                                       informed ? TENDON_BOSE_PROFILE_REPORTED : TENDON_BOSE_PROFILE_FIXED);
     event = (tendon_bose_event){.kind = TENDON_BOSE_EVENT_SAMPLE, .sample = &sample};
-    /* The program may close in a callback: what is left of the notification is not delivered then. */
+    /* The application may close the session in a callback: then the rest of the notification is not delivered. */
     while (tendon_bose_is_open(session) &&
            (step = tendon_bose_sensor_data_next(&data, &sample, NULL)) != TENDON_BOSE_STEP_END) {
         if (step == TENDON_BOSE_STEP_SKIPPED) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of this codec share. */
+/* Internal interface of the codec's files. */
 #ifndef TENDON_FEELSPACE_INTERNAL_H
 #define TENDON_FEELSPACE_INTERNAL_H
 

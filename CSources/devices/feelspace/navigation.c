@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Two tables decide: what a mode and what a button does to each state. */
+/* Two tables contain the effect of each mode and of each button on each state. */
 #include "internal.h"
 #include "tendon/base/packed.h"
 #include "tendon/devices/feelspace_navigation.h"
@@ -87,7 +87,7 @@ uint64_t tendon_feelspace_navigation_deadline(const tendon_feelspace_navigation 
     return nav->has_timer ? nav->timer : UINT64_MAX;
 }
 
-/* ---- what a belt does ---- */
+/* ---- events of the belt ---- */
 
 typedef enum action {
     NOTHING,

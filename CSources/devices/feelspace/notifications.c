@@ -35,7 +35,7 @@ tendon_status tendon_feelspace_decode_button(const uint8_t *data, size_t length,
 }
 
 #if defined(__GNUC__)
-#define ONCE __attribute__((noinline)) /* one copy instead of four: flash is what a small gateway lacks */
+#define ONCE __attribute__((noinline)) /* one copy instead of four saves flash memory */
 #else
 #define ONCE
 #endif

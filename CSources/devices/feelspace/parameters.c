@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * FE05 and FE06. Two families share the pair: basic (01) and advanced (10 read
- * and answer, 11 change, 12 reset).
- */
+/* FE05 and FE06. Two families share the pair: basic (01) and advanced (10 read and response, 11 change, 12 reset). */
 #include "internal.h"
 #include "tendon/base/packed.h"
 

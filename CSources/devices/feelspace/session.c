@@ -66,11 +66,11 @@ void tendon_feelspace_subscribe(tendon_feelspace_session *session, uint8_t opera
 static void done(void *context, const tendon_gatt_result *result) {
     tendon_feelspace_session *session = context;
     if (session->op.client == NULL) {
-        return; /* what was cancelled, as all is when a connection ends */
+        return; /* a cancelled operation, for example at the end of a connection */
     }
     uint8_t operation = tendon_operation_ended(&session->op, result);
     if (operation == FS_IDLE || session->op.client->closed) {
-        return; /* disconnected() says the rest */
+        return; /* disconnected() reports the end */
     }
     if (operation == FS_OPENING) {
         tendon_feelspace_enabled(session, result);
@@ -117,7 +117,7 @@ static void forget_values(tendon_feelspace_session *session) {
     session->orientation_variation_deg = 0;
 }
 
-/* Nothing of ours stays with the client: what it borrows is about to be used for something else. */
+/* Cancels all requests at the client, because the memory that it borrows will be reused. */
 static void leave_client(tendon_feelspace_session *session, tendon_feelspace_state previous) {
     tendon_gatt_client *client = session->op.client;
     session->op.client = NULL;
@@ -336,7 +336,7 @@ static void state_timeout(tendon_feelspace_session *session) {
     }
 }
 
-/* What has a time. */
+/* Deadlines. */
 enum { OLD_LINK, STATE, COMMANDS, LOG, SILENCE, DEADLINES };
 
 static uint64_t due(const tendon_feelspace_session *session, unsigned what) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The commands with a name of their own: encoded, then sent. */
+/* The named commands: encoded, then sent. */
 #include "session_internal.h"
 
 static tendon_status request(tendon_feelspace_session *session, const uint8_t *packet, tendon_status length,

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Inside of the feelSpace session. One operation is on the air at a time:
- * keep-alive answers first, then the steps of an opening (session_open.c) or
- * the commands (session_queue.c). What the belt says is taken in
- * session_notifications.c; states and inputs are in session.c, searching in
- * session_scan.c.
+ * Inside of the feelSpace session. One operation is outstanding at a time: keep-alive responses first, then the steps
+ * of an opening (session_open.c) or the commands (session_queue.c). Notifications of the belt are processed in
+ * session_notifications.c; states and inputs are in session.c, searching in session_scan.c.
  */
 #ifndef TENDON_FEELSPACE_SESSION_INTERNAL_H
 #define TENDON_FEELSPACE_SESSION_INTERNAL_H
@@ -27,7 +25,7 @@ enum {
     FS_DEBUG_OUTPUT
 };
 
-/* What is on the air. */
+/* The outstanding operation. */
 enum {
     FS_IDLE = 0,
     FS_OPENING = 1 | TENDON_OPERATION_UNLIMITED, /* pairing may be in progress, which has its own timeout */
@@ -51,7 +49,7 @@ enum {
 enum {
     FS_OURS = 0x01,     /* of the session itself: no event */
     FS_REQUIRED = 0x02, /* its failure ends the handshake */
-    FS_WAITING = 0x04,  /* written, the answer is awaited */
+    FS_WAITING = 0x04,  /* written, waiting for the response */
     FS_ANSWERED = 0x08, /* while still outstanding */
     FS_PERIOD = 0x10    /* a new orientation period, between notifications off and on again */
 };
@@ -80,7 +78,7 @@ void tendon_feelspace_tell(tendon_feelspace_session *session, tendon_feelspace_s
 /* Ends the connection or the attempt. @p down: the link is down already. */
 void tendon_feelspace_end(tendon_feelspace_session *session, tendon_feelspace_connection_event event,
                           tendon_feelspace_connection_error error, tendon_status status, bool down);
-/* Ends it for what failed in the present state. */
+/* Ends the connection with the error of the current state. */
 void tendon_feelspace_fail(tendon_feelspace_session *session, tendon_feelspace_connection_error error,
                            tendon_status status);
 tendon_feelspace_connection_error tendon_feelspace_adapter_error(tendon_feelspace_adapter adapter);
@@ -108,20 +106,20 @@ void tendon_feelspace_push(tendon_feelspace_session *session, uint8_t kind, uint
                            const uint8_t *bytes, size_t length);
 void tendon_feelspace_queue_pump(tendon_feelspace_session *session);
 void tendon_feelspace_queue_done(tendon_feelspace_session *session, const tendon_gatt_result *result);
-/* The belt answered with a packet that begins so: the oldest command that waits for that is done. */
+/* The belt sent a response with these first bytes: completes the oldest command that waits for it. */
 void tendon_feelspace_queue_answered(tendon_feelspace_session *session, const uint8_t *packet);
 /* The front range came while the check of the patch waits for it. */
 void tendon_feelspace_patch_answered(tendon_feelspace_session *session, const tendon_feelspace_parameter *parameter);
 /* What the check of the patch wrote has ended. */
 void tendon_feelspace_patch_done(tendon_feelspace_session *session, tendon_status status);
-/* Ends what waited too long, the check of the patch too. */
+/* Ends commands that timed out, including the check of the patch. */
 void tendon_feelspace_queue_tick(tendon_feelspace_session *session);
 uint64_t tendon_feelspace_queue_deadline(const tendon_feelspace_session *session);
 void tendon_feelspace_queue_clear(tendon_feelspace_session *session);
 
 /* session_notifications.c */
 void tendon_feelspace_on_value(void *context, const tendon_gatt_value *value, uint64_t now);
-/* @return what the decoder said. */
+/* @return the status of the decoder. */
 tendon_status tendon_feelspace_take(tendon_feelspace_session *session, unsigned which, const uint8_t *data,
                                     size_t length);
 void tendon_feelspace_log_end(tendon_feelspace_session *session, tendon_status status);

@@ -50,7 +50,7 @@ static tendon_status take_keep_alive(tendon_feelspace_session *session, const ui
     uint8_t mode;
     session->counters.keep_alives++;
     if (session->work.keep_alives < UINT8_MAX) {
-        session->work.keep_alives++; /* malformed ones are answered too */
+        session->work.keep_alives++; /* malformed requests also get a response */
     }
     tendon_status status = tendon_feelspace_decode_keep_alive(data, length, &mode, offset);
     if (status >= 0) {

@@ -55,7 +55,7 @@ static void discovered(void *context, tendon_status status, size_t row, uint64_t
     (void)row;
     tendon_feelspace_session *session = context;
     if (session->op.client == NULL || session->op.client->closed) {
-        return; /* disconnected() says the rest */
+        return; /* disconnected() reports the end */
     }
     session->op.now = now;
     if (status < 0) {
@@ -91,7 +91,7 @@ static void next_notification(tendon_feelspace_session *session, unsigned index)
 }
 
 void tendon_feelspace_paired(tendon_feelspace_session *session, tendon_status status) {
-    /* A belt may do without a bond: where nobody can pair, it is for the belt to refuse. */
+    /* A belt may not require a bond: without a pairing service, the belt decides whether to reject. */
     if (status < 0 && status != TENDON_RADIO_ERROR_NO_PAIRING_SERVICE) {
         tendon_feelspace_fail(session, TENDON_FEELSPACE_PAIRING_FAILED, status);
         return;

@@ -19,8 +19,8 @@ static bool is_answered(const tendon_feelspace_slot *slot, const uint8_t *packet
     return slot->answer[0] != 0 && slot->answer[0] == packet[0] && slot->answer[1] == packet[1];
 }
 
-/* The slot that was queued first among those whose @p mask of flags is @p flags, and whose answer begins as @p answer,
- * which may be NULL. */
+/* The slot that was queued first among those whose @p mask of flags is @p flags, and whose response begins with @p
+ * answer, which may be NULL. */
 static tendon_feelspace_slot *oldest(tendon_feelspace_session *session, unsigned mask, unsigned flags,
                                      const uint8_t *answer) {
     tendon_feelspace_slot *found = NULL;
@@ -34,9 +34,9 @@ static tendon_feelspace_slot *oldest(tendon_feelspace_session *session, unsigned
     return found;
 }
 
-/* How the answer to a parameter request begins; zeros: there is none. A renamed belt drops the link instead. */
+/* First bytes of the response to a parameter request; zeros: no response. A renamed belt disconnects instead. */
 static void expect_answer(tendon_feelspace_slot *slot) {
-    const uint8_t *bytes = slot->bytes; /* zeros behind the packet */
+    const uint8_t *bytes = slot->bytes; /* zeros after the packet */
     bool basic = bytes[0] == BASIC;
     uint8_t id = bytes[bytes[0] == ADVANCED ? 2 : 1];
     bool is_request = slot->which == FS_REQUEST || (slot->flags & FS_PERIOD) != 0;
@@ -166,7 +166,7 @@ void tendon_feelspace_queue_done(tendon_feelspace_session *session, const tendon
         session->orientation_enabled = session->orientation_enabled && (status >= 0 || session->work.enables > 0);
     }
     if (next_step(session, slot, &status)) {
-        return; /* still the oldest: the pump goes on with it */
+        return; /* still the oldest: the pump continues with it */
     }
     slot->flags |= FS_WAITING; /* the callback may queue more commands; this one is not the next */
     slot->deadline = session->op.now + TENDON_FEELSPACE_OPERATION_TIMEOUT_MS;
@@ -222,7 +222,7 @@ void tendon_feelspace_patch_answered(tendon_feelspace_session *session, const te
 void tendon_feelspace_queue_pump(tendon_feelspace_session *session) {
     tendon_feelspace_slot *slot = oldest(session, FS_WAITING, 0, NULL);
     if (session->work.patching != FS_PATCH_DONE) {
-        patch_pump(session); /* what it finds out comes before all else */
+        patch_pump(session); /* its result is processed before all other commands */
         return;
     }
     if (slot == NULL) {
@@ -280,7 +280,7 @@ bool tendon_feelspace_session_idle(const tendon_feelspace_session *session) {
 
 /* ---- any packet ---- */
 
-/* What a packet needs the firmware to have; _COUNT: nothing. */
+/* The firmware feature that a packet requires; _COUNT: none. */
 static tendon_feelspace_feature feature_of(unsigned which, const uint8_t *packet, size_t length) {
     uint8_t first = packet[0], second = length > 1 ? packet[1] : 0, third = length > 2 ? packet[2] : 0;
     if (which == FS_BUZZER) {

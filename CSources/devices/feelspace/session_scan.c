@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "session_internal.h"
 
-/* What is known of an advertiser. */
+/* Data of an advertiser. */
 enum { SEEN_OLDER = 0x01, SEEN_NEWER = 0x02, SEEN_NAME = 0x04, SEEN_TOLD = 0x08 };
 
 /* ---- start and end ---- */

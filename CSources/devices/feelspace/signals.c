@@ -3,7 +3,7 @@
 #include "tendon/devices/feelspace_signal.h"
 
 bool tendon_feelspace_degrees(double degrees, uint16_t *out) {
-    /* 2^53: beyond it a double has no degrees to speak of. Not a number fails both comparisons. */
+    /* 2^53: beyond it a double cannot represent single degrees. Not a number fails both comparisons. */
     if (!(degrees >= -9007199254740992.0 && degrees <= 9007199254740992.0)) {
         return false;
     }
@@ -12,7 +12,7 @@ bool tendon_feelspace_degrees(double degrees, uint16_t *out) {
     return true;
 }
 
-/* What the signals of both interfaces are made of. */
+/* Components of the signals of both interfaces. */
 typedef struct rhythm {
     uint16_t period_ms; /* 0: no packet of its own */
     uint8_t pattern;
@@ -74,7 +74,7 @@ tendon_status tendon_feelspace_encode_vibration(const tendon_feelspace_vibration
 
 /* ---- navigation controller ---- */
 
-/* For ever is 0 here, and 00 on the wire, as the vendor's navigation controller spells it; -1 would be FF. */
+/* Endless is 0 here, and 00 in the packet, as in the vendor's navigation controller; -1 would be FF. */
 static const rhythm navigation[TENDON_FEELSPACE_NAVIGATION_SIGNAL_COUNT] = {
     [TENDON_FEELSPACE_NAVIGATION_CONTINUOUS] = {500, TENDON_FEELSPACE_PATTERN_CONTINUOUS, 0, true},
     [TENDON_FEELSPACE_NAVIGATION_NAVIGATION] = {500, TENDON_FEELSPACE_PATTERN_CONTINUOUS, 0, true},
@@ -109,7 +109,7 @@ tendon_status tendon_feelspace_encode_navigation(int32_t signal, int32_t directi
     if (signal == TENDON_FEELSPACE_NAVIGATION_NO_VIBRATION) {
         return tendon_feelspace_encode_stop(-1, TENDON_FEELSPACE_CHANNELS_DOCUMENTED, out, capacity);
     }
-    return is_navigation_signal(signal) /* those without a period are refused with it */
+    return is_navigation_signal(signal) /* signals without a period are rejected with it */
                ? encode(&navigation[signal], &v, direction, TENDON_FEELSPACE_CHANNELS_DOCUMENTED, out, capacity)
                : TENDON_ERROR_INVALID_ARGUMENT;
 }

@@ -44,7 +44,7 @@ void tendon_fjorden_manager_set_environment(tendon_fjorden_manager *manager, ten
 void tendon_fjorden_manager_input(tendon_fjorden_manager *manager, uint64_t now, const tendon_fjorden_input *input) {
     /* One deadline at most is running, and expiring never sets one. */
     if (manager->has_deadline && now >= manager->deadline) {
-        manager->now = manager->deadline; /* however late it is told */
+        manager->now = manager->deadline; /* even if it is reported late */
         tendon_grip_expire(manager);
     }
     manager->now = now;
@@ -124,7 +124,7 @@ void tendon_grip_end_pending(tendon_fjorden_manager *m, tendon_status status) {
     }
 }
 
-/* ---- what calls and events share ---- */
+/* ---- shared by calls and events ---- */
 
 void tendon_grip_start_deadline(tendon_fjorden_manager *m) {
     m->has_deadline = true;

@@ -24,7 +24,7 @@ void tendon_grip_look_for_bonded(tendon_fjorden_manager *m);
 void tendon_grip_connect(tendon_fjorden_manager *m);
 
 void tendon_grip_call(tendon_fjorden_manager *m, const tendon_fjorden_input *input);
-/** What start does once the permission is known. */
+/** Continues start when the permission is known. */
 void tendon_grip_start_with_permission(tendon_fjorden_manager *m);
 void tendon_grip_event(tendon_fjorden_manager *m, const tendon_fjorden_input *input);
 /** The deadline has passed. */

@@ -46,7 +46,7 @@ static void start(tendon_fjorden_manager *m, bool may_ask) {
         tendon_grip_set_pending(m, TENDON_FJORDEN_CALL_START);
         tendon_grip_do(m, TENDON_FJORDEN_OUT_REQUEST_PERMISSION);
     } else {
-        /* Not allowed to ask, or the question stands already and its answer belongs to the first call. */
+        /* Requesting is not allowed, or a request is pending whose result belongs to the first call. */
         tendon_grip_result_state(m, TENDON_FJORDEN_CALL_START);
     }
 }
@@ -114,7 +114,7 @@ static void forget(tendon_fjorden_manager *m) {
     } else if (m->state == TENDON_FJORDEN_CONNECTING || m->state == TENDON_FJORDEN_CONNECTED) {
         tendon_grip_do(m, TENDON_FJORDEN_OUT_DISCONNECT);
     }
-    m->asking = false; /* the start that waits for the answer ends here, like any other */
+    m->asking = false; /* a start that waits for the permission also ends here */
     m->configuration.has_bond = false;
     tendon_grip_do_grip(m, TENDON_FJORDEN_OUT_REMOVE_BOND, &m->configuration.bond);
     tendon_grip_set_state(m, TENDON_FJORDEN_READY);

@@ -147,7 +147,7 @@ static const struct {
     [TENDON_FJORDEN_STEP_NOTIFY] = {TENDON_FJORDEN_ON_NOTIFY, CODE(NO_NOTIFY), CODE(NO_NOTIFY)},
 };
 
-/* The answer to a step. What answers another step than the present one is ignored. */
+/* Processes the result of a step; the result of another step is ignored. */
 static void answered(tendon_fjorden_manager *m, const tendon_fjorden_input *input) {
     if (m->state != TENDON_FJORDEN_CONNECTING || steps[m->step].kind != input->kind) {
         return;

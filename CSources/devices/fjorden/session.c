@@ -192,7 +192,7 @@ static void on_disconnected(void *context, tendon_status reason, uint64_t now) {
     if (!asked) {
         give_link_down(s, reason);
     }
-    /* Who waits for the grip is told last: then it is clear where the manager stands. */
+    /* The caller that waits for the grip is notified last, when the state of the manager is final. */
     reason = reason < 0 ? reason : TENDON_ERROR_DISCONNECTED;
     tendon_grip_end_request(s, reason, NULL);
     if ((unfinished >> FJORDEN_DO_BATTERY & 1u) != 0) {
@@ -408,7 +408,7 @@ tendon_status tendon_fjorden_session_read_info(tendon_fjorden_session *session, 
         return TENDON_ERROR_WRONG_STATE;
     }
     session->op.now = now;
-    if ((session->work.wanted >> FJORDEN_DO_INFO & 1u) == 0) { /* stays wanted until the last text */
+    if ((session->work.wanted >> FJORDEN_DO_INFO & 1u) == 0) { /* stays set until the last string */
         session->work.index = 0;
         session->work.info_read = false;
         tendon_grip_want(session, FJORDEN_DO_INFO);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Inside of the Fjorden session. session.c joins manager and link and has the
- * program's calls; session_link.c does what the manager wants of a connected
- * grip, one operation at a time; session_values.c takes what the grip says.
+ * Inside of the Fjorden session. session.c combines manager and link and contains the application's calls;
+ * session_link.c executes the operations of the manager on a connected grip, one at a time; session_values.c processes
+ * the values of the grip.
  */
 #ifndef FJORDEN_SESSION_H
 #define FJORDEN_SESSION_H
@@ -11,8 +11,8 @@
 
 #include "manager.h"
 
-/* What is to be done, in this order: bits of work.wanted, which stay until it is through. What is on the
- * air is one more: op.kind. */
+/* Pending operations, in this order: bits of work.wanted, which stay set until the operation has ended. The outstanding
+ * operation is also in op.kind. */
 enum {
     FJORDEN_DO_MTU = 0,
     FJORDEN_DO_DISCOVER,
@@ -37,9 +37,9 @@ void tendon_grip_tell(tendon_fjorden_session *s, tendon_fjorden_session_event_ki
                       int detail, const void *what);
 /* Passes the result of a step to the manager, once the manager accepts inputs again. */
 void tendon_grip_answer(tendon_fjorden_session *s, tendon_fjorden_input_kind kind, bool ok);
-/* Gives the answers that wait, then goes on. */
+/* Reports pending results, then continues. */
 void tendon_grip_flush(tendon_fjorden_session *s);
-/* Sets the time. False: there is no link that could say anything. */
+/* Sets the time. Returns false if there is no connection. */
 bool tendon_grip_enter(tendon_fjorden_session *s, uint64_t now);
 /* Asks the link to pair. */
 void tendon_grip_pair(tendon_fjorden_session *s);

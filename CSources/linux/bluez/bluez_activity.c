@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The state table that scanning and advertising share; docs/bluez-states.md has it as text. Each activity knows what
- * the controller does for it (its state), what it shall do (its demand), and so which command comes next.
+ * The state table that scanning and advertising share; docs/bluez-states.md has it as text. The state of an activity in
+ * the controller and its demand determine the next command.
  */
 #if defined(TENDON_HAVE_BLUEZ)
 #include "bluez_internal.h"
@@ -97,5 +97,5 @@ void tendon_bluez_activity_rejected(tendon_bluez_radio *radio, tendon_bluez_acti
 }
 
 #else
-typedef int tendon_bluez_activity_nothing; /* ISO C wants a declaration in every file */
+typedef int tendon_bluez_activity_nothing; /* ISO C requires a declaration in every file */
 #endif

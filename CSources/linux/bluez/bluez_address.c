@@ -176,5 +176,5 @@ void tendon_bluez_address_done(tendon_bluez_radio *radio, uint8_t status) {
 }
 
 #else
-typedef int tendon_bluez_address_nothing; /* ISO C wants a declaration in every file */
+typedef int tendon_bluez_address_nothing; /* ISO C requires a declaration in every file */
 #endif

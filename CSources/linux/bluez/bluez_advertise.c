@@ -64,7 +64,7 @@ void tendon_bluez_advertise_disable(const tendon_bluez_radio *radio, tendon_blue
 /** Whether the configuration has this command. */
 static bool has_step(const tendon_bluez_radio *radio, uint8_t step) {
     switch (step) {
-    case STEP_ADDRESS: /* a set has an address of its own, if it is a random one */
+    case STEP_ADDRESS: /* a set has its own address if the address is random */
         return radio->extended_advertising && tendon_bluez_address_is_random(radio);
     case STEP_RESPONSE: /* an extended set that is not scannable has no scan response (Vol 4 Part E 7.8.55) */
         return !radio->extended_advertising || legacy_pdus(&radio->advertising);
@@ -196,5 +196,5 @@ tendon_status tendon_bluez_advertise_stop(tendon_radio *base) {
 }
 
 #else
-typedef int tendon_bluez_advertise_nothing; /* ISO C wants a declaration in every file */
+typedef int tendon_bluez_advertise_nothing; /* ISO C requires a declaration in every file */
 #endif

@@ -10,7 +10,7 @@
 
 /** Reads of the raw socket before a command counts as unanswered. */
 #define DRAIN_ROUNDS 256
-/** Sends in a row that the kernel may refuse because the adapter is off, and the pause after each. */
+/** Maximum number of consecutive sends that the kernel rejects because the adapter is off, and the pause after each. */
 #define REFUSED_SENDS_MAX 10
 #define REFUSED_PAUSE_MS 200u
 
@@ -68,7 +68,7 @@ static void resync(tendon_bluez_radio *radio) {
     tendon_bluez_wake_at(radio, 0);
 }
 
-/** @param number errno of a send that failed; HCI error code of an answer. */
+/** @param number errno of a failed send, or HCI error code of a response. */
 static void input(tendon_bluez_radio *radio, tendon_bluez_queue_inputs what, int number, uint64_t now) {
     tendon_bluez_queue *queue = &radio->command;
     const transition *found = &table[queue->state][what];
@@ -128,7 +128,7 @@ void tendon_bluez_queue_timer(tendon_bluez_radio *radio, uint64_t now) {
     }
 }
 
-/** The next command, and the activity that it belongs to. @return what it does. */
+/** Returns the purpose of the next command, and sets the activity that it belongs to. */
 static tendon_bluez_request choose(tendon_bluez_radio *radio, uint64_t now, tendon_bluez_command *out,
                                    tendon_bluez_activity **activity) {
     *activity = &radio->scan.activity;
@@ -180,7 +180,7 @@ void tendon_bluez_answered(tendon_bluez_radio *radio, uint16_t opcode, uint8_t s
     }
 }
 
-/** The command whose time has passed is still in flight: the next one has a deadline of its own. */
+/** The command that timed out is still in flight; the next command has its own deadline. */
 static bool is_late(const tendon_bluez_radio *radio) {
     return radio->command.state == IN_FLIGHT && radio->hci.deadline == UINT64_MAX;
 }
@@ -188,7 +188,7 @@ static bool is_late(const tendon_bluez_radio *radio) {
 void tendon_bluez_hci_expired(void *context, uint64_t now) {
     tendon_bluez_radio *radio = context;
     radio->hci.deadline = UINT64_MAX;
-    /* A process that could not run for a while finds the answer in its socket, behind earlier packets. */
+    /* If the process could not run for a while, the response can be in its socket, after earlier packets. */
     for (int i = 0; i < DRAIN_ROUNDS && is_late(radio); i++) {
         if (!tendon_bluez_wait_readable(radio->hci.fd, tendon_monotonic_ms() + 1)) {
             break;
@@ -201,5 +201,5 @@ void tendon_bluez_hci_expired(void *context, uint64_t now) {
 }
 
 #else
-typedef int tendon_bluez_command_nothing; /* ISO C wants a declaration in every file */
+typedef int tendon_bluez_command_nothing; /* ISO C requires a declaration in every file */
 #endif

@@ -12,7 +12,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-/** Connections left behind by other processes that one attempt ends before it takes what it gets. */
+/** Maximum number of connections of ended processes that one attempt disconnects; the next connection is used. */
 #define OLD_CONNECTIONS_MAX 2
 /** A kernel that has not started to scan for a peer by then never does. */
 #define BEGIN_LIMIT_MS 300u
@@ -30,7 +30,7 @@ enum {
     CONNECTED = TENDON_BLUEZ_ATTEMPT_CONNECTED
 };
 
-/* What to do about an attempt; the columns are tendon_bluez_prospect. */
+/* Action for an attempt; the columns are tendon_bluez_prospect. */
 static const uint8_t table[TENDON_BLUEZ_ATTEMPT_STATES][TENDON_BLUEZ_PROSPECTS] = {
 /* clang-format off */
 #define LEAVE TENDON_BLUEZ_LEAVE_IT
@@ -111,8 +111,9 @@ static void set_limit(int fd, uint64_t deadline) {
 }
 
 /**
- * connect() succeeds immediately only over an existing connection whose ATT channel no process uses: one that a killed
- * process has left behind, for 2 s. Returns true if that connection is being ended: see tendon_bluez_end_connection().
+ * connect() succeeds immediately only over an existing connection whose ATT channel no process uses: the connection of
+ * a killed process, which exists for 2 s. Returns true if that connection is being ended: see
+ * tendon_bluez_end_connection().
  */
 static bool end_old_connection(tendon_bluez_radio *radio, tendon_bluez_attempt *attempt, int fd) {
     uint16_t handle = tendon_bluez_handle_of(fd);
@@ -175,7 +176,8 @@ void tendon_bluez_note_connecting(tendon_bluez_radio *radio, uint16_t opcode, te
 }
 
 void tendon_bluez_note_connect_failure(tendon_bluez_radio *radio, const tendon_hci_parameters *parameters) {
-    /* The parameters of a failed connection are undefined but for the status; the kernel makes one at a time. */
+    /* The parameters of a failed connection are undefined, except the status; the kernel creates one connection at a
+     * time. */
     bool is_ours = radio->connects_until != 0;
     radio->connects_until = 0;
     for (size_t i = 0; i < TENDON_BLUEZ_ATTEMPTS && is_ours; i++) {
@@ -295,5 +297,5 @@ tendon_status tendon_bluez_connect(tendon_radio *base, tendon_link *link, const 
 }
 
 #else
-typedef int tendon_bluez_connect_nothing; /* ISO C wants a declaration in every file */
+typedef int tendon_bluez_connect_nothing; /* ISO C requires a declaration in every file */
 #endif

@@ -61,5 +61,5 @@ void tendon_bluez_discovery_event(tendon_bluez_radio *radio, const tendon_manage
 }
 
 #else
-typedef int tendon_bluez_discovery_nothing; /* ISO C wants a declaration in every file */
+typedef int tendon_bluez_discovery_nothing; /* ISO C requires a declaration in every file */
 #endif

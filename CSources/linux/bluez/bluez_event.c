@@ -14,11 +14,12 @@
 static void command_complete(tendon_bluez_radio *radio, uint16_t opcode, const tendon_hci_parameters *parameters,
                              uint64_t now) {
     if (opcode == radio->command.opcode && parameters->length == 0) {
-        radio->radio.malformed++; /* an answer without a status: as if it had not arrived */
+        radio->radio.malformed++; /* a response without a status: ignored */
         return;
     }
     uint8_t status = parameters->length > 0 ? parameters->data[0] : 0;
-    /* Commands are answered in order, and the other one was seen when it was sent: its answer comes first. */
+    /* The controller responds in order, and the other command was observed when it was sent: its response comes first.
+     */
     if (opcode != 0 && opcode == radio->other_command) {
         tendon_bluez_scan_other_done(radio, status, now);
         return;
@@ -162,5 +163,5 @@ void tendon_bluez_hci_ready(void *context, uint32_t events, uint64_t now) {
 }
 
 #else
-typedef int tendon_bluez_event_nothing; /* ISO C wants a declaration in every file */
+typedef int tendon_bluez_event_nothing; /* ISO C requires a declaration in every file */
 #endif

@@ -108,5 +108,5 @@ tendon_status tendon_bluez_read_limits(uint16_t index, tendon_bluez_limits *out)
 }
 
 #else
-typedef int tendon_bluez_exchange_nothing; /* ISO C wants a declaration in every file */
+typedef int tendon_bluez_exchange_nothing; /* ISO C requires a declaration in every file */
 #endif

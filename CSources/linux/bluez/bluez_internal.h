@@ -12,17 +12,17 @@
 #include <bluetooth/hci_lib.h>
 #include <bluetooth/l2cap.h>
 
-/** HCI error codes (Core Spec Vol 1 Part F) that decide what happens next. */
+/** HCI error codes (Core Spec Vol 1 Part F) with special handling. */
 enum { HCI_COMMAND_DISALLOWED_ERROR = 0x0C, HCI_FAILED_TO_BE_ESTABLISHED = 0x3E };
 
-/** Connection handle of a connection that has none, or whose handle another connection has by now. */
+/** Handle value of a connection without a handle, or whose handle was reused for another connection. */
 #define TENDON_BLUEZ_HANDLE_UNKNOWN 0xFFFFu
 /** How long a connect() waits for the end of the last connection to the same peer, in ms. */
 #define TENDON_BLUEZ_LEAVING_LIMIT_MS 3000u
 /** A rejected activity that was enabled before is retried so often, after this pause in ms. */
 #define TENDON_BLUEZ_RETRIES 40
 #define TENDON_BLUEZ_RETRY_MS 250u
-/** The raw HCI socket gets the receive buffer that a connection has if so many exist. */
+/** The raw HCI socket gets the receive buffer of one of this many connections. */
 #define TENDON_BLUEZ_HCI_SHARE 8u
 
 /** One buffer for a command. */
@@ -48,7 +48,7 @@ typedef enum tendon_bluez_activity_inputs {
 } tendon_bluez_activity_inputs;
 #define TENDON_BLUEZ_ACTIVITY_INPUTS 10
 
-/** What an activity shall do. */
+/** Demand of an activity. */
 typedef enum tendon_bluez_demand {
     TENDON_BLUEZ_HALT = 0, /**< not requested, or paused for a connection attempt */
     TENDON_BLUEZ_WAIT,     /**< requested, but not before its retry time */
@@ -59,12 +59,12 @@ typedef enum tendon_bluez_demand {
 /** Of the command queue. */
 typedef enum tendon_bluez_queue_inputs {
     TENDON_BLUEZ_QUEUE_SENT = 0,
-    TENDON_BLUEZ_QUEUE_ADAPTER_OFF, /**< the kernel refused it with ENETDOWN */
-    TENDON_BLUEZ_QUEUE_NOT_SENT,    /**< the kernel refused it otherwise */
+    TENDON_BLUEZ_QUEUE_ADAPTER_OFF, /**< the kernel rejected it with ENETDOWN */
+    TENDON_BLUEZ_QUEUE_NOT_SENT,    /**< the kernel rejected it with another error */
     TENDON_BLUEZ_QUEUE_ANSWERED,
     TENDON_BLUEZ_QUEUE_TIMEOUT,
-    TENDON_BLUEZ_QUEUE_TIMER, /**< the pause after a refused send is over */
-    TENDON_BLUEZ_QUEUE_RESET  /**< no answer follows: the controller was reset, or the radio has failed */
+    TENDON_BLUEZ_QUEUE_TIMER, /**< the pause after a rejected send has ended */
+    TENDON_BLUEZ_QUEUE_RESET  /**< no response follows: the controller was reset, or the radio has failed */
 } tendon_bluez_queue_inputs;
 #define TENDON_BLUEZ_QUEUE_INPUTS 7
 
@@ -78,7 +78,7 @@ typedef enum tendon_bluez_power_inputs {
 } tendon_bluez_power_inputs;
 #define TENDON_BLUEZ_POWER_INPUTS 5
 
-/** What there is about an attempt to connect. */
+/** Situation of an attempt to connect. */
 typedef enum tendon_bluez_prospect {
     TENDON_BLUEZ_BLOCKED = 0, /**< our scan is on, or the adapter is reset */
     TENDON_BLUEZ_LATER,       /**< a pause, or the end of the last connection, is awaited */
@@ -129,7 +129,8 @@ bool tendon_bluez_wait_readable(int fd, uint64_t until);
  * @param index without those that radios have open for other adapters than this one; -1: all.
  */
 int tendon_bluez_other_sockets(int own_fd, int own_other_fd, int index);
-/** Those that may be about the radio's adapter. 0: what the controller does it was told by a program that has ended. */
+/** Those that may be about the radio's adapter. 0: no program uses the adapter, so a program that has ended enabled the
+ * activity. */
 int tendon_bluez_users(const tendon_bluez_radio *radio);
 /** Announces the adapter of @p fd to other radios until the returned descriptor is closed; returns -1 on failure. */
 int tendon_bluez_lease(int fd, uint16_t index);
@@ -139,10 +140,10 @@ int tendon_bluez_lease(int fd, uint16_t index);
 tendon_status tendon_bluez_manage(int fd, uint16_t opcode, uint16_t index, const uint8_t *data, size_t length,
                                   uint8_t *reply, size_t capacity);
 tendon_status tendon_bluez_manage_mode(int fd, uint16_t opcode, uint16_t index, uint8_t mode, uint32_t *settings);
-/** Any command that is answered by the adapter's settings. */
+/** Any command whose response is the adapter's settings. */
 tendon_status tendon_bluez_manage_settings(int fd, uint16_t opcode, uint16_t index, const uint8_t *data, size_t length,
                                            uint32_t *settings);
-/** Adapters with what the management interface knows, in order of their index; see tendon_bluez_list(). */
+/** Adapters with the data of the management interface, in order of their index; see tendon_bluez_list(). */
 tendon_status tendon_bluez_read_adapters(int fd, tendon_bluez_adapter *adapters, size_t capacity);
 /** Sets blocked and hard_blocked. */
 void tendon_bluez_read_blocks(tendon_bluez_adapter *adapter);
@@ -150,7 +151,7 @@ void tendon_bluez_read_blocks(tendon_bluez_adapter *adapter);
 tendon_status tendon_bluez_management_status(uint8_t status);
 
 /* exchange.c */
-/** One command and its answer, blocking. @return the length of the return parameters after the status byte. */
+/** Sends one command and waits for its response. @return the length of the return parameters after the status byte. */
 tendon_status tendon_bluez_exchange(int fd, uint16_t opcode, uint8_t *reply, size_t capacity);
 tendon_status tendon_bluez_has_extended_advertising(int fd, bool *out);
 /** Limits that the controller does not report, or not completely, stay unknown. */
@@ -175,21 +176,21 @@ void tendon_bluez_hardware_error(tendon_bluez_radio *radio, uint64_t now);
 void tendon_bluez_powered(tendon_bluez_radio *radio, bool powered, uint64_t now);
 /** timer_expired() not later than @p time. */
 void tendon_bluez_wake_at(tendon_bluez_radio *radio, uint64_t time);
-/** Reports failures, then continues with what is due. */
+/** Reports failures, then continues with pending work. */
 void tendon_bluez_timer_expired(void *context, uint64_t now);
 
 /* command.c */
 /** Sends the next command, unless one is in flight. */
 void tendon_bluez_step(tendon_bluez_radio *radio);
-/** The command in flight gets no answer any more. */
+/** The command in flight will get no response. */
 void tendon_bluez_queue_reset(tendon_bluez_radio *radio);
 void tendon_bluez_queue_timer(tendon_bluez_radio *radio, uint64_t now);
-/** A command was answered with this HCI error code, 0: success. */
+/** The response to a command had this HCI error code; 0: success. */
 void tendon_bluez_answered(tendon_bluez_radio *radio, uint16_t opcode, uint8_t status, uint64_t now);
 void tendon_bluez_hci_expired(void *context, uint64_t now);
 /** False: not sent, see errno. */
 bool tendon_bluez_send_command(int fd, const tendon_bluez_command *command);
-/** Writes a command without waiting for its answer. */
+/** Writes a command without waiting for its response. */
 void tendon_bluez_send_and_forget(tendon_bluez_radio *radio, const tendon_bluez_command *command);
 
 /* event.c */
@@ -200,7 +201,7 @@ void tendon_bluez_hci_ready(void *context, uint32_t events, uint64_t now);
 void tendon_bluez_prepare(tendon_bluez_radio *radio, tendon_loop *loop);
 /** The radio has its two sockets: the loop watches them from now on. */
 tendon_status tendon_bluez_begin(tendon_bluez_radio *radio);
-/** Takes what waits in the management socket. */
+/** Processes the pending data of the management socket. */
 void tendon_bluez_read_management(tendon_bluez_radio *radio);
 /** Returns the status that is reported if the adapter is off. */
 tendon_status tendon_bluez_why_off(uint16_t index);
@@ -219,7 +220,7 @@ bool tendon_bluez_address_is_random(const tendon_bluez_radio *radio);
 bool tendon_bluez_address_next(const tendon_bluez_radio *radio, tendon_bluez_command *out);
 void tendon_bluez_address_done(tendon_bluez_radio *radio, uint8_t status);
 
-/** A command of the management socket whose answer comes as an event. */
+/** Sends a command to the management socket; the response arrives as an event. */
 tendon_status tendon_bluez_management_send(tendon_bluez_radio *radio, uint16_t opcode, const uint8_t *data,
                                            size_t length);
 
@@ -229,7 +230,7 @@ void tendon_bluez_discovery_event(tendon_bluez_radio *radio, const tendon_manage
 void tendon_bluez_discovery_settle(tendon_bluez_radio *radio);
 /** Likewise, for closing. */
 void tendon_bluez_discovery_close(tendon_bluez_radio *radio);
-/** Ends what a program that died has left; refused where there is nothing. */
+/** Disables the activity of a program that has ended; the controller rejects it if nothing is enabled. */
 void tendon_bluez_discovery_recover(tendon_bluez_radio *radio);
 
 /* scan.c */
@@ -313,7 +314,8 @@ tendon_status tendon_bluez_unpair(tendon_radio *radio, const tendon_address *pee
 /** The controller encrypts this connection from now on. */
 void tendon_bluez_encrypted(tendon_bluez_radio *radio, uint16_t handle, uint64_t now);
 bool tendon_bluez_is_encrypted(const tendon_link *link);
-/** Encrypts a new link to a bonded peer; false: it is none, or encrypted already. */
+/** Encrypts a new connection to a bonded peer. Returns false if the peer is not bonded, or the connection is encrypted
+ * already. */
 bool tendon_bluez_secure(tendon_link *link);
 /** An event of the management socket about our adapter. */
 void tendon_bluez_pairing_event(tendon_bluez_radio *radio, const tendon_management_event *event, uint64_t now);

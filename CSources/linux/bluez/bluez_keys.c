@@ -86,7 +86,7 @@ static bool has_other_store(uint16_t index, const store_id *id) {
             found = found || shows_other(line, index, id);
             line = end + 1;
         }
-        length = line == text ? 0 : strlen(line); /* a line longer than the buffer is none of ours */
+        length = line == text ? 0 : strlen(line); /* a line longer than the buffer was not written by Tendon */
         memmove(text, line, length);
     }
     if (fd >= 0) {
@@ -103,7 +103,7 @@ static bool daemon_runs(void) {
 }
 
 static tendon_status load(const tendon_bluez_radio *radio, const uint8_t *keys, size_t length) {
-    /* A socket of its own: the events of the radio's one are the loop's. */
+    /* A separate socket: the loop reads the events of the radio's socket. */
     tendon_status fd = tendon_bluez_channel_socket(HCI_DEV_NONE, HCI_CHANNEL_CONTROL);
     if (fd < 0) {
         return fd;
@@ -140,5 +140,5 @@ tendon_status tendon_bluez_use_bonds(tendon_radio *base) {
 }
 
 #else
-typedef int tendon_bluez_keys_nothing; /* ISO C wants a declaration in every file */
+typedef int tendon_bluez_keys_nothing; /* ISO C requires a declaration in every file */
 #endif

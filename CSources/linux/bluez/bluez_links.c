@@ -107,7 +107,8 @@ tendon_status tendon_bluez_link_reason(tendon_link *link, int number, bool conne
         return radio->power.status;
     }
     if (!connecting && link->pairing.state != TENDON_PAIRING_NONE) {
-        tendon_bluez_read_management(radio); /* how the pairing ended may wait there; that is told first */
+        tendon_bluez_read_management(
+            radio); /* the socket can contain the result of the pairing, which is reported first */
     }
     if (link->securing && (number == ECONNABORTED || number == EACCES || number == EPERM || number == ENOTCONN)) {
         return TENDON_RADIO_ERROR_PAIRING_FAILED; /* the peer has no such key; the kernel ends the link then */
@@ -146,7 +147,7 @@ tendon_status tendon_bluez_link_reason(tendon_link *link, int number, bool conne
  */
 static bool is_handle_of(int hci, const tendon_address *peer, uint16_t handle) {
     enum { LE_LINK_TYPE = 0x80 };
-    union { /* the request, and behind it what the kernel writes */
+    union { /* the request, followed by the data that the kernel writes */
         struct hci_conn_info_req request;
         uint8_t bytes[sizeof(struct hci_conn_info_req) + sizeof(struct hci_conn_info)];
     } query;
@@ -199,5 +200,5 @@ uint32_t tendon_bluez_link_lost(const tendon_link *link) {
 }
 
 #else
-typedef int tendon_bluez_links_nothing; /* ISO C wants a declaration in every file */
+typedef int tendon_bluez_links_nothing; /* ISO C requires a declaration in every file */
 #endif

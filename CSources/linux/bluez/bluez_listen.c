@@ -57,5 +57,5 @@ void tendon_bluez_unlisten(tendon_radio *base, tendon_listener *listener) {
 }
 
 #else
-typedef int tendon_bluez_listen_nothing; /* ISO C wants a declaration in every file */
+typedef int tendon_bluez_listen_nothing; /* ISO C requires a declaration in every file */
 #endif

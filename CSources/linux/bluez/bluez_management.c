@@ -106,7 +106,7 @@ tendon_status tendon_bluez_load_connection_parameters(tendon_bluez_radio *radio,
     if (size < 0) {
         return size;
     }
-    /* A socket of its own: the events of the radio's one are the loop's. */
+    /* A separate socket: the loop reads the events of the radio's socket. */
     tendon_status fd = tendon_bluez_channel_socket(HCI_DEV_NONE, HCI_CHANNEL_CONTROL);
     if (fd < 0) {
         return fd;
@@ -118,7 +118,7 @@ tendon_status tendon_bluez_load_connection_parameters(tendon_bluez_radio *radio,
     return status < 0 ? status : TENDON_OK;
 }
 
-/** Whether rfkill holds the adapter back, from the files that show what /dev/rfkill tells. */
+/** Returns true if rfkill blocks the adapter, read from sysfs. */
 void tendon_bluez_read_blocks(tendon_bluez_adapter *adapter) {
     static const char *const kinds[2] = {"soft", "hard"};
     for (int number = 0; number < 64; number++) { /* entries of rfkill, of all kinds of radio */
@@ -234,5 +234,5 @@ void tendon_bluez_get_capabilities(tendon_bluez_capabilities *out) {
 }
 
 #else
-typedef int tendon_bluez_manage_nothing; /* ISO C wants a declaration in every file */
+typedef int tendon_bluez_manage_nothing; /* ISO C requires a declaration in every file */
 #endif

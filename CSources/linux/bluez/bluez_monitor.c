@@ -125,5 +125,5 @@ void tendon_bluez_monitor_close(tendon_bluez_monitor *monitor) {
 }
 
 #else
-typedef int tendon_bluez_monitor_nothing; /* ISO C wants a declaration in every file */
+typedef int tendon_bluez_monitor_nothing; /* ISO C requires a declaration in every file */
 #endif

@@ -135,7 +135,7 @@ static tendon_status open_sockets(tendon_bluez_radio *radio, const char *name, b
     radio->leases[1] = tendon_bluez_lease(radio->management.fd, radio->index);
     status = tendon_bluez_set_filter(fd);
     if (status == TENDON_RADIO_ERROR_NO_CAP_NET_RAW && unprivileged) {
-        status = TENDON_OK; /* what the kernel kept of it still reports how connections end */
+        status = TENDON_OK; /* the kernel's queue of the old socket can still report reasons of disconnections */
     }
     if (status == TENDON_OK && !adapter.low_energy) {
         status = TENDON_ERROR_UNSUPPORTED;
@@ -295,7 +295,7 @@ static bool may_be_on(const tendon_bluez_radio *radio, const tendon_bluez_activi
     return activity->state == TENDON_BLUEZ_ON || activity->state == TENDON_BLUEZ_STALE || enabling;
 }
 
-/** What is enabled in the controller would stay enabled after the sockets are closed. */
+/** Activities in the controller would stay enabled after the sockets are closed. */
 static void switch_off(tendon_bluez_radio *radio) {
     tendon_bluez_command command = {.length = 0};
     if (may_be_on(radio, &radio->scan.activity)) {
@@ -333,5 +333,5 @@ static void bluez_close(tendon_radio *base) {
 }
 
 #else
-typedef int tendon_bluez_open_nothing; /* ISO C wants a declaration in every file */
+typedef int tendon_bluez_open_nothing; /* ISO C requires a declaration in every file */
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Pairing through the management socket: LE, Just Works, bonding. The kernel runs the protocol and holds the keys; here
- * it is started, its questions are answered, and the keys are kept for the next time.
+ * Pairing through the management socket: LE, Just Works, bonding. The kernel executes the protocol and has the keys.
+ * This file starts it, responds to its requests, and stores the keys.
  */
 #if defined(TENDON_HAVE_BLUEZ)
 #include "bluez_internal.h"
@@ -9,12 +9,12 @@
 #include <errno.h>
 #include <sys/socket.h>
 
-/** IO capability of Set IO Capability and Pair Device: nothing to show a number on, nobody to compare it. */
+/** IO capability of Set IO Capability and Pair Device: no display and no input. */
 enum { NO_INPUT_NO_OUTPUT = 3 };
 /** Address types of the management interface. */
 enum { ADDRESS_LE_PUBLIC = 1, ADDRESS_LE_RANDOM = 2, ADDRESS_SIZE = 7 };
 
-/** Sends a command; its answer, where anybody waits for it, comes through the loop. */
+/** Sends a command; a response that is needed arrives through the loop. */
 static tendon_status mode(tendon_bluez_radio *radio, uint16_t opcode, uint8_t value) {
     return tendon_bluez_management_send(radio, opcode, &value, 1);
 }
@@ -29,7 +29,7 @@ static tendon_status about(tendon_bluez_radio *radio, uint16_t opcode, const ten
     return tendon_bluez_management_send(radio, opcode, data, has_more ? ADDRESS_SIZE + 1u : ADDRESS_SIZE);
 }
 
-/** What pairing needs of the adapter, each refused where it cannot be: Secure Connections wants a 4.2 controller. */
+/** Adapter settings for pairing; each can be rejected: Secure Connections requires a 4.2 controller. */
 static void prepare(tendon_bluez_radio *radio, bool bondable) {
     (void)mode(radio, TENDON_MANAGEMENT_SET_SECURE_CONNECTIONS, 1);
     (void)mode(radio, TENDON_MANAGEMENT_SET_IO_CAPABILITY, NO_INPUT_NO_OUTPUT);
@@ -255,5 +255,5 @@ void tendon_bluez_pairing_event(tendon_bluez_radio *radio, const tendon_manageme
 }
 
 #else
-typedef int tendon_bluez_pairing_nothing; /* ISO C wants a declaration in every file */
+typedef int tendon_bluez_pairing_nothing; /* ISO C requires a declaration in every file */
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The adapter's power: what a hardware error, power-off and power-on mean, and the end of the radio. The kernel resets
+ * The adapter's power: handling of hardware errors, power-off and power-on, and the end of the radio. The kernel resets
  * a controller that reports a hardware error: it powers the adapter off and on.
  */
 #if defined(TENDON_HAVE_BLUEZ)
@@ -39,7 +39,7 @@ static const transition table[TENDON_BLUEZ_POWER_STATES][TENDON_BLUEZ_POWER_INPU
     /* clang-format on */
 };
 
-/** After a reset nothing is enabled any more, and no command in flight is answered. */
+/** After a reset nothing is enabled, and the command in flight gets no response. */
 static void forget_state(tendon_bluez_radio *radio) {
     tendon_bluez_queue_reset(radio);
     radio->other_command = 0;
@@ -173,5 +173,5 @@ void tendon_bluez_timer_expired(void *context, uint64_t now) {
 }
 
 #else
-typedef int tendon_bluez_power_nothing; /* ISO C wants a declaration in every file */
+typedef int tendon_bluez_power_nothing; /* ISO C requires a declaration in every file */
 #endif

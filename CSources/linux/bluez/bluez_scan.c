@@ -54,7 +54,7 @@ void tendon_bluez_scan_disable(const tendon_bluez_radio *radio, tendon_bluez_com
     encode_enable(radio, false, out);
 }
 
-/** What the scan shall do now. Sets the timer for a demand that ends by itself. */
+/** Returns the current demand of the scan. Sets the timer for a demand that ends by itself. */
 static tendon_bluez_demand demand_of(tendon_bluez_radio *radio, uint64_t now) {
     tendon_bluez_scan *scan = &radio->scan;
     tendon_bluez_activity *activity = &scan->activity;
@@ -67,7 +67,7 @@ static tendon_bluez_demand demand_of(tendon_bluez_radio *radio, uint64_t now) {
     }
     if (scan->enabled_by_other && activity->confirmed && activity->state != TENDON_BLUEZ_ON) {
         tendon_bluez_activity_retry(radio, activity, now + TENDON_BLUEZ_RETRY_MS);
-        return TENDON_BLUEZ_WAIT; /* the other program's reports reach this radio as well */
+        return TENDON_BLUEZ_WAIT; /* this radio also receives the other program's reports */
     }
     return TENDON_BLUEZ_RUN;
 }
@@ -98,7 +98,7 @@ void tendon_bluez_scan_done(tendon_bluez_radio *radio, tendon_bluez_request requ
     if (request == TENDON_BLUEZ_SEND_DISABLE) {
         tendon_bluez_activity_input(activity, TENDON_BLUEZ_DISABLED); /* rejected: it was off already */
         if (radio->discovery.expected) {
-            tendon_bluez_read_management(radio); /* the kernel may have taken the scan for a discovery of its own */
+            tendon_bluez_read_management(radio); /* the kernel may have interpreted the scan as its own discovery */
             tendon_bluez_discovery_settle(radio);
         }
     } else if (status != 0) {
@@ -181,5 +181,5 @@ tendon_status tendon_bluez_scan_stop(tendon_radio *base) {
 }
 
 #else
-typedef int tendon_bluez_scan_nothing; /* ISO C wants a declaration in every file */
+typedef int tendon_bluez_scan_nothing; /* ISO C requires a declaration in every file */
 #endif

@@ -13,7 +13,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/** Adapters whose leases are looked up. */
+/** Maximum number of adapters whose leases are checked. */
 #define ADAPTERS 16u
 /** All receive buffers together may take this part of the machine's memory. */
 #define MEMORY_PART 16u
@@ -28,7 +28,7 @@ tendon_status tendon_bluez_socket_status(int number) {
     case ESOCKTNOSUPPORT:
         return TENDON_RADIO_ERROR_NO_KERNEL_SUPPORT;
     case ENODEV:
-    case EPIPE: /* the adapter went away under an open socket */
+    case EPIPE: /* the adapter was removed while the socket was open */
         return TENDON_RADIO_ERROR_NO_ADAPTER;
     case EBUSY:
     case EUSERS: /* an exclusive user of the adapter */
@@ -204,5 +204,5 @@ int tendon_bluez_other_sockets(int own_fd, int own_other_fd, int index) {
 }
 
 #else
-typedef int tendon_bluez_socket_nothing; /* ISO C wants a declaration in every file */
+typedef int tendon_bluez_socket_nothing; /* ISO C requires a declaration in every file */
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Simulated Activ5 trainer: attribute table, connections, commands, what the outside asks of it. */
+/* Simulated Activ5 trainer: attribute table, connections, commands, calls from outside. */
 #include "activ5_internal.h"
 
 /** Write Request Rejected (Core Spec Supplement Part B 1.2): right, but not now. */
@@ -7,7 +7,7 @@
 
 enum { BATTERY_DEFAULT = 75, FORCE_PERIOD = 100, IMU_PERIOD = 40, RATE_MAX = 200, SQUEEZE_RAW = 160 };
 
-/** Legacy devices have the first service alone. */
+/** Legacy devices have only the first service. */
 static const struct {
     uint16_t service, uuid;
     uint8_t properties;
@@ -40,7 +40,7 @@ bool tendon_simulated_activ5_gets(const tendon_simulated_activ5 *device, size_t 
            (tendon_gatt_connection_cccd(&place->connection, handle_of(device, characteristic)) & 1u) != 0;
 }
 
-/* ---- texts that answer ---- */
+/* ---- text responses ---- */
 
 static void answer(tendon_simulated_activ5 *device, size_t central, const char *head, const char *text, size_t limit) {
     tendon_simulated_activ5_reply(device, central, head, text, tendon_simulated_text_length(text, limit));
@@ -321,7 +321,7 @@ void tendon_simulated_activ5_disconnected(tendon_simulated_activ5 *device, tendo
     tendon_simulated_activ5_update(device);
 }
 
-/* ---- what the outside asks ---- */
+/* ---- calls from outside ---- */
 
 tendon_status tendon_simulated_activ5_squeeze(tendon_simulated_activ5 *device, uint32_t length_ms, int32_t peak,
                                               uint64_t now) {

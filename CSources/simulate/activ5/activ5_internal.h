@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Simulated Activ5 trainer: what its files share. Formats: docs/protocols/activ5.md. */
+/* Simulated Activ5 trainer: internal interface of its files. Formats: docs/protocols/activ5.md. */
 #ifndef TENDON_SIMULATE_ACTIV5_INTERNAL_H
 #define TENDON_SIMULATE_ACTIV5_INTERNAL_H
 
 #include "tendon/simulate/activ5.h"
 
-/** What is counted when a text is sent. */
+/** The counter to increment when a text is sent. */
 enum { ACTIV5_REPLY = 0, ACTIV5_FORCE_TEXT, ACTIV5_PART, ACTIV5_MALFORMED };
 
 static inline bool tendon_simulated_activ5_has(const tendon_simulated_activ5 *device, unsigned characteristic) {
@@ -37,9 +37,9 @@ uint8_t tendon_simulated_activ5_noise(tendon_simulated_activ5 *device);
 /* stream.c */
 /** Returns the device clock at the time of the latest input. */
 uint64_t tendon_simulated_activ5_clock(const tendon_simulated_activ5 *device);
-/** Starts or stops the streams after a change of what they depend on. */
+/** Starts or stops the streams after a change of their conditions. */
 void tendon_simulated_activ5_update(tendon_simulated_activ5 *device);
-/** Sends what waits, to each link as much as it takes. */
+/** Sends pending notifications to each connection until it is full. */
 void tendon_simulated_activ5_flush(tendon_simulated_activ5 *device);
 void tendon_simulated_activ5_tick(tendon_simulated_activ5 *device, uint64_t now);
 uint64_t tendon_simulated_activ5_deadline(const tendon_simulated_activ5 *device);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Simulated Activ5 trainer behind the seam that hosts of any device use, and in scenarios. */
+/* Simulated Activ5 trainer behind the interface that hosts of any device use, and in scenarios. */
 #include "activ5_internal.h"
 
 enum { SQUEEZE_MS = 400, SQUEEZE_RAW = 160, RAW_MAX = 32767 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Simulated Activ5 trainer: what presses on it and how it is held, by the device clock. */
+/* Simulated Activ5 trainer: load and orientation as a function of the device clock. */
 #include "activ5_internal.h"
 #include <math.h>
 

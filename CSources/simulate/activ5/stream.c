@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Simulated Activ5 trainer: samples, sending, and the time after which it goes off. */
+/* Simulated Activ5 trainer: samples, sending, and the time after which it switches itself off. */
 #include "activ5_internal.h"
 
 /** Sample times that one tick makes at most, so that a link that takes everything does not hold the host. */
@@ -215,7 +215,7 @@ static bool pending(const tendon_simulated_activ5 *device) {
 
 /* ---- time ---- */
 
-/** When it goes off by itself. */
+/** Returns the time at which it switches itself off. */
 static uint64_t switch_off_time(const tendon_simulated_activ5 *device) {
     uint32_t wait = device->options.switch_off_ms != 0 ? device->options.switch_off_ms : SWITCH_OFF_MS;
     bool counts = device->centrals.count > 0 && !device->off && !streams(device) && wait != UINT32_MAX;
@@ -224,7 +224,7 @@ static uint64_t switch_off_time(const tendon_simulated_activ5 *device) {
 
 static uint64_t sample_time(const tendon_simulated_activ5 *device) {
     uint64_t next = next_sample(device);
-    if (next == UINT64_MAX || pending(device)) { /* pending: a link is full, writable() goes on */
+    if (next == UINT64_MAX || pending(device)) { /* pending: a link is full, writable() continues */
         return UINT64_MAX;
     }
     return device->options.flat_out ? 0 : device->clock_base + next;

@@ -26,7 +26,8 @@ static void put(tendon_simulated_activ5 *device, size_t central, uint8_t kind, c
     memcpy(text->bytes, bytes, length);
 }
 
-/** The same from the fixed buffer, when the device is of that kind: what a longer text left in it goes along. */
+/** The same from the fixed buffer, when the device is of that kind: the end of a longer previous text is sent as well.
+ */
 static void put_framed(tendon_simulated_activ5 *device, size_t central, uint8_t kind, const uint8_t *bytes,
                        size_t length) {
     uint8_t *buffer = device->outboxes[central].buffer;

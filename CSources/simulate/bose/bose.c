@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Simulated Bose wearable: attribute table, connections, what the outside asks of it. */
+/* Simulated Bose wearable: attribute table, connections, calls from outside. */
 #include "bose_internal.h"
 
 static const char default_name[] = "LE-Bose Frames";
@@ -216,13 +216,13 @@ void tendon_simulated_bose_disconnected(tendon_simulated_bose *device, tendon_at
 void tendon_simulated_bose_paired(tendon_simulated_bose *device, tendon_att_bearer *bearer, uint64_t now) {
     (void)now;
     tendon_status index = tendon_simulated_centrals_paired(&device->centrals, bearer);
-    if (index >= 0) { /* bit 2 of the status has changed for this central alone */
+    if (index >= 0) { /* bit 2 of the status has changed only for this central */
         device->outboxes[index].dirty |= 1u << BOSE_DEVICE_INFORMATION;
         tendon_simulated_bose_flush(device);
     }
 }
 
-/* ---- what the outside asks ---- */
+/* ---- calls from outside ---- */
 
 /** Changes status bits and notifies all centrals if they changed. */
 static void set_status(tendon_simulated_bose *device, uint16_t status) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Simulated Bose wearable: what its files share. Section numbers are those of docs/protocols/bose.md. */
+/* Simulated Bose wearable: internal interface of its files. Section numbers are those of docs/protocols/bose.md. */
 #ifndef TENDON_SIMULATE_BOSE_INTERNAL_H
 #define TENDON_SIMULATE_BOSE_INTERNAL_H
 
@@ -63,13 +63,13 @@ void tendon_simulated_bose_write_record(tendon_writer *out, size_t sensor, uint6
 /* stream.c */
 /** Device clock at @p now. */
 uint64_t tendon_simulated_bose_clock(const tendon_simulated_bose *device, uint64_t now);
-/** Starts or stops the stream after a change of what it depends on. */
+/** Starts or stops the stream after a change of its conditions. */
 void tendon_simulated_bose_update_stream(tendon_simulated_bose *device, bool restart, uint64_t now);
 /** Everything disabled, nothing waiting. */
 void tendon_simulated_bose_reset(tendon_simulated_bose *device);
 /** Marks a characteristic's value as to be notified to all centrals but @p except (-1: to all), and tries. */
 void tendon_simulated_bose_announce(tendon_simulated_bose *device, unsigned characteristic, tendon_status except);
-/** Sends what waits, to each link as much as it takes. */
+/** Sends pending notifications to each connection until it is full. */
 void tendon_simulated_bose_flush(tendon_simulated_bose *device);
 
 #endif

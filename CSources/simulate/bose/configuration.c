@@ -38,7 +38,7 @@ uint32_t tendon_simulated_bose_samples_together(const tendon_simulated_bose *dev
     return period == 0 || transmission <= period ? 1 : (transmission + period - 1) / period;
 }
 
-/** What holds for all enabled sensors together. */
+/** Checks that apply to all enabled sensors together. */
 static tendon_status check_together(const tendon_simulated_bose *device, const uint16_t *periods) {
     const tendon_simulated_bose_options *options = &device->options;
     uint32_t active = 0, bytes = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Simulated Bose wearable: the motion script and the samples that a device
- * measures along it. Own formulas throughout: nothing of room motion, which the
+ * measures along it. Own formulas throughout: nothing of component motion, which the
  * client's angles come from.
  */
 #include "bose_internal.h"

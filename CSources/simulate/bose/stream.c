@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Simulated Bose wearable: what goes out by itself. Samples are made one time
- * after the other into one buffer; it is refilled only after every subscribed central has received it, so a blocked
- * connection delays the stream and loses no sample.
+ * Simulated Bose wearable: unsolicited notifications. Samples are made one time after the other into one buffer; it is
+ * refilled only after every subscribed central has received it, so a blocked connection delays the stream and loses no
+ * sample.
  */
 #include "bose_internal.h"
 
@@ -34,7 +34,7 @@ void tendon_simulated_bose_reset(tendon_simulated_bose *device) {
     drop_pending(device);
 }
 
-/** What was made so far goes out, to those who have subscribed. */
+/** Sends the samples made so far to the subscribed centrals. */
 static void complete(tendon_simulated_bose *device) {
     device->pending_complete = true;
     for (size_t i = 0; i < TENDON_SIMULATED_CENTRALS; i++) {
@@ -70,7 +70,7 @@ static uint8_t noise(tendon_simulated_bose *device) {
     return (uint8_t)(state >> 24);
 }
 
-/** Spoils what stands in @p out: the well-formed records of one sample time. */
+/** Corrupts the well-formed records of one sample time in @p out. */
 static void spoil(tendon_simulated_bose *device, tendon_writer *out) {
     uint8_t *data = device->pending;
     switch (device->malformed_kind) {
@@ -183,7 +183,7 @@ static bool send_records(tendon_simulated_bose *device, tendon_gatt_connection *
             device->counters.malformed += device->pending_malformed ? 1 : 0;
             outbox->sent = (uint16_t)(outbox->sent + length);
         }
-        /* any other status: it unsubscribed or its link is lost, nobody waits for the rest */
+        /* any other status: it unsubscribed or its link is lost, the rest is not needed */
         outbox->waiting = status == TENDON_OK && outbox->sent < device->pending_length;
     }
     return true;
@@ -262,6 +262,6 @@ void tendon_simulated_bose_writable(tendon_simulated_bose *device, uint64_t now)
 }
 
 uint64_t tendon_simulated_bose_deadline(const tendon_simulated_bose *device) {
-    /* Complete records are still there only because a link is full: writable() goes on. */
+    /* Complete records are still there only because a link is full: writable() continues. */
     return device->pending_complete ? UINT64_MAX : device->next_sample;
 }

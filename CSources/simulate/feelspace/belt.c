@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Simulated naviBelt: its modes and buttons, and what the outside asks of it. */
+/* Simulated naviBelt: its modes and buttons, and calls from outside. */
 #include "feelspace_internal.h"
 
 /** Step of the default intensity by the buttons in pause mode. */
@@ -19,11 +19,11 @@ void tendon_simulated_feelspace_enter(tendon_simulated_feelspace *belt, uint8_t 
     if (mode == MODE_PAUSE) {
         belt->mode_before_pause = belt->mode;
     }
-    stop_all(belt); /* what an application started ends with its mode */
+    stop_all(belt); /* vibrations of an application end with its mode */
     if (mode == MODE_CROSSING) {
         belt->crossing_heading = tendon_simulated_feelspace_heading(belt, now);
     }
-    if (mode == MODE_STANDBY) { /* what was set until power-off is gone */
+    if (mode == MODE_STANDBY) { /* settings that are kept until power-off are cleared */
         belt->settings = belt->stored;
         tendon_simulated_feelspace_hang_up(belt, now);
     }
@@ -124,7 +124,7 @@ void tendon_simulated_feelspace_press_button(tendon_simulated_feelspace *belt, u
     }
 }
 
-/* ---- what the outside asks ---- */
+/* ---- calls from outside ---- */
 
 void tendon_simulated_feelspace_set_battery(tendon_simulated_feelspace *belt, uint8_t power_status,
                                             uint8_t level_percent, uint64_t now) {

@@ -12,7 +12,7 @@ static uint16_t u16_at(const uint8_t *bytes) {
     return (uint16_t)(bytes[0] | (uint32_t)bytes[1] << 8);
 }
 
-/** A count that is not positive, read as signed, repeats for ever. */
+/** A count that is not positive, read as signed, is endless. */
 static int16_t iterations_of(uint8_t byte) {
     return byte >= 1 && byte <= 127 ? (int16_t)byte : (int16_t)-1;
 }
@@ -32,7 +32,8 @@ static bool has_own_motors(uint8_t pattern) {
 }
 
 /**
- * What the belt obeys: in app mode everything, otherwise what ends by itself on channel 0 and clears no others.
+ * Returns true if the belt executes a command: any command in app mode; otherwise commands on channel 0 that end by
+ * themselves and clear no other channel.
  */
 static bool allowed(const tendon_simulated_feelspace *belt, uint8_t channel, int16_t iterations, uint8_t clear) {
     return belt->mode == MODE_APP || (channel == 0 && iterations > 0 && clear == 0);
@@ -252,7 +253,7 @@ tendon_status tendon_simulated_feelspace_write(tendon_simulated_feelspace *belt,
     belt->writing = true;
     outcome result = take(belt, characteristic, value, length, now);
     belt->writing = false;
-    if (characteristic != BELT_KEEP_ALIVE || result != TENDON_FEELSPACE_TAKEN) { /* answers are only counted */
+    if (characteristic != BELT_KEEP_ALIVE || result != TENDON_FEELSPACE_TAKEN) { /* responses are only counted */
         record(belt, characteristic, value, length, result, now);
     }
     return result == TENDON_FEELSPACE_REFUSED_LENGTH ? TENDON_ATT_ERROR(TENDON_ATT_INVALID_ATTRIBUTE_VALUE_LENGTH)

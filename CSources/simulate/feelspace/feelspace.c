@@ -186,7 +186,7 @@ static void disconnected(void *device, tendon_att_bearer *bearer, tendon_status 
         return;
     }
     tendon_simulated_feelspace_quiet(belt);
-    if (belt->mode == MODE_APP) { /* nobody is there who could end what vibrates */
+    if (belt->mode == MODE_APP) { /* no central is connected that could stop the vibration */
         tendon_simulated_feelspace_enter(belt, MODE_WAIT, now);
     }
     if (belt->mode_before_pause == MODE_APP) {
@@ -200,7 +200,7 @@ static void paired(void *device, tendon_att_bearer *bearer, uint64_t now) {
     (void)tendon_simulated_centrals_paired(&belt->centrals, bearer);
 }
 
-/** A belt that wants bonds makes new ones in pairing mode only. */
+/** A belt that requires pairing accepts new bonds only in pairing mode. */
 static uint32_t pairing(void *device) {
     const tendon_simulated_feelspace *belt = device;
     return !belt->options.pairing_required || belt->pairing_until != 0 ? TENDON_PERIPHERAL_PAIRABLE : 0;

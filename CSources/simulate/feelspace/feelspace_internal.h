@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Simulated naviBelt: what its files share. */
+/* Simulated naviBelt: internal interface of its files. */
 #ifndef TENDON_SIMULATE_FEELSPACE_INTERNAL_H
 #define TENDON_SIMULATE_FEELSPACE_INTERNAL_H
 

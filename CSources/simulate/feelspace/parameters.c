@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Simulated naviBelt: parameter requests and their answers. */
+/* Simulated naviBelt: parameter requests and their responses. */
 #include "feelspace_internal.h"
 
 enum { BASIC = 0x01, ADVANCED_READ = 0x10, ADVANCED_CHANGE = 0x11, RESET = 0x12, CHANGE_BIT = 0x80 };
@@ -33,7 +33,7 @@ tendon_simulated_feelspace_settings tendon_simulated_feelspace_factory(const ten
     return settings;
 }
 
-/* ---- answers ---- */
+/* ---- responses ---- */
 
 /** Value of an advanced parameter. False: this belt does not have it. */
 static bool write_advanced(const tendon_simulated_feelspace *belt, uint8_t id, tendon_writer *out) {
@@ -65,7 +65,7 @@ static bool write_advanced(const tendon_simulated_feelspace *belt, uint8_t id, t
     }
 }
 
-/** Answers an advanced parameter. False: this belt does not have it. */
+/** Responds with an advanced parameter. Returns false if this belt does not have it. */
 static bool tell_advanced(tendon_simulated_feelspace *belt, uint8_t id) {
     uint8_t bytes[20];
     tendon_writer out = tendon_writer_make(bytes, sizeof bytes);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Simulated naviBelt: what goes out. Notifications wait in order until the link
- * takes them; orientations are made only when nothing waits, so a full link
- * delays them and loses none.
+ * Simulated naviBelt: sending. Notifications are queued in order until the connection accepts them. Orientations are
+ * made only if the queue is empty, so a full connection delays them and loses none.
  */
 #include "feelspace_internal.h"
 
@@ -131,7 +130,7 @@ void tendon_simulated_feelspace_notify(tendon_simulated_feelspace *belt, unsigne
         spoil(belt, item);
     }
     belt->queue_count++;
-    if (!belt->writing) { /* an answer comes after the response to its request: with the next tick */
+    if (!belt->writing) { /* a notification follows the response to its request: with the next tick */
         tendon_simulated_feelspace_flush(belt);
     }
 }
@@ -151,7 +150,7 @@ static void leave(tendon_simulated_feelspace *belt) {
     }
 }
 
-/* ---- what it sends by itself ---- */
+/* ---- unsolicited notifications ---- */
 
 void tendon_simulated_feelspace_quiet(tendon_simulated_feelspace *belt) {
     belt->next_keep_alive = belt->next_orientation = belt->next_raw = belt->unanswered_since = UINT64_MAX;
@@ -264,7 +263,7 @@ uint64_t tendon_simulated_feelspace_deadline(const tendon_simulated_feelspace *b
     if (belt->queue_count > 0 && !belt->held) {
         return 0;
     }
-    /* What is held is there only because the link is full: writable() goes on with it, and with orientations. */
+    /* What is held is there only because the link is full: writable() continues with it, and with orientations. */
     uint64_t due = belt->held ? UINT64_MAX : belt->next_orientation;
     const uint64_t pairing_until = belt->pairing_until != 0 ? belt->pairing_until : UINT64_MAX;
     const uint64_t others[] = {pairing_until, belt->next_keep_alive, belt->next_raw, belt->leave_at, given_up_at(belt)};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Simulated Fjorden grip: what a scenario can make it do. */
+/* Simulated Fjorden grip: scenario commands. */
 #include "fjorden_internal.h"
 
 enum { SHUTTER, FN, DIAL_BUTTON, DIAL, LEVER, EVENT, BATTERY, LOSE, DUPLICATE, MALFORMED, RESET_BOND, POWER, PAIRING };

@@ -121,7 +121,7 @@ void tendon_simulated_fjorden_respond(tendon_simulated_fjorden *device, uint64_t
     if (status == TENDON_OK) {
         device->confirming = true;
     } else if (status != TENDON_ERROR_WOULD_BLOCK && status != TENDON_ERROR_BUSY) {
-        tendon_simulated_fjorden_responded(device, now); /* unsubscribed meanwhile: nobody gets it */
+        tendon_simulated_fjorden_responded(device, now); /* unsubscribed meanwhile: not sent */
     }
 }
 

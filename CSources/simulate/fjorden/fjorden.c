@@ -56,7 +56,7 @@ static void on_subscribed(void *context, tendon_gatt_connection *connection, uin
     tendon_status index = tendon_simulated_centrals_index(&device->centrals, connection);
     (void)now;
     if (index >= 0 && value_handle == device->event_handle && value != 0) {
-        device->outboxes[index].next = device->made; /* what was before is of no interest */
+        device->outboxes[index].next = device->made; /* the previous value is irrelevant */
     }
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Simulated Fjorden grip: what its files share. */
+/* Simulated Fjorden grip: internal interface of its files. */
 #ifndef TENDON_SIMULATE_FJORDEN_INTERNAL_H
 #define TENDON_SIMULATE_FJORDEN_INTERNAL_H
 
@@ -16,7 +16,7 @@ enum { PING = 1, SET_LED, GET_CONFIG, SET_CONFIG, GET_STATE, CLEAR_BOND, POWER_O
 /* stream.c */
 /** Writes the control state: 6 bytes. */
 void tendon_simulated_fjorden_write_state(tendon_simulated_fjorden *device, uint8_t out[STATE_LENGTH]);
-/** Sends what waits, to each link as much as it takes. */
+/** Sends pending notifications to each connection until it is full. */
 void tendon_simulated_fjorden_flush(tendon_simulated_fjorden *device, uint64_t now);
 void tendon_simulated_fjorden_tick(tendon_simulated_fjorden *device, uint64_t now);
 uint64_t tendon_simulated_fjorden_deadline(const tendon_simulated_fjorden *device);
@@ -30,7 +30,7 @@ tendon_status tendon_simulated_fjorden_control(tendon_simulated_fjorden *device,
 void tendon_simulated_fjorden_respond(tendon_simulated_fjorden *device, uint64_t now);
 /** The outstanding response was confirmed, or never will be. */
 void tendon_simulated_fjorden_responded(tendon_simulated_fjorden *device, uint64_t now);
-/** Responses to a central that went. */
+/** Responses to a central that has disconnected. */
 void tendon_simulated_fjorden_drop_responses(tendon_simulated_fjorden *device, uint8_t central, uint64_t now);
 
 #endif
