@@ -10,6 +10,7 @@
 #include "tendon/devices/obvious_package.h"
 #include "tendon/devices/obvious_payload.h"
 #include "tendon/devices/obvious_receiver.h"
+#include "tendon/devices/obvious_requests.h"
 #include "tendon/devices/obvious_segment.h"
 #include "tendon/devices/obvious_sender.h"
 

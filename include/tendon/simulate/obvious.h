@@ -29,6 +29,34 @@ tendon_status tendon_simulated_obvious_apply(const tendon_obvious_package *packa
                                              const tendon_simulated_obvious_feature *old, size_t count,
                                              tendon_simulated_obvious_feature *out, size_t capacity);
 
+/* ---- responses ---- */
+
+#define TENDON_SIMULATED_OBVIOUS_RESPONSES 4
+/** Longest response that is kept: the status of 64 features. */
+#define TENDON_SIMULATED_OBVIOUS_RESPONSE_MAX 271
+
+typedef struct tendon_simulated_obvious_response {
+    uint16_t length; /* 0: free */
+    uint16_t corr;
+    uint8_t opcode;
+    uint32_t crc; /* of the request */
+    uint8_t frame[TENDON_SIMULATED_OBVIOUS_RESPONSE_MAX];
+} tendon_simulated_obvious_response;
+
+/** The last responses, so that a repeated request is not executed again. Zeroed: empty, as after a disconnection. */
+typedef struct tendon_simulated_obvious_responses {
+    tendon_simulated_obvious_response items[TENDON_SIMULATED_OBVIOUS_RESPONSES];
+    uint8_t next; /* to be replaced */
+} tendon_simulated_obvious_responses;
+
+/** Keeps the response to a valid request frame; a longer response than RESPONSE_MAX is not kept. */
+void tendon_simulated_obvious_keep(tendon_simulated_obvious_responses *responses, const uint8_t *request,
+                                   size_t request_length, const uint8_t *response, size_t response_length);
+/** Returns the response to a request frame that was executed before, valid until the next keep(); NULL if it was not.
+ */
+const uint8_t *tendon_simulated_obvious_kept(const tendon_simulated_obvious_responses *responses,
+                                             const uint8_t *request, size_t request_length, size_t *response_length);
+
 #ifdef __cplusplus
 }
 #endif
