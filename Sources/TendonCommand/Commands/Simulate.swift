@@ -106,6 +106,28 @@ extension FamilySimulation {
     func takeNews() -> [JSON] { [] }
 }
 
+/// What the simulated devices of most families share: memory of the C core, the texts that its options point to, and the
+/// interfaces to the radio and to scenarios.
+class SimulatedDevice<Memory> {
+    let block = CBlock<Memory>()
+    private let texts: (name: CText, firmware: CText)
+    let device: tendon_peripheral_device
+    let actor: tendon_scenario_actor
+
+    /// `title`: what a person calls the device. `start` fills in the options with the texts, and initializes the memory.
+    init(
+        _ title: String, name: CText, firmware: CText, device: (CPointer<Memory>) -> tendon_peripheral_device,
+        actor: (CPointer<Memory>) -> tendon_scenario_actor,
+        start: (CPointer<Memory>, _ name: UnsafePointer<CChar>, _ firmware: UnsafePointer<CChar>) -> tendon_status
+    ) throws(CommandError) {
+        texts = (name, firmware)
+        let status = start(block.pointer, name.pointer, firmware.pointer)
+        self.device = device(block.pointer)
+        self.actor = actor(block.pointer)
+        try SimulationSettings.check(status, title)
+    }
+}
+
 extension Command {
     static let simulate = Command(
         "simulate", operands: "FAMILY...",

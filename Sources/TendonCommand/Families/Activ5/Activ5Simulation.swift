@@ -4,28 +4,26 @@ import CTendon
 import Tendon
 import TendonSupport
 
-final class Activ5Simulation: FamilySimulation {
-    private let block = CBlock<tendon_simulated_activ5>()
-    private let name: CText
-    private let version: CText
-
+final class Activ5Simulation: SimulatedDevice<tendon_simulated_activ5>, FamilySimulation {
     init(_ settings: SimulationSettings, number: Int) throws(CommandError) {
-        // Trainers have their number in their names anyhow.
+        // The name of a trainer contains its number.
         let usual = "ACTIV5-AC-" + String("\(10001 + number)".dropFirst())
-        name = settings.name == nil ? CText(usual) : settings.name(of: number, usually: usual)
-        version = settings.firmware(usually: "1.00")
-        var options = tendon_simulated_activ5_options()
-        options.legacy = settings.legacy
-        options.flat_out = settings.flatOut
-        options.force_period_ms = UInt16(settings.period ?? 0)
-        options.notification_limit = settings.notifications ?? 0
-        options.name = name.pointer
-        options.version = version.pointer
-        try SimulationSettings.check(tendon_simulated_activ5_init(block.pointer, &options), "trainer")
+        try super.init(
+            "trainer", name: settings.name == nil ? CText(usual) : settings.name(of: number, usually: usual),
+            firmware: settings.firmware(usually: "1.00"),
+            device: { tendon_simulated_activ5_device($0) }, actor: { tendon_simulated_activ5_actor($0) }
+        ) { pointer, name, version in
+            var options = tendon_simulated_activ5_options()
+            options.legacy = settings.legacy
+            options.flat_out = settings.flatOut
+            options.force_period_ms = UInt16(settings.period ?? 0)
+            options.notification_limit = settings.notifications ?? 0
+            options.name = name
+            options.version = version
+            return tendon_simulated_activ5_init(pointer, &options)
+        }
     }
 
-    var device: tendon_peripheral_device { tendon_simulated_activ5_device(block.pointer) }
-    var actor: tendon_scenario_actor { tendon_simulated_activ5_actor(block.pointer) }
     var notifications: UInt64 { block.pointer.pointee.counters.notifications }
 
     var counters: JSON {

@@ -4,27 +4,25 @@ import CTendon
 import Tendon
 import TendonSupport
 
-final class BoseSimulation: FamilySimulation {
-    private let block = CBlock<tendon_simulated_bose>()
-    private let name: CText
-    private let firmware: CText
-
+final class BoseSimulation: SimulatedDevice<tendon_simulated_bose>, FamilySimulation {
     init(_ settings: SimulationSettings, number: Int) throws(CommandError) {
-        name = settings.name(of: number, usually: "LE-Bose Frames")
-        firmware = settings.firmware(usually: "1.0.0")
-        var options = tendon_simulated_bose_frames()
-        options.flat_out = settings.flatOut
-        options.pairing_required = settings.pairing != .none
-        options.pairing_enabled = settings.pairing == .ready
-        options.notification_limit = settings.notifications ?? 0
-        options.legacy_gesture_information = settings.legacy
-        options.name = name.pointer
-        options.firmware = firmware.pointer
-        try SimulationSettings.check(tendon_simulated_bose_init(block.pointer, &options), "wearable")
+        try super.init(
+            "wearable", name: settings.name(of: number, usually: "LE-Bose Frames"),
+            firmware: settings.firmware(usually: "1.0.0"),
+            device: { tendon_simulated_bose_device($0) }, actor: { tendon_simulated_bose_actor($0) }
+        ) { pointer, name, firmware in
+            var options = tendon_simulated_bose_frames()
+            options.flat_out = settings.flatOut
+            options.pairing_required = settings.pairing != .none
+            options.pairing_enabled = settings.pairing == .ready
+            options.notification_limit = settings.notifications ?? 0
+            options.legacy_gesture_information = settings.legacy
+            options.name = name
+            options.firmware = firmware
+            return tendon_simulated_bose_init(pointer, &options)
+        }
     }
 
-    var device: tendon_peripheral_device { tendon_simulated_bose_device(block.pointer) }
-    var actor: tendon_scenario_actor { tendon_simulated_bose_actor(block.pointer) }
     var notifications: UInt64 { block.pointer.pointee.counters.notifications }
 
     var counters: JSON {

@@ -4,28 +4,26 @@ import CTendon
 import Tendon
 import TendonSupport
 
-final class FjordenSimulation: FamilySimulation {
-    private let block = CBlock<tendon_simulated_fjorden>()
-    private let name: CText
-    private let firmware: CText
-
+final class FjordenSimulation: SimulatedDevice<tendon_simulated_fjorden>, FamilySimulation {
     init(_ settings: SimulationSettings, number: Int) throws(CommandError) {
-        name = settings.name(of: number, usually: "Fjorden Grip Simulator")
-        firmware = settings.firmware(usually: "1.2.0")
-        var options = tendon_simulated_fjorden_options()
-        options.flat_out = settings.flatOut
-        options.hand = !settings.flatOut && settings.scenario == nil
-        // A grip always wants pairing, unless told otherwise.
-        options.open = settings.saysPairing && settings.pairing == .none
-        options.rejects_pairing = settings.pairing == .required
-        options.event_limit = settings.notifications ?? 0
-        options.name = name.pointer
-        options.firmware = firmware.pointer
-        try SimulationSettings.check(tendon_simulated_fjorden_init(block.pointer, &options), "grip")
+        try super.init(
+            "grip", name: settings.name(of: number, usually: "Fjorden Grip Simulator"),
+            firmware: settings.firmware(usually: "1.2.0"),
+            device: { tendon_simulated_fjorden_device($0) }, actor: { tendon_simulated_fjorden_actor($0) }
+        ) { pointer, name, firmware in
+            var options = tendon_simulated_fjorden_options()
+            options.flat_out = settings.flatOut
+            options.hand = !settings.flatOut && settings.scenario == nil
+            // A grip always wants pairing, unless told otherwise.
+            options.open = settings.saysPairing && settings.pairing == .none
+            options.rejects_pairing = settings.pairing == .required
+            options.event_limit = settings.notifications ?? 0
+            options.name = name
+            options.firmware = firmware
+            return tendon_simulated_fjorden_init(pointer, &options)
+        }
     }
 
-    var device: tendon_peripheral_device { tendon_simulated_fjorden_device(block.pointer) }
-    var actor: tendon_scenario_actor { tendon_simulated_fjorden_actor(block.pointer) }
     var notifications: UInt64 { block.pointer.pointee.counters.sent }
 
     var counters: JSON {
