@@ -10,7 +10,25 @@ struct bose_connection {
     tendon_bose_session session;
 };
 
+/* An Obvious connection so far: the session comes on top. The lowest memory that holds a window of 8 at any MTU. */
+struct obvious_state {
+    tendon_obvious_receiver receiver;
+    tendon_obvious_sender sender;
+    tendon_obvious_requests requests;
+    uint8_t memory[TENDON_OBVIOUS_RECEIVER_MEMORY];
+};
+struct obvious_small {
+    struct obvious_state state;
+    uint8_t frame[512];
+};
+struct obvious_large {
+    struct obvious_state state;
+    uint8_t frame[TENDON_OBVIOUS_FRAME_MAX];
+};
+
 int main(void) {
     printf("memory_per_Bose_connection %zu %d\n", sizeof(struct bose_connection), 4096);
+    printf("memory_of_an_Obvious_connection_at_frame_max_512 %zu %d\n", sizeof(struct obvious_small), 5120);
+    printf("memory_of_an_Obvious_connection_at_frame_max_4096 %zu %d\n", sizeof(struct obvious_large), 12288);
     return 0;
 }
