@@ -9,13 +9,13 @@
 
 /** Stops reading, so that the loop does not spin: for a while, or until the listener is closed. */
 static void accept_failed(tendon_listener *listener, int number, uint64_t now) {
-    bool no_resources = number == EMFILE || number == ENFILE || number == ENOBUFS || number == ENOMEM;
-    if (no_resources) { /* the central waits in the queue of the socket */
-        listener->source.deadline = now + PAUSE_MS;
+    if (number == EAGAIN || number == EINTR || number == ECONNABORTED) {
+        return;
     }
-    if (no_resources || (number != EAGAIN && number != EINTR && number != ECONNABORTED)) {
-        (void)tendon_loop_update(listener->radio->loop, &listener->source, 0);
+    if (number == EMFILE || number == ENFILE || number == ENOBUFS || number == ENOMEM) {
+        listener->source.deadline = now + PAUSE_MS; /* the central waits in the queue of the socket */
     }
+    (void)tendon_loop_update(listener->radio->loop, &listener->source, 0);
 }
 
 /** @return false if there is nothing more to accept, or if accept() closed this listener. */
