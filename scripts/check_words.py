@@ -22,6 +22,16 @@ EVERYWHERE = [
     ("in progress, not 'under way'", r"under way|underway", "in progress, pending"),
     ("corrupted, not 'spoilt'", r"spoilt", "corrupted"),
     ("synthesized, not 'made up'", r"made up", "synthesized"),
+    ("received, not 'told'", r"told", "is notified, is reported"),
+    ("in range, not 'in reach'", r"in reach", "in range"),
+    ("endless, not 'for ever'", r"for ever", "endless, permanently"),
+    ("ignored silently, not 'in silence'", r"in silence", "silently"),
+    ("release, not 'let go'", r"(let|lets|letting) go|(give|gives|given|giving) back", "release, free"),
+    ("actors have names", r"whoever|somebody|everybody|nobody|whom", "the application, the caller, the owner"),
+    ("only, not 'thread alone'", r"thread alone", "only on the thread"),
+    ("requested, not 'as asked'", r"as asked|as wanted", "as requested"),
+    ("disconnected, not 'has gone'", r"(has|have) gone", "disconnected, released, removed"),
+    ("expires, not 'strikes'", r"strikes?|struck", "expires, fires, applies"),
     ("US spelling", r"(recognis|authoris|normalis|initialis|synchronis|serialis|synthesis(e|ed|es|ing)\b|summaris)\w*|"
                     r"behaviours?|colours?|neighbours?|honours?|licences?|centimetres?|grey", "US spelling"),
 ]
@@ -29,7 +39,8 @@ EVERYWHERE = [
 PUBLIC = [
     ("no component is a 'room'", r"rooms? (base|host|motion|devices|simulate|linux)|(base|host|motion|devices|simulate|"
                                  r"linux|bluez) room", "component"),
-    ("actors have names", r"whoever|somebody|whom", "the application, the caller, the owner"),
+    ("north has a small letter", r"(?-i:magnetic North|the North)", "north"),
+    ("a device reports, it does not tell", r"tells (nothing|the|its|no)", "reports, contains"),
 ]
 # Words that the C side is free of: its headers and comments.
 C_SIDE = [
@@ -38,6 +49,12 @@ C_SIDE = [
     ("again, not 'once more'", r"once more", "again"),
     ("requested, not 'asked for'", r"asked for", "requested"),
     ("immediately, not 'at once'", r"at once", "immediately; in the same call; at the same time"),
+    ("outstanding, not 'on the air'", r"on the air", "outstanding, transmitted"),
+    ("required, not 'wants'", r"wants", "requires, requests"),
+    ("hears is received", r"hears?|heard", "receives, received"),
+    ("truncated, not 'cut off'", r"cut off", "truncated"),
+    ("except, not 'but for'", r"but for", "except"),
+    ("slot, not 'place' of a table", r"(free|frees|takes a|no) places?", "slot, table entry"),
 ]
 # Command help: a summary is an imperative clause; these are its first words.
 SUMMARY = re.compile(r'\bsummary: "([^"]+)"')
@@ -123,7 +140,6 @@ def main():
     c_side = tracked("include/*.h", "CSources/*.[ch]")
     for name, pattern, better in C_SIDE:
         report(name, [f"{p} (better: {better})" for p in find(c_side, pattern)])
-    report("actors have names in comments of C", find(c_side, PUBLIC[1][1]))
     check_summaries([p for p in tracked("Sources/TendonCommand/*.swift") if "Values" not in p.name])
     sys.exit(0 if all(results) else 1)
 

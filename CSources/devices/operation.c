@@ -12,7 +12,7 @@ static void started(tendon_operation *operation, tendon_gatt_client *client, ten
     if (operation->client != client) {
         /* A callback within the call disconnected. */
         (void)tendon_gatt_client_cancel(client, (uint32_t)request, operation->now);
-    } else if (operation->starting) { /* no answer yet */
+    } else if (operation->starting) { /* no result yet */
         if (request < 0) {
             const tendon_gatt_result refused = {.status = request, .now = operation->now};
             operation->rules->done(operation->context, &refused);

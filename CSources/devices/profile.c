@@ -100,7 +100,7 @@ static void finish(tendon_profile *profile, tendon_status status, uint64_t now) 
     profile->done(profile->context, status, row, now);
 }
 
-/* ---- the next thing to ask for ---- */
+/* ---- the next request ---- */
 
 /* Rows of one service share one walk through it. */
 static bool is_walked(const tendon_profile *profile, size_t row) {
@@ -113,7 +113,7 @@ static bool is_walked(const tendon_profile *profile, size_t row) {
     return false;
 }
 
-/* The next service to walk through, from row on; false: there is none. */
+/* Finds the next service to discover, from row on; returns false if there is none. */
 static bool next_service(tendon_profile *profile) {
     for (; profile->row < profile->count; profile->row++) {
         const tendon_profile_found *found = &profile->found[profile->row];
@@ -126,7 +126,7 @@ static bool next_service(tendon_profile *profile) {
     return false;
 }
 
-/* The next row whose CCCD is wanted. Before its turn, cccd holds the last handle that may be it. */
+/* Finds the next row whose CCCD is required. Before its discovery, cccd holds the last possible handle. */
 static bool next_descriptor(tendon_profile *profile) {
     for (; profile->row < profile->count; profile->row++) {
         tendon_profile_found *found = &profile->found[profile->row];
@@ -160,7 +160,7 @@ static void go_on(tendon_profile *profile, uint64_t now) {
     }
 }
 
-/* ---- what a page holds: each returns the handle from which the next page goes on, 0: there is no next ---- */
+/* ---- pages: each function returns the start handle of the next page, 0: no next page ---- */
 
 static uint16_t note_services(tendon_profile *profile, size_t count) {
     for (size_t i = 0; i < count; i++) {

@@ -13,7 +13,7 @@ static size_t size_of(uint8_t first) {
                                             : 0;
 }
 
-/* The character of so many bytes, INVALID when they are not valid UTF-8. */
+/* Returns the character of @p size bytes, or INVALID if they are not valid UTF-8. */
 static uint32_t code_of(const uint8_t *bytes, size_t size) {
     if (size == 1) {
         return bytes[0];

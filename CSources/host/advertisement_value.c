@@ -154,7 +154,7 @@ bool tendon_ad_uuid_at(const tendon_ad_value *value, size_t index, tendon_uuid *
     return tendon_uuid_from_wire(value->data + index * size, size, out) == TENDON_OK;
 }
 
-/* Bytes of a UUID in a list of service UUIDs of this type, 0: it is none. */
+/* Bytes of a UUID in a list of service UUIDs of this type, 0 for other types. */
 static size_t service_uuid_size(uint8_t type) {
     switch (type) {
     case TENDON_AD_UUID16_INCOMPLETE:

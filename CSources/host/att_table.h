@@ -8,7 +8,7 @@
 
 #include "tendon/host/att.h"
 
-/** What follows the opcode, in order. The last field takes the rest of the PDU where it says so. */
+/** The fields after the opcode, in order. A field of type rest contains the remaining bytes of the PDU. */
 typedef enum tendon_att_field {
     TENDON_ATT_FIELD_NONE = 0,
     TENDON_ATT_FIELD_REQUEST_OPCODE,

@@ -40,7 +40,7 @@ tendon_status tendon_att_bearer_send(tendon_att_bearer *bearer, const uint8_t *p
     return status;
 }
 
-/* Sends the kept refusal; it stays kept only while the link blocks. */
+/* Sends the kept Error Response; it is kept only while the link is blocked. */
 static tendon_status send_refusal(tendon_att_bearer *bearer) {
     tendon_status status = tendon_att_bearer_send(bearer, bearer->refusal, sizeof(bearer->refusal));
     bearer->refusal_pending = status == TENDON_ERROR_WOULD_BLOCK;
@@ -77,7 +77,7 @@ static tendon_status to_client(tendon_att_bearer *bearer, tendon_att_class class
         bearer->counters.unexpected_response++;
         return TENDON_GATT_ERROR_UNEXPECTED_RESPONSE;
     }
-    /* An indication stays unconfirmed: nobody here has seen its value. */
+    /* An indication is not confirmed, because no client has received its value. */
     bearer->counters.unhandled_value++;
     return TENDON_ERROR_NOT_FOUND;
 }

@@ -166,7 +166,7 @@ static tendon_status send_request(tendon_gatt_client *client, tendon_gatt_reques
     if (length < 0) {
         return length;
     }
-    /* Before the send: a link in memory may answer from within it. */
+    /* Before the send: a memory radio can deliver the response within the call. */
     request->flags |= GATTC_STARTED;
     client->in_flight = request->id;
     client->in_flight_opcode = pdu[0];

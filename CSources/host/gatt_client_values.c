@@ -13,7 +13,7 @@ static inline tendon_gatt_subscription *find_subscription(tendon_gatt_client *cl
     tendon_gatt_subscription *table = client->config.subscriptions;
     size_t last = client->last_subscription;
     if (handle == 0) {
-        return NULL; /* marks free places */
+        return NULL; /* marks free slots */
     }
     if (last < client->subscription_end && table[last].value_handle == handle) {
         return &table[last];

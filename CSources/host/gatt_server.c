@@ -115,7 +115,7 @@ tendon_status tendon_gatt_add_include(tendon_gatt_server *server, uint16_t servi
     return attribute->handle;
 }
 
-/** The CCCD after a value: always readable, written with the security that reading the value asks for. */
+/** The CCCD after a value: always readable, written with the security that reading the value requires. */
 static void append_cccd(tendon_gatt_server *server, uint8_t value_permissions) {
     tendon_uuid uuid = tendon_uuid_from_u16(TENDON_GATT_CCCD);
     uint32_t security = ((uint32_t)value_permissions &

@@ -233,7 +233,7 @@ static void prepare_client(tendon_connection *connection) {
     (void)tendon_gatt_client_init(&connection->client, &config); /* fails on a NULL or empty table only */
 }
 
-/** The same connection to everybody, over a new link. */
+/** The same connection for session and application, over a new link. */
 static void go_on(tendon_connection *connection, uint64_t now) {
     connection->again = false;
     if (connection->first_length > 0) {

@@ -214,7 +214,8 @@ static tendon_status fault_send(void *context, const uint8_t *pdu, size_t length
         return TENDON_ERROR_INVALID_ARGUMENT;
     }
     drain(fault);
-    if (fault->count + 2u > TENDON_FAULT_QUEUE) { /* a duplicate needs two places; no lot is drawn for a refusal */
+    if (fault->count + 2u >
+        TENDON_FAULT_QUEUE) { /* a duplicate requires two slots; a rejected PDU uses no random number */
         fault->refused = true;
         return TENDON_ERROR_WOULD_BLOCK;
     }

@@ -127,7 +127,7 @@ static bool parse_time(const tendon_scenario_word *word, uint64_t *out, size_t *
     return *out <= TENDON_SCENARIO_TIME_MAX_MS;
 }
 
-/** Sets the action of a command of the host; TENDON_ERROR_UNSUPPORTED: it is none. */
+/** Sets the action of a command of the host; TENDON_ERROR_UNSUPPORTED for other commands. */
 static tendon_status take_host_command(tendon_scenario_event *event, size_t *wrong) {
     *wrong = 1;
     if (is_text(&event->words[0], "disconnect") || is_text(&event->words[0], "stop")) {

@@ -72,8 +72,8 @@ extension Double {
 
 /// The vendor's conversions between numbers of the wire and units, under its names.
 ///
-/// The vendor's library has them as properties of `Int`. A program that wants `4095.toGForce` as well declares them, for
-/// the types and names that it uses:
+/// The vendor's library has them as properties of `Int`. A program that uses `4095.toGForce` can declare them, for the
+/// types and names that it uses:
 ///
 /// ```
 /// extension Int {

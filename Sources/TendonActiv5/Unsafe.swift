@@ -66,7 +66,7 @@ extension tendon_activ5_message {
     }
 }
 
-/// Lends a message that this call makes; `nil` when `body` says that there is none.
+/// Lends a message that this call makes; `nil` if `body` returns that there is none.
 func withMessage<Result>(
     _ body: (UnsafeMutablePointer<tendon_activ5_message>) -> tendon_status,
     _ use: (tendon_activ5_message) -> Result
@@ -77,7 +77,7 @@ func withMessage<Result>(
     }
 }
 
-/// The first message of what one notification of the text characteristic says; `nil`: none, or it is malformed.
+/// The first message in a notification of the text characteristic; `nil` if there is none, or if it is malformed.
 func firstMessage(in notification: [UInt8]) -> tendon_activ5_message? {
     final class Taker {
         var message: tendon_activ5_message?

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import CTendon
 
-/// Sensors and sample periods that a program needs; empty sets ask for nothing.
+/// Sensors and sample periods that an application requires; empty sets require nothing.
 ///
 /// ```swift
 /// let intent = SensorIntent(sensors: [.rotation], samplePeriods: [._20ms])

@@ -14,7 +14,7 @@ import Tendon
 public protocol SensorDispatchHandler: AnyObject {
     /// A whole notification, before its samples one by one.
     func receivedSensorData(_ data: SensorData)
-    /// g, gravity taken off.
+    /// g; (0, 0, -1) at rest.
     func receivedAccelerometer(vector: Vector, accuracy: VectorAccuracy, timestamp: SensorTimestamp)
     /// Degrees per second.
     func receivedGyroscope(vector: Vector, accuracy: VectorAccuracy, timestamp: SensorTimestamp)

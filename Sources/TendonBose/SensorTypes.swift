@@ -4,7 +4,7 @@ import Tendon
 
 /// Sensor types of wearables.
 public enum SensorType: Sendable, Hashable {
-    /// g, gravity taken off: (0, 0, -1) at rest.
+    /// g: (0, 0, -1) at rest.
     case accelerometer
     /// Degrees per second.
     case gyroscope

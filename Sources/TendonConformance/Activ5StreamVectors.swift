@@ -5,7 +5,7 @@ import Tendon
 import TendonSupport
 
 extension Activ5Vectors {
-    /// What was told, in order.
+    /// The reported events, in order.
     private final class Told {
         var list: [JSON] = []
 

@@ -33,7 +33,7 @@ enum BoseVectors {
         }
     }
 
-    /// Adds what a decoder said, unless all was well.
+    /// Adds the error of a decoder, if there was one.
     static func report(_ status: tendon_status, at offset: Int? = nil, in result: inout JSON) {
         guard status < 0 else { return }
         result["error"] = .string(name(status))

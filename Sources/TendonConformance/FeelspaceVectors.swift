@@ -65,7 +65,7 @@ extension JSON {
         return whole
     }
 
-    /// Degrees and the like: fractions are cut off toward zero.
+    /// Degrees and the like: fractions are truncated toward zero.
     func truncated(_ key: String, default standard: Int32? = nil) throws(VectorError) -> Int32 {
         guard let number = self[key]?.number else { return try int32(key, default: standard) }
         guard let whole = Int32(exactly: number.rounded(.towardZero)) else { throw VectorError("invalid_argument") }
@@ -158,7 +158,7 @@ extension FeelspaceVectors {
         }
         let direction = try input.truncated("direction", default: 0)
         let bearing = try input.flag("is_magnetic_bearing", default: false)
-        // What the navigation controller does not send, it skips in silence.
+        // What the navigation controller does not send, it silently skips.
         let sends =
             (input["state"]?.string ?? "navigating") == "navigating"
             && (input["belt_mode"]?.string ?? "app") == "app"

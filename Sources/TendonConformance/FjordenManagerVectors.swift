@@ -5,7 +5,7 @@ import Tendon
 import TendonSupport
 
 extension FjordenVectors {
-    /// What the machine gave out, in order.
+    /// The outputs of the state machine, in order.
     private final class Outputs {
         var list: [JSON] = []
     }

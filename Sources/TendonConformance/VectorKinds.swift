@@ -58,7 +58,7 @@ extension JSON {
     }
 }
 
-/// What a vector's line answers. Never fails: a malformed line is a result.
+/// The result line of a vector. Never fails: a malformed line is a result.
 func answer(toVector line: [UInt8]) -> JSON {
     let vector: JSON
     do {

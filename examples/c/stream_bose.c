@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Head angles of the first Bose wearable in reach: ten samples, in radians. Start `tendon simulate bose` for one. */
+/* Head angles of the first Bose wearable in range: ten samples, in radians. Start `tendon simulate bose` for one. */
 #include <stdio.h>
 #include <tendon/tendon.h>
 

@@ -224,8 +224,8 @@ typedef struct tendon_bluez_radio {
 } tendon_bluez_radio;
 
 /**
- * Opens an adapter, powers it on and enables LE if they are off, and reads which commands and limits it has.
- * Blocks: milliseconds if the adapter is on, up to a second to power it on; never longer than the limits above.
+ * Opens an adapter, powers it on and enables LE if they are off, and reads which commands and limits it has. Blocks:
+ * milliseconds if the adapter is on, up to a second to power it on; never longer than the limits above.
  *
  * Scanning and advertising start and stop in the background. A start that the controller rejects is reported by
  * on_failure: TENDON_RADIO_ERROR_ADAPTER_BUSY (another program scans or advertises), or the controller's HCI error.
@@ -235,10 +235,10 @@ typedef struct tendon_bluez_radio {
  * attempts end with that status: close it.
  *
  * An adapter without a public address, or whose static address the kernel uses, gets a static random address (address
- * type TENDON_ADDRESS_TYPE_RANDOM in radio.address). It is made once, of random bytes, and stored for its owner alone
- * in a file beside the bonds: $XDG_STATE_HOME/tendon/address-hciN, else $HOME/.local/state/tendon/address-hciN, else
- * /var/lib/tendon/address-hciN. If the adapter is on with another address, it is powered off and on, unless another
- * program has it open (_ADAPTER_BUSY).
+ * type TENDON_ADDRESS_TYPE_RANDOM in radio.address). It is made once, of random bytes, and stored accessible only by
+ * its owner, in a file in the directory of the bonds: $XDG_STATE_HOME/tendon/address-hciN, else
+ * $HOME/.local/state/tendon/address-hciN, else /var/lib/tendon/address-hciN. If the adapter is on with another address,
+ * it is powered off and on, unless another program has it open (_ADAPTER_BUSY).
  *
  * @param name "hci0", ...; NULL: the adapter with the lowest index.
  * @return TENDON_OK, or TENDON_RADIO_ERROR_NO_KERNEL_SUPPORT, _NO_ADAPTER, _RFKILL (blocked), _NO_CAP_NET_RAW,

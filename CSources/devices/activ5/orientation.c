@@ -94,7 +94,7 @@ bool tendon_activ5_orientation_update(tendon_activ5_orientation *orientation, co
                                                (scaled.gyro[2] - offset[2]) * elapsed));
     }
     q = level(q, scaled.acceleration, whole ? 1 : PULL * elapsed);
-    (void)tendon_quaternion_normalize(q, &orientation->q); /* of norm 1 but for rounding */
+    (void)tendon_quaternion_normalize(q, &orientation->q); /* of norm 1 except for rounding */
     orientation->timestamp = imu->timestamp;
     orientation->started = true;
     return true;

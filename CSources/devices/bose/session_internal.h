@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Inside of the Bose session. One operation is on the air at a time: the
- * opening is a script of them (session_open.c), the open session takes them
- * from a set of things to do (session_operations.c). Values are taken in
- * session_values.c; states and inputs are in session.c.
+ * Inside of the Bose session. One operation is outstanding at a time: the opening is a script of them (session_open.c),
+ * the open session takes them from a set of things to do (session_operations.c). Values are taken in session_values.c;
+ * states and inputs are in session.c.
  */
 #ifndef TENDON_DEVICES_BOSE_SESSION_INTERNAL_H
 #define TENDON_DEVICES_BOSE_SESSION_INTERNAL_H
@@ -102,7 +101,7 @@ void tendon_bose_discover(tendon_bose_session *session);
 void tendon_bose_work_pump(tendon_bose_session *session);
 void tendon_bose_work_done(tendon_bose_session *session, uint8_t operation, const tendon_gatt_result *result);
 void tendon_bose_closing_pump(tendon_bose_session *session);
-/* Writes that wait, and one on the air, fail. */
+/* Pending writes and the outstanding write fail. */
 void tendon_bose_drop_writes(tendon_bose_session *session, tendon_status status, bool in_flight);
 void tendon_bose_suspend(tendon_bose_session *session);
 void tendon_bose_resume(tendon_bose_session *session);

@@ -221,7 +221,7 @@ tendon_status tendon_feelspace_session_request_log(tendon_feelspace_session *ses
     if (session->work.logging) {
         return TENDON_ERROR_BUSY;
     }
-    session->work.log_left = -1; /* the header says how many there are */
+    session->work.log_left = -1; /* the header contains their number */
     session->kept.log_deadline = now + TENDON_FEELSPACE_LOG_TIMEOUT_MS;
     session->work.logging = true;
     tendon_status status =

@@ -33,7 +33,7 @@ enum {
     DEFAULT = 0x04, /* -1 is AA in each byte */
     COUNT = 0x08,   /* signed, and everything that is not positive is -1 for a belt */
     FOREVER = 0x10, /* -1 is sent as 0 */
-    PLACE = 0x20,   /* an orientation: reduced as the type asks, which is the field before */
+    PLACE = 0x20,   /* an orientation: reduced according to its type, which is the previous field */
     START = 0x40    /* reduced modulo the field before, the period */
 };
 
@@ -82,7 +82,7 @@ enum {
     PULSE_FIELDS = sizeof pulse_fields / sizeof pulse_fields[0]
 };
 
-/* An orientation as it goes on the wire; -1: a mask of more motors than can vibrate. */
+/* Returns the encoded orientation; -1: a mask of more motors than can vibrate. */
 static int32_t place(int32_t type, int32_t orientation) {
     if (type == TENDON_FEELSPACE_ORIENTATION_MASK) {
         uint16_t mask = (uint16_t)((uint32_t)orientation & 0xFFFFu);

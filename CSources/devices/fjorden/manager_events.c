@@ -133,7 +133,8 @@ static void subscribed(tendon_fjorden_manager *m) {
     tendon_grip_end_pending(m, TENDON_OK);
 }
 
-/* By step: what answers it, and the codes of FJORDEN errors: it failed (0: it cannot), the link was lost. */
+/* By step: its result event, and the FJORDEN error codes if it failed (0: it cannot fail) and if the connection was
+ * lost. */
 static const struct {
     uint8_t kind, failed, lost;
 } steps[] = {

@@ -82,7 +82,7 @@ static void on_output(void *context, const tendon_fjorden_manager *manager, cons
         break;
     case TENDON_FJORDEN_OUT_DISCOVER_SERVICES:
         tendon_grip_want(s, FJORDEN_DO_MTU);
-        tendon_grip_want(s, FJORDEN_DO_DISCOVER); /* services and characteristics: two answers */
+        tendon_grip_want(s, FJORDEN_DO_DISCOVER); /* services and characteristics: two results */
         break;
     case TENDON_FJORDEN_OUT_READ_FIRMWARE:
         if (s->manager.grip.name[0] == '\0' && s->kept.found[TENDON_FJORDEN_CHARACTERISTIC_NAME].value != 0) {
@@ -363,7 +363,7 @@ tendon_status tendon_fjorden_session_request(tendon_fjorden_session *session, co
         return TENDON_ERROR_UNSUPPORTED;
     }
     if (session->work.requested || session->op.kind == FJORDEN_DO_COMMAND + 1) {
-        return TENDON_ERROR_BUSY; /* a write on the air lends its bytes, also when its time is over */
+        return TENDON_ERROR_BUSY; /* an outstanding write borrows its bytes, also after its timeout */
     }
     tendon_fjorden_command numbered = *command;
     numbered.request_id = (uint8_t)(session->work.request_id + 1);

@@ -41,13 +41,13 @@ void tendon_grip_answer(tendon_fjorden_session *s, tendon_fjorden_input_kind kin
 void tendon_grip_flush(tendon_fjorden_session *s);
 /* Sets the time. Returns false if there is no connection. */
 bool tendon_grip_enter(tendon_fjorden_session *s, uint64_t now);
-/* Asks the link to pair. */
+/* Requests pairing. */
 void tendon_grip_pair(tendon_fjorden_session *s);
 
 /* session_link.c */
 void tendon_grip_want(tendon_fjorden_session *s, unsigned operation);
 extern const tendon_operation_rules tendon_grip_rules;
-/* Starts the next operation, if there is one and none is on the air. */
+/* Starts the next operation, if one is pending and none is outstanding. */
 void tendon_grip_pump(tendon_fjorden_session *s);
 
 /* session_values.c */

@@ -106,7 +106,7 @@ static void begin(tendon_fjorden_session *s, unsigned operation) {
         tendon_operation_start(&s->op, kind, TENDON_OPERATION_READ, found[which].value, NULL, 0);
         break;
     }
-    default: /* a text that is not there is refused like one that cannot be read */
+    default: /* a missing string fails like a string that cannot be read */
         read_text(s, kind, s->work.index);
         break;
     }
@@ -124,7 +124,7 @@ void tendon_grip_pump(tendon_fjorden_session *s) {
     begin(s, operation);
 }
 
-/* ---- what was answered ---- */
+/* ---- results ---- */
 
 /* An operation completed. Returns false if the result is irrelevant, because the device is disconnecting;
  * disconnected() follows. */
@@ -167,8 +167,7 @@ static void firmware_read(tendon_fjorden_session *s, const tendon_gatt_result *r
     tendon_grip_answer(s, TENDON_FJORDEN_ON_FIRMWARE, result->status == TENDON_OK);
 }
 
-/* A bond that our side knows of does not mean that this link is encrypted with its key: then the link is asked, once.
- */
+/* A stored bond does not mean that this connection is encrypted with its key: then pairing is requested, once. */
 static void event_subscribed(tendon_fjorden_session *s, tendon_status status) {
     bool insecure = status == TENDON_ATT_ERROR(TENDON_ATT_INSUFFICIENT_AUTHENTICATION) ||
                     status == TENDON_ATT_ERROR(TENDON_ATT_INSUFFICIENT_ENCRYPTION);

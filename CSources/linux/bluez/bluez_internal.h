@@ -240,7 +240,7 @@ tendon_bluez_request tendon_bluez_scan_next(tendon_bluez_radio *radio, uint64_t 
 void tendon_bluez_scan_done(tendon_bluez_radio *radio, tendon_bluez_request request, uint8_t status, uint64_t now);
 /** A command that is not ours, as it is sent. */
 void tendon_bluez_scan_other_sent(tendon_bluez_radio *radio, uint16_t opcode, tendon_reader *parameters);
-/** Its answer. */
+/** Processes its response. */
 void tendon_bluez_scan_other_done(tendon_bluez_radio *radio, uint8_t status, uint64_t now);
 void tendon_bluez_scan_reports(tendon_bluez_radio *radio, const tendon_hci_event *event, uint64_t now);
 void tendon_bluez_scan_disable(const tendon_bluez_radio *radio, tendon_bluez_command *out);

@@ -112,7 +112,7 @@ static tendon_status perform(void *context, const tendon_scenario_event *event, 
         return status;
     }
     switch (order.kind) {
-    case SQUEEZE: /* a squeeze too many is one that nobody has a hand for */
+    case SQUEEZE: /* a squeeze beyond the maximum is ignored */
         (void)tendon_simulated_activ5_squeeze(device, order.first, (int32_t)order.second, now);
         break;
     case DOUBLE_SQUEEZE:

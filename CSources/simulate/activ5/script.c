@@ -63,7 +63,9 @@ void tendon_simulated_activ5_write_imu(const tendon_simulated_activ5 *device, ui
     tendon_write_u16le(&writer, 0);
     write_rounded(&writer, 4095 * sin(roll));
     write_rounded(&writer, 4095 * cos(roll));
-    write_rounded(&writer, rate_deg / 1.15 * 4095 / 250); /* it tells too little, which the vendor scales */
+    write_rounded(&writer,
+                  rate_deg / 1.15 * 4095 /
+                      250); /* the device reports values that are too small; the vendor's library scales them */
     tendon_write_u16le(&writer, 0);
     tendon_write_u16le(&writer, 0);
     tendon_write_u32le(&writer, tendon_simulated_activ5_ticks(device, device_ms));

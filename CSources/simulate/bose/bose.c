@@ -126,7 +126,7 @@ static void add_standard_services(tendon_simulated_bose *device) {
     add_static(device, 0x2A50, pnp_id, sizeof pnp_id);
 }
 
-/** Characteristics 2 to 7 ask for encryption when the device requires pairing; the first one never does. */
+/** Characteristics 2 to 7 require encryption if the device requires pairing; the first never does. */
 static uint8_t permissions_of(const tendon_simulated_bose *device, size_t characteristic) {
     uint32_t properties = characteristics[characteristic].properties;
     uint32_t permissions = 0;

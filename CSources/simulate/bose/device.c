@@ -136,7 +136,7 @@ static tendon_status perform(void *context, const tendon_scenario_event *event, 
     case RESUME:
         tendon_simulated_bose_suspend(device, false, 0, now);
         break;
-    case GESTURE: /* a gesture that nobody wants to hear of is made all the same */
+    case GESTURE: /* a gesture without a subscriber is not an error */
         (void)tendon_simulated_bose_gesture(device, (uint8_t)command.argument, now);
         break;
     case MALFORMED:

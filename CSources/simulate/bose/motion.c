@@ -34,7 +34,7 @@ tendon_pose tendon_simulated_bose_pose(uint64_t device_ms) {
 
 /**
  * 3.5: m = Rz(-yaw) Ry(-roll) Rx(pitch), intrinsic, in the frame X right, Y forward, Z up; the device reports q with
- * q * (1,0,0,0) = m, that is q = (w, z, -y, -x) of m but for the sign of all four, which is chosen so that a level
+ * q * (1,0,0,0) = m, that is q = (w, z, -y, -x) of m except for the sign of all four, which is chosen so that a level
  * head facing north is (1,0,0,0).
  */
 void tendon_simulated_bose_quaternion(tendon_pose pose, double out[4]) {

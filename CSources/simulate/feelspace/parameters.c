@@ -131,7 +131,7 @@ static tendon_simulated_feelspace_outcome change_basic(tendon_simulated_feelspac
     switch (parameter) {
     case BASIC_MODE:
         return change_mode(belt, value[0], now);
-    case BASIC_INTENSITY: /* the third byte asks for a short vibration at the new level */
+    case BASIC_INTENSITY: /* the third byte requests a short vibration at the new level */
         tendon_simulated_feelspace_set_intensity(belt, value[0]);
         return TENDON_FEELSPACE_TAKEN;
     case BASIC_HEADING_OFFSET:

@@ -4,7 +4,7 @@
 
 static const uint8_t appearance[2] = {0xC0, 0x03}; /* 0x03C0, generic HID */
 
-/* Most significant byte first; the two bytes after the first two tell them apart. */
+/* Most significant byte first; bytes 2 and 3 distinguish them. */
 static tendon_uuid own_uuid(uint8_t number) {
     return (tendon_uuid){
         {0xb3, 0xd8, 0x00, number, 0x92, 0xde, 0x4c, 0x91, 0xb5, 0x91, 0xab, 0xff, 0xcb, 0xa8, 0xda, 0xf2}};

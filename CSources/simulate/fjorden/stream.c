@@ -105,7 +105,7 @@ static void take_gesture(tendon_simulated_fjorden *device, const tendon_fjorden_
     }
     bool turn = gesture->event == TENDON_FJORDEN_DIAL_CW || gesture->event == TENDON_FJORDEN_DIAL_CCW;
     uint32_t left = gesture->count;
-    do { /* a turn of more detents than a record can tell takes several */
+    do { /* a turn with more detents than fit in a record is sent as several records */
         uint32_t now = left > DETENTS_MAX ? DETENTS_MAX : left;
         make_record(device, codes[row][1], turn ? (int8_t)now : 0, clock_at(device, gesture->time_ms));
         left -= now;

@@ -24,7 +24,7 @@ extension Command {
     ) { (arguments: Arguments) throws(CommandError) in
         guard arguments.operands.count == 1 else { throw .usage("capture takes one file", next: "tendon capture FILE") }
         let path = arguments.operands[0]
-        guard path != "-" else { throw .usage("capture takes the name of a file; '-' is none") }
+        guard path != "-" else { throw .usage("capture writes to a named file; '-' is not supported") }
         let choice = try arguments.radio()
         if case .virtual = choice {
             var settings = try StreamSettings(arguments)

@@ -4,7 +4,7 @@ import CTendon
 import Tendon
 import TendonSupport
 
-/// What the options say about a stream.
+/// The stream options.
 struct StreamSettings: Sendable {
     var radio: RadioChoice
     var family: String?

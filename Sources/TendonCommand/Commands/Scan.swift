@@ -1,5 +1,4 @@
-// SPDX-License-Identifier: MIT
-// scan: what is in range.
+// SPDX-License-Identifier: MIT scan: lists the devices in range.
 import CTendon
 import Tendon
 import TendonSupport
@@ -44,11 +43,12 @@ extension Command {
         let found = try await Termination.task(for: limit) { () throws(CommandError) in
             try await translating { () throws(TendonError) in
                 let central = try await Central(radio: radio)
-                // The controller would go on scanning: the program may end before the radio is let go.
+                // Stops the scan explicitly: the program can end before the radio is released, and the controller would
+                // continue to scan.
                 do throws(TendonError) {
                     var view = view
                     let scan = try await central.scan(ScanOptions(isActive: !passive))
-                    // In a pipe of a live view the time goes on without news, too.
+                    // The live view is also redrawn without new advertisements.
                     for try await advertisement in scan {
                         guard view.add(advertisement) else { break }
                     }
@@ -68,7 +68,7 @@ extension Command {
     }
 }
 
-/// Which devices are wanted.
+/// Selection of devices.
 struct ScanFilter: Sendable {
     var service: BluetoothUUID?
     var name: String?
@@ -96,7 +96,7 @@ struct ScanFilter: Sendable {
     }
 }
 
-/// All that a device has said so far.
+/// The combined data of a device's advertisements.
 struct ScannedDevice: Sendable {
     let address: Address
     var name: String?
@@ -110,7 +110,7 @@ struct ScannedDevice: Sendable {
 
     init(_ address: Address) { self.address = address }
 
-    /// True when the advertisement says something that was not known.
+    /// Returns true if the advertisement contains new data.
     mutating func add(_ advertisement: Advertisement) -> Bool {
         lastSeen = advertisement.time
         isConnectable = isConnectable || advertisement.isConnectable

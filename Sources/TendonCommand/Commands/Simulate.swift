@@ -4,7 +4,7 @@ import CTendon
 import Tendon
 import TendonSupport
 
-/// What the options say about the devices to simulate.
+/// The options of the simulated devices.
 struct SimulationSettings: Sendable {
     enum Pairing: String, Sendable, CaseIterable {
         /// Not needed.
@@ -22,7 +22,7 @@ struct SimulationSettings: Sendable {
     var legacy = false
     var generation: Int?
     var pairing = Pairing.none
-    /// Pairing is as the command line says; else as the family does it.
+    /// The pairing option; default: that of the family.
     var saysPairing = false
     var notifications: UInt64?
     /// Milliseconds from one sample to the next.
@@ -96,9 +96,9 @@ protocol FamilySimulation: AnyObject {
     var actor: tendon_scenario_actor { get }
     var notifications: UInt64 { get }
     var counters: JSON { get }
-    /// What happened to it since the last time, one line each.
+    /// The events since the last call, one line each.
     func takeNews() -> [JSON]
-    /// What is true of the device, for those who compare.
+    /// The true values of the device, for comparison.
     func writeTruth(_ line: (String) -> Bool)
 }
 
@@ -169,7 +169,7 @@ extension Command {
     }
 }
 
-/// Which device goes on which radio.
+/// Assignment of devices to radios.
 struct SimulationPlan {
     struct Item {
         var family: String

@@ -1,18 +1,18 @@
-// SPDX-License-Identifier: MIT
-// Which device may connect, and when: devices that do not answer take a bounded share of the radio's time, and no place.
+// SPDX-License-Identifier: MIT Decides which device may connect, and when: devices that do not respond use a bounded
+// share of the radio's time, and no slot.
 import CTendon
 import Synchronization
 import Tendon
 
 /// Everything that is known about the devices in range, and the attempts to connect.
 final class Admission: Sendable {
-    /// Milliseconds without a connection after which an attempt is given up: of a device that is expected to answer, and
-    /// the first one of a stranger. A stranger's next attempts may take twice as long each, up to the former.
+    /// Milliseconds without a connection after which an attempt ends: of a device that is expected to respond, and the
+    /// first one of a stranger. A stranger's next attempts may take twice as long each, up to the former.
     fileprivate static let provenLimit: UInt64 = 4000
     fileprivate static let strangerLimit: UInt64 = 1000
-    /// Attempts at a time to devices that have not answered yet.
+    /// Maximum number of simultaneous attempts to devices that have not responded yet.
     private static let unprovenLimit = 8
-    /// Devices that are served at once.
+    /// Maximum number of devices that are served at the same time.
     private static let deviceLimit = 32
     /// Candidates that are remembered; the one that was received longest ago is forgotten for a new one.
     private static let candidateLimit = 4096
@@ -41,7 +41,7 @@ final class Admission: Sendable {
         var served = 0
         var unproven = 0
         var searchUntil: UInt64 = 0
-        /// Whose turn it is among strangers: the newest or the oldest.
+        /// Selects the next unknown device: the newest or the oldest.
         var takesNewest = false
     }
     private let state = Mutex(State())
@@ -64,7 +64,7 @@ final class Admission: Sendable {
         }
     }
 
-    /// Devices whose turn it is; they are served from now on.
+    /// Returns the next devices; they are served from now on.
     func next(now: UInt64 = tendon_monotonic_ms()) -> [(address: Address, family: String)] {
         state.withLock { state in
             var turns: [(address: Address, family: String)] = []
@@ -110,7 +110,8 @@ final class Admission: Sendable {
         }
     }
 
-    /// The attempt failed. Without a connection the search goes on for a while before other strangers are tried.
+    /// The attempt failed. If no connection exists, the search continues for a time before other unknown devices are
+    /// tried.
     func failed(_ address: Address, now: UInt64 = tendon_monotonic_ms()) {
         state.withLock { state in
             guard let candidate = state.candidates[address], candidate.isAttempt else { return }
@@ -151,7 +152,7 @@ final class Admission: Sendable {
 }
 
 extension Admission.Candidate {
-    /// Its connects are expected to be answered.
+    /// The device is expected to respond.
     fileprivate var isProven: Bool { failures == 0 && (isPreferred || hasConnected) }
 
     /// More is better.

@@ -80,7 +80,7 @@ extension Arguments {
         }
     }
 
-    /// Without the first words, which named the command; refuses options that the command does not have.
+    /// Arguments without the words of the command; rejects options that the command does not have.
     func dropping(_ count: Int, for command: Command) throws(CommandError) -> Arguments {
         let allowed = Set((command.options + command.common).map(\.name))
         for name in values.keys.sorted() where !allowed.contains(name) {
@@ -91,7 +91,7 @@ extension Arguments {
 }
 
 extension Arguments {
-    /// Refuses options that none of the families has.
+    /// Rejects options that none of the families has.
     func refuseOptions(notOf names: [String], in options: [Option]) throws(CommandError) {
         for option in options where has(option.name) && !option.families.isEmpty {
             guard option.families.contains(where: names.contains) else {
@@ -104,7 +104,7 @@ extension Arguments {
 extension CommandError {
     /// "unknown WHAT 'WORD'", with the nearest known word if one is near.
     static func unknown(_ what: String, _ word: String, among known: [String]) -> CommandError {
-        // Dashes are no letters that somebody gets wrong.
+        // Dashes do not count as mistyped letters.
         func bare(_ word: String) -> String { String(word.drop { $0 == "-" }) }
         let nearest = known.map { ($0, editDistance(bare($0), bare(word))) }.min { $0.1 < $1.1 }
         var message = "unknown \(what) '\(sanitized(word))'"

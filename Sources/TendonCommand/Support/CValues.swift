@@ -10,7 +10,7 @@ import TendonSupport
     import Musl
 #endif
 
-/// A pointer that may cross threads, for what the C core says is safe from any.
+/// A pointer that may be passed between threads, for functions of the C core that are thread-safe.
 struct CSendable<Pointee>: @unchecked Sendable {
     // tendon_loop_wake() is all that is done with it on another thread.
     let value: UnsafeMutablePointer<Pointee>

@@ -117,7 +117,7 @@ func uuid(fromWire bytes: some Collection<UInt8>) -> tendon_uuid? {
     return lending(Array(bytes)) { tendon_uuid_from_wire($0, $1, &uuid) } >= 0 ? uuid : nil
 }
 
-/// Name and services that advertising data tell.
+/// Name and services in advertising data.
 struct AdvertisedData {
     var name: String?
     var services: [BluetoothUUID] = []

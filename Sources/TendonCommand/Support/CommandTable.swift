@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT
-// What a command is. Help, man page, completions and the argument parser are all made from these values.
+// SPDX-License-Identifier: MIT Description of a command. Help, man page, completions and the argument parser are made
+// from these values.
 import TendonSupport
 
 /// Exit statuses of the program.
@@ -23,7 +23,7 @@ enum ExitStatus: Int32, Sendable {
     static let all: [ExitStatus] = [.done, .failed, .usage, .noRadio, .noDevice]
 }
 
-/// Why a command ends early: one line that says what happened, one that says what to do next.
+/// An error that ends a command: one line with the error, one line with the remedy.
 struct CommandError: Error {
     var status: ExitStatus
     var message: String

@@ -1,5 +1,4 @@
-// SPDX-License-Identifier: MIT
-// Commands that find one device of a family, do one thing with it and leave.
+// SPDX-License-Identifier: MIT For commands that find one device of a family, execute one operation and end.
 import Tendon
 import TendonSupport
 
@@ -35,7 +34,7 @@ struct DeviceAccess: Sendable {
         timeout = try arguments.number("--timeout", in: 0.1...600) ?? 15
     }
 
-    /// Opens the radio, finds the device, hands both over, closes the radio whatever happens.
+    /// Opens the radio, finds the device, calls `body` with both, and closes the radio in any case.
     func withDevice<Result: Sendable>(
         _ body: @escaping @Sendable (Central, Found) async throws(CommandError) -> Result
     ) async throws(CommandError) -> Result {
@@ -62,7 +61,7 @@ struct DeviceAccess: Sendable {
         }
     }
 
-    /// Runs what must be done within --timeout; Ctrl-C ends it too.
+    /// Runs an operation with the limit of --timeout; Ctrl-C also ends it.
     func inTime<Result: Sendable>(
         _ body: @escaping @Sendable () async throws(CommandError) -> Result
     ) async throws(CommandError) -> Result {
@@ -80,7 +79,7 @@ struct DeviceAccess: Sendable {
         guard await isConnected() else { throw CommandError(.failed, Ending.lost.text) }
     }
 
-    /// A line on a terminal that goes away again; nil: it does.
+    /// Shows a temporary line on a terminal; nil removes it.
     static func tell(_ text: String?) {
         guard Output.error.isTerminal, Output.standard.isTerminal else { return }
         Output.error.write("\r\u{1B}[2K" + (text ?? ""))

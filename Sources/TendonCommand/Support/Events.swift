@@ -176,7 +176,7 @@ enum DisconnectReason: String, Sendable {
     case connectionLost = "connection_lost"
     /// Pairing or encryption failed.
     case pairingFailed = "pairing_failed"
-    /// The device did not answer in time, or not as its protocol requires.
+    /// The device did not respond in time, or violated its protocol.
     case protocolError = "protocol_error"
     /// The adapter was removed or powered off.
     case radioFailed = "radio_failed"

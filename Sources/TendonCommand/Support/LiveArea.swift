@@ -24,7 +24,7 @@ struct LiveArea: Sendable {
     mutating func draw(_ lines: [(text: String, style: Output.Style?)]) {
         let output = Output.standard
         let size = output.size
-        // A terminal that changes its size wraps what it shows: nobody knows then where the lines are.
+        // A resized terminal wraps its lines, so their positions are unknown.
         var frame = "\u{1B}[?7l"
         if drawn > 0 {
             frame += size == lastSize ? "\u{1B}[\(drawn)A\r" : "\u{1B}[H\u{1B}[2J"
@@ -40,7 +40,7 @@ struct LiveArea: Sendable {
     }
 }
 
-/// So many columns of a text.
+/// Truncates a text to a number of columns.
 func clipped(_ text: String, _ columns: Int) -> String {
     var used = 0
     var result = ""

@@ -26,7 +26,7 @@ struct Output: Sendable {
         return environment("TERM") != "dumb"
     }
 
-    /// Rows and columns of the terminal; 24 by 80 where it does not say.
+    /// Rows and columns of the terminal; 24 by 80 if unknown.
     var size: (rows: Int, columns: Int) {
         var size = winsize()
         guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else { return (24, 80) }
@@ -88,7 +88,7 @@ extension Output {
         standard.lines?.onFailure { Termination.shared.request() }
     }
 
-    /// Writes what waits. Nil: all was written, or the pipe was closed; else what went wrong.
+    /// Writes the buffered lines. Returns nil if all were written or the pipe was closed, otherwise the error.
     static func finish() -> CommandError? {
         guard let lines = standard.lines else { return nil }
         let left = lines.flush(patience: patience)

@@ -33,7 +33,7 @@ struct StreamCounters: Sendable, Equatable {
     }
 }
 
-/// A number with its name, and its unit where the name does not say it.
+/// A number with its name, and its unit if the name does not contain it.
 struct Reading: Sendable {
     var name: String
     var value: Double
@@ -210,7 +210,7 @@ final class Reporter: Sendable {
     }
 }
 
-/// A number with so many decimals.
+/// A number with a fixed number of decimals.
 func fixed(_ value: Double, _ decimals: Int) -> String {
     guard value.isFinite, abs(value) < 1e12 else { return "-" }
     var scale = 1.0

@@ -1,5 +1,4 @@
-// SPDX-License-Identifier: MIT
-// Rules of `run`: what happens to one device makes another do something.
+// SPDX-License-Identifier: MIT Rules of `run`: an event of one device triggers an action of another.
 //
 //     activ5.double_squeeze => feelspace.signal warning
 //     FAMILY.EVENT [DETAIL] => FAMILY.ACTION [ARGUMENTS...]
@@ -13,11 +12,11 @@ struct RuleEvent: Sendable {
     /// The words that may follow it, to mean only that one; empty: none may.
     var details: [String] = []
 
-    /// What happens to every family's devices.
+    /// Events of all families.
     static let common = [RuleEvent(name: "connected"), RuleEvent(name: "disconnected")]
 }
 
-/// What a family's devices can be told to do, checked.
+/// An action of a family, checked.
 protocol RuleCall: Sendable {}
 
 /// Something that a family's devices can do, as rules name it.
@@ -142,7 +141,8 @@ final class RuleBoard: Sendable {
         var call: any RuleCall
     }
 
-    /// An open device. What it is to do waits here; when more than `waiting` do, the newest is given up and said so.
+    /// An open device with its queue of actions. If more than `waiting` actions are queued, the newest is dropped and
+    /// reported.
     struct Place: Sendable {
         fileprivate let number: Int
         fileprivate let family: String

@@ -15,11 +15,11 @@ struct ScenarioFile: Sendable {
             Array.init)
     }
 
-    /// Refuses a line that no family of the simulation knows.
+    /// Rejects a line that no family of the simulation accepts.
     func check(_ actors: [tendon_scenario_actor]) throws(CommandError) {
         for (number, line) in lines.enumerated() {
             let errors = actors.map { ScenarioFile.parse(line, $0) }
-            // A family that knows the command tells what is wrong with it.
+            // The family that has the command reports the error.
             guard !errors.contains(where: { $0 == nil }), let first = errors.first ?? nil else { continue }
             var error = errors.compactMap(\.self).first { !$0.of_command } ?? first
             error.line = UInt32(number + 1)

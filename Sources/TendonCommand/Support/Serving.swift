@@ -48,7 +48,7 @@ struct ServedDevice: Sendable {
         if let limit = settings.notifications, reporter.notifications >= limit { Termination.shared.request() }
     }
 
-    /// After so many samples, if a test says so.
+    /// Pauses after a number of samples, for tests.
     func pause(after count: Int) async {
         if count == settings.pauseAt { try? await Task.sleep(for: .seconds(settings.pauseFor)) }
     }

@@ -68,7 +68,7 @@ final class Simulator {
             let now = tendon_monotonic_ms()
             if now >= end { break }
             if finished == nil, hosts.allSatisfy({ $0.isFinished(settings.notifications) }) { finished = now }
-            // The centrals have everything once they have gone.
+            // After the centrals disconnected, they have received everything.
             if let finished, now >= finished + Simulator.linger || hosts.allSatisfy({ $0.links == 0 }) { break }
             var next = min(end, finished.map { min($0 + Simulator.linger, now + 50) } ?? .max)
             for host in hosts {
@@ -265,7 +265,7 @@ private final class SimulatedHost {
 
     var scenarioDeadline: UInt64 { scenarioStarted ? tendon_scenario_deadline(scenario.pointer) : .max }
 
-    /// Carries out what is due; true: the scenario says stop.
+    /// Executes the events whose time has come; returns true if the scenario contains stop.
     func play(_ now: UInt64) -> Bool {
         guard scenarioStarted else { return false }
         while let event = tendon_scenario_next(scenario.pointer, now) {

@@ -13,7 +13,7 @@ import TendonSupport
 /// Where the signal handler writes. Set once, before the handler is.
 nonisolated(unsafe) private var signalPipe: Int32 = -1
 
-/// The wish to end. A second signal ends the program at once.
+/// The request to end the command. A second signal ends the program immediately.
 final class Termination: Sendable {
     static let shared = Termination()
 
@@ -23,11 +23,11 @@ final class Termination: Sendable {
         var actions: [@Sendable () -> Void] = []
     }
     private let state = Mutex(State())
-    /// A second signal counts after so many milliseconds.
+    /// Milliseconds after which a second signal counts.
     private static let patience: UInt64 = 500
 
-    /// To be called once, before any other thread is started. The handler writes into a pipe that a thread of its own
-    /// reads: masks would not do, for Swift's main thread waits with all signals open.
+    /// Call it once, before other threads are started. The handler writes into a pipe that a separate thread reads.
+    /// Signal masks are not sufficient, because Swift's main thread waits with all signals unblocked.
     static func watchSignals() {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { return }
@@ -75,12 +75,12 @@ final class Termination: Sendable {
         action[keyPath: Termination.handler].map { unsafeBitCast($0, to: Int.self) } == 1  // SIG_IGN
     }
 
-    /// A signal came.
+    /// Whether a signal was received.
     var isSignalled: Bool { state.withLock { $0.isSignalled } }
 
     var isRequested: Bool { state.withLock { $0.requested } }
 
-    /// False when it was requested before.
+    /// Requests the end. Returns false if it was requested before.
     @discardableResult
     func request() -> Bool {
         let actions = state.withLock { state -> [@Sendable () -> Void]? in
@@ -92,7 +92,7 @@ final class Termination: Sendable {
         return actions != nil
     }
 
-    /// Runs `action` once the end is requested; at once when it was already. From any thread.
+    /// Runs `action` when the end is requested; in this call if it was already. From any thread.
     func onRequest(_ action: @escaping @Sendable () -> Void) {
         let late = state.withLock { state in
             state.actions.append(action)

@@ -160,7 +160,7 @@ struct Activ5Access: Sendable {
         try await Termination.task(for: duration, body)
     }
 
-    /// Starts the streams; what the device refuses ends the command.
+    /// Starts the streams; an error of the device ends the command.
     @TendonActor
     func start(_ open: Open) throws(CommandError) {
         let lacking: [String]

@@ -15,7 +15,7 @@ struct Activ5Replay: FamilyReplay {
     static func recognizes(_ characteristic: tendon_uuid) -> Bool {
         var uuid = characteristic
         let which = tendon_activ5_characteristic_of(&uuid)
-        // Battery and serial number are everybody's.
+        // Battery and serial number are standard characteristics.
         return ![TENDON_ACTIV5_CHARACTERISTIC_UNKNOWN, TENDON_ACTIV5_BATTERY, TENDON_ACTIV5_SERIAL_NUMBER].contains(
             which)
     }

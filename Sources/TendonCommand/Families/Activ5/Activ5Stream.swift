@@ -55,7 +55,7 @@ struct Activ5Stream: FamilyStream {
     @TendonActor
     func server(of device: ServedDevice) -> any DeviceServer { Activ5Server(self, device) }
 
-    /// Starts what is wanted; returns what the device lacks.
+    /// Starts the requested streams; returns the unsupported ones.
     @TendonActor
     func start(_ device: A5Device) throws(A5Error) -> [String] {
         var lacking: [String] = []

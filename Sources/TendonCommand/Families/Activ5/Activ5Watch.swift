@@ -39,7 +39,7 @@ struct ForceCurve {
         return max(40, (highest / 10).rounded(.up) * 10)
     }
 
-    /// So many rows of the curve, and one of marks.
+    /// Number of rows of the curve, without the row of marks.
     func lines(rows: Int) -> [String] {
         let top = top
         let limit = Int((threshold / top * Double(rows)).rounded(.down))

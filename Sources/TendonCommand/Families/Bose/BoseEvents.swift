@@ -3,7 +3,7 @@
 import CTendon
 import TendonSupport
 
-/// A sample, whoever decoded it.
+/// A sample, from a session or from a capture.
 struct BoseSampleLine {
     var sensor: UInt8
     var deviceTime: UInt64

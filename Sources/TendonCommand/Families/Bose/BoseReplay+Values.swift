@@ -1,5 +1,4 @@
-// SPDX-License-Identifier: MIT
-// Bose: what the device says about itself, as a capture shows it.
+// SPDX-License-Identifier: MIT Bose: information of a device, from a capture.
 import CTendon
 import TendonSupport
 
@@ -120,7 +119,7 @@ extension BoseReplay {
         DecodedValue(kind: kind, characteristic: tendon_bose_uuid(which), summary: summary)
     }
 
-    /// The sensor information that Bose Frames report: what a decoder may assume when asked to.
+    /// The sensor information of Bose Frames, which a decoder can use on request.
     static let framesInformation =
         "00fff8000880017fff001f0701f83007d080017fff001f0702ffff0001c0013fff001f0a03ffff0001c0013fff001f08"
 }

@@ -62,7 +62,7 @@ struct BoseStream: FamilyStream {
         return .these(items)
     }
 
-    /// Writes the wanted sensors and waits until the device has taken them; returns what it lacks.
+    /// Writes the requested sensors and waits until the device has accepted them; returns the unsupported ones.
     @TendonActor
     func configureSensors(of device: WearableDevice) async throws(BoseWearableError) -> [String] {
         guard var wanted = device.sensorConfiguration else { throw .missingRequiredData }
@@ -80,7 +80,7 @@ struct BoseStream: FamilyStream {
         return lacking
     }
 
-    /// Enables what is wanted; returns the names of what the device lacks.
+    /// Enables the requested sensors and gestures; returns the names of unsupported ones.
     func apply(_ configuration: inout SensorConfiguration) -> [String] {
         configuration.disableAll()
         var lacking: [String] = []
@@ -130,7 +130,7 @@ private final class BoseServer: DeviceServer {
     private let wanted: BoseStream
     private var session: WearableDeviceSession?
     private var dropped: UInt64 = 0
-    /// The device refused because it is suspended: to be tried again when it resumes.
+    /// The device rejected the configuration because it is suspended; retried when it resumes.
     private var isUnconfigured = false
 
     init(_ wanted: BoseStream, _ served: ServedDevice) {
@@ -147,7 +147,7 @@ private final class BoseServer: DeviceServer {
         return made
     }
 
-    /// A device that wants pairing is paired; somebody may have to press a button of it.
+    /// Pairs with a device that requires it; the user may have to press a button of the device.
     private static func tell(_ prompt: PairingPrompt, _ served: ServedDevice) {
         switch prompt {
         case .begin:

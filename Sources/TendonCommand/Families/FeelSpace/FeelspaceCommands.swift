@@ -203,7 +203,7 @@ struct FeelspaceDirection: Sendable {
     var degrees: Int
     var isBearing: Bool
 
-    /// Nil when the command line says none.
+    /// Nil if the command line contains no direction.
     init?(_ arguments: Arguments) throws(CommandError) {
         let bearing = try arguments.number("--bearing", in: -3600...3600)
         let angle = try arguments.number("--angle", in: -3600...3600)
@@ -326,7 +326,7 @@ struct OpenBelt: Sendable {
         try await DeviceAccess.hold(for: milliseconds) { [manager] in manager.state == .connected }
     }
 
-    /// Tells the belt, and waits until it has taken it.
+    /// Sends a command and waits until the belt has accepted it.
     func ask(_ command: @TendonActor @Sendable (FSCommandManager) -> Bool) async throws(CommandError) {
         do throws(TendonError) {
             try await commands.confirmed(command)

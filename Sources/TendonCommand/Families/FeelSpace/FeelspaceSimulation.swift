@@ -47,7 +47,7 @@ final class FeelspaceSimulation: FamilySimulation {
         ]
     }
 
-    /// What it was told since the last time, answers to keep-alives left out, and what the motors do then.
+    /// The commands since the last call, without keep-alive responses, and the state of the motors.
     func takeNews() -> [JSON] {
         var news: [JSON] = []
         let total = block.pointer.pointee.recorded

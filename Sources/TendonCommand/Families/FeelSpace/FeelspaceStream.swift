@@ -173,7 +173,7 @@ private final class FeelspaceServer: DeviceServer {
         }
     }
 
-    // MARK: What the belt tells; not on the loop, so that output never holds it
+    // MARK: Events of the belt; not on the loop, so output never blocks the loop
 
     private func consume(_ updates: EventSequence<FSCommandUpdate>) -> Task<Void, Never> {
         let (served, orientations) = (served, orientations)

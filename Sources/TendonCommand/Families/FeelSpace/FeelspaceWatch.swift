@@ -10,7 +10,7 @@ extension Command {
         "feelspace watch",
         summary: "draw heading, mode, buttons and battery of a feelSpace belt",
         details: [
-            "On a terminal the belt from above: its 16 motors, front at the top, N where North is, the motor that its compass "
+            "On a terminal the belt from above: its 16 motors, front at the top, N at north, the motor that its compass "
                 + "lets vibrate. In a pipe JSON lines. Until Ctrl-C, or --for."
         ],
         options: DeviceAccess.options,
@@ -31,7 +31,7 @@ extension Command {
 
 /// The belt from above.
 struct BeltRing {
-    /// Degrees from North; nil: unknown.
+    /// Degrees from north; nil: unknown.
     var heading: Int?
     /// Motors that vibrate.
     var active: Set<Int> = []
@@ -42,7 +42,7 @@ struct BeltRing {
     /// The motor that serves an angle from the front.
     static func motor(at angle: Int) -> Int { (((angle % 360 + 360) % 360) * 4 + 45) / 90 % 16 }
 
-    /// The motor that points North.
+    /// The motor that points north.
     var north: Int? { heading.map { BeltRing.motor(at: -$0) } }
 
     private static let places: [(row: Int, column: Int)] = [

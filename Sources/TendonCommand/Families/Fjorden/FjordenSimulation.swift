@@ -14,7 +14,7 @@ final class FjordenSimulation: SimulatedDevice<tendon_simulated_fjorden>, Family
             var options = tendon_simulated_fjorden_options()
             options.flat_out = settings.flatOut
             options.hand = !settings.flatOut && settings.scenario == nil
-            // A grip always wants pairing, unless told otherwise.
+            // A grip requires pairing by default.
             options.open = settings.saysPairing && settings.pairing == .none
             options.rejects_pairing = settings.pairing == .required
             options.event_limit = settings.notifications ?? 0
