@@ -87,10 +87,31 @@ static void a_forgotten_key_is_not_used(void **state) {
     assert_int_equal(s->status, TENDON_BOSE_ERROR_PAIRING_DELEGATE_MISSING);
 }
 
+static void on_read(void *context, const tendon_gatt_result *result) {
+    (void)result;
+    *(unsigned *)context += 1;
+}
+
+/* A full queue is reported as writable again: what the client could not send is sent then. */
+static void a_full_queue_becomes_writable(void **state) {
+    site *s = *state;
+    unsigned reads = 0, writes = 0;
+    assert_int_equal(tendon_bose_session_open(&s->session, s->now), TENDON_OK);
+    run(s);
+    while (tendon_gatt_write_command(&s->radio.client, 0xFFFF, (const uint8_t *)"x", 1) == TENDON_OK) {
+        writes++;
+    }
+    assert_int_equal(writes, TENDON_MEMORY_RADIO_QUEUE);
+    assert_true(tendon_gatt_read(&s->radio.client, 0xFFFF, on_read, &reads, s->now) > 0);
+    run(s);
+    assert_int_equal(reads, 1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(the_next_connection_is_encrypted_with_the_key, setup),
         cmocka_unit_test_setup(a_forgotten_key_is_not_used, setup),
+        cmocka_unit_test_setup(a_full_queue_becomes_writable, setup),
     };
     return cmocka_run_group_tests_name("simulate_bose_paired", tests, NULL, NULL);
 }
