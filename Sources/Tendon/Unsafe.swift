@@ -248,7 +248,7 @@ extension AttributeValue {
     }
 #endif
 
-/// An isolated closure as one that code on the loop's thread calls.
+/// Converts an isolated closure to one that code on the loop's thread can call.
 func onLoop<Argument>(_ body: @escaping @TendonActor (Argument) -> Void) -> (Argument) -> Void {
     unsafeBitCast(body, to: ((Argument) -> Void).self)
 }

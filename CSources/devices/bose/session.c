@@ -307,7 +307,7 @@ tendon_status tendon_bose_session_init(tendon_bose_session *session, const tendo
     if (config->intent != NULL) {
         session->intent = *config->intent;
         session->has_intent = true;
-        session->config.intent = NULL; /* copied: the caller's may go */
+        session->config.intent = NULL; /* copied: the caller may free its memory */
     }
     session->op.rules = &rules;
     session->op.buffer = session->kept.scratch.value;

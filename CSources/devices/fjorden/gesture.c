@@ -25,7 +25,7 @@ tendon_status tendon_fjorden_gesture_init(tendon_fjorden_gesture_engine *engine,
     return TENDON_OK;
 }
 
-/* The one that is due first. */
+/* Returns the timer with the earliest deadline. */
 static unsigned next_timer(const tendon_fjorden_gesture_engine *engine) {
     unsigned first = 0;
     for (unsigned timer = 1; timer < TENDON_FJORDEN_TIMER_COUNT; timer++) {

@@ -135,7 +135,7 @@ int tendon_bluez_users(const tendon_bluez_radio *radio);
 /** Announces the adapter of @p fd to other radios until the returned descriptor is closed; returns -1 on failure. */
 int tendon_bluez_lease(int fd, uint16_t index);
 
-/* manage.c: blocking exchanges, used while opening only. */
+/* management.c: blocking exchanges, used only while opening. */
 /** @return the length of the return parameters (at @p reply, at most @p capacity), or a status. */
 tendon_status tendon_bluez_manage(int fd, uint16_t opcode, uint16_t index, const uint8_t *data, size_t length,
                                   uint8_t *reply, size_t capacity);

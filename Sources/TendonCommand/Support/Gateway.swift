@@ -27,7 +27,7 @@ final class Gateway: Sendable {
     private let rules: RuleBoard
     private let admission = Admission()
     private let state = Mutex(State())
-    /// Names and sessions that are kept; a session that never had a connection goes first.
+    /// Maximum number of names and sessions that are kept; sessions that never had a connection are removed first.
     private static let nameLimit = 4096
     private static let knownLimit = 256
 

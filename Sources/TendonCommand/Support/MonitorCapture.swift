@@ -41,7 +41,8 @@ import TendonSupport
             tendon_loop_close(loop.pointer)
         }
 
-        /// Until the time is over, a signal comes, or the file cannot be written. How many records the kernel lost.
+        /// Runs until the time has passed, a signal is received, or the file cannot be written. How many records the
+        /// kernel lost.
         func run(for milliseconds: UInt64?) throws(CommandError) -> UInt32 {
             tendon_loop_on_wake(
                 loop.pointer, { context, _ in object(MonitorCapture.self, context).isStopping = true },

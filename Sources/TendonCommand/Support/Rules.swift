@@ -50,7 +50,7 @@ struct Rule: Sendable {
         guard let event = events.first(where: { $0.name == name }) else {
             throw Rule.wrong(text, CommandError.unknown("event of \(family)", name, among: events.map(\.name)).message)
         }
-        if arrow > 2 { throw Rule.wrong(text, "one word at most may follow the event") }
+        if arrow > 2 { throw Rule.wrong(text, "at most one word may follow the event") }
         detail = arrow == 2 ? words[1] : nil
         if let detail, !event.details.contains(detail) {
             throw Rule.wrong(

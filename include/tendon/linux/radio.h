@@ -182,7 +182,7 @@ struct tendon_radio {
      */
     void (*on_peer_failure)(void *context, const tendon_address *peer, tendon_status reason, uint64_t now);
     uint64_t reports, malformed; /**< counters */
-    tendon_link *links;          /**< those that are not closed */
+    tendon_link *links;          /**< list of the links that are not closed */
     tendon_listener *listener;   /**< NULL: it does not listen */
     tendon_bonds *bonds;         /**< NULL: no pairing */
     tendon_pairing_service pairing;

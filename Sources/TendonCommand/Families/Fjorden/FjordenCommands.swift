@@ -68,7 +68,9 @@ extension Command {
         let name = try await GripAccess(arguments).forget()
         Events(json: arguments.has("--json")).result(
             "forgotten", nil, ["family": "fjorden", "name": .string(name)],
-            text: "\(name.isEmpty ? "the grip" : name) is forgotten; hold its shutter and fn for 5 s too\n")
+            text:
+                "\(name.isEmpty ? "the grip" : name): the bond was removed; also hold shutter and fn of the grip for 5 s\n"
+        )
         return .done
     }
 
