@@ -45,7 +45,7 @@ run simulate activ5 --radio virtual --scenario "$work/bad"
 like "$err" "an argument is missing; accepted: a number up to 255" "the accepted number"
 
 # One scenario for two families: each line goes to the family that knows it.
-printf 'at 600ms double_squeeze\nat 1s gesture double_tap\n' >"$work/both"
+printf 'at 1200ms double_squeeze\nat 1s gesture double_tap\n' >"$work/both"
 start both simulate bose activ5 --radio virtual --json --scenario "$work/both" --scenario-from connection
 both=$child
 until_true eval '[ "$(grep -c ready "$work/both.out")" = 2 ]'
