@@ -29,6 +29,10 @@ check "and sees no name" scan 0 2 --passive --service fdd2
 check "no name in any line" eval '! grep "\"name\":" "$CASE_DIR/scan.jsonl"'
 check "a passive scan does not find it by name" scan 4 2 --passive --name "Tendon Kernel"
 check "another service is not found" scan 4 2 --service 180d
+"$TENDON" doctor --json >"$CASE_DIR/doctor.jsonl" || true # its status is about the whole machine
+cat "$CASE_DIR/doctor.jsonl"
+check "doctor: the limits of the controller" \
+    grep -q '"adapter":"hci0".*"acl_packet_bytes":[0-9]*,"acl_packets":[0-9]*,"accept_list_entries":' "$CASE_DIR/doctor.jsonl"
 device_stop
 check "an adapter that is not there: no radio" eval \
     '"$TENDON" scan --radio bluez --adapter hci7 --for 1; [ $? -eq 3 ]'
