@@ -422,17 +422,19 @@ def note(fault, test):
 
 def judge_c(faults):
     build = TREE / ".build/c"
-    environment = {**os.environ, "CFLAGS": "-w"}
+    environment = {**os.environ, "CFLAGS": "-w -O0"}
+    described = []
 
     def compile_all():
         if not (build / "build.ninja").exists():
-            made = run(["meson", "setup", str(build), ".", "-Dbuildtype=debug", "-Dwerror=false"], env=environment)
+            made = run(["meson", "setup", str(build), ".", "-Dbuildtype=plain", "-Dwerror=false"], env=environment)
             if made.returncode != 0:
                 return made
-        return run(["ninja", "-k", "0", "-C", str(build)])
+        described[:] = json.loads(run(["meson", "introspect", str(build), "--tests"]).stdout)
+        programs = {os.path.relpath(word, build) for test in described for word in test["cmd"] if word.startswith(f"{build}/")}
+        return run(["ninja", "-k", "0", "-C", str(build), *sorted(programs)])
 
     faults = drop_what_does_not_compile(faults, compile_all, r"(?m)^(\S+?\.c):(\d+):\d+: error")
-    described = json.loads(run(["meson", "introspect", str(build), "--tests"]).stdout)
     tests = [(test["name"].replace("/", "_").replace(" ", ""), test["cmd"], test["env"], test["workdir"] or str(build))
              for test in described]
     return judge(faults, tests)
