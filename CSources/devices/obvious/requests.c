@@ -102,9 +102,7 @@ static void end_first(tendon_obvious_requests *requests, tendon_status status, c
 static void complete(tendon_obvious_requests *requests, tendon_status status, const tendon_obvious_payload *payload,
                      uint64_t now) {
     requests->handler->cancel(requests->context);
-    requests->failing = true; /* what on_done() adds waits for its turn */
     end_first(requests, status, payload, now);
-    requests->failing = false;
     send_next(requests, now);
 }
 

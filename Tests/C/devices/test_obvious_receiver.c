@@ -240,6 +240,19 @@ static void numbers_of_messages(void **state) {
     expect("send:448401000000010000000800 ");
 }
 
+/* A message that was dropped may be sent again after an older one is complete, whatever arrives first. */
+static void completion_forgets_what_was_dropped(void **state) {
+    (void)state;
+    start(23, 8, 4096);
+    feed("6005000036004f420101020002002800d2040000", 0);
+    feed("6005000036004f420101020002002800d2040001", 1);
+    expect("SEG_CONFLICT send:440502040000000000000800 ");
+    feed("700400000e004f420100020002000000c4763457", 2);
+    expect("message:4f420100020002000000c4763457 send:440401000100000000000800 ");
+    feed("400501008877665544332211f84d0f0042420f00", 3);
+    expect("send:440501000000010000000800 ");
+}
+
 static void time_limits(void **state) {
     (void)state;
     start(23, 8, 4096);
@@ -358,6 +371,7 @@ int main(void) {
         cmocka_unit_test(headers),
         cmocka_unit_test(segments_must_fit_the_first_one),
         cmocka_unit_test(numbers_of_messages),
+        cmocka_unit_test(completion_forgets_what_was_dropped),
         cmocka_unit_test(time_limits),
         cmocka_unit_test(acks),
         cmocka_unit_test(an_invalid_frame_is_rejected),

@@ -130,8 +130,9 @@ static void repeats_then_times_out(void **state) {
 
 static void some_are_not_repeated_and_some_may_take_longer(void **state) {
     (void)state;
-    static const uint8_t off[] = {0x10, 0, 2, 0x11, 0, 1}, flip[] = {0x10, 0, 2, 0x11, 0, 0x80}, sha[32];
-    tendon_obvious_payload payloads[8];
+    static const uint8_t off[] = {0x10, 0, 2, 0x11, 0, 1}, flip[] = {0x10, 0, 2, 0x11, 0, 0x80},
+                         flip_first[] = {0x10, 0, 0x80, 0x11, 0, 1}, sha[32];
+    tendon_obvious_payload payloads[9];
     memset(payloads, 0, sizeof payloads);
     payloads[0].activate.mode = 1;
     payloads[2].reboot.reason = 1;
@@ -139,6 +140,8 @@ static void some_are_not_repeated_and_some_may_take_longer(void **state) {
     payloads[3].features.count = 2;
     payloads[4].features.items = flip;
     payloads[4].features.count = 2;
+    payloads[8].features.items = flip_first;
+    payloads[8].features.count = 2;
     payloads[5].begin.obj = 1;
     payloads[5].begin.chunk_max = 1;
     payloads[5].begin.size = 1;
@@ -152,6 +155,7 @@ static void some_are_not_repeated_and_some_may_take_longer(void **state) {
         {TENDON_OBVIOUS_REBOOT, 10000, false},        {TENDON_OBVIOUS_FEATURE_TOGGLE, 5000, true},
         {TENDON_OBVIOUS_FEATURE_TOGGLE, 5000, false}, {TENDON_OBVIOUS_XFER_BEGIN, 15000, true},
         {TENDON_OBVIOUS_XFER_END, 30000, true},       {TENDON_OBVIOUS_FW_STATE, 5000, true},
+        {TENDON_OBVIOUS_FEATURE_TOGGLE, 5000, false},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         fresh();

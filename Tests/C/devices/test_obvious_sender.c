@@ -103,6 +103,18 @@ static void only_what_is_missing_is_repeated(void **state) {
     expect("done ");
 }
 
+static void an_ack_of_what_was_not_sent_is_ignored(void **state) {
+    (void)state;
+    start(20, 0);
+    trace[0] = '\0';
+    ack(9, 0, 500);
+    expect("");
+    ack(20, 0, 500);
+    expect("");
+    ack(8, 0, 500);
+    expect("8 9 10 11! 12 13 14 15! ");
+}
+
 static void the_timer_doubles(void **state) {
     (void)state;
     start(3, 0);
@@ -258,10 +270,15 @@ static void reset_from_the_peer(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_window_at_a_time),        cmocka_unit_test(only_what_is_missing_is_repeated),
-        cmocka_unit_test(the_timer_doubles),         cmocka_unit_test(a_dropped_message_starts_again),
-        cmocka_unit_test(busy_and_window_wait),      cmocka_unit_test(credit),
-        cmocka_unit_test(writes_that_block_or_fail), cmocka_unit_test(reset_from_the_peer),
+        cmocka_unit_test(a_window_at_a_time),
+        cmocka_unit_test(only_what_is_missing_is_repeated),
+        cmocka_unit_test(an_ack_of_what_was_not_sent_is_ignored),
+        cmocka_unit_test(the_timer_doubles),
+        cmocka_unit_test(a_dropped_message_starts_again),
+        cmocka_unit_test(busy_and_window_wait),
+        cmocka_unit_test(credit),
+        cmocka_unit_test(writes_that_block_or_fail),
+        cmocka_unit_test(reset_from_the_peer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
