@@ -262,6 +262,22 @@ static void a_grip_that_does_not_answer_times_out(void **state) {
     free(f);
 }
 
+/* "busy" is a response: it is the program's to send the command again, and the session is ready for it. */
+static void a_busy_grip_is_reported_and_not_asked_again(void **state) {
+    (void)state;
+    fjorden_fixture *f = connected();
+    assert_int_equal(ask(f, TENDON_FJORDEN_PING), TENDON_OK);
+    silence(f);
+    fjorden_tell(f, INDICATION, handle(f, TENDON_FJORDEN_CHARACTERISTIC_CONTROL), "810104");
+    const fjorden_seen *seen = fjorden_last(f, TENDON_FJORDEN_SESSION_EVENT_RESPONSE);
+    assert_int_equal(seen->status, TENDON_OK);
+    assert_int_equal(seen->response.status, TENDON_FJORDEN_RESPONSE_BUSY);
+    fjorden_run(f, 10000);
+    assert_int_equal(f->grips[0].counters.requests, 1);
+    assert_int_equal(ask(f, TENDON_FJORDEN_PING), TENDON_OK);
+    free(f);
+}
+
 /* Cancelled: no RESPONSE, the late one is a stray, and the next request goes out at once. */
 static void a_cancelled_request_is_forgotten(void **state) {
     (void)state;
@@ -437,6 +453,7 @@ int main(void) {
         cmocka_unit_test(a_stale_handle_is_reported),
         cmocka_unit_test(commands_out_of_range_are_not_sent),
         cmocka_unit_test(a_grip_that_does_not_answer_times_out),
+        cmocka_unit_test(a_busy_grip_is_reported_and_not_asked_again),
         cmocka_unit_test(a_cancelled_request_is_forgotten),
         cmocka_unit_test(a_request_cancelled_in_time_is_not_sent),
         cmocka_unit_test(mal_I08_responses_to_what_was_not_asked),
