@@ -37,6 +37,8 @@ public final class BluetoothManager {
     private var sessions: [Address: WeakSession] = [:]
     private(set) var lastAddress: Address?
     nonisolated let holder: RadioHolder
+    /// That of the latest attempt to connect.
+    weak var watchdog: Watchdog?
 
     private struct WeakSession {
         weak var session: WearableDeviceSession?

@@ -15,6 +15,7 @@ struct Connector {
         configuration = wearable.configuration
         manager = wearable.manager
         watchdog = Watchdog(configuration.timeout)
+        manager.watchdog = watchdog
     }
 
     func connect(
@@ -197,6 +198,8 @@ final class Watchdog {
         cancel = { attempt.cancel() }
         return try await attempt.value()
     }
+
+    var isPaused: Bool { remaining != nil }
 
     /// Pauses the timeout while the user is prompted.
     func pause() {

@@ -151,7 +151,7 @@ struct GripPort {
         storage.set("C0:00:00:00:00:01/random", forKey: "fjorden.bondedGrip.identifier")
         let (model, simulator) = try simulated {
             $0.persistentStorage = storage
-            $0.connectionTimeoutThreshold = 0.3
+            $0.connectionTimeoutThreshold = 2
         }
         simulator.setPresent(simulator.grip, false)
         #expect(await model.launch() == .ready)

@@ -33,10 +33,10 @@ struct Surroundings: Sendable {
     }
 }
 
-/// Waits for what a delegate or a handler sets; fails the test after ten seconds.
+/// Waits for what a delegate or a handler sets; fails the test after 30 seconds.
 @TendonActor
 func until(_ what: Comment, _ isTrue: () async -> Bool) async {
-    let deadline = ContinuousClock.now + .seconds(10)
+    let deadline = ContinuousClock.now + .seconds(30)
     while await !isTrue() {
         if ContinuousClock.now > deadline {
             Issue.record(what)

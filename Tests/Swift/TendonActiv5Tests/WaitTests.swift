@@ -77,11 +77,10 @@ struct WaitTests {
             others.append(
                 try await SimulatedTrainer(
                     options, radio: site.radio, address: Address(0xD100_0000_0000 | UInt64(number), type: .random),
-                    loop: site.loop, interval: .milliseconds(20)))
+                    loop: site.loop, interval: .milliseconds(200)))
         }
         manager.scanForDevices()
-        await eventually("all others") { manager.devices.count == 32 }
-        #expect(manager.devices["ACTIV5-AC-0001"] == nil)
+        await eventually("all others") { manager.devices.count == 32 && manager.devices["ACTIV5-AC-0001"] == nil }
         for try await _ in events {}
         await #expect(throws: A5Error.self) { try await device.open() }
         for try await _ in device.force {}

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 import Synchronization
 import Tendon
-import TendonBose
 import Testing
+
+@testable import TendonBose
 
 /// Prompts for pairing mode: who is asked, and that each prompt ends.
 @Suite(.timeLimit(.minutes(1)))
@@ -45,23 +46,54 @@ struct PromptTests {
         }
     }
 
-    /// Waits for pairing mode longer than the limit of the attempt, which is paused meanwhile.
+    /// The limit of an attempt is paused while the wearer is prompted.
     @Test @TendonActor func waitingForPairingModeHasNoLimit() async throws {
         let site = try await Self.site(inPairingMode: false)
         let prompts = Prompts()
         let library = site.boseWearable {
-            $0.timeout = .milliseconds(400)
+            $0.timeout = .seconds(50)
             $0.pairing = .scripted(succeeds: true)
             $0.pairingHandler = { prompts.note($0) }
         }
         let attempt = Task { @TendonActor in try await library.startConnection() }
         await eventually("a prompt") { prompts.all == ["begin"] }
-        try await Task.sleep(for: .milliseconds(600))
-        #expect(prompts.all == ["begin"])
+        let watchdog = try #require(library.bluetoothManager.watchdog)
+        #expect(watchdog.isPaused)
         await site.wearable.acceptPairing()
         await site.wearable.setPairingMode(true)
         await eventually("paired") { prompts.all == ["begin", "paired"] }
+        #expect(!watchdog.isPaused)
         #expect(try await attempt.value.isOpen)
+    }
+
+    private static func session() throws(BoseWearableError) -> WearableDeviceSession { throw .deviceNotFound }
+
+    /// A limit that is paused never ends, whatever time passes; resumed, what is left of it does.
+    @Test @TendonActor func aPausedLimit() async throws {
+        let watchdog = Watchdog(.milliseconds(30))
+        let attempt = Task { @TendonActor in
+            try await watchdog.run { () async throws(BoseWearableError) in
+                watchdog.resume()
+                watchdog.pause()
+                watchdog.pause()
+                try? await Task.sleep(for: .milliseconds(60))
+                guard !watchdog.hasExpired, !Task.isCancelled else { throw .cancelled }
+                watchdog.resume()
+                #expect(!watchdog.isPaused)
+                try? await Task.sleep(for: .seconds(50))
+                return try Self.session()
+            }
+        }
+        await #expect(throws: BoseWearableError.cancelled) { try await attempt.value }
+        #expect(watchdog.hasExpired)
+        watchdog.stop()
+        // Without a limit there is nothing to pause.
+        let endless = Watchdog(nil)
+        endless.pause()
+        #expect(!endless.isPaused)
+        await #expect(throws: BoseWearableError.deviceNotFound) {
+            try await endless.run { () async throws(BoseWearableError) in try Self.session() }
+        }
     }
 
     /// What ends a connection attempt while the wearer is prompted.

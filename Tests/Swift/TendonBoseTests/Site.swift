@@ -43,11 +43,11 @@ final class Site: Sendable {
     }
 }
 
-/// Asks again until the answer is yes; fails the test after ten seconds.
+/// Asks again until the answer is yes; fails the test after 30 seconds.
 func eventually(
     _ what: Comment, isolation: isolated (any Actor)? = #isolation, _ question: () async throws -> Bool
 ) async rethrows {
-    let deadline = ContinuousClock.now + .seconds(10)
+    let deadline = ContinuousClock.now + .seconds(30)
     while try await !question() {
         if ContinuousClock.now > deadline {
             Issue.record(what)

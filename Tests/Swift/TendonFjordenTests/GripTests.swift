@@ -74,11 +74,12 @@ struct GripTests {
             _ = try await grip.ping([UInt8](repeating: 0, count: 18))
         }
         var events = grip.subscribeToGripEvents().makeAsyncIterator()
+        var states = manager.subscribeToStateChanges().makeAsyncIterator()
         try await grip.powerOff()
         var last: GripEvent?
         while last != .poweringOff, let event = await events.next() { last = event }
         #expect(last == .poweringOff)
-        await eventually("off") { !manager.isConnected }
+        while let state = await states.next(), state != .scanningForBondedGrip {}
         await eventually("connected again") { manager.isConnected }
         #expect(manager.connectedGrip == grip)
         try await grip.clearBond()
@@ -97,9 +98,7 @@ struct GripTests {
     /// The same over the virtual radio, with its pairing.
     @Test @TendonActor func overTheVirtualRadio() async throws {
         let radio = virtualRadio()
-        var options = SimulatedGrip.Options()
-        options.isPlayedWith = true
-        let device = try await SimulatedGrip.open(options, radio: radio, interval: .milliseconds(20))
+        let device = try await SimulatedGrip.open(radio: radio, interval: .milliseconds(20))
         var configuration = GripManager.Configuration.system
         configuration.radio = radio
         configuration.bonds = .memory
@@ -109,6 +108,8 @@ struct GripTests {
         let grip = try await connectFirst(manager)
         #expect(grip.id == device.address && device.isBonded)
         var events = grip.subscribeToGripEvents().makeAsyncIterator()
+        device.moveShutter(.full)
+        device.moveShutter(.released)
         var got: [GripEvent] = []
         while got.count < 3, let event = await events.next() { got.append(event) }
         #expect(got == [.shutterButtonHalfDown, .shutterButtonDown, .shutterButtonReleased])
@@ -118,6 +119,14 @@ struct GripTests {
         #expect(try await manager.connectToBondedGrip().id == device.address)
         try manager.disconnectAndForgetBondedGrip()
         await eventually("and again") { device.connections == 0 }
+    }
+
+    @Test @TendonActor func aHandThatPlays() async throws {
+        var options = SimulatedGrip.Options()
+        options.isPlayedWith = true
+        let (manager, _) = try simulated(options)
+        var events = try await connectFirst(manager).subscribeToGripEvents().makeAsyncIterator()
+        #expect(await events.next() != nil)
     }
 
     @Test @TendonActor func tenThousandEventsNoneLost() async throws {

@@ -44,10 +44,10 @@ func bondFile() -> String {
 
 private let number = Atomic<UInt32>(0)
 
-/// Asks again until the answer is yes; fails the test after ten seconds.
+/// Asks again until the answer is yes; fails the test after 30 seconds.
 @TendonActor
 func eventually(_ what: Comment, _ question: () async throws -> Bool) async rethrows {
-    let deadline = ContinuousClock.now + .seconds(10)
+    let deadline = ContinuousClock.now + .seconds(30)
     while try await !question() {
         if ContinuousClock.now > deadline {
             Issue.record(what)
@@ -55,4 +55,31 @@ func eventually(_ what: Comment, _ question: () async throws -> Bool) async reth
         }
         try? await Task.sleep(for: .milliseconds(5))
     }
+}
+
+/// Waits for a task that was cancelled. It must end within 100 ms; on a busy machine, within 100 passes through the loop
+/// and the pool of threads, each of which takes its time.
+func endsInTime<Value: Sendable, Failure: Error>(
+    _ task: Task<Value, Failure>, _ what: Comment = "it ends in time",
+    sourceLocation: SourceLocation = #_sourceLocation
+) async -> Result<Value, Failure> {
+    let isOver = Over()
+    let watch = Task.detached {
+        _ = await task.result
+        isOver.flag.store(true, ordering: .releasing)
+    }
+    let start = ContinuousClock.now
+    var passes = 0
+    while !isOver.flag.load(ordering: .acquiring), passes < 100 || ContinuousClock.now - start < .milliseconds(100) {
+        await Task.detached { await Loop.shared.run {} }.value
+        passes += 1
+    }
+    let hasEnded = isOver.flag.load(ordering: .acquiring)
+    #expect(hasEnded, what, sourceLocation: sourceLocation)
+    await watch.value
+    return await task.result
+}
+
+private final class Over: Sendable {
+    let flag = Atomic<Bool>(false)
 }

@@ -11,11 +11,11 @@ func onLoop<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> V
     await Loop.shared.run(body)
 }
 
-/// Polls until the answer is yes; fails the test after ten seconds.
+/// Polls until the answer is yes; fails the test after 30 seconds.
 func eventually(
     _ what: Comment, isolation: isolated (any Actor)? = #isolation, _ question: () async throws -> Bool
 ) async rethrows {
-    let deadline = ContinuousClock.now + .seconds(10)
+    let deadline = ContinuousClock.now + .seconds(30)
     while try await !question() {
         if ContinuousClock.now > deadline {
             Issue.record(what)
