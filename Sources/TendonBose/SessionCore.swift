@@ -26,6 +26,8 @@ final class SessionCore: Abandonable, @unchecked Sendable {
     /// Samples of the notification that is being delivered. Reused: no heap call unless a consumer keeps it.
     private var notification: [SensorValue] = []
     private var collects = false
+    private var sensorWrites = ConfigurationWrites()
+    private var gestureWrites = ConfigurationWrites()
 
     var loop: Loop { radio.loop }
     /// The readable state of the C core's session.
@@ -115,18 +117,51 @@ final class SessionCore: Abandonable, @unchecked Sendable {
 
     // MARK: Asking the device
 
-    func configure(_ configuration: SensorConfiguration) {
+    /// The result is the configuration's number, or why there will be no outcome, which is an event as well.
+    @discardableResult
+    func configure(_ configuration: SensorConfiguration) -> Result<UInt16, BoseWearableError> {
         var c = configuration.c
         let status = tendon_bose_session_configure_sensors(block.pointer, &c, tendon_monotonic_ms())
-        link.refresh()
-        if status < 0 { emit(.didFailToWriteSensorConfiguration(BoseWearableError(status, .write))) }
+        return accepted(status) { .didFailToWriteSensorConfiguration($0) }
     }
 
-    func configure(_ configuration: GestureConfiguration) {
+    @discardableResult
+    func configure(_ configuration: GestureConfiguration) -> Result<UInt16, BoseWearableError> {
         var c = configuration.c
         let status = tendon_bose_session_configure_gestures(block.pointer, &c, tendon_monotonic_ms())
+        return accepted(status) { .didFailToWriteGestureConfiguration($0) }
+    }
+
+    private func accepted(
+        _ status: tendon_status, _ event: (BoseWearableError) -> WearableDeviceEvent
+    ) -> Result<UInt16, BoseWearableError> {
+        let number = block.pointer.pointee.configurations
         link.refresh()
-        if status < 0 { emit(.didFailToWriteGestureConfiguration(BoseWearableError(status, .write))) }
+        guard status < 0 else { return .success(number) }
+        let error = BoseWearableError(status, .write)
+        emit(event(error))
+        return .failure(error)
+    }
+
+    /// Waits for the outcome of a configuration: of its own write, or of the later one that replaced it.
+    func outcome(
+        ofSensors isOfSensors: Bool, _ configuration: Result<UInt16, BoseWearableError>
+    ) async throws(BoseWearableError) {
+        let outcome = Pending<Void, BoseWearableError>(loop)
+        let number = try configuration.get()
+        if isOfSensors { sensorWrites.add(number, outcome) } else { gestureWrites.add(number, outcome) }
+        defer { if isOfSensors { sensorWrites.remove(outcome) } else { gestureWrites.remove(outcome) } }
+        try await outcome.value()
+    }
+
+    private func written(_ event: tendon_bose_event) {
+        let result: Result<Void, BoseWearableError> =
+            event.status < 0 ? .failure(BoseWearableError(event.status, .write)) : .success(())
+        switch event.kind {
+        case TENDON_BOSE_EVENT_SENSOR_CONFIGURATION_WRITTEN, TENDON_BOSE_EVENT_SENSOR_CONFIGURATION_FAILED:
+            sensorWrites.decided(event.configuration, result)
+        default: gestureWrites.decided(event.configuration, result)
+        }
     }
 
     func refresh(_ which: tendon_bose_characteristic) throws(BoseWearableError) {
@@ -220,6 +255,7 @@ final class SessionCore: Abandonable, @unchecked Sendable {
     }
 
     private func stateChange(_ event: tendon_bose_event) {
+        if event.configuration > 0 { written(event) }
         switch event.kind {
         case TENDON_BOSE_EVENT_OPENED: emit(.didOpen)
         case TENDON_BOSE_EVENT_OPEN_FAILED:
@@ -264,5 +300,32 @@ final class SessionCore: Abandonable, @unchecked Sendable {
     var sensorConfiguration: SensorConfiguration? {
         guard c.has_sensor_configuration else { return nil }
         return SensorConfiguration(c.sensor_configuration, c.has_sensors ? SensorInformation(c.sensors) : nil)
+    }
+}
+
+/// Tasks that wait for the outcome of configurations of one kind. For the loop's thread.
+struct ConfigurationWrites {
+    typealias Outcome = Pending<Void, BoseWearableError>
+
+    private var waiting: [(number: UInt16, outcome: Outcome)] = []
+    /// The latest: it may be known before the call that started the write returns.
+    private var latest: (number: UInt16, result: Result<Void, BoseWearableError>)?
+
+    mutating func add(_ number: UInt16, _ outcome: Outcome) {
+        if let latest, Self.isOutcome(latest.number, of: number) { return outcome.finish(latest.result) }
+        waiting.append((number, outcome))
+    }
+
+    mutating func remove(_ outcome: Outcome) { waiting.removeAll { $0.outcome === outcome } }
+
+    /// Of the configuration with this number, and of earlier ones that it replaced.
+    mutating func decided(_ number: UInt16, _ result: Result<Void, BoseWearableError>) {
+        latest = (number, result)
+        for write in waiting where Self.isOutcome(number, of: write.number) { write.outcome.finish(result) }
+    }
+
+    /// Numbers begin again after 65535.
+    private static func isOutcome(_ decided: UInt16, of number: UInt16) -> Bool {
+        Int16(bitPattern: decided &- number) >= 0
     }
 }

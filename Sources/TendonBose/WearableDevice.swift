@@ -110,28 +110,25 @@ public final class WearableDevice {
     }
 
     /// Changes the last known configuration and writes it. Does not wait: the result is reported as an event.
-    public func configureSensors(_ change: (inout SensorConfiguration) -> Void) {
+    public func configureSensors(_ change: (inout SensorConfiguration) -> Void) { _ = writeSensors(change) }
+
+    private func writeSensors(_ change: (inout SensorConfiguration) -> Void) -> Result<UInt16, BoseWearableError> {
         guard var configuration = sensorConfiguration else {
-            return core.fail(.didFailToWriteSensorConfiguration(.missingRequiredData))
+            core.fail(.didFailToWriteSensorConfiguration(.missingRequiredData))
+            return .failure(.missingRequiredData)
         }
         change(&configuration)
-        core.configure(configuration)
+        return core.configure(configuration)
     }
 
-    /// Changes the configuration and waits until the device has accepted it; throws if the device rejects it.
+    /// Changes the configuration and waits until the device has accepted it; throws if the device rejects it. Each call
+    /// has the outcome of its own write. A later change starts from the configuration that the device reported last: if it
+    /// replaces this one before it is written, both have its outcome.
     public func configureSensorsAndWait(_ change: @Sendable (inout SensorConfiguration) -> Void)
         async throws(BoseWearableError)
     {
         guard !Task.isCancelled else { throw .cancelled }
-        var events = events().makeAsyncIterator()
-        configureSensors(change)
-        try await outcome(&events) { event in
-            switch event {
-            case .didWriteSensorConfiguration: .success(())
-            case .didFailToWriteSensorConfiguration(let error): .failure(error)
-            default: nil
-            }
-        }
+        try await core.outcome(ofSensors: true, writeSensors(change))
     }
 
     /// Writes a configuration; the result is reported as an event.
@@ -140,39 +137,24 @@ public final class WearableDevice {
     }
 
     /// Changes the last known configuration and writes it. Does not wait: the result is reported as an event.
-    public func configureGestures(_ change: (inout GestureConfiguration) -> Void) {
+    public func configureGestures(_ change: (inout GestureConfiguration) -> Void) { _ = writeGestures(change) }
+
+    private func writeGestures(_ change: (inout GestureConfiguration) -> Void) -> Result<UInt16, BoseWearableError> {
         guard var configuration = gestureConfiguration else {
-            return core.fail(.didFailToWriteGestureConfiguration(.missingRequiredData))
+            core.fail(.didFailToWriteGestureConfiguration(.missingRequiredData))
+            return .failure(.missingRequiredData)
         }
         change(&configuration)
-        core.configure(configuration)
+        return core.configure(configuration)
     }
 
-    /// Changes the configuration and waits until the device has accepted it; throws if the device rejects it.
+    /// Changes the configuration and waits until the device has accepted it; throws if the device rejects it. For several
+    /// calls at the same time, see `configureSensorsAndWait(_:)`.
     public func configureGesturesAndWait(_ change: @Sendable (inout GestureConfiguration) -> Void)
         async throws(BoseWearableError)
     {
         guard !Task.isCancelled else { throw .cancelled }
-        var events = events().makeAsyncIterator()
-        configureGestures(change)
-        try await outcome(&events) { event in
-            switch event {
-            case .didWriteGestureConfiguration: .success(())
-            case .didFailToWriteGestureConfiguration(let error): .failure(error)
-            default: nil
-            }
-        }
-    }
-
-    private func outcome(
-        _ events: inout EventSequence<WearableDeviceEvent>.Iterator,
-        _ judge: (WearableDeviceEvent) -> Result<Void, BoseWearableError>?
-    ) async throws(BoseWearableError) {
-        while let event = try? await events.next(isolation: TendonActor.shared) {
-            guard let result = judge(event) else { continue }
-            return try result.get()
-        }
-        throw Task.isCancelled ? .cancelled : .disconnectedByDevice
+        try await core.outcome(ofSensors: false, writeGestures(change))
     }
 
     /// Checks the requirements of an intent: throws the missing ones, returns warnings.

@@ -221,7 +221,18 @@ def c_faults(path, lines):
 
 def swift_faults(path, lines):
     text_block = False
+    initializer = None  # how far it is indented: what a statement there sets must be set
+    other_build = False  # compiled with the trait MainActorLoop alone; scripts/test_phone.sh tests it
     for number, line in enumerate(lines):
+        if line.lstrip().startswith("#"):
+            other_build = line.strip() == "#if MainActorLoop" or other_build and not re.match(r"\s*#(else|endif)", line)
+        if other_build:
+            continue
+        opening = re.match(r"(\s+)(?:\w+(?:\(\w+\))? )*init[?(<]", line)
+        if opening and not line.rstrip().endswith("}"):
+            initializer = opening[1]
+        elif initializer is not None and line.rstrip() == initializer + "}":
+            initializer = None
         if line.count('"""') % 2:
             text_block = not text_block
         if text_block or not line.startswith("    "):
@@ -238,7 +249,9 @@ def swift_faults(path, lines):
         if behind.startswith((".", "?", ":", "&&", "||", "+ ", "??", "{")):
             continue
         found = re.fullmatch(r"((?:\} else )?if|while|guard) (.+?) (else \{.*|\{.*)", body)
-        if found and balanced(found[2]) and not re.search(r"\b(let|var|case|try|await)\b|#available|,", found[2]):
+        if found and found[2] != "true" and balanced(found[2]) and not re.search(
+            r"\b(let|var|case|try|await)\b|#available|,", found[2]
+        ):
             for kind, other in variants(found[2]):
                 yield number, kind, line, f"{indent}{found[1]} (@ ? ({other}) : ({found[2]})) {found[3]}", 1
             continue
@@ -250,7 +263,8 @@ def swift_faults(path, lines):
             continue
         assigned = re.fullmatch(r"[\w.\[\]?!]+ [-+|&]?= [^{]+", body)
         called = re.fullmatch(r"(?:_ = )?(?:try )?[\w.?!]+\(.*\)", body)
-        if (assigned or called) and balanced(body):
+        is_value = behind == "}" and before.endswith("{") and re.search(r"->|\bvar\b|\bget \{$|^\s*\) .*\{$", before)
+        if (assigned and initializer is None or called and not is_value) and balanced(body):
             yield number, "statement", line, f"{indent}if !@ {{ {body} }}", 1
 
 

@@ -369,6 +369,11 @@ static bool same_gestures(const tendon_bose_gesture_configuration *a, const tend
     return same;
 }
 
+static uint16_t next_number(tendon_bose_session *session) {
+    session->configurations = (uint16_t)(session->configurations % UINT16_MAX + 1);
+    return session->configurations;
+}
+
 tendon_status tendon_bose_session_configure_sensors(tendon_bose_session *session,
                                                     const tendon_bose_sensor_configuration *configuration,
                                                     uint64_t now) {
@@ -388,6 +393,7 @@ tendon_status tendon_bose_session_configure_sensors(tendon_bose_session *session
         return length;
     }
     session->work.sensor_next_length = (uint16_t)length;
+    session->work.sensor_number = next_number(session);
     session->work.pending |= BOSE_DO_WRITE_SENSORS;
     tendon_bose_pump(session);
     return TENDON_OK;
@@ -423,6 +429,7 @@ tendon_status tendon_bose_session_configure_gestures(tendon_bose_session *sessio
         return length;
     }
     session->work.gesture_next_length = (uint16_t)length;
+    session->work.gesture_number = next_number(session);
     session->work.pending |= BOSE_DO_WRITE_GESTURES;
     tendon_bose_pump(session);
     return TENDON_OK;

@@ -32,9 +32,11 @@ void tendon_bose_work_pump(tendon_bose_session *session) {
     } else if (take_pending(session, BOSE_DO_REREAD_GESTURES)) {
         read_value(session, BOSE_REREAD_GESTURES, TENDON_BOSE_GESTURE_CONFIGURATION);
     } else if (take_pending(session, BOSE_DO_WRITE_SENSORS)) {
+        session->work.write_number = session->work.sensor_number;
         write_value(session, BOSE_WRITE_SENSORS, TENDON_BOSE_SENSOR_CONFIGURATION, session->kept.sensor_next,
                     session->work.sensor_next_length);
     } else if (take_pending(session, BOSE_DO_WRITE_GESTURES)) {
+        session->work.write_number = session->work.gesture_number;
         write_value(session, BOSE_WRITE_GESTURES, TENDON_BOSE_GESTURE_CONFIGURATION, session->kept.gesture_next,
                     session->work.gesture_next_length);
     } else {
@@ -74,28 +76,34 @@ static void gestures_written(tendon_bose_session *session) {
     session->work.gestures_ours = (uint16_t)((session->work.gestures_ours | (after & ~(unsigned)before)) & after);
 }
 
+/* The outcome of the configuration with this number, and of those that it replaced. */
+static void emit_outcome(tendon_bose_session *session, bool sensors, tendon_status status, uint16_t number) {
+    tendon_bose_event event = {.status = status, .configuration = number};
+    if (status < 0) {
+        event.kind = sensors ? TENDON_BOSE_EVENT_SENSOR_CONFIGURATION_FAILED
+                             : TENDON_BOSE_EVENT_GESTURE_CONFIGURATION_FAILED;
+    } else {
+        event.kind = sensors ? TENDON_BOSE_EVENT_SENSOR_CONFIGURATION_WRITTEN
+                             : TENDON_BOSE_EVENT_GESTURE_CONFIGURATION_WRITTEN;
+    }
+    tendon_bose_emit(session, &event);
+}
+
 static void write_done(tendon_bose_session *session, uint8_t operation, tendon_status status) {
     bool sensors = operation == BOSE_WRITE_SENSORS;
-    if (status < 0) {
-        tendon_bose_emit_kind(session,
-                              sensors ? TENDON_BOSE_EVENT_SENSOR_CONFIGURATION_FAILED
-                                      : TENDON_BOSE_EVENT_GESTURE_CONFIGURATION_FAILED,
-                              status);
-        return;
+    if (status >= 0 && !sensors && !session->has_gestures) {
+        status = TENDON_BOSE_ERROR_MISSING_GESTURE_INFORMATION;
     }
-    if (!sensors && !session->has_gestures) {
-        tendon_bose_emit_kind(session, TENDON_BOSE_EVENT_GESTURE_CONFIGURATION_FAILED,
-                              TENDON_BOSE_ERROR_MISSING_GESTURE_INFORMATION);
-        return;
+    if (status >= 0) {
+        session->work.pending |= sensors ? BOSE_DO_REREAD_SENSORS : BOSE_DO_REREAD_GESTURES;
+        if (sensors) {
+            sensors_written(session);
+        } else {
+            gestures_written(session);
+        }
+        status = TENDON_OK;
     }
-    session->work.pending |= sensors ? BOSE_DO_REREAD_SENSORS : BOSE_DO_REREAD_GESTURES;
-    if (sensors) {
-        sensors_written(session);
-        tendon_bose_emit_kind(session, TENDON_BOSE_EVENT_SENSOR_CONFIGURATION_WRITTEN, TENDON_OK);
-    } else {
-        gestures_written(session);
-        tendon_bose_emit_kind(session, TENDON_BOSE_EVENT_GESTURE_CONFIGURATION_WRITTEN, TENDON_OK);
-    }
+    emit_outcome(session, sensors, status, session->work.write_number);
 }
 
 /* ---- reads ---- */
@@ -131,10 +139,7 @@ static void reread_done(tendon_bose_session *session, uint8_t operation, const t
         status = status < 0 ? TENDON_BOSE_ERROR_INVALID_RESPONSE : TENDON_OK;
     }
     if (status < 0) {
-        tendon_bose_emit_kind(session,
-                              sensors ? TENDON_BOSE_EVENT_SENSOR_CONFIGURATION_FAILED
-                                      : TENDON_BOSE_EVENT_GESTURE_CONFIGURATION_FAILED,
-                              status);
+        emit_outcome(session, sensors, status, 0);
     } else if (sensors && session->work.reapply && session->state == TENDON_BOSE_OPEN) {
         apply_again(session);
     }
@@ -184,10 +189,10 @@ void tendon_bose_drop_writes(tendon_bose_session *session, tendon_status status,
     uint8_t operation = in_flight ? session->op.kind : BOSE_IDLE;
     session->work.pending = 0;
     if ((pending & BOSE_DO_WRITE_SENSORS) != 0 || operation == BOSE_WRITE_SENSORS) {
-        tendon_bose_emit_kind(session, TENDON_BOSE_EVENT_SENSOR_CONFIGURATION_FAILED, status);
+        emit_outcome(session, true, status, session->work.sensor_number);
     }
     if ((pending & BOSE_DO_WRITE_GESTURES) != 0 || operation == BOSE_WRITE_GESTURES) {
-        tendon_bose_emit_kind(session, TENDON_BOSE_EVENT_GESTURE_CONFIGURATION_FAILED, status);
+        emit_outcome(session, false, status, session->work.gesture_number);
     }
 }
 

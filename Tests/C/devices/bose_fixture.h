@@ -53,6 +53,7 @@ typedef struct seen {
     tendon_bose_gesture_data gesture;
     size_t length;
     tendon_bose_intent_check intents;
+    uint16_t configuration;
     tendon_bose_state state; /* of the session, during the callback */
 } seen;
 

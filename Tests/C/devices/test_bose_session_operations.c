@@ -103,11 +103,14 @@ static void the_latest_waiting_write_replaces(void **state) {
     f->event_count = 0;
     f->log_count = 0;
     f->mute = true;
+    f->session.configurations = UINT16_MAX; /* 0 is no number */
     fixture_configure(f, 0, 320);
+    assert_int_equal(f->session.configurations, 1);
     fixture_configure(f, 1, 160);
     fixture_configure_gesture(f, 0x81, true);
     fixture_configure(f, 2, 80);
     fixture_configure_gesture(f, 0x82, true);
+    assert_int_equal(f->session.configurations, 5);
     assert_int_equal(f->log_count, 1);
     f->mute = false;
     fixture_run(f);
@@ -118,6 +121,36 @@ static void the_latest_waiting_write_replaces(void **state) {
     assert_int_equal(fixture_count(f, TENDON_BOSE_EVENT_SENSOR_CONFIGURATION_WRITTEN), 2);
     assert_int_equal(fixture_count(f, TENDON_BOSE_EVENT_SENSOR_CONFIGURATION), 2);
     assert_int_equal(fixture_count(f, TENDON_BOSE_EVENT_GESTURE_CONFIGURATION_WRITTEN), 1);
+    /* each outcome has the number of its configuration */
+    uint32_t numbers[3] = {0};
+    size_t count = 0;
+    for (size_t i = 0; i < f->event_count; i++) {
+        bool written = f->events[i].kind == TENDON_BOSE_EVENT_SENSOR_CONFIGURATION_WRITTEN ||
+                       f->events[i].kind == TENDON_BOSE_EVENT_GESTURE_CONFIGURATION_WRITTEN;
+        assert_true(written || f->events[i].configuration == 0);
+        if (written && count < 3) {
+            numbers[count++] = f->events[i].configuration;
+        }
+    }
+    assert_int_equal(numbers[0], 1);
+    assert_int_equal(numbers[1], 4);
+    assert_int_equal(numbers[2], 5);
+}
+
+/* Closing: first the outcome of what waits, then of what is in flight. */
+static void closing_decides_all(void **state) {
+    fixture *f = *state;
+    fixture_open(f);
+    f->mute = true;
+    fixture_configure(f, 0, 320);
+    fixture_configure(f, 1, 160);
+    fixture_configure_gesture(f, 0x81, true);
+    (void)tendon_bose_session_close(&f->session, f->now);
+    assert_int_equal(fixture_last(f, TENDON_BOSE_EVENT_SENSOR_CONFIGURATION_FAILED)->configuration, 2);
+    assert_int_equal(fixture_last(f, TENDON_BOSE_EVENT_GESTURE_CONFIGURATION_FAILED)->configuration, 3);
+    fixture_advance(f, 20000);
+    assert_int_equal(fixture_count(f, TENDON_BOSE_EVENT_SENSOR_CONFIGURATION_FAILED), 2);
+    assert_int_equal(fixture_last(f, TENDON_BOSE_EVENT_SENSOR_CONFIGURATION_FAILED)->configuration, 1);
 }
 
 static void a_write_without_an_answer(void **state) {
@@ -430,6 +463,7 @@ int main(void) {
         T(the_value_read_again_counts),
         cmocka_unit_test(example_20_every_application_error),
         T(the_latest_waiting_write_replaces),
+        T(closing_decides_all),
         T(a_write_without_an_answer),
         T(a_long_list_at_mtu_23),
         T(a_reread_that_cannot_be_parsed),

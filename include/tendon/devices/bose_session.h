@@ -118,6 +118,9 @@ typedef struct tendon_bose_event {
     const uint8_t *value; /**< SENSOR_DATA: the notification */
     size_t length;
     const tendon_bose_intent_check *intents; /**< OPEN_FAILED with INTENTS_CHECK_FAILED */
+    /** CONFIGURATION_WRITTEN, CONFIGURATION_FAILED: the number of the last configuration of this kind whose outcome this
+     * is, see configure_sensors(). 0: an outcome of no write, when the configuration could not be read again. */
+    uint16_t configuration;
 } tendon_bose_event;
 
 typedef void (*tendon_bose_on_event)(void *context, const tendon_bose_event *event, uint64_t now);
@@ -154,11 +157,12 @@ typedef struct tendon_bose_session_config {
 
 /**
  * Caller's memory. An application may read state, strings, device, sensors, sensor_configuration, gestures,
- * gesture_configuration, their has_ flags, firmware, intents and counters; all other members are private. The values
- * remain after closing until the next opening reads them again.
+ * gesture_configuration, their has_ flags, configurations, firmware, intents and counters; all other members are
+ * private. The values remain after closing until the next opening reads them again.
  */
 typedef struct tendon_bose_session {
     bool has_intent, has_device, has_sensors, has_sensor_configuration, has_gestures, has_gesture_configuration;
+    uint16_t configurations; /**< number of the configuration that was accepted last, of sensors or gestures */
     tendon_bose_state state;
     uint32_t generation; /**< incremented by every opening; identifies stale completions */
     /* Owned by CSources/devices/bose/session*.c. Small, frequently used members come first: shorter instructions. */
@@ -169,7 +173,8 @@ typedef struct tendon_bose_session {
         uint16_t sensor_next_length, gesture_next_length, write_length;
         uint16_t sensors_ours, gestures_ours; /**< entries that we enabled, bits by index */
         uint16_t kept_sensors, kept_period;   /**< enabled by us when the service was suspended */
-        uint32_t pending;                     /**< pending operations while open, as bits */
+        uint16_t sensor_number, gesture_number, write_number; /**< of configurations: accepted last; being written */
+        uint32_t pending;                                     /**< pending operations while open, as bits */
         tendon_status outcome;
         /* Contexts of completions and subscriptions. Two openings never share a context, which identifies stale
          * completions. */
@@ -216,7 +221,10 @@ tendon_status tendon_bose_session_close(tendon_bose_session *session, uint64_t n
 
 /**
  * Writes a whole configuration. The result is reported by events: _WRITTEN followed by the configuration that was read
- * back, or _FAILED. One write is in progress at a time; a newer write is pending, and replaces a pending one. @return
+ * back, or _FAILED. One write is in progress at a time; a newer write is pending, and replaces a pending one. Accepted
+ * configurations are numbered from 1 to 65535, then from 1 again: when this returns TENDON_OK, session->configurations is
+ * the number of this one (or a later number, if the callback configures). Its result is the event of sensors with that
+ * number, or the first one with a later number. @return
  * TENDON_OK, BOSE_ERROR_MISSING_REQUIRED_DATA if no configuration was read yet, TENDON_ERROR_WRONG_STATE.
  */
 tendon_status tendon_bose_session_configure_sensors(tendon_bose_session *session,
