@@ -77,7 +77,8 @@ let package = Package(
         .executableTarget(
             name: "BenchForAwait", dependencies: ["BenchPeer", "Tendon"], path: "Bench/Swift/BenchForAwait"),
         .executableTarget(
-            name: "BenchVendors", dependencies: ["BenchPeer", "Tendon", "TendonActiv5"],
+            name: "BenchVendors",
+            dependencies: ["BenchPeer", "Tendon", "TendonActiv5", "TendonBose", "TendonFeelSpace", "TendonFjorden"],
             path: "Bench/Swift/BenchVendors"),
         .executableTarget(
             name: "BenchLines", dependencies: ["BenchPeer", "TendonSupport"], path: "Bench/Swift/BenchLines"),

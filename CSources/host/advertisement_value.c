@@ -171,31 +171,42 @@ static size_t service_uuid_size(uint8_t type) {
     }
 }
 
-static bool list_has(tendon_reader *list, size_t size, const tendon_uuid *uuid) {
+/* Finds @p uuid; NULL: the entry that has @p index entries before it. */
+static bool find_in_list(tendon_reader *list, size_t size, const tendon_uuid *uuid, size_t *index, tendon_uuid *out) {
     const uint8_t *wire;
     do {
-        tendon_uuid listed;
         wire = tendon_read_bytes(list, size);
-        if (wire != NULL && tendon_uuid_from_wire(wire, size, &listed) == TENDON_OK &&
-            tendon_uuid_equal(&listed, uuid)) {
-            return true;
+        if (wire != NULL && tendon_uuid_from_wire(wire, size, out) == TENDON_OK) {
+            if (uuid != NULL ? tendon_uuid_equal(out, uuid) : *index == 0) {
+                return true;
+            }
+            (*index)--;
         }
     } while (wire != NULL);
     return false;
 }
 
-bool tendon_ad_has_uuid(const uint8_t *data, size_t length, const tendon_uuid *uuid) {
+static bool find_service(const uint8_t *data, size_t length, const tendon_uuid *uuid, size_t index, tendon_uuid *out) {
     tendon_ad_iterator iterator = tendon_ad_begin(data, length);
     uint8_t type;
     tendon_reader value;
     while (tendon_ad_next_part(&iterator, &type, &value)) {
         size_t size = service_uuid_size(type);
         //@ split size;
-        if (size != 0 && list_has(&value, size, uuid)) {
+        if (size != 0 && find_in_list(&value, size, uuid, &index, out)) {
             return true;
         }
     }
     return false;
+}
+
+bool tendon_ad_has_uuid(const uint8_t *data, size_t length, const tendon_uuid *uuid) {
+    tendon_uuid found;
+    return find_service(data, length, uuid, 0, &found);
+}
+
+bool tendon_ad_service_uuid_at(const uint8_t *data, size_t length, size_t index, tendon_uuid *out) {
+    return find_service(data, length, NULL, index, out);
 }
 
 bool tendon_ad_service_data(const uint8_t *data, size_t length, const tendon_uuid *uuid, const uint8_t **value,

@@ -66,34 +66,33 @@ extension Advertisement {
     }
 
     /// Complete or shortened local name, safe for logs and terminals.
-    public var localName: String? {
-        var found = false
-        let name = printed(size: 768) { out in
-            found = lending(data) { tendon_ad_name($0, $1, out, 768) } >= 0
-        }
-        return found ? name : nil
-    }
+    public var localName: String? { advertisedName(data) }
 
-    /// The advertised service UUIDs, of all three widths.
-    public var serviceUUIDs: [BluetoothUUID] {
-        var all: [BluetoothUUID] = []
-        forEachStructure(in: data) { type, value in
-            let width = [0x02: 2, 0x03: 2, 0x04: 4, 0x05: 4, 0x06: 16, 0x07: 16][type] ?? 0
-            guard width > 0 else { return true }
-            for start in stride(from: 0, through: value.count - width, by: width) {
-                var uuid = tendon_uuid()
-                if lending(Array(value[start..<start + width]), { tendon_uuid_from_wire($0, $1, &uuid) }) >= 0 {
-                    all.append(BluetoothUUID(uuid))
-                }
-            }
-            return true
-        }
-        return all
-    }
+    /// UUIDs of the services that the device advertises, of all three widths.
+    public var serviceUUIDs: [BluetoothUUID] { advertisedServices(data) }
 
     /// The company identifier and the bytes after it.
     public var manufacturerData: (company: UInt16, value: [UInt8])? {
         guard let value = structures.first(where: { $0.type == 0xFF && $0.value.count >= 2 })?.value else { return nil }
         return (UInt16(value[0]) | UInt16(value[1]) << 8, Array(value.dropFirst(2)))
+    }
+}
+
+/// The local name in advertising data, safe for logs and terminals.
+package func advertisedName(_ data: [UInt8]) -> String? {
+    var found = false
+    let name = printed(size: 768) { out in
+        found = lending(data) { tendon_ad_name($0, $1, out, 768) } >= 0
+    }
+    return found ? name : nil
+}
+
+/// The service UUIDs in advertising data, in their order.
+package func advertisedServices(_ data: [UInt8]) -> [BluetoothUUID] {
+    lending(data) { bytes, count in
+        var all: [BluetoothUUID] = []
+        var uuid = tendon_uuid()
+        while tendon_ad_service_uuid_at(bytes, count, all.count, &uuid) { all.append(BluetoothUUID(uuid)) }
+        return all
     }
 }

@@ -268,38 +268,60 @@ package final class LoopCore: SerialExecutor, @unchecked Sendable {
     }
 }
 
-/// A deadline on a loop. For the loop's thread.
+/// A deadline on a loop. For the loop's thread; it may be released on any, also while it is armed.
 package final class LoopTimer: @unchecked Sendable {
-    // Used only on the loop's thread; freed after `remove()`.
-    private let block = CBlock<tendon_source>()
-    private let core: LoopCore
-    private var fire: (() -> Void)?
+    /// What the C core's source is in.
+    private final class State: @unchecked Sendable {
+        // Touched on the loop's thread alone, but for `isOn`, which is atomic; freed after `remove()`.
+        let block = CBlock<tendon_source>()
+        let core: LoopCore
+        let isOn = Atomic<Bool>(true)
+        var fire: (() -> Void)?
+
+        init(_ core: LoopCore, _ fire: @escaping () -> Void) {
+            self.core = core
+            self.fire = fire
+        }
+
+        func remove() {
+            isOn.store(false, ordering: .relaxed)
+            tendon_loop_remove(core.block.pointer, block.pointer)
+            fire = nil
+        }
+    }
+
+    private let state: State
 
     package init(_ core: LoopCore, fire: @escaping () -> Void) {
-        self.core = core
-        self.fire = fire
+        state = State(core, fire)
         tendon_source_init(
-            block.pointer, -1, context(of: self), nil,
+            state.block.pointer, -1, context(of: state), nil,
             { context, _ in
-                let timer = object(LoopTimer.self, context)
-                timer.block.pointer.pointee.deadline = .max
-                timer.fire?()
+                let state = object(State.self, context)
+                state.block.pointer.pointee.deadline = .max
+                if state.isOn.load(ordering: .relaxed) { state.fire?() }
             })
-        tendon_loop_add(core.block.pointer, block.pointer)
+        tendon_loop_add(core.block.pointer, state.block.pointer)
     }
 
     /// Monotonic milliseconds; `.max`: never.
     package var deadline: UInt64 {
-        get { block.pointer.pointee.deadline }
+        get { state.block.pointer.pointee.deadline }
         set {
-            block.pointer.pointee.deadline = newValue
-            core.touched()
+            state.block.pointer.pointee.deadline = newValue
+            state.core.touched()
         }
     }
 
-    package func remove() {
-        tendon_loop_remove(core.block.pointer, block.pointer)
-        fire = nil
+    package func remove() { state.remove() }
+
+    deinit {
+        guard state.isOn.exchange(false, ordering: .relaxed) else { return }
+        if state.core.isCurrent {
+            state.remove()
+        } else {
+            state.core.enqueue(.block { [state] in state.remove() })
+        }
     }
 }
 

@@ -23,8 +23,11 @@ final class SessionCore: Abandonable, @unchecked Sendable {
     let sessionEvents = Feed<WearableDeviceSessionEvent>()
     let samples = Feed<SensorValue>()
     let gestures = Feed<GestureData>()
-    /// Samples of the notification that is being delivered. Reused: no heap call unless a consumer keeps it.
-    private var notification: [SensorValue] = []
+    /// Samples of the notification that is being delivered, and of those before it. Their memory is used again, in turn:
+    /// no heap call for consumers that keep a notification for less than `rotation` others.
+    private var notifications = [[SensorValue]](repeating: [], count: SessionCore.rotation)
+    private var current = 0
+    private static let rotation = 64
     private var collects = false
     private var sensorWrites = ConfigurationWrites()
     private var gestureWrites = ConfigurationWrites()
@@ -145,7 +148,8 @@ final class SessionCore: Abandonable, @unchecked Sendable {
 
     /// Waits for the outcome of a configuration: of its own write, or of the later one that replaced it.
     func outcome(
-        ofSensors isOfSensors: Bool, _ configuration: Result<UInt16, BoseWearableError>
+        isolation: isolated (any Actor)? = #isolation, ofSensors isOfSensors: Bool,
+        _ configuration: Result<UInt16, BoseWearableError>
     ) async throws(BoseWearableError) {
         let outcome = Pending<Void, BoseWearableError>(loop)
         let number = try configuration.get()
@@ -192,7 +196,7 @@ final class SessionCore: Abandonable, @unchecked Sendable {
         switch event.pointee.kind {
         case TENDON_BOSE_EVENT_SAMPLE: sample(event.pointee)
         case TENDON_BOSE_EVENT_SENSOR_DATA:
-            notification.removeAll(keepingCapacity: true)
+            notifications[current].removeAll(keepingCapacity: true)  // of a notification that did not end
             collects = !events.isEmpty || DispatchTable.shared.wantsData
         case TENDON_BOSE_EVENT_SENSOR_DATA_END: endNotification()
         case TENDON_BOSE_EVENT_GESTURE: gesture(event.pointee)
@@ -204,7 +208,7 @@ final class SessionCore: Abandonable, @unchecked Sendable {
         guard let value = SensorValue(event.sample.pointee, deviceTime: event.device_ms) else { return }
         samples.push(value)
         if collects {
-            notification.append(value)
+            notifications[current].append(value)
         } else {
             DispatchTable.shared.deliver(value)
         }
@@ -214,7 +218,11 @@ final class SessionCore: Abandonable, @unchecked Sendable {
     private func endNotification() {
         guard collects else { return }
         collects = false
-        let all = SensorData(values: notification)
+        let all = SensorData(values: notifications[current])
+        defer {
+            current = (current + 1) % Self.rotation
+            notifications[current].removeAll(keepingCapacity: true)
+        }
         DispatchTable.shared.deliver(all)
         for value in all.values { DispatchTable.shared.deliver(value) }
         events.push(.didReceiveSensorData(all))

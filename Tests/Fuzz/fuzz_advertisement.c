@@ -12,6 +12,8 @@ static void look_up(const uint8_t *data, size_t size) {
     for (size_t i = 0; i < 3; i++) {
         tendon_uuid uuid = tendon_uuid_from_u16(services[i]);
         (void)tendon_ad_has_uuid(data, size, &uuid);
+        for (size_t n = 0; tendon_ad_service_uuid_at(data, size, n, &uuid); n++) {
+        }
         if (tendon_ad_service_data(data, size, &uuid, &value, &length)) {
             (void)fuzz_touch(value, length);
         }

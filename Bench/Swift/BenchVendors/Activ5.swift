@@ -3,7 +3,7 @@ import BenchPeer
 import Tendon
 import TendonActiv5
 
-/// Force and motion of a trainer, and force beside a consumer of its events.
+/// Force and motion of a trainer, force beside a consumer of its events, and its events with the samples.
 let activ5Sequences: [VendorSequence] = [
     VendorSequence(name: "activ5_force") { radio, count in
         try await activ5(radio) { device in
@@ -25,6 +25,13 @@ let activ5Sequences: [VendorSequence] = [
             defer { withExtendedLifetime(events) {} }
             try device.startIsometric().get()
             return try await consume(force, count: count)
+        }
+    },
+    VendorSequence(name: "activ5_events") { radio, count in
+        try await activ5(radio) { device in
+            let events = device.events(capacity: 4096)
+            try device.startIsometric().get()
+            return try await consume(events, count: count)
         }
     },
 ]

@@ -31,14 +31,32 @@ func consume<Element: Sendable>(
     return (bench_heap_calls() - heap, bench_cpu_ns() - started)
 }
 
+/// The same for the sequences of a module that do not throw.
+@TendonActor
+func consume<Sequence: AsyncSequence>(
+    neverFailing sequence: Sequence, count: Int
+) async -> (heap: UInt64, ns: UInt64) where Sequence.Failure == Never {
+    var iterator = sequence.makeAsyncIterator()
+    for _ in 0..<VendorSequence.warmUp { _ = await iterator.next(isolation: TendonActor.shared) }
+    if CommandLine.arguments.contains("--trace") { bench_heap_trace(6) }
+    let (heap, started) = (bench_heap_calls(), bench_cpu_ns())
+    for _ in 0..<count {
+        guard await iterator.next(isolation: TendonActor.shared) != nil else { fatalError("the device is gone") }
+    }
+    return (bench_heap_calls() - heap, bench_cpu_ns() - started)
+}
+
 @main
 struct BenchVendors {
-    static let sequences: [VendorSequence] = activ5Sequences
+    static let sequences: [VendorSequence] =
+        activ5Sequences + boseSequences + feelSpaceSequences + fjordenSequences
 
     static func main() async throws {
         let quick = CommandLine.arguments.contains("--quick")
         let count = quick ? 5000 : 50000
-        for sequence in sequences {
+        // `--only NAME`: for profilers.
+        let only = CommandLine.arguments.firstIndex(of: "--only").map { CommandLine.arguments[$0 + 1] }
+        for sequence in sequences where only == nil || sequence.name == only {
             var template = Array("/tmp/tendon-bench-XXXXXX".utf8CString)
             guard mkdtemp(&template) != nil else { fatalError("no directory: \(errno)") }
             let directory = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)

@@ -80,11 +80,11 @@ static void gestures_written(tendon_bose_session *session) {
 static void emit_outcome(tendon_bose_session *session, bool sensors, tendon_status status, uint16_t number) {
     tendon_bose_event event = {.status = status, .configuration = number};
     if (status < 0) {
-        event.kind = sensors ? TENDON_BOSE_EVENT_SENSOR_CONFIGURATION_FAILED
-                             : TENDON_BOSE_EVENT_GESTURE_CONFIGURATION_FAILED;
+        event.kind =
+            sensors ? TENDON_BOSE_EVENT_SENSOR_CONFIGURATION_FAILED : TENDON_BOSE_EVENT_GESTURE_CONFIGURATION_FAILED;
     } else {
-        event.kind = sensors ? TENDON_BOSE_EVENT_SENSOR_CONFIGURATION_WRITTEN
-                             : TENDON_BOSE_EVENT_GESTURE_CONFIGURATION_WRITTEN;
+        event.kind =
+            sensors ? TENDON_BOSE_EVENT_SENSOR_CONFIGURATION_WRITTEN : TENDON_BOSE_EVENT_GESTURE_CONFIGURATION_WRITTEN;
     }
     tendon_bose_emit(session, &event);
 }

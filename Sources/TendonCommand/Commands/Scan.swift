@@ -121,12 +121,11 @@ struct ScannedDevice: Sendable {
         reports += 1
         self.rssi = rssi ?? self.rssi
         var isNew = reports == 1
-        let told = AdvertisedData(data)
-        if let name = told.name.map(sanitized), !name.isEmpty, name != self.name {
+        if let name = advertisedName(data).map(sanitized), !name.isEmpty, name != self.name {
             self.name = name
             isNew = true
         }
-        for uuid in told.services where !services.contains(uuid) && services.count < 32 {
+        for uuid in advertisedServices(data) where !services.contains(uuid) && services.count < 32 {
             services.append(uuid)
             isNew = true
         }

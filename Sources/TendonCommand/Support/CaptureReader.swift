@@ -116,36 +116,3 @@ func uuid(fromWire bytes: some Collection<UInt8>) -> tendon_uuid? {
     var uuid = tendon_uuid()
     return lending(Array(bytes)) { tendon_uuid_from_wire($0, $1, &uuid) } >= 0 ? uuid : nil
 }
-
-/// Name and services in advertising data.
-struct AdvertisedData {
-    var name: String?
-    var services: [BluetoothUUID] = []
-
-    init(_ data: [UInt8]) {
-        lending(data) { bytes, count in
-            var iterator = tendon_ad_begin(bytes, count)
-            var structure = tendon_ad_structure()
-            while tendon_ad_next(&iterator, &structure) {
-                take(structure.type, copied(structure.data, structure.length))
-            }
-        }
-    }
-
-    private mutating func take(_ type: UInt8, _ value: [UInt8]) {
-        let width: Int
-        switch type {
-        case 0x02, 0x03: width = 2
-        case 0x04, 0x05: width = 4
-        case 0x06, 0x07: width = 16
-        case 0x08, 0x09:
-            name = String(decoding: value, as: UTF8.self)
-            return
-        default: return
-        }
-        for start in stride(from: 0, through: value.count - width, by: width) {
-            guard let uuid = uuid(fromWire: value[start..<start + width]) else { continue }
-            services.append(BluetoothUUID(uuid))
-        }
-    }
-}

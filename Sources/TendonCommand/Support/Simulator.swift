@@ -176,7 +176,7 @@ private final class SimulatedHost {
         setFaults(settings.faults)
         let status = tendon_peripheral_open(peripheral.pointer, 0)
         guard status >= 0 else { throw CommandError(TendonError(status: status, operation: .advertise)) }
-        name = advertisedName(device)
+        name = nameAdvertised(by: device)
     }
 
     private func openRadio(_ loop: CBlock<tendon_loop>) throws(CommandError) -> UnsafeMutablePointer<tendon_radio> {
@@ -230,11 +230,11 @@ private final class SimulatedHost {
         tendon_peripheral_set_filters(peripheral.pointer, &filters)
     }
 
-    private func advertisedName(_ device: tendon_peripheral_device) -> String {
+    private func nameAdvertised(by device: tendon_peripheral_device) -> String {
         var bytes = [UInt8](repeating: 0, count: 64)
         let length = device.ops.pointee.scan_response(device.context, &bytes, bytes.count)
         guard length > 0 else { return "" }
-        return sanitized(AdvertisedData(Array(bytes.prefix(Int(length)))).name ?? "")
+        return sanitized(advertisedName(Array(bytes.prefix(Int(length)))) ?? "")
     }
 
     var label: DeviceLabel { DeviceLabel(item.family, address, name: name) }

@@ -212,6 +212,28 @@ static void mal_G04_cut_last_uuid(void **state) {
     free(b.data);
 }
 
+/* Entries of all widths and of both kinds of list, in their order. */
+static void service_uuids_by_index(void **state) {
+    (void)state;
+    block b = block_hex("02 01 06 05 03 d2fd 0f18 03 02 0a18 05 05 78563412 04 09 414243 04 02 0118 be "
+                        "11 07 00112233445566778899aabbccddeeff 05 16 d2fd 0102");
+    static const uint32_t expected[] = {0xFDD2, 0x180F, 0x180A, 0x12345678, 0x1801};
+    tendon_uuid uuid;
+    uint32_t number = 0;
+    for (size_t i = 0; i < 5; i++) {
+        assert_true(tendon_ad_service_uuid_at(b.data, b.length, i, &uuid));
+        assert_true(tendon_uuid_as_u32(&uuid, &number));
+        assert_int_equal(number, expected[i]);
+    }
+    assert_true(tendon_ad_service_uuid_at(b.data, b.length, 5, &uuid));
+    assert_false(tendon_uuid_as_u32(&uuid, &number));
+    assert_true(tendon_ad_has_uuid(b.data, b.length, &uuid));
+    assert_false(tendon_ad_service_uuid_at(b.data, b.length, 6, &uuid));
+    assert_false(tendon_ad_service_uuid_at(b.data, b.length, SIZE_MAX, &uuid));
+    assert_false(tendon_ad_service_uuid_at(NULL, 0, 0, &uuid));
+    free(b.data);
+}
+
 static void mal_G05_manufacturer_data(void **state) {
     (void)state;
     const uint8_t *value;
@@ -421,6 +443,7 @@ int main(void) {
         cmocka_unit_test(mal_G02_length_beyond_the_buffer),
         cmocka_unit_test(mal_G03_G04_every_type_and_length),
         cmocka_unit_test(mal_G04_cut_last_uuid),
+        cmocka_unit_test(service_uuids_by_index),
         cmocka_unit_test(mal_G05_manufacturer_data),
         cmocka_unit_test(mal_G06_service_data_shorter_than_its_uuid),
         cmocka_unit_test(mal_G07_hostile_names),

@@ -9,5 +9,6 @@ int main(void) {
     tendon_uuid uuid;
     Frama_C_make_unknown((char *)&uuid, sizeof uuid);
     tendon_ad_has_uuid(input, length, &uuid);
+    tendon_ad_service_uuid_at(input, length, (size_t)Frama_C_interval(0, N), &uuid);
     return 0;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Synchronization
 import Tendon
-import TendonBose
+@testable import TendonBose
 import Testing
 
 @Suite(.timeLimit(.minutes(1)))
@@ -80,6 +80,56 @@ struct DeviceTests {
         await eventually("gestures are on") { device.gestureConfiguration?.enabledGestures == [.doubleTap] }
         try await device.configureGesturesAndWait { $0.enableAll() }
         await eventually("all are on") { device.gestureConfiguration?.enabledGestures.count == 6 }
+    }
+
+    /// The second outcome is that of the second call.
+    @Test @TendonActor func twoConfigurationsAtTheSameTime() async throws {
+        let site = try await Site()
+        let (_, device) = try await open(site)
+        var written = 0
+        let token = device.addEventListener { event in
+            if case .didWriteSensorConfiguration = event { written += 1 }
+            if case .didWriteGestureConfiguration = event { written += 1 }
+        }
+        let first = Task { @TendonActor in
+            try await device.configureSensorsAndWait { $0.enable(sensor: .rotation, at: ._40ms) }
+            return written
+        }
+        let second = Task { @TendonActor in
+            try await device.configureSensorsAndWait { $0.enable(sensor: .gyroscope, at: ._80ms) }
+            return written
+        }
+        let third = Task { @TendonActor in
+            try await device.configureGesturesAndWait { $0.set(gesture: .doubleTap, enabled: true) }
+            return written
+        }
+        #expect(try await first.value >= 1)
+        #expect(try await second.value >= 2)
+        #expect(try await third.value == 3)
+        token.cancel()
+    }
+
+    @Test @TendonActor func outcomesOfConfigurations() async throws {
+        var writes = ConfigurationWrites()
+        let refused = BoseWearableError.missingRequiredData
+        func waiting(_ number: UInt16) -> ConfigurationWrites.Outcome {
+            let outcome = ConfigurationWrites.Outcome()
+            writes.add(number, outcome)
+            return outcome
+        }
+        let (first, second, third) = (waiting(65534), waiting(65535), waiting(1))
+        writes.decided(65534, .success(()))
+        #expect(first.isFinished && !second.isFinished && !third.isFinished)
+        try await first.value()
+        // The third replaced the second.
+        writes.decided(1, .failure(refused))
+        await #expect(throws: refused) { try await second.value() }
+        await #expect(throws: refused) { try await third.value() }
+        #expect(waiting(1).isFinished, "the outcome was there before the call returned")
+        let removed = waiting(2)
+        writes.remove(removed)
+        writes.decided(2, .success(()))
+        #expect(!removed.isFinished)
     }
 
     @Test @TendonActor func eventsComeInOrder() async throws {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import CTendon
 import Glibc
 import Synchronization
 import Testing
@@ -144,6 +145,65 @@ struct LoopTests {
         while core.waiting == 0 { await Task.yield() }
         gate.store(true, ordering: .releasing)
         #expect(await job.value)
+    }
+
+    private final class Held: @unchecked Sendable {
+        // Touched on the loop's thread alone, but for the release that is the test.
+        var timer: LoopTimer?
+    }
+
+    /// A timer that is released while it is armed leaves the loop and does not fire, whatever thread releases it.
+    @Test func aTimerThatIsReleasedWhileArmed() async throws {
+        let loop = try Loop()
+        let fired = Mutex(0)
+        let before = await loop.run { UInt(bitPattern: loop.core.block.pointer.pointee.sources) }
+        func arm(_ held: Held, _ deadline: UInt64) async {
+            await loop.run {
+                held.timer = LoopTimer(loop.core) { fired.withLock { $0 += 1 } }
+                held.timer?.deadline = deadline
+            }
+        }
+        let held = Held()
+        await arm(held, tendon_monotonic_ms() + 20)
+        held.timer = nil
+        await loop.run {
+            #expect(UInt(bitPattern: loop.core.block.pointer.pointee.sources) == before)
+            held.timer = LoopTimer(loop.core) { fired.withLock { $0 += 1 } }
+            held.timer?.deadline = 0
+            held.timer = nil
+            #expect(UInt(bitPattern: loop.core.block.pointer.pointee.sources) == before)
+        }
+        // Released while the loop's thread is busy and the deadline is over.
+        let isBusy = Atomic<Bool>(false)
+        let gate = Atomic<Bool>(false)
+        await arm(held, tendon_monotonic_ms() + 1_000_000)
+        loop.post {
+            isBusy.store(true, ordering: .releasing)
+            while !gate.load(ordering: .acquiring) { sched_yield() }
+            held.timer?.deadline = 0
+        }
+        while !isBusy.load(ordering: .acquiring) { await Task.yield() }
+        held.timer = nil
+        gate.store(true, ordering: .releasing)
+        try await Task.sleep(for: .milliseconds(40))
+        await loop.run { #expect(UInt(bitPattern: loop.core.block.pointer.pointee.sources) == before) }
+        #expect(fired.withLock { $0 } == 0)
+    }
+
+    /// In its own callback.
+    @Test func aTimerThatReleasesItself() async throws {
+        let loop = try Loop()
+        let fired = Mutex(0)
+        let held = Held()
+        await loop.run {
+            held.timer = LoopTimer(loop.core) {
+                held.timer = nil
+                fired.withLock { $0 += 1 }
+            }
+            held.timer?.deadline = 0
+        }
+        while fired.withLock({ $0 }) == 0 { await Task.yield() }
+        await loop.run { #expect(held.timer == nil) }
     }
 
     @Test func anIdleLoopSleeps() async throws {

@@ -4,6 +4,18 @@ import Tendon
 import Testing
 
 struct ValueTests {
+    /// Lists of all widths, in their order; what is cut off is left out.
+    @Test func namesAndServicesInAdvertisingData() {
+        let data: [UInt8] = [
+            5, 0x03, 0xD2, 0xFD, 0x0F, 0x18, 5, 0x04, 0x78, 0x56, 0x34, 0x12, 4, 0x02, 0x0A, 0x18, 0xBE, 4, 0x09, 0x41,
+            0x1B, 0x42, 9, 0x07, 1,
+        ]
+        #expect(advertisedServices(data) == ["fdd2", "180f", "12345678", "180a"])
+        #expect(advertisedServices([]) == [] && advertisedName([]) == nil)
+        let name = advertisedName(data)
+        #expect(name?.hasPrefix("A") == true && name?.hasSuffix("B") == true && name?.contains("\u{1B}") == false)
+    }
+
     @Test func uuids() throws {
         let short: BluetoothUUID = "fdd2"
         #expect(short == BluetoothUUID(UInt16(0xFDD2)))

@@ -118,8 +118,8 @@ typedef struct tendon_bose_event {
     const uint8_t *value; /**< SENSOR_DATA: the notification */
     size_t length;
     const tendon_bose_intent_check *intents; /**< OPEN_FAILED with INTENTS_CHECK_FAILED */
-    /** CONFIGURATION_WRITTEN, CONFIGURATION_FAILED: the number of the last configuration of this kind whose outcome this
-     * is, see configure_sensors(). 0: an outcome of no write, when the configuration could not be read again. */
+    /** CONFIGURATION_WRITTEN, CONFIGURATION_FAILED: the number of the last configuration of this kind whose outcome
+     * this is, see configure_sensors(). 0: an outcome of no write, when the configuration could not be read again. */
     uint16_t configuration;
 } tendon_bose_event;
 
@@ -171,8 +171,8 @@ typedef struct tendon_bose_session {
         bool opening, disconnecting, reapply;
         uint8_t reason, missing_service, missing_characteristic; /**< missing_...: index + 1; 0: none */
         uint16_t sensor_next_length, gesture_next_length, write_length;
-        uint16_t sensors_ours, gestures_ours; /**< entries that we enabled, bits by index */
-        uint16_t kept_sensors, kept_period;   /**< enabled by us when the service was suspended */
+        uint16_t sensors_ours, gestures_ours;                 /**< entries that we enabled, bits by index */
+        uint16_t kept_sensors, kept_period;                   /**< enabled by us when the service was suspended */
         uint16_t sensor_number, gesture_number, write_number; /**< of configurations: accepted last; being written */
         uint32_t pending;                                     /**< pending operations while open, as bits */
         tendon_status outcome;

@@ -163,6 +163,9 @@ bool tendon_ad_find(const uint8_t *data, size_t length, uint8_t type, tendon_ad_
 /** Returns true if a list of service UUIDs (complete or not, of any size) contains @p uuid. A truncated last entry is
  * ignored. */
 bool tendon_ad_has_uuid(const uint8_t *data, size_t length, const tendon_uuid *uuid);
+/** Copies the entry at @p index of all lists of service UUIDs together, in their order; false past the end. A truncated
+ * last entry is ignored. */
+bool tendon_ad_service_uuid_at(const uint8_t *data, size_t length, size_t index, tendon_uuid *out);
 /** Finds the service data of @p uuid in any of its three forms. The value does not contain the UUID. */
 bool tendon_ad_service_data(const uint8_t *data, size_t length, const tendon_uuid *uuid, const uint8_t **value,
                             size_t *value_length);
