@@ -222,10 +222,10 @@ tendon_status tendon_bose_session_close(tendon_bose_session *session, uint64_t n
 /**
  * Writes a whole configuration. The result is reported by events: _WRITTEN followed by the configuration that was read
  * back, or _FAILED. One write is in progress at a time; a newer write is pending, and replaces a pending one. Accepted
- * configurations are numbered from 1 to 65535, then from 1 again: when this returns TENDON_OK, session->configurations is
- * the number of this one (or a later number, if the callback configures). Its result is the event of sensors with that
- * number, or the first one with a later number. @return
- * TENDON_OK, BOSE_ERROR_MISSING_REQUIRED_DATA if no configuration was read yet, TENDON_ERROR_WRONG_STATE.
+ * configurations are numbered from 1 to 65535, then from 1 again: when this returns TENDON_OK, session->configurations
+ * is the number of this one (or a later number, if the callback configures). Its result is the event of sensors with
+ * that number, or the first one with a later number. @return TENDON_OK, BOSE_ERROR_MISSING_REQUIRED_DATA if no
+ * configuration was read yet, TENDON_ERROR_WRONG_STATE.
  */
 tendon_status tendon_bose_session_configure_sensors(tendon_bose_session *session,
                                                     const tendon_bose_sensor_configuration *configuration,
