@@ -81,7 +81,7 @@ struct PromptTests {
                 watchdog.resume()
                 #expect(!watchdog.isPaused)
                 try? await Task.sleep(for: .seconds(50))
-                return try Self.session()
+                throw .cancelled
             }
         }
         await #expect(throws: BoseWearableError.cancelled) { try await attempt.value }

@@ -164,7 +164,7 @@ struct LoopTests {
             }
         }
         let held = Held()
-        await arm(held, tendon_monotonic_ms() + 20)
+        await arm(held, tendon_monotonic_ms() + 1_000_000)
         held.timer = nil
         await loop.run {
             #expect(UInt(bitPattern: loop.core.block.pointer.pointee.sources) == before)
