@@ -117,7 +117,7 @@ like "$(complete tendon decode bose "")" "gesture_data" "completion: kinds"
 
 run capture -
 is "$status" 2 "capture -: standard output is no file for it"
-like "$err" "capture takes the name of a file" "capture -: says so"
+like "$err" "capture writes to a named file" "capture -: says so"
 [ ! -e ./- ]
 result $? "capture -: no file of that name" "$(ls)"
 for file in "$here/usage.sh" /dev/null; do
