@@ -214,7 +214,9 @@ int ioctl(int fd, unsigned long request, ...) {
     if (request != HCIGETCONNINFO) {
         return (int)syscall(SYS_ioctl, fd, request, argument);
     }
-    memcpy(&calls.conn_info, argument, sizeof calls.conn_info);
+    const struct hci_conn_info_req *asked = argument;
+    calls.asked_peer = asked->bdaddr;
+    calls.asked_type = asked->type;
     if (refuses(&calls.ioctl)) {
         return -1;
     }

@@ -41,9 +41,10 @@ typedef struct system_calls {
     uint16_t kernel_handle; /**< the handle that the kernel has for every peer */
     int buffer, buffer_option, buffers_set;
     struct hci_filter filter_set;
-    int filter_loses;                         /**< a bit of this word of the filter: 1 types, 2 and 3 events; 0: none */
-    struct sockaddr_l2 bound, target;         /**< names of the latest bind() and connect() */
-    struct hci_conn_info_req conn_info;       /**< the latest HCIGETCONNINFO */
+    int filter_loses;                 /**< a bit of this word of the filter: 1 types, 2 and 3 events; 0: none */
+    struct sockaddr_l2 bound, target; /**< names of the latest bind() and connect() */
+    bdaddr_t asked_peer;              /**< of the latest HCIGETCONNINFO */
+    uint8_t asked_type;
     uint32_t drops;                           /**< packets that the kernel dropped, of every socket */
     refused_call meminfo, conninfo, security; /**< of getsockopt() */
     uint8_t security_level;                   /**< of every socket; setsockopt() changes it */

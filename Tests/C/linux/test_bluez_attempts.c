@@ -170,8 +170,8 @@ static void a_peer_is_connected_again_when_its_last_connection_has_ended(void **
     l->link.source.ready(l->link.source.context, TENDON_WRITABLE, tendon_monotonic_ms());
     tendon_link_close(&l->link);
     const uint8_t asked[6] = {0x01, 0x53, 0x00, 0x5E, 0x00, 0x00}; /* whose handle it is */
-    assert_memory_equal(calls.conn_info.bdaddr.b, asked, 6);
-    assert_int_equal(calls.conn_info.type, 0x80);
+    assert_memory_equal(calls.asked_peer.b, asked, 6);
+    assert_int_equal(calls.asked_type, 0x80);
     assert_memory_equal(bluez_expect(l->b, 0x0406), "\x40\x00\x13", 3);
     assert_int_equal(tendon_loop_step(&l->b->loop, 0), TENDON_OK);
     uint64_t now = tendon_monotonic_ms();
