@@ -272,7 +272,7 @@ package final class LoopCore: SerialExecutor, @unchecked Sendable {
 package final class LoopTimer: @unchecked Sendable {
     /// What the C core's source is in.
     private final class State: @unchecked Sendable {
-        // Touched on the loop's thread alone, but for `isOn`, which is atomic; freed after `remove()`.
+        // Touched only on the thread of the loop, except `isOn`, which is atomic; freed after `remove()`.
         let block = CBlock<tendon_source>()
         let core: LoopCore
         let isOn = Atomic<Bool>(true)

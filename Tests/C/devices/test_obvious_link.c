@@ -119,7 +119,7 @@ static const tendon_obvious_sender_handler sender_handler = {write_segment, on_d
 
 /* A connection: nothing of the one before is on the radio. */
 static void connect_ends(void) {
-    size_t mtu = 23 + roll(&world.random) % 495, window = 1 + roll(&world.random) % 32;
+    size_t mtu = 23 + (size_t)(roll(&world.random) % 495), window = 1 + (size_t)(roll(&world.random) % 32);
     size_t memory = percent() < 50 ? TENDON_OBVIOUS_RECEIVER_MEMORY : 512;
     for (int i = 0; i < ENDS; i++) {
         end *one = &world.ends[i];
@@ -137,7 +137,7 @@ static void connect_ends(void) {
 
 static void start_message(end *from) {
     size_t longest = from->peer->receiver.frame_max;
-    from->length = 14 + roll(&world.random) % (percent() < 50 ? 100 : longest - 13);
+    from->length = 14 + (size_t)(roll(&world.random) % (percent() < 50 ? 100 : longest - 13));
     for (size_t i = 0; i < from->length; i++) {
         from->message[i] = (uint8_t)(roll(&world.random) >> 9);
     }
