@@ -90,6 +90,6 @@ device_stop
 rm -rf "$XDG_STATE_HOME"
 device_start --pairing required
 expect "a grip that is bonded with another host refuses to pair" 1 grip info
-check "and that too" grep -q 'pairing failed' "$CASE_DIR/grip.err"
+check "and that too" grep -q 'RADIO_ERROR_PAIRING_FAILED' "$CASE_DIR/grip.err"
 device_stop
 expect "no grip in reach" 4 grip info --timeout 3
