@@ -84,6 +84,8 @@ let package = Package(
             name: "BenchLines", dependencies: ["BenchPeer", "TendonSupport"], path: "Bench/Swift/BenchLines"),
         .testTarget(name: "TendonTests", dependencies: ["CTendon", "Tendon"], path: "Tests/Swift/TendonTests"),
         .testTarget(
+            name: "TendonSupportTests", dependencies: ["TendonSupport"], path: "Tests/Swift/TendonSupportTests"),
+        .testTarget(
             name: "TendonBoseTests", dependencies: ["CTendon", "Tendon", "TendonBose"],
             path: "Tests/Swift/TendonBoseTests"),
         .testTarget(

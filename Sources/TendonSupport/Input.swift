@@ -9,11 +9,13 @@
 /// Lines of standard input, of any length up to a limit that keeps a broken writer from filling memory.
 package struct InputLines {
     package static let limit = 1 << 24
+    private let descriptor: Int32
     private var buffer: [UInt8] = []
     private var start = 0
     private var ended = false
 
-    package init() {}
+    /// Of standard input, or of another descriptor, which stays the caller's.
+    package init(_ descriptor: Int32 = STDIN_FILENO) { self.descriptor = descriptor }
 
     package enum Line {
         case text([UInt8])
@@ -47,7 +49,7 @@ package struct InputLines {
 
     private mutating func fill() {
         var chunk = [UInt8](repeating: 0, count: 1 << 16)
-        let count = read(STDIN_FILENO, &chunk, chunk.count)
+        let count = read(descriptor, &chunk, chunk.count)
         if count > 0 {
             buffer.append(contentsOf: chunk[..<count])
         } else if count == 0 || errno != EINTR {
