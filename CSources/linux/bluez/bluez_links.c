@@ -107,8 +107,8 @@ tendon_status tendon_bluez_link_reason(tendon_link *link, int number, bool conne
         return radio->power.status;
     }
     if (!connecting && link->pairing.state != TENDON_PAIRING_NONE) {
-        tendon_bluez_read_management(
-            radio); /* the socket can contain the result of the pairing, which is reported first */
+        /* The socket can contain the result of the pairing, which is reported first. */
+        tendon_bluez_read_management(radio);
     }
     if (link->securing && (number == ECONNABORTED || number == EACCES || number == EPERM || number == ENOTCONN)) {
         return TENDON_RADIO_ERROR_PAIRING_FAILED; /* the peer has no such key; the kernel ends the link then */

@@ -1,21 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Obvious: the receiver, step by step, from literal segments. */
-#include "test_bytes.h"
+/*
+ * Obvious: the receiver, step by step, from literal segments.
+ * The trace: one word per call of the handler
+ */
+#include "obvious_trace.h"
 
 #include "tendon/devices/obvious.h"
 
 static tendon_obvious_receiver receiver;
 static uint8_t memory[16384];
-static char trace[2048]; /* one word per call of the handler */
 static bool accept_messages;
-
-static void note(const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    size_t length = strlen(trace);
-    vsnprintf(trace + length, sizeof trace - length, format, arguments);
-    va_end(arguments);
-}
 
 static bool on_message(void *context, const uint8_t *frame, size_t length, uint64_t now) {
     (void)context, (void)now;

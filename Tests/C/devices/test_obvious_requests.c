@@ -1,24 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Obvious: requests against a scripted peer, under simulated time. */
-#include "test_bytes.h"
+/*
+ * Obvious: requests against a scripted peer, under simulated time.
+ * The trace: "opcode/corr" sent, "cancel", "done:status", "event:opcode"
+ */
+#include "obvious_trace.h"
 
 #include "tendon/devices/obvious.h"
 #include "tendon/host.h"
 
 static tendon_obvious_requests requests;
-static char trace[4096]; /* "opcode/corr" sent, "cancel", "done:status", "event:opcode" */
 static uint8_t frames[40][64];
 static tendon_obvious_request list[40];
 static tendon_obvious_request *again; /* added by its own on_done() */
 static uint32_t offset;
-
-static void note(const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    size_t length = strlen(trace);
-    vsnprintf(trace + length, sizeof trace - length, format, arguments);
-    va_end(arguments);
-}
 
 static tendon_status start_frame(void *context, const uint8_t *frame, size_t length, uint64_t now) {
     (void)context, (void)now;

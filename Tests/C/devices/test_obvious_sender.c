@@ -1,22 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Obvious: the sender against a scripted peer, under simulated time. */
-#include "test_bytes.h"
+/*
+ * Obvious: the sender against a scripted peer, under simulated time.
+ * The trace: "i" a segment, "i!" with ACKREQ, "RESET", "done", "failed"
+ */
+#include "obvious_trace.h"
 
 #include "tendon/devices/obvious.h"
 
 static tendon_obvious_sender sender;
 static uint8_t message[4096];
-static char trace[4096]; /* "i" a segment, "i!" with ACKREQ, "RESET", "done", "failed" */
 static tendon_status write_result;
 static unsigned writes_left; /* before WOULD_BLOCK */
-
-static void note(const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    size_t length = strlen(trace);
-    vsnprintf(trace + length, sizeof trace - length, format, arguments);
-    va_end(arguments);
-}
 
 static tendon_status write_segment(void *context, const uint8_t *segment, size_t length) {
     (void)context;
