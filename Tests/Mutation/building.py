@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+"""The copy of the sources with every chosen fault in it, each behind a switch."""
+
+import collections
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+from finding import ROOT
+
+HERE = pathlib.Path(__file__).resolve().parent
+BUILD = pathlib.Path(os.environ.get("BUILD", ".build")).resolve() / "mutate"
+TREE = BUILD / "tree"
+
+
+def copy_tree():
+    if TREE.exists():
+        kept = {name: TREE / name for name in (".build",)}
+        for child in TREE.iterdir():
+            if child.name not in kept:
+                shutil.rmtree(child) if child.is_dir() and not child.is_symlink() else child.unlink()
+    TREE.mkdir(parents=True, exist_ok=True)
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True)
+    for name in filter(None, listed.stdout.split("\0")):
+        target = TREE / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if (ROOT / name).exists():
+            shutil.copy2(ROOT / name, target, follow_symlinks=False)
+    shutil.copy2(HERE / "hit.c", TREE / "CSources/base/mutant.c")
+    header = "_Bool tendon_mutant(int number);\n"
+    (TREE / "include/tendon/mutant.h").write_text(f"#ifndef TENDON_MUTANT_H\n#define TENDON_MUTANT_H\n{header}#endif\n")
+    build = TREE / "CSources/base/meson.build"
+    build.write_text(build.read_text() + "core_sources += files('mutant.c')\n")
+    umbrella = TREE / "include/tendon/base.h"  # how Swift sees it
+    umbrella.write_text(umbrella.read_text() + '\n#include "tendon/mutant.h"\n')
+
+
+def write_faults(faults):
+    """Writes each file with its faults in it."""
+    files = collections.defaultdict(list)
+    for fault in faults:
+        files[fault.file].append(fault)
+    for name, list_of_file in files.items():
+        lines = (ROOT / name).read_text().split("\n")
+        for fault in list_of_file:
+            lines[fault.line:fault.line + fault.span] = [fault.after.replace("@", f"tendon_mutant({fault.number})"), *[""] * (fault.span - 1)]
+        # On the first line, so that the compiler's line numbers stay those of the original.
+        first = "import CTendon; " if name.endswith(".swift") else '#include "tendon/mutant.h" '
+        text = first + "\n".join(lines)
+        target = TREE / name
+        if not target.exists() or target.read_text() != text:
+            target.write_text(text)
+
+
+def run(command, **options):
+    return subprocess.run(command, cwd=TREE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options)
+
+
+def drop_what_does_not_compile(faults, build, complaint):
+    """Builds until it succeeds; faults on lines that the compiler rejects are given up."""
+    for attempt in range(12):
+        write_faults(faults)
+        result = build()
+        if result.returncode == 0:
+            return faults
+        bad = {(os.path.relpath(os.path.normpath(found[1]), TREE) if os.path.isabs(found[1]) else found[1].replace("../", ""),
+                int(found[2]) - 1) for found in re.finditer(complaint, result.stdout)}
+        kept = [fault for fault in faults if (fault.file, fault.line) not in bad]
+        if len(kept) == len(faults):  # reported behind the fault, for example where an initializer ends
+            kept = [fault for fault in faults if not any(fault.file == name and 0 <= line - fault.line <= 25 for name, line in bad)]
+        if len(kept) == len(faults):
+            print(result.stdout[-4000:], file=sys.stderr)
+            sys.exit("mutate: the copy does not build")
+        for name in {fault.file for fault in faults} - {fault.file for fault in kept}:
+            shutil.copy2(ROOT / name, TREE / name)
+        faults = kept
+    sys.exit("mutate: the copy does not build")

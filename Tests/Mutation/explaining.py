@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: MIT
+"""The list of faults that no test can catch, with reasons."""
+
+import pathlib
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+def explained():
+    rows = {}
+    for line in (HERE / "explained").read_text().splitlines():
+        if line.strip() and not line.startswith("#"):
+            name, kind, text, reason = (part.strip() for part in line.split(" | ", 3))
+            before, _, other = text.partition(" => ")
+            rows.setdefault((name, kind, before), []).append((other, reason))
+    return rows
+
+
+def reason_of(rows, fault):
+    """Why no test can catch this fault; None: there is no reason."""
+    for other, reason in rows.get((fault.file, fault.kind, fault.before.strip()), []):
+        if not other or f"@ ? ({other}) :" in fault.after:
+            return reason
+    return None

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: MIT
+"""Runs the tests that reach a fault with this fault switched on."""
+
+import concurrent.futures
+import contextlib
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+from building import BUILD, TREE, drop_what_does_not_compile, run
+from explaining import explained, reason_of
+
+JOBS = max(1, os.cpu_count() or 1)
+
+
+def outcome(command, environment, limit, directory):
+    """The exit status, or "timeout"; nothing that the command started is left running."""
+    process = subprocess.Popen(command, env={**os.environ, **environment}, cwd=directory, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+    try:
+        return process.wait(timeout=limit)
+    except subprocess.TimeoutExpired:
+        return "timeout"
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def reached_by(command, environment, directory, name):
+    trace = BUILD / "trace" / name
+    trace.parent.mkdir(parents=True, exist_ok=True)
+    trace.unlink(missing_ok=True)
+    for attempt in range(2):
+        started = time.monotonic()
+        status = outcome(command, {**environment, "TENDON_MUTANT_TRACE": str(trace)}, 600, directory)
+        spent = time.monotonic() - started
+        if status == 0:
+            break
+        print(f"# {name} fails without any fault ({status})", flush=True)
+    else:
+        sys.exit(f"mutate: {name} fails twice without any fault")
+    data = trace.read_bytes() if trace.exists() else b""
+    return {number for number, byte in enumerate(data) if byte}, spent
+
+
+def judge(faults, tests, jobs=JOBS, confirms=False):
+    """tests: (name, command, environment, directory). Returns {fault: name of the test that caught it, or None}."""
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        traces = list(pool.map(lambda test: reached_by(test[1], test[2], test[3], test[0]), tests))
+
+    def one(fault):
+        order = sorted((spent, test) for (numbers, spent), test in zip(traces, tests) if fault.number in numbers)
+        for spent, (name, command, environment, directory) in order:
+            fault_environment = {**environment, "TENDON_MUTANT": str(fault.number)}
+            if outcome(command, fault_environment, 8 + 10 * spent, directory) != 0:
+                # On a busy machine a test may fail by itself: the fault has to fail it twice.
+                if not confirms or outcome(command, fault_environment, 8 + 10 * spent, directory) != 0:
+                    return name
+        return None if order else ""
+
+    verdicts = {}
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        for fault, test in zip(faults, pool.map(one, faults)):
+            verdicts[fault] = test
+            note(fault, test)
+    return verdicts
+
+
+def note(fault, test):
+    """One line for each fault as it is judged: a long run can be read before its end."""
+    with (BUILD / "results.jsonl").open("a") as out:
+        out.write(json.dumps({"file": fault.file, "line": fault.line + 1, "kind": fault.kind, "before": fault.before.strip(),
+                              "after": fault.after.strip(), "caught_by": test or None, "reached": test is None or bool(test),
+                              "explained": reason_of(explained(), fault)}) + "\n")
+
+
+def judge_c(faults):
+    build = TREE / ".build/c"
+    environment = {**os.environ, "CFLAGS": "-w -O0"}
+    described = []
+
+    def compile_all():
+        if not (build / "build.ninja").exists():
+            made = run(["meson", "setup", str(build), ".", "-Dbuildtype=plain", "-Dwerror=false"], env=environment)
+            if made.returncode != 0:
+                return made
+        described[:] = json.loads(run(["meson", "introspect", str(build), "--tests"]).stdout)
+        programs = {os.path.relpath(word, build) for test in described for word in test["cmd"] if word.startswith(f"{build}/")}
+        return run(["ninja", "-k", "0", "-C", str(build), *sorted(programs)])
+
+    faults = drop_what_does_not_compile(faults, compile_all, r"(?m)^(\S+?\.c):(\d+):\d+: error")
+    tests = [(test["name"].replace("/", "_").replace(" ", ""), test["cmd"], test["env"], test["workdir"] or str(build))
+             for test in described]
+    return judge(faults, tests)
+
+
+def judge_swift(faults):
+    scratch = TREE / ".build/swift"
+    # The tests' program alone: without the command and the benchmarks.
+    base = ["swift", "build", "--scratch-path", str(scratch), "--product", "tendonPackageTests", "-j", str(JOBS)]
+    faults = drop_what_does_not_compile(faults, lambda: run(base), r"(?m)^(\S+?\.swift):(\d+):\d+: error")
+    program = [str(scratch / "debug/tendonPackageTests.xctest"), "--testing-library", "swift-testing"]
+    return judge(faults, swift_tests(program), 4 * JOBS, confirms=True)  # most of their time they wait
+
+
+def swift_tests(program):
+    """One function of a suite each, so that a fault runs only those that reach it."""
+    listed = subprocess.run([*program, "--list-tests"], cwd=TREE, capture_output=True, text=True, check=True).stdout
+    names = sorted({line.split()[0] for line in listed.splitlines() if re.match(r"\w+\.\S*/\w+\(", line)})
+    if not names:
+        sys.exit("mutate: there are no Swift tests")
+    return [(name.replace("/", "."), [*program, "--filter", "^" + re.escape(name)], {}, str(TREE)) for name in names]
