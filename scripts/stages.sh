@@ -85,6 +85,11 @@ stage_install() {
     scripts/test_install.sh
 }
 
+# The server that the tests of Obvious's cloud calls use, by itself.
+stage_cloud() {
+    python3 Tests/Cloud/test_cloud.py
+}
+
 stage_swift() {
     swift build "${swift_debug[@]}" --build-tests
     swift test "${swift_debug[@]}" --skip-build

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: MIT
+"""The command line of the reference cloud."""
+import argparse
+import json
+import pathlib
+import secrets
+import signal
+import sys
+import threading
+
+from . import authority
+from .api import Api
+from .server import Server
+from .store import Store
+
+WARNING = ("development server: test cards only, keys in plain files, no accounts, not hardened. "
+           "For tests and demos; never expose it to a network.")
+
+
+def arguments():
+    parser = argparse.ArgumentParser(
+        prog="tendon-obvious-cloud", description="The reference cloud of Tendon's Obvious protocol. A " + WARNING,
+        epilog="Test cards: 4242424242424242 succeeds, 4000000000000002 is declined, 4000000000003220 requires "
+               "authentication, 4000002760003184 requires it twice; any other number is declined.")
+    parser.add_argument("--port", type=int, default=8443, help="0: any free port; the first line of output names it")
+    parser.add_argument("--address", default="127.0.0.1", help="address to listen on (default %(default)s)")
+    parser.add_argument("--data", type=pathlib.Path, required=True, metavar="DIR",
+                        help="database, keys and certificates; created with what is missing")
+    parser.add_argument("--insecure", action="store_true", help="plain HTTP instead of TLS")
+    parser.add_argument("--certificate", default="good", help="a certificate that clients must reject",
+                        choices=["good", "expired", "wrong-host", "unknown-authority"])
+    parser.add_argument("--no-in-field", action="store_true", help="devices cannot be provisioned through this cloud")
+    parser.add_argument("--firmware", action="append", default=[], metavar="PRODUCT:VERSION:FILE[:NOTES]",
+                        help="adds a firmware image, signed with this cloud's key")
+    parser.add_argument("--fault", action="append", default=[], metavar="JSON",
+                        help="a fault: see obvious_cloud/faults.py; also by POST /admin/faults from loopback")
+    parser.add_argument("--quiet", action="store_true", help="do not log requests on standard error")
+    return parser.parse_args()
+
+
+def api_key(directory):
+    path = directory / "api.key"
+    if not path.exists():
+        authority.write_private(path, ("test_" + secrets.token_hex(16) + "\n").encode())
+    return path, path.read_text().strip()
+
+
+def add_firmware(store, text):
+    product, version, file, *notes = text.split(":", 3)
+    with store.lock:
+        store.add_firmware(product, version, pathlib.Path(file).read_bytes(), notes[0] if notes else "")
+
+
+def main():
+    options = arguments()
+    directory = options.data
+    directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+    key, public = authority.signing_key(directory)
+    key_path, key_text = api_key(directory)
+    store = Store(directory, key)
+    for text in options.firmware:
+        add_firmware(store, text)
+    if options.no_in_field:
+        store.db.execute("UPDATE product SET in_field = 0")
+    context = ca = pin = None
+    if not options.insecure:
+        context, ca, pin = authority.tls_context(directory, options.certificate)
+    server = Server((options.address, options.port), Api(store, key_text), context, options.quiet)
+    for text in options.fault:
+        server.faults.add(json.loads(text))
+    print("tendon-obvious-cloud: " + WARNING, file=sys.stderr)
+    print(json.dumps({"url": server.origin, "port": server.server_address[1], "ca": str(ca) if ca else None,
+                      "apiKeyFile": str(key_path), "keys": {"1": public}, "spki_sha256": pin}), flush=True)
+
+    def end(*_):
+        server.ending.set()
+        threading.Thread(target=server.shutdown).start()
+
+    signal.signal(signal.SIGTERM, end)
+    signal.signal(signal.SIGINT, end)
+    server.serve_forever(poll_interval=0.2)
+    return 0
