@@ -158,7 +158,7 @@ bool tendon_bluez_address_is_random(const tendon_bluez_radio *radio) {
 }
 
 bool tendon_bluez_address_next(const tendon_bluez_radio *radio, tendon_bluez_command *out) {
-    if (out->length <= 0 || !tendon_bluez_address_is_random(radio) || radio->address_set) {
+    if (!tendon_bluez_address_is_random(radio) || radio->address_set) {
         return false;
     }
     out->length = tendon_hci_command_random_address(&radio->radio.address, out->bytes, sizeof out->bytes);

@@ -163,8 +163,11 @@ void tendon_bluez_advertise_disconnected(tendon_bluez_radio *radio) {
 tendon_status tendon_bluez_advertise_start(tendon_radio *base, const tendon_advertise_parameters *parameters) {
     tendon_bluez_radio *radio = (tendon_bluez_radio *)base;
     tendon_bluez_advertising *advertising = &radio->advertising;
-    if (tendon_bluez_failed(radio) || radio->unprivileged) {
-        return tendon_bluez_failed(radio) ? radio->power.status : TENDON_RADIO_ERROR_NO_CAP_NET_RAW;
+    if (tendon_bluez_failed(radio)) {
+        return radio->power.status;
+    }
+    if (radio->unprivileged) {
+        return TENDON_RADIO_ERROR_NO_CAP_NET_RAW;
     }
     if (advertising->activity.requested) {
         return TENDON_RADIO_ERROR_ALREADY_STARTED;

@@ -17,7 +17,7 @@
 enum {
     IDLE = TENDON_BLUEZ_IDLE,
     IN_FLIGHT = TENDON_BLUEZ_IN_FLIGHT,
-    REFUSED = TENDON_BLUEZ_PAUSED,
+    PAUSED = TENDON_BLUEZ_PAUSED,
 };
 
 enum { NOTHING = 0, COUNT_SENT, PAUSE, DELIVER, RESYNC, FAIL };
@@ -30,9 +30,9 @@ typedef struct transition {
 static const transition table[TENDON_BLUEZ_QUEUE_STATES][TENDON_BLUEZ_QUEUE_INPUTS] = {
     /* clang-format off */
     /*              sent,                    adapter is off,    not sent,           answered,             timeout,             timer,                reset */
-    [IDLE] =      { {IN_FLIGHT, COUNT_SENT}, {REFUSED, PAUSE},  {IDLE, FAIL},       {IDLE, NOTHING},      {IDLE, NOTHING},     {IDLE, NOTHING},      {IDLE, NOTHING} },
+    [IDLE] =      { {IN_FLIGHT, COUNT_SENT}, {PAUSED, PAUSE},   {IDLE, FAIL},       {IDLE, NOTHING},      {IDLE, NOTHING},     {IDLE, NOTHING},      {IDLE, NOTHING} },
     [IN_FLIGHT] = { {IN_FLIGHT, NOTHING},    {IN_FLIGHT, NOTHING}, {IN_FLIGHT, NOTHING}, {IDLE, DELIVER}, {IDLE, RESYNC},      {IN_FLIGHT, NOTHING}, {IDLE, NOTHING} },
-    [REFUSED] =   { {REFUSED, NOTHING},      {REFUSED, NOTHING}, {REFUSED, NOTHING}, {REFUSED, NOTHING},  {REFUSED, NOTHING},  {IDLE, NOTHING},      {IDLE, NOTHING} },
+    [PAUSED] =    { {PAUSED, NOTHING},       {PAUSED, NOTHING},  {PAUSED, NOTHING},  {PAUSED, NOTHING},   {PAUSED, NOTHING},    {IDLE, NOTHING},      {IDLE, NOTHING} },
     /* clang-format on */
 };
 
@@ -118,7 +118,7 @@ void tendon_bluez_queue_reset(tendon_bluez_radio *radio) {
 }
 
 void tendon_bluez_queue_timer(tendon_bluez_radio *radio, uint64_t now) {
-    if (radio->command.state != REFUSED) {
+    if (radio->command.state != PAUSED) {
         return;
     }
     if (now >= radio->command.retry_at) {

@@ -26,7 +26,7 @@
 enum {
     FREE = TENDON_BLUEZ_ATTEMPT_FREE,
     WAITING = TENDON_BLUEZ_ATTEMPT_WAITING,
-    ASKED = TENDON_BLUEZ_ATTEMPT_REQUESTED,
+    REQUESTED = TENDON_BLUEZ_ATTEMPT_REQUESTED,
     CONNECTED = TENDON_BLUEZ_ATTEMPT_CONNECTED
 };
 
@@ -39,7 +39,7 @@ static const uint8_t table[TENDON_BLUEZ_ATTEMPT_STATES][TENDON_BLUEZ_PROSPECTS] 
     /*              blocked, later, free,  progressing, stuck */
     [FREE] =      { LEAVE,   LEAVE, LEAVE, LEAVE,       LEAVE },
     [WAITING] =   { LEAVE,   LEAVE, ASK,   LEAVE,       LEAVE },
-    [ASKED] =     { LEAVE,   LEAVE, LEAVE, LEAVE,       AGAIN },
+    [REQUESTED] = { LEAVE,   LEAVE, LEAVE, LEAVE,       AGAIN },
     [CONNECTED] = { LEAVE,   LEAVE, LEAVE, LEAVE,       LEAVE },
 #undef LEAVE
 #undef ASK

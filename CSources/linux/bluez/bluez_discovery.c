@@ -39,9 +39,8 @@ void tendon_bluez_discovery_recover(tendon_bluez_radio *radio) {
 
 void tendon_bluez_discovery_event(tendon_bluez_radio *radio, const tendon_management_event *event) {
     tendon_bluez_discovery *discovery = &radio->discovery;
-    bool answer = event->code == TENDON_MANAGEMENT_COMMAND_COMPLETE || event->code == TENDON_MANAGEMENT_COMMAND_STATUS;
-    if (answer && event->opcode == TENDON_MANAGEMENT_STOP_DISCOVERY) {
-        discovery->on = discovery->stopping = false; /* rejected: there was nothing to stop */
+    if (event->opcode == TENDON_MANAGEMENT_STOP_DISCOVERY) { /* only an answer has an opcode */
+        discovery->on = discovery->stopping = false;         /* rejected: there was nothing to stop */
     } else if (event->code == TENDON_MANAGEMENT_DISCOVERING) {
         tendon_reader reader = tendon_reader_make(event->data, event->length);
         uint8_t kinds = tendon_read_u8(&reader);

@@ -77,7 +77,7 @@ static bool has_other_store(uint16_t index, const store_id *id) {
     bool found = false;
     int fd = open("/proc/net/unix", O_RDONLY | O_CLOEXEC);
     ssize_t got = 0;
-    while (fd >= 0 && !found && (got = read(fd, text + length, sizeof text - 1 - length)) > 0) {
+    while (fd >= 0 && (got = read(fd, text + length, sizeof text - 1 - length)) > 0) {
         length += (size_t)got;
         text[length] = '\0';
         char *line = text, *end = NULL;
@@ -121,7 +121,7 @@ tendon_status tendon_bluez_use_bonds(tendon_radio *base) {
     if (size < 0) {
         return size;
     }
-    if (size <= 2) {
+    if (size == 2) {
         return TENDON_OK; /* no keys: announced with the first one */
     }
     const store_id id = id_of(radio);

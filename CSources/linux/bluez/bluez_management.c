@@ -101,7 +101,7 @@ tendon_status tendon_bluez_manage_mode(int fd, uint16_t opcode, uint16_t index, 
 tendon_status tendon_bluez_load_connection_parameters(tendon_bluez_radio *radio,
                                                       const tendon_management_connection_parameters *items,
                                                       size_t count) {
-    uint8_t pdu[TENDON_MANAGEMENT_PDU_MAX], none[1];
+    uint8_t pdu[TENDON_MANAGEMENT_PDU_MAX];
     tendon_status size = tendon_management_encode_connection_parameters(radio->index, items, count, pdu, sizeof pdu);
     if (size < 0) {
         return size;
@@ -113,7 +113,7 @@ tendon_status tendon_bluez_load_connection_parameters(tendon_bluez_radio *radio,
     }
     tendon_status status =
         tendon_bluez_manage(fd, TENDON_MANAGEMENT_LOAD_CONNECTION_PARAMETERS, radio->index,
-                            pdu + TENDON_MANAGEMENT_HEADER_SIZE, (size_t)size - TENDON_MANAGEMENT_HEADER_SIZE, none, 0);
+                            pdu + TENDON_MANAGEMENT_HEADER_SIZE, (size_t)size - TENDON_MANAGEMENT_HEADER_SIZE, NULL, 0);
     close(fd);
     return status < 0 ? status : TENDON_OK;
 }

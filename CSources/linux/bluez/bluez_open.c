@@ -20,7 +20,7 @@ static const uint8_t wanted_events[] = {TENDON_HCI_DISCONNECTION_COMPLETE, TENDO
                                         TENDON_HCI_HARDWARE_ERROR,         TENDON_HCI_LE_META};
 
 tendon_status tendon_bluez_set_filter(int fd) {
-    struct hci_filter filter, kept;
+    struct hci_filter filter, kept = {0};
     hci_filter_clear(&filter);
     hci_filter_set_ptype(HCI_EVENT_PKT, &filter);
     hci_filter_set_ptype(HCI_COMMAND_PKT, &filter); /* those of the kernel and of other programs */
@@ -28,7 +28,6 @@ tendon_status tendon_bluez_set_filter(int fd) {
         hci_filter_set_event(wanted_events[i], &filter);
     }
     socklen_t size = sizeof kept;
-    memset(&kept, 0, sizeof kept);
     if (setsockopt(fd, SOL_HCI, HCI_FILTER, &filter, sizeof filter) != 0 ||
         getsockopt(fd, SOL_HCI, HCI_FILTER, &kept, &size) != 0) {
         return tendon_bluez_socket_status(errno);
@@ -88,7 +87,7 @@ static tendon_status switch_on(int fd, const tendon_bluez_adapter *adapter, uint
                      ? TENDON_RADIO_ERROR_RFKILL
                      : tendon_bluez_manage_mode(fd, TENDON_MANAGEMENT_SET_POWERED, adapter->index, 1, settings);
     }
-    bool management = status < 0 && TENDON_STATUS_LAYER(status) == TENDON_LAYER_MANAGEMENT;
+    bool management = TENDON_STATUS_LAYER(status) == TENDON_LAYER_MANAGEMENT;
     if (management || (status == TENDON_OK && (*settings & TENDON_MANAGEMENT_POWERED) == 0)) {
         return TENDON_RADIO_ERROR_ADAPTER_DOWN;
     }

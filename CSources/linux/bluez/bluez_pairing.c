@@ -242,8 +242,7 @@ static void confirm(tendon_bluez_radio *radio, const tendon_management_event *ev
 }
 
 void tendon_bluez_pairing_event(tendon_bluez_radio *radio, const tendon_management_event *event, uint64_t now) {
-    bool answer = event->code == TENDON_MANAGEMENT_COMMAND_COMPLETE || event->code == TENDON_MANAGEMENT_COMMAND_STATUS;
-    if (answer && event->opcode == TENDON_MANAGEMENT_PAIR_DEVICE) {
+    if (event->opcode == TENDON_MANAGEMENT_PAIR_DEVICE) { /* only an answer has an opcode */
         pair_device_done(radio, event, now);
     } else if (event->code == TENDON_MANAGEMENT_NEW_LONG_TERM_KEY) {
         keep_key(radio, event, now);

@@ -161,8 +161,11 @@ void tendon_bluez_scan_reports(tendon_bluez_radio *radio, const tendon_hci_event
 
 tendon_status tendon_bluez_scan_start(tendon_radio *base, const tendon_scan_parameters *parameters) {
     tendon_bluez_radio *radio = (tendon_bluez_radio *)base;
-    if (tendon_bluez_failed(radio) || radio->unprivileged) {
-        return tendon_bluez_failed(radio) ? radio->power.status : TENDON_RADIO_ERROR_NO_CAP_NET_RAW;
+    if (tendon_bluez_failed(radio)) {
+        return radio->power.status;
+    }
+    if (radio->unprivileged) {
+        return TENDON_RADIO_ERROR_NO_CAP_NET_RAW;
     }
     radio->scan.parameters = *parameters;
     tendon_bluez_activity_start(radio, &radio->scan.activity);

@@ -16,7 +16,7 @@
 static int loaded_fd = -1, loaded_peer = -1;
 
 int socket(int domain, int type, int protocol) {
-    static const uint8_t done[] = {1, 0, 7, 0, 3, 0, 0x13, 0, 0};
+    static const uint8_t done[] = {1, 0, 7, 0, 4, 0, 0x13, 0, 0, 0xEE}; /* a byte more than is known */
     int pair[2];
     if (domain != AF_BLUETOOTH) {
         return (int)syscall(SYS_socket, domain, type, protocol);
@@ -27,6 +27,17 @@ int socket(int domain, int type, int protocol) {
     }
     loaded_peer = pair[1];
     return loaded_fd = pair[0];
+}
+
+static int syncs_refused;
+
+int fsync(int fd) {
+    if (syncs_refused > 0) {
+        syncs_refused--;
+        errno = EIO;
+        return -1;
+    }
+    return (int)syscall(SYS_fsync, fd);
 }
 
 int bind(int fd, __CONST_SOCKADDR_ARG name, socklen_t length) {
@@ -122,6 +133,37 @@ static void keys_that_cannot_be_stored_are_removed_from_the_kernel(void **state)
     assert_int_equal(s->bonds.count, 0);
     pairing_scene_expect(s, 0x1B, 0, 0);
     memset(s->bonds.path, 0, sizeof s->bonds.path);
+    pairing_scene_close(s);
+}
+
+/* Paired anew because the peer has lost its key: neither the new key nor the old one is left on either side. */
+static void a_bond_that_cannot_be_renewed_is_removed(void **state) {
+    (void)state;
+    pairing_scene *s = pairing_scene_open(1);
+    char path[] = "/tmp/tendon-bonds-XXXXXX", lock[64];
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
+    unlink(path);
+    snprintf(lock, sizeof lock, "%s.lock", path);
+    assert_int_equal(tendon_bonds_open(&s->bonds, path), TENDON_OK);
+    tendon_bond bond = {.radio = TENDON_BOND_KERNEL,
+                        .initiator = true,
+                        .key_size = 16,
+                        .own = bluez_public_address,
+                        .peer = pairing_peers[0]};
+    assert_int_equal(tendon_bonds_store(&s->bonds, &bond), TENDON_OK);
+    pairing_scene_begin(s, 0);
+    syncs_refused = 1;
+    pairing_scene_new_key(s, 0, 1);
+    assert_int_equal(syncs_refused, 0);
+    assert_int_equal(s->bonds.count, 1);
+    pairing_scene_complete(s, 0, 0);
+    assert_int_equal(s->ends[0].status, TENDON_SYSTEM_ERROR(EIO));
+    assert_int_equal(s->bonds.count, 0);
+    pairing_scene_expect(s, 0x1B, 0, 0);
+    unlink(path);
+    unlink(lock);
     pairing_scene_close(s);
 }
 
@@ -237,6 +279,7 @@ static void keys_of_another_store_are_not_unloaded(void **state) {
         assert_int_equal(recv(loaded_peer, pdu, sizeof pdu, 0), 6 + 2 + 36);
         assert_int_equal(pdu[0], TENDON_MANAGEMENT_LOAD_LONG_TERM_KEYS);
         assert_int_equal(pdu[6], 1);
+        assert_true(b->radio.leases[2] >= 0); /* others see that this store is in use */
     }
     assert_int_equal(status, TENDON_OK);
     close(loaded_peer);
@@ -253,6 +296,7 @@ int main(void) {
         cmocka_unit_test(a_key_that_is_in_no_file_is_removed_once),
         cmocka_unit_test(a_private_address_is_followed_to_its_identity),
         cmocka_unit_test(keys_that_cannot_be_stored_are_removed_from_the_kernel),
+        cmocka_unit_test(a_bond_that_cannot_be_renewed_is_removed),
         cmocka_unit_test(a_key_without_a_procedure_is_removed_too),
         cmocka_unit_test(forgetting_all_reports_the_kernels_error),
         cmocka_unit_test(forgetting_is_one_step),

@@ -33,7 +33,13 @@ static void the_event_is_for_the_open_link_of_its_handle(void **state) {
     links[0]->state = TENDON_LINK_CONNECTING;
     encryption_change(s, 0, 0x40, 1);
     assert_false(links[0]->encrypted);
+    links[2]->handle = 0x40; /* it has passed to another link */
+    links[2]->encrypted = false;
     links[0]->state = TENDON_LINK_OPEN;
+    links[2]->state = TENDON_LINK_CONNECTING; /* in front of the other in the list */
+    encryption_change(s, 0, 0x40, 1);
+    assert_true(links[0]->encrypted);
+    links[2]->state = TENDON_LINK_OPEN;
     assert_int_equal(s->b->radio.radio.malformed, 0);
     pairing_scene_close(s);
     /* A radio without bonds has no use for it. */

@@ -1,199 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Opening an adapter: a scripted kernel answers each command of the management socket and of the HCI socket. */
-#include "bluez_fixture.h"
+/* Opening an adapter, the list of adapters, and what is known about one. */
+#include "bluez_kernel.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
-
-enum { SOCKETS = 64, READ_LOCAL_COMMANDS = 0x1002, LE_FEATURES = 0x2003 };
-
-/** The kernel as the radio sees it. */
-static struct kernel {
-    uint16_t indexes[3]; /**< in the order in which the adapters were added */
-    size_t count;
-    bool exists;     /**< the adapter of the name, also while it is not in the list */
-    int listed_from; /**< look-ups before the list contains any adapter */
-    uint32_t supported, settings;
-    bool stays_off;        /**< Set Powered succeeds, but the adapter is off */
-    uint8_t address[6];    /**< as on the wire */
-    uint16_t fails, error; /**< this command, with this status */
-    bool extended;
-    int others; /**< HCI sockets of other programs */
-    int peers[SOCKETS];
-    uint16_t channels[SOCKETS];
-    uint64_t now;
-    char log[512]; /**< management commands as "m04", HCI commands as "h1002" */
-} kernel;
-
-static void note(const char *format, unsigned value) {
-    size_t used = strlen(kernel.log);
-    snprintf(kernel.log + used, sizeof kernel.log - used, format, value);
-}
-
-/* ---- in the place of the C library ---- */
-
-int clock_gettime(clockid_t clock, struct timespec *time) {
-    if (clock != CLOCK_MONOTONIC) {
-        return (int)syscall(SYS_clock_gettime, clock, time);
-    }
-    time->tv_sec = (time_t)(kernel.now / 1000);
-    time->tv_nsec = (long)(kernel.now % 1000) * 1000000;
-    return 0;
-}
-
-int usleep(useconds_t us) {
-    kernel.now += us / 1000;
-    return 0;
-}
-
-int open(const char *path, int flags, ...) {
-    va_list arguments;
-    va_start(arguments, flags);
-    int mode = (flags & O_CREAT) != 0 ? va_arg(arguments, int) : 0;
-    va_end(arguments);
-    if (strcmp(path, "/proc/net/hci") != 0) {
-        return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
-    }
-    static const char text[] = "sk RefCnt Rmem Wmem User Inode Parent\n0 2 0 0 0 1 0\n0 2 0 0 0 2 0\n";
-    static const size_t lengths[] = {38, 38 + 15, sizeof text - 1};
-    int fd = memfd_create("hci", MFD_CLOEXEC);
-    assert_int_equal(write(fd, text, lengths[kernel.others]), (ssize_t)lengths[kernel.others]);
-    assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
-    return fd;
-}
-
-int socket(int domain, int type, int protocol) {
-    int pair[2];
-    if (domain != AF_BLUETOOTH) {
-        return (int)syscall(SYS_socket, domain, type, protocol);
-    }
-    if (calls.socket.number != 0 && calls.socket.after-- == 0) {
-        errno = calls.socket.number;
-        return -1;
-    }
-    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, pair), 0);
-    assert_true(pair[0] < SOCKETS);
-    if (kernel.peers[pair[0]] > 0) {
-        close(kernel.peers[pair[0]]);
-    }
-    kernel.peers[pair[0]] = pair[1];
-    return calls.fd = pair[0];
-}
-
-static bool is_ours(int fd) {
-    return fd >= 0 && fd < SOCKETS && kernel.peers[fd] > 0;
-}
-
-int bind(int fd, __CONST_SOCKADDR_ARG name, socklen_t length) {
-    if (!is_ours(fd) || name.__sockaddr__->sa_family != AF_BLUETOOTH) {
-        return (int)syscall(SYS_bind, fd, name, length);
-    }
-    struct sockaddr_hci hci;
-    memcpy(&hci, name.__sockaddr__, sizeof hci);
-    kernel.channels[fd] = hci.hci_channel;
-    return 0;
-}
-
-int hci_devinfo(int index, struct hci_dev_info *info) {
-    (void)index;
-    memset(info, 0, sizeof *info);
-    errno = ENODEV;
-    return kernel.exists ? 0 : -1;
-}
-
-/* ---- the kernel's answers ---- */
-
-static void put(int fd, const uint8_t *bytes, size_t length) {
-    assert_int_equal(syscall(SYS_sendto, kernel.peers[fd], bytes, length, MSG_DONTWAIT, NULL, 0), (long)length);
-}
-
-static size_t list(uint8_t *out) {
-    size_t count = kernel.listed_from-- > 0 ? 0 : kernel.count;
-    out[0] = (uint8_t)count;
-    out[1] = 0;
-    for (size_t i = 0; i < count; i++) {
-        out[2 + 2 * i] = (uint8_t)kernel.indexes[i];
-        out[3 + 2 * i] = (uint8_t)(kernel.indexes[i] >> 8);
-    }
-    return 2 + 2 * count;
-}
-
-static void put_settings(uint8_t *out, uint32_t settings) {
-    for (int i = 0; i < 4; i++) {
-        out[i] = (uint8_t)(settings >> 8 * i);
-    }
-}
-
-static size_t set(uint16_t opcode, uint8_t mode, uint8_t *out) {
-    uint32_t bit = opcode == TENDON_MANAGEMENT_SET_POWERED      ? TENDON_MANAGEMENT_POWERED
-                   : opcode == TENDON_MANAGEMENT_SET_LOW_ENERGY ? TENDON_MANAGEMENT_LOW_ENERGY
-                                                                : TENDON_MANAGEMENT_STATIC_ADDRESS;
-    bool on = mode != 0 && !(kernel.stays_off && bit == TENDON_MANAGEMENT_POWERED);
-    kernel.settings = on ? kernel.settings | bit : kernel.settings & ~bit;
-    put_settings(out, kernel.settings);
-    return 4;
-}
-
-ssize_t send(int fd, const void *bytes, size_t length, int flags) {
-    const uint8_t *pdu = bytes;
-    if (!is_ours(fd) || kernel.channels[fd] != HCI_CHANNEL_CONTROL) {
-        return syscall(SYS_sendto, fd, bytes, length, flags, NULL, 0);
-    }
-    uint16_t opcode = (uint16_t)(pdu[0] | pdu[1] << 8);
-    note(" m%02x", opcode);
-    /* An event of another adapter comes first: it is not the reply. */
-    static const uint8_t event[] = {TENDON_MANAGEMENT_INDEX_ADDED, 0, 99, 0, 0, 0};
-    put(fd, event, sizeof event);
-    uint8_t reply[6 + 3 + 280] = {TENDON_MANAGEMENT_COMMAND_COMPLETE, 0, pdu[2], pdu[3], 0, 0, pdu[0], pdu[1], 0};
-    uint8_t *out = reply + 9;
-    size_t size = 0;
-    if (opcode == kernel.fails) {
-        reply[0] = TENDON_MANAGEMENT_COMMAND_STATUS;
-        reply[8] = (uint8_t)kernel.error;
-    } else if (opcode == TENDON_MANAGEMENT_READ_INDEX_LIST) {
-        size = list(out);
-    } else if (opcode == TENDON_MANAGEMENT_READ_INFORMATION) {
-        size = 280;
-        memcpy(out, kernel.address, 6);
-        out[6] = 9;
-        put_settings(out + 9, kernel.supported);
-        put_settings(out + 13, kernel.settings);
-    } else {
-        size = set(opcode, pdu[6], out);
-    }
-    reply[4] = (uint8_t)(size + 3);
-    reply[5] = (uint8_t)((size + 3) >> 8);
-    put(fd, reply, 9 + size);
-    return (ssize_t)length;
-}
-
-int hci_send_cmd(int dd, uint16_t ogf, uint16_t ocf, uint8_t plen, void *param) {
-    uint16_t opcode = cmd_opcode_pack(ogf, ocf);
-    uint8_t event[3 + 4 + 64] = {HCI_EVENT_PKT,   TENDON_HCI_COMMAND_COMPLETE, 4 + 64, 1,
-                                 (uint8_t)opcode, (uint8_t)(opcode >> 8)};
-    (void)plen;
-    (void)param;
-    note(" h%04x", opcode);
-    event[6] = opcode == kernel.fails ? (uint8_t)kernel.error : 0;
-    if (opcode == READ_LOCAL_COMMANDS && kernel.extended) {
-        event[7 + 37] = 0x60; /* LE Set Extended Scan Parameters, Enable */
-    } else if (opcode == LE_FEATURES && kernel.extended) {
-        event[7 + 1] = 0x10; /* LE Extended Advertising */
-    } else if (opcode == TENDON_HCI_LE_READ_BUFFER_SIZE) {
-        event[7] = 251;
-        event[9] = 8;
-    }
-    put(dd, event, sizeof event);
-    return 0;
-}
 
 /* ---- opening ---- */
 
@@ -202,13 +15,13 @@ static tendon_bluez_radio radio;
 
 static int start(void **state) {
     (void)state;
-    kernel = (struct kernel){.indexes = {7, 1, 3},
-                             .count = 3,
-                             .supported = TENDON_MANAGEMENT_LOW_ENERGY | TENDON_MANAGEMENT_POWERED,
-                             .settings = TENDON_MANAGEMENT_LOW_ENERGY | TENDON_MANAGEMENT_POWERED,
-                             .address = {0x42, 0, 0, 1, 0xAA, 0},
-                             .others = 1,
-                             .now = 1000};
+    kernel = (bluez_kernel){.indexes = {7, 1, 3},
+                            .count = 3,
+                            .supported = TENDON_MANAGEMENT_LOW_ENERGY | TENDON_MANAGEMENT_POWERED,
+                            .settings = TENDON_MANAGEMENT_LOW_ENERGY | TENDON_MANAGEMENT_POWERED,
+                            .address = {0x42, 0, 0, 1, 0xAA, 0},
+                            .others = 1,
+                            .now = 1000};
     calls = (system_calls){.fd = -1, .peer = -1, .central = -1};
     return tendon_loop_init(&loop);
 }
@@ -274,6 +87,7 @@ static void opens_the_first_adapter_and_powers_it_on(void **state) {
         assert_int_equal(radio.limits.packet_length, 251);
         assert_int_equal(radio.limits.packets, 8);
         assert_int_equal(kernel.settings, TENDON_MANAGEMENT_POWERED | TENDON_MANAGEMENT_LOW_ENERGY);
+        assert_true(radio.leases[0] >= 0 && radio.leases[1] >= 0); /* other radios see that both sockets are ours */
         tendon_radio_close(&radio.radio);
         assert_all_closed();
         (void)end(state);
@@ -389,6 +203,11 @@ static void an_adapter_without_an_address_gets_a_static_one(void **state) {
         if (cases[i].expected == TENDON_OK) {
             assert_int_equal(radio.radio.address.type, TENDON_ADDRESS_TYPE_RANDOM);
             assert_int_equal(radio.radio.address.bytes[0] & 0xC0, 0xC0);
+            uint8_t wire[6] = {0};
+            if (strstr(cases[i].log, " m2b") != NULL) { /* the kernel is given the same one */
+                tendon_address_to_wire(&radio.radio.address, wire);
+            }
+            assert_memory_equal(kernel.static_address, wire, 6);
             tendon_radio_close(&radio.radio);
         }
         assert_all_closed();
@@ -454,6 +273,49 @@ static void the_limits_are_read_with_the_commands_of_the_controller(void **state
     assert_all_closed();
 }
 
+/* A kernel or a controller that answers less than its documents say: nothing is made up from what was there before. */
+static void answers_without_data_are_none(void **state) {
+    (void)state;
+    tendon_bluez_adapter adapters[3];
+    tendon_bluez_limits limits;
+    kernel.empty = TENDON_MANAGEMENT_READ_INFORMATION;
+    assert_int_equal(tendon_bluez_list(adapters, 3), 0);
+    kernel.empty = TENDON_MANAGEMENT_READ_INDEX_LIST;
+    assert_int_equal(tendon_bluez_list(adapters, 3), TENDON_ERROR_TRUNCATED);
+    kernel.empty = LE_FEATURES; /* then without extended advertising; the limits are read all the same */
+    kernel.log[0] = '\0';
+    assert_int_equal(tendon_bluez_read_limits(3, &limits), TENDON_OK);
+    assert_string_equal(kernel.log, " h2003" LIMITS_LEGACY);
+    assert_int_equal(limits.packets, 8);
+    assert_all_closed();
+}
+
+/* Set Powered is not even tried. */
+static void an_adapter_that_rfkill_blocks_is_not_switched_on(void **state) {
+    (void)state;
+    kernel.settings = TENDON_MANAGEMENT_LOW_ENERGY;
+    kernel.blocked = true;
+    assert_int_equal(tendon_bluez_open(&radio, &loop, "hci3"), TENDON_RADIO_ERROR_RFKILL);
+    assert_string_equal(kernel.log, " m03 m04 m04 m04");
+    tendon_bluez_adapter adapters[3];
+    assert_int_equal(tendon_bluez_list(adapters, 3), 3);
+    assert_false(adapters[0].blocked);
+    assert_true(adapters[1].blocked && !adapters[1].hard_blocked);
+    assert_all_closed();
+}
+
+static void a_name_is_hci_and_an_index(void **state) {
+    (void)state;
+    static const struct {
+        const char *name;
+        int index;
+    } cases[] = {{"hci0", 0},  {"hci9", 9},  {"hci10", 10}, {"hci65529", 65529}, {"hci65530", -1},
+                 {"hci:", -1}, {"hci/", -1}, {"hci-1", -1}, {"hci1 ", -1},       {"hc1", -1}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        assert_int_equal(tendon_bluez_parse_name(cases[i].name), cases[i].index);
+    }
+}
+
 static void the_probe_counts_the_sockets_of_others(void **state) {
     (void)state;
     for (int others = 0; others <= 2; others++) {
@@ -480,6 +342,9 @@ int main(void) {
         cmocka_unit_test(an_adapter_without_an_address_gets_a_static_one),
         cmocka_unit_test_setup_teardown(the_list_is_in_order_of_the_index, start, end),
         cmocka_unit_test_setup_teardown(the_limits_are_read_with_the_commands_of_the_controller, start, end),
+        cmocka_unit_test_setup_teardown(answers_without_data_are_none, start, end),
+        cmocka_unit_test_setup_teardown(an_adapter_that_rfkill_blocks_is_not_switched_on, start, end),
+        cmocka_unit_test(a_name_is_hci_and_an_index),
         cmocka_unit_test_setup_teardown(the_probe_counts_the_sockets_of_others, start, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

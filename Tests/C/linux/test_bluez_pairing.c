@@ -181,14 +181,27 @@ static void a_bond_that_does_not_encrypt_is_no_permission(void **state) {
 static void a_command_without_an_address_in_its_answer_ends_all(void **state) {
     (void)state;
     static const uint8_t denied[] = {2, 0, 7, 0, 3, 0, 0x19, 0, TENDON_MANAGEMENT_PERMISSION_DENIED};
-    pairing_scene *s = pairing_scene_open(2);
+    pairing_scene *s = pairing_scene_open(3); /* the third does not pair */
     pairing_scene_begin(s, 0);
     pairing_scene_begin(s, 1);
     pairing_scene_kernel_sends(s, denied, sizeof denied);
+    assert_int_equal(s->ends[2].paired, 0);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(s->ends[i].paired, 1);
         assert_int_equal(s->ends[i].status, TENDON_RADIO_ERROR_NO_CAP_NET_ADMIN);
     }
+    pairing_scene_close(s);
+}
+
+/* Its timer is with the loop, which lives longer. */
+static void a_radio_that_closes_leaves_no_procedure(void **state) {
+    (void)state;
+    pairing_scene *s = pairing_scene_open(1);
+    pairing_scene_begin(s, 0);
+    assert_true(s->b->radio.radio.pairing_timer.added);
+    tendon_radio_close(&s->b->radio.radio);
+    assert_false(s->b->radio.radio.pairing_timer.added);
+    assert_int_equal(s->ends[0].paired, 0);
     pairing_scene_close(s);
 }
 
@@ -202,6 +215,7 @@ int main(void) {
         cmocka_unit_test(a_procedure_that_nobody_waits_for_is_cancelled),
         cmocka_unit_test(a_bond_that_does_not_encrypt_is_no_permission),
         cmocka_unit_test(a_command_without_an_address_in_its_answer_ends_all),
+        cmocka_unit_test(a_radio_that_closes_leaves_no_procedure),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

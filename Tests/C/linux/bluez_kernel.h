@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A scripted kernel that answers each command of the management socket and of the HCI socket. */
+#ifndef BLUEZ_KERNEL_H
+#define BLUEZ_KERNEL_H
+
+#include "bluez_fixture.h"
+
+enum { SOCKETS = 64, READ_LOCAL_COMMANDS = 0x1002, LE_FEATURES = 0x2003 };
+
+/** The kernel as the radio sees it. */
+typedef struct bluez_kernel {
+    uint16_t indexes[3]; /**< in the order in which the adapters were added */
+    size_t count;
+    bool exists;     /**< the adapter of the name, also while it is not in the list */
+    int listed_from; /**< look-ups before the list contains any adapter */
+    uint32_t supported, settings;
+    bool stays_off;        /**< Set Powered succeeds, but the adapter is off */
+    uint8_t address[6];    /**< as on the wire */
+    uint16_t fails, error; /**< this command, with this status */
+    uint16_t empty;        /**< this command has a reply without data */
+    bool blocked;          /**< by rfkill */
+    uint8_t static_address[6];
+    bool extended;
+    int others; /**< HCI sockets of other programs */
+    int peers[SOCKETS];
+    uint16_t channels[SOCKETS];
+    uint64_t now;
+    char log[512]; /**< management commands as "m04", HCI commands as "h1002" */
+} bluez_kernel;
+extern bluez_kernel kernel;
+
+#endif
