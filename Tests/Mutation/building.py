@@ -16,20 +16,32 @@ BUILD = pathlib.Path(os.environ.get("BUILD", ".build")).resolve() / "mutate"
 TREE = BUILD / "tree"
 
 
+def restore(name):
+    """A file that differs gets the time of now: what was built from the faults of the run before is built again."""
+    source, target = ROOT / name, TREE / name
+    if source.is_symlink():
+        target.unlink(missing_ok=True)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.symlink_to(os.readlink(source))
+    elif not target.is_file() or target.read_bytes() != source.read_bytes():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, target)
+        shutil.copymode(source, target)
+
+
 def copy_tree():
-    if TREE.exists():
-        kept = {name: TREE / name for name in (".build",)}
-        for child in TREE.iterdir():
-            if child.name not in kept:
-                shutil.rmtree(child) if child.is_dir() and not child.is_symlink() else child.unlink()
     TREE.mkdir(parents=True, exist_ok=True)
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True)
-    for name in filter(None, listed.stdout.split("\0")):
-        target = TREE / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if (ROOT / name).exists():
-            shutil.copy2(ROOT / name, target, follow_symlinks=False)
-    shutil.copy2(HERE / "hit.c", TREE / "CSources/base/mutant.c")
+    names = {name for name in listed.stdout.split("\0") if name and os.path.lexists(ROOT / name)}
+    for folder, folders, files in os.walk(TREE):
+        here = pathlib.Path(folder).relative_to(TREE)
+        folders[:] = [name for name in folders if name != ".build"]
+        for name in files:
+            if str(here / name) not in names:
+                (TREE / here / name).unlink()
+    for name in names:
+        restore(name)
+    shutil.copyfile(HERE / "hit.c", TREE / "CSources/base/mutant.c")
     header = "_Bool tendon_mutant(int number);\n"
     (TREE / "include/tendon/mutant.h").write_text(f"#ifndef TENDON_MUTANT_H\n#define TENDON_MUTANT_H\n{header}#endif\n")
     build = TREE / "CSources/base/meson.build"
@@ -75,6 +87,6 @@ def drop_what_does_not_compile(faults, build, complaint):
             print(result.stdout[-4000:], file=sys.stderr)
             sys.exit("mutate: the copy does not build")
         for name in {fault.file for fault in faults} - {fault.file for fault in kept}:
-            shutil.copy2(ROOT / name, TREE / name)
+            restore(name)
         faults = kept
     sys.exit("mutate: the copy does not build")

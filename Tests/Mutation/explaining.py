@@ -18,7 +18,8 @@ def explained():
 
 def reason_of(rows, fault):
     """Why no test can catch this fault; None: there is no reason."""
-    for other, reason in rows.get((fault.file, fault.kind, fault.before.strip()), []):
-        if not other or f"@ ? ({other}) :" in fault.after:
-            return reason
+    for name in (fault.file, "*"):
+        for other, reason in rows.get((name, fault.kind, fault.before.strip()), []):
+            if not other or f"@ ? ({other}) :" in fault.after:
+                return reason
     return None
