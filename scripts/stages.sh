@@ -90,6 +90,15 @@ stage_cloud() {
     python3 Tests/Cloud/test_cloud.py
 }
 
+# OGP/1 in Python, written from the specification alone: its codec, its device and its client.
+stage_peers() {
+    local status=0 file
+    for file in Tests/Peers/test_*.py; do
+        python3 "$file" || status=$?
+    done
+    return $status
+}
+
 stage_swift() {
     swift build "${swift_debug[@]}" --build-tests
     swift test "${swift_debug[@]}" --skip-build
