@@ -120,7 +120,7 @@ tendon_status tendon_socket_link_begin(tendon_link *link, tendon_radio *radio, c
     link->reason = TENDON_OK;
     link->handle = 0xFFFF;
     link->received = link->sent = 0;
-    link->send_error = 0;
+    link->error = 0;
     link->deadline = deadline;
     tendon_source_init(&link->source, -1, link, link_ready, link_expired);
     link->source.deadline = deadline;
@@ -293,7 +293,7 @@ static bool at_end(const tendon_link *link) {
 static bool deliver(tendon_link *link, const uint8_t *bytes, size_t length, uint64_t now) {
     const uint8_t header = link->hooks->header;
     if (length == 0 && at_end(link)) {
-        finish(link, reason_of(link, 0, false), now);
+        finish(link, reason_of(link, link->error, false), now);
         return false;
     }
     if (header != 0 && bytes[0] == HEADER_CONTROL && link->hooks->control != NULL) {
@@ -329,12 +329,13 @@ static void receive_batch(tendon_link *link, bool ended, uint64_t now) {
         link->batch == 0 || link->batch > TENDON_SOCKET_LINK_BATCH ? TENDON_SOCKET_LINK_BATCH : link->batch;
     for (uint32_t i = 0; i < batch; i++) {
         ssize_t length = recv(link->source.fd, bytes, sizeof bytes, MSG_DONTWAIT);
+        if (length < 0 && errno != EAGAIN && errno != EINTR && link->error == 0) {
+            link->error = errno; /* reported once, and before the PDUs that arrived earlier */
+            continue;
+        }
         if (length < 0) {
-            if (errno == EAGAIN && ended) {
-                /* An L2CAP socket reports its error once: a send received it, so no recv() will. */
-                finish(link, reason_of(link, link->send_error, false), now);
-            } else if (errno != EAGAIN && errno != EINTR) {
-                finish(link, reason_of(link, errno, false), now);
+            if (errno == EAGAIN ? ended || link->error != 0 : errno != EINTR) {
+                finish(link, reason_of(link, link->error, false), now);
             }
             return;
         }
@@ -404,6 +405,6 @@ tendon_status tendon_socket_link_send(tendon_link *link, const uint8_t *pdu, siz
     if (errno == EMSGSIZE) {
         return TENDON_ERROR_INVALID_ARGUMENT; /* longer than the peer's MTU on L2CAP */
     }
-    link->send_error = errno; /* the loop detects the end of the connection and calls closed() */
+    link->error = errno; /* the loop detects the end of the connection and calls closed() */
     return TENDON_ERROR_DISCONNECTED;
 }

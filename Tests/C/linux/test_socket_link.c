@@ -411,6 +411,27 @@ static void an_end_that_a_send_noticed_is_the_end(void **state) {
     failing_sends = empty_receives = 0;
 }
 
+/*
+ * A peer that closes without having read everything makes the kernel report that first, before what the peer sent. So
+ * does an L2CAP socket whose link timed out.
+ */
+static void last_words_come_before_an_error(void **state) {
+    (void)state;
+    bench b;
+    bench_open(&b, &bare, false);
+    assert_int_equal(link_end_send(&b.end, (const uint8_t *)"unread", 6), TENDON_OK);
+    for (int i = 0; i < 40; i++) {
+        peer_sends(&b, "abc", 3);
+    }
+    close(b.peer);
+    b.peer = -1;
+    STEP_UNTIL(&b.loop, b.end.closed == 1);
+    assert_int_equal(b.end.received, 40);
+    assert_int_equal(b.end.reason, TENDON_RADIO_ERROR_PEER_CLOSED);
+    bench_close(&b);
+    assert_int_equal(b.end.closed, 1);
+}
+
 /* Without a hang-up, nothing to read is no end. */
 static void an_empty_socket_is_not_the_end(void **state) {
     (void)state;
@@ -472,6 +493,7 @@ int main(void) {
         cmocka_unit_test(a_socket_that_cannot_be_watched_is_closed),
         cmocka_unit_test(a_lack_of_memory_is_waited_out),
         cmocka_unit_test(an_end_that_a_send_noticed_is_the_end),
+        cmocka_unit_test(last_words_come_before_an_error),
         cmocka_unit_test(an_empty_socket_is_not_the_end),
         cmocka_unit_test(close_inside_encrypted),
     };

@@ -93,7 +93,7 @@ struct tendon_link {
     bool securing;  /**< connected; the encryption with a stored key is in progress (bluez: connected() waits for it) */
     bool encrypted; /**< by pairing or with a stored key */
     tendon_status reason;
-    int send_error;          /**< errno of the send that found the connection ended; 0: none did */
+    int error;               /**< errno of the send or receive that found the connection ended; 0: none did */
     uint16_t handle;         /**< connection handle, for captures; 0xFFFF: not known */
     uint64_t received, sent; /**< PDUs */
     uint32_t batch; /**< maximum number of PDUs read per wake-up, before other sources are served; 0: 32, the maximum */
