@@ -8,14 +8,18 @@
 
 /// Lines of standard input, of any length up to a limit that keeps a broken writer from filling memory.
 package struct InputLines {
-    package static let limit = 1 << 24
     private let descriptor: Int32
+    private let limit: Int
     private var buffer: [UInt8] = []
     private var start = 0
     private var ended = false
 
     /// Of standard input, or of another descriptor, which stays the caller's.
-    package init(_ descriptor: Int32 = STDIN_FILENO) { self.descriptor = descriptor }
+    /// - Parameter limit: maximum length of a line in bytes, without its end.
+    package init(_ descriptor: Int32 = STDIN_FILENO, limit: Int = 1 << 24) {
+        self.descriptor = descriptor
+        self.limit = limit
+    }
 
     package enum Line {
         case text([UInt8])
@@ -28,11 +32,11 @@ package struct InputLines {
         var skipping = false
         while true {
             if let end = buffer[searched...].firstIndex(of: 0x0A) {
-                let line = Array(buffer[start..<end])
-                start = end + 1
-                return skipping ? .tooLong : .text(line)
+                if end - start > limit { skipping = true }
+                defer { start = end + 1 }
+                return skipping ? .tooLong : .text(Array(buffer[start..<end]))
             }
-            if buffer.count - start > InputLines.limit { skipping = true }
+            if buffer.count - start > limit { skipping = true }
             if skipping { start = buffer.count }
             if ended {
                 guard start < buffer.count || skipping else { return nil }

@@ -9,8 +9,8 @@ import Testing
 #endif
 
 @Suite struct InputTests {
-    /// The lines of a file; nil: longer than the limit, which no test reaches. The file is read in pieces of 64 KiB.
-    private func lines(_ text: [UInt8]) -> [[UInt8]?] {
+    /// The lines of a file; nil: longer than the limit. The file is read in pieces of 64 KiB.
+    private func lines(_ text: [UInt8], limit: Int = 1 << 24) -> [[UInt8]?] {
         var name = Array("/tmp/tendon-input-XXXXXX".utf8CString)
         let file = mkstemp(&name)
         guard file >= 0 else {
@@ -29,7 +29,7 @@ import Testing
             written += count
         }
         lseek(file, 0, SEEK_SET)
-        var input = InputLines(file)
+        var input = InputLines(file, limit: limit)
         var all: [[UInt8]?] = []
         while let line = input.next() {
             switch line {
@@ -50,6 +50,20 @@ import Testing
     @Test func aLongLineIsWhole() {
         let long = [UInt8](repeating: 0x78, count: 200_001)
         #expect(lines(long + [0x0A, 0x79]) == [long, [0x79]])
+    }
+
+    /// By one byte, by less than one read and by several reads, in the middle and at the end of the input.
+    @Test func aLineLongerThanTheLimitIsSkippedAsAWhole() {
+        for limit in [0, 1, 5, 65535, 65536, 65537, 100_000] {
+            let longest = [UInt8](repeating: 0x78, count: limit)
+            #expect(lines(longest + [0x0A] + longest, limit: limit) == [longest] + (limit == 0 ? [] : [longest]))
+            for excess in [1, 2, 1000, 65536, 200_000] {
+                let long = longest + [UInt8](repeating: 0x79, count: excess)
+                let next: [UInt8] = limit == 0 ? [] : [0x7A]
+                #expect(lines(long + [0x0A] + next + [0x0A], limit: limit) == [nil, next], "\(limit) + \(excess)")
+                #expect(lines(long, limit: limit) == [nil], "\(limit) + \(excess) at the end")
+            }
+        }
     }
 
     @Test func aDescriptorThatCannotBeRead() {
