@@ -86,6 +86,9 @@ let package = Package(
         .testTarget(
             name: "TendonSupportTests", dependencies: ["TendonSupport"], path: "Tests/Swift/TendonSupportTests"),
         .testTarget(
+            name: "TendonCommandTests", dependencies: ["Tendon", "TendonCommand"],
+            path: "Tests/Swift/TendonCommandTests"),
+        .testTarget(
             name: "TendonBoseTests", dependencies: ["CTendon", "Tendon", "TendonBose"],
             path: "Tests/Swift/TendonBoseTests"),
         .testTarget(

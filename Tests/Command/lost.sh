@@ -65,15 +65,14 @@ for what in battery TARE; do
     wait "$cutter" 2>/dev/null
 done
 
-# Two devices with the same 48 bits and different address types. Their names are in scan responses, which a connection may
-# precede.
+# Two devices with the same 48 bits and different address types.
 start public simulate bose --radio virtual --json --name Public --address C0:00:00:00:00:54/public
 start random simulate bose --radio virtual --json --name Random --address C0:00:00:00:00:54/random
 until_true ready public
 until_true ready random
 run run --radio virtual --json --for 2 --address C0:00:00:00:00:54
-twins=$(printf '%s\n' "$out" | grep '"event":"connected"' | grep -o '"address_type":"[a-z]*"' | sort | tr '\n' ' ')
-is "$twins" '"address_type":"public" "address_type":"random" ' "twins: two devices"
+twins=$(printf '%s\n' "$out" | grep '"event":"connected"' | grep -o '"address_type":"[a-z]*","name":"[A-Z][a-z]*"' | sort | tr '\n' ' ')
+is "$twins" '"address_type":"public","name":"Public" "address_type":"random","name":"Random" ' "twins: two devices"
 line=$(printf '%s\n' "$out" | grep '"event":"summary"')
 is "$(field devices "$line")" 2 "twins: counted as two"
 is "$(printf '%s\n' "$out" | grep '"event":"sample"' | grep -c '"address_type":"\(public\|random\)"')" "$(field samples "$line")" \

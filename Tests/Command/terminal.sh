@@ -38,11 +38,10 @@ E2
     out=$(cat -v "$work/out")
 }
 
-# The name is in the scan response; a connection that begins before it has the family in its place.
-on_terminal '\x1b\[[0-9]+A.*(Commuter|bose)[^\n]* connected [^\n]*pitch[^\n]*yaw[^\n]*\n' run --radio virtual
+on_terminal '\x1b\[[0-9]+A.*Commuter[^\n]* connected [^\n]*pitch[^\n]*yaw[^\n]*\n' run --radio virtual
 like "$out" "STATUS 0" "run: Ctrl-C ends it with status 0"
 like "$out" "STATE .*RATE .*BAT .*DROP .*READINGS" "run: a table of rates, battery, drops, readings"
-like "$out" "(Commuter|bose) .*connected .*pitch +-?[0-9]+\.[0-9] .*yaw +-?[0-9]+\.[0-9]" "run: the device and its angles"
+like "$out" "Commuter .*connected .*pitch +-?[0-9]+\.[0-9] .*yaw +-?[0-9]+\.[0-9]" "run: the device and its angles"
 like "$out" '\^\[\[[0-9]+A' "run: the table is drawn in place"
 unlike "$out" '"event"' "run: no JSON on a terminal"
 like "$out" "[0-9]+ notifications, [0-9]+ samples, 0 dropped" "run: counters at the end"

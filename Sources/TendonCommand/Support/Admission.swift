@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT Decides which device may connect, and when: devices that do not respond use a bounded
-// share of the radio's time, and no slot.
+// SPDX-License-Identifier: MIT
+// Decides which device may connect, and when: devices that do not respond use a bounded share of the radio's time, and no
+// slot.
 import CTendon
 import Synchronization
 import Tendon
@@ -20,10 +21,13 @@ final class Admission: Sendable {
     private static let presence: UInt64 = 15_000
     /// The longest pause between attempts to a device, in milliseconds.
     private static let longestPause: UInt64 = 60_000
+    /// Milliseconds that a new device without a name waits for its scan response: a radio that connects does not scan, so
+    /// the name would be missing for the whole connection. The response follows its advertisement within milliseconds;
+    /// the rest of the time is for advertisements whose response was lost.
+    static let responseLimit: UInt64 = 250
 
     fileprivate struct Candidate {
         var family: String
-        var name: String?
         /// Bonded, or requested by address.
         var isPreferred: Bool
         var hasConnected = false
@@ -31,6 +35,8 @@ final class Admission: Sendable {
         var firstSeen: UInt64
         var lastSeen: UInt64
         var notBefore: UInt64 = 0
+        /// When the scan response is no longer waited for.
+        var responseDeadline: UInt64
         var isServed = false
         /// An attempt is in progress and no connection exists yet.
         var isAttempt = false
@@ -47,7 +53,11 @@ final class Admission: Sendable {
     private let state = Mutex(State())
 
     /// A device of a family was received. True if it was not known.
-    func received(_ address: Address, family: String, isPreferred: Bool, now: UInt64 = tendon_monotonic_ms()) -> Bool {
+    /// - Parameter awaitsResponse: its name is expected in a scan response.
+    func received(
+        _ address: Address, family: String, isPreferred: Bool, awaitsResponse: Bool,
+        now: UInt64 = tendon_monotonic_ms()
+    ) -> Bool {
         state.withLock { state in
             if state.candidates[address] != nil {
                 state.candidates[address]?.lastSeen = now
@@ -59,7 +69,17 @@ final class Admission: Sendable {
                 state.candidates[oldest] = nil
             }
             state.candidates[address] = Candidate(
-                family: family, isPreferred: isPreferred, firstSeen: now, lastSeen: now)
+                family: family, isPreferred: isPreferred, firstSeen: now, lastSeen: now,
+                responseDeadline: awaitsResponse ? now + Admission.responseLimit : 0)
+            return true
+        }
+    }
+
+    /// The scan response of a device was received, with or without a name. True if the device was waiting for it.
+    func responded(_ address: Address, now: UInt64 = tendon_monotonic_ms()) -> Bool {
+        state.withLock { state in
+            guard let candidate = state.candidates[address], now < candidate.responseDeadline else { return false }
+            state.candidates[address]?.responseDeadline = 0
             return true
         }
     }
@@ -86,8 +106,8 @@ final class Admission: Sendable {
     private static func choose(_ state: State, _ now: UInt64) -> Address? {
         let isOpen = state.unproven < unprovenLimit && now >= state.searchUntil
         return state.candidates.filter { _, candidate in
-            !candidate.isServed && now >= candidate.notBefore && now <= candidate.lastSeen + presence
-                && (candidate.isProven || isOpen)
+            !candidate.isServed && now >= max(candidate.notBefore, candidate.responseDeadline)
+                && now <= candidate.lastSeen + presence && (candidate.isProven || isOpen)
         }.max { a, b in
             let (first, second) = (a.value.rank, b.value.rank)
             guard first == second else { return first < second }

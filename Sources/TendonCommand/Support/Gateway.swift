@@ -116,17 +116,16 @@ final class Gateway: Sendable {
     /// True if it is of a device that is, or may be, served.
     private func take(_ advertisement: Advertisement, _ central: Central) async -> Bool {
         let address = advertisement.address
-        learnName(advertisement)
+        let name = learnName(advertisement)
+        if advertisement.isScanResponse, admission.responded(address) { return true }
         guard let family = familyName(advertising: advertisement.data), streams[family] != nil,
             settings.address?.matches(address) ?? true
         else { return false }
         let isPreferred: Bool
         if settings.address != nil { isPreferred = true } else { isPreferred = await central.isBonded(with: address) }
-        if admission.received(address, family: family, isPreferred: isPreferred) {
-            let name = state.withLock { state -> String? in
-                state.found += 1
-                return state.names[address]
-            }
+        let awaitsResponse = advertisement.isScannable && !advertisement.isScanResponse && name == nil
+        if admission.received(address, family: family, isPreferred: isPreferred, awaitsResponse: awaitsResponse) {
+            state.withLock { $0.found += 1 }
             reporter.events.event("found", DeviceLabel(family, address, name: name)) { line in
                 if let rssi = advertisement.rssi { line.member("rssi_dbm", rssi) }
             }
@@ -134,16 +133,19 @@ final class Gateway: Sendable {
         return true
     }
 
-    private func learnName(_ advertisement: Advertisement) {
-        guard let name = advertisement.localName.map(sanitized), !name.isEmpty else { return }
-        state.withLock { state in
-            guard state.names[advertisement.address] != name else { return }
+    /// Returns the name of the device, from this or an earlier advertisement.
+    private func learnName(_ advertisement: Advertisement) -> String? {
+        let name = advertisement.localName.map(sanitized)
+        return state.withLock { state in
+            let known = state.names[advertisement.address]
+            guard let name, !name.isEmpty, name != known else { return known }
             if state.names.count >= Gateway.nameLimit {
-                guard let other = state.names.keys.first(where: { state.known[$0] == nil }) else { return }
+                guard let other = state.names.keys.first(where: { state.known[$0] == nil }) else { return name }
                 state.names[other] = nil
             }
             state.names[advertisement.address] = name
             state.known[advertisement.address]?.label.name = name
+            return name
         }
     }
 
@@ -188,7 +190,11 @@ final class Gateway: Sendable {
             label: label, central: central, settings: settings, reporter: reporter, rules: rules,
             admission: admission, row: row)
         let known = Known(label: label, row: row, server: await stream.server(of: device))
-        state.withLock { $0.known[address] = known }
+        state.withLock { state in
+            state.known[address] = known
+            // A name that was received since the label was made.
+            if let name = state.names[address], name != label.name { label.name = name }
+        }
         return known
     }
 

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+import Tendon
+import Testing
+
+@testable import TendonCommand
+
+/// Which device may connect, and when. Times are milliseconds since the start of the test's clock.
+@Suite struct AdmissionTests {
+    private let device = Address(0xC000_0000_0001, type: .random)
+
+    private func found(_ admission: Admission, awaitsResponse: Bool, now: UInt64) -> Bool {
+        admission.received(
+            device, family: "bose", isPreferred: false, awaitsResponse: awaitsResponse, now: now)
+    }
+
+    private func turns(_ admission: Admission, _ now: UInt64) -> [Address] {
+        admission.next(now: now).map(\.address)
+    }
+
+    @Test func aDeviceWithANameConnectsImmediately() {
+        let admission = Admission()
+        #expect(found(admission, awaitsResponse: false, now: 1000))
+        #expect(turns(admission, 1000) == [device])
+    }
+
+    @Test func aDeviceWithoutANameWaitsForItsScanResponse() {
+        let admission = Admission()
+        #expect(found(admission, awaitsResponse: true, now: 1000))
+        #expect(turns(admission, 1000).isEmpty)
+        #expect(admission.responded(device, now: 1003))
+        #expect(turns(admission, 1003) == [device])
+    }
+
+    /// Later advertisements without a response do not prolong it.
+    @Test func theScanResponseIsWaitedForALimitedTime() {
+        let admission = Admission()
+        #expect(found(admission, awaitsResponse: true, now: 1000))
+        #expect(!found(admission, awaitsResponse: true, now: 1200))
+        #expect(turns(admission, 1249).isEmpty)
+        #expect(turns(admission, 1250) == [device])
+    }
+
+    /// The response wakes those that wait, once, and nobody else.
+    @Test func aScanResponseOfAnotherDeviceOrLaterOnesChangeNothing() {
+        let admission = Admission()
+        #expect(!admission.responded(device, now: 900))
+        #expect(found(admission, awaitsResponse: true, now: 1000))
+        #expect(!admission.responded(Address(0xC000_0000_0002, type: .random), now: 1001))
+        #expect(!admission.responded(Address(0xC000_0000_0001, type: .public), now: 1001))
+        #expect(turns(admission, 1001).isEmpty)
+        #expect(admission.responded(device, now: 1002))
+        #expect(!admission.responded(device, now: 1003))
+    }
+
+    /// The pause after a failure is not shortened by a scan response.
+    @Test func aScanResponseDoesNotEndAPause() {
+        let admission = Admission()
+        #expect(found(admission, awaitsResponse: true, now: 1000))
+        #expect(turns(admission, 1250) == [device])
+        admission.failed(device, now: 2250)
+        #expect(admission.left(device, failed: true, now: 2250) == 1000)
+        #expect(!admission.responded(device, now: 2260))
+        #expect(turns(admission, 2260).isEmpty)
+        #expect(!found(admission, awaitsResponse: true, now: 3249))
+        #expect(turns(admission, 3249).isEmpty)
+        #expect(turns(admission, 3250) == [device])
+    }
+}
