@@ -3,19 +3,42 @@
 
 #include <string.h>
 
+/** Opens the first adapter; a build without adapters reports that it has none. */
+static tendon_status open_adapter(tendon_gateway *gateway) {
+#if defined(TENDON_HAVE_BLUEZ)
+    gateway->radio = &gateway->bluez_radio.radio;
+    return tendon_bluez_open(&gateway->bluez_radio, &gateway->loop, NULL);
+#else
+    (void)gateway;
+    return TENDON_RADIO_ERROR_NO_KERNEL_SUPPORT;
+#endif
+}
+
+static tendon_status open_virtual(tendon_gateway *gateway, const char *directory) {
+    tendon_address address = tendon_virtual_radio_default_address();
+    gateway->radio = &gateway->virtual_radio.radio;
+    return tendon_virtual_radio_open(&gateway->virtual_radio, &gateway->loop, directory, &address);
+}
+
 tendon_status tendon_gateway_open(tendon_gateway *gateway, const char *directory) {
     memset(gateway, 0, sizeof *gateway);
     tendon_status status = tendon_loop_init(&gateway->loop);
     if (status < 0) {
         return status;
     }
-    tendon_address address = tendon_virtual_radio_default_address();
-    status = tendon_virtual_radio_open(&gateway->virtual_radio, &gateway->loop, directory, &address);
+    gateway->adapter_failure = directory == NULL ? open_adapter(gateway) : TENDON_OK;
+    if (directory != NULL || gateway->adapter_failure < 0) {
+        status = open_virtual(gateway, directory);
+    }
     if (status < 0) {
+        gateway->radio = NULL;
         tendon_loop_close(&gateway->loop);
         return status;
     }
-    gateway->radio = &gateway->virtual_radio.radio;
+    gateway->bonds_failure = tendon_bonds_open(&gateway->bonds, NULL);
+    if (gateway->bonds_failure >= 0) {
+        gateway->bonds_failure = tendon_radio_use_bonds(gateway->radio, &gateway->bonds);
+    }
     return TENDON_OK;
 }
 
@@ -23,6 +46,10 @@ typedef struct search {
     bool (*recognizes)(const uint8_t *data, size_t length);
     tendon_address *found;
     bool done;
+    tendon_status failure;
+    tendon_radio *radio;
+    void (*owner_on_failure)(void *context, tendon_status status, uint64_t now);
+    void *owner_context;
 } search;
 
 static void on_report(void *context, const tendon_ad_report *report, uint64_t now) {
@@ -34,27 +61,43 @@ static void on_report(void *context, const tendon_ad_report *report, uint64_t no
     }
 }
 
+/** A failure that does not end the scan is the owner's, as always. */
+static void on_failure(void *context, tendon_status status, uint64_t now) {
+    search *state = context;
+    if (!state->radio->scanning) {
+        state->failure = status;
+    } else if (state->owner_on_failure != NULL) {
+        state->owner_on_failure(state->owner_context, status, now);
+    }
+}
+
 tendon_status tendon_radio_find(tendon_radio *radio, bool (*recognizes)(const uint8_t *data, size_t length),
                                 uint32_t timeout_ms, tendon_address *found) {
-    search state = {.recognizes = recognizes, .found = found};
-    void (*previous)(void *context, const tendon_ad_report *report, uint64_t now) = radio->on_report;
-    void *previous_context = radio->report_context;
+    search state = {.recognizes = recognizes,
+                    .found = found,
+                    .radio = radio,
+                    .owner_on_failure = radio->on_failure,
+                    .owner_context = radio->report_context};
+    void (*owner_on_report)(void *context, const tendon_ad_report *report, uint64_t now) = radio->on_report;
     uint64_t until = tendon_monotonic_ms() + timeout_ms;
     if (radio->loop->stepping) {
         return TENDON_ERROR_WRONG_STATE;
     }
     radio->on_report = on_report;
+    radio->on_failure = on_failure;
     radio->report_context = &state;
     tendon_status status = tendon_radio_scan_start(radio, &(tendon_scan_parameters){.active = true});
     if (status >= 0) {
         do {
             status = tendon_loop_step(radio->loop, until);
+            status = status < 0 || state.done ? status : state.failure;
         } while (status >= 0 && !state.done && tendon_monotonic_ms() < until);
         tendon_status stopped = tendon_radio_scan_stop(radio);
         status = status < 0 ? status : !state.done ? TENDON_ERROR_TIMEOUT : stopped;
     }
-    radio->on_report = previous;
-    radio->report_context = previous_context;
+    radio->on_report = owner_on_report;
+    radio->on_failure = state.owner_on_failure;
+    radio->report_context = state.owner_context;
     return status;
 }
 
@@ -63,7 +106,8 @@ tendon_status tendon_gateway_find(tendon_gateway *gateway, bool (*recognizes)(co
     tendon_address found;
     tendon_status status = tendon_radio_find(gateway->radio, recognizes, timeout_ms, &found);
     if (status >= 0) {
-        tendon_connection_init(&gateway->connection, gateway->radio, &found, NULL, NULL);
+        const tendon_pairing_service *pairing = tendon_radio_pairing(gateway->radio);
+        tendon_connection_init(&gateway->connection, gateway->radio, &found, pairing, NULL);
     }
     return status;
 }

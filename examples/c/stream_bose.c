@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Head angles of the first Bose wearable in range: ten samples, in radians. Start `tendon simulate bose` for one. */
+/* Head angles of the first Bose wearable in range: ten samples, in radians. Without a Bluetooth adapter: of one that
+ * `tendon simulate bose` simulates. */
 #include <stdio.h>
 #include <tendon/tendon.h>
 
@@ -20,8 +21,14 @@ static void on_event(void *context, const tendon_bose_event *event, uint64_t now
 }
 
 int main(void) {
-    if (tendon_gateway_open(&gateway, NULL) < 0 ||
-        tendon_gateway_find(&gateway, tendon_bose_family.recognizes, 10000) < 0) {
+    if (tendon_gateway_open(&gateway, NULL) < 0) {
+        return 3;
+    }
+    if (gateway.adapter_failure < 0) {
+        fprintf(stderr, "no Bluetooth adapter (%s); using the virtual radio\n",
+                tendon_status_text(gateway.adapter_failure));
+    }
+    if (tendon_gateway_find(&gateway, tendon_bose_family.recognizes, 10000) < 0) {
         return 4;
     }
     tendon_bose_session_config config = {

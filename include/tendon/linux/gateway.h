@@ -8,6 +8,9 @@
 
 #include "tendon/linux/connection.h"
 #include "tendon/linux/virtual_radio.h"
+#if defined(TENDON_HAVE_BLUEZ)
+#include "tendon/bluez.h"
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -16,18 +19,34 @@ extern "C" {
 /** The caller's memory; not to be moved while open. */
 typedef struct tendon_gateway {
     tendon_loop loop;
-    tendon_virtual_radio virtual_radio;
-    tendon_radio
-        *radio; /**< the virtual radio, or another radio that the caller opened on the loop and assigned here */
+    union {
+        tendon_virtual_radio virtual_radio;
+#if defined(TENDON_HAVE_BLUEZ)
+        tendon_bluez_radio bluez_radio;
+#endif
+    };
+    tendon_radio *radio;           /**< the one that is open, or another radio that the caller opened on the loop */
+    tendon_status adapter_failure; /**< why tendon_gateway_open() opened no adapter; TENDON_OK: it opened one, or a
+                                    * directory was given */
+    tendon_bonds bonds;
+    tendon_status bonds_failure; /**< why devices cannot pair; TENDON_OK: they can */
     tendon_connection connection;
 } tendon_gateway;
 
-/** Opens the loop and the virtual radio. @param directory see tendon_virtual_radio_open(); NULL: the default. */
+/**
+ * Opens the loop and a radio: the Bluetooth adapter with the lowest index, or, if no adapter opens, the virtual radio
+ * in its default directory (adapter_failure has the reason). A build without TENDON_HAVE_BLUEZ has no adapters
+ * (TENDON_RADIO_ERROR_NO_KERNEL_SUPPORT). Bonds are kept in the default file, see tendon_bonds_open(); without it the
+ * radio opens, but devices cannot pair (bonds_failure).
+ * @param directory NULL, or the directory of a virtual radio, see tendon_virtual_radio_open(): no adapter is opened.
+ * @return TENDON_OK, or the error of the loop or of the virtual radio. Nothing stays open after an error.
+ */
 tendon_status tendon_gateway_open(tendon_gateway *gateway, const char *directory);
 
 /**
  * Scans and runs the loop until an advertisement or a scan response is recognized, e.g. by the function recognizes of
- * a tendon_family. Not from within a callback of the loop: TENDON_ERROR_WRONG_STATE, and nothing was done.
+ * a tendon_family. Not from within a callback of the loop: TENDON_ERROR_WRONG_STATE, and nothing was done. Until it
+ * returns, on_report is not called, and on_failure not for the end of the scan.
  * @param found its address. @return TENDON_OK, TENDON_ERROR_TIMEOUT, or why the radio cannot scan.
  */
 tendon_status tendon_radio_find(tendon_radio *radio, bool (*recognizes)(const uint8_t *data, size_t length),

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The radio that tendon_gateway_open() chooses on a machine with adapters, and a search that the radio ends. */
+#include "bluez_kernel.h"
+#include "tendon/linux/gateway.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static tendon_gateway gateway;
+static char directory[64];
+
+static int start(void **state) {
+    (void)state;
+    kernel = (bluez_kernel){.indexes = {7, 1, 3},
+                            .count = 3,
+                            .supported = TENDON_MANAGEMENT_LOW_ENERGY | TENDON_MANAGEMENT_POWERED,
+                            .settings = TENDON_MANAGEMENT_LOW_ENERGY | TENDON_MANAGEMENT_POWERED,
+                            .address = {0x42, 0, 0, 1, 0xAA, 0},
+                            .others = 1,
+                            .now = 1000};
+    calls = (system_calls){.fd = -1, .peer = -1, .central = -1};
+    strcpy(directory, "/tmp/tendon-gateway-XXXXXX");
+    return mkdtemp(directory) != NULL && setenv("XDG_RUNTIME_DIR", directory, 1) == 0 &&
+                   setenv("XDG_STATE_HOME", directory, 1) == 0
+               ? 0
+               : -1;
+}
+
+/** Every Bluetooth socket was closed: its other end reads the end of the data. */
+static int end(void **state) {
+    (void)state;
+    uint8_t bytes[512];
+    for (int fd = 0; fd < SOCKETS; fd++) {
+        ssize_t got = kernel.peers[fd] > 0 ? 1 : 0;
+        while (got > 0) {
+            got = recv(kernel.peers[fd], bytes, sizeof bytes, MSG_DONTWAIT);
+        }
+        if (got != 0 && errno != ECONNRESET) {
+            return -1;
+        }
+        if (kernel.peers[fd] > 0) {
+            close(kernel.peers[fd]);
+        }
+    }
+    char command[96];
+    snprintf(command, sizeof command, "rm -rf %s", directory);
+    return system(command);
+}
+
+static void the_first_adapter_is_opened(void **state) {
+    (void)state;
+    assert_int_equal(tendon_gateway_open(&gateway, NULL), TENDON_OK);
+    assert_int_equal(gateway.adapter_failure, TENDON_OK);
+    assert_ptr_equal(gateway.radio, &gateway.bluez_radio.radio);
+    assert_string_equal(gateway.radio->ops->name, "bluez");
+    assert_int_equal(gateway.bluez_radio.index, 1);
+    assert_int_equal(gateway.bonds_failure, TENDON_OK);
+    assert_non_null(tendon_radio_pairing(gateway.radio));
+    assert_int_equal(tendon_gateway_close(&gateway), TENDON_OK);
+}
+
+static void without_an_adapter_it_is_the_virtual_radio_and_the_reason_is_kept(void **state) {
+    static const struct {
+        size_t count;
+        int socket_error, filter_loses;
+        tendon_status expected;
+    } cases[] = {{0, 0, 0, TENDON_RADIO_ERROR_NO_ADAPTER},
+                 {3, EAFNOSUPPORT, 0, TENDON_RADIO_ERROR_NO_KERNEL_SUPPORT},
+                 {3, 0, 2, TENDON_RADIO_ERROR_NO_CAP_NET_RAW}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        assert_int_equal(start(state), 0);
+        kernel.count = cases[i].count;
+        calls.socket = (refused_call){cases[i].socket_error, 0};
+        calls.filter_loses = cases[i].filter_loses;
+        assert_int_equal(tendon_gateway_open(&gateway, NULL), TENDON_OK);
+        assert_int_equal(gateway.adapter_failure, cases[i].expected);
+        assert_ptr_equal(gateway.radio, &gateway.virtual_radio.radio);
+        assert_string_equal(gateway.radio->ops->name, "virtual");
+        assert_non_null(tendon_radio_pairing(gateway.radio));
+        assert_int_equal(tendon_gateway_close(&gateway), TENDON_OK);
+        assert_int_equal(end(state), 0);
+    }
+}
+
+static void a_directory_is_the_virtual_radios_and_no_adapter_is_looked_at(void **state) {
+    (void)state;
+    assert_int_equal(tendon_gateway_open(&gateway, directory), TENDON_OK);
+    assert_string_equal(gateway.radio->ops->name, "virtual");
+    assert_int_equal(gateway.adapter_failure, TENDON_OK);
+    assert_string_equal(kernel.log, "");
+    assert_int_equal(tendon_gateway_close(&gateway), TENDON_OK);
+}
+
+/* Connections that need no pairing are possible. */
+static void bonds_that_cannot_be_read_leave_the_radio_open(void **state) {
+    (void)state;
+    char path[96];
+    snprintf(path, sizeof path, "%s/tendon", directory);
+    FILE *file = fopen(path, "w"); /* where the folder of the bonds should be */
+    assert_non_null(file);
+    fclose(file);
+    assert_int_equal(tendon_gateway_open(&gateway, NULL), TENDON_OK);
+    assert_int_equal(gateway.bonds_failure, TENDON_SYSTEM_ERROR(ENOTDIR));
+    assert_null(tendon_radio_pairing(gateway.radio));
+    assert_int_equal(tendon_gateway_close(&gateway), TENDON_OK);
+}
+
+/* ---- searches that the radio ends ---- */
+
+static bool nothing(const uint8_t *data, size_t length) {
+    (void)data;
+    (void)length;
+    return false;
+}
+
+enum { SCAN_ENABLE = 0x200C, ADVERTISING_ENABLE = 0x200A, LIMIT_MS = 100 };
+static int owner_failures;
+static tendon_status owner_failure;
+
+/** Time does not pass by itself here: the search ends only after this, if the radio does not end it. */
+static void note_failure(void *context, tendon_status status, uint64_t now) {
+    (void)now;
+    assert_ptr_equal(context, &gateway);
+    owner_failures++;
+    owner_failure = status;
+    kernel.now += LIMIT_MS;
+}
+
+static void a_scan_that_is_rejected_ends_the_search_with_the_reason(void **state) {
+    (void)state;
+    assert_int_equal(tendon_gateway_open(&gateway, NULL), TENDON_OK);
+    gateway.radio->on_failure = note_failure;
+    gateway.radio->report_context = &gateway;
+    kernel.fails = SCAN_ENABLE;
+    kernel.error = 0x11;
+    owner_failures = 0;
+    alarm(30);
+    assert_int_equal(tendon_gateway_find(&gateway, nothing, LIMIT_MS), TENDON_HCI_ERROR(0x11));
+    alarm(0);
+    assert_int_equal(owner_failures, 0);
+    assert_true(gateway.radio->on_failure == note_failure);
+    assert_ptr_equal(gateway.radio->report_context, &gateway);
+    assert_int_equal(tendon_gateway_close(&gateway), TENDON_OK);
+}
+
+static void advertising_that_is_rejected_is_the_owners_and_the_search_continues(void **state) {
+    (void)state;
+    assert_int_equal(tendon_gateway_open(&gateway, NULL), TENDON_OK);
+    gateway.radio->on_failure = note_failure;
+    gateway.radio->report_context = &gateway;
+    kernel.fails = ADVERTISING_ENABLE;
+    kernel.error = 0x11;
+    owner_failures = 0;
+    assert_int_equal(tendon_radio_advertise_start(gateway.radio, &(tendon_advertise_parameters){.interval_ms = 20}),
+                     TENDON_OK);
+    alarm(30);
+    assert_int_equal(tendon_gateway_find(&gateway, nothing, LIMIT_MS), TENDON_ERROR_TIMEOUT);
+    alarm(0);
+    assert_int_equal(owner_failures, 1);
+    assert_int_equal(owner_failure, TENDON_HCI_ERROR(0x11));
+    assert_int_equal(tendon_gateway_close(&gateway), TENDON_OK);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(the_first_adapter_is_opened, start, end),
+        cmocka_unit_test(without_an_adapter_it_is_the_virtual_radio_and_the_reason_is_kept),
+        cmocka_unit_test_setup_teardown(a_directory_is_the_virtual_radios_and_no_adapter_is_looked_at, start, end),
+        cmocka_unit_test_setup_teardown(bonds_that_cannot_be_read_leave_the_radio_open, start, end),
+        cmocka_unit_test_setup_teardown(a_scan_that_is_rejected_ends_the_search_with_the_reason, start, end),
+        cmocka_unit_test_setup_teardown(advertising_that_is_rejected_is_the_owners_and_the_search_continues, start,
+                                        end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
