@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: MIT
+"""Faults of one direction of a connection: segments that are lost, doubled, late, reordered or changed."""
+
+import random
+from dataclasses import dataclass
+
+
+@dataclass
+class Rates:
+    """Shares of all segments, 0 to 1."""
+
+    lost: float = 0
+    doubled: float = 0
+    late: float = 0
+    reordered: float = 0
+    changed: float = 0
+
+
+class Air:
+    LATE_MS = 700
+
+    def __init__(self, rates=None, seed=0):
+        self.rates = rates or Rates()
+        self.dice = random.Random(f"air {seed}")
+        self.carried = 0
+
+    def carry(self, segment):
+        """What arrives of a segment, as (ms later, bytes)."""
+        self.carried += 1
+        rates, dice = self.rates, self.dice
+        if dice.random() < rates.lost:
+            return []
+        if dice.random() < rates.changed:
+            at = dice.randrange(len(segment))
+            segment = segment[:at] + bytes([segment[at] ^ 1 << dice.randrange(8)]) + segment[at + 1:]
+        delay = 0
+        if dice.random() < rates.late:
+            delay = self.LATE_MS
+        elif dice.random() < rates.reordered:
+            delay = dice.randrange(5, 60)
+        arrivals = [(delay, segment)]
+        if dice.random() < rates.doubled:
+            arrivals.append((delay + dice.randrange(0, 40), segment))
+        return arrivals
