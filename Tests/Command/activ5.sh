@@ -62,6 +62,10 @@ like "$out" '"event":"message".*"message":"initialMessage","content":"TC5k;1.00;
 like "$out" '"event":"sample".*"sensor":"force","force_n":' "replay: newtons"
 like "$out" '"event":"squeeze","family":"activ5".*"state":"squeezed"' "replay: squeezes"
 
+run capture "$work/both" --radio virtual --for 2.5 --json --address $new --measure force,imu --evergreen
+run replay "$work/both" --json
+like "$out" '"event":"sample".*"sensor":"imu"' "capture --measure: the sensors that were asked for"
+
 # The older generation, with what real ones do to their texts.
 printf 'at 0s stale_tails on\nat 1s split_frames on\nat 1800ms malformed bad_number 3\n' >"$work/texts"
 start old simulate activ5 --radio virtual --json --legacy --name Press --address $old/random --scenario "$work/texts"

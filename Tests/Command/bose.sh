@@ -40,6 +40,11 @@ is "$status" 2 "stream: an unknown family"
 run capture "$work/file" --radio virtual --sensors rotation,accelerometer --notifications 12 --for 5 --json
 is "$status" 0 "capture: done"
 is "$(head -c 8 "$work/file" | od -An -c | tr -d ' ')" 'btsnoop\0' "capture: a btsnoop file"
+run capture "$work/piped" --radio virtual --sensors rotation --gestures none --period 40 --notifications 3 --for 5
+like "$out" '"event":"summary".*"records":[1-9]' "capture in a pipe: the summary"
+is "$(printf '%s\n' "$out" | grep -cv '^{.*}$')" 0 "capture in a pipe: JSON alone, without --json"
+run replay "$work/piped" --json
+like "$out" '"event":"configure_sensors".*"period_ms":40' "capture takes the options of run"
 run replay "$work/file" --json
 is "$status" 0 "replay: done"
 like "$out" '"event":"device_information".*"product":"Bose Frames"' "replay: what was read"

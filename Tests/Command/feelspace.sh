@@ -95,4 +95,14 @@ run stream feelspace --radio virtual --allow C0:00:00:00:00:07 --notifications 1
 like "$out" '"firmware":"4","variant":4' "simulate feelspace --generation 2: the newer hardware"
 kill "$newer"
 wait "$newer" 2>/dev/null
+
+# Standby ends the connection: the belt did what it was told.
+start sleepy simulate feelspace --radio virtual --json --address C0:00:00:00:00:08/random
+sleepy=$child
+until_true ready sleepy
+run feelspace mode --radio virtual standby --address C0:00:00:00:00:08
+is "$status $err" "0 " "feelspace mode standby: done, without an error"
+like "$(cat "$work/sleepy.out")" '"bytes":"01810000".*"outcome":"taken","mode":"standby"' "feelspace mode standby: taken"
+kill "$sleepy"
+wait "$sleepy" 2>/dev/null
 finish

@@ -45,6 +45,19 @@ like "$(cat "$work/devices.out")" '"bytes":"30ff".*"outcome":"taken"' "and the b
 unlike "$(cat "$work/devices.out")" '"bytes":"30ff".*"outcome":"wrong_mode"' "in a mode in which it does"
 is "$(field signals "$(grep '"family":"feelspace"' "$work/devices.out" | grep summary)")" "$squeezes" "and the belt felt them"
 
+# The belt is gone before the second action of the same event: that one failed, and is not reported as done.
+echo 'at 2s mode calibration' >"$work/scenario"
+start belt simulate feelspace --radio virtual --json --scenario "$work/scenario"
+belt=$child
+until_true ready belt
+run run --radio virtual --pair --for 4 --json --no-reconnect \
+    --rule 'belt.mode calibration => belt.mode standby' --rule 'belt.mode calibration => belt.stop'
+like "$out" '"event":"action",.*"action":"belt.mode standby"' "an action that the belt took: done"
+like "$out" '"event":"action_failed",.*"action":"belt.stop","text":".*not connected' "one that it did not take: failed"
+unlike "$out" '"event":"action",.*"action":"belt.stop"' "and not done"
+kill "$belt"
+wait "$belt" 2>/dev/null
+
 printf '# a comment\n\nbose.connected => bose.x\n' >"$work/rules"
 run run --radio virtual --for 0.1 --rules "$work/rules"
 is "$status" 2 "a file of rules: refused too"

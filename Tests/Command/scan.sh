@@ -40,6 +40,10 @@ wait "$evil" 2>/dev/null
 
 run scan --radio virtual --for 0.3 --json
 is "$status" 4 "nothing in reach: status 4"
+like "$err" 'no device was found' "nothing in reach: says so"
+like "$err" 'try: tendon doctor' "nothing in reach: says what to do next"
+timeout --preserve-status -s INT 0.5 "$TENDON" bose info --radio virtual >"$work/out" 2>"$work/err" </dev/null
+is "$? $(cat "$work/err")" "4 " "Ctrl-C during a search: status 4, without a message about a missing device"
 
 run doctor --radio virtual --json
 is "$status" 0 "doctor: the virtual radio works"

@@ -88,6 +88,8 @@ static void opens_the_first_adapter_and_powers_it_on(void **state) {
         assert_int_equal(radio.limits.packets, 8);
         assert_int_equal(kernel.settings, TENDON_MANAGEMENT_POWERED | TENDON_MANAGEMENT_LOW_ENERGY);
         assert_true(radio.leases[0] >= 0 && radio.leases[1] >= 0); /* other radios see that both sockets are ours */
+        assert_int_equal(calls.buffers_set, 1);                    /* of the raw HCI socket */
+        assert_int_equal(calls.buffer, tendon_bluez_buffer_size(tendon_bluez_memory(), TENDON_BLUEZ_HCI_SHARE) / 2);
         tendon_radio_close(&radio.radio);
         assert_all_closed();
         (void)end(state);
