@@ -82,31 +82,38 @@ let package = Package(
             path: "Bench/Swift/BenchVendors"),
         .executableTarget(
             name: "BenchLines", dependencies: ["BenchPeer", "TendonSupport"], path: "Bench/Swift/BenchLines"),
-        .testTarget(name: "TendonTests", dependencies: ["CTendon", "Tendon"], path: "Tests/Swift/TendonTests"),
+        // What the tests below share; no product.
+        .target(name: "TestSupport", dependencies: ["Tendon"], path: "Tests/Swift/TestSupport"),
+        .testTarget(
+            name: "TendonTests", dependencies: ["CTendon", "Tendon", "TestSupport"], path: "Tests/Swift/TendonTests"),
         .testTarget(
             name: "TendonSupportTests", dependencies: ["TendonSupport"], path: "Tests/Swift/TendonSupportTests"),
         .testTarget(
             name: "TendonCommandTests", dependencies: ["Tendon", "TendonCommand"],
             path: "Tests/Swift/TendonCommandTests"),
         .testTarget(
-            name: "TendonBoseTests", dependencies: ["CTendon", "Tendon", "TendonBose"],
+            name: "TendonBoseTests", dependencies: ["CTendon", "Tendon", "TendonBose", "TestSupport"],
             path: "Tests/Swift/TendonBoseTests"),
         .testTarget(
-            name: "TendonActiv5Tests", dependencies: ["Tendon", "TendonActiv5"],
+            name: "TendonActiv5Tests", dependencies: ["Tendon", "TendonActiv5", "TestSupport"],
             path: "Tests/Swift/TendonActiv5Tests"),
         .testTarget(
-            name: "TendonFeelSpaceTests", dependencies: ["CTendon", "Tendon", "TendonFeelSpace"],
+            name: "TendonFeelSpaceTests", dependencies: ["CTendon", "Tendon", "TendonFeelSpace", "TestSupport"],
             path: "Tests/Swift/TendonFeelSpaceTests"),
         .testTarget(
-            name: "TendonFjordenTests", dependencies: ["Tendon", "TendonFjorden"],
+            name: "TendonFjordenTests", dependencies: ["Tendon", "TendonFjorden", "TestSupport"],
             path: "Tests/Swift/TendonFjordenTests"),
         .testTarget(
             name: "CancellationTests",
-            dependencies: ["CTendon", "Tendon", "TendonActiv5", "TendonBose", "TendonFeelSpace", "TendonFjorden"],
+            dependencies: [
+                "CTendon", "Tendon", "TendonActiv5", "TendonBose", "TendonFeelSpace", "TendonFjorden", "TestSupport",
+            ],
             path: "Tests/Swift/CancellationTests"),
         .testTarget(
             name: "Ports",
-            dependencies: ["Tendon", "TendonActiv5", "TendonBose", "TendonFeelSpace", "TendonFjorden"],
+            dependencies: [
+                "Tendon", "TendonActiv5", "TendonBose", "TendonFeelSpace", "TendonFjorden", "TestSupport",
+            ],
             path: "Tests/Swift/Ports"),
     ],
     swiftLanguageModes: [.v6],

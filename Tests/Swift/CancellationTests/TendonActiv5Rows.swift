@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Tendon
 import TendonActiv5
+import TestSupport
 import Testing
 
 /// A trainer on a loop of its own; after `body` it has no connection.
@@ -9,7 +10,7 @@ private func withTrainer(_ body: (RadioChoice, SimulatedTrainer, Loop) async thr
     let loop = try Loop()
     let trainer = try await SimulatedTrainer(radio: directory.radio, loop: loop, interval: .milliseconds(20))
     try await body(directory.radio, trainer, loop)
-    await expectEventually("the trainer still has a connection") { await trainer.connections == 0 }
+    await eventually("the trainer still has a connection") { await trainer.connections == 0 }
     await trainer.stop()
 }
 
@@ -50,7 +51,7 @@ let tendonActiv5Rows: [Row] = [
         try await withDevice { device, loop in
             try await device.open()
             await expectReturned(moment, device: loop) { await device.close() }
-            await expectEventually("the connection ends") { await device.connectionState == .disconnected }
+            await eventually("the connection ends") { await device.connectionState == .disconnected }
         }
     },
     Row("A5DeviceManager.devicesFound(limit:)") { moment in

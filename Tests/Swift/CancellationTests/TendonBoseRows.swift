@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Synchronization
 import Tendon
+import TestSupport
 import Testing
 
 @testable import TendonBose
@@ -16,7 +17,7 @@ private func withWearable(
     let wearable = try await SimulatedWearable(
         options, radio: directory.radio, loop: loop, interval: .milliseconds(20))
     try await body(directory.radio, wearable, loop)
-    await expectEventually("the wearable still has a connection") { await wearable.connections == 0 }
+    await eventually("the wearable still has a connection") { await wearable.connections == 0 }
     await wearable.stop()
 }
 
@@ -106,7 +107,7 @@ let tendonBoseRows: [Row] = [
                 }
             }
         }
-        await expectEventually("a prompt is left") { prompts.open.load(ordering: .relaxed) <= 0 }
+        await eventually("a prompt is left") { prompts.open.load(ordering: .relaxed) <= 0 }
     },
     Row("BoseWearable.createSimulatedWearableDeviceSession(_:)") { moment in
         let bose = BoseWearable(BoseWearable.Configuration())
@@ -143,7 +144,7 @@ let tendonBoseRows: [Row] = [
     Row("WearableDeviceSession.closeAndWait()") { moment in
         try await withSession { session, loop in
             await expectReturned(moment, device: loop) { await session.closeAndWait() }
-            await expectEventually("the session closes") { await session.stateName == "closed" }
+            await eventually("the session closes") { await session.stateName == "closed" }
             try await session.openAndWait()
         }
     },

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Tendon
 import TendonFeelSpace
+import TestSupport
 import Testing
 
 /// A belt on a loop of its own, and a manager on a central; after `body` the belt has no connection, and nothing of the
@@ -21,7 +22,7 @@ private func withBelt(
         try await body(manager, device, loop)
     }
     await expectReleased({ weakly.object }, "a connection, a search or a request is left")
-    await expectEventually("the belt still has a connection") { await belt.connections == 0 }
+    await eventually("the belt still has a connection") { await belt.connections == 0 }
     await belt.stop()
 }
 

@@ -7,6 +7,7 @@ import Glibc
 import Synchronization
 import Tendon
 import TendonFeelSpace
+import TestSupport
 import Testing
 
 /// A simulated belt on a loop of its own, and a manager that reaches it.
@@ -147,32 +148,32 @@ struct BeltPort {
         let here = try await BeltSurroundings()
         let guide = RouteGuide(here.manager())
         guide.searchAndConnect()
-        await until("connected") { guide.states.last == .connected }
+        await eventually("connected") { guide.states.last == .connected }
         #expect(guide.beltController.connectionState == .connected)
         guide.goEast()
-        await until("app mode") { await here.belt.mode == .app }
-        await until("toward East") { await here.belt.motors[4] > 0 }
+        await eventually("app mode") { await here.belt.mode == .app }
+        await eventually("toward East") { await here.belt.motors[4] > 0 }
         guide.fallSilent()
-        await until("silent") { await here.vibrations().last == [0x30, 0xFF] }
+        await eventually("silent") { await here.vibrations().last == [0x30, 0xFF] }
         guide.pointLeft()
-        await until("on the left, for a second") { await here.belt.motors[12] > 0 }
+        await eventually("on the left, for a second") { await here.belt.motors[12] > 0 }
         guide.warn()
         guide.arrive()
-        await until("the destination's signal") { await here.belt.lastSignal == .goalReached }
+        await eventually("the destination's signal") { await here.belt.lastSignal == .goalReached }
         #expect(guide.beltController.navigationState == .navigating)
         await here.belt.press(.home)
-        await until("stopped by the home button") { guide.beltController.navigationState == .stopped }
-        await until("the belt waits") { await here.belt.mode == .wait }
+        await eventually("stopped by the home button") { guide.beltController.navigationState == .stopped }
+        await eventually("the belt waits") { await here.belt.mode == .wait }
         await here.belt.press(.home)
-        await until("started by the home button") { guide.beltController.navigationState == .navigating }
+        await eventually("started by the home button") { guide.beltController.navigationState == .navigating }
         #expect(guide.homePresses == [true, false])
-        await until("values come by themselves") {
+        await eventually("values come by themselves") {
             guide.headings.first == 0 && guide.signals == [true] && guide.beltController.beltHeading == 0
         }
         guide.beltController.changeDefaultVibrationIntensity(intensity: 30)
         guide.beltController.setCompassAccuracySignal(enable: false, persistent: false)
         await here.belt.setBattery(42)
-        await until("told") {
+        await eventually("told") {
             guide.intensities.last == 30 && guide.signals.last == false && guide.levels.last == 42
         }
         #expect(guide.beltController.defaultVibrationIntensity == 30 && guide.beltController.beltBatteryLevel == 42)
@@ -185,9 +186,9 @@ struct BeltPort {
         let here = try await BeltSurroundings()
         let guide = RouteGuide(here.manager())
         guide.connectOwnFind(FSBelt(address: here.belt.address))
-        await until("connected") { guide.states.last == .connected }
+        await eventually("connected") { guide.states.last == .connected }
         await here.belt.disconnectAll()
-        await until("lost") { guide.problems == ["lost"] }
+        await eventually("lost") { guide.problems == ["lost"] }
         #expect(guide.states.last == .disconnected)
     }
 
@@ -195,12 +196,12 @@ struct BeltPort {
         let here = try await BeltSurroundings()
         let model = MyBeltConnectionDelegate(here.manager())
         model.connectionManager.scanForBelt()
-        await until("a belt") { model.nearby.count == 1 }
+        await eventually("a belt") { model.nearby.count == 1 }
         model.connectionManager.stopScan()
         #expect(model.cause == .canceled)
         model.connectionManager.connectBelt(model.nearby[0])
         #expect(model.isConnecting)
-        await until("connected") { model.connectionManager.state == .connected }
+        await eventually("connected") { model.connectionManager.state == .connected }
         #expect(!model.isConnecting)
         model.connectionManager.disconnectBelt()
         #expect(model.connectionManager.state == .notConnected)
@@ -233,18 +234,18 @@ struct BeltPort {
         let model = MyBeltCommandDelegate(manager)
         #expect(model.currentMode == .unknown && model.battery.batteryLevel == -1)
         manager.connectBelt(FSBelt(address: here.belt.address))
-        await until("connected") { manager.state == .connected }
+        await eventually("connected") { manager.state == .connected }
         #expect(model.commandManager.mode == .wait && model.commandManager.firmwareVersion == 52)
         model.commandManager.changeBeltMode(.app)
-        await until("app mode") { model.currentMode == .app }
+        await eventually("app mode") { model.currentMode == .app }
         await here.belt.press(.compass)
-        await until("a button") { model.presses == ["compass short"] && model.currentMode == .compass }
+        await eventually("a button") { model.presses == ["compass short"] && model.currentMode == .compass }
         await here.belt.setBattery(33, .charging)
-        await until("battery") { model.battery.powerStatus == .charging && model.battery.batteryLevel == 33 }
+        await eventually("battery") { model.battery.powerStatus == .charging && model.battery.batteryLevel == 33 }
         model.commandManager.changeDefaultIntensity(60)
-        await until("intensity") { model.intensity == 60 && model.commandManager.defaultIntensity == 60 }
+        await eventually("intensity") { model.intensity == 60 && model.commandManager.defaultIntensity == 60 }
         model.commandManager.startOrientationNotifications()
-        await until("orientation") { model.commandManager.beltOrientation != nil }
+        await eventually("orientation") { model.commandManager.beltOrientation != nil }
         model.commandManager.stopOrientationNotifications()
     }
 
@@ -283,6 +284,6 @@ struct BeltPort {
             ])
         #expect(await here.belt.writes.allSatisfy { $0.outcome == .taken })
         commandManager.stopVibration()
-        await until("stopped") { await here.belt.motors.allSatisfy { $0 == 0 } }
+        await eventually("stopped") { await here.belt.motors.allSatisfy { $0 == 0 } }
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Tendon
 import TendonBose
+import TestSupport
 import Testing
 
 /// A screen of a phone application: connects, keeps the session, reopens it.
@@ -48,12 +49,12 @@ struct ConnectionPort {
         let here = try await Surroundings()
         let model = ConnectionModel(here.library)
         model.connect()
-        await until("connected") { model.session != nil }
+        await eventually("connected") { model.session != nil }
         #expect(model.messages == ["connected to LE-Bose Frames"])
         #expect(model.session?.isOpen == true)
         // The first opening is not told to the delegate.
         model.close()
-        await until("closed") { model.messages.last == "did close" }
+        await eventually("closed") { model.messages.last == "did close" }
         #expect(model.messages.count == 2)
     }
 
@@ -61,7 +62,7 @@ struct ConnectionPort {
         let here = try await Surroundings()
         let model = ConnectionModel(here.library)
         model.connect(sensor: SensorIntent(sensors: [.magnetometer], samplePeriods: [._20ms]))
-        await until("an outcome") { !model.messages.isEmpty }
+        await eventually("an outcome") { !model.messages.isEmpty }
         #expect(model.messages[0].hasPrefix("failed: intentsCheckFailed"))
         #expect(model.session == nil)
     }
@@ -71,7 +72,7 @@ struct ConnectionPort {
         await here.wearable.stop()
         let model = ConnectionModel(here.library)
         model.connect()
-        await until("an outcome") { !model.messages.isEmpty }
+        await eventually("an outcome") { !model.messages.isEmpty }
         #expect(model.messages == ["failed: deviceNotFound"])
     }
 
@@ -82,7 +83,7 @@ struct ConnectionPort {
         let attempt = model.connect()
         try await Task.sleep(for: .milliseconds(30))
         attempt.cancel()
-        await until("an outcome") { !model.messages.isEmpty }
+        await eventually("an outcome") { !model.messages.isEmpty }
         #expect(model.messages == ["cancelled"])
     }
 
@@ -97,7 +98,7 @@ struct ConnectionPort {
         }
         let model = ConnectionModel(here.library)
         model.connect()
-        await until("an outcome") { !model.messages.isEmpty }
+        await eventually("an outcome") { !model.messages.isEmpty }
         #expect(model.messages == ["cancelled"])
     }
 
@@ -113,7 +114,7 @@ struct ConnectionPort {
         }
         let model = ConnectionModel(here.library)
         model.connect()
-        await until("connected") { model.session != nil }
+        await eventually("connected") { model.session != nil }
         #expect(model.messages == ["connected to LE-Bose Frames"])
     }
 
@@ -121,9 +122,9 @@ struct ConnectionPort {
         let here = try await Surroundings()
         let model = ConnectionModel(here.library)
         model.connect()
-        await until("connected") { model.session != nil }
+        await eventually("connected") { model.session != nil }
         await here.wearable.disconnectAll()
-        await until("open again") { model.messages.last == "did open" }
+        await eventually("open again") { model.messages.last == "did open" }
         #expect(Array(model.messages.dropFirst()) == ["lost", "did open"])
         #expect(model.session?.isOpen == true)
     }
@@ -133,9 +134,9 @@ struct ConnectionPort {
         let here = try await Surroundings { $0.firmwareChecker = Verdicts([.upToDate, .required]).next }
         let model = ConnectionModel(here.library)
         model.connect()
-        await until("connected") { model.session != nil }
+        await eventually("connected") { model.session != nil }
         await here.wearable.disconnectAll()
-        await until("told") { model.messages.last?.hasPrefix("did fail") == true }
+        await eventually("told") { model.messages.last?.hasPrefix("did fail") == true }
         #expect(model.messages.last == "did fail: firmwareUpdateRequired")
     }
 
@@ -143,12 +144,12 @@ struct ConnectionPort {
         let here = try await Surroundings()
         let model = ConnectionModel(here.library)
         model.connect(.connectToLast(timeout: 5))
-        await until("connected") { model.session != nil }
+        await eventually("connected") { model.session != nil }
         let first = try #require(model.session).address
         await model.session?.close()
         #expect(here.library.bluetoothManager.mostRecentlyConnectedDevice == first)
         model.connect(.connectToLast(timeout: 5))
-        await until("connected again") { model.messages.count { $0.hasPrefix("connected") } == 2 }
+        await eventually("connected again") { model.messages.count { $0.hasPrefix("connected") } == 2 }
         #expect(model.session?.address == first)
     }
 
@@ -161,7 +162,7 @@ struct ConnectionPort {
             completionHander: { result in
                 if case .success(let session) = result { isOpen = session.isOpen }
             })
-        await until("an outcome") { isOpen != nil }
+        await eventually("an outcome") { isOpen != nil }
         #expect(isOpen == true)
     }
 }

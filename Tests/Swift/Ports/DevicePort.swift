@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Tendon
 import TendonBose
+import TestSupport
 import Testing
 
 /// Shows where the head points, by the guide's mapping.
@@ -28,7 +29,7 @@ struct DevicePort {
         let device = try #require(session.device)
         let model = HeadingModel()
         try await device.configureSensorsAndWait { $0.enable(sensor: .rotation, at: ._20ms) }
-        await until("angles") { model.angles.count >= 20 }
+        await eventually("angles") { model.angles.count >= 20 }
         for angle in model.angles {
             let truth = SimulatedWearable.pose(at: UInt64(angle.time))
             #expect(abs(angle.pitch - truth.pitch) < 0.002)
@@ -65,7 +66,7 @@ struct DevicePort {
             configuration.set(gesture: .doubleTap, enabled: true)
         }
         try await here.wearable.perform(.doubleTap)
-        await until("a gesture") { model.gestures.contains(.doubleTap) }
+        await eventually("a gesture") { model.gestures.contains(.doubleTap) }
     }
 
     @Test @TendonActor func intents() async throws {
@@ -107,9 +108,9 @@ struct DevicePort {
             }
         }
         await here.wearable.suspend(.musicShare)
-        await until("suspended") { shown == ["sharing music"] }
+        await eventually("suspended") { shown == ["sharing music"] }
         await here.wearable.resume()
-        await until("resumed") { shown == ["sharing music", "resumed"] }
+        await eventually("resumed") { shown == ["sharing music", "resumed"] }
         token.cancel()
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Tendon
 import TendonBose
+import TestSupport
 import Testing
 
 /// The deprecated call without its warning.
@@ -80,9 +81,9 @@ struct DeviceSearchPort {
         let here = try await Surroundings()
         let model = SearchModel(pairing: false)
         model.search(here.library)
-        await until("open") { model.messages == ["open"] }
+        await eventually("open") { model.messages == ["open"] }
         model.close()
-        await until("closed") { model.messages == ["open", "closed"] }
+        await eventually("closed") { model.messages == ["open", "closed"] }
     }
 
     @Test @TendonActor func pairs() async throws {
@@ -90,7 +91,7 @@ struct DeviceSearchPort {
         let model = SearchModel(pairing: true)
         pressTheButton(here, model)
         model.search(here.library)
-        await until("open") { model.messages.last == "open" }
+        await eventually("open") { model.messages.last == "open" }
         #expect(model.messages == ["prompt", "paired", "open"])
     }
 
@@ -99,7 +100,7 @@ struct DeviceSearchPort {
         let model = SearchModel(pairing: true)
         pressTheButton(here, model)
         model.search(here.library)
-        await until("an outcome") { model.messages.count == 3 }
+        await eventually("an outcome") { model.messages.count == 3 }
         #expect(model.messages == ["prompt", "not paired", "failed: bondingFailed"])
     }
 
@@ -108,7 +109,7 @@ struct DeviceSearchPort {
         let here = try await pairing(true)
         let model = SearchModel(pairing: false)
         model.search(here.library)
-        await until("an outcome") { !model.messages.isEmpty }
+        await eventually("an outcome") { !model.messages.isEmpty }
         #expect(model.messages == ["failed: pairingDelegateMissing"])
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Tendon
 import TendonFjorden
+import TestSupport
 import Testing
 
 /// What a camera application does with the grip: its steps are those of the vendor's document, in its order.
@@ -113,7 +114,7 @@ struct GripPort {
         simulator.permission = .undetermined(allows: true)
         model.followStatesWithAClosure()
         try await model.setUp { grips in grips.first { $0.name == "Fjorden Grip Simulator" } }
-        await until("told") { model.shown.count == 4 }
+        await eventually("told") { model.shown.count == 4 }
         #expect(
             model.shown == [
                 "ready", "scanning", "connecting to Fjorden Grip Simulator", "connected to Fjorden Grip Simulator",
@@ -127,7 +128,7 @@ struct GripPort {
         await Task.yield()
         #expect(await model.launch() == .ready)
         simulator.isPoweredOn = false
-        await until("told") { model.shown == ["ready", "-"] }
+        await eventually("told") { model.shown == ["ready", "-"] }
         #expect(model.manager.isBluetoothUnavailable)
         follower.cancel()
     }
@@ -137,12 +138,12 @@ struct GripPort {
         try await model.setUp { grips in grips.first }
         let follower = Task { @TendonActor in await model.followEvents() }
         simulator.grip.moveShutter(.half)
-        await until("the sequence has it") { model.events == [.shutterButtonHalfDown] }
+        await eventually("the sequence has it") { model.events == [.shutterButtonHalfDown] }
         follower.cancel()
         await follower.value
         model.followEventsWithAClosure()
         simulator.grip.moveShutter(.released)
-        await until("the closure has it") { model.events == [.shutterButtonHalfDown, .shutterButtonReleased] }
+        await eventually("the closure has it") { model.events == [.shutterButtonHalfDown, .shutterButtonReleased] }
     }
 
     /// A stored bond is restored without asking anybody; with a time-out of one's own.

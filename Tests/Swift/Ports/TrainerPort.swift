@@ -6,6 +6,7 @@
 import Glibc
 import Tendon
 import TendonActiv5
+import TestSupport
 import Testing
 
 /// Where a phone's screens live: one radio for the program, a trainer in reach.
@@ -113,15 +114,15 @@ struct TrainerPort {
         screen.viewDidLoad()
         A5DeviceManager.options.searchTimeout = 30
         A5DeviceManager.scanForDevices()
-        await until("found") { screen.aDevice != nil }
+        await eventually("found") { screen.aDevice != nil }
         A5DeviceManager.stopScanningForDevices()
         let device = try #require(screen.aDevice)
         A5DeviceManager.connect(device: device.device)
-        await until("initialized") { screen.shown.last == "initialized" }
+        await eventually("initialized") { screen.shown.last == "initialized" }
         #expect(!device.forgetAfterDisconnected)
         device.forgetAfterDisconnected = forget
         device.disconnect()
-        await until("disconnected") { screen.shown.last == "disconnected" }
+        await eventually("disconnected") { screen.shown.last == "disconnected" }
         #expect((A5DeviceManager.devices[name] == nil) == forget)
         A5DeviceManager.disconnectAllDevices()
         await trainer.stop()
@@ -138,7 +139,7 @@ struct TrainerPort {
             isOver = true
         }
         #expect(A5DeviceManager.connectionState == .searching)
-        await until("the search's end") { isOver }
+        await eventually("the search's end") { isOver }
         #expect(screen.shown == ["found", "search completed"])
         #expect(A5DeviceManager.devices["ACTIV5-AC-1001"] == screen.aDevice)
         A5DeviceManager.disconnectAllDevices()
@@ -158,19 +159,19 @@ struct TrainerPort {
         screen.viewDidLoad()
         A5DeviceManager.options = A5DeviceManagerOptions()
         A5DeviceManager.scanForDevices {}
-        await until("the device") { screen.aDevice != nil }
+        await eventually("the device") { screen.aDevice != nil }
         A5DeviceManager.stopScanningForDevices()
         let device = try #require(screen.aDevice)
         A5DeviceManager.connect(device: device.device)
-        await until("initialized") { screen.shown.contains("initialized") && device.deviceVersion != nil }
+        await eventually("initialized") { screen.shown.contains("initialized") && device.deviceVersion != nil }
         #expect(screen.shown == ["found", "connected", "initialized"])
 
         device.startIsometric()
-        await until("force") { !screen.values.isEmpty }
+        await eventually("force") { !screen.values.isEmpty }
         await trainer.squeeze(newtons: 60)
-        await until("a squeeze") { screen.values.contains { $0 >= 50 } }
+        await eventually("a squeeze") { screen.values.contains { $0 >= 50 } }
         await trainer.doubleSqueeze()
-        await until("twice") { screen.squeezes == 1 }
+        await eventually("twice") { screen.squeezes == 1 }
         #expect(A5DeviceManager.squeezeState == .depressed)
 
         device.stop()
@@ -179,7 +180,7 @@ struct TrainerPort {
         #expect(device.evergreenMode)
 
         device.disconnect()
-        await until("disconnected") { screen.shown.last == "disconnected" }
+        await eventually("disconnected") { screen.shown.last == "disconnected" }
         #expect(!device.connected)
         #expect(A5DeviceManager.connectedDevices.isEmpty)
         await trainer.stop()
@@ -197,24 +198,24 @@ struct TrainerPort {
         let screen = TrainingScreen("ACTIV5-AC-1004")
         screen.viewDidLoad()
         A5DeviceManager.scanForDevices {}
-        await until("the device") { screen.aDevice != nil }
+        await eventually("the device") { screen.aDevice != nil }
         let device = try #require(screen.aDevice)
         #expect(isConnected(device) == device.connected)
         A5DeviceManager.connect(device: device.device)
         #expect(device.deviceDataState == .disconnected && device.connectionState == .connecting)
-        await until("up") { isConnected(device) }
+        await eventually("up") { isConnected(device) }
         #expect(device.connected)
         let found = A5DeviceManager.device(for: device.device)
         #expect(found?.key == "ACTIV5-AC-1004")
-        await until("its parts") { device.imuCharacteristic != nil }
+        await eventually("its parts") { device.imuCharacteristic != nil }
         try device.startIMU()
         try device.stopIMU()
         device.sendCommand(.tare)
         A5DeviceManager.send(message: "STOP!", to: device)
-        await until("its battery") { (try? device.getBatteryLevel()) == 75 }
-        await until("its serial number") { device.getSerialNumber() == "A5-000123" }
+        await eventually("its battery") { (try? device.getBatteryLevel()) == 75 }
+        await eventually("its serial number") { device.getSerialNumber() == "A5-000123" }
         A5DeviceManager.disconnectAllDevices()
-        await until("down") { !isConnected(device) }
+        await eventually("down") { !isConnected(device) }
         await trainer.stop()
     }
 
@@ -272,7 +273,7 @@ struct TrainerPort {
         A5DeviceManager.initializeDeviceManager()
         A5DeviceManager.delegate = screen
         A5DeviceManager.scanForDevices {}
-        await until("force") { screen.values.count > 3 }
+        await eventually("force") { screen.values.count > 3 }
         guard case .failure(.notReady) = screen.motion else {
             Issue.record("before the discovery nobody knows whether there is a motion sensor")
             return
@@ -296,10 +297,10 @@ struct TrainerPort {
         device.rssi = -50
         device.shouldReconnect = false
         try A5DeviceManager.connect(device: device).get()
-        await until("initialized") { device.communicationInitialized }
-        await until("its serial number") { device.getSerialNumber() == "A5-000123" }
+        await eventually("initialized") { device.communicationInitialized }
+        await eventually("its serial number") { device.getSerialNumber() == "A5-000123" }
         device.disconnect()
-        await until("disconnected") { device.connectionState == .disconnected }
+        await eventually("disconnected") { device.connectionState == .disconnected }
         await trainer.stop()
     }
 

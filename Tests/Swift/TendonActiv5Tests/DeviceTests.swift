@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Tendon
 import TendonActiv5
+import TestSupport
 import Testing
 
 /// One device without a manager.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Tendon
 import TendonActiv5
+import TestSupport
 import Testing
 
 /// The manager and its delegate over the virtual radio, against the simulated trainer.

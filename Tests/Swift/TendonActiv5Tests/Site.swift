@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: MIT
-import Dispatch
-import Glibc
-import Synchronization
 import Tendon
 import TendonActiv5
+import TestSupport
 import Testing
 
 /// A directory of the virtual radio with one simulated trainer on a second loop thread.
 final class Site: Sendable {
-    static let next = Atomic<UInt32>(0)
-
-    let radio: RadioChoice
-    private let directory: String
+    var radio: RadioChoice { directory.radio }
+    let directory = RadioDirectory()
     let trainer: SimulatedTrainer
     /// The trainer's own.
     let loop: Loop
@@ -19,17 +15,10 @@ final class Site: Sendable {
     init(_ change: @Sendable (inout SimulatedTrainer.Options) -> Void = { _ in }) async throws {
         var options = SimulatedTrainer.Options()
         change(&options)
-        let number = Self.next.wrappingAdd(1, ordering: .relaxed).newValue
-        directory = "/tmp/tendon-activ5-\(getpid())-\(number)"
-        radio = .virtual(directory: directory)
         loop = try Loop()
         trainer = try await SimulatedTrainer(
-            options, radio: radio, address: Address(0xD000_0000_0000 | UInt64(number), type: .random),
+            options, radio: directory.radio, address: directory.address,
             loop: loop, interval: .milliseconds(20))
-    }
-
-    deinit {
-        rmdir(directory)
     }
 
     /// A device without a manager, connected and ready.
@@ -39,30 +28,6 @@ final class Site: Sendable {
         try await device.open()
         return device
     }
-}
-
-/// Stops a loop's thread until `release()`: a device that does not respond.
-final class Halt: Sendable {
-    private let started = DispatchSemaphore(value: 0)
-    private let released = DispatchSemaphore(value: 0)
-
-    init(_ loop: Loop) async {
-        let (started, released) = (started, released)
-        Task.detached {
-            await loop.run {
-                started.signal()
-                released.wait()
-            }
-        }
-        await withCheckedContinuation { continuation in
-            DispatchQueue.global().async {
-                started.wait()
-                continuation.resume()
-            }
-        }
-    }
-
-    func release() { released.signal() }
 }
 
 /// Writes down every callback.
@@ -106,19 +71,5 @@ final class Recorder: A5DeviceDelegate {
     }
     func didComplete(device: A5Device, request: A5Request, error: A5Error?) {
         if let error, !error.isCancelled { calls.append("refused \(request.characteristic) \(error.text)") }
-    }
-}
-
-/// Asks again until the answer is yes; fails the test after 30 seconds.
-func eventually(
-    _ what: Comment, isolation: isolated (any Actor)? = #isolation, _ question: () async throws -> Bool
-) async rethrows {
-    let deadline = ContinuousClock.now + .seconds(30)
-    while try await !question() {
-        if ContinuousClock.now > deadline {
-            Issue.record(what)
-            return
-        }
-        try? await Task.sleep(for: .milliseconds(5))
     }
 }

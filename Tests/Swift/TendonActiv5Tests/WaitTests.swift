@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Tendon
 import TendonActiv5
+import TestSupport
 import Testing
 
 /// Every wait ends: with the connection, with the device, with the manager, with its task.

@@ -2,6 +2,7 @@
 import Synchronization
 import Tendon
 @testable import TendonBose
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(1)))

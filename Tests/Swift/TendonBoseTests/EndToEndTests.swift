@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Tendon
 import TendonBose
+import TestSupport
 import Testing
 
 /// Over the virtual radio, against the simulated wearable.

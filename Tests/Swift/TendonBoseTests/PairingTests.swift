@@ -22,7 +22,7 @@ struct PairingTests {
 
     @Test func pairedByHandAndForgotten() async throws {
         let site = try await Self.site(inPairingMode: true)
-        let central = try await Central(radio: .virtual(directory: site.directory), bonds: .memory)
+        let central = try await Central(radio: site.radio, bonds: .memory)
         let peripheral = try await central.connect(site.wearable.address)
         let characteristic = try await configuration(of: peripheral)
         await #expect(throws: TendonError.self) { try await peripheral.read(characteristic) }
@@ -37,7 +37,7 @@ struct PairingTests {
 
     @Test func aDeviceOutOfPairingModeRefuses() async throws {
         let site = try await Self.site(inPairingMode: false)
-        let central = try await Central(radio: .virtual(directory: site.directory), bonds: .memory)
+        let central = try await Central(radio: site.radio, bonds: .memory)
         let peripheral = try await central.connect(site.wearable.address)
         do {
             try await peripheral.pair()
@@ -50,7 +50,7 @@ struct PairingTests {
 
     @Test func withoutAStoreNothingIsPaired() async throws {
         let site = try await Self.site(inPairingMode: true)
-        let central = try await Central(radio: .virtual(directory: site.directory), bonds: .none)
+        let central = try await Central(radio: site.radio, bonds: .none)
         let peripheral = try await central.connect(site.wearable.address)
         do {
             try await peripheral.pair()
@@ -63,13 +63,13 @@ struct PairingTests {
     /// A session pairs by itself; the bond outlives the central, in a file for its owner alone.
     @Test func aSessionPairsAndTheFileKeepsIt() async throws {
         let site = try await Self.site(inPairingMode: true)
-        let path = site.directory + ".bonds"
+        let path = site.directory.path + ".bonds"
         defer {
             unlink(path)
             unlink(path + ".lock")
         }
         for round in 0..<2 {
-            let central = try await Central(radio: .virtual(directory: site.directory), bonds: .file(path))
+            let central = try await Central(radio: site.radio, bonds: .file(path))
             #expect(await central.bondFailure == nil)
             #expect(await central.isBonded(with: site.wearable.address) == (round > 0))
             let session = try await WearableDeviceSession(site.wearable.address, on: central) { _ in }
@@ -85,12 +85,12 @@ struct PairingTests {
 
     @Test func aFileThatIsNoneOfOursIsSaid() async throws {
         let site = try await Self.site(inPairingMode: true)
-        let path = site.directory + ".other"
+        let path = site.directory.path + ".other"
         let file = creat(path, 0o600)
         write(file, "something else, longer than a header", 36)
         Glibc.close(file)
         defer { unlink(path) }
-        let central = try await Central(radio: .virtual(directory: site.directory), bonds: .file(path))
+        let central = try await Central(radio: site.radio, bonds: .file(path))
         #expect(await central.bondFailure?.name == "ERROR_MALFORMED")
         let peripheral = try await central.connect(site.wearable.address)
         await #expect(throws: TendonError.self) { try await peripheral.pair() }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Tendon
 import TendonBose
+import TestSupport
 import Testing
 
 /// Central and peripheral, with the simulated wearable for a device.
@@ -11,7 +12,7 @@ struct PeripheralTests {
     private let sensorData: BluetoothUUID = "56a72ab8-4988-4cc8-a752-fbd1d54a953d"
 
     private func connect(_ site: Site) async throws -> (Central, Peripheral) {
-        let central = try await Central(radio: .virtual(directory: site.directory))
+        let central = try await Central(radio: site.radio)
         return (central, try await central.connect(site.wearable.address))
     }
 
@@ -22,7 +23,7 @@ struct PeripheralTests {
 
     @Test func scanFindsTheServiceAndTheName() async throws {
         let site = try await Site()
-        let central = try await Central(radio: .virtual(directory: site.directory))
+        let central = try await Central(radio: site.radio)
         #expect(central.radioName == "virtual")
         #expect(await central.state == .idle)
         var hasService = false
@@ -38,7 +39,7 @@ struct PeripheralTests {
 
     @Test func aPassiveScanHasNoScanResponses() async throws {
         let site = try await Site()
-        let central = try await Central(radio: .virtual(directory: site.directory))
+        let central = try await Central(radio: site.radio)
         var count = 0
         let scan = try await central.scan(ScanOptions(isActive: false))
         // In an active scan, a scan response follows each advertisement.
@@ -51,7 +52,7 @@ struct PeripheralTests {
 
     @Test func aClosedCentralScansNoMore() async throws {
         let site = try await Site()
-        let central = try await Central(radio: .virtual(directory: site.directory))
+        let central = try await Central(radio: site.radio)
         let scan = try await central.scan()
         await central.close()
         for try await _ in scan {}
@@ -160,7 +161,7 @@ struct PeripheralTests {
 
     @Test func connectingToNobodyTimesOut() async throws {
         let site = try await Site()
-        let central = try await Central(radio: .virtual(directory: site.directory))
+        let central = try await Central(radio: site.radio)
         let start = ContinuousClock.now
         let error = await #expect(throws: TendonError.self) {
             try await central.connect(
@@ -173,7 +174,7 @@ struct PeripheralTests {
 
     @Test func cancellingAConnectEndsIt() async throws {
         let site = try await Site()
-        let central = try await Central(radio: .virtual(directory: site.directory))
+        let central = try await Central(radio: site.radio)
         let attempt = Task { () -> TendonError? in
             do throws(TendonError) {
                 _ = try await central.connect(Address(0xC000_0000_0001, type: .random))
@@ -214,7 +215,7 @@ struct PeripheralTests {
 
     @Test func theLinkEndsWithTheLastReference() async throws {
         let site = try await Site()
-        let central = try await Central(radio: .virtual(directory: site.directory))
+        let central = try await Central(radio: site.radio)
         var peripheral: Peripheral? = try await central.connect(site.wearable.address)
         #expect(await peripheral?.state == .connected)
         #expect(await site.wearable.connections == 1)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Synchronization
 import Tendon
+import TestSupport
 import Testing
 
 @testable import TendonBose
@@ -104,7 +105,7 @@ struct PromptTests {
     @Test(arguments: End.allCases) @TendonActor func aPromptAlwaysEnds(_ end: End) async throws {
         let site = try await Self.site(inPairingMode: false)
         let prompts = Prompts()
-        let central = try await Central(radio: .virtual(directory: site.directory), bonds: .memory)
+        let central = try await Central(radio: site.radio, bonds: .memory)
         var session: WearableDeviceSession? = try WearableDeviceSession(site.wearable.address, on: central) {
             prompts.note($0)
         }

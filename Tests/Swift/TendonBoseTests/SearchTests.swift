@@ -2,6 +2,7 @@
 import CTendon
 import Synchronization
 import Tendon
+import TestSupport
 import Testing
 
 @testable import TendonBose
@@ -165,7 +166,7 @@ struct SearchTests {
 
     @Test @TendonActor func aCentralOnAnotherLoopIsRejected() async throws {
         let site = try await Site()
-        let radio = RadioChoice.virtual(directory: site.directory)
+        let radio = site.radio
         let other = try await Central(radio: radio, bonds: .memory, loop: try Loop())
         let error = #expect(throws: BoseWearableError.self) {
             try WearableDeviceSession(site.wearable.address, on: other)

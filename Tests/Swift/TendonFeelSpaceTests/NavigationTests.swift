@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Tendon
 import TendonFeelSpace
+import TestSupport
 import Testing
 
 private final class Witness: FSNavigationControllerDelegate {

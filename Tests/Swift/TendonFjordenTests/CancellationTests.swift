@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import CTendon
-import Synchronization
 import Tendon
+import TestSupport
 import Testing
 
 @testable import TendonFjorden
@@ -90,7 +90,7 @@ struct CancellationTests {
         let (manager, _) = try simulated()
         _ = try await connectFirst(manager)
         let (release, released) = AsyncStream.makeStream(of: Void.self)
-        let hasAnswered = Answered()
+        let hasAnswered = Flag()
         let task = Task { @TendonActor in
             await manager.checkForFirmwareUpdate {
                 // Not interested in its cancellation.
@@ -114,11 +114,4 @@ struct CancellationTests {
         core.whenBatteryIsRead { if case .failure(let error) = $0 { answers.append(error) } }
         #expect(answers == [.gripUnableToReadGripInfo, .gripUnableToReadBatteryInfo])
     }
-}
-
-/// Set when the server has answered.
-private final class Answered: Sendable {
-    private let value = Atomic<Bool>(false)
-    var isSet: Bool { value.load(ordering: .relaxed) }
-    func set() { value.store(true, ordering: .relaxed) }
 }

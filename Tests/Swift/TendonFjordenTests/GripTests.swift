@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Tendon
+import TestSupport
 import Testing
 
 @testable import TendonFjorden

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Tendon
 import TendonFjorden
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(1)))

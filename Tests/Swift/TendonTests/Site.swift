@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 import CTendon
-import Glibc
-import Synchronization
+import TestSupport
 import Testing
 
 @testable import Tendon
@@ -11,33 +10,16 @@ func onLoop<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> V
     await Loop.shared.run(body)
 }
 
-/// Polls until the answer is yes; fails the test after 30 seconds.
-func eventually(
-    _ what: Comment, isolation: isolated (any Actor)? = #isolation, _ question: () async throws -> Bool
-) async rethrows {
-    let deadline = ContinuousClock.now + .seconds(30)
-    while try await !question() {
-        if ContinuousClock.now > deadline {
-            Issue.record(what)
-            return
-        }
-        await Task.yield()
-    }
-}
-
 /// A directory of the virtual radio with simulated devices on a second loop.
 final class Site: Sendable {
-    private static let next = Atomic<UInt32>(0)
-    let directory: String
+    let directory = RadioDirectory()
     let loop: Loop
     private let device: SimulatedHost<tendon_simulated_bose>
 
     init() async throws {
-        let number = Self.next.wrappingAdd(1, ordering: .relaxed).newValue
-        directory = "/tmp/tendon-core-\(getpid())-\(number)"
         loop = try Loop()
         device = try await SimulatedHost.open(
-            radio: .virtual(directory: directory), address: Address(0xD100_0000_0000 | UInt64(number), type: .random),
+            radio: directory.radio, address: directory.address,
             loop: loop, interval: .milliseconds(20), texts: [],
             prepare: { device in
                 var options = tendon_simulated_bose_options()
@@ -47,11 +29,9 @@ final class Site: Sendable {
     }
 
     var address: Address { device.address }
-    var radio: RadioChoice { .virtual(directory: directory) }
+    var radio: RadioChoice { directory.radio }
     func connections() async -> Int { await loop.run { [device] in device.host.connections } }
     func disconnectAll() async { await loop.run { [device] in device.host.disconnectAll() } }
-
-    deinit { rmdir(directory) }
 }
 
 /// What a test keeps weakly.

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+//
+// What a simulated device needs around it; the device itself is in the tests of its module.
+import Glibc
+import Synchronization
+import Tendon
+
+/// A directory for a virtual radio of its own; removed with the object.
+public final class RadioDirectory: Sendable {
+    private static let next = Atomic<UInt32>(0)
+    private let number: UInt32
+    public let path: String
+    public var radio: RadioChoice { .virtual(directory: path) }
+    /// For a device there; no two directories have the same.
+    public var address: Address { Address(0xD000_0000_0000 | UInt64(number), type: .random) }
+
+    public init() {
+        number = Self.next.wrappingAdd(1, ordering: .relaxed).newValue
+        path = "/tmp/tendon-test-\(getpid())-\(number)"
+    }
+
+    deinit { rmdir(path) }
+}
+
+/// A loop whose thread stands still until `release()`: a device that does not respond.
+public final class Halt: Sendable {
+    private let reader: Int32
+    private let writer: Int32
+
+    /// Returns when the loop stands still.
+    public init(_ loop: Loop) async {
+        var ends: [Int32] = [0, 0]
+        precondition(pipe(&ends) == 0)
+        (reader, writer) = (ends[0], ends[1])
+        let (reader, isStill) = (reader, Flag())
+        loop.post {
+            isStill.set()
+            var byte: UInt8 = 0
+            _ = Glibc.read(reader, &byte, 1)
+        }
+        while !isStill.isSet { await Task.yield() }
+    }
+
+    /// May be called more than once.
+    public func release() {
+        var byte: UInt8 = 1
+        _ = write(writer, &byte, 1)
+    }
+
+    deinit {
+        close(writer)
+        close(reader)
+    }
+}
