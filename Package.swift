@@ -87,7 +87,8 @@ let package = Package(
         .testTarget(
             name: "TendonTests", dependencies: ["CTendon", "Tendon", "TestSupport"], path: "Tests/Swift/TendonTests"),
         .testTarget(
-            name: "TendonSupportTests", dependencies: ["TendonSupport"], path: "Tests/Swift/TendonSupportTests"),
+            name: "TendonSupportTests", dependencies: ["TendonSupport", "TestSupport"],
+            path: "Tests/Swift/TendonSupportTests"),
         .testTarget(
             name: "TendonCommandTests", dependencies: ["Tendon", "TendonCommand"],
             path: "Tests/Swift/TendonCommandTests"),

@@ -29,6 +29,8 @@ package final class LineOutput: @unchecked Sendable {
 
     /// Microseconds for which more lines may come before they are written.
     private static let gathering: UInt32 = 500
+    /// Bytes of one write: it returns when they are taken, so that flush() sees that a slow reader reads.
+    private static let piece = 1 << 14
 
     package init(descriptor: Int32) {
         self.descriptor = descriptor
@@ -100,7 +102,7 @@ package final class LineOutput: @unchecked Sendable {
     /// Waits until all is written; gives up when the reader takes nothing for so long. The bytes that are left.
     package func flush(patience milliseconds: UInt64) -> Int {
         lock.locked {
-            var last = pending.count
+            var last = pending.count + remaining
             var end = tendon_monotonic_ms() + milliseconds
             while failure == nil, pending.count > 0 || isWriting {
                 if !lock.wait(until: end) { return pending.count + remaining }
@@ -176,7 +178,8 @@ package final class LineOutput: @unchecked Sendable {
         bytes.withUnsafeBytes { bytes in
             var written = 0
             while written < bytes.count {
-                let count = systemWrite(descriptor, bytes.baseAddress! + written, bytes.count - written)
+                let piece = min(bytes.count - written, LineOutput.piece)
+                let count = systemWrite(descriptor, bytes.baseAddress! + written, piece)
                 if count >= 0 {
                     written += count
                     lock.locked {

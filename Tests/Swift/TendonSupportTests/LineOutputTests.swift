@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: MIT
+import Dispatch
+import Synchronization
+import TendonSupport
+import TestSupport
+import Testing
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Musl
+#endif
+
+/// Output that never blocks: what a reader of the other end receives.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct LineOutputTests {
+    /// The two ends of a socket pair; the reader never blocks.
+    private final class Ends: Sendable {
+        let reader: Int32
+        let writer: Int32
+
+        /// - Parameter packets: each write arrives as a packet of its own.
+        init(packets: Bool = false, isBlocking: Bool = true) {
+            var ends: [Int32] = [-1, -1]
+            let type = Int32((packets ? SOCK_SEQPACKET : SOCK_STREAM).rawValue)
+            precondition(socketpair(AF_UNIX, type, 0, &ends) == 0)
+            (reader, writer) = (ends[0], ends[1])
+            _ = fcntl(reader, F_SETFL, O_NONBLOCK)
+            if !isBlocking { _ = fcntl(writer, F_SETFL, O_NONBLOCK) }
+        }
+
+        deinit {
+            close(reader)
+            close(writer)
+        }
+
+        /// What is there now, at most so much.
+        func read(_ maximum: Int = 1 << 20) -> [UInt8] {
+            var bytes = [UInt8](repeating: 0, count: maximum)
+            let count = Glibc.read(reader, &bytes, maximum)
+            return count > 0 ? Array(bytes[..<count]) : []
+        }
+
+        var hasBytes: Bool {
+            var wait = pollfd(fd: reader, events: Int16(POLLIN), revents: 0)
+            return poll(&wait, 1, 0) == 1
+        }
+
+        /// Reads until so many bytes have come.
+        func read(total: Int) async -> [UInt8] {
+            var all: [UInt8] = []
+            await eventually("\(total) bytes") {
+                while all.count < total {
+                    let more = read()
+                    if more.isEmpty { return false }
+                    all += more
+                }
+                return true
+            }
+            return all
+        }
+    }
+
+    /// Calls what may block on a thread that may.
+    private func onThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async { continuation.resume(returning: body()) }
+        }
+    }
+
+    private static let kilobyte = String(repeating: "x", count: 1023) + "\n"
+
+    /// Nobody reads: the thread stands in the write of the first lines, and so many kilobytes wait behind them.
+    private func fill(_ output: LineOutput, _ ends: Ends, waiting: Int) async {
+        output.append { $0.raw(String(repeating: Self.kilobyte, count: Self.first)) }
+        await eventually("the thread writes") { ends.hasBytes }
+        for _ in 0..<waiting { output.append { $0.raw(Self.kilobyte) } }
+    }
+
+    /// Kilobytes; more than a socket takes.
+    private static let first = 900
+
+    @Test func linesArriveInTheirOrder() async {
+        let ends = Ends()
+        let output = LineOutput(descriptor: ends.writer)
+        #expect(output.isIdle)
+        for number in 0..<100 {
+            #expect(output.append { $0.raw("line \(number)\n") })
+        }
+        #expect(await onThread { output.flush(patience: 20_000) } == 0)
+        #expect(output.isIdle && output.error == nil && output.dropped == 0)
+        #expect(ends.read() == Array((0..<100).map { "line \($0)\n" }.joined().utf8))
+        // And again, after a rest.
+        #expect(await onThread { output.appendBlocking { $0.raw("more\n") } })
+        #expect(await onThread { output.flush(patience: 20_000) } == 0)
+        #expect(ends.read() == Array("more\n".utf8))
+    }
+
+    @Test func compactNumbersAreASetting() async {
+        let ends = Ends()
+        let output = LineOutput(descriptor: ends.writer)
+        #expect(!output.isCompact)
+        output.isCompact = true
+        #expect(output.isCompact)
+        output.append { $0.number(0.126, decimals: 2) }
+        #expect(await onThread { output.flush(patience: 20_000) } == 0)
+        #expect(ends.read() == Array("0.13".utf8))
+    }
+
+    /// Two lines a moment apart leave in one write, unless the machine takes the processor in between.
+    @Test func linesThatComeTogetherAreWrittenTogether() async {
+        let ends = Ends(packets: true)
+        let output = LineOutput(descriptor: ends.writer)
+        output.append { $0.raw("first\n") }
+        #expect(await onThread { output.flush(patience: 20_000) } == 0)
+        _ = ends.read()
+        var joined = 0
+        for _ in 0..<40 {
+            let both = await onThread {
+                output.append { $0.raw("a\n") }
+                let start = ContinuousClock.now
+                while ContinuousClock.now - start < .microseconds(200) {}
+                output.append { $0.raw("b\n") }
+                return output.flush(patience: 20_000)
+            }
+            #expect(both == 0)
+            let packet = ends.read()
+            if packet == Array("a\nb\n".utf8) {
+                joined += 1
+            } else {
+                #expect(packet == Array("a\n".utf8) && ends.read() == Array("b\n".utf8))
+            }
+        }
+        #expect(joined >= 10)
+    }
+
+    @Test func whatTheReaderLeavesIsCounted() async {
+        let ends = Ends()
+        let output = LineOutput(descriptor: ends.writer)
+        // Far more than a socket takes: 1 MiB may wait, and what comes then is dropped, line by line.
+        await fill(output, ends, waiting: 1024)
+        #expect(output.dropped == 0 && !output.isIdle)
+        #expect(!output.append { $0.raw("dropped\n") })
+        #expect(!output.append { $0.raw("dropped\n") })
+        #expect(output.dropped == 2)
+        let accepted = (Self.first + 1024) * 1024
+        let start = ContinuousClock.now
+        let left = await onThread { output.flush(patience: 100) }
+        #expect(ContinuousClock.now - start >= .milliseconds(95))
+        // What is left and what is in the socket is all.
+        var seen = ends.read().count
+        #expect(left + seen >= accepted && left < accepted)
+        seen += await ends.read(total: accepted - seen).count
+        #expect(seen == accepted)
+        #expect(await onThread { output.flush(patience: 20_000) } == 0)
+        #expect(ends.read().isEmpty && output.isIdle)
+        // There is space again.
+        #expect(output.append { $0.raw("last\n") })
+        #expect(await ends.read(total: 5) == Array("last\n".utf8))
+    }
+
+    @Test func aReaderThatIsSlowIsWaitedFor() async {
+        let ends = Ends()
+        let output = LineOutput(descriptor: ends.writer)
+        await fill(output, ends, waiting: 300)
+        let total = 1200 * 1024
+        let reading = Task.detached {
+            var seen = 0
+            while seen < total {
+                // In all much longer than the patience, which counts from the last byte that left.
+                try? await Task.sleep(for: .milliseconds(60))
+                for _ in 0..<64 { seen += ends.read(1024).count }
+            }
+            return seen
+        }
+        #expect(await onThread { output.flush(patience: 500) } == 0)
+        #expect(await reading.value == total)
+    }
+
+    @Test func whoCanWaitIsResumedWhenTheReaderReads() async {
+        let ends = Ends()
+        let output = LineOutput(descriptor: ends.writer)
+        await output.ready()
+        await fill(output, ends, waiting: 65)
+        let isReady = Flag()
+        let waiting = Task.detached {
+            await output.ready()
+            isReady.set()
+        }
+        try? await Task.sleep(for: .milliseconds(50))
+        #expect(!isReady.isSet)
+        #expect(await ends.read(total: 965 * 1024).count == 965 * 1024)
+        await eventually("ready") { isReady.isSet }
+        await waiting.value
+    }
+
+    @Test func whoBlocksGoesOnWhenTheReaderReads() async {
+        let ends = Ends()
+        let output = LineOutput(descriptor: ends.writer)
+        await fill(output, ends, waiting: 65)
+        let isAdded = Flag()
+        let adding = Task.detached {
+            let added = await onThread { output.appendBlocking { $0.raw("end\n") } }
+            isAdded.set()
+            return added
+        }
+        try? await Task.sleep(for: .milliseconds(50))
+        #expect(!isAdded.isSet)
+        let all = await ends.read(total: 965 * 1024 + 4)
+        #expect(all.suffix(4) == Array("end\n".utf8))
+        #expect(await adding.value)
+    }
+
+    /// A descriptor that never blocks: the thread waits for it.
+    @Test func aDescriptorThatTakesNoMoreNow() async {
+        let ends = Ends(isBlocking: false)
+        let output = LineOutput(descriptor: ends.writer)
+        await fill(output, ends, waiting: 65)
+        #expect(output.error == nil)
+        let all = await ends.read(total: 965 * 1024)
+        #expect(all == Array(String(repeating: Self.kilobyte, count: 965).utf8))
+        #expect(await onThread { output.flush(patience: 20_000) } == 0)
+    }
+
+    @Test func aFullDiskEndsTheOutput() async {
+        let full = open("/dev/full", O_WRONLY)
+        #expect(full >= 0)
+        defer { close(full) }
+        let output = LineOutput(descriptor: full)
+        let counter = Counter()
+        output.onFailure { counter.add() }
+        #expect(output.append { $0.raw("lost\n") })
+        await eventually("the failure") { output.error == ENOSPC }
+        await eventually("the action") { counter.value == 1 }
+        #expect(await onThread { output.flush(patience: 20_000) } == 0)
+        #expect(!output.append { $0.raw("no more\n") } && !output.appendBlocking { $0.raw("no more\n") })
+        await output.ready()
+        #expect(output.dropped == 0 && output.isIdle && counter.value == 1)
+    }
+
+    /// The reader closes its end while one waits to go on and another blocks: both return.
+    @Test func aReaderThatClosesEndsTheWait() async {
+        signal(SIGPIPE, SIG_IGN)
+        let ends = Ends()
+        let output = LineOutput(descriptor: ends.writer)
+        let failed = Flag()
+        output.onFailure { failed.set() }
+        await fill(output, ends, waiting: 65)
+        let isReady = Flag()
+        let waiting = Task.detached {
+            await output.ready()
+            isReady.set()
+        }
+        let adding = Task.detached { await onThread { output.appendBlocking { $0.raw("lost\n") } } }
+        let flushing = Task.detached { await onThread { output.flush(patience: 60_000) } }
+        try? await Task.sleep(for: .milliseconds(50))
+        #expect(!isReady.isSet)
+        shutdown(ends.reader, Int32(SHUT_RDWR))
+        await eventually("ready") { isReady.isSet }
+        await waiting.value
+        #expect(await !adding.value)
+        #expect(await flushing.value == 0)
+        await eventually("the failure") { failed.isSet && output.error == EPIPE && output.isIdle }
+    }
+
+    @Test func systemCalls() {
+        var ends: [Int32] = [-1, -1]
+        #expect(pipe(&ends) == 0)
+        #expect(systemWrite(ends[1], "ab", 2) == 2)
+        systemClose(ends[1])
+        var bytes: [UInt8] = [0, 0, 0]
+        #expect(read(ends[0], &bytes, 3) == 2 && bytes == [0x61, 0x62, 0])
+        #expect(read(ends[0], &bytes, 3) == 0)
+        systemClose(ends[0])
+        #expect(systemWrite(-1, "a", 1) == -1)
+    }
+}
+
+private final class Counter: Sendable {
+    private let count = Atomic<Int>(0)
+    var value: Int { count.load(ordering: .acquiring) }
+    func add() { count.add(1, ordering: .releasing) }
+}
