@@ -12,6 +12,7 @@
 #include "tendon/simulate/fault.h"
 #include "tendon/simulate/feelspace.h"
 #include "tendon/simulate/fjorden.h"
+#include "tendon/simulate/flash.h"
 #include "tendon/simulate/memory_radio.h"
 #include "tendon/simulate/obvious.h"
 #include "tendon/simulate/pairing.h"
