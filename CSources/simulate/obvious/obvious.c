@@ -380,8 +380,8 @@ void tendon_simulated_obvious_reject(tendon_simulated_obvious *device, uint8_t s
     device->reject_next = count;
 }
 
-void tendon_simulated_obvious_tell_wrong(tendon_simulated_obvious *device, tendon_simulated_obvious_lie lie,
-                                         uint32_t count) {
+void tendon_simulated_obvious_answer_wrongly(tendon_simulated_obvious *device, tendon_simulated_obvious_lie lie,
+                                             uint32_t count) {
     device->lie = (uint8_t)lie;
     device->lie_next = count;
 }

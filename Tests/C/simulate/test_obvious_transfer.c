@@ -331,6 +331,24 @@ static void a_page_that_is_torn_is_discarded(void **state) {
     }
 }
 
+/* The pages are compared with the recorded CRC when it starts. */
+static void a_page_that_changed_is_not_trusted(void **state) {
+    (void)state;
+    given(NULL);
+    fill_image(1000);
+    assert_int_equal(obvious_begin(0, 2, 1, image, 1000, manifest), 0);
+    assert_int_equal(obvious_data(0, 0, image, 600), 0);
+    o.memory[o.device.slot_page[1] * OBVIOUS_PAGE + 300] ^= 1;
+    tendon_simulated_obvious_power_cut(&o.device, o.now);
+    obvious_run(o.now + 1000);
+    obvious_connect(0, 247);
+    obvious_hello(0);
+    assert_int_equal(obvious_begin(0, 2, 1, image, 1000, manifest), 0);
+    assert_int_equal(answered_offset(), 0);
+    assert_int_equal(obvious_data(0, 0, image, 1000), 0);
+    assert_int_equal(obvious_end(0), 0);
+}
+
 static void a_transfer_ends_after_seven_days(void **state) {
     (void)state;
     const uint64_t week = 7 * 24 * 3600 * 1000ull;
@@ -510,6 +528,7 @@ int main(void) {
         cmocka_unit_test(data_has_the_expected_offset),
         cmocka_unit_test(a_transfer_continues_after_a_disconnection),
         cmocka_unit_test(a_page_that_is_torn_is_discarded),
+        cmocka_unit_test(a_page_that_changed_is_not_trusted),
         cmocka_unit_test(a_transfer_ends_after_seven_days),
         cmocka_unit_test(another_gateway_waits),
         cmocka_unit_test(an_object_that_differs_starts_again),

@@ -300,10 +300,18 @@ void tendon_simulated_obvious_set_battery(tendon_simulated_obvious *device, uint
 /** Rejects the next requests with a status byte. */
 void tendon_simulated_obvious_reject(tendon_simulated_obvious *device, uint8_t status, uint32_t count);
 /** Answers the next requests of this kind wrongly. */
-void tendon_simulated_obvious_tell_wrong(tendon_simulated_obvious *device, tendon_simulated_obvious_lie lie,
-                                         uint32_t count);
+void tendon_simulated_obvious_answer_wrongly(tendon_simulated_obvious *device, tendon_simulated_obvious_lie lie,
+                                             uint32_t count);
 /** Grants no credit until a time; then credit is granted again. */
 void tendon_simulated_obvious_pause(tendon_simulated_obvious *device, uint32_t ms, uint64_t now);
+
+/**
+ * Scenario commands: enable|disable ID, toggle ID on|off, battery PERCENT, power_cut [BYTES], watchdog,
+ * reboot [recovery], reject STATUS [COUNT], wrong KIND [COUNT], lose|duplicate|swap|corrupt|ignore COUNT, credit
+ * SEGMENTS, pause MS, pairing on|off, mute on|off. power_cut BYTES: after so many more bytes of flash memory were
+ * changed. Kinds: crc, offset, session, next, serial, product.
+ */
+tendon_scenario_actor tendon_simulated_obvious_actor(tendon_simulated_obvious *device);
 
 #ifdef __cplusplus
 }
