@@ -104,6 +104,33 @@ class Links(unittest.TestCase):
         print(f"# of 400 messages each way {arrived[0]} from the library and {arrived[1]} from the independent end arrived")
         self.assertGreater(min(arrived), 300)
 
+    def test_one_lost_segment_is_repaired_by_its_acknowledgement(self):
+        data = Frame(0, 1, 0x21, 0, bytes(14 + 16 * 18)).encode()  # 20 segments
+        for lost in range(20):
+            air, got = Channel(0, None), []
+            wire = WireEnd(PROGRAM, lambda part, a=air: a.put(0, part), sent=lambda status: None)
+            link = Link(lambda part, a=air: a.put(1, part), lambda frame, now, g=got: g.append(now), lambda now: None)
+            air.ends = [wire, link]
+            carry, gone = air.airs[0].carry, []
+
+            def losing(part, carry=carry, gone=gone, lost=lost):
+                if part[2] == lost and not gone:
+                    gone.append(part)
+                    return []
+                return carry(part)
+
+            air.airs[0].carry = losing
+            for end in air.ends:
+                end.start(23)
+            wire.send(data, 0)
+            while not got and air.step():
+                pass
+            with self.subTest(lost=lost):
+                # The timer runs for the last segment alone: no other follows whose arrival shows the hole.
+                self.assertTrue(got and got[0] < (1100 if lost == 19 else 500), got)
+                self.assertEqual(link.receiver.errors, ["SEG_DUP"] if lost == 19 else [])
+            wire.close()
+
     def test_no_fault_no_repeat(self):
         for seed, mtu in enumerate((23, 64, 185, 247, 517)):
             for windows in ((8, 8), (1, 1), (32, 32), (3, 5)):

@@ -66,9 +66,13 @@ static bool write_segment(tendon_obvious_sender *sender, size_t index, bool ack_
         return false;
     }
     sender->blocked = false;
+    uint32_t bit = (uint32_t)1 << index % TENDON_OBVIOUS_WINDOW_MAX;
     sender->sent_at[index % TENDON_OBVIOUS_WINDOW_MAX] = (uint32_t)now;
     if (index >= sender->sent) {
         sender->sent = (uint16_t)(index + 1);
+        sender->repeated &= ~bit;
+    } else {
+        sender->repeated |= bit;
     }
     sender->write_failures = status == TENDON_OK ? 0 : (uint8_t)(sender->write_failures + 1);
     if (sender->write_failures == TENDON_OBVIOUS_WRITE_FAILURES) {
@@ -91,18 +95,30 @@ static void write_new(tendon_obvious_sender *sender, uint64_t now) {
     }
 }
 
-/* Repeats what the peer lacks, unless it was written a short time ago. False if writing must stop. */
+/* True if a segment must wait before it is repeated: it may still be in flight, or was repeated a short time ago. A
+ * hole, behind which the peer has received a segment, is repeated immediately. */
+static bool is_recent(const tendon_obvious_sender *sender, size_t index, uint64_t now) {
+    uint32_t age = (uint32_t)now - sender->sent_at[index % TENDON_OBVIOUS_WINDOW_MAX];
+    bool repeated = (sender->repeated >> index % TENDON_OBVIOUS_WINDOW_MAX & 1u) != 0;
+    bool hole = sender->held >> (index - sender->next) != 0;
+    return age < TENDON_OBVIOUS_REPEAT_MS && (repeated || !hole);
+}
+
+static bool is_missing(const tendon_obvious_sender *sender, size_t index, uint64_t now) {
+    return !is_acknowledged(sender, index) && !is_recent(sender, index, now);
+}
+
+/* Repeats what the peer lacks; the last repeat requests an ACK: nothing may follow it. False if writing must stop. */
 static bool write_missing(tendon_obvious_sender *sender, uint64_t now) {
     size_t end = sender->sent < sender->next + TENDON_OBVIOUS_WINDOW_MAX
                      ? sender->sent
                      : (size_t)sender->next + TENDON_OBVIOUS_WINDOW_MAX;
     size_t last = end;
     for (size_t index = sender->next; index < end; index++) {
-        last = is_acknowledged(sender, index) ? last : index;
+        last = is_missing(sender, index, now) ? index : last;
     }
     for (size_t index = sender->next; index < end; index++) {
-        uint32_t age = (uint32_t)now - sender->sent_at[index % TENDON_OBVIOUS_WINDOW_MAX];
-        if (is_acknowledged(sender, index) || age < TENDON_OBVIOUS_REPEAT_MS) {
+        if (!is_missing(sender, index, now)) {
             continue;
         }
         bool ack = index == last || tendon_obvious_segment_requests_ack(index, sender->count, sender->window);

@@ -13,7 +13,7 @@ extern "C" {
 
 #define TENDON_OBVIOUS_ACK_TIMEOUT_MS 1000u /**< of the first wait for an ACK; doubled each time */
 #define TENDON_OBVIOUS_ACK_TIMEOUTS 5u      /**< that are answered with a repeat; the next one fails the message */
-#define TENDON_OBVIOUS_REPEAT_MS 200u       /**< shortest time between two transmissions of one segment */
+#define TENDON_OBVIOUS_REPEAT_MS 200u       /**< shortest time between two repeats of one segment */
 #define TENDON_OBVIOUS_RESTARTS 3u          /**< of a message that the peer dropped */
 #define TENDON_OBVIOUS_BUSY_MS 500u         /**< pause after a NAK with reason BUSY */
 #define TENDON_OBVIOUS_WINDOW_MS 100u       /**< pause after a NAK with reason WINDOW */
@@ -44,6 +44,7 @@ typedef struct tendon_obvious_sender {
     uint16_t sent;     /* indexes below were sent */
     uint16_t progress; /* highest next so far */
     uint32_t held;     /* bit i: segment next + 1 + i is acknowledged */
+    uint32_t repeated; /* bit i: the last segment with index i modulo 32 was sent more than once */
     uint64_t deadline, paused_at;
     uint32_t sent_at[TENDON_OBVIOUS_WINDOW_MAX]; /* low bits of the time, by index modulo 32 */
     const uint8_t *message;
