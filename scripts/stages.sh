@@ -95,11 +95,12 @@ stage_cloud() {
 stage_peers() {
     local status=0 file
     meson_setup_only
-    ninja -C "$BUILD/asan" Tests/Peers/obvious_wire
+    ninja -C "$BUILD/asan" Tests/Peers/obvious_wire Tests/Peers/obvious_device
     for file in codec link device peers; do
         python3 "Tests/Peers/test_ogp_$file.py" || status=$?
     done
     python3 Tests/Peers/test_ogp_wire.py "$BUILD/asan/Tests/Peers/obvious_wire" || status=$?
+    python3 Tests/Peers/test_ogp_simulated.py "$BUILD/asan/Tests/Peers/obvious_device" || status=$?
     return $status
 }
 

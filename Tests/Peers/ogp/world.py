@@ -40,7 +40,7 @@ class DeviceHost:
 
 
 class World:
-    def __init__(self, mtu=185, up=None, down=None, seed=0, device=None, **options):
+    def __init__(self, mtu=185, up=None, down=None, seed=0, device=None, make_device=None, **options):
         self.now = 0
         self.mtu = mtu
         self.up, self.down = Air(up, f"{seed} up"), Air(down, f"{seed} down")
@@ -50,7 +50,8 @@ class World:
         self.connecting = False
         self.dead = False  # the device does not advertise at all
         self.client = Client(ClientHost(self), **options)
-        self.device = Device(DeviceHost(self), seed=seed, **(device or {}))
+        host = DeviceHost(self)
+        self.device = make_device(host) if make_device else Device(host, seed=seed, **(device or {}))
 
     def after(self, delay, act, *arguments):
         heapq.heappush(self.events, (self.now + delay, next(self.order), act, arguments))
@@ -66,10 +67,14 @@ class World:
         if self.dead or not self.device.is_up or self.connection:
             self.after(200, self._try_connect)
             return
+        self.connection = self.connections + 1
+        self.device.on_connected(self.now, self.mtu)
+        if not self.device.connected:  # it is not connectable yet
+            self.connection = 0
+            self.after(200, self._try_connect)
+            return
         self.connecting = False
         self.connections += 1
-        self.connection = self.connections
-        self.device.on_connected(self.now, self.mtu)
         self.client.on_connected(self.now, self.mtu)
 
     def end_connection(self):
@@ -96,6 +101,8 @@ class World:
 
     def give_status(self):
         if self.connection:
+            if hasattr(self.device, "read_status"):
+                self.device.read_status(self.now)
             self.client.on_status(self.device.status_value(), self.now)
 
     # --- time
