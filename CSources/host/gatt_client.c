@@ -304,6 +304,15 @@ void tendon_gatt_client_writable(tendon_gatt_client *client, uint64_t now) {
     }
     client->blocked = false;
     tendon_gattc_pump(client, now);
+    if (client->on_writable != NULL && !client->blocked && !client->closed) {
+        client->on_writable(client->writable_context, now);
+    }
+}
+
+void tendon_gatt_client_set_on_writable(tendon_gatt_client *client, void (*on_writable)(void *context, uint64_t now),
+                                        void *context) {
+    client->on_writable = on_writable;
+    client->writable_context = context;
 }
 
 static tendon_gatt_request *oldest_expired(const tendon_gatt_client *client, uint64_t now) {

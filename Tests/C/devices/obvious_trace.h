@@ -5,14 +5,14 @@
 
 #include "test_bytes.h"
 
-static char trace[4096];
+extern char trace[4096];
 
-static void note(const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    size_t length = strlen(trace);
-    vsnprintf(trace + length, sizeof trace - length, format, arguments);
-    va_end(arguments);
-}
+void note(const char *format, ...);
+
+#define expect(text)                                                                                                   \
+    do {                                                                                                               \
+        assert_string_equal(trace, text);                                                                              \
+        trace[0] = '\0';                                                                                               \
+    } while (0)
 
 #endif

@@ -56,12 +56,6 @@ static void feed(const char *hex, uint64_t now) {
     free(bytes.data);
 }
 
-#define expect(text)                                                                                                   \
-    do {                                                                                                               \
-        assert_string_equal(trace, text);                                                                              \
-        trace[0] = '\0';                                                                                               \
-    } while (0)
-
 /* 8.6: 54 bytes at MTU 23. */
 static const char *const parts[] = {"6001000036004f420101020002002800d2040000",
                                     "400101008877665544332211f84d0f0042420f00",

@@ -44,12 +44,6 @@ static void on_done(void *context, tendon_obvious_request *request, const tendon
 
 static const tendon_obvious_requests_handler handler = {start_frame, cancel, on_event};
 
-#define expect(text)                                                                                                   \
-    do {                                                                                                               \
-        assert_string_equal(trace, text);                                                                              \
-        trace[0] = '\0';                                                                                               \
-    } while (0)
-
 static void fresh(void) {
     tendon_obvious_requests_init(&requests, &handler, NULL);
     memset(list, 0, sizeof list);

@@ -33,12 +33,6 @@ static void on_done(void *context, tendon_status status, uint64_t now) {
 
 static const tendon_obvious_sender_handler handler = {write_segment, on_done};
 
-#define expect(text)                                                                                                   \
-    do {                                                                                                               \
-        assert_string_equal(trace, text);                                                                              \
-        trace[0] = '\0';                                                                                               \
-    } while (0)
-
 /* A message of @p count segments at MTU 23. */
 static void start(size_t count, uint64_t now) {
     tendon_obvious_sender_init(&sender, &handler, NULL);

@@ -10,20 +10,15 @@ struct bose_connection {
     tendon_bose_session session;
 };
 
-/* An Obvious connection so far: the session comes on top. The lowest memory that holds a window of 8 at any MTU. */
-struct obvious_state {
-    tendon_obvious_receiver receiver;
-    tendon_obvious_sender sender;
-    tendon_obvious_requests requests;
-    uint8_t memory[TENDON_OBVIOUS_RECEIVER_MEMORY];
-};
 struct obvious_small {
-    struct obvious_state state;
-    uint8_t frame[512];
+    tendon_connection connection;
+    tendon_obvious_session session;
+    uint8_t memory[TENDON_OBVIOUS_SESSION_MEMORY(512)];
 };
 struct obvious_large {
-    struct obvious_state state;
-    uint8_t frame[TENDON_OBVIOUS_FRAME_MAX];
+    tendon_connection connection;
+    tendon_obvious_session session;
+    uint8_t memory[TENDON_OBVIOUS_SESSION_MEMORY(TENDON_OBVIOUS_FRAME_MAX)];
 };
 
 int main(void) {

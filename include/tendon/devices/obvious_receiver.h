@@ -21,7 +21,7 @@ extern "C" {
 /** Memory that never limits the window before HELLO: early segments wait in slots of one segment size each. */
 #define TENDON_OBVIOUS_RECEIVER_MEMORY 4096
 
-/** Called by the receiver. No function may call the receiver. */
+/** Called by the receiver. No function may call the receiver, except on_message(): set_limits(). */
 typedef struct tendon_obvious_receiver_handler {
     /**
      * A complete message, lent for the call. Return true to acknowledge it; false if the frame is invalid, which the

@@ -141,6 +141,8 @@ typedef struct tendon_gatt_client {
     size_t last_subscription; /**< the subscription of the last value, compared first */
     uint64_t transaction_deadline;
     uint64_t now; /**< of the latest input, for completions */
+    void (*on_writable)(void *context, uint64_t now);
+    void *writable_context;
 } tendon_gatt_client;
 
 /**
@@ -154,6 +156,13 @@ tendon_status tendon_gatt_client_init(tendon_gatt_client *client, const tendon_g
  * subscriptions are removed. Until the next init(), every call that starts a request returns TENDON_ERROR_DISCONNECTED.
  */
 void tendon_gatt_client_disconnected(tendon_gatt_client *client, tendon_status reason, uint64_t now);
+
+/**
+ * Sets a function that is called when PDUs can be sent again, after the queued requests were sent. A session uses it to
+ * continue after tendon_gatt_write_command() returned TENDON_ERROR_WOULD_BLOCK. NULL: none, as after init().
+ */
+void tendon_gatt_client_set_on_writable(tendon_gatt_client *client, void (*on_writable)(void *context, uint64_t now),
+                                        void *context);
 
 /**
  * Cancels a request: its completion is called with TENDON_ERROR_CANCELLED before this function returns. If the request
