@@ -172,7 +172,7 @@ static void act(fuzz_input *input) {
         (void)tendon_fjorden_session_disconnect(&world.session, world.now);
         break;
     default:
-        if (choice == 0xFF) { /* a response that nobody waits for any more */
+        if (choice == 0xFF) { /* a response to a request that has ended */
             world.requests -= world.session.work.requested;
             tendon_fjorden_session_cancel_request(&world.session);
         }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs a target over files and folders of inputs, for compilers without libFuzzer. Exit 0: all went through. */
+/* Runs a target over files and folders of inputs, for compilers without libFuzzer. Exit status 0: no input crashed it.
+ */
 #include "fuzz.h"
 #include <dirent.h>
 #include <stdio.h>

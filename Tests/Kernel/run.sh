@@ -98,7 +98,7 @@ if [ -z "$venv" ] && wants venv; then
 fi
 $prepare_only && exit 0
 
-# lane_of FILE: "# lane: N" in its header; 1 unless told.
+# lane_of FILE: "# lane: N" in its header; default 1.
 lane_of() {
     local lane
     lane=$(sed -n 's/^# lane: *//p' "$1" | head -n 1)

@@ -240,10 +240,6 @@ static void paired(void *context, tendon_att_bearer *bearer, uint64_t now) {
     }
 }
 
-static void writable(void *context, uint64_t now) {
-    tendon_simulated_fjorden_tick(context, now);
-}
-
 static void tick(void *context, uint64_t now) {
     tendon_simulated_fjorden_tick(context, now);
 }
@@ -268,7 +264,7 @@ static const tendon_peripheral_ops ops = {.name = "fjorden",
                                           .connected = connected,
                                           .disconnected = disconnected,
                                           .paired = paired,
-                                          .writable = writable,
+                                          .writable = tick,
                                           .tick = tick,
                                           .deadline = deadline,
                                           .pairing = pairing};

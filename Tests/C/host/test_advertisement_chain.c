@@ -68,7 +68,7 @@ static void parts_become_one(void **state) {
     assert_int_equal(s.out.length, 468);
     assert_int_equal(s.out.properties, TENDON_AD_CONNECTABLE);
     assert_true(s.out.data[0] == 0x11 && s.out.data[229] == 0x22 && s.out.data[458] == 0x33 && !s.out.truncated);
-    /* and the next one begins anew */
+    /* and the next one starts a new chain */
     assert_true(feed(&s, 1, 3, 0, 0x44, 5));
     assert_int_equal(s.out.length, 5);
 }

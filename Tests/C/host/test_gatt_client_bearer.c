@@ -302,7 +302,8 @@ static void mal_A15_mtu_request_in_the_middle_of_a_long_read(void **state) {
     peer_close(p);
 }
 
-/* We open no enhanced bearers; the like on this one: an invalid request, then the channel goes at once. */
+/* Tendon opens no enhanced bearers; the equivalent on this one: an invalid request, then the channel is closed
+ * immediately. */
 static void mal_A17_invalid_request_then_disconnect(void **state) {
     (void)state;
     static const char *const requests[] = {"02", "04 01", "0A", "18", "0E 01 00", "3F", "20"};

@@ -61,7 +61,7 @@ static void positive_responses_cut_at_every_position(void **state) {
                 assert_int_equal(p->bearer.counters.malformed, 1);
             }
             if (length == 0) {
-                peer_not_done(p); /* nothing tells whose it is: the request goes on waiting */
+                peer_not_done(p); /* it cannot be assigned to a request: the request stays outstanding */
                 assert_int_equal(tendon_gatt_client_cancel(&p->client, (uint32_t)id, p->now), TENDON_OK);
                 assert_int_equal(peer_send_bytes(p, bytes, whole), TENDON_OK);
                 peer_done(p, id, TENDON_ERROR_CANCELLED);

@@ -286,7 +286,7 @@ static void deadlines_in_the_past_do_not_hold_the_tick(void **state) {
     p->on_done = start_late;
     tendon_att_bearer_tick(&p->bearer, p->now);
     assert_true(p->completions <= PEER_REQUESTS);
-    assert_true(tendon_att_bearer_deadline(&p->bearer) == 0); /* the next tick is due at once */
+    assert_true(tendon_att_bearer_deadline(&p->bearer) == 0); /* the next tick is due immediately */
     free(p);
 }
 

@@ -9,7 +9,7 @@ static void gatt_cl_gan_bv_01_c_notification(void **state) {
     peer_value(p, 3, "01 02 03", false);
     assert_int_equal(p->subscriptions[0].received, 1);
     tendon_status id = tendon_gatt_unsubscribe(&p->client, 3, peer_on_done, p, p->now);
-    assert_int_equal(peer_send(p, "1B 03 00 01 02 03"), TENDON_ERROR_NOT_FOUND); /* removed at once */
+    assert_int_equal(peer_send(p, "1B 03 00 01 02 03"), TENDON_ERROR_NOT_FOUND); /* removed immediately */
     peer_exchange(p, "12 04 00 00 00", "13");
     peer_done(p, id, TENDON_OK);
     assert_int_equal(tendon_gatt_unsubscribe(&p->client, 3, peer_on_done, p, p->now), TENDON_ERROR_NOT_FOUND);
@@ -25,7 +25,7 @@ static void gatt_cl_gai_bv_01_c_indication(void **state) {
     peer_close(p);
 }
 
-/* Our reading of the purpose: an indication that nobody waits for is confirmed all the same, and goes nowhere. */
+/* Our reading of the purpose: an indication without a handler is confirmed nevertheless, and is not delivered. */
 static void gatt_cl_gai_bi_01_c_indication_without_subscription(void **state) {
     (void)state;
     peer *p = peer_open();

@@ -150,7 +150,7 @@ void attempt_bench_close(attempt_bench *b) {
     assert_int_equal(b->connection.state, TENDON_CONNECTION_IDLE);
     assert_int_equal(b->radio.scan_pauses, 0);
     assert_int_equal(b->session_connected, b->connected);
-    assert_int_equal(b->session_disconnected, b->closed); /* each told of the end once */
+    assert_int_equal(b->session_disconnected, b->closed); /* each was notified of the end once */
     tendon_loop_remove(&b->loop, &b->connection.timer);
     tendon_loop_close(&b->loop);
 }

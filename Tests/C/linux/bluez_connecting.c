@@ -30,7 +30,7 @@ void bluez_connecting_close(bluez_connecting *l) {
     bluez_close(l->b);
 }
 
-/** So much time passes for the attempt, then the timer strikes, if it would. */
+/** The attempt takes so much time; then the timer fires, if it has expired. */
 void bluez_connecting_elapse(bluez_connecting *l, uint64_t ms) {
     tendon_bluez_radio *radio = &l->b->radio;
     radio->attempts[0].begun_at -= ms;

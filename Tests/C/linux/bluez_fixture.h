@@ -13,7 +13,7 @@ typedef struct bluez_bench {
     tendon_loop loop;
     tendon_bluez_radio radio;
     int controller, kernel; /**< our ends of the two sockets */
-    int failures;           /**< told by on_failure */
+    int failures;           /**< calls of on_failure */
     tendon_status failure;
     unsigned reports;
 } bluez_bench;

@@ -35,7 +35,7 @@ typedef struct bench {
 
 bench *bench_open(bool with_pairing);
 void bench_close(bench *b);
-/** Lets the pause between attempts pass at once. */
+/** Skips the pause between attempts. */
 void skip_pause(bench *b);
 /* Until it is connected or given up. */
 void run_attempts(bench *b);

@@ -54,7 +54,7 @@ static void on_closed(void *context, tendon_status reason, uint64_t now) {
         end->closed = closed;
         assert_int_equal(tendon_radio_connect(radio, &end->link, &peer, now + 1000), TENDON_OK);
     } else {
-        memset(&end->link, 0xA5, sizeof end->link); /* nobody may look at it any more */
+        memset(&end->link, 0xA5, sizeof end->link); /* its memory must not be used any more */
         tendon_link_init(&end->link, NULL);
     }
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A link end that writes down what it is told. */
+/* A link end that records its callbacks. */
 #ifndef LINK_FIXTURE_H
 #define LINK_FIXTURE_H
 
@@ -30,7 +30,7 @@ typedef struct link_end {
     tendon_status reason;
     bool inside; /**< one of our own calls to the link runs: no callback may come */
     link_action on_connected, on_received;
-    tendon_radio *reconnect;   /**< in closed(): connect anew, to the same peer, once */
+    tendon_radio *reconnect;   /**< in closed(): connect to the same peer again, once */
     uint32_t next, misordered; /**< counting PDUs: 4 bytes, little-endian */
     uint8_t last[600];
     size_t last_length;

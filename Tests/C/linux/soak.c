@@ -197,7 +197,7 @@ void soak_cycle(soak *s, soak_cut cut, unsigned at) {
     s->passed = s->ups = s->ends = s->values = 0;
     s->struck = s->hang_up = s->writable = s->ready = false;
     (void)s->family->make_device(s);
-    if (s->cycles % 2 == 0) { /* every other one pairs anew */
+    if (s->cycles % 2 == 0) { /* every second one pairs again */
         (void)tendon_radio_forget(&s->ours.radio, &s->connection.peer);
         (void)tendon_radio_forget_all(&s->theirs.radio);
         if (s->family->forget != NULL) {

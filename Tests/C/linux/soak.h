@@ -14,7 +14,7 @@
 typedef enum soak_cut {
     SOAK_LOST = 0, /**< the device's PDU vanishes, and its link ends */
     SOAK_HUNG_UP,  /**< the device's PDU is the last one */
-    SOAK_CLOSED,   /**< the program closes its session after the PDU, whoever sent it */
+    SOAK_CLOSED,   /**< the program closes its session after the PDU, in either direction */
     SOAK_DROPPED,  /**< the link is closed under the session after the PDU */
     SOAK_CUTS
 } soak_cut;
@@ -70,7 +70,7 @@ struct soak {
     bool ready;
     unsigned values, ups, ends;
     /* all of them */
-    unsigned cycles, completed, longest; /**< longest: PDUs of a cycle that went its whole way */
+    unsigned cycles, completed, longest; /**< longest: PDUs of a completed cycle */
     size_t files, sources;
 };
 

@@ -280,7 +280,7 @@ static void a_failure_belongs_to_address_and_type(void **state) {
         close_links(b, links, 3);
         bluez_close(b);
     }
-    /* A command that ends before the address names nobody. */
+    /* A command that is too short for an address names no device. */
     bluez_bench *b = bluez_open(false, &bluez_public_address);
     tendon_address before = b->radio.connecting_peer;
     static const uint8_t truncated[] = {HCI_COMMAND_PKT, 0x0D, 0x20, 12, 1, 0, 1, 0, 0, 1, 0x02, 0x53};

@@ -136,7 +136,7 @@ static void keys_that_cannot_be_stored_are_removed_from_the_kernel(void **state)
     pairing_scene_close(s);
 }
 
-/* Paired anew because the peer has lost its key: neither the new key nor the old one is left on either side. */
+/* Paired again because the peer has lost its key: neither the new key nor the old one is left on either side. */
 static void a_bond_that_cannot_be_renewed_is_removed(void **state) {
     (void)state;
     pairing_scene *s = pairing_scene_open(1);

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* ENETDOWN: the adapter is off for a reset, or for good; only the management socket knows which. */
+/* ENETDOWN: the adapter is off for a reset, or permanently; only the management socket reports which. */
 static void a_send_refused_while_the_adapter_is_off_is_tried_again(void **state) {
     (void)state;
     bluez_bench *b = bluez_open(false, &bluez_public_address);
@@ -22,7 +22,7 @@ static void a_send_refused_while_the_adapter_is_off_is_tried_again(void **state)
     (void)bluez_answer(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
     assert_true(b->radio.scan.activity.state == TENDON_BLUEZ_ON);
     assert_int_equal(b->failures, 0);
-    /* The count starts anew after each that went. */
+    /* The count restarts after each success. */
     assert_int_equal(tendon_radio_scan_stop(&b->radio.radio), TENDON_OK);
     (void)bluez_answer(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
     sends_refused = (refused_sends){.number = ENETDOWN, .times = 10};
@@ -114,7 +114,7 @@ static void the_answer_in_the_socket_counts_when_the_time_is_over(void **state) 
             bluez_complete(b, TENDON_HCI_READ_LOCAL_VERSION, 0);
         }
         bluez_complete(b, TENDON_HCI_LE_SET_SCAN_PARAMETERS, 0);
-        /* The loop strikes deadlines after one read: 16 packets, not all of them. */
+        /* The loop checks the deadlines after one read: 16 packets, not all of them. */
         b->radio.hci.expired(b->radio.hci.context, tendon_monotonic_ms() + TENDON_BLUEZ_COMMAND_TIMEOUT_MS);
         bluez_tick(b, tendon_monotonic_ms());
         assert_int_equal(b->failures, 0);

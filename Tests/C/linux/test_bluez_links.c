@@ -47,7 +47,7 @@ static void a_kernel_that_scans_has_longer(void **state) {
     assert_int_equal(calls.connects, 1);
     bluez_connecting_elapse(l, 100);
     asked_again(l, 2);
-    kernel_scans(l, 0); /* and begins anew */
+    kernel_scans(l, 0); /* and starts again */
     bluez_connecting_elapse(l, 310);
     asked_again(l, 3);
     bluez_connecting_close(l);
@@ -63,7 +63,7 @@ static void a_kernel_that_connects_is_left_alone(void **state) {
             bluez_connecting_elapse(l, 1000);
         }
         assert_int_equal(calls.connects, 1);
-        bluez_connection_complete(l, 0x3E, 0); /* it failed; the socket tells that too, or it does not */
+        bluez_connection_complete(l, 0x3E, 0); /* it failed; the socket may report that too, or not */
         bluez_connecting_elapse(l, 310);
         asked_again(l, 2);
         bluez_connecting_close(l);
@@ -82,7 +82,7 @@ static void a_refused_connect_command_is_none(void **state) {
     bluez_connecting_close(l);
 }
 
-/* The kernel asks the peer for its features before it tells the socket. */
+/* The kernel requests the features of the peer before the socket is connected. */
 static void a_connection_that_is_made_has_time_to_be_told(void **state) {
     (void)state;
     bluez_connecting *l = bluez_connecting_open();
@@ -121,7 +121,8 @@ static void on_closed(void *context, tendon_status reason, uint64_t now) {
     assert_int_equal(*paired_before, TENDON_RADIO_ERROR_PAIRING_FAILED);
 }
 
-/* The peer refuses and hangs up; the link's end is read first, the answer of Pair Device waits in the other socket. */
+/* The peer rejects pairing and disconnects; the disconnection is read first, the result of Pair Device is still in the
+ * other socket. */
 static void the_end_of_a_pairing_is_told_before_that_of_its_link(void **state) {
     (void)state;
     static const uint8_t refused[] = {TENDON_MANAGEMENT_COMMAND_COMPLETE,
@@ -212,7 +213,7 @@ static void a_search_ends_before_a_connect(void **state) {
         assert_int_equal(send(l->b->kernel, (order & 2) != 0 ? refused : done, sizeof done, 0), sizeof done);
         bluez_read_kernel(l->b);
         assert_int_equal(calls.connects, 1);
-        discovering(l, 0); /* tells the same again */
+        discovering(l, 0); /* reports the same again */
         bluez_read_kernel(l->b);
         expect_no_management(l);
         assert_int_equal(calls.connects, 1);

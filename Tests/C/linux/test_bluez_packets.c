@@ -277,7 +277,8 @@ static void a_scan_of_another_program_is_seen_with_both_commands(void **state) {
     }
 }
 
-/* The kernel disables its scan before it connects. Ours was off for that connect, and returns with its end at once. */
+/* The kernel disables its scan before it connects. Ours was off for that attempt, and restarts immediately when it
+ * ends. */
 static void a_scan_that_was_off_does_not_yield(void **state) {
     (void)state;
     bluez_connecting *l = bluez_connecting_idle();
@@ -360,7 +361,7 @@ static void a_discovery_is_ours_or_not(void **state) {
 
 /* ---- stopped while a command is in flight ---- */
 
-/* Advertising that nobody wants any more has nothing to retry, with connections or without. */
+/* Advertising that was stopped is not retried, with or without connections. */
 static void advertising_that_was_stopped_is_not_retried(void **state) {
     (void)state;
     bluez_bench *b = bluez_open(false, &bluez_public_address);

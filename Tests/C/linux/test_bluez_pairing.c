@@ -98,7 +98,7 @@ static void only_just_works_of_a_pairing_of_ours_is_confirmed(void **state) {
     pairing_scene_expect(s, 0x1D, 0, -1);
     question(s, 1, 1); /* the same 48 bits, another type; connected, but it does not pair */
     pairing_scene_expect(s, 0x1D, 1, -1);
-    question(s, 2, 1); /* nobody we know */
+    question(s, 2, 1); /* an unknown peer */
     pairing_scene_expect(s, 0x1D, 2, -1);
     assert_int_equal(tendon_radio_set_pairable(&s->b->radio.radio, true), TENDON_OK);
     pairing_scene_drain(s);
@@ -138,7 +138,7 @@ static void each_result_of_the_kernel_has_a_meaning(void **state) {
     pairing_scene_close(s);
 }
 
-/* Closed, cancelled or forgotten: the kernel is told to stop, and no result follows. */
+/* Closed, cancelled or forgotten: the pairing is cancelled in the kernel, and no result is reported. */
 static void a_procedure_that_nobody_waits_for_is_cancelled(void **state) {
     (void)state;
     pairing_scene *s = pairing_scene_open(3);

@@ -21,7 +21,7 @@ enum { POWERED, FAULTY, RECOVERING, RESETTING, FAILED };
 typedef struct power_outcome {
     uint8_t next;
     bool forgets; /**< scanning is off */
-    bool sends;   /**< scanning is set up again at once */
+    bool sends;   /**< scanning is set up again immediately */
     bool reports; /**< on_failure is called */
 } power_outcome;
 

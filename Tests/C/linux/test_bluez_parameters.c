@@ -67,7 +67,7 @@ static void connection_parameters_are_loaded_through_a_socket_of_their_own(void 
     assert_int_equal(tendon_bluez_load_connection_parameters(&b->radio, &wrong, 1), TENDON_ERROR_INVALID_ARGUMENT);
     assert_int_equal(sent_length, 0);
     assert_int_equal(open_descriptors(), before + 1);
-    bluez_expect_nothing(b); /* nothing went through the radio's own sockets */
+    bluez_expect_nothing(b); /* nothing was sent through the radio's own sockets */
     management = -1;
     bluez_close(b);
 }

@@ -24,7 +24,7 @@ static void static_addresses_are_what_the_specification_wants(void **state) {
     }
 }
 
-/* The controller has no address before it is told one; scanning with a random one is refused until then. */
+/* The controller has no address until one is set; it rejects scanning with a random address until then. */
 static void without_a_public_address_the_scan_uses_a_random_one(void **state) {
     (void)state;
     for (int extended = 0; extended < 2; extended++) {

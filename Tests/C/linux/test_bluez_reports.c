@@ -190,7 +190,7 @@ static void the_data_is_that_of_the_owner(void **state) {
 
 /* ---- pauses ---- */
 
-/* The timer strikes at the end of a pause, also when it struck before for something else. */
+/* The timer fires at the end of a pause, even if it fired before for another reason. */
 static void a_pause_is_looked_at_again(void **state) {
     (void)state;
     for (int advertises = 0; advertises < 2; advertises++) {

@@ -27,7 +27,7 @@ int open(const char *path, int flags, ...) {
     return fd;
 }
 
-/* docs/bluez-states.md: Command Disallowed, and nobody else has the adapter open: disabled once, then tried again. */
+/* docs/bluez-states.md: Command Disallowed, and no other program has the adapter open: disabled once, then retried. */
 static void what_a_killed_program_left_enabled_is_disabled_once(void **state) {
     (void)state;
     for (int advertises = 0; advertises < 2; advertises++) {

@@ -296,7 +296,7 @@ static void kill_9_leaves_a_whole_file(void **state) {
         assert_non_null(tendon_bonds_find(&after, TENDON_BOND_KERNEL, &bonds_own, &kept.peer));
         assert_true(after.count <= 2 + (size_t)round);
     }
-    tendon_bond more = bonds_item(201); /* the lock of a dead process holds nobody up */
+    tendon_bond more = bonds_item(201); /* the lock of a terminated process blocks no other process */
     assert_int_equal(tendon_bonds_store(&bonds, &more), TENDON_OK);
 }
 

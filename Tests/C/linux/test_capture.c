@@ -325,7 +325,7 @@ static void ends_have_the_code_that_fits(void **state) {
     }
 }
 
-/* A record longer than the reader's buffer is passed over; the one behind it is read. Cut inside, it is told. */
+/* A record longer than the reader's buffer is skipped; the next one is read. If it is truncated, that is reported. */
 static void long_records_are_passed_over(void **state) {
     (void)state;
     for (int cut = 0; cut < 2; cut++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Capture files where a call fails: the status says it, no descriptor stays open, and it is told when it is closed. */
+/* Capture files where a call fails: the status reports it, also that of the closing, and no descriptor stays open. */
 #include "capture_fixture.h"
 #include "open_files.h"
 

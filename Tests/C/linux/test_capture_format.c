@@ -61,7 +61,7 @@ static void mal_records(void **state) {
     } cases[] = {
         /* more kept than there was */
         {"00000001 00000002 00000001 00000000" TIME_2000 "0401", TENDON_CAPTURE_H4, TENDON_ERROR_MALFORMED, 4},
-        /* longer than any packet, told before 4 GB are waited for */
+        /* longer than any packet: detected without waiting for 4 GB */
         {"ffffffff ffffffff", TENDON_CAPTURE_H4, TENDON_ERROR_MALFORMED, 0},
         {"00010005 00000001", TENDON_CAPTURE_H4, TENDON_ERROR_MALFORMED, 0},
         /* no H4 byte, an H4 type that does not exist */

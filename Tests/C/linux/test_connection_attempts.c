@@ -27,7 +27,7 @@ static void play(attempt_bench *b) {
     }
 }
 
-/** Until the link stays or the end is told. */
+/** Until the connection is kept or its end is reported. */
 static void run(attempt_bench *b) {
     assert_int_equal(tendon_connection_connect(&b->connection), TENDON_OK);
     b->now = b->connection.connect_began;
@@ -54,7 +54,7 @@ typedef struct row {
     /* what is to come of it */
     bool up;
     tendon_status told; /**< closed() with this, unless up */
-    int connected;      /**< times that connected() was told */
+    int connected;      /**< calls of connected() */
     uint32_t attempts;
     tendon_status reasons[TENDON_CONNECTION_ATTEMPTS_MAX];
     uint32_t began_ms[TENDON_CONNECTION_ATTEMPTS_MAX]; /**< pauses: 100 + 7, 200 + 1007 % 101, 400 + 2007 % 201, ... */
@@ -289,7 +289,7 @@ static void the_own_jitter_spreads(void **state) {
     assert_true(different > seen / 2);
 }
 
-/* Two connections that connect at once: the scan goes on when both are through. */
+/* Two simultaneous attempts: the scan continues when both have ended. */
 static void holds_are_counted(void **state) {
     (void)state;
     static const turn script[] = {{STAYS, 0, 40}, {NOTHING, 0, 0}};

@@ -54,7 +54,7 @@ static void on_term(int number) {
     stopped = 1;
 }
 
-/* The child: a simulated device until it is told to end. */
+/* The child: a simulated device until it receives the command to end. */
 static void child(void) {
     static tendon_virtual_radio radio;
     static tendon_peripheral peripheral;

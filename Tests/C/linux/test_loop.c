@@ -85,7 +85,7 @@ static void ready_source_is_told_once_per_step(void **state) {
     close(p.pipe[1]);
     p.pipe[1] = -1;
     assert_int_equal(tendon_loop_step(&loop, 0), TENDON_OK);
-    assert_int_equal(p.readies, 2); /* interest 0 is still told the end */
+    assert_int_equal(p.readies, 2); /* a source of interest 0 is still notified of the end */
     assert_true((p.events & TENDON_HANGUP) != 0);
     probe_close(&p);
     assert_int_equal(tendon_loop_update(&loop, &p.source, TENDON_READABLE), TENDON_ERROR_WRONG_STATE);
@@ -113,7 +113,7 @@ static void the_earliest_deadline_is_known(void **state) {
     tendon_loop_close(&loop);
 }
 
-/* Both are ready in one batch; whichever is told first removes the other, whose descriptor is gone then. */
+/* Both are ready in one batch; the first one that is called removes the other and closes its descriptor. */
 static void removal_inside_a_batch_is_safe(void **state) {
     (void)state;
     for (int round = 0; round < 2; round++) {

@@ -258,7 +258,7 @@ static void a_pairing_that_is_never_answered_has_a_limit(void **state) {
     timer->expired(timer->context, timer->deadline); /* time passes */
     assert_int_equal(w->session.paired, 1);
     assert_int_equal(w->session.pair_status, TENDON_ERROR_TIMEOUT);
-    assert_false(timer->added); /* an idle radio wakes nobody */
+    assert_false(timer->added); /* an idle radio causes no wake-up */
 }
 
 /* Hostile: everything that is no message of this state is counted and changes nothing. */

@@ -106,7 +106,7 @@ static void mal_other_header_bytes_are_counted_and_dropped(void **state) {
     bench_close(&b);
 }
 
-/* Without a header an empty PDU reads like the end of the link; it is told from it. */
+/* Without a header an empty PDU reads like the end of the link; the state of the socket distinguishes them. */
 static void mal_empty_pdu_is_not_the_end(void **state) {
     (void)state;
     bench b;
@@ -124,7 +124,7 @@ static void mal_empty_pdu_is_not_the_end(void **state) {
     assert_int_equal(b.end.closed, 1);
 }
 
-/* What the peer sent before it went is delivered, then the end, once. */
+/* PDUs that the peer sent before it closed are delivered, then the end, once. */
 static void last_words_come_before_the_end(void **state) {
     (void)state;
     const tendon_socket_hooks *kinds[2] = {&bare, &framed};
@@ -240,7 +240,7 @@ static void slow_reader_loses_nothing(void **state) {
             assert_int_equal(b.end.writable, writable); /* the peer read nothing: no false hope, no spinning */
             blocked++;
         }
-        if (sent < 5000 && blocked > 0) { /* there is room again, but the one that was told to wait goes first */
+        if (sent < 5000 && blocked > 0) { /* there is space again, but the PDU that was blocked is sent first */
             uint8_t bytes[8];
             for (uint32_t i = 0; i < 200 && recv(b.peer, bytes, sizeof bytes, MSG_DONTWAIT) == 4; i++) {
                 assert_int_equal(bytes[0], (uint8_t)got);
@@ -277,7 +277,7 @@ static void close_is_told_once_and_later(void **state) {
     assert_int_equal(b.end.closed, 0);
     assert_int_equal(link_end_send(&b.end, "x", 1), TENDON_ERROR_DISCONNECTED);
     char byte = 0;
-    assert_int_equal(recv(b.peer, &byte, 1, 0), 0); /* the peer sees it at once */
+    assert_int_equal(recv(b.peer, &byte, 1, 0), 0); /* the peer sees it immediately */
     STEP_UNTIL(&b.loop, b.end.closed == 1);
     assert_int_equal(b.end.reason, TENDON_ERROR_CANCELLED);
     link_end_close(&b.end);

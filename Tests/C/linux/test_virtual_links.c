@@ -295,7 +295,7 @@ static void send_number(link_end *end, uint32_t number, tendon_status *status) {
     *status = link_end_send(end, bytes, 4);
 }
 
-/* The child: a device that advertises and sends @p count numbers to whoever connects, then obeys `die`. */
+/* The child: a device that advertises and sends @p count numbers to each central, then ends as `die` selects. */
 static void child_device(const char *directory, uint32_t count, bool die) {
     static world w;
     uint32_t sent = 0;

@@ -176,7 +176,7 @@ static void a_connect_that_fails_leaves_nothing(void **state) {
 /* While it is tried again, too. */
 static void a_retry_that_fails_ends_the_attempt(void **state) {
     world *w = *state;
-    connect_central(w, 5000); /* nobody listens */
+    connect_central(w, 5000); /* no listener */
     int before = open_descriptors();
     assert_int_equal(w->end.link.state, TENDON_LINK_CONNECTING);
     calls.socket = (refused){ENFILE, 0};

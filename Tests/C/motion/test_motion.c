@@ -34,7 +34,7 @@ static tendon_quaternion random_unit(dice *d) {
     return unit;
 }
 
-/* i j = k and all its sisters: what tells Hamilton's convention from the other. */
+/* i j = k and its permutations: they distinguish Hamilton's convention from the other one. */
 static void hamilton_units(void **state) {
     (void)state;
     tendon_quaternion i = {1, 0, 0, 0}, j = {0, 1, 0, 0}, k = {0, 0, 1, 0}, one = {0, 0, 0, 1};

@@ -12,7 +12,7 @@
 extern tendon_simulated_feelspace belt;
 extern device_fixture *f;
 
-/** A belt and nobody connected. */
+/** A belt without a connection. */
 void begin(const tendon_simulated_feelspace_options *options);
 /** Connected, with the notifications that a client enables before its handshake. */
 void connected_belt(const tendon_simulated_feelspace_options *options);

@@ -279,7 +279,7 @@ static void stop_and_streams_keep_it_awake(void **state) {
     device_run(x->f, x->f->now + 1);
     assert_true(x->trainer.off);
     done(x);
-    x = ready(NULL); /* the binary stream ends when nobody is subscribed any more */
+    x = ready(NULL); /* the binary stream ends with the last subscription */
     device_send(x->f, 0, "12 0d 00 01 00");
     device_run(x->f, x->f->now + 600000);
     device_send(x->f, 0, "12 0d 00 00 00");

@@ -72,7 +72,7 @@ static void the_next_connection_is_encrypted_with_the_key(void **state) {
     assert_int_equal(s->pairings, 1);
 }
 
-/* Without the key, and out of pairing mode, there is nobody to ask. */
+/* Without the key, and outside pairing mode, pairing is impossible. */
 static void a_forgotten_key_is_not_used(void **state) {
     site *s = *state;
     assert_int_equal(tendon_bose_session_open(&s->session, s->now), TENDON_OK);

@@ -100,7 +100,7 @@ static void suspension_stops_the_stream_and_keeps_the_configuration(void **state
     tendon_simulated_bose_suspend(&f->device, false, 0, f->in.now);
     device_run(&f->in, 6040);
     assert_int_equal(f->in.centrals[0].count, 4);
-    assert_int_equal(timestamp_of(f, 0, 2), 1020); /* the clock went on */
+    assert_int_equal(timestamp_of(f, 0, 2), 1020); /* the clock continued */
 }
 
 static void the_last_central_takes_everything_with_it(void **state) {
@@ -123,7 +123,7 @@ static void the_last_central_takes_everything_with_it(void **state) {
     bose_exchange(f, 0, ACCELEROMETER_AT_20, "13");
     device_forget(&f->in, 0);
     device_run(&f->in, 9020);
-    assert_int_equal(timestamp_of(f, 0, 0), 20); /* the clock starts anew with the first device_central */
+    assert_int_equal(timestamp_of(f, 0, 0), 20); /* the clock restarts with the first device_central */
 }
 
 static void e13_records_share_notifications_as_the_mtu_allows(void **state) {
@@ -139,7 +139,7 @@ static void e13_records_share_notifications_as_the_mtu_allows(void **state) {
     assert_int_equal(f->in.centrals[0].pdus[2].length, 14);
     assert_int_equal(f->in.centrals[0].pdus[2].bytes[3], 3);
     assert_int_equal(f->device.counters.samples, 4);
-    bose_connect(f, 1, 185); /* the other central's larger MTU: 44 bytes at once */
+    bose_connect(f, 1, 185); /* the other central's larger MTU: 44 bytes in one notification */
     bose_listen(f, 1);
     device_run(&f->in, 5040);
     assert_int_equal(f->in.centrals[1].count, 1);
@@ -189,7 +189,8 @@ static void flat_out_loses_and_reorders_nothing(void **state) {
     assert_true(expected > 5000);
     assert_int_equal(f->device.counters.notifications, expected);
     assert_int_equal(f->device.counters.samples, expected);
-    f->in.centrals[0].room = -1; /* a link that takes everything: bounded ticks, due at once */
+    f->in.centrals[0].room =
+        -1; /* a link that accepts everything: ticks are bounded, the next one follows immediately */
     tendon_simulated_bose_writable(&f->device, f->in.now);
     assert_true(f->in.centrals[0].count - expected <= 65);
     assert_int_equal(tendon_simulated_bose_deadline(&f->device), 0);
@@ -279,7 +280,7 @@ static void configuration_is_told_to_the_other_centrals(void **state) {
     device_expect(&f->in, 1, 1, "1b 20 00 00 00 14 01 00 14 02 00 14 03 00 14");
     device_expect(&f->in, 1, 2, "1b 28 00 81 00 82 00 83 00 c0 00 c1 01 c2 00");
     assert_int_equal(f->in.centrals[2].count, 0);         /* not subscribed */
-    bose_exchange(f, 0, "12 20 00 00", "01 12 20 00 80"); /* refused: nobody hears of it */
+    bose_exchange(f, 0, "12 20 00 00", "01 12 20 00 80"); /* rejected: no notification */
     assert_int_equal(f->in.centrals[1].count, 3);
 }
 

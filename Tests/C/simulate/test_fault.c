@@ -180,7 +180,7 @@ static void delay_keeps_the_order(void **state) {
     assert_hex(f->wire.pdus[0].bytes, f->wire.pdus[0].length, "1b 23 00 01");
     assert_hex(f->wire.pdus[1].bytes, f->wire.pdus[1].length, "1b 23 00 02");
     assert_int_equal(f->filter.deadline(f->filter.context), UINT64_MAX);
-    prepare(f, "delay=1"); /* 100 ms unless told */
+    prepare(f, "delay=1"); /* 100 ms by default */
     send_hex(f, "1b 23 00 01");
     assert_int_equal(f->filter.deadline(f->filter.context), 100);
 }

@@ -100,7 +100,7 @@ static void modes_are_changed_and_told(void **state) {
         snprintf(answer, sizeof answer, "01 01 %02x", mode);
         request(change, answer);
         assert_int_equal(belt.mode, mode);
-        request(change, answer); /* the same again: told again */
+        request(change, answer); /* the same again: reported again */
     }
     request("01 81 03", "01 01 03"); /* three bytes are enough */
     request("01 81 07 00", NULL);
@@ -198,7 +198,7 @@ static void pause_from_app_mode_is_left_by_the_application(void **state) {
 static void the_power_button(void **state) {
     (void)state;
     tendon_simulated_feelspace_press_button(&belt, 1, TENDON_FEELSPACE_PRESS_SHORT, f->now);
-    assert_int_equal(f->centrals[0].count, 0); /* nobody is told */
+    assert_int_equal(f->centrals[0].count, 0); /* no central is notified */
     assert_int_equal(belt.last_signal, 2);
     tendon_simulated_feelspace_press_button(&belt, 1, TENDON_FEELSPACE_PRESS_LONG, f->now);
     device_expect(f, 0, 0, "1b 0d 00 01 03 00 01 00");
@@ -248,7 +248,7 @@ static void parameters_are_read_and_changed(void **state) {
     request("10 01 03", "10 03 03");
     request("01 03", "01 03 2d 00");
     device_forget(f, 0);
-    device_exchange(f, 0, "12 10 00 10 02 00 03", "13"); /* two at once */
+    device_exchange(f, 0, "12 10 00 10 02 00 03", "13"); /* two in one packet */
     device_run(f, f->now);
     device_expect(f, 0, 1, "1b 12 00 10 00 32");
     device_expect(f, 0, 2, "1b 12 00 10 03 03");

@@ -5,7 +5,7 @@
 static void keep_alives_want_answers(void **state) {
     (void)state;
     device_run(f, 10000);
-    assert_int_equal(f->centrals[0].count, 0); /* nobody listens */
+    assert_int_equal(f->centrals[0].count, 0); /* no central has subscribed */
     device_exchange(f, 0, "12 09 00 01 00", "13");
     device_forget(f, 0);
     device_run(f, 11000);

@@ -72,7 +72,7 @@ static void what_is_no_request_is_an_att_error(void **state) {
     device_forget(f, 0);
     device_run(f, f->now + 1000);
     assert_int_equal(f->centrals[0].count, 0);
-    /* A long write: the value is written at once or not at all. */
+    /* A long write: the value is written as a whole or not at all. */
     device_exchange(f, 0, "16 1d 00 02 00 05 01", "17 1d 00 02 00 05 01");
     device_send(f, 0, "18 01");
     device_expect_last(f, 0, "01 18 1d 00 07");
@@ -118,7 +118,7 @@ static void a_full_link_delays_a_response(void **state) {
     device_expect_last(f, 0, "1d 1d 00 81 01 00");
 }
 
-/* Disabled after the request: nobody gets the response, and the next request runs. */
+/* Disabled after the request: the response is not sent, and the next request is processed. */
 static void a_response_that_nobody_wants_is_dropped(void **state) {
     (void)state;
     fjorden_subscribe_responses(0);

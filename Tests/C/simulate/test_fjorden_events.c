@@ -84,7 +84,7 @@ static void the_state_is_that_of_the_controls(void **state) {
     device_exchange(f, 0, "0a 1a 00", "0b 01 00 01 00 00 80");
 }
 
-/* A record tells 127 detents at most. */
+/* A record contains at most 127 detents. */
 static void a_long_turn_takes_several_records(void **state) {
     (void)state;
     fjorden_subscribe_events(0);
@@ -100,7 +100,7 @@ static void the_battery_is_notified_and_reported_when_it_gets_low(void **state) 
     (void)state;
     fjorden_subscribe_events(0);
     tendon_simulated_fjorden_set_battery(&grip, 70, 5000);
-    assert_int_equal(f->centrals[0].count, 0); /* nobody has subscribed to it */
+    assert_int_equal(f->centrals[0].count, 0); /* no central has subscribed to it */
     device_exchange(f, 0, "0a 13 00", "0b 46");
     device_exchange(f, 0, "12 14 00 01 00", "13");
     device_forget(f, 0);
@@ -392,7 +392,7 @@ static void flat_out_one_record_a_notification(void **state) {
     (void)state;
     const tendon_simulated_fjorden_options options = {.open = true, .flat_out = true, .event_limit = 100};
     fjorden_connected(&options);
-    assert_int_equal(f->device.ops->deadline(f->device.context), UINT64_MAX); /* nobody wants them */
+    assert_int_equal(f->device.ops->deadline(f->device.context), UINT64_MAX); /* no central has subscribed */
     fjorden_subscribe_events(0);
     assert_int_equal(f->device.ops->deadline(f->device.context), 0);
     f->device.ops->tick(f->device.context, f->now);

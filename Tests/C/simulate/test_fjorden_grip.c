@@ -138,7 +138,7 @@ static void any_part_can_be_missing(void **state) {
         assert_int_equal(present, cases[i].present);
         assert_int_equal(grip.battery_handle != 0, (present & BATTERY) != 0);
         device_forget(f, 0);
-        tendon_simulated_fjorden_event(&grip, 0x40, 0, f->now); /* there is nobody to get it */
+        tendon_simulated_fjorden_event(&grip, 0x40, 0, f->now); /* no central is connected */
         tendon_simulated_fjorden_set_battery(&grip, 10, f->now);
         assert_int_equal(f->centrals[0].count, 0);
         assert_int_equal(grip.counters.blocked, 0);
@@ -178,14 +178,14 @@ static void without_encryption_it_says_little(void **state) {
     device_exchange(f, 0, "0a 21 00", "0b 11 01 00 02");
 }
 
-/* One bond: nobody else can pair, and the bond outlives the connection; the encryption does not. */
+/* One bond: no other central can pair. The bond outlives the connection; the encryption does not. */
 static void it_takes_one_bond(void **state) {
     const tendon_simulated_fjorden_options options = {.name = "G"};
     (void)state;
     fjorden_connected(&options);
     tendon_att_bearer stranger;
     tendon_att_bearer_init(&stranger, (tendon_bearer_io){&f->centrals[1], NULL}, 23);
-    f->device.ops->paired(f->device.context, &stranger, f->now); /* of nobody */
+    f->device.ops->paired(f->device.context, &stranger, f->now); /* of a central that is not connected */
     assert_int_equal(f->device.ops->pairing(f->device.context), TENDON_PERIPHERAL_PAIRABLE);
     f->device.ops->paired(f->device.context, &f->centrals[0].bearer, f->now);
     assert_int_equal(f->device.ops->pairing(f->device.context), 0);

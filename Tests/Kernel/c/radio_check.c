@@ -189,7 +189,7 @@ static int run_advertise(check *c, int argc, char **argv) {
     return status != TENDON_OK || c->failure != TENDON_OK;
 }
 
-/** idle: keeps the radio open and tells failures. */
+/** idle: keeps the radio open and prints failures. */
 static int run_idle(check *c) {
     tendon_loop_run(&c->loop, c->until);
     return c->failure != TENDON_OK;

@@ -14,7 +14,7 @@
 typedef struct check {
     tendon_loop loop;
     tendon_bluez_radio radio;
-    tendon_status failure; /**< what on_failure was told last */
+    tendon_status failure; /**< last status passed to on_failure */
     uint64_t until;        /**< monotonic ms */
     /* scan */
     unsigned reports, responses;

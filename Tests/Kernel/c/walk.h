@@ -48,12 +48,12 @@ typedef struct walk {
     tendon_connection connection;
     const tendon_session_inputs *session_inputs;
     void *session;
-    bool resting;      /**< the session is told nothing any more: its connection ends */
+    bool resting;      /**< the session receives no further input: its connection ends */
     bool hold_pairing; /**< pairing is asked for, and goes on for ever */
-    bool bonded;       /**< what the session is told, unless a bond is there */
+    bool bonded;       /**< reported to the session, unless a bond exists */
     unsigned connects, disconnects, pairs;
     uint64_t up_since, settle_ms;
-    bool lingers; /**< there was a link since the device went last */
+    bool lingers; /**< a connection existed since the device was last stopped */
     unsigned exchanged;
     unsigned told_connected, told_disconnected, told_paired, strikes; /**< inputs from the link; ticks that were due */
     tendon_status reason;                                             /**< of told_disconnected, or told_paired */
@@ -69,7 +69,8 @@ typedef struct walk {
     unsigned walked, wrong, impossible;
 } walk;
 
-/** "hci0": the kernel's controller; else a directory of the virtual radio. False, and told, when one cannot be had. */
+/** "hci0": the kernel's controller; else a directory of the virtual radio. Returns false and prints why if it cannot be
+ * opened. */
 bool walk_open(walk *w, const char *ours, const char *theirs);
 /** Ends with 0 when every pair was right. @param pairs in the table: all of them are to be walked or impossible. */
 int walk_end_with(walk *w, const char *family, unsigned pairs);
@@ -80,20 +81,21 @@ void walk_serve(walk *w, tendon_peripheral_device device);
 void walk_set_present(walk *w, bool present);
 /** The device ends its links. */
 void walk_hang_up(walk *w);
-/** A value from the device, whatever it says. @param connection NULL: there is none, which is told. */
+/** A value from the device, with any content. @param connection NULL: not connected, which is reported. */
 void walk_notify(walk *w, tendon_gatt_connection *connection, uint16_t handle, const void *value, size_t length);
 
 /** A session to be driven. */
 void walk_attach(walk *w, const tendon_session_inputs *inputs, void *session);
 /** The calls for the session: the connection's, counted. */
 tendon_session_link walk_link(walk *w);
-/** Ends the link, if there is one; both sides know it, and no bond is left. The session may be made anew then. */
+/** Disconnects, if connected; both sides are notified, and no bond is left. The session may then be initialized again.
+ */
 void walk_rest(walk *w);
 /** A link that is up becomes old enough to be closed. */
 void walk_settle(walk *w);
-/** Looks at deadlines anew, and lets all that is due happen. */
+/** Reads the deadlines again and runs all that have expired. */
 void walk_step(walk *w);
-/** Until it is so. False, and told, when it never is. */
+/** Runs until the condition is true. Returns false and prints it if it never is. */
 bool walk_until(walk *w, bool (*reached)(const void *context), const void *context, const char *what);
 /** Until one of the counters has changed. */
 bool walk_until_told(walk *w, const unsigned *counter, unsigned before, const char *what);

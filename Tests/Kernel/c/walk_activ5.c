@@ -327,7 +327,7 @@ static void reach_scan(gym *g, scan_place place, bool short_search) {
     g->words[0] = 0;
 }
 
-/* The air is heard while it is searched; told late, it changes nothing. */
+/* Advertisements are received during the search; one that is delivered late changes nothing. */
 static void hear(gym *g, scan_place place, bool named) {
     g->hears = true;
     if (place != SCANNING) {
@@ -380,7 +380,7 @@ static void walk_scan(gym *g) {
     w->ours.radio->report_context = g;
     w->ours.radio->on_report = on_report;
     reach_scan(g, SCANNING, false);
-    hear(g, SCANNING, true); /* so that it can be told late, too */
+    hear(g, SCANNING, true); /* so that it can also be delivered late */
     for (int place = OFF; place < SCAN_PLACES; place++) {
         for (size_t row = 0; row < SCAN_ROWS; row++) {
             reach_scan(g, (scan_place)place, row == 2);

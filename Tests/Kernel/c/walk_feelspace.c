@@ -207,7 +207,7 @@ static void call(strap *s, input what) {
     case IN_DISCONNECT:
         tendon_feelspace_session_disconnect(session, now);
         break;
-    case IN_ADVERTISED: /* heard while it searched, and told late */
+    case IN_ADVERTISED: /* received during the search, and delivered late */
         tendon_feelspace_session_advertised(session, &s->heard, now);
         break;
     case IN_COMMAND: {
@@ -264,7 +264,7 @@ static void take_pair(strap *s, situation where, input what) {
               got);
 }
 
-/* True when the situation is the same after this input, so that the next can be given at once. */
+/* True if this input changes nothing, so that the next one can follow immediately. */
 static bool stays(const strap *s, situation where, input what) {
     static const tendon_feelspace_state scanning = TENDON_FEELSPACE_SCANNING;
     const outcome *o = &table[where][what];
@@ -280,7 +280,7 @@ int walk_feelspace(walk *w) {
     w->ours.radio->report_context = &s;
     w->ours.radio->on_report = on_report;
     walk_serve(w, tendon_simulated_feelspace_device(&s.belt));
-    /* What the air says first, so that it can be told late. */
+    /* Received first, so that it can be delivered late. */
     if (!reach(&s, SCANNING, IN_ADVERTISED) || !walk_until(w, has_found, &s, "an advertisement")) {
         return 1;
     }

@@ -147,7 +147,7 @@ static void give(hand *h, unsigned state, unsigned input) {
             h->hears = true;
             (void)walk_until_told(w, &h->outputs, h->outputs, "an advertisement");
             h->hears = false;
-        } else { /* heard while it was searched, and told late */
+        } else { /* received during the search, and delivered late */
             (void)tendon_fjorden_session_on_advertisement(&h->session, &h->heard, walk_now());
         }
         break;
@@ -290,7 +290,7 @@ int walk_fjorden(walk *w) {
     w->ours.radio->report_context = &h;
     w->ours.radio->on_report = on_report;
     walk_serve(w, tendon_simulated_fjorden_device(&h.grip));
-    /* What the air says first, so that it can be told late. */
+    /* Received first, so that it can be delivered late. */
     if (!reach(&h, TENDON_FJORDEN_SCANNING_FOR_GRIPS, 0)) {
         return 1;
     }

@@ -47,7 +47,7 @@ check "asks for them" eval \
 check "hci0 got one command set" one_set_only "$CASE_DIR/all.btsnoop" hci0
 check "60 times beside a scan that pauses for each: every one connects" radio_check cycles hci0 60000 "$peer" 60
 stop $SERVER
-# Its process ended without a word: the controller still advertises and nobody has the adapter.
+# The process was killed: the controller still advertises, and no program has the adapter open.
 serve_start hci1 20 "Tendon Again"
 check "what a killed program left on is cleared" radio_check scan hci0 5000 active "Tendon Again" -
 stop $SERVER

@@ -71,7 +71,7 @@ wearable_start "$CASE_DIR/device-bonds" pairable
 check "paired anew" pair "$bonds" pair
 stop $WEARABLE
 
-# The command, with a file of its own: the kernel still has the keys of the last pairing, which are nobody's.
+# The command, with its own file: the kernel still has the keys of the last pairing, which no file contains.
 source "$KERNEL_TESTS/command.sh"
 export XDG_STATE_HOME=$CASE_DIR/state
 device_start --pairing ready

@@ -7,7 +7,7 @@ source "$KERNEL_TESTS/scripted.sh" # fails_with
 nobody() {
     setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all --bounding-set=-all "$@"
 }
-with() { # CAPABILITY COMMAND...: nobody, with this one
+with() { # CAPABILITY COMMAND...: runs as the user nobody with this capability only
     local capability=$1
     shift
     setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all,+"$capability" --ambient-caps=-all,+"$capability" "$@"

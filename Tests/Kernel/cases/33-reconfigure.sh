@@ -15,7 +15,7 @@ device_start --scenario "$CASE_DIR/scenario" --scenario-from connection
 "$TENDON" run --radio bluez --adapter hci0 --json --for 100 --period 40 --gestures double_tap \
     >"$CASE_DIR/run.jsonl" 2>"$CASE_DIR/run.err" &
 run=$!
-streams_again() { # on its second link, and all that is told when a link begins has been told
+streams_again() { # on its second connection, after all events that a connection begins with
     awk '/"event":"connected"/ { links++ } links == 2 && /"event":"sample"/ { samples++ }
         links == 2 && /"event":"gesture_configuration"/ { told++ } END { exit samples < 5 || !told }' "$CASE_DIR/run.jsonl"
 }

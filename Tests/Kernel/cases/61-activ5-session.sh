@@ -10,7 +10,7 @@ commands_sent() {
     "$TENDON" replay "$1" --json | sed -n 's/.*"event":"command".*"command":"\([A-Z0-9]*\)!*".*/\1/p' | tr '\n' ' '
 }
 
-# The session, step by step: what each end writes and tells.
+# The session, step by step: what each side writes and reports.
 # The script squeezes at 1 s, when the session may not be there yet, and twice at 8 and 9 s.
 cat >"$CASE_DIR/scenario" <<'SCENARIO'
 at 11s malformed short 2

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What the samples of the belt's document do: both ways of driving a belt, written anew. A phone's peripheral is an
+// The samples of the belt's document, written for this test: both ways of controlling a belt. A phone's peripheral is an
 // FSBelt here; the rest are the vendor's names.
 
 import Glibc

@@ -52,7 +52,7 @@ struct ConnectionPort {
         await eventually("connected") { model.session != nil }
         #expect(model.messages == ["connected to LE-Bose Frames"])
         #expect(model.session?.isOpen == true)
-        // The first opening is not told to the delegate.
+        // The first opening is not reported to the delegate.
         model.close()
         await eventually("closed") { model.messages.last == "did close" }
         #expect(model.messages.count == 2)
@@ -129,7 +129,7 @@ struct ConnectionPort {
         #expect(model.session?.isOpen == true)
     }
 
-    /// A reopening that fails is told to the delegate.
+    /// A failed reopening is reported to the delegate.
     @Test @TendonActor func reopeningFails() async throws {
         let here = try await Surroundings { $0.firmwareChecker = Verdicts([.upToDate, .required]).next }
         let model = ConnectionModel(here.library)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What the trainer's document shows, written anew from what each sample does: one screen after another, as an
+// The samples of the trainer's document, written for this test: one screen after another, as an
 // application has them. A phone would bring the radio and the trainer.
 
 import Glibc
@@ -186,7 +186,7 @@ struct TrainerPort {
         await trainer.stop()
     }
 
-    /// What a device is doing, as the document's property tells it from its state.
+    /// The activity of a device, which the document's property derives from its state.
     @Test @TendonActor func states() async throws {
         func isConnected(_ device: A5Device) -> Bool {
             switch device.deviceDataState {
@@ -339,7 +339,7 @@ struct TrainerPort {
         #expect(MessageParser.parseValue(data: [0x2C, 0x01]) == 300)
     }
 
-    /// How a program is told not to come back by itself.
+    /// How a program disables reconnection.
     @Test @TendonActor func options() {
         var options = A5DeviceManagerOptions()
         #expect(options.autoHandshake && options.searchTimeout == 30)

@@ -43,7 +43,7 @@ struct WaitTests {
         await eventually("connecting") { trainer.deviceDataState != .disconnected }
         manager = nil
         #expect(await failure(opening) == .host(TendonError(status: -13, operation: .wait)))
-        // And from then on at once.
+        // From then on, immediately.
         await #expect(throws: A5Error.self) { try await trainer.open() }
         await #expect(throws: A5Error.self) { try await trainer.batteryLevel() }
         for try await _ in trainer.force {}

@@ -178,7 +178,7 @@ struct SearchTests {
         #expect(error.operation == .useCentral)
     }
 
-    /// Any number of seconds; the device answers at once.
+    /// Any number of seconds; the device responds immediately.
     @Test(arguments: [Double.infinity, .greatestFiniteMagnitude, .nan, -1])
     @TendonActor func anyTimeForTheLastDevice(_ seconds: Double) async throws {
         let site = try await Site()

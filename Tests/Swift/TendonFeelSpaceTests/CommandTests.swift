@@ -71,7 +71,7 @@ struct CommandTests {
         ]
         #expect(refused == [false, false, false, false, false])
         #expect(commands.lastError != nil)
-        // What the belt does not answer is told as a time-out.
+        // A request without a response is reported as a timeout.
         await site.belt.setSilent(true)
         await #expect { try await commands.confirmed { $0.changeBeltMode(.wait) } } throws: {
             ($0 as? TendonError)?.isTimeout == true
@@ -127,7 +127,7 @@ struct CommandTests {
         #expect(await site.belt.motors[12] == 50)
     }
 
-    /// What no packet can be is refused here; what the belt refuses is told with the belt's own code.
+    /// A command that cannot be encoded is rejected here; an error of the belt is reported with the belt's code.
     @Test @TendonActor func badLengthsAreReported() async throws {
         let site = try await Site()
         let commands = try await site.connected().commandManager
@@ -192,7 +192,7 @@ struct CommandTests {
         await eventually("orientations") { witness.orientations.count >= 3 }
         #expect(witness.orientations.allSatisfy { $0.beltMagHeading == -90 && !$0.beltCompassInaccurate })
         #expect(commands.beltOrientation?.beltMagHeading == -90)
-        // Only what is far enough from the last one told.
+        // Only values that differ enough from the last reported one.
         commands.startOrientationNotifications(minPeriod: 0, minHeadingVariation: 10)
         let before = witness.orientations.count
         await site.belt.setHeading(275)

@@ -125,7 +125,7 @@ struct ConnectionTests {
         await site.belt.press(.power, .long)
         await eventually("off") { manager.state == .notConnected }
         #expect(witness.errors.last == .some(.powerOff))
-        // It is off: nobody gets in.
+        // The belt is off and rejects connections.
         await #expect(throws: FSConnectionError.self) { try await manager.connect(to: site.device, timeoutSec: 1) }
     }
 

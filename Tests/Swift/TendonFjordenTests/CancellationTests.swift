@@ -106,7 +106,7 @@ struct CancellationTests {
         released.finish()
     }
 
-    /// Without a connection the answer comes at once.
+    /// Without a connection the call returns immediately.
     @Test @TendonActor func readingsWithoutAConnection() {
         let core = GripCore()
         var answers: [FjordenError?] = []

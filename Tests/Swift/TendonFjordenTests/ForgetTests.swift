@@ -4,7 +4,7 @@ import TendonFjorden
 import TestSupport
 import Testing
 
-/// A storage that fails when told to.
+/// A storage that fails on request.
 private final class FailingStorage: PersistentStorageProvider {
     private let memory = MemoryStorage()
     let keeps: Bool
@@ -45,7 +45,7 @@ struct ForgetTests {
         second.disconnectAndForgotBondedGrip()
         #expect(!second.hasBondedGrip && second.state == .ready)
         #expect(try await !isBonded(with: device.address, radio, path))
-        // The grip keeps its part: without the key of this host nobody gets in until it is reset.
+        // The grip keeps its key: without the key of this host, it rejects every central until it is reset.
         await #expect(throws: FjordenError.gripPairingRequestDeclined) { try await connectFirst(second) }
         device.resetBond()
         let grip = try await connectFirst(second)

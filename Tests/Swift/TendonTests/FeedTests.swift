@@ -79,7 +79,7 @@ struct FeedTests {
         withExtendedLifetime(token) {}
     }
 
-    /// From a closure: others may be removed and the feed ended, and nobody who is gone is called.
+    /// A closure may remove other listeners and end the feed; a removed listener is not called.
     @Test func consumersMayGoWithinAnEvent() async throws {
         let feed = Feed<Int>()
         let calls = Calls()

@@ -129,7 +129,7 @@ struct PeripheralTests {
         await eventually("unsubscribed") { await !subscribed(peripheral, characteristic) }
     }
 
-    /// The table of requests is full when the last listener goes: the device is told when there is a free one.
+    /// The table of requests is full when the last listener is removed: the request to the device is sent when a slot is free.
     @Test func aFullQueueDelaysTheEndOfASubscription() async throws {
         let site = try await Site()
         let (_, peripheral) = try await connect(site)

@@ -24,7 +24,7 @@ private final class TestTime: WaitTime {
         return alarm
     }
 
-    /// When the next alarm is due; `.max`: nobody waits for a time.
+    /// The deadline of the next alarm; `.max` if none is set.
     func nextAlarm() async -> UInt64 {
         await onLoop { self.alarms.withLock { $0.map(\.deadline).min() ?? .max } }
     }
