@@ -411,10 +411,7 @@ static void an_end_that_a_send_noticed_is_the_end(void **state) {
     failing_sends = empty_receives = 0;
 }
 
-/*
- * A peer that closes without having read everything makes the kernel report that first, before what the peer sent. So
- * does an L2CAP socket whose link timed out.
- */
+/* The kernel reports first that the peer closed with unread data, then returns what the peer had sent. */
 static void last_words_come_before_an_error(void **state) {
     (void)state;
     bench b;

@@ -161,9 +161,14 @@ struct DeviceTests {
         let (_, device) = try await open(site)
         let seen = Mutex<[UInt16]>([])
         let onMain = Mutex(true)
+        #if MainActorLoop
+            let isLoop = true
+        #else
+            let isLoop = false
+        #endif
         let token = device.addEventListener(queue: .main) { event in
             guard case .didReceiveSensorData(let data) = event else { return }
-            onMain.withLock { $0 = $0 && !Loop.shared.isCurrent }
+            onMain.withLock { $0 = $0 && Loop.shared.isCurrent == isLoop }
             seen.withLock { $0 += data.values.map(\.timestamp) }
         }
         try await device.configureSensorsAndWait { $0.enable(sensor: .gyroscope, at: ._20ms) }

@@ -138,13 +138,13 @@ struct PeripheralTests {
             try await peripheral.discoverCharacteristics(of: try await peripheral.discoverServices("fdd2")[0]).first {
                 $0.properties.contains(.read)
             })
-        var values: EventSequence<AttributeValue>? = try await peripheral.notifications(of: characteristic)
-        // In one step of the loop: eight reads fill the table, the subscription's end comes right behind.
-        let reads = await onLoop {
-            (0..<8).map { _ in Task { @TendonActor in try await peripheral.read(read) } }
+        let values = Held(try await peripheral.notifications(of: characteristic))
+        // In this order on the loop: eight reads fill the table, then the subscription ends.
+        let (reads, end) = await onLoop {
+            let reads = (0..<8).map { _ in Task { @TendonActor in try await peripheral.read(read) } }
+            return (reads, Task { @TendonActor in values.sequence = nil })
         }
-        withExtendedLifetime(values) {}
-        values = nil
+        await end.value
         for read in reads { _ = try await read.value }
         await eventually("unsubscribed") { await !subscribed(peripheral, characteristic) }
     }
@@ -162,4 +162,11 @@ struct PeripheralTests {
         #expect(await onLoop { core.block.pointer.pointee.connect_timeout_ms } == UInt32(TENDON_CONNECTION_TIMEOUT_MS))
         #expect(await onLoop { core.block.pointer.pointee.connect_attempts } == 1)
     }
+}
+
+/// A sequence that is released on the loop.
+private final class Held: @unchecked Sendable {
+    // Used only on the loop's thread after its initialization.
+    var sequence: EventSequence<AttributeValue>?
+    init(_ sequence: EventSequence<AttributeValue>) { self.sequence = sequence }
 }
