@@ -2,7 +2,8 @@
 //
 // How long does a notification take from the socket to a Swift `for await`, on the loop's executor and on another one?
 // Limits: a bare loop, and the same path to a callback in C. CPU time of the whole process, without what fills the
-// socket, because the path may use several threads. See ../../README.md.
+// socket, because the path may use several threads. Built with the trait MainActorLoop, it measures the consumer on the
+// main queue, which drives the loop then. See ../../README.md.
 import BenchPeer
 import Glibc
 import Tendon
@@ -11,8 +12,13 @@ import Tendon
 enum Body: String, CaseIterable {
     case bareLoop = "bare_loop"
     case callback = "c_callback"
-    case onLoop = "for_await_on_loop"
-    case elsewhere = "for_await_elsewhere"
+    #if MainActorLoop
+        case onLoop = "for_await_on_main_queue"
+        case elsewhere = "for_await_off_main_queue"
+    #else
+        case onLoop = "for_await_on_loop"
+        case elsewhere = "for_await_elsewhere"
+    #endif
 }
 
 /// One link and its notifications.
