@@ -116,6 +116,8 @@ int fixture_setup(void **state) {
         return -1;
     }
     const tendon_gatt_handlers handlers = {f, on_read, on_write, on_subscribed, on_confirmed};
+    memset(f->attributes, 0xA5, sizeof f->attributes); /* what the memory held before */
+    memset(f->cccds, 0xA5, sizeof f->cccds);
     tendon_gatt_server_init(&f->server, f->attributes, 32, &handlers);
     build(f);
     tendon_bearer_io io = {f, on_send};

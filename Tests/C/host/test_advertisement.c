@@ -314,6 +314,34 @@ static void mal_G07_hostile_names(void **state) {
 }
 
 /* All first bytes with all second bytes: the result is printable and never longer than three bytes for one. */
+/* Both ends of each range of code points that move the cursor, end a line or reorder text, and their neighbours. */
+static void unsafe_code_points_are_replaced(void **state) {
+    (void)state;
+    static const struct {
+        uint32_t first, last;
+    } unsafe[] = {{0x01, 0x1F},     {0x7F, 0x9F},     {0x061C, 0x061C}, {0x200E, 0x200F},
+                  {0x2028, 0x202E}, {0x2066, 0x2069}, {0xFEFF, 0xFEFF}, {0xD800, 0xDFFF}};
+    for (uint32_t code = 1; code < 0x10000; code++) {
+        bool replaced = false;
+        for (size_t i = 0; i < sizeof unsafe / sizeof unsafe[0]; i++) {
+            replaced = replaced || (code >= unsafe[i].first && code <= unsafe[i].last);
+        }
+        uint8_t in[3];
+        size_t length = code < 0x80 ? 1 : code < 0x800 ? 2 : 3;
+        char out[16];
+        in[0] = (uint8_t)(length == 1 ? code : length == 2 ? 0xC0 | code >> 6 : 0xE0 | code >> 12);
+        in[length - 1] = (uint8_t)(length == 1 ? code : 0x80 | (code & 0x3F));
+        if (length == 3) {
+            in[1] = (uint8_t)(0x80 | (code >> 6 & 0x3F));
+        }
+        size_t written = tendon_ad_text(in, length, out, sizeof out);
+        bool same = written == length && memcmp(out, in, length) == 0;
+        if (same == replaced || (replaced && memcmp(out, "\xEF\xBF\xBD", 3) != 0)) {
+            fail_msg("code point %04X", code);
+        }
+    }
+}
+
 static void mal_G07_text_exhaustive_pairs(void **state) {
     (void)state;
     for (unsigned first = 0; first < 256; first++) {
@@ -418,6 +446,25 @@ static void builder_keeps_to_its_room(void **state) {
 }
 
 /* The name takes the room that is left, cut between characters. */
+/* What failed first is what is reported, whatever is put behind it. */
+static void builder_keeps_its_first_failure(void **state) {
+    (void)state;
+    static uint8_t large[300];
+    uint8_t out[600];
+    tendon_writer writer = tendon_writer_make(out, 4);
+    tendon_ad_put(&writer, 0xFF, large, 3);
+    assert_int_equal(writer.status, TENDON_ERROR_BUFFER_TOO_SMALL);
+    tendon_ad_put(&writer, 0xFF, large, 255);
+    assert_int_equal(writer.status, TENDON_ERROR_BUFFER_TOO_SMALL);
+    assert_int_equal(writer.length, 0);
+    writer = tendon_writer_make(out, sizeof out);
+    tendon_ad_put(&writer, 0xFF, large, 254); /* the longest: 255 with its type */
+    assert_int_equal(writer.status, TENDON_OK);
+    assert_int_equal(writer.length, 256);
+    tendon_ad_put(&writer, 0xFF, large, 255);
+    assert_int_equal(writer.status, TENDON_ERROR_OVERFLOW);
+}
+
 static void builder_shortens_a_name(void **state) {
     (void)state;
     static const char name[] = "ab\xC3\xBC\xE2\x82\xAC"; /* a b ü € */
@@ -447,11 +494,13 @@ int main(void) {
         cmocka_unit_test(mal_G05_manufacturer_data),
         cmocka_unit_test(mal_G06_service_data_shorter_than_its_uuid),
         cmocka_unit_test(mal_G07_hostile_names),
+        cmocka_unit_test(unsafe_code_points_are_replaced),
         cmocka_unit_test(mal_G07_text_exhaustive_pairs),
         cmocka_unit_test(mal_G08_many_structures),
         cmocka_unit_test(complete_name_before_shortened),
         cmocka_unit_test(builder_makes_what_is_read),
         cmocka_unit_test(builder_keeps_to_its_room),
+        cmocka_unit_test(builder_keeps_its_first_failure),
         cmocka_unit_test(builder_shortens_a_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -171,6 +171,26 @@ static void mal_F08_broken_off_chain_is_not_joined_later(void **state) {
 }
 
 /* Random parts from few senders into two chains: whatever comes out is bounded and holds one sender's bytes. */
+/* The clock of another source may be behind: that is no age. */
+static void a_clock_that_goes_back_expires_nothing(void **state) {
+    (void)state;
+    setup s;
+    start(&s);
+    assert_false(feed(&s, 1, 1, TENDON_AD_DATA_MORE, 0xA1, 3));
+    s.now -= 50;
+    assert_true(feed(&s, 1, 1, 0, 0xA2, 2));
+    assert_int_equal(s.out.length, 5);
+    assert_int_equal(s.reassembler.expired, 0);
+    /* At the limit it is still one chain, behind it it is not. */
+    for (unsigned over = 0; over < 2; over++) {
+        assert_false(feed(&s, 1, 1, TENDON_AD_DATA_MORE, 0xA1, 3));
+        s.now += TENDON_AD_CHAIN_TIMEOUT_MS + over;
+        assert_true(feed(&s, 1, 1, 0, 0xA2, 2));
+        assert_int_equal(s.out.length, over ? 2 : 5);
+        assert_int_equal(s.reassembler.expired, over);
+    }
+}
+
 static void random_parts(void **state) {
     (void)state;
     dice d = {5};
@@ -200,6 +220,7 @@ int main(void) {
         cmocka_unit_test(exactly_the_longest),
         cmocka_unit_test(mal_F08_full_table_gives_up_the_oldest),
         cmocka_unit_test(mal_F08_broken_off_chain_is_not_joined_later),
+        cmocka_unit_test(a_clock_that_goes_back_expires_nothing),
         cmocka_unit_test(random_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -328,6 +328,11 @@ static void building_without_room_or_service(void **state) {
     assert_int_equal(tendon_gatt_add_characteristic(&server, &uuid, TENDON_GATT_READ, 1),
                      TENDON_ERROR_INVALID_ARGUMENT);
     assert_int_equal(tendon_gatt_add_service(&server, &uuid, true), TENDON_ERROR_INVALID_ARGUMENT); /* sticky */
+    tendon_gatt_server_init(&server, table, 1, NULL);
+    assert_int_equal(tendon_gatt_add_service(&server, &uuid, true), 1); /* the last place */
+    assert_int_equal(tendon_gatt_set_static(&server, 2, (const uint8_t *)"x", 1), TENDON_ERROR_INVALID_ARGUMENT);
+    tendon_gatt_server_init(&server, table, 1, NULL);
+    assert_int_equal(tendon_gatt_set_static(&server, 1, (const uint8_t *)"x", 1), TENDON_ERROR_INVALID_ARGUMENT);
     tendon_gatt_server_init(&server, table, 5, NULL);
     assert_int_equal(tendon_gatt_add_service(&server, &uuid, true), 1);
     assert_int_equal(tendon_gatt_add_characteristic(&server, &uuid, TENDON_GATT_READ, 1), 3);
@@ -420,9 +425,57 @@ static void a_connection_needs_room_for_its_cccds(void **state) {
     tendon_gatt_connection_config config = f->connection.config;
     config.cccd_capacity = 2;
     assert_int_equal(tendon_gatt_connection_init(&connection, &f->server, &config), TENDON_ERROR_INVALID_ARGUMENT);
+    config.cccd_capacity = 3; /* one each */
+    assert_int_equal(tendon_gatt_connection_init(&connection, &f->server, &config), TENDON_OK);
     config.cccd_capacity = 4;
     config.prepared = NULL;
     assert_int_equal(tendon_gatt_connection_init(&connection, &f->server, &config), TENDON_ERROR_INVALID_ARGUMENT);
+}
+
+/* Memory that was used before: every subscription starts as none, one of them as well as many. */
+static void a_single_cccd_starts_as_zero(void **state) {
+    (void)state;
+    tendon_gatt_server server;
+    tendon_gatt_attribute table[4];
+    tendon_gatt_connection connection;
+    tendon_att_bearer bearer;
+    uint16_t cccd = 0xFFFF;
+    tendon_uuid uuid = tendon_uuid_from_u16(0x180D);
+    tendon_gatt_server_init(&server, table, 4, NULL);
+    assert_int_equal(tendon_gatt_add_service(&server, &uuid, true), 1);
+    assert_int_equal(tendon_gatt_add_characteristic(&server, &uuid, TENDON_GATT_NOTIFY, 0), 3);
+    tendon_att_bearer_init(&bearer, (tendon_bearer_io){0}, 23);
+    const tendon_gatt_connection_config config = {&bearer, &cccd, 1, NULL, 0, NULL};
+    assert_int_equal(tendon_gatt_connection_init(&connection, &server, &config), TENDON_OK);
+    assert_int_equal(cccd, 0);
+}
+
+/* Each fits a PDU; together they are longer than any value (Vol 3 Part F 3.2.9). */
+static void prepared_parts_that_are_too_long_together(void **state) {
+    fixture *f = *state;
+    uint8_t part[5 + 300] = {0x16, 0x0D, 0};
+    f->bearer.mtu = f->bearer.own_mtu = 400;
+    for (unsigned i = 0; i < 2; i++) {
+        part[3] = (uint8_t)(i * 300);
+        part[4] = (uint8_t)(i * 300 >> 8);
+        assert_int_equal(receive_bytes(f, part, sizeof part), TENDON_OK);
+        assert_int_equal(f->sent[0], 0x17);
+    }
+    exchange(f, "18 01", "01 18 0d 00 0d");
+    assert_int_equal(f->writes, 0);
+    exchange(f, "18 01", "19"); /* nothing is left of them */
+    assert_int_equal(f->writes, 0);
+}
+
+/* The size of a key protects what is encrypted; anything else is read without one. */
+static void a_short_key_is_enough_for_what_is_open(void **state) {
+    fixture *f = *state;
+    f->connection.security = TENDON_GATT_SECURITY_ENCRYPTED;
+    f->connection.key_size = 6;
+    exchange(f, "0a 07 00", "0b 54 65 6e 64 6f 6e");
+    exchange(f, "0a 13 00", "01 0a 13 00 0c");
+    f->connection.key_size = 7;
+    exchange(f, "0a 13 00", "0b 30 31 32 33 34 35 36 37 38 39");
 }
 
 static void without_handlers_dynamic_values_are_refused(void **state) {
@@ -461,6 +514,9 @@ int main(void) {
         server_test(a_waiting_response_ends_with_the_link),
         server_test(an_include_of_a_long_service_has_no_uuid),
         server_test(a_connection_needs_room_for_its_cccds),
+        server_test(a_single_cccd_starts_as_zero),
+        server_test(prepared_parts_that_are_too_long_together),
+        server_test(a_short_key_is_enough_for_what_is_open),
         server_test(without_handlers_dynamic_values_are_refused),
     };
     return cmocka_run_group_tests_name("host_gatt_server_hostile", tests, NULL, NULL);

@@ -178,6 +178,21 @@ static void full_table_gives_up_the_oldest(void **state) {
     assert_int_equal(feed(&s, "4210 0200 0300", true), TENDON_ERROR_MALFORMED);
 }
 
+/* The oldest is the one that no packet has continued for the longest time, not the one that began first. */
+static void a_continued_frame_is_not_the_oldest(void **state) {
+    (void)state;
+    setup s;
+    start(&s);
+    assert_int_equal(feed(&s, "4020 0500 0300 0400 0a", true), TENDON_ERROR_INCOMPLETE);
+    assert_int_equal(feed(&s, "4120 0500 0300 0400 0a", true), TENDON_ERROR_INCOMPLETE);
+    assert_int_equal(feed(&s, "4010 0100 02", true), TENDON_ERROR_INCOMPLETE);
+    assert_int_equal(feed(&s, "4220 0500 0300 0400 0a", true), TENDON_ERROR_INCOMPLETE);
+    assert_int_equal(s.reassembler.evicted, 1);
+    assert_int_equal(feed(&s, "4110 0200 0300", true), TENDON_ERROR_MALFORMED);
+    assert_int_equal(feed(&s, "4010 0100 03", true), TENDON_OK);
+    assert_int_equal(feed(&s, "4210 0200 0300", true), TENDON_OK);
+}
+
 /* A frame with more bytes than it declares is gone with them: what follows continues nothing. */
 static void a_frame_that_is_too_long_is_not_continued(void **state) {
     (void)state;
@@ -206,6 +221,7 @@ int main(void) {
         cmocka_unit_test(longest_frame),
         cmocka_unit_test(mal_E05_any_channel),
         cmocka_unit_test(full_table_gives_up_the_oldest),
+        cmocka_unit_test(a_continued_frame_is_not_the_oldest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

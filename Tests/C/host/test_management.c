@@ -174,12 +174,13 @@ static void information_is_decoded(void **state) {
 
 static void index_lists_are_decoded(void **state) {
     (void)state;
-    uint16_t indexes[2] = {0xAAAA, 0xAAAA};
+    uint16_t indexes[3] = {0xAAAA, 0xAAAA, 0xAAAA};
     size_t offset = 999;
     block b = block_hex("0300 0700 0000 0100");
     assert_int_equal(tendon_management_decode_index_list(b.data, b.length, indexes, 2, NULL), 3);
     assert_int_equal(indexes[0], 7);
     assert_int_equal(indexes[1], 0);
+    assert_int_equal(indexes[2], 0xAAAA); /* room for two: no more are stored */
     for (size_t length = 0; length < b.length; length++) {
         block part = block_copy(b.data, length);
         assert_int_equal(tendon_management_decode_index_list(part.data, part.length, indexes, 2, &offset),
