@@ -75,11 +75,58 @@ static void a_client_without_subscriptions_takes_values(void **state) {
     peer_close(p);
 }
 
+/* A result has the time of the call that caused it, and not of the one before. */
+static void a_result_has_the_time_of_its_cause(void **state) {
+    (void)state;
+    peer *p = peer_open();
+    tendon_status first = op_read(p), second = op_read(p);
+    peer_expect(p, "0A 03 00");
+    p->now += 5;
+    assert_int_equal(tendon_gatt_client_cancel(&p->client, (uint32_t)second, p->now), TENDON_OK);
+    peer_done(p, second, TENDON_ERROR_CANCELLED);
+    assert_int_equal(p->result.now, p->now);
+    p->now += 5;
+    tendon_gatt_client_disconnected(&p->client, TENDON_ERROR_DISCONNECTED, p->now);
+    peer_done(p, first, TENDON_ERROR_DISCONNECTED);
+    assert_int_equal(p->result.now, p->now);
+    peer_close(p);
+}
+
+static void a_pdu_without_a_byte_is_truncated(void **state) {
+    (void)state;
+    peer *p = peer_open();
+    assert_int_equal(peer_send_bytes(p, (const uint8_t *)"", 0), TENDON_ERROR_TRUNCATED);
+    assert_int_equal(p->bearer.counters.malformed, 1);
+    peer_alive(p);
+    peer_close(p);
+}
+
+/* Parts are counted with 16 bits. */
+static void more_parts_than_can_be_counted_are_refused(void **state) {
+    (void)state;
+    static tendon_gatt_write_part parts[0x10000];
+    peer *p = peer_open();
+    for (size_t i = 0; i < 0x10000; i++) {
+        parts[i] = (tendon_gatt_write_part){0x0007, 0, (const uint8_t *)"x", 1};
+    }
+    assert_int_equal(tendon_gatt_write_reliable(&p->client, parts, 0x10000, peer_on_done, p, p->now),
+                     TENDON_ERROR_INVALID_ARGUMENT);
+    assert_true(tendon_gatt_write_reliable(&p->client, parts, 0xFFFF, peer_on_done, p, p->now) > 0);
+    peer_expect(p, "16 07 00 00 00 78");
+    tendon_gatt_client_disconnected(&p->client, TENDON_ERROR_DISCONNECTED, p->now);
+    assert_int_equal(p->completions, 1);
+    p->completions = 0;
+    peer_close(p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         RUN(every_place_times_out),
         RUN(a_change_beside_a_discovery_restarts_nothing),
         RUN(a_client_without_subscriptions_takes_values),
+        RUN(a_result_has_the_time_of_its_cause),
+        RUN(a_pdu_without_a_byte_is_truncated),
+        RUN(more_parts_than_can_be_counted_are_refused),
     };
     return cmocka_run_group_tests_name("host_gatt_client_tables", tests, NULL, NULL);
 }

@@ -179,7 +179,7 @@ int hci_send_cmd(int dd, uint16_t ogf, uint16_t ocf, uint8_t plen, void *param) 
     note(" h%04x", opcode);
     event[6] = opcode == kernel.fails ? (uint8_t)kernel.error : 0;
     if (opcode == READ_LOCAL_COMMANDS && kernel.extended) {
-        event[7 + 37] = 0x60; /* LE Set Extended Scan Parameters, Enable */
+        event[7 + 37] = kernel.extended_scan != 0 ? kernel.extended_scan : 0x60; /* parameters, enable */
     } else if (opcode == LE_FEATURES && kernel.extended) {
         event[7 + 1] = 0x10; /* LE Extended Advertising */
     } else if (opcode == TENDON_HCI_LE_READ_BUFFER_SIZE) {

@@ -21,7 +21,8 @@ typedef struct bluez_kernel {
     bool blocked;          /**< by rfkill */
     uint8_t static_address[6];
     bool extended;
-    int others; /**< HCI sockets of other programs */
+    uint8_t extended_scan; /**< bits of its two commands; 0: as extended */
+    int others;            /**< HCI sockets of other programs */
     int peers[SOCKETS];
     uint16_t channels[SOCKETS];
     uint64_t now;

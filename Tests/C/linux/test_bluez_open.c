@@ -306,6 +306,20 @@ static void an_adapter_that_rfkill_blocks_is_not_switched_on(void **state) {
     assert_all_closed();
 }
 
+/* Half of a command set is none. */
+static void a_controller_with_one_command_of_two_scans_as_before(void **state) {
+    (void)state;
+    kernel.extended = true;
+    for (uint8_t bits = 0x20; bits <= 0x60; bits = (uint8_t)(bits + 0x20)) {
+        kernel.extended_scan = bits;
+        assert_int_equal(tendon_bluez_open(&radio, &loop, "hci3"), TENDON_OK);
+        assert_int_equal(radio.extended_scan, bits == 0x60);
+        assert_true(radio.extended_advertising);
+        tendon_radio_close(&radio.radio);
+        kernel.log[0] = '\0';
+    }
+}
+
 static void a_name_is_hci_and_an_index(void **state) {
     (void)state;
     static const struct {
@@ -346,6 +360,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(the_limits_are_read_with_the_commands_of_the_controller, start, end),
         cmocka_unit_test_setup_teardown(answers_without_data_are_none, start, end),
         cmocka_unit_test_setup_teardown(an_adapter_that_rfkill_blocks_is_not_switched_on, start, end),
+        cmocka_unit_test_setup_teardown(a_controller_with_one_command_of_two_scans_as_before, start, end),
         cmocka_unit_test(a_name_is_hci_and_an_index),
         cmocka_unit_test_setup_teardown(the_probe_counts_the_sockets_of_others, start, end),
     };

@@ -36,19 +36,22 @@ static void a_radio_that_is_closed_by_a_report_reads_nothing_more(void **state) 
 /* A packet without a byte is none, whatever was at its place before; the one behind it is read. */
 static void an_empty_packet_is_skipped(void **state) {
     (void)state;
-    static const uint8_t types[] = {HCI_EVENT_PKT, HCI_COMMAND_PKT};
-    for (size_t i = 0; i < sizeof types; i++) {
+    static const uint8_t before[][6] = {
+        {HCI_EVENT_PKT, TENDON_HCI_HARDWARE_ERROR, 9, 1, 1, 1},
+        {HCI_COMMAND_PKT, TENDON_HCI_LE_SET_SCAN_ENABLE & 0xFF, TENDON_HCI_LE_SET_SCAN_ENABLE >> 8, 2, 1, 0}};
+    for (size_t i = 0; i < 2; i++) {
         bluez_bench *b = bluez_scanning(false, &bluez_public_address);
         for (int slot = 0; slot < 16; slot++) { /* all of one wake-up */
-            const uint8_t packet[] = {types[i], TENDON_HCI_LE_META, 1, 0xEE};
-            assert_int_equal(send(b->controller, packet, sizeof packet, 0), (ssize_t)sizeof packet);
+            assert_int_equal(send(b->controller, before[i], sizeof before[i], 0), (ssize_t)sizeof before[i]);
         }
         bluez_read_controller(b);
         uint64_t malformed = b->radio.radio.malformed;
+        b->radio.other_command = 0;
         assert_int_equal(send(b->controller, "", 0, 0), 0);
         bluez_event(b, TENDON_HCI_LE_META, one_report, sizeof one_report);
         bluez_read_controller(b);
         assert_int_equal(b->radio.radio.malformed, malformed);
+        assert_int_equal(b->radio.other_command, 0);
         assert_int_equal(b->reports, 1);
         bluez_close(b);
     }
@@ -256,6 +259,17 @@ static void a_link_that_is_closed_while_it_waits_is_not_connected(void **state) 
     bluez_connecting_close(l);
 }
 
+/* The kernel encrypts for its own reasons; a radio without bonds has not asked for it. */
+static void without_bonds_encryption_is_not_told(void **state) {
+    (void)state;
+    bluez_connecting *l = bluez_connecting_connected();
+    static const uint8_t encrypted[] = {0, 0x40, 0, 1};
+    bluez_event(l->b, TENDON_HCI_ENCRYPTION_CHANGE, encrypted, sizeof encrypted);
+    bluez_read_controller(l->b);
+    assert_false(l->link.encrypted);
+    bluez_connecting_close(l);
+}
+
 /* ---- other programs ---- */
 
 static void other_scan(bluez_bench *b, uint16_t opcode, uint8_t on) {
@@ -392,6 +406,7 @@ int main(void) {
         cmocka_unit_test(a_lost_key_is_told_from_a_lost_link),
         cmocka_unit_test(an_end_without_a_pairing_reads_no_other_socket),
         cmocka_unit_test(a_link_that_is_closed_while_it_waits_is_not_connected),
+        cmocka_unit_test(without_bonds_encryption_is_not_told),
         cmocka_unit_test(a_scan_of_another_program_is_seen_with_both_commands),
         cmocka_unit_test(a_scan_that_was_off_does_not_yield),
         cmocka_unit_test(a_scan_that_another_program_disabled_is_not_disabled_at_the_end),

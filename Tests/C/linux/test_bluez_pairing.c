@@ -106,6 +106,13 @@ static void only_just_works_of_a_pairing_of_ours_is_confirmed(void **state) {
     pairing_scene_expect(s, 0x1C, 2, -1);
     question(s, 2, 0);
     pairing_scene_expect(s, 0x1D, 2, -1);
+    pairing_scene_add(s, 2, true); /* it has connected to us: the mode decides, not what we have begun */
+    question(s, 2, 1);
+    pairing_scene_expect(s, 0x1C, 2, -1);
+    assert_int_equal(tendon_radio_set_pairable(&s->b->radio.radio, false), TENDON_OK);
+    pairing_scene_drain(s);
+    question(s, 2, 1);
+    pairing_scene_expect(s, 0x1D, 2, -1);
     static const uint8_t short_question[6 + 7] = {0x0F, 0, 7, 0, 7, 0, 5, 4, 3, 2, 1, 0xC0, 2};
     pairing_scene_kernel_sends(s, short_question, sizeof short_question);
     pairing_scene_expect_nothing(s);

@@ -96,6 +96,7 @@ typedef struct owner {
     tendon_link link;
     int accepts, connected, closed;
     tendon_status reason;
+    tendon_address peer;
 } owner;
 
 static void owner_connected(void *context, uint64_t now) {
@@ -121,9 +122,10 @@ static tendon_link *take(void *context, const tendon_address *peer, uint64_t now
 }
 
 static tendon_link *reject(void *context, const tendon_address *peer, uint64_t now) {
-    (void)peer;
+    owner *o = context;
     (void)now;
-    ((owner *)context)->accepts++;
+    o->accepts++;
+    o->peer = *peer;
     return NULL;
 }
 
@@ -173,6 +175,8 @@ static void a_central_that_the_owner_rejects_is_closed(void **state) {
     calls.centrals = 3;
     listener.source.ready(listener.source.context, TENDON_READABLE, tendon_monotonic_ms());
     assert_int_equal(o.accepts, 3);
+    static const tendon_address central = {{0x00, 0x00, 0x5E, 0x00, 0x53, 0x02}, TENDON_ADDRESS_TYPE_RANDOM};
+    assert_true(tendon_address_equal(&o.peer, &central));
     assert_int_equal(open_descriptors(), before + 1); /* the test's end of the last one */
     bluez_close(b);
 }

@@ -21,7 +21,7 @@ typedef struct refused {
 } refused;
 
 static struct disk {
-    refused open, fchmod, write, fsync, fstat, close, rename, flock;
+    refused open, fchmod, write, fsync, fstat, read, close, rename, flock;
     size_t piece; /* bytes of one write; 0: all */
     int synced;   /* fsync() calls on a directory */
     char directory[256];
@@ -86,6 +86,15 @@ int flock(int fd, int operation) {
 
 /* ---- tests ---- */
 
+/* In the C library's place too; see the members of disk. */
+int fstat(int fd, struct stat *out) {
+    return fails(&disk.fstat) ? -1 : fstatat(fd, "", out, AT_EMPTY_PATH);
+}
+
+ssize_t read(int fd, void *out, size_t size) {
+    return fails(&disk.read) ? -1 : syscall(SYS_read, fd, out, size);
+}
+
 static void folder_of(const char *path, char out[128]) {
     snprintf(out, 128, "%s", path);
     *strrchr(out, '/') = '\0';
@@ -98,7 +107,8 @@ static void any_call_that_fails_keeps_what_was_there(void **state) {
     } cases[] = {
         {&disk.open, ENFILE, 0},  {&disk.open, EMFILE, 1},  {&disk.open, ENOSPC, 2}, {&disk.flock, ENOLCK, 0},
         {&disk.fchmod, EROFS, 0}, {&disk.write, ENOSPC, 0}, {&disk.write, EIO, 1},   {&disk.fsync, EIO, 0},
-        {&disk.close, EDQUOT, 1}, {&disk.rename, EXDEV, 0},
+        {&disk.close, EDQUOT, 1}, {&disk.rename, EXDEV, 0}, {&disk.fstat, EIO, 0},   {&disk.fstat, ENOMEM, 1},
+        {&disk.read, EIO, 0},
     };
     char path[128], folder[128];
     disk = (struct disk){.piece = 0};
@@ -149,6 +159,32 @@ static void interruptions_are_nothing(void **state) {
     assert_int_equal(tendon_bonds_open(&again, path), TENDON_OK);
     assert_int_equal(again.count, 1);
     assert_memory_equal(&again.items[0], &bonds.items[0], sizeof again.items[0]);
+}
+
+/* The same file, rewritten by a program that does not rename: only its time tells that it is another one. */
+static void a_file_is_read_again_when_its_time_changes(void **state) {
+    char path[128];
+    disk = (struct disk){.piece = 0};
+    bonds_path_in(*state, path);
+    tendon_bonds bonds;
+    assert_int_equal(tendon_bonds_open(&bonds, path), TENDON_OK);
+    const tendon_bond bond = bonds_item(1);
+    assert_int_equal(tendon_bonds_store(&bonds, &bond), TENDON_OK);
+    static const struct {
+        time_t seconds;
+        long nanoseconds;
+    } times[] = {{1000000, 5}, {1000000, 6}, {1000001, 6}, {1000001, 6}};
+    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
+        const struct timespec both[2] = {{.tv_sec = 1}, {times[i].seconds, times[i].nanoseconds}};
+        bonds.items[0].key[0] = 0xEE; /* what the file does not hold */
+        assert_int_equal(utimensat(AT_FDCWD, path, both, 0), 0);
+        assert_int_equal(tendon_bonds_refresh(&bonds), TENDON_OK);
+        assert_int_equal(bonds.items[0].key[0] == 0xEE, i == 3); /* the last time is the one before it */
+    }
+    assert_int_equal(truncate(path, 0), 0);
+    const struct timespec both[2] = {{.tv_sec = 1}, {1000001, 6}};
+    assert_int_equal(utimensat(AT_FDCWD, path, both, 0), 0);
+    assert_int_not_equal(tendon_bonds_refresh(&bonds), TENDON_OK); /* its size tells too */
 }
 
 /* The new name is on the disk when the call returns: its directory was synchronized too. */
@@ -219,9 +255,8 @@ static void a_full_store_replaces_the_oldest_unused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        DISK_TEST(any_call_that_fails_keeps_what_was_there),
-        DISK_TEST(interruptions_are_nothing),
-        DISK_TEST(the_directory_of_the_file_is_synchronized),
+        DISK_TEST(any_call_that_fails_keeps_what_was_there),       DISK_TEST(interruptions_are_nothing),
+        DISK_TEST(a_file_is_read_again_when_its_time_changes),     DISK_TEST(the_directory_of_the_file_is_synchronized),
         cmocka_unit_test(a_full_store_replaces_the_oldest_unused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

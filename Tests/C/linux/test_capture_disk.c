@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 /* In the C library's place: one call of each kind that fails, with this errno. */
-static int refused_fchmod, refused_ftruncate, refused_close, refused_writev, zero_writes;
+static int refused_fstat, refused_fchmod, refused_ftruncate, refused_close, refused_writev, zero_writes;
 
 static bool fails(int *number) {
     errno = *number;
@@ -25,6 +25,10 @@ static bool fails(int *number) {
 
 int fchmod(int fd, mode_t mode) {
     return fails(&refused_fchmod) ? -1 : (int)syscall(SYS_fchmod, fd, mode);
+}
+
+int fstat(int fd, struct stat *out) {
+    return fails(&refused_fstat) ? -1 : fstatat(fd, "", out, AT_EMPTY_PATH);
 }
 
 int ftruncate(int fd, off_t length) {
@@ -75,6 +79,7 @@ static void a_file_that_cannot_be_prepared_is_closed(void **state) {
         {&refused_fchmod, EIO, TENDON_SYSTEM_ERROR(EIO)},
         {&refused_fchmod, EPERM, TENDON_OK}, /* a file system without modes */
         {&refused_ftruncate, EIO, TENDON_SYSTEM_ERROR(EIO)},
+        {&refused_fstat, EIO, TENDON_SYSTEM_ERROR(EIO)},
         {&refused_writev, ENOSPC, TENDON_SYSTEM_ERROR(ENOSPC)},
         {&zero_writes, 1, TENDON_SYSTEM_ERROR(ENOSPC)}, /* a disk that takes nothing and says nothing */
     };

@@ -178,6 +178,37 @@ static void close_from_within_connected(void **state) {
     bench_close(b);
 }
 
+static void close_it(void *context, uint64_t now) {
+    (void)now;
+    tendon_connection_close(context);
+}
+
+/* The program closes it before the session hears of it: the session never does. */
+static void a_program_that_closes_in_connected(void **state) {
+    (void)state;
+    bench *b = bench_open(false);
+    b->connection.callbacks = (tendon_connection_callbacks){.context = &b->connection, .connected = close_it};
+    assert_int_equal(tendon_connection_connect(&b->connection), TENDON_OK);
+    STEP_UNTIL(&b->loop, b->connection.state == TENDON_CONNECTION_IDLE);
+    assert_int_equal(b->connected, 0);
+    bench_close(b);
+}
+
+/* A session may have something to do after the end of its link. */
+static void a_session_keeps_its_deadline_after_the_end(void **state) {
+    (void)state;
+    bench *b = bench_open(false);
+    up(b);
+    tendon_connection_close(&b->connection);
+    STEP_UNTIL(&b->loop, b->disconnected == 1);
+    b->session_deadline = tendon_monotonic_ms() + 5;
+    tendon_connection_refresh(&b->connection);
+    assert_true(b->connection.timer.added);
+    STEP_UNTIL(&b->loop, b->ticks == 1);
+    assert_false(b->connection.timer.added);
+    bench_close(b);
+}
+
 /* session_link.connect from within disconnected(): answered later from the loop. */
 static void reopen_from_within_disconnected(void **state) {
     (void)state;
@@ -356,6 +387,8 @@ int main(void) {
         cmocka_unit_test(close_between_attempts),
         cmocka_unit_test(close_while_connecting_is_not_retried),
         cmocka_unit_test(close_from_within_connected),
+        cmocka_unit_test(a_program_that_closes_in_connected),
+        cmocka_unit_test(a_session_keeps_its_deadline_after_the_end),
         cmocka_unit_test(reopen_from_within_disconnected),
         cmocka_unit_test(requests_end_with_the_link_before_the_session_is_told),
         cmocka_unit_test(requests_wait_in_the_table_that_was_given),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The doctor on made-up machines: trees of /proc and /sys in a temporary directory. */
+#include "open_files.h"
 #include "tendon/linux.h"
 
 #include <setjmp.h>
@@ -8,10 +9,13 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 typedef struct machine {
@@ -204,6 +208,40 @@ static void directory_cases(void **state) {
     assert_int_equal(examine(m, TENDON_FINDING_DIRECTORY)->status, TENDON_ERROR_OVERFLOW);
 }
 
+/* Entries that are none, before and behind those that count, whatever their order on the disk is. */
+static void what_is_none_ends_no_search(void **state) {
+    machine *m = *state;
+    char path[96];
+    for (int i = 0; i < 12; i++) {
+        snprintf(path, sizeof path, "/sys/class/bluetooth/hci%d:64/uevent", i);
+        put(m, path, "");
+        snprintf(path, sizeof path, "/sys/class/bluetooth/hci%d/uevent", i);
+        put(m, path, "");
+        snprintf(path, sizeof path, "/sys/class/rfkill/other%d/type", i);
+        put(m, path, "bluetooth\n");
+        snprintf(path, sizeof path, "/sys/class/rfkill/rfkill1%d/type", i);
+        put(m, path, "wlan\n");
+        snprintf(path, sizeof path, "/sys/class/rfkill/rfkill2%d/type", i);
+        put(m, path, "bluetooth\n"); /* nothing blocks this one */
+        snprintf(path, sizeof path, "/sys/class/rfkill/rfkill3%d/type", i);
+        put(m, path, "bluetooth\n");
+        snprintf(path, sizeof path, "/sys/class/rfkill/rfkill3%d/soft", i);
+        put(m, path, "1\n");
+        snprintf(path, sizeof path, "/proc/%d/comm", 100 + i);
+        put(m, path, i % 2 == 0 ? "bluetoothd\n" : "init\n");
+        snprintf(path, sizeof path, "/proc/x%d/comm", i);
+        put(m, path, "bluetoothd\n");
+    }
+    /* The longest name that is looked at has 32 characters. */
+    put(m, "/sys/class/rfkill/rfkill78901234567890123456789012/type", "bluetooth\n");
+    put(m, "/sys/class/rfkill/rfkill78901234567890123456789012/hard", "1\n");
+    put(m, "/sys/class/rfkill/rfkill789012345678901234567890123/type", "bluetooth\n");
+    put(m, "/sys/class/rfkill/rfkill789012345678901234567890123/hard", "1\n");
+    assert_int_equal(examine(m, TENDON_FINDING_ADAPTERS)->count, 12);
+    assert_int_equal(m->findings[TENDON_FINDING_RFKILL].count, 12 + 1);
+    assert_int_equal(m->findings[TENDON_FINDING_DAEMON].count, 6);
+}
+
 static void hostile_trees_do_no_harm(void **state) {
     machine *m = *state;
     char text[20000];
@@ -223,6 +261,38 @@ static void hostile_trees_do_no_harm(void **state) {
     assert_true(strlen(m->findings[TENDON_FINDING_ADAPTERS].text) < TENDON_FINDING_TEXT_SIZE);
 }
 
+/* In the C library's place: a kernel with Bluetooth, or without. */
+static int socket_error = -1;
+
+int socket(int domain, int type, int protocol) {
+    if (domain != 31 || socket_error < 0) {
+        return (int)syscall(SYS_socket, domain, type, protocol);
+    }
+    errno = socket_error;
+    return socket_error == 0 ? dup(0) : -1;
+}
+
+/* The socket is closed again; an error that is no lack of support is none of the kernel's. */
+static void the_kernel_is_asked_for_a_socket(void **state) {
+    (void)state;
+    static const struct {
+        int error;
+        tendon_finding_state state;
+    } cases[] = {{0, TENDON_FINDING_GOOD},
+                 {EPERM, TENDON_FINDING_GOOD},
+                 {EAFNOSUPPORT, TENDON_FINDING_LACKING},
+                 {EPROTONOSUPPORT, TENDON_FINDING_LACKING}};
+    tendon_finding findings[TENDON_FINDING_COUNT];
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        int before = open_descriptors();
+        socket_error = cases[i].error;
+        tendon_doctor_examine(NULL, findings);
+        assert_int_equal(findings[TENDON_FINDING_KERNEL].state, cases[i].state);
+        assert_int_equal(open_descriptors(), before);
+    }
+    socket_error = -1;
+}
+
 static void this_machine_can_be_examined(void **state) {
     (void)state;
     tendon_finding findings[TENDON_FINDING_COUNT];
@@ -238,10 +308,11 @@ static void this_machine_can_be_examined(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        ON_MACHINE(empty_machine_lacks_everything), ON_MACHINE(good_machine_lacks_nothing),
-        ON_MACHINE(each_capability_is_named),       ON_MACHINE(rfkill_soft_and_hard),
-        ON_MACHINE(running_daemon_is_a_note),       ON_MACHINE(directory_cases),
-        ON_MACHINE(hostile_trees_do_no_harm),       cmocka_unit_test(this_machine_can_be_examined),
+        ON_MACHINE(empty_machine_lacks_everything),     ON_MACHINE(good_machine_lacks_nothing),
+        ON_MACHINE(each_capability_is_named),           ON_MACHINE(rfkill_soft_and_hard),
+        ON_MACHINE(running_daemon_is_a_note),           ON_MACHINE(directory_cases),
+        ON_MACHINE(what_is_none_ends_no_search),        ON_MACHINE(hostile_trees_do_no_harm),
+        cmocka_unit_test(this_machine_can_be_examined), cmocka_unit_test(the_kernel_is_asked_for_a_socket),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The loop: readiness, deadlines, removal inside a batch, wakes from elsewhere, no idle wake-ups. */
+#include "open_files.h"
 #include "tendon/linux/loop.h"
 
 #include <setjmp.h>
@@ -12,6 +13,9 @@
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 typedef struct probe {
@@ -340,6 +344,49 @@ static void bad_descriptor_is_refused(void **state) {
     tendon_loop_close(&loop);
 }
 
+/* A step that fails ends the run; it does not go on failing. */
+static void a_step_that_fails_ends_the_run(void **state) {
+    (void)state;
+    tendon_loop loop;
+    assert_int_equal(tendon_loop_init(&loop), TENDON_OK);
+    close(loop.epoll_fd);
+    loop.epoll_fd = 1 << 20;
+    assert_int_equal(tendon_loop_run(&loop, UINT64_MAX), TENDON_SYSTEM_ERROR(EBADF));
+    assert_int_equal(loop.wakeups, 1);
+    loop.epoll_fd = -1;
+    tendon_loop_close(&loop);
+}
+
+/* In the C library's place: no more descriptors, or no more watches of this user. */
+static int refused_eventfd, refused_add;
+
+int eventfd(unsigned count, int flags) {
+    errno = refused_eventfd;
+    return refused_eventfd != 0 ? -1 : (int)syscall(SYS_eventfd2, count, flags);
+}
+
+int epoll_ctl(int epoll, int operation, int fd, struct epoll_event *event) {
+    errno = refused_add;
+    return refused_add != 0 && operation == EPOLL_CTL_ADD ? -1
+                                                          : (int)syscall(SYS_epoll_ctl, epoll, operation, fd, event);
+}
+
+static void a_loop_that_cannot_be_made_leaves_nothing_open(void **state) {
+    (void)state;
+    tendon_loop loop;
+    int before = open_descriptors();
+    refused_eventfd = EMFILE;
+    assert_int_equal(tendon_loop_init(&loop), TENDON_SYSTEM_ERROR(EMFILE));
+    refused_eventfd = 0;
+    assert_int_equal(open_descriptors(), before);
+    refused_add = ENOSPC;
+    assert_int_equal(tendon_loop_init(&loop), TENDON_SYSTEM_ERROR(ENOSPC));
+    refused_add = 0;
+    assert_int_equal(open_descriptors(), before);
+    assert_int_equal(loop.epoll_fd, -1);
+    assert_int_equal(loop.wake_fd, -1);
+}
+
 static tendon_status nested_step, nested_run;
 
 static void step_inside(void *context, uint32_t events, uint64_t now) {
@@ -418,6 +465,8 @@ int main(void) {
         cmocka_unit_test(stop_before_run_returns_at_once),
         cmocka_unit_test(more_ready_sources_than_a_batch),
         cmocka_unit_test(bad_descriptor_is_refused),
+        cmocka_unit_test(a_step_that_fails_ends_the_run),
+        cmocka_unit_test(a_loop_that_cannot_be_made_leaves_nothing_open),
         cmocka_unit_test(a_step_inside_a_callback_is_rejected),
         cmocka_unit_test(a_wake_leaves_errno_alone),
     };

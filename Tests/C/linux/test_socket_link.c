@@ -443,6 +443,18 @@ static void an_empty_socket_is_not_the_end(void **state) {
     bench_close(&b);
 }
 
+/* Nothing is a packet too: it is sent, and counts. */
+static void a_pdu_without_a_byte_is_sent(void **state) {
+    (void)state;
+    bench b;
+    uint8_t bytes[4];
+    bench_open(&b, &bare, false);
+    assert_int_equal(link_end_send(&b.end, "", 0), TENDON_OK);
+    assert_int_equal(b.end.link.sent, 1);
+    assert_int_equal(recv(b.peer, bytes, sizeof bytes, MSG_DONTWAIT), 0);
+    bench_close(&b);
+}
+
 static void close_in_encrypted(void *context, uint64_t now) {
     link_end *end = context;
     (void)now;
@@ -493,6 +505,7 @@ int main(void) {
         cmocka_unit_test(last_words_come_before_an_error),
         cmocka_unit_test(an_empty_socket_is_not_the_end),
         cmocka_unit_test(close_inside_encrypted),
+        cmocka_unit_test(a_pdu_without_a_byte_is_sent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

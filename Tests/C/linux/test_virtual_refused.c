@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* System calls of the virtual radio that fail: nothing stays open or in the directory, and the next call works. */
+#include "../../../CSources/linux/virtual_radio.h"
 #include "open_files.h"
 #include "virtual_fixture.h"
 
@@ -10,6 +11,7 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 /* ---- in the place of the C library ---- */
@@ -53,6 +55,23 @@ int epoll_ctl(int epoll, int operation, int fd, struct epoll_event *event) {
     return operation == EPOLL_CTL_ADD && fails(&calls.epoll_add)
                ? -1
                : (int)syscall(SYS_epoll_ctl, epoll, operation, fd, event);
+}
+
+static int seeks_refused;
+
+off_t lseek(int fd, off_t offset, int whence) {
+    if (seeks_refused > 0) {
+        seeks_refused--;
+        errno = ESPIPE;
+        return -1;
+    }
+#if defined(SYS__llseek) /* 32-bit machines */
+    long long result = 0;
+    long status = syscall(SYS__llseek, fd, (long)(offset >> 32), (long)offset, &result, whence);
+    return status < 0 ? -1 : (off_t)result;
+#else
+    return (off_t)syscall(SYS_lseek, fd, offset, whence);
+#endif
 }
 
 static int setup(void **state) {
@@ -198,6 +217,107 @@ static void a_central_finds_a_name(void **state) {
     assert_int_equal(w->device.radio.malformed, 0);
 }
 
+/* A central without a name of ours in front of one that has one: both are dealt with in one wake-up. */
+static void a_central_without_a_name_holds_nobody_up(void **state) {
+    world *w = *state;
+    struct sockaddr_un path = {.sun_family = AF_UNIX}, own = {.sun_family = AF_UNIX};
+    listen_on(w);
+    snprintf(path.sun_path, sizeof path.sun_path, "%.60s/dev-C102030405D0-01.sock", w->directory);
+    /* The shortest name: an address and its type, behind a zero; and one that is a character too short. */
+    static const char *const names[] = {"", "tendon-central-C102030405CE-0", "tendon-central-C102030405CE-00-"};
+    int fds[3];
+    for (int i = 0; i < 3; i++) {
+        fds[i] = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+        memcpy(own.sun_path + 1, names[i], strlen(names[i]));
+        if (i > 0) {
+            assert_int_equal(bind(fds[i], (struct sockaddr *)&own,
+                                  (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(names[i]))),
+                             0);
+        }
+        assert_int_equal(connect(fds[i], (struct sockaddr *)&path, sizeof path), 0);
+    }
+    w->listener.source.ready(w->listener.source.context, TENDON_READABLE, 1);
+    assert_int_equal(w->accepted, 1);
+    assert_int_equal(w->device.radio.malformed, 2);
+    for (int i = 0; i < 3; i++) {
+        close(fds[i]);
+    }
+    STEP_UNTIL(&w->loop, w->ends[0].closed == 1);
+}
+
+/* The sockets that look for stale names are closed, whatever they find. */
+static void looking_for_stale_names_leaves_nothing_open(void **state) {
+    world *w = *state;
+    struct sockaddr_un path = {.sun_family = AF_UNIX};
+    for (int i = 0; i < 5; i++) {
+        snprintf(path.sun_path, sizeof path.sun_path, "%.60s/dev-C1020304050%d-01.sock", w->directory, i);
+        int fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+        assert_int_equal(bind(fd, (struct sockaddr *)&path, sizeof path), 0);
+        close(fd);
+    }
+    int before = open_descriptors();
+    listen_on(w);
+    assert_int_equal(entries(w->directory), 1);
+    assert_int_equal(open_descriptors(), before + 1);
+    tendon_listener other = {.accept = on_accept};
+    tendon_radio_unlisten(&w->device.radio, &other); /* not the one that listens */
+    tendon_radio_unlisten(&w->device.radio, NULL);
+    assert_int_equal(entries(w->directory), 1);
+    assert_ptr_equal(w->device.radio.listener, &w->listener);
+    /* A radio that is closed advertises no more. */
+    assert_int_equal(advertise(w, sizeof advertised_flags, sizeof advertised_name), TENDON_OK);
+    tendon_radio_close(&w->device.radio);
+    assert_false(w->device.advertise_source.added);
+    assert_int_equal(w->device.advertise_fd, -1);
+    assert_int_equal(open_descriptors(), before - 1); /* its directory */
+}
+
+/* At our own name, where the directory could not be searched: taken over all the same. */
+static void a_stale_name_of_our_own_is_bound_again(void **state) {
+    world *w = *state;
+    struct sockaddr_un path = {.sun_family = AF_UNIX};
+    snprintf(path.sun_path, sizeof path.sun_path, "%.60s/dev-C102030405D0-01.sock", w->directory);
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&path, sizeof path), 0);
+    close(fd);
+    seeks_refused = 1;
+    listen_on(w);
+    assert_int_equal(seeks_refused, 0);
+    connect_central(w, 2000);
+    STEP_UNTIL(&w->loop, w->end.connected == 1);
+}
+
+static void the_directory_has_a_name(void **state) {
+    (void)state;
+    char out[TENDON_VIRTUAL_PATH_SIZE], longest[TENDON_VIRTUAL_PATH_SIZE + 1];
+    assert_int_equal(tendon_virtual_directory("x", out), TENDON_OK);
+    assert_string_equal(out, "x");
+    assert_int_equal(tendon_virtual_directory("", out), TENDON_ERROR_OVERFLOW);
+    memset(longest, 'a', sizeof longest);
+    longest[TENDON_VIRTUAL_PATH_SIZE - 1] = '\0';
+    assert_int_equal(tendon_virtual_directory(longest, out), TENDON_OK);
+    longest[TENDON_VIRTUAL_PATH_SIZE - 1] = 'a';
+    longest[TENDON_VIRTUAL_PATH_SIZE] = '\0';
+    assert_int_equal(tendon_virtual_directory(longest, out), TENDON_ERROR_OVERFLOW);
+}
+
+/* One byte of a scan response is no structure, but it is what the owner wants to send. */
+static void a_response_of_one_byte_is_sent(void **state) {
+    world *w = *state;
+    static const uint8_t response = 0xEE;
+    scan(w, true, false);
+    assert_int_equal(
+        tendon_radio_advertise_start(&w->device.radio, &(tendon_advertise_parameters){.data = advertised_flags,
+                                                                                      .length = sizeof advertised_flags,
+                                                                                      .scan_response = &response,
+                                                                                      .scan_response_length = 1,
+                                                                                      .interval_ms = 20}),
+        TENDON_OK);
+    STEP_UNTIL(&w->loop, w->responses > 0);
+    assert_int_equal(w->report.length, 1);
+    assert_int_equal(w->data[0], 0xEE);
+}
+
 /* What is no scanner's is left alone, whatever its name is. */
 static void advertising_removes_no_file_of_others(void **state) {
     world *w = *state;
@@ -230,6 +350,11 @@ int main(void) {
         REFUSED_TEST(a_retry_that_fails_ends_the_attempt),
         REFUSED_TEST(a_central_finds_a_name),
         REFUSED_TEST(advertising_removes_no_file_of_others),
+        REFUSED_TEST(a_central_without_a_name_holds_nobody_up),
+        REFUSED_TEST(looking_for_stale_names_leaves_nothing_open),
+        REFUSED_TEST(a_stale_name_of_our_own_is_bound_again),
+        REFUSED_TEST(a_response_of_one_byte_is_sent),
+        cmocka_unit_test(the_directory_has_a_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
