@@ -9,7 +9,7 @@ enum { SOCKETS = 64, READ_LOCAL_COMMANDS = 0x1002, LE_FEATURES = 0x2003 };
 
 /** The kernel as the radio sees it. */
 typedef struct bluez_kernel {
-    uint16_t indexes[3]; /**< in the order in which the adapters were added */
+    uint16_t indexes[17]; /**< in the order in which the adapters were added */
     size_t count;
     bool exists;     /**< the adapter of the name, also while it is not in the list */
     int listed_from; /**< look-ups before the list contains any adapter */
@@ -17,6 +17,7 @@ typedef struct bluez_kernel {
     bool stays_off;        /**< Set Powered succeeds, but the adapter is off */
     uint8_t address[6];    /**< as on the wire */
     uint16_t fails, error; /**< this command, with this status */
+    bool silent;           /**< no answer to anything */
     uint16_t empty;        /**< this command has a reply without data */
     bool blocked;          /**< by rfkill */
     uint8_t static_address[6];

@@ -17,7 +17,7 @@
 /* ---- in the place of the C library ---- */
 
 static struct disk {
-    refused_call write, fsync, random, link;
+    refused_call write, fsync, random, link, create;
     size_t written;      /* at most so many bytes of a write; 0: all */
     size_t drawn;        /* so many random bytes; 0: all */
     const char *winner;  /* the address that another process has stored in the meantime */
@@ -67,6 +67,9 @@ int open(const char *path, int flags, ...) {
     if (strncmp(path, "/var/lib/", 9) == 0 || strncmp(path, "/home/", 6) == 0) {
         snprintf(disk.looked_at, sizeof disk.looked_at, "%s", path);
         errno = ENOENT;
+        return -1;
+    }
+    if ((flags & O_EXCL) != 0 && fails(&disk.create)) {
         return -1;
     }
     return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
@@ -141,6 +144,7 @@ static void a_file_that_cannot_be_made_leaves_nothing(void **state) {
         {&disk.random, ENOSYS, 0, 0, TENDON_SYSTEM_ERROR(ENOSYS)},
         {&disk.link, EPERM, 0, 0, TENDON_SYSTEM_ERROR(EPERM)},
         {&disk.link, EXDEV, 0, 0, TENDON_SYSTEM_ERROR(EXDEV)},
+        {&disk.create, EROFS, 0, 0, TENDON_SYSTEM_ERROR(EROFS)},
     };
     int before = open_descriptors();
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

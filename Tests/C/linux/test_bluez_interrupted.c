@@ -261,6 +261,23 @@ static void the_monitor_reads_what_waits_once(void **state) {
     bluez_close(b);
 }
 
+/* A packet without a byte is no end: what follows it is written in the same wake-up. */
+static void the_monitor_passes_over_an_empty_packet(void **state) {
+    (void)state;
+    bluez_bench *b = opened();
+    tendon_capture capture;
+    tendon_bluez_monitor monitor;
+    assert_int_equal(tendon_capture_create(&capture, "/dev/null", TENDON_CAPTURE_MONITOR), TENDON_OK);
+    assert_int_equal(tendon_bluez_monitor_open(&monitor, &b->loop, &capture, NULL), TENDON_OK);
+    assert_int_equal(send(calls.peer, "", 0, 0), 0);
+    send_packets(2);
+    monitor.source.ready(monitor.source.context, TENDON_READABLE, 1);
+    assert_int_equal(monitor.records, 2);
+    tendon_bluez_monitor_close(&monitor);
+    assert_int_equal(tendon_capture_close(&capture), TENDON_OK);
+    bluez_close(b);
+}
+
 static void a_capture_that_cannot_be_written_ends_the_monitor(void **state) {
     (void)state;
     for (int closes = 0; closes < 2; closes++) {
@@ -333,6 +350,7 @@ int main(void) {
         cmocka_unit_test(only_the_reply_to_this_command_is_taken),
         cmocka_unit_test(waiting_ends_with_its_time_or_with_an_error),
         cmocka_unit_test(the_monitor_reads_what_waits_once),
+        cmocka_unit_test(the_monitor_passes_over_an_empty_packet),
         cmocka_unit_test(a_capture_that_cannot_be_written_ends_the_monitor),
         cmocka_unit_test(a_capture_of_hci_packets_has_nothing_else),
     };

@@ -128,17 +128,17 @@ static void an_adapter_that_cannot_be_opened_leaves_nothing_open(void **state) {
         assert_all_closed();
         (void)end(state);
     }
-    for (int i = 0; i < 5; i++) {
-        static const tendon_status expected[] = {TENDON_RADIO_ERROR_ADAPTER_DOWN, TENDON_ERROR_UNSUPPORTED,
-                                                 TENDON_SYSTEM_ERROR(EMFILE), TENDON_SYSTEM_ERROR(ENOSPC),
-                                                 TENDON_RADIO_ERROR_NO_CAP_NET_RAW};
+    for (int i = 0; i < 6; i++) {
+        static const tendon_status expected[] = {TENDON_RADIO_ERROR_ADAPTER_DOWN,   TENDON_ERROR_UNSUPPORTED,
+                                                 TENDON_SYSTEM_ERROR(EMFILE),       TENDON_SYSTEM_ERROR(ENOSPC),
+                                                 TENDON_RADIO_ERROR_NO_CAP_NET_RAW, TENDON_RADIO_ERROR_NO_CAP_NET_RAW};
         (void)start(state);
         kernel.settings = i == 0 ? 0 : kernel.settings;
         kernel.stays_off = i == 0;
-        kernel.supported = i == 1 ? TENDON_MANAGEMENT_POWERED : kernel.supported;
+        kernel.supported = i == 1 || i == 5 ? TENDON_MANAGEMENT_POWERED : kernel.supported;
         calls.socket = (refused_call){i == 2 ? EMFILE : 0, 1};
         calls.epoll_add = (refused_call){i == 3 ? ENOSPC : 0, 1};
-        calls.filter_loses = i == 4 ? 2 : 0;
+        calls.filter_loses = i >= 4 ? 2 : 0; /* of two reasons the first is reported */
         assert_int_equal(tendon_bluez_open(&radio, &loop, "hci3"), expected[i]);
         calls.socket.number = 0;
         assert_all_closed();
@@ -153,6 +153,8 @@ static void without_cap_net_raw_it_opens_for_connections(void **state) {
     kernel.others = 0;
     assert_int_equal(tendon_bluez_open_unprivileged(&radio, &loop, "hci3"), TENDON_OK);
     assert_string_equal(kernel.log, " m03 m04 m04 m04");
+    assert_int_equal(tendon_radio_scan_start(&radio.radio, &(tendon_scan_parameters){.active = true}),
+                     TENDON_RADIO_ERROR_NO_CAP_NET_RAW);
     tendon_radio_close(&radio.radio);
     kernel.log[0] = '\0';
     calls.filter = (refused_call){EINVAL, 0};
@@ -215,6 +217,16 @@ static void an_adapter_without_an_address_gets_a_static_one(void **state) {
         assert_all_closed();
         (void)end(state);
     }
+    (void)start(state); /* the list has the address that was made */
+    memset(kernel.address, 0, 6);
+    tendon_bluez_adapter adapters[3];
+    tendon_address made;
+    assert_int_equal(tendon_bluez_static_address(3, false, &made), TENDON_OK);
+    assert_int_equal(tendon_bluez_list(adapters, 3), 3);
+    assert_true(adapters[1].static_address && tendon_address_equal(&adapters[1].address, &made));
+    static const tendon_address none = {.type = TENDON_ADDRESS_TYPE_RANDOM};
+    assert_true(adapters[0].static_address && tendon_address_equal(&adapters[0].address, &none));
+    (void)end(state);
     (void)start(state);
     memset(kernel.address, 0, 6);
     calls.socket = (refused_call){EMFILE, 2}; /* the probe's: the kernel may use another address */
@@ -289,7 +301,86 @@ static void answers_without_data_are_none(void **state) {
     assert_int_equal(tendon_bluez_read_limits(3, &limits), TENDON_OK);
     assert_string_equal(kernel.log, " h2003" LIMITS_LEGACY);
     assert_int_equal(limits.packets, 8);
+    static const uint16_t commands[] = {READ_LOCAL_COMMANDS, LE_FEATURES};
+    for (size_t i = 0; i < 2; i++) { /* what the other answer says still counts */
+        kernel.extended = true;
+        kernel.empty = commands[i];
+        kernel.log[0] = '\0';
+        assert_int_equal(tendon_bluez_open(&radio, &loop, "hci3"), TENDON_OK);
+        assert_int_equal(radio.extended_advertising, i == 0);
+        assert_int_equal(radio.extended_scan, i == 1);
+        tendon_radio_close(&radio.radio);
+    }
     assert_all_closed();
+}
+
+/* In simulated time: 10 s and 2 s pass at once. */
+static void a_kernel_or_controller_that_is_silent(void **state) {
+    (void)state;
+    uint8_t reply[4];
+    uint64_t before = kernel.now;
+    kernel.silent = true;
+    assert_int_equal(tendon_bluez_open(&radio, &loop, "hci3"), TENDON_RADIO_ERROR_COMMAND_TIMEOUT);
+    assert_int_equal(kernel.now, before + TENDON_BLUEZ_MANAGEMENT_TIMEOUT_MS);
+    assert_string_equal(kernel.log, " m03");
+    tendon_status fd = tendon_bluez_channel_socket(3, HCI_CHANNEL_RAW);
+    assert_true(fd >= 0);
+    before = kernel.now;
+    assert_int_equal(tendon_bluez_exchange(fd, LE_FEATURES, reply, 4), TENDON_RADIO_ERROR_COMMAND_TIMEOUT);
+    assert_int_equal(kernel.now, before + TENDON_BLUEZ_COMMAND_TIMEOUT_MS);
+    close(fd);
+    assert_all_closed();
+}
+
+/* Sixteen are looked at by name; any number is counted. */
+static void the_last_of_many_adapters_is_found(void **state) {
+    (void)state;
+    kernel.count = 17;
+    for (uint16_t i = 0; i < 17; i++) {
+        kernel.indexes[i] = i;
+    }
+    assert_int_equal(tendon_bluez_open(&radio, &loop, "hci15"), TENDON_OK);
+    assert_int_equal(radio.index, 15);
+    tendon_radio_close(&radio.radio);
+    kernel.log[0] = '\0';
+    assert_int_equal(tendon_bluez_open(&radio, &loop, "hci16"), TENDON_RADIO_ERROR_NO_ADAPTER);
+    kernel.log[0] = '\0';
+    assert_int_equal(tendon_bluez_list(NULL, 0), 17);
+    assert_all_closed();
+}
+
+static void each_status_of_the_kernel_has_a_meaning(void **state) {
+    (void)state;
+    static const struct {
+        uint8_t status;
+        tendon_status expected;
+    } cases[] = {{TENDON_MANAGEMENT_SUCCESS, TENDON_OK},
+                 {TENDON_MANAGEMENT_BUSY, TENDON_RADIO_ERROR_ADAPTER_BUSY},
+                 {TENDON_MANAGEMENT_INVALID_INDEX, TENDON_RADIO_ERROR_NO_ADAPTER},
+                 {TENDON_MANAGEMENT_RFKILLED, TENDON_RADIO_ERROR_RFKILL},
+                 {TENDON_MANAGEMENT_PERMISSION_DENIED, TENDON_RADIO_ERROR_NO_CAP_NET_ADMIN},
+                 {TENDON_MANAGEMENT_FAILED, TENDON_MANAGEMENT_ERROR(TENDON_MANAGEMENT_FAILED)}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        assert_int_equal(tendon_bluez_management_status(cases[i].status), cases[i].expected);
+    }
+    static const struct {
+        int number;
+        tendon_status expected;
+    } errors[] = {{EAFNOSUPPORT, TENDON_RADIO_ERROR_NO_KERNEL_SUPPORT},
+                  {EPROTONOSUPPORT, TENDON_RADIO_ERROR_NO_KERNEL_SUPPORT},
+                  {ESOCKTNOSUPPORT, TENDON_RADIO_ERROR_NO_KERNEL_SUPPORT},
+                  {ENODEV, TENDON_RADIO_ERROR_NO_ADAPTER},
+                  {EPIPE, TENDON_RADIO_ERROR_NO_ADAPTER},
+                  {EBUSY, TENDON_RADIO_ERROR_ADAPTER_BUSY},
+                  {EUSERS, TENDON_RADIO_ERROR_ADAPTER_BUSY},
+                  {ENETDOWN, TENDON_RADIO_ERROR_ADAPTER_DOWN},
+                  {ERFKILL, TENDON_RADIO_ERROR_RFKILL},
+                  {EPERM, TENDON_RADIO_ERROR_NO_CAP_NET_RAW},
+                  {EACCES, TENDON_RADIO_ERROR_NO_CAP_NET_RAW},
+                  {EIO, TENDON_SYSTEM_ERROR(EIO)}};
+    for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
+        assert_int_equal(tendon_bluez_socket_status(errors[i].number), errors[i].expected);
+    }
 }
 
 /* Set Powered is not even tried. */
@@ -359,6 +450,9 @@ int main(void) {
         cmocka_unit_test_setup_teardown(the_list_is_in_order_of_the_index, start, end),
         cmocka_unit_test_setup_teardown(the_limits_are_read_with_the_commands_of_the_controller, start, end),
         cmocka_unit_test_setup_teardown(answers_without_data_are_none, start, end),
+        cmocka_unit_test_setup_teardown(a_kernel_or_controller_that_is_silent, start, end),
+        cmocka_unit_test_setup_teardown(the_last_of_many_adapters_is_found, start, end),
+        cmocka_unit_test(each_status_of_the_kernel_has_a_meaning),
         cmocka_unit_test_setup_teardown(an_adapter_that_rfkill_blocks_is_not_switched_on, start, end),
         cmocka_unit_test_setup_teardown(a_controller_with_one_command_of_two_scans_as_before, start, end),
         cmocka_unit_test(a_name_is_hci_and_an_index),

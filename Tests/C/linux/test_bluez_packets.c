@@ -244,6 +244,21 @@ static void an_end_without_a_pairing_reads_no_other_socket(void **state) {
     bluez_connecting_close(l);
 }
 
+/* docs/bluez-states.md: an attempt whose socket is connected, encrypting or closed is not for the timer any more. */
+static void an_attempt_that_has_its_connection_is_left_alone(void **state) {
+    (void)state;
+    bluez_connecting *l = bluez_connecting_open();
+    const tendon_bluez_attempt *attempt = &l->b->radio.attempts[0];
+    bool *const flags[] = {&l->link.closing, &l->link.connected, &l->link.securing};
+    assert_int_equal(tendon_bluez_attempt_stage(attempt), TENDON_BLUEZ_ATTEMPT_REQUESTED);
+    for (size_t i = 0; i < 3; i++) {
+        *flags[i] = true;
+        assert_int_equal(tendon_bluez_attempt_stage(attempt), TENDON_BLUEZ_ATTEMPT_CONNECTED);
+        *flags[i] = false;
+    }
+    bluez_connecting_close(l);
+}
+
 /* Closed by its owner while our scan is still on: nothing is requested of the kernel any more. */
 static void a_link_that_is_closed_while_it_waits_is_not_connected(void **state) {
     (void)state;
@@ -354,6 +369,9 @@ static void a_discovery_is_stopped_once_our_scan_is_off(void **state) {
         assert_true(stops_discovery(b));
         discovering(b, 1); /* once is enough */
         assert_false(stops_discovery(b));
+        discovering(b, 0); /* it has ended, and another one begins */
+        discovering(b, 1);
+        assert_true(stops_discovery(b));
         bluez_close(b);
     }
 }
@@ -405,6 +423,7 @@ int main(void) {
         cmocka_unit_test(the_end_that_is_awaited_shortens_the_pause),
         cmocka_unit_test(a_lost_key_is_told_from_a_lost_link),
         cmocka_unit_test(an_end_without_a_pairing_reads_no_other_socket),
+        cmocka_unit_test(an_attempt_that_has_its_connection_is_left_alone),
         cmocka_unit_test(a_link_that_is_closed_while_it_waits_is_not_connected),
         cmocka_unit_test(without_bonds_encryption_is_not_told),
         cmocka_unit_test(a_scan_of_another_program_is_seen_with_both_commands),

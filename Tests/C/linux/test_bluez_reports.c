@@ -133,6 +133,7 @@ static void the_data_is_that_of_the_owner(void **state) {
         tendon_status expected;
     } cases[] = {
         {false, 0, 0, TENDON_OK},
+        {false, 1, 1, TENDON_OK},
         {false, 31, 31, TENDON_OK},
         {false, 32, 0, TENDON_ERROR_INVALID_ARGUMENT},
         {false, 0, 32, TENDON_ERROR_INVALID_ARGUMENT},
