@@ -112,7 +112,9 @@ activ5_fixture *activ5_new(void) {
     activ5_fixture *f = calloc(1, sizeof *f);
     assert_non_null(f);
     f->options = tendon_activ5_options_defaults();
+    memset(&f->device, 0xA5, sizeof f->device); /* what the memory held before */
     tendon_activ5_device_init(&f->device, &f->options, on_event, f, on_request, f);
+    memset(&f->manager, 0xA5, sizeof f->manager); /* what the memory held before */
     tendon_activ5_manager_init(&f->manager, f->devices, ACTIV5_DEVICES, on_event, on_request, f);
     return f;
 }

@@ -32,6 +32,7 @@ activ5_world *activ5_world_new(const tendon_simulated_activ5_options *options) {
     w->f = activ5_new();
     w->f->hook = activ5_world_hook;
     w->now = 100000;
+    memset(&w->trainer, 0xA5, sizeof w->trainer); /* what the memory held before */
     assert_int_equal(tendon_simulated_activ5_init(&w->trainer, options), TENDON_OK);
     w->in_air = (tendon_memory_radio_device){.device = tendon_simulated_activ5_device(&w->trainer),
                                              .address = {{0xC5, 1, 2, 3, 4, 5}, TENDON_ADDRESS_TYPE_RANDOM},
@@ -40,7 +41,8 @@ activ5_world *activ5_world_new(const tendon_simulated_activ5_options *options) {
     tendon_memory_radio_init(&w->air, &w->in_air, 1);
     tendon_memory_radio_set_target(&w->air, &w->in_air.address);
     const tendon_session_link link = tendon_memory_radio_link(&w->air);
-    w->f->device.on_request = NULL; /* alone: the session stays with it */
+    w->f->device.on_request = NULL;               /* alone: the session stays with it */
+    memset(&w->session, 0xA5, sizeof w->session); /* what the memory held before */
     assert_int_equal(tendon_activ5_session_init(&w->session, &link, &w->f->device), TENDON_OK);
     tendon_memory_radio_attach(&w->air, &tendon_activ5_session_inputs, &w->session);
     return w;

@@ -142,6 +142,7 @@ static void on_event(void *context, const tendon_bose_event *event, uint64_t now
 }
 
 void fixture_init(fixture *f) {
+    memset(&f->session, 0xA5, sizeof f->session); /* what the memory held before */
     assert_int_equal(tendon_bose_session_init(&f->session, &f->config), TENDON_OK);
 }
 

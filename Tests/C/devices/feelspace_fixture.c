@@ -160,11 +160,13 @@ static void on_event(void *context, const tendon_feelspace_event *event, uint64_
 }
 
 void belt_init(belt *b) {
+    memset(&b->session, 0xA5, sizeof b->session); /* what the memory held before */
     assert_int_equal(tendon_feelspace_session_init(&b->session, &b->config), TENDON_OK);
 }
 
 void belt_navigate(belt *b) {
     const tendon_feelspace_navigation_config config = {.session = &b->session, .context = b, .on_event = on_told};
+    memset(&b->navigation, 0xA5, sizeof b->navigation); /* what the memory held before */
     assert_int_equal(tendon_feelspace_navigation_init(&b->navigation, &config), TENDON_OK);
     b->navigates = true;
 }

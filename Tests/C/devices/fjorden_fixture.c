@@ -62,6 +62,7 @@ static fjorden_fixture *make(const tendon_simulated_fjorden_options *options, bo
     assert_non_null(f);
     f->now = 100000;
     tendon_fjorden_profile_init(&f->profile);
+    memset(&f->air, 0xA5, sizeof f->air); /* what the memory held before */
     tendon_memory_radio_init(&f->air, f->devices, FJORDEN_GRIPS);
     for (size_t i = 0; i < FJORDEN_GRIPS; i++) {
         assert_int_equal(tendon_simulated_fjorden_init(&f->grips[i], options), TENDON_OK);
@@ -76,6 +77,7 @@ static fjorden_fixture *make(const tendon_simulated_fjorden_options *options, bo
                                                   .grip_capacity = 4,
                                                   .context = f,
                                                   .on_event = on_event};
+    memset(&f->session, 0xA5, sizeof f->session); /* what the memory held before */
     assert_int_equal(tendon_fjorden_session_init(&f->session, &config), TENDON_OK);
     tendon_memory_radio_attach(&f->air, &tendon_fjorden_session_inputs, &f->session);
     f->air.report_context = f;

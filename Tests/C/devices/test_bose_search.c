@@ -96,6 +96,30 @@ static void a_long_name_is_truncated_between_characters(void **state) {
     assert_int_equal(device->name_length, 63);
 }
 
+/* A name that just fits is kept whole, whatever follows it; one without the beginning of a character is none. */
+static void a_name_that_just_fits_is_whole(void **state) {
+    (void)state;
+    uint8_t data[2 + TENDON_BOSE_NAME_SIZE + 2];
+    assert_int_equal(receive(1, -50, SENSORS, 1), TENDON_BOSE_SEARCH_FOUND);
+    memset(data, 'n', sizeof data);
+    data[0] = TENDON_BOSE_NAME_SIZE + 1;
+    data[1] = 0x09;
+    data[2 + TENDON_BOSE_NAME_SIZE] = 0x80; /* looks like the rest of a character */
+    tendon_ad_report report = {.address = {{0xC0, 0, 0, 0, 0, 1}, TENDON_ADDRESS_TYPE_RANDOM},
+                               .rssi = -50,
+                               .data = data,
+                               .length = sizeof data - 1};
+    assert_int_equal(tendon_bose_search_on_advertisement(&search, &report, 2, &device), TENDON_BOSE_SEARCH_UPDATED);
+    assert_int_equal(device->name_length, TENDON_BOSE_NAME_SIZE);
+    assert_int_equal(receive(2, -50, SENSORS, 1), TENDON_BOSE_SEARCH_FOUND);
+    memset(data + 2, 0x80, sizeof data - 2);
+    data[0] = TENDON_BOSE_NAME_SIZE + 3;
+    report.address.bytes[5] = 2;
+    report.length = sizeof data;
+    (void)tendon_bose_search_on_advertisement(&search, &report, 2, &device);
+    assert_int_equal(search.found[1].name_length, 0);
+}
+
 static void old_firmware_until_the_service_is_advertised(void **state) {
     (void)state;
     assert_int_equal(receive(1, -50, OLD, 1), TENDON_BOSE_SEARCH_FOUND);
@@ -185,6 +209,7 @@ int main(void) {
         T(a_wearable_is_found_once),
         T(the_address_type_counts),
         T(the_name_comes_with_the_scan_response),
+        T(a_name_that_just_fits_is_whole),
         T(a_long_name_is_truncated_between_characters),
         T(old_firmware_until_the_service_is_advertised),
         T(weaker_than_the_cutoff_is_ignored),

@@ -24,6 +24,30 @@ static void rows_are_whole(void **state) {
     assert_null(tendon_family_at(SIZE_MAX));
 }
 
+/* By what they advertise, the last row as well as the first. */
+static void devices_are_known_by_what_they_advertise(void **state) {
+    (void)state;
+    static const struct {
+        const char *hex;
+        const tendon_family *family;
+    } rows[] = {{"0303 d2fd", &tendon_bose_family}, {"0303 0050 0209 61", &tendon_activ5_family}, {"0209 61", NULL}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        block b = block_hex(rows[i].hex);
+        assert_ptr_equal(tendon_family_from_advertisement(b.data, b.length), rows[i].family);
+        free(b.data);
+    }
+    size_t count = 0;
+    while (tendon_family_at(count) != NULL) {
+        count++;
+    }
+    const tendon_family *last = tendon_family_at(count - 1);
+    assert_ptr_equal(last, &tendon_fjorden_family);
+    block b = block_hex("0d 09 46 6a 6f 72 64 65 6e 20 47 72 69 70"); /* "Fjorden Grip" */
+    assert_true(last->recognizes(b.data, b.length));
+    assert_ptr_equal(tendon_family_from_advertisement(b.data, b.length), last);
+    free(b.data);
+}
+
 static void names(void **state) {
     (void)state;
     assert_ptr_equal(tendon_family_find("bose"), &tendon_bose_family);
@@ -69,6 +93,7 @@ static void statuses_come_from_their_family(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_whole),
+        cmocka_unit_test(devices_are_known_by_what_they_advertise),
         cmocka_unit_test(names),
         cmocka_unit_test(statuses_come_from_their_family),
     };

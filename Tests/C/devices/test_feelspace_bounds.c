@@ -25,6 +25,30 @@ static void an_orientation_has_four_statuses(void **state) {
     free(b.data);
 }
 
+/* The firmware whose front range may have to be patched: version x.4, variant 4. */
+static void one_firmware_may_need_the_patch(void **state) {
+    (void)state;
+    static const struct {
+        uint16_t version;
+        bool has_variant;
+        uint8_t variant;
+        bool candidate;
+    } cases[] = {{0x0104, true, 4, true},  {0x0004, true, 4, true},   {0x0105, true, 4, false},
+                 {0x0400, true, 4, false}, {0x0104, false, 4, false}, {0x0104, true, 5, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const tendon_feelspace_firmware firmware = {
+            .version = cases[i].version, .has_variant = cases[i].has_variant, .variant = cases[i].variant};
+        assert_int_equal(tendon_feelspace_patch_candidate(&firmware), cases[i].candidate);
+    }
+}
+
+static void nothing_is_no_command_of_a_belt(void **state) {
+    (void)state;
+    for (uint8_t mode = 0; mode < 8; mode++) {
+        assert_false(tendon_feelspace_belt_accepts(mode, NULL, 0));
+    }
+}
+
 static void a_belt_has_the_whole_prefix(void **state) {
     (void)state;
     static const struct {
@@ -161,6 +185,8 @@ static void the_shortest_time_to_connect_is_a_millisecond(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_orientation_has_four_statuses),
+        cmocka_unit_test(one_firmware_may_need_the_patch),
+        cmocka_unit_test(nothing_is_no_command_of_a_belt),
         cmocka_unit_test(a_belt_has_the_whole_prefix),
         cmocka_unit_test(a_vibration_has_a_channel_from_0_on),
         cmocka_unit_test(every_function_that_is_called_is_required),

@@ -191,12 +191,42 @@ static void values_beyond_a_control_are_refused(void **state) {
     }
 }
 
+/* Held once, it resets once; released and held again, it resets again. */
+static void each_time_the_combination_is_held_it_resets(void **state) {
+    (void)state;
+    hand h;
+    hand_init(&h, 500, 400, 1);
+    uint64_t now = 0;
+    size_t before = 0;
+    for (int round = 0; round < 3; round++) {
+        move(&h, now, SHUTTER, 1);
+        move(&h, now + 10, FN, 1);
+        move(&h, now + 10 + TENDON_FJORDEN_RESET_MS, TIME, 0);
+        size_t length = strlen(h.text);
+        assert_true(length > before);
+        move(&h, now + 20 + 2 * TENDON_FJORDEN_RESET_MS, TIME, 0);
+        assert_int_equal(strlen(h.text), length); /* once */
+        move(&h, now + 30 + 2 * TENDON_FJORDEN_RESET_MS, FN, 0);
+        move(&h, now + 40 + 2 * TENDON_FJORDEN_RESET_MS, SHUTTER, 0);
+        char code[8];
+        snprintf(code, sizeof code, ":%02x", TENDON_FJORDEN_BOND_RESET);
+        size_t count = 0;
+        for (const char *at = h.text; (at = strstr(at, code)) != NULL; at++) {
+            count++;
+        }
+        assert_int_equal(count, round + 1);
+        before = strlen(h.text);
+        now += 100 + 2 * TENDON_FJORDEN_RESET_MS;
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_of_the_derivation),
         cmocka_unit_test(every_position_with_every_input),
         cmocka_unit_test(time_alone_decides),
         cmocka_unit_test(values_beyond_a_control_are_refused),
+        cmocka_unit_test(each_time_the_combination_is_held_it_resets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -119,6 +119,22 @@ typedef struct script {
     char words[256];
 } script;
 
+/* A scan starts where the manager is ready; elsewhere the call says why not. */
+static void a_scan_has_a_result_in_each_state(void **state) {
+    (void)state;
+    for (unsigned s = 0; s <= TENDON_FJORDEN_CONNECTED; s++) {
+        tendon_fjorden_manager m;
+        told outputs = {0};
+        reach(&m, &outputs, s);
+        outputs.result = 99;
+        give(&m, TENDON_FJORDEN_CALL_SCAN);
+        tendon_status expected = s == TENDON_FJORDEN_READY || s == TENDON_FJORDEN_SCANNING_FOR_GRIPS ? TENDON_OK
+                                 : s == TENDON_FJORDEN_SCANNING_FOR_BONDED ? TENDON_FJORDEN_ERROR_ALREADY_SCANNING
+                                                                           : TENDON_FJORDEN_ERROR_INVALID_MANAGER_STATE;
+        assert_int_equal(outputs.result, expected);
+    }
+}
+
 static void note_scan(void *context, const tendon_fjorden_manager *manager, const tendon_fjorden_output *output) {
     int *scanning = context;
     (void)manager;
@@ -216,6 +232,7 @@ static void a_start_that_waits_for_the_permission(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_state_and_input),
+        cmocka_unit_test(a_scan_has_a_result_in_each_state),
         cmocka_unit_test(every_step_fails_to_ready),
         cmocka_unit_test(a_state_that_does_not_scan_has_stopped_its_scan),
         cmocka_unit_test(a_start_that_waits_for_the_permission),

@@ -43,6 +43,7 @@ static void send_control(void *context, const uint8_t control[TENDON_OBVIOUS_CON
 static const tendon_obvious_receiver_handler handler = {on_message, on_error, on_control, send_control};
 
 static void start(size_t mtu, size_t window, size_t frame_max) {
+    memset(&receiver, 0xA5, sizeof receiver); /* what the memory held before */
     tendon_obvious_receiver_init(&receiver, memory, sizeof memory, &handler, NULL);
     tendon_obvious_receiver_set_mtu(&receiver, mtu);
     tendon_obvious_receiver_set_limits(&receiver, window, frame_max);

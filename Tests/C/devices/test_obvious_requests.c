@@ -45,6 +45,7 @@ static void on_done(void *context, tendon_obvious_request *request, const tendon
 static const tendon_obvious_requests_handler handler = {start_frame, cancel, on_event};
 
 static void fresh(void) {
+    memset(&requests, 0xA5, sizeof requests); /* what the memory held before */
     tendon_obvious_requests_init(&requests, &handler, NULL);
     memset(list, 0, sizeof list);
     trace[0] = '\0';

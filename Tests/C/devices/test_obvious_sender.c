@@ -35,6 +35,7 @@ static const tendon_obvious_sender_handler handler = {write_segment, on_done};
 
 /* A message of @p count segments at MTU 23. */
 static void start(size_t count, uint64_t now) {
+    memset(&sender, 0xA5, sizeof sender); /* what the memory held before */
     tendon_obvious_sender_init(&sender, &handler, NULL);
     trace[0] = '\0';
     write_result = TENDON_OK;

@@ -113,6 +113,7 @@ peer *peer_open(void) {
     p->now = 1000;
     p->buffer_capacity = sizeof(p->buffer);
     tendon_bearer_io io = {p, on_send};
+    memset(&p->bearer, 0xA5, sizeof p->bearer); /* what the memory held before */
     tendon_att_bearer_init(&p->bearer, io, 64);
     tendon_gatt_client_config config = {.bearer = &p->bearer,
                                         .requests = p->requests,
@@ -122,6 +123,7 @@ peer *peer_open(void) {
                                         .context = p,
                                         .on_service_changed = on_service_changed,
                                         .on_bearer_closed = on_bearer_closed};
+    memset(&p->client, 0xA5, sizeof p->client); /* what the memory held before */
     assert_int_equal(tendon_gatt_client_init(&p->client, &config), TENDON_OK);
     return p;
 }

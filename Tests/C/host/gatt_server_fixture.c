@@ -121,6 +121,7 @@ int fixture_setup(void **state) {
     tendon_gatt_server_init(&f->server, f->attributes, 32, &handlers);
     build(f);
     tendon_bearer_io io = {f, on_send};
+    memset(&f->bearer, 0xA5, sizeof f->bearer); /* what the memory held before */
     tendon_att_bearer_init(&f->bearer, io, 185);
     const tendon_gatt_connection_config config = {&f->bearer, f->cccds, 4, f->prepared, 3, NULL};
     if (tendon_gatt_connection_init(&f->connection, &f->server, &config) != TENDON_OK) {

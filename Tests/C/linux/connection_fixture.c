@@ -145,6 +145,7 @@ bench *bench_open(bool with_pairing) {
     b->radio = (tendon_radio){.ops = &ops, .loop = &b->loop};
     b->service = (tendon_pairing_service){
         .context = b, .start = pairing_start, .cancel = pairing_cancel, .bonded = pairing_bonded};
+    memset(&b->connection, 0xA5, sizeof b->connection); /* what the memory held before */
     tendon_connection_init(
         &b->connection, &b->radio, &somebody, with_pairing ? &b->service : NULL,
         &(tendon_connection_callbacks){
