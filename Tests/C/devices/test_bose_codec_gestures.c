@@ -131,6 +131,11 @@ static void gesture_payloads(void **state) {
     assert_gestures(&g, "8100 e0aabbcc e1 8200aa");
     assert_int_equal(tendon_bose_set_gesture(&g, 0xE0, true), TENDON_BOSE_ERROR_UNKNOWN_GESTURE);
     assert_int_equal(tendon_bose_set_gesture(&g, 0x83, true), TENDON_BOSE_ERROR_UNKNOWN_GESTURE);
+    /* The one behind a gesture without a payload is not its payload. */
+    tendon_bose_gesture_configuration without = gesture_configuration_of("e1 8101", &information);
+    assert_int_equal(without.count, 2);
+    assert_false(without.entries[0].enabled);
+    assert_true(without.entries[1].enabled);
     uint8_t out[9];
     assert_int_equal(tendon_bose_encode_gesture_configuration(&g, out, 9), TENDON_ERROR_BUFFER_TOO_SMALL);
     g.length = sizeof g.bytes + 1;
@@ -264,8 +269,16 @@ static void intents(void **state) {
     intent = (tendon_bose_intent){.sensors = 0x0F, .periods = 0x1F, .gestures = 0x40002};
     assert_int_equal(tendon_bose_check_intent(&intent, &device, &sensors, &gestures, &out), TENDON_OK);
     assert_false(out.too_many_sensors);
-    assert_false(out.over_payload);        /* 44 of 47 bytes */
-    sensors.records[1].period_mask = 0x11; /* what one of them lacks, the device lacks */
+    assert_false(out.over_payload);              /* 44 of 47 bytes */
+    for (size_t i = 0; i < sensors.count; i++) { /* what one of them lacks, the device lacks; the last one too */
+        uint16_t mask = sensors.records[i].period_mask;
+        sensors.records[i].period_mask = 0x11;
+        const tendon_bose_intent one = {.periods = 0x02};
+        assert_int_equal(tendon_bose_check_intent(&one, &device, &sensors, &gestures, &out),
+                         TENDON_BOSE_ERROR_INTENTS_CHECK_FAILED);
+        sensors.records[i].period_mask = mask;
+    }
+    sensors.records[1].period_mask = 0x11;
     intent = (tendon_bose_intent){.sensors = 0x80000001u, .periods = 0x13, .gestures = 0x60003};
     assert_int_equal(tendon_bose_check_intent(&intent, &device, &sensors, &gestures, &out),
                      TENDON_BOSE_ERROR_INTENTS_CHECK_FAILED);
@@ -310,6 +323,7 @@ static void advertisements(void **state) {
         {"0303befe 05ff9e000901", TENDON_BOSE_ADVERTISED_NOTHING},
         {"05ff9e000109", TENDON_BOSE_ADVERTISED_NOTHING},
         {"0303befe 02ff01", TENDON_BOSE_ADVERTISED_NOTHING},
+        {"0303befe 03160109", TENDON_BOSE_ADVERTISED_NOTHING}, /* the mark, but no manufacturer data */
         {"0303befe 05ff9e000109 0303d2fd", TENDON_BOSE_ADVERTISED_SENSOR_SERVICE},
         {"0303d2", TENDON_BOSE_ADVERTISED_NOTHING}, /* G02: cut */
         {"0203d2", TENDON_BOSE_ADVERTISED_NOTHING}, /* G04: half a UUID */

@@ -214,6 +214,7 @@ static void full_tables(void **state) {
     assert_int_equal(tendon_bose_decode_sensor_configuration(bytes, 17 * 3, &c, &offset), TENDON_ERROR_TABLE_FULL);
     assert_int_equal(offset, 48);
     assert_int_equal(c.count, 16);
+    assert_int_equal(tendon_bose_encode_sensor_configuration(&c, bytes, sizeof bytes), 16 * 3); /* a full one */
     c.count = 17;
     assert_int_equal(tendon_bose_encode_sensor_configuration(&c, bytes, sizeof bytes), TENDON_ERROR_INVALID_ARGUMENT);
 }

@@ -227,6 +227,41 @@ static void a_lost_key_is_told_from_a_lost_link(void **state) {
     bluez_connecting_close(l);
 }
 
+/* What the controller said comes before what the kernel made of it. */
+static void the_reason_of_the_controller_has_priority(void **state) {
+    (void)state;
+    static const struct {
+        uint8_t code;
+        tendon_status expected;
+    } cases[] = {{0x04, TENDON_RADIO_ERROR_OUT_OF_RANGE}, {0x08, TENDON_RADIO_ERROR_OUT_OF_RANGE},
+                 {0x3C, TENDON_RADIO_ERROR_OUT_OF_RANGE}, {0x13, TENDON_RADIO_ERROR_PEER_CLOSED},
+                 {0x14, TENDON_RADIO_ERROR_PEER_CLOSED},  {0x15, TENDON_RADIO_ERROR_PEER_CLOSED},
+                 {0x0C, TENDON_RADIO_ERROR_ADAPTER_BUSY}, {0x3D, TENDON_HCI_ERROR(0x3D)}};
+    bluez_connecting *l = bluez_connecting_connected();
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const uint8_t ended[] = {0, 0x40, 0, cases[i].code};
+        bluez_event(l->b, TENDON_HCI_DISCONNECTION_COMPLETE, ended, sizeof ended);
+        bluez_read_controller(l->b);
+        assert_int_equal(tendon_bluez_link_reason(&l->link, EMLINK, false), cases[i].expected);
+        assert_int_equal(tendon_bluez_link_reason(&l->link, EMLINK, false), TENDON_HCI_ERROR(0x09)); /* once */
+    }
+    bluez_connecting_close(l);
+}
+
+/* The answer to a blocking command is an event; data that looks like it is none. */
+static void only_an_event_answers_an_exchange(void **state) {
+    (void)state;
+    bluez_bench *b = bluez_open(false, &bluez_public_address);
+    static const uint8_t data[] = {HCI_ACLDATA_PKT, TENDON_HCI_COMMAND_COMPLETE, 5, 1, 0x02, 0x20, 0, 0x11};
+    static const uint8_t answer[] = {1, 0x02, 0x20, 0, 0x22};
+    uint8_t reply[1] = {0};
+    assert_int_equal(send(b->controller, data, sizeof data, 0), (ssize_t)sizeof data);
+    bluez_event(b, TENDON_HCI_COMMAND_COMPLETE, answer, sizeof answer);
+    assert_int_equal(tendon_bluez_exchange(b->radio.hci.fd, 0x2002, reply, 1), 1);
+    assert_int_equal(reply[0], 0x22);
+    bluez_close(b);
+}
+
 /* The result of a pairing is looked for in the other socket; without a pairing that socket has its turn in the loop. */
 static void an_end_without_a_pairing_reads_no_other_socket(void **state) {
     (void)state;
@@ -422,6 +457,8 @@ int main(void) {
         cmocka_unit_test(a_new_connection_takes_its_handle_over),
         cmocka_unit_test(the_end_that_is_awaited_shortens_the_pause),
         cmocka_unit_test(a_lost_key_is_told_from_a_lost_link),
+        cmocka_unit_test(the_reason_of_the_controller_has_priority),
+        cmocka_unit_test(only_an_event_answers_an_exchange),
         cmocka_unit_test(an_end_without_a_pairing_reads_no_other_socket),
         cmocka_unit_test(an_attempt_that_has_its_connection_is_left_alone),
         cmocka_unit_test(a_link_that_is_closed_while_it_waits_is_not_connected),

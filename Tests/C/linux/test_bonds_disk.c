@@ -156,6 +156,7 @@ static void interruptions_are_nothing(void **state) {
     disk.flock = (refused){EINTR, 0};
     assert_int_equal(tendon_bonds_store(&bonds, &bond), TENDON_OK);
     assert_int_equal(disk.write.number + disk.flock.number, 0);
+    disk.read = (refused){EINTR, 0};
     assert_int_equal(tendon_bonds_open(&again, path), TENDON_OK);
     assert_int_equal(again.count, 1);
     assert_memory_equal(&again.items[0], &bonds.items[0], sizeof again.items[0]);

@@ -137,7 +137,10 @@ static void find_gives_up_in_time(void **state) {
     assert_int_equal(tendon_gateway_open(&g, NULL), TENDON_OK);
     assert_int_equal(g.adapter_failure, TENDON_RADIO_ERROR_NO_KERNEL_SUPPORT);
     assert_int_equal(g.bonds_failure, TENDON_OK);
+    g.radio->report_context = &g; /* what was there before is there afterwards */
     assert_int_equal(tendon_gateway_find(&g, nothing, 10), TENDON_ERROR_TIMEOUT);
+    assert_ptr_equal(g.radio->report_context, &g);
+    assert_null(g.radio->on_report);
     assert_false(g.radio->scanning);
     assert_int_equal(tendon_gateway_run(&g, 5), TENDON_ERROR_TIMEOUT);
     tendon_gateway_close(&g);

@@ -301,18 +301,24 @@ static void the_directory_has_a_name(void **state) {
     assert_int_equal(tendon_virtual_directory(longest, out), TENDON_ERROR_OVERFLOW);
 }
 
-/* One byte of a scan response is no structure, but it is what the owner wants to send. */
+/* One byte is no structure, but it is what the owner wants to send. */
 static void a_response_of_one_byte_is_sent(void **state) {
     world *w = *state;
-    static const uint8_t response = 0xEE;
-    scan(w, true, false);
+    static const uint8_t response = 0xEE, data = 0xDD;
+    scan(w, false, false);
     assert_int_equal(
-        tendon_radio_advertise_start(&w->device.radio, &(tendon_advertise_parameters){.data = advertised_flags,
-                                                                                      .length = sizeof advertised_flags,
-                                                                                      .scan_response = &response,
-                                                                                      .scan_response_length = 1,
-                                                                                      .interval_ms = 20}),
+        tendon_radio_advertise_start(
+            &w->device.radio,
+            &(tendon_advertise_parameters){
+                .data = &data, .length = 1, .scan_response = &response, .scan_response_length = 1, .interval_ms = 20}),
         TENDON_OK);
+    uint64_t before = tendon_monotonic_ms();
+    STEP_UNTIL(&w->loop, w->reports > 0);
+    assert_int_equal(w->report.length, 1);
+    assert_int_equal(w->data[0], 0xDD);
+    assert_true(w->device.advertise_source.deadline >= before + 20); /* not again before the interval */
+    assert_int_equal(tendon_radio_scan_stop(&w->central.radio), TENDON_OK);
+    scan(w, true, false);
     STEP_UNTIL(&w->loop, w->responses > 0);
     assert_int_equal(w->report.length, 1);
     assert_int_equal(w->data[0], 0xEE);
