@@ -180,6 +180,21 @@ static void a_refused_connect_is_no_opening(void **state) {
     free(f);
 }
 
+/* The manager has given the attempt up, and its end is still to come: opening it connects anew. */
+static void an_attempt_that_was_given_up_is_connected_again(void **state) {
+    (void)state;
+    activ5_fixture *f = activ5_new();
+    assert_int_equal(tendon_activ5_device_connect(&f->device, 0), TENDON_OK);
+    activ5_forget(f);
+    assert_int_equal(tendon_activ5_device_open(&f->device, 1), TENDON_OK); /* it is under way */
+    activ5_expect(f, "");
+    f->device.state = TENDON_ACTIV5_STATE_DISCONNECTED;
+    assert_int_equal(tendon_activ5_device_open(&f->device, 2), TENDON_OK);
+    activ5_expect(f, "connect");
+    assert_int_equal(f->device.state, TENDON_ACTIV5_STATE_CONNECTING);
+    free(f);
+}
+
 static void an_open_device_is_ready_with_the_next_tick(void **state) {
     (void)state;
     activ5_fixture *f = opening(ACTIV5_LEGACY);
@@ -299,6 +314,7 @@ int main(void) {
         cmocka_unit_test(a_device_of_another_kind_is_unsupported),
         cmocka_unit_test(the_end_of_the_connection_ends_the_opening),
         cmocka_unit_test(a_refused_connect_is_no_opening),
+        cmocka_unit_test(an_attempt_that_was_given_up_is_connected_again),
         cmocka_unit_test(an_open_device_is_ready_with_the_next_tick),
         cmocka_unit_test(force_requested_early_is_sent_after_the_handshake),
         cmocka_unit_test(force_requested_early_starts_the_offer_to_a_silent_device),

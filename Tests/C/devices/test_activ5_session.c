@@ -73,6 +73,24 @@ static void a_legacy_trainer_speaks_text(void **state) {
     }
 }
 
+/* The older UUID of the force: the last row of the profile, which has a CCCD too. */
+static void a_trainer_with_the_older_force(void **state) {
+    (void)state;
+    const tendon_simulated_activ5_options options = {.force_is_f0f1 = true};
+    activ5_world *w = activ5_world_new(&options);
+    tendon_activ5_device *d = &w->f->device;
+    w->f->options.accept_f0f1 = true;
+    assert_int_equal(tendon_activ5_device_connect(d, w->now), TENDON_OK);
+    activ5_world_run(w, 1000);
+    assert_true(d->initialized);
+    assert_true((d->characteristics >> TENDON_ACTIV5_OLD_FORCE & 1u) != 0);
+    assert_true((d->characteristics >> TENDON_ACTIV5_FORCE & 1u) == 0);
+    assert_int_equal(tendon_activ5_device_start_isometric(d, w->now), TENDON_OK);
+    activ5_world_run(w, 1100);
+    assert_in_range(w->forces, 9, 12);
+    activ5_world_free(w);
+}
+
 static void tare_takes_the_load_away(void **state) {
     (void)state;
     activ5_world *w = activ5_world_ready(&(tendon_simulated_activ5_options){.no_script = true});
@@ -371,6 +389,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_new_trainer_from_link_to_force_and_motion),
         cmocka_unit_test(a_legacy_trainer_speaks_text),
+        cmocka_unit_test(a_trainer_with_the_older_force),
         cmocka_unit_test(tare_takes_the_load_away),
         cmocka_unit_test(a_trainer_in_stop_switches_itself_off_unless_evergreen),
         cmocka_unit_test(each_characteristic_may_be_missing),

@@ -69,6 +69,18 @@ static void a_response_is_kept_for_its_opcode(void **state) {
     assert_null(tendon_simulated_obvious_kept(&responses, request, size, &length));
 }
 
+/* ---- Activ5 ---- */
+
+/* Two parts of at most 14 characters each, whatever the options hold. */
+static void a_serial_number_has_two_parts(void **state) {
+    (void)state;
+    static tendon_simulated_activ5 trainer;
+    const tendon_simulated_activ5_options options = {.serial1 = "0123456789ABCDEF", .serial2 = "abcdefghijklmnop"};
+    assert_int_equal(tendon_simulated_activ5_init(&trainer, &options), TENDON_OK);
+    assert_memory_equal(trainer.serial, "0123456789ABCDabcdefghijklmn", 28);
+    assert_int_equal(trainer.server.attributes[trainer.handles[TENDON_SIMULATED_ACTIV5_SERIAL] - 1].length, 28);
+}
+
 /* ---- feelSpace ---- */
 
 /* A mode that the belt does not have changes nothing. */
@@ -85,11 +97,9 @@ static void a_belt_has_so_many_modes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_the_memory_held_is_of_no_interest),
-        cmocka_unit_test(one_event_too_many_has_its_place),
-        cmocka_unit_test(the_shortest_hexadecimal_number),
-        cmocka_unit_test(a_response_is_kept_for_its_opcode),
-        cmocka_unit_test(a_belt_has_so_many_modes),
+        cmocka_unit_test(what_the_memory_held_is_of_no_interest), cmocka_unit_test(one_event_too_many_has_its_place),
+        cmocka_unit_test(the_shortest_hexadecimal_number),        cmocka_unit_test(a_response_is_kept_for_its_opcode),
+        cmocka_unit_test(a_serial_number_has_two_parts),          cmocka_unit_test(a_belt_has_so_many_modes),
     };
     return cmocka_run_group_tests_name("simulate_used_memory", tests, NULL, NULL);
 }
