@@ -93,6 +93,13 @@ static void a_reset_has_an_empty_map(void **state) {
     uint8_t out[16];
     assert_int_equal(tendon_fjorden_encode_smp(TENDON_FJORDEN_SMP_RESET, 7, NULL, 0, out, sizeof out), 9);
     assert_hex(out, 9, "02 00 00 01 00 00 07 05 a0");
+    /* The length of the body has 16 bits: 3 bytes of the map, 3 of the head of the text. */
+    static char text[0xFFFF];
+    static uint8_t large[0x10010];
+    assert_int_equal(tendon_fjorden_encode_smp(TENDON_FJORDEN_SMP_ECHO, 7, text, 0xFFFF - 6, large, sizeof large),
+                     8 + 0xFFFF);
+    assert_int_equal(tendon_fjorden_encode_smp(TENDON_FJORDEN_SMP_ECHO, 7, text, 0xFFFF - 5, large, sizeof large),
+                     TENDON_ERROR_OVERFLOW);
     assert_int_equal(tendon_fjorden_encode_smp(TENDON_FJORDEN_SMP_RESET, 7, NULL, 0, out, 8),
                      TENDON_ERROR_BUFFER_TOO_SMALL);
 }
@@ -113,6 +120,14 @@ static void a_code_of_one_byte_is_a_record(void **state) {
             assert_true(tendon_fjorden_records_next(&walk, &record));
         }
         assert_false(tendon_fjorden_records_next(&walk, &record));
+    }
+    /* Without numbers there is nothing to compare: the same code twice is two events. */
+    tendon_fjorden_stream stream;
+    memset(&stream, 0, sizeof stream);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(tendon_fjorden_stream_begin(&stream, &walk, &profile, codes, 1), TENDON_OK);
+        assert_true(tendon_fjorden_stream_next(&stream, &walk, &record));
+        assert_false(tendon_fjorden_stream_next(&stream, &walk, &record));
     }
 }
 

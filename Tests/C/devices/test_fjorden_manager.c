@@ -119,6 +119,27 @@ typedef struct script {
     char words[256];
 } script;
 
+/* What belongs to a search or an attempt ends with it, whatever ends it. */
+static void a_search_that_ends_leaves_nothing(void **state) {
+    (void)state;
+    static const unsigned from[] = {TENDON_FJORDEN_SCANNING_FOR_BONDED, TENDON_FJORDEN_CONNECTING};
+    for (size_t s = 0; s < 2; s++) {
+        for (unsigned i = 0; i < INPUTS; i++) {
+            tendon_fjorden_manager m;
+            told outputs = {0};
+            reach(&m, &outputs, from[s]);
+            m.reconnecting = true;
+            give(&m, (tendon_fjorden_input_kind)i);
+            if (m.state != TENDON_FJORDEN_CONNECTING) {
+                assert_int_equal(m.step, TENDON_FJORDEN_STEP_NONE);
+                if (m.state != TENDON_FJORDEN_SCANNING_FOR_BONDED) {
+                    assert_false(m.reconnecting || m.has_deadline);
+                }
+            }
+        }
+    }
+}
+
 /* A scan starts where the manager is ready; elsewhere the call says why not. */
 static void a_scan_has_a_result_in_each_state(void **state) {
     (void)state;
@@ -233,6 +254,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_state_and_input),
         cmocka_unit_test(a_scan_has_a_result_in_each_state),
+        cmocka_unit_test(a_search_that_ends_leaves_nothing),
         cmocka_unit_test(every_step_fails_to_ready),
         cmocka_unit_test(a_state_that_does_not_scan_has_stopped_its_scan),
         cmocka_unit_test(a_start_that_waits_for_the_permission),

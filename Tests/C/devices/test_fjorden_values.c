@@ -369,6 +369,14 @@ static void battery_is_read_and_notified(void **state) {
     uint16_t battery = handle(f, TENDON_FJORDEN_CHARACTERISTIC_BATTERY);
     fjorden_tell(f, NOTIFICATION, battery, "1c");
     assert_int_equal(f->session.level, 28);
+    static const uint8_t ends[] = {0, 100}; /* empty and full are levels too */
+    for (size_t i = 0; i < 2; i++) {
+        fjorden_forget(f);
+        fjorden_tell(f, NOTIFICATION, battery, i == 0 ? "00" : "64");
+        assert_int_equal(fjorden_last(f, TENDON_FJORDEN_SESSION_EVENT_BATTERY)->level, ends[i]);
+        assert_int_equal(fjorden_told(f, TENDON_FJORDEN_SESSION_EVENT_REJECTED), 0);
+    }
+    fjorden_tell(f, NOTIFICATION, battery, "1c");
     static const char *const bad[] = {"", "1c1c", "65", "ff"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         fjorden_forget(f);

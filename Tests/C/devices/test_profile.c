@@ -109,6 +109,26 @@ static void test_finds_a_service_in_its_128_bit_form_and_the_cccd(void **state) 
     peer_close(p);
 }
 
+/* Of two services with one UUID the first counts, with its own characteristics. */
+static void test_the_first_of_two_services_counts(void **state) {
+    (void)state;
+    peer *p = peer_open();
+    run r;
+    begin(&r, p, rows, ROWS);
+    peer_expect(p, "10 0100 FFFF 0028");
+    peer_send(p, "11 06 0B00 1400 0050 1500 2000 0050");
+    peer_expect(p, "10 2100 FFFF 0028");
+    peer_send(p, "01 10 2100 0A");
+    characteristics(p);
+    peer_expect(p, "04 0E00 0F00");
+    peer_send(p, "05 01 0E00 0129 0F00 0229");
+    ended(&r, p, TENDON_OK, ROWS);
+    assert_int_equal(r.found[NOTIFIED].service, 0x0B);
+    assert_int_equal(r.found[NOTIFIED].service_end, 0x14);
+    assert_int_equal(tendon_profile_row_of(r.found, ROWS, 0x0D), NOTIFIED);
+    peer_close(p);
+}
+
 static void test_a_required_service_that_is_missing(void **state) {
     (void)state;
     peer *p = peer_open();
@@ -291,6 +311,7 @@ static void test_cancelled_it_says_nothing_and_can_start_again(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_finds_a_service_in_its_128_bit_form_and_the_cccd),
+        cmocka_unit_test(test_the_first_of_two_services_counts),
         cmocka_unit_test(test_a_required_service_that_is_missing),
         cmocka_unit_test(test_a_required_characteristic_that_is_missing),
         cmocka_unit_test(test_a_required_cccd_that_is_missing),

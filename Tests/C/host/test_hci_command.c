@@ -115,6 +115,12 @@ static void arguments_out_of_range(void **state) {
         assert_int_equal(tendon_hci_command_scan_parameters(&scan, out, 300), TENDON_ERROR_INVALID_ARGUMENT);
         assert_int_equal(tendon_hci_command_extended_scan_parameters(&scan, out, 300), TENDON_ERROR_INVALID_ARGUMENT);
     }
+    static const uint16_t edges[][2] = {{4, 4}, {0x4000, 4}, {0x4000, 0x4000}}; /* Vol 4 Part E 7.8.10 */
+    for (size_t i = 0; i < 3; i++) {
+        tendon_hci_scan scan = {.interval = edges[i][0], .window = edges[i][1]};
+        assert_true(tendon_hci_command_scan_parameters(&scan, out, 300) > 0);
+        assert_true(tendon_hci_command_extended_scan_parameters(&scan, out, 300) > 0);
+    }
     static const uint32_t intervals[][2] = {{0x1F, 0x40}, {0x40, 0x3F}, {0x40, 0x1000000}};
     for (size_t i = 0; i < 3; i++) {
         tendon_hci_advertising adv = {.interval_min = intervals[i][0], .interval_max = intervals[i][1]};

@@ -93,6 +93,29 @@ static void reports_come_back(void **state) {
     }
 }
 
+/* What a connection has sent by halves is gone with it: the next one with this handle begins anew. */
+static void a_connection_that_ends_takes_its_fragments_along(void **state) {
+    (void)state;
+    static tendon_capture_decoder decoder;
+    tendon_capture_item item;
+    tendon_capture_decoder_init(&decoder);
+    feed_hex(&decoder, TENDON_HCI_PACKET_EVENT, true, 0, CONNECTED);
+    assert_true(tendon_capture_decoder_next(&decoder, &item));
+    feed_hex(&decoder, TENDON_HCI_PACKET_ACL, true, 0, "40 20 0600 0600 0400 1b 23");
+    assert_false(tendon_capture_decoder_next(&decoder, &item));
+    feed_hex(&decoder, TENDON_HCI_PACKET_EVENT, true, 0, "05 04 01 4000 13"); /* it failed: nothing has ended */
+    assert_false(tendon_capture_decoder_next(&decoder, &item));
+    assert_int_equal(decoder.other, 1);
+    feed_hex(&decoder, TENDON_HCI_PACKET_EVENT, true, 0, "05 04 00 4000 13");
+    assert_true(tendon_capture_decoder_next(&decoder, &item));
+    assert_int_equal(item.kind, TENDON_CAPTURE_DISCONNECTED);
+    feed_hex(&decoder, TENDON_HCI_PACKET_EVENT, true, 0, CONNECTED);
+    assert_true(tendon_capture_decoder_next(&decoder, &item));
+    feed_hex(&decoder, TENDON_HCI_PACKET_ACL, true, 0, "40 10 0400 00 010203");
+    assert_false(tendon_capture_decoder_next(&decoder, &item));
+    feed_hex(&decoder, 0, false, 0, "");
+}
+
 /* More connections than the decoder has places: the oldest are forgotten, PDUs still come out. */
 static void more_connections_than_places(void **state) {
     (void)state;
@@ -161,6 +184,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fragments_of_two_adapters_do_not_mix),
         cmocka_unit_test(reports_come_back),
+        cmocka_unit_test(a_connection_that_ends_takes_its_fragments_along),
         cmocka_unit_test(more_connections_than_places),
         cmocka_unit_test(tap_writes_a_link),
     };

@@ -137,7 +137,17 @@ static void find_gives_up_in_time(void **state) {
     assert_int_equal(tendon_gateway_open(&g, NULL), TENDON_OK);
     assert_int_equal(g.adapter_failure, TENDON_RADIO_ERROR_NO_KERNEL_SUPPORT);
     assert_int_equal(g.bonds_failure, TENDON_OK);
-    g.radio->report_context = &g; /* what was there before is there afterwards */
+    g.radio->report_context = &g;         /* what was there before is there afterwards */
+    static tendon_virtual_radio stranger; /* in range, and not what is looked for */
+    const tendon_address address = {{0xC1, 2, 3, 4, 5, 0xDD}, TENDON_ADDRESS_TYPE_RANDOM};
+    static const uint8_t flags[] = {2, 1, 6};
+    assert_int_equal(tendon_virtual_radio_open(&stranger, &g.loop, NULL, &address), TENDON_OK);
+    assert_int_equal(
+        tendon_radio_advertise_start(&stranger.radio,
+                                     &(tendon_advertise_parameters){.data = flags, .length = 3, .interval_ms = 20}),
+        TENDON_OK);
+    assert_int_equal(tendon_gateway_find(&g, nothing, 60), TENDON_ERROR_TIMEOUT);
+    tendon_radio_close(&stranger.radio);
     assert_int_equal(tendon_gateway_find(&g, nothing, 10), TENDON_ERROR_TIMEOUT);
     assert_ptr_equal(g.radio->report_context, &g);
     assert_null(g.radio->on_report);
