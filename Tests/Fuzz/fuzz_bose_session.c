@@ -67,6 +67,14 @@ static void on_event(void *context, const tendon_bose_event *event, uint64_t now
     FUZZ_CHECK(!world.in_callback);
     world.in_callback = true;
     (void)fuzz_touch(event->value, event->length);
+    if (event->kind == TENDON_BOSE_EVENT_OPEN_FAILED && event->status == TENDON_BOSE_ERROR_INTENTS_CHECK_FAILED) {
+        const tendon_bose_intent *required = &world.session.intent;
+        const tendon_bose_intent_check *check = event->intents;
+        FUZZ_CHECK((check->missing_sensors & ~required->sensors) == 0);
+        FUZZ_CHECK((check->missing_periods & ~(unsigned)required->periods) == 0);
+        FUZZ_CHECK((check->missing_gestures & ~required->gestures) == 0);
+        FUZZ_CHECK(check->missing_sensors != 0 || check->missing_periods != 0 || check->missing_gestures != 0);
+    }
     world.opened += event->kind == TENDON_BOSE_EVENT_OPENED;
     world.ended += event->kind == TENDON_BOSE_EVENT_CLOSED || event->kind == TENDON_BOSE_EVENT_OPEN_FAILED;
     world.in_callback = false;
@@ -254,6 +262,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     config.on_event = on_event;
     config.pairing_delegate = (kind & 8u) == 0;
     config.fixed_profile = (kind & 16u) != 0;
+    tendon_bose_intent intent = {0};
+    if ((kind & 32u) != 0) { /* what is required decides with the device's values whether it opens */
+        intent.sensors = fuzz_u16(&input) | (uint32_t)fuzz_u16(&input) << 16;
+        intent.periods = fuzz_u16(&input);
+        intent.gestures = fuzz_u16(&input) | (uint32_t)fuzz_u16(&input) << 16;
+        config.intent = &intent;
+    }
     FUZZ_CHECK(tendon_bose_session_init(&world.session, &config) >= 0);
     unsigned opens = tendon_bose_session_open(&world.session, world.now) >= 0;
     for (unsigned steps = 0; steps < 400 && (input.left > 0 || steps < 4); steps++) {

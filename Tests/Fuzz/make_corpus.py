@@ -146,6 +146,10 @@ def bose_sessions():
     yield b"\x00" + b"\xc3" * 20 + b"\x0a" * 10 + calm
     yield b"\x00" + b"\xc5" + block(h("1b 2300 00 1234")) + b"\xc4" * 8 + b"\x0b\x08\x02\x0b\x13\x0b\x03" + calm
     yield b"\x00" + bytes(range(0, 192, 5)) * 3
+    # Required: nothing; sensors 0 and 1 at every 20 ms; a sensor, a period and a gesture that no device has.
+    yield b"\x20" + bytes(10) + calm
+    yield b"\x20" + h("0300 0000 1000 0000 0000") + calm
+    yield b"\x20" + h("0000 0080 0080 0000 0080") + calm
 
 
 def activ5():

@@ -311,14 +311,39 @@ static void an_advertisement_names_the_service(void **state) {
     free(cut.data);
 }
 
-static void random_bytes_never_harm(void **state) {
+static bool is_documented(tendon_status status, const tendon_status *documented, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (documented[i] == status) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/** What a successful result promises about its text. */
+static void assert_text_of(const tendon_activ5_message *m) {
+    assert_true(m->text_length <= sizeof m->text);
+    assert_true(tendon_activ5_is_utf8(m->text, m->text_length));
+}
+
+static void random_bytes_end_with_a_documented_status(void **state) {
     (void)state;
+    static const tendon_status of_text[] = {TENDON_OK, E(BAD_ENCODING), E(EMPTY), E(MALFORMED), E(OVERFLOW)};
+    static const tendon_status of_value[] = {TENDON_OK, E(SHORT), E(LENGTH), E(RANGE), E(BAD_ENCODING), E(OVERFLOW)};
     dice d = {0x5EED5EED1234};
     for (int i = 0; i < 20000; i++) {
         block b = block_random(&d, (size_t)(roll(&d) % 140));
-        (void)tendon_activ5_parse_text(b.data, b.length, &message);
+        tendon_status status = tendon_activ5_parse_text(b.data, b.length, &message);
+        assert_true(is_documented(status, of_text, sizeof of_text / sizeof of_text[0]));
+        if (status == TENDON_OK) {
+            assert_text_of(&message);
+        }
         for (unsigned which = 0; which < TENDON_ACTIV5_CHARACTERISTIC_COUNT; which++) {
-            (void)tendon_activ5_parse_value((tendon_activ5_characteristic)which, b.data, b.length, &message);
+            status = tendon_activ5_parse_value((tendon_activ5_characteristic)which, b.data, b.length, &message);
+            assert_true(is_documented(status, of_value, sizeof of_value / sizeof of_value[0]));
+            if (status == TENDON_OK) {
+                assert_text_of(&message);
+            }
         }
         free(b.data);
     }
@@ -341,7 +366,7 @@ int main(void) {
         cmocka_unit_test(conversions_saturate_and_nan_is_0),
         cmocka_unit_test(names_and_numbers),
         cmocka_unit_test(an_advertisement_names_the_service),
-        cmocka_unit_test(random_bytes_never_harm),
+        cmocka_unit_test(random_bytes_end_with_a_documented_status),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

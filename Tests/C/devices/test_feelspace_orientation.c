@@ -235,6 +235,26 @@ static void belt_answers_the_period_between_its_steps(void **state) {
     assert_true(tendon_feelspace_session_idle(&b->session));
 }
 
+/* The belt has changed its services while it was connected: the handles are none of those that were discovered. */
+static void belt_reports_a_stale_handle(void **state) {
+    belt *b = *state;
+    belt_open(b);
+    for (size_t i = 0; i < TENDON_FEELSPACE_CHARACTERISTIC_COUNT; i++) {
+        b->session.kept.found[i].value = 0x0FFF;
+        b->session.kept.found[i].cccd = 0x0FFE;
+    }
+    assert_int_equal(tendon_feelspace_session_signal(&b->session, TENDON_FEELSPACE_SIGNAL_BATTERY, b->now), TENDON_OK);
+    belt_run(b);
+    assert_int_equal(belt_last(b, TENDON_FEELSPACE_EVENT_COMMAND)->event.status,
+                     TENDON_ATT_ERROR(TENDON_ATT_INVALID_HANDLE));
+    assert_int_equal(tendon_feelspace_session_start_orientation(&b->session, 0, 0, b->now), TENDON_OK);
+    belt_run(b);
+    assert_int_equal(belt_last(b, TENDON_FEELSPACE_EVENT_COMMAND)->event.status,
+                     TENDON_ATT_ERROR(TENDON_ATT_INVALID_HANDLE));
+    assert_false(b->session.orientation_enabled);
+    assert_int_equal(b->session.state, TENDON_FEELSPACE_CONNECTED);
+}
+
 /* The first Enable is refused while a stop and a start are queued behind it. */
 static void belt_orientation_is_enabled_by_the_later_command(void **state) {
     belt *b = *state;
@@ -263,6 +283,7 @@ int main(void) {
         TEST(belt_refuses_a_step_of_the_period),
         TEST(belt_is_silent_about_the_period),
         TEST(belt_answers_the_period_between_its_steps),
+        TEST(belt_reports_a_stale_handle),
         TEST(belt_orientation_is_enabled_by_the_later_command),
     };
     return cmocka_run_group_tests_name("feelspace_orientation", tests, NULL, NULL);
