@@ -114,7 +114,7 @@ static const tendon_obvious_sender_handler sending = {write_segment, on_done};
 static const tendon_obvious_receiver_handler receiving = {on_message, on_error, on_control, send_control};
 
 static void hand_over(gateway *g, const uint8_t *pdu, size_t length) {
-    uint16_t handle = length >= 3 ? (uint16_t)(pdu[1] | pdu[2] << 8) : 0;
+    unsigned handle = length >= 3 ? pdu[1] | (unsigned)pdu[2] << 8 : 0;
     if (pdu[0] == 0x1D) { /* an indication is confirmed */
         const uint8_t confirmation = 0x1E;
         (void)tendon_att_bearer_receive(&g->bearer, &confirmation, 1, o.now);
