@@ -331,6 +331,35 @@ static void a_page_that_is_torn_is_discarded(void **state) {
     }
 }
 
+static uint8_t copy[OBVIOUS_FLASH];
+
+static void on_changed(void *context, uint32_t at, const uint8_t *bytes, uint32_t length) {
+    memcpy((uint8_t *)context + at, bytes, length);
+}
+
+/* What is written through is enough for the next process: nothing else of the device is left. */
+static void a_copy_of_the_flash_memory_is_enough(void **state) {
+    (void)state;
+    given(NULL);
+    memcpy(copy, o.memory, sizeof copy);
+    o.flash.changed = on_changed;
+    o.flash.context = copy;
+    size_t length = obvious_package(package, 2, 0, 42, entries, 2);
+    assert_int_equal(obvious_transfer(0, 1, package, length, 50, NULL), 0);
+    fill_image(1000);
+    assert_int_equal(obvious_begin(0, 2, 1, image, 1000, manifest), 0);
+    assert_int_equal(obvious_data(0, 0, image, 600), 0);
+    assert_memory_equal(o.memory, copy, sizeof copy);
+    memset(o.memory, 0xA5, sizeof o.memory);
+    memcpy(o.memory, copy, sizeof copy);
+    obvious_again();
+    obvious_connect(0, 247);
+    obvious_hello(0);
+    expect_counter(42);
+    assert_int_equal(obvious_begin(0, 2, 1, image, 1000, manifest), 0);
+    assert_int_equal(answered_offset(), 512);
+}
+
 /* The pages are compared with the recorded CRC when it starts. */
 static void a_page_that_changed_is_not_trusted(void **state) {
     (void)state;
@@ -528,6 +557,7 @@ int main(void) {
         cmocka_unit_test(data_has_the_expected_offset),
         cmocka_unit_test(a_transfer_continues_after_a_disconnection),
         cmocka_unit_test(a_page_that_is_torn_is_discarded),
+        cmocka_unit_test(a_copy_of_the_flash_memory_is_enough),
         cmocka_unit_test(a_page_that_changed_is_not_trusted),
         cmocka_unit_test(a_transfer_ends_after_seven_days),
         cmocka_unit_test(another_gateway_waits),
