@@ -249,6 +249,22 @@ class Firmware(Case):
         self.assertEqual(self.upgrade(world)[-1], "FAILED")
         self.finished(world, OLD)
 
+    def test_an_activation_that_is_lost_with_its_connection(self):
+        world, lost = self.world(), []
+        answer = world.device._answer
+
+        def losing(frame, now):
+            if frame.opcode == pl.FW_ACTIVATE and not lost:
+                lost.append(now)
+                world.device.host.drop()
+                return None
+            return answer(frame, now)
+
+        world.device._answer = losing
+        self.assertEqual(self.upgrade(world)[-2:], [-2, "SUCCESS"])
+        self.finished(world)
+        self.assertLess(world.now - lost[0], 10_000)
+
     def test_no_confirmation_rolls_back(self):
         world = self.world()
         world.client.start(op.Upgrade(world.client, Cloud(), KEYS, PRODUCT).run(), 0)

@@ -413,15 +413,13 @@ class Upgrade:
         client = self.client
         boot_id = client.hello["boot_id"]
         try:
-            yield Ask(pl.FW_ACTIVATE, {"version": self.target, "mode": 1, "delay_100ms": 10})
+            yield from self.request_trial()
         except Failure as failure:
             if failure.name not in LOST:
                 self.end("FAILED")
                 return
         self.progress(RESETTING)
-        if not (yield Disconnected(5000)):
-            client.host.disconnect()
-            yield Disconnected(5000)
+        yield from self.leave()
         started = client.now
         while client.now - started < TRIAL_MS:
             try:
@@ -434,10 +432,23 @@ class Upgrade:
                 if client.hello["boot_id"] != boot_id and state["active"] == old:
                     self.end("FAILED")
                     return
+                if (state["active"], state["staged"], state["staged_state"]) == (old, self.target, 2):
+                    # It did not restart: the request was lost with its connection. It is not repeated unasked.
+                    yield from self.request_trial()
+                    yield from self.leave()
+                    continue
             except Failure:
                 pass
             yield Sleep(1000)
         self.end("FAILED")
+
+    def request_trial(self):
+        yield Ask(pl.FW_ACTIVATE, {"version": self.target, "mode": 1, "delay_100ms": 10})
+
+    def leave(self):
+        if not (yield Disconnected(5000)):
+            self.client.host.disconnect()
+            yield Disconnected(5000)
 
     def confirm(self, version):
         """Sub-operation: the self test and the confirmation. True if the device keeps the version."""
