@@ -45,9 +45,7 @@ void bluez_connecting_elapse(bluez_connecting *l, uint64_t ms) {
 
 /** A command of the kernel's, as the raw socket shows it; answered with @p status where that is a Command Complete. */
 void bluez_kernel_sends(bluez_connecting *l, uint16_t opcode, uint8_t parameter) {
-    const uint8_t packet[] = {HCI_COMMAND_PKT, (uint8_t)opcode, (uint8_t)(opcode >> 8), 2, parameter, 0};
-    assert_int_equal(send(l->b->controller, packet, sizeof packet, 0), sizeof packet);
-    bluez_read_controller(l->b);
+    bluez_other_sends(l->b, opcode, parameter);
 }
 
 void bluez_connection_complete(bluez_connecting *l, uint8_t status, uint8_t role) {

@@ -94,5 +94,11 @@ void bluez_drain_commands(bluez_bench *b);
 /** Read by the radio immediately. */
 void bluez_hardware_error(bluez_bench *b);
 void bluez_power(bluez_bench *b, bool on);
+/** A command of another program, or of the kernel, with this parameter and a zero, as the raw socket shows it. */
+void bluez_other_sends(bluez_bench *b, uint16_t opcode, uint8_t parameter);
+/** The same, and it succeeds. */
+void bluez_other_command(bluez_bench *b, uint16_t opcode, uint8_t parameter);
+/** The kernel says that it discovers devices, or no more; not read yet. */
+void bluez_discovering(bluez_bench *b, uint8_t on);
 
 #endif

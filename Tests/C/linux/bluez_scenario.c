@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "bluez_fixture.h"
 
+#include <sys/socket.h>
+
 const tendon_address bluez_public_address = {{0x00, 0xAA, 0x01, 0x00, 0x00, 0x42}, TENDON_ADDRESS_TYPE_PUBLIC};
 const tendon_address bluez_random_address = {{0xC5, 0x11, 0x22, 0x33, 0x44, 0x56}, TENDON_ADDRESS_TYPE_RANDOM};
 const uint8_t bluez_random_wire[6] = {0x56, 0x44, 0x33, 0x22, 0x11, 0xC5};
@@ -72,4 +74,21 @@ void bluez_hardware_error(bluez_bench *b) {
 void bluez_power(bluez_bench *b, bool on) {
     bluez_settings(b, on);
     bluez_read_kernel(b);
+}
+
+void bluez_other_sends(bluez_bench *b, uint16_t opcode, uint8_t parameter) {
+    const uint8_t packet[] = {HCI_COMMAND_PKT, (uint8_t)opcode, (uint8_t)(opcode >> 8), 2, parameter, 0};
+    assert_int_equal(send(b->controller, packet, sizeof packet, 0), (ssize_t)sizeof packet);
+    bluez_read_controller(b);
+}
+
+void bluez_other_command(bluez_bench *b, uint16_t opcode, uint8_t parameter) {
+    bluez_other_sends(b, opcode, parameter);
+    bluez_complete(b, opcode, 0);
+    bluez_read_controller(b);
+}
+
+void bluez_discovering(bluez_bench *b, uint8_t on) {
+    const uint8_t pdu[] = {TENDON_MANAGEMENT_DISCOVERING, 0, 7, 0, 2, 0, 6, on};
+    assert_int_equal(send(b->kernel, pdu, sizeof pdu, 0), (ssize_t)sizeof pdu);
 }

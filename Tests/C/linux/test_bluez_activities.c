@@ -13,15 +13,6 @@ static void timeout(bluez_bench *b) {
     bluez_tick(b, tendon_monotonic_ms());
 }
 
-/** A command of another program with one parameter byte; answered. */
-static void other_program(bluez_bench *b, uint16_t opcode, uint8_t parameter) {
-    const uint8_t packet[] = {HCI_COMMAND_PKT, (uint8_t)opcode, (uint8_t)(opcode >> 8), 2, parameter, 0};
-    assert_int_equal(send(b->controller, packet, sizeof packet, 0), sizeof packet);
-    bluez_read_controller(b);
-    bluez_complete(b, opcode, 0);
-    bluez_read_controller(b);
-}
-
 /* ---- scanning and advertising ---- */
 
 enum { OFF, READY, ON, STALE };
@@ -171,7 +162,7 @@ static void apply_activity(bluez_bench *b, bool advertises, int what) {
         break;
     }
     case OTHER_STOPS:
-        other_program(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
+        bluez_other_command(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
         break;
     case CENTRAL_CONNECTS:
         bluez_event(b, TENDON_HCI_LE_META, central, sizeof central);

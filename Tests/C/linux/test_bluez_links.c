@@ -164,11 +164,6 @@ static void the_end_of_a_pairing_is_told_before_that_of_its_link(void **state) {
 
 /* ---- a kernel that takes our scan for a search of its own, and connects to nobody meanwhile (Linux 6.12) ---- */
 
-static void discovering(bluez_connecting *l, uint8_t on) {
-    const uint8_t pdu[] = {TENDON_MANAGEMENT_DISCOVERING, 0, 7, 0, 2, 0, 6, on};
-    assert_int_equal(send(l->b->kernel, pdu, sizeof pdu, 0), sizeof pdu);
-}
-
 static void expect_stop_discovery(bluez_connecting *l) {
     static const uint8_t stop[] = {0x24, 0, 7, 0, 1, 0, 6};
     uint8_t pdu[64];
@@ -202,7 +197,7 @@ static void a_search_ends_before_a_connect(void **state) {
     static const uint8_t done[] = {1, 0, 7, 0, 3, 0, 0x24, 0, 0}, refused[] = {2, 0, 7, 0, 3, 0, 0x24, 0, 0x0B};
     for (int order = 0; order < 4; order++) {
         bluez_connecting *l = scanning();
-        discovering(l, 1);
+        bluez_discovering(l->b, 1);
         if ((order & 1) != 0) {
             bluez_read_kernel(l->b);
             expect_no_management(l); /* we scan */
@@ -213,7 +208,7 @@ static void a_search_ends_before_a_connect(void **state) {
         assert_int_equal(send(l->b->kernel, (order & 2) != 0 ? refused : done, sizeof done, 0), sizeof done);
         bluez_read_kernel(l->b);
         assert_int_equal(calls.connects, 1);
-        discovering(l, 0); /* reports the same again */
+        bluez_discovering(l->b, 0); /* reports the same again */
         bluez_read_kernel(l->b);
         expect_no_management(l);
         assert_int_equal(calls.connects, 1);
@@ -233,7 +228,7 @@ static void without_a_search_a_connect_goes_at_once(void **state) {
 static void the_search_of_another_program_is_left_alone(void **state) {
     (void)state;
     bluez_connecting *l = bluez_connecting_open();
-    discovering(l, 1);
+    bluez_discovering(l->b, 1);
     bluez_read_kernel(l->b);
     expect_no_management(l);
     assert_false(l->b->radio.discovery.on);
@@ -243,7 +238,7 @@ static void the_search_of_another_program_is_left_alone(void **state) {
 static void a_search_ends_with_the_radio(void **state) {
     (void)state;
     bluez_connecting *l = scanning();
-    discovering(l, 1);
+    bluez_discovering(l->b, 1);
     int kernel = dup(l->b->kernel);
     bluez_close(l->b);
     l->b->kernel = kernel;

@@ -11,12 +11,6 @@
 
 /* ---- scanning beside other programs ---- */
 
-static void other_sends(bluez_bench *b, uint16_t opcode, uint8_t parameter) {
-    const uint8_t packet[] = {HCI_COMMAND_PKT, (uint8_t)opcode, (uint8_t)(opcode >> 8), 2, parameter, 0};
-    assert_int_equal(send(b->controller, packet, sizeof packet, 0), sizeof packet);
-    bluez_read_controller(b);
-}
-
 static void other_is_answered(bluez_bench *b, uint16_t opcode, uint8_t status) {
     bluez_complete(b, opcode, status);
     bluez_read_controller(b);
@@ -26,7 +20,7 @@ static void other_is_answered(bluez_bench *b, uint16_t opcode, uint8_t status) {
 static void the_command_of_another_program_is_answered_once(void **state) {
     (void)state;
     bluez_bench *b = bluez_open(false, &bluez_public_address);
-    other_sends(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
+    bluez_other_sends(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
     other_is_answered(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
     bluez_start_scan(b);
     (void)bluez_answer(b, TENDON_HCI_LE_SET_SCAN_PARAMETERS, 0);
@@ -35,7 +29,7 @@ static void the_command_of_another_program_is_answered_once(void **state) {
     /* Beside ours in flight: theirs was sent first, so it is answered first. */
     assert_int_equal(tendon_radio_scan_stop(&b->radio.radio), TENDON_OK);
     (void)bluez_expect(b, TENDON_HCI_LE_SET_SCAN_ENABLE);
-    other_sends(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 1);
+    bluez_other_sends(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 1);
     other_is_answered(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0x0C);
     assert_int_equal(b->radio.command.opcode, TENDON_HCI_LE_SET_SCAN_ENABLE);
     other_is_answered(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
@@ -46,14 +40,14 @@ static void the_command_of_another_program_is_answered_once(void **state) {
 static void a_scan_that_another_program_disables_waits_and_returns(void **state) {
     (void)state;
     bluez_bench *b = bluez_scanning(false, &bluez_public_address);
-    other_sends(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
+    bluez_other_sends(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
     other_is_answered(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0x0C); /* rejected: it scans on */
     assert_int_equal(b->radio.scan.activity.state, TENDON_BLUEZ_ON);
-    other_sends(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 1);
+    bluez_other_sends(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 1);
     other_is_answered(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0); /* enabled twice */
     assert_int_equal(b->radio.scan.activity.state, TENDON_BLUEZ_ON);
     uint64_t now = tendon_monotonic_ms();
-    other_sends(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
+    bluez_other_sends(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
     other_is_answered(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
     assert_int_equal(b->radio.scan.activity.state, TENDON_BLUEZ_OFF);
     bluez_expect_nothing(b);
@@ -70,7 +64,7 @@ static void a_scan_that_another_program_disables_waits_and_returns(void **state)
 static void a_scan_that_is_started_again_does_not_pause(void **state) {
     (void)state;
     bluez_bench *b = bluez_scanning(false, &bluez_public_address);
-    other_sends(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
+    bluez_other_sends(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
     other_is_answered(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
     bluez_expect_nothing(b);
     assert_int_equal(tendon_radio_scan_stop(&b->radio.radio), TENDON_OK);

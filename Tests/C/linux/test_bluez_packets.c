@@ -322,20 +322,13 @@ static void without_bonds_encryption_is_not_told(void **state) {
 
 /* ---- other programs ---- */
 
-static void other_scan(bluez_bench *b, uint16_t opcode, uint8_t on) {
-    const uint8_t packet[] = {HCI_COMMAND_PKT, (uint8_t)opcode, (uint8_t)(opcode >> 8), 2, on, 0};
-    assert_int_equal(send(b->controller, packet, sizeof packet, 0), (ssize_t)sizeof packet);
-    bluez_complete(b, opcode, 0);
-    bluez_read_controller(b);
-}
-
 static void a_scan_of_another_program_is_seen_with_both_commands(void **state) {
     (void)state;
     for (int extended = 0; extended < 2; extended++) {
         bluez_bench *b = bluez_open(extended, &bluez_public_address);
-        other_scan(b, bluez_scan_enable[extended], 1);
+        bluez_other_command(b, bluez_scan_enable[extended], 1);
         assert_true(b->radio.scan.enabled_by_other);
-        other_scan(b, bluez_scan_enable[extended], 0);
+        bluez_other_command(b, bluez_scan_enable[extended], 0);
         assert_false(b->radio.scan.enabled_by_other);
         bluez_close(b);
     }
@@ -351,8 +344,8 @@ static void a_scan_that_was_off_does_not_yield(void **state) {
     (void)bluez_answer(l->b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
     assert_int_equal(tendon_radio_connect(&l->b->radio.radio, &l->link, &bluez_peer, UINT64_MAX), TENDON_OK);
     (void)bluez_answer(l->b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
-    other_scan(l->b, TENDON_HCI_LE_SET_SCAN_ENABLE, 1);
-    other_scan(l->b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
+    bluez_other_command(l->b, TENDON_HCI_LE_SET_SCAN_ENABLE, 1);
+    bluez_other_command(l->b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
     bluez_expect_nothing(l->b);
     tendon_link_close(&l->link);
     assert_int_equal(tendon_loop_step(&l->b->loop, 0), TENDON_OK);
@@ -364,7 +357,7 @@ static void a_scan_that_was_off_does_not_yield(void **state) {
 static void a_scan_that_another_program_disabled_is_not_disabled_at_the_end(void **state) {
     (void)state;
     bluez_bench *b = bluez_scanning(false, &bluez_public_address);
-    other_scan(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
+    bluez_other_command(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
     assert_int_equal(b->radio.scan.activity.state, TENDON_BLUEZ_OFF);
     tendon_radio_close(&b->radio.radio);
     uint8_t packet[64];
@@ -375,8 +368,7 @@ static void a_scan_that_another_program_disabled_is_not_disabled_at_the_end(void
 /* ---- a discovery of the kernel ---- */
 
 static void discovering(bluez_bench *b, uint8_t on) {
-    const uint8_t pdu[] = {TENDON_MANAGEMENT_DISCOVERING, 0, 7, 0, 2, 0, 6, on};
-    assert_int_equal(send(b->kernel, pdu, sizeof pdu, 0), (ssize_t)sizeof pdu);
+    bluez_discovering(b, on);
     bluez_read_kernel(b);
 }
 
@@ -399,7 +391,7 @@ static void a_discovery_is_stopped_once_our_scan_is_off(void **state) {
             }
             assert_int_equal(b->radio.command.opcode, bluez_advertising_enable[0]);
         }
-        other_scan(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
+        bluez_other_command(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
         discovering(b, 1);
         assert_true(stops_discovery(b));
         discovering(b, 1); /* once is enough */
@@ -420,7 +412,7 @@ static void a_discovery_is_ours_or_not(void **state) {
     assert_int_equal(send(b->kernel, powered, sizeof powered, 0), (ssize_t)sizeof powered);
     bluez_read_kernel(b);
     assert_true(b->radio.discovery.on);
-    other_scan(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 1);
+    bluez_other_command(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 1);
     discovering(b, 1);
     assert_false(b->radio.discovery.on);
     bluez_close(b);
