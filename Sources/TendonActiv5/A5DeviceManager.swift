@@ -29,7 +29,7 @@ public final class A5DeviceManager {
     }
     private let choice: Choice
     private let lifetime: Lifetime<ManagerCore>
-    private var core: ManagerCore { lifetime.core }
+    var core: ManagerCore { lifetime.core }
 
     /// Where the core reads the radio when it opens it.
     private final class Choice: @unchecked Sendable {

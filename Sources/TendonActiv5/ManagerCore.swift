@@ -14,7 +14,7 @@ final class ManagerCore: Abandonable, @unchecked Sendable {
     private let table = CTable<tendon_activ5_device>(capacity: ManagerCore.capacity)
     private var objects = [A5Device?](repeating: nil, count: ManagerCore.capacity)
     private var timer: LoopTimer?
-    private let holder: RadioHolder
+    let holder: RadioHolder
     private lazy var search = Search(
         holder, options: ScanOptions(),
         report: { [unowned self] report, now in

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
+import CTendon
 import Tendon
-import TendonActiv5
 import TestSupport
 import Testing
+
+@testable import TendonActiv5
 
 /// Every wait ends: with the connection, with the device, with the manager, with its task.
 @Suite(.serialized, .timeLimit(.minutes(1)))
@@ -148,6 +150,97 @@ struct WaitTests {
         opening.cancel()
         _ = await opening.result
         #expect(device.connected)
+    }
+
+    /// A request that waits for its outcome, and calls that begin none.
+    @Test @TendonActor func confirmedWaitsForItsRequest() async throws {
+        let site = try await Site()
+        let device = try await site.open()
+        for _ in 0..<3 {
+            device.sendCommand(.battery)
+            try await device.confirmed { $0.tare() }
+        }
+        #expect(device.connected)
+        await #expect(throws: A5Error.notReady) { try await device.confirmed { _ in .success(()) } }
+        await #expect(throws: A5Error.self) { try await device.confirmed { $0.sendMessage(message: "") } }
+        let halt = await Halt(site.loop)
+        let waiting = Task { @TendonActor in try await device.confirmed { $0.tare() } }
+        try await Task.sleep(for: .milliseconds(20))
+        #expect(device.core.pendingRequests > 0)
+        waiting.cancel()
+        #expect(await failure(waiting) == .cancelled)
+        halt.release()
+    }
+
+    /// What the radio does is what the manager says.
+    @Test @TendonActor func theSearchEndsOnTheRadio() async throws {
+        let site = try await Site()
+        let (manager, _) = try await found(site)
+        let radio = try #require(manager.core.holder.radio)
+        #expect(manager.isScanning && radio.radio.pointee.scanning)
+        manager.stopScanningForDevices()
+        #expect(!manager.isScanning && !radio.radio.pointee.scanning)
+        manager.scanForDevices()
+        #expect(manager.isScanning && radio.radio.pointee.scanning)
+        let found = try await manager.devicesFound(limit: 1)
+        #expect(found.count == 1)
+        manager.stopScanningForDevices()
+        #expect(!manager.isScanning && !radio.radio.pointee.scanning)
+    }
+
+    /// The adapter is switched off while the manager searches, and while it does not.
+    @Test(arguments: [false, true]) @TendonActor func theRadioFails(isScanning: Bool) async throws {
+        let site = try await Site()
+        let (manager, _) = try await found(site)
+        if !isScanning { manager.stopScanningForDevices() }
+        let first = try #require(manager.core.holder.radio)
+        let events = manager.events
+        let down = Int32(TENDON_RADIO_ERROR_ADAPTER_DOWN)
+        first.radio.pointee.on_failure?(first.radio.pointee.report_context, down, tendon_monotonic_ms())
+        for try await event in events {
+            if case .didChangeBluetoothState(let state) = event {
+                #expect(state == .poweredOff)
+                break
+            }
+        }
+        #expect(!manager.isScanning && manager.radioError?.status == down)
+        // The next search opens it again.
+        await eventually("released") { manager.core.holder.radio == nil }
+        manager.scanForDevices()
+        #expect(manager.radioError == nil && manager.isScanning && manager.core.holder.radio !== first)
+    }
+
+    /// A trainer that is stopped gives its address back, and another one can have it.
+    @Test @TendonActor func aStoppedTrainerLeavesTheRadio() async throws {
+        let site = try await Site()
+        let address = site.trainer.address
+        for _ in 0..<2 {
+            let device = try await site.open()
+            #expect(device.connected)
+            await device.close()
+        }
+        await site.trainer.stop()
+        let other = try await SimulatedTrainer(
+            radio: site.radio, address: address, loop: site.loop, interval: .milliseconds(20))
+        let device = try await site.open()
+        #expect(await other.connections == 1)
+        await device.close()
+        await other.stop()
+    }
+
+    /// Advertising that the radio rejects: the radio is closed, and its address can be used.
+    @Test @TendonActor func aTrainerThatCannotAdvertise() async throws {
+        let directory = RadioDirectory()
+        let loop = try Loop()
+        await #expect(throws: TendonError.self) {
+            try await SimulatedTrainer(
+                radio: directory.radio, address: directory.address, loop: loop, interval: .milliseconds(1))
+        }
+        let trainer = try await SimulatedTrainer(
+            radio: directory.radio, address: directory.address, loop: loop, interval: .milliseconds(20))
+        let manager = A5DeviceManager(radio: directory.radio)
+        #expect(try await manager.devicesFound(limit: 1).count == 1)
+        await trainer.stop()
     }
 
     @Test func errorsMeetTheContract() {

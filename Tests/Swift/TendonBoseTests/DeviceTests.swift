@@ -404,6 +404,86 @@ struct DeviceTests {
         for try await _ in last {}
     }
 
+    @Test @TendonActor func gesturesAreEventsToo() async throws {
+        let site = try await Site()
+        let (_, device) = try await open(site)
+        let events = device.events()
+        var heard: [GestureType] = []
+        let token = device.addEventListener { event in
+            if case .didReceiveGestureData(let data) = event { heard.append(data.type) }
+        }
+        try await device.configureGesturesAndWait { $0.enableAll() }
+        try await site.wearable.perform(.doubleTap)
+        for try await event in events {
+            if case .didReceiveGestureData(let data) = event {
+                #expect(data.type == .doubleTap)
+                break
+            }
+        }
+        await eventually("the listener") { heard == [.doubleTap] }
+        token.cancel()
+    }
+
+    /// Each refresh is followed by its update.
+    @Test @TendonActor func everythingIsReadAgain() async throws {
+        let site = try await Site()
+        let (session, device) = try await open(site)
+        var updates: [String] = []
+        let token = device.addEventListener { event in
+            switch event {
+            case .didUpdateDeviceInformation(let value): updates.append("strings \(value.firmwareRevision ?? "")")
+            case .didUpdateWearableDeviceInformation(let value): updates.append("device \(value.majorVersion)")
+            case .didUpdateSensorInformation(let value): updates.append("sensors \(value.availableSensors.count)")
+            case .didUpdateSensorConfiguration(let value): updates.append("sensor \(value.enabledSensors.count)")
+            case .didUpdateGestureInformation(let value): updates.append("gestures \(value.availableGestures.count)")
+            case .didUpdateGestureConfiguration(let value): updates.append("gesture \(value.enabledGestures.count)")
+            default: break
+            }
+        }
+        try device.refreshDeviceInformation()
+        await eventually("strings") { updates.last == "strings 1.0.0" }
+        try device.refreshWearableDeviceInformation()
+        await eventually("device") { updates.last == "device 4" }
+        try device.refreshSensorInformation()
+        await eventually("sensors") { updates.last == "sensors 4" }
+        try device.refreshSensorConfiguration()
+        await eventually("sensor") { updates.last == "sensor 0" }
+        try device.refreshGestureInformation()
+        await eventually("gestures") { updates.last == "gestures 6" }
+        try device.refreshGestureConfiguration()
+        await eventually("gesture") { updates.last == "gesture 0" }
+        await session.closeAndWait()
+        #expect(throws: BoseWearableError.self) { try device.refreshDeviceInformation() }
+        token.cancel()
+    }
+
+    /// The library does not keep what it has connected.
+    @Test @TendonActor func aReleasedSessionDisconnects() async throws {
+        let site = try await Site()
+        let library = site.boseWearable()
+        var session: WearableDeviceSession? = try await library.startConnection()
+        #expect(session?.isOpen == true)
+        session = nil
+        await eventually("disconnected") { await site.wearable.connections == 0 }
+        withExtendedLifetime(library) {}
+    }
+
+    /// A listener whose token is kept does not outlive the session.
+    @Test @TendonActor func listenersAreReleasedWithTheSession() async throws {
+        final class Owner: Sendable {}
+        let site = try await Site()
+        var token: ListenerToken?
+        weak var owner: Owner?
+        do {
+            let (_, device) = try await open(site)
+            let kept = Owner()
+            owner = kept
+            token = device.addEventListener { _ in withExtendedLifetime(kept) {} }
+        }
+        await eventually("released") { owner == nil }
+        token?.cancel()
+    }
+
     @Test @TendonActor func openingTwiceChangesNothing() async throws {
         let site = try await Site()
         let (session, _) = try await open(site)

@@ -164,6 +164,39 @@ struct SearchTests {
         library.bluetoothManager.stopScanning()
     }
 
+    /// A wearable whose packets have no name is chosen after its second packet.
+    @Test @TendonActor func aDeviceWithoutANameIsFound() async throws {
+        var options = SimulatedWearable.Options()
+        options.name = ""
+        let site = try await Site(options)
+        let session = try await site.boseWearable().startConnection()
+        #expect(session.isOpen && session.device?.address == site.wearable.address)
+    }
+
+    /// The sequence of the application's own choice ends with the choice.
+    @Test @TendonActor func theListsEndWithTheChoice() async throws {
+        let site = try await Site()
+        let (ended, hasEnded) = AsyncStream.makeStream(of: Void.self)
+        let library = site.boseWearable {
+            $0.deviceChoice = .custom { lists in
+                // Somebody else goes on with the sequence.
+                let (first, found) = AsyncStream.makeStream(of: DiscoveredDevice.self)
+                Task.detached {
+                    var all = lists.makeAsyncIterator()
+                    while let list = try? await all.next(isolation: nil) {
+                        if let device = list.first { found.yield(device) }
+                    }
+                    hasEnded.finish()
+                }
+                for await device in first { return device }
+                return nil
+            }
+        }
+        let session = try await library.startConnection()
+        #expect(session.isOpen)
+        for await _ in ended {}
+    }
+
     @Test @TendonActor func aCentralOnAnotherLoopIsRejected() async throws {
         let site = try await Site()
         let radio = site.radio

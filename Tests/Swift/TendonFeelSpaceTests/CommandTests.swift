@@ -293,6 +293,48 @@ struct CommandTests {
         try await commands.confirmed { $0.startOrientationNotifications() }
         try await commands.confirmed { $0.startOrientationNotifications() }
         await #expect(throws: TendonError.self) { try await commands.confirmed { _ in false } }
+        // The failure of an earlier command is not taken for its own.
+        await site.belt.setSilent(true)
+        await #expect { try await commands.confirmed { $0.changeBeltMode(.wait) } } throws: {
+            ($0 as? TendonError)?.isTimeout == true
+        }
+        try await commands.confirmed { _ in true }
+    }
+
+    @Test @TendonActor func pulsesArriveByteForByte() async throws {
+        let site = try await Site()
+        let commands = try await site.connected().commandManager
+        try await commands.confirmed { $0.changeBeltMode(.app) }
+        try await commands.confirmed { $0.pulseAtMagneticBearing(direction: 270, onDuration: 300, period: 1000) }
+        try await commands.confirmed {
+            $0.pulseAtAngle(angle: -90, onDuration: 20, period: 400, iterations: 2, intensity: 40, channelIndex: 3)
+        }
+        var pulse = FSPulse()
+        pulse.channelIndex = 2
+        pulse.orientationType = .vibromotorIndex
+        pulse.orientation = 15
+        pulse.intensity = 7
+        pulse.onDuration = 11
+        pulse.pulsePeriod = 22
+        pulse.pulses = 3
+        pulse.seriesPeriod = 99
+        pulse.series = 4
+        pulse.timer = .keep
+        pulse.exclusiveChannel = true
+        pulse.clearOtherChannels = true
+        try await commands.confirmed { $0.pulse(pulse) }
+        let written = await site.vibrations()
+        #expect(
+            written == [
+                [0x40, 1, 3, 0x0E, 0x01, 0xAA, 0x2C, 0x01, 1, 0, 0xE8, 0x03, 0xE8, 0x03, 1, 0, 0],
+                [0x40, 3, 2, 0x0E, 0x01, 40, 20, 0, 1, 2, 0x90, 0x01, 0x90, 0x01, 1, 0, 0],
+                [0x40, 2, 1, 15, 0, 7, 11, 0, 3, 4, 22, 0, 99, 0, 2, 1, 1],
+            ])
+        let rejected = [
+            commands.pulseAtAngle(angle: .nan, onDuration: 20, period: 400),
+            commands.pulseAtMagneticBearing(direction: .infinity, onDuration: 20, period: 400),
+        ]
+        #expect(rejected == [false, false] && commands.lastError != nil)
     }
 
     @Test @TendonActor func anyNumberWaitForOneCommand() async throws {

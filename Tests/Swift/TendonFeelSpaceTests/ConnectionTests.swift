@@ -98,6 +98,27 @@ struct ConnectionTests {
         #expect(witness.causes.count == 2)
     }
 
+    /// The adapter is switched off: while the manager scans, and while it is connected.
+    @Test(arguments: [false, true]) @TendonActor func theRadioFails(isConnected: Bool) async throws {
+        let site = try await Site()
+        let central = try await Central(radio: site.radio, bonds: .memory)
+        let manager = try FSConnectionManager(on: central)
+        let witness = Witness()
+        manager.delegate = witness
+        if isConnected {
+            try await manager.connect(to: site.device)
+        } else {
+            manager.scanForBelt()
+            #expect(manager.phase == .scanning)
+        }
+        let radio = central.core.radio
+        radio.pointee.on_failure?(
+            radio.pointee.report_context, Int32(TENDON_RADIO_ERROR_ADAPTER_DOWN), tendon_monotonic_ms())
+        await eventually("noticed") { manager.state == .notConnected && manager.phase == .notConnected }
+        #expect(isConnected ? witness.errors.last == .some(.btPoweredOff) : witness.causes == [.btNotActive])
+        await eventually("no connection is left") { await site.belt.connections == 0 }
+    }
+
     @Test @TendonActor func aForeignDeviceIsNoBelt() async throws {
         var options = SimulatedBelt.Options()
         options.name = "Serial Port"

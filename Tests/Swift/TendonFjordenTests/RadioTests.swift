@@ -71,6 +71,30 @@ struct RadioTests {
         #expect(manager.core.holder?.radio !== first && issues == 1)
     }
 
+    /// What the radio does is what the manager says; and the bond has the name as well.
+    @Test @TendonActor func theSearchEndsOnTheRadio() async throws {
+        let radio = virtualRadio()
+        let device = try await SimulatedGrip.open(radio: radio, interval: .milliseconds(20))
+        let storage = MemoryStorage()
+        var settings = configuration(radio)
+        settings.persistentStorage = storage
+        let manager = GripManager()
+        manager.configure(with: settings)
+        try await manager.start()
+        let lists = try manager.scanForFjordenGrips()
+        let opened = try #require(manager.core.holder?.radio)
+        #expect(manager.isScanning && opened.radio.pointee.scanning)
+        for await grips in lists where grips.first?.name.isEmpty == false {
+            let grip = try await manager.connect(toGrip: grips[0])
+            #expect(!manager.isScanning && !opened.radio.pointee.scanning)
+            await eventually("stored") {
+                BondStore(storage).bond == BondStore.Bond(identifier: "\(device.address)/random", name: grip.name)
+            }
+            break
+        }
+        #expect(!opened.radio.pointee.scanning)
+    }
+
     /// A scan that does not start.
     @Test @TendonActor func aSearchThatFails() async throws {
         let manager = GripManager()
