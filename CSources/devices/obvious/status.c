@@ -17,8 +17,10 @@ const char *tendon_obvious_status_text(tendon_status status) {
     const char *text =
         tendon_packed_status(TENDON_OBVIOUS_STATUS_LIST(TEXT), numbers, NUMBER_COUNT, status, tendon_status_text);
     if (*text == '\0') {
-        text = TENDON_STATUS_CODE(status) < SEGMENT_FIRST ? "the frame violates the protocol"
-                                                          : "the segment violates the protocol";
+        unsigned code = (unsigned)TENDON_STATUS_CODE(status);
+        text = code <= WIRE_LAST      ? "the request or the object was rejected"
+               : code < SEGMENT_FIRST ? "the frame violates the protocol"
+                                      : "the segment violates the protocol";
     }
     return text;
 }

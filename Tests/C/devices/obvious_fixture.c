@@ -72,7 +72,7 @@ static void on_sent(void *context, tendon_status status, uint64_t now) {
 
 static void put_frame(fixture_device *device, const uint8_t *frame, size_t length) {
     if (device->queued == FIXTURE_QUEUE) { /* a bad radio: the response is lost, the request will be repeated */
-        assert_true(device->loss > 0);
+        assert_true(device->loss > 0 || fixture_of(device)->devices[0].silent);
         return;
     }
     memcpy(device->queue[device->queued], frame, length);
@@ -145,9 +145,9 @@ static size_t answer_data(fixture_device *device, const uint8_t *request, size_t
         *status = 20;
         return 0;
     }
-    if (get(request + 4, 4) != device->offset) {
+    if (get(request + 4, 4) != device->offset || device->loops) {
         *status = 16;
-        return put(out, 0, device->offset, 4);
+        return put(out, 0, device->bad_offset != 0 ? device->bad_offset : device->offset, 4);
     }
     assert_true(length - 8 <= device->chunk_max && device->offset + length - 8 <= device->size);
     memcpy(device->object + device->offset, request + 8, length - 8);
@@ -272,6 +272,11 @@ static void respond(fixture_device *device, const tendon_obvious_frame *request)
     } else if (status == 0) {
         length = answer(device, request->opcode, request->payload, request->payload_length, &status, out + 10);
     }
+    if (request->opcode == TENDON_OBVIOUS_XFER_END && device->swallows_end) {
+        device->answered_length = 0;
+        device->swallowed = request->corr;
+        return;
+    }
     device->answered_length = seal(out, status != 0 ? 5 : 1, request->opcode, request->corr, status, length);
     device->answered_corr = request->corr;
     put_frame(device, out, device->answered_length);
@@ -286,6 +291,9 @@ static bool on_message(void *context, const uint8_t *frame, size_t length, uint6
     (void)now;
     assert_int_equal(tendon_obvious_decode_frame(frame, length, 4096, &request), TENDON_OK);
     assert_int_equal(tendon_obvious_decode_payload(&request, &payload), TENDON_OK);
+    if (device->swallowed != 0 && request.corr == device->swallowed) {
+        return true;
+    }
     if (device->answered_length > 0 && request.corr == device->answered_corr) { /* a repeat is not executed again */
         put_frame(device, device->answered, device->answered_length);
         return true;
@@ -389,6 +397,7 @@ static tendon_status connected(void *context, tendon_att_bearer *bearer, uint64_
     device->queued = 0;
     device->held_length[IN] = device->held_length[OUT] = 0;
     device->answered_length = 0;
+    device->swallowed = 0;
     tendon_obvious_receiver_init(&device->receiver, device->memory, sizeof device->memory, &receiver_handler, device);
     tendon_obvious_sender_init(&device->sender, &sender_handler, device);
     return TENDON_OK;

@@ -39,6 +39,9 @@ typedef struct fixture_device {
     uint8_t object[FIXTURE_OBJECT_MAX], begin[46 + 136];
     size_t begin_length, obj, size;
     uint8_t xfer_state, end_result, end_flags;
+    bool loops;          /* BAD_OFFSET to all data */
+    uint32_t bad_offset; /* and this in it, unless 0 */
+    bool swallows_end;   /* XFER_END is executed, without a response */
     /* firmware */
     uint32_t active, staged, rollback, epoch;
     uint8_t active_state, staged_state;
@@ -69,7 +72,7 @@ typedef struct fixture_device {
     size_t last_length;
     uint8_t answered[TENDON_OBVIOUS_FRAME_MAX]; /* to the request with the id last_corr */
     size_t answered_length;
-    uint16_t answered_corr;
+    uint16_t answered_corr, swallowed;
     unsigned commands, writes; /* segments that arrived in either way */
     uint64_t now;
 } fixture_device;

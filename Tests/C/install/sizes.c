@@ -13,11 +13,13 @@ struct bose_connection {
 struct obvious_small {
     tendon_connection connection;
     tendon_obvious_session session;
+    tendon_obvious_manager manager;
     uint8_t memory[TENDON_OBVIOUS_SESSION_MEMORY(512)];
 };
 struct obvious_large {
     tendon_connection connection;
     tendon_obvious_session session;
+    tendon_obvious_manager manager;
     uint8_t memory[TENDON_OBVIOUS_SESSION_MEMORY(TENDON_OBVIOUS_FRAME_MAX)];
 };
 

@@ -7,6 +7,7 @@
 
 #include "tendon/devices/family.h"
 #include "tendon/devices/obvious_codec.h"
+#include "tendon/devices/obvious_manager.h"
 #include "tendon/devices/obvious_package.h"
 #include "tendon/devices/obvious_payload.h"
 #include "tendon/devices/obvious_receiver.h"

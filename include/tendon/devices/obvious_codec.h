@@ -18,30 +18,31 @@ extern "C" {
 
 /*
  * X(name, code, text). Codes 1 to 26 and 255 are the status codes of OGP/1 responses; the numbers from 27 to 254 that a
- * device may send are INTERNAL. The statuses of frames (32 to 47) share one text, as do those of segments (48 to 79).
+ * device may send are INTERNAL. Statuses that only software can cause share one text, as do those of frames (32 to 47)
+ * and of segments (48 to 79).
  */
 #define TENDON_OBVIOUS_STATUS_LIST(X)                                                                                  \
-    X(UNKNOWN_OPCODE, 1, "the opcode is unknown")                                                                      \
-    X(BAD_LENGTH, 2, "the length does not fit the content")                                                            \
-    X(BAD_PARAM, 3, "a field is out of its range")                                                                     \
+    X(UNKNOWN_OPCODE, 1, "") /* the opcode is unknown */                                                               \
+    X(BAD_LENGTH, 2, "")     /* the length does not fit the content */                                                 \
+    X(BAD_PARAM, 3, "")      /* a field is out of its range */                                                         \
     X(BUSY, 4, "the device is busy")                                                                                   \
-    X(NOT_READY, 5, "the device requires HELLO first")                                                                 \
+    X(NOT_READY, 5, "") /* the device requires HELLO first */                                                          \
     X(NOT_SUPPORTED, 6, "the device does not support this")                                                            \
     X(NOT_PROVISIONED, 7, "the device is not provisioned")                                                             \
-    X(UNKNOWN_FEATURE, 8, "the device does not know the feature")                                                      \
+    X(UNKNOWN_FEATURE, 8, "") /* the device does not know the feature */                                               \
     X(FEATURE_DISABLED, 9, "the feature is disabled")                                                                  \
     X(TOGGLE_UNSUPPORTED, 10, "the feature has no toggle")                                                             \
     X(SIG_INVALID, 11, "the signature is invalid")                                                                     \
-    X(REPLAY, 12, "the counter is not higher than the last one")                                                       \
+    X(REPLAY, 12, "the counter is too low")                                                                            \
     X(WRONG_DEVICE, 13, "the package is for another device")                                                           \
     X(WRONG_PRODUCT, 14, "the object is for another product")                                                          \
-    X(BAD_FORMAT, 15, "the object violates its format")                                                                \
-    X(BAD_OFFSET, 16, "the device expects another offset")                                                             \
-    X(TOO_LARGE, 17, "the object is too large")                                                                        \
+    X(BAD_FORMAT, 15, "") /* the object violates its format */                                                         \
+    X(BAD_OFFSET, 16, "") /* the device expects another offset */                                                      \
+    X(TOO_LARGE, 17, "")  /* the object is too large */                                                                \
     X(HASH_MISMATCH, 18, "the CRC or SHA-256 differs")                                                                 \
     X(DOWNGRADE, 19, "the firmware is not newer")                                                                      \
-    X(NO_SESSION, 20, "no transfer is in progress")                                                                    \
-    X(FLASH_FAILED, 21, "the flash memory of the device failed")                                                       \
+    X(NO_SESSION, 20, "") /* no transfer is in progress */                                                             \
+    X(FLASH_FAILED, 21, "the flash of the device failed")                                                              \
     X(LOW_POWER, 22, "the battery is too low")                                                                         \
     X(UNAUTHORIZED, 23, "the connection is not encrypted")                                                             \
     X(UNKNOWN_KEY, 24, "the signing key is unknown or revoked")                                                        \
@@ -70,14 +71,14 @@ extern "C" {
     X(CTL_BAD_LENGTH, 64, "")    /* the control segment length is not 12 */                                            \
     X(CTL_BAD_FLAGS, 65, "")     /* the control segment flags are wrong */                                             \
     X(CTL_BAD_TYPE, 66, "")      /* the control segment type is unknown */                                             \
-    X(LINK_ERROR, 80, "the message could not be transferred")                                                          \
+    X(LINK_ERROR, 80, "the message was not transferred")                                                               \
     X(PROTOCOL, 81, "the device violates the protocol")                                                                \
     X(UNSUPPORTED_PROFILE, 82, "the device does not speak OGP/1")                                                      \
-    X(UUID_FORMAT, 83, "a configured UUID is malformed")                                                               \
-    X(VER_FORMAT, 84, "the version is not of the form 1.2.3")                                                          \
-    X(VER_RANGE, 85, "the version code exceeds 999999999")                                                             \
+    X(UUID_FORMAT, 83, "a UUID is malformed")                                                                          \
+    X(VER_FORMAT, 84, "the version is not like 1.2.3")                                                                 \
+    X(VER_RANGE, 85, "the version code is too large")                                                                  \
     X(CARD_NUMBER, 86, "the card number is invalid")                                                                   \
-    X(INTERNAL, 255, "the device reports an internal error")
+    X(INTERNAL, 255, "internal error of the device")
 
 /** The layer of its statuses. */
 #define TENDON_LAYER_OBVIOUS 11

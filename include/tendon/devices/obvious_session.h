@@ -86,38 +86,39 @@ typedef struct tendon_obvious_session_counters {
     uint32_t illegal_inputs;
 } tendon_obvious_session_counters;
 
-/** Caller's memory. An application may read state, status and what follows up to counters; the rest is private. */
+/** Caller's memory. An application may read state, the members from status to counters, and frame_max; the rest is
+ * private. Small members that are used often come first: shorter instructions. */
 typedef struct tendon_obvious_session {
-    uint8_t state;        /**< tendon_obvious_session_state */
-    uint8_t window;       /**< announced to the device */
-    bool keep_alive;      /**< an operation is open: set by its owner */
-    bool has_serial;      /**< serial is that of GET_DEVICE_INFO on this connection */
-    uint16_t flags;       /**< of OGP_STATUS */
-    uint16_t frame_max;   /**< the lower one of both sides */
+    uint8_t state;      /**< tendon_obvious_session_state */
+    uint8_t window;     /**< announced to the device */
+    bool keep_alive;    /**< an operation is open: set by its owner */
+    bool has_serial;    /**< serial is that of GET_DEVICE_INFO on this connection */
+    uint16_t flags;     /**< of OGP_STATUS */
+    uint16_t frame_max; /**< the lower one of both sides */
+    struct {
+        uint8_t step, paired_step, pairings, tries;
+        bool lost;    /* the sender gave up: handled by the next tick */
+        bool inside;  /* a segment is being written */
+        bool waiting; /* control contains a segment that could not be sent */
+        tendon_status reason, cause;
+        tendon_obvious_on_response on_response;
+        void *context;
+        uint32_t errors; /* since errors_at */
+        uint64_t deadline, active_at, errors_at, banned_until;
+        uint8_t control[TENDON_OBVIOUS_CONTROL_SIZE];
+    } work;
+    tendon_profile_found found[2];
+    tendon_operation op;
     tendon_status status; /**< UNUSABLE: the reason */
     uint32_t caps, boot_id;
     uint64_t serial;
     tendon_obvious_session_counters counters;
-    struct {
-        uint8_t step, paired_step, pairings, tries;
-        bool lost;       /* the sender gave up: handled by the next tick */
-        bool inside;     /* a segment is being written */
-        bool waiting;    /* control contains a segment that could not be sent */
-        uint32_t errors; /* since errors_at */
-        tendon_status reason, cause;
-        uint64_t deadline, errors_at, banned_until, active_at;
-        uint8_t control[TENDON_OBVIOUS_CONTROL_SIZE];
-        tendon_obvious_on_response on_response;
-        void *context;
-    } work;
-    tendon_operation op;
+    tendon_obvious_session_config config;
     tendon_obvious_request request, ping;
     uint8_t ping_frame[TENDON_OBVIOUS_FRAME_OVERHEAD];
     tendon_obvious_requests requests;
     tendon_obvious_receiver receiver;
     tendon_obvious_sender sender;
-    tendon_profile_found found[2];
-    tendon_obvious_session_config config;
     union {
         tendon_profile discovery;
         uint8_t segment[TENDON_OBVIOUS_WRITE_MAX];

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/* What the results of each state mean: responses, the answers of the cloud, an
+ * open session. */
+#include "manager.h"
+#include "tendon/base/crc.h"
+
+#include <string.h>
+
+enum { CORRECTIONS_MAX = 5, APPLIED = 3, PROVISIONED = 1 };
+enum { REASON_CRC = 1, DATA_OVERHEAD = TENDON_OBVIOUS_FRAME_OVERHEAD + 8 };
+
+static uint8_t supported(tendon_obvious_manager *m, uint32_t caps, uint8_t input) {
+    return (caps & ~m->session->caps) == 0 ? input : tendon_obvious_manager_fail(m, TENDON_OBVIOUS_ERROR_NOT_SUPPORTED);
+}
+
+static uint8_t judge_info(tendon_obvious_manager *m, const tendon_obvious_payload *payload) {
+    m->fw = payload->device_info.fw;
+    m->bootloader = payload->device_info.bootloader;
+    m->stack = payload->device_info.stack;
+    m->serial = payload->device_info.serial;
+    m->counter = payload->device_info.counter;
+    m->flags = payload->device_info.flags;
+    m->battery = payload->device_info.battery;
+    if (payload->device_info.product != m->config.product) {
+        return tendon_obvious_manager_fail(m, TENDON_OBVIOUS_ERROR_WRONG_PRODUCT);
+    }
+    if (m->provisioned && (m->flags & PROVISIONED) == 0) {
+        return tendon_obvious_manager_fail(m, TENDON_OBVIOUS_ERROR_NOT_PROVISIONED);
+    }
+    return I_OK;
+}
+
+static uint8_t judge_nonce(tendon_obvious_manager *m, const tendon_obvious_payload *payload) {
+    if (payload != NULL) {
+        tendon_obvious_nonce_set(&m->nonce, payload->nonce.bytes, m->now);
+    }
+    return (m->flags & PROVISIONED) != 0 ? (uint8_t)I_OK : supported(m, TENDON_OBVIOUS_CAP_PROVISIONING, I_ALT);
+}
+
+/* ---- features ---- */
+
+/* The opposite of the present toggle, as the next request sets it. */
+static uint8_t flip(tendon_obvious_manager *m) {
+    tendon_obvious_feature *feature = m->features;
+    if (feature->enable != TENDON_OBVIOUS_ENABLED) {
+        return tendon_obvious_manager_fail(m, TENDON_OBVIOUS_ERROR_FEATURE_DISABLED);
+    }
+    if (feature->toggle != TENDON_OBVIOUS_TOGGLE_ACTIVATED && feature->toggle != TENDON_OBVIOUS_TOGGLE_DEACTIVATED) {
+        return tendon_obvious_manager_fail(m, TENDON_OBVIOUS_ERROR_TOGGLE_UNSUPPORTED);
+    }
+    feature->toggle = feature->toggle == TENDON_OBVIOUS_TOGGLE_ACTIVATED ? TENDON_OBVIOUS_TOGGLE_DEACTIVATED
+                                                                         : TENDON_OBVIOUS_TOGGLE_ACTIVATED;
+    return I_ALT;
+}
+
+static uint8_t judge_features(tendon_obvious_manager *m, const tendon_obvious_payload *payload) {
+    tendon_obvious_feature *features = m->features + m->feature_at;
+    for (size_t i = 0; i < m->length; i++) { /* beyond the end of the list: 0 */
+        tendon_obvious_feature feature = tendon_obvious_feature_at(payload, i);
+        if (payload->features.count != m->length || feature.id != features[i].id) {
+            return tendon_obvious_manager_fail(m, TENDON_OBVIOUS_ERROR_BAD_PARAM);
+        }
+        features[i] = feature;
+    }
+    m->feature_at += m->length;
+    if (m->feature_at < m->feature_count) {
+        return I_OK;
+    }
+    m->feature_at = 0;
+    return m->state == S_STATUS && m->operation == TENDON_OBVIOUS_TOGGLE ? flip(m) : (uint8_t)I_ALT;
+}
+
+/* ---- transfer ---- */
+
+/* Again from the beginning, only one time. */
+static uint8_t again(tendon_obvious_manager *m) {
+    if (m->restarted) {
+        return tendon_obvious_manager_fail(m, TENDON_OBVIOUS_ERROR_HASH_MISMATCH);
+    }
+    m->restarted = true;
+    m->resumes = false;
+    m->reason = REASON_CRC;
+    return I_SECOND;
+}
+
+static uint8_t judge_begin(tendon_obvious_manager *m, const tendon_obvious_payload *payload) {
+    size_t most = (size_t)m->session->frame_max - DATA_OVERHEAD;
+    m->chunk = payload->begin_response.chunk_max < m->config.chunk_max ? payload->begin_response.chunk_max
+                                                                       : m->config.chunk_max;
+    m->chunk = m->chunk < most ? m->chunk : (uint16_t)most;
+    m->transfer = payload->begin_response.session;
+    m->offset = m->sent = payload->begin_response.offset;
+    if (m->offset > m->size) {
+        return tendon_obvious_manager_fail(m, TENDON_OBVIOUS_ERROR_BAD_PARAM);
+    }
+    if (tendon_crc32(0, m->answer.data, m->offset) != payload->begin_response.crc32) {
+        return again(m);
+    }
+    return m->offset == m->size ? I_ALT : I_OK;
+}
+
+static uint8_t judge_data(tendon_obvious_manager *m, const tendon_obvious_payload *payload) {
+    if (payload->next.offset != m->offset + m->length) {
+        return tendon_obvious_manager_fail(m, TENDON_OBVIOUS_ERROR_BAD_PARAM);
+    }
+    m->offset = payload->next.offset;
+    m->tries = 0;
+    return m->offset == m->size ? I_ALT : I_OK;
+}
+
+/* The object was applied, or staged. */
+static uint8_t applied(tendon_obvious_manager *m, bool reboots) {
+    m->state = S_END;
+    if (m->obj == TENDON_OBVIOUS_OBJECT_PROVISION) {
+        m->obj = 0;
+        m->provisioned = true;
+        m->restarted = m->resumes = false;
+        m->corrections = m->tries = 0;
+        m->transfer = 0;
+        return I_ALT;
+    }
+    if (!reboots) {
+        return I_OK;
+    }
+    return m->announced ? I_THIRD : I_SECOND;
+}
+
+static uint8_t judge_query(tendon_obvious_manager *m, const tendon_obvious_payload *payload) {
+    bool same = payload->transfer.state == APPLIED &&
+                memcmp(payload->transfer.sha256, m->sha256, TENDON_OBVIOUS_SHA256_SIZE) == 0;
+    m->resumes = true;
+    return same ? applied(m, m->reboots) : (uint8_t)I_OK;
+}
+
+uint8_t tendon_obvious_manager_judge(tendon_obvious_manager *m, const tendon_obvious_payload *payload) {
+    if (m->state >= S_BEGIN) {
+        m->status = TENDON_OK; /* of a failure before, which is overcome */
+    }
+    switch (m->state) {
+    case S_HELLO:
+        return supported(m, TENDON_OBVIOUS_CAP_FEATURE_UPDATE, I_OK);
+    case S_INFO:
+        return judge_info(m, payload);
+    case S_NONCE:
+        return judge_nonce(m, payload);
+    case S_STATUS:
+    case S_TOGGLE:
+        return judge_features(m, payload);
+    case S_COUNTER:
+        return payload->counter.counter == m->counter ? (uint8_t)I_OK
+                                                      : tendon_obvious_manager_fail(m, TENDON_OBVIOUS_ERROR_INTERNAL);
+    case S_BEGIN:
+        return judge_begin(m, payload);
+    case S_DATA:
+        return judge_data(m, payload);
+    case S_END:
+        return applied(m, (payload->end.flags & 1) != 0);
+    case S_QUERY:
+        return judge_query(m, payload);
+    default:
+        return I_OK;
+    }
+}
+
+uint8_t tendon_obvious_manager_judge_error(tendon_obvious_manager *m, const tendon_obvious_response *response) {
+    if (response->status == TENDON_ERROR_TIMEOUT) {
+        return I_TIMEOUT;
+    }
+    bool moves = m->state == S_DATA && response->payload != NULL && m->corrections < CORRECTIONS_MAX &&
+                 response->payload->next.offset <= m->sent;
+    if (moves) {
+        m->corrections++;
+        m->status = TENDON_OK;
+        m->offset = response->payload->next.offset;
+        return m->offset == m->size ? I_ALT : I_OK;
+    }
+    return I_FAIL;
+}
+
+uint8_t tendon_obvious_manager_judge_open(tendon_obvious_manager *m) {
+    const tendon_obvious_session *session = m->session;
+    if (m->state == S_CONNECT &&
+        (m->operation & (TENDON_OBVIOUS_CHECK_STATUS | TENDON_OBVIOUS_TOGGLE | TENDON_OBVIOUS_SET_TOGGLES)) != 0) {
+        uint32_t caps = m->operation != TENDON_OBVIOUS_SET_TOGGLES ? TENDON_OBVIOUS_CAP_FEATURES : 0;
+        caps |= m->operation != TENDON_OBVIOUS_CHECK_STATUS ? TENDON_OBVIOUS_CAP_TOGGLE : 0;
+        return supported(m, caps, I_OPEN);
+    }
+    if (m->state == S_RECONNECT && m->end_sent) {
+        return I_ALT;
+    }
+    if (m->state == S_JOINING && session->boot_id == m->boot_id) {
+        return tendon_obvious_manager_fail(m, TENDON_OBVIOUS_ERROR_INTERNAL); /* it did not reset */
+    }
+    return I_OPEN;
+}
+
+/* ---- the cloud ---- */
+
+static tendon_status take_package(tendon_obvious_manager *m) {
+    bool provision = m->state == S_PROVISION;
+    tendon_obvious_package package;
+    const tendon_obvious_package_state device = {.product = m->config.product,
+                                                 .fw = m->fw,
+                                                 .serial = m->serial,
+                                                 .counter = m->counter > m->lowest ? m->counter : m->lowest,
+                                                 .nonce = tendon_obvious_nonce_get(&m->nonce, m->now)};
+    tendon_status status =
+        tendon_obvious_verify_package(m->answer.data, m->answer.length, m->config.ring, &device, &package);
+    if (status == TENDON_OK && (package.kind == TENDON_OBVIOUS_PACKAGE_PROVISION) != provision) {
+        status = TENDON_OBVIOUS_ERROR_BAD_FORMAT;
+    }
+    if (status == TENDON_OK) {
+        m->obj = provision ? TENDON_OBVIOUS_OBJECT_PROVISION : TENDON_OBVIOUS_OBJECT_PACKAGE;
+        m->package_kind = package.kind;
+        m->reboots = (package.flags & TENDON_OBVIOUS_PACKAGE_REBOOTS) != 0;
+        m->counter = package.counter;
+        m->size = (uint32_t)m->answer.length;
+        m->crc32 = tendon_crc32(0, m->answer.data, m->answer.length);
+        memcpy(m->sha256, package.sha256, sizeof package.sha256);
+    }
+    return status;
+}
+
+uint8_t tendon_obvious_manager_judge_answer(tendon_obvious_manager *m) {
+    unsigned kind = m->answer.kind;
+    bool provisionable =
+        m->state == S_FETCH && !m->provisioned && (m->session->caps & TENDON_OBVIOUS_CAP_PROVISIONING) != 0;
+    tendon_status status = TENDON_OK;
+    if (kind == TENDON_OBVIOUS_ANSWER_GIVEN) {
+        status = take_package(m);
+    } else if (kind == TENDON_OBVIOUS_ANSWER_FAILED) {
+        status = m->answer.status < 0 ? m->answer.status : TENDON_ERROR_NOT_FOUND;
+    } else if (kind == TENDON_OBVIOUS_ANSWER_NOTHING && m->state == S_PROVISION) {
+        status = TENDON_ERROR_NOT_FOUND;
+    } else if (kind == TENDON_OBVIOUS_ANSWER_PROVISION && !provisionable) {
+        kind = TENDON_OBVIOUS_ANSWER_REFUSED; /* also a cloud that never has enough */
+    }
+    if (kind == TENDON_OBVIOUS_ANSWER_REFUSED) {
+        m->status = TENDON_OBVIOUS_ERROR_NOT_PROVISIONED;
+    }
+    if (status < 0) {
+        (void)tendon_obvious_manager_fail(m, status);
+        kind = TENDON_OBVIOUS_ANSWER_FAILED;
+    }
+    return (uint8_t)(I_ANSWER + kind);
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Obvious manager: the operations on one device, over its session. Device
+ * information, feature status, toggles, feature update with provisioning. One
+ * operation at a time. The part of the cloud is an event NEED, which the
+ * application answers with tendon_obvious_manager_give(); nothing reaches the
+ * device before it was verified.
+ *
+ * Events never come from within a call of this header. Each started operation
+ * ends with exactly one event DONE.
+ */
+#ifndef TENDON_DEVICES_OBVIOUS_MANAGER_H
+#define TENDON_DEVICES_OBVIOUS_MANAGER_H
+
+#include "tendon/devices/obvious_package.h"
+#include "tendon/devices/obvious_session.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum tendon_obvious_operation {
+    TENDON_OBVIOUS_GET_INFO = 0x01,
+    TENDON_OBVIOUS_CHECK_STATUS = 0x02, /**< of features */
+    TENDON_OBVIOUS_TOGGLE = 0x04,       /**< one feature, to the opposite of its present toggle */
+    TENDON_OBVIOUS_SET_TOGGLES = 0x08,
+    TENDON_OBVIOUS_UPDATE_FEATURES = 0x10
+} tendon_obvious_operation;
+
+/** Results of a feature update; of the other operations SUCCESS and FAILED. */
+typedef enum tendon_obvious_update_result {
+    TENDON_OBVIOUS_UPDATE_SUCCESS = 0,
+    TENDON_OBVIOUS_UPDATE_SUCCESS_RESETTING = 1, /**< event UPDATE only */
+    TENDON_OBVIOUS_UPDATE_RESET_COMPLETE = 2,    /**< event UPDATE only */
+    TENDON_OBVIOUS_UPDATE_CLEAR_SUCCESS = 3,     /**< event UPDATE only */
+    TENDON_OBVIOUS_UPDATE_NOT_PROVISIONED = 10,
+    TENDON_OBVIOUS_UPDATE_DOWNLOAD_FAILED = 11,
+    TENDON_OBVIOUS_UPDATE_WRITE_FAILED = 12,
+    TENDON_OBVIOUS_UPDATE_CLEAR_FAILED = 13,
+    TENDON_OBVIOUS_UPDATE_FAILED = 14,
+    TENDON_OBVIOUS_UPDATE_TIMEOUT = 15
+} tendon_obvious_update_result;
+
+/** Results of a provisioning (event PROVISIONING). */
+enum {
+    TENDON_OBVIOUS_PROVISION_SUCCESS = 0,
+    TENDON_OBVIOUS_PROVISION_START = 1,
+    TENDON_OBVIOUS_PROVISION_DOWNLOAD_FAILED = 11,
+    TENDON_OBVIOUS_PROVISION_WRITE_FAILED = 12,
+    TENDON_OBVIOUS_PROVISION_FAILED = 14,
+    TENDON_OBVIOUS_PROVISION_TIMEOUT = 15
+};
+
+/** What an operation requires of the cloud. */
+typedef enum tendon_obvious_need {
+    TENDON_OBVIOUS_NEED_PACKAGE = 0, /**< counter, nonce and fw of the manager describe the device */
+    TENDON_OBVIOUS_NEED_PROVISION,   /**< the same */
+    TENDON_OBVIOUS_NEED_REPORT       /**< to report the result; no answer */
+} tendon_obvious_need;
+
+typedef enum tendon_obvious_event_kind {
+    TENDON_OBVIOUS_EVENT_NEED = 0,     /**< code: tendon_obvious_need */
+    TENDON_OBVIOUS_EVENT_PROVISIONING, /**< code: TENDON_OBVIOUS_PROVISION_... */
+    TENDON_OBVIOUS_EVENT_UPDATE,       /**< code: an intermediate
+                                          tendon_obvious_update_result */
+    TENDON_OBVIOUS_EVENT_CHANGED,      /**< features, count: EVT_FEATURE_CHANGED, after
+                                          the open operation */
+    TENDON_OBVIOUS_EVENT_DONE          /**< code: the result; status: TENDON_OK or the
+                                          cause */
+} tendon_obvious_event_kind;
+
+/** Lent for the callback. */
+typedef struct tendon_obvious_event {
+    tendon_obvious_event_kind kind;
+    tendon_obvious_operation operation;
+    int code;
+    tendon_status status;
+    const tendon_obvious_feature *features;
+    size_t count;
+} tendon_obvious_event;
+
+/** Results of the cloud. */
+typedef enum tendon_obvious_answer_kind {
+    TENDON_OBVIOUS_ANSWER_GIVEN = 0,
+    TENDON_OBVIOUS_ANSWER_NOTHING,   /**< 204: nothing new */
+    TENDON_OBVIOUS_ANSWER_REFUSED,   /**< 404 without inField, 403 */
+    TENDON_OBVIOUS_ANSWER_PROVISION, /**< 404 with inField: provision the device
+                                        first */
+    TENDON_OBVIOUS_ANSWER_FAILED,    /**< everything else */
+    TENDON_OBVIOUS_ANSWER_COUNT
+} tendon_obvious_answer_kind;
+
+typedef struct tendon_obvious_answer {
+    tendon_obvious_answer_kind kind;
+    tendon_status status; /**< FAILED: the cause */
+    const uint8_t *data;  /**< the package: lent until DONE */
+    size_t length;
+} tendon_obvious_answer;
+
+/* ---- the manager ---- */
+
+typedef struct tendon_obvious_manager_config {
+    tendon_obvious_session *session; /**< initialized; the manager receives its
+                                        events first, then passes them on */
+    const tendon_obvious_key_ring *ring;
+    uint32_t product;   /**< expected; another one fails with WRONG_PRODUCT */
+    uint16_t chunk_max; /**< of transfers; 4000 unless there is a reason */
+    void *context;
+    void (*on_event)(void *context, const tendon_obvious_event *event, uint64_t now);
+} tendon_obvious_manager_config;
+
+/** Caller's memory. An application may read what is above the line. */
+typedef struct tendon_obvious_manager {
+    uint8_t operation;      /**< tendon_obvious_operation; 0: none is open */
+    uint8_t flags, battery; /**< of the device, as fw to counter, after GET_DEVICE_INFO */
+    /* Private until the next comment; small members come first: shorter
+     * instructions. */
+    uint8_t state, result, obj, package_kind, tries, corrections, reason;
+    bool answered, cancelled, restarted, resumes, provisioned, end_sent, announced, rejoining, reboots;
+    uint8_t held_count;
+    uint16_t chunk, length;
+    tendon_obvious_session *session;
+    tendon_status status;
+    uint32_t transfer, size, crc32, offset, sent, boot_id;
+    uint64_t now, deadline, limit;
+    /* The application's again. */
+    uint32_t fw, bootloader, stack;
+    uint64_t serial, counter;         /**< counter: of the device; after an update that of
+                                         the package */
+    tendon_obvious_nonce nonce;       /**< NEED_PACKAGE, NEED_PROVISION: of the device,
+                                         if it gives nonces */
+    uint32_t illegal_inputs, dropped; /**< dropped: changes of features beyond 64
+                                         during an operation */
+    /* ---- */
+    tendon_obvious_feature *features; /* of the caller */
+    size_t feature_count, feature_at;
+    tendon_obvious_answer answer;
+    uint64_t lowest; /* counter of a package */
+    uint8_t sha256[TENDON_OBVIOUS_SHA256_SIZE];
+    tendon_obvious_feature held[TENDON_OBVIOUS_LIST_MAX];
+    tendon_obvious_manager_config config;
+    void *next_context; /* of the session's events */
+    void (*next_event)(void *context, const tendon_obvious_session_event *event, uint64_t now);
+} tendon_obvious_manager;
+
+/** The inputs of a manager and its session, for tendon_connection_attach():
+ * with them the session has no others. */
+extern const tendon_session_inputs tendon_obvious_manager_inputs;
+
+/** @return TENDON_OK or TENDON_ERROR_INVALID_ARGUMENT. */
+tendon_status tendon_obvious_manager_init(tendon_obvious_manager *manager, const tendon_obvious_manager_config *config);
+
+/**
+ * Starts an operation; DONE follows. UPDATE_FEATURES connects if necessary.
+ * @param features CHECK_STATUS, TOGGLE (one), SET_TOGGLES: lent until DONE.
+ * Ids, and the toggles to set (1, 2), go in; after SUCCESS they contain what
+ * the device reported. Else NULL.
+ * @param lowest UPDATE_FEATURES: counter of the last package of this device
+ * that the caller knows; packages up to it are rejected, also if the device
+ * reports a lower counter. Else 0.
+ * @return TENDON_OK, TENDON_ERROR_BUSY, TENDON_ERROR_INVALID_ARGUMENT.
+ */
+tendon_status tendon_obvious_manager_start(tendon_obvious_manager *manager, tendon_obvious_operation operation,
+                                           tendon_obvious_feature *features, size_t count, uint64_t lowest,
+                                           uint64_t now);
+/** Ends the operation; DONE with TENDON_ERROR_CANCELLED follows. Does nothing
+ * if none is open. */
+void tendon_obvious_manager_cancel(tendon_obvious_manager *manager, uint64_t now);
+/** Answers NEED (all but REPORT). @return TENDON_OK; TENDON_ERROR_WRONG_STATE;
+ * TENDON_ERROR_INVALID_ARGUMENT. */
+tendon_status tendon_obvious_manager_give(tendon_obvious_manager *manager, const tendon_obvious_answer *answer,
+                                          uint64_t now);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
