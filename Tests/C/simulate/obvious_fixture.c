@@ -68,7 +68,11 @@ static tendon_status write_segment(void *context, const uint8_t *segment, size_t
                                        (uint8_t)(o.device.data_handle & 0xFF), (uint8_t)(o.device.data_handle >> 8)};
     memcpy(pdu + 3, segment, length);
     if (g->connected && !is_lost(g)) {
+        size_t before = g->count;
         (void)tendon_att_bearer_receive(&g->bearer, pdu, length + 3, o.now);
+        if (pdu[0] == 0x12 && g->count > before) { /* the response is the first that a write causes */
+            assert_int_equal(g->queue[before].bytes[0], 0x13);
+        }
     }
     return TENDON_OK;
 }
@@ -97,8 +101,9 @@ static bool on_message(void *context, const uint8_t *frame, size_t length, uint6
 }
 
 static void on_error(void *context, tendon_status status) {
-    (void)context;
+    gateway *g = context;
     (void)status;
+    g->errors++;
 }
 
 static void on_control(void *context, const tendon_obvious_control *control, uint64_t now) {

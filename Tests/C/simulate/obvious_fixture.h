@@ -31,6 +31,7 @@ typedef struct gateway {
     uint8_t event[TENDON_OBVIOUS_FRAME_MAX]; /* the last event */
     size_t event_length;
     unsigned events, responses, naks, battery;
+    unsigned errors; /* of segments */
     uint32_t session;
     size_t count;
     struct {

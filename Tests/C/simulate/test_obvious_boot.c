@@ -162,6 +162,30 @@ static void a_watchdog_ends_a_trial(void **state) {
     expect_running(OLD, false);
 }
 
+/* Before the first boot of the trial, a reset is only the restart that was announced. */
+static void a_watchdog_before_the_trial_starts_it(void **state) {
+    (void)state;
+    given(NULL, 1000);
+    assert_int_equal(obvious_ask_hex(0, 0x30, "e0 51 0f 00 01 0a"), 0);
+    tendon_simulated_obvious_watchdog(&o.device, o.now);
+    obvious_run(o.now + 1000);
+    connect_again();
+    expect_running(NEW, true);
+}
+
+/* A host may be late to report the end of a connection: nothing of it is left after the boot. */
+static void a_connection_does_not_outlive_the_power(void **state) {
+    (void)state;
+    given(NULL, 1000);
+    tendon_simulated_obvious_power_cut(&o.device, o.now);
+    assert_true(o.gateways[0].bearer.closed);
+    o.seam.ops->tick(o.seam.context, o.now + 300);
+    assert_true(o.device.running);
+    assert_false(o.device.links[0].ready);
+    assert_int_equal(tendon_simulated_obvious_set(&o.device, 16, 1, 2, o.now + 300), TENDON_OK);
+    assert_int_equal(o.device.links[0].frame_count, 0);
+}
+
 static void a_rejected_trial_is_rolled_back(void **state) {
     (void)state;
     given(NULL, 1000);
@@ -266,7 +290,9 @@ static void a_damaged_active_image_falls_back(void **state) {
     obvious_run(o.now + 1000);
     connect_again();
     expect_running(OLD, false);
-    o.memory[o.device.slot_page[0] * OBVIOUS_PAGE] ^= 1; /* now both: the recovery image */
+    assert_int_equal(obvious_ask(0, 0x32, "", 0), 0);
+    obvious_expect(0, "f84d0f00 01 ffffffff 00 ffffffff 03000000 0000"); /* nothing to go back to */
+    o.memory[o.device.slot_page[0] * OBVIOUS_PAGE] ^= 1;                 /* now both: the recovery image */
     tendon_simulated_obvious_power_cut(&o.device, o.now);
     obvious_run(o.now + 1000);
     connect_again();
@@ -334,6 +360,8 @@ int main(void) {
         cmocka_unit_test(a_confirmation_after_the_rollback_is_too_late),
         cmocka_unit_test(a_trial_ends_after_three_boots),
         cmocka_unit_test(a_watchdog_ends_a_trial),
+        cmocka_unit_test(a_watchdog_before_the_trial_starts_it),
+        cmocka_unit_test(a_connection_does_not_outlive_the_power),
         cmocka_unit_test(a_rejected_trial_is_rolled_back),
         cmocka_unit_test(features_and_counter_survive),
         cmocka_unit_test(the_epoch_is_raised_by_the_confirmation),

@@ -33,6 +33,10 @@ static void segments_with_faults_are_repaired(void **state) {
         assert_int_equal(obvious_payload(0, &length)[0], 0xD2);
         assert_int_equal(length, 40);
         assert_int_equal(o.gateways[0].naks, i == 3);
+        if (i == 2) {
+            obvious_run(o.now + 1000);
+            assert_int_equal(o.gateways[0].errors, 0); /* each segment once */
+        }
         assert_int_equal(o.device.counters.faults, i == 5 ? 0 : i == 0 ? 2 : i == 1 ? 3 : 1);
         size_t size = obvious_package(package, 3, 0, 42 + i, NULL, 0);
         assert_int_equal(obvious_transfer(0, 1, package, size, 100, NULL), 0);
@@ -53,6 +57,39 @@ static void a_pause_stops_a_message(void **state) {
     assert_true(o.now >= start + 2500 && o.now < start + 4000);
     (void)obvious_payload(0, &length);
     assert_int_equal(length, 0);
+}
+
+/* A message that no gateway acknowledges: those behind it fail with it. */
+static void a_silent_gateway(void **state) {
+    (void)state;
+    given();
+    o.gateways[0].deaf = true;
+    assert_int_equal(obvious_ask(0, 0x03, "x", 1), -1);
+    assert_int_equal(tendon_simulated_obvious_set(&o.device, 16, 1, 2, o.now), TENDON_OK);
+    assert_int_equal(o.device.links[0].frame_count, 2);
+    obvious_run(o.now + 200000);
+    assert_int_equal(o.device.counters.link_errors, 1);
+    assert_int_equal(o.device.links[0].frame_count, 0);
+    assert_int_equal(o.seam.ops->deadline(o.seam.context), UINT64_MAX);
+}
+
+/* An event that does not fit the frame limit of a gateway is not sent to it. */
+static void a_long_event(void **state) {
+    (void)state;
+    uint8_t list[1 + 3 * 64] = {64};
+    given();
+    obvious_connect(1, 247);
+    assert_int_equal(obvious_ask_hex(1, 0x01, "01 01 00 01 08 00 01 02 03 04 05 06 07 08"), 0);
+    obvious_connect(2, 247);
+    obvious_hello(2);
+    for (size_t i = 0; i < 64; i++) {
+        list[1 + 3 * i] = 16;
+        list[3 + 3 * i] = 2;
+    }
+    assert_int_equal(obvious_ask(0, 0x11, list, sizeof list), 0);
+    obvious_run(o.now + 1000);
+    assert_int_equal(o.gateways[1].events, 0);
+    assert_int_equal(o.gateways[2].events, 1);
 }
 
 static void wrong_answers(void **state) {
@@ -223,6 +260,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(segments_with_faults_are_repaired),
         cmocka_unit_test(a_pause_stops_a_message),
+        cmocka_unit_test(a_silent_gateway),
+        cmocka_unit_test(a_long_event),
         cmocka_unit_test(wrong_answers),
         cmocka_unit_test(requests_are_rejected),
         cmocka_unit_test(features_change_by_hand),

@@ -145,6 +145,7 @@ static void a_package_can_require_a_restart(void **state) {
         size_t length = obvious_package(package, 2, 2, 42, entries, 2);
         uint32_t boot_id = o.device.boot_id;
         assert_int_equal(obvious_transfer(0, 1, package, length, 100, NULL), 0);
+        uint32_t session = o.gateways[0].session;
         obvious_expect(0, "00 01 00 00");
         if (waits != 0) {
             obvious_run(o.now + 5000);
@@ -165,6 +166,9 @@ static void a_package_can_require_a_restart(void **state) {
         expect_counter(42);
         assert_int_equal(obvious_ask_hex(0, 0x10, "01 12 00"), 0);
         obvious_expect(0, "01 12 00 01 01");
+        o.gateways[0].session = session; /* the end again: no restart is required any more */
+        assert_int_equal(obvious_end(0), 0);
+        obvious_expect(0, "01 00 00 00");
     }
 }
 
@@ -541,6 +545,11 @@ static void writes_with_response_and_indications(void **state) {
     size_t length = obvious_package(package, 2, 0, 42, entries, 2);
     assert_int_equal(obvious_transfer(0, 1, package, length, 60, NULL), 0);
     assert_int_equal(obvious_ask(0, 0x02, "", 0), 0);
+    uint8_t list[1 + 2 * 64] = {64};
+    for (size_t i = 0; i < 64; i++) {
+        list[1 + 2 * i] = 16;
+    }
+    assert_int_equal(obvious_ask(0, 0x10, list, sizeof list), 0); /* many segments, acknowledged by writes */
 }
 
 int main(void) {
