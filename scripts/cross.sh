@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Cross builds of the C side without libbluetooth, with all C tests run under qemu-user: 32-bit ARM and 32-bit big-endian
-# MIPS. cmocka is built from Debian's source package, as there is no binary one for MIPS.
+# MIPS; and a build with another C library, musl. cmocka is built from Debian's source package, as there is no binary one for MIPS.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$(mkdir -p "${BUILD:-.build}" && cd "${BUILD:-.build}" && pwd)
@@ -46,4 +46,14 @@ for machine in armhf mips; do
     meson test -C "$work/$machine" --no-rebuild --print-errorlogs --timeout-multiplier 10 || status=1
     sed "s/^\(not \)\?ok \([0-9]*\) - /&$machine: /" "$work/$machine/meson-logs/testlog.txt"
 done
+
+# Another C library: everything but linux/bluez against musl, warnings are errors, and the example linked with it.
+[ -f "$work/musl/build.ninja" ] || CC=musl-gcc meson setup "$work/musl" . -Dbluez=disabled -Dtests=false
+if ninja -C "$work/musl" && musl-gcc -std=c11 -Wall -Wextra -Werror -static -Iinclude examples/c/stream_bose.c \
+    "$work/musl/libtendon.a" -lm -o "$work/stream_bose-musl"; then
+    echo "ok - musl: the library without libbluetooth, and a program with it"
+else
+    echo "not ok - musl: the library without libbluetooth, and a program with it"
+    status=1
+fi
 exit $status

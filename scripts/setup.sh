@@ -10,8 +10,10 @@ demo=(libbluetooth-dev libjansson-dev pkg-config binutils libc6-dev libstdc++-12
 quick=("${demo[@]}" gcc meson ninja-build libcmocka-dev clang-format python3 python3-jsonschema git libsodium-dev)
 # The virtual machine, the independent peers, the proofs.
 kernel=(qemu-system-x86 cpio busybox-static kmod bluez bluez-test-tools dbus python3-venv rfkill)
-# Other machines: 32-bit ARM and big-endian MIPS, run under qemu-user; cmocka for them from its source package.
-cross=(gcc-arm-linux-gnueabihf libc6-dev-armhf-cross gcc-mips-linux-gnu libc6-dev-mips-cross qemu-user-static dpkg-dev)
+# Other machines: 32-bit ARM and big-endian MIPS, run under qemu-user; cmocka for them from its source package. Another C
+# library: musl.
+cross=(gcc-arm-linux-gnueabihf libc6-dev-armhf-cross gcc-mips-linux-gnu libc6-dev-mips-cross qemu-user-static dpkg-dev
+    musl-tools)
 # The reference cloud of Obvious, the independent Obvious peers in Python: signatures, the cloud's test authority.
 cloud=(python3-cryptography)
 test=("${quick[@]}" "${kernel[@]}" "${cross[@]}" "${cloud[@]}" frama-c-base valgrind tshark abigail-tools clang-14 g++)
