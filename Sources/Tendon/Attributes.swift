@@ -2,9 +2,10 @@
 import CTendon
 
 /// Handle of an attribute on its peer.
-public struct AttributeHandle: RawRepresentable, Sendable, Hashable {
+public struct AttributeHandle: RawRepresentable, Sendable, Hashable, Comparable {
     public let rawValue: UInt16
     public init(rawValue: UInt16) { self.rawValue = rawValue }
+    public static func < (a: AttributeHandle, b: AttributeHandle) -> Bool { a.rawValue < b.rawValue }
 }
 
 /// A service of the peer.

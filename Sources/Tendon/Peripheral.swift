@@ -225,6 +225,33 @@ public actor Peripheral {
         try await subscribe(characteristic, true, capacity, policy, timeout)
     }
 
+    // MARK: Changes of the services
+
+    /// Ranges of attribute handles that the device reports as changed (Service Changed, Core Specification Vol 3 Part G
+    /// 7.1), from now on: what was discovered in them is stale, discover it again. The sequence throws when the
+    /// connection is lost, and ends when the application closes it: after a reconnection, create another one. At most 16 ranges are buffered; then new ones are dropped, see `EventSequence.dropped`. Throws
+    /// `ERROR_NOT_FOUND` if the device has no such characteristic: its services do not change.
+    public func serviceChanges(
+        timeout: Duration? = Peripheral.timeout
+    ) async throws(TendonError) -> EventSequence<ClosedRange<AttributeHandle>> {
+        var found: Characteristic?
+        for service in try await discoverServices("1801", timeout: timeout) where found == nil {
+            found = try await discoverCharacteristics("2a05", of: service, timeout: timeout).first
+        }
+        guard let found else { throw TendonError(status: Int32(TENDON_ERROR_NOT_FOUND), operation: .subscribe) }
+        // Before they are enabled: the first can come right behind the response.
+        tendon_gatt_client_set_service_changed(core.client, found.handle.rawValue)
+        let queue = core.observeChanges()
+        do {
+            let indications = try await subscribe(found, true, 1, .dropNewest, timeout)
+            core.keep(indications, for: queue)
+        } catch {
+            queue.terminate()
+            throw error
+        }
+        return EventSequence(queue)
+    }
+
     private func subscribe(
         _ characteristic: Characteristic, _ indicate: Bool, _ capacity: Int, _ policy: OverflowPolicy,
         _ timeout: Duration?

@@ -13,6 +13,7 @@ final class PeripheralCore: @unchecked Sendable {
     private var waiters: [Parking] = []
     private var states: [EventQueue<Peripheral.State>] = []
     private var subscriptions: [UInt16: Subscription] = [:]
+    private var changes: [EventQueue<ClosedRange<AttributeHandle>>] = []
     /// Some unused subscriptions could not be ended, because the request queue was full.
     private var hasLeftovers = false
     private var keptAlive: PeripheralCore?
@@ -34,6 +35,10 @@ final class PeripheralCore: @unchecked Sendable {
         callbacks.context = context(of: self)
         callbacks.connected = { context, _ in object(PeripheralCore.self, context).connected() }
         callbacks.closed = { context, reason, _ in object(PeripheralCore.self, context).closed(reason) }
+        callbacks.service_changed = { context, start, end, _ in
+            let handles = AttributeHandle(rawValue: start)...AttributeHandle(rawValue: end)
+            object(PeripheralCore.self, context).servicesChanged(handles)
+        }
         tendon_connection_init(block.pointer, radio.radio, &peer, radio.pairing, &callbacks)
         tendon_connection_use_requests(block.pointer, requests.pointer, requests.capacity)
     }
@@ -148,6 +153,11 @@ final class PeripheralCore: @unchecked Sendable {
         for subscription in ended.values {
             subscription.finish(error)
         }
+        let changed = changes
+        changes.removeAll()
+        for queue in changed {
+            queue.finish(error)
+        }
         enter(.disconnected(wasConnected ? error : TendonError(status: min(reason, -1), operation: .connect)))
         keptAlive = nil
         if abandoned {
@@ -189,6 +199,29 @@ final class PeripheralCore: @unchecked Sendable {
     func refresh() {
         tendon_connection_refresh(block.pointer)
         loop.core.touched()
+    }
+
+    // MARK: Changes of the services
+
+    private func servicesChanged(_ handles: ClosedRange<AttributeHandle>) {
+        for queue in changes {
+            queue.push(handles)
+        }
+    }
+
+    func observeChanges() -> EventQueue<ClosedRange<AttributeHandle>> {
+        let queue = EventQueue<ClosedRange<AttributeHandle>>(loop, capacity: 16, policy: .dropNewest)
+        changes.append(queue)
+        queue.onTermination { [unowned self, unowned queue] in self.changes.removeAll { $0 === queue } }
+        return queue
+    }
+
+    /// The sequence of indications keeps them enabled, and the connection open, until the queue is released.
+    func keep(_ indications: EventSequence<AttributeValue>, for queue: EventQueue<ClosedRange<AttributeHandle>>) {
+        queue.onTermination { [unowned self, unowned queue] in
+            self.changes.removeAll { $0 === queue }
+            withExtendedLifetime(indications) {}
+        }
     }
 
     // MARK: Values that come by themselves

@@ -153,6 +153,12 @@ let tendonRows: [Row] = [
         peripheral, _, characteristic throws(TendonError) in
         _ = try await peripheral.notifications(of: characteristic)
     },
+    request("Peripheral.serviceChanges(timeout:)") { peripheral, _, _ throws(TendonError) in
+        do throws(TendonError) { _ = try await peripheral.serviceChanges() } catch {
+            // The device has no Service Changed.
+            if error.status != Int32(TENDON_ERROR_NOT_FOUND) { throw error }
+        }
+    },
     request("Peripheral.indications(of:capacity:policy:timeout:)") {
         peripheral, _, characteristic throws(TendonError) in
         do throws(TendonError) { _ = try await peripheral.indications(of: characteristic) } catch {
