@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What a program that imports all modules together sees: no C type in a public declaration, no name in two modules.
+"""What a program that imports all modules together sees: no C type in a public declaration, no name in two modules, no
+overload that differs from another by `async` alone (a call without `await` would then take one or the other).
 
 Usage: check_api.py GRAPHS MODULE...
 GRAPHS: folder of the modules' symbol graphs, as swift symbolgraph-extract writes them.
@@ -9,6 +10,8 @@ import json
 import pathlib
 import re
 import sys
+
+from check_cancellation import is_async
 
 # Types of CTendon, and Swift's forms of C pointers and numbers. Buffer pointers are Swift's own: no C declaration has
 # one.
@@ -39,6 +42,27 @@ def c_types(symbol):
     return found
 
 
+def parameters(symbol):
+    """The types of the parameters, in order; None: not a function."""
+    signature = symbol.get("functionSignature")
+    if signature is None:
+        return None
+    # A fragment is the label, then its colon and the type.
+    texts = ["".join(f["spelling"] for f in p.get("declarationFragments", [])) for p in signature.get("parameters", [])]
+    return tuple(text.partition(": ")[2] for text in texts)
+
+
+def waiting_twins(symbols):
+    """Functions of the same name, labels and parameter types of which some are asynchronous."""
+    kinds = {}
+    for symbol in symbols:
+        types = parameters(symbol)
+        if types is not None:
+            key = (tuple(symbol["pathComponents"]), symbol["kind"]["identifier"], types)
+            kinds.setdefault(key, set()).add(is_async(symbol.get("declarationFragments", [])))
+    return sorted(".".join(path) for (path, _, _), found in kinds.items() if len(found) > 1)
+
+
 def report(name, problems):
     print(("ok" if not problems else "not ok") + f" - {name}")
     for problem in problems:
@@ -51,7 +75,8 @@ def main():
     failures, homes = 0, {}
     for module in modules:
         problems, count = [], 0
-        for symbol in symbols_of(graphs, module):
+        symbols = list(symbols_of(graphs, module))
+        for symbol in symbols:
             count += 1
             path = ".".join(symbol["pathComponents"])
             problems += [f"{module}: {path} has the C type {name}" for name in sorted(c_types(symbol))]
@@ -60,6 +85,8 @@ def main():
         if count == 0:
             problems.append(f"no symbol graph of {module} in {graphs}")
         failures += report(f"{module}: no C type in {count} public declarations", problems)
+        twins = [f"{module}: {name} exists with and without async" for name in waiting_twins(symbols)]
+        failures += report(f"{module}: no overload differs by async alone", twins)
     twice = [f"{name} is in {', '.join(sorted(found))}" for name, found in sorted(homes.items()) if len(found) > 1]
     failures += report(f"{len(homes)} names, each in one module", twice)
     return 1 if failures else 0

@@ -330,20 +330,26 @@ public final class A5Device {
     }
 
     // MARK: Sequences, from now until the connection ends
+    //
+    // As properties, because the vendor's events are: each access creates a sequence of its own, with the elements from
+    // then on.
 
-    /// Forces with their times. At most 256 are buffered; then new ones are dropped.
+    /// Forces with their times, from now on. Each access creates a new sequence: keep the one that you iterate. At most
+    /// 256 are buffered; then new ones are dropped.
     public var force: EventSequence<A5Force> { force(capacity: 256) }
     /// Forces, with another capacity.
     public func force(capacity: Int, policy: OverflowPolicy = .dropNewest) -> EventSequence<A5Force> {
         core.observeForce(capacity, policy)
     }
-    /// Motion in g, rad/s and seconds. At most 256 are buffered; then new ones are dropped.
+    /// Motion in g, rad/s and seconds, from now on. Each access creates a new sequence: keep the one that you iterate.
+    /// At most 256 are buffered; then new ones are dropped.
     public var motion: EventSequence<IMUObject> { motion(capacity: 256) }
     /// Motion, with another capacity.
     public func motion(capacity: Int, policy: OverflowPolicy = .dropNewest) -> EventSequence<IMUObject> {
         core.observeMotion(capacity, policy)
     }
-    /// All events of this device, over all its connections; ends with its manager.
+    /// All events of this device from now on, over all its connections; ends with its manager. Each access creates a new
+    /// sequence: keep the one that you iterate.
     public var events: EventSequence<A5Event> { events(capacity: 256) }
     /// All events; without samples and messages, streaming causes no cost.
     public func events(capacity: Int, includingSamples: Bool = true) -> EventSequence<A5Event> {

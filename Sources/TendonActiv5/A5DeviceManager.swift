@@ -133,7 +133,7 @@ public final class A5DeviceManager {
 
     // MARK: Events
 
-    /// All events from now on.
+    /// All events from now on. Each access creates a new sequence: keep the one that you iterate.
     public var events: EventSequence<A5Event> { events(capacity: 1024) }
     /// The same, with another capacity. If the sequence is full, the oldest event is dropped.
     public func events(capacity: Int) -> EventSequence<A5Event> {

@@ -143,7 +143,7 @@ public final class FSCommandManager {
         }
     }
 
-    /// Updates of the belt, from now on.
+    /// Updates of the belt, from now on. Each access creates a new sequence: keep the one that you iterate.
     public var updates: EventSequence<FSCommandUpdate> { updates(capacity: 256) }
     /// The same with a buffer of `capacity` updates; when it is full, new updates are dropped.
     public func updates(capacity: Int) -> EventSequence<FSCommandUpdate> {

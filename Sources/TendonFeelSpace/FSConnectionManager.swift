@@ -80,7 +80,7 @@ public final class FSConnectionManager {
     public var state: FSConnectionState { FSConnectionState(core.c.state) }
     /// The connection state, including a search and the pause before another attempt.
     public var phase: FSConnectionPhase { FSConnectionPhase(core.c.state) }
-    /// Events of search and connection, from now on.
+    /// Events of search and connection, from now on. Each access creates a new sequence: keep the one that you iterate.
     public var updates: EventSequence<FSConnectionUpdate> {
         core.connectionFeed.sequence(capacity: 64, policy: .dropOldest, keeping: lifetime)
     }

@@ -139,7 +139,7 @@ open class FSNavigationController {
     public var compassAccuracySignalEnabled: Int {
         Int(tendon_feelspace_navigation_accuracy_signal(navigation.pointer))
     }
-    /// Updates from now on.
+    /// Updates from now on. Each access creates a new sequence: keep the one that you iterate.
     public var updates: EventSequence<FSNavigationUpdate> {
         navigation.feed.sequence(capacity: 256, policy: .dropOldest, keeping: nil)
     }

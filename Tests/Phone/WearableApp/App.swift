@@ -64,6 +64,8 @@ enum App {
         configuration.radio = radio
         configuration.deviceChoice = .firstFound
         try BoseWearable.configure(configuration)
+        BoseWearable.configure()  // the vendor's: without `try`, any number of times
+        BoseWearable.configure()
         let screen = HeadViewController()
         screen.viewDidLoad()
         let deadline = ContinuousClock.now + .seconds(20)

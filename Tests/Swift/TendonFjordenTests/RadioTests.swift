@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import CTendon
+import Glibc
 import Tendon
 import TestSupport
 import Testing
@@ -93,6 +94,38 @@ struct RadioTests {
             break
         }
         #expect(!opened.radio.pointee.scanning)
+    }
+
+    /// The program has no permission for the radio: here, a directory that other users may use is not opened.
+    @Test @TendonActor func aRadioThatTheProgramMayNotUse() async throws {
+        let radio = virtualRadio()
+        guard case .virtual(let path?) = radio else { return }
+        try #require(mkdir(path, 0o700) == 0 && chmod(path, 0o755) == 0)
+        defer { rmdir(path) }
+        let manager = GripManager()
+        manager.configure(with: configuration(radio))
+        #expect(try await manager.start() == .unauthorized)
+        #expect(manager.state == .unauthorized && manager.core.transport == nil)
+        let denied = TendonError(status: Int32(TENDON_ERROR_FILE_PERMISSION), operation: .openRadio)
+        #expect(manager.issue == .bluetooth(denied))
+        try #require(chmod(path, 0o700) == 0)
+        #expect(try await manager.start() == .ready, "the permission is given")
+    }
+
+    @Test func causesThatMeanAPermission() {
+        /// As TENDON_SYSTEM_ERROR() of the C core: layer 15.
+        func system(_ number: Int32) -> Int32 { -15 * 256 - number }
+        let permission = [
+            Int32(TENDON_RADIO_ERROR_NO_CAP_NET_RAW), Int32(TENDON_RADIO_ERROR_NO_CAP_NET_ADMIN),
+            Int32(TENDON_ERROR_FILE_PERMISSION), system(EPERM),
+            system(EACCES),
+        ]
+        let others = [
+            Int32(TENDON_RADIO_ERROR_NO_ADAPTER), Int32(TENDON_RADIO_ERROR_ADAPTER_DOWN),
+            system(ENOENT), Int32(TENDON_ERROR_TIMEOUT),
+        ]
+        for status in permission { #expect(TendonError(status: status, operation: .openRadio).isPermission) }
+        for status in others { #expect(!TendonError(status: status, operation: .openRadio).isPermission) }
     }
 
     /// A scan that does not start.

@@ -121,12 +121,28 @@ struct PeripheralTests {
         let site = try await Site()
         let (_, peripheral) = try await connect(site)
         let characteristic = try await characteristic(peripheral)
+        let before = await elements(of: peripheral.core)
+        #expect(before.keys.contains("subscriptions") && before.keys.contains("states"))
         for _ in 0..<20 {
             let values = try await peripheral.notifications(of: characteristic)
             #expect(await subscribed(peripheral, characteristic))
-            withExtendedLifetime(values) {}
+            withExtendedLifetime((values, await peripheral.states())) {}
         }
         await eventually("unsubscribed") { await !subscribed(peripheral, characteristic) }
+        await eventually("no list has grown") { await elements(of: peripheral.core) == before }
+    }
+
+    /// Number of elements of each list and table that the core keeps, whatever their names are.
+    private func elements(of core: PeripheralCore) async -> [String: Int] {
+        await onLoop {
+            var counts: [String: Int] = [:]
+            for child in Mirror(reflecting: core).children {
+                let value = Mirror(reflecting: child.value)
+                guard [.collection, .dictionary, .set].contains(value.displayStyle) else { continue }
+                counts[child.label ?? "", default: 0] += value.children.count
+            }
+            return counts
+        }
     }
 
     /// The table of requests is full when the last listener is removed: the request to the device is sent when a slot is free.

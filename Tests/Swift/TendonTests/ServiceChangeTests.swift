@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import CTendon
 import Glibc
+import TestSupport
 import Testing
 
 @testable import Tendon

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+import Tendon
+import TestSupport
+import Testing
+
+@testable import TendonFeelSpace
+
+/// Number of sequences that a feed serves.
+private func sequences(of feed: Any) -> Int? {
+    (Mirror(reflecting: feed).descendant("queues") as? any Collection)?.count
+}
+
+@Suite(.timeLimit(.minutes(1)))
+struct SequenceTests {
+    /// Each access to a property creates a sequence: one that is never iterated leaves nothing behind.
+    @Test @TendonActor func oneThatIsNeverIteratedLeavesNothing() async throws {
+        let manager = FSConnectionManager(radio: .virtual(directory: nil))
+        let controller = FSNavigationController(connectionManager: manager)
+        let navigation = try #require(Mirror(reflecting: controller).descendant("navigation") as? NavigationCore)
+        let feeds: [Any] = [manager.lifetime.core.connectionFeed, manager.lifetime.core.commandFeed, navigation.feed]
+        let before = feeds.map { sequences(of: $0) }
+        let kept = (manager.updates, manager.commandManager.updates, controller.updates)
+        #expect(feeds.map { sequences(of: $0) } == before.map { $0.map { $0 + 1 } })
+        for _ in 0..<100 { _ = (manager.updates, manager.commandManager.updates, controller.updates) }
+        await eventually("released") { feeds.map { sequences(of: $0) } == before.map { $0.map { $0 + 1 } } }
+        withExtendedLifetime(kept) {}
+    }
+
+    /// The manager is released while they wait: each closure is called once, with an error.
+    @Test @TendonActor func closuresThatWaitWhenTheManagerIsReleased() async throws {
+        let site = try await Site()
+        var manager: FSConnectionManager? = try await site.connected()
+        weak var core = manager?.lifetime.core
+        let errors = Errors()
+        // In one step of the loop: the belt has no time to respond.
+        manager?.commandManager.confirmed({ $0.changeBeltMode(.app) }) { errors.mode.append($0) }
+        manager?.commandManager.requestBeltErrorLog { _, error in errors.log.append(error) }
+        manager = nil
+        await eventually("called") { errors.mode.count == 1 && errors.log.count == 1 }
+        #expect(errors.mode.first??.isCancelled == true)
+        #expect(errors.log.first??.isCancelled == true)
+        await eventually("released") { core == nil }
+        #expect(errors.mode.count == 1 && errors.log.count == 1)
+    }
+}
+
+@TendonActor
+private final class Errors {
+    var mode: [TendonError?] = []
+    var log: [TendonError?] = []
+}
