@@ -52,6 +52,15 @@ is "$status" 0 "feelspace stop: done"
 is "$(bytes fe03 | tail -n 1)" "30ff taken" "feelspace stop: taken, in app mode"
 is "$(bytes fe05 | tail -n 1)" "01810200 taken" "feelspace stop: and back into compass mode"
 
+# Each has no other result than that it was carried out.
+for what in "signal warning" "stop" "vibrate --bearing 90 --pattern single_short --iterations 1 --for 0.2"; do
+    # shellcheck disable=SC2086
+    run feelspace $what --radio virtual --json
+    is "$status" 0 "feelspace $what --json: status 0"
+    lines=$(printf '%s\n' "$out" | grep -c '"event":"done".*"address":"C0:00:00:00:00:05".*"command":"feelspace '"${what%% *}"'"')
+    is "$lines $(printf '%s\n' "$out" | wc -l)" "1 1" "feelspace $what --json: done, and nothing else"
+done
+
 run feelspace navigate --radio virtual --angle 90 --signal navigation --for 1
 is "$status" 0 "feelspace navigate: done"
 like "$out" '"event":"navigation".*"state":"navigating"' "feelspace navigate: says its state"
@@ -69,6 +78,17 @@ run stream feelspace --radio virtual --orientation-period 20 --notifications 5 -
 is "$status" 0 "stream feelspace: done"
 like "$out" '"event":"connected","family":"feelspace".*"firmware":"52"' "stream feelspace: opened"
 is "$(field notifications "$(printf '%s\n' "$out" | tail -n 1)")" 5 "stream feelspace: headings"
+# The consumer stops for a while with a short queue: what is not delivered is counted as dropped, and the command still
+# ends after as many notifications.
+run stream feelspace --radio virtual --orientation-period 20 --queue-size 4 --pause-consumer-at 3 --pause-for 0.5 \
+    --notifications 60 --json --for 15
+is "$status" 0 "stream feelspace --queue-size: done"
+line=$(printf '%s\n' "$out" | tail -n 1)
+received=$(field notifications "$line") dropped=$(field dropped "$line") delivered=$(field delivered "$line")
+[ "$received" -ge 60 ] && [ "$dropped" -ge 5 ]
+result $? "stream feelspace --queue-size: ends after so many notifications, some of them dropped" "$line"
+is "$received" "$((delivered + dropped))" "stream feelspace --queue-size: received = delivered + dropped"
+is "$(printf '%s\n' "$out" | grep -c '"event":"sample"')" "$delivered" "stream feelspace --queue-size: what was delivered is printed"
 run run --radio virtual --rule 'feelspace.connected => feelspace.signal goal_reached' --notifications 2 --json --for 8
 like "$out" '"event":"action".*"action":"feelspace.signal goal_reached"' "run --rule: carried out"
 is "$(bytes fe03 | tail -n 1)" "2001 taken" "run --rule: the belt got it"

@@ -47,6 +47,35 @@ is "$status" 1 "bose configure: the wearable is lost: status 1"
 like "$err" "the connection was lost: .*RADIO_ERROR_PEER_CLOSED[)]$" "bose configure: the reason"
 soon "bose configure" "$took"
 
+# The other commands that work with one device.
+start squeezed simulate activ5 --radio virtual --json --address C0:00:00:00:00:55/random
+squeezed=$child
+until_true ready squeezed
+lose force "$squeezed" '"event":"sample"' activ5 force --json --for 60
+is "$status" 1 "activ5 force: the trainer is lost: status 1"
+like "$err" "the connection was lost: .*RADIO_ERROR_PEER_CLOSED[)]$" "activ5 force: the reason"
+soon "activ5 force" "$took"
+start route simulate feelspace --radio virtual --json --address C0:00:00:00:00:56/random
+route=$child
+until_true ready route
+lose navigate "$route" '"event":"navigation".*"state":"navigating"' feelspace navigate --angle 90 --json --for 60
+is "$status" 1 "feelspace navigate: the belt is lost: status 1"
+like "$err" "the connection was lost" "feelspace navigate: the reason"
+soon "feelspace navigate" "$took"
+start grip simulate grip --radio virtual --json --address C0:00:00:00:00:57/random
+grip=$child
+until_true ready grip
+# A grip is awaited again, as in run: it switches itself off.
+start watching fjorden watch --radio virtual --json --for 4
+watching=$child
+until_true grep -q '"event":"connected"' "$work/watching.out"
+kill -KILL "$(pgrep -P "$grip")"
+wait "$grip" 2>/dev/null
+until_true grep -q '"event":"disconnected"' "$work/watching.out"
+like "$(cat "$work/watching.out")" '"event":"disconnected".*"reason":"connection_lost"' "fjorden watch: the grip is lost: the reason"
+wait "$watching"
+is "$?" 0 "fjorden watch: goes on until --for"
+
 # The trainer disconnects while a response is outstanding.
 start trainer simulate activ5 --radio virtual --json --address C0:00:00:00:00:53/random
 until_true ready trainer

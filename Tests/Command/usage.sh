@@ -129,4 +129,8 @@ run replay /
 like "$err" "errno 21|EISDIR" "replay of a directory: the system's number"
 run help
 like "$(tr -s ' \n' ' ' <<<"$out")" "Lost devices: If a connection is lost, run, stream and 'fjorden watch' connect again" "help: what happens when a device is lost"
+run forget --help
+like "$(tr -s ' \n' ' ' <<<"$out")" "without a type, both types match" "forget --help: an address without a type"
+run simulate --help
+like "$(tr -s ' \n' ' ' <<<"$out")" "timed events; they happen once" "simulate --help: a scenario runs once"
 finish

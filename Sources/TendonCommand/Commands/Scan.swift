@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: MIT scan: lists the devices in range.
+// SPDX-License-Identifier: MIT
+// scan: lists the devices in range.
 import CTendon
 import Tendon
 import TendonSupport

@@ -209,7 +209,7 @@ private let simulateOptions: [Option] = [
     Option(name: "--count", value: "N", help: "number of devices per family; default 1"),
     Option(name: "--name", value: "TEXT", help: "name in the scan response"),
     Option(name: "--firmware", value: "TEXT", help: "firmware revision that it reports"),
-    Option(name: "--scenario", value: "FILE", help: "timed events"),
+    Option(name: "--scenario", value: "FILE", help: "timed events; they happen once"),
     Option(
         name: "--scenario-from", value: "start|connection",
         help: "event at which the time of the scenario starts; default: start", choices: ["start", "connection"]),

@@ -70,7 +70,10 @@ extension Option {
             help: "which radio; default: bluez where a controller is there, else virtual",
             choices: ["bluez", "virtual"]),
         Option(name: "--adapter", value: "hciN", help: "which controller of the radio bluez; default: the first"),
-        Option(name: "--address", value: "ADDRESS", help: "this device only; simulate: the address it gets"),
+        Option(
+            name: "--address", value: "ADDRESS",
+            help: "this device only: AA:BB:CC:DD:EE:FF, or with its type AA:BB:CC:DD:EE:FF/random; without a type, "
+                + "both types match. simulate: the address it gets; without a type, public"),
         Option(name: "--json", value: nil, help: "JSON, one object a line"),
         Option(name: "--for", value: "SECONDS", help: "end after this time"),
         Option(name: "--help", value: nil, help: "this text"),

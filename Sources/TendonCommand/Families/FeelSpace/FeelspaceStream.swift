@@ -92,7 +92,6 @@ private final class FeelspaceServer: DeviceServer {
     let served: ServedDevice
     private let wanted: FeelspaceStream
     private let manager: FSConnectionManager
-    private var dropped: UInt64 = 0
     private let orientations = OrientationCounter()
     private var commands: FSCommandManager { manager.commandManager }
 
