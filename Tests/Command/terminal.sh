@@ -7,7 +7,8 @@ start device simulate bose --radio virtual --json --name Commuter
 device=$child
 until_true ready device
 
-# Runs the program on a terminal of its own; Ctrl-C once it has printed what PATTERN matches, or after 20 s.
+# Runs the program on a terminal of its own, of 24 rows or as many as ROWS says; Ctrl-C once it has printed what PATTERN
+# matches, or after 20 s.
 on_terminal() { # pattern, arguments
     env -u NO_COLOR TERM=xterm python3 - "$TENDON" "$@" >"$work/out" 2>&1 <<'E2'
 import os, pty, re, select, sys, time, fcntl, termios, struct
@@ -15,7 +16,7 @@ program, pattern, arguments = sys.argv[1], re.compile(sys.argv[2].encode(), re.S
 child, terminal = pty.fork()
 if child == 0:
     os.execv(program, [program, *arguments])
-fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 120, 0, 0))
+fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", int(os.environ.get("ROWS", 24)), 120, 0, 0))
 end, output, interrupted = time.monotonic() + 20, b"", False
 while True:
     if not interrupted and (time.monotonic() >= end or pattern.search(output)):
@@ -63,6 +64,9 @@ like "$out" "STATUS 0" "feelspace watch: Ctrl-C ends it with status 0"
 like "$out" "mode wait.*intensity 50 %" "feelspace watch: mode and intensity"
 like "$out" "front" "feelspace watch: the ring"
 unlike "$out" '"event"' "feelspace watch: no JSON on a terminal"
+ROWS=10 on_terminal 'mode wait.*heading [0-9]' feelspace watch --radio virtual
+like "$out" "heading [0-9]+" "feelspace watch in 10 rows: the heading in one line"
+unlike "$out" "front" "feelspace watch in 10 rows: no ring, which would be cut"
 kill "$belt"
 wait "$belt" 2>/dev/null
 
