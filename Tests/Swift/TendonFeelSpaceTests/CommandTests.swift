@@ -9,6 +9,8 @@ import Testing
 private final class Witness: FSCommandDelegate {
     private(set) var news: [String] = []
     private(set) var orientations: [FSBeltOrientation] = []
+    /// Of the form without an argument label.
+    private(set) var unnamed: [FSPowerStatus] = []
 
     func onBeltModeChanged(_ newBeltMode: FSBeltMode) { news.append("mode \(newBeltMode)") }
     func onBeltButtonPressed(
@@ -21,6 +23,7 @@ private final class Witness: FSCommandDelegate {
     func onBeltBatteryStatusUpdated(status: FSBatteryStatus) {
         news.append("battery \(status.batteryLevel) \(status.powerStatus)")
     }
+    func onBeltBatteryStatusUpdated(_ status: FSBatteryStatus) { unnamed.append(status.powerStatus) }
     func onBeltOrientationNotified(beltOrientation: FSBeltOrientation) { orientations.append(beltOrientation) }
     func onBeltCompassAccuracySignalStateNotified(_ enabled: Bool) { news.append("signal \(enabled)") }
 }
@@ -496,6 +499,7 @@ struct CommandTests {
             witness.news.suffix(5) == [
                 "mode crossing", "intensity 5", "offset 6", "power short wait standby", "battery -1.0 unknown",
             ])
+        #expect(witness.unnamed == [.unknown])
     }
 
     /// An error names the argument that is out of its range.

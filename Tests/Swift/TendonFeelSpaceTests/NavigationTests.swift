@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 import Tendon
-import TendonFeelSpace
 import TestSupport
 import Testing
+
+@testable import TendonFeelSpace
 
 private final class Witness: FSNavigationControllerDelegate {
     private(set) var news: [String] = []
@@ -181,6 +182,65 @@ struct NavigationTests {
             break
         }
         #expect(first != nil)
+    }
+
+    /// Both forms of each callback, where the vendor's documents have two.
+    @Test @TendonActor func updatesCallTheirHandlers() {
+        final class All: FSNavigationControllerDelegate {
+            private(set) var news: [String] = []
+            func onBeltConnectionStateChanged(state: FSBeltConnectionState) { news.append("state \(state)") }
+            func onConnectionStateChanged(state: FSBeltConnectionState, error: FSBeltConnectionError) {
+                news.append("state \(state) \(error)")
+            }
+            func onBluetoothNotAvailable() { news.append("not available") }
+            func onBluetoothPoweredOff() { news.append("off") }
+            func onBeltConnectionLost() { news.append("lost") }
+            func onBeltConnectionFailed() { news.append("failed") }
+            func onBeltConnectionFailed(checkPairing: Bool) { news.append("failed \(checkPairing)") }
+            func onNoBeltFound() { news.append("no belt") }
+            func onBeltSearchFinished() { news.append("searched") }
+            func onBeltFound(belt: FSBelt) { news.append("found") }
+            func onBeltFound(belt: FSBelt, status: FSBeltConnectionStatus) { news.append("found \(status)") }
+        }
+        let belt = FSBelt(address: Address(1, type: .public))
+        let witness = All()
+        for update in [
+            FSNavigationUpdate.connection(.connected, .noError), .bluetoothNotAvailable, .bluetoothPoweredOff,
+            .connectionLost, .connectionFailed(.noError), .connectionFailed(.pairingPermissionError), .noBeltFound,
+            .searchFinished, .found(belt),
+        ] {
+            update.deliver(to: witness) { _ in false }
+        }
+        FSNavigationUpdate.found(belt).deliver(to: witness) { $0 == belt }
+        #expect(
+            witness.news == [
+                "state connected", "state connected noError", "not available", "off", "lost", "failed",
+                "failed false", "failed", "failed true", "no belt", "searched", "found", "found advertising", "found",
+                "found knownAdvertising",
+            ])
+    }
+
+    @Test @TendonActor func searchRetryAndPause() async throws {
+        let site = try await Site()
+        let (controller, witness) = controller(site)
+        controller.searchBelt()
+        await eventually("found") { witness.news.contains("found") }
+        controller.disconnectBelt()
+        // Nothing was connected yet: it searches.
+        controller.retryBeltConnection()
+        await eventually("connected") { witness.news.last == "connection connected" }
+        controller.startNavigation(direction: 90, isMagneticBearing: false, signal: .continuous)
+        await eventually("navigating") { await site.belt.mode == .app }
+        controller.pauseNavigation()
+        await eventually("paused") { await site.belt.mode == .pause }
+        #expect(witness.news.contains("paused"))
+        controller.stopNavigation()
+        await eventually("stopped") { await site.belt.mode == .wait }
+        controller.disconnectBelt()
+        await eventually("disconnected") { await site.belt.connections == 0 }
+        // Now there is one that it knows.
+        controller.retryBeltConnection()
+        await eventually("connected") { await site.belt.connections == 1 }
     }
 
     @Test func signals() {
