@@ -5,9 +5,9 @@
 set -euo pipefail
 
 # Building the Swift package: what Package.swift links, and what the toolchain itself expects of the system.
-demo=(libbluetooth-dev libjansson-dev pkg-config binutils libc6-dev libstdc++-12-dev)
+demo=(libbluetooth-dev libjansson-dev libcurl4-gnutls-dev libsodium-dev pkg-config binutils libc6-dev libstdc++-12-dev)
 # The C side, its tests, the formatters.
-quick=("${demo[@]}" gcc meson ninja-build libcmocka-dev clang-format python3 python3-jsonschema git libsodium-dev)
+quick=("${demo[@]}" gcc meson ninja-build libcmocka-dev clang-format python3 python3-jsonschema git)
 # The virtual machine, the independent peers, the proofs.
 kernel=(qemu-system-x86 cpio busybox-static kmod bluez bluez-test-tools dbus python3-venv rfkill)
 # Other machines: 32-bit ARM and big-endian MIPS, run under qemu-user; cmocka for them from its source package. Another C

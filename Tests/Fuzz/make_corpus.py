@@ -389,6 +389,26 @@ def obvious():
     yield b"\x05" + h("4f464d3101010000d2040000e0510f0000000000ffc99a3be8030000ffd54a11") + bytes(103)
 
 
+def cloud():
+    """Answers of the reference cloud's forms, and some that are not."""
+    digits, manifest = "0" * 64, "A" * 182 + "=="
+    for call, text in (
+        (0, '{"features":[{"id":16,"name":"Led","toggleable":true},{"id":17,"name":"Night","toggleable":false}]}'),
+        (0, '{"features":[{"id":1,"name":"a","toggleable":true},{"id":1,"name":"b","toggleable":true}]}'),
+        (1, '{"items":[{"id":7,"name":"Led","description":"d","itemprice":"4.99","currency":"USD","imageurl":"",'
+            '"thumbnailurl":"null","featureIds":[16,17]}]}'),
+        (2, '{"package":"AAEC/w==","counter":"18446744073709551615","sha256":"%s"}' % digits),
+        (3, '{"versionCode":1004000,"versionName":"1.4.0","releaseNotes":"n","upgradeMessage":"m","size":65536,'
+            '"crc32":"114ad5ff","sha256":"%s","manifest":"%s","url":"/v1/firmware/a.bin"}' % (digits, manifest)),
+        (4, '{"cartId":991,"totalPrice":499,"currency":"USD"}'),
+        (4, '{"status":"action_required","paymentId":"p1","paymentSecret":"s","actionUrl":"https://x"}'),
+        (4, '{"status":"failed","code":"card_declined","message":"no"}'),
+        (5, '{"code":"NOT_PROVISIONED","inField":true,"message":"\\u00e4\\ud83d\\ude00"}'),
+        (5, "[" * 17), (5, '{"code":"' + "x" * 300), (5, "[" + "0," * 300 + "0]"), (6, "Zm9vYmFy"), (6, "Zg=="),
+    ):
+        yield bytes([call]) + text.encode()
+
+
 def main():
     write("att", ATT)
     write("att_items", [seed[:1] + (seed[1:2] if seed[:1] in (b"\x05", b"\x09", b"\x11") else b"\0") +
@@ -411,6 +431,7 @@ def main():
     write("capture", captures())
     write("management", management())
     write("obvious", obvious())
+    write("cloud", cloud())
     write("text", TEXTS)
 
 

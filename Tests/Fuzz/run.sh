@@ -11,9 +11,10 @@ out=.build/fuzz
 mkdir -p "$out/objects" "$out/corpus" "$out/crashes" "$out/logs"
 
 clang=${CC_FUZZ:-$(command -v clang || true)}
-flags=(-std=c11 -g -O1 -D_GNU_SOURCE -Iinclude -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
+flags=(-std=c11 -g -O1 -D_GNU_SOURCE -Iinclude -ISources/CObviousCloud/include -DTENDON_HAVE_OBVIOUS_CLOUD=1
+  -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
 sanitizers=address,undefined
-link=(-lm)
+link=(-lm -ljansson)
 "$clang" -fuse-ld=lld -x c - -o "$out/probe" <<<'int main(void) { return 0; }' 2>/dev/null && link+=(-fuse-ld=lld)
 probe='#include <stdint.h>
 #include <stddef.h>
@@ -34,6 +35,7 @@ fi
 # Sources of the core rooms, and of linux the parts that work on bytes.
 sources=$(find CSources/base CSources/host CSources/motion CSources/devices CSources/simulate -name '*.c')
 sources+=" CSources/linux/capture_decode.c CSources/linux/capture_format.c CSources/linux/bonds_format.c"
+sources+=" Sources/CObviousCloud/answers.c Sources/CObviousCloud/check.c"
 compile() {
   object="$out/objects/$(echo "$1" | tr / _).o"
   "$clang" "${flags[@]}" -fsanitize=fuzzer-no-link,$sanitizers -c "$1" -o "$object"
