@@ -13,6 +13,8 @@ let package = Package(
         .library(name: "TendonActiv5", targets: ["TendonActiv5"]),
         .library(name: "TendonFeelSpace", targets: ["TendonFeelSpace"]),
         .library(name: "TendonFjorden", targets: ["TendonFjorden"]),
+        .library(name: "TendonObvious", targets: ["TendonObvious"]),
+        .library(name: "TendonObviousCloud", targets: ["TendonObviousCloud"]),
         .executable(name: "tendon", targets: ["TendonCommand"]),
         .executable(name: "tendon-conformance", targets: ["TendonConformance"]),
         .executable(name: "stream-bose", targets: ["StreamBose"]),
@@ -25,7 +27,11 @@ let package = Package(
             name: "MainActorLoop",
             description:
                 "TendonActor is the main actor, and the main queue drives the loop: for code written for phones."),
-        .default(enabledTraits: ["BlueZ"]),
+        .trait(
+            name: "ObviousCloud",
+            description:
+                "The cloud of Obvious devices over HTTPS, with libcurl; without it, bring an own implementation."),
+        .default(enabledTraits: ["BlueZ", "ObviousCloud"]),
     ],
     targets: [
         // The same files as meson.build; a test compares the two lists.
@@ -56,11 +62,29 @@ let package = Package(
         // Of the conformance program alone: Ed25519 and SHA-256 behind the functions that a user gives the core.
         .systemLibrary(
             name: "CSystemSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
+        // Of the trait ObviousCloud. Debian has libcurl with three TLS libraries; any of them serves.
+        .systemLibrary(
+            name: "CSystemCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-gnutls-dev"])]),
         .target(name: "Tendon", dependencies: ["CTendon"]),
         .target(name: "TendonBose", dependencies: ["CTendon", "Tendon"]),
         .target(name: "TendonActiv5", dependencies: ["CTendon", "Tendon"]),
         .target(name: "TendonFeelSpace", dependencies: ["CTendon", "Tendon"]),
         .target(name: "TendonFjorden", dependencies: ["CTendon", "Tendon"]),
+        .target(name: "TendonObvious", dependencies: ["CTendon", "Tendon"]),
+        // The parser of what a cloud sends: strict, in C, with a fuzz target of its own.
+        .target(
+            name: "CObviousCloud",
+            dependencies: [.target(name: "CSystemJansson", condition: .when(traits: ["ObviousCloud"]))],
+            cSettings: [.define("TENDON_HAVE_OBVIOUS_CLOUD", to: "1", .when(traits: ["ObviousCloud"]))]),
+        .target(
+            name: "TendonObviousCloud",
+            dependencies: [
+                "CTendon", "Tendon", "TendonObvious",
+                .target(name: "CObviousCloud", condition: .when(traits: ["ObviousCloud"])),
+                .target(name: "CSystemCurl", condition: .when(traits: ["ObviousCloud"])),
+                .target(name: "CSystemSodium", condition: .when(traits: ["ObviousCloud"])),
+                .target(name: "TendonSupport", condition: .when(traits: ["ObviousCloud"])),
+            ]),
         // What the programs share; not a product.
         .target(name: "TendonSupport", dependencies: ["CTendon", "CSystemJansson"]),
         .executableTarget(
@@ -105,9 +129,16 @@ let package = Package(
             name: "TendonFjordenTests", dependencies: ["Tendon", "TendonFjorden", "TestSupport"],
             path: "Tests/Swift/TendonFjordenTests"),
         .testTarget(
+            name: "TendonObviousCloudTests",
+            dependencies: [
+                "CSystemSodium", "CTendon", "Tendon", "TendonObvious", "TendonObviousCloud", "TendonSupport",
+            ],
+            path: "Tests/Swift/TendonObviousCloudTests"),
+        .testTarget(
             name: "CancellationTests",
             dependencies: [
-                "CTendon", "Tendon", "TendonActiv5", "TendonBose", "TendonFeelSpace", "TendonFjorden", "TestSupport",
+                "CTendon", "Tendon", "TendonActiv5", "TendonBose", "TendonFeelSpace", "TendonFjorden", "TendonObvious",
+                "TestSupport",
             ],
             path: "Tests/Swift/CancellationTests"),
         .testTarget(

@@ -49,7 +49,12 @@ GIVEN = {
     "TendonFjorden": ("", """
     var grip: ConnectedGrip { fatalError() }
 """),
+    "TendonObvious": ("", ""),
+    "TendonObviousCloud": ("", ""),
 }
+# Modules of C that the modules import.
+C_MODULES = ["include", "Sources/CObviousCloud/include", "Sources/CSystemCurl", "Sources/CSystemJansson",
+             "Sources/CSystemSodium"]
 results = []
 
 
@@ -99,6 +104,7 @@ def check_examples(graphs, modules, module):
         examples += examples_of(path.read_text(), path.name)
     conforms, members = GIVEN[module]
     text = f"import {module}\n" + ("import Tendon\n" if module != "Tendon" else "")
+    text += "import TendonObvious\n" if module == "TendonObviousCloud" else ""
     for number, (source, block) in enumerate(examples):
         text += f"@TendonActor\nfinal class Example{number}{conforms} {{{COMMON}{members}\n    func run() async throws {{\n"
         text += f'#sourceLocation(file: "{source}", line: 1)\n{block}#sourceLocation()\n    }}\n}}\n'
@@ -106,8 +112,8 @@ def check_examples(graphs, modules, module):
         path = pathlib.Path(directory) / "Examples.swift"
         path.write_text(text)
         compiled = subprocess.run(
-            ["swiftc", "-typecheck", "-swift-version", "6", "-package-name", "examples", "-I", modules, "-I",
-             ROOT / "include", path], capture_output=True, text=True)
+            ["swiftc", "-typecheck", "-swift-version", "6", "-package-name", "examples", "-I", modules,
+             *(part for folder in C_MODULES for part in ("-I", ROOT / folder)), path], capture_output=True, text=True)
     lines = compiled.stderr.splitlines()
     problems = [line for line in lines if ": error:" in line] or lines[-5:] if compiled.returncode else []
     report(f"{module}: its {len(examples)} examples compile", problems)

@@ -6,7 +6,10 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$(mkdir -p "${BUILD:-.build}" && cd "${BUILD:-.build}" && pwd)
-modules=(Tendon TendonBose TendonActiv5 TendonFeelSpace TendonFjorden)
+modules=(Tendon TendonBose TendonActiv5 TendonFeelSpace TendonFjorden TendonObvious TendonObviousCloud)
+# Modules of C that they import.
+includes=(-I include -I Sources/CObviousCloud/include -I Sources/CSystemCurl -I Sources/CSystemJansson
+    -I Sources/CSystemSodium)
 # The docc beside the swift that is used; where that is a proxy, the one on PATH.
 tools=$(dirname "$(readlink -f "$(command -v swift)")")
 docc=$tools/docc
@@ -22,7 +25,7 @@ graphs=$build/documentation/graphs
 rm -rf "$build/documentation"
 mkdir -p "$graphs"
 for module in "${modules[@]}"; do
-    swift symbolgraph-extract -module-name "$module" -target "$target" -I "$products/Modules" -I include \
+    swift symbolgraph-extract -module-name "$module" -target "$target" -I "$products/Modules" "${includes[@]}" \
         -minimum-access-level public -skip-synthesized-members -output-dir "$graphs"
 done
 

@@ -122,6 +122,7 @@ stage_package() {
 stage_swift_without_bluez() {
     swift build --scratch-path "$BUILD/swift-mit" -j "$jobs_count" --disable-default-traits --product tendon
     swift build --scratch-path "$BUILD/swift-mit" -j "$jobs_count" --disable-default-traits --product tendon-conformance
+    swift build --scratch-path "$BUILD/swift-mit" -j "$jobs_count" --disable-default-traits --product TendonObviousCloud
     scripts/check_links.sh without "$BUILD/swift-mit/debug/tendon"
     "$BUILD/swift-mit/debug/tendon-conformance" <Tests/vectors/bose.jsonl >"$BUILD/conformance-mit.jsonl"
     echo "ok - the build without libbluetooth runs"

@@ -12,7 +12,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 # Nothing of another run: a version that moved is an error for SwiftPM.
 swiftpm=(--cache-path "$work/cache" --security-path "$work/security" --config-path "$work/config" -j "$jobs")
-modules=(Tendon TendonActiv5 TendonBose TendonFeelSpace TendonFjorden)
+modules=(Tendon TendonActiv5 TendonBose TendonFeelSpace TendonFjorden TendonObvious TendonObviousCloud)
 failed=0
 
 # result NAME OUTPUT COMMAND...: prints a TAP line for the command, and the end of the output if the command fails.
@@ -92,4 +92,6 @@ result "without traits: builds" "$output" [ "$code" -eq 0 ]
 output=$(timeout 60 "$program" 2>&1) && code=0 || code=$?
 result "without traits: runs" "$output" [ "$code" -eq 0 ]
 scripts/check_links.sh without "$program" || failed=1
+result "without traits: does not link libcurl" "$(readelf -d "$program")" \
+    [ "$(readelf -d "$program" | grep -c 'NEEDED.*libcurl')" -eq 0 ]
 exit $failed

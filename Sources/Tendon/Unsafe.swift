@@ -263,7 +263,7 @@ func currentThread() -> UInt {
 }
 
 /// Starts a detached thread.
-func startThread(_ body: @escaping @Sendable () -> Void) throws(TendonError) {
+package func startThread(_ body: @escaping @Sendable () -> Void) throws(TendonError) {
     final class Start {
         let body: @Sendable () -> Void
         init(_ body: @escaping @Sendable () -> Void) { self.body = body }

@@ -6,6 +6,8 @@ import TendonActiv5
 import TendonBose
 import TendonFeelSpace
 import TendonFjorden
+import TendonObvious
+import TendonObviousCloud
 
 struct Everything {
     var address: Address
@@ -14,7 +16,8 @@ struct Everything {
     var trainer: A5Device?
     var belt: FSConnectionManager?
     var grip: GripManager?
-    var errors: (TendonError?, BoseWearableError?, A5Error?, FSConnectionError?, FjordenError?)
+    var errors: (TendonError?, BoseWearableError?, A5Error?, FSConnectionError?, FjordenError?, ObviousCloudError?)
+    var cloud: ObviousCloudConfiguration?
 }
 
 @main

@@ -110,7 +110,7 @@ func expectReleased(
 
 /// All rows; a module adds its own.
 let allRows: [Row] =
-    tendonRows + tendonActiv5Rows + tendonBoseRows + tendonFeelSpaceRows + tendonFjordenRows
+    tendonRows + tendonActiv5Rows + tendonBoseRows + tendonFeelSpaceRows + tendonFjordenRows + tendonObviousRows
 
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct CancellationTests {

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+import TendonObvious
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Musl
+#endif
+
+/// Where the cloud is, and what it may do.
+public struct ObviousCloudConfiguration: Sendable {
+    /// "https://api.example.com" or with a path; the paths of the API are appended. There is no default.
+    public var baseURL: String
+    /// The API key, for calls of managers that have none of their own. It is sent to the origin of the base URL only.
+    public var apiKey: ObviousAPIKey?
+    /// A PEM file with the certificate authorities to trust instead of the system's.
+    public var authorityFile: String?
+    /// SHA-256 of the public key (SubjectPublicKeyInfo) that the server must have, 32 bytes. `nil`: any key with a valid
+    /// certificate.
+    public var publicKeySHA256: [UInt8]?
+    /// Origins, other than that of the base URL, from which firmware images may be downloaded: "https://images.example.com".
+    public var imageOrigins: [String] = []
+    /// Permits a base URL with http:// on 127.0.0.1 or [::1]; for tests.
+    public var allowsInsecureLoopback = false
+    /// Permits payments over it; for tests.
+    public var allowsPaymentOverInsecureLoopback = false
+    /// Sizes and times; for tests.
+    package var limits = TransferLimits()
+
+    /// A cloud with TLS, the system's certificate authorities and no key of its own.
+    public init(baseURL: String, apiKey: ObviousAPIKey? = nil) {
+        self.baseURL = baseURL
+        self.apiKey = apiKey
+    }
+
+    /// Reads an API key from a file that only its owner may read (mode 0600 or 0400). Spaces around it are ignored.
+    public static func apiKey(file path: String) throws(ObviousCloudError) -> ObviousAPIKey {
+        let bytes = try readPrivate(path)
+        let text = String(decoding: bytes, as: UTF8.self)
+        let blank: (Character) -> Bool = { $0.isWhitespace }
+        let trimmed = text.drop(while: blank).reversed().drop(while: blank).reversed()
+        guard let key = ObviousAPIKey(String(trimmed)) else {
+            throw ObviousCloudError(.argument, "the API key file does not contain a key")
+        }
+        return key
+    }
+
+    private static func readPrivate(_ path: String) throws(ObviousCloudError) -> [UInt8] {
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard file >= 0 else { throw ObviousCloudError(.storage, "the API key file cannot be opened") }
+        defer { close(file) }
+        var status = stat()
+        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw ObviousCloudError(.storage, "the API key file is not a file")
+        }
+        guard status.st_mode & 0o077 == 0, status.st_uid == geteuid() || status.st_uid == 0 else {
+            throw ObviousCloudError(.storage, "the API key file can be read by others: chmod 600")
+        }
+        var bytes = [UInt8](repeating: 0, count: 1024)
+        let count = read(file, &bytes, bytes.count)
+        guard count >= 0 else { throw ObviousCloudError(.storage, "the API key file cannot be read") }
+        return Array(bytes.prefix(count))
+    }
+
+    /// The configuration of the environment. `TENDON_OBVIOUS_BASE_URL` is required; others are
+    /// `TENDON_OBVIOUS_API_KEY_FILE` or `TENDON_OBVIOUS_API_KEY`, `TENDON_OBVIOUS_CA_FILE`,
+    /// `TENDON_OBVIOUS_SPKI_SHA256` (64 hexadecimal digits), `TENDON_OBVIOUS_IMAGE_ORIGINS` (separated by spaces), and for
+    /// tests `TENDON_OBVIOUS_INSECURE_LOOPBACK` and `TENDON_OBVIOUS_PAYMENT_TEST_LOOPBACK` ("1").
+    public static func environment() throws(ObviousCloudError) -> ObviousCloudConfiguration {
+        try environment("TENDON_OBVIOUS_BASE_URL") { name in getenv(name).map { String(cString: $0) } }
+    }
+
+    package static func environment(_ base: String, _ value: (String) -> String?) throws(ObviousCloudError)
+        -> ObviousCloudConfiguration
+    {
+        guard let url = value(base) else { throw ObviousCloudError(.argument, "\(base) is not set") }
+        var result = ObviousCloudConfiguration(baseURL: url)
+        if let path = value("TENDON_OBVIOUS_API_KEY_FILE") {
+            result.apiKey = try apiKey(file: path)
+        } else if let text = value("TENDON_OBVIOUS_API_KEY") {
+            guard let key = ObviousAPIKey(text) else {
+                throw ObviousCloudError(.argument, "TENDON_OBVIOUS_API_KEY is not a key")
+            }
+            result.apiKey = key
+        }
+        result.authorityFile = value("TENDON_OBVIOUS_CA_FILE")
+        if let digits = value("TENDON_OBVIOUS_SPKI_SHA256") {
+            guard let hash = bytes(hexadecimal: digits), hash.count == 32 else {
+                throw ObviousCloudError(.argument, "TENDON_OBVIOUS_SPKI_SHA256 is not 64 hexadecimal digits")
+            }
+            result.publicKeySHA256 = hash
+        }
+        result.imageOrigins = value("TENDON_OBVIOUS_IMAGE_ORIGINS")?.split(separator: " ").map(String.init) ?? []
+        result.allowsInsecureLoopback = value("TENDON_OBVIOUS_INSECURE_LOOPBACK") == "1"
+        result.allowsPaymentOverInsecureLoopback = value("TENDON_OBVIOUS_PAYMENT_TEST_LOOPBACK") == "1"
+        return result
+    }
+
+    private static func bytes(hexadecimal text: String) -> [UInt8]? {
+        let digits = text.utf8.compactMap { Character(UnicodeScalar($0)).hexDigitValue }
+        guard digits.count == text.utf8.count, digits.count % 2 == 0 else { return nil }
+        return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+    }
+}
+
+/// Times of transfers, in milliseconds.
+package struct TransferLimits: Sendable {
+    package var connect = 10_000
+    package var wholeCall = 30_000
+    package var withoutProgress = 30_000
+    package var retries: [UInt64] = [1000, 2000, 4000]
+    package var longestRetryAfter: UInt64 = 60_000
+
+    package init() {}
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+import TendonObvious
+import Testing
+
+@testable import TendonObviousCloud
+
+/// A cancelled task ends its call within 100 ms, and no transfer is left behind.
+@Suite(.serialized) struct CancelTests {
+    /// Cancels a call while `server` does what `fault` says, and measures. A busy machine may take longer: the best of five.
+    private func measure(_ fault: String, _ body: @escaping @Sendable (HTTPSCloud) async throws -> Void) async throws {
+        let server = try await ReferenceCloud()
+        let cloud = try server.client()
+        var best = Duration.seconds(60)
+        for attempt in 0..<5 where best > .milliseconds(100) {
+            try await server.clear()
+            try await server.fault(fault)
+            let task = Task { () -> (any Error)? in
+                do {
+                    try await body(cloud)
+                    return nil
+                } catch {
+                    return error
+                }
+            }
+            while cloud.engine.active == 0 { await Task.yield() }
+            // The request arrived: the server is silent, or in the middle of its answer.
+            while try await server.requests().isEmpty { await Task.yield() }
+            let start = ContinuousClock.now
+            task.cancel()
+            let thrown = await task.value
+            best = min(best, start.duration(to: .now))
+            #expect(thrown as? ObviousCloudError == .cancelled, "attempt \(attempt)")
+            #expect(cloud.engine.active == 0)
+        }
+        #expect(best <= .milliseconds(100))
+        // The engine works as before.
+        try await server.clear()
+        #expect(try await cloud.features(productId: "1234", key: nil).count == 4)
+    }
+
+    @Test func silentServer() async throws {
+        try await measure(#"{"do": "silent"}"#) { _ = try await $0.features(productId: "1234", key: nil) }
+    }
+
+    @Test func midway() async throws {
+        try await measure(#"{"do": "drip", "bytes": 1, "pause": 0.05}"#) {
+            _ = try await $0.defaultCatalog(productId: nil, key: nil)
+        }
+    }
+
+    @Test func inAPayment() async throws {
+        try await measure(#"{"do": "silent"}"#) {
+            _ = try await $0.pay(
+                PaymentRequest(cartId: 1, serialNumber: serial, productIdentifier: "1234"),
+                card: TestCard.card(TestCard.good), idempotencyKey: idempotencyKey, key: nil)
+        }
+    }
+
+    @Test func inADownload() async throws {
+        let path = "/tmp/tendon-cancel-\(UInt64.random(in: 0...UInt64.max))"
+        try await measure(#"{"do": "drip", "bytes": 1, "pause": 0.05, "match": "GET /v1/firmware"}"#) {
+            let release = FirmwareRelease(
+                info: OcelotFirmwareInfo(versionCode: 1, versionName: "1", releaseNotes: "", upgradeMessage: ""),
+                size: 65536, crc32: 0, sha256: [], manifest: [], url: "/v1/firmware/0.bin")
+            try await $0.downloadImage(of: release, to: path, key: nil, progress: nil)
+        }
+        for suffix in ["", ".part", ".etag"] { unlinked(path + suffix) }
+    }
+
+    @Test func beforeItStarts() async throws {
+        let server = try await ReferenceCloud()
+        let cloud = try server.client()
+        let task = Task { () -> (any Error)? in
+            while !Task.isCancelled { await Task.yield() }
+            do {
+                _ = try await cloud.features(productId: "1234", key: nil)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        task.cancel()
+        #expect(await task.value as? ObviousCloudError == .cancelled)
+        #expect(try await server.requests().isEmpty)
+    }
+
+    /// Between two attempts.
+    @Test func inAPause() async throws {
+        let server = try await ReferenceCloud(["--fault", #"{"do": "status", "status": 503, "times": -1}"#])
+        let cloud = try HTTPSCloud(server.configuration())
+        let task = Task { () -> (any Error)? in
+            do {
+                _ = try await cloud.features(productId: "1234", key: nil)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        while try await server.requests().isEmpty { await Task.yield() }
+        task.cancel()
+        #expect(await task.value as? ObviousCloudError == .cancelled)
+    }
+
+    /// An engine that is released ends its thread; its clients can be many.
+    @Test func manyEngines() async throws {
+        let server = try await ReferenceCloud()
+        for _ in 0..<20 {
+            let cloud = try server.client()
+            #expect(try await cloud.features(productId: "1234", key: nil).count == 4)
+        }
+        let unused = try server.client()
+        #expect(unused.engine.active == 0)
+    }
+
+    @Test func manyTransfersAtOnce() async throws {
+        let server = try await ReferenceCloud()
+        let cloud = try server.client()
+        let counts = try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<16 { group.addTask { try await cloud.features(productId: "1234", key: nil).count } }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(counts == [Int](repeating: 4, count: 16) && cloud.engine.active == 0)
+    }
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+import TendonObvious
+import TendonSupport
+import Testing
+
+@testable import TendonObviousCloud
+
+/// Which calls are repeated, when, and how often. Time is simulated.
+@Suite(.serialized) struct RetryTests {
+    private func count(_ server: ReferenceCloud, _ method: String) async throws -> Int {
+        try await server.requests().count { $0["method"]?.string == method }
+    }
+
+    @Test(arguments: [
+        (#"{"do": "status", "status": 503, "times": 2}"#, [1000, 2000] as [UInt64]),
+        (#"{"do": "status", "status": 502}"#, [1000]),
+        (#"{"do": "status", "status": 504, "times": 3}"#, [1000, 2000, 4000]),
+        (#"{"do": "status", "status": 429, "headers": {"Retry-After": "7"}}"#, [7000]),
+        (#"{"do": "status", "status": 503, "headers": {"Retry-After": "3600"}}"#, [60000]),
+        (#"{"do": "status", "status": 503, "headers": {"Retry-After": "0"}}"#, [1000]),
+        (#"{"do": "status", "status": 503, "headers": {"Retry-After": "soon"}}"#, [1000]),
+        (#"{"do": "close", "times": 1}"#, [1000]),
+        (#"{"do": "cut", "after": 10}"#, [1000]),
+        (#"{"do": "length", "add": 5}"#, [1000]),
+    ])
+    func passingFailures(_ fault: String, _ sleeps: [UInt64]) async throws {
+        let server = try await ReferenceCloud()
+        let clock = TestClock()
+        let cloud = try server.client(clock)
+        // The first request is on a new connection: libcurl repeats by itself what fails on a used one.
+        try await server.fault(fault)
+        #expect(try await cloud.features(productId: "1234", key: nil).count == 4)
+        #expect(clock.sleeps == sleeps)
+    }
+
+    @Test func afterThreeRetriesItEnds() async throws {
+        let server = try await ReferenceCloud(["--fault", #"{"do": "status", "status": 503, "times": -1}"#])
+        let clock = TestClock()
+        let error = await error { try await server.client(clock).features(productId: "1234", key: nil) }
+        #expect(error?.httpStatus == 503 && clock.sleeps == [1000, 2000, 4000])
+        #expect(try await count(server, "GET") == 4)
+    }
+
+    @Test(arguments: [400, 401, 403, 404, 409, 500, 501, 505])
+    func otherStatusesAreFinal(_ status: Int) async throws {
+        let server = try await ReferenceCloud(["--fault", #"{"do": "status", "status": \#(status), "times": -1}"#])
+        let clock = TestClock()
+        let error = await error { try await server.client(clock).features(productId: "1234", key: nil) }
+        #expect(error?.kind == .http && error?.httpStatus == status && clock.sleeps.isEmpty)
+    }
+
+    @Test func jitterIsAFifth() async throws {
+        let server = try await ReferenceCloud(["--fault", #"{"do": "status", "status": 503, "times": 3}"#])
+        let (clock, values) = (TestClock(), Values([0.8, 1.2, 99]))
+        let cloud = try HTTPSCloud(server.configuration(), clock: clock, jitter: { values.next() })
+        _ = try await cloud.features(productId: "1234", key: nil)
+        #expect(clock.sleeps == [800, 2400, 4800])
+    }
+
+    @Test func theNetworkIsNotThere() async throws {
+        let server = try await ReferenceCloud()
+        let clock = TestClock()
+        let error = await error {
+            try await server.client(clock) { $0.baseURL = "https://127.0.0.1:1" }.features(productId: "1234", key: nil)
+        }
+        #expect(error?.kind == .network && clock.sleeps == [1000, 2000, 4000])
+    }
+
+    @Test func idempotentPostsAreRepeated() async throws {
+        let server = try await ReferenceCloud()
+        let cloud = try server.client()
+        for path in ["provision", "feature-update/result", "firmware-result"] {
+            try await server.fault(#"{"do": "status", "status": 503, "match": "POST /v1/devices/\#(serial)/\#(path)"}"#)
+        }
+        _ = try await cloud.provision(serialNumber: serial, productId: "1234", nonce: nil, key: nil)
+        try await cloud.reportFeatureUpdate(serialNumber: serial, counter: 1, status: 0, key: nil)
+        try await cloud.reportFirmware(serialNumber: serial, versionCode: 1, status: "FAILED", key: nil)
+        #expect(try await server.requests().count == 6)
+    }
+
+    /// Each request would make a cart.
+    @Test func aCheckoutIsNotRepeated() async throws {
+        let server = try await ReferenceCloud(["--fault", #"{"do": "close"}"#])
+        let error = await error {
+            try await server.client().checkout(
+                items: [7], serialNumber: serial, productIdentifier: "1234", key: nil)
+        }
+        #expect(error?.kind == .network)
+        #expect(try await server.requests().count == 1)
+    }
+
+    // MARK: Payments
+
+    private func pay(_ cloud: HTTPSCloud, _ server: ReferenceCloud, _ faults: [String]) async throws -> PaymentOutcome {
+        let cart = try await cloud.checkout(items: [7], serialNumber: serial, productIdentifier: "1234", key: nil)
+        try await server.clear()
+        for fault in faults { try await server.fault(fault) }
+        return try await cloud.pay(
+            PaymentRequest(cartId: cart.id, serialNumber: serial, productIdentifier: "1234"),
+            card: TestCard.card(TestCard.good), idempotencyKey: idempotencyKey, key: nil)
+    }
+
+    /// The payment was made and its answer lost: the second request with the same key gets it, and nothing is charged twice.
+    @Test(arguments: [true, false])
+    func aPaymentWithoutAnAnswerIsRepeatedOnce(_ wasMade: Bool) async throws {
+        let server = try await ReferenceCloud()
+        let clock = TestClock()
+        let outcome = try await pay(
+            server.client(clock), server, [#"{"do": "close", "done": \#(wasMade), "match": "POST /v1/carts/"}"#])
+        #expect(outcome == .succeeded && clock.sleeps == [1000])
+        let requests = try await server.requests()
+        #expect(requests.count == 2)
+        #expect(requests.allSatisfy { $0["headers"]?["idempotency-key"]?.string == idempotencyKey })
+    }
+
+    @Test(arguments: [
+        (#"{"do": "close", "times": -1, "match": "POST /v1/carts/"}"#, 2),
+        (#"{"do": "cut", "after": 0, "times": -1, "match": "POST /v1/carts/"}"#, 1),
+        (#"{"do": "cut", "after": 10, "times": -1, "match": "POST /v1/carts/"}"#, 1),
+    ])
+    func aPaymentWithAnUnknownResult(_ fault: String, _ requests: Int) async throws {
+        let server = try await ReferenceCloud()
+        let error = await error { try await pay(server.client(), server, [fault]) }
+        #expect(error == .unknownResult)
+        #expect(try await server.requests().count == requests)
+    }
+
+    @Test(arguments: [503, 429, 500])
+    func aPaymentIsNotRepeatedAfterAnAnswer(_ status: Int) async throws {
+        let server = try await ReferenceCloud()
+        let clock = TestClock()
+        let error = await error {
+            try await pay(
+                server.client(clock), server, [#"{"do": "status", "status": \#(status), "match": "POST /v1/carts/"}"#])
+        }
+        #expect(error?.httpStatus == status && clock.sleeps.isEmpty)
+        #expect(try await server.requests().count == 1)
+    }
+
+    /// Nothing was sent: the result is known.
+    @Test func aPaymentWithoutANetwork() async throws {
+        let server = try await ReferenceCloud()
+        let cloud = try server.client { $0.baseURL = "https://127.0.0.1:1" }
+        let error = await error {
+            try await cloud.pay(
+                PaymentRequest(cartId: 1, serialNumber: serial, productIdentifier: "1234"),
+                card: TestCard.card(TestCard.good), idempotencyKey: idempotencyKey, key: nil)
+        }
+        #expect(error?.kind == .network)
+    }
+
+    @Test func aPaymentNeedsAKeyOfItsOwn() async throws {
+        let server = try await ReferenceCloud()
+        for key in ["", "x", String(repeating: "z", count: 36), "0\r\nX-Evil: 1" + String(repeating: "0", count: 25)] {
+            let error = await error {
+                try await server.client().pay(
+                    PaymentRequest(cartId: 1, serialNumber: serial, productIdentifier: "1234"),
+                    card: TestCard.card(TestCard.good), idempotencyKey: key, key: nil)
+            }
+            #expect(error?.kind == .argument)
+        }
+        #expect(try await server.requests().isEmpty)
+    }
+}
