@@ -17,6 +17,12 @@ options=()
 [ "$check" != --check ] || options=(--quick)
 lines=$(timeout 120 "$program" ${options[@]+"${options[@]}"}) || { echo "not ok - for_await runs"; exit 1; }
 echo "$lines" >>"$results"
+# The same in a program whose main queue drives the loop; not in short runs, because it is built a second time.
+if [ "$check" != --check ]; then
+    swift build --scratch-path "$scratch-main" -c release -j 2 --traits BlueZ,MainActorLoop --product BenchForAwait \
+        >"$scratch-bench.log" 2>&1 || { cat "$scratch-bench.log"; exit 1; }
+    timeout 120 "$scratch-main/release/BenchForAwait" | grep main_queue >>"$results"
+fi
 swift build --scratch-path "$scratch" -c release -j 2 --product BenchVendors >"$scratch-bench.log" 2>&1 ||
     { cat "$scratch-bench.log"; exit 1; }
 vendors=$(timeout 120 "$scratch/release/BenchVendors" ${options[@]+"${options[@]}"}) ||
