@@ -228,12 +228,12 @@ struct NavigationTests {
         controller.disconnectBelt()
         // Nothing was connected yet: it searches.
         controller.retryBeltConnection()
-        await eventually("connected") { witness.news.last == "connection connected" }
+        await eventually("connected") { witness.news.contains("connection connected") }
         controller.startNavigation(direction: 90, isMagneticBearing: false, signal: .continuous)
         await eventually("navigating") { await site.belt.mode == .app }
         controller.pauseNavigation()
         await eventually("paused") { await site.belt.mode == .pause }
-        #expect(witness.news.contains("paused"))
+        await eventually("reported") { witness.news.contains("paused") }
         controller.stopNavigation()
         await eventually("stopped") { await site.belt.mode == .wait }
         controller.disconnectBelt()
