@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Obvious. The first byte selects: frames and payloads, which are encoded again; control segments; texts; signed
- * packages and manifests; a receiver and a sender that get any segments at any time, with memory of exactly its size.
+ * packages and manifests; a receiver and a sender that get any segments at any time, with memory of exactly its size; a
+ * manager whose device and cloud answer anything.
  */
 #include "fuzz.h"
 #include "tendon/devices/obvious.h"
+#include "tendon/host.h"
 
 static struct {
     uint64_t now;
@@ -190,24 +192,193 @@ static void link_of(fuzz_input *input) {
     free(memory);
 }
 
+/* ---- operations ---- */
+
+static struct {
+    tendon_obvious_session session;
+    tendon_obvious_manager manager;
+    tendon_att_bearer bearer;
+    tendon_gatt_client client;
+    tendon_gatt_request requests[2];
+    tendon_gatt_subscription subscriptions[2];
+    tendon_obvious_feature features[70];
+    uint8_t package[600];
+    bool connecting, disconnecting;
+    unsigned started, done;
+} operated;
+
+static tendon_status send_pdu(void *context, const uint8_t *pdu, size_t length) {
+    (void)context;
+    (void)fuzz_touch(pdu, length);
+    return TENDON_OK;
+}
+
+static tendon_status link_connect(void *context) {
+    (void)context;
+    operated.connecting = true;
+    return TENDON_OK;
+}
+
+static void link_disconnect(void *context) {
+    (void)context;
+    operated.disconnecting = true;
+}
+
+static void on_session_event(void *context, const tendon_obvious_session_event *event, uint64_t now) {
+    (void)context, (void)event, (void)now;
+}
+
+static void on_operation(void *context, const tendon_obvious_event *event, uint64_t now) {
+    (void)context, (void)now;
+    operated.done += event->kind == TENDON_OBVIOUS_EVENT_DONE;
+    FUZZ_CHECK(operated.done <= operated.started);
+}
+
+/* Connected and open, without the steps before. */
+static void link_up(void) {
+    const tendon_gatt_client_config config = {.bearer = &operated.bearer,
+                                              .requests = operated.requests,
+                                              .request_capacity = 2,
+                                              .subscriptions = operated.subscriptions,
+                                              .subscription_capacity = 2};
+    operated.connecting = false;
+    tendon_att_bearer_init(&operated.bearer, (tendon_bearer_io){NULL, send_pdu}, 247);
+    FUZZ_CHECK(tendon_gatt_client_init(&operated.client, &config) == TENDON_OK);
+    tendon_obvious_manager_inputs.connected(&operated.manager, &operated.client, world.now);
+    tendon_obvious_session *session = &operated.session;
+    tendon_operation_reset(&session->op);
+    session->work.step = 0;
+    session->state = TENDON_OBVIOUS_SESSION_OPEN;
+    session->caps = 0xFF;
+    session->found[0] = (tendon_profile_found){.value = 3, .cccd = 4, .properties = TENDON_GATT_WRITE_WITHOUT_RESPONSE};
+    const tendon_obvious_session_event opened = {.kind = TENDON_OBVIOUS_SESSION_EVENT_OPENED};
+    session->config.on_event(session->config.context, &opened, world.now);
+}
+
+static void link_down(void) {
+    operated.disconnecting = operated.connecting = false;
+    tendon_gatt_client_disconnected(&operated.client, TENDON_ERROR_DISCONNECTED, world.now);
+    tendon_obvious_manager_inputs.disconnected(&operated.manager, TENDON_ERROR_DISCONNECTED, world.now);
+}
+
+static void settle(void) {
+    tendon_obvious_manager_inputs.tick(&operated.manager, world.now);
+    if (operated.disconnecting) {
+        link_down();
+    } else if (operated.connecting) {
+        link_up();
+    }
+}
+
+/* A response to the outstanding request, or an event, with any payload. */
+static void respond(fuzz_input *input, uint8_t choice) {
+    uint8_t out[256];
+    tendon_obvious_requests *requests = &operated.session.requests;
+    fuzz_block payload = fuzz_block_of(input);
+    bool event = requests->first == NULL;
+    uint8_t status = (choice & 0x80) != 0 ? choice & 0x1F : 0;
+    tendon_obvious_frame header = {.flags = status != 0 ? 5 : 1, .corr = requests->corr, .status = status};
+    header.opcode = event ? (uint8_t)(0x80 + (choice & 3u)) : requests->first->opcode;
+    if (event) {
+        header.flags = TENDON_OBVIOUS_EVENT;
+        header.corr = 0;
+        header.status = 0;
+    }
+    if (payload.length <= 242) {
+        memcpy(out + 10, payload.data, payload.length);
+        tendon_status length = tendon_obvious_seal_frame(&header, payload.length, out, sizeof out);
+        FUZZ_CHECK(length > 0);
+        (void)tendon_obvious_requests_message(requests, out, (size_t)length, 256, world.now);
+    }
+    free(payload.data);
+}
+
+static void start_operation(uint8_t choice) {
+    unsigned which = (choice >> 3) % 5;
+    bool list = which >= 1 && which <= 3;
+    for (unsigned i = 0; i < 70; i++) {
+        operated.features[i] = (tendon_obvious_feature){(uint16_t)(i + 1), 0, 1};
+    }
+    operated.started += tendon_obvious_manager_start(&operated.manager, (tendon_obvious_operation)(1u << which),
+                                                     list ? operated.features : NULL, list ? (which == 2 ? 1 : 70) : 0,
+                                                     0, world.now) == TENDON_OK;
+}
+
+static void operations(fuzz_input *input) {
+    static const tendon_obvious_key key = {.id = 1};
+    static const tendon_obvious_key_ring ring = {&key, 1, {verify, sha256, NULL}};
+    uint8_t *memory = malloc(TENDON_OBVIOUS_SESSION_MEMORY(256));
+    FUZZ_CHECK(memory != NULL);
+    memset(&operated, 0, sizeof operated);
+    const tendon_obvious_session_config config = {.link = {.connect = link_connect, .disconnect = link_disconnect},
+                                                  .memory = memory,
+                                                  .frame_max = 256,
+                                                  .window = 8,
+                                                  .on_event = on_session_event};
+    FUZZ_CHECK(tendon_obvious_session_init(&operated.session, &config) == TENDON_OK);
+    const tendon_obvious_manager_config managed = {
+        .session = &operated.session, .ring = &ring, .product = 1234, .chunk_max = 4000, .on_event = on_operation};
+    FUZZ_CHECK(tendon_obvious_manager_init(&operated.manager, &managed) == TENDON_OK);
+    FUZZ_CHECK(tendon_obvious_session_connect(&operated.session, world.now) == TENDON_OK);
+    link_up();
+    while (input->left > 0) {
+        uint8_t choice = fuzz_u8(input);
+        world.now += (choice & 7u) == 7 ? 500u * (choice >> 3) : 1;
+        bool open = operated.session.state == TENDON_OBVIOUS_SESSION_OPEN;
+        if ((choice & 7u) <= 3 && open) {
+            respond(input, choice);
+        } else if ((choice & 7u) == 4 && open) {
+            fuzz_block block = fuzz_block_of(input);
+            tendon_obvious_receiver_segment(&operated.session.receiver, block.data, block.length, world.now);
+            free(block.data);
+        } else if ((choice & 7u) == 5) {
+            start_operation(choice);
+        } else if ((choice & 7u) == 6) {
+            fuzz_block block = fuzz_block_of(input);
+            size_t length = block.length < sizeof operated.package ? block.length : sizeof operated.package;
+            const tendon_obvious_answer answer = {
+                .kind = (tendon_obvious_answer_kind)((choice >> 3) % 5), .data = operated.package, .length = length};
+            if (operated.manager.obj == 0 && length > 0) {
+                memcpy(operated.package, block.data, length);
+            }
+            (void)tendon_obvious_manager_give(&operated.manager, &answer, world.now);
+            free(block.data);
+        } else if (choice == 0x0F && operated.session.op.client != NULL) {
+            link_down();
+        }
+        settle();
+    }
+    tendon_obvious_manager_cancel(&operated.manager, world.now);
+    for (int i = 0; i < 400 && operated.done < operated.started; i++) {
+        world.now += 20000;
+        settle();
+    }
+    FUZZ_CHECK(operated.done == operated.started);
+    free(memory);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     fuzz_input input = {data, size};
     uint8_t kind = fuzz_u8(&input);
     memset(&world, 0, sizeof world);
-    if (kind % 6 == 0) {
+    if (kind % 7 == 0) {
         link_of(&input);
         return 0;
     }
-    if (kind % 6 == 1) {
+    if (kind % 7 == 1) {
         bare_payload(&input);
         return 0;
     }
+    if (kind % 7 == 6) {
+        operations(&input);
+        return 0;
+    }
     fuzz_block block = fuzz_take(&input, input.left);
-    if (kind % 6 == 2) {
+    if (kind % 7 == 2) {
         frame(block);
-    } else if (kind % 6 == 3) {
+    } else if (kind % 7 == 3) {
         control(block);
-    } else if (kind % 6 == 5) {
+    } else if (kind % 7 == 5) {
         signed_object(block);
     } else {
         texts(block);

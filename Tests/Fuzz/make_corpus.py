@@ -387,6 +387,14 @@ def obvious():
     yield b"\x05" + package[:5] + b"\3" + package[6:56] + h("00000800") + bytes(64)
     yield b"\x05" + h("4f464d3101010000d2040000e0510f0000000000ffc99a3be8030000ffd54a11") + bytes(104)
     yield b"\x05" + h("4f464d3101010000d2040000e0510f0000000000ffc99a3be8030000ffd54a11") + bytes(103)
+    hello, info, listed = (OBVIOUS_FRAMES[i][10:-4] for i in (1, 3, 5))
+    answer = lambda *payloads: b"".join(b"\0" + block(payload) for payload in payloads)
+    update = b"\x06\x25" + answer(hello, info, bytes(16)) + b"\x06" + block(package + bytes(64))
+    yield update + answer(h("01000000000000000004") + bytes(4), h("94000000"), bytes(4))
+    yield update + answer(h("01000000000000000004") + bytes(4)) + b"\x0f" + answer(h("01000000000000000004") + bytes(4))
+    yield update + b"\x90" + block(b"") + b"\x0f"
+    yield b"\x06\x0d" + answer(listed, listed)
+    yield b"\x06\x05" + answer(info)
 
 
 def cloud():
