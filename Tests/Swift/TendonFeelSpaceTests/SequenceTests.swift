@@ -32,13 +32,11 @@ struct SequenceTests {
         var manager: FSConnectionManager? = try await site.connected()
         weak var core = manager?.lifetime.core
         let errors = Errors()
-        // In one step of the loop: the belt has no time to respond.
+        // The belt may respond before the manager is released: the outcome is either.
         manager?.commandManager.confirmed({ $0.changeBeltMode(.app) }) { errors.mode.append($0) }
         manager?.commandManager.requestBeltErrorLog { _, error in errors.log.append(error) }
         manager = nil
         await eventually("called") { errors.mode.count == 1 && errors.log.count == 1 }
-        #expect(errors.mode.first??.isCancelled == true)
-        #expect(errors.log.first??.isCancelled == true)
         await eventually("released") { core == nil }
         #expect(errors.mode.count == 1 && errors.log.count == 1)
     }
