@@ -51,6 +51,8 @@ like "$out" '"event":"sample"' "run --json: JSON on a terminal too"
 on_terminal 'bose [^\n]*Commuter' scan --radio virtual
 like "$out" "STATUS 0" "scan: Ctrl-C ends it with status 0"
 like "$out" "bose .*Commuter" "scan: a table of devices"
+like "$out" '\^C\^\[\[\?7l\^\[\[[0-9]+A\^M' "scan: after Ctrl-C the table is drawn in its place again"
+like "$(grep -A99 '\^C' <<<"$out")" '^\^\[\[J' "scan: and what Ctrl-C left below it is cleared"
 on_terminal '(?!)' --help
 like "$out" '\^\[\[1mUsage' "help: colours on a terminal"
 NO_COLOR=1 TERM=xterm python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' "$TENDON" --help >"$work/out" </dev/null

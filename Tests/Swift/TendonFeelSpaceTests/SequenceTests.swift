@@ -26,7 +26,7 @@ struct SequenceTests {
         withExtendedLifetime(kept) {}
     }
 
-    /// The manager is released while they wait: each closure is called once, with an error.
+    /// The manager is released while they wait: each closure is called once.
     @Test @TendonActor func closuresThatWaitWhenTheManagerIsReleased() async throws {
         let site = try await Site()
         var manager: FSConnectionManager? = try await site.connected()
