@@ -169,7 +169,8 @@ def check_sizes():
 def check_swift_imports():
     """Products build with glibc and with musl."""
     problems = []
-    guarded = re.compile(r"#if canImport\(Glibc\)\n    import Glibc\n#else\n    import Musl\n#endif\n")
+    guarded = re.compile(
+        r"^( *)#if canImport\(Glibc\)\n\1    import Glibc\n\1#else\n\1    import Musl\n\1#endif\n", re.M)
     for path in sorted((ROOT / "Sources").rglob("*.swift")):
         rest = guarded.sub("", path.read_text())
         if re.search(r"^\s*import (Glibc|Musl|Foundation)\b", rest, re.M):
