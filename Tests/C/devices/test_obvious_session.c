@@ -177,7 +177,7 @@ static void on_chain(void *context, const tendon_obvious_response *response, uin
 static void requests_and_their_errors(void **state) {
     (void)state;
     obvious_fixture *f = fixture_new();
-    static const uint8_t echo[5] = {1, 2, 3, 4, 5};
+    static const uint8_t echo[65] = {1, 2, 3, 4, 5};
     tendon_obvious_payload payload = {.echo = {echo, 5}};
     assert_int_equal(tendon_obvious_session_request(&f->session, TENDON_OBVIOUS_PING, &payload, on_response, f, f->now),
                      TENDON_ERROR_DISCONNECTED);
