@@ -292,21 +292,21 @@ static void on_session_event(void *context, const tendon_obvious_session_event *
 /* ---- inputs from the connection, and time ---- */
 
 static void on_connected(void *context, tendon_gatt_client *client, uint64_t now) {
-    tendon_obvious_session_inputs.connected(((tendon_obvious_manager *)context)->session, client, now);
+    tendon_obvious_session_connected(((tendon_obvious_manager *)context)->session, client, now);
 }
 
 static void on_disconnected(void *context, tendon_status reason, uint64_t now) {
-    tendon_obvious_session_inputs.disconnected(((tendon_obvious_manager *)context)->session, reason, now);
+    tendon_obvious_session_disconnected(((tendon_obvious_manager *)context)->session, reason, now);
 }
 
 static void on_paired(void *context, tendon_status status, uint64_t now) {
-    tendon_obvious_session_inputs.paired(((tendon_obvious_manager *)context)->session, status, now);
+    tendon_obvious_session_paired(((tendon_obvious_manager *)context)->session, status, now);
 }
 
 static void on_tick(void *context, uint64_t now) {
     tendon_obvious_manager *m = context;
     m->now = now;
-    tendon_obvious_session_inputs.tick(m->session, now);
+    tendon_obvious_session_tick(m->session, now);
     if (m->operation == 0) {
         return;
     }
@@ -327,7 +327,7 @@ static void on_tick(void *context, uint64_t now) {
 
 static uint64_t deadline_of(const void *context) {
     const tendon_obvious_manager *m = context;
-    uint64_t due = tendon_obvious_session_inputs.deadline(m->session);
+    uint64_t due = tendon_obvious_session_deadline(m->session);
     due = m->deadline < due ? m->deadline : due;
     return m->limit < due ? m->limit : due;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Feature packages and firmware manifests. */
+#include "fields.h"
 #include "tendon/devices/obvious_package.h"
 
 #include <string.h>
@@ -9,6 +10,7 @@ enum {
     COUNT_AT = 56,
     ENTRIES_AT = 60,
     ENTRY_SIZE = 8,
+    RESERVED_AT = 68,
     PACKAGE_FLAGS = TENDON_OBVIOUS_PACKAGE_NONCE | TENDON_OBVIOUS_PACKAGE_REBOOTS,
     MAGIC_SIZE = 4,
     DOMAIN_SIZE = 13 /* its last byte is 0 */
@@ -35,6 +37,35 @@ static tendon_status verify(const tendon_obvious_key_ring *ring, uint8_t key_id,
         }
     }
     return TENDON_OBVIOUS_ERROR_UNKNOWN_KEY;
+}
+
+/* The fields after magic number and version. */
+#define OF_PACKAGE(member) FIELD_INTEGER(tendon_obvious_package, member, LIMIT_NONE)
+#define OF_MANIFEST(member) FIELD_INTEGER(tendon_obvious_manifest, member, LIMIT_NONE)
+static const field package_fields[] = {
+    OF_PACKAGE(kind),
+    OF_PACKAGE(key_id),
+    OF_PACKAGE(flags),
+    OF_PACKAGE(product),
+    OF_PACKAGE(serial),
+    OF_PACKAGE(counter),
+    OF_PACKAGE(issued_at),
+    FIELD_LENT(tendon_obvious_package, entries, TENDON_OBVIOUS_NONCE_SIZE), /* the nonce, for the time being */
+    OF_PACKAGE(min_fw),
+};
+static const field manifest_fields[] = {
+    OF_MANIFEST(key_id),  OF_MANIFEST(flags),    OF_MANIFEST(product),
+    OF_MANIFEST(version), OF_MANIFEST(min_from), OF_MANIFEST(max_from),
+    OF_MANIFEST(size),    OF_MANIFEST(crc32),    FIELD_BYTES(tendon_obvious_manifest, sha256),
+    OF_MANIFEST(epoch),
+};
+
+#define OF_ENTRY(member) FIELD_INTEGER(tendon_obvious_entry, member, LIMIT_NONE)
+static const field entry_fields[] = {OF_ENTRY(id), OF_ENTRY(enable), OF_ENTRY(toggle), OF_ENTRY(value)};
+
+static void take(const field *fields, size_t count, const uint8_t *data, size_t length, void *out) {
+    tendon_reader reader = tendon_reader_make(data + MAGIC_SIZE + 1, length - MAGIC_SIZE - 1);
+    (void)tendon_obvious_take_fields(fields, count, &reader, out);
 }
 
 /* ---- nonces ---- */
@@ -138,17 +169,8 @@ tendon_status tendon_obvious_verify_package(const uint8_t *data, size_t length, 
     if (status != TENDON_OK) {
         return status;
     }
-    tendon_reader reader = tendon_reader_make(data, length);
-    (void)tendon_read_bytes(&reader, MAGIC_SIZE + 1);
-    out->kind = tendon_read_u8(&reader);
-    out->key_id = tendon_read_u8(&reader);
-    out->flags = tendon_read_u8(&reader);
-    out->product = tendon_read_u32le(&reader);
-    out->serial = tendon_read_u64le(&reader);
-    out->counter = tendon_read_u64le(&reader);
-    out->issued_at = tendon_read_u64le(&reader);
-    const uint8_t *nonce = tendon_read_bytes(&reader, TENDON_OBVIOUS_NONCE_SIZE);
-    out->min_fw = tendon_read_u32le(&reader);
+    take(package_fields, sizeof package_fields / sizeof package_fields[0], data, length, out);
+    const uint8_t *nonce = out->entries;
     out->count = (uint16_t)((length - TENDON_OBVIOUS_PACKAGE_MIN) / ENTRY_SIZE); /* check_form() compared it */
     out->entries = data + ENTRIES_AT;
     ring->crypto.sha256(ring->crypto.context, data, length, out->sha256);
@@ -159,10 +181,7 @@ tendon_obvious_entry tendon_obvious_package_entry(const tendon_obvious_package *
     tendon_obvious_entry entry = {0, 0, 0, 0};
     if (index < package->count) {
         tendon_reader reader = tendon_reader_make(package->entries + index * ENTRY_SIZE, ENTRY_SIZE);
-        entry.id = tendon_read_u16le(&reader);
-        entry.enable = tendon_read_u8(&reader);
-        entry.toggle = tendon_read_u8(&reader);
-        entry.value = tendon_read_u32le(&reader);
+        (void)tendon_obvious_take_fields(entry_fields, sizeof entry_fields / sizeof entry_fields[0], &reader, &entry);
     }
     return entry;
 }
@@ -211,19 +230,9 @@ tendon_status tendon_obvious_verify_manifest(const uint8_t *data, size_t length,
     if (status != TENDON_OK) {
         return status;
     }
-    tendon_reader reader = tendon_reader_make(data, length);
-    (void)tendon_read_bytes(&reader, MAGIC_SIZE + 1);
-    out->key_id = tendon_read_u8(&reader);
-    out->flags = tendon_read_u16le(&reader);
-    out->product = tendon_read_u32le(&reader);
-    out->version = tendon_read_u32le(&reader);
-    out->min_from = tendon_read_u32le(&reader);
-    out->max_from = tendon_read_u32le(&reader);
-    out->size = tendon_read_u32le(&reader);
-    out->crc32 = tendon_read_u32le(&reader);
-    memcpy(out->sha256, tendon_read_bytes(&reader, sizeof out->sha256), sizeof out->sha256);
-    out->epoch = tendon_read_u32le(&reader);
-    return check_manifest(out, tendon_read_u32le(&reader), state);
+    take(manifest_fields, sizeof manifest_fields / sizeof manifest_fields[0], data, length, out);
+    tendon_reader end = tendon_reader_make(data + RESERVED_AT, sizeof(uint32_t));
+    return check_manifest(out, tendon_read_u32le(&end), state);
 }
 
 tendon_status tendon_obvious_check_image(const tendon_obvious_manifest *manifest, uint64_t length, uint32_t crc32,

@@ -1,62 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /* One table defines the fields of each payload; decoding, encoding and the checks follow it. */
+#include "fields.h"
 #include "tendon/devices/obvious_payload.h"
 
 #include <string.h>
 
 /* Permitted values of a field. */
 enum {
-    ANY,
-    NONZERO,
-    ZERO,
-    BIT,
-    ONE,
-    UP_TO_2,
-    UP_TO_3,
-    UP_TO_15,
-    ONE_TO_2,
-    ONE_TO_3,
-    ONE_TO_5,
-    WINDOW,
-    FRAME_MAX,
-    OBJECT_SIZE,
-    VERSION,
-    VERSION_OR_ABSENT,
-    BATTERY
+    ANY = LIMIT_NONE,
+    NONZERO = ONE_OR_MORE + LIMIT_NONE,
+    ZERO = 0,
+    BIT = 1,
+    UP_TO_2 = 2,
+    UP_TO_3 = 3,
+    UP_TO_15 = 15,
+    ONE = ONE_OR_MORE + 1,
+    ONE_TO_2 = ONE_OR_MORE + 2,
+    ONE_TO_3 = ONE_OR_MORE + 3,
+    ONE_TO_5 = ONE_OR_MORE + 5,
+    WINDOW = ONE_OR_MORE + TENDON_OBVIOUS_WINDOW_MAX,
+    FRAME_MAX = LIMIT_FRAME_MAX,
+    OBJECT_SIZE = ONE_OR_MORE + LIMIT_OBJECT_SIZE,
+    VERSION = LIMIT_VERSION,
+    VERSION_OR_ABSENT = LIMIT_VERSION_OR_ABSENT,
+    BATTERY = LIMIT_BATTERY
 };
 
-static const uint32_t limits[][2] = {
-    [ANY] = {0, UINT32_MAX},
-    [NONZERO] = {1, UINT32_MAX},
-    [ZERO] = {0, 0},
-    [BIT] = {0, 1},
-    [ONE] = {1, 1},
-    [UP_TO_2] = {0, 2},
-    [UP_TO_3] = {0, 3},
-    [UP_TO_15] = {0, 15},
-    [ONE_TO_2] = {1, 2},
-    [ONE_TO_3] = {1, 3},
-    [ONE_TO_5] = {1, 5},
-    [WINDOW] = {1, TENDON_OBVIOUS_WINDOW_MAX},
-    [FRAME_MAX] = {TENDON_OBVIOUS_FRAME_MAX_LOWEST, TENDON_OBVIOUS_FRAME_MAX},
-    [OBJECT_SIZE] = {1, TENDON_OBVIOUS_OBJECT_MAX},
-    [VERSION] = {0, TENDON_OBVIOUS_VERSION_MAX},
-    [VERSION_OR_ABSENT] = {0, TENDON_OBVIOUS_VERSION_MAX},
-    [BATTERY] = {0, 100},
-};
-
-enum { BYTES = 0x80, BATTERY_UNKNOWN = 255 };
-
-typedef struct field {
-    uint8_t width; /* 1, 2, 4, 8: an integer; BYTES + n: a pointer to n bytes */
-    uint8_t limit;
-    uint8_t offset; /* in the payload */
-} field;
-
-#define INTEGER(member, limit)                                                                                         \
-    { sizeof(((tendon_obvious_payload *)0)->member), limit, offsetof(tendon_obvious_payload, member) }
-#define POINTER(member, count)                                                                                         \
-    { BYTES + count, ANY, offsetof(tendon_obvious_payload, member) }
+#define INTEGER(member, limit) FIELD_INTEGER(tendon_obvious_payload, member, limit)
+#define POINTER(member, count) FIELD_LENT(tendon_obvious_payload, member, count)
 
 /* What follows the fields. */
 enum { NOTHING, ECHO, DATA, MANIFEST, LIST };
@@ -223,41 +194,6 @@ static const shape *shape_of(const tendon_obvious_frame *frame, const field **fi
 
 /* ---- decoding ---- */
 
-static bool permits(const field *item, uint64_t value) {
-    const uint32_t *limit = limits[item->limit];
-    return item->limit == ANY || (value >= limit[0] && value <= limit[1]) ||
-           (item->limit == VERSION_OR_ABSENT && value == TENDON_OBVIOUS_VERSION_ABSENT) ||
-           (item->limit == BATTERY && value == BATTERY_UNKNOWN);
-}
-
-/* Stores one field. False if its value is not permitted. */
-static bool take_field(const field *item, tendon_reader *reader, tendon_obvious_payload *out) {
-    uint8_t *to = (uint8_t *)out + item->offset;
-    if (item->width >= BYTES) {
-        const uint8_t *bytes = tendon_read_bytes(reader, item->width - (size_t)BYTES);
-        memcpy(to, &bytes, sizeof bytes);
-        return true;
-    }
-    uint64_t value;
-    if (item->width == 1) {
-        uint8_t number = tendon_read_u8(reader);
-        memcpy(to, &number, sizeof number);
-        value = number;
-    } else if (item->width == 2) {
-        uint16_t number = tendon_read_u16le(reader);
-        memcpy(to, &number, sizeof number);
-        value = number;
-    } else if (item->width == 4) {
-        uint32_t number = tendon_read_u32le(reader);
-        memcpy(to, &number, sizeof number);
-        value = number;
-    } else {
-        value = tendon_read_u64le(reader);
-        memcpy(to, &value, sizeof value);
-    }
-    return permits(item, value);
-}
-
 static bool feature_is_valid(tendon_obvious_feature feature, unsigned item_size) {
     if (feature.id == 0 || feature.id > TENDON_OBVIOUS_FEATURE_MAX) {
         return false;
@@ -355,10 +291,7 @@ tendon_status tendon_obvious_decode_payload(const tendon_obvious_frame *frame, t
     if (form->tail > LIST) {
         return take_list(&reader, form->tail - (unsigned)LIST, out);
     }
-    bool permitted = true;
-    for (size_t i = 0; i < form->fields; i++) {
-        permitted &= take_field(&first[i], &reader, out);
-    }
+    bool permitted = tendon_obvious_take_fields(first, form->fields, &reader, out);
     if (!tendon_reader_ok(&reader) || !take_tail(form->tail, &reader, out) || !tendon_reader_ok(&reader)) {
         return TENDON_OBVIOUS_ERROR_BAD_LENGTH;
     }
@@ -390,29 +323,6 @@ void tendon_obvious_put_feature(tendon_obvious_feature feature, uint8_t item_siz
     }
 }
 
-static void put_field(const field *item, const tendon_obvious_payload *payload, tendon_writer *writer) {
-    const uint8_t *from = (const uint8_t *)payload + item->offset;
-    if (item->width >= BYTES) {
-        const uint8_t *bytes;
-        memcpy(&bytes, from, sizeof bytes);
-        tendon_write_bytes(writer, bytes, item->width - (size_t)BYTES);
-    } else if (item->width == 1) {
-        tendon_write_u8(writer, *from);
-    } else if (item->width == 2) {
-        uint16_t number;
-        memcpy(&number, from, sizeof number);
-        tendon_write_u16le(writer, number);
-    } else if (item->width == 4) {
-        uint32_t number;
-        memcpy(&number, from, sizeof number);
-        tendon_write_u32le(writer, number);
-    } else {
-        uint64_t number;
-        memcpy(&number, from, sizeof number);
-        tendon_write_u64le(writer, number);
-    }
-}
-
 static void put_tail(uint8_t tail, const tendon_obvious_payload *payload, tendon_writer *writer) {
     if (tail > LIST) {
         tendon_write_u8(writer, payload->features.count);
@@ -436,9 +346,7 @@ tendon_status tendon_obvious_encode_frame(const tendon_obvious_frame *frame, con
     tendon_writer writer = tendon_writer_make(out, capacity);
     (void)tendon_writer_reserve(&writer, TENDON_OBVIOUS_FRAME_HEADER);
     if (frame->status == 0) {
-        for (size_t i = 0; i < form->fields; i++) {
-            put_field(&first[i], payload, &writer);
-        }
+        tendon_obvious_put_fields(first, form->fields, payload, &writer);
         put_tail(form->tail, payload, &writer);
     } else if (TENDON_STATUS(TENDON_LAYER_OBVIOUS, frame->status) == TENDON_OBVIOUS_ERROR_BAD_OFFSET) {
         tendon_write_u32le(&writer, payload->next.offset);

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* OGP_STATUS and the selection of the profile. */
-#include "tendon/devices/obvious_codec.h"
+#include "session.h"
 
 #include <string.h>
 
 enum { PROFILE_SIZE = 6, PROFILE_VERSION = 1, SHORT_LENGTH = 4, MIDDLE_LENGTH = 8, LONG_LENGTH = 36 };
 
+#define OGP_UUID(number)                                                                                               \
+    {                                                                                                                  \
+        { 0x9c, 0x19, 0x00, number, 0xc1, 0x13, 0x4e, 0x20, 0x95, 0xf4, 0x26, 0x02, 0xd4, 0xfc, 0x9f, 0x35 }           \
+    }
+const tendon_obvious_gatt tendon_obvious_gatt_ogp = {OGP_UUID(1), OGP_UUID(2), OGP_UUID(3)};
+
 tendon_obvious_gatt tendon_obvious_gatt_defaults(void) {
-    static const tendon_uuid service = {
-        {0x9c, 0x19, 0x00, 0x01, 0xc1, 0x13, 0x4e, 0x20, 0x95, 0xf4, 0x26, 0x02, 0xd4, 0xfc, 0x9f, 0x35}};
-    tendon_obvious_gatt gatt = {service, service, service};
-    gatt.data.bytes[3] = 2;
-    gatt.status.bytes[3] = 3;
-    return gatt;
+    return tendon_obvious_gatt_ogp;
 }
 
 tendon_status tendon_obvious_parse_uuid(const char *text, size_t length, tendon_uuid *out) {

@@ -1,10 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include "tendon/devices/obvious_segment.h"
 
+#include "fields.h"
 #include "segment.h"
 #include <string.h>
 
 enum { ATT_HEADER = 3, CONTROL_FLAGS = TENDON_OBVIOUS_SEGMENT_VERSION | TENDON_OBVIOUS_SEGMENT_CONTROL };
+
+#define OF_CONTROL(member, limit) FIELD_INTEGER(tendon_obvious_control, member, limit)
+static const field control_fields[] = {
+    OF_CONTROL(msgseq, LIMIT_NONE), OF_CONTROL(type, ONE_OR_MORE + TENDON_OBVIOUS_WAIT),
+    OF_CONTROL(reason, LIMIT_NONE), OF_CONTROL(next, LIMIT_NONE),
+    OF_CONTROL(bitmap, LIMIT_NONE), OF_CONTROL(credit, LIMIT_NONE),
+};
+enum { CONTROL_FIELDS = sizeof control_fields / sizeof control_fields[0] };
 
 size_t tendon_obvious_segment_size(size_t mtu) {
     if (mtu < TENDON_OBVIOUS_SEGMENT_MIN + ATT_HEADER) {
@@ -53,22 +62,17 @@ tendon_status tendon_obvious_decode_control(const uint8_t *data, size_t length, 
     if (length != TENDON_OBVIOUS_CONTROL_SIZE) {
         return TENDON_OBVIOUS_ERROR_CTL_BAD_LENGTH;
     }
-    tendon_reader reader = tendon_reader_make(data, length);
-    if (tendon_read_u8(&reader) != CONTROL_FLAGS) {
+    if (data[0] != CONTROL_FLAGS) {
         return TENDON_OBVIOUS_ERROR_CTL_BAD_FLAGS;
     }
-    tendon_obvious_control control = {.msgseq = tendon_read_u8(&reader)};
-    control.type = tendon_read_u8(&reader);
-    if (control.type < TENDON_OBVIOUS_ACK || control.type > TENDON_OBVIOUS_WAIT) {
+    tendon_reader reader = tendon_reader_make(data + 1, TENDON_OBVIOUS_CONTROL_SIZE - 1);
+    tendon_obvious_control control;
+    if (!tendon_obvious_take_fields(control_fields, CONTROL_FIELDS, &reader, &control)) {
         return TENDON_OBVIOUS_ERROR_CTL_BAD_TYPE;
     }
-    control.reason = tendon_read_u8(&reader);
     if (control.reason > TENDON_OBVIOUS_REASON_VERSION) {
         control.reason = TENDON_OBVIOUS_REASON_NONE;
     }
-    control.next = tendon_read_u16le(&reader);
-    control.bitmap = tendon_read_u32le(&reader);
-    control.credit = tendon_read_u16le(&reader);
     if (control.credit > TENDON_OBVIOUS_CREDIT_MAX) {
         control.credit = TENDON_OBVIOUS_CREDIT_MAX;
     }
@@ -79,10 +83,5 @@ tendon_status tendon_obvious_decode_control(const uint8_t *data, size_t length, 
 void tendon_obvious_encode_control(const tendon_obvious_control *control, uint8_t out[TENDON_OBVIOUS_CONTROL_SIZE]) {
     tendon_writer writer = tendon_writer_make(out, TENDON_OBVIOUS_CONTROL_SIZE);
     tendon_write_u8(&writer, CONTROL_FLAGS);
-    tendon_write_u8(&writer, control->msgseq);
-    tendon_write_u8(&writer, control->type);
-    tendon_write_u8(&writer, control->reason);
-    tendon_write_u16le(&writer, control->next);
-    tendon_write_u32le(&writer, control->bitmap);
-    tendon_write_u16le(&writer, control->credit);
+    tendon_obvious_put_fields(control_fields, CONTROL_FIELDS, control, &writer);
 }

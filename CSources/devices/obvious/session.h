@@ -5,6 +5,9 @@
 
 #include "tendon/devices/obvious_session.h"
 
+/* What tendon_obvious_gatt_defaults() returns. */
+extern const tendon_obvious_gatt tendon_obvious_gatt_ogp;
+
 /* TENDON_OK if a request could be sent now; else the status of tendon_obvious_session_request(). */
 tendon_status tendon_obvious_session_ready(const tendon_obvious_session *session);
 /* Place of the payload of the next request; valid if ready() is TENDON_OK. */
@@ -14,6 +17,13 @@ static inline uint8_t *session_payload(const tendon_obvious_session *session) {
 /* Sends a request whose payload is in place. */
 tendon_status tendon_obvious_session_send(tendon_obvious_session *session, uint8_t opcode, size_t length,
                                           tendon_obvious_on_response on_response, void *context, uint64_t now);
+
+/* The functions of tendon_obvious_session_inputs. */
+void tendon_obvious_session_connected(void *session, tendon_gatt_client *client, uint64_t now);
+void tendon_obvious_session_disconnected(void *session, tendon_status reason, uint64_t now);
+void tendon_obvious_session_paired(void *session, tendon_status status, uint64_t now);
+void tendon_obvious_session_tick(void *session, uint64_t now);
+uint64_t tendon_obvious_session_deadline(const void *session);
 
 /* ---- between session.c and session_open.c ---- */
 

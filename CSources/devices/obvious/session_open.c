@@ -11,8 +11,7 @@ static void step(tendon_obvious_session *s, uint8_t next);
 
 static uint8_t row_of(void *context, size_t row, tendon_uuid *service, tendon_uuid *characteristic) {
     const tendon_obvious_session *s = context;
-    const tendon_obvious_gatt defaults = tendon_obvious_gatt_defaults();
-    const tendon_obvious_gatt *gatt = s->config.gatt != NULL ? s->config.gatt : &defaults;
+    const tendon_obvious_gatt *gatt = s->config.gatt != NULL ? s->config.gatt : &tendon_obvious_gatt_ogp;
     *service = gatt->service;
     *characteristic = row == DATA ? gatt->data : gatt->status;
     return row == DATA ? TENDON_PROFILE_REQUIRED | TENDON_PROFILE_CCCD : TENDON_PROFILE_REQUIRED;
@@ -140,7 +139,7 @@ static const tendon_operation_rules rules = {.done = done, .limit = TENDON_OBVIO
 
 /* ---- inputs from the connection ---- */
 
-static void on_connected(void *context, tendon_gatt_client *client, uint64_t now) {
+void tendon_obvious_session_connected(void *context, tendon_gatt_client *client, uint64_t now) {
     tendon_obvious_session *s = context;
     s->op.now = now;
     if (s->op.client != NULL || s->state == TENDON_OBVIOUS_SESSION_IDLE) {
@@ -169,7 +168,7 @@ static void reset(tendon_obvious_session *s) {
     tendon_obvious_session_prepare(s);
 }
 
-static void on_disconnected(void *context, tendon_status reason, uint64_t now) {
+void tendon_obvious_session_disconnected(void *context, tendon_status reason, uint64_t now) {
     tendon_obvious_session *s = context;
     s->op.now = now;
     if (s->state == TENDON_OBVIOUS_SESSION_IDLE) {
@@ -191,7 +190,7 @@ static void on_disconnected(void *context, tendon_status reason, uint64_t now) {
     tendon_obvious_session_tell(s, TENDON_OBVIOUS_SESSION_EVENT_CLOSED, reason);
 }
 
-static void on_paired(void *context, tendon_status status, uint64_t now) {
+void tendon_obvious_session_paired(void *context, tendon_status status, uint64_t now) {
     tendon_obvious_session *s = context;
     s->op.now = now;
     if (s->work.step != STEP_PAIR) {
@@ -214,9 +213,10 @@ static void on_pong(void *context, tendon_obvious_request *request, const tendon
 }
 
 static void keep_alive(tendon_obvious_session *s, uint64_t now) {
-    static const tendon_obvious_payload empty;
     s->work.active_at = now;
-    (void)tendon_obvious_request_prepare(&s->ping, TENDON_OBVIOUS_PING, &empty, s->ping_frame, sizeof s->ping_frame);
+    s->ping.opcode = TENDON_OBVIOUS_PING;
+    s->ping.frame = s->ping_frame; /* without payload; the header is written when it is sent */
+    s->ping.payload_length = 0;
     s->ping.on_done = on_pong;
     s->ping.context = s;
     (void)tendon_obvious_requests_add(&s->requests, &s->ping, now);
@@ -227,7 +227,7 @@ static uint64_t keep_alive_at(const tendon_obvious_session *s) {
     return idle ? s->work.active_at + TENDON_OBVIOUS_KEEP_ALIVE_MS : UINT64_MAX;
 }
 
-static void on_tick(void *context, uint64_t now) {
+void tendon_obvious_session_tick(void *context, uint64_t now) {
     tendon_obvious_session *s = context;
     s->op.now = now;
     if (s->state == TENDON_OBVIOUS_SESSION_IDLE || s->state == TENDON_OBVIOUS_SESSION_CLOSING) {
@@ -256,7 +256,7 @@ static uint64_t earlier(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
 
-static uint64_t deadline_of(const void *context) {
+uint64_t tendon_obvious_session_deadline(const void *context) {
     const tendon_obvious_session *s = context;
     if (s->state == TENDON_OBVIOUS_SESSION_IDLE || s->state == TENDON_OBVIOUS_SESSION_CLOSING) {
         return UINT64_MAX;
@@ -271,11 +271,11 @@ static uint64_t deadline_of(const void *context) {
 }
 
 const tendon_session_inputs tendon_obvious_session_inputs = {
-    .connected = on_connected,
-    .disconnected = on_disconnected,
-    .paired = on_paired,
-    .tick = on_tick,
-    .deadline = deadline_of,
+    .connected = tendon_obvious_session_connected,
+    .disconnected = tendon_obvious_session_disconnected,
+    .paired = tendon_obvious_session_paired,
+    .tick = tendon_obvious_session_tick,
+    .deadline = tendon_obvious_session_deadline,
 };
 
 /* ---- calls of the application ---- */
@@ -319,6 +319,6 @@ void tendon_obvious_session_disconnect(tendon_obvious_session *s, uint64_t now) 
 }
 
 bool tendon_obvious_recognize(const tendon_obvious_gatt *gatt, const uint8_t *data, size_t length) {
-    const tendon_obvious_gatt defaults = tendon_obvious_gatt_defaults();
-    return tendon_ad_has_uuid(data, length, gatt != NULL ? &gatt->service : &defaults.service);
+    gatt = gatt != NULL ? gatt : &tendon_obvious_gatt_ogp;
+    return tendon_ad_has_uuid(data, length, &gatt->service);
 }

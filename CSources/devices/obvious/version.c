@@ -36,14 +36,22 @@ tendon_status tendon_obvious_format_version(uint32_t code, char out[TENDON_OBVIO
     if (code > TENDON_OBVIOUS_VERSION_MAX) {
         return TENDON_OBVIOUS_ERROR_VER_RANGE;
     }
-    const uint32_t groups[GROUPS] = {code / 1000000, code / 1000 % 1000, code % 1000};
     tendon_status length = 0;
-    for (unsigned group = 0; group < GROUPS; group++) {
-        uint32_t number = groups[group];
-        for (uint32_t unit = number >= 100 ? 100 : number >= 10 ? 10 : 1; unit > 0; unit /= 10) {
-            out[length++] = (char)('0' + number / unit % 10);
+    bool shown = false;
+    uint32_t unit = 100000000;
+    for (unsigned at = 1; at <= GROUPS * GROUP_DIGITS; at++) {
+        uint32_t digit = code / unit;
+        code -= digit * unit;
+        unit /= 10;
+        bool last = at % GROUP_DIGITS == 0;
+        shown = shown || last || digit != 0;
+        if (shown) {
+            out[length++] = (char)('0' + digit);
         }
-        out[length++] = '.';
+        if (last) {
+            out[length++] = '.';
+            shown = false;
+        }
     }
     out[--length] = '\0';
     return length;
