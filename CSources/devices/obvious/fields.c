@@ -73,9 +73,9 @@ void tendon_obvious_put_fields(const field *fields, size_t count, const void *fr
     for (size_t i = 0; i < count; i++) {
         const field *item = &fields[i];
         uint8_t turned[INTEGER_MAX];
-        const uint8_t *bytes = (const uint8_t *)from + item->offset;
+        const uint8_t *member = (const uint8_t *)from + item->offset, *bytes = member;
         if (item->width >= FIELD_POINTER) {
-            memcpy(&bytes, bytes, sizeof bytes);
+            memcpy(&bytes, member, sizeof bytes);
         }
         tendon_write_bytes(writer, ordered(item, bytes, turned), item->width & (size_t)FIELD_LENGTH);
     }
