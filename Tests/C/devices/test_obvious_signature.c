@@ -1,28 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Obvious: the specification's packages and manifest with real Ed25519 and SHA-256 (libsodium). */
-#include "test_bytes.h"
+#include "obvious_sodium.h"
 
 #include "tendon/base/crc.h"
-#include "tendon/devices/obvious.h"
-
-#include <sodium.h>
-
-static bool verify(void *context, const uint8_t *key, const uint8_t *domain, size_t domain_length, const uint8_t *data,
-                   size_t length, const uint8_t *signature) {
-    (void)context;
-    uint8_t *message = malloc(domain_length + length);
-    assert_non_null(message);
-    memcpy(message, domain, domain_length);
-    memcpy(message + domain_length, data, length);
-    bool valid = crypto_sign_ed25519_verify_detached(signature, message, domain_length + length, key) == 0;
-    free(message);
-    return valid;
-}
-
-static void sha256(void *context, const uint8_t *data, size_t length, uint8_t *out) {
-    (void)context;
-    crypto_hash_sha256(out, data, length);
-}
 
 static tendon_obvious_key key = {.id = 1};
 static const tendon_obvious_key_ring ring = {&key, 1, {verify, sha256, NULL}};

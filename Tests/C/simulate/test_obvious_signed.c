@@ -1,25 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Simulated Obvious device: the packages, the manifest and the image of the specification, with libsodium. */
+#include "../devices/obvious_sodium.h"
 #include "obvious_fixture.h"
-
-#include <sodium.h>
-
-static bool verify(void *context, const uint8_t *key, const uint8_t *domain, size_t domain_length, const uint8_t *data,
-                   size_t length, const uint8_t *signature) {
-    (void)context;
-    uint8_t *message = malloc(domain_length + length);
-    assert_non_null(message);
-    memcpy(message, domain, domain_length);
-    memcpy(message + domain_length, data, length);
-    bool valid = crypto_sign_ed25519_verify_detached(signature, message, domain_length + length, key) == 0;
-    free(message);
-    return valid;
-}
-
-static void sha256(void *context, const uint8_t *data, size_t length, uint8_t *out) {
-    (void)context;
-    crypto_hash_sha256(out, data, length);
-}
 
 /* 8.15, 8.16, 8.32, 8.33, 8.21 */
 static const char key_hex[] = "03a107bff3ce10be1d70dd18e74bc09967e4d6309ba50d5f1ddc8664125531b8";
