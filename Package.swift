@@ -90,7 +90,8 @@ let package = Package(
         .executableTarget(
             name: "TendonCommand",
             dependencies: [
-                "CTendon", "Tendon", "TendonActiv5", "TendonBose", "TendonFeelSpace", "TendonFjorden", "TendonSupport",
+                "CTendon", "Tendon", "TendonActiv5", "TendonBose", "TendonFeelSpace", "TendonFjorden", "TendonObvious",
+                "TendonObviousCloud", "TendonSupport",
             ]),
         // Compares the library with test vectors; built, not installed.
         .executableTarget(

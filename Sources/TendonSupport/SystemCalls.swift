@@ -11,6 +11,11 @@ package func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer, _ count
     write(descriptor, bytes, count)
 }
 
+/// read(2)
+package func systemRead(_ descriptor: Int32, _ bytes: UnsafeMutableRawPointer, _ count: Int) -> Int {
+    read(descriptor, bytes, count)
+}
+
 /// close(2)
 package func systemClose(_ descriptor: Int32) {
     close(descriptor)

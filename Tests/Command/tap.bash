@@ -19,6 +19,7 @@ run() {
     status=$?
     out=$(cat "$work/out") err=$(cat "$work/err")
     cat "$work/out" >>"$work/all.lines"
+    cat "$work/err" >>"$work/all.err"
 }
 
 # The same on a terminal of 80 columns and 24 rows: what people see.

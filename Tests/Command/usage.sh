@@ -100,7 +100,7 @@ like "$(tr -s ' \n' ' ' <<<"$out")" "or all, or none; default: none" "bose confi
 
 # Summaries begin with a verb.
 "$TENDON" help 2>/dev/null | sed -n '/^Commands:/,/^$/p' | sed 1d | grep -vE '^$' |
-    grep -vE '  +(find|list|check|pair|delete|remove|stream|print|set|draw|make|navigate|start|stop|simulate|write|decode|encode) ' >"$work/summaries"
+    grep -vE '  +(find|list|check|pair|delete|remove|stream|print|set|draw|make|navigate|pay|start|stop|simulate|write|decode|encode) ' >"$work/summaries"
 is "$(cat "$work/summaries")" "" "summaries begin with a verb"
 
 # Completion: words by place, values by option.

@@ -123,7 +123,10 @@ extension Help {
         lines += [".SH LOST DEVICES", escape(lostDevice)]
         lines += [
             ".SH ENVIRONMENT", ".TP", "NO_COLOR", "when set and not empty: no colors", ".TP", "XDG_RUNTIME_DIR",
-            "the virtual radio lives in its directory tendon",
+            "the virtual radio lives in its directory tendon", ".TP", "TENDON_OBVIOUS_BASE_URL",
+            "cloud of Obvious devices; of the same kind are TENDON_OBVIOUS_API_KEY_FILE, TENDON_OBVIOUS_API_KEY, "
+                + "TENDON_OBVIOUS_CA_FILE, TENDON_OBVIOUS_SPKI_SHA256 and TENDON_OBVIOUS_IMAGE_ORIGINS: see "
+                + "ObviousCloudConfiguration in the documentation of TendonObviousCloud",
         ]
         return lines.joined(separator: "\n") + "\n"
     }

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+// The cloud that the commands of Obvious use: options over the environment's variables.
+import TendonObvious
+import TendonObviousCloud
+import TendonSupport
+
+struct CloudAccess: Sendable {
+    /// Option, the variable that it stands for.
+    private static let variables = [
+        "--cloud": "TENDON_OBVIOUS_BASE_URL",
+        "--ca-file": "TENDON_OBVIOUS_CA_FILE",
+        "--api-key-file": "TENDON_OBVIOUS_API_KEY_FILE",
+    ]
+
+    static let options: [Option] = [
+        Option(name: "--cloud", value: "URL", help: "base URL of the cloud; default: $TENDON_OBVIOUS_BASE_URL"),
+        Option(
+            name: "--ca-file", value: "FILE",
+            help: "trust these certificate authorities (PEM) instead of the system's; default: $TENDON_OBVIOUS_CA_FILE"),
+        Option(
+            name: "--api-key-file", value: "FILE",
+            help: "file with the API key, readable by its owner alone; default: $TENDON_OBVIOUS_API_KEY_FILE, "
+                + "or the key itself in $TENDON_OBVIOUS_API_KEY"),
+    ]
+
+    static let product = Option(name: "--product", value: "ID", help: "product of the device: a number")
+    static let serial = Option(
+        name: "--serial", value: "SERIAL", help: "serial number of the device: 16 hexadecimal digits")
+
+    /// Installs the cloud; every call of this program uses it.
+    static func install(_ arguments: Arguments) throws(CommandError) {
+        do throws(ObviousCloudError) {
+            let configuration = try ObviousCloudConfiguration.environment(variables["--cloud"] ?? "") { name in
+                let option = variables.first { $0.value == name }?.key
+                return option.flatMap { arguments.value($0) } ?? environment(name)
+            }
+            guard configuration.apiKey != nil else { throw .noAPIKey }
+            try ObviousCloud.install(configuration)
+        } catch {
+            throw CommandError(error)
+        }
+    }
+
+    /// Runs calls of the cloud; Ctrl-C ends them.
+    static func result<Value: Sendable>(
+        _ body: @escaping @Sendable () async throws(ObviousCloudError) -> Value
+    ) async throws(CommandError) -> Result<Value, ObviousCloudError> {
+        try await Termination.task(for: nil) { () throws(CommandError) in
+            do throws(ObviousCloudError) { return .success(try await body()) } catch { return .failure(error) }
+        }
+    }
+
+    /// The same for calls whose errors need no more than their own words.
+    static func call<Value: Sendable>(
+        _ body: @escaping @Sendable () async throws(ObviousCloudError) -> Value
+    ) async throws(CommandError) -> Value {
+        switch try await result(body) {
+        case .success(let value): return value
+        case .failure(let error): throw CommandError(error)
+        }
+    }
+}
+
+extension Arguments {
+    /// `--serial` as the cloud spells it; nil: not given.
+    func serial() throws(CommandError) -> String? {
+        guard let text = value("--serial") else { return nil }
+        guard text.utf8.count == 16, text.allSatisfy({ $0.isASCII && $0.isHexDigit }) else {
+            throw .usage("--serial takes 16 hexadecimal digits, not '\(sanitized(text))'")
+        }
+        return text.uppercased()
+    }
+
+    /// `--product`: a decimal number, as devices report it; nil: not given.
+    func product() throws(CommandError) -> String? {
+        try integer("--product", in: 0...Int(UInt32.max)).map { "\($0)" }
+    }
+
+    /// Both, for commands that need no device in range.
+    func deviceIdentity() throws(CommandError) -> (serial: String, product: String) {
+        guard let serial = try serial(), let product = try product() else {
+            throw .usage(
+                "--serial and --product say for which device", next: "tendon obvious info, which prints both")
+        }
+        return (serial, product)
+    }
+}
+
+extension CommandError {
+    /// What happened, and what to do next.
+    init(_ error: ObviousCloudError) {
+        guard !error.isCancelled else {
+            self = .interrupted
+            return
+        }
+        var status = ExitStatus.failed
+        var next: String?
+        switch error.kind {
+        case .noAPIKey:
+            status = .usage
+            next = "--api-key-file FILE, or set TENDON_OBVIOUS_API_KEY_FILE"
+        case .argument where error.reason.hasSuffix("is not set"):
+            status = .usage
+            next = "--cloud https://api.example.com, or set TENDON_OBVIOUS_BASE_URL"
+        case .argument: status = .usage
+        case .notSupported: next = "swift build --traits BlueZ,ObviousCloud, which needs libcurl"
+        case .network: next = "check the URL of --cloud, and --ca-file if the cloud has an authority of its own"
+        case .timeout: next = "the same command again later"
+        case .http where error.httpStatus == 401: next = "check the key of --api-key-file"
+        default: break
+        }
+        self.init(status, "the cloud: \(error)", next: next)
+    }
+}

@@ -1,0 +1,211 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# obvious catalog, checkout, pay with the reference cloud over TLS: carts, cards from a descriptor and from a terminal,
+# authentication; a card's number is in no output and in no file.
+. "$(dirname "$0")/tap.bash"
+. "$(dirname "$0")/cloud.bash"
+serial=00000000000000A1
+device=(--serial "$serial" --product 1234)
+# Test cards: good, declined, with authentication.
+good=4242424242424242 declined=4000000000000002 asking=4000000000003220
+
+run obvious catalog --product 1234
+is "$status" 2 "without the URL of a cloud: a usage error"
+like "$err" "TENDON_OBVIOUS_BASE_URL is not set" "that says what is missing"
+like "$err" "try: --cloud https://" "and what to do"
+start_cloud
+key=$(cat "$TENDON_OBVIOUS_API_KEY_FILE")
+
+run obvious catalog --product 1234 --json
+is "$status" 0 "catalog"
+is "$(timeless <<<"$out" | head -1)" \
+    '{"event":"catalog_item","family":"obvious","item":7,"title":"Led","text":"Lights up the device.","price":"4.99","currency":"USD","features":[16]}' \
+    "catalog: an item"
+is "$(grep -c catalog_item <<<"$out")" 2 "catalog: all items"
+people obvious catalog
+like "$out" ' 7  Led +4\.99 USD  Lights up the device\.' "catalog: for people, of all products"
+run obvious catalog --product 4711
+is "$status" 1 "an unknown product: status 1"
+like "$err" 'the cloud: .*UNKNOWN_PRODUCT' "in the cloud's words"
+run obvious catalog seven
+is "$status" 2 "catalog takes no operands"
+
+# Options stand above the variables.
+run obvious catalog --cloud https://127.0.0.1:1
+is "$status" 1 "no cloud at this address: status 1"
+like "$err" 'try: check the URL of --cloud' "says what to check"
+run obvious catalog --ca-file /dev/null
+is "$status" 1 "an authority that did not sign the certificate"
+echo wrong_key >"$work/wrong"
+run obvious catalog --api-key-file "$work/wrong"
+is "$status" 1 "a key that others can read is refused"
+like "$err" 'chmod 600' "with the remedy"
+chmod 600 "$work/wrong"
+run obvious catalog --api-key-file "$work/wrong"
+is "$status" 1 "a wrong key"
+like "$err" 'HTTP 401.*' "says so"
+like "$err" 'try: check the key of --api-key-file' "and where to look"
+TENDON_OBVIOUS_API_KEY_FILE= run obvious catalog
+is "$status" 1 "an empty name is no file"
+key_file=$TENDON_OBVIOUS_API_KEY_FILE
+unset TENDON_OBVIOUS_API_KEY_FILE
+run obvious catalog
+is "$status" 2 "no key: a usage error"
+like "$err" 'no api key' "says so"
+export TENDON_OBVIOUS_API_KEY_FILE=$key_file
+run obvious catalog --cloud http://127.0.0.1:1
+is "$status" 2 "plain HTTP is refused"
+
+# Carts.
+run obvious checkout
+is "$status" 2 "checkout without items"
+run obvious checkout 7
+is "$status" 2 "checkout without a device"
+like "$err" '--serial and --product' "says which options"
+run obvious checkout 7 --serial 12 --product 1234
+is "$status" 2 "a serial number has 16 digits"
+run obvious checkout x "${device[@]}"
+is "$status" 2 "an item is a number"
+run obvious checkout 9 "${device[@]}"
+is "$status" 1 "an item that is not in the catalog"
+like "$err" 'no item 9' "says which"
+run obvious checkout 7 8 "${device[@]}" --dry-run --json
+is "$status $(field command "$out")" "0 obvious checkout" "checkout --dry-run"
+like "$out" 'would make a cart of Led \(4\.99 USD\), Everything \(12\.99 USD\) for device 00000000000000A1' "says what"
+is "$(grep -c 'POST /v1/carts' "$work/cloud.log")" 0 "and sends nothing that changes anything"
+checkout() {
+    run obvious checkout 7 "${device[@]}" --json
+    cart=$(field cart "$out")
+}
+checkout
+is "$status" 0 "checkout"
+is "$(timeless <<<"$out")" \
+    '{"event":"cart","family":"obvious","cart":'"$cart"',"total_price":499,"currency":"USD","serial":"00000000000000A1","product":"1234"}' \
+    "checkout: cart and price in hundredths"
+people obvious checkout 7 "${device[@]}"
+like "$out" 'cart [0-9]+: 4\.99 USD' "checkout: for people"
+like "$out" "tendon obvious pay [0-9]+ --serial $serial --product 1234" "checkout: the next command"
+
+# Payment. The card goes through a pipe, never into a file.
+card() { printf '%s\n%s\n%s\n' "$1" "${2:-04/33}" "${3:-123}"; }
+pay() { # card, arguments
+    local number=$1
+    shift
+    run obvious pay "$cart" "${device[@]}" --card-fd 3 --json "$@" 3< <(card "$number")
+}
+run obvious pay "$cart" "${device[@]}"
+is "$status" 2 "pay without terminal and descriptor"
+like "$err" '--card-fd 3' "says how to give the card"
+run obvious pay "$good" "${device[@]}"
+is "$status" 2 "a card's number is no cart"
+run obvious pay "$cart" "$good" 04/33 123 "${device[@]}"
+is "$status" 2 "card data is no operand"
+run obvious pay "$cart" --card "$good" "${device[@]}"
+is "$status" 2 "and no option"
+run obvious pay "$cart" --card-fd "$good" "${device[@]}"
+is "$status" 2 "and no descriptor"
+run obvious pay "$cart" "${device[@]}" --card-fd 9
+is "$status" 2 "a descriptor that is not open"
+pay 4242424242424241
+is "$status" 1 "a number with a wrong check digit"
+like "$err" 'invalid card.*nothing was sent' "says so"
+run obvious pay "$cart" "${device[@]}" --card-fd 3 3< <(card "$good" 0433)
+is "$status" 2 "a date of another form"
+run obvious pay "$cart" "${device[@]}" --card-fd 3 3< <(card "$good" 04/20)
+is "$status" 1 "a card that has expired"
+run obvious pay "$cart" "${device[@]}" --card-fd 3 3< <(card "$good" 04/33 12)
+is "$status" 1 "a CVC of two digits"
+run obvious pay "$cart" "${device[@]}" --card-fd 3 3< <(card "$(printf '%0300d' 4)")
+is "$status" 2 "a line without end"
+run obvious pay "$cart" "${device[@]}" --card-fd 3 3</dev/null
+is "$status" 2 "an empty file"
+pay "$good" --dry-run
+is "$status $(field event "$out")" "0 dry_run" "pay --dry-run"
+is "$(grep -c 'payments' "$work/cloud.log")" 0 "until here no card was sent"
+pay "$declined"
+is "$status" 1 "a declined card"
+like "$err" 'the card was declined \(card_declined\)' "in the cloud's words"
+is "$(timeless <<<"$out")" \
+    '{"event":"payment","family":"obvious","cart":'"$cart"',"state":"failed","error":"card_declined","text":"the card was declined"}' "as an event"
+pay "4242 4242-4242 4242"
+is "$status $(timeless <<<"$out")" '0 {"event":"payment","family":"obvious","cart":'"$cart"',"state":"succeeded"}' "pay: the cart is kept; spaces and hyphens"
+pay "$good"
+is "$status" 1 "a cart is paid once"
+
+# Authentication: the page is opened while the command waits.
+authenticate() { # query of the page
+    checkout
+    timeout 20 "$TENDON" obvious pay "$cart" "${device[@]}" --card-fd 3 --json >"$work/asked.out" 2>"$work/asked.err" \
+        3< <(card "$asking") </dev/null &
+    local payer=$!
+    until_true grep -q action_url "$work/asked.out"
+    open_page "$(field action_url "$(cat "$work/asked.out")" | tr -d '"')$1"
+    wait "$payer"
+    status=$? out=$(cat "$work/asked.out") err=$(cat "$work/asked.err")
+}
+authenticate ''
+is "$status $(grep -c '"state":"action_required"' <<<"$out") $(grep -c '"state":"succeeded"' <<<"$out")" "0 1 1" \
+    "pay with authentication: asked once, then paid"
+authenticate '?deny=1'
+is "$status" 1 "the user declines"
+like "$err" 'the user declined' "says so"
+checkout
+timeout -s INT 2 "$TENDON" obvious pay "$cart" "${device[@]}" --card-fd 3 --json >"$work/left.out" 2>"$work/left.err" \
+    3< <(card "$asking") </dev/null
+like "$(cat "$work/left.err")" "interrupted: cart $cart is paid only if" "Ctrl-C while it waits: says what is open"
+# The connection ends without an answer, twice.
+admin faults '{"do": "close", "times": 2, "match": "POST /v1/carts/"}'
+pay "$good"
+is "$status" 1 "no answer: status 1"
+like "$err" 'it is not known whether the card was charged' "says that the result is not known"
+
+# On a terminal: questions without echo; Ctrl-C leaves the echo on.
+terminal() { # lines to type, arguments
+    python3 - "$TENDON" "$@" >"$work/out" 2>&1 <<'PY'
+import os, pty, re, select, sys, termios, time
+program, lines, arguments = sys.argv[1], sys.argv[2].split(";"), sys.argv[3:]
+child, terminal = pty.fork()
+if child == 0:
+    os.execv(program, [program, *arguments])
+end, output, asked = time.monotonic() + 20, b"", 0
+questions = [b"Card number: ", b"Expires (MM/YY): ", b"CVC: "]
+while time.monotonic() < end:
+    if asked < len(lines) and questions[asked] in output:
+        # Echo is off before the question is printed.
+        assert not termios.tcgetattr(terminal)[3] & termios.ECHO
+        os.write(terminal, b"\x03" if lines[asked] == "INT" else lines[asked].encode() + b"\n")
+        asked += 1
+    if select.select([terminal], [], [], 0.05)[0]:
+        try:
+            data = os.read(terminal, 65536)
+        except OSError:
+            break
+        output += data
+    elif os.waitpid(child, os.WNOHANG)[0]:
+        break
+print("ECHO", bool(termios.tcgetattr(terminal)[3] & termios.ECHO))
+sys.stdout.buffer.write(output)
+PY
+    out=$(tr -d '\r' <"$work/out")
+}
+checkout
+terminal "$good;04/33;123" obvious pay "$cart" "${device[@]}"
+like "$out" "cart $cart is paid" "pay on a terminal: asks, then pays"
+like "$out" 'Card number: $' "nothing typed is shown"
+like "$out" 'to unlock it: tendon obvious update' "says what comes next"
+checkout
+terminal "$good;INT" obvious pay "$cart" "${device[@]}"
+like "$out" '^ECHO True' "Ctrl-C at a question: the terminal echoes again"
+
+timeout 20 "$TENDON" obvious catalog >/dev/full 2>"$work/full.err" </dev/null
+is "$? $(grep -c 'No space left on device' "$work/full.err")" "1 1" "/dev/full: obvious catalog"
+
+# What was printed and written by both programs. The search itself is proven with what must be there.
+stop_cloud
+found() { grep -rlaF -- "$1" "$work" | tr '\n' ' '; }
+like "$(found card_declined)" 'cloud.sqlite3' "the search finds what is in the cloud's database"
+for number in "$good" "$declined" "$asking" "4242 4242-4242 4242"; do
+    is "$(found "$number")" "" "the number of a card is in no output and no file: ${number:0:4}...${number: -4}"
+done
+is "$(found "$key" | sed "s|$key_file||" | tr -d ' ')" "" "the API key is in its file alone"
+finish
