@@ -129,6 +129,15 @@ let package = Package(
         .testTarget(
             name: "TendonFjordenTests", dependencies: ["Tendon", "TendonFjorden", "TestSupport"],
             path: "Tests/Swift/TendonFjordenTests"),
+        // Signed packages, a cloud of answers, and a device: what the tests of Obvious share.
+        .target(
+            name: "ObviousTestSupport",
+            dependencies: ["CSystemSodium", "Tendon", "TendonObvious", "TendonObviousCloud", "TestSupport"],
+            path: "Tests/Swift/ObviousTestSupport"),
+        .testTarget(
+            name: "TendonObviousTests",
+            dependencies: ["CTendon", "ObviousTestSupport", "Tendon", "TendonObvious", "TestSupport"],
+            path: "Tests/Swift/TendonObviousTests"),
         .testTarget(
             name: "TendonObviousCloudTests",
             dependencies: [

@@ -26,6 +26,9 @@ public struct BluetoothUUID: Sendable, Hashable {
     /// As `init(parsing:)`, for a text that is no literal.
     public init?(_ text: String) { self.init(parsing: text) }
 
+    /// The text as phones print it: upper case, "FDD2" for a UUID of 16 bits.
+    public var uuidString: String { description.uppercased() }
+
     /// The 16-bit value, if the UUID has one.
     public var short: UInt16? {
         var value: UInt16 = 0

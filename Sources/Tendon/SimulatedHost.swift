@@ -11,13 +11,13 @@ import Synchronization
 /// A simulated device of any family: its C memory, served on its own radio until the last reference is released. Use
 /// `device` only on the loop's thread.
 package final class SimulatedHost<Device>: Sendable {
-    /// The device, and the strings that it points to.
+    /// The device, and what it points to.
     private final class Memory: @unchecked Sendable {
         // Used only on the loop's thread.
         let block = CBlock<Device>()
-        let texts: [CText]
+        let kept: [any AnyObject & Sendable]
 
-        init(_ texts: [CText]) { self.texts = texts }
+        init(_ kept: [any AnyObject & Sendable]) { self.kept = kept }
     }
 
     private let memory: Memory
@@ -41,13 +41,14 @@ package final class SimulatedHost<Device>: Sendable {
 
     /// Opens the radio and advertises. Without an address it gets one that differs from the others of this process.
     package static func open(
-        radio: RadioChoice, address: Address?, loop: Loop, interval: Duration, texts: [CText],
+        radio: RadioChoice, address: Address?, loop: Loop, interval: Duration,
+        keeping kept: [any AnyObject & Sendable],
         prepare: @escaping @Sendable (CPointer<Device>) -> tendon_status,
         seam: @escaping @Sendable (CPointer<Device>) -> tendon_peripheral_device
     ) async throws(TendonError) -> SimulatedHost {
         let made = await loop.run { () -> Result<SimulatedHost, TendonError> in
             do throws(TendonError) {
-                let memory = Memory(texts)
+                let memory = Memory(kept)
                 try check(prepare(memory.block.pointer), .start)
                 let host = try HostCore(
                     radio, address: address ?? nextSimulatedAddress(), loop: loop,

@@ -105,7 +105,7 @@ public actor SimulatedTrainer {
             options.name, options.version, options.serial.0, options.serial.1, options.id.0, options.id.1,
         ].map { CText($0) }
         host = try await SimulatedHost.open(
-            radio: radio, address: address, loop: loop, interval: interval, texts: texts,
+            radio: radio, address: address, loop: loop, interval: interval, keeping: texts,
             prepare: { device in
                 var c = tendon_simulated_activ5_options(options)
                 c.name = texts[0].pointer

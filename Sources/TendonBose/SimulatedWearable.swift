@@ -76,7 +76,7 @@ public actor SimulatedWearable {
     ) async throws(TendonError) {
         let texts = [CText(options.name), CText(options.firmware)]
         host = try await SimulatedHost.open(
-            radio: radio, address: address, loop: loop, interval: interval, texts: texts,
+            radio: radio, address: address, loop: loop, interval: interval, keeping: texts,
             prepare: { device in
                 var c = tendon_simulated_bose_options()
                 c.name = texts[0].pointer

@@ -100,7 +100,7 @@ public actor SimulatedBelt {
     ) async throws(TendonError) {
         let name = CText(options.name)
         host = try await SimulatedHost.open(
-            radio: radio, address: address, loop: loop, interval: interval, texts: [name],
+            radio: radio, address: address, loop: loop, interval: interval, keeping: [name],
             prepare: { device in
                 var c = tendon_simulated_feelspace_options(options)
                 c.name = name.pointer

@@ -114,7 +114,7 @@ public final class SimulatedGrip {
     ) async throws(TendonError) -> SimulatedGrip {
         let texts = [options.name, options.firmware, options.serial].map { CText($0) }
         let host = try await SimulatedHost<tendon_simulated_fjorden>.open(
-            radio: radio, address: address, loop: .shared, interval: interval, texts: texts,
+            radio: radio, address: address, loop: .shared, interval: interval, keeping: texts,
             prepare: { prepare($0, options, texts) }, seam: { tendon_simulated_fjorden_device($0) })
         return SimulatedGrip(host.device, host.address, in: host) { [weak host] in host?.host.refresh() }
     }

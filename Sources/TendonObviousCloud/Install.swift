@@ -22,24 +22,35 @@ extension ObviousCloud {
         if environment("TENDON_OBVIOUS_DEMO_BASE_URL") != nil {
             installDemo(service("TENDON_OBVIOUS_DEMO_BASE_URL", environment).service)
         }
-        let (service, error) = service("TENDON_OBVIOUS_BASE_URL", environment)
+        let (service, trust, error) = service("TENDON_OBVIOUS_BASE_URL", environment)
         install(service)
+        if let trust { install(trust) }
         return error
     }
 
     private static func service(_ base: String, _ environment: (String) -> String?) -> (
-        service: any ObviousCloudService, error: ObviousCloudError?
+        service: any ObviousCloudService, trust: ObviousTrust?, error: ObviousCloudError?
     ) {
         do {
-            return (try makeCloud(.environment(base, environment)), nil)
+            let configuration = try ObviousCloudConfiguration.environment(base, environment)
+            return (try makeCloud(configuration), trust(configuration), nil)
         } catch {
-            return (UnusableCloud(error: error), error)
+            return (UnusableCloud(error: error), nil, error)
         }
     }
 
-    /// Installs a cloud. Throws if the configuration is not valid: nothing is installed then.
+    /// Installs a cloud and the keys of its packages. Throws if the configuration is not valid: nothing is installed then.
     public static func install(_ configuration: ObviousCloudConfiguration) throws(ObviousCloudError) {
         install(try makeCloud(configuration))
+        if let trust = trust(configuration) { install(trust) }
+    }
+
+    private static func trust(_ configuration: ObviousCloudConfiguration) -> ObviousTrust? {
+        #if ObviousCloud
+            return ObviousTrust(keys: configuration.keys, cryptography: SodiumCryptography())
+        #else
+            return nil
+        #endif
     }
 
     private static func makeCloud(_ configuration: ObviousCloudConfiguration) throws(ObviousCloudError)

@@ -24,6 +24,8 @@ public struct ObviousCloudConfiguration: Sendable {
     public var allowsInsecureLoopback = false
     /// Permits payments over it; for tests.
     public var allowsPaymentOverInsecureLoopback = false
+    /// The public keys of the products: packages and firmware must be signed with one of them.
+    public var keys: [ObviousKey] = []
     /// Sizes and times; for tests.
     package var limits = TransferLimits()
 
@@ -45,6 +47,35 @@ public struct ObviousCloudConfiguration: Sendable {
         return key
     }
 
+    /// Reads public keys from a file. A line is a product, the number of a key (1 to 255), the key as 64 hexadecimal digits,
+    /// and for a key that is not valid any more `revoked`: `1234 1 03a107bf…`. A `#` begins a comment.
+    public static func keys(file path: String) throws(ObviousCloudError) -> [ObviousKey] {
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard file >= 0 else { throw ObviousCloudError(.storage, "the file of public keys cannot be opened") }
+        defer { close(file) }
+        var bytes = [UInt8](repeating: 0, count: 65536)
+        let count = read(file, &bytes, bytes.count)
+        guard (0..<bytes.count).contains(count) else {
+            throw ObviousCloudError(.storage, "the file of public keys cannot be read")
+        }
+        return try keys(text: String(decoding: bytes.prefix(count), as: UTF8.self))
+    }
+
+    package static func keys(text: String) throws(ObviousCloudError) -> [ObviousKey] {
+        var keys: [ObviousKey] = []
+        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+            let words = line.prefix { $0 != "#" }.split(whereSeparator: \.isWhitespace)
+            if words.isEmpty { continue }
+            let isRevoked = words.count == 4 && words[3] == "revoked"
+            guard words.count == (isRevoked ? 4 : 3), let id = UInt8(words[1]),
+                let bytes = bytes(hexadecimal: String(words[2])),
+                let key = ObviousKey(productId: String(words[0]), id: id, bytes: bytes, isRevoked: isRevoked)
+            else { throw ObviousCloudError(.argument, "the file of public keys: line \(index + 1) is not a key") }
+            keys.append(key)
+        }
+        return keys
+    }
+
     private static func readPrivate(_ path: String) throws(ObviousCloudError) -> [UInt8] {
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else { throw ObviousCloudError(.storage, "the API key file cannot be opened") }
@@ -63,8 +94,8 @@ public struct ObviousCloudConfiguration: Sendable {
     }
 
     /// The configuration of the environment. `TENDON_OBVIOUS_BASE_URL` is required; others are
-    /// `TENDON_OBVIOUS_API_KEY_FILE` or `TENDON_OBVIOUS_API_KEY`, `TENDON_OBVIOUS_CA_FILE`,
-    /// `TENDON_OBVIOUS_SPKI_SHA256` (64 hexadecimal digits), `TENDON_OBVIOUS_IMAGE_ORIGINS` (separated by spaces), and for
+    /// `TENDON_OBVIOUS_API_KEY_FILE` or `TENDON_OBVIOUS_API_KEY`, `TENDON_OBVIOUS_KEYS_FILE` (``keys(file:)``),
+    /// `TENDON_OBVIOUS_CA_FILE`, `TENDON_OBVIOUS_SPKI_SHA256` (64 hexadecimal digits), `TENDON_OBVIOUS_IMAGE_ORIGINS` (separated by spaces), and for
     /// tests `TENDON_OBVIOUS_INSECURE_LOOPBACK` and `TENDON_OBVIOUS_PAYMENT_TEST_LOOPBACK` ("1").
     public static func environment() throws(ObviousCloudError) -> ObviousCloudConfiguration {
         try environment("TENDON_OBVIOUS_BASE_URL") { name in getenv(name).map { String(cString: $0) } }
@@ -83,6 +114,7 @@ public struct ObviousCloudConfiguration: Sendable {
             }
             result.apiKey = key
         }
+        if let path = value("TENDON_OBVIOUS_KEYS_FILE") { result.keys = try keys(file: path) }
         result.authorityFile = value("TENDON_OBVIOUS_CA_FILE")
         if let digits = value("TENDON_OBVIOUS_SPKI_SHA256") {
             guard let hash = bytes(hexadecimal: digits), hash.count == 32 else {

@@ -347,6 +347,10 @@ tendon_peripheral_device tendon_simulated_obvious_device(tendon_simulated_obviou
 
 /* ---- calls from outside ---- */
 
+uint32_t tendon_simulated_obvious_flash_size(uint32_t page_size, uint32_t image_max) {
+    return TENDON_SIMULATED_OBVIOUS_FLASH_SIZE(page_size, image_max);
+}
+
 void tendon_simulated_obvious_power_cut(tendon_simulated_obvious *device, uint64_t now) {
     device->counters.power_cuts++;
     device->next_recovery = false;

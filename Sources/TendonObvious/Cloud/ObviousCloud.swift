@@ -8,6 +8,7 @@ public enum ObviousCloud {
     private struct Installed {
         var production: (any ObviousCloudService)?
         var demo: (any ObviousCloudService)?
+        var trust: ObviousTrust?
     }
 
     private static let services = Mutex(Installed())
@@ -16,6 +17,15 @@ public enum ObviousCloud {
     public static var installed: (any ObviousCloudService)? { services.withLock { $0.production } }
     /// The service of the demo managers (`getDemoFeatureManager()` and others); `nil`: none is installed.
     public static var demo: (any ObviousCloudService)? { services.withLock { $0.demo } }
+
+    /// The keys, and the functions that verify with them, of managers that were not given others; `nil`: nothing is
+    /// installed, and packages and firmware are rejected.
+    public static var trust: ObviousTrust? { services.withLock { $0.trust } }
+
+    /// Installs keys and the functions that verify with them.
+    public static func install(_ trust: ObviousTrust) {
+        services.withLock { $0.trust = trust }
+    }
 
     /// Installs a service, for managers that start an operation from now on.
     public static func install(_ service: any ObviousCloudService) {

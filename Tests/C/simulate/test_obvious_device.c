@@ -24,6 +24,18 @@ static void connect_plain(size_t which) {
     connection->bonded = false;
 }
 
+/* Pages of 256 bytes: twice 33 for features, 2 for records, 1 for the boot, 4 for an image; 33 for a package. */
+static void flash_memory_is_counted_in_whole_pages(void **state) {
+    (void)state;
+    static const struct {
+        uint32_t page_size, image_max, size;
+    } cases[] = {{256, 1000, 28928}, {256, 1024, 28928}, {256, 1025, 29440}, {4096, 65536, 192512}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        assert_int_equal(tendon_simulated_obvious_flash_size(cases[i].page_size, cases[i].image_max), cases[i].size);
+    }
+    assert_int_equal(TENDON_SIMULATED_OBVIOUS_FLASH_SIZE(256, 1000), 28928);
+}
+
 static void it_advertises_the_service(void **state) {
     (void)state;
     uint8_t out[31];
@@ -412,6 +424,7 @@ static void capabilities_limit_the_requests(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(flash_memory_is_counted_in_whole_pages),
         cmocka_unit_test(it_advertises_the_service),
         cmocka_unit_test(ogp_requires_encryption),
         cmocka_unit_test(information_and_battery_are_open),

@@ -18,7 +18,7 @@ final class Site: Sendable {
         loop = try Loop()
         device = try await SimulatedHost.open(
             radio: .virtual(directory: directory), address: Address(0xD200_0000_0000 | UInt64(number), type: .random),
-            loop: loop, interval: .milliseconds(20), texts: [],
+            loop: loop, interval: .milliseconds(20), keeping: [],
             prepare: { device in
                 var options = tendon_simulated_bose_options()
                 return tendon_simulated_bose_init(device, &options)

@@ -18,7 +18,7 @@ private final class ChangingDevice: Sendable {
         loop = try Loop()
         host = try await SimulatedHost.open(
             radio: .virtual(directory: directory), address: Address(0xD600_0000_0000 | number, type: .random),
-            loop: loop, interval: .milliseconds(20), texts: [],
+            loop: loop, interval: .milliseconds(20), keeping: [],
             prepare: { device in
                 var options = tendon_simulated_bose_options()
                 let status = tendon_simulated_bose_init(device, &options)

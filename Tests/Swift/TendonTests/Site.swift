@@ -20,7 +20,7 @@ final class Site: Sendable {
         loop = try Loop()
         device = try await SimulatedHost.open(
             radio: directory.radio, address: directory.address,
-            loop: loop, interval: .milliseconds(20), texts: [],
+            loop: loop, interval: .milliseconds(20), keeping: [],
             prepare: { device in
                 var options = tendon_simulated_bose_options()
                 return tendon_simulated_bose_init(device, &options)

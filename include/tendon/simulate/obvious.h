@@ -83,6 +83,8 @@ const uint8_t *tendon_simulated_obvious_kept(const tendon_simulated_obvious_resp
            TENDON_SIMULATED_OBVIOUS_PAGES(64, page_size) + TENDON_SIMULATED_OBVIOUS_PAGES(image_max, page_size)) +     \
       TENDON_SIMULATED_OBVIOUS_PAGES(TENDON_OBVIOUS_PACKAGE_MAX, page_size)) *                                         \
      (page_size))
+/** The same as a function, for sizes that are known at run time and for languages that import no macros. */
+uint32_t tendon_simulated_obvious_flash_size(uint32_t page_size, uint32_t image_max);
 
 /** Parts that can be absent from a device, as bits. */
 enum {
