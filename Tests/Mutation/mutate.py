@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: MIT
 """Seeds faults into a copy of the sources and counts how many the tests catch.
 
-Usage: scripts/mutate.sh [--c N] [--swift N] [--sample] [--seed TEXT] [--only PREFIX] [--list]
+Usage: scripts/mutate.sh [--c N] [--swift N] [--sample] [--seed TEXT] [--only PREFIX] [--again FILE] [--list]
   --c N, --swift N  number of faults in C (default 400) and in Swift (default 100)
   --sample          30 in C, as `make test` does; TAP output
   --seed TEXT       another choice of faults
   --only PREFIX     only in files below PREFIX, for example CSources/host
+  --again FILE      only those that were not caught in an earlier run, whose results.jsonl FILE is a copy of
   --list            print the chosen faults and end
 
 All faults are compiled in at once, each behind a switch, so that one build serves all. A test is run for a fault only
@@ -23,7 +24,7 @@ import sys
 from building import BUILD, copy_tree
 from explaining import explained, reason_of
 from finding import Fault, candidates, choose
-from running import judge_c, judge_swift
+from running import identity, judge_c, judge_swift, not_caught
 
 WANTED_SHARE = 0.95
 
@@ -60,6 +61,7 @@ def main():
     parser.add_argument("--sample", action="store_true")
     parser.add_argument("--seed", default="1")
     parser.add_argument("--only", default="")
+    parser.add_argument("--again", default="")
     parser.add_argument("--list", action="store_true")
     options = parser.parse_args()
     if options.sample:
@@ -67,6 +69,9 @@ def main():
     found = list(candidates(options.only))
     in_c = choose([item for item in found if item[0].endswith(".c")], options.c, options.seed)
     in_swift = choose([item for item in found if item[0].endswith(".swift")], options.swift, options.seed)
+    if options.again:
+        again = not_caught(options.again)
+        in_c, in_swift = ([item for item in items if identity(item[0], *item[2:5]) in again] for items in (in_c, in_swift))
     faults = [Fault(number, *item) for number, item in enumerate(in_c + in_swift)]
     print(f"# {len(faults)} faults of {len(found)} possible ones; seed {options.seed}", flush=True)
     if options.list:

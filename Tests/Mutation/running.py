@@ -79,6 +79,17 @@ def note(fault, test):
                               "explained": reason_of(explained(), fault)}) + "\n")
 
 
+def identity(file, kind, before, after):
+    """A fault, wherever its line has moved to."""
+    return file, kind, before.strip(), after.strip()
+
+
+def not_caught(name):
+    """The faults of an earlier run, of which `name` is a copy of results.jsonl."""
+    rows = [json.loads(line) for line in open(name).read().splitlines()]
+    return {identity(*(row[key] for key in ("file", "kind", "before", "after"))) for row in rows if not row["caught_by"]}
+
+
 def judge_c(faults):
     build = TREE / ".build/c"
     environment = {**os.environ, "CFLAGS": "-w -O0"}
