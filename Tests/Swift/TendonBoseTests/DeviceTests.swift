@@ -156,6 +156,23 @@ struct DeviceTests {
         #expect(seen.count == count)
     }
 
+    /// The outcome of a write that the device answers after the session was released.
+    @Test @TendonActor func aListenerHearsNothingOfAReleasedSession() async throws {
+        let site = try await Site()
+        var opened: (WearableDeviceSession, WearableDevice)? = try await open(site)
+        var events = 0
+        let token = opened?.1.addEventListener { _ in events += 1 }
+        let halt = await Halt(site.loop)
+        opened?.1.configureSensors { $0.enable(sensor: .gyroscope, at: ._80ms) }
+        opened = nil
+        await Loop.shared.run {}
+        let count = events
+        halt.release()
+        await eventually("the link is closed") { await site.wearable.connections == 0 }
+        #expect(events == count)
+        withExtendedLifetime((token, opened)) {}
+    }
+
     @Test @TendonActor func listenersOnAnotherQueueKeepTheOrder() async throws {
         let site = try await Site()
         let (_, device) = try await open(site)

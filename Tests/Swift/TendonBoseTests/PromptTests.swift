@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import CTendon
 import Synchronization
 import Tendon
 import TestSupport
@@ -135,6 +136,20 @@ struct PromptTests {
         attempt.cancel()
         await #expect(throws: BoseWearableError.cancelled) { try await attempt.value }
         await eventually("the prompt ends") { prompts.all == ["begin", "cancelled"] }
+    }
+
+    /// One pairing at a time; one that is cancelled leaves room for the next.
+    @Test @TendonActor func aScriptedPairingThatIsCancelledIsOver() throws {
+        let script = try #require(PairingScript(.scripted(succeeds: true, after: .seconds(600)), .shared))
+        let service = script.service.pointee
+        var peer = Address(0xD0FF_0000_0002, type: .random).c
+        let start = { service.start(service.context, &peer, { _, _, _ in }, nil, 0) }
+        #expect(start() == 0)
+        #expect(start() == Int32(TENDON_ERROR_BUSY))
+        service.cancel(service.context, &peer)
+        #expect(start() == 0)
+        #expect(!service.bonded(service.context, &peer))
+        script.remove()
     }
 
     /// Found, but not open in time: that is not "no device found".

@@ -41,7 +41,7 @@ private final class FakeCore: Abandonable, @unchecked Sendable {
     let loop = Loop.shared
     let session = FakeSession()
     let holder: RadioHolder
-    private(set) var link: SessionLink?
+    fileprivate(set) var link: SessionLink?
     var closed: [tendon_status] = []
 
     init(_ holder: RadioHolder) { self.holder = holder }
@@ -174,6 +174,25 @@ struct SessionLinkTests {
         // The new one ticks.
         await onLoop { lifetime.core.link?.refresh() }
         await eventually("a tick") { await onLoop { lifetime.core.session.ticks == 1 } }
+    }
+
+    /// The loop is in the middle of a step, and the link's own timer is due in the same one.
+    @Test func aLinkThatIsReleasedInAStepTicksNobodyInThatStep() async throws {
+        let site = try await Site()
+        let (lifetime, _, _) = await make(site)
+        let address = site.address
+        let timer = await onLoop { () -> LoopTimer in
+            let core = lifetime.core
+            core.session.deadline = tendon_monotonic_ms()
+            (try? core.makeLink(to: address))?.refresh()
+            #expect(core.link != nil)
+            let timer = LoopTimer(Loop.shared.core) { [unowned core] in core.link = nil }
+            timer.deadline = core.session.deadline  // Added last, so it fires first.
+            return timer
+        }
+        await eventually("released") { await onLoop { lifetime.core.link == nil } }
+        #expect(await onLoop { lifetime.core.session.ticks } == 0)
+        await onLoop { timer.remove() }
     }
 
     @Test func pairingGoesThroughTheQuestion() async throws {

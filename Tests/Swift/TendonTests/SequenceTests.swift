@@ -73,6 +73,19 @@ struct SequenceTests {
         #expect(got == kept)
     }
 
+    @Test func whatArrivesAfterTheSequenceWasReleasedIsNeitherKeptNorCounted() async {
+        let isTerminated = Mutex(false)
+        var (queue, sequence): (EventQueue<Int>, EventSequence<Int>?) = makeQueue(capacity: 2)
+        await onLoop { [queue] in queue.onTermination { isTerminated.withLock { $0 = true } } }
+        sequence = nil
+        await onLoop { [queue] in
+            #expect(isTerminated.withLock { $0 })
+            for number in 0..<3 { queue.push(number) }
+        }
+        #expect(queue.dropped == 0)
+        withExtendedLifetime(sequence) {}
+    }
+
     /// The consumer stops while the loop goes on: what it misses is exactly what was counted.
     @Test func whatASlowConsumerMissesEqualsTheCounter() async throws {
         let (queue, sequence) = makeQueue(capacity: 16)

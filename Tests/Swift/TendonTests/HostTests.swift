@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+import CTendon
+import Glibc
+import TestSupport
+import Testing
+
+@testable import Tendon
+
+/// The host of a simulated device gives its radio back.
+struct HostTests {
+    /// Descriptors of this process that refer to the directory of a virtual radio.
+    private func descriptors(of directory: RadioDirectory) -> Int {
+        (0..<1024).count { number in
+            var path = [CChar](repeating: 0, count: 4096)
+            return readlink("/proc/self/fd/\(number)", &path, path.count - 1) > 0
+                && path.withUnsafeBufferPointer { String(cString: $0.baseAddress!) } == directory.path
+        }
+    }
+
+    private func open(
+        _ directory: RadioDirectory, interval: Duration
+    ) async throws -> SimulatedHost<tendon_simulated_bose> {
+        try await SimulatedHost.open(
+            radio: directory.radio, address: directory.address, loop: .shared, interval: interval, texts: [],
+            prepare: { device in
+                var options = tendon_simulated_bose_options()
+                return tendon_simulated_bose_init(device, &options)
+            },
+            seam: { tendon_simulated_bose_device($0) })
+    }
+
+    @Test func aReleasedDeviceClosesItsRadio() async throws {
+        let directory = RadioDirectory()
+        var host: SimulatedHost? = try await open(directory, interval: .milliseconds(20))
+        #expect(descriptors(of: directory) == 1)
+        withExtendedLifetime(host) {}
+        host = nil
+        await eventually("the radio is closed") { descriptors(of: directory) == 0 }
+    }
+
+    /// Core Spec Vol 4 Part E 7.8.5: no interval is below 20 ms. Nothing of the radio is left.
+    @Test func aDeviceThatCannotAdvertiseClosesItsRadio() async throws {
+        let directory = RadioDirectory()
+        do {
+            _ = try await open(directory, interval: .milliseconds(19))
+            Issue.record("it advertises")
+        } catch let error as TendonError {
+            #expect(error.operation == .advertise)
+            #expect(error.status == Int32(TENDON_ERROR_INVALID_ARGUMENT))
+        }
+        #expect(descriptors(of: directory) == 0)
+    }
+}
