@@ -372,13 +372,23 @@ static tendon_status advertisement(const void *context, uint8_t *out, size_t cap
     return 0;
 }
 
+/* Answers the next Write Requests, those to the CCCD, with Write Not Permitted. */
+static tendon_status send(void *context, const uint8_t *pdu, size_t length) {
+    static const uint8_t error[] = {0x01, 0x12, 0, 0, 0x03};
+    fixture_device *device = context;
+    bool refuse = pdu[0] == 0x13 && device->refuse_writes > 0;
+    device->refuse_writes -= refuse ? 1 : 0;
+    return refuse ? device->io.send(device->io.context, error, sizeof error)
+                  : device->io.send(device->io.context, pdu, length);
+}
+
 static tendon_status connected(void *context, tendon_att_bearer *bearer, uint64_t now) {
     fixture_device *device = context;
     const tendon_obvious_gatt gatt = tendon_obvious_gatt_defaults();
     const tendon_gatt_handlers handlers = {device, on_read, on_write, NULL, on_confirmed};
     uint8_t read = TENDON_GATT_PERMIT_READ, write = TENDON_GATT_PERMIT_WRITE;
-    read |= device->encrypted ? TENDON_GATT_READ_ENCRYPTED : 0;
-    write |= device->encrypted ? TENDON_GATT_WRITE_ENCRYPTED : 0;
+    read |= device->encrypted && !device->status_open ? TENDON_GATT_READ_ENCRYPTED : 0;
+    write |= device->encrypted ? TENDON_GATT_WRITE_ENCRYPTED | TENDON_GATT_READ_ENCRYPTED : 0; /* the CCCD as well */
     device->now = now;
     tendon_gatt_server_init(&device->server, device->attributes, 12, &handlers);
     if (!device->without_service) {
@@ -394,6 +404,8 @@ static tendon_status connected(void *context, tendon_att_bearer *bearer, uint64_
     const tendon_gatt_connection_config config = {.bearer = bearer, .cccds = device->cccds, .cccd_capacity = 4};
     assert_int_equal(tendon_gatt_connection_init(&device->connection, &device->server, &config), TENDON_OK);
     device->bearer = bearer;
+    device->io = bearer->io;
+    bearer->io = (tendon_bearer_io){.context = device, .send = send};
     device->queued = 0;
     device->held_length[IN] = device->held_length[OUT] = 0;
     device->answered_length = 0;

@@ -21,6 +21,8 @@ typedef struct fixture_device {
     uint8_t data_properties, status_value[8];
     size_t status_length;
     bool without_service, without_status, encrypted, status_unanswered;
+    bool status_open;       /* readable without encryption */
+    unsigned refuse_writes; /* so many Write Requests */
     /* what it answers */
     uint8_t error[256];          /* status of the response to an opcode */
     bool mute[256];              /* no response */
@@ -60,6 +62,7 @@ typedef struct fixture_device {
     tendon_gatt_connection connection;
     uint16_t cccds[4];
     tendon_att_bearer *bearer;
+    tendon_bearer_io io; /* of the bearer */
     uint16_t data, status;
     tendon_obvious_receiver receiver;
     tendon_obvious_sender sender;

@@ -284,6 +284,7 @@ static void names_and_numbers(void **state) {
         assert_int_equal(tendon_activ5_characteristic_of(&uuid), TENDON_ACTIV5_CHARACTERISTIC_UNKNOWN);
     }
     assert_int_equal(tendon_activ5_uuid((tendon_activ5_characteristic)99), 0);
+    assert_int_equal(tendon_activ5_uuid(TENDON_ACTIV5_CHARACTERISTIC_COUNT), 0);
     assert_string_equal(tendon_activ5_message_type_name(TENDON_ACTIV5_MESSAGE_INITIAL), "initialMessage");
     assert_string_equal(tendon_activ5_message_type_name(TENDON_ACTIV5_MESSAGE_SERIAL_NUMBER), "serialNumber");
     assert_string_equal(tendon_activ5_message_type_name((tendon_activ5_message_type)77), "unknown");

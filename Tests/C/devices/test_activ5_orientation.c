@@ -116,6 +116,22 @@ static void a_tare_learns_the_offsets(void **state) {
     assert_true(fabs(o.offset[0] - 0.25) < 1e-12);
 }
 
+/* Made level at once again, like the first sample, however soon after the sample before. */
+static void after_a_reset_the_next_sample_is_the_first(void **state) {
+    (void)state;
+    tendon_activ5_orientation o, fresh;
+    tendon_activ5_orientation_init(&o);
+    tendon_activ5_orientation_init(&fresh);
+    tendon_activ5_imu imu = motion((tendon_quaternion){.w = 1}, 0, 0, 0, 10);
+    assert_true(tendon_activ5_orientation_update(&o, &imu));
+    tendon_activ5_orientation_reset(&o);
+    imu = motion(about(0, 0.5), 1, 0, 0, 10.04);
+    assert_true(tendon_activ5_orientation_update(&o, &imu));
+    assert_true(tendon_activ5_orientation_update(&fresh, &imu));
+    near(o.q, about(0, 0.5), 1e-9);
+    near(o.q, fresh.q, 1e-12);
+}
+
 static void what_runs_backwards_or_is_no_number_changes_nothing(void **state) {
     (void)state;
     tendon_activ5_orientation o, before;
@@ -215,6 +231,7 @@ int main(void) {
         cmocka_unit_test(turns_about_each_axis_are_followed),
         cmocka_unit_test(gravity_takes_drift_away_but_not_of_the_heading),
         cmocka_unit_test(a_tare_learns_the_offsets),
+        cmocka_unit_test(after_a_reset_the_next_sample_is_the_first),
         cmocka_unit_test(what_runs_backwards_or_is_no_number_changes_nothing),
         cmocka_unit_test(timestamps_wrap),
         cmocka_unit_test(after_a_gap_only_gravity_counts),

@@ -75,6 +75,12 @@ static void strangers_do_not_displace_a_trainer(void **state) {
         assert_null(reported(f, i, RANDOM, SERVICE));
     }
     assert_null(reported(f, 2, RANDOM, NAME_A));
+    /* A report with both takes no place among them, however short the name is. */
+    for (uint32_t i = 3000; i < 3000 + TENDON_ACTIV5_PARTIAL_SIZE; i++) {
+        assert_null(reported(f, i, RANDOM, SERVICE));
+    }
+    assert_non_null(reported(f, 4000, RANDOM, SERVICE "02 09 63"));
+    assert_non_null(reported(f, 3000, RANDOM, "02 09 64"));
     free(f);
 }
 
@@ -128,6 +134,26 @@ static void a_removed_device_is_not_connected_again(void **state) {
     free(f);
 }
 
+/* One that was lost is in no list and has no link; its place is not given to others while it is sought. */
+static void a_lost_device_keeps_its_place(void **state) {
+    (void)state;
+    activ5_fixture *f = activ5_new();
+    assert_int_equal(tendon_activ5_manager_scan(&f->manager, 0), TENDON_OK);
+    tendon_activ5_device *d = activ5_found(f, "a", 0);
+    activ5_reach(f, d, ACTIV5_LEGACY, 0);
+    tendon_activ5_device_link_down(d, TENDON_RADIO_ERROR_PEER_CLOSED, 1);
+    assert_null(named(f, "a"));
+    for (int i = 1; i < ACTIV5_DEVICES; i++) {
+        assert_non_null(activ5_found(f, (const char *[]){"b", "c", "d"}[i - 1], 2));
+    }
+    assert_null(activ5_found(f, "e", 2));
+    assert_int_equal(f->manager.left_out, 1);
+    activ5_forget(f);
+    assert_ptr_equal(activ5_found(f, "a", 3), d);
+    activ5_expect(f, "deviceFound connect");
+    free(f);
+}
+
 /* ---- the radio ---- */
 
 static void every_status_of_a_radio_is_a_state(void **state) {
@@ -166,6 +192,7 @@ int main(void) {
         cmocka_unit_test(strangers_do_not_displace_a_trainer),
         cmocka_unit_test(a_name_that_is_too_long_is_left_out),
         cmocka_unit_test(a_removed_device_is_found_again),
+        cmocka_unit_test(a_lost_device_keeps_its_place),
         cmocka_unit_test(a_removed_device_is_not_connected_again),
         cmocka_unit_test(every_status_of_a_radio_is_a_state),
     };

@@ -275,6 +275,22 @@ static void belt_command_times_out_and_the_next_goes_on(void **state) {
     assert_int_equal(b->session.state, TENDON_FEELSPACE_CONNECTED);
 }
 
+/* Each place of the queue holds a request that is not answered: all of them end. */
+static void belt_answers_no_request_of_a_full_queue(void **state) {
+    belt *b = *state;
+    belt_open(b);
+    b->silent = true;
+    for (int i = 0; i < TENDON_FEELSPACE_COMMANDS_MAX; i++) {
+        assert_int_equal(tendon_feelspace_session_set_mode(&b->session, TENDON_FEELSPACE_MODE_APP, b->now), TENDON_OK);
+    }
+    belt_run(b);
+    assert_int_equal(belt_count(b, TENDON_FEELSPACE_EVENT_COMMAND), 0);
+    belt_advance(b, 1000);
+    assert_int_equal(belt_count(b, TENDON_FEELSPACE_EVENT_COMMAND), TENDON_FEELSPACE_COMMANDS_MAX);
+    assert_int_equal(outcome(b), TENDON_ERROR_TIMEOUT);
+    assert_true(tendon_feelspace_session_idle(&b->session));
+}
+
 static void belt_refuses_a_write(void **state) {
     belt *b = *state;
     belt_open(b);
@@ -473,6 +489,7 @@ int main(void) {
         TEST(belt_queue_is_first_in_first_out),
         TEST(belt_queue_is_first_in_first_out_when_ids_wrap),
         TEST(belt_command_times_out_and_the_next_goes_on),
+        TEST(belt_answers_no_request_of_a_full_queue),
         TEST(belt_refuses_a_write),
         TEST(belt_does_not_answer_a_parameter),
         TEST(mal_I08_answers_nobody_asked_for),

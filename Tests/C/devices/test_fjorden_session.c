@@ -436,6 +436,24 @@ static void a_session_needs_its_link_and_profile(void **state) {
     free(f);
 }
 
+static tendon_status no_adapter(void *context) {
+    (void)context;
+    return TENDON_RADIO_ERROR_NO_ADAPTER;
+}
+
+/* The radio refuses to connect: the call has its result when it returns, without a tick. */
+static void a_connection_that_cannot_begin_fails_in_the_call(void **state) {
+    (void)state;
+    fjorden_fixture *f = fjorden_new(NULL);
+    fjorden_call(f, TENDON_FJORDEN_CALL_START);
+    fjorden_forget(f);
+    f->session.config.link.connect = no_adapter;
+    fjorden_connect(f, 0);
+    fjorden_assert_result(f, TENDON_FJORDEN_CALL_CONNECT, TENDON_FJORDEN_ERROR_CONNECTION_TIMEOUT);
+    assert_int_equal(f->session.manager.state, TENDON_FJORDEN_READY);
+    free(f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_new_grip_is_found_paired_checked_and_kept),
@@ -457,6 +475,7 @@ int main(void) {
         cmocka_unit_test(a_known_grip_is_known_by_its_address),
         cmocka_unit_test(all_pairs_of_state_and_input),
         cmocka_unit_test(calls_from_within_an_output_are_refused),
+        cmocka_unit_test(a_connection_that_cannot_begin_fails_in_the_call),
         cmocka_unit_test(a_session_needs_its_link_and_profile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -374,13 +374,32 @@ static void manifests_are_refused(void **state) {
     assert_int_equal(check_signed_manifest(), TENDON_OBVIOUS_ERROR_UNKNOWN_KEY);
 }
 
+/* From min_from to max_from, both included. */
+static void the_versions_that_a_manifest_updates(void **state) {
+    (void)state;
+    static const uint8_t from_to[8] = {0x10, 0, 0, 0, 0x20, 0, 0, 0};
+    for (uint32_t current = 0x0E; current <= 0x22; current++) {
+        given_manifest();
+        memcpy(bytes + 16, from_to, sizeof from_to);
+        running.current = current;
+        bool listed = current >= 0x10 && current <= 0x20;
+        assert_int_equal(check_signed_manifest(), listed ? TENDON_OK : TENDON_OBVIOUS_ERROR_NOT_SUPPORTED);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_valid_package),     cmocka_unit_test(lengths_and_formats),
-        cmocka_unit_test(keys_and_signatures), cmocka_unit_test(each_refusal_has_its_status),
-        cmocka_unit_test(applied_twice),       cmocka_unit_test(nonces),
-        cmocka_unit_test(the_largest_package), cmocka_unit_test(packages_change_the_table),
-        cmocka_unit_test(a_valid_manifest),    cmocka_unit_test(manifests_are_refused),
+        cmocka_unit_test(a_valid_package),
+        cmocka_unit_test(lengths_and_formats),
+        cmocka_unit_test(keys_and_signatures),
+        cmocka_unit_test(each_refusal_has_its_status),
+        cmocka_unit_test(applied_twice),
+        cmocka_unit_test(nonces),
+        cmocka_unit_test(the_largest_package),
+        cmocka_unit_test(packages_change_the_table),
+        cmocka_unit_test(a_valid_manifest),
+        cmocka_unit_test(manifests_are_refused),
+        cmocka_unit_test(the_versions_that_a_manifest_updates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -98,6 +98,20 @@ static void one_at_a_time_in_order(void **state) {
     assert_true(tendon_obvious_requests_deadline(&requests) == UINT64_MAX);
 }
 
+/* What an end adds while all requests fail waits for the last of them. */
+static void all_fail_before_the_next_one_is_sent(void **state) {
+    (void)state;
+    fresh();
+    add(0, TENDON_OBVIOUS_GET_NONCE, NULL, 0);
+    add(1, TENDON_OBVIOUS_GET_TIME, NULL, 0);
+    expect("04/1 ");
+    again = &list[0];
+    tendon_obvious_requests_fail(&requests, TENDON_ERROR_TIMEOUT, 10);
+    expect("done:ERROR_TIMEOUT done:ERROR_TIMEOUT 04/2 ");
+    respond(TENDON_OBVIOUS_GET_NONCE, 2, 0, 20);
+    expect("done:OK ");
+}
+
 static void repeats_then_times_out(void **state) {
     (void)state;
     fresh();
@@ -246,6 +260,7 @@ static void a_full_queue_and_its_failure(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_at_a_time_in_order),
+        cmocka_unit_test(all_fail_before_the_next_one_is_sent),
         cmocka_unit_test(repeats_then_times_out),
         cmocka_unit_test(some_are_not_repeated_and_some_may_take_longer),
         cmocka_unit_test(busy_is_repeated_with_a_new_id),

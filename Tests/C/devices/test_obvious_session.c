@@ -44,11 +44,16 @@ static void other_profiles_are_unusable(void **state) {
         uint8_t properties;
         const char *value;
         size_t length;
+        tendon_status cause;
     } rows[] = {
-        {true, false, 0x14, "OGP\1\0\0", 6},  {false, true, 0x14, "OGP\1\0\0", 6},
-        {false, false, 0x14, "OGP\2\0\0", 6}, {false, false, 0x14, "OGP\1\0\0", 5},
-        {false, false, 0x14, "", 0},          {false, false, 0x14, "OGQ\1\0\0", 6},
-        {false, false, 0x10, "OGP\1\0\0", 6}, {false, false, 0x04, "OGP\1\0\0", 6},
+        {true, false, 0x14, "OGP\1\0\0", 6, TENDON_ERROR_NOT_FOUND},
+        {false, true, 0x14, "OGP\1\0\0", 6, TENDON_ERROR_NOT_FOUND},
+        {false, false, 0x14, "OGP\2\0\0", 6, TENDON_OK},
+        {false, false, 0x14, "OGP\1\0\0", 5, TENDON_OK},
+        {false, false, 0x14, "", 0, TENDON_OK},
+        {false, false, 0x14, "OGQ\1\0\0", 6, TENDON_OK},
+        {false, false, 0x10, "OGP\1\0\0", 6, TENDON_OK},
+        {false, false, 0x04, "OGP\1\0\0", 6, TENDON_ERROR_NOT_FOUND},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         obvious_fixture *f = fixture_new();
@@ -60,6 +65,7 @@ static void other_profiles_are_unusable(void **state) {
         connect_now(f);
         fixture_run(f, 60000);
         expect("unusable:UNSUPPORTED_PROFILE ");
+        assert_int_equal(f->last_cause, rows[i].cause);
         assert_int_equal(f->session.state, TENDON_OBVIOUS_SESSION_UNUSABLE);
         assert_int_equal(f->device.commands + f->device.writes, 0);
         tendon_obvious_payload payload = {.echo = {NULL, 0}};
@@ -106,6 +112,42 @@ static void pairs_when_the_device_requires_it(void **state) {
     tendon_obvious_session_inputs.paired(&f->session, TENDON_OK, f->now);
     assert_int_equal(f->session.counters.illegal_inputs, 1);
     fixture_free(f);
+}
+
+/* OGP_STATUS may be readable by anybody: then the subscription is what requires encryption. */
+static void pairs_when_the_subscription_requires_it(void **state) {
+    (void)state;
+    obvious_fixture *f = fixture_new();
+    f->devices[0].bonded = false;
+    f->device.status_open = true;
+    connect_now(f);
+    fixture_run(f, 1000);
+    expect("opened:OK ");
+    assert_true(f->devices[0].bonded);
+    assert_int_equal(f->session.work.pairings, 1);
+    fixture_free(f);
+    f = fixture_new();
+    f->devices[0].bonded = false;
+    f->device.status_open = true;
+    f->session.config.link.pair = NULL;
+    connect_now(f);
+    fixture_run(f, 1000);
+    expect("unusable:UNAUTHORIZED ");
+    fixture_free(f);
+}
+
+/* Four attempts in all, then the reason of the last. */
+static void a_subscription_that_is_refused_is_tried_again(void **state) {
+    (void)state;
+    for (unsigned refused = 1; refused <= 4; refused++) {
+        obvious_fixture *f = fixture_new();
+        f->device.refuse_writes = refused;
+        connect_now(f);
+        fixture_run(f, 1000);
+        expect(refused < 4 ? "opened:OK " : "unusable:ATT_WRITE_NOT_PERMITTED ");
+        assert_int_equal(f->device.refuse_writes, 0);
+        fixture_free(f);
+    }
 }
 
 /* The read of OGP_STATUS is limited to 5 s. A device that answers nothing at all is found by the MTU exchange before.
@@ -501,6 +543,8 @@ int main(void) {
         cmocka_unit_test(opens_with_the_lower_limits),
         cmocka_unit_test(other_profiles_are_unusable),
         cmocka_unit_test(pairs_when_the_device_requires_it),
+        cmocka_unit_test(pairs_when_the_subscription_requires_it),
+        cmocka_unit_test(a_subscription_that_is_refused_is_tried_again),
         cmocka_unit_test(a_silent_device),
         cmocka_unit_test(hello_that_fails),
         cmocka_unit_test(requests_and_their_errors),

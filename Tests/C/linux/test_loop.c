@@ -96,6 +96,22 @@ static void ready_source_is_told_once_per_step(void **state) {
     tendon_loop_close(&loop);
 }
 
+/* One that wants to know nothing: watched for its deadline alone. */
+static void a_source_without_ready_is_passed_over(void **state) {
+    (void)state;
+    tendon_loop loop;
+    probe p;
+    assert_int_equal(tendon_loop_init(&loop), TENDON_OK);
+    probe_open(&p, &loop);
+    p.source.ready = NULL;
+    p.source.deadline = 0;
+    probe_fill(&p);
+    assert_int_equal(tendon_loop_step(&loop, 0), TENDON_OK);
+    assert_int_equal(p.expiries, 1);
+    probe_close(&p);
+    tendon_loop_close(&loop);
+}
+
 /* For a program that drives the loop from another one. */
 static void the_earliest_deadline_is_known(void **state) {
     (void)state;
@@ -453,6 +469,7 @@ static void a_wake_leaves_errno_alone(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ready_source_is_told_once_per_step),
+        cmocka_unit_test(a_source_without_ready_is_passed_over),
         cmocka_unit_test(the_earliest_deadline_is_known),
         cmocka_unit_test(removal_inside_a_batch_is_safe),
         cmocka_unit_test(removal_inside_the_deadline_pass_is_safe),

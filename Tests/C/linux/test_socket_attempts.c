@@ -87,6 +87,24 @@ static void connecting_is_decided_by_so_error(void **state) {
     bench_close(&b);
 }
 
+/* An error that recv() reports again and again ends the link, with the first reason that there was: that of a send, or
+ * its own. A socket that is not connected stands for it. */
+static void an_error_that_stays_ends_the_link(void **state) {
+    (void)state;
+    for (int sent = 0; sent < 2; sent++) {
+        bench b;
+        bench_open(&b, &bare, false);
+        int other = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0);
+        assert_true(dup2(other, b.end.link.source.fd) >= 0);
+        close(other);
+        b.end.link.error = sent != 0 ? EIO : 0;
+        b.end.link.source.ready(b.end.link.source.context, TENDON_READABLE, tendon_monotonic_ms());
+        assert_int_equal(b.end.closed, 1);
+        assert_int_equal(b.end.reason, sent != 0 ? TENDON_SYSTEM_ERROR(EIO) : TENDON_RADIO_ERROR_PEER_CLOSED);
+        bench_close(&b);
+    }
+}
+
 static void reasons_have_their_meaning(void **state) {
     (void)state;
     assert_int_equal(tendon_socket_link_reason(0), TENDON_RADIO_ERROR_PEER_CLOSED);
@@ -102,6 +120,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(attempts_end_in_each_way),
         cmocka_unit_test(connecting_is_decided_by_so_error),
+        cmocka_unit_test(an_error_that_stays_ends_the_link),
         cmocka_unit_test(reasons_have_their_meaning),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

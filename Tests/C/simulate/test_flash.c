@@ -142,6 +142,29 @@ static void the_last_version_is_read(void **state) {
     expect(&store, "");
 }
 
+/* Header and content are 12 + 52 bytes: two versions in a bank of two pages, without an erasure between them. */
+static void a_version_may_end_with_its_bank(void **state) {
+    (void)state;
+    tendon_simulated_store store;
+    char text[PAGE - 12 + 1];
+    memset(text, 'x', sizeof text - 1);
+    text[sizeof text - 1] = 0;
+    blank();
+    tendon_simulated_store_mount(&store, &flash, 1, 2);
+    assert_int_equal(put(&store, text), TENDON_OK);
+    uint64_t erased = flash.erased;
+    text[0] = '2';
+    assert_int_equal(put(&store, text), TENDON_OK);
+    assert_int_equal(flash.erased, erased);
+    expect(&store, text);
+    tendon_simulated_store_mount(&store, &flash, 1, 2);
+    expect(&store, text);
+    text[0] = '3';
+    assert_int_equal(put(&store, text), TENDON_OK);
+    assert_int_equal(flash.erased, erased + 2);
+    expect(&store, text);
+}
+
 /* A sequence of versions with one cut at each byte that it changes: the store has the version before the cut or the one
  * that was written, also when it is mounted again, and the versions after it are written. */
 static void a_cut_leaves_the_old_or_the_new_version(void **state) {
@@ -225,6 +248,7 @@ int main(void) {
         cmocka_unit_test(arguments_are_checked),
         cmocka_unit_test(a_power_cut_leaves_a_part),
         cmocka_unit_test(the_last_version_is_read),
+        cmocka_unit_test(a_version_may_end_with_its_bank),
         cmocka_unit_test(a_cut_leaves_the_old_or_the_new_version),
         cmocka_unit_test(a_failed_write_keeps_the_version),
         cmocka_unit_test(garbage_is_no_record),

@@ -403,6 +403,26 @@ static void a_transfer_ends_after_seven_days(void **state) {
     assert_int_equal(answered_offset(), 0);
 }
 
+/* The host's clock begins again with the process: what was received before is not thrown away for its age. */
+static void a_transfer_survives_a_clock_that_starts_again(void **state) {
+    (void)state;
+    given(NULL);
+    obvious_run(1000000);
+    fill_image(1000);
+    assert_int_equal(obvious_begin(0, 2, 1, image, 1000, manifest), 0);
+    assert_int_equal(obvious_data(0, 0, image, 600), 0);
+    o.now = 10;
+    obvious_again();
+    obvious_connect(0, 247);
+    obvious_hello(0);
+    assert_int_equal(obvious_begin(0, 2, 1, image, 1000, manifest), 0);
+    assert_int_equal(answered_offset(), 512); /* whole pages */
+    uint64_t began = o.now;
+    assert_int_equal(obvious_data(0, 512, image + 512, 488), 0);
+    assert_int_equal(obvious_end(0), 0);
+    assert_true(began < 1000000);
+}
+
 static void another_gateway_waits(void **state) {
     (void)state;
     given(NULL);
@@ -569,6 +589,7 @@ int main(void) {
         cmocka_unit_test(a_copy_of_the_flash_memory_is_enough),
         cmocka_unit_test(a_page_that_changed_is_not_trusted),
         cmocka_unit_test(a_transfer_ends_after_seven_days),
+        cmocka_unit_test(a_transfer_survives_a_clock_that_starts_again),
         cmocka_unit_test(another_gateway_waits),
         cmocka_unit_test(an_object_that_differs_starts_again),
         cmocka_unit_test(a_flash_failure_is_reported),

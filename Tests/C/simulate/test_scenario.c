@@ -76,6 +76,7 @@ static void errors_have_line_and_column(void **state) {
         {"at 5 resume", 1, 5},
         {"at 5h resume", 1, 5},
         {"at 5.s resume", 1, 6},
+        {"at 5.25 resume", 1, 8},
         {"at 5.x5s resume", 1, 6},
         {"at -1s resume", 1, 4},
         {"at .5s resume", 1, 4},
