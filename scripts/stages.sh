@@ -109,6 +109,13 @@ stage_swift() {
     swift test "${swift_debug[@]}" --skip-build
 }
 
+# The same tests with the main queue in the place of the loop's thread.
+stage_swift_main_queue() {
+    local form=(--scratch-path "$BUILD/swift-main" -j "$jobs_count" --traits BlueZ,ObviousCloud,MainActorLoop)
+    swift build "${form[@]}" --build-tests
+    swift test "${form[@]}" --skip-build
+}
+
 # The modules' documentation: built without a warning, nothing public without a comment, examples that compile.
 stage_docs() {
     scripts/docs.sh

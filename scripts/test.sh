@@ -17,7 +17,7 @@ mkdir -p "$XDG_STATE_HOME"
 . scripts/stages.sh
 
 case "${1:-}" in
-    all) stages=(format house c_sanitized c_clang c_without_bluez cross sizes abi install cloud peers swift docs package swift_without_bluez \
+    all) stages=(format house c_sanitized c_clang c_without_bluez cross sizes abi install cloud peers swift swift_main_queue docs package swift_without_bluez \
         command examples phone readme family fuzz proof mutation demo bench kernel) ;;
     quick) stages=(format house c_sanitized) ;;
     kernel) stages=(kernel) ;;

@@ -64,6 +64,18 @@ builds clang debug
 
 install_and_try bluez -Dbluez=enabled
 scripts/check_links.sh with "$build/install/bluez/lib/libtendon.so"
+# A program that is compiled without the define of pkg-config must see the same layout.
+layout() {
+    gcc "$@" -I"$build/install/bluez/include" -x c -o "$build/layout" - <<'SOURCE'
+#include <stddef.h>
+#include <stdio.h>
+#include <tendon/tendon.h>
+int main(void) { printf("%zu %zu", sizeof(tendon_gateway), offsetof(tendon_gateway, radio)); }
+SOURCE
+    "$build/layout"
+}
+[ "$(layout -DTENDON_HAVE_BLUEZ=1)" = "$(layout -UTENDON_HAVE_BLUEZ)" ]
+echo "ok - bluez: the layout of a gateway does not depend on TENDON_HAVE_BLUEZ"
 install_and_try mit -Dbluez=disabled
 scripts/check_links.sh without "$build/install/mit/lib/libtendon.so"
 [ ! -e "$build/install/mit/include/tendon/bluez.h" ]

@@ -3,6 +3,11 @@
 
 #include <string.h>
 
+_Static_assert(sizeof(tendon_virtual_radio) <= TENDON_GATEWAY_RADIO_SIZE, "the union must not grow with its members");
+#if defined(TENDON_HAVE_BLUEZ)
+_Static_assert(sizeof(tendon_bluez_radio) <= TENDON_GATEWAY_RADIO_SIZE, "the union must not grow with its members");
+#endif
+
 /** Opens the first adapter; a build without adapters reports that it has none. */
 static tendon_status open_adapter(tendon_gateway *gateway) {
 #if defined(TENDON_HAVE_BLUEZ)

@@ -142,7 +142,11 @@ package final class LoopCore: SerialExecutor, @unchecked Sendable {
     fileprivate init(isShared: Bool) throws(TendonError) {
         try check(tendon_loop_init(block.pointer), .start)
         #if MainActorLoop
-            if isShared { mainQueue = MainQueue(block.pointer) { [unowned self] in turn() } }
+            if isShared {
+                mainQueue = MainQueue(
+                    block.pointer, runEntries: { [unowned self] in runEntries() },
+                    poll: { [unowned self] in step(until: 0) })
+            }
         #endif
         local.reserveCapacity(Self.burst)
         spare.reserveCapacity(Self.burst)
@@ -199,12 +203,12 @@ package final class LoopCore: SerialExecutor, @unchecked Sendable {
     }
 
     #if MainActorLoop
-        /// One turn of the main queue; true: there is more to run.
-        private func turn() -> Bool {
+        /// Runs what is pending; false: nothing was.
+        private func runEntries() -> Bool {
             _ = takeInbox()
+            guard !local.isEmpty else { return false }
             drain()
-            step(until: 0)
-            return !local.isEmpty
+            return true
         }
     #endif
 

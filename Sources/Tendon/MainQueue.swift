@@ -17,27 +17,49 @@
     public typealias TendonActor = MainActor
 
     /// Drives a loop from the main queue.
+    ///
+    /// A loop with its own thread runs everything that a packet resumed before it reads the next one: a task that waits
+    /// for a device subscribes to its values in time. The main queue has no such order: an event of the descriptor that
+    /// is queued already would overtake the tasks that were resumed last. Hence the fence: a block at the end of the main
+    /// queue, and no packet is read until it has run.
     final class MainQueue: @unchecked Sendable {
         // Used only on the main queue, except for constant and atomic members.
         private static let key = DispatchSpecificKey<Bool>()
+        /// Fences in a row after which the descriptors are read although entries keep coming.
+        private static let patience = 8
         private let descriptor: any DispatchSourceRead
         private let timer: any DispatchSourceTimer
         private let isScheduled = Atomic<Bool>(false)
         private var isTurning = false
+        /// The descriptors or the deadlines are to be looked at.
+        private var isDue = false
+        private var isFenced = false
+        /// Entries ran after the fence was placed; what they resumed stands behind it.
+        private var isFenceStale = false
+        private var fences = 0
         private var armed = UInt64.max
         private let loop: CPointer<tendon_loop>
-        private let step: @Sendable () -> Bool
+        private let runEntries: @Sendable () -> Bool
+        private let poll: @Sendable () -> Void
 
-        /// `step` runs pending entries and polls the descriptors once; it returns true if it must be called again.
-        init(_ loop: CPointer<tendon_loop>, _ step: @escaping @Sendable () -> Bool) {
+        /// `runEntries` runs the pending entries and returns false if there were none; `poll` reads the descriptors once.
+        init(
+            _ loop: CPointer<tendon_loop>, runEntries: @escaping @Sendable () -> Bool,
+            poll: @escaping @Sendable () -> Void
+        ) {
             self.loop = loop
-            self.step = step
+            self.runEntries = runEntries
+            self.poll = poll
             DispatchQueue.main.setSpecific(key: Self.key, value: true)
             descriptor = DispatchSource.makeReadSource(fileDescriptor: loop.pointee.epoll_fd, queue: .main)
             timer = DispatchSource.makeTimerSource(queue: .main)
-            descriptor.setEventHandler { [unowned self] in turn() }
+            descriptor.setEventHandler { [unowned self] in
+                isDue = true
+                turn()
+            }
             timer.setEventHandler { [unowned self] in
                 armed = .max
+                isDue = true
                 turn()
             }
             timer.schedule(deadline: .distantFuture)
@@ -65,10 +87,31 @@
         private func turn() {
             guard !isTurning else { return }
             isTurning = true
-            let hasMore = step()
+            var isQuiet = !runEntries()
+            if !isQuiet { isFenceStale = true }
+            if isDue, !isFenced, isQuiet || fences >= Self.patience {
+                isDue = false
+                isQuiet = false
+                fences = 0
+                poll()
+            }
             isTurning = false
-            if hasMore { schedule() }
+            if !isQuiet, !isFenced { placeFence() }
             arm(tendon_loop_deadline(loop))
+        }
+
+        private func placeFence() {
+            isFenced = true
+            isFenceStale = false
+            DispatchQueue.main.async { [self] in passFence() }
+        }
+
+        private func passFence() {
+            fences += 1
+            let isPassed = !isFenceStale || fences >= Self.patience
+            if isPassed { isFenced = false } else { placeFence() }
+            turn()
+            if !isFenced { fences = 0 }
         }
 
         private func arm(_ deadline: UInt64) {

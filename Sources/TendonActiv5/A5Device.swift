@@ -365,6 +365,8 @@ public final class A5Device {
     /// `unsupported` if the device is not a trainer. If the task is cancelled, the connection that this call began
     /// ends.
     public func open() async throws(A5Error) {
+        if core.c.link == TENDON_ACTIV5_LINK_CLOSING { await close() }
+        guard !Task.isCancelled else { throw .cancelled }
         let begins = core.c.link == TENDON_ACTIV5_LINK_NONE
         do throws(A5Error) {
             _ = try await core.wait { event in

@@ -241,8 +241,8 @@ class Program(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         process = subprocess.Popen(
             [HERE / "tendon-obvious-cloud", "--port", "0", "--data", folder.name, "--quiet", *options],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        self.addCleanup(lambda: (process.stdout.close(), process.stderr.close()))
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(lambda: (process.stdin.close(), process.stdout.close(), process.stderr.close()))
         self.addCleanup(process.wait)
         self.addCleanup(process.terminate)
         ready, _, _ = select.select([process.stdout], [], [], 60)
@@ -260,6 +260,12 @@ class Program(unittest.TestCase):
             return answer.status, answer.read(), answer.headers
         finally:
             connection.close()
+
+    def test_it_ends_with_its_input(self):
+        self.start("--until-input-ends")
+        self.assertEqual(self.request("GET", "/v1/products/1234/features")[0], 200)
+        self.process.stdin.close()
+        self.assertEqual(self.process.wait(20), 0)
 
     def test_it_serves_and_says_what_it_is(self):
         self.start()

@@ -2,6 +2,7 @@
 """The command line of the reference cloud."""
 import argparse
 import json
+import os
 import pathlib
 import secrets
 import signal
@@ -34,6 +35,8 @@ def arguments():
                         help="adds a firmware image, signed with this cloud's key")
     parser.add_argument("--fault", action="append", default=[], metavar="JSON",
                         help="a fault: see obvious_cloud/faults.py; also by POST /admin/faults from loopback")
+    parser.add_argument("--until-input-ends", action="store_true",
+                        help="end with the standard input: with the program that started this one, however it ends")
     parser.add_argument("--quiet", action="store_true", help="do not log requests on standard error")
     return parser.parse_args()
 
@@ -76,6 +79,15 @@ def main():
         server.ending.set()
         threading.Thread(target=server.shutdown).start()
 
+    def follow_input():
+        while os.read(0, 4096):  # not by the buffer: its lock stops the interpreter from ending
+            pass
+        end()
+
+    if options.until_input_ends:
+        threading.Thread(target=follow_input, daemon=True).start()
+    # A thread that starts this program may block signals, and the mask is inherited.
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM, signal.SIGINT])
     signal.signal(signal.SIGTERM, end)
     signal.signal(signal.SIGINT, end)
     server.serve_forever(poll_interval=0.2)

@@ -194,9 +194,9 @@ struct ManagerTests {
         #expect(recorder.count("deviceConnected") == 2)
         #expect(manager.devices["ACTIV5-AC-0001"] === device, "the same object")
         manager.options.reconnectionStrategy = .manually
+        let found = recorder.count("deviceFound")
         await site.trainer.disconnectAll()
         await eventually("disconnected") { recorder.count("deviceDisconnected") == 2 }
-        let found = recorder.count("deviceFound")
         await eventually("found") { recorder.count("deviceFound") > found }
         #expect(recorder.count("deviceConnected") == 2)
     }

@@ -71,8 +71,9 @@ struct WaitTests {
         let site = try await Site()
         let (manager, device) = try await found(site)
         let events = device.events
-        manager.disconnectAllDevices()
         await site.trainer.stop()
+        manager.stopScanningForDevices()  // or an advertisement on its way lists the device again
+        manager.disconnectAllDevices()
         var others: [SimulatedTrainer] = []
         for number in 0..<32 {
             var options = SimulatedTrainer.Options()
@@ -80,7 +81,8 @@ struct WaitTests {
             others.append(
                 try await SimulatedTrainer(
                     options, radio: site.radio, address: Address(0xD100_0000_0000 | UInt64(number), type: .random),
-                    loop: site.loop, interval: .milliseconds(200)))
+                    // Not all at once: the socket of the radio queues ten datagrams.
+                    loop: site.loop, interval: .milliseconds(200 + 7 * number)))
         }
         manager.scanForDevices()
         await eventually("all others") { manager.devices.count == 32 && manager.devices["ACTIV5-AC-0001"] == nil }

@@ -48,6 +48,7 @@ struct ForgetTests {
         // The grip keeps its key: without the key of this host, it rejects every central until it is reset.
         await #expect(throws: FjordenError.gripPairingRequestDeclined) { try await connectFirst(second) }
         device.resetBond()
+        await eventually("the grip has told the central that it rejected, and has no bond") { !device.isBonded }
         let grip = try await connectFirst(second)
         #expect(grip.id == device.address && device.isBonded)
     }

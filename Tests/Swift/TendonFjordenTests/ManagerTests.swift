@@ -41,7 +41,7 @@ struct ManagerTests {
         let grip = try await connectFirst(manager)
         let simulatedGrip = simulator.grip
         simulatedGrip.moveShutter(.full)  // before anybody listens
-        try await Task.sleep(for: .milliseconds(30))
+        await eventually("received") { grip.counters.records == 2 }
         var heard: [GripEvent] = []
         let events = grip.subscribeToGripEvents()
         grip.subscribeToGripEvents { heard.append($0) }

@@ -19,6 +19,8 @@ final class ReferenceCloud: Sendable {
     let folder: String
     private let process: Process
     private let output: Output
+    /// Ends with this process, also when it is killed, and the server with it.
+    private let life = Pipe()
 
     /// What the process printed on both outputs.
     private final class Output: Sendable {
@@ -34,8 +36,9 @@ final class ReferenceCloud: Sendable {
         process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appendingPathComponent("Cloud/tendon-obvious-cloud").path
-        process.arguments = [script, "--port", "0", "--data", folder] + options
+        process.arguments = [script, "--port", "0", "--data", folder, "--until-input-ends"] + options
         let (pipe, errors, output) = (Pipe(), Pipe(), Output())
+        process.standardInput = life
         process.standardOutput = pipe
         process.standardError = errors
         errors.fileHandleForReading.readabilityHandler = { handle in

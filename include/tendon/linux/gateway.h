@@ -16,6 +16,9 @@
 extern "C" {
 #endif
 
+/** Room for a radio of either kind (our design): the layout does not depend on how the caller was compiled. */
+#define TENDON_GATEWAY_RADIO_SIZE 9216
+
 /** The caller's memory; not to be moved while open. */
 typedef struct tendon_gateway {
     tendon_loop loop;
@@ -24,6 +27,7 @@ typedef struct tendon_gateway {
 #if defined(TENDON_HAVE_BLUEZ)
         tendon_bluez_radio bluez_radio;
 #endif
+        uint64_t room[TENDON_GATEWAY_RADIO_SIZE / sizeof(uint64_t)];
     };
     tendon_radio *radio;           /**< the one that is open, or another radio that the caller opened on the loop */
     tendon_status adapter_failure; /**< why tendon_gateway_open() opened no adapter; TENDON_OK: it opened one, or a
