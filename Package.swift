@@ -95,7 +95,8 @@ let package = Package(
             ]),
         // Compares the library with test vectors; built, not installed.
         .executableTarget(
-            name: "TendonConformance", dependencies: ["CSystemSodium", "CTendon", "Tendon", "TendonSupport"]),
+            name: "TendonConformance",
+            dependencies: ["CSystemSodium", "CTendon", "Tendon", "TendonObvious", "TendonSupport"]),
         .executableTarget(name: "StreamBose", dependencies: ["TendonBose"], path: "examples/swift"),
         .target(
             name: "BenchPeer", dependencies: ["CTendon"], path: "Bench/Swift/Peer", cSettings: [.define("_GNU_SOURCE")]),

@@ -2,6 +2,7 @@
 // Obvious devices over OGP/1, Tendon's own protocol: frames, segments, texts. Formats: docs/protocols/obvious.md.
 import CTendon
 import Tendon
+import TendonObvious
 import TendonSupport
 
 enum ObviousVectors {
@@ -89,8 +90,7 @@ extension ObviousVectors {
 
     @Sendable static func cardNumber(_ input: JSON) throws(VectorError) -> JSON {
         let string = try string("number", in: input)
-        let status = tendon_obvious_check_card_number(string, string.utf8.count)
-        return status < 0 ? failure(status) : ["valid": true]
+        return PaymentCard.isCardNumber(string.utf8) ? ["valid": true] : ["error": "CARD_NUMBER"]
     }
 }
 

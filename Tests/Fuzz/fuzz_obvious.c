@@ -64,7 +64,6 @@ static void texts(fuzz_block block) {
     char text[TENDON_OBVIOUS_VERSION_SIZE];
     const char *from = (const char *)block.data;
     (void)tendon_obvious_parse_uuid(from, block.length, &uuid);
-    (void)tendon_obvious_check_card_number(from, block.length);
     (void)tendon_obvious_decode_profile(block.data, block.length, &flags);
     if (tendon_obvious_parse_version(from, block.length, &code) == TENDON_OK) {
         tendon_status length = tendon_obvious_format_version(code, text);
@@ -234,6 +233,12 @@ static void on_operation(void *context, const tendon_obvious_event *event, uint6
     FUZZ_CHECK(operated.done <= operated.started);
 }
 
+static tendon_status read_image(void *context, uint32_t offset, uint8_t *buffer, size_t length) {
+    (void)context;
+    memset(buffer, (int)(offset & 0xFFu), length);
+    return TENDON_OK;
+}
+
 /* Connected and open, without the steps before. */
 static void link_up(void) {
     const tendon_gatt_client_config config = {.bearer = &operated.bearer,
@@ -294,14 +299,14 @@ static void respond(fuzz_input *input, uint8_t choice) {
 }
 
 static void start_operation(uint8_t choice) {
-    unsigned which = (choice >> 3) % 5;
+    unsigned which = (choice >> 3) % 7;
     bool list = which >= 1 && which <= 3;
     for (unsigned i = 0; i < 70; i++) {
         operated.features[i] = (tendon_obvious_feature){(uint16_t)(i + 1), 0, 1};
     }
     operated.started += tendon_obvious_manager_start(&operated.manager, (tendon_obvious_operation)(1u << which),
                                                      list ? operated.features : NULL, list ? (which == 2 ? 1 : 70) : 0,
-                                                     0, world.now) == TENDON_OK;
+                                                     NULL, world.now) == TENDON_OK;
 }
 
 static void operations(fuzz_input *input) {
@@ -316,8 +321,12 @@ static void operations(fuzz_input *input) {
                                                   .window = 8,
                                                   .on_event = on_session_event};
     FUZZ_CHECK(tendon_obvious_session_init(&operated.session, &config) == TENDON_OK);
-    const tendon_obvious_manager_config managed = {
-        .session = &operated.session, .ring = &ring, .product = 1234, .chunk_max = 4000, .on_event = on_operation};
+    const tendon_obvious_manager_config managed = {.session = &operated.session,
+                                                   .ring = &ring,
+                                                   .product = 1234,
+                                                   .chunk_max = 4000,
+                                                   .on_event = on_operation,
+                                                   .read = read_image};
     FUZZ_CHECK(tendon_obvious_manager_init(&operated.manager, &managed) == TENDON_OK);
     FUZZ_CHECK(tendon_obvious_session_connect(&operated.session, world.now) == TENDON_OK);
     link_up();
@@ -336,10 +345,15 @@ static void operations(fuzz_input *input) {
         } else if ((choice & 7u) == 6) {
             fuzz_block block = fuzz_block_of(input);
             size_t length = block.length < sizeof operated.package ? block.length : sizeof operated.package;
-            const tendon_obvious_answer answer = {
+            tendon_obvious_answer answer = {
                 .kind = (tendon_obvious_answer_kind)((choice >> 3) % 5), .data = operated.package, .length = length};
             if (operated.manager.obj == 0 && length > 0) {
                 memcpy(operated.package, block.data, length);
+            }
+            if (length >= 64) { /* an image that is the one of the manifest */
+                answer.image_sha256 = operated.package + 32;
+                memcpy(&answer.image_crc32, operated.package + 28, 4);
+                answer.image_length = operated.package[24] | (unsigned)operated.package[25] << 8;
             }
             (void)tendon_obvious_manager_give(&operated.manager, &answer, world.now);
             free(block.data);

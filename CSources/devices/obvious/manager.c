@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of the manager's states, what moves it, and the calls of the
- * application. */
+/* The table of the manager's states, what moves it, and the calls of the application. */
 #include "manager.h"
 
 #include <string.h>
 
-/* Operations of a row. P: the transfer of a provisioning package, which is part
- * of an update. */
+/* Operations of a row. P: the transfer of a provisioning package, which is part of an update. */
 enum {
     D = TENDON_OBVIOUS_GET_INFO,
     S = TENDON_OBVIOUS_CHECK_STATUS,
     T = TENDON_OBVIOUS_TOGGLE,
     E = TENDON_OBVIOUS_SET_TOGGLES,
     U = TENDON_OBVIOUS_UPDATE_FEATURES,
+    C = TENDON_OBVIOUS_CHECK_FIRMWARE,
+    G = TENDON_OBVIOUS_UPGRADE_FIRMWARE,
     P = 0x80,
-    X = U | P,
+    X = U | P | G,
     ALL = 0xFF
 };
 
@@ -35,10 +35,11 @@ static const uint8_t events[] = {[STARTS] = TENDON_OBVIOUS_PROVISION_START,
                                  [RESET] = UPDATE | TENDON_OBVIOUS_UPDATE_RESET_COMPLETE};
 
 /* Results; KEPT: that of an earlier row. */
-enum { GOOD, UNPROVISIONED, NO_DOWNLOAD, NO_WRITE, FAILED, LATE, KEPT };
-static const uint8_t results[] = {TENDON_OBVIOUS_UPDATE_SUCCESS,         TENDON_OBVIOUS_UPDATE_NOT_PROVISIONED,
-                                  TENDON_OBVIOUS_UPDATE_DOWNLOAD_FAILED, TENDON_OBVIOUS_UPDATE_WRITE_FAILED,
-                                  TENDON_OBVIOUS_UPDATE_FAILED,          TENDON_OBVIOUS_UPDATE_TIMEOUT};
+enum { GOOD, UNPROVISIONED, NO_DOWNLOAD, NO_WRITE, FAILED, LATE, NONE, KEPT };
+static const uint8_t results[] = {
+    TENDON_OBVIOUS_UPDATE_SUCCESS,      TENDON_OBVIOUS_UPDATE_NOT_PROVISIONED, TENDON_OBVIOUS_UPDATE_DOWNLOAD_FAILED,
+    TENDON_OBVIOUS_UPDATE_WRITE_FAILED, TENDON_OBVIOUS_UPDATE_FAILED,          TENDON_OBVIOUS_UPDATE_TIMEOUT,
+    TENDON_OBVIOUS_UNAVAILABLE};
 
 enum {
     A_GIVEN = I_ANSWER + TENDON_OBVIOUS_ANSWER_GIVEN,
@@ -56,13 +57,14 @@ typedef struct row {
 static const row rows[] = {
     /* opening */
     {S_START, I_TIMER, ALL, NOTHING, S_CONNECT, KEPT},
-    {S_CONNECT, I_OPEN, U, NOTHING, S_HELLO, KEPT},
+    {S_CONNECT, I_OPEN, U | C | G, NOTHING, S_HELLO, KEPT},
     {S_CONNECT, I_OPEN, D, NOTHING, S_INFO, KEPT},
     {S_CONNECT, I_OPEN, S | T, NOTHING, S_STATUS, KEPT},
     {S_CONNECT, I_OPEN, E, NOTHING, S_TOGGLE, KEPT},
     {S_HELLO, I_OK, ALL, NOTHING, S_INFO, KEPT},
     {S_INFO, I_OK, D, NOTHING, S_IDLE, GOOD},
     {S_INFO, I_OK, U, NOTHING, S_NONCE, KEPT},
+    {S_INFO, I_OK, C | G, NOTHING, S_FW_STATE, KEPT},
     /* features */
     {S_STATUS, I_OK, S | T, NOTHING, S_STATUS, KEPT},
     {S_STATUS, I_ALT, S, NOTHING, S_IDLE, GOOD},
@@ -89,7 +91,9 @@ static const row rows[] = {
     {S_DATA, I_OK, X, NOTHING, S_DATA, KEPT},
     {S_DATA, I_ALT, X, NOTHING, S_END, KEPT},
     {S_END, I_OK, U, NOTHING, S_IDLE, GOOD},
+    {S_END, I_OK, G, NOTHING, S_ACTIVATE, KEPT},
     {S_END, I_ALT, U, PROVISIONED, S_INFO, KEPT},
+    {S_END, I_SECOND, G, NOTHING, S_RESTART, KEPT},
     {S_END, I_SECOND, U, RESETS, S_REBOOT, KEPT},
     {S_END, I_THIRD, U, RESETS, S_RESETTING, KEPT},
     {S_END, I_TIMEOUT, X, NOTHING, S_GREET, KEPT},
@@ -97,17 +101,20 @@ static const row rows[] = {
     {S_QUERY, I_OK, X, NOTHING, S_BEGIN, KEPT},
     {S_BACKOFF, I_TIMER, X, NOTHING, S_RECONNECT, KEPT},
     {S_BACKOFF, I_CLOSED, X, NOTHING, SAME, KEPT},
+    {S_BACKOFF, I_FAIL, G, NOTHING, S_IDLE, FAILED},
     {S_RECONNECT, I_OPEN, X, NOTHING, S_BEGIN, KEPT},
     {S_RECONNECT, I_ALT, X, NOTHING, S_QUERY, KEPT},
     {TRANSFER, I_CLOSED, X, NOTHING, S_BACKOFF, KEPT},
     {S_RECONNECT, I_UNUSABLE, X, NOTHING, S_BACKOFF, KEPT},
     {S_RECONNECT, I_TIMER, X, NOTHING, S_BACKOFF, KEPT},
+    {TRANSFER, I_TIMEOUT, G, NOTHING, S_BACKOFF, KEPT},
     {TRANSFER, I_TIMEOUT, U, NOTHING, S_ABORT, LATE},
     {TRANSFER, I_TIMEOUT, P, TOO_LATE, S_ABORT, FAILED},
     {TRANSFER, I_LIMIT, U, NOTHING, S_ABORT, LATE},
     {TRANSFER, I_LIMIT, P, TOO_LATE, S_ABORT, FAILED},
     {TRANSFER, I_FAIL, U, NOTHING, S_ABORT, NO_WRITE},
     {TRANSFER, I_FAIL, P, NOT_WRITTEN, S_ABORT, FAILED},
+    {TRANSFER, I_FAIL, G, NOTHING, S_ABORT, FAILED},
     {TRANSFER, I_CANCEL, P, NOT_ALLOWED, S_ABORT, FAILED},
     {TRANSFER, I_CANCEL, X, NOTHING, S_ABORT, FAILED},
     {S_ABORT, ANY_INPUT, ALL, NOTHING, S_IDLE, KEPT},
@@ -121,13 +128,46 @@ static const row rows[] = {
     {S_JOINING, I_OPEN, U, NOTHING, S_COUNTER, KEPT},
     {S_COUNTER, I_OK, U, NOTHING, S_IDLE, GOOD},
     {S_COUNTER, I_CLOSED, U, NOTHING, S_REJOIN, KEPT},
-    {S_REJOIN, I_TIMER, U, NOTHING, S_JOINING, KEPT},
-    {S_REJOIN, I_CLOSED, U, NOTHING, SAME, KEPT},
-    {S_JOINING, I_CLOSED, U, NOTHING, S_REJOIN, KEPT},
-    {S_JOINING, I_UNUSABLE, U, NOTHING, S_REJOIN, KEPT},
+    /* firmware */
+    {S_FW_STATE, I_OK, C, NOTHING, S_OFFER, KEPT},
+    {S_FW_STATE, I_OK, G, NOTHING, S_DOWNLOAD, KEPT},
+    {S_FW_STATE, I_ALT, C | G, NOTHING, S_SELF_TEST, KEPT},
+    {S_FW_STATE, I_SECOND, G, NOTHING, S_IDLE, GOOD},
+    {S_FW_STATE, I_THIRD, G, NOTHING, S_ACTIVATE, KEPT},
+    {S_OFFER, A_GIVEN, C, NOTHING, S_IDLE, GOOD},
+    {S_OFFER, A_NOTHING, C, NOTHING, S_IDLE, NONE},
+    {S_OFFER, A_REFUSED, C, NOTHING, S_IDLE, NONE},
+    {S_OFFER, A_FAILED, C, NOTHING, S_IDLE, NONE},
+    {S_DOWNLOAD, A_GIVEN, G, NOTHING, S_BEGIN, KEPT},
+    {S_DOWNLOAD, A_NOTHING, G, NOTHING, S_IDLE, NONE},
+    {S_DOWNLOAD, A_REFUSED, G, NOTHING, S_IDLE, NO_DOWNLOAD},
+    {S_DOWNLOAD, A_FAILED, G, NOTHING, S_IDLE, NO_DOWNLOAD},
+    {S_ACTIVATE, I_OK, G, NOTHING, S_DOWN, KEPT},
+    {S_ACTIVATE, I_TIMEOUT, G, NOTHING, S_DOWN, KEPT},
+    {S_ACTIVATE, I_CLOSED, G, NOTHING, S_REJOIN, KEPT},
+    {S_DOWN, I_CLOSED, G, NOTHING, S_REJOIN, KEPT},
+    {S_DOWN, I_TIMER, G, NOTHING, S_DROP, KEPT},
+    {S_DROP, I_CLOSED, G, NOTHING, S_REJOIN, KEPT},
+    {S_JOINING, I_OPEN, G, NOTHING, S_FW_STATE, KEPT},
+    {S_REJOIN, I_TIMER, U | G, NOTHING, S_JOINING, KEPT},
+    {S_REJOIN, I_CLOSED, U | G, NOTHING, SAME, KEPT},
+    {S_JOINING, I_CLOSED, U | G, NOTHING, S_REJOIN, KEPT},
+    {S_JOINING, I_UNUSABLE, U | G, NOTHING, S_REJOIN, KEPT},
+    {S_SELF_TEST, I_OK, C | G, NOTHING, S_CONFIRM, KEPT},
+    {S_SELF_TEST, I_FAIL, C | G, NOTHING, S_REJECT, FAILED},
+    {S_SELF_TEST, I_TIMEOUT, C | G, NOTHING, S_REJECT, FAILED},
+    {S_CONFIRM, I_OK, G, NOTHING, S_IDLE, GOOD},
+    {S_CONFIRM, I_ALT, C, NOTHING, S_OFFER, KEPT},
+    {S_CONFIRM, I_ALT, G, NOTHING, S_DOWNLOAD, KEPT},
+    {S_CONFIRM, I_TIMEOUT, C | G, NOTHING, S_FW_STATE, KEPT},
+    /* a device that leaves between its trial boot and the confirmation comes back */
+    {S_FW_STATE, I_CLOSED, P, NOTHING, S_REJOIN, KEPT},
+    {S_SELF_TEST, I_CLOSED, P, NOTHING, S_REJOIN, KEPT},
+    {S_CONFIRM, I_CLOSED, P, NOTHING, S_REJOIN, KEPT},
     /* everything else ends the operation */
     {ANY, I_LIMIT, U, NOTHING, S_IDLE, LATE},
     {ANY, I_TIMER, U, NOTHING, S_IDLE, LATE},
+    {S_REJECT, I_OK, ALL, NOTHING, S_IDLE, KEPT},
     {ANY, I_FAIL, ALL, NOTHING, S_IDLE, FAILED},
     {ANY, I_TIMEOUT, ALL, NOTHING, S_IDLE, FAILED},
     {ANY, I_UNUSABLE, ALL, NOTHING, S_IDLE, FAILED},
@@ -138,8 +178,10 @@ static const row rows[] = {
 };
 enum { ROWS_COUNT = sizeof rows / sizeof rows[0] };
 
+/* P is set for what is transferred, and for an upgrade after its trial boot. */
 static uint8_t mask_of(const tendon_obvious_manager *m) {
-    return m->obj == TENDON_OBVIOUS_OBJECT_PROVISION ? P : m->operation;
+    bool confirming = m->operation == G && m->rejoining && m->state >= S_FW_STATE && m->state <= S_CONFIRM;
+    return m->obj == TENDON_OBVIOUS_OBJECT_PROVISION ? P : confirming ? P | G : m->operation;
 }
 
 static const row *find(const tendon_obvious_manager *m, uint8_t input) {
@@ -155,9 +197,9 @@ static const row *find(const tendon_obvious_manager *m, uint8_t input) {
     return NULL;
 }
 
-static void emit(tendon_obvious_manager *m, unsigned operation, tendon_obvious_event_kind kind, int code) {
+void tendon_obvious_manager_tell(tendon_obvious_manager *m, tendon_obvious_event_kind kind, int code) {
     const tendon_obvious_event event = {.kind = kind,
-                                        .operation = (tendon_obvious_operation)operation,
+                                        .operation = (tendon_obvious_operation)m->operation,
                                         .code = code,
                                         .status = m->status,
                                         .features = m->held,
@@ -165,8 +207,26 @@ static void emit(tendon_obvious_manager *m, unsigned operation, tendon_obvious_e
     m->config.on_event(m->config.context, &event, m->now);
 }
 
-void tendon_obvious_manager_tell(tendon_obvious_manager *m, tendon_obvious_event_kind kind, int code) {
-    emit(m, m->operation, kind, code);
+/* Results of an upgrade. What the device cannot do at all, and a failed pairing, have their own. */
+static int upgrade_result(const tendon_obvious_manager *m) {
+    switch (m->result) {
+    case TENDON_OBVIOUS_UPDATE_SUCCESS:
+        return TENDON_OBVIOUS_UPGRADE_SUCCESS;
+    case TENDON_OBVIOUS_UPDATE_DOWNLOAD_FAILED:
+        return TENDON_OBVIOUS_UPGRADE_DOWNLOAD_FAILED;
+    case TENDON_OBVIOUS_UNAVAILABLE:
+        return TENDON_OBVIOUS_UPGRADE_UNAVAILABLE;
+    default:
+        break;
+    }
+    if (m->obj != 0) { /* it had begun */
+        return TENDON_OBVIOUS_UPGRADE_FAILED;
+    }
+    bool unable =
+        m->status == TENDON_OBVIOUS_ERROR_UNSUPPORTED_PROFILE || m->status == TENDON_OBVIOUS_ERROR_NOT_SUPPORTED;
+    return unable                                           ? TENDON_OBVIOUS_UPGRADE_UNAVAILABLE
+           : m->status == TENDON_OBVIOUS_ERROR_UNAUTHORIZED ? TENDON_OBVIOUS_UPGRADE_BOND_CANCELLED
+                                                            : TENDON_OBVIOUS_UPGRADE_FAILED;
 }
 
 static void tell_held(tendon_obvious_manager *m) {
@@ -179,6 +239,7 @@ static void tell_held(tendon_obvious_manager *m) {
 static void finish(tendon_obvious_manager *m) {
     int code = m->result;
     bool good = code == TENDON_OBVIOUS_UPDATE_SUCCESS, clears = m->package_kind == TENDON_OBVIOUS_PACKAGE_CLEAR;
+    bool writes = m->obj != 0 && (m->operation == G || good);
     if (good) {
         m->status = TENDON_OK;
     }
@@ -187,14 +248,20 @@ static void finish(tendon_obvious_manager *m) {
     } else if (clears && good) {
         tendon_obvious_manager_tell(m, TENDON_OBVIOUS_EVENT_UPDATE, TENDON_OBVIOUS_UPDATE_CLEAR_SUCCESS);
     }
-    if (m->obj != 0 && good) {
+    if (m->operation == G) {
+        code = upgrade_result(m);
+    }
+    if (writes) {
         tendon_obvious_manager_tell(m, TENDON_OBVIOUS_EVENT_NEED, TENDON_OBVIOUS_NEED_REPORT);
     }
-    unsigned operation = m->operation;
+    const tendon_obvious_event event = {.kind = TENDON_OBVIOUS_EVENT_DONE,
+                                        .operation = (tendon_obvious_operation)m->operation,
+                                        .code = code,
+                                        .status = m->status};
     m->operation = 0;
     m->deadline = m->limit = UINT64_MAX;
     m->session->keep_alive = false;
-    emit(m, operation, TENDON_OBVIOUS_EVENT_DONE, code);
+    m->config.on_event(m->config.context, &event, m->now);
     tell_held(m);
 }
 
@@ -227,8 +294,7 @@ static void feed(tendon_obvious_manager *m, uint8_t input) {
     }
 }
 
-/* A request that ended with its connection: the end of the connection follows
- * as an input of its own. */
+/* A request that ended with its connection: the end of the connection follows as an input of its own. */
 void tendon_obvious_manager_response(void *context, const tendon_obvious_response *response, uint64_t now) {
     tendon_obvious_manager *m = context;
     m->now = now;
@@ -376,11 +442,12 @@ static bool fits(unsigned operation, const tendon_obvious_feature *features, siz
 }
 
 tendon_status tendon_obvious_manager_start(tendon_obvious_manager *m, tendon_obvious_operation operation,
-                                           tendon_obvious_feature *features, size_t count, uint64_t lowest,
-                                           uint64_t now) {
+                                           tendon_obvious_feature *features, size_t count,
+                                           const tendon_obvious_record *record, uint64_t now) {
     enum { STATUS_LIMIT_MS = 30000, LIMIT_MS = 1800000 };
     unsigned number = operation;
-    if (number == 0 || number > U || (number & (number - 1)) != 0 || !fits(number, features, count)) {
+    if (number == 0 || number > G || (number & (number - 1)) != 0 || !fits(number, features, count) ||
+        (number == G && m->config.read == NULL)) {
         return TENDON_ERROR_INVALID_ARGUMENT;
     }
     if (m->operation != 0) {
@@ -388,16 +455,20 @@ tendon_status tendon_obvious_manager_start(tendon_obvious_manager *m, tendon_obv
     }
     m->operation = (uint8_t)number;
     m->state = S_START;
-    m->obj = m->package_kind = m->tries = m->corrections = 0;
+    m->obj = m->package_kind = m->tries = m->corrections = m->activations = 0;
     m->answered = m->cancelled = m->restarted = m->resumes = m->provisioned = m->end_sent = m->announced =
         m->rejoining = false;
+    m->percent = -1;
     m->nonce.outstanding = false;
     m->status = TENDON_OK;
     m->features = features;
     m->feature_count = count;
     m->feature_at = 0;
     m->transfer = 0;
-    m->lowest = lowest;
+    memset(&m->record, 0, sizeof m->record);
+    if (record != NULL) {
+        m->record = *record;
+    }
     m->session->keep_alive = true;
     m->deadline = now;
     m->limit = now + ((number & (D | S | T | E)) != 0 ? STATUS_LIMIT_MS : LIMIT_MS);
@@ -414,7 +485,7 @@ void tendon_obvious_manager_cancel(tendon_obvious_manager *m, uint64_t now) {
 
 tendon_status tendon_obvious_manager_give(tendon_obvious_manager *m, const tendon_obvious_answer *answer,
                                           uint64_t now) {
-    bool needs = m->operation != 0 && m->state >= S_FETCH && m->state <= S_PROVISION && !m->answered;
+    bool needs = m->operation != 0 && m->state >= S_FETCH && m->state <= S_DOWNLOAD && !m->answered;
     if ((unsigned)answer->kind >= TENDON_OBVIOUS_ANSWER_COUNT ||
         (answer->kind == TENDON_OBVIOUS_ANSWER_GIVEN && answer->data == NULL)) {
         return TENDON_ERROR_INVALID_ARGUMENT;

@@ -1,23 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* Inside the Obvious manager: manager.c has the table of states and the calls,
- * manager_steps.c the work of each state. */
+/* Inside the Obvious manager: manager.c has the table of states and the calls, manager_steps.c the work of each state.
+ */
 #ifndef OBVIOUS_MANAGER_H
 #define OBVIOUS_MANAGER_H
 
 #include "session.h"
 #include "tendon/devices/obvious_manager.h"
 
-/* States. Those up to RESTART send a request when they are entered; BEGIN to
- * RECONNECT are those of a transfer. */
+/* States. Those up to REJECT send a request when they are entered; BEGIN to RECONNECT are those of a transfer. */
 enum {
     S_IDLE = 0,
     S_HELLO,
     S_INFO,
+    S_FW_STATE,
     S_NONCE,
     S_STATUS,
     S_TOGGLE,
     S_COUNTER,
     S_REBOOT,
+    S_ACTIVATE,
+    S_SELF_TEST,
+    S_CONFIRM,
+    S_REJECT,
     S_ABORT,
     S_BEGIN,
     S_DATA,
@@ -31,9 +35,12 @@ enum {
     S_CONNECT,
     S_FETCH,
     S_PROVISION,
+    S_OFFER,
+    S_DOWNLOAD,
     S_RESETTING, /* waits for the device to disconnect */
-    S_DROP,      /* disconnects */
-    S_REJOIN,    /* a pause before the next attempt */
+    S_DOWN,
+    S_DROP,   /* disconnects */
+    S_REJOIN, /* a pause before the next attempt */
     S_JOINING,
     S_COUNT
 };
@@ -57,18 +64,23 @@ enum {
     I_NONE = 0xFF
 };
 
-/* Evaluates what arrived in the present state: returns the input for the table.
- */
+/* Evaluates what arrived in the present state: returns the input for the table. */
 uint8_t tendon_obvious_manager_judge(tendon_obvious_manager *manager, const tendon_obvious_payload *payload);
 uint8_t tendon_obvious_manager_judge_error(tendon_obvious_manager *manager, const tendon_obvious_response *response);
 uint8_t tendon_obvious_manager_judge_open(tendon_obvious_manager *manager);
 uint8_t tendon_obvious_manager_judge_answer(tendon_obvious_manager *manager);
-/* The work of a state that was entered; returns an input that it causes, or
- * I_NONE. */
+/* The work of a state that was entered; returns an input that it causes, or I_NONE. */
 uint8_t tendon_obvious_manager_enter(tendon_obvious_manager *manager);
 void tendon_obvious_manager_tell(tendon_obvious_manager *manager, tendon_obvious_event_kind kind, int code);
 /* Notes the first cause of a failure. @return I_FAIL. */
 uint8_t tendon_obvious_manager_fail(tendon_obvious_manager *manager, tendon_status status);
+/* The same with a code of this family. */
+uint8_t tendon_obvious_manager_reject(tendon_obvious_manager *manager, unsigned code);
+tendon_status tendon_obvious_manager_store(tendon_obvious_manager *manager, uint8_t state);
+void tendon_obvious_manager_progress(tendon_obvious_manager *manager, int8_t percent);
+/* Reads the object that is transferred. */
+tendon_status tendon_obvious_manager_read(tendon_obvious_manager *manager, uint32_t offset, uint8_t *out,
+                                          size_t length);
 /* The end of a request. */
 void tendon_obvious_manager_response(void *context, const tendon_obvious_response *response, uint64_t now);
 

@@ -1,16 +1,31 @@
 /* SPDX-License-Identifier: MIT */
-/* What the results of each state mean: responses, the answers of the cloud, an
- * open session. */
+/* What the results of each state mean: responses, the answers of the cloud, an open session. */
+#include "codes.h"
 #include "manager.h"
 #include "tendon/base/crc.h"
 
 #include <string.h>
 
-enum { CORRECTIONS_MAX = 5, APPLIED = 3, PROVISIONED = 1 };
-enum { REASON_CRC = 1, DATA_OVERHEAD = TENDON_OBVIOUS_FRAME_OVERHEAD + 8 };
+enum { CORRECTIONS_MAX = 5, COMPLETE = 2, TRIAL = 2, APPLIED = 3, BATTERY_UNKNOWN = 255, PROVISIONED = 1 };
+enum { REASON_CRC = 1, REASON_HASH = 2, DATA_OVERHEAD = TENDON_OBVIOUS_FRAME_OVERHEAD + 8 };
 
 static uint8_t supported(tendon_obvious_manager *m, uint32_t caps, uint8_t input) {
-    return (caps & ~m->session->caps) == 0 ? input : tendon_obvious_manager_fail(m, TENDON_OBVIOUS_ERROR_NOT_SUPPORTED);
+    return (caps & ~m->session->caps) == 0 ? input : tendon_obvious_manager_reject(m, CODE_NOT_SUPPORTED);
+}
+
+static bool is_upgrade(const tendon_obvious_manager *m) {
+    return m->operation == TENDON_OBVIOUS_UPGRADE_FIRMWARE;
+}
+
+/* An upgrade whose firmware was staged: record.version is what the device should run. */
+static bool has_target(const tendon_obvious_manager *m) {
+    return is_upgrade(m) && m->record.state >= TENDON_OBVIOUS_JOURNAL_ACTIVATE;
+}
+
+static uint8_t judge_hello(tendon_obvious_manager *m) {
+    bool update = m->operation == TENDON_OBVIOUS_UPDATE_FEATURES;
+    return supported(m, update ? TENDON_OBVIOUS_CAP_FEATURE_UPDATE : TENDON_OBVIOUS_CAP_OTA | TENDON_OBVIOUS_CAP_TRIAL,
+                     I_OK);
 }
 
 static uint8_t judge_info(tendon_obvious_manager *m, const tendon_obvious_payload *payload) {
@@ -22,12 +37,53 @@ static uint8_t judge_info(tendon_obvious_manager *m, const tendon_obvious_payloa
     m->flags = payload->device_info.flags;
     m->battery = payload->device_info.battery;
     if (payload->device_info.product != m->config.product) {
-        return tendon_obvious_manager_fail(m, TENDON_OBVIOUS_ERROR_WRONG_PRODUCT);
+        return tendon_obvious_manager_reject(m, CODE_WRONG_PRODUCT);
+    }
+    if (m->record.serial != m->serial) { /* none, or of another device */
+        memset(&m->record, 0, sizeof m->record);
+        m->record.serial = m->serial;
     }
     if (m->provisioned && (m->flags & PROVISIONED) == 0) {
-        return tendon_obvious_manager_fail(m, TENDON_OBVIOUS_ERROR_NOT_PROVISIONED);
+        return tendon_obvious_manager_reject(m, CODE_NOT_PROVISIONED);
     }
-    return I_OK;
+    if (m->operation == TENDON_OBVIOUS_CHECK_FIRMWARE && m->fw == TENDON_OBVIOUS_VERSION_ABSENT) {
+        return tendon_obvious_manager_reject(m, CODE_INTERNAL);
+    }
+    if (!is_upgrade(m)) {
+        return I_OK;
+    }
+    tendon_obvious_manager_tell(m, TENDON_OBVIOUS_EVENT_PROGRESS, TENDON_OBVIOUS_PROGRESS_PREPARING);
+    if (has_target(m)) { /* to be confirmed, whatever the battery is */
+        return I_OK;
+    }
+    m->record.counter = m->counter;
+    m->record.caps = m->session->caps;
+    bool low = m->battery < m->config.min_battery && m->battery != BATTERY_UNKNOWN;
+    return low ? tendon_obvious_manager_reject(m, CODE_LOW_POWER) : (uint8_t)I_OK;
+}
+
+static uint8_t judge_firmware(tendon_obvious_manager *m, const tendon_obvious_payload *payload) {
+    m->status = TENDON_OK; /* of a connection before */
+    m->active = payload->firmware.active;
+    m->epoch = payload->firmware.epoch;
+    bool trial = payload->firmware.active_state == TRIAL;
+    if (!has_target(m)) {
+        return trial ? I_ALT : I_OK;
+    }
+    m->obj = TENDON_OBVIOUS_OBJECT_FIRMWARE;
+    if (m->active == m->record.version) {
+        return trial ? I_ALT : I_SECOND;
+    }
+    if (payload->firmware.staged == m->record.version && payload->firmware.staged_state == COMPLETE) {
+        return I_THIRD;
+    }
+    return tendon_obvious_manager_reject(m, CODE_INTERNAL); /* rolled back */
+}
+
+static uint8_t judge_self_test(tendon_obvious_manager *m, const tendon_obvious_payload *payload) {
+    bool same = payload->device_info.counter == m->record.counter && payload->device_info.serial == m->record.serial &&
+                (m->record.caps & ~m->session->caps) == 0;
+    return same || !has_target(m) ? (uint8_t)I_OK : tendon_obvious_manager_reject(m, CODE_INTERNAL);
 }
 
 static uint8_t judge_nonce(tendon_obvious_manager *m, const tendon_obvious_payload *payload) {
@@ -43,10 +99,10 @@ static uint8_t judge_nonce(tendon_obvious_manager *m, const tendon_obvious_paylo
 static uint8_t flip(tendon_obvious_manager *m) {
     tendon_obvious_feature *feature = m->features;
     if (feature->enable != TENDON_OBVIOUS_ENABLED) {
-        return tendon_obvious_manager_fail(m, TENDON_OBVIOUS_ERROR_FEATURE_DISABLED);
+        return tendon_obvious_manager_reject(m, CODE_FEATURE_DISABLED);
     }
     if (feature->toggle != TENDON_OBVIOUS_TOGGLE_ACTIVATED && feature->toggle != TENDON_OBVIOUS_TOGGLE_DEACTIVATED) {
-        return tendon_obvious_manager_fail(m, TENDON_OBVIOUS_ERROR_TOGGLE_UNSUPPORTED);
+        return tendon_obvious_manager_reject(m, CODE_TOGGLE_UNSUPPORTED);
     }
     feature->toggle = feature->toggle == TENDON_OBVIOUS_TOGGLE_ACTIVATED ? TENDON_OBVIOUS_TOGGLE_DEACTIVATED
                                                                          : TENDON_OBVIOUS_TOGGLE_ACTIVATED;
@@ -58,7 +114,7 @@ static uint8_t judge_features(tendon_obvious_manager *m, const tendon_obvious_pa
     for (size_t i = 0; i < m->length; i++) { /* beyond the end of the list: 0 */
         tendon_obvious_feature feature = tendon_obvious_feature_at(payload, i);
         if (payload->features.count != m->length || feature.id != features[i].id) {
-            return tendon_obvious_manager_fail(m, TENDON_OBVIOUS_ERROR_BAD_PARAM);
+            return tendon_obvious_manager_reject(m, CODE_BAD_PARAM);
         }
         features[i] = feature;
     }
@@ -73,14 +129,29 @@ static uint8_t judge_features(tendon_obvious_manager *m, const tendon_obvious_pa
 /* ---- transfer ---- */
 
 /* Again from the beginning, only one time. */
-static uint8_t again(tendon_obvious_manager *m) {
+static uint8_t again(tendon_obvious_manager *m, uint8_t reason) {
     if (m->restarted) {
-        return tendon_obvious_manager_fail(m, TENDON_OBVIOUS_ERROR_HASH_MISMATCH);
+        return tendon_obvious_manager_reject(m, CODE_HASH_MISMATCH);
     }
     m->restarted = true;
     m->resumes = false;
-    m->reason = REASON_CRC;
+    m->reason = reason;
     return I_SECOND;
+}
+
+/* CRC of what the device says it has; the memory of the next request is free. */
+static bool has_prefix(tendon_obvious_manager *m, uint32_t crc32) {
+    uint8_t *buffer = session_payload(m->session);
+    uint32_t step = (uint32_t)m->session->config.frame_max - TENDON_OBVIOUS_FRAME_OVERHEAD, crc = 0;
+    for (uint32_t at = 0; at < m->offset;) {
+        uint32_t length = m->offset - at < step ? m->offset - at : step;
+        if (tendon_obvious_manager_read(m, at, buffer, length) < 0) {
+            return false;
+        }
+        crc = tendon_crc32(crc, buffer, length);
+        at += length;
+    }
+    return crc == crc32;
 }
 
 static uint8_t judge_begin(tendon_obvious_manager *m, const tendon_obvious_payload *payload) {
@@ -91,20 +162,30 @@ static uint8_t judge_begin(tendon_obvious_manager *m, const tendon_obvious_paylo
     m->transfer = payload->begin_response.session;
     m->offset = m->sent = payload->begin_response.offset;
     if (m->offset > m->size) {
-        return tendon_obvious_manager_fail(m, TENDON_OBVIOUS_ERROR_BAD_PARAM);
+        return tendon_obvious_manager_reject(m, CODE_BAD_PARAM);
     }
-    if (tendon_crc32(0, m->answer.data, m->offset) != payload->begin_response.crc32) {
-        return again(m);
+    if (!has_prefix(m, payload->begin_response.crc32)) {
+        return again(m, REASON_CRC);
     }
     return m->offset == m->size ? I_ALT : I_OK;
 }
 
 static uint8_t judge_data(tendon_obvious_manager *m, const tendon_obvious_payload *payload) {
     if (payload->next.offset != m->offset + m->length) {
-        return tendon_obvious_manager_fail(m, TENDON_OBVIOUS_ERROR_BAD_PARAM);
+        return tendon_obvious_manager_reject(m, CODE_BAD_PARAM);
     }
     m->offset = payload->next.offset;
     m->tries = 0;
+    if (is_upgrade(m)) {
+        unsigned percent = m->offset * 100u / m->size; /* below 2^32: 16 MiB at most */
+        percent = percent > 99 ? 99 : percent;
+        tendon_status status =
+            (int)percent != m->percent ? tendon_obvious_manager_store(m, TENDON_OBVIOUS_JOURNAL_SEND) : TENDON_OK;
+        if (status < 0) {
+            return tendon_obvious_manager_fail(m, status);
+        }
+        tendon_obvious_manager_progress(m, (int8_t)percent);
+    }
     return m->offset == m->size ? I_ALT : I_OK;
 }
 
@@ -119,7 +200,7 @@ static uint8_t applied(tendon_obvious_manager *m, bool reboots) {
         m->transfer = 0;
         return I_ALT;
     }
-    if (!reboots) {
+    if (is_upgrade(m) || !reboots) {
         return I_OK;
     }
     return m->announced ? I_THIRD : I_SECOND;
@@ -127,7 +208,7 @@ static uint8_t applied(tendon_obvious_manager *m, bool reboots) {
 
 static uint8_t judge_query(tendon_obvious_manager *m, const tendon_obvious_payload *payload) {
     bool same = payload->transfer.state == APPLIED &&
-                memcmp(payload->transfer.sha256, m->sha256, TENDON_OBVIOUS_SHA256_SIZE) == 0;
+                memcmp(payload->transfer.sha256, m->record.sha256, TENDON_OBVIOUS_SHA256_SIZE) == 0;
     m->resumes = true;
     return same ? applied(m, m->reboots) : (uint8_t)I_OK;
 }
@@ -138,17 +219,22 @@ uint8_t tendon_obvious_manager_judge(tendon_obvious_manager *m, const tendon_obv
     }
     switch (m->state) {
     case S_HELLO:
-        return supported(m, TENDON_OBVIOUS_CAP_FEATURE_UPDATE, I_OK);
+        return judge_hello(m);
     case S_INFO:
         return judge_info(m, payload);
+    case S_FW_STATE:
+        return judge_firmware(m, payload);
+    case S_SELF_TEST:
+        return judge_self_test(m, payload);
+    case S_CONFIRM:
+        return has_target(m) ? I_OK : I_ALT;
     case S_NONCE:
         return judge_nonce(m, payload);
     case S_STATUS:
     case S_TOGGLE:
         return judge_features(m, payload);
     case S_COUNTER:
-        return payload->counter.counter == m->counter ? (uint8_t)I_OK
-                                                      : tendon_obvious_manager_fail(m, TENDON_OBVIOUS_ERROR_INTERNAL);
+        return payload->counter.counter == m->counter ? (uint8_t)I_OK : tendon_obvious_manager_reject(m, CODE_INTERNAL);
     case S_BEGIN:
         return judge_begin(m, payload);
     case S_DATA:
@@ -174,6 +260,9 @@ uint8_t tendon_obvious_manager_judge_error(tendon_obvious_manager *m, const tend
         m->offset = response->payload->next.offset;
         return m->offset == m->size ? I_ALT : I_OK;
     }
+    if (m->state == S_END && is_upgrade(m) && response->status == TENDON_OBVIOUS_ERROR_HASH_MISMATCH) {
+        return again(m, REASON_HASH);
+    }
     return I_FAIL;
 }
 
@@ -188,8 +277,8 @@ uint8_t tendon_obvious_manager_judge_open(tendon_obvious_manager *m) {
     if (m->state == S_RECONNECT && m->end_sent) {
         return I_ALT;
     }
-    if (m->state == S_JOINING && session->boot_id == m->boot_id) {
-        return tendon_obvious_manager_fail(m, TENDON_OBVIOUS_ERROR_INTERNAL); /* it did not reset */
+    if (m->state == S_JOINING && !is_upgrade(m) && session->boot_id == m->boot_id) {
+        return tendon_obvious_manager_reject(m, CODE_INTERNAL); /* it did not reset */
     }
     return I_OPEN;
 }
@@ -202,7 +291,8 @@ static tendon_status take_package(tendon_obvious_manager *m) {
     const tendon_obvious_package_state device = {.product = m->config.product,
                                                  .fw = m->fw,
                                                  .serial = m->serial,
-                                                 .counter = m->counter > m->lowest ? m->counter : m->lowest,
+                                                 .counter =
+                                                     m->counter > m->record.counter ? m->counter : m->record.counter,
                                                  .nonce = tendon_obvious_nonce_get(&m->nonce, m->now)};
     tendon_status status =
         tendon_obvious_verify_package(m->answer.data, m->answer.length, m->config.ring, &device, &package);
@@ -216,18 +306,44 @@ static tendon_status take_package(tendon_obvious_manager *m) {
         m->counter = package.counter;
         m->size = (uint32_t)m->answer.length;
         m->crc32 = tendon_crc32(0, m->answer.data, m->answer.length);
-        memcpy(m->sha256, package.sha256, sizeof package.sha256);
+        memcpy(m->record.sha256, package.sha256, sizeof package.sha256);
+    }
+    return status;
+}
+
+static tendon_status take_manifest(tendon_obvious_manager *m) {
+    const tendon_obvious_manifest_state device = {
+        .product = m->config.product, .current = m->active, .epoch = m->epoch};
+    tendon_status status =
+        tendon_obvious_verify_manifest(m->answer.data, m->answer.length, m->config.ring, &device, &m->offer);
+    if (status != TENDON_OK || m->state == S_OFFER) {
+        return status;
+    }
+    if (m->answer.image_sha256 == NULL) {
+        return TENDON_OBVIOUS_ERROR_HASH_MISMATCH;
+    }
+    status =
+        tendon_obvious_check_image(&m->offer, m->answer.image_length, m->answer.image_crc32, m->answer.image_sha256);
+    if (status == TENDON_OK) {
+        m->obj = TENDON_OBVIOUS_OBJECT_FIRMWARE;
+        m->size = m->offer.size;
+        m->crc32 = m->offer.crc32;
+        m->resumes = m->record.state != TENDON_OBVIOUS_JOURNAL_NONE &&
+                     memcmp(m->record.sha256, m->offer.sha256, sizeof m->offer.sha256) == 0;
+        m->record.version = m->offer.version;
+        memcpy(m->record.sha256, m->offer.sha256, sizeof m->offer.sha256);
     }
     return status;
 }
 
 uint8_t tendon_obvious_manager_judge_answer(tendon_obvious_manager *m) {
     unsigned kind = m->answer.kind;
+    bool package = m->state == S_FETCH || m->state == S_PROVISION;
     bool provisionable =
         m->state == S_FETCH && !m->provisioned && (m->session->caps & TENDON_OBVIOUS_CAP_PROVISIONING) != 0;
     tendon_status status = TENDON_OK;
     if (kind == TENDON_OBVIOUS_ANSWER_GIVEN) {
-        status = take_package(m);
+        status = package ? take_package(m) : take_manifest(m);
     } else if (kind == TENDON_OBVIOUS_ANSWER_FAILED) {
         status = m->answer.status < 0 ? m->answer.status : TENDON_ERROR_NOT_FOUND;
     } else if (kind == TENDON_OBVIOUS_ANSWER_NOTHING && m->state == S_PROVISION) {
@@ -235,7 +351,7 @@ uint8_t tendon_obvious_manager_judge_answer(tendon_obvious_manager *m) {
     } else if (kind == TENDON_OBVIOUS_ANSWER_PROVISION && !provisionable) {
         kind = TENDON_OBVIOUS_ANSWER_REFUSED; /* also a cloud that never has enough */
     }
-    if (kind == TENDON_OBVIOUS_ANSWER_REFUSED) {
+    if (kind == TENDON_OBVIOUS_ANSWER_REFUSED && package) {
         m->status = TENDON_OBVIOUS_ERROR_NOT_PROVISIONED;
     }
     if (status < 0) {

@@ -1,21 +1,40 @@
 /* SPDX-License-Identifier: MIT */
-/* The work of each state: what is sent when it is entered, and what its results
- * mean. */
+/* The work of each state: what is sent when it is entered, and what its results mean. */
+#include "codes.h"
 #include "manager.h"
 
 #include <string.h>
 
-enum { REJOIN_MS = 60000, REBOOT_FEATURES = 2, DATA_HEADER = 8 };
+enum {
+    UPDATE_REJOIN_MS = 60000,
+    UPGRADE_REJOIN_MS = 180000,
+    ACTIVATIONS_MAX = 2,
+    REBOOT_FEATURES = 2,
+    DATA_HEADER = 8,
+    ACTIVATE_DELAY = 10 /* 1 s */
+};
 
 /* Of the states from HELLO to RESTART. */
 static const uint8_t opcodes[] = {
-    [S_HELLO] = TENDON_OBVIOUS_HELLO,           [S_INFO] = TENDON_OBVIOUS_GET_DEVICE_INFO,
-    [S_NONCE] = TENDON_OBVIOUS_GET_NONCE,       [S_STATUS] = TENDON_OBVIOUS_FEATURE_STATUS,
-    [S_TOGGLE] = TENDON_OBVIOUS_FEATURE_TOGGLE, [S_COUNTER] = TENDON_OBVIOUS_FEATURE_COUNTER,
-    [S_REBOOT] = TENDON_OBVIOUS_REBOOT,         [S_ABORT] = TENDON_OBVIOUS_XFER_ABORT,
-    [S_BEGIN] = TENDON_OBVIOUS_XFER_BEGIN,      [S_DATA] = TENDON_OBVIOUS_XFER_DATA,
-    [S_END] = TENDON_OBVIOUS_XFER_END,          [S_GREET] = TENDON_OBVIOUS_HELLO,
-    [S_QUERY] = TENDON_OBVIOUS_XFER_STATUS,     [S_RESTART] = TENDON_OBVIOUS_XFER_ABORT,
+    [S_HELLO] = TENDON_OBVIOUS_HELLO,
+    [S_INFO] = TENDON_OBVIOUS_GET_DEVICE_INFO,
+    [S_FW_STATE] = TENDON_OBVIOUS_FW_STATE,
+    [S_NONCE] = TENDON_OBVIOUS_GET_NONCE,
+    [S_STATUS] = TENDON_OBVIOUS_FEATURE_STATUS,
+    [S_TOGGLE] = TENDON_OBVIOUS_FEATURE_TOGGLE,
+    [S_COUNTER] = TENDON_OBVIOUS_FEATURE_COUNTER,
+    [S_REBOOT] = TENDON_OBVIOUS_REBOOT,
+    [S_ACTIVATE] = TENDON_OBVIOUS_FW_ACTIVATE,
+    [S_SELF_TEST] = TENDON_OBVIOUS_GET_DEVICE_INFO,
+    [S_CONFIRM] = TENDON_OBVIOUS_FW_CONFIRM,
+    [S_REJECT] = TENDON_OBVIOUS_FW_CONFIRM,
+    [S_ABORT] = TENDON_OBVIOUS_XFER_ABORT,
+    [S_BEGIN] = TENDON_OBVIOUS_XFER_BEGIN,
+    [S_DATA] = TENDON_OBVIOUS_XFER_DATA,
+    [S_END] = TENDON_OBVIOUS_XFER_END,
+    [S_GREET] = TENDON_OBVIOUS_HELLO,
+    [S_QUERY] = TENDON_OBVIOUS_XFER_STATUS,
+    [S_RESTART] = TENDON_OBVIOUS_XFER_ABORT,
 };
 
 uint8_t tendon_obvious_manager_fail(tendon_obvious_manager *m, tendon_status status) {
@@ -23,7 +42,46 @@ uint8_t tendon_obvious_manager_fail(tendon_obvious_manager *m, tendon_status sta
     return I_FAIL;
 }
 
+uint8_t tendon_obvious_manager_reject(tendon_obvious_manager *m, unsigned code) {
+    return tendon_obvious_manager_fail(m, status_of(code));
+}
+
+static bool is_upgrade(const tendon_obvious_manager *m) {
+    return m->operation == TENDON_OBVIOUS_UPGRADE_FIRMWARE;
+}
+
+/* ---- journal ---- */
+
+tendon_status tendon_obvious_manager_store(tendon_obvious_manager *m, uint8_t state) {
+    m->record.state = state;
+    m->record.offset = m->offset;
+    return m->config.store != NULL ? m->config.store(m->config.context, &m->record) : TENDON_OK;
+}
+
+/* An upgrade that may go on later keeps its record: after lost connections, the limit of time, and a cancellation. */
+static void close_record(tendon_obvious_manager *m) {
+    bool good = m->result == TENDON_OBVIOUS_UPDATE_SUCCESS;
+    bool resumable = m->status == TENDON_ERROR_TIMEOUT || m->status == TENDON_ERROR_CANCELLED ||
+                     TENDON_STATUS_LAYER(m->status) != TENDON_LAYER_OBVIOUS ||
+                     m->status == TENDON_OBVIOUS_ERROR_LINK_ERROR;
+    if (m->obj == 0) { /* what the device has is not known */
+        return;
+    }
+    if (good || (is_upgrade(m) && !resumable)) {
+        m->record.counter = is_upgrade(m) ? m->record.counter : m->counter;
+        m->record.serial = m->serial;
+        (void)tendon_obvious_manager_store(m, TENDON_OBVIOUS_JOURNAL_NONE);
+    }
+}
+
 /* ---- requests ---- */
+
+void tendon_obvious_manager_progress(tendon_obvious_manager *m, int8_t percent) {
+    if (percent != m->percent) {
+        m->percent = percent;
+        tendon_obvious_manager_tell(m, TENDON_OBVIOUS_EVENT_PROGRESS, percent);
+    }
+}
 
 /* The next group of features; the ids, or ids and toggles. */
 static tendon_status send_features(tendon_obvious_manager *m, uint8_t item) {
@@ -41,6 +99,15 @@ static tendon_status send_features(tendon_obvious_manager *m, uint8_t item) {
                                        m, m->now);
 }
 
+/* The firmware comes from the application, a package from the answer. */
+tendon_status tendon_obvious_manager_read(tendon_obvious_manager *m, uint32_t offset, uint8_t *out, size_t length) {
+    if (m->obj == TENDON_OBVIOUS_OBJECT_FIRMWARE) {
+        return m->config.read(m->config.context, offset, out, length);
+    }
+    memcpy(out, m->answer.data + offset, length);
+    return TENDON_OK;
+}
+
 static tendon_status send_data(tendon_obvious_manager *m) {
     uint8_t *out = session_payload(m->session);
     uint32_t left = m->size - m->offset;
@@ -49,9 +116,11 @@ static tendon_status send_data(tendon_obvious_manager *m) {
     tendon_writer writer = tendon_writer_make(out, DATA_HEADER);
     tendon_write_u32le(&writer, m->transfer);
     tendon_write_u32le(&writer, m->offset);
-    memcpy(out + DATA_HEADER, m->answer.data + m->offset, m->length);
-    return tendon_obvious_session_send(m->session, TENDON_OBVIOUS_XFER_DATA, DATA_HEADER + (size_t)m->length,
-                                       tendon_obvious_manager_response, m, m->now);
+    tendon_status status = tendon_obvious_manager_read(m, m->offset, out + DATA_HEADER, m->length);
+    return status < 0
+               ? status
+               : tendon_obvious_session_send(m->session, TENDON_OBVIOUS_XFER_DATA, DATA_HEADER + (size_t)m->length,
+                                             tendon_obvious_manager_response, m, m->now);
 }
 
 static void fill(const tendon_obvious_manager *m, tendon_obvious_payload *out) {
@@ -60,13 +129,24 @@ static void fill(const tendon_obvious_manager *m, tendon_obvious_payload *out) {
     case TENDON_OBVIOUS_REBOOT:
         out->reboot.reason = REBOOT_FEATURES;
         break;
+    case TENDON_OBVIOUS_FW_ACTIVATE:
+        out->activate.version = m->record.version;
+        out->activate.mode = 1;
+        out->activate.delay_100ms = ACTIVATE_DELAY;
+        break;
+    case TENDON_OBVIOUS_FW_CONFIRM:
+        out->confirm.version = m->active;
+        out->confirm.verdict = m->state == S_CONFIRM;
+        break;
     case TENDON_OBVIOUS_XFER_BEGIN:
         out->begin.obj = m->obj;
         out->begin.flags = m->resumes && (m->session->caps & TENDON_OBVIOUS_CAP_RESUME) != 0;
         out->begin.chunk_max = m->config.chunk_max;
         out->begin.size = m->size;
         out->begin.crc32 = m->crc32;
-        out->begin.sha256 = m->sha256;
+        out->begin.sha256 = m->record.sha256;
+        out->begin.manifest = m->answer.data;
+        out->begin.manifest_length = m->obj == TENDON_OBVIOUS_OBJECT_FIRMWARE ? TENDON_OBVIOUS_MANIFEST_SIZE : 0;
         break;
     default:
         out->session.session = m->transfer;
@@ -112,7 +192,7 @@ static uint8_t join(tendon_obvious_manager *m) {
     default:
         return I_NONE;
     }
-    bool may = m->operation == TENDON_OBVIOUS_UPDATE_FEATURES;
+    bool may = (m->operation & (TENDON_OBVIOUS_UPDATE_FEATURES | TENDON_OBVIOUS_UPGRADE_FIRMWARE)) != 0;
     tendon_status status = may ? tendon_obvious_session_connect(session, m->now) : TENDON_ERROR_DISCONNECTED;
     if (status >= 0) {
         return I_NONE;
@@ -121,10 +201,10 @@ static uint8_t join(tendon_obvious_manager *m) {
     return I_CLOSED;
 }
 
-/* The pause before the next attempt. */
+/* The pause before the next attempt; 1, 2, 4 s for a package, 8 and 15 s more for firmware. */
 static uint8_t back_off(tendon_obvious_manager *m) {
-    static const uint8_t seconds[] = {1, 2, 4};
-    if (m->tries == sizeof seconds) {
+    static const uint8_t seconds[] = {1, 2, 4, 8, 15};
+    if (m->tries == (is_upgrade(m) ? 5 : 3)) {
         m->status = TENDON_OBVIOUS_ERROR_LINK_ERROR;
         return I_FAIL;
     }
@@ -137,39 +217,62 @@ static uint8_t back_off(tendon_obvious_manager *m) {
 }
 
 static uint8_t rejoin(tendon_obvious_manager *m) {
+    tendon_status status = TENDON_OK;
     if (!m->rejoining) {
         m->rejoining = true;
-        m->limit = m->now + REJOIN_MS;
+        m->limit = m->now + (is_upgrade(m) ? UPGRADE_REJOIN_MS : UPDATE_REJOIN_MS);
+        status = is_upgrade(m) ? tendon_obvious_manager_store(m, TENDON_OBVIOUS_JOURNAL_REJOIN) : TENDON_OK;
     }
     m->status = TENDON_OK;
     tendon_obvious_session_disconnect(m->session, m->now);
-    return I_NONE;
+    return status < 0 ? tendon_obvious_manager_fail(m, status) : I_NONE;
+}
+
+static tendon_status activate(tendon_obvious_manager *m) {
+    if (m->activations == ACTIVATIONS_MAX) {
+        return TENDON_OBVIOUS_ERROR_INTERNAL;
+    }
+    m->activations++;
+    m->record.boot_id = m->session->boot_id;
+    tendon_status status = tendon_obvious_manager_store(m, TENDON_OBVIOUS_JOURNAL_ACTIVATE);
+    if (status >= 0) {
+        tendon_obvious_manager_progress(m, 100);
+        tendon_obvious_manager_tell(m, TENDON_OBVIOUS_EVENT_PROGRESS, TENDON_OBVIOUS_PROGRESS_RESETTING);
+    }
+    return status;
 }
 
 static uint8_t need(tendon_obvious_manager *m) {
-    tendon_obvious_manager_tell(m, TENDON_OBVIOUS_EVENT_NEED,
-                                m->state == S_FETCH ? TENDON_OBVIOUS_NEED_PACKAGE : TENDON_OBVIOUS_NEED_PROVISION);
+    static const uint8_t needs[] = {TENDON_OBVIOUS_NEED_PACKAGE, TENDON_OBVIOUS_NEED_PROVISION,
+                                    TENDON_OBVIOUS_NEED_FIRMWARE, TENDON_OBVIOUS_NEED_IMAGE};
+    tendon_obvious_manager_tell(m, TENDON_OBVIOUS_EVENT_NEED, needs[m->state - S_FETCH]);
     return I_NONE;
 }
 
-/* How long a state waits, in units of 100 ms. 0: as long as the operation may.
- */
-static const uint16_t waits[S_COUNT] = {[S_CONNECT] = 300, [S_RECONNECT] = 300, [S_RESETTING] = 150, [S_REJOIN] = 10};
+/* How many seconds a state waits. 0: as long as the operation may. */
+static const uint8_t waits[S_COUNT] = {
+    [S_CONNECT] = 30, [S_RECONNECT] = 30, [S_RESETTING] = 15, [S_DOWN] = 5, [S_REJOIN] = 1};
 
 uint8_t tendon_obvious_manager_enter(tendon_obvious_manager *m) {
-    m->deadline = waits[m->state] != 0 ? m->now + waits[m->state] * 100u : UINT64_MAX;
+    tendon_status status = TENDON_OK;
+    m->deadline = waits[m->state] != 0 ? m->now + waits[m->state] * 1000u : UINT64_MAX;
     switch (m->state) {
+    case S_IDLE:
+        close_record(m);
+        return I_NONE;
     case S_CONNECT:
     case S_RECONNECT:
     case S_JOINING:
         return join(m);
     case S_FETCH:
     case S_PROVISION:
+    case S_OFFER:
+    case S_DOWNLOAD:
         return need(m);
     case S_BACKOFF:
         return back_off(m);
-    case S_IDLE:
     case S_RESETTING:
+    case S_DOWN:
         return I_NONE;
     case S_REJOIN:
         return rejoin(m);
@@ -184,6 +287,9 @@ uint8_t tendon_obvious_manager_enter(tendon_obvious_manager *m) {
             return tendon_obvious_manager_judge(m, NULL);
         }
         break;
+    case S_ACTIVATE:
+        status = activate(m);
+        break;
     case S_ABORT:
         if (m->transfer == 0) {
             return I_OK;
@@ -191,6 +297,12 @@ uint8_t tendon_obvious_manager_enter(tendon_obvious_manager *m) {
         break;
     case S_BEGIN:
         m->end_sent = false;
+        if (is_upgrade(m)) {
+            status = tendon_obvious_manager_store(m, TENDON_OBVIOUS_JOURNAL_SEND);
+            if (m->percent < 0) {
+                tendon_obvious_manager_progress(m, 0);
+            }
+        }
         break;
     case S_END:
         m->end_sent = true;
@@ -198,7 +310,7 @@ uint8_t tendon_obvious_manager_enter(tendon_obvious_manager *m) {
     default:
         break;
     }
-    tendon_status status = send_request(m);
+    status = status < 0 ? status : send_request(m);
     if (status >= 0 || (status == TENDON_ERROR_DISCONNECTED && m->state != S_ABORT)) {
         return I_NONE; /* the end of the connection is an input of its own */
     }

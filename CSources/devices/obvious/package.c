@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Feature packages and firmware manifests. */
+#include "codes.h"
 #include "fields.h"
 #include "tendon/devices/obvious_package.h"
 
@@ -13,7 +14,8 @@ enum {
     RESERVED_AT = 68,
     PACKAGE_FLAGS = TENDON_OBVIOUS_PACKAGE_NONCE | TENDON_OBVIOUS_PACKAGE_REBOOTS,
     MAGIC_SIZE = 4,
-    DOMAIN_SIZE = 13 /* its last byte is 0 */
+    DOMAIN_SIZE = 13,       /* its last byte is 0 */
+    ALREADY_APPLIED = 0x100 /* beside the codes of errors */
 };
 
 static const uint8_t package_domain[DOMAIN_SIZE] = "OBVIOUS-OFP1";
@@ -25,18 +27,18 @@ static bool has_header(const uint8_t *data, const uint8_t *domain) {
 }
 
 /* The signature is the end of the data. */
-static tendon_status verify(const tendon_obvious_key_ring *ring, uint8_t key_id, const uint8_t *domain,
-                            const uint8_t *data, size_t length) {
+static unsigned verify(const tendon_obvious_key_ring *ring, uint8_t key_id, const uint8_t *domain, const uint8_t *data,
+                       size_t length) {
     for (size_t i = 0; i < ring->count; i++) {
         const tendon_obvious_key *key = &ring->keys[i];
         if (key->id == key_id && !key->revoked) {
             size_t signed_length = length - TENDON_OBVIOUS_SIGNATURE_SIZE;
             bool valid = ring->crypto.verify(ring->crypto.context, key->bytes, domain, DOMAIN_SIZE, data, signed_length,
                                              data + signed_length);
-            return valid ? TENDON_OK : TENDON_OBVIOUS_ERROR_SIG_INVALID;
+            return valid ? CODE_OK : CODE_SIG_INVALID;
         }
     }
-    return TENDON_OBVIOUS_ERROR_UNKNOWN_KEY;
+    return CODE_UNKNOWN_KEY;
 }
 
 /* The fields after magic number and version. */
@@ -91,90 +93,90 @@ static bool is_zero(const uint8_t *bytes, size_t length) {
     return any == 0;
 }
 
-static tendon_status check_form(const uint8_t *data, size_t length) {
+static unsigned check_form(const uint8_t *data, size_t length) {
     if (length < TENDON_OBVIOUS_PACKAGE_MIN || length > TENDON_OBVIOUS_PACKAGE_MAX) {
-        return TENDON_OBVIOUS_ERROR_BAD_LENGTH;
+        return CODE_BAD_LENGTH;
     }
     tendon_reader sizes = tendon_reader_make(data + COUNT_AT, ENTRIES_AT - COUNT_AT);
     size_t count = tendon_read_u16le(&sizes);
     if (!has_header(data, package_domain) || tendon_read_u16le(&sizes) != ENTRY_SIZE ||
         count > TENDON_OBVIOUS_FEATURE_MAX) {
-        return TENDON_OBVIOUS_ERROR_BAD_FORMAT;
+        return CODE_BAD_FORMAT;
     }
-    return length == TENDON_OBVIOUS_PACKAGE_MIN + count * ENTRY_SIZE ? TENDON_OK : TENDON_OBVIOUS_ERROR_BAD_LENGTH;
+    return length == TENDON_OBVIOUS_PACKAGE_MIN + count * ENTRY_SIZE ? CODE_OK : CODE_BAD_LENGTH;
 }
 
-static tendon_status check_nonce(const tendon_obvious_package *package, const uint8_t *nonce,
-                                 const uint8_t *outstanding) {
+static unsigned check_nonce(const tendon_obvious_package *package, const uint8_t *nonce, const uint8_t *outstanding) {
     bool zero = is_zero(nonce, TENDON_OBVIOUS_NONCE_SIZE);
     if ((package->flags & TENDON_OBVIOUS_PACKAGE_NONCE) == 0) {
-        return zero ? TENDON_OK : TENDON_OBVIOUS_ERROR_BAD_FORMAT;
+        return zero ? CODE_OK : CODE_BAD_FORMAT;
     }
     return !zero && outstanding != NULL && memcmp(nonce, outstanding, TENDON_OBVIOUS_NONCE_SIZE) == 0
-               ? TENDON_OK
-               : TENDON_OBVIOUS_ERROR_NONCE_MISMATCH;
+               ? CODE_OK
+               : CODE_NONCE_MISMATCH;
 }
 
-static tendon_status check_entries(const tendon_obvious_package *package) {
+static unsigned check_entries(const tendon_obvious_package *package) {
     if (package->kind >= TENDON_OBVIOUS_PACKAGE_CLEAR && package->count > 0) {
-        return TENDON_OBVIOUS_ERROR_BAD_FORMAT;
+        return CODE_BAD_FORMAT;
     }
     uint16_t before = 0;
     for (size_t i = 0; i < package->count; i++) {
         tendon_obvious_entry entry = tendon_obvious_package_entry(package, i);
         if (entry.id <= before || entry.id > TENDON_OBVIOUS_FEATURE_MAX || entry.enable > 1 ||
             entry.toggle > TENDON_OBVIOUS_ENTRY_KEEP) {
-            return TENDON_OBVIOUS_ERROR_BAD_FORMAT;
+            return CODE_BAD_FORMAT;
         }
         before = entry.id;
     }
-    return TENDON_OK;
+    return CODE_OK;
 }
 
 /* Whether the device accepts a package that is signed. */
-static tendon_status check_package(tendon_obvious_package *package, const uint8_t *nonce,
-                                   const tendon_obvious_package_state *state) {
+static unsigned check_package(tendon_obvious_package *package, const uint8_t *nonce,
+                              const tendon_obvious_package_state *state) {
     if (package->kind < TENDON_OBVIOUS_PACKAGE_FULL || package->kind > TENDON_OBVIOUS_PACKAGE_PROVISION ||
         (package->flags & ~PACKAGE_FLAGS) != 0) {
-        return TENDON_OBVIOUS_ERROR_BAD_FORMAT;
+        return CODE_BAD_FORMAT;
     }
     if (package->product != state->product) {
-        return TENDON_OBVIOUS_ERROR_WRONG_PRODUCT;
+        return CODE_WRONG_PRODUCT;
     }
     if (package->serial != state->serial) {
-        return TENDON_OBVIOUS_ERROR_WRONG_DEVICE;
+        return CODE_WRONG_DEVICE;
     }
     if (package->counter == state->counter && state->last_sha256 != NULL &&
         memcmp(package->sha256, state->last_sha256, TENDON_OBVIOUS_SHA256_SIZE) == 0) {
-        return TENDON_OBVIOUS_ALREADY_APPLIED;
+        return ALREADY_APPLIED;
     }
     if (package->counter <= state->counter) {
-        return TENDON_OBVIOUS_ERROR_REPLAY;
+        return CODE_REPLAY;
     }
     package->nonce_used = true;
-    tendon_status status = check_nonce(package, nonce, state->nonce);
-    if (status != TENDON_OK) {
-        return status;
+    unsigned code = check_nonce(package, nonce, state->nonce);
+    if (code != CODE_OK) {
+        return code;
     }
-    return state->fw < package->min_fw ? TENDON_OBVIOUS_ERROR_FW_TOO_OLD : check_entries(package);
+    return state->fw < package->min_fw ? CODE_FW_TOO_OLD : check_entries(package);
 }
 
 tendon_status tendon_obvious_verify_package(const uint8_t *data, size_t length, const tendon_obvious_key_ring *ring,
                                             const tendon_obvious_package_state *state, tendon_obvious_package *out) {
     memset(out, 0, sizeof *out);
-    tendon_status status = check_form(data, length);
-    if (status == TENDON_OK) {
-        status = verify(ring, data[6], package_domain, data, length);
+    unsigned code = check_form(data, length);
+    if (code == CODE_OK) {
+        code = verify(ring, data[6], package_domain, data, length);
     }
-    if (status != TENDON_OK) {
-        return status;
+    if (code != CODE_OK) {
+        return status_of(code);
     }
     take(package_fields, sizeof package_fields / sizeof package_fields[0], data, length, out);
     const uint8_t *nonce = out->entries;
     out->count = (uint16_t)((length - TENDON_OBVIOUS_PACKAGE_MIN) / ENTRY_SIZE); /* check_form() compared it */
     out->entries = data + ENTRIES_AT;
     ring->crypto.sha256(ring->crypto.context, data, length, out->sha256);
-    return check_package(out, nonce, state);
+    code = check_package(out, nonce, state);
+    return code == ALREADY_APPLIED ? TENDON_OBVIOUS_ALREADY_APPLIED : status_of(code);
 }
 
 tendon_obvious_entry tendon_obvious_package_entry(const tendon_obvious_package *package, size_t index) {
@@ -195,44 +197,49 @@ uint8_t tendon_obvious_entry_toggle(const tendon_obvious_entry *entry, bool know
 
 /* ---- manifests ---- */
 
-static tendon_status check_manifest(const tendon_obvious_manifest *manifest, uint32_t reserved,
-                                    const tendon_obvious_manifest_state *state) {
+static unsigned check_manifest(const tendon_obvious_manifest *manifest, uint32_t reserved,
+                               const tendon_obvious_manifest_state *state) {
     if (reserved != 0 || (manifest->flags & ~TENDON_OBVIOUS_MANIFEST_OLDER) != 0 ||
         manifest->version > TENDON_OBVIOUS_VERSION_MAX || manifest->min_from > manifest->max_from) {
-        return TENDON_OBVIOUS_ERROR_BAD_FORMAT;
+        return CODE_BAD_FORMAT;
     }
     if (manifest->size == 0 || manifest->size > TENDON_OBVIOUS_OBJECT_MAX) {
-        return TENDON_OBVIOUS_ERROR_TOO_LARGE;
+        return CODE_TOO_LARGE;
     }
     if (manifest->product != state->product) {
-        return TENDON_OBVIOUS_ERROR_WRONG_PRODUCT;
+        return CODE_WRONG_PRODUCT;
     }
     if (manifest->epoch < state->epoch) {
-        return TENDON_OBVIOUS_ERROR_DOWNGRADE;
+        return CODE_DOWNGRADE;
     }
     if (state->current < manifest->min_from || state->current > manifest->max_from) {
-        return TENDON_OBVIOUS_ERROR_NOT_SUPPORTED;
+        return CODE_NOT_SUPPORTED;
     }
     bool newer = manifest->version > state->current || (manifest->flags & TENDON_OBVIOUS_MANIFEST_OLDER) != 0;
-    return newer ? TENDON_OK : TENDON_OBVIOUS_ERROR_DOWNGRADE;
+    return newer ? CODE_OK : CODE_DOWNGRADE;
+}
+
+static unsigned take_manifest(const uint8_t *data, size_t length, const tendon_obvious_key_ring *ring,
+                              const tendon_obvious_manifest_state *state, tendon_obvious_manifest *out) {
+    if (length != TENDON_OBVIOUS_MANIFEST_SIZE) {
+        return CODE_BAD_LENGTH;
+    }
+    if (!has_header(data, manifest_domain)) {
+        return CODE_BAD_FORMAT;
+    }
+    unsigned code = verify(ring, data[5], manifest_domain, data, length);
+    if (code != CODE_OK) {
+        return code;
+    }
+    take(manifest_fields, sizeof manifest_fields / sizeof manifest_fields[0], data, length, out);
+    tendon_reader end = tendon_reader_make(data + RESERVED_AT, sizeof(uint32_t));
+    return check_manifest(out, tendon_read_u32le(&end), state);
 }
 
 tendon_status tendon_obvious_verify_manifest(const uint8_t *data, size_t length, const tendon_obvious_key_ring *ring,
                                              const tendon_obvious_manifest_state *state, tendon_obvious_manifest *out) {
     memset(out, 0, sizeof *out);
-    if (length != TENDON_OBVIOUS_MANIFEST_SIZE) {
-        return TENDON_OBVIOUS_ERROR_BAD_LENGTH;
-    }
-    if (!has_header(data, manifest_domain)) {
-        return TENDON_OBVIOUS_ERROR_BAD_FORMAT;
-    }
-    tendon_status status = verify(ring, data[5], manifest_domain, data, length);
-    if (status != TENDON_OK) {
-        return status;
-    }
-    take(manifest_fields, sizeof manifest_fields / sizeof manifest_fields[0], data, length, out);
-    tendon_reader end = tendon_reader_make(data + RESERVED_AT, sizeof(uint32_t));
-    return check_manifest(out, tendon_read_u32le(&end), state);
+    return status_of(take_manifest(data, length, ring, state, out));
 }
 
 tendon_status tendon_obvious_check_image(const tendon_obvious_manifest *manifest, uint64_t length, uint32_t crc32,

@@ -32,19 +32,24 @@ enum {
 /* What follows the fields. */
 enum { NOTHING, ECHO, DATA, MANIFEST, LIST };
 
-enum { RESPONSE = 0x40 }; /* added to the opcode */
+/* Opcodes of requests and of events; RESPONSE is added to that of the request. */
+enum { REQUESTS = 0, RESPONSE = 0x40, EVENTS = 0x80, CLASS_BITS = 0xC0 };
 
 typedef struct shape {
     uint8_t key, fields, tail; /* fields: their number */
 } shape;
 
-/* Payloads that are not empty, in the order of their fields below. LIST + n: a list whose items have n bytes. */
+/* All payloads, in the order of their fields below. LIST + n: a list whose items have n bytes. */
 static const shape shapes[] = {
     {TENDON_OBVIOUS_HELLO, 6, NOTHING},
+    {TENDON_OBVIOUS_GET_DEVICE_INFO, 0, NOTHING},
     {TENDON_OBVIOUS_PING, 0, ECHO},
+    {TENDON_OBVIOUS_GET_NONCE, 0, NOTHING},
+    {TENDON_OBVIOUS_GET_TIME, 0, NOTHING},
     {TENDON_OBVIOUS_SET_TIME, 1, NOTHING},
     {TENDON_OBVIOUS_FEATURE_STATUS, 0, LIST + 2},
     {TENDON_OBVIOUS_FEATURE_TOGGLE, 0, LIST + 3},
+    {TENDON_OBVIOUS_FEATURE_COUNTER, 0, NOTHING},
     {TENDON_OBVIOUS_XFER_BEGIN, 7, MANIFEST},
     {TENDON_OBVIOUS_XFER_DATA, 2, DATA},
     {TENDON_OBVIOUS_XFER_STATUS, 1, NOTHING},
@@ -52,12 +57,14 @@ static const shape shapes[] = {
     {TENDON_OBVIOUS_XFER_ABORT, 2, NOTHING},
     {TENDON_OBVIOUS_FW_ACTIVATE, 3, NOTHING},
     {TENDON_OBVIOUS_FW_CONFIRM, 2, NOTHING},
+    {TENDON_OBVIOUS_FW_STATE, 0, NOTHING},
     {TENDON_OBVIOUS_REBOOT, 2, NOTHING},
     {TENDON_OBVIOUS_HELLO + RESPONSE, 5, NOTHING},
     {TENDON_OBVIOUS_GET_DEVICE_INFO + RESPONSE, 11, NOTHING},
     {TENDON_OBVIOUS_PING + RESPONSE, 0, ECHO},
     {TENDON_OBVIOUS_GET_NONCE + RESPONSE, 1, NOTHING},
     {TENDON_OBVIOUS_GET_TIME + RESPONSE, 1, NOTHING},
+    {TENDON_OBVIOUS_SET_TIME + RESPONSE, 0, NOTHING},
     {TENDON_OBVIOUS_FEATURE_STATUS + RESPONSE, 0, LIST + 4},
     {TENDON_OBVIOUS_FEATURE_TOGGLE + RESPONSE, 0, LIST + 4},
     {TENDON_OBVIOUS_FEATURE_COUNTER + RESPONSE, 2, NOTHING},
@@ -65,7 +72,11 @@ static const shape shapes[] = {
     {TENDON_OBVIOUS_XFER_DATA + RESPONSE, 1, NOTHING},
     {TENDON_OBVIOUS_XFER_STATUS + RESPONSE, 7, NOTHING},
     {TENDON_OBVIOUS_XFER_END + RESPONSE, 3, NOTHING},
+    {TENDON_OBVIOUS_XFER_ABORT + RESPONSE, 0, NOTHING},
+    {TENDON_OBVIOUS_FW_ACTIVATE + RESPONSE, 0, NOTHING},
+    {TENDON_OBVIOUS_FW_CONFIRM + RESPONSE, 0, NOTHING},
     {TENDON_OBVIOUS_FW_STATE + RESPONSE, 7, NOTHING},
+    {TENDON_OBVIOUS_REBOOT + RESPONSE, 0, NOTHING},
     {TENDON_OBVIOUS_EVT_FEATURE_CHANGED, 0, LIST + 4},
     {TENDON_OBVIOUS_EVT_REBOOTING, 2, NOTHING},
     {TENDON_OBVIOUS_EVT_XFER_PROGRESS, 3, NOTHING},
@@ -172,16 +183,13 @@ static const field fields[] = {
     INTEGER(trial.remaining_s, ANY),
 };
 
-static const shape empty = {0, 0, NOTHING};
-
 /* The shape of a payload and its first field. NULL if the opcode is unknown or does not fit the type of the frame. */
 static const shape *shape_of(const tendon_obvious_frame *frame, const field **first) {
-    bool is_event = (frame->flags & TENDON_OBVIOUS_EVENT) != 0;
-    if ((frame->opcode >= TENDON_OBVIOUS_EVT_FEATURE_CHANGED) != is_event ||
-        tendon_obvious_opcode_name(frame->opcode) == NULL) {
+    unsigned key = frame->opcode;
+    if ((key & CLASS_BITS) != ((frame->flags & TENDON_OBVIOUS_EVENT) != 0 ? EVENTS : REQUESTS)) {
         return NULL;
     }
-    unsigned key = (frame->flags & TENDON_OBVIOUS_RESPONSE) != 0 ? frame->opcode + (unsigned)RESPONSE : frame->opcode;
+    key += (frame->flags & TENDON_OBVIOUS_RESPONSE) != 0 ? RESPONSE : 0;
     *first = fields;
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
         if (shapes[i].key == key) {
@@ -189,7 +197,7 @@ static const shape *shape_of(const tendon_obvious_frame *frame, const field **fi
         }
         *first += shapes[i].fields;
     }
-    return &empty;
+    return NULL;
 }
 
 /* ---- decoding ---- */

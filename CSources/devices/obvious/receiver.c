@@ -6,6 +6,7 @@
  */
 #include "tendon/devices/obvious_receiver.h"
 
+#include "codes.h"
 #include "segment.h"
 #include <string.h>
 
@@ -15,8 +16,9 @@ enum { INDEX_AT = 2, LENGTH_AT = 1, RESERVED_FLAGS = 3, VERSION_FLAGS = 0xC0, SE
 typedef struct segment {
     const uint8_t *data;
     size_t length, index;
-    bool first, last, ack_requested;
     uint64_t now;
+    uint8_t flags;
+    bool first, last;
 } segment;
 
 void tendon_obvious_receiver_init(tendon_obvious_receiver *receiver, uint8_t *memory, size_t capacity,
@@ -44,8 +46,8 @@ void tendon_obvious_receiver_set_limits(tendon_obvious_receiver *receiver, size_
     receiver->frame_max = frame_max < receiver->capacity ? (uint16_t)frame_max : receiver->capacity;
 }
 
-static void error(const tendon_obvious_receiver *receiver, tendon_status status) {
-    receiver->handler->on_error(receiver->context, status);
+static void error(const tendon_obvious_receiver *receiver, unsigned code) {
+    receiver->handler->on_error(receiver->context, status_of(code));
 }
 
 /* ---- control segments out ---- */
@@ -56,10 +58,13 @@ static void emit(const tendon_obvious_receiver *receiver, const tendon_obvious_c
     receiver->handler->send(receiver->context, out);
 }
 
-static void emit_whole(const tendon_obvious_receiver *receiver, uint8_t type, uint8_t reason, uint8_t msgseq,
-                       uint16_t next) {
-    const tendon_obvious_control control = {
-        .msgseq = msgseq, .type = type, .reason = reason, .next = next, .credit = receiver->window};
+/* About a message as a whole. @p reason above 0: a NAK. */
+static void emit_whole(const tendon_obvious_receiver *receiver, unsigned reason, uint8_t msgseq, uint16_t next) {
+    const tendon_obvious_control control = {.msgseq = msgseq,
+                                            .type = reason != 0 ? TENDON_OBVIOUS_NAK : TENDON_OBVIOUS_ACK,
+                                            .reason = (uint8_t)reason,
+                                            .next = next,
+                                            .credit = receiver->window};
     emit(receiver, &control);
 }
 
@@ -90,24 +95,19 @@ static void close_context(tendon_obvious_receiver *receiver) {
     receiver->size_max = receiver->size_next;
 }
 
-static void forget(tendon_obvious_receiver *receiver, tendon_status status) {
+static void forget(tendon_obvious_receiver *receiver, unsigned code) {
     receiver->has_dead = true;
     receiver->dead = receiver->msgseq;
     close_context(receiver);
-    error(receiver, status);
+    error(receiver, code);
 }
 
-/* The reason of a NAK: 1 to 5 in the order of the statuses; a first segment that is too short has a bad size. */
-static uint8_t reason_of(tendon_status status) {
-    if (status == TENDON_OBVIOUS_ERROR_SEG_SHORT) {
-        return TENDON_OBVIOUS_REASON_BAD_SIZE;
-    }
-    return (uint8_t)(TENDON_OBVIOUS_REASON_BAD_INDEX + TENDON_OBVIOUS_ERROR_SEG_BAD_INDEX - status);
-}
-
-static void drop(tendon_obvious_receiver *receiver, tendon_status status) {
-    forget(receiver, status);
-    emit_whole(receiver, TENDON_OBVIOUS_NAK, reason_of(status), receiver->dead, 0);
+/* The reasons 1 to 5 of a NAK have the order of the codes; a first segment that is too short has a bad size. */
+static void drop(tendon_obvious_receiver *receiver, unsigned code) {
+    unsigned reason = code == CODE_SEG_SHORT ? TENDON_OBVIOUS_REASON_BAD_SIZE
+                                             : code - CODE_SEG_BAD_INDEX + TENDON_OBVIOUS_REASON_BAD_INDEX;
+    forget(receiver, code);
+    emit_whole(receiver, reason, receiver->dead, 0);
 }
 
 void tendon_obvious_receiver_reset(tendon_obvious_receiver *receiver) {
@@ -127,7 +127,7 @@ uint64_t tendon_obvious_receiver_deadline(const tendon_obvious_receiver *receive
 
 void tendon_obvious_receiver_tick(tendon_obvious_receiver *receiver, uint64_t now) {
     if (now >= tendon_obvious_receiver_deadline(receiver)) {
-        drop(receiver, TENDON_OBVIOUS_ERROR_SEG_TIMEOUT);
+        drop(receiver, CODE_SEG_TIMEOUT);
     }
 }
 
@@ -193,23 +193,23 @@ static bool mark(tendon_obvious_receiver *receiver, size_t index) {
 }
 
 /* Steps 9 and 10 of a segment of a message whose segment 0 is held. */
-static tendon_status check(const tendon_obvious_receiver *receiver, size_t index, bool last, size_t length) {
+static unsigned check(const tendon_obvious_receiver *receiver, size_t index, bool last, size_t length) {
     if (index >= receiver->count || last != (index + 1 == receiver->count)) {
-        return TENDON_OBVIOUS_ERROR_SEG_BAD_INDEX;
+        return CODE_SEG_BAD_INDEX;
     }
-    return length == length_of(receiver, index) ? TENDON_OK : TENDON_OBVIOUS_ERROR_SEG_BAD_SIZE;
+    return length == length_of(receiver, index) ? CODE_OK : CODE_SEG_BAD_SIZE;
 }
 
-static tendon_status check_first(tendon_obvious_receiver *receiver, const segment *item) {
+static unsigned check_first(tendon_obvious_receiver *receiver, const segment *item) {
     if (item->length < FIRST_HEADER) {
-        return TENDON_OBVIOUS_ERROR_SEG_SHORT;
+        return CODE_SEG_SHORT;
     }
     size_t total = item->data[4] | (size_t)item->data[5] << 8;
     if (total < TENDON_OBVIOUS_FRAME_OVERHEAD || total > receiver->frame_max) {
-        return TENDON_OBVIOUS_ERROR_SEG_BAD_LEN;
+        return CODE_SEG_BAD_LEN;
     }
     if (!item->last && item->length < TENDON_OBVIOUS_SEGMENT_MIN) {
-        return TENDON_OBVIOUS_ERROR_SEG_BAD_SIZE;
+        return CODE_SEG_BAD_SIZE;
     }
     receiver->total = (uint16_t)total;
     receiver->size = (uint16_t)item->length;
@@ -218,48 +218,48 @@ static tendon_status check_first(tendon_obvious_receiver *receiver, const segmen
 }
 
 /* Moves the segments that wait in slots to their places, in the order of their indexes. */
-static tendon_status move_early(tendon_obvious_receiver *receiver) {
+static unsigned move_early(tendon_obvious_receiver *receiver) {
     for (size_t index = 1; index < receiver->highest; index++) {
         if (!is_held(receiver, index)) {
             continue;
         }
         const uint8_t *from = slot(receiver, index);
         size_t length = slot_length(from);
-        tendon_status status = check(receiver, index, (from[0] & TENDON_OBVIOUS_SEGMENT_LAST) != 0, length);
-        if (status != TENDON_OK) {
-            return status;
+        unsigned code = check(receiver, index, (from[0] & TENDON_OBVIOUS_SEGMENT_LAST) != 0, length);
+        if (code != CODE_OK) {
+            return code;
         }
         memmove(receiver->memory + segment_start(index, receiver->size), from + OTHER_HEADER, length - OTHER_HEADER);
     }
-    return TENDON_OK;
+    return CODE_OK;
 }
 
-static tendon_status store(tendon_obvious_receiver *receiver, const segment *item) {
+static unsigned store(tendon_obvious_receiver *receiver, const segment *item) {
     if (item->first) {
-        tendon_status status = check_first(receiver, item);
-        if (status == TENDON_OK) {
-            status = move_early(receiver);
+        unsigned code = check_first(receiver, item);
+        if (code == CODE_OK) {
+            code = move_early(receiver);
         }
-        if (status != TENDON_OK) {
-            return status;
+        if (code != CODE_OK) {
+            return code;
         }
         receiver->first_held = true;
         memcpy(receiver->memory, item->data + FIRST_HEADER, item->length - FIRST_HEADER);
-        return TENDON_OK;
+        return CODE_OK;
     }
     if (receiver->first_held) {
-        tendon_status status = check(receiver, item->index, item->last, item->length);
-        if (status == TENDON_OK) {
+        unsigned code = check(receiver, item->index, item->last, item->length);
+        if (code == CODE_OK) {
             memcpy(receiver->memory + segment_start(item->index, receiver->size), item->data + OTHER_HEADER,
                    item->length - OTHER_HEADER);
         }
-        return status;
+        return code;
     }
     uint8_t *to = slot(receiver, item->index);
     memcpy(to, item->data, item->length);
     to[LENGTH_AT] = (uint8_t)(item->length & 0xFFu);
     to[LENGTH_AT + 1] = (uint8_t)(item->length >> 8);
-    return TENDON_OK;
+    return CODE_OK;
 }
 
 /* ---- segments in ---- */
@@ -270,32 +270,30 @@ static void complete(tendon_obvious_receiver *receiver, uint64_t now) {
     receiver->done_count = receiver->count;
     receiver->has_dead = false;
     close_context(receiver);
-    if (receiver->handler->on_message(receiver->context, receiver->memory, receiver->total, now)) {
-        emit_whole(receiver, TENDON_OBVIOUS_ACK, TENDON_OBVIOUS_REASON_NONE, receiver->done, receiver->done_count);
-    } else {
-        emit_whole(receiver, TENDON_OBVIOUS_NAK, TENDON_OBVIOUS_REASON_FRAME, receiver->done, 0);
-    }
+    bool valid = receiver->handler->on_message(receiver->context, receiver->memory, receiver->total, now);
+    emit_whole(receiver, valid ? TENDON_OBVIOUS_REASON_NONE : TENDON_OBVIOUS_REASON_FRAME, receiver->done,
+               valid ? receiver->done_count : 0);
 }
 
 /* Step 5: a segment of another message than the open one. True if it opens a context. */
 static bool open_context(tendon_obvious_receiver *receiver, const segment *item) {
     uint8_t msgseq = item->data[1];
     if (receiver->has_done && msgseq == receiver->done) {
-        error(receiver, TENDON_OBVIOUS_ERROR_SEG_DUP);
-        emit_whole(receiver, TENDON_OBVIOUS_ACK, TENDON_OBVIOUS_REASON_NONE, msgseq, receiver->done_count);
+        error(receiver, CODE_SEG_DUP);
+        emit_whole(receiver, TENDON_OBVIOUS_REASON_NONE, msgseq, receiver->done_count);
         return false;
     }
     unsigned ahead = (unsigned)(msgseq - (receiver->open ? receiver->msgseq : receiver->done)) & 0xFFu;
     bool dead = !receiver->open && receiver->has_dead && msgseq == receiver->dead && !item->first;
     if (dead || ((receiver->open || receiver->has_done) && (ahead == 0 || ahead > SEQUENCES_AHEAD))) {
-        error(receiver, TENDON_OBVIOUS_ERROR_SEG_STALE);
+        error(receiver, CODE_SEG_STALE);
         return false;
     }
     if (receiver->open) {
-        forget(receiver, TENDON_OBVIOUS_ERROR_SEG_SUPERSEDED);
+        forget(receiver, CODE_SEG_SUPERSEDED);
     }
     if (item->index >= receiver->window) {
-        error(receiver, TENDON_OBVIOUS_ERROR_SEG_WINDOW);
+        error(receiver, CODE_SEG_WINDOW);
         return false;
     }
     receiver->open = true;
@@ -314,28 +312,28 @@ static bool open_context(tendon_obvious_receiver *receiver, const segment *item)
 /* Steps 6 to 11. */
 static void take(tendon_obvious_receiver *receiver, const segment *item) {
     if (item->first != (item->index == 0)) {
-        drop(receiver, TENDON_OBVIOUS_ERROR_SEG_BAD_INDEX);
+        drop(receiver, CODE_SEG_BAD_INDEX);
         return;
     }
     if (is_held(receiver, item->index)) {
         if (!is_same(receiver, item)) {
-            drop(receiver, TENDON_OBVIOUS_ERROR_SEG_CONFLICT);
+            drop(receiver, CODE_SEG_CONFLICT);
             return;
         }
-        error(receiver, TENDON_OBVIOUS_ERROR_SEG_DUP);
-        if (item->ack_requested) {
+        error(receiver, CODE_SEG_DUP);
+        if ((item->flags & TENDON_OBVIOUS_SEGMENT_ACKREQ) != 0) {
             acknowledge(receiver);
         }
         return;
     }
     bool has_slot = receiver->first_held || (item->index + 1) * receiver->size_max <= receiver->capacity;
     if (item->index >= (size_t)receiver->next + receiver->window || (!item->first && !has_slot)) {
-        error(receiver, TENDON_OBVIOUS_ERROR_SEG_WINDOW);
+        error(receiver, CODE_SEG_WINDOW);
         return;
     }
-    tendon_status status = store(receiver, item);
-    if (status != TENDON_OK) {
-        drop(receiver, status);
+    unsigned code = store(receiver, item);
+    if (code != CODE_OK) {
+        drop(receiver, code);
         return;
     }
     receiver->stored = item->now;
@@ -349,36 +347,37 @@ static void take(tendon_obvious_receiver *receiver, const segment *item) {
     if (report_hole) {
         receiver->hole_ack = item->now + TENDON_OBVIOUS_HOLE_ACK_MS;
     }
-    if (item->ack_requested || report_hole || receiver->since_ack >= receiver->window / 2) {
+    if ((item->flags & TENDON_OBVIOUS_SEGMENT_ACKREQ) != 0 || report_hole ||
+        receiver->since_ack >= receiver->window / 2) {
         acknowledge(receiver);
     }
 }
 
 /* Steps 1 to 3. */
-static tendon_status check_header(const tendon_obvious_receiver *receiver, const uint8_t *data, size_t length) {
+static unsigned check_header(const tendon_obvious_receiver *receiver, const uint8_t *data, size_t length) {
     if (length < OTHER_HEADER) {
-        return TENDON_OBVIOUS_ERROR_SEG_SHORT;
+        return CODE_SEG_SHORT;
     }
     if (length > receiver->size_max) {
-        return TENDON_OBVIOUS_ERROR_SEG_OVERSIZE;
+        return CODE_SEG_OVERSIZE;
     }
     if ((data[0] & VERSION_FLAGS) != TENDON_OBVIOUS_SEGMENT_VERSION) {
-        return TENDON_OBVIOUS_ERROR_SEG_BAD_VERSION;
+        return CODE_SEG_BAD_VERSION;
     }
-    return (data[0] & RESERVED_FLAGS) != 0 ? TENDON_OBVIOUS_ERROR_SEG_RESERVED : TENDON_OK;
+    return (data[0] & RESERVED_FLAGS) != 0 ? CODE_SEG_RESERVED : CODE_OK;
 }
 
 void tendon_obvious_receiver_segment(tendon_obvious_receiver *receiver, const uint8_t *data, size_t length,
                                      uint64_t now) {
     tendon_obvious_receiver_tick(receiver, now);
-    tendon_status status = check_header(receiver, data, length);
-    bool control = status == TENDON_OK && (data[0] & TENDON_OBVIOUS_SEGMENT_CONTROL) != 0;
+    unsigned code = check_header(receiver, data, length);
+    bool control = code == CODE_OK && (data[0] & TENDON_OBVIOUS_SEGMENT_CONTROL) != 0;
     tendon_obvious_control decoded;
     if (control) {
-        status = tendon_obvious_decode_control(data, length, &decoded);
+        code = TENDON_STATUS_CODE(tendon_obvious_decode_control(data, length, &decoded));
     }
-    if (status != TENDON_OK) {
-        error(receiver, status);
+    if (code != CODE_OK) {
+        error(receiver, code);
         return;
     }
     if (control) {
@@ -393,7 +392,7 @@ void tendon_obvious_receiver_segment(tendon_obvious_receiver *receiver, const ui
                           .index = data[INDEX_AT] | (size_t)data[INDEX_AT + 1] << 8,
                           .first = (data[0] & TENDON_OBVIOUS_SEGMENT_FIRST) != 0,
                           .last = (data[0] & TENDON_OBVIOUS_SEGMENT_LAST) != 0,
-                          .ack_requested = (data[0] & TENDON_OBVIOUS_SEGMENT_ACKREQ) != 0,
+                          .flags = data[0],
                           .now = now};
     if ((receiver->open && data[1] == receiver->msgseq) || open_context(receiver, &item)) {
         take(receiver, &item);

@@ -25,18 +25,12 @@ tendon_status tendon_obvious_request_prepare(tendon_obvious_request *request, ui
 
 /* ---- the outstanding request ---- */
 
-static uint64_t time_limit(uint8_t opcode) {
-    switch (opcode) {
-    case TENDON_OBVIOUS_XFER_BEGIN:
-        return 15000;
-    case TENDON_OBVIOUS_XFER_END:
-        return 30000;
-    case TENDON_OBVIOUS_FW_ACTIVATE:
-    case TENDON_OBVIOUS_REBOOT:
-        return 10000;
-    default:
-        return 5000;
-    }
+static uint32_t time_limit(uint8_t opcode) {
+    unsigned seconds = opcode == TENDON_OBVIOUS_XFER_BEGIN                                       ? 15
+                       : opcode == TENDON_OBVIOUS_XFER_END                                       ? 30
+                       : opcode == TENDON_OBVIOUS_FW_ACTIVATE || opcode == TENDON_OBVIOUS_REBOOT ? 10
+                                                                                                 : 5;
+    return seconds * 1000;
 }
 
 /* A request that must not be executed twice is not repeated: its caller queries the state instead. */
@@ -60,16 +54,16 @@ static bool may_repeat(const tendon_obvious_request *request) {
     return true;
 }
 
-static void send_frame(tendon_obvious_requests *requests, uint64_t now) {
+static void send_frame(tendon_obvious_requests *requests) {
     const tendon_obvious_request *request = requests->first;
     requests->waiting = false;
-    requests->deadline = now + time_limit(request->opcode);
+    requests->deadline = requests->now + time_limit(request->opcode);
     (void)requests->handler->start(requests->context, request->frame,
-                                   request->payload_length + TENDON_OBVIOUS_FRAME_OVERHEAD, now);
+                                   request->payload_length + TENDON_OBVIOUS_FRAME_OVERHEAD, requests->now);
 }
 
 /* The first one of the queue, with a new id. */
-static void send_new(tendon_obvious_requests *requests, uint64_t now) {
+static void send_new(tendon_obvious_requests *requests) {
     tendon_obvious_request *request = requests->first;
     requests->corr = requests->corr == UINT16_MAX ? 1 : (uint16_t)(requests->corr + 1);
     const tendon_obvious_frame header = {.opcode = request->opcode, .corr = requests->corr};
@@ -77,37 +71,36 @@ static void send_new(tendon_obvious_requests *requests, uint64_t now) {
     requests->repeats = 0;
     (void)tendon_obvious_seal_frame(&header, request->payload_length, request->frame,
                                     request->payload_length + TENDON_OBVIOUS_FRAME_OVERHEAD);
-    send_frame(requests, now);
+    send_frame(requests);
 }
 
-static void send_next(tendon_obvious_requests *requests, uint64_t now) {
+static void send_next(tendon_obvious_requests *requests) {
     if (!requests->outstanding && !requests->failing && requests->first != NULL) {
         requests->busy = 0;
-        send_new(requests, now);
+        send_new(requests);
     }
 }
 
 /* Ends the first one of the queue. */
-static void end_first(tendon_obvious_requests *requests, tendon_status status, const tendon_obvious_payload *payload,
-                      uint64_t now) {
+static void end_first(tendon_obvious_requests *requests, tendon_status status, const tendon_obvious_payload *payload) {
     tendon_obvious_request *request = requests->first;
     const tendon_obvious_response response = {status, payload};
     requests->first = request->following;
     requests->count--;
     requests->outstanding = false;
-    request->on_done(request->context, request, &response, now);
+    request->on_done(request->context, request, &response, requests->now);
 }
 
 /* The device has the request, or never gets it: the sender is free for the next one. */
-static void complete(tendon_obvious_requests *requests, tendon_status status, const tendon_obvious_payload *payload,
-                     uint64_t now) {
+static void complete(tendon_obvious_requests *requests, tendon_status status, const tendon_obvious_payload *payload) {
     requests->handler->cancel(requests->context);
-    end_first(requests, status, payload, now);
-    send_next(requests, now);
+    end_first(requests, status, payload);
+    send_next(requests);
 }
 
 tendon_status tendon_obvious_requests_add(tendon_obvious_requests *requests, tendon_obvious_request *request,
                                           uint64_t now) {
+    requests->now = now;
     if (requests->count == TENDON_OBVIOUS_REQUESTS_MAX) {
         return TENDON_GATT_ERROR_QUEUE_FULL;
     }
@@ -118,20 +111,22 @@ tendon_status tendon_obvious_requests_add(tendon_obvious_requests *requests, ten
     request->following = NULL;
     *end = request;
     requests->count++;
-    send_next(requests, now);
+    send_next(requests);
     return TENDON_OK;
 }
 
 void tendon_obvious_requests_fail(tendon_obvious_requests *requests, tendon_status status, uint64_t now) {
+    requests->now = now;
     requests->failing = true;
     for (unsigned left = requests->count; left > 0; left--) {
-        end_first(requests, status, NULL, now);
+        end_first(requests, status, NULL);
     }
     requests->failing = false;
-    send_next(requests, now);
+    send_next(requests);
 }
 
 void tendon_obvious_requests_sent(tendon_obvious_requests *requests, tendon_status status, uint64_t now) {
+    requests->now = now;
     if (status < 0) {
         tendon_obvious_requests_fail(requests, status, now);
     }
@@ -139,7 +134,7 @@ void tendon_obvious_requests_sent(tendon_obvious_requests *requests, tendon_stat
 
 /* ---- frames in ---- */
 
-static void take_response(tendon_obvious_requests *requests, const tendon_obvious_frame *frame, uint64_t now) {
+static void take_response(tendon_obvious_requests *requests, const tendon_obvious_frame *frame) {
     if (!requests->outstanding || requests->waiting || frame->corr != requests->corr ||
         frame->opcode != requests->first->opcode) {
         requests->ignored++;
@@ -148,7 +143,7 @@ static void take_response(tendon_obvious_requests *requests, const tendon_obviou
     tendon_obvious_payload payload;
     tendon_status status = tendon_obvious_decode_payload(frame, &payload);
     if (status != TENDON_OK) {
-        complete(requests, status, NULL, now);
+        complete(requests, status, NULL);
         return;
     }
     status = tendon_obvious_status_from_wire(frame->status);
@@ -156,22 +151,23 @@ static void take_response(tendon_obvious_requests *requests, const tendon_obviou
         requests->handler->cancel(requests->context);
         requests->busy++;
         requests->waiting = true;
-        requests->deadline = now + TENDON_OBVIOUS_BUSY_REPEAT_MS;
+        requests->deadline = requests->now + TENDON_OBVIOUS_BUSY_REPEAT_MS;
         return;
     }
     bool has_payload = status == TENDON_OK || status == TENDON_OBVIOUS_ERROR_BAD_OFFSET;
-    complete(requests, status, has_payload ? &payload : NULL, now);
+    complete(requests, status, has_payload ? &payload : NULL);
 }
 
 bool tendon_obvious_requests_message(tendon_obvious_requests *requests, const uint8_t *data, size_t length,
                                      size_t frame_max, uint64_t now) {
+    requests->now = now;
     tendon_obvious_frame frame;
     if (tendon_obvious_decode_frame(data, length, frame_max, &frame) != TENDON_OK) {
         requests->ignored++;
         return false;
     }
     if ((frame.flags & TENDON_OBVIOUS_RESPONSE) != 0) {
-        take_response(requests, &frame, now);
+        take_response(requests, &frame);
         return true;
     }
     tendon_obvious_payload payload;
@@ -184,17 +180,18 @@ bool tendon_obvious_requests_message(tendon_obvious_requests *requests, const ui
 }
 
 void tendon_obvious_requests_tick(tendon_obvious_requests *requests, uint64_t now) {
+    requests->now = now;
     if (now < tendon_obvious_requests_deadline(requests)) {
         return;
     }
     if (requests->waiting) {
-        send_new(requests, now);
+        send_new(requests);
     } else if (requests->repeats < TENDON_OBVIOUS_REQUEST_REPEATS && may_repeat(requests->first)) {
         requests->repeats++;
         requests->handler->cancel(requests->context);
-        send_frame(requests, now);
+        send_frame(requests);
     } else {
-        complete(requests, TENDON_ERROR_TIMEOUT, NULL, now);
+        complete(requests, TENDON_ERROR_TIMEOUT, NULL);
     }
 }
 

@@ -2,27 +2,44 @@
 #include "tendon/base/packed.h"
 #include "tendon/devices/obvious_codec.h"
 
-#define NUMBER(name, code, text) TENDON_LAYER_OBVIOUS * 256 + (code),
+#define ONE(name, code, text) +1
 #define NAME(name, code, text) #name "\0"
 #define TEXT(name, code, text) text "\0"
 
-static const uint16_t numbers[] = {TENDON_OBVIOUS_STATUS_LIST(NUMBER)};
-enum { NUMBER_COUNT = sizeof numbers / sizeof numbers[0], WIRE_LAST = 26, SEGMENT_FIRST = 48 };
+enum { COUNT = 0 TENDON_OBVIOUS_STATUS_LIST(ONE), WIRE_LAST = 26, SEGMENT_FIRST = 48 };
+
+/* The codes in the order of the list: first and last of each range. */
+static const uint8_t ranges[][2] = {{1, WIRE_LAST}, {32, 38}, {SEGMENT_FIRST, 60}, {64, 66}, {80, 85}, {255, 255}};
+_Static_assert(26 + 7 + 13 + 3 + 6 + 1 == COUNT, "a status is missing in the ranges");
+
+/* NULL: of another layer, or unknown. */
+static const char *string_of(const char *strings, tendon_status status) {
+    unsigned code = 0u - (unsigned)status - TENDON_LAYER_OBVIOUS * 256u, before = 0;
+    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
+        unsigned first = ranges[i][0], last = ranges[i][1];
+        if (code >= first && code <= last) {
+            return tendon_packed_string(strings, NULL, COUNT, before + code - first);
+        }
+        before += last - first + 1;
+    }
+    return NULL;
+}
 
 const char *tendon_obvious_status_name(tendon_status status) {
-    return tendon_packed_status(TENDON_OBVIOUS_STATUS_LIST(NAME), numbers, NUMBER_COUNT, status, tendon_status_name);
+    const char *name = string_of(TENDON_OBVIOUS_STATUS_LIST(NAME), status);
+    return name != NULL ? name : tendon_status_name(status);
 }
 
 const char *tendon_obvious_status_text(tendon_status status) {
-    const char *text =
-        tendon_packed_status(TENDON_OBVIOUS_STATUS_LIST(TEXT), numbers, NUMBER_COUNT, status, tendon_status_text);
-    if (*text == '\0') {
-        unsigned code = (unsigned)TENDON_STATUS_CODE(status);
-        text = code <= WIRE_LAST      ? "the request or the object was rejected"
-               : code < SEGMENT_FIRST ? "the frame violates the protocol"
-                                      : "the segment violates the protocol";
+    const char *text = string_of(TENDON_OBVIOUS_STATUS_LIST(TEXT), status);
+    if (text == NULL) {
+        return tendon_status_text(status);
     }
-    return text;
+    unsigned code = TENDON_STATUS_CODE(status);
+    return *text != '\0'          ? text
+           : code <= WIRE_LAST    ? "request or object rejected"
+           : code < SEGMENT_FIRST ? "malformed frame"
+                                  : "malformed segment";
 }
 
 tendon_status tendon_obvious_status_from_wire(uint8_t status) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Version codes and card numbers. */
+/* Version codes. */
 #include "tendon/devices/obvious_codec.h"
 
-enum { GROUPS = 3, GROUP_DIGITS = 3, GROUP_SIZE = 1000, CARD_DIGITS_MIN = 12, CARD_DIGITS_MAX = 19 };
+enum { GROUPS = 3, GROUP_DIGITS = 3, GROUP_SIZE = 1000 };
 
 static bool is_digit(char c) {
     return c >= '0' && c <= '9';
@@ -55,26 +55,4 @@ tendon_status tendon_obvious_format_version(uint32_t code, char out[TENDON_OBVIO
     }
     out[--length] = '\0';
     return length;
-}
-
-/* The digits are added from the front: which of them count double depends on the number of digits, so both sums are
- * kept. */
-tendon_status tendon_obvious_check_card_number(const char *text, size_t length) {
-    unsigned sums[2] = {0, 0};
-    unsigned digits = 0;
-    for (size_t i = 0; i < length; i++) {
-        if (text[i] == ' ' || text[i] == '-') {
-            continue;
-        }
-        if (!is_digit(text[i]) || digits == CARD_DIGITS_MAX) {
-            return TENDON_OBVIOUS_ERROR_CARD_NUMBER;
-        }
-        unsigned digit = (unsigned)(text[i] - '0');
-        unsigned doubled = digit < 5 ? 2 * digit : 2 * digit - 9;
-        digits++;
-        sums[digits % 2] += digit;
-        sums[(digits + 1) % 2] += doubled;
-    }
-    /* The last digit counts once: it is in sums[digits % 2] as it is. */
-    return digits >= CARD_DIGITS_MIN && sums[digits % 2] % 10 == 0 ? TENDON_OK : TENDON_OBVIOUS_ERROR_CARD_NUMBER;
 }

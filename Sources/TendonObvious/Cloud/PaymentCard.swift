@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-import CTendon
-
 #if canImport(Glibc)
     import Glibc
 #else
@@ -66,18 +64,24 @@ public final class PaymentCard: Sendable {
     ) -> Bool {
         guard (1...12).contains(expMonth), expYear <= 9999, fullYear(expYear) >= thisYear else { return false }
         guard (3...4).contains(cvcBytes.count), cvcBytes.allSatisfy({ isDigit($0) }) else { return false }
-        return isCardNumber(numberBytes)
+        return numberBytes.count <= 64 && isCardNumber(numberBytes)
     }
 
-    /// The check of the C core, on a copy that is wiped.
-    private static func isCardNumber(_ bytes: some Collection<UInt8>) -> Bool {
-        guard bytes.count <= 64 else { return false }
-        return withUnsafeTemporaryAllocation(byteCount: 64, alignment: 1) { buffer in
-            defer { explicit_bzero(buffer.baseAddress!, buffer.count) }
-            buffer.copyBytes(from: bytes)
-            let text = buffer.baseAddress!.assumingMemoryBound(to: CChar.self)
-            return tendon_obvious_check_card_number(text, bytes.count) == 0
+    /// 12 to 19 ASCII digits with a correct check digit (the formula of Luhn, ISO/IEC 7812-1); spaces and hyphens are
+    /// skipped. Makes no copy of the digits. They are added from the front: which of them count double depends on the
+    /// number of digits, so both sums are kept.
+    package static func isCardNumber(_ bytes: some Collection<UInt8>) -> Bool {
+        var asIs = 0
+        var doubled = 0
+        var count = 0
+        for byte in bytes where byte != UInt8(ascii: " ") && byte != UInt8(ascii: "-") {
+            guard isDigit(byte), count < 19 else { return false }
+            let digit = Int(byte - UInt8(ascii: "0"))
+            // The digit becomes the last one: it counts once there, and the one before it double.
+            (asIs, doubled) = (doubled + digit, asIs + (digit < 5 ? 2 * digit : 2 * digit - 9))
+            count += 1
         }
+        return count >= 12 && asIs % 10 == 0
     }
 
     private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }

@@ -487,6 +487,7 @@ static const tendon_peripheral_ops ops = {.name = "obvious",
 
 static void on_event(void *context, const tendon_obvious_session_event *event, uint64_t now) {
     static const char *const names[] = {"opened", "unusable", "closed", "device"};
+    static const char *const events[] = {"EVT_FEATURE_CHANGED", "EVT_REBOOTING", "EVT_XFER_PROGRESS", "EVT_FW_TRIAL"};
     obvious_fixture *f = context;
     (void)now;
     f->last_status = event->status;
@@ -496,8 +497,9 @@ static void on_event(void *context, const tendon_obvious_session_event *event, u
     f->closed += event->kind == TENDON_OBVIOUS_SESSION_EVENT_CLOSED;
     if (!f->quiet) {
         note("%s:%s ", names[event->kind],
-             event->kind == TENDON_OBVIOUS_SESSION_EVENT_DEVICE ? tendon_obvious_opcode_name(event->opcode)
-                                                                : tendon_obvious_status_name(event->status));
+             event->kind == TENDON_OBVIOUS_SESSION_EVENT_DEVICE
+                 ? events[event->opcode - TENDON_OBVIOUS_EVT_FEATURE_CHANGED]
+                 : tendon_obvious_status_name(event->status));
     }
     if (f->on_session_event != NULL) {
         f->on_session_event(f, event);

@@ -61,7 +61,7 @@ static void give(int need) {
 }
 
 static void on_event(void *context, const tendon_obvious_event *event, uint64_t now) {
-    static const char *const needs[] = {"package", "provision", "report"};
+    static const char *const needs[] = {"package", "provision", "firmware", "image", "report"};
     (void)context, (void)now;
     switch (event->kind) {
     case TENDON_OBVIOUS_EVENT_NEED:
@@ -114,7 +114,8 @@ static void end(void) {
 
 static void start_with(tendon_obvious_operation operation, tendon_obvious_feature *features, size_t count,
                        uint64_t lowest) {
-    assert_int_equal(tendon_obvious_manager_start(&w.manager, operation, features, count, lowest, f->now), TENDON_OK);
+    const tendon_obvious_record record = {.serial = 0x1122334455667788, .counter = lowest};
+    assert_int_equal(tendon_obvious_manager_start(&w.manager, operation, features, count, &record, f->now), TENDON_OK);
 }
 
 static void start(tendon_obvious_operation operation) {
@@ -139,7 +140,7 @@ static void device_information(void **state) {
     fixture_open(f);
     start(TENDON_OBVIOUS_GET_INFO);
     expect(""); /* not within the call */
-    assert_int_equal(tendon_obvious_manager_start(&w.manager, TENDON_OBVIOUS_GET_INFO, NULL, 0, 0, f->now),
+    assert_int_equal(tendon_obvious_manager_start(&w.manager, TENDON_OBVIOUS_GET_INFO, NULL, 0, NULL, f->now),
                      TENDON_ERROR_BUSY);
     fixture_run(f, 100);
     expect("done:0/OK ");
@@ -729,10 +730,10 @@ static void arguments(void **state) {
     begin();
     tendon_obvious_feature list[2] = {{16, 0, 1}, {17, 0, 1}};
 #define start_status(operation, features, count)                                                                       \
-    tendon_obvious_manager_start(&w.manager, operation, features, count, 0, f->now)
+    tendon_obvious_manager_start(&w.manager, operation, features, count, NULL, f->now)
     assert_int_equal(start_status((tendon_obvious_operation)0, NULL, 0), TENDON_ERROR_INVALID_ARGUMENT);
     assert_int_equal(start_status((tendon_obvious_operation)3, list, 1), TENDON_ERROR_INVALID_ARGUMENT);
-    assert_int_equal(start_status((tendon_obvious_operation)0x20, NULL, 0), TENDON_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(start_status(TENDON_OBVIOUS_UPGRADE_FIRMWARE, NULL, 0), TENDON_ERROR_INVALID_ARGUMENT);
     assert_int_equal(start_status(TENDON_OBVIOUS_CHECK_STATUS, list, 0), TENDON_ERROR_INVALID_ARGUMENT);
     assert_int_equal(start_status(TENDON_OBVIOUS_TOGGLE, list, 2), TENDON_ERROR_INVALID_ARGUMENT);
     assert_int_equal(start_status(TENDON_OBVIOUS_GET_INFO, list, 1), TENDON_ERROR_INVALID_ARGUMENT);

@@ -272,8 +272,10 @@ static void values_that_mean_unknown(void **state) {
 
 static void opcodes_fit_the_type_of_the_frame(void **state) {
     (void)state;
+    static const uint8_t all[] = {0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x10, 0x11, 0x12, 0x20, 0x21,
+                                  0x22, 0x23, 0x24, 0x30, 0x31, 0x32, 0x33, 0x80, 0x81, 0x82, 0x83};
     for (unsigned opcode = 0; opcode < 256; opcode++) {
-        bool known = tendon_obvious_opcode_name((uint8_t)opcode) != NULL;
+        bool known = memchr(all, (int)opcode, sizeof all) != NULL;
         tendon_status request = decode(REQUEST, (uint8_t)opcode, 0, NULL, 0);
         tendon_status response = decode(RESPONSE, (uint8_t)opcode, 0, NULL, 0);
         tendon_status event = decode(EVENT, (uint8_t)opcode, 0, NULL, 0);
@@ -281,9 +283,6 @@ static void opcodes_fit_the_type_of_the_frame(void **state) {
         assert_int_equal(response == TENDON_OBVIOUS_ERROR_UNKNOWN_OPCODE, !known || opcode >= 0x80);
         assert_int_equal(event == TENDON_OBVIOUS_ERROR_UNKNOWN_OPCODE, !known || opcode < 0x80);
     }
-    assert_string_equal(tendon_obvious_opcode_name(0x24), "XFER_ABORT");
-    assert_string_equal(tendon_obvious_opcode_name(0x83), "EVT_FW_TRIAL");
-    assert_null(tendon_obvious_opcode_name(0x07));
     uint8_t out[64];
     const tendon_obvious_frame frame = {.opcode = 0x07, .corr = 1};
     assert_int_equal(tendon_obvious_encode_frame(&frame, &payload, out, sizeof out),

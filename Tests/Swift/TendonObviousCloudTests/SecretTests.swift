@@ -122,6 +122,30 @@ import Testing
         #expect((card != nil) == isValid)
     }
 
+    @Test(arguments: [
+        ("4242424242424242", true), ("4242 4242 4242 4242", true), (" -4242424242424242- ", true),
+        ("378282246310005", true),  // 15 digits
+        ("000000000000", true), ("00000000000", false),  // 12 and 11
+        ("0000000000000000000", true), ("00000000000000000000", false),  // 19 and 20
+        ("4242424242424241", false), ("2424242424242424", false), ("4242424242424242x", false),
+        ("4242\t424242424242", false), ("\u{664}242424242424242", false), ("", false), ("    ", false),
+    ])
+    func cardNumbers(_ text: String, _ isValid: Bool) {
+        #expect(PaymentCard.isCardNumber(text.utf8) == isValid)
+    }
+
+    /// Every other digit in any place of a valid number is detected.
+    @Test func eachDigitCounts() {
+        let good = Array(TestCard.good.utf8)
+        for place in good.indices {
+            for digit in UInt8(ascii: "0")...UInt8(ascii: "9") {
+                var number = good
+                number[place] = digit
+                #expect(PaymentCard.isCardNumber(number) == (digit == good[place]))
+            }
+        }
+    }
+
     @Test func thisYearIsNotPast() {
         func isValid(_ year: UInt, _ now: Int) -> Bool {
             PaymentCard.isValid(

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Obvious codec: statuses, profile, version codes, frames, card numbers. Stateless.
+ * Obvious codec: statuses, profile, version codes, frames. Stateless.
  *
  * OGP/1 is Tendon's own open protocol. It replaces the closed protocol of the vendor: shipped Obvious devices do not
  * speak it. Formats: docs/protocols/obvious.md. Payloads of frames: obvious_payload.h. Segments: obvious_segment.h.
@@ -27,27 +27,27 @@ extern "C" {
     X(BAD_PARAM, 3, "")      /* a field is out of its range */                                                         \
     X(BUSY, 4, "the device is busy")                                                                                   \
     X(NOT_READY, 5, "") /* the device requires HELLO first */                                                          \
-    X(NOT_SUPPORTED, 6, "the device does not support this")                                                            \
-    X(NOT_PROVISIONED, 7, "the device is not provisioned")                                                             \
+    X(NOT_SUPPORTED, 6, "the device cannot do this")                                                                   \
+    X(NOT_PROVISIONED, 7, "not provisioned")                                                                           \
     X(UNKNOWN_FEATURE, 8, "") /* the device does not know the feature */                                               \
     X(FEATURE_DISABLED, 9, "the feature is disabled")                                                                  \
     X(TOGGLE_UNSUPPORTED, 10, "the feature has no toggle")                                                             \
-    X(SIG_INVALID, 11, "the signature is invalid")                                                                     \
+    X(SIG_INVALID, 11, "invalid signature")                                                                            \
     X(REPLAY, 12, "the counter is too low")                                                                            \
-    X(WRONG_DEVICE, 13, "the package is for another device")                                                           \
-    X(WRONG_PRODUCT, 14, "the object is for another product")                                                          \
+    X(WRONG_DEVICE, 13, "made for another device")                                                                     \
+    X(WRONG_PRODUCT, 14, "made for another product")                                                                   \
     X(BAD_FORMAT, 15, "") /* the object violates its format */                                                         \
     X(BAD_OFFSET, 16, "") /* the device expects another offset */                                                      \
     X(TOO_LARGE, 17, "")  /* the object is too large */                                                                \
-    X(HASH_MISMATCH, 18, "the CRC or SHA-256 differs")                                                                 \
-    X(DOWNGRADE, 19, "the firmware is not newer")                                                                      \
+    X(HASH_MISMATCH, 18, "CRC or SHA-256 differs")                                                                     \
+    X(DOWNGRADE, 19, "not a newer firmware")                                                                           \
     X(NO_SESSION, 20, "") /* no transfer is in progress */                                                             \
-    X(FLASH_FAILED, 21, "the flash of the device failed")                                                              \
-    X(LOW_POWER, 22, "the battery is too low")                                                                         \
-    X(UNAUTHORIZED, 23, "the connection is not encrypted")                                                             \
-    X(UNKNOWN_KEY, 24, "the signing key is unknown or revoked")                                                        \
-    X(NONCE_MISMATCH, 25, "the nonce is wrong or expired")                                                             \
-    X(FW_TOO_OLD, 26, "the package requires newer firmware")                                                           \
+    X(FLASH_FAILED, 21, "the flash failed")                                                                            \
+    X(LOW_POWER, 22, "low battery")                                                                                    \
+    X(UNAUTHORIZED, 23, "not encrypted")                                                                               \
+    X(UNKNOWN_KEY, 24, "unknown or revoked key")                                                                       \
+    X(NONCE_MISMATCH, 25, "wrong or expired nonce")                                                                    \
+    X(FW_TOO_OLD, 26, "requires newer firmware")                                                                       \
     X(FRAME_BAD_LENGTH, 32, "")  /* the frame length is wrong */                                                       \
     X(FRAME_BAD_MAGIC, 33, "")   /* the frame has no magic number */                                                   \
     X(FRAME_BAD_CRC, 34, "")     /* the frame CRC differs */                                                           \
@@ -72,12 +72,11 @@ extern "C" {
     X(CTL_BAD_FLAGS, 65, "")     /* the control segment flags are wrong */                                             \
     X(CTL_BAD_TYPE, 66, "")      /* the control segment type is unknown */                                             \
     X(LINK_ERROR, 80, "the message was not transferred")                                                               \
-    X(PROTOCOL, 81, "the device violates the protocol")                                                                \
-    X(UNSUPPORTED_PROFILE, 82, "the device does not speak OGP/1")                                                      \
-    X(UUID_FORMAT, 83, "a UUID is malformed")                                                                          \
-    X(VER_FORMAT, 84, "the version is not like 1.2.3")                                                                 \
-    X(VER_RANGE, 85, "the version code is too large")                                                                  \
-    X(CARD_NUMBER, 86, "the card number is invalid")                                                                   \
+    X(PROTOCOL, 81, "protocol violation")                                                                              \
+    X(UNSUPPORTED_PROFILE, 82, "not an OGP/1 device")                                                                  \
+    X(UUID_FORMAT, 83, "malformed UUID")                                                                               \
+    X(VER_FORMAT, 84, "not a version like 1.2.3")                                                                      \
+    X(VER_RANGE, 85, "version out of range")                                                                           \
     X(INTERNAL, 255, "internal error of the device")
 
 /** The layer of its statuses. */
@@ -140,15 +139,6 @@ tendon_status tendon_obvious_parse_version(const char *text, size_t length, uint
 /** Writes the shortest text and a terminator. @return its length without the terminator, or VER_RANGE. */
 tendon_status tendon_obvious_format_version(uint32_t code, char out[TENDON_OBVIOUS_VERSION_SIZE]);
 
-/* ---- card numbers ---- */
-
-/**
- * Checks a card number locally: 12 to 19 ASCII digits with a correct check digit (Luhn); spaces and hyphens are
- * skipped. The text is neither copied nor kept.
- * @return TENDON_OK or CARD_NUMBER.
- */
-tendon_status tendon_obvious_check_card_number(const char *text, size_t length);
-
 /* ---- frames ---- */
 
 #define TENDON_OBVIOUS_FRAME_OVERHEAD 14 /**< header of 10 bytes, CRC of 4 bytes */
@@ -196,9 +186,6 @@ typedef struct tendon_obvious_frame {
     const uint8_t *payload; /**< lent: part of the decoded bytes */
     size_t payload_length;
 } tendon_obvious_frame;
-
-/** Returns "HELLO", "EVT_REBOOTING" ...; NULL for an unknown opcode. */
-const char *tendon_obvious_opcode_name(uint8_t opcode);
 
 /**
  * Decodes a frame; the payload is checked by tendon_obvious_decode_payload().

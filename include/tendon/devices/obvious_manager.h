@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Obvious manager: the operations on one device, over its session. Device
- * information, feature status, toggles, feature update with provisioning. One
- * operation at a time. The part of the cloud is an event NEED, which the
- * application answers with tendon_obvious_manager_give(); nothing reaches the
- * device before it was verified.
+ * Obvious manager: the operations on one device, over its session. Device information, feature status, toggles, feature
+ * update with provisioning, firmware check, firmware upgrade. One operation at a time. The part of the cloud is an
+ * event NEED, which the application answers with tendon_obvious_manager_give(); nothing reaches the device before it
+ * was verified.
  *
- * Events never come from within a call of this header. Each started operation
- * ends with exactly one event DONE.
+ * Events never come from within a call of this header. Each started operation ends with exactly one event DONE.
  */
 #ifndef TENDON_DEVICES_OBVIOUS_MANAGER_H
 #define TENDON_DEVICES_OBVIOUS_MANAGER_H
@@ -24,10 +22,12 @@ typedef enum tendon_obvious_operation {
     TENDON_OBVIOUS_CHECK_STATUS = 0x02, /**< of features */
     TENDON_OBVIOUS_TOGGLE = 0x04,       /**< one feature, to the opposite of its present toggle */
     TENDON_OBVIOUS_SET_TOGGLES = 0x08,
-    TENDON_OBVIOUS_UPDATE_FEATURES = 0x10
+    TENDON_OBVIOUS_UPDATE_FEATURES = 0x10,
+    TENDON_OBVIOUS_CHECK_FIRMWARE = 0x20,
+    TENDON_OBVIOUS_UPGRADE_FIRMWARE = 0x40
 } tendon_obvious_operation;
 
-/** Results of a feature update; of the other operations SUCCESS and FAILED. */
+/** Results of a feature update; of the other operations SUCCESS, FAILED and UNAVAILABLE. */
 typedef enum tendon_obvious_update_result {
     TENDON_OBVIOUS_UPDATE_SUCCESS = 0,
     TENDON_OBVIOUS_UPDATE_SUCCESS_RESETTING = 1, /**< event UPDATE only */
@@ -38,7 +38,8 @@ typedef enum tendon_obvious_update_result {
     TENDON_OBVIOUS_UPDATE_WRITE_FAILED = 12,
     TENDON_OBVIOUS_UPDATE_CLEAR_FAILED = 13,
     TENDON_OBVIOUS_UPDATE_FAILED = 14,
-    TENDON_OBVIOUS_UPDATE_TIMEOUT = 15
+    TENDON_OBVIOUS_UPDATE_TIMEOUT = 15,
+    TENDON_OBVIOUS_UNAVAILABLE = 16 /**< firmware check: the device is fine, but there is no (valid) newer firmware */
 } tendon_obvious_update_result;
 
 /** Results of a provisioning (event PROVISIONING). */
@@ -51,22 +52,34 @@ enum {
     TENDON_OBVIOUS_PROVISION_TIMEOUT = 15
 };
 
+/** Results of a firmware upgrade. */
+typedef enum tendon_obvious_upgrade_result {
+    TENDON_OBVIOUS_UPGRADE_SUCCESS = 0,
+    TENDON_OBVIOUS_UPGRADE_DOWNLOAD_FAILED = 1,
+    TENDON_OBVIOUS_UPGRADE_FAILED = 2,
+    TENDON_OBVIOUS_UPGRADE_BOND_CANCELLED = 3,
+    TENDON_OBVIOUS_UPGRADE_UNAVAILABLE = 4
+} tendon_obvious_upgrade_result;
+
+/** Progress that is not a percentage. */
+enum { TENDON_OBVIOUS_PROGRESS_PREPARING = -1, TENDON_OBVIOUS_PROGRESS_RESETTING = -2 };
+
 /** What an operation requires of the cloud. */
 typedef enum tendon_obvious_need {
     TENDON_OBVIOUS_NEED_PACKAGE = 0, /**< counter, nonce and fw of the manager describe the device */
     TENDON_OBVIOUS_NEED_PROVISION,   /**< the same */
+    TENDON_OBVIOUS_NEED_FIRMWARE,    /**< information with the manifest */
+    TENDON_OBVIOUS_NEED_IMAGE,       /**< manifest and image; config.read() must return the image afterwards */
     TENDON_OBVIOUS_NEED_REPORT       /**< to report the result; no answer */
 } tendon_obvious_need;
 
 typedef enum tendon_obvious_event_kind {
     TENDON_OBVIOUS_EVENT_NEED = 0,     /**< code: tendon_obvious_need */
     TENDON_OBVIOUS_EVENT_PROVISIONING, /**< code: TENDON_OBVIOUS_PROVISION_... */
-    TENDON_OBVIOUS_EVENT_UPDATE,       /**< code: an intermediate
-                                          tendon_obvious_update_result */
-    TENDON_OBVIOUS_EVENT_CHANGED,      /**< features, count: EVT_FEATURE_CHANGED, after
-                                          the open operation */
-    TENDON_OBVIOUS_EVENT_DONE          /**< code: the result; status: TENDON_OK or the
-                                          cause */
+    TENDON_OBVIOUS_EVENT_UPDATE,       /**< code: an intermediate tendon_obvious_update_result */
+    TENDON_OBVIOUS_EVENT_PROGRESS,     /**< code: percent, or TENDON_OBVIOUS_PROGRESS_... */
+    TENDON_OBVIOUS_EVENT_CHANGED,      /**< features, count: EVT_FEATURE_CHANGED, after the open operation */
+    TENDON_OBVIOUS_EVENT_DONE          /**< code: the result; status: TENDON_OK or the cause */
 } tendon_obvious_event_kind;
 
 /** Lent for the callback. */
@@ -84,8 +97,7 @@ typedef enum tendon_obvious_answer_kind {
     TENDON_OBVIOUS_ANSWER_GIVEN = 0,
     TENDON_OBVIOUS_ANSWER_NOTHING,   /**< 204: nothing new */
     TENDON_OBVIOUS_ANSWER_REFUSED,   /**< 404 without inField, 403 */
-    TENDON_OBVIOUS_ANSWER_PROVISION, /**< 404 with inField: provision the device
-                                        first */
+    TENDON_OBVIOUS_ANSWER_PROVISION, /**< 404 with inField: provision the device first */
     TENDON_OBVIOUS_ANSWER_FAILED,    /**< everything else */
     TENDON_OBVIOUS_ANSWER_COUNT
 } tendon_obvious_answer_kind;
@@ -93,81 +105,104 @@ typedef enum tendon_obvious_answer_kind {
 typedef struct tendon_obvious_answer {
     tendon_obvious_answer_kind kind;
     tendon_status status; /**< FAILED: the cause */
-    const uint8_t *data;  /**< the package: lent until DONE */
+    const uint8_t *data;  /**< package or manifest: lent until DONE */
     size_t length;
+    uint64_t image_length; /**< NEED_IMAGE: length, CRC-32 and SHA-256 (32 bytes, lent) of the downloaded image */
+    uint32_t image_crc32;
+    const uint8_t *image_sha256;
 } tendon_obvious_answer;
+
+/* ---- journal ---- */
+
+enum {
+    TENDON_OBVIOUS_JOURNAL_NONE = 0,
+    TENDON_OBVIOUS_JOURNAL_SEND,
+    TENDON_OBVIOUS_JOURNAL_ACTIVATE,
+    TENDON_OBVIOUS_JOURNAL_REJOIN
+};
+
+#define TENDON_OBVIOUS_RECORD_SIZE 73
+
+/** What survives a restart of the gateway; one per device. */
+typedef struct tendon_obvious_record {
+    uint8_t state;            /**< TENDON_OBVIOUS_JOURNAL_... */
+    uint32_t version, offset; /**< of the firmware; bytes that the device acknowledged */
+    uint32_t caps;            /**< before the upgrade */
+    uint32_t boot_id;
+    uint64_t serial, counter; /**< counter: highest of the feature packages that were applied */
+    uint8_t sha256[TENDON_OBVIOUS_SHA256_SIZE];
+} tendon_obvious_record;
+
+void tendon_obvious_encode_record(const tendon_obvious_record *record, uint8_t out[TENDON_OBVIOUS_RECORD_SIZE]);
+/** @return TENDON_OK, TENDON_ERROR_TRUNCATED or TENDON_ERROR_MALFORMED (magic, state, CRC). */
+tendon_status tendon_obvious_decode_record(const uint8_t *data, size_t length, tendon_obvious_record *out);
 
 /* ---- the manager ---- */
 
 typedef struct tendon_obvious_manager_config {
-    tendon_obvious_session *session; /**< initialized; the manager receives its
-                                        events first, then passes them on */
+    tendon_obvious_session *session; /**< initialized; the manager receives its events first, then passes them on */
     const tendon_obvious_key_ring *ring;
-    uint32_t product;   /**< expected; another one fails with WRONG_PRODUCT */
-    uint16_t chunk_max; /**< of transfers; 4000 unless there is a reason */
+    uint32_t product;    /**< expected; another one fails with WRONG_PRODUCT */
+    uint16_t chunk_max;  /**< of transfers; 4000 unless there is a reason */
+    uint8_t min_battery; /**< percent, for a firmware upgrade; usually 20 */
     void *context;
     void (*on_event)(void *context, const tendon_obvious_event *event, uint64_t now);
+    /** Reads a part of the firmware image. @return TENDON_OK, or an error, which fails the operation. */
+    tendon_status (*read)(void *context, uint32_t offset, uint8_t *buffer, size_t length);
+    /** Makes the record durable before it returns; an error fails the operation. NULL: no journal. */
+    tendon_status (*store)(void *context, const tendon_obvious_record *record);
 } tendon_obvious_manager_config;
 
 /** Caller's memory. An application may read what is above the line. */
 typedef struct tendon_obvious_manager {
     uint8_t operation;      /**< tendon_obvious_operation; 0: none is open */
     uint8_t flags, battery; /**< of the device, as fw to counter, after GET_DEVICE_INFO */
-    /* Private until the next comment; small members come first: shorter
-     * instructions. */
-    uint8_t state, result, obj, package_kind, tries, corrections, reason;
+    /* Private until the next comment; members that are used often come first: shorter instructions. */
+    uint8_t state, result, obj, package_kind, tries, corrections, activations, reason;
     bool answered, cancelled, restarted, resumes, provisioned, end_sent, announced, rejoining, reboots;
+    int8_t percent;
     uint8_t held_count;
     uint16_t chunk, length;
     tendon_obvious_session *session;
     tendon_status status;
-    uint32_t transfer, size, crc32, offset, sent, boot_id;
-    uint64_t now, deadline, limit;
-    /* The application's again. */
-    uint32_t fw, bootloader, stack;
-    uint64_t serial, counter;         /**< counter: of the device; after an update that of
-                                         the package */
-    tendon_obvious_nonce nonce;       /**< NEED_PACKAGE, NEED_PROVISION: of the device,
-                                         if it gives nonces */
-    uint32_t illegal_inputs, dropped; /**< dropped: changes of features beyond 64
-                                         during an operation */
-    /* ---- */
+    uint32_t transfer, size, crc32, offset, sent, epoch, active, boot_id;
+    tendon_obvious_record record;
     tendon_obvious_feature *features; /* of the caller */
     size_t feature_count, feature_at;
     tendon_obvious_answer answer;
-    uint64_t lowest; /* counter of a package */
-    uint8_t sha256[TENDON_OBVIOUS_SHA256_SIZE];
-    tendon_obvious_feature held[TENDON_OBVIOUS_LIST_MAX];
+    uint64_t now, deadline, limit;
+    /* The application's again. */
+    uint32_t fw, bootloader, stack;
+    uint64_t serial, counter;         /**< counter: of the device; after an update that of the package */
+    tendon_obvious_nonce nonce;       /**< NEED_PACKAGE, NEED_PROVISION: of the device, if it gives nonces */
+    tendon_obvious_manifest offer;    /**< firmware check with SUCCESS, upgrade after the download */
+    uint32_t illegal_inputs, dropped; /**< dropped: changes of features beyond 64 during an operation */
+    /* ---- */
     tendon_obvious_manager_config config;
     void *next_context; /* of the session's events */
     void (*next_event)(void *context, const tendon_obvious_session_event *event, uint64_t now);
+    tendon_obvious_feature held[TENDON_OBVIOUS_LIST_MAX];
 } tendon_obvious_manager;
 
-/** The inputs of a manager and its session, for tendon_connection_attach():
- * with them the session has no others. */
+/** The inputs of a manager and its session, for tendon_connection_attach(): with them the session has no others. */
 extern const tendon_session_inputs tendon_obvious_manager_inputs;
 
 /** @return TENDON_OK or TENDON_ERROR_INVALID_ARGUMENT. */
 tendon_status tendon_obvious_manager_init(tendon_obvious_manager *manager, const tendon_obvious_manager_config *config);
 
 /**
- * Starts an operation; DONE follows. UPDATE_FEATURES connects if necessary.
- * @param features CHECK_STATUS, TOGGLE (one), SET_TOGGLES: lent until DONE.
- * Ids, and the toggles to set (1, 2), go in; after SUCCESS they contain what
- * the device reported. Else NULL.
- * @param lowest UPDATE_FEATURES: counter of the last package of this device
- * that the caller knows; packages up to it are rejected, also if the device
- * reports a lower counter. Else 0.
+ * Starts an operation; DONE follows. UPDATE_FEATURES and UPGRADE_FIRMWARE connect if necessary.
+ * @param features CHECK_STATUS, TOGGLE (one), SET_TOGGLES: lent until DONE. Ids, and the toggles to set (1, 2), go in;
+ *   after SUCCESS they contain what the device reported. Else NULL.
+ * @param record of this device, or NULL: an upgrade continues from it, an update accepts no lower counter.
  * @return TENDON_OK, TENDON_ERROR_BUSY, TENDON_ERROR_INVALID_ARGUMENT.
  */
 tendon_status tendon_obvious_manager_start(tendon_obvious_manager *manager, tendon_obvious_operation operation,
-                                           tendon_obvious_feature *features, size_t count, uint64_t lowest,
-                                           uint64_t now);
-/** Ends the operation; DONE with TENDON_ERROR_CANCELLED follows. Does nothing
- * if none is open. */
+                                           tendon_obvious_feature *features, size_t count,
+                                           const tendon_obvious_record *record, uint64_t now);
+/** Ends the operation; DONE with TENDON_ERROR_CANCELLED follows. Does nothing if none is open. */
 void tendon_obvious_manager_cancel(tendon_obvious_manager *manager, uint64_t now);
-/** Answers NEED (all but REPORT). @return TENDON_OK; TENDON_ERROR_WRONG_STATE;
- * TENDON_ERROR_INVALID_ARGUMENT. */
+/** Answers NEED (all but REPORT). @return TENDON_OK; TENDON_ERROR_WRONG_STATE; TENDON_ERROR_INVALID_ARGUMENT. */
 tendon_status tendon_obvious_manager_give(tendon_obvious_manager *manager, const tendon_obvious_answer *answer,
                                           uint64_t now);
 

@@ -53,7 +53,7 @@ typedef struct tendon_obvious_requests {
     uint8_t count, repeats, busy;
     uint16_t corr;
     uint32_t ignored; /**< responses that belong to no request, and frames with unknown or invalid content */
-    uint64_t deadline;
+    uint64_t now, deadline;
     tendon_obvious_request *first;
     const tendon_obvious_requests_handler *handler;
     void *context;

@@ -45,7 +45,7 @@ typedef struct tendon_obvious_sender {
     uint16_t progress; /* highest next so far */
     uint32_t held;     /* bit i: segment next + 1 + i is acknowledged */
     uint32_t repeated; /* bit i: the last segment with index i modulo 32 was sent more than once */
-    uint64_t deadline, paused_at;
+    uint64_t now, deadline, paused_at;
     uint32_t sent_at[TENDON_OBVIOUS_WINDOW_MAX]; /* low bits of the time, by index modulo 32 */
     const uint8_t *message;
     const tendon_obvious_sender_handler *handler;
