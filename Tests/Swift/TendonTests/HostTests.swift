@@ -21,7 +21,7 @@ struct HostTests {
         _ directory: RadioDirectory, interval: Duration
     ) async throws -> SimulatedHost<tendon_simulated_bose> {
         try await SimulatedHost.open(
-            radio: directory.radio, address: directory.address, loop: .shared, interval: interval, texts: [],
+            radio: directory.radio, address: directory.address, loop: .shared, interval: interval, keeping: [],
             prepare: { device in
                 var options = tendon_simulated_bose_options()
                 return tendon_simulated_bose_init(device, &options)
