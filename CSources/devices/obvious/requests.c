@@ -54,12 +54,17 @@ static bool may_repeat(const tendon_obvious_request *request) {
     return true;
 }
 
+/* The limit of time begins when the device has the frame: until then the limits of the sender apply, because a long
+ * frame takes longer than the limit over a slow connection. */
 static void send_frame(tendon_obvious_requests *requests) {
     const tendon_obvious_request *request = requests->first;
     requests->waiting = false;
-    requests->deadline = requests->now + time_limit(request->opcode);
-    (void)requests->handler->start(requests->context, request->frame,
-                                   request->payload_length + TENDON_OBVIOUS_FRAME_OVERHEAD, requests->now);
+    requests->deadline = UINT64_MAX;
+    tendon_status status = requests->handler->start(
+        requests->context, request->frame, request->payload_length + TENDON_OBVIOUS_FRAME_OVERHEAD, requests->now);
+    if (status < 0) { /* not possible while the sender is free */
+        requests->deadline = requests->now;
+    }
 }
 
 /* The first one of the queue, with a new id. */
@@ -129,6 +134,8 @@ void tendon_obvious_requests_sent(tendon_obvious_requests *requests, tendon_stat
     requests->now = now;
     if (status < 0) {
         tendon_obvious_requests_fail(requests, status, now);
+    } else if (requests->outstanding && !requests->waiting) {
+        requests->deadline = now + time_limit(requests->first->opcode);
     }
 }
 

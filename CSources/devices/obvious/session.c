@@ -105,8 +105,11 @@ static void cancel_frame(void *context) {
 /* A failure is handled by the next tick: this may be within a call of the application. */
 static void on_sent(void *context, tendon_status status, uint64_t now) {
     tendon_obvious_session *s = context;
-    (void)now;
-    s->work.lost = s->work.lost || status < 0;
+    if (status < 0) {
+        s->work.lost = true;
+    } else {
+        tendon_obvious_requests_sent(&s->requests, status, now);
+    }
 }
 
 /* ---- segments in ---- */

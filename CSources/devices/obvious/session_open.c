@@ -252,22 +252,19 @@ void tendon_obvious_session_tick(void *context, uint64_t now) {
     }
 }
 
-static uint64_t earlier(uint64_t a, uint64_t b) {
-    return a < b ? a : b;
-}
-
 uint64_t tendon_obvious_session_deadline(const void *context) {
     const tendon_obvious_session *s = context;
     if (s->state == TENDON_OBVIOUS_SESSION_IDLE || s->state == TENDON_OBVIOUS_SESSION_CLOSING) {
         return UINT64_MAX;
     }
-    if (s->work.lost) {
-        return 0;
+    const uint64_t times[] = {
+        s->work.lost ? 0 : s->work.deadline, keep_alive_at(s), tendon_obvious_receiver_deadline(&s->receiver),
+        tendon_obvious_sender_deadline(&s->sender), tendon_obvious_requests_deadline(&s->requests)};
+    uint64_t due = UINT64_MAX;
+    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
+        due = times[i] < due ? times[i] : due;
     }
-    uint64_t due = earlier(s->work.deadline, keep_alive_at(s));
-    due = earlier(due, tendon_obvious_receiver_deadline(&s->receiver));
-    due = earlier(due, tendon_obvious_sender_deadline(&s->sender));
-    return earlier(due, tendon_obvious_requests_deadline(&s->requests));
+    return due;
 }
 
 const tendon_session_inputs tendon_obvious_session_inputs = {

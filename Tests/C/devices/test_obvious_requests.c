@@ -13,13 +13,18 @@ static uint8_t frames[40][64];
 static tendon_obvious_request list[40];
 static tendon_obvious_request *again; /* added by its own on_done() */
 static uint32_t offset;
+static bool slow; /* frames are acknowledged by the test, not at once */
+static tendon_status start_result;
 
 static tendon_status start_frame(void *context, const uint8_t *frame, size_t length, uint64_t now) {
-    (void)context, (void)now;
+    (void)context;
     tendon_obvious_frame decoded;
     assert_int_equal(tendon_obvious_decode_frame(frame, length, 4096, &decoded), TENDON_OK);
     note("%02x/%u ", decoded.opcode, decoded.corr);
-    return TENDON_OK;
+    if (!slow) {
+        tendon_obvious_requests_sent(&requests, TENDON_OK, now);
+    }
+    return start_result;
 }
 
 static void cancel(void *context) {
@@ -50,6 +55,8 @@ static void fresh(void) {
     memset(list, 0, sizeof list);
     trace[0] = '\0';
     again = NULL;
+    slow = false;
+    start_result = TENDON_OK;
 }
 
 /* A request whose payload is zeros, but for what is set in @p payload. */
@@ -170,6 +177,46 @@ static void some_are_not_repeated_and_some_may_take_longer(void **state) {
     }
 }
 
+/* A frame may take longer than the limit, which begins with its acknowledgement, also that of a repeat. */
+static void the_limit_begins_when_the_device_has_the_frame(void **state) {
+    (void)state;
+    fresh();
+    slow = true;
+    add(0, TENDON_OBVIOUS_GET_TIME, NULL, 0);
+    for (uint16_t repeat = 0; repeat <= 3; repeat++) {
+        uint64_t begin = repeat * 100000u;
+        expect("05/1 ");
+        assert_true(tendon_obvious_requests_deadline(&requests) == UINT64_MAX);
+        tendon_obvious_requests_tick(&requests, begin + 60000);
+        expect("");
+        tendon_obvious_requests_sent(&requests, TENDON_OK, begin + 60000);
+        assert_true(tendon_obvious_requests_deadline(&requests) == begin + 65000);
+        tendon_obvious_requests_tick(&requests, begin + 64999);
+        expect("");
+        tendon_obvious_requests_tick(&requests, begin + 65000);
+    }
+    expect("done:ERROR_TIMEOUT ");
+    /* a response may come before the acknowledgement, which says nothing then */
+    add(0, TENDON_OBVIOUS_GET_TIME, NULL, 400000);
+    respond(TENDON_OBVIOUS_GET_TIME, 2, 4, 410000);
+    expect("05/2 ");
+    tendon_obvious_requests_sent(&requests, TENDON_OK, 410400);
+    assert_true(tendon_obvious_requests_deadline(&requests) == 410500);
+    tendon_obvious_requests_tick(&requests, 410500);
+    respond(TENDON_OBVIOUS_GET_TIME, 3, 0, 410600);
+    expect("05/3 done:OK ");
+    tendon_obvious_requests_sent(&requests, TENDON_OK, 410700);
+    assert_true(tendon_obvious_requests_deadline(&requests) == UINT64_MAX);
+    /* a frame that cannot be sent ends with its repeats */
+    start_result = TENDON_ERROR_BUSY;
+    add(0, TENDON_OBVIOUS_GET_TIME, NULL, 500000);
+    for (int repeat = 0; repeat <= 3; repeat++) {
+        assert_true(tendon_obvious_requests_deadline(&requests) == 500000);
+        tendon_obvious_requests_tick(&requests, 500000);
+    }
+    expect("05/4 05/4 05/4 05/4 done:ERROR_TIMEOUT ");
+}
+
 static void busy_is_repeated_with_a_new_id(void **state) {
     (void)state;
     fresh();
@@ -263,6 +310,7 @@ int main(void) {
         cmocka_unit_test(all_fail_before_the_next_one_is_sent),
         cmocka_unit_test(repeats_then_times_out),
         cmocka_unit_test(some_are_not_repeated_and_some_may_take_longer),
+        cmocka_unit_test(the_limit_begins_when_the_device_has_the_frame),
         cmocka_unit_test(busy_is_repeated_with_a_new_id),
         cmocka_unit_test(ids_wrap_to_one),
         cmocka_unit_test(invalid_frames_and_payloads),

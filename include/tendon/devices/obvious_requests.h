@@ -39,7 +39,8 @@ typedef struct tendon_obvious_request {
 
 /** Called by the requests. */
 typedef struct tendon_obvious_requests_handler {
-    /** Sends a frame, which is lent until tendon_obvious_requests_sent() or cancel(): tendon_obvious_sender_start(). */
+    /** Sends a frame, which is lent until tendon_obvious_requests_sent() or cancel(): tendon_obvious_sender_start().
+     * While it is sent, the request has no limit of time but those of the sender. */
     tendon_status (*start)(void *context, const uint8_t *frame, size_t length, uint64_t now);
     /** Gives up the frame that is being sent: tendon_obvious_sender_cancel(). */
     void (*cancel)(void *context);
@@ -77,7 +78,7 @@ tendon_status tendon_obvious_requests_add(tendon_obvious_requests *requests, ten
 /** A message of the receiver. @return true if the frame is valid: the result for on_message() of the receiver. */
 bool tendon_obvious_requests_message(tendon_obvious_requests *requests, const uint8_t *data, size_t length,
                                      size_t frame_max, uint64_t now);
-/** on_done() of the sender. LINK_ERROR fails all requests. */
+/** on_done() of the sender: the limit of time of the request begins. LINK_ERROR fails all requests. */
 void tendon_obvious_requests_sent(tendon_obvious_requests *requests, tendon_status status, uint64_t now);
 /** Fails all requests, for example after a disconnection. Those that on_done() adds stay. */
 void tendon_obvious_requests_fail(tendon_obvious_requests *requests, tendon_status status, uint64_t now);

@@ -86,8 +86,8 @@ typedef struct tendon_obvious_session_counters {
     uint32_t illegal_inputs;
 } tendon_obvious_session_counters;
 
-/** Caller's memory. An application may read state, the members from status to counters, and frame_max; the rest is
- * private. Small members that are used often come first: shorter instructions. */
+/** Caller's memory. An application may read state, flags, frame_max, caps, boot_id, status, serial and counters; the
+ * rest is private. Small members that are used often come first: shorter instructions. */
 typedef struct tendon_obvious_session {
     uint8_t state;      /**< tendon_obvious_session_state */
     uint8_t window;     /**< announced to the device */
@@ -95,6 +95,8 @@ typedef struct tendon_obvious_session {
     bool has_serial;    /**< serial is that of GET_DEVICE_INFO on this connection */
     uint16_t flags;     /**< of OGP_STATUS */
     uint16_t frame_max; /**< the lower one of both sides */
+    uint32_t caps, boot_id;
+    tendon_status status; /**< UNUSABLE: the reason */
     struct {
         uint8_t step, paired_step, pairings, tries;
         bool lost;    /* the sender gave up: handled by the next tick */
@@ -109,8 +111,6 @@ typedef struct tendon_obvious_session {
     } work;
     tendon_profile_found found[2];
     tendon_operation op;
-    tendon_status status; /**< UNUSABLE: the reason */
-    uint32_t caps, boot_id;
     uint64_t serial;
     tendon_obvious_session_counters counters;
     tendon_obvious_session_config config;
