@@ -148,8 +148,8 @@ let package = Package(
         .testTarget(
             name: "CancellationTests",
             dependencies: [
-                "CTendon", "Tendon", "TendonActiv5", "TendonBose", "TendonFeelSpace", "TendonFjorden", "TendonObvious",
-                "TestSupport",
+                "CTendon", "ObviousTestSupport", "Tendon", "TendonActiv5", "TendonBose", "TendonFeelSpace",
+                "TendonFjorden", "TendonObvious", "TestSupport",
             ],
             path: "Tests/Swift/CancellationTests"),
         .testTarget(

@@ -16,7 +16,7 @@ static tendon_memory_radio_device *device_at(const tendon_memory_radio *radio, c
 
 static tendon_status push(void *context, const uint8_t *pdu, size_t length) {
     tendon_memory_radio_queue *queue = context;
-    if (length > TENDON_MEMORY_RADIO_MTU) {
+    if (length > TENDON_ATT_MTU_MAX) {
         return TENDON_ERROR_INVALID_ARGUMENT;
     }
     if (queue->count == TENDON_MEMORY_RADIO_QUEUE) {
@@ -71,8 +71,8 @@ static void link_up(tendon_memory_radio *radio, tendon_memory_radio_device *devi
     radio->connecting = false;
     radio->to_device.count = radio->to_us.count = 0;
     radio->to_device.refused = radio->to_us.refused = false;
-    tendon_att_bearer_init(&radio->ours, (tendon_bearer_io){&radio->to_device, push}, TENDON_MEMORY_RADIO_MTU);
-    tendon_att_bearer_init(&radio->theirs, (tendon_bearer_io){&radio->to_us, push}, TENDON_MEMORY_RADIO_MTU);
+    tendon_att_bearer_init(&radio->ours, (tendon_bearer_io){&radio->to_device, push}, radio->mtu);
+    tendon_att_bearer_init(&radio->theirs, (tendon_bearer_io){&radio->to_us, push}, radio->mtu);
     const tendon_gatt_client_config config = {.bearer = &radio->ours,
                                               .requests = radio->requests,
                                               .request_capacity = TENDON_MEMORY_RADIO_REQUESTS,
@@ -191,6 +191,7 @@ void tendon_memory_radio_init(tendon_memory_radio *radio, tendon_memory_radio_de
     radio->interval_ms = INTERVAL_MS;
     radio->connect_ms = CONNECT_MS;
     radio->pairing_ms = PAIRING_MS;
+    radio->mtu = TENDON_MEMORY_RADIO_MTU;
 }
 
 void tendon_memory_radio_attach(tendon_memory_radio *radio, const tendon_session_inputs *inputs, void *session) {

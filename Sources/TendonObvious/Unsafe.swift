@@ -12,6 +12,11 @@ let obviousManagerInputs: CBlock<tendon_session_inputs> = {
     return block
 }()
 
+/// Lends a value for a call.
+func withPointer<Value, Result>(to value: Value, _ body: (UnsafePointer<Value>) -> Result) -> Result {
+    withUnsafePointer(to: value, body)
+}
+
 /// Copies bytes into a C array; those that do not fit are left out, and the rest of the array stays.
 func copy<Tuple>(_ bytes: [UInt8], to tuple: inout Tuple) {
     withUnsafeMutableBytes(of: &tuple) { $0.copyBytes(from: bytes.prefix($0.count)) }

@@ -15,6 +15,7 @@
 #include "tendon/simulate/flash.h"
 #include "tendon/simulate/memory_radio.h"
 #include "tendon/simulate/obvious.h"
+#include "tendon/simulate/obvious_relay.h"
 #include "tendon/simulate/pairing.h"
 #include "tendon/simulate/scenario.h"
 

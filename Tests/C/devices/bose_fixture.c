@@ -129,8 +129,7 @@ static void on_event(void *context, const tendon_bose_event *event, uint64_t now
                 .gesture = event->gesture,
                 .length = event->length,
                 .configuration = event->configuration,
-                .state = f->session.state,
-                .at = now};
+                .state = f->session.state};
     if (event->sample != NULL) {
         s->sample = *event->sample;
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
+import ObviousTestSupport
 import Tendon
 import TendonObvious
+import TestSupport
 import Testing
 
 /// A cloud whose calls do not end by themselves.
@@ -67,7 +69,66 @@ private func shop(
     }
 }
 
+/// A manager on a central, connected to a device on a loop of its own; afterwards the device has no connection, and
+/// nothing of the central's radio is left.
+private func withDevice(
+    connects: Bool = true, _ body: (OcelotFeatureManager, OcelotDeviceConnector, Loop) async throws -> Void
+) async throws {
+    let site = try await OcelotSite()
+    let weakly: WeakReference
+    do {
+        let central = try await Central(radio: site.radio, bonds: .memory)
+        weakly = WeakReference(central.core)
+        let connector = try await OcelotDeviceConnector(to: site.device.address, productId: "1234", on: central)
+        let manager = await OcelotFeatureManager(cloud: ScriptedCloud(), trust: site.signer.trust)
+        await manager.setDeviceConnector(connector)
+        if connects { try await connector.connect() }
+        try await body(manager, connector, site.loop)
+    }
+    await expectReleased({ weakly.object }, "a connection, a search or a request is left")
+    await eventually("the device still has a connection") { await site.device.connections == 0 }
+    await site.device.stop()
+}
+
+private func operation(
+    _ name: String, _ body: @escaping @TendonActor (OcelotFeatureManager) async throws -> Void
+) -> Row {
+    Row(name) { moment in
+        try await withDevice { manager, _, loop in
+            await expectCancelled(OcelotError.self, moment, device: loop, mayFinish: moment != .silent) {
+                try await body(manager)
+            }
+            // The connection works as before.
+            let states = try await manager.featureStatuses(of: [16, 17])
+            #expect(states.count == 2)
+        }
+    }
+}
+
 let tendonObviousRows: [Row] = [
+    Row("OcelotDeviceConnector.connect()") { moment in
+        try await withDevice(connects: false) { manager, connector, loop in
+            await expectCancelled(OcelotError.self, moment, device: loop, mayFinish: moment != .silent) {
+                try await connector.connect()
+            }
+            try await connector.connect()
+            let states = try await manager.featureStatuses(of: [16])
+            #expect(states.count == 1)
+        }
+    },
+    operation("OcelotFeatureManager.updateFeatures(onStep:)") { try await $0.updateFeatures() },
+    operation("OcelotFeatureManager.featureStatuses(of:)") { _ = try await $0.featureStatuses(of: [16]) },
+    operation("OcelotFeatureManager.toggle(_:)") { _ = try await $0.toggle(16) },
+    operation("OcelotFeatureManager.setToggles(_:)") { _ = try await $0.setToggles([16: .Activated]) },
+    operation("OcelotFeatureManager.deviceInfo()") { _ = try await $0.deviceInfo() },
+    Row("OcelotFeatureManager.featureList()") { moment in
+        let manager = await OcelotFeatureManager(cloud: SilentCloud())
+        await manager.setDeviceConnector(
+            OcelotDeviceConnector(to: Address(1, type: .random), productId: "1234", radio: .virtual()))
+        await expectCancelled(OcelotError.self, moment, device: nil, mayFinish: false) {
+            _ = try await manager.featureList()
+        }
+    },
     shop("OcelotCatalogInteractor.defaultCatalog(productId:)") { interactor, _ in
         _ = try await interactor.defaultCatalog()
     },

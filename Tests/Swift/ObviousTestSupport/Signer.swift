@@ -2,7 +2,7 @@
 //
 // Packages and manifests by the tables of docs/protocols/obvious.md, signed with a key of the tests.
 import CSystemSodium
-import Synchronization
+import Glibc
 import TendonObvious
 import TendonObviousCloud
 
@@ -70,6 +70,14 @@ public func sha256(_ bytes: [UInt8]) -> [UInt8] {
     var hash = [UInt8](repeating: 0, count: 32)
     crypto_hash_sha256(&hash, bytes, UInt64(bytes.count))
     return hash
+}
+
+/// Replaces a file; false: it cannot be written.
+public func write(_ bytes: [UInt8], to path: String) -> Bool {
+    let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+    guard file >= 0 else { return false }
+    defer { close(file) }
+    return Glibc.write(file, bytes, bytes.count) == bytes.count
 }
 
 /// The CRC-32 of the specification, bit by bit.

@@ -12,7 +12,7 @@ public final class OcelotSite: Sendable {
     public var radio: RadioChoice { directory.radio }
 
     /// Features 16 (bought, on), 17 (bought, off) and 20 (not bought).
-    public init(_ change: (inout SimulatedOcelotDevice.Options) -> Void = { _ in }) async throws {
+    public init(_ change: @Sendable (inout SimulatedOcelotDevice.Options) -> Void = { _ in }) async throws {
         var options = SimulatedOcelotDevice.Options()
         options.features = [
             .init(id: 16, isEnabled: true, toggle: .Activated), .init(id: 17, isEnabled: true, toggle: .Deactivated),

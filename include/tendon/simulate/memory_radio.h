@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 #define TENDON_MEMORY_RADIO_QUEUE 16
-#define TENDON_MEMORY_RADIO_MTU 247
+#define TENDON_MEMORY_RADIO_MTU 247    /**< of both sides, unless changed */
 #define TENDON_MEMORY_RADIO_REQUESTS 2 /**< of a session: one outstanding, one cancelled */
 #define TENDON_MEMORY_RADIO_SUBSCRIPTIONS 8
 
@@ -36,7 +36,7 @@ typedef struct tendon_memory_radio_queue {
     bool refused; /**< a send returned TENDON_ERROR_WOULD_BLOCK */
     struct {
         uint16_t length;
-        uint8_t bytes[TENDON_MEMORY_RADIO_MTU];
+        uint8_t bytes[TENDON_ATT_MTU_MAX];
     } pdus[TENDON_MEMORY_RADIO_QUEUE];
 } tendon_memory_radio_queue;
 
@@ -45,6 +45,7 @@ typedef struct tendon_memory_radio {
     tendon_memory_radio_device *devices;
     size_t count;
     uint32_t interval_ms, connect_ms, pairing_ms; /**< 100, 20, 20 unless changed */
+    uint16_t mtu;                                 /**< receive MTU of both sides, at most 517 */
     void *report_context;
     void (*on_report)(void *context, const tendon_ad_report *report, uint64_t now); /**< while scanning; may be NULL */
     /* ---- */

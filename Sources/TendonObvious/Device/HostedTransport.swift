@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT
+import CTendon
+import Tendon
+
+/// The application's connection: the C core's relay is the device of a radio in memory.
+final class HostedTransport: OcelotTransport, @unchecked Sendable {
+    // Used only on the loop's thread.
+    private let memory = CBlock<tendon_memory_radio>()
+    private let relay = CBlock<tendon_obvious_relay>()
+    private let handler = CBlock<tendon_obvious_relay_handler>()
+    private unowned var core: OcelotCore!
+    private var timer: LoopTimer?
+    /// The core while it disconnects for the last time, and while the application is connected.
+    private var kept: OcelotCore?
+    private var isTicking = false
+    private var isClosed = false
+    private var isHostConnected = false
+    /// The application was requested to disconnect, and has not yet.
+    private var isLeaving = false
+    private var wantsConnection = false
+    weak var callback: (any OcelotDeviceConnectorCallback)?
+    var maximumValueLength = 20
+
+    func attach(_ core: OcelotCore) {
+        self.core = core
+        handler.pointer.pointee.write = { context, value, length in
+            object(HostedTransport.self, context).write(copied(value, length))
+        }
+        handler.pointer.pointee.read = { context in object(HostedTransport.self, context).read() }
+        tendon_obvious_relay_init(relay.pointer, memory.pointer, handler.pointer, context(of: self), nil)
+        tendon_memory_radio_attach(
+            memory.pointer, obviousManagerInputs.pointer, UnsafeMutableRawPointer(core.manager.pointer))
+        timer = LoopTimer(core.loop.core) { [unowned self] in tick() }
+    }
+
+    private func tick() {
+        isTicking = true
+        tendon_memory_radio_tick(memory.pointer, tendon_monotonic_ms())
+        isTicking = false
+        setTimer()
+    }
+
+    private func setTimer() {
+        guard !isClosed else { return detachIfIdle() }
+        timer?.deadline = tendon_memory_radio_deadline(memory.pointer)
+    }
+
+    private var isIdle: Bool {
+        let radio = memory.pointer.pointee
+        return radio.peer == nil && !radio.connecting && !radio.connect_asked && !radio.disconnect_asked
+    }
+
+    private func detachIfIdle() {
+        guard isIdle else {
+            timer?.deadline = tendon_memory_radio_deadline(memory.pointer)
+            return
+        }
+        timer?.remove()
+        timer = nil
+        // It may be in a call of the core.
+        if let kept { core.loop.post { withExtendedLifetime(kept) {} } }
+        kept = nil
+    }
+
+    // MARK: Requests of the session
+
+    func prepare() throws(TendonError) {}
+
+    func productId() -> String? {
+        let callback = callback
+        return TendonActor.assumeIsolated {
+            callback?.getOcelotProductIdentifier() ?? callback?.getObviousProductIdentifier()
+        }
+    }
+
+    var reason: tendon_status? {
+        let status = relay.pointer.pointee.status
+        return status < 0 ? status : nil
+    }
+
+    private var link: tendon_session_link { tendon_memory_radio_link(memory.pointer) }
+
+    func connect() -> tendon_status {
+        if isHostConnected, !isLeaving {
+            // The relay ended the connection, and the application did not: nothing more is written to this device.
+            if let reason { return reason }
+            tendon_obvious_relay_connected(relay.pointer, mtu, tendon_monotonic_ms())
+        } else {
+            wantsConnection = true
+            if !isLeaving { requestConnection() }
+        }
+        defer { refresh() }
+        return link.connect(memory.pointer)
+    }
+
+    private func requestConnection() {
+        core.loop.post { [weak self] in
+            guard let self, wantsConnection else { return }
+            let callback = callback
+            TendonActor.assumeIsolated { callback?.requestDeviceConnect() }
+        }
+    }
+
+    func disconnect() {
+        wantsConnection = false
+        link.disconnect(memory.pointer)
+        refresh()
+        requestDisconnection()
+    }
+
+    private func requestDisconnection() {
+        guard isHostConnected, !isLeaving else { return }
+        isLeaving = true
+        core.loop.post { [self] in
+            let callback = callback
+            TendonActor.assumeIsolated { callback?.requestDeviceDisconnect() }
+        }
+    }
+
+    /// The application pairs by itself.
+    func pair() -> tendon_status {
+        defer { refresh() }
+        return link.pair(memory.pointer)
+    }
+    func isBonded() -> Bool { false }
+    func forget() -> tendon_status { Int32(TENDON_ERROR_NOT_FOUND) }
+
+    func refresh() {
+        if !isTicking { setTimer() }
+    }
+
+    func close() {
+        isClosed = true
+        kept = core
+        requestDisconnection()
+        refresh()
+    }
+
+    private func write(_ value: [UInt8]) -> Bool {
+        let callback = callback
+        return TendonActor.assumeIsolated {
+            callback?.requestCharacteristicWriteWithoutResponse(
+                serviceId: OcelotServiceConstants.OGP_SERVICE.uuidString,
+                characteristicId: OcelotServiceConstants.OGP_DATA.uuidString, rawdata: value) ?? false
+        }
+    }
+
+    private func read() -> Bool {
+        let callback = callback
+        return TendonActor.assumeIsolated {
+            callback?.requestCharacteristicRead(
+                serviceId: OcelotServiceConstants.OGP_SERVICE.uuidString,
+                characteristicId: OcelotServiceConstants.OGP_STATUS.uuidString) ?? false
+        }
+    }
+
+    // MARK: What the application passes on
+
+    private var mtu: UInt16 { UInt16(clamping: maximumValueLength + 3) }
+
+    func connectionChanged(_ status: Int, _ state: Int) {
+        guard !isClosed else { return }
+        if state == OcelotDeviceConnector.CONNECTION_STATE_CONNECTED {
+            guard !isHostConnected else { return }
+            isHostConnected = true
+            wantsConnection = false
+            tendon_obvious_relay_connected(relay.pointer, mtu, tendon_monotonic_ms())
+            // Operations find the connection open.
+            core.hostConnected()
+        } else if isHostConnected {
+            isHostConnected = false
+            isLeaving = false
+            tendon_obvious_relay_disconnected(relay.pointer, tendon_monotonic_ms())
+            if wantsConnection { requestConnection() }
+        } else if wantsConnection, status != OcelotDeviceConnector.CONNECTION_STATUS_SUCCESS {
+            // The attempt has failed.
+            wantsConnection = false
+            link.disconnect(memory.pointer)
+        }
+        refresh()
+    }
+
+    func received(_ value: [UInt8], of uuid: BluetoothUUID) {
+        if uuid == OcelotServiceConstants.OGP_DATA {
+            _ = lending(value) { tendon_obvious_relay_data(relay.pointer, $0, $1) }
+        } else if uuid == OcelotServiceConstants.OGP_STATUS {
+            lending(value) { tendon_obvious_relay_status(relay.pointer, $0, $1, tendon_monotonic_ms()) }
+        }
+        refresh()
+    }
+
+    func readFailed(_ code: UInt8, of uuid: BluetoothUUID) {
+        guard uuid == OcelotServiceConstants.OGP_STATUS else { return }
+        tendon_obvious_relay_failed(relay.pointer, code, tendon_monotonic_ms())
+        refresh()
+    }
+}

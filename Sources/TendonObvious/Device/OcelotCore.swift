@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: MIT
+import CTendon
+import Tendon
+
+typealias OcelotLifetime = Lifetime<OcelotCore>
+
+/// The C core's session and manager of one device, the operation in progress and its part of the cloud. For the loop's
+/// thread.
+final class OcelotCore: Abandonable, @unchecked Sendable {
+    // Used only on the loop's thread. The C core's pointers to it are valid while the transport is not idle.
+    let loop = Loop.shared
+    let session = CBlock<tendon_obvious_session>()
+    let manager = CBlock<tendon_obvious_manager>()
+    let changes = Feed<[Int: OcelotFeatureStatus]>(Loop.shared)
+    let states = Feed<OcelotDeviceConnector.State>(Loop.shared)
+    private let memory = CBytes(count: 2 * Int(TENDON_OBVIOUS_FRAME_MAX))
+    private(set) var transport: (any OcelotTransport)!
+    private var ring = KeyRing(nil, productId: "")
+    private(set) var current: OcelotOperation?
+    /// Operations that wait for the end of one that was cancelled.
+    private var waiting: [OcelotOperation] = []
+    /// Calls that wait for the connection.
+    private var connecting: [Pending<Void, OcelotError>] = []
+    private var reconnects = false
+    private var task: Task<Void, Never>?
+    private var package: CBytes?
+    /// What the C core keeps of a device, by serial number: older packages are rejected.
+    private var records: [UInt64: tendon_obvious_record] = [:]
+    private var lastSerial: UInt64?
+    /// Reports that did not reach the cloud.
+    private var unreported: [(serial: UInt64, counter: UInt64)] = []
+    private var abandoned = false
+
+    init(_ makeTransport: (OcelotCore) -> any OcelotTransport) {
+        var nonce = [UInt8](repeating: 0, count: 8)
+        for index in nonce.indices { nonce[index] = UInt8.random(in: 0...255) }
+        var config = tendon_obvious_session_config()
+        config.link.context = context(of: self)
+        config.link.connect = { object(OcelotCore.self, $0).transport.connect() }
+        config.link.disconnect = { object(OcelotCore.self, $0).transport.disconnect() }
+        config.link.pair = { object(OcelotCore.self, $0).transport.pair() }
+        config.link.bonded = { object(OcelotCore.self, $0).transport.isBonded() }
+        config.link.forget = { object(OcelotCore.self, $0).transport.forget() }
+        config.memory = memory.pointer
+        config.frame_max = UInt16(TENDON_OBVIOUS_FRAME_MAX)
+        config.window = 8
+        copy(nonce, to: &config.nonce)
+        config.context = context(of: self)
+        config.on_event = { context, event, _ in
+            guard let event else { return }
+            object(OcelotCore.self, context).connection(event.pointee)
+        }
+        tendon_obvious_session_init(session.pointer, &config)
+        var managing = tendon_obvious_manager_config()
+        managing.session = session.pointer
+        managing.ring = ring.pointer
+        managing.chunk_max = 4000
+        managing.context = context(of: self)
+        managing.on_event = { context, event, _ in
+            guard let event else { return }
+            object(OcelotCore.self, context).received(event.pointee)
+        }
+        managing.store = { context, record in
+            guard let record else { return Int32(TENDON_ERROR_INVALID_ARGUMENT) }
+            return object(OcelotCore.self, context).store(record.pointee)
+        }
+        tendon_obvious_manager_init(manager.pointer, &managing)
+        transport = makeTransport(self)
+    }
+
+    var productId: String? { transport.productId() }
+
+    var state: OcelotDeviceConnector.State {
+        switch tendon_obvious_session_state(rawValue: UInt32(session.pointer.pointee.state)) {
+        case TENDON_OBVIOUS_SESSION_CONNECTING, TENDON_OBVIOUS_SESSION_OPENING: .connecting
+        case TENDON_OBVIOUS_SESSION_OPEN: .connected
+        case TENDON_OBVIOUS_SESSION_UNUSABLE: .unusable
+        case TENDON_OBVIOUS_SESSION_CLOSING: .disconnecting
+        default: .disconnected
+        }
+    }
+
+    func abandon() {
+        guard !abandoned else { return }
+        abandoned = true
+        task?.cancel()
+        let ended = [current].compactMap { $0 } + waiting
+        (current, waiting) = (nil, [])
+        for operation in ended { operation.fail(.cancelled) }
+        finishConnecting(.failure(.cancelled))
+        tendon_obvious_session_disconnect(session.pointer, tendon_monotonic_ms())
+        transport.close()
+        changes.close()
+        states.close()
+    }
+
+    // MARK: The connection
+
+    func connect(_ call: Pending<Void, OcelotError>) {
+        switch state {
+        case .connected: return call.finish(.success(()))
+        case .unusable: return call.finish(.failure(failure(session.pointer.pointee.status)))
+        case .connecting: break
+        case .disconnecting: reconnects = true
+        case .disconnected:
+            do throws(TendonError) {
+                try transport.prepare()
+                try check(tendon_obvious_session_connect(session.pointer, tendon_monotonic_ms()), .connect)
+            } catch {
+                return call.finish(.failure(.device(error)))
+            }
+            states.pushSoon(.connecting)
+        }
+        connecting.append(call)
+        transport.refresh()
+    }
+
+    /// The application has connected: opens the session, unless it waits for that.
+    func hostConnected() {
+        guard !abandoned, state == .disconnected else { return }
+        tendon_obvious_session_connect(session.pointer, tendon_monotonic_ms())
+        states.pushSoon(.connecting)
+    }
+
+    /// A call does not wait any more; the last one ends the attempt, unless an operation needs the connection.
+    func withdraw(_ call: Pending<Void, OcelotError>) {
+        connecting.removeAll { $0 === call }
+        if connecting.isEmpty, current == nil, state == .connecting { disconnect() }
+    }
+
+    func disconnect() {
+        reconnects = false
+        tendon_obvious_session_disconnect(session.pointer, tendon_monotonic_ms())
+        transport.refresh()
+    }
+
+    private func failure(_ status: tendon_status) -> OcelotError { OcelotError(transport.reason ?? status) }
+
+    private func finishConnecting(_ result: Result<Void, OcelotError>) {
+        let calls = connecting
+        connecting.removeAll()
+        for call in calls { call.finish(result) }
+    }
+
+    /// Events of the session, which the manager passes on.
+    private func connection(_ event: tendon_obvious_session_event) {
+        guard !abandoned else { return }
+        switch event.kind {
+        case TENDON_OBVIOUS_SESSION_EVENT_OPENED:
+            finishConnecting(.success(()))
+            states.pushSoon(.connected)
+        case TENDON_OBVIOUS_SESSION_EVENT_UNUSABLE:
+            finishConnecting(.failure(failure(event.status)))
+            states.pushSoon(.unusable)
+        case TENDON_OBVIOUS_SESSION_EVENT_CLOSED:
+            states.pushSoon(.disconnected)
+            if reconnects {
+                reconnects = false
+                loop.post { [weak self] in self?.connectAgain() }
+            } else {
+                finishConnecting(.failure(failure(event.status)))
+            }
+        default: break
+        }
+    }
+
+    private func connectAgain() {
+        let calls = connecting
+        connecting.removeAll()
+        for call in calls { connect(call) }
+    }
+
+    // MARK: Operations
+
+    /// Starts an operation, which ends once; never within this call.
+    func start(_ operation: OcelotOperation) throws(OcelotError) {
+        if current == nil, waiting.isEmpty {
+            try begin(operation)
+        } else if current?.isCancelled ?? true {
+            waiting.append(operation)
+        } else {
+            throw .busy
+        }
+    }
+
+    private func begin(_ operation: OcelotOperation) throws(OcelotError) {
+        guard !abandoned else { throw .cancelled }
+        do throws(OcelotError) {
+            try prepare(operation)
+        } catch .argument {
+            throw .argument
+        } catch {
+            // As if the device had failed: the result is reported as that of an operation.
+            loop.post { operation.fail(error) }
+        }
+    }
+
+    private func prepare(_ operation: OcelotOperation) throws(OcelotError) {
+        guard let productId = transport.productId(), let product = UInt32(productId) else { throw .noProduct }
+        do throws(TendonError) {
+            try transport.prepare()
+        } catch {
+            throw .device(error)
+        }
+        // Between operations the manager's configuration is ours.
+        ring = KeyRing(operation.trust, productId: productId)
+        manager.pointer.pointee.config.ring = ring.pointer
+        manager.pointer.pointee.config.product = product
+        let status = withRecord { record in
+            tendon_obvious_manager_start(
+                manager.pointer, operation.kind, operation.features?.pointer, operation.count, record,
+                tendon_monotonic_ms())
+        }
+        guard status >= 0 else { throw OcelotError(status) }
+        current = operation
+        transport.refresh()
+    }
+
+    /// Lends the record of the device of the last operation.
+    private func withRecord(_ body: (UnsafePointer<tendon_obvious_record>?) -> tendon_status) -> tendon_status {
+        guard let record = lastSerial.flatMap({ records[$0] }) else { return body(nil) }
+        return withPointer(to: record) { body($0) }
+    }
+
+    private func store(_ record: tendon_obvious_record) -> tendon_status {
+        records[record.serial] = record
+        return 0
+    }
+
+    /// Ends an operation: that of a caller that does not wait any more, or any.
+    func cancel(_ operation: OcelotOperation? = nil) {
+        if let operation, let index = waiting.firstIndex(where: { $0 === operation }) {
+            waiting.remove(at: index).fail(.cancelled)
+            return
+        }
+        guard let current, operation == nil || operation === current else { return }
+        current.isCancelled = true
+        task?.cancel()
+        tendon_obvious_manager_cancel(manager.pointer, tendon_monotonic_ms())
+        transport.refresh()
+    }
+
+    private func received(_ event: tendon_obvious_event) {
+        guard !abandoned else { return }
+        switch event.kind {
+        case TENDON_OBVIOUS_EVENT_NEED: need(tendon_obvious_need(rawValue: UInt32(event.code)))
+        case TENDON_OBVIOUS_EVENT_PROVISIONING: current?.report(.provisioning(Int(event.code)))
+        case TENDON_OBVIOUS_EVENT_UPDATE: current?.report(.update(Int(event.code)))
+        case TENDON_OBVIOUS_EVENT_CHANGED:
+            var states: [Int: OcelotFeatureStatus] = [:]
+            for index in 0..<event.count {
+                if let feature = event.features?[index] { states[Int(feature.id)] = OcelotFeatureStatus(feature) }
+            }
+            changes.pushSoon(states)
+        default: ended(event)
+        }
+    }
+
+    private func ended(_ event: tendon_obvious_event) {
+        guard let operation = current else { return }
+        current = nil
+        task?.cancel()
+        task = nil
+        package = nil
+        if session.pointer.pointee.has_serial { lastSerial = session.pointer.pointee.serial }
+        var outcome = OcelotOutcome(code: Int(event.code), error: error(of: event, operation))
+        if outcome.error == nil {
+            outcome.features = operation.states
+            if event.operation == TENDON_OBVIOUS_GET_INFO { outcome.info = OcelotDeviceInfo(manager.pointer.pointee) }
+        }
+        operation.end(outcome)
+        if !waiting.isEmpty { loop.post { [weak self] in self?.beginNext() } }
+    }
+
+    private func error(of event: tendon_obvious_event, _ operation: OcelotOperation) -> OcelotError? {
+        guard event.code != TENDON_OBVIOUS_UPDATE_SUCCESS.rawValue else { return nil }
+        if operation.isCancelled || event.status == Int32(TENDON_ERROR_CANCELLED) { return .cancelled }
+        if let error = operation.cloudError { return .cloud(error) }
+        let status = transport.reason ?? event.status
+        let cause = status < 0 ? TendonError(status: status, operation: .obvious) : nil
+        guard event.operation != TENDON_OBVIOUS_UPDATE_FEATURES else {
+            return .update(status: Int(event.code), cause: cause)
+        }
+        return cause.map { .device($0) } ?? .update(status: Int(event.code), cause: nil)
+    }
+
+    private func beginNext() {
+        guard current == nil, !waiting.isEmpty else { return }
+        let next = waiting.removeFirst()
+        do {
+            try begin(next)
+        } catch {
+            next.fail(error)
+            beginNext()
+        }
+    }
+
+    // MARK: The cloud
+
+    private func need(_ need: tendon_obvious_need) {
+        guard let operation = current else { return }
+        let c = manager.pointer.pointee
+        switch need {
+        case TENDON_OBVIOUS_NEED_REPORT: report(c.serial, c.counter, operation)
+        case TENDON_OBVIOUS_NEED_PROVISION:
+            let (serial, product) = (serialText(c.serial), transport.productId() ?? "")
+            let nonce = c.nonce.outstanding ? elements(c.nonce.bytes, of: UInt8.self, 16) : nil
+            ask(operation) { cloud, key throws(ObviousCloudError) in
+                .package(try await cloud.provision(serialNumber: serial, productId: product, nonce: nonce, key: key))
+            }
+        default:
+            let query = FeatureUpdateQuery(
+                serialNumber: serialText(c.serial), productId: transport.productId() ?? "", counter: c.counter,
+                nonce: c.nonce.outstanding ? elements(c.nonce.bytes, of: UInt8.self, 16) : nil,
+                firmwareVersion: versionText(c.fw) ?? "0.0.0", appVersion: operation.appVersion)
+            ask(operation) { cloud, key throws(ObviousCloudError) in
+                try await cloud.featureUpdate(query, key: key)
+            }
+        }
+    }
+
+    private func ask(
+        _ operation: OcelotOperation,
+        _ body:
+            @escaping @Sendable (any ObviousCloudService, ObviousAPIKey?) async throws(ObviousCloudError) ->
+            FeatureUpdateAnswer
+    ) {
+        task = Task { @TendonActor [weak self] in
+            let result: Result<FeatureUpdateAnswer, ObviousCloudError>
+            do throws(ObviousCloudError) {
+                result = .success(try await body(operation.cloud.get(), operation.key))
+            } catch {
+                result = .failure(error)
+            }
+            guard !Task.isCancelled else { return }
+            self?.give(result, to: operation)
+        }
+    }
+
+    private func give(_ result: Result<FeatureUpdateAnswer, ObviousCloudError>, to operation: OcelotOperation) {
+        guard current === operation else { return }
+        var answer = tendon_obvious_answer()
+        switch result {
+        case .success(.package(let package)):
+            let bytes = CBytes(package.bytes)
+            self.package = bytes
+            answer.kind = TENDON_OBVIOUS_ANSWER_GIVEN
+            (answer.data, answer.length) = (UnsafePointer(bytes.pointer), bytes.count)
+        case .success(.nothingNew): answer.kind = TENDON_OBVIOUS_ANSWER_NOTHING
+        case .success(.notProvisioned(let inField)):
+            answer.kind = inField ? TENDON_OBVIOUS_ANSWER_PROVISION : TENDON_OBVIOUS_ANSWER_REFUSED
+        case .failure(let error):
+            operation.cloudError = error
+            answer.kind =
+                error.isProvisioningForbidden ? TENDON_OBVIOUS_ANSWER_REFUSED : TENDON_OBVIOUS_ANSWER_FAILED
+            answer.status = Int32(TENDON_ERROR_NOT_FOUND)
+        }
+        tendon_obvious_manager_give(manager.pointer, &answer, tendon_monotonic_ms())
+        transport.refresh()
+    }
+
+    /// A report that fails is sent again once, with the next one.
+    private func report(_ serial: UInt64, _ counter: UInt64, _ operation: OcelotOperation) {
+        let again = unreported
+        unreported = []
+        guard case .success(let cloud) = operation.cloud else { return }
+        let key = operation.key
+        Task { @TendonActor [weak self] in
+            for report in again + [(serial: serial, counter: counter)] {
+                do throws(ObviousCloudError) {
+                    try await cloud.reportFeatureUpdate(
+                        serialNumber: serialText(report.serial), counter: report.counter, status: 0, key: key)
+                } catch {
+                    if report.counter == counter { self?.unreported.append(report) }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+import CTendon
+import Tendon
+
+/// The connection of a session: over a radio, or the application's own. For the loop's thread.
+protocol OcelotTransport: AnyObject {
+    /// Before each operation: opens what it needs.
+    func prepare() throws(TendonError)
+    /// The product; `nil`: unknown.
+    func productId() -> String?
+    func connect() -> tendon_status
+    func disconnect()
+    func pair() -> tendon_status
+    func isBonded() -> Bool
+    func forget() -> tendon_status
+    /// Deadlines may have changed.
+    func refresh()
+    /// Why it ended the connection by itself; `nil`: the C core knows the reason.
+    var reason: tendon_status? { get }
+    /// Disconnects permanently. Until the connection is idle, the core is kept alive.
+    func close()
+}
+
+/// A connection over a radio.
+final class RadioTransport: OcelotTransport {
+    private let holder: RadioHolder
+    private let peer: Address
+    private let product: String
+    private unowned let core: OcelotCore
+    private var link: SessionLink?
+    private var isClosed = false
+
+    init(_ holder: RadioHolder, to peer: Address, productId: String, _ core: OcelotCore) {
+        self.holder = holder
+        self.peer = peer
+        product = productId
+        self.core = core
+    }
+
+    /// A radio that failed is replaced: its connection has ended.
+    func prepare() throws(TendonError) {
+        let radio = try holder.open()
+        guard !isClosed, link?.radio !== radio else { return }
+        link?.abandon()
+        let link = SessionLink(radio, to: peer, owner: core)
+        self.link = link
+        link.attach(obviousManagerInputs, core.manager)
+    }
+
+    func productId() -> String? { product }
+    var reason: tendon_status? { nil }
+
+    func connect() -> tendon_status {
+        do throws(TendonError) {
+            try prepare()
+        } catch {
+            return error.status
+        }
+        return link?.connect() ?? Int32(TENDON_ERROR_WRONG_STATE)
+    }
+
+    func disconnect() { link?.disconnect() }
+    func pair() -> tendon_status { link?.pair() ?? Int32(TENDON_ERROR_WRONG_STATE) }
+    func isBonded() -> Bool { link?.isBonded ?? false }
+    func forget() -> tendon_status { link?.forget() ?? Int32(TENDON_ERROR_NOT_FOUND) }
+    func refresh() { link?.refresh() }
+
+    func close() {
+        isClosed = true
+        link?.abandon()
+        link = nil
+        holder.close()
+    }
+}

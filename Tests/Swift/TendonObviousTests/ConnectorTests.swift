@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+import ObviousTestSupport
+import Tendon
+import TendonObvious
+import TestSupport
+import Testing
+
+/// A connection that the application owns: docs/protocols/obvious.md, "OcelotDeviceConnector".
+@Suite(.timeLimit(.minutes(1))) struct ConnectorTests {
+    private let status = "9C190003-C113-4E20-95F4-2602D4FC9F35"
+    private let data = "9C190002-C113-4E20-95F4-2602D4FC9F35"
+
+    @TendonActor private func managed(
+        _ site: OcelotSite, _ log: FeatureLog, _ cloud: ScriptedCloud = ScriptedCloud()
+    ) async throws -> (OcelotFeatureManager, HostApp) {
+        let manager = OcelotFeatureManager(cloud: cloud, trust: site.signer.trust)
+        manager.setFeatureEventListener(log)
+        manager.setToggleEventListener(log)
+        return (manager, try await HostApp(site, manager.getDeviceConnector()))
+    }
+
+    @Test @TendonActor func constants() {
+        #expect(OcelotDeviceConnector.CONNECTION_STATE_DISCONNECTED == 0)
+        #expect(OcelotDeviceConnector.CONNECTION_STATE_CONNECTED == 2)
+        #expect(OcelotDeviceConnector.CONNECTION_STATUS_SUCCESS == 0)
+        #expect(OcelotDeviceConnector.CONNECTION_STATUS_FAILURE == 257)
+        #expect(OcelotDeviceConnector.CONNECTION_STATUS_DISCONNECTED_BY_DEVICE == 19)
+        #expect(OcelotServiceConstants.BLE_CHARACTERISTIC_OBVIOUS_DATA == data)
+        #expect(OcelotServiceConstants.WRITE_DATA_SUCCESS == 0 && OcelotServiceConstants.WRITE_DATA_FAILURE == 1)
+        #expect(OcelotServiceConstants.INVALID_FIRMWARE_VERSION == -1)
+        let names = [
+            "SUCCESS": 0, "SUCCESS_RESETTING": 1, "RESET_COMPLETE": 2, "CLEAR_SUCCESS": 3, "NOT_PROVISIONED": 10,
+            "DOWNLOAD_FAILED": 11, "WRITE_FAILED": 12, "CLEAR_FAILED": 13, "FAILED": 14, "TIMEOUT": 15,
+        ]
+        for number in -1...20 {
+            #expect(FeatureUpdateConstants.name(number) == names.first { $0.value == number }?.key)
+            #expect(FeatureUpdateConstants.isStep(number) == (1...3).contains(number))
+        }
+        #expect(FeatureUpdateConstants.FEATUREUPDATE_NOT_PROVISIONED == 10)
+        let steps = [
+            "SUCCESS": 0, "START": 1, "DOWNLOAD_FAILED": 11, "WRITE_FAILED": 12, "FAILED": 14, "TIMEOUT": 15,
+        ]
+        for number in -1...20 {
+            #expect(ProvisionUpdateConstants.name(number) == steps.first { $0.value == number }?.key)
+        }
+        let information = OcelotDeviceConnector().getServerInformation()
+        #expect(information?.map(\.key.uuidString) == ["9C190001-C113-4E20-95F4-2602D4FC9F35"])
+        #expect(information?.values.first?.map(\.uuidString) == [data, status])
+    }
+
+    @Test func values() {
+        #expect(OcelotFeatureStatus.Disabled.toggleState == .Unsupported)
+        #expect(OcelotFeatureStatus.Disabled.enableState == .Disabled)
+        let unknown = OcelotFeatureStatus.Disabled(toggleState: .Unknown)
+        #expect(unknown.enableState == .Unknown && unknown.getToggleState() == .Unknown)
+        #expect(OcelotFeatureStatus.Enabled(toggleState: .Deactivated).getEnableState() == .Enabled)
+        #expect(OcelotToggleStatus.allCases.map(\.rawValue) == [0, 1, 2, 255])
+        #expect(OcelotEnableStatus.allCases.map(\.rawValue) == [0, 1, 255])
+    }
+
+    @Test @TendonActor func theApplicationConnects() async throws {
+        let site = try await OcelotSite()
+        let log = FeatureLog()
+        let (manager, host) = try await managed(site, log)
+        try await host.connect()
+        manager.onConnectionStateChange(
+            OcelotDeviceConnector.CONNECTION_STATUS_SUCCESS, OcelotDeviceConnector.CONNECTION_STATE_CONNECTED)
+        await eventually("the session is open") { host.connector.state == .connected }
+        #expect(host.requests == ["read \(status)", "write \(data)"])
+        #expect(manager.checkFeatureStatus(featureid: 16))
+        await eventually("both are called") { log.lines.count == 2 }
+        #expect(log.lines == ["toggle 16 Enabled Activated", "feature 16 1"])
+        #expect(try await manager.deviceInfo().serialNumber == "1122334455667788")
+    }
+
+    /// An update asks the application to connect, and again after the device has restarted.
+    @Test @TendonActor func anUpdateConnects() async throws {
+        let site = try await OcelotSite()
+        let package = site.signer.package([.init(20)], kind: 2, counter: 42, reboots: true)
+        let cloud = ScriptedCloud { $0.updates = [.success(.package(package))] }
+        let log = FeatureLog()
+        let (manager, host) = try await managed(site, log, cloud)
+        #expect(manager.startFeatureUpdate())
+        await eventually("the update ends") { log.lines.last == "update SUCCESS" }
+        #expect(log.lines == ["update SUCCESS_RESETTING", "update RESET_COMPLETE", "update SUCCESS"])
+        #expect(host.requests.filter { $0 == "connect" }.count == 2)
+        #expect(await site.device.feature(20)?.isEnabled == true)
+    }
+
+    @Test @TendonActor func withoutTheCharacteristic() async throws {
+        let site = try await OcelotSite()
+        let log = FeatureLog()
+        let (manager, host) = try await managed(site, log)
+        host.readsStatus = false
+        try await host.connect()
+        #expect(manager.checkFeatureStatus(featureid: 16))
+        await eventually("it is called") { !log.lines.isEmpty }
+        #expect(log.lines == ["failure"])
+        #expect(host.requests == ["read \(status)"])
+        #expect(await site.device.counters.requests == 0)
+    }
+
+    @Test @TendonActor func theFirstWriteIsNotSent() async throws {
+        let site = try await OcelotSite()
+        let log = FeatureLog()
+        let (manager, host) = try await managed(site, log)
+        host.sends = 0
+        try await host.connect()
+        #expect(manager.startFeatureUpdate())
+        await eventually("it is called") { !log.lines.isEmpty }
+        #expect(log.lines == ["update FAILED"])
+        guard case .update(_, let cause?) = manager.lastError else {
+            Issue.record("\(String(describing: manager.lastError))")
+            return
+        }
+        #expect(cause.layer == .obvious)
+        #expect(await site.device.counters.requests == 0)
+    }
+
+    @Test @TendonActor func withoutAProduct() async throws {
+        let site = try await OcelotSite()
+        let log = FeatureLog()
+        let (manager, host) = try await managed(site, log)
+        host.productId = nil
+        try await host.connect()
+        #expect(manager.checkFeatureStatus(featureid: 16))
+        await eventually("it is called") { !log.lines.isEmpty }
+        #expect(log.lines == ["failure"] && manager.lastError == .noProduct)
+        #expect(manager.getFeatureList())
+        await eventually("it is called") { log.lines.count == 2 }
+        #expect(log.lines.last == "list nil")
+    }
+
+    @Test @TendonActor func withoutACallback() async throws {
+        let manager = OcelotFeatureManager(cloud: ScriptedCloud())
+        await #expect(throws: OcelotError.noProduct) { try await manager.updateFeatures() }
+        let task = Task { @TendonActor in try await manager.getDeviceConnector().connect() }
+        await Loop.shared.run {}
+        task.cancel()
+        _ = await endsInTime(task)
+    }
+
+    @Test @TendonActor func theApplicationDisconnects() async throws {
+        let site = try await OcelotSite()
+        let log = FeatureLog()
+        let (manager, host) = try await managed(site, log, ScriptedCloud { $0.isSilent = true })
+        try await host.connect()
+        await eventually("the session is open") { host.connector.state == .connected }
+        #expect(manager.startFeatureUpdate())
+        host.connector.onConnectionStateChange(
+            OcelotDeviceConnector.CONNECTION_STATUS_DISCONNECTED_BY_DEVICE,
+            OcelotDeviceConnector.CONNECTION_STATE_DISCONNECTED)
+        await eventually("the update ends") { !log.lines.isEmpty }
+        #expect(log.lines == ["update FAILED"])
+        #expect(host.connector.state == .disconnected)
+    }
+
+    @Test @TendonActor func theConnectorDisconnects() async throws {
+        let site = try await OcelotSite()
+        let (_, host) = try await managed(site, FeatureLog())
+        try await host.connect()
+        await eventually("the session is open") { host.connector.state == .connected }
+        host.connector.disconnect()
+        await eventually("the application was asked") { host.requests.last == "disconnect" }
+        await eventually("the connection ends") { await site.device.connections == 0 }
+        try await host.connector.connect()
+        #expect(host.requests.contains("connect"))
+    }
+
+    /// A connector that is dropped asks the application to disconnect.
+    @Test @TendonActor func aConnectorThatIsDropped() async throws {
+        let host = SilentHost()
+        do {
+            let connector = OcelotDeviceConnector()
+            connector.setConnectorCallback(host)
+            connector.onConnectionStateChange(
+                OcelotDeviceConnector.CONNECTION_STATUS_SUCCESS, OcelotDeviceConnector.CONNECTION_STATE_CONNECTED)
+            await eventually("the application was asked") { host.requests == ["read"] }
+            #expect(connector.state == .connecting)
+        }
+        await eventually("the application was asked") { host.requests == ["read", "disconnect"] }
+    }
+}
+
+/// An application whose device does not answer.
+@TendonActor
+private final class SilentHost: OcelotDeviceConnectorCallback {
+    var requests: [String] = []
+
+    func requestCharacteristicWrite(serviceId: String, characteristicId: String, rawdata: [UInt8]) -> Bool { true }
+    func requestCharacteristicWriteWithoutResponse(
+        serviceId: String, characteristicId: String, rawdata: [UInt8]
+    ) -> Bool { true }
+    func requestCharacteristicRead(serviceId: String, characteristicId: String) -> Bool {
+        requests.append("read")
+        return true
+    }
+    func requestDeviceConnect() { requests.append("connect") }
+    func requestDeviceDisconnect() { requests.append("disconnect") }
+    func getObviousProductIdentifier() -> String? { "1234" }
+}
