@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$(mkdir -p "${BUILD:-.build}" && cd "${BUILD:-.build}" && pwd)
 check=${1:-}
-questions=(advertisement dispatch bose_record feelspace activ5 fjorden motion read_to_callback one_a_wake_up)
+questions=(advertisement dispatch bose_record feelspace activ5 fjorden motion obvious read_to_callback one_a_wake_up)
 results=$build/bench.jsonl
 options=()
 [ "$check" = --check ] && options=(--quick) && results=$build/bench-check.jsonl

@@ -16,8 +16,8 @@ cross=(gcc-arm-linux-gnueabihf libc6-dev-armhf-cross gcc-mips-linux-gnu libc6-de
     musl-tools)
 # The reference cloud of Obvious, the independent Obvious peers in Python: signatures, the cloud's test authority.
 cloud=(python3-cryptography)
-test=("${quick[@]}" "${kernel[@]}" "${cross[@]}" "${cloud[@]}" frama-c-base valgrind tshark abigail-tools clang-14 g++)
-bench=("${quick[@]}" valgrind)
+test=("${quick[@]}" "${kernel[@]}" "${cross[@]}" "${cloud[@]}" frama-c-base valgrind zlib1g-dev tshark abigail-tools clang-14 g++)
+bench=("${quick[@]}" valgrind zlib1g-dev)
 fresh=(debootstrap)
 
 case "${1:-}" in

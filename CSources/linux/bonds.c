@@ -5,45 +5,17 @@
  */
 #include "tendon/linux/bonds.h"
 #include "directory.h"
+#include "file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { FILE_MAX = 16 + 46 * TENDON_BONDS_MAX };
 
 void tendon_bonds_init(tendon_bonds *bonds) {
     memset(bonds, 0, sizeof *bonds);
-}
-
-static tendon_status system_status(int number) {
-    return number == EACCES || number == EPERM ? TENDON_ERROR_FILE_PERMISSION : TENDON_SYSTEM_ERROR(number);
-}
-
-/** Writes @p path with a suffix. */
-static void beside(const char *path, const char *suffix, char out[TENDON_BONDS_PATH_SIZE + 24]) {
-    snprintf(out, TENDON_BONDS_PATH_SIZE + 24, "%s%s", path, suffix);
-}
-
-static tendon_status read_all(int fd, uint8_t *out, size_t capacity) {
-    size_t length = 0;
-    while (length < capacity) {
-        ssize_t got = read(fd, out + length, capacity - length);
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got < 0) {
-            return system_status(errno);
-        }
-        if (got == 0) {
-            break;
-        }
-        length += (size_t)got;
-    }
-    return (tendon_status)length;
 }
 
 static tendon_bonds_version version_of(const struct stat *state) {
@@ -59,32 +31,18 @@ static bool same_version(const tendon_bonds_version *a, const tendon_bonds_versi
            a->nanoseconds == b->nanoseconds;
 }
 
-/** Reads the file. @return the number of keys; after an error @p items is undefined. */
-static tendon_status read_file(int fd, tendon_bond items[TENDON_BONDS_MAX], tendon_bonds_version *version) {
-    uint8_t bytes[FILE_MAX + 1];
-    struct stat state;
-    if (fstat(fd, &state) != 0) {
-        return system_status(errno);
-    }
-    *version = version_of(&state);
-    if (state.st_uid != geteuid() || (state.st_mode & 0077) != 0) {
-        return TENDON_ERROR_FILE_PERMISSION; /* keys that other users can read, or have written, are not secret */
-    }
-    tendon_status length = read_all(fd, bytes, sizeof bytes);
-    return length < 0 ? length : tendon_bonds_decode(bytes, (size_t)length, items, TENDON_BONDS_MAX, NULL);
-}
-
 /** Updates from the file. After an error nothing changes, except the status if the file is not a valid bond file. */
 static tendon_status load(tendon_bonds *bonds) {
     tendon_bond items[TENDON_BONDS_MAX];
+    uint8_t bytes[FILE_MAX + 1];
+    struct stat state;
     tendon_bonds_version version = {.device = 0};
-    tendon_status count = 0;
-    int fd = open(bonds->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    if (fd >= 0) {
-        count = read_file(fd, items, &version);
-        close(fd);
-    } else if (errno != ENOENT) {
-        count = system_status(errno);
+    tendon_status count = tendon_file_read(bonds->path, bytes, sizeof bytes, &state);
+    if (count >= 0) {
+        version = version_of(&state);
+        count = tendon_bonds_decode(bytes, (size_t)count, items, TENDON_BONDS_MAX, NULL);
+    } else if (count == TENDON_ERROR_NOT_FOUND) {
+        count = 0;
     }
     if (count < 0) {
         bool transient = TENDON_STATUS_LAYER(count) == TENDON_LAYER_SYSTEM;
@@ -126,68 +84,23 @@ tendon_status tendon_bonds_refresh(tendon_bonds *bonds) {
     if (lstat(bonds->path, &state) == 0) {
         version = version_of(&state);
     } else if (errno != ENOENT) {
-        return system_status(errno);
+        return tendon_file_status(errno);
     }
     bool permitted = version.inode == 0 || (state.st_uid == geteuid() && (state.st_mode & 0077) == 0);
     return permitted && bonds->status >= 0 && same_version(&version, &bonds->version) ? TENDON_OK : load(bonds);
 }
 
-static tendon_status write_all(int fd, const uint8_t *bytes, size_t length) {
-    for (size_t done = 0; done < length;) {
-        ssize_t sent = write(fd, bytes + done, length - done);
-        if (sent < 0 && errno != EINTR) {
-            return system_status(errno);
-        }
-        done += sent > 0 ? (size_t)sent : 0;
-    }
-    return fsync(fd) == 0 ? TENDON_OK : system_status(errno);
-}
-
-/** The new name is on the disk too when this returns. */
-static void sync_directory(const char *path) {
-    char directory[TENDON_BONDS_PATH_SIZE];
-    const char *slash = strrchr(path, '/');
-    size_t length = slash == NULL ? 1 : slash == path ? 1 : (size_t)(slash - path);
-    memcpy(directory, slash == NULL ? "." : path, length);
-    directory[length] = '\0';
-    int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd >= 0) {
-        (void)fsync(fd);
-        close(fd);
-    }
-}
-
 static tendon_status save(tendon_bonds *bonds) {
     uint8_t bytes[FILE_MAX];
-    char name[TENDON_BONDS_PATH_SIZE + 24];
-    tendon_status length = tendon_bonds_encode(bonds->items, bonds->count, bytes, sizeof bytes);
-    if (length < 0) {
-        return length;
-    }
-    beside(bonds->path, ".new", name);
-    int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (fd < 0) {
-        return system_status(errno);
-    }
     struct stat state;
-    tendon_status status = fchmod(fd, 0600) == 0 ? write_all(fd, bytes, (size_t)length) : system_status(errno);
-    if (status >= 0 && fstat(fd, &state) != 0) {
-        status = system_status(errno);
-    } else if (status >= 0) {
+    tendon_status status = tendon_bonds_encode(bonds->items, bonds->count, bytes, sizeof bytes);
+    if (status >= 0) {
+        status = tendon_file_replace(bonds->path, bytes, (size_t)status, &state);
+    }
+    if (status >= 0) {
         bonds->version = version_of(&state);
     }
-    if (close(fd) != 0 && status >= 0) {
-        status = system_status(errno);
-    }
-    if (status >= 0 && rename(name, bonds->path) != 0) {
-        status = system_status(errno);
-    }
-    if (status < 0) {
-        (void)unlink(name);
-        return status;
-    }
-    sync_directory(bonds->path);
-    return TENDON_OK;
+    return status;
 }
 
 static bool same_peer(const tendon_bond *bond, uint8_t radio, const tendon_address *own, const tendon_address *peer) {
@@ -249,23 +162,14 @@ static tendon_status drop(tendon_bonds *bonds, uint8_t radio, const tendon_addre
 
 /** Locks and reads the file. @return a descriptor to be closed, or an error. */
 static tendon_status begin_change(tendon_bonds *bonds) {
-    char name[TENDON_BONDS_PATH_SIZE + 24];
-    int error = tendon_directory_make_parents(bonds->path);
-    if (error != 0) {
-        return system_status(error);
+    char name[TENDON_BONDS_PATH_SIZE + 8];
+    snprintf(name, sizeof name, "%s.lock", bonds->path);
+    tendon_status lock = tendon_file_lock(name);
+    tendon_status status = lock < 0 ? lock : load(bonds);
+    if (lock >= 0 && status < 0) {
+        close(lock);
     }
-    beside(bonds->path, ".lock", name);
-    int fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (fd < 0) {
-        return system_status(errno);
-    }
-    error = tendon_directory_lock(fd);
-    tendon_status status = error == EWOULDBLOCK ? TENDON_ERROR_BUSY : error != 0 ? system_status(error) : load(bonds);
-    if (status < 0) {
-        close(fd);
-        return status;
-    }
-    return fd;
+    return status < 0 ? status : lock;
 }
 
 /** Writes @p changed to the file; on success copies it to @p bonds. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tendon: linux component. The event loop, the radio seam, the virtual radio,
- * connections, and capture files. The only room that makes system calls.
+ * connections, journals, and capture files. The only room that makes system calls.
  */
 #ifndef TENDON_LINUX_H
 #define TENDON_LINUX_H
@@ -11,6 +11,7 @@
 #include "tendon/linux/connection.h"
 #include "tendon/linux/doctor.h"
 #include "tendon/linux/gateway.h"
+#include "tendon/linux/journal.h"
 #include "tendon/linux/loop.h"
 #include "tendon/linux/peripheral.h"
 #include "tendon/linux/radio.h"

@@ -129,7 +129,8 @@ static void on_event(void *context, const tendon_bose_event *event, uint64_t now
                 .gesture = event->gesture,
                 .length = event->length,
                 .configuration = event->configuration,
-                .state = f->session.state};
+                .state = f->session.state,
+                .at = now};
     if (event->sample != NULL) {
         s->sample = *event->sample;
     }

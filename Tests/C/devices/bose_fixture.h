@@ -55,6 +55,7 @@ typedef struct seen {
     tendon_bose_intent_check intents;
     uint16_t configuration;
     tendon_bose_state state; /* of the session, during the callback */
+    uint64_t at;
 } seen;
 
 typedef struct fixture {

@@ -36,6 +36,16 @@ static tendon_status gestures_of(const char *hex, tendon_bose_gesture_informatio
     return status;
 }
 
+/* 0x80 is the first identifier. */
+static void the_first_identifier_is_one(void **state) {
+    (void)state;
+    tendon_bose_gesture_information out;
+    assert_int_equal(gestures_of("80 00 00", &out), TENDON_OK);
+    assert_int_equal(out.count, 1);
+    assert_int_equal(out.records[0].gesture_id, 0x80);
+    assert_int_equal(gestures_of("7f 00 00", &out), TENDON_BOSE_ERROR_BAD_RECORD);
+}
+
 static void example_16(void **state) {
     (void)state;
     tendon_bose_gesture_information g;
@@ -359,6 +369,7 @@ static void serials_and_signals(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_first_identifier_is_one),
         cmocka_unit_test(example_16),
         cmocka_unit_test(gesture_information_layouts),
         cmocka_unit_test(example_17),

@@ -5,6 +5,66 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- the time of an input ---- */
+
+static void call_enable(fixture *f) {
+    assert_int_equal(tendon_bose_session_enable(&f->session, 2, 40, f->now), TENDON_OK);
+}
+
+static void call_gestures(fixture *f) {
+    assert_int_equal(tendon_bose_session_configure_gestures(&f->session, &f->session.gesture_configuration, f->now),
+                     TENDON_OK);
+}
+
+static void call_refresh(fixture *f) {
+    assert_int_equal(tendon_bose_session_refresh(&f->session, TENDON_BOSE_SENSOR_INFORMATION, f->now), TENDON_OK);
+}
+
+static void call_refresh_strings(fixture *f) {
+    assert_int_equal(tendon_bose_session_refresh_strings(&f->session, f->now), TENDON_OK);
+}
+
+static void call_close(fixture *f) {
+    assert_int_equal(tendon_bose_session_close(&f->session, f->now), TENDON_OK);
+}
+
+/* What a call sends has its limit from then on, however long nothing happened before: 5 s. */
+static void a_request_has_its_limit_from_its_call(void **unused) {
+    (void)unused;
+    static void (*const calls[])(fixture *) = {call_enable, call_gestures, call_refresh, call_refresh_strings,
+                                               call_close};
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+        void *state = NULL;
+        assert_int_equal(fixture_setup(&state), 0);
+        fixture *f = state;
+        fixture_open(f);
+        fixture_configure(f, 2, 40); /* closing has something to disable */
+        fixture_run(f);
+        assert_int_equal(tendon_gatt_client_deadline(&f->client), UINT64_MAX);
+        f->now += 4000;
+        calls[i](f);
+        assert_int_equal(tendon_gatt_client_deadline(&f->client), f->now + 5000);
+        fixture_teardown(&state);
+    }
+}
+
+/* Events that the link causes have the link's time. */
+static void what_the_link_causes_has_its_time(void **state) {
+    fixture *f = *state;
+    fixture_open(f);
+    f->now += 4000;
+    fixture_lose(f, TENDON_HCI_ERROR(0x08));
+    assert_int_equal(fixture_last(f, TENDON_BOSE_EVENT_CLOSED)->at, f->now);
+    fixture_reach(f, TENDON_BOSE_BONDING);
+    f->now += 4000;
+    tendon_bose_session_inputs.paired(&f->session, TENDON_RADIO_ERROR_PAIRING_FAILED, f->now);
+    assert_int_equal(fixture_last(f, TENDON_BOSE_EVENT_PAIRING_FINISHED)->at, f->now);
+    fixture_disconnect_if_asked(f);
+    f->now += 4000;
+    fixture_connect(f);
+    assert_int_equal(tendon_gatt_client_deadline(&f->client), f->now + 5000);
+}
+
 /* ---- closing ---- */
 
 static void closing_disables_what_we_enabled(void **state) {
@@ -253,6 +313,8 @@ static void memory_budget(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_request_has_its_limit_from_its_call),
+        T(what_the_link_causes_has_its_time),
         T(closing_disables_what_we_enabled),
         T(closing_goes_on_when_the_device_refuses),
         T(closing_a_device_that_is_mute),

@@ -4,6 +4,9 @@
 
 #include "tendon/devices/fjorden.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 static tendon_fjorden_version version(const char *text) {
     tendon_fjorden_version out;
     assert_true(tendon_fjorden_version_parse(text, strlen(text), &out));
@@ -35,6 +38,30 @@ static void zeros_end_a_text(void **state) {
     assert_true(tendon_fjorden_version_parse(text + 3, 5, &out));
     assert_int_equal(out.major, 1);
     assert_int_equal(out.minor, 2);
+}
+
+/* An identifier is a number if each of its characters is a digit; a number comes before a text (semver.org, 11.4.3). */
+static void a_letter_at_the_end_makes_it_a_text(void **state) {
+    (void)state;
+    tendon_fjorden_version number = version("1.0.0-100"), text = version("1.0.0-1a");
+    assert_int_equal(tendon_fjorden_version_compare(&number, &text), -1);
+    assert_int_equal(tendon_fjorden_version_compare(&text, &number), 1);
+}
+
+/* Nothing in front of a text is read: the page before it cannot be. */
+static void a_text_of_zeros_at_the_beginning_of_memory(void **state) {
+    (void)state;
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    tendon_fjorden_version out;
+    assert_true(pages != MAP_FAILED);
+    assert_int_equal(mprotect(pages, page, PROT_NONE), 0);
+    for (size_t length = 0; length <= 2; length++) {
+        assert_false(tendon_fjorden_version_parse(pages + page, length, &out));
+    }
+    memset(pages + page, ' ', 2);
+    assert_false(tendon_fjorden_version_parse(pages + page, 2, &out));
+    assert_int_equal(munmap(pages, 2 * page), 0);
 }
 
 static void a_check_needs_all_it_compares(void **state) {
@@ -148,11 +175,17 @@ static void a_new_list_is_empty(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_number_of_zeros_is_zero),     cmocka_unit_test(zeros_end_a_text),
-        cmocka_unit_test(a_check_needs_all_it_compares), cmocka_unit_test(a_version_is_written_where_it_fits),
-        cmocka_unit_test(commands_have_names),           cmocka_unit_test(a_configuration_is_read_whole),
-        cmocka_unit_test(a_reset_has_an_empty_map),      cmocka_unit_test(a_code_of_one_byte_is_a_record),
+        cmocka_unit_test(a_number_of_zeros_is_zero),
+        cmocka_unit_test(zeros_end_a_text),
+        cmocka_unit_test(a_check_needs_all_it_compares),
+        cmocka_unit_test(a_version_is_written_where_it_fits),
+        cmocka_unit_test(commands_have_names),
+        cmocka_unit_test(a_configuration_is_read_whole),
+        cmocka_unit_test(a_reset_has_an_empty_map),
+        cmocka_unit_test(a_code_of_one_byte_is_a_record),
         cmocka_unit_test(a_new_list_is_empty),
+        cmocka_unit_test(a_letter_at_the_end_makes_it_a_text),
+        cmocka_unit_test(a_text_of_zeros_at_the_beginning_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

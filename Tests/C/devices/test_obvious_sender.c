@@ -213,6 +213,30 @@ static void credit(void **state) {
     assert_non_null(strstr(trace, "RESET5 failed "));
 }
 
+/* Probes have one interval, repeats a time that doubles: after each way out of a pause, repeats again. */
+static void a_pause_ends_in_each_way(void **state) {
+    (void)state;
+    enum { BY_CREDIT, BY_NAK, BY_BUSY, WAYS };
+    for (int way = 0; way < WAYS; way++) {
+        start(3, 0);
+        control(TENDON_OBVIOUS_WAIT, 0, 0, 0, 0, 10);
+        assert_true(tendon_obvious_sender_deadline(&sender) == 1010);
+        if (way == BY_CREDIT) {
+            control(TENDON_OBVIOUS_ACK, 0, 1, 0, 8, 20);
+        } else if (way == BY_NAK) {
+            control(TENDON_OBVIOUS_NAK, TENDON_OBVIOUS_REASON_TIMEOUT, 0, 0, 8, 20);
+        } else {
+            control(TENDON_OBVIOUS_NAK, TENDON_OBVIOUS_REASON_BUSY, 0, 0, 8, 20);
+            assert_true(tendon_obvious_sender_deadline(&sender) == 520);
+            tendon_obvious_sender_tick(&sender, 520);
+        }
+        uint64_t sent = way == BY_BUSY ? 520 : 20;
+        assert_true(tendon_obvious_sender_deadline(&sender) == sent + 1000);
+        tendon_obvious_sender_tick(&sender, sent + 1000);
+        assert_true(tendon_obvious_sender_deadline(&sender) == sent + 3000);
+    }
+}
+
 static void writes_that_block_or_fail(void **state) {
     (void)state;
     start(6, 0);
@@ -270,6 +294,7 @@ int main(void) {
         cmocka_unit_test(a_dropped_message_starts_again),
         cmocka_unit_test(busy_and_window_wait),
         cmocka_unit_test(credit),
+        cmocka_unit_test(a_pause_ends_in_each_way),
         cmocka_unit_test(writes_that_block_or_fail),
         cmocka_unit_test(reset_from_the_peer),
     };

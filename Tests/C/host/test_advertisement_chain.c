@@ -168,6 +168,8 @@ static void mal_F08_broken_off_chain_is_not_joined_later(void **state) {
     assert_true(feed(&s, 1, 0, 0, 1, 7));
     assert_int_equal(s.out.length, 7);
     assert_int_equal(s.reassembler.expired, 1);
+    assert_true(feed(&s, 1, 0, 0, 1, 7)); /* given up once */
+    assert_int_equal(s.reassembler.expired, 1);
 }
 
 /* Random parts from few senders into two chains: whatever comes out is bounded and holds one sender's bytes. */

@@ -93,6 +93,10 @@ static void ready_source_is_told_once_per_step(void **state) {
     assert_true((p.events & TENDON_HANGUP) != 0);
     probe_close(&p);
     assert_int_equal(tendon_loop_update(&loop, &p.source, TENDON_READABLE), TENDON_ERROR_WRONG_STATE);
+    tendon_source timer; /* nothing to watch */
+    tendon_source_init(&timer, -1, NULL, NULL, NULL);
+    assert_int_equal(tendon_loop_add(&loop, &timer), TENDON_OK);
+    assert_int_equal(tendon_loop_update(&loop, &timer, TENDON_READABLE), TENDON_ERROR_WRONG_STATE);
     tendon_loop_close(&loop);
 }
 

@@ -52,6 +52,8 @@ static int setup(void **state) {
     tendon_peripheral_device device = tendon_simulated_bose_device(&w->bose);
     assert_null(tendon_radio_pairing(&w->device.radio));
     assert_int_equal(tendon_radio_set_pairable(&w->device.radio, true), TENDON_RADIO_ERROR_NO_PAIRING_SERVICE);
+    assert_int_equal(tendon_radio_forget(&w->device.radio, &central_address), TENDON_RADIO_ERROR_NO_PAIRING_SERVICE);
+    assert_int_equal(tendon_radio_forget_all(&w->device.radio), TENDON_RADIO_ERROR_NO_PAIRING_SERVICE);
     assert_int_equal(tendon_radio_use_bonds(&w->device.radio, &w->device_bonds), TENDON_OK);
     assert_int_equal(tendon_radio_use_bonds(&w->device.radio, &w->device_bonds), TENDON_ERROR_WRONG_STATE);
     tendon_peripheral_init(&w->peripheral, &w->device.radio, &device, NULL);

@@ -87,6 +87,40 @@ static void connecting_is_decided_by_so_error(void **state) {
     bench_close(&b);
 }
 
+static bool encrypted_now;
+
+static bool is_encrypted(const tendon_link *link) {
+    (void)link;
+    return encrypted_now;
+}
+
+static void count_encrypted(void *context, uint64_t now) {
+    (void)now;
+    ((link_end *)context)->writable += 1000;
+}
+
+/* A central that encrypts the link later than it sends: the owner is told once, when it has. */
+static void encryption_is_told_when_it_begins(void **state) {
+    (void)state;
+    static const tendon_socket_hooks encrypting = {.header = 0, .is_encrypted = is_encrypted};
+    bench b;
+    tendon_bonds bonds;
+    tendon_bonds_init(&bonds);
+    encrypted_now = false;
+    bench_open(&b, &encrypting, true);
+    b.radio.bonds = &bonds;
+    b.end.link.callbacks.encrypted = count_encrypted;
+    for (int i = 1; i <= 4; i++) {
+        encrypted_now = i > 2;
+        peer_sends(&b, "abc", 3);
+        STEP_UNTIL(&b.loop, b.end.received == i);
+        assert_int_equal(b.end.link.encrypted, encrypted_now);
+        assert_int_equal(b.end.writable, encrypted_now ? 1000 : 0);
+    }
+    b.radio.bonds = NULL;
+    bench_close(&b);
+}
+
 /* An error that recv() reports again and again ends the link, with the first reason that there was: that of a send, or
  * its own. A socket that is not connected stands for it. */
 static void an_error_that_stays_ends_the_link(void **state) {
@@ -118,9 +152,8 @@ static void reasons_have_their_meaning(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(attempts_end_in_each_way),
-        cmocka_unit_test(connecting_is_decided_by_so_error),
-        cmocka_unit_test(an_error_that_stays_ends_the_link),
+        cmocka_unit_test(attempts_end_in_each_way),          cmocka_unit_test(connecting_is_decided_by_so_error),
+        cmocka_unit_test(encryption_is_told_when_it_begins), cmocka_unit_test(an_error_that_stays_ends_the_link),
         cmocka_unit_test(reasons_have_their_meaning),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -84,6 +84,11 @@ static void sensor_information_of_a_mask(void **state) {
     bose_connect(f, 0, 185);
     bose_exchange(f, 0, "0a 1e 00", "0b 01 f8 30 07 d0 80 01 7f ff 00 7f 07 03 ff ff 00 01 c0 01 3f ff 00 7f 08");
     bose_exchange(f, 0, "0a 20 00", "0b 01 00 00 03 00 00");
+    const tendon_simulated_bose_options last = {.sensor_mask = 0x41, .period_mask = 0x7F};
+    bose_init(f, &last);
+    bose_connect(f, 0, 185);
+    bose_exchange(f, 0, "0a 1e 00", "0b 00 ff f8 00 08 80 01 7f ff 00 7f 07 06 fa ec 05 14 80 01 7f ff 00 7f 0c");
+    bose_exchange(f, 0, "0a 20 00", "0b 00 00 00 06 00 00");
 }
 
 static void e07_sensor_configuration(void **state) {

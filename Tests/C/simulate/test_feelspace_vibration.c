@@ -168,6 +168,8 @@ static void mal_commands_of_a_wrong_length_are_refused(void **state) {
     }
     device_exchange(f, 0, "12 15 00 01 03 19 00 20 05 0a 05", "13"); /* tones, FE07 */
     assert_int_equal(last()->outcome, TENDON_FEELSPACE_TAKEN);
+    device_exchange(f, 0, "12 15 00 01 09 1900 1900 1900 1900 1900 1900 1900 1900 1900", "13"); /* the most */
+    assert_int_equal(last()->outcome, TENDON_FEELSPACE_TAKEN);
     device_exchange(f, 0, "12 15 00 01 03 19 00 20 05 0a", "01 12 15 00 0d");
     device_exchange(f, 0, "12 08 00", "01 12 08 00 0d"); /* an empty answer to a keep-alive */
     device_exchange(f, 0, "12 24 00", "01 12 24 00 0d");
@@ -217,6 +219,24 @@ static void six_motors_at_once_and_no_more(void **state) {
     assert_int_equal(turning(f->now), 0x3F);
     vibrate("30 00", TENDON_FEELSPACE_TAKEN);
     assert_int_equal(turning(f->now), 0x100);
+}
+
+/* Each by its number alone, the last one as well. */
+static void each_channel_is_stopped(void **state) {
+    (void)state;
+    mode(3);
+    for (unsigned channel = 0; channel < TENDON_SIMULATED_FEELSPACE_CHANNELS; channel++) {
+        char hex[64];
+        snprintf(hex, sizeof hex, "%02x 01 aa aa 00 00 00 01 00 00 00 00 f4 01 00 00 00 00", channel);
+        vibrate(hex, TENDON_FEELSPACE_TAKEN);
+        assert_int_equal(turning(f->now), 1);
+        snprintf(hex, sizeof hex, "30 %02x", (channel + 1) % TENDON_SIMULATED_FEELSPACE_CHANNELS);
+        vibrate(hex, TENDON_FEELSPACE_TAKEN);
+        assert_int_equal(turning(f->now), 1);
+        snprintf(hex, sizeof hex, "30 %02x", channel);
+        vibrate(hex, TENDON_FEELSPACE_TAKEN);
+        assert_int_equal(turning(f->now), 0);
+    }
 }
 
 static void compass_and_crossing_point_somewhere(void **state) {
@@ -278,6 +298,7 @@ int main(void) {
         belt_test(old_firmware_knows_no_pulses_and_four_motors),
         belt_test(each_motor_serves_its_angles),
         belt_test(six_motors_at_once_and_no_more),
+        belt_test(each_channel_is_stopped),
         belt_test(compass_and_crossing_point_somewhere),
         belt_test(every_pattern_rests_or_turns_within_the_limit),
         belt_test(what_arrived_is_kept),

@@ -72,6 +72,7 @@ static void the_whole_table(void **state) {
         {"0a 27 00", "0b 00 01"},
         {"0a 17 00", "01 0a 17 00 02"}, /* the events cannot be read */
         {"0a 1d 00", "01 0a 1d 00 02"},
+        {"12 17 00 00", "01 12 17 00 03"}, /* or written */
         {"12 1a 00 00", "01 12 1a 00 03"}, /* nor can the state be written */
         {"12 13 00 00", "01 12 13 00 03"},
     };

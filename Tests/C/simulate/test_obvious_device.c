@@ -135,6 +135,12 @@ static void options_are_checked(void **state) {
     bad.image_max = OBVIOUS_IMAGE_MAX + 1;
     assert_int_equal(tendon_simulated_obvious_init(&device, &bad), TENDON_ERROR_BUFFER_TOO_SMALL);
     bad = good;
+    bad.image = NULL; /* one of its own, of 128 bytes */
+    bad.image_max = 127;
+    assert_int_equal(tendon_simulated_obvious_init(&device, &bad), TENDON_ERROR_INVALID_ARGUMENT);
+    bad.image_max = 128;
+    assert_int_equal(tendon_simulated_obvious_init(&device, &bad), TENDON_OK);
+    bad = good;
     bad.image = o.memory;
     assert_int_equal(tendon_simulated_obvious_init(&device, &bad), TENDON_ERROR_INVALID_ARGUMENT);
 }

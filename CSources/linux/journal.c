@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* One file for each device: "family-c00000000006-1", the last digit 0 for a public address and 1 for a random one. */
+#include "tendon/linux/journal.h"
+#include "directory.h"
+#include "file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+tendon_status tendon_journal_open(tendon_journal *journal, const char *directory) {
+    memset(journal, 0, sizeof *journal);
+    if (directory == NULL) {
+        return tendon_directory_state_path("journal", journal->directory, sizeof journal->directory);
+    }
+    size_t length = strlen(directory);
+    if (length == 0 || length >= sizeof journal->directory) {
+        return length == 0 ? TENDON_ERROR_INVALID_ARGUMENT : TENDON_ERROR_OVERFLOW;
+    }
+    memcpy(journal->directory, directory, length + 1);
+    return TENDON_OK;
+}
+
+static bool is_family(const char *family) {
+    size_t length = strspn(family, "abcdefghijklmnopqrstuvwxyz0123456789");
+    return length > 0 && length <= TENDON_JOURNAL_FAMILY_MAX && family[length] == '\0';
+}
+
+static tendon_status path_of(const tendon_journal *journal, const char *family, const tendon_address *device,
+                             char out[TENDON_FILE_PATH_SIZE]) {
+    const uint8_t *b = device->bytes;
+    if (!is_family(family) || device->type > TENDON_ADDRESS_TYPE_RANDOM_IDENTITY) {
+        return TENDON_ERROR_INVALID_ARGUMENT;
+    }
+    snprintf(out, TENDON_FILE_PATH_SIZE, "%s/%s-%02x%02x%02x%02x%02x%02x-%u", journal->directory, family, b[0], b[1],
+             b[2], b[3], b[4], b[5], device->type & 1u);
+    return TENDON_OK;
+}
+
+/* Two programs never write one file at a time. @return a descriptor to be closed, or an error. */
+static tendon_status lock(const tendon_journal *journal) {
+    char path[TENDON_FILE_PATH_SIZE];
+    snprintf(path, sizeof path, "%s/lock", journal->directory);
+    return tendon_file_lock(path);
+}
+
+tendon_status tendon_journal_store(const tendon_journal *journal, const char *family, const tendon_address *device,
+                                   const uint8_t *bytes, size_t length) {
+    char path[TENDON_FILE_PATH_SIZE];
+    tendon_status status = path_of(journal, family, device, path);
+    if (status < 0 || length == 0 || length > TENDON_JOURNAL_RECORD_MAX) {
+        return TENDON_ERROR_INVALID_ARGUMENT;
+    }
+    tendon_status locked = lock(journal);
+    if (locked < 0) {
+        return locked;
+    }
+    status = tendon_file_replace(path, bytes, length, NULL);
+    close(locked);
+    return status;
+}
+
+tendon_status tendon_journal_load(const tendon_journal *journal, const char *family, const tendon_address *device,
+                                  uint8_t *out, size_t capacity) {
+    char path[TENDON_FILE_PATH_SIZE];
+    uint8_t bytes[TENDON_JOURNAL_RECORD_MAX + 1]; /* one more: it tells that a file is too long */
+    struct stat version;
+    tendon_status length = path_of(journal, family, device, path);
+    if (length >= 0) {
+        length = tendon_file_read(path, bytes, sizeof bytes, &version);
+    }
+    if (length < 0) {
+        return length;
+    }
+    if ((size_t)length > capacity || (size_t)length > TENDON_JOURNAL_RECORD_MAX) {
+        return TENDON_ERROR_BUFFER_TOO_SMALL;
+    }
+    memcpy(out, bytes, (size_t)length);
+    return length;
+}
+
+tendon_status tendon_journal_remove(const tendon_journal *journal, const char *family, const tendon_address *device) {
+    char path[TENDON_FILE_PATH_SIZE];
+    tendon_status status = path_of(journal, family, device, path);
+    tendon_status locked = status < 0 ? status : lock(journal);
+    if (locked < 0) {
+        return locked;
+    }
+    if (unlink(path) == 0) {
+        tendon_file_sync_directory(path);
+    } else if (errno != ENOENT) {
+        status = tendon_file_status(errno);
+    }
+    close(locked);
+    return status;
+}
