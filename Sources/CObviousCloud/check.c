@@ -58,14 +58,16 @@ tendon_cloud_status tendon_cloud_check_limits(const char *text, size_t length) {
         }
         case '[':
         case '{':
-            if (depth == TENDON_CLOUD_DEPTH_MAX) {
+            if (depth >= TENDON_CLOUD_DEPTH_MAX) {
                 return TENDON_CLOUD_TOO_DEEP;
             }
             items[depth++] = 0;
             break;
         case ']':
         case '}':
-            depth -= depth > 0;
+            if (depth > 0) {
+                depth--;
+            }
             break;
         case ',':
             if (depth > 0 && ++items[depth - 1] >= TENDON_CLOUD_ITEMS_MAX) {
@@ -100,9 +102,6 @@ ptrdiff_t tendon_cloud_base64(const char *text, size_t length, uint8_t *out, siz
     while (padding < 2 && padding < length && text[length - padding - 1] == '=') {
         padding++;
     }
-    if (length / 4 * 3 - padding > size) {
-        return -1;
-    }
     for (size_t at = 0; at < length; at += 4) {
         size_t digits = at + 4 == length ? 4 - padding : 4;
         uint32_t group = 0;
@@ -118,6 +117,9 @@ ptrdiff_t tendon_cloud_base64(const char *text, size_t length, uint8_t *out, siz
             return -1;
         }
         for (size_t i = 0; i + 1 < digits; i++) {
+            if (written >= size) {
+                return -1;
+            }
             out[written++] = (uint8_t)(group >> (16 - 8 * i));
         }
     }

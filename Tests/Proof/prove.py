@@ -19,6 +19,7 @@ import typing
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 SOURCES = ROOT / "CSources"
+CLOUD = ROOT / "Sources/CObviousCloud"  # C beside the core: what stands between the cloud's answers and the parser
 LOGS = pathlib.Path(os.environ.get("BUILD", ".build")).resolve() / "proof"
 SECONDS = int(os.environ.get("PROOF_SECONDS", "900"))
 DOMAINS = "equality"
@@ -78,7 +79,7 @@ class Row:
         if slevel != "0":
             self.options += ["-eva-slevel", slevel, "-eva-split-return", "full"]
         own, _, helpers = sources.partition("+")
-        self.own = [SOURCES / source for source in own.split()]
+        self.own = [(SOURCES / source).resolve() for source in own.split()]
         self.sources = own.split() + helpers.split()
 
     def log(self, suffix):
@@ -102,7 +103,7 @@ def frama_c(log, span, row, replaced, *more):
     """Runs the analysis on the lengths of a span; `replaced` maps a source to the file that stands in for it."""
     libc = subprocess.run(["frama-c", "-print-share-path"], capture_output=True, text=True).stdout.strip() + "/libc"
     include = " ".join(f"-I{path}" for path in
-                       (HERE / "harness", ROOT / "include", *{(SOURCES / s).parent for s in row.sources}, libc))
+                       (HERE / "harness", ROOT / "include", CLOUD / "include", *{(SOURCES / s).parent for s in row.sources}, libc))
     ends = f"-include {HERE / 'harness' / 'ends.h'}" if span.ends else ""
     # The compiler defines __SSE2__ by itself; only the rows of the vector path have a model of its operations.
     vector = f"-D__SSE2__ -I{HERE / 'model'}" if row.name.endswith("_vector") else "-U__SSE2__"
@@ -243,8 +244,8 @@ def check_rows():
     """Every public function that takes a peer's bytes is called by a harness."""
     harnesses = "".join(path.read_text() for path in (HERE / "harness").glob("*.c"))
     missing = []
-    for folder in ("host", "devices", "linux"):
-        for path in sorted((ROOT / "include/tendon" / folder).glob("*.h")):
+    for folder in [ROOT / "include/tendon" / name for name in ("host", "devices", "linux")] + [CLOUD / "include"]:
+        for path in sorted(folder.glob("*.h")):
             for match in re.finditer(r"^\w[\w *]*?\b(tendon_\w+)\(([^;{]*)\);", path.read_text(), re.M):
                 name, parameters = match[1], " ".join(match[2].split())
                 if re.search(r"const (?:uint8_t|char) \*\w+, size_t", parameters) and not SENDERS.search(name) \
