@@ -8,7 +8,7 @@ export BUILD=$build
 minutes=${SOAK_MINUTES:-60}
 targets=$(find Tests/Fuzz -name 'fuzz_*.c' | wc -l)
 
-echo "== C tests with their long loops (all quaternions, 60 s of notifications, two million advertisements)"
+echo "== C tests with their long loops (all quaternions, two million advertisements, 1,000 firmware upgrades)"
 [ -f "$build/soak/build.ninja" ] || meson setup "$build/soak" . -Dbuildtype=release >/dev/null
 ninja -C "$build/soak" >/dev/null
 TENDON_SOAK=1 meson test -C "$build/soak" --no-rebuild --timeout-multiplier 60 --print-errorlogs
