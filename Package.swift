@@ -90,8 +90,9 @@ let package = Package(
         .executableTarget(
             name: "TendonCommand",
             dependencies: [
-                "CTendon", "Tendon", "TendonActiv5", "TendonBose", "TendonFeelSpace", "TendonFjorden", "TendonObvious",
-                "TendonObviousCloud", "TendonSupport",
+                "CTendon", "Tendon", "TendonActiv5", "TendonBose", "TendonFeelSpace", "TendonObvious",
+                "TendonObviousCloud",
+                "TendonFjorden", "TendonSupport",
             ]),
         // Compares the library with test vectors; built, not installed.
         .executableTarget(

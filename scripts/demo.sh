@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The main job on the virtual radio: simulated devices of all four families in one process, `tendon run` in another, which
-# streams them side by side and makes the belt vibrate when the trainer is squeezed twice. Shows decoded head angles
-# beside the true ones of the device's motion script, and what each of the others said; fails when the angles are not
-# the script's, when a family is silent, or when the belt did not get its signal. Ends by itself.
+# The main job on the virtual radio: simulated devices of all five families in one process, `tendon run` in another, which
+# streams them side by side and makes the belt vibrate when the trainer is squeezed twice. Meanwhile a feature of the
+# Obvious device is bought in the reference cloud (TLS on loopback, a test card), unlocked on the device by a signed
+# package, and switched off and on. Shows decoded head angles beside the true ones of the device's motion script, and what each
+# of the others reported; fails when the angles are not the script's, when a family is silent, when the belt did not get
+# its signal, or when the feature is not unlocked. Ends by itself.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$(mkdir -p "${BUILD:-.build}" && cd "${BUILD:-.build}" && pwd)
@@ -16,25 +18,60 @@ if [ -t 1 ]; then
 else
     swift build --scratch-path "$build/swift" -c release --product tendon | tail -1
 fi
-tendon=$build/swift/release/tendon
+export tendon=$build/swift/release/tendon
 
 XDG_RUNTIME_DIR=$(mktemp -d)
 XDG_STATE_HOME=$XDG_RUNTIME_DIR/state
 export XDG_RUNTIME_DIR XDG_STATE_HOME
-devices=
+devices= cloud=
+stop() { [ -z "$1" ] || { kill "$1" && wait "$1"; } 2>/dev/null || true; }
 cleanup() {
-    [ -z "$devices" ] || { kill "$devices" && wait "$devices"; } 2>/dev/null || true
+    stop "$devices"
+    stop "$cloud"
     rm -rf "$XDG_RUNTIME_DIR"
 }
 trap cleanup EXIT
 
-echo "demo: simulated wearables of four families on the virtual radio, and:"
+# The cloud: development server, with a key, a certificate authority and an API key that it makes.
+mkdir -m 700 "$XDG_RUNTIME_DIR/cloud"
+python3 Tests/Cloud/tendon-obvious-cloud --port 0 --data "$XDG_RUNTIME_DIR/cloud" --quiet \
+    >"$XDG_RUNTIME_DIR/site" 2>"$XDG_RUNTIME_DIR/cloud.log" &
+cloud=$!
+for _ in $(seq 100); do
+    [ -s "$XDG_RUNTIME_DIR/site" ] && break
+    sleep 0.1
+done
+site() { sed -n "s/.*\"$1\": \"\([^\"]*\)\".*/\1/p" "$XDG_RUNTIME_DIR/site"; }
+TENDON_OBVIOUS_BASE_URL=$(site url)
+TENDON_OBVIOUS_CA_FILE=$(site ca)
+TENDON_OBVIOUS_API_KEY_FILE=$(site apiKeyFile)
+TENDON_OBVIOUS_KEYS_FILE=$XDG_RUNTIME_DIR/keys
+export TENDON_OBVIOUS_BASE_URL TENDON_OBVIOUS_CA_FILE TENDON_OBVIOUS_API_KEY_FILE TENDON_OBVIOUS_KEYS_FILE
+echo "1234 1 $(site 1)" >"$TENDON_OBVIOUS_KEYS_FILE"
+
+# Buys a feature with a test card and unlocks it, while `tendon run` streams.
+buy() {
+    set -e
+    local device=(--serial 1122334455667788 --product 1234) cart
+    until grep -q '"connected","family":"obvious"' "$XDG_RUNTIME_DIR/run"; do sleep 0.1; done
+    cart=$("$tendon" obvious checkout 7 "${device[@]}" --json | sed 's/.*"cart":\([0-9]*\).*/\1/')
+    "$tendon" obvious pay "$cart" "${device[@]}" --card-fd 3 --json 3< <(printf '%s\n' 4242424242424242 04/33 123)
+    "$tendon" obvious update --radio virtual --json
+    "$tendon" obvious toggle 16 off --radio virtual --json
+    "$tendon" obvious toggle 16 on --radio virtual --json
+}
+
+echo "demo: simulated wearables of five families on the virtual radio, the reference cloud on loopback, and:"
 echo "demo: tendon run --radio virtual --pair --for $seconds --rule '$rule'"
-"$tendon" simulate bose feelspace activ5 fjorden --radio virtual --json --ground-truth "$XDG_RUNTIME_DIR/truth" \
-    >"$XDG_RUNTIME_DIR/devices" 2>&1 &
+"$tendon" simulate bose feelspace activ5 fjorden obvious --unprovisioned --radio virtual --json \
+    --ground-truth "$XDG_RUNTIME_DIR/truth" >"$XDG_RUNTIME_DIR/devices" 2>&1 &
 devices=$!
+: >"$XDG_RUNTIME_DIR/run"
+timeout "$((seconds + 5))" bash -c "$(declare -f buy); buy" >"$XDG_RUNTIME_DIR/bought" 2>&1 &
+buyer=$!
 "$tendon" run --radio virtual --pair --for "$seconds" --rule "$rule" --json >"$XDG_RUNTIME_DIR/run"
-kill "$devices" && wait "$devices" || true
+wait "$buyer" || true
+stop "$devices"
 devices=
 
 # Decoded angles against the script's, by the device's clock; then the other families.
@@ -54,6 +91,13 @@ awk '
     event == "sample" || event == "grip" { heard[family]++ }
     event == "sample" && family == "activ5" && number("force_n") > force { force = number("force_n") }
     event == "double_squeeze" { squeezed++; print "demo: the trainer was squeezed twice" }
+    event == "payment" && word("state") == "succeeded" { paid++; print "demo: a feature of the obvious device is paid" }
+    event == "update" { print "demo: update of the obvious device, " word("step") ": " word("status") }
+    event == "update" && word("step") == "features" && word("status") == "SUCCESS" { updated++ }
+    event == "feature" && FILENAME ~ /run$/ && number("feature") == 16 {
+        unlocked = unlocked word("state") " "
+        print "demo: feature " word("title") " of the obvious device is " word("state") ", its switch is " word("toggle")
+    }
     event == "action" { acted++; print "demo: the belt does: " word("action") }
     event == "sample" && word("sensor") == "rotation" {
         t = number("device_time_ms")
@@ -70,13 +114,15 @@ awk '
         }
     }
     END {
-        check(opened == 4, opened + 0 " of 4 devices opened")
+        check(opened == 5, opened + 0 " of 5 devices opened")
         check(samples >= 50 && !bad, sprintf("bose: %d samples decoded, at most %.4f degrees from the script", samples, most))
         check(heard["activ5"] >= 20, sprintf("activ5: %d samples, up to %.1f newtons", heard["activ5"], force))
         check(heard["fjorden"] >= 3, heard["fjorden"] + 0 " events of the fjorden grip")
         check(heard["feelspace"] >= 5, heard["feelspace"] + 0 " orientations of the feelspace belt")
         check(squeezed >= 1 && acted == squeezed && felt == acted,
             sprintf("%d double squeezes, %d actions of the rule, %d signals felt by the belt", squeezed, acted, felt))
+        check(paid == 1 && updated == 1 && unlocked == "disabled enabled enabled ",
+            "obvious: a feature was bought and unlocked meanwhile: " unlocked)
         exit failed
     }
-' "$XDG_RUNTIME_DIR/truth" "$XDG_RUNTIME_DIR/devices" "$XDG_RUNTIME_DIR/run"
+' "$XDG_RUNTIME_DIR/truth" "$XDG_RUNTIME_DIR/devices" "$XDG_RUNTIME_DIR/bought" "$XDG_RUNTIME_DIR/run"

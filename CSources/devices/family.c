@@ -6,7 +6,8 @@
     ROW(bose)                                                                                                          \
     ROW(feelspace)                                                                                                     \
     ROW(activ5)                                                                                                        \
-    ROW(fjorden)
+    ROW(fjorden)                                                                                                       \
+    ROW(obvious)
 
 #define DECLARATION(name) extern const tendon_family tendon_##name##_family;
 #define POINTER(name) &tendon_##name##_family,

@@ -12,7 +12,6 @@ import TendonSupport
 /// The table. Help, man page and completions are made from it.
 let allCommands: [Command] =
     [.runAll, .scan, .doctor, .pair, .forget, .stream] + families.flatMap(\.commands)
-    + [.obviousCatalog, .obviousCheckout, .obviousPay]
     + [.simulate, .capture, .replay, .decode, .encode, .help]
 
 let version = text(tendon_version())

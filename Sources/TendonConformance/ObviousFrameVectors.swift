@@ -4,15 +4,6 @@ import CTendon
 import TendonSupport
 
 extension ObviousVectors {
-    /// Names of opcodes, for people; the library itself prints none. A decoded payload has one of them.
-    private static let opcodes: [UInt8: String] = [
-        0x01: "HELLO", 0x02: "GET_DEVICE_INFO", 0x03: "PING", 0x04: "GET_NONCE", 0x05: "GET_TIME", 0x06: "SET_TIME",
-        0x10: "FEATURE_STATUS", 0x11: "FEATURE_TOGGLE", 0x12: "FEATURE_COUNTER", 0x20: "XFER_BEGIN",
-        0x21: "XFER_DATA", 0x22: "XFER_STATUS", 0x23: "XFER_END", 0x24: "XFER_ABORT", 0x30: "FW_ACTIVATE",
-        0x31: "FW_CONFIRM", 0x32: "FW_STATE", 0x33: "REBOOT", 0x80: "EVT_FEATURE_CHANGED", 0x81: "EVT_REBOOTING",
-        0x82: "EVT_XFER_PROGRESS", 0x83: "EVT_FW_TRIAL",
-    ]
-
     @Sendable static func frame(_ input: JSON) throws(VectorError) -> JSON {
         let bytes = try input.bytes("hex")
         return bytes.withUnsafeBufferPointer { bytes in
@@ -25,7 +16,7 @@ extension ObviousVectors {
             return [
                 "flags": JSON(frame.flags), "corr": JSON(frame.corr), "opcode": JSON(frame.opcode),
                 "status": JSON(frame.status), "payload": hex(frame.payload, frame.payload_length),
-                "name": .string(opcodes[frame.opcode]!), "fields": fields(frame, payload),
+                "name": .string(ogpOpcodes[frame.opcode]!), "fields": fields(frame, payload),
             ]
         }
     }

@@ -59,15 +59,15 @@ private struct NoCryptography: ObviousCryptography {
 }
 
 /// The keys of a product for the C core. Owns what the ring points to.
-final class KeyRing: Sendable {
+package final class KeyRing: Sendable {
     private let keys: CTable<tendon_obvious_key>
     private let block = CBlock<tendon_obvious_key_ring>()
     let cryptography: any ObviousCryptography
 
-    var pointer: UnsafePointer<tendon_obvious_key_ring> { UnsafePointer(block.pointer) }
+    package var pointer: UnsafePointer<tendon_obvious_key_ring> { UnsafePointer(block.pointer) }
 
     /// `trust` `nil`: no package is accepted.
-    init(_ trust: ObviousTrust?, productId: String) {
+    package init(_ trust: ObviousTrust?, productId: String) {
         cryptography = trust?.cryptography ?? NoCryptography()
         let own = trust?.keys.filter { $0.productId == productId } ?? []
         keys = CTable(capacity: max(own.count, 1))

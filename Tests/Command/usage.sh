@@ -100,7 +100,7 @@ like "$(tr -s ' \n' ' ' <<<"$out")" "or all, or none; default: none" "bose confi
 
 # Summaries begin with a verb.
 "$TENDON" help 2>/dev/null | sed -n '/^Commands:/,/^$/p' | sed 1d | grep -vE '^$' |
-    grep -vE '  +(find|list|check|pair|delete|remove|stream|print|set|draw|make|navigate|pay|start|stop|simulate|write|decode|encode) ' >"$work/summaries"
+    grep -vE '  +(find|list|check|pair|delete|remove|stream|print|set|draw|make|navigate|pay|start|stop|switch|simulate|write|decode|encode) ' >"$work/summaries"
 is "$(cat "$work/summaries")" "" "summaries begin with a verb"
 
 # Completion: words by place, values by option.
@@ -112,7 +112,7 @@ like "$(complete tendon feelspace "")" "vibrate .*watch" "completion: subcommand
 unlike "$(complete tendon feelspace mode "")" "vibrate" "completion: no subcommands after a subcommand"
 like "$(complete tendon feelspace mode "")" "standby .*compass" "completion: modes"
 like "$(complete tendon stream bose --sensors "")" "rotation" "completion: sensors"
-like "$(complete tendon scan --family "")" "fjorden any" "completion: families"
+like "$(complete tendon scan --family "")" "fjorden obvious any" "completion: families"
 like "$(complete tendon decode bose "")" "gesture_data" "completion: kinds"
 
 run capture -

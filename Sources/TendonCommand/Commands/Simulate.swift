@@ -30,6 +30,7 @@ struct SimulationSettings: Sendable {
     var faults: tendon_fault_options?
     var scenario: ScenarioFile?
     var scenarioFromConnection = false
+    let obvious: ObviousDeviceSettings
     let events: Events
 
     init(_ arguments: Arguments) throws(CommandError) {
@@ -45,6 +46,7 @@ struct SimulationSettings: Sendable {
         period = try arguments.integer("--period", in: 1...65535)
         scenarioFromConnection = arguments.value("--scenario-from") == "connection"
         events = Events(json: arguments.has("--json"))
+        obvious = try ObviousDeviceSettings(arguments)
         faults = try SimulationSettings.faults(arguments)
         if let path = arguments.value("--scenario") { scenario = try ScenarioFile(path) }
     }
@@ -98,12 +100,18 @@ protocol FamilySimulation: AnyObject {
     var counters: JSON { get }
     /// The events since the last call, one line each.
     func takeNews() -> [JSON]
+    /// Where a device that survives its process keeps its bonds; nil: in memory.
+    var bondFile: String? { get }
+    /// The counters in words, at the end; nil: those of sensors.
+    var summary: String? { get }
     /// The true values of the device, for comparison.
     func writeTruth(_ line: (String) -> Bool)
 }
 
 extension FamilySimulation {
     func takeNews() -> [JSON] { [] }
+    var bondFile: String? { nil }
+    var summary: String? { nil }
 }
 
 /// What the simulated devices of most families share: memory of the C core, the texts that its options point to, and the
@@ -143,7 +151,10 @@ extension Command {
                 + "double_squeeze, load RAW, battery PERCENT, power on|off, stale_tails on|off, split_frames on|off; of "
                 + "fjorden shutter released|half|full, fn up|down, dial_button up|down, dial cw|ccw DETENTS, "
                 + "lever left|neutral|right, event CODE [VALUE], battery PERCENT, lose COUNT, duplicate COUNT, "
-                + "reset_bond, power_off, pairing on|off.",
+                + "reset_bond, power_off, pairing on|off; of obvious enable|disable FEATURE, toggle FEATURE on|off, "
+                + "battery PERCENT, power_cut [BYTES], watchdog, reboot [recovery], reject STATUS [COUNT], "
+                + "wrong crc|offset|session|next|serial|product [COUNT], lose|duplicate|swap|corrupt|ignore COUNT, "
+                + "credit SEGMENTS, pause MS, pairing on|off, mute on|off.",
         ],
         options: simulateOptions,
         examples: [
@@ -151,6 +162,10 @@ extension Command {
             ("tendon simulate bose --radio bluez --adapter hci1", "simulate a wearable that phones can find"),
             ("tendon simulate bose --fault drop=1%,garbage=0.1% --seed 7", "simulate a wearable with a bad connection"),
             ("tendon simulate feelspace --radio virtual", "simulate a belt that reports the state of its motors"),
+            (
+                "tendon simulate obvious --radio virtual --keys-file keys --flash device.flash",
+                "simulate a device that accepts signed packages, and that keeps its memory in a file"
+            ),
         ]
     ) { (arguments: Arguments) throws(CommandError) in
         guard !arguments.operands.isEmpty else {
@@ -205,36 +220,38 @@ struct SimulationPlan {
     }
 }
 
-private let simulateOptions: [Option] = [
-    Option(name: "--count", value: "N", help: "number of devices per family; default 1"),
-    Option(name: "--name", value: "TEXT", help: "name in the scan response"),
-    Option(name: "--firmware", value: "TEXT", help: "firmware revision that it reports"),
-    Option(name: "--scenario", value: "FILE", help: "timed events; they happen once"),
-    Option(
-        name: "--scenario-from", value: "start|connection",
-        help: "event at which the time of the scenario starts; default: start", choices: ["start", "connection"]),
-    Option(
-        name: "--fault", value: "SPEC",
-        help: "inject faults: drop, delay, duplicate, truncate, garbage, disconnect, each =RATE; "
-            + "separate delay_ms=MS, default 100; "
-            + "notifications_only: responses are not affected; several with commas"),
-    Option(name: "--seed", value: "N", help: "seed of the faults; the same seed results in the same faults"),
-    Option(name: "--flat-out", value: nil, help: "send samples as fast as the connection accepts them"),
-    Option(
-        name: "--period", value: "MS", help: "activ5: time between two force values; default 100", families: ["activ5"]),
-    Option(name: "--notifications", value: "N", help: "stop after N sensor notifications, then end"),
-    Option(
-        name: "--pairing", value: "none|required|ready",
-        help: "whether it requires pairing; ready: it is in pairing mode",
-        choices: SimulationSettings.Pairing.allCases.map(\.rawValue)),
-    Option(
-        name: "--legacy", value: nil,
-        help: "bose: gesture information as in 2018; activ5: only the text protocol", families: ["activ5", "bose"]),
-    Option(
-        name: "--generation", value: "1|2", help: "feelspace: hardware generation of the belt; default 1",
-        choices: ["1", "2"],
-        families: ["feelspace"]),
-    Option(
-        name: "--ground-truth", value: "FILE",
-        help: "write the true values (bose: head angles, activ5: force; by device time) as JSON lines"),
-]
+private let simulateOptions: [Option] =
+    [
+        Option(name: "--count", value: "N", help: "number of devices per family; default 1"),
+        Option(name: "--name", value: "TEXT", help: "name in the scan response"),
+        Option(name: "--firmware", value: "TEXT", help: "firmware revision that it reports"),
+        Option(name: "--scenario", value: "FILE", help: "timed events; they happen once"),
+        Option(
+            name: "--scenario-from", value: "start|connection",
+            help: "event at which the time of the scenario starts; default: start", choices: ["start", "connection"]),
+        Option(
+            name: "--fault", value: "SPEC",
+            help: "inject faults: drop, delay, duplicate, truncate, garbage, disconnect, each =RATE; "
+                + "separate delay_ms=MS, default 100; "
+                + "notifications_only: responses are not affected; several with commas"),
+        Option(name: "--seed", value: "N", help: "seed of the faults; the same seed results in the same faults"),
+        Option(name: "--flat-out", value: nil, help: "send samples as fast as the connection accepts them"),
+        Option(
+            name: "--period", value: "MS", help: "activ5: time between two force values; default 100",
+            families: ["activ5"]),
+        Option(name: "--notifications", value: "N", help: "stop after N sensor notifications, then end"),
+        Option(
+            name: "--pairing", value: "none|required|ready",
+            help: "whether it requires pairing; ready: it is in pairing mode",
+            choices: SimulationSettings.Pairing.allCases.map(\.rawValue)),
+        Option(
+            name: "--legacy", value: nil,
+            help: "bose: gesture information as in 2018; activ5: only the text protocol", families: ["activ5", "bose"]),
+        Option(
+            name: "--generation", value: "1|2", help: "feelspace: hardware generation of the belt; default 1",
+            choices: ["1", "2"],
+            families: ["feelspace"]),
+        Option(
+            name: "--ground-truth", value: "FILE",
+            help: "write the true values (bose: head angles, activ5: force; by device time) as JSON lines"),
+    ] + ObviousDeviceSettings.options

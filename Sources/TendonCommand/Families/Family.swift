@@ -24,6 +24,7 @@ let families: [Family] = [
     .bose,
     .feelspace,
     .fjorden,
+    .obvious,
 ]
 
 extension Family {

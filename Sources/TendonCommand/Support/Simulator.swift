@@ -111,9 +111,9 @@ final class Simulator {
             let words = ["notifications", "samples", "refused_writes"].map { key in
                 "\(line[key]?.integer ?? 0) \(key == "refused_writes" ? "refused writes" : key)"
             }
+            let summary = host.simulation?.summary ?? words.joined(separator: ", ")
             settings.events.result(
-                "summary", host.label, line,
-                text: "\(host.item.family) '\(host.name)': \(words.joined(separator: ", "))\n")
+                "summary", host.label, line, text: "\(host.item.family) '\(host.name)': \(summary)\n")
         }
     }
 
@@ -205,6 +205,10 @@ private final class SimulatedHost {
         }
         guard status >= 0 else { throw CommandError(TendonError(status: status, operation: .openRadio)) }
         tendon_bonds_init(bonds.pointer)  // kept as long as it runs: the kernel keeps its keys longer
+        if let path = simulation?.bondFile {
+            let status = path.withCString { tendon_bonds_open(bonds.pointer, $0) }
+            guard status >= 0 else { throw CommandError(TendonError(status: status, operation: .openRadio)) }
+        }
         tendon_radio_use_bonds(opened, bonds.pointer)
         return opened
     }

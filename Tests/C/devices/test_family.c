@@ -20,7 +20,7 @@ static void rows_are_whole(void **state) {
             assert_int_not_equal(tendon_family_at(i)->layer, row->layer);
         }
     }
-    assert_true(count >= 4);
+    assert_true(count >= 5);
     assert_null(tendon_family_at(SIZE_MAX));
 }
 
@@ -30,7 +30,10 @@ static void devices_are_known_by_what_they_advertise(void **state) {
     static const struct {
         const char *hex;
         const tendon_family *family;
-    } rows[] = {{"0303 d2fd", &tendon_bose_family}, {"0303 0050 0209 61", &tendon_activ5_family}, {"0209 61", NULL}};
+    } rows[] = {{"0303 d2fd", &tendon_bose_family},
+                {"0303 0050 0209 61", &tendon_activ5_family},
+                {"0d09 466a6f7264656e2047726970", &tendon_fjorden_family}, /* "Fjorden Grip" */
+                {"0209 61", NULL}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         block b = block_hex(rows[i].hex);
         assert_ptr_equal(tendon_family_from_advertisement(b.data, b.length), rows[i].family);
@@ -41,8 +44,8 @@ static void devices_are_known_by_what_they_advertise(void **state) {
         count++;
     }
     const tendon_family *last = tendon_family_at(count - 1);
-    assert_ptr_equal(last, &tendon_fjorden_family);
-    block b = block_hex("0d 09 46 6a 6f 72 64 65 6e 20 47 72 69 70"); /* "Fjorden Grip" */
+    assert_ptr_equal(last, &tendon_obvious_family);
+    block b = block_hex("11 07 35 9f fc d4 02 26 f4 95 20 4e 13 c1 01 00 19 9c"); /* OGP_SERVICE */
     assert_true(last->recognizes(b.data, b.length));
     assert_ptr_equal(tendon_family_from_advertisement(b.data, b.length), last);
     free(b.data);
@@ -54,6 +57,7 @@ static void names(void **state) {
     assert_ptr_equal(tendon_family_find("belt"), &tendon_feelspace_family);
     assert_ptr_equal(tendon_family_find("activ5"), &tendon_activ5_family);
     assert_ptr_equal(tendon_family_find("grip"), &tendon_fjorden_family);
+    assert_ptr_equal(tendon_family_find("obvious"), &tendon_obvious_family);
     assert_string_equal(tendon_bose_family.title, "Bose wearable");
     assert_int_equal(tendon_fjorden_family.session_size, sizeof(tendon_fjorden_session));
     assert_null(tendon_family_find("bos"));
@@ -74,7 +78,8 @@ static void statuses_come_from_their_family(void **state) {
         {TENDON_ACTIV5_ERROR_EMPTY, "EMPTY", "Activ5", &tendon_activ5_family},
         {TENDON_FJORDEN_ERROR_NO_BOND, "bondDoesNotExists", "Fjorden", &tendon_fjorden_family},
         {TENDON_STATUS(TENDON_LAYER_FJORDEN, 255), "FAMILY_ERROR", "Fjorden", &tendon_fjorden_family},
-        {TENDON_STATUS(11, 1), "FAMILY_ERROR", "family", NULL}, /* reserved */
+        {TENDON_OBVIOUS_ERROR_REPLAY, "REPLAY", "Obvious", &tendon_obvious_family},
+        {TENDON_STATUS(12, 1), "FAMILY_ERROR", "family", NULL}, /* reserved */
         {TENDON_ERROR_TIMEOUT, "ERROR_TIMEOUT", "base", NULL},
         {TENDON_ATT_ERROR(1), "ATT_INVALID_HANDLE", "ATT", NULL},
         {0, "OK", "base", NULL},

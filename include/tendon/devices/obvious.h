@@ -20,7 +20,7 @@
 extern "C" {
 #endif
 
-/** The family. The table of families does not contain it yet. */
+/** The row of the table of families (devices/family.h). */
 extern const tendon_family tendon_obvious_family;
 
 #ifdef __cplusplus

@@ -10,7 +10,13 @@ struct CloudAccess: Sendable {
         "--cloud": "TENDON_OBVIOUS_BASE_URL",
         "--ca-file": "TENDON_OBVIOUS_CA_FILE",
         "--api-key-file": "TENDON_OBVIOUS_API_KEY_FILE",
+        "--keys-file": "TENDON_OBVIOUS_KEYS_FILE",
     ]
+
+    static let keysFile = Option(
+        name: "--keys-file", value: "FILE",
+        help: "obvious: public keys that sign packages and firmware, a line each: product, number of the key, 64 "
+            + "hexadecimal digits; default: $TENDON_OBVIOUS_KEYS_FILE")
 
     static let options: [Option] = [
         Option(name: "--cloud", value: "URL", help: "base URL of the cloud; default: $TENDON_OBVIOUS_BASE_URL"),
@@ -38,6 +44,16 @@ struct CloudAccess: Sendable {
             try ObviousCloud.install(configuration)
         } catch {
             throw CommandError(error)
+        }
+    }
+
+    /// The keys of `--keys-file`; none without one.
+    static func keys(_ arguments: Arguments) throws(CommandError) -> [ObviousKey] {
+        guard let path = arguments.value("--keys-file") ?? environment("TENDON_OBVIOUS_KEYS_FILE") else { return [] }
+        do throws(ObviousCloudError) {
+            return try ObviousCloudConfiguration.keys(file: path)
+        } catch {
+            throw CommandError(.failed, "\(sanitized(path)): \(error)")
         }
     }
 

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+// One Obvious device for one command: found, connected, with its product and the keys that verify.
+import Tendon
+import TendonObvious
+import TendonObviousCloud
+import TendonSupport
+
+/// An open device.
+@TendonActor
+final class OpenObvious: Sendable {
+    let manager = OcelotFeatureManager()
+    let connector: OcelotDeviceConnector
+    let label: DeviceLabel
+    let product: String
+
+    init(_ address: Address, _ label: DeviceLabel, product: String, on central: Central) throws(TendonError) {
+        connector = try OcelotDeviceConnector(to: address, productId: product, on: central)
+        self.label = label
+        self.product = product
+        manager.setDeviceConnector(connector)
+    }
+
+    /// Runs calls of the manager, with their errors as those of the command.
+    func ask<Result: Sendable>(
+        _ body: @TendonActor (OcelotFeatureManager) async throws(OcelotError) -> Result
+    ) async throws(CommandError) -> Result {
+        do throws(OcelotError) {
+            return try await body(manager)
+        } catch {
+            throw CommandError(error)
+        }
+    }
+}
+
+struct ObviousAccess: Sendable {
+    let events: Events
+    let product: String
+    private let access: DeviceAccess
+
+    static let options: [Option] = DeviceAccess.options + [CloudAccess.product, CloudAccess.keysFile]
+
+    /// Installs the keys, and the cloud if the command needs it.
+    init(_ arguments: Arguments, cloud: Bool) throws(CommandError) {
+        events = Events(json: arguments.has("--json"))
+        access = try DeviceAccess(arguments, family: "obvious")
+        let keys = try CloudAccess.keys(arguments)
+        guard let product = try arguments.product(or: keys) else {
+            throw .usage("the product of the device is not known", next: "--product ID, or --keys-file FILE")
+        }
+        self.product = product
+        if cloud { try CloudAccess.install(arguments) }
+    }
+
+    /// Finds the device, connects, calls `body`, disconnects. Ctrl-C ends it; `limited`: --timeout, too.
+    func withDevice<Result: Sendable>(
+        _ body: @escaping @TendonActor @Sendable (OpenObvious) async throws(CommandError) -> Result
+    ) async throws(CommandError) -> Result {
+        try await access.withDevice { (central, found) throws(CommandError) in
+            let open: OpenObvious
+            do throws(TendonError) {
+                open = try await OpenObvious(found.address, found.label, product: product, on: central)
+            } catch {
+                throw CommandError(error)
+            }
+            try await access.inTime { () throws(CommandError) in
+                do throws(OcelotError) {
+                    try await open.connector.connect()
+                } catch {
+                    throw error.isCancelled && !Termination.shared.isRequested
+                        ? CommandError(.noDevice, "the device did not respond in time", next: "--timeout SECONDS")
+                        : CommandError(error)
+                }
+            }
+            let result = try await Termination.task(for: nil) { () throws(CommandError) in try await body(open) }
+            await open.connector.disconnect()
+            return result
+        }
+    }
+}
+
+extension Arguments {
+    /// `--product`; else the one product that the keys are for.
+    func product(or keys: [ObviousKey]) throws(CommandError) -> String? {
+        if let product = try product() { return product }
+        let products = Set(keys.map(\.productId))
+        return products.count == 1 ? products.first : nil
+    }
+}
+
+extension CommandError {
+    /// What happened, and what to do next.
+    init(_ error: OcelotError) {
+        switch error {
+        case .cancelled: self = .interrupted
+        case .cloud(let error): self.init(error)
+        case .noProduct: self.init(.usage, "the product of the device is not known", next: "--product ID")
+        case .busy, .argument: self.init(.failed, "\(error)")
+        case .device(let cause): self.init(.failed, "\(cause)", next: CommandError.advice(cause.name))
+        case .update(let status, let cause):
+            let name = FeatureUpdateConstants.name(status) ?? "\(status)"
+            self.init(
+                .failed, "the update ended with \(name)" + (cause.map { ": \($0)" } ?? ""),
+                next: cause.flatMap { CommandError.advice($0.name) } ?? CommandError.advice(name))
+        }
+    }
+
+    /// What the user can do about a status of OGP/1.
+    private static func advice(_ name: String) -> String? {
+        switch name {
+        case "WRONG_PRODUCT": "--product with the product of this device"
+        case "UNKNOWN_KEY", "SIG_INVALID": "check --keys-file: the package is not signed with a key of it"
+        case "NOT_PROVISIONED": "provision the device at the factory, or permit it in the cloud"
+        case "UNKNOWN_FEATURE": "tendon obvious features, which lists the features of the product"
+        case "FEATURE_DISABLED": "tendon obvious catalog, then checkout, pay and update"
+        case "UNSUPPORTED_PROFILE": "another device: this one does not speak OGP/1"
+        case "UNAUTHORIZED": "put the device into pairing mode, then tendon pair obvious"
+        case "DOWNLOAD_FAILED", "WRITE_FAILED", "TIMEOUT", "LINK_ERROR": "the same command again"
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: MIT
+// Obvious: serves one device for `run` and `stream`.
+import CTendon
+import Tendon
+import TendonObvious
+import TendonSupport
+
+struct ObviousStream: FamilyStream {
+    let product: String?
+    /// Whose states are read; nil: those that the cloud lists.
+    let features: [Int]?
+    let hasCloud: Bool
+
+    static let options: [Option] = [
+        CloudAccess.product, CloudAccess.keysFile,
+        Option(
+            name: "--features", value: "LIST",
+            help: "obvious: features whose states are read, with commas; default: those that the cloud lists, if "
+                + "$TENDON_OBVIOUS_BASE_URL is set"),
+    ]
+
+    init(_ arguments: Arguments) throws(CommandError) {
+        product = try arguments.product(or: try CloudAccess.keys(arguments))
+        var ids: [Int]?
+        if let list = arguments.value("--features") {
+            ids = []
+            for word in list.split(separator: ",") { ids?.append(try ObviousFeature.id(String(word))) }
+        }
+        features = ids
+        hasCloud = ids == nil && environment("TENDON_OBVIOUS_BASE_URL") != nil
+        if hasCloud { try CloudAccess.install(arguments) }
+    }
+
+    static let happenings = [RuleEvent(name: "feature", details: ["activated", "deactivated", "enabled", "disabled"])]
+    static let actions = [
+        RuleAction(name: "toggle", arguments: "FEATURE on|off|flip") { (words) throws(CommandError) in
+            try ToggleCall(words)
+        }
+    ]
+
+    static func advice(on cause: TendonError) -> String? {
+        guard cause.status == Int32(TENDON_RADIO_ERROR_PAIRING_FAILED) else { return nil }
+        return "the device rejects pairing: put it into pairing mode"
+    }
+
+    @TendonActor
+    func server(of device: ServedDevice) -> any DeviceServer { ObviousServer(self, device) }
+}
+
+private struct ToggleCall: RuleCall {
+    let id: Int
+    /// Nil: to the opposite.
+    let state: OcelotToggleStatus?
+
+    init(_ words: [String]) throws(CommandError) {
+        guard words.count == 2, ["on", "off", "flip"].contains(words[1]) else {
+            throw .usage("toggle takes a feature, and on, off or flip")
+        }
+        id = try ObviousFeature.id(words[0])
+        state = words[1] == "flip" ? nil : words[1] == "on" ? .Activated : .Deactivated
+    }
+}
+
+/// One device.
+@TendonActor
+private final class ObviousServer: DeviceServer {
+    let served: ServedDevice
+    private let wanted: ObviousStream
+    private let manager = OcelotFeatureManager()
+    private var connector: OcelotDeviceConnector?
+    private var information: OcelotDeviceInfo?
+    private var titles: [Int: String] = [:]
+
+    init(_ wanted: ObviousStream, _ served: ServedDevice) {
+        self.wanted = wanted
+        self.served = served
+    }
+
+    func open() async throws(ServingError) {
+        do throws(OcelotError) {
+            let connector = try connect()
+            try await connector.connect()
+            information = wanted.product == nil ? nil : try await manager.deviceInfo()
+            served.update { [information] in $0.battery = information?.battery }
+        } catch {
+            connector?.disconnect()
+            guard !error.isCancelled, !Task.isCancelled else { throw .cancelled }
+            throw .failed("\(error)", canRetry: canRetry(error))
+        }
+    }
+
+    private func connect() throws(OcelotError) -> OcelotDeviceConnector {
+        if let connector { return connector }
+        do throws(TendonError) {
+            // The command's centrals are on the shared loop.
+            let connector = try OcelotDeviceConnector(
+                to: served.address, productId: wanted.product ?? "", on: served.central)
+            manager.setDeviceConnector(connector)
+            self.connector = connector
+            return connector
+        } catch {
+            throw .device(error)
+        }
+    }
+
+    /// Returns false for errors that another attempt would not change.
+    private func canRetry(_ error: OcelotError) -> Bool {
+        guard case .device(let cause) = error else { return true }
+        let permanent = [TENDON_OBVIOUS_ERROR_UNSUPPORTED_PROFILE, TENDON_OBVIOUS_ERROR_WRONG_PRODUCT]
+        return !permanent.contains { Int($0) == Int(cause.status) }
+    }
+
+    var identity: JSON {
+        guard let information else { return ["product": .null] }
+        func known(_ text: String?) -> JSON { text.map { .string(sanitized($0)) } ?? .null }
+        return [
+            "product": .string(wanted.product ?? ""), "firmware": known(information.firmwareVersion),
+            "serial": known(information.serialNumber),
+            "battery_percent": information.battery.map { JSON($0) } ?? .null,
+        ]
+    }
+
+    func stream() async -> Ending {
+        guard let connector else { return .lost }
+        let states = connector.states
+        let updates = manager.updates
+        let consumer = consume(updates)
+        await readStates()
+        var iterator = states.makeAsyncIterator()
+        while connector.state == .connected {
+            guard (try? await iterator.next(isolation: TendonActor.shared)) != nil else { break }
+        }
+        let isAsked = Task.isCancelled
+        connector.disconnect()
+        consumer.cancel()
+        await consumer.value
+        return isAsked ? .requested : .lost
+    }
+
+    /// The states at the beginning, with the names that the cloud knows.
+    private func readStates() async {
+        do throws(OcelotError) {
+            var ids = wanted.features ?? []
+            if wanted.hasCloud, wanted.product != nil {
+                let list = try await manager.featureList()
+                for feature in list { titles[feature.id] = sanitized(feature.name) }
+                ids = list.map(\.id)
+            }
+            guard !ids.isEmpty else { return }
+            show(try await manager.featureStatuses(of: ids), titles)
+        } catch {
+            guard !error.isCancelled else { return }
+            served.event("configuration_failed", ["text": .string("\(error)")])
+            served.show("connected", note: "\(error)")
+        }
+    }
+
+    private nonisolated func show(_ states: [Int: OcelotFeatureStatus], _ titles: [Int: String]) {
+        for (id, state) in states.sorted(by: { $0.key < $1.key }) {
+            served.event("feature", state.members(id, titles[id] ?? ""))
+            served.update { row in
+                row.counters.notifications += 1
+                row.counters.samples += 1
+                row.counters.delivered += 1
+                row.note = "\(titles[id] ?? "feature \(id)") \(state.words)"
+            }
+        }
+    }
+
+    func perform(_ call: any RuleCall) async throws(CommandError) {
+        guard let call = call as? ToggleCall else { return }
+        do throws(OcelotError) {
+            if let state = call.state {
+                show(try await manager.setToggles([call.id: state]), titles)
+            } else {
+                show([call.id: try await manager.toggle(call.id)], titles)
+            }
+        } catch {
+            throw CommandError(.failed, "\(error)")
+        }
+    }
+
+    /// Not on the loop, so that output never holds it.
+    private func consume(_ updates: EventSequence<OcelotFeatureUpdate>) -> Task<Void, Never> {
+        Task.detached { [self] in
+            var iterator = updates.makeAsyncIterator()
+            while let update = try? await iterator.next() {
+                guard case .toggledAll(let states) = update else { continue }
+                await served.ready()
+                show(states, await titles)
+                for state in states.values {
+                    served.happened("feature", state.enableState == .Enabled ? "enabled" : "disabled")
+                    if state.toggleState == .Activated { served.happened("feature", "activated") }
+                    if state.toggleState == .Deactivated { served.happened("feature", "deactivated") }
+                }
+            }
+        }
+    }
+}
