@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: MIT
+# title: an Obvious device with the reference cloud over TLS: pairing, provisioning, a purchase with authentication, toggle
+# kinds: legacy extended
+# limit: 240
+# lane: 2
+FAMILY=obvious
+source "$KERNEL_TESTS/command.sh"
+
+# ---- the reference cloud, on the guest's loopback
+export TENDON_OBVIOUS_BASE_URL TENDON_OBVIOUS_CA_FILE TENDON_OBVIOUS_API_KEY_FILE
+DATA=$(mktemp -d) # of the guest: the host's files have no shared memory, which SQLite's log needs
+/usr/bin/python3 "$PROJECT/Tests/Cloud/tendon-obvious-cloud" --port 0 --data "$DATA/cloud" \
+    >"$CASE_DIR/site.json" 2>"$CASE_DIR/cloud.log" </dev/null &
+CLOUD=$!
+if ! wait_for 60 grep -q '"url"' "$CASE_DIR/site.json"; then
+    not_ok "the reference cloud starts: $(tail -n 1 "$CASE_DIR/cloud.log")"
+    exit 1
+fi
+site() {
+    /usr/bin/python3 -c 'import json, sys; v = json.load(open(sys.argv[1])); print(eval(sys.argv[2], {"v": v}))' "$CASE_DIR/site.json" "$1"
+}
+TENDON_OBVIOUS_BASE_URL=$(site 'v["url"]')
+TENDON_OBVIOUS_CA_FILE=$(site 'v["ca"]')
+TENDON_OBVIOUS_API_KEY_FILE=$(site 'v["apiKeyFile"]')
+echo "1234 1 $(site 'v["keys"]["1"]')" >"$CASE_DIR/keys"
+export TENDON_OBVIOUS_KEYS_FILE=$CASE_DIR/keys
+case $TENDON_OBVIOUS_BASE_URL in https://*) ok "over TLS" ;; *) not_ok "over TLS: $TENDON_OBVIOUS_BASE_URL" ;; esac
+
+obvious() { # ARGUMENT...: one of the commands for a device, in obvious.txt
+    timeout 120 "$TENDON" obvious "$@" --radio bluez --adapter hci0 --json >"$CASE_DIR/obvious.txt" 2>"$CASE_DIR/obvious.err" ||
+        { tail -n 5 "$CASE_DIR/obvious.txt" "$CASE_DIR/obvious.err" && return 1; }
+}
+says() { # PATTERN
+    grep -q "$1" "$CASE_DIR/obvious.txt" || { cat "$CASE_DIR/obvious.txt" && return 1; }
+}
+
+device_start --keys-file "$CASE_DIR/keys" --flash "$DATA/flash" --unprovisioned
+check "info: connects and pairs" obvious info
+check "Just Works, through the pairing service" test -s "$XDG_STATE_HOME/tendon/bonds"
+check "info: a new device" says '"provisioned":false'
+check "update: provisions the device" obvious update
+check "update: provisioning came first" says '"step":"provisioning","status":"SUCCESS"'
+check "features: what it has" obvious features 16
+check "features: not bought yet" says '"feature":16,"state":"disabled"'
+
+# ---- a purchase that asks the user first
+buyer=(--serial 1122334455667788 --product 1234)
+"$TENDON" obvious checkout 7 "${buyer[@]}" --json >"$CASE_DIR/cart.txt" 2>&1
+cart=$(sed 's/.*"cart":\([0-9]*\).*/\1/' "$CASE_DIR/cart.txt" | tail -1)
+timeout 60 "$TENDON" obvious pay "$cart" "${buyer[@]}" --card-fd 3 --json \
+    3< <(printf '%s\n' 4000000000003220 04/33 123) >"$CASE_DIR/pay.txt" 2>"$CASE_DIR/pay.err" &
+PAY=$!
+check "pay: asks for authentication" wait_for 30 grep -q action_url "$CASE_DIR/pay.txt"
+page=$(sed -n 's/.*"action_url":"\([^"]*\)".*/\1/p' "$CASE_DIR/pay.txt")
+/usr/bin/python3 -c 'import ssl, sys, urllib.request
+urllib.request.urlopen(sys.argv[1], context=ssl.create_default_context(cafile=sys.argv[2])).read()' "$page" "$TENDON_OBVIOUS_CA_FILE"
+check "pay: ends after the user's answer" wait_for 40 eval "! kill -0 $PAY"
+wait $PAY
+check "pay: succeeded" grep -q '"state":"succeeded"' "$CASE_DIR/pay.txt"
+check "update: unlocks what was bought" obvious update
+check "features: asks again" obvious features 16
+check "features: it is unlocked on the device" says '"feature":16,"state":"enabled","toggle":"activated"'
+check "toggle" obvious toggle 16 off
+check "toggle: the device switched it off" says '"feature":16,"state":"enabled","toggle":"deactivated"'
+device_stop
+kill $CLOUD
+check "no card number in any file" eval '! grep -rlaE "40000000000032(20)" "$CASE_DIR" "$DATA"'
