@@ -110,6 +110,32 @@ struct DeviceTests {
         token.cancel()
     }
 
+    /// There is nothing to change before the device was read: one event for each call, and the same error.
+    @Test @TendonActor func withoutAConfigurationThereIsNothingToChange() async throws {
+        let site = try await Site()
+        let central = try await Central(radio: site.radio, bonds: .memory)
+        let core = SessionCore(
+            radio: try central.sharedLoopRadio(), address: site.wearable.address, isOldFirmware: false, intent: nil,
+            checker: nil, pairing: .none)
+        let device = WearableDevice(Lifetime(core), name: nil)
+        var failed: [String] = []
+        let token = device.addEventListener { event in
+            switch event {
+            case .didFailToWriteSensorConfiguration(let error): failed.append("sensors \(error)")
+            case .didFailToWriteGestureConfiguration(let error): failed.append("gestures \(error)")
+            default: failed.append("\(event)")
+            }
+        }
+        device.configureGestures { _ in Issue.record("changed") }
+        #expect(failed == ["gestures missingRequiredData"])
+        device.configureSensors { _ in Issue.record("changed") }
+        #expect(failed == ["gestures missingRequiredData", "sensors missingRequiredData"])
+        let missing = BoseWearableError.missingRequiredData
+        await #expect(throws: missing) { try await device.configureGesturesAndWait { _ in } }
+        await #expect(throws: missing) { try await device.configureSensorsAndWait { _ in } }
+        token.cancel()
+    }
+
     @Test @TendonActor func outcomesOfConfigurations() async throws {
         var writes = ConfigurationWrites()
         let refused = BoseWearableError.missingRequiredData

@@ -113,6 +113,24 @@ struct SearchTests {
         #expect(session.device?.name == "LE-Bose Frames")
     }
 
+    /// The search that the choice was shown does not outlive the library.
+    @Test @TendonActor func aChoiceLeavesNoSearchBehind() async throws {
+        let site = try await Site()
+        var library: BoseWearable? = site.boseWearable {
+            $0.deviceChoice = .custom { lists in
+                var iterator = lists.makeAsyncIterator()
+                return try? await iterator.next()?.first
+            }
+        }
+        weak var holder = library?.bluetoothManager.holder
+        #expect(holder != nil)
+        let session = try await library?.startConnection()
+        #expect(session?.isOpen == true)
+        library = nil
+        await eventually("the search is released") { holder == nil }
+        withExtendedLifetime(session) {}
+    }
+
     /// The choice sees the failure in its sequence; the attempt ends with it, without a time limit too.
     @Test @TendonActor func aSearchThatFailsEndsTheProgramsChoice() async throws {
         let site = try await Site()
