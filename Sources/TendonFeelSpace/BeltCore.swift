@@ -17,7 +17,7 @@ final class BeltCore: Abandonable, @unchecked Sendable {
     private let block = CBlock<tendon_feelspace_session>()
     private let knownBelts = CBlock<tendon_feelspace_known>()
     private var holder: RadioHolder!
-    private(set) var link: SessionLink?
+    private var link: SessionLink?
     private var timer: LoopTimer?
     private var abandoned = false
     private(set) var navigation: NavigationCore?

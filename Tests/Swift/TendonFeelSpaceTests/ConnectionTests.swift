@@ -45,19 +45,6 @@ struct ConnectionTests {
         #expect(FSCommandManager.ORIENTATION_DATA_NOTIFICATION_CHAR_UUID == BluetoothUUID(UInt16(0xFE0C)))
     }
 
-    /// The time limit of a request that a command of the program sends while nothing else happens: without it the
-    /// connection would notice only with the next packet that the belt does not respond.
-    @Test @TendonActor func aCommandStartsTheLimitOfItsRequest() async throws {
-        let site = try await Site()
-        let manager = try await site.connected()
-        let link = try #require(manager.commandManager.core.link)
-        await eventually("nothing is under way") { link.pointer.pointee.timer.deadline == .max }
-        #expect(manager.commandManager.changeDefaultIntensity(30))
-        let limit = withPointer(to: link.pointer.pointee.bearer) { tendon_att_bearer_deadline($0) }
-        #expect(limit <= tendon_monotonic_ms() + 30_000)  // Core Spec Vol 3 Part F 3.3.3.
-        #expect(link.pointer.pointee.timer.deadline <= limit)
-    }
-
     @Test(arguments: [false, true]) @TendonActor func scanAndConnect(newer: Bool) async throws {
         var options = SimulatedBelt.Options()
         options.isNewerHardware = newer
