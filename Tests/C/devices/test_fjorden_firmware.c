@@ -127,6 +127,8 @@ static void a_reset_has_an_empty_map(void **state) {
                      8 + 0xFFFF);
     assert_int_equal(tendon_fjorden_encode_smp(TENDON_FJORDEN_SMP_ECHO, 7, text, 0xFFFF - 5, large, sizeof large),
                      TENDON_ERROR_OVERFLOW);
+    /* The text is that of an echo alone. */
+    assert_int_equal(tendon_fjorden_encode_smp(TENDON_FJORDEN_SMP_RESET, 7, text, sizeof text, out, sizeof out), 9);
     assert_int_equal(tendon_fjorden_encode_smp(TENDON_FJORDEN_SMP_RESET, 7, NULL, 0, out, 8),
                      TENDON_ERROR_BUFFER_TOO_SMALL);
 }

@@ -156,6 +156,7 @@ static void find_gives_up_in_time(void **state) {
     tendon_gateway_close(&g);
     tendon_gateway_close(&g);
     assert_int_equal(tendon_gateway_open(&g, "/tmp/tendon-absent/deeper"), TENDON_SYSTEM_ERROR(2));
+    assert_null(g.radio);
 }
 
 static tendon_gateway gateway_inside;
@@ -186,6 +187,7 @@ static void not_from_within_a_callback(void **state) {
     tendon_loop_remove(&g->loop, &source);
     assert_int_equal(tendon_gateway_close(g), TENDON_OK);
     assert_int_equal(tendon_gateway_close(g), TENDON_OK);
+    assert_null(g->radio);
 }
 
 /* ---- peripherals ---- */

@@ -213,6 +213,21 @@ static void forgetting_ends_the_link(void **state) {
     assert_int_equal(w->session.reason, TENDON_ERROR_CANCELLED);
 }
 
+/* All keys of this radio; those of the other kind stay, also with the same own address. */
+static void forgetting_all_keeps_the_keys_of_another_radio(void **state) {
+    world *w = *state;
+    connect_central(w);
+    assert_int_equal(pair(w), TENDON_OK);
+    tendon_bond other = w->device_bonds.items[0];
+    other.radio = TENDON_BOND_KERNEL;
+    assert_int_equal(tendon_bonds_store(&w->device_bonds, &other), TENDON_OK);
+    assert_int_equal(w->device_bonds.count, 2);
+    assert_int_equal(tendon_radio_forget_all(&w->device.radio), 1);
+    assert_int_equal(w->device_bonds.count, 1);
+    assert_int_equal(w->device_bonds.items[0].radio, TENDON_BOND_KERNEL);
+    STEP_UNTIL(&w->loop, w->session.disconnected == 1);
+}
+
 static void a_device_without_pairing_refuses(void **state) {
     world *w = *state;
     w->device.radio.bonds = NULL;
@@ -327,6 +342,7 @@ int main(void) {
         PAIRING_TEST(a_peer_that_has_lost_its_key_ends_the_link),
         PAIRING_TEST(a_key_that_belongs_to_something_else_does_not_encrypt),
         PAIRING_TEST(forgetting_ends_the_link),
+        PAIRING_TEST(forgetting_all_keeps_the_keys_of_another_radio),
         PAIRING_TEST(a_device_without_pairing_refuses),
         PAIRING_TEST(the_file_decides_too),
         PAIRING_TEST(one_at_a_time_and_only_over_a_link),
