@@ -156,7 +156,8 @@ let package = Package(
         .testTarget(
             name: "Ports",
             dependencies: [
-                "Tendon", "TendonActiv5", "TendonBose", "TendonFeelSpace", "TendonFjorden", "TestSupport",
+                "ObviousTestSupport", "Tendon", "TendonActiv5", "TendonBose", "TendonFeelSpace", "TendonFjorden",
+                "TendonObvious", "TestSupport",
             ],
             path: "Tests/Swift/Ports"),
     ],

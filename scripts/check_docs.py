@@ -49,8 +49,16 @@ GIVEN = {
     "TendonFjorden": ("", """
     var grip: ConnectedGrip { fatalError() }
 """),
-    "TendonObvious": ("", ""),
-    "TendonObviousCloud": ("", ""),
+    "TendonObvious": (": OcelotFeatureEventListener, OcelotFirmwareEventListener", """
+    var manager: OcelotFeatureManager { fatalError() }
+    var status: OcelotFeatureStatus { fatalError() }
+    var trust: ObviousTrust { fatalError() }
+    func onFeatureUpdateStatus(_ status: Int) {}
+    func onFirmwareProgressUpdate(_ serialNumber: String, _ percent: Int) {}
+"""),
+    "TendonObviousCloud": ("", """
+    var keys: [ObviousKey] { fatalError() }
+"""),
 }
 # Modules of C that the modules import.
 C_MODULES = ["include", "Sources/CObviousCloud/include", "Sources/CSystemCurl", "Sources/CSystemJansson",

@@ -18,7 +18,9 @@ final class HostedTransport: OcelotTransport, @unchecked Sendable {
     /// The application was requested to disconnect, and has not yet.
     private var isLeaving = false
     private var wantsConnection = false
-    weak var callback: (any OcelotDeviceConnectorCallback)?
+    weak var callback: (any OcelotDeviceConnectorCallback)? {
+        didSet { if isHostConnected { open() } }
+    }
     var maximumValueLength = 20
 
     func attach(_ core: OcelotCore) {
@@ -65,6 +67,7 @@ final class HostedTransport: OcelotTransport, @unchecked Sendable {
     // MARK: Requests of the session
 
     func prepare() throws(TendonError) {}
+    var address: Address? { nil }
 
     func productId() -> String? {
         let callback = callback
@@ -164,9 +167,7 @@ final class HostedTransport: OcelotTransport, @unchecked Sendable {
             guard !isHostConnected else { return }
             isHostConnected = true
             wantsConnection = false
-            tendon_obvious_relay_connected(relay.pointer, mtu, tendon_monotonic_ms())
-            // Operations find the connection open.
-            core.hostConnected()
+            open()
         } else if isHostConnected {
             isHostConnected = false
             isLeaving = false
@@ -177,6 +178,14 @@ final class HostedTransport: OcelotTransport, @unchecked Sendable {
             wantsConnection = false
             link.disconnect(memory.pointer)
         }
+        refresh()
+    }
+
+    /// Operations find the connection open. Without a callback nothing can be read.
+    private func open() {
+        guard callback != nil else { return }
+        tendon_obvious_relay_connected(relay.pointer, mtu, tendon_monotonic_ms())
+        core.hostConnected()
         refresh()
     }
 

@@ -23,7 +23,10 @@ final class OcelotCore: Abandonable, @unchecked Sendable {
     private var connecting: [Pending<Void, OcelotError>] = []
     private var reconnects = false
     private var task: Task<Void, Never>?
+    /// What the C core borrows until the end of the operation.
     private var package: CBytes?
+    private var imageHash: CBytes?
+    private var image: FirmwareImage?
     /// What the C core keeps of a device, by serial number: older packages are rejected.
     private var records: [UInt64: tendon_obvious_record] = [:]
     private var lastSerial: UInt64?
@@ -59,6 +62,10 @@ final class OcelotCore: Abandonable, @unchecked Sendable {
         managing.on_event = { context, event, _ in
             guard let event else { return }
             object(OcelotCore.self, context).received(event.pointee)
+        }
+        managing.min_battery = 20
+        managing.read = { context, offset, buffer, length in
+            object(OcelotCore.self, context).read(Int(offset), buffer, length)
         }
         managing.store = { context, record in
             guard let record else { return Int32(TENDON_ERROR_INVALID_ARGUMENT) }
@@ -174,10 +181,11 @@ final class OcelotCore: Abandonable, @unchecked Sendable {
 
     /// Starts an operation, which ends once; never within this call.
     func start(_ operation: OcelotOperation) throws(OcelotError) {
-        if current == nil, waiting.isEmpty {
+        if current == nil, waiting.isEmpty, !isRequestOpen {
             try begin(operation)
         } else if current?.isCancelled ?? true {
             waiting.append(operation)
+            if current == nil { beginSoon() }
         } else {
             throw .busy
         }
@@ -206,6 +214,7 @@ final class OcelotCore: Abandonable, @unchecked Sendable {
         ring = KeyRing(operation.trust, productId: productId)
         manager.pointer.pointee.config.ring = ring.pointer
         manager.pointer.pointee.config.product = product
+        loadRecord(operation)
         let status = withRecord { record in
             tendon_obvious_manager_start(
                 manager.pointer, operation.kind, operation.features?.pointer, operation.count, record,
@@ -222,8 +231,25 @@ final class OcelotCore: Abandonable, @unchecked Sendable {
         return withPointer(to: record) { body($0) }
     }
 
+    /// The record of an earlier process.
+    private func loadRecord(_ operation: OcelotOperation) {
+        guard lastSerial == nil, let address = transport.address,
+            let record = operation.cache.record(of: address)
+        else { return }
+        records[record.serial] = record
+        lastSerial = record.serial
+    }
+
     private func store(_ record: tendon_obvious_record) -> tendon_status {
         records[record.serial] = record
+        guard let address = transport.address, let current else { return 0 }
+        return current.cache.store(record, of: address)
+    }
+
+    private func read(_ offset: Int, _ buffer: UnsafeMutablePointer<UInt8>?, _ length: Int) -> tendon_status {
+        let bytes = image?.part(at: offset, count: length) ?? []
+        guard bytes.count == length else { return Int32(TENDON_ERROR_NOT_FOUND) }
+        write(bytes, to: buffer, count: length)
         return 0
     }
 
@@ -246,6 +272,8 @@ final class OcelotCore: Abandonable, @unchecked Sendable {
         case TENDON_OBVIOUS_EVENT_NEED: need(tendon_obvious_need(rawValue: UInt32(event.code)))
         case TENDON_OBVIOUS_EVENT_PROVISIONING: current?.report(.provisioning(Int(event.code)))
         case TENDON_OBVIOUS_EVENT_UPDATE: current?.report(.update(Int(event.code)))
+        case TENDON_OBVIOUS_EVENT_PROGRESS:
+            current?.report(.progress(serialText(manager.pointer.pointee.serial), Int(event.code)))
         case TENDON_OBVIOUS_EVENT_CHANGED:
             var states: [Int: OcelotFeatureStatus] = [:]
             for index in 0..<event.count {
@@ -261,31 +289,70 @@ final class OcelotCore: Abandonable, @unchecked Sendable {
         current = nil
         task?.cancel()
         task = nil
-        package = nil
+        (package, imageHash, image) = (nil, nil, nil)
         if session.pointer.pointee.has_serial { lastSerial = session.pointer.pointee.serial }
         var outcome = OcelotOutcome(code: Int(event.code), error: error(of: event, operation))
         if outcome.error == nil {
             outcome.features = operation.states
             if event.operation == TENDON_OBVIOUS_GET_INFO { outcome.info = OcelotDeviceInfo(manager.pointer.pointee) }
+            if event.operation == TENDON_OBVIOUS_CHECK_FIRMWARE { take(event, operation, &outcome) }
         }
+        if event.operation == TENDON_OBVIOUS_UPGRADE_FIRMWARE { removeImage(operation, outcome) }
         operation.end(outcome)
         if !waiting.isEmpty { loop.post { [weak self] in self?.beginNext() } }
     }
 
+    /// The result of a firmware check: texts of the cloud, the version of the signed manifest.
+    private func take(_ event: tendon_obvious_event, _ operation: OcelotOperation, _ outcome: inout OcelotOutcome) {
+        let (current, offered) = (manager.pointer.pointee.fw, manager.pointer.pointee.offer.version)
+        if current <= UInt32(TENDON_OBVIOUS_VERSION_MAX) { outcome.version = Int64(current) }
+        if event.code == 0, let info = operation.release?.info {
+            outcome.firmware = OcelotFirmwareInfo(
+                versionCode: Int64(offered), versionName: info.versionName, releaseNotes: info.releaseNotes,
+                upgradeMessage: info.upgradeMessage)
+        } else if let error = operation.cloudError {
+            outcome.note = .cloud(error)
+        } else if event.status < 0 {
+            outcome.note = OcelotError(event.status)
+        }
+    }
+
+    /// An image is kept for an upgrade that may continue.
+    private func removeImage(_ operation: OcelotOperation, _ outcome: OcelotOutcome) {
+        let status = OcelotFirmwareManager.OcelotFirmwareUpgradeStatus(rawValue: outcome.code)
+        guard status == .SUCCESS || status == .DOWNLOAD_FAILED, let release = operation.release else { return }
+        operation.cache.remove(operation.cache.imagePath(release.sha256))
+    }
+
     private func error(of event: tendon_obvious_event, _ operation: OcelotOperation) -> OcelotError? {
-        guard event.code != TENDON_OBVIOUS_UPDATE_SUCCESS.rawValue else { return nil }
+        let isCheck = event.operation == TENDON_OBVIOUS_CHECK_FIRMWARE
+        if event.code == 0 || (isCheck && event.code == TENDON_OBVIOUS_UNAVAILABLE.rawValue) { return nil }
         if operation.isCancelled || event.status == Int32(TENDON_ERROR_CANCELLED) { return .cancelled }
         if let error = operation.cloudError { return .cloud(error) }
         let status = transport.reason ?? event.status
         let cause = status < 0 ? TendonError(status: status, operation: .obvious) : nil
+        if event.operation == TENDON_OBVIOUS_UPGRADE_FIRMWARE {
+            return .upgrade(.init(rawValue: Int(event.code)) ?? .FAILED, cause: cause)
+        }
         guard event.operation != TENDON_OBVIOUS_UPDATE_FEATURES else {
             return .update(status: Int(event.code), cause: cause)
         }
         return cause.map { .device($0) } ?? .update(status: Int(event.code), cause: nil)
     }
 
+    /// The request of an operation that was cancelled has no response yet: the session has no second frame.
+    private var isRequestOpen: Bool { session.pointer.pointee.request.frame != nil }
+
+    private func beginSoon() {
+        Task { @TendonActor [weak self] in
+            try? await Task.sleep(for: .milliseconds(5))
+            self?.beginNext()
+        }
+    }
+
     private func beginNext() {
         guard current == nil, !waiting.isEmpty else { return }
+        guard !isRequestOpen else { return beginSoon() }
         let next = waiting.removeFirst()
         do {
             try begin(next)
@@ -301,7 +368,17 @@ final class OcelotCore: Abandonable, @unchecked Sendable {
         guard let operation = current else { return }
         let c = manager.pointer.pointee
         switch need {
-        case TENDON_OBVIOUS_NEED_REPORT: report(c.serial, c.counter, operation)
+        case TENDON_OBVIOUS_NEED_REPORT:
+            if operation.kind == TENDON_OBVIOUS_UPGRADE_FIRMWARE {
+                reportFirmware(operation)
+            } else {
+                report(c.serial, c.counter, operation)
+            }
+        case TENDON_OBVIOUS_NEED_FIRMWARE, TENDON_OBVIOUS_NEED_IMAGE:
+            let query = FirmwareQuery(
+                productId: transport.productId() ?? "", serialNumber: serialText(c.serial),
+                currentVersion: versionText(c.fw) ?? "0.0.0", appVersion: operation.appVersion)
+            offer(operation, query, withImage: need == TENDON_OBVIOUS_NEED_IMAGE)
         case TENDON_OBVIOUS_NEED_PROVISION:
             let (serial, product) = (serialText(c.serial), transport.productId() ?? "")
             let nonce = c.nonce.outstanding ? elements(c.nonce.bytes, of: UInt8.self, 16) : nil
@@ -374,6 +451,89 @@ final class OcelotCore: Abandonable, @unchecked Sendable {
                     if report.counter == counter { self?.unreported.append(report) }
                 }
             }
+        }
+    }
+
+    // MARK: Firmware
+
+    /// Asks the cloud for the newest firmware, and downloads its image.
+    private func offer(_ operation: OcelotOperation, _ query: FirmwareQuery, withImage: Bool) {
+        let (cloud, key, cache) = (operation.cloud, operation.key, operation.cache)
+        let cryptography = ring.cryptography
+        task = Task { @TendonActor [weak self] in
+            let result: Result<Offer?, ObviousCloudError>
+            do throws(ObviousCloudError) {
+                let service = try cloud.get()
+                let release = try await service.latestFirmware(query, key: key)
+                operation.release = release
+                var offer = release.map { Offer(release: $0) }
+                if withImage, let release {
+                    offer?.image = try await Self.image(of: release, service, key, cache, cryptography)
+                }
+                result = .success(offer)
+            } catch {
+                result = .failure(error)
+            }
+            guard !Task.isCancelled else { return }
+            self?.give(result, to: operation)
+        }
+    }
+
+    private struct Offer: Sendable {
+        let release: FirmwareRelease
+        var image: (file: FirmwareImage, crc32: UInt32, sha256: [UInt8])?
+    }
+
+    /// The image in the cache, if it is that of the release; else downloaded.
+    private nonisolated static func image(
+        of release: FirmwareRelease, _ service: any ObviousCloudService, _ key: ObviousAPIKey?, _ cache: FileCache,
+        _ cryptography: any ObviousCryptography
+    ) async throws(ObviousCloudError) -> (file: FirmwareImage, crc32: UInt32, sha256: [UInt8]) {
+        let path = cache.imagePath(release.sha256)
+        if let file = FirmwareImage(path) {
+            let sums = file.sums(cryptography)
+            if sums.sha256 == release.sha256 { return (file, sums.crc32, sums.sha256) }
+            cache.remove(path)
+        }
+        try await service.downloadImage(of: release, to: path, key: key, progress: nil)
+        guard let file = FirmwareImage(path) else {
+            throw ObviousCloudError(.storage, "the image cannot be read")
+        }
+        let sums = file.sums(cryptography)
+        return (file, sums.crc32, sums.sha256)
+    }
+
+    private func give(_ result: Result<Offer?, ObviousCloudError>, to operation: OcelotOperation) {
+        guard current === operation else { return }
+        var answer = tendon_obvious_answer()
+        switch result {
+        case .success(nil): answer.kind = TENDON_OBVIOUS_ANSWER_NOTHING
+        case .success(let offer?):
+            let (manifest, hash) = (CBytes(offer.release.manifest), CBytes(offer.image?.sha256 ?? []))
+            (package, imageHash, image) = (manifest, hash, offer.image?.file)
+            answer.kind = TENDON_OBVIOUS_ANSWER_GIVEN
+            (answer.data, answer.length) = (UnsafePointer(manifest.pointer), manifest.count)
+            if let image = offer.image, hash.count == Int(TENDON_OBVIOUS_SHA256_SIZE) {
+                answer.image_length = UInt64(image.file.count)
+                answer.image_crc32 = image.crc32
+                answer.image_sha256 = UnsafePointer(hash.pointer)
+            }
+        case .failure(let error):
+            operation.cloudError = error
+            answer.kind = TENDON_OBVIOUS_ANSWER_FAILED
+            answer.status = Int32(TENDON_ERROR_NOT_FOUND)
+        }
+        tendon_obvious_manager_give(manager.pointer, &answer, tendon_monotonic_ms())
+        transport.refresh()
+    }
+
+    private func reportFirmware(_ operation: OcelotOperation) {
+        guard case .success(let cloud) = operation.cloud else { return }
+        let (serial, version) = (serialText(manager.pointer.pointee.serial), manager.pointer.pointee.record.version)
+        let key = operation.key
+        Task {
+            try? await cloud.reportFirmware(
+                serialNumber: serial, versionCode: Int64(version), status: "SUCCESS", key: key)
         }
     }
 }

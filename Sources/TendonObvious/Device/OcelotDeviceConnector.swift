@@ -30,6 +30,10 @@ public final class OcelotDeviceConnector {
         case disconnecting
     }
 
+    /// Of the program's managers: one connection has one session, whichever manager uses it.
+    static let production = OcelotDeviceConnector()
+    static let demo = OcelotDeviceConnector()
+
     let lifetime: OcelotLifetime
     /// `nil`: of a ready connector.
     private var host: HostedTransport?
@@ -134,4 +138,48 @@ public final class OcelotDeviceConnector {
     /// The connection has changed: connected, after all notifications were enabled, or disconnected, immediately. A state
     /// that was reported before is ignored.
     public func onConnectionStateChange(_ status: Int, _ state: Int) { host?.connectionChanged(status, state) }
+}
+
+// MARK: Operations of managers
+
+extension OcelotDeviceConnector {
+    /// Starts an operation. Returns why it does not begin.
+    func start(_ operation: OcelotOperation) -> OcelotError? {
+        do throws(OcelotError) {
+            try core.start(operation)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// Starts an operation and waits for its end.
+    func outcome(
+        _ make: (@escaping @TendonActor (OcelotOutcome) -> Void) -> OcelotOperation
+    ) async throws(OcelotError) -> OcelotOutcome {
+        guard !Task.isCancelled else { throw .cancelled }
+        let core = core
+        let ended = Pending<OcelotOutcome, OcelotError>(core.loop)
+        let operation = make { outcome in
+            ended.finish(outcome.error.map { .failure($0) } ?? .success(outcome))
+        }
+        try core.start(operation)
+        // The connection must not end before its operation.
+        let lifetime = lifetime
+        defer { withExtendedLifetime(lifetime) {} }
+        return try await ended.value { core.cancel(operation) }
+    }
+
+    /// GET_INFO for a listener, which is kept until it was called.
+    func information(
+        _ source: OcelotCloudSource, _ listener: any OcelotDeviceInfoListener,
+        onEnd: @escaping @TendonActor (OcelotError?) -> Void
+    ) -> OcelotOperation {
+        let answer = Feed<OcelotDeviceInfo?>(Loop.shared)
+        answer.add { listener.onDeviceInfoAvailable($0) }
+        return OcelotOperation(TENDON_OBVIOUS_GET_INFO, source) { outcome in
+            onEnd(outcome.error)
+            answer.pushSoon(outcome.info)
+        }
+    }
 }

@@ -31,6 +31,12 @@ public struct OcelotDeviceInfo: Sendable, Hashable {
 }
 
 /// Receives the information about a device. Called once, on the loop's thread.
+///
+/// ```swift
+/// final class Host: OcelotDeviceInfoListener {
+///     func onDeviceInfoAvailable(_ info: OcelotDeviceInfo?) { print(info?.serialNumber ?? "unknown") }
+/// }
+/// ```
 @TendonActor
 public protocol OcelotDeviceInfoListener: AnyObject {
     /// `nil`: it could not be read.

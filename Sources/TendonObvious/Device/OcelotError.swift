@@ -22,6 +22,8 @@ public enum OcelotError: Error, Sendable, Hashable {
     case cloud(ObviousCloudError)
     /// A feature update ended with this one of ``FeatureUpdateConstants``. `cause`: of the device, if there is one.
     case update(status: Int, cause: TendonError?)
+    /// A firmware upgrade ended with this status. `cause`: of the device, if there is one.
+    case upgrade(OcelotFirmwareManager.OcelotFirmwareUpgradeStatus, cause: TendonError?)
 }
 
 extension OcelotError: CancellableError {
@@ -38,6 +40,7 @@ extension OcelotError: CustomStringConvertible {
         case .noProduct: "no product id"
         case .device(let error): error.description
         case .cloud(let error): error.description
+        case .upgrade(let status, let cause): "\(status)" + (cause.map { " (\($0))" } ?? "")
         case .update(let status, let cause):
             (FeatureUpdateConstants.name(status) ?? "status \(status)") + (cause.map { " (\($0))" } ?? "")
         }

@@ -16,8 +16,8 @@ import Tendon
 /// its result. Beside each of these functions is an asynchronous one, which calls no listener.
 @TendonActor
 public final class OcelotFeatureManager {
-    private static let production = OcelotFeatureManager(.installed, nil)
-    private static let demo = OcelotFeatureManager(.demo, nil)
+    private static let production = OcelotFeatureManager(.installed, nil, .production)
+    private static let demo = OcelotFeatureManager(.demo, nil, .demo)
 
     private var source: OcelotCloudSource
     private var connector: OcelotDeviceConnector
@@ -29,9 +29,11 @@ public final class OcelotFeatureManager {
     /// Why the last operation failed; `nil`: it succeeded.
     public private(set) var lastError: OcelotError?
 
-    private init(_ cloud: OcelotCloudSource.Cloud, _ trust: ObviousTrust?) {
+    private init(
+        _ cloud: OcelotCloudSource.Cloud, _ trust: ObviousTrust?, _ connector: OcelotDeviceConnector
+    ) {
         source = OcelotCloudSource(cloud, trust: trust)
-        connector = OcelotDeviceConnector()
+        self.connector = connector
         // The first of both is the toggle listener: the order of the vendor's document.
         feed.delegate(isSet: { [weak self] in self?.toggleListener != nil }) { [weak self] update in
             if let listener = self?.toggleListener { update.deliver(to: listener) }
@@ -45,11 +47,11 @@ public final class OcelotFeatureManager {
     /// A manager of its own, beside the shared ones, for programs with several devices. `trust`: `nil`: the installed
     /// keys.
     public convenience init(cloud: any ObviousCloudService, trust: ObviousTrust? = nil) {
-        self.init(.own(cloud), trust)
+        self.init(.own(cloud), trust, OcelotDeviceConnector())
     }
 
     /// The same with the installed cloud.
-    public convenience init() { self.init(.installed, nil) }
+    public convenience init() { self.init(.installed, nil, OcelotDeviceConnector()) }
 
     /// The manager of the program, with the installed cloud.
     public static func getFeatureManager() -> OcelotFeatureManager { production }
@@ -68,13 +70,15 @@ public final class OcelotFeatureManager {
     }
     /// Sets the API key of its calls, instead of that of the cloud's configuration.
     public func setAPIKey(_ key: String) { source.setKey(key) }
+    /// The folder of what survives a restart.
+    public func setFileCacheDirectory(_ path: String) { source.cache = FileCache(folder: path) }
     /// The version of the application, a part of queries to the cloud.
     public var appVersion: String {
         get { source.appVersion }
         set { source.appVersion = newValue }
     }
 
-    /// The connector of the next operation.
+    /// The connector of the next operation. The program's feature manager and firmware manager have the same one.
     public func getDeviceConnector() -> OcelotDeviceConnector { connector }
     /// Sets the connector of the next operation: a ready one, or that of another manager.
     public func setDeviceConnector(_ connector: OcelotDeviceConnector) {
@@ -119,6 +123,7 @@ public final class OcelotFeatureManager {
                 switch step {
                 case .update(let status): report(.updateStatus(status))
                 case .provisioning(let status): report(.provisioningStatus(status))
+                case .progress: break
                 }
             },
             onEnd: { [weak self] outcome in
@@ -134,7 +139,7 @@ public final class OcelotFeatureManager {
     ) async throws(OcelotError) {
         let steps = Feed<OcelotFeatureUpdate>(connector.core.loop)
         steps.add(onStep)
-        _ = try await outcome { onEnd in updating({ steps.pushSoon($0) }, onEnd: onEnd) }
+        _ = try await connector.outcome { onEnd in updating({ steps.pushSoon($0) }, onEnd: onEnd) }
     }
 
     // MARK: List
@@ -238,19 +243,13 @@ public final class OcelotFeatureManager {
     /// in progress. The listener is kept until it was called.
     @discardableResult
     public func getDeviceInfo(_ listener: any OcelotDeviceInfoListener) -> Bool {
-        let answer = Feed<OcelotDeviceInfo?>(Loop.shared)
-        answer.add { listener.onDeviceInfoAvailable($0) }
-        return start(
-            OcelotOperation(TENDON_OBVIOUS_GET_INFO, source) { [weak self] outcome in
-                self?.lastError = outcome.error
-                answer.pushSoon(outcome.info)
-            })
+        start(connector.information(source, listener) { [weak self] in self?.lastError = $0 })
     }
 
     /// Reads the information about the device.
     public func deviceInfo() async throws(OcelotError) -> OcelotDeviceInfo {
         let source = source
-        let outcome = try await outcome { OcelotOperation(TENDON_OBVIOUS_GET_INFO, source, onEnd: $0) }
+        let outcome = try await connector.outcome { OcelotOperation(TENDON_OBVIOUS_GET_INFO, source, onEnd: $0) }
         guard let info = outcome.info else { throw .device(.cancelled) }
         return info
     }
@@ -258,13 +257,8 @@ public final class OcelotFeatureManager {
     // MARK: Operations
 
     private func start(_ operation: OcelotOperation) -> Bool {
-        do throws(OcelotError) {
-            try connector.core.start(operation)
-            return true
-        } catch {
-            lastError = error
-            return false
-        }
+        lastError = connector.start(operation)
+        return lastError == nil
     }
 
     private func start(
@@ -282,23 +276,6 @@ public final class OcelotFeatureManager {
         _ kind: tendon_obvious_operation, _ features: [(id: Int, toggle: OcelotToggleStatus)]
     ) async throws(OcelotError) -> [Int: OcelotFeatureStatus] {
         let source = source
-        return try await outcome { OcelotOperation(kind, source, features: features, onEnd: $0) }.features
-    }
-
-    /// Starts an operation and waits for its end.
-    private func outcome(
-        _ make: (@escaping @TendonActor (OcelotOutcome) -> Void) -> OcelotOperation
-    ) async throws(OcelotError) -> OcelotOutcome {
-        guard !Task.isCancelled else { throw .cancelled }
-        let core = connector.core
-        let ended = Pending<OcelotOutcome, OcelotError>(core.loop)
-        let operation = make { outcome in
-            ended.finish(outcome.error.map { .failure($0) } ?? .success(outcome))
-        }
-        try core.start(operation)
-        // The connector must not end before its operation.
-        let lifetime = connector.lifetime
-        defer { withExtendedLifetime(lifetime) {} }
-        return try await ended.value { core.cancel(operation) }
+        return try await connector.outcome { OcelotOperation(kind, source, features: features, onEnd: $0) }.features
     }
 }

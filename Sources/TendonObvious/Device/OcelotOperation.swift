@@ -12,12 +12,18 @@ struct OcelotOutcome: Sendable {
     var features: [Int: OcelotFeatureStatus] = [:]
     /// GET_INFO with SUCCESS.
     var info: OcelotDeviceInfo?
+    /// CHECK_FIRMWARE: of the device, and the newer one.
+    var version = OcelotServiceConstants.INVALID_FIRMWARE_VERSION
+    var firmware: OcelotFirmwareInfo?
+    /// CHECK_FIRMWARE without a newer firmware: why the cloud has none.
+    var note: OcelotError?
 }
 
 /// A step of an operation that is reported before its end.
 enum OcelotStep: Sendable {
     case update(Int)
     case provisioning(Int)
+    case progress(String, Int)
 }
 
 /// One operation of a manager: what it wants of the device, and its part of the cloud. For the loop's thread.
@@ -28,6 +34,9 @@ final class OcelotOperation: @unchecked Sendable {
     let key: ObviousAPIKey?
     let trust: ObviousTrust?
     let appVersion: String
+    let cache: FileCache
+    /// What the cloud offers.
+    var release: FirmwareRelease?
     let features: CTable<tendon_obvious_feature>?
     let count: Int
     private let onStep: @TendonActor (OcelotStep) -> Void
@@ -48,7 +57,7 @@ final class OcelotOperation: @unchecked Sendable {
         } catch {
             cloud = .failure(error)
         }
-        (key, trust, appVersion) = (source.key, source.trust, source.appVersion)
+        (key, trust, appVersion, cache) = (source.key, source.trust, source.appVersion, source.cache)
         count = features.count
         self.features = features.isEmpty ? nil : CTable(capacity: features.count)
         for (index, feature) in features.enumerated() {
@@ -78,7 +87,11 @@ final class OcelotOperation: @unchecked Sendable {
     }
 
     /// It ends before it began.
-    func fail(_ error: OcelotError) { end(OcelotOutcome(code: FeatureUpdateConstants.FAILED, error: error)) }
+    func fail(_ error: OcelotError) {
+        let isUpgrade = kind == TENDON_OBVIOUS_UPGRADE_FIRMWARE
+        let failed = OcelotFirmwareManager.OcelotFirmwareUpgradeStatus.FAILED.rawValue
+        end(OcelotOutcome(code: isUpgrade ? failed : FeatureUpdateConstants.FAILED, error: error))
+    }
 }
 
 /// The cloud, the API key and the keys of a manager.
@@ -94,6 +107,7 @@ struct OcelotCloudSource {
     private(set) var key: ObviousAPIKey?
     private var hasInvalidKey = false
     var appVersion = "1.0.0"
+    var cache = FileCache.standard
 
     init(_ cloud: Cloud, trust: ObviousTrust? = nil) {
         self.cloud = cloud

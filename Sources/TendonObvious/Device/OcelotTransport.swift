@@ -6,6 +6,8 @@ import Tendon
 protocol OcelotTransport: AnyObject {
     /// Before each operation: opens what it needs.
     func prepare() throws(TendonError)
+    /// The device; `nil`: only the application knows it.
+    var address: Address? { get }
     /// The product; `nil`: unknown.
     func productId() -> String?
     func connect() -> tendon_status
@@ -47,6 +49,7 @@ final class RadioTransport: OcelotTransport {
         link.attach(obviousManagerInputs, core.manager)
     }
 
+    var address: Address? { peer }
     func productId() -> String? { product }
     var reason: tendon_status? { nil }
 

@@ -90,6 +90,26 @@ private func withDevice(
     await site.device.stop()
 }
 
+private func firmware(
+    _ name: String, _ body: @escaping @TendonActor (OcelotFirmwareManager) async throws(OcelotError) -> Void
+) -> Row {
+    Row(name) { moment in
+        try await withDevice { features, connector, loop in
+            let manager = await OcelotFirmwareManager(cloud: ScriptedCloud())
+            await manager.setDeviceConnector(connector)
+            await expectCancelled(OcelotError.self, moment, device: loop, mayFinish: moment != .silent) {
+                do throws(OcelotError) {
+                    try await body(manager)
+                } catch .upgrade {
+                    // There is no newer firmware.
+                }
+            }
+            let states = try await features.featureStatuses(of: [16])
+            #expect(states.count == 1)
+        }
+    }
+}
+
 private func operation(
     _ name: String, _ body: @escaping @TendonActor (OcelotFeatureManager) async throws -> Void
 ) -> Row {
@@ -121,6 +141,12 @@ let tendonObviousRows: [Row] = [
     operation("OcelotFeatureManager.toggle(_:)") { _ = try await $0.toggle(16) },
     operation("OcelotFeatureManager.setToggles(_:)") { _ = try await $0.setToggles([16: .Activated]) },
     operation("OcelotFeatureManager.deviceInfo()") { _ = try await $0.deviceInfo() },
+    firmware("OcelotFirmwareManager.availableFirmware(appVersion:)") { manager throws(OcelotError) in
+        _ = try await manager.availableFirmware(appVersion: "1.0.0")
+    },
+    firmware("OcelotFirmwareManager.upgradeFirmware(appVersion:onProgress:)") { manager throws(OcelotError) in
+        try await manager.upgradeFirmware(appVersion: "1.0.0")
+    },
     Row("OcelotFeatureManager.featureList()") { moment in
         let manager = await OcelotFeatureManager(cloud: SilentCloud())
         await manager.setDeviceConnector(

@@ -57,6 +57,55 @@ extension OcelotSite {
             OcelotDeviceConnector(to: device.address, productId: productId, radio: radio, bonds: .memory))
         manager.setFeatureEventListener(listener)
         manager.setToggleEventListener(listener)
+        manager.setFileCacheDirectory(cache)
         return manager
+    }
+
+    /// The same for firmware.
+    @TendonActor public func firmwareManager(
+        _ cloud: ScriptedCloud, listener: FirmwareLog? = nil
+    ) -> OcelotFirmwareManager {
+        let manager = OcelotFirmwareManager(cloud: cloud, trust: signer.trust)
+        manager.setDeviceConnector(
+            OcelotDeviceConnector(to: device.address, productId: "1234", radio: radio, bonds: .memory))
+        manager.setEventListener(listener)
+        manager.setFileCacheDirectory(cache)
+        return manager
+    }
+
+    /// A cloud that offers an image as version 1.4.0.
+    public func cloud(offering image: [UInt8], version: UInt32 = 1_004_000) -> ScriptedCloud {
+        let manifest = signer.manifest(of: image, version: version)
+        return ScriptedCloud { script in
+            script.image = image
+            script.release = FirmwareRelease(
+                info: OcelotFirmwareInfo(
+                    versionCode: 1, versionName: "1.4.0", releaseNotes: "notes", upgradeMessage: "message"),
+                size: image.count, crc32: crc32(image), sha256: sha256(image), manifest: manifest, url: "/image.bin")
+        }
+    }
+}
+
+/// The listeners of a firmware manager: what was called, in order, as lines.
+@TendonActor
+public final class FirmwareLog: OcelotFirmwareEventListener, OcelotFirmwareAvailableListener {
+    public private(set) var lines: [String] = []
+    public private(set) var progress: [Int] = []
+    public private(set) var available: [(version: Int64, info: OcelotFirmwareInfo?)] = []
+
+    public init() {}
+
+    public func onFirmwareProgressUpdate(_ serialNumber: String, _ percent: Int) {
+        progress.append(percent)
+        if lines.last != "progress \(serialNumber)" { lines.append("progress \(serialNumber)") }
+    }
+    public func onFirmwareUpgradeStatus(_ status: OcelotFirmwareManager.OcelotFirmwareUpgradeStatus) {
+        lines.append("\(status)")
+    }
+    public func onFirmwareUpgradeSuccessful() { lines.append("successful") }
+    public func onFirmwareUpgradeFailed() { lines.append("failed") }
+    public func onFirmwareDownloadFailed() { lines.append("download failed") }
+    public func onFirmwareUpgradeAvailable(currentVersion: Int64, newFirmwareInfo: OcelotFirmwareInfo?) {
+        available.append((currentVersion, newFirmwareInfo))
     }
 }

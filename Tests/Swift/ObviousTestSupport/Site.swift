@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Foundation
 import Tendon
 import TendonObvious
 import TestSupport
@@ -9,6 +10,8 @@ public final class OcelotSite: Sendable {
     public let signer = Signer()
     public let device: SimulatedOcelotDevice
     public let loop: Loop
+    /// For images and records; removed with the site.
+    public let cache = NSTemporaryDirectory() + "obvious-cache-" + UUID().uuidString
     public var radio: RadioChoice { directory.radio }
 
     /// Features 16 (bought, on), 17 (bought, off) and 20 (not bought).
@@ -26,4 +29,6 @@ public final class OcelotSite: Sendable {
             options, radio: directory.radio, trust: signer.trust, address: directory.address, loop: loop,
             interval: .milliseconds(20))
     }
+
+    deinit { try? FileManager.default.removeItem(atPath: cache) }
 }

@@ -96,6 +96,10 @@ extension CommandError {
         case .noProduct: self.init(.usage, "the product of the device is not known", next: "--product ID")
         case .busy, .argument: self.init(.failed, "\(error)")
         case .device(let cause): self.init(.failed, "\(cause)", next: CommandError.advice(cause.name))
+        case .upgrade(let status, let cause):
+            self.init(
+                .failed, "the upgrade ended with \(status)" + (cause.map { ": \($0)" } ?? ""),
+                next: cause.flatMap { CommandError.advice($0.name) } ?? CommandError.advice("\(status)"))
         case .update(let status, let cause):
             let name = FeatureUpdateConstants.name(status) ?? "\(status)"
             self.init(

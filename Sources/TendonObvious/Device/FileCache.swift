@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+import CTendon
+import Tendon
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Musl
+#endif
+
+/// Images that were downloaded, and what survives a restart of the program. Only its owner can read the folder.
+struct FileCache: Sendable {
+    let folder: String
+    private var isStandard = false
+
+    /// A folder of the application's choice.
+    init(folder: String) { self.folder = folder }
+
+    /// `$XDG_CACHE_HOME/obvious`, else `~/.cache/obvious`.
+    static var standard: FileCache {
+        func value(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+        let cache = value("XDG_CACHE_HOME").flatMap { $0.hasPrefix("/") ? $0 : nil }
+        var standard = FileCache(folder: (cache ?? (value("HOME") ?? "/tmp") + "/.cache") + "/obvious")
+        standard.isStandard = true
+        return standard
+    }
+
+    private func prepare() {
+        for index in folder.indices where folder[index] == "/" && index != folder.startIndex {
+            mkdir(String(folder[..<index]), 0o700)
+        }
+        mkdir(folder, 0o700)
+    }
+
+    // MARK: Images
+
+    /// The file of an image; its name is its hash.
+    func imagePath(_ sha256: [UInt8]) -> String {
+        prepare()
+        return folder + "/" + hexadecimal(sha256) + ".bin"
+    }
+
+    func remove(_ path: String) { unlink(path) }
+
+    // MARK: Records
+
+    /// The journal of the C core: in the folder, or where the system keeps the state of programs.
+    private var journal: tendon_journal? {
+        var journal = tendon_journal()
+        let status =
+            isStandard
+            ? tendon_journal_open(&journal, nil) : tendon_journal_open(&journal, folder + "/journal")
+        return status >= 0 ? journal : nil
+    }
+
+    func record(of device: Address) -> tendon_obvious_record? {
+        guard var journal else { return nil }
+        var address = device.c
+        var bytes = [UInt8](repeating: 0, count: Int(TENDON_OBVIOUS_RECORD_SIZE))
+        let length = tendon_journal_load(&journal, "obvious", &address, &bytes, bytes.count)
+        var record = tendon_obvious_record()
+        guard length > 0, tendon_obvious_decode_record(bytes, Int(length), &record) >= 0 else { return nil }
+        return record
+    }
+
+    /// Returns when the record is on the disk.
+    func store(_ record: tendon_obvious_record, of device: Address) -> tendon_status {
+        guard var journal else { return Int32(TENDON_ERROR_OVERFLOW) }
+        var address = device.c
+        var bytes = [UInt8](repeating: 0, count: Int(TENDON_OBVIOUS_RECORD_SIZE))
+        withPointer(to: record) { tendon_obvious_encode_record($0, &bytes) }
+        return tendon_journal_store(&journal, "obvious", &address, bytes, bytes.count)
+    }
+}
+
+/// An image in a file.
+final class FirmwareImage: Sendable {
+    private let file: Int32
+    let count: Int
+
+    /// `nil`: there is no such file.
+    init?(_ path: String) {
+        file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard file >= 0 else { return nil }
+        var status = stat()
+        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            close(file)
+            return nil
+        }
+        count = Int(status.st_size)
+    }
+
+    /// A part; shorter at the end, empty if it cannot be read.
+    func part(at offset: Int, count: Int) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        let read = pread(file, &bytes, count, off_t(offset))
+        return Array(bytes.prefix(max(read, 0)))
+    }
+
+    /// CRC-32 and SHA-256.
+    func sums(_ cryptography: any ObviousCryptography) -> (crc32: UInt32, sha256: [UInt8]) {
+        var (offset, crc) = (0, UInt32(0))
+        let hash = cryptography.sha256 {
+            let bytes = part(at: offset, count: 65536)
+            offset += bytes.count
+            crc = tendon_crc32(crc, bytes, bytes.count)
+            return bytes.isEmpty ? nil : bytes
+        }
+        return (crc, hash)
+    }
+
+    deinit { close(file) }
+}
+
+private func hexadecimal(_ bytes: [UInt8]) -> String {
+    let digits = Array("0123456789abcdef")
+    return String(bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+import CTendon
+import Tendon
+
+/// Checks for firmware, and upgrades a device over the air.
+///
+/// ```swift
+/// let manager = OcelotFirmwareManager.getFirmwareManager()
+/// manager.setEventListener(self)
+/// manager.setAPIKey("Your API Key")
+/// manager.startFirmwareUpgrade("1.0.0")
+/// ```
+///
+/// A new firmware is booted on trial, tested and confirmed; otherwise the device returns to the old one. An upgrade that
+/// was interrupted, also by a restart of the program, continues where it ended when it is started again.
+@TendonActor
+public final class OcelotFirmwareManager {
+    /// Results of an upgrade.
+    public enum OcelotFirmwareUpgradeStatus: Int, Sendable, CaseIterable {
+        /// The device runs the new firmware, and it is confirmed.
+        case SUCCESS = 0
+        /// There is no valid image; nothing was sent to the device.
+        case DOWNLOAD_FAILED = 1
+        /// The device runs the old firmware, or returns to it by itself.
+        case FAILED = 2
+        /// The device is not paired.
+        case BOND_CANCELLED = 3
+        /// There is no newer firmware, or the device cannot be upgraded.
+        case UNAVAILABLE = 4
+    }
+
+    /// The version of a firmware that cannot be read.
+    public nonisolated static let INVALID_FIRMWARE_VERSION = OcelotServiceConstants.INVALID_FIRMWARE_VERSION
+    /// Progress before the transfer.
+    public nonisolated static let FIRMWARE_PROGRESS_PREPARING = Int(TENDON_OBVIOUS_PROGRESS_PREPARING)
+    /// Progress after the transfer: the device restarts.
+    public nonisolated static let FIRMWARE_PROGRESS_RESETTING = Int(TENDON_OBVIOUS_PROGRESS_RESETTING)
+
+    private static let production = OcelotFirmwareManager(.installed, nil, .production)
+    private static let demo = OcelotFirmwareManager(.demo, nil, .demo)
+
+    private var source: OcelotCloudSource
+    private var connector: OcelotDeviceConnector
+    private weak var listener: (any OcelotFirmwareEventListener)?
+    private let feed = Feed<OcelotFirmwareUpdate>(Loop.shared)
+    /// Why the last operation failed; `nil`: it succeeded.
+    public private(set) var lastError: OcelotError?
+
+    private init(
+        _ cloud: OcelotCloudSource.Cloud, _ trust: ObviousTrust?, _ connector: OcelotDeviceConnector
+    ) {
+        source = OcelotCloudSource(cloud, trust: trust)
+        self.connector = connector
+        feed.delegate(isSet: { [weak self] in self?.listener != nil }) { [weak self] update in
+            if let listener = self?.listener { update.deliver(to: listener) }
+        }
+    }
+
+    /// A manager of its own, beside the shared ones, for programs with several devices. `trust`: `nil`: the installed
+    /// keys.
+    public convenience init(cloud: any ObviousCloudService, trust: ObviousTrust? = nil) {
+        self.init(.own(cloud), trust, OcelotDeviceConnector())
+    }
+
+    /// The same with the installed cloud.
+    public convenience init() { self.init(.installed, nil, OcelotDeviceConnector()) }
+
+    /// The manager of the program, with the installed cloud.
+    public static func getFirmwareManager() -> OcelotFirmwareManager { production }
+    /// The manager of the program with the demo cloud.
+    public static func getDemoFirmwareManager() -> OcelotFirmwareManager { demo }
+
+    // MARK: Settings
+
+    /// Sets the listener of upgrades, a weak reference.
+    public func setEventListener(_ listener: (any OcelotFirmwareEventListener)?) { self.listener = listener }
+    /// Sets the API key of its calls, instead of that of the cloud's configuration.
+    public func setAPIKey(_ key: String) { source.setKey(key) }
+    /// The folder of images and of what survives a restart; `$XDG_CACHE_HOME/obvious` unless it is set.
+    public func setFileCacheDirectory(_ path: String) { source.cache = FileCache(folder: path) }
+    /// The connector of the next operation. The program's feature manager and firmware manager have the same one.
+    public func getDeviceConnector() -> OcelotDeviceConnector { connector }
+    /// Sets the connector of the next operation: a ready one, or that of another manager.
+    public func setDeviceConnector(_ connector: OcelotDeviceConnector) { self.connector = connector }
+    /// The connection of the application has changed; the same as the connector's function.
+    public func onConnectionStateChange(_ status: Int, _ state: Int) {
+        connector.onConnectionStateChange(status, state)
+    }
+
+    /// What the listener receives, from now on. Each access creates a new sequence: keep the one that you iterate.
+    public var updates: EventSequence<OcelotFirmwareUpdate> {
+        feed.sequence(capacity: 256, policy: .dropOldest, keeping: self)
+    }
+
+    /// Ends the operation in progress: its failure is reported.
+    public func cancel() { connector.cancel() }
+
+    // MARK: Check
+
+    /// Checks for firmware. Returns false, and does not call the listener, while another operation is in progress. The
+    /// listener is kept until it was called.
+    @discardableResult
+    public func upgradeCheck(_ appVersion: String, _ listener: any OcelotFirmwareAvailableListener) -> Bool {
+        let answer = Feed<OcelotOutcome>(Loop.shared)
+        answer.add { outcome in
+            listener.onFirmwareUpgradeAvailable(
+                currentVersion: outcome.error == nil ? outcome.version : Self.INVALID_FIRMWARE_VERSION,
+                newFirmwareInfo: outcome.firmware)
+        }
+        return start(
+            OcelotOperation(TENDON_OBVIOUS_CHECK_FIRMWARE, source(appVersion)) { [weak self] outcome in
+                self?.lastError = outcome.error ?? outcome.note
+                answer.pushSoon(outcome)
+            })
+    }
+
+    /// The same with argument labels.
+    @discardableResult
+    public func upgradeCheck(appVersion: String, listener: any OcelotFirmwareAvailableListener) -> Bool {
+        upgradeCheck(appVersion, listener)
+    }
+
+    /// Checks for firmware; returns the device's version, and the newer firmware if there is one.
+    public func availableFirmware(
+        appVersion: String
+    ) async throws(OcelotError) -> (currentVersion: Int64, newFirmware: OcelotFirmwareInfo?) {
+        let source = source(appVersion)
+        let outcome = try await connector.outcome { OcelotOperation(TENDON_OBVIOUS_CHECK_FIRMWARE, source, onEnd: $0) }
+        lastError = outcome.note
+        return (outcome.version, outcome.firmware)
+    }
+
+    // MARK: Upgrade
+
+    /// Upgrades the device to the newest firmware; connects if necessary, and continues an upgrade that was interrupted.
+    /// The listener receives progress and result. Returns false, and calls no listener, while another operation is in
+    /// progress.
+    @discardableResult
+    public func startFirmwareUpgrade(_ appVersion: String) -> Bool {
+        start(upgrading(appVersion) { [feed] in feed.pushSoon($0) })
+    }
+
+    /// The same with an argument label.
+    @discardableResult
+    public func startFirmwareUpgrade(appVersion: String) -> Bool { startFirmwareUpgrade(appVersion) }
+
+    private func upgrading(
+        _ appVersion: String, _ report: @escaping @TendonActor (OcelotFirmwareUpdate) -> Void,
+        onEnd: @escaping @TendonActor (OcelotOutcome) -> Void = { _ in }
+    ) -> OcelotOperation {
+        OcelotOperation(
+            TENDON_OBVIOUS_UPGRADE_FIRMWARE, source(appVersion),
+            onStep: { step in
+                if case .progress(let serial, let percent) = step { report(.progress(serial, percent)) }
+            },
+            onEnd: { [weak self] outcome in
+                self?.lastError = outcome.error
+                report(.status(OcelotFirmwareUpgradeStatus(rawValue: outcome.code) ?? .FAILED))
+                onEnd(outcome)
+            })
+    }
+
+    /// Upgrades the device to the newest firmware; connects if necessary, and continues an upgrade that was interrupted.
+    /// `onProgress`: serial number, and percent or a special value.
+    public func upgradeFirmware(
+        appVersion: String, onProgress: @escaping @TendonActor (String, Int) -> Void = { _, _ in }
+    ) async throws(OcelotError) {
+        let steps = Feed<OcelotFirmwareUpdate>(Loop.shared)
+        steps.add { if case .progress(let serial, let percent) = $0 { onProgress(serial, percent) } }
+        _ = try await connector.outcome { onEnd in upgrading(appVersion, { steps.pushSoon($0) }, onEnd: onEnd) }
+    }
+
+    // MARK: Information
+
+    /// Reads the information about the device. Returns false, and does not call the listener, while another operation is
+    /// in progress. The listener is kept until it was called.
+    @discardableResult
+    public func getDeviceInfo(_ listener: any OcelotDeviceInfoListener) -> Bool {
+        start(connector.information(source, listener) { [weak self] in self?.lastError = $0 })
+    }
+
+    private func source(_ appVersion: String) -> OcelotCloudSource {
+        var source = source
+        source.appVersion = appVersion
+        return source
+    }
+
+    private func start(_ operation: OcelotOperation) -> Bool {
+        lastError = connector.start(operation)
+        return lastError == nil
+    }
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+import ObviousTestSupport
+import Tendon
+import TendonObvious
+import TestSupport
+import Testing
+
+/// Firmware checks and upgrades: the orders of callbacks of docs/protocols/obvious.md.
+@Suite(.timeLimit(.minutes(1))) struct FirmwareTests {
+    private let image = (0..<20_000).map { UInt8(truncatingIfNeeded: $0 * 7) }
+
+    @TendonActor private func checked(
+        _ site: OcelotSite, _ cloud: ScriptedCloud, connects: Bool = true
+    ) async throws -> (version: Int64, info: OcelotFirmwareInfo?, error: OcelotError?) {
+        let log = FirmwareLog()
+        let manager = site.firmwareManager(cloud)
+        if connects { try await manager.getDeviceConnector().connect() }
+        #expect(manager.upgradeCheck("2.1.0", log))
+        #expect(log.available.isEmpty)
+        await eventually("it is called") { !log.available.isEmpty }
+        #expect(log.available.count == 1)
+        return (log.available[0].version, log.available[0].info, manager.lastError)
+    }
+
+    @Test @TendonActor func newerFirmware() async throws {
+        let site = try await OcelotSite()
+        let cloud = site.cloud(offering: image)
+        let (version, info, error) = try await checked(site, cloud)
+        #expect(version == 1_003_000 && error == nil)
+        // The version is that of the signed manifest.
+        #expect(
+            info
+                == OcelotFirmwareInfo(
+                    versionCode: 1_004_000, versionName: "1.4.0", releaseNotes: "notes", upgradeMessage: "message"))
+        #expect(
+            cloud.calls.firmware == [
+                FirmwareQuery(
+                    productId: "1234", serialNumber: "1122334455667788", currentVersion: "1.3.0", appVersion: "2.1.0")
+            ])
+    }
+
+    @Test @TendonActor func nothingNewer() async throws {
+        let site = try await OcelotSite()
+        let (version, info, error) = try await checked(site, ScriptedCloud())
+        #expect(version == 1_003_000 && info == nil && error == nil)
+        let failure = ObviousCloudError(.network, "not reachable")
+        let failed = try await checked(site, ScriptedCloud { $0.error = failure })
+        #expect(failed.version == 1_003_000 && failed.info == nil && failed.error == .cloud(failure))
+    }
+
+    @Test @TendonActor func aManifestThatIsNotValid() async throws {
+        let site = try await OcelotSite()
+        let cloud = site.cloud(offering: image)
+        cloud.set { script in
+            let release = script.release!
+            var manifest = release.manifest
+            manifest[12] ^= 1
+            script.release = FirmwareRelease(
+                info: release.info, size: release.size, crc32: release.crc32, sha256: release.sha256,
+                manifest: manifest, url: release.url)
+        }
+        let (version, info, error) = try await checked(site, cloud)
+        #expect(version == 1_003_000 && info == nil && error != nil)
+    }
+
+    @Test @TendonActor func withoutADevice() async throws {
+        let site = try await OcelotSite()
+        let (version, info, error) = try await checked(site, ScriptedCloud(), connects: false)
+        #expect(version == OcelotServiceConstants.INVALID_FIRMWARE_VERSION && info == nil && error != nil)
+    }
+
+    @Test @TendonActor func anUpgrade() async throws {
+        let site = try await OcelotSite()
+        let cloud = site.cloud(offering: image)
+        let log = FirmwareLog()
+        let manager = site.firmwareManager(cloud, listener: log)
+        #expect(manager.startFirmwareUpgrade("1.0.0"))
+        #expect(!manager.startFirmwareUpgrade("1.0.0"))
+        await eventually("it ends") { log.lines.last == "successful" }
+        #expect(log.lines == ["progress 1122334455667788", "SUCCESS", "successful"])
+        #expect(log.progress.first == OcelotFirmwareManager.FIRMWARE_PROGRESS_PREPARING)
+        #expect(log.progress.last == OcelotFirmwareManager.FIRMWARE_PROGRESS_RESETTING)
+        let percent = log.progress.dropFirst().dropLast()
+        #expect(percent.first == 0 && percent.last == 100 && percent.elementsEqual(Set(percent).sorted()))
+        #expect(await site.device.firmware == 1_004_000)
+        #expect(await !site.device.isOnTrial)
+        #expect(manager.lastError == nil)
+        await eventually("it is reported") { cloud.calls.firmwareReports == ["SUCCESS"] }
+    }
+
+    @Test @TendonActor func results() async throws {
+        let site = try await OcelotSite()
+        let manager = site.firmwareManager(ScriptedCloud())
+        await #expect(throws: OcelotError.self) { try await manager.upgradeFirmware(appVersion: "1.0.0") }
+        guard case .upgrade(.UNAVAILABLE, _) = manager.lastError else {
+            Issue.record("\(String(describing: manager.lastError))")
+            return
+        }
+        let other = site.cloud(offering: image)
+        other.set { $0.image[7] ^= 1 }
+        let failing = site.firmwareManager(other)
+        var error: OcelotError?
+        do throws(OcelotError) {
+            try await failing.upgradeFirmware(appVersion: "1.0.0")
+        } catch let caught {
+            error = caught
+        }
+        guard case .upgrade(.DOWNLOAD_FAILED, _?) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(await site.device.counters.dataBytes == 0)
+    }
+
+    /// Another program continues where the first one was killed.
+    @Test @TendonActor func anUpgradeContinuesInAnotherManager() async throws {
+        let site = try await OcelotSite()
+        let cloud = site.cloud(offering: image)
+        do {
+            let manager = site.firmwareManager(cloud)
+            let task = Task { @TendonActor in try await manager.upgradeFirmware(appVersion: "1.0.0") }
+            await eventually("a part has arrived") { await site.device.counters.dataBytes > 8000 }
+            task.cancel()
+            _ = await endsInTime(task)
+        }
+        await eventually("its connection ends") { await site.device.connections == 0 }
+        let before = await site.device.counters.dataBytes
+        var seen: [Int] = []
+        try await site.firmwareManager(cloud).upgradeFirmware(appVersion: "1.0.0") { seen.append($1) }
+        #expect(await site.device.firmware == 1_004_000)
+        // A page of the flash memory may be sent twice.
+        #expect(await site.device.counters.dataBytes <= UInt64(image.count) + 4096 + 4000, "before: \(before)")
+    }
+
+    @Test func constants() {
+        #expect(
+            OcelotFirmwareManager.OcelotFirmwareUpgradeStatus.allCases.map { "\($0)=\($0.rawValue)" } == [
+                "SUCCESS=0", "DOWNLOAD_FAILED=1", "FAILED=2", "BOND_CANCELLED=3", "UNAVAILABLE=4",
+            ])
+        #expect(OcelotFirmwareManager.FIRMWARE_PROGRESS_PREPARING == -1)
+        #expect(OcelotFirmwareManager.FIRMWARE_PROGRESS_RESETTING == -2)
+        #expect(OcelotFirmwareManager.INVALID_FIRMWARE_VERSION == -1)
+    }
+}
