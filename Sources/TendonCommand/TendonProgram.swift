@@ -64,13 +64,17 @@ struct TendonProgram {
         if let command = matches.max(by: { $0.words.count < $1.words.count }) { return (command, command.words.count) }
         let siblings = allCommands.filter { $0.words[0] == operands[0] }
         if !siblings.isEmpty {
-            let words = siblings.map { $0.words[1] }
-            guard operands.count > 1 else {
+            // "obvious firmware check": the word that is missing or unknown is the second or the third.
+            let deeper = siblings.filter { $0.words.count > 2 && operands.starts(with: $0.words.prefix(2)) }
+            let place = deeper.isEmpty ? 1 : 2
+            let words = Help.once((deeper.isEmpty ? siblings : deeper).map { $0.words[place] })
+            let given = operands.prefix(place).joined(separator: " ")
+            guard operands.count > place else {
                 throw .usage(
-                    "'tendon \(operands[0])' needs one of: \(words.joined(separator: ", "))",
+                    "'tendon \(given)' needs one of: \(words.joined(separator: ", "))",
                     next: "tendon help \(operands[0])")
             }
-            throw .unknown("command", operands[1], among: words)
+            throw .unknown("command", operands[place], among: words)
         }
         throw .unknown("command", operands[0], among: allCommands.map { $0.words[0] })
     }

@@ -111,6 +111,12 @@ complete() {
 like "$(complete tendon feelspace "")" "vibrate .*watch" "completion: subcommands"
 unlike "$(complete tendon feelspace mode "")" "vibrate" "completion: no subcommands after a subcommand"
 like "$(complete tendon feelspace mode "")" "standby .*compass" "completion: modes"
+like "$(complete tendon obvious firmware "")" "check upgrade" "completion: the third word of a command"
+run obvious firmware
+is "$status" 2 "a command whose third word is missing"
+like "$err" "'tendon obvious firmware' needs one of: check, upgrade" "says which"
+run obvious firmware chekc
+like "$err" "did you mean 'check'" "a third word that is mistyped"
 like "$(complete tendon stream bose --sensors "")" "rotation" "completion: sensors"
 like "$(complete tendon scan --family "")" "fjorden obvious any" "completion: families"
 like "$(complete tendon decode bose "")" "gesture_data" "completion: kinds"

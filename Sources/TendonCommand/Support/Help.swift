@@ -154,7 +154,13 @@ extension Help {
     private static func secondWords(_ first: String) -> [String] {
         if ["simulate", "stream", "decode", "encode", "pair"].contains(first) { return familyNames() }
         if first == "help" { return firstWords }
-        return visibleCommands.filter { $0.words.count > 1 && $0.words[0] == first }.map { $0.words[1] }
+        return once(visibleCommands.filter { $0.words.count > 1 && $0.words[0] == first }.map { $0.words[1] })
+    }
+
+    /// Each word once, in the order of the first ones.
+    static func once(_ words: [String]) -> [String] {
+        var seen: Set<String> = []
+        return words.filter { seen.insert($0).inserted }
     }
 
     /// Words that may follow the second word.
@@ -167,7 +173,11 @@ extension Help {
                 ("mode", FeelspaceWords.modes.map(\.name)),
                 ("signal", FeelspaceWords.systemSignals.map(\.name)),
             ]
-        default: []
+        default:
+            secondWords(first).compactMap { second in
+                let words = visibleCommands.filter { $0.words.count > 2 && $0.words.starts(with: [first, second]) }
+                return words.isEmpty ? nil : (second, words.map { $0.words[2] })
+            }
         }
     }
 

@@ -16,7 +16,7 @@ final class ProgressBar: Sendable {
     private let label: DeviceLabel?
     /// "download", "transfer".
     private let what: String
-    private let total: Int
+    let total: Int
     private let state = Mutex(State())
 
     init(_ what: String, total: Int, _ label: DeviceLabel?, _ events: Events) {

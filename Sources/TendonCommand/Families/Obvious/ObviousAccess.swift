@@ -97,9 +97,11 @@ extension CommandError {
         case .busy, .argument: self.init(.failed, "\(error)")
         case .device(let cause): self.init(.failed, "\(cause)", next: CommandError.advice(cause.name))
         case .upgrade(let status, let cause):
+            let what =
+                status == .UNAVAILABLE ? "there is no firmware for this device" : "the upgrade ended with \(status)"
             self.init(
-                .failed, "the upgrade ended with \(status)" + (cause.map { ": \($0)" } ?? ""),
-                next: cause.flatMap { CommandError.advice($0.name) } ?? CommandError.advice("\(status)"))
+                .failed, what + (cause.map { ": \($0)" } ?? ""),
+                next: cause.flatMap { CommandError.advice($0.name) } ?? "the same command, which continues")
         case .update(let status, let cause):
             let name = FeatureUpdateConstants.name(status) ?? "\(status)"
             self.init(
@@ -118,6 +120,7 @@ extension CommandError {
         case "FEATURE_DISABLED": "tendon obvious catalog, then checkout, pay and update"
         case "UNSUPPORTED_PROFILE": "another device: this one does not speak OGP/1"
         case "UNAUTHORIZED": "put the device into pairing mode, then tendon pair obvious"
+        case "LOW_POWER": "charge the device, then the same command again"
         case "DOWNLOAD_FAILED", "WRITE_FAILED", "TIMEOUT", "LINK_ERROR": "the same command again"
         default: nil
         }

@@ -9,8 +9,8 @@ extension Family {
     static let obvious = Family(
         name: "obvious", stream: ObviousStream.self, replay: ObviousReplay.self, simulation: ObviousSimulation.self,
         commands: [
-            .obviousInfo, .obviousFeatures, .obviousUpdate, .obviousToggle, .obviousCatalog, .obviousCheckout,
-            .obviousPay,
+            .obviousInfo, .obviousFeatures, .obviousUpdate, .obviousToggle, .obviousFirmwareCheck,
+            .obviousFirmwareUpgrade, .obviousCatalog, .obviousCheckout, .obviousPay,
         ],
         decoded: [
             DecodedValue(
