@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# title: an Obvious device with the reference cloud over TLS: pairing, provisioning, a purchase with authentication, toggle
+# title: an Obvious device with the reference cloud over TLS: pairing, provisioning, a purchase with authentication, toggle, firmware
 # kinds: legacy extended
 # limit: 240
 # lane: 2
@@ -34,7 +34,11 @@ says() { # PATTERN
     grep -q "$1" "$CASE_DIR/obvious.txt" || { cat "$CASE_DIR/obvious.txt" && return 1; }
 }
 
-device_start --keys-file "$CASE_DIR/keys" --flash "$DATA/flash" --unprovisioned
+# While its flash memory takes the new firmware, the device loses its power.
+echo 'at 0ms power_cut 40000' >"$CASE_DIR/scenario"
+export XDG_CACHE_HOME=$DATA/cache
+mkdir "$XDG_CACHE_HOME"
+device_start --scenario "$CASE_DIR/scenario" --keys-file "$CASE_DIR/keys" --flash "$DATA/flash" --unprovisioned
 check "info: connects and pairs" obvious info
 check "Just Works, through the pairing service" test -s "$XDG_STATE_HOME/tendon/bonds"
 check "info: a new device" says '"provisioned":false'
@@ -62,6 +66,17 @@ check "features: asks again" obvious features 16
 check "features: it is unlocked on the device" says '"feature":16,"state":"enabled","toggle":"activated"'
 check "toggle" obvious toggle 16 off
 check "toggle: the device switched it off" says '"feature":16,"state":"enabled","toggle":"deactivated"'
+
+# ---- firmware, with a disconnection in the middle
+check "firmware check" obvious firmware check
+check "firmware check: what is there" says '"firmware":"1.3.0","available":"1.4.0"'
+check "firmware upgrade" obvious firmware upgrade
+check "firmware upgrade: came through" says '"status":"SUCCESS"'
+check "info: the new firmware" obvious info
+check "info: runs" says '"firmware":"1.4.0"'
+check "features: kept" obvious features 16
+check "features: as they were" says '"feature":16,"state":"enabled","toggle":"deactivated"'
 device_stop
+check "the power was cut, and the trial confirmed" grep -q '"trial":false.*"power_cuts":1\|"power_cuts":1.*"trial":false' "$CASE_DIR/device.jsonl"
 kill $CLOUD
 check "no card number in any file" eval '! grep -rlaE "40000000000032(20)" "$CASE_DIR" "$DATA"'
