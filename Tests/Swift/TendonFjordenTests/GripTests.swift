@@ -135,8 +135,13 @@ struct GripTests {
         options.isFlatOut = true
         options.limit = 10_000
         let (manager, _) = try simulated(options)
+        // As soon as it is connected: connect(toGrip:) waits for the file of the bond, and this grip waits for nobody.
+        var first: GripSequence<GripRecord>?
+        manager.subscribeToStateChanges { state in
+            if case .connected(let grip) = state { first = grip.records(capacity: 16384) }
+        }
         let grip = try await connectFirst(manager)
-        let records = grip.records(capacity: 16384)
+        let records = try #require(first)
         var count = 0
         var next: UInt8 = 1
         for await record in records {

@@ -102,13 +102,13 @@ import Testing
         let log = FeatureLog()
         let manager = site.manager(listener: log)
         try await manager.getDeviceConnector().connect()
+        // The next one from the callback of the last.
+        log.onLine = { if $0 == "feature 16 1" { manager.checkFeatureStatus(featureid: 17) } }
         #expect(manager.checkFeatureStatus(featureid: 16))
         #expect(!manager.checkFeatureStatus(featureid: 17))
         #expect(manager.lastError == .busy)
         #expect(!manager.startFeatureUpdate())
         await #expect(throws: OcelotError.busy) { _ = try await manager.deviceInfo() }
-        // The next one from the callback of the last.
-        log.onLine = { if $0 == "feature 16 1" { manager.checkFeatureStatus(featureid: 17) } }
         await eventually("both are called") { log.lines.count == 4 }
         #expect(log.lines.suffix(2) == ["toggle 17 Enabled Deactivated", "feature 17 1"])
     }
