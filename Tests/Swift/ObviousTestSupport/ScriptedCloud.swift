@@ -1,142 +1,147 @@
 // SPDX-License-Identifier: MIT
-import Synchronization
-import TendonObvious
+#if ObviousCloud
+    import Synchronization
+    import TendonObvious
 
-/// A cloud in the program: answers as it is set, and remembers what it was asked.
-public final class ScriptedCloud: ObviousCloudService {
-    public struct Script: Sendable {
-        public var features = [
-            ObviousFeature(id: 16, name: "Led", isToggleable: true),
-            ObviousFeature(id: 20, name: "Zoom", isToggleable: false),
-        ]
-        /// One answer per query; then the last one again.
-        public var updates: [Result<FeatureUpdateAnswer, ObviousCloudError>] = [.success(.nothingNew)]
-        public var provisioning: Result<FeaturePackage, ObviousCloudError> = .failure(
-            ObviousCloudError(.http, "refused", httpStatus: 403, code: "IN_FIELD_NOT_ALLOWED"))
-        public var release: FirmwareRelease?
-        public var image: [UInt8] = []
-        public var error: ObviousCloudError?
-        /// No call returns before its task is cancelled.
-        public var isSilent = false
-    }
+    /// A cloud in the program: answers as it is set, and remembers what it was asked.
+    public final class ScriptedCloud: ObviousCloudService {
+        public struct Script: Sendable {
+            public var features = [
+                ObviousFeature(id: 16, name: "Led", isToggleable: true),
+                ObviousFeature(id: 20, name: "Zoom", isToggleable: false),
+            ]
+            /// One answer per query; then the last one again.
+            public var updates: [Result<FeatureUpdateAnswer, ObviousCloudError>] = [.success(.nothingNew)]
+            public var provisioning: Result<FeaturePackage, ObviousCloudError> = .failure(
+                ObviousCloudError(.http, "refused", httpStatus: 403, code: "IN_FIELD_NOT_ALLOWED"))
+            public var release: FirmwareRelease?
+            public var image: [UInt8] = []
+            public var error: ObviousCloudError?
+            /// No call returns before its task is cancelled.
+            public var isSilent = false
+        }
 
-    public struct Calls: Sendable {
-        public var updates: [FeatureUpdateQuery] = []
-        public var provisioned: [String] = []
-        public var reports: [UInt64] = []
-        public var firmware: [FirmwareQuery] = []
-        public var firmwareReports: [String] = []
-        public var keys: [ObviousAPIKey?] = []
-        public var products: [String] = []
-    }
+        public struct Calls: Sendable {
+            public var updates: [FeatureUpdateQuery] = []
+            public var provisioned: [String] = []
+            public var reports: [UInt64] = []
+            public var firmware: [FirmwareQuery] = []
+            public var firmwareReports: [String] = []
+            public var keys: [ObviousAPIKey?] = []
+            public var products: [String] = []
+        }
 
-    private let script: Mutex<Script>
-    private let made = Mutex(Calls())
-    public var calls: Calls { made.withLock { $0 } }
+        private let script: Mutex<Script>
+        private let made = Mutex(Calls())
+        public var calls: Calls { made.withLock { $0 } }
 
-    public init(_ change: (inout Script) -> Void = { _ in }) {
-        var script = Script()
-        change(&script)
-        self.script = Mutex(script)
-    }
+        public init(_ change: (inout Script) -> Void = { _ in }) {
+            var script = Script()
+            change(&script)
+            self.script = Mutex(script)
+        }
 
-    public func set(_ change: (inout Script) -> Void) { script.withLock { change(&$0) } }
+        public func set(_ change: (inout Script) -> Void) { script.withLock { change(&$0) } }
 
-    private func ready(_ key: ObviousAPIKey?) async throws(ObviousCloudError) -> Script {
-        made.withLock { $0.keys.append(key) }
-        while script.withLock({ $0.isSilent }) {
-            do {
-                try await Task.sleep(for: .seconds(3600))
-            } catch {
-                throw .cancelled
+        private func ready(_ key: ObviousAPIKey?) async throws(ObviousCloudError) -> Script {
+            made.withLock { $0.keys.append(key) }
+            while script.withLock({ $0.isSilent }) {
+                do {
+                    try await Task.sleep(for: .seconds(3600))
+                } catch {
+                    throw .cancelled
+                }
             }
+            let script = script.withLock { $0 }
+            if let error = script.error { throw error }
+            return script
         }
-        let script = script.withLock { $0 }
-        if let error = script.error { throw error }
-        return script
-    }
 
-    public func features(productId: String, key: ObviousAPIKey?) async throws(ObviousCloudError) -> [ObviousFeature] {
-        made.withLock { $0.products.append(productId) }
-        return try await ready(key).features
-    }
-
-    public func featureUpdate(_ query: FeatureUpdateQuery, key: ObviousAPIKey?) async throws(ObviousCloudError)
-        -> FeatureUpdateAnswer
-    {
-        made.withLock { $0.updates.append(query) }
-        _ = try await ready(key)
-        let answer = script.withLock { script in
-            script.updates.count > 1 ? script.updates.removeFirst() : script.updates[0]
+        public func features(productId: String, key: ObviousAPIKey?) async throws(ObviousCloudError) -> [ObviousFeature]
+        {
+            made.withLock { $0.products.append(productId) }
+            return try await ready(key).features
         }
-        return try answer.get()
-    }
 
-    public func reportFeatureUpdate(serialNumber: String, counter: UInt64, status: Int, key: ObviousAPIKey?)
-        async throws(ObviousCloudError)
-    {
-        made.withLock { $0.reports.append(counter) }
-        _ = try await ready(key)
-    }
+        public func featureUpdate(_ query: FeatureUpdateQuery, key: ObviousAPIKey?) async throws(ObviousCloudError)
+            -> FeatureUpdateAnswer
+        {
+            made.withLock { $0.updates.append(query) }
+            _ = try await ready(key)
+            let answer = script.withLock { script in
+                script.updates.count > 1 ? script.updates.removeFirst() : script.updates[0]
+            }
+            return try answer.get()
+        }
 
-    public func provision(serialNumber: String, productId: String, nonce: [UInt8]?, key: ObviousAPIKey?)
-        async throws(ObviousCloudError) -> FeaturePackage
-    {
-        made.withLock { $0.provisioned.append(serialNumber) }
-        return try await ready(key).provisioning.get()
-    }
+        public func reportFeatureUpdate(serialNumber: String, counter: UInt64, status: Int, key: ObviousAPIKey?)
+            async throws(ObviousCloudError)
+        {
+            made.withLock { $0.reports.append(counter) }
+            _ = try await ready(key)
+        }
 
-    public func latestFirmware(_ query: FirmwareQuery, key: ObviousAPIKey?) async throws(ObviousCloudError)
-        -> FirmwareRelease?
-    {
-        made.withLock { $0.firmware.append(query) }
-        return try await ready(key).release
-    }
+        public func provision(serialNumber: String, productId: String, nonce: [UInt8]?, key: ObviousAPIKey?)
+            async throws(ObviousCloudError) -> FeaturePackage
+        {
+            made.withLock { $0.provisioned.append(serialNumber) }
+            return try await ready(key).provisioning.get()
+        }
 
-    public func downloadImage(
-        of release: FirmwareRelease, to path: String, key: ObviousAPIKey?, progress: (@Sendable (Int) -> Void)?
-    ) async throws(ObviousCloudError) {
-        let image = try await ready(key).image
-        guard write(image, to: path) else { throw ObviousCloudError(.storage, "the image cannot be written") }
-        progress?(image.count)
-    }
+        public func latestFirmware(_ query: FirmwareQuery, key: ObviousAPIKey?) async throws(ObviousCloudError)
+            -> FirmwareRelease?
+        {
+            made.withLock { $0.firmware.append(query) }
+            return try await ready(key).release
+        }
 
-    public func reportFirmware(serialNumber: String, versionCode: Int64, status: String, key: ObviousAPIKey?)
-        async throws(ObviousCloudError)
-    {
-        made.withLock { $0.firmwareReports.append(status) }
-        _ = try await ready(key)
-    }
+        public func downloadImage(
+            of release: FirmwareRelease, to path: String, key: ObviousAPIKey?, progress: (@Sendable (Int) -> Void)?
+        ) async throws(ObviousCloudError) {
+            let image = try await ready(key).image
+            guard write(image, to: path) else { throw ObviousCloudError(.storage, "the image cannot be written") }
+            progress?(image.count)
+        }
 
-    public func defaultCatalog(productId: String?, key: ObviousAPIKey?) async throws(ObviousCloudError) -> [CatalogItem]
-    {
-        _ = try await ready(key)
-        return [
-            CatalogItem(
-                id: 7, name: "Zoom", description: "", itemprice: "4.99", imageurl: "", thumbnailurl: "",
-                currency: "USD", featureIds: [20])
-        ]
-    }
+        public func reportFirmware(serialNumber: String, versionCode: Int64, status: String, key: ObviousAPIKey?)
+            async throws(ObviousCloudError)
+        {
+            made.withLock { $0.firmwareReports.append(status) }
+            _ = try await ready(key)
+        }
 
-    public func checkout(items: [Int], serialNumber: String, productIdentifier: String, key: ObviousAPIKey?)
-        async throws(ObviousCloudError) -> ObviousCart
-    {
-        _ = try await ready(key)
-        return ObviousCart(id: 991, totalPrice: 499 * items.count, currency: "USD")
-    }
+        public func defaultCatalog(productId: String?, key: ObviousAPIKey?) async throws(ObviousCloudError)
+            -> [CatalogItem]
+        {
+            _ = try await ready(key)
+            return [
+                CatalogItem(
+                    id: 7, name: "Zoom", description: "", itemprice: "4.99", imageurl: "", thumbnailurl: "",
+                    currency: "USD", featureIds: [20])
+            ]
+        }
 
-    /// Requires an action of the user.
-    public func pay(_ payment: PaymentRequest, card: PaymentCard, idempotencyKey: String, key: ObviousAPIKey?)
-        async throws(ObviousCloudError) -> PaymentOutcome
-    {
-        _ = try await ready(key)
-        return .actionRequired(PaymentAction(secret: "secret", url: "https://example.com/authenticate"))
-    }
+        public func checkout(items: [Int], serialNumber: String, productIdentifier: String, key: ObviousAPIKey?)
+            async throws(ObviousCloudError) -> ObviousCart
+        {
+            _ = try await ready(key)
+            return ObviousCart(id: 991, totalPrice: 499 * items.count, currency: "USD")
+        }
 
-    public func authenticate(cartId: Int, paymentSecret: String, key: ObviousAPIKey?) async throws(ObviousCloudError)
-        -> PaymentOutcome
-    {
-        _ = try await ready(key)
-        return .succeeded
+        /// Requires an action of the user.
+        public func pay(_ payment: PaymentRequest, card: PaymentCard, idempotencyKey: String, key: ObviousAPIKey?)
+            async throws(ObviousCloudError) -> PaymentOutcome
+        {
+            _ = try await ready(key)
+            return .actionRequired(PaymentAction(secret: "secret", url: "https://example.com/authenticate"))
+        }
+
+        public func authenticate(cartId: Int, paymentSecret: String, key: ObviousAPIKey?)
+            async throws(ObviousCloudError)
+            -> PaymentOutcome
+        {
+            _ = try await ready(key)
+            return .succeeded
+        }
     }
-}
+#endif

@@ -1,34 +1,37 @@
 // SPDX-License-Identifier: MIT
-import Foundation
-import Tendon
-import TendonObvious
-import TestSupport
+#if ObviousCloud
+    import Foundation
+    import Tendon
+    import TendonObvious
+    import TestSupport
 
-/// A directory of the virtual radio with one simulated device on a second loop thread.
-public final class OcelotSite: Sendable {
-    public let directory = RadioDirectory()
-    public let signer = Signer()
-    public let device: SimulatedOcelotDevice
-    public let loop: Loop
-    /// For images and records; removed with the site.
-    public let cache = NSTemporaryDirectory() + "obvious-cache-" + UUID().uuidString
-    public var radio: RadioChoice { directory.radio }
+    /// A directory of the virtual radio with one simulated device on a second loop thread.
+    public final class OcelotSite: Sendable {
+        public let directory = RadioDirectory()
+        public let signer = Signer()
+        public let device: SimulatedOcelotDevice
+        public let loop: Loop
+        /// For images and records; removed with the site.
+        public let cache = NSTemporaryDirectory() + "obvious-cache-" + UUID().uuidString
+        public var radio: RadioChoice { directory.radio }
 
-    /// Features 16 (bought, on), 17 (bought, off) and 20 (not bought).
-    public init(_ change: @Sendable (inout SimulatedOcelotDevice.Options) -> Void = { _ in }) async throws {
-        var options = SimulatedOcelotDevice.Options()
-        options.features = [
-            .init(id: 16, isEnabled: true, toggle: .Activated), .init(id: 17, isEnabled: true, toggle: .Deactivated),
-            .init(id: 20),
-        ]
-        options.counter = 41
-        options.bootTime = .milliseconds(50)
-        change(&options)
-        loop = try Loop()
-        device = try await SimulatedOcelotDevice(
-            options, radio: directory.radio, trust: signer.trust, address: directory.address, loop: loop,
-            interval: .milliseconds(20))
+        /// Features 16 (bought, on), 17 (bought, off) and 20 (not bought).
+        public init(_ change: @Sendable (inout SimulatedOcelotDevice.Options) -> Void = { _ in }) async throws {
+            var options = SimulatedOcelotDevice.Options()
+            options.features = [
+                .init(id: 16, isEnabled: true, toggle: .Activated),
+                .init(id: 17, isEnabled: true, toggle: .Deactivated),
+                .init(id: 20),
+            ]
+            options.counter = 41
+            options.bootTime = .milliseconds(50)
+            change(&options)
+            loop = try Loop()
+            device = try await SimulatedOcelotDevice(
+                options, radio: directory.radio, trust: signer.trust, address: directory.address, loop: loop,
+                interval: .milliseconds(20))
+        }
+
+        deinit { try? FileManager.default.removeItem(atPath: cache) }
     }
-
-    deinit { try? FileManager.default.removeItem(atPath: cache) }
-}
+#endif
