@@ -90,7 +90,8 @@ public final class ConnectedGrip {
             notifications: counters.notifications - base.notifications, records: counters.events - base.events,
             rejected: counters.rejected - base.rejected, lost: session.stream.lost,
             duplicates: session.stream.duplicates, outOfOrder: session.stream.out_of_order,
-            resynchronizations: counters.resyncs - base.resyncs, strayResponses: counters.strays - base.strays)
+            resynchronizations: counters.resyncs - base.resyncs, strayResponses: counters.strays - base.strays,
+            droppedBeforeFirstConsumer: events.earlyDropped)
     }
 
     /// Counters of one connection.
@@ -111,6 +112,8 @@ public final class ConnectedGrip {
         public let resynchronizations: UInt64
         /// Responses without an outstanding request.
         public let strayResponses: UInt64
+        /// Records before the first consumer that were dropped: the first 8192 are kept for it.
+        public let droppedBeforeFirstConsumer: UInt64
     }
 
     /// Whether this connection, or its reconnection, is open.
@@ -239,6 +242,7 @@ final class GripEvents: @unchecked Sendable {
     let levels: Feed<BatteryInfo>
     /// Records before the first consumer.
     private var early: [GripRecord] = []
+    private(set) var earlyDropped: UInt64 = 0
     private var hadConsumer = false
     private static let earlyLimit = 8192
 
@@ -250,7 +254,7 @@ final class GripEvents: @unchecked Sendable {
 
     func take(_ record: GripRecord) {
         if !hadConsumer {
-            if early.count < GripEvents.earlyLimit { early.append(record) }
+            if early.count < GripEvents.earlyLimit { early.append(record) } else { earlyDropped += 1 }
             return
         }
         records.push(record)

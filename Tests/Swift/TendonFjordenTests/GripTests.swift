@@ -152,4 +152,18 @@ struct GripTests {
         }
         #expect(count == 10_000 && grip.counters.lost == 0 && records.dropped == 0)
     }
+
+    /// The first consumer comes late: what is kept for it is exactly what was not counted as dropped.
+    @Test @TendonActor func whatIsDroppedBeforeTheFirstConsumerIsCounted() async throws {
+        var options = SimulatedGrip.Options()
+        options.isFlatOut = true
+        options.limit = 8200
+        let (manager, _) = try simulated(options)
+        let grip = try await connectFirst(manager)
+        await eventually("all have come") { grip.counters.records == 8200 }
+        #expect(grip.counters.droppedBeforeFirstConsumer == 8)
+        var records = grip.records(capacity: 8192).makeAsyncIterator()
+        for number in 1...8192 { #expect(await records.next()?.sequence == UInt8(truncatingIfNeeded: number)) }
+        #expect(grip.counters.droppedBeforeFirstConsumer == 8)
+    }
 }
