@@ -34,11 +34,9 @@ says() { # PATTERN
     grep -q "$1" "$CASE_DIR/obvious.txt" || { cat "$CASE_DIR/obvious.txt" && return 1; }
 }
 
-# While its flash memory takes the new firmware, the device loses its power.
-echo 'at 0ms power_cut 40000' >"$CASE_DIR/scenario"
 export XDG_CACHE_HOME=$DATA/cache
 mkdir "$XDG_CACHE_HOME"
-device_start --scenario "$CASE_DIR/scenario" --keys-file "$CASE_DIR/keys" --flash "$DATA/flash" --unprovisioned
+device_start --keys-file "$CASE_DIR/keys" --flash "$DATA/flash" --unprovisioned
 check "info: connects and pairs" obvious info
 check "Just Works, through the pairing service" test -s "$XDG_STATE_HOME/tendon/bonds"
 check "info: a new device" says '"provisioned":false'
@@ -67,7 +65,11 @@ check "features: it is unlocked on the device" says '"feature":16,"state":"enabl
 check "toggle" obvious toggle 16 off
 check "toggle: the device switched it off" says '"feature":16,"state":"enabled","toggle":"deactivated"'
 
-# ---- firmware, with a disconnection in the middle
+device_stop
+
+# ---- firmware: while the same flash memory takes it, the device loses its power
+echo 'at 0ms power_cut 40000' >"$CASE_DIR/scenario"
+device_start --scenario "$CASE_DIR/scenario" --scenario-from connection --keys-file "$CASE_DIR/keys" --flash "$DATA/flash"
 check "firmware check" obvious firmware check
 check "firmware check: what is there" says '"firmware":"1.3.0","available":"1.4.0"'
 check "firmware upgrade" obvious firmware upgrade
