@@ -35,4 +35,11 @@ static inline void signer_sha256(void *context, const uint8_t *data, size_t leng
     }
 }
 
+/** A ring with one key, number 1. @p verified counts the signatures that were checked. */
+static inline tendon_obvious_key_ring signer_ring(tendon_obvious_key *key, unsigned *verified) {
+    *key = (tendon_obvious_key){.id = 1};
+    memset(key->bytes, 0x42, sizeof key->bytes);
+    return (tendon_obvious_key_ring){key, 1, {signer_verify, signer_sha256, verified}};
+}
+
 #endif

@@ -92,9 +92,7 @@ static void begin(void) {
     f = fixture_new();
     f->quiet = true;
     f->device.chunk_max = 1000;
-    w.key.id = 1;
-    memset(w.key.bytes, 0x42, 32);
-    w.ring = (tendon_obvious_key_ring){&w.key, 1, {signer_verify, signer_sha256, &w.verified}};
+    w.ring = signer_ring(&w.key, &w.verified);
     for (size_t i = 0; i < IMAGE; i++) {
         w.image[i] = (uint8_t)(7 * i);
     }

@@ -90,9 +90,7 @@ static void begin_world(uint16_t frame_max) {
     memset(&w, 0, sizeof w);
     f = fixture_new_with(frame_max, 8);
     f->quiet = true;
-    w.key.id = 1;
-    memset(w.key.bytes, 0x42, 32);
-    w.ring = (tendon_obvious_key_ring){&w.key, 1, {signer_verify, signer_sha256, &w.verified}};
+    w.ring = signer_ring(&w.key, &w.verified);
     const tendon_obvious_manager_config config = {
         .session = &f->session, .ring = &w.ring, .product = 1234, .chunk_max = 4000, .on_event = on_event};
     assert_int_equal(tendon_obvious_manager_init(&w.manager, &config), TENDON_OK);
