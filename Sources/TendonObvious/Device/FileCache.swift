@@ -8,7 +8,8 @@ import Tendon
     import Musl
 #endif
 
-/// Images that were downloaded, and what survives a restart of the program. Only its owner can read the folder.
+/// Images that were downloaded, and what survives a restart of the program. A folder that it makes is readable by its
+/// owner only.
 struct FileCache: Sendable {
     let folder: String
     private var isStandard = false
@@ -16,7 +17,7 @@ struct FileCache: Sendable {
     /// A folder of the application's choice.
     init(folder: String) { self.folder = folder }
 
-    /// `$XDG_CACHE_HOME/obvious`, else `~/.cache/obvious`.
+    /// Images in `$XDG_CACHE_HOME/obvious`, else `~/.cache/obvious`; records where the C core keeps journals.
     static var standard: FileCache {
         func value(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
         let cache = value("XDG_CACHE_HOME").flatMap { $0.hasPrefix("/") ? $0 : nil }

@@ -76,7 +76,8 @@ public final class OcelotFirmwareManager {
     public func setEventListener(_ listener: (any OcelotFirmwareEventListener)?) { self.listener = listener }
     /// Sets the API key of its calls, instead of that of the cloud's configuration.
     public func setAPIKey(_ key: String) { source.setKey(key) }
-    /// The folder of images and of what survives a restart; `$XDG_CACHE_HOME/obvious` unless it is set.
+    /// The folder of images and of what survives a restart. Unless it is set, images are in `$XDG_CACHE_HOME/obvious` and
+    /// the records of upgrades in `$XDG_STATE_HOME/tendon/journal`.
     public func setFileCacheDirectory(_ path: String) { source.cache = FileCache(folder: path) }
     /// The connector of the next operation. The program's feature manager and firmware manager have the same one.
     public func getDeviceConnector() -> OcelotDeviceConnector { connector }

@@ -42,8 +42,8 @@ extension Command {
         details: [
             "Downloads the image, verifies it, sends it, and starts it on trial; confirms it after a self test, else the "
                 + "device returns to the old firmware. An upgrade that was interrupted, by Ctrl-C, a lost connection or a "
-                + "restart of this machine, continues where it ended when the command is given again. Images and the journal "
-                + "are in $XDG_CACHE_HOME/obvious."
+                + "restart of this machine, continues where it ended when the command is given again. Images are in "
+                + "$XDG_CACHE_HOME/obvious, and the journal is in $XDG_STATE_HOME/tendon/journal."
         ],
         options: firmwareOptions + [
             Option(name: "--resume", value: nil, help: "continue an interrupted upgrade; this is the default"),
