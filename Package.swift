@@ -87,12 +87,18 @@ let package = Package(
             ]),
         // What the programs share; not a product.
         .target(name: "TendonSupport", dependencies: ["CTendon", "CSystemJansson"]),
+        // Of the trait MQTT: messages that wait on disk.
+        .systemLibrary(
+            name: "CSystemSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .target(name: "TendonQueue", dependencies: ["CSystemSQLite"]),
+        // Where events of the command go, and where commands from outside come from; not a product.
+        .target(name: "TendonOutputs", dependencies: ["TendonSupport"]),
         .executableTarget(
             name: "TendonCommand",
             dependencies: [
                 "CTendon", "Tendon", "TendonActiv5", "TendonBose", "TendonFeelSpace", "TendonObvious",
                 "TendonObviousCloud",
-                "TendonFjorden", "TendonSupport",
+                "TendonFjorden", "TendonOutputs", "TendonSupport",
             ]),
         // Compares the library with test vectors; built, not installed.
         .executableTarget(
@@ -108,7 +114,8 @@ let package = Package(
             dependencies: ["BenchPeer", "Tendon", "TendonActiv5", "TendonBose", "TendonFeelSpace", "TendonFjorden"],
             path: "Bench/Swift/BenchVendors"),
         .executableTarget(
-            name: "BenchLines", dependencies: ["BenchPeer", "TendonSupport"], path: "Bench/Swift/BenchLines"),
+            name: "BenchLines", dependencies: ["BenchPeer", "TendonOutputs", "TendonSupport"],
+            path: "Bench/Swift/BenchLines"),
         // What the tests below share; no product.
         .target(name: "TestSupport", dependencies: ["Tendon"], path: "Tests/Swift/TestSupport"),
         .testTarget(
@@ -116,6 +123,9 @@ let package = Package(
         .testTarget(
             name: "TendonSupportTests", dependencies: ["TendonSupport", "TestSupport"],
             path: "Tests/Swift/TendonSupportTests"),
+        .testTarget(
+            name: "TendonQueueTests", dependencies: ["CSystemSQLite", "TendonQueue"],
+            path: "Tests/Swift/TendonQueueTests"),
         .testTarget(
             name: "TendonCommandTests", dependencies: ["Tendon", "TendonCommand"],
             path: "Tests/Swift/TendonCommandTests"),

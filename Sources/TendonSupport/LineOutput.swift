@@ -199,12 +199,12 @@ package final class LineOutput: @unchecked Sendable {
 }
 
 /// A mutex with a condition.
-final class ThreadLock: @unchecked Sendable {
+package final class ThreadLock: @unchecked Sendable {
     // Both live as long as the object.
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
-    init() {
+    package init() {
         pthread_mutex_init(mutex, nil)
         var attributes = pthread_condattr_t()
         pthread_condattr_init(&attributes)
@@ -220,20 +220,20 @@ final class ThreadLock: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    func locked<Result>(_ body: () -> Result) -> Result {
+    package func locked<Result>(_ body: () -> Result) -> Result {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         return body()
     }
 
-    func wait() { pthread_cond_wait(condition, mutex) }
+    package func wait() { pthread_cond_wait(condition, mutex) }
 
     /// False when the time (of tendon_monotonic_ms()) has passed.
-    func wait(until milliseconds: UInt64) -> Bool {
+    package func wait(until milliseconds: UInt64) -> Bool {
         var time = timespec(
             tv_sec: Int(milliseconds / 1000), tv_nsec: Int(milliseconds % 1000) * 1_000_000)
         return pthread_cond_timedwait(condition, mutex, &time) != ETIMEDOUT
     }
 
-    func wakeAll() { pthread_cond_broadcast(condition) }
+    package func wakeAll() { pthread_cond_broadcast(condition) }
 }

@@ -3,6 +3,7 @@
 // How long does a line of output take? Limit: printf of the same line into a buffer. See ../../README.md.
 import BenchPeer
 import Glibc
+import TendonOutputs
 import TendonSupport
 
 /// What is measured, in the order in which each round runs them.
@@ -11,6 +12,7 @@ enum Body: String, CaseIterable {
     case writer = "line_writer"
     case compact = "line_writer_compact"
     case output = "line_output"
+    case seam = "line_through_seam"
 }
 
 /// A sample of the rotation sensor with the device's members, as `tendon run` prints it.
@@ -38,6 +40,14 @@ struct Bench {
         #","family":"bose","address":"C0:7E:00:00:1D:C3","address_type":"random","name":"LE-Bose Frames""#.utf8)
     var writer = LineWriter(capacity: 1 << 16)
     let output: LineOutput
+    let outputs: [any EventOutput]
+    let device = OutputDevice(
+        family: "bose", address: "C0:7E:00:00:1D:C3", addressType: "random", name: "LE-Bose Frames")
+
+    init(output: LineOutput) {
+        self.output = output
+        outputs = [JSONLines(output, waits: true)]
+    }
 
     mutating func run(_ body: Body, _ count: Int) -> Int {
         var bytes = 0
@@ -58,6 +68,13 @@ struct Bench {
             // As many at a time as a batch of samples has.
             for number in 0..<count {
                 output.appendBlocking { write(number, members, to: &$0) }
+            }
+            _ = output.flush(patience: 1000)
+        case .seam:
+            for number in 0..<count {
+                for one in outputs where one.takes("sample", of: device) {
+                    one.event("sample", of: device) { write(number, members, to: &$0) }
+                }
             }
             _ = output.flush(patience: 1000)
         }

@@ -37,8 +37,7 @@ extension Command {
         let opened = reader.open(path)
         guard opened >= 0 else { throw CommandError(capture: path, opened) }
         Output.standard.lines?.isCompact = arguments.has("--compact")
-        var events = Events(json: arguments.has("--json"))
-        events.waits = true
+        let events = Events(json: arguments.has("--json"), waits: true)
         var replay = Replay(events, att: arguments.has("--att"))
         var status: tendon_status = 1
         while status > 0, !Termination.shared.isRequested {

@@ -3,6 +3,7 @@
 import CTendon
 import Synchronization
 import Tendon
+import TendonOutputs
 import TendonSupport
 
 /// A device as the lines about it name it: family, address with its type, name where one is given.
@@ -10,25 +11,34 @@ final class DeviceLabel: Sendable {
     let family: String?
     let address: Address
     private struct State {
-        var name: String?
         var members: [UInt8]
+        var device: OutputDevice
+
+        init(_ family: String?, _ address: Address, _ name: String?) {
+            members = DeviceLabel.members(family, address, name)
+            device = OutputDevice(
+                family: family ?? "", address: address.description, addressType: address.typeName, name: name)
+        }
     }
     private let state: Mutex<State>
 
     init(_ family: String?, _ address: Address, name: String? = nil) {
         self.family = family
         self.address = address
-        state = Mutex(State(name: name, members: DeviceLabel.members(family, address, name)))
+        state = Mutex(State(family, address, name))
     }
 
     /// The members of each line, ready to be copied.
     var members: [UInt8] { state.withLock { $0.members } }
 
+    /// As outputs name it.
+    var device: OutputDevice { state.withLock { $0.device } }
+
     var name: String? {
-        get { state.withLock { $0.name } }
+        get { state.withLock { $0.device.name } }
         set {
-            let members = DeviceLabel.members(family, address, newValue)
-            state.withLock { $0 = State(name: newValue, members: members) }
+            let new = State(family, address, newValue)
+            state.withLock { $0 = new }
         }
     }
 
@@ -63,7 +73,7 @@ extension JSON {
     }
 }
 
-/// Prints events on standard output.
+/// Hands events to the outputs; on standard output they are lines of JSON, text for people, or nothing.
 struct Events: Sendable {
     enum Style: Sendable {
         case json
@@ -72,41 +82,54 @@ struct Events: Sendable {
     }
 
     let style: Style
-    /// Lines wait for the reader instead of being dropped. Not for what runs on the loop.
-    var waits = false
+    private let outputs: [any EventOutput]
 
     static let none = Events(style: .none)
 
     /// JSON when it is requested, and when standard output is no terminal.
-    init(json: Bool) { style = json || !Output.standard.isTerminal ? .json : .text }
+    init(json: Bool, waits: Bool = false) {
+        self.init(style: json || !Output.standard.isTerminal ? .json : .text, waits: waits)
+    }
 
-    init(style: Style) { self.style = style }
-
-    private var output: LineOutput? { Output.standard.lines }
+    /// - Parameter waits: lines wait for the reader instead of being dropped. Not for what runs on the loop.
+    init(style: Style, waits: Bool = false, others: [any EventOutput] = []) {
+        self.style = style
+        guard style != .none, let lines = Output.standard.lines else {
+            outputs = others
+            return
+        }
+        let first: any EventOutput =
+            style == .json ? JSONLines(lines, waits: waits) : TextLines(output: lines, waits: waits)
+        outputs = [first] + others
+    }
 
     /// Suspends while much output waits.
     func ready() async {
-        if style == .json { await output?.ready() }
+        for output in outputs { await output.ready() }
     }
 
-    /// One line. Never blocks; a line that finds the buffer full is dropped and counted.
+    /// One event. Never blocks; a line that finds a buffer full is dropped and counted.
     func event(
         _ name: StaticString, _ device: DeviceLabel? = nil, at microseconds: UInt64? = nil,
         _ body: (inout LineWriter) -> Void = { _ in }
     ) {
-        guard style != .none else { return }
-        if style == .json {
-            add { Events.compose(&$0, name, device, microseconds, body) }
-        } else {
-            var writer = LineWriter()
-            Events.compose(&writer, name, device, microseconds, body)
-            let text = Events.text(writer.bytes)
-            add { $0.raw(text) }
+        guard !outputs.isEmpty else { return }
+        let described = device?.device
+        // The same time in each output.
+        let time = outputs.count == 1 ? microseconds : microseconds ?? tendon_realtime_us()
+        for output in outputs where output.takes(name, of: described) {
+            output.event(name, of: described) { Events.compose(&$0, name, device, time, body) }
         }
     }
 
-    private func add(_ body: (inout LineWriter) -> Void) {
-        if waits { output?.appendBlocking(body) } else { output?.append(body) }
+    /// What becomes of a device; not a line.
+    func device(_ label: DeviceLabel, is presence: Presence) {
+        for output in outputs { output.device(label.device, is: presence) }
+    }
+
+    /// Ends the other outputs; standard output is ended by the program.
+    func finish() async {
+        for output in outputs { await output.finish() }
     }
 
     private static func compose(
@@ -130,37 +153,6 @@ struct Events: Sendable {
         case .text: Output.standard.write(text())
         case .none: break
         }
-    }
-
-    // MARK: For people
-
-    /// "12:34:56.789  sample   C0:...  name=value ...": the line of JSON, in columns.
-    private static func text(_ line: [UInt8]) -> String {
-        guard let json = try? JSON(parsing: line) else { return String(decoding: line, as: UTF8.self) }
-        let time = json["time"]?.string.map { $0.dropFirst(11).prefix(12) } ?? ""
-        let address = json["address"]?.string ?? ""
-        let hidden = ["time", "event", "family", "address", "address_type", "name"]
-        let rest = json.all.filter { !hidden.contains($0.key) && $0.value != .null }
-            .map { "\($0.key)=\(short($0.value))" }
-        let columns = [String(time), left(json["event"]?.string ?? "", 14)] + (address.isEmpty ? [] : [address])
-        return (columns + [rest.joined(separator: " ")]).joined(separator: "  ") + "\n"
-    }
-
-    private static func short(_ value: JSON) -> String {
-        switch value {
-        case .string(let text): text
-        case .real(let number): fixed(number, 4)
-        case .array(let values) where values.allSatisfy({ $0.number != nil || $0.string != nil }):
-            values.map(short).joined(separator: ",")
-        case .bool(let flag): flag ? "yes" : "no"
-        default: String(decoding: compact(value), as: UTF8.self)
-        }
-    }
-
-    private static func compact(_ value: JSON) -> [UInt8] {
-        var writer = LineWriter()
-        writer.write(value)
-        return writer.bytes
     }
 }
 

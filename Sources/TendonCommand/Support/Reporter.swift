@@ -3,6 +3,7 @@
 import CTendon
 import Synchronization
 import Tendon
+import TendonOutputs
 import TendonSupport
 
 /// Counters of a stream. At its end: samples = delivered + dropped.
@@ -71,10 +72,10 @@ final class Reporter: Sendable {
     /// Milliseconds from one picture to the next.
     static let refresh = 200
 
-    /// JSON when it is requested or when standard output is no terminal; else a table.
-    init(json: Bool) {
+    /// JSON when it is requested or when standard output is no terminal; else a table. And the other outputs.
+    init(json: Bool, others: [any EventOutput] = []) {
         isTable = !json && Output.standard.isTerminal
-        events = isTable ? .none : Events(style: .json)
+        events = Events(style: isTable ? .none : .json, others: others)
     }
 
     /// Neither: only counters.

@@ -143,6 +143,7 @@ extension DeviceServer {
     private func serveConnected() async {
         served.central.core.clearPeerFailure(of: served.address)
         served.event("connected", identity)
+        served.reporter.events.device(served.label, is: .connected)
         served.show("connected")
         let place = served.rules.join(served)
         let actions = Task { @TendonActor [self] in
@@ -154,6 +155,7 @@ extension DeviceServer {
         await actions.value
         let cause = ending.reason == .requested ? nil : served.central.core.peerFailure(of: served.address)
         served.event("disconnected", ending.with(cause).members)
+        served.reporter.events.device(served.label, is: .disconnected)
         served.show("disconnected", note: ending.reason == .requested ? "" : ending.with(cause).text)
         served.happened("disconnected")
     }

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// Events as text for people: the members of a line in columns.
+import TendonOutputs
+import TendonSupport
+
+struct TextLines: EventOutput {
+    let output: LineOutput
+    let waits: Bool
+
+    func event(_ event: StaticString, of device: OutputDevice?, _ compose: (inout LineWriter) -> Void) {
+        var writer = LineWriter()
+        compose(&writer)
+        let text = TextLines.text(writer.bytes)
+        if waits { output.appendBlocking { $0.raw(text) } } else { output.append { $0.raw(text) } }
+    }
+
+    /// "12:34:56.789  sample   C0:...  name=value ...": the line of JSON, in columns.
+    private static func text(_ line: [UInt8]) -> String {
+        guard let json = try? JSON(parsing: line) else { return String(decoding: line, as: UTF8.self) }
+        let time = json["time"]?.string.map { $0.dropFirst(11).prefix(12) } ?? ""
+        let address = json["address"]?.string ?? ""
+        let hidden = ["time", "event", "family", "address", "address_type", "name"]
+        let rest = json.all.filter { !hidden.contains($0.key) && $0.value != .null }
+            .map { "\($0.key)=\(short($0.value))" }
+        let columns = [String(time), left(json["event"]?.string ?? "", 14)] + (address.isEmpty ? [] : [address])
+        return (columns + [rest.joined(separator: " ")]).joined(separator: "  ") + "\n"
+    }
+
+    private static func short(_ value: JSON) -> String {
+        switch value {
+        case .string(let text): text
+        case .real(let number): fixed(number, 4)
+        case .array(let values) where values.allSatisfy({ $0.number != nil || $0.string != nil }):
+            values.map(short).joined(separator: ",")
+        case .bool(let flag): flag ? "yes" : "no"
+        default: LineWriter.text(value)
+        }
+    }
+}

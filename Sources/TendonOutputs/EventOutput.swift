@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+// The seam between what happens and where it goes: JSON lines, MQTT, and what is added later. An output is a module of
+// its own that conforms to EventOutput; what comes back from outside goes through a CommandHandler.
+import TendonSupport
+
+/// A device as outputs name it.
+package struct OutputDevice: Sendable, Hashable {
+    package var family: String
+    /// "AA:BB:CC:DD:EE:FF".
+    package var address: String
+    /// "public", "random_identity" ...
+    package var addressType: String
+    /// The local name; nil: not known yet.
+    package var name: String?
+
+    package init(family: String, address: String, addressType: String, name: String? = nil) {
+        self.family = family
+        self.address = address
+        self.addressType = addressType
+        self.name = name
+    }
+}
+
+/// What becomes of a device.
+package enum Presence: Sendable {
+    /// Connected: its session is open.
+    case connected
+    /// The connection ended; another one may follow.
+    case disconnected
+    /// Its bond was removed, or it was excluded: what was published about it goes away.
+    case forgotten
+}
+
+/// Where events go. All functions are called from any thread, and none may block.
+package protocol EventOutput: Sendable {
+    /// Whether this event is wanted. Cheap: it is asked for every sample.
+    func takes(_ event: StaticString, of device: OutputDevice?) -> Bool
+
+    /// One event. `compose` writes the line of docs/events.md with its end, and may be called at most once.
+    func event(_ event: StaticString, of device: OutputDevice?, _ compose: (inout LineWriter) -> Void)
+
+    func device(_ device: OutputDevice, is presence: Presence)
+
+    /// Suspends while much output waits. Not called on the loop.
+    func ready() async
+
+    /// The end: writes, or stores, what waits. Returns within a few seconds.
+    func finish() async
+}
+
+extension EventOutput {
+    package func takes(_ event: StaticString, of device: OutputDevice?) -> Bool { true }
+    package func device(_ device: OutputDevice, is presence: Presence) {}
+    package func ready() async {}
+    package func finish() async {}
+}
+
+/// What came of a command from outside.
+package enum CommandResult: Sendable, Equatable {
+    case done(JSON)
+    case failed(String)
+}
+
+/// Carries out what comes from outside through an output. Any other program may be the sender: everything is checked.
+package protocol CommandHandler: Sendable {
+    /// Actions of a device, one member each: `{"vibrate": 90}`.
+    /// - Parameter address: the device's, as in OutputDevice.
+    func set(_ actions: JSON, of device: OutputDevice) async -> CommandResult
+
+    /// A request to the gateway itself: "scan", "pair", "forget" ...
+    func request(_ name: String, _ data: JSON) async -> CommandResult
+}
+
+extension StaticString {
+    /// Compares without a String.
+    package func isEqual(to other: StaticString) -> Bool {
+        guard utf8CodeUnitCount == other.utf8CodeUnitCount else { return false }
+        return withUTF8Buffer { one in other.withUTF8Buffer { two in one.elementsEqual(two) } }
+    }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// What an output may know about a family: which events describe a lasting state, and what a person sees of a device.
+
+/// A row per family; the command fills it, next to the names of its values.
+package struct FamilyDescription: Sendable {
+    package var family: String
+    package var manufacturer: String
+    package var model: String
+    /// Events whose members are the state of a device, in addition to `connected` and `battery`, which all have.
+    package var states: [String]
+    /// What is shown of a device, and can be done with it.
+    package var entities: [Entity]
+
+    package init(
+        family: String, manufacturer: String, model: String, states: [String] = [], entities: [Entity] = []
+    ) {
+        self.family = family
+        self.manufacturer = manufacturer
+        self.model = model
+        self.states = states
+        self.entities = entities
+    }
+}
+
+/// One thing that a person sees of a device, or can do with it.
+package struct Entity: Sendable {
+    package enum Kind: Sendable {
+        /// A number or a word of the state. `path`: its members, such as `rotation.yaw_deg`.
+        case sensor(path: String, unit: String? = nil, deviceClass: String? = nil)
+        /// Yes or no. `on`: the text of the state that means yes.
+        case binary(path: String, on: String, deviceClass: String? = nil)
+        /// Something that happens. `event`: the event; `types`: the values of its member that tells which; `fixed`: it
+        /// has no such member, and always is this one.
+        case happening(event: String, member: String?, types: [String], deviceClass: String? = nil)
+        /// An action without a choice. `payload`: JSON of a `set`.
+        case button(payload: String)
+        /// An action with a choice: `path` is its state.
+        case choice(path: String, action: String, options: [String])
+        /// An action with a number.
+        case number(path: String?, action: String, range: ClosedRange<Int>, unit: String?)
+        /// The firmware of the device. Paths of what is installed, and what is available.
+        case firmware(installed: String, latest: String)
+    }
+
+    package var id: String
+    package var title: String
+    package var kind: Kind
+    /// Not shown on the first page.
+    package var isDiagnostic: Bool
+
+    package init(_ id: String, _ title: String, _ kind: Kind, isDiagnostic: Bool = false) {
+        self.id = id
+        self.title = title
+        self.kind = kind
+        self.isDiagnostic = isDiagnostic
+    }
+}

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: MIT
+// Messages that wait on disk until they are acknowledged: bounded, in order, each with a number that is never used twice.
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Musl
+#endif
+
+/// One message.
+package struct QueueEntry: Sendable, Equatable {
+    /// Greater than that of every message before it, over all runs of the gateway.
+    package var number: UInt64
+    /// Microseconds since 1970.
+    package var time: UInt64
+    package var topic: String
+    package var payload: [UInt8]
+    /// A state: a newer one of the same topic takes its place.
+    package var isState: Bool
+
+    package init(number: UInt64, time: UInt64, topic: String, payload: [UInt8], isState: Bool) {
+        self.number = number
+        self.time = time
+        self.topic = topic
+        self.payload = payload
+        self.isState = isState
+    }
+}
+
+/// The queue in a file. Used by one thread.
+package final class DiskQueue {
+    private let path: String
+    /// Messages that are stored at most; the oldest is dropped for a new one.
+    private let limit: Int
+    private let pages: Int
+    private var database: Database
+    /// The stored states, by topic.
+    private var states: [String: UInt64] = [:]
+    private var reserved: UInt64 = 0
+    private var isDirty = false
+
+    /// Messages that are stored.
+    package private(set) var count = 0
+    /// Messages that were dropped because the queue was full, since the file was made.
+    package private(set) var dropped: UInt64 = 0
+    /// The number of the next message.
+    package private(set) var next: UInt64 = 1
+    /// What was found wrong with the file, and done about it; nil: nothing.
+    package private(set) var repair: String?
+
+    /// Numbers that are reserved on disk at a time, so that a number needs no write of its own.
+    private static let block: UInt64 = 4096
+    /// Small pages: a message is small, and flash is written page by page.
+    private static let pageSize = 1024
+    private static let version: Int64 = 1
+
+    /// Opens or creates the file. A file that cannot be read is kept beside it, and the queue starts empty.
+    /// - Parameters:
+    ///   - limit: messages at most
+    ///   - bytes: size of the file at most
+    package init(_ path: String, limit: Int, bytes: Int) throws(QueueError) {
+        self.path = path
+        self.limit = max(1, limit)
+        pages = max(16, bytes / DiskQueue.pageSize)
+        do throws(QueueError) {
+            database = try Database(path)
+            try load()
+        } catch {
+            guard error.kind == .corrupted else { throw error }
+            database = try DiskQueue.replaced(path)
+            repair = "the queue \(path) was corrupted (\(error.text)); it is kept as \(path).corrupted"
+            try load()
+        }
+    }
+
+    private static func replaced(_ path: String) throws(QueueError) -> Database {
+        for suffix in ["-wal", "-shm", "-journal"] { unlink(path + suffix) }
+        guard rename(path, path + ".corrupted") == 0 else {
+            throw QueueError(0, "\(path) is corrupted and cannot be renamed: \(String(cString: strerror(errno)))")
+        }
+        return try Database(path)
+    }
+
+    private func load() throws(QueueError) {
+        // One process: no shared memory file, and a second process gets an error instead of half of the messages.
+        try database.execute("PRAGMA page_size=\(DiskQueue.pageSize)")
+        try database.execute("PRAGMA locking_mode=EXCLUSIVE")
+        try database.execute("PRAGMA journal_mode=WAL")
+        // A commit is in the kernel's memory, where it survives the end of this process; sync() is for a power cut.
+        try database.execute("PRAGMA synchronous=NORMAL")
+        try database.execute("PRAGMA cache_size=-256")
+        try database.execute("PRAGMA max_page_count=\(pages)")
+        try database.transaction { () throws(QueueError) in
+            try database.execute(
+                """
+                CREATE TABLE IF NOT EXISTS queue(number INTEGER PRIMARY KEY, time INTEGER NOT NULL, topic TEXT NOT NULL,
+                    payload BLOB NOT NULL, state INTEGER NOT NULL);
+                CREATE TABLE IF NOT EXISTS facts(name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+                CREATE TABLE IF NOT EXISTS notes(name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID
+                """)
+            let version = try fact("version") ?? DiskQueue.version
+            guard version == DiskQueue.version else {
+                throw QueueError(
+                    0, "the queue \(path) is of version \(version), this program knows \(DiskQueue.version)")
+            }
+            try set("version", DiskQueue.version)
+        }
+        (count, states) = (0, [:])
+        try database.run("SELECT number, topic, state FROM queue") { row in
+            self.count += 1
+            if row.integer(2) != 0 { self.states[row.text(1)] = UInt64(row.integer(0)) }
+        }
+        dropped = UInt64(max(0, try fact("dropped") ?? 0))
+        next = UInt64(max(1, try fact("reserved") ?? 1))
+        reserved = next
+    }
+
+    private func fact(_ name: String) throws(QueueError) -> Int64? {
+        var value: Int64?
+        try database.run("SELECT value FROM facts WHERE name=?", [.text(name)]) { value = $0.integer(0) }
+        return value
+    }
+
+    private func set(_ name: String, _ value: Int64) throws(QueueError) {
+        try database.run("INSERT OR REPLACE INTO facts VALUES(?, ?)", [.text(name), .integer(value)])
+    }
+
+    // MARK: Numbers
+
+    /// A number for a message. Those of a block that a killed process had reserved are skipped. If the disk takes no
+    /// reservation, the numbers continue without one; it is tried again with each number.
+    package func number() -> UInt64 {
+        defer { next += 1 }
+        if next >= reserved { try? reserve(next + DiskQueue.block) }
+        return next
+    }
+
+    /// With a sync of its own: a number that was seen outside must not come again after a power cut.
+    private func reserve(_ end: UInt64) throws(QueueError) {
+        try database.execute("PRAGMA synchronous=FULL")
+        defer { try? database.execute("PRAGMA synchronous=NORMAL") }
+        try database.transaction { () throws(QueueError) in try set("reserved", Int64(end)) }
+        reserved = end
+    }
+
+    // MARK: Messages
+
+    /// Stores messages and removes acknowledged ones, in one commit. What exceeds the limit is dropped, the oldest first.
+    package func store(_ entries: [QueueEntry], removing acknowledged: [UInt64]) throws(QueueError) {
+        guard !entries.isEmpty || !acknowledged.isEmpty else { return }
+        var (states, count, dropped) = (states, count, dropped)
+        try database.transaction { () throws(QueueError) in
+            for number in acknowledged { count -= try remove(number) }
+            for entry in entries {
+                if entry.isState, let old = states[entry.topic] { count -= try remove(old) }
+                try database.run(
+                    "INSERT INTO queue VALUES(?, ?, ?, ?, ?)",
+                    [
+                        .integer(Int64(entry.number)), .integer(Int64(entry.time)), .text(entry.topic),
+                        .blob(entry.payload), .integer(entry.isState ? 1 : 0),
+                    ])
+                if entry.isState { states[entry.topic] = entry.number }
+                count += 1
+            }
+            guard count > limit else { return }
+            try database.run(
+                "DELETE FROM queue WHERE number IN (SELECT number FROM queue ORDER BY number LIMIT ?)",
+                [.integer(Int64(count - limit))])
+            dropped += UInt64(database.changes)
+            count -= database.changes
+            try set("dropped", Int64(dropped))
+        }
+        (self.states, self.count, self.dropped) = (states, count, dropped)
+        isDirty = true
+    }
+
+    private func remove(_ number: UInt64) throws(QueueError) -> Int {
+        try database.run("DELETE FROM queue WHERE number=?", [.integer(Int64(number))])
+        return database.changes
+    }
+
+    /// Counts messages that were dropped before they were stored.
+    package func countDropped(_ number: Int) {
+        dropped += UInt64(number)
+        let total = Int64(dropped)
+        try? database.transaction { () throws(QueueError) in try set("dropped", total) }
+    }
+
+    /// The stored messages after a number, the oldest first.
+    package func entries(after number: UInt64, limit: Int) throws(QueueError) -> [QueueEntry] {
+        var entries: [QueueEntry] = []
+        try database.run(
+            "SELECT number, time, topic, payload, state FROM queue WHERE number>? ORDER BY number LIMIT ?",
+            [.integer(Int64(clamping: number)), .integer(Int64(limit))]
+        ) { row in
+            entries.append(
+                QueueEntry(
+                    number: UInt64(row.integer(0)), time: UInt64(row.integer(1)), topic: row.text(2),
+                    payload: row.bytes(3), isState: row.integer(4) != 0))
+        }
+        return entries
+    }
+
+    /// Brings what was stored since the last time to the disk.
+    package func sync() throws(QueueError) {
+        guard isDirty else { return }
+        try database.run("PRAGMA wal_checkpoint(PASSIVE)")
+        isDirty = false
+    }
+
+    /// After an error of the kind `corrupted`: a new file. Returns the number of messages that are lost with the old one.
+    package func startAgain() throws(QueueError) -> Int {
+        let (lost, numbers, drops) = (count, next, dropped)
+        database.close()
+        database = try DiskQueue.replaced(path)
+        try load()
+        next = max(next, numbers)
+        try reserve(next + DiskQueue.block)
+        dropped = drops
+        countDropped(lost)
+        return lost
+    }
+
+    // MARK: Notes: small facts that the owner keeps, such as the names of devices
+
+    package func notes() throws(QueueError) -> [String: String] {
+        var notes: [String: String] = [:]
+        try database.run("SELECT name, value FROM notes") { notes[$0.text(0)] = $0.text(1) }
+        return notes
+    }
+
+    /// Nil removes it.
+    package func setNote(_ name: String, _ value: String?) throws(QueueError) {
+        try database.transaction { () throws(QueueError) in
+            if let value {
+                try database.run("INSERT OR REPLACE INTO notes VALUES(?, ?)", [.text(name), .text(value)])
+            } else {
+                try database.run("DELETE FROM notes WHERE name=?", [.text(name)])
+            }
+        }
+        isDirty = true
+    }
+
+    /// Nothing may be called after it.
+    package func close() {
+        try? sync()
+        database.close()
+    }
+}

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: MIT
+// The queue on disk: order, numbers, bounds, and each way in which a file fails.
+import CSystemSQLite
+import Foundation
+import Testing
+
+@testable import TendonQueue
+
+@Suite struct DiskQueueTests {
+    /// A directory that goes away with its files.
+    final class Place {
+        let directory: String
+        var path: String { directory + "/queue.db" }
+
+        init() {
+            directory = NSTemporaryDirectory() + "tendon-queue-\(UUID().uuidString)"
+            try! FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        }
+
+        deinit { try? FileManager.default.removeItem(atPath: directory) }
+    }
+
+    private func open(_ place: Place, limit: Int = 100, bytes: Int = 1 << 20) throws -> DiskQueue {
+        try DiskQueue(place.path, limit: limit, bytes: bytes)
+    }
+
+    private func event(_ queue: DiskQueue, _ text: String, size: Int = 0) -> QueueEntry {
+        let payload = Array(text.utf8) + [UInt8](repeating: 0x78, count: size)
+        return QueueEntry(number: queue.number(), time: 1, topic: "t/event", payload: payload, isState: false)
+    }
+
+    private func state(_ queue: DiskQueue, _ topic: String, _ text: String) -> QueueEntry {
+        QueueEntry(number: queue.number(), time: 2, topic: topic, payload: Array(text.utf8), isState: true)
+    }
+
+    private func texts(_ queue: DiskQueue, after number: UInt64 = 0) throws -> [String] {
+        try queue.entries(after: number, limit: 1000).map { String(decoding: $0.payload, as: UTF8.self) }
+    }
+
+    @Test func messagesStayInOrderOverACloseAndUntilTheyAreRemoved() throws {
+        let place = Place()
+        var queue = try open(place)
+        let entries = ["a", "b", "c", ""].map { event(queue, $0) }
+        try queue.store(entries, removing: [])
+        queue.close()
+        queue = try open(place)
+        #expect(try queue.entries(after: 0, limit: 10) == entries)
+        #expect(try queue.entries(after: entries[1].number, limit: 1) == [entries[2]])
+        try queue.store([], removing: [entries[0].number, entries[2].number, 999])
+        #expect(queue.count == 2)
+        queue.close()
+        queue = try open(place)
+        #expect(try texts(queue) == ["b", ""])
+        #expect(queue.count == 2)
+    }
+
+    /// A commit is in the file without close() and without sync().
+    @Test func aCommitSurvivesTheEndOfTheProcess() throws {
+        let place = Place()
+        let queue = try open(place)
+        try queue.store([event(queue, "kept")], removing: [])
+        let copy = Place()
+        for suffix in ["", "-wal"] {
+            try FileManager.default.copyItem(atPath: place.path + suffix, toPath: copy.path + suffix)
+        }
+        #expect(try texts(try open(copy)) == ["kept"])
+        queue.close()
+    }
+
+    @Test func aNumberIsNeverUsedTwice() throws {
+        let place = Place()
+        var queue = try open(place)
+        #expect([queue.number(), queue.number()] == [1, 2])
+        let copy = Place()
+        for suffix in ["", "-wal"] {
+            try FileManager.default.copyItem(atPath: place.path + suffix, toPath: copy.path + suffix)
+        }
+        // As after kill -9: the block that was reserved is skipped.
+        let killed = try open(copy)
+        #expect(killed.number() == 4097)
+        for _ in 0..<5000 { _ = queue.number() }
+        let last = queue.number()
+        queue.close()
+        queue = try open(place)
+        #expect(queue.number() > last)
+    }
+
+    @Test func aNewerStateTakesThePlaceOfTheOlderOfItsTopic() throws {
+        let place = Place()
+        var queue = try open(place)
+        try queue.store([state(queue, "a", "1"), event(queue, "e"), state(queue, "b", "1")], removing: [])
+        try queue.store([state(queue, "a", "2"), state(queue, "a", "3")], removing: [])
+        #expect(try texts(queue) == ["e", "1", "3"])
+        queue.close()
+        queue = try open(place)
+        try queue.store([state(queue, "b", "4")], removing: [])
+        #expect(try texts(queue) == ["e", "3", "4"])
+        #expect(queue.dropped == 0)
+    }
+
+    @Test func theOldestIsDroppedForANewOneAndCounted() throws {
+        let place = Place()
+        var queue = try open(place, limit: 3)
+        try queue.store((1...5).map { event(queue, "\($0)") }, removing: [])
+        #expect(try texts(queue) == ["3", "4", "5"])
+        try queue.store([event(queue, "6")], removing: [])
+        #expect((queue.count, queue.dropped) == (3, 3))
+        queue.countDropped(2)
+        queue.close()
+        queue = try open(place, limit: 3)
+        #expect((queue.count, queue.dropped) == (3, 5))
+        #expect(try texts(queue) == ["4", "5", "6"])
+    }
+
+    @Test func aFullFileIsAnErrorThatChangesNothing() throws {
+        let place = Place()
+        let queue = try open(place, limit: 100_000, bytes: 64 * 1024)
+        var stored = 0
+        var failure: QueueError?
+        for _ in 0..<200 where failure == nil {
+            do throws(QueueError) {
+                try queue.store([event(queue, "x", size: 900)], removing: [])
+                stored += 1
+            } catch {
+                failure = error
+            }
+        }
+        #expect(failure?.kind == .full)
+        #expect(stored > 20)
+        #expect(queue.count == stored)
+        let entries = try queue.entries(after: 0, limit: 1000)
+        #expect(entries.count == stored)
+        // What is acknowledged makes place.
+        try queue.store([event(queue, "y", size: 900)], removing: entries.prefix(8).map(\.number))
+        #expect(queue.count == stored - 7)
+    }
+
+    @Test func aFileThatAnotherConnectionHasIsAnError() throws {
+        let place = Place()
+        let queue = try open(place)
+        #expect(throws: QueueError.self) { try open(place) }
+        do throws(QueueError) {
+            _ = try DiskQueue(place.path, limit: 1, bytes: 1 << 20)
+        } catch {
+            #expect(error.kind == .locked)
+        }
+        // The first one goes on.
+        try queue.store([event(queue, "a")], removing: [])
+        #expect(try texts(queue) == ["a"])
+        queue.close()
+        _ = try open(place)
+    }
+
+    @Test func aFileThatIsNoDatabaseIsKeptAndTheQueueStartsEmpty() throws {
+        let place = Place()
+        let garbage = Data((0..<8192).map { UInt8(truncatingIfNeeded: $0 &* 37) })
+        try garbage.write(to: URL(fileURLWithPath: place.path))
+        let queue = try open(place)
+        #expect(queue.repair?.contains("corrupted") == true)
+        #expect(queue.count == 0)
+        try queue.store([event(queue, "a")], removing: [])
+        #expect(try texts(queue) == ["a"])
+        #expect(try Data(contentsOf: URL(fileURLWithPath: place.path + ".corrupted")) == garbage)
+        let good = try open(Place())
+        #expect(good.repair == nil)
+    }
+
+    /// Pages after the first are overwritten: what cannot be read starts again, and the count of what is lost is known.
+    @Test func aFileThatIsCorruptedWhileItIsUsedStartsAgainWithTheCount() throws {
+        let place = Place()
+        var queue = try open(place, limit: 10_000, bytes: 8 << 20)
+        // More than SQLite keeps in memory.
+        try queue.store((0..<2000).map { event(queue, "\($0)", size: 500) }, removing: [])
+        let last = queue.number()
+        queue.close()
+        queue = try open(place, limit: 10_000, bytes: 8 << 20)
+        let file = try FileHandle(forWritingTo: URL(fileURLWithPath: place.path))
+        let size = try file.seekToEnd()
+        for page in stride(from: UInt64(1024), to: size, by: 1024) {
+            try file.seek(toOffset: page)
+            try file.write(contentsOf: Data(repeating: 0xA5, count: 1024))
+        }
+        try file.close()
+        var failure: QueueError?
+        do throws(QueueError) {
+            _ = try queue.entries(after: 0, limit: 5000)
+        } catch {
+            failure = error
+        }
+        #expect(failure?.kind == .corrupted)
+        #expect(try queue.startAgain() == 2000)
+        #expect(queue.dropped == 2000)
+        #expect(queue.number() > last)
+        #expect(queue.count == 0)
+        try queue.store([event(queue, "a")], removing: [])
+        #expect(try texts(queue) == ["a"])
+    }
+
+    @Test func aFileOfAnotherVersionOrNoDirectoryIsAnError() throws {
+        let place = Place()
+        try open(place).close()
+        var handle: OpaquePointer?
+        sqlite3_open(place.path, &handle)
+        sqlite3_exec(handle, "UPDATE facts SET value=7 WHERE name='version'", nil, nil, nil)
+        sqlite3_close(handle)
+        do throws(QueueError) {
+            _ = try DiskQueue(place.path, limit: 1, bytes: 1 << 20)
+            Issue.record("a queue of version 7 was opened")
+        } catch {
+            #expect(error.kind == .system)
+            #expect(error.text.contains("version 7"))
+        }
+        #expect(throws: QueueError.self) { try DiskQueue("/nonexistent/queue.db", limit: 1, bytes: 1 << 20) }
+    }
+
+    @Test func notesAreKept() throws {
+        let place = Place()
+        var queue = try open(place)
+        try queue.setNote("a", "1")
+        try queue.setNote("b", "2")
+        try queue.setNote("b", "3")
+        try queue.setNote("a", nil)
+        queue.close()
+        queue = try open(place)
+        #expect(try queue.notes() == ["b": "3"])
+    }
+}
