@@ -59,6 +59,9 @@ let package = Package(
             name: "CSystemBluetooth", pkgConfig: "bluez", providers: [.apt(["libbluetooth-dev"])]),
         .systemLibrary(
             name: "CSystemJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
+        // Of the command alone: its configuration file.
+        .systemLibrary(
+            name: "CSystemInih", pkgConfig: "inih", providers: [.apt(["libinih-dev"])]),
         // Of the conformance program alone: Ed25519 and SHA-256 behind the functions that a user gives the core.
         .systemLibrary(
             name: "CSystemSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
@@ -96,7 +99,7 @@ let package = Package(
         .executableTarget(
             name: "TendonCommand",
             dependencies: [
-                "CTendon", "Tendon", "TendonActiv5", "TendonBose", "TendonFeelSpace", "TendonObvious",
+                "CSystemInih", "CTendon", "Tendon", "TendonActiv5", "TendonBose", "TendonFeelSpace", "TendonObvious",
                 "TendonObviousCloud",
                 "TendonFjorden", "TendonOutputs", "TendonSupport",
             ]),

@@ -12,7 +12,7 @@ import TendonSupport
 /// The table. Help, man page and completions are made from it.
 let allCommands: [Command] =
     [.runAll, .scan, .doctor, .pair, .forget, .stream] + families.flatMap(\.commands)
-    + [.simulate, .capture, .replay, .decode, .encode, .help]
+    + [.simulate, .capture, .replay, .decode, .encode, .configCheck, .configShow, .help]
 
 let version = text(tendon_version())
 
@@ -55,7 +55,9 @@ struct TendonProgram {
             Output.standard.write(Help.text(of: command, for: .standard))
             return .done
         }
-        return try await command.run(try arguments.dropping(count, for: command))
+        let own = try arguments.dropping(count, for: command)
+        if command.common.contains(where: { $0.name == "--config" }) { try Configuration.installNames(own) }
+        return try await command.run(own)
     }
 
     /// The command whose words begin the operands; the longest one wins.
@@ -83,6 +85,8 @@ struct TendonProgram {
     private static func generate(_ words: [String]) throws(CommandError) -> ExitStatus? {
         if words == ["--generate-man"] {
             Output.standard.write(Help.manPage())
+        } else if words == ["--generate-settings"] {
+            Output.standard.write(SettingsTable.documentation())
         } else if words.first == "--generate-completion" {
             guard words.count == 2, Help.shells.contains(words[1]) else {
                 throw .usage("--generate-completion takes bash, zsh or fish")

@@ -27,10 +27,7 @@ extension Command {
         guard path != "-" else { throw .usage("capture writes to a named file; '-' is not supported") }
         let choice = try arguments.radio()
         if case .virtual = choice {
-            var settings = try StreamSettings(arguments)
-            settings.capture = path
-            let gateway = try Gateway(settings, arguments, quiet: true)
-            let status = try await gateway.run(for: try arguments.duration())
+            let status = try await Gateway.run(arguments, family: nil, capture: path)
             report(path, json: arguments.has("--json"))
             return status
         }

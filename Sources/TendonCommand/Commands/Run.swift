@@ -7,8 +7,8 @@ import TendonSupport
 /// The stream options.
 struct StreamSettings: Sendable {
     var radio: RadioChoice
-    var family: String?
     var address: WantedAddress?
+    var served: ServedFamilies
     /// Sensor notifications after which all ends.
     var notifications: UInt64?
     var reconnects: Bool
@@ -24,9 +24,10 @@ struct StreamSettings: Sendable {
     init(_ arguments: Arguments) throws(CommandError) {
         radio = try arguments.radio()
         address = try arguments.address()
-        notifications = try arguments.integer("--notifications", in: 1...Int.max).map(UInt64.init)
+        served = try ServedFamilies(arguments)
+        notifications = try arguments.integer(Self.notifications).map(UInt64.init)
         reconnects = !arguments.has("--no-reconnect")
-        capacity = try arguments.integer("--queue-size", in: 1...(1 << 20)) ?? 16384
+        capacity = try arguments.integer(Self.queueSize) ?? 1
         pauseAt = try arguments.integer("--pause-consumer-at", in: 1...Int.max)
         pauseFor = try arguments.number("--pause-for", in: 0...3600) ?? 2
         capture = arguments.value("--capture")
@@ -35,28 +36,78 @@ struct StreamSettings: Sendable {
         pairing = try PairingPolicy(arguments)
     }
 
+    private static let notifications = Option(
+        name: "--notifications", value: "N", help: "end after N sensor notifications", takes: .integer(1...Int.max),
+        setting: Setting("gateway", isFixed: true))
+    private static let queueSize = Option(
+        name: "--queue-size", value: "N",
+        help: "maximum number of samples buffered for the output; further samples are dropped and counted",
+        standard: "16384", takes: .integer(1...(1 << 20)), setting: Setting("output", isFixed: true))
+
     static let options: [Option] =
-        [
+        ServedFamilies.options + [
             Option(
                 name: "--rule", value: "'EVENT => ACTION'",
-                help:
-                    "when EVENT happens, execute ACTION on the devices of the family that it names; may be given several times"
-            ),
-            Option(name: "--rules", value: "FILE", help: "read rules from a file, one per line"),
-            Option(name: "--notifications", value: "N", help: "end after N sensor notifications"),
-            Option(name: "--no-reconnect", value: nil, help: "do not reconnect when a connection is lost"),
+                help: "when EVENT happens, execute ACTION on the devices of the family that it names",
+                takes: .parsed { (text) throws(CommandError) in _ = try Rule(text) },
+                setting: Setting("rules", isRepeated: true)),
             Option(
-                name: "--queue-size", value: "N",
-                help:
-                    "maximum number of samples buffered for the output; further samples are dropped and counted; default 16384"
-            ),
+                name: "--rules", value: "FILE", help: "read rules from a file, one per line",
+                setting: Setting("rules", key: "file", isRepeated: true)),
+            notifications,
+            Option(
+                name: "--no-reconnect", value: nil, help: "do not reconnect when a connection is lost",
+                setting: Setting("gateway", key: "reconnect", isInverted: true, isFixed: true)),
+            queueSize,
             .compact,
             Option(
-                name: "--capture", value: "FILE", help: "also write the traffic of the connections to a btsnoop file"),
+                name: "--capture", value: "FILE", help: "also write the traffic of the connections to a btsnoop file",
+                setting: Setting("output", isFixed: true)),
             Option(
                 name: "--pause-consumer-at", value: "N", help: "stop taking samples after the Nth", hidden: true),
             Option(name: "--pause-for", value: "SECONDS", help: "for so long", hidden: true),
         ] + PairingPolicy.options
+}
+
+/// Families that are taken and left.
+struct ServedFamilies: Sendable {
+    private let names: Set<String>
+    /// Devices without a section in the configuration are left alone.
+    let knownOnly: Bool
+
+    private static let list = Option.words { (word) throws(CommandError) in
+        if word != "all", word != "none" { _ = try familyName(word) }
+    }
+    private static let taken = Option(
+        name: "--families", value: "LIST", help: "serve these families, separated by commas", isList: true,
+        standard: "all", takes: list, setting: Setting("gateway", isFixed: true))
+    private static let ignored = Option(
+        name: "--ignore", value: "LIST", help: "leave these families alone, separated by commas", isList: true,
+        standard: "none", takes: list, setting: Setting("gateway", isFixed: true))
+    private static let known = Option(
+        name: "--known-only", value: nil, help: "leave devices alone that have no section in the configuration",
+        setting: Setting("gateway"))
+    static let options = [taken, ignored, known]
+
+    init(_ arguments: Arguments) throws(CommandError) {
+        let taken = try ServedFamilies.names(arguments.value(ServedFamilies.taken))
+        names = taken.subtracting(try ServedFamilies.names(arguments.value(ServedFamilies.ignored)))
+        knownOnly = arguments.has(ServedFamilies.known.name)
+    }
+
+    func contains(_ family: String) -> Bool { names.contains(family) }
+
+    private static func names(_ list: String?) throws(CommandError) -> Set<String> {
+        var names: Set<String> = []
+        for word in (list ?? "").split(separator: ",") {
+            switch trimmed(word) {
+            case "none": break
+            case "all": names.formUnion(TendonCommand.families.map(\.name))
+            case let name: names.insert(try familyName(name))
+            }
+        }
+        return names
+    }
 }
 
 /// How a family's devices are served. One value serves all of them.
@@ -83,6 +134,7 @@ extension StreamSettings {
             family.stream.options.map { option in
                 var option = option
                 option.families = [family.name]
+                option.setting = option.setting ?? Setting("family \(family.name)", isPerDevice: true)
                 return option
             }
         }
@@ -115,8 +167,7 @@ extension Command {
                 "run takes no operands",
                 next: isFamily ? "tendon stream \(sanitized(arguments.operands[0]))" : "tendon run --help")
         }
-        let gateway = try Gateway(try StreamSettings(arguments), arguments)
-        return try await gateway.run(for: try arguments.duration())
+        return try await Gateway.run(arguments, family: nil)
     }
 
     static let stream = Command(
@@ -133,10 +184,8 @@ extension Command {
             throw .usage(
                 "stream takes one family: \(familyNames().joined(separator: ", "))", next: "tendon stream bose")
         }
-        var settings = try StreamSettings(arguments)
-        settings.family = try familyName(arguments.operands[0])
-        try arguments.refuseOptions(notOf: [settings.family ?? ""], in: StreamSettings.familyOptions)
-        let gateway = try Gateway(settings, arguments)
-        return try await gateway.run(for: try arguments.duration())
+        let family = try familyName(arguments.operands[0])
+        try arguments.refuseOptions(notOf: [family], in: StreamSettings.familyOptions)
+        return try await Gateway.run(arguments, family: family)
     }
 }

@@ -237,7 +237,7 @@ private let simulateOptions: [Option] =
         Option(name: "--seed", value: "N", help: "seed of the faults; the same seed results in the same faults"),
         Option(name: "--flat-out", value: nil, help: "send samples as fast as the connection accepts them"),
         Option(
-            name: "--period", value: "MS", help: "activ5: time between two force values; default 100",
+            name: "--period", value: "MS", help: "time between two force values; default 100",
             families: ["activ5"]),
         Option(name: "--notifications", value: "N", help: "stop after N sensor notifications, then end"),
         Option(
@@ -248,7 +248,7 @@ private let simulateOptions: [Option] =
             name: "--legacy", value: nil,
             help: "bose: gesture information as in 2018; activ5: only the text protocol", families: ["activ5", "bose"]),
         Option(
-            name: "--generation", value: "1|2", help: "feelspace: hardware generation of the belt; default 1",
+            name: "--generation", value: "1|2", help: "hardware generation of the belt; default 1",
             choices: ["1", "2"],
             families: ["feelspace"]),
         Option(

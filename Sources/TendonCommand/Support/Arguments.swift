@@ -2,17 +2,56 @@
 // The command line: options anywhere, `--` ends them.
 import TendonSupport
 
-/// A parsed command line.
+/// A parsed command line, with the settings of a configuration file below it.
 struct Arguments: Sendable {
+    /// Where a value comes from.
+    enum Source: Sendable, Equatable {
+        case option
+        /// Of the configuration file.
+        case line(Int)
+    }
+
+    struct Given: Sendable, Equatable {
+        var text: String
+        var source = Source.option
+    }
+
     private(set) var operands: [String] = []
-    private var values: [String: [String]] = [:]
+    private var values: [String: [Given]] = [:]
 
     func has(_ option: String) -> Bool { values[option] != nil }
 
     /// The last value given.
-    func value(_ option: String) -> String? { values[option]?.last }
+    func value(_ option: String) -> String? { values[option]?.last?.text }
 
-    func all(_ option: String) -> [String] { values[option] ?? [] }
+    func all(_ option: String) -> [String] { given(option).map(\.text) }
+
+    func given(_ option: String) -> [Given] { values[option] ?? [] }
+
+    /// Of the last value; nil: there is none.
+    func source(_ option: String) -> Source? { values[option]?.last?.source }
+
+    mutating func prepend(_ option: String, _ given: [Given]) {
+        if !given.isEmpty { values[option] = given + self.given(option) }
+    }
+
+    mutating func remove(_ option: String) { values[option] = nil }
+
+    /// The last value given, or the one that holds without the option.
+    func value(_ option: Option) -> String? { value(option.name) ?? option.standard }
+
+    /// A whole number in the range of the option.
+    func integer(_ option: Option) throws(CommandError) -> Int? {
+        guard let text = value(option) else { return nil }
+        try option.check(text, called: option.name)
+        return parseInteger(text)
+    }
+
+    func number(_ option: Option) throws(CommandError) -> Double? {
+        guard let text = value(option) else { return nil }
+        try option.check(text, called: option.name)
+        return Double(text)
+    }
 
     func integer(_ option: String, in range: ClosedRange<Int>) throws(CommandError) -> Int? {
         guard let text = value(option) else { return nil }
@@ -40,7 +79,7 @@ struct Arguments: Sendable {
 
     /// `--for` in milliseconds; nil: no end.
     func duration() throws(CommandError) -> UInt64? {
-        try number("--for", in: 0...1e9).map { UInt64(($0 * 1000).rounded()) }
+        try number(Option.duration).map { UInt64(($0 * 1000).rounded()) }
     }
 }
 
@@ -64,7 +103,7 @@ extension Arguments {
             }
             var value = parts.count > 1 ? String(parts[1]) : nil
             if option.isValueOptional {
-                values[name, default: []].append(value ?? "")
+                values[name, default: []].append(Given(text: value ?? ""))
                 continue
             }
             if let placeholder = option.value {
@@ -73,10 +112,7 @@ extension Arguments {
             } else if value != nil {
                 throw .usage("\(name) takes no value")
             }
-            if let value, !option.isList, !option.choices.isEmpty, !option.choices.contains(value) {
-                throw .usage("\(name) takes \(option.choices.joined(separator: " or ")), not '\(value)'")
-            }
-            values[name, default: []].append(value ?? "")
+            values[name, default: []].append(Given(text: value ?? ""))
         }
     }
 
@@ -85,6 +121,11 @@ extension Arguments {
         let allowed = Set((command.options + command.common).map(\.name))
         for name in values.keys.sorted() where !allowed.contains(name) {
             throw .usage("'tendon \(command.name)' has no option \(name)", next: "tendon \(command.name) --help")
+        }
+        for option in command.options + command.common {
+            for text in all(option.name) where !option.isSwitch && !(text.isEmpty && option.isValueOptional) {
+                try option.check(text, called: option.name)
+            }
         }
         return droppingOperands(count)
     }

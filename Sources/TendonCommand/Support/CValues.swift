@@ -34,6 +34,8 @@ extension CBlock {
 }
 
 /// A whole file, unless it is too long.
+func isReadable(_ path: String) -> Bool { access(path, R_OK) == 0 }
+
 func readFile(_ path: String, limit: Int) throws(CommandError) -> [UInt8] {
     let file = open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { throw CommandError(.failed, "\(sanitized(path)): \(text(strerror(errno)))") }

@@ -43,44 +43,6 @@ struct CommandError: Error {
     }
 }
 
-struct Option: Sendable {
-    let name: String
-    /// Placeholder of its value in help, such as "SECONDS"; nil for a switch.
-    let value: String?
-    let help: String
-    /// What a shell may complete the value with.
-    var choices: [String] = []
-    /// The value is a list, or may be of other kinds; the choices are for the shell alone.
-    var isList = false
-    /// For tests; not in help.
-    var hidden = false
-    /// The option may stand alone; its value follows `=`.
-    var isValueOptional = false
-    /// Families that have the option; empty: it is of no family.
-    var families: [String] = []
-}
-
-extension Option {
-    static let compact = Option(
-        name: "--compact", value: nil, help: "JSON: only the decimals that the sensor resolves")
-
-    static let common: [Option] = [
-        Option(
-            name: "--radio", value: "bluez|virtual",
-            help: "which radio; default: bluez where a controller is there, else virtual",
-            choices: ["bluez", "virtual"]),
-        Option(name: "--adapter", value: "hciN", help: "which controller of the radio bluez; default: the first"),
-        Option(
-            name: "--address", value: "ADDRESS",
-            help: "this device only: AA:BB:CC:DD:EE:FF, or with its type AA:BB:CC:DD:EE:FF/random; without a type, "
-                + "both types match. simulate: the address it gets; without a type, public"),
-        Option(name: "--json", value: nil, help: "JSON, one object a line"),
-        Option(name: "--for", value: "SECONDS", help: "end after this time"),
-        Option(name: "--help", value: nil, help: "this text"),
-        Option(name: "--version", value: nil, help: "print the version"),
-    ]
-}
-
 struct Command: Sendable {
     /// Words on the command line: "scan", "bose info".
     let name: String
@@ -105,7 +67,9 @@ struct Command: Sendable {
         self.summary = summary
         self.details = details
         self.options = options
-        self.common = Option.common.filter { common.contains($0.name) || ["--help", "--version"].contains($0.name) }
+        // Where an address is accepted, the names of the configuration are.
+        let always = ["--help", "--version"] + (common.contains("--address") ? ["--config"] : [])
+        self.common = Option.common.filter { (common + always).contains($0.name) }
         self.examples = examples
         self.run = run
     }

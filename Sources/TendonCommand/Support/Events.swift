@@ -22,10 +22,11 @@ final class DeviceLabel: Sendable {
     }
     private let state: Mutex<State>
 
+    /// The name that the configuration gives to the device, else `name`.
     init(_ family: String?, _ address: Address, name: String? = nil) {
         self.family = family
         self.address = address
-        state = Mutex(State(family, address, name))
+        state = Mutex(State(family, address, DeviceNames.shared.name(of: address) ?? name))
     }
 
     /// The members of each line, ready to be copied.
@@ -37,7 +38,7 @@ final class DeviceLabel: Sendable {
     var name: String? {
         get { state.withLock { $0.device.name } }
         set {
-            let new = State(family, address, newValue)
+            let new = State(family, address, DeviceNames.shared.name(of: address) ?? newValue)
             state.withLock { $0 = new }
         }
     }

@@ -21,8 +21,8 @@ final class Gateway: Sendable {
         var isOver = false
     }
 
-    private let settings: StreamSettings
-    private let streams: [String: any FamilyStream]
+    private let plan: GatewayPlan
+    private var settings: StreamSettings { plan.settings }
     private let reporter: Reporter
     private let rules: RuleBoard
     private let admission = Admission()
@@ -31,21 +31,23 @@ final class Gateway: Sendable {
     private static let nameLimit = 4096
     private static let knownLimit = 256
 
-    init(_ settings: StreamSettings, _ arguments: Arguments, quiet: Bool = false) throws(CommandError) {
-        self.settings = settings
-        var streams: [String: any FamilyStream] = [:]
-        for family in families where settings.family == nil || settings.family == family.name {
-            streams[family.name] = try family.stream.init(arguments)
-        }
-        self.streams = streams
-        let rules = try Rule.all(arguments)
-        for rule in rules {
-            for family in [rule.family, rule.target] where streams[family] == nil {
-                throw .usage("the rule '\(rule.text)': \(family) is not streamed here", next: "tendon run")
-            }
-        }
-        self.rules = RuleBoard(rules)
-        reporter = quiet ? Reporter() : Reporter(json: settings.json)
+    init(_ plan: GatewayPlan, quiet: Bool = false) {
+        self.plan = plan
+        rules = RuleBoard(plan.rules)
+        reporter = quiet ? Reporter() : Reporter(json: plan.settings.json)
+    }
+
+    /// Runs with the options and the configuration that they name.
+    /// - Parameters:
+    ///   - family: only this one; nil: all that the settings take.
+    ///   - capture: write a capture to this file and print no events.
+    static func run(
+        _ arguments: Arguments, family: String?, capture: String? = nil
+    ) async throws(CommandError) -> ExitStatus {
+        let configuration = try Configuration.requested(arguments)
+        let plan = try GatewayPlan(arguments, configuration, family: family, capture: capture)
+        let gateway = Gateway(plan, quiet: capture != nil)
+        return try await gateway.run(for: try arguments.configured(by: configuration).duration())
     }
 
     func run(for milliseconds: UInt64?) async throws(CommandError) -> ExitStatus {
@@ -118,11 +120,11 @@ final class Gateway: Sendable {
         let address = advertisement.address
         let name = learnName(advertisement)
         if advertisement.isScanResponse, admission.responded(address) { return true }
-        guard let family = familyName(advertising: advertisement.data), streams[family] != nil,
-            settings.address?.matches(address) ?? true
-        else { return false }
+        guard let family = familyName(advertising: advertisement.data), plan.serves(address, family: family) else {
+            return false
+        }
         let isPreferred: Bool
-        if settings.address != nil { isPreferred = true } else { isPreferred = await central.isBonded(with: address) }
+        if plan.isNamed(address) { isPreferred = true } else { isPreferred = await central.isBonded(with: address) }
         let awaitsResponse = advertisement.isScannable && !advertisement.isScanResponse && name == nil
         if admission.received(address, family: family, isPreferred: isPreferred, awaitsResponse: awaitsResponse) {
             state.withLock { $0.found += 1 }
@@ -181,7 +183,7 @@ final class Gateway: Sendable {
     @TendonActor
     private func known(_ address: Address, _ family: String, _ central: Central) async -> Known? {
         if let known = state.withLock({ $0.known[address] }) { return known }
-        guard let stream = streams[family] else { return nil }
+        guard let stream = plan.stream(of: address, family: family) else { return nil }
         let label = DeviceLabel(family, address, name: state.withLock { $0.names[address] })
         let row =
             state.withLock { Gateway.forgotten(&$0, reporter.rows) }
@@ -219,10 +221,11 @@ struct PairingPolicy: Sendable {
         Option(
             name: "--pair", value: "SECONDS",
             help: "pair with new devices for this time; --pair alone: as long as the command runs; default: never",
-            isValueOptional: true),
+            isValueOptional: true, takes: .number(1...86400), setting: Setting("gateway", isFixed: true)),
         Option(
             name: "--allow", value: "ADDRESS",
-            help: "pair with this device when it requires pairing; may be given often"),
+            help: "pair with this device when it requires pairing", takes: .device,
+            setting: Setting("gateway", isRepeated: true, isFixed: true)),
     ]
 
     init(_ arguments: Arguments) throws(CommandError) {
@@ -232,7 +235,9 @@ struct PairingPolicy: Sendable {
             window = try arguments.number("--pair", in: 1...86400)
         }
         var addresses: [tendon_address] = []
-        for word in arguments.all("--allow") { addresses += try WantedAddress(word, option: "--allow").addresses }
+        for word in arguments.all("--allow") {
+            addresses += try WantedAddress(named: word, option: "--allow").addresses
+        }
         allowed = CTable(capacity: max(1, addresses.count))
         for (index, address) in addresses.enumerated() { allowed.pointer[index] = address }
         allowedCount = addresses.count

@@ -52,7 +52,7 @@ enum Help {
         let width = min(28, (titles.map(\.count).max() ?? 0) + 2)
         var lines: [String] = []
         for (option, title) in zip(options, titles) {
-            let help = wrap(option.help, 76 - width)
+            let help = wrap(option.helpText, 76 - width)
             if title.count + 1 >= width {
                 lines.append("  " + title)
                 lines += help.map { "  " + pad("", width) + $0 }
@@ -100,7 +100,7 @@ extension Help {
         func options(_ options: [Option]) -> [String] {
             options.filter { !$0.hidden }.flatMap { option in
                 let value = option.value.map { " \\fI\(escape($0))\\fR" } ?? ""
-                return [".TP", "\\fB\(escape(option.name))\\fR\(value)", escape(option.help)]
+                return [".TP", "\\fB\(escape(option.name))\\fR\(value)", escape(option.helpText)]
             }
         }
         var lines = [
@@ -225,7 +225,7 @@ extension Help {
             "'" + text.map { $0 == "'" || $0 == "\\" ? "\\\($0)" : "\($0)" }.joined() + "'"
         }
         func option(_ option: Option, condition: String) -> String {
-            var line = "complete -c tendon\(condition) -l \(option.name.dropFirst(2)) -d \(quote(option.help))"
+            var line = "complete -c tendon\(condition) -l \(option.name.dropFirst(2)) -d \(quote(option.helpText))"
             if option.value != nil { line += " -r" }
             if !option.choices.isEmpty { line += " -f -a \(quote(option.choices.joined(separator: " ")))" }
             return line

@@ -19,9 +19,6 @@ extension Arguments {
             }
         #endif
         let adapter = value("--adapter")
-        if let adapter, !adapter.isAdapterName {
-            throw .usage("--adapter takes a name such as hci0, not '\(sanitized(adapter))'")
-        }
         switch value("--radio") {
         case "virtual":
             guard adapter == nil else { throw .usage("--adapter is for --radio bluez") }
@@ -33,7 +30,7 @@ extension Arguments {
 
     func address() throws(CommandError) -> WantedAddress? {
         guard let word = value("--address") else { return nil }
-        return try WantedAddress(word, option: "--address")
+        return try WantedAddress(named: word, option: "--address")
     }
 }
 
@@ -50,6 +47,17 @@ struct WantedAddress: Sendable {
         }
         self.address = address
         saysType = word.contains("/")
+    }
+
+    /// An address, or the name that the configuration gives to a device.
+    init(named word: String, option: String) throws(CommandError) {
+        if let known = DeviceNames.shared.address(of: word) {
+            self = known
+        } else if word.contains(":") || DeviceNames.shared.all.isEmpty {
+            try self.init(word, option: option)
+        } else {
+            throw .unknown("name of a device", word, among: DeviceNames.shared.all)
+        }
     }
 
     func matches(_ other: Address) -> Bool {
@@ -77,7 +85,7 @@ extension Address {
 }
 
 extension String {
-    fileprivate var isAdapterName: Bool {
+    var isAdapterName: Bool {
         hasPrefix("hci") && count > 3 && dropFirst(3).allSatisfy { ("0"..."9").contains($0) } && count < 8
     }
 }

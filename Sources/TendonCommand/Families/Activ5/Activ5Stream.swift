@@ -13,26 +13,35 @@ struct Activ5Stream: FamilyStream {
     let rate: Int?
     let keepsAwake: Bool
 
+    private static let measure = Option(
+        name: "--measure", value: "LIST", help: "force, imu, both with commas, or none", isList: true,
+        standard: "force", takes: .parsed { (text) throws(CommandError) in _ = try measures(text) })
+    private static let rate = Option(
+        name: "--rate", value: "HZ", help: "samples per second; default: the setting of the device",
+        takes: .integer(1...32767))
     static let options: [Option] = [
-        Option(
-            name: "--measure", value: "LIST", help: "activ5: force, imu, both with commas, or none; default: force"),
-        Option(name: "--rate", value: "HZ", help: "activ5: samples a second; default: as the device has it"),
-        Option(name: "--evergreen", value: nil, help: "activ5: keep it from switching itself off after 7 minutes"),
+        measure, rate,
+        Option(name: "--evergreen", value: nil, help: "keep it from switching itself off after 7 minutes"),
     ]
 
-    init(_ arguments: Arguments) throws(CommandError) {
-        try self.init(arguments, measures: arguments.value("--measure") ?? "force")
-    }
-
-    init(_ arguments: Arguments, measures: String) throws(CommandError) {
-        var words = Set(measures.split(separator: ",").map(String.init))
-        if words == ["none"] { words = [] }
+    private static func measures(_ list: String) throws(CommandError) -> Set<String> {
+        let words = Set(list.split(separator: ",").map(trimmed))
+        if words == ["none"] { return [] }
         for word in words where !["force", "imu"].contains(word) {
             throw .unknown("measure", word, among: ["force", "imu", "none"])
         }
+        return words
+    }
+
+    init(_ arguments: Arguments) throws(CommandError) {
+        try self.init(arguments, measures: arguments.value(Self.measure) ?? "")
+    }
+
+    init(_ arguments: Arguments, measures: String) throws(CommandError) {
+        let words = try Activ5Stream.measures(measures)
         force = words.contains("force")
         motion = words.contains("imu")
-        rate = try arguments.integer("--rate", in: 1...32767)
+        rate = try arguments.integer(Self.rate)
         keepsAwake = arguments.has("--evergreen")
     }
 

@@ -43,7 +43,7 @@ extension Command {
         ]
     ) { (arguments: Arguments) throws(CommandError) in
         guard arguments.operands.isEmpty else { throw .usage("bose configure takes no operands") }
-        let stream = try BoseStream(arguments, sensors: "rotation", gestures: "none")
+        let stream = try BoseStream(arguments, gestures: "none")
         let hold = try arguments.duration() ?? 0
         let events = Events(json: arguments.has("--json"))
         let setsGestures = arguments.has("--gestures")

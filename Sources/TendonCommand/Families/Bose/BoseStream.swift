@@ -19,37 +19,43 @@ struct BoseStream: FamilyStream {
     static var options: [Option] { options(gestures: "all") }
 
     /// `gestures`: what is enabled without --gestures.
-    static func options(gestures: String) -> [Option] {
-        [
-            Option(
-                name: "--sensors", value: "LIST",
-                help: "bose: sensors separated by commas, or all, or none; default: rotation",
-                choices: BoseNames.sensors + ["all", "none"], isList: true),
-            Option(
-                name: "--period", value: "MS", help: "bose: 5, 10, 20, 40, 80, 160 or 320; default 20"),
-            Option(
-                name: "--gestures", value: "LIST",
-                help: "bose: gestures separated by commas, or all, or none; default: \(gestures)",
-                choices: BoseNames.gestures + ["all", "none"], isList: true),
-        ]
+    static func options(gestures: String) -> [Option] { [sensors, period, self.gestures(standard: gestures)] }
+
+    private static let sensors = Option(
+        name: "--sensors", value: "LIST", help: "sensors separated by commas, or all, or none",
+        choices: BoseNames.sensors + ["all", "none"], isList: true, standard: "rotation",
+        takes: .parsed { (text) throws(CommandError) in _ = try list(text, BoseNames.sensor) })
+    private static let period = Option(
+        name: "--period", value: "MS", help: "5, 10, 20, 40, 80, 160 or 320", standard: "20",
+        takes: .parsed { (text) throws(CommandError) in _ = try period(text) })
+
+    private static func gestures(standard: String) -> Option {
+        Option(
+            name: "--gestures", value: "LIST", help: "gestures separated by commas, or all, or none",
+            choices: BoseNames.gestures + ["all", "none"], isList: true, standard: standard,
+            takes: .parsed { (text) throws(CommandError) in _ = try list(text, BoseNames.gesture) })
+    }
+
+    private static func period(_ text: String) throws(CommandError) -> SamplePeriod {
+        guard let period = parseInteger(text).flatMap(UInt16.init(exactly:)).flatMap(SamplePeriod.init) else {
+            throw .usage("it takes 5, 10, 20, 40, 80, 160 or 320, not '\(sanitized(text))'")
+        }
+        return period
     }
 
     init(_ arguments: Arguments) throws(CommandError) {
-        try self.init(arguments, sensors: "rotation", gestures: "all")
+        try self.init(arguments, gestures: "all")
     }
 
-    init(_ arguments: Arguments, sensors: String, gestures: String) throws(CommandError) {
-        self.sensors = try BoseStream.list(arguments.value("--sensors") ?? sensors) { (word) throws(CommandError) in
+    init(_ arguments: Arguments, gestures: String) throws(CommandError) {
+        sensors = try BoseStream.list(arguments.value(Self.sensors) ?? "") { (word) throws(CommandError) in
             SensorType(id: try BoseNames.sensor(word))
         }
-        self.gestures = try BoseStream.list(arguments.value("--gestures") ?? gestures) { (word) throws(CommandError) in
+        let standard = Self.gestures(standard: gestures)
+        self.gestures = try BoseStream.list(arguments.value(standard) ?? "") { (word) throws(CommandError) in
             GestureType(id: try BoseNames.gesture(word))
         }
-        let milliseconds = try arguments.integer("--period", in: 1...65535) ?? 20
-        guard let period = SamplePeriod(rawValue: UInt16(milliseconds)) else {
-            throw .usage("--period takes 5, 10, 20, 40, 80, 160 or 320, not \(milliseconds)")
-        }
-        self.period = period
+        period = try BoseStream.period(arguments.value(Self.period) ?? "")
     }
 
     private static func list<Item>(
@@ -58,7 +64,7 @@ struct BoseStream: FamilyStream {
         if text == "all" { return .all }
         if text == "none" { return .these([]) }
         var items: [Item] = []
-        for word in text.split(separator: ",") { items.append(try item(String(word))) }
+        for word in text.split(separator: ",") { items.append(try item(trimmed(word))) }
         return .these(items)
     }
 

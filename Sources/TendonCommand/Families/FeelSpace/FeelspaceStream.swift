@@ -11,14 +11,21 @@ struct FeelspaceStream: FamilyStream {
     /// Milliseconds; nil: the belt's.
     let period: Int?
 
-    static let options: [Option] = [
-        Option(
-            name: "--orientation-period", value: "MS",
-            help: "feelspace: time between two headings, 20 at least; default: the belt's 500")
-    ]
+    /// Percent; nil: the belt's.
+    let defaultIntensity: Int?
+
+    private static let orientationPeriod = Option(
+        name: "--orientation-period", value: "MS", help: "time between two headings; default: the belt's 500",
+        takes: .integer(20...65535))
+    private static let intensity = Option(
+        name: "--default-intensity", value: "PERCENT",
+        help: "vibration intensity that the belt uses if a signal has none; default: the setting of the belt",
+        takes: .integer(0...100))
+    static let options = [orientationPeriod, intensity]
 
     init(_ arguments: Arguments) throws(CommandError) {
-        period = try arguments.integer("--orientation-period", in: 20...65535)
+        period = try arguments.integer(Self.orientationPeriod)
+        defaultIntensity = try arguments.integer(Self.intensity)
     }
 
     static let happenings = [
@@ -127,6 +134,10 @@ private final class FeelspaceServer: DeviceServer {
         let level = commands.beltBatteryStatus.batteryLevel
         if level >= 0 { served.update { $0.battery = Int(level) } }
         if let period = wanted.period { commands.changeOrientationPeriod(period) }
+        if let intensity = wanted.defaultIntensity, intensity != commands.defaultIntensity {
+            // Without the signal of the belt: its wearer did not change it.
+            commands.changeDefaultIntensity(intensity, feedbackSignal: false)
+        }
         if !commands.startOrientationNotifications(), let error = commands.lastError {
             served.event("configuration_failed", ["text": .string(describe(error))])
         }

@@ -11,7 +11,7 @@ struct FjordenStream: FamilyStream {
     static let options: [Option] = [
         Option(
             name: "--profile", value: "FILE",
-            help: "fjorden: UUIDs, event codes and format of the grip, as JSON; default: the reference profile")
+            help: "UUIDs, event codes and format of the grip, as JSON; default: the reference profile")
     ]
 
     init(_ arguments: Arguments) throws(CommandError) {

@@ -15,7 +15,7 @@ struct CloudAccess: Sendable {
 
     static let keysFile = Option(
         name: "--keys-file", value: "FILE",
-        help: "obvious: public keys that sign packages and firmware, a line each: product, number of the key, 64 "
+        help: "public keys that sign packages and firmware, a line each: product, number of the key, 64 "
             + "hexadecimal digits; default: $TENDON_OBVIOUS_KEYS_FILE")
 
     static let options: [Option] = [
@@ -29,7 +29,8 @@ struct CloudAccess: Sendable {
                 + "or the key itself in $TENDON_OBVIOUS_API_KEY"),
     ]
 
-    static let product = Option(name: "--product", value: "ID", help: "product of the device: a number")
+    static let product = Option(
+        name: "--product", value: "ID", help: "product of the device: a number", takes: .integer(0...Int(UInt32.max)))
     static let serial = Option(
         name: "--serial", value: "SERIAL", help: "serial number of the device: 16 hexadecimal digits")
 
@@ -89,7 +90,7 @@ extension Arguments {
 
     /// `--product`: a decimal number, as devices report it; nil: not given.
     func product() throws(CommandError) -> String? {
-        try integer("--product", in: 0...Int(UInt32.max)).map { "\($0)" }
+        try integer(CloudAccess.product).map { "\($0)" }
     }
 
     /// Both, for commands that need no device in range.

@@ -28,10 +28,10 @@ struct ObviousDeviceSettings: Sendable {
             Option(
                 name: "--flash", value: "FILE",
                 help:
-                    "obvious: keep the flash memory in this file, and the bonds in FILE.bonds, so that the device survives; "
+                    "keep the flash memory in this file, and the bonds in FILE.bonds, so that the device survives; "
                     + "default: a new device"),
             Option(
-                name: "--unprovisioned", value: nil, help: "obvious: a new device is not provisioned"),
+                name: "--unprovisioned", value: nil, help: "a new device is not provisioned"),
         ]
         for index in options.indices { options[index].families = ["obvious"] }
         return options

@@ -15,7 +15,7 @@ struct ObviousStream: FamilyStream {
         CloudAccess.product, CloudAccess.keysFile,
         Option(
             name: "--features", value: "LIST",
-            help: "obvious: features whose states are read, with commas; default: those that the cloud lists, if "
+            help: "features whose states are read, with commas; default: those that the cloud lists, if "
                 + "$TENDON_OBVIOUS_BASE_URL is set"),
     ]
 

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MIT
+// The configuration file: every entry compared with the table of settings.
+import TendonSupport
+
+struct Configuration: Sendable {
+    struct Value: Sendable, Equatable {
+        var text: String
+        var line: Int
+    }
+
+    /// A section of one device.
+    struct Device: Sendable {
+        var address: WantedAddress
+        var section: String
+        var line: Int
+        /// By key.
+        var values: [String: [Value]] = [:]
+
+        var name: String? { values["name"]?.last?.text }
+        /// False: no connection is made to the device.
+        var isServed: Bool { values["serve"]?.last.flatMap { SettingsTable.truth($0.text) } ?? true }
+    }
+
+    static let standardPath = "/etc/tendon/tendon.conf"
+    /// Bytes of a file.
+    private static let limit = 1 << 18
+
+    let path: String
+    /// Of sections without a device, by the name of the option, in the order of the file.
+    private(set) var values: [String: [Value]] = [:]
+    private(set) var devices: [Device] = []
+    /// What is wrong, in the order of the file.
+    private(set) var problems: [IniProblem] = []
+
+    /// Reads a file; throws if the file cannot be read. What is wrong in it is in `problems`.
+    init(reading path: String) throws(CommandError) {
+        self.init(try readFile(path, limit: Configuration.limit), path: path)
+    }
+
+    init(_ bytes: [UInt8], path: String) {
+        self.path = path
+        let file = IniFile(bytes)
+        problems = file.problems
+        for entry in file.entries {
+            do throws(CommandError) {
+                try add(entry)
+            } catch {
+                problems.append(IniProblem(line: entry.line, text: error.message))
+            }
+        }
+        checkNames()
+        problems.sort { $0.line < $1.line }
+    }
+
+    /// Throws the first problem.
+    func checked() throws(CommandError) -> Configuration {
+        guard let first = problems.first else { return self }
+        let more = problems.count > 1 ? " (and \(problems.count - 1) more)" : ""
+        throw .usage(place(first.line) + first.text + more, next: "tendon config check \(sanitized(path))")
+    }
+
+    /// "FILE:LINE: "
+    func place(_ line: Int) -> String { "\(sanitized(path)):\(line): " }
+
+    /// The section of a device; nil: there is none.
+    func device(_ matches: (WantedAddress) -> Bool) -> Device? { devices.first { matches($0.address) } }
+
+    // MARK: One entry
+
+    private mutating func add(_ entry: IniEntry) throws(CommandError) {
+        let words = entry.section.split(whereSeparator: \.isWhitespace).map(String.init)
+        switch words.first {
+        case "device": try addDevice(entry, Array(words.dropFirst()))
+        case nil: throw .usage("'\(sanitized(entry.key))' stands before the first section")
+        default:
+            let row = try Configuration.row(entry.key, in: try Configuration.section(words))
+            try row.checkSetting(entry.value)
+            if let earlier = values[row.name]?.first, !(row.setting?.isRepeated ?? false) {
+                throw .usage("\(row.key) was set before, in line \(earlier.line)")
+            }
+            values[row.name, default: []].append(Value(text: entry.value, line: entry.line))
+        }
+    }
+
+    private static func section(_ words: [String]) throws(CommandError) -> String {
+        var title = words.joined(separator: " ")
+        if words.count == 2, words[0] == "family" { title = "family " + (try familyName(words[1])) }
+        guard SettingsTable.sections.contains(title) else {
+            throw .unknown("section", title, among: SettingsTable.sections.map(SettingsTable.title))
+        }
+        return title
+    }
+
+    private static func row(_ key: String, in section: String) throws(CommandError) -> Option {
+        let rows = SettingsTable.rows(of: section)
+        if let row = rows.first(where: { $0.key == key }) { return row }
+        let title = SettingsTable.title(of: section)
+        let others = SettingsTable.rows.filter { $0.key == key }.compactMap { $0.setting?.section }
+        if let other = others.first {
+            throw .usage("\(key) is a key of [\(SettingsTable.title(of: other))], not of [\(title)]")
+        }
+        throw .unknown("key of [\(title)]", key, among: rows.map(\.key))
+    }
+
+    private mutating func addDevice(_ entry: IniEntry, _ words: [String]) throws(CommandError) {
+        let form = "a section of a device is [device AA:BB:CC:DD:EE:FF], or [device AA:BB:CC:DD:EE:FF random]"
+        guard (1...2).contains(words.count) else { throw .usage(form) }
+        let address: WantedAddress
+        do throws(CommandError) {
+            address = try WantedAddress(words.joined(separator: "/"), option: "device")
+        } catch {
+            throw .usage(form + ", not [\(sanitized(entry.section))]")
+        }
+        let row = try Configuration.row(entry.key, in: "device")
+        try row.checkSetting(entry.value)
+        if !devices.contains(where: { $0.section == entry.section }) {
+            if let other = devices.first(where: { $0.address.overlaps(address) }) {
+                throw .usage("[\(other.section)] in line \(other.line) is the same device")
+            }
+            devices.append(Device(address: address, section: entry.section, line: entry.line))
+        }
+        guard let index = devices.firstIndex(where: { $0.section == entry.section }) else { return }
+        if let earlier = devices[index].values[row.key]?.first, !(row.setting?.isRepeated ?? false) {
+            throw .usage("\(row.key) was set before, in line \(earlier.line)")
+        }
+        devices[index].values[row.key, default: []].append(Value(text: entry.value, line: entry.line))
+    }
+
+    /// A name belongs to one device.
+    private mutating func checkNames() {
+        var owners: [String: Int] = [:]
+        for device in devices {
+            guard let name = device.values["name"]?.last else { continue }
+            if let line = owners[name.text] {
+                problems.append(IniProblem(line: name.line, text: "the device of line \(line) has this name"))
+            }
+            owners[name.text] = name.line
+        }
+        for row in SettingsTable.rows {
+            guard case .device = row.takes else { continue }
+            for value in values[row.name] ?? [] where owners[value.text] == nil {
+                do throws(CommandError) {
+                    _ = try WantedAddress(value.text, option: row.key)
+                } catch {
+                    problems.append(
+                        IniProblem(line: value.line, text: error.message + ", and no device has this name"))
+                }
+            }
+        }
+    }
+}
+
+extension WantedAddress {
+    /// Whether a device can match both.
+    func overlaps(_ other: WantedAddress) -> Bool {
+        address.value == other.address.value
+            && (!saysType || !other.saysType || address.rawType == other.address.rawType)
+    }
+}
+
+// MARK: - With a command line
+
+extension Configuration {
+    /// The file of `--config` or $TENDON_CONFIG; nil: neither names one. Throws if there is a problem.
+    static func requested(_ arguments: Arguments) throws(CommandError) -> Configuration? {
+        guard let path = arguments.value("--config") ?? environment("TENDON_CONFIG") else { return nil }
+        return try Configuration(reading: path).checked()
+    }
+
+    /// Makes the names of devices known to this program.
+    func installNames() {
+        DeviceNames.shared.set(devices.compactMap { device in device.name.map { (device.address, $0) } })
+    }
+
+    /// The names of the requested file, or of the standard file if this user may read it.
+    static func installNames(_ arguments: Arguments) throws(CommandError) {
+        if let requested = try requested(arguments) { return requested.installNames() }
+        guard isReadable(standardPath) else { return }
+        do throws(CommandError) {
+            try Configuration(reading: standardPath).checked().installNames()
+        } catch {
+            Output.error.line("tendon: no names of devices: \(error.message)")
+        }
+    }
+}
+
+extension Arguments {
+    /// With the settings of a file below the options of the command line.
+    func configured(by configuration: Configuration?) -> Arguments {
+        guard let configuration else { return self }
+        var arguments = self
+        for row in SettingsTable.rows where !row.name.isEmpty {
+            arguments.add(row, configuration.values[row.name] ?? [])
+        }
+        return arguments
+    }
+
+    /// The arguments for one device: its section is above the file's other sections, and below the command line.
+    func configured(by device: Configuration.Device) -> Arguments {
+        var arguments = self
+        for row in SettingsTable.rows where row.setting?.isPerDevice ?? false {
+            guard let values = device.values[row.key], arguments.source(row.name) != .option else { continue }
+            arguments.remove(row.name)
+            arguments.add(row, values)
+        }
+        return arguments
+    }
+
+    private mutating func add(_ row: Option, _ values: [Configuration.Value]) {
+        guard !has(row.name) || row.setting?.isRepeated ?? false else { return }
+        // An earlier value of the file comes first; options are added after the file's.
+        let given = values.compactMap { value in
+            row.argument(value.text).map { Given(text: $0, source: .line(value.line)) }
+        }
+        prepend(row.name, given)
+    }
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+// What options and configuration decide about a run: which devices are served, and with which settings.
+import Tendon
+import TendonSupport
+
+/// Everything is checked when a plan is made.
+struct GatewayPlan: Sendable {
+    let settings: StreamSettings
+    let rules: [Rule]
+    private let streams: [String: any FamilyStream]
+    private let devices: [Device]
+    /// The arguments of devices without a section.
+    private let arguments: Arguments
+
+    private struct Device: Sendable {
+        let address: WantedAddress
+        let isServed: Bool
+        let arguments: Arguments
+        /// Of families whose settings the section changes.
+        let streams: [String: any FamilyStream]
+
+        init(
+            _ device: Configuration.Device, _ arguments: Arguments, _ streams: [String: any FamilyStream]
+        ) throws(CommandError) {
+            let own = arguments.configured(by: device)
+            var changed: [String: any FamilyStream] = [:]
+            for row in families where streams[row.name] != nil {
+                guard row.stream.options.contains(where: { own.all($0.name) != arguments.all($0.name) }) else {
+                    continue
+                }
+                changed[row.name] = try row.stream.init(own)
+            }
+            (address, isServed, self.arguments, self.streams) = (device.address, device.isServed, own, changed)
+        }
+    }
+
+    /// - Parameter family: only this one; nil: all that the settings take.
+    init(
+        _ options: Arguments, _ configuration: Configuration?, family: String?, capture: String? = nil
+    ) throws(CommandError) {
+        let arguments = options.configured(by: configuration)
+        var settings = try StreamSettings(arguments)
+        if let capture { settings.capture = capture }
+        var streams: [String: any FamilyStream] = [:]
+        for row in families where family.map({ $0 == row.name }) ?? settings.served.contains(row.name) {
+            streams[row.name] = try row.stream.init(arguments)
+        }
+        var devices: [Device] = []
+        for device in configuration?.devices ?? [] {
+            devices.append(try Device(device, arguments, streams))
+        }
+        rules = try GatewayPlan.rules(arguments, streams)
+        self.settings = settings
+        self.streams = streams
+        self.devices = devices
+        self.arguments = arguments
+    }
+
+    private static func rules(
+        _ arguments: Arguments, _ streams: [String: any FamilyStream]
+    ) throws(CommandError) -> [Rule] {
+        let rules = try Rule.all(arguments)
+        for rule in rules {
+            for family in [rule.family, rule.target] where streams[family] == nil {
+                throw .usage("the rule '\(rule.text)': \(family) is not streamed here", next: "tendon run")
+            }
+        }
+        return rules
+    }
+
+    private func device(_ address: Address) -> Device? { devices.first { $0.address.matches(address) } }
+
+    /// Whether a device of this family is connected to.
+    func serves(_ address: Address, family: String) -> Bool {
+        guard streams[family] != nil, settings.address?.matches(address) ?? true else { return false }
+        return device(address)?.isServed ?? !settings.served.knownOnly
+    }
+
+    /// A device that the settings name.
+    func isNamed(_ address: Address) -> Bool { settings.address != nil || device(address) != nil }
+
+    func stream(of address: Address, family: String) -> (any FamilyStream)? {
+        device(address)?.streams[family] ?? streams[family]
+    }
+
+    /// Whether a session of the device goes on unchanged with another plan.
+    func servesEqually(_ address: Address, family: String, as other: GatewayPlan) -> Bool {
+        guard serves(address, family: family), other.serves(address, family: family) else { return false }
+        let (own, others) = (
+            device(address)?.arguments ?? arguments, other.device(address)?.arguments ?? other.arguments
+        )
+        let options = Family.named(family)?.stream.options ?? []
+        return options.allSatisfy { own.all($0.name) == others.all($0.name) }
+    }
+}

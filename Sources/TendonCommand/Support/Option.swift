@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+// The description of an option. The same rows are the settings of the configuration file: see `SettingsTable`.
+import TendonSupport
+
+/// What the value of an option must be.
+enum ValueRule: Sendable {
+    case text
+    case integer(ClosedRange<Int>)
+    case number(ClosedRange<Double>)
+    /// An address, or the name of a device. Names are known when all of the file is read.
+    case device
+    /// The function throws if the value is wrong; its message says what is allowed.
+    case parsed(@Sendable (String) throws(CommandError) -> Void)
+}
+
+/// Where the configuration file has an option.
+struct Setting: Sendable {
+    /// "gateway", "family bose"; of "device" and "program" the name of the section has more words.
+    var section: String
+    /// Nil: as the option, without its dashes.
+    var key: String?
+    /// A section of a device may have it too, for this device only.
+    var isPerDevice = false
+    /// It may be given several times; the values of the options are added to those of the file.
+    var isRepeated = false
+    /// The option switches off what the key switches on.
+    var isInverted = false
+    /// It takes effect when the program starts, not when the file is read again.
+    var isFixed = false
+
+    init(
+        _ section: String, key: String? = nil, isPerDevice: Bool = false, isRepeated: Bool = false,
+        isInverted: Bool = false, isFixed: Bool = false
+    ) {
+        self.section = section
+        self.key = key
+        self.isPerDevice = isPerDevice
+        self.isRepeated = isRepeated
+        self.isInverted = isInverted
+        self.isFixed = isFixed
+    }
+}
+
+struct Option: Sendable {
+    /// Empty: of the configuration file only.
+    let name: String
+    /// Placeholder of its value in help, such as "SECONDS"; nil for a switch.
+    let value: String?
+    /// Without the standard value and without the families; see `helpText`.
+    var help: String
+    /// What a shell may complete the value with.
+    var choices: [String] = []
+    /// The value is a list, or may be of other kinds; the choices are for the shell alone.
+    var isList = false
+    /// For tests; not in help.
+    var hidden = false
+    /// The option may stand alone; its value follows `=`.
+    var isValueOptional = false
+    /// Families that have the option; empty: it is of no family.
+    var families: [String] = []
+    /// What holds without the option, as its value would be written; nil: nothing, or `help` says what.
+    var standard: String?
+    var takes = ValueRule.text
+    /// Nil: it is of the command line alone.
+    var setting: Setting?
+}
+
+extension Option {
+    var isSwitch: Bool { value == nil }
+
+    /// As help prints it.
+    var helpText: String {
+        let prefix = families.count == 1 ? families[0] + ": " : ""
+        let times = setting?.isRepeated ?? false ? "; may be given several times" : ""
+        return prefix + help + times + (standard.map { "; default: \($0)" } ?? "")
+    }
+
+    /// The key of the configuration file.
+    var key: String { setting?.key ?? String(name.drop { $0 == "-" }) }
+
+    /// Throws if the value is not allowed.
+    /// - Parameter title: the option or the key as the user wrote it.
+    func check(_ text: String, called title: String) throws(CommandError) {
+        if !isList, !choices.isEmpty, !choices.contains(text) {
+            throw .usage("\(title) takes \(choices.joined(separator: " or ")), not '\(sanitized(text))'")
+        }
+        switch takes {
+        case .text, .device: break
+        case .integer(let range):
+            guard let number = parseInteger(text), range.contains(number) else {
+                throw .usage(
+                    "\(title) takes a whole number from \(range.lowerBound) to \(range.upperBound), not "
+                        + "'\(sanitized(text))'")
+            }
+        case .number(let range):
+            guard let number = Double(text), range.contains(number) else {
+                throw .usage(
+                    "\(title) takes a number from \(plain(range.lowerBound)) to \(plain(range.upperBound)), not "
+                        + "'\(sanitized(text))'")
+            }
+        case .parsed(let parse):
+            do throws(CommandError) {
+                try parse(text)
+            } catch {
+                throw .usage("\(title): \(error.message)", next: error.next)
+            }
+        }
+    }
+
+    /// A rule for lists of words separated by commas.
+    static func words(_ parse: @escaping @Sendable (String) throws(CommandError) -> Void) -> ValueRule {
+        .parsed { (text) throws(CommandError) in
+            for word in text.split(separator: ",") { try parse(trimmed(word)) }
+        }
+    }
+}
+
+/// Without white space at both ends.
+func trimmed(_ text: some StringProtocol) -> String {
+    var rest = text[...]
+    while rest.first?.isWhitespace ?? false { rest = rest.dropFirst() }
+    while rest.last?.isWhitespace ?? false { rest = rest.dropLast() }
+    return String(rest)
+}
+
+extension Option {
+    static let compact = Option(
+        name: "--compact", value: nil, help: "JSON: only the decimals that the sensor resolves",
+        setting: Setting("output", isFixed: true))
+    static let duration = Option(
+        name: "--for", value: "SECONDS", help: "end after this time", takes: .number(0...1e9),
+        setting: Setting("gateway", isFixed: true))
+
+    static let common: [Option] = [
+        Option(
+            name: "--radio", value: "bluez|virtual",
+            help: "which radio; default: bluez where a controller is there, else virtual",
+            choices: ["bluez", "virtual"], setting: Setting("gateway", isFixed: true)),
+        Option(
+            name: "--adapter", value: "hciN", help: "which controller of the radio bluez; default: the first",
+            takes: .parsed { (word) throws(CommandError) in
+                guard word.isAdapterName else {
+                    throw .usage("it takes a name such as hci0, not '\(sanitized(word))'")
+                }
+            }, setting: Setting("gateway", isFixed: true)),
+        Option(
+            name: "--address", value: "ADDRESS",
+            help: "this device only: AA:BB:CC:DD:EE:FF, or with its type AA:BB:CC:DD:EE:FF/random, or its name in the "
+                + "configuration; without a type, both types match. simulate: the address it gets; without a type, public",
+            takes: .device, setting: Setting("gateway")),
+        Option(
+            name: "--config", value: "FILE",
+            help: "configuration: settings of run, names of devices; default: $TENDON_CONFIG; names only: "
+                + Configuration.standardPath),
+        Option(
+            name: "--json", value: nil, help: "JSON, one object a line", setting: Setting("output", isFixed: true)),
+        .duration,
+        Option(name: "--help", value: nil, help: "this text"),
+        Option(name: "--version", value: nil, help: "print the version"),
+    ]
+}

@@ -1,0 +1,130 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# The configuration file: what it sets, what is refused and with which words, names of devices.
+. "$(dirname "$0")/tap.bash"
+unset TENDON_CONFIG
+
+conf() { cat >"$work/tendon.conf"; }
+
+mistake() { # content, line, pattern, what
+    printf '%b' "$1" >"$work/wrong.conf"
+    run config check "$work/wrong.conf"
+    is "$status" 2 "$4: status 2"
+    like "$out" "^$work/wrong.conf:$2: $3" "$4: place and reason"
+    run run --radio virtual --for 0.1 --config "$work/wrong.conf"
+    is "$status" 2 "$4: run refuses it"
+    like "$err" "wrong.conf:$2: $3" "$4: with the same words"
+}
+
+mistake '[gateway]\nradoi = virtual\n' 2 "unknown key of \[gateway\] 'radoi'; did you mean 'radio'" "an unknown key"
+mistake '[gatewya]\nradio = virtual\n' 2 "unknown section 'gatewya'; did you mean 'gateway'" "an unknown section"
+mistake '[gateway]\nperiod = 20\n' 2 "period is a key of \[family bose\], not of \[gateway\]" "a key of another section"
+mistake '[gateway]\nradio = wifi\n' 2 "radio takes bluez or virtual, not 'wifi'" "a value that is not allowed"
+mistake '[family bose]\nperiod = 7\n' 2 "period: it takes 5, 10, 20" "a number that is not allowed"
+mistake '[family activ5]\nevergreen = mabye\n' 2 "evergreen takes yes or no" "a switch"
+mistake '[family activ5]\n\nrate = 1\nrate = 2\n' 4 "rate was set before, in line 3" "a key that is set twice"
+mistake 'radio = virtual\n' 1 "'radio' stands before the first section" "a key without a section"
+mistake '[gateway]\nradio\n' 2 "this is neither \[SECTION\] nor KEY = VALUE" "a line without a value"
+mistake '[gateway]\nadapter =\n' 2 "adapter needs a value" "an empty value"
+mistake '[device 12]\nname = x\n' 2 "a section of a device is .*, not \[device 12\]" "no address"
+mistake '[device AA:BB:CC:DD:EE:FF]\nradio = virtual\n' 2 "radio is a key of \[gateway\]" "a setting that no device has"
+mistake '[device AA:BB:CC:DD:EE:FF]\nname = a\n[device AA:BB:CC:DD:EE:FF public]\nname = b\n' 4 \
+    "\[device AA:BB:CC:DD:EE:FF\] in line 2 is the same device" "a device twice"
+mistake '[device AA:BB:CC:DD:EE:FF]\nname = a\n[device AA:BB:CC:DD:EE:FE]\nname = a\n' 4 \
+    "the device of line 2 has this name" "a name twice"
+mistake '[device AA:BB:CC:DD:EE:FF]\nname = a b\n' 2 "name: a name has letters" "a name with a space"
+mistake '[device AA:BB:CC:DD:EE:FF]\nname = belt\n' 2 "name: 'belt' has another meaning" "a family's name"
+mistake '[gateway]\naddress = nobody\n' 2 "address takes .* and no device has this name" "a name that no device has"
+mistake '[rules]\nrule = bose.gestur => bose.x\n' 2 "rule: the rule '.*': unknown event of bose 'gestur'" "a wrong rule"
+mistake "[gateway]\n$(printf 'a%.0s' $(seq 200)) = 1\n" 2 "the line has 204 bytes, 196 at most" "a line that is too long"
+
+printf '[gateway]\nradoi = virtual\nradio = virtual\nadapter = x\n' >"$work/wrong.conf"
+run config check "$work/wrong.conf"
+is "$(printf '%s\n' "$out" | wc -l)" 2 "check prints all mistakes"
+run run --config "$work/wrong.conf"
+like "$err" "wrong.conf:2: .* \(and 1 more\)" "run prints the first, and how many there are"
+like "$err" "try: tendon config check" "and which command prints all"
+run config check "$work/wrong.conf" --json
+like "$out" '"event":"mistake","file":".*wrong.conf","line":4,"text":' "check as JSON"
+run config check "$work/none.conf"
+is "$status" 1 "a file that is not there"
+run run --config "$work/none.conf"
+is "$status" 1 "run: a file that is not there"
+
+conf <<'CONF'
+# A gateway.
+[gateway]
+radio = virtual
+reconnect = no ; comment
+[family bose]
+sensors = rotation,
+    accelerometer
+period = 40
+[family activ5]
+evergreen = yes
+[device C0:00:00:00:00:10 random]
+name = head
+period = 80
+[device C0:00:00:00:00:12/random]
+serve = no
+[rules]
+rule = activ5.squeeze => feelspace.signal warning
+rule = activ5.double_squeeze => feelspace.stop
+CONF
+run config check "$work/tendon.conf"
+is "$status" 0 "a file without mistakes"
+like "$out" "no mistakes" "says so"
+run config show "$work/tendon.conf" --period 160 --rule 'bose.connected => activ5.tare'
+is "$status" 0 "show"
+like "$out" "^radio = virtual +; $work/tendon.conf:3" "show: a line of the file"
+like "$out" "^reconnect = no +; .*:4" "show: a switch that is off"
+like "$out" "^queue-size = 16384 +; default" "show: a default"
+like "$out" "^period = 160 +; option" "show: an option is above the file"
+like "$out" "^sensors = rotation, accelerometer +; .*:6" "show: a value of two lines"
+like "$out" "^; rate is not set" "show: what nothing sets"
+is "$(grep -c '^rule = ' <<<"$out")" 3 "show: the rules of file and options"
+printf '%s\n' "$out" >"$work/shown.conf"
+run config check "$work/shown.conf"
+is "$status" 0 "what show prints is a configuration file"
+run config show "$work/shown.conf"
+is "$(sed 's/ *;.*//' <<<"$out")" "$(sed 's/ *;.*//' "$work/shown.conf")" "with the same settings"
+run config show --json
+is "$(printf '%s\n' "$out" | grep -v '"origin":"default"' | grep -o '"key":"[a-z]*"')" '"key":"json"' "show without a file: defaults, and the option"
+
+# Settings and names at work: three devices, one of them left alone, each with its own sample period.
+start heads simulate bose --radio virtual --json --count 3 --address C0:00:00:00:00:10/random
+heads=$child
+until_true eval '[ "$(grep -c ready "$work/heads.out")" = 3 ]'
+run run --config "$work/tendon.conf" --for 2
+is "$(printf '%s\n' "$out" | grep '"event":"connected"' | grep -o 'C0:[0-9A-F:]*' | sort | xargs)" \
+    "C0:00:00:00:00:10 C0:00:00:00:00:11" "serve = no leaves a device alone"
+like "$out" '"event":"sensor_configuration".*"address":"C0:00:00:00:00:10".*"name":"head".*"period_ms":80' "a device's own setting"
+like "$out" '"event":"sensor_configuration".*"address":"C0:00:00:00:00:11".*"period_ms":40' "that of the family"
+like "$out" '"event":"sample".*"name":"head"' "samples have the name"
+run run --config "$work/tendon.conf" --for 2 --period 160 --address head
+is "$(printf '%s\n' "$out" | grep '"event":"connected"' | grep -o 'C0:[0-9A-F:]*')" "C0:00:00:00:00:10" "--address takes a name"
+like "$out" '"event":"sensor_configuration".*"period_ms":160' "an option is above the device's setting"
+run run --config "$work/tendon.conf" --for 2 --known-only
+is "$(printf '%s\n' "$out" | grep -c '"event":"connected"')" 1 "--known-only: only what the file names"
+run run --config "$work/tendon.conf" --for 1 --ignore bose
+is "$status" 4 "--ignore: no device of the family"
+run run --radio virtual --for 1 --families activ5,fjorden
+is "$status" 4 "--families: no device of another family"
+export TENDON_CONFIG=$work/tendon.conf
+run bose info --radio virtual --address head
+is "$status" 0 "another command takes the name too"
+like "$out" '"address":"C0:00:00:00:00:10".*"name":"head"' "and prints it"
+run scan --radio virtual --for 1
+like "$out" '"address":"C0:00:00:00:00:10".*"name":"head"' "scan prints it"
+run bose info --radio virtual --address haed
+is "$status" 2 "an unknown name"
+like "$err" "unknown name of a device 'haed'; did you mean 'head'" "the nearest one"
+unset TENDON_CONFIG
+kill -INT "$heads"
+wait "$heads"
+
+# docs/configuration.md has the tables of this program.
+"$TENDON" --generate-settings >"$work/settings.md"
+sed -n '/^<!-- settings -->/,/^<!-- end of settings -->/p' "$root/docs/configuration.md" | sed '1d;$d' >"$work/documented.md"
+is "$(diff "$work/documented.md" "$work/settings.md")" "" "docs/configuration.md: scripts/settings_tables.sh makes its tables again"
+finish

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+import Tendon
+import TendonSupport
+import Testing
+
+@testable import TendonCommand
+
+/// What libinih is given, and what it makes of it.
+@Suite struct IniFileTests {
+    private func read(_ text: String) -> IniFile { IniFile(Array(text.utf8)) }
+
+    @Test func entriesHaveTheirLines() {
+        let file = read("# comment\n[a]\nx = 1\n\n  # indented comment\r\n[b c]\r\ny= two words ; comment\r\n")
+        #expect(
+            file.entries == [
+                IniEntry(section: "a", key: "x", value: "1", line: 3),
+                IniEntry(section: "b c", key: "y", value: "two words", line: 7),
+            ])
+        #expect(file.problems.isEmpty)
+    }
+
+    @Test func aLineThatBeginsWithWhiteSpaceContinuesTheValue() {
+        let file = read("[a]\nx = 1\n  2 ; comment\n\t3\ny = 4\n")
+        #expect(file.entries.map(\.value) == ["1 2 3", "4"])
+        #expect(file.entries.map(\.line) == [2, 5])
+    }
+
+    @Test func theFileNeedsNoLastLineEnd() {
+        #expect(read("[a]\nx = 1").entries == [IniEntry(section: "a", key: "x", value: "1", line: 2)])
+    }
+
+    @Test func aByteOrderMarkIsSkipped() {
+        #expect(IniFile([0xEF, 0xBB, 0xBF] + Array("[a]\nx=1\n".utf8)).entries.count == 1)
+    }
+
+    /// libinih would cut these without a word, and take the rest of a line for the next one.
+    @Test func aLineThatIsTooLongIsAProblem() {
+        let longest = "x = " + String(repeating: "1", count: IniFile.longestLine - 4)
+        #expect(read("[a]\n\(longest)\n").entries.map(\.value.count) == [IniFile.longestLine - 4])
+        let file = read("[a]\n\(longest)1\ny = 2\n")
+        #expect(file.entries.map(\.key) == ["y"])
+        #expect(file.problems.map(\.line) == [2])
+        #expect(read("[a]\n# \(longest)\(longest)\nx = 1\n").problems.isEmpty)
+        let section = String(repeating: "s", count: 60)
+        #expect(read("[\(section)]\nx = 1\n").problems.map(\.line) == [1])
+    }
+
+    @Test func bytesThatAreNoTextAreProblems() {
+        #expect(IniFile(Array("[a]\nx = 1".utf8) + [0] + Array("\n".utf8)).problems.map(\.line) == [2])
+        #expect(IniFile(Array("[a]\nx = ".utf8) + [0xFF, 0x0A]).problems.map(\.line) == [2])
+    }
+
+    @Test func aLineWithoutAValueIsAProblem() {
+        #expect(read("[a]\nx\n").problems.map(\.line) == [2])
+        #expect(read("[a\nx = 1\n").problems.map(\.line) == [1])
+    }
+}
+
+/// The order of options, devices, families and defaults.
+@Suite struct ConfigurationTests {
+    private func configuration(_ text: String) -> Configuration { Configuration(Array(text.utf8), path: "f") }
+
+    private func options(_ words: [String]) throws -> Arguments {
+        try Arguments(["run"] + words, options: Option.common + Command.runAll.options).dropping(1, for: .runAll)
+    }
+
+    private let address = Address(0xC000_0000_0010, type: .random)
+    private let text = """
+        [family bose]
+        period = 40
+        sensors = gyroscope
+        [family activ5]
+        evergreen = yes
+        [gateway]
+        reconnect = no
+        pair = yes
+        [device C0:00:00:00:00:10 random]
+        period = 80
+        evergreen = no
+        [rules]
+        rule = bose.connected => activ5.tare
+        """
+
+    @Test func theFirstOfOptionDeviceFamilyAndDefaultHolds() throws {
+        let file = configuration(text)
+        #expect(file.problems.isEmpty)
+        let device = try #require(file.device { $0.matches(address) })
+        let period = try #require(SettingsTable.rows.first { $0.name == "--period" })
+
+        #expect(try options([]).value(period) == "20")
+        let without = try options([]).configured(by: file)
+        #expect(without.value(period) == "40")
+        #expect(without.source("--period") == .line(2))
+        #expect(without.configured(by: device).value(period) == "80")
+        let with = try options(["--period", "160"]).configured(by: file)
+        #expect(with.value(period) == "160")
+        #expect(with.configured(by: device).value(period) == "160")
+        #expect(with.configured(by: device).value("--sensors") == "gyroscope")
+    }
+
+    @Test func switches() throws {
+        let file = configuration(text)
+        let arguments = try options([]).configured(by: file)
+        #expect(arguments.has("--no-reconnect"))
+        #expect(arguments.has("--evergreen"))
+        #expect(arguments.value("--pair") == "")
+        #expect(!arguments.configured(by: try #require(file.devices.first)).has("--evergreen"))
+    }
+
+    @Test func whatMayBeGivenSeveralTimesIsAddedUp() throws {
+        let arguments = try options(["--rule", "bose.connected => activ5.stop"]).configured(by: configuration(text))
+        #expect(arguments.all("--rule") == ["bose.connected => activ5.tare", "bose.connected => activ5.stop"])
+    }
+
+    @Test func aPlanKnowsWhichSessionsGoOn() throws {
+        let plan = try GatewayPlan(options([]), configuration(text), family: nil)
+        let other = Address(0xC000_0000_0011, type: .random)
+        let changed = text.replacing("period = 80", with: "period = 160")
+        let next = try GatewayPlan(options([]), configuration(changed), family: nil)
+        #expect(!plan.servesEqually(address, family: "bose", as: next))
+        #expect(plan.servesEqually(other, family: "bose", as: next))
+        #expect(plan.servesEqually(address, family: "activ5", as: next))
+        let left = try GatewayPlan(
+            options([]), configuration(text + "\n[device C0:00:00:00:00:11]\nserve=no"), family: nil)
+        #expect(!plan.servesEqually(other, family: "bose", as: left))
+        #expect(!left.serves(other, family: "bose"))
+    }
+
+    @Test func keysAndSectionsAreNamedOnce() {
+        var seen: Set<String> = []
+        for row in SettingsTable.rows {
+            let section = row.setting?.section ?? ""
+            #expect(seen.insert("\(section) \(row.key)").inserted)
+            // libinih cuts a longer name.
+            #expect(row.key.utf8.count < 50)
+            if let standard = row.standardSetting { #expect((try? row.checkSetting(standard)) != nil) }
+        }
+        // A section of a device has the keys of all families: each has its own.
+        let keys = SettingsTable.rows(of: "device").map(\.key)
+        #expect(Set(keys).count == keys.count)
+    }
+
+    /// Every option of `run` that a person may use is a setting too.
+    @Test func everyOptionIsASetting() {
+        let others = ["--config", "--help", "--version"]
+        for option in Command.runAll.common + Command.runAll.options where !option.hidden {
+            #expect(option.setting != nil || others.contains(option.name), "\(option.name)")
+        }
+    }
+}
