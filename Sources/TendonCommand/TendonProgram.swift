@@ -101,6 +101,10 @@ struct TendonProgram {
     private static func report(_ error: CommandError) -> ExitStatus {
         guard !error.message.isEmpty else { return error.status }
         let output = Output.error
+        guard !Log.isJournal else {
+            Log.write(.error, error.message + (error.next.map { "; try: " + $0 } ?? ""))
+            return error.status
+        }
         output.line(output.styled("tendon: ", .red) + error.message)
         if let next = error.next { output.line(output.styled("  try: ", .faint) + next) }
         return error.status

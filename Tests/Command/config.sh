@@ -123,6 +123,19 @@ unset TENDON_CONFIG
 kill -INT "$heads"
 wait "$heads"
 
+# The belt takes its default intensity when it connects.
+start belt simulate feelspace --radio virtual --json --address C0:00:00:00:00:20/random
+belt=$child
+until_true ready belt
+printf '[device C0:00:00:00:00:20]\nname = living-belt\ndefault-intensity = 35\n' >"$work/belt.conf"
+run run --config "$work/belt.conf" --radio virtual --pair --for 3
+like "$out" '"event":"default_intensity".*"name":"living-belt","intensity_percent":35' "a default intensity of one belt"
+run run --config "$work/belt.conf" --radio virtual --pair --for 3
+like "$out" '"event":"connected".*"intensity_percent":35' "the belt has it"
+unlike "$out" '"event":"default_intensity"' "and it is not written again"
+kill -INT "$belt"
+wait "$belt"
+
 # docs/configuration.md has the tables of this program.
 "$TENDON" --generate-settings >"$work/settings.md"
 sed -n '/^<!-- settings -->/,/^<!-- end of settings -->/p' "$root/docs/configuration.md" | sed '1d;$d' >"$work/documented.md"

@@ -19,6 +19,9 @@ struct StreamSettings: Sendable {
     var capture: String?
     var json: Bool
     var compact: Bool
+    /// Lines of JSON, or the table, on standard output.
+    var printsLines: Bool
+    var logLevel: LogLevel
     var pairing: PairingPolicy
 
     init(_ arguments: Arguments) throws(CommandError) {
@@ -33,6 +36,8 @@ struct StreamSettings: Sendable {
         capture = arguments.value("--capture")
         json = arguments.has("--json")
         compact = arguments.has("--compact")
+        printsLines = !arguments.has(Self.noLines.name)
+        logLevel = arguments.value(Log.option).flatMap(LogLevel.named) ?? .warning
         pairing = try PairingPolicy(arguments)
     }
 
@@ -43,6 +48,10 @@ struct StreamSettings: Sendable {
         name: "--queue-size", value: "N",
         help: "maximum number of samples buffered for the output; further samples are dropped and counted",
         standard: "16384", takes: .integer(1...(1 << 20)), setting: Setting("output", isFixed: true))
+
+    private static let noLines = Option(
+        name: "--no-lines", value: nil, help: "print neither JSON lines nor the table on standard output",
+        setting: Setting("output", key: "lines", isInverted: true, isFixed: true))
 
     static let options: [Option] =
         ServedFamilies.options + [
@@ -58,8 +67,7 @@ struct StreamSettings: Sendable {
             Option(
                 name: "--no-reconnect", value: nil, help: "do not reconnect when a connection is lost",
                 setting: Setting("gateway", key: "reconnect", isInverted: true, isFixed: true)),
-            queueSize,
-            .compact,
+            queueSize, .compact, noLines, Log.option,
             Option(
                 name: "--capture", value: "FILE", help: "also write the traffic of the connections to a btsnoop file",
                 setting: Setting("output", isFixed: true)),

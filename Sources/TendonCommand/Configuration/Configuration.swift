@@ -168,8 +168,10 @@ extension Configuration {
     }
 
     /// Makes the names of devices known to this program.
-    func installNames() {
-        DeviceNames.shared.set(devices.compactMap { device in device.name.map { (device.address, $0) } })
+    func installNames() { DeviceNames.shared.set(names) }
+
+    var names: [(address: WantedAddress, name: String)] {
+        devices.compactMap { device in device.name.map { (device.address, $0) } }
     }
 
     /// The names of the requested file, or of the standard file if this user may read it.

@@ -18,6 +18,20 @@ final class DeviceNames: Sendable {
         entries.withLock { $0 = names.map { Entry(address: $0.address, name: $0.name) } }
     }
 
+    /// Sets names for `body`; if it throws, the names before are set again.
+    func trying<Result>(
+        _ names: [(address: WantedAddress, name: String)], _ body: () throws(CommandError) -> Result
+    ) throws(CommandError) -> Result {
+        let before = entries.withLock { $0 }
+        set(names)
+        do throws(CommandError) {
+            return try body()
+        } catch {
+            entries.withLock { $0 = before }
+            throw error
+        }
+    }
+
     func name(of address: Address) -> String? {
         entries.withLock { entries in entries.first { $0.address.matches(address) }?.name }
     }

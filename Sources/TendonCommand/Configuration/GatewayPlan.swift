@@ -68,6 +68,13 @@ struct GatewayPlan: Sendable {
         return rules
     }
 
+    /// Keys whose new values take effect at the next start only.
+    func fixedKeys(changedIn other: GatewayPlan) -> [String] {
+        SettingsTable.rows.filter { row in
+            row.setting?.isFixed ?? false && arguments.all(row.name) != other.arguments.all(row.name)
+        }.map(\.key)
+    }
+
     private func device(_ address: Address) -> Device? { devices.first { $0.address.matches(address) } }
 
     /// Whether a device of this family is connected to.

@@ -10,7 +10,8 @@ final class Gateway: Sendable {
     private struct Known {
         let label: DeviceLabel
         let row: Int
-        let server: any DeviceServer
+        /// Nil: its settings changed; another one is made for the next turn.
+        var server: (any DeviceServer)?
     }
 
     private struct State {
@@ -18,23 +19,27 @@ final class Gateway: Sendable {
         var names: [Address: String] = [:]
         var turns: [Address: Task<Void, Never>] = [:]
         var found = 0
+        var plan: GatewayPlan
         var isOver = false
     }
 
-    private let plan: GatewayPlan
+    var plan: GatewayPlan { state.withLock { $0.plan } }
     private var settings: StreamSettings { plan.settings }
-    private let reporter: Reporter
+    let reporter: Reporter
     private let rules: RuleBoard
     private let admission = Admission()
-    private let state = Mutex(State())
+    private let state: Mutex<State>
     /// Maximum number of names and sessions that are kept; sessions that never had a connection are removed first.
     private static let nameLimit = 4096
     private static let knownLimit = 256
 
     init(_ plan: GatewayPlan, quiet: Bool = false) {
-        self.plan = plan
+        state = Mutex(State(plan: plan))
         rules = RuleBoard(plan.rules)
-        reporter = quiet ? Reporter() : Reporter(json: plan.settings.json)
+        let settings = plan.settings
+        Log.level = settings.logLevel
+        reporter =
+            quiet ? Reporter() : Reporter(json: settings.json, lines: settings.printsLines, others: [LogOutput()])
     }
 
     /// Runs with the options and the configuration that they name.
@@ -47,6 +52,10 @@ final class Gateway: Sendable {
         let configuration = try Configuration.requested(arguments)
         let plan = try GatewayPlan(arguments, configuration, family: family, capture: capture)
         let gateway = Gateway(plan, quiet: capture != nil)
+        if let configuration, capture == nil {
+            let origin = Origin(options: arguments, family: family, path: configuration.path)
+            Termination.shared.onHangup { gateway.reload(origin) }
+        }
         return try await gateway.run(for: try arguments.configured(by: configuration).duration())
     }
 
@@ -59,6 +68,8 @@ final class Gateway: Sendable {
             }
         }
         defer { ticker.cancel() }
+        let manager = ServiceManager.shared
+        Termination.shared.onRequest { manager.send("STOPPING=1") }
         do {
             try await Termination.task(for: milliseconds) { () throws(CommandError) in try await self.serveAll() }
         } catch {
@@ -66,6 +77,8 @@ final class Gateway: Sendable {
             throw error
         }
         reporter.finish()
+        // A service that is stopped has not failed, whatever was in range.
+        if manager.isPresent, Termination.shared.isSignalled { return .done }
         if state.withLock({ $0.found }) == 0 {
             // Who ended the search knows that nothing was found yet.
             if Termination.shared.isSignalled { return .noDevice }
@@ -88,6 +101,8 @@ final class Gateway: Sendable {
                 }
             }
             defer { pump.cancel() }
+            let heart = Task { await ServiceManager.shared.beat() }
+            defer { heart.cancel() }
             try await translating { () throws(TendonError) in try await scan(central, tap) }
             await finishTurns()
         } catch {
@@ -109,6 +124,7 @@ final class Gateway: Sendable {
 
     private func scan(_ central: Central, _ capture: LinkCapture?) async throws(TendonError) {
         let advertisements = try await central.scan()
+        ServiceManager.shared.sendReady()
         for try await advertisement in advertisements {
             await capture?.write(advertisement)
             if await take(advertisement, central) { startTurns(central) }
@@ -155,11 +171,15 @@ final class Gateway: Sendable {
 
     private func startTurns(_ central: Central) {
         for (address, family) in admission.next() {
+            guard plan.serves(address, family: family) else {
+                admission.left(address, failed: false)
+                continue
+            }
             let turn = Task { @TendonActor in
-                guard let known = await self.known(address, family, central) else {
+                guard let server = await self.server(address, family, central) else {
                     return self.admission.exclude(address)
                 }
-                await known.server.serve()
+                await server.serve()
                 self.state.withLock { $0.turns[address] = nil }
             }
             let isOver = state.withLock { state in
@@ -181,12 +201,15 @@ final class Gateway: Sendable {
 
     /// The session of a device, which is made for its first turn.
     @TendonActor
-    private func known(_ address: Address, _ family: String, _ central: Central) async -> Known? {
-        if let known = state.withLock({ $0.known[address] }) { return known }
+    private func server(_ address: Address, _ family: String, _ central: Central) async -> (any DeviceServer)? {
+        let old = state.withLock { $0.known[address] }
+        if let server = old?.server { return server }
         guard let stream = plan.stream(of: address, family: family) else { return nil }
         let label = DeviceLabel(family, address, name: state.withLock { $0.names[address] })
+        // Its counters begin again with the session.
         let row =
-            state.withLock { Gateway.forgotten(&$0, reporter.rows) }
+            old.map { reporter.replace($0.row, with: label) }
+            ?? state.withLock { Gateway.forgotten(&$0, reporter.rows) }
             .map { reporter.replace($0, with: label) } ?? reporter.add(label)
         let device = ServedDevice(
             label: label, central: central, settings: settings, reporter: reporter, rules: rules,
@@ -197,7 +220,25 @@ final class Gateway: Sendable {
             // A name that was received since the label was made.
             if let name = state.names[address], name != label.name { label.name = name }
         }
-        return known
+        return known.server
+    }
+
+    /// Takes another plan. Returns the number of sessions that end because of it.
+    func replace(_ plan: GatewayPlan) -> Int {
+        rules.replace(plan.rules)
+        Log.level = plan.settings.logLevel
+        let changed = state.withLock { state in
+            let before = state.plan
+            state.plan = plan
+            for (address, known) in state.known { known.label.name = state.names[address] }
+            let changed = state.known.filter { address, known in
+                !before.servesEqually(address, family: known.label.family ?? "", as: plan)
+            }.map(\.key)
+            for address in changed { state.known[address]?.server = nil }
+            return changed.compactMap { state.turns[$0] }
+        }
+        for turn in changed { turn.cancel() }
+        return changed.count
     }
 
     /// The row of a device that is forgotten for a new one; nil: there is place.

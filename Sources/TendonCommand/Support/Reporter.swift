@@ -73,9 +73,10 @@ final class Reporter: Sendable {
     static let refresh = 200
 
     /// JSON when it is requested or when standard output is no terminal; else a table. And the other outputs.
-    init(json: Bool, others: [any EventOutput] = []) {
-        isTable = !json && Output.standard.isTerminal
-        events = Events(style: isTable ? .none : .json, others: others)
+    /// - Parameter lines: false: nothing on standard output.
+    init(json: Bool, lines: Bool = true, others: [any EventOutput] = []) {
+        isTable = lines && !json && Output.standard.isTerminal
+        events = Events(style: isTable || !lines ? .none : .json, others: others)
     }
 
     /// Neither: only counters.

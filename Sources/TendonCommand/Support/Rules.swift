@@ -153,13 +153,15 @@ final class RuleBoard: Sendable {
     private struct State {
         var places: [Place] = []
         var next = 0
+        var rules: [Rule] = []
     }
 
-    private let rules: [Rule]
     private let state = Mutex(State())
     private static let waiting = 16
 
-    init(_ rules: [Rule]) { self.rules = rules }
+    init(_ rules: [Rule]) { replace(rules) }
+
+    func replace(_ rules: [Rule]) { state.withLock { $0.rules = rules } }
 
     func join(_ device: ServedDevice) -> Place {
         let (calls, input) = AsyncStream.makeStream(
@@ -178,7 +180,7 @@ final class RuleBoard: Sendable {
     }
 
     func happened(_ event: String, _ detail: String?, to device: ServedDevice) {
-        for rule in rules
+        for rule in state.withLock({ $0.rules })
         where rule.family == device.family && rule.event == event && (rule.detail == nil || rule.detail == detail) {
             let places = state.withLock { state in state.places.filter { $0.family == rule.target } }
             var started = 0

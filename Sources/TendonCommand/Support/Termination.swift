@@ -21,6 +21,8 @@ final class Termination: Sendable {
         var requested = false
         var isSignalled = false
         var actions: [@Sendable () -> Void] = []
+        /// Instead of the end, for SIGHUP.
+        var reload: (@Sendable () -> Void)?
     }
     private let state = Mutex(State())
     /// Milliseconds after which a second signal counts.
@@ -38,6 +40,10 @@ final class Termination: Sendable {
             var first: UInt64?
             var number: UInt8 = 0
             while read(reading, &number, 1) == 1 {
+                if Int32(number) == SIGHUP, let reload = Termination.shared.state.withLock({ $0.reload }) {
+                    reload()
+                    continue
+                }
                 let now = tendon_monotonic_ms()
                 // Shells and timeout(1) may send one signal twice.
                 if let first, now > first + Termination.patience { _exit(128 + Int32(number)) }
@@ -100,6 +106,9 @@ final class Termination: Sendable {
         }
         if late { action() }
     }
+
+    /// SIGHUP runs `action`, on the thread of signals, instead of requesting the end.
+    func onHangup(_ action: @escaping @Sendable () -> Void) { state.withLock { $0.reload = action } }
 
     /// Runs a task that a signal, or the end of `--for`, cancels.
     static func task<Result: Sendable>(

@@ -26,6 +26,16 @@ struct TextLines: EventOutput {
         return (columns + [rest.joined(separator: " ")]).joined(separator: "  ") + "\n"
     }
 
+    /// "connected living-belt (C0:...) firmware=1": the same for a log, which has the time.
+    static func sentence(_ line: [UInt8]) -> String {
+        guard let json = try? JSON(parsing: line) else { return String(decoding: line, as: UTF8.self) }
+        let device = [json["family"]?.string, json["name"]?.string, json["address"]?.string].compactMap(\.self)
+        let hidden = ["time", "event", "family", "address", "address_type", "name"]
+        let rest = json.all.filter { !hidden.contains($0.key) && $0.value != .null }
+            .map { "\($0.key)=\(short($0.value))" }
+        return sanitized(([json["event"]?.string ?? ""] + device + rest).joined(separator: " "))
+    }
+
     private static func short(_ value: JSON) -> String {
         switch value {
         case .string(let text): text

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+// Messages on standard error, with levels. The journal takes the level from a prefix: see sd-daemon(3).
+import Synchronization
+import TendonOutputs
+import TendonSupport
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Musl
+#endif
+
+/// Levels of syslog(3).
+enum LogLevel: Int, Sendable, CaseIterable {
+    case error = 3
+    case warning = 4
+    case notice = 5
+    case info = 6
+    case debug = 7
+
+    static func named(_ name: String) -> LogLevel? { allCases.first { "\($0)" == name } }
+}
+
+enum Log {
+    static let option = Option(
+        name: "--log-level", value: "LEVEL",
+        help: "messages on standard error: error, warning, notice (reloads), info (connections), debug (all events "
+            + "without samples)",
+        choices: LogLevel.allCases.map { "\($0)" }, standard: "warning", setting: Setting("output"))
+
+    private static let threshold = Mutex(LogLevel.warning)
+
+    static var level: LogLevel {
+        get { threshold.withLock { $0 } }
+        set { threshold.withLock { $0 = newValue } }
+    }
+
+    /// Standard error is the journal.
+    static let isJournal = isJournal(environment("JOURNAL_STREAM"), STDERR_FILENO)
+
+    /// - Parameter stream: device and inode of the journal's socket, as "8:1234".
+    static func isJournal(_ stream: String?, _ descriptor: Int32) -> Bool {
+        var status = stat()
+        guard let stream, fstat(descriptor, &status) == 0 else { return false }
+        return stream == "\(status.st_dev):\(status.st_ino)"
+    }
+
+    static func write(_ level: LogLevel, _ text: String) {
+        guard level.rawValue <= self.level.rawValue else { return }
+        Output.error.line(line(level, text, isJournal: isJournal))
+    }
+
+    static func line(_ level: LogLevel, _ text: String, isJournal: Bool) -> String {
+        isJournal ? "<\(level.rawValue)>" + text : "tendon: " + text
+    }
+}
+
+/// Events for the journal.
+struct LogOutput: EventOutput {
+    private static let levels: [(event: StaticString, level: LogLevel)] = [
+        ("connected", .info), ("disconnected", .info), ("paired", .info), ("pairing", .info), ("rule", .info),
+        ("action", .info), ("publish", .info), ("executed", .info), ("reloaded", .notice),
+        ("connect_failed", .warning), ("configuration_failed", .warning), ("missing", .warning),
+        ("action_failed", .warning), ("execution_failed", .warning), ("reload_failed", .error),
+    ]
+
+    private static func level(of event: StaticString) -> LogLevel {
+        levels.first { $0.event.isEqual(to: event) }?.level ?? .debug
+    }
+
+    func takes(_ event: StaticString, of device: OutputDevice?) -> Bool {
+        LogOutput.level(of: event).rawValue <= Log.level.rawValue && !event.isEqual(to: "sample")
+    }
+
+    func event(_ event: StaticString, of device: OutputDevice?, _ compose: (inout LineWriter) -> Void) {
+        var writer = LineWriter()
+        compose(&writer)
+        Log.write(LogOutput.level(of: event), TextLines.sentence(writer.bytes))
+    }
+}
