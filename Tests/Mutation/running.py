@@ -100,6 +100,7 @@ def judge_c(faults):
             made = run(["meson", "setup", str(build), ".", "-Dbuildtype=plain", "-Dwerror=false"], env=environment)
             if made.returncode != 0:
                 return made
+        run(["ninja", "-C", str(build), "build.ninja"])  # tests that were added since are listed only then
         described[:] = json.loads(run(["meson", "introspect", str(build), "--tests"]).stdout)
         programs = {os.path.relpath(word, build) for test in described for word in test["cmd"] if word.startswith(f"{build}/")}
         return run(["ninja", "-k", "0", "-C", str(build), *sorted(programs)])

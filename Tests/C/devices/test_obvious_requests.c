@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Obvious: requests against a scripted peer, under simulated time.
- * The trace: "opcode/corr" sent, "cancel", "done:status", "event:opcode"
+ * The trace: "opcode/corr" sent, "done:status", "event:opcode"
  */
 #include "obvious_trace.h"
 
@@ -15,6 +15,7 @@ static tendon_obvious_request *again; /* added by its own on_done() */
 static uint32_t offset;
 static bool slow; /* frames are acknowledged by the test, not at once */
 static tendon_status start_result;
+static unsigned cancelled; /* how often the sender was made free */
 
 static tendon_status start_frame(void *context, const uint8_t *frame, size_t length, uint64_t now) {
     (void)context;
@@ -29,6 +30,7 @@ static tendon_status start_frame(void *context, const uint8_t *frame, size_t len
 
 static void cancel(void *context) {
     (void)context;
+    cancelled++;
 }
 
 static void on_event(void *context, uint8_t opcode, const tendon_obvious_payload *payload, uint64_t now) {
@@ -55,6 +57,7 @@ static void fresh(void) {
     memset(list, 0, sizeof list);
     trace[0] = '\0';
     again = NULL;
+    cancelled = 0;
     slow = false;
     start_result = TENDON_OK;
 }
@@ -102,6 +105,7 @@ static void one_at_a_time_in_order(void **state) {
     expect("done:OK 04/3 ");
     respond(TENDON_OBVIOUS_GET_NONCE, 3, 27, 40); /* an unknown status */
     expect("done:INTERNAL ");
+    assert_int_equal(cancelled, 3);
     assert_true(tendon_obvious_requests_deadline(&requests) == UINT64_MAX);
 }
 
@@ -133,9 +137,11 @@ static void repeats_then_times_out(void **state) {
         tendon_obvious_requests_tick(&requests, now);
         expect("05/1 ");
         assert_memory_equal(first, frames[0], sizeof first);
+        assert_int_equal(cancelled, now / 5000); /* the frame that got no response may still be under way */
     }
     tendon_obvious_requests_tick(&requests, 20000);
     expect("done:ERROR_TIMEOUT 04/2 ");
+    assert_int_equal(cancelled, 4);
 }
 
 static void some_are_not_repeated_and_some_may_take_longer(void **state) {
@@ -225,6 +231,7 @@ static void busy_is_repeated_with_a_new_id(void **state) {
     uint64_t now = 0;
     for (uint16_t i = 1; i <= 10; i++) {
         respond(TENDON_OBVIOUS_GET_TIME, i, 4, now);
+        assert_int_equal(cancelled, i);              /* its frame has arrived, acknowledged or not */
         respond(TENDON_OBVIOUS_GET_TIME, i, 0, now); /* not any more */
         expect("");
         now += 500;
@@ -236,6 +243,7 @@ static void busy_is_repeated_with_a_new_id(void **state) {
     }
     respond(TENDON_OBVIOUS_GET_TIME, 11, 4, now);
     expect("done:BUSY ");
+    assert_int_equal(cancelled, 11);
 }
 
 static void ids_wrap_to_one(void **state) {
@@ -301,6 +309,7 @@ static void a_full_queue_and_its_failure(void **state) {
     assert_int_equal(requests.count, 1);
     tendon_obvious_requests_fail(&requests, TENDON_ERROR_DISCONNECTED, 3);
     assert_int_equal(requests.count, 0);
+    assert_int_equal(cancelled, 0); /* who reports the failure has ended the frame */
     assert_true(tendon_obvious_requests_deadline(&requests) == UINT64_MAX);
 }
 

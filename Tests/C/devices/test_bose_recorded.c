@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+/* Bose: recorded runs of a session with a device that refuses, falls silent, suspends, disappears. */
+#include "bose_fixture.h"
+#include "test_recording.h"
+
+enum { RUNS = 16, LIVES = 20, STEPS = 100 };
+
+static recording *recorded;
+static unsigned calls_within;
+
+static void note_sample(recording *r, const tendon_bose_sample *s) {
+    note(r, "sample %d, time %u, accuracy %d %d, has %d %d %d %d, %d", s->sensor_id, s->timestamp, s->accuracy,
+         s->accuracy_raw, s->has_vector, s->has_quaternion, s->has_accuracy, s->has_bias, s->accuracy_unknown);
+    for (int i = 0; i < 4; i++) {
+        note(r, "%d, bias %d", s->raw[i], s->raw_bias[i]);
+    }
+}
+
+static void on_event(fixture *f, const tendon_bose_event *event) {
+    recording *r = recorded;
+    note(r, "event %d status %d at %u in %d: %d %d %u, %u", event->kind, event->status, (unsigned)f->now,
+         f->session.state, event->reason, event->characteristic, (unsigned)event->offset, event->configuration);
+    note(r, "clock %u, gesture %d at %u, length %u", (unsigned)event->device_ms, event->gesture.gesture_id,
+         (unsigned)event->gesture.timestamp, (unsigned)event->length);
+    note_bytes(r, "service", event->service_uuid.bytes, sizeof event->service_uuid.bytes);
+    note_bytes(r, "characteristic", event->characteristic_uuid.bytes, sizeof event->characteristic_uuid.bytes);
+    if (event->sample != NULL) {
+        note_sample(r, event->sample);
+    }
+    if (event->intents != NULL) {
+        note(r, "missing %x %x %x, %d %d", (unsigned)event->intents->missing_sensors, event->intents->missing_periods,
+             (unsigned)event->intents->missing_gestures, event->intents->too_many_sensors,
+             event->intents->over_payload);
+    }
+    if (calls_within > 0 && choose(r, 12) == 0) {
+        calls_within--;
+        note(r, "close within: %d", tendon_bose_session_close(&f->session, f->now));
+    }
+}
+
+static void note_all(fixture *f) {
+    recording *r = recorded;
+    const tendon_bose_session *s = &f->session;
+    const tendon_bose_counters *c = &s->counters;
+    for (size_t i = 0; i < f->log_count; i++) {
+        note(r, "asked %06x", (unsigned)f->log[i]);
+    }
+    f->log_count = f->event_count = 0;
+    note(r, "state %d due %lld bearer %lld; asked %d %d %d, pairs %d", s->state,
+         (long long)tendon_bose_session_inputs.deadline(s),
+         f->up ? (long long)tendon_att_bearer_deadline(&f->bearer) : -1, f->connect_asked, f->disconnect_asked,
+         f->pair_asked, f->pair_calls);
+    note(r, "has %d %d %d %d %d, number %u, firmware %d, count %u %u %u %u", s->has_device, s->has_sensors,
+         s->has_sensor_configuration, s->has_gestures, s->has_gesture_configuration, s->configurations, s->firmware,
+         (unsigned)s->sensors.count, (unsigned)s->sensor_configuration.count, (unsigned)s->gestures.count,
+         (unsigned)s->gesture_configuration.count);
+    for (size_t i = 0; i < s->sensor_configuration.count && s->has_sensor_configuration; i++) {
+        note(r, "sensor %d every %d", s->sensor_configuration.settings[i].sensor_id,
+             s->sensor_configuration.settings[i].period_ms);
+    }
+    for (size_t i = 0; i < s->gesture_configuration.count && s->has_gesture_configuration; i++) {
+        note(r, "gesture %d is %d", s->gesture_configuration.entries[i].gesture_id,
+             s->gesture_configuration.entries[i].enabled);
+    }
+    note(r, "counted %u %u %u %u %u %u %u", (unsigned)c->notifications, (unsigned)c->samples, (unsigned)c->gestures,
+         (unsigned)c->skipped, (unsigned)c->malformed, (unsigned)c->dropped, (unsigned)c->illegal_inputs);
+}
+
+static void random_value(fixture *f, uint16_t handle) {
+    recording *r = recorded;
+    attribute *a = fixture_attribute(f, handle);
+    if (a == NULL) {
+        return;
+    }
+    size_t cut = choose(r, 4) == 0 ? choose(r, (unsigned)a->length + 1) : a->length;
+    a->length = cut;
+    for (unsigned changes = choose(r, 3); changes > 0 && a->length > 0; changes--) {
+        size_t at = choose(r, (unsigned)a->length);
+        a->value[at] = (uint8_t)choose(r, 256);
+    }
+}
+
+static void notify(fixture *f) {
+    recording *r = recorded;
+    static const char *const values[] = {"0003e800000000f00003",
+                                         "00000a0000010002000303",
+                                         "01000b0000010002000303 03000c00000100020003000400",
+                                         "020004000001000200030004000a00",
+                                         "0300ff",
+                                         "07000000",
+                                         "",
+                                         "00fffe0000010002000303"};
+    static const char *const gestures[] = {"c12710", "810001", "830002", "c1", "990001", "c2ffff00"};
+    unsigned what = choose(r, 5);
+    if (what < 3) {
+        fixture_notify(f, H_SENSOR_DATA, values[choose(r, 8)]);
+    } else if (what == 3) {
+        fixture_notify(f, H_GESTURE_DATA, gestures[choose(r, 6)]);
+    } else {
+        fixture_notify(f, H_SENSOR_CONFIG, choose(r, 2) == 0 ? "001400 010000 020000 030000" : "0014");
+    }
+}
+
+static tendon_status configure(fixture *f) {
+    recording *r = recorded;
+    tendon_bose_session *s = &f->session;
+    static const uint16_t periods[] = {0, 10, 20, 40, 80, 160, 320, 33};
+    unsigned what = choose(r, 5), id = choose(r, 6), index = choose(r, 8);
+    switch (what) {
+    case 0: {
+        tendon_bose_sensor_configuration wanted = s->sensor_configuration;
+        for (size_t i = 0; i < wanted.count; i++) {
+            if (choose(r, 3) == 0) {
+                wanted.settings[i].period_ms = choose(r, 2) == 0 ? 0 : periods[index];
+            }
+        }
+        return tendon_bose_session_configure_sensors(s, &wanted, f->now);
+    }
+    case 1: {
+        tendon_bose_gesture_configuration wanted = s->gesture_configuration;
+        for (size_t i = 0; i < wanted.count; i++) {
+            wanted.entries[i].enabled = choose(r, 2) == 0;
+        }
+        return tendon_bose_session_configure_gestures(s, &wanted, f->now);
+    }
+    case 2:
+        return tendon_bose_session_refresh(
+            s, (tendon_bose_characteristic)choose(r, TENDON_BOSE_CHARACTERISTIC_COUNT + 1), f->now);
+    case 3:
+        return tendon_bose_session_refresh_strings(s, f->now);
+    default:
+        return tendon_bose_session_enable(s, (uint8_t)id, periods[index], f->now);
+    }
+}
+
+static void step(fixture *f) {
+    recording *r = recorded;
+    static const uint16_t statuses[] = {0x0000, 0x0002, 0x0003, 0x1008, 0x2008, 0x3008, 0x0008, 0x0001};
+    static const tendon_status ends[] = {TENDON_RADIO_ERROR_OUT_OF_RANGE, TENDON_RADIO_ERROR_PEER_CLOSED,
+                                         TENDON_ERROR_CANCELLED, TENDON_ERROR_TIMEOUT, TENDON_HCI_ERROR(0x08)};
+    static const uint16_t handles[] = {H_DEVICE,         H_SENSORS, H_SENSOR_CONFIG, H_GESTURES,
+                                       H_GESTURE_CONFIG, H_MODEL,   H_SERIAL,        H_FIRMWARE};
+    switch (choose(r, 24)) {
+    case 0:
+    case 1:
+        note(r, "open %d", tendon_bose_session_open(&f->session, f->now));
+        break;
+    case 2:
+        note(r, "close %d", choose(r, 2) == 0 ? tendon_bose_session_close(&f->session, f->now) : 1);
+        break;
+    case 3:
+    case 4:
+        if (!f->up && f->connect_asked) {
+            f->connect_asked = false;
+            fixture_link_up(f);
+        }
+        break;
+    case 5:
+        if (choose(r, 3) == 0) {
+            fixture_lose(f, ends[choose(r, 5)]);
+        }
+        break;
+    case 6:
+        tendon_bose_session_inputs.paired(&f->session, choose(r, 2) == 0 ? TENDON_OK : TENDON_ERROR_BUSY, f->now);
+        break;
+    case 7:
+        tendon_bose_session_inputs.paired(
+            &f->session, choose(r, 2) == 0 ? TENDON_RADIO_ERROR_PAIRING_FAILED : TENDON_RADIO_ERROR_ADAPTER_BUSY,
+            f->now);
+        break;
+    case 8:
+    case 9:
+        fixture_status(f, statuses[choose(r, 8)]);
+        break;
+    case 10:
+    case 11:
+        notify(f);
+        break;
+    case 12:
+    case 13:
+    case 14:
+        note(r, "configure %d", configure(f));
+        break;
+    case 15:
+        f->mute = choose(r, 5) == 0;
+        f->keeps_written = choose(r, 4) != 0;
+        f->is_bonded = choose(r, 2) == 0;
+        f->mtu = choose(r, 4) == 0 ? (uint16_t)(23 * choose(r, 3)) : 247;
+        f->connect_result = choose(r, 6) == 0 ? TENDON_RADIO_ERROR_ADAPTER_DOWN : TENDON_OK;
+        f->pair_result = choose(r, 4) == 0 ? TENDON_ERROR_BUSY : TENDON_OK;
+        break;
+    case 16:
+        f->fail_at = choose(r, 2) == 0 ? (int)(f->log_count + choose(r, 25)) : -1;
+        f->fail_at_code = (uint8_t)(1 + choose(r, 0x11));
+        break;
+    case 17:
+        if (choose(r, 3) == 0) {
+            random_value(f, handles[choose(r, 8)]);
+        }
+        break;
+    case 18:
+        fixture_advance(f, choose(r, 400));
+        break;
+    case 19:
+        fixture_advance(f, choose(r, 12000));
+        break;
+    case 20:
+        fixture_disconnect_if_asked(f);
+        break;
+    case 21:
+        f->answer_limit = (int)choose(r, 6);
+        fixture_run(f);
+        f->answer_limit = -1;
+        break;
+    default:
+        fixture_run(f);
+        break;
+    }
+}
+
+static void live(recording *r, unsigned number) {
+    void *fresh;
+    fixture_setup(&fresh);
+    fixture *f = fresh;
+    recorded = r;
+    calls_within = number % 4;
+    tendon_bose_intent intent = {0};
+    intent.sensors = choose(r, 3) == 0 ? choose(r, 64) : choose(r, 16);
+    intent.gestures = choose(r, 4) == 0 ? 1u << choose(r, 20) : 0;
+    intent.periods = (uint16_t)(choose(r, 4) == 0 ? 1u << choose(r, 16) : 0);
+    f->config.pairing_delegate = choose(r, 3) != 0;
+    f->config.fixed_profile = choose(r, 3) == 0;
+    f->config.old_firmware = choose(r, 10) == 0;
+    f->config.intent = choose(r, 3) == 0 ? &intent : NULL;
+    fixture_init(f);
+    f->hook = on_event;
+    if (choose(r, 3) == 0) {
+        uint16_t first = (uint16_t)(0x14 + choose(r, 0x27));
+        fixture_remove(f, first, (uint16_t)(first + choose(r, 3)));
+    }
+    if (number % 2 == 1) {
+        note(r, "open %d", tendon_bose_session_open(&f->session, f->now));
+        if (f->connect_asked) {
+            f->connect_asked = false;
+            fixture_link_up(f);
+            fixture_run(f);
+        }
+    }
+    for (int i = 0; i < STEPS; i++) {
+        step(f);
+        note_all(f);
+    }
+    fixture_teardown(&fresh);
+}
+
+static void play(recording *r, unsigned number) {
+    for (unsigned life = 0; life < LIVES; life++) {
+        note(r, "life %u", life);
+        live(r, number * LIVES + life);
+    }
+}
+
+static void what_a_session_does_is_as_recorded(void **state) {
+    (void)state;
+    static const uint32_t known[RUNS] = {
+        0x83CF6421, 0x8179DC1F, 0x4B208A4A, 0xC249A8B8, 0x98F8F55C, 0xE754D519, 0x16AE1FC7, 0xDDE1B319,
+        0x1C9CB906, 0xB47C3957, 0xE13472DD, 0xCAEBCF2B, 0xC7FCA855, 0x7A35C57D, 0x5B5917A5, 0x5A235A32,
+    };
+    compare_recordings(known, RUNS, play);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_a_session_does_is_as_recorded),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

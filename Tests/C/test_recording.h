@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Recorded runs. A run is a long series of random inputs, always the same for a number; it notes everything that can be
+ * seen from outside. The digest of the notes is compared with the one in the test: a change of behaviour that nobody
+ * meant shows, wherever it is. The tests beside these say what is right; these say what has changed.
+ *
+ * If a change is meant: TENDON_RECORDING=all prints the new digests, and TENDON_RECORDING=7 the notes of run 7, to be
+ * compared with those of the commit before. Notes hold no addresses, sizes of structs or floating point digits that
+ * differ between machines.
+ */
+#ifndef TEST_RECORDING_H
+#define TEST_RECORDING_H
+
+#include "test_bytes.h"
+
+typedef struct recording {
+    uint32_t digest; /* FNV-1a */
+    bool shown;
+    dice d;
+} recording;
+
+static inline void note_raw(recording *r, const char *text) {
+    for (const char *c = text; *c != 0; c++) {
+        r->digest = (r->digest ^ (uint8_t)*c) * 16777619u;
+    }
+    if (r->shown) {
+        fputs(text, stderr);
+    }
+}
+
+__attribute__((format(printf, 2, 3))) static inline void note(recording *r, const char *format, ...) {
+    char line[512];
+    va_list values;
+    va_start(values, format);
+    (void)vsnprintf(line, sizeof line, format, values);
+    va_end(values);
+    note_raw(r, line);
+    note_raw(r, "\n");
+}
+
+static inline void note_bytes(recording *r, const char *name, const uint8_t *bytes, size_t length) {
+    char digits[8];
+    note_raw(r, name);
+    for (size_t i = 0; i < length; i++) {
+        snprintf(digits, sizeof digits, " %02x", bytes[i]);
+        note_raw(r, digits);
+    }
+    note_raw(r, "\n");
+}
+
+/* Of the values below @p count. */
+static inline unsigned choose(recording *r, unsigned count) {
+    return (unsigned)((roll(&r->d) >> 16) % count);
+}
+
+/* Plays the runs 0 to @p count - 1. */
+static inline void compare_recordings(const uint32_t *known, size_t count, void (*play)(recording *, unsigned)) {
+    const char *wanted = getenv("TENDON_RECORDING");
+    bool all = wanted != NULL && strcmp(wanted, "all") == 0;
+    unsigned different = 0;
+    for (unsigned number = 0; number < count; number++) {
+        recording r = {.digest = 2166136261u,
+                       .shown = wanted != NULL && !all && strtoul(wanted, NULL, 10) == number,
+                       .d = {0x9E3779B97F4A7C15u * (number + 1u)}};
+        play(&r, number);
+        if (all) {
+            fprintf(stderr, "0x%08X,%s", (unsigned)r.digest, number % 8 == 7 || number + 1 == count ? "\n" : " ");
+        } else if (r.digest != known[number]) {
+            fprintf(stderr, "run %u: 0x%08X, recorded 0x%08X\n", number, (unsigned)r.digest, (unsigned)known[number]);
+            different++;
+        }
+    }
+    if (different > 0) {
+        fail_msg("%u runs differ; test_recording.h says what to do", different);
+    }
+}
+
+#endif
