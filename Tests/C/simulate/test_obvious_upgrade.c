@@ -5,7 +5,8 @@
  * the record before or the new one if it was killed while it stored. TENDON_SOAK=1: 1,000 runs.
  *
  * After each boot a valid image runs; every upgrade ends; what is sent again after an interruption is at most the chunk
- * that was in progress, beside the page of flash memory that was not complete.
+ * that was in progress, beside the page of flash memory that was not complete. With chunks of 4,000 bytes, the usual
+ * ones; of 1,000, which are shorter than a page; of 490, what a frame of 512 bytes holds.
  */
 #include "obvious_fixture.h"
 
@@ -28,6 +29,7 @@ enum {
 };
 
 static const tendon_address address = {{0xC0, 0, 0, 0, 0, 6}, TENDON_ADDRESS_TYPE_RANDOM};
+static uint16_t chunk;
 static uint8_t flash_memory[FLASH], image[IMAGE], old_image[OLD_IMAGE], manifest[136], image_sha256[32];
 
 /* What outlives a gateway. */
@@ -110,7 +112,7 @@ static tendon_status read_image(void *context, uint32_t offset, uint8_t *buffer,
         if (world.interrupted && offset < world.high) {
             uint32_t back = world.high - offset;
             total.most_repeated = back > total.most_repeated ? back : total.most_repeated;
-            if (back > CHUNK + PAGE - 1) {
+            if (back > chunk + PAGE - 1u) {
                 fail_msg("%u bytes are sent again", back);
             }
         }
@@ -236,7 +238,7 @@ static void start_gateway(void) {
     const tendon_obvious_manager_config manager = {.session = &g.session,
                                                    .ring = &obvious_ring,
                                                    .product = 1234,
-                                                   .chunk_max = CHUNK,
+                                                   .chunk_max = chunk,
                                                    .min_battery = 20,
                                                    .on_event = on_event,
                                                    .read = read_image,
@@ -316,9 +318,9 @@ static void run(unsigned seed) {
     total.rollbacks += (unsigned)d->counters.rollbacks;
 }
 
-static void every_upgrade_ends_with_a_valid_image(void **state) {
-    (void)state;
-    unsigned runs = getenv("TENDON_SOAK") != NULL ? 1000 : 100;
+static void upgrade_in_chunks(uint16_t of, unsigned runs) {
+    chunk = of;
+    memset(&total, 0, sizeof total);
     for (size_t i = 0; i < IMAGE; i++) {
         image[i] = (uint8_t)(11 * i + 3 + (i >> 10));
     }
@@ -330,21 +332,40 @@ static void every_upgrade_ends_with_a_valid_image(void **state) {
     for (unsigned seed = 0; seed < runs; seed++) {
         run(seed);
     }
-    printf("# %u runs: %u kills, %u of them in a store, %u power cuts, %u rollbacks, %u starts of gateways\n", runs,
-           total.kills + total.kills_in_store, total.kills_in_store, total.power_cuts, total.rollbacks, total.starts);
+    printf("# chunks of %u bytes, %u runs: %u kills, %u of them in a store, %u power cuts, %u rollbacks, %u starts of "
+           "gateways\n",
+           chunk, runs, total.kills + total.kills_in_store, total.kills_in_store, total.power_cuts, total.rollbacks,
+           total.starts);
     printf("# %u operations failed and were started again; %u starts with a closed record, from the beginning\n",
            total.failures, total.from_the_beginning);
     printf("# %llu bytes sent, %llu of them twice: %.3f %%; at most %llu after an interruption\n",
            (unsigned long long)total.sent, (unsigned long long)total.repeated,
            100.0 * (double)total.repeated / (double)total.sent, (unsigned long long)total.most_repeated);
     assert_true(total.kills > runs / 2 && total.kills_in_store > runs / 4 && total.power_cuts > runs / 2 &&
-                total.rollbacks > 0);
+                (runs < 100 || total.rollbacks > 0));
     assert_true(total.repeated > 0 && total.repeated < total.sent / 50);
+}
+
+static void every_upgrade_ends_with_a_valid_image(void **state) {
+    (void)state;
+    upgrade_in_chunks(CHUNK, getenv("TENDON_SOAK") != NULL ? 1000 : 100);
+}
+
+static void and_in_chunks_shorter_than_a_page(void **state) {
+    (void)state;
+    upgrade_in_chunks(1000, getenv("TENDON_SOAK") != NULL ? 1000 : 25);
+}
+
+static void and_in_chunks_of_the_shortest_frames(void **state) {
+    (void)state;
+    upgrade_in_chunks(490, getenv("TENDON_SOAK") != NULL ? 1000 : 25);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_upgrade_ends_with_a_valid_image),
+        cmocka_unit_test(and_in_chunks_shorter_than_a_page),
+        cmocka_unit_test(and_in_chunks_of_the_shortest_frames),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
