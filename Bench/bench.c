@@ -7,7 +7,6 @@
 #include <time.h>
 
 #define BODIES_MAX 8
-#define ROUNDS_MAX 31
 
 static uint64_t clock_ns(clockid_t clock) {
     struct timespec now;
@@ -25,7 +24,7 @@ static int ascending(const void *a, const void *b) {
 }
 
 static double median(const double *values, size_t count) {
-    double sorted[ROUNDS_MAX];
+    double sorted[BENCH_ROUNDS_MAX];
     memcpy(sorted, values, count * sizeof *values);
     qsort(sorted, count, sizeof *sorted, ascending);
     return sorted[count / 2];
@@ -90,8 +89,8 @@ static int count_only(const bench_body *bodies, size_t count, const char *operat
     return 2;
 }
 
-static void print(const char *question, const bench_body *body, const double *ns, const double *ratios, size_t rounds,
-                  const char *limit, double system_calls, uint64_t heap_calls) {
+void bench_print(const char *question, const bench_body *body, const double *ns, const double *ratios, size_t rounds,
+                 const char *limit, double system_calls, uint64_t heap_calls) {
     printf("{\"bench\":\"%s\",\"name\":\"%s\",\"ns\":%.3f,\"ns_min\":%.3f,\"items_per_s\":%.4g,\"bytes\":%g,\"limit\":"
            "\"%s\","
            "\"ratio\":%.3f,\"rounds\":%zu,\"system_calls\":%.4g,\"heap_calls\":%llu}\n",
@@ -100,7 +99,7 @@ static void print(const char *question, const bench_body *body, const double *ns
 }
 
 int bench_main(int argc, char **argv, const char *question, const bench_body *bodies, size_t count, size_t limit) {
-    static double ns[BODIES_MAX][ROUNDS_MAX], ratios[BODIES_MAX][ROUNDS_MAX];
+    static double ns[BODIES_MAX][BENCH_ROUNDS_MAX], ratios[BODIES_MAX][BENCH_ROUNDS_MAX];
     uint64_t heap[BODIES_MAX] = {0}, calls[BODIES_MAX] = {0};
     size_t operations[BODIES_MAX];
     bool quick = false;
@@ -120,7 +119,7 @@ int bench_main(int argc, char **argv, const char *question, const bench_body *bo
             return 2;
         }
     }
-    size_t rounds = quick ? 5 : ROUNDS_MAX;
+    size_t rounds = quick ? 5 : BENCH_ROUNDS_MAX;
     for (size_t i = 0; i < count; i++) {
         operations[i] = calibrate(&bodies[i], quick ? 2e6 : 2e7);
     }
@@ -139,7 +138,7 @@ int bench_main(int argc, char **argv, const char *question, const bench_body *bo
     for (size_t i = 0; i < count; i++) {
         double operations_of_all = (double)operations[i] * (double)rounds;
         const char *own = bodies[bodies[i].limit != 0 ? bodies[i].limit : limit].name;
-        print(question, &bodies[i], ns[i], ratios[i], rounds, own, (double)calls[i] / operations_of_all, heap[i]);
+        bench_print(question, &bodies[i], ns[i], ratios[i], rounds, own, (double)calls[i] / operations_of_all, heap[i]);
     }
     return 0;
 }

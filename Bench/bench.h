@@ -43,6 +43,12 @@ uint64_t bench_now_ns(void);
  */
 int bench_main(int argc, char **argv, const char *question, const bench_body *bodies, size_t count, size_t limit);
 
+#define BENCH_ROUNDS_MAX 31
+
+/** The line of one result, for a benchmark with rounds of its own. @param limit name of what it is compared with */
+void bench_print(const char *question, const bench_body *body, const double *ns, const double *ratios, size_t rounds,
+                 const char *limit, double system_calls, uint64_t heap_calls);
+
 /** What lies between the two is neither timed nor counted: making ready what the next operations use up. */
 void bench_pause(void);
 void bench_resume(void);
