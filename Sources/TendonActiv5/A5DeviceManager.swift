@@ -82,6 +82,9 @@ public final class A5DeviceManager {
 
     /// Searches for `options.searchTimeout`; then notifies the delegate and calls `searchCompleted`. If the radio cannot
     /// search, `searchCompleted` is called in this call, after the delegate's `bluetoothIsSwitchedOff()`.
+    ///
+    /// In `didChangeBluetoothState(.poweredOff)` a search does not open the radio again: it ends at once, and
+    /// `bluetoothIsSwitchedOff()` follows when that method has returned. Search again later, for example after a delay.
     public func scanForDevices(searchCompleted: @escaping () -> Void) { core.startScanning(searchCompleted) }
 
     /// The same for an application with a delegate or a sequence of `events`.

@@ -24,6 +24,9 @@ final class ManagerCore: Abandonable, @unchecked Sendable {
         failed: { [unowned self] error in radioFailed(error) })
     private var closures: [() -> Void] = []
     private var abandoned = false
+    /// The delegate is being told of the radio: a search that it starts must not open the radio again, which would be
+    /// told in turn, and so on.
+    private var reportsRadio = false
 
     init(_ choice: @escaping () -> RadioChoice, loop: Loop = .shared) {
         self.loop = loop
@@ -131,16 +134,22 @@ final class ManagerCore: Abandonable, @unchecked Sendable {
     /// Opens the radio if it is not open, and reports the result.
     @discardableResult
     func openRadio() -> Bool {
-        guard holder.radio == nil, !abandoned else { return holder.radio != nil }
+        guard holder.radio == nil, !abandoned, !reportsRadio else { return holder.radio != nil }
         var status: tendon_status = 0
         do throws(TendonError) {
             try holder.open()
         } catch {
             status = error.status
         }
-        tendon_activ5_manager_set_radio(block.pointer, status, tendon_monotonic_ms())
+        setRadio(status)
         refresh()
         return status >= 0
+    }
+
+    private func setRadio(_ status: tendon_status) {
+        reportsRadio = true
+        tendon_activ5_manager_set_radio(block.pointer, status, tendon_monotonic_ms())
+        reportsRadio = false
     }
 
     /// For a connection.
@@ -152,7 +161,7 @@ final class ManagerCore: Abandonable, @unchecked Sendable {
     private func radioFailed(_ error: TendonError) {
         guard c.powered, !abandoned else { return }
         search.stop()
-        tendon_activ5_manager_set_radio(block.pointer, error.status, tendon_monotonic_ms())
+        setRadio(error.status)
         complete()
         refresh()
     }

@@ -8,20 +8,24 @@ enum { TURNS_MAX = 4096 };
 
 /* ---- reporting ---- */
 
+/* Handlers may call the manager, so that reports nest: the outermost one ends it. */
+static void deliver(tendon_activ5_manager *manager, const tendon_activ5_event *event, uint64_t now) {
+    bool nested = manager->reporting;
+    manager->reporting = true;
+    manager->on_event(manager->context, event, now);
+    manager->reporting = nested;
+}
+
 static void report_off(tendon_activ5_manager *manager, uint64_t now) {
     const tendon_activ5_event event = {.kind = TENDON_ACTIV5_EVENT_BLUETOOTH_OFF};
-    manager->reporting = true;
-    manager->on_event(manager->context, &event, now);
-    manager->reporting = false;
+    deliver(manager, &event, now);
     manager->report_off = false; /* a scan that this handler requests is not reported again */
 }
 
 /* A handler may scan while the adapter is off; it is never called from within itself. */
 static void report(tendon_activ5_manager *manager, const tendon_activ5_event *event, uint64_t now) {
-    manager->reporting = true;
-    manager->on_event(manager->context, event, now);
-    manager->reporting = false;
-    if (manager->report_off) {
+    deliver(manager, event, now);
+    if (manager->report_off && !manager->reporting) {
         report_off(manager, now);
     }
 }
@@ -196,12 +200,14 @@ void tendon_activ5_manager_set_radio(tendon_activ5_manager *manager, tendon_stat
     manager->radio_status = status < 0 ? status : TENDON_OK;
     const tendon_activ5_event event = {
         .kind = TENDON_ACTIV5_EVENT_BLUETOOTH_STATE, .on = manager->powered, .status = manager->radio_status};
-    report(manager, &event, now);
     if (status >= 0) {
+        report(manager, &event, now);
         return;
     }
+    /* Before the report: what its handler starts must not be ended by this. */
     manager->scanning = false;
     end_reconnections(manager);
+    report(manager, &event, now);
     for (size_t i = 0; i < manager->capacity; i++) {
         tendon_activ5_device *device = &manager->devices[i];
         if (device->link == TENDON_ACTIV5_LINK_CONNECTING) {

@@ -404,6 +404,45 @@ static void a_handler_that_always_scans_is_not_called_from_within_itself(void **
     free(f);
 }
 
+/* The radio is there again while its failure is reported: the search that the handler starts goes on. */
+static void radio_again(activ5_fixture *f, const tendon_activ5_event *event, uint64_t now) {
+    if (event->kind == TENDON_ACTIV5_EVENT_BLUETOOTH_STATE && !event->on) {
+        tendon_activ5_manager_set_radio(&f->manager, TENDON_OK, now);
+        assert_int_equal(tendon_activ5_manager_scan(&f->manager, now), TENDON_OK);
+    }
+}
+
+static void a_search_started_while_the_failure_is_reported_goes_on(void **state) {
+    (void)state;
+    activ5_fixture *f = activ5_new();
+    assert_int_equal(tendon_activ5_manager_scan(&f->manager, 0), TENDON_OK);
+    activ5_forget(f);
+    f->hook = radio_again;
+    tendon_activ5_manager_set_radio(&f->manager, TENDON_RADIO_ERROR_ADAPTER_DOWN, 1);
+    activ5_expect(f, "didChangeBluetoothState:off didChangeBluetoothState:on scan_start");
+    assert_true(f->manager.scanning);
+    free(f);
+}
+
+/* The handler tries the radio again, in vain, before it searches: the reports nest, and still end. */
+static void radio_in_vain(activ5_fixture *f, const tendon_activ5_event *event, uint64_t now) {
+    if (event->kind == TENDON_ACTIV5_EVENT_BLUETOOTH_OFF) {
+        tendon_activ5_manager_set_radio(&f->manager, TENDON_RADIO_ERROR_ADAPTER_DOWN, now);
+        assert_int_equal(tendon_activ5_manager_scan(&f->manager, now), TENDON_RADIO_ERROR_ADAPTER_DOWN);
+    }
+}
+
+static void reports_that_nest_end(void **state) {
+    (void)state;
+    activ5_fixture *f = activ5_new();
+    tendon_activ5_manager_set_radio(&f->manager, TENDON_RADIO_ERROR_ADAPTER_DOWN, 1);
+    activ5_forget(f);
+    f->hook = radio_in_vain;
+    assert_int_equal(tendon_activ5_manager_scan(&f->manager, 2), TENDON_RADIO_ERROR_ADAPTER_DOWN);
+    activ5_expect(f, "bluetoothIsSwitchedOff didChangeBluetoothState:off");
+    free(f);
+}
+
 static void reconnect_at_once(activ5_fixture *f, const tendon_activ5_event *event, uint64_t now) {
     (void)f;
     if (event->kind == TENDON_ACTIV5_EVENT_DISCONNECTED) {
@@ -444,6 +483,8 @@ int main(void) {
         cmocka_unit_test(release_on_reset_is_told_by_time),
         cmocka_unit_test(handlers_may_call_anything),
         cmocka_unit_test(a_handler_that_always_scans_is_not_called_from_within_itself),
+        cmocka_unit_test(a_search_started_while_the_failure_is_reported_goes_on),
+        cmocka_unit_test(reports_that_nest_end),
         cmocka_unit_test(a_program_may_reconnect_from_the_callback),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

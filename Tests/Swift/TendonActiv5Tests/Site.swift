@@ -37,7 +37,10 @@ final class Recorder: A5DeviceDelegate {
     private(set) var found: [A5Device] = []
     private(set) var newtons: [Double] = []
     private(set) var motions: [IMUObject] = []
+    /// What the application does when it is told of the radio.
+    var onState: ((A5BluetoothState) -> Void)?
 
+    func note(_ call: String) { calls.append(call) }
     func count(_ call: String) -> Int { calls.filter { $0 == call }.count }
 
     func searchCompleted() { calls.append("searchCompleted") }
@@ -62,7 +65,10 @@ final class Recorder: A5DeviceDelegate {
     func squeezeStateChanged(state: A5SqueezeState, device: A5Device) { calls.append("\(state)") }
     func didDetectDoubleSqueeze(device: A5Device) { calls.append("didDetectDoubleSqueeze") }
     func didFailToConnect(device: A5Device, error: (any Error)?) { calls.append("didFailToConnect") }
-    func didChangeBluetoothState(_ state: A5BluetoothState) { calls.append("\(state)") }
+    func didChangeBluetoothState(_ state: A5BluetoothState) {
+        calls.append("\(state)")
+        onState?(state)
+    }
     func bluetoothIsSwitchedOff() { calls.append("bluetoothIsSwitchedOff") }
     func didReceiveSerialNumber(device: A5Device, value: String) { calls.append("didReceiveSerialNumber \(value)") }
     func didReceiveBattery(device: A5Device, value: UInt64) { calls.append("didReceiveBattery \(value)") }

@@ -212,6 +212,28 @@ struct WaitTests {
         #expect(manager.radioError == nil && manager.isScanning && manager.core.holder.radio !== first)
     }
 
+    /// A delegate that searches again as soon as the adapter is off: the search is refused, and its closure is called.
+    @Test(arguments: [false, true]) @TendonActor func aSearchWhileTheFailureIsReported(isScanning: Bool) async throws {
+        let site = try await Site()
+        let (manager, _) = try await found(site)
+        if !isScanning { manager.stopScanningForDevices() }
+        let recorder = Recorder()
+        recorder.onState = { [unowned manager, unowned recorder] _ in
+            manager.scanForDevices { recorder.note("ended") }
+        }
+        manager.delegate = recorder
+        let first = try #require(manager.core.holder.radio)
+        let down = Int32(TENDON_RADIO_ERROR_ADAPTER_DOWN)
+        first.radio.pointee.on_failure?(first.radio.pointee.report_context, down, tendon_monotonic_ms())
+        await eventually("told") { !recorder.calls.isEmpty && manager.core.holder.radio == nil }
+        #expect(recorder.calls == ["poweredOff", "ended", "bluetoothIsSwitchedOff"])
+        #expect(!manager.isScanning && manager.radioError?.status == down)
+        // Later the radio can be opened.
+        manager.delegate = nil
+        manager.scanForDevices()
+        #expect(manager.isScanning && manager.core.holder.radio?.radio.pointee.scanning == true)
+    }
+
     /// A trainer that is stopped gives its address back, and another one can have it.
     @Test @TendonActor func aStoppedTrainerLeavesTheRadio() async throws {
         let site = try await Site()
