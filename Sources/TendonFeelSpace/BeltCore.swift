@@ -16,7 +16,7 @@ final class BeltCore: Abandonable, @unchecked Sendable {
     let commandFeed = Feed<FSCommandUpdate>(Loop.shared)
     private let block = CBlock<tendon_feelspace_session>()
     private let knownBelts = CBlock<tendon_feelspace_known>()
-    private var holder: RadioHolder!
+    private(set) var holder: RadioHolder!
     private var link: SessionLink?
     private var timer: LoopTimer?
     private var abandoned = false

@@ -283,13 +283,37 @@ struct ConnectionTests {
         }
     }
 
-    /// A manager that is released while it searches and connects leaves nothing behind.
-    @Test @TendonActor func aReleasedManagerEndsItsSequences() async throws {
+    /// A manager that is released while it is connected: the connection ends, and nothing is left.
+    @Test @TendonActor func aReleasedManagerEndsItsConnection() async throws {
+        let site = try await Site()
+        var manager: FSConnectionManager? = try await site.connected()
+        weak var core = manager?.lifetime.core
+        #expect(core != nil)
+        #expect(await site.belt.connections == 1)
+        manager = nil
+        await eventually("no connection") { await site.belt.connections == 0 }
+        await eventually("released") { core == nil }
+    }
+
+    /// A manager that is released while it searches: its radio ends the search.
+    @Test @TendonActor func aReleasedManagerEndsItsSearch() async throws {
         let site = try await Site()
         var manager: FSConnectionManager? = FSConnectionManager(radio: site.radio, bonds: .memory)
         manager?.scanForBelt()
-        manager?.connectBelt(site.device)
+        let radio = try #require(manager?.lifetime.core.holder.radio)
+        #expect(radio.radio.pointee.scanning)
         manager = nil
+        await eventually("no search") { !radio.radio.pointee.scanning }
+    }
+
+    /// A manager that is released while it connects: the belt has no connection, or one that ends.
+    @Test @TendonActor func aReleasedManagerEndsItsAttempt() async throws {
+        let site = try await Site()
+        var manager: FSConnectionManager? = FSConnectionManager(radio: site.radio, bonds: .memory)
+        manager?.connectBelt(site.device)
+        weak var core = manager?.lifetime.core
+        manager = nil
+        await eventually("released") { core == nil }
         await eventually("no connection") { await site.belt.connections == 0 }
     }
 
