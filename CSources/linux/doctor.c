@@ -208,10 +208,11 @@ static void examine_daemon(examination *state, tendon_finding *finding) {
 
 static void examine_directory(const char *directory, tendon_finding *finding) {
     char path[TENDON_VIRTUAL_PATH_SIZE];
-    tendon_status status = tendon_virtual_directory(directory, path);
-    if (status < 0) {
-        lack(finding, status);
-        say(finding->text, "the path of the virtual radio's directory is too long");
+    int length = tendon_virtual_directory(directory, path);
+    if (length <= 0 || length >= TENDON_VIRTUAL_PATH_SIZE) {
+        lack(finding, TENDON_ERROR_OVERFLOW);
+        say(finding->text, "%s...: the path of the virtual radio's directory has %d bytes; 1 to %d are possible", path,
+            length, TENDON_VIRTUAL_PATH_SIZE - 1);
         say(finding->remedy, "export XDG_RUNTIME_DIR=/run/user/$(id -u)");
         return;
     }

@@ -312,17 +312,15 @@ static const tendon_radio_ops operations = {
     .unpair = tendon_virtual_unpair,
 };
 
-tendon_status tendon_virtual_directory(const char *directory, char out[TENDON_VIRTUAL_PATH_SIZE]) {
+int tendon_virtual_directory(const char *directory, char out[TENDON_VIRTUAL_PATH_SIZE]) {
     const char *runtime = getenv("XDG_RUNTIME_DIR");
-    int length = 0;
     if (directory != NULL) {
-        length = snprintf(out, TENDON_VIRTUAL_PATH_SIZE, "%s", directory);
-    } else if (runtime != NULL && runtime[0] == '/') {
-        length = snprintf(out, TENDON_VIRTUAL_PATH_SIZE, "%s/tendon", runtime);
-    } else {
-        length = snprintf(out, TENDON_VIRTUAL_PATH_SIZE, "/tmp/tendon-%lu", (unsigned long)geteuid());
+        return snprintf(out, TENDON_VIRTUAL_PATH_SIZE, "%s", directory);
     }
-    return length > 0 && length < TENDON_VIRTUAL_PATH_SIZE ? TENDON_OK : TENDON_ERROR_OVERFLOW;
+    if (runtime != NULL && runtime[0] == '/') {
+        return snprintf(out, TENDON_VIRTUAL_PATH_SIZE, "%s/tendon", runtime);
+    }
+    return snprintf(out, TENDON_VIRTUAL_PATH_SIZE, "/tmp/tendon-%lu", (unsigned long)geteuid());
 }
 
 /** Any user who can write here can act as a device, so only the owner may have access. */
@@ -352,10 +350,9 @@ tendon_status tendon_virtual_radio_open(tendon_virtual_radio *radio, tendon_loop
     radio->radio.address = *address;
     tendon_source_init(&radio->scan_source, -1, radio, NULL, NULL);
     tendon_source_init(&radio->advertise_source, -1, radio, NULL, NULL);
-    tendon_status status = tendon_virtual_directory(directory, radio->directory);
-    if (status >= 0) {
-        status = open_directory(radio);
-    }
+    int length = tendon_virtual_directory(directory, radio->directory);
+    bool fits = length > 0 && length < TENDON_VIRTUAL_PATH_SIZE;
+    tendon_status status = fits ? open_directory(radio) : TENDON_ERROR_OVERFLOW;
     if (status >= 0) {
         radio->radio.ops = &operations;
     }

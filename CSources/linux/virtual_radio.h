@@ -11,8 +11,11 @@
 /** Socket address of @p name in the radio's directory; returns its length. */
 socklen_t tendon_virtual_path(const tendon_virtual_radio *radio, const char *name, struct sockaddr_un *out);
 
-/** The directory that an argument of tendon_virtual_radio_open() means. TENDON_ERROR_OVERFLOW: too long. */
-tendon_status tendon_virtual_directory(const char *directory, char out[TENDON_VIRTUAL_PATH_SIZE]);
+/**
+ * The directory that an argument of tendon_virtual_radio_open() means, truncated if it is too long. Returns the length
+ * of all of it: TENDON_VIRTUAL_PATH_SIZE or more is too long, 0 or less is none.
+ */
+int tendon_virtual_directory(const char *directory, char out[TENDON_VIRTUAL_PATH_SIZE]);
 
 /* virtual_pairing.c */
 void tendon_virtual_control(tendon_link *link, const uint8_t *bytes, size_t length, uint64_t now);

@@ -22,7 +22,7 @@ extension Command {
         guard arguments.operands.isEmpty else { throw .usage("doctor takes no operands", next: "tendon doctor") }
         let json = arguments.has("--json")
         let radio = arguments.value("--radio") ?? "bluez"
-        let findings = examine()
+        let findings = Finding.examine()
         let events = Events(json: json)
         for finding in findings {
             events.result("finding", nil, finding.json, text: finding.line(for: .standard) + "\n")
@@ -44,12 +44,6 @@ extension Command {
         #else
             false
         #endif
-    }
-
-    private static func examine() -> [Finding] {
-        var findings = [tendon_finding](repeating: tendon_finding(), count: Int(TENDON_FINDING_COUNT.rawValue))
-        tendon_doctor_examine(nil, &findings)
-        return findings.map(Finding.init)
     }
 
     private static func listAdapters(_ events: Events) {
@@ -121,7 +115,14 @@ extension Command {
 #endif
 
 /// One finding of the C core.
-private struct Finding {
+struct Finding {
+    /// Of everything, in the order of the C core.
+    static func examine() -> [Finding] {
+        var findings = [tendon_finding](repeating: tendon_finding(), count: Int(TENDON_FINDING_COUNT.rawValue))
+        tendon_doctor_examine(nil, &findings)
+        return findings.map(Finding.init)
+    }
+
     let kind: tendon_finding_kind
     let state: tendon_finding_state
     let name: String

@@ -205,6 +205,15 @@ static void directory_cases(void **state) {
     far[0] = '/';
     far[sizeof far - 1] = '\0';
     m->options.directory = far;
+    const tendon_finding *long_one = examine(m, TENDON_FINDING_DIRECTORY);
+    assert_int_equal(long_one->status, TENDON_ERROR_OVERFLOW);
+    assert_memory_equal(long_one->text, far, TENDON_VIRTUAL_PATH_SIZE - 1);
+    char rest[TENDON_FINDING_TEXT_SIZE];
+    snprintf(rest, sizeof rest, "...: the path of the virtual radio's directory has %zu bytes; 1 to 79 are possible",
+             sizeof far - 1);
+    assert_string_equal(long_one->text + TENDON_VIRTUAL_PATH_SIZE - 1, rest);
+    assert_string_equal(long_one->remedy, "export XDG_RUNTIME_DIR=/run/user/$(id -u)");
+    m->options.directory = "";
     assert_int_equal(examine(m, TENDON_FINDING_DIRECTORY)->status, TENDON_ERROR_OVERFLOW);
 }
 
