@@ -24,8 +24,8 @@ final class ManagerCore: Abandonable, @unchecked Sendable {
         failed: { [unowned self] error in radioFailed(error) })
     private var closures: [() -> Void] = []
     private var abandoned = false
-    /// The delegate is being told of the radio: a search that it starts must not open the radio again, which would be
-    /// told in turn, and so on.
+    /// The radio's state is being reported: a search that the delegate starts now must not open the radio again, which
+    /// would be reported in turn, and so on.
     private var reportsRadio = false
 
     init(_ choice: @escaping () -> RadioChoice, loop: Loop = .shared) {

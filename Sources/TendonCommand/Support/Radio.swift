@@ -101,7 +101,7 @@ extension CommandError {
             (.radio, TENDON_RADIO_ERROR_PEER_CLOSED):
             self.init(.failed, description)
         case (.radio, _), (.hci, _), (.management, _): self.init(.noRadio, description, next: "tendon doctor")
-        case (.base, TENDON_ERROR_OVERFLOW) where error.operation == .openRadio: // the virtual radio's directory
+        case (.base, TENDON_ERROR_OVERFLOW) where error.operation == .openRadio:  // the virtual radio's directory
             let finding = Finding.examine()[Int(TENDON_FINDING_DIRECTORY.rawValue)]
             self.init(.noRadio, "\(finding.what) (\(error.name))", next: finding.remedy)
         case (_, _) where error.operation == .openRadio:
