@@ -10,7 +10,8 @@ def explained():
     rows = {}
     for line in (HERE / "explained").read_text().splitlines():
         if line.strip() and not line.startswith("#"):
-            name, kind, text, reason = (part.strip() for part in line.split(" | ", 3))
+            name, kind, rest = (part.strip() for part in line.split(" | ", 2))
+            text, reason = (part.strip() for part in rest.rsplit(" | ", 1))  # the line itself may have an or of bits
             before, _, other = text.partition(" => ")
             rows.setdefault((name, kind, before), []).append((other, reason))
     return rows

@@ -148,6 +148,13 @@ static void gesture_payloads(void **state) {
     assert_true(without.entries[1].enabled);
     uint8_t out[9];
     assert_int_equal(tendon_bose_encode_gesture_configuration(&g, out, 9), TENDON_ERROR_BUFFER_TOO_SMALL);
+    /* A payload that the configuration does not hold is not written. */
+    uint8_t whole[TENDON_BOSE_GESTURE_CONFIGURATION_MAX];
+    memset(whole, 0xEE, sizeof whole);
+    g.entries[0].payload_offset = (uint8_t)g.length;
+    g.entries[0].enabled = true;
+    assert_int_equal(tendon_bose_encode_gesture_configuration(&g, whole, sizeof whole), g.length);
+    assert_int_equal(whole[g.length], 0xEE);
     g.length = sizeof g.bytes + 1;
     assert_int_equal(tendon_bose_encode_gesture_configuration(&g, out, 9), TENDON_ERROR_INVALID_ARGUMENT);
 }
@@ -295,6 +302,11 @@ static void intents(void **state) {
     assert_int_equal(out.missing_sensors, 0x80000000u);
     assert_int_equal(out.missing_periods, 0x02);
     assert_int_equal(out.missing_gestures, 0x20001);
+    gestures_of("800100", &gestures); /* bit 0 is a gesture like any other */
+    intent = (tendon_bose_intent){.gestures = 0x03};
+    assert_int_equal(tendon_bose_check_intent(&intent, &device, &sensors, &gestures, &out),
+                     TENDON_BOSE_ERROR_INTENTS_CHECK_FAILED);
+    assert_int_equal(out.missing_gestures, 0x02);
     /* warnings are no errors */
     device.max_active_sensors = 3;
     device.max_payload = 43;
@@ -331,6 +343,9 @@ static void advertisements(void **state) {
         {"0303befe 05ff9e000109", TENDON_BOSE_ADVERTISED_OLD_FIRMWARE},
         {"05ff9e000109 0303befe", TENDON_BOSE_ADVERTISED_OLD_FIRMWARE},
         {"0303befe 05ff9e000901", TENDON_BOSE_ADVERTISED_NOTHING},
+        {"0303befe 05ff9e000209", TENDON_BOSE_ADVERTISED_NOTHING}, /* each byte of the mark counts */
+        {"0303befe 05ff9e000108", TENDON_BOSE_ADVERTISED_NOTHING},
+        {"0303befe 03ff0009", TENDON_BOSE_ADVERTISED_NOTHING},
         {"05ff9e000109", TENDON_BOSE_ADVERTISED_NOTHING},
         {"0303befe 02ff01", TENDON_BOSE_ADVERTISED_NOTHING},
         {"0303befe 03160109", TENDON_BOSE_ADVERTISED_NOTHING}, /* the mark, but no manufacturer data */

@@ -21,6 +21,9 @@ static tendon_bose_device_information device_of(const char *hex) {
 static tendon_bose_sensor_information sensors_of(const char *hex, tendon_status status) {
     block b = block_hex(hex);
     tendon_bose_sensor_information out;
+    size_t offset = 777;
+    assert_int_equal(tendon_bose_decode_sensor_information(b.data, b.length, &out, &offset), status);
+    assert_int_equal(status == TENDON_OK, offset == 777); /* written with an error alone */
     assert_int_equal(tendon_bose_decode_sensor_information(b.data, b.length, &out, NULL), status);
     free(b.data);
     return out;

@@ -87,6 +87,36 @@ static void keeps_what_it_read(void **state) {
     }
 }
 
+/* Each characteristic of Device Information alone: it is kept in its own place, and the others stay absent. */
+static void each_string_has_its_place(void **state) {
+    (void)state;
+    static const char *const types[] = {"242a", "252a", "262a", "272a", "282a", "292a", "232a", "502a", "2a2a"};
+    static const char *const values[] = {"41",  "42", "43", "44", "45", "46", "0102030405060708", "01020304050607",
+                                         "4748"};
+    for (size_t i = 0; i < 9; i++) {
+        void *fresh;
+        fixture_setup(&fresh);
+        fixture *f = fresh;
+        fixture_remove(f, 0x33, 0x3A); /* one declaration and its value are left */
+        attribute *declaration = fixture_attribute(f, 0x31), *value = fixture_attribute(f, H_MODEL);
+        (void)unhex(types[i], declaration->value + 3, 2);
+        value->type_length = unhex(types[i], value->type, sizeof value->type);
+        value->length = unhex(values[i], value->value, sizeof value->value);
+        fixture_open(f);
+        const tendon_bose_device_strings *strings = &f->session.strings;
+        for (size_t k = 0; k < TENDON_BOSE_STRING_COUNT; k++) {
+            assert_int_equal(strings->strings[k].present, k == i);
+            assert_int_equal(strings->strings[k].length, k == i);
+            assert_int_equal(strings->strings[k].bytes[0], k == i ? 'A' + (int)i : 0);
+        }
+        assert_int_equal(strings->has_system_id, i == 6);
+        assert_int_equal(strings->has_pnp_id, i == 7);
+        assert_int_equal(strings->has_regulatory, i == 8);
+        assert_int_equal(strings->regulatory_length, i == 8 ? 2 : 0);
+        fixture_teardown(&fresh);
+    }
+}
+
 static void opens_at_mtu_23_with_read_blobs(void **state) {
     fixture *f = *state;
     f->mtu = 23;
@@ -441,6 +471,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         T(opens_in_serial_reading_order),
         T(keeps_what_it_read),
+        T(each_string_has_its_place),
         T(opens_at_mtu_23_with_read_blobs),
         T(opens_when_the_mtu_exchange_is_refused),
         T(text_of_any_length_is_cut_i10),

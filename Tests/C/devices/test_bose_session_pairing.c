@@ -234,6 +234,9 @@ static void a_pairing_service_that_stays_busy(void **state) {
     fixture_disconnect_if_asked(f);
     assert_int_equal(fixture_last(f, TENDON_BOSE_EVENT_PAIRING_FINISHED)->status, TENDON_ERROR_BUSY);
     assert_open_failed(f, TENDON_BOSE_ERROR_BONDING_FAILED);
+    fixture_reach(f, TENDON_BOSE_BONDING); /* and each opening has all its attempts */
+    fixture_advance(f, 36000);
+    assert_int_equal(f->pair_calls, 72);
 }
 
 static void ended_while_bonding(void **unused) {

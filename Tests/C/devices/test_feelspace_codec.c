@@ -322,6 +322,17 @@ static void raw_samples_and_debug(void **state) {
     assert_int_equal(v.debug.count, 3);
     assert_int_equal(v.debug.error, 4);
     assert_int_equal(v.debug.last_error, 5);
+    assert_false(v.debug.more);
+    assert_int_equal(decode(debug, "0c 01020000 03040000 0506 01", &v, NULL), TENDON_OK);
+    assert_int_equal(v.debug.kind, TENDON_FEELSPACE_DEBUG_LOG_ENTRY);
+    assert_int_equal(v.debug.error, 0x0201);
+    assert_int_equal(v.debug.time_ms, 0x0403);
+    assert_int_equal(v.debug.session, 0x0605);
+    assert_true(v.debug.more);
+    assert_int_equal(decode(debug, "0c 01020000 03040000 0506 00", &v, NULL), TENDON_OK);
+    assert_false(v.debug.more);
+    assert_int_equal(decode(debug, "a0 01020304", &v, NULL), TENDON_OK);
+    assert_int_equal(v.debug.error, 0x04030201);
     assert_int_equal(decode(debug, "55", &v, NULL), TENDON_OK);
     assert_int_equal(v.debug.kind, TENDON_FEELSPACE_DEBUG_OTHER);
 }

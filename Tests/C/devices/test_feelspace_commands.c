@@ -181,6 +181,49 @@ static void a_system_signal_needs_its_second_byte(void **state) {
     assert_false(tendon_feelspace_belt_accepts(TENDON_FEELSPACE_MODE_WAIT, bytes, 2));
 }
 
+/* A stop and an endless vibration need the app mode; channels 0 to 5, or all. */
+static void a_belt_stops_in_app_mode_alone(void **state) {
+    (void)state;
+    uint8_t packet[2];
+    for (uint8_t mode = 0; mode < 8; mode++) {
+        for (int channel = 0; channel <= 255; channel++) {
+            assert_int_equal(tendon_feelspace_encode_stop(0, TENDON_FEELSPACE_CHANNELS_EXTENDED, packet, 2), 2);
+            packet[1] = (uint8_t)channel;
+            bool app = mode == TENDON_FEELSPACE_MODE_APP;
+            assert_int_equal(tendon_feelspace_belt_accepts(mode, packet, 2), app && (channel < 6 || channel == 255));
+            assert_false(tendon_feelspace_belt_accepts(mode, packet, 1));
+        }
+    }
+}
+
+/* Declaration, value and, where there is one, configuration: each handle of the table belongs to one characteristic,
+ * the others to none. */
+static void every_usb_handle_has_its_characteristic(void **state) {
+    (void)state;
+    static const uint16_t known[] = {0xFE01, 0xFE02, 0xFE03, 0xFE04, 0xFE05, 0xFE06, 0xFE07,
+                                     0xFE09, 0xFE0A, 0xFE0B, 0xFE0C, 0xFE13, 0xFE14};
+    uint16_t owners[256] = {0};
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        tendon_feelspace_handles handles;
+        assert_true(tendon_feelspace_usb_handles(known[i], &handles));
+        assert_int_equal(handles.value, handles.declaration + 1);
+        assert_true(handles.configuration == 0 || handles.configuration == handles.declaration + 2);
+        owners[handles.declaration] = owners[handles.value] = known[i];
+        if (handles.configuration != 0) {
+            owners[handles.configuration] = known[i];
+        }
+    }
+    for (unsigned handle = 0; handle <= 255; handle++) {
+        const uint8_t bytes[] = {(uint8_t)handle, 2, 0xAA, 0xBB};
+        tendon_feelspace_usb_frame frame;
+        tendon_status status = tendon_feelspace_decode_usb_frame(bytes, sizeof bytes, &frame, NULL);
+        assert_int_equal(status >= 0, owners[handle] != 0);
+        if (status >= 0) {
+            assert_int_equal(frame.characteristic, owners[handle]);
+        }
+    }
+}
+
 static void a_name_is_ascii(void **state) {
     (void)state;
     uint8_t bytes[20];
@@ -224,6 +267,8 @@ int main(void) {
         cmocka_unit_test(sounds),
         cmocka_unit_test(usb_handles_are_those_of_the_fixed_profile),
         cmocka_unit_test(a_system_signal_needs_its_second_byte),
+        cmocka_unit_test(a_belt_stops_in_app_mode_alone),
+        cmocka_unit_test(every_usb_handle_has_its_characteristic),
         cmocka_unit_test(a_name_is_ascii),
         cmocka_unit_test(degrees_are_truncated_then_taken_modulo_360),
     };

@@ -388,6 +388,42 @@ static void belt_reconnection_gives_up(void **state) {
                       TENDON_FEELSPACE_RECONNECTION_FAILED, TENDON_FEELSPACE_RECONNECTION_TIMEOUT);
 }
 
+/* Whatever step of the second attempt takes too long: it is the reconnection that timed out. */
+static void belt_reconnection_times_out_in_any_step(void **state) {
+    (void)state;
+    static const tendon_feelspace_state steps[] = {TENDON_FEELSPACE_CONNECTING, TENDON_FEELSPACE_DISCOVERING_SERVICES,
+                                                   TENDON_FEELSPACE_HANDSHAKE};
+    for (size_t i = 0; i < 3; i++) {
+        void *fresh;
+        belt_setup(&fresh);
+        belt *b = fresh;
+        belt_reach(b, TENDON_FEELSPACE_RECONNECTING);
+        for (int attempt = 0; attempt < 2; attempt++) {
+            belt_advance(b, 2000);
+            assert_int_equal(b->session.state, TENDON_FEELSPACE_CONNECTING);
+            b->silent = true;
+            if (steps[i] != TENDON_FEELSPACE_CONNECTING) {
+                belt_link_up(b);
+                belt_run_until(b, steps[i]);
+            }
+            b->mute = steps[i] == TENDON_FEELSPACE_DISCOVERING_SERVICES;
+            assert_int_equal(b->session.state, steps[i]);
+            for (int ms = 0; ms < 12000 && b->session.state == steps[i]; ms += 100) {
+                belt_advance(b, 100);
+                (void)belt_answer_one(b);
+            }
+            b->mute = false;
+            if (attempt == 0) {
+                assert_int_equal(b->session.state, TENDON_FEELSPACE_RECONNECTING);
+                belt_lose(b, TENDON_ERROR_CANCELLED);
+            }
+        }
+        belt_expect_state(b, steps[i], TENDON_FEELSPACE_NOT_CONNECTED, TENDON_FEELSPACE_RECONNECTION_FAILED,
+                          TENDON_FEELSPACE_RECONNECTION_TIMEOUT);
+        belt_teardown(&fresh);
+    }
+}
+
 static void belt_first_connection_is_tried_twice(void **state) {
     belt *b = *state;
     b->config.reconnect = true;
@@ -487,6 +523,7 @@ int main(void) {
         TEST(mal_I05_unknown_ids_and_wild_values),
         TEST(belt_silence_is_a_loss_when_reconnecting),
         TEST(belt_reconnection_gives_up),
+        TEST(belt_reconnection_times_out_in_any_step),
         TEST(belt_first_connection_is_tried_twice),
         TEST(belt_is_reconnected_from_the_callback),
         TEST(belt_is_disconnected_from_every_callback),

@@ -235,6 +235,40 @@ static void examples_20_to_24(void **state) {
     }
 }
 
+/* A name has the whole prefix; nothing behind its end is read. */
+static void names_of_grips(void **state) {
+    (void)state;
+    tendon_fjorden_profile profile;
+    tendon_fjorden_profile_init(&profile);
+    size_t prefix = strlen(profile.name_prefix);
+    assert_true(prefix > 1);
+    char name[64];
+    snprintf(name, sizeof name, "%s Grip", profile.name_prefix);
+    for (size_t length = 0; length <= strlen(name); length++) {
+        assert_int_equal(tendon_fjorden_profile_matches_name(&profile, name, length), length >= prefix);
+    }
+    name[prefix - 1]++;
+    assert_false(tendon_fjorden_profile_matches_name(&profile, name, strlen(name)));
+}
+
+/* Notifications of a wrong length, and nothing else, are counted as bad. */
+static void bad_notifications_are_counted(void **state) {
+    (void)state;
+    tendon_fjorden_profile profile;
+    tendon_fjorden_profile_init(&profile);
+    tendon_fjorden_stream stream = {0};
+    tendon_fjorden_records walk;
+    static const uint8_t bytes[11] = {1, TENDON_FJORDEN_SHUTTER_DOWN, 0, 0, 0, 2, TENDON_FJORDEN_SHUTTER_RELEASED};
+    unsigned bad = 0;
+    for (size_t length = 0; length <= sizeof bytes; length++) {
+        bool fits = length == 5 || length == 10;
+        bad += !fits;
+        assert_int_equal(tendon_fjorden_stream_begin(&stream, &walk, &profile, bytes, length),
+                         fits ? TENDON_OK : TENDON_FJORDEN_ERROR_LENGTH);
+        assert_int_equal(stream.bad_notifications, bad);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(control_state_every_cut_and_byte_i02),
@@ -246,6 +280,8 @@ int main(void) {
         cmocka_unit_test(resync_makes_up_releases_only),
         cmocka_unit_test(firmware_order),
         cmocka_unit_test(examples_20_to_24),
+        cmocka_unit_test(names_of_grips),
+        cmocka_unit_test(bad_notifications_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

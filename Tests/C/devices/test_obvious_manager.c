@@ -732,6 +732,9 @@ static void arguments(void **state) {
     assert_int_equal(start_status((tendon_obvious_operation)0, NULL, 0), TENDON_ERROR_INVALID_ARGUMENT);
     assert_int_equal(start_status((tendon_obvious_operation)3, list, 1), TENDON_ERROR_INVALID_ARGUMENT);
     assert_int_equal(start_status(TENDON_OBVIOUS_UPGRADE_FIRMWARE, NULL, 0), TENDON_ERROR_INVALID_ARGUMENT);
+    for (unsigned number = TENDON_OBVIOUS_UPGRADE_FIRMWARE * 2u; number <= 0x8000; number *= 2) { /* no operations */
+        assert_int_equal(start_status((tendon_obvious_operation)number, NULL, 0), TENDON_ERROR_INVALID_ARGUMENT);
+    }
     assert_int_equal(start_status(TENDON_OBVIOUS_CHECK_STATUS, list, 0), TENDON_ERROR_INVALID_ARGUMENT);
     assert_int_equal(start_status(TENDON_OBVIOUS_TOGGLE, list, 2), TENDON_ERROR_INVALID_ARGUMENT);
     assert_int_equal(start_status(TENDON_OBVIOUS_GET_INFO, list, 1), TENDON_ERROR_INVALID_ARGUMENT);
@@ -758,6 +761,59 @@ static void arguments(void **state) {
     refused(chunk_max, 0);
     fixture_run(f, 10);
     expect("");
+    end();
+}
+
+/* Whatever the operation before has left behind: a new one begins as the first one does. */
+static void nothing_of_an_operation_is_left_for_the_next(void **state) {
+    (void)state;
+    begin();
+    tendon_obvious_manager *m = &w.manager;
+    m->obj = m->package_kind = m->tries = m->corrections = m->activations = m->reason = 9;
+    m->answered = m->cancelled = m->restarted = m->resumes = m->provisioned = m->end_sent = m->announced =
+        m->rejoining = true;
+    m->percent = 50;
+    m->nonce.outstanding = true;
+    m->status = TENDON_ERROR_TIMEOUT;
+    m->feature_at = 3;
+    m->transfer = 77;
+    memset(&m->record, 0xA5, sizeof m->record);
+    assert_int_equal(tendon_obvious_manager_start(m, TENDON_OBVIOUS_UPDATE_FEATURES, NULL, 0, NULL, 5000), TENDON_OK);
+    const tendon_obvious_record none = {0};
+    assert_int_equal(m->obj | m->package_kind | m->tries | m->corrections | m->activations, 0);
+    assert_false(m->answered || m->cancelled || m->restarted || m->resumes || m->provisioned || m->end_sent);
+    assert_false(m->announced || m->rejoining || m->nonce.outstanding);
+    assert_int_equal(m->percent, -1);
+    assert_int_equal(m->status, TENDON_OK);
+    assert_int_equal(m->feature_at, 0);
+    assert_int_equal(m->transfer, 0);
+    assert_memory_equal(&m->record, &none, sizeof none);
+    assert_int_equal(m->deadline, 5000);
+    assert_int_equal(m->limit, 5000 + 1800000);
+    assert_true(f->session.keep_alive);
+    fixture_free(f);
+}
+
+/* A package is not sent again because its hash differs, as firmware is; nor does the device restart. */
+static void a_package_with_another_hash_fails(void **state) {
+    (void)state;
+    begin();
+    f->device.error[TENDON_OBVIOUS_XFER_END] = 18;
+    perform(TENDON_OBVIOUS_UPDATE_FEATURES);
+    expect("need:package done:12/HASH_MISMATCH ");
+    assert_int_equal(fixture_times(f, TENDON_OBVIOUS_REBOOT), 0);
+    assert_int_equal(fixture_times(f, TENDON_OBVIOUS_XFER_BEGIN), 1);
+    end();
+}
+
+/* The first transfer begins at the beginning, also with a device that can resume. */
+static void a_first_transfer_does_not_resume(void **state) {
+    (void)state;
+    begin();
+    assert_true((f->device.caps & TENDON_OBVIOUS_CAP_RESUME) != 0);
+    perform(TENDON_OBVIOUS_UPDATE_FEATURES);
+    expect("need:package need:report done:0/OK ");
+    assert_int_equal(f->device.begin[1], 0);
     end();
 }
 
@@ -908,6 +964,9 @@ int main(void) {
         cmocka_unit_test(cancelled_at_any_time),
         cmocka_unit_test(a_session_that_cannot_be_opened),
         cmocka_unit_test(arguments),
+        cmocka_unit_test(nothing_of_an_operation_is_left_for_the_next),
+        cmocka_unit_test(a_package_with_another_hash_fails),
+        cmocka_unit_test(a_first_transfer_does_not_resume),
         cmocka_unit_test(every_pair_of_state_and_input),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

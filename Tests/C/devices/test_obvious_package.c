@@ -79,6 +79,11 @@ static void lengths_and_formats(void **state) {
         assert_int_equal(check(length), length == LENGTH ? TENDON_OK : TENDON_OBVIOUS_ERROR_BAD_LENGTH);
     }
     assert_int_equal(check(8317), TENDON_OBVIOUS_ERROR_BAD_LENGTH);
+    uint8_t count[2] = {bytes[56], bytes[57]};
+    bytes[56] = 0x01; /* 1025 entries, and the length that they have */
+    bytes[57] = 0x04;
+    assert_int_equal(check(8324), TENDON_OBVIOUS_ERROR_BAD_LENGTH);
+    memcpy(bytes + 56, count, sizeof count);
     assert_int_equal(verified, 1); /* nothing else was looked at */
     static const struct {
         size_t at;

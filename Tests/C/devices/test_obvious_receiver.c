@@ -242,6 +242,20 @@ static void completion_forgets_what_was_dropped(void **state) {
     expect("send:440501000000010000000800 ");
 }
 
+/* Only segments of the message that was dropped are stale; those of the next one open a context in any order. */
+static void what_was_dropped_is_one_message(void **state) {
+    (void)state;
+    start(23, 8, 4096);
+    feed("6005000036004f420101020002002800d2040000", 0);
+    feed("6005000036004f420101020002002800d2040001", 1);
+    expect("SEG_CONFLICT send:440502040000000000000800 ");
+    assert_true(tendon_obvious_receiver_deadline(&receiver) == UINT64_MAX);
+    feed("400501008877665544332211f84d0f0042420f00", 2);
+    expect("SEG_STALE ");
+    feed("400601008877665544332211f84d0f0042420f00", 3);
+    expect("send:440601000000010000000800 ");
+}
+
 static void time_limits(void **state) {
     (void)state;
     start(23, 8, 4096);
@@ -252,6 +266,9 @@ static void time_limits(void **state) {
     expect("");
     tendon_obvious_receiver_tick(&receiver, 4001);
     expect("SEG_TIMEOUT send:440102050000000000000800 ");
+    assert_true(tendon_obvious_receiver_deadline(&receiver) == UINT64_MAX); /* it has been dropped */
+    tendon_obvious_receiver_tick(&receiver, 9000);
+    expect("");
     /* A segment that comes too late finds the same, and is then taken by itself. */
     feed(parts[0], 5000);
     feed(parts[1], 8001);
@@ -361,6 +378,7 @@ int main(void) {
         cmocka_unit_test(segments_must_fit_the_first_one),
         cmocka_unit_test(numbers_of_messages),
         cmocka_unit_test(completion_forgets_what_was_dropped),
+        cmocka_unit_test(what_was_dropped_is_one_message),
         cmocka_unit_test(time_limits),
         cmocka_unit_test(acks),
         cmocka_unit_test(an_invalid_frame_is_rejected),

@@ -98,12 +98,39 @@ static void builder_shortens_a_name(void **state) {
     }
 }
 
+/* A structure has 254 bytes of data at most, the company and the UUID included; a longer one leaves nothing behind. */
+static void the_longest_structures(void **state) {
+    (void)state;
+    static const uint8_t data[300] = {0x5A};
+    const tendon_uuid uuid = tendon_uuid_from_u16(0x180F);
+    for (size_t length = 250; length <= 257; length++) {
+        for (int kind = 0; kind < 3; kind++) {
+            uint8_t out[600];
+            tendon_writer writer = tendon_writer_make(out, sizeof out);
+            size_t most = kind == 0 ? 254 : 252;
+            if (kind == 0) {
+                tendon_ad_put(&writer, TENDON_AD_NAME_COMPLETE, data, length);
+            } else if (kind == 1) {
+                tendon_ad_put_manufacturer(&writer, 0x009E, data, length);
+            } else {
+                tendon_ad_put_service_data(&writer, &uuid, data, length);
+            }
+            if (length > most) {
+                assert_int_equal(writer.status, TENDON_ERROR_OVERFLOW);
+            } else {
+                size_t head = kind == 0 ? 0 : 2;
+                assert_int_equal(tendon_writer_result(&writer), length + head + 2);
+                assert_int_equal(out[0], length + head + 1);
+            }
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(builder_makes_what_is_read),
-        cmocka_unit_test(builder_keeps_to_its_room),
-        cmocka_unit_test(builder_keeps_its_first_failure),
-        cmocka_unit_test(builder_shortens_a_name),
+        cmocka_unit_test(builder_makes_what_is_read),      cmocka_unit_test(builder_keeps_to_its_room),
+        cmocka_unit_test(builder_keeps_its_first_failure), cmocka_unit_test(builder_shortens_a_name),
+        cmocka_unit_test(the_longest_structures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

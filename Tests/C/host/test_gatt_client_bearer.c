@@ -323,6 +323,44 @@ static void mal_A17_invalid_request_then_disconnect(void **state) {
     }
 }
 
+static unsigned told;
+static uint64_t told_at;
+
+static void on_writable(void *context, uint64_t now) {
+    assert_ptr_equal(context, &told);
+    told++;
+    told_at = now;
+}
+
+/* The owner is told that there is room only when the client's own PDUs have left, and the client is open. */
+static void room_is_told_after_our_own_pdus(void **state) {
+    (void)state;
+    peer *p = peer_open();
+    told = 0;
+    tendon_gatt_client_writable(&p->client, 1); /* nobody asked */
+    tendon_gatt_client_set_on_writable(&p->client, on_writable, &told);
+    p->link = TENDON_ERROR_WOULD_BLOCK;
+    tendon_status id = op_read(p);
+    assert_true(id > 0);
+    peer_quiet(p);
+    tendon_gatt_client_writable(&p->client, 5); /* still no room for the request */
+    assert_int_equal(told, 0);
+    p->link = TENDON_OK;
+    tendon_gatt_client_writable(&p->client, 7);
+    assert_int_equal(told, 1);
+    assert_int_equal(told_at, 7);
+    peer_exchange(p, "0A 03 00", "0B 01");
+    peer_done_value(p, id, "01");
+    tendon_gatt_client_set_on_writable(&p->client, NULL, NULL);
+    tendon_gatt_client_writable(&p->client, 9);
+    assert_int_equal(told, 1);
+    tendon_gatt_client_set_on_writable(&p->client, on_writable, &told);
+    tendon_gatt_client_disconnected(&p->client, TENDON_ERROR_DISCONNECTED, 10);
+    tendon_gatt_client_writable(&p->client, 11);
+    assert_int_equal(told, 1);
+    free(p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         RUN(gatt_cl_gac_bv_01_c_exchange_mtu),
@@ -343,6 +381,7 @@ int main(void) {
         RUN(mal_A12_second_request_of_the_peer),
         RUN(mal_A15_mtu_request_in_the_middle_of_a_long_read),
         RUN(mal_A17_invalid_request_then_disconnect),
+        RUN(room_is_told_after_our_own_pdus),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
