@@ -63,7 +63,7 @@ kept=$XDG_RUNTIME_DIR
 XDG_RUNTIME_DIR=$kept/$(printf 'x%.0s' {1..90})
 run scan --radio virtual --for 0.3
 is "$status" 3 "a directory whose path is too long: no radio"
-like "$err" "^tendon: ${XDG_RUNTIME_DIR:0:60}.*\.\.\.: .* has $((${#XDG_RUNTIME_DIR} + 7)) bytes; 1 to 79 are possible (ERROR_OVERFLOW)" \
+like "$err" "^tendon: ${XDG_RUNTIME_DIR:0:60}.*\.\.\.: .* has $((${#XDG_RUNTIME_DIR} + 7)) bytes; 1 to 79 are possible \\(ERROR_OVERFLOW\\)" \
     "it names the path and the limit"
 like "$err" "try: export XDG_RUNTIME_DIR=" "and what helps"
 XDG_RUNTIME_DIR=$kept
