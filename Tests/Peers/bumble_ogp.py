@@ -3,9 +3,14 @@
 """The independent Obvious device or client on a radio: bumble's own host and GATT with the OGP/1 of `ogp`.
 
     bumble_ogp.py device [options]                 advertises, pairs (Just Works, bonds in memory), serves OGP/1
-    bumble_ogp.py client --peer ADDRESS STEP...    connects, pairs, and does: info, features, toggle=ID, update, upgrade
+    bumble_ogp.py client --peer ADDRESS STEP...    connects, pairs, and does: info, features, toggle=ID, update,
+                                                   upgrade[=VERSION]; air=RATE:SHARE,... sets the faults of what follows
 
 Prints JSON lines: "ready" first, what happens as it happens, a summary at the end. Shares no code with us.
+
+With --plans the device reads what to do from its standard input and ends with it: a JSON object a line with `name`, and
+with `air` (shares of ogp.air.Rates) and `faults` (ogp.device.Faults) as wanted. Each makes a new device of it, with the same
+bonds, and is answered by "plan"; what became of the one before is told by "outcome".
 """
 
 import argparse
@@ -24,7 +29,7 @@ from bumble.keys import MemoryKeyStore
 from bumble.pairing import PairingConfig
 from bumble.transport import open_transport
 from ogp import device as ogp_device
-from ogp import operations, signed, text
+from ogp import operations, segment, signed, text
 from ogp.air import Air, Rates
 from ogp.client import Client
 
@@ -52,12 +57,15 @@ class Clock:
         self.timer = None
 
     def touch(self):
-        if self.timer is not None:
-            self.timer.cancel()
-            self.timer = None
+        self.stop()
         due = self.core.deadline()
         if due is not None:
             self.timer = asyncio.get_running_loop().call_later(max(0, due - now()) / 1000, self._fire)
+
+    def stop(self):
+        if self.timer is not None:
+            self.timer.cancel()
+            self.timer = None
 
     def _fire(self):
         self.timer = None
@@ -73,12 +81,12 @@ class Outbox:
         self.queue = asyncio.Queue()
         self.task = asyncio.create_task(self._run())
 
-    def put(self, segment):
-        for delay, data in self.air.carry(segment):
+    def put(self, data):
+        for delay, part in self.air.carry(data):
             if delay:
-                asyncio.get_running_loop().call_later(delay / 1000, self.queue.put_nowait, data)
+                asyncio.get_running_loop().call_later(delay / 1000, self.queue.put_nowait, part)
             else:
-                self.queue.put_nowait(data)
+                self.queue.put_nowait(part)
         return True
 
     async def _run(self):
@@ -93,14 +101,11 @@ class Outbox:
 class Peripheral:
     """The device on a radio."""
 
-    def __init__(self, radio, core_options, rates, seed=0):
-        self.radio = radio
+    def __init__(self, radio, make_core, rates, faults, seed=0):
+        self.radio, self.make_core = radio, make_core
         self.connection = None
-        self.core = ogp_device.Device(self, **core_options)
-        self.clock = Clock(self.core)
-        self.incoming = Air(rates, f"{seed} up")
-        self.outbox = Outbox(Air(rates, f"{seed} down"), self._notify)
-        self.logged = 0
+        self.incoming = self.outbox = self.clock = None
+        self.become(rates, faults, seed)
         self.connections = 0
         self.wake = asyncio.Event()
         kinds, rights = Characteristic.Properties, Characteristic.Permissions
@@ -112,6 +117,47 @@ class Peripheral:
         radio.keystore = MemoryKeyStore()
         radio.pairing_config_factory = lambda connection: bonding()
         radio.on("connection", self._connected)
+
+    def become(self, rates, faults, seed=0):
+        """A new device behind the same radio: only the bonds stay."""
+        if self.clock is not None:
+            self.clock.stop()
+        self.core = self.make_core(self)
+        self.core.faults = faults
+        self.clock = Clock(self.core)
+        self.incoming = Air(rates, f"{seed} up")
+        air = Air(rates, f"{seed} down")
+        if self.outbox is None:
+            self.outbox = Outbox(air, self._notify)
+        self.outbox.air = air
+        self.logged = 0
+        self.behind = [0, 0]  # segments behind the first window of their message; those of them that ask for an answer
+
+    def outcome(self):
+        self.report()
+        core, both = self.core, self.incoming.faults + self.outbox.air.faults
+        return {"features": {str(key): list(value) for key, value in core.holder.features.items()},
+                "counter": str(core.holder.counter), "provisioned": core.holder.provisioned,
+                "firmware": text.version_text(core.active), "confirmed": core.confirmed, "connections": self.connections,
+                "segments": self.incoming.carried, "errors": core.link.receiver.errors, "air": both,
+                "left": {"bad_crc": core.faults.bad_crc, "reboot_at": core.faults.reboot_at,
+                         "disconnect_at": core.faults.disconnect_at},
+                "behind": self.behind, "begun": [entry[1:] for entry in core.log if entry[0] == "begin"],
+                "refused": [entry[1:] for entry in core.log if entry[0] == "refused"]}
+
+    async def follow(self, stream):
+        """Plans from a stream of lines until it ends."""
+        name = None
+        while line := await stream.readline():
+            plan = json.loads(line)
+            while self.connection is not None or not self.core.is_up:
+                await asyncio.sleep(0.02)
+            if name is not None:
+                say("outcome", name=name, **self.outcome())
+            name = plan["name"]
+            self.become(Rates(**plan.get("air", {})), ogp_device.Faults(**plan.get("faults", {})), name)
+            say("plan", name=name)
+        say("outcome", name=name, **self.outcome())
 
     def _connected(self, connection):
         self.connection = connection
@@ -141,6 +187,9 @@ class Peripheral:
             asyncio.get_running_loop().call_later(delay / 1000, self._give, data)
 
     def _give(self, data):
+        if not data[0] & segment.CTRL and int.from_bytes(data[2:4], "little") >= self.core.window:
+            self.behind[0] += 1
+            self.behind[1] += bool(data[0] & segment.ACKREQ)
         self.core.receive(data, now())
         self.report()
         self.clock.touch()
@@ -153,8 +202,8 @@ class Peripheral:
 
     # What the core does.
 
-    def write(self, segment):
-        return self.connection is not None and self.outbox.put(segment)
+    def write(self, data):
+        return self.connection is not None and self.outbox.put(data)
 
     async def _notify(self, data):
         if self.connection is not None:
@@ -193,23 +242,23 @@ class Peripheral:
 class Central:
     """The client on a radio: connects to one address."""
 
-    def __init__(self, radio, address, rates, seed=0, **options):
-        self.radio, self.address = radio, address
+    def __init__(self, radio, address, rates, mtu=MTU, seed=0, **options):
+        self.radio, self.address, self.mtu = radio, address, mtu
         self.connection = self.peer = self.data = self.status = None
         self.core = Client(self, **options)
         self.clock = Clock(self.core)
         self.incoming = Air(rates, f"{seed} down")
         self.outbox = Outbox(Air(rates, f"{seed} up"), self._send)
         self.bonded = False
-        self.connecting = None
+        self.connecting = self.opening = None
         self.connections = 0
         radio.keystore = MemoryKeyStore()
         radio.pairing_config_factory = lambda connection: bonding()
 
     # What the core does.
 
-    def write(self, segment):
-        return self.data is not None and self.outbox.put(segment)
+    def write(self, data):
+        return self.data is not None and self.outbox.put(data)
 
     async def _send(self, data):
         if self.data is not None:
@@ -221,10 +270,11 @@ class Central:
 
     async def _connect(self):
         for _ in range(10):
+            self.opening = asyncio.create_task(self._open())
             try:
-                await asyncio.wait_for(self._open(), 20)
+                await asyncio.wait_for(self.opening, 20)
                 return
-            except Exception as error:  # pylint: disable=broad-except
+            except (Exception, asyncio.CancelledError) as error:  # pylint: disable=broad-except
                 say("not_connected", reason=str(error) or type(error).__name__)
                 if self.connection is not None:
                     await self._close(self.connection)
@@ -242,7 +292,7 @@ class Central:
             await connection.pair()
             self.bonded = True
         self.peer = Peer(connection)
-        await self.peer.request_mtu(MTU)
+        await self.peer.request_mtu(self.mtu)
         await self.peer.discover_services()
         service = self.peer.get_services_by_uuid(UUID(text.SERVICE))[0]
         await service.discover_characteristics()
@@ -269,7 +319,9 @@ class Central:
         was_open = self.data is not None
         self.connection = self.peer = self.data = self.status = None
         say("disconnected", reason=int(reason))
-        if was_open:
+        if not was_open:
+            self.opening.cancel()  # nothing would end its requests
+        else:
             self.core.on_disconnected(now())
             self.clock.touch()
 
@@ -312,7 +364,7 @@ class LocalCloud:
     """Signs with a key of its own what the device lacks."""
 
     def __init__(self, key, image_size, version):
-        self.key, self.version = key, version
+        self.key, self.version = key, text.version_code(version)
         self.image = random.Random("image").randbytes(image_size)
 
     def feature_update(self, info, nonce):
@@ -350,6 +402,8 @@ def add_arguments():
     parser.add_argument("--reboot-at", type=int, action="append", default=[], help="offset of a transfer")
     parser.add_argument("--disconnect-at", type=int, action="append", default=[], help="offset of a transfer")
     parser.add_argument("--connections", type=int, default=0, help="the device ends after so many; 0: never")
+    parser.add_argument("--plans", action="store_true", help="the device reads its faults from standard input")
+    parser.add_argument("--mtu", type=int, default=MTU, help="that the device offers, and the client asks for")
     parser.add_argument("--limit", type=float, default=120, help="seconds until it gives up")
     return parser
 
@@ -358,32 +412,48 @@ def rates_of(arguments):
     return Rates(arguments.lost, arguments.doubled, arguments.late, arguments.reordered, arguments.changed)
 
 
+def rates_of_text(words):
+    """lost:0.1,doubled:0.2"""
+    return Rates(**{name: float(share) for name, share in (word.split(":") for word in words.split(",") if word)})
+
+
 async def run_device(radio, arguments):
     key = signed.Key(bytes.fromhex(arguments.seed))
     public = bytes.fromhex(arguments.public) if arguments.public else key.public
-    peripheral = Peripheral(radio, {"product": arguments.product, "serial": arguments.serial, "keys": {1: public}}, rates_of(arguments))
-    core = peripheral.core
-    core.holder.provisioned, core.holder.counter = not arguments.unprovisioned, arguments.counter
-    core.faults = ogp_device.Faults(list(arguments.reboot_at), list(arguments.disconnect_at), arguments.bad_crc, arguments.credit)
-    try:
-        await asyncio.wait_for(peripheral.run(arguments.name, arguments.connections), arguments.limit)
-    except asyncio.TimeoutError:
-        pass
-    peripheral.report()
-    say("summary", features={str(key): list(value) for key, value in core.holder.features.items()}, counter=str(core.holder.counter),
-        provisioned=core.holder.provisioned, firmware=text.version_text(core.active), confirmed=core.confirmed,
-        connections=peripheral.connections, segments=peripheral.incoming.carried, errors=core.link.receiver.errors)
+
+    def make_core(host):
+        core = ogp_device.Device(host, product=arguments.product, serial=arguments.serial, keys={1: public})
+        core.holder.provisioned, core.holder.counter = not arguments.unprovisioned, arguments.counter
+        return core
+
+    faults = ogp_device.Faults(list(arguments.reboot_at), list(arguments.disconnect_at), arguments.bad_crc, arguments.credit)
+    radio.gatt_server.max_mtu = arguments.mtu
+    peripheral = Peripheral(radio, make_core, rates_of(arguments), faults)
+    jobs = [asyncio.create_task(peripheral.run(arguments.name, arguments.connections))]
+    if arguments.plans:
+        stream = asyncio.StreamReader()
+        await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(stream), sys.stdin)
+        jobs.append(asyncio.create_task(peripheral.follow(stream)))
+    done, _ = await asyncio.wait(jobs, timeout=arguments.limit, return_when=asyncio.FIRST_COMPLETED)
+    for job in done:
+        job.result()
+    say("summary", **peripheral.outcome())
     return 0
 
 
 async def run_client(radio, arguments):
     key = signed.Key(bytes.fromhex(arguments.seed))
     keys = {1: key.public}
-    cloud = LocalCloud(key, arguments.image_size, text.version_code(arguments.firmware))
-    central = Central(radio, arguments.peer, rates_of(arguments))
-    say("ready")
+    cloud = LocalCloud(key, arguments.image_size, arguments.firmware)
+    central = Central(radio, arguments.peer, rates_of(arguments), mtu=arguments.mtu)
+    say("ready", public=key.public.hex())
     for step in arguments.steps:
         name, _, value = step.partition("=")
+        if name == "air":
+            central.incoming.rates = central.outbox.air.rates = rates_of_text(value)
+            continue
+        if name == "upgrade" and value:
+            cloud = LocalCloud(key, arguments.image_size, value)
         operation = {
             "info": lambda: operations.device_info(central.core),
             "features": lambda: operations.check_statuses(central.core, [int(i) for i in value.split(",")] if value else [16, 17, 20]),
@@ -394,7 +464,8 @@ async def run_client(radio, arguments):
         started = now()
         calls = await central.run(operation, arguments.limit)
         say("step", step=step, calls=[str(call) for call in calls], last=str(calls[-1][1:]), took_ms=now() - started)
-    say("summary", connections=central.connections, segments=central.outbox.air.carried, errors=central.core.link.receiver.errors)
+    say("summary", connections=central.connections, segments=central.outbox.air.carried, errors=central.core.link.receiver.errors,
+        air=central.incoming.faults + central.outbox.air.faults)
     central.disconnect()
     await asyncio.sleep(0.5)
     return 0

@@ -6,36 +6,11 @@
 FAMILY=obvious
 source "$KERNEL_TESTS/command.sh"
 
-# ---- the reference cloud, on the guest's loopback
-export TENDON_OBVIOUS_BASE_URL TENDON_OBVIOUS_CA_FILE TENDON_OBVIOUS_API_KEY_FILE
-DATA=$(mktemp -d) # of the guest: the host's files have no shared memory, which SQLite's log needs
-/usr/bin/python3 "$PROJECT/Tests/Cloud/tendon-obvious-cloud" --port 0 --data "$DATA/cloud" \
-    >"$CASE_DIR/site.json" 2>"$CASE_DIR/cloud.log" </dev/null &
-CLOUD=$!
-if ! wait_for 60 grep -q '"url"' "$CASE_DIR/site.json"; then
-    not_ok "the reference cloud starts: $(tail -n 1 "$CASE_DIR/cloud.log")"
-    exit 1
-fi
-site() {
-    /usr/bin/python3 -c 'import json, sys; v = json.load(open(sys.argv[1])); print(eval(sys.argv[2], {"v": v}))' "$CASE_DIR/site.json" "$1"
-}
-TENDON_OBVIOUS_BASE_URL=$(site 'v["url"]')
-TENDON_OBVIOUS_CA_FILE=$(site 'v["ca"]')
-TENDON_OBVIOUS_API_KEY_FILE=$(site 'v["apiKeyFile"]')
-echo "1234 1 $(site 'v["keys"]["1"]')" >"$CASE_DIR/keys"
-export TENDON_OBVIOUS_KEYS_FILE=$CASE_DIR/keys
+source "$KERNEL_TESTS/obvious.sh"
+
+cloud_start
 case $TENDON_OBVIOUS_BASE_URL in https://*) ok "over TLS" ;; *) not_ok "over TLS: $TENDON_OBVIOUS_BASE_URL" ;; esac
 
-obvious() { # ARGUMENT...: one of the commands for a device, in obvious.txt
-    timeout 120 "$TENDON" obvious "$@" --radio bluez --adapter hci0 --json >"$CASE_DIR/obvious.txt" 2>"$CASE_DIR/obvious.err" ||
-        { tail -n 5 "$CASE_DIR/obvious.txt" "$CASE_DIR/obvious.err" && return 1; }
-}
-says() { # PATTERN
-    grep -q "$1" "$CASE_DIR/obvious.txt" || { cat "$CASE_DIR/obvious.txt" && return 1; }
-}
-
-export XDG_CACHE_HOME=$DATA/cache
-mkdir "$XDG_CACHE_HOME"
 device_start --keys-file "$CASE_DIR/keys" --flash "$DATA/flash" --unprovisioned
 check "info: connects and pairs" obvious info
 check "Just Works, through the pairing service" test -s "$XDG_STATE_HOME/tendon/bonds"
