@@ -76,6 +76,23 @@ static tendon_status find_adapter(int fd, const char *name, tendon_bluez_adapter
     }
 }
 
+/**
+ * On an adapter with BR/EDR the kernel permits Secure Connections, of LE as well, only after Secure Simple Pairing (of
+ * BR/EDR); without it, pairing is LE Legacy Pairing, which a listener can decrypt. Each waits for the kernel, because
+ * pairing uses what is on when it starts. An old controller rejects them.
+ */
+static void permit_secure_connections(int fd, const tendon_bluez_adapter *adapter, uint32_t *settings) {
+    if ((*settings & TENDON_MANAGEMENT_BREDR) == 0) {
+        return; /* the pairing switches them on */
+    }
+    if ((*settings & TENDON_MANAGEMENT_SECURE_SIMPLE_PAIRING) == 0) {
+        (void)tendon_bluez_manage_mode(fd, TENDON_MANAGEMENT_SET_SECURE_SIMPLE_PAIRING, adapter->index, 1, settings);
+    }
+    if ((*settings & TENDON_MANAGEMENT_SECURE_CONNECTIONS) == 0) {
+        (void)tendon_bluez_manage_mode(fd, TENDON_MANAGEMENT_SET_SECURE_CONNECTIONS, adapter->index, 1, settings);
+    }
+}
+
 /** Enables LE, then powers on, as far as @p settings report that they are off. */
 static tendon_status switch_on(int fd, const tendon_bluez_adapter *adapter, uint32_t *settings) {
     tendon_status status = TENDON_OK;
@@ -90,6 +107,9 @@ static tendon_status switch_on(int fd, const tendon_bluez_adapter *adapter, uint
     bool management = TENDON_STATUS_LAYER(status) == TENDON_LAYER_MANAGEMENT;
     if (management || (status == TENDON_OK && (*settings & TENDON_MANAGEMENT_POWERED) == 0)) {
         return TENDON_RADIO_ERROR_ADAPTER_DOWN;
+    }
+    if (status == TENDON_OK) {
+        permit_secure_connections(fd, adapter, settings);
     }
     return status;
 }

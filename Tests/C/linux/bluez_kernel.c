@@ -136,9 +136,11 @@ static void put_settings(uint8_t *out, uint32_t settings) {
 
 static size_t set(uint16_t opcode, uint8_t mode, uint8_t *out) {
     assert_true(mode <= 1 || opcode == TENDON_MANAGEMENT_SET_STATIC_ADDRESS);
-    uint32_t bit = opcode == TENDON_MANAGEMENT_SET_POWERED      ? TENDON_MANAGEMENT_POWERED
-                   : opcode == TENDON_MANAGEMENT_SET_LOW_ENERGY ? TENDON_MANAGEMENT_LOW_ENERGY
-                                                                : TENDON_MANAGEMENT_STATIC_ADDRESS;
+    uint32_t bit = opcode == TENDON_MANAGEMENT_SET_POWERED                 ? TENDON_MANAGEMENT_POWERED
+                   : opcode == TENDON_MANAGEMENT_SET_LOW_ENERGY            ? TENDON_MANAGEMENT_LOW_ENERGY
+                   : opcode == TENDON_MANAGEMENT_SET_SECURE_SIMPLE_PAIRING ? TENDON_MANAGEMENT_SECURE_SIMPLE_PAIRING
+                   : opcode == TENDON_MANAGEMENT_SET_SECURE_CONNECTIONS    ? TENDON_MANAGEMENT_SECURE_CONNECTIONS
+                                                                           : TENDON_MANAGEMENT_STATIC_ADDRESS;
     bool on = mode != 0 && !(kernel.stays_off && bit == TENDON_MANAGEMENT_POWERED);
     kernel.settings = on ? kernel.settings | bit : kernel.settings & ~bit;
     put_settings(out, kernel.settings);

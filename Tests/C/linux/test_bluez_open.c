@@ -96,6 +96,42 @@ static void opens_the_first_adapter_and_powers_it_on(void **state) {
     }
 }
 
+/* With BR/EDR: Secure Simple Pairing (m0b), which the kernel requires before Secure Connections (m2d). What is on stays
+ * as it is; an old controller rejects either, and is open all the same. */
+static void secure_connections_are_permitted_on_adapters_with_bredr(void **state) {
+    enum { SIMPLE = TENDON_MANAGEMENT_SECURE_SIMPLE_PAIRING, SECURE = TENDON_MANAGEMENT_SECURE_CONNECTIONS };
+    static const struct {
+        uint32_t settings;
+        uint16_t fails;
+        const char *commands;
+        uint32_t expected;
+    } cases[] = {
+        {TENDON_MANAGEMENT_BREDR, 0, " m05 m0b m2d", TENDON_MANAGEMENT_BREDR | SIMPLE | SECURE},
+        {TENDON_MANAGEMENT_BREDR | SIMPLE, 0, " m05 m2d", TENDON_MANAGEMENT_BREDR | SIMPLE | SECURE},
+        {TENDON_MANAGEMENT_BREDR | SIMPLE | SECURE, 0, " m05", TENDON_MANAGEMENT_BREDR | SIMPLE | SECURE},
+        {TENDON_MANAGEMENT_BREDR, TENDON_MANAGEMENT_SET_SECURE_SIMPLE_PAIRING, " m05 m0b m2d",
+         TENDON_MANAGEMENT_BREDR | SECURE},
+        {TENDON_MANAGEMENT_BREDR, TENDON_MANAGEMENT_SET_SECURE_CONNECTIONS, " m05 m0b m2d",
+         TENDON_MANAGEMENT_BREDR | SIMPLE},
+        {0, 0, " m05", 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        (void)start(state);
+        kernel.settings = TENDON_MANAGEMENT_LOW_ENERGY | cases[i].settings;
+        kernel.fails = cases[i].fails;
+        kernel.error = TENDON_MANAGEMENT_NOT_SUPPORTED;
+        assert_int_equal(tendon_bluez_open(&radio, &loop, NULL), TENDON_OK);
+        char log[128];
+        snprintf(log, sizeof log, " m03 m04 m04 m04%s h1002", cases[i].commands);
+        assert_memory_equal(kernel.log, log, strlen(log));
+        assert_int_equal(kernel.settings, TENDON_MANAGEMENT_POWERED | TENDON_MANAGEMENT_LOW_ENERGY | cases[i].expected);
+        assert_int_equal(radio.settings, kernel.settings);
+        tendon_radio_close(&radio.radio);
+        assert_all_closed();
+        (void)end(state);
+    }
+}
+
 static void an_adapter_that_cannot_be_opened_leaves_nothing_open(void **state) {
     enum { LIST = TENDON_MANAGEMENT_READ_INDEX_LIST, LE = TENDON_MANAGEMENT_SET_LOW_ENERGY };
     enum { POWER = TENDON_MANAGEMENT_SET_POWERED };
@@ -443,6 +479,7 @@ static void the_probe_counts_the_sockets_of_others(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(opens_the_first_adapter_and_powers_it_on),
+        cmocka_unit_test(secure_connections_are_permitted_on_adapters_with_bredr),
         cmocka_unit_test(an_adapter_that_cannot_be_opened_leaves_nothing_open),
         cmocka_unit_test_setup_teardown(without_cap_net_raw_it_opens_for_connections, start, end),
         cmocka_unit_test_setup_teardown(an_adapter_that_has_just_appeared_is_awaited, start, end),

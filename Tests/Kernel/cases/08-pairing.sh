@@ -34,6 +34,8 @@ stop $WEARABLE
 wearable_start "$CASE_DIR/device-bonds" pairable
 check "in pairing mode: refused, paired, read again" pair "$bonds" pair
 check "Just Works, and the bond is stored" said 'paired: OK, bonded 1'
+# Type 2: unauthenticated, of Secure Connections; in the first record, after magic, version, count, CRC, radio and end.
+check "LE Secure Connections" eval '[ $(od -An -tu1 -j18 -N1 "$bonds") = 2 ]'
 check "the file is for its owner alone" eval '[ "$(stat -c %a "$bonds")" = 600 ]'
 check "a bonded link is encrypted before it is told" pair "$bonds" read
 check "with the stored key" said 'connected, encrypted, bonded 1'
