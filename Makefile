@@ -20,9 +20,9 @@ test-quick: ## the C tests and the command, at most 3 minutes
 	@scripts/setup.sh quick
 	@scripts/test.sh quick
 
-test-kernel: ## over the kernel's Bluetooth stack, in a virtual machine
+test-kernel: ## over the kernel's Bluetooth stack, in a virtual machine: every case with every kind of controller
 	@scripts/setup.sh test
-	@scripts/test.sh kernel
+	@scripts/test.sh kernel_all
 
 test-fresh: ## `make demo` and `make test-quick` in a bare Debian root (needs root)
 	@scripts/setup.sh fresh

@@ -118,7 +118,7 @@ def meson_lists(build):
                                         text=True).stdout)
     sources, defines = set(), set()
     for target in targets:
-        if target["name"] != "tendon":
+        if target["name"] not in ("tendon", "tendon-core"):  # the objects of the second are part of the first
             continue
         for group in target["target_sources"]:
             sources |= {str(pathlib.Path(s).relative_to(ROOT)) for s in group.get("sources", [])}

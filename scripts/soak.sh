@@ -20,6 +20,5 @@ echo "== fuzzing $targets targets, $((minutes * 60 / targets)) s each"
 Tests/Fuzz/run.sh $((minutes * 60 / targets))
 echo "== proofs"
 Tests/Proof/run.sh
-echo "== the kernel's stack, long streams"
-swift build --scratch-path "$build/swift" -c release --product tendon
-BUILD='' TENDON_SOAK=1 SWIFT_BIN=$build/swift/release TENDON_KERNEL_CACHE=$build/kernel Tests/Kernel/run.sh --limit 14400
+echo "== the kernel's stack: every case with every kind of controller, long streams"
+TENDON_SOAK=1 scripts/test.sh kernel_all

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Runs the test stages and ends with one line of counts: each test once, see scripts/count_tests.py.
-# Usage: scripts/test.sh all|quick|kernel|STAGE...
+# Usage: scripts/test.sh all|quick|STAGE...
 # Each stage is a shell function of scripts/stages.sh that prints TAP lines or the summaries of Meson and Swift
 # Testing; its whole output is in $BUILD/logs/STAGE.log, shown when it fails.
 set -uo pipefail
@@ -20,9 +20,8 @@ case "${1:-}" in
     all) stages=(format house c_sanitized c_clang c_without_bluez cross sizes abi install cloud peers swift swift_main_queue docs package swift_without_bluez \
         command examples phone readme family fuzz proof mutation demo bench kernel) ;;
     quick) stages=(format house c_sanitized) ;;
-    kernel) stages=(kernel) ;;
     "")
-        echo "usage: $0 all|quick|kernel|STAGE..." >&2
+        echo "usage: $0 all|quick|STAGE..." >&2
         exit 2
         ;;
     *) stages=("$@") ;;

@@ -11,7 +11,8 @@ jobs=$(nproc 2>/dev/null || echo 2)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 # Nothing of another run: a version that moved is an error for SwiftPM.
-swiftpm=(--cache-path "$work/cache" --security-path "$work/security" --config-path "$work/config" -j "$jobs")
+swiftpm=(--cache-path "$work/cache" --security-path "$work/security" --config-path "$work/config" -j "$jobs"
+    --disable-index-store)
 modules=(Tendon TendonActiv5 TendonBose TendonFeelSpace TendonFjorden TendonObvious TendonObviousCloud)
 failed=0
 

@@ -24,6 +24,13 @@ header() { # NAME FILE DEFAULT: the value of a "# name: value" line
     echo "${value:-$3}"
 }
 
+kinds_of() { # FILE: all of its kinds, or with --sample those of its sample: the first where it names none
+    local kinds
+    kinds=$(header kinds "$1" legacy)
+    [ -z "$SAMPLE" ] || kinds=$(header sample "$1" "${kinds%% *}")
+    echo "$kinds"
+}
+
 # Everything but kernel threads, the first process and this script.
 kill_leftovers() {
     local process id text
@@ -83,7 +90,7 @@ run_case() { # FILE KIND
 
 echo "# guest is up after $(cut -d ' ' -f 1 /proc/uptime) s: $(uname -r), $(nproc) CPUs"
 for file in "${CASES[@]}"; do
-    for kind in $(header kinds "$file" legacy); do
+    for kind in $(kinds_of "$file"); do
         run_case "$file" "$kind"
     done
 done

@@ -13,6 +13,7 @@ venv=${VENV:-}
 command_line=
 prepare_only=false
 again=false
+sample=
 kernel_package=linux-image-amd64
 cases=()
 
@@ -27,6 +28,7 @@ the .sh, shell patterns too ('1*'), or paths. Without a name: all of them.
   --cache DIR       what is built for the machine is kept here (default: .build/kernel)
   --kernel PACKAGE  Debian's package that depends on the kernel to boot (default linux-image-amd64)
   --limit SECONDS   for the whole run (default $limit)
+  --sample          of each case's kinds only those of its sample (see README.md), as in make test
   --again           cases that fail are run once more, alone on the host; the second run decides
   --command TEXT    runs TEXT with bash in the guest instead of the cases
   --prepare         builds what the machine needs and stops
@@ -49,6 +51,7 @@ while [ $# -gt 0 ]; do
     --limit) limit=$2 && shift 2 ;;
     --command) command_line=$2 && shift 2 ;;
     --again) again=true && shift ;;
+    --sample) sample=true && shift ;;
     --prepare) prepare_only=true && shift ;;
     --list) list_cases && exit 0 ;;
     -h | --help) usage && exit 0 ;;
@@ -60,7 +63,11 @@ done
 mkdir -p "$cache"
 cache=$(cd "$cache" && pwd)
 kernel_cache=$cache
-[ "$kernel_package" = linux-image-amd64 ] || kernel_cache=$cache/$kernel_package
+kernel_name=
+if [ "$kernel_package" != linux-image-amd64 ]; then
+    kernel_cache=$cache/$kernel_package
+    kernel_name=-$kernel_package
+fi
 # shellcheck source=Tests/Kernel/prepare.sh
 source "$here/prepare.sh"
 
@@ -90,12 +97,15 @@ fi
 prepare_tools
 prepare_kernel
 prepare_initramfs
+waiting=
+if [ -z "$venv" ] && wants venv; then
+    prepare_venv & # it waits for the network
+    waiting=$!
+fi
 if [ -z "$build" ] && wants build; then
     prepare_build
 fi
-if [ -z "$venv" ] && wants venv; then
-    prepare_venv
-fi
+[ -z "$waiting" ] || wait $waiting
 $prepare_only && exit 0
 
 # lane_of FILE: "# lane: N" in its header; default 1.
@@ -112,7 +122,7 @@ write_environment() { # DIRECTORY CASE_FILE...
     printf 'export %s=%q\n' PROJECT "$project" KERNEL_TESTS "$here" BUILD "${build:-$cache/meson}" \
         VENV "${venv:-$cache/venv}" SWIFT_BIN "${SWIFT_BIN:-$project/.build/release}" OUT "$run" HOME /root \
         PATH /usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LD_LIBRARY_PATH "${LD_LIBRARY_PATH:-}"
-    printf 'COMMAND=%q\n' "$command_line"
+    printf 'COMMAND=%q SAMPLE=%q\n' "$command_line" "$sample"
     printf 'CASES=('
     [ $# -eq 0 ] || printf ' %q' "$@"
     printf ' )\n'
@@ -140,7 +150,7 @@ boot() {
     local lane=$1 run started qemu status
     shift
     run=$(mktemp -d "$cache/runs/$(date +%H%M%S).XXXX")
-    ln -sfn "$(basename "$run")" "$cache/runs/last$([ "$lane" = 1 ] || echo "-$lane")"
+    ln -sfn "$(basename "$run")" "$cache/runs/last$kernel_name$([ "$lane" = 1 ] || echo "-$lane")"
     write_environment "$run" "$@" >"$run/environment"
     started=$(date +%s)
     set +e

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # title: scanning and advertising, with one command set only
 # kinds: legacy extended
+# sample: legacy extended
 # needs: build
 
 monitor_start "$CASE_DIR/all.btsnoop"

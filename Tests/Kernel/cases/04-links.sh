@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # title: links: connect, listen, deadline, cancel, reconnect, scans paused meanwhile
-# kinds: legacy extended
+# kinds: extended legacy
 # needs: build
 # limit: 120
 

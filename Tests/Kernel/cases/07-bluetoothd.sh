@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # title: an adapter that bluetoothd uses at the same time
-# kinds: legacy extended
+# kinds: extended legacy
 # needs: build
 # limit: 90
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # title: configuration changes, suspension, a lost link: all told, in order
-# kinds: legacy extended
+# kinds: extended legacy
 # limit: 90
 source "$KERNEL_TESTS/command.sh"
 

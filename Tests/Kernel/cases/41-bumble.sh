@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # title: tendon run against an independent wearable (bumble's own host and GATT server)
 # needs: venv
-# kinds: legacy extended
+# kinds: extended legacy
 # limit: 150
 source "$KERNEL_TESTS/command.sh"
 

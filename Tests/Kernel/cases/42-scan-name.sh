@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # title: tendon scan: by service, and by a name that only the scan response carries
 # kinds: legacy extended
+# sample: legacy extended
 # limit: 60
 source "$KERNEL_TESTS/command.sh"
 
