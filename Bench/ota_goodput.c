@@ -25,7 +25,8 @@ enum {
     PAGE = 4096,
     FLASH = TENDON_SIMULATED_OBVIOUS_FLASH_SIZE(PAGE, IMAGE_MAX),
     VERSION = 1004000,
-    LIMIT_MS = 120000, /* of anything: a benchmark that hangs ends */
+    LIMIT_MS = 40000, /* of anything: a benchmark that hangs ends, and says where */
+    BARE_TRIES = 5,   /* over the kernel's link: others work for it, and the best is what the link can do */
     MTUS = 2,
     FRAMES = 2
 };
@@ -296,6 +297,15 @@ static double bare(uint16_t mtu) {
     }
 }
 
+static double link_limit(uint16_t mtu) {
+    double least = bare(mtu);
+    for (size_t i = 1; i < BARE_TRIES && w.real; i++) {
+        double next = bare(mtu);
+        least = next < least ? next : least;
+    }
+    return least;
+}
+
 static void give(void) {
     const tendon_obvious_answer answer = {.kind = TENDON_OBVIOUS_ANSWER_GIVEN,
                                           .data = manifest,
@@ -358,7 +368,7 @@ static void measure(const char *question, size_t rounds, bool confirms) {
         for (size_t m = 0; m < MTUS; m++) {
             for (size_t f = 0; f < FRAMES; f++) {
                 join(mtus[m], frames[f]);
-                double limit = bare(mtus[m]);
+                double limit = link_limit(mtus[m]);
                 uint64_t heap = bench_heap_calls();
                 double ns = upgrade(confirms ? &whole[m][f].ns[round] : NULL);
                 rows[m][f].heap += bench_heap_calls() - heap;
