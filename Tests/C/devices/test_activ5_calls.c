@@ -175,6 +175,23 @@ static void nothing_is_sent_between_disconnect_and_the_end(void **state) {
     activ5_world_free(w);
 }
 
+/* Both halves of the id, whichever comes first. */
+static void an_id_has_two_halves(void **state) {
+    (void)state;
+    for (int first = 0; first <= 1; first++) {
+        activ5_fixture *f = activ5_new();
+        tendon_activ5_device *d = &f->device;
+        uint8_t id[2 * TENDON_ACTIV5_KEPT_SIZE];
+        activ5_reach(f, d, ACTIV5_NEW, 0);
+        activ5_value(d, first ? TENDON_ACTIV5_UUID2 : TENDON_ACTIV5_UUID1, "6162", 1);
+        assert_int_equal(tendon_activ5_device_get_uuid(d, id, sizeof id), TENDON_ACTIV5_ERROR_NOT_READY);
+        activ5_value(d, first ? TENDON_ACTIV5_UUID1 : TENDON_ACTIV5_UUID2, "6364", 2);
+        assert_int_equal(tendon_activ5_device_get_uuid(d, id, sizeof id), 4);
+        assert_memory_equal(id, first ? "cdab" : "abcd", 4);
+        free(f);
+    }
+}
+
 /* ---- the list ---- */
 
 /* What a program took out of the list does not come back when all are disconnected. */
@@ -267,6 +284,7 @@ int main(void) {
         cmocka_unit_test(opening_before_the_discovery_sets_no_limit),
         cmocka_unit_test(a_refused_handshake_ends_with_its_first_write),
         cmocka_unit_test(nothing_is_sent_between_disconnect_and_the_end),
+        cmocka_unit_test(an_id_has_two_halves),
         cmocka_unit_test(a_removed_device_stays_removed),
         cmocka_unit_test(nothing_of_a_connection_is_left_after_its_end),
         cmocka_unit_test(what_comes_without_a_connection_is_counted),
