@@ -57,6 +57,8 @@ typedef struct row {
 static const row rows[] = {
     /* opening */
     {S_START, I_TIMER, ALL, NOTHING, S_CONNECT, KEPT},
+    {S_IDLE, I_OK, ALL, NOTHING, S_CONNECT, KEPT},
+    {S_IDLE, I_CLOSED, ALL, NOTHING, S_CONNECT, KEPT},
     {S_CONNECT, I_OPEN, U | C | G, NOTHING, S_HELLO, KEPT},
     {S_CONNECT, I_OPEN, D, NOTHING, S_INFO, KEPT},
     {S_CONNECT, I_OPEN, S | T, NOTHING, S_STATUS, KEPT},
@@ -204,6 +206,9 @@ void tendon_obvious_manager_tell(tendon_obvious_manager *m, tendon_obvious_event
                                         .status = m->status,
                                         .features = m->held,
                                         .count = m->held_count};
+    if (kind == TENDON_OBVIOUS_EVENT_DONE) { /* the application may start the next one */
+        m->operation = 0;
+    }
     m->config.on_event(m->config.context, &event, m->now);
 }
 
@@ -254,14 +259,9 @@ static void finish(tendon_obvious_manager *m) {
     if (writes) {
         tendon_obvious_manager_tell(m, TENDON_OBVIOUS_EVENT_NEED, TENDON_OBVIOUS_NEED_REPORT);
     }
-    const tendon_obvious_event event = {.kind = TENDON_OBVIOUS_EVENT_DONE,
-                                        .operation = (tendon_obvious_operation)m->operation,
-                                        .code = code,
-                                        .status = m->status};
-    m->operation = 0;
     m->deadline = m->limit = UINT64_MAX;
     m->session->keep_alive = false;
-    m->config.on_event(m->config.context, &event, m->now);
+    tendon_obvious_manager_tell(m, TENDON_OBVIOUS_EVENT_DONE, code);
     tell_held(m);
 }
 
@@ -301,7 +301,8 @@ void tendon_obvious_manager_response(void *context, const tendon_obvious_respons
     if (m->session->state != TENDON_OBVIOUS_SESSION_OPEN || m->operation == 0) {
         return;
     }
-    if (response->status == TENDON_OK) {
+    /* Idle: of an operation that was cancelled, whatever the response is; the next one can begin. */
+    if (response->status == TENDON_OK || m->state == S_IDLE) {
         feed(m, tendon_obvious_manager_judge(m, response->payload));
         return;
     }
@@ -383,8 +384,8 @@ static void on_tick(void *context, uint64_t now) {
     } else if (now >= m->limit || now >= m->deadline) {
         bool late = now >= m->limit;
         m->deadline = UINT64_MAX;
-        m->limit = late ? UINT64_MAX : m->limit;
         if (late) {
+            m->limit = UINT64_MAX;
             m->status = m->cancelled ? TENDON_ERROR_CANCELLED : TENDON_ERROR_TIMEOUT;
         }
         feed(m, !late ? I_TIMER : m->cancelled ? I_CANCEL : I_LIMIT);
@@ -454,7 +455,6 @@ tendon_status tendon_obvious_manager_start(tendon_obvious_manager *m, tendon_obv
         return TENDON_ERROR_BUSY;
     }
     m->operation = (uint8_t)number;
-    m->state = S_START;
     m->obj = m->package_kind = m->tries = m->corrections = m->activations = 0;
     m->answered = m->cancelled = m->restarted = m->resumes = m->provisioned = m->end_sent = m->announced =
         m->rejoining = false;
@@ -470,7 +470,11 @@ tendon_status tendon_obvious_manager_start(tendon_obvious_manager *m, tendon_obv
         m->record = *record;
     }
     m->session->keep_alive = true;
-    m->deadline = now;
+    m->state = S_IDLE; /* until a request of the operation before has ended */
+    if (tendon_obvious_session_ready(m->session) != TENDON_ERROR_BUSY) {
+        m->state = S_START;
+        m->deadline = now;
+    }
     m->limit = now + ((number & (D | S | T | E)) != 0 ? STATUS_LIMIT_MS : LIMIT_MS);
     return TENDON_OK;
 }

@@ -104,8 +104,7 @@ static uint8_t flip(tendon_obvious_manager *m) {
     if (feature->toggle != TENDON_OBVIOUS_TOGGLE_ACTIVATED && feature->toggle != TENDON_OBVIOUS_TOGGLE_DEACTIVATED) {
         return tendon_obvious_manager_reject(m, CODE_TOGGLE_UNSUPPORTED);
     }
-    feature->toggle = feature->toggle == TENDON_OBVIOUS_TOGGLE_ACTIVATED ? TENDON_OBVIOUS_TOGGLE_DEACTIVATED
-                                                                         : TENDON_OBVIOUS_TOGGLE_ACTIVATED;
+    feature->toggle = (TENDON_OBVIOUS_TOGGLE_ACTIVATED + TENDON_OBVIOUS_TOGGLE_DEACTIVATED) - feature->toggle;
     return I_ALT;
 }
 

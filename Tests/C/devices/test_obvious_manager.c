@@ -704,6 +704,82 @@ static void cancelled_at_any_time(void **state) {
     end();
 }
 
+/* Cancels an operation whose request has no response; the next one starts at once. */
+static void cancel_then_start(tendon_obvious_operation next) {
+    begin();
+    fixture_open(f);
+    f->device.mute[TENDON_OBVIOUS_GET_DEVICE_INFO] = true;
+    start(TENDON_OBVIOUS_GET_INFO);
+    fixture_run(f, 100);
+    tendon_obvious_manager_cancel(&w.manager, f->now);
+    fixture_run(f, 0);
+    expect("done:14/ERROR_CANCELLED ");
+    memset(f->device.mute, 0, sizeof f->device.mute);
+    start(next);
+    fixture_run(f, 4000);
+    expect("");
+}
+
+static void after_a_cancelled_operation_the_next_one_waits(void **state) {
+    (void)state;
+    /* for the response, which comes when the request is repeated after 5 s */
+    cancel_then_start(TENDON_OBVIOUS_GET_INFO);
+    fixture_run(f, 1000);
+    expect("done:0/OK ");
+    end();
+    /* for the limit of time of the request: 5 s, and 3 repeats */
+    cancel_then_start(TENDON_OBVIOUS_GET_INFO);
+    f->device.mute[TENDON_OBVIOUS_GET_DEVICE_INFO] = true;
+    fixture_run(f, 15800);
+    f->device.mute[TENDON_OBVIOUS_GET_DEVICE_INFO] = false;
+    expect("");
+    fixture_run(f, 200);
+    expect("done:0/OK ");
+    end();
+    /* for the end of the connection: an update connects again, the others do not */
+    cancel_then_start(TENDON_OBVIOUS_UPDATE_FEATURES);
+    fixture_drop(f);
+    fixture_run(f, 2000);
+    expect("need:package need:report done:0/OK ");
+    end();
+    cancel_then_start(TENDON_OBVIOUS_GET_INFO);
+    fixture_drop(f);
+    fixture_run(f, 10);
+    expect("done:14/ERROR_DISCONNECTED ");
+    end();
+    /* or it is cancelled, too */
+    cancel_then_start(TENDON_OBVIOUS_GET_INFO);
+    tendon_obvious_manager_cancel(&w.manager, f->now);
+    fixture_run(f, 0);
+    expect("done:14/ERROR_CANCELLED ");
+    end();
+    /* a lost connection cannot take longer than the operation itself may */
+    cancel_then_start(TENDON_OBVIOUS_GET_INFO);
+    f->devices[0].silent = true;
+    fixture_run(f, 30000);
+    assert_int_equal(w.done, 2);
+    end();
+}
+
+/* The keys and the product of the next operation. */
+static void another_ring_and_product(void **state) {
+    (void)state;
+    begin();
+    fixture_open(f);
+    w.manager.config.product = 1235;
+    perform(TENDON_OBVIOUS_GET_INFO);
+    expect("done:14/WRONG_PRODUCT ");
+    w.manager.config.product = 1234;
+    const tendon_obvious_key_ring none = {.crypto = w.ring.crypto};
+    w.manager.config.ring = &none;
+    perform(TENDON_OBVIOUS_UPDATE_FEATURES);
+    expect("need:package done:11/UNKNOWN_KEY ");
+    w.manager.config.ring = &w.ring;
+    perform(TENDON_OBVIOUS_UPDATE_FEATURES);
+    expect("need:package need:report done:0/OK ");
+    end();
+}
+
 static void a_session_that_cannot_be_opened(void **state) {
     (void)state;
     begin();
@@ -962,6 +1038,8 @@ int main(void) {
         cmocka_unit_test(a_lost_end_answer),
         cmocka_unit_test(an_update_that_resets_the_device),
         cmocka_unit_test(cancelled_at_any_time),
+        cmocka_unit_test(after_a_cancelled_operation_the_next_one_waits),
+        cmocka_unit_test(another_ring_and_product),
         cmocka_unit_test(a_session_that_cannot_be_opened),
         cmocka_unit_test(arguments),
         cmocka_unit_test(nothing_of_an_operation_is_left_for_the_next),

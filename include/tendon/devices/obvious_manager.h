@@ -153,7 +153,7 @@ typedef struct tendon_obvious_manager_config {
     tendon_status (*store)(void *context, const tendon_obvious_record *record);
 } tendon_obvious_manager_config;
 
-/** Caller's memory. An application may read what is above the line. */
+/** Caller's memory. An application may read what is above the line; it writes only what says so. */
 typedef struct tendon_obvious_manager {
     uint8_t operation;      /**< tendon_obvious_operation; 0: none is open */
     uint8_t flags, battery; /**< of the device, as fw to counter, after GET_DEVICE_INFO */
@@ -177,8 +177,9 @@ typedef struct tendon_obvious_manager {
     tendon_obvious_nonce nonce;       /**< NEED_PACKAGE, NEED_PROVISION: of the device, if it gives nonces */
     tendon_obvious_manifest offer;    /**< firmware check with SUCCESS, upgrade after the download */
     uint32_t illegal_inputs, dropped; /**< dropped: changes of features beyond 64 during an operation */
-    /* ---- */
+    /** The application may replace `ring` and `product` while no operation is open. */
     tendon_obvious_manager_config config;
+    /* ---- */
     void *next_context; /* of the session's events */
     void (*next_event)(void *context, const tendon_obvious_session_event *event, uint64_t now);
     tendon_obvious_feature held[TENDON_OBVIOUS_LIST_MAX];
@@ -191,7 +192,8 @@ extern const tendon_session_inputs tendon_obvious_manager_inputs;
 tendon_status tendon_obvious_manager_init(tendon_obvious_manager *manager, const tendon_obvious_manager_config *config);
 
 /**
- * Starts an operation; DONE follows. UPDATE_FEATURES and UPGRADE_FIRMWARE connect if necessary.
+ * Starts an operation; DONE follows. UPDATE_FEATURES and UPGRADE_FIRMWARE connect if necessary. After an operation that
+ * was cancelled, the next one waits until the device has answered the last request of that one.
  * @param features CHECK_STATUS, TOGGLE (one), SET_TOGGLES: lent until DONE. Ids, and the toggles to set (1, 2), go in;
  *   after SUCCESS they contain what the device reported. Else NULL.
  * @param record of this device, or NULL: an upgrade continues from it, an update accepts no lower counter.
