@@ -9,36 +9,51 @@ import Tendon
 #endif
 
 /// Images that were downloaded, and what survives a restart of the program. A folder that it makes is readable by its
-/// owner only.
-struct FileCache: Sendable {
-    let folder: String
+/// owner only; one that others could change is not used.
+package struct FileCache: Sendable {
+    package let folder: String
     private var isStandard = false
 
     /// A folder of the application's choice.
-    init(folder: String) { self.folder = folder }
+    package init(folder: String) { self.folder = folder }
 
-    /// Images in `$XDG_CACHE_HOME/obvious`, else `~/.cache/obvious`; records where the C core keeps journals.
-    static var standard: FileCache {
-        func value(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
-        let cache = value("XDG_CACHE_HOME").flatMap { $0.hasPrefix("/") ? $0 : nil }
-        var standard = FileCache(folder: (cache ?? (value("HOME") ?? "/tmp") + "/.cache") + "/obvious")
+    /// Images in `$XDG_CACHE_HOME/obvious`, else `~/.cache/obvious`, else `/var/cache/tendon/obvious`; records where the C
+    /// core keeps journals.
+    static var standard: FileCache { standard { getenv($0).map { String(cString: $0) } } }
+
+    /// `variable`: of the environment.
+    package static func standard(_ variable: (String) -> String?) -> FileCache {
+        func folder(_ name: String) -> String? { variable(name).flatMap { $0.hasPrefix("/") ? $0 : nil } }
+        let cache = folder("XDG_CACHE_HOME") ?? folder("HOME").map { $0 + "/.cache" } ?? "/var/cache/tendon"
+        var standard = FileCache(folder: cache + "/obvious")
         standard.isStandard = true
         return standard
     }
 
-    private func prepare() {
+    /// Makes the folder. Throws if it is not a folder of this user, or others may write to it.
+    private func prepare() throws(ObviousCloudError) {
         for index in folder.indices where folder[index] == "/" && index != folder.startIndex {
             mkdir(String(folder[..<index]), 0o700)
         }
         mkdir(folder, 0o700)
+        let file = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        guard file >= 0 else { throw ObviousCloudError(.storage, "the folder of images cannot be opened: \(folder)") }
+        defer { close(file) }
+        var status = stat()
+        guard fstat(file, &status) == 0, status.st_uid == geteuid(), status.st_mode & 0o022 == 0 else {
+            throw ObviousCloudError(.storage, "others may change the folder of images: \(folder)")
+        }
     }
 
     // MARK: Images
 
     /// The file of an image; its name is its hash.
-    func imagePath(_ sha256: [UInt8]) -> String {
-        prepare()
-        return folder + "/" + hexadecimal(sha256) + ".bin"
+    func imagePath(_ sha256: [UInt8]) -> String { folder + "/" + hexadecimal(sha256) + ".bin" }
+
+    /// The same, in a folder that is there.
+    package func preparedImagePath(_ sha256: [UInt8]) throws(ObviousCloudError) -> String {
+        try prepare()
+        return imagePath(sha256)
     }
 
     func remove(_ path: String) { unlink(path) }

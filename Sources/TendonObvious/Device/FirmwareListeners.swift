@@ -48,6 +48,20 @@ public protocol OcelotFirmwareAvailableListener: AnyObject {
     func onFirmwareUpgradeAvailable(currentVersion: Int64, newFirmwareInfo: OcelotFirmwareInfo?)
 }
 
+/// A step of an upgrade, with more than the listener receives.
+public enum OcelotUpgradeStep: Sendable, Hashable {
+    /// The upgrade begins.
+    case preparing(serialNumber: String)
+    /// What the cloud has for the device, whose manifest is verified; `nil`: nothing newer. `size`: bytes of its image.
+    case found(currentVersion: Int64, newFirmware: OcelotFirmwareInfo?, size: Int)
+    /// So many bytes of the image are in the cache. An image that was there before is not downloaded again.
+    case downloading(bytes: Int)
+    /// So many percent of the image are on the device; fewer after a reconnection.
+    case sending(percent: Int)
+    /// The device restarts.
+    case resetting
+}
+
 /// What a firmware manager reports to its listener, as a value.
 public enum OcelotFirmwareUpdate: Sendable, Hashable {
     /// Serial number, and percent or a special value.

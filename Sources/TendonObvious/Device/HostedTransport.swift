@@ -67,7 +67,11 @@ final class HostedTransport: OcelotTransport, @unchecked Sendable {
     // MARK: Requests of the session
 
     func prepare() throws(TendonError) {}
-    var address: Address? { nil }
+
+    var address: Address? {
+        let callback = callback
+        return TendonActor.assumeIsolated { callback?.getDeviceIdentifier() }
+    }
 
     func productId() -> String? {
         let callback = callback

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// The cloud's part of a firmware check and of an upgrade: the newest release, its image, the report.
+// The cloud's part of a firmware check and of an upgrade: the newest release, its image.
 
 import CTendon
+import Synchronization
 import Tendon
 
 extension OcelotCore {
@@ -17,8 +18,9 @@ extension OcelotCore {
                 let release = try await service.latestFirmware(query, key: key)
                 operation.release = release
                 var offer = release.map { Offer(release: $0) }
-                if withImage, let release {
-                    offer?.image = try await Self.image(of: release, service, key, cache, cryptography)
+                if withImage, let self, self.accepts(release, for: operation), let release {
+                    let progress = self.downloadProgress(operation, size: release.size)
+                    offer?.image = try await Self.image(of: release, service, key, cache, cryptography, progress)
                 }
                 result = .success(offer)
             } catch {
@@ -26,6 +28,48 @@ extension OcelotCore {
             }
             guard !Task.isCancelled else { return }
             self?.give(result, to: operation)
+        }
+    }
+
+    /// Reports what an upgrade will write. False: the manifest is not valid, and its image is not downloaded; the C core
+    /// says why.
+    private func accepts(_ release: FirmwareRelease?, for operation: OcelotOperation) -> Bool {
+        guard current === operation, !operation.isCancelled else { return false }
+        let version = Int64(manager.pointer.pointee.fw)
+        guard let release else {
+            operation.report(.found(version: version, nil, newVersion: 0))
+            return false
+        }
+        guard let manifest = verified(release.manifest) else { return false }
+        operation.report(.found(version: version, release, newVersion: Int64(manifest.version)))
+        return true
+    }
+
+    /// Without the device's epoch, which the C core compares.
+    private func verified(_ bytes: [UInt8]) -> tendon_obvious_manifest? {
+        let c = manager.pointer.pointee
+        let device = tendon_obvious_manifest_state(product: c.config.product, current: c.fw, epoch: 0)
+        var manifest = tendon_obvious_manifest()
+        let status = withPointer(to: device) {
+            tendon_obvious_verify_manifest(bytes, bytes.count, ring.pointer, $0, &manifest)
+        }
+        return status >= 0 ? manifest : nil
+    }
+
+    /// For any thread: reports on the loop, once per percent.
+    private func downloadProgress(_ operation: OcelotOperation, size: Int) -> @Sendable (Int) -> Void {
+        let last = Mutex(-1)
+        return { [weak self, loop] bytes in
+            let percent = bytes * 100 / max(1, size)
+            let isNew = last.withLock { last in
+                defer { last = percent }
+                return last != percent
+            }
+            guard isNew else { return }
+            loop.post { [weak self] in
+                guard let self, self.current === operation, !operation.isCancelled else { return }
+                operation.report(.downloaded(bytes))
+            }
         }
     }
 
@@ -37,15 +81,15 @@ extension OcelotCore {
     /// The image in the cache, if it is that of the release; else downloaded.
     private nonisolated static func image(
         of release: FirmwareRelease, _ service: any ObviousCloudService, _ key: ObviousAPIKey?, _ cache: FileCache,
-        _ cryptography: any ObviousCryptography
+        _ cryptography: any ObviousCryptography, _ progress: @escaping @Sendable (Int) -> Void
     ) async throws(ObviousCloudError) -> (file: FirmwareImage, crc32: UInt32, sha256: [UInt8]) {
-        let path = cache.imagePath(release.sha256)
+        let path = try cache.preparedImagePath(release.sha256)
         if let file = FirmwareImage(path) {
             let sums = file.sums(cryptography)
             if sums.sha256 == release.sha256 { return (file, sums.crc32, sums.sha256) }
             cache.remove(path)
         }
-        try await service.downloadImage(of: release, to: path, key: key, progress: nil)
+        try await service.downloadImage(of: release, to: path, key: key, progress: progress)
         guard let file = FirmwareImage(path) else {
             throw ObviousCloudError(.storage, "the image cannot be read")
         }
@@ -75,15 +119,5 @@ extension OcelotCore {
         }
         tendon_obvious_manager_give(manager.pointer, &answer, tendon_monotonic_ms())
         transport.refresh()
-    }
-
-    func reportFirmware(_ operation: OcelotOperation) {
-        guard case .success(let cloud) = operation.cloud else { return }
-        let (serial, version) = (serialText(manager.pointer.pointee.serial), manager.pointer.pointee.record.version)
-        let key = operation.key
-        Task {
-            try? await cloud.reportFirmware(
-                serialNumber: serial, versionCode: Int64(version), status: "SUCCESS", key: key)
-        }
     }
 }

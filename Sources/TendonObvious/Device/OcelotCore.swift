@@ -16,6 +16,7 @@ final class OcelotCore: Abandonable, @unchecked Sendable {
     private let memory = CBytes(count: 2 * Int(TENDON_OBVIOUS_FRAME_MAX))
     private(set) var transport: (any OcelotTransport)!
     var ring = KeyRing(nil, productId: "")
+    /// Until it has ended for its caller: after its report to the cloud.
     private(set) var current: OcelotOperation?
     /// Operations that wait for the end of one that was cancelled.
     private var waiting: [OcelotOperation] = []
@@ -30,8 +31,14 @@ final class OcelotCore: Abandonable, @unchecked Sendable {
     /// What the C core keeps of a device, by serial number: older packages are rejected.
     private var records: [UInt64: tendon_obvious_record] = [:]
     private var lastSerial: UInt64?
-    /// Reports that did not reach the cloud.
-    private var unreported: [(serial: UInt64, counter: UInt64)] = []
+    /// Of the device whose record was loaded.
+    private var recordAddress: Address?
+    /// Reports of updates that did not reach the cloud.
+    var unreported: [UpdateReport] = []
+    /// Of the limit of time of reports.
+    var clock: any ObviousClock = SystemClock()
+    /// Changes of features that the end of the operation holds back.
+    private var held: [Int: OcelotFeatureStatus] = [:]
     private var abandoned = false
 
     init(_ makeTransport: (OcelotCore) -> any OcelotTransport) {
@@ -90,10 +97,11 @@ final class OcelotCore: Abandonable, @unchecked Sendable {
     func abandon() {
         guard !abandoned else { return }
         abandoned = true
-        task?.cancel()
+        // What the device has done is still reported.
+        if current?.outcome == nil { task?.cancel() }
         let ended = [current].compactMap { $0 } + waiting
         (current, waiting) = (nil, [])
-        for operation in ended { operation.fail(.cancelled) }
+        for operation in ended { operation.end(operation.outcome ?? operation.failure(.cancelled)) }
         finishConnecting(.failure(.cancelled))
         tendon_obvious_session_disconnect(session.pointer, tendon_monotonic_ms())
         transport.close()
@@ -181,11 +189,10 @@ final class OcelotCore: Abandonable, @unchecked Sendable {
 
     /// Starts an operation, which ends once; never within this call.
     func start(_ operation: OcelotOperation) throws(OcelotError) {
-        if current == nil, waiting.isEmpty, !isRequestOpen {
+        if current == nil, waiting.isEmpty {
             try begin(operation)
         } else if current?.isCancelled ?? true {
             waiting.append(operation)
-            if current == nil { beginSoon() }
         } else {
             throw .busy
         }
@@ -210,7 +217,6 @@ final class OcelotCore: Abandonable, @unchecked Sendable {
         } catch {
             throw .device(error)
         }
-        // Between operations the manager's configuration is ours.
         ring = KeyRing(operation.trust, productId: productId)
         manager.pointer.pointee.config.ring = ring.pointer
         manager.pointer.pointee.config.product = product
@@ -233,9 +239,9 @@ final class OcelotCore: Abandonable, @unchecked Sendable {
 
     /// The record of an earlier process.
     private func loadRecord(_ operation: OcelotOperation) {
-        guard lastSerial == nil, let address = transport.address,
-            let record = operation.cache.record(of: address)
-        else { return }
+        guard let address = transport.address, address != recordAddress else { return }
+        recordAddress = address
+        guard let record = operation.cache.record(of: address) else { return }
         records[record.serial] = record
         lastSerial = record.serial
     }
@@ -260,8 +266,9 @@ final class OcelotCore: Abandonable, @unchecked Sendable {
             return
         }
         guard let current, operation == nil || operation === current else { return }
-        current.isCancelled = true
         task?.cancel()
+        guard current.outcome == nil else { return finish(current) }
+        current.isCancelled = true
         tendon_obvious_manager_cancel(manager.pointer, tendon_monotonic_ms())
         transport.refresh()
     }
@@ -279,14 +286,14 @@ final class OcelotCore: Abandonable, @unchecked Sendable {
             for index in 0..<event.count {
                 if let feature = event.features?[index] { states[Int(feature.id)] = OcelotFeatureStatus(feature) }
             }
-            changes.pushSoon(states)
+            held.merge(states) { $1 }
+            if current == nil { tellHeld() }
         default: ended(event)
         }
     }
 
     private func ended(_ event: tendon_obvious_event) {
         guard let operation = current else { return }
-        current = nil
         task?.cancel()
         task = nil
         (package, imageHash, image) = (nil, nil, nil)
@@ -298,8 +305,27 @@ final class OcelotCore: Abandonable, @unchecked Sendable {
             if event.operation == TENDON_OBVIOUS_CHECK_FIRMWARE { take(event, operation, &outcome) }
         }
         if event.operation == TENDON_OBVIOUS_UPGRADE_FIRMWARE { removeImage(operation, outcome) }
+        operation.outcome = outcome
+        if operation.hasReport, !operation.isCancelled {
+            report(operation, outcome)
+        } else {
+            finish(operation)
+        }
+    }
+
+    /// The end of an operation for its caller.
+    func finish(_ operation: OcelotOperation) {
+        guard current === operation, let outcome = operation.outcome else { return }
+        (current, task) = (nil, nil)
         operation.end(outcome)
+        tellHeld()
         if !waiting.isEmpty { loop.post { [weak self] in self?.beginNext() } }
+    }
+
+    private func tellHeld() {
+        guard !held.isEmpty else { return }
+        changes.pushSoon(held)
+        held = [:]
     }
 
     /// The result of a firmware check: texts of the cloud, the version of the signed manifest.
@@ -340,19 +366,8 @@ final class OcelotCore: Abandonable, @unchecked Sendable {
         return cause.map { .device($0) } ?? .update(status: Int(event.code), cause: nil)
     }
 
-    /// The request of an operation that was cancelled has no response yet: the session has no second frame.
-    private var isRequestOpen: Bool { session.pointer.pointee.request.frame != nil }
-
-    private func beginSoon() {
-        Task { @TendonActor [weak self] in
-            try? await Task.sleep(for: .milliseconds(5))
-            self?.beginNext()
-        }
-    }
-
     private func beginNext() {
         guard current == nil, !waiting.isEmpty else { return }
-        guard !isRequestOpen else { return beginSoon() }
         let next = waiting.removeFirst()
         do {
             try begin(next)
@@ -368,12 +383,7 @@ final class OcelotCore: Abandonable, @unchecked Sendable {
         guard let operation = current else { return }
         let c = manager.pointer.pointee
         switch need {
-        case TENDON_OBVIOUS_NEED_REPORT:
-            if operation.kind == TENDON_OBVIOUS_UPGRADE_FIRMWARE {
-                reportFirmware(operation)
-            } else {
-                report(c.serial, c.counter, operation)
-            }
+        case TENDON_OBVIOUS_NEED_REPORT: operation.hasReport = true
         case TENDON_OBVIOUS_NEED_FIRMWARE, TENDON_OBVIOUS_NEED_IMAGE:
             let query = FirmwareQuery(
                 productId: transport.productId() ?? "", serialNumber: serialText(c.serial),
@@ -434,23 +444,5 @@ final class OcelotCore: Abandonable, @unchecked Sendable {
         }
         tendon_obvious_manager_give(manager.pointer, &answer, tendon_monotonic_ms())
         transport.refresh()
-    }
-
-    /// A report that fails is sent again once, with the next one.
-    private func report(_ serial: UInt64, _ counter: UInt64, _ operation: OcelotOperation) {
-        let again = unreported
-        unreported = []
-        guard case .success(let cloud) = operation.cloud else { return }
-        let key = operation.key
-        Task { @TendonActor [weak self] in
-            for report in again + [(serial: serial, counter: counter)] {
-                do throws(ObviousCloudError) {
-                    try await cloud.reportFeatureUpdate(
-                        serialNumber: serialText(report.serial), counter: report.counter, status: 0, key: key)
-                } catch {
-                    if report.counter == counter { self?.unreported.append(report) }
-                }
-            }
-        }
     }
 }

@@ -86,8 +86,15 @@ public final class OcelotDeviceConnector {
     /// Disconnects. An operation in progress fails, or continues after a reconnection if it is an update.
     public func disconnect() { core.disconnect() }
 
-    /// Ends the operation in progress, of whatever manager: its failure is reported.
+    /// Ends the operation in progress, of whatever manager: its failure is reported. While only the report to the cloud is pending,
+    /// an update ends with its result.
     public func cancel() { core.cancel() }
+
+    /// Of the limit of time of reports.
+    package var clock: any ObviousClock {
+        get { core.clock }
+        set { core.clock = newValue }
+    }
 
     // MARK: The application's connection
 
@@ -167,7 +174,13 @@ extension OcelotDeviceConnector {
         // The connection must not end before its operation.
         let lifetime = lifetime
         defer { withExtendedLifetime(lifetime) {} }
-        return try await ended.value { core.cancel(operation) }
+        do throws(OcelotError) {
+            return try await ended.value { core.cancel(operation) }
+        } catch {
+            // What the device has done is not undone by a cancelled report.
+            guard error.isCancelled, let outcome = operation.outcome, outcome.error == nil else { throw error }
+            return outcome
+        }
     }
 
     /// GET_INFO for a listener, which is kept until it was called.

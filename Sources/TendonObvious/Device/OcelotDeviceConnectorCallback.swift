@@ -34,9 +34,13 @@ public protocol OcelotDeviceConnectorCallback: AnyObject {
     func getOcelotProductIdentifier() -> String?
     /// The same, with its other name.
     func getObviousProductIdentifier() -> String?
+    /// The address of the device: names its record, so that an upgrade continues after a restart of the program; `nil`: it
+    /// starts again.
+    func getDeviceIdentifier() -> Address?
 }
 
 extension OcelotDeviceConnectorCallback {
     public func getOcelotProductIdentifier() -> String? { nil }
     public func getObviousProductIdentifier() -> String? { nil }
+    public func getDeviceIdentifier() -> Address? { nil }
 }

@@ -123,7 +123,7 @@ public final class OcelotFeatureManager {
                 switch step {
                 case .update(let status): report(.updateStatus(status))
                 case .provisioning(let status): report(.provisioningStatus(status))
-                case .progress: break
+                case .progress, .found, .downloaded: break
                 }
             },
             onEnd: { [weak self] outcome in

@@ -76,7 +76,8 @@ public final class OcelotFirmwareManager {
     public func setEventListener(_ listener: (any OcelotFirmwareEventListener)?) { self.listener = listener }
     /// Sets the API key of its calls, instead of that of the cloud's configuration.
     public func setAPIKey(_ key: String) { source.setKey(key) }
-    /// The folder of images and of what survives a restart. Unless it is set, images are in `$XDG_CACHE_HOME/obvious` and
+    /// The folder of images and of what survives a restart; only this user may be able to write to it, else an upgrade
+    /// fails. Unless it is set, images are in `$XDG_CACHE_HOME/obvious` (else `~/.cache`, else `/var/cache/tendon`) and
     /// the records of upgrades in `$XDG_STATE_HOME/tendon/journal`.
     public func setFileCacheDirectory(_ path: String) { source.cache = FileCache(folder: path) }
     /// The connector of the next operation. The program's feature manager and firmware manager have the same one.
@@ -146,19 +147,24 @@ public final class OcelotFirmwareManager {
     public func startFirmwareUpgrade(appVersion: String) -> Bool { startFirmwareUpgrade(appVersion) }
 
     private func upgrading(
-        _ appVersion: String, _ report: @escaping @TendonActor (OcelotFirmwareUpdate) -> Void,
-        onEnd: @escaping @TendonActor (OcelotOutcome) -> Void = { _ in }
+        _ appVersion: String, _ report: @escaping @TendonActor (OcelotFirmwareUpdate) -> Void
     ) -> OcelotOperation {
-        OcelotOperation(
-            TENDON_OBVIOUS_UPGRADE_FIRMWARE, source(appVersion),
+        upgrading(
+            appVersion,
             onStep: { step in
                 if case .progress(let serial, let percent) = step { report(.progress(serial, percent)) }
             },
-            onEnd: { [weak self] outcome in
-                self?.lastError = outcome.error
-                report(.status(OcelotFirmwareUpgradeStatus(rawValue: outcome.code) ?? .FAILED))
-                onEnd(outcome)
-            })
+            onEnd: { report(.status(OcelotFirmwareUpgradeStatus(rawValue: $0.code) ?? .FAILED)) })
+    }
+
+    private func upgrading(
+        _ appVersion: String, onStep: @escaping @TendonActor (OcelotStep) -> Void,
+        onEnd: @escaping @TendonActor (OcelotOutcome) -> Void
+    ) -> OcelotOperation {
+        OcelotOperation(TENDON_OBVIOUS_UPGRADE_FIRMWARE, source(appVersion), onStep: onStep) { [weak self] outcome in
+            self?.lastError = outcome.error
+            onEnd(outcome)
+        }
     }
 
     /// Upgrades the device to the newest firmware; connects if necessary, and continues an upgrade that was interrupted.
@@ -166,9 +172,32 @@ public final class OcelotFirmwareManager {
     public func upgradeFirmware(
         appVersion: String, onProgress: @escaping @TendonActor (String, Int) -> Void = { _, _ in }
     ) async throws(OcelotError) {
-        let steps = Feed<OcelotFirmwareUpdate>(Loop.shared)
-        steps.add { if case .progress(let serial, let percent) = $0 { onProgress(serial, percent) } }
-        _ = try await connector.outcome { onEnd in upgrading(appVersion, { steps.pushSoon($0) }, onEnd: onEnd) }
+        try await upgrade(appVersion) {
+            if case .progress(let serial, let percent) = $0 { onProgress(serial, percent) }
+        }
+    }
+
+    /// The same with all that is known of the steps: for a program that shows them.
+    ///
+    /// ```swift
+    /// try await manager.upgradeFirmware(appVersion: "1.0.0") { step in
+    ///     if case .found(_, let firmware?, let size) = step { print(firmware.versionName, size) }
+    /// }
+    /// ```
+    public func upgradeFirmware(
+        appVersion: String, onStep: @escaping @TendonActor (OcelotUpgradeStep) -> Void
+    ) async throws(OcelotError) {
+        try await upgrade(appVersion) { if let step = OcelotUpgradeStep($0) { onStep(step) } }
+    }
+
+    private func upgrade(
+        _ appVersion: String, _ onStep: @escaping @TendonActor (OcelotStep) -> Void
+    ) async throws(OcelotError) {
+        let steps = Feed<OcelotStep>(Loop.shared)
+        steps.add(onStep)
+        _ = try await connector.outcome { onEnd in
+            upgrading(appVersion, onStep: { steps.pushSoon($0) }, onEnd: onEnd)
+        }
     }
 
     // MARK: Information
@@ -189,5 +218,28 @@ public final class OcelotFirmwareManager {
     private func start(_ operation: OcelotOperation) -> Bool {
         lastError = connector.start(operation)
         return lastError == nil
+    }
+}
+
+extension OcelotUpgradeStep {
+    /// `nil`: of an update of features.
+    init?(_ step: OcelotStep) {
+        switch step {
+        case .progress(let serial, OcelotFirmwareManager.FIRMWARE_PROGRESS_PREPARING):
+            self = .preparing(serialNumber: serial)
+        case .progress(_, OcelotFirmwareManager.FIRMWARE_PROGRESS_RESETTING): self = .resetting
+        case .progress(_, let percent): self = .sending(percent: percent)
+        case .found(let version, let release, let newVersion):
+            let info = release?.info
+            self = .found(
+                currentVersion: version,
+                newFirmware: info.map {
+                    OcelotFirmwareInfo(
+                        versionCode: newVersion, versionName: $0.versionName, releaseNotes: $0.releaseNotes,
+                        upgradeMessage: $0.upgradeMessage)
+                }, size: release?.size ?? 0)
+        case .downloaded(let bytes): self = .downloading(bytes: bytes)
+        case .update, .provisioning: return nil
+        }
     }
 }

@@ -24,6 +24,10 @@ enum OcelotStep: Sendable {
     case update(Int)
     case provisioning(Int)
     case progress(String, Int)
+    /// An upgrade: what the cloud has; nil: nothing newer.
+    case found(version: Int64, FirmwareRelease?, newVersion: Int64)
+    /// Bytes of its image in the cache.
+    case downloaded(Int)
 }
 
 /// One operation of a manager: what it wants of the device, and its part of the cloud. For the loop's thread.
@@ -44,6 +48,10 @@ final class OcelotOperation: @unchecked Sendable {
     /// What the cloud threw.
     var cloudError: ObviousCloudError?
     var isCancelled = false
+    /// Its result is reported to the cloud.
+    var hasReport = false
+    /// The device's part is done.
+    var outcome: OcelotOutcome?
 
     init(
         _ kind: tendon_obvious_operation, _ source: OcelotCloudSource,
@@ -87,10 +95,12 @@ final class OcelotOperation: @unchecked Sendable {
     }
 
     /// It ends before it began.
-    func fail(_ error: OcelotError) {
+    func fail(_ error: OcelotError) { end(failure(error)) }
+
+    func failure(_ error: OcelotError) -> OcelotOutcome {
         let isUpgrade = kind == TENDON_OBVIOUS_UPGRADE_FIRMWARE
         let failed = OcelotFirmwareManager.OcelotFirmwareUpgradeStatus.FAILED.rawValue
-        end(OcelotOutcome(code: isUpgrade ? failed : FeatureUpdateConstants.FAILED, error: error))
+        return OcelotOutcome(code: isUpgrade ? failed : FeatureUpdateConstants.FAILED, error: error)
     }
 }
 

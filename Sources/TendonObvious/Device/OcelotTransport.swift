@@ -6,7 +6,7 @@ import Tendon
 protocol OcelotTransport: AnyObject {
     /// Before each operation: opens what it needs.
     func prepare() throws(TendonError)
-    /// The device; `nil`: only the application knows it.
+    /// The device; `nil`: the application does not name it.
     var address: Address? { get }
     /// The product; `nil`: unknown.
     func productId() -> String?

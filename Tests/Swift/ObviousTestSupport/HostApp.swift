@@ -15,6 +15,8 @@
         /// What was requested, in order.
         public private(set) var requests: [String] = []
         public var productId: String? = "1234"
+        /// Whether it says which device it is.
+        public var namesDevice = false
         /// Writes that are still sent; then they are refused. `nil`: all.
         public var sends: Int?
         public var readsStatus = true
@@ -24,6 +26,12 @@
             central = try await Central(radio: site.radio, bonds: .memory)
             address = site.device.address
             connector.setConnectorCallback(self)
+        }
+
+        /// The application ends.
+        public func close() async {
+            await peripheral?.disconnect()
+            await central.close()
         }
 
         /// Connects, pairs, discovers, enables notifications, and passes it on.
@@ -106,5 +114,6 @@
         }
 
         public func getOcelotProductIdentifier() -> String? { productId }
+        public func getDeviceIdentifier() -> Address? { namesDevice ? address : nil }
     }
 #endif

@@ -19,12 +19,17 @@
             public var error: ObviousCloudError?
             /// No call returns before its task is cancelled.
             public var isSilent = false
+            /// No report returns before this is false, or its task is cancelled.
+            public var holdsReports = false
+            public var reportError: ObviousCloudError?
         }
 
         public struct Calls: Sendable {
             public var updates: [FeatureUpdateQuery] = []
             public var provisioned: [String] = []
             public var reports: [UInt64] = []
+            /// Reports of both kinds that the cloud has accepted.
+            public var madeReports = 0
             public var firmware: [FirmwareQuery] = []
             public var firmwareReports: [String] = []
             public var keys: [ObviousAPIKey?] = []
@@ -79,6 +84,15 @@
         {
             made.withLock { $0.reports.append(counter) }
             _ = try await ready(key)
+            try await finishReport()
+        }
+
+        private func finishReport() async throws(ObviousCloudError) {
+            while script.withLock({ $0.holdsReports }) {
+                do { try await Task.sleep(for: .milliseconds(2)) } catch { throw .cancelled }
+            }
+            if let error = script.withLock({ $0.reportError }) { throw error }
+            made.withLock { $0.madeReports += 1 }
         }
 
         public func provision(serialNumber: String, productId: String, nonce: [UInt8]?, key: ObviousAPIKey?)
@@ -108,6 +122,7 @@
         {
             made.withLock { $0.firmwareReports.append(status) }
             _ = try await ready(key)
+            try await finishReport()
         }
 
         public func defaultCatalog(productId: String?, key: ObviousAPIKey?) async throws(ObviousCloudError)

@@ -15,8 +15,10 @@
         public let cache = NSTemporaryDirectory() + "obvious-cache-" + UUID().uuidString
         public var radio: RadioChoice { directory.radio }
 
-        /// Features 16 (bought, on), 17 (bought, off) and 20 (not bought).
-        public init(_ change: @Sendable (inout SimulatedOcelotDevice.Options) -> Void = { _ in }) async throws {
+        /// Features 16 (bought, on), 17 (bought, off) and 20 (not bought). `trust`: nil: the keys of `signer`.
+        public init(
+            trust: ObviousTrust? = nil, _ change: @Sendable (inout SimulatedOcelotDevice.Options) -> Void = { _ in }
+        ) async throws {
             var options = SimulatedOcelotDevice.Options()
             options.features = [
                 .init(id: 16, isEnabled: true, toggle: .Activated),
@@ -28,7 +30,7 @@
             change(&options)
             loop = try Loop()
             device = try await SimulatedOcelotDevice(
-                options, radio: directory.radio, trust: signer.trust, address: directory.address, loop: loop,
+                options, radio: directory.radio, trust: trust ?? signer.trust, address: directory.address, loop: loop,
                 interval: .milliseconds(20))
         }
 

@@ -87,6 +87,37 @@ import Testing
         #expect(await site.device.feature(20)?.isEnabled == true)
     }
 
+    /// With the address of the device, an upgrade continues in another program; without it, it starts again.
+    @Test(arguments: [true, false]) @TendonActor func anUpgradeContinuesAfterARestart(_ namesDevice: Bool) async throws
+    {
+        let site = try await OcelotSite()
+        let image = (0..<20_000).map { UInt8(truncatingIfNeeded: $0 * 7) }
+        let cloud = site.cloud(offering: image)
+        func started() async throws -> (OcelotFirmwareManager, HostApp) {
+            let manager = OcelotFirmwareManager(cloud: cloud, trust: site.signer.trust)
+            manager.setFileCacheDirectory(site.cache)
+            let host = try await HostApp(site, manager.getDeviceConnector())
+            host.namesDevice = namesDevice
+            return (manager, host)
+        }
+        do {
+            let (manager, host) = try await started()
+            let task = Task { @TendonActor in try await manager.upgradeFirmware(appVersion: "1.0.0") }
+            await eventually("a part has arrived") { await site.device.counters.dataBytes > 8000 }
+            task.cancel()
+            _ = await endsInTime(task)
+            await host.close()
+        }
+        await eventually("its connection ends") { await site.device.connections == 0 }
+        let before = await site.device.counters.dataBytes
+        let (manager, host) = try await started()
+        try await manager.upgradeFirmware(appVersion: "1.0.0")
+        #expect(await site.device.firmware == 1_004_000)
+        let sent = await site.device.counters.dataBytes - before
+        #expect((sent < UInt64(image.count)) == namesDevice, "\(sent)")
+        await host.close()
+    }
+
     @Test @TendonActor func withoutTheCharacteristic() async throws {
         let site = try await OcelotSite()
         let log = FeatureLog()

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import ObviousTestSupport
+import Tendon
+import TendonObvious
+import TestSupport
+import Testing
+
+/// Where images are: no folder that somebody else could have made.
+@Suite(.timeLimit(.minutes(1))) struct FileCacheTests {
+    private let image = (0..<8000).map { UInt8(truncatingIfNeeded: $0 * 7) }
+    private let hash = [UInt8](repeating: 0xAB, count: 32)
+
+    @Test(arguments: [
+        (["XDG_CACHE_HOME": "/x", "HOME": "/h"], "/x/obvious"), (["HOME": "/h"], "/h/.cache/obvious"),
+        (["XDG_CACHE_HOME": "x", "HOME": "h"], "/var/cache/tendon/obvious"), ([:], "/var/cache/tendon/obvious"),
+    ])
+    func theStandardFolder(_ variables: [String: String], _ folder: String) {
+        #expect(FileCache.standard { variables[$0] }.folder == folder)
+    }
+
+    @Test func foldersThatAreNotUsed() throws {
+        let top = NSTemporaryDirectory() + "file-cache-" + UUID().uuidString
+        defer { try? FileManager.default.removeItem(atPath: top) }
+        let path = try FileCache(folder: top + "/a/b").preparedImagePath(hash)
+        #expect(path == top + "/a/b/" + String(repeating: "ab", count: 32) + ".bin")
+        let mode = try FileManager.default.attributesOfItem(atPath: top + "/a")[.posixPermissions] as? Int
+        #expect(mode == 0o700)
+        for mode in [0o720, 0o702, 0o777] {
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: top + "/a/b")
+            #expect(throws: ObviousCloudError.self) { try FileCache(folder: top + "/a/b").preparedImagePath(hash) }
+        }
+        try FileManager.default.createSymbolicLink(atPath: top + "/link", withDestinationPath: top + "/a")
+        #expect(throws: ObviousCloudError.self) { try FileCache(folder: top + "/link").preparedImagePath(hash) }
+        #expect(FileManager.default.createFile(atPath: top + "/file", contents: nil))
+        #expect(throws: ObviousCloudError.self) { try FileCache(folder: top + "/file").preparedImagePath(hash) }
+        #expect(throws: ObviousCloudError.self) { try FileCache(folder: "/proc/none").preparedImagePath(hash) }
+    }
+
+    @Test func aFolderOfSomebodyElse() throws {
+        let top = NSTemporaryDirectory() + "file-cache-" + UUID().uuidString
+        defer { try? FileManager.default.removeItem(atPath: top) }
+        _ = try FileCache(folder: top).preparedImagePath(hash)
+        // Only root can give a folder away; for others there is that of root.
+        let isRoot = chown(top, 1, 1) == 0
+        #expect(throws: ObviousCloudError.self) { try FileCache(folder: isRoot ? top : "/usr").preparedImagePath(hash) }
+    }
+
+    @Test @TendonActor func anUpgradeSaysWhichFolder() async throws {
+        let site = try await OcelotSite()
+        try FileManager.default.createDirectory(
+            atPath: site.cache, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o777])
+        chmod(site.cache, 0o777)
+        let manager = site.firmwareManager(site.cloud(offering: image))
+        var error: OcelotError?
+        do throws(OcelotError) {
+            try await manager.upgradeFirmware(appVersion: "1.0.0")
+        } catch let caught {
+            error = caught
+        }
+        guard case .cloud(let cause) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(cause.kind == .storage && cause.reason.contains(site.cache))
+        #expect(await site.device.counters.dataBytes == 0)
+    }
+}
