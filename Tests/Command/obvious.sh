@@ -202,8 +202,23 @@ like "$out" '"error":"FRAME_BAD_CRC"' "says so"
 run decode obvious status 4f4750020000
 is "$status $(field error "$out")" "1 UNSUPPORTED_PROFILE" "decode: another protocol"
 
+# Ctrl-C while the cloud does not answer: one message, and the device is free for the next command.
 simulate full simulate obvious --keys-file "$work/keys"
-for words in 'info' 'features 16' 'toggle 19 on --dry-run'; do
+reports=$(grep -c 'feature-update/result' "$work/cloud.log")
+calls=$(grep -c 'feature-update HTTP' "$work/cloud.log")
+asked() { [ "$(grep -c 'feature-update HTTP' "$work/cloud.log")" -gt "$calls" ]; }
+admin faults '{"do": "drip", "bytes": 1, "pause": 1, "match": "POST /v1/devices/"}'
+start stopped obvious update --radio virtual --json
+until_true asked
+kill -INT "$child"
+wait "$child"
+is "$? $(grep -c . "$work/stopped.err")" "1 2" "Ctrl-C during an update: status 1, one message with what to do"
+like "$(cat "$work/stopped.err")" 'interrupted: the update is not complete' "says what happened"
+like "$(cat "$work/stopped.err")" 'try: the same command again' "and how to go on"
+run obvious update --radio virtual --json
+is "$status" 0 "the same command again: done"
+is "$(grep -c 'feature-update/result' "$work/cloud.log")" "$((reports + 1))" "the command ends after its report"
+for words in 'info' 'features 16' 'toggle 19 on --dry-run' 'update --dry-run' 'update'; do
     # shellcheck disable=SC2086
     timeout 20 "$TENDON" obvious $words --radio virtual >/dev/full 2>"$work/full.err" </dev/null
     is "$? $(grep -c 'No space left on device' "$work/full.err")" "1 1" "/dev/full: obvious $words"

@@ -43,12 +43,19 @@ printf '1234 1 %064d\n' 7 >"$work/wrong"
 run obvious firmware upgrade --radio virtual --keys-file "$work/wrong"
 is "$status" 1 "a manifest that is not signed with our key"
 like "$err" 'try: check --keys-file' "says what to check"
+is "$(grep -c 'GET .*\.bin' "$work/cloud.log")" 0 "and its image is not downloaded"
 
+asked=$(grep -c 'GET .*/firmware/latest' "$work/cloud.log")
 run obvious firmware upgrade --radio virtual --json
 is "$status" 0 "firmware upgrade"
+is "$(grep -c 'GET .*/firmware/latest' "$work/cloud.log")" "$((asked + 1))" "the cloud is asked once for the release"
+is "$(grep -c 'firmware-result' "$work/cloud.log")" 1 "and was told the result before the command ended"
+is "$(grep -oE '"event":"(firmware_check|progress)"(.*"what":"[a-z]*"|)' <<<"$out" | sed 's/.*:"//; s/"//' | uniq | tr '\n' ' ')" \
+    "firmware_check download transfer " "what there is, then the download, then the transfer"
+like "$out" '"what":"download","percent":100,"bytes":65536,"total_bytes":65536' "progress of the download: to the end"
 is "$(grep '"event":"update"' <<<"$out" | sed 's/.*"status":"\([A-Z]*\)".*/\1/' | tr '\n' ' ')" "PREPARING RESETTING SUCCESS " \
     "firmware upgrade: its steps"
-is "$(grep -oE '"percent":[0-9]+' <<<"$out" | sort | uniq -d)" "" "no percent twice"
+is "$(grep '"what":"transfer"' <<<"$out" | grep -oE '"percent":[0-9]+' | sort | uniq -d)" "" "no percent twice"
 like "$out" '"what":"transfer","percent":0,"bytes":0,"total_bytes":65536' "progress: from the beginning"
 like "$out" '"what":"transfer","percent":100,"bytes":65536,"total_bytes":65536' "progress: to the end"
 is "$(firmware)" "1.4.0" "the device runs the new firmware"
@@ -63,16 +70,33 @@ like "$(cat "$work/first.out")" '"firmware":"1\.4\.0","trial":false' "the trial 
 simulate slow --flash "$work/flash" --fault delay=20%,delay_ms=60 --seed 3
 timeout 60 "$TENDON" obvious firmware upgrade --radio virtual --json >"$work/killed.out" 2>"$work/killed.err" </dev/null &
 upgrade=$!
-until_true grep -qE '"percent":(3|4|5)[0-9]' "$work/killed.out"
+until_true grep -qE '"what":"transfer","percent":(3|4|5)[0-9]' "$work/killed.out"
 kill -KILL "$(pgrep -P "$upgrade")"
 wait "$upgrade" 2>/dev/null
-reached=$(grep -oE '"percent":[0-9]+' "$work/killed.out" | tail -1 | cut -d: -f2)
+reached=$(grep '"what":"transfer"' "$work/killed.out" | grep -oE '"percent":[0-9]+' | tail -1 | cut -d: -f2)
 result "$([ "${reached:-0}" -ge 30 ]; echo $?)" "the command is killed in the middle of the transfer" "$reached"
 run obvious firmware upgrade --radio virtual --json
 is "$status" 0 "the same command again: done"
-begun=$(grep '"event":"progress"' <<<"$out" | grep -oE '"percent":[0-9]+' | cut -d: -f2 | sed -n '1,2p' | sort -n | tail -1)
+begun=$(grep '"what":"transfer"' <<<"$out" | grep -oE '"percent":[0-9]+' | cut -d: -f2 | sed -n '1,2p' | sort -n | tail -1)
 result "$([ "${begun:-0}" -ge 20 ]; echo $?)" "it continues where it was killed, not at 0" "at $begun %, killed at $reached %"
 is "$(firmware)" "1.4.0" "the device runs the new firmware"
+end
+
+# Ctrl-C in the middle of a transfer.
+simulate stopped --flash "$work/flash2" --fault delay=20%,delay_ms=60 --seed 3
+start left obvious firmware upgrade --radio virtual --json
+until_true grep -qE '"what":"transfer","percent":(3|4|5)[0-9]' "$work/left.out"
+kill -INT "$child"
+wait "$child"
+is "$? $(grep -c . "$work/left.err")" "1 2" "Ctrl-C in the middle of the transfer: status 1, one message with what to do"
+like "$(cat "$work/left.err")" 'interrupted: the device keeps what it has received' "says what happened"
+like "$(cat "$work/left.err")" 'try: the same command, which continues' "and how to go on"
+reached=$(grep '"what":"transfer"' "$work/left.out" | grep -oE '"percent":[0-9]+' | tail -1 | cut -d: -f2)
+run obvious firmware upgrade --radio virtual --json
+is "$status" 0 "the same command again: done"
+unlike "$out" '"what":"download"' "the image is still there"
+begun=$(grep '"what":"transfer"' <<<"$out" | grep -oE '"percent":[0-9]+' | cut -d: -f2 | sed -n '1,2p' | sort -n | tail -1)
+result "$([ "${begun:-0}" -ge 20 ]; echo $?)" "it continues where it was interrupted, not at 0" "at $begun %, interrupted at $reached %"
 end
 
 # The power of the device is cut in the middle; the command reconnects and continues.
@@ -93,7 +117,8 @@ import os, pty, sys
 pty.spawn([sys.argv[1], "obvious", "firmware", "upgrade", "--radio", "virtual"])
 PY
 out=$(cat -v "$work/out")
-like "$out" 'transfer  \[#+ *\] +[0-9]+ %' "on a terminal: a bar"
+like "$out" 'download  \[#* *\] +[0-9]+ %' "on a terminal: a bar of the download"
+like "$out" 'transfer  \[#+ *\] +[0-9]+ %' "then one of the transfer"
 like "$out" '\[2Kfirmware: RESETTING|firmware: RESETTING' "which makes room for the next line"
 unlike "$out" '"event"' "and no JSON"
 end

@@ -62,6 +62,11 @@ is "$status" 2 "checkout without items"
 run obvious checkout 7
 is "$status" 2 "checkout without a device"
 like "$err" '--serial and --product' "says which options"
+run obvious checkout 7 --serial "$serial"
+is "$status" 2 "a serial number alone does not say which product it is"
+run obvious checkout 7 --radio virtual --product 1234 --timeout 0.5
+is "$status" 4 "no device in range: status 4"
+like "$err" 'try: --serial SERIAL --product ID' "and what to do without one"
 run obvious checkout 7 --serial 12 --product 1234
 is "$status" 2 "a serial number has 16 digits"
 run obvious checkout x "${device[@]}"
@@ -197,8 +202,35 @@ checkout
 terminal "$good;INT" obvious pay "$cart" "${device[@]}"
 like "$out" '^ECHO True' "Ctrl-C at a question: the terminal echoes again"
 
-timeout 20 "$TENDON" obvious catalog >/dev/full 2>"$work/full.err" </dev/null
-is "$? $(grep -c 'No space left on device' "$work/full.err")" "1 1" "/dev/full: obvious catalog"
+# Without --serial: the device in range, of the product whose keys there are.
+echo "1234 1 $cloud_key" >"$work/keys"
+start shelf simulate obvious --radio virtual --json --address C0:00:00:00:00:0D/random --keys-file "$work/keys"
+shelf=$child
+until_true ready shelf
+export TENDON_OBVIOUS_KEYS_FILE=$work/keys
+run obvious checkout 7 --radio virtual --json
+is "$status $(field serial "$out") $(field product "$out")" "0 1122334455667788 1234" \
+    "checkout without --serial: reads it from the device, and the product from the keys"
+cart=$(field cart "$out")
+run obvious pay "$cart" --radio virtual --address C0:00:00:00:00:0D --card-fd 3 --json 3< <(card "$good")
+is "$status $(field state "$out")" "0 succeeded" "pay without --serial"
+run obvious checkout 7 --radio virtual --json --serial "$serial"
+is "$status $(field serial "$out")" "0 $serial" "--serial stands above the device"
+run obvious checkout 7 --radio virtual --json --product 4711
+is "$status" 1 "another product than the device's"
+like "$err" 'WRONG_PRODUCT' "says so"
+kill -INT "$shelf"
+wait "$shelf" 2>/dev/null
+unset TENDON_OBVIOUS_KEYS_FILE
+
+full() { # arguments; the card on descriptor 3
+    timeout 20 "$TENDON" obvious "$@" >/dev/full 2>"$work/full.err" </dev/null
+    is "$? $(grep -c 'No space left on device' "$work/full.err")" "1 1" "/dev/full: obvious $1"
+}
+full catalog
+full checkout 7 "${device[@]}"
+checkout
+full pay "$cart" "${device[@]}" --card-fd 3 3< <(card "$good")
 
 # What was printed and written by both programs. The search itself is proven with what must be there.
 stop_cloud

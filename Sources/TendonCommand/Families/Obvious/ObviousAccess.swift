@@ -78,6 +78,31 @@ struct ObviousAccess: Sendable {
     }
 }
 
+extension ObviousAccess {
+    /// Which device a purchase is for: that of --serial, else the one in range.
+    static func identity(_ arguments: Arguments) async throws(CommandError) -> (serial: String, product: String) {
+        guard let product = try arguments.product(or: CloudAccess.keys(arguments)) else {
+            throw .usage(
+                "the product of the device is not known",
+                next: "--serial and --product, or --keys-file FILE with the device in range")
+        }
+        if let serial = try arguments.serial() { return (serial, product) }
+        let access = try ObviousAccess(arguments, cloud: false)
+        do throws(CommandError) {
+            let serial = try await access.withDevice { (open) throws(CommandError) in
+                try await open.ask { (manager) throws(OcelotError) in try await manager.deviceInfo().serialNumber }
+            }
+            guard let serial else { throw CommandError(.failed, "the device has no serial number") }
+            return (serial, product)
+        } catch {
+            var error = error
+            // Without a message it was Ctrl-C.
+            if error.status == .noDevice, !error.message.isEmpty { error.next = "--serial SERIAL --product ID" }
+            throw error
+        }
+    }
+}
+
 extension Arguments {
     /// `--product`; else the one product that the keys are for.
     func product(or keys: [ObviousKey]) throws(CommandError) -> String? {

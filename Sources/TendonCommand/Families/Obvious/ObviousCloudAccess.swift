@@ -92,15 +92,6 @@ extension Arguments {
     func product() throws(CommandError) -> String? {
         try integer(CloudAccess.product).map { "\($0)" }
     }
-
-    /// Both, for commands that need no device in range.
-    func deviceIdentity() throws(CommandError) -> (serial: String, product: String) {
-        guard let serial = try serial(), let product = try product() else {
-            throw .usage(
-                "--serial and --product say for which device", next: "tendon obvious info, which prints both")
-        }
-        return (serial, product)
-    }
 }
 
 extension CommandError {

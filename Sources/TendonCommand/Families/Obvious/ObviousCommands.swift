@@ -133,8 +133,12 @@ extension Command {
                         + "package is number \(info.featureCounter)", open.label)
                 return
             }
-            try await open.ask { (manager) throws(OcelotError) in
-                try await manager.updateFeatures { events.step($0, open.label) }
+            do throws(OcelotError) {
+                try await open.manager.updateFeatures { events.step($0, open.label) }
+            } catch {
+                throw error.isCancelled
+                    ? CommandError(.failed, "interrupted: the update is not complete", next: "the same command again")
+                    : CommandError(error)
             }
         }
         return .done

@@ -66,13 +66,10 @@ extension Command {
         let upgrade = try FirmwareUpgrade(arguments)
         defer { upgrade.removeFolder() }
         try await access.withDevice { (open) throws(CommandError) in
+            guard isDry else { return try await upgrade.run(open, access.events) }
             guard let new = try await upgrade.check(open, access.events) else { return }
-            if isDry {
-                access.events.dryRun(
-                    "obvious firmware upgrade", "would write firmware \(sanitized(new.versionName))", open.label)
-                return
-            }
-            try await upgrade.run(open, access.events)
+            access.events.dryRun(
+                "obvious firmware upgrade", "would write firmware \(sanitized(new.versionName))", open.label)
         }
         return .done
     }
@@ -143,6 +140,72 @@ private struct FirmwareUpgrade: Sendable {
         }
         // Nothing newer, or why it is not known.
         if new == nil, let error = manager.lastError { throw CommandError(error) }
+        events.found(current, new, open.label)
+        return new
+    }
+
+    @TendonActor
+    func run(_ open: OpenObvious, _ events: Events) async throws(CommandError) {
+        let manager = manager(open)
+        let progress = UpgradeProgress(open.label, events)
+        do throws(OcelotError) {
+            try await manager.upgradeFirmware(appVersion: appVersion, onStep: progress.take)
+        } catch {
+            progress.finish()
+            switch error {
+            case .cancelled:
+                throw CommandError(
+                    .failed, "interrupted: the device keeps what it has received",
+                    next: "the same command, which continues")
+            case .upgrade(.UNAVAILABLE, cause: nil): return  // nothing newer, which is reported
+            default: throw CommandError(error)
+            }
+        }
+        progress.finish()
+        events.firmware("SUCCESS", open.label)
+    }
+}
+
+/// What the user sees of an upgrade: a bar for the download, then one for the transfer.
+@TendonActor
+private final class UpgradeProgress {
+    private let label: DeviceLabel
+    private let events: Events
+    private var size = 0
+    private var bar: (what: String, bar: ProgressBar)?
+
+    init(_ label: DeviceLabel, _ events: Events) { (self.label, self.events) = (label, events) }
+
+    func take(_ step: OcelotUpgradeStep) {
+        switch step {
+        case .preparing: events.firmware("PREPARING", label)
+        case .found(let version, let new, let size):
+            events.found(version, new, label)
+            self.size = size
+        case .downloading(let bytes): show("download", bytes)
+        case .sending(let percent): show("transfer", size * percent / 100)
+        case .resetting:
+            finish()
+            events.firmware("RESETTING", label)
+        }
+    }
+
+    /// Without a size the image was sent by an earlier run.
+    private func show(_ what: String, _ bytes: Int) {
+        guard size > 0 else { return }
+        if bar?.what != what {
+            finish()
+            bar = (what, ProgressBar(what, total: size, label, events))
+        }
+        bar?.bar.update(bytes)
+    }
+
+    func finish() { bar?.bar.finish() }
+}
+
+extension Events {
+    /// Both versions; `new`: nil: nothing newer.
+    fileprivate func found(_ current: Int64, _ new: OcelotFirmwareInfo?, _ label: DeviceLabel) {
         let version = ObviousVersion.text(UInt32(clamping: current))
         var members: JSON = ["firmware": .string(version), "available": .null]
         var words = "firmware \(version)"
@@ -155,55 +218,9 @@ private struct FirmwareUpgrade: Sendable {
         } else {
             words += ", nothing newer\n"
         }
-        events.result("firmware_check", open.label, members, text: words)
-        return new
+        result("firmware_check", label, members, text: words)
     }
 
-    @TendonActor
-    func run(_ open: OpenObvious, _ events: Events) async throws(CommandError) {
-        let manager = manager(open)
-        let bar = ProgressBar("transfer", total: try await size(open), open.label, events)
-        let total = bar.total
-        defer { bar.finish() }
-        do throws(OcelotError) {
-            try await manager.upgradeFirmware(appVersion: appVersion) { _, percent in
-                switch percent {
-                case OcelotFirmwareManager.FIRMWARE_PROGRESS_PREPARING: events.firmware("PREPARING", open.label)
-                case OcelotFirmwareManager.FIRMWARE_PROGRESS_RESETTING:
-                    bar.finish()
-                    events.firmware("RESETTING", open.label)
-                default: bar.update(total * percent / 100)
-                }
-            }
-        } catch {
-            bar.finish()
-            guard !error.isCancelled else {
-                throw CommandError(
-                    .failed, "interrupted: the device keeps what it has received",
-                    next: "the same command, which continues")
-            }
-            throw CommandError(error)
-        }
-        bar.finish()
-        events.firmware("SUCCESS", open.label)
-    }
-
-    /// Of the image, as the cloud announces it: for rate and time left.
-    @TendonActor
-    private func size(_ open: OpenObvious) async throws(CommandError) -> Int {
-        let info = try await open.ask { (manager) throws(OcelotError) in try await manager.deviceInfo() }
-        let query = FirmwareQuery(
-            productId: open.product, serialNumber: info.serialNumber ?? "",
-            currentVersion: info.firmwareVersion ?? "0.0.0", appVersion: appVersion)
-        let release = try await CloudAccess.call { () throws(ObviousCloudError) in
-            guard let cloud = ObviousCloud.installed else { throw .noCloud }
-            return try await cloud.latestFirmware(query, key: nil)
-        }
-        return release?.size ?? 0
-    }
-}
-
-extension Events {
     fileprivate func firmware(_ status: String, _ label: DeviceLabel) {
         result("update", label, ["step": "firmware", "status": .string(status)], text: "firmware: \(status)\n")
     }

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: MIT
-// obvious catalog, checkout, pay: the cloud alone, without a device in range.
+// obvious catalog, checkout, pay: the cloud. What is bought is for the device in range, or for the one that options name.
 import Tendon
 import TendonObvious
 import TendonSupport
 
 private let dryRun = Option(
     name: "--dry-run", value: nil, help: "check everything, say what would be done, and do nothing")
+
+/// Of checkout and pay.
+private let forWhichDevice = [CloudAccess.serial] + ObviousAccess.options
+private let forWhichDeviceDetail =
+    "For the first device in range, or the one given by --address: its serial number is read from it. With --serial no "
+    + "device is needed. The product is that of --product, or the one of --keys-file."
 
 /// Of lines without a device.
 private let ofObvious: JSON = ["family": "obvious"]
@@ -34,14 +40,18 @@ extension Command {
     static let obviousCheckout = Command(
         "obvious checkout", operands: "ITEM...",
         summary: "make a cart of catalog items for a device",
-        details: ["ITEM is a number that 'tendon obvious catalog' prints. Nothing is paid yet."],
-        options: CloudAccess.options + [CloudAccess.serial, CloudAccess.product, dryRun],
-        common: ["--json"],
+        details: ["ITEM is a number that 'tendon obvious catalog' prints. Nothing is paid yet.", forWhichDeviceDetail],
+        options: CloudAccess.options + forWhichDevice + [dryRun],
+        common: ["--radio", "--adapter", "--address", "--json"],
         examples: [
             (
+                "tendon obvious checkout 7 --keys-file keys",
+                "for the device in range; prints number and price of the cart"
+            ),
+            (
                 "tendon obvious checkout 7 --serial 1122334455667788 --product 1234",
-                "make a cart; prints its number and its price"
-            )
+                "for a device that is elsewhere"
+            ),
         ]
     ) { (arguments: Arguments) throws(CommandError) in
         guard !arguments.operands.isEmpty else {
@@ -54,8 +64,8 @@ extension Command {
             }
             numbers.append(number)
         }
-        let (serial, product) = try arguments.deviceIdentity()
         let shop = try Shop(arguments)
+        let (serial, product) = try await ObviousAccess.identity(arguments)
         let events = Events(json: arguments.has("--json"))
         let catalog = try await shop.catalog(product)
         var items: [CatalogItem] = []
@@ -91,13 +101,15 @@ extension Command {
                 + "data is never read from the command line or the environment, never stored and never printed.",
             "If the card requires authentication, prints the page to open in a browser and waits until it is done, at most "
                 + "10 minutes. A bought feature becomes active with 'tendon obvious update'.",
+            forWhichDeviceDetail,
         ],
-        options: CloudAccess.options + [CloudAccess.serial, CloudAccess.product, CardSource.option, dryRun],
-        common: ["--json"],
+        options: CloudAccess.options + forWhichDevice + [CardSource.option, dryRun],
+        common: ["--radio", "--adapter", "--address", "--json"],
         examples: [
+            ("tendon obvious pay 991 --keys-file keys", "for the device in range; ask for the card on the terminal"),
             (
                 "tendon obvious pay 991 --serial 1122334455667788 --product 1234",
-                "ask for the card on the terminal, then pay"
+                "for a device that is elsewhere"
             ),
             (
                 "tendon obvious pay 991 --serial 1122334455667788 --product 1234 --card-fd 3 3<card",
@@ -111,9 +123,9 @@ extension Command {
         else {
             throw .usage("pay takes the number of one cart, and no card data", next: "tendon obvious checkout ITEM")
         }
-        let (serial, product) = try arguments.deviceIdentity()
         let source = try CardSource(arguments)
         let shop = try Shop(arguments)
+        let (serial, product) = try await ObviousAccess.identity(arguments)
         let events = Events(json: arguments.has("--json"))
         let card = try source.read()
         defer { card.wipe() }
