@@ -156,7 +156,8 @@ let package = Package(
         .testTarget(
             name: "TendonObviousCloudTests",
             dependencies: [
-                "CSystemSodium", "CTendon", "Tendon", "TendonObvious", "TendonObviousCloud", "TendonSupport",
+                "CSystemSodium", "CTendon", "ObviousTestSupport", "Tendon", "TendonObvious", "TendonObviousCloud",
+                "TendonSupport", "TestSupport",
             ],
             path: "Tests/Swift/TendonObviousCloudTests"),
         .testTarget(

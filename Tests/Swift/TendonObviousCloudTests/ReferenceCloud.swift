@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
+import ObviousTestSupport
 import Synchronization
 import TendonObvious
 import TendonSupport
@@ -17,74 +18,28 @@ final class ReferenceCloud: Sendable {
     let publicKey: [UInt8]
     let pin: [UInt8]
     let folder: String
-    private let process: Process
-    private let output: Output
-    /// Ends with this process, also when it is killed, and the server with it.
-    private let life = Pipe()
-
-    /// What the process printed on both outputs.
-    private final class Output: Sendable {
-        let bytes = Mutex<[UInt8]>([])
-    }
+    private let process: ServerProcess
 
     struct Failure: Error {}
 
     init(_ options: [String] = []) async throws {
-        let folder = NSTemporaryDirectory() + "obvious-cloud-" + UUID().uuidString
-        self.folder = folder
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
+        folder = NSTemporaryDirectory() + "obvious-cloud-" + UUID().uuidString
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appendingPathComponent("Cloud/tendon-obvious-cloud").path
-        process.arguments = [script, "--port", "0", "--data", folder, "--until-input-ends"] + options
-        let (pipe, errors, output) = (Pipe(), Pipe(), Output())
-        process.standardInput = life
-        process.standardOutput = pipe
-        process.standardError = errors
-        errors.fileHandleForReading.readabilityHandler = { handle in
-            let data = handle.availableData
-            if data.isEmpty { handle.readabilityHandler = nil }
-            output.bytes.withLock { $0.append(contentsOf: data) }
-        }
-        try process.run()
-        self.process = process
-        self.output = output
-        let line = await Self.firstLine(pipe.fileHandleForReading, output)
-        guard let site = try? JSON(parsing: line), let url = site["url"]?.string, let port = site["port"]?.integer,
-            let key = site["apiKeyFile"]?.string, let publicKey = site["keys"]?["1"]?.string
-        else {
-            process.terminate()
-            throw Failure()
-        }
+        let arguments = ["python3", script, "--port", "0", "--data", folder, "--until-input-ends"]
+        process = try ServerProcess("/usr/bin/python3", arguments + options, outputs: folder)
+        guard let site = try? JSON(parsing: await process.firstLine()), let url = site["url"]?.string,
+            let port = site["port"]?.integer, let key = site["apiKeyFile"]?.string,
+            let publicKey = site["keys"]?["1"]?.string
+        else { throw Failure() }
         (self.url, self.port, keyFile) = (url, port, key)
         authorityFile = site["ca"]?.string ?? ""
         self.publicKey = bytes(publicKey)
         pin = bytes(site["spki_sha256"]?.string ?? "")
     }
 
-    private static func firstLine(_ handle: FileHandle, _ output: Output) async -> [UInt8] {
-        let line = Mutex<[UInt8]>([])
-        return await withCheckedContinuation { continuation in
-            let once = Mutex<CheckedContinuation<[UInt8], Never>?>(continuation)
-            handle.readabilityHandler = { handle in
-                let data = handle.availableData
-                output.bytes.withLock { $0.append(contentsOf: data) }
-                let text = line.withLock { line in
-                    line.append(contentsOf: data)
-                    return line
-                }
-                if data.isEmpty { handle.readabilityHandler = nil }
-                guard data.isEmpty || text.contains(10) else { return }
-                let first = once.withLock { once in
-                    defer { once = nil }
-                    return once
-                }
-                first?.resume(returning: Array(text.prefix { $0 != 10 }))
-            }
-        }
-    }
-
-    var printed: [UInt8] { output.bytes.withLock { $0 } }
+    /// What the process printed on both outputs.
+    var printed: [UInt8] { process.printed }
 
     func configuration() throws -> ObviousCloudConfiguration {
         var configuration = ObviousCloudConfiguration(baseURL: url)
@@ -142,32 +97,10 @@ final class ReferenceCloud: Sendable {
         return try await cloud.engine.run(request).get().status
     }
 
-    deinit {
-        process.terminate()
-        try? FileManager.default.removeItem(atPath: folder)
-    }
+    deinit { try? FileManager.default.removeItem(atPath: folder) }
 }
 
-/// Time that passes when somebody waits for it.
-final class TestClock: ObviousClock {
-    private struct State {
-        var now: UInt64 = 1000
-        var sleeps: [UInt64] = []
-    }
-    private let state = Mutex(State())
-
-    var now: UInt64 { state.withLock { $0.now } }
-    /// Milliseconds of each sleep so far.
-    var sleeps: [UInt64] { state.withLock { $0.sleeps } }
-
-    func sleep(until time: UInt64) async throws {
-        try Task.checkCancellation()
-        state.withLock { state in
-            state.sleeps.append(time - min(time, state.now))
-            state.now = max(state.now, time)
-        }
-    }
-}
+typealias TestClock = ObviousTestSupport.TestClock
 
 func bytes(_ hexadecimal: String) -> [UInt8] {
     let digits = hexadecimal.utf8.compactMap { Character(UnicodeScalar($0)).hexDigitValue }
