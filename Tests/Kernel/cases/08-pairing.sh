@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # title: pairing through the management socket: refused, paired, bonded, killed, forgotten, paired anew
 # kinds: legacy extended
+# sample: legacy extended
 # needs: build
 # limit: 120
 
