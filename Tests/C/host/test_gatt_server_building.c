@@ -22,6 +22,13 @@ static void building_without_room_or_service(void **state) {
     assert_int_equal(tendon_gatt_add_characteristic(&server, &uuid, TENDON_GATT_NOTIFY, 0), TENDON_ERROR_TABLE_FULL);
     assert_int_equal(server.count, 3); /* nothing by halves */
     assert_int_equal(tendon_gatt_set_static(&server, 3, NULL, 0), TENDON_ERROR_TABLE_FULL);
+    for (size_t over = 0; over <= 1; over++) { /* a CCCD has an index of 15 bits */
+        tendon_gatt_server_init(&server, table, 5, NULL);
+        assert_int_equal(tendon_gatt_add_service(&server, &uuid, true), 1);
+        server.cccd_count = (size_t)INT16_MAX - 1 + over;
+        assert_int_equal(tendon_gatt_add_characteristic(&server, &uuid, TENDON_GATT_NOTIFY, 0),
+                         over == 0 ? 3 : TENDON_ERROR_TABLE_FULL);
+    }
     tendon_gatt_connection connection;
     tendon_att_bearer bearer;
     tendon_att_bearer_init(&bearer, (tendon_bearer_io){0}, 23);
