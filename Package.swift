@@ -62,6 +62,8 @@ let package = Package(
         // Of the command alone: its configuration file.
         .systemLibrary(
             name: "CSystemInih", pkgConfig: "inih", providers: [.apt(["libinih-dev"])]),
+        // System calls that Swift does not import.
+        .systemLibrary(name: "CSystemProcess"),
         // Of the conformance program alone: Ed25519 and SHA-256 behind the functions that a user gives the core.
         .systemLibrary(
             name: "CSystemSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
@@ -99,7 +101,8 @@ let package = Package(
         .executableTarget(
             name: "TendonCommand",
             dependencies: [
-                "CSystemInih", "CTendon", "Tendon", "TendonActiv5", "TendonBose", "TendonFeelSpace", "TendonObvious",
+                "CSystemInih", "CSystemProcess", "CTendon", "Tendon", "TendonActiv5", "TendonBose", "TendonFeelSpace",
+                "TendonObvious",
                 "TendonObviousCloud",
                 "TendonFjorden", "TendonOutputs", "TendonSupport",
             ]),

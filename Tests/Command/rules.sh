@@ -70,6 +70,90 @@ run run --radio virtual --for 0.1 --rules "$work/rules"
 is "$status" 4 "a file with CR LF: both rules are taken"
 run run --radio virtual --for 0.1 --rules "$work/none"
 is "$status" 1 "a file that is not there: status 1"
+# Conditions on values, times, several actions, publish.
+wrong() { # rule, column, pattern, what
+    run run --radio virtual --for 0.1 --rule "$1"
+    is "$status" 2 "$4: status 2"
+    like "$err" "the rule '.*': $3.* \(column $2\)$" "$4: reason and column"
+}
+wrong 'activ5.forse > 50 => activ5.tare' 1 "unknown value of activ5 'forse'; did you mean 'force'" "a value that no family has"
+wrong 'activ5.force > lots => activ5.tare' 16 "'lots' is no number" "no number"
+wrong 'activ5.force => activ5.tare' 14 "force is a value: one of > >= < <= == !=" "a value without a comparison"
+wrong 'activ5.squeeze for 1 s => activ5.tare' 16 "'for' follows a comparison" "an event does not hold"
+wrong 'activ5.force > 50 for ever => activ5.tare' 23 "for takes a time such as 500 ms" "no time"
+wrong 'activ5.force > 50 every 2 h => activ5.tare' 25 "every takes a time" "an unknown unit"
+wrong 'activ5.force > 50 often => activ5.tare' 19 "'often' is unexpected here" "an unknown word"
+wrong 'activ5.squeeze => activ5.tare, activ5.tar' 32 "unknown action of activ5 'tar'; did you mean 'tare'" "the second action"
+wrong 'activ5.squeeze => activ5.tare,' 30 "an action is missing" "a comma and nothing"
+wrong 'activ5.squeeze => publish x' 19 "publish takes a name and a value" "publish without a value"
+run run --radio virtual --for 0.1 --rule 'activ5.squeeze => exec bell'
+is "$status" 2 "exec: a program that no configuration names"
+like "$err" "no program 'bell': the configuration needs a section \[program bell\]" "says so"
+
+start trainer simulate activ5 --radio virtual --json --address C0:00:00:00:00:30/random
+trainer=$child
+until_true ready trainer
+cat >"$work/bell" <<'BELL'
+#!/bin/sh
+[ "$1" = slow ] && exec sleep 30
+[ "$1" = bad ] && exit 3
+{ echo "$*"; env | grep TENDON_; ls -l /proc/self/fd; } >>"$0.log"
+BELL
+chmod +x "$work/bell"
+cat >"$work/rules.conf" <<CONF
+[gateway]
+radio = virtual
+[device C0:00:00:00:00:30]
+name = trainer
+[program bell]
+command = $work/bell ring ; \$(touch $work/shell)
+[program slow]
+command = $work/bell slow
+timeout = 0.3
+[program bad]
+command = $work/bell bad
+[rules]
+rule = trainer.force > 20 every 1 min => trainer.tare, publish squeezed very much, exec bell
+rule = activ5.force > 20 for 100 ms => publish held yes
+rule = activ5.force > 20 for 1 min => publish long yes
+rule = trainer.squeeze => exec slow
+rule = trainer.squeeze => exec slow
+rule = trainer.connected => exec bad
+CONF
+run run --config "$work/rules.conf" --for 6 --capture "$work/force.btsnoop"
+squeezes=$(printf '%s\n' "$out" | grep -c '"event":"squeeze".*"state":"squeezed"')
+is "$(printf '%s\n' "$out" | grep -c '"event":"publish".*"name":"trainer","topic":"squeezed","value":"very much"')" 1 "a value above its limit: once in a minute"
+like "$out" '"event":"action".*"name":"trainer","action":"trainer.tare"' "several actions; a device by its name"
+[ "$(printf '%s\n' "$out" | grep -c '"topic":"held"')" -ge 1 ]
+result $? "a value that holds for its time" "$squeezes squeezes"
+unlike "$out" '"topic":"long"' "one that does not"
+like "$out" '"event":"executed".*"program":"bell"' "a program of the configuration"
+like "$out" '"event":"execution_failed".*"program":"slow",.*"text":"it was ended after 0.3 s"' "a program that takes too long"
+like "$out" '"event":"execution_failed".*"program":"slow",.*"text":"the maximum number of its processes is running"' "one process at a time"
+like "$out" '"event":"execution_failed".*"program":"bad",.*"text":"it ended with status 3"' "a program that fails"
+like "$(cat "$work/bell.log")" '^ring$' "it gets its arguments"
+like "$(cat "$work/bell.log")" '^TENDON_NAME=trainer$' "and variables"
+unlike "$(cat "$work/bell.log")" 'anon_inode|socket:|btsnoop' "and no descriptor of the command"
+[ ! -e "$work/shell" ]
+result $? "no shell reads the command" ""
+kill -INT "$trainer"
+wait "$trainer"
+
+# The same rules with the capture: the same decisions, without any action.
+run rules test "$work/rules.conf" "$work/force.btsnoop" --json
+is "$status" 0 "rules test: done"
+is "$(printf '%s\n' "$out" | grep -c '"event":"decision".*"publish squeezed very much"')" 1 "the value: one decision"
+like "$out" '"event":"decision".*"actions":\["trainer.tare","publish squeezed very much","exec bell"\],"value":[2-9][0-9]' "its actions and its value"
+is "$(printf '%s\n' "$out" | grep -c '"event":"decision".*"rule":"trainer.squeeze => exec slow"')" $((2 * squeezes)) "as many squeezes as live"
+unlike "$out" '"event":"(executed|publish|action)' "and no action"
+like "$out" '"event":"summary".*"decisions":\[1,[0-9]+,0,' "the summary counts decisions"
+printf 'bose.gesture double_tap => publish tap yes\n' >"$work/rules"
+run rules test "$work/rules" "$work/force.btsnoop"
+is "$status" 0 "rules test: a file of rules"
+like "$out" '"decisions":\[0\]' "nothing of that family happened"
+run rules test "$work/rules" "$work/none"
+is "$status" 1 "rules test: no such capture"
+
 run run --help
 like "$out" "bose.gesture \[WHICH\]" "help lists what rules may name"
 finish

@@ -100,6 +100,17 @@ struct SettingsListing {
                 for device in configuration?.devices ?? [] { add(device, configuration) }
                 continue
             }
+            if section == "program" {
+                for (name, values) in (configuration?.programs ?? [:]).sorted(by: { $0.key < $1.key }) {
+                    for row in Program.settings {
+                        let value = values[row.key]
+                        add(
+                            "program \(name)", row, value?.text ?? row.standard,
+                            value.map { configuration?.origin($0.line) ?? "" } ?? "default")
+                    }
+                }
+                continue
+            }
             for row in SettingsTable.rows where row.setting?.section == section {
                 let given =
                     row.setting?.isRepeated ?? false ? arguments.given(row.name) : arguments.given(row.name).suffix(1)

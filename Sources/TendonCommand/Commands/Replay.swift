@@ -32,21 +32,9 @@ extension Command {
         ]
     ) { (arguments: Arguments) throws(CommandError) in
         guard arguments.operands.count == 1 else { throw .usage("replay takes one file", next: "tendon replay FILE") }
-        let path = arguments.operands[0]
-        let reader = CaptureReader()
-        let opened = reader.open(path)
-        guard opened >= 0 else { throw CommandError(capture: path, opened) }
         Output.standard.lines?.isCompact = arguments.has("--compact")
         let events = Events(json: arguments.has("--json"), waits: true)
-        var replay = Replay(events, att: arguments.has("--att"))
-        var status: tendon_status = 1
-        while status > 0, !Termination.shared.isRequested {
-            status = reader.next { item, time in replay.take(item, time) }
-        }
-        replay.finish(records: reader.records, malformed: reader.malformed)
-        guard status >= 0 else {
-            throw CommandError(capture: path, status, at: reader.offset)
-        }
+        _ = try Replay.run(arguments.operands[0], events, att: arguments.has("--att"))
         return .done
     }
 }
@@ -62,7 +50,7 @@ extension CommandError {
 }
 
 /// Follows the connections of a capture.
-private struct Replay {
+struct Replay {
     let events: Events
     let att: Bool
     private var connections: [CaptureItem.Link: ReplayedConnection] = [:]
@@ -71,12 +59,29 @@ private struct Replay {
     private var total = StreamCounters()
     private var undecoded: UInt64 = 0
 
-    init(_ events: Events, att: Bool) {
+    private init(_ events: Events, att: Bool) {
         self.events = events
         self.att = att
     }
 
-    mutating func take(_ item: CaptureItem, _ microseconds: UInt64) {
+    /// Reads a file up to its end. Returns the number of its records.
+    static func run(_ path: String, _ events: Events, att: Bool) throws(CommandError) -> UInt64 {
+        let reader = CaptureReader()
+        let opened = reader.open(path)
+        guard opened >= 0 else { throw CommandError(capture: path, opened) }
+        var replay = Replay(events, att: att)
+        var status: tendon_status = 1
+        while status > 0, !Termination.shared.isRequested {
+            status = reader.next { item, time in replay.take(item, time) }
+        }
+        replay.finish(records: reader.records, malformed: reader.malformed)
+        guard status >= 0 else {
+            throw CommandError(capture: path, status, at: reader.offset)
+        }
+        return reader.records
+    }
+
+    private mutating func take(_ item: CaptureItem, _ microseconds: UInt64) {
         let start = start ?? microseconds
         self.start = start
         let elapsed = microseconds >= start ? microseconds - start : 0
@@ -126,7 +131,7 @@ private struct Replay {
         undecoded += connection.undecoded
     }
 
-    mutating func finish(records: UInt64, malformed: UInt64) {
+    private mutating func finish(records: UInt64, malformed: UInt64) {
         for link in connections.keys { close(link) }
         total.malformed += malformed
         events.event(

@@ -57,7 +57,7 @@ struct StreamSettings: Sendable {
         ServedFamilies.options + [
             Option(
                 name: "--rule", value: "'EVENT => ACTION'",
-                help: "when EVENT happens, execute ACTION on the devices of the family that it names",
+                help: "when EVENT happens or a value passes a limit, execute actions: see docs/rules.md",
                 takes: .parsed { (text) throws(CommandError) in _ = try Rule(text) },
                 setting: Setting("rules", isRepeated: true)),
             Option(
@@ -124,6 +124,8 @@ protocol FamilyStream: Sendable {
     /// What rules may wait for, in addition to `connected` and `disconnected`, and what they may have done.
     static var happenings: [RuleEvent] { get }
     static var actions: [RuleAction] { get }
+    /// What rules may compare with numbers.
+    static var values: [RuleValue] { get }
     init(_ arguments: Arguments) throws(CommandError)
     /// What the user can do if a device did not connect because of this. A device that rejects pairing is not bonded.
     static func advice(on cause: TendonError) -> String?
@@ -133,6 +135,7 @@ protocol FamilyStream: Sendable {
 
 extension FamilyStream {
     static func advice(on cause: TendonError) -> String? { nil }
+    static var values: [RuleValue] { [] }
 }
 
 extension StreamSettings {

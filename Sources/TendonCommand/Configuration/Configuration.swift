@@ -29,6 +29,8 @@ struct Configuration: Sendable {
     /// Of sections without a device, by the name of the option, in the order of the file.
     private(set) var values: [String: [Value]] = [:]
     private(set) var devices: [Device] = []
+    /// Sections of programs: by name, then by key.
+    private(set) var programs: [String: [String: Value]] = [:]
     /// What is wrong, in the order of the file.
     private(set) var problems: [IniProblem] = []
 
@@ -41,14 +43,14 @@ struct Configuration: Sendable {
         self.path = path
         let file = IniFile(bytes)
         problems = file.problems
-        for entry in file.entries {
-            do throws(CommandError) {
-                try add(entry)
-            } catch {
-                problems.append(IniProblem(line: entry.line, text: error.message))
-            }
+        let isOfDevice = { (entry: IniEntry) in entry.section.hasPrefix("device") }
+        for entry in file.entries where isOfDevice(entry) { check(entry) }
+        // Rules may contain names.
+        DeviceNames.shared.during(names) {
+            for entry in file.entries where !isOfDevice(entry) { check(entry) }
         }
         checkNames()
+        checkPrograms()
         problems.sort { $0.line < $1.line }
     }
 
@@ -67,10 +69,43 @@ struct Configuration: Sendable {
 
     // MARK: One entry
 
+    private mutating func check(_ entry: IniEntry) {
+        do throws(CommandError) {
+            try add(entry)
+        } catch {
+            problems.append(IniProblem(line: entry.line, text: error.message))
+        }
+    }
+
+    private mutating func addProgram(_ entry: IniEntry, _ words: [String]) throws(CommandError) {
+        guard words.count == 1 else { throw .usage("a section of a program is [program NAME]") }
+        let row = try Configuration.row(entry.key, in: "program")
+        try row.checkSetting(entry.value)
+        if let earlier = programs[words[0]]?[row.key] {
+            throw .usage("\(row.key) was set before, in line \(earlier.line)")
+        }
+        programs[words[0], default: [:]][row.key] = Value(text: entry.value, line: entry.line)
+    }
+
+    private mutating func checkPrograms() {
+        for (name, values) in programs where values[Program.command.key] == nil {
+            let line = values.values.map(\.line).min() ?? 1
+            problems.append(IniProblem(line: line, text: "[program \(sanitized(name))] needs the key command"))
+        }
+    }
+
+    /// Programs that rules may execute, by name.
+    var executables: [String: Program] {
+        var all: [String: Program] = [:]
+        for (name, values) in programs { all[name] = Program(name, values.mapValues(\.text)) }
+        return all
+    }
+
     private mutating func add(_ entry: IniEntry) throws(CommandError) {
         let words = entry.section.split(whereSeparator: \.isWhitespace).map(String.init)
         switch words.first {
         case "device": try addDevice(entry, Array(words.dropFirst()))
+        case "program": try addProgram(entry, Array(words.dropFirst()))
         case nil: throw .usage("'\(sanitized(entry.key))' stands before the first section")
         default:
             let row = try Configuration.row(entry.key, in: try Configuration.section(words))

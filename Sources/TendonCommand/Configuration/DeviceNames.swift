@@ -18,6 +18,14 @@ final class DeviceNames: Sendable {
         entries.withLock { $0 = names.map { Entry(address: $0.address, name: $0.name) } }
     }
 
+    /// Sets names for `body` only.
+    func during<Result>(_ names: [(address: WantedAddress, name: String)], _ body: () -> Result) -> Result {
+        let before = entries.withLock { $0 }
+        set(names)
+        defer { entries.withLock { $0 = before } }
+        return body()
+    }
+
     /// Sets names for `body`; if it throws, the names before are set again.
     func trying<Result>(
         _ names: [(address: WantedAddress, name: String)], _ body: () throws(CommandError) -> Result

@@ -4,9 +4,11 @@ import Tendon
 import TendonSupport
 
 /// Everything is checked when a plan is made.
-struct GatewayPlan: Sendable {
+final class GatewayPlan: Sendable {
     let settings: StreamSettings
     let rules: [Rule]
+    /// By name.
+    let programs: [String: Program]
     private let streams: [String: any FamilyStream]
     private let devices: [Device]
     /// The arguments of devices without a section.
@@ -49,7 +51,8 @@ struct GatewayPlan: Sendable {
         for device in configuration?.devices ?? [] {
             devices.append(try Device(device, arguments, streams))
         }
-        rules = try GatewayPlan.rules(arguments, streams)
+        programs = configuration?.executables ?? [:]
+        rules = try GatewayPlan.rules(arguments, streams, programs)
         self.settings = settings
         self.streams = streams
         self.devices = devices
@@ -57,12 +60,20 @@ struct GatewayPlan: Sendable {
     }
 
     private static func rules(
-        _ arguments: Arguments, _ streams: [String: any FamilyStream]
+        _ arguments: Arguments, _ streams: [String: any FamilyStream], _ programs: [String: Program]
     ) throws(CommandError) -> [Rule] {
         let rules = try Rule.all(arguments)
         for rule in rules {
-            for family in [rule.family, rule.target] where streams[family] == nil {
+            for family in rule.families where streams[family] == nil {
                 throw .usage("the rule '\(rule.text)': \(family) is not streamed here", next: "tendon run")
+            }
+            for name in rule.programs where programs[name] == nil {
+                let known = programs.keys.sorted()
+                let reason =
+                    known.isEmpty
+                    ? "no program '\(sanitized(name))': the configuration needs a section [program \(sanitized(name))]"
+                    : CommandError.unknown("program", name, among: known).message
+                throw .usage("the rule '\(rule.text)': \(reason)", next: "tendon config check")
             }
         }
         return rules

@@ -5,16 +5,18 @@ import TendonSupport
 
 enum SettingsTable {
     /// Settings that an option cannot express.
-    static let fileOnly: [Option] = [
-        Option(
-            name: "", value: "NAME",
-            help: "name of the device in every output, and wherever an address is accepted: letters, digits, - and _",
-            takes: .parsed { (word) throws(CommandError) in try DeviceNames.check(word) },
-            setting: Setting("device", key: "name")),
-        Option(
-            name: "", value: nil, help: "connect to the device; no: leave it alone", standard: "yes",
-            setting: Setting("device", key: "serve")),
-    ]
+    static let fileOnly: [Option] =
+        [
+            Option(
+                name: "", value: "NAME",
+                help:
+                    "name of the device in every output, and wherever an address is accepted: letters, digits, - and _",
+                takes: .parsed { (word) throws(CommandError) in try DeviceNames.check(word) },
+                setting: Setting("device", key: "name")),
+            Option(
+                name: "", value: nil, help: "connect to the device; no: leave it alone", standard: "yes",
+                setting: Setting("device", key: "serve")),
+        ] + Program.settings
 
     /// All rows.
     static let rows: [Option] = (Command.runAll.common + Command.runAll.options + fileOnly).filter { $0.setting != nil }
@@ -91,6 +93,12 @@ extension SettingsTable {
         var lines: [String] = []
         for section in sections {
             lines += ["### `[\(title(of: section))]`", ""]
+            if section == "program" {
+                lines += [
+                    "Programs that rules execute: see [rules.md](rules.md). They are named here only; nothing that is "
+                        + "received can add one.", "",
+                ]
+            }
             if section == "device" {
                 let keys = rows.filter { $0.setting?.isPerDevice ?? false }.map { "`\($0.key)`" }
                 lines += Help.wrap(

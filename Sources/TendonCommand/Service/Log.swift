@@ -69,7 +69,7 @@ struct LogOutput: EventOutput {
     }
 
     func takes(_ event: StaticString, of device: OutputDevice?) -> Bool {
-        LogOutput.level(of: event).rawValue <= Log.level.rawValue && !event.isEqual(to: "sample")
+        !event.isEqual(to: "sample") && LogOutput.level(of: event).rawValue <= Log.level.rawValue
     }
 
     func event(_ event: StaticString, of device: OutputDevice?, _ compose: (inout LineWriter) -> Void) {

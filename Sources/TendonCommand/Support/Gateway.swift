@@ -35,11 +35,15 @@ final class Gateway: Sendable {
 
     init(_ plan: GatewayPlan, quiet: Bool = false) {
         state = Mutex(State(plan: plan))
-        rules = RuleBoard(plan.rules)
+        let rules = RuleBoard(plan.rules, programs: plan.programs)
+        self.rules = rules
         let settings = plan.settings
         Log.level = settings.logLevel
         reporter =
-            quiet ? Reporter() : Reporter(json: settings.json, lines: settings.printsLines, others: [LogOutput()])
+            quiet
+            ? Reporter(json: true, lines: false, others: [rules])
+            : Reporter(json: settings.json, lines: settings.printsLines, others: [LogOutput(), rules])
+        rules.report(to: reporter.events)
     }
 
     /// Runs with the options and the configuration that they name.
@@ -97,6 +101,7 @@ final class Gateway: Sendable {
             let pump = Task {
                 while !Task.isCancelled {
                     self.startTurns(central)
+                    self.rules.tick()
                     try await Task.sleep(for: .milliseconds(100))
                 }
             }
@@ -225,7 +230,7 @@ final class Gateway: Sendable {
 
     /// Takes another plan. Returns the number of sessions that end because of it.
     func replace(_ plan: GatewayPlan) -> Int {
-        rules.replace(plan.rules)
+        rules.replace(plan.rules, plan.programs)
         Log.level = plan.settings.logLevel
         let changed = state.withLock { state in
             let before = state.plan

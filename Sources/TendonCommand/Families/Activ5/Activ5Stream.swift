@@ -46,8 +46,11 @@ struct Activ5Stream: FamilyStream {
     }
 
     static let happenings = [
-        RuleEvent(name: "squeeze"), RuleEvent(name: "release"), RuleEvent(name: "double_squeeze"),
+        RuleEvent(name: "squeeze", sources: [RuleSource("squeeze", only: ("state", "squeezed"))]),
+        RuleEvent(name: "release", sources: [RuleSource("squeeze", only: ("state", "released"))]),
+        RuleEvent(name: "double_squeeze", sources: [RuleSource("double_squeeze")]),
     ]
+    static let values = [RuleValue(name: "force", event: "sample", member: "force_n"), RuleValue.battery]
 
     static let actions = [
         RuleAction(name: "tare", arguments: "") { (words) throws(CommandError) in

@@ -115,9 +115,11 @@ struct BoseStream: FamilyStream {
     }
 
     static let happenings = [
-        RuleEvent(name: "gesture", details: BoseNames.gestures), RuleEvent(name: "suspended"),
-        RuleEvent(name: "resumed"),
+        RuleEvent(name: "gesture", details: BoseNames.gestures, sources: [RuleSource("gesture", detail: "gesture")]),
+        RuleEvent(name: "suspended", sources: [RuleSource("suspended")]),
+        RuleEvent(name: "resumed", sources: [RuleSource("resumed")]),
     ]
+    static let values = ["pitch", "roll", "yaw"].map { RuleValue(name: $0, event: "sample", member: $0 + "_deg") }
     static let actions: [RuleAction] = []
 
     static func advice(on cause: TendonError) -> String? {

@@ -29,9 +29,16 @@ struct FeelspaceStream: FamilyStream {
     }
 
     static let happenings = [
-        RuleEvent(name: "button", details: FeelspaceWords.buttons.map(\.name)),
-        RuleEvent(name: "mode", details: FeelspaceWords.modes.map(\.name) + ["calibration"]),
+        RuleEvent(
+            name: "button", details: FeelspaceWords.buttons.map(\.name),
+            sources: [RuleSource("button", detail: "button")]),
+        RuleEvent(
+            name: "mode", details: FeelspaceWords.modes.map(\.name) + ["calibration"],
+            sources: [
+                RuleSource("mode", detail: "mode"), RuleSource("button", detail: "mode", unlike: "previous_mode"),
+            ]),
     ]
+    static let values = [RuleValue(name: "heading", event: "sample", member: "heading_deg"), RuleValue.battery]
 
     static let actions = [
         RuleAction(name: "signal", arguments: "warning|goal_reached|battery") { (words) throws(CommandError) in

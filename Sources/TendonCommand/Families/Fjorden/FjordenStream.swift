@@ -22,8 +22,10 @@ struct FjordenStream: FamilyStream {
     }
 
     static let happenings = [
-        RuleEvent(name: "event", details: eventNames), RuleEvent(name: "battery_low"),
+        RuleEvent(name: "event", details: eventNames, sources: [RuleSource("grip", detail: "grip_event")]),
+        RuleEvent(name: "battery_low", sources: [RuleSource("grip", only: ("grip_event", "batteryLow"))]),
     ]
+    static let values = [RuleValue.battery]
     static let actions = [
         RuleAction(name: "led", arguments: "off|on|blinkSlow|blinkFast [MS]") { words throws(CommandError) in
             try LEDCall(words)

@@ -31,7 +31,11 @@ struct ObviousStream: FamilyStream {
         if hasCloud { try CloudAccess.install(arguments) }
     }
 
-    static let happenings = [RuleEvent(name: "feature", details: ["activated", "deactivated", "enabled", "disabled"])]
+    static let happenings = [
+        RuleEvent(
+            name: "feature", details: ["activated", "deactivated", "enabled", "disabled"],
+            sources: [RuleSource("feature", detail: "state"), RuleSource("feature", detail: "toggle")])
+    ]
     static let actions = [
         RuleAction(name: "toggle", arguments: "FEATURE on|off|flip") { (words) throws(CommandError) in
             try ToggleCall(words)

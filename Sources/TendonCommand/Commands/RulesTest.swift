@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+// rules test: what rules would have decided while a capture was written.
+import Synchronization
+import TendonOutputs
+import TendonSupport
+
+extension Command {
+    static let rulesTest = Command(
+        "rules test", operands: "FILE CAPTURE", summary: "print what rules would do with the events of a capture",
+        details: [
+            "FILE contains rules, one per line, or is a configuration file (its name ends with .conf). Prints each decision "
+                + "with the time of the capture; no action is executed. Names of devices come from --config.",
+            Rule.vocabulary,
+        ],
+        common: ["--json", "--config"],
+        examples: [("tendon rules test rules.txt head.btsnoop", "print the decisions for a capture")]
+    ) { (arguments: Arguments) throws(CommandError) in
+        guard arguments.operands.count == 2 else {
+            throw .usage("rules test takes two files", next: "tendon rules test FILE CAPTURE")
+        }
+        let path = arguments.operands[0]
+        let rules: [Rule]
+        if path.hasSuffix(".conf") {
+            let configuration = try Configuration(reading: path).checked()
+            configuration.installNames()
+            rules = try Rule.all(Arguments().configured(by: configuration))
+        } else {
+            rules = try Rule.all(inFile: path)
+        }
+        let trial = RuleTrial(rules, Events(json: arguments.has("--json"), waits: true))
+        let replay = try Replay.run(arguments.operands[1], Events(style: .none, others: [trial]), att: false)
+        trial.finish(records: replay)
+        return .done
+    }
+}
+
+/// Reads the events of a replay, and reports decisions instead of executing them.
+private final class RuleTrial: EventOutput {
+    private struct State {
+        var engine: RuleEngine
+        /// Decisions by rule.
+        var counts: [Int]
+    }
+
+    private let state: Mutex<State>
+    private let reader: RuleReader
+    private let rules: [Rule]
+    private let events: Events
+
+    init(_ rules: [Rule], _ events: Events) {
+        state = Mutex(State(engine: RuleEngine(rules), counts: Array(repeating: 0, count: rules.count)))
+        reader = RuleReader(rules)
+        self.rules = rules
+        self.events = events
+    }
+
+    func event(_ event: StaticString, of device: OutputDevice?, _ compose: (inout LineWriter) -> Void) {
+        guard let device, !device.family.isEmpty else { return }
+        var writer = LineWriter()
+        compose(&writer)
+        guard let line = try? JSON(parsing: writer.bytes), let time = line["time"]?.string.flatMap(microseconds)
+        else { return }
+        let own = RuleDevice(device)
+        // A comparison is decided when its time is over, not with the next event.
+        while let deadline = state.withLock({ $0.engine.deadline }), deadline <= time / 1000 {
+            report(state.withLock { $0.engine.tick(deadline) }, at: deadline * 1000)
+        }
+        for (name, value) in reader.values(event, family: device.family, writer.bytes) {
+            report(state.withLock { $0.engine.value(name, value, of: own, at: time / 1000) }, at: time)
+        }
+        for (name, detail) in RuleTrial.happenings(event, device.family, line) {
+            report(state.withLock { $0.engine.happened(name, detail, to: own, at: time / 1000) }, at: time)
+        }
+    }
+
+    /// Events of rules that a line means.
+    private static func happenings(
+        _ event: StaticString, _ family: String, _ line: JSON
+    ) -> [(name: String, detail: String?)] {
+        let all = RuleEvent.common + (Family.named(family)?.stream.happenings ?? [])
+        return all.flatMap { row in
+            row.sources.filter { $0.event.isEqual(to: event) }.compactMap { source in
+                if let only = source.only, line[only.member]?.string != only.value { return nil }
+                let detail = source.detail.flatMap { line[$0]?.string }
+                if let unlike = source.unlike, line[unlike]?.string == detail { return nil }
+                if source.detail != nil, detail == nil || !row.details.contains(detail ?? "") { return nil }
+                return (row.name, detail)
+            }
+        }
+    }
+
+    private func report(_ decisions: [RuleDecision], at time: UInt64) {
+        for decision in decisions {
+            state.withLock { $0.counts[decision.rule] += 1 }
+            let rule = rules[decision.rule]
+            var members: JSON = [
+                "rule": .string(rule.text), "actions": JSON(rule.steps.map { .string($0.text) }),
+            ]
+            if let value = decision.value { members["value"] = .real(value) }
+            events.event("decision", DeviceLabel(decision.device), at: time, members)
+        }
+    }
+
+    func finish(records: UInt64) {
+        let counts = state.withLock { $0.counts }
+        events.event(
+            "summary", nil,
+            [
+                "records": JSON(records), "rules": JSON(rules.map { .string($0.text) }), "decisions": JSON(counts),
+            ])
+    }
+}
+
+/// Microseconds since 1970 of "2026-11-23T01:02:03.000004Z", as events write it.
+func microseconds(_ time: String) -> UInt64? {
+    let parts = time.split { !$0.isNumber }.compactMap { Int($0) }
+    guard parts.count == 7, time.utf8.count == 27 else { return nil }
+    // Days since 1970-01-01 of the proleptic Gregorian calendar; the year begins in March.
+    let year = parts[1] <= 2 ? parts[0] - 1 : parts[0]
+    let month = (parts[1] + 9) % 12
+    let days = year * 365 + year / 4 - year / 100 + year / 400 + (month * 153 + 2) / 5 + parts[2] - 1 - 719_468
+    let seconds = ((days * 24 + parts[3]) * 60 + parts[4]) * 60 + parts[5]
+    return UInt64(exactly: seconds * 1_000_000 + parts[6])
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+// Programs that the configuration names, executed by rules: without a shell, for a bounded time, a bounded number at once.
+import CSystemProcess
+import CTendon
+import Synchronization
+import TendonSupport
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Musl
+#endif
+
+/// A section [program NAME].
+struct Program: Sendable {
+    /// Absolute path, then arguments; never interpreted by a shell.
+    var command: [String]
+    /// Milliseconds after which it is ended.
+    var timeout: UInt64
+    /// Maximum number of its processes at the same time.
+    var limit: Int
+    var name: String
+
+    static let command = Option(
+        name: "", value: "PATH [ARGUMENT...]",
+        help: "program that `exec NAME` executes, and its arguments, separated by white space; no shell is used",
+        takes: .parsed { (text) throws(CommandError) in try check(text) }, setting: Setting("program", key: "command"))
+    static let timeout = Option(
+        name: "", value: "SECONDS", help: "time after which the program is ended", standard: "10",
+        takes: .number(0.1...3600), setting: Setting("program", key: "timeout"))
+    static let limit = Option(
+        name: "", value: "N", help: "maximum number of its processes at the same time; further executions fail",
+        standard: "1", takes: .integer(1...16), setting: Setting("program", key: "at-most"))
+    static let settings = [command, timeout, limit]
+
+    private static func check(_ text: String) throws(CommandError) {
+        let path = text.split(whereSeparator: \.isWhitespace).first.map(String.init) ?? ""
+        guard path.hasPrefix("/") else { throw .usage("it takes an absolute path, not '\(sanitized(path))'") }
+        guard access(path, X_OK) == 0 else {
+            throw .usage("'\(sanitized(path))': \(TendonSupport.text(strerror(errno)))")
+        }
+    }
+
+    /// - Parameter values: of the section, by key; checked.
+    init(_ name: String, _ values: [String: String]) {
+        func value(_ row: Option) -> String { values[row.key] ?? row.standard ?? "" }
+        self.name = name
+        command = value(Program.command).split(whereSeparator: \.isWhitespace).map(String.init)
+        timeout = UInt64((Double(value(Program.timeout)) ?? 0) * 1000)
+        limit = parseInteger(value(Program.limit)) ?? 1
+    }
+}
+
+/// Executes programs, each on a thread of its own.
+final class ProgramRunner: Sendable {
+    struct Result: Sendable {
+        /// Nil: it ended with status 0.
+        var failure: String?
+        var milliseconds: UInt64
+    }
+
+    /// Number of processes by program.
+    private let running = Mutex<[String: Int]>([:])
+    /// Of all programs together.
+    private static let limit = 16
+    /// Milliseconds from SIGTERM to SIGKILL.
+    private static let patience: UInt64 = 1000
+
+    /// Never blocks. `done` is called once, from any thread.
+    func run(_ program: Program, _ variables: [String: String], done: @escaping @Sendable (Result) -> Void) {
+        let isFree = running.withLock { running in
+            guard running[program.name, default: 0] < program.limit,
+                running.values.reduce(0, +) < ProgramRunner.limit
+            else { return false }
+            running[program.name, default: 0] += 1
+            return true
+        }
+        guard isFree else {
+            return done(Result(failure: "the maximum number of its processes is running", milliseconds: 0))
+        }
+        startThread { [self] in
+            let start = tendon_monotonic_ms()
+            let failure = ProgramRunner.execute(program, variables)
+            running.withLock { $0[program.name, default: 1] -= 1 }
+            done(Result(failure: failure, milliseconds: tendon_monotonic_ms() - start))
+        }
+    }
+
+    /// Returns what failed; nil: nothing.
+    private static func execute(_ program: Program, _ variables: [String: String]) -> String? {
+        let environment = variables.map { "\($0.key)=\($0.value)" } + ["PATH=/usr/bin:/bin"]
+        var process: pid_t = 0
+        // Of this thread only.
+        _ = tendon_clear_ambient_capabilities()
+        let number = spawn(program.command, environment, &process)
+        guard number == 0 else { return TendonSupport.text(strerror(number)) }
+        let end = tendon_monotonic_ms() + program.timeout
+        var state: Int32 = 0
+        var isLate = false, isKilled = false
+        while waitpid(process, &state, WNOHANG) == 0 {
+            let now = tendon_monotonic_ms()
+            if now >= end, !isLate {
+                isLate = true
+                // The whole group: what it has started as well.
+                kill(-process, SIGTERM)
+            } else if now >= end + patience, !isKilled {
+                isKilled = true
+                kill(-process, SIGKILL)
+            }
+            usleep(10_000)
+        }
+        if isLate {
+            kill(-process, SIGKILL)
+            return "it was ended after \(plain(Double(program.timeout) / 1000)) s"
+        }
+        if state & 0x7F != 0 { return "it was ended by signal \(state & 0x7F)" }
+        let status = state >> 8 & 0xFF
+        return status == 0 ? nil : "it ended with status \(status)"
+    }
+
+    /// In a process group of its own, with empty input, no output, no other descriptor, default signals and no
+    /// capabilities.
+    private static func spawn(_ command: [String], _ environment: [String], _ process: inout pid_t) -> Int32 {
+        var actions = posix_spawn_file_actions_t()
+        var attributes = posix_spawnattr_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        posix_spawnattr_setsigmask(&attributes, &signals)
+        for signal in [SIGPIPE, SIGINT, SIGTERM, SIGHUP] { sigaddset(&signals, signal) }
+        posix_spawnattr_setsigdefault(&attributes, &signals)
+        posix_spawnattr_setpgroup(&attributes, 0)
+        let flags = Int32(POSIX_SPAWN_SETPGROUP) | Int32(POSIX_SPAWN_SETSIGDEF) | Int32(POSIX_SPAWN_SETSIGMASK)
+        posix_spawnattr_setflags(&attributes, Int16(flags))
+        return withStrings(command) { arguments in
+            withStrings(environment) { variables in
+                posix_spawn(&process, command[0], &actions, &attributes, arguments, variables)
+            }
+        }
+    }
+
+    /// As an array of C strings that ends with NULL.
+    private static func withStrings(
+        _ strings: [String], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Int32
+    ) -> Int32 {
+        let pointers = strings.map { strdup($0) } + [nil]
+        defer { for pointer in pointers { free(pointer) } }
+        return pointers.withUnsafeBufferPointer { body($0.baseAddress!) }
+    }
+}

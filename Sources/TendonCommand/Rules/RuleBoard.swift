@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+// The rules of a run, the open devices that can carry actions out, and the ways to the other actions.
+import CTendon
+import Synchronization
+import Tendon
+import TendonOutputs
+import TendonSupport
+
+/// Values come from the events that outputs receive, so that the board is an output as well.
+final class RuleBoard: Sendable {
+    struct Call: Sendable {
+        var text: String
+        var call: any RuleCall
+    }
+
+    /// An open device with its queue of actions. If more than `waiting` actions are queued, the newest is dropped and
+    /// reported.
+    struct Place: Sendable {
+        fileprivate let number: Int
+        fileprivate let family: String
+        fileprivate let device: DeviceLabel
+        fileprivate let input: AsyncStream<Call>.Continuation
+        let calls: AsyncStream<Call>
+    }
+
+    private struct State {
+        var places: [Place] = []
+        var next = 0
+        var engine = RuleEngine([])
+        var reader = RuleReader([])
+        var programs: [String: Program] = [:]
+        var events = Events.none
+    }
+
+    private let state = Mutex(State())
+    /// Whether a rule compares values: without one, a sample costs no lock.
+    private let comparesValues = Atomic(false)
+    private let runner = ProgramRunner()
+    private static let waiting = 16
+
+    init(_ rules: [Rule], programs: [String: Program] = [:]) { replace(rules, programs) }
+
+    /// Comparisons begin again.
+    func replace(_ rules: [Rule], _ programs: [String: Program]) {
+        let (engine, reader) = (RuleEngine(rules), RuleReader(rules))
+        state.withLock { ($0.engine, $0.reader, $0.programs) = (engine, reader, programs) }
+        comparesValues.store(!reader.isEmpty, ordering: .relaxed)
+    }
+
+    /// Where decisions are reported.
+    func report(to events: Events) { state.withLock { $0.events = events } }
+
+    func join(_ device: ServedDevice) -> Place {
+        let (calls, input) = AsyncStream.makeStream(
+            of: Call.self, bufferingPolicy: .bufferingOldest(RuleBoard.waiting))
+        return state.withLock { state in
+            let place = Place(
+                number: state.next, family: device.family, device: device.label, input: input, calls: calls)
+            state.next += 1
+            state.places.append(place)
+            return place
+        }
+    }
+
+    func leave(_ place: Place) {
+        state.withLock { state in state.places.removeAll { $0.number == place.number } }
+        place.input.finish()
+    }
+
+    /// Queues an action for one device. Nil: it is not connected; false: its queue is full.
+    func order(_ call: Call, of device: OutputDevice) -> Bool? {
+        let place = state.withLock { state in
+            state.places.first { place in
+                let own = place.device.device
+                return own.address == device.address && own.addressType == device.addressType
+            }
+        }
+        guard let place else { return nil }
+        if case .enqueued = place.input.yield(call) { return true }
+        return false
+    }
+
+    func happened(_ event: String, _ detail: String?, to device: ServedDevice) {
+        let now = tendon_monotonic_ms()
+        let own = RuleDevice(device.label.device)
+        carryOut(state.withLock { $0.engine.happened(event, detail, to: own, at: now) })
+    }
+
+    /// Comparisons that hold for a time, without a further value.
+    func tick() {
+        let now = tendon_monotonic_ms()
+        carryOut(
+            state.withLock { state in
+                guard let deadline = state.engine.deadline, now >= deadline else { return [] }
+                return state.engine.tick(now)
+            })
+    }
+
+    // MARK: Decisions
+
+    private func carryOut(_ decisions: [RuleDecision]) {
+        for decision in decisions {
+            let (rule, events) = state.withLock { ($0.engine.rules[decision.rule], $0.events) }
+            let label = DeviceLabel(decision.device)
+            var started = 0, missed = 0
+            for (step, text) in rule.steps {
+                switch step {
+                case .device(let subject, let calls):
+                    let counts = queue(subject, calls, text)
+                    started += counts.started
+                    missed += counts.missed
+                case .publish(let name, let value):
+                    events.event("publish", label, ["topic": .string(name), "value": .string(value)])
+                case .execute(let program): execute(program, rule, decision, label, events)
+                }
+            }
+            events.event("rule", label, ["rule": .string(rule.text), "devices": JSON(started), "missed": JSON(missed)])
+        }
+    }
+
+    private func queue(
+        _ subject: RuleSubject, _ calls: [String: any RuleCall], _ text: String
+    ) -> (started: Int, missed: Int) {
+        let places = state.withLock { state in
+            state.places.filter { subject.matches(family: $0.family, name: $0.device.name) }
+        }
+        var started = 0, missed = 0
+        for place in places {
+            guard let call = calls[place.family] else {
+                missed += 1
+                continue
+            }
+            if case .enqueued = place.input.yield(Call(text: text, call: call)) { started += 1 } else { missed += 1 }
+        }
+        return (started, missed)
+    }
+
+    private func execute(
+        _ name: String, _ rule: Rule, _ decision: RuleDecision, _ label: DeviceLabel, _ events: Events
+    ) {
+        guard let program = state.withLock({ $0.programs[name] }) else { return }
+        let variables = [
+            "TENDON_RULE": rule.text, "TENDON_FAMILY": decision.device.family,
+            "TENDON_ADDRESS": label.address.description, "TENDON_NAME": decision.device.name ?? "",
+            "TENDON_VALUE": decision.value.map(plain) ?? "",
+        ]
+        runner.run(program, variables) { result in
+            events.event(
+                result.failure == nil ? "executed" : "execution_failed", label,
+                (["program": .string(name), "duration_ms": JSON(result.milliseconds)] as JSON)
+                    .merging(result.failure.map { ["text": .string($0)] } ?? [:]))
+        }
+    }
+}
+
+extension RuleBoard: EventOutput {
+    func takes(_ event: StaticString, of device: OutputDevice?) -> Bool {
+        guard comparesValues.load(ordering: .relaxed) else { return false }
+        return state.withLock { $0.reader.takes(event, family: device?.family) }
+    }
+
+    func event(_ event: StaticString, of device: OutputDevice?, _ compose: (inout LineWriter) -> Void) {
+        guard let device else { return }
+        var writer = LineWriter()
+        compose(&writer)
+        let now = tendon_monotonic_ms()
+        let own = RuleDevice(device)
+        carryOut(
+            state.withLock { state in
+                var decisions: [RuleDecision] = []
+                for (name, value) in state.reader.values(event, family: device.family, writer.bytes) {
+                    decisions += state.engine.value(name, value, of: own, at: now)
+                }
+                return decisions
+            })
+    }
+}
+
+extension RuleDevice {
+    init(_ device: OutputDevice) {
+        self.init(
+            family: device.family, address: "\(device.address)/\(device.addressType)", name: device.name)
+    }
+}
+
+extension DeviceLabel {
+    convenience init(_ device: RuleDevice) {
+        let parts = device.address.split(separator: "/").map(String.init)
+        let types: [Address.AddressType] = [.public, .random, .publicIdentity, .randomIdentity, .anonymous]
+        let value = Address(parts[0])?.value ?? 0
+        let address = types.map { Address(value, type: $0) }.first { parts.count == 2 && $0.typeName == parts[1] }
+        self.init(device.family, address ?? Address(value, type: .public), name: device.name)
+    }
+}

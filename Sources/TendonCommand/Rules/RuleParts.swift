@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+// What rules consist of: the events, values and actions that families declare, and the parts of one rule.
+import TendonSupport
+
+/// How an event of a rule is found in the lines of docs/events.md.
+struct RuleSource: Sendable {
+    var event: StaticString
+    /// The member that is the detail; nil: there is none.
+    var detail: String?
+    /// The member that must have one value, and that value.
+    var only: (member: String, value: String)?
+    /// The member that must differ from the detail.
+    var unlike: String?
+
+    init(
+        _ event: StaticString, detail: String? = nil, only: (member: String, value: String)? = nil,
+        unlike: String? = nil
+    ) {
+        self.event = event
+        self.detail = detail
+        self.only = only
+        self.unlike = unlike
+    }
+}
+
+/// Something that happens to a family's devices, as rules name it.
+struct RuleEvent: Sendable {
+    var name: String
+    /// The words that may follow it, to mean only that one; empty: none may.
+    var details: [String] = []
+    var sources: [RuleSource] = []
+
+    /// Events of all families.
+    static let common = [
+        RuleEvent(name: "connected", sources: [RuleSource("connected")]),
+        RuleEvent(name: "disconnected", sources: [RuleSource("disconnected")]),
+    ]
+}
+
+/// A number that a family's devices report, as rules compare it.
+struct RuleValue: Sendable {
+    var name: String
+    var event: StaticString
+    var member: String
+
+    static let battery = RuleValue(name: "battery", event: "battery", member: "battery_percent")
+}
+
+/// An action of a family, checked.
+protocol RuleCall: Sendable {}
+
+/// Something that a family's devices can do, as rules name it.
+struct RuleAction: Sendable {
+    var name: String
+    /// As help shows them.
+    var arguments: String
+    var parse: @Sendable ([String]) throws(CommandError) -> any RuleCall
+}
+
+/// Which devices a part of a rule means.
+enum RuleSubject: Sendable, Equatable {
+    case family(String)
+    /// By the name that the configuration gives.
+    case device(String)
+
+    func matches(family: String, name: String?) -> Bool {
+        switch self {
+        case .family(let wanted): wanted == family
+        case .device(let wanted): wanted == name
+        }
+    }
+}
+
+/// What a rule waits for.
+enum RuleCondition: Sendable {
+    case event(String, detail: String?)
+    case value(String, RuleComparison, Double)
+}
+
+enum RuleComparison: String, Sendable, CaseIterable {
+    case greater = ">"
+    case atLeast = ">="
+    case less = "<"
+    case atMost = "<="
+    case equal = "=="
+    case unequal = "!="
+
+    func holds(_ a: Double, _ b: Double) -> Bool {
+        switch self {
+        case .greater: a > b
+        case .atLeast: a >= b
+        case .less: a < b
+        case .atMost: a <= b
+        case .equal: a == b
+        case .unequal: a != b
+        }
+    }
+}
+
+/// One action of a rule.
+enum RuleStep: Sendable {
+    /// Calls by family: of a device that is meant by its name the family is not known before it connects.
+    case device(RuleSubject, calls: [String: any RuleCall])
+    case publish(name: String, value: String)
+    case execute(program: String)
+}
+
+/// A word of a rule. Columns are counted from 1.
+struct RuleWord: Sendable, Equatable {
+    var text: String
+    var column: Int
+
+    /// Commas at the end of a word are words of their own.
+    static func all(in text: String) -> [RuleWord] {
+        var words: [RuleWord] = []
+        var word = "", start = 0
+        func end() {
+            guard !word.isEmpty else { return }
+            let hasComma = word.count > 1 && word.last == ","
+            if hasComma { word.removeLast() }
+            words.append(RuleWord(text: word, column: start))
+            if hasComma { words.append(RuleWord(text: ",", column: start + word.count)) }
+            word = ""
+        }
+        for (index, character) in text.enumerated() {
+            if character.isWhitespace {
+                end()
+            } else {
+                if word.isEmpty { start = index + 1 }
+                word.append(character)
+            }
+        }
+        end()
+        return words
+    }
+}

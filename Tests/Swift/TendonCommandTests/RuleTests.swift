@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+import Testing
+
+@testable import TendonCommand
+
+/// When rules apply; the time is an argument.
+@Suite struct RuleEngineTests {
+    private let trainer = RuleDevice(family: "activ5", address: "C0:00:00:00:00:30/random", name: "trainer")
+    private let other = RuleDevice(family: "activ5", address: "C0:00:00:00:00:31/random")
+
+    private func engine(_ rules: String...) throws -> RuleEngine { RuleEngine(try rules.map { try Rule($0) }) }
+
+    @Test func anEventAppliesEachTime() throws {
+        var engine = try engine("activ5.squeeze => activ5.tare", "activ5.release => activ5.tare")
+        #expect(engine.happened("squeeze", nil, to: trainer, at: 0) == [RuleDecision(rule: 0, device: trainer)])
+        #expect(engine.happened("squeeze", nil, to: trainer, at: 0).count == 1)
+        #expect(engine.happened("double_squeeze", nil, to: trainer, at: 1).isEmpty)
+        #expect(engine.happened("squeeze", nil, to: RuleDevice(family: "bose", address: "x"), at: 2).isEmpty)
+    }
+
+    @Test func aDetailMustBeTheSame() throws {
+        var engine = try engine("bose.gesture double_tap => activ5.tare")
+        let head = RuleDevice(family: "bose", address: "x")
+        #expect(engine.happened("gesture", "double_tap", to: head, at: 0).count == 1)
+        #expect(engine.happened("gesture", "head_nod", to: head, at: 0).isEmpty)
+        #expect(engine.happened("gesture", nil, to: head, at: 0).isEmpty)
+    }
+
+    @Test func everyIsForEachDevice() throws {
+        var engine = try engine("activ5.squeeze every 2 s => activ5.tare")
+        #expect(engine.happened("squeeze", nil, to: trainer, at: 1000).count == 1)
+        #expect(engine.happened("squeeze", nil, to: trainer, at: 2999).isEmpty)
+        #expect(engine.happened("squeeze", nil, to: other, at: 2999).count == 1)
+        #expect(engine.happened("squeeze", nil, to: trainer, at: 3000).count == 1)
+    }
+
+    /// A device that reconnects does not evade the pause.
+    @Test func everyOutlivesTheConnection() throws {
+        var engine = try engine("activ5.connected every 1 min => activ5.tare")
+        #expect(engine.happened("connected", nil, to: trainer, at: 0).count == 1)
+        _ = engine.happened("disconnected", nil, to: trainer, at: 10)
+        #expect(engine.happened("connected", nil, to: trainer, at: 59_999).isEmpty)
+        #expect(engine.happened("connected", nil, to: trainer, at: 60_000).count == 1)
+    }
+
+    @Test func aValueAppliesWhenItPassesTheLimit() throws {
+        var engine = try engine("activ5.force > 50 => activ5.tare")
+        #expect(engine.value("force", 50, of: trainer, at: 0).isEmpty)
+        #expect(engine.value("force", 51, of: trainer, at: 1) == [RuleDecision(rule: 0, device: trainer, value: 51)])
+        #expect(engine.value("force", 60, of: trainer, at: 2).isEmpty)
+        #expect(engine.value("force", 49, of: trainer, at: 3).isEmpty)
+        #expect(engine.value("force", 52, of: trainer, at: 4).count == 1)
+        #expect(engine.value("battery", 90, of: trainer, at: 5).isEmpty)
+    }
+
+    @Test func comparisons() throws {
+        let cases: [(String, Double, Bool)] = [
+            (">", 5, false), (">", 5.1, true), (">=", 5, true), (">=", 4.9, false), ("<", 5, false), ("<", 4.9, true),
+            ("<=", 5, true), ("<=", 5.1, false), ("==", 5, true), ("==", 5.1, false), ("!=", 5, false), ("!=", 4, true),
+        ]
+        for (comparison, value, holds) in cases {
+            var engine = try engine("activ5.force \(comparison) 5 => activ5.tare")
+            #expect(
+                engine.value("force", value, of: trainer, at: 0).count == (holds ? 1 : 0), "\(value) \(comparison) 5")
+        }
+        // Neither more nor less.
+        var engine = try engine("activ5.force < 5 => activ5.tare", "activ5.force >= 5 => activ5.tare")
+        #expect(engine.value("force", .nan, of: trainer, at: 0).isEmpty)
+    }
+
+    @Test func aValueHolds() throws {
+        var engine = try engine("activ5.force > 50 for 1 s => activ5.tare")
+        #expect(engine.value("force", 60, of: trainer, at: 1000).isEmpty)
+        #expect(engine.deadline == 2000)
+        #expect(engine.tick(1999).isEmpty)
+        #expect(engine.tick(2000) == [RuleDecision(rule: 0, device: trainer, value: 60)])
+        #expect(engine.deadline == nil)
+        #expect(engine.tick(5000).isEmpty)
+        #expect(engine.value("force", 70, of: trainer, at: 5000).isEmpty)
+    }
+
+    @Test func aBreakBeginsTheTimeAgain() throws {
+        var engine = try engine("activ5.force > 50 for 1 s => activ5.tare")
+        _ = engine.value("force", 60, of: trainer, at: 0)
+        _ = engine.value("force", 40, of: trainer, at: 999)
+        #expect(engine.deadline == nil)
+        #expect(engine.value("force", 60, of: trainer, at: 1000).isEmpty)
+        #expect(engine.value("force", 61, of: trainer, at: 1999).isEmpty)
+        // The time was over before this value arrived.
+        #expect(engine.value("force", 62, of: trainer, at: 2000).map(\.value) == [61])
+    }
+
+    @Test func aDeviceThatIsLostHoldsNothing() throws {
+        var engine = try engine(
+            "activ5.force > 50 for 1 s => activ5.tare", "activ5.force > 50 for 1 s every 2 s => activ5.tare")
+        _ = engine.value("force", 60, of: trainer, at: 0)
+        _ = engine.happened("disconnected", nil, to: trainer, at: 500)
+        #expect(engine.deadline == nil)
+        #expect(engine.tick(5000).isEmpty)
+    }
+
+    /// It applied for this time that it holds, although it was suppressed.
+    @Test func aSuppressedComparisonDoesNotApplyLater() throws {
+        var engine = try engine("activ5.force > 50 every 10 s => activ5.tare")
+        #expect(engine.value("force", 60, of: trainer, at: 0).count == 1)
+        _ = engine.value("force", 40, of: trainer, at: 1)
+        #expect(engine.value("force", 60, of: trainer, at: 2).isEmpty)
+        #expect(engine.value("force", 60, of: trainer, at: 20_000).isEmpty)
+        _ = engine.value("force", 40, of: trainer, at: 20_001)
+        #expect(engine.value("force", 60, of: trainer, at: 20_002).count == 1)
+    }
+
+    @Test func devicesWithoutEndFillNoMemory() throws {
+        var engine = try engine("activ5.force > 50 every 1 s => activ5.tare")
+        var decisions = 0
+        for number in 0..<2000 {
+            let device = RuleDevice(family: "activ5", address: "\(number)")
+            decisions += engine.value("force", 60, of: device, at: 0).count
+        }
+        #expect(decisions == 1024)
+    }
+}
+
+@Suite struct RuleTests {
+    @Test func theOldFormIsValid() throws {
+        let rule = try Rule("activ5.double_squeeze  =>  belt.signal warning")
+        #expect(rule.text == "activ5.double_squeeze => belt.signal warning")
+        #expect(rule.subject == .family("activ5"))
+        #expect(rule.families == ["activ5", "feelspace"])
+        #expect(rule.steps.map(\.text) == ["belt.signal warning"])
+        #expect((rule.hold, rule.pause) == (0, 0))
+    }
+
+    @Test func timesAndActions() throws {
+        let rule = try Rule("activ5.force >= -1.5 for 100ms every 2 min => publish a b c , exec bell, activ5.stop")
+        #expect((rule.hold, rule.pause) == (100, 120_000))
+        #expect(rule.steps.map(\.text) == ["publish a b c", "exec bell", "activ5.stop"])
+        #expect(rule.programs == ["bell"])
+        #expect(rule.text == "activ5.force >= -1.5 for 100ms every 2 min => publish a b c, exec bell, activ5.stop")
+        #expect(try Rule("activ5.squeeze every 0.5s => activ5.stop").pause == 500)
+    }
+
+    /// Every prefix of a rule is a rule or a mistake with a reason.
+    @Test func truncatedAtEachPosition() {
+        let text = "activ5.force > 50 for 1 s every 2 s => belt.vibrate 90, publish squeezed yes, exec bell"
+        for length in 0..<text.count {
+            do throws(CommandError) {
+                _ = try Rule(String(text.prefix(length)))
+            } catch {
+                #expect(error.message.hasPrefix("the rule '"))
+            }
+        }
+    }
+
+    @Test func wordsHaveColumns() {
+        #expect(
+            RuleWord.all(in: " a  bc, d") == [
+                RuleWord(text: "a", column: 2), RuleWord(text: "bc", column: 5), RuleWord(text: ",", column: 7),
+                RuleWord(text: "d", column: 9),
+            ])
+    }
+
+    @Test func membersOfLines() {
+        let line = Array(#"{"name":"\"force_n\":7","force_n":-12.5,"x":null}"#.utf8)
+        #expect(RuleReader.number("force_n", in: line) == -12.5)
+        #expect(RuleReader.number("x", in: line) == nil)
+        #expect(RuleReader.number("y", in: line) == nil)
+    }
+
+    @Test func timesOfLines() {
+        #expect(microseconds("1970-01-01T00:00:00.000000Z") == 0)
+        #expect(microseconds("2000-03-01T00:00:00.000001Z") == 951_868_800_000_001)
+        #expect(microseconds("2026-11-23T01:02:03.000004Z") == 1_795_395_723_000_004)
+        #expect(microseconds("2026-11-23") == nil)
+    }
+}
