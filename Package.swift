@@ -31,7 +31,10 @@ let package = Package(
             name: "ObviousCloud",
             description:
                 "The cloud of Obvious devices over HTTPS, with libcurl; without it, bring an own implementation."),
-        .default(enabledTraits: ["BlueZ", "ObviousCloud"]),
+        .trait(
+            name: "MQTT",
+            description: "The command publishes to an MQTT broker, with libmosquitto and SQLite."),
+        .default(enabledTraits: ["BlueZ", "MQTT", "ObviousCloud"]),
     ],
     targets: [
         // The same files as meson.build; a test compares the two lists.
@@ -98,6 +101,12 @@ let package = Package(
         .target(name: "TendonQueue", dependencies: ["CSystemSQLite"]),
         // Where events of the command go, and where commands from outside come from; not a product.
         .target(name: "TendonOutputs", dependencies: ["TendonSupport"]),
+        // Of the trait MQTT.
+        .systemLibrary(
+            name: "CSystemMosquitto", pkgConfig: "libmosquitto", providers: [.apt(["libmosquitto-dev"])]),
+        .target(
+            name: "TendonMQTT",
+            dependencies: ["CSystemMosquitto", "CTendon", "TendonOutputs", "TendonQueue", "TendonSupport"]),
         .executableTarget(
             name: "TendonCommand",
             dependencies: [
@@ -105,6 +114,7 @@ let package = Package(
                 "TendonObvious",
                 "TendonObviousCloud",
                 "TendonFjorden", "TendonOutputs", "TendonSupport",
+                .target(name: "TendonMQTT", condition: .when(traits: ["MQTT"])),
             ]),
         // Compares the library with test vectors; built, not installed.
         .executableTarget(
@@ -133,7 +143,10 @@ let package = Package(
             name: "TendonQueueTests", dependencies: ["CSystemSQLite", "TendonQueue"],
             path: "Tests/Swift/TendonQueueTests"),
         .testTarget(
-            name: "TendonCommandTests", dependencies: ["Tendon", "TendonCommand"],
+            name: "TendonMQTTTests", dependencies: ["TendonMQTT", "TendonOutputs", "TendonQueue", "TendonSupport"],
+            path: "Tests/Swift/TendonMQTTTests"),
+        .testTarget(
+            name: "TendonCommandTests", dependencies: ["Tendon", "TendonCommand", "TendonOutputs", "TendonSupport"],
             path: "Tests/Swift/TendonCommandTests"),
         .testTarget(
             name: "TendonBoseTests", dependencies: ["CTendon", "Tendon", "TendonBose", "TestSupport"],

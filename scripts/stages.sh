@@ -115,7 +115,7 @@ stage_swift() {
 
 # The same tests with the main queue in the place of the loop's thread.
 stage_swift_main_queue() {
-    local form=(--scratch-path "$BUILD/swift-main" -j "$jobs_count" --traits BlueZ,ObviousCloud,MainActorLoop)
+    local form=(--scratch-path "$BUILD/swift-main" -j "$jobs_count" --traits BlueZ,MQTT,ObviousCloud,MainActorLoop)
     swift build "${form[@]}" --build-tests
     swift test "${form[@]}" --skip-build
 }
@@ -136,6 +136,11 @@ stage_swift_without_bluez() {
         swift build "${form[@]}" --product "$product"
     done
     scripts/check_links.sh without "$BUILD/swift-mit/debug/tendon"
+    if readelf -d "$BUILD/swift-mit/debug/tendon" | grep -E 'NEEDED.*lib(mosquitto|sqlite3)'; then
+        echo "not ok - without the trait MQTT tendon links neither libmosquitto nor SQLite"
+        return 1
+    fi
+    echo "ok - without the trait MQTT tendon links neither libmosquitto nor SQLite"
     "$BUILD/swift-mit/debug/tendon-conformance" <Tests/vectors/bose.jsonl >"$BUILD/conformance-mit.jsonl"
     echo "ok - the build without libbluetooth runs"
 }

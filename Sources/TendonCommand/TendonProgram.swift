@@ -29,6 +29,8 @@ struct TendonProgram {
             result = .failure(error)
         }
         if let error = Output.finish() { result = .failure(error) }
+        // In the same process, so that a service manager sees no end.
+        if Termination.shared.restarts { execv("/proc/self/exe", CommandLine.unsafeArgv) }
         if Output.isClosed { exit(ExitStatus.done.rawValue) }
         switch result {
         case .success(let status): exit(status.rawValue)

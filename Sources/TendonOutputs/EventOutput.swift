@@ -12,12 +12,15 @@ package struct OutputDevice: Sendable, Hashable {
     package var addressType: String
     /// The local name; nil: not known yet.
     package var name: String?
+    /// The name is the user's, from the configuration.
+    package var isNamed: Bool
 
-    package init(family: String, address: String, addressType: String, name: String? = nil) {
+    package init(family: String, address: String, addressType: String, name: String? = nil, isNamed: Bool = false) {
         self.family = family
         self.address = address
         self.addressType = addressType
         self.name = name
+        self.isNamed = isNamed
     }
 }
 
@@ -64,7 +67,6 @@ package enum CommandResult: Sendable, Equatable {
 /// Carries out what comes from outside through an output. Any other program may be the sender: everything is checked.
 package protocol CommandHandler: Sendable {
     /// Actions of a device, one member each: `{"vibrate": 90}`.
-    /// - Parameter address: the device's, as in OutputDevice.
     func set(_ actions: JSON, of device: OutputDevice) async -> CommandResult
 
     /// A request to the gateway itself: "scan", "pair", "forget" ...

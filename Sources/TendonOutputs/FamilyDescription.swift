@@ -55,3 +55,9 @@ package struct Entity: Sendable {
         self.isDiagnostic = isDiagnostic
     }
 }
+
+extension Entity {
+    /// What all families call it.
+    package static let battery = Entity(
+        "battery", "Battery", .sensor(path: "battery_percent", unit: "%", deviceClass: "battery"))
+}

@@ -2,6 +2,12 @@
 // SQLite as the queue uses it: one connection, used by one thread, statements that are prepared once.
 import CSystemSQLite
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Musl
+#endif
+
 /// Why the file of a queue cannot be used.
 package struct QueueError: Error, Equatable, Sendable {
     package enum Kind: Sendable {
@@ -35,6 +41,10 @@ final class Database {
 
     /// Opens or creates the file; readable by its owner only.
     init(_ path: String) throws(QueueError) {
+        // SQLite would make it readable by all; its other files get the same rights.
+        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw QueueError(SQLITE_CANTOPEN, String(cString: strerror(errno))) }
+        closeDescriptor(descriptor)
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
         let code = sqlite3_open_v2(path, &handle, flags, nil)
         guard code == SQLITE_OK else {
@@ -143,3 +153,6 @@ final class Database {
         }
     }
 }
+
+/// close(2), which a method hides.
+private func closeDescriptor(_ descriptor: Int32) { close(descriptor) }

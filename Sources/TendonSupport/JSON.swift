@@ -71,6 +71,19 @@ extension JSON {
         }
     }
 
+    /// The members of an object.
+    package var all: [Member] {
+        if case .object(let members) = self { return members }
+        return []
+    }
+
+    /// With the members of the other one, which replace those of the same name.
+    package func merging(_ other: JSON) -> JSON {
+        var result = self
+        for member in other.all { result[member.key] = member.value }
+        return result
+    }
+
     package var string: String? {
         if case .string(let value) = self { return value }
         return nil

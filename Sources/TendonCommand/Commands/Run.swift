@@ -74,7 +74,7 @@ struct StreamSettings: Sendable {
             Option(
                 name: "--pause-consumer-at", value: "N", help: "stop taking samples after the Nth", hidden: true),
             Option(name: "--pause-for", value: "SECONDS", help: "for so long", hidden: true),
-        ] + PairingPolicy.options
+        ] + PairingPolicy.options + OutputChoice.options
 }
 
 /// Families that are taken and left.

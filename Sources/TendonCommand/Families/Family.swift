@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The families of devices that the command knows: one row each.
 import CTendon
+import TendonOutputs
 
 /// What the command can do with the devices of a family. Its name and its title come from the library's table.
 struct Family: Sendable {
@@ -11,6 +12,8 @@ struct Family: Sendable {
     let replay: any FamilyReplay.Type
     /// `simulate`.
     let simulation: any (FamilySimulation & SendableMetatype).Type
+    /// What outputs such as MQTT show of a device; nil: its events only.
+    var description: FamilyDescription?
     /// `tendon FAMILY ...`.
     var commands: [Command] = []
     /// `decode` and `encode`.

@@ -14,10 +14,13 @@ final class DeviceLabel: Sendable {
         var members: [UInt8]
         var device: OutputDevice
 
-        init(_ family: String?, _ address: Address, _ name: String?) {
+        init(_ family: String?, _ address: Address, _ advertised: String?) {
+            let given = DeviceNames.shared.name(of: address)
+            let name = given ?? advertised
             members = DeviceLabel.members(family, address, name)
             device = OutputDevice(
-                family: family ?? "", address: address.description, addressType: address.typeName, name: name)
+                family: family ?? "", address: address.description, addressType: address.typeName, name: name,
+                isNamed: given != nil)
         }
     }
     private let state: Mutex<State>
@@ -26,7 +29,7 @@ final class DeviceLabel: Sendable {
     init(_ family: String?, _ address: Address, name: String? = nil) {
         self.family = family
         self.address = address
-        state = Mutex(State(family, address, DeviceNames.shared.name(of: address) ?? name))
+        state = Mutex(State(family, address, name))
     }
 
     /// The members of each line, ready to be copied.
@@ -38,7 +41,7 @@ final class DeviceLabel: Sendable {
     var name: String? {
         get { state.withLock { $0.device.name } }
         set {
-            let new = State(family, address, DeviceNames.shared.name(of: address) ?? newValue)
+            let new = State(family, address, newValue)
             state.withLock { $0 = new }
         }
     }
@@ -57,20 +60,6 @@ final class DeviceLabel: Sendable {
         if let family { members = .object([JSON.Member(key: "family", value: .string(family))] + members.all) }
         writer.write(members)
         return [UInt8(ascii: ",")] + writer.bytes.dropFirst().dropLast()
-    }
-}
-
-extension JSON {
-    /// The members of an object.
-    var all: [Member] {
-        if case .object(let members) = self { return members }
-        return []
-    }
-
-    func merging(_ other: JSON) -> JSON {
-        var result = self
-        for member in other.all { result[member.key] = member.value }
-        return result
     }
 }
 

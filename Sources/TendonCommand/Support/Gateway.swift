@@ -3,6 +3,7 @@
 import CTendon
 import Synchronization
 import Tendon
+import TendonOutputs
 import TendonSupport
 
 /// Finds devices, serves them, writes a capture.
@@ -27,22 +28,28 @@ final class Gateway: Sendable {
     private var settings: StreamSettings { plan.settings }
     let reporter: Reporter
     private let rules: RuleBoard
+    private let commands: GatewayCommands
     private let admission = Admission()
     private let state: Mutex<State>
     /// Maximum number of names and sessions that are kept; sessions that never had a connection are removed first.
     private static let nameLimit = 4096
     private static let knownLimit = 256
 
-    init(_ plan: GatewayPlan, quiet: Bool = false) {
+    /// - Parameter arguments: of the other outputs than standard output; nil: no output at all.
+    init(_ plan: GatewayPlan, outputs arguments: Arguments?) throws(CommandError) {
         state = Mutex(State(plan: plan))
         let rules = RuleBoard(plan.rules, programs: plan.programs)
         self.rules = rules
+        commands = GatewayCommands(rules)
         let settings = plan.settings
         Log.level = settings.logLevel
-        reporter =
-            quiet
-            ? Reporter(json: true, lines: false, others: [rules])
-            : Reporter(json: settings.json, lines: settings.printsLines, others: [LogOutput(), rules])
+        if let arguments {
+            let others = try OutputChoice.outputs(arguments, commands)
+            reporter = Reporter(
+                json: settings.json, lines: settings.printsLines, others: [LogOutput(), rules] + others)
+        } else {
+            reporter = Reporter(json: true, lines: false, others: [rules])
+        }
         rules.report(to: reporter.events)
     }
 
@@ -55,12 +62,14 @@ final class Gateway: Sendable {
     ) async throws(CommandError) -> ExitStatus {
         let configuration = try Configuration.requested(arguments)
         let plan = try GatewayPlan(arguments, configuration, family: family, capture: capture)
-        let gateway = Gateway(plan, quiet: capture != nil)
+        let configured = arguments.configured(by: configuration)
+        let duration = try configured.duration()
+        let gateway = try Gateway(plan, outputs: capture == nil ? configured : nil)
         if let configuration, capture == nil {
             let origin = Origin(options: arguments, family: family, path: configuration.path)
             Termination.shared.onHangup { gateway.reload(origin) }
         }
-        return try await gateway.run(for: try arguments.configured(by: configuration).duration())
+        return try await gateway.run(for: duration)
     }
 
     func run(for milliseconds: UInt64?) async throws(CommandError) -> ExitStatus {
@@ -77,10 +86,10 @@ final class Gateway: Sendable {
         do {
             try await Termination.task(for: milliseconds) { () throws(CommandError) in try await self.serveAll() }
         } catch {
-            reporter.finish()
+            await finishOutputs()
             throw error
         }
-        reporter.finish()
+        await finishOutputs()
         // A service that is stopped has not failed, whatever was in range.
         if manager.isPresent, Termination.shared.isSignalled { return .done }
         if state.withLock({ $0.found }) == 0 {
@@ -91,9 +100,16 @@ final class Gateway: Sendable {
         return reporter.rows.contains { $0.wasConnected } ? .done : .failed
     }
 
+    private func finishOutputs() async {
+        commands.use(nil, nil)
+        reporter.finish()
+        await reporter.events.finish()
+    }
+
     private func serveAll() async throws(CommandError) {
         let central = try await translating { () throws(TendonError) in try await Central(radio: settings.radio) }
         await settings.pairing.apply(to: central)
+        commands.use(central, settings.pairing)
         var capture: LinkCapture?
         do throws(CommandError) {
             if let path = settings.capture { capture = try await LinkCapture.start(path, on: central) }
@@ -144,6 +160,7 @@ final class Gateway: Sendable {
         guard let family = familyName(advertising: advertisement.data), plan.serves(address, family: family) else {
             return false
         }
+        commands.saw(address, family, name, advertisement.rssi.map { Int($0) })
         let isPreferred: Bool
         if plan.isNamed(address) { isPreferred = true } else { isPreferred = await central.isBonded(with: address) }
         let awaitsResponse = advertisement.isScannable && !advertisement.isScanResponse && name == nil
@@ -287,6 +304,13 @@ struct PairingPolicy: Sendable {
         allowed = CTable(capacity: max(1, addresses.count))
         for (index, address) in addresses.enumerated() { allowed.pointer[index] = address }
         allowedCount = addresses.count
+    }
+
+    /// The same with a window of so many seconds; 0: no window.
+    func with(window seconds: Double) -> PairingPolicy { PairingPolicy(self, window: seconds > 0 ? seconds : nil) }
+
+    private init(_ other: PairingPolicy, window: Double?) {
+        (self.window, allowed, allowedCount) = (window, other.allowed, other.allowedCount)
     }
 
     /// From now on; to be kept as long as the radio is open.

@@ -20,6 +20,7 @@ final class Termination: Sendable {
     private struct State {
         var requested = false
         var isSignalled = false
+        var restarts = false
         var actions: [@Sendable () -> Void] = []
         /// Instead of the end, for SIGHUP.
         var reload: (@Sendable () -> Void)?
@@ -83,6 +84,15 @@ final class Termination: Sendable {
 
     /// Whether a signal was received.
     var isSignalled: Bool { state.withLock { $0.isSignalled } }
+
+    /// Whether the program starts again when its command has ended.
+    var restarts: Bool { state.withLock { $0.restarts && !$0.isSignalled } }
+
+    /// Requests the end, and a new start with the same arguments.
+    func requestRestart() {
+        state.withLock { $0.restarts = true }
+        request()
+    }
 
     var isRequested: Bool { state.withLock { $0.requested } }
 

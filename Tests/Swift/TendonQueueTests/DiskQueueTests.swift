@@ -67,6 +67,16 @@ import Testing
         queue.close()
     }
 
+    @Test func onlyTheOwnerCanReadTheFiles() throws {
+        let place = Place()
+        let queue = try open(place)
+        try queue.store([event(queue, "a")], removing: [])
+        for suffix in ["", "-wal"] {
+            let rights = try FileManager.default.attributesOfItem(atPath: place.path + suffix)[.posixPermissions]
+            #expect(rights as? Int == 0o600)
+        }
+    }
+
     @Test func aNumberIsNeverUsedTwice() throws {
         let place = Place()
         var queue = try open(place)

@@ -9,6 +9,7 @@ extension Family {
     static let feelspace = Family(
         name: "feelspace", stream: FeelspaceStream.self, replay: FeelspaceReplay.self,
         simulation: FeelspaceSimulation.self,
+        description: .feelspace,
         commands: [
             .feelspaceVibrate, .feelspaceNavigate, .feelspaceSignal, .feelspaceIntensity, .feelspaceMode,
             .feelspaceStop, .feelspaceWatch,

@@ -8,6 +8,7 @@ import TendonSupport
 extension Family {
     static let fjorden = Family(
         name: "fjorden", stream: FjordenStream.self, replay: FjordenReplay.self, simulation: FjordenSimulation.self,
+        description: .fjorden,
         commands: [.fjordenInfo, .fjordenWatch, .fjordenForget],
         decoded: [
             DecodedValue(kind: "event", characteristic: profile.event, summary: "events of a notification"),

@@ -8,6 +8,7 @@ import TendonSupport
 extension Family {
     static let obvious = Family(
         name: "obvious", stream: ObviousStream.self, replay: ObviousReplay.self, simulation: ObviousSimulation.self,
+        description: .obvious,
         commands: [
             .obviousInfo, .obviousFeatures, .obviousUpdate, .obviousToggle, .obviousFirmwareCheck,
             .obviousFirmwareUpgrade, .obviousCatalog, .obviousCheckout, .obviousPay,

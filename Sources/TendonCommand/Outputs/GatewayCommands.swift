@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+// What comes from outside through an output: actions of devices, from the same table as those of rules, and requests to
+// the gateway. Programs cannot be started from here: an action of a family is all that a command can name.
+import CTendon
+import Synchronization
+import Tendon
+import TendonOutputs
+import TendonSupport
+
+final class GatewayCommands: CommandHandler {
+    private struct Seen {
+        var family: String
+        var name: String?
+        var rssi: Int?
+        var time: UInt64
+    }
+
+    private struct State {
+        var central: Central?
+        var pairing: PairingPolicy?
+        var seen: [Address: Seen] = [:]
+    }
+
+    private let rules: RuleBoard
+    private let state = Mutex(State())
+    /// Devices that `scan` reports at most; the one that was received longest ago is forgotten.
+    private static let seenLimit = 256
+
+    init(_ rules: RuleBoard) { self.rules = rules }
+
+    /// The radio that requests use, and who may pair over it; nil: it is closed.
+    func use(_ central: Central?, _ pairing: PairingPolicy?) {
+        state.withLock { ($0.central, $0.pairing) = (central, pairing) }
+    }
+
+    /// A device of a known family was received.
+    func saw(_ address: Address, _ family: String, _ name: String?, _ rssi: Int?) {
+        state.withLock { state in
+            if state.seen[address] == nil, state.seen.count >= GatewayCommands.seenLimit,
+                let oldest = state.seen.min(by: { $0.value.time < $1.value.time })
+            {
+                state.seen[oldest.key] = nil
+            }
+            state.seen[address] = Seen(family: family, name: name, rssi: rssi, time: tendon_monotonic_ms())
+        }
+    }
+
+    // MARK: Actions
+
+    func set(_ actions: JSON, of device: OutputDevice) async -> CommandResult {
+        guard !actions.all.isEmpty else { return .failed("no action") }
+        do throws(CommandError) {
+            // All are checked before the first is carried out.
+            var calls: [RuleBoard.Call] = []
+            for action in actions.all { calls.append(try GatewayCommands.call(action, device.family)) }
+            for call in calls {
+                guard let isQueued = rules.order(call, of: device) else {
+                    return .failed("the device is not connected")
+                }
+                guard isQueued else { return .failed("too many actions wait for the device") }
+            }
+            return .done(["actions": JSON(calls.map { JSON.string($0.text) })])
+        } catch {
+            return .failed(error.message)
+        }
+    }
+
+    static func call(_ action: JSON.Member, _ family: String) throws(CommandError) -> RuleBoard.Call {
+        let known = Family.named(family)?.stream.actions ?? []
+        guard let row = known.first(where: { $0.name == action.key }) else {
+            throw .unknown("action of \(family)", sanitized(action.key), among: known.map(\.name))
+        }
+        let words = try words(action.value)
+        let text = (["\(family).\(row.name)"] + words).joined(separator: " ")
+        return RuleBoard.Call(text: sanitized(text), call: try row.parse(words))
+    }
+
+    /// The arguments: a text or a number is one, a list has more; null and true mean none.
+    private static func words(_ value: JSON) throws(CommandError) -> [String] {
+        switch value {
+        case .null, .bool(true): return []
+        case .string(let text): return text.split(whereSeparator: \.isWhitespace).map(String.init)
+        case .integer(let number): return ["\(number)"]
+        case .real(let number): return [Int(exactly: number).map { "\($0)" } ?? "\(number)"]
+        case .array(let values):
+            var all: [String] = []
+            for value in values {
+                if case .array = value { throw .usage("a list in a list") }
+                all += try words(value)
+            }
+            return all
+        case .bool(false), .object: throw .usage("arguments are a text, a number, a list of these, or null")
+        }
+    }
+
+    // MARK: Requests
+
+    static let requests = ["forget", "health", "pair", "rename", "restart", "scan"]
+
+    func request(_ name: String, _ data: JSON) async -> CommandResult {
+        do throws(CommandError) {
+            switch name {
+            case "scan": return .done(seen(data["seconds"]?.number ?? 15))
+            case "pair": return .done(try await pair(data["seconds"]))
+            case "forget": return .done(try await forget(data))
+            case "restart": return .done(restart())
+            default: throw .unknown("request", sanitized(name), among: GatewayCommands.requests)
+            }
+        } catch {
+            return .failed(error.message)
+        }
+    }
+
+    /// The gateway always scans: this is what it received in the last seconds.
+    private func seen(_ seconds: Double) -> JSON {
+        let milliseconds = UInt64((max(0, min(seconds, 3600)) * 1000).rounded())
+        let now = tendon_monotonic_ms()
+        let all = state.withLock { $0.seen.filter { $0.value.time + milliseconds >= now } }
+        let devices = all.sorted { $0.key.description < $1.key.description }.map { (address, seen) -> JSON in
+            [
+                "address": .string(address.description), "address_type": .string(address.typeName),
+                "family": .string(seen.family), "name": seen.name.map { .string($0) } ?? .null,
+                "rssi_dbm": seen.rssi.map { JSON($0) } ?? .null,
+            ]
+        }
+        return ["devices": .array(devices)]
+    }
+
+    private var central: Central {
+        get throws(CommandError) {
+            guard let central = state.withLock({ $0.central }) else {
+                throw CommandError(.noRadio, "the radio is not open")
+            }
+            return central
+        }
+    }
+
+    /// Opens the window for pairing; 0 closes it.
+    private func pair(_ seconds: JSON?) async throws(CommandError) -> JSON {
+        let time = seconds == nil ? 60 : seconds?.number ?? -1
+        guard (0...3600).contains(time) else { throw .usage("pair takes seconds from 0 to 3600") }
+        let central = try central
+        guard let policy = state.withLock({ $0.pairing?.with(window: time) }) else {
+            throw CommandError(.noRadio, "the radio is not open")
+        }
+        await policy.apply(to: central)
+        state.withLock { $0.pairing = policy }
+        return ["seconds": .real(time)]
+    }
+
+    private func forget(_ data: JSON) async throws(CommandError) -> JSON {
+        guard let text = data["address"]?.string ?? data["device"]?.string else {
+            throw .usage(#"forget takes {"device": NAME or ADDRESS}"#)
+        }
+        let wanted = try WantedAddress(named: text, option: "device")
+        let central = try central
+        var wasBonded = false
+        for address in wanted.addresses.map({ Address($0) }) {
+            let isForgotten = try await translating { () throws(TendonError) in try await central.forget(address) }
+            wasBonded = wasBonded || isForgotten
+            state.withLock { $0.seen[address] = nil }
+        }
+        return ["address": .string(wanted.address.description), "bonded": .bool(wasBonded)]
+    }
+
+    /// A moment later, so that the response is on its way before.
+    private func restart() -> JSON {
+        Task {
+            try? await Task.sleep(for: .milliseconds(200))
+            Termination.shared.requestRestart()
+        }
+        return [:]
+    }
+}

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: MIT
+// The connection to the broker: libmosquitto on a thread of its own, because resolving a name, connecting and the TLS
+// handshake block, and must hold neither the loop nor the storing of messages.
+import CSystemMosquitto
+import CTendon
+import TendonSupport
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Musl
+#endif
+
+/// libmosquitto as the worker uses it. What happens goes to the mailbox.
+final class Client: @unchecked Sendable {
+    // `mosquitto` locks by itself (mosquitto_threaded_set); the other members do not change, or are guarded by `lock`.
+    private let settings: MQTTSettings
+    private let mailbox: Mailbox
+    private let mosquitto: OpaquePointer
+    private let lock = ThreadLock()
+    private var isOver = false
+    /// The thread has ended: nothing of libmosquitto is used any more.
+    private var hasEnded = false
+
+    /// Milliseconds from one attempt to the next; with each failure twice as many.
+    private static let firstPause: UInt64 = 1000
+    private static let longestPause: UInt64 = 60_000
+
+    init(_ settings: MQTTSettings, will: String, _ mailbox: Mailbox) throws(MQTTError) {
+        self.settings = settings
+        self.mailbox = mailbox
+        mosquitto_lib_init()
+        guard let made = mosquitto_new("tendon-\(settings.gateway)", true, nil) else {
+            throw MQTTError("libmosquitto: \(String(cString: strerror(errno)))")
+        }
+        mosquitto = made
+        do throws(MQTTError) {
+            try configure(will)
+        } catch {
+            mosquitto_destroy(mosquitto)
+            throw error
+        }
+        mosquitto_user_data_set(mosquitto, Unmanaged.passUnretained(self).toOpaque())
+        setCallbacks()
+    }
+
+    private func configure(_ will: String) throws(MQTTError) {
+        let version = settings.version == .five ? MQTT_PROTOCOL_V5 : MQTT_PROTOCOL_V311
+        try check(mosquitto_int_option(mosquitto, MOSQ_OPT_PROTOCOL_VERSION, version))
+        try check(mosquitto_threaded_set(mosquitto, true))
+        try check(mosquitto_int_option(mosquitto, MOSQ_OPT_TCP_NODELAY, 1))
+        let payload = Array(BridgeState.offline.utf8)
+        try check(mosquitto_will_set(mosquitto, will, Int32(payload.count), payload, 1, true))
+        if let user = settings.user {
+            let password = try settings.password().map { $0 + [0] }
+            try check(
+                password.map { bytes in
+                    bytes.withUnsafeBytes {
+                        mosquitto_username_pw_set(mosquitto, user, $0.bindMemory(to: CChar.self).baseAddress)
+                    }
+                } ?? mosquitto_username_pw_set(mosquitto, user, nil))
+        }
+        guard settings.usesTLS else { return }
+        if let file = settings.caFile {
+            try check(
+                mosquitto_tls_set(mosquitto, file, nil, settings.certificateFile, settings.keyFile, nil), "TLS: \(file)"
+            )
+        } else {
+            try check(mosquitto_int_option(mosquitto, MOSQ_OPT_TLS_USE_OS_CERTS, 1))
+            if let certificate = settings.certificateFile {
+                try check(
+                    mosquitto_tls_set(mosquitto, nil, "/etc/ssl/certs", certificate, settings.keyFile, nil), "TLS")
+            }
+        }
+        // The broker's certificate and its name are verified; nothing older than TLS 1.2.
+        try check(mosquitto_tls_opts_set(mosquitto, 1, "tlsv1.2", nil), "TLS")
+    }
+
+    private func check(_ code: Int32, _ what: String = "MQTT") throws(MQTTError) {
+        guard code == MOSQ_ERR_SUCCESS.code else { throw MQTTError("\(what): \(Client.text(code))") }
+    }
+
+    private static func text(_ code: Int32) -> String {
+        if code == MOSQ_ERR_ERRNO.code { return String(cString: strerror(errno)) }
+        let text = String(cString: mosquitto_strerror(code))
+        return text.hasSuffix(".") ? String(text.dropLast()) : text
+    }
+
+    // MARK: What libmosquitto reports; on its thread
+
+    private func setCallbacks() {
+        mosquitto_connect_v5_callback_set(mosquitto) { _, context, code, _, properties in
+            var window: UInt16 = 0
+            let isLimited = mosquitto_property_read_int16(
+                properties, Int32(MQTT_PROP_RECEIVE_MAXIMUM.rawValue), &window, false)
+            Client.of(context)?.accepted(code, window: isLimited == nil ? nil : Int(window))
+        }
+        mosquitto_publish_v5_callback_set(mosquitto) { _, context, number, code, _ in
+            Client.of(context)?.mailbox.post(.acknowledged(number, refusal: code < 0x80 ? nil : code))
+        }
+        mosquitto_message_callback_set(mosquitto) { _, context, message in
+            // A retained command was sent to whatever ran then, and would be carried out with every connection.
+            guard let message = message?.pointee, let topic = message.topic, !message.retain else { return }
+            let count = Int(message.payloadlen)
+            let payload =
+                count <= Client.largestPayload
+                ? Array(UnsafeRawBufferPointer(start: message.payload, count: count)) : Array("too large".utf8)
+            Client.of(context)?.mailbox.post(.received(topic: String(cString: topic), payload: payload))
+        }
+    }
+
+    /// Bytes of what is received.
+    private static let largestPayload = 1 << 16
+
+    private static func of(_ context: UnsafeMutableRawPointer?) -> Client? {
+        context.map { Unmanaged<Client>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    /// The code of the broker's answer; only set on the thread.
+    private var refusal: Int32 = 0
+
+    private func accepted(_ code: Int32, window: Int?) {
+        refusal = code
+        if code == 0 { mailbox.post(.connected(window: window)) }
+    }
+
+    // MARK: The thread
+
+    func start() {
+        startThread { [self] in
+            var failures: UInt64 = 0
+            while !lock.locked({ isOver }) {
+                refusal = -1
+                var code = mosquitto_connect(
+                    mosquitto, settings.host, Int32(settings.port), Int32(settings.keepalive))
+                while code == MOSQ_ERR_SUCCESS.code, !lock.locked({ isOver }) {
+                    code = mosquitto_loop(mosquitto, 1000, 1)
+                }
+                if refusal == 0 { failures = 0 }
+                if lock.locked({ isOver }) {
+                    if code == MOSQ_ERR_SUCCESS.code { disconnect() }
+                    break
+                }
+                let isRefused = refusal > 0
+                mailbox.post(.disconnected(reason(code), isRefused: isRefused))
+                failures += 1
+                pause(isRefused ? 6 : failures)
+            }
+            lock.locked {
+                hasEnded = true
+                lock.wakeAll()
+            }
+        }
+    }
+
+    /// In the way of the protocol, so that the broker does not publish the last will.
+    private func disconnect() {
+        mosquitto_disconnect(mosquitto)
+        for _ in 0..<20 where mosquitto_loop(mosquitto, 50, 1) != MOSQ_ERR_SUCCESS.code { return }
+    }
+
+    private func reason(_ code: Int32) -> String {
+        guard refusal > 0 else { return Client.text(code) }
+        return settings.version == .five
+            ? String(cString: mosquitto_reason_string(refusal)) : String(cString: mosquitto_connack_string(refusal))
+    }
+
+    /// Half of the time at least, and the rest by chance: a thousand gateways do not return in the same second.
+    private func pause(_ failures: UInt64) {
+        let longest = min(Client.longestPause, Client.firstPause << min(failures - 1, 6))
+        let end = tendon_monotonic_ms() + longest / 2 + UInt64.random(in: 0...longest / 2)
+        lock.locked {
+            while !isOver, lock.wait(until: end) {}
+        }
+    }
+
+    // MARK: For the worker
+
+    func subscribe(_ topics: [String]) {
+        for topic in topics { mosquitto_subscribe(mosquitto, nil, topic, 1) }
+    }
+
+    /// libmosquitto's number of the message; nil: it was not taken.
+    func publish(_ topic: String, _ payload: [UInt8], quality: Int32 = 1, isRetained: Bool = false) -> Int32? {
+        var number: Int32 = 0
+        let code = mosquitto_publish(
+            mosquitto, &number, topic, Int32(payload.count), payload, quality, isRetained)
+        return code == MOSQ_ERR_SUCCESS.code ? number : nil
+    }
+
+    /// Publishes a last message and disconnects; the thread ends.
+    func stop(_ topic: String, _ payload: [UInt8]) {
+        lock.locked {
+            isOver = true
+            lock.wakeAll()
+        }
+        // This wakes the thread as well.
+        _ = publish(topic, payload, quality: 0, isRetained: true)
+        let end = tendon_monotonic_ms() + Client.lastPatience
+        let hasEnded = lock.locked {
+            while !self.hasEnded, lock.wait(until: end) {}
+            return self.hasEnded
+        }
+        // A thread that is still connecting keeps what it uses.
+        if hasEnded { mosquitto_destroy(mosquitto) }
+    }
+
+    private static let lastPatience: UInt64 = 1500
+
+    /// Of the broker about a message that it does not take.
+    static func text(refusal code: Int32) -> String { String(cString: mosquitto_reason_string(code)) }
+}
+
+extension mosq_err_t {
+    fileprivate var code: Int32 { Int32(bitPattern: UInt32(truncatingIfNeeded: rawValue)) }
+}
+
+enum BridgeState {
+    static let online = #"{"state":"online"}"#
+    static let offline = #"{"state":"offline"}"#
+}

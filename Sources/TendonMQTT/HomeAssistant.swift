@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+// Home Assistant's discovery: one retained message per device, made from the description of its family.
+// https://www.home-assistant.io/integrations/mqtt/#mqtt-discovery (device discovery payload)
+import TendonOutputs
+import TendonSupport
+
+extension Worker {
+    func publishDiscovery(_ device: Device) {
+        guard let discovery = settings.discovery, let family = families[device.device.family] else { return }
+        let home = HomeAssistant(topics: topics, version: version)
+        send(HomeAssistant.topic(discovery, device), home.payload(device, family))
+    }
+
+    func removeDiscovery(_ device: Device) {
+        guard let discovery = settings.discovery else { return }
+        send(HomeAssistant.topic(discovery, device), [UInt8]())
+    }
+}
+
+struct HomeAssistant {
+    let topics: Topics
+    let version: String
+
+    /// Gateways that serve one device describe it in the same topic.
+    static func topic(_ discovery: String, _ device: Device) -> String {
+        "\(discovery)/device/tendon_\(device.identifier)/config"
+    }
+
+    func payload(_ device: Device, _ family: FamilyDescription) -> JSON {
+        let identifier = "tendon_\(device.identifier)"
+        let isNamed = device.name != device.device.address
+        var about: JSON = [
+            "identifiers": [.string(identifier)], "manufacturer": .string(family.manufacturer),
+            "model": .string(family.model),
+            "name": .string(isNamed ? device.name : device.device.name ?? "\(family.model) \(device.device.address)"),
+            "connections": [["bluetooth", .string(device.device.address.lowercased())]],
+        ]
+        if let firmware = device.state["firmware"]?.string { about["sw_version"] = .string(firmware) }
+        if let serial = device.state["serial"]?.string { about["serial_number"] = .string(serial) }
+        var components: JSON = [:]
+        for entity in family.entities {
+            components[entity.id] = component(entity, device, identifier)
+        }
+        return [
+            "device": about,
+            "origin": ["name": "tendon", "sw_version": .string(version)],
+            "availability": [
+                ["topic": .string(topics.availability(device.name)), "value_template": "{{ value_json.state }}"],
+                ["topic": .string(topics.bridgeState), "value_template": "{{ value_json.state }}"],
+            ],
+            "availability_mode": "all", "qos": 1, "components": components,
+        ]
+    }
+
+    private func component(_ entity: Entity, _ device: Device, _ identifier: String) -> JSON {
+        var json: JSON = [
+            "unique_id": .string("\(identifier)_\(entity.id)"), "name": .string(entity.title),
+        ]
+        if entity.isDiagnostic { json["entity_category"] = "diagnostic" }
+        let state = JSON.string(topics.state(device.name))
+        let set = JSON.string("\(topics.state(device.name))/set")
+        func value(_ path: String) -> JSON { .string("{{ \(HomeAssistant.expression(path)) }}") }
+        switch entity.kind {
+        case .sensor(let path, let unit, let deviceClass):
+            json["platform"] = "sensor"
+            json["state_topic"] = state
+            json["value_template"] = value(path)
+            if let unit {
+                json["unit_of_measurement"] = .string(unit)
+                json["state_class"] = "measurement"
+            }
+            json["device_class"] = deviceClass.map { .string($0) }
+        case .binary(let path, let on, let deviceClass):
+            json["platform"] = "binary_sensor"
+            json["state_topic"] = state
+            json["value_template"] = .string(
+                "{{ 'ON' if \(HomeAssistant.expression(path)) | string | lower == '\(on.lowercased())' else 'OFF' }}")
+            json["device_class"] = deviceClass.map { .string($0) }
+        case .happening(let event, let member, let types, let deviceClass):
+            json["platform"] = "event"
+            json["state_topic"] = .string(topics.event(device.name))
+            json["event_types"] = .array(types.map { .string($0) })
+            json["device_class"] = deviceClass.map { .string($0) }
+            // What is not of this entity becomes an empty text, which Home Assistant ignores.
+            let type = member.map { "value_json.\($0)" } ?? "'\(types.first ?? event)'"
+            json["value_template"] = .string(
+                "{% if value_json.event == '\(event)' %}{{ {'event_type': \(type), 'message_id': value_json.message_id} | tojson }}"
+                    + "{% endif %}")
+        case .button(let payload):
+            json["platform"] = "button"
+            json["command_topic"] = set
+            json["payload_press"] = .string(payload)
+        case .choice(let path, let action, let options):
+            json["platform"] = "select"
+            json["state_topic"] = state
+            json["value_template"] = value(path)
+            json["command_topic"] = set
+            json["command_template"] = .string("{{ {'\(action)': value} | tojson }}")
+            json["options"] = .array(options.map { .string($0) })
+        case .number(let path, let action, let range, let unit):
+            json["platform"] = "number"
+            if let path {
+                json["state_topic"] = state
+                json["value_template"] = value(path)
+            }
+            json["command_topic"] = set
+            json["command_template"] = .string("{{ {'\(action)': value} | tojson }}")
+            json["min"] = JSON(range.lowerBound)
+            json["max"] = JSON(range.upperBound)
+            json["unit_of_measurement"] = unit.map { .string($0) }
+        case .firmware(let installed, let latest):
+            json["platform"] = "update"
+            json["device_class"] = "firmware"
+            json["state_topic"] = state
+            json["value_template"] = .string(
+                "{{ {'installed_version': \(HomeAssistant.expression(installed)), 'latest_version': "
+                    + "\(HomeAssistant.expression(latest)) or \(HomeAssistant.expression(installed))} | tojson }}")
+        }
+        return json
+    }
+
+    /// A member that is not there yet is no error of the template.
+    private static func expression(_ path: String) -> String {
+        let levels = path.split(separator: ".")
+        let inner = levels.dropLast().reduce("value_json") { "(\($0).\($1) | default({}))" }
+        return "(\(inner).\(levels.last ?? "") | default(''))"
+    }
+}

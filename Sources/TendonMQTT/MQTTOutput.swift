@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// MQTT as an output of the command. See docs/mqtt.md.
+import TendonOutputs
+import TendonQueue
+import TendonSupport
+
+package final class MQTTOutput: EventOutput {
+    private let mailbox = Mailbox()
+    private let end = End()
+
+    /// Opens the queue, reads the files, and starts the two threads. The broker may be away.
+    /// - Parameter report: takes sentences for people, from any thread.
+    package init(
+        _ settings: MQTTSettings, families: [FamilyDescription], version: String, handler: any CommandHandler,
+        report: @escaping @Sendable (String) -> Void
+    ) throws(MQTTError) {
+        try settings.check()
+        let client = try Client(
+            settings, will: Topics(base: settings.base, gateway: settings.gateway).bridgeState, mailbox)
+        let worker: Worker
+        do throws(QueueError) {
+            let queue = try DiskQueue(settings.queuePath, limit: settings.queueLimit, bytes: settings.queueBytes)
+            if let repair = queue.repair { report(repair) }
+            worker = Worker(
+                settings, queue, client, mailbox, families: families, version: version, handler: handler,
+                report: report, onEnd: { [end] in end.reach() })
+        } catch {
+            let path = sanitized(settings.queuePath)
+            throw MQTTError(
+                error.kind == .locked
+                    ? "the queue \(path) is in use by another process: one gateway, one queue"
+                    : "the queue \(path): \(error.text)")
+        }
+        client.start()
+        startThread { worker.run() }
+    }
+
+    package func takes(_ event: StaticString, of device: OutputDevice?) -> Bool {
+        // What is only in range is no device of this gateway yet.
+        device.map { !$0.family.isEmpty } ?? false && !event.isEqual(to: "found")
+    }
+
+    package func event(_ event: StaticString, of device: OutputDevice?, _ compose: (inout LineWriter) -> Void) {
+        guard let device else { return }
+        mailbox.line(event, device, compose)
+    }
+
+    package func device(_ device: OutputDevice, is presence: Presence) {
+        mailbox.post(.presence(device, presence))
+    }
+
+    package func finish() async {
+        mailbox.post(.finish)
+        await end.wait()
+    }
+}
+
+/// Where `finish` waits for the worker.
+private final class End: @unchecked Sendable {
+    // Guarded by `lock`.
+    private let lock = ThreadLock()
+    private var isReached = false
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    func reach() {
+        let ready = lock.locked {
+            isReached = true
+            defer { waiting = [] }
+            return waiting
+        }
+        for continuation in ready { continuation.resume() }
+    }
+
+    func wait() async {
+        await withCheckedContinuation { continuation in
+            let isOver = lock.locked {
+                if !isReached { waiting.append(continuation) }
+                return isReached
+            }
+            if isOver { continuation.resume() }
+        }
+    }
+}

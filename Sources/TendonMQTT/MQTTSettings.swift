@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+// The settings of the MQTT output, checked before anything is opened.
+import TendonSupport
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Musl
+#endif
+
+/// Why a setting cannot be used, in a sentence.
+package struct MQTTError: Error, Sendable {
+    package let text: String
+
+    package init(_ text: String) { self.text = text }
+}
+
+package struct MQTTSettings: Sendable {
+    package enum Version: Sendable {
+        case five
+        case threeOneOne
+    }
+
+    package enum Streams: Sendable {
+        case none
+        case all
+        /// Names of sensors.
+        case these(Set<String>)
+    }
+
+    package var host = ""
+    package var port: UInt16 = 1883
+    package var usesTLS = false
+    package var version = Version.five
+    package var user: String?
+    /// Files; what is in them is read when the output starts.
+    package var passwordFile: String?
+    package var caFile: String?
+    package var certificateFile: String?
+    package var keyFile: String?
+    /// First level of every topic.
+    package var base = "tendon"
+    /// Name of this gateway: in its topics, in the numbers of its messages, and its client identifier.
+    package var gateway = ""
+    /// Seconds after which an unused connection is checked.
+    package var keepalive = 30
+
+    package var streams = Streams.none
+    /// Messages per second of one sensor.
+    package var streamRate = 10.0
+    /// Milliseconds of samples in one message; 0: each message is one sample.
+    package var streamBatch = 0
+    /// Stream messages wait on disk as events do.
+    package var storesStreams = false
+    /// Milliseconds from one state of a device to the next.
+    package var stateInterval: UInt64 = 1000
+    /// First level of the topics of Home Assistant's discovery; nil: none.
+    package var discovery: String? = "homeassistant"
+
+    package var queuePath = ""
+    package var queueLimit = 100_000
+    package var queueBytes = 64 << 20
+
+    package init() {}
+
+    /// `mqtt://host`, `mqtts://host:port`; IPv6 addresses in brackets.
+    package init(url: String) throws(MQTTError) {
+        let wrong = MQTTError("'\(sanitized(url))' is not mqtt://HOST[:PORT] or mqtts://HOST[:PORT]")
+        let rest: Substring
+        if url.hasPrefix("mqtt://") {
+            rest = url.dropFirst(7)
+        } else if url.hasPrefix("mqtts://") {
+            rest = url.dropFirst(8)
+            (usesTLS, port) = (true, 8883)
+        } else {
+            throw wrong
+        }
+        if rest.contains("@") {
+            throw MQTTError(
+                "a password in the address is visible to every user: use --mqtt-user and --mqtt-password-file")
+        }
+        var name = rest
+        var number: Substring?
+        if rest.hasPrefix("[") {
+            guard let end = rest.firstIndex(of: "]") else { throw wrong }
+            name = rest[rest.index(after: rest.startIndex)..<end]
+            let after = rest[rest.index(after: end)...]
+            guard after.isEmpty || after.hasPrefix(":") else { throw wrong }
+            number = after.isEmpty ? nil : after.dropFirst()
+        } else if let colon = rest.firstIndex(of: ":") {
+            name = rest[..<colon]
+            number = rest[rest.index(after: colon)...]
+        }
+        if let number {
+            guard let value = UInt16(number), value > 0 else { throw wrong }
+            port = value
+        }
+        guard !name.isEmpty, !name.contains("/"), name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { throw wrong }
+        host = String(name)
+    }
+
+    /// For messages to people.
+    package var broker: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+
+    /// What does not fit together; files that others can read.
+    package func check() throws(MQTTError) {
+        for (what, name) in [("the base topic", base), ("the topic of the discovery", discovery ?? "x")] {
+            let levels = name.split(separator: "/", omittingEmptySubsequences: false)
+            guard !name.isEmpty, levels.allSatisfy({ Topics.isLevel(String($0)) }) else {
+                throw MQTTError("\(what) '\(sanitized(name))' has an empty level, +, # or control characters")
+            }
+        }
+        guard Topics.isLevel(gateway) else {
+            throw MQTTError(
+                "the name of the gateway '\(sanitized(gateway))' is empty or has /, +, # or control characters")
+        }
+        if !usesTLS, caFile != nil || certificateFile != nil || keyFile != nil {
+            throw MQTTError("certificates are for mqtts://, and the broker is mqtt://")
+        }
+        if (certificateFile == nil) != (keyFile == nil) {
+            throw MQTTError("a client certificate needs its key, and a key its certificate")
+        }
+        if passwordFile != nil, user == nil { throw MQTTError("a password needs a user") }
+        if let keyFile { _ = try SecretFile.read(keyFile, limit: 1 << 16) }
+        for path in [caFile, certificateFile].compactMap(\.self) where access(path, R_OK) != 0 {
+            throw MQTTError("\(sanitized(path)): \(String(cString: strerror(errno)))")
+        }
+    }
+
+    /// The first line of the file; nil: no password.
+    func password() throws(MQTTError) -> [UInt8]? {
+        guard let passwordFile else { return nil }
+        let bytes = try SecretFile.read(passwordFile, limit: 4096)
+        return Array(bytes.prefix { $0 != 0x0A && $0 != 0x0D })
+    }
+}
+
+/// Files that only their owner may read.
+enum SecretFile {
+    /// Refuses a file that other users can read: what is in it is no secret any more.
+    static func read(_ path: String, limit: Int) throws(MQTTError) -> [UInt8] {
+        func failed(_ text: String) -> MQTTError { MQTTError("\(sanitized(path)): \(text)") }
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw failed(String(cString: strerror(errno))) }
+        defer { systemClose(descriptor) }
+        var information = stat()
+        guard fstat(descriptor, &information) == 0, information.st_mode & S_IFMT == S_IFREG else {
+            throw failed("not a file")
+        }
+        // The credentials of a systemd unit have an access list, which fstat shows as rights of the group.
+        let isCredential = getenv("CREDENTIALS_DIRECTORY").map { path.hasPrefix(String(cString: $0) + "/") } ?? false
+        let others: mode_t = isCredential ? 0o007 : 0o077
+        guard information.st_mode & others == 0 else {
+            throw failed("other users can read this file: chmod 600 it, and change what is in it")
+        }
+        guard information.st_uid == geteuid() || information.st_uid == 0 else {
+            throw failed("the file belongs to another user")
+        }
+        var bytes = [UInt8](repeating: 0, count: limit)
+        let count = systemRead(descriptor, &bytes, limit)
+        guard count > 0 else { throw failed(count == 0 ? "the file is empty" : String(cString: strerror(errno))) }
+        return Array(bytes.prefix(count))
+    }
+}

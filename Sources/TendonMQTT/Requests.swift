@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+// What comes from the broker: commands for devices and requests to the gateway. All of it is checked here or by the
+// command's handler; nothing in it names a program, a file or a rule.
+import TendonOutputs
+import TendonSupport
+
+extension Worker {
+    /// Commands from outside that are carried out at the same time.
+    private static var pendingLimit: Int { 32 }
+
+    func received(_ topic: String, _ payload: [UInt8]) {
+        if let discovery = settings.discovery, topic == "\(discovery)/status" {
+            // Home Assistant was restarted.
+            if payload == Array("online".utf8) { for device in devices.values { publishDiscovery(device) } }
+            return
+        }
+        switch topics.incoming(topic) {
+        case .set(let name):
+            // Another gateway may serve the device: silence.
+            guard let device = named(name) else { return }
+            set(device, payload)
+        case .get(let name):
+            guard let device = named(name) else { return }
+            publishState(device.key, 0)
+        case .request(let name): request(name, payload)
+        case nil: break
+        }
+    }
+
+    /// By its name in the topics, or by its address.
+    func named(_ name: String) -> Device? {
+        devices.values.first { $0.name == name } ?? devices.values.first { $0.device.address == name }
+    }
+
+    private func parsed(_ payload: [UInt8]) -> JSON? {
+        if payload.allSatisfy({ $0 == 0x20 || $0 == 0x0A }) { return [:] }
+        guard let json = try? JSON(parsing: payload), case .object = json else { return nil }
+        return json
+    }
+
+    private func set(_ device: Device, _ payload: [UInt8]) {
+        guard var actions = parsed(payload) else {
+            return respond("set", nil, .failed("the payload is no JSON object"), ["device": .string(device.name)])
+        }
+        let transaction = actions["transaction"]
+        actions["transaction"] = nil
+        let (target, wanted) = (device.device, actions)
+        start(Answer(receiver: .set(device.name), transaction: transaction, result: .done(.null))) { handler in
+            await handler.set(wanted, of: target)
+        }
+    }
+
+    private func request(_ name: String, _ payload: [UInt8]) {
+        guard var data = parsed(payload) else {
+            return respond(name, nil, .failed("the payload is no JSON object"))
+        }
+        let transaction = data["transaction"]
+        data["transaction"] = nil
+        switch name {
+        case "health": respond(name, transaction, .done(health.merging(["healthy": .bool(!delivery.isFailing)])))
+        case "rename": respond(name, transaction, rename(data))
+        default:
+            if let text = data["device"]?.string, let device = named(text) {
+                data["address"] = .string(device.device.address)
+                data["address_type"] = .string(device.device.addressType)
+            }
+            let request = data
+            start(Answer(receiver: .request(name), transaction: transaction, result: .done(.null), data: data)) {
+                await $0.request(name, request)
+            }
+        }
+    }
+
+    /// Runs a command; its result comes back through the mailbox.
+    private func start(_ answer: Answer, _ body: @escaping @Sendable (any CommandHandler) async -> CommandResult) {
+        guard pending < Worker.pendingLimit else {
+            var refused = answer
+            refused.result = .failed("too many commands are carried out")
+            return answered(refused, 0, wasStarted: false)
+        }
+        pending += 1
+        let (handler, mailbox) = (handler, mailbox)
+        Task {
+            var answer = answer
+            answer.result = await body(handler)
+            mailbox.post(.answered(answer))
+        }
+    }
+
+    func answered(_ answer: Answer, _ now: UInt64, wasStarted: Bool = true) {
+        if wasStarted { pending -= 1 }
+        switch answer.receiver {
+        case .set(let name):
+            // What was carried out is an event of the device.
+            if case .done = answer.result, answer.transaction == nil { return }
+            respond("set", answer.transaction, answer.result, ["device": .string(name)])
+        case .request(let name):
+            if name == "forget", case .done = answer.result, let address = answer.data["address"]?.string {
+                for device in devices.values where device.device.address == address { forget(device.key) }
+            }
+            respond(name, answer.transaction, answer.result)
+        }
+    }
+
+    private func respond(_ name: String, _ transaction: JSON?, _ result: CommandResult, _ more: JSON = [:]) {
+        var response: JSON
+        switch result {
+        case .done(let data): response = ["status": "ok", "data": data == .null ? [:] : data]
+        case .failed(let text): response = ["status": "error", "error": .string(text)]
+        }
+        response = response.merging(more)
+        if let transaction { response["transaction"] = transaction }
+        send(topics.response(name), response, isRetained: false)
+    }
+
+    /// `{"from": NAME, "to": NAME}`.
+    private func rename(_ data: JSON) -> CommandResult {
+        guard let from = data["from"]?.string, let to = data["to"]?.string else {
+            return .failed(#"rename takes {"from": NAME, "to": NAME}"#)
+        }
+        guard let device = named(from) else { return .failed("no device '\(sanitized(from))'") }
+        guard !device.device.isNamed else { return .failed("the configuration of the gateway names this device") }
+        guard Topics.isName(to) else {
+            return .failed("'\(sanitized(to))' cannot be a level of a topic, or is reserved")
+        }
+        if let other = named(to), other.key != device.key { return .failed("'\(sanitized(to))' is taken") }
+        clear(device)
+        devices[device.key]?.name = to
+        changed(device.key)
+        publishState(device.key, 0)
+        return .done(["from": .string(from), "to": .string(to)])
+    }
+
+    /// What was published about a device, and is kept about it, is removed.
+    func forget(_ key: String) {
+        guard let device = devices[key] else { return }
+        clear(device)
+        removeDiscovery(device)
+        devices[key] = nil
+        delivery.setNote("device/" + key, nil)
+        publishDevices()
+    }
+
+    /// Retained messages end with an empty one.
+    func clear(_ device: Device) {
+        send(topics.availability(device.name), [UInt8]())
+        delivery.add(topics.state(device.name), isState: true, time: 0, now: 0) { _ in [] }
+    }
+}

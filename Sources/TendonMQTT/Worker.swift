@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: MIT
+// The thread between the events and libmosquitto: it numbers messages, stores what the broker does not take soon, keeps
+// the states of the devices, and passes on what comes from outside.
+import CTendon
+import TendonOutputs
+import TendonQueue
+import TendonSupport
+
+/// All members but `mailbox` are used on the worker's thread only.
+final class Worker: @unchecked Sendable {
+    let settings: MQTTSettings
+    let topics: Topics
+    let mailbox: Mailbox
+    let client: Client
+    let families: [String: FamilyDescription]
+    let version: String
+    let handler: any CommandHandler
+    let report: @Sendable (String) -> Void
+    var delivery: Delivery
+    var devices: [String: Device] = [:]
+
+    private(set) var isConnected = false
+    private var isOver = false
+    private var hasReported = false
+    private let started = tendon_monotonic_ms()
+    private var lostAt: UInt64 = 0
+    /// Samples that were thinned out, and events that found the mailbox full.
+    private(set) var thinned: UInt64 = 0
+    private(set) var overrun: UInt64 = 0
+    private var publishedDrops: UInt64 = 0
+    private var informedAt: UInt64 = 0
+    /// Commands from outside that are carried out.
+    var pending = 0
+    private let onEnd: @Sendable () -> Void
+
+    /// Milliseconds between states that only samples changed, while the broker is away: they are written to disk.
+    private static let awayInterval: UInt64 = 60_000
+    private static let informationInterval: UInt64 = 10_000
+    /// Devices that are remembered.
+    private static let deviceLimit = 1024
+    /// Milliseconds for which the end waits for the broker.
+    private static let lastPatience: UInt64 = 3000
+
+    init(
+        _ settings: MQTTSettings, _ queue: DiskQueue, _ client: Client, _ mailbox: Mailbox,
+        families: [FamilyDescription], version: String, handler: any CommandHandler,
+        report: @escaping @Sendable (String) -> Void, onEnd: @escaping @Sendable () -> Void
+    ) {
+        self.settings = settings
+        topics = Topics(base: settings.base, gateway: settings.gateway)
+        (self.client, self.mailbox, self.version, self.handler, self.report) = (
+            client, mailbox, version, handler, report
+        )
+        self.families = Dictionary(uniqueKeysWithValues: families.map { ($0.family, $0) })
+        self.onEnd = onEnd
+        delivery = Delivery(queue, report: report)
+        for (name, note) in delivery.notes() where name.hasPrefix("device/") {
+            if let device = Device(note: note) { devices[device.key] = device }
+        }
+    }
+
+    var uptime: UInt64 { tendon_monotonic_ms() - started }
+
+    func run() {
+        var batch = Mailbox.Batch()
+        while !isOver {
+            mailbox.take(until: deadline, into: &batch)
+            let now = tendon_monotonic_ms()
+            overrun += UInt64(batch.droppedEvents)
+            if batch.droppedEvents > 0 { delivery.countDropped(batch.droppedEvents) }
+            thinned += UInt64(batch.droppedSamples)
+            for item in batch.items { handle(item, batch.text, now) }
+            work(now)
+        }
+        end()
+    }
+
+    // MARK: What comes
+
+    private func handle(_ item: Item, _ text: [UInt8], _ now: UInt64) {
+        switch item {
+        case .line(let line): take(line, text[line.bytes], now)
+        case .presence(let device, let presence): take(device, presence, now)
+        case .connected(let window):
+            delivery.limit(window)
+            connected(now)
+        case .disconnected(let reason, let isRefused): disconnected(reason, isRefused, now)
+        case .acknowledged(let number, let refusal):
+            delivery.finished(number, isRefused: refusal != nil, now: now)
+            if let refusal { report("the broker refuses a message: \(Client.text(refusal: refusal))") }
+        case .received(let topic, let payload): received(topic, payload)
+        case .answered(let answer): answered(answer, now)
+        case .finish: isOver = true
+        }
+    }
+
+    private func connected(_ now: UInt64) {
+        isConnected = true
+        if lostAt != 0 {
+            report(
+                "\(settings.broker): connected again after \((now - lostAt) / 1000) s; \(delivery.waiting) messages wait"
+            )
+        } else if hasReported {
+            report("\(settings.broker): connected")
+        }
+        (lostAt, hasReported) = (0, false)
+        client.subscribe(topics.subscriptions)
+        if let discovery = settings.discovery { client.subscribe(["\(discovery)/status"]) }
+        send(topics.bridgeState, Array(BridgeState.online.utf8))
+        publishInformation(now)
+        publishDevices()
+        for device in devices.values {
+            publishAvailability(device)
+            publishDiscovery(device)
+        }
+    }
+
+    private func disconnected(_ reason: String, _ isRefused: Bool, _ now: UInt64) {
+        if isConnected || !hasReported {
+            let what =
+                isRefused ? "the broker refuses the connection" : isConnected ? "connection lost" : "no connection"
+            report("\(settings.broker): \(what): \(reason); trying again")
+            hasReported = true
+        }
+        if isConnected { lostAt = now }
+        isConnected = false
+        delivery.store(now: now, isConnected: false, isLast: true)
+    }
+
+    private func take(_ line: LineItem, _ bytes: ArraySlice<UInt8>, _ now: UInt64) {
+        let event = line.event.description
+        let key = Device.key(line.device)
+        guard know(line.device, key) else { return }
+        if event == "sample" {
+            guard let sensor = Device.sensor(of: bytes) else { return }
+            devices[key]?.take(sample: bytes, of: sensor)
+            stream(key, sensor, bytes, now)
+            return
+        }
+        let name = devices[key]!.name
+        let gateway = settings.gateway
+        delivery.add(topics.event(name), isState: false, time: tendon_realtime_us(), now: now) { number in
+            // Before the closing brace and the end of the line.
+            bytes.dropLast(2) + Array(#","message_id":"\#(gateway)-\#(number)"}"#.utf8)
+        }
+        if event == "publish" { publish(bytes, now) }
+        let states = families[line.device.family]?.states ?? []
+        if ["connected", "battery"].contains(event) || states.contains(event) { devices[key]?.take(event, bytes) }
+    }
+
+    /// The action `publish` of a rule.
+    private func publish(_ line: ArraySlice<UInt8>, _ now: UInt64) {
+        guard let json = try? JSON(parsing: Array(line)), let name = json["topic"]?.string, Topics.isLevel(name),
+            let value = json["value"]?.string
+        else { return }
+        delivery.add(topics.rule(name), isState: false, time: tendon_realtime_us(), now: now) { _ in Array(value.utf8) }
+    }
+
+    private func take(_ device: OutputDevice, _ presence: Presence, _ now: UInt64) {
+        let key = Device.key(device)
+        if presence == .forgotten { return forget(key) }
+        guard know(device, key) else { return }
+        devices[key]?.isAvailable = presence == .connected
+        publishAvailability(devices[key]!)
+        // Now its firmware is known.
+        if presence == .connected { publishDiscovery(devices[key]!) }
+        // The last samples are part of what is known.
+        if presence == .disconnected { publishState(key, now) }
+    }
+
+    /// False if too many devices are known.
+    private func know(_ device: OutputDevice, _ key: String) -> Bool {
+        guard let known = devices[key] else {
+            guard devices.count < Worker.deviceLimit else { return false }
+            devices[key] = Device(device, name: freeName(device, key))
+            changed(key)
+            return true
+        }
+        guard known.device.name != device.name || known.device.isNamed != device.isNamed else { return true }
+        devices[key]?.device = device
+        let name = device.isNamed ? freeName(device, key) : known.name
+        if name != known.name {
+            clear(known)
+            devices[key]?.name = name
+        }
+        changed(key)
+        return true
+    }
+
+    /// The name of the configuration; else the address, as zigbee2mqtt does it.
+    private func freeName(_ device: OutputDevice, _ key: String) -> String {
+        let given = device.isNamed ? device.name : nil
+        for name in [given, device.address].compactMap(\.self) where Topics.isName(name) {
+            if !devices.values.contains(where: { $0.name == name && $0.key != key }) { return name }
+        }
+        return device.address + "-" + device.addressType
+    }
+
+    /// A device is new, or has another name.
+    func changed(_ key: String) {
+        guard let device = devices[key] else { return }
+        delivery.setNote("device/" + key, device.note.text)
+        publishDevices()
+        publishDiscovery(device)
+    }
+
+    // MARK: What is due
+
+    private var deadline: UInt64 {
+        var deadline = delivery.deadline(isConnected: isConnected)
+        for device in devices.values {
+            deadline = min(deadline, stateDeadline(device))
+            for stream in device.streams.values where stream.count > 0 {
+                deadline = min(deadline, stream.sentAt + streamPause)
+            }
+        }
+        if delivery.dropped != publishedDrops, isConnected {
+            deadline = min(deadline, informedAt + Worker.informationInterval)
+        }
+        return deadline
+    }
+
+    private func stateDeadline(_ device: Device) -> UInt64 {
+        if device.isChanged { return device.publishedAt + settings.stateInterval }
+        guard device.hasSamples else { return .max }
+        return device.publishedAt + (isConnected ? settings.stateInterval : Worker.awayInterval)
+    }
+
+    private func work(_ now: UInt64) {
+        for (key, device) in devices {
+            if stateDeadline(device) <= now { publishState(key, now) }
+            for (sensor, stream) in device.streams where stream.count > 0 && stream.sentAt + streamPause <= now {
+                flush(key, sensor, now)
+            }
+        }
+        if isConnected {
+            delivery.pump { client.publish($0.topic, $0.payload, isRetained: $0.isState) }
+            if delivery.dropped != publishedDrops, now >= informedAt + Worker.informationInterval {
+                publishInformation(now)
+            }
+        }
+        delivery.store(now: now, isConnected: isConnected)
+    }
+
+    /// The gateway ends: its devices are not available any more. What the broker does not take in time is stored.
+    private func end() {
+        let now = tendon_monotonic_ms()
+        for key in devices.keys where devices[key]!.isAvailable || devices[key]!.isChanged {
+            devices[key]?.isAvailable = false
+            if isConnected { publishAvailability(devices[key]!) }
+            publishState(key, now)
+        }
+        var batch = Mailbox.Batch()
+        let end = now + Worker.lastPatience
+        while isConnected, !delivery.isIdle, tendon_monotonic_ms() < end {
+            delivery.pump { client.publish($0.topic, $0.payload, isRetained: $0.isState) }
+            mailbox.take(until: min(end, tendon_monotonic_ms() + 100), into: &batch)
+            for item in batch.items {
+                switch item {
+                case .acknowledged(let number, let refusal):
+                    delivery.finished(number, isRefused: refusal != nil, now: tendon_monotonic_ms())
+                case .disconnected: isConnected = false
+                default: break
+                }
+            }
+        }
+        delivery.store(now: tendon_monotonic_ms(), isConnected: isConnected, isLast: true)
+        if !delivery.isIdle { report("\(delivery.waiting) messages wait in \(settings.queuePath) for the next start") }
+        delivery.close()
+        client.stop(topics.bridgeState, Array(BridgeState.offline.utf8))
+        onEnd()
+    }
+}
+
+// MARK: - Messages
+
+extension Worker {
+    /// A message that is composed again with each connection: it needs no queue, and no acknowledgement.
+    func send(_ topic: String, _ payload: [UInt8], isRetained: Bool = true) {
+        guard isConnected else { return }
+        _ = client.publish(topic, payload, quality: 0, isRetained: isRetained)
+    }
+
+    func send(_ topic: String, _ value: JSON, isRetained: Bool = true) {
+        send(topic, Array(LineWriter.text(value).utf8), isRetained: isRetained)
+    }
+
+    fileprivate func publishAvailability(_ device: Device) {
+        send(
+            topics.availability(device.name),
+            Array((device.isAvailable ? BridgeState.online : BridgeState.offline).utf8))
+    }
+
+    func publishState(_ key: String, _ now: UInt64) {
+        guard var device = devices[key] else { return }
+        var state = device.completeState()
+        device.publishedAt = now
+        devices[key] = device
+        guard !state.all.isEmpty else { return }
+        let gateway = settings.gateway
+        delivery.add(topics.state(device.name), isState: true, time: tendon_realtime_us(), now: now) { number in
+            state["message_id"] = .string("\(gateway)-\(number)")
+            return Array(LineWriter.text(state).utf8)
+        }
+    }
+
+    func publishDevices() {
+        let all = devices.values.sorted { $0.key < $1.key }.map { device -> JSON in
+            var json = device.note
+            json["available"] = .bool(device.isAvailable)
+            return json
+        }
+        send(topics.devices, .array(all))
+    }
+
+    fileprivate func publishInformation(_ now: UInt64) {
+        publishedDrops = delivery.dropped
+        informedAt = now
+        send(topics.information, health.merging(["version": .string(version), "base_topic": .string(settings.base)]))
+    }
+
+    /// Counters of what went out and what did not.
+    var health: JSON {
+        [
+            "gateway": .string(settings.gateway), "uptime_s": JSON(uptime / 1000), "devices": JSON(devices.count),
+            "queued": JSON(delivery.waiting), "dropped": JSON(delivery.dropped), "refused": JSON(delivery.refused),
+            "thinned": JSON(thinned), "next_message_id": .string("\(settings.gateway)-\(delivery.next)"),
+            "queue_failing": .bool(delivery.isFailing),
+        ]
+    }
+
+    // MARK: Streams
+
+    /// Milliseconds from one message of a sensor to the next.
+    fileprivate var streamPause: UInt64 {
+        settings.streamBatch > 0 ? UInt64(settings.streamBatch) : UInt64(1000 / max(settings.streamRate, 0.001))
+    }
+
+    /// Bytes of samples in one message.
+    private static var batchLimit: Int { 1 << 16 }
+
+    fileprivate func stream(_ key: String, _ sensor: String, _ line: ArraySlice<UInt8>, _ now: UInt64) {
+        switch settings.streams {
+        case .none: return
+        case .these(let wanted) where !wanted.contains(sensor): return
+        default: break
+        }
+        guard isConnected || settings.storesStreams, Topics.isLevel(sensor) else {
+            thinned += 1
+            return
+        }
+        var stream = devices[key]?.streams[sensor] ?? Device.Stream(sentAt: now)
+        if settings.streamBatch == 0 || stream.batch.count > Worker.batchLimit {
+            // The newest one counts.
+            thinned += UInt64(stream.count)
+            stream.batch.removeAll(keepingCapacity: true)
+            stream.count = 0
+        }
+        if stream.count > 0 { stream.batch.append(UInt8(ascii: ",")) }
+        stream.batch += line.dropLast()
+        stream.count += 1
+        devices[key]?.streams[sensor] = stream
+    }
+
+    fileprivate func flush(_ key: String, _ sensor: String, _ now: UInt64) {
+        guard let device = devices[key], var stream = device.streams[sensor] else { return }
+        let topic = topics.stream(device.name, sensor)
+        let payload =
+            settings.streamBatch > 0 ? [UInt8(ascii: "[")] + stream.batch + [UInt8(ascii: "]")] : stream.batch
+        if settings.storesStreams {
+            delivery.add(topic, isState: false, time: tendon_realtime_us(), now: now) { _ in payload }
+        } else if client.publish(topic, payload, quality: 0) == nil {
+            thinned += UInt64(stream.count)
+        }
+        stream.batch.removeAll(keepingCapacity: true)
+        (stream.count, stream.sentAt) = (0, now)
+        devices[key]?.streams[sensor] = stream
+    }
+}

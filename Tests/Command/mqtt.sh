@@ -1,0 +1,221 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# run --mqtt against a real mosquitto: topics, commands, discovery; broker and gateway killed; passwords, TLS; the queue.
+. "$(dirname "$0")/tap.bash"
+if ! command -v mosquitto >/dev/null || ! command -v mosquitto_sub >/dev/null; then
+    skip "MQTT" "mosquitto and mosquitto-clients are not installed"
+    finish
+    exit
+fi
+belt=C0:00:00:00:08:01 trainer=C0:00:00:00:08:02
+checker=$root/Tests/Command/check_mqtt.py
+
+# A broker with these lines of configuration beside its port; its id is in broker.
+free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+broker() { # lines
+    printf 'listener %s 127.0.0.1\npersistence false\nuser root\n%s\n' "$port" "$1" >"$work/broker.conf"
+    mosquitto -c "$work/broker.conf" >>"$work/broker.log" 2>&1 &
+    broker=$!
+    children+=("$broker")
+    until_true sh -c "(: </dev/tcp/127.0.0.1/$port) 2>/dev/null || bash -c ': </dev/tcp/127.0.0.1/$port'"
+}
+stop_hard() { # id: what timeout(1) runs, else the process itself
+    kill -KILL "$(pgrep -P "$1" || echo "$1")" 2>/dev/null
+    wait "$1" 2>/dev/null
+}
+listen() { # name, options: everything that is published goes to $work/NAME.mqtt, one JSON line per message
+    local name=$1
+    shift
+    mosquitto_sub -h 127.0.0.1 -p "$port" -V 5 -t '#' -F '{"t":%J}' "$@" >"$work/$name.mqtt" 2>"$work/$name.suberr" &
+    children+=("$!")
+    listener=$!
+    until_true sh -c "grep -q SUBSCRIBE '$work/broker.log' || sleep 0.2"
+}
+publish() { mosquitto_pub -h 127.0.0.1 -p "$port" -t "$1" -m "$2" "${@:3}"; }
+seen() { python3 "$checker" "$work/$1.mqtt" has "$2" "${3:-}"; }      # listener, topic, expression over `m` (JSON)
+times() { python3 "$checker" "$work/$1.mqtt" count "$2" "$3"; }
+payload() { python3 "$checker" "$work/$1.mqtt" last "$2"; }           # listener, topic
+
+port=$(free_port)
+broker 'allow_anonymous true'
+listen first
+start belt simulate feelspace --radio virtual --json --address "$belt/random"
+belt_id=$child
+start trainer simulate activ5 --radio virtual --json --address "$trainer/random"
+until_true ready belt
+until_true ready trainer
+start others simulate bose fjorden obvious --radio virtual --json
+start one run --radio virtual --pair --json --mqtt "mqtt://127.0.0.1:$port" --mqtt-gateway gw \
+    --mqtt-stream force --mqtt-stream-rate 5 --mqtt-state-interval 300
+gateway=$child
+until_true seen first "tendon/$belt/availability" 'm["state"] == "online"'
+result $? "a device that is connected is available" "$(cat "$work/one.err" "$work/broker.log" | tail -5)"
+until_true seen first "tendon/$trainer" '"force_n" in m.get("force", {}) and m["battery_percent"] > 0 and m["message_id"].startswith("gw-")'
+result $? "the state has the members of docs/events.md, and a message id" "$(payload first "tendon/$trainer")"
+until_true seen first "tendon/$trainer/stream/force" 'm["event"] == "sample" and m["sensor"] == "force"'
+result $? "a sensor that is requested is a stream" "$(cat "$work/one.err")"
+until_true seen first "tendon/$belt/event" 'm["event"] == "connected" and m["family"] == "feelspace"'
+result $? "events are published" "$(cat "$work/one.err")"
+seen first tendon/bridge/gw/state 'm["state"] == "online"'
+result $? "the gateway is online" ""
+until_true seen first tendon/bridge/gw/devices 'len(m) == 5'
+result $? "and lists its devices" "$(payload first tendon/bridge/gw/devices)"
+
+# Commands.
+publish "tendon/$belt/set" '{"signal":"warning","vibrate":90}'
+until_true seen first "tendon/$belt/event" 'm["event"] == "action" and m["action"] == "feelspace.vibrate 90"'
+result $? "set: actions of the table of rules" "$(payload first tendon/bridge/gw/response/set)"
+publish "tendon/$belt/set" '{"exec":"/bin/true","transaction":"no"}'
+until_true seen first tendon/bridge/gw/response/set 'm["status"] == "error" and m["transaction"] == "no" and "exec" in m["error"]'
+result $? "set: exec is no action" "$(payload first tendon/bridge/gw/response/set)"
+publish "tendon/$belt/set" '{"mode":"compass","signal":"nonsense","transaction":1}'
+until_true seen first tendon/bridge/gw/response/set 'm["transaction"] == 1 and "nonsense" in m["error"]'
+result $? "set: a wrong argument is refused" "$(payload first tendon/bridge/gw/response/set)"
+! seen first "tendon/$belt/event" 'm["event"] == "action" and "compass" in m["action"]'
+result $? "and nothing of its message is carried out" ""
+publish "tendon/$belt/set" 'vibrate'
+until_true seen first tendon/bridge/gw/response/set '"no JSON object" in m["error"]'
+result $? "set: what is no JSON object is refused" ""
+publish tendon/bridge/gw/request/health '{"transaction":"h"}'
+until_true seen first tendon/bridge/gw/response/health 'm["status"] == "ok" and m["transaction"] == "h" and m["data"]["devices"] == 5'
+result $? "request: health" "$(payload first tendon/bridge/gw/response/health)"
+publish tendon/bridge/gw/request/scan ''
+until_true seen first tendon/bridge/gw/response/scan 'len(m["data"]["devices"]) == 5'
+result $? "request: scan" "$(payload first tendon/bridge/gw/response/scan)"
+publish tendon/bridge/gw/request/pair '{"seconds":1}'
+until_true seen first tendon/bridge/gw/response/pair 'm["status"] == "ok"'
+result $? "request: pair" "$(payload first tendon/bridge/gw/response/pair)"
+publish tendon/bridge/gw/request/exec '{}'
+until_true seen first tendon/bridge/gw/response/exec 'm["status"] == "error"'
+result $? "request: exec is none" "$(payload first tendon/bridge/gw/response/exec)"
+publish tendon/bridge/gw/request/rename "{\"from\":\"$trainer\",\"to\":\"grip one\"}"
+until_true seen first "tendon/grip one" 'm["battery_percent"] > 0'
+result $? "request: rename: the state is at the new name" "$(payload first tendon/bridge/gw/response/rename)"
+is "$(payload first "tendon/$trainer")" "" "and no more at the old one"
+publish tendon/bridge/gw/request/rename "{\"from\":\"$belt\",\"to\":\"a/b\"}"
+until_true seen first tendon/bridge/gw/response/rename 'm["status"] == "error"'
+result $? "request: rename: a name that is no level is refused" "$(payload first tendon/bridge/gw/response/rename)"
+
+# A new start in the same process; a retained command is not carried out by it.
+publish "tendon/$belt/set" '{"vibrate":45}' -r
+vibrated='m["event"] == "action" and m["action"] == "feelspace.vibrate 45"'
+until_true seen first "tendon/$belt/event" "$vibrated"
+process=$(pgrep -P "$gateway")
+publish tendon/bridge/gw/request/restart '{}'
+until_true eval '[ "$(times first "tendon/$belt/event" "m[\"event\"] == \"connected\"")" = 2 ]'
+result $? "request: restart: the devices are connected again" "$(tail -3 "$work/one.err")"
+is "$(pgrep -P "$gateway")" "$process" "in the same process"
+sleep 0.3
+is "$(times first "tendon/$belt/event" "$vibrated")" 1 "a retained command is carried out once"
+is "$(times first tendon/bridge/gw/state 'm["state"] == "offline"')" 1 "and the last will was not needed"
+
+# Home Assistant.
+answer=$(python3 "$root/Tests/Command/check_discovery.py" "$work/first.mqtt" 2>&1)
+result $? "the discovery has what Home Assistant's documentation requires" "$answer"
+printf '%s\n' "$answer" | grep '^skip: ' | sed 's/^skip: /# /'
+
+# The broker is killed and returns; the gateway is killed meanwhile. Nothing of what it printed is missing.
+kill -KILL "$broker"
+wait "$broker" 2>/dev/null
+kill -KILL "$(pgrep -P "$belt_id")"
+wait "$belt_id" 2>/dev/null
+until_true grep -q '"event":"disconnected"' "$work/one.out"
+sleep 0.5
+killed=$(date -u +%Y-%m-%dT%H:%M:%S.%6NZ)
+stop_hard "$gateway"
+like "$(cat "$work/one.err")" "connection lost" "a lost broker is reported"
+start two run --radio virtual --pair --json --mqtt "mqtt://127.0.0.1:$port" --mqtt-gateway gw
+gateway=$child
+until_true grep -q '"event":"connected"' "$work/two.out"
+broker 'allow_anonymous true'
+listen second
+until_true seen second "tendon/grip one/event" 'm["event"] == "connected"'
+result $? "the name is kept over a restart" "$(cat "$work/two.err" | tail -3)"
+until_true seen second "tendon/$belt/availability" 'm["state"] == "offline"'
+result $? "a device that was not found again is not available" ""
+kill "$gateway"
+wait "$gateway"
+until_true seen second tendon/bridge/gw/state 'm["state"] == "offline"'
+answer=$(python3 "$checker" complete "$killed" "$work/one.out,$work/two.out" "$work/first.mqtt" "$work/second.mqtt")
+result $? "every event arrived, in order, and its id tells doubles" "$answer"
+echo "# $answer"
+
+# The last will.
+start three run --radio virtual --json --mqtt "mqtt://127.0.0.1:$port" --mqtt-gateway gw3 --mqtt-version 3.1.1
+gateway=$child
+until_true seen second tendon/bridge/gw3/state 'm["state"] == "online"'
+result $? "MQTT 3.1.1" "$(cat "$work/three.err")"
+run run --radio virtual --for 1 --mqtt "mqtt://127.0.0.1:$port" --mqtt-gateway gw3
+like "$status $err" "^1 .*in use by another process" "a queue of another gateway: an error"
+stop_hard "$gateway"
+until_true seen second tendon/bridge/gw3/state 'm["state"] == "offline"'
+result $? "a killed gateway: its last will" ""
+head -c 8192 /dev/urandom >"$XDG_STATE_HOME/tendon/mqtt-gw3.db"
+rm -f "$XDG_STATE_HOME/tendon/mqtt-gw3.db-wal"
+run run --radio virtual --for 1.5 --mqtt "mqtt://127.0.0.1:$port" --mqtt-gateway gw3
+like "$err" "was corrupted .*it is kept as" "a corrupted queue starts again, and says so"
+kill -KILL "$broker" "$listener"
+
+# Passwords.
+port=$(free_port)
+mosquitto_passwd -b -c "$work/users" gateway 'quiet secret' 2>/dev/null
+broker "allow_anonymous false
+password_file $work/users"
+printf 'quiet secret\n' >"$work/password"
+secure=(--radio virtual --json --mqtt "mqtt://127.0.0.1:$port" --mqtt-gateway gw4 --mqtt-user gateway)
+chmod 644 "$work/password"
+run run "${secure[@]}" --mqtt-password-file "$work/password" --for 1
+like "$status $err" "^1 .*other users can read" "a password that others can read is refused"
+chmod 600 "$work/password"
+listen fourth -u gateway -P 'quiet secret'
+start four run "${secure[@]}" --mqtt-password-file "$work/password" --for 3
+gateway=$child
+until_true seen fourth tendon/bridge/gw4/state 'm["state"] == "online"'
+result $? "a password from a file" "$(cat "$work/four.err")"
+unlike "$(tr '\0' ' ' <"/proc/$(pgrep -P "$gateway")/cmdline"; cat "$work/four.err" "$work/four.out")" "quiet secret" "it is nowhere to be read"
+wait "$gateway"
+printf 'wrong\n' >"$work/password"
+run run "${secure[@]}" --mqtt-password-file "$work/password" --for 1.5
+like "$err" "the broker refuses the connection: .*([Nn]ot authori[sz]ed|[Bb]ad user)" "a wrong password: the reason"
+run run --radio virtual --mqtt 'mqtt://user:pw@host'
+is "$status" 2 "a password in the address is refused"
+kill -KILL "$broker" "$listener"
+
+# TLS: the broker demands a certificate of the client.
+port=$(free_port)
+(
+    cd "$work" || exit 1
+    for name in ca other; do
+        openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj "/CN=test $name" -keyout $name.key -out $name.pem
+    done
+    for name in server client; do
+        openssl req -newkey rsa:2048 -nodes -subj "/CN=$name" -keyout $name.key -out $name.csr
+        openssl x509 -req -in $name.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -out $name.pem \
+            -extfile <(echo 'subjectAltName=IP:127.0.0.1,DNS:localhost')
+    done
+    chmod 600 ./*.key
+) >/dev/null 2>&1
+broker "allow_anonymous true
+cafile $work/ca.pem
+certfile $work/server.pem
+keyfile $work/server.key
+require_certificate true"
+listen tls --cafile "$work/ca.pem" --cert "$work/client.pem" --key "$work/client.key"
+tls=(--radio virtual --json --mqtt "mqtts://127.0.0.1:$port" --mqtt-gateway gw5 --mqtt-certificate "$work/client.pem" --mqtt-key "$work/client.key")
+start five run "${tls[@]}" --mqtt-ca "$work/ca.pem" --for 3
+until_true seen tls tendon/bridge/gw5/state 'm["state"] == "online"'
+result $? "TLS with a client certificate" "$(cat "$work/five.err")"
+wait "$child"
+run run "${tls[@]}" --mqtt-ca "$work/other.pem" --for 1.5
+like "$err" "no connection: .*(TLS|[Cc]ertificate)" "a broker of another authority is refused"
+run run --radio virtual --mqtt "mqtts://127.0.0.1:$port" --mqtt-ca "$work/ca.pem" --mqtt-gateway gw5 --for 1.5
+unlike "$err" "connected" "without a client certificate: no connection"
+chmod 644 "$work/client.key"
+run run "${tls[@]}" --mqtt-ca "$work/ca.pem" --for 1
+like "$status $err" "^1 .*other users can read" "a key that others can read is refused"
+
+run run --radio virtual --mqtt-user x
+is "$status" 2 "options of MQTT without a broker are refused"
+run run --radio virtual --mqtt http://x
+is "$status" 2 "an address that is none is refused"
+finish

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+// Commands from outside: the table of the rules' actions, and nothing else.
+import Testing
+import TendonOutputs
+import TendonSupport
+
+@testable import TendonCommand
+
+@Suite struct GatewayCommandsTests {
+    private func text(_ family: String, _ key: String, _ value: JSON) throws -> String {
+        try GatewayCommands.call(JSON.Member(key: key, value: value), family).text
+    }
+
+    @Test func argumentsAreTextNumbersAndLists() throws {
+        #expect(try text("feelspace", "vibrate", 90) == "feelspace.vibrate 90")
+        #expect(try text("feelspace", "vibrate", 90.0) == "feelspace.vibrate 90")
+        #expect(try text("feelspace", "vibrate", "90") == "feelspace.vibrate 90")
+        #expect(try text("feelspace", "stop", nil) == "feelspace.stop")
+        #expect(try text("feelspace", "stop", true) == "feelspace.stop")
+        #expect(try text("fjorden", "led", ["blinkSlow", 500]) == "fjorden.led blinkSlow 500")
+        #expect(try text("fjorden", "led", "blinkSlow 500") == "fjorden.led blinkSlow 500")
+    }
+
+    @Test func whatIsNotInTheTableIsRefused() {
+        for (family, key, value) in [
+            ("feelspace", "exec", "/bin/true"), ("feelspace", "publish", "x"), ("feelspace", "tare", true),
+            ("feelspace", "vibrate", "north"), ("feelspace", "vibrate", [[90]]), ("feelspace", "vibrate", ["a": 1]),
+            ("feelspace", "stop", false), ("feelspace", "stop", "now"), ("bose", "connected", true),
+            ("nothing", "stop", true),
+        ] as [(String, String, JSON)] {
+            #expect(throws: CommandError.self) { try text(family, key, value) }
+        }
+    }
+
+    @Test func aDeviceThatIsNotConnectedTakesNoAction() async {
+        let commands = GatewayCommands(RuleBoard([]))
+        let device = OutputDevice(family: "feelspace", address: "C0:00:00:00:00:01", addressType: "random")
+        #expect(await commands.set(["stop": true], of: device) == .failed("the device is not connected"))
+        #expect(await commands.set([:], of: device) == .failed("no action"))
+    }
+
+    @Test func requestsThatAreUnknownOrComeWithoutARadioFail() async {
+        let commands = GatewayCommands(RuleBoard([]))
+        for name in ["exec", "rules", "", "pair", "forget"] {
+            guard case .failed = await commands.request(name, ["device": "C0:00:00:00:00:01"]) else {
+                Issue.record("\(name) was carried out")
+                continue
+            }
+        }
+        #expect(await commands.request("scan", [:]) == .done(["devices": []]))
+    }
+
+    /// Every button and choice of a description is an action that its family takes.
+    @Test func everyCommandOfADescriptionIsAnAction() throws {
+        for family in families {
+            for entity in family.description?.entities ?? [] {
+                switch entity.kind {
+                case .button(let payload):
+                    for member in try JSON(parsing: Array(payload.utf8)).all {
+                        _ = try GatewayCommands.call(member, family.name)
+                    }
+                case .choice(_, let action, let options):
+                    for option in options {
+                        _ = try GatewayCommands.call(JSON.Member(key: action, value: .string(option)), family.name)
+                    }
+                case .number(_, let action, let range, _):
+                    for number in [range.lowerBound, range.upperBound] {
+                        _ = try GatewayCommands.call(JSON.Member(key: action, value: JSON(number)), family.name)
+                    }
+                case .happening(_, _, let types, _): #expect(!types.isEmpty)
+                case .sensor, .binary, .firmware: break
+                }
+            }
+        }
+    }
+}

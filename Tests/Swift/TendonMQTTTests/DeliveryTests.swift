@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+// Messages between their birth and their acknowledgement, with a broker that the test plays and a time that it sets.
+import Foundation
+import Testing
+import TendonQueue
+
+@testable import TendonMQTT
+
+@Suite struct DeliveryTests {
+    final class Site {
+        let directory = NSTemporaryDirectory() + "tendon-delivery-\(UUID().uuidString)"
+        var path: String { directory + "/queue.db" }
+        var reports: [String] = []
+        /// What libmosquitto got, and its number of each.
+        var sent: [(number: Int32, text: String)] = []
+        private var last: Int32 = 0
+
+        init() { try! FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true) }
+        deinit { try? FileManager.default.removeItem(atPath: directory) }
+
+        func delivery(limit: Int = 1000, bytes: Int = 1 << 20) throws -> Delivery {
+            Delivery(try DiskQueue(path, limit: limit, bytes: bytes)) { self.reports.append($0) }
+        }
+
+        func publish(_ entry: QueueEntry) -> Int32? {
+            last += 1
+            sent.append((last, String(decoding: entry.payload, as: UTF8.self)))
+            return last
+        }
+
+        var texts: [String] { sent.map(\.text) }
+    }
+
+    private func add(_ delivery: inout Delivery, _ text: String, now: UInt64 = 0, size: Int = 0) {
+        delivery.add("t/event", isState: false, time: 1, now: now) { _ in
+            Array(text.utf8) + [UInt8](repeating: 0x20, count: size)
+        }
+    }
+
+    @Test func whatIsAcknowledgedSoonIsNeverStored() throws {
+        let site = Site()
+        var delivery = try site.delivery()
+        add(&delivery, "a")
+        delivery.pump(site.publish)
+        delivery.store(now: 400, isConnected: true)
+        delivery.finished(1, isRefused: false, now: 410)
+        #expect(delivery.isIdle)
+        #expect(delivery.deadline(isConnected: true) == .max)
+        delivery.close()
+        #expect(try DiskQueue(site.path, limit: 1, bytes: 1 << 20).count == 0)
+    }
+
+    @Test func whatIsNotAcknowledgedIsStoredAndSentByTheNextRun() throws {
+        let site = Site()
+        var delivery = try site.delivery()
+        for text in ["a", "b", "c"] { add(&delivery, text) }
+        delivery.pump(site.publish)
+        delivery.finished(2, isRefused: false, now: 10)
+        delivery.store(now: 499, isConnected: true)
+        #expect(delivery.deadline(isConnected: true) == 500)
+        delivery.store(now: 500, isConnected: true)
+        // Within the run libmosquitto sends them again; the next run does it from the file.
+        delivery.pump(site.publish)
+        #expect(site.texts == ["a", "b", "c"])
+        delivery.close()
+        site.sent = []
+        delivery = try site.delivery()
+        add(&delivery, "d")
+        delivery.pump(site.publish)
+        #expect(site.texts == ["a", "c", "d"])
+    }
+
+    @Test func withoutABrokerItIsStoredAtOnce() throws {
+        let site = Site()
+        var delivery = try site.delivery()
+        add(&delivery, "a", now: 100)
+        #expect(delivery.deadline(isConnected: false) == 150)
+        delivery.store(now: 150, isConnected: false)
+        #expect(delivery.waiting == 1)
+        delivery.pump { _ in nil }
+        add(&delivery, "b", now: 160)
+        delivery.pump(site.publish)
+        #expect(site.texts == ["a", "b"])
+        delivery.finished(1, isRefused: false, now: 200)
+        delivery.finished(2, isRefused: true, now: 200)
+        #expect((delivery.waiting, delivery.refused) == (0, 1))
+        delivery.store(now: 1200, isConnected: true)
+        delivery.close()
+        #expect(try DiskQueue(site.path, limit: 1, bytes: 1 << 20).count == 0)
+    }
+
+    @Test func theWindowKeepsTheOrder() throws {
+        let site = Site()
+        var delivery = try site.delivery()
+        for number in 0..<40 {
+            add(&delivery, "\(number)", now: UInt64(number))
+            if number == 20 { delivery.store(now: 1000, isConnected: false) }
+        }
+        delivery.pump(site.publish)
+        #expect(site.sent.count == 16)
+        delivery.limit(2)
+        while site.sent.count < 40 {
+            let oldest = site.sent[site.sent.count - 1].number
+            for number in 1...oldest { delivery.finished(number, isRefused: false, now: 2000) }
+            delivery.pump(site.publish)
+        }
+        #expect(site.texts == (0..<40).map { "\($0)" })
+    }
+
+    @Test func aFullDiskIsReportedOnceAndMessagesWaitInMemory() throws {
+        let site = Site()
+        var delivery = try site.delivery(limit: 100_000, bytes: 32 << 10)
+        for number in 0..<40 { add(&delivery, "\(number)", size: 900) }
+        delivery.store(now: 100, isConnected: false)
+        #expect(delivery.isFailing)
+        #expect(site.reports.count == 1)
+        #expect(delivery.deadline(isConnected: false) == 5100)
+        delivery.store(now: 5100, isConnected: false)
+        #expect(site.reports.count == 1)
+        #expect(delivery.waiting == 40)
+        // The broker takes them from memory.
+        for _ in 0..<10 {
+            delivery.pump(site.publish)
+            for sent in site.sent { delivery.finished(sent.number, isRefused: false, now: 6000) }
+        }
+        #expect(site.sent.count == 40)
+        add(&delivery, "small", now: 20_000)
+        delivery.store(now: 20_050, isConnected: false)
+        #expect(!delivery.isFailing)
+        #expect(site.reports.count == 2)
+    }
+
+    @Test func memoryIsBoundedAndWhatIsDroppedIsCounted() throws {
+        let site = Site()
+        var delivery = try site.delivery(limit: 100_000, bytes: 16 << 10)
+        for number in 0..<5000 { add(&delivery, "\(number)", size: 20) }
+        #expect(delivery.waiting == 4096)
+        #expect(delivery.dropped == 904)
+    }
+}

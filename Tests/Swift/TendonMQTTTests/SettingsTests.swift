@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+// The settings, the topics, and the state of a device: what needs no broker.
+import Foundation
+import Testing
+import TendonOutputs
+import TendonSupport
+
+@testable import TendonMQTT
+
+@Suite struct SettingsTests {
+    @Test(arguments: [
+        ("mqtt://a", "a", 1883, false), ("mqtts://a.b.c", "a.b.c", 8883, true), ("mqtt://a:7", "a", 7, false),
+        ("mqtts://[::1]:99", "::1", 99, true), ("mqtt://[fe80::1]", "fe80::1", 1883, false),
+    ])
+    func anAddressOfABroker(url: String, host: String, port: Int, usesTLS: Bool) throws {
+        let settings = try MQTTSettings(url: url)
+        #expect((settings.host, Int(settings.port), settings.usesTLS) == (host, port, usesTLS))
+    }
+
+    @Test(arguments: [
+        "", "a", "http://a", "mqtt://", "mqtt://:1", "mqtt://a:", "mqtt://a:0", "mqtt://a:65536", "mqtt://a:x",
+        "mqtt://[::1", "mqtt://[::1]x", "mqtt://a/b", "mqtt://a b", "mqtt://user:password@a",
+    ])
+    func aWrongAddressOfABroker(url: String) {
+        #expect(throws: MQTTError.self) { try MQTTSettings(url: url) }
+    }
+
+    private func settings(_ change: (inout MQTTSettings) -> Void) -> MQTTSettings {
+        var settings = MQTTSettings()
+        (settings.host, settings.gateway) = ("a", "gw")
+        change(&settings)
+        return settings
+    }
+
+    @Test func whatDoesNotFitTogetherIsRefused() throws {
+        try settings { _ in }.check()
+        try settings { $0.base = "house/wearables" }.check()
+        for wrong in ["", "a//b", "/a", "a/", "a/#", "+", "a\nb"] {
+            #expect(throws: MQTTError.self) { try settings { $0.base = wrong }.check() }
+            #expect(throws: MQTTError.self) { try settings { $0.discovery = wrong }.check() }
+        }
+        for wrong in ["", "a/b", "#"] {
+            #expect(throws: MQTTError.self) { try settings { $0.gateway = wrong }.check() }
+        }
+        #expect(throws: MQTTError.self) { try settings { $0.caFile = "/dev/null" }.check() }
+        #expect(throws: MQTTError.self) { try settings { $0.passwordFile = "/dev/null" }.check() }
+        #expect(throws: MQTTError.self) {
+            try settings { ($0.usesTLS, $0.certificateFile) = (true, "/dev/null") }.check()
+        }
+        #expect(throws: MQTTError.self) { try settings { ($0.usesTLS, $0.caFile) = (true, "/nonexistent") }.check() }
+    }
+
+    @Test(arguments: [
+        (0o600, true), (0o400, true), (0o640, false), (0o604, false), (0o610, false), (0o602, false),
+    ])
+    func aSecretIsReadableByItsOwnerOnly(rights: Int, isTaken: Bool) throws {
+        let path = NSTemporaryDirectory() + "tendon-secret-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        FileManager.default.createFile(
+            atPath: path, contents: Data("word \r\nsecond".utf8), attributes: [.posixPermissions: rights])
+        let settings = settings { ($0.user, $0.passwordFile) = ("me", path) }
+        if isTaken {
+            #expect(try settings.password() == Array("word ".utf8))
+        } else {
+            #expect(throws: MQTTError.self) { try settings.password() }
+        }
+    }
+
+    @Test func aSecretThatIsNoFileOrEmptyIsRefused() {
+        for path in ["/dev/null", "/tmp", "/nonexistent"] {
+            #expect(throws: MQTTError.self) { try SecretFile.read(path, limit: 10) }
+        }
+    }
+}
+
+@Suite struct TopicTests {
+    private let topics = Topics(base: "a/b", gateway: "gw")
+
+    @Test func whatComesIn() {
+        #expect(topics.incoming("a/b/belt/set") == .set("belt"))
+        #expect(topics.incoming("a/b/C0:01/get") == .get("C0:01"))
+        #expect(topics.incoming("a/b/bridge/gw/request/health") == .request("health"))
+        for topic in [
+            "", "a/b", "a/b/set", "a/b//set", "a/b/bridge/set", "a/b/x/y/set", "a/b/belt/state", "a/bb/belt/set",
+            "a/b/bridge/other/request/x", "a/b/bridge/gw/request/", "a/b/bridge/gw/request/x/y",
+        ] {
+            #expect(topics.incoming(topic) == nil, "\(topic)")
+        }
+    }
+
+    @Test func names() {
+        for name in ["belt", "grip one", "C0:01", "Gürtel", String(repeating: "x", count: 64)] {
+            #expect(Topics.isName(name))
+        }
+        for name in [
+            "", "a/b", "a+", "#", "bridge", "rule", "$SYS", "a\u{0}", "a\n", String(repeating: "x", count: 65),
+        ] {
+            #expect(!Topics.isName(name), "\(name)")
+        }
+    }
+}
+
+@Suite struct DeviceTests {
+    private func device() -> Device {
+        Device(OutputDevice(family: "activ5", address: "C0:01", addressType: "random"), name: "C0:01")
+    }
+
+    private func bytes(_ text: String) -> ArraySlice<UInt8> { Array((text + "\n").utf8)[...] }
+
+    @Test func theStateIsWhatEventsAndSamplesSaidLast() {
+        var device = device()
+        device.take(
+            "connected",
+            bytes(
+                #"{"time":"1","event":"connected","family":"activ5","address":"C0:01","firmware":"1.0","serial":null}"#)
+        )
+        device.take("squeeze", bytes(#"{"time":"2","event":"squeeze","state":"squeezed"}"#))
+        device.take("battery", bytes(#"{"time":"3","event":"battery","battery_percent":70}"#))
+        device.take(
+            sample: bytes(#"{"time":"4","event":"sample","sensor":"force","device_time_ms":9,"force_n":1}"#),
+            of: "force")
+        device.take(
+            sample: bytes(#"{"time":"5","event":"sample","sensor":"force","device_time_ms":9,"force_n":2}"#),
+            of: "force")
+        let expected: JSON = [
+            "time": "5", "firmware": "1.0", "squeeze": "squeezed", "battery_percent": 70, "force": ["force_n": 2],
+        ]
+        #expect(device.completeState() == expected)
+        #expect(!device.hasSamples && !device.isChanged)
+        device.take("feature", bytes(#"{"time":"6","event":"feature","feature":3,"state":"activated","toggle":"on"}"#))
+        #expect(device.completeState()["features"] == ["3": ["state": "activated", "toggle": "on"]])
+    }
+
+    @Test func theSensorOfALine() {
+        #expect(Device.sensor(of: bytes(#"{"event":"sample","sensor":"force","force_n":1}"#)) == "force")
+        #expect(Device.sensor(of: bytes(#"{"event":"sample","force_n":1}"#)) == nil)
+        #expect(Device.sensor(of: bytes(#"{"sensor":"x"#)) == nil)
+        #expect(Device.sensor(of: []) == nil)
+    }
+
+    @Test func aNoteReadsBack() {
+        var device = device()
+        device.name = "left"
+        #expect(Device(note: device.note.text)?.name == "left")
+        #expect(Device(note: device.note.text)?.device == device.device)
+        for note in ["", "{}", #"{"family":"a","address":"b","address_type":"c","topic":"bridge"}"#] {
+            #expect(Device(note: note) == nil)
+        }
+    }
+}
