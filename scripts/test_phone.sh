@@ -26,7 +26,7 @@ done
 // swift-tools-version: 6.2
 import PackageDescription
 
-let modules: [Target.Dependency] = ["Tendon", "TendonBose", "TendonActiv5", "TendonFeelSpace", "TendonFjorden"].map {
+let modules: [Target.Dependency] = ["Tendon", "TendonBose", "TendonActiv5", "TendonFeelSpace", "TendonFjorden", "TendonObvious"].map {
     .product(name: $0, package: "tendon")
 }
 
