@@ -199,19 +199,6 @@ static const row *find(const tendon_obvious_manager *m, uint8_t input) {
     return NULL;
 }
 
-void tendon_obvious_manager_tell(tendon_obvious_manager *m, tendon_obvious_event_kind kind, int code) {
-    const tendon_obvious_event event = {.kind = kind,
-                                        .operation = (tendon_obvious_operation)m->operation,
-                                        .code = code,
-                                        .status = m->status,
-                                        .features = m->held,
-                                        .count = m->held_count};
-    if (kind == TENDON_OBVIOUS_EVENT_DONE) { /* the application may start the next one */
-        m->operation = 0;
-    }
-    m->config.on_event(m->config.context, &event, m->now);
-}
-
 /* Results of an upgrade. What the device cannot do at all, and a failed pairing, have their own. */
 static int upgrade_result(const tendon_obvious_manager *m) {
     switch (m->result) {

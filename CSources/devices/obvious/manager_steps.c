@@ -46,6 +46,19 @@ uint8_t tendon_obvious_manager_reject(tendon_obvious_manager *m, unsigned code) 
     return tendon_obvious_manager_fail(m, status_of(code));
 }
 
+void tendon_obvious_manager_tell(tendon_obvious_manager *m, tendon_obvious_event_kind kind, int code) {
+    const tendon_obvious_event event = {.kind = kind,
+                                        .operation = (tendon_obvious_operation)m->operation,
+                                        .code = code,
+                                        .status = m->status,
+                                        .features = m->held,
+                                        .count = m->held_count};
+    if (kind == TENDON_OBVIOUS_EVENT_DONE) { /* the application may start the next one */
+        m->operation = 0;
+    }
+    m->config.on_event(m->config.context, &event, m->now);
+}
+
 static bool is_upgrade(const tendon_obvious_manager *m) {
     return m->operation == TENDON_OBVIOUS_UPGRADE_FIRMWARE;
 }
