@@ -180,7 +180,7 @@ public final class OcelotFirmwareManager {
     /// The same with all that is known of the steps: for a program that shows them.
     ///
     /// ```swift
-    /// try await manager.upgradeFirmware(appVersion: "1.0.0") { step in
+    /// try await OcelotFirmwareManager.getFirmwareManager().upgradeFirmware(appVersion: "1.0.0") { step in
     ///     if case .found(_, let firmware?, let size) = step { print(firmware.versionName, size) }
     /// }
     /// ```

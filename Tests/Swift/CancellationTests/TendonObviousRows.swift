@@ -147,6 +147,9 @@ let tendonObviousRows: [Row] = [
     firmware("OcelotFirmwareManager.upgradeFirmware(appVersion:onProgress:)") { manager throws(OcelotError) in
         try await manager.upgradeFirmware(appVersion: "1.0.0")
     },
+    firmware("OcelotFirmwareManager.upgradeFirmware(appVersion:onStep:)") { manager throws(OcelotError) in
+        try await manager.upgradeFirmware(appVersion: "1.0.0") { (_: OcelotUpgradeStep) in }
+    },
     Row("OcelotFeatureManager.featureList()") { moment in
         let manager = await OcelotFeatureManager(cloud: SilentCloud())
         await manager.setDeviceConnector(
