@@ -59,6 +59,24 @@ static void each_device_has_its_record(void **state) {
     assert_int_equal(load(&public), sizeof other);
 }
 
+/* A service may run without standard input: then the lock has descriptor 0. */
+static void descriptor_zero_is_one_as_others(void **state) {
+    given(*state);
+    int kept = dup(STDIN_FILENO);
+    assert_true(kept > 0);
+    close(STDIN_FILENO);
+    tendon_status stored = store(&device, first, sizeof first), loaded = load(&device);
+    tendon_status removed = tendon_journal_remove(&journal, "obvious", &device), after = load(&device);
+    bool is_open = fcntl(STDIN_FILENO, F_GETFD) >= 0;
+    dup2(kept, STDIN_FILENO);
+    close(kept);
+    assert_int_equal(stored, TENDON_OK);
+    assert_int_equal(loaded, sizeof first);
+    assert_int_equal(removed, TENDON_OK);
+    assert_int_equal(after, TENDON_ERROR_NOT_FOUND);
+    assert_false(is_open);
+}
+
 static void arguments_and_lengths(void **state) {
     static const char *const names[] = {"", "Obvious", "../x", "a/b", "a.b", "abcdefghijklmnopq"};
     static uint8_t bytes[TENDON_JOURNAL_RECORD_MAX + 1];
@@ -212,11 +230,9 @@ static void killed_at_any_moment(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        JOURNAL_TEST(each_device_has_its_record),
-        JOURNAL_TEST(arguments_and_lengths),
-        JOURNAL_TEST(the_usual_directory),
-        JOURNAL_TEST(only_for_its_owner),
-        JOURNAL_TEST(a_lock_that_another_program_holds),
+        JOURNAL_TEST(each_device_has_its_record), JOURNAL_TEST(descriptor_zero_is_one_as_others),
+        JOURNAL_TEST(arguments_and_lengths),      JOURNAL_TEST(the_usual_directory),
+        JOURNAL_TEST(only_for_its_owner),         JOURNAL_TEST(a_lock_that_another_program_holds),
         JOURNAL_TEST(killed_at_any_moment),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
