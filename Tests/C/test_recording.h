@@ -53,6 +53,14 @@ static inline unsigned choose(recording *r, unsigned count) {
     return (unsigned)((roll(&r->d) >> 16) % count);
 }
 
+/* A run of several lives, each from a beginning of its own. */
+static inline void play_lives(recording *r, unsigned number, unsigned lives, void (*live)(recording *, unsigned)) {
+    for (unsigned life = 0; life < lives; life++) {
+        note(r, "life %u", life);
+        live(r, number * lives + life);
+    }
+}
+
 /* Plays the runs 0 to @p count - 1. */
 static inline void compare_recordings(const uint32_t *known, size_t count, void (*play)(recording *, unsigned)) {
     const char *wanted = getenv("TENDON_RECORDING");

@@ -401,10 +401,7 @@ static void live(recording *r, unsigned number) {
 }
 
 static void play(recording *r, unsigned number) {
-    for (unsigned life = 0; life < LIVES; life++) {
-        note(r, "life %u", life);
-        live(r, number * LIVES + life);
-    }
+    play_lives(r, number, LIVES, live);
 }
 
 static void what_a_session_does_is_as_recorded(void **state) {
