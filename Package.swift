@@ -34,7 +34,10 @@ let package = Package(
         .trait(
             name: "MQTT",
             description: "The command publishes to an MQTT broker, with libmosquitto and SQLite."),
-        .default(enabledTraits: ["BlueZ", "MQTT", "ObviousCloud"]),
+        .trait(
+            name: "Metrics",
+            description: "The command writes metrics for operators, as OpenMetrics text."),
+        .default(enabledTraits: ["BlueZ", "MQTT", "Metrics", "ObviousCloud"]),
     ],
     targets: [
         // The same files as meson.build; a test compares the two lists.
@@ -107,6 +110,8 @@ let package = Package(
         .target(
             name: "TendonMQTT",
             dependencies: ["CSystemMosquitto", "CTendon", "TendonOutputs", "TendonQueue", "TendonSupport"]),
+        // Of the trait Metrics.
+        .target(name: "TendonMetrics", dependencies: ["CTendon", "TendonOutputs", "TendonSupport"]),
         .executableTarget(
             name: "TendonCommand",
             dependencies: [
@@ -115,6 +120,7 @@ let package = Package(
                 "TendonObviousCloud",
                 "TendonFjorden", "TendonOutputs", "TendonSupport",
                 .target(name: "TendonMQTT", condition: .when(traits: ["MQTT"])),
+                .target(name: "TendonMetrics", condition: .when(traits: ["Metrics"])),
             ]),
         // Compares the library with test vectors; built, not installed.
         .executableTarget(

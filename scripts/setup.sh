@@ -19,7 +19,9 @@ cross=(gcc-arm-linux-gnueabihf libc6-dev-armhf-cross gcc-mips-linux-gnu libc6-de
 cloud=(python3-cryptography)
 # A broker, its clients, and certificates for it.
 broker=(mosquitto mosquitto-clients openssl)
-test=("${quick[@]}" "${kernel[@]}" "${cross[@]}" "${cloud[@]}" "${broker[@]}" frama-c-base valgrind zlib1g-dev tshark abigail-tools clang-14 g++)
+# A reader of the metrics.
+operators=(python3-prometheus-client)
+test=("${quick[@]}" "${kernel[@]}" "${cross[@]}" "${cloud[@]}" "${broker[@]}" "${operators[@]}" frama-c-base valgrind zlib1g-dev tshark abigail-tools clang-14 g++)
 bench=("${quick[@]}" valgrind zlib1g-dev)
 fresh=(debootstrap)
 

@@ -115,7 +115,7 @@ stage_swift() {
 
 # The same tests with the main queue in the place of the loop's thread.
 stage_swift_main_queue() {
-    local form=(--scratch-path "$BUILD/swift-main" -j "$jobs_count" --traits BlueZ,MQTT,ObviousCloud,MainActorLoop)
+    local form=(--scratch-path "$BUILD/swift-main" -j "$jobs_count" --traits BlueZ,MQTT,Metrics,ObviousCloud,MainActorLoop)
     swift build "${form[@]}" --build-tests
     swift test "${form[@]}" --skip-build
 }

@@ -39,9 +39,7 @@ struct Device {
         self.name = name
     }
 
-    /// Address and type: two devices can have the same 48 bits.
-    static func key(_ device: OutputDevice) -> String { device.address + "/" + device.addressType }
-    var key: String { Device.key(device) }
+    var key: String { device.key }
 
     /// For identifiers: small letters and digits.
     var identifier: String { device.address.filter { $0 != ":" }.lowercased() }

@@ -6,7 +6,8 @@ import TendonSupport
 
 package final class MQTTOutput: EventOutput {
     private let mailbox = Mailbox()
-    private let end = End()
+    private let end = OutputEnd()
+    private let figures = MQTTFigures()
 
     /// Opens the queue, reads the files, and starts the two threads. The broker may be away.
     /// - Parameter report: takes sentences for people, from any thread.
@@ -23,7 +24,7 @@ package final class MQTTOutput: EventOutput {
             if let repair = queue.repair { report(repair) }
             worker = Worker(
                 settings, queue, client, mailbox, families: families, version: version, handler: handler,
-                report: report, onEnd: { [end] in end.reach() })
+                report: report, figures: figures, onEnd: { [end] in end.reach() })
         } catch {
             let path = sanitized(settings.queuePath)
             throw MQTTError(
@@ -49,35 +50,10 @@ package final class MQTTOutput: EventOutput {
         mailbox.post(.presence(device, presence))
     }
 
+    package var metrics: [Metric] { figures.metrics }
+
     package func finish() async {
         mailbox.post(.finish)
         await end.wait()
-    }
-}
-
-/// Where `finish` waits for the worker.
-private final class End: @unchecked Sendable {
-    // Guarded by `lock`.
-    private let lock = ThreadLock()
-    private var isReached = false
-    private var waiting: [CheckedContinuation<Void, Never>] = []
-
-    func reach() {
-        let ready = lock.locked {
-            isReached = true
-            defer { waiting = [] }
-            return waiting
-        }
-        for continuation in ready { continuation.resume() }
-    }
-
-    func wait() async {
-        await withCheckedContinuation { continuation in
-            let isOver = lock.locked {
-                if !isReached { waiting.append(continuation) }
-                return isReached
-            }
-            if isOver { continuation.resume() }
-        }
     }
 }

@@ -31,6 +31,7 @@ final class Worker: @unchecked Sendable {
     private var informedAt: UInt64 = 0
     /// Commands from outside that are carried out.
     var pending = 0
+    private let figures: MQTTFigures
     private let onEnd: @Sendable () -> Void
 
     /// Milliseconds between states that only samples changed, while the broker is away: they are written to disk.
@@ -44,7 +45,8 @@ final class Worker: @unchecked Sendable {
     init(
         _ settings: MQTTSettings, _ queue: DiskQueue, _ client: Client, _ mailbox: Mailbox,
         families: [FamilyDescription], version: String, handler: any CommandHandler,
-        report: @escaping @Sendable (String) -> Void, onEnd: @escaping @Sendable () -> Void
+        report: @escaping @Sendable (String) -> Void, figures: MQTTFigures,
+        onEnd: @escaping @Sendable () -> Void
     ) {
         self.settings = settings
         topics = Topics(base: settings.base, gateway: settings.gateway)
@@ -52,7 +54,7 @@ final class Worker: @unchecked Sendable {
             client, mailbox, version, handler, report
         )
         self.families = Dictionary(uniqueKeysWithValues: families.map { ($0.family, $0) })
-        self.onEnd = onEnd
+        (self.figures, self.onEnd) = (figures, onEnd)
         delivery = Delivery(queue, report: report)
         for (name, note) in delivery.notes() where name.hasPrefix("device/") {
             if let device = Device(note: note) { devices[device.key] = device }
@@ -71,6 +73,10 @@ final class Worker: @unchecked Sendable {
             thinned += UInt64(batch.droppedSamples)
             for item in batch.items { handle(item, batch.text, now) }
             work(now)
+            figures.set(
+                MQTTFigures.Values(
+                    isConnected: isConnected, queued: delivery.waiting, dropped: delivery.dropped,
+                    refused: delivery.refused, thinned: thinned, isFailing: delivery.isFailing))
         }
         end()
     }
@@ -129,7 +135,7 @@ final class Worker: @unchecked Sendable {
 
     private func take(_ line: LineItem, _ bytes: ArraySlice<UInt8>, _ now: UInt64) {
         let event = line.event.description
-        let key = Device.key(line.device)
+        let key = line.device.key
         guard know(line.device, key) else { return }
         if event == "sample" {
             guard let sensor = Device.sensor(of: bytes) else { return }
@@ -157,7 +163,7 @@ final class Worker: @unchecked Sendable {
     }
 
     private func take(_ device: OutputDevice, _ presence: Presence, _ now: UInt64) {
-        let key = Device.key(device)
+        let key = device.key
         if presence == .forgotten { return forget(key) }
         guard know(device, key) else { return }
         devices[key]?.isAvailable = presence == .connected

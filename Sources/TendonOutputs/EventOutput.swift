@@ -22,6 +22,9 @@ package struct OutputDevice: Sendable, Hashable {
         self.name = name
         self.isNamed = isNamed
     }
+
+    /// Address and type: two devices can have the same 48 bits.
+    package var key: String { address + "/" + addressType }
 }
 
 /// What becomes of a device.
@@ -44,6 +47,9 @@ package protocol EventOutput: Sendable {
 
     func device(_ device: OutputDevice, is presence: Presence)
 
+    /// What operators measure of this output.
+    var metrics: [Metric] { get }
+
     /// Suspends while much output waits. Not called on the loop.
     func ready() async
 
@@ -54,6 +60,7 @@ package protocol EventOutput: Sendable {
 extension EventOutput {
     package func takes(_ event: StaticString, of device: OutputDevice?) -> Bool { true }
     package func device(_ device: OutputDevice, is presence: Presence) {}
+    package var metrics: [Metric] { [] }
     package func ready() async {}
     package func finish() async {}
 }

@@ -45,6 +45,9 @@ final class GatewayCommands: CommandHandler {
         }
     }
 
+    /// dBm of the newest advertisement, by device.
+    func signals() -> [Address: Int] { state.withLock { $0.seen.compactMapValues(\.rssi) } }
+
     // MARK: Actions
 
     func set(_ actions: JSON, of device: OutputDevice) async -> CommandResult {

@@ -4,20 +4,31 @@ import TendonOutputs
 import TendonSupport
 
 enum OutputChoice {
-    #if MQTT
-        static let options = MQTTOptions.all
-    #else
-        static let options: [Option] = []
-    #endif
+    static let options: [Option] = {
+        var options: [Option] = []
+        #if MQTT
+            options += MQTTOptions.all
+        #endif
+        #if Metrics
+            options += MetricsOptions.all
+        #endif
+        return options
+    }()
 
     /// Those that the options request.
     static func outputs(
-        _ arguments: Arguments, _ commands: GatewayCommands
+        _ arguments: Arguments, _ commands: GatewayCommands, _ figures: FigureBoard
     ) throws(CommandError) -> [any EventOutput] {
         var outputs: [any EventOutput] = []
         #if MQTT
             if let output = try MQTTOptions.output(arguments, commands) { outputs.append(output) }
         #endif
+        let others = outputs.count
+        #if Metrics
+            if let output = try MetricsOptions.output(arguments, figures) { outputs.append(output) }
+        #endif
+        // Without a reader nothing is counted.
+        if outputs.count > others { outputs.append(figures) }
         return outputs
     }
 }

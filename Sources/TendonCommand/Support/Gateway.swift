@@ -29,6 +29,7 @@ final class Gateway: Sendable {
     let reporter: Reporter
     private let rules: RuleBoard
     private let commands: GatewayCommands
+    private let figures: FigureBoard
     private let admission = Admission()
     private let state: Mutex<State>
     /// Maximum number of names and sessions that are kept; sessions that never had a connection are removed first.
@@ -41,12 +42,14 @@ final class Gateway: Sendable {
         let rules = RuleBoard(plan.rules, programs: plan.programs)
         self.rules = rules
         commands = GatewayCommands(rules)
+        figures = FigureBoard(commands)
         let settings = plan.settings
         Log.level = settings.logLevel
         if let arguments {
-            let others = try OutputChoice.outputs(arguments, commands)
+            let others = try OutputChoice.outputs(arguments, commands, figures)
             reporter = Reporter(
                 json: settings.json, lines: settings.printsLines, others: [LogOutput(), rules] + others)
+            figures.watch(reporter, others)
         } else {
             reporter = Reporter(json: true, lines: false, others: [rules])
         }
@@ -104,6 +107,7 @@ final class Gateway: Sendable {
         commands.use(nil, nil)
         reporter.finish()
         await reporter.events.finish()
+        figures.watch(nil, [])
     }
 
     private func serveAll() async throws(CommandError) {

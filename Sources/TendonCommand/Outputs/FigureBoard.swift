@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// What operators measure: counters of the devices' rows, of events and of the other outputs.
+import Synchronization
+import TendonOutputs
+import TendonSupport
+
+/// An output that counts rare events, and the source of all figures.
+final class FigureBoard: EventOutput, FigureSource {
+    private struct Counts {
+        var isConnected = false
+        var connections: UInt64 = 0
+        var failures: UInt64 = 0
+        var ends: [String: UInt64] = [:]
+    }
+
+    private struct State {
+        var counts: [String: Counts] = [:]
+        var reporter: Reporter?
+        var outputs: [any EventOutput] = []
+    }
+
+    private let commands: GatewayCommands
+    private let state = Mutex(State())
+    /// Devices with counters of their own; as many as the gateway has sessions, and room for those that it forgets.
+    private static let limit = 1024
+
+    init(_ commands: GatewayCommands) { self.commands = commands }
+
+    /// Where the figures are.
+    func watch(_ reporter: Reporter?, _ outputs: [any EventOutput]) {
+        state.withLock { ($0.reporter, $0.outputs) = (reporter, outputs) }
+    }
+
+    // MARK: Counted
+
+    func takes(_ event: StaticString, of device: OutputDevice?) -> Bool {
+        device != nil && (event.isEqual(to: "disconnected") || event.isEqual(to: "connect_failed"))
+    }
+
+    func event(_ event: StaticString, of device: OutputDevice?, _ compose: (inout LineWriter) -> Void) {
+        guard let device else { return }
+        guard event.isEqual(to: "disconnected") else { return count(device) { $0.failures += 1 } }
+        var writer = LineWriter()
+        compose(&writer)
+        let reason = (try? JSON(parsing: writer.bytes))?["reason"]?.string ?? ""
+        count(device) { $0.ends[reason, default: 0] += 1 }
+    }
+
+    func device(_ device: OutputDevice, is presence: Presence) {
+        count(device) { counts in
+            counts.isConnected = presence == .connected
+            if presence == .connected { counts.connections += 1 }
+        }
+    }
+
+    private func count(_ device: OutputDevice, _ change: (inout Counts) -> Void) {
+        state.withLock { state in
+            guard state.counts[device.key] != nil || state.counts.count < FigureBoard.limit else { return }
+            change(&state.counts[device.key, default: Counts()])
+        }
+    }
+
+    // MARK: Read
+
+    func deviceFigures() -> [DeviceFigures] {
+        let (reporter, counts) = state.withLock { ($0.reporter, $0.counts) }
+        let signals = commands.signals()
+        return (reporter?.rows ?? []).map { row in
+            var figures = DeviceFigures(row.label.device)
+            let counted = counts[figures.device.key] ?? Counts()
+            figures.isConnected = counted.isConnected
+            figures.notifications = row.counters.notifications
+            figures.samples = row.counters.samples
+            figures.delivered = row.counters.delivered
+            figures.dropped = row.counters.dropped
+            figures.malformed = row.counters.malformed
+            figures.reconnections = counted.connections > 0 ? counted.connections - 1 : 0
+            figures.failedConnections = counted.failures
+            figures.disconnections = counted.ends
+            figures.signal = signals[row.label.address]
+            figures.battery = row.battery
+            return figures
+        }
+    }
+
+    func metrics() -> [Metric] {
+        let outputs = state.withLock { $0.outputs }
+        let lines = Metric(
+            "tendon_dropped_lines", .counter, unit: "lines", "Lines that found the buffer of standard output full.",
+            Double(Output.standard.lines?.dropped ?? 0))
+        return [lines] + outputs.flatMap(\.metrics)
+    }
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+// The figures in a file, for a node exporter's textfile collector. See docs/metrics.md.
+import CTendon
+import TendonOutputs
+import TendonSupport
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Musl
+#endif
+
+/// Why the file cannot be written, in a sentence.
+package struct MetricsError: Error, Sendable {
+    package let text: String
+}
+
+/// Writes the file at the start and after each interval; removes it at the end.
+package final class MetricsFile: EventOutput, @unchecked Sendable {
+    private let path: String
+    private let interval: UInt64
+    private let compose: @Sendable () -> [UInt8]
+    private let report: @Sendable (String) -> Void
+    private let end = OutputEnd()
+    // Guarded by `lock`.
+    private let lock = ThreadLock()
+    private var isOver = false
+    private var failures: UInt64 = 0
+
+    /// - Parameters:
+    ///   - interval: milliseconds.
+    ///   - report: takes sentences for people, from any thread.
+    package init(
+        _ path: String, interval: UInt64, report: @escaping @Sendable (String) -> Void,
+        compose: @escaping @Sendable () -> [UInt8]
+    ) throws(MetricsError) {
+        (self.path, self.interval, self.compose, self.report) = (path, interval, compose, report)
+        try write(compose())
+        startThread { self.run() }
+    }
+
+    package func takes(_ event: StaticString, of device: OutputDevice?) -> Bool { false }
+
+    package func event(_ event: StaticString, of device: OutputDevice?, _ compose: (inout LineWriter) -> Void) {}
+
+    package var metrics: [Metric] {
+        [
+            Metric(
+                "tendon_metrics_file_failures", .counter, "Times that the file of metrics could not be written.",
+                Double(lock.locked { failures }))
+        ]
+    }
+
+    package func finish() async {
+        lock.locked {
+            isOver = true
+            lock.wakeAll()
+        }
+        await end.wait()
+    }
+
+    private func run() {
+        var next = tendon_monotonic_ms() + interval
+        var isFailing = false
+        while true {
+            let isOver = lock.locked {
+                while !self.isOver, tendon_monotonic_ms() < next { _ = lock.wait(until: next) }
+                return self.isOver
+            }
+            if isOver { break }
+            next = tendon_monotonic_ms() + interval
+            do throws(MetricsError) {
+                try write(compose())
+                if isFailing { report("\(sanitized(path)): written again") }
+                isFailing = false
+            } catch {
+                lock.locked { failures += 1 }
+                if !isFailing { report(error.text) }
+                isFailing = true
+            }
+        }
+        // Figures of a gateway that ended would look like those of one that stands still.
+        unlink(path)
+        end.reach()
+    }
+
+    /// To a new file that takes the old one's name: a reader sees all of it. A collector reads names in .prom only, so it
+    /// ignores the new file.
+    private func write(_ bytes: [UInt8]) throws(MetricsError) {
+        let new = path + ".new"
+        func failed() -> MetricsError { MetricsError(text: "\(sanitized(path)): \(String(cString: strerror(errno)))") }
+        // Left by a process that was killed. What the name is instead, such as a link, is not followed.
+        unlink(new)
+        let descriptor = open(new, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o644)
+        guard descriptor >= 0 else { throw failed() }
+        var written = 0
+        while written < bytes.count {
+            let count = bytes.withUnsafeBytes {
+                systemWrite(descriptor, $0.baseAddress! + written, bytes.count - written)
+            }
+            guard count > 0 || errno == EINTR else {
+                let error = failed()
+                systemClose(descriptor)
+                unlink(new)
+                throw error
+            }
+            written += max(0, count)
+        }
+        systemClose(descriptor)
+        guard rename(new, path) == 0 else {
+            let error = failed()
+            unlink(new)
+            throw error
+        }
+    }
+}
