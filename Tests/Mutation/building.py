@@ -46,6 +46,14 @@ def copy_tree():
     (TREE / "include/tendon/mutant.h").write_text(f"#ifndef TENDON_MUTANT_H\n#define TENDON_MUTANT_H\n{header}#endif\n")
     build = TREE / "CSources/base/meson.build"
     build.write_text(build.read_text() + "core_sources += files('mutant.c')\n")
+    package = TREE / "Package.swift"  # a module without C could not ask which fault is switched on
+    package.write_text(package.read_text() + """
+for target in package.targets where target.type == .regular && target.name.hasPrefix("Tendon") {
+    if !target.dependencies.contains(where: { "\\($0)".contains("\\"CTendon\\"") }) {
+        target.dependencies.append("CTendon")
+    }
+}
+""")
     umbrella = TREE / "include/tendon/base.h"  # how Swift sees it
     umbrella.write_text(umbrella.read_text() + '\n#include "tendon/mutant.h"\n')
 

@@ -16,10 +16,23 @@ refused_sends sends_refused;
 system_calls calls;
 static bluez_bench the_bench;
 
+bool bluez_call_refused(void) {
+    calls.made++;
+    if (calls.made != calls.refuse_at) {
+        return false;
+    }
+    calls.refused++;
+    errno = calls.refuse_number;
+    return true;
+}
+
 /* In libbluetooth's place: the same packet, or the refusal that the test asks for. */
 __attribute__((weak)) int hci_send_cmd(int dd, uint16_t ogf, uint16_t ocf, uint8_t plen, void *param) {
     uint16_t opcode = cmd_opcode_pack(ogf, ocf);
     uint8_t head[4] = {HCI_COMMAND_PKT, (uint8_t)opcode, (uint8_t)(opcode >> 8), plen};
+    if (bluez_call_refused()) {
+        return -1;
+    }
     if (sends_refused.times > 0) {
         sends_refused.times--;
         errno = sends_refused.number;
@@ -36,6 +49,9 @@ __attribute__((weak)) int hci_send_cmd(int dd, uint16_t ogf, uint16_t ocf, uint8
 
 /** True: this call is to fail now, with errno set. */
 static bool refuses(refused_call *call) {
+    if (bluez_call_refused()) {
+        return true;
+    }
     if (call->number == 0 || call->after-- > 0) {
         return false;
     }
@@ -125,6 +141,9 @@ int accept4(int fd, __SOCKADDR_ARG name, socklen_t *length, int flags) {
 }
 
 int setsockopt(int fd, int level, int option, const void *value, socklen_t size) {
+    if (level == SOL_SOCKET && option == SO_SNDTIMEO) {
+        calls.send_limit = *(const struct timeval *)value;
+    }
     if (level == SOL_SOCKET && (option == SO_RCVBUFFORCE || option == SO_RCVBUF)) {
         if (option == SO_RCVBUFFORCE && refuses(&calls.force_buffer)) {
             return -1;
@@ -178,6 +197,11 @@ int getsockopt(int fd, int level, int option, void *value, socklen_t *size) {
             return -1;
         }
         memcpy(value, &security, sizeof security);
+        return 0;
+    }
+    if (level == SOL_SOCKET && option == SO_ERROR && refuses(&calls.socket_error)) {
+        const int number = errno; /* of the connect() in progress */
+        memcpy(value, &number, sizeof number);
         return 0;
     }
     if (level == SOL_L2CAP && option == L2CAP_CONNINFO) {

@@ -9,6 +9,8 @@
 #include "../../../CSources/linux/bluez/bluez_internal.h"
 #include "link_fixture.h"
 
+#include <sys/time.h>
+
 typedef struct bluez_bench {
     tendon_loop loop;
     tendon_bluez_radio radio;
@@ -48,9 +50,14 @@ typedef struct system_calls {
     uint32_t drops;                           /**< packets that the kernel dropped, of every socket */
     refused_call meminfo, conninfo, security; /**< of getsockopt() */
     uint8_t security_level;                   /**< of every socket; setsockopt() changes it */
-    refused_call set_security;
+    refused_call set_security, socket_error;  /**< the latter: result of a connect() in progress */
+    struct timeval send_limit;                /**< of the latest socket with one */
+    unsigned made, refuse_at, refused;        /**< calls so far; the number of the one that fails; so many did */
+    int refuse_number;                        /**< its errno */
 } system_calls;
 extern system_calls calls;
+/** Counts a call of any kind. True: this is the one of `calls.refuse_at`, and errno is set. */
+bool bluez_call_refused(void);
 
 bluez_bench *bluez_open(bool extended, const tendon_address *own);
 void bluez_close(bluez_bench *b);

@@ -33,6 +33,9 @@ int clock_gettime(clockid_t clock, struct timespec *time) {
 /* Time passes while nothing comes. */
 int poll(struct pollfd *fds, nfds_t count, int timeout) {
     struct timespec none = {0};
+    if (bluez_call_refused()) {
+        return -1;
+    }
     int ready = (int)syscall(SYS_ppoll, fds, count, &none, NULL, 0);
     kernel.now += ready == 0 ? (uint64_t)timeout : 0;
     return ready;
@@ -56,6 +59,9 @@ int open(const char *path, int flags, ...) {
     if (strcmp(path, "/proc/net/hci") != 0) {
         return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
     }
+    if (bluez_call_refused()) {
+        return -1;
+    }
     static const char text[] = "sk RefCnt Rmem Wmem User Inode Parent\n0 2 0 0 0 1 0\n0 2 0 0 0 2 0\n";
     static const size_t lengths[] = {38, 38 + 15, sizeof text - 1};
     int fd = memfd_create("hci", MFD_CLOEXEC);
@@ -73,6 +79,9 @@ int socket(int domain, int type, int protocol) {
     int pair[2];
     if (domain != AF_BLUETOOTH) {
         return (int)syscall(SYS_socket, domain, type, protocol);
+    }
+    if (bluez_call_refused()) {
+        return -1;
     }
     if (calls.socket.number != 0 && calls.socket.after-- == 0) {
         errno = calls.socket.number;
@@ -94,6 +103,9 @@ static bool is_ours(int fd) {
 int bind(int fd, __CONST_SOCKADDR_ARG name, socklen_t length) {
     if (!is_ours(fd) || name.__sockaddr__->sa_family != AF_BLUETOOTH) {
         return (int)syscall(SYS_bind, fd, name, length);
+    }
+    if (bluez_call_refused()) {
+        return -1;
     }
     struct sockaddr_hci hci;
     memcpy(&hci, name.__sockaddr__, sizeof hci);
@@ -152,6 +164,9 @@ ssize_t send(int fd, const void *bytes, size_t length, int flags) {
     if (!is_ours(fd) || kernel.channels[fd] != HCI_CHANNEL_CONTROL) {
         return syscall(SYS_sendto, fd, bytes, length, flags, NULL, 0);
     }
+    if (bluez_call_refused()) {
+        return -1;
+    }
     uint16_t opcode = (uint16_t)(pdu[0] | pdu[1] << 8);
     note(" m%02x", opcode);
     /* An event of another adapter comes first: it is not the reply. */
@@ -191,6 +206,9 @@ int hci_send_cmd(int dd, uint16_t ogf, uint16_t ocf, uint8_t plen, void *param) 
                                  (uint8_t)opcode, (uint8_t)(opcode >> 8)};
     (void)plen;
     (void)param;
+    if (bluez_call_refused()) {
+        return -1;
+    }
     note(" h%04x", opcode);
     event[6] = opcode == kernel.fails ? (uint8_t)kernel.error : 0;
     if (opcode == READ_LOCAL_COMMANDS && kernel.extended) {
