@@ -10,7 +10,7 @@ if ! command -v swift >/dev/null; then
     echo "ok - for_await # SKIP no Swift"
     exit 0
 fi
-swift build --scratch-path "$scratch" -c release -j 2 --product BenchForAwait >"$scratch-bench.log" 2>&1 ||
+scripts/swift_build.sh --scratch-path "$scratch" -c release -j 2 --product BenchForAwait >"$scratch-bench.log" 2>&1 ||
     { cat "$scratch-bench.log"; exit 1; }
 program=$scratch/release/BenchForAwait
 options=()
@@ -19,16 +19,16 @@ lines=$(timeout 120 "$program" ${options[@]+"${options[@]}"}) || { echo "not ok 
 echo "$lines" >>"$results"
 # The same in a program whose main queue drives the loop; not in short runs, because it is built a second time.
 if [ "$check" != --check ]; then
-    swift build --scratch-path "$scratch-main" -c release -j 2 --traits BlueZ,MainActorLoop --product BenchForAwait \
+    scripts/swift_build.sh --scratch-path "$scratch-main" -c release -j 2 --traits BlueZ,MainActorLoop --product BenchForAwait \
         >"$scratch-bench.log" 2>&1 || { cat "$scratch-bench.log"; exit 1; }
     timeout 120 "$scratch-main/release/BenchForAwait" | grep main_queue >>"$results"
 fi
-swift build --scratch-path "$scratch" -c release -j 2 --product BenchVendors >"$scratch-bench.log" 2>&1 ||
+scripts/swift_build.sh --scratch-path "$scratch" -c release -j 2 --product BenchVendors >"$scratch-bench.log" 2>&1 ||
     { cat "$scratch-bench.log"; exit 1; }
 vendors=$(timeout 120 "$scratch/release/BenchVendors" ${options[@]+"${options[@]}"}) ||
     { echo "not ok - vendor_sequences runs"; exit 1; }
 echo "$vendors" >>"$results"
-swift build --scratch-path "$scratch" -c release -j 2 --product BenchLines >"$scratch-bench.log" 2>&1 ||
+scripts/swift_build.sh --scratch-path "$scratch" -c release -j 2 --product BenchLines >"$scratch-bench.log" 2>&1 ||
     { cat "$scratch-bench.log"; exit 1; }
 line=$(timeout 120 "$scratch/release/BenchLines" ${options[@]+"${options[@]}"}) || { echo "not ok - line runs"; exit 1; }
 echo "$line" >>"$results"

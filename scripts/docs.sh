@@ -16,10 +16,10 @@ docc=$tools/docc
 [ -x "$docc" ] || docc=$(command -v docc) || { echo "not ok - the toolchain has no docc"; exit 1; }
 
 for module in "${modules[@]}"; do
-    swift build --scratch-path "$build/swift" -j "$(nproc 2>/dev/null || echo 2)" --target "$module" >"$build/docs.log" 2>&1 ||
+    scripts/swift_build.sh --scratch-path "$build/swift" -j "$(nproc 2>/dev/null || echo 2)" --target "$module" >"$build/docs.log" 2>&1 ||
         { cat "$build/docs.log"; exit 1; }
 done
-products=$(swift build --scratch-path "$build/swift" --show-bin-path)
+products=$(scripts/swift_build.sh --scratch-path "$build/swift" --show-bin-path)
 target=$(swift -print-target-info | sed -nE 's/^ *"unversionedTriple": "(.*)",?$/\1/p' | head -1)
 graphs=$build/documentation/graphs
 rm -rf "$build/documentation"

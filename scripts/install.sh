@@ -13,7 +13,7 @@ else
 fi
 ninja -C "$build/release" >/dev/null
 echo "install: building the command (release; a few minutes the first time)"
-swift build --scratch-path "$build/swift" -c release --static-swift-stdlib --product tendon
+scripts/swift_build.sh --scratch-path "$build/swift" -c release --static-swift-stdlib --product tendon
 meson install -C "$build/release" --no-rebuild >/dev/null
 install -D -m 755 "$build/swift/release/tendon" "${DESTDIR:-}$prefix/bin/tendon"
 packaging/generate.sh "$build/swift/release/tendon" "${DESTDIR:-}$prefix"

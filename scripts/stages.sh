@@ -109,14 +109,14 @@ stage_peers() {
 }
 
 stage_swift() {
-    swift build "${swift_debug[@]}" --build-tests
+    scripts/swift_build.sh "${swift_debug[@]}" --build-tests
     swift test "${swift_debug[@]}" --skip-build
 }
 
 # The same tests with the main queue in the place of the loop's thread.
 stage_swift_main_queue() {
     local form=(--scratch-path "$BUILD/swift-main" -j "$jobs_count" --traits BlueZ,MQTT,Metrics,ObviousCloud,MainActorLoop)
-    swift build "${form[@]}" --build-tests
+    scripts/swift_build.sh "${form[@]}" --build-tests
     swift test "${form[@]}" --skip-build
 }
 
@@ -133,7 +133,7 @@ stage_package() {
 stage_swift_without_bluez() {
     local form=(--scratch-path "$BUILD/swift-mit" -j "$jobs_count" --disable-index-store --disable-default-traits) product
     for product in tendon tendon-conformance TendonObviousCloud; do
-        swift build "${form[@]}" --product "$product"
+        scripts/swift_build.sh "${form[@]}" --product "$product"
     done
     scripts/check_links.sh without "$BUILD/swift-mit/debug/tendon"
     if readelf -d "$BUILD/swift-mit/debug/tendon" | grep -E 'NEEDED.*lib(mosquitto|sqlite3)'; then
@@ -146,8 +146,8 @@ stage_swift_without_bluez() {
 }
 
 swift_release_build() {
-    swift build "${swift_release[@]}" --product tendon
-    swift build "${swift_release[@]}" --product tendon-conformance
+    scripts/swift_build.sh "${swift_release[@]}" --product tendon
+    scripts/swift_build.sh "${swift_release[@]}" --product tendon-conformance
     scripts/check_links.sh with "$BUILD/swift/release/tendon"
 }
 

@@ -10,8 +10,8 @@ if [ -f "$build/install-bluez/build.ninja" ]; then
 else
     scripts/test_install.sh >/dev/null
 fi
-swift build --scratch-path "$build/swift" -c release --product tendon | tail -1
-swift build --scratch-path "$build/swift" -c release --product stream-bose | tail -1
+scripts/swift_build.sh --scratch-path "$build/swift" -c release --product tendon | tail -1
+scripts/swift_build.sh --scratch-path "$build/swift" -c release --product stream-bose | tail -1
 
 XDG_RUNTIME_DIR=$(mktemp -d)
 export XDG_RUNTIME_DIR

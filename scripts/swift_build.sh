@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# `swift build` that compiles again only what changed.
+# Usage: scripts/swift_build.sh ARGUMENTS-OF-SWIFT-BUILD...
+# SwiftPM keeps the package's traits in a set and passes them to the compiler in the set's order, which Swift changes
+# with each process: another order of -D is another command line, and every module is compiled again. With hashing that
+# is not random the order stays. Programs and tests are not run with it: they must work in any order.
+set -euo pipefail
+export SWIFT_DETERMINISTIC_HASHING=1
+exec swift build "$@"
