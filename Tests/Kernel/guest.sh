@@ -15,6 +15,7 @@ if [ -n "$COMMAND" ]; then
     exit $?
 fi
 
+export SAMPLE # a long case may do less
 passed=0 failed=0
 failures=()
 

@@ -183,24 +183,28 @@ mkdir -p "$cache/runs"
 # Keep what the last ten machines left behind.
 (cd "$cache/runs" && { ls -1td -- */ 2>/dev/null | grep -v '^last' || true; } | tail -n +11 | xargs -r rm -rf)
 
-# Cases that mostly wait have a machine of their own beside the first one.
-both_machines() {
-    local first=() second=() file other code=0 other_code=0 later=$cache/runs/second.$$
-    for file in "$@"; do
-        if [ "$(lane_of "$file")" = 1 ]; then first+=("$file"); else second+=("$file"); fi
+# Each lane has a machine of its own, all at the same time: their cases mostly wait.
+all_machines() {
+    local file lane lanes code=0 later=$cache/runs/lane.$$ others=() in_lane
+    mapfile -t lanes < <(for file in "$@"; do lane_of "$file"; done | sort -un)
+    for lane in "${lanes[@]}"; do
+        in_lane=()
+        for file in "$@"; do [ "$(lane_of "$file")" != "$lane" ] || in_lane+=("$file"); done
+        if [ "$lane" = "${lanes[0]}" ]; then
+            machine "$lane" "${in_lane[@]}" &
+        else
+            machine "$lane" "${in_lane[@]}" >"$later.$lane" 2>&1 &
+        fi
+        others+=($!)
     done
-    if [ ${#first[@]} -eq 0 ] || [ ${#second[@]} -eq 0 ]; then
-        machine 1 "$@"
-        return
-    fi
-    machine 2 "${second[@]}" >"$later" 2>&1 &
-    other=$!
-    machine 1 "${first[@]}" || code=$?
-    wait $other || other_code=$?
-    echo "# ---- the second machine"
-    cat "$later"
-    rm -f "$later"
-    [ $code -eq 0 ] && [ $other_code -eq 0 ]
+    for lane in "${!lanes[@]}"; do
+        wait "${others[lane]}" || code=1
+        [ "$lane" != 0 ] || continue
+        echo "# ---- the machine of lane ${lanes[lane]}"
+        cat "$later.${lanes[lane]}"
+        rm -f "$later.${lanes[lane]}"
+    done
+    return $code
 }
 
 # Files of the cases that a run's output calls failed ("# not ok: NAME/KIND: RESULT").
@@ -213,13 +217,13 @@ failed_files() { # OUTPUT
 }
 
 if ! $again || [ -n "$command_line" ]; then
-    both_machines "${case_files[@]}"
+    all_machines "${case_files[@]}"
     exit
 fi
 output=$cache/runs/output.$$
 trap 'rm -f "$output"' EXIT
 code=0
-both_machines "${case_files[@]}" 2>&1 | sed -u 's/^not ok /# NOT OK, to be run again: /' | tee "$output" || code=$?
+all_machines "${case_files[@]}" 2>&1 | sed -u 's/^not ok /# NOT OK, to be run again: /' | tee "$output" || code=$?
 [ $code -ne 0 ] || exit 0
 # A machine that ended before its sum does not say which of its cases failed.
 machines=$(for file in "${case_files[@]}"; do lane_of "$file"; done | sort -u | wc -l)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 # title: belts of both generations: commands byte for byte, 10,000 orientations, buttons, power-off, refusals
+# lane: 2
 # limit: 480
 source "$KERNEL_TESTS/command.sh"
 FAMILY=feelspace
