@@ -43,7 +43,7 @@ for machine in armhf mips; do
         meson setup "$work/$machine" . --cross-file "cross/$machine.ini" -Dbluez=disabled -Dbuildtype=debugoptimized \
             -Dcmocka_prefix="$work/$machine-prefix" -Dcmocka_include="$work/cmocka/include"
     ninja -C "$work/$machine"
-    meson test -C "$work/$machine" --no-rebuild --print-errorlogs --timeout-multiplier 10 || status=1
+    meson test -C "$work/$machine" --no-rebuild --print-errorlogs --timeout-multiplier "$((10 * ${TENDON_TIMEOUT_MULTIPLIER:-1}))" || status=1
     sed "s/^\(not \)\?ok \([0-9]*\) - /&$machine: /" "$work/$machine/meson-logs/testlog.txt"
 done
 

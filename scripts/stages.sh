@@ -23,7 +23,7 @@ meson_tests() {
     fi
     ninja -C "$directory"
     local status=0
-    meson test -C "$directory" --no-rebuild --print-errorlogs || status=$?
+    meson test -C "$directory" --no-rebuild --print-errorlogs --timeout-multiplier "${TENDON_TIMEOUT_MULTIPLIER:-1}" || status=$?
     cat "$directory/meson-logs/testlog.txt"
     return $status
 }
@@ -204,7 +204,7 @@ stage_kernel_all() {
     kernel_runs 14400
 }
 
-# kernel_runs LIMIT OPTION...: all cases on Debian's kernel; beside them, while its second machine mostly waits, on a newer
+# kernel_runs LIMIT OPTION...: all cases on Debian's kernel; beside them, while its other machines mostly wait, on a newer
 # kernel what the older one crashes over and what differs between the two.
 kernel_runs() {
     local limit=$1

@@ -16,9 +16,15 @@ mkdir -p "$XDG_STATE_HOME"
 # shellcheck source=scripts/stages.sh
 . scripts/stages.sh
 
+# Of `all`: what may take long on a busy machine runs beside the others, at the lowest priority. It uses the time in
+# which they wait or compile one file.
+beside=()
 case "${1:-}" in
-    all) stages=(format house c_sanitized c_clang c_without_bluez cross sizes abi install cloud peers swift swift_main_queue docs package swift_without_bluez \
-        command examples phone readme family fuzz proof mutation demo bench kernel) ;;
+    all)
+        stages=(format house c_sanitized install cloud peers swift swift_main_queue docs package swift_without_bluez \
+            command examples phone readme family fuzz demo bench kernel)
+        beside=(c_clang c_without_bluez sizes abi cross mutation proof)
+        ;;
     quick) stages=(format house c_sanitized) ;;
     "")
         echo "usage: $0 all|quick|STAGE..." >&2
@@ -36,40 +42,87 @@ failures() {
     ' "$1"
 }
 
+# run_stage STAGE: its log, and beside the log the status and the seconds that it took.
+run_stage() {
+    local log=$BUILD/logs/$1.log started=$SECONDS status
+    ( set -e; "stage_$1" ) >"$log" 2>&1
+    status=$?
+    echo "$status $((SECONDS - started))" >"$log.ended"
+}
+
+run_beside() {
+    local stage
+    # Some of their tests have a limit of real time, which this priority may need many times over.
+    export TENDON_TIMEOUT_MULTIPLIER=20
+    for stage in "${beside[@]}"; do
+        run_stage "$stage"
+    done
+}
+
 total_failed=0
 logs=()
-rm -f "$BUILD/logs/failures"
-for stage in "${stages[@]}"; do
-    log=$BUILD/logs/$stage.log
-    printf '== %-20s' "$stage"
-    started=$SECONDS
-    ( set -e; "stage_$stage" ) >"$log" 2>&1
-    status=$?
+# report STAGE: its line, and what went wrong.
+report() {
+    local stage=$1 log=$BUILD/logs/$1.log status seconds passed failed skipped
+    local untold=0 # a failure that no line of the log tells
+    read -r status seconds <"$log.ended"
     read -r passed failed skipped < <(python3 scripts/count_tests.py "$log")
-    untold=0 # a failure that no line of the log tells
-    if [ $status -ne 0 ] && [ "$failed" -eq 0 ]; then
+    if [ "$status" -ne 0 ] && [ "$failed" -eq 0 ]; then
         failed=1 untold=1
-    elif [ $status -eq 0 ] && [ "$failed" -gt 0 ]; then
+    elif [ "$status" -eq 0 ] && [ "$failed" -gt 0 ]; then
         status=1
-    elif [ $status -eq 0 ] && [ "$passed" -eq 0 ]; then
+    elif [ "$status" -eq 0 ] && [ "$passed" -eq 0 ]; then
         echo "not ok - stage $stage ran no test" >>"$log"
         failed=1 status=1
     fi
-    printf '%4d s  %5d passed, %d failed, %d skipped\n' $((SECONDS - started)) "$passed" "$failed" "$skipped"
-    if [ $status -ne 0 ]; then
+    printf '%4d s  %5d passed, %d failed, %d skipped\n' "$seconds" "$passed" "$failed" "$skipped"
+    if [ "$status" -ne 0 ]; then
         grep -nE '^[[:space:]]*not ok|✘|error:|ERROR|AddressSanitizer|runtime error' "$log" | head -40
         echo "-- last lines of $log"
         tail -40 "$log"
     fi
     failures "$log" | sed "s/^/$stage: /" >"$log.failures"
-    if [ $status -ne 0 ] && [ ! -s "$log.failures" ]; then
+    if [ "$status" -ne 0 ] && [ ! -s "$log.failures" ]; then
         echo "$stage: ended with status $status: $(tail -n 1 "$log")" >"$log.failures"
     fi
     cat "$log.failures" >>"$BUILD/logs/failures"
     grep -hE '^[[:space:]]*ok .*# *SKIP' "$log" | sed 's/^ */   /'
     total_failed=$((total_failed + failed))
     logs+=("$log=$untold")
+}
+
+# Reports those beside that have ended since the last call; they end in their order.
+reported=0
+report_beside() {
+    while [ $reported -lt ${#beside[@]} ] && [ -e "$BUILD/logs/${beside[reported]}.log.ended" ]; do
+        printf '== %-20s' "${beside[reported]} (beside)"
+        report "${beside[reported]}"
+        reported=$((reported + 1))
+    done
+}
+
+rm -f "$BUILD/logs/failures" "$BUILD"/logs/*.ended
+others=
+if [ ${#beside[@]} -gt 0 ]; then
+    set -m # a group of its own, so that all of it can be ended or given another priority
+    nice -n 19 bash -c "set -uo pipefail; $(declare -f run_stage run_beside); . scripts/stages.sh; beside=(${beside[*]}); run_beside" </dev/null &
+    others=$!
+    set +m
+    trap 'kill -- -$others 2>/dev/null' EXIT
+fi
+for stage in "${stages[@]}"; do
+    printf '== %-20s' "$stage"
+    run_stage "$stage"
+    report "$stage"
+    report_beside
 done
+if [ -n "$others" ]; then
+    [ $reported -eq ${#beside[@]} ] || echo "== waiting for ${beside[*]:reported}"
+    renice -n 0 -g "$others" >/dev/null 2>&1 || true # only root may
+    wait "$others"
+    report_beside
+    trap - EXIT
+fi
 if [ -s "$BUILD/logs/failures" ]; then
     echo "== what failed"
     head -n 25 "$BUILD/logs/failures"

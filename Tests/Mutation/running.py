@@ -18,7 +18,10 @@ JOBS = max(1, os.cpu_count() or 1)
 
 
 def outcome(command, environment, limit, directory):
-    """The exit status, or "timeout"; nothing that the command started is left running."""
+    """The exit status, or "timeout"; nothing that the command started is left running. The limit is one of real time for what
+    waits, longer where the machine is known to be busy, and one of CPU time for what spins."""
+    command = ["prlimit", f"--cpu={int(limit) + 1}", *command]
+    limit *= int(os.environ.get("TENDON_TIMEOUT_MULTIPLIER", "1"))
     process = subprocess.Popen(command, env={**os.environ, **environment}, cwd=directory, stdin=subprocess.DEVNULL,
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
     try:
