@@ -124,129 +124,42 @@ int hci_devinfo(int index, struct hci_dev_info *info) {
 
 /* ---- callbacks ---- */
 
-static int index_of(const world_end *end) {
-    return (int)(end - the_world.ends);
-}
-
-static void act(world_end *end) {
-    if (end->closes && end->used) {
-        end->closes = false;
-        tendon_link_close(&end->link);
-    }
-}
-
-static void on_connected(void *context, uint64_t now) {
-    world_end *end = context;
-    assert_int_equal(end->link.state, TENDON_LINK_OPEN);
-    note(the_world.r, "link %d connected at %u, handle %x", index_of(end), (unsigned)now, end->link.handle);
-    act(end);
-}
-
-static void on_received(void *context, const uint8_t *pdu, size_t length, uint64_t now) {
-    world_end *end = context;
-    note(the_world.r, "link %d received at %u", index_of(end), (unsigned)now);
-    note_bytes(the_world.r, "pdu", pdu, length);
-    act(end);
-}
-
-static void on_writable(void *context, uint64_t now) {
-    note(the_world.r, "link %d writable at %u", index_of(context), (unsigned)now);
-    act(context);
-}
-
-static void on_encrypted(void *context, uint64_t now) {
-    note(the_world.r, "link %d encrypted at %u", index_of(context), (unsigned)now);
-    act(context);
-}
-
-static void on_closed(void *context, tendon_status reason, uint64_t now) {
-    world_end *end = context;
-    note(the_world.r, "link %d closed at %u: %d", index_of(end), (unsigned)now, reason);
-    assert_true(end->used);
-    assert_true(reason < 0);
-    end->used = false;
-    end->ended++;
-}
-
-static tendon_link_callbacks callbacks_of(world_end *end) {
-    return (tendon_link_callbacks){.context = end,
-                                   .connected = on_connected,
-                                   .received = on_received,
-                                   .writable = on_writable,
-                                   .encrypted = on_encrypted,
-                                   .closed = on_closed};
-}
-
 static tendon_link *on_accept(void *context, const tendon_address *peer, uint64_t now) {
     world *w = context;
     note_bytes(w->r, "central", peer->bytes, 6);
     note(w->r, "type %d at %u", peer->type, (unsigned)now);
     for (int i = WORLD_LINKS; i < WORLD_ENDS; i++) {
-        world_end *end = &w->ends[i];
-        if (!end->used) {
-            const tendon_link_callbacks callbacks = callbacks_of(end);
-            tendon_link_init(&end->link, &callbacks);
-            end->used = true;
-            end->started++;
-            return &end->link;
+        if (!w->ends[i].used) {
+            tendon_link *link = noted_link_make(&w->ends[i]);
+            noted_link_started(&w->ends[i]);
+            return link;
         }
     }
     return NULL;
 }
 
-static void on_report(void *context, const tendon_ad_report *report, uint64_t now) {
-    recording *r = the_world.r;
-    (void)context;
-    note(r, "report at %u: %d %d %d %d, type %d", (unsigned)now, report->rssi, report->tx_power,
-         (int)report->properties, (int)report->length, report->address.type);
-    note_bytes(r, "from", report->address.bytes, 6);
-    note_bytes(r, "data", report->data, report->length);
-}
-
 static void on_failure(void *context, tendon_status status, uint64_t now) {
-    (void)context;
-    note(the_world.r, "failure %d at %u", status, (unsigned)now);
+    note(context, "failure %d at %u", status, (unsigned)now);
     the_world.ends_reported += the_world.b->radio.power.state == TENDON_BLUEZ_FAILED;
-}
-
-static void on_peer_failure(void *context, const tendon_address *peer, tendon_status reason, uint64_t now) {
-    (void)context;
-    note(the_world.r, "peer %02x.. fails: %d at %u", peer->bytes[0], reason, (unsigned)now);
-}
-
-static void on_paired(void *context, tendon_status status, uint64_t now) {
-    world_end *end = context;
-    note(the_world.r, "link %d paired at %u: %d", index_of(end), (unsigned)now, status);
-    end->paired++;
-}
-
-static void on_tap(void *context, const tendon_link *link, tendon_tap_kind kind, const uint8_t *pdu, size_t length) {
-    (void)context;
-    (void)pdu;
-    note(the_world.r, "tap %d of %d, %d bytes", kind, index_of(link->callbacks.context), (int)length);
 }
 
 /* ---- notes ---- */
 
-static long long after(uint64_t time) {
-    return time == UINT64_MAX ? -1 : (long long)time;
-}
-
 static void note_activity(world *w, const char *name, const tendon_bluez_activity *a) {
     note(w->r, "%s %d step %d: %d%d%d, retries %d, unanswered %d, failure %d, retry at %lld", name, a->state, a->step,
-         a->requested, a->confirmed, a->cleared, a->retries, a->unanswered, a->failure, after(a->retry_at));
+         a->requested, a->confirmed, a->cleared, a->retries, a->unanswered, a->failure, noted_time(a->retry_at));
 }
 
 static void note_radio(world *w) {
     const tendon_bluez_radio *radio = &w->b->radio;
     recording *r = w->r;
     note(r, "now %u; timer %lld, power %d until %lld, reset until %lld, status %d, reported %d", (unsigned)w->now,
-         after(radio->timer.deadline), radio->power.state, after(radio->power.deadline),
-         after(radio->power.reset_until), radio->power.status, radio->power.failure_reported);
+         noted_time(radio->timer.deadline), radio->power.state, noted_time(radio->power.deadline),
+         noted_time(radio->power.reset_until), radio->power.status, radio->power.failure_reported);
     note(r, "queue %d: %d for %04x of %d, refused %d, unanswered %d, retry at %lld, response until %lld",
          radio->command.state, radio->command.request, radio->command.opcode,
          radio->command.activity == &radio->scan.activity, radio->command.refused, radio->command.unanswered,
-         after(radio->command.retry_at), after(radio->hci.deadline));
+         noted_time(radio->command.retry_at), noted_time(radio->hci.deadline));
     note_activity(w, "scan", &radio->scan.activity);
     note_activity(w, "advertising", &radio->advertising.activity);
     note(r, "scanning %d, of others %d, command %04x %d, discovery %d%d%d kinds %d; set %d, address %d",
@@ -257,29 +170,19 @@ static void note_radio(world *w) {
         const tendon_bluez_attempt *a = &radio->attempts[i];
         if (a->link != NULL) {
             note(r, "attempt %d: %d, old %d, failure %x, begun %lld, check %lld", i, tendon_bluez_attempt_stage(a),
-                 a->old_connections, a->failure, after(a->begun_at), after(a->check_at));
+                 a->old_connections, a->failure, noted_time(a->begun_at), noted_time(a->check_at));
         }
     }
     for (int i = 0; i < TENDON_BLUEZ_ENDINGS; i++) {
         if (radio->endings[i].reason != 0 || radio->leaving[i].until != 0) {
             note(r, "%d: %x ended with %x; %x leaves until %lld", i, radio->endings[i].handle, radio->endings[i].reason,
-                 radio->leaving[i].handle, after(radio->leaving[i].until));
+                 radio->leaving[i].handle, noted_time(radio->leaving[i].until));
         }
     }
-    note(r, "connects until %lld, connections %d; counted %u %u %u %u, %u %u", after(radio->connects_until),
+    note(r, "connects until %lld, connections %d; counted %u %u %u %u, %u %u", noted_time(radio->connects_until),
          radio->connections, (unsigned)radio->counters.commands, (unsigned)radio->counters.scan_pauses,
          (unsigned)radio->counters.connect_reissues, (unsigned)radio->counters.unanswered,
          (unsigned)radio->radio.reports, (unsigned)radio->radio.malformed);
-}
-
-static void note_link(world *w, int i) {
-    const tendon_link *link = &w->ends[i].link;
-    const tendon_pairing_attempt *p = &link->pairing;
-    note(w->r, "link %d: %d %d%d%d%d%d%d, interest %u until %lld, %u %u, lost %u; pairing %d%d%d %d until %lld, %lld",
-         i, link->state, link->accepted, link->closing, link->blocked, link->connected, link->securing, link->encrypted,
-         (unsigned)link->source.interest, after(link->source.deadline), (unsigned)link->received, (unsigned)link->sent,
-         (unsigned)tendon_bluez_link_lost(link), p->state, p->due, p->key_removed, p->kept, after(p->deadline),
-         after(p->retry_at));
 }
 
 static void note_packets(world *w, const char *name, int fd) {
@@ -294,9 +197,8 @@ void world_note(world *w) {
     note_packets(w, "request", w->b->kernel);
     note_radio(w);
     for (int i = 0; i < WORLD_ENDS; i++) {
-        if (w->ends[i].used) {
-            note_link(w, i);
-        }
+        noted_link_note(&w->ends[i]);
+        note(w->r, "lost %u", (unsigned)tendon_bluez_link_lost(&w->ends[i].link));
     }
     note(w->r, "connects %d, buffers %d of %d by %d, limit %d, security %d, listens %d, bonds %d", calls.connects,
          calls.buffers_set, calls.buffer, calls.buffer_option == SO_RCVBUF, (int)calls.send_limit.tv_sec,
@@ -317,15 +219,16 @@ world *world_open(recording *r, bool extended, const tendon_address *own) {
     w->now = 100000;
     w->files = open_descriptors();
     for (int i = 0; i < WORLD_ENDS; i++) {
-        tendon_link_init(&w->ends[i].link, NULL);
+        noted_link_prepare(&w->ends[i], r, i);
     }
     w->b = bluez_open(extended, own);
     tendon_bonds_init(&w->bonds);
     assert_int_equal(tendon_radio_use_bonds(&w->b->radio.radio, &w->bonds), TENDON_OK);
-    w->b->radio.radio.on_report = on_report;
+    w->b->radio.radio.report_context = r;
+    w->b->radio.radio.on_report = noted_report;
     w->b->radio.radio.on_failure = on_failure;
-    w->b->radio.radio.on_peer_failure = on_peer_failure;
-    w->b->radio.radio.tap = on_tap;
+    w->b->radio.radio.on_peer_failure = noted_peer_failure;
+    w->b->radio.radio.tap = noted_link_tap;
     calls.made = 0;
     return w;
 }
@@ -344,9 +247,7 @@ void world_close(world *w) {
     assert_false(radio->pairing_timer.added);
     assert_int_equal(w->ends_reported, w->b->radio.power.state == TENDON_BLUEZ_FAILED);
     for (int i = 0; i < WORLD_ENDS; i++) {
-        assert_int_equal(w->ends[i].started, w->ends[i].ended);
-        assert_true(w->ends[i].paired <= w->ends[i].pair_asked);
-        assert_int_equal(w->ends[i].link.source.fd, -1);
+        noted_link_expect_closed(&w->ends[i]);
     }
     for (int i = 0; i < TENDON_BLUEZ_ATTEMPTS; i++) {
         assert_null(w->b->radio.attempts[i].link);
@@ -374,20 +275,11 @@ void world_pass(world *w, uint64_t ms) {
 }
 
 tendon_status world_connect(world *w, int i, uint64_t deadline) {
-    world_end *end = &w->ends[i];
-    const tendon_link_callbacks callbacks = callbacks_of(end);
-    assert_false(end->used);
-    tendon_link_init(&end->link, &callbacks);
-    tendon_status status = tendon_radio_connect(&w->b->radio.radio, &end->link, &world_peers[i], deadline);
-    end->used = status >= 0;
-    end->started += status >= 0;
-    return status;
+    return noted_link_connect(&w->ends[i], &w->b->radio.radio, &world_peers[i], deadline);
 }
 
 tendon_status world_pair(world *w, int i) {
-    const tendon_pairing_service *service = tendon_radio_pairing(&w->b->radio.radio);
-    w->ends[i].pair_asked++;
-    return service->start(service->context, &world_peers[i], on_paired, &w->ends[i], w->now);
+    return noted_link_pair(&w->ends[i], &w->b->radio.radio, &world_peers[i], w->now);
 }
 
 tendon_status world_listen(world *w) {

@@ -7,25 +7,17 @@
 #ifndef BLUEZ_WORLD_H
 #define BLUEZ_WORLD_H
 
-#include "../test_recording.h"
 #include "bluez_fixture.h"
+#include "noted_link.h"
 
 enum { WORLD_LINKS = 3, WORLD_CENTRALS = 2, WORLD_ENDS = WORLD_LINKS + WORLD_CENTRALS };
-
-typedef struct world_end {
-    tendon_link link;
-    bool used;              /**< connect() or accept() succeeded, and closed() was not called yet */
-    bool closes;            /**< the owner closes it in the next callback */
-    int started, ended;     /**< so many times; the same once nothing is left */
-    int paired, pair_asked; /**< likewise, of pairing procedures */
-} world_end;
 
 typedef struct world {
     bluez_bench *b;
     recording *r;
     tendon_bonds bonds;
     tendon_listener listener;
-    world_end ends[WORLD_ENDS];
+    noted_link ends[WORLD_ENDS];
     uint64_t now;      /**< monotonic, ms */
     int others;        /**< programs that have an HCI socket open */
     bool removed;      /**< the adapter */

@@ -89,7 +89,7 @@ static void owner_acts_on_link(world *w) {
     recording *r = w->r;
     static const uint8_t pdu[] = {0x52, 3, 0, 7};
     int i = some_link(w, WORLD_ENDS);
-    world_end *end = &w->ends[i];
+    noted_link *end = &w->ends[i];
     end->closes = choose(r, 20) == 0;
     if (!end->used) {
         return;
@@ -416,8 +416,8 @@ static void play(recording *r, unsigned number) {
 static void runs_are_as_recorded(void **state) {
     (void)state;
     static const uint32_t known[RUNS] = {
-        0x639BE2CC, 0x561F9769, 0x30E835F0, 0x2A37FCC7, 0xDE450DF9, 0x50D88825, 0x5A1C40BD, 0x9EA666CA,
-        0x415B89B1, 0x449D1079, 0x8B972693, 0x5DA1041A, 0x6E9EF9A3, 0x9E0E0809, 0x5AB2F0AF, 0x8B8556B9,
+        0xA762F0BB, 0x5C319A04, 0x39CEB32F, 0x54C8A5ED, 0xEA59F48A, 0xFA42DC7E, 0xB739E21A, 0x47FF25E3,
+        0x0F3BAF1C, 0x0B52DC11, 0xE1A155D3, 0x0DC7299F, 0x82877BC7, 0x85819497, 0xD79EC3EC, 0x1F7501C4,
     };
     compare_recordings(known, RUNS, play);
 }

@@ -26,7 +26,7 @@ final class ReferenceCloud: Sendable {
         folder = NSTemporaryDirectory() + "obvious-cloud-" + UUID().uuidString
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appendingPathComponent("Cloud/tendon-obvious-cloud").path
-        let arguments = ["python3", script, "--port", "0", "--data", folder, "--until-input-ends"]
+        let arguments = ["/usr/bin/python3", script, "--port", "0", "--data", folder, "--until-input-ends"]
         process = try ServerProcess("/usr/bin/python3", arguments + options, outputs: folder)
         guard let site = try? JSON(parsing: await process.firstLine()), let url = site["url"]?.string,
             let port = site["port"]?.integer, let key = site["apiKeyFile"]?.string,
