@@ -199,6 +199,13 @@ def c_faults(path, lines):
             yield number, kind, text, after, span
 
 
+def time_faults(path, lines):
+    """Each use of a constant in milliseconds or microseconds, one more."""
+    for number, span, text in c_statements(lines):
+        for name in sorted(set(re.findall(r"\b[A-Z][A-Z0-9_]*_(?:MS|US)\b", text))):
+            yield number, "time", text, re.sub(rf"\b{name}\b", f"({name} + (@ ? 1 : 0))", text), span
+
+
 def swift_faults(path, lines):
     text_block = False
     initializer = None  # how far it is indented: what a statement there sets must be set
@@ -248,14 +255,14 @@ def swift_faults(path, lines):
             yield number, "statement", line, f"{indent}if !@ {{ {body} }}", 1
 
 
-def candidates(only):
+def candidates(only, times=False):
     listed = subprocess.run(["git", "ls-files", "CSources", "Sources"], cwd=ROOT, capture_output=True, text=True, check=True)
     for name in listed.stdout.split():
         if not name.startswith(only):
             continue
         if name.startswith("CSources/") and name.endswith(".c"):
-            finder = c_faults
-        elif re.match(r"Sources/Tendon(?!Command|Conformance)\w*/", name) and name.endswith(".swift"):
+            finder = time_faults if times else c_faults
+        elif not times and re.match(r"Sources/Tendon(?!Command|Conformance)\w*/", name) and name.endswith(".swift"):
             finder = swift_faults
         else:
             continue

@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: MIT
 """Seeds faults into a copy of the sources and counts how many the tests catch.
 
-Usage: scripts/mutate.sh [--c N] [--swift N] [--sample] [--seed TEXT] [--only PREFIX] [--again FILE] [--list]
+Usage: scripts/mutate.sh [--c N] [--swift N] [--sample] [--seed TEXT] [--only PREFIX] [--times] [--again FILE] [--list]
   --c N, --swift N  number of faults in C (default 400) and in Swift (default 100)
   --sample          40 in C, as `make test` does; TAP output
   --seed TEXT       another choice of faults
   --only PREFIX     only in files below PREFIX, for example CSources/host
+  --times           each use of a constant in milliseconds or microseconds in C, one unit more, instead of other faults
   --again FILE      only those that were not caught in an earlier run, whose results.jsonl FILE is a copy of
   --list            print the chosen faults and end
 
@@ -61,12 +62,13 @@ def main():
     parser.add_argument("--sample", action="store_true")
     parser.add_argument("--seed", default="1")
     parser.add_argument("--only", default="")
+    parser.add_argument("--times", action="store_true")
     parser.add_argument("--again", default="")
     parser.add_argument("--list", action="store_true")
     options = parser.parse_args()
     if options.sample:
         options.c, options.swift = 40, 0  # ten Swift faults take three minutes
-    found = list(candidates(options.only))
+    found = list(candidates(options.only, options.times))
     in_c = choose([item for item in found if item[0].endswith(".c")], options.c, options.seed)
     in_swift = choose([item for item in found if item[0].endswith(".swift")], options.swift, options.seed)
     if options.again:

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Activ5: recorded runs of a session with a simulated trainer, and of the manager with devices found and lost. */
 #include "activ5_world.h"
+#include "bad_peer.h"
 #include "test_recording.h"
 
 enum { RUNS = 12, LIVES = 14, STEPS = 60 };
 
 static recording *recorded;
+static bool damages;
 
 static void note_device(const tendon_activ5_device *d) {
     recording *r = recorded;
@@ -103,6 +105,9 @@ static void step(activ5_world *w) {
     } else if (what == 12) {
         w->in_air.silent = choose(r, 6) == 0;
     }
+    if (damages && choose(r, 6) == 0) {
+        stray_input(r, &tendon_activ5_session_inputs, &w->session, w->now);
+    }
     note_words(w->f);
     unsigned pause = choose(r, 8);
     activ5_world_run(w, pause == 0 ? 0 : pause == 1 ? choose(r, 9000) : choose(r, 300));
@@ -124,6 +129,9 @@ static void play_session(recording *r, unsigned number) {
         options.ticks = choose(r, 3) == 0 ? 0xFFFFFF00u : 0;
         note(r, "life %u.%u", number, life);
         activ5_world *w = activ5_world_new(&options);
+        if (damages) {
+            w->in_air.device = bad_peer_of(r, w->in_air.device, 10);
+        }
         w->f->hook = NULL;
         w->f->timed = true;
         w->f->options.accept_f0f1 = choose(r, 2) == 0;
@@ -250,6 +258,17 @@ static void a_session_is_as_recorded(void **state) {
     compare_recordings(known, RUNS, play_session);
 }
 
+static void a_session_with_damaged_responses_is_as_recorded(void **state) {
+    (void)state;
+    static const uint32_t known[RUNS] = {
+        0x1211A903, 0xFA7CAD15, 0x9D041BC4, 0xC2B0C6D8, 0xEA1A5566, 0xFDCBDB10,
+        0xE314BC0E, 0xDD24A5AB, 0xA9378AE0, 0xC7FA218B, 0xC564C8F4, 0x13967F89,
+    };
+    damages = true;
+    compare_recordings(known, RUNS, play_session);
+    damages = false;
+}
+
 static void a_manager_is_as_recorded(void **state) {
     (void)state;
     static const uint32_t known[RUNS] = {
@@ -262,6 +281,7 @@ static void a_manager_is_as_recorded(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_session_is_as_recorded),
+        cmocka_unit_test(a_session_with_damaged_responses_is_as_recorded),
         cmocka_unit_test(a_manager_is_as_recorded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Fjorden: recorded runs of a session with simulated grips that are lost, refuse, send wrong values. */
+#include "bad_peer.h"
 #include "fjorden_fixture.h"
 #include "test_recording.h"
 
 enum { RUNS = 16, LIVES = 16, STEPS = 70 };
 
 static recording *recorded;
+static bool damages;
 
 static void on_notice(fjorden_fixture *f, const tendon_fjorden_session_event *notice) {
     recording *r = recorded;
@@ -194,6 +196,9 @@ static void step(fjorden_fixture *f) {
         command(f);
         break;
     }
+    if (damages && choose(r, 6) == 0) {
+        stray_input(r, &tendon_fjorden_session_inputs, &f->session, f->now);
+    }
     unsigned pause = choose(r, 8);
     fjorden_run(f, pause == 0 ? 0 : pause == 1 ? choose(r, 20000) : choose(r, 300));
     note_all(f);
@@ -211,6 +216,9 @@ static void live(recording *r, unsigned number) {
     recorded = r;
     f->uncounted = true;
     f->hook = on_notice;
+    for (int i = 0; i < FJORDEN_GRIPS && damages; i++) {
+        f->devices[i].device = bad_peer_of(r, tendon_simulated_fjorden_device(&f->grips[i]), 10);
+    }
     for (int i = 0; i < STEPS; i++) {
         step(f);
     }
@@ -230,9 +238,21 @@ static void what_a_session_does_is_as_recorded(void **state) {
     compare_recordings(known, RUNS, play);
 }
 
+static void with_damaged_responses_too(void **state) {
+    (void)state;
+    static const uint32_t known[RUNS] = {
+        0xA35EE870, 0xB421A375, 0x9B37CE3C, 0xA59EBC84, 0x2AD0C409, 0x1C6BDF97, 0x32BAEE15, 0x90FCA03A,
+        0x09FEF994, 0x084C7A57, 0xFF9AB44A, 0x72779B25, 0x7E2EE995, 0xD9AA7FCD, 0x3568761E, 0x78395BEB,
+    };
+    damages = true;
+    compare_recordings(known, RUNS, play);
+    damages = false;
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_a_session_does_is_as_recorded),
+        cmocka_unit_test(with_damaged_responses_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
  * Obvious: recorded runs of the client's manager with the simulated device: every operation, a cloud that answers
  * anything, lost and damaged segments, wrong answers, power cuts, devices that lack something.
  */
+#include "bad_peer.h"
 #include "obvious_fixture.h"
 #include "test_recording.h"
 
@@ -26,6 +27,7 @@ static struct {
 } s;
 
 static recording *recorded;
+static bool damages;
 
 static const tendon_address address = {{0xC0, 0, 0, 0, 0, 6}, TENDON_ADDRESS_TYPE_RANDOM};
 
@@ -227,6 +229,9 @@ static void start(void) {
 
 static void step(void) {
     recording *r = recorded;
+    if (damages && choose(r, 6) == 0) {
+        stray_input(r, &tendon_obvious_manager_inputs, &s.manager, s.now);
+    }
     switch (choose(r, 16)) {
     case 0:
     case 1:
@@ -291,6 +296,9 @@ static void begin(recording *r) {
     s.now = o.now;
     s.need = -1;
     s.device = (tendon_memory_radio_device){.device = o.seam, .address = address, .rssi = -40, .present = true};
+    if (damages) {
+        s.device.device = bad_peer_of(r, o.seam, 40);
+    }
     tendon_memory_radio_init(&s.radio, &s.device, 1);
     s.radio.mtu = (uint16_t)(choose(r, 3) == 0 ? 23 + choose(r, 60) : s.radio.mtu);
     tendon_memory_radio_attach(&s.radio, &tendon_obvious_manager_inputs, &s.manager);
@@ -337,9 +345,21 @@ static void client_and_device_are_as_recorded(void **state) {
     compare_recordings(known, RUNS, play);
 }
 
+static void with_damaged_responses_too(void **state) {
+    (void)state;
+    static const uint32_t known[RUNS] = {
+        0x24808325, 0x49059A2F, 0x2A466CD6, 0x630E13BF, 0x1E386945, 0xF429CF6B, 0xED4298E7, 0x15CE858C,
+        0xFE25CE08, 0x1D36FBD5, 0x04B54CA6, 0x36D93E72, 0xF303A2C7, 0x246D8F56, 0x92B56467, 0x0697A293,
+    };
+    damages = true;
+    compare_recordings(known, RUNS, play);
+    damages = false;
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(client_and_device_are_as_recorded),
+        cmocka_unit_test(with_damaged_responses_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
