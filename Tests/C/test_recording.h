@@ -53,6 +53,26 @@ static inline unsigned choose(recording *r, unsigned count) {
     return (unsigned)((roll(&r->d) >> 16) % count);
 }
 
+/* A value of a table with bytes changed, cut or longer by zeros; its block has exactly its length. */
+static inline block changed_value(recording *r, const char *const *values, unsigned count) {
+    block usual = block_hex(values[choose(r, count)]);
+    uint8_t bytes[64] = {0};
+    memcpy(bytes, usual.data, usual.length);
+    size_t length = usual.length;
+    free(usual.data);
+    unsigned way = choose(r, 4);
+    if (way == 0) {
+        length = choose(r, (unsigned)length + 4);
+    }
+    for (unsigned changes = choose(r, 3); changes > 0 && length > 0; changes--) {
+        static const uint8_t edges[] = {0, 1, 2, 3, 4, 5, 6, 7, 0x7F, 0x80, 0xFE, 0xFF};
+        size_t at = choose(r, (unsigned)length);
+        bool edge = choose(r, 2) == 0;
+        bytes[at] = edge ? edges[choose(r, sizeof edges)] : (uint8_t)choose(r, 256);
+    }
+    return block_copy(bytes, length);
+}
+
 /* A run of several lives, each from a beginning of its own. */
 static inline void play_lives(recording *r, unsigned number, unsigned lives, void (*live)(recording *, unsigned)) {
     for (unsigned life = 0; life < lives; life++) {

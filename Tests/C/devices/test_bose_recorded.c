@@ -272,6 +272,7 @@ static void live(recording *r, unsigned number) {
     }
     for (int i = 0; i < STEPS; i++) {
         step(f);
+        tendon_bose_session_inputs.tick(&f->session, f->now); /* due or not */
         note_all(f);
     }
     fixture_teardown(&fresh);

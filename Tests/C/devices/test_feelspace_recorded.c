@@ -395,6 +395,7 @@ static void live(recording *r, unsigned number) {
     }
     for (int i = 0; i < 150; i++) {
         input(b, r, choose(r, 25));
+        tendon_feelspace_session_inputs.tick(&b->session, b->now); /* due or not */
         note_all(b);
     }
     belt_teardown(&fresh);

@@ -8,26 +8,6 @@
 
 enum { RUNS = 12, VALUES = 1500 };
 
-/* A value of a table with bytes changed, cut or longer by zeros; its block has exactly its length. */
-static block near(recording *r, const char *const *values, unsigned count) {
-    block usual = block_hex(values[choose(r, count)]);
-    uint8_t bytes[64] = {0};
-    memcpy(bytes, usual.data, usual.length);
-    size_t length = usual.length;
-    free(usual.data);
-    unsigned way = choose(r, 4);
-    if (way == 0) {
-        length = choose(r, (unsigned)length + 4);
-    }
-    for (unsigned changes = choose(r, 3); changes > 0 && length > 0; changes--) {
-        static const uint8_t edges[] = {0, 1, 2, 3, 4, 5, 6, 7, 0x7F, 0x80, 0xFE, 0xFF};
-        size_t at = choose(r, (unsigned)length);
-        bool edge = choose(r, 2) == 0;
-        bytes[at] = edge ? edges[choose(r, sizeof edges)] : (uint8_t)choose(r, 256);
-    }
-    return block_copy(bytes, length);
-}
-
 static void battery(recording *r, const block *b) {
     tendon_feelspace_battery v = {0};
     size_t offset = 99;
@@ -143,22 +123,22 @@ static void play_values(recording *r, unsigned number) {
                                              "20 02"};
     note(r, "values %u", number);
     for (int i = 0; i < VALUES; i++) {
-        block b = near(r, batteries, 4);
+        block b = changed_value(r, batteries, 4);
         battery(r, &b);
         free(b.data);
-        b = near(r, orientations, 3);
+        b = changed_value(r, orientations, 3);
         orientation(r, &b);
         free(b.data);
-        b = near(r, presses, 5);
+        b = changed_value(r, presses, 5);
         press(r, &b);
         free(b.data);
-        b = near(r, parameters, 10);
+        b = changed_value(r, parameters, 10);
         parameter(r, &b);
         free(b.data);
-        b = near(r, debugs, 4);
+        b = changed_value(r, debugs, 4);
         debug(r, &b);
         free(b.data);
-        b = near(r, vibrations, 7);
+        b = changed_value(r, vibrations, 7);
         vibration(r, &b);
         free(b.data);
     }

@@ -122,6 +122,7 @@ import TendonSupport
         device.take(
             sample: bytes(#"{"time":"5","event":"sample","sensor":"force","device_time_ms":9,"force_n":2}"#),
             of: "force")
+        #expect(device.hasSamples && device.isChanged)
         let expected: JSON = [
             "time": "5", "firmware": "1.0", "squeeze": "squeezed", "battery_percent": 70, "force": ["force_n": 2],
         ]
@@ -129,6 +130,18 @@ import TendonSupport
         #expect(!device.hasSamples && !device.isChanged)
         device.take("feature", bytes(#"{"time":"6","event":"feature","feature":3,"state":"activated","toggle":"on"}"#))
         #expect(device.completeState()["features"] == ["3": ["state": "activated", "toggle": "on"]])
+    }
+
+    @Test func samplesAloneAreNoChangeOfTheState() {
+        var device = device()
+        #expect(!device.hasSamples && !device.isChanged)
+        for sensor in 0..<33 { device.take(sample: bytes(#"{"time":"1","n":\#(sensor)}"#), of: "s\(sensor)") }
+        #expect(device.hasSamples && !device.isChanged)
+        let state = device.completeState()
+        #expect(state["s31"] == ["n": 31] && state["s32"] == nil)  // so many sensors are kept
+        #expect(!device.hasSamples)
+        device.take("connected", bytes("no JSON"))
+        #expect(!device.isChanged)
     }
 
     @Test func theSensorOfALine() {

@@ -392,6 +392,20 @@ final class StandingClock: ObviousClock {
             productId: "1")
     }
 
+    /// Without a cart, and while another payment is in progress.
+    @Test func aCardThatIsNotUsedIsWiped() throws {
+        let (_, _, client) = make()
+        for busy in [false, true] {
+            let card = try TestCard.card(TestCard.good)
+            if busy { #expect(pay(client)) }
+            #expect(
+                client.startPaymentProcessing(card: card, cartId: busy ? 991 : 0, serialNumber: "A", productId: "1")
+                    == !busy)
+            let request = PaymentRequest(cartId: 991, serialNumber: "A", productIdentifier: "1")
+            #expect(throws: ObviousCloudError.self) { _ = try card.buildBody(request) }
+        }
+    }
+
     @Test func aWholePurchaseWithAuthentication() async throws {
         let action = PaymentAction(secret: "s1", url: "https://page")
         let clock = StandingClock()
