@@ -6,7 +6,8 @@ Like real controllers, and other than btvirt, it refuses with Command Disallowed
 the extended advertising and scan commands comes second (Core Spec Vol 4 Part E 3.1.1).
 
   controller.py [--extended] [--silent OPCODE] [--refuse OPCODE=STATUS] [--log FILE] [--count N]
-                [--hardware-error SECONDS] [--no-address]
+                [--hardware-error SECONDS] [--no-address] [--address ADDRESS] [--no-credits OPCODE]
+                [--buffers LENGTH,COUNT] [--h4]
 
   --extended         LE Extended Advertising and its commands are supported
   --silent OPCODE    never answers this command (hexadecimal, e.g. 200c)
@@ -15,6 +16,10 @@ the extended advertising and scan commands comes second (Core Spec Vol 4 Part E 
   --hardware-error S sends Hardware Error, once, S seconds after scanning or advertising was switched on
   --no-address       has no public address: what needs one is refused with Invalid HCI Command Parameters (0x12), and
                      so is a random one before it is set (Core Spec Vol 4 Part E 7.8.5, 7.8.9, 7.8.10, 7.8.53, 7.8.56)
+  --address ADDRESS  its public address, instead of 00:53:00:5E:02:01
+  --no-credits OP    from this command on every event says that no further command may be sent
+  --buffers L,N      of LE data: N packets of L bytes
+  --h4               before each report: a packet of each kind that is none, and the report cut at every byte
   --log FILE         one line per command: opcode, parameters, status
 
 While a scan is on it reports one advertisement ten times a second: 00:00:5E:00:53:01, service FDD2, "Scripted" in the
@@ -49,6 +54,8 @@ class Controller:
         self.random_address = self.set_address = False  # of the controller, of an advertising set
         self.error_at = None
         self.erred = options.hardware_error is None
+        self.credits = 1
+        self.address = bytes.fromhex(options.address.replace(":", ""))[::-1] if options.address else ADDRESS
         self.log = open(options.log, "w", buffering=1) if options.log else sys.stdout
         self.device = os.open("/dev/vhci", os.O_RDWR)
         os.write(self.device, bytes([0xFF, 0x00]))
@@ -81,8 +88,8 @@ class Controller:
             0x1002: self.commands(),
             0x1003: bytes([0, 0, 0, 0, 0x60, 0, 0, 0]),  # LE only
             0x1005: struct.pack("<HBHH", 0, 0, 0, 0),
-            0x1009: bytes(6) if self.options.no_address else ADDRESS,
-            0x2002: struct.pack("<HB", 251, 8),
+            0x1009: bytes(6) if self.options.no_address else self.address,
+            0x2002: struct.pack("<HB", *map(int, self.options.buffers.split(","))),
             0x2003: features,
             0x2007: b"\0",
             0x200F: b"\4",
@@ -144,7 +151,9 @@ class Controller:
         if status == 0:
             self.act(opcode, parameters)
         result = self.returned(opcode) if status == 0 else b""
-        self.event(0x0E, struct.pack("<BHB", 1, opcode, status) + result)
+        if self.options.no_credits == f"{opcode:04x}":
+            self.credits = 0
+        self.event(0x0E, struct.pack("<BHB", self.credits, opcode, status) + result)
 
     def act(self, opcode, parameters):
         if opcode == 0x2005:
@@ -169,7 +178,21 @@ class Controller:
                 body += bytes([1, 0, 0xFF, 127, 0xC4, 0, 0, 0]) + bytes(6) + bytes([len(data)]) + data
                 self.event(0x3E, b"\x0d" + body)
             else:
-                self.event(0x3E, bytes([2, 1, kind, 0]) + PEER + bytes([len(data)]) + data + b"\xc4")
+                body = bytes([1, kind, 0]) + PEER + bytes([len(data)]) + data + b"\xc4"
+                if self.options.h4:
+                    self.broken(b"\x02" + body)
+                self.event(0x3E, b"\x02" + body)
+
+    def broken(self, parameters):
+        """What is no packet, and an event that ends too early."""
+        whole = bytes([4, 0x3E, len(parameters)]) + parameters
+        for packet in [bytes([kind]) + whole[1:] for kind in (0, 1, 6, 0x7F, 0xFF)] + [whole[:end] for end in range(len(whole))]:
+            try:
+                os.write(self.device, packet)
+                taken = "taken"
+            except OSError as error:
+                taken = errno.errorcode[error.errno]
+            print(f"broken {packet[:1].hex()} {len(packet)} {taken}", file=self.log)
 
     def run(self):
         following = time.monotonic()
@@ -189,16 +212,24 @@ class Controller:
                 self.report()
 
 
-def main():
+def parser():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--extended", action="store_true")
     parser.add_argument("--silent")
     parser.add_argument("--refuse")
     parser.add_argument("--no-address", action="store_true")
+    parser.add_argument("--address")
+    parser.add_argument("--no-credits")
+    parser.add_argument("--buffers", default="251,8")
+    parser.add_argument("--h4", action="store_true")
     parser.add_argument("--log")
     parser.add_argument("--hardware-error", type=float)
     parser.add_argument("--count", type=int, default=-1)
-    Controller(parser.parse_args()).run()
+    return parser
+
+
+def main():
+    Controller(parser().parse_args()).run()
 
 
 if __name__ == "__main__":

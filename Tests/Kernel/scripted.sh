@@ -8,6 +8,13 @@ scripted_start() {
     wait_for 10 eval 'radio_check list any | grep -q "^hci0 "' || not_ok "the scripted controller comes up"
 }
 
+# hostile_start OPTION...: a controller with these options, and behind it the device of hostile.py.
+hostile_start() {
+    /usr/bin/python3 "$KERNEL_TESTS/hostile.py" run "$CASE_DIR/device.jsonl" --log "$CASE_DIR/commands.txt" "$@" &
+    SCRIPTED=$!
+    wait_for 10 eval 'radio_check list any | grep -q "^hci0 "' || not_ok "the scripted controller comes up"
+}
+
 scripted_stop() {
     kill -9 $SCRIPTED
     wait $SCRIPTED 2>/dev/null

@@ -191,6 +191,50 @@ static void a_full_table_keeps_the_last_seen(void **state) {
     assert_int_equal(device->address.bytes[5], 9);
 }
 
+/* One of 400 devices, each with a new resolvable private address every second. */
+static tendon_bose_search_change rotating(unsigned who, unsigned second, const char *hex) {
+    block data = block_hex(hex);
+    uint32_t number = second * 400 + who;
+    const tendon_ad_report report = {
+        .address = {{0x40, 0, 0, (uint8_t)(number >> 16), (uint8_t)(number >> 8), (uint8_t)number},
+                    TENDON_ADDRESS_TYPE_RANDOM},
+        .rssi = -40,
+        .data = data.data,
+        .length = data.length};
+    device = NULL;
+    tendon_bose_search_change change =
+        tendon_bose_search_on_advertisement(&search, &report, second * 1000 + who * 2, &device);
+    free(data.data);
+    return change;
+}
+
+/* Strangers take no place; wearables take those that there are, each loss is reported, and what it costs is counted. */
+static void mal_G10_addresses_that_change_every_second(void **state) {
+    (void)state;
+    tendon_bose_found lost;
+    assert_int_equal(receive(1, -70, SENSORS, 0), TENDON_BOSE_SEARCH_FOUND);
+    for (unsigned second = 0; second < 60; second++) {
+        for (unsigned who = 0; who < 400; who++) {
+            assert_int_equal(rotating(who, second, FRAMES), TENDON_BOSE_SEARCH_NONE);
+        }
+        assert_int_equal(receive(1, -70, SENSORS, second * 1000 + 999), TENDON_BOSE_SEARCH_SEEN);
+    }
+    assert_int_equal(search.count, 1);
+    unsigned losses = 0;
+    for (unsigned second = 60; second < 70; second++) {
+        for (unsigned who = 0; who < 400; who++) {
+            assert_int_equal(rotating(who, second, SENSORS), TENDON_BOSE_SEARCH_FOUND);
+            assert_true(search.count <= CAPACITY);
+            while (tendon_bose_search_take_lost(&search, second * 1000 + who * 2, &lost)) {
+                losses++;
+            }
+        }
+    }
+    assert_int_equal(search.count, CAPACITY);
+    assert_int_equal(losses, 1 + 4000 - CAPACITY);
+    assert_int_equal(search.replaced_count, 1 + 4000 - CAPACITY);
+}
+
 static void the_strongest(void **state) {
     (void)state;
     assert_null(tendon_bose_search_strongest(&search));
@@ -215,6 +259,7 @@ int main(void) {
         T(weaker_than_the_cutoff_is_ignored),
         T(the_longest_unseen_is_lost_first),
         T(a_full_table_keeps_the_last_seen),
+        T(mal_G10_addresses_that_change_every_second),
         T(the_strongest),
     };
     return cmocka_run_group_tests_name("bose_search", tests, NULL, NULL);

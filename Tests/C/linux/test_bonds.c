@@ -33,7 +33,7 @@ static void the_file_byte_by_byte(void **state) {
     assert_int_equal(tendon_bonds_encode(&bond, 1, bytes, sizeof bytes - 1), TENDON_ERROR_BUFFER_TOO_SMALL);
 }
 
-static void every_cut_and_every_changed_byte_is_refused(void **state) {
+static void mal_H10_every_cut_and_every_changed_byte_is_refused(void **state) {
     tendon_bond bonds[2] = {bonds_item(1), bonds_item(2)}, read[2];
     uint8_t bytes[16 + 2 * 46];
     (void)state;
@@ -226,7 +226,7 @@ static void the_kernels_keys(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_file_byte_by_byte),
-        cmocka_unit_test(every_cut_and_every_changed_byte_is_refused),
+        cmocka_unit_test(mal_H10_every_cut_and_every_changed_byte_is_refused),
         cmocka_unit_test_setup_teardown(stored_found_replaced_removed, bonds_setup, bonds_teardown),
         cmocka_unit_test_setup_teardown(a_full_store_is_an_error_and_evicts_only_when_told, bonds_setup,
                                         bonds_teardown),

@@ -259,7 +259,7 @@ static void fields_of_begin_are_checked(void **state) {
     }
 }
 
-static void data_has_the_expected_offset(void **state) {
+static void mal_I09_data_has_the_expected_offset(void **state) {
     (void)state;
     given(NULL);
     fill_image(1000);
@@ -267,6 +267,8 @@ static void data_has_the_expected_offset(void **state) {
     assert_int_equal(obvious_data(0, 0, image, 400), 0);
     obvious_expect(0, "90 01 00 00");
     assert_int_equal(obvious_data(0, 300, image, 100), 16); /* BAD_OFFSET, 8.36 */
+    assert_int_equal(obvious_data(0, 0, image, 400), 16);   /* once more */
+    assert_int_equal(obvious_data(0, 800, image, 100), 16); /* out of order */
     obvious_expect(0, "90 01 00 00");
     assert_int_equal(obvious_data(0, 400, image, 601), 17);
     assert_int_equal(obvious_data(0, 1000, image, 1), 16);
@@ -583,7 +585,7 @@ int main(void) {
         cmocka_unit_test(an_image_is_staged),
         cmocka_unit_test(refused_images),
         cmocka_unit_test(fields_of_begin_are_checked),
-        cmocka_unit_test(data_has_the_expected_offset),
+        cmocka_unit_test(mal_I09_data_has_the_expected_offset),
         cmocka_unit_test(a_transfer_continues_after_a_disconnection),
         cmocka_unit_test(a_page_that_is_torn_is_discarded),
         cmocka_unit_test(a_copy_of_the_flash_memory_is_enough),

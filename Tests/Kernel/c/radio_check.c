@@ -2,7 +2,7 @@
 /*
  * Tries the kernel's radio piece by piece. Runs in the virtual machine only.
  *   radio_check open|filter|list|probe ADAPTER
- *   radio_check scan|advertise|serve|connect|wearable|pair ADAPTER MILLISECONDS ...
+ *   radio_check scan|advertise|serve|connect|wearable|pair|hostile ADAPTER MILLISECONDS ...
  */
 #include "radio_check.h"
 
@@ -285,6 +285,8 @@ int main(int argc, char **argv) {
         result = run_wearable(&c, rest, arguments);
     } else if (strcmp(what, "pair") == 0) {
         result = run_pair(&c, rest, arguments);
+    } else if (strcmp(what, "hostile") == 0) {
+        result = run_hostile(&c, rest, arguments);
     }
     check_end(&c, result == 0);
 }

@@ -36,7 +36,12 @@ int run_connect(check *c, int argc, char **argv);
 int run_cycles(check *c, int argc, char **argv);
 
 /* radio_check_pairing.c */
+/** The file of bonds, or "-" for a store in memory. */
+bool use_bonds(check *c, tendon_bonds *bonds, const char *path);
 int run_wearable(check *c, int argc, char **argv);
 int run_pair(check *c, int argc, char **argv);
+
+/* radio_check_hostile.c */
+int run_hostile(check *c, int argc, char **argv);
 
 #endif

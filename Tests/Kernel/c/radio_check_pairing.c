@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-static bool use_bonds(check *c, tendon_bonds *bonds, const char *path) {
+bool use_bonds(check *c, tendon_bonds *bonds, const char *path) {
     tendon_status status = TENDON_OK;
     if (strcmp(path, "-") == 0) {
         tendon_bonds_init(bonds);
