@@ -112,6 +112,33 @@ static void a_device_without_commands_is_ready_with_its_first_value(void **state
     free(f);
 }
 
+/* Our design: 10 s to the first message of a device whose characteristics are known already. */
+static void the_first_message_has_10_s(void **state) {
+    (void)state;
+    for (int force = 0; force < 2; force++) {
+        activ5_fixture *f = activ5_new();
+        tendon_activ5_device *d = &f->device;
+        assert_int_equal(tendon_activ5_device_connect(d, 0), TENDON_OK);
+        tendon_activ5_device_link_up(d, 10);
+        tendon_activ5_device_discovered(d, false, activ5_all, ACTIV5_LEGACY, 1000);
+        if (force) {
+            assert_int_equal(tendon_activ5_device_start_isometric_when_ready(d, 5000), TENDON_OK);
+        }
+        assert_int_equal(tendon_activ5_device_open(d, force ? 6000 : 5000), TENDON_OK);
+        const tendon_activ5_request read = {
+            .kind = TENDON_ACTIV5_REQUEST_READ, .device = d, .characteristic = TENDON_ACTIV5_UUID1};
+        for (uint64_t now = 6000; now < 15000; now += 1000) { /* it is not silent */
+            tendon_activ5_device_done(d, &read, TENDON_OK, now);
+        }
+        tendon_activ5_device_tick(d, 14999);
+        assert_int_equal(tendon_activ5_device_deadline(d), 15000);
+        activ5_forget(f);
+        tendon_activ5_device_tick(d, 15000);
+        assert_string_not_equal(f->words, "");
+        free(f);
+    }
+}
+
 static void a_completed_request_prolongs_the_silence(void **state) {
     (void)state;
     activ5_fixture *f = opening(ACTIV5_NEW);
@@ -311,6 +338,7 @@ int main(void) {
         cmocka_unit_test(a_device_that_is_never_silent_gets_no_offer),
         cmocka_unit_test(a_device_without_commands_is_ready_with_its_first_value),
         cmocka_unit_test(a_completed_request_prolongs_the_silence),
+        cmocka_unit_test(the_first_message_has_10_s),
         cmocka_unit_test(a_device_of_another_kind_is_unsupported),
         cmocka_unit_test(the_end_of_the_connection_ends_the_opening),
         cmocka_unit_test(a_refused_connect_is_no_opening),

@@ -186,6 +186,15 @@ static void example_19_and_i06_timestamp_wrap(void **state) {
     assert_int_equal(tendon_bose_unwrap(&clock, 5, 12), 65541);
 }
 
+/* Our design: a record that is less than 1000 ms older was packed out of order; another one is of the next round. */
+static void i06_records_that_are_999_ms_older(void **state) {
+    (void)state;
+    tendon_bose_clock clock = {0};
+    assert_int_equal(tendon_bose_unwrap(&clock, 2000, 50), 2000);
+    assert_int_equal(tendon_bose_unwrap(&clock, 1001, 50), 1001);
+    assert_int_equal(tendon_bose_unwrap(&clock, 1000, 50), 1000 + 65536);
+}
+
 /* Every step from every place, the host's clock up to 20 s off. */
 static void i06_unwrap_over_long_gaps(void **state) {
     (void)state;
@@ -453,6 +462,7 @@ int main(void) {
         cmocka_unit_test(example_15),
         cmocka_unit_test(example_18),
         cmocka_unit_test(example_19_and_i06_timestamp_wrap),
+        cmocka_unit_test(i06_records_that_are_999_ms_older),
         cmocka_unit_test(i06_unwrap_over_long_gaps),
         cmocka_unit_test(half_a_turn_later_no_record_is_an_earlier_one),
         cmocka_unit_test(a_clock_does_not_go_below_zero),

@@ -347,14 +347,19 @@ static void messages_that_never_end(void **state) {
                      TENDON_OK);
     uint8_t first[20] = {0x60, 0x10, 0, 0, 0xFF, 0x0F};
     unsigned sent = 0;
+    uint64_t last = 0;
     for (; !w.done && sent < 1000; sent++) {
         first[1]++;
+        last = f->now;
         fixture_segment(f, first, sizeof first);
         fixture_run(f, 10);
     }
     assert_int_equal(w.status, TENDON_OBVIOUS_ERROR_PROTOCOL);
     assert_in_range(sent, 100, 102);
+    fixture_run(f, 100);
     assert_int_equal(tendon_obvious_session_connect(&f->session, f->now), TENDON_OBVIOUS_ERROR_PROTOCOL); /* banned */
+    assert_int_equal(tendon_obvious_session_connect(&f->session, last + 59999), TENDON_OBVIOUS_ERROR_PROTOCOL);
+    assert_int_equal(tendon_obvious_session_connect(&f->session, last + 60000), TENDON_OK);
     end();
 }
 

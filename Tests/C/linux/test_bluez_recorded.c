@@ -219,6 +219,13 @@ static void controller_acts(world *w) {
     }
 }
 
+/* As most controllers do most of the time. */
+static void controller_accepts_all(world *w) {
+    for (unsigned i = 0; i < 8; i++) {
+        world_respond(w, 0);
+    }
+}
+
 static void kernel_acts(world *w) {
     recording *r = w->r;
     int i = choose(r, 4) == 0 ? (int)choose(r, WORLD_LINKS) : some_link(w, WORLD_LINKS);
@@ -388,12 +395,34 @@ static void time_passes(world *w) {
 }
 
 static void step(world *w) {
-    static void (*const actors[])(world *) = {
-        owner_scans,        owner_advertises, owner_connects,  owner_connects,   owner_acts_on_link,
-        owner_acts_on_link, owner_pairs,      owner_listens,   peer_acts,        peer_acts,
-        controller_acts,    controller_acts,  controller_acts, controller_acts,  controller_acts,
-        kernel_acts,        kernel_acts,      peer_acts,       peer_acts,        peer_acts,
-        others_act,         time_passes,      time_passes,     a_call_will_fail, sockets_have_garbage};
+    static void (*const actors[])(world *) = {controller_accepts_all,
+                                              controller_accepts_all,
+                                              owner_scans,
+                                              owner_scans,
+                                              owner_advertises,
+                                              owner_connects,
+                                              owner_connects,
+                                              owner_acts_on_link,
+                                              owner_acts_on_link,
+                                              owner_pairs,
+                                              owner_listens,
+                                              peer_acts,
+                                              peer_acts,
+                                              controller_acts,
+                                              controller_acts,
+                                              controller_acts,
+                                              controller_acts,
+                                              controller_acts,
+                                              kernel_acts,
+                                              kernel_acts,
+                                              peer_acts,
+                                              peer_acts,
+                                              peer_acts,
+                                              others_act,
+                                              time_passes,
+                                              time_passes,
+                                              a_call_will_fail,
+                                              sockets_have_garbage};
     unsigned actor = choose(w->r, sizeof actors / sizeof actors[0]);
     note(w->r, "actor %u", actor);
     actors[actor](w);
@@ -416,8 +445,8 @@ static void play(recording *r, unsigned number) {
 static void runs_are_as_recorded(void **state) {
     (void)state;
     static const uint32_t known[RUNS] = {
-        0xA762F0BB, 0x5C319A04, 0x39CEB32F, 0x54C8A5ED, 0xEA59F48A, 0xFA42DC7E, 0xB739E21A, 0x47FF25E3,
-        0x0F3BAF1C, 0x0B52DC11, 0xE1A155D3, 0x0DC7299F, 0x82877BC7, 0x85819497, 0xD79EC3EC, 0x1F7501C4,
+        0xEA63F5DB, 0x28E0C34F, 0x237A8194, 0x28F3F99A, 0xF23C6ACC, 0x24176D7A, 0x57EAB725, 0x486BFF3A,
+        0x24A4B06B, 0xD627A0E3, 0x78A980B6, 0x628145AF, 0xE0481FC2, 0x471A65BC, 0x536290F6, 0xED289C48,
     };
     compare_recordings(known, RUNS, play);
 }

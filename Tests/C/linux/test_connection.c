@@ -10,6 +10,7 @@
 static void connects_and_closes(void **state) {
     (void)state;
     bench *b = bench_open(false);
+    assert_int_equal(b->connection.connect_timeout_ms, 10000); /* our design, unless changed */
     up(b);
     assert_int_equal(b->connection.state, TENDON_CONNECTION_UP);
     assert_int_equal(tendon_connection_connect(&b->connection), TENDON_ERROR_WRONG_STATE);

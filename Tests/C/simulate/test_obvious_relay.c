@@ -147,6 +147,19 @@ static void the_value_may_arrive_within_the_request(void **state) {
     assert_int_equal(a.writes, 1);
 }
 
+/* Our design: an application that does not answer a request for the status within 5 s has none. */
+static void a_status_that_never_comes(void **state) {
+    (void)state;
+    start();
+    connect(64);
+    run(4899);
+    assert_int_equal(a.now, 5999);
+    assert_int_equal(a.relay.deadline, 6000);
+    assert_int_equal(a.closed + a.unusable, 0);
+    run(1);
+    assert_int_not_equal(a.relay.deadline, 6000);
+}
+
 /* An MTU of 23 is the least, 517 the most. */
 static void segments_fit_the_connection(void **state) {
     (void)state;
@@ -324,6 +337,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_status_is_the_first_that_is_read),
         cmocka_unit_test(the_value_may_arrive_within_the_request),
+        cmocka_unit_test(a_status_that_never_comes),
         cmocka_unit_test(segments_fit_the_connection),
         cmocka_unit_test(without_the_characteristic_nothing_is_written),
         cmocka_unit_test(a_value_that_is_not_valid),

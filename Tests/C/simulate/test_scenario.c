@@ -82,6 +82,7 @@ static void errors_have_line_and_column(void **state) {
         {"at .5s resume", 1, 4},
         {"at 5sec resume", 1, 5},
         {"at 86400001ms resume", 1, 4},
+        {"at 86400.001s resume", 1, 4},
         {"at 1441m resume", 1, 4},
         {"at 99999999999999999999s resume", 1, 4},
         {"at 1s disconnect now", 1, 18},
