@@ -37,7 +37,10 @@ let package = Package(
         .trait(
             name: "Metrics",
             description: "The command writes metrics for operators, as OpenMetrics text."),
-        .default(enabledTraits: ["BlueZ", "MQTT", "Metrics", "ObviousCloud"]),
+        .trait(
+            name: "Web",
+            description: "The command serves a page that shows the devices, with libmicrohttpd."),
+        .default(enabledTraits: ["BlueZ", "MQTT", "Metrics", "ObviousCloud", "Web"]),
     ],
     targets: [
         // The same files as meson.build; a test compares the two lists.
@@ -112,6 +115,13 @@ let package = Package(
             dependencies: ["CSystemMosquitto", "CTendon", "TendonOutputs", "TendonQueue", "TendonSupport"]),
         // Of the trait Metrics.
         .target(name: "TendonMetrics", dependencies: ["CTendon", "TendonOutputs", "TendonSupport"]),
+        // Of the trait Web. The files of the page are in the program.
+        .systemLibrary(
+            name: "CSystemMicrohttpd", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
+        .target(
+            name: "TendonWeb",
+            dependencies: ["CSystemMicrohttpd", "CTendon", "TendonOutputs", "TendonSupport"],
+            resources: [.embedInCode("Page")]),
         .executableTarget(
             name: "TendonCommand",
             dependencies: [
@@ -121,6 +131,7 @@ let package = Package(
                 "TendonFjorden", "TendonOutputs", "TendonSupport",
                 .target(name: "TendonMQTT", condition: .when(traits: ["MQTT"])),
                 .target(name: "TendonMetrics", condition: .when(traits: ["Metrics"])),
+                .target(name: "TendonWeb", condition: .when(traits: ["Web"])),
             ]),
         // Compares the library with test vectors; built, not installed.
         .executableTarget(
@@ -151,6 +162,9 @@ let package = Package(
         .testTarget(
             name: "TendonMQTTTests", dependencies: ["TendonMQTT", "TendonOutputs", "TendonQueue", "TendonSupport"],
             path: "Tests/Swift/TendonMQTTTests"),
+        .testTarget(
+            name: "TendonWebTests", dependencies: ["TendonOutputs", "TendonSupport", "TendonWeb"],
+            path: "Tests/Swift/TendonWebTests"),
         .testTarget(
             name: "TendonCommandTests", dependencies: ["Tendon", "TendonCommand", "TendonOutputs", "TendonSupport"],
             path: "Tests/Swift/TendonCommandTests"),

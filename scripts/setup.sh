@@ -5,7 +5,7 @@
 set -euo pipefail
 
 # Building the Swift package: what Package.swift links, and what the toolchain itself expects of the system.
-demo=(libbluetooth-dev libjansson-dev libcurl4-gnutls-dev libsodium-dev libinih-dev libsqlite3-dev libmosquitto-dev pkg-config binutils libc6-dev libstdc++-12-dev
+demo=(libbluetooth-dev libjansson-dev libcurl4-gnutls-dev libsodium-dev libinih-dev libsqlite3-dev libmosquitto-dev libmicrohttpd-dev pkg-config binutils libc6-dev libstdc++-12-dev
     python3 python3-cryptography)
 # The C side, its tests, the formatters.
 quick=("${demo[@]}" gcc meson ninja-build libcmocka-dev clang-format python3 python3-jsonschema git)
@@ -19,8 +19,8 @@ cross=(gcc-arm-linux-gnueabihf libc6-dev-armhf-cross gcc-mips-linux-gnu libc6-de
 cloud=(python3-cryptography)
 # A broker, its clients, and certificates for it.
 broker=(mosquitto mosquitto-clients openssl)
-# A reader of the metrics.
-operators=(python3-prometheus-client)
+# A reader of the metrics, a browser for the page.
+operators=(python3-prometheus-client chromium)
 test=("${quick[@]}" "${kernel[@]}" "${cross[@]}" "${cloud[@]}" "${broker[@]}" "${operators[@]}" frama-c-base valgrind zlib1g-dev tshark abigail-tools clang-14 g++)
 bench=("${quick[@]}" valgrind zlib1g-dev)
 fresh=(debootstrap)

@@ -115,7 +115,7 @@ stage_swift() {
 
 # The same tests with the main queue in the place of the loop's thread.
 stage_swift_main_queue() {
-    local form=(--scratch-path "$BUILD/swift-main" -j "$jobs_count" --traits BlueZ,MQTT,Metrics,ObviousCloud,MainActorLoop)
+    local form=(--scratch-path "$BUILD/swift-main" -j "$jobs_count" --traits BlueZ,MQTT,Metrics,ObviousCloud,Web,MainActorLoop)
     scripts/swift_build.sh "${form[@]}" --build-tests
     swift test "${form[@]}" --skip-build
 }
@@ -136,11 +136,11 @@ stage_swift_without_bluez() {
         scripts/swift_build.sh "${form[@]}" --product "$product"
     done
     scripts/check_links.sh without "$BUILD/swift-mit/debug/tendon"
-    if readelf -d "$BUILD/swift-mit/debug/tendon" | grep -E 'NEEDED.*lib(mosquitto|sqlite3)'; then
-        echo "not ok - without the trait MQTT tendon links neither libmosquitto nor SQLite"
+    if readelf -d "$BUILD/swift-mit/debug/tendon" | grep -E 'NEEDED.*lib(mosquitto|sqlite3|microhttpd)'; then
+        echo "not ok - without the traits MQTT and Web tendon links neither libmosquitto, SQLite nor libmicrohttpd"
         return 1
     fi
-    echo "ok - without the trait MQTT tendon links neither libmosquitto nor SQLite"
+    echo "ok - without the traits MQTT and Web tendon links neither libmosquitto, SQLite nor libmicrohttpd"
     "$BUILD/swift-mit/debug/tendon-conformance" <Tests/vectors/bose.jsonl >"$BUILD/conformance-mit.jsonl"
     echo "ok - the build without libbluetooth runs"
 }

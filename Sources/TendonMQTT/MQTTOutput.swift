@@ -5,7 +5,7 @@ import TendonQueue
 import TendonSupport
 
 package final class MQTTOutput: EventOutput {
-    private let mailbox = Mailbox()
+    private let mailbox = Mailbox(leisure: 100) { .line($0) }
     private let end = OutputEnd()
     private let figures = MQTTFigures()
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The settings of the MQTT output, checked before anything is opened.
+import TendonOutputs
 import TendonSupport
 
 #if canImport(Glibc)
@@ -121,7 +122,7 @@ package struct MQTTSettings: Sendable {
             throw MQTTError("a client certificate needs its key, and a key its certificate")
         }
         if passwordFile != nil, user == nil { throw MQTTError("a password needs a user") }
-        if let keyFile { _ = try SecretFile.read(keyFile, limit: 1 << 16) }
+        if let keyFile { _ = try secret(keyFile, limit: 1 << 16) }
         for path in [caFile, certificateFile].compactMap(\.self) where access(path, R_OK) != 0 {
             throw MQTTError("\(sanitized(path)): \(String(cString: strerror(errno)))")
         }
@@ -130,35 +131,15 @@ package struct MQTTSettings: Sendable {
     /// The first line of the file; nil: no password.
     func password() throws(MQTTError) -> [UInt8]? {
         guard let passwordFile else { return nil }
-        let bytes = try SecretFile.read(passwordFile, limit: 4096)
+        let bytes = try secret(passwordFile, limit: 4096)
         return Array(bytes.prefix { $0 != 0x0A && $0 != 0x0D })
     }
-}
 
-/// Files that only their owner may read.
-enum SecretFile {
-    /// Refuses a file that other users can read: what is in it is no secret any more.
-    static func read(_ path: String, limit: Int) throws(MQTTError) -> [UInt8] {
-        func failed(_ text: String) -> MQTTError { MQTTError("\(sanitized(path)): \(text)") }
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { throw failed(String(cString: strerror(errno))) }
-        defer { systemClose(descriptor) }
-        var information = stat()
-        guard fstat(descriptor, &information) == 0, information.st_mode & S_IFMT == S_IFREG else {
-            throw failed("not a file")
+    private func secret(_ path: String, limit: Int) throws(MQTTError) -> [UInt8] {
+        do throws(SecretFileError) {
+            return try SecretFile.read(path, limit: limit)
+        } catch {
+            throw MQTTError(error.text)
         }
-        // The credentials of a systemd unit have an access list, which fstat shows as rights of the group.
-        let isCredential = getenv("CREDENTIALS_DIRECTORY").map { path.hasPrefix(String(cString: $0) + "/") } ?? false
-        let others: mode_t = isCredential ? 0o007 : 0o077
-        guard information.st_mode & others == 0 else {
-            throw failed("other users can read this file: chmod 600 it, and change what is in it")
-        }
-        guard information.st_uid == geteuid() || information.st_uid == 0 else {
-            throw failed("the file belongs to another user")
-        }
-        var bytes = [UInt8](repeating: 0, count: limit)
-        let count = systemRead(descriptor, &bytes, limit)
-        guard count > 0 else { throw failed(count == 0 ? "the file is empty" : String(cString: strerror(errno))) }
-        return Array(bytes.prefix(count))
     }
 }

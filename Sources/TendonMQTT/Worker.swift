@@ -138,7 +138,7 @@ final class Worker: @unchecked Sendable {
         let key = line.device.key
         guard know(line.device, key) else { return }
         if event == "sample" {
-            guard let sensor = Device.sensor(of: bytes) else { return }
+            guard let sensor = DeviceState.sensor(of: bytes) else { return }
             devices[key]?.take(sample: bytes, of: sensor)
             stream(key, sensor, bytes, now)
             return
@@ -150,8 +150,7 @@ final class Worker: @unchecked Sendable {
             bytes.dropLast(2) + Array(#","message_id":"\#(gateway)-\#(number)"}"#.utf8)
         }
         if event == "publish" { publish(bytes, now) }
-        let states = families[line.device.family]?.states ?? []
-        if ["connected", "battery"].contains(event) || states.contains(event) { devices[key]?.take(event, bytes) }
+        if families[line.device.family].describesState(event) { devices[key]?.take(event, bytes) }
     }
 
     /// The action `publish` of a rule.

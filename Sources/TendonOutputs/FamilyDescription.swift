@@ -22,6 +22,13 @@ package struct FamilyDescription: Sendable {
     }
 }
 
+extension FamilyDescription? {
+    /// Whether the members of the event are state.
+    package func describesState(_ event: String) -> Bool {
+        ["connected", "battery"].contains(event) || self?.states.contains(event) ?? false
+    }
+}
+
 /// One thing that a person sees of a device, or can do with it.
 package struct Entity: Sendable {
     package enum Kind: Sendable {

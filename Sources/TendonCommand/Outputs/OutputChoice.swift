@@ -12,6 +12,9 @@ enum OutputChoice {
         #if Metrics
             options += MetricsOptions.all
         #endif
+        #if Web
+            options += WebOptions.all
+        #endif
         return options
     }()
 
@@ -26,6 +29,9 @@ enum OutputChoice {
         let others = outputs.count
         #if Metrics
             if let output = try MetricsOptions.output(arguments, figures) { outputs.append(output) }
+        #endif
+        #if Web
+            if let output = try WebOptions.output(arguments, commands, figures) { outputs.append(output) }
         #endif
         // Without a reader nothing is counted.
         if outputs.count > others { outputs.append(figures) }

@@ -68,7 +68,7 @@ import TendonSupport
 
     @Test func aSecretThatIsNoFileOrEmptyIsRefused() {
         for path in ["/dev/null", "/tmp", "/nonexistent"] {
-            #expect(throws: MQTTError.self) { try SecretFile.read(path, limit: 10) }
+            #expect(throws: SecretFileError.self) { try SecretFile.read(path, limit: 10) }
         }
     }
 }
@@ -145,10 +145,10 @@ import TendonSupport
     }
 
     @Test func theSensorOfALine() {
-        #expect(Device.sensor(of: bytes(#"{"event":"sample","sensor":"force","force_n":1}"#)) == "force")
-        #expect(Device.sensor(of: bytes(#"{"event":"sample","force_n":1}"#)) == nil)
-        #expect(Device.sensor(of: bytes(#"{"sensor":"x"#)) == nil)
-        #expect(Device.sensor(of: []) == nil)
+        #expect(DeviceState.sensor(of: bytes(#"{"event":"sample","sensor":"force","force_n":1}"#)) == "force")
+        #expect(DeviceState.sensor(of: bytes(#"{"event":"sample","force_n":1}"#)) == nil)
+        #expect(DeviceState.sensor(of: bytes(#"{"sensor":"x"#)) == nil)
+        #expect(DeviceState.sensor(of: []) == nil)
     }
 
     @Test func aNoteReadsBack() {

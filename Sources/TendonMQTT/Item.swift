@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// What waits for the worker's thread: lines of events, and what libmosquitto and the command report.
+import TendonOutputs
+import TendonSupport
+
+typealias Mailbox = TendonOutputs.Mailbox<Item>
+
+enum Item {
+    case line(LineItem)
+    case presence(OutputDevice, Presence)
+    /// The broker has accepted the connection; how many messages it takes unacknowledged, if it says that.
+    case connected(window: Int?)
+    /// The connection, or the attempt, ended; why, and whether a retry may soon help.
+    case disconnected(String, isRefused: Bool)
+    /// The broker has a message, by libmosquitto's number, or refuses it with a code of MQTT 5.
+    case acknowledged(Int32, refusal: Int32?)
+    case received(topic: String, payload: [UInt8])
+    case answered(Answer)
+    case finish
+}
+
+/// What came of a command, and who waits for it.
+struct Answer: Sendable {
+    enum Receiver: Sendable {
+        case request(String)
+        /// The device's key.
+        case set(String)
+    }
+
+    var receiver: Receiver
+    var transaction: JSON?
+    var result: CommandResult
+    /// Of the request, for what the worker itself does with it.
+    var data: JSON = .null
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+// What is known of a device: the newest members of the events that describe a lasting state, and the newest samples.
+import TendonSupport
+
+package struct DeviceState {
+    /// Empty before the device was connected.
+    package private(set) var value: JSON = [:]
+    package private(set) var hasSamples = false
+    /// The newest sample of each sensor, as its line.
+    private var samples: [String: [UInt8]] = [:]
+
+    /// Samples of so many sensors are kept.
+    private static let sensorLimit = 32
+    /// Members of an event that are no state.
+    private static let transient: Set<String> = [
+        "time", "event", "family", "address", "address_type", "name", "sensor", "device_time_ms", "text", "error",
+        "error_number",
+    ]
+
+    package init() {}
+
+    /// An event that describes a lasting state. `line`: as it was composed.
+    /// False if it is no JSON.
+    package mutating func take(_ event: String, _ line: ArraySlice<UInt8>) -> Bool {
+        guard let json = try? JSON(parsing: Array(line)) else { return false }
+        var members: [JSON.Member] = []
+        if case .object(let all) = json { members = all.filter { !DeviceState.transient.contains($0.key) } }
+        value["time"] = json["time"]
+        if event == "feature", let number = json["feature"]?.integer {
+            var features = value["features"] ?? [:]
+            features["\(number)"] = .object(members.filter { $0.key != "feature" })
+            value["features"] = features
+        } else {
+            // What an event calls only `state` is the state that the event is named after.
+            for member in members where member.value != .null {
+                value[member.key == "state" ? event : member.key] = member.value
+            }
+        }
+        return true
+    }
+
+    /// A sample; it is looked into when the state is published.
+    package mutating func take(sample line: ArraySlice<UInt8>, of sensor: String) {
+        guard samples[sensor] != nil || samples.count < DeviceState.sensorLimit else { return }
+        samples[sensor] = Array(line)
+        hasSamples = true
+    }
+
+    /// The state with the newest samples, each in an object of the sensor's name.
+    package mutating func complete() -> JSON {
+        for (sensor, line) in samples {
+            guard case .object(let all)? = try? JSON(parsing: line) else { continue }
+            value["time"] = all.first { $0.key == "time" }?.value
+            value[sensor] = .object(all.filter { !DeviceState.transient.contains($0.key) })
+        }
+        samples.removeAll(keepingCapacity: true)
+        hasSamples = false
+        return value
+    }
+
+    /// The text of `"sensor":"..."` in a line, without parsing all of it.
+    package static func sensor(of line: ArraySlice<UInt8>) -> String? {
+        line.withUnsafeBufferPointer { bytes in
+            mark.withUTF8Buffer { mark in
+                var start = 0
+                while start + mark.count < bytes.count {
+                    if bytes[start] == mark[0], bytes[start..<start + mark.count].elementsEqual(mark) {
+                        let rest = bytes[(start + mark.count)...]
+                        return rest.firstIndex(of: UInt8(ascii: "\"")).map {
+                            String(decoding: rest[..<$0], as: UTF8.self)
+                        }
+                    }
+                    start += 1
+                }
+                return nil
+            }
+        }
+    }
+
+    private static let mark: StaticString = #""sensor":""#
+}

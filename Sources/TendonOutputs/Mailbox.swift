@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+// What waits for the thread of an output: lines of events, and what the output itself adds. The one hop between the loop
+// and that thread.
+import CTendon
+import TendonSupport
+
+/// A line of an event; its bytes are in the buffer of the batch.
+package struct LineItem: Sendable {
+    package var event: StaticString
+    package var device: OutputDevice
+    package var bytes: Range<Int>
+}
+
+package final class Mailbox<Item>: @unchecked Sendable {
+    private let item: @Sendable (LineItem) -> Item
+    /// Milliseconds that samples may wait for the thread.
+    private let leisure: UInt64
+    // All members are guarded by `lock`.
+    private let lock = ThreadLock()
+    private var items: [Item] = []
+    private var text = LineWriter(capacity: 1 << 14)
+    private var droppedEvents = 0
+    private var droppedSamples = 0
+    /// Something other than samples waits.
+    private var isUrgent = false
+    /// When the thread looks by itself.
+    private var deadline = UInt64.max
+
+    /// Bytes of lines that wait; more are dropped, and samples from half of it on.
+    private static var capacity: Int { 1 << 20 }
+
+    package struct Batch {
+        package var items: [Item] = []
+        package var text: [UInt8] = []
+        package var droppedEvents = 0
+        package var droppedSamples = 0
+
+        package init() {}
+    }
+
+    /// - Parameter item: what a line is among the items.
+    package init(leisure: UInt64, _ item: @escaping @Sendable (LineItem) -> Item) {
+        (self.leisure, self.item) = (leisure, item)
+    }
+
+    package func post(_ item: Item) {
+        lock.locked {
+            items.append(item)
+            isUrgent = true
+            lock.wakeAll()
+        }
+    }
+
+    /// One line. Samples do not wake the thread before their leisure has passed.
+    package func line(_ event: StaticString, _ device: OutputDevice, _ compose: (inout LineWriter) -> Void) {
+        let isSample = event.isEqual(to: "sample")
+        lock.locked {
+            guard text.count < (isSample ? Mailbox.capacity / 2 : Mailbox.capacity) else {
+                if isSample { droppedSamples += 1 } else { droppedEvents += 1 }
+                return
+            }
+            let start = text.count
+            compose(&text)
+            items.append(item(LineItem(event: event, device: device, bytes: start..<text.count)))
+            guard isSample else {
+                isUrgent = true
+                return lock.wakeAll()
+            }
+            let latest = tendon_monotonic_ms() + leisure
+            guard deadline > latest else { return }
+            deadline = latest
+            lock.wakeAll()
+        }
+    }
+
+    /// Waits until something that cannot wait is there, or until the time; then takes all.
+    package func take(until time: UInt64, into batch: inout Batch) {
+        lock.locked {
+            deadline = time
+            while !isUrgent, tendon_monotonic_ms() < deadline {
+                if deadline == .max { lock.wait() } else { _ = lock.wait(until: deadline) }
+            }
+            isUrgent = false
+            batch.items.removeAll(keepingCapacity: true)
+            batch.text.removeAll(keepingCapacity: true)
+            swap(&batch.items, &items)
+            text.swapBytes(&batch.text)
+            (batch.droppedEvents, batch.droppedSamples) = (droppedEvents, droppedSamples)
+            (droppedEvents, droppedSamples) = (0, 0)
+        }
+    }
+}

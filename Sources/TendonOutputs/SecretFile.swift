@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// Passwords, keys and tokens of outputs.
+import TendonSupport
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Musl
+#endif
+
+/// Why a secret cannot be used, in a sentence.
+package struct SecretFileError: Error, Sendable {
+    package let text: String
+}
+
+/// Files that only their owner may read.
+package enum SecretFile {
+    /// Refuses a file that other users can read: what is in it is no secret any more.
+    package static func read(_ path: String, limit: Int) throws(SecretFileError) -> [UInt8] {
+        func failed(_ text: String) -> SecretFileError { SecretFileError(text: "\(sanitized(path)): \(text)") }
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw failed(String(cString: strerror(errno))) }
+        defer { systemClose(descriptor) }
+        var information = stat()
+        guard fstat(descriptor, &information) == 0, information.st_mode & S_IFMT == S_IFREG else {
+            throw failed("not a file")
+        }
+        // The credentials of a systemd unit have an access list, which fstat shows as rights of the group.
+        let isCredential = getenv("CREDENTIALS_DIRECTORY").map { path.hasPrefix(String(cString: $0) + "/") } ?? false
+        let others: mode_t = isCredential ? 0o007 : 0o077
+        guard information.st_mode & others == 0 else {
+            throw failed("other users can read this file: chmod 600 it, and change what is in it")
+        }
+        guard information.st_uid == geteuid() || information.st_uid == 0 else {
+            throw failed("the file belongs to another user")
+        }
+        var bytes = [UInt8](repeating: 0, count: limit)
+        let count = systemRead(descriptor, &bytes, limit)
+        guard count > 0 else { throw failed(count == 0 ? "the file is empty" : String(cString: strerror(errno))) }
+        return Array(bytes.prefix(count))
+    }
+}

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: MIT
+// The thread between the events and the browsers: it keeps the states of the devices, thins samples out, and fills the
+// buffers of the browsers. What a browser does never delays it.
+import CSystemMicrohttpd
+import CTendon
+import Synchronization
+import TendonOutputs
+import TendonSupport
+
+enum HubItem {
+    case line(LineItem)
+    case presence(OutputDevice, Presence)
+    /// A browser has connected.
+    case joined
+    case finish
+}
+
+final class Hub: @unchecked Sendable {
+    private struct Device {
+        var device: OutputDevice
+        var isConnected = false
+        var state = DeviceState()
+        /// The newest line of each sensor that was not sent yet.
+        var fresh: [String: [UInt8]] = [:]
+    }
+
+    let mailbox = Mailbox<HubItem>(leisure: Hub.tick) { .line($0) }
+    /// Without a browser, samples cost nothing.
+    let isWatched = Atomic(false)
+
+    private let families: [String: FamilyDescription]
+    private let source: any FigureSource
+    private let greeting: JSON
+    /// Ends connections whose time is over; returns when to look again.
+    private let expire: @Sendable (UInt64) -> UInt64
+
+    // On the hub's thread only.
+    private var devices: [String: Device] = [:]
+    private var sentAt: UInt64 = 0
+    private var statusAt: UInt64 = 0
+    private var expiry = UInt64.max
+
+    // Guarded by `lock`.
+    private let lock = ThreadLock()
+    private var clients: [Client] = []
+    private var isOver = false
+    private var droppedBefore: UInt64 = 0
+    private var known: [String: OutputDevice] = [:]
+
+    /// Milliseconds from one sending of samples to the next: 30 per second.
+    private static let tick: UInt64 = 33
+    private static let statusInterval: UInt64 = 1000
+    static let clientLimit = 8
+    private static let deviceLimit = 1024
+
+    /// - Parameters:
+    ///   - greeting: what every browser learns first.
+    init(
+        _ families: [FamilyDescription], _ source: any FigureSource, greeting: JSON,
+        expire: @escaping @Sendable (UInt64) -> UInt64
+    ) {
+        self.families = Dictionary(uniqueKeysWithValues: families.map { ($0.family, $0) })
+        (self.source, self.greeting, self.expire) = (source, greeting, expire)
+    }
+
+    func run() {
+        var batch = Mailbox<HubItem>.Batch()
+        var isFinished = false
+        while !isFinished {
+            mailbox.take(until: deadline, into: &batch)
+            let now = tendon_monotonic_ms()
+            for item in batch.items {
+                switch item {
+                case .line(let line): take(line, batch.text[line.bytes])
+                case .presence(let device, let presence): take(device, presence)
+                case .joined: break
+                case .finish: isFinished = true
+                }
+            }
+            if batch.droppedEvents > 0 { lock.locked { for client in clients { client.isBehind = true } } }
+            work(now)
+            expiry = expire(now)
+        }
+        lock.locked {
+            isOver = true
+            for client in clients { resume(client) }
+        }
+    }
+
+    private var deadline: UInt64 {
+        let (hasClients, isLearning) = lock.locked {
+            (!clients.isEmpty, clients.contains { $0.isBehind && $0.waiting == 0 || !$0.lessons.isEmpty })
+        }
+        guard hasClients else { return expiry }
+        let isSoon = isLearning || devices.values.contains { !$0.fresh.isEmpty }
+        return min(isSoon ? sentAt + Hub.tick : .max, statusAt, expiry)
+    }
+
+    // MARK: What comes
+
+    private func take(_ line: LineItem, _ bytes: ArraySlice<UInt8>) {
+        let (event, key) = (line.event.description, line.device.key)
+        guard know(line.device) else { return }
+        if event == "sample" {
+            guard let sensor = DeviceState.sensor(of: bytes) else { return }
+            devices[key]!.state.take(sample: bytes, of: sensor)
+            devices[key]!.fresh[sensor] = Array(bytes.dropLast())
+            return
+        }
+        if families[line.device.family].describesState(event) { _ = devices[key]!.state.take(event, bytes) }
+        send(bytes.dropLast())
+    }
+
+    private func take(_ device: OutputDevice, _ presence: Presence) {
+        guard know(device) else { return }
+        if presence == .forgotten {
+            devices[device.key] = nil
+            lock.locked { known[device.key] = nil }
+            return send(message("forgotten", ["key": .string(device.key)]))
+        }
+        devices[device.key]!.isConnected = presence == .connected
+        send(description(device.key))
+    }
+
+    private func know(_ device: OutputDevice) -> Bool {
+        let key = device.key
+        if let old = devices[key]?.device {
+            guard old != device else { return true }
+            devices[key]!.device = device
+        } else {
+            // What is only in range is no device of this gateway yet.
+            guard !device.family.isEmpty, devices.count < Hub.deviceLimit else { return false }
+            devices[key] = Device(device: device)
+        }
+        lock.locked { known[key] = device }
+        send(description(key))
+        return true
+    }
+
+    // MARK: What goes
+
+    private func work(_ now: UInt64) {
+        let hasClients = lock.locked { !clients.isEmpty }
+        isWatched.store(hasClients, ordering: .relaxed)
+        guard hasClients else {
+            for key in devices.keys { devices[key]!.fresh = [:] }
+            return
+        }
+        if now >= sentAt + Hub.tick {
+            sentAt = now
+            for key in devices.keys where !devices[key]!.fresh.isEmpty {
+                for line in devices[key]!.fresh.values { send(line[...]) }
+                devices[key]!.fresh.removeAll(keepingCapacity: true)
+            }
+        }
+        if now >= statusAt {
+            statusAt = now + Hub.statusInterval
+            send(message("status", status()))
+        }
+        teach(now)
+    }
+
+    /// A browser that is new, or had no room, learns everything when its buffer is empty: device by device, so that it
+    /// fits whatever their number is.
+    private func teach(_ now: UInt64) {
+        let keys = devices.keys.sorted()
+        let greeting = message("gateway", greeting.merging(["devices": JSON(keys.map { JSON.string($0) })]))
+        lock.locked {
+            for client in clients where client.isBehind && client.waiting == 0 {
+                client.isBehind = false
+                client.lessons = keys.reversed()
+                client.append(greeting)
+                resume(client)
+            }
+            for client in clients {
+                while client.waiting < Client.capacity / 4, let key = client.lessons.popLast() {
+                    if devices[key] != nil { client.append(description(key)) }
+                }
+                resume(client)
+            }
+        }
+    }
+
+    private func send(_ message: some Collection<UInt8>) {
+        lock.locked {
+            for client in clients {
+                client.append(message)
+                resume(client)
+            }
+        }
+    }
+
+    /// To be called with the lock.
+    private func resume(_ client: Client) {
+        guard client.isSuspended, client.waiting > 0 || isOver else { return }
+        client.isSuspended = false
+        MHD_resume_connection(client.connection)
+    }
+
+    private func message(_ event: String, _ members: JSON) -> [UInt8] {
+        var writer = LineWriter()
+        writer.begin(event)
+        writer.members(members)
+        writer.end()
+        return writer.bytes.dropLast()
+    }
+
+    /// All that is known of a device.
+    private func description(_ key: String) -> [UInt8] {
+        guard let device = devices[key]?.device else { return [] }
+        return message(
+            "device",
+            [
+                "key": .string(key), "family": .string(device.family), "address": .string(device.address),
+                "address_type": .string(device.addressType), "name": device.name.map { .string($0) } ?? .null,
+                "connected": .bool(devices[key]!.isConnected), "state": devices[key]!.state.complete(),
+                "commands": families[device.family]?.commands ?? [],
+            ])
+    }
+
+    private func status() -> JSON {
+        let links = source.deviceFigures().map { figures -> JSON in
+            [
+                "key": .string(figures.device.key), "connected": .bool(figures.isConnected),
+                "notifications": JSON(figures.notifications), "samples": JSON(figures.samples),
+                "dropped": JSON(figures.dropped), "malformed": JSON(figures.malformed),
+                "reconnections": JSON(figures.reconnections), "failed_connections": JSON(figures.failedConnections),
+                "rssi_dbm": figures.signal.map { JSON($0) } ?? .null,
+                "battery_percent": figures.battery.map { JSON($0) } ?? .null,
+            ]
+        }
+        return ["links": .array(links), "browsers": JSON(count), "dropped_frames": JSON(dropped)]
+    }
+
+    // MARK: Browsers, from libmicrohttpd's thread
+
+    /// Nil: too many are connected.
+    func join(_ connection: OpaquePointer) -> Client? {
+        let client: Client? = lock.locked {
+            guard clients.count < Hub.clientLimit, !isOver else { return nil }
+            let client = Client(connection)
+            clients.append(client)
+            return client
+        }
+        if client != nil {
+            isWatched.store(true, ordering: .relaxed)
+            mailbox.post(.joined)
+        }
+        return client
+    }
+
+    func leave(_ client: Client) {
+        lock.locked {
+            droppedBefore += client.dropped
+            clients.removeAll { $0 === client }
+        }
+    }
+
+    /// Fills the buffer of a response. 0: nothing waits, and the connection is suspended until something does.
+    func read(_ client: Client, _ buffer: UnsafeMutablePointer<CChar>, _ room: Int) -> Int {
+        lock.locked {
+            if isOver { return Int(TENDON_HTTP_END) }
+            guard client.waiting > 0 else {
+                client.isSuspended = true
+                MHD_suspend_connection(client.connection)
+                return 0
+            }
+            return client.take(buffer, room)
+        }
+    }
+
+    /// By address and type; nil: it is not known.
+    func device(_ key: String) -> OutputDevice? { lock.locked { known[key] } }
+
+    // MARK: Figures
+
+    var count: Int { lock.locked { clients.count } }
+    var dropped: UInt64 { lock.locked { clients.reduce(droppedBefore) { $0 + $1.dropped } } }
+}
+
+extension FamilyDescription {
+    /// What a person can command, from the same table as the discovery of MQTT.
+    var commands: JSON {
+        var all: [JSON] = []
+        for entity in entities {
+            var command: JSON = ["id": .string(entity.id), "title": .string(entity.title)]
+            switch entity.kind {
+            case .button(let payload):
+                guard let actions = try? JSON(parsing: Array(payload.utf8)) else { continue }
+                command = command.merging(["kind": "button", "actions": actions])
+            case .choice(let path, let action, let options):
+                command = command.merging([
+                    "kind": "choice", "path": .string(path), "action": .string(action),
+                    "options": .array(options.map { .string($0) }),
+                ])
+            case .number(_, let action, let range, let unit):
+                command = command.merging([
+                    "kind": "number", "action": .string(action), "from": JSON(range.lowerBound),
+                    "to": JSON(range.upperBound), "unit": unit.map { .string($0) } ?? .null,
+                ])
+            default: continue
+            }
+            all.append(command)
+        }
+        return .array(all)
+    }
+}

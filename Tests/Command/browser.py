@@ -1,0 +1,275 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The page in a real browser: Chromium without a window, driven through the pipe of its DevTools protocol.
+
+browser.py URL TOKEN TRUTH BELT [DIRECTORY]    prints "ok NAME" or "not ok NAME: DETAIL" for each check
+
+TRUTH: what `simulate bose --ground-truth` wrote; BELT: the lines of the simulated belt; DIRECTORY: for screenshots.
+"""
+
+import base64
+import json
+import os
+import select
+import subprocess
+import sys
+import tempfile
+import time
+
+
+class Browser:
+    def __init__(self, width=1180, height=1100):
+        self.profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+        self.number, self.buffer, self.events = 0, b"", []
+        # The browser reads descriptor 3 and writes descriptor 4.
+        theirs_in, self.to = os.pipe()
+        self.source, theirs_out = os.pipe()
+
+        def prepare():
+            one, other = os.dup(theirs_in), os.dup(theirs_out)
+            os.dup2(one, 3)
+            os.dup2(other, 4)
+
+        self.process = subprocess.Popen(
+            ["chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
+             "--disable-background-networking", "--disable-component-update", "--mute-audio", "--hide-scrollbars",
+             f"--user-data-dir={self.profile.name}", f"--window-size={width},{height}", "--remote-debugging-pipe",
+             "about:blank"],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, close_fds=False,
+            preexec_fn=prepare, env={**os.environ, "HOME": self.profile.name})
+        os.close(theirs_in)
+        os.close(theirs_out)
+        pages = [one for one in self.call("Target.getTargets")["targetInfos"] if one["type"] == "page"]
+        self.session = None
+        self.session = self.call("Target.attachToTarget", targetId=pages[0]["targetId"], flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.call(domain + ".enable")
+
+    def call(self, method, **parameters):
+        self.number += 1
+        message = {"id": self.number, "method": method, "params": parameters}
+        if getattr(self, "session", None):
+            message["sessionId"] = self.session
+        os.write(self.to, json.dumps(message).encode() + b"\0")
+        end = time.time() + 20
+        while time.time() < end:
+            answer = self.receive(end)
+            if answer and answer.get("id") == self.number:
+                if "error" in answer:
+                    raise RuntimeError(f"{method}: {answer['error']['message']}")
+                return answer["result"]
+        raise RuntimeError(f"{method}: no response")
+
+    def receive(self, end):
+        while b"\0" not in self.buffer:
+            ready, _, _ = select.select([self.source], [], [], max(0, end - time.time()))
+            part = os.read(self.source, 1 << 16) if ready else b""
+            if not part:
+                raise RuntimeError("the browser does not respond")
+            self.buffer += part
+        line, self.buffer = self.buffer.split(b"\0", 1)
+        message = json.loads(line)
+        if "method" in message:
+            self.events.append(message)
+        return message
+
+    def run(self, script):
+        answer = self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
+        if "exceptionDetails" in answer:
+            raise RuntimeError(answer["exceptionDetails"].get("exception", {}).get("description", "exception"))
+        return answer["result"].get("value")
+
+    def until(self, script, seconds=6):
+        end = time.time() + seconds
+        while time.time() < end:
+            value = self.run(script)
+            if value:
+                return value
+            time.sleep(0.05)
+        return None
+
+    def open(self, url):
+        self.call("Page.navigate", url=url)
+
+    def shape(self, width, height, scheme, scale=1):
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale,
+                  mobile=width < 600)
+        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+
+    def picture(self, path, whole=True):
+        data = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)["data"]
+        with open(path, "wb") as file:
+            file.write(base64.b64decode(data))
+
+    def problems(self):
+        """What the console and the network complain about."""
+        found = []
+        for event in self.events:
+            if event["method"] == "Log.entryAdded" and event["params"]["entry"]["level"] == "error":
+                found.append(event["params"]["entry"]["text"] + " " + event["params"]["entry"].get("url", ""))
+            if event["method"] == "Runtime.exceptionThrown":
+                found.append(event["params"]["exceptionDetails"].get("exception", {}).get("description", "exception"))
+        return found
+
+    def requests(self):
+        return [event["params"]["request"]["url"] for event in self.events
+                if event["method"] == "Network.requestWillBeSent"]
+
+    def close(self):
+        self.process.terminate()
+        self.process.wait(10)
+        os.close(self.to)
+        os.close(self.source)
+        self.profile.cleanup()
+
+
+failed = False
+
+
+def check(name, truth, detail=""):
+    global failed
+    failed = failed or not truth
+    print(f"ok {name}" if truth else f"not ok {name}: {detail}", flush=True)
+
+
+def card(family):
+    return f"document.querySelector('.card[data-family={family}]')"
+
+
+def angles(browser, truth):
+    """The texts that are shown, against the script of the simulated head at the same time of its clock."""
+    show = f"(c => c && c.dataset.time && [c.dataset.time, ...['pitch', 'roll', 'yaw'].map(" \
+           f"n => c.querySelector(`[data-value=${{n}}]`).textContent)])({card('bose')})"
+    worst, times = 0, set()
+    for _ in range(25):
+        shown = browser.until(show)
+        if not shown:
+            return 999, 0
+        expected = truth[int(shown[0]) % len(truth)]
+        times.add(shown[0])
+        for value, name in zip(shown[1:], ("pitch_deg", "roll_deg", "yaw_deg")):
+            worst = max(worst, abs((float(value) - expected[name] + 180) % 360 - 180))
+        time.sleep(0.05)
+    return worst, len(times)
+
+
+def drawn(browser):
+    """Pixels of the canvas that are not empty, and a sum that changes with the picture."""
+    return browser.run(
+        f"(c => {{ const d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data; let n = 0, s = 0;"
+        " for (let i = 0; i < d.length; i += 4) { if (d[i + 3]) n++; s = (s * 31 + d[i]) % 1000003 }"
+        f" return [n, s, c.width * c.height] }})({card('bose')}.querySelector('canvas'))")
+
+
+def belt_vibrates(path, motor):
+    for line in open(path):
+        event = json.loads(line)
+        if event.get("event") == "write" and event["motors"][motor] > 0:
+            return [index for index, power in enumerate(event["motors"]) if power > 0]
+    return None
+
+
+def main():
+    url, token, truth_file, belt_file = sys.argv[1:5]
+    pictures = sys.argv[5] if len(sys.argv) > 5 else None
+    truth = [json.loads(line) for line in open(truth_file)]
+    browser = Browser()
+    try:
+        browser.open(url)
+        shown = browser.until("document.querySelectorAll('.card[data-connected=true]').length == 4")
+        check("the page shows each device that is connected", shown, browser.run("document.body.innerText"))
+        worst, count = angles(browser, truth)
+        check("the angles are those of the script within 0.1 degrees", worst <= 0.1 and count > 10,
+              f"{worst:.3f} degrees, {count} different times")
+        print(f"# largest error {worst:.3f} degrees, {count} samples")
+        before = drawn(browser)
+        time.sleep(0.7)
+        after = drawn(browser)
+        check("the head is drawn and turns", before[0] > before[2] / 20 and before[1] != after[1], f"{before} {after}")
+        check("no command without the token",
+              browser.run("[...document.querySelectorAll('.commands button')].every(b => b.disabled)"))
+
+        # The token, and a command with the keyboard alone.
+        browser.run(f"document.getElementById('token').focus(); document.execCommand('insertText', false, '{token}')")
+        for kind in ("keyDown", "keyUp"):
+            browser.call("Input.dispatchKeyEvent", type=kind, key="Enter", code="Enter", text="\r",
+                         windowsVirtualKeyCode=13)
+        range_of = f"{card('feelspace')}.querySelector('input[type=range]')"
+        check("the token is taken with Enter", browser.until(f"!{range_of}.disabled"))
+        browser.run(f"{range_of}.value = 89; {range_of}.focus(); window.lit = new Set();"
+                    f"new MutationObserver(() => window.lit.add({card('feelspace')}.dataset.motors || ''))"
+                    f".observe({card('feelspace')}, {{ attributes: true }})")
+        for key, code in (("ArrowRight", 39), ("Tab", 9), (" ", 32)):
+            text = {"text": " "} if key == " " else {}
+            browser.call("Input.dispatchKeyEvent", type="keyDown", key=key, code="Space" if key == " " else key,
+                         windowsVirtualKeyCode=code, **text)
+            browser.call("Input.dispatchKeyEvent", type="keyUp", key=key, code="Space" if key == " " else key,
+                         windowsVirtualKeyCode=code)
+        lit = browser.until("[...window.lit].includes('4') && [...window.lit].join()")
+        check("the motor that a command switched on is shown", lit, browser.run("[...window.lit].join() + "
+              "document.getElementById('message').textContent"))
+        check("and the belt has switched it on", belt_vibrates(belt_file, 4) == [4], belt_vibrates(belt_file, 4))
+        mode = f"{card('feelspace')}.querySelector('select')"
+        browser.run(f"{mode}.value = 'compass'; {mode}.dispatchEvent(new Event('change', {{ bubbles: true }}))")
+        check("a mode is chosen", browser.until(f"{card('feelspace')}.dataset.mode == 'compass'"))
+        marks = f"{card('activ5')}.querySelectorAll('.squeeze')"
+        wide = browser.until(f"[...{marks}].some(m => m.getAttribute('width') > 4)", 12)
+        check("a squeeze is marked", wide, browser.run(f"{marks}.length"))
+        points = browser.run(f"{card('activ5')}.querySelector('.curve').getAttribute('points').split(' ').length")
+        check("the curve of the force is drawn", points > 20, points)
+        check("the keys of the grip move", browser.until(f"{card('fjorden')}.dataset.grip"))
+        rate = browser.until("[...document.querySelectorAll('#links [data-name=rate]')].some(c => parseFloat("
+                             "c.textContent) > 40) && document.querySelector('#links').innerText", 4)
+        check("connections: rate and signal", rate and "-40 dBm" in rate, rate)
+
+        # What no simulated device does during a run: the page gets the event as if it was received.
+        browser.run(f"""{{
+            const device = {{ key: 'C0:00:00:00:00:99/random', family: 'obvious', address: 'C0:00:00:00:00:99',
+              address_type: 'random', name: '<img src=x onerror=alert(1)>', connected: true, state: {{}}, commands: [] }}
+            tendon.take({{ event: 'device', ...device }})
+            const base = {{ address: device.address, address_type: 'random', time: new Date().toISOString() }}
+            tendon.take({{ ...base, event: 'feature', feature: 3, state: 'enabled', toggle: 'activated', title: 'Boost' }})
+            tendon.take({{ ...base, event: 'progress', what: 'firmware', percent: 42, time_left_s: 8 }}) }}""")
+        shown = browser.run(f"(c => [c.querySelector('progress').value, c.innerText, c.querySelectorAll('img').length])"
+                            f"({card('obvious')})")
+        check("a feature, and the progress of a transfer", shown[0] == 42 and "Boost" in shown[1], shown)
+        check("the name of a device is text", shown[2] == 0 and "<img" in shown[1], shown)
+        if pictures:
+            take_pictures(browser, pictures, range_of)
+        browser.shape(360, 740, "dark")
+        time.sleep(0.2)
+        check("it fits a phone", browser.run("document.documentElement.scrollWidth <= 360"),
+              browser.run("document.documentElement.scrollWidth"))
+        dark = browser.run("getComputedStyle(document.body).backgroundColor")
+        browser.shape(1180, 1100, "light")
+        check("dark and light", dark != browser.run("getComputedStyle(document.body).backgroundColor"), dark)
+        nameless = browser.run(
+            "[...document.querySelectorAll('button, select, input, canvas, svg[role=img], progress')].filter(e => "
+            "!(e.getAttribute('aria-label') || e.textContent.trim() || e.labels?.length)).map(e => e.outerHTML)")
+        check("all controls and drawings have names", nameless == [], nameless)
+        check("nothing is requested from elsewhere",
+              all(one.startswith(url) for one in browser.requests() if not one.startswith("about:")),
+              browser.requests())
+        check("the browser has no complaints", browser.problems() == [], browser.problems())
+        blocked = browser.run("new Promise(done => { addEventListener('securitypolicyviolation', e => done("
+                              "e.violatedDirective)); const s = document.createElement('script'); s.textContent = "
+                              "'window.bad = 1'; document.head.append(s); setTimeout(() => done(''), 1000) })")
+        check("a script that was brought in does not run", "script-src" in blocked, blocked)
+    finally:
+        browser.close()
+
+
+def take_pictures(browser, directory, range_of):
+    for name, width, height, scheme in (("light", 1280, 1200, "light"), ("dark", 1280, 1200, "dark"),
+                                        ("phone", 390, 844, "dark")):
+        browser.shape(width, height, scheme)
+        browser.run(f"{range_of}.closest('label').querySelector('button').click()")
+        time.sleep(0.6)
+        browser.picture(os.path.join(directory, name + ".png"), width > 600)
+    for number in range(1, 5):
+        browser.run(f"scrollTo(0, {number * 800})")
+        browser.picture(os.path.join(directory, f"phone{number}.png"), False)
+
+
+main()
+sys.exit(1 if failed else 0)
