@@ -10,7 +10,7 @@ if ! command -v swift >/dev/null; then
     echo "ok - for_await # SKIP no Swift"
     exit 0
 fi
-scripts/swift_build.sh --scratch-path "$scratch" -c release -j 2 --product BenchForAwait >"$scratch-bench.log" 2>&1 ||
+scripts/swift_build.sh --scratch-path "$scratch" -c release --static-swift-stdlib -j 2 --product BenchForAwait >"$scratch-bench.log" 2>&1 ||
     { cat "$scratch-bench.log"; exit 1; }
 program=$scratch/release/BenchForAwait
 options=()
@@ -23,12 +23,12 @@ if [ "$check" != --check ]; then
         >"$scratch-bench.log" 2>&1 || { cat "$scratch-bench.log"; exit 1; }
     timeout 120 "$scratch-main/release/BenchForAwait" | grep main_queue >>"$results"
 fi
-scripts/swift_build.sh --scratch-path "$scratch" -c release -j 2 --product BenchVendors >"$scratch-bench.log" 2>&1 ||
+scripts/swift_build.sh --scratch-path "$scratch" -c release --static-swift-stdlib -j 2 --product BenchVendors >"$scratch-bench.log" 2>&1 ||
     { cat "$scratch-bench.log"; exit 1; }
 vendors=$(timeout 120 "$scratch/release/BenchVendors" ${options[@]+"${options[@]}"}) ||
     { echo "not ok - vendor_sequences runs"; exit 1; }
 echo "$vendors" >>"$results"
-scripts/swift_build.sh --scratch-path "$scratch" -c release -j 2 --product BenchLines >"$scratch-bench.log" 2>&1 ||
+scripts/swift_build.sh --scratch-path "$scratch" -c release --static-swift-stdlib -j 2 --product BenchLines >"$scratch-bench.log" 2>&1 ||
     { cat "$scratch-bench.log"; exit 1; }
 line=$(timeout 120 "$scratch/release/BenchLines" ${options[@]+"${options[@]}"}) || { echo "not ok - line runs"; exit 1; }
 echo "$line" >>"$results"

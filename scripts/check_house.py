@@ -187,6 +187,29 @@ def check_licences():
     report("every C file says its licence", problems)
 
 
+def check_version():
+    """include/tendon/version.h has it; Meson and the command take it from there, the rest is compared."""
+    header = (ROOT / "include/tendon/version.h").read_text()
+    version = re.search(r'#define TENDON_VERSION "(.*)"', header)[1]
+    numbers = ".".join(re.search(rf"#define TENDON_VERSION_{part} (\d+)", header)[1] for part in ("MAJOR", "MINOR", "PATCH"))
+    debian = re.match(r"tendon \((.*)-\d+\) ", (ROOT / "packaging/debian/changelog").read_text())
+    places = {"its numbers in version.h": numbers, "packaging/debian/changelog": debian and debian[1],
+              "CHANGELOG.md": re.search(r"^## \[(\d.*?)\]", (ROOT / "CHANGELOG.md").read_text(), re.M)[1]}
+    recipe = ROOT / "packaging/openwrt/Makefile"
+    places["packaging/openwrt/Makefile"] = re.search(r"^PKG_VERSION:=(.*)$", recipe.read_text(), re.M)[1]
+    for path in sorted((ROOT / "docs").glob("*.md")):
+        for number, required in enumerate(re.findall(r'\.package\(url: .*from: "(.*?)"', path.read_text())):
+            places[f"docs/{path.name}, package {number + 1}"] = required
+    report(f"the version is {version} everywhere", [f"{place}: {found}" for place, found in places.items() if found != version])
+
+
+def check_build_dependencies():
+    libraries = re.search(r"^demo=\((.*?)\)", (ROOT / "scripts/setup.sh").read_text(), re.M | re.S)[1].split()
+    control = (ROOT / "packaging/debian/control").read_text().split("\n\n")[0]
+    problems = [name for name in libraries if re.fullmatch(r"lib(?!c6|stdc).*-dev", name) and f" {name}," not in control]
+    report("packaging/debian/control names the libraries of scripts/setup.sh", problems)
+
+
 check_imports()
 check_system_headers()
 check_heap()
@@ -195,4 +218,6 @@ check_builds(sys.argv[1])
 check_sizes()
 check_swift_imports()
 check_licences()
+check_version()
+check_build_dependencies()
 sys.exit(0 if all(results) else 1)

@@ -14,9 +14,9 @@ rule='activ5.double_squeeze => feelspace.signal warning'
 
 echo "demo: building the command (a few minutes the first time)"
 if [ -t 1 ]; then
-    scripts/swift_build.sh --scratch-path "$build/swift" -c release --product tendon
+    scripts/swift_build.sh --scratch-path "$build/swift" -c release --static-swift-stdlib --product tendon
 else
-    scripts/swift_build.sh --scratch-path "$build/swift" -c release --product tendon | tail -1
+    scripts/swift_build.sh --scratch-path "$build/swift" -c release --static-swift-stdlib --product tendon | tail -1
 fi
 export tendon=$build/swift/release/tendon
 

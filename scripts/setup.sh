@@ -21,7 +21,9 @@ cloud=(python3-cryptography)
 broker=(mosquitto mosquitto-clients openssl)
 # A reader of the metrics, a browser for the page.
 operators=(python3-prometheus-client chromium)
-test=("${quick[@]}" "${kernel[@]}" "${cross[@]}" "${cloud[@]}" "${broker[@]}" "${operators[@]}" frama-c-base valgrind zlib1g-dev tshark abigail-tools clang-14 g++)
+# Debian packages, and a clean root to install them in.
+packages_of_debian=(debhelper dpkg-dev iproute2 lintian mmdebstrap)
+test=("${quick[@]}" "${packages_of_debian[@]}" "${kernel[@]}" "${cross[@]}" "${cloud[@]}" "${broker[@]}" "${operators[@]}" frama-c-base valgrind zlib1g-dev tshark abigail-tools clang-14 g++)
 bench=("${quick[@]}" valgrind zlib1g-dev)
 fresh=(debootstrap)
 

@@ -9,7 +9,8 @@ export MESON_TESTTHREADS=$((jobs_count + 2))
 # With the index for editors, a quarter of a debug build's time: SwiftPM finds the tests in it. Builds without tests do
 # without it.
 swift_debug=(--scratch-path "$BUILD/swift" -j "$jobs_count")
-swift_release=(--scratch-path "$BUILD/swift" -c release -j "$jobs_count")
+# The standard library linked in, as in the packages: what is tested is what is installed.
+swift_release=(--scratch-path "$BUILD/swift" -c release --static-swift-stdlib -j "$jobs_count")
 
 # meson_tests DIR SETUP-ARGUMENTS...: builds, runs, and repeats the TAP lines of all tests.
 meson_tests() {
@@ -154,6 +155,12 @@ swift_release_build() {
 stage_command() {
     swift_release_build
     TENDON=$BUILD/swift/release/tendon bash Tests/Command/run.bash
+}
+
+# The Debian packages: built, checked, and installed in a clean root with a broker and simulated wearables.
+stage_debian() {
+    swift_release_build
+    scripts/test_debian.sh
 }
 
 stage_examples() {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The package as a dependency: commits a copy of this tree to a new repository with the tag 0.1.0, and builds a package
+# The package as a dependency: commits a copy of this tree to a new repository with its version as the tag, and builds a package
 # that requires it by version and imports all its modules in one file. With the default traits, and without traits: the
 # MIT form, which does not link libbluetooth. On a machine without libbluetooth-dev, SwiftPM names that package.
 set -euo pipefail
@@ -29,6 +29,7 @@ result() {
     fi
 }
 
+version=$(sed -n 's/^#define TENDON_VERSION "\(.*\)"$/\1/p' include/tendon/version.h)
 repository=$work/tendon
 mkdir "$repository"
 git ls-files -z --cached --others --exclude-standard | while IFS= read -r -d '' name; do
@@ -36,8 +37,8 @@ git ls-files -z --cached --others --exclude-standard | while IFS= read -r -d '' 
 done | tar -c --null -T - | tar -x -C "$repository"
 git -C "$repository" init -q
 git -C "$repository" add -A
-git -C "$repository" -c user.name=test -c user.email=test@localhost commit -q -m "Version 0.1.0"
-git -C "$repository" tag 0.1.0
+git -C "$repository" -c user.name=test -c user.email=test@localhost commit -q -m "Version $version"
+git -C "$repository" tag "$version"
 
 # dependent NAME TRAITS: a package whose program uses all modules.
 dependent() {
@@ -50,7 +51,7 @@ let modules: [Target.Dependency] = [$(printf '"%s", ' "${modules[@]}")].map { .p
 
 let package = Package(
     name: "$1",
-    dependencies: [.package(url: "file://$repository", from: "0.1.0"$2)],
+    dependencies: [.package(url: "file://$repository", from: "$version"$2)],
     targets: [.executableTarget(name: "Program", dependencies: modules)])
 PACKAGE
     cp "$top/Tests/Package/Program.swift" "$work/$1/Sources/Program/"
@@ -66,10 +67,10 @@ build_dependent() {
 
 dependent default ''
 build_dependent default
-result "a package that requires version 0.1.0 builds with all modules in one file" "$output" [ "$code" -eq 0 ]
+result "a package that requires its version builds with all modules in one file" "$output" [ "$code" -eq 0 ]
 [ "$code" -eq 0 ] || exit 1
-result "SwiftPM resolved version 0.1.0" "$(cat "$work/default/Package.resolved")" \
-    grep -q '"version" : "0.1.0"' "$work/default/Package.resolved"
+result "SwiftPM resolved this version" "$(cat "$work/default/Package.resolved")" \
+    grep -q "\"version\" : \"$version\"" "$work/default/Package.resolved"
 result "no warning of a dependency" "$output" [ "$(grep -c 'warning:' <<<"$output")" -eq 0 ]
 output=$(timeout 60 "$program" 2>&1) && code=0 || code=$?
 result "its program runs" "$output" [ "$code" -eq 0 ]

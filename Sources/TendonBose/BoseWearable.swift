@@ -94,7 +94,7 @@ public final class BoseWearable: Sendable {
     /// Prints the events of sessions on standard error.
     public static func enableCommonLogging() { Log.shared.enable() }
 
-    /// "Tendon 0.1.0".
+    /// "Tendon " and the version of the library.
     public var formattedVersion: String { "Tendon " + String(cString: tendon_version()) }
 
     /// Separate functions for searching and for sessions.

@@ -42,10 +42,10 @@ start() {
     children+=("$child")
 }
 
-# Waits, at most 5 s, until a command succeeds.
+# Waits, at most 5 s (or patience times 50 ms), until a command succeeds.
 until_true() {
     local i
-    for i in $(seq 100); do
+    for i in $(seq "${patience:-100}"); do
         "$@" >/dev/null 2>&1 && return 0
         sleep 0.05
     done
