@@ -10,8 +10,8 @@ if [ -f "$build/install-bluez/build.ninja" ]; then
 else
     scripts/test_install.sh >/dev/null
 fi
-scripts/swift_build.sh --scratch-path "$build/swift" -c release --product tendon | tail -1
-scripts/swift_build.sh --scratch-path "$build/swift" -c release --product stream-bose | tail -1
+scripts/swift_build.sh --scratch-path "$build/swift" -c release --static-swift-stdlib --product tendon | tail -1
+scripts/swift_build.sh --scratch-path "$build/swift" -c release --static-swift-stdlib --product stream-bose | tail -1
 
 XDG_RUNTIME_DIR=$(mktemp -d)
 export XDG_RUNTIME_DIR
@@ -41,3 +41,33 @@ gcc -std=c11 -Wall -Wextra -Werror examples/c/stream_bose.c -o "$build/stream_bo
     $(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --cflags --libs tendon)
 LD_LIBRARY_PATH=$prefix/lib ten_lines examples/c/stream_bose.c "$build/stream_bose"
 ten_lines examples/swift "$build/swift/release/stream-bose"
+
+# The gateway as a static program: musl, without libbluetooth, so on the virtual radio.
+if [ -f "$build/musl-static/build.ninja" ]; then
+    meson setup --reconfigure "$build/musl-static" . >/dev/null
+else
+    CC=musl-gcc meson setup "$build/musl-static" . -Dbluez=disabled -Dtests=false -Dbuildtype=minsize \
+        -Ddefault_library=static -Dc_args='-ffunction-sections -fdata-sections' >/dev/null
+fi
+ninja -C "$build/musl-static" libtendon.a >/dev/null
+musl-gcc -std=c11 -Os -Wall -Wextra -Wconversion -Werror -static -s -Wl,--gc-sections -Iinclude examples/c/gateway.c \
+    "$build/musl-static/libtendon.a" -lm -o "$build/gateway"
+size=$(stat -c %s "$build/gateway")
+if [ "$size" -le 300000 ] && ! readelf -l "$build/gateway" | grep INTERP >/dev/null; then
+    echo "ok - examples/c/gateway.c is static: $size bytes"
+else
+    echo "not ok - examples/c/gateway.c is static, and 300000 bytes at most: $size bytes"
+    exit 1
+fi
+"$build/swift/release/tendon" simulate feelspace activ5 --radio virtual --json >"$XDG_RUNTIME_DIR/devices" 2>&1 &
+wearables=$!
+output=$(timeout 60 "$build/gateway" 5 2>&1) && code=0 || code=$?
+kill "$wearables" && wait "$wearables" || true
+if [ "$code" -eq 0 ] && grep -E '"event":"force","force_n":[0-9]' <<<"$output" >/dev/null &&
+    grep '"event":"write".*"motors":.*[1-9]' "$XDG_RUNTIME_DIR/devices" >/dev/null; then
+    echo "ok - examples/c/gateway.c prints the force, and a squeeze reaches the belt's motors"
+else
+    echo "not ok - examples/c/gateway.c: status $code"
+    tail -5 <<<"$output" | sed 's/^/#   /'
+    exit 1
+fi
