@@ -33,7 +33,11 @@ static void reach(tendon_fjorden_manager *m, told *outputs, unsigned state) {
     tendon_fjorden_manager_init(m, count_output, outputs);
     tendon_fjorden_manager_set_table(m, grips, 2);
     tendon_fjorden_configuration c;
+    memset(&c, 0xA5, sizeof c); /* what the memory held before */
     tendon_fjorden_configuration_init(&c);
+    assert_false(c.has_bond);
+    assert_string_equal(c.bond.identifier, "");
+    assert_string_equal(c.bond.name, "");
     tendon_fjorden_input configure = {.kind = TENDON_FJORDEN_CALL_CONFIGURE, .configuration = &c};
     c.has_bond = state == TENDON_FJORDEN_SCANNING_FOR_BONDED;
     c.bond = input_of(TENDON_FJORDEN_CALL_CONNECT).grip;

@@ -97,6 +97,23 @@ static void settings_are_parsed(void **state) {
     }
 }
 
+/* The rates of all kinds count together, whichever they are. */
+static void rates_of_any_two_kinds_fit_together(void **state) {
+    (void)state;
+    static const char *const kinds[] = {"drop", "delay", "duplicate", "truncate", "garbage", "disconnect"};
+    for (int first = 0; first < 6; first++) {
+        for (int second = 0; second < 6; second++) {
+            tendon_fault_options options = {0};
+            char text[64];
+            int length = snprintf(text, sizeof text, "%s=60%%,%s=41%%", kinds[first], kinds[second]);
+            assert_int_equal(tendon_fault_parse(&options, text, (size_t)length, NULL),
+                             first == second ? TENDON_OK : TENDON_ERROR_OVERFLOW);
+            length = snprintf(text, sizeof text, "%s=60%%,%s=40%%", kinds[first], kinds[second]);
+            assert_int_equal(tendon_fault_parse(&options, text, (size_t)length, NULL), TENDON_OK);
+        }
+    }
+}
+
 static void wrong_settings_tell_where(void **state) {
     (void)state;
     static const struct {
@@ -290,6 +307,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(settings_are_parsed),
         cmocka_unit_test(wrong_settings_tell_where),
+        cmocka_unit_test(rates_of_any_two_kinds_fit_together),
         cmocka_unit_test_setup_teardown(without_faults_all_passes, setup, teardown),
         cmocka_unit_test_setup_teardown(drop_and_disconnect, setup, teardown),
         cmocka_unit_test_setup_teardown(delay_keeps_the_order, setup, teardown),
