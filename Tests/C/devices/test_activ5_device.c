@@ -71,6 +71,34 @@ static void example_19_a_new_device_is_ready_with_the_third_answer(void **state)
     }
 }
 
+/* The serial number comes in any of three ways; it and both ids are needed. */
+static void a_new_device_is_ready_with_any_serial_number(void **state) {
+    (void)state;
+    for (unsigned way = 0; way < 3; way++) {
+        for (unsigned ids = 0; ids < 4; ids++) {
+            activ5_fixture *f = activ5_new();
+            tendon_activ5_device *d = &f->device;
+            assert_int_equal(tendon_activ5_device_connect(d, 0), TENDON_OK);
+            tendon_activ5_device_link_up(d, 0);
+            tendon_activ5_device_discovered(d, true, activ5_all, ACTIV5_NEW, 0);
+            if ((ids & 1) != 0) {
+                activ5_value(d, TENDON_ACTIV5_UUID1, "6162", 1);
+            }
+            if ((ids & 2) != 0) {
+                activ5_value(d, TENDON_ACTIV5_UUID2, "6364", 1);
+            }
+            assert_false(d->initialized);
+            if (way == 0) {
+                activ5_value(d, TENDON_ACTIV5_SERIAL_NUMBER, "5831", 2);
+            } else {
+                activ5_say(d, way == 1 ? "ASN1A5-000" : "ASN2123", 2);
+            }
+            assert_int_equal(d->initialized, ids == 3);
+            free(f);
+        }
+    }
+}
+
 static void the_handshake_asks_for_what_has_no_characteristic(void **state) {
     (void)state;
     static const struct {
@@ -430,6 +458,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_legacy_device_from_link_to_handshake),
         cmocka_unit_test(example_19_a_new_device_is_ready_with_the_third_answer),
+        cmocka_unit_test(a_new_device_is_ready_with_any_serial_number),
         cmocka_unit_test(the_handshake_asks_for_what_has_no_characteristic),
         cmocka_unit_test(without_auto_handshake_nothing_is_written),
         cmocka_unit_test(characteristics_that_are_unknown_or_occur_again_change_nothing),

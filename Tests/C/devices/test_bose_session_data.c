@@ -115,8 +115,33 @@ static void closed_in_the_middle_of_a_notification(void **state) {
 
 #define T(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
+/* System ID and PnP ID have one length each (Device Information Service 3.6, 3.9); another one is none of them. */
+static void ids_of_another_length_are_absent(void **state) {
+    (void)state;
+    static const char *const values[] = {
+        "", "01", "010203040506", "01020304050607", "0102030405060708", "010203040506070809"};
+    for (size_t i = 0; i < 6; i++) {
+        for (int pnp = 0; pnp < 2; pnp++) {
+            void *fresh;
+            fixture_setup(&fresh);
+            fixture *f = fresh;
+            fixture_remove(f, 0x33, 0x3A); /* one declaration and its value are left */
+            attribute *declaration = fixture_attribute(f, 0x31), *value = fixture_attribute(f, H_MODEL);
+            const char *type = pnp ? "502a" : "232a";
+            (void)unhex(type, declaration->value + 3, 2);
+            value->type_length = unhex(type, value->type, sizeof value->type);
+            value->length = unhex(values[i], value->value, sizeof value->value);
+            fixture_open(f);
+            assert_int_equal(f->session.strings.has_system_id, !pnp && i == 4);
+            assert_int_equal(f->session.strings.has_pnp_id, pnp && i == 3);
+            fixture_teardown(&fresh);
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ids_of_another_length_are_absent),
         T(example_13_two_records),
         T(example_15_truncated),
         T(example_18_gesture),

@@ -187,6 +187,7 @@ static void belt_firmware_decides(void **state) {
                                  s, TENDON_FEELSPACE_PARAMETER_REQUEST, packet,
                                  tendon_feelspace_encode_reset(true, true, true, packet, sizeof packet), b->now));
         NEEDS(rows[i].pulse, tendon_feelspace_session_pulse(s, &pulse, b->now));
+        NEEDS(true, tendon_feelspace_session_set_mode(s, TENDON_FEELSPACE_MODE_COMPASS, b->now));
         NEEDS(rows[i].crossing, tendon_feelspace_session_set_mode(s, TENDON_FEELSPACE_MODE_CROSSING, b->now));
         NEEDS(rows[i].buzzer,
               tendon_feelspace_session_send(s, TENDON_FEELSPACE_BUZZER_COMMAND, packet,

@@ -223,6 +223,42 @@ static void pairing_takes_its_time(void **state) {
     assert_int_equal(a->session.disconnected, 1);
 }
 
+static int writables;
+
+static void on_writable(void *device, uint64_t now) {
+    (void)device, (void)now;
+    writables++;
+}
+
+/* 16 PDUs fit in each direction. Who was refused is notified once that there is room, and not again. */
+static void a_full_queue_is_writable_once(void **state) {
+    air *a = *state;
+    static const uint8_t notification[] = {0x1B, 0xF0, 0, 1}, command[] = {0x52, 0xF0, 0, 1};
+    tendon_peripheral_ops ops = *a->devices[0].device.ops;
+    ops.writable = on_writable;
+    a->devices[0].device.ops = &ops;
+    assert_int_equal(a->link.connect(a->link.context), TENDON_OK);
+    (void)run(a, 0, 100);
+    writables = 0;
+    for (int refused = 0; refused < 2; refused++) {
+        for (int i = 0; i < 16; i++) {
+            assert_int_equal(tendon_att_bearer_send(&a->radio.theirs, notification, sizeof notification), TENDON_OK);
+            assert_int_equal(tendon_att_bearer_send(&a->radio.ours, command, sizeof command), TENDON_OK);
+        }
+        if (refused) {
+            assert_int_equal(tendon_att_bearer_send(&a->radio.theirs, notification, sizeof notification),
+                             TENDON_ERROR_WOULD_BLOCK);
+            assert_int_equal(tendon_att_bearer_send(&a->radio.ours, command, sizeof command), TENDON_ERROR_WOULD_BLOCK);
+        }
+        for (uint64_t now = 200; now < 210; now++) {
+            tendon_memory_radio_tick(&a->radio, now);
+        }
+        assert_int_equal(writables, refused);
+        assert_int_equal(a->radio.to_us.count + a->radio.to_device.count, 0);
+        assert_false(a->radio.to_us.refused || a->radio.to_device.refused);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(calls_in_a_wrong_state, setup, teardown),
@@ -231,6 +267,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_bearer_that_closes_ends_the_link, setup, teardown),
         cmocka_unit_test_setup_teardown(a_transaction_is_a_deadline, setup, teardown),
         cmocka_unit_test_setup_teardown(pairing_takes_its_time, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_full_queue_is_writable_once, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -318,6 +318,10 @@ static const char *const feelspace_writes[] = {"00 03 aa aa 00 00 02 0e 01 00 00
                                                "10 00 03",
                                                "11 01 03 02",
                                                "11 00 03 01",
+                                               "11 00 64 01",
+                                               "11 00 65 01",
+                                               "11 01 6701 01",
+                                               "11 01 6801 01",
                                                "10 00 0a",
                                                "00",
                                                "10",
@@ -486,8 +490,8 @@ static void activ5_is_as_recorded(void **state) {
 static void feelspace_is_as_recorded(void **state) {
     (void)state;
     static const uint32_t known[RUNS] = {
-        0x8A685E10, 0x2BD8489A, 0x7815CF6D, 0x7857C891, 0x25E5402F, 0x8D1B8287,
-        0xD258C422, 0x0C87B453, 0x2D05208E, 0xBCE5D329, 0xC5EB53D4, 0xAC8F1E56,
+        0x09774F50, 0x5597A3B2, 0x61DC4A41, 0xB8E866EF, 0x336C5492, 0xFD780458,
+        0x3E79E311, 0xC199D74A, 0xAC70EBBA, 0xD6AB76F2, 0x1ECD2553, 0x131BED6D,
     };
     compare_recordings(known, RUNS, play_feelspace);
 }
