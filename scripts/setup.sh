@@ -18,7 +18,7 @@ cross=(gcc-arm-linux-gnueabihf libc6-dev-armhf-cross gcc-mips-linux-gnu libc6-de
 # The reference cloud of Obvious, the independent Obvious peers in Python: signatures, the cloud's test authority.
 cloud=(python3-cryptography)
 # A broker, its clients, and certificates for it.
-broker=(mosquitto mosquitto-clients openssl)
+broker=(mosquitto mosquitto-clients openssl iproute2)
 # A reader of the metrics, a browser for the page.
 operators=(python3-prometheus-client chromium)
 # Debian packages, and a clean root to install them in.

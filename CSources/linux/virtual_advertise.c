@@ -3,7 +3,8 @@
  * Scanning and advertising on the virtual radio. A scanner binds a datagram socket "scan-..." in the directory; an
  * advertiser sends one datagram to each of them every interval:
  *   'T' 'A' version(1) address(6, printed order) kind(1) length(2) data length(2) scan response
- * It carries both payloads; a passive scanner takes the first only, as if it had not sent a scan request.
+ * It carries both payloads; a passive scanner takes the first only, as if it had not sent a scan request. Version 2 has
+ * the RSSI of this scanner (1, dBm, signed) after the kind, for programs that simulate where devices are.
  */
 #include "directory.h"
 #include "virtual_radio.h"
@@ -15,7 +16,8 @@
 
 enum {
     VERSION = 1,
-    DATAGRAM_MAX = 3 + 7 + 2 + 2 + 2 * TENDON_AD_EXTENDED_MAX,
+    VERSION_RSSI = 2,
+    DATAGRAM_MAX = 3 + 8 + 2 + 2 + 2 * TENDON_AD_EXTENDED_MAX,
     RSSI_DBM = -40,
     RECEIVE_BATCH = 32,  /* datagrams per wake-up */
     ENTRIES_MAX = 1024,  /* directory entries looked at per interval */
@@ -64,12 +66,16 @@ static void take_datagram(tendon_virtual_radio *radio, const uint8_t *bytes, siz
     const uint8_t *address = tendon_read_bytes(&reader, 6);
     tendon_ad_report item = {.rssi = RSSI_DBM, .tx_power = TENDON_RSSI_UNKNOWN, .primary_phy = 1, .set_id = 0xFF};
     item.address.type = tendon_read_u8(&reader);
+    if (version == VERSION_RSSI) {
+        item.rssi = (int8_t)tendon_read_u8(&reader);
+    }
     item.length = tendon_read_u16le(&reader);
     item.data = tendon_read_bytes(&reader, item.length);
     size_t response_length = tendon_read_u16le(&reader);
     const uint8_t *response = tendon_read_bytes(&reader, response_length);
     if (!tendon_reader_ok(&reader) || tendon_reader_remaining(&reader) != 0 || magic0 != 'T' || magic1 != 'A' ||
-        version != VERSION || item.length > TENDON_AD_EXTENDED_MAX || response_length > TENDON_AD_EXTENDED_MAX) {
+        (version != VERSION && version != VERSION_RSSI) || item.length > TENDON_AD_EXTENDED_MAX ||
+        response_length > TENDON_AD_EXTENDED_MAX) {
         radio->radio.malformed++;
         return;
     }

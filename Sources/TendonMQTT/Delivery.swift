@@ -30,7 +30,10 @@ struct Delivery {
     /// Milliseconds after which a message is stored: while the broker is connected, and while it is not.
     private static let patience: UInt64 = 500
     private static let gathering: UInt64 = 50
+    /// Stored messages that are acknowledged are removed after this time, or when there are so many: after a kill they
+    /// are sent again.
     private static let removalPause: UInt64 = 1000
+    private static let removalBatch = 256
     private static let syncPause: UInt64 = 10_000
     private static let retryPause: UInt64 = 5000
     /// Messages in memory while the disk takes none; the oldest is dropped for a new one.
@@ -47,6 +50,8 @@ struct Delivery {
 
     var waiting: Int { queue.count - acknowledged.count + fresh.count }
     var dropped: UInt64 { queue.dropped }
+    var commits: UInt64 { queue.commits }
+    var syncs: UInt64 { queue.syncs }
     /// The number of the next message.
     var next: UInt64 { queue.next }
     var isIdle: Bool { waiting == 0 }
@@ -102,22 +107,31 @@ struct Delivery {
         } else {
             if acknowledged.isEmpty { removalAt = now + Delivery.removalPause }
             acknowledged.append(message)
+            if acknowledged.count >= Delivery.removalBatch { removalAt = now }
         }
     }
 
     /// When `store` has something to do.
     func deadline(isConnected: Bool) -> UInt64 {
-        let oldest = fresh.first.map { $0.arrived + (isConnected ? Delivery.patience : Delivery.gathering) }
-        return max(min(oldest ?? .max, removalAt, syncAt), retryAt)
+        max(min(freshDeadline(isConnected), removalAt, syncAt), retryAt)
+    }
+
+    /// When the messages in memory are stored.
+    private func freshDeadline(_ isConnected: Bool) -> UInt64 {
+        fresh.first.map { $0.arrived + (isConnected ? Delivery.patience : Delivery.gathering) } ?? .max
     }
 
     /// Writes what is due. `isLast`: all.
     mutating func store(now: UInt64, isConnected: Bool, isLast: Bool = false) {
         guard isLast || now >= deadline(isConnected: isConnected) else { return }
         do throws(QueueError) {
-            try queue.store(fresh.map(\.entry), removing: acknowledged)
-            if let last = fresh.last { storedThrough = last.entry.number }
-            fresh.removeAll(keepingCapacity: true)
+            // A removal stores no young message: its removal would need another commit, and so on, endlessly.
+            let storesFresh = isLast || now >= freshDeadline(isConnected)
+            try queue.store(storesFresh ? fresh.map(\.entry) : [], removing: acknowledged)
+            if storesFresh {
+                if let last = fresh.last { storedThrough = last.entry.number }
+                fresh.removeAll(keepingCapacity: true)
+            }
             acknowledged.removeAll(keepingCapacity: true)
             removalAt = .max
             if syncAt == .max { syncAt = now + Delivery.syncPause }

@@ -330,7 +330,8 @@ extension Worker {
             "gateway": .string(settings.gateway), "uptime_s": JSON(uptime / 1000), "devices": JSON(devices.count),
             "queued": JSON(delivery.waiting), "dropped": JSON(delivery.dropped), "refused": JSON(delivery.refused),
             "thinned": JSON(thinned), "next_message_id": .string("\(settings.gateway)-\(delivery.next)"),
-            "queue_failing": .bool(delivery.isFailing),
+            "queue_failing": .bool(delivery.isFailing), "queue_commits": JSON(delivery.commits),
+            "queue_syncs": JSON(delivery.syncs),
         ]
     }
 

@@ -38,6 +38,8 @@ package struct QueueError: Error, Equatable, Sendable {
 final class Database {
     private var handle: OpaquePointer?
     private var statements: [String: OpaquePointer] = [:]
+    /// Transactions that were committed.
+    private(set) var commits: UInt64 = 0
 
     /// Opens or creates the file; readable by its owner only.
     init(_ path: String) throws(QueueError) {
@@ -79,6 +81,7 @@ final class Database {
         do throws(QueueError) {
             try body()
             try execute("COMMIT")
+            commits += 1
         } catch {
             // SQLite may have rolled back by itself.
             try? execute("ROLLBACK")

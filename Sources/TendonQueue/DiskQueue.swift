@@ -44,6 +44,9 @@ package final class DiskQueue {
     package private(set) var dropped: UInt64 = 0
     /// The number of the next message.
     package private(set) var next: UInt64 = 1
+    /// Commits since the file was opened, and how often the disk was waited for.
+    package var commits: UInt64 { database.commits }
+    package private(set) var syncs: UInt64 = 0
     /// What was found wrong with the file, and done about it; nil: nothing.
     package private(set) var repair: String?
 
@@ -139,6 +142,7 @@ package final class DiskQueue {
         try database.execute("PRAGMA synchronous=FULL")
         defer { try? database.execute("PRAGMA synchronous=NORMAL") }
         try database.transaction { () throws(QueueError) in try set("reserved", Int64(end)) }
+        syncs += 1
         reserved = end
     }
 
@@ -204,6 +208,7 @@ package final class DiskQueue {
     package func sync() throws(QueueError) {
         guard isDirty else { return }
         try database.run("PRAGMA wal_checkpoint(PASSIVE)")
+        syncs += 1
         isDirty = false
     }
 

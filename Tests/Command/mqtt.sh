@@ -124,15 +124,20 @@ sleep 0.5
 killed=$(date -u +%Y-%m-%dT%H:%M:%S.%6NZ)
 stop_hard "$gateway"
 like "$(cat "$work/one.err")" "connection lost" "a lost broker is reported"
-start two run --radio virtual --pair --json --mqtt "mqtt://127.0.0.1:$port" --mqtt-gateway gw
+start two run --radio virtual --pair --json --mqtt "mqtt://127.0.0.1:$port" --mqtt-gateway gw \
+    --mqtt-stream force --mqtt-stream-rate 5 --mqtt-stream-store
 gateway=$child
 until_true grep -q '"event":"connected"' "$work/two.out"
+until_true eval '[ "$(grep -c "\"sensor\":\"force\"" "$work/two.out")" -gt 10 ]'
+returned=$(date -u +%Y-%m-%dT%H:%M:%S.%6NZ)
 broker 'allow_anonymous true'
 listen second
 until_true seen second "tendon/grip one/event" 'm["event"] == "connected"'
 result $? "the name is kept over a restart" "$(cat "$work/two.err" | tail -3)"
 until_true seen second "tendon/$belt/availability" 'm["state"] == "offline"'
 result $? "a device that was not found again is not available" ""
+until_true seen second "tendon/grip one/stream/force" "m['time'] < '$returned'"
+result $? "--mqtt-stream-store: samples of the time without a broker" "$(payload second "tendon/grip one/stream/force")"
 kill "$gateway"
 wait "$gateway"
 until_true seen second tendon/bridge/gw/state 'm["state"] == "offline"'
@@ -141,10 +146,23 @@ result $? "every event arrived, in order, and its id tells doubles" "$answer"
 echo "# $answer"
 
 # The last will.
-start three run --radio virtual --json --mqtt "mqtt://127.0.0.1:$port" --mqtt-gateway gw3 --mqtt-version 3.1.1
+start three run --radio virtual --json --mqtt "mqtt://127.0.0.1:$port" --mqtt-gateway gw3 --mqtt-version 3.1.1 \
+    --mqtt-stream force --mqtt-stream-batch 400 --rule 'activ5.connected => publish greeting 42'
 gateway=$child
 until_true seen second tendon/bridge/gw3/state 'm["state"] == "online"'
 result $? "MQTT 3.1.1" "$(cat "$work/three.err")"
+until_true seen second "tendon/$trainer/stream/force" 'len(m) >= 3 and m[0]["sensor"] == "force" and m[0]["time"] < m[1]["time"]'
+result $? "--mqtt-stream-batch: an array of samples" "$(payload second "tendon/$trainer/stream/force")"
+until_true seen second tendon/rule/greeting
+is "$(payload second tendon/rule/greeting)" 42 "a rule publishes"
+announced="homeassistant/device/tendon_$(tr -d : <<<"$trainer" | tr '[:upper:]' '[:lower:]')/config"
+before=$(times second "$announced" 'm is None')
+publish tendon/bridge/gw3/request/forget "{\"device\":\"$trainer\"}"
+until_true seen second tendon/bridge/gw3/response/forget 'm["status"] == "ok"'
+until_true eval '[ "$(times second "$announced" "m is None")" -gt "$before" ]'
+result $? "a device that is forgotten: its discovery is removed" "$(payload second "$announced")"
+until_true seen second "tendon/$trainer" 'm is None'
+result $? "and its state" ""
 run run --radio virtual --for 1 --mqtt "mqtt://127.0.0.1:$port" --mqtt-gateway gw3
 like "$status $err" "^1 .*in use by another process" "a queue of another gateway: an error"
 stop_hard "$gateway"

@@ -140,6 +140,26 @@ static void mal_datagrams_are_counted(void **state) {
     close(fd);
 }
 
+/* Version 2 has the RSSI after the kind of the address: 0xB6 is -74 dBm. Cut at every length it is malformed. */
+static void a_datagram_may_contain_the_rssi(void **state) {
+    world *w = *state;
+    static const uint8_t good[] = {'T', 'A', 2, 0xC1, 2, 3, 4, 5, 9, 1, 0xB6, 3, 0, 2, 1, 6, 0, 0};
+    struct sockaddr_un path;
+    int fd = socket(AF_UNIX, SOCK_DGRAM, 0);
+    scan(w, false, false);
+    scanner_path(w, &path);
+    for (size_t cut = 0; cut < sizeof good; cut++) {
+        assert_int_equal(sendto(fd, good, cut, 0, (struct sockaddr *)&path, sizeof path), (ssize_t)cut);
+        STEP_UNTIL(&w->loop, w->central.radio.malformed == cut + 1);
+    }
+    assert_int_equal(w->reports, 0);
+    assert_int_equal(sendto(fd, good, sizeof good, 0, (struct sockaddr *)&path, sizeof path), (ssize_t)sizeof good);
+    STEP_UNTIL(&w->loop, w->reports == 1);
+    assert_int_equal(w->report.rssi, -74);
+    assert_int_equal(w->report.length, 3);
+    close(fd);
+}
+
 /* Two devices with the same 48 bits, one public and one random, are two devices. */
 static void the_duplicate_filter_looks_at_the_address_type(void **state) {
     world *w = *state;
@@ -320,6 +340,7 @@ int main(void) {
         IN_WORLD(parameters_out_of_range),
         IN_WORLD(long_advertisement_is_an_extended_one),
         IN_WORLD(mal_datagrams_are_counted),
+        IN_WORLD(a_datagram_may_contain_the_rssi),
         IN_WORLD(stale_scanner_is_removed),
         IN_WORLD(the_duplicate_filter_looks_at_the_address_type),
         IN_WORLD(scanners_that_do_not_read_make_nobody_deaf),

@@ -107,6 +107,72 @@ import TendonQueue
         #expect(site.texts == (0..<40).map { "\($0)" })
     }
 
+    /// Stored, sent and acknowledged.
+    private func storedAndAcknowledged(_ count: Int, _ delivery: inout Delivery, _ site: Site) {
+        for number in 0..<count { add(&delivery, "\(number)") }
+        delivery.store(now: 100, isConnected: false)
+        var done = 0
+        while done < count {
+            delivery.pump(site.publish)
+            for sent in site.sent[done...] { delivery.finished(sent.number, isRefused: false, now: 1000) }
+            done = site.sent.count
+        }
+    }
+
+    @Test(arguments: [(255, 2000), (256, 1000)])
+    func manyAcknowledgedMessagesAreRemovedAtOnce(_ count: Int, _ deadline: UInt64) throws {
+        let site = Site()
+        var delivery = try site.delivery()
+        storedAndAcknowledged(count, &delivery, site)
+        #expect(delivery.deadline(isConnected: true) == deadline)
+        delivery.store(now: deadline, isConnected: true)
+        delivery.close()
+        #expect(try DiskQueue(site.path, limit: 1000, bytes: 1 << 20).count == 0)
+    }
+
+    @Test func aRemovalStoresNoYoungMessage() throws {
+        let site = Site()
+        var delivery = try site.delivery()
+        storedAndAcknowledged(1, &delivery, site)
+        add(&delivery, "young", now: 1900)
+        delivery.pump(site.publish)
+        let before = delivery.commits
+        delivery.store(now: 2000, isConnected: true)
+        delivery.finished(2, isRefused: false, now: 2100)
+        #expect(delivery.isIdle)
+        // What remains to be done is to sync.
+        #expect(delivery.deadline(isConnected: true) == 10_100)
+        #expect(delivery.commits == before + 1)
+    }
+
+    /// One message a second, and the worker's work every 50 ms, for an hour.
+    private func anHour(
+        _ delivery: inout Delivery, _ site: Site, isConnected: Bool
+    ) -> (commits: UInt64, syncs: UInt64) {
+        let before = (delivery.commits, delivery.syncs)
+        for now in stride(from: UInt64(0), to: 3_600_000, by: 50) {
+            if now % 1000 == 0 { add(&delivery, "\(now)", now: now, size: 250) }
+            if isConnected {
+                delivery.pump(site.publish)
+                for sent in site.sent { delivery.finished(sent.number, isRefused: false, now: now) }
+                site.sent = []
+            }
+            delivery.store(now: now, isConnected: isConnected)
+        }
+        return (delivery.commits - before.0, delivery.syncs - before.1)
+    }
+
+    @Test func commitsPerHour() throws {
+        let site = Site()
+        var delivery = try site.delivery(limit: 100_000, bytes: 16 << 20)
+        // The reservation of numbers.
+        let connected = anHour(&delivery, site, isConnected: true)
+        #expect(connected == (1, 1))
+        // And one more reservation, when 4096 numbers are used.
+        let away = anHour(&delivery, site, isConnected: false)
+        #expect(away == (3600 + 1, 327 + 1))
+    }
+
     @Test func aFullDiskIsReportedOnceAndMessagesWaitInMemory() throws {
         let site = Site()
         var delivery = try site.delivery(limit: 100_000, bytes: 32 << 10)
