@@ -99,13 +99,13 @@ final class Client: @unchecked Sendable {
             Client.of(context)?.mailbox.post(.acknowledged(number, refusal: code < 0x80 ? nil : code))
         }
         mosquitto_message_callback_set(mosquitto) { _, context, message in
-            // A retained command was sent to whatever ran then, and would be carried out with every connection.
-            guard let message = message?.pointee, let topic = message.topic, !message.retain else { return }
+            guard let message = message?.pointee, let topic = message.topic else { return }
             let count = Int(message.payloadlen)
             let payload =
                 count <= Client.largestPayload
                 ? Array(UnsafeRawBufferPointer(start: message.payload, count: count)) : Array("too large".utf8)
-            Client.of(context)?.mailbox.post(.received(topic: String(cString: topic), payload: payload))
+            Client.of(context)?.mailbox.post(
+                .received(topic: String(cString: topic), payload: payload, isRetained: message.retain))
         }
     }
 
@@ -119,9 +119,13 @@ final class Client: @unchecked Sendable {
     /// The code of the broker's answer; only set on the thread.
     private var refusal: Int32 = 0
 
+    /// The broker has accepted the connection, and libmosquitto still has to repeat what is not acknowledged: the worker
+    /// is notified afterwards, or a new message could overtake those. Only used on the thread.
+    private var acceptance: Item?
+
     private func accepted(_ code: Int32, window: Int?) {
         refusal = code
-        if code == 0 { mailbox.post(.connected(window: window)) }
+        if code == 0 { acceptance = .connected(window: window) }
     }
 
     // MARK: The thread
@@ -135,6 +139,8 @@ final class Client: @unchecked Sendable {
                     mosquitto, settings.host, Int32(settings.port), Int32(settings.keepalive))
                 while code == MOSQ_ERR_SUCCESS.code, !lock.locked({ isOver }) {
                     code = mosquitto_loop(mosquitto, 1000, 1)
+                    if let acceptance { mailbox.post(acceptance) }
+                    acceptance = nil
                 }
                 if refusal == 0 { failures = 0 }
                 if lock.locked({ isOver }) {
@@ -185,7 +191,13 @@ final class Client: @unchecked Sendable {
         var number: Int32 = 0
         let code = mosquitto_publish(
             mosquitto, &number, topic, Int32(payload.count), payload, quality, isRetained)
-        return code == MOSQ_ERR_SUCCESS.code ? number : nil
+        return Client.isTaken(code, quality: quality) ? number : nil
+    }
+
+    /// A message that needs an acknowledgement is kept by libmosquitto also without a connection, and repeated with the
+    /// next one: it must not be published again.
+    static func isTaken(_ code: Int32, quality: Int32) -> Bool {
+        code == MOSQ_ERR_SUCCESS.code || quality > 0 && [MOSQ_ERR_NO_CONN.code, MOSQ_ERR_CONN_LOST.code].contains(code)
     }
 
     /// Publishes a last message and disconnects; the thread ends.

@@ -32,6 +32,12 @@ struct Device {
 
     var key: String { device.key }
 
+    /// Address and type of a key.
+    static func parts(of key: String) -> (address: String, type: String)? {
+        let parts = key.split(separator: "/")
+        return parts.count == 2 ? (String(parts[0]), String(parts[1])) : nil
+    }
+
     /// For identifiers: small letters and digits.
     var identifier: String { device.address.filter { $0 != ":" }.lowercased() }
 

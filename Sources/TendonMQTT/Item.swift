@@ -14,7 +14,9 @@ enum Item {
     case disconnected(String, isRefused: Bool)
     /// The broker has a message, by libmosquitto's number, or refuses it with a code of MQTT 5.
     case acknowledged(Int32, refusal: Int32?)
-    case received(topic: String, payload: [UInt8])
+    case received(topic: String, payload: [UInt8], isRetained: Bool)
+    /// A device advertises.
+    case signal(OutputDevice, Int)
     case answered(Answer)
     case finish
 }

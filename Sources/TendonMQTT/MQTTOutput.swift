@@ -8,6 +8,7 @@ package final class MQTTOutput: EventOutput {
     private let mailbox = Mailbox(leisure: 100) { .line($0) }
     private let end = OutputEnd()
     private let figures = MQTTFigures()
+    package let agreement: (any LinkAgreement)?
 
     /// Opens the queue, reads the files, and starts the two threads. The broker may be away.
     /// - Parameter report: takes sentences for people, from any thread.
@@ -16,6 +17,8 @@ package final class MQTTOutput: EventOutput {
         report: @escaping @Sendable (String) -> Void
     ) throws(MQTTError) {
         try settings.check()
+        let shared = settings.sharesDevices ? SharedDevices(mailbox) : nil
+        agreement = shared
         let client = try Client(
             settings, will: Topics(base: settings.base, gateway: settings.gateway).bridgeState, mailbox)
         let worker: Worker
@@ -24,7 +27,7 @@ package final class MQTTOutput: EventOutput {
             if let repair = queue.repair { report(repair) }
             worker = Worker(
                 settings, queue, client, mailbox, families: families, version: version, handler: handler,
-                report: report, figures: figures, onEnd: { [end] in end.reach() })
+                report: report, figures: figures, shared: shared, onEnd: { [end] in end.reach() })
         } catch {
             let path = sanitized(settings.queuePath)
             throw MQTTError(

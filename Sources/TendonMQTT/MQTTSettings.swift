@@ -58,6 +58,9 @@ package struct MQTTSettings: Sendable {
     /// First level of the topics of Home Assistant's discovery; nil: none.
     package var discovery: String? = "homeassistant"
 
+    /// Agree with other gateways which one takes a device.
+    package var sharesDevices = false
+
     package var queuePath = ""
     package var queueLimit = 100_000
     package var queueBytes = 64 << 20

@@ -8,7 +8,10 @@ extension Worker {
     /// Commands from outside that are carried out at the same time.
     private static var pendingLimit: Int { 32 }
 
-    func received(_ topic: String, _ payload: [UInt8]) {
+    func received(_ topic: String, _ payload: [UInt8], isRetained: Bool, _ now: UInt64) {
+        if takeClaim(topic, payload, now) { return }
+        // A retained command was sent to whatever ran then, and would be carried out with every connection.
+        guard !isRetained else { return }
         if let discovery = settings.discovery, topic == "\(discovery)/status" {
             // Home Assistant was restarted.
             if payload == Array("online".utf8) { for device in devices.values { publishDiscovery(device) } }

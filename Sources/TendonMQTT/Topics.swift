@@ -19,6 +19,28 @@ struct Topics: Sendable {
     func event(_ name: String) -> String { "\(base)/\(name)/event" }
     func stream(_ name: String, _ sensor: String) -> String { "\(base)/\(name)/stream/\(sensor)" }
 
+    /// `key`: address and type, with a slash.
+    func claim(_ gateway: String, _ key: String) -> String { "\(base)/bridge/\(gateway)/claim/\(key)" }
+    /// For gateways that share devices.
+    var neighbors: [String] { ["\(base)/bridge/+/state", "\(base)/bridge/+/claim/+/+"] }
+
+    enum Neighbor: Equatable {
+        case state(String)
+        case claim(String, key: String)
+    }
+
+    /// What a topic of `neighbors` means.
+    func neighbor(_ topic: String) -> Neighbor? {
+        guard topic.hasPrefix(base + "/bridge/") else { return nil }
+        let levels = topic.dropFirst(base.count + 8).split(separator: "/", omittingEmptySubsequences: false)
+        guard let gateway = levels.first.map(String.init), Topics.isLevel(gateway) else { return nil }
+        if levels.count == 2, levels[1] == "state" { return .state(gateway) }
+        guard levels.count == 4, levels[1] == "claim", Topics.isLevel(String(levels[2])),
+            Topics.isLevel(String(levels[3]))
+        else { return nil }
+        return .claim(gateway, key: "\(levels[2])/\(levels[3])")
+    }
+
     /// What the gateway subscribes to.
     var subscriptions: [String] { ["\(base)/+/set", "\(base)/+/get", "\(bridge)/request/+"] }
 

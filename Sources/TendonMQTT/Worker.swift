@@ -31,6 +31,11 @@ final class Worker: @unchecked Sendable {
     private var informedAt: UInt64 = 0
     /// Commands from outside that are carried out.
     var pending = 0
+    /// Nil: devices are not shared with other gateways.
+    let shared: SharedDevices?
+    var agreements: [String: Agreement] = [:]
+    var neighbors = Neighbors()
+    var brokerLostAt = tendon_monotonic_ms()
     private let figures: MQTTFigures
     private let onEnd: @Sendable () -> Void
 
@@ -45,7 +50,7 @@ final class Worker: @unchecked Sendable {
     init(
         _ settings: MQTTSettings, _ queue: DiskQueue, _ client: Client, _ mailbox: Mailbox,
         families: [FamilyDescription], version: String, handler: any CommandHandler,
-        report: @escaping @Sendable (String) -> Void, figures: MQTTFigures,
+        report: @escaping @Sendable (String) -> Void, figures: MQTTFigures, shared: SharedDevices?,
         onEnd: @escaping @Sendable () -> Void
     ) {
         self.settings = settings
@@ -54,7 +59,7 @@ final class Worker: @unchecked Sendable {
             client, mailbox, version, handler, report
         )
         self.families = Dictionary(uniqueKeysWithValues: families.map { ($0.family, $0) })
-        (self.figures, self.onEnd) = (figures, onEnd)
+        (self.figures, self.onEnd, self.shared) = (figures, onEnd, shared)
         delivery = Delivery(queue, report: report)
         for (name, note) in delivery.notes() where name.hasPrefix("device/") {
             if let device = Device(note: note) { devices[device.key] = device }
@@ -94,7 +99,9 @@ final class Worker: @unchecked Sendable {
         case .acknowledged(let number, let refusal):
             delivery.finished(number, isRefused: refusal != nil, now: now)
             if let refusal { report("the broker refuses a message: \(Client.text(refusal: refusal))") }
-        case .received(let topic, let payload): received(topic, payload)
+        case .received(let topic, let payload, let isRetained):
+            received(topic, payload, isRetained: isRetained, now)
+        case .signal(let device, let rssi): agree(device.key, .received(rssi: rssi), now)
         case .answered(let answer): answered(answer, now)
         case .finish: isOver = true
         }
@@ -112,6 +119,10 @@ final class Worker: @unchecked Sendable {
         (lostAt, hasReported) = (0, false)
         client.subscribe(topics.subscriptions)
         if let discovery = settings.discovery { client.subscribe(["\(discovery)/status"]) }
+        if shared != nil {
+            client.subscribe(topics.neighbors)
+            agreeOnBroker(true, now)
+        }
         send(topics.bridgeState, Array(BridgeState.online.utf8))
         publishInformation(now)
         publishDevices()
@@ -129,6 +140,7 @@ final class Worker: @unchecked Sendable {
             hasReported = true
         }
         if isConnected { lostAt = now }
+        if isConnected { agreeOnBroker(false, now) }
         isConnected = false
         delivery.store(now: now, isConnected: false, isLast: true)
     }
@@ -164,6 +176,7 @@ final class Worker: @unchecked Sendable {
     private func take(_ device: OutputDevice, _ presence: Presence, _ now: UInt64) {
         let key = device.key
         if presence == .forgotten { return forget(key) }
+        agree(key, .connection(presence == .connected), now)
         guard know(device, key) else { return }
         devices[key]?.isAvailable = presence == .connected
         publishAvailability(devices[key]!)
@@ -213,6 +226,7 @@ final class Worker: @unchecked Sendable {
 
     private var deadline: UInt64 {
         var deadline = delivery.deadline(isConnected: isConnected)
+        for agreement in agreements.values { deadline = min(deadline, agreement.deadline) }
         for device in devices.values {
             deadline = min(deadline, stateDeadline(device))
             for stream in device.streams.values where stream.count > 0 {
@@ -232,6 +246,7 @@ final class Worker: @unchecked Sendable {
     }
 
     private func work(_ now: UInt64) {
+        agreeOnTime(now)
         for (key, device) in devices {
             if stateDeadline(device) <= now { publishState(key, now) }
             for (sensor, stream) in device.streams where stream.count > 0 && stream.sentAt + streamPause <= now {

@@ -53,16 +53,28 @@ package protocol EventOutput: Sendable {
     /// Suspends while much output waits. Not called on the loop.
     func ready() async
 
+    /// Nil: this output does not decide about connections.
+    var agreement: (any LinkAgreement)? { get }
+
     /// The end: writes, or stores, what waits. Returns within a few seconds.
     func finish() async
 }
 
 extension EventOutput {
+    package var agreement: (any LinkAgreement)? { nil }
     package func takes(_ event: StaticString, of device: OutputDevice?) -> Bool { true }
     package func device(_ device: OutputDevice, is presence: Presence) {}
     package var metrics: [Metric] { [] }
     package func ready() async {}
     package func finish() async {}
+}
+
+/// Decides with other gateways which device this one may connect to. All functions are called from any thread.
+package protocol LinkAgreement: Sendable {
+    /// A device advertises.
+    func received(_ device: OutputDevice, rssi: Int)
+
+    func mayConnect(to device: OutputDevice) -> Bool
 }
 
 /// What came of a command from outside.
@@ -78,6 +90,9 @@ package protocol CommandHandler: Sendable {
 
     /// A request to the gateway itself: "scan", "pair", "forget" ...
     func request(_ name: String, _ data: JSON) async -> CommandResult
+
+    /// Another gateway takes the device.
+    func disconnect(_ address: String, _ addressType: String) async
 }
 
 extension StaticString {

@@ -24,41 +24,30 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from network import HERE, Network, enter  # noqa: E402
 from observer import Observer, publish  # noqa: E402
 from wearable import Radio  # noqa: E402
 
 ADDRESSES = [bytes.fromhex("C000000C0001"), bytes.fromhex("C000000C0002")]
 RATE = 20  # events per second and device
-HERE, THERE, PORT = "10.213.0.1", "10.213.0.2", 1883
+PORT = 1883
 # Seconds before a kill of the gateway whose events may be lost: gathering in memory, and, while the network is cut
 # without a sign, the patience for the broker; both as in docs/mqtt.md, and 0.1 s for a machine with other work.
 EXEMPT, EXEMPT_CUT = 0.15, 0.6
 DISK = 4 << 20
 
 
-def ip(*words):
-    subprocess.run(["ip", *words], check=True, capture_output=True)
-
-
 class World:
     def __init__(self, tendon, work):
         self.tendon, self.work = tendon, work
         self.broker = self.gateway = None
-        self.is_up = False
         # When, until when the kernel had closed its sockets, and how many seconds before it do not count.
         self.kills = []
         self.faults = []  # (time, what happened), to explain a loss
-        self.cut_at = None
         self.counts = collections.Counter()
         self.failed = 0
         self.results = 0
-        ip("link", "set", "lo", "up")
-        ip("netns", "add", "gateway")
-        ip("link", "add", "near", "type", "veth", "peer", "name", "far", "netns", "gateway")
-        ip("addr", "add", HERE + "/24", "dev", "near")
-        ip("-n", "gateway", "addr", "add", THERE + "/24", "dev", "far")
-        ip("-n", "gateway", "link", "set", "far", "up")
-        self.link(True)
+        self.network = Network()
         self.disk = work + "/disk"
         os.mkdir(self.disk)
         subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={DISK},mode=700", "tmpfs", self.disk], check=True)
@@ -67,19 +56,18 @@ class World:
             file.write(f"listener {PORT} 0.0.0.0\nallow_anonymous true\npersistence false\nuser root\n"
                        "max_queued_messages 0\n")
         self.observer = Observer(HERE, PORT)
-        self.radio = Radio(work + "/run/tendon", ADDRESSES, RATE)
+        self.radio = Radio(RATE)
+        self.radio.add(work + "/run/tendon", ADDRESSES)
 
     # ---- parts
 
     def link(self, up):
-        ip("link", "set", "near", "up" if up else "down")
-        self.is_up = up
+        self.network.link(up)
         self.faults.append((time.time(), "network up" if up else "network down"))
-        self.cut_at = None if up else time.time()
 
     def start_broker(self):
         """The gateway reaches it after the observer has subscribed, or events would go to nobody."""
-        was_up = self.is_up
+        was_up = self.network.is_up
         self.link(False)
         with open(self.work + "/broker.log", "a") as log:
             self.broker = subprocess.Popen(["mosquitto", "-c", self.work + "/broker.conf"], stdout=log, stderr=log)
@@ -100,7 +88,7 @@ class World:
         environment = dict(os.environ, XDG_RUNTIME_DIR=self.work + "/run", XDG_STATE_HOME=self.work + "/state")
         output = open(self.work + "/gateway.err", "a")
         self.gateway = subprocess.Popen(
-            ["ip", "netns", "exec", "gateway", self.tendon, "run", "--radio", "virtual", "--pair", "--no-lines",
+            [*Network.command, self.tendon, "run", "--radio", "virtual", "--pair", "--no-lines",
              "--mqtt", f"mqtt://{HERE}", "--mqtt-gateway", "chaos", "--mqtt-queue", self.disk + "/queue.db"],
             stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=environment)
         output.close()
@@ -110,7 +98,7 @@ class World:
         now = time.time()
         self.faults.append((now, "gateway killed"))
         self.gateway.wait()
-        self.kills.append((now, time.time(), EXEMPT_CUT if not self.is_up else EXEMPT))
+        self.kills.append((now, time.time(), EXEMPT_CUT if not self.network.is_up else EXEMPT))
         self.counts["gateway_kills"] += 1
 
     # ---- waiting
@@ -330,15 +318,9 @@ def main():
                            ("full", 5)):
         parser.add_argument("--" + name, type=int, default=standard)
     options = parser.parse_args()
-    if "TENDON_CHAOS_INSIDE" not in os.environ:
-        # Namespaces of its own: nothing is left behind, whatever happens. Without root, as root of a user namespace.
-        unshare = ["unshare", "--net", "--mount", "--fork", "--kill-child"] + (["-Ur"] if os.geteuid() else [])
-        if subprocess.run(unshare + ["true"], capture_output=True).returncode:
-            print("ok 1 - chaos # SKIP network namespaces cannot be made here\n1..1")
-            return 0
-        return subprocess.run(
-            unshare + [sys.executable, *sys.argv], env=dict(os.environ, TENDON_CHAOS_INSIDE="1")).returncode
-    subprocess.run(["mount", "-t", "tmpfs", "tmpfs", "/run"], check=True)
+    if enter() is None:
+        print("ok 1 - chaos # SKIP network namespaces cannot be made here\n1..1")
+        return 0
     with tempfile.TemporaryDirectory() as work:
         try:
             return run(options, work)

@@ -15,7 +15,6 @@ import time
 PDU, CONTROL = 0, 1  # the first byte of a message on the socket of a connection
 PAIR, PAIRED, ENCRYPT, ENCRYPTED = 1, 2, 4, 5  # of the virtual radio's pairing
 MTU = 247
-ADVERTISING = 0.1
 FJORDEN = bytes.fromhex("b3d8000092de4c91b591abffcba8daf2")
 
 
@@ -181,28 +180,21 @@ class Grip:
         return bytes([0x13])
 
 
-class Radio(threading.Thread):
-    """All devices of one directory of the virtual radio, on a thread of their own. They advertise without a connection,
-    and turn their dial `rate` times a second while there is one."""
+class Place:
+    """All devices of one directory of the virtual radio."""
 
-    def __init__(self, directory, addresses, rate, signal=None):
-        super().__init__(daemon=True)
-        self.directory, self.rate = directory, rate
+    def __init__(self, directory, addresses, events, out, signal=None):
+        self.directory, self.events, self.out = directory, events, out
         # What each scanner receives: a function of its file name, in dBm, or None if it is out of range.
         self.signal = signal
         self.grips = [Grip(address) for address in addresses]
-        self.is_silent = threading.Event()
-        self.is_over = threading.Event()
-        self.events = selectors.DefaultSelector()
-        self.out = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        self.out.setblocking(False)
         os.makedirs(directory, mode=0o700, exist_ok=True)
         for grip in self.grips:
             server = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             server.bind(f"{directory}/dev-{grip.address.hex().upper()}-01.sock")
             server.listen(8)
             server.setblocking(False)
-            self.events.register(server, selectors.EVENT_READ, (grip, None))
+            self.events.register(server, selectors.EVENT_READ, (self, grip, None))
 
     def advertise(self):
         data = bytes([2, 1, 6, 17, 7]) + own(1)
@@ -212,7 +204,8 @@ class Radio(threading.Thread):
                 continue
             strength = self.signal(name) if self.signal else -40
             for grip in free if strength is not None else []:
-                packet = b"TA\x02" + grip.address + b"\x01" + struct.pack("<b", strength)
+                head, tail = (b"TA\x02", struct.pack("<b", strength)) if self.signal else (b"TA\x01", b"")
+                packet = head + grip.address + b"\x01" + tail
                 try:
                     self.out.sendto(packet + struct.pack("<H", len(data)) + data + b"\0\0", f"{self.directory}/{name}")
                 except ConnectionRefusedError:
@@ -226,7 +219,7 @@ class Radio(threading.Thread):
             return link.close()
         link.setblocking(False)
         grip.accepted(link)
-        self.events.register(link, selectors.EVENT_READ, (grip, link))
+        self.events.register(link, selectors.EVENT_READ, (self, grip, link))
 
     def receive(self, grip, link):
         try:
@@ -244,24 +237,53 @@ class Radio(threading.Thread):
         self.events.unregister(grip.link)
         grip.disconnected()
 
+class Radio(threading.Thread):
+    """Places on a thread of their own. Their devices advertise without a connection, and turn their dial `rate` times a
+    second while there is one."""
+
+    def __init__(self, rate, advertising=0.1):
+        super().__init__(daemon=True)
+        self.rate, self.advertising = rate, advertising
+        self.places = []
+        self.is_silent = threading.Event()
+        self.is_over = threading.Event()
+        self.events = selectors.DefaultSelector()
+        self.out = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.out.setblocking(False)
+
+    def add(self, directory, addresses, signal=None):
+        """Before the thread starts."""
+        self.places.append(Place(directory, addresses, self.events, self.out, signal))
+
+    @property
+    def grips(self):
+        return [grip for place in self.places for grip in place.grips]
+
+    @staticmethod
+    def cut(grip):
+        """The connection is lost. From any thread: the radio's own finds its end."""
+        grip.link.shutdown(socket.SHUT_RDWR)
+
     def run(self):
         advertising = turning = time.monotonic()
+        grips = self.grips
         while not self.is_over.is_set():
             now = time.monotonic()
             if now >= advertising:
-                self.advertise()
-                advertising = now + ADVERTISING
+                for place in self.places:
+                    place.advertise()
+                advertising = now + self.advertising
             if now >= turning:
-                for grip in [] if self.is_silent.is_set() else self.grips:
+                for grip in [] if self.is_silent.is_set() else grips:
                     grip.turn()
                 # The time that a slow machine lost is not made up for.
                 turning = max(turning + 1 / self.rate, now)
             for key, _ in self.events.select(max(0, min(advertising, turning) - time.monotonic())):
-                grip, link = key.data
+                place, grip, link = key.data
                 if link is None:
-                    self.accept(key.fileobj, grip)
+                    place.accept(key.fileobj, grip)
                 elif grip.link is link:
-                    self.receive(grip, link)
+                    place.receive(grip, link)
 
     def stop(self):
         self.is_over.set()

@@ -19,6 +19,7 @@ final class GatewayCommands: CommandHandler {
         var central: Central?
         var pairing: PairingPolicy?
         var seen: [Address: Seen] = [:]
+        var disconnect: (@Sendable (Address) -> Void)?
     }
 
     private let rules: RuleBoard
@@ -31,6 +32,15 @@ final class GatewayCommands: CommandHandler {
     /// The radio that requests use, and who may pair over it; nil: it is closed.
     func use(_ central: Central?, _ pairing: PairingPolicy?) {
         state.withLock { ($0.central, $0.pairing) = (central, pairing) }
+    }
+
+    /// How a device is disconnected that another gateway takes.
+    func onDisconnect(_ body: (@Sendable (Address) -> Void)?) { state.withLock { $0.disconnect = body } }
+
+    func disconnect(_ address: String, _ addressType: String) async {
+        let (seen, disconnect) = state.withLock { ($0.seen.keys, $0.disconnect) }
+        let device = seen.first { $0.description == address && $0.typeName == addressType }
+        if let device { disconnect?(device) }
     }
 
     /// A device of a known family was received.

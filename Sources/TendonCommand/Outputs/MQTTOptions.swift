@@ -54,6 +54,9 @@
             standard: "0", takes: .integer(0...60_000))
         private static let store = option(
             "--mqtt-stream-store", nil, "also queue stream messages while the broker is away")
+        private static let share = option(
+            "--mqtt-share", nil,
+            "agree with the other gateways of the broker which one connects to a device that several receive")
         private static let interval = option(
             "--mqtt-state-interval", "MS", "shortest time between two states of a device", standard: "1000",
             takes: .integer(50...3_600_000))
@@ -67,7 +70,7 @@
 
         static let all = [
             broker, version, user, passwordFile, authorities, certificate, key, base, gateway, discovery, streams, rate,
-            batch, store, interval, queue, limit,
+            batch, store, interval, share, queue, limit,
         ]
 
         private static func settings(_ url: String) throws(CommandError) -> MQTTSettings {
@@ -99,6 +102,7 @@
             settings.streamRate = try arguments.number(rate) ?? settings.streamRate
             settings.streamBatch = try arguments.integer(batch) ?? 0
             settings.storesStreams = arguments.has(store.name)
+            settings.sharesDevices = arguments.has(share.name)
             settings.stateInterval = try arguments.integer(interval).map(UInt64.init) ?? settings.stateInterval
             settings.queueLimit = try arguments.integer(limit) ?? settings.queueLimit
             do throws(MQTTError) {

@@ -85,10 +85,13 @@ final class Admission: Sendable {
     }
 
     /// Returns the next devices; they are served from now on.
-    func next(now: UInt64 = tendon_monotonic_ms()) -> [(address: Address, family: String)] {
+    /// - Parameter isAllowed: whether a device, by address and family, may have a turn.
+    func next(
+        now: UInt64 = tendon_monotonic_ms(), where isAllowed: (Address, String) -> Bool = { _, _ in true }
+    ) -> [(address: Address, family: String)] {
         state.withLock { state in
             var turns: [(address: Address, family: String)] = []
-            while state.served < Admission.deviceLimit, let address = Admission.choose(state, now) {
+            while state.served < Admission.deviceLimit, let address = Admission.choose(state, now, isAllowed) {
                 let isProven = state.candidates[address]?.isProven ?? false
                 state.takesNewest.toggle()
                 state.candidates[address]?.isServed = true
@@ -103,11 +106,14 @@ final class Admission: Sendable {
 
     /// Bonded devices first, then those that have connected before, then those that were tried least. Among equals the
     /// newest and the oldest take turns: neither many strangers before a device nor many after it keep it waiting.
-    private static func choose(_ state: State, _ now: UInt64) -> Address? {
+    private static func choose(
+        _ state: State, _ now: UInt64, _ isAllowed: (Address, String) -> Bool
+    ) -> Address? {
         let isOpen = state.unproven < unprovenLimit && now >= state.searchUntil
-        return state.candidates.filter { _, candidate in
+        return state.candidates.filter { address, candidate in
             !candidate.isServed && now >= max(candidate.notBefore, candidate.responseDeadline)
                 && now <= candidate.lastSeen + presence && (candidate.isProven || isOpen)
+                && isAllowed(address, candidate.family)
         }.max { a, b in
             let (first, second) = (a.value.rank, b.value.rank)
             guard first == second else { return first < second }

@@ -31,6 +31,8 @@ final class Gateway: Sendable {
     private let commands: GatewayCommands
     private let figures: FigureBoard
     private let admission = Admission()
+    /// Nil: every device may be connected to.
+    private let agreement: (any LinkAgreement)?
     private let state: Mutex<State>
     /// Maximum number of names and sessions that are kept; sessions that never had a connection are removed first.
     private static let nameLimit = 4096
@@ -50,8 +52,10 @@ final class Gateway: Sendable {
             reporter = Reporter(
                 json: settings.json, lines: settings.printsLines, others: [LogOutput(), rules] + others)
             figures.watch(reporter, others)
+            agreement = others.compactMap(\.agreement).first
         } else {
             reporter = Reporter(json: true, lines: false, others: [rules])
+            agreement = nil
         }
         rules.report(to: reporter.events)
     }
@@ -105,6 +109,7 @@ final class Gateway: Sendable {
 
     private func finishOutputs() async {
         commands.use(nil, nil)
+        commands.onDisconnect(nil)
         reporter.finish()
         await reporter.events.finish()
         figures.watch(nil, [])
@@ -114,6 +119,9 @@ final class Gateway: Sendable {
         let central = try await translating { () throws(TendonError) in try await Central(radio: settings.radio) }
         await settings.pairing.apply(to: central)
         commands.use(central, settings.pairing)
+        commands.onDisconnect { [weak self] address in
+            self?.state.withLock { $0.turns[address] }?.cancel()
+        }
         var capture: LinkCapture?
         do throws(CommandError) {
             if let path = settings.capture { capture = try await LinkCapture.start(path, on: central) }
@@ -165,6 +173,7 @@ final class Gateway: Sendable {
             return false
         }
         commands.saw(address, family, name, advertisement.rssi.map { Int($0) })
+        if let rssi = advertisement.rssi { agreement?.received(Gateway.shared(address, family), rssi: Int(rssi)) }
         let isPreferred: Bool
         if plan.isNamed(address) { isPreferred = true } else { isPreferred = await central.isBonded(with: address) }
         let awaitsResponse = advertisement.isScannable && !advertisement.isScanResponse && name == nil
@@ -193,10 +202,18 @@ final class Gateway: Sendable {
         }
     }
 
+    /// As gateways agree about it.
+    private static func shared(_ address: Address, _ family: String) -> OutputDevice {
+        OutputDevice(family: family, address: address.description, addressType: address.typeName)
+    }
+
     // MARK: Turns
 
     private func startTurns(_ central: Central) {
-        for (address, family) in admission.next() {
+        let isAllowed = { [agreement] (address: Address, family: String) in
+            agreement?.mayConnect(to: Gateway.shared(address, family)) ?? true
+        }
+        for (address, family) in admission.next(where: isAllowed) {
             guard plan.serves(address, family: family) else {
                 admission.left(address, failed: false)
                 continue
