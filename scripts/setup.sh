@@ -24,7 +24,7 @@ operators=(python3-prometheus-client chromium)
 # Debian packages, and a clean root to install them in.
 packages_of_debian=(debhelper dpkg-dev iproute2 lintian mmdebstrap)
 test=("${quick[@]}" "${packages_of_debian[@]}" "${kernel[@]}" "${cross[@]}" "${cloud[@]}" "${broker[@]}" "${operators[@]}" frama-c-base valgrind zlib1g-dev tshark abigail-tools clang-14 g++)
-bench=("${quick[@]}" valgrind zlib1g-dev)
+bench=("${quick[@]}" "${broker[@]}" valgrind zlib1g-dev)
 fresh=(debootstrap)
 
 case "${1:-}" in
