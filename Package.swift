@@ -24,6 +24,11 @@ let package = Package(
             name: "BlueZ",
             description: "The kernel's controllers through libbluetooth. A program built with it is GPL-2.0-or-later."),
         .trait(
+            name: "KernelSockets",
+            description:
+                "The kernel's controllers without libbluetooth, by Tendon's own description of the sockets: instead of BlueZ."
+        ),
+        .trait(
             name: "MainActorLoop",
             description:
                 "TendonActor is the main actor, and the main queue drives the loop: for code written for phones."),
@@ -57,7 +62,8 @@ let package = Package(
             publicHeadersPath: "include",
             cSettings: [
                 .define("_GNU_SOURCE"),
-                .define("TENDON_HAVE_BLUEZ", to: "1", .when(traits: ["BlueZ"])),
+                .define("TENDON_HAVE_BLUEZ", to: "1", .when(traits: ["BlueZ", "KernelSockets"])),
+                .define("TENDON_KERNEL_SOCKETS", to: "1", .when(traits: ["KernelSockets"])),
             ],
             linkerSettings: [
                 .linkedLibrary("m"),

@@ -7,7 +7,7 @@ import CTendon
 /// let central = try await Central(radio: .bluez(adapter: "hci1"))
 /// ```
 public enum RadioChoice: Sendable, Hashable {
-    /// A Bluetooth adapter of this machine; `nil`: the first adapter. Requires the trait `BlueZ`.
+    /// A Bluetooth adapter of this machine; `nil`: the first adapter. Requires the trait `BlueZ` or `KernelSockets`.
     case bluez(adapter: String? = nil)
     /// Devices on Unix sockets; `nil`: `$XDG_RUNTIME_DIR/tendon`.
     case virtual(directory: String? = nil)

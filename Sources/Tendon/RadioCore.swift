@@ -105,7 +105,7 @@ package final class RadioCore: @unchecked Sendable {
     }
 
     private static func openBluez(_ adapter: String?, _ loop: Loop) throws(TendonError) -> RadioCore {
-        #if BlueZ
+        #if BlueZ || KernelSockets
             let block = CBlock<tendon_bluez_radio>()
             let status: tendon_status
             if let adapter {

@@ -77,9 +77,13 @@ prepare_initramfs() {
 
 # The test programs: a Meson build of the project with everything on.
 prepare_build() {
+    local bluez=enabled
     build=$cache/meson
+    if [ "$sockets" = kernel ]; then
+        bluez=kernel build=$cache/meson-sockets
+    fi
     if [ ! -f "$build/build.ninja" ]; then
-        meson setup "$build" "$project" -Dtests=false -Dkernel_tests=true -Dwerror=false >"$cache/meson.log" 2>&1 ||
+        meson setup "$build" "$project" -Dtests=false -Dkernel_tests=true -Dbluez=$bluez -Dwerror=false >"$cache/meson.log" 2>&1 ||
             { cat "$cache/meson.log" >&2 && exit 1; }
     fi
     nice ninja -C "$build" -j2 >"$cache/ninja.log" 2>&1 || { tail -n 40 "$cache/ninja.log" >&2 && exit 1; }

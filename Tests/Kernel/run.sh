@@ -15,6 +15,7 @@ prepare_only=false
 again=false
 sample=
 kernel_package=linux-image-amd64
+sockets=library
 cases=()
 
 usage() {
@@ -27,6 +28,7 @@ the .sh, shell patterns too ('1*'), or paths. Without a name: all of them.
   --build DIR       Meson build directory with the test programs (default: CACHE/meson, built here)
   --cache DIR       what is built for the machine is kept here (default: .build/kernel)
   --kernel PACKAGE  Debian's package that depends on the kernel to boot (default linux-image-amd64)
+  --sockets KIND    the test programs' way to the kernel: library (libbluetooth, the default) or kernel (our own description)
   --limit SECONDS   for the whole run (default $limit)
   --sample          of each case's kinds only those of its sample (see README.md), as in make test
   --again           cases that fail are run once more, alone on the host; the second run decides
@@ -49,6 +51,7 @@ while [ $# -gt 0 ]; do
     --cache) cache=$2 && shift 2 ;;
     --kernel) kernel_package=$2 && shift 2 ;;
     --limit) limit=$2 && shift 2 ;;
+    --sockets) sockets=$2 && shift 2 ;;
     --command) command_line=$2 && shift 2 ;;
     --again) again=true && shift ;;
     --sample) sample=true && shift ;;

@@ -4,7 +4,7 @@
  * for scanning and advertising, L2CAP sockets for connections, management socket for
  * power, monitor socket for captures.
  *
- * Present only in builds with TENDON_HAVE_BLUEZ (GPL-2.0-or-later, see NOTICE).
+ * Present only in builds with TENDON_HAVE_BLUEZ; those with libbluetooth are GPL-2.0-or-later, see NOTICE.
  * This header needs no header of libbluetooth.
  *
  * Capabilities: CAP_NET_RAW to scan, to advertise and to capture (missing:

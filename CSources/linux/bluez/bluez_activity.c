@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: MIT */
 /*
  * The state table that scanning and advertising share; docs/bluez-states.md has it as text. The state of an activity in
  * the controller and its demand determine the next command.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: MIT */
 /*
  * The static random address of an adapter without a public one (Core Spec Vol 6 Part B 1.3.2.1): peers and bonds know
  * us by it. It is made of random bytes once and kept in a file beside the bonds, one per adapter. The kernel receives

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: MIT */
 /*
  * Connectable advertising, with the extended command set if the controller has it and with the legacy set otherwise. A
  * controller stops advertising when a central connects. Advertising is then enabled again immediately. If the

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: MIT */
 /*
  * The command queue of the HCI raw socket. One command of ours is in flight at a time; bluez_scan.c and
  * bluez_advertise.c choose the next one.

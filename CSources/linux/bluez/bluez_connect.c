@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: MIT */
 /*
  * Attempts to connect: an L2CAP connect() each, once our scan is off and the last connection to the peer has ended. The
  * kernel can accept a connect() and never act on it; its commands show whether it does. docs/bluez-states.md has the

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: MIT */
 /*
  * How the kernel interprets our scan. Newer kernels (Linux 6.12) take an active scan of a raw socket for a discovery of
  * their own, still assume it when the scan is off, and do not connect until a program stops the discovery. So this

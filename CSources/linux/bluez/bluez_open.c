@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: MIT */
 /* Opening and closing an adapter, and the events of the management socket about it. */
 #if defined(TENDON_HAVE_BLUEZ)
 #include "bluez_internal.h"

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: MIT */
 /*
  * Pairing through the management socket: LE, Just Works, bonding. The kernel executes the protocol and has the keys.
  * This file starts it, responds to its requests, and stores the keys.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: MIT */
 /*
  * The adapter's power: handling of hardware errors, power-off and power-on, and the end of the radio. The kernel resets
  * a controller that reports a hardware error: it powers the adapter off and on.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: MIT */
 /*
  * Scanning. The kernel scans by itself when it connects, and other programs can scan too: the raw socket shows their
  * commands, so that this radio knows who has enabled the scanner. Ours is off while a connection attempt is in

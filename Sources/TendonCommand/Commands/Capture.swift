@@ -31,7 +31,7 @@ extension Command {
             report(path, json: arguments.has("--json"))
             return status
         }
-        #if BlueZ
+        #if BlueZ || KernelSockets
             let lost = try MonitorCapture(path, adapter: arguments.value("--adapter")).run(
                 for: try arguments.duration())
             report(path, json: arguments.has("--json"), lost: lost)

@@ -39,7 +39,7 @@ extension Command {
     }
 
     private static var builtWithBluez: Bool {
-        #if BlueZ
+        #if BlueZ || KernelSockets
             true
         #else
             false
@@ -47,7 +47,7 @@ extension Command {
     }
 
     private static func listAdapters(_ events: Events) {
-        #if BlueZ
+        #if BlueZ || KernelSockets
             var adapters = [tendon_bluez_adapter](repeating: tendon_bluez_adapter(), count: 16)
             let count = tendon_bluez_list(&adapters, adapters.count)
             for adapter in adapters.prefix(max(0, Int(count))) {
@@ -71,7 +71,7 @@ extension Command {
     }
 }
 
-#if BlueZ
+#if BlueZ || KernelSockets
     /// What a controller can hold, or why it could not be read.
     struct ControllerLimits {
         let json: JSON

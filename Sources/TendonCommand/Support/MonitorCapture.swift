@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT The kernel's monitor channel into a file: every HCI packet of every controller, from all
 // programs.
 import TendonSupport
-#if BlueZ
+#if BlueZ || KernelSockets
     import CTendon
     import Tendon
 

@@ -12,7 +12,7 @@ import TendonSupport
 
 extension Arguments {
     func radio() throws(CommandError) -> RadioChoice {
-        #if !BlueZ
+        #if !(BlueZ || KernelSockets)
             if has("--adapter") || value("--radio") == "bluez" {
                 throw CommandError(
                     .noRadio, "this program was built without the radio bluez", next: "--radio virtual")

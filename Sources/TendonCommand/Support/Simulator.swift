@@ -189,7 +189,7 @@ private final class SimulatedHost {
             status = tendon_virtual_radio_open(block.pointer, loop.pointer, nil, &own)
             opened = block.member(\.radio)
         } else {
-            #if BlueZ
+            #if BlueZ || KernelSockets
                 let block = CBlock<tendon_bluez_radio>()
                 radioMemory = block
                 if let adapter = item.adapter {

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: MIT */
 /* One attempt to connect of the kernel's radio. */
 #ifndef BLUEZ_CONNECTING_H
 #define BLUEZ_CONNECTING_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: MIT */
 /*
  * A radio of the kernel's stack whose two sockets end in this test: the controller and the management interface are
  * scripted, packet by packet. No Bluetooth socket is opened.

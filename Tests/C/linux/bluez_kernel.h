@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: MIT */
 /* A scripted kernel that answers each command of the management socket and of the HCI socket. */
 #ifndef BLUEZ_KERNEL_H
 #define BLUEZ_KERNEL_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: MIT */
 /*
  * A radio of the kernel's stack in simulated time, with links, a listener and a bond store. Whatever the radio does
  * that can be seen from outside is noted: packets to the controller and to the kernel, callbacks, times, counters. Any

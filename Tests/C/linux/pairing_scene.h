@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: MIT */
 /* A radio of the kernel's stack with up to three connections, whose pairing procedures are scripted PDU by PDU. */
 #ifndef PAIRING_SCENE_H
 #define PAIRING_SCENE_H

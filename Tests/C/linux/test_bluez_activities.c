@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: MIT */
 /*
  * Scanning, advertising and attempts to connect of the kernel's radio (docs/bluez-states.md): every pair of state and
  * input, and inputs in any order.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: MIT */
 /* The file of the static random address: where it is, and what is left when it cannot be made. tendon/bluez.h. */
 #include "bluez_fixture.h"
 

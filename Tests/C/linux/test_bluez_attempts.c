@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: MIT */
 /* What an attempt to connect asks of the kernel, when it is looked at again, and what its end resumes. */
 #include "bluez_connecting.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: MIT */
 /* Keys of the kernel's radio and their store: keys of others, keys that cannot be stored, removal. */
 #include "pairing_scene.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: MIT */
 /* The end of the kernel's radio: what the controller still does is switched off, and nothing is left behind. */
 #include "bluez_fixture.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: MIT */
 /* The kernel's radio against a scripted controller: refused sends, late answers, resets, adapters without an address.
  */
 #include "bluez_fixture.h"

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: MIT */
 /* Why connections of the kernel's radio end, and how they are ended. */
 #include "bluez_connecting.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: MIT */
 /* When a connection of the kernel's radio counts as encrypted, and when encryption is requested of the kernel. */
 #include "pairing_scene.h"
 

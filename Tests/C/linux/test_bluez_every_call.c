@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: MIT */
 /*
  * The kernel's radio scans, advertises, accepts a central, connects, transfers, pairs and disconnects; each of its
  * system calls fails in turn, with several errors. Nothing is left, owners are notified exactly once (bluez_world.c

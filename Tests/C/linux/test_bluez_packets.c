@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: MIT */
 /* Packets that look alike: of this command or of another one, of this connection or of the next, of us or of others. */
 #include "bluez_connecting.h"
 

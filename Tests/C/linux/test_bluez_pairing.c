@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: MIT */
 /* Pairing through the management socket, PDU by PDU: several pairing_peers at once, keys of others, questions of the
  * kernel. */
 #include "pairing_scene.h"

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: MIT */
 /*
  * Every pair of state and input of the parts of the kernel's radio (docs/bluez-states.md): over its two scripted
  * sockets, and, for the pairs that no controller can produce, with the tables themselves.

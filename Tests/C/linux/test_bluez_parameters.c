@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: MIT */
 /* Parameters that another program sets, those that the kernel is given, and how much one wake-up reads. */
 #include "bluez_fixture.h"
 #include "open_files.h"

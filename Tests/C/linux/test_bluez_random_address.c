@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: MIT */
 /* Adapters without a public address: the static random address that they are given. */
 #include "bluez_fixture.h"
 

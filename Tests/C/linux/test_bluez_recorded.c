@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: MIT */
 /* Recorded runs of the kernel's radio: owners that do anything, a controller, a kernel, peers and other programs that
  * do anything, and system calls that fail. */
 #include "bluez_world.h"

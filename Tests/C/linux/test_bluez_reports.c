@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: MIT */
 /* What a scan reports, what advertising is made of, what a reset makes the radio forget, and when it looks again. */
 #include "bluez_fixture.h"
 

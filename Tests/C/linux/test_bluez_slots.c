@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: MIT */
 /* The last slot of each table, the largest handle, what a killed program has left enabled, and duplicates. */
 #include "bluez_connecting.h"
 
