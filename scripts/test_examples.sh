@@ -42,11 +42,12 @@ gcc -std=c11 -Wall -Wextra -Werror examples/c/stream_bose.c -o "$build/stream_bo
 LD_LIBRARY_PATH=$prefix/lib ten_lines examples/c/stream_bose.c "$build/stream_bose"
 ten_lines examples/swift "$build/swift/release/stream-bose"
 
-# The gateway as a static program: musl, without libbluetooth, so on the virtual radio.
+# The gateway as a static program: musl, the kernel's radio without libbluetooth; here it finds the virtual one.
 if [ -f "$build/musl-static/build.ninja" ]; then
     meson setup --reconfigure "$build/musl-static" . >/dev/null
 else
-    CC=musl-gcc meson setup "$build/musl-static" . -Dbluez=disabled -Dtests=false -Dbuildtype=minsize \
+    CC="musl-gcc -idirafter /usr/include -idirafter /usr/include/$(gcc -print-multiarch)" \
+        meson setup "$build/musl-static" . -Dbluez=kernel -Dtests=false -Dbuildtype=minsize \
         -Ddefault_library=static -Dc_args='-ffunction-sections -fdata-sections' >/dev/null
 fi
 ninja -C "$build/musl-static" libtendon.a >/dev/null

@@ -2,8 +2,8 @@
 /*
  * The kernel's Bluetooth sockets, described here so that a build needs no libbluetooth (Meson: -Dbluez=kernel; SwiftPM:
  * trait KernelSockets). Only what this folder uses. Names and layouts are the kernel's binary interface
- * (include/net/bluetooth/bluetooth.h, hci_sock.h and l2cap.h of Linux); the names are those that every program for these
- * sockets uses. test_kernel_sockets.c compares all of it with libbluetooth's headers.
+ * (include/net/bluetooth/bluetooth.h, hci_sock.h and l2cap.h of Linux); the names are those that every program for
+ * these sockets uses. test_kernel_sockets.c compares all of it with libbluetooth's headers.
  */
 #ifndef TENDON_KERNEL_SOCKETS_H
 #define TENDON_KERNEL_SOCKETS_H

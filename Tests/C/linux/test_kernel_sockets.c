@@ -166,12 +166,9 @@ static void an_interrupted_command_is_sent_again_and_a_refused_one_is_not(void *
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        T(every_number_is_libbluetooths),
-        T(every_bit_of_a_filter),
-        T(an_adapter_is_looked_up),
-        T(the_lookups_error_is_kept),
-        T(a_command_is_one_packet),
-        T(an_interrupted_command_is_sent_again_and_a_refused_one_is_not),
+        T(every_number_is_libbluetooths), T(every_bit_of_a_filter),
+        T(an_adapter_is_looked_up),       T(the_lookups_error_is_kept),
+        T(a_command_is_one_packet),       T(an_interrupted_command_is_sent_again_and_a_refused_one_is_not),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
