@@ -37,7 +37,7 @@ done
 cd "$tree" || exit 1
 log=$build/toy/log
 { [ -f .build/c/build.ninja ] || meson setup .build/c . -Dbuildtype=debug; } >"$log" 2>&1 &&
-    ninja -C .build/c -j "$jobs_count" Tests/C/test_toy_codec Tests/C/test_family libtendon.so.0.1.0 >>"$log" 2>&1
+    meson compile -C .build/c -j "$jobs_count" test_toy_codec test_family tendon:shared_library >>"$log" 2>&1
 result $? "the C library builds with it" "$log"
 CMOCKA_MESSAGE_OUTPUT=TAP .build/c/Tests/C/test_toy_codec >"$log" 2>&1
 result $? "its codec and its row work" "$log"
