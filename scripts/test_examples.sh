@@ -36,10 +36,48 @@ ten_lines() {
     fi
 }
 
-# shellcheck disable=SC2046
-gcc -std=c11 -Wall -Wextra -Werror examples/c/stream_bose.c -o "$build/stream_bose" \
-    $(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --cflags --libs tendon)
-LD_LIBRARY_PATH=$prefix/lib ten_lines examples/c/stream_bose.c "$build/stream_bose"
+# A page of the documentation shows them: all are compiled as its reader would.
+for name in stream_bose belt_heading trainer_force grip_keys obvious_features; do
+    # shellcheck disable=SC2046
+    gcc -std=c11 -Wall -Wextra -Werror "examples/c/$name.c" -o "$build/$name" \
+        $(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --cflags --libs tendon)
+done
+export LD_LIBRARY_PATH=$prefix/lib
+
+# prints NAME STATUS COUNT PATTERN: it ends with the status, and COUNT lines have the pattern.
+prints() {
+    local name=$1 status=$2 count=$3 pattern=$4 output code=0
+    output=$(timeout 60 "$build/$name" 2>&1) || code=$?
+    if [ "$code" -eq "$status" ] && [ "$(grep -cE "$pattern" <<<"$output")" -eq "$count" ]; then
+        echo "ok - examples/c/$name.c ends with status $status, and prints $count times: $pattern"
+    else
+        echo "not ok - examples/c/$name.c: status $code"
+        tail -5 <<<"$output" | sed 's/^/#   /'
+        return 1
+    fi
+}
+
+# The families at the same time, each with a simulated device: the examples of C need about 3 s together.
+HOME=$XDG_RUNTIME_DIR "$build/swift/release/tendon" simulate feelspace activ5 fjorden obvious --radio virtual --json \
+    >"$XDG_RUNTIME_DIR/devices" 2>&1 &
+families=$!
+until [ "$(grep -c '"event":"ready"' "$XDG_RUNTIME_DIR/devices")" -eq 4 ]; do sleep 0.1; done
+ten_lines examples/c/stream_bose.c "$build/stream_bose" &
+jobs=($!)
+prints belt_heading 0 10 '^heading +[0-9]+ degrees' &
+jobs+=($!)
+prints trainer_force 0 22 'force +-?[0-9.]+ N|^maximum [1-9]|^squeezed' &
+jobs+=($!)
+HOME=$XDG_RUNTIME_DIR XDG_STATE_HOME=$XDG_RUNTIME_DIR/grip prints grip_keys 0 5 'count [0-9]+, at [0-9]+ ms' &
+jobs+=($!)
+HOME=$XDG_RUNTIME_DIR XDG_STATE_HOME=$XDG_RUNTIME_DIR/obvious prints obvious_features 0 2 '^feature 1[67]: enabled 0' &
+jobs+=($!)
+good=0
+for job in "${jobs[@]}"; do wait "$job" || good=1; done
+kill "$families" && wait "$families" || true
+[ "$good" -eq 0 ]
+grep '"characteristic":"fe03".*"motors":\[[1-9]' "$XDG_RUNTIME_DIR/devices" >/dev/null
+echo "ok - examples/c/belt_heading.c: the belt vibrates at its front, where north is"
 ten_lines examples/swift "$build/swift/release/stream-bose"
 
 # The gateway as a static program: musl, the kernel's radio without libbluetooth; here it finds the virtual one.
