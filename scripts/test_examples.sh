@@ -37,7 +37,7 @@ ten_lines() {
 }
 
 # A page of the documentation shows them: all are compiled as its reader would.
-for name in stream_bose belt_heading trainer_force grip_keys obvious_features; do
+for name in stream_bose belt_heading trainer_force grip_keys obvious_features choose_adapter; do
     # shellcheck disable=SC2046
     gcc -std=c11 -Wall -Wextra -Werror "examples/c/$name.c" -o "$build/$name" \
         $(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --cflags --libs tendon)
@@ -78,6 +78,16 @@ kill "$families" && wait "$families" || true
 [ "$good" -eq 0 ]
 grep '"characteristic":"fe03".*"motors":\[[1-9]' "$XDG_RUNTIME_DIR/devices" >/dev/null
 echo "ok - examples/c/belt_heading.c: the belt vibrates at its front, where north is"
+
+# An adapter that does not exist, here and on a machine with others: docs/c-tutorial.md shows the message.
+if output=$("$build/choose_adapter" hci99 2>&1); then code=0; else code=$?; fi
+message=$(tail -1 <<<"$output")
+if [ "$code" -eq 3 ] && grep -F "${message#hci99: }" docs/c-tutorial.md >/dev/null && [ -n "$message" ]; then
+    echo "ok - examples/c/choose_adapter.c hci99: $message"
+else
+    echo "not ok - examples/c/choose_adapter.c hci99: status $code, $message"
+    exit 1
+fi
 ten_lines examples/swift "$build/swift/release/stream-bose"
 
 # The gateway as a static program: musl, the kernel's radio without libbluetooth; here it finds the virtual one.
