@@ -39,6 +39,7 @@ stage_house() {
     local status=0
     python3 scripts/check_words.py || status=$?
     python3 scripts/check_house.py "$BUILD/asan" || status=$?
+    python3 scripts/check_evidence.py || status=$?
     Tests/Scripts/count_tests.sh || status=$?
     return $status
 }
