@@ -58,7 +58,7 @@ else
     status=1
 fi
 # Gateways as processes, with a broker.
-scripts/swift_build.sh --scratch-path "$scratch" -c release -j 2 --product tendon >"$scratch-bench.log" 2>&1 ||
+scripts/swift_build.sh --scratch-path "$scratch" -c release --static-swift-stdlib -j 2 --product tendon >"$scratch-bench.log" 2>&1 ||
     { cat "$scratch-bench.log"; exit 1; }
 if [ "$check" = --check ]; then
     python3 Bench/fleet/fleet.py "$scratch/release/tendon" --check || status=1

@@ -17,7 +17,7 @@ echo "== 100,000 connections under the sanitizers"
 ninja -C "$build/asan" >/dev/null
 TENDON_SOAK=1 meson test -C "$build/asan" --no-rebuild --timeout-multiplier 60 --print-errorlogs linux_soak
 echo "== chaos: broker and gateway killed 50 times each, network cut, disk full (about 8 minutes)"
-scripts/swift_build.sh --scratch-path "$build/swift" -c release --product tendon
+scripts/swift_build.sh --scratch-path "$build/swift" -c release --static-swift-stdlib --product tendon
 python3 Tests/Chaos/chaos.py "$build/swift/release/tendon" --seed 1
 echo "== fuzzing $targets targets, $((minutes * 60 / targets)) s each"
 Tests/Fuzz/run.sh $((minutes * 60 / targets))
