@@ -10,7 +10,9 @@ home and as runtime directory, so that the pages run at the same time.
   all families. A block of `make` lines is checked against the Makefile instead: its targets are stages of their own.
 - ```c blocks must stand, to the letter, in a file under examples/c, which another stage builds and runs.
 - ```swift blocks must stand in a file under examples/ or Tests/Phone, or in a catalog of DocC: other stages build them.
-- ```ini blocks must pass `tendon config check`; each line of a ```json block must be JSON.
+- ```ini blocks must pass `tendon config check`. Each line of a ```json block is an event, whose members docs/events.md must
+  list, or actions for `set`, which the family must have.
+- The events of a page of a device must be in docs/events.md.
 - Blocks that need a broker, an adapter or root are ```console: they are not run, and at most MOST_CONSOLE a page.
 - docs/index.md has a link to each page of docs/ and to each example, and the README to the index.
 """
@@ -33,6 +35,18 @@ EVERY_FAMILY = "tendon simulate bose feelspace activ5 fjorden obvious --radio vi
 SOURCES = {"c": ["examples/c/*.c"], "swift": ["examples/**/*.swift", "Tests/Phone/**/*.swift", "Sources/*/*.docc/*.md"]}
 KINDS = ("sh", "c", "swift", "ini", "json", "console", "text")
 MOST_CONSOLE = 3
+
+
+def events():
+    """Members of each event, those of every line included."""
+    text = (ROOT / "docs/events.md").read_text()
+    common = {name for row in re.findall(r"^\| (`\w+`) \| ", text.split("## Conventions")[0], re.M)
+              for name in re.findall(r"\w+", row)}
+    rows = re.findall(r"^\| `(\w+)` \| (.*?) \| (.*?) \| .* \|$", text.split("## All events")[1], re.M)
+    return {name: common | set(re.findall(r"`(\w+)`", members + more)) for name, members, more in rows}
+
+
+EVENTS = events()
 
 
 class Page:
@@ -64,6 +78,8 @@ class Page:
                 if device is not None:
                     device.terminate()
                     device.wait(10)
+        if "devices/" in self.name:
+            self.check_events()
         console = sum(kind == "console" for kind, _ in self.blocks)
         self.report(console <= MOST_CONSOLE, f"{console} blocks are not run, at most {MOST_CONSOLE}")
         unknown = sorted({kind for kind, _ in self.blocks} - set(KINDS))
@@ -74,11 +90,9 @@ class Page:
         if kind in SOURCES:
             self.check_source(kind, block)
         elif kind == "ini":
-            path = pathlib.Path(environment["HOME"]) / "block.conf"
-            path.write_text(block)
-            self.run(["tendon", "config", "check", str(path)], f"configuration: {lines[0]}", environment)
+            self.check_configuration(block, f"configuration: {lines[0]}", environment)
         elif kind == "json":
-            self.check_json(lines)
+            self.check_json(lines, environment)
         elif kind == "sh" and all(line.startswith("make ") for line in lines):
             self.check_make(lines)
         elif kind == "sh":
@@ -106,14 +120,38 @@ class Page:
                     return
         self.report(False, f"a {kind} block stands in a file that is compiled", block)
 
-    def check_json(self, lines):
+    def check_json(self, lines, environment):
         for line in lines:
             try:
-                json.loads(line)
+                value = json.loads(line)
             except ValueError as error:
                 self.report(False, "a json block", f"{error}: {line}")
-                return
-        self.report(True, f"{len(lines)} lines of JSON")
+                continue
+            if "event" in value:
+                unknown = set(value) - EVENTS.get(value["event"], set())
+                self.report(not unknown, f"an event {value['event']}", f"not in docs/events.md: {sorted(unknown)}")
+            else:
+                self.check_actions(value, environment)
+
+    def check_actions(self, actions, environment):
+        """The actions of `set` are those of rules: a configuration with a rule that has them is without mistakes."""
+        family = pathlib.Path(self.name).stem if "devices/" in self.name else "activ5"
+        for name, value in actions.items():
+            arguments = [] if value in (True, None) else value if isinstance(value, list) else [value]
+            action = " ".join([f"{family}.{name}", *map(str, arguments)])
+            self.check_configuration(f"[rules]\nrule = {family}.connected => {action}\n", f"set: {action}", environment)
+
+    def check_configuration(self, text, title, environment):
+        path = pathlib.Path(environment["HOME"]) / "block.conf"
+        path.write_text(text)
+        self.run(["tendon", "config", "check", str(path)], title, environment)
+
+    def check_events(self):
+        """The first column of the table of events, on a page of a device."""
+        section = re.search(r"^## Events\n(.*?)^## ", self.text, re.M | re.S)
+        names = [name for row in re.findall(r"^\| (`[^|]*) \|", section[1], re.M) for name in re.findall(r"`(\w+)`", row)]
+        unknown = sorted(set(names) - set(EVENTS))
+        self.report(names and not unknown, f"{len(names)} events are in docs/events.md", f"not there: {unknown}")
 
 
 def is_simulation(block):
@@ -148,7 +186,7 @@ def check_index():
 def main():
     pages = [Page(name) for name in PAGES] + \
         [Page(str(path.relative_to(ROOT))) for path in sorted((ROOT / "docs/devices").glob("*.md"))]
-    with concurrent.futures.ThreadPoolExecutor(max_workers=4) as pool:
+    with concurrent.futures.ThreadPoolExecutor(max_workers=len(pages)) as pool:
         list(pool.map(Page.check, pages))
     failed = False
     for page in pages + [check_index()]:

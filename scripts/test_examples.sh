@@ -61,7 +61,10 @@ prints() {
 HOME=$XDG_RUNTIME_DIR "$build/swift/release/tendon" simulate feelspace activ5 fjorden obvious --radio virtual --json \
     >"$XDG_RUNTIME_DIR/devices" 2>&1 &
 families=$!
-until [ "$(grep -c '"event":"ready"' "$XDG_RUNTIME_DIR/devices")" -eq 4 ]; do sleep 0.1; done
+for _ in $(seq 100); do
+    [ "$(grep -c '"event":"ready"' "$XDG_RUNTIME_DIR/devices")" -eq 4 ] && break
+    sleep 0.1
+done
 ten_lines examples/c/stream_bose.c "$build/stream_bose" &
 jobs=($!)
 prints belt_heading 0 10 '^heading +[0-9]+ degrees' &
