@@ -202,6 +202,20 @@ stage_bench() {
     Bench/run.sh --check
 }
 
+# Options of Tests/Kernel/run.sh for a newer kernel. Its test programs have no libbluetooth: the core cases run with both
+# ways to the sockets.
+kernel_newer=(--kernel linux-image-6.12-amd64 --sockets kernel 'kernel-6.12/*' 01-filter 02-errors 03-scan 10-links-only
+    33-reconfigure)
+
+# What the virtual machines need, kernels and Python packages from the network among it.
+stage_kernel_prepare() (
+    export TENDON_KERNEL_CACHE=$BUILD/kernel
+    unset BUILD
+    Tests/Kernel/run.sh --prepare
+    Tests/Kernel/run.sh --prepare "${kernel_newer[@]}"
+    echo "ok - two kernels, and the programs of their cases"
+)
+
 # Each case in the kinds of its sample; Tests/Kernel/README.md says what runs where.
 stage_kernel() {
     swift_release_build
@@ -224,9 +238,7 @@ kernel_runs() {
         export SWIFT_BIN=$BUILD/swift/release TENDON_KERNEL_CACHE=$BUILD/kernel
         code=0 newer_code=0
         later=$BUILD/logs/kernel-newer.txt
-        # Its test programs have no libbluetooth: the core cases run with both ways to the sockets.
-        newer=(--limit 900 --kernel linux-image-6.12-amd64 --sockets kernel 'kernel-6.12/*' 01-filter 02-errors 03-scan
-            10-links-only 33-reconfigure)
+        newer=(--limit 900 "${kernel_newer[@]}")
         unset BUILD
         Tests/Kernel/run.sh --prepare
         Tests/Kernel/run.sh --prepare "${newer[@]}"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 # title: tendon run against an independent wearable (bumble's own host and GATT server)
+# lane: 3
 # needs: venv
 # kinds: extended legacy
 # limit: 150

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 # title: tendon scan: by service, and by a name that only the scan response carries
+# lane: 3
 # kinds: legacy extended
 # sample: legacy extended
 # limit: 60

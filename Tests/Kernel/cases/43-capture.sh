@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 # title: tendon capture of a stream: btmon, tshark and tendon replay find the same
+# lane: 3
 # kinds: extended legacy
 # limit: 90
 source "$KERNEL_TESTS/command.sh"

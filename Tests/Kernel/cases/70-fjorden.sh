@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 # title: Fjorden grip over the kernel's stack: pairing, 10,000 events, loss made good, commands, refusals, forgetting
+# lane: 3
 # kinds: extended legacy
 # limit: 170
 FAMILY=fjorden
