@@ -45,8 +45,10 @@ assert headings == [n % 360 for n in range(wanted)], "in order"
 PYTHON
 }
 
-flat_out 1 10000
-flat_out 2 10000
+count=10000
+[ -z "$SAMPLE" ] || count=2000
+flat_out 1 $count
+flat_out 2 $count
 
 # Commands, byte for byte.
 device_start
