@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # title: scanning and advertising, with one command set only
-# kinds: legacy extended
+# kinds: legacy extended rootcanal
 # sample: legacy extended
-# needs: build
+# needs: build venv
 
 monitor_start "$CASE_DIR/all.btsnoop"
 "$BUILD/Tests/Kernel/c/radio_check" advertise hci1 30000 "Tendon Wearable" >"$CASE_DIR/advertise.txt" 2>&1 &
