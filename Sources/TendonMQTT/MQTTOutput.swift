@@ -5,7 +5,7 @@ import TendonQueue
 import TendonSupport
 
 package final class MQTTOutput: EventOutput {
-    private let mailbox = Mailbox(leisure: 100) { .line($0) }
+    private let mailbox: Mailbox
     private let end = OutputEnd()
     private let figures = MQTTFigures()
     package let agreement: (any LinkAgreement)?
@@ -17,6 +17,7 @@ package final class MQTTOutput: EventOutput {
         report: @escaping @Sendable (String) -> Void
     ) throws(MQTTError) {
         try settings.check()
+        mailbox = Mailbox(leisure: settings.leisure) { .line($0) }
         let shared = settings.sharesDevices ? SharedDevices(mailbox) : nil
         agreement = shared
         let client = try Client(

@@ -22,7 +22,7 @@ package struct MQTTSettings: Sendable {
         case threeOneOne
     }
 
-    package enum Streams: Sendable {
+    package enum Streams: Equatable, Sendable {
         case none
         case all
         /// Names of sensors.
@@ -51,6 +51,10 @@ package struct MQTTSettings: Sendable {
     package var streamRate = 10.0
     /// Milliseconds of samples in one message; 0: each message is one sample.
     package var streamBatch = 0
+    /// Milliseconds from one message of a sensor to the next.
+    var streamPause: UInt64 { streamBatch > 0 ? UInt64(streamBatch) : UInt64(1000 / max(streamRate, 0.001)) }
+    /// Milliseconds that samples may wait for the thread. A state is published once in a second, a stream at its own pace.
+    var leisure: UInt64 { streams == .none ? 100 : min(100, streamPause) }
     /// Stream messages wait on disk as events do.
     package var storesStreams = false
     /// Milliseconds from one state of a device to the next.

@@ -230,7 +230,7 @@ final class Worker: @unchecked Sendable {
         for device in devices.values {
             deadline = min(deadline, stateDeadline(device))
             for stream in device.streams.values where stream.count > 0 {
-                deadline = min(deadline, stream.sentAt + streamPause)
+                deadline = min(deadline, stream.sentAt + settings.streamPause)
             }
         }
         if delivery.dropped != publishedDrops, isConnected {
@@ -249,7 +249,8 @@ final class Worker: @unchecked Sendable {
         agreeOnTime(now)
         for (key, device) in devices {
             if stateDeadline(device) <= now { publishState(key, now) }
-            for (sensor, stream) in device.streams where stream.count > 0 && stream.sentAt + streamPause <= now {
+            for (sensor, stream) in device.streams where stream.count > 0 && stream.sentAt + settings.streamPause <= now
+            {
                 flush(key, sensor, now)
             }
         }
@@ -351,11 +352,6 @@ extension Worker {
     }
 
     // MARK: Streams
-
-    /// Milliseconds from one message of a sensor to the next.
-    fileprivate var streamPause: UInt64 {
-        settings.streamBatch > 0 ? UInt64(settings.streamBatch) : UInt64(1000 / max(settings.streamRate, 0.001))
-    }
 
     /// Bytes of samples in one message.
     private static var batchLimit: Int { 1 << 16 }

@@ -29,7 +29,7 @@ kinds_of() { # FILE: all of its kinds, or with --sample those of its sample: the
     local kinds
     kinds=$(header kinds "$1" legacy)
     [ -z "$SAMPLE" ] || kinds=$(header sample "$1" "${kinds%% *}")
-    echo "$kinds"
+    [ "$kinds" = nothing ] || echo "$kinds"
 }
 
 # Everything but kernel threads, the first process and this script.

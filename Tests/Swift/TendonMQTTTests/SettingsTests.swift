@@ -32,6 +32,17 @@ import TendonSupport
         return settings
     }
 
+    /// A stream that is faster than ten messages per second must not wait for the thread's next turn.
+    @Test(arguments: [
+        (MQTTSettings.Streams.none, 1000, 0, 100), (.all, 10, 0, 100), (.all, 5, 0, 100), (.all, 50, 0, 20),
+        (.all, 1000, 0, 1),
+        (.these(["force"]), 1000, 0, 1), (.all, 1000, 40, 40), (.all, 1000, 500, 100),
+    ])
+    func theThreadIsAsFastAsTheStream(streams: MQTTSettings.Streams, rate: Double, batch: Int, milliseconds: UInt64) {
+        let settings = settings { ($0.streams, $0.streamRate, $0.streamBatch) = (streams, rate, batch) }
+        #expect(settings.leisure == milliseconds)
+    }
+
     @Test func whatDoesNotFitTogetherIsRefused() throws {
         try settings { _ in }.check()
         try settings { $0.base = "house/wearables" }.check()
