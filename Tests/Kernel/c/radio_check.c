@@ -19,6 +19,16 @@ static void on_failure(void *context, tendon_status status, uint64_t now) {
     tendon_loop_stop(&c->loop);
 }
 
+void check_on_tick(void *context, uint64_t now) {
+    (void)context;
+    (void)now;
+}
+
+uint64_t check_no_deadline(const void *context) {
+    (void)context;
+    return UINT64_MAX;
+}
+
 static bool matches(const check *c, const tendon_ad_report *report) {
     tendon_ad_iterator iterator = tendon_ad_begin(report->data, report->length);
     tendon_ad_structure structure;

@@ -27,6 +27,9 @@ typedef struct check {
 void check_open(check *c, const char *adapter, unsigned milliseconds);
 /** Ends the program with 0 when @p good, else 1. */
 _Noreturn void check_end(check *c, bool good);
+/** Of sessions that wait for nothing. */
+void check_on_tick(void *context, uint64_t now);
+uint64_t check_no_deadline(const void *context);
 tendon_status check_scan_start(check *c, bool active);
 tendon_status check_advertise_start(check *c, const char *name);
 

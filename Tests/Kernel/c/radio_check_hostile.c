@@ -67,21 +67,11 @@ static void on_paired(void *context, tendon_status status, uint64_t now) {
     printf("round %u paired %s\n", v->round, tendon_status_name(status));
 }
 
-static void on_tick(void *context, uint64_t now) {
-    (void)context;
-    (void)now;
-}
-
-static uint64_t no_deadline(const void *context) {
-    (void)context;
-    return UINT64_MAX;
-}
-
 static const tendon_session_inputs inputs = {.connected = on_connected,
                                              .disconnected = on_disconnected,
                                              .paired = on_paired,
-                                             .tick = on_tick,
-                                             .deadline = no_deadline};
+                                             .tick = check_on_tick,
+                                             .deadline = check_no_deadline};
 
 /** hostile ADAPTER MS ADDRESS BONDS COUNT: MS for each round. */
 int run_hostile(check *c, int argc, char **argv) {

@@ -146,21 +146,11 @@ static void on_paired(void *context, tendon_status status, uint64_t now) {
     }
 }
 
-static void on_tick(void *context, uint64_t now) {
-    (void)context;
-    (void)now;
-}
-
-static uint64_t no_deadline(const void *context) {
-    (void)context;
-    return UINT64_MAX;
-}
-
 static const tendon_session_inputs inputs = {.connected = on_connected,
                                              .disconnected = on_disconnected,
                                              .paired = on_paired,
-                                             .tick = on_tick,
-                                             .deadline = no_deadline};
+                                             .tick = check_on_tick,
+                                             .deadline = check_no_deadline};
 
 /** pair ADAPTER MS ADDRESS BONDS pair|read|forget */
 int run_pair(check *c, int argc, char **argv) {
