@@ -71,6 +71,14 @@ like "$out" "heading [0-9]+" "feelspace watch in 10 rows: the heading in one lin
 unlike "$out" "front" "feelspace watch in 10 rows: no ring, which would be cut"
 kill "$belt"
 wait "$belt" 2>/dev/null
+# The first picture comes before the belt's answer to the request for headings.
+start slow simulate feelspace --radio virtual --json --fault delay=100%,delay_ms=300
+belt=$child
+until_true ready slow
+on_terminal 'front' feelspace watch --radio virtual
+like "$out" "STATUS 0" "feelspace watch: Ctrl-C ends it with status 0 while the belt has not answered"
+kill "$belt"
+wait "$belt" 2>/dev/null
 
 # The reader goes: no message, no status of failure.
 timeout 5 "$TENDON" run --radio virtual --json 2>"$work/err" | head -n 3 >"$work/out"

@@ -83,7 +83,13 @@ private final class BeltWatch {
         let updates = belt.commands.updates(capacity: 4096)
         let ends = belt.manager.updates
         if isJSON { tellState() } else { draw() }
-        try await belt.ask { $0.startOrientationNotifications() }
+        do {
+            try await belt.ask { $0.startOrientationNotifications() }
+        } catch {
+            // Ctrl-C between the first picture and the belt's answer ends it like any other.
+            if Task.isCancelled { return }
+            throw error
+        }
         let reader = Task { @TendonActor [self] in
             var iterator = updates.makeAsyncIterator()
             while let update = try? await iterator.next(isolation: TendonActor.shared) { take(update) }
