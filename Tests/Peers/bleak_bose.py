@@ -154,4 +154,5 @@ def main():
         report(False, f"within the time: {error}")
 
 
-main()
+if __name__ == "__main__":
+    main()
