@@ -6,7 +6,7 @@
 # Testing; its whole output is in $BUILD/logs/STAGE.log, shown when it fails.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
-BUILD=$(mkdir -p "${BUILD:-.build}" && cd "${BUILD:-.build}" && pwd)
+BUILD=$(mkdir -p "${BUILD:-.build}" && cd "${BUILD:-.build}" && pwd) || exit 1
 export BUILD
 mkdir -p "$BUILD/logs"
 # Bonds of simulated devices are kept apart from the user's, and from those of an earlier run.
@@ -42,12 +42,13 @@ failures() {
     ' "$1"
 }
 
-# run_stage STAGE: its log, and beside the log the status and the seconds that it took.
+# run_stage STAGE: its log, and beside the log the status, and the seconds that it took: of the clock, then of processors.
 run_stage() {
-    local log=$BUILD/logs/$1.log started=$SECONDS status
-    ( set -e; "stage_$1" ) >"$log" 2>&1
+    local log=$BUILD/logs/$1.log started=$SECONDS status user system TIMEFORMAT='%0U %0S'
+    { time { ( set -e; "stage_$1" ) >"$log" 2>&1; }; } 2>"$log.processors"
     status=$?
-    echo "$status $((SECONDS - started))" >"$log.ended"
+    read -r user system <"$log.processors"
+    echo "$status $((SECONDS - started)) $((user + system))" >"$log.ended"
 }
 
 run_beside() {
@@ -65,7 +66,7 @@ logs=()
 report() {
     local stage=$1 log=$BUILD/logs/$1.log status seconds passed failed skipped
     local untold=0 # a failure that no line of the log tells
-    read -r status seconds <"$log.ended"
+    read -r status seconds processors <"$log.ended"
     read -r passed failed skipped < <(python3 scripts/count_tests.py "$log")
     if [ "$status" -ne 0 ] && [ "$failed" -eq 0 ]; then
         failed=1 untold=1
@@ -75,7 +76,7 @@ report() {
         echo "not ok - stage $stage ran no test" >>"$log"
         failed=1 status=1
     fi
-    printf '%4d s  %5d passed, %d failed, %d skipped\n' "$seconds" "$passed" "$failed" "$skipped"
+    printf '%4d s (CPU %4d s)  %5d passed, %d failed, %d skipped\n' "$seconds" "$processors" "$passed" "$failed" "$skipped"
     if [ "$status" -ne 0 ]; then
         grep -nE '^[[:space:]]*not ok|✘|error:|ERROR|AddressSanitizer|runtime error' "$log" | head -40
         echo "-- last lines of $log"
