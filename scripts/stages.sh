@@ -40,6 +40,8 @@ stage_house() {
     python3 scripts/check_words.py || status=$?
     python3 scripts/check_house.py "$BUILD/asan" || status=$?
     python3 scripts/check_evidence.py || status=$?
+    python3 scripts/check_hostile.py || status=$?
+    Tests/Scripts/check_hostile.sh || status=$?
     Tests/Scripts/count_tests.sh || status=$?
     return $status
 }
