@@ -9,6 +9,8 @@ export MESON_TESTTHREADS=$((jobs_count + 2))
 # With the index for editors, a quarter of a debug build's time: SwiftPM finds the tests in it. Builds without tests do
 # without it.
 swift_debug=(--scratch-path "$BUILD/swift" -j "$jobs_count")
+# The tests and what they need: not the benches, the examples and the conformance program, which are built as releases.
+swift_tests=(--product tendonPackageTests)
 # The standard library linked in, as in the packages: what is tested is what is installed.
 swift_release=(--scratch-path "$BUILD/swift" -c release --static-swift-stdlib -j "$jobs_count")
 
@@ -115,14 +117,14 @@ stage_peers() {
 }
 
 stage_swift() {
-    scripts/swift_build.sh "${swift_debug[@]}" --build-tests
+    scripts/swift_build.sh "${swift_debug[@]}" "${swift_tests[@]}"
     swift test "${swift_debug[@]}" --skip-build
 }
 
 # The same tests with the main queue in the place of the loop's thread.
 stage_swift_main_queue() {
     local form=(--scratch-path "$BUILD/swift-main" -j "$jobs_count" --traits BlueZ,MQTT,Metrics,ObviousCloud,Web,MainActorLoop)
-    scripts/swift_build.sh "${form[@]}" --build-tests
+    scripts/swift_build.sh "${form[@]}" "${swift_tests[@]}"
     swift test "${form[@]}" --skip-build
 }
 

@@ -219,6 +219,10 @@ static tendon_status connected(void *context, tendon_att_bearer *bearer, uint64_
     if (device->centrals.count == 1) {
         device->clock_base = now;
         device->next_move = device->move = 0;
+        if (device->options.hand) { /* the hand released what it held when the last connection ended */
+            const tendon_fjorden_config config = device->gestures.config;
+            (void)tendon_fjorden_gesture_init(&device->gestures, &config);
+        }
     }
     return TENDON_OK;
 }

@@ -33,10 +33,13 @@ typedef struct soak_family {
     void (*close)(soak *s, uint64_t now);             /**< as a program would, in any state */
     bool (*is_closed)(const soak *s);                 /**< it could be opened again */
     void (*forget)(soak *s, uint64_t now);            /**< its memory of a bond; may be NULL */
+    /** The session's counters tell what became of each of @p count notifications; of all connections. */
+    bool (*accounts)(const soak *s, uint64_t count);
 } soak_family;
 
 struct soak {
     const soak_family *family;
+    bool paced; /**< the device streams at its own pace and without end; otherwise a few values, as fast as it can */
     char directory[64];
     tendon_loop loop;
     tendon_virtual_radio ours, theirs;

@@ -21,8 +21,8 @@ static void make_bose(soak *s) {
 
 static tendon_peripheral_device bose_device(soak *s) {
     tendon_simulated_bose_options options = tendon_simulated_bose_frames();
-    options.flat_out = true;
-    options.notification_limit = 8;
+    options.flat_out = !s->paced;
+    options.notification_limit = s->paced ? 0 : 8;
     assert_int_equal(tendon_simulated_bose_init(&s->device.bose, &options), TENDON_OK);
     return tendon_simulated_bose_device(&s->device.bose);
 }
@@ -47,11 +47,17 @@ static bool bose_is_closed(const soak *s) {
     return s->session.bose.state == TENDON_BOSE_CLOSED;
 }
 
+static bool bose_accounts(const soak *s, uint64_t count) {
+    const tendon_bose_counters *c = &s->session.bose.counters;
+    return count == c->notifications + c->gestures + c->dropped && c->samples <= c->notifications;
+}
+
 const soak_family soak_bose = {"bose",         &tendon_bose_session_inputs,
                                make_bose,      bose_device,
                                bose_centrals,  bose_open,
                                bose_stream,    bose_close,
-                               bose_is_closed, NULL};
+                               bose_is_closed, NULL,
+                               bose_accounts};
 
 /* ---- feelSpace ---- */
 
@@ -70,7 +76,7 @@ static void make_feelspace(soak *s) {
 
 static tendon_peripheral_device feelspace_device(soak *s) {
     const tendon_simulated_feelspace_options options = {
-        .pairing_mode = true, .flat_out = true, .notification_limit = 64};
+        .pairing_mode = true, .flat_out = !s->paced, .notification_limit = s->paced ? 0 : 64};
     assert_int_equal(tendon_simulated_feelspace_init(&s->device.feelspace, &options), TENDON_OK);
     return tendon_simulated_feelspace_device(&s->device.feelspace);
 }
@@ -84,7 +90,9 @@ static tendon_status feelspace_open(soak *s, uint64_t now) {
 }
 
 static tendon_status feelspace_stream(soak *s, uint64_t now) {
-    return tendon_feelspace_session_start_orientation(&s->session.feelspace, 0, 0, now);
+    tendon_status status =
+        s->paced ? tendon_feelspace_session_set_orientation_period(&s->session.feelspace, 50, now) : 0;
+    return status < 0 ? status : tendon_feelspace_session_start_orientation(&s->session.feelspace, 0, 0, now);
 }
 
 static void feelspace_close(soak *s, uint64_t now) {
@@ -96,11 +104,17 @@ static bool feelspace_is_closed(const soak *s) {
            !tendon_feelspace_session_draining(&s->session.feelspace);
 }
 
+static bool feelspace_accounts(const soak *s, uint64_t count) {
+    const tendon_feelspace_counters *c = &s->session.feelspace.counters;
+    return count == c->notifications;
+}
+
 const soak_family soak_feelspace = {"feelspace",         &tendon_feelspace_session_inputs,
                                     make_feelspace,      feelspace_device,
                                     feelspace_centrals,  feelspace_open,
                                     feelspace_stream,    feelspace_close,
-                                    feelspace_is_closed, NULL};
+                                    feelspace_is_closed, NULL,
+                                    feelspace_accounts};
 
 /* ---- Activ5 ---- */
 
@@ -117,8 +131,11 @@ static void make_activ5(soak *s) {
 }
 
 static tendon_peripheral_device activ5_device_of(soak *s, bool legacy) {
-    const tendon_simulated_activ5_options options = {
-        .legacy = legacy, .flat_out = true, .accepts_early = true, .notification_limit = 8};
+    const tendon_simulated_activ5_options options = {.legacy = legacy,
+                                                     .flat_out = !s->paced,
+                                                     .accepts_early = true,
+                                                     .force_period_ms = 40,
+                                                     .notification_limit = s->paced ? 0 : 8};
     assert_int_equal(tendon_simulated_activ5_init(&s->device.activ5, &options), TENDON_OK);
     return tendon_simulated_activ5_device(&s->device.activ5);
 }
@@ -155,18 +172,25 @@ static bool activ5_is_closed(const soak *s) {
     return s->session.activ5.device.link == TENDON_ACTIV5_LINK_NONE;
 }
 
+static bool activ5_accounts(const soak *s, uint64_t count) {
+    const tendon_activ5_counters *c = &s->session.activ5.device.counters;
+    return count <= c->values && c->values == c->messages + c->errors; /* values that were read are among them */
+}
+
 const soak_family soak_activ5 = {"activ5",         &tendon_activ5_session_inputs,
                                  make_activ5,      activ5_device,
                                  activ5_centrals,  activ5_open,
                                  activ5_stream,    activ5_close,
-                                 activ5_is_closed, NULL};
+                                 activ5_is_closed, NULL,
+                                 activ5_accounts};
 
 /* Which speaks by text alone. */
 const soak_family soak_activ5_legacy = {"activ5, legacy", &tendon_activ5_session_inputs,
                                         make_activ5,      activ5_legacy_device,
                                         activ5_centrals,  activ5_open,
                                         activ5_stream,    activ5_close,
-                                        activ5_is_closed, NULL};
+                                        activ5_is_closed, NULL,
+                                        activ5_accounts};
 
 /* ---- Fjorden ---- */
 
@@ -199,7 +223,8 @@ static void make_fjorden(soak *s) {
 }
 
 static tendon_peripheral_device fjorden_device(soak *s) {
-    const tendon_simulated_fjorden_options options = {.flat_out = true, .event_limit = 64};
+    const tendon_simulated_fjorden_options options = {
+        .flat_out = !s->paced, .hand = s->paced, .event_limit = s->paced ? 0 : 64};
     assert_int_equal(tendon_simulated_fjorden_init(&s->device.fjorden, &options), TENDON_OK);
     return tendon_simulated_fjorden_device(&s->device.fjorden);
 }
@@ -232,8 +257,14 @@ static void fjorden_forget(soak *s, uint64_t now) {
     }
 }
 
+static bool fjorden_accounts(const soak *s, uint64_t count) {
+    const tendon_fjorden_session_counters *c = &s->session.fjorden.counters;
+    return count == c->notifications;
+}
+
 const soak_family soak_fjorden = {"fjorden",         &tendon_fjorden_session_inputs,
                                   make_fjorden,      fjorden_device,
                                   fjorden_centrals,  fjorden_open,
                                   fjorden_stream,    fjorden_close,
-                                  fjorden_is_closed, fjorden_forget};
+                                  fjorden_is_closed, fjorden_forget,
+                                  fjorden_accounts};

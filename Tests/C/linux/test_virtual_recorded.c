@@ -4,6 +4,7 @@
  * transfer, pair and disconnect in any order, and system calls that fail. Nothing is left, and owners are notified
  * exactly once.
  */
+#include "fake_clock.h"
 #include "noted_link.h"
 #include "open_files.h"
 
@@ -13,7 +14,6 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { RUNS = 16, LIVES = 12, STEPS = 100, OUTGOING = 3, ACCEPTED = 3, ENDS = OUTGOING + ACCEPTED };
@@ -29,7 +29,6 @@ typedef struct place {
     tendon_bonds bonds[2];
     tendon_listener listener;
     noted_link ends[ENDS];
-    uint64_t now;
     unsigned made, refuse_at; /**< system calls so far, and the one that fails */
     int number;               /**< its errno */
     uint8_t key;
@@ -43,22 +42,6 @@ static bool refused(void) {
     p.made++;
     errno = p.number;
     return p.made == p.refuse_at;
-}
-
-int clock_gettime(clockid_t clock, struct timespec *time) {
-    if (clock != CLOCK_MONOTONIC) {
-        return (int)syscall(SYS_clock_gettime, clock, time);
-    }
-    time->tv_sec = (time_t)(p.now / 1000);
-    time->tv_nsec = (long)(p.now % 1000) * 1000000;
-    return 0;
-}
-
-/* Time passes while nothing comes. */
-int epoll_wait(int epoll, struct epoll_event *events, int count, int timeout) {
-    int ready = epoll_pwait(epoll, events, count, 0, NULL);
-    p.now += ready == 0 && timeout > 0 ? (uint64_t)timeout : 0;
-    return ready;
 }
 
 int socket(int domain, int type, int protocol) {
@@ -133,8 +116,9 @@ static void open_radio(tendon_virtual_radio *radio, int which) {
 }
 
 static void pass(uint64_t ms) {
-    uint64_t until = p.now + ms;
-    for (int idle = 0; idle < 2; idle = p.now < until || tendon_loop_deadline(&p.loop) <= p.now ? 0 : idle + 1) {
+    uint64_t until = fake_clock_ms + ms;
+    for (int idle = 0; idle < 2;
+         idle = fake_clock_ms < until || tendon_loop_deadline(&p.loop) <= fake_clock_ms ? 0 : idle + 1) {
         assert_int_equal(tendon_loop_step(&p.loop, until), TENDON_OK);
     }
 }
@@ -149,7 +133,7 @@ static void note_radio(const char *name, const tendon_virtual_radio *radio) {
 }
 
 static void note_all(void) {
-    note(p.r, "now %u, listens %d %d until %lld", (unsigned)p.now, p.device.radio.listener != NULL,
+    note(p.r, "now %u, listens %d %d until %lld", (unsigned)fake_clock_ms, p.device.radio.listener != NULL,
          (int)p.listener.source.interest, noted_time(p.listener.source.deadline));
     note_radio("device", &p.device);
     note_radio("central", &p.central);
@@ -196,7 +180,7 @@ static void advertises(void) {
 static void connects(void) {
     int i = (int)choose(p.r, OUTGOING);
     if (!p.ends[i].used) {
-        uint64_t deadline = choose(p.r, 3) == 0 ? UINT64_MAX : p.now + choose(p.r, 300);
+        uint64_t deadline = choose(p.r, 3) == 0 ? UINT64_MAX : fake_clock_ms + choose(p.r, 300);
         note(p.r, "connect %d: %d", i,
              noted_status(noted_link_connect(&p.ends[i], &p.central.radio, &addresses[0], deadline)));
     }
@@ -233,7 +217,8 @@ static void closes(void) {
 static void pairs(void) {
     int i = some_link(OUTGOING);
     if (p.ends[i].used) {
-        note(p.r, "pair %d: %d", i, noted_status(noted_link_pair(&p.ends[i], &p.central.radio, &addresses[0], p.now)));
+        note(p.r, "pair %d: %d", i,
+             noted_status(noted_link_pair(&p.ends[i], &p.central.radio, &addresses[0], fake_clock_ms)));
     }
 }
 
@@ -243,7 +228,7 @@ static void changes_pairing(void) {
     const tendon_pairing_policy policy = {.restricted = choose(p.r, 4) == 0,
                                           .allowed = addresses,
                                           .allowed_count = choose(p.r, 2),
-                                          .window_until = choose(p.r, 2) == 0 ? 0 : p.now + choose(p.r, 300)};
+                                          .window_until = choose(p.r, 2) == 0 ? 0 : fake_clock_ms + choose(p.r, 300)};
     switch (choose(p.r, 7)) {
     case 0:
         service->cancel(service->context, &addresses[0]);
@@ -321,7 +306,8 @@ static void step(void) {
 static void live(recording *r, unsigned number) {
     (void)number;
     int before = open_descriptors();
-    p = (place){.r = r, .now = 100000};
+    fake_clock_ms = 100000;
+    p = (place){.r = r};
     strcpy(p.directory, "/tmp/tendon-test-XXXXXX");
     assert_non_null(mkdtemp(p.directory));
     assert_int_equal(tendon_loop_init(&p.loop), TENDON_OK);

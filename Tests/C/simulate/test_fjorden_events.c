@@ -366,6 +366,28 @@ static void a_hand_rests_while_nobody_is_connected(void **state) {
     assert_int_equal(f->device.ops->deadline(f->device.context), 60500);
 }
 
+/* Half of its script presses fn, and the next connection the shutter: together, and for long, they would reset the
+ * bond. */
+static void a_hand_lets_go_between_two_connections(void **state) {
+    (void)state;
+    const tendon_simulated_fjorden_options options = {.open = true, .hand = true, .bonded = true};
+    fjorden_connected(&options);
+    fjorden_subscribe_events(0);
+    device_run(f, 5000 + 4050); /* fn is down */
+    device_disconnect(f, 0);
+    device_run(f, 20000);
+    assert_int_equal(device_connect(f, 0, 23), TENDON_OK);
+    fjorden_subscribe_events(0);
+    device_run(f, 20000 + 650);
+    device_disconnect(f, 0); /* the shutter is half down */
+    device_run(f, 40000);
+    assert_int_equal(device_connect(f, 0, 23), TENDON_OK);
+    fjorden_subscribe_events(0);
+    device_run(f, 40000 + 600);
+    expect_last("1b 17 00 09 01 f4 01 00");
+    assert_int_equal(f->device.ops->pairing(f->device.context), 0);
+}
+
 static void a_gesture_of_five_seconds_resets_the_bond(void **state) {
     (void)state;
     const tendon_simulated_fjorden_options options = {.open = true, .bonded = true};
@@ -442,6 +464,7 @@ int main(void) {
         cmocka_unit_test_setup(malformed_notifications_on_demand, fjorden_setup),
         cmocka_unit_test(a_hand_uses_every_control_in_ten_seconds),
         cmocka_unit_test(a_hand_rests_while_nobody_is_connected),
+        cmocka_unit_test(a_hand_lets_go_between_two_connections),
         cmocka_unit_test(a_gesture_of_five_seconds_resets_the_bond),
         cmocka_unit_test(flat_out_one_record_a_notification),
         cmocka_unit_test(flat_out_waits_for_the_slowest),
