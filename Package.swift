@@ -166,10 +166,17 @@ let package = Package(
             name: "TendonQueueTests", dependencies: ["CSystemSQLite", "TendonQueue"],
             path: "Tests/Swift/TendonQueueTests"),
         .testTarget(
-            name: "TendonMQTTTests", dependencies: ["TendonMQTT", "TendonOutputs", "TendonQueue", "TendonSupport"],
+            name: "TendonOutputsTests", dependencies: ["TendonOutputs", "TendonSupport"],
+            path: "Tests/Swift/TendonOutputsTests"),
+        .testTarget(
+            name: "TendonMetricsTests", dependencies: ["TendonMetrics", "TendonOutputs", "TestSupport"],
+            path: "Tests/Swift/TendonMetricsTests"),
+        .testTarget(
+            name: "TendonMQTTTests",
+            dependencies: ["TendonMQTT", "TendonOutputs", "TendonQueue", "TendonSupport", "TestSupport"],
             path: "Tests/Swift/TendonMQTTTests"),
         .testTarget(
-            name: "TendonWebTests", dependencies: ["TendonOutputs", "TendonSupport", "TendonWeb"],
+            name: "TendonWebTests", dependencies: ["TendonOutputs", "TendonSupport", "TendonWeb", "TestSupport"],
             path: "Tests/Swift/TendonWebTests"),
         .testTarget(
             name: "TendonCommandTests", dependencies: ["Tendon", "TendonCommand", "TendonOutputs", "TendonSupport"],

@@ -12,7 +12,7 @@ import TendonSupport
 #endif
 
 /// libmosquitto as the worker uses it. What happens goes to the mailbox.
-final class Client: @unchecked Sendable {
+final class Client: Broker, @unchecked Sendable {
     // `mosquitto` locks by itself (mosquitto_threaded_set); the other members do not change, or are guarded by `lock`.
     private let settings: MQTTSettings
     private let mailbox: Mailbox
@@ -186,8 +186,7 @@ final class Client: @unchecked Sendable {
         for topic in topics { mosquitto_subscribe(mosquitto, nil, topic, 1) }
     }
 
-    /// libmosquitto's number of the message; nil: it was not taken.
-    func publish(_ topic: String, _ payload: [UInt8], quality: Int32 = 1, isRetained: Bool = false) -> Int32? {
+    func publish(_ topic: String, _ payload: [UInt8], quality: Int32, isRetained: Bool) -> Int32? {
         var number: Int32 = 0
         let code = mosquitto_publish(
             mosquitto, &number, topic, Int32(payload.count), payload, quality, isRetained)
@@ -200,7 +199,6 @@ final class Client: @unchecked Sendable {
         code == MOSQ_ERR_SUCCESS.code || quality > 0 && [MOSQ_ERR_NO_CONN.code, MOSQ_ERR_CONN_LOST.code].contains(code)
     }
 
-    /// Publishes a last message and disconnects; the thread ends.
     func stop(_ topic: String, _ payload: [UInt8]) {
         lock.locked {
             isOver = true

@@ -15,16 +15,19 @@ final class SharedDevices: LinkAgreement {
     }
 
     private let mailbox: Mailbox
+    private let clock: @Sendable () -> UInt64
     private let state = Mutex(State())
     /// Milliseconds between two signals of a device.
     private static let pause: UInt64 = 250
     /// Devices whose signal is passed on.
     private static let limit = 1024
 
-    init(_ mailbox: Mailbox) { self.mailbox = mailbox }
+    init(_ mailbox: Mailbox, clock: @escaping @Sendable () -> UInt64 = tendon_monotonic_ms) {
+        (self.mailbox, self.clock) = (mailbox, clock)
+    }
 
     func received(_ device: OutputDevice, rssi: Int) {
-        let key = device.key, now = tendon_monotonic_ms()
+        let key = device.key, now = clock()
         let isDue = state.withLock { state in
             if let last = state.postedAt[key], now < last + SharedDevices.pause { return false }
             // The oldest would do, but this is the way of an attack.

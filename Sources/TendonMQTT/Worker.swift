@@ -11,7 +11,7 @@ final class Worker: @unchecked Sendable {
     let settings: MQTTSettings
     let topics: Topics
     let mailbox: Mailbox
-    let client: Client
+    let client: any Broker
     let families: [String: FamilyDescription]
     let version: String
     let handler: any CommandHandler
@@ -22,11 +22,12 @@ final class Worker: @unchecked Sendable {
     private(set) var isConnected = false
     private var isOver = false
     private var hasReported = false
-    private let started = tendon_monotonic_ms()
+    /// Milliseconds, as tendon_monotonic_ms() counts them.
+    private let clock: () -> UInt64
+    private let started: UInt64
     private var lostAt: UInt64 = 0
-    /// Samples that were thinned out, and events that found the mailbox full.
+    /// Samples that were left out.
     private(set) var thinned: UInt64 = 0
-    private(set) var overrun: UInt64 = 0
     private var publishedDrops: UInt64 = 0
     private var informedAt: UInt64 = 0
     /// Commands from outside that are carried out.
@@ -35,7 +36,7 @@ final class Worker: @unchecked Sendable {
     let shared: SharedDevices?
     var agreements: [String: Agreement] = [:]
     var neighbors = Neighbors()
-    var brokerLostAt = tendon_monotonic_ms()
+    var brokerLostAt: UInt64
     private let figures: MQTTFigures
     private let onEnd: @Sendable () -> Void
 
@@ -48,10 +49,10 @@ final class Worker: @unchecked Sendable {
     private static let lastPatience: UInt64 = 3000
 
     init(
-        _ settings: MQTTSettings, _ queue: DiskQueue, _ client: Client, _ mailbox: Mailbox,
+        _ settings: MQTTSettings, _ queue: DiskQueue, _ client: any Broker, _ mailbox: Mailbox,
         families: [FamilyDescription], version: String, handler: any CommandHandler,
         report: @escaping @Sendable (String) -> Void, figures: MQTTFigures, shared: SharedDevices?,
-        onEnd: @escaping @Sendable () -> Void
+        clock: @escaping () -> UInt64 = tendon_monotonic_ms, onEnd: @escaping @Sendable () -> Void
     ) {
         self.settings = settings
         topics = Topics(base: settings.base, gateway: settings.gateway)
@@ -59,31 +60,36 @@ final class Worker: @unchecked Sendable {
             client, mailbox, version, handler, report
         )
         self.families = Dictionary(uniqueKeysWithValues: families.map { ($0.family, $0) })
-        (self.figures, self.onEnd, self.shared) = (figures, onEnd, shared)
+        (self.figures, self.onEnd, self.shared, self.clock) = (figures, onEnd, shared, clock)
+        (started, brokerLostAt) = (clock(), clock())
         delivery = Delivery(queue, report: report)
         for (name, note) in delivery.notes() where name.hasPrefix("device/") {
             if let device = Device(note: note) { devices[device.key] = device }
         }
     }
 
-    var uptime: UInt64 { tendon_monotonic_ms() - started }
+    var uptime: UInt64 { clock() - started }
 
     func run() {
         var batch = Mailbox.Batch()
         while !isOver {
             mailbox.take(until: deadline, into: &batch)
-            let now = tendon_monotonic_ms()
-            overrun += UInt64(batch.droppedEvents)
-            if batch.droppedEvents > 0 { delivery.countDropped(batch.droppedEvents) }
-            thinned += UInt64(batch.droppedSamples)
-            for item in batch.items { handle(item, batch.text, now) }
-            work(now)
-            figures.set(
-                MQTTFigures.Values(
-                    isConnected: isConnected, queued: delivery.waiting, dropped: delivery.dropped,
-                    refused: delivery.refused, thinned: thinned, isFailing: delivery.isFailing))
+            process(batch)
         }
         end()
+    }
+
+    /// One round: what came, then what is due.
+    func process(_ batch: Mailbox.Batch) {
+        let now = clock()
+        if batch.droppedEvents > 0 { delivery.countDropped(batch.droppedEvents) }
+        thinned += UInt64(batch.droppedSamples)
+        for item in batch.items { handle(item, batch.text, now) }
+        work(now)
+        figures.set(
+            MQTTFigures.Values(
+                isConnected: isConnected, queued: delivery.waiting, dropped: delivery.dropped,
+                refused: delivery.refused, thinned: thinned, isFailing: delivery.isFailing))
     }
 
     // MARK: What comes
@@ -224,7 +230,7 @@ final class Worker: @unchecked Sendable {
 
     // MARK: What is due
 
-    private var deadline: UInt64 {
+    var deadline: UInt64 {
         var deadline = delivery.deadline(isConnected: isConnected)
         for agreement in agreements.values { deadline = min(deadline, agreement.deadline) }
         for device in devices.values {
@@ -255,7 +261,7 @@ final class Worker: @unchecked Sendable {
             }
         }
         if isConnected {
-            delivery.pump { client.publish($0.topic, $0.payload, isRetained: $0.isState) }
+            delivery.pump { client.publish($0.topic, $0.payload, quality: 1, isRetained: $0.isState) }
             if delivery.dropped != publishedDrops, now >= informedAt + Worker.informationInterval {
                 publishInformation(now)
             }
@@ -264,8 +270,8 @@ final class Worker: @unchecked Sendable {
     }
 
     /// The gateway ends: its devices are not available any more. What the broker does not take in time is stored.
-    private func end() {
-        let now = tendon_monotonic_ms()
+    func end() {
+        let now = clock()
         for key in devices.keys where devices[key]!.isAvailable || devices[key]!.isChanged {
             devices[key]?.isAvailable = false
             if isConnected { publishAvailability(devices[key]!) }
@@ -273,19 +279,19 @@ final class Worker: @unchecked Sendable {
         }
         var batch = Mailbox.Batch()
         let end = now + Worker.lastPatience
-        while isConnected, !delivery.isIdle, tendon_monotonic_ms() < end {
-            delivery.pump { client.publish($0.topic, $0.payload, isRetained: $0.isState) }
-            mailbox.take(until: min(end, tendon_monotonic_ms() + 100), into: &batch)
+        while isConnected, !delivery.isIdle, clock() < end {
+            delivery.pump { client.publish($0.topic, $0.payload, quality: 1, isRetained: $0.isState) }
+            mailbox.take(until: min(end, clock() + 100), into: &batch)
             for item in batch.items {
                 switch item {
                 case .acknowledged(let number, let refusal):
-                    delivery.finished(number, isRefused: refusal != nil, now: tendon_monotonic_ms())
+                    delivery.finished(number, isRefused: refusal != nil, now: clock())
                 case .disconnected: isConnected = false
                 default: break
                 }
             }
         }
-        delivery.store(now: tendon_monotonic_ms(), isConnected: isConnected, isLast: true)
+        delivery.store(now: clock(), isConnected: isConnected, isLast: true)
         if !delivery.isIdle { report("\(delivery.waiting) messages wait in \(settings.queuePath) for the next start") }
         delivery.close()
         client.stop(topics.bridgeState, Array(BridgeState.offline.utf8))
@@ -386,7 +392,7 @@ extension Worker {
             settings.streamBatch > 0 ? [UInt8(ascii: "[")] + stream.batch + [UInt8(ascii: "]")] : stream.batch
         if settings.storesStreams {
             delivery.add(topic, isState: false, time: tendon_realtime_us(), now: now) { _ in payload }
-        } else if client.publish(topic, payload, quality: 0) == nil {
+        } else if client.publish(topic, payload, quality: 0, isRetained: false) == nil {
             thinned += UInt64(stream.count)
         }
         stream.batch.removeAll(keepingCapacity: true)

@@ -15,8 +15,13 @@ package struct SecretFileError: Error, Sendable {
 
 /// Files that only their owner may read.
 package enum SecretFile {
+    /// Where systemd puts the credentials of a unit.
+    package static var credentials: String? { getenv("CREDENTIALS_DIRECTORY").map { String(cString: $0) } }
+
     /// Refuses a file that other users can read: what is in it is no secret any more.
-    package static func read(_ path: String, limit: Int) throws(SecretFileError) -> [UInt8] {
+    package static func read(
+        _ path: String, limit: Int, credentials: String? = credentials
+    ) throws(SecretFileError) -> [UInt8] {
         func failed(_ text: String) -> SecretFileError { SecretFileError(text: "\(sanitized(path)): \(text)") }
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw failed(String(cString: strerror(errno))) }
@@ -26,7 +31,7 @@ package enum SecretFile {
             throw failed("not a file")
         }
         // The credentials of a systemd unit have an access list, which fstat shows as rights of the group.
-        let isCredential = getenv("CREDENTIALS_DIRECTORY").map { path.hasPrefix(String(cString: $0) + "/") } ?? false
+        let isCredential = credentials.map { path.hasPrefix($0 + "/") } ?? false
         let others: mode_t = isCredential ? 0o007 : 0o077
         guard information.st_mode & others == 0 else {
             throw failed("other users can read this file: chmod 600 it, and change what is in it")

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+// The discovery payload, key by key: https://www.home-assistant.io/integrations/mqtt/#mqtt-discovery and the pages of the
+// platforms.
+import TendonOutputs
+import TendonSupport
+import Testing
+
+@testable import TendonMQTT
+
+@Suite struct HomeAssistantTests {
+    private let home = HomeAssistant(topics: Topics(base: "t", gateway: "gw"), version: "1.2")
+
+    private func device(name: String = "left", localName: String? = nil) -> Device {
+        Device(
+            OutputDevice(family: "f", address: "C0:0A", addressType: "random", name: localName, isNamed: false),
+            name: name)
+    }
+
+    private func component(_ kind: Entity.Kind, isDiagnostic: Bool = false) -> String? {
+        let family = FamilyDescription(
+            family: "f", manufacturer: "M", model: "N", entities: [Entity("e", "E", kind, isDiagnostic: isDiagnostic)])
+        return home.payload(device(), family)["components"]?["e"].map { LineWriter.text($0) }
+    }
+
+    private let head = #"{"unique_id":"tendon_c00a_e","name":"E","#
+
+    @Test func sensors() {
+        #expect(
+            component(.sensor(path: "battery_percent", unit: "%", deviceClass: "battery"), isDiagnostic: true)
+                == head
+                + #""entity_category":"diagnostic","platform":"sensor","state_topic":"t/left","value_template":"#
+                + #""{{ (value_json.battery_percent | default('')) }}","unit_of_measurement":"%","#
+                + #""state_class":"measurement","device_class":"battery"}"#)
+        // A text has neither unit nor class.
+        #expect(
+            component(.sensor(path: "force.kind"))
+                == head + #""platform":"sensor","state_topic":"t/left","value_template":"#
+                + #""{{ ((value_json.force | default({})).kind | default('')) }}"}"#)
+    }
+
+    @Test func whatIsYesOrNo() {
+        #expect(
+            component(.binary(path: "squeeze", on: "Squeezed", deviceClass: "motion"))
+                == head + #""platform":"binary_sensor","state_topic":"t/left","value_template":"{{ 'ON' if "#
+                + #"(value_json.squeeze | default('')) | string | lower == 'squeezed' else 'OFF' }}","#
+                + #""device_class":"motion"}"#)
+    }
+
+    @Test func events() {
+        #expect(
+            component(.happening(event: "gesture", member: "gesture", types: ["tap", "nod"], deviceClass: "button"))
+                == head + #""platform":"event","state_topic":"t/left/event","event_types":["tap","nod"],"#
+                + #""device_class":"button","value_template":"{% if value_json.event == 'gesture' %}{{ "#
+                + #"{'event_type': value_json.gesture, 'message_id': value_json.message_id} | tojson }}{% endif %}"}"#)
+        #expect(
+            component(.happening(event: "press", member: nil, types: ["pressed"]))?.contains(
+                "{'event_type': 'pressed', 'message_id'") == true)
+    }
+
+    @Test func commands() {
+        #expect(
+            component(.button(payload: #"{"stop":true}"#))
+                == head + #""platform":"button","command_topic":"t/left/set","payload_press":"{\"stop\":true}"}"#)
+        #expect(
+            component(.choice(path: "mode", action: "mode", options: ["wait", "compass"]))
+                == head + #""platform":"select","state_topic":"t/left","value_template":"#
+                + #""{{ (value_json.mode | default('')) }}","command_topic":"t/left/set","#
+                + #""command_template":"{{ {'mode': value} | tojson }}","options":["wait","compass"]}"#)
+        #expect(
+            component(.number(path: "intensity", action: "intensity", range: 5...100, unit: "%"))
+                == head + #""platform":"number","state_topic":"t/left","value_template":"#
+                + #""{{ (value_json.intensity | default('')) }}","command_topic":"t/left/set","#
+                + #""command_template":"{{ {'intensity': value} | tojson }}","min":5,"max":100,"#
+                + #""unit_of_measurement":"%"}"#)
+        // Without a state Home Assistant assumes that it was done.
+        #expect(
+            component(.number(path: nil, action: "vibrate", range: 0...359, unit: nil))
+                == head + #""platform":"number","command_topic":"t/left/set","#
+                + #""command_template":"{{ {'vibrate': value} | tojson }}","min":0,"max":359}"#)
+    }
+
+    @Test func firmware() {
+        #expect(
+            component(.firmware(installed: "firmware", latest: "update.version"))
+                == head + #""platform":"update","device_class":"firmware","state_topic":"t/left","value_template":"#
+                + #""{{ {'installed_version': (value_json.firmware | default('')), 'latest_version': "#
+                + #"((value_json.update | default({})).version | default('')) or (value_json.firmware | default(''))}"#
+                + #" | tojson }}"}"#)
+    }
+
+    @Test func aboutTheDevice() throws {
+        let family = FamilyDescription(family: "f", manufacturer: "M", model: "N")
+        var device = device()
+        #expect(HomeAssistant.topic("homeassistant", device) == "homeassistant/device/tendon_c00a/config")
+        #expect(
+            LineWriter.text(home.payload(device, family))
+                == #"{"device":{"identifiers":["tendon_c00a"],"manufacturer":"M","model":"N","name":"left","#
+                + #""connections":[["bluetooth","c0:0a"]]},"origin":{"name":"tendon","sw_version":"1.2"},"#
+                + #""availability":[{"topic":"t/left/availability","value_template":"{{ value_json.state }}"},"#
+                + #"{"topic":"t/bridge/gw/state","value_template":"{{ value_json.state }}"}],"#
+                + #""availability_mode":"all","qos":1,"components":{}}"#)
+        device.take("connected", Array(#"{"firmware":"1.0","serial":"S7"}"#.utf8)[...])
+        let about = home.payload(device, family)["device"]
+        #expect(about?["sw_version"] == "1.0" && about?["serial_number"] == "S7")
+    }
+
+    /// The user's name, else the device's own, else the model and the address.
+    @Test(
+        arguments: [
+            ("left", "Frames", "left"), ("C0:0A", "Frames", "Frames"), ("C0:0A", nil, "N C0:0A"),
+        ] as [(String, String?, String)])
+    func namesOfDevices(name: String, localName: String?, shown: String) {
+        let family = FamilyDescription(family: "f", manufacturer: "M", model: "N")
+        #expect(home.payload(device(name: name, localName: localName), family)["device"]?["name"] == .string(shown))
+    }
+}

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: MIT
+// What comes from the broker: commands, requests, and their responses, as docs/mqtt.md has them.
+import TendonOutputs
+import TendonSupport
+import TestSupport
+import Testing
+
+@testable import TendonMQTT
+
+private typealias Message = ScriptedBroker.Message
+
+private let grip = "tendon/C0:00:00:00:08:01"
+private let requests = "tendon/bridge/gw/request/"
+private let responses = "tendon/bridge/gw/response/"
+
+/// A connected gateway that knows a grip.
+private func site(_ change: (inout MQTTSettings) -> Void = { _ in }) throws -> TestGateway {
+    let gateway = try TestGateway(change)
+    gateway.connect()
+    gateway.round(.presence(TestGateway.grip, .connected))
+    _ = gateway.published()
+    return gateway
+}
+
+/// The next response, and nothing else.
+private func response(_ gateway: TestGateway) async -> String {
+    var messages: [Message] = []
+    await eventually("a response comes") {
+        gateway.round()
+        messages += gateway.published()
+        return messages.contains { $0.topic.hasPrefix(responses) }
+    }
+    let all = messages.filter { $0.topic.hasPrefix(responses) }
+    guard all.count == 1, !all[0].isRetained, all[0].quality == 0 else { return "\(all)" }
+    return all[0].topic.dropFirst(responses.count) + " " + all[0].text
+}
+
+@Suite struct SetTests {
+    @Test func actionsGoToTheDeviceAndItsAnswerBack() async throws {
+        let gateway = try site()
+        gateway.received(grip + "/set", #"{"vibrate":90,"transaction":7}"#)
+        #expect(
+            await response(gateway) == #"set {"status":"ok","data":{},"device":"C0:00:00:00:08:01","transaction":7}"#)
+        #expect(gateway.handler.calls == [#"set C0:00:00:00:08:01/random {"vibrate":90}"#])
+        gateway.handler.answer(.failed("no such action"))
+        gateway.received(grip + "/set", #"{"fly":1}"#)
+        #expect(
+            await response(gateway)
+                == #"set {"status":"error","error":"no such action","device":"C0:00:00:00:08:01"}"#)
+    }
+
+    /// What was carried out is an event of the device: without `transaction` nothing more is said.
+    @Test func anActionWithoutTransactionIsSilentWhenItIsDone() async throws {
+        let gateway = try site()
+        gateway.received(grip + "/set", #"{"vibrate":90}"#)
+        await eventually("the answer is back") {
+            gateway.round()
+            return gateway.worker.pending == 0
+        }
+        #expect(gateway.published() == [])
+    }
+
+    @Test(arguments: ["no JSON", "[1]", "7", #"{"a":"#])
+    func whatIsNoObjectIsRefused(payload: String) async throws {
+        let gateway = try site()
+        gateway.received(grip + "/set", payload)
+        #expect(
+            await response(gateway)
+                == #"set {"status":"error","error":"the payload is no JSON object","device":"C0:00:00:00:08:01"}"#)
+        gateway.received(requests + "scan", payload)
+        #expect(await response(gateway) == #"scan {"status":"error","error":"the payload is no JSON object"}"#)
+        #expect(gateway.handler.calls == [])
+    }
+
+    @Test func retainedCommandsAndUnknownNamesAreIgnored() throws {
+        let gateway = try site()
+        gateway.received(grip + "/set", #"{"vibrate":90}"#, isRetained: true)
+        gateway.received(requests + "health", isRetained: true)
+        gateway.received("tendon/other/set", #"{"vibrate":90}"#)
+        gateway.received("tendon/other/get")
+        gateway.received("tendon/bridge/other/request/health")
+        gateway.received("else/where")
+        #expect(gateway.worker.pending == 0)
+        #expect(gateway.published() == [])
+    }
+
+    @Test func commandsBeyondThirtyTwoAreRefused() async throws {
+        let gateway = try site()
+        gateway.handler.hold()
+        for _ in 0..<32 { gateway.received(grip + "/set", #"{"vibrate":90}"#) }
+        #expect(gateway.published() == [])
+        gateway.received(grip + "/set", #"{"vibrate":91}"#)
+        #expect(
+            await response(gateway)
+                == #"set {"status":"error","error":"too many commands are carried out","device":"C0:00:00:00:08:01"}"#)
+        #expect(gateway.worker.pending == 32)
+        await eventually("all are with the handler") { gateway.handler.calls.count == 32 }
+        gateway.handler.release()
+        await eventually("all are answered") {
+            gateway.round()
+            return gateway.worker.pending == 0
+        }
+        gateway.received(grip + "/set", #"{"vibrate":92,"transaction":1}"#)
+        #expect(await response(gateway).hasPrefix(#"set {"status":"ok""#))
+    }
+
+    @Test func getPublishesTheStateAgain() throws {
+        let gateway = try site()
+        gateway.line("battery", #","battery_percent":70"#)
+        gateway.round()
+        _ = gateway.published()
+        gateway.received(grip + "/get", "anything")
+        #expect(
+            gateway.published() == [
+                Message(
+                    topic: grip, text: #"{"time":"T","battery_percent":70,"message_id":"gw-3"}"#, quality: 1,
+                    isRetained: true)
+            ])
+    }
+
+    /// https://www.home-assistant.io/integrations/mqtt/#birth-and-last-will-messages
+    @Test func aRestartOfHomeAssistantPublishesTheDiscovery() throws {
+        let gateway = try site()
+        gateway.received("homeassistant/status", "offline")
+        #expect(gateway.published() == [])
+        gateway.received("homeassistant/status", "online")
+        #expect(gateway.published().map(\.topic) == ["homeassistant/device/tendon_c00000000801/config"])
+    }
+}
+
+@Suite struct RequestTests {
+    @Test(arguments: ["", " \n", "{}"])
+    func healthIsACountOfEverything(payload: String) async throws {
+        let gateway = try site()
+        gateway.line("press")
+        gateway.round(at: 107_999)
+        gateway.received(requests + "health", payload)
+        let text = await response(gateway)
+        // Commits: the new file, the reservation of numbers, the note of the device.
+        #expect(
+            text == #"health {"status":"ok","data":{"gateway":"gw","uptime_s":7,"devices":1,"queued":1,"dropped":0,"#
+                + #""refused":0,"thinned":0,"next_message_id":"gw-2","queue_failing":false,"queue_commits":3,"#
+                + #""queue_syncs":1,"healthy":true}}"#)
+    }
+
+    /// The command gets the address of a device that is named.
+    @Test func requestsGoToTheCommand() async throws {
+        let gateway = try site()
+        gateway.handler.answer(.done(["found": 2]))
+        gateway.received(requests + "scan", #"{"seconds":3,"transaction":"x"}"#)
+        #expect(await response(gateway) == #"scan {"status":"ok","data":{"found":2},"transaction":"x"}"#)
+        gateway.received(requests + "pair", #"{"device":"C0:00:00:00:08:01"}"#)
+        #expect(await response(gateway) == #"pair {"status":"ok","data":{"found":2}}"#)
+        gateway.received(requests + "pair", #"{"device":"other"}"#)
+        #expect(await response(gateway) == #"pair {"status":"ok","data":{"found":2}}"#)
+        #expect(
+            gateway.handler.calls == [
+                #"scan {"seconds":3}"#,
+                #"pair {"device":"C0:00:00:00:08:01","address":"C0:00:00:00:08:01","address_type":"random"}"#,
+                #"pair {"device":"other"}"#,
+            ])
+    }
+
+    @Test func forgetRemovesWhatIsRetainedAndKept() async throws {
+        let gateway = try site()
+        gateway.handler.answer(.failed("no bond"))
+        gateway.received(requests + "forget", #"{"device":"C0:00:00:00:08:01"}"#)
+        #expect(await response(gateway) == #"forget {"status":"error","error":"no bond"}"#)
+        #expect(gateway.worker.devices.count == 1)
+        gateway.handler.answer(.done(["address": "C0:00:00:00:08:01"]))
+        gateway.received(requests + "forget", #"{"device":"C0:00:00:00:08:01"}"#)
+        var messages: [Message] = []
+        await eventually("it is forgotten") {
+            gateway.round()
+            messages += gateway.published()
+            return messages.contains { $0.topic.hasPrefix(responses) }
+        }
+        #expect(messages.dropLast().contains(Message(topic: grip + "/availability", text: "", isRetained: true)))
+        #expect(
+            messages.contains(
+                Message(topic: "homeassistant/device/tendon_c00000000801/config", text: "", isRetained: true)))
+        #expect(messages.contains(Message(topic: "tendon/bridge/gw/devices", text: "[]", isRetained: true)))
+        #expect(messages.contains(Message(topic: grip, text: "", quality: 1, isRetained: true)))
+        #expect(gateway.worker.delivery.notes() == [:])
+    }
+
+    @Test func aDeviceThatTheCommandForgetsGoesToo() throws {
+        let gateway = try site()
+        gateway.round(.presence(TestGateway.grip, .forgotten))
+        #expect(gateway.worker.devices.isEmpty)
+        #expect(
+            gateway.published().map(\.topic) == [
+                grip + "/availability", "homeassistant/device/tendon_c00000000801/config", "tendon/bridge/gw/devices",
+                grip,
+            ])
+        gateway.round(.presence(TestGateway.grip, .forgotten))
+        #expect(gateway.published() == [])
+    }
+
+    @Test func aDeviceIsRenamed() async throws {
+        let gateway = try site()
+        gateway.line("battery", #","battery_percent":70"#)
+        gateway.round()
+        _ = gateway.published()
+        gateway.received(requests + "rename", #"{"from":"C0:00:00:00:08:01","to":"left","transaction":1}"#)
+        let messages = gateway.published()
+        #expect(
+            messages.map { "\($0.topic) \($0.text.prefix(1))" } == [
+                grip + "/availability ", "tendon/bridge/gw/devices [",
+                "homeassistant/device/tendon_c00000000801/config {",
+                responses + "rename {", grip + " ", "tendon/left {",
+            ])
+        #expect(
+            messages[3].text
+                == #"{"status":"ok","data":{"from":"C0:00:00:00:08:01","to":"left"},"transaction":1}"#)
+        #expect(gateway.worker.delivery.notes().values.map { $0.contains(#""topic":"left""#) } == [true])
+        // Its own name again, and its address as another name for it.
+        gateway.received(requests + "rename", #"{"from":"C0:00:00:00:08:01","to":"left"}"#)
+        #expect(await response(gateway) == #"rename {"status":"ok","data":{"from":"C0:00:00:00:08:01","to":"left"}}"#)
+    }
+
+    @Test(arguments: [
+        ("{}", #"rename takes {"from": NAME, "to": NAME}"#),
+        (#"{"from":"a"}"#, #"rename takes {"from": NAME, "to": NAME}"#),
+        (#"{"to":"a"}"#, #"rename takes {"from": NAME, "to": NAME}"#),
+        (#"{"from":"nobody","to":"a"}"#, "no device 'nobody'"),
+        (#"{"from":"given","to":"a"}"#, "the configuration of the gateway names this device"),
+        (#"{"from":"C0:00:00:00:08:01","to":"a/b"}"#, "'a/b' cannot be a level of a topic, or is reserved"),
+        (#"{"from":"C0:00:00:00:08:01","to":"bridge"}"#, "'bridge' cannot be a level of a topic, or is reserved"),
+        (#"{"from":"C0:00:00:00:08:01","to":"given"}"#, "'given' is taken"),
+        (#"{"from":"C0:00:00:00:08:01","to":"C1"}"#, "'C1' is taken"),
+    ])
+    func aRenameThatIsRefused(payload: String, error: String) async throws {
+        let gateway = try site()
+        let named = OutputDevice(family: "fjorden", address: "C1", addressType: "public", name: "given", isNamed: true)
+        gateway.round(.presence(named, .connected))
+        gateway.received(requests + "rename", payload)
+        let text = await response(gateway)
+        let answer = try JSON(parsing: Array(text.dropFirst("rename ".count).utf8))
+        #expect(answer == ["status": "error", "error": .string(error)])
+        #expect(gateway.worker.devices.values.map(\.name).sorted() == ["C0:00:00:00:08:01", "given"])
+    }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+// What is known of a device, and which of its events say it.
+import TendonSupport
+import Testing
+
+@testable import TendonOutputs
+
+@Suite struct DeviceStateTests {
+    private func bytes(_ text: String) -> ArraySlice<UInt8> { Array((text + "\n").utf8)[...] }
+
+    /// docs/mqtt.md, "State": what an event calls only `state` has the name of the event.
+    @Test func membersOfEvents() {
+        var state = DeviceState()
+        let isTaken = state.take(
+            "connected",
+            bytes(
+                #"{"time":"1","event":"connected","family":"activ5","address":"A","address_type":"random","name":"n","#
+                    + #""firmware":"1.0","serial":null,"text":"t","error":"e","error_number":5,"device_time_ms":7}"#))
+        #expect(isTaken)
+        #expect(state.value == ["time": "1", "firmware": "1.0"])
+        _ = state.take("mode", bytes(#"{"time":"2","event":"mode","state":"compass"}"#))
+        #expect(state.value == ["time": "2", "firmware": "1.0", "mode": "compass"])
+        let isWrong = state.take("mode", bytes("no JSON"))
+        #expect(!isWrong)
+        #expect(state.value["mode"] == "compass")
+    }
+
+    @Test func featuresAreKeptByTheirNumber() {
+        var state = DeviceState()
+        _ = state.take("feature", bytes(#"{"time":"1","event":"feature","feature":3,"state":"activated"}"#))
+        _ = state.take("feature", bytes(#"{"time":"2","event":"feature","feature":4,"state":"unknown"}"#))
+        _ = state.take("feature", bytes(#"{"time":"3","event":"feature","feature":3,"state":"expired"}"#))
+        #expect(state.value == ["time": "3", "features": ["3": ["state": "expired"], "4": ["state": "unknown"]]])
+        // Without a number it is an event like others.
+        _ = state.take("feature", bytes(#"{"time":"4","event":"feature","state":"x"}"#))
+        #expect(state.value["feature"] == "x")
+    }
+
+    @Test func samplesAreObjectsOfTheirSensor() {
+        var state = DeviceState()
+        state.take(sample: bytes(#"{"time":"1","sensor":"force","device_time_ms":4,"force_n":2}"#), of: "force")
+        state.take(sample: bytes("no JSON"), of: "motion")
+        #expect(state.hasSamples)
+        #expect(state.value == [:])
+        #expect(state.complete() == ["time": "1", "force": ["force_n": 2]])
+        #expect(!state.hasSamples)
+        // The same sample is not there a second time.
+        state.take(sample: bytes(#"{"time":"2","sensor":"motion","x":1}"#), of: "motion")
+        #expect(state.complete() == ["time": "2", "force": ["force_n": 2], "motion": ["x": 1]])
+    }
+
+    @Test(
+        arguments: [
+            (#"{"sensor":"force"}"#, "force"), (#"{"a":1,"sensor":"a b","x":"y"}"#, "a b"), (#""sensor":"""#, ""),
+            (#"{"sensor":7}"#, nil), (#"{"sensor":"x"#, nil), (#""sensor":""#, nil), ("", nil),
+            (#"{"sensors":"x"}"#, nil),
+        ] as [(String, String?)])
+    func theSensorOfALine(line: String, sensor: String?) {
+        #expect(DeviceState.sensor(of: Array(line.utf8)[...]) == sensor)
+        // Of a part of a buffer as well.
+        let buffer = Array("{}\n".utf8) + Array(line.utf8)
+        #expect(DeviceState.sensor(of: buffer[3...]) == sensor)
+    }
+
+    @Test func whichEventsAreState() {
+        let family = FamilyDescription(family: "f", manufacturer: "m", model: "n", states: ["mode"])
+        for (event, known, unknown) in [
+            ("connected", true, true), ("battery", true, true), ("mode", true, false), ("press", false, false),
+        ] {
+            #expect((family as FamilyDescription?).describesState(event) == known)
+            #expect((nil as FamilyDescription?).describesState(event) == unknown)
+        }
+    }
+
+    @Test func textsOfTheProgramAreCompared() {
+        let sample: StaticString = "sample"
+        #expect(sample.isEqual(to: "sample"))
+        for other: StaticString in ["", "sampl", "samples", "sbmple"] { #expect(!sample.isEqual(to: other)) }
+    }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// What waits for an output's thread: order, bounds, and what wakes the thread.
+import CTendon
+import TendonSupport
+import Testing
+
+@testable import TendonOutputs
+
+@Suite struct MailboxTests {
+    enum Item: Equatable {
+        case line(String, String)
+        case word(String)
+    }
+
+    private let device = OutputDevice(family: "bose", address: "C0:01", addressType: "random")
+
+    private func mailbox(leisure: UInt64 = 60_000) -> Mailbox<LineItem?> { Mailbox(leisure: leisure) { $0 } }
+
+    private func take(_ mailbox: Mailbox<LineItem?>, until time: UInt64 = 0) -> Mailbox<LineItem?>.Batch {
+        var batch = Mailbox<LineItem?>.Batch()
+        mailbox.take(until: time, into: &batch)
+        return batch
+    }
+
+    private func text(_ item: LineItem?, _ batch: Mailbox<LineItem?>.Batch) -> String? {
+        item.map { "\($0.event) \($0.device.key) " + String(decoding: batch.text[$0.bytes], as: UTF8.self) }
+    }
+
+    @Test func itemsStayInOrderAndAreTakenOnce() {
+        let mailbox = mailbox()
+        mailbox.line("press", device) { $0.raw("one\n") }
+        mailbox.post(nil)
+        mailbox.line("sample", device) { $0.raw("two\n") }
+        let batch = take(mailbox)
+        #expect(batch.items.map { text($0, batch) } == ["press C0:01/random one\n", nil, "sample C0:01/random two\n"])
+        #expect(take(mailbox).items.isEmpty)
+        // The buffers that went round are empty.
+        mailbox.line("press", device) { $0.raw("three\n") }
+        let next = take(mailbox)
+        #expect(next.items.map { text($0, next) } == ["press C0:01/random three\n"])
+        #expect(next.text.count == 6)
+    }
+
+    /// 1 MiB of lines, half of it for samples; posted items always find room.
+    @Test func linesAreBoundedAndCounted() {
+        let mailbox = mailbox()
+        let line = String(repeating: "x", count: 1 << 18)
+        for _ in 0..<4 { mailbox.line("sample", device) { $0.raw(line) } }
+        for _ in 0..<4 { mailbox.line("press", device) { $0.raw(line) } }
+        mailbox.post(nil)
+        let batch = take(mailbox)
+        #expect((batch.items.count, batch.droppedSamples, batch.droppedEvents) == (5, 2, 2))
+        #expect(batch.items.compactMap { $0?.event.description } == ["sample", "sample", "press", "press"])
+        let next = take(mailbox)
+        #expect((next.droppedSamples, next.droppedEvents) == (0, 0))
+        mailbox.line("sample", device) { $0.raw("x") }
+        #expect(take(mailbox).items.count == 1)
+    }
+
+    /// None of these waits: the time is further away than any test.
+    @Test func eventsAndItemsDoNotWait() {
+        let far = tendon_monotonic_ms() + 600_000
+        let mailbox = mailbox()
+        mailbox.post(nil)
+        #expect(take(mailbox, until: far).items.count == 1)
+        mailbox.line("press", device) { $0.raw("x") }
+        #expect(take(mailbox, until: far).items.count == 1)
+        // What was urgent is not urgent for the next time.
+        #expect(take(mailbox, until: 0).items.isEmpty)
+        mailbox.line("sample", device) { $0.raw("x") }
+        #expect(take(mailbox, until: 0).items.count == 1)
+    }
+}
