@@ -13,6 +13,8 @@ final class Client {
     private(set) var dropped: UInt64 = 0
     /// libmicrohttpd does not ask before it is resumed.
     var isSuspended = false
+    /// It has got `gateway`, which comes before everything else.
+    var isGreeted = false
     /// It has to learn everything again, because something was dropped.
     var isBehind = true
     /// Devices that it still has to learn of, the last one first.

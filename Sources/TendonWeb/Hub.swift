@@ -39,6 +39,7 @@ final class Hub: @unchecked Sendable {
     private var sentAt: UInt64 = 0
     private var statusAt: UInt64 = 0
     private var expiry = UInt64.max
+    private var isFinished = false
 
     // Guarded by `lock`.
     private let lock = ThreadLock()
@@ -65,21 +66,9 @@ final class Hub: @unchecked Sendable {
 
     func run() {
         var batch = Mailbox<HubItem>.Batch()
-        var isFinished = false
         while !isFinished {
             mailbox.take(until: deadline, into: &batch)
-            let now = tendon_monotonic_ms()
-            for item in batch.items {
-                switch item {
-                case .line(let line): take(line, batch.text[line.bytes])
-                case .presence(let device, let presence): take(device, presence)
-                case .joined: break
-                case .finish: isFinished = true
-                }
-            }
-            if batch.droppedEvents > 0 { lock.locked { for client in clients { client.isBehind = true } } }
-            work(now)
-            expiry = expire(now)
+            process(batch, tendon_monotonic_ms())
         }
         lock.locked {
             isOver = true
@@ -87,13 +76,34 @@ final class Hub: @unchecked Sendable {
         }
     }
 
-    private var deadline: UInt64 {
-        let (hasClients, isLearning) = lock.locked {
-            (!clients.isEmpty, clients.contains { $0.isBehind && $0.waiting == 0 || !$0.lessons.isEmpty })
+    /// One round: what came, then what is due.
+    func process(_ batch: Mailbox<HubItem>.Batch, _ now: UInt64) {
+        // What comes now is also for a browser that has just joined.
+        teach()
+        for item in batch.items {
+            switch item {
+            case .line(let line): take(line, batch.text[line.bytes])
+            case .presence(let device, let presence): take(device, presence)
+            case .joined: break
+            case .finish: isFinished = true
+            }
         }
+        if batch.droppedEvents > 0 { lock.locked { for client in clients { client.isBehind = true } } }
+        work(now)
+        expiry = expire(now)
+    }
+
+    /// When the next round is due.
+    var deadline: UInt64 {
+        let hasClients = lock.locked { !clients.isEmpty }
         guard hasClients else { return expiry }
         let isSoon = isLearning || devices.values.contains { !$0.fresh.isEmpty }
         return min(isSoon ? sentAt + Hub.tick : .max, statusAt, expiry)
+    }
+
+    /// A browser has to learn everything, and can.
+    private var isLearning: Bool {
+        lock.locked { clients.contains { $0.isBehind && $0.waiting == 0 || !$0.lessons.isEmpty } }
     }
 
     // MARK: What comes
@@ -157,17 +167,18 @@ final class Hub: @unchecked Sendable {
             statusAt = now + Hub.statusInterval
             send(message("status", status()))
         }
-        teach(now)
+        teach()
     }
 
     /// A browser that is new, or had no room, learns everything when its buffer is empty: device by device, so that it
     /// fits whatever their number is.
-    private func teach(_ now: UInt64) {
+    private func teach() {
+        guard isLearning else { return }
         let keys = devices.keys.sorted()
         let greeting = message("gateway", greeting.merging(["devices": JSON(keys.map { JSON.string($0) })]))
         lock.locked {
             for client in clients where client.isBehind && client.waiting == 0 {
-                client.isBehind = false
+                (client.isBehind, client.isGreeted) = (false, true)
                 client.lessons = keys.reversed()
                 client.append(greeting)
                 resume(client)
@@ -183,7 +194,7 @@ final class Hub: @unchecked Sendable {
 
     private func send(_ message: some Collection<UInt8>) {
         lock.locked {
-            for client in clients {
+            for client in clients where client.isGreeted {
                 client.append(message)
                 resume(client)
             }

@@ -17,7 +17,8 @@ private final class Request: @unchecked Sendable {
     var body: [UInt8] = []
     /// Guarded by the server's lock.
     var answer: (status: UInt32, body: JSON)?
-    var isWaiting = false
+    /// Its answer is that the gateway ends. As `answer`.
+    var isLast = false
 
     init(_ outcome: Result<Guard.Route, Refusal>) { self.outcome = outcome }
 }
@@ -44,11 +45,15 @@ final class Server: @unchecked Sendable {
     private var waiting: [(request: Request, connection: OpaquePointer)] = []
     private var isOver = false
     private var refusedRequests: UInt64 = 0
+    /// Requests to which the gateway's end is answered.
+    private var lastAnswers = 0
 
     /// Connections of all browsers together; each response but the live data ends its connection.
     private static let connectionLimit: UInt32 = 40
     /// Milliseconds from the begin of a connection to the end of its response, however slowly the request comes.
     private static let patience: UInt64 = 8000
+    /// Milliseconds for which the end waits for browsers to take their answers.
+    private static let lastPatience: UInt64 = 500
     /// Seconds after which a connection ends whose browser takes nothing.
     private static let idleLimit: UInt32 = 10
     /// Bytes of memory of one connection: longer headers are refused.
@@ -95,9 +100,14 @@ final class Server: @unchecked Sendable {
             isOver = true
             for (request, connection) in waiting {
                 request.answer = (503, ["status": "error", "error": "the gateway ends"])
+                request.isLast = true
                 MHD_resume_connection(connection)
             }
+            lastAnswers = waiting.count
             waiting = []
+            // libmicrohttpd drops with its end what was not sent.
+            let end = tendon_monotonic_ms() + Server.lastPatience
+            while lastAnswers > 0, lock.wait(until: end) {}
         }
         MHD_stop_daemon(daemon)
         Unmanaged.passUnretained(self).release()
@@ -186,7 +196,13 @@ final class Server: @unchecked Sendable {
 
     /// MHD: a request is over.
     private func completed(_ request: Request) {
-        lock.locked { waiting.removeAll { $0.request === request } }
+        lock.locked {
+            waiting.removeAll { $0.request === request }
+            if request.isLast {
+                lastAnswers -= 1
+                lock.wakeAll()
+            }
+        }
     }
 
     // MARK: Commands

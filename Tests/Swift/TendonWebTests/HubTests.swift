@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: MIT
+// What browsers are told and when, as docs/page.md has it, with a time that the test sets. No socket, no thread.
+import TendonOutputs
+import TendonSupport
+import Testing
+
+@testable import TendonWeb
+
+private struct Figures: FigureSource {
+    func deviceFigures() -> [DeviceFigures] {
+        var figures = DeviceFigures(TestHub.belt)
+        figures.isConnected = true
+        (figures.notifications, figures.samples, figures.dropped, figures.malformed) = (1, 2, 3, 4)
+        (figures.reconnections, figures.failedConnections, figures.signal) = (5, 6, -60)
+        return [figures]
+    }
+
+    func metrics() -> [Metric] { [] }
+}
+
+private final class TestHub {
+    static let belt = OutputDevice(family: "feelspace", address: "C0:01", addressType: "random", name: "naviBelt")
+    static let family = FamilyDescription(
+        family: "feelspace", manufacturer: "feelSpace", model: "naviBelt", states: ["mode"],
+        entities: [
+            .battery, Entity("stop", "Stop", .button(payload: #"{"stop":true}"#)),
+            Entity("broken", "Broken", .button(payload: "no JSON")),
+            Entity("mode", "Mode", .choice(path: "mode", action: "mode", options: ["wait", "compass"])),
+            Entity("vibrate", "Vibrate", .number(path: nil, action: "vibrate", range: 0...359, unit: "°")),
+        ])
+    static let commands =
+        #"[{"id":"stop","title":"Stop","kind":"button","actions":{"stop":true}},"#
+        + #"{"id":"mode","title":"Mode","kind":"choice","path":"mode","action":"mode","options":["wait","compass"]},"#
+        + #"{"id":"vibrate","title":"Vibrate","kind":"number","action":"vibrate","from":0,"to":359,"unit":"°"}]"#
+
+    let hub: Hub
+    var isWatched: Bool { hub.isWatched.load(ordering: .relaxed) }
+
+    init(expiry: UInt64 = .max) {
+        hub = Hub([TestHub.family], Figures(), greeting: ["version": "1.2"], expire: { _ in expiry })
+    }
+
+    func join() -> Client? { hub.join(OpaquePointer(bitPattern: 8)!) }
+
+    func round(at now: UInt64) {
+        var batch = Mailbox<HubItem>.Batch()
+        hub.mailbox.take(until: 0, into: &batch)
+        hub.process(batch, now)
+    }
+
+    func line(_ event: StaticString, of device: OutputDevice = TestHub.belt, _ members: String = "") {
+        hub.mailbox.line(event, device) { $0.raw(#"{"time":"T","event":"\#(event)"\#(members)}"# + "\n") }
+    }
+
+    /// What a browser gets, without the times.
+    func messages(_ client: Client) -> [String] {
+        var buffer = [CChar](repeating: 0, count: 1 << 17)
+        let count = client.take(&buffer, buffer.count)
+        let text = String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return text.components(separatedBy: "\n\n").filter { !$0.isEmpty }.map { message in
+            guard message.hasPrefix("data: "), let json = try? JSON(parsing: Array(message.utf8.dropFirst(6))) else {
+                return "no JSON: " + message
+            }
+            var members = json
+            members["time"] = nil
+            return LineWriter.text(members)
+        }
+    }
+}
+
+private func about(connected: Bool, _ state: String = "{}") -> String {
+    #"{"event":"device","key":"C0:01/random","family":"feelspace","address":"C0:01","address_type":"random","#
+        + #""name":"naviBelt","connected":\#(connected),"state":\#(state),"commands":\#(TestHub.commands)}"#
+}
+
+private let status =
+    #"{"event":"status","links":[{"key":"C0:01/random","connected":true,"notifications":1,"samples":2,"dropped":3,"#
+    + #""malformed":4,"reconnections":5,"failed_connections":6,"rssi_dbm":-60,"battery_percent":null}],"#
+    + #""browsers":1,"dropped_frames":0}"#
+
+@Suite struct HubTests {
+    @Test func aBrowserLearnsEverythingFirst() throws {
+        let site = TestHub()
+        site.hub.mailbox.post(.presence(TestHub.belt, .connected))
+        site.round(at: 1000)
+        let browser = try #require(site.join())
+        #expect(site.isWatched)
+        site.round(at: 1000)
+        #expect(
+            site.messages(browser) == [
+                #"{"event":"gateway","version":"1.2","devices":["C0:01/random"]}"#, about(connected: true), status,
+            ])
+        site.round(at: 1999)
+        #expect(site.messages(browser) == [])
+        site.round(at: 2000)
+        #expect(site.messages(browser) == [status])
+    }
+
+    @Test func eventsAreToldAndKept() throws {
+        let site = TestHub()
+        let browser = try #require(site.join())
+        site.round(at: 1000)
+        _ = site.messages(browser)
+        // A device that is new is described, then its event comes.
+        site.line("mode", #","state":"compass""#)
+        site.round(at: 1001)
+        #expect(site.messages(browser) == [about(connected: false), #"{"event":"mode","state":"compass"}"#])
+        site.line("press")
+        site.round(at: 1002)
+        #expect(site.messages(browser) == [#"{"event":"press"}"#])
+        site.hub.mailbox.post(.presence(TestHub.belt, .connected))
+        site.round(at: 1003)
+        #expect(site.messages(browser) == [about(connected: true, #"{"time":"T","mode":"compass"}"#)])
+        site.hub.mailbox.post(.presence(TestHub.belt, .disconnected))
+        site.round(at: 1004)
+        #expect(site.messages(browser) == [about(connected: false, #"{"time":"T","mode":"compass"}"#)])
+        // Another name: it is described again.
+        var named = TestHub.belt
+        named.name = "Ann"
+        site.line("press", of: named)
+        site.round(at: 1005)
+        #expect(site.messages(browser).map { $0.contains(#""name":"Ann""#) } == [true, false])
+        #expect(site.hub.device("C0:01/random") == named)
+        site.hub.mailbox.post(.presence(named, .forgotten))
+        site.round(at: 1006)
+        #expect(site.messages(browser) == [#"{"event":"forgotten","key":"C0:01/random"}"#])
+        #expect(site.hub.device("C0:01/random") == nil)
+    }
+
+    @Test func whatIsOnlyInRangeIsNoDevice() throws {
+        let site = TestHub()
+        let browser = try #require(site.join())
+        site.round(at: 1000)
+        _ = site.messages(browser)
+        let stranger = OutputDevice(family: "", address: "C0:02", addressType: "random")
+        site.line("found", of: stranger)
+        site.hub.mailbox.post(.presence(stranger, .connected))
+        site.round(at: 1001)
+        #expect(site.messages(browser) == [])
+        #expect(site.hub.device("C0:02/random") == nil)
+    }
+
+    @Test func aThousandAndTwentyFourDevicesAreKnown() {
+        let site = TestHub()
+        for number in 0..<1025 {
+            site.line("press", of: OutputDevice(family: "bose", address: "\(number)", addressType: "public"))
+        }
+        site.round(at: 1000)
+        #expect(site.hub.device("1023/public") != nil)
+        #expect(site.hub.device("1024/public") == nil)
+    }
+
+    /// 30 samples a second of each sensor: the newest one counts.
+    @Test func samplesAreThinned() throws {
+        let site = TestHub()
+        let browser = try #require(site.join())
+        site.line("press")
+        site.round(at: 1000)
+        _ = site.messages(browser)
+        for number in 0..<3 {
+            site.line("sample", #","sensor":"orientation","n":\#(number)"#)
+            site.round(at: 1010)
+        }
+        #expect(site.messages(browser) == [])
+        #expect(site.hub.deadline == 1033)
+        site.round(at: 1032)
+        #expect(site.messages(browser) == [])
+        site.round(at: 1033)
+        #expect(site.messages(browser) == [#"{"event":"sample","sensor":"orientation","n":2}"#])
+        #expect(site.hub.deadline == 2000)
+        site.round(at: 1066)
+        #expect(site.messages(browser) == [])
+        // Two sensors do not stand in each other's way; a sample without a sensor is none.
+        site.line("sample", #","sensor":"orientation","n":3"#)
+        site.line("sample", #","sensor":"battery","n":4"#)
+        site.line("sample", #","n":5"#)
+        site.round(at: 1099)
+        #expect(site.messages(browser).count == 2)
+        // They are part of the state that the next browser learns.
+        let second = try #require(site.join())
+        site.round(at: 1100)
+        let learned = try #require(site.messages(second).last)
+        #expect(learned.contains(#""orientation":{"n":3}"#) && learned.contains(#""battery":{"n":4}"#))
+    }
+
+    @Test func withoutABrowserNothingWaits() throws {
+        let site = TestHub(expiry: 5000)
+        site.line("sample", #","sensor":"orientation","n":1"#)
+        site.round(at: 1000)
+        #expect(!site.isWatched)
+        #expect(site.hub.deadline == 5000)
+        let browser = try #require(site.join())
+        #expect(site.hub.count == 1)
+        site.round(at: 1100)
+        // The sample of before was not kept for it as a message of its own.
+        #expect(site.messages(browser).map { $0.contains(#""event":"sample""#) } == [false, false, false])
+        site.hub.leave(browser)
+        #expect(site.hub.count == 0)
+        site.round(at: 1200)
+        #expect(!site.isWatched)
+        #expect(site.hub.deadline == 5000)
+    }
+
+    @Test func theConnectionsOfSlowRequestsEndInTime() throws {
+        let site = TestHub(expiry: 1500)
+        _ = try #require(site.join())
+        site.round(at: 1000)
+        #expect(site.hub.deadline == 1500)
+    }
+
+    @Test func eightBrowsersGetLiveData() {
+        let site = TestHub()
+        let browsers = (0..<8).map { _ in site.join() }
+        #expect(browsers.allSatisfy { $0 != nil })
+        #expect(site.join() == nil)
+        site.hub.leave(browsers[3]!)
+        #expect(site.join() != nil)
+        #expect(site.hub.count == 8)
+    }
+
+    /// A slow browser gets `gateway` and all `device` again, as soon as it has read what waited; others lose nothing.
+    @Test func aSlowBrowserLearnsEverythingAgain() throws {
+        let site = TestHub()
+        let (slow, quick) = (try #require(site.join()), try #require(site.join()))
+        site.line("press")
+        site.round(at: 1000)
+        let padding = String(repeating: "x", count: 9000)
+        for number in 0..<8 {
+            site.line("press", #","text":"\#(padding)","n":\#(number)"#)
+            site.round(at: 1001)
+            #expect(site.messages(quick).isEmpty == false)
+        }
+        #expect(site.hub.dropped == 1)
+        #expect(slow.isBehind)
+        site.round(at: 1002)
+        #expect(slow.isBehind)
+        _ = site.messages(slow)
+        #expect(site.hub.deadline == 1033)
+        site.round(at: 1003)
+        #expect(site.messages(slow).map { String($0.prefix(18)) } == [#"{"event":"gateway""#, #"{"event":"device","#])
+        #expect(!slow.isBehind)
+        #expect(site.messages(quick) == [])
+        // What was lost stays counted when the browser goes.
+        site.hub.leave(slow)
+        #expect(site.hub.dropped == 1)
+    }
+
+    /// Device by device, so that it fits whatever their number is.
+    @Test func manyDevicesAreLearnedInParts() throws {
+        let site = TestHub()
+        for number in 100..<1100 {
+            site.line("press", of: OutputDevice(family: "feelspace", address: "A\(number)", addressType: "public"))
+        }
+        site.round(at: 900)
+        let browser = try #require(site.join())
+        site.round(at: 1000)
+        var learned: [String] = []
+        var now: UInt64 = 1000
+        var rounds = 0
+        while learned.count < 1000, rounds < 1000 {
+            #expect(browser.waiting < Client.capacity)
+            learned += site.messages(browser).filter { $0.hasPrefix(#"{"event":"device""#) }
+            now += 1
+            rounds += 1
+            site.round(at: now)
+        }
+        #expect(learned.count == 1000 && Set(learned).count == 1000)
+        #expect(rounds > 10)
+        #expect(browser.dropped == 0)
+    }
+
+    /// What found no room in the mailbox may have been anything.
+    @Test func whatTheMailboxLostIsLearnedAgain() throws {
+        let site = TestHub()
+        let browser = try #require(site.join())
+        site.round(at: 1000)
+        _ = site.messages(browser)
+        site.line("sample", #","text":"\#(String(repeating: "x", count: 1 << 20))""#)
+        site.line("press")
+        site.round(at: 1001)
+        _ = site.messages(browser)
+        site.round(at: 1002)
+        #expect(
+            site.messages(browser).map { String($0.prefix(18)) } == [#"{"event":"gateway""#, #"{"event":"device","#])
+    }
+
+    @Test func theEndIsTheEnd() {
+        let site = TestHub()
+        site.hub.mailbox.post(.finish)
+        site.hub.run()
+        #expect(site.join() == nil)
+    }
+}
