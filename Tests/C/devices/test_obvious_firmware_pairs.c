@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* Obvious manager: every pair of a state of an upgrade and an input. */
+#include "obvious_firmware_world.h"
+
+/* ---- every pair of state and input ---- */
+
+enum { CLOUD = 1, ABSENT = 2, STAYS = 4, LEAVES = 8, TRIAL = 16, LOST_END = 32, CHECKS = 64, ACTIVATED = 128 };
+
+static const struct {
+    uint8_t mute;
+    unsigned how;
+} parks[] = {
+    {0, ABSENT},
+    {TENDON_OBVIOUS_GET_DEVICE_INFO, 0},
+    {TENDON_OBVIOUS_FW_STATE, 0},
+    {TENDON_OBVIOUS_FW_STATE, CHECKS},
+    {0, CLOUD},
+    {0, CLOUD | CHECKS},
+    {TENDON_OBVIOUS_XFER_BEGIN, 0},
+    {TENDON_OBVIOUS_XFER_DATA, 0},
+    {TENDON_OBVIOUS_XFER_END, 0},
+    {TENDON_OBVIOUS_XFER_STATUS, LOST_END},
+    {TENDON_OBVIOUS_XFER_ABORT, 0}, /* after an error of XFER_END */
+    {TENDON_OBVIOUS_FW_ACTIVATE, 0},
+    {0, STAYS},  /* DOWN */
+    {0, LEAVES}, /* JOINING */
+    {TENDON_OBVIOUS_FW_CONFIRM, 0},
+    {TENDON_OBVIOUS_FW_CONFIRM, CHECKS | TRIAL},
+    {TENDON_OBVIOUS_FW_STATE, ACTIVATED},
+    {TENDON_OBVIOUS_GET_DEVICE_INFO, ACTIVATED}, /* SELF_TEST */
+};
+enum { PARKS = sizeof parks / sizeof parks[0] };
+
+static void park(size_t which) {
+    unsigned how = parks[which].how;
+    begin();
+    w.silent_cloud = (how & CLOUD) != 0;
+    f->device.reboots = (how & STAYS) == 0;
+    f->device.on_reset = (how & LEAVES) != 0 ? leaves : (how & ACTIVATED) != 0 ? boot_and_mute : boot_staged;
+    mute_after_reset = parks[which].mute;
+    f->device.swallows_end = (how & LOST_END) != 0;
+    f->device.active_state = (how & TRIAL) != 0 ? 2 : 1;
+    f->devices[0].present = (how & ABSENT) == 0;
+    if ((how & ABSENT) == 0) {
+        fixture_open(f);
+    }
+    f->device.mute[parks[which].mute] = (how & ACTIVATED) == 0;
+    if (parks[which].mute == TENDON_OBVIOUS_XFER_ABORT) {
+        f->device.error[TENDON_OBVIOUS_XFER_END] = 21;
+    }
+    start_from((how & CHECKS) != 0 ? TENDON_OBVIOUS_CHECK_FIRMWARE : TENDON_OBVIOUS_UPGRADE_FIRMWARE, NULL);
+    fixture_run(f, (how & LOST_END) != 0 ? 122000 : 2000);
+    trace[0] = '\0';
+}
+
+enum { NOTHING, LOSE, CANCEL, ANSWER, SILENCE, DISCONNECT, RESPONSE, ROLL_BACK, INPUTS };
+
+static void input(unsigned which) {
+    switch (which) {
+    case LOSE:
+        if (f->device.bearer != NULL) {
+            fixture_drop(f);
+        }
+        break;
+    case CANCEL:
+        tendon_obvious_manager_cancel(&w.manager, f->now);
+        break;
+    case ANSWER:
+        (void)tendon_obvious_manager_give(&w.manager, &w.download, f->now);
+        break;
+    case SILENCE:
+        f->devices[0].silent = true;
+        break;
+    case DISCONNECT:
+        tendon_obvious_session_disconnect(&f->session, f->now);
+        break;
+    case RESPONSE: /* it speaks again, and the request is repeated */
+        memset(f->device.mute, 0, sizeof f->device.mute);
+        f->device.swallows_end = false;
+        break;
+    case ROLL_BACK:
+        f->device.active = f->device.fw = OLD;
+        f->device.active_state = 1;
+        roll_back(f);
+        break;
+    default:
+        break;
+    }
+}
+
+static void every_pair_of_state_and_input(void **state) {
+    (void)state;
+    bool seen[64] = {false};
+    unsigned states = 0, good = 0;
+    for (size_t which = 0; which < PARKS; which++) {
+        for (unsigned i = 0; i < INPUTS; i++) {
+            park(which);
+            assert_int_not_equal(w.manager.operation, 0);
+            states += !seen[w.manager.state];
+            seen[w.manager.state] = true;
+            input(i);
+            fixture_run(f, 2000000);
+            assert_int_equal(w.done, 1);
+            assert_int_equal(w.manager.operation, 0);
+            assert_false(f->session.keep_alive);
+            good += strstr(trace, "done:0/OK") != NULL;
+            trace[0] = '\0';
+            start_from(TENDON_OBVIOUS_GET_INFO, NULL);
+            fixture_run(f, 2000000);
+            assert_int_equal(w.done, 2);
+            fixture_free(f);
+        }
+    }
+    printf("# %u states, %u pairs, %u of them ended well\n", states, (unsigned)PARKS * INPUTS, good);
+    assert_true(states >= 15);
+    assert_true(good >= 12);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_pair_of_state_and_input),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
