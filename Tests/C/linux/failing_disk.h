@@ -3,6 +3,7 @@
 #ifndef FAILING_DISK_H
 #define FAILING_DISK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 typedef struct refused {
@@ -11,8 +12,11 @@ typedef struct refused {
 
 struct disk {
     refused open, fchmod, write, fsync, fstat, read, close, rename, flock, unlink;
-    size_t piece; /* bytes of one write; 0: all */
-    int synced;   /* fsync() calls on a directory */
+    size_t piece;       /* bytes of one write; 0: all */
+    int synced;         /* fsync() calls on a directory */
+    unsigned killed_at; /* in the place of this call, counted over all, the process dies by SIGKILL; 0: never */
+    unsigned calls;
+    bool unsynced; /* fsync() takes no time: what a killed process wrote is there all the same */
     char directory[256];
 };
 extern struct disk disk;

@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +12,6 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -271,35 +269,6 @@ static void the_default_path(void **state) {
     assert_string_equal(bonds.path, "/var/lib/tendon/bonds");
 }
 
-/* A process that writes without pause is killed again and again: the file is whole each time. */
-static void kill_9_leaves_a_whole_file(void **state) {
-    char path[128];
-    tendon_bonds bonds;
-    tendon_bond kept = bonds_item(200);
-    bonds_path_in(*state, path);
-    assert_int_equal(tendon_bonds_open(&bonds, path), TENDON_OK);
-    assert_int_equal(tendon_bonds_store(&bonds, &kept), TENDON_OK);
-    for (int round = 0; round < 20; round++) {
-        pid_t child = fork();
-        if (child == 0) {
-            for (uint8_t i = 0;; i = (uint8_t)((i + 1) % 20)) {
-                tendon_bond bond = bonds_item(i);
-                (void)tendon_bonds_store(&bonds, &bond);
-                (void)tendon_bonds_remove(&bonds, TENDON_BOND_KERNEL, &bonds_own, &bond.peer);
-            }
-        }
-        usleep(1000 + (useconds_t)(round * 300));
-        kill(child, SIGKILL);
-        waitpid(child, NULL, 0);
-        tendon_bonds after;
-        assert_int_equal(tendon_bonds_open(&after, path), TENDON_OK);
-        assert_non_null(tendon_bonds_find(&after, TENDON_BOND_KERNEL, &bonds_own, &kept.peer));
-        assert_true(after.count <= 2 + (size_t)round);
-    }
-    tendon_bond more = bonds_item(201); /* the lock of a terminated process blocks no other process */
-    assert_int_equal(tendon_bonds_store(&bonds, &more), TENDON_OK);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_transient_error_loses_nothing, bonds_setup, bonds_teardown),
@@ -312,7 +281,6 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_repaired_file_is_used_again, bonds_setup, bonds_teardown),
         cmocka_unit_test(a_path_that_is_too_long_is_not_truncated),
         cmocka_unit_test_setup_teardown(the_default_path, bonds_setup, bonds_teardown),
-        cmocka_unit_test_setup_teardown(kill_9_leaves_a_whole_file, bonds_setup, bonds_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
