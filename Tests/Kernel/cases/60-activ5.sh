@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 # title: trainers of both generations: 10,000 forces at 500 Hz, their values, squeezes
 # kinds: legacy extended
-# lane: 2
 # limit: 250
 source "$KERNEL_TESTS/command.sh"
 FAMILY=activ5
