@@ -359,6 +359,24 @@ static void silent_firmware(void **state) {
     end();
 }
 
+static void a_device_has_three_minutes_to_come_back(void **state) {
+    (void)state;
+    begin();
+    f->device.on_reset = leaves;
+    upgrade();
+    const uint64_t began = f->now;
+    while (w.stores == 0 || last_record()->state != TENDON_OBVIOUS_JOURNAL_REJOIN) {
+        fixture_run(f, 1);
+        assert_true(f->now < began + 60000);
+    }
+    fixture_run(f, 179999);
+    assert_int_equal(w.done, 0);
+    fixture_run(f, 1);
+    assert_int_equal(w.done, 1);
+    expect("prep need:image 0% 25% 50% 75% 99% 100% resetting need:report done:2/ERROR_TIMEOUT ");
+    end();
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_check),
@@ -374,6 +392,7 @@ int main(void) {
         cmocka_unit_test(trials_that_fail),
         cmocka_unit_test(a_device_that_stays_connected),
         cmocka_unit_test(silent_firmware),
+        cmocka_unit_test(a_device_has_three_minutes_to_come_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

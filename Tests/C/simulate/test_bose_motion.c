@@ -77,6 +77,24 @@ static void script_is_smooth_periodic_and_wide(void **state) {
                 fabs(DEGREES(yaw) - 60) < 0.001);
 }
 
+/** The yaw swings once in 20 s, the pitch twice, the roll three times. */
+static void quarters_of_the_script(void **state) {
+    static const struct {
+        uint64_t ms;
+        double pitch, roll, yaw;
+    } rows[] = {
+        {0, 0, 0, 0}, {2500, 25, 0, 0}, {5000, 0, -15, 60}, {10000, 0, 0, 0}, {15000, 0, 15, -60}, {20000, 0, 0, 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        tendon_pose pose = tendon_simulated_bose_pose(rows[i].ms);
+        bool slanted = rows[i].ms == 2500; /* only the pitch has an even quarter there */
+        assert_true(fabs(DEGREES(pose.pitch) - rows[i].pitch) < 1e-9);
+        assert_true(slanted || fabs(DEGREES(pose.roll) - rows[i].roll) < 1e-9);
+        assert_true(slanted || fabs(DEGREES(pose.yaw) - rows[i].yaw) < 1e-9);
+    }
+}
+
 /** Everything at 20 ms over a whole script; returns the number of notifications. */
 static size_t record_script(bose_fixture *f) {
     const tendon_simulated_bose_options options = {.sensor_mask = 0x7F};
@@ -185,6 +203,7 @@ int main(void) {
         cmocka_unit_test(poses_of_the_table),
         cmocka_unit_test(head_angles_of_the_quaternion_are_the_pose),
         cmocka_unit_test(script_is_smooth_periodic_and_wide),
+        cmocka_unit_test(quarters_of_the_script),
         bose_test(every_sample_agrees_with_the_script),
         bose_test(gyroscope_signs_are_those_of_the_angles),
         bose_test(gyroscope_carries_one_quaternion_to_the_next),
