@@ -107,8 +107,8 @@ struct ServedFamilies: Sendable {
 
     private static func names(_ list: String?) throws(CommandError) -> Set<String> {
         var names: Set<String> = []
-        for word in (list ?? "").split(separator: ",") {
-            switch trimmed(word) {
+        for word in listWords(list ?? "") {
+            switch word {
             case "none": break
             case "all": names.formUnion(TendonCommand.families.map(\.name))
             case let name: names.insert(try familyName(name))

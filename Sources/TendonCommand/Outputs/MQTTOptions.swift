@@ -121,7 +121,7 @@
         }
 
         private static func streams(_ text: String) -> MQTTSettings.Streams {
-            let words = Set(text.split(separator: ",").map(trimmed)).subtracting(["none"])
+            let words = Set(listWords(text)).subtracting(["none"])
             if words.contains("all") { return .all }
             return words.isEmpty ? .none : .these(words)
         }

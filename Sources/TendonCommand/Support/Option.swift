@@ -110,10 +110,13 @@ extension Option {
     /// A rule for lists of words separated by commas.
     static func words(_ parse: @escaping @Sendable (String) throws(CommandError) -> Void) -> ValueRule {
         .parsed { (text) throws(CommandError) in
-            for word in text.split(separator: ",") { try parse(trimmed(word)) }
+            for word in listWords(text) { try parse(word) }
         }
     }
 }
+
+/// The words of a list separated by commas. A list in the configuration file usually has white space after the commas.
+func listWords(_ text: String) -> [String] { text.split(separator: ",").map(trimmed) }
 
 /// Without white space at both ends.
 func trimmed(_ text: some StringProtocol) -> String {

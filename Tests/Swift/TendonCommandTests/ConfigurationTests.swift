@@ -140,6 +140,36 @@ import Testing
         #expect(Set(keys).count == keys.count)
     }
 
+    /// Two words of every setting that is a list.
+    private static let lists = [
+        "families": ("bose", "activ5"), "ignore": ("bose", "activ5"), "stream": ("force", "rotation"),
+        "measure": ("force", "imu"), "sensors": ("rotation", "gyroscope"), "gestures": ("double_tap", "head_nod"),
+        "features": ("16", "19"),
+    ]
+
+    @Test func listsMayHaveWhiteSpaceAfterTheirCommas() throws {
+        let rows = SettingsTable.rows.filter { $0.value == "LIST" }
+        #expect(Set(rows.map(\.key)) == Set(Self.lists.keys))
+        for row in rows {
+            let (first, second) = try #require(Self.lists[row.key])
+            let file = configuration(
+                "[\(row.setting?.section ?? "")]\n\(row.key) = \(first), \(second)\n[mqtt]\nbroker = mqtt://localhost")
+            #expect(file.problems.map(\.text) == [], "\(row.key)")
+            #expect(throws: Never.self, "\(row.key)") { try GatewayPlan(options([]), file, family: nil) }
+        }
+        let file = configuration("[family obvious]\nfeatures = 16, 19 ,\t17")
+        #expect(try ObviousStream(options([]).configured(by: file)).features == [16, 19, 17])
+        #expect(listWords(" a , b c ,d") == ["a", "b c", "d"])
+    }
+
+    @Test func aWrongWordOfAListIsAProblemOfTheFile() {
+        for section in ["family obvious", "device C0:00:00:00:00:10"] {
+            let problems = configuration("[\(section)]\nfeatures = 16, led").problems
+            #expect(problems.map(\.line) == [2])
+            #expect(problems.first?.text.contains("'led'") ?? false)
+        }
+    }
+
     /// Every option of `run` that a person may use is a setting too.
     @Test func everyOptionIsASetting() {
         let others = ["--config", "--help", "--version"]

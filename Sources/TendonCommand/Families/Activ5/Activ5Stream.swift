@@ -25,7 +25,7 @@ struct Activ5Stream: FamilyStream {
     ]
 
     private static func measures(_ list: String) throws(CommandError) -> Set<String> {
-        let words = Set(list.split(separator: ",").map(trimmed))
+        let words = Set(listWords(list))
         if words == ["none"] { return [] }
         for word in words where !["force", "imu"].contains(word) {
             throw .unknown("measure", word, among: ["force", "imu", "none"])

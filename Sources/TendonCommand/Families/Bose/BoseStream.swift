@@ -64,7 +64,7 @@ struct BoseStream: FamilyStream {
         if text == "all" { return .all }
         if text == "none" { return .these([]) }
         var items: [Item] = []
-        for word in text.split(separator: ",") { items.append(try item(trimmed(word))) }
+        for word in listWords(text) { items.append(try item(word)) }
         return .these(items)
     }
 

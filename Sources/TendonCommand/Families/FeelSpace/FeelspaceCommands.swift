@@ -250,9 +250,9 @@ struct FeelspaceVibration: Sendable {
 
     private static func mask(_ list: String) throws(CommandError) -> Int {
         var mask = 0
-        for word in list.split(separator: ",") {
+        for word in listWords(list) {
             guard let motor = Int(word), (0..<16).contains(motor) else {
-                throw .usage("a motor is 0 to 15, not '\(sanitized(String(word)))'")
+                throw .usage("a motor is 0 to 15, not '\(sanitized(word))'")
             }
             mask |= 1 << motor
         }

@@ -16,7 +16,8 @@ struct ObviousStream: FamilyStream {
         Option(
             name: "--features", value: "LIST",
             help: "features whose states are read, with commas; default: those that the cloud lists, if "
-                + "$TENDON_OBVIOUS_BASE_URL is set"),
+                + "$TENDON_OBVIOUS_BASE_URL is set",
+            isList: true, takes: Option.words { (word) throws(CommandError) in _ = try ObviousFeature.id(word) }),
     ]
 
     init(_ arguments: Arguments) throws(CommandError) {
@@ -24,7 +25,7 @@ struct ObviousStream: FamilyStream {
         var ids: [Int]?
         if let list = arguments.value("--features") {
             ids = []
-            for word in list.split(separator: ",") { ids?.append(try ObviousFeature.id(String(word))) }
+            for word in listWords(list) { ids?.append(try ObviousFeature.id(word)) }
         }
         features = ids
         hasCloud = ids == nil && environment("TENDON_OBVIOUS_BASE_URL") != nil

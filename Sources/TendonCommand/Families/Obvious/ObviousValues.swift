@@ -59,7 +59,7 @@ extension Family {
     ) throws(CommandError) -> [UInt8] {
         let values = try NamedValues(words, names: [name, "corr", "msgseq"])
         var items: [UInt8] = []
-        let list = try values.text(name).split(separator: ",").map(String.init)
+        let list = listWords(try values.text(name))
         guard (1...Int(TENDON_OBVIOUS_LIST_MAX)).contains(list.count) else {
             throw .usage("\(name) takes 1 to \(TENDON_OBVIOUS_LIST_MAX) features")
         }
