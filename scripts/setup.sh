@@ -19,8 +19,8 @@ cross=(gcc-arm-linux-gnueabihf libc6-dev-armhf-cross gcc-mips-linux-gnu libc6-de
 cloud=(python3-cryptography)
 # A broker, its clients, and certificates for it.
 broker=(mosquitto mosquitto-clients openssl iproute2)
-# A reader of the metrics, a browser and another HTTP client for the page.
-operators=(python3-prometheus-client chromium curl)
+# A reader of the metrics, a renderer of Home Assistant's templates, a browser and another HTTP client for the page.
+operators=(python3-prometheus-client python3-jinja2 chromium curl)
 # Debian packages, and a clean root to install them in.
 packages_of_debian=(debhelper dpkg-dev iproute2 lintian mmdebstrap)
 test=("${quick[@]}" "${packages_of_debian[@]}" "${kernel[@]}" "${cross[@]}" "${cloud[@]}" "${broker[@]}" "${operators[@]}" frama-c-base valgrind zlib1g-dev tshark abigail-tools clang-14 g++)

@@ -108,21 +108,33 @@ struct HomeAssistant {
             json["min"] = JSON(range.lowerBound)
             json["max"] = JSON(range.upperBound)
             json["unit_of_measurement"] = unit.map { .string($0) }
-        case .firmware(let installed, let latest):
+        case .firmware(let installed, let latest, let install):
             json["platform"] = "update"
             json["device_class"] = "firmware"
             json["state_topic"] = state
-            json["value_template"] = .string(
-                "{{ {'installed_version': \(HomeAssistant.expression(installed)), 'latest_version': "
-                    + "\(HomeAssistant.expression(latest)) or \(HomeAssistant.expression(installed))} | tojson }}")
+            json["command_topic"] = set
+            json["payload_install"] = .string(install)
+            json["value_template"] = .string(HomeAssistant.upgrade(installed: installed, latest: latest))
         }
         return json
     }
 
-    /// A member that is not there yet is no error of the template.
+    /// The versions, and how far an upgrade is. The percentage is that of the transfer to the device; null: the image is
+    /// downloaded, or the device restarts.
+    private static func upgrade(installed: String, latest: String) -> String {
+        let (installed, latest) = (expression(installed), expression(latest))
+        return "{% set busy = \(expression("update.step")) == 'firmware'"
+            + " and \(expression("update.status")) in ['PREPARING', 'RESETTING'] %}"
+            + "{% set sends = busy and \(expression("progress.what")) == 'transfer' %}"
+            + "{{ {'installed_version': \(installed), 'latest_version': \(latest) or \(installed), 'in_progress': busy, "
+            + "'update_percentage': \(expression("progress.percent")) if sends else none} | tojson }}"
+    }
+
+    /// A member that is not there yet is no error of the template. In brackets: after a dot, `update` would be the method
+    /// of Python's dictionaries.
     private static func expression(_ path: String) -> String {
         let levels = path.split(separator: ".")
-        let inner = levels.dropLast().reduce("value_json") { "(\($0).\($1) | default({}))" }
-        return "(\(inner).\(levels.last ?? "") | default(''))"
+        let inner = levels.dropLast().reduce("value_json") { "(\($0)['\($1)'] | default({}))" }
+        return "(\(inner)['\(levels.last ?? "")'] | default(''))"
     }
 }

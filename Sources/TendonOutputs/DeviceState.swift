@@ -17,6 +17,9 @@ package struct DeviceState {
         "error_number",
     ]
 
+    /// Events whose members are an object of the state: they say nothing without each other.
+    private static let objects: Set<String> = ["progress", "update"]
+
     package init() {}
 
     /// An event that describes a lasting state. `line`: as it was composed.
@@ -30,10 +33,16 @@ package struct DeviceState {
             var features = value["features"] ?? [:]
             features["\(number)"] = .object(members.filter { $0.key != "feature" })
             value["features"] = features
+        } else if DeviceState.objects.contains(event) {
+            value[event] = .object(members)
+            // Each step comes before a transfer, or after it.
+            if event == "update" { value["progress"] = nil }
         } else {
             // What an event calls only `state` is the state that the event is named after.
-            for member in members where member.value != .null {
-                value[member.key == "state" ? event : member.key] = member.value
+            for member in members {
+                let key = member.key == "state" ? event : member.key
+                // Of a new connection, null is what the device did not report; else it is what there is none of.
+                if member.value != .null { value[key] = member.value } else if event != "connected" { value[key] = nil }
             }
         }
         return true

@@ -45,8 +45,9 @@ package struct Entity: Sendable {
         case choice(path: String, action: String, options: [String])
         /// An action with a number.
         case number(path: String?, action: String, range: ClosedRange<Int>, unit: String?)
-        /// The firmware of the device. Paths of what is installed, and what is available.
-        case firmware(installed: String, latest: String)
+        /// The firmware of the device. Paths of what is installed, and what is available. `install`: JSON of a `set`. The
+        /// state of an upgrade is in the members `update` and `progress`.
+        case firmware(installed: String, latest: String, install: String)
     }
 
     package var id: String

@@ -299,6 +299,9 @@ extension FamilyDescription {
             case .button(let payload):
                 guard let actions = try? JSON(parsing: Array(payload.utf8)) else { continue }
                 command = command.merging(["kind": "button", "actions": actions])
+            case .firmware(_, _, let install):
+                guard let actions = try? JSON(parsing: Array(install.utf8)) else { continue }
+                command = command.merging(["kind": "upgrade", "actions": actions])
             case .choice(let path, let action, let options):
                 command = command.merging([
                     "kind": "choice", "path": .string(path), "action": .string(action),

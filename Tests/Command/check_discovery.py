@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Checks Home Assistant's discovery messages in what mosquitto_sub wrote. Usage: check_discovery.py FILE
 
+check_discovery.py FILE update    prints what the template of the update entity makes of each state, one JSON a line
+
 First against the keys that Home Assistant's documentation of the MQTT integration requires or allows, written down here.
 Then, where a Python has the package `homeassistant` ($TENDON_HOME_ASSISTANT names it, else python3), each component
 against the schema of its platform there. Prints what is wrong; "skip: REASON" where the second is not possible.
@@ -11,6 +13,8 @@ import json
 import os
 import subprocess
 import sys
+
+from check_mqtt import messages
 
 # Platform: required keys, further keys that are used. https://www.home-assistant.io/integrations/PLATFORM.mqtt/
 COMMON = {"platform", "unique_id", "name", "entity_category", "device_class"}
@@ -22,7 +26,7 @@ PLATFORMS = {
     "select": ({"command_topic", "options"}, {"state_topic", "value_template", "command_template"}),
     "number": ({"command_topic"}, {"state_topic", "value_template", "command_template", "min", "max",
                                    "unit_of_measurement"}),
-    "update": (set(), {"state_topic", "value_template"}),
+    "update": (set(), {"state_topic", "value_template", "command_topic", "payload_install"}),
 }
 DEVICE = {"identifiers", "connections", "manufacturer", "model", "name", "sw_version", "serial_number"}
 CLASSES = {"sensor": {"battery"}, "binary_sensor": {"battery"}, "event": {"button", "doorbell", "motion"},
@@ -50,16 +54,9 @@ sys.exit(1 if problems else 0)
 
 
 def discoveries(path):
-    found = {}
-    for line in open(path, errors="replace"):
-        try:
-            message = json.loads(line)["t"]
-        except (ValueError, KeyError):
-            continue
-        if not message["topic"].startswith("homeassistant/device/") or not message["topic"].endswith("/config"):
-            continue
-        payload = message.get("payload")
-        found[message["topic"]] = json.loads(payload) if isinstance(payload, str) and payload else payload
+    """The newest message of each device, without those that were removed."""
+    found = {name: value for name, value, _ in messages(path)
+             if name.startswith("homeassistant/device/") and name.endswith("/config")}
     return {topic: payload for topic, payload in found.items() if payload}
 
 
@@ -94,9 +91,24 @@ def check(topic, payload, identifiers):
             problems.append(f"{name}: device_class {component['device_class']}")
         if platform == "event" and not component["event_types"]:
             problems.append(f"{name}: no event types")
-        if "payload_press" in component and not isinstance(json.loads(component["payload_press"]), dict):
-            problems.append(f"{name}: payload_press {component['payload_press']}")
+        for payload in ("payload_press", "payload_install"):
+            if payload in component and not isinstance(json.loads(component[payload]), dict):
+                problems.append(f"{name}: {payload} {component[payload]}")
     return problems
+
+
+def update(path):
+    """The states as Home Assistant's MQTT integration sees them: its templates are those of Jinja."""
+    import jinja2
+    environment = jinja2.Environment()
+    environment.filters["tojson"] = json.dumps
+    entities = [component for payload in discoveries(path).values() for component in payload["components"].values()
+                if component["platform"] == "update"]
+    for name, value, _ in messages(path):
+        for entity in entities:
+            if name == entity["state_topic"] and value:
+                print(environment.from_string(entity["value_template"]).render(value_json=value))
+    return 0
 
 
 def main(path):
@@ -121,4 +133,4 @@ def main(path):
     return 1 if problems else 0
 
 
-sys.exit(main(sys.argv[1]))
+sys.exit(update(sys.argv[1]) if sys.argv[2:] == ["update"] else main(sys.argv[1]))

@@ -82,11 +82,12 @@ def complete(killed, sources, received):
     return 0 if expected and not lost and order else 1
 
 
-if sys.argv[1] == "complete":
-    sys.exit(complete(sys.argv[2], sys.argv[3].split(","), sys.argv[4:]))
-elif sys.argv[2] == "has":
-    sys.exit(has(sys.argv[1], sys.argv[3], sys.argv[4] if len(sys.argv) > 4 else ""))
-elif sys.argv[2] == "count":
-    print(count(sys.argv[1], sys.argv[3], sys.argv[4]))
-else:
-    sys.exit(last(sys.argv[1], sys.argv[3]))
+if __name__ == "__main__":
+    if sys.argv[1] == "complete":
+        sys.exit(complete(sys.argv[2], sys.argv[3].split(","), sys.argv[4:]))
+    elif sys.argv[2] == "has":
+        sys.exit(has(sys.argv[1], sys.argv[3], sys.argv[4] if len(sys.argv) > 4 else ""))
+    elif sys.argv[2] == "count":
+        print(count(sys.argv[1], sys.argv[3], sys.argv[4]))
+    else:
+        sys.exit(last(sys.argv[1], sys.argv[3]))

@@ -17,14 +17,7 @@ import sys
 import threading
 import time
 
-failed = False
-
-
-def check(name, truth, detail=""):
-    global failed
-    failed = failed or not truth
-    print(f"ok {name}" if truth else f"not ok {name}: {detail}", flush=True)
-
+from checking import check, outcome
 
 def sockets(process):
     wanted = set()
@@ -261,4 +254,4 @@ if sys.argv[1] == "sockets":
     sockets(arguments[0])
 else:
     {"hostile": hostile, "guarded": guarded, "slow": slow}[sys.argv[1]](int(arguments[0]), *arguments[1:])
-    sys.exit(1 if failed else 0)
+    sys.exit(outcome())

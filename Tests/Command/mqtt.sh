@@ -2,40 +2,18 @@
 # SPDX-License-Identifier: MIT
 # run --mqtt against a real mosquitto: topics, commands, discovery; broker and gateway killed; passwords, TLS; the queue.
 . "$(dirname "$0")/tap.bash"
+. "$(dirname "$0")/broker.bash"
 if ! command -v mosquitto >/dev/null || ! command -v mosquitto_sub >/dev/null; then
     skip "MQTT" "mosquitto and mosquitto-clients are not installed"
     finish
     exit
 fi
 belt=C0:00:00:00:08:01 trainer=C0:00:00:00:08:02
-checker=$root/Tests/Command/check_mqtt.py
 
-# A broker with these lines of configuration beside its port; its id is in broker.
-free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
-broker() { # lines
-    printf 'listener %s 127.0.0.1\npersistence false\nuser root\n%s\n' "$port" "$1" >"$work/broker.conf"
-    mosquitto -c "$work/broker.conf" >>"$work/broker.log" 2>&1 &
-    broker=$!
-    children+=("$broker")
-    until_true sh -c "(: </dev/tcp/127.0.0.1/$port) 2>/dev/null || bash -c ': </dev/tcp/127.0.0.1/$port'"
-}
 stop_hard() { # id: what timeout(1) runs, else the process itself
     kill -KILL "$(pgrep -P "$1" || echo "$1")" 2>/dev/null
     wait "$1" 2>/dev/null
 }
-listen() { # name, options: everything that is published goes to $work/NAME.mqtt, one JSON line per message
-    local name=$1
-    shift
-    mosquitto_sub -h 127.0.0.1 -p "$port" -V 5 -t '#' -F '{"t":%J}' "$@" >"$work/$name.mqtt" 2>"$work/$name.suberr" &
-    children+=("$!")
-    listener=$!
-    until_true sh -c "grep -q SUBSCRIBE '$work/broker.log' || sleep 0.2"
-}
-publish() { mosquitto_pub -h 127.0.0.1 -p "$port" -t "$1" -m "$2" "${@:3}"; }
-seen() { python3 "$checker" "$work/$1.mqtt" has "$2" "${3:-}"; }      # listener, topic, expression over `m` (JSON)
-times() { python3 "$checker" "$work/$1.mqtt" count "$2" "$3"; }
-payload() { python3 "$checker" "$work/$1.mqtt" last "$2"; }           # listener, topic
-
 port=$(free_port)
 broker 'allow_anonymous true'
 listen first

@@ -87,6 +87,20 @@ skip() { # name, reason
     echo "ok $count - $1 # SKIP $2"
 }
 
+# A port of loopback that nobody uses.
+free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+
+results() { # what a program printed: "ok NAME" and "not ok NAME: DETAIL"
+    local line
+    while read -r line; do
+        case "$line" in
+            "ok "*) result 0 "${line#ok }" "" ;;
+            "not ok "*) result 1 "$(printf '%s' "${line#not ok }" | cut -d: -f1)" "$line" ;;
+            *) echo "# $line" ;;
+        esac
+    done <"$1"
+}
+
 # Lines of JSON.
 field() { # name, JSON line
     printf '%s' "$2" | grep -oE "\"$1\":(\"[^\"]*\"|[-0-9.e+]+|true|false|null)" | head -n 1 | cut -d: -f2- | tr -d '"'

@@ -3,19 +3,8 @@
 # run --web: the page in a real browser, hostile requests, slow browsers; no socket without it.
 . "$(dirname "$0")/tap.bash"
 belt=C0:00:00:00:0B:01
-free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
 sockets() { python3 "$root/Tests/Command/check_web.py" sockets "$(pgrep -P "$1")" || echo "no process"; }
 listens() { (: <"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
-results() { # what a program printed: "ok NAME" and "not ok NAME: DETAIL"
-    local line
-    while read -r line; do
-        case "$line" in
-            "ok "*) result 0 "${line#ok }" "" ;;
-            "not ok "*) result 1 "$(printf '%s' "${line#not ok }" | cut -d: -f1)" "$line" ;;
-            *) echo "# $line" ;;
-        esac
-    done <"$1"
-}
 in_background() { # name, command
     local name=$1
     shift

@@ -17,13 +17,15 @@ final class ProgressBar: Sendable {
     /// "download", "transfer".
     private let what: String
     let total: Int
+    /// False: events only, because something else is on the terminal.
+    private let mayDraw: Bool
     private let state = Mutex(State())
 
-    init(_ what: String, total: Int, _ label: DeviceLabel?, _ events: Events) {
-        (self.what, self.total, self.label, self.events) = (what, total, label, events)
+    init(_ what: String, total: Int, _ label: DeviceLabel?, _ events: Events, mayDraw: Bool = true) {
+        (self.what, self.total, self.label, self.events, self.mayDraw) = (what, total, label, events, mayDraw)
     }
 
-    private var isBar: Bool { events.style == .text && Output.error.isTerminal }
+    private var isBar: Bool { mayDraw && events.style == .text && Output.error.isTerminal }
 
     /// So many bytes have arrived. Reports whole percents, each once; a lower number begins again.
     func update(_ bytes: Int, at now: UInt64 = tendon_monotonic_ms()) {

@@ -17,15 +17,18 @@ export class FeaturesCard extends Card {
   state(state) {
     this.features = { ...this.features, ...state.features }
     this.show()
+    if (state.progress) this.progress(state.progress)
   }
 
   event(event) {
     if (event.event === 'feature') {
       this.features[event.feature] = { ...this.features[event.feature], ...event }
+      this.device.state.features = this.features
       this.show()
     } else if (event.event === 'progress') {
       this.progress(event)
     } else if (event.event === 'disconnected' || event.event === 'update') {
+      delete this.device.state.progress
       this.transfer.hidden = true
     }
   }

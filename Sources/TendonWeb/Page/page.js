@@ -70,6 +70,7 @@ function take(event) {
   if (!card) return
   if (event.event === 'sample') return card.sample(event)
   if (event.battery_percent !== undefined) card.charge(event.battery_percent)
+  if (event.event === 'firmware_check') card.firmware(event)
   card.event(event)
   card.remember(event)
 }

@@ -110,14 +110,20 @@ export class Card {
     const had = JSON.stringify([this.device.commands, this.canCommand])
     this.device = device
     this.canCommand = canCommand
-    this.title.textContent = device.name || device.address
-    this.sub.textContent = [device.family, device.name ? device.address : '', device.state.firmware &&
-      `firmware ${device.state.firmware}`, device.connected ? '' : 'not connected'].filter(Boolean).join(' · ')
     this.element.classList.toggle('away', !device.connected)
     this.element.dataset.connected = device.connected
     this.charge(device.state.battery_percent)
     if (had !== JSON.stringify([device.commands, canCommand]) || !this.commands.childElementCount) this.fillCommands()
+    this.firmware(device.state)
     this.state(device.state)
+  }
+
+  /** Its name, and the line below. */
+  entitle() {
+    const { name, address, family, state, connected } = this.device
+    this.title.textContent = name || address
+    this.sub.textContent = [family, name ? address : '', state.firmware && `firmware ${state.firmware}`,
+      connected ? '' : 'not connected'].filter(Boolean).join(' · ')
   }
 
   charge(percent) {
@@ -134,6 +140,7 @@ export class Card {
     for (const command of this.device.commands) {
       if (command.kind === 'button') this.addButton(command.title, command.actions)
       else if (command.kind === 'choice') this.addChoice(command)
+      else if (command.kind === 'upgrade') this.addUpgrade(command)
       else this.addNumber(command)
     }
     this.addCommands()
@@ -146,6 +153,21 @@ export class Card {
     const button = el('button', { type: 'button', text: plain(title), disabled: !this.canCommand, on: { click } })
     parent.append(button)
     return button
+  }
+
+  /** A button that is there while there is newer firmware. */
+  addUpgrade(command) {
+    this.upgrade = this.addButton('', command.actions)
+    this.firmware(this.device.state)
+  }
+
+  /** What the device has, and what is newer. */
+  firmware({ firmware, available }) {
+    Object.assign(this.device.state, { firmware, available })
+    this.entitle()
+    if (!this.upgrade) return
+    this.upgrade.hidden = !available || available === firmware
+    this.upgrade.textContent = `Upgrade to ${available}`
   }
 
   addChoice(command) {

@@ -29,20 +29,20 @@ import Testing
             component(.sensor(path: "battery_percent", unit: "%", deviceClass: "battery"), isDiagnostic: true)
                 == head
                 + #""entity_category":"diagnostic","platform":"sensor","state_topic":"t/left","value_template":"#
-                + #""{{ (value_json.battery_percent | default('')) }}","unit_of_measurement":"%","#
+                + #""{{ (value_json['battery_percent'] | default('')) }}","unit_of_measurement":"%","#
                 + #""state_class":"measurement","device_class":"battery"}"#)
         // A text has neither unit nor class.
         #expect(
             component(.sensor(path: "force.kind"))
                 == head + #""platform":"sensor","state_topic":"t/left","value_template":"#
-                + #""{{ ((value_json.force | default({})).kind | default('')) }}"}"#)
+                + #""{{ ((value_json['force'] | default({}))['kind'] | default('')) }}"}"#)
     }
 
     @Test func whatIsYesOrNo() {
         #expect(
             component(.binary(path: "squeeze", on: "Squeezed", deviceClass: "motion"))
                 == head + #""platform":"binary_sensor","state_topic":"t/left","value_template":"{{ 'ON' if "#
-                + #"(value_json.squeeze | default('')) | string | lower == 'squeezed' else 'OFF' }}","#
+                + #"(value_json['squeeze'] | default('')) | string | lower == 'squeezed' else 'OFF' }}","#
                 + #""device_class":"motion"}"#)
     }
 
@@ -64,12 +64,12 @@ import Testing
         #expect(
             component(.choice(path: "mode", action: "mode", options: ["wait", "compass"]))
                 == head + #""platform":"select","state_topic":"t/left","value_template":"#
-                + #""{{ (value_json.mode | default('')) }}","command_topic":"t/left/set","#
+                + #""{{ (value_json['mode'] | default('')) }}","command_topic":"t/left/set","#
                 + #""command_template":"{{ {'mode': value} | tojson }}","options":["wait","compass"]}"#)
         #expect(
             component(.number(path: "intensity", action: "intensity", range: 5...100, unit: "%"))
                 == head + #""platform":"number","state_topic":"t/left","value_template":"#
-                + #""{{ (value_json.intensity | default('')) }}","command_topic":"t/left/set","#
+                + #""{{ (value_json['intensity'] | default('')) }}","command_topic":"t/left/set","#
                 + #""command_template":"{{ {'intensity': value} | tojson }}","min":5,"max":100,"#
                 + #""unit_of_measurement":"%"}"#)
         // Without a state Home Assistant assumes that it was done.
@@ -79,13 +79,20 @@ import Testing
                 + #""command_template":"{{ {'vibrate': value} | tojson }}","min":0,"max":359}"#)
     }
 
+    /// In brackets, because `update` after a dot is a method of Python's dictionaries.
     @Test func firmware() {
         #expect(
-            component(.firmware(installed: "firmware", latest: "update.version"))
-                == head + #""platform":"update","device_class":"firmware","state_topic":"t/left","value_template":"#
-                + #""{{ {'installed_version': (value_json.firmware | default('')), 'latest_version': "#
-                + #"((value_json.update | default({})).version | default('')) or (value_json.firmware | default(''))}"#
-                + #" | tojson }}"}"#)
+            component(.firmware(installed: "firmware", latest: "newest.version", install: #"{"firmware":"upgrade"}"#))
+                == head + #""platform":"update","device_class":"firmware","state_topic":"t/left","#
+                + #""command_topic":"t/left/set","payload_install":"{\"firmware\":\"upgrade\"}","value_template":""#
+                + #"{% set busy = ((value_json['update'] | default({}))['step'] | default('')) == 'firmware' and "#
+                + #"((value_json['update'] | default({}))['status'] | default('')) in ['PREPARING', 'RESETTING'] %}"#
+                + #"{% set sends = busy and ((value_json['progress'] | default({}))['what'] | default('')) == 'transfer' %}"#
+                + #"{{ {'installed_version': (value_json['firmware'] | default('')), 'latest_version': "#
+                + #"((value_json['newest'] | default({}))['version'] | default('')) or "#
+                + #"(value_json['firmware'] | default('')), 'in_progress': busy, 'update_percentage': "#
+                + #"((value_json['progress'] | default({}))['percent'] | default('')) if sends else none} "#
+                + #"| tojson }}"}"#)
     }
 
     @Test func aboutTheDevice() throws {

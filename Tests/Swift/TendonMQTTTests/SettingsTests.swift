@@ -143,6 +143,34 @@ import TendonSupport
         #expect(device.completeState()["features"] == ["3": ["state": "activated", "toggle": "on"]])
     }
 
+    @Test func theStateOfAnUpgrade() {
+        var device = device()
+        func take(_ event: String, _ members: String) {
+            device.take(event, bytes(#"{"time":"1","event":"\#(event)",\#(members)}"#))
+        }
+        take("connected", #""firmware":"1.3.0","battery_percent":80"#)
+        take("firmware_check", #""firmware":"1.3.0","available":"1.4.0","text":"new""#)
+        take("update", #""step":"firmware","status":"PREPARING""#)
+        take("progress", #""what":"transfer","percent":40,"bytes":4,"total_bytes":10"#)
+        let progress: JSON = ["what": "transfer", "percent": 40, "bytes": 4, "total_bytes": 10]
+        var expected: JSON = [
+            "time": "1", "firmware": "1.3.0", "battery_percent": 80, "available": "1.4.0",
+            "update": ["step": "firmware", "status": "PREPARING"], "progress": progress,
+        ]
+        #expect(device.completeState() == expected)
+        // A step ends the transfer before it, and null is what there is none of.
+        take("update", #""step":"firmware","status":"SUCCESS""#)
+        take("firmware_check", #""firmware":"1.4.0","available":null"#)
+        expected = [
+            "time": "1", "firmware": "1.4.0", "battery_percent": 80,
+            "update": ["step": "firmware", "status": "SUCCESS"],
+        ]
+        #expect(device.completeState() == expected)
+        // What a device does not report when it connects stays as it was known.
+        take("connected", #""firmware":"1.4.0","battery_percent":null"#)
+        #expect(device.completeState()["battery_percent"] == 80)
+    }
+
     @Test func samplesAloneAreNoChangeOfTheState() {
         var device = device()
         #expect(!device.hasSamples && !device.isChanged)

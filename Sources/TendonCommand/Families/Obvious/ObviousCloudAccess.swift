@@ -31,6 +31,13 @@ struct CloudAccess: Sendable {
 
     static let product = Option(
         name: "--product", value: "ID", help: "product of the device: a number", takes: .integer(0...Int(UInt32.max)))
+    static let appVersion = Option(
+        name: "--app-version", value: "X.Y.Z", help: "version of the application, for the cloud", standard: "1.0.0",
+        takes: .parsed { (text) throws(CommandError) in
+            guard ObviousVersion.code(text) != nil else {
+                throw .usage("it is of the form 1.2.3, not '\(sanitized(text))'")
+            }
+        })
     static let serial = Option(
         name: "--serial", value: "SERIAL", help: "serial number of the device: 16 hexadecimal digits")
 

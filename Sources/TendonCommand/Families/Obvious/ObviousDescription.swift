@@ -5,10 +5,12 @@ import TendonOutputs
 extension FamilyDescription {
     static let obvious = FamilyDescription(
         family: "obvious", manufacturer: "Obvious", model: "Platform device",
-        states: ["feature", "firmware_check", "protocol"],
+        states: ["feature", "firmware_check", "progress", "protocol", "update"],
         entities: [
             .battery,
-            Entity("firmware", "Firmware", .firmware(installed: "firmware", latest: "available")),
+            Entity(
+                "firmware", "Firmware",
+                .firmware(installed: "firmware", latest: "available", install: #"{"firmware":"upgrade"}"#)),
             Entity(
                 "feature", "Feature",
                 .happening(

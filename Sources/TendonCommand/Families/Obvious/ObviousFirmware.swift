@@ -11,9 +11,7 @@ import TendonSupport
 #endif
 
 private let firmwareOptions: [Option] =
-    ObviousAccess.options + CloudAccess.options + [
-        Option(name: "--app-version", value: "X.Y.Z", help: "version of the application, for the cloud; default 1.0.0")
-    ]
+    ObviousAccess.options + CloudAccess.options + [CloudAccess.appVersion]
 
 extension Command {
     static let obviousFirmwareCheck = Command(
@@ -31,7 +29,7 @@ extension Command {
         let access = try ObviousAccess(arguments, cloud: true)
         let upgrade = try FirmwareUpgrade(arguments)
         try await access.withDevice { (open) throws(CommandError) in
-            _ = try await upgrade.check(open, access.events)
+            _ = try await upgrade.check(open.connector, UpgradeReport(open.label, access.events))
         }
         return .done
     }
@@ -66,8 +64,9 @@ extension Command {
         let upgrade = try FirmwareUpgrade(arguments)
         defer { upgrade.removeFolder() }
         try await access.withDevice { (open) throws(CommandError) in
-            guard isDry else { return try await upgrade.run(open, access.events) }
-            guard let new = try await upgrade.check(open, access.events) else { return }
+            let report = UpgradeReport(open.label, access.events)
+            guard isDry else { return try await upgrade.run(open.connector, report) }
+            guard let new = try await upgrade.check(open.connector, report) else { return }
             access.events.dryRun(
                 "obvious firmware upgrade", "would write firmware \(sanitized(new.versionName))", open.label)
         }
@@ -75,16 +74,56 @@ extension Command {
     }
 }
 
-private struct FirmwareUpgrade: Sendable {
+/// Where the steps of an upgrade go.
+struct UpgradeReport: Sendable {
+    let label: DeviceLabel
+    let events: Events
+    /// `run`: everything is an event. A command prints results in its own words, and draws a bar.
+    private let isService: Bool
+
+    init(_ label: DeviceLabel, _ events: Events, isService: Bool = false) {
+        (self.label, self.events, self.isService) = (label, events, isService)
+    }
+
+    func bar(_ what: String, total: Int) -> ProgressBar {
+        ProgressBar(what, total: total, label, events, mayDraw: !isService)
+    }
+
+    /// Both versions; `new`: nil: nothing newer.
+    func found(_ version: String, _ new: OcelotFirmwareInfo?) {
+        var members: JSON = ["firmware": .string(version), "available": .null]
+        var words = "firmware \(version)"
+        if let new {
+            members["available"] = .string(sanitized(new.versionName))
+            members["release_notes"] = .string(sanitized(new.releaseNotes))
+            members["text"] = .string(sanitized(new.upgradeMessage))
+            words += ", \(sanitized(new.versionName)) is available\n  \(sanitized(new.releaseNotes))\n"
+            if !new.upgradeMessage.isEmpty { words += "  \(sanitized(new.upgradeMessage))\n" }
+        } else {
+            words += ", nothing newer\n"
+        }
+        result("firmware_check", members, text: words)
+    }
+
+    func firmware(_ status: String) {
+        result("update", ["step": "firmware", "status": .string(status)], text: "firmware: \(status)\n")
+    }
+
+    /// How an upgrade ended that did not succeed; a command says it with its error.
+    func ended(_ status: String) { if isService { firmware(status) } }
+
+    private func result(_ name: StaticString, _ members: JSON, text: String) {
+        if isService { events.event(name, label, members) } else { events.result(name, label, members, text: text) }
+    }
+}
+
+struct FirmwareUpgrade: Sendable {
     let appVersion: String
     /// Of an upgrade that starts again: an empty one; nil: the usual one.
     private let folder: String?
 
     init(_ arguments: Arguments) throws(CommandError) {
-        appVersion = arguments.value("--app-version") ?? "1.0.0"
-        guard ObviousVersion.code(appVersion) != nil else {
-            throw .usage("--app-version is of the form 1.2.3, not '\(sanitized(appVersion))'")
-        }
+        appVersion = arguments.value(CloudAccess.appVersion) ?? ""
         guard !(try CloudAccess.keys(arguments)).isEmpty else {
             throw .usage("without public keys no firmware can be verified", next: "--keys-file FILE")
         }
@@ -124,69 +163,77 @@ private struct FirmwareUpgrade: Sendable {
     }
 
     @TendonActor
-    private func manager(_ open: OpenObvious) -> OcelotFirmwareManager {
+    private func manager(_ connector: OcelotDeviceConnector) -> OcelotFirmwareManager {
         let manager = OcelotFirmwareManager()
-        manager.setDeviceConnector(open.connector)
+        manager.setDeviceConnector(connector)
         if let folder { manager.setFileCacheDirectory(folder) }
         return manager
     }
 
     /// Reports both versions; nil: nothing newer.
     @TendonActor
-    func check(_ open: OpenObvious, _ events: Events) async throws(CommandError) -> OcelotFirmwareInfo? {
-        let manager = manager(open)
-        let (current, new) = try await open.ask { (_) throws(OcelotError) in
-            try await manager.availableFirmware(appVersion: appVersion)
+    func check(
+        _ connector: OcelotDeviceConnector, _ report: UpgradeReport
+    ) async throws(CommandError) -> OcelotFirmwareInfo? {
+        let manager = manager(connector)
+        do throws(OcelotError) {
+            let (current, new) = try await manager.availableFirmware(appVersion: appVersion)
+            // Nothing newer, or why it is not known.
+            if new == nil, let error = manager.lastError { throw error }
+            report.found(ObviousVersion.text(UInt32(clamping: current)), new)
+            return new
+        } catch {
+            throw CommandError(error)
         }
-        // Nothing newer, or why it is not known.
-        if new == nil, let error = manager.lastError { throw CommandError(error) }
-        events.found(current, new, open.label)
-        return new
     }
 
     @TendonActor
-    func run(_ open: OpenObvious, _ events: Events) async throws(CommandError) {
-        let manager = manager(open)
-        let progress = UpgradeProgress(open.label, events)
+    func run(_ connector: OcelotDeviceConnector, _ report: UpgradeReport) async throws(CommandError) {
+        let manager = manager(connector)
+        let progress = UpgradeProgress(report)
         do throws(OcelotError) {
             try await manager.upgradeFirmware(appVersion: appVersion, onStep: progress.take)
         } catch {
             progress.finish()
             switch error {
             case .cancelled:
+                report.ended("INTERRUPTED")
                 throw CommandError(
                     .failed, "interrupted: the device keeps what it has received",
                     next: "the same command, which continues")
-            case .upgrade(.UNAVAILABLE, cause: nil): return  // nothing newer, which is reported
-            default: throw CommandError(error)
+            case .upgrade(.UNAVAILABLE, cause: nil):  // nothing newer, which is reported
+                return report.ended("UNAVAILABLE")
+            case .upgrade(let status, cause: _): report.ended("\(status)")
+            case .busy: break  // it has not begun
+            default: report.ended("FAILED")
             }
+            throw CommandError(error)
         }
         progress.finish()
-        events.firmware("SUCCESS", open.label)
+        report.firmware("SUCCESS")
     }
 }
 
 /// What the user sees of an upgrade: a bar for the download, then one for the transfer.
 @TendonActor
 private final class UpgradeProgress {
-    private let label: DeviceLabel
-    private let events: Events
+    private let report: UpgradeReport
     private var size = 0
     private var bar: (what: String, bar: ProgressBar)?
 
-    init(_ label: DeviceLabel, _ events: Events) { (self.label, self.events) = (label, events) }
+    init(_ report: UpgradeReport) { self.report = report }
 
     func take(_ step: OcelotUpgradeStep) {
         switch step {
-        case .preparing: events.firmware("PREPARING", label)
+        case .preparing: report.firmware("PREPARING")
         case .found(let version, let new, let size):
-            events.found(version, new, label)
+            report.found(ObviousVersion.text(UInt32(clamping: version)), new)
             self.size = size
         case .downloading(let bytes): show("download", bytes)
         case .sending(let percent): show("transfer", size * percent / 100)
         case .resetting:
             finish()
-            events.firmware("RESETTING", label)
+            report.firmware("RESETTING")
         }
     }
 
@@ -195,33 +242,10 @@ private final class UpgradeProgress {
         guard size > 0 else { return }
         if bar?.what != what {
             finish()
-            bar = (what, ProgressBar(what, total: size, label, events))
+            bar = (what, report.bar(what, total: size))
         }
         bar?.bar.update(bytes)
     }
 
     func finish() { bar?.bar.finish() }
-}
-
-extension Events {
-    /// Both versions; `new`: nil: nothing newer.
-    fileprivate func found(_ current: Int64, _ new: OcelotFirmwareInfo?, _ label: DeviceLabel) {
-        let version = ObviousVersion.text(UInt32(clamping: current))
-        var members: JSON = ["firmware": .string(version), "available": .null]
-        var words = "firmware \(version)"
-        if let new {
-            members["available"] = .string(sanitized(new.versionName))
-            members["release_notes"] = .string(sanitized(new.releaseNotes))
-            members["text"] = .string(sanitized(new.upgradeMessage))
-            words += ", \(sanitized(new.versionName)) is available\n  \(sanitized(new.releaseNotes))\n"
-            if !new.upgradeMessage.isEmpty { words += "  \(sanitized(new.upgradeMessage))\n" }
-        } else {
-            words += ", nothing newer\n"
-        }
-        result("firmware_check", label, members, text: words)
-    }
-
-    fileprivate func firmware(_ status: String, _ label: DeviceLabel) {
-        result("update", label, ["step": "firmware", "status": .string(status)], text: "firmware: \(status)\n")
-    }
 }

@@ -9,10 +9,12 @@ struct ObviousStream: FamilyStream {
     let product: String?
     /// Whose states are read; nil: those that the cloud lists.
     let features: [Int]?
-    let hasCloud: Bool
+    let listsFeatures: Bool
+    /// Nil: without a cloud, a product or keys no firmware can be verified.
+    let firmware: FirmwareUpgrade?
 
     static let options: [Option] = [
-        CloudAccess.product, CloudAccess.keysFile,
+        CloudAccess.product, CloudAccess.keysFile, CloudAccess.appVersion,
         Option(
             name: "--features", value: "LIST",
             help: "features whose states are read, with commas; default: those that the cloud lists, if "
@@ -21,14 +23,17 @@ struct ObviousStream: FamilyStream {
     ]
 
     init(_ arguments: Arguments) throws(CommandError) {
-        product = try arguments.product(or: try CloudAccess.keys(arguments))
+        let keys = try CloudAccess.keys(arguments)
+        product = try arguments.product(or: keys)
         var ids: [Int]?
         if let list = arguments.value("--features") {
             ids = []
             for word in listWords(list) { ids?.append(try ObviousFeature.id(word)) }
         }
         features = ids
-        hasCloud = ids == nil && environment("TENDON_OBVIOUS_BASE_URL") != nil
+        let hasCloud = product != nil && environment("TENDON_OBVIOUS_BASE_URL") != nil
+        listsFeatures = ids == nil && hasCloud
+        firmware = hasCloud && !keys.isEmpty ? try FirmwareUpgrade(arguments) : nil
         if hasCloud { try CloudAccess.install(arguments) }
     }
 
@@ -40,7 +45,13 @@ struct ObviousStream: FamilyStream {
     static let actions = [
         RuleAction(name: "toggle", arguments: "FEATURE on|off|flip") { (words) throws(CommandError) in
             try ToggleCall(words)
-        }
+        },
+        RuleAction(name: "firmware", arguments: "check|upgrade") { (words) throws(CommandError) in
+            guard words.count == 1, let call = FirmwareCall(rawValue: words[0]) else {
+                throw .usage("firmware takes check or upgrade")
+            }
+            return call
+        },
     ]
 
     static func advice(on cause: TendonError) -> String? {
@@ -66,6 +77,10 @@ private struct ToggleCall: RuleCall {
     }
 }
 
+private enum FirmwareCall: String, RuleCall {
+    case check, upgrade
+}
+
 /// One device.
 @TendonActor
 private final class ObviousServer: DeviceServer {
@@ -75,6 +90,11 @@ private final class ObviousServer: DeviceServer {
     private var connector: OcelotDeviceConnector?
     private var information: OcelotDeviceInfo?
     private var titles: [Int: String] = [:]
+    /// The requests at the beginning of a connection: a device has one operation at a time, so actions wait for them.
+    private var beginning: Task<Void, Never>?
+    /// Waits for the end of the connection. An upgrade restarts the device, which is no end.
+    private var waiter: Task<Void, Never>?
+    private var isUpgrading = false
 
     init(_ wanted: ObviousStream, _ served: ServedDevice) {
         self.wanted = wanted
@@ -130,13 +150,28 @@ private final class ObviousServer: DeviceServer {
         let states = connector.states
         let updates = manager.updates
         let consumer = consume(updates)
-        await readStates()
-        var iterator = states.makeAsyncIterator()
-        while connector.state == .connected {
-            guard (try? await iterator.next(isolation: TendonActor.shared)) != nil else { break }
+        let beginning = Task { @TendonActor [self] in
+            await readStates()
+            await findFirmware()
+        }
+        self.beginning = beginning
+        let waiter = Task { @TendonActor [self] in
+            var iterator = states.makeAsyncIterator()
+            while connector.state == .connected || isUpgrading {
+                guard (try? await iterator.next(isolation: TendonActor.shared)) != nil else { break }
+            }
+        }
+        self.waiter = waiter
+        await withTaskCancellationHandler {
+            await waiter.value
+        } onCancel: {
+            waiter.cancel()
         }
         let isAsked = Task.isCancelled
+        beginning.cancel()
+        connector.cancel()
         connector.disconnect()
+        await beginning.value
         consumer.cancel()
         await consumer.value
         return isAsked ? .requested : .lost
@@ -146,7 +181,7 @@ private final class ObviousServer: DeviceServer {
     private func readStates() async {
         do throws(OcelotError) {
             var ids = wanted.features ?? []
-            if wanted.hasCloud, wanted.product != nil {
+            if wanted.listsFeatures {
                 let list = try await manager.featureList()
                 for feature in list { titles[feature.id] = sanitized(feature.name) }
                 ids = list.map(\.id)
@@ -157,6 +192,17 @@ private final class ObviousServer: DeviceServer {
             guard !error.isCancelled else { return }
             served.event("configuration_failed", ["text": .string("\(error)")])
             served.show("connected", note: "\(error)")
+        }
+    }
+
+    /// What is newer than the firmware of the device.
+    private func findFirmware() async {
+        guard wanted.firmware != nil, !Task.isCancelled else { return }
+        do throws(CommandError) {
+            try await carryOut(.check)
+        } catch {
+            guard !Task.isCancelled else { return }
+            served.event("configuration_failed", ["text": .string(error.message)])
         }
     }
 
@@ -173,6 +219,8 @@ private final class ObviousServer: DeviceServer {
     }
 
     func perform(_ call: any RuleCall) async throws(CommandError) {
+        await beginning?.value
+        if let call = call as? FirmwareCall { return try await carryOut(call) }
         guard let call = call as? ToggleCall else { return }
         do throws(OcelotError) {
             if let state = call.state {
@@ -182,6 +230,26 @@ private final class ObviousServer: DeviceServer {
             }
         } catch {
             throw CommandError(.failed, "\(error)")
+        }
+    }
+
+    private func carryOut(_ call: FirmwareCall) async throws(CommandError) {
+        guard let firmware = wanted.firmware, let connector else {
+            throw .usage("firmware needs $TENDON_OBVIOUS_BASE_URL, and a product and public keys that verify it")
+        }
+        let report = UpgradeReport(served.label, served.reporter.events, isService: true)
+        switch call {
+        case .check: _ = try await firmware.check(connector, report)
+        case .upgrade:
+            isUpgrading = true
+            defer {
+                isUpgrading = false
+                // It did not come back, and nothing further is reported of the connection.
+                if connector.state != .connected { waiter?.cancel() }
+            }
+            try await firmware.run(connector, report)
+            guard let version = try? await manager.deviceInfo().firmwareVersion else { return }
+            report.found(version, nil)
         }
     }
 
