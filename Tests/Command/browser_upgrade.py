@@ -21,6 +21,8 @@ def main():
               browser.until(f"{unit} && {button} && !{button}.hidden && {button}.textContent == 'Upgrade to 1.4.0'"),
               browser.run("document.body.innerText"))
         check("not without the token", browser.run(f"{button}.disabled"))
+        switches = browser.run(f"[...{unit}.querySelectorAll('.features li')].map(li => li.querySelectorAll('button').length)")
+        check("a feature that has no switch has no button", switches == [1, 1, 1, 0], switches)
         check("no transfer is shown before", browser.run(f"{transfer}.hidden"))
         browser.enter(token)
         browser.until(f"!{button}.disabled")

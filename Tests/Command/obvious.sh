@@ -56,6 +56,8 @@ like "$err" 'try: --product' "and what to do"
 run obvious features --radio virtual --json
 is "$(sed 's/.*"feature":\([0-9]*\),"state":"\([a-z]*\)".*"title":"\([^"]*\)".*/\1 \2 \3/' <<<"$out" | tr '\n' ';')" \
     "16 disabled Led;17 disabled Night mode;18 disabled Boost;19 enabled Basic;" "features: all of the product"
+# The device sends switch 1 of feature 16: what is not bought has none.
+like "$(grep '"feature":16,' <<<"$out")" '"state":"disabled","toggle":"unsupported"' "features: a disabled one has no switch"
 people obvious features 19 --radio virtual
 like "$out" '   19 .* enabled' "features: one, without a cloud, for people"
 run obvious features 4711 --radio virtual

@@ -53,6 +53,8 @@ export class FeaturesCard extends Card {
       const isOn = feature.toggle === 'activated'
       const row = el('li', {}, el('span', { text: title }),
         el('span', { class: `chip${feature.state === 'enabled' ? ' on' : ''}`, text: feature.state }))
+      // One that is not bought has a switch later, or none.
+      if (feature.state === 'enabled' && feature.toggle === 'unsupported') return row
       const button = this.addButton(isOn ? 'On' : 'Off', { toggle: [number, isOn ? 'off' : 'on'] }, row)
       button.dataset.feature = number
       button.setAttribute('role', 'switch')
