@@ -42,6 +42,11 @@ typedef struct tendon_socket_hooks {
      * NULL: tendon_socket_link_reason().
      */
     tendon_status (*reason)(tendon_link *link, int number, bool connecting);
+    /**
+     * PDUs that the kernel has dropped because the socket's receive buffer was full. The socket has SO_RXQ_OVFL then.
+     * NULL: nothing is lost, the sender waits.
+     */
+    uint32_t (*lost)(const tendon_link *link);
 } tendon_socket_hooks;
 
 /** PDUs read per wake-up at most, see tendon_link.batch. */

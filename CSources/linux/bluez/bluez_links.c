@@ -17,7 +17,8 @@ const tendon_socket_hooks tendon_bluez_link_hooks = {.header = 0,
                                                      .attempted = attempted,
                                                      .reason = tendon_bluez_link_reason,
                                                      .secure = tendon_bluez_secure,
-                                                     .is_encrypted = tendon_bluez_is_encrypted};
+                                                     .is_encrypted = tendon_bluez_is_encrypted,
+                                                     .lost = tendon_bluez_link_lost};
 
 static void attempted(tendon_link *link, tendon_status result) {
     if (result == TENDON_OK) {

@@ -25,6 +25,7 @@ static bool identify(tendon_radio *radio, const struct sockaddr_storage *name, s
 static void accepted(tendon_radio *radio, tendon_link *link, int fd) {
     link->handle = tendon_bluez_handle_of(fd);
     tendon_bluez_share_buffers((tendon_bluez_radio *)radio, fd);
+    tendon_bluez_count_dropped(fd);
 }
 
 static const tendon_socket_acceptor acceptor = {

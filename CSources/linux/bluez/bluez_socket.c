@@ -106,6 +106,11 @@ void tendon_bluez_share_buffers(const tendon_bluez_radio *radio, int fd) {
     tendon_bluez_set_buffer(fd, size);
 }
 
+void tendon_bluez_count_dropped(int fd) {
+    const int on = 1;
+    (void)setsockopt(fd, SOL_SOCKET, SO_RXQ_OVFL, &on, sizeof on); /* without it: the count at the end of the link */
+}
+
 uint32_t tendon_bluez_dropped(int fd) {
     uint32_t counters[16] = {0}; /* SK_MEMINFO_...; kernels append to them: one that is missing stays 0 */
     socklen_t size = sizeof counters;

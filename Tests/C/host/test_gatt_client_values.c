@@ -8,6 +8,7 @@ static void gatt_cl_gan_bv_01_c_notification(void **state) {
     assert_int_equal(peer_send(p, "1B 03 00 01 02 03"), TENDON_OK);
     peer_value(p, 3, "01 02 03", false);
     assert_int_equal(p->subscriptions[0].received, 1);
+    assert_int_equal(p->value.sequence, 1);
     tendon_status id = tendon_gatt_unsubscribe(&p->client, 3, peer_on_done, p, p->now);
     assert_int_equal(peer_send(p, "1B 03 00 01 02 03"), TENDON_ERROR_NOT_FOUND); /* removed immediately */
     peer_exchange(p, "12 04 00 00 00", "13");
@@ -185,6 +186,7 @@ static void mal_D07_notifications_at_2101_a_second_for_a_minute(void **state) {
     }
     assert_int_equal(p->values, 84040);
     assert_int_equal(p->subscriptions[0].received, 84040);
+    assert_int_equal(p->value.sequence, 84040);
     assert_int_equal(p->bearer.counters.unhandled_value, 42020);
     p->values = 0;
     peer_alive(p);

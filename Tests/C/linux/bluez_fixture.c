@@ -153,6 +153,10 @@ int setsockopt(int fd, int level, int option, const void *value, socklen_t size)
         calls.buffers_set++;
         return 0;
     }
+    if (level == SOL_SOCKET && option == SO_RXQ_OVFL) {
+        memcpy(&calls.drops_shown, value, sizeof calls.drops_shown);
+        return 0;
+    }
     if (level == SOL_BLUETOOTH && option == BT_SECURITY) {
         if (refuses(&calls.set_security)) {
             return -1;

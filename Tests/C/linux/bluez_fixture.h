@@ -48,6 +48,7 @@ typedef struct system_calls {
     bdaddr_t asked_peer;              /**< of the latest HCIGETCONNINFO */
     uint8_t asked_type;
     uint32_t drops;                           /**< packets that the kernel dropped, of every socket */
+    int drops_shown;                          /**< SO_RXQ_OVFL of the last socket */
     refused_call meminfo, conninfo, security; /**< of getsockopt() */
     uint8_t security_level;                   /**< of every socket; setsockopt() changes it */
     refused_call set_security, socket_error;  /**< the latter: result of a connect() in progress */

@@ -323,8 +323,12 @@ static void an_unprivileged_attempt_is_not_repeated(void **state) {
 static void a_link_reports_what_the_kernel_dropped(void **state) {
     (void)state;
     bluez_connecting *l = bluez_connecting_open();
+    assert_int_equal(calls.drops_shown, 1); /* in each packet that follows a dropped one */
     calls.drops = 7;
     assert_int_equal(tendon_bluez_link_lost(&l->link), 7);
+    assert_int_equal(l->link.lost, 0); /* no packet has said so */
+    tendon_link_close(&l->link);
+    assert_int_equal(l->link.lost, 7);
     bluez_connecting_close(l);
     assert_int_equal(tendon_bluez_link_lost(&l->link), 0);
 }

@@ -31,6 +31,11 @@ ssize_t recv(int fd, void *bytes, size_t size, int flags) {
     return empty_receives-- > 0 ? -1 : (ssize_t)syscall(SYS_recvfrom, fd, bytes, size, flags, NULL, NULL);
 }
 
+int recvmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags, struct timespec *timeout) {
+    errno = EAGAIN;
+    return empty_receives-- > 0 ? -1 : (int)syscall(SYS_recvmmsg, fd, messages, count, flags, timeout);
+}
+
 static void every_length_passes_both_ways(void **state) {
     (void)state;
     bench b;

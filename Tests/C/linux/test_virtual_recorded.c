@@ -72,6 +72,10 @@ ssize_t recv(int fd, void *bytes, size_t length, int flags) {
     return refused() ? -1 : syscall(SYS_recvfrom, fd, bytes, length, flags, NULL, NULL);
 }
 
+int recvmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags, struct timespec *timeout) {
+    return refused() ? -1 : (int)syscall(SYS_recvmmsg, fd, messages, count, flags, timeout);
+}
+
 ssize_t sendmsg(int fd, const struct msghdr *message, int flags) {
     return refused() ? -1 : syscall(SYS_sendmsg, fd, message, flags);
 }
@@ -346,8 +350,8 @@ static void play(recording *r, unsigned number) {
 static void runs_are_as_recorded(void **state) {
     (void)state;
     static const uint32_t known[RUNS] = {
-        0x1C134C62, 0x3ED2015B, 0x7DE7AE8B, 0x3C372DC7, 0x08830D3C, 0x9906CC65, 0x16DC36CB, 0x085B44BD,
-        0xDEE5A3B2, 0xE694C0EA, 0xAA6232DA, 0xF8BA670A, 0x7DBB97A1, 0x6832A42A, 0x14BB8712, 0xDBB6F376,
+        0xF505F8D6, 0xA859B5E2, 0x5BF35FFF, 0x65707E7B, 0xF5BF5CBE, 0x2D3639CD, 0x6CCCC960, 0x42D530DE,
+        0xB2082BD0, 0x07EDF367, 0x673E6ED2, 0x3D2E53C5, 0xCD223DA2, 0xAC2F7E06, 0x9721BB18, 0xB3C1A40D,
     };
     compare_recordings(known, RUNS, play);
 }

@@ -92,9 +92,13 @@ struct tendon_link {
     bool connected;          /**< the socket is connected; connected() is pending or was called */
     bool securing;  /**< connected; the encryption with a stored key is in progress (bluez: connected() waits for it) */
     bool encrypted; /**< by pairing or with a stored key */
+    uint8_t singles; /**< wake-ups in a row that brought one packet; used by the link */
     tendon_status reason;
-    int error;               /**< errno of the send or receive that found the connection ended; 0: none did */
-    uint16_t handle;         /**< connection handle, for captures; 0xFFFF: not known */
+    int error;       /**< errno of the send or receive that found the connection ended; 0: none did */
+    uint16_t handle; /**< connection handle, for captures; 0xFFFF: not known */
+    /** PDUs that the kernel dropped because its receive buffer was full: before the PDU that was received last, and
+     * after the end of the link all of them. Always 0 on the virtual radio, where the sender waits. */
+    uint32_t lost;
     uint64_t received, sent; /**< PDUs */
     uint32_t batch; /**< maximum number of PDUs read per wake-up, before other sources are served; 0: 32, the maximum */
     uint64_t deadline; /**< of the attempt to connect */
