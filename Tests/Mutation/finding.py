@@ -40,18 +40,22 @@ def operands(condition):
     return found.pop(), [condition[start:end] for start, end in zip(cuts[::2], cuts[1::2])]
 
 
+# 0 is a descriptor that no test has free.
+DESCRIPTOR = r"\b(?:\w*fd|descriptor|\w*[fF]ile)"
+
+
 def variants(condition):
     """Other forms of a condition: (kind, text)."""
     yield "condition", f"!({condition})"
     for old, new in ((" <= ", " < "), (" >= ", " > "), (" < ", " <= "), (" > ", " >= ")):
-        if condition.count(old) == 1 and not re.search(r"\b\w*fd" + old + "0", condition):
+        if condition.count(old) == 1 and not re.search(DESCRIPTOR + old + "0", condition):
             yield "bound", condition.replace(old, new)
             break
     for old, new in ((" && ", " || "), (" || ", " && ")):
         if condition.count(old) == 1 and not (" && " in condition and " || " in condition):
             yield "operator", condition.replace(old, new)
     number = re.search(r"(?<![\w.\[\\'])(\d+)(u?)(?![\w.'])", condition)
-    if number and not re.search(r"fd (<|>=|>) 0", condition):  # 0 is a descriptor that no test has free
+    if number and not re.search(DESCRIPTOR + " (<|>=|>) 0", condition):
         start, end = number.span()
         yield "constant", condition[:start] + str(int(number[1]) + 1) + number[2] + condition[end:]
     joint, parts = operands(condition)

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TendonObvious
+import Testing
+
+@testable import TendonObviousCloud
+
+/// Public keys in a text: a product, a number, 64 digits, and `revoked`.
+@Suite struct KeyFileTests {
+    private static let digits = String(repeating: "03a1", count: 16)
+    private static let bytes = [UInt8]((0..<32).map { $0 % 2 == 0 ? 0x03 : 0xA1 })
+
+    @Test func keys() throws {
+        let text = """
+            # product, number, key
+            1234 1 \(Self.digits)
+
+            ABCD\t255   \(Self.digits.uppercased())  revoked # since May
+            """
+        let keys = try ObviousCloudConfiguration.keys(text: text)
+        #expect(
+            keys == [
+                try #require(ObviousKey(productId: "1234", id: 1, bytes: Self.bytes, isRevoked: false)),
+                try #require(ObviousKey(productId: "ABCD", id: 255, bytes: Self.bytes, isRevoked: true)),
+            ])
+        #expect(try ObviousCloudConfiguration.keys(text: "") == [])
+        let path = NSTemporaryDirectory() + "obvious-keys-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+        #expect(try ObviousCloudConfiguration.keys(file: path) == keys)
+    }
+
+    @Test(arguments: [
+        "1234", "1234 1", "1234 1 \(digits) withdrawn", "1234 1 \(digits) revoked more", "1234 256 \(digits)",
+        "1234 0 \(digits)", "1234 x \(digits)", "1234 1 \(digits.dropLast())", "1234 1 \(digits)00",
+        "1234 1 \(digits.dropLast())g",
+    ])
+    func lineOfAFileThatIsNoKey(line: String) {
+        let error = #expect(throws: ObviousCloudError.self) {
+            try ObviousCloudConfiguration.keys(text: "# first\n\(line)\n")
+        }
+        #expect(error?.kind == .argument)
+        #expect(error?.description.contains("line 2 is not a key") == true)
+    }
+
+    @Test func filesThatCannotBeRead() throws {
+        for path in ["/nonexistent/keys", NSTemporaryDirectory()] {
+            let error = #expect(throws: ObviousCloudError.self) { try ObviousCloudConfiguration.keys(file: path) }
+            #expect(error?.kind == .storage)
+        }
+        let path = NSTemporaryDirectory() + "obvious-keys-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        // One line more than fits.
+        try Data(repeating: 0x0A, count: 65_536).write(to: URL(fileURLWithPath: path))
+        #expect(throws: ObviousCloudError.self) { try ObviousCloudConfiguration.keys(file: path) }
+        try Data(repeating: 0x0A, count: 65_535).write(to: URL(fileURLWithPath: path))
+        #expect(try ObviousCloudConfiguration.keys(file: path) == [])
+    }
+}

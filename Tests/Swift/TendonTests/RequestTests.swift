@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+import CTendon
+import TestSupport
+import Testing
+
+@testable import Tendon
+
+/// Requests that wait for others, and what a connection leaves behind.
+@Suite(.timeLimit(.minutes(1)))
+struct RequestTests {
+    /// ATT has one request at a time: the limit of one that waits for another is its own.
+    @Test func aRequestThatWaitsHasItsOwnLimit() async throws {
+        let site = try await Site()
+        let central = try await Central(radio: site.radio)
+        let peripheral = try await central.connect(site.address)
+        let service = try #require(try await peripheral.discoverServices("fdd2").first)
+        let all = try await peripheral.discoverCharacteristics(of: service)
+        let one = try #require(all.first { $0.properties.contains(.read) })
+        let halt = await Halt(site.loop)
+        let first = Task { try await peripheral.read(one, timeout: .seconds(20)) }
+        await eventually("the first is sent") { await onLoop { peripheral.core.client.pointee.in_flight != 0 } }
+        let error = await #expect(throws: TendonError.self) {
+            try await peripheral.read(one, timeout: .milliseconds(20))
+        }
+        #expect(error?.isTimeout == true)
+        halt.release()
+        #expect(try await !first.value.isEmpty)
+    }
+
+    @Test func aReleasedConnectionReleasesItsRadio() async throws {
+        let site = try await Site()
+        weak var core: PeripheralCore?
+        weak var radio: RadioCore?
+        do {
+            let central = try await Central(radio: site.radio)
+            let peripheral = try await central.connect(site.address)
+            (core, radio) = (peripheral.core, central.core)
+        }
+        await eventually("the connection is released") { core == nil }
+        await eventually("the radio is released") { radio == nil }
+    }
+}
