@@ -332,6 +332,7 @@ extension Worker {
     }
 
     func publishDevices() {
+        guard isConnected else { return }
         let all = devices.values.sorted { $0.key < $1.key }.map { device -> JSON in
             var json = device.note
             json["available"] = .bool(device.isAvailable)

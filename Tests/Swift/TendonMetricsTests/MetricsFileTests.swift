@@ -123,7 +123,8 @@ import Testing
         let values = metrics.map { $0.samples[0].value }
         let age = Date().timeIntervalSince1970 - values[0]
         #expect((0..<3600).contains(age))
-        #expect(values[1] > 0 && values[1] <= Double(clock()) / 1_000_000)
+        // clock() asks the kernel in another way, which may be a tick behind.
+        #expect(values[1] > 0 && values[1] <= Double(clock()) / 1_000_000 + 1)
         #expect((1_000_000...16_000_000_000).contains(values[2]))
         let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
         // Tests run beside this one.
