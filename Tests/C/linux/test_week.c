@@ -11,6 +11,7 @@
 #include "test_bytes.h"
 
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -347,6 +348,7 @@ static void a_gateway_with_eight_devices_and_every_fault(void **state) {
     bool week = getenv("TENDON_SOAK") != NULL;
     uint64_t hours = week ? 7 * 24 : 1;
     int files = open_descriptors();
+    time_t started = time(NULL);
     begin();
     pass(60 * SECOND);
     int descriptors = open_descriptors();
@@ -371,6 +373,8 @@ static void a_gateway_with_eight_devices_and_every_fault(void **state) {
         balance(&place.wearables[i]);
         notified += place.wearables[i].notified;
     }
+    print_message("# %llu notifications in %llu simulated hours, %ld s\n", (unsigned long long)notified,
+                  (unsigned long long)hours, (long)(time(NULL) - started));
     assert_true(notified >= (week ? 100000000u : 500000u));
     assert_int_equal(open_descriptors(), files);
 }
