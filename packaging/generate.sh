@@ -1,13 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# generate.sh TENDON PREFIX: man page and completions of the command, made by the command, into PREFIX/share.
+# generate.sh TENDON PREFIX: man pages and completions of the command, made by the command, into PREFIX/share.
 set -euo pipefail
 [ $# -eq 2 ] || { echo "usage: $0 TENDON PREFIX" >&2; exit 2; }
 tendon=$1 share=$2/share
 umask 022
-mkdir -p "$share/man/man1" "$share/bash-completion/completions" "$share/zsh/site-functions" \
+mkdir -p "$share/man/man1" "$share/man/man5" "$share/bash-completion/completions" "$share/zsh/site-functions" \
     "$share/fish/vendor_completions.d"
 "$tendon" --generate-man >"$share/man/man1/tendon.1"
+"$tendon" --generate-man tendon.conf >"$share/man/man5/tendon.conf.5"
 "$tendon" --generate-completion bash >"$share/bash-completion/completions/tendon"
 "$tendon" --generate-completion zsh >"$share/zsh/site-functions/_tendon"
 "$tendon" --generate-completion fish >"$share/fish/vendor_completions.d/tendon.fish"

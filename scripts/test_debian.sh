@@ -48,7 +48,7 @@ like "$(dpkg-deb -f "$(deb tendon)" Depends)" "libbluetooth3.*libmosquitto1" "it
 is "$(dpkg-deb --ctrl-tarfile "$(deb tendon)" | tar -xO ./conffiles)" /etc/tendon/tendon.conf "the configuration is a conffile"
 answer=$(find "$tree" -name '*.rules' -o -perm /6000)
 is "$answer" "" "no udev rule is needed, and nothing is setuid"
-for file in man/man1/tendon.1.gz bash-completion/completions/tendon zsh/vendor-completions/_tendon \
+for file in man/man1/tendon.1.gz man/man5/tendon.conf.5.gz bash-completion/completions/tendon zsh/vendor-completions/_tendon \
     fish/vendor_completions.d/tendon.fish; do
     [ -s "$tree/usr/share/$file" ]
     result $? "$file is installed" ""

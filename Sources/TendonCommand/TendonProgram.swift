@@ -87,6 +87,8 @@ struct TendonProgram {
     private static func generate(_ words: [String]) throws(CommandError) -> ExitStatus? {
         if words == ["--generate-man"] {
             Output.standard.write(Help.manPage())
+        } else if words == ["--generate-man", "tendon.conf"] {
+            Output.standard.write(SettingsTable.manPage())
         } else if words == ["--generate-settings"] {
             Output.standard.write(SettingsTable.documentation())
         } else if words.first == "--generate-completion" {

@@ -73,7 +73,19 @@ is "$COMPLETED" "simulate" "bash completes a command"
 
 "$root/packaging/generate.sh" "$TENDON" "$work/usr"
 result $? "packaging makes its files" ""
-is "$(cd "$work/usr/share" && find . -type f | wc -l)" 4 "a man page and three completions"
+is "$(cd "$work/usr/share" && find . -type f | wc -l)" 5 "two man pages and three completions"
+for page in man1/tendon.1 man5/tendon.conf.5; do
+    if command -v groff >/dev/null; then
+        is "$(groff -man -Tutf8 -ww -z "$work/usr/share/man/$page" 2>&1)" "" "$page: groff has no warnings"
+    else
+        skip "$page: groff has no warnings" "groff is not installed"
+    fi
+done
+# Each key of the tables of docs/configuration.md has its entry, in the section of that name.
+sed -n 's/^### `\(.*\)`$/\1/p; s/^| `\([a-z-]*\)` |.*/\1/p' "$root/docs/configuration.md" >"$work/keys.documented"
+sed -n 's/\\-/-/g; s/^\.SH \(\[.*\]\)$/\1/p; s/^\\fB\([a-z-]*\)\\fR = .*/\1/p' "$work/usr/share/man/man5/tendon.conf.5" \
+    >"$work/keys.manual"
+is "$(diff "$work/keys.documented" "$work/keys.manual")" "" "tendon.conf(5) has every key of docs/configuration.md"
 
 unlike "$("$TENDON" --help | cat -v)" '\^\[' "no colours in a pipe"
 # What does not apply is refused, with what applies.

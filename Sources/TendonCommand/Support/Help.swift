@@ -85,18 +85,20 @@ enum Help {
 // MARK: - Man page
 
 extension Help {
-    static func manPage() -> String {
-        func escape(_ text: String) -> String {
-            var result = ""
-            for character in text {
-                switch character {
-                case "\\": result += "\\e"
-                case "-": result += "\\-"
-                default: result.append(character)
-                }
+    /// A text of a man page, whose first character is no request.
+    static func escape(_ text: String) -> String {
+        var result = ""
+        for character in text {
+            switch character {
+            case "\\": result += "\\e"
+            case "-": result += "\\-"
+            default: result.append(character)
             }
-            return result.hasPrefix(".") || result.hasPrefix("'") ? "\\&" + result : result
         }
+        return result.hasPrefix(".") || result.hasPrefix("'") ? "\\&" + result : result
+    }
+
+    static func manPage() -> String {
         func options(_ options: [Option]) -> [String] {
             options.filter { !$0.hidden }.flatMap { option in
                 let value = option.value.map { " \\fI\(escape($0))\\fR" } ?? ""
@@ -127,6 +129,7 @@ extension Help {
             "cloud of Obvious devices; of the same kind are TENDON_OBVIOUS_API_KEY_FILE, TENDON_OBVIOUS_API_KEY, "
                 + "TENDON_OBVIOUS_CA_FILE, TENDON_OBVIOUS_SPKI_SHA256 and TENDON_OBVIOUS_IMAGE_ORIGINS: see "
                 + "ObviousCloudConfiguration in the documentation of TendonObviousCloud",
+            ".SH SEE ALSO", ".BR tendon.conf (5)",
         ]
         return lines.joined(separator: "\n") + "\n"
     }
