@@ -5,12 +5,14 @@
 check_discovery.py FILE update    prints what the template of the update entity makes of each state, one JSON a line
 
 First against the keys that Home Assistant's documentation of the MQTT integration requires or allows, written down here.
-Then, where a Python has the package `homeassistant` ($TENDON_HOME_ASSISTANT names it, else python3), each component
-against the schema of its platform there. Prints what is wrong; "skip: REASON" where the second is not possible.
+Then, where a Python has the package `homeassistant`, against its code: the whole message, if its version knows devices;
+each component against the schema of its platform; what the templates make of every message that was published. Prints what
+is wrong; "skip: REASON" where the second is not possible.
 """
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 
@@ -32,12 +34,42 @@ DEVICE = {"identifiers", "connections", "manufacturer", "model", "name", "sw_ver
 CLASSES = {"sensor": {"battery"}, "binary_sensor": {"battery"}, "event": {"button", "doorbell", "motion"},
            "update": {"firmware"}}
 
+# Runs in the Python that has the package: {"discoveries": [[TOPIC, PAYLOAD]...], "messages": [[TOPIC, JSON]...]} in.
 SCHEMAS = r"""
 import importlib, json, sys
-from homeassistant.components.mqtt.mixins import MQTT_ENTITY_DEVICE_INFO_SCHEMA
-problems = []
-for topic, payload in json.load(sys.stdin):
-    MQTT_ENTITY_DEVICE_INFO_SCHEMA(payload["device"])
+import jinja2
+from homeassistant.const import __version__
+try:
+    from homeassistant.components.mqtt import schemas
+    whole = schemas.DEVICE_DISCOVERY_SCHEMA
+except ImportError:  # before 2024.11
+    from homeassistant.components.mqtt import mixins as schemas
+    whole = None
+
+environment = jinja2.Environment()
+environment.filters["tojson"] = json.dumps
+problems, states = [], 0
+
+def state(module, platform, component, text):
+    # What the integration does with the text of the template.
+    if platform == "event" and text:
+        assert json.loads(text)["event_type"] in component["event_types"], text
+    elif platform == "select" and text:
+        assert text in component["options"], text
+    elif platform == "binary_sensor":
+        assert text in ("ON", "OFF"), text
+    elif platform == "update" and hasattr(module, "MQTT_JSON_UPDATE_SCHEMA"):
+        module.MQTT_JSON_UPDATE_SCHEMA(json.loads(text))
+
+given = json.load(sys.stdin)
+for topic, payload in given["discoveries"]:
+    try:
+        schemas.MQTT_ENTITY_DEVICE_INFO_SCHEMA(payload["device"])
+        schemas.MQTT_ORIGIN_INFO_SCHEMA(payload["origin"])
+        if whole:
+            whole(json.loads(json.dumps(payload)))
+    except Exception as error:
+        problems.append(f"{topic}: {error}")
     for name, component in payload["components"].items():
         component = dict(component)
         platform = component.pop("platform")
@@ -46,11 +78,27 @@ for topic, payload in json.load(sys.stdin):
         module = importlib.import_module(f"homeassistant.components.mqtt.{platform}")
         try:
             module.DISCOVERY_SCHEMA(config)
+            template = environment.from_string(component.get("value_template", ""))
+            for place, value in given["messages"]:
+                if "state_topic" in component and place == component["state_topic"] and value:
+                    state(module, platform, component, template.render(value_json=value))
+                    states += 1
         except Exception as error:
-            problems.append(f"{topic}: {name}: {error}")
-print("\n".join(problems))
+            problems.append(f"{topic}: {name}: {error!r}")
+print("\n".join(problems) or f"{__version__}, the whole message: {'yes' if whole else 'no'}, {states} states")
 sys.exit(1 if problems else 0)
 """
+
+
+def python_with_package():
+    """What $TENDON_HOME_ASSISTANT names, what scripts/home_assistant.sh made, or this Python; None: none has it."""
+    root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+    made = os.path.join(os.environ.get("BUILD", os.path.join(root, ".build")), "home-assistant/bin/python")
+    for python in (os.environ.get("TENDON_HOME_ASSISTANT"), made, "python3"):
+        if python and shutil.which(python) and subprocess.run(
+                [python, "-c", "import homeassistant.components.mqtt, jinja2"], capture_output=True).returncode == 0:
+            return python
+    return None
 
 
 def discoveries(path):
@@ -118,17 +166,16 @@ def main(path):
         problems += [f"{topic}: {problem}" for problem in check(topic, payload, identifiers)]
     if not found:
         problems.append("no discovery message")
-    python = os.environ.get("TENDON_HOME_ASSISTANT", "python3")
-    has_package = subprocess.run([python, "-c", "import homeassistant.components.mqtt.mixins"], capture_output=True)
-    if has_package.returncode != 0:
-        print("skip: Home Assistant's own schemas: no Python with the package homeassistant ($TENDON_HOME_ASSISTANT)")
+    python = python_with_package()
+    if python is None:
+        print("skip: Home Assistant's own schemas: no Python with the package homeassistant (scripts/home_assistant.sh)")
     else:
-        answer = subprocess.run([python, "-c", SCHEMAS], input=json.dumps(list(found.items())), capture_output=True,
-                                text=True)
+        given = {"discoveries": list(found.items()), "messages": [[name, value] for name, value, _ in messages(path)]}
+        answer = subprocess.run([python, "-c", SCHEMAS], input=json.dumps(given), capture_output=True, text=True)
         if answer.returncode != 0:
             problems.append(answer.stdout[-2000:] + answer.stderr[-2000:])
         else:
-            print(f"Home Assistant's own schemas accept {len(identifiers)} components")
+            print(f"Home Assistant's own schemas accept {len(identifiers)} components: {answer.stdout.strip()}")
     print("\n".join(problems))
     return 1 if problems else 0
 
