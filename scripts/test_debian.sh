@@ -43,6 +43,7 @@ answer=$(compile shared uses_library tendon && LD_LIBRARY_PATH=$libraries "$work
 result $? "a program is built with libtendon-dev and runs with libtendon0" "$answer"
 answer=$(compile core uses_core --static tendon-core -static && "$work/core" 2>&1)
 result $? "and one with the core alone" "$answer"
+like "$(readelf -d "$tree/usr/bin/tendon")" BIND_NOW "the command is linked with all of its symbols bound at start"
 is "$(ldd "$tree/usr/bin/tendon" | grep -c libswift)" 0 "the command needs no library of Swift"
 like "$(dpkg-deb -f "$(deb tendon)" Depends)" "libbluetooth3.*libmosquitto1" "its dependencies are found by dpkg-shlibdeps"
 is "$(dpkg-deb --ctrl-tarfile "$(deb tendon)" | tar -xO ./conffiles)" /etc/tendon/tendon.conf "the configuration is a conffile"
