@@ -43,15 +43,6 @@ export class ForceCard extends Card {
     this.redraw()
   }
 
-  redraw() {
-    if (this.isWaiting) return
-    this.isWaiting = true
-    requestAnimationFrame(() => {
-      this.isWaiting = false
-      this.paint()
-    })
-  }
-
   paint() {
     const now = performance.now() / 1000
     while (this.points.length && this.points[0][0] < now - SPAN) this.points.shift()

@@ -116,15 +116,6 @@ export class HeadCard extends Card {
     this.redraw()
   }
 
-  redraw() {
-    if (this.isWaiting) return
-    this.isWaiting = true
-    requestAnimationFrame(() => {
-      this.isWaiting = false
-      this.paint()
-    })
-  }
-
   paint() {
     const { canvas } = this
     const ratio = Math.min(devicePixelRatio || 1, 2)

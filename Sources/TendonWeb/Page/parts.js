@@ -98,8 +98,20 @@ export class Card {
     this.describe(device, false)
   }
 
-  /** The family's drawing. */
+  /** The family's drawing; `paint` draws what has changed. */
   draw() { this.figure.remove() }
+  paint() {}
+
+  /** Paints with the next picture, once for all that comes before it. */
+  redraw() {
+    if (this.isWaiting) return
+    this.isWaiting = true
+    requestAnimationFrame(() => {
+      this.isWaiting = false
+      this.paint()
+    })
+  }
+
   /** A sample, and any other event. */
   sample() {}
   event() {}
