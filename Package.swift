@@ -179,7 +179,8 @@ let package = Package(
             name: "TendonWebTests", dependencies: ["TendonOutputs", "TendonSupport", "TendonWeb", "TestSupport"],
             path: "Tests/Swift/TendonWebTests"),
         .testTarget(
-            name: "TendonCommandTests", dependencies: ["Tendon", "TendonCommand", "TendonOutputs", "TendonSupport"],
+            name: "TendonCommandTests",
+            dependencies: ["CSystemProcess", "Tendon", "TendonCommand", "TendonOutputs", "TendonSupport"],
             path: "Tests/Swift/TendonCommandTests"),
         .testTarget(
             name: "TendonBoseTests", dependencies: ["CTendon", "Tendon", "TendonBose", "TestSupport"],

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT
-   prctl(2) has a variable number of arguments, which Swift does not call. */
+   prctl(2) and syscall(2) have a variable number of arguments, which Swift does not call. */
 #include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <unistd.h>
 
 /** Programs that this thread executes get none of its capabilities. Returns 0, or -1 with errno. */
 static inline int tendon_clear_ambient_capabilities(void) {
@@ -8,5 +11,16 @@ static inline int tendon_clear_ambient_capabilities(void) {
     return prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
 #else
     return 0;
+#endif
+}
+
+/** A descriptor of a process, readable once the process has ended; exec closes it. -1 with errno: the kernel is older
+   than Linux 5.3, or there is no descriptor left. */
+static inline int tendon_process_descriptor(pid_t process) {
+#ifdef SYS_pidfd_open
+    return (int)syscall(SYS_pidfd_open, process, 0);
+#else
+    (void)process;
+    return -1;
 #endif
 }

@@ -65,6 +65,15 @@ final class ProgramRunner: Sendable {
     private static let limit = 16
     /// Milliseconds from SIGTERM to SIGKILL.
     private static let patience: UInt64 = 1000
+    /// Milliseconds from one look to the next, if the kernel does not tell when a process ends.
+    private static let pause: UInt64 = 10
+
+    /// A descriptor that is readable when the process has ended; below 0: there is none.
+    private let descriptor: @Sendable (pid_t) -> Int32
+
+    init(descriptor: @escaping @Sendable (pid_t) -> Int32 = { tendon_process_descriptor($0) }) {
+        self.descriptor = descriptor
+    }
 
     /// Never blocks. `done` is called once, from any thread.
     func run(_ program: Program, _ variables: [String: String], done: @escaping @Sendable (Result) -> Void) {
@@ -80,21 +89,23 @@ final class ProgramRunner: Sendable {
         }
         startThread { [self] in
             let start = tendon_monotonic_ms()
-            let failure = ProgramRunner.execute(program, variables)
+            let failure = execute(program, variables)
             running.withLock { $0[program.name, default: 1] -= 1 }
             done(Result(failure: failure, milliseconds: tendon_monotonic_ms() - start))
         }
     }
 
     /// Returns what failed; nil: nothing.
-    private static func execute(_ program: Program, _ variables: [String: String]) -> String? {
+    private func execute(_ program: Program, _ variables: [String: String]) -> String? {
         let environment = variables.map { "\($0.key)=\($0.value)" } + ["PATH=/usr/bin:/bin"]
         var process: pid_t = 0
         // Of this thread only.
         _ = tendon_clear_ambient_capabilities()
-        let number = spawn(program.command, environment, &process)
+        let number = ProgramRunner.spawn(program.command, environment, &process)
         guard number == 0 else { return TendonSupport.text(strerror(number)) }
         let end = tendon_monotonic_ms() + program.timeout
+        let isOver = descriptor(process)
+        defer { if isOver >= 0 { close(isOver) } }
         var state: Int32 = 0
         var isLate = false, isKilled = false
         while waitpid(process, &state, WNOHANG) == 0 {
@@ -103,11 +114,13 @@ final class ProgramRunner: Sendable {
                 isLate = true
                 // The whole group: what it has started as well.
                 kill(-process, SIGTERM)
-            } else if now >= end + patience, !isKilled {
+            } else if now >= end + ProgramRunner.patience, !isKilled {
                 isKilled = true
                 kill(-process, SIGKILL)
             }
-            usleep(10_000)
+            // A killed process ends soon, whatever it does.
+            let next = isKilled ? now + ProgramRunner.pause : isLate ? end + ProgramRunner.patience : end
+            ProgramRunner.wait(isOver, until: next, from: now)
         }
         if isLate {
             kill(-process, SIGKILL)
@@ -116,6 +129,16 @@ final class ProgramRunner: Sendable {
         if state & 0x7F != 0 { return "it was ended by signal \(state & 0x7F)" }
         let status = state >> 8 & 0xFF
         return status == 0 ? nil : "it ended with status \(status)"
+    }
+
+    /// Until the process has ended or the time has come; without a descriptor, for one pause.
+    private static func wait(_ isOver: Int32, until next: UInt64, from now: UInt64) {
+        guard isOver >= 0 else {
+            usleep(UInt32(pause) * 1000)
+            return
+        }
+        var one = pollfd(fd: isOver, events: Int16(POLLIN), revents: 0)
+        _ = poll(&one, 1, Int32(clamping: next > now ? next - now : 1))
     }
 
     /// In a process group of its own, with empty input, no output, no other descriptor, default signals and no

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+import CSystemProcess
+import CTendon
+import Testing
+
+@testable import TendonCommand
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Musl
+#endif
+
+/// How programs of rules end, with a kernel that tells it and with one that does not.
+@Suite(.serialized) struct ProgramTests {
+    private static let descriptors: [@Sendable (pid_t) -> Int32] = [{ tendon_process_descriptor($0) }, { _ in -1 }]
+
+    private func result(_ command: String, _ timeout: String, _ runner: ProgramRunner) async -> ProgramRunner.Result {
+        let program = Program("p", ["command": command, "timeout": timeout])
+        return await withCheckedContinuation { continuation in
+            runner.run(program, [:]) { continuation.resume(returning: $0) }
+        }
+    }
+
+    @Test(arguments: descriptors.indices)
+    func ends(_ index: Int) async {
+        let runner = ProgramRunner(descriptor: Self.descriptors[index])
+        #expect(await result("/bin/true", "10", runner).failure == nil)
+        #expect(await result("/bin/false", "10", runner).failure == "it ended with status 1")
+        #expect(await result("/bin/kill -9 0", "10", runner).failure == "it was ended by signal 9")
+        #expect(await result("/bin/no-such-program", "10", runner).failure != nil)
+        let slow = await result("/bin/sleep 20", "0.1", runner)
+        #expect(slow.failure == "it was ended after 0.1 s")
+        #expect(slow.milliseconds >= 100 && slow.milliseconds < 15_000)
+        // It does not listen to SIGTERM.
+        let deaf = await result("/usr/bin/env --ignore-signal=TERM /bin/sleep 20", "0.1", runner)
+        #expect(deaf.failure == "it was ended after 0.1 s")
+        #expect(deaf.milliseconds >= 1100 && deaf.milliseconds < 15_000)
+    }
+
+    /// The wait is for the descriptor: with one that says nothing, the end is seen at the limit of time only. It is closed.
+    @Test func theDescriptorIsWaitedForAndClosed() async {
+        var ends: [Int32] = [-1, -1]
+        #expect(pipe(&ends) == 0)
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        let (reading, writing) = (ends[0], ends[1])
+        let runner = ProgramRunner { _ in reading }
+        let quiet = await result("/bin/sleep 0.05", "0.4", runner)
+        #expect(quiet.failure == nil)
+        #expect(quiet.milliseconds >= 400)
+        var one = pollfd(fd: writing, events: Int16(POLLOUT), revents: 0)
+        #expect(poll(&one, 1, 0) == 1)
+        #expect(one.revents & Int16(POLLERR) != 0)  // nobody reads any more
+        close(writing)
+    }
+}
