@@ -20,7 +20,8 @@ const tendon_bond *tendon_pairing_key(const tendon_radio *radio, const tendon_ad
     const tendon_address own = tendon_pairing_own(radio, true);
     (void)tendon_bonds_refresh(
         radio->bonds); /* if the file cannot be read, the last state that was read remains valid */
-    return tendon_bonds_find(radio->bonds, (tendon_bond_radio)radio->ops->bond_radio, &own, peer);
+    const tendon_bond *bond = tendon_bonds_find(radio->bonds, (tendon_bond_radio)radio->ops->bond_radio, &own, peer);
+    return bond != NULL && tendon_pairing_suffices(radio, bond) ? bond : NULL;
 }
 
 /** A bond of a peer that is connected. */
@@ -252,6 +253,7 @@ tendon_status tendon_radio_use_bonds(tendon_radio *radio, tendon_bonds *bonds) {
         return TENDON_ERROR_WRONG_STATE;
     }
     radio->bonds = bonds;
+    radio->agent = tendon_pairing_agent_accept();
     radio->pairing = (tendon_pairing_service){
         .context = radio, .start = start, .cancel = cancel, .bonded = bonded, .forget = forget};
     tendon_source_init(&radio->pairing_timer, -1, radio, NULL, timer_expired);

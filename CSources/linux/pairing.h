@@ -15,11 +15,24 @@ void tendon_pairing_encrypted(tendon_link *link, uint64_t now);
 void tendon_pairing_link_ended(tendon_link *link);
 /** The address under which this radio keeps its own bonds: as the central, or as a peripheral. */
 tendon_address tendon_pairing_own(const tendon_radio *radio, bool central);
-/** The key for a link to @p peer that this radio starts, from the store as it is now; NULL: none. */
+/** The key for a link to @p peer that this radio starts, from the store as it is now; NULL: none that suffices. */
 const tendon_bond *tendon_pairing_key(const tendon_radio *radio, const tendon_address *peer);
 /** Stores the key of a peer that may pair; if @p replaces, in the entry of a bond that is not in use when none is free.
  */
 tendon_status tendon_pairing_store(tendon_radio *radio, const tendon_bond *bond, bool replaces);
+/** Whether the radio's agent is content with a key. */
+bool tendon_pairing_suffices(const tendon_radio *radio, const tendon_bond *bond);
+/** Whether the radio's agent is not content with every key. */
+bool tendon_pairing_demands(const tendon_radio *radio);
+/** Whether the encryption of this link counts: the agent is content with every key, or with the stored one. */
+bool tendon_pairing_trusts(const tendon_link *link);
+/**
+ * Whether a new key may be stored. TENDON_RADIO_ERROR_PAIRING_TOO_WEAK: for the agent, or in place of a better one;
+ * TENDON_RADIO_ERROR_IDENTITY_TAKEN: in place of one of another device.
+ */
+tendon_status tendon_pairing_judge(const tendon_link *link, const tendon_bond *bond);
+/** The pairing of this link needs the user, or the agent in place of one: ops->answer() follows, now or later. */
+void tendon_pairing_ask(tendon_link *link, tendon_pairing_question question, uint32_t passkey, uint64_t now);
 /** The radio is closed: all procedures end without a result. */
 void tendon_pairing_close(tendon_radio *radio);
 

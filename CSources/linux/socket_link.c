@@ -118,7 +118,8 @@ tendon_status tendon_socket_link_begin(tendon_link *link, tendon_radio *radio, c
     link->peer = link->identity = *peer;
     link->pairing = (tendon_pairing_attempt){.state = TENDON_PAIRING_NONE};
     link->accepted = accepted;
-    link->closing = link->blocked = link->connected = link->securing = link->encrypted = false;
+    link->closing = link->blocked = link->connected = link->securing = link->encrypted = link->keyed = false;
+    link->question = TENDON_PAIRING_NOTHING;
     link->reason = TENDON_OK;
     link->handle = 0xFFFF;
     link->received = link->sent = 0;

@@ -308,6 +308,7 @@ static const tendon_radio_ops operations = {
     .use_bonds = tendon_virtual_use_bonds,
     .set_pairable = tendon_virtual_set_pairable,
     .pair = tendon_virtual_pair,
+    .answer = tendon_virtual_answer,
     .pair_cancel = tendon_virtual_pair_cancel,
     .unpair = tendon_virtual_unpair,
 };

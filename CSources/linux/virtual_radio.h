@@ -23,6 +23,7 @@ void tendon_virtual_opened(tendon_link *link, uint64_t now);
 tendon_status tendon_virtual_use_bonds(tendon_radio *radio);
 tendon_status tendon_virtual_set_pairable(tendon_radio *radio, bool pairable);
 tendon_status tendon_virtual_pair(tendon_radio *radio, tendon_link *link);
+void tendon_virtual_answer(tendon_radio *radio, tendon_link *link, bool accepted, uint32_t passkey, uint64_t now);
 void tendon_virtual_pair_cancel(tendon_radio *radio, const tendon_link *link);
 tendon_status tendon_virtual_unpair(tendon_radio *radio, const tendon_address *peer);
 

@@ -13,6 +13,7 @@
 #include "tendon/linux/gateway.h"
 #include "tendon/linux/journal.h"
 #include "tendon/linux/loop.h"
+#include "tendon/linux/pairing_agent.h"
 #include "tendon/linux/peripheral.h"
 #include "tendon/linux/radio.h"
 #include "tendon/linux/virtual_radio.h"

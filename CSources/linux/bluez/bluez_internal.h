@@ -306,7 +306,9 @@ void tendon_bluez_keys_stored(tendon_bluez_radio *radio);
 
 /* pairing.c */
 tendon_status tendon_bluez_set_pairable(tendon_radio *radio, bool pairable);
+tendon_status tendon_bluez_set_io(tendon_radio *radio);
 tendon_status tendon_bluez_pair(tendon_radio *radio, tendon_link *link);
+void tendon_bluez_answer(tendon_radio *radio, tendon_link *link, bool accepted, uint32_t passkey, uint64_t now);
 void tendon_bluez_pair_cancel(tendon_radio *radio, const tendon_link *link);
 tendon_status tendon_bluez_unpair(tendon_radio *radio, const tendon_address *peer);
 /** The controller encrypts this connection from now on. */

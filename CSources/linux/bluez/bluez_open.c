@@ -240,7 +240,9 @@ static const tendon_radio_ops ops = {.name = "bluez",
                                      .bond_radio = TENDON_BOND_KERNEL,
                                      .use_bonds = tendon_bluez_use_bonds,
                                      .set_pairable = tendon_bluez_set_pairable,
+                                     .set_io = tendon_bluez_set_io,
                                      .pair = tendon_bluez_pair,
+                                     .answer = tendon_bluez_answer,
                                      .pair_cancel = tendon_bluez_pair_cancel,
                                      .unpair = tendon_bluez_unpair};
 

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pairing through the management socket: LE, Just Works, bonding. The kernel executes the protocol and has the keys.
- * This file starts it, responds to its requests, and stores the keys.
+ * Pairing through the management socket: LE, bonding. The kernel executes the protocol and has the keys. This file
+ * starts it, passes its questions to the radio's agent, and stores the keys that the agent is content with.
+ *
+ * Legacy pairing is rejected by the type of its key, not by Secure Connections Only mode: that is a mode of the whole
+ * adapter, for every program.
  */
 #if defined(TENDON_HAVE_BLUEZ)
 #include "bluez_internal.h"
@@ -9,8 +12,6 @@
 #include <errno.h>
 #include <sys/socket.h>
 
-/** IO capability of Set IO Capability and Pair Device: no display and no input. */
-enum { NO_INPUT_NO_OUTPUT = 3 };
 /** Address types of the management interface. */
 enum { ADDRESS_LE_PUBLIC = 1, ADDRESS_LE_RANDOM = 2, ADDRESS_SIZE = 7 };
 
@@ -19,20 +20,27 @@ static tendon_status mode(tendon_bluez_radio *radio, uint16_t opcode, uint8_t va
     return tendon_bluez_management_send(radio, opcode, &value, 1);
 }
 
-/** A command about one peer: its address, then at most one byte. */
-static tendon_status about(tendon_bluez_radio *radio, uint16_t opcode, const tendon_address *peer, bool has_more,
-                           uint8_t more) {
-    uint8_t data[ADDRESS_SIZE + 1];
+/** A command about one peer: its address, then the @p size lowest bytes of @p more. */
+static tendon_status about_with(tendon_bluez_radio *radio, uint16_t opcode, const tendon_address *peer, size_t size,
+                                uint32_t more) {
+    uint8_t data[ADDRESS_SIZE + 4];
     tendon_address_to_wire(peer, data);
     data[6] = peer->type == TENDON_ADDRESS_TYPE_RANDOM ? ADDRESS_LE_RANDOM : ADDRESS_LE_PUBLIC;
-    data[7] = more;
-    return tendon_bluez_management_send(radio, opcode, data, has_more ? ADDRESS_SIZE + 1u : ADDRESS_SIZE);
+    for (size_t i = 0; i < size; i++) {
+        data[ADDRESS_SIZE + i] = (uint8_t)(more >> (8 * i));
+    }
+    return tendon_bluez_management_send(radio, opcode, data, ADDRESS_SIZE + size);
+}
+
+static tendon_status about(tendon_bluez_radio *radio, uint16_t opcode, const tendon_address *peer, bool has_more,
+                           uint8_t more) {
+    return about_with(radio, opcode, peer, has_more ? 1 : 0, more);
 }
 
 /** Adapter settings for pairing; each can be rejected: Secure Connections requires a 4.2 controller. */
 static void prepare(tendon_bluez_radio *radio, bool bondable) {
     (void)mode(radio, TENDON_MANAGEMENT_SET_SECURE_CONNECTIONS, 1);
-    (void)mode(radio, TENDON_MANAGEMENT_SET_IO_CAPABILITY, NO_INPUT_NO_OUTPUT);
+    (void)mode(radio, TENDON_MANAGEMENT_SET_IO_CAPABILITY, radio->radio.agent.io);
     (void)mode(radio, TENDON_MANAGEMENT_SET_BONDABLE, bondable);
 }
 
@@ -41,10 +49,15 @@ tendon_status tendon_bluez_set_pairable(tendon_radio *base, bool pairable) {
     return TENDON_OK;
 }
 
+/* A connection keeps the capability that the adapter has when it begins. */
+tendon_status tendon_bluez_set_io(tendon_radio *base) {
+    return mode((tendon_bluez_radio *)base, TENDON_MANAGEMENT_SET_IO_CAPABILITY, base->agent.io);
+}
+
 tendon_status tendon_bluez_pair(tendon_radio *base, tendon_link *link) {
     tendon_bluez_radio *radio = (tendon_bluez_radio *)base;
     prepare(radio, true);
-    return about(radio, TENDON_MANAGEMENT_PAIR_DEVICE, &link->peer, true, NO_INPUT_NO_OUTPUT);
+    return about(radio, TENDON_MANAGEMENT_PAIR_DEVICE, &link->peer, true, base->agent.io);
 }
 
 /* Of several procedures the kernel may cancel only the latest; the others end at the peer's or the kernel's limit. */
@@ -59,7 +72,9 @@ tendon_status tendon_bluez_unpair(tendon_radio *base, const tendon_address *peer
 void tendon_bluez_encrypted(tendon_bluez_radio *radio, uint16_t handle, uint64_t now) {
     for (tendon_link *link = radio->radio.links; link != NULL; link = link->next) {
         if (link->handle == handle && link->state == TENDON_LINK_OPEN) {
-            tendon_socket_link_encrypted(link, now);
+            if (tendon_pairing_trusts(link)) {
+                tendon_socket_link_encrypted(link, now);
+            }
             return;
         }
     }
@@ -69,13 +84,14 @@ bool tendon_bluez_is_encrypted(const tendon_link *link) {
     struct bt_security security = {0};
     socklen_t size = sizeof security;
     return getsockopt(link->source.fd, SOL_BLUETOOTH, BT_SECURITY, &security, &size) == 0 &&
-           security.level >= BT_SECURITY_MEDIUM;
+           security.level >= BT_SECURITY_MEDIUM && tendon_pairing_trusts(link);
 }
 
 /* After a request for encryption, a connected ATT socket accepts no PDU until it is encrypted; then it is writable
  * again. */
 bool tendon_bluez_secure(tendon_link *link) {
-    const struct bt_security security = {.level = BT_SECURITY_MEDIUM};
+    const struct bt_security security = {.level =
+                                             link->radio->agent.authenticated ? BT_SECURITY_HIGH : BT_SECURITY_MEDIUM};
     return tendon_pairing_key(link->radio, &link->peer) != NULL &&
            setsockopt(link->source.fd, SOL_BLUETOOTH, BT_SECURITY, &security, sizeof security) == 0;
 }
@@ -123,6 +139,20 @@ static void undo(tendon_bluez_radio *radio, const tendon_link *link) {
     (void)about(radio, TENDON_MANAGEMENT_UNPAIR_DEVICE, &link->identity, true, 0);
 }
 
+/**
+ * Ends a pairing whose key is not good enough, and the connection, which the kernel has encrypted with it. The kernel
+ * has the key in place of the one of the same name that the store has: that one is loaded again.
+ */
+static void refuse_key(tendon_bluez_radio *radio, tendon_link *link, tendon_status reason, uint64_t now) {
+    bool running = link->pairing.state == TENDON_PAIRING_RUNNING;
+    (void)about(radio, TENDON_MANAGEMENT_UNPAIR_DEVICE, &link->identity, true, 1);
+    (void)tendon_bluez_use_bonds(&radio->radio); /* without it the bonded device pairs again: its key is not found */
+    if (!running) {
+        tendon_socket_link_fail(link, reason);
+    }
+    tendon_pairing_finish(link, reason, now); /* may close the link */
+}
+
 static void procedure_done(tendon_bluez_radio *radio, tendon_link *link, uint8_t status, uint64_t now) {
     if (status == TENDON_MANAGEMENT_BUSY) {
         tendon_pairing_retry(link,
@@ -137,11 +167,14 @@ static void procedure_done(tendon_bluez_radio *radio, tendon_link *link, uint8_t
         /* The kernel has a key that is not in the store. The key is removed, and the connection stays. */
         link->pairing.key_removed = true;
         (void)about(radio, TENDON_MANAGEMENT_UNPAIR_DEVICE, &link->identity, true, 0);
-        (void)about(radio, TENDON_MANAGEMENT_PAIR_DEVICE, &link->identity, true, NO_INPUT_NO_OUTPUT);
+        (void)about(radio, TENDON_MANAGEMENT_PAIR_DEVICE, &link->identity, true, radio->radio.agent.io);
         return;
     }
-    tendon_status result = status == TENDON_MANAGEMENT_SUCCESS ? link->pairing.kept : outcome(status);
-    if (result >= 0) {
+    bool refused = link->pairing.kept == TENDON_RADIO_ERROR_PAIRING_TOO_WEAK; /* by us */
+    tendon_status result = status == TENDON_MANAGEMENT_SUCCESS || refused ? link->pairing.kept : outcome(status);
+    if (result >= 0 && !tendon_pairing_trusts(link)) {
+        result = TENDON_RADIO_ERROR_PAIRING_TOO_WEAK; /* the kernel had encrypted with a key that it was given before */
+    } else if (result >= 0) {
         tendon_socket_link_encrypted(link, now);
     } else if (status == TENDON_MANAGEMENT_SUCCESS) {
         undo(radio, link);
@@ -197,12 +230,20 @@ static void keep_key(tendon_bluez_radio *radio, const tendon_management_event *e
         return;
     }
     bond.own = radio->radio.address;
-    tendon_status status = tendon_pairing_store(&radio->radio, &bond, link->accepted);
+    tendon_status status = tendon_pairing_judge(link, &bond);
+    if (status < 0) {
+        refuse_key(radio, link, status, now);
+        return;
+    }
+    status = tendon_pairing_store(&radio->radio, &bond, link->accepted);
+    link->keyed = link->keyed || status >= 0;
     tendon_bluez_keys_stored(radio);
     if (status < 0 && link->pairing.state == TENDON_PAIRING_RUNNING) {
         link->pairing.kept = status; /* paired, but not bonded: reported at the end of the procedure */
     } else if (status < 0) {
         undo(radio, link);
+    } else if (link->accepted && tendon_bluez_is_encrypted(link)) {
+        tendon_socket_link_encrypted(link, now); /* the encryption did not count before */
     }
 }
 
@@ -223,22 +264,65 @@ static void note_identity(tendon_bluez_radio *radio, const tendon_management_eve
     }
 }
 
-/** Accepts a User Confirmation Request whose Confirm_Hint is set (Just Works). Rejects Numeric Comparison: no user can
- * compare the numbers. */
-static void confirm(tendon_bluez_radio *radio, const tendon_management_event *event) {
+void tendon_bluez_answer(tendon_radio *base, tendon_link *link, bool accepted, uint32_t passkey, uint64_t now) {
+    tendon_bluez_radio *radio = (tendon_bluez_radio *)base;
+    (void)now;
+    if (link->question == TENDON_PAIRING_ENTER && accepted) {
+        (void)about_with(radio, TENDON_MANAGEMENT_USER_PASSKEY_REPLY, &link->identity, 4, passkey);
+    } else {
+        static const uint16_t opcodes[2][2] = {
+            {TENDON_MANAGEMENT_USER_CONFIRM_NEGATIVE_REPLY, TENDON_MANAGEMENT_USER_CONFIRM_REPLY},
+            {TENDON_MANAGEMENT_USER_PASSKEY_NEGATIVE_REPLY, TENDON_MANAGEMENT_USER_PASSKEY_NEGATIVE_REPLY}};
+        (void)about(radio, opcodes[link->question == TENDON_PAIRING_ENTER][accepted], &link->identity, false, 0);
+    }
+}
+
+/** Whether a question of the kernel is about a pairing of this radio that is permitted. */
+static bool may_answer(const tendon_bluez_radio *radio, const tendon_link *link) {
+    return link != NULL && !link->accepted ? link->pairing.state == TENDON_PAIRING_RUNNING : radio->radio.pairable;
+}
+
+/** User Confirmation Request: its Confirm_Hint is set for Just Works; otherwise it is Numeric Comparison. */
+static void confirm(tendon_bluez_radio *radio, const tendon_management_event *event, uint64_t now) {
     tendon_reader reader = tendon_reader_make(event->data, event->length);
     tendon_address peer = read_peer(&reader);
     bool just_works = tendon_read_u8(&reader) != 0;
+    uint32_t passkey = tendon_read_u32le(&reader);
     if (!tendon_reader_ok(&reader)) {
         radio->radio.malformed++;
         return;
     }
-    const tendon_link *link = link_of(radio, &peer);
-    bool permitted =
-        link != NULL && !link->accepted ? link->pairing.state == TENDON_PAIRING_RUNNING : radio->radio.pairable;
-    bool good = just_works && permitted;
+    tendon_link *link = link_of(radio, &peer);
+    bool permitted = may_answer(radio, link);
+    if (permitted && link != NULL && !just_works) {
+        tendon_pairing_ask(link, TENDON_PAIRING_COMPARE, passkey, now);
+        return;
+    }
+    bool good = just_works && permitted && !radio->radio.agent.authenticated;
+    if (!good && permitted && link != NULL) {
+        link->pairing.kept = TENDON_RADIO_ERROR_PAIRING_TOO_WEAK;
+    }
     (void)about(radio, good ? TENDON_MANAGEMENT_USER_CONFIRM_REPLY : TENDON_MANAGEMENT_USER_CONFIRM_NEGATIVE_REPLY,
                 &peer, false, 0);
+}
+
+/** User Passkey Request, or Passkey Notify. Those about a connection of another program are left to that program. */
+static void take_passkey(tendon_bluez_radio *radio, const tendon_management_event *event, uint64_t now) {
+    bool shows = event->code == TENDON_MANAGEMENT_PASSKEY_NOTIFY;
+    tendon_reader reader = tendon_reader_make(event->data, event->length);
+    tendon_address peer = read_peer(&reader);
+    uint32_t passkey = shows ? tendon_read_u32le(&reader) : 0;
+    uint8_t entered = shows ? tendon_read_u8(&reader) : 0;
+    if (!tendon_reader_ok(&reader)) {
+        radio->radio.malformed++;
+        return;
+    }
+    tendon_link *link = link_of(radio, &peer);
+    if (link != NULL && may_answer(radio, link) && entered == 0) {
+        tendon_pairing_ask(link, shows ? TENDON_PAIRING_SHOW : TENDON_PAIRING_ENTER, passkey, now);
+    } else if (link != NULL && !shows) {
+        (void)about(radio, TENDON_MANAGEMENT_USER_PASSKEY_NEGATIVE_REPLY, &peer, false, 0);
+    }
 }
 
 void tendon_bluez_pairing_event(tendon_bluez_radio *radio, const tendon_management_event *event, uint64_t now) {
@@ -249,7 +333,10 @@ void tendon_bluez_pairing_event(tendon_bluez_radio *radio, const tendon_manageme
     } else if (event->code == TENDON_MANAGEMENT_NEW_IDENTITY_KEY) {
         note_identity(radio, event);
     } else if (event->code == TENDON_MANAGEMENT_USER_CONFIRM_REQUEST) {
-        confirm(radio, event);
+        confirm(radio, event, now);
+    } else if (event->code == TENDON_MANAGEMENT_USER_PASSKEY_REQUEST ||
+               event->code == TENDON_MANAGEMENT_PASSKEY_NOTIFY) {
+        take_passkey(radio, event, now);
     }
 }
 

@@ -445,7 +445,7 @@ static void play(recording *r, unsigned number) {
 static void runs_are_as_recorded(void **state) {
     (void)state;
     static const uint32_t known[RUNS] = {
-        0xEA63F5DB, 0x28E0C34F, 0x237A8194, 0x28F3F99A, 0xF23C6ACC, 0x24176D7A, 0x4B8B0130, 0x4C931227,
+        0xEA63F5DB, 0x28E0C34F, 0x237A8194, 0x43C0A5FC, 0xF23C6ACC, 0x24176D7A, 0x4B8B0130, 0x4C931227,
         0x24A4B06B, 0xD627A0E3, 0x78A980B6, 0x628145AF, 0xE0481FC2, 0x9B21E2DE, 0x536290F6, 0x5B70949A,
     };
     compare_recordings(known, RUNS, play);

@@ -284,11 +284,12 @@ static void mal_messages_that_are_none(void **state) {
     connect_central(w);
     STEP_UNTIL(&w->loop, w->peripheral.links[0].served);
     tendon_link *central = &w->connection.link, *device = &w->peripheral.links[0].link;
-    uint8_t bytes[20] = {0};
+    uint8_t bytes[20] = {0}; /* lengths: PAIR and ENCRYPT 17, PAIR_AS 19, ASK and ANSWER 6, the others 1 */
     uint64_t expected = w->device.radio.malformed;
     for (unsigned code = 0; code < 16; code++) {
-        for (size_t length = 0; length <= 18; length++) {
-            bool good = (code == 1 || code == 4) && length == 17;
+        for (size_t length = 0; length <= 20; length++) {
+            bool good =
+                ((code == 1 || code == 4) && length == 17) || (code == 7 && length == 19) || (code == 9 && length == 6);
             if (good) {
                 continue;
             }
@@ -300,8 +301,9 @@ static void mal_messages_that_are_none(void **state) {
     }
     expected = w->central.radio.malformed;
     for (unsigned code = 0; code < 16; code++) {
-        for (size_t length = 0; length <= 18; length++) {
-            bool good = (code == 2 || code == 3 || code == 5 || code == 6) && length == 1;
+        for (size_t length = 0; length <= 20; length++) {
+            bool good = ((code == 2 || code == 3 || code == 5 || code == 6 || code == 10) && length == 1) ||
+                        (code == 8 && length == 6);
             if (!good) {
                 bytes[0] = (uint8_t)code;
                 assert_int_equal(tendon_socket_link_control(device, bytes, length), TENDON_OK);

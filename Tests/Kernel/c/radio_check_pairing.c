@@ -3,6 +3,7 @@
 #include "radio_check.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 bool use_bonds(check *c, tendon_bonds *bonds, const char *path) {
     tendon_status status = TENDON_OK;
@@ -152,7 +153,85 @@ static const tendon_session_inputs inputs = {.connected = on_connected,
                                              .tick = check_on_tick,
                                              .deadline = check_no_deadline};
 
-/** pair ADAPTER MS ADDRESS BONDS pair|read|forget */
+/* ---- the agent: what the user of the test does ---- */
+
+/** Where a passkey that the peer shows is written by the test, when there is one. */
+static uint32_t read_passkey(const char *path) {
+    unsigned passkey = 0;
+    FILE *file = fopen(path, "r");
+    if (file != NULL) {
+        if (fscanf(file, "%u", &passkey) != 1) {
+            passkey = 0;
+        }
+        fclose(file);
+    }
+    return passkey;
+}
+
+typedef struct test_user {
+    check *c;
+    bool accepts;
+    const char *passkey_path; /**< NULL: none */
+} test_user;
+
+static void on_question(void *context, const tendon_address *peer, tendon_pairing_question question, uint32_t passkey,
+                        uint64_t now) {
+    static const char *const names[] = {"nothing", "compare", "enter", "show"};
+    test_user *user = context;
+    uint64_t limit = tendon_monotonic_ms() + 5000;
+    printf("question: %s %06" PRIu32 "\n", names[question], passkey);
+    fflush(stdout);
+    while (question == TENDON_PAIRING_ENTER && user->passkey_path != NULL && passkey == 0 &&
+           tendon_monotonic_ms() < limit) {
+        passkey = read_passkey(user->passkey_path); /* the peer's event loop runs in another process */
+    }
+    if (question != TENDON_PAIRING_SHOW) {
+        tendon_status status = tendon_radio_answer_pairing(&user->c->radio.radio, peer, user->accepts, passkey, now);
+        printf("answered: %s\n", tendon_status_name(status));
+    }
+}
+
+/**
+ * Words of an agent: io=N, passkey=N, file=PATH, ask=yes, ask=no, from=PATH (the passkey that the peer shows),
+ * authenticated, secure, size=N.
+ */
+static bool use_agent(check *c, int argc, char **argv) {
+    static test_user user;
+    tendon_pairing_agent agent = tendon_pairing_agent_accept();
+    user.c = c;
+    for (int i = 0; i < argc; i++) {
+        const char *value = strchr(argv[i], '=');
+        value = value != NULL ? value + 1 : "";
+        const size_t length = strcspn(argv[i], "=");
+        if (strncmp(argv[i], "io", length) == 0) {
+            agent.io = (uint8_t)atoi(value);
+        } else if (strncmp(argv[i], "passkey", length) == 0) {
+            agent.has_passkey = true;
+            agent.passkey = (uint32_t)atoi(value);
+        } else if (strncmp(argv[i], "file", length) == 0) {
+            agent.passkey_file = value;
+        } else if (strncmp(argv[i], "from", length) == 0) {
+            user.passkey_path = value;
+        } else if (strncmp(argv[i], "ask", length) == 0) {
+            agent.ask = on_question;
+            agent.context = &user;
+            user.accepts = strcmp(value, "yes") == 0;
+        } else if (strcmp(argv[i], "authenticated") == 0) {
+            agent.authenticated = true;
+        } else if (strcmp(argv[i], "secure") == 0) {
+            agent.secure_connections_only = true;
+        } else if (strncmp(argv[i], "size", length) == 0) {
+            agent.key_size_min = (uint8_t)atoi(value);
+        } else {
+            return false;
+        }
+    }
+    tendon_status status = argc > 0 ? tendon_radio_set_pairing_agent(&c->radio.radio, &agent) : TENDON_OK;
+    printf("agent: %s\n", tendon_status_name(status));
+    return status >= 0;
+}
+
+/** pair ADAPTER MS ADDRESS BONDS pair|read|forget [AGENT...] */
 int run_pair(check *c, int argc, char **argv) {
     static pairer p;
     static tendon_bonds bonds;
@@ -165,6 +244,9 @@ int run_pair(check *c, int argc, char **argv) {
         printf("forget: %s, %zu keys left\n", tendon_status_name(status), bonds.count);
         tendon_loop_run(&c->loop, tendon_monotonic_ms() + 200);
         return status < 0;
+    }
+    if (!use_agent(c, argc - 3, argv + 3)) {
+        return 2;
     }
     p.c = c;
     p.may_pair = strcmp(argv[2], "pair") == 0;

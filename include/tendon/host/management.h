@@ -38,11 +38,13 @@ typedef enum tendon_management_opcode {
     TENDON_MANAGEMENT_UNPAIR_DEVICE = 0x001B,      /**< address, address type, 1: disconnect too */
     TENDON_MANAGEMENT_USER_CONFIRM_REPLY = 0x001C, /**< address, address type */
     TENDON_MANAGEMENT_USER_CONFIRM_NEGATIVE_REPLY = 0x001D,
-    TENDON_MANAGEMENT_STOP_DISCOVERY = 0x0024,         /**< address types, from the Discovering event */
-    TENDON_MANAGEMENT_SET_ADVERTISING = 0x0029,        /**< mode */
-    TENDON_MANAGEMENT_SET_BREDR = 0x002A,              /**< mode */
-    TENDON_MANAGEMENT_SET_STATIC_ADDRESS = 0x002B,     /**< address; while the adapter is off */
-    TENDON_MANAGEMENT_SET_SECURE_CONNECTIONS = 0x002D, /**< mode */
+    TENDON_MANAGEMENT_USER_PASSKEY_REPLY = 0x001E,          /**< address, address type, passkey(4) */
+    TENDON_MANAGEMENT_USER_PASSKEY_NEGATIVE_REPLY = 0x001F, /**< address, address type */
+    TENDON_MANAGEMENT_STOP_DISCOVERY = 0x0024,              /**< address types, from the Discovering event */
+    TENDON_MANAGEMENT_SET_ADVERTISING = 0x0029,             /**< mode */
+    TENDON_MANAGEMENT_SET_BREDR = 0x002A,                   /**< mode */
+    TENDON_MANAGEMENT_SET_STATIC_ADDRESS = 0x002B,          /**< address; while the adapter is off */
+    TENDON_MANAGEMENT_SET_SECURE_CONNECTIONS = 0x002D,      /**< mode */
     TENDON_MANAGEMENT_LOAD_CONNECTION_PARAMETERS = 0x0035
 } tendon_management_opcode;
 
@@ -58,8 +60,10 @@ typedef enum tendon_management_event_code {
     TENDON_MANAGEMENT_DEVICE_DISCONNECTED = 0x000C,
     TENDON_MANAGEMENT_CONNECT_FAILED = 0x000D,
     TENDON_MANAGEMENT_USER_CONFIRM_REQUEST = 0x000F,
-    TENDON_MANAGEMENT_DISCOVERING = 0x0013,     /**< kinds of addresses, 1: on */
-    TENDON_MANAGEMENT_NEW_IDENTITY_KEY = 0x0018 /**< store hint, random address, identity address and type, key */
+    TENDON_MANAGEMENT_USER_PASSKEY_REQUEST = 0x0010, /**< address, address type */
+    TENDON_MANAGEMENT_DISCOVERING = 0x0013,          /**< kinds of addresses, 1: on */
+    TENDON_MANAGEMENT_PASSKEY_NOTIFY = 0x0017,       /**< address, address type, passkey(4), digits entered */
+    TENDON_MANAGEMENT_NEW_IDENTITY_KEY = 0x0018      /**< store hint, random address, identity address and type, key */
 } tendon_management_event_code;
 
 /** Status bytes; as a tendon_status: TENDON_MANAGEMENT_ERROR(code). */

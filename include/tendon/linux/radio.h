@@ -8,6 +8,7 @@
 
 #include "tendon/linux/bonds.h"
 #include "tendon/linux/loop.h"
+#include "tendon/linux/pairing_agent.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -72,7 +73,11 @@ typedef struct tendon_pairing_attempt {
     uint64_t deadline, retry_at; /**< monotonic ms */
     void (*done)(void *context, tendon_status status, uint64_t now);
     void *done_context;
-    uint8_t key[16]; /**< virtual radio */
+    /* virtual radio; of an accepted link too: */
+    uint8_t key[16];
+    uint8_t answers;               /**< a question was asked, the two answers were given */
+    uint32_t passkey, passkeys[2]; /**< of the pairing; what the owner of this side and that of the other said */
+    bool accepted[2];
 } tendon_pairing_attempt;
 
 /**
@@ -92,7 +97,9 @@ struct tendon_link {
     bool connected;          /**< the socket is connected; connected() is pending or was called */
     bool securing;  /**< connected; the encryption with a stored key is in progress (bluez: connected() waits for it) */
     bool encrypted; /**< by pairing or with a stored key */
-    uint8_t singles; /**< wake-ups in a row that brought one packet; used by the link */
+    uint8_t singles;  /**< wake-ups in a row that brought one packet; used by the link */
+    bool keyed;       /**< a pairing on this connection has stored a key */
+    uint8_t question; /**< tendon_pairing_question that waits for an answer */
     tendon_status reason;
     int error;       /**< errno of the send or receive that found the connection ended; 0: none did */
     uint16_t handle; /**< connection handle, for captures; 0xFFFF: not known */
@@ -159,8 +166,12 @@ typedef struct tendon_radio_ops {
     uint8_t bond_radio; /**< tendon_bond_radio */
     tendon_status (*use_bonds)(tendon_radio *radio);
     tendon_status (*set_pairable)(tendon_radio *radio, bool pairable);
+    /** The IO capability of radio->agent counts from now on. May be NULL. */
+    tendon_status (*set_io)(tendon_radio *radio);
     /** Starts pairing over an open link that this radio started; ends with tendon_pairing_finish(). */
     tendon_status (*pair)(tendon_radio *radio, tendon_link *link);
+    /** Answers the question of a link, link->question. */
+    void (*answer)(tendon_radio *radio, tendon_link *link, bool accepted, uint32_t passkey, uint64_t now);
     /** The result of pair() is no longer needed. */
     void (*pair_cancel)(tendon_radio *radio, const tendon_link *link);
     /** The bond was removed from the store: removes its keys from the kernel, and disconnects the peer. */
@@ -191,6 +202,7 @@ struct tendon_radio {
     tendon_bonds *bonds;         /**< NULL: no pairing */
     tendon_pairing_service pairing;
     tendon_pairing_policy policy;
+    tendon_pairing_agent agent;
     tendon_source pairing_timer; /**< of all pairing procedures */
     bool pairable, pairable_told;
     void *tap_context;
@@ -226,9 +238,9 @@ void tendon_radio_unlisten(tendon_radio *radio, tendon_listener *listener);
 void tendon_radio_close(tendon_radio *radio);
 
 /**
- * Enables pairing (LE, Just Works) and keeps the bonds from now on. Call it once, before links exist. A connection to a
- * bonded peer is encrypted automatically, by the kernel before connected(). If the peer has lost its key, the
- * connection ends with TENDON_RADIO_ERROR_PAIRING_FAILED.
+ * Enables pairing (LE; Just Works unless an agent is set) and keeps the bonds from now on. Call it once, before links
+ * exist. A connection to a bonded peer is encrypted automatically, by the kernel before connected(). If the peer has
+ * lost its key, the connection ends with TENDON_RADIO_ERROR_PAIRING_FAILED.
  * @param bonds borrowed until the radio is closed.
  * @return TENDON_OK; TENDON_ERROR_UNSUPPORTED; an error of the management socket (bluez);
  * TENDON_RADIO_ERROR_OTHER_BOND_STORE: the store has keys for this adapter, and another process uses the adapter with
@@ -253,6 +265,24 @@ const tendon_pairing_service *tendon_radio_pairing(tendon_radio *radio);
 void tendon_radio_set_pairing_policy(tendon_radio *radio, const tendon_pairing_policy *policy);
 /** True if the policy permits pairing with @p peer at the time @p now. A bond is not required and not looked up. */
 bool tendon_radio_may_pair(const tendon_radio *radio, const tendon_address *peer, uint64_t now);
+/**
+ * Sets the agent that answers for the user, and what a key must be worth, from now on: for devices that connect or are
+ * connected after the call. A bond that is worth less is not used: the device pairs again when it requires pairing. A
+ * bond that was made with a passkey is never replaced by one that was not, and a device that says that it is another
+ * bonded device does not replace the bond of that one (RADIO_ERROR_IDENTITY_TAKEN).
+ * @param agent copied; NULL: tendon_pairing_agent_accept().
+ * @return TENDON_OK; TENDON_RADIO_ERROR_NO_PAIRING_SERVICE before use_bonds(); TENDON_ERROR_INVALID_ARGUMENT: a member
+ * is out of its range; an error of the file (TENDON_ERROR_NOT_FOUND, _FILE_PERMISSION, _MALFORMED, a system error), or
+ * of the management socket. After an error the previous agent stays.
+ */
+tendon_status tendon_radio_set_pairing_agent(tendon_radio *radio, const tendon_pairing_agent *agent);
+/**
+ * Answers the question that ask() passed on. @param passkey for TENDON_PAIRING_ENTER, otherwise ignored.
+ * @return TENDON_OK; TENDON_ERROR_WRONG_STATE: this peer asks nothing (any more); TENDON_ERROR_INVALID_ARGUMENT: not
+ * six digits, the question stays.
+ */
+tendon_status tendon_radio_answer_pairing(tendon_radio *radio, const tendon_address *peer, bool accepted,
+                                          uint32_t passkey, uint64_t now);
 /**
  * Sets whether centrals can pair with this device. Default: false. Bonded centrals can always connect. If the store is
  * full, the bond of a new central replaces the oldest bond of a central that is not connected.

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/* The pairing agents of two radios, on the virtual radio: every pair of IO capabilities, right and wrong answers. */
+#include "../../../CSources/linux/socket_link.h"
+#include "link_fixture.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const tendon_address addresses[2] = {{{0xC1, 2, 3, 4, 5, 0xD0}, TENDON_ADDRESS_TYPE_RANDOM},
+                                            {{0xC1, 2, 3, 4, 5, 0xCE}, TENDON_ADDRESS_TYPE_RANDOM}};
+enum { DEVICE, CENTRAL };
+
+/** A radio and its user. */
+typedef struct side {
+    tendon_virtual_radio radio;
+    tendon_bonds bonds;
+    link_end end;
+    int asked;
+    tendon_pairing_question question;
+    uint32_t passkey;
+} side;
+
+typedef struct world {
+    char directory[64];
+    tendon_loop loop;
+    side sides[2];
+    tendon_listener listener;
+    int paired;
+    tendon_status status;
+} world;
+
+static void ask(void *context, const tendon_address *peer, tendon_pairing_question question, uint32_t passkey,
+                uint64_t now) {
+    side *s = context;
+    (void)peer;
+    (void)now;
+    s->asked++;
+    s->question = question;
+    s->passkey = passkey;
+}
+
+static tendon_link *accept_central(void *context, const tendon_address *peer, uint64_t now) {
+    world *w = context;
+    (void)peer;
+    (void)now;
+    return &w->sides[DEVICE].end.link;
+}
+
+static void on_paired(void *context, tendon_status status, uint64_t now) {
+    world *w = context;
+    (void)now;
+    w->paired++;
+    w->status = status;
+}
+
+static void connect_sides(world *w) {
+    side *device = &w->sides[DEVICE], *central = &w->sides[CENTRAL];
+    link_end_init(&device->end);
+    link_end_init(&central->end);
+    assert_int_equal(tendon_radio_connect(&central->radio.radio, &central->end.link, &addresses[DEVICE], UINT64_MAX),
+                     TENDON_OK);
+    STEP_UNTIL(&w->loop, central->end.connected == 1 && device->end.connected == 1);
+}
+
+static void disconnect_sides(world *w) {
+    tendon_link_close(&w->sides[CENTRAL].end.link);
+    STEP_UNTIL(&w->loop, w->sides[CENTRAL].end.closed == 1 && w->sides[DEVICE].end.closed == 1);
+}
+
+static world *open_world(void) {
+    world *w = calloc(1, sizeof *w);
+    assert_non_null(w);
+    strcpy(w->directory, "/tmp/tendon-test-XXXXXX");
+    assert_non_null(mkdtemp(w->directory));
+    assert_int_equal(tendon_loop_init(&w->loop), TENDON_OK);
+    for (int i = 0; i < 2; i++) {
+        side *s = &w->sides[i];
+        assert_int_equal(tendon_virtual_radio_open(&s->radio, &w->loop, w->directory, &addresses[i]), TENDON_OK);
+        assert_int_equal(tendon_radio_set_pairing_agent(&s->radio.radio, NULL), TENDON_RADIO_ERROR_NO_PAIRING_SERVICE);
+        tendon_bonds_init(&s->bonds);
+        assert_int_equal(tendon_radio_use_bonds(&s->radio.radio, &s->bonds), TENDON_OK);
+    }
+    w->listener = (tendon_listener){.context = w, .accept = accept_central};
+    assert_int_equal(tendon_radio_listen(&w->sides[DEVICE].radio.radio, &w->listener), TENDON_OK);
+    assert_int_equal(tendon_radio_set_pairable(&w->sides[DEVICE].radio.radio, true), TENDON_OK);
+    return w;
+}
+
+static void close_world(world *w) {
+    tendon_radio_close(&w->sides[CENTRAL].radio.radio);
+    tendon_radio_close(&w->sides[DEVICE].radio.radio);
+    tendon_loop_close(&w->loop);
+    assert_int_equal(rmdir(w->directory), 0);
+    free(w);
+}
+
+/** Forgets the last pairing, and begins one between these agents. */
+static void begin(world *w, const tendon_pairing_agent *device, const tendon_pairing_agent *central) {
+    const tendon_pairing_agent *agents[2] = {device, central};
+    for (int i = 0; i < 2; i++) {
+        side *s = &w->sides[i];
+        s->asked = 0;
+        s->question = TENDON_PAIRING_NOTHING;
+        tendon_bonds_init(&s->bonds);
+        tendon_pairing_agent agent = *agents[i];
+        agent.context = s;
+        assert_int_equal(tendon_radio_set_pairing_agent(&s->radio.radio, &agent), TENDON_OK);
+    }
+    connect_sides(w);
+    w->paired = 0;
+    const tendon_pairing_service *service = tendon_radio_pairing(&w->sides[CENTRAL].radio.radio);
+    assert_int_equal(service->start(service->context, &addresses[DEVICE], on_paired, w, tendon_monotonic_ms()),
+                     TENDON_OK);
+}
+
+static tendon_status say(world *w, int who, bool accepted, uint32_t passkey) {
+    return tendon_radio_answer_pairing(&w->sides[who].radio.radio, &addresses[!who], accepted, passkey, 0);
+}
+
+/* Core Spec Vol 3 Part H 2.3.5.1, Table 2.8, Secure Connections: what each side does; rows: the device, columns: the
+ * central, in the order of the numbers. - Just Works, c both compare, e enters, s shows. */
+static const char *const device_does[5] = {"--s-s", "-cs-c", "eee-e", "-----", "ecs-c"};
+
+static tendon_pairing_question question_of(char letter) {
+    return letter == 'c'   ? TENDON_PAIRING_COMPARE
+           : letter == 'e' ? TENDON_PAIRING_ENTER
+           : letter == 's' ? TENDON_PAIRING_SHOW
+                           : TENDON_PAIRING_NOTHING;
+}
+
+static void every_pair_of_capabilities(void **state) {
+    (void)state;
+    world *w = open_world();
+    for (uint8_t d = 0; d < 5; d++) {
+        for (uint8_t c = 0; c < 5; c++) {
+            const tendon_pairing_agent device = {.io = d, .ask = ask}, central = {.io = c, .ask = ask};
+            const tendon_pairing_question wanted[2] = {question_of(device_does[d][c]), question_of(device_does[c][d])};
+            begin(w, &device, &central);
+            STEP_UNTIL(&w->loop, w->paired == 1 || (w->sides[0].asked == 1 && w->sides[1].asked == 1));
+            uint32_t shown = w->sides[wanted[0] == TENDON_PAIRING_ENTER].passkey; /* both enter: any */
+            for (int i = 0; i < 2; i++) {
+                assert_int_equal(w->sides[i].question, wanted[i]);
+                bool waits = wanted[i] == TENDON_PAIRING_COMPARE || wanted[i] == TENDON_PAIRING_ENTER;
+                assert_int_equal(say(w, i, true, shown), waits ? TENDON_OK : TENDON_ERROR_WRONG_STATE);
+            }
+            STEP_UNTIL(&w->loop, w->paired == 1);
+            assert_int_equal(w->status, TENDON_OK);
+            for (int i = 0; i < 2; i++) { /* 2: Just Works, 3: authenticated */
+                assert_int_equal(w->sides[i].bonds.count, 1);
+                assert_int_equal(w->sides[i].bonds.items[0].type, wanted[i] == TENDON_PAIRING_NOTHING ? 2 : 3);
+                assert_true(w->sides[i].end.link.encrypted);
+            }
+            disconnect_sides(w);
+        }
+    }
+    close_world(w);
+}
+
+static void wrong_and_refused_answers_fail(void **state) {
+    (void)state;
+    static const struct {
+        uint8_t device, central;
+        bool device_accepts, central_accepts;
+        uint32_t wrong; /**< added to what is entered */
+    } cases[] = {{TENDON_PAIRING_DISPLAY_ONLY, TENDON_PAIRING_KEYBOARD_ONLY, true, true, 1},
+                 {TENDON_PAIRING_DISPLAY_ONLY, TENDON_PAIRING_KEYBOARD_ONLY, true, false, 0},
+                 {TENDON_PAIRING_KEYBOARD_ONLY, TENDON_PAIRING_DISPLAY_ONLY, true, true, 1},
+                 {TENDON_PAIRING_KEYBOARD_ONLY, TENDON_PAIRING_DISPLAY_ONLY, false, true, 0},
+                 {TENDON_PAIRING_DISPLAY_YES_NO, TENDON_PAIRING_DISPLAY_YES_NO, false, true, 0},
+                 {TENDON_PAIRING_DISPLAY_YES_NO, TENDON_PAIRING_DISPLAY_YES_NO, true, false, 0}};
+    world *w = open_world();
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const tendon_pairing_agent device = {.io = cases[i].device, .ask = ask},
+                                   central = {.io = cases[i].central, .ask = ask};
+        begin(w, &device, &central);
+        STEP_UNTIL(&w->loop, w->sides[0].asked == 1 && w->sides[1].asked == 1);
+        bool device_enters = w->sides[DEVICE].question == TENDON_PAIRING_ENTER;
+        uint32_t said = (w->sides[device_enters].passkey + cases[i].wrong) % 1000000;
+        (void)say(w, DEVICE, cases[i].device_accepts, said);
+        (void)say(w, CENTRAL, cases[i].central_accepts, said);
+        STEP_UNTIL(&w->loop, w->paired == 1);
+        assert_int_equal(w->status, TENDON_RADIO_ERROR_PAIRING_FAILED);
+        assert_int_equal(w->sides[0].bonds.count + w->sides[1].bonds.count, 0);
+        assert_false(w->sides[0].end.link.encrypted || w->sides[1].end.link.encrypted);
+        disconnect_sides(w);
+    }
+    close_world(w);
+}
+
+/* Either side may insist on a passkey: nothing is stored then on both. */
+static void mal_H06_just_works_where_more_is_wanted(void **state) {
+    (void)state;
+    const tendon_pairing_agent plain = tendon_pairing_agent_accept(), display = {.io = TENDON_PAIRING_DISPLAY_ONLY},
+                               strict = {.io = TENDON_PAIRING_DISPLAY_ONLY, .authenticated = true};
+    const struct {
+        const tendon_pairing_agent *device, *central;
+    } cases[] = {{&strict, &plain}, {&plain, &strict}, {&strict, &display}, {&display, &strict}};
+    world *w = open_world();
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        begin(w, cases[i].device, cases[i].central);
+        STEP_UNTIL(&w->loop, w->paired == 1);
+        assert_int_equal(w->status, TENDON_RADIO_ERROR_PAIRING_TOO_WEAK);
+        assert_int_equal(w->sides[0].bonds.count + w->sides[1].bonds.count, 0);
+        assert_false(w->sides[0].end.link.encrypted || w->sides[1].end.link.encrypted);
+        disconnect_sides(w);
+    }
+    close_world(w);
+}
+
+/* A central cannot give the answer of the device's owner, too early or twice. */
+static void answers_of_nobody_pair_nothing(void **state) {
+    (void)state;
+    static const uint8_t yes[6] = {9, 1, 0, 0, 0, 0};
+    const tendon_pairing_agent agent = {.io = TENDON_PAIRING_DISPLAY_YES_NO, .ask = ask};
+    world *w = open_world();
+    begin(w, &agent, &agent);
+    STEP_UNTIL(&w->loop, w->sides[0].asked == 1 && w->sides[1].asked == 1);
+    uint32_t p = w->sides[0].passkey;
+    const uint8_t right[6] = {9, 1, (uint8_t)p, (uint8_t)(p >> 8), (uint8_t)(p >> 16), 0};
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(tendon_socket_link_control(&w->sides[CENTRAL].end.link, right, sizeof right), TENDON_OK);
+    }
+    assert_int_equal(say(w, CENTRAL, true, 0), TENDON_OK);
+    for (int i = 0; i < 20; i++) {
+        assert_int_equal(tendon_loop_step(&w->loop, 1), TENDON_OK);
+    }
+    assert_int_equal(w->paired, 0);
+    assert_int_equal(say(w, DEVICE, false, 0), TENDON_OK);
+    STEP_UNTIL(&w->loop, w->paired == 1);
+    assert_int_equal(w->status, TENDON_RADIO_ERROR_PAIRING_FAILED);
+    for (int i = 0; i < 3; i++) { /* of no question */
+        assert_int_equal(tendon_socket_link_control(&w->sides[CENTRAL].end.link, yes, sizeof yes), TENDON_OK);
+    }
+    for (int i = 0; i < 20; i++) {
+        assert_int_equal(tendon_loop_step(&w->loop, 1), TENDON_OK);
+    }
+    assert_int_equal(w->sides[0].bonds.count + w->sides[1].bonds.count, 0);
+    disconnect_sides(w);
+    close_world(w);
+}
+
+/* A bond that was made with Just Works is not used by an agent that wants more. */
+static void a_weak_bond_is_not_encrypted_with(void **state) {
+    (void)state;
+    const tendon_pairing_agent plain = tendon_pairing_agent_accept();
+    const tendon_pairing_agent strict = {.io = TENDON_PAIRING_KEYBOARD_ONLY, .authenticated = true, .ask = ask};
+    world *w = open_world();
+    begin(w, &plain, &plain);
+    STEP_UNTIL(&w->loop, w->paired == 1);
+    disconnect_sides(w);
+    connect_sides(w);
+    STEP_UNTIL(&w->loop, w->sides[CENTRAL].end.link.encrypted);
+    disconnect_sides(w);
+    assert_int_equal(tendon_radio_set_pairing_agent(&w->sides[CENTRAL].radio.radio, &strict), TENDON_OK);
+    connect_sides(w);
+    for (int i = 0; i < 20; i++) {
+        assert_int_equal(tendon_loop_step(&w->loop, 1), TENDON_OK);
+    }
+    assert_false(w->sides[CENTRAL].end.link.encrypted);
+    disconnect_sides(w);
+    close_world(w);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_pair_of_capabilities),
+        cmocka_unit_test(wrong_and_refused_answers_fail),
+        cmocka_unit_test(mal_H06_just_works_where_more_is_wanted),
+        cmocka_unit_test(answers_of_nobody_pair_nothing),
+        cmocka_unit_test(a_weak_bond_is_not_encrypted_with),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

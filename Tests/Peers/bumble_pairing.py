@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""An independent device that wants pairing: bumble's own host, Security Manager and GATT server.
+
+A service FDD2 with two characteristics; reading the second one needs encryption. Prints "ready", "show N" and
+"compare N" as they come, "paired LEVEL" or "failed REASON", and "encrypted". Shares no code with us.
+"""
+
+import argparse
+import asyncio
+import os
+import sys
+
+from bumble.att import ATT_Error
+from bumble.core import AdvertisingData
+from bumble.device import Device
+from bumble.gatt import Characteristic, CharacteristicValue, Service
+from bumble.hci import Address
+from bumble.keys import MemoryKeyStore
+from bumble.pairing import PairingConfig, PairingDelegate
+from bumble.transport import open_transport
+
+INSUFFICIENT_AUTHENTICATION = 0x05
+IO = {
+    "display": PairingDelegate.IoCapability.DISPLAY_OUTPUT_ONLY,
+    "yes-no": PairingDelegate.IoCapability.DISPLAY_OUTPUT_AND_YES_NO_INPUT,
+    "keyboard": PairingDelegate.IoCapability.KEYBOARD_INPUT_ONLY,
+    "none": PairingDelegate.IoCapability.NO_OUTPUT_NO_INPUT,
+    "both": PairingDelegate.IoCapability.DISPLAY_OUTPUT_AND_KEYBOARD_INPUT,
+}
+
+
+def say(*words):
+    print(*words, flush=True)
+
+
+class User(PairingDelegate):
+    """The user of the device."""
+
+    def __init__(self, arguments):
+        super().__init__(io_capability=IO[arguments.io])
+        self.arguments = arguments
+
+    async def accept(self):
+        say("asked")
+        return not self.arguments.rejects
+
+    async def confirm(self, auto=False):
+        return True
+
+    async def compare_numbers(self, number, digits=6):
+        say(f"compare {number:06}")
+        return not self.arguments.denies
+
+    async def get_number(self):
+        """What the other side shows, from the file that --enter names: question: show N."""
+        for _ in range(200):
+            if os.path.exists(self.arguments.enter or ""):
+                with open(self.arguments.enter, encoding="utf-8") as file:
+                    shown = [line.split()[2] for line in file if line.startswith("question: show ")]
+                if shown:
+                    say(f"enter {shown[-1]}")
+                    return (int(shown[-1]) + self.arguments.wrong) % 1000000
+            await asyncio.sleep(0.05)
+        return None
+
+    async def display_number(self, number, digits=6):
+        say(f"show {number:06}")
+        if self.arguments.show:
+            with open(self.arguments.show + ".new", "w", encoding="utf-8") as file:
+                file.write(f"{number:06}\n")
+            os.rename(self.arguments.show + ".new", self.arguments.show)
+
+    async def generate_passkey(self):
+        return self.arguments.passkey if self.arguments.passkey is not None else await super().generate_passkey()
+
+
+async def run(arguments):
+    async with await open_transport(arguments.transport) as transport:
+        device = Device.with_hci("Independent", Address(arguments.address), transport.source, transport.sink)
+        device.keystore = MemoryKeyStore()
+        read = Characteristic.Properties.READ
+
+        def latest():
+            """The options in the file of --options, if there is one, in place of our own."""
+            if arguments.options:
+                with open(arguments.options, encoding="utf-8") as file:
+                    return parser().parse_args(file.read().split())
+            return arguments
+
+        def secret(connection):
+            if latest().never or not connection.encryption:
+                raise ATT_Error(INSUFFICIENT_AUTHENTICATION)
+            return b"secret"
+
+        device.add_service(Service("FDD2", [
+            Characteristic("7b61ad83-041c-4333-a0ab-efb2ab7bdd43", read, Characteristic.READABLE, b"open"),
+            Characteristic("855cb3e7-98ff-42a6-80fc-40b32a2221c1", read, Characteristic.READABLE,
+                           CharacteristicValue(read=secret))]))
+
+        def configuration(_):
+            now = latest()
+            return PairingConfig(sc=not now.legacy, mitm=now.mitm, bonding=True, delegate=User(now))
+
+        device.pairing_config_factory = configuration
+        await device.power_on()
+
+        def connected(connection):
+            say("connected")
+            connection.on("pairing", lambda keys: say("paired"))
+            connection.on("pairing_failure", lambda reason: say(f"failed {int(reason)}"))
+            connection.on("connection_encryption_change", lambda *_: say(f"encrypted {int(bool(connection.encryption))}"))
+            connection.on("disconnection", lambda reason: say(f"disconnected {reason}"))
+
+        device.on("connection", connected)
+        await device.start_advertising(auto_restart=True, advertising_data=bytes(AdvertisingData([
+            (AdvertisingData.FLAGS, b"\x06"),
+            (AdvertisingData.COMPLETE_LIST_OF_16_BIT_SERVICE_CLASS_UUIDS, b"\xd2\xfd")])))
+        say("ready")
+        await asyncio.sleep(arguments.limit)
+
+
+def parser():
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("--transport", default="hci-socket:1")
+    options.add_argument("--address", default="F0:F1:F2:F3:F4:F5")
+    options.add_argument("--io", choices=IO, default="none")
+    options.add_argument("--never", action="store_true", help="no pairing is good enough for the second value")
+    options.add_argument("--mitm", action="store_true")
+    options.add_argument("--legacy", action="store_true", help="no LE Secure Connections")
+    options.add_argument("--rejects", action="store_true", help="the user rejects the pairing")
+    options.add_argument("--denies", action="store_true", help="the user says that the numbers differ")
+    options.add_argument("--passkey", type=int, help="the one that it shows")
+    options.add_argument("--show", help="file into which the shown passkey is written")
+    options.add_argument("--enter", help="file with the output of the side that shows a passkey")
+    options.add_argument("--wrong", type=int, default=0, help="added to what is entered")
+    options.add_argument("--options", help="file with the options of the pairings to come")
+    options.add_argument("--limit", type=float, default=90)
+    return options
+
+
+def main():
+    asyncio.run(run(parser().parse_args()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
