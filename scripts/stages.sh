@@ -209,7 +209,7 @@ stage_bench() {
 # Options of Tests/Kernel/run.sh for a newer kernel. Its test programs have no libbluetooth: the core cases run with both
 # ways to the sockets.
 kernel_newer=(--kernel linux-image-6.12-amd64 --sockets kernel 'kernel-6.12/*' 01-filter 02-errors 03-scan 10-links-only
-    33-reconfigure)
+    33-reconfigure 34-flow)
 
 # What the virtual machines need, kernels and Python packages from the network among it.
 stage_kernel_prepare() (

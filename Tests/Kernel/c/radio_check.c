@@ -289,6 +289,8 @@ int main(int argc, char **argv) {
         result = run_serve(&c, rest, arguments);
     } else if (strcmp(what, "connect") == 0) {
         result = run_connect(&c, rest, arguments);
+    } else if (strcmp(what, "flow") == 0) {
+        result = run_flow(&c, rest, arguments);
     } else if (strcmp(what, "cycles") == 0) {
         result = run_cycles(&c, rest, arguments);
     } else if (strcmp(what, "wearable") == 0) {

@@ -38,6 +38,9 @@ int run_serve(check *c, int argc, char **argv);
 int run_connect(check *c, int argc, char **argv);
 int run_cycles(check *c, int argc, char **argv);
 
+/* radio_check_flow.c */
+int run_flow(check *c, int argc, char **argv);
+
 /* radio_check_pairing.c */
 /** The file of bonds, or "-" for a store in memory. */
 bool use_bonds(check *c, tendon_bonds *bonds, const char *path);
