@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+// libmosquitto as this gateway uses it, against packets of MQTT 5 that the test writes itself.
+import CTendon
+import Foundation
+import TendonSupport
+import Testing
+
+@testable import TendonMQTT
+
+/// A client and the other end of its connection. All of it is for one thread.
+private final class Line: @unchecked Sendable {
+    let server = ScriptedServer()
+    let mailbox = TendonMQTT.Mailbox(leisure: 100) { .line($0) }
+    let client: Client?
+    private var batch = TendonMQTT.Mailbox.Batch()
+
+    init(_ change: (inout MQTTSettings) -> Void = { _ in }) {
+        var settings = MQTTSettings()
+        (settings.host, settings.port, settings.gateway, settings.keepalive) = ("127.0.0.1", server.port, "gw", 30)
+        change(&settings)
+        client = try? Client(settings, will: "tendon/bridge/gw/state", mailbox)
+    }
+
+    /// The next items, as texts.
+    func items() -> [String] {
+        mailbox.take(until: tendon_monotonic_ms() + 20_000, into: &batch)
+        return batch.items.map { item in
+            switch item {
+            case .connected(let window): "connected \(window.map { "\($0)" } ?? "-")"
+            case .disconnected(let reason, let isRefused): "\(isRefused ? "refused" : "disconnected") \(reason)"
+            case .acknowledged(let number, let refusal): "acknowledged \(number) \(refusal ?? 0)"
+            case .received(let topic, let payload, let isRetained):
+                "received \(topic) \(String(decoding: payload.prefix(40), as: UTF8.self)) \(isRetained)"
+            default: "another"
+            }
+        }
+    }
+
+    /// Connected, with what the broker was sent for it.
+    func connect(_ answer: [UInt8] = [0x20, 3, 0, 0, 0]) -> ScriptedServer.Packet? {
+        client?.start()
+        guard server.take(), let packet = server.packet() else { return nil }
+        server.send(answer)
+        return packet
+    }
+}
+
+private func text(_ string: String) -> [UInt8] { [0, UInt8(string.utf8.count)] + Array(string.utf8) }
+
+@Suite(.timeLimit(.minutes(1))) struct ClientTests {
+    /// MQTT 5, 3.1: clean start, a retained will of QoS 1, the keep-alive, the name of the gateway.
+    @Test func theRequestToConnect() async {
+        let (packet, items, last) = await onThread {
+            let line = Line()
+            let packet = line.connect()
+            let items = line.items()
+            line.client?.stop("tendon/bridge/gw/state", Array(BridgeState.offline.utf8))
+            return (packet, items, [line.server.packet()?.head, line.server.packet()?.head])
+        }
+        #expect(packet?.head == 0x10)
+        let body = packet?.body ?? []
+        #expect(Array(body.prefix(10)) == text("MQTT") + [5, 0b0010_1110, 0, 30])
+        let tail = text("tendon-gw") + [0] + text("tendon/bridge/gw/state") + text(#"{"state":"offline"}"#)
+        #expect(Array(body.suffix(tail.count)) == tail)
+        #expect(items == ["connected -"])
+        // The end: the state, retained, QoS 0; then a disconnection that publishes no will.
+        #expect(last == [0x31, 0xE0])
+    }
+
+    @Test func userPasswordAndTheOlderVersion() async throws {
+        let path = NSTemporaryDirectory() + "tendon-mqtt-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        FileManager.default.createFile(
+            atPath: path, contents: Data("secret\nmore".utf8), attributes: [.posixPermissions: 0o600])
+        let bodies = await onThread {
+            [nil, path].map { file -> [UInt8] in
+                let line = Line { ($0.version, $0.user, $0.passwordFile) = (.threeOneOne, "me", file) }
+                let packet = line.connect([0x20, 2, 0, 0])
+                line.client?.stop("x", [])
+                return packet?.body ?? []
+            }
+        }
+        // MQTT 3.1.1, 3.1.2.3: user name is 0x80, password is 0x40.
+        #expect(Array(bodies[0].prefix(8)) == text("MQTT") + [4, 0b1010_1110])
+        #expect(Array(bodies[0].suffix(4)) == text("me"))
+        #expect(Array(bodies[1].prefix(8)) == text("MQTT") + [4, 0b1110_1110])
+        #expect(Array(bodies[1].suffix(12)) == text("me") + text("secret"))
+    }
+
+    /// MQTT 5, 3.3 to 3.9: subscriptions, messages in both directions, acknowledgements and refusals.
+    @Test func messages() async {
+        let (items, packets, numbers) = await onThread {
+            let line = Line()
+            // CONNACK with a Receive Maximum of 5.
+            _ = line.connect([0x20, 6, 0, 0, 3, 0x21, 0, 5])
+            var items = line.items()
+            var packets: [ScriptedServer.Packet?] = []
+            line.client?.subscribe(["a/+/set"])
+            packets.append(line.server.packet())
+            let one = line.client?.publish("t/one", Array("1".utf8), quality: 1, isRetained: false)
+            packets.append(line.server.packet())
+            let two = line.client?.publish("t/two", Array("2".utf8), quality: 1, isRetained: true)
+            packets.append(line.server.packet())
+            let none = line.client?.publish("t", [], quality: 0, isRetained: false)
+            packets.append(line.server.packet())
+            line.server.send([0x40, 2, packets[1]?.body[7] ?? 0, packets[1]?.body[8] ?? 0])
+            items += line.items()
+            // PUBACK with "quota exceeded".
+            line.server.send([0x40, 3, packets[2]?.body[7] ?? 0, packets[2]?.body[8] ?? 0, 0x97])
+            items += line.items()
+            line.server.send([0x31, 10] + text("a/b") + [0] + Array("word".utf8))
+            items += line.items()
+            line.client?.stop("x", [])
+            return (items, packets, [one, two, none])
+        }
+        #expect(packets.map { $0?.head } == [0x82, 0x32, 0x33, 0x30])
+        #expect(packets[0]?.body.suffix(10) == (text("a/+/set") + [1]).suffix(10))
+        #expect(packets[1]?.body.prefix(7) == text("t/one").prefix(7))
+        #expect(packets[1]?.body.last == UInt8(ascii: "1") && packets[2]?.body.last == UInt8(ascii: "2"))
+        #expect(numbers.allSatisfy { $0 != nil })
+        #expect(
+            items.filter { !$0.hasPrefix("acknowledged \((numbers[2] ?? 0) ?? 0) ") } == [
+                "connected 5", "acknowledged \((numbers[0] ?? 0) ?? 0) 0", "acknowledged \((numbers[1] ?? 0) ?? 0) 151",
+                "received a/b word true",
+            ])
+    }
+
+    /// MQTT 5, 3.2.2.2: 0x87 is "not authorized"; 3.1.1 has 5 for it.
+    @Test func aBrokerThatRefuses() async {
+        for (isFive, answer, reason) in [
+            (true, [0x20, 3, 0, 0x87, 0] as [UInt8], "Not authorized"),
+            (false, [0x20, 2, 0, 5], "Connection Refused: not authorised."),
+        ] {
+            let items = await onThread {
+                let line = Line { $0.version = isFive ? .five : .threeOneOne }
+                _ = line.connect(answer)
+                let items = line.items()
+                line.client?.stop("x", [])
+                return items
+            }
+            #expect(items == ["refused " + reason])
+        }
+    }
+
+    @Test func aConnectionThatEnds() async {
+        let items = await onThread {
+            let line = Line()
+            _ = line.connect()
+            var items = line.items()
+            line.server.hangUp()
+            items += line.items()
+            line.client?.stop("x", [])
+            return items
+        }
+        #expect(items == ["connected -", "disconnected The connection was lost"])
+    }
+
+    @Test func nobodyIsThere() async {
+        let items = await onThread {
+            // Port 1 of this machine.
+            let line = Line { $0.port = 1 }
+            line.client?.start()
+            let items = line.items()
+            line.client?.stop("x", [])
+            return items
+        }
+        #expect(items == ["disconnected Connection refused"])
+    }
+
+    /// Files are read when the output is made: nothing is opened with half of the settings.
+    @Test func settingsThatCannotBeUsed() {
+        #expect(Line { ($0.user, $0.passwordFile) = ("me", "/nonexistent") }.client == nil)
+        #expect(Line { ($0.usesTLS, $0.caFile) = (true, "/nonexistent") }.client == nil)
+        #expect(Line { $0.usesTLS = true }.client != nil)
+    }
+}
