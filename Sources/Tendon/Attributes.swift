@@ -114,6 +114,9 @@ public struct AttributeValue: Sendable {
     public let isIndication: Bool
     /// When it was received, monotonic milliseconds.
     public let time: UInt64
+    /// Number among the values of its subscription, from 1. Where one is missing, the sequence was full and has dropped
+    /// it, see `EventSequence.dropped`.
+    public let sequence: UInt64
     /// Number of bytes, 0 to 512.
     public let count: Int
     let storage: InlineBytes
@@ -122,6 +125,7 @@ public struct AttributeValue: Sendable {
         handle = AttributeHandle(rawValue: c.handle)
         isIndication = c.indication
         self.time = time
+        sequence = c.sequence
         count = min(c.length, InlineBytes.capacity)
         storage = InlineBytes(copying: c.value, count: count)
     }

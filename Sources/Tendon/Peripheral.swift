@@ -196,12 +196,19 @@ public actor Peripheral {
         try await write(value, to: characteristic.handle, timeout: timeout)
     }
 
-    /// Sends a write without response. Throws if the connection cannot send now, or if the value is longer than `mtu` -
+    /// Sends a write without response. Throws `ERROR_WOULD_BLOCK` if the connection cannot send now (wait for
+    /// `readyToWriteWithoutResponse`), and an error if the value is longer than `mtu` -
     /// 3.
     public func writeWithoutResponse(_ value: [UInt8], to handle: AttributeHandle) throws(TendonError) {
         guard core.state == .connected else { throw .disconnected(.write) }
         try check(
             lending(value) { tendon_gatt_write_command(core.client, handle.rawValue, $0, $1) }, .write)
+    }
+
+    /// Returns when writes without response can be sent: immediately, or after the system's queue of this connection,
+    /// which a write found full (`ERROR_WOULD_BLOCK`), has space again. Throws when the connection is lost.
+    public func readyToWriteWithoutResponse(timeout: Duration? = Peripheral.timeout) async throws(TendonError) {
+        try await core.ready(within: timeout)
     }
 
     // MARK: Notifications and indications

@@ -13,6 +13,7 @@ final class PeripheralCore: @unchecked Sendable {
     private var waiters: [Parking] = []
     private var states: [EventQueue<Peripheral.State>] = []
     private var subscriptions: [UInt16: Subscription] = [:]
+    private let writers = Waiters()
     private var changes: [EventQueue<ClosedRange<AttributeHandle>>] = []
     /// Some unused subscriptions could not be ended, because the request queue was full.
     private var hasLeftovers = false
@@ -139,7 +140,23 @@ final class PeripheralCore: @unchecked Sendable {
     }
 
     private func connected() {
+        let writable: @convention(c) (UnsafeMutableRawPointer?, UInt64) -> Void = { context, _ in
+            object(PeripheralCore.self, context).writers.finish(.success(()))
+        }
+        tendon_gatt_client_set_on_writable(client, writable, context(of: self))
         enter(.connected)
+    }
+
+    /// Waits until the socket takes PDUs again.
+    func ready(
+        within timeout: Duration?, isolation: isolated (any Actor)? = #isolation
+    ) async throws(TendonError) {
+        let deadline = Duration.deadline(timeout)
+        guard !Task.isCancelled else { throw .cancelled }
+        guard state == .connected else { throw .disconnected(.write) }
+        while block.pointer.pointee.link.blocked {
+            try await writers.wait(until: deadline, .write, on: loop)
+        }
     }
 
     private func closed(_ reason: tendon_status) {
@@ -147,6 +164,7 @@ final class PeripheralCore: @unchecked Sendable {
             disconnecting || reason >= 0 ? nil : TendonError(status: reason, operation: .receive)
         let wasConnected = state == .connected
         endPairing(Int32(TENDON_ERROR_DISCONNECTED))
+        writers.finish(.failure(.disconnected(.write)))
         let ended = subscriptions
         subscriptions.removeAll()
         hasLeftovers = false
@@ -234,7 +252,7 @@ final class PeripheralCore: @unchecked Sendable {
         /// The device has confirmed it.
         private(set) var isActive = false
         var queues: [EventQueue<AttributeValue>] = []
-        private var waiters: [Pending<Void, TendonError>] = []
+        private let waiters = Waiters()
 
         init(_ handle: UInt16, isIndication: Bool) {
             self.handle = handle
@@ -263,19 +281,34 @@ final class PeripheralCore: @unchecked Sendable {
         func settled(
             within timeout: Duration?, on loop: Loop, isolation: isolated (any Actor)? = #isolation
         ) async throws(TendonError) {
+            try await waiters.wait(until: Duration.deadline(timeout), .subscribe, on: loop)
+        }
+
+        private func settle() { waiters.finish(.success(())) }
+    }
+
+    /// Tasks that wait for the same.
+    final class Waiters: @unchecked Sendable {
+        // Used only on the loop's thread.
+        private var waiting: [Pending<Void, TendonError>] = []
+
+        func wait(
+            until deadline: UInt64, _ operation: TendonError.Operation, on loop: Loop,
+            isolation: isolated (any Actor)? = #isolation
+        ) async throws(TendonError) {
             let waiter = Pending<Void, TendonError>(loop)
-            waiters.append(waiter)
-            let timer = LoopTimer(loop.core) { waiter.finish(.failure(.timeout(.subscribe))) }
-            timer.deadline = Duration.deadline(timeout)
+            waiting.append(waiter)
+            let timer = LoopTimer(loop.core) { waiter.finish(.failure(.timeout(operation))) }
+            timer.deadline = deadline
             defer {
                 timer.remove()
-                waiters.removeAll { $0 === waiter }
+                waiting.removeAll { $0 === waiter }
             }
             try await waiter.value()
         }
 
-        private func settle() {
-            for waiter in waiters { waiter.finish(.success(())) }
+        func finish(_ result: Result<Void, TendonError>) {
+            for waiter in waiting { waiter.finish(result) }
         }
     }
 

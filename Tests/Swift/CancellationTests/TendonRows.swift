@@ -149,6 +149,17 @@ let tendonRows: [Row] = [
             }
         }
     },
+    request("Peripheral.readyToWriteWithoutResponse(timeout:)") {
+        peripheral, _, characteristic throws(TendonError) in
+        // More than the queue of the socket holds: it waits as long as the device does not read.
+        for _ in 0..<1000 {
+            do throws(TendonError) { try await peripheral.writeWithoutResponse([0], to: characteristic.handle) } catch {
+                if error.status == Int32(TENDON_ERROR_WOULD_BLOCK) { break }
+                throw error
+            }
+        }
+        try await peripheral.readyToWriteWithoutResponse()
+    },
     request("Peripheral.notifications(of:capacity:policy:timeout:)") {
         peripheral, _, characteristic throws(TendonError) in
         _ = try await peripheral.notifications(of: characteristic)

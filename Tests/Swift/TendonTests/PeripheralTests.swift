@@ -64,6 +64,53 @@ struct PeripheralTests {
         central = try await Central(radio: site.radio)
     }
 
+    /// Writes until the queue of the socket is full; the device does not read.
+    private func fill(_ peripheral: Peripheral, _ handle: AttributeHandle) async -> Int {
+        var written = 0
+        while written < 100_000 {
+            do throws(TendonError) {
+                try await peripheral.writeWithoutResponse([0, 0], to: handle)
+                written += 1
+            } catch {
+                #expect(error.status == Int32(TENDON_ERROR_WOULD_BLOCK))
+                break
+            }
+        }
+        return written
+    }
+
+    /// Ready at first, not ready with a full queue, ready when the device has read, not with a connection that is lost.
+    @Test func writesWithoutResponseWaitForTheSocket() async throws {
+        let site = try await Site()
+        let (_, peripheral) = try await connect(site)
+        let handle = try await characteristic(peripheral).handle
+        try await peripheral.readyToWriteWithoutResponse()
+        for round in 0..<3 {
+            let halt = await Halt(site.loop)
+            let written = await fill(peripheral, handle)
+            #expect(written > 0 && written < 100_000)
+            await #expect(throws: TendonError.timeout(.write)) {
+                try await peripheral.readyToWriteWithoutResponse(timeout: .milliseconds(1))
+            }
+            let waiting = (0..<2).map { _ in
+                Task { @TendonActor in try await peripheral.readyToWriteWithoutResponse() }
+            }
+            await onLoop {}
+            if round == 2 { await peripheral.disconnect() }
+            halt.release()
+            for task in waiting {
+                switch await task.result {
+                case .success: #expect(round < 2)
+                case .failure(let error): #expect(round == 2 && (error as? TendonError) == .disconnected(.write))
+                }
+            }
+            if round < 2 { try await peripheral.writeWithoutResponse([0, 0], to: handle) }
+        }
+        await #expect(throws: TendonError.disconnected(.write)) {
+            try await peripheral.readyToWriteWithoutResponse()
+        }
+    }
+
     /// The second waits for the first's subscription, and makes its own if that is cancelled.
     @Test func aSecondSubscriberOutlivesTheFirst() async throws {
         let site = try await Site()

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import CTendon
 import Synchronization
 import Testing
 
@@ -71,6 +72,26 @@ struct SequenceTests {
         var got: [Int] = []
         for try await number in sequence { got.append(number) }
         #expect(got == kept)
+    }
+
+    /// The numbers of the values show where those are missing that were dropped.
+    @Test func aDroppedValueLeavesAGap() async throws {
+        let queue = EventQueue<AttributeValue>(.shared, capacity: 3, policy: .dropOldest)
+        let values = EventSequence(queue)
+        await onLoop {
+            let byte: [UInt8] = [7]
+            byte.withUnsafeBufferPointer { bytes in
+                for number in UInt64(1)...8 {
+                    var value = tendon_gatt_value()
+                    (value.value, value.length, value.sequence) = (bytes.baseAddress, 1, number)
+                    queue.push(AttributeValue(value, time: 0))
+                }
+            }
+            queue.finish()
+        }
+        var numbers: [UInt64] = []
+        for try await value in values { numbers.append(value.sequence) }
+        #expect(numbers == [6, 7, 8] && values.dropped == 5)
     }
 
     @Test func whatArrivesAfterTheSequenceWasReleasedIsNeitherKeptNorCounted() async {
