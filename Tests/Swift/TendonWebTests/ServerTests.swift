@@ -182,7 +182,7 @@ private final class Site: Sendable {
         }
         let response = try #require(Response(text))
         #expect((response.status, response.fields["content-type"]) == (200, "text/event-stream"))
-        #expect(response.body.contains("\n\ndata: {\"event\":\"press\"}\n\n"))
+        #expect(response.body.contains("data: {\"event\":\"press\"}\n\n"))
         // The first message; HTTP/1.1 puts the length of the chunk before it.
         let first = try #require(response.body.components(separatedBy: "\n\n").first)
         #expect(first.hasSuffix(#","event":"gateway","version":"1.2","commands":true,"devices":[]}"#))
