@@ -29,12 +29,14 @@ static bool receive_one(const tendon_link *link, tendon_socket_packets *packets)
     return true;
 }
 
-/** The kernel's count of what it has dropped comes with a packet, and only when there is one. */
-static uint32_t lost_before(struct msghdr *message, uint32_t lost) {
-    for (struct cmsghdr *control = CMSG_FIRSTHDR(message); control != NULL; control = CMSG_NXTHDR(message, control)) {
-        if (control->cmsg_level == SOL_SOCKET && control->cmsg_type == SO_RXQ_OVFL) {
-            memcpy(&lost, CMSG_DATA(control), sizeof lost);
-        }
+/**
+ * The kernel's count of what it has dropped comes with a packet, and only when there is one. There is room for this one
+ * control message.
+ */
+static uint32_t lost_before(const struct msghdr *message, uint32_t lost) {
+    const struct cmsghdr *control = CMSG_FIRSTHDR(message);
+    if (control != NULL && control->cmsg_level == SOL_SOCKET && control->cmsg_type == SO_RXQ_OVFL) {
+        memcpy(&lost, CMSG_DATA(control), sizeof lost);
     }
     return lost;
 }
