@@ -116,16 +116,25 @@ stage_peers() {
     return $status
 }
 
+# swift_run ARGUMENTS...: all tests that were built. Those with libmosquitto have a process of their own: it waits with
+# select(), which takes descriptors below 1,024, and all tests at the same time have more.
+swift_run() {
+    local status=0
+    swift test "$@" --skip-build --skip TendonMQTTTests || status=$?
+    swift test "$@" --skip-build --filter TendonMQTTTests || status=$?
+    return $status
+}
+
 stage_swift() {
     scripts/swift_build.sh "${swift_debug[@]}" "${swift_tests[@]}"
-    swift test "${swift_debug[@]}" --skip-build
+    swift_run "${swift_debug[@]}"
 }
 
 # The same tests with the main queue in the place of the loop's thread.
 stage_swift_main_queue() {
     local form=(--scratch-path "$BUILD/swift-main" -j "$jobs_count" --traits BlueZ,MQTT,Metrics,ObviousCloud,Web,MainActorLoop)
     scripts/swift_build.sh "${form[@]}" "${swift_tests[@]}"
-    swift test "${form[@]}" --skip-build
+    swift_run "${form[@]}"
 }
 
 # The modules' documentation: built without a warning, nothing public without a comment, examples that compile.

@@ -75,6 +75,17 @@ private func withPeripheral(
     }
 }
 
+/// Writes more than the queue of the socket holds: it waits as long as the device does not read. One call on the
+/// peripheral's executor.
+private func fillQueue(of peripheral: isolated Peripheral, _ handle: AttributeHandle) throws(TendonError) {
+    for _ in 0..<1000 {
+        do throws(TendonError) { try peripheral.writeWithoutResponse([0], to: handle) } catch {
+            if error.status == Int32(TENDON_ERROR_WOULD_BLOCK) { return }
+            throw error
+        }
+    }
+}
+
 /// A row for one request of a peripheral.
 private func request(
     _ name: String,
@@ -151,13 +162,7 @@ let tendonRows: [Row] = [
     },
     request("Peripheral.readyToWriteWithoutResponse(timeout:)") {
         peripheral, _, characteristic throws(TendonError) in
-        // More than the queue of the socket holds: it waits as long as the device does not read.
-        for _ in 0..<1000 {
-            do throws(TendonError) { try await peripheral.writeWithoutResponse([0], to: characteristic.handle) } catch {
-                if error.status == Int32(TENDON_ERROR_WOULD_BLOCK) { break }
-                throw error
-            }
-        }
+        try await fillQueue(of: peripheral, characteristic.handle)
         try await peripheral.readyToWriteWithoutResponse()
     },
     request("Peripheral.notifications(of:capacity:policy:timeout:)") {
