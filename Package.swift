@@ -228,3 +228,12 @@ let package = Package(
     swiftLanguageModes: [.v6],
     cLanguageStandard: .c11
 )
+
+// For tests in another form of the loop, which the programs have no use for: the modules and their tests alone.
+if Context.environment["TENDON_MODULES_ONLY"] != nil {
+    let programs = ["TendonCommand", "TendonConformance", "TendonMQTT", "TendonMetrics", "TendonOutputs", "TendonWeb"]
+    package.targets.removeAll { target in
+        programs.contains { target.name == $0 || target.name == $0 + "Tests" } || target.name.hasPrefix("Bench")
+    }
+    package.products.removeAll { ["tendon", "tendon-conformance"].contains($0.name) }
+}
