@@ -63,17 +63,17 @@ controllers_start() {
     fi
 }
 
-# rootcanal_start: two of RootCanal's, which check every parameter; one radio link lies between them.
+# rootcanal_start COUNT: so many of RootCanal's, which check every parameter; one radio link lies between all of them.
 rootcanal_start() {
-    local program
+    local program n
     program=$("$VENV/bin/python" -c 'import rootcanal.binaries as b; print(b.get_package_binary_resource_path("rootcanal"))')
     (cd "$CASE_DIR" && exec "$program" -hci_port 6402 >rootcanal.log 2>&1) &
     CONTROLLERS=$!
     wait_for 20 grep -q 'Listening on' "$CASE_DIR/rootcanal.log"
-    /usr/bin/python3 "$KERNEL_TESTS/bridge.py" 6402 &
-    wait_for 10 adapter_ready hci0 || not_ok "RootCanal's first controller: $(tail -n 1 "$CASE_DIR/rootcanal.log")"
-    /usr/bin/python3 "$KERNEL_TESTS/bridge.py" 6402 &
-    wait_for 10 adapter_ready hci1 || not_ok "RootCanal's second controller: $(tail -n 1 "$CASE_DIR/rootcanal.log")"
+    for ((n = 0; n < $1; n++)); do
+        "$BUILD/Tests/Kernel/c/bridge" 6402 &
+        wait_for 10 adapter_ready hci$n || not_ok "RootCanal's controller $n: $(tail -n 1 "$CASE_DIR/rootcanal.log")"
+    done
 }
 
 controllers_stop() {
@@ -86,7 +86,7 @@ case_begin() {
     case $KIND in
     legacy) controllers_start -L -l2 ;;   # LE only, 4.x: legacy advertising and scan commands only
     extended) controllers_start -l2 ;;    # dual mode, 5.x: the extended sets
-    rootcanal) rootcanal_start ;;         # dual mode, 5.x, another author's: refuses what the specification does not permit
+    rootcanal) rootcanal_start 2 ;;       # dual mode, 5.x, another author's: refuses what the specification does not permit
     none) ;;
     *) not_ok "unknown kind $KIND" && exit 1 ;;
     esac

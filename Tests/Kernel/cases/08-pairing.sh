@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # title: pairing through the management socket: refused, paired, bonded, killed, forgotten, paired anew
-# kinds: legacy extended
+# kinds: legacy extended rootcanal
 # sample: legacy extended
-# needs: build
+# needs: build venv
 # limit: 120
 
 peer=$(address_of hci1)
