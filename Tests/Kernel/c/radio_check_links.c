@@ -2,6 +2,7 @@
 /* A GATT server and a client of it, over links of the kernel's radio. */
 #include "radio_check.h"
 
+#include <dirent.h>
 #include <inttypes.h>
 
 #define LINKS 4
@@ -304,7 +305,35 @@ int run_connect(check *c, int argc, char **argv) {
     return !good;
 }
 
-/** cycles ADAPTER MS ADDRESS TIMES: connects so many times, 3 s at most each, while a scan runs that pauses for each.
+/** What this process holds: resident pages, and open descriptors. */
+typedef struct holdings {
+    unsigned long pages;
+    unsigned descriptors;
+} holdings;
+
+static holdings count_holdings(void) {
+    holdings h = {0};
+    unsigned long size = 0;
+    FILE *file = fopen("/proc/self/statm", "re");
+    if (file == NULL || fscanf(file, "%lu %lu", &size, &h.pages) != 2) {
+        h.pages = 0;
+    }
+    if (file != NULL) {
+        fclose(file);
+    }
+    DIR *directory = opendir("/proc/self/fd");
+    while (directory != NULL && readdir(directory) != NULL) {
+        h.descriptors++;
+    }
+    if (directory != NULL) {
+        closedir(directory);
+    }
+    return h;
+}
+
+/**
+ * cycles ADAPTER MS ADDRESS TIMES [NOTIFICATIONS]: connects so many times, 3 s at most each, while a scan runs that
+ * pauses for each. After the first ten neither memory nor descriptors grow.
  */
 int run_cycles(check *c, int argc, char **argv) {
     static client k;
@@ -313,6 +342,7 @@ int run_cycles(check *c, int argc, char **argv) {
         return 2;
     }
     unsigned long times = strtoul(argv[1], NULL, 10), done = 0, failed = 0;
+    holdings before = {0};
     for (; done < times && tendon_monotonic_ms() < c->until; done++) {
         prepare(&k, c);
         k.wanted = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 3;
@@ -326,8 +356,13 @@ int run_cycles(check *c, int argc, char **argv) {
             printf("cycle %lu: %s\n", done, tendon_status_name(status < 0 ? status : k.reason));
         }
         run_for(c, 20 + done % 7 * 10); /* the scan is restored, more or less */
+        before = done == 9 ? count_holdings() : before;
     }
+    const holdings after = times > 10 ? count_holdings() : before;
+    printf("%lu pages and %u descriptors after ten cycles, %lu and %u at the end\n", before.pages, before.descriptors,
+           after.pages, after.descriptors);
+    bool grown = after.pages > before.pages + 16 || after.descriptors != before.descriptors;
     printf("%lu cycles, %lu without a connection, %" PRIu64 " connect_reissues\n", done, failed,
            c->radio.counters.connect_reissues);
-    return done < times || failed != 0;
+    return done < times || failed != 0 || grown;
 }
