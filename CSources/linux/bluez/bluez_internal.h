@@ -301,6 +301,8 @@ void tendon_bluez_unlisten(tendon_radio *radio, tendon_listener *listener);
 
 /* keys.c */
 tendon_status tendon_bluez_use_bonds(tendon_radio *radio);
+/** The same over the radio's own socket, for callbacks of the loop: nothing is waited for. */
+void tendon_bluez_load_again(const tendon_bluez_radio *radio);
 /** The store has keys of this adapter, which no other process may remove from the kernel. */
 void tendon_bluez_keys_stored(tendon_bluez_radio *radio);
 

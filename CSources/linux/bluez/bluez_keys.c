@@ -14,6 +14,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+/** Parameters of Load Long Term Keys: a count, then 36 bytes for each key. */
+enum { NO_KEYS = 2, KEYS_SIZE = NO_KEYS + 36 * TENDON_BONDS_MAX };
+
 /** Identifies a store among those of one machine. */
 typedef struct store_id {
     char text[40];
@@ -116,12 +119,12 @@ static tendon_status load(const tendon_bluez_radio *radio, const uint8_t *keys, 
 
 tendon_status tendon_bluez_use_bonds(tendon_radio *base) {
     tendon_bluez_radio *radio = (tendon_bluez_radio *)base;
-    uint8_t keys[2 + 36 * TENDON_BONDS_MAX];
+    uint8_t keys[KEYS_SIZE];
     tendon_status size = tendon_bonds_encode_keys(base->bonds, &base->address, keys, sizeof keys);
     if (size < 0) {
         return size;
     }
-    if (size == 2) {
+    if (size == NO_KEYS) {
         return TENDON_OK; /* no keys: announced with the first one */
     }
     const store_id id = id_of(radio);
@@ -137,6 +140,20 @@ tendon_status tendon_bluez_use_bonds(tendon_radio *base) {
         radio->leases[2] = -1;
     }
     return status;
+}
+
+void tendon_bluez_load_again(const tendon_bluez_radio *radio) {
+    uint8_t keys[KEYS_SIZE], pdu[TENDON_MANAGEMENT_HEADER_SIZE + KEYS_SIZE];
+    const store_id id = id_of(radio);
+    tendon_status size = tendon_bonds_encode_keys(radio->radio.bonds, &radio->radio.address, keys, sizeof keys);
+    if (size <= NO_KEYS || has_other_store(radio->index, &id) || daemon_runs()) {
+        return;
+    }
+    size = tendon_management_encode(TENDON_MANAGEMENT_LOAD_LONG_TERM_KEYS, radio->index, keys, (size_t)size, pdu,
+                                    sizeof pdu);
+    if (size > 0) { /* if it is not taken, the bonded device pairs again: its key is not found */
+        (void)send(radio->management.fd, pdu, (size_t)size, MSG_NOSIGNAL | MSG_DONTWAIT);
+    }
 }
 
 #else

@@ -146,7 +146,7 @@ static void undo(tendon_bluez_radio *radio, const tendon_link *link) {
 static void refuse_key(tendon_bluez_radio *radio, tendon_link *link, tendon_status reason, uint64_t now) {
     bool running = link->pairing.state == TENDON_PAIRING_RUNNING;
     (void)about(radio, TENDON_MANAGEMENT_UNPAIR_DEVICE, &link->identity, true, 1);
-    (void)tendon_bluez_use_bonds(&radio->radio); /* without it the bonded device pairs again: its key is not found */
+    tendon_bluez_load_again(radio);
     if (!running) {
         tendon_socket_link_fail(link, reason);
     }
