@@ -6,23 +6,17 @@
 obvious_firmware_world w;
 obvious_fixture *f;
 
-static void put(uint8_t *out, size_t at, uint64_t value, size_t width) {
-    for (size_t i = 0; i < width; i++) {
-        out[at + i] = (uint8_t)(value >> 8 * i & 0xFFu);
-    }
-}
-
 void make_manifest(uint32_t version, uint32_t epoch, uint32_t product) {
     uint8_t *m = w.manifest;
     memset(m, 0, sizeof w.manifest);
     memcpy(m, "OFM1\1\1", 6);
-    put(m, 8, product, 4);
-    put(m, 12, version, 4);
-    put(m, 20, 999999999, 4);
-    put(m, 24, IMAGE, 4);
-    put(m, 28, tendon_crc32(0, w.image, IMAGE), 4);
+    put_number(m, 8, product, 4);
+    put_number(m, 12, version, 4);
+    put_number(m, 20, 999999999, 4);
+    put_number(m, 24, IMAGE, 4);
+    put_number(m, 28, tendon_crc32(0, w.image, IMAGE), 4);
     memcpy(m + 32, w.sha256, 32);
-    put(m, 64, epoch, 4);
+    put_number(m, 64, epoch, 4);
     mark_of(w.key.bytes, (const uint8_t *)"OBVIOUS-OFM1", 13, m, 72, m + 72);
 }
 

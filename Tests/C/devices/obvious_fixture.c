@@ -88,7 +88,7 @@ static size_t seal(uint8_t *out, uint8_t flags, uint8_t opcode, uint16_t corr, u
 
 /* ---- what it answers: payloads written byte by byte ---- */
 
-static size_t put(uint8_t *out, size_t at, uint64_t value, size_t width) {
+size_t put_number(uint8_t *out, size_t at, uint64_t value, size_t width) {
     for (size_t i = 0; i < width; i++) {
         out[at + i] = (uint8_t)(value >> 8 * i & 0xFFu);
     }
@@ -104,7 +104,7 @@ static uint32_t get(const uint8_t *from, size_t width) {
 }
 
 static size_t answer_features(fixture_device *device, const uint8_t *request, size_t item, uint8_t *out) {
-    size_t at = put(out, 0, request[0], 1);
+    size_t at = put_number(out, 0, request[0], 1);
     for (size_t i = 0; i < request[0]; i++) {
         uint16_t id = (uint16_t)get(request + 1 + i * item, 2);
         tendon_obvious_feature found = {.id = id};
@@ -114,9 +114,9 @@ static size_t answer_features(fixture_device *device, const uint8_t *request, si
                 found = device->features[k];
             }
         }
-        at = put(out, at, found.id, 2);
-        at = put(out, at, found.enable, 1);
-        at = put(out, at, found.toggle, 1);
+        at = put_number(out, at, found.id, 2);
+        at = put_number(out, at, found.enable, 1);
+        at = put_number(out, at, found.toggle, 1);
     }
     return at;
 }
@@ -132,10 +132,10 @@ static size_t answer_begin(fixture_device *device, const uint8_t *request, size_
     if (!same) {
         device->session += 0x101;
     }
-    size_t at = put(out, 0, device->session, 4);
-    at = put(out, at, device->offset, 4);
-    at = put(out, at, device->chunk_max, 2);
-    return put(out, at, tendon_crc32(0, device->object, device->offset), 4);
+    size_t at = put_number(out, 0, device->session, 4);
+    at = put_number(out, at, device->offset, 4);
+    at = put_number(out, at, device->chunk_max, 2);
+    return put_number(out, at, tendon_crc32(0, device->object, device->offset), 4);
 }
 
 /* Length of the payload, or the status in the second place. */
@@ -147,12 +147,12 @@ static size_t answer_data(fixture_device *device, const uint8_t *request, size_t
     }
     if (get(request + 4, 4) != device->offset || device->loops) {
         *status = 16;
-        return put(out, 0, device->bad_offset != 0 ? device->bad_offset : device->offset, 4);
+        return put_number(out, 0, device->bad_offset != 0 ? device->bad_offset : device->offset, 4);
     }
     assert_true(length - 8 <= device->chunk_max && device->offset + length - 8 <= device->size);
     memcpy(device->object + device->offset, request + 8, length - 8);
     device->offset += (uint32_t)(length - 8);
-    return put(out, 0, device->offset, 4);
+    return put_number(out, 0, device->offset, 4);
 }
 
 static size_t answer_end(fixture_device *device, uint8_t *status, uint8_t *out) {
@@ -170,33 +170,33 @@ static size_t answer_end(fixture_device *device, uint8_t *status, uint8_t *out) 
     if (device->obj != TENDON_OBVIOUS_OBJECT_FIRMWARE) {
         device->counter = get(device->object + 20, 4);
     }
-    size_t at = put(out, 0, device->obj == TENDON_OBVIOUS_OBJECT_FIRMWARE ? 2 : device->end_result, 1);
-    at = put(out, at, device->end_flags, 1);
-    return put(out, at, 0, 2);
+    size_t at = put_number(out, 0, device->obj == TENDON_OBVIOUS_OBJECT_FIRMWARE ? 2 : device->end_result, 1);
+    at = put_number(out, at, device->end_flags, 1);
+    return put_number(out, at, 0, 2);
 }
 
 static size_t answer_info(const fixture_device *device, uint8_t *out) {
-    size_t at = put(out, 0, device->product, 4);
-    at = put(out, at, device->serial, 8);
-    at = put(out, at, device->fw, 4);
-    at = put(out, at, 1000002, 4);
-    at = put(out, at, 6001001, 4);
-    at = put(out, at, 1010000, 4);
-    at = put(out, at, device->counter, 8);
-    at = put(out, at, device->flags, 1);
-    at = put(out, at, device->battery, 1);
-    at = put(out, at, 2, 1);
-    return put(out, at, 1, 1);
+    size_t at = put_number(out, 0, device->product, 4);
+    at = put_number(out, at, device->serial, 8);
+    at = put_number(out, at, device->fw, 4);
+    at = put_number(out, at, 1000002, 4);
+    at = put_number(out, at, 6001001, 4);
+    at = put_number(out, at, 1010000, 4);
+    at = put_number(out, at, device->counter, 8);
+    at = put_number(out, at, device->flags, 1);
+    at = put_number(out, at, device->battery, 1);
+    at = put_number(out, at, 2, 1);
+    return put_number(out, at, 1, 1);
 }
 
 static size_t answer_firmware(const fixture_device *device, uint8_t *out) {
-    size_t at = put(out, 0, device->active, 4);
-    at = put(out, at, device->active_state, 1);
-    at = put(out, at, device->staged, 4);
-    at = put(out, at, device->staged_state, 1);
-    at = put(out, at, device->rollback, 4);
-    at = put(out, at, device->epoch, 4);
-    return put(out, at, device->active_state == 2 ? 300 : 0, 2);
+    size_t at = put_number(out, 0, device->active, 4);
+    at = put_number(out, at, device->active_state, 1);
+    at = put_number(out, at, device->staged, 4);
+    at = put_number(out, at, device->staged_state, 1);
+    at = put_number(out, at, device->rollback, 4);
+    at = put_number(out, at, device->epoch, 4);
+    return put_number(out, at, device->active_state == 2 ? 300 : 0, 2);
 }
 
 static void reset_later(fixture_device *device) {
@@ -210,11 +210,11 @@ static size_t answer(fixture_device *device, uint8_t opcode, const uint8_t *requ
     size_t at;
     switch (opcode) {
     case TENDON_OBVIOUS_HELLO:
-        at = put(out, 0, device->proto, 1);
-        at = put(out, at, device->max_frame, 2);
-        at = put(out, at, device->window, 1);
-        at = put(out, at, device->caps, 4);
-        return put(out, at, device->boot_id, 4);
+        at = put_number(out, 0, device->proto, 1);
+        at = put_number(out, at, device->max_frame, 2);
+        at = put_number(out, at, device->window, 1);
+        at = put_number(out, at, device->caps, 4);
+        return put_number(out, at, device->boot_id, 4);
     case TENDON_OBVIOUS_GET_DEVICE_INFO:
         return answer_info(device, out);
     case TENDON_OBVIOUS_PING:
@@ -228,19 +228,19 @@ static size_t answer(fixture_device *device, uint8_t opcode, const uint8_t *requ
     case TENDON_OBVIOUS_FEATURE_TOGGLE:
         return answer_features(device, request, 3, out);
     case TENDON_OBVIOUS_FEATURE_COUNTER:
-        at = put(out, 0, device->counter, 8);
-        return put(out, at, 0, 8);
+        at = put_number(out, 0, device->counter, 8);
+        return put_number(out, at, 0, 8);
     case TENDON_OBVIOUS_XFER_BEGIN:
         return answer_begin(device, request, length, out);
     case TENDON_OBVIOUS_XFER_DATA:
         return answer_data(device, request, length, status, out);
     case TENDON_OBVIOUS_XFER_STATUS:
-        at = put(out, 0, device->obj, 1);
-        at = put(out, at, device->xfer_state, 1);
-        at = put(out, at, device->session, 4);
-        at = put(out, at, device->offset, 4);
-        at = put(out, at, device->size, 4);
-        at = put(out, at, 0, 4);
+        at = put_number(out, 0, device->obj, 1);
+        at = put_number(out, at, device->xfer_state, 1);
+        at = put_number(out, at, device->session, 4);
+        at = put_number(out, at, device->offset, 4);
+        at = put_number(out, at, device->size, 4);
+        at = put_number(out, at, 0, 4);
         memcpy(out + at, device->begin + 12, 32);
         return at + 32;
     case TENDON_OBVIOUS_XFER_END:

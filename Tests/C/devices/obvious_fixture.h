@@ -102,6 +102,8 @@ void fixture_free(obvious_fixture *f);
 void fixture_run(obvious_fixture *f, uint64_t ms);
 /* Connects; the session is open afterwards, and the trace is empty. */
 void fixture_open(obvious_fixture *f);
+/* The lowest @p width bytes of a value, little endian. Returns the place behind them. */
+size_t put_number(uint8_t *out, size_t at, uint64_t value, size_t width);
 /* The device sends an event, or any frame. */
 void fixture_event(obvious_fixture *f, uint8_t opcode, const uint8_t *payload, size_t length);
 /* The device sends a segment as it is. */

@@ -4,12 +4,6 @@
 obvious_manager_world w;
 obvious_fixture *f;
 
-static void put(uint8_t *out, size_t at, uint64_t value, size_t width) {
-    for (size_t i = 0; i < width; i++) {
-        out[at + i] = (uint8_t)(value >> 8 * i & 0xFFu);
-    }
-}
-
 void sign(uint8_t *data, size_t length, const char *domain) {
     mark_of(w.key.bytes, (const uint8_t *)domain, 13, data, length - 64, data + length - 64);
 }
@@ -21,16 +15,16 @@ size_t make_package(uint8_t *out, uint8_t kind, uint8_t flags, uint64_t counter,
     out[5] = kind;
     out[6] = 1;
     out[7] = flags;
-    put(out, 8, 1234, 4);
-    put(out, 12, 0x1122334455667788, 8);
-    put(out, 20, counter, 8);
+    put_number(out, 8, 1234, 4);
+    put_number(out, 12, 0x1122334455667788, 8);
+    put_number(out, 20, counter, 8);
     if ((flags & 1) != 0) {
         memset(out + 36, 0xA5, 16);
     }
-    put(out, 56, entries, 2);
-    put(out, 58, 8, 2);
+    put_number(out, 56, entries, 2);
+    put_number(out, 58, 8, 2);
     for (uint16_t i = 0; i < entries; i++) {
-        put(out, 60 + 8u * i, i + 1u, 2);
+        put_number(out, 60 + 8u * i, i + 1u, 2);
         out[62 + 8u * i] = 1;
         out[63 + 8u * i] = 1;
     }

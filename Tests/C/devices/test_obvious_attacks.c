@@ -24,12 +24,6 @@ static struct {
     tendon_status status;
 } w;
 
-static void put(size_t at, uint64_t value, size_t width) {
-    for (size_t i = 0; i < width; i++) {
-        w.object[at + i] = (uint8_t)(value >> 8 * i & 0xFFu);
-    }
-}
-
 /* With a key whose bytes are all @p key. */
 static void sign_with(uint8_t key) {
     uint8_t bytes[32];
@@ -43,14 +37,14 @@ static void sign_with(uint8_t key) {
 static void good_package(void) {
     memset(w.object, 0, sizeof w.object);
     memcpy(w.object, "OFP1\1\1\1\1", 8); /* full, key 1, bound to the nonce */
-    put(8, 1234, 4);
-    put(12, 0x1122334455667788, 8);
-    put(20, 42, 8);
+    put_number(w.object, 8, 1234, 4);
+    put_number(w.object, 12, 0x1122334455667788, 8);
+    put_number(w.object, 20, 42, 8);
     memset(w.object + 36, 0xA5, 16);
-    put(56, ENTRIES, 2);
-    put(58, 8, 2);
+    put_number(w.object, 56, ENTRIES, 2);
+    put_number(w.object, 58, 8, 2);
     for (size_t i = 0; i < ENTRIES; i++) {
-        put(60 + 8 * i, i + 1, 2);
+        put_number(w.object, 60 + 8 * i, i + 1, 2);
     }
     w.length = PACKAGE;
     sign_with(0x42);
@@ -59,13 +53,13 @@ static void good_package(void) {
 static void good_manifest(void) {
     memset(w.object, 0, sizeof w.object);
     memcpy(w.object, "OFM1\1\1", 6);
-    put(8, 1234, 4);
-    put(12, NEW, 4);
-    put(20, 999999999, 4);
-    put(24, IMAGE, 4);
-    put(28, tendon_crc32(0, w.image, IMAGE), 4);
+    put_number(w.object, 8, 1234, 4);
+    put_number(w.object, 12, NEW, 4);
+    put_number(w.object, 20, 999999999, 4);
+    put_number(w.object, 24, IMAGE, 4);
+    put_number(w.object, 28, tendon_crc32(0, w.image, IMAGE), 4);
     memcpy(w.object + 32, w.sha256, 32);
-    put(64, 3, 4);
+    put_number(w.object, 64, 3, 4);
     w.length = MANIFEST;
     sign_with(0x42);
 }
@@ -186,7 +180,7 @@ static void packages(void **state) {
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         good_package();
-        put(rows[i].at, rows[i].value, rows[i].width);
+        put_number(w.object, rows[i].at, rows[i].value, rows[i].width);
         sign_with(0x42);
         refused(update, rows[i].status, "row", i);
     }
@@ -243,7 +237,7 @@ static void manifests(void **state) {
         }
         for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
             good_manifest();
-            put(rows[i].at, rows[i].value, 4);
+            put_number(w.object, rows[i].at, rows[i].value, 4);
             sign_with(0x42);
             refused(operations[o], rows[i].status, "row", i);
         }
@@ -255,7 +249,7 @@ static void manifests(void **state) {
         refused(operations[o], TENDON_OBVIOUS_ERROR_UNKNOWN_KEY, "a revoked key", 0);
         w.key.revoked = false;
         good_manifest();
-        put(28, 1, 4); /* a valid manifest of another image */
+        put_number(w.object, 28, 1, 4); /* a valid manifest of another image */
         sign_with(0x42);
         refused(operations[o], o == 0 ? TENDON_OK : TENDON_OBVIOUS_ERROR_HASH_MISMATCH, "another image", 0);
     }
