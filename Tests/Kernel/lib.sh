@@ -106,6 +106,15 @@ bluetoothd_start() {
     wait_for 10 dbus-send --system --print-reply --dest=org.bluez / org.freedesktop.DBus.ObjectManager.GetManagedObjects
 }
 
+# adapters_on: both of bluetoothd's, by its own tool.
+adapters_on() {
+    local address
+    for address in "$(address_of hci0)" "$(address_of hci1)"; do
+        printf 'select %s\npower on\n' "$address"
+        sleep 1
+    done | timeout 10 bluetoothctl >"$CASE_DIR/bluetoothctl.txt" 2>&1
+}
+
 # monitor_start FILE: every HCI packet of every adapter into a btsnoop file. btmon takes the kernel's default receive
 # buffer, which is full when the host is busy: then the capture lacks packets, silently.
 monitor_start() {

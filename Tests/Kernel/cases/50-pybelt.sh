@@ -16,10 +16,7 @@ at 46s  press home
 at 47s  press compass
 EVENTS
 bluetoothd_start || not_ok "bluetoothd starts"
-for address in "$(address_of hci0)" "$(address_of hci1)"; do
-    printf 'select %s\npower on\n' "$address"
-    sleep 1
-done | timeout 10 bluetoothctl >"$CASE_DIR/bluetoothctl.txt" 2>&1
+adapters_on
 FAMILY=feelspace device_start --scenario "$CASE_DIR/scenario" --scenario-from connection
 /usr/bin/python3 "$KERNEL_TESTS/advertise_again.py" hci1 "$CASE_DIR/found" &
 again=$!

@@ -70,10 +70,7 @@ wait $client $publisher
 device_stop
 
 bluetoothd_start || not_ok "bluetoothd starts"
-for address in "$(address_of hci0)" "$(address_of hci1)"; do
-    printf 'select %s\npower on\n' "$address"
-    sleep 1
-done | timeout 10 bluetoothctl >"$CASE_DIR/bluetoothctl.txt" 2>&1
+adapters_on
 device_start
 /usr/bin/python3 "$KERNEL_TESTS/advertise_again.py" hci1 "$CASE_DIR/found" &
 again=$!
