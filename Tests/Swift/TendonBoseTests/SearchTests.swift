@@ -67,9 +67,10 @@ struct SearchTests {
         let shelf = Shelf()
         manager.delegate = shelf
         try manager.startScanning(lostAfter: .milliseconds(300))
-        await eventually("found") { shelf.found.count == 1 }
+        await eventually("found") { !shelf.found.isEmpty }
         await site.wearable.stop()
-        await eventually("lost") { shelf.lost == [site.wearable.address] }
+        // On a busy machine it may have been lost and found again before it stopped: the last loss has no answer.
+        await eventually("lost") { !shelf.found.isEmpty && shelf.lost == shelf.found }
         #expect(manager.devices.isEmpty)
         manager.stopScanning()
     }
