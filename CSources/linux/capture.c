@@ -122,15 +122,21 @@ tendon_status tendon_capture_write(tendon_capture *capture, const tendon_capture
     return status;
 }
 
-static tendon_status write_packet(tendon_capture *capture, uint8_t type, bool incoming, const tendon_writer *packet,
-                                  uint64_t unix_us) {
+/** Adapter 0 has the advertisements, each connection an adapter of its own: Wireshark has one table of attributes and
+ * one list of outstanding requests per adapter, so it would take the handles of one device for those of another. */
+enum { ADAPTER_OF_REPORTS = 0 };
+
+static tendon_status write_packet(tendon_capture *capture, uint16_t adapter, uint8_t type, bool incoming,
+                                  const tendon_writer *packet, uint64_t unix_us) {
     if (packet->status < 0) {
         return packet->status;
     }
-    return tendon_capture_write(
-        capture,
-        &(tendon_capture_record){
-            .unix_us = unix_us, .type = type, .incoming = incoming, .data = packet->data, .length = packet->length});
+    return tendon_capture_write(capture, &(tendon_capture_record){.unix_us = unix_us,
+                                                                  .type = type,
+                                                                  .incoming = incoming,
+                                                                  .adapter = adapter,
+                                                                  .data = packet->data,
+                                                                  .length = packet->length});
 }
 
 tendon_status tendon_capture_connected(tendon_capture *capture, uint16_t handle, const tendon_address *peer,
@@ -150,7 +156,7 @@ tendon_status tendon_capture_connected(tendon_capture *capture, uint16_t handle,
     tendon_write_u16le(&writer, 0);
     tendon_write_u16le(&writer, 200);
     tendon_write_u8(&writer, 0);
-    return write_packet(capture, TENDON_HCI_PACKET_EVENT, true, &writer, unix_us);
+    return write_packet(capture, handle, TENDON_HCI_PACKET_EVENT, true, &writer, unix_us);
 }
 
 static uint8_t hci_reason(tendon_status reason) {
@@ -173,7 +179,7 @@ tendon_status tendon_capture_disconnected(tendon_capture *capture, uint16_t hand
     tendon_write_u8(&writer, 0);
     tendon_write_u16le(&writer, handle);
     tendon_write_u8(&writer, hci_reason(reason));
-    return write_packet(capture, TENDON_HCI_PACKET_EVENT, true, &writer, unix_us);
+    return write_packet(capture, handle, TENDON_HCI_PACKET_EVENT, true, &writer, unix_us);
 }
 
 tendon_status tendon_capture_att(tendon_capture *capture, uint16_t handle, bool incoming, const uint8_t *pdu,
@@ -186,7 +192,7 @@ tendon_status tendon_capture_att(tendon_capture *capture, uint16_t handle, bool 
     tendon_write_u16le(&writer, (uint16_t)length);
     tendon_write_u16le(&writer, TENDON_L2CAP_CID_ATT);
     tendon_write_bytes(&writer, pdu, length);
-    return write_packet(capture, TENDON_HCI_PACKET_ACL, incoming, &writer, unix_us);
+    return write_packet(capture, handle, TENDON_HCI_PACKET_ACL, incoming, &writer, unix_us);
 }
 
 tendon_status tendon_capture_report(tendon_capture *capture, const tendon_ad_report *report, uint64_t unix_us) {
@@ -211,7 +217,7 @@ tendon_status tendon_capture_report(tendon_capture *capture, const tendon_ad_rep
     tendon_write_u8(&writer, (uint8_t)report->length);
     tendon_write_bytes(&writer, report->data, report->length);
     tendon_write_u8(&writer, (uint8_t)report->rssi);
-    return write_packet(capture, TENDON_HCI_PACKET_EVENT, true, &writer, unix_us);
+    return write_packet(capture, ADAPTER_OF_REPORTS, TENDON_HCI_PACKET_EVENT, true, &writer, unix_us);
 }
 
 void tendon_capture_tap(void *context, const tendon_link *link, tendon_tap_kind kind, const uint8_t *pdu,

@@ -21,7 +21,7 @@ final class LinkCapture: @unchecked Sendable {
         let capture = LinkCapture(central, path)
         let status = await central.core.loop.run { () -> tendon_status in
             let status = path.withCString {
-                tendon_capture_create(capture.block.pointer, $0, UInt32(TENDON_CAPTURE_H4))
+                tendon_capture_create(capture.block.pointer, $0, UInt32(TENDON_CAPTURE_MONITOR))
             }
             guard status >= 0 else { return status }
             let radio = central.core.radio

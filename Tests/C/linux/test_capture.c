@@ -66,10 +66,10 @@ static void monitor_file_is_these_bytes(void **state) {
     make_path(path);
     write_sample(path, TENDON_CAPTURE_MONITOR);
     block expected = block_hex("6274736e6f6f7000 00000001 000007d1"
-                               "00000015 00000015 00000003 00000000" TIME_2000 CONNECTED
-                               "0000000e 0000000e 00000005 00000000" TIME_2000 NOTIFICATION
-                               "0000000b 0000000b 00000004 00000000" TIME_2000 "4000 0700 0300 0400 0a 2300"
-                               "00000006 00000006 00000003 00000000" TIME_2000 "05 04 00 4000 13");
+                               "00000015 00000015 00400003 00000000" TIME_2000 CONNECTED
+                               "0000000e 0000000e 00400005 00000000" TIME_2000 NOTIFICATION
+                               "0000000b 0000000b 00400004 00000000" TIME_2000 "4000 0700 0300 0400 0a 2300"
+                               "00000006 00000006 00400003 00000000" TIME_2000 "05 04 00 4000 13");
     block got = read_file(path);
     assert_int_equal(got.length, expected.length);
     assert_memory_equal(got.data, expected.data, got.length);
@@ -387,6 +387,53 @@ static void wireshark_reads_our_file(void **state) {
     unlink(path);
 }
 
+/* A response that discovers one characteristic: handle 0x0003 is what the UUID says. */
+static void discover(tendon_capture *capture, uint16_t handle, const char *uuid) {
+    block response = block_hex("09 07 0200 10 0300");
+    block type = block_hex(uuid);
+    uint8_t pdu[16];
+    memcpy(pdu, response.data, response.length);
+    memcpy(pdu + response.length, type.data, type.length);
+    assert_int_equal(tendon_capture_att(capture, handle, true, pdu, response.length + type.length, 0), TENDON_OK);
+    free(response.data);
+    free(type.data);
+}
+
+/* Two connections at the same time whose handles have different characteristics, their requests and responses
+ * interleaved: Wireshark keeps both apart. */
+static void wireshark_follows_two_connections(void **state) {
+    (void)state;
+    static const uint8_t request[] = {0x08, 1, 0, 0xFF, 0xFF, 0x03, 0x28}, level[] = {0x1B, 3, 0, 0x32},
+                         text[] = {0x1B, 3, 0, 'T'};
+    tendon_capture capture;
+    char path[32], command[256], line[512];
+    make_path(path);
+    assert_int_equal(tendon_capture_create(&capture, path, TENDON_CAPTURE_MONITOR), TENDON_OK);
+    for (uint16_t handle = 1; handle <= 2; handle++) {
+        assert_int_equal(tendon_capture_connected(&capture, handle, &capture_peer, false, 0), TENDON_OK);
+        assert_int_equal(tendon_capture_att(&capture, handle, false, request, sizeof request, 0), TENDON_OK);
+    }
+    discover(&capture, 1, "19 2a"); /* Battery Level */
+    discover(&capture, 2, "25 2a"); /* Serial Number String */
+    assert_int_equal(tendon_capture_att(&capture, 1, true, level, sizeof level, 0), TENDON_OK);
+    assert_int_equal(tendon_capture_att(&capture, 2, true, text, sizeof text, 0), TENDON_OK);
+    assert_int_equal(tendon_capture_close(&capture), TENDON_OK);
+    snprintf(command, sizeof command,
+             "tshark -r %s -Y 'btatt.opcode == 0x1b' -T fields -e btatt.handle -e btatt.battery_level"
+             " -e btatt.serial_number_string -e _ws.malformed 2>/dev/null",
+             path);
+    FILE *output = popen(command, "r");
+    assert_non_null(output);
+    static const char *const expected[] = {"0x0003\t50\t\t\n", "0x0003\t\tT\t\n"};
+    for (int i = 0; i < 2; i++) {
+        assert_non_null(fgets(line, sizeof line, output));
+        assert_string_equal(line, expected[i]);
+    }
+    assert_null(fgets(line, sizeof line, output));
+    pclose(output);
+    unlink(path);
+}
+
 static void a_reader_closes_what_it_has_opened_itself(void **state) {
     (void)state;
     static tendon_capture_reader reader;
@@ -431,6 +478,7 @@ int main(void) {
         cmocka_unit_test(long_records_are_passed_over),
         cmocka_unit_test(a_reader_closes_what_it_has_opened_itself),
         cmocka_unit_test(wireshark_reads_our_file),
+        cmocka_unit_test(wireshark_follows_two_connections),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

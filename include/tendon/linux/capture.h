@@ -17,7 +17,7 @@ extern "C" {
 /** Datalink types: content of the records of a file. */
 enum {
     TENDON_CAPTURE_H1 = 1001,     /**< HCI packets, whose type is in the flags (only for reading) */
-    TENDON_CAPTURE_H4 = 1002,     /**< HCI packets with an H4 type byte; the default for writing */
+    TENDON_CAPTURE_H4 = 1002,     /**< HCI packets with an H4 type byte */
     TENDON_CAPTURE_MONITOR = 2001 /**< records of the kernel's monitor channel; flags are adapter << 16 | opcode */
 };
 
@@ -100,7 +100,9 @@ tendon_status tendon_capture_close(tendon_capture *capture);
 tendon_status tendon_capture_write(tendon_capture *capture, const tendon_capture_record *record);
 
 /* Writers for traffic without HCI (the virtual radio, L2CAP sockets): they synthesize HCI packets that Wireshark
- * decodes. */
+ * decodes. In a MONITOR file each connection has an adapter index of its own, equal to its handle, because Wireshark
+ * has one table of attributes per adapter: in an H4 file it confuses the characteristics of simultaneous connections.
+ */
 tendon_status tendon_capture_connected(tendon_capture *capture, uint16_t handle, const tendon_address *peer,
                                        bool peripheral, uint64_t unix_us);
 /** Writes a Disconnection Complete event. @param reason of the disconnection; an HCI code, or a status that is
