@@ -107,6 +107,11 @@ public actor Central {
         return peripheral
     }
 
+    /// Sets who answers when a device shows a passkey or asks for one, and what a key must be worth; from now on, for
+    /// devices that connect after the call. A bond that is worth less is not used: the device pairs again when it
+    /// requires pairing. After an error the previous agent stays.
+    public func setPairingAgent(_ agent: PairingAgent) throws(TendonError) { try core.setPairingAgent(agent) }
+
     /// Whether a key of this device is kept. Links to it are encrypted by themselves.
     public func isBonded(with address: Address) -> Bool { core.isBonded(with: address) }
 

@@ -47,6 +47,9 @@ package final class HostCore: @unchecked Sendable {
         try check(tendon_peripheral_readvertise(block.pointer), .advertise)
     }
 
+    /// What the device shows and enters when a central pairs with it.
+    package func setPairingAgent(_ agent: PairingAgent) throws(TendonError) { try radio.setPairingAgent(agent) }
+
     /// Each link that is there.
     package func forEachBearer(_ body: (CPointer<tendon_att_bearer>) -> Void) {
         forEachLink { body(Tendon.member($0, \.bearer)) }

@@ -86,8 +86,9 @@ public actor Peripheral {
         }
     }
 
-    /// Pairs (LE, Just Works): when this returns, the connection is encrypted and the bond is stored. Later connections
-    /// to this device are encrypted automatically, until `Central.forget(_:)`. Cancelling the task ends the attempt.
+    /// Pairs as the central's ``PairingAgent`` requires: when this returns, the connection is encrypted and the bond is
+    /// stored. Later connections to this device are encrypted automatically, until `Central.forget(_:)`. Cancelling the
+    /// task ends the attempt.
     public func pair() async throws(TendonError) { try await core.pair() }
 
     /// Whether the connection is encrypted, by pairing or with the key of a bond.

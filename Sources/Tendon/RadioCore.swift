@@ -16,6 +16,8 @@ package final class RadioCore: @unchecked Sendable {
     private let bonds = CBlock<tendon_bonds>()
     /// The C core borrows the list of the pairing policy.
     private var permitted: CTable<tendon_address>?
+    /// The C core borrows its file's path and calls it.
+    private var agent: PairingAgentCore?
     /// The reason why pairing is not available although it was requested: the bond file belongs to another user, or a
     /// capability is missing.
     package private(set) var bondFailure: TendonError?
@@ -179,6 +181,15 @@ package final class RadioCore: @unchecked Sendable {
         permitted = table
     }
 
+    /// Sets who answers when devices pair from now on. After an error the previous agent stays.
+    package func setPairingAgent(_ choice: PairingAgent) throws(TendonError) {
+        if let bondFailure { throw bondFailure }
+        let previous = agent
+        agent = try PairingAgentCore(choice, radio, loop)
+        previous?.cancel()
+        loop.core.touched()
+    }
+
     /// False when there was no bond.
     @discardableResult
     package func forget(_ address: Address) throws(TendonError) -> Bool {
@@ -202,6 +213,7 @@ package final class RadioCore: @unchecked Sendable {
     package func release() {
         users -= 1
         guard users == 0 else { return }
+        agent?.cancel()
         tendon_radio_close(radio)
         radio.pointee.on_report = nil
         radio.pointee.on_failure = nil

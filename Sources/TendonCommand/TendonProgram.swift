@@ -11,7 +11,8 @@ import TendonSupport
 
 /// The table. Help, man page and completions are made from it.
 let allCommands: [Command] =
-    [.runAll, .scan, .doctor, .pair, .forget, .stream] + families.flatMap(\.commands)
+    [.runAll, .scan, .doctor, .pair, .forget, .bondsList, .bondsExport, .bondsForget, .stream]
+    + families.flatMap(\.commands)
     + [.simulate, .capture, .replay, .decode, .encode, .configCheck, .configShow, .rulesTest, .help]
 
 let version = text(tendon_version())

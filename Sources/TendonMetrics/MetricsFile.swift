@@ -87,30 +87,7 @@ package final class MetricsFile: EventOutput, @unchecked Sendable {
     /// To a new file that takes the old one's name: a reader sees all of it. A collector reads names in .prom only, so it
     /// ignores the new file.
     private func write(_ bytes: [UInt8]) throws(MetricsError) {
-        let new = path + ".new"
-        func failed() -> MetricsError { MetricsError(text: "\(sanitized(path)): \(String(cString: strerror(errno)))") }
-        // Left by a process that was killed. What the name is instead, such as a link, is not followed.
-        unlink(new)
-        let descriptor = open(new, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o644)
-        guard descriptor >= 0 else { throw failed() }
-        var written = 0
-        while written < bytes.count {
-            let count = bytes.withUnsafeBytes {
-                systemWrite(descriptor, $0.baseAddress! + written, bytes.count - written)
-            }
-            guard count > 0 || errno == EINTR else {
-                let error = failed()
-                systemClose(descriptor)
-                unlink(new)
-                throw error
-            }
-            written += max(0, count)
-        }
-        systemClose(descriptor)
-        guard rename(new, path) == 0 else {
-            let error = failed()
-            unlink(new)
-            throw error
-        }
+        let number = WholeFile.replace(path, with: bytes, mode: 0o644, synchronizes: false)
+        guard number == 0 else { throw MetricsError(text: "\(sanitized(path)): \(String(cString: strerror(number)))") }
     }
 }

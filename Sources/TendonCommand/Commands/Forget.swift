@@ -3,40 +3,47 @@
 import Tendon
 
 extension Command {
-    static let forget = Command(
-        "forget",
-        summary: "remove the bond with a device",
-        details: [
-            "Removes the keys; the device must be paired again. Use it if the device was reset: it has lost its key and ends "
-                + "every connection. Bonds are stored in $XDG_STATE_HOME/tendon/bonds, or ~/.local/state/tendon/bonds."
-        ],
-        options: [],
-        common: ["--radio", "--adapter", "--address", "--json"],
-        examples: [("tendon forget --address AA:BB:CC:DD:EE:FF", "remove the bond with this device")]
-    ) { (arguments: Arguments) throws(CommandError) in
-        guard arguments.operands.isEmpty else { throw .usage("forget takes no operands") }
-        guard let wanted = try arguments.address() else { throw .usage("forget needs --address") }
-        let radio = try arguments.radio()
-        let forgotten = try await translating { () throws(TendonError) in
-            let central = try await Central(radio: radio)
-            var types: [Address.AddressType] = [.public, .random]
-            if wanted.saysType, let type = wanted.address.type { types = [type] }
-            var forgotten = false
-            do throws(TendonError) {
-                for type in types where try await central.forget(Address(wanted.address.value, type: type)) {
-                    forgotten = true
-                }
-            } catch {
-                await central.close()
-                throw error
+    static let forget = forget("forget")
+    static let bondsForget = forget("bonds forget")
+
+    private static func forget(_ name: String) -> Command {
+        Command(
+            name,
+            summary: "remove the bond with a device",
+            details: [
+                "Removes the keys; the device must be paired again. Use it if the device was reset: it has lost its key and ends "
+                    + "every connection. Bonds are stored in $XDG_STATE_HOME/tendon/bonds, or ~/.local/state/tendon/bonds."
+            ],
+            options: [],
+            common: ["--radio", "--adapter", "--address", "--json"],
+            examples: [("tendon \(name) --address AA:BB:CC:DD:EE:FF", "remove the bond with this device")]
+        ) { (arguments: Arguments) throws(CommandError) in
+            guard arguments.operands.isEmpty else { throw .usage("\(name) takes no operands") }
+            guard let wanted = try arguments.address() else {
+                throw .usage("\(name) needs --address", next: "tendon bonds list")
             }
-            await central.close()
-            return forgotten
+            let radio = try arguments.radio()
+            let forgotten = try await translating { () throws(TendonError) in
+                let central = try await Central(radio: radio)
+                var types: [Address.AddressType] = [.public, .random]
+                if wanted.saysType, let type = wanted.address.type { types = [type] }
+                var forgotten = false
+                do throws(TendonError) {
+                    for type in types where try await central.forget(Address(wanted.address.value, type: type)) {
+                        forgotten = true
+                    }
+                } catch {
+                    await central.close()
+                    throw error
+                }
+                await central.close()
+                return forgotten
+            }
+            guard forgotten else { throw CommandError(.noDevice, "there is no bond with \(wanted.address)") }
+            Events(json: arguments.has("--json")).result(
+                "forgotten", nil, ["address": .string(wanted.address.description)],
+                text: "\(wanted.address) is forgotten\n")
+            return .done
         }
-        guard forgotten else { throw CommandError(.noDevice, "there is no bond with \(wanted.address)") }
-        Events(json: arguments.has("--json")).result(
-            "forgotten", nil, ["address": .string(wanted.address.description)],
-            text: "\(wanted.address) is forgotten\n")
-        return .done
     }
 }

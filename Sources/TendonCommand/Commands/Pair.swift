@@ -10,12 +10,18 @@ extension Command {
         summary: "pair with a device and store the bond",
         details: [
             "Takes the first device of the family in range, or the device of --address. run and stream connect to bonded "
-                + "devices; they pair with new devices only with --pair or --allow. Put the device into pairing mode first."
+                + "devices; they pair with new devices only with --pair or --allow. Put the device into pairing mode first.",
+            "On a terminal it asks for what the pairing needs: to enter the passkey that the device shows, to compare two "
+                + "passkeys, or to enter the shown passkey at the device. Elsewhere, and with --accept, it pairs without a "
+                + "passkey unless an option has one. A device with neither display nor keyboard pairs without a passkey: the "
+                + "connection is encrypted, but a device in the middle is not noticed; --require-authentication rejects that. "
+                + "While it may ask, the default of --timeout is 60.",
         ],
-        options: DeviceAccess.options,
+        options: DeviceAccess.options + PairingChoice.allOptions,
         examples: [
             ("tendon pair feelspace", "pair with the first belt in range"),
             ("tendon pair bose --address AA:BB:CC:DD:EE:FF", "pair with this device"),
+            ("tendon pair fjorden --passkey 123456", "pair with a device that has this passkey on its label"),
         ]
     ) { (arguments: Arguments) throws(CommandError) in
         guard arguments.operands.count == 1 else {
@@ -23,11 +29,13 @@ extension Command {
         }
         let name = try familyName(arguments.operands[0])
         guard let family = Family.named(name) else { throw .usage("\(name) devices do not pair") }
-        let settings = try StreamSettings(arguments)
+        let choice = try PairingChoice(arguments, asks: true)
+        let settings = try StreamSettings(arguments, pairing: choice)
         let stream = try family.stream.init(arguments)
         let events = Events(json: arguments.has("--json"))
-        let access = try DeviceAccess(arguments, family: name)
+        let access = try DeviceAccess(arguments, family: name, timeout: choice.asksUser ? 60 : 15)
         try await access.withDevice { (central, found) throws(CommandError) in
+            try await choice.apply(to: central)
             let reporter = Reporter()
             let device = ServedDevice(
                 label: found.label, central: central, settings: settings, reporter: reporter, rules: RuleBoard([]),

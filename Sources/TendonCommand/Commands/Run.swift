@@ -23,8 +23,10 @@ struct StreamSettings: Sendable {
     var printsLines: Bool
     var logLevel: LogLevel
     var pairing: PairingPolicy
+    var pairingChoice: PairingChoice
 
-    init(_ arguments: Arguments) throws(CommandError) {
+    /// - Parameter choice: of a command that pairs one device; nil: without a user.
+    init(_ arguments: Arguments, pairing choice: PairingChoice? = nil) throws(CommandError) {
         radio = try arguments.radio()
         address = try arguments.address()
         served = try ServedFamilies(arguments)
@@ -39,6 +41,11 @@ struct StreamSettings: Sendable {
         printsLines = !arguments.has(Self.noLines.name)
         logLevel = arguments.value(Log.option).flatMap(LogLevel.named) ?? .warning
         pairing = try PairingPolicy(arguments)
+        if let choice {
+            pairingChoice = choice
+        } else {
+            pairingChoice = try PairingChoice(arguments, asks: false)
+        }
     }
 
     private static let notifications = Option(
@@ -74,7 +81,7 @@ struct StreamSettings: Sendable {
             Option(
                 name: "--pause-consumer-at", value: "N", help: "stop taking samples after the Nth", hidden: true),
             Option(name: "--pause-for", value: "SECONDS", help: "for so long", hidden: true),
-        ] + PairingPolicy.options + OutputChoice.options
+        ] + PairingPolicy.options + PairingChoice.options + OutputChoice.options
 }
 
 /// Families that are taken and left.

@@ -22,6 +22,9 @@ struct SimulationSettings: Sendable {
     var legacy = false
     var generation: Int?
     var pairing = Pairing.none
+    /// What the device shows and enters; nil: nothing.
+    var inputOutput: PairingAgent.InputOutput?
+    var passkey: Passkey?
     /// The pairing option; default: that of the family.
     var saysPairing = false
     var notifications: UInt64?
@@ -42,6 +45,8 @@ struct SimulationSettings: Sendable {
         generation = try arguments.integer("--generation", in: 1...2)
         saysPairing = arguments.has("--pairing")
         pairing = arguments.value("--pairing").flatMap(Pairing.init) ?? .none
+        inputOutput = arguments.value("--io").flatMap { SimulationSettings.inputOutputs[$0] }
+        passkey = arguments.value("--passkey").flatMap(Passkey.init)
         notifications = try arguments.integer("--notifications", in: 1...Int.max).map(UInt64.init)
         period = try arguments.integer("--period", in: 1...65535)
         scenarioFromConnection = arguments.value("--scenario-from") == "connection"
@@ -50,6 +55,11 @@ struct SimulationSettings: Sendable {
         faults = try SimulationSettings.faults(arguments)
         if let path = arguments.value("--scenario") { scenario = try ScenarioFile(path) }
     }
+
+    static let inputOutputs: [String: PairingAgent.InputOutput] = [
+        "display": .displayOnly, "yes-no": .displayYesNo, "keyboard": .keyboardOnly,
+        "keyboard-display": .keyboardDisplay,
+    ]
 
     private static func faults(_ arguments: Arguments) throws(CommandError) -> tendon_fault_options? {
         let seed = try arguments.integer("--seed", in: 1...Int(UInt32.max))
@@ -244,6 +254,11 @@ private let simulateOptions: [Option] =
             name: "--pairing", value: "none|required|ready",
             help: "whether it requires pairing; ready: it is in pairing mode",
             choices: SimulationSettings.Pairing.allCases.map(\.rawValue)),
+        Option(
+            name: "--io", value: "display|yes-no|keyboard|keyboard-display",
+            help: "what it shows and enters when it pairs; it confirms every comparison; default: nothing (Just Works)",
+            choices: SimulationSettings.inputOutputs.keys.sorted()),
+        PairingChoice.passkeyToEnter,
         Option(
             name: "--legacy", value: nil,
             help: "bose: gesture information as in 2018; activ5: only the text protocol", families: ["activ5", "bose"]),

@@ -27,11 +27,11 @@ struct DeviceAccess: Sendable {
         Option(name: "--timeout", value: "SECONDS", help: "to find and open the device; default 15")
     ]
 
-    init(_ arguments: Arguments, family: String) throws(CommandError) {
+    init(_ arguments: Arguments, family: String, timeout standard: Double = 15) throws(CommandError) {
         self.family = family
         radio = try arguments.radio()
         address = try arguments.address()
-        timeout = try arguments.number("--timeout", in: 0.1...600) ?? 15
+        timeout = try arguments.number("--timeout", in: 0.1...600) ?? standard
     }
 
     /// Opens the radio, finds the device, calls `body` with both, and closes the radio in any case.

@@ -35,6 +35,12 @@ struct Failure: Sendable {
         case TENDON_RADIO_ERROR_PAIRING_FAILED where isBonded:
             return "the device does not have the key of its bond: it was reset, or another device has this address; "
                 + "use 'tendon forget --address \(device.address)/\(device.address.typeName)', then pair again"
+        case TENDON_RADIO_ERROR_PAIRING_TOO_WEAK:
+            return
+                "it pairs without a passkey, without Secure Connections, or with a short key: use 'tendon pair \(family)' "
+                + "without options such as --passkey and --require-authentication if that is good enough"
+        case TENDON_RADIO_ERROR_IDENTITY_TAKEN:
+            return "'tendon bonds list' shows the bonds, 'tendon forget' removes the old one if it is the same device"
         default: return Family.named(family)?.stream.advice(on: cause)
         }
     }

@@ -118,6 +118,12 @@ final class Gateway: Sendable {
     private func serveAll() async throws(CommandError) {
         let central = try await translating { () throws(TendonError) in try await Central(radio: settings.radio) }
         await settings.pairing.apply(to: central)
+        do throws(CommandError) {
+            try await settings.pairingChoice.apply(to: central)
+        } catch {
+            await central.close()
+            throw error
+        }
         commands.use(central, settings.pairing)
         commands.onDisconnect { [weak self] address in
             self?.state.withLock { $0.turns[address] }?.cancel()

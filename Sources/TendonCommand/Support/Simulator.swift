@@ -136,6 +136,7 @@ private final class SimulatedHost {
     private var scenarioText: CBytes?
     private var events: CTable<tendon_scenario_event>?
     private var eventCount = 0
+    private var printed = Events.none
     private var scenarioStarted = false
     private(set) var name = ""
     fileprivate(set) var failure: tendon_status?
@@ -169,6 +170,7 @@ private final class SimulatedHost {
         try parseScenario(settings, simulation)
         let radio = try openRadio(loop)
         self.radio = radio
+        try setAgent(radio, settings)
         radio.pointee.report_context = context(of: self)
         radio.pointee.on_failure = { context, status, _ in object(SimulatedHost.self, context).failure = status }
         var device = simulation.device
@@ -211,6 +213,38 @@ private final class SimulatedHost {
         }
         tendon_radio_use_bonds(opened, bonds.pointer)
         return opened
+    }
+
+    /// The owner of the simulated device: sees what it shows, and confirms every comparison.
+    private func setAgent(
+        _ radio: UnsafeMutablePointer<tendon_radio>, _ settings: SimulationSettings
+    ) throws(CommandError) {
+        guard let inputOutput = settings.inputOutput else { return }
+        var agent = tendon_pairing_agent()
+        agent.io = inputOutput.rawValue
+        agent.has_passkey = settings.passkey != nil
+        agent.passkey = settings.passkey?.rawValue ?? 0
+        agent.context = context(of: self)
+        agent.ask = { context, peer, question, passkey, now in
+            guard let peer else { return }
+            object(SimulatedHost.self, context).asked(peer, question, passkey, now)
+        }
+        printed = settings.events
+        let status = tendon_radio_set_pairing_agent(radio, &agent)
+        guard status >= 0 else { throw CommandError(TendonError(status: status, operation: .pair)) }
+    }
+
+    private func asked(
+        _ central: UnsafePointer<tendon_address>, _ question: tendon_pairing_question, _ passkey: UInt32, _ now: UInt64
+    ) {
+        if question != TENDON_PAIRING_ENTER, let shown = Passkey(rawValue: passkey) {
+            let other = Address(central.pointee).description
+            printed.result(
+                "passkey", label, ["passkey": .string(shown.description), "central": .string(other)],
+                text: "\(item.family) '\(name)' shows the passkey \(shown) to \(other)\n")
+        }
+        // Without a passkey to enter, the pairing is rejected; the answer to one that is shown is ignored.
+        tendon_radio_answer_pairing(radio, central, question == TENDON_PAIRING_COMPARE, 0, now)
     }
 
     /// Several devices of one process need several addresses.

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+import CTendon
+
+/// A key of a pairing, without its secret.
+///
+/// ```swift
+/// for bond in try BondStorage.standard.bonds() { print(bond.address, bond.isAuthenticated) }
+/// ```
+public struct Bond: Sendable, Hashable {
+    /// Which side started the pairing. An adapter can have bonds of both kinds with one device.
+    public enum Role: Sendable, Hashable {
+        /// The bonded device is a peripheral: this machine connects to it.
+        case peripheral
+        /// The bonded device is a central that connects to this machine.
+        case central
+    }
+
+    package let c: tendon_bond
+
+    /// The bonded device: its identity address.
+    public var address: Address { Address(c.peer) }
+    /// The adapter that the key belongs to; `nil`: the virtual radio.
+    public var adapter: Address? { c.radio == UInt8(TENDON_BOND_VIRTUAL.rawValue) ? nil : Address(c.own) }
+    /// The role of the bonded device.
+    public var role: Role { c.initiator ? .peripheral : .central }
+    /// Whether a passkey was entered or compared; otherwise a device between the two could have paired with both.
+    public var isAuthenticated: Bool { c.type == 1 || c.type == 3 }
+    /// Whether it was made with LE Secure Connections. A listener that received an LE Legacy Pairing can compute its key.
+    public var usesSecureConnections: Bool { c.type == 2 || c.type == 3 }
+    /// Length of the key in bytes, 7 to 16.
+    public var keySize: Int { Int(c.key_size) }
+
+    public static func == (a: Bond, b: Bond) -> Bool { a.parts == b.parts }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(parts) }
+
+    private var parts: [UInt8] { Bond.bytes(of: [c]) }
+
+    /// As the file of bonds has it.
+    private static func bytes(of items: [tendon_bond]) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: 16 + 128 * items.count)
+        let length = tendon_bonds_encode(items, items.count, &bytes, bytes.count)
+        return Array(bytes.prefix(max(0, Int(length))))
+    }
+}
+
+extension BondStorage {
+    /// The stored bonds, read now; does not need a radio. Empty for `.memory` and `.none`, and if the file does not exist.
+    public func bonds() throws(TendonError) -> [Bond] {
+        let store = CBlock<tendon_bonds>()
+        let status: tendon_status
+        switch self {
+        case .memory, .none: return []
+        case .standard: status = tendon_bonds_open(store.pointer, nil)
+        case .file(let path): status = path.withCString { tendon_bonds_open(store.pointer, $0) }
+        }
+        try check(status, .pair)
+        return elements(store.pointer.pointee.items, of: tendon_bond.self, store.pointer.pointee.count).map(Bond.init)
+    }
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+// bonds: what the store of bonds contains.
+import CTendon
+import Tendon
+import TendonSupport
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Musl
+#endif
+
+extension Command {
+    private static let place = "Bonds are stored in $XDG_STATE_HOME/tendon/bonds, or ~/.local/state/tendon/bonds."
+
+    static let bondsList = Command(
+        "bonds list",
+        summary: "list the devices that are bonded",
+        details: [
+            "Prints one line for each key, without the key: the device, the adapter, and how it was paired. Does not use a "
+                + "radio. 'tendon bonds forget' removes a bond. " + place
+        ],
+        common: ["--json"],
+        examples: [("tendon bonds list", "list the bonds")]
+    ) { (arguments: Arguments) throws(CommandError) in
+        guard arguments.operands.isEmpty else { throw .usage("bonds list takes no operands") }
+        let events = Events(json: arguments.has("--json"))
+        let bonds = try Bond.stored()
+        if bonds.isEmpty { Output.error.line("no device is bonded; 'tendon pair' makes a bond") }
+        for bond in bonds { events.result("bond", bond.label, bond.members, text: bond.line) }
+        return .done
+    }
+
+    static let bondsExport = Command(
+        "bonds export", operands: "FILE",
+        summary: "write the bonds with their keys to a file",
+        details: [
+            "Writes a JSON file that only its owner can read, whole or not at all; an existing file is replaced. Who has the "
+                + "keys can read the traffic of the devices and take the place of this machine: delete the file after use. "
+                + "Does not use a radio. " + place
+        ],
+        common: ["--json"],
+        examples: [("tendon bonds export keys.json", "write the bonds and their keys")]
+    ) { (arguments: Arguments) throws(CommandError) in
+        guard arguments.operands.count == 1 else {
+            throw .usage("bonds export takes one file", next: "tendon bonds export keys.json")
+        }
+        let path = arguments.operands[0]
+        let bonds = try Bond.stored()
+        let document: JSON = [
+            "format": "tendon bonds", "version": 1,
+            "bonds": .array(bonds.map { $0.label.json.merging($0.members).merging($0.secrets) }),
+        ]
+        var writer = LineWriter()
+        writer.write(document)
+        let number = WholeFile.replace(path, with: writer.bytes + [0x0A], mode: 0o600, synchronizes: true)
+        guard number == 0 else { throw CommandError(.failed, "\(sanitized(path)): \(text(strerror(number)))") }
+        Events(json: arguments.has("--json")).result(
+            "exported", nil, ["file": .string(path), "bonds": JSON(bonds.count)],
+            text: "\(bonds.count) bonds are in \(sanitized(path)), with their keys\n")
+        return .done
+    }
+}
+
+extension Bond {
+    fileprivate static func stored() throws(CommandError) -> [Bond] {
+        do throws(TendonError) {
+            return try BondStorage.standard.bonds()
+        } catch {
+            let advice = "the file of bonds, $XDG_STATE_HOME/tendon/bonds or ~/.local/state/tendon/bonds"
+            let isPermission = error.status == Int32(TENDON_ERROR_FILE_PERMISSION)
+            throw CommandError(
+                .failed, "\(advice): \(error.cause)",
+                next: isPermission ? "chmod 600 the file, as the user that it belongs to" : "tendon doctor")
+        }
+    }
+
+    fileprivate var label: DeviceLabel { DeviceLabel(nil, address) }
+
+    /// As it is in a line of JSON, without its device.
+    fileprivate var members: JSON {
+        [
+            "role": role == .peripheral ? "peripheral" : "central",
+            "adapter": adapter.map { .string($0.description) } ?? .null,
+            "authenticated": .bool(isAuthenticated), "secure_connections": .bool(usesSecureConnections),
+            "key_size_bytes": JSON(keySize),
+        ]
+    }
+
+    fileprivate var line: String {
+        let pairing = isAuthenticated ? "with a passkey" : "without a passkey"
+        let radio = adapter.map { "adapter \($0)" } ?? "virtual radio"
+        let kind = usesSecureConnections ? "Secure Connections" : "legacy pairing"
+        let name = label.name.map { " '\($0)'" } ?? ""
+        return "\(address)/\(address.typeName)\(name): \(role == .peripheral ? "peripheral" : "central"), \(radio), "
+            + "\(kind) \(pairing), key of \(keySize) bytes\n"
+    }
+
+    /// The bytes of the keys in the order of the Core Specification's fields: the least significant first.
+    fileprivate var secrets: JSON {
+        let key: [UInt8] = elements(of: c.key, 16)
+        let random: [UInt8] = elements(of: c.random, 8)
+        return [
+            "key": .string(hexText(key)), "random": .string(hexText(random)), "diversifier": JSON(Int(c.diversifier)),
+        ]
+    }
+}

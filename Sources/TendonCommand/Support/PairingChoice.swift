@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT
+// Who answers when a device shows a passkey, asks for one, or shows one to compare; and what a key must be worth.
+import CTendon
+import Tendon
+import TendonSupport
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Musl
+#endif
+
+/// The options of pairing.
+struct PairingChoice: Sendable {
+    private enum Source: Sendable {
+        case nobody
+        case terminal
+        case passkey(Passkey)
+        case file(String)
+    }
+
+    private let source: Source
+    private let requiresAuthentication: Bool
+    private let requiresSecureConnections: Bool
+    private let minimumKeySize: Int?
+
+    private static let accept = Option(
+        name: "--accept", value: nil,
+        help: "pair without asking, and without a passkey (Just Works), also on a terminal")
+    private static let passkey = Option(
+        name: "--passkey", value: "PASSKEY",
+        help: "passkey that the device shows, or has on its label: six digits; rejects pairing without one",
+        takes: .parsed { (word) throws(CommandError) in _ = try PairingChoice.parsePasskey(word) })
+    /// Of a simulated device.
+    static let passkeyToEnter = Option(
+        name: "--passkey", value: "PASSKEY", help: "passkey that it enters, six digits; --io keyboard",
+        takes: passkey.takes)
+    private static let file = Option(
+        name: "--passkey-file", value: "FILE",
+        help:
+            "file with lines 'ADDRESS PASSKEY' that only its owner can access; pair: rejects pairing without a passkey",
+        setting: Setting("gateway", isFixed: true))
+    private static let authentication = Option(
+        name: "--require-authentication", value: nil,
+        help: "reject pairing without a passkey, and bonds that were made without one",
+        setting: Setting("gateway", isFixed: true))
+    private static let secure = Option(
+        name: "--secure-connections-only", value: nil,
+        help: "reject LE Legacy Pairing, and bonds that were made with it", setting: Setting("gateway", isFixed: true))
+    private static let keySize = Option(
+        name: "--key-size-min", value: "BYTES", help: "reject shorter keys", standard: "7", takes: .integer(7...16),
+        setting: Setting("gateway", isFixed: true))
+
+    /// Of a command that runs without a user.
+    static let options = [file, authentication, secure, keySize]
+    /// Of a command that pairs one device.
+    static let allOptions = [accept, passkey] + options
+
+    /// - Parameter asks: whether the command asks the user if it runs on a terminal.
+    init(_ arguments: Arguments, asks: Bool) throws(CommandError) {
+        let given = [PairingChoice.accept, PairingChoice.passkey, PairingChoice.file].map(\.name).filter(arguments.has)
+        guard given.count < 2 else { throw .usage("use \(given.joined(separator: " or ")), not both") }
+        if let word = arguments.value(PairingChoice.passkey.name) {
+            source = .passkey(try PairingChoice.parsePasskey(word))
+        } else if let path = arguments.value(PairingChoice.file.name) {
+            source = .file(path)
+        } else {
+            source = asks && given.isEmpty && PairingQuestions.isPossible ? .terminal : .nobody
+        }
+        let isRequired = arguments.has(PairingChoice.authentication.name)
+        if isRequired, case .nobody = source {
+            throw .usage(
+                "--require-authentication needs a passkey\(asks ? ", or a terminal to ask on" : "")",
+                next: asks ? "add --passkey PASSKEY or --passkey-file FILE" : "add --passkey-file FILE")
+        }
+        // A device in the middle would just claim that it has neither display nor keyboard.
+        requiresAuthentication = isRequired || (asks && !given.isEmpty && given != [PairingChoice.accept.name])
+        requiresSecureConnections = arguments.has(PairingChoice.secure.name)
+        minimumKeySize = try arguments.integer(PairingChoice.keySize)
+    }
+
+    private static func parsePasskey(_ word: String) throws(CommandError) -> Passkey {
+        guard let passkey = Passkey(word) else { throw .usage("a passkey has six digits, not '\(sanitized(word))'") }
+        return passkey
+    }
+
+    /// Whether a person may have to answer, which takes time.
+    var asksUser: Bool { if case .terminal = source { true } else { false } }
+
+    /// From now on, for devices that connect later.
+    func apply(to central: Central) async throws(CommandError) {
+        var agent =
+            switch source {
+            case .nobody: PairingAgent.accepting
+            case .passkey(let passkey): PairingAgent.passkey(passkey)
+            case .file(let path): PairingAgent.file(path)
+            case .terminal: PairingAgent.asking(PairingQuestions.answer)
+            }
+        agent.requiresAuthentication = requiresAuthentication
+        agent.requiresSecureConnections = requiresSecureConnections
+        if let minimumKeySize { agent.minimumKeySize = minimumKeySize }
+        do throws(TendonError) {
+            try await central.setPairingAgent(agent)
+        } catch {
+            // Without pairing, the error comes when a device requires it; these options are not ignored, however.
+            guard agent.isDemanding else { return }
+            throw failure(error)
+        }
+    }
+
+    private func failure(_ error: TendonError) -> CommandError {
+        guard case .file(let path) = source else { return CommandError(.failed, error.cause) }
+        switch Int(error.status) {
+        case TENDON_ERROR_NOT_FOUND, TENDON_ERROR_MALFORMED, TENDON_ERROR_OVERFLOW:
+            return CommandError(
+                .failed, "\(sanitized(path)): \(error.cause)",
+                next: "at most 8 KiB of lines such as 'AA:BB:CC:DD:EE:FF 123456' or '* 123456'")
+        case TENDON_ERROR_FILE_PERMISSION:
+            return CommandError(.failed, "\(sanitized(path)): \(error.cause)", next: "chmod 600 \(sanitized(path))")
+        default: return CommandError(.failed, "\(sanitized(path)): \(error.cause)")
+        }
+    }
+}
+
+extension PairingAgent {
+    /// Differs from what a central does without an agent.
+    fileprivate var isDemanding: Bool {
+        inputOutput != .noInputNoOutput || requiresAuthentication || requiresSecureConnections || minimumKeySize > 7
+    }
+}
+
+/// Questions of pairing on the terminal: on standard error, answered by lines of standard input.
+enum PairingQuestions {
+    /// The peer's limit for one step of pairing (Core Specification, Vol 3 Part H 3.4).
+    private static let patience: UInt64 = 30_000
+
+    /// Whether a person can read the question and answer it.
+    static var isPossible: Bool { isatty(STDIN_FILENO) == 1 && Output.error.isTerminal }
+
+    static func answer(_ device: Address, _ question: PairingAgent.Question) async -> PairingAgent.Answer {
+        switch question {
+        case .show(let passkey):
+            Output.error.line("enter \(passkey) at the device")
+            return .accept
+        case .compare(let passkey):
+            return await ask("does \(device) show \(passkey)? [yes/no] ") { line in
+                switch line.lowercased() {
+                case "y", "yes": .accept
+                case "n", "no": .reject
+                default: nil
+                }
+            }
+        case .enter:
+            return await ask("passkey that \(device) shows: ") { line in Passkey(line).map { .passkey($0) } }
+        }
+    }
+
+    /// Repeats the question until the answer is one.
+    private static func ask(
+        _ question: String, _ parse: (String) -> PairingAgent.Answer?
+    ) async -> PairingAgent.Answer {
+        let deadline = tendon_monotonic_ms() + patience
+        while true {
+            Output.error.write(question)
+            guard let line = await line(until: deadline) else {
+                Output.error.line()
+                return .reject
+            }
+            if let answer = parse(line) { return answer }
+        }
+    }
+
+    /// One line of standard input without blanks around it; nil at its end, and when the time is over.
+    private static func line(until deadline: UInt64) async -> String? {
+        await withCheckedContinuation { continuation in
+            // A thread of its own: reading blocks.
+            TendonSupport.startThread { continuation.resume(returning: read(until: deadline)) }
+        }
+    }
+
+    private static func read(until deadline: UInt64) -> String? {
+        var line: [UInt8] = []
+        while line.count < 64 {
+            let now = tendon_monotonic_ms()
+            var waiting = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+            var byte: UInt8 = 0
+            guard now < deadline, poll(&waiting, 1, Int32(deadline - now)) > 0,
+                systemRead(STDIN_FILENO, &byte, 1) == 1
+            else { return nil }
+            if byte == 0x0A { break }
+            line.append(byte)
+        }
+        return trimmed(String(decoding: line, as: UTF8.self))
+    }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// Files that are replaced as a whole.
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Musl
+#endif
+
+/// A file that a reader sees either as it was or as it is after the change.
+package enum WholeFile {
+    /// Writes a new file and renames it to the old one's name.
+    /// - Parameters:
+    ///   - mode: permissions of the new file.
+    ///   - synchronizes: whether it is on the disk before the old one is replaced.
+    /// - Returns: 0, or the error number; the old file is unchanged then.
+    package static func replace(_ path: String, with bytes: [UInt8], mode: mode_t, synchronizes: Bool) -> Int32 {
+        let new = path + ".new"
+        // Left by a process that was killed. What the name is instead, such as a link, is not followed.
+        unlink(new)
+        let descriptor = open(new, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
+        guard descriptor >= 0 else { return errno }
+        var error = write(bytes, to: descriptor)
+        if error == 0, synchronizes, fsync(descriptor) != 0 { error = errno }
+        systemClose(descriptor)
+        if error == 0, rename(new, path) != 0 { error = errno }
+        if error != 0 { unlink(new) }
+        return error
+    }
+
+    private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32 {
+        var written = 0
+        while written < bytes.count {
+            let count = bytes.withUnsafeBytes {
+                systemWrite(descriptor, $0.baseAddress! + written, bytes.count - written)
+            }
+            guard count > 0 || errno == EINTR else { return errno }
+            written += max(0, count)
+        }
+        return 0
+    }
+}

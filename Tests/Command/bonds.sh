@@ -1,0 +1,177 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Pairing with passkeys and comparisons, headless and on a terminal; the bonds that it leaves, listed, exported, forgotten.
+. "$(dirname "$0")/tap.bash"
+
+# Runs the program on a terminal; its standard input is what the function "$1" prints. It leaves out and status.
+terminal() { # function, words of the command
+    local typist=$1 words
+    shift
+    words=$(printf '%q ' "$TENDON" "$@")
+    : >"$work/screen"
+    "$typist" | timeout 30 script -qefc "stty -echo; $words" "$work/screen" >/dev/null 2>&1
+    status=${PIPESTATUS[1]}
+    out=$(tr -d '\r' <"$work/screen")
+}
+asked() { grep -aq "$1" "$work/screen"; }
+# The passkey that the simulated device NAME showed last.
+shown() { grep '"event":"passkey"' "$work/$1.out" | tail -n 1 | sed -E 's/.*"passkey":"([0-9]{6})".*/\1/'; }
+
+run bonds list --json
+is "$status" 0 "bonds list: no file is no error"
+is "$out" "" "bonds list: nothing"
+like "$err" "no device is bonded; 'tendon pair' makes a bond" "bonds list: says how to make one"
+run bonds
+is "$status" 2 "bonds alone: usage"
+like "$err" "needs one of: list, export, forget" "bonds alone: what it can do"
+
+# ---- usage
+run pair feelspace --radio virtual --passkey 12345
+is "$status" 2 "five digits: usage"
+like "$err" "--passkey: a passkey has six digits, not '12345'" "five digits: the reason"
+run pair feelspace --radio virtual --passkey 123456 --passkey-file x
+is "$status" 2 "two answers: usage"
+like "$err" "use --passkey or --passkey-file, not both" "two answers: the reason"
+run pair feelspace --radio virtual --require-authentication
+is "$status" 2 "authentication without anybody to ask: usage"
+like "$err" "try: add --passkey PASSKEY or --passkey-file FILE" "authentication without anybody to ask: what to do"
+run run --radio virtual --require-authentication
+is "$status" 2 "run, authentication without a passkey: usage"
+like "$err" "try: add --passkey-file FILE" "run, authentication without a passkey: what to do"
+run pair feelspace --radio virtual --key-size-min 17
+is "$status" 2 "a key of 17 bytes: usage"
+
+# ---- a device that shows a passkey
+belt=C0:00:00:00:00:41
+start display simulate feelspace --radio virtual --json --generation 2 --io display --address $belt/random
+until_true ready display
+run pair feelspace --radio virtual --json --address $belt --require-authentication --passkey 000000
+is "$status" 1 "a wrong passkey: status 1"
+like "$err" "RADIO_ERROR_PAIRING_FAILED" "a wrong passkey: the cause"
+
+type_passkey() {
+    until_true asked 'passkey that' && printf '12345\n' # one digit is missing: asked again
+    sleep 0.2
+    printf ' %s \n' "$(shown display)"
+    sleep 3
+}
+terminal type_passkey pair feelspace --radio virtual --address $belt
+is "$status" 0 "on a terminal: the passkey is typed"
+like "$out" "passkey that C0:00:00:00:00:41 shows: " "on a terminal: the question"
+is "$(printf '%s' "$out" | grep -ao 'passkey that' | wc -l)" 2 "on a terminal: asked again after five digits"
+like "$out" "C0:00:00:00:00:41 is paired" "on a terminal: paired"
+
+run bonds list --json
+is "$(printf '%s' "$out" | timeless)" \
+    '{"event":"bond","address":"C0:00:00:00:00:41","address_type":"random","role":"peripheral","adapter":null,"authenticated":true,"secure_connections":true,"key_size_bytes":16}' \
+    "bonds list: an authenticated bond"
+people bonds list
+like "$out" "C0:00:00:00:00:41/random: peripheral, virtual radio, Secure Connections with a passkey, key of 16 bytes" \
+    "bonds list on a terminal"
+
+# ---- a device with neither: Just Works
+plain=C0:00:00:00:00:42
+start plain simulate feelspace --radio virtual --json --generation 2 --address $plain/random
+until_true ready plain
+run pair feelspace --radio virtual --json --address $plain --passkey 123456
+is "$status" 1 "a passkey for a device without a display: rejected"
+like "$err" "RADIO_ERROR_PAIRING_TOO_WEAK.*use 'tendon pair feelspace' without options such as --passkey" \
+    "a passkey for a device without a display: what to do"
+run bonds list --json
+unlike "$out" "$plain" "and no bond is left"
+run pair feelspace --radio virtual --json --address $plain
+is "$status" 0 "no terminal, no option: Just Works"
+nobody() { sleep 3; }
+run forget --radio virtual --address $plain
+terminal nobody pair feelspace --radio virtual --address $plain --accept
+is "$status" 0 "--accept on a terminal: nothing is asked"
+run bonds list --json
+like "$out" '"address":"C0:00:00:00:00:42".*"authenticated":false' "bonds list: a bond without a passkey"
+
+# ---- a comparison
+compares=C0:00:00:00:00:43
+start compares simulate feelspace --radio virtual --json --generation 2 --io yes-no --address $compares/random
+until_true ready compares
+say_no() {
+    until_true asked 'does C0:00:00:00:00:43 show' && printf 'what\nno\n'
+    sleep 2
+}
+terminal say_no pair feelspace --radio virtual --address $compares
+is "$status" 1 "a comparison that fails: status 1"
+say_yes() {
+    until_true asked 'does C0:00:00:00:00:43 show' && printf 'YES\n'
+    sleep 3
+}
+terminal say_yes pair feelspace --radio virtual --address $compares --require-authentication --secure-connections-only
+is "$status" 0 "a comparison: paired"
+like "$out" "does C0:00:00:00:00:43 show $(shown compares)\\? \\[yes/no\\]" "a comparison: both show the same passkey"
+
+# ---- a device with a keyboard
+keyboard=C0:00:00:00:00:44
+start keyboard simulate feelspace --radio virtual --json --generation 2 --io keyboard --passkey 111111 --address $keyboard/random
+until_true ready keyboard
+terminal nobody pair feelspace --radio virtual --address $keyboard --timeout 10
+is "$status" 1 "a device that enters another passkey: status 1"
+like "$out" "enter [0-9]{6} at the device" "a device with a keyboard: the passkey to enter"
+
+# ---- the file of passkeys
+printf '# made by hand\n%s 654321\n' "$belt" >"$work/passkeys"
+run pair feelspace --radio virtual --address $belt --passkey-file "$work/missing"
+is "$status" 1 "a file that is missing: status 1"
+like "$err" "$work/missing: .*ERROR_NOT_FOUND" "a file that is missing: its name"
+chmod 644 "$work/passkeys"
+run pair feelspace --radio virtual --address $belt --passkey-file "$work/passkeys"
+like "$err" "try: chmod 600 $work/passkeys" "a file that others can read: what to do"
+chmod 600 "$work/passkeys"
+run pair feelspace --radio virtual --address $belt --passkey-file "$work/passkeys" --json
+is "$status" 0 "a bonded device pairs no second time, so its passkey is not needed"
+run run --radio virtual --json --passkey-file "$work/passkeys" --require-authentication --for 3 --notifications 1 --address $belt
+like "$out" '"event":"connected"' "run: a bond with a passkey is good enough"
+run run --radio virtual --json --passkey-file "$work/passkeys" --require-authentication --for 2 --address $plain
+unlike "$out" '"event":"connected"' "run: a bond without one is not"
+like "$out" '"event":"connect_failed"' "run: and the event says so"
+
+# ---- export and forget
+run bonds export
+is "$status" 2 "bonds export: needs a file"
+run bonds export "$work/keys.json" --json
+is "$status" 0 "bonds export: done"
+like "$out" '"event":"exported","file":"[^"]*keys.json","bonds":3' "bonds export: how many"
+is "$(stat -c %a "$work/keys.json")" 600 "bonds export: for its owner alone"
+is "$(python3 - "$work/keys.json" <<'END'
+import json, sys
+document = json.load(open(sys.argv[1]))
+assert document["format"] == "tendon bonds" and document["version"] == 1
+for bond in document["bonds"]:
+    assert len(bytes.fromhex(bond["key"])) == 16 and any(bytes.fromhex(bond["key"])), bond
+    print(bond["address"], bond["authenticated"], end=" ")
+END
+)" "$belt True $plain False $compares True " "bonds export: the bonds with their keys"
+key=$(sed -E 's/.*"key":"([0-9a-fA-F]{32})".*/\1/' "$work/keys.json")
+is "${#key}" 32 "a key"
+people bonds list
+unlike "$out" "$key" "bonds list: no keys on a terminal"
+run bonds list --json
+unlike "$out" "$key|\"key\"" "bonds list: no keys in JSON"
+run bonds export "$work/keys.json/none"
+is "$status" 1 "bonds export: a path that cannot be: status 1"
+mkdir "$work/fixed" && cp "$work/keys.json" "$work/fixed/" && chmod 500 "$work/fixed"
+if [ "$(id -u)" != 0 ]; then
+    run bonds export "$work/fixed/keys.json"
+    is "$status" 1 "bonds export: a folder that cannot be written: status 1"
+    is "$(cmp "$work/keys.json" "$work/fixed/keys.json" && echo same)" same "bonds export: the old file stays whole"
+fi
+chmod 700 "$work/fixed"
+run bonds forget --radio virtual
+is "$status" 2 "bonds forget: needs an address"
+like "$err" "try: tendon bonds list" "bonds forget: where the addresses are"
+run bonds forget --radio virtual --address $compares --json
+like "$out" '"event":"forgotten","address":"C0:00:00:00:00:43"' "bonds forget: done"
+run bonds list --json
+unlike "$out" "$compares" "bonds list: it is no longer there"
+chmod 644 "$XDG_STATE_HOME/tendon/bonds"
+run bonds list
+is "$status" 1 "a file of bonds that others can read: status 1"
+like "$err" "ERROR_FILE_PERMISSION" "a file of bonds that others can read: the cause"
+like "$err" "try: chmod 600" "a file of bonds that others can read: what to do"
+finish

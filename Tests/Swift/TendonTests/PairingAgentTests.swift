@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: MIT
+import CTendon
+import Glibc
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Tendon
+
+/// The questions that an agent was asked.
+private final class Asked: Sendable {
+    private let list = Mutex<[PairingAgent.Question]>([])
+    private let ended = Flag()
+
+    var all: [PairingAgent.Question] { list.withLock { $0 } }
+    var isCancelled: Bool { ended.isSet }
+
+    func note(_ question: PairingAgent.Question) { list.withLock { $0.append(question) } }
+
+    /// The passkey that was shown last, or compared.
+    var passkey: Passkey? {
+        all.reversed().lazy.compactMap { question in
+            switch question {
+            case .show(let passkey), .compare(let passkey): passkey
+            case .enter: nil
+            }
+        }.first
+    }
+
+    /// Never answers; ends when its task is cancelled.
+    func waitForever(_ question: PairingAgent.Question) async -> PairingAgent.Answer {
+        note(question)
+        while !Task.isCancelled { try? await Task.sleep(for: .seconds(60)) }
+        ended.set()
+        return .reject
+    }
+}
+
+/// A wearable in pairing mode with an agent, and a central with a file of bonds.
+private struct Pair {
+    let directory = RadioDirectory()
+    let wearable: SimulatedHost<tendon_simulated_bose>
+    let central: Central
+    let bonds: BondStorage
+
+    init(_ agent: PairingAgent) async throws {
+        bonds = .file(directory.path + "-bonds")
+        let loop = try Loop()
+        wearable = try await SimulatedHost.open(
+            radio: directory.radio, address: directory.address, loop: loop, interval: .milliseconds(20), keeping: [],
+            prepare: { device in
+                var options = tendon_simulated_bose_options()
+                options.pairing_required = true
+                options.pairing_enabled = true
+                return tendon_simulated_bose_init(device, &options)
+            },
+            seam: { tendon_simulated_bose_device($0) })
+        let host = wearable.host
+        let failure = await loop.run { () -> TendonError? in
+            do throws(TendonError) {
+                try host.setPairingAgent(agent)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        #expect(failure == nil)
+        central = try await Central(radio: directory.radio, bonds: bonds)
+    }
+
+    /// Connects and pairs; the name of the error, or "OK".
+    func pair(as agent: PairingAgent) async throws -> String {
+        try await central.setPairingAgent(agent)
+        let peripheral = try await central.connect(wearable.address)
+        var result = "OK"
+        do throws(TendonError) { try await peripheral.pair() } catch { result = error.name }
+        #expect(await peripheral.isEncrypted == (result == "OK"))
+        await peripheral.disconnect()
+        return result
+    }
+
+    func removeFiles() {
+        for suffix in ["-bonds", "-bonds.lock"] { unlink(directory.path + suffix) }
+    }
+}
+
+/// Who answers when devices pair.
+@Suite(.timeLimit(.minutes(1)))
+struct PairingAgentTests {
+    /// A device that shows a passkey.
+    private static func display(_ asked: Asked, _ io: PairingAgent.InputOutput = .displayOnly) -> PairingAgent {
+        PairingAgent(inputOutput: io, requiresAuthentication: false) { _, question in
+            asked.note(question)
+            return .accept
+        }
+    }
+
+    @Test func aPasskeyIsEntered() async throws {
+        let shown = Asked(), asked = Asked()
+        let pair = try await Pair(Self.display(shown))
+        defer { pair.removeFiles() }
+        let agent = PairingAgent.asking { device, question in
+            #expect(device == pair.wearable.address)
+            asked.note(question)
+            while shown.passkey == nil { await Task.yield() }
+            return shown.passkey.map { .passkey($0) } ?? .reject
+        }
+        #expect(try await pair.pair(as: agent) == "OK")
+        #expect(asked.all == [.enter])
+        let bond = try #require(try pair.bonds.bonds().first)
+        #expect(bond.address == pair.wearable.address)
+        #expect(bond.adapter == nil)
+        #expect(bond.role == .peripheral)
+        #expect(bond.isAuthenticated)
+        #expect(bond.usesSecureConnections)
+        #expect(bond.keySize == 16)
+        #expect(try pair.bonds.bonds() == [bond])
+    }
+
+    @Test func answersThatDoNotFitRejectThePairing() async throws {
+        let shown = Asked()
+        let pair = try await Pair(Self.display(shown))
+        defer { pair.removeFiles() }
+        for answer in [PairingAgent.Answer.accept, .reject] {
+            #expect(try await pair.pair(as: .asking { _, _ in answer }) == "RADIO_ERROR_PAIRING_FAILED")
+        }
+        let wrong = PairingAgent.asking { _, _ in
+            while shown.all.count < 3 { await Task.yield() }
+            return (shown.passkey?.rawValue).flatMap { Passkey(rawValue: $0 ^ 1) }.map { .passkey($0) } ?? .reject
+        }
+        #expect(try await pair.pair(as: wrong) == "RADIO_ERROR_PAIRING_FAILED")
+        #expect(try pair.bonds.bonds().isEmpty)
+    }
+
+    @Test func passkeysAreCompared() async throws {
+        let shown = Asked(), asked = Asked()
+        let pair = try await Pair(Self.display(shown, .displayYesNo))
+        defer { pair.removeFiles() }
+        #expect(try await pair.pair(as: .asking { _, _ in .reject }) == "RADIO_ERROR_PAIRING_FAILED")
+        let agent = PairingAgent.asking { _, question in
+            asked.note(question)
+            return .accept
+        }
+        #expect(try await pair.pair(as: agent) == "OK")
+        #expect(asked.all == [.compare(try #require(shown.passkey))])
+    }
+
+    @Test func theDeviceHasAKeyboard() async throws {
+        let asked = Asked()
+        let entered = PairingAgent(inputOutput: .keyboardOnly, requiresAuthentication: false) { _, question in
+            #expect(question == .enter)
+            while asked.passkey == nil { await Task.yield() }
+            return asked.passkey.map { .passkey($0) } ?? .reject
+        }
+        let pair = try await Pair(entered)
+        defer { pair.removeFiles() }
+        #expect(try await pair.pair(as: Self.display(asked)) == "OK")
+        #expect(asked.all.count == 1)
+    }
+
+    @Test func aPasskeyForADeviceWithoutADisplay() async throws {
+        let pair = try await Pair(.accepting)
+        defer { pair.removeFiles() }
+        let passkey = try #require(Passkey("123456"))
+        #expect(try await pair.pair(as: .passkey(passkey)) == "RADIO_ERROR_PAIRING_TOO_WEAK")
+        #expect(try pair.bonds.bonds().isEmpty)
+        #expect(try await pair.pair(as: .accepting) == "OK")
+        #expect(try pair.bonds.bonds().map(\.isAuthenticated) == [false])
+        #expect(await pair.central.isBonded(with: pair.wearable.address))
+        try await pair.central.setPairingAgent(.passkey(passkey))
+        #expect(await !pair.central.isBonded(with: pair.wearable.address), "it is not worth enough")
+    }
+
+    @Test func aQuestionThatNobodyAnswersEndsWithTheRadio() async throws {
+        let asked = Asked()
+        var pair: Pair? = try await Pair(Self.display(Asked()))
+        let central = try #require(pair?.central)
+        defer { pair?.removeFiles() }
+        try await central.setPairingAgent(.asking { _, question in await asked.waitForever(question) })
+        let address = try #require(pair?.wearable.address)
+        let peripheral = try await central.connect(address)
+        let pairing = Task { try? await peripheral.pair() }
+        await eventually("the question is asked") { asked.all == [.enter] }
+        #expect(!asked.isCancelled)
+        // Another agent: nobody waits for the answer of the first.
+        try await central.setPairingAgent(.accepting)
+        await eventually("the question is cancelled") { asked.isCancelled }
+        await peripheral.disconnect()
+        pairing.cancel()
+        await pairing.value
+        pair?.removeFiles()
+        pair = nil
+    }
+
+    @Test func anAgentThatCannotBe() async throws {
+        let directory = RadioDirectory()
+        let central = try await Central(radio: directory.radio, bonds: .memory)
+        func fails(_ agent: PairingAgent) async -> String {
+            do throws(TendonError) {
+                try await central.setPairingAgent(agent)
+                return "OK"
+            } catch {
+                return error.name
+            }
+        }
+        var agent = PairingAgent.accepting
+        for size in [-1, 6, 17, 262] {
+            agent.minimumKeySize = size
+            #expect(await fails(agent) == "ERROR_INVALID_ARGUMENT", "\(size)")
+        }
+        #expect(await fails(.file("/tmp/none\0/passkeys")) == "ERROR_INVALID_ARGUMENT")
+        #expect(await fails(.file(directory.path + "-none")) == "ERROR_NOT_FOUND")
+        agent = PairingAgent(inputOutput: .noInputNoOutput, requiresAuthentication: true)
+        #expect(await fails(agent) == "ERROR_INVALID_ARGUMENT")
+        #expect(await fails(.accepting) == "OK")
+        let unable = try await Central(radio: directory.radio, bonds: .none)
+        await #expect(throws: TendonError.self) { try await unable.setPairingAgent(.accepting) }
+    }
+
+    @Test(
+        arguments: [
+            ("000000", 0), ("012345", 12345), ("999999", 999_999), ("12345", nil), ("1234567", nil), ("", nil),
+            ("+12345", nil), ("١٢٣٤٥٦", nil), ("12345 ", nil),
+        ] as [(String, UInt32?)])
+    func passkeysAreSixDigits(_ text: String, _ number: UInt32?) {
+        #expect(Passkey(text)?.rawValue == number)
+        if number != nil { #expect(Passkey(text)?.description == text) }
+        #expect(Passkey(rawValue: 1_000_000) == nil)
+    }
+
+    @Test func answersFitTheirQuestion() throws {
+        let one = try #require(Passkey("000001")), two = try #require(Passkey("000002"))
+        let table: [(PairingAgent.Question, PairingAgent.Answer, Bool, UInt32)] = [
+            (.compare(one), .accept, true, 0), (.compare(one), .reject, false, 0),
+            (.compare(one), .passkey(one), true, 0), (.compare(one), .passkey(two), false, 0),
+            (.enter, .passkey(two), true, 2), (.enter, .accept, false, 0), (.enter, .reject, false, 0),
+            (.show(one), .accept, false, 0),
+        ]
+        for (question, answer, accepted, passkey) in table {
+            #expect(question.resolve(answer) == (accepted, passkey), "\(question) \(answer)")
+        }
+    }
+
+    @Test func bondsOfAFileThatIsNone() throws {
+        #expect(try BondStorage.memory.bonds().isEmpty)
+        #expect(try BondStorage.none.bonds().isEmpty)
+        #expect(try BondStorage.file("/tmp/tendon-none-\(getpid())").bonds().isEmpty)
+        #expect(throws: TendonError.self) { try BondStorage.file("/dev/null").bonds() }
+    }
+}
