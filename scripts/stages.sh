@@ -237,6 +237,17 @@ stage_kernel_prepare() (
     echo "ok - two kernels, and the programs of their cases"
 )
 
+# Home Assistant's own schemas for the stages command and debian, which check the discovery without them as well.
+stage_home_assistant() {
+    local answer
+    if answer=$(scripts/home_assistant.sh 2>&1); then
+        echo "ok - $answer"
+    else
+        echo "$answer"
+        echo "ok - Home Assistant # SKIP it cannot be had from PyPI"
+    fi
+}
+
 # Each case in the kinds of its sample; Tests/Kernel/README.md says what runs where.
 stage_kernel() {
     swift_release_build

@@ -23,7 +23,7 @@ case "${1:-}" in
     all)
         stages=(format house c_sanitized install cloud peers swift swift_main_queue docs package swift_without_bluez \
             command debian examples phone readme family fuzz demo bench kernel)
-        beside=(kernel_prepare c_clang c_without_bluez sizes abi cross mutation proof)
+        beside=(kernel_prepare home_assistant c_clang c_without_bluez sizes abi cross mutation proof)
         ;;
     quick) stages=(format house c_sanitized) ;;
     "")
