@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tendon/devices/operation.h"
 
+#define OUT_OF_SYNC TENDON_ATT_ERROR(TENDON_ATT_DATABASE_OUT_OF_SYNC)
+
 static void starting(tendon_operation *operation, uint8_t kind) {
     operation->kind = kind;
     operation->request = 0;
@@ -27,46 +29,133 @@ static void started(tendon_operation *operation, tendon_gatt_client *client, ten
     }
 }
 
-void tendon_operation_start(tendon_operation *operation, uint8_t kind, tendon_operation_verb verb, uint16_t handle,
-                            const uint8_t *bytes, size_t length) {
+static void send_call(tendon_operation *operation) {
     tendon_gatt_client *client = operation->client;
+    const tendon_operation_call call = operation->call;
     tendon_gatt_done done = operation->rules->done;
     void *context = operation->context;
     uint64_t now = operation->now;
     tendon_status request;
-    starting(operation, kind);
-    switch (verb) {
+    starting(operation, operation->kind);
+    switch (call.verb) {
     case TENDON_OPERATION_MTU:
         request = tendon_gatt_exchange_mtu(client, done, context, now);
         break;
     case TENDON_OPERATION_READ:
-        request = tendon_gatt_read(client, handle, done, context, now);
+        request = tendon_gatt_read(client, call.handle, done, context, now);
         break;
     case TENDON_OPERATION_READ_LONG:
-        request =
-            tendon_gatt_read_long(client, handle, 0, operation->buffer, operation->rules->capacity, done, context, now);
+        request = tendon_gatt_read_long(client, call.handle, 0, operation->buffer, operation->rules->capacity, done,
+                                        context, now);
         break;
     case TENDON_OPERATION_WRITE:
-        request = tendon_gatt_write(client, handle, bytes, length, done, context, now);
+        request = tendon_gatt_write(client, call.handle, call.bytes, call.length, done, context, now);
         break;
     case TENDON_OPERATION_WRITE_LONG:
-        request = tendon_gatt_write_long(client, handle, 0, bytes, length, done, context, now);
+        request = tendon_gatt_write_long(client, call.handle, 0, call.bytes, call.length, done, context, now);
+        break;
+    case TENDON_OPERATION_SUBSCRIBE:
+        request = tendon_gatt_subscribe(client, call.found->value, call.found->cccd, call.indicate, call.on_value,
+                                        context, done, context, now);
         break;
     default:
-        request = tendon_gatt_unsubscribe(client, handle, done, context, now);
+        request = tendon_gatt_unsubscribe(client, call.handle, done, context, now);
         break;
     }
     started(operation, client, request);
 }
 
+/* ---- the attribute table changed while connected ---- */
+
+static uint32_t crc_of_handles(const tendon_operation *operation) {
+    uint32_t crc = 0;
+    for (size_t row = 0; row < operation->count; row++) {
+        const tendon_profile_found *found = &operation->found[row];
+        const uint8_t bytes[] = {(uint8_t)(found->value & 0xFFu), (uint8_t)(found->value >> 8),
+                                 (uint8_t)(found->cccd & 0xFFu), (uint8_t)(found->cccd >> 8)};
+        crc = tendon_crc32(crc, bytes, sizeof bytes);
+    }
+    return crc;
+}
+
+/* The operation uses a handle that may be wrong by now. */
+static bool is_stale(const tendon_operation *operation) {
+    const tendon_gatt_cache *cache = operation->client->config.cache;
+    return cache != NULL && cache->state == TENDON_GATT_CACHE_STALE && operation->found != NULL &&
+           operation->call.verb != TENDON_OPERATION_MTU && operation->call.verb != TENDON_OPERATION_UNSUBSCRIBE;
+}
+
+/* The context of a family's rows is that of its sessions. */
+static uint8_t row_of_session(void *context, size_t row, tendon_uuid *service, tendon_uuid *characteristic) {
+    const tendon_operation *operation = context;
+    return operation->row_of(operation->context, row, service, characteristic);
+}
+
+static void fail_call(tendon_operation *operation, tendon_status status) {
+    const tendon_gatt_result result = {.status = status, .now = operation->now};
+    operation->rules->done(operation->context, &result);
+}
+
+static void rediscovered(void *context, tendon_status status, size_t row, uint64_t now) {
+    tendon_operation *operation = context;
+    tendon_operation_call *call = &operation->call;
+    (void)row;
+    operation->now = now;
+    call->rediscovering = false;
+    bool moved = crc_of_handles(operation) != operation->handles;
+    if (status == TENDON_OK && moved && operation->client->subscription_end > 0) {
+        status = OUT_OF_SYNC;
+    }
+    if (call->verb != TENDON_OPERATION_SUBSCRIBE) {
+        call->handle = call->row < operation->count ? operation->found[call->row].value : 0;
+    }
+    if (status < 0) {
+        fail_call(operation, status);
+    } else {
+        send_call(operation);
+    }
+}
+
+static void rediscover(tendon_operation *operation) {
+    tendon_operation_call *call = &operation->call;
+    operation->request = 0;
+    operation->starting = false;
+    operation->handles = crc_of_handles(operation);
+    call->rediscovering = true;
+    call->row = (uint8_t)tendon_profile_row_of(operation->found, operation->count, call->handle);
+    tendon_status status = tendon_profile_start(&operation->again, operation->client, row_of_session, operation->found,
+                                                operation->count, rediscovered, operation, operation->now);
+    if (status < 0) {
+        call->rediscovering = false;
+        fail_call(operation, status);
+    } else if (call->rediscovering && operation->rules->limit != 0) { /* a memory radio may have completed it */
+        tendon_profile_limit(&operation->again, operation->rules->limit, operation->now);
+    }
+}
+
+static void begin(tendon_operation *operation, uint8_t kind, const tendon_operation_call *call) {
+    operation->kind = kind;
+    operation->call = *call;
+    if (is_stale(operation)) {
+        rediscover(operation);
+    } else {
+        send_call(operation);
+    }
+}
+
+/* ---- the interface ---- */
+
+void tendon_operation_start(tendon_operation *operation, uint8_t kind, tendon_operation_verb verb, uint16_t handle,
+                            const uint8_t *bytes, size_t length) {
+    begin(operation, kind,
+          &(tendon_operation_call){.verb = (uint8_t)verb, .handle = handle, .bytes = bytes, .length = length});
+}
+
 void tendon_operation_subscribe(tendon_operation *operation, uint8_t kind, const tendon_profile_found *found,
                                 bool indicate, tendon_gatt_on_value on_value) {
-    tendon_gatt_client *client = operation->client;
-    void *context = operation->context;
-    starting(operation, kind);
-    started(operation, client,
-            tendon_gatt_subscribe(client, found->value, found->cccd, indicate, on_value, context,
-                                  operation->rules->done, context, operation->now));
+    begin(operation, kind,
+          &(tendon_operation_call){
+              .verb = TENDON_OPERATION_SUBSCRIBE, .indicate = indicate, .found = found, .on_value = on_value});
 }
 
 void tendon_operation_discover(tendon_operation *operation, uint8_t kind, tendon_profile *profile,
@@ -75,6 +164,9 @@ void tendon_operation_discover(tendon_operation *operation, uint8_t kind, tendon
     void *context = operation->context;
     operation->kind = kind;
     operation->request = 0;
+    operation->row_of = row_of;
+    operation->found = found;
+    operation->count = count;
     tendon_status status =
         tendon_profile_start(profile, operation->client, row_of, found, count, done, context, operation->now);
     if (status < 0) {
@@ -88,6 +180,12 @@ uint8_t tendon_operation_ended(tendon_operation *operation, const tendon_gatt_re
         return 0;
     }
     operation->now = result->now;
+    if (result->status == OUT_OF_SYNC && !operation->call.repeated && is_stale(operation)) {
+        /* The device rejects one request of the old table (Core Spec Vol 3 Part G 2.5.2.1). */
+        operation->call.repeated = true;
+        rediscover(operation);
+        return 0;
+    }
     tendon_operation_reset(operation);
     return kind;
 }
@@ -96,4 +194,8 @@ void tendon_operation_reset(tendon_operation *operation) {
     operation->kind = 0;
     operation->request = 0;
     operation->starting = false;
+    if (operation->call.rediscovering) {
+        operation->call.rediscovering = false;
+        tendon_profile_cancel(&operation->again, operation->now);
+    }
 }

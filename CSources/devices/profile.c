@@ -9,8 +9,10 @@
 #include <string.h>
 
 #define CCCD 0x2902
+#define GENERIC_ATTRIBUTE 0x1801
+#define SERVICE_CHANGED 0x2A05
 
-enum { IDLE, SERVICES, CHARACTERISTICS, DESCRIPTORS };
+enum { IDLE, HASH, SERVICES, CHARACTERISTICS, DESCRIPTORS };
 
 static void page_done(void *context, const tendon_gatt_result *result);
 
@@ -26,6 +28,9 @@ static tendon_status ask(tendon_profile *profile, uint64_t now) {
     uint8_t turn = ++profile->turn;
     profile->over = &over;
     switch (profile->step) {
+    case HASH:
+        status = tendon_gatt_read_database_hash(profile->client, page_done, profile, now);
+        break;
     case SERVICES:
         status = tendon_gatt_discover_services_from(profile->client, profile->cursor, profile->page.services,
                                                     TENDON_PROFILE_PAGE, page_done, profile, now);
@@ -61,9 +66,23 @@ typedef struct names {
     tendon_uuid service, characteristic;
 } names;
 
+/* The rows of the family, and behind them that of Service Changed. */
+static size_t row_count(const tendon_profile *profile) {
+    return profile->count + (profile->caching ? 1u : 0u);
+}
+
+static tendon_profile_found *found_at(tendon_profile *profile, size_t row) {
+    return row < profile->count ? &profile->found[row] : &profile->changed;
+}
+
 /* Fills the names of a row; returns its flags. */
 static uint8_t look_up(const tendon_profile *profile, size_t row, names *named) {
     memset(named, 0, sizeof *named);
+    if (row == profile->count) {
+        named->service = tendon_uuid_from_u16(GENERIC_ATTRIBUTE);
+        named->characteristic = tendon_uuid_from_u16(SERVICE_CHANGED);
+        return TENDON_PROFILE_CCCD;
+    }
     return profile->row_of(profile->context, row, &named->service, &named->characteristic);
 }
 
@@ -82,6 +101,43 @@ static size_t missing(const tendon_profile *profile) {
     return row;
 }
 
+/* ---- the cache: the row of Service Changed, then those of the family ---- */
+
+/* Which characteristics the rows are: another family, or another version of it, has other rows. */
+static uint32_t names_of(const tendon_profile *profile) {
+    uint32_t crc = 0;
+    for (size_t row = 0; row < profile->count; row++) {
+        names named;
+        uint8_t flags = look_up(profile, row, &named);
+        crc = tendon_crc32(crc, named.service.bytes, sizeof named.service.bytes);
+        crc = tendon_crc32(crc, named.characteristic.bytes, sizeof named.characteristic.bytes);
+        crc = tendon_crc32(crc, &flags, 1);
+    }
+    return crc;
+}
+
+static void keep(tendon_profile *profile) {
+    tendon_gatt_handles rows[TENDON_GATT_CACHE_ROWS] = {profile->changed};
+    memcpy(&rows[1], profile->found, profile->count * sizeof rows[0]);
+    tendon_gatt_cache_put(profile->client->config.cache, rows, profile->count + 1);
+}
+
+/* Returns true if the cache has what the device's table has now. */
+static bool take_hash(tendon_profile *profile, const tendon_gatt_result *result) {
+    tendon_gatt_cache *cache = profile->client->config.cache;
+    if (result->status < 0) {
+        tendon_gatt_cache_without_hash(cache);
+        return false;
+    }
+    bool known = tendon_gatt_cache_check(cache, result->value, names_of(profile), profile->count + 1);
+    if (known) {
+        profile->changed = cache->record.rows[0];
+        memcpy(profile->found, &cache->record.rows[1], profile->count * sizeof profile->found[0]);
+    }
+    profile->caching = !known;
+    return known;
+}
+
 static void end(tendon_profile *profile) {
     profile->step = IDLE;
     if (profile->over != NULL) {
@@ -92,21 +148,29 @@ static void end(tendon_profile *profile) {
 
 static void finish(tendon_profile *profile, tendon_status status, uint64_t now) {
     size_t row = profile->row;
+    tendon_gatt_client *client = profile->client;
+    const tendon_profile_found changed = profile->changed;
     if (status == TENDON_OK) {
         row = missing(profile);
         status = row < profile->count ? TENDON_ERROR_NOT_FOUND : TENDON_OK;
     }
+    if (status == TENDON_OK && profile->caching) {
+        keep(profile);
+    }
     end(profile);
-    profile->done(profile->context, status, row, now);
+    profile->done(profile->context, status, row, now); /* the memory of the profile has another use from here on */
+    if (status == TENDON_OK && changed.cccd != 0 && !client->closed) {
+        (void)tendon_gatt_enable_service_changed(client, changed.value, changed.cccd, now);
+    }
 }
 
 /* ---- the next request ---- */
 
 /* Rows of one service share one walk through it. */
 static bool is_walked(const tendon_profile *profile, size_t row) {
+    const tendon_profile_found *found = row < profile->count ? &profile->found[row] : &profile->changed;
     for (size_t i = 0; i < row; i++) {
-        if (profile->found[i].service == profile->found[row].service &&
-            profile->found[i].service_end == profile->found[row].service_end) {
+        if (profile->found[i].service == found->service && profile->found[i].service_end == found->service_end) {
             return true;
         }
     }
@@ -115,8 +179,8 @@ static bool is_walked(const tendon_profile *profile, size_t row) {
 
 /* Finds the next service to discover, from row on; returns false if there is none. */
 static bool next_service(tendon_profile *profile) {
-    for (; profile->row < profile->count; profile->row++) {
-        const tendon_profile_found *found = &profile->found[profile->row];
+    for (; profile->row < row_count(profile); profile->row++) {
+        const tendon_profile_found *found = found_at(profile, profile->row);
         if (found->service != 0 && !is_walked(profile, profile->row)) {
             profile->cursor = found->service;
             profile->end = found->service_end;
@@ -128,8 +192,8 @@ static bool next_service(tendon_profile *profile) {
 
 /* Finds the next row whose CCCD is required. Before its discovery, cccd holds the last possible handle. */
 static bool next_descriptor(tendon_profile *profile) {
-    for (; profile->row < profile->count; profile->row++) {
-        tendon_profile_found *found = &profile->found[profile->row];
+    for (; profile->row < row_count(profile); profile->row++) {
+        tendon_profile_found *found = found_at(profile, profile->row);
         profile->cursor = (uint16_t)(found->value + 1);
         profile->end = found->cccd;
         found->cccd = 0;
@@ -165,8 +229,8 @@ static void go_on(tendon_profile *profile, uint64_t now) {
 static uint16_t note_services(tendon_profile *profile, size_t count) {
     for (size_t i = 0; i < count; i++) {
         const tendon_gatt_service *service = &profile->page.services[i];
-        for (size_t row = 0; row < profile->count; row++) {
-            tendon_profile_found *found = &profile->found[row];
+        for (size_t row = 0; row < row_count(profile); row++) {
+            tendon_profile_found *found = found_at(profile, row);
             names named;
             (void)look_up(profile, row, &named);
             if (found->service == 0 && tendon_uuid_equal(&named.service, &service->uuid)) {
@@ -183,8 +247,8 @@ static uint16_t note_services(tendon_profile *profile, size_t count) {
 static uint16_t note_characteristics(tendon_profile *profile, size_t count, bool full) {
     for (size_t i = 0; i < (full ? count - 1 : count); i++) {
         const tendon_gatt_characteristic *here = &profile->page.characteristics[i];
-        for (size_t row = 0; row < profile->count; row++) {
-            tendon_profile_found *found = &profile->found[row];
+        for (size_t row = 0; row < row_count(profile); row++) {
+            tendon_profile_found *found = found_at(profile, row);
             names named;
             (void)look_up(profile, row, &named);
             if (found->value == 0 && found->service != 0 && here->declaration >= found->service &&
@@ -202,7 +266,7 @@ static uint16_t note_descriptors(tendon_profile *profile, size_t count) {
     for (size_t i = 0; i < count; i++) {
         uint16_t number;
         if (tendon_uuid_as_u16(&profile->page.descriptors[i].uuid, &number) && number == CCCD) {
-            profile->found[profile->row].cccd = profile->page.descriptors[i].handle;
+            found_at(profile, profile->row)->cccd = profile->page.descriptors[i].handle;
             return 0;
         }
     }
@@ -221,12 +285,30 @@ static uint16_t note(tendon_profile *profile, size_t count, bool full) {
     }
 }
 
+/* A device without a hash, or that does not let it be read, is discovered each time. */
+static void hash_done(tendon_profile *profile, const tendon_gatt_result *result) {
+    bool refused =
+        TENDON_STATUS_LAYER(result->status) == TENDON_LAYER_ATT || result->status == TENDON_GATT_ERROR_BAD_RESPONSE;
+    if (result->status < 0 && !refused) {
+        finish(profile, result->status, result->now);
+    } else if (take_hash(profile, result)) {
+        finish(profile, TENDON_OK, result->now);
+    } else {
+        profile->step = SERVICES;
+        ask_or_finish(profile, result->now);
+    }
+}
+
 static void page_done(void *context, const tendon_gatt_result *result) {
     tendon_profile *profile = context;
     if (profile->step == IDLE) {
         return; /* cancelled */
     }
     profile->request = 0;
+    if (profile->step == HASH) {
+        hash_done(profile, result);
+        return;
+    }
     bool full = result->status == TENDON_ERROR_TABLE_FULL && result->count == TENDON_PROFILE_PAGE;
     if (result->status < 0 && !full && result->status != TENDON_ATT_ERROR(TENDON_ATT_ATTRIBUTE_NOT_FOUND)) {
         finish(profile, result->status, result->now);
@@ -271,7 +353,9 @@ tendon_status tendon_profile_start(tendon_profile *profile, tendon_gatt_client *
             found[row].service_end = UINT16_MAX;
         }
     }
-    profile->step = SERVICES;
+    const tendon_gatt_cache *cache = client->config.cache;
+    bool cached = cache != NULL && cache->identity && !cache->without_hash && count < TENDON_GATT_CACHE_ROWS;
+    profile->step = cached ? HASH : SERVICES;
     profile->cursor = 1;
     tendon_status status = ask(profile, now);
     if (status < 0) {

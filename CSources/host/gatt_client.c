@@ -22,6 +22,9 @@ tendon_status tendon_gatt_client_init(tendon_gatt_client *client, const tendon_g
     client->config = *config;
     client->bearer = config->bearer;
     client->next_id = 1;
+    if (config->cache != NULL) {
+        tendon_gatt_cache_begin(config->cache);
+    }
     for (size_t i = 0; i < config->request_capacity; i++) {
         config->requests[i] = (tendon_gatt_request){0};
     }
@@ -48,12 +51,21 @@ static uint32_t age_of(const tendon_gatt_client *client, const tendon_gatt_reque
     return client->next_id > request->id ? client->next_id - request->id : client->next_id + (ID_MAX - request->id);
 }
 
+static bool waits_for_idle(const tendon_gatt_request *request) {
+    return request->kind == GATTC_WRITE && (request->flags & GATTC_IDLE) != 0;
+}
+
 /* A procedure of many requests stays the oldest until it is complete, so the order of the calls holds. */
 static tendon_gatt_request *oldest(const tendon_gatt_client *client) {
     tendon_gatt_request *found = NULL;
     for (size_t i = 0; client->queued > 0 && i < client->config.request_capacity; i++) {
         tendon_gatt_request *request = &client->config.requests[i];
-        if (request->id != 0 && (found == NULL || age_of(client, request) > age_of(client, found))) {
+        if (request->id == 0) {
+            continue;
+        }
+        if (found == NULL ||
+            (waits_for_idle(request) == waits_for_idle(found) ? age_of(client, request) > age_of(client, found)
+                                                              : waits_for_idle(found))) {
             found = request;
         }
     }

@@ -40,6 +40,7 @@ enum {
     GATTC_HASH = 0x10,     /* read by UUID: the value must have 16 bytes */
     GATTC_LONG = 0x10,     /* services by UUID: requested in its 128-bit form */
     GATTC_INDICATE = 0x20, /* subscribe: write 2 */
+    GATTC_IDLE = 0x20,     /* write: sent when no other request is queued */
     GATTC_PREPARED = 0x40, /* the server holds prepared parts */
     GATTC_STARTED = 0x80   /* something was sent */
 };

@@ -75,6 +75,9 @@ static tendon_status take_response(tendon_gatt_client *client, const uint8_t *pd
         client->bearer->counters.malformed++;
         rejected = status;
     }
+    if (status == TENDON_ATT_ERROR(TENDON_ATT_DATABASE_OUT_OF_SYNC) && client->config.cache != NULL) {
+        tendon_gatt_cache_drop(client->config.cache);
+    }
     if (status != GATTC_CONTINUE) {
         result.status = status;
         if (status < 0 && is_error && rejected == TENDON_OK) {

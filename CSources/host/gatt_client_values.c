@@ -209,6 +209,25 @@ void tendon_gatt_client_set_service_changed(tendon_gatt_client *client, uint16_t
     client->service_changed_handle = value_handle;
 }
 
+tendon_status tendon_gatt_enable_service_changed(tendon_gatt_client *client, uint16_t value_handle,
+                                                 uint16_t cccd_handle, uint64_t now) {
+    static const uint8_t indications[] = {2, 0};
+    tendon_status status;
+    if (value_handle == 0 || cccd_handle == 0) {
+        return TENDON_ERROR_INVALID_ARGUMENT;
+    }
+    client->service_changed_handle = value_handle; /* the first indication can precede the response */
+    tendon_gatt_request *request = tendon_gattc_take(client, GATTC_WRITE, NULL, NULL, &status);
+    if (request == NULL) {
+        return status;
+    }
+    request->handle = cccd_handle;
+    request->borrowed.data = indications;
+    request->length = sizeof indications;
+    request->flags = GATTC_IDLE;
+    return tendon_gattc_start(client, request, now);
+}
+
 /* Only the oldest request can be in progress, but a cancelled one may precede it, so all are examined. */
 static void restart_discovery(tendon_gatt_client *client, uint16_t start, uint16_t end) {
     for (size_t i = 0; i < client->config.request_capacity; i++) {
@@ -229,6 +248,9 @@ static tendon_status take_service_changed(tendon_gatt_client *client, const uint
         return length < SERVICE_CHANGED_SIZE ? TENDON_ERROR_TRUNCATED : TENDON_ERROR_MALFORMED;
     }
     restart_discovery(client, start, end);
+    if (client->config.cache != NULL) {
+        tendon_gatt_cache_drop(client->config.cache);
+    }
     if (client->config.on_service_changed != NULL) {
         client->config.on_service_changed(client->config.context, start, end, now);
     }

@@ -226,6 +226,7 @@ static void prepare_client(tendon_connection *connection) {
             connection->request_table != NULL ? connection->request_capacity : TENDON_CONNECTION_REQUESTS,
         .subscriptions = connection->subscriptions,
         .subscription_capacity = TENDON_CONNECTION_SUBSCRIPTIONS,
+        .cache = connection->cache,
         .context = connection,
         .on_service_changed = on_service_changed,
         .on_bearer_closed = on_bearer_closed,
@@ -324,6 +325,10 @@ void tendon_connection_attach(tendon_connection *connection, const tendon_sessio
 void tendon_connection_use_requests(tendon_connection *connection, tendon_gatt_request *table, size_t capacity) {
     connection->request_table = table;
     connection->request_capacity = capacity;
+}
+
+void tendon_connection_use_cache(tendon_connection *connection, tendon_gatt_cache *cache) {
+    connection->cache = cache;
 }
 
 tendon_status tendon_connection_connect(tendon_connection *connection) {

@@ -77,7 +77,8 @@ static void link_up(tendon_memory_radio *radio, tendon_memory_radio_device *devi
                                               .requests = radio->requests,
                                               .request_capacity = TENDON_MEMORY_RADIO_REQUESTS,
                                               .subscriptions = radio->subscriptions,
-                                              .subscription_capacity = TENDON_MEMORY_RADIO_SUBSCRIPTIONS};
+                                              .subscription_capacity = TENDON_MEMORY_RADIO_SUBSCRIPTIONS,
+                                              .cache = radio->cache};
     (void)tendon_gatt_client_init(&radio->client, &config);
     if (device->device.ops->connected(device->device.context, &radio->theirs, now) < 0) {
         link_down(radio, TENDON_RADIO_ERROR_PEER_CLOSED, now);

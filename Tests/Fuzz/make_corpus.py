@@ -328,6 +328,20 @@ TEXTS = [text.encode() for text in (
     "at 1s pairing_mode on\nat 1s resume", "at x", "at 1s gesture", "at 86400001ms stop", "at 1s a b c d e f g h")]
 
 
+def gatt_cache():
+    def record(count, *rows, address="0504030201c0", kind=1):
+        body = b"TGAC" + bytes([1, count]) + h(address) + bytes([kind, 0]) + bytes(range(16)) + h("efbeadde")
+        for row in rows:
+            body += struct.pack("<HHHHB", *row)
+        return body + struct.pack("<I", zlib.crc32(body))
+
+    changed, notified, absent = (1, 6, 3, 4, 0x20), (0x10, 0x1F, 0x12, 0x13, 0x10), (0, 0, 0, 0, 0)
+    whole = record(3, changed, notified, absent)
+    files = [whole, record(0), record(24, *[notified] * 24), record(1, (4, 3, 0, 0, 0)), record(1, (0x10, 0x1F, 0x20, 0, 2)),
+             record(2, changed, changed, address="ffeeddccbbaa", kind=0), record(1, changed, kind=2)]
+    return [b"\0" + value for value in files + [whole[:-1], whole + b"\0", b"TGAC", b""]] + [b"\x01" + whole[:-4] + bytes(4)]
+
+
 def bonds():
     record = bytes([1, 1, 0, 16]) + h("010203040506 00 112233445566 01 1234 0102030405060708") + bytes(range(16)) + b"\0\0"
     head = b"TENDBOND" + bytes([1, 0])
@@ -436,6 +450,7 @@ def main():
     write("bose_codec", bose_codec())
     write("bose_session", bose_sessions())
     write("bonds", bonds())
+    write("gatt_cache", gatt_cache())
     write("capture", captures())
     write("management", management())
     write("obvious", obvious())

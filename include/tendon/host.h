@@ -9,6 +9,7 @@
 #include "tendon/host/advertisement.h"
 #include "tendon/host/att.h"
 #include "tendon/host/bearer.h"
+#include "tendon/host/gatt_cache.h"
 #include "tendon/host/gatt_client.h"
 #include "tendon/host/gatt_server.h"
 #include "tendon/host/hci.h"

@@ -108,7 +108,7 @@ static void done(void *context, const tendon_gatt_result *result) {
     }
     uint8_t operation = tendon_operation_ended(&session->op, result);
     if (operation == BOSE_IDLE) {
-        session->counters.illegal_inputs++;
+        session->counters.illegal_inputs += !session->op.call.repeated;
         return;
     }
     bool went = tendon_bose_link_went(result->status);

@@ -199,7 +199,7 @@ static void done(void *context, const tendon_gatt_result *result) {
     tendon_fjorden_session *s = context;
     unsigned kind = s->op.client != NULL ? tendon_operation_ended(&s->op, result) : 0;
     if (kind == 0) {
-        s->counters.illegal_inputs++;
+        s->counters.illegal_inputs += !s->op.call.repeated;
         return;
     }
     unsigned operation = kind - 1;

@@ -224,8 +224,13 @@ static pair *open_pair(uint16_t mtu, bool blocks) {
     tendon_att_bearer_init(&p->client_bearer, (tendon_bearer_io){&p->to_server, push}, mtu);
     const tendon_gatt_connection_config connection = {&p->server_bearer, p->cccds, 4, p->prepared, 40, NULL};
     assert_int_equal(tendon_gatt_connection_init(&p->connection, &p->server, &connection), TENDON_OK);
-    const tendon_gatt_client_config client = {&p->client_bearer,  p->requests, 8, p->subscriptions, 4, p,
-                                              on_service_changed, NULL};
+    const tendon_gatt_client_config client = {.bearer = &p->client_bearer,
+                                              .requests = p->requests,
+                                              .request_capacity = 8,
+                                              .subscriptions = p->subscriptions,
+                                              .subscription_capacity = 4,
+                                              .context = p,
+                                              .on_service_changed = on_service_changed};
     assert_int_equal(tendon_gatt_client_init(&p->client, &client), TENDON_OK);
     assert_true(tendon_gatt_exchange_mtu(&p->client, on_done, p, p->now) > 0);
     run(p);

@@ -3,6 +3,11 @@
  * One GATT operation at a time, from its start to its completion; shared by all sessions. A memory radio may complete
  * an operation before the call returns, a client may reject it, and a callback that receives a result may disconnect.
  * In all these cases a session receives one completion per operation, and none for an operation that it cancelled.
+ *
+ * If the GATT client has a cache that was dropped while connected (Service Changed, Database Out Of Sync), the next
+ * operation discovers the characteristics of the session again before it is sent. An operation that fails with Database
+ * Out Of Sync (0x12) is sent a second time after that. If a handle has moved for which the session has subscriptions,
+ * the operation completes with that error instead: the session must connect again.
  */
 #ifndef TENDON_DEVICES_OPERATION_H
 #define TENDON_DEVICES_OPERATION_H
@@ -23,6 +28,29 @@ typedef struct tendon_operation_rules {
     uint32_t capacity;     /**< of the buffer for long reads */
 } tendon_operation_rules;
 
+typedef enum tendon_operation_verb {
+    TENDON_OPERATION_MTU,
+    TENDON_OPERATION_READ,
+    TENDON_OPERATION_READ_LONG, /**< into the buffer */
+    TENDON_OPERATION_WRITE,
+    TENDON_OPERATION_WRITE_LONG,
+    TENDON_OPERATION_UNSUBSCRIBE,
+    TENDON_OPERATION_SUBSCRIBE /**< private: tendon_operation_subscribe() */
+} tendon_operation_verb;
+
+/** What the outstanding operation is, for a second attempt. Private. */
+typedef struct tendon_operation_call {
+    uint8_t verb; /**< tendon_operation_verb */
+    bool indicate, rediscovering;
+    bool repeated; /**< its first attempt failed with Database Out Of Sync */
+    uint8_t row;   /**< of the discovery, while that is repeated */
+    uint16_t handle;
+    const uint8_t *bytes;
+    size_t length;
+    const tendon_profile_found *found;
+    tendon_gatt_on_value on_value;
+} tendon_operation_call;
+
 typedef struct tendon_operation {
     uint8_t kind;     /**< kind of the outstanding operation, a number of the session; 0: none */
     bool starting;    /**< within the starting call */
@@ -32,16 +60,14 @@ typedef struct tendon_operation {
     void *context;              /**< of done, of subscriptions and of the discovery */
     uint8_t *buffer;            /**< destination of long reads */
     uint64_t now;               /**< of the session's latest input */
+    tendon_operation_call call; /**< sessions read only call.repeated */
+    /* The latest discovery of the session, and its repetition. */
+    tendon_profile_row row_of;
+    tendon_profile_found *found;
+    size_t count;
+    uint32_t handles; /**< CRC-32 of the handles before the repetition */
+    tendon_profile again;
 } tendon_operation;
-
-typedef enum tendon_operation_verb {
-    TENDON_OPERATION_MTU,
-    TENDON_OPERATION_READ,
-    TENDON_OPERATION_READ_LONG, /**< into the buffer */
-    TENDON_OPERATION_WRITE,
-    TENDON_OPERATION_WRITE_LONG,
-    TENDON_OPERATION_UNSUBSCRIBE
-} tendon_operation_verb;
 
 /**
  * Starts an operation. There must be a client and no outstanding operation. done() follows, also if the client rejects
@@ -64,7 +90,8 @@ void tendon_operation_discover(tendon_operation *operation, uint8_t kind, tendon
 
 /**
  * Ends the outstanding operation and takes the time of the result. done() must call it first.
- * @return the kind of the operation; 0 if the result does not belong to the outstanding operation.
+ * @return the kind of the operation; 0 if the result does not belong to the outstanding operation, or if the operation
+ *   is repeated (call.repeated is set then).
  */
 uint8_t tendon_operation_ended(tendon_operation *operation, const tendon_gatt_result *result);
 

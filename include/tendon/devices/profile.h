@@ -6,6 +6,10 @@
  * Order of the procedures: all primary services, the characteristics of each service that a row names, the descriptors
  * of each discovered row that requires its CCCD (Core Spec Vol 3 Part G 4.4.1, 4.6.1, 4.7.1). The results are read in
  * pages of a few items, so the peer's table may have any size.
+ *
+ * If the GATT client has a cache, the discovery reads the Database Hash first. If the cache is valid for it, nothing
+ * else is requested. Otherwise the discovery also finds Service Changed, enables its indications when the session has
+ * nothing to send, and fills the cache.
  */
 #ifndef TENDON_DEVICES_PROFILE_H
 #define TENDON_DEVICES_PROFILE_H
@@ -30,13 +34,7 @@ enum {
 typedef uint8_t (*tendon_profile_row)(void *context, size_t row, tendon_uuid *service, tendon_uuid *characteristic);
 
 /** Handles discovered for a row; all 0 if none. Complete only after TENDON_OK. */
-typedef struct tendon_profile_found {
-    uint16_t service; /**< start handle of its service, 0: the service is absent */
-    uint16_t service_end;
-    uint16_t value; /**< value handle, 0: the characteristic is absent */
-    uint16_t cccd;  /**< 0: absent, or not requested */
-    uint8_t properties;
-} tendon_profile_found;
+typedef tendon_gatt_handles tendon_profile_found;
 
 enum { TENDON_PROFILE_PAGE = 4 };
 
@@ -53,6 +51,8 @@ typedef struct tendon_profile {
     uint32_t limit;   /**< ms for each request; 0: the 30 s of ATT */
     bool *over;       /**< set if the discovery ends within the call that sends a request */
     uint16_t cursor, end;
+    bool caching; /**< the Database Hash was read: one more row, Service Changed, and the result is kept */
+    tendon_profile_found changed; /**< of that row */
     union {
         tendon_gatt_service services[TENDON_PROFILE_PAGE];
         tendon_gatt_characteristic characteristics[TENDON_PROFILE_PAGE];

@@ -11,6 +11,7 @@
 #define TENDON_HOST_GATT_CLIENT_H
 
 #include "tendon/host/bearer.h"
+#include "tendon/host/gatt_cache.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -114,6 +115,9 @@ typedef struct tendon_gatt_client_config {
     size_t request_capacity; /**< at least 1 */
     tendon_gatt_subscription *subscriptions;
     size_t subscription_capacity;
+    /** Of the connected device; borrowed until the next init(). Service Changed and Database Out Of Sync (0x12) drop
+     * it. NULL: each connection discovers. */
+    tendon_gatt_cache *cache;
     void *context; /**< for the two callbacks below; each may be NULL */
     /** Called when the peer indicates Service Changed (0x2A05) with a valid range. The handles in it are stale. */
     void (*on_service_changed)(void *context, uint16_t start, uint16_t end, uint64_t now);
@@ -307,6 +311,13 @@ tendon_status tendon_gatt_unsubscribe(tendon_gatt_client *client, uint16_t value
  * value too.
  */
 void tendon_gatt_client_set_service_changed(tendon_gatt_client *client, uint16_t value_handle);
+
+/**
+ * Sets the value handle of Service Changed, and enables its indications when no other request is queued, so that
+ * nothing waits for it. A rejected write is ignored. @return the ID of the request, or an error as above.
+ */
+tendon_status tendon_gatt_enable_service_changed(tendon_gatt_client *client, uint16_t value_handle,
+                                                 uint16_t cccd_handle, uint64_t now);
 
 /*
  * Called by the bearer. receive() takes responses, notifications and indications, and counts those that it rejects.

@@ -14,10 +14,11 @@ extern "C" {
 #endif
 
 /**
- * GATT requests that a connection holds: the outstanding one of its session, and one that the session cancelled and
- * whose response is awaited. Applications that send GATT requests must give the connection a larger table.
+ * GATT requests that a connection holds: the outstanding one of its session, one that the session cancelled and whose
+ * response is awaited, and the one that enables Service Changed for the cache. Applications that send GATT requests
+ * must give the connection a larger table.
  */
-#define TENDON_CONNECTION_REQUESTS 2
+#define TENDON_CONNECTION_REQUESTS 3
 #define TENDON_CONNECTION_SUBSCRIPTIONS 16
 /** Maximum number of attempts of one connect(), and of reasons that are kept. */
 #define TENDON_CONNECTION_ATTEMPTS_MAX 8
@@ -95,6 +96,7 @@ typedef struct tendon_connection {
     const tendon_session_inputs *inputs;
     void *session;
     const tendon_pairing_service *pairing;
+    tendon_gatt_cache *cache;           /**< of tendon_connection_use_cache(); NULL: each connection discovers */
     tendon_gatt_request *request_table; /**< table of tendon_connection_use_requests(); NULL: the table below */
     size_t request_capacity;
     tendon_gatt_request requests[TENDON_CONNECTION_REQUESTS];
@@ -118,6 +120,12 @@ void tendon_connection_attach(tendon_connection *connection, const tendon_sessio
  * it before connecting. @param table borrowed as long as the connection exists.
  */
 void tendon_connection_use_requests(tendon_connection *connection, tendon_gatt_request *table, size_t capacity);
+
+/**
+ * Gives the GATT client the cache of this peer, so that a session that knows the peer's Database Hash discovers
+ * nothing. Call it before connecting. @param cache borrowed as long as the connection exists; NULL: none.
+ */
+void tendon_connection_use_cache(tendon_connection *connection, tendon_gatt_cache *cache);
 
 /**
  * Starts connecting; connected() follows, or closed(reason) after the last attempt. Transient failures (see

@@ -15,7 +15,7 @@ extern "C" {
 
 #define TENDON_MEMORY_RADIO_QUEUE 16
 #define TENDON_MEMORY_RADIO_MTU 247    /**< of both sides, unless changed */
-#define TENDON_MEMORY_RADIO_REQUESTS 2 /**< of a session: one outstanding, one cancelled */
+#define TENDON_MEMORY_RADIO_REQUESTS 3 /**< of a session: one outstanding, one cancelled, one of its cache */
 #define TENDON_MEMORY_RADIO_SUBSCRIPTIONS 8
 
 /** A device in range of the memory radio. The caller's memory. All members except bonded may be changed between two
@@ -46,6 +46,7 @@ typedef struct tendon_memory_radio {
     size_t count;
     uint32_t interval_ms, connect_ms, pairing_ms; /**< 100, 20, 20 unless changed */
     uint16_t mtu;                                 /**< receive MTU of both sides, at most 517 */
+    tendon_gatt_cache *cache;                     /**< of the target, for the next connection; NULL: none */
     void *report_context;
     void (*on_report)(void *context, const tendon_ad_report *report, uint64_t now); /**< while scanning; may be NULL */
     /* ---- */
