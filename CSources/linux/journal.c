@@ -5,6 +5,7 @@
 #include "file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -94,4 +95,53 @@ tendon_status tendon_journal_remove(const tendon_journal *journal, const char *f
     }
     close(locked);
     return status;
+}
+
+typedef struct clearing {
+    const tendon_journal *journal;
+    const char *family;
+    tendon_status removed; /* or an error */
+} clearing;
+
+static bool is_record_of(const char *name, const char *family) {
+    size_t length = strlen(family);
+    return strncmp(name, family, length) == 0 && name[length] == '-';
+}
+
+/* With the temporary file of a process that was killed. */
+static bool clear_one(void *context, const char *name) {
+    clearing *c = context;
+    char path[TENDON_FILE_PATH_SIZE];
+    if (!is_record_of(name, c->family)) {
+        return true;
+    }
+    size_t length = strlen(name);
+    if (snprintf(path, sizeof path, "%s/%s", c->journal->directory, name) >= (int)sizeof path) {
+        return true; /* no path of ours is as long */
+    }
+    if (unlink(path) != 0) {
+        c->removed = tendon_file_status(errno);
+        return false;
+    }
+    c->removed += length < 4 || strcmp(name + length - 4, ".new") != 0;
+    return true;
+}
+
+tendon_status tendon_journal_clear(const tendon_journal *journal, const char *family) {
+    clearing c = {.journal = journal, .family = family};
+    if (!is_family(family)) {
+        return TENDON_ERROR_INVALID_ARGUMENT;
+    }
+    int fd = open(journal->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) {
+        return errno == ENOENT ? TENDON_OK : tendon_file_status(errno);
+    }
+    tendon_status locked = lock(journal);
+    if (locked >= 0) {
+        tendon_directory_each(fd, SIZE_MAX, clear_one, &c);
+        (void)fsync(fd);
+        close(locked);
+    }
+    close(fd);
+    return locked < 0 ? locked : c.removed;
 }

@@ -11,6 +11,7 @@
 #include "tendon/linux/connection.h"
 #include "tendon/linux/doctor.h"
 #include "tendon/linux/gateway.h"
+#include "tendon/linux/gatt_store.h"
 #include "tendon/linux/journal.h"
 #include "tendon/linux/loop.h"
 #include "tendon/linux/pairing_agent.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "failing_disk.h"
+#include "test_bytes.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,6 +12,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 struct disk disk;
@@ -90,4 +92,18 @@ int unlink(const char *path) {
 void folder_of(const char *path, char out[128]) {
     snprintf(out, 128, "%s", path);
     *strrchr(out, '/') = '\0';
+}
+
+bool live_until(bool (*body)(const void *context), const void *context, unsigned killed_at) {
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        disk.calls = 0;
+        disk.killed_at = killed_at;
+        _exit(body(context) ? 0 : 1);
+    }
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status) ? WTERMSIG(status) == SIGKILL : WEXITSTATUS(status) == 0);
+    return !WIFSIGNALED(status);
 }

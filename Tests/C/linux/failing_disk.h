@@ -24,4 +24,7 @@ extern struct disk disk;
 /* The directory of a file. */
 void folder_of(const char *path, char out[128]);
 
+/* Runs @p body in a process of its own, which dies in the place of call @p killed_at. @return false: it was killed. */
+bool live_until(bool (*body)(const void *context), const void *context, unsigned killed_at);
+
 #endif

@@ -8,9 +8,7 @@
 #include "open_files.h"
 #include "test_bytes.h"
 
-#include <signal.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum { PEERS = 6, LIVES = 1000, CHANGES = 4 };
@@ -57,24 +55,26 @@ static model read_model(const char *path) {
     return m;
 }
 
+typedef struct life {
+    const char *path;
+    const change *changes;
+    size_t count;
+} life;
+
+static bool make_changes(const void *context) {
+    const life *l = context;
+    tendon_bonds bonds;
+    bool done = tendon_bonds_open(&bonds, l->path) == TENDON_OK;
+    disk.calls = 0;
+    for (size_t i = 0; i < l->count && done; i++) {
+        done = perform(&bonds, l->changes[i]) >= 0;
+    }
+    return done;
+}
+
 /* Makes the changes in a process of its own. @return false: it was killed on the way. */
 static bool live(const char *path, const change *changes, size_t count, unsigned killed_at) {
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        tendon_bonds bonds;
-        bool done = tendon_bonds_open(&bonds, path) == TENDON_OK;
-        disk.calls = 0;
-        disk.killed_at = killed_at;
-        for (size_t i = 0; i < count && done; i++) {
-            done = perform(&bonds, changes[i]) >= 0;
-        }
-        _exit(done ? 0 : 1);
-    }
-    int status = 0;
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFSIGNALED(status) ? WTERMSIG(status) == SIGKILL : WEXITSTATUS(status) == 0);
-    return !WIFSIGNALED(status);
+    return live_until(make_changes, &(life){path, changes, count}, killed_at);
 }
 
 static bool same(const model *a, const model *b) {

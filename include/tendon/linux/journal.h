@@ -56,6 +56,11 @@ tendon_status tendon_journal_load(const tendon_journal *journal, const char *fam
                                   uint8_t *out, size_t capacity);
 /** Removes the record of a device. @return TENDON_OK, also if it has none, or an error as of tendon_journal_store(). */
 tendon_status tendon_journal_remove(const tendon_journal *journal, const char *family, const tendon_address *device);
+/**
+ * Removes the records of all devices of a family. @return their number, or an error as of tendon_journal_store(); then
+ * some can be removed.
+ */
+tendon_status tendon_journal_clear(const tendon_journal *journal, const char *family);
 
 #ifdef __cplusplus
 }
