@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# generate.sh TENDON PREFIX: man pages and completions of the command, made by the command, into PREFIX/share.
+# generate.sh TENDON PREFIX: man pages and completions of the command, made by the command, and the dissector for Wireshark,
+# into PREFIX/share.
 set -euo pipefail
 [ $# -eq 2 ] || { echo "usage: $0 TENDON PREFIX" >&2; exit 2; }
 tendon=$1 share=$2/share
@@ -12,3 +13,4 @@ mkdir -p "$share/man/man1" "$share/man/man5" "$share/bash-completion/completions
 "$tendon" --generate-completion bash >"$share/bash-completion/completions/tendon"
 "$tendon" --generate-completion zsh >"$share/zsh/site-functions/_tendon"
 "$tendon" --generate-completion fish >"$share/fish/vendor_completions.d/tendon.fish"
+install -D -m 644 "$(dirname "$0")/wireshark/tendon.lua" "$share/tendon/wireshark/tendon.lua"

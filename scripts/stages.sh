@@ -41,6 +41,7 @@ stage_house() {
     local status=0
     python3 scripts/check_words.py || status=$?
     python3 scripts/check_house.py "$BUILD/asan" || status=$?
+    python3 scripts/generate_dissector.py --check || status=$?
     python3 scripts/check_evidence.py || status=$?
     python3 scripts/check_hostile.py || status=$?
     Tests/Scripts/check_hostile.sh || status=$?

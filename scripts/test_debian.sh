@@ -50,7 +50,7 @@ is "$(dpkg-deb --ctrl-tarfile "$(deb tendon)" | tar -xO ./conffiles)" /etc/tendo
 answer=$(find "$tree" -name '*.rules' -o -perm /6000)
 is "$answer" "" "no udev rule is needed, and nothing is setuid"
 for file in man/man1/tendon.1.gz man/man5/tendon.conf.5.gz bash-completion/completions/tendon zsh/vendor-completions/_tendon \
-    fish/vendor_completions.d/tendon.fish; do
+    fish/vendor_completions.d/tendon.fish tendon/wireshark/tendon.lua; do
     [ -s "$tree/usr/share/$file" ]
     result $? "$file is installed" ""
 done
