@@ -80,7 +80,9 @@ typedef struct tendon_gatt_server {
     size_t capacity, count;
     size_t cccd_count;
     tendon_gatt_handlers handlers;
-    tendon_status status; /**< sticky: TENDON_ERROR_TABLE_FULL or TENDON_ERROR_INVALID_ARGUMENT of an add call */
+    uint16_t service_changed;  /**< value handle of Service Changed, 0: none */
+    uint8_t database_hash[16]; /**< value of the Database Hash, if it has one */
+    tendon_status status;      /**< sticky: TENDON_ERROR_TABLE_FULL or TENDON_ERROR_INVALID_ARGUMENT of an add call */
 } tendon_gatt_server;
 
 void tendon_gatt_server_init(tendon_gatt_server *server, tendon_gatt_attribute *attributes, size_t capacity,
@@ -100,6 +102,14 @@ tendon_status tendon_gatt_add_characteristic(tendon_gatt_server *server, const t
 tendon_status tendon_gatt_add_descriptor(tendon_gatt_server *server, const tendon_uuid *uuid, uint8_t permissions);
 /** Sets a static value for a characteristic value or descriptor (borrowed). Without a static value it is dynamic. */
 tendon_status tendon_gatt_set_static(tendon_gatt_server *server, uint16_t handle, const uint8_t *value, size_t length);
+/**
+ * Adds the Generic Attribute service with Service Changed and Database Hash (Vol 3 Part G 7), as the last service: the
+ * hash is that of all attributes at the end of this call. It takes six attributes and one CCCD. Returns the handle of
+ * the service.
+ */
+tendon_status tendon_gatt_add_generic_attribute(tendon_gatt_server *server);
+/** Computes the Database Hash (7.3.1), least significant byte first, as it is transmitted. */
+void tendon_gatt_server_hash(const tendon_gatt_server *server, uint8_t out[16]);
 const tendon_gatt_attribute *tendon_gatt_find_attribute(const tendon_gatt_server *server, uint16_t handle);
 
 /** One prepared write. Opaque: the caller gives an array of them. */
@@ -168,6 +178,13 @@ tendon_status tendon_gatt_notify(tendon_gatt_connection *connection, uint16_t va
 /** Sends an indication if the client enabled it. TENDON_ERROR_BUSY while the previous indication is unconfirmed. */
 tendon_status tendon_gatt_indicate(tendon_gatt_connection *connection, uint16_t value_handle, const uint8_t *value,
                                    size_t length, uint64_t now);
+
+/**
+ * Indicates Service Changed for a range of handles, as tendon_gatt_indicate(). TENDON_ERROR_NOT_FOUND if the server has
+ * no Generic Attribute service.
+ */
+tendon_status tendon_gatt_indicate_service_changed(tendon_gatt_connection *connection, uint16_t first, uint16_t last,
+                                                   uint64_t now);
 
 /*
  * Called by the bearer. receive() takes every PDU that the bearer routes to the server, including malformed ones. It
