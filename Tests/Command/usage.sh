@@ -73,7 +73,8 @@ is "$COMPLETED" "simulate" "bash completes a command"
 
 "$root/packaging/generate.sh" "$TENDON" "$work/usr"
 result $? "packaging makes its files" ""
-is "$(cd "$work/usr/share" && find . -type f | wc -l)" 5 "two man pages and three completions"
+is "$(cd "$work/usr/share" && find . -type f | wc -l)" 6 "two man pages, three completions and the dissector"
+is "$(cmp "$work/usr/share/tendon/wireshark/tendon.lua" "$root/packaging/wireshark/tendon.lua" 2>&1)" "" "the dissector for Wireshark"
 for page in man1/tendon.1 man5/tendon.conf.5; do
     if command -v groff >/dev/null; then
         is "$(groff -man -Tutf8 -ww -z "$work/usr/share/man/$page" 2>&1)" "" "$page: groff has no warnings"
