@@ -21,20 +21,40 @@ extension Command {
         details: [
             "Reads btsnoop files of tendon, btmon and Wireshark; '-' is standard input. Prints advertisers, connections, "
                 + "configurations and sensor values. Identifies characteristics from the service discovery in the capture. If a "
-                + "connection existed before the capture began, its values are counted but not decoded."
+                + "connection existed before the capture began, its values are counted but not decoded.",
+            "A test is a file that contains a capture and its events. It fails, with status 1, if the events differ when it "
+                + "is run, and prints the first 10 differences.",
         ],
-        options: [Option(name: "--att", value: nil, help: "also print every ATT PDU"), .compact],
+        options: [
+            Option(name: "--att", value: nil, help: "also print every ATT PDU"), .compact,
+            Option(name: "--to-test", value: "FILE", help: "write a test of the capture to this file"),
+            Option(name: "--test", value: nil, help: "the operand is a test: run it"),
+        ],
         common: ["--json"],
         examples: [
             ("tendon replay head.btsnoop", "decode a capture"),
             ("tendon replay head.btsnoop --json --att", "print events and every ATT PDU as JSON lines"),
             ("btmon -w /dev/stdout | tendon replay -", "decode the traffic as it happens"),
+            ("tendon replay head.btsnoop --to-test head.test", "make a test of a capture"),
+            ("tendon replay --test head.test", "run it: fails if the events differ"),
         ]
     ) { (arguments: Arguments) throws(CommandError) in
         guard arguments.operands.count == 1 else { throw .usage("replay takes one file", next: "tendon replay FILE") }
+        let path = arguments.operands[0]
+        if arguments.has("--test") {
+            for option in ["--to-test", "--att", "--compact"] where arguments.has(option) {
+                throw .usage("--test takes \(option) from the test", next: "tendon replay --test FILE")
+            }
+            try runTest(path, arguments)
+            return .done
+        }
+        if let test = arguments.value("--to-test") {
+            try makeTest(path, test, arguments)
+            return .done
+        }
         Output.standard.lines?.isCompact = arguments.has("--compact")
         let events = Events(json: arguments.has("--json"), waits: true)
-        _ = try Replay.run(arguments.operands[0], events, att: arguments.has("--att"))
+        _ = try Replay.run(path, events, att: arguments.has("--att"))
         return .done
     }
 }
@@ -56,6 +76,8 @@ struct Replay {
     private var connections: [CaptureItem.Link: ReplayedConnection] = [:]
     private var devices: [Address: ScannedDevice] = [:]
     private var start: UInt64?
+    /// Time of the last item: the summary has it too, so that a replay prints the same each time.
+    private var last: UInt64 = 0
     private var total = StreamCounters()
     private var undecoded: UInt64 = 0
 
@@ -67,7 +89,13 @@ struct Replay {
     /// Reads a file up to its end. Returns the number of its records.
     static func run(_ path: String, _ events: Events, att: Bool) throws(CommandError) -> UInt64 {
         let reader = CaptureReader()
-        let opened = reader.open(path)
+        return try run(reader, opened: reader.open(path), called: path, events, att: att)
+    }
+
+    /// - Parameter opened: what opening it returned.
+    static func run(
+        _ reader: CaptureReader, opened: tendon_status, called path: String, _ events: Events, att: Bool
+    ) throws(CommandError) -> UInt64 {
         guard opened >= 0 else { throw CommandError(capture: path, opened) }
         var replay = Replay(events, att: att)
         var status: tendon_status = 1
@@ -84,6 +112,7 @@ struct Replay {
     private mutating func take(_ item: CaptureItem, _ microseconds: UInt64) {
         let start = start ?? microseconds
         self.start = start
+        last = microseconds
         let elapsed = microseconds >= start ? microseconds - start : 0
         switch item {
         case .connected(let link, let peer, _):
@@ -135,7 +164,7 @@ struct Replay {
         for link in connections.keys { close(link) }
         total.malformed += malformed
         events.event(
-            "summary", nil,
+            "summary", nil, at: last,
             [
                 "records": JSON(records), "devices": JSON(devices.count), "undecoded": JSON(undecoded),
                 "notifications": JSON(total.notifications), "samples": JSON(total.samples),

@@ -2,6 +2,13 @@
 // Capture files and ATT PDUs as Swift values. Pointers of the capture reader stay in this file.
 import CTendon
 import Tendon
+import TendonSupport
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Musl
+#endif
 
 /// What a capture holds, in order.
 enum CaptureItem {
@@ -22,6 +29,7 @@ final class CaptureReader {
     private let reader = CBlock<tendon_capture_reader>()
     private let decoder = CBlock<tendon_capture_decoder>()
     private var isOpen = false
+    private var file: UnsafeMutablePointer<FILE>?
     private(set) var records: UInt64 = 0
 
     var malformed: UInt64 { decoder.pointer.pointee.malformed }
@@ -36,8 +44,22 @@ final class CaptureReader {
         return status
     }
 
+    /// The bytes of a file. They are read from a file without a name.
+    func open(bytes: [UInt8]) throws(CommandError) -> tendon_status {
+        tendon_capture_decoder_init(decoder.pointer)
+        file = tmpfile()
+        guard let file, fwrite(bytes, 1, bytes.count, file) == bytes.count, fflush(file) == 0 else {
+            throw CommandError(.failed, "a temporary file: \(text(strerror(errno)))")
+        }
+        rewind(file)
+        let status = tendon_capture_open_fd(reader.pointer, fileno(file))
+        isOpen = status >= 0
+        return status
+    }
+
     deinit {
         if isOpen { tendon_capture_reader_close(reader.pointer) }
+        if let file { fclose(file) }
     }
 
     /// All items of the next record with its time; 1, 0 at the end, or an error.
