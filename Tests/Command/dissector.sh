@@ -24,8 +24,8 @@ device obvious 'at 1.5s disable 16;at 1.8s enable 16;at 2.2s battery 50;'
 # A busy machine needs longer to open all of them.
 for seconds in 3 12; do
     run capture "$work/capture" --radio virtual --pair --json --for $seconds --sensors all --gestures all
-    [ "$("$TENDON" replay "$work/capture" --json | grep '"battery"\|"sample"\|"grip"\|"ogp"' |
-        grep -o '"family":"[a-z0-9]*"' | sort -u | wc -l)" = 5 ] && break
+    [ "$("$TENDON" replay "$work/capture" --json | grep -o 'force_n\|yaw_deg\|heading_deg\|"event":"grip"\|"event":"ogp"' |
+        sort -u | wc -l)" = 5 ] && break
 done
 like "$out" '"records":[0-9]{3}' "capture of devices of all families"
 run replay "$work/capture" --json --att
