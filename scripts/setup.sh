@@ -7,8 +7,8 @@ set -euo pipefail
 # Building the Swift package: what Package.swift links, and what the toolchain itself expects of the system.
 demo=(libbluetooth-dev libjansson-dev libcurl4-gnutls-dev libsodium-dev libinih-dev libsqlite3-dev libmosquitto-dev libmicrohttpd-dev pkg-config binutils libc6-dev libstdc++-12-dev
     python3 python3-cryptography)
-# The C side, its tests, the formatters.
-quick=("${demo[@]}" gcc meson ninja-build libcmocka-dev clang-format python3 python3-jsonschema git)
+# The C side, its tests, the formatters; tshark reads captures that the C tests write.
+quick=("${demo[@]}" gcc meson ninja-build libcmocka-dev clang-format python3 python3-jsonschema git tshark)
 # The virtual machine, the independent peers, the proofs.
 kernel=(qemu-system-x86 cpio busybox-static kmod bluez bluez-test-tools dbus python3-venv rfkill)
 # Other machines: 32-bit ARM and big-endian MIPS, run under qemu-user; cmocka for them from its source package. Another C
@@ -23,7 +23,7 @@ broker=(mosquitto mosquitto-clients openssl iproute2)
 operators=(python3-prometheus-client python3-jinja2 chromium curl)
 # Debian packages, and a clean root to install them in.
 packages_of_debian=(debhelper dpkg-dev iproute2 lintian mmdebstrap)
-test=("${quick[@]}" "${packages_of_debian[@]}" "${kernel[@]}" "${cross[@]}" "${cloud[@]}" "${broker[@]}" "${operators[@]}" frama-c-base valgrind zlib1g-dev tshark abigail-tools clang-14 g++)
+test=("${quick[@]}" "${packages_of_debian[@]}" "${kernel[@]}" "${cross[@]}" "${cloud[@]}" "${broker[@]}" "${operators[@]}" frama-c-base valgrind zlib1g-dev abigail-tools clang-14 g++)
 bench=("${quick[@]}" "${broker[@]}" valgrind zlib1g-dev)
 fresh=(debootstrap)
 
