@@ -42,14 +42,17 @@ public actor Central {
     /// - Parameters:
     ///   - radio: the radio to open.
     ///   - bonds: where the keys of paired devices are stored.
+    ///   - gattCache: where the attribute handles of devices with a Database Hash are stored. A file is written once for
+    ///     each attribute table of a device, on the loop's thread.
     ///   - loop: the event loop that the central and its peripherals run on. The vendors' modules work on `Loop.shared`
     ///     alone; their initializers throw an error when you pass a central with another loop.
     public init(
-        radio: RadioChoice = .automatic, bonds: BondStorage = .standard, loop: Loop = .shared
+        radio: RadioChoice = .automatic, bonds: BondStorage = .standard, gattCache: GATTCacheStorage = .none,
+        loop: Loop = .shared
     ) async throws(TendonError) {
         let opened = await loop.run { () -> Result<Opened, TendonError> in
             do throws(TendonError) {
-                let core = try RadioCore.open(radio, bonds: bonds, loop: loop)
+                let core = try RadioCore.open(radio, bonds: bonds, gattCache: gattCache, loop: loop)
                 return .success(
                     Opened(core: core, name: core.name, address: core.address, adapterFailure: core.adapterFailure))
             } catch {
@@ -115,7 +118,7 @@ public actor Central {
     /// Whether a key of this device is kept. Links to it are encrypted by themselves.
     public func isBonded(with address: Address) -> Bool { core.isBonded(with: address) }
 
-    /// Removes the bond with a device and its keys; a link to it ends. False when there was none.
+    /// Removes the bond with a device and its keys, and its GATT cache; a link to it ends. False when there was no bond.
     @discardableResult
     public func forget(_ address: Address) throws(TendonError) -> Bool { try core.forget(address) }
 

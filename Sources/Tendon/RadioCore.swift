@@ -14,6 +14,8 @@ package final class RadioCore: @unchecked Sendable {
     /// Why the radio can no longer be used.
     package private(set) var failure: TendonError?
     private let bonds = CBlock<tendon_bonds>()
+    /// `nil`: every connection discovers.
+    private(set) var gattStore: CBlock<tendon_gatt_store>?
     /// The C core borrows the list of the pairing policy.
     private var permitted: CTable<tendon_address>?
     /// The C core borrows its file's path and calls it.
@@ -55,9 +57,12 @@ package final class RadioCore: @unchecked Sendable {
 
     /// On the loop's thread.
     package static func open(
-        _ choice: RadioChoice, address: Address? = nil, bonds: BondStorage = .none, loop: Loop
+        _ choice: RadioChoice, address: Address? = nil, bonds: BondStorage = .none, gattCache: GATTCacheStorage = .none,
+        loop: Loop
     ) throws(TendonError) -> RadioCore {
+        let store = try gattCache.open()
         let core = try open(choice, address, loop)
+        core.gattStore = store
         core.use(bonds)
         loop.core.touched()
         return core
@@ -195,6 +200,7 @@ package final class RadioCore: @unchecked Sendable {
     package func forget(_ address: Address) throws(TendonError) -> Bool {
         if let bondFailure { throw bondFailure }
         var peer = address.c
+        if let gattStore { _ = tendon_gatt_store_drop(gattStore.pointer, &peer) }
         let status = tendon_radio_forget(radio, &peer)
         if status == Int32(TENDON_ERROR_NOT_FOUND) { return false }
         try check(status, .pair)

@@ -11,7 +11,7 @@ import TendonSupport
 
 /// The table. Help, man page and completions are made from it.
 let allCommands: [Command] =
-    [.runAll, .scan, .doctor, .pair, .forget, .bondsList, .bondsExport, .bondsForget, .stream]
+    [.runAll, .scan, .doctor, .pair, .forget, .bondsList, .bondsExport, .bondsForget, .cacheDrop, .stream]
     + families.flatMap(\.commands)
     + [.simulate, .capture, .replay, .decode, .encode, .configCheck, .configShow, .rulesTest, .help]
 

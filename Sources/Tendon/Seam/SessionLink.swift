@@ -26,6 +26,7 @@ package final class SessionLink: @unchecked Sendable {
 
     package let radio: RadioCore
     private let connection = CBlock<tendon_connection>()
+    private let cache = CBlock<tendon_gatt_cache>()
     private unowned let owner: AnyObject
     private let closed: (tendon_status) -> Void
     private var memory: Memory?
@@ -57,7 +58,19 @@ package final class SessionLink: @unchecked Sendable {
             case .service(let service): service
             }
         tendon_connection_init(connection.pointer, radio.radio, &peer, service, &callbacks)
+        loadCache()
     }
+
+    /// The handles that an earlier connection discovered, if the radio has a store of them.
+    private func loadCache() {
+        guard let store = radio.gattStore else { return }
+        var functions = tendon_gatt_store_functions(store.pointer)
+        tendon_gatt_cache_init(cache.pointer, connection.member(\.peer), &functions)
+        tendon_connection_use_cache(connection.pointer, cache.pointer)
+    }
+
+    /// How often the discovery of this connection was answered by the cache.
+    package var cacheHits: UInt32 { cache.pointer.pointee.counters.hits }
 
     /// Drives a session from now on: before the first `connect()`.
     package func attach<Session>(_ inputs: CBlock<tendon_session_inputs>, _ session: CBlock<Session>) {
@@ -102,6 +115,7 @@ package final class SessionLink: @unchecked Sendable {
         set {
             precondition(isIdle, "the peer of a connection that is in use")
             connection.pointer.pointee.peer = newValue.c
+            loadCache()
         }
     }
 
@@ -181,11 +195,11 @@ package final class SessionLink: @unchecked Sendable {
         guard !isFinal else { return }
         // Only idle here. The loop may be in the middle of a step with its timer.
         if radio.loop.isCurrent { detach() }
-        radio.loop.post { [radio, connection, memory] in
+        radio.loop.post { [radio, connection, cache, memory] in
             tendon_connection_attach(connection.pointer, nil, nil)
             tendon_loop_remove(radio.loop.core.block.pointer, connection.member(\.timer))
             radio.release()
-            withExtendedLifetime(memory) {}
+            withExtendedLifetime((cache, memory)) {}
         }
     }
 }

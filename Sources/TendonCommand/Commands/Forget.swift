@@ -11,7 +11,7 @@ extension Command {
             name,
             summary: "remove the bond with a device",
             details: [
-                "Removes the keys; the device must be paired again. Use it if the device was reset: it has lost its key and ends "
+                "Removes the keys and the GATT cache; the device must be paired again. Use it if the device was reset: it has lost its key and ends "
                     + "every connection. Bonds are stored in $XDG_STATE_HOME/tendon/bonds, or ~/.local/state/tendon/bonds."
             ],
             options: [],
@@ -24,7 +24,7 @@ extension Command {
             }
             let radio = try arguments.radio()
             let forgotten = try await translating { () throws(TendonError) in
-                let central = try await Central(radio: radio)
+                let central = try await Central(radio: radio, gattCache: .standard)
                 var types: [Address.AddressType] = [.public, .random]
                 if wanted.saysType, let type = wanted.address.type { types = [type] }
                 var forgotten = false

@@ -12,6 +12,7 @@ struct StreamSettings: Sendable {
     /// Sensor notifications after which all ends.
     var notifications: UInt64?
     var reconnects: Bool
+    var gattCache: GATTCacheStorage
     /// Events that wait for the consumer at most.
     var capacity: Int
     var pauseAt: Int?
@@ -32,6 +33,7 @@ struct StreamSettings: Sendable {
         served = try ServedFamilies(arguments)
         notifications = try arguments.integer(Self.notifications).map(UInt64.init)
         reconnects = !arguments.has("--no-reconnect")
+        gattCache = arguments.has("--gatt-cache") ? .standard : .none
         capacity = try arguments.integer(Self.queueSize) ?? 1
         pauseAt = try arguments.integer("--pause-consumer-at", in: 1...Int.max)
         pauseFor = try arguments.number("--pause-for", in: 0...3600) ?? 2
@@ -74,6 +76,10 @@ struct StreamSettings: Sendable {
             Option(
                 name: "--no-reconnect", value: nil, help: "do not reconnect when a connection is lost",
                 setting: Setting("gateway", key: "reconnect", isInverted: true, isFixed: true)),
+            Option(
+                name: "--gatt-cache", value: nil,
+                help: "keep the attribute handles of devices that have a Database Hash, in $XDG_STATE_HOME/tendon/gatt",
+                setting: Setting("gateway", isFixed: true)),
             queueSize, .compact, noLines, Log.option,
             Option(
                 name: "--capture", value: "FILE", help: "also write the traffic of the connections to a btsnoop file",

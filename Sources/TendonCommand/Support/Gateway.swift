@@ -116,7 +116,9 @@ final class Gateway: Sendable {
     }
 
     private func serveAll() async throws(CommandError) {
-        let central = try await translating { () throws(TendonError) in try await Central(radio: settings.radio) }
+        let central = try await translating { () throws(TendonError) in
+            try await Central(radio: settings.radio, gattCache: settings.gattCache)
+        }
         await settings.pairing.apply(to: central)
         do throws(CommandError) {
             try await settings.pairingChoice.apply(to: central)

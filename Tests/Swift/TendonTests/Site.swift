@@ -16,16 +16,23 @@ final class Site: Sendable {
     let loop: Loop
     private let device: SimulatedHost<tendon_simulated_bose>
 
-    init() async throws {
+    init(hasDatabaseHash: Bool = false) async throws {
         loop = try Loop()
         device = try await SimulatedHost.open(
             radio: directory.radio, address: directory.address,
             loop: loop, interval: .milliseconds(20), keeping: [],
             prepare: { device in
                 var options = tendon_simulated_bose_options()
-                return tendon_simulated_bose_init(device, &options)
+                let status = tendon_simulated_bose_init(device, &options)
+                guard hasDatabaseHash, status >= 0 else { return status }
+                return min(tendon_gatt_add_generic_attribute(member(device, \.server)), 0)
             },
             seam: { tendon_simulated_bose_device($0) })
+    }
+
+    /// The attribute table of another firmware.
+    func changeHash() async {
+        await loop.run { [device] in device.device.pointee.server.database_hash.0 ^= 1 }
     }
 
     var address: Address { device.address }
