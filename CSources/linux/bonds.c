@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { FILE_MAX = 16 + 46 * TENDON_BONDS_MAX };
+enum { FILE_MAX = 16 + 62 * TENDON_BONDS_MAX };
 
 void tendon_bonds_init(tendon_bonds *bonds) {
     memset(bonds, 0, sizeof *bonds);

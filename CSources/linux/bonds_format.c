@@ -2,14 +2,17 @@
 /*
  * Bonds as bytes. The file: "TENDBOND", version(1), reserved(1), count(2), CRC-32 of the records(4), then the records:
  *   radio(1) initiator(1) type(1) key size(1) own address(6, wire order) kind(1) peer(7 likewise) diversifier(2)
- *   random(8) key(16) reserved(2)
+ *   random(8) key(16) has identity key(1), reserved(1), and in version 2: identity key(16)
+ * Version 1 is written as long as no record has an identity key, so that older programs can read the file.
  */
 #include "tendon/linux/bonds.h"
 
 #include "tendon/base.h"
 #include <string.h>
 
-enum { VERSION = 1, HEADER_SIZE = 16, RECORD_SIZE = 46, SIZE_MIN = 7, SIZE_MAX_BYTES = 16 };
+enum { HEADER_SIZE = 16, SIZE_MIN = 7, SIZE_MAX_BYTES = 16, KEY_SIZE = 16 };
+/** Versions with their record sizes. */
+enum { VERSION_1 = 1, VERSION_2 = 2, RECORD_SIZE_1 = 46, RECORD_SIZE_2 = RECORD_SIZE_1 + KEY_SIZE };
 static const char magic[8] = {'T', 'E', 'N', 'D', 'B', 'O', 'N', 'D'};
 
 /* Address types of the management interface. */
@@ -35,13 +38,23 @@ static void read_into(tendon_reader *reader, uint8_t *out, size_t length) {
     }
 }
 
+static uint8_t version_for(const tendon_bond *items, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (items[i].has_identity_key) {
+            return VERSION_2;
+        }
+    }
+    return VERSION_1;
+}
+
 tendon_status tendon_bonds_encode(const tendon_bond *items, size_t count, uint8_t *out, size_t capacity) {
     if (count > UINT16_MAX) {
         return TENDON_ERROR_OVERFLOW;
     }
+    const uint8_t version = version_for(items, count);
     tendon_writer writer = tendon_writer_make(out, capacity);
     tendon_write_bytes(&writer, magic, sizeof magic);
-    tendon_write_u8(&writer, VERSION);
+    tendon_write_u8(&writer, version);
     tendon_write_u8(&writer, 0);
     tendon_write_u16le(&writer, (uint16_t)count);
     tendon_write_u32le(&writer, 0);
@@ -56,7 +69,9 @@ tendon_status tendon_bonds_encode(const tendon_bond *items, size_t count, uint8_
         tendon_write_u16le(&writer, bond->diversifier);
         tendon_write_bytes(&writer, bond->random, sizeof bond->random);
         tendon_write_bytes(&writer, bond->key, sizeof bond->key);
-        tendon_write_u16le(&writer, 0);
+        tendon_write_u8(&writer, bond->has_identity_key);
+        tendon_write_u8(&writer, 0);
+        tendon_write_bytes(&writer, bond->identity_key, version == VERSION_2 ? KEY_SIZE : 0);
     }
     if (writer.status == TENDON_OK) {
         tendon_writer check = tendon_writer_make(out + HEADER_SIZE - 4, 4);
@@ -72,7 +87,7 @@ static tendon_status fail(tendon_status status, size_t at, size_t *offset) {
     return status;
 }
 
-static void read_record(tendon_reader *reader, tendon_bond *out) {
+static void read_record(tendon_reader *reader, uint8_t version, tendon_bond *out) {
     memset(out, 0, sizeof *out);
     out->radio = tendon_read_u8(reader);
     out->initiator = tendon_read_u8(reader) != 0;
@@ -83,7 +98,12 @@ static void read_record(tendon_reader *reader, tendon_bond *out) {
     out->diversifier = tendon_read_u16le(reader);
     read_into(reader, out->random, sizeof out->random);
     read_into(reader, out->key, sizeof out->key);
-    (void)tendon_read_u16le(reader);
+    bool has_identity_key = tendon_read_u8(reader) != 0;
+    (void)tendon_read_u8(reader);
+    if (version == VERSION_2) {
+        out->has_identity_key = has_identity_key;
+        read_into(reader, out->identity_key, KEY_SIZE);
+    }
 }
 
 tendon_status tendon_bonds_decode(const uint8_t *bytes, size_t length, tendon_bond *items, size_t capacity,
@@ -100,14 +120,15 @@ tendon_status tendon_bonds_decode(const uint8_t *bytes, size_t length, tendon_bo
     if (memcmp(found, magic, sizeof magic) != 0) {
         return fail(TENDON_ERROR_MALFORMED, 0, offset);
     }
-    if (version != VERSION) {
+    if (version != VERSION_1 && version != VERSION_2) {
         return fail(TENDON_ERROR_UNSUPPORTED, sizeof magic, offset);
     }
-    if (tendon_reader_remaining(&reader) < count * RECORD_SIZE) {
+    const size_t records = count * (version == VERSION_2 ? RECORD_SIZE_2 : RECORD_SIZE_1);
+    if (tendon_reader_remaining(&reader) < records) {
         return fail(TENDON_ERROR_TRUNCATED, length, offset);
     }
-    if (tendon_reader_remaining(&reader) > count * RECORD_SIZE) {
-        return fail(TENDON_ERROR_MALFORMED, HEADER_SIZE + count * RECORD_SIZE, offset);
+    if (tendon_reader_remaining(&reader) > records) {
+        return fail(TENDON_ERROR_MALFORMED, HEADER_SIZE + records, offset);
     }
     if (tendon_crc32(0, bytes + HEADER_SIZE, length - HEADER_SIZE) != crc) {
         return fail(TENDON_ERROR_MALFORMED, HEADER_SIZE - 4, offset);
@@ -116,12 +137,26 @@ tendon_status tendon_bonds_decode(const uint8_t *bytes, size_t length, tendon_bo
         return fail(TENDON_ERROR_TABLE_FULL, sizeof magic + 2, offset);
     }
     for (size_t i = 0; i < count; i++) {
-        read_record(&reader, &items[i]);
+        read_record(&reader, version, &items[i]);
     }
     return (tendon_status)count;
 }
 
 /* ---- the kernel's: address(6) type(1), key type(1), central(1), size(1), EDIV(2), Rand(8), key(16) ---- */
+
+/** Converts the address type of the management interface; false if it is not one of LE. */
+static bool take_type(tendon_address *peer) {
+    bool known = peer->type == ADDRESS_LE_PUBLIC || peer->type == ADDRESS_LE_RANDOM;
+    peer->type = peer->type == ADDRESS_LE_RANDOM ? TENDON_ADDRESS_TYPE_RANDOM : TENDON_ADDRESS_TYPE_PUBLIC;
+    return known;
+}
+
+/** Writes the address and its type as the management interface has them. */
+static void write_peer(tendon_writer *writer, const tendon_address *peer) {
+    tendon_address named = *peer;
+    named.type = peer->type == TENDON_ADDRESS_TYPE_RANDOM ? ADDRESS_LE_RANDOM : ADDRESS_LE_PUBLIC;
+    write_address(writer, &named);
+}
 
 tendon_status tendon_bond_decode_key(const uint8_t *parameters, size_t length, tendon_bond *out, bool *stored) {
     tendon_reader reader = tendon_reader_make(parameters, length);
@@ -138,11 +173,9 @@ tendon_status tendon_bond_decode_key(const uint8_t *parameters, size_t length, t
     if (!tendon_reader_ok(&reader)) {
         return reader.status;
     }
-    if ((bond.peer.type != ADDRESS_LE_PUBLIC && bond.peer.type != ADDRESS_LE_RANDOM) || bond.key_size < SIZE_MIN ||
-        bond.key_size > SIZE_MAX_BYTES) {
+    if (!take_type(&bond.peer) || bond.key_size < SIZE_MIN || bond.key_size > SIZE_MAX_BYTES) {
         return TENDON_ERROR_MALFORMED;
     }
-    bond.peer.type = bond.peer.type == ADDRESS_LE_RANDOM ? TENDON_ADDRESS_TYPE_RANDOM : TENDON_ADDRESS_TYPE_PUBLIC;
     bond.radio = TENDON_BOND_KERNEL;
     *out = bond;
     *stored = wanted;
@@ -151,6 +184,56 @@ tendon_status tendon_bond_decode_key(const uint8_t *parameters, size_t length, t
 
 static bool is_kernels(const tendon_bond *bond, const tendon_address *own) {
     return bond->radio == TENDON_BOND_KERNEL && tendon_address_equal(&bond->own, own);
+}
+
+/* ---- identity keys: address(6) type(1), key(16); in the event after store hint(1) and private address(6) ---- */
+
+tendon_status tendon_bond_decode_identity(const uint8_t *parameters, size_t length, tendon_bond_identity *out) {
+    tendon_reader reader = tendon_reader_make(parameters, length);
+    tendon_bond_identity identity;
+    memset(&identity, 0, sizeof identity);
+    identity.stored = tendon_read_u8(&reader) != 0;
+    const uint8_t *wire = tendon_read_bytes(&reader, 6);
+    identity.address = read_address(&reader);
+    read_into(&reader, identity.key, sizeof identity.key);
+    if (!tendon_reader_ok(&reader)) {
+        return reader.status;
+    }
+    if (!take_type(&identity.address)) {
+        return TENDON_ERROR_MALFORMED;
+    }
+    identity.private_address = tendon_address_from_wire(wire, TENDON_ADDRESS_TYPE_RANDOM);
+    *out = identity;
+    return TENDON_OK;
+}
+
+/** Whether the identity key of a bond is loaded: of two keys of one peer the later one, which is the newer. */
+static bool is_loaded(const tendon_bonds *bonds, size_t index, const tendon_address *own) {
+    const tendon_bond *bond = &bonds->items[index];
+    bool loaded = bond->has_identity_key && is_kernels(bond, own);
+    for (size_t i = index + 1; i < bonds->count && loaded; i++) {
+        const tendon_bond *later = &bonds->items[i];
+        loaded =
+            !later->has_identity_key || !is_kernels(later, own) || !tendon_address_equal(&later->peer, &bond->peer);
+    }
+    return loaded;
+}
+
+tendon_status tendon_bonds_encode_identities(const tendon_bonds *bonds, const tendon_address *own, uint8_t *out,
+                                             size_t capacity) {
+    uint16_t count = 0;
+    for (size_t i = 0; i < bonds->count; i++) {
+        count = (uint16_t)(count + is_loaded(bonds, i, own));
+    }
+    tendon_writer writer = tendon_writer_make(out, capacity);
+    tendon_write_u16le(&writer, count);
+    for (size_t i = 0; i < bonds->count; i++) {
+        if (is_loaded(bonds, i, own)) {
+            write_peer(&writer, &bonds->items[i].peer);
+            tendon_write_bytes(&writer, bonds->items[i].identity_key, KEY_SIZE);
+        }
+    }
+    return tendon_writer_result(&writer);
 }
 
 tendon_status tendon_bonds_encode_keys(const tendon_bonds *bonds, const tendon_address *own, uint8_t *out,
@@ -166,9 +249,7 @@ tendon_status tendon_bonds_encode_keys(const tendon_bonds *bonds, const tendon_a
         if (!is_kernels(bond, own)) {
             continue;
         }
-        tendon_address peer = bond->peer;
-        peer.type = peer.type == TENDON_ADDRESS_TYPE_RANDOM ? ADDRESS_LE_RANDOM : ADDRESS_LE_PUBLIC;
-        write_address(&writer, &peer);
+        write_peer(&writer, &bond->peer);
         tendon_write_u8(&writer, bond->type);
         tendon_write_u8(&writer, bond->initiator);
         tendon_write_u8(&writer, bond->key_size);

@@ -30,6 +30,9 @@ public struct Bond: Sendable, Hashable {
     /// Length of the key in bytes, 7 to 16.
     public var keySize: Int { Int(c.key_size) }
 
+    /// Whether the device is recognized by its resolvable private addresses: its identity resolving key is stored.
+    public var hasIdentityKey: Bool { c.has_identity_key }
+
     public static func == (a: Bond, b: Bond) -> Bool { a.parts == b.parts }
 
     public func hash(into hasher: inout Hasher) { hasher.combine(parts) }

@@ -63,7 +63,7 @@ like "$out" "C0:00:00:00:00:41 is paired" "on a terminal: paired"
 
 run bonds list --json
 is "$(printf '%s' "$out" | timeless)" \
-    '{"event":"bond","address":"C0:00:00:00:00:41","address_type":"random","role":"peripheral","adapter":null,"authenticated":true,"secure_connections":true,"key_size_bytes":16}' \
+    '{"event":"bond","address":"C0:00:00:00:00:41","address_type":"random","role":"peripheral","adapter":null,"authenticated":true,"secure_connections":true,"key_size_bytes":16,"private_addresses":false}' \
     "bonds list: an authenticated bond"
 people bonds list
 like "$out" "C0:00:00:00:00:41/random: peripheral, virtual radio, Secure Connections with a passkey, key of 16 bytes" \

@@ -347,10 +347,14 @@ def bonds():
     head = b"TENDBOND" + bytes([1, 0])
     file = head + struct.pack("<HI", 1, zlib.crc32(record)) + record
     empty = head + struct.pack("<HI", 0, 0)
+    record = record[:-2] + b"\1\0" + bytes(range(16, 32))
+    newer = b"TENDBOND" + bytes([2, 0]) + struct.pack("<HI", 1, zlib.crc32(record)) + record
     key = h("01 112233445566 02 01 01 10 1234 0102030405060708") + bytes(range(16))
+    identity = h("01 665544332251 112233445566 02") + bytes(range(16))
     faults = [b"drop=0.01,delay_ms=250,seed=7", b"garbage=5%,notifications_only", b"drop=2", b"truncate=1,,"]
-    return ([b"\0" + value for value in (file, empty, file[:-1], file + b"\0", head)] + [b"\x81" + file, b"\x81" + head + bytes(6)] +
-            [b"\x01" + value for value in (key, key[:-1], b"")] + [b"\x02" + value for value in faults])
+    return ([b"\0" + value for value in (file, empty, file[:-1], file + b"\0", head)] + [b"\x80" + file, b"\x80" + head + bytes(6), b"\x80" + newer] +
+            [b"\x01" + value for value in (key, key[:-1], b"")] + [b"\x02" + value for value in (identity, identity[:-1])] +
+            [b"\x03" + value for value in faults])
 
 
 OBVIOUS_FRAMES = [h(text) for text in (

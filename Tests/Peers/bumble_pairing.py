@@ -15,7 +15,7 @@ from bumble.att import ATT_Error
 from bumble.core import AdvertisingData
 from bumble.device import Device
 from bumble.gatt import Characteristic, CharacteristicValue, Service
-from bumble.hci import Address
+from bumble.hci import Address, HCI_LE_Set_Random_Address_Command
 from bumble.keys import MemoryKeyStore
 from bumble.pairing import PairingConfig, PairingDelegate
 from bumble.transport import open_transport
@@ -75,6 +75,13 @@ class User(PairingDelegate):
         return self.arguments.passkey if self.arguments.passkey is not None else await super().generate_passkey()
 
 
+async def renew_address(device):
+    """Another resolvable private address (Core Spec Vol 6 Part B 1.3.2.2); the identity address stays the one of --address."""
+    device.random_address = Address.generate_private_address(device.irk)
+    await device.send_sync_command(HCI_LE_Set_Random_Address_Command(random_address=device.random_address))
+    say(f"address {device.random_address.to_string(False)}")
+
+
 async def run(arguments):
     async with await open_transport(arguments.transport) as transport:
         device = Device.with_hci("Independent", Address(arguments.address), transport.source, transport.sink)
@@ -100,10 +107,14 @@ async def run(arguments):
 
         def configuration(_):
             now = latest()
-            return PairingConfig(sc=not now.legacy, mitm=now.mitm, bonding=True, delegate=User(now))
+            return PairingConfig(sc=not now.legacy, mitm=now.mitm, bonding=True, delegate=User(now),
+                                 identity_address_type=Address.RANDOM_DEVICE_ADDRESS if arguments.private else None)
 
         device.pairing_config_factory = configuration
         await device.power_on()
+        if arguments.private:
+            device.irk = bytes.fromhex(arguments.private)
+            await renew_address(device)
 
         def connected(connection):
             say("connected")
@@ -111,11 +122,20 @@ async def run(arguments):
             connection.on("pairing_failure", lambda reason: say(f"failed {int(reason)}"))
             connection.on("connection_encryption_change", lambda *_: say(f"encrypted {int(bool(connection.encryption))}"))
             connection.on("disconnection", lambda reason: say(f"disconnected {reason}"))
+            if arguments.private:
+                connection.on("disconnection", lambda reason: asyncio.create_task(advertise_anew()))
+
+        async def advertise():
+            await device.start_advertising(auto_restart=not arguments.private, advertising_data=bytes(AdvertisingData([
+                (AdvertisingData.FLAGS, b"\x06"),
+                (AdvertisingData.COMPLETE_LIST_OF_16_BIT_SERVICE_CLASS_UUIDS, b"\xd2\xfd")])))
+
+        async def advertise_anew():
+            await renew_address(device)
+            await advertise()
 
         device.on("connection", connected)
-        await device.start_advertising(auto_restart=True, advertising_data=bytes(AdvertisingData([
-            (AdvertisingData.FLAGS, b"\x06"),
-            (AdvertisingData.COMPLETE_LIST_OF_16_BIT_SERVICE_CLASS_UUIDS, b"\xd2\xfd")])))
+        await advertise()
         say("ready")
         await asyncio.sleep(arguments.limit)
 
@@ -135,6 +155,7 @@ def parser():
     options.add_argument("--enter", help="file with the output of the side that shows a passkey")
     options.add_argument("--wrong", type=int, default=0, help="added to what is entered")
     options.add_argument("--options", help="file with the options of the pairings to come")
+    options.add_argument("--private", metavar="IRK", help="advertise with a private address, another one after each connection")
     options.add_argument("--limit", type=float, default=90)
     return options
 

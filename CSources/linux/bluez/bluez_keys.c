@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The keys of a bond store in the kernel. Load Long Term Keys replaces the whole list of an adapter, and no command
- * reads it. Processes that use one store load the same list; one that uses another store would remove their keys.
+ * reads it. Processes that use one store load the same list; one that uses another store would remove their keys. The
+ * same is true of Load Identity Resolving Keys. Until it was received once, even with an empty list, the kernel does
+ * not request the identity keys of the devices that it pairs with.
  */
 #if defined(TENDON_HAVE_BLUEZ)
 #include "bluez_internal.h"
@@ -14,8 +16,16 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/** Parameters of Load Long Term Keys: a count, then 36 bytes for each key. */
+/** Parameters of the two commands: a count, then 36 bytes for each key, 23 for each identity key. */
 enum { NO_KEYS = 2, KEYS_SIZE = NO_KEYS + 36 * TENDON_BONDS_MAX };
+
+/** The commands, with the functions that encode their parameters. */
+static const struct key_list {
+    uint16_t opcode;
+    tendon_status (*encode)(const tendon_bonds *bonds, const tendon_address *own, uint8_t *out, size_t capacity);
+} key_lists[] = {{TENDON_MANAGEMENT_LOAD_LONG_TERM_KEYS, tendon_bonds_encode_keys},
+                 {TENDON_MANAGEMENT_LOAD_IDENTITY_KEYS, tendon_bonds_encode_identities}};
+enum { LONG_TERM_KEYS = 0, IDENTITY_KEYS, KEY_LISTS };
 
 /** Identifies a store among those of one machine. */
 typedef struct store_id {
@@ -105,6 +115,7 @@ static bool daemon_runs(void) {
     return findings[TENDON_FINDING_DAEMON].count > 0;
 }
 
+/** Loads the keys into the kernel, and waits for the response. */
 static tendon_status load(const tendon_bluez_radio *radio, const uint8_t *keys, size_t length) {
     /* A separate socket: the loop reads the events of the radio's socket. */
     tendon_status fd = tendon_bluez_channel_socket(HCI_DEV_NONE, HCI_CHANNEL_CONTROL);
@@ -117,6 +128,19 @@ static tendon_status load(const tendon_bluez_radio *radio, const uint8_t *keys, 
     return status < 0 ? status : TENDON_OK;
 }
 
+/**
+ * Sends a list; the response is not waited for. If the kernel rejects the list, bonded devices pair again (long term
+ * keys), or are not recognized by their private addresses (identity keys); everything else works.
+ */
+static void send_list(const tendon_bluez_radio *radio, const struct key_list *list, tendon_status size_min) {
+    uint8_t keys[KEYS_SIZE], pdu[TENDON_MANAGEMENT_HEADER_SIZE + KEYS_SIZE];
+    tendon_status size = list->encode(radio->radio.bonds, &radio->radio.address, keys, sizeof keys);
+    if (size >= size_min) {
+        size = tendon_management_encode(list->opcode, radio->index, keys, (size_t)size, pdu, sizeof pdu);
+        (void)send(radio->management.fd, pdu, (size_t)size, MSG_NOSIGNAL | MSG_DONTWAIT);
+    }
+}
+
 tendon_status tendon_bluez_use_bonds(tendon_radio *base) {
     tendon_bluez_radio *radio = (tendon_bluez_radio *)base;
     uint8_t keys[KEYS_SIZE];
@@ -124,16 +148,22 @@ tendon_status tendon_bluez_use_bonds(tendon_radio *base) {
     if (size < 0) {
         return size;
     }
-    if (size == NO_KEYS) {
-        return TENDON_OK; /* no keys: announced with the first one */
-    }
     const store_id id = id_of(radio);
+    if (size == NO_KEYS) { /* announced with the first key */
+        if (!has_other_store(radio->index, &id) && !daemon_runs()) {
+            send_list(radio, &key_lists[IDENTITY_KEYS], NO_KEYS);
+        }
+        return TENDON_OK;
+    }
     tendon_bluez_keys_stored(radio);
     tendon_status status = TENDON_OK;
     if (has_other_store(radio->index, &id)) {
         status = TENDON_RADIO_ERROR_OTHER_BOND_STORE;
     } else if (!daemon_runs()) {
         status = load(radio, keys, (size_t)size);
+        if (status >= 0) {
+            send_list(radio, &key_lists[IDENTITY_KEYS], NO_KEYS);
+        }
     }
     if (status < 0 && radio->leases[2] >= 0) {
         close(radio->leases[2]);
@@ -143,16 +173,12 @@ tendon_status tendon_bluez_use_bonds(tendon_radio *base) {
 }
 
 void tendon_bluez_load_again(const tendon_bluez_radio *radio) {
-    uint8_t keys[KEYS_SIZE], pdu[TENDON_MANAGEMENT_HEADER_SIZE + KEYS_SIZE];
     const store_id id = id_of(radio);
-    tendon_status size = tendon_bonds_encode_keys(radio->radio.bonds, &radio->radio.address, keys, sizeof keys);
-    if (size <= NO_KEYS || has_other_store(radio->index, &id) || daemon_runs()) {
+    if (has_other_store(radio->index, &id) || daemon_runs()) {
         return;
     }
-    size = tendon_management_encode(TENDON_MANAGEMENT_LOAD_LONG_TERM_KEYS, radio->index, keys, (size_t)size, pdu,
-                                    sizeof pdu);
-    if (size > 0) { /* if it is not taken, the bonded device pairs again: its key is not found */
-        (void)send(radio->management.fd, pdu, (size_t)size, MSG_NOSIGNAL | MSG_DONTWAIT);
+    for (size_t i = 0; i < KEY_LISTS; i++) {
+        send_list(radio, &key_lists[i], NO_KEYS + 1);
     }
 }
 

@@ -10,6 +10,7 @@
 #include "bluez_internal.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/socket.h>
 
 /** Address types of the management interface. */
@@ -230,6 +231,8 @@ static void keep_key(tendon_bluez_radio *radio, const tendon_management_event *e
         return;
     }
     bond.own = radio->radio.address;
+    bond.has_identity_key = link->has_identity_key; /* the kernel reports it before the other keys */
+    memcpy(bond.identity_key, link->identity_key, sizeof bond.identity_key);
     tendon_status status = tendon_pairing_judge(link, &bond);
     if (status < 0) {
         refuse_key(radio, link, status, now);
@@ -249,18 +252,17 @@ static void keep_key(tendon_bluez_radio *radio, const tendon_management_event *e
 
 /** New Identity Resolving Key: the address in the link is a private one; keys are stored under the identity address. */
 static void note_identity(tendon_bluez_radio *radio, const tendon_management_event *event) {
-    tendon_reader reader = tendon_reader_make(event->data, event->length);
-    (void)tendon_read_u8(&reader);
-    const uint8_t *wire = tendon_read_bytes(&reader, 6);
-    tendon_address identity = read_peer(&reader);
-    if (!tendon_reader_ok(&reader)) {
+    tendon_bond_identity identity;
+    if (tendon_bond_decode_identity(event->data, event->length, &identity) < 0) {
         radio->radio.malformed++;
         return;
     }
-    tendon_address private_address = tendon_address_from_wire(wire, TENDON_ADDRESS_TYPE_RANDOM);
-    tendon_link *link = link_of(radio, &private_address);
+    tendon_link *link = link_of(radio, &identity.private_address);
+    link = link != NULL ? link : link_of(radio, &identity.address); /* a peer that does not use its private addresses */
     if (link != NULL) {
-        link->identity = identity;
+        link->identity = identity.address;
+        link->has_identity_key = identity.stored;
+        memcpy(link->identity_key, identity.key, sizeof link->identity_key);
     }
 }
 

@@ -83,7 +83,7 @@ extension Bond {
             "role": role == .peripheral ? "peripheral" : "central",
             "adapter": adapter.map { .string($0.description) } ?? .null,
             "authenticated": .bool(isAuthenticated), "secure_connections": .bool(usesSecureConnections),
-            "key_size_bytes": JSON(keySize),
+            "key_size_bytes": JSON(keySize), "private_addresses": .bool(hasIdentityKey),
         ]
     }
 
@@ -100,8 +100,10 @@ extension Bond {
     fileprivate var secrets: JSON {
         let key: [UInt8] = elements(of: c.key, 16)
         let random: [UInt8] = elements(of: c.random, 8)
+        let identity: [UInt8] = elements(of: c.identity_key, 16)
         return [
             "key": .string(hexText(key)), "random": .string(hexText(random)), "diversifier": JSON(Int(c.diversifier)),
+            "identity_key": hasIdentityKey ? .string(hexText(identity)) : .null,
         ]
     }
 }

@@ -57,6 +57,53 @@ static void mal_H10_every_cut_and_every_changed_byte_is_refused(void **state) {
     assert_int_equal(tendon_bonds_decode(bytes, sizeof bytes, read, 2, NULL), 2);
 }
 
+/* Version 2, if one of the bonds has an identity key; the records of both are as long then. */
+static void a_file_with_identity_keys(void **state) {
+    enum { RECORD = 46 + 16, SIZE = 16 + 2 * RECORD };
+    (void)state;
+    tendon_bond bonds[2] = {bonds_item(7), bonds_item(8)}, read[2];
+    uint8_t bytes[SIZE], one[16 + 46];
+    bonds[1].has_identity_key = true;
+    for (uint8_t i = 0; i < 16; i++) {
+        bonds[1].identity_key[i] = (uint8_t)(0xE0 + i);
+    }
+    assert_int_equal(tendon_bonds_encode(bonds, 2, bytes, sizeof bytes), SIZE);
+    static const uint8_t head[12] = {'T', 'E', 'N', 'D', 'B', 'O', 'N', 'D', 2, 0, 2, 0};
+    static const uint8_t tail[2 + 16] = {1,    0,    0xE0, 0xE1, 0xE2, 0xE3, 0xE4, 0xE5, 0xE6,
+                                         0xE7, 0xE8, 0xE9, 0xEA, 0xEB, 0xEC, 0xED, 0xEE, 0xEF};
+    static const uint8_t none[2 + 16] = {0};
+    assert_memory_equal(bytes, head, sizeof head);
+    assert_memory_equal(bytes + 16 + 44, none, sizeof none);
+    assert_memory_equal(bytes + 16 + RECORD + 44, tail, sizeof tail);
+    assert_int_equal(tendon_bonds_encode(bonds, 1, one, sizeof one),
+                     sizeof one); /* version 1 without the second bond */
+    assert_memory_equal(bytes + 16, one + 16, 46);
+    assert_int_equal(tendon_bonds_decode(bytes, sizeof bytes, read, 2, NULL), 2);
+    assert_false(read[0].has_identity_key);
+    assert_true(read[1].has_identity_key);
+    assert_memory_equal(read[1].identity_key, bonds[1].identity_key, 16);
+    assert_int_equal(tendon_bonds_encode(bonds, 2, bytes, sizeof bytes - 1), TENDON_ERROR_BUFFER_TOO_SMALL);
+    assert_int_equal(tendon_bonds_encode(bonds, 2, bytes, sizeof bytes), SIZE);
+    for (size_t length = 0; length < sizeof bytes; length++) {
+        uint8_t *truncated = malloc(length + (length == 0));
+        memcpy(truncated, bytes, length);
+        assert_int_equal(tendon_bonds_decode(truncated, length, read, 2, NULL), TENDON_ERROR_TRUNCATED);
+        free(truncated);
+    }
+    for (size_t at = 16; at < sizeof bytes; at++) {
+        bytes[at] ^= 0x10;
+        assert_int_equal(tendon_bonds_decode(bytes, sizeof bytes, read, 2, NULL), TENDON_ERROR_MALFORMED);
+        bytes[at] ^= 0x10;
+    }
+    for (unsigned version = 0; version < 256; version++) {
+        bytes[8] = (uint8_t)version;
+        tendon_status expected = version == 1   ? TENDON_ERROR_MALFORMED /* records of 46 bytes: too many bytes */
+                                 : version == 2 ? 2
+                                                : TENDON_ERROR_UNSUPPORTED;
+        assert_int_equal(tendon_bonds_decode(bytes, sizeof bytes, read, 2, NULL), expected);
+    }
+}
+
 static void stored_found_replaced_removed(void **state) {
     char path[128];
     tendon_bonds a, b;
@@ -223,8 +270,61 @@ static void the_kernels_keys(void **state) {
     assert_int_equal(tendon_bonds_encode_keys(&bonds, &bonds_own, list, 37), TENDON_ERROR_BUFFER_TOO_SMALL);
 }
 
+/* Linux management interface: New Identity Resolving Key, Load Identity Resolving Keys. */
+static void the_kernels_identity_keys(void **state) {
+    static const uint8_t event[30] = {1,    0x66, 0x55, 0x44, 0x33, 0x22, 0x51, 7,    4,    3,
+                                      2,    1,    0xC0, 2,    0x10, 0x11, 0x12, 0x13, 0x14, 0x15,
+                                      0x16, 0x17, 0x18, 0x19, 0x1A, 0x1B, 0x1C, 0x1D, 0x1E, 0x1F};
+    tendon_bond_identity identity;
+    (void)state;
+    assert_int_equal(tendon_bond_decode_identity(event, sizeof event, &identity), TENDON_OK);
+    const tendon_address private_address = {{0x51, 0x22, 0x33, 0x44, 0x55, 0x66}, TENDON_ADDRESS_TYPE_RANDOM};
+    tendon_bond bond = bonds_item(7);
+    assert_true(identity.stored);
+    assert_true(tendon_address_equal(&identity.private_address, &private_address));
+    assert_true(tendon_address_equal(&identity.address, &bond.peer));
+    assert_memory_equal(identity.key, event + 14, 16);
+    for (size_t length = 0; length < sizeof event; length++) {
+        uint8_t *truncated = malloc(length + (length == 0));
+        memcpy(truncated, event, length);
+        assert_int_equal(tendon_bond_decode_identity(truncated, length, &identity), TENDON_ERROR_TRUNCATED);
+        free(truncated);
+    }
+    for (unsigned type = 0; type < 256; type++) {
+        uint8_t changed[30];
+        memcpy(changed, event, sizeof changed);
+        changed[13] = (uint8_t)type;
+        assert_int_equal(tendon_bond_decode_identity(changed, sizeof changed, &identity),
+                         type == 1 || type == 2 ? TENDON_OK : TENDON_ERROR_MALFORMED);
+    }
+    tendon_bonds bonds;
+    uint8_t list[2 + 2 * 23];
+    tendon_bonds_init(&bonds);
+    tendon_bond other = bonds_item(1), virtual_one = bonds_item(2), without = bonds_item(3);
+    other.own.bytes[0] = 0x77;
+    virtual_one.radio = TENDON_BOND_VIRTUAL;
+    other.has_identity_key = virtual_one.has_identity_key = bond.has_identity_key = true;
+    assert_int_equal(tendon_bonds_store(&bonds, &other), TENDON_OK);
+    assert_int_equal(tendon_bonds_store(&bonds, &virtual_one), TENDON_OK);
+    assert_int_equal(tendon_bonds_store(&bonds, &without), TENDON_OK);
+    assert_int_equal(tendon_bonds_encode_identities(&bonds, &bonds_own, list, sizeof list), 2);
+    assert_int_equal(list[0] | list[1], 0);
+    /* Two keys of one peer, as LE Legacy Pairing gives them: the later one has the identity key that is loaded. */
+    memset(bond.identity_key, 0x99, 16);
+    assert_int_equal(tendon_bonds_store(&bonds, &bond), TENDON_OK);
+    bond.initiator = false;
+    memcpy(bond.identity_key, event + 14, 16);
+    assert_int_equal(tendon_bonds_store(&bonds, &bond), TENDON_OK);
+    assert_int_equal(tendon_bonds_encode_identities(&bonds, &bonds_own, list, sizeof list), 2 + 23);
+    assert_int_equal(list[0], 1);
+    assert_memory_equal(list + 2, event + 7, 23);
+    assert_int_equal(tendon_bonds_encode_identities(&bonds, &bonds_own, list, 24), TENDON_ERROR_BUFFER_TOO_SMALL);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_file_with_identity_keys),
+        cmocka_unit_test(the_kernels_identity_keys),
         cmocka_unit_test(the_file_byte_by_byte),
         cmocka_unit_test(mal_H10_every_cut_and_every_changed_byte_is_refused),
         cmocka_unit_test_setup_teardown(stored_found_replaced_removed, bonds_setup, bonds_teardown),

@@ -114,6 +114,7 @@ struct PairingAgentTests {
         #expect(bond.isAuthenticated)
         #expect(bond.usesSecureConnections)
         #expect(bond.keySize == 16)
+        #expect(!bond.hasIdentityKey)
         #expect(try pair.bonds.bonds() == [bond])
     }
 

@@ -31,6 +31,7 @@ typedef enum tendon_management_opcode {
     TENDON_MANAGEMENT_SET_SECURE_SIMPLE_PAIRING = 0x000B, /**< mode */
     TENDON_MANAGEMENT_SET_LOW_ENERGY = 0x000D,            /**< mode */
     TENDON_MANAGEMENT_LOAD_LONG_TERM_KEYS = 0x0013,
+    TENDON_MANAGEMENT_LOAD_IDENTITY_KEYS = 0x0030,
     TENDON_MANAGEMENT_DISCONNECT = 0x0014,         /**< address, address type */
     TENDON_MANAGEMENT_SET_IO_CAPABILITY = 0x0018,  /**< 3: no input, no output */
     TENDON_MANAGEMENT_PAIR_DEVICE = 0x0019,        /**< address, address type, IO capability */

@@ -34,7 +34,17 @@ typedef struct tendon_bond {
     uint16_t diversifier;
     uint8_t random[8];
     uint8_t key[16];
+    bool has_identity_key;
+    uint8_t identity_key[16]; /**< Identity Resolving Key: resolves the private addresses of the peer */
 } tendon_bond;
+
+/** The identity of a peer, as a pairing with it reveals it. */
+typedef struct tendon_bond_identity {
+    bool stored;                    /**< the kernel requests to store the key */
+    tendon_address private_address; /**< in use now; all zero if the peer uses its identity address */
+    tendon_address address;         /**< identity address */
+    uint8_t key[16];
+} tendon_bond_identity;
 
 /** The file as it was read last. Opaque. */
 typedef struct tendon_bonds_version {
@@ -93,16 +103,27 @@ const tendon_bond *tendon_bonds_find(const tendon_bonds *bonds, tendon_bond_radi
 
 /* Codec of the file and of the kernel's key lists. */
 
-/** Encodes the whole file of @p count keys: 16 + 46 * count bytes. */
+/**
+ * Encodes the whole file of @p count keys: 16 + 46 * count bytes (version 1), or 16 + 62 * count bytes if one of them
+ * has an identity key (version 2).
+ */
 tendon_status tendon_bonds_encode(const tendon_bond *items, size_t count, uint8_t *out, size_t capacity);
-/** Decodes a whole file. @return the number of keys; TENDON_ERROR_TRUNCATED, _MALFORMED (*offset), _TABLE_FULL,
- * _UNSUPPORTED (version).
+/** Decodes a whole file of version 1 or 2. @return the number of keys; TENDON_ERROR_TRUNCATED, _MALFORMED (*offset),
+ * _TABLE_FULL, _UNSUPPORTED (version).
  */
 tendon_status tendon_bonds_decode(const uint8_t *bytes, size_t length, tendon_bond *items, size_t capacity,
                                   size_t *offset);
 /** Decodes the parameters of the management event New Long Term Key. @param stored true if the kernel requests to store
  * the key. */
 tendon_status tendon_bond_decode_key(const uint8_t *parameters, size_t length, tendon_bond *out, bool *stored);
+/** Decodes the parameters of the management event New Identity Resolving Key. */
+tendon_status tendon_bond_decode_identity(const uint8_t *parameters, size_t length, tendon_bond_identity *out);
+/**
+ * Encodes the parameters of the management command Load Identity Resolving Keys: one for each of the kernel's peers of
+ * @p own that has an identity key; 2 + 23 * TENDON_BONDS_MAX bytes at most.
+ */
+tendon_status tendon_bonds_encode_identities(const tendon_bonds *bonds, const tendon_address *own, uint8_t *out,
+                                             size_t capacity);
 /** Encodes the parameters of the management command Load Long Term Keys: the kernel's keys of @p own. */
 tendon_status tendon_bonds_encode_keys(const tendon_bonds *bonds, const tendon_address *own, uint8_t *out,
                                        size_t capacity);

@@ -97,9 +97,11 @@ struct tendon_link {
     bool connected;          /**< the socket is connected; connected() is pending or was called */
     bool securing;  /**< connected; the encryption with a stored key is in progress (bluez: connected() waits for it) */
     bool encrypted; /**< by pairing or with a stored key */
-    uint8_t singles;  /**< wake-ups in a row that brought one packet; used by the link */
-    bool keyed;       /**< a pairing on this connection has stored a key */
-    uint8_t question; /**< tendon_pairing_question that waits for an answer */
+    uint8_t singles;       /**< wake-ups in a row that brought one packet; used by the link */
+    bool keyed;            /**< a pairing on this connection has stored a key */
+    uint8_t question;      /**< tendon_pairing_question that waits for an answer */
+    bool has_identity_key; /**< a pairing on this connection has revealed the identity key of the peer */
+    uint8_t identity_key[16];
     tendon_status reason;
     int error;       /**< errno of the send or receive that found the connection ended; 0: none did */
     uint16_t handle; /**< connection handle, for captures; 0xFFFF: not known */
