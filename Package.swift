@@ -163,7 +163,7 @@ let package = Package(
             name: "TendonSupportTests", dependencies: ["TendonSupport", "TestSupport"],
             path: "Tests/Swift/TendonSupportTests"),
         .testTarget(
-            name: "TendonQueueTests", dependencies: ["CSystemSQLite", "TendonQueue"],
+            name: "TendonQueueTests", dependencies: ["CSystemSQLite", "TendonQueue", "TestSupport"],
             path: "Tests/Swift/TendonQueueTests"),
         .testTarget(
             name: "TendonOutputsTests", dependencies: ["TendonOutputs", "TendonSupport"],

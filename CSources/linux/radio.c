@@ -72,6 +72,20 @@ void tendon_radio_unlisten(tendon_radio *radio, tendon_listener *listener) {
     radio->ops->unlisten(radio, listener);
 }
 
+tendon_status tendon_radio_ask_signals(tendon_radio *radio) {
+    if (radio->ops->ask_signal == NULL) {
+        return TENDON_ERROR_UNSUPPORTED;
+    }
+    tendon_status first = TENDON_OK;
+    for (tendon_link *link = radio->links; link != NULL; link = link->next) {
+        if (link->state == TENDON_LINK_OPEN && !link->closing) {
+            tendon_status status = radio->ops->ask_signal(radio, link);
+            first = first < 0 ? first : status;
+        }
+    }
+    return first;
+}
+
 void tendon_radio_close(tendon_radio *radio) {
     if (radio->ops != NULL) {
         radio->ops->close(radio); /* the ops stay: a link that is still open must not fall through NULL */
@@ -79,7 +93,8 @@ void tendon_radio_close(tendon_radio *radio) {
 }
 
 void tendon_link_init(tendon_link *link, const tendon_link_callbacks *callbacks) {
-    *link = (tendon_link){.state = TENDON_LINK_CLOSED, .handle = 0xFFFF, .deadline = UINT64_MAX};
+    *link = (tendon_link){
+        .state = TENDON_LINK_CLOSED, .rssi = TENDON_RSSI_UNKNOWN, .handle = 0xFFFF, .deadline = UINT64_MAX};
     if (callbacks != NULL) {
         link->callbacks = *callbacks;
     }

@@ -123,6 +123,7 @@ tendon_status tendon_socket_link_begin(tendon_link *link, tendon_radio *radio, c
     link->has_identity_key = false;
     link->reason = TENDON_OK;
     link->handle = 0xFFFF;
+    link->rssi = TENDON_RSSI_UNKNOWN;
     link->received = link->sent = 0;
     link->lost = 0;
     link->singles = 0;

@@ -71,7 +71,7 @@ tendon_status tendon_socket_link_connecting(tendon_link *link, int fd);
  */
 void tendon_socket_link_fail(tendon_link *link, tendon_status reason);
 
-/** Calls closed() of the owner, the first time. */
+/** Calls encrypted() of the owner, the first time. */
 void tendon_socket_link_encrypted(tendon_link *link, uint64_t now);
 /** A message for the peer's control(); @return TENDON_ERROR_WOULD_BLOCK: nothing was sent. */
 tendon_status tendon_socket_link_control(tendon_link *link, const uint8_t *bytes, size_t length);

@@ -110,6 +110,11 @@ public actor Central {
         return peripheral
     }
 
+    /// The signal strength of each connection in dBm, as the controller said when this was called before; and asks it
+    /// again, so call it from time to time. Most devices do not advertise while they are connected. A connection whose
+    /// strength is not known is not in it; the virtual radio knows none.
+    public func connectionSignals() -> [Address: Int] { core.connectionSignals() }
+
     /// Sets who answers when a device shows a passkey or asks for one, and what a key must be worth; from now on, for
     /// devices that connect after the call. A bond that is worth less is not used: the device pairs again when it
     /// requires pairing. After an error the previous agent stays.

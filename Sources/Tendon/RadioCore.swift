@@ -207,6 +207,19 @@ package final class RadioCore: @unchecked Sendable {
         return true
     }
 
+    func connectionSignals() -> [Address: Int] {
+        var signals: [Address: Int] = [:]
+        var next = radio.pointee.links
+        while let link = next {
+            if link.pointee.rssi != TENDON_RSSI_UNKNOWN {
+                signals[Address(link.pointee.peer)] = Int(link.pointee.rssi)
+            }
+            next = link.pointee.next
+        }
+        _ = tendon_radio_ask_signals(radio)  // what it cannot be asked is not known at the next call
+        return signals
+    }
+
     var name: String { String(cString: radio.pointee.ops.pointee.name) }
     var address: Address { Address(radio.pointee.address) }
     var isScanning: Bool { !scanners.isEmpty }

@@ -306,6 +306,18 @@ void tendon_bluez_load_again(const tendon_bluez_radio *radio);
 /** The store has keys of this adapter, which no other process may remove from the kernel. */
 void tendon_bluez_keys_stored(tendon_bluez_radio *radio);
 
+/* peer.c */
+/** A command about one peer: its address, then the @p size (0 to 4) lowest bytes of @p more. */
+tendon_status tendon_bluez_about(tendon_bluez_radio *radio, uint16_t opcode, const tendon_address *peer, size_t size,
+                                 uint32_t more);
+/** The open link to a peer that the kernel names by its address, or by its identity address once it knows that. */
+tendon_link *tendon_bluez_link_of(const tendon_bluez_radio *radio, const tendon_address *peer);
+/** An address and its type, as the management interface writes them. */
+tendon_address tendon_bluez_read_peer(tendon_reader *reader);
+tendon_status tendon_bluez_ask_signal(tendon_radio *radio, tendon_link *link);
+/** The answer to it. */
+void tendon_bluez_signal_event(tendon_bluez_radio *radio, const tendon_management_event *event);
+
 /* pairing.c */
 tendon_status tendon_bluez_set_pairable(tendon_radio *radio, bool pairable);
 tendon_status tendon_bluez_set_io(tendon_radio *radio);

@@ -188,6 +188,9 @@ static void management_event(tendon_bluez_radio *radio, const tendon_management_
     if (event->index != radio->index) {
         return;
     }
+    if (event->opcode == TENDON_MANAGEMENT_GET_CONNECTION_INFORMATION) { /* only an answer has an opcode */
+        tendon_bluez_signal_event(radio, event);
+    }
     if (radio->radio.bonds != NULL) {
         tendon_bluez_pairing_event(radio, event, now);
     }
@@ -244,7 +247,8 @@ static const tendon_radio_ops ops = {.name = "bluez",
                                      .pair = tendon_bluez_pair,
                                      .answer = tendon_bluez_answer,
                                      .pair_cancel = tendon_bluez_pair_cancel,
-                                     .unpair = tendon_bluez_unpair};
+                                     .unpair = tendon_bluez_unpair,
+                                     .ask_signal = tendon_bluez_ask_signal};
 
 static void close_sources(tendon_bluez_radio *radio) {
     tendon_source *sources[] = {&radio->hci, &radio->management, &radio->timer};

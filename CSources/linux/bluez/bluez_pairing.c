@@ -13,29 +13,14 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/** Address types of the management interface. */
-enum { ADDRESS_LE_PUBLIC = 1, ADDRESS_LE_RANDOM = 2, ADDRESS_SIZE = 7 };
-
 /** Sends a command; a response that is needed arrives through the loop. */
 static tendon_status mode(tendon_bluez_radio *radio, uint16_t opcode, uint8_t value) {
     return tendon_bluez_management_send(radio, opcode, &value, 1);
 }
 
-/** A command about one peer: its address, then the @p size lowest bytes of @p more. */
-static tendon_status about_with(tendon_bluez_radio *radio, uint16_t opcode, const tendon_address *peer, size_t size,
-                                uint32_t more) {
-    uint8_t data[ADDRESS_SIZE + 4];
-    tendon_address_to_wire(peer, data);
-    data[6] = peer->type == TENDON_ADDRESS_TYPE_RANDOM ? ADDRESS_LE_RANDOM : ADDRESS_LE_PUBLIC;
-    for (size_t i = 0; i < size; i++) {
-        data[ADDRESS_SIZE + i] = (uint8_t)(more >> (8 * i));
-    }
-    return tendon_bluez_management_send(radio, opcode, data, ADDRESS_SIZE + size);
-}
-
 static tendon_status about(tendon_bluez_radio *radio, uint16_t opcode, const tendon_address *peer, bool has_more,
                            uint8_t more) {
-    return about_with(radio, opcode, peer, has_more ? 1 : 0, more);
+    return tendon_bluez_about(radio, opcode, peer, has_more ? 1 : 0, more);
 }
 
 /** Adapter settings for pairing; each can be rejected: Secure Connections requires a 4.2 controller. */
@@ -115,25 +100,6 @@ static tendon_status outcome(uint8_t status) {
     }
 }
 
-/** The open link to a peer that the kernel names by its address, or by its identity address once it knows that. */
-static tendon_link *link_of(const tendon_bluez_radio *radio, const tendon_address *peer) {
-    tendon_link *link = radio->radio.links;
-    while (link != NULL &&
-           (link->state != TENDON_LINK_OPEN || link->closing ||
-            (!tendon_address_equal(&link->peer, peer) && !tendon_address_equal(&link->identity, peer)))) {
-        link = link->next;
-    }
-    return link;
-}
-
-static tendon_address read_peer(tendon_reader *reader) {
-    const uint8_t *wire = tendon_read_bytes(reader, 6);
-    uint8_t type = tendon_read_u8(reader);
-    return wire == NULL ? (tendon_address){.type = 0}
-                        : tendon_address_from_wire(wire, type == ADDRESS_LE_RANDOM ? TENDON_ADDRESS_TYPE_RANDOM
-                                                                                   : TENDON_ADDRESS_TYPE_PUBLIC);
-}
-
 /** Keys that could not be stored are removed from the kernel too: the peer is bonded on both sides, or on none. */
 static void undo(tendon_bluez_radio *radio, const tendon_link *link) {
     (void)tendon_bonds_remove(radio->radio.bonds, TENDON_BOND_KERNEL, &radio->radio.address, &link->identity);
@@ -196,12 +162,12 @@ static void all_done(tendon_bluez_radio *radio, tendon_status status, uint64_t n
 /** A response to Pair Device: Command Complete with the peer's address, or Command Status without one. */
 static void pair_device_done(tendon_bluez_radio *radio, const tendon_management_event *event, uint64_t now) {
     tendon_reader reader = tendon_reader_make(event->data, event->length);
-    tendon_address peer = read_peer(&reader);
+    tendon_address peer = tendon_bluez_read_peer(&reader);
     if (!tendon_reader_ok(&reader)) {
         all_done(radio, outcome(event->status), now);
         return;
     }
-    tendon_link *link = link_of(radio, &peer);
+    tendon_link *link = tendon_bluez_link_of(radio, &peer);
     if (link != NULL && link->pairing.state == TENDON_PAIRING_RUNNING) {
         procedure_done(radio, link, event->status, now);
     }
@@ -226,7 +192,7 @@ static void keep_key(tendon_bluez_radio *radio, const tendon_management_event *e
         radio->radio.malformed++;
         return;
     }
-    tendon_link *link = link_of(radio, &bond.peer);
+    tendon_link *link = tendon_bluez_link_of(radio, &bond.peer);
     if (!stored || !is_ours(radio, link, now)) {
         return;
     }
@@ -257,8 +223,10 @@ static void note_identity(tendon_bluez_radio *radio, const tendon_management_eve
         radio->radio.malformed++;
         return;
     }
-    tendon_link *link = link_of(radio, &identity.private_address);
-    link = link != NULL ? link : link_of(radio, &identity.address); /* a peer that does not use its private addresses */
+    tendon_link *link = tendon_bluez_link_of(radio, &identity.private_address);
+    link = link != NULL
+               ? link
+               : tendon_bluez_link_of(radio, &identity.address); /* a peer that does not use its private addresses */
     if (link != NULL) {
         link->identity = identity.address;
         link->has_identity_key = identity.stored;
@@ -270,7 +238,7 @@ void tendon_bluez_answer(tendon_radio *base, tendon_link *link, bool accepted, u
     tendon_bluez_radio *radio = (tendon_bluez_radio *)base;
     (void)now;
     if (link->question == TENDON_PAIRING_ENTER && accepted) {
-        (void)about_with(radio, TENDON_MANAGEMENT_USER_PASSKEY_REPLY, &link->identity, 4, passkey);
+        (void)tendon_bluez_about(radio, TENDON_MANAGEMENT_USER_PASSKEY_REPLY, &link->identity, 4, passkey);
     } else {
         static const uint16_t opcodes[2][2] = {
             {TENDON_MANAGEMENT_USER_CONFIRM_NEGATIVE_REPLY, TENDON_MANAGEMENT_USER_CONFIRM_REPLY},
@@ -287,14 +255,14 @@ static bool may_answer(const tendon_bluez_radio *radio, const tendon_link *link)
 /** User Confirmation Request: its Confirm_Hint is set for Just Works; otherwise it is Numeric Comparison. */
 static void confirm(tendon_bluez_radio *radio, const tendon_management_event *event, uint64_t now) {
     tendon_reader reader = tendon_reader_make(event->data, event->length);
-    tendon_address peer = read_peer(&reader);
+    tendon_address peer = tendon_bluez_read_peer(&reader);
     bool just_works = tendon_read_u8(&reader) != 0;
     uint32_t passkey = tendon_read_u32le(&reader);
     if (!tendon_reader_ok(&reader)) {
         radio->radio.malformed++;
         return;
     }
-    tendon_link *link = link_of(radio, &peer);
+    tendon_link *link = tendon_bluez_link_of(radio, &peer);
     bool permitted = may_answer(radio, link);
     if (permitted && link != NULL && !just_works) {
         tendon_pairing_ask(link, TENDON_PAIRING_COMPARE, passkey, now);
@@ -312,14 +280,14 @@ static void confirm(tendon_bluez_radio *radio, const tendon_management_event *ev
 static void take_passkey(tendon_bluez_radio *radio, const tendon_management_event *event, uint64_t now) {
     bool shows = event->code == TENDON_MANAGEMENT_PASSKEY_NOTIFY;
     tendon_reader reader = tendon_reader_make(event->data, event->length);
-    tendon_address peer = read_peer(&reader);
+    tendon_address peer = tendon_bluez_read_peer(&reader);
     uint32_t passkey = shows ? tendon_read_u32le(&reader) : 0;
     uint8_t entered = shows ? tendon_read_u8(&reader) : 0;
     if (!tendon_reader_ok(&reader)) {
         radio->radio.malformed++;
         return;
     }
-    tendon_link *link = link_of(radio, &peer);
+    tendon_link *link = tendon_bluez_link_of(radio, &peer);
     if (link != NULL && may_answer(radio, link) && entered == 0) {
         tendon_pairing_ask(link, shows ? TENDON_PAIRING_SHOW : TENDON_PAIRING_ENTER, passkey, now);
     } else if (link != NULL && !shows) {

@@ -19,6 +19,7 @@ final class GatewayCommands: CommandHandler {
         var central: Central?
         var pairing: PairingPolicy?
         var seen: [Address: Seen] = [:]
+        var links: [Address: Int] = [:]
         var disconnect: (@Sendable (Address) -> Void)?
     }
 
@@ -55,8 +56,13 @@ final class GatewayCommands: CommandHandler {
         }
     }
 
-    /// dBm of the newest advertisement, by device.
-    func signals() -> [Address: Int] { state.withLock { $0.seen.compactMapValues(\.rssi) } }
+    /// dBm of the connections, in place of those before.
+    func hear(_ signals: [Address: Int]) { state.withLock { $0.links = signals } }
+
+    /// dBm by device: of its connection, or of its newest advertisement.
+    func signals() -> [Address: Int] {
+        state.withLock { $0.seen.compactMapValues(\.rssi).merging($0.links) { _, connection in connection } }
+    }
 
     // MARK: Actions
 

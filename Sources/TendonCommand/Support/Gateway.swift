@@ -37,6 +37,8 @@ final class Gateway: Sendable {
     /// Maximum number of names and sessions that are kept; sessions that never had a connection are removed first.
     private static let nameLimit = 4096
     private static let knownLimit = 256
+    /// Turns of 100 ms after which the controller is asked for the signals of the connections.
+    private static let turnsPerSignal = 100
 
     /// - Parameter arguments: of the other outputs than standard output; nil: no output at all.
     init(_ plan: GatewayPlan, outputs arguments: Arguments?) throws(CommandError) {
@@ -135,9 +137,11 @@ final class Gateway: Sendable {
             if let path = settings.capture { capture = try await LinkCapture.start(path, on: central) }
             let tap = capture
             let pump = Task {
-                while !Task.isCancelled {
+                for turn in 0... {
+                    if Task.isCancelled { break }
                     self.startTurns(central)
                     self.rules.tick()
+                    if turn % Gateway.turnsPerSignal == 0 { self.hear(await central.connectionSignals()) }
                     try await Task.sleep(for: .milliseconds(100))
                 }
             }
@@ -169,6 +173,17 @@ final class Gateway: Sendable {
         for try await advertisement in advertisements {
             await capture?.write(advertisement)
             if await take(advertisement, central) { startTurns(central) }
+        }
+    }
+
+    /// The signals of the connections: for the figures, and so that a device that walks away is handed over.
+    private func hear(_ signals: [Address: Int]) {
+        commands.hear(signals)
+        guard let agreement else { return }
+        let known = state.withLock { $0.known }
+        for (address, rssi) in signals {
+            guard let family = known[address]?.label.family else { continue }
+            agreement.received(Gateway.shared(address, family), rssi: rssi)
         }
     }
 

@@ -179,6 +179,7 @@ static void on_notification(void *context, const tendon_gatt_value *value, uint6
     k->wrong += number != k->got || v[3] != 0x5A;
     k->got++;
     if (k->got == k->wanted) {
+        printf("signal %d dBm\n", k->link.rssi);
         printf("lost in the kernel %" PRIu32 "\n", tendon_bluez_link_lost(&k->link));
         printf("notifications %" PRIu32 " in order, %" PRIu32 " wrong, %" PRIu64 " ms\n", k->got, k->wrong,
                now - k->first);
@@ -203,6 +204,9 @@ static void client_connected(void *context, uint64_t now) {
     if (k->wanted == 0) {
         tendon_link_close(&k->link);
         return;
+    }
+    if (k->wanted >= 1000) { /* time for an answer */
+        (void)tendon_radio_ask_signals(k->link.radio);
     }
     for (int i = 0; i < 3; i++) {
         k->count[i] = (uint8_t)(k->wanted >> (8 * i));

@@ -5,9 +5,16 @@
 # limit: 120
 
 peer=$(address_of hci1)
+signal_of() { # COMMAND...: 127 stands for a signal that is not known
+    local output
+    output=$("$@")
+    echo "$output"
+    grep -E 'signal -?[0-9]+ dBm' <<<"$output" | grep -qv 'signal 127 '
+}
 serve_start hci1 150 "Tendon Wearable"
 monitor_start "$CASE_DIR/all.btsnoop"
 check "2,000 notifications, none lost" radio_check connect hci0 10000 "$peer" 5000 2000
+check "the controller says how strong the connection is" signal_of radio_check connect hci0 10000 "$peer" 5000 1000
 check "again at once: a new connection" radio_check connect hci0 10000 "$peer" 5000 10
 check "a scan is paused and restored" radio_check connect hci0 10000 "$peer" 5000 10 scan
 expect "nobody there: the deadline" 1 radio_check connect hci0 10000 00:AA:01:01:00:77 1500 0
@@ -35,7 +42,7 @@ kill -9 $killed
 check "after a client that was killed: a new connection, not its leavings" \
     radio_check connect hci0 10000 "$peer" 5000 10
 check "the server saw a new central each time" eval \
-    '[ "$(grep -c "^central $(address_of hci0)" "$CASE_DIR/serve.txt")" -eq 6 ]'
+    '[ "$(grep -c "^central $(address_of hci0)" "$CASE_DIR/serve.txt")" -eq 7 ]'
 monitor_start "$CASE_DIR/parameters.btsnoop"
 expect "connection parameters that cannot be are refused" 1 radio_check parameters hci0 0 "$peer" 8 0 1
 check "connection parameters are loaded" radio_check parameters hci0 0 "$peer" 8 3 123

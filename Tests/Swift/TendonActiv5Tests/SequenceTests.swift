@@ -27,6 +27,33 @@ struct SequenceTests {
         withExtendedLifetime(kept) {}
     }
 
+    /// All events, or those without samples.
+    @Test @TendonActor func whatTheyBring() async throws {
+        let site = try await Site { $0.forcePeriod = .milliseconds(20) }
+        let device = try await site.open()
+        var all = device.events.makeAsyncIterator()
+        var happenings = device.events(capacity: 64, includingSamples: false).makeAsyncIterator()
+        try device.startIsometric().get()
+        var force: A5Force?
+        while force == nil, let event = try await all.next() {
+            if case .didReceiveIsometric(let sender, let value) = event {
+                #expect(sender == device)
+                force = value
+            }
+        }
+        #expect(force != nil)
+        await device.close()
+        var isDisconnected = false
+        while !isDisconnected, let event = try await happenings.next() {
+            switch event {
+            case .didReceiveIsometric, .didReceiveIMUData, .didReceiveMessage: Issue.record("a sample: \(event)")
+            case .deviceDisconnected: isDisconnected = true
+            default: break
+            }
+        }
+        #expect(isDisconnected)
+    }
+
     @Test @TendonActor func ofAManager() async throws {
         let manager = A5DeviceManager(radio: .virtual(directory: nil))
         let lifetime = try #require(Mirror(reflecting: manager).descendant("lifetime") as? Lifetime<ManagerCore>)

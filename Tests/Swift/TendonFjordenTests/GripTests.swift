@@ -45,6 +45,13 @@ struct GripTests {
         #expect(try await grip.readGripInfo(forceRefresh: true).serialNumber == "XENDON-FJORDEN-1")
     }
 
+    @Test @TendonActor func itsOwnSerialNumber() async throws {
+        var options = SimulatedGrip.Options()
+        options.serial = "WORKSHOP-7"
+        let (manager, _) = try simulated(options)
+        #expect(try await connectFirst(manager).readGripInfo().serialNumber == "WORKSHOP-7")
+    }
+
     @Test @TendonActor func noBattery() async throws {
         var options = SimulatedGrip.Options()
         options.lacks = .battery

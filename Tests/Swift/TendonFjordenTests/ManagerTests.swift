@@ -210,7 +210,8 @@ struct ManagerTests {
         for (change, expected) in rows {
             var options = SimulatedGrip.Options()
             change(&options)
-            let (manager, _) = try simulated(options)
+            let (manager, simulator) = try simulated(options)
+            #expect(simulator.grip.isBonded == options.isBonded)
             var failure: FjordenError?
             do {
                 _ = try await connectFirst(manager)
@@ -219,6 +220,15 @@ struct ManagerTests {
                 #expect(manager.state == .ready)
             }
             #expect(failure == expected)
+            if expected == .gripPairingRequestDeclined {
+                guard case .pairing(let error) = manager.issue else {
+                    Issue.record("\(String(describing: manager.issue))")
+                    continue
+                }
+                #expect(error.operation == .pair && error.status < 0)
+            } else {
+                #expect(manager.issue == nil)
+            }
         }
     }
 

@@ -96,6 +96,15 @@ import Testing
             Issue.record("\(String(describing: manager.lastError))")
             return
         }
+        var steps: [OcelotUpgradeStep] = []
+        await #expect(throws: OcelotError.self) {
+            try await manager.upgradeFirmware(appVersion: "1.0.0", onStep: { steps.append($0) })
+        }
+        #expect(
+            steps == [
+                .preparing(serialNumber: "1122334455667788"),
+                .found(currentVersion: 1_003_000, newFirmware: nil, size: 0),
+            ])
         let other = site.cloud(offering: image)
         other.set { $0.image[7] ^= 1 }
         let failing = site.firmwareManager(other)

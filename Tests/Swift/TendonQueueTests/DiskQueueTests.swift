@@ -2,6 +2,7 @@
 // The queue on disk: order, numbers, bounds, and each way in which a file fails.
 import CSystemSQLite
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TendonQueue
@@ -35,6 +36,15 @@ import Testing
 
     private func texts(_ queue: DiskQueue, after number: UInt64 = 0) throws -> [String] {
         try queue.entries(after: number, limit: 1000).map { String(decoding: $0.payload, as: UTF8.self) }
+    }
+
+    /// What the queue opens for the rights of its file does not stay open.
+    @Test func aQueueHasOneDescriptorOfItsFile() throws {
+        let place = Place()
+        var queue: DiskQueue? = try open(place)
+        #expect(descriptors(of: place.path) == 1)
+        queue = nil
+        #expect(queue == nil && descriptors(of: place.path) == 0)
     }
 
     @Test func messagesStayInOrderOverACloseAndUntilTheyAreRemoved() throws {

@@ -43,6 +43,19 @@ struct PeripheralTests {
         #expect(count == 3)
     }
 
+    /// The virtual radio knows no signal: what a controller has answered is written by the test.
+    @Test func theSignalsOfConnections() async throws {
+        let site = try await Site()
+        let (central, peripheral) = try await connect(site)
+        #expect(await central.connectionSignals() == [:])
+        let core = await central.core
+        await onLoop { core.radio.pointee.links.pointee.rssi = -61 }
+        #expect(await central.connectionSignals() == [site.address: -61])
+        await peripheral.disconnect()
+        #expect(await central.connectionSignals() == [:])
+        await central.close()
+    }
+
     @Test func aSequenceOfStatesKeepsTheConnection() async throws {
         let site = try await Site()
         var (central, peripheral): (Central, Peripheral?) = try await connect(site)

@@ -46,6 +46,7 @@ typedef enum tendon_management_opcode {
     TENDON_MANAGEMENT_SET_BREDR = 0x002A,                   /**< mode */
     TENDON_MANAGEMENT_SET_STATIC_ADDRESS = 0x002B,          /**< address; while the adapter is off */
     TENDON_MANAGEMENT_SET_SECURE_CONNECTIONS = 0x002D,      /**< mode */
+    TENDON_MANAGEMENT_GET_CONNECTION_INFORMATION = 0x0031,  /**< address, address type */
     TENDON_MANAGEMENT_LOAD_CONNECTION_PARAMETERS = 0x0035
 } tendon_management_opcode;
 

@@ -97,6 +97,8 @@ struct tendon_link {
     bool connected;          /**< the socket is connected; connected() is pending or was called */
     bool securing;  /**< connected; the encryption with a stored key is in progress (bluez: connected() waits for it) */
     bool encrypted; /**< by pairing or with a stored key */
+    /** dBm, of the answer to the newest tendon_radio_ask_signals(); TENDON_RSSI_UNKNOWN: not known. */
+    int8_t rssi;
     uint8_t singles;       /**< wake-ups in a row that brought one packet; used by the link */
     bool keyed;            /**< a pairing on this connection has stored a key */
     uint8_t question;      /**< tendon_pairing_question that waits for an answer */
@@ -178,6 +180,8 @@ typedef struct tendon_radio_ops {
     void (*pair_cancel)(tendon_radio *radio, const tendon_link *link);
     /** The bond was removed from the store: removes its keys from the kernel, and disconnects the peer. */
     tendon_status (*unpair)(tendon_radio *radio, const tendon_address *peer);
+    /** Asks for the signal of an open link; link->rssi follows. NULL: the radio does not know it. */
+    tendon_status (*ask_signal)(tendon_radio *radio, tendon_link *link);
 } tendon_radio_ops;
 
 /** First member of every radio implementation. */
@@ -235,6 +239,13 @@ tendon_status tendon_radio_connect(tendon_radio *radio, tendon_link *link, const
                                    uint64_t deadline);
 tendon_status tendon_radio_listen(tendon_radio *radio, tendon_listener *listener);
 void tendon_radio_unlisten(tendon_radio *radio, tendon_listener *listener);
+/**
+ * Asks the controller for the signal strength of each open link. The answers arrive through the loop, in link->rssi;
+ * most devices do not advertise while they are connected, so no advertisement tells it. The kernel asks the controller
+ * at most once a second. @return TENDON_OK; TENDON_ERROR_UNSUPPORTED; the first error, after which the other links are
+ * asked.
+ */
+tendon_status tendon_radio_ask_signals(tendon_radio *radio);
 /** Stops scanning, advertising and listening. Close all links first, and wait until closed() was called for each. A
  * second call does nothing. */
 void tendon_radio_close(tendon_radio *radio);

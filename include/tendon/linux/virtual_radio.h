@@ -40,9 +40,9 @@ typedef struct tendon_virtual_radio {
  * Opens a virtual controller. Radios of one directory discover and connect to each other, in one process or in several.
  *
  * Differences from a real radio: a device that listens is connectable even if it does not advertise; the RSSI is
- * constant unless the advertiser's datagram contains one; only advertisements that a scanner does not read in time are
- * lost. As on a real radio, an advertisement longer than 31 bytes has no scan response, and a connect() to an absent
- * device lasts until its deadline.
+ * constant unless the advertiser's datagram contains one, and that of a connection is not known; only advertisements
+ * that a scanner does not read in time are lost. As on a real radio, an advertisement longer than 31 bytes has no scan
+ * response, and a connect() to an absent device lasts until its deadline.
  *
  * @param directory NULL: $XDG_RUNTIME_DIR/tendon, or /tmp/tendon-UID when the variable is unset. Created with mode
  * 0700; TENDON_ERROR_FILE_PERMISSION if it belongs to another user or is accessible to other users.

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* Commands and answers of the management socket about one peer; the signal strength of its connection. */
+#if defined(TENDON_HAVE_BLUEZ)
+#include "bluez_internal.h"
+
+/** Address types of the management interface. */
+enum { ADDRESS_LE_PUBLIC = 1, ADDRESS_LE_RANDOM = 2, ADDRESS_SIZE = 7 };
+
+tendon_status tendon_bluez_about(tendon_bluez_radio *radio, uint16_t opcode, const tendon_address *peer, size_t size,
+                                 uint32_t more) {
+    uint8_t data[ADDRESS_SIZE + 4];
+    tendon_address_to_wire(peer, data);
+    data[6] = peer->type == TENDON_ADDRESS_TYPE_RANDOM ? ADDRESS_LE_RANDOM : ADDRESS_LE_PUBLIC;
+    for (size_t i = 0; i < size; i++) {
+        data[ADDRESS_SIZE + i] = (uint8_t)(more >> (8 * i));
+    }
+    return tendon_bluez_management_send(radio, opcode, data, ADDRESS_SIZE + size);
+}
+
+tendon_link *tendon_bluez_link_of(const tendon_bluez_radio *radio, const tendon_address *peer) {
+    tendon_link *link = radio->radio.links;
+    while (link != NULL &&
+           (link->state != TENDON_LINK_OPEN || link->closing ||
+            (!tendon_address_equal(&link->peer, peer) && !tendon_address_equal(&link->identity, peer)))) {
+        link = link->next;
+    }
+    return link;
+}
+
+tendon_address tendon_bluez_read_peer(tendon_reader *reader) {
+    const uint8_t *wire = tendon_read_bytes(reader, 6);
+    uint8_t type = tendon_read_u8(reader);
+    return wire == NULL ? (tendon_address){.type = 0}
+                        : tendon_address_from_wire(wire, type == ADDRESS_LE_RANDOM ? TENDON_ADDRESS_TYPE_RANDOM
+                                                                                   : TENDON_ADDRESS_TYPE_PUBLIC);
+}
+
+tendon_status tendon_bluez_ask_signal(tendon_radio *radio, tendon_link *link) {
+    return tendon_bluez_about((tendon_bluez_radio *)radio, TENDON_MANAGEMENT_GET_CONNECTION_INFORMATION,
+                              &link->identity, 0, 0);
+}
+
+/* Address, type, RSSI, two values of the transmitted power. Another program's question is answered to that program. */
+void tendon_bluez_signal_event(tendon_bluez_radio *radio, const tendon_management_event *event) {
+    tendon_reader reader = tendon_reader_make(event->data, event->length);
+    tendon_address peer = tendon_bluez_read_peer(&reader);
+    if (!tendon_reader_ok(&reader)) {
+        return; /* rejected without a look at the peer */
+    }
+    tendon_link *link = tendon_bluez_link_of(radio, &peer);
+    int8_t rssi = (int8_t)tendon_read_u8(&reader);
+    if (link != NULL) {
+        link->rssi =
+            event->status == TENDON_MANAGEMENT_SUCCESS && tendon_reader_ok(&reader) ? rssi : TENDON_RSSI_UNKNOWN;
+    }
+}
+
+#else
+typedef int tendon_bluez_peer_nothing; /* ISO C requires a declaration in every file */
+#endif
