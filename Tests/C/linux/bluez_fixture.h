@@ -60,6 +60,8 @@ extern system_calls calls;
 /** Counts a call of any kind. True: this is the one of `calls.refuse_at`, and errno is set. */
 bool bluez_call_refused(void);
 
+/** open(), but for the kernel's list of sockets, in which stand those of this program alone. */
+int bluez_open_file(const char *path, int flags, int mode);
 bluez_bench *bluez_open(bool extended, const tendon_address *own);
 void bluez_close(bluez_bench *b);
 /** The next command that the controller was given must have this opcode. @return its parameters, lent. */

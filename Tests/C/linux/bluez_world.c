@@ -97,7 +97,7 @@ int open(const char *path, int flags, ...) {
     int mode = (flags & O_CREAT) != 0 ? va_arg(arguments, int) : 0;
     va_end(arguments);
     if (strcmp(path, "/proc/net/hci") != 0) {
-        return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+        return bluez_open_file(path, flags, mode);
     }
     if (bluez_call_refused()) {
         return -1;
