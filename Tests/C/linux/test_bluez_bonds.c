@@ -282,14 +282,15 @@ static void keys_of_another_store_are_not_unloaded(void **state) {
     assert_int_equal(tendon_bonds_store(&some, &bond), TENDON_OK);
     int dummies[40];
     for (int i = 0; i < 40; i++) { /* lines before and behind the one that counts */
-        char text[40];
-        snprintf(text, sizeof text, "tendon-test-%d-%d", (int)getpid(), i);
-        dummies[i] = other_program(text);
+        char dummy[40];
+        snprintf(dummy, sizeof dummy, "tendon-test-%d-%d", (int)getpid(), i);
+        dummies[i] = other_program(dummy);
     }
-    int other = -1, another_adapter = other_program("tendon/keys/hci77/1-2/4");
+    char text[64];
+    snprintf(text, sizeof text, "tendon/keys/hci77/1-2/%d", (int)getpid());
+    int other = -1, another_adapter = other_program(text);
     for (int i = 0; i < 16; i++) { /* wherever the kernel lists it */
-        char text[40];
-        snprintf(text, sizeof text, "tendon/keys/hci7/1-2-3/4-%d", i);
+        snprintf(text, sizeof text, "tendon/keys/hci7/1-2-3/%d-%d", (int)getpid(), i);
         close(other);
         other = other_program(text);
         assert_int_equal(use(b, &some), TENDON_RADIO_ERROR_OTHER_BOND_STORE);
