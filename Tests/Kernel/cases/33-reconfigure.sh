@@ -48,7 +48,8 @@ assert len(links) == 2, "opened twice"
 first, second = told[:links[1]], told[links[1]:]
 # Samples have a queue of their own, so they may stand anywhere between the others; all else is in order, and once.
 sensors, gestures = "sensor_configuration rotation 40", "gesture_configuration double_tap"
-assert [name for name in first if name != "sample"] == [
+# A busy machine may be too late for the first attempt to connect again.
+assert [name for name in first if name not in ("sample", "connect_failed")] == [
     "found", "connected", sensors, gestures, "suspended voice_assistant", "resumed", sensors, "gesture double_tap", "disconnected"]
 assert [name for name in second if name not in ("sample", "disconnected")] == ["connected", sensors, gestures, "summary"]
 # By the device's own clock: none is of the suspension, which took 500 ms, and there is no other gap like that.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Foundation
 import ObviousTestSupport
 import Tendon
 import TendonObvious
@@ -86,6 +87,9 @@ import Testing
         #expect(await !site.device.isOnTrial)
         #expect(manager.lastError == nil)
         await eventually("it is reported") { cloud.calls.firmwareReports == ["SUCCESS"] }
+        // The image is no longer needed; the record of the device stays.
+        let files = try FileManager.default.contentsOfDirectory(atPath: site.cache)
+        #expect(!files.contains { $0.hasSuffix(".bin") }, "\(files)")
     }
 
     @Test @TendonActor func results() async throws {
