@@ -31,7 +31,7 @@ the .sh, shell patterns too ('1*'), or paths. Without a name: all of them.
   --sockets KIND    the test programs' way to the kernel: library (libbluetooth, the default) or kernel (our own description)
   --limit SECONDS   for the whole run (default $limit)
   --sample          of each case's kinds only those of its sample (see README.md), as in make test
-  --again           cases that fail are run once more, alone on the host; the second run decides
+  --again           cases that fail are run again, alone on the host, up to two times; the last run decides
   --command TEXT    runs TEXT with bash in the guest instead of the cases
   --prepare         builds what the machine needs and stops
   --list            names the cases and stops
@@ -232,5 +232,13 @@ all_machines "${case_files[@]}" 2>&1 | sed -u 's/^not ok /# NOT OK, to be run ag
 machines=$(for file in "${case_files[@]}"; do lane_of "$file"; done | sort -u | wc -l)
 [ "$(grep -c '^# kernel tests: ' "$output")" -eq "$machines" ] || exit 1
 mapfile -t case_files < <(failed_files "$output")
-echo "# ---- once more, one after the other: $(basename -s .sh "${case_files[@]}" | tr '\n' ' ')"
-machine 1 "${case_files[@]}"
+once_more() {
+    echo "# ---- once more, one after the other: $(basename -s .sh "${case_files[@]}" | tr '\n' ' ')"
+    machine 1 "${case_files[@]}"
+}
+code=0
+once_more 2>&1 | sed -u 's/^not ok /# NOT OK, to be run again: /' | tee "$output" || code=$?
+[ $code -ne 0 ] || exit 0
+mapfile -t failed < <(failed_files "$output")
+[ ${#failed[@]} -eq 0 ] || case_files=("${failed[@]}")
+once_more

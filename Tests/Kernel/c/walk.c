@@ -5,6 +5,7 @@
  */
 #include "walk.h"
 
+#include <stdlib.h>
 #include <unistd.h>
 
 uint64_t walk_now(void) {
@@ -264,9 +265,7 @@ bool walk_until(walk *w, bool (*reached)(const void *context), const void *conte
             printf("not ok never: %s (%u links, %u ends, the last %s, paired %u of %u)\n", what, w->told_connected,
                    w->told_disconnected, tendon_status_name(w->reason), w->told_paired, w->pairs);
             print_ends(w);
-            fflush(stdout);
-            w->wrong++;
-            return false;
+            exit(1); /* now and then Linux 6.12 connects to nobody any more: each further pair would take the limit */
         }
         walk_step(w);
     }
