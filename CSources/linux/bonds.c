@@ -12,7 +12,17 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { FILE_MAX = 16 + 62 * TENDON_BONDS_MAX };
+enum { FILE_MAX = TENDON_BONDS_HEADER_SIZE + TENDON_BOND_RECORD_MAX * TENDON_BONDS_MAX };
+/** Types of keys, as in tendon_bond: odd ones are authenticated, those from 2 are of Secure Connections. */
+enum { TYPE_AUTHENTICATED = 1, TYPE_SECURE = 2, TYPE_DEBUG = 4 };
+
+bool tendon_bond_is_authenticated(const tendon_bond *bond) {
+    return bond->type < TYPE_DEBUG && (bond->type & TYPE_AUTHENTICATED) != 0;
+}
+
+bool tendon_bond_is_secure(const tendon_bond *bond) {
+    return bond->type >= TYPE_SECURE && bond->type < TYPE_DEBUG;
+}
 
 void tendon_bonds_init(tendon_bonds *bonds) {
     memset(bonds, 0, sizeof *bonds);

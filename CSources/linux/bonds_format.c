@@ -8,15 +8,14 @@
 #include "tendon/linux/bonds.h"
 
 #include "tendon/base.h"
+#include "tendon/host/management.h"
 #include <string.h>
 
-enum { HEADER_SIZE = 16, SIZE_MIN = 7, SIZE_MAX_BYTES = 16, KEY_SIZE = 16 };
+enum { HEADER_SIZE = TENDON_BONDS_HEADER_SIZE, SIZE_MIN = 7, SIZE_MAX_BYTES = 16, KEY_SIZE = 16 };
 /** Versions with their record sizes. */
 enum { VERSION_1 = 1, VERSION_2 = 2, RECORD_SIZE_1 = 46, RECORD_SIZE_2 = RECORD_SIZE_1 + KEY_SIZE };
+_Static_assert(RECORD_SIZE_2 == TENDON_BOND_RECORD_MAX, "the longest record");
 static const char magic[8] = {'T', 'E', 'N', 'D', 'B', 'O', 'N', 'D'};
-
-/* Address types of the management interface. */
-enum { ADDRESS_LE_PUBLIC = 1, ADDRESS_LE_RANDOM = 2 };
 
 static void write_address(tendon_writer *writer, const tendon_address *address) {
     uint8_t wire[6];
@@ -144,26 +143,12 @@ tendon_status tendon_bonds_decode(const uint8_t *bytes, size_t length, tendon_bo
 
 /* ---- the kernel's: address(6) type(1), key type(1), central(1), size(1), EDIV(2), Rand(8), key(16) ---- */
 
-/** Converts the address type of the management interface; false if it is not one of LE. */
-static bool take_type(tendon_address *peer) {
-    bool known = peer->type == ADDRESS_LE_PUBLIC || peer->type == ADDRESS_LE_RANDOM;
-    peer->type = peer->type == ADDRESS_LE_RANDOM ? TENDON_ADDRESS_TYPE_RANDOM : TENDON_ADDRESS_TYPE_PUBLIC;
-    return known;
-}
-
-/** Writes the address and its type as the management interface has them. */
-static void write_peer(tendon_writer *writer, const tendon_address *peer) {
-    tendon_address named = *peer;
-    named.type = peer->type == TENDON_ADDRESS_TYPE_RANDOM ? ADDRESS_LE_RANDOM : ADDRESS_LE_PUBLIC;
-    write_address(writer, &named);
-}
-
 tendon_status tendon_bond_decode_key(const uint8_t *parameters, size_t length, tendon_bond *out, bool *stored) {
     tendon_reader reader = tendon_reader_make(parameters, length);
     tendon_bond bond;
     memset(&bond, 0, sizeof bond);
     bool wanted = tendon_read_u8(&reader) != 0;
-    bond.peer = read_address(&reader);
+    bool low_energy = tendon_management_read_address(&reader, &bond.peer);
     bond.type = tendon_read_u8(&reader);
     bond.initiator = tendon_read_u8(&reader) != 0;
     bond.key_size = tendon_read_u8(&reader);
@@ -173,7 +158,7 @@ tendon_status tendon_bond_decode_key(const uint8_t *parameters, size_t length, t
     if (!tendon_reader_ok(&reader)) {
         return reader.status;
     }
-    if (!take_type(&bond.peer) || bond.key_size < SIZE_MIN || bond.key_size > SIZE_MAX_BYTES) {
+    if (!low_energy || bond.key_size < SIZE_MIN || bond.key_size > SIZE_MAX_BYTES) {
         return TENDON_ERROR_MALFORMED;
     }
     bond.radio = TENDON_BOND_KERNEL;
@@ -194,12 +179,12 @@ tendon_status tendon_bond_decode_identity(const uint8_t *parameters, size_t leng
     memset(&identity, 0, sizeof identity);
     identity.stored = tendon_read_u8(&reader) != 0;
     const uint8_t *wire = tendon_read_bytes(&reader, 6);
-    identity.address = read_address(&reader);
+    bool low_energy = tendon_management_read_address(&reader, &identity.address);
     read_into(&reader, identity.key, sizeof identity.key);
     if (!tendon_reader_ok(&reader)) {
         return reader.status;
     }
-    if (!take_type(&identity.address)) {
+    if (!low_energy) {
         return TENDON_ERROR_MALFORMED;
     }
     identity.private_address = tendon_address_from_wire(wire, TENDON_ADDRESS_TYPE_RANDOM);
@@ -229,7 +214,7 @@ tendon_status tendon_bonds_encode_identities(const tendon_bonds *bonds, const te
     tendon_write_u16le(&writer, count);
     for (size_t i = 0; i < bonds->count; i++) {
         if (is_loaded(bonds, i, own)) {
-            write_peer(&writer, &bonds->items[i].peer);
+            tendon_management_write_address(&writer, &bonds->items[i].peer);
             tendon_write_bytes(&writer, bonds->items[i].identity_key, KEY_SIZE);
         }
     }
@@ -249,7 +234,7 @@ tendon_status tendon_bonds_encode_keys(const tendon_bonds *bonds, const tendon_a
         if (!is_kernels(bond, own)) {
             continue;
         }
-        write_peer(&writer, &bond->peer);
+        tendon_management_write_address(&writer, &bond->peer);
         tendon_write_u8(&writer, bond->type);
         tendon_write_u8(&writer, bond->initiator);
         tendon_write_u8(&writer, bond->key_size);

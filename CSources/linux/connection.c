@@ -76,7 +76,7 @@ static void finish(tendon_connection *connection, tendon_status reason, uint64_t
         reason = connection->close_reason;
     }
     connection->state = TENDON_CONNECTION_IDLE;
-    connection->closing = connection->again = false;
+    connection->closing = connection->again = connection->pairing_asked = false;
     connection->close_reason = TENDON_OK;
     set_scan_paused(connection, false);
     if (was_up) {
@@ -122,11 +122,15 @@ static void attempt_ended(tendon_connection *connection, tendon_status reason, u
     attempt->lasted_ms = now > connection->attempt_began ? (uint32_t)(now - connection->attempt_began) : 0;
 }
 
+static bool has_attempts(const tendon_connection *connection) {
+    return connection->background ||
+           (connection->attempt < connection->connect_attempts && connection->attempt < TENDON_CONNECTION_ATTEMPTS_MAX);
+}
+
 /** Records the reason; returns true if another attempt follows. */
 static bool retry_later(tendon_connection *connection, tendon_status reason, uint64_t now) {
     attempt_ended(connection, reason, now);
-    if (connection->closing || !tendon_connection_retries(reason) ||
-        connection->attempt >= connection->connect_attempts || connection->attempt >= TENDON_CONNECTION_ATTEMPTS_MAX) {
+    if (connection->closing || !tendon_connection_retries(reason) || !has_attempts(connection)) {
         return false;
     }
     uint64_t pause = (uint64_t)TENDON_CONNECTION_PAUSE_MS << (connection->attempt - 1);
@@ -140,6 +144,13 @@ static bool retry_later(tendon_connection *connection, tendon_status reason, uin
     return true;
 }
 
+static tendon_status ask_radio(tendon_connection *connection) {
+    if (connection->background) {
+        return tendon_radio_connect_in_background(connection->radio, &connection->link, &connection->peer);
+    }
+    return tendon_radio_connect(connection->radio, &connection->link, &connection->peer, connection->connect_deadline);
+}
+
 static void begin_attempt(tendon_connection *connection, uint64_t now) {
     connection->attempt_began = now;
     connection->attempts[connection->attempt - 1] =
@@ -147,11 +158,12 @@ static void begin_attempt(tendon_connection *connection, uint64_t now) {
 }
 
 static void attempt_again(tendon_connection *connection, uint64_t now) {
-    connection->attempt++;
+    if (connection->attempt < TENDON_CONNECTION_ATTEMPTS_MAX) {
+        connection->attempt++;
+    }
     connection->state = TENDON_CONNECTION_CONNECTING;
     begin_attempt(connection, now);
-    tendon_status status =
-        tendon_radio_connect(connection->radio, &connection->link, &connection->peer, connection->connect_deadline);
+    tendon_status status = ask_radio(connection);
     if (status < 0 && !retry_later(connection, status, now)) {
         finish(connection, status, now);
     }
@@ -215,6 +227,39 @@ static void on_bearer_closed(void *context, uint64_t now) {
     }
 }
 
+static void paired(void *context, tendon_status status, uint64_t now) {
+    tendon_connection *connection = context;
+    bool asked = connection->pairing_asked;
+    if (!connection->pairing_started) {
+        return; /* cancelled, or disconnected */
+    }
+    connection->pairing_started = connection->pairing_asked = false;
+    touch(connection);
+    if (asked && connection->inputs != NULL) {
+        connection->inputs->paired(connection->session, status, now);
+    }
+    tendon_gatt_client_secured(&connection->client, status, now);
+}
+
+static tendon_status start_pairing(tendon_connection *connection, uint64_t now) {
+    connection->pairing_started = true;
+    tendon_status status =
+        connection->pairing->start(connection->pairing->context, &connection->peer, paired, connection, now);
+    connection->pairing_started = status >= 0;
+    return status;
+}
+
+/** An encrypted connection is as secure as the pairing agent demands: to pair again would not change that. */
+static bool on_insecure(void *context, uint8_t error, uint64_t now) {
+    tendon_connection *connection = context;
+    bool decided = connection->inputs != NULL && connection->inputs->pairs;
+    (void)error;
+    if (connection->pairing == NULL || decided || connection->closing || connection->link.encrypted) {
+        return false;
+    }
+    return connection->pairing_started || start_pairing(connection, now) >= 0;
+}
+
 /** A fresh bearer and client for a link. */
 static void prepare_client(tendon_connection *connection) {
     tendon_att_bearer_init(&connection->bearer, (tendon_bearer_io){.context = connection, .send = send_pdu},
@@ -230,6 +275,7 @@ static void prepare_client(tendon_connection *connection) {
         .context = connection,
         .on_service_changed = on_service_changed,
         .on_bearer_closed = on_bearer_closed,
+        .on_insecure = on_insecure,
     };
     (void)tendon_gatt_client_init(&connection->client, &config); /* fails on a NULL or empty table only */
 }
@@ -288,7 +334,7 @@ static void link_closed(void *context, tendon_status reason, uint64_t now) {
     bool failed = !was_up || was_never_established(connection, reason);
     if (failed && retry_later(connection, reason, now)) {
         connection->again = connection->again || was_up;
-        set_scan_paused(connection, true);
+        set_scan_paused(connection, !connection->background);
         return;
     }
     finish(connection, reason, now);
@@ -340,11 +386,11 @@ tendon_status tendon_connection_connect(tendon_connection *connection) {
     connection->attempt = 1;
     memset(connection->attempts, 0, sizeof connection->attempts);
     connection->connect_began = tendon_monotonic_ms();
-    connection->connect_deadline = connection->connect_began + connection->connect_timeout_ms;
+    connection->connect_deadline =
+        connection->background ? UINT64_MAX : connection->connect_began + connection->connect_timeout_ms;
     begin_attempt(connection, connection->connect_began);
-    set_scan_paused(connection, true);
-    tendon_status status =
-        tendon_radio_connect(connection->radio, &connection->link, &connection->peer, connection->connect_deadline);
+    set_scan_paused(connection, !connection->background);
+    tendon_status status = ask_radio(connection);
     if (status < 0) {
         set_scan_paused(connection, false);
         connection->attempts[0].reason = status;
@@ -380,18 +426,6 @@ static void session_disconnect(void *context) {
     tendon_connection_close(context);
 }
 
-static void paired(void *context, tendon_status status, uint64_t now) {
-    tendon_connection *connection = context;
-    if (!connection->pairing_started) {
-        return; /* cancelled, or disconnected */
-    }
-    connection->pairing_started = false;
-    touch(connection);
-    if (connection->inputs != NULL) {
-        connection->inputs->paired(connection->session, status, now);
-    }
-}
-
 static tendon_status session_pair(void *context) {
     tendon_connection *connection = context;
     if (connection->pairing == NULL) {
@@ -400,13 +434,11 @@ static tendon_status session_pair(void *context) {
     if (connection->state != TENDON_CONNECTION_UP) {
         return TENDON_ERROR_WRONG_STATE;
     }
-    if (connection->pairing_started) {
+    if (connection->pairing_asked) {
         return TENDON_ERROR_BUSY;
     }
-    connection->pairing_started = true;
-    tendon_status status = connection->pairing->start(connection->pairing->context, &connection->peer, paired,
-                                                      connection, tendon_monotonic_ms());
-    connection->pairing_started = status >= 0;
+    tendon_status status = connection->pairing_started ? TENDON_OK : start_pairing(connection, tendon_monotonic_ms());
+    connection->pairing_asked = status >= 0;
     return status;
 }
 

@@ -6,8 +6,6 @@
 #include <string.h>
 
 enum { FILE_MAX = 8192, DIGITS = 6, KEY_SIZE_MIN = 7, KEY_SIZE_MAX = 16 };
-/* Types of keys, as in tendon_bond: odd ones are authenticated, those from 2 are of Secure Connections. */
-enum { TYPE_AUTHENTICATED = 1, TYPE_SECURE = 2, TYPE_DEBUG = 4 };
 
 tendon_pairing_agent tendon_pairing_agent_accept(void) {
     return (tendon_pairing_agent){.io = TENDON_PAIRING_NO_INPUT_NO_OUTPUT};
@@ -125,14 +123,10 @@ static tendon_status check_file(const char *path) {
 
 /* ---- what a key is worth ---- */
 
-static bool is_authenticated(const tendon_bond *bond) {
-    return bond->type < TYPE_DEBUG && (bond->type & TYPE_AUTHENTICATED) != 0;
-}
-
 bool tendon_pairing_suffices(const tendon_radio *radio, const tendon_bond *bond) {
     const tendon_pairing_agent *agent = &radio->agent;
-    return bond->key_size >= agent->key_size_min && (!agent->authenticated || is_authenticated(bond)) &&
-           (!agent->secure_connections_only || (bond->type >= TYPE_SECURE && bond->type < TYPE_DEBUG));
+    return bond->key_size >= agent->key_size_min && (!agent->authenticated || tendon_bond_is_authenticated(bond)) &&
+           (!agent->secure_connections_only || tendon_bond_is_secure(bond));
 }
 
 bool tendon_pairing_demands(const tendon_radio *radio) {
@@ -143,6 +137,15 @@ bool tendon_pairing_demands(const tendon_radio *radio) {
 bool tendon_pairing_trusts(const tendon_link *link) {
     return link->radio->bonds == NULL || !tendon_pairing_demands(link->radio) ||
            tendon_pairing_key(link->radio, &link->identity) != NULL;
+}
+
+const tendon_bond *tendon_pairing_bond_in_use(const tendon_link *link) {
+    const tendon_radio *radio = link->radio;
+    if (radio->bonds == NULL || !link->encrypted) {
+        return NULL;
+    }
+    const tendon_address own = tendon_pairing_own(radio, !link->accepted);
+    return tendon_bonds_find(radio->bonds, (tendon_bond_radio)radio->ops->bond_radio, &own, &link->identity);
 }
 
 tendon_status tendon_pairing_judge(const tendon_link *link, const tendon_bond *bond) {
@@ -158,7 +161,9 @@ tendon_status tendon_pairing_judge(const tendon_link *link, const tendon_bond *b
     if (!tendon_address_equal(&bond->peer, &link->peer)) {
         return TENDON_RADIO_ERROR_IDENTITY_TAKEN;
     }
-    return is_authenticated(before) && !is_authenticated(bond) ? TENDON_RADIO_ERROR_PAIRING_TOO_WEAK : TENDON_OK;
+    return tendon_bond_is_authenticated(before) && !tendon_bond_is_authenticated(bond)
+               ? TENDON_RADIO_ERROR_PAIRING_TOO_WEAK
+               : TENDON_OK;
 }
 
 /* ---- questions ---- */

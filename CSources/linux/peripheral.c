@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tendon/linux/peripheral.h"
+#include "pairing.h"
+#include "tendon/host/gatt_server.h"
 
 #include <string.h>
 
@@ -119,6 +121,20 @@ static void link_connected(void *context, uint64_t now) {
     }
 }
 
+/**
+ * Tells the device's server what the key of the connection is worth. On the kernel's radio the key is stored after the
+ * connection is encrypted, and a second pairing can replace it by a better one.
+ */
+static void settle_security(const tendon_peripheral_link *place) {
+    tendon_gatt_connection *server = place->bearer.server;
+    const tendon_bond *bond = tendon_pairing_bond_in_use(&place->link);
+    if (server != NULL && bond != NULL) {
+        server->security =
+            tendon_bond_is_authenticated(bond) ? TENDON_GATT_SECURITY_AUTHENTICATED : TENDON_GATT_SECURITY_ENCRYPTED;
+        server->key_size = bond->key_size;
+    }
+}
+
 static void link_received(void *context, const uint8_t *pdu, size_t length, uint64_t now) {
     tendon_peripheral_link *place = context;
     const tendon_bearer_filter *filter = filter_of(place);
@@ -129,6 +145,7 @@ static void link_received(void *context, const uint8_t *pdu, size_t length, uint
     if (filter != NULL) {
         filter->tick(filter->context, now);
     }
+    settle_security(place);
     (void)tendon_att_bearer_receive(&place->bearer, pdu, length, now);
 }
 
@@ -150,6 +167,7 @@ static void link_encrypted(void *context, uint64_t now) {
     tendon_peripheral_link *place = context;
     if (place->served) {
         touch(place->owner);
+        settle_security(place);
         place->owner->device.ops->paired(place->owner->device.context, &place->bearer, now);
     }
 }
@@ -230,11 +248,8 @@ static tendon_status advertise(tendon_peripheral *peripheral) {
                                                                        .interval_ms = peripheral->interval_ms});
 }
 
-tendon_status tendon_peripheral_open(tendon_peripheral *peripheral, uint16_t interval_ms) {
-    if (peripheral->open) {
-        return TENDON_RADIO_ERROR_ALREADY_STARTED;
-    }
-    peripheral->interval_ms = interval_ms;
+/** Listens and advertises; after an error neither. */
+static tendon_status start(tendon_peripheral *peripheral) {
     peripheral->listener = (tendon_listener){.context = peripheral, .accept = accept_central};
     tendon_status status = tendon_radio_listen(peripheral->radio, &peripheral->listener);
     if (status < 0) {
@@ -243,9 +258,21 @@ tendon_status tendon_peripheral_open(tendon_peripheral *peripheral, uint16_t int
     status = advertise(peripheral);
     if (status < 0) {
         tendon_radio_unlisten(peripheral->radio, &peripheral->listener);
+    }
+    return status;
+}
+
+tendon_status tendon_peripheral_open(tendon_peripheral *peripheral, uint16_t interval_ms) {
+    if (peripheral->open) {
+        return TENDON_RADIO_ERROR_ALREADY_STARTED;
+    }
+    peripheral->interval_ms = interval_ms;
+    tendon_status status = start(peripheral);
+    if (status < 0) {
         return status;
     }
     peripheral->open = true;
+    peripheral->paused = false;
     tendon_peripheral_refresh(peripheral);
     return TENDON_OK;
 }
@@ -254,15 +281,43 @@ tendon_status tendon_peripheral_readvertise(tendon_peripheral *peripheral) {
     if (!peripheral->open) {
         return TENDON_ERROR_WRONG_STATE;
     }
+    if (peripheral->paused) {
+        tendon_status status = start(peripheral);
+        peripheral->paused = status < 0;
+        return status;
+    }
     tendon_status status = tendon_radio_advertise_stop(peripheral->radio);
     return status < 0 ? status : advertise(peripheral);
+}
+
+tendon_status tendon_peripheral_pause(tendon_peripheral *peripheral) {
+    if (!peripheral->open || peripheral->paused) {
+        return peripheral->open ? TENDON_OK : TENDON_ERROR_WRONG_STATE;
+    }
+    tendon_status status = tendon_radio_advertise_stop(peripheral->radio);
+    if (status >= 0) {
+        tendon_radio_unlisten(peripheral->radio, &peripheral->listener);
+        peripheral->paused = true;
+    }
+    return status;
+}
+
+tendon_peripheral_link *tendon_peripheral_find(tendon_peripheral *peripheral, const tendon_att_bearer *bearer) {
+    for (size_t i = 0; i < TENDON_PERIPHERAL_LINKS; i++) {
+        if (&peripheral->links[i].bearer == bearer) {
+            return &peripheral->links[i];
+        }
+    }
+    return NULL;
 }
 
 void tendon_peripheral_close(tendon_peripheral *peripheral) {
     if (peripheral->open) {
         peripheral->open = false;
-        (void)tendon_radio_advertise_stop(peripheral->radio);
-        tendon_radio_unlisten(peripheral->radio, &peripheral->listener);
+        if (!peripheral->paused) {
+            (void)tendon_radio_advertise_stop(peripheral->radio);
+            tendon_radio_unlisten(peripheral->radio, &peripheral->listener);
+        }
     }
     for (size_t i = 0; i < TENDON_PERIPHERAL_LINKS; i++) {
         if (peripheral->links[i].used) {

@@ -2,31 +2,7 @@
 /* Thin calls through tendon_radio_ops: arguments are checked here once, for every kind of radio. */
 #include "socket_link.h"
 
-enum { SCAN_MIN_MS = 3, SCAN_MAX_MS = 10240, ADVERTISE_MIN_MS = 20, ADVERTISE_MAX_MS = 10240 };
-
-tendon_status tendon_radio_scan_start(tendon_radio *radio, const tendon_scan_parameters *parameters) {
-    tendon_scan_parameters checked = *parameters;
-    checked.interval_ms = checked.interval_ms == 0 ? 60 : checked.interval_ms;
-    checked.window_ms = checked.window_ms == 0 ? checked.interval_ms : checked.window_ms;
-    if (checked.interval_ms < SCAN_MIN_MS || checked.interval_ms > SCAN_MAX_MS || checked.window_ms < SCAN_MIN_MS ||
-        checked.window_ms > checked.interval_ms) {
-        return TENDON_ERROR_INVALID_ARGUMENT;
-    }
-    if (radio->scanning) {
-        return TENDON_RADIO_ERROR_ALREADY_STARTED;
-    }
-    tendon_status status = radio->ops->scan_start(radio, &checked);
-    radio->scanning = status >= 0;
-    return status;
-}
-
-tendon_status tendon_radio_scan_stop(tendon_radio *radio) {
-    if (!radio->scanning) {
-        return TENDON_OK;
-    }
-    radio->scanning = false;
-    return radio->ops->scan_stop(radio);
-}
+enum { ADVERTISE_MIN_MS = 20, ADVERTISE_MAX_MS = 10240 };
 
 void tendon_radio_pause_scan(tendon_radio *radio) {
     radio->scan_pauses++;
@@ -56,12 +32,31 @@ tendon_status tendon_radio_advertise_stop(tendon_radio *radio) {
     return radio->ops->advertise_stop(radio);
 }
 
-tendon_status tendon_radio_connect(tendon_radio *radio, tendon_link *link, const tendon_address *peer,
-                                   uint64_t deadline) {
+static tendon_status start_connect(tendon_radio *radio, tendon_link *link, const tendon_address *peer,
+                                   uint64_t deadline, bool background) {
     if (link->state != TENDON_LINK_CLOSED || link->closing) {
         return TENDON_ERROR_WRONG_STATE;
     }
+    link->background = background;
     return radio->ops->connect(radio, link, peer, deadline);
+}
+
+tendon_status tendon_radio_connect(tendon_radio *radio, tendon_link *link, const tendon_address *peer,
+                                   uint64_t deadline) {
+    return start_connect(radio, link, peer, deadline, false);
+}
+
+tendon_status tendon_radio_connect_in_background(tendon_radio *radio, tendon_link *link, const tendon_address *peer) {
+    return start_connect(radio, link, peer, UINT64_MAX, true);
+}
+
+tendon_status tendon_radio_set_connection_parameters(tendon_radio *radio,
+                                                     const tendon_connection_parameters *parameters) {
+    if (parameters != NULL && !tendon_connection_parameters_valid(parameters)) {
+        return TENDON_ERROR_INVALID_ARGUMENT;
+    }
+    radio->connection = parameters != NULL ? *parameters : (tendon_connection_parameters){0};
+    return TENDON_OK;
 }
 
 tendon_status tendon_radio_listen(tendon_radio *radio, tendon_listener *listener) {

@@ -19,6 +19,8 @@ _Static_assert(offsetof(tendon_virtual_radio, radio) == 0, "the radio is the fir
 
 /** How often a connect looks again for a device that is not there. */
 #define RETRY_MS 20u
+/** For a device that may be absent for hours. */
+#define BACKGROUND_RETRY_MS 500u
 /** Directory entries that a listener looks at for sockets of processes that were killed. */
 #define STALE_LIMIT 1024
 
@@ -132,7 +134,7 @@ static tendon_status retry(tendon_link *link, uint64_t now) {
     /* Absent, left behind by a process that died, or too many centrals at the same time: a real radio would wait for
      * its next advertisement. */
     if (error == ENOENT || error == ECONNREFUSED || error == EAGAIN || error == EINTR) {
-        uint64_t next = now + RETRY_MS;
+        uint64_t next = now + (link->background ? BACKGROUND_RETRY_MS : RETRY_MS);
         link->source.deadline = next < link->deadline ? next : link->deadline;
         return TENDON_OK;
     }

@@ -27,16 +27,40 @@ extern "C" {
 /** Connection attempts of one radio that can be in progress at the same time; a further connect() fails with
  * TENDON_ERROR_TABLE_FULL. */
 #define TENDON_BLUEZ_ATTEMPTS 8
+/** Likewise for attempts in the background, see tendon_radio_connect_in_background(). */
+#define TENDON_BLUEZ_BACKGROUND 24
+#define TENDON_BLUEZ_SLOTS (TENDON_BLUEZ_ATTEMPTS + TENDON_BLUEZ_BACKGROUND)
+/** connect() of an attempt in the background is repeated after this time, in ms: before the kernel's own limit, 24 h,
+ * and so that a report of the peer that was missed costs no more. */
+#define TENDON_BLUEZ_RENEWAL_MS 3600000u
 /** Chains of extended advertising reports that are reassembled at the same time. */
 #define TENDON_BLUEZ_CHAINS 4
 /** Maximum time to the response to one HCI command, in ms. */
 #define TENDON_BLUEZ_COMMAND_TIMEOUT_MS 3000u
 /**
- * Number of HCI commands without a response after which the radio fails with TENDON_RADIO_ERROR_COMMAND_TIMEOUT: in a
- * row, or of one activity since it was last enabled. After fewer (a response can be lost in a full receive buffer) the
- * radio resets the controller to a known state.
+ * Number of HCI commands without a response after which the adapter is powered off and on, or, if that is not possible,
+ * the radio fails with TENDON_RADIO_ERROR_COMMAND_TIMEOUT: in a row, or of one activity since it was last enabled.
+ * After fewer (a response can be lost in a full receive buffer) the radio resets the controller to a known state.
  */
 #define TENDON_BLUEZ_UNANSWERED_MAX 3
+/** The adapter is powered off and on at most so often in this time, in ms. */
+#define TENDON_BLUEZ_CYCLES_MAX 3
+#define TENDON_BLUEZ_CYCLES_WINDOW_MS 600000u
+/** Maximum time to power it off and on, in ms: a controller that answers nothing costs the kernel 2 s for each command.
+ */
+#define TENDON_BLUEZ_CYCLE_LIMIT_MS 30000u
+/** A scan without a report for so long, in ms, after reports had come, is started again; after as long again, the
+ * adapter is powered off and on. */
+#define TENDON_BLUEZ_SILENCE_MS 60000u
+/** A scan that filters duplicates is started again after this time, in ms: controllers keep their list until it ends.
+ */
+#define TENDON_BLUEZ_REFRESH_MS 60000u
+/** So many connect() calls in a row on which the kernel does not act: the discovery that it may be waiting for is
+ * stopped, then the adapter is powered off and on. */
+#define TENDON_BLUEZ_STUCK_DISCOVERY 3
+#define TENDON_BLUEZ_STUCK_MAX 10
+/** Time that such a row takes at least before that, in ms: several attempts at the same time count together. */
+#define TENDON_BLUEZ_STUCK_MS 3000u
 /** Maximum time to one reply of the management socket in tendon_bluez_open() (powering on takes longest), in ms. */
 #define TENDON_BLUEZ_MANAGEMENT_TIMEOUT_MS 5000u
 /** Longest advertising data of an extended advertising set, which is sent in one command, in bytes. */
@@ -72,6 +96,11 @@ typedef struct tendon_bluez_scan {
     tendon_bluez_activity activity; /**< first */
     tendon_scan_parameters parameters;
     bool enabled_by_other; /**< by the kernel or by another program */
+    bool other_filters;    /**< the latest scan parameters that were not ours have the filter accept list */
+    bool heard;            /**< reports came since the watchdog's last step */
+    bool restarted;        /**< the watchdog has started it again, and no report has come since */
+    uint64_t heard_at;     /**< the last report, or the start after it; monotonic ms */
+    uint64_t enabled_at;   /**< monotonic ms */
 } tendon_bluez_scan;
 
 /** How the kernel interprets our scan: see bluez_discovery.c. */
@@ -95,10 +124,11 @@ typedef enum tendon_bluez_power_state {
     TENDON_BLUEZ_POWERED = 0, /**< commands are sent */
     TENDON_BLUEZ_FAULTY,     /**< the controller reported a hardware error; no commands until the kernel has reset it */
     TENDON_BLUEZ_RECOVERING, /**< the kernel has not begun a reset: commands are sent, power-off still means a reset */
-    TENDON_BLUEZ_RESETTING,  /**< powered off by the kernel to reset it: no commands */
+    TENDON_BLUEZ_RESETTING,  /**< powered off, by the kernel or by this radio, to reset it: no commands */
+    TENDON_BLUEZ_CYCLING,    /**< this radio has asked the kernel to power it off: no commands */
     TENDON_BLUEZ_FAILED      /**< the radio is unusable */
 } tendon_bluez_power_state;
-#define TENDON_BLUEZ_POWER_STATES 5
+#define TENDON_BLUEZ_POWER_STATES 6
 
 typedef struct tendon_bluez_power {
     uint8_t state;         /**< tendon_bluez_power_state */
@@ -106,6 +136,9 @@ typedef struct tendon_bluez_power {
     tendon_status status;  /**< why it failed */
     uint64_t deadline;     /**< of the state, monotonic ms */
     uint64_t reset_until;  /**< monotonic ms: when a reset must have ended */
+    tendon_status cause;   /**< why this radio powers it off and on; TENDON_OK: it does not */
+    uint8_t cycles;        /**< since the time below */
+    uint64_t cycled_since; /**< monotonic ms */
 } tendon_bluez_power;
 
 /** Purpose of a command; TENDON_BLUEZ_SEND_NOTHING: no command. */
@@ -165,6 +198,13 @@ typedef struct tendon_bluez_pending_disconnect {
     uint64_t until; /**< monotonic ms */
 } tendon_bluez_pending_disconnect;
 
+/** Parameters of a connection that the controller has reported. */
+typedef struct tendon_bluez_timing {
+    uint16_t handle;
+    tendon_connection_timing timing; /**< interval 0: unused */
+} tendon_bluez_timing;
+#define TENDON_BLUEZ_TIMINGS 32
+
 /** One attempt to connect. */
 typedef enum tendon_bluez_attempt_state {
     TENDON_BLUEZ_ATTEMPT_FREE = 0, /**< unused slot */
@@ -178,6 +218,7 @@ typedef struct tendon_bluez_attempt {
     tendon_link *link;       /**< NULL: free */
     uint8_t old_connections; /**< left behind by killed programs, ended by this attempt */
     uint8_t failure;         /**< HCI error code of the kernel's last attempt to connect to this peer; 0: none */
+    bool parked;             /**< in the background, and the kernel was seen to scan for it */
     uint64_t begun_at;       /**< when connect() was called */
     uint64_t check_at;       /**< when its progress is checked next */
 } tendon_bluez_attempt;
@@ -187,7 +228,11 @@ typedef struct tendon_bluez_counters {
 
     uint64_t scan_pauses;      /**< scans paused for a connect */
     uint64_t connect_reissues; /**< connect() calls repeated because the kernel did not act on the first */
+    uint64_t renewals;         /**< connect() calls in the background repeated because nothing scanned any more */
     uint64_t unanswered;       /**< commands without a response */
+    uint64_t scan_refreshes;   /**< scans started again to clear the controller's list of duplicates */
+    uint64_t scan_restarts;    /**< scans started again because no report came */
+    uint64_t power_cycles;     /**< the adapter was powered off and on because it did nothing */
 } tendon_bluez_counters;
 
 typedef struct tendon_bluez_radio {
@@ -211,13 +256,17 @@ typedef struct tendon_bluez_radio {
     tendon_bluez_advertising advertising;
     uint16_t other_command; /**< opcode of a scan enable command in flight that is not ours; 0: none */
     bool other_enables;     /**< value that this command sets */
-    tendon_bluez_attempt attempts[TENDON_BLUEZ_ATTEMPTS];
+    tendon_bluez_attempt attempts[TENDON_BLUEZ_SLOTS]; /**< in the background: the last TENDON_BLUEZ_BACKGROUND */
+    uint8_t stuck_connects;                            /**< connect() calls in a row on which the kernel did not act */
+    uint64_t stuck_since;                              /**< the first of them; monotonic ms */
     uint64_t connects_until;        /**< the controller connects for the kernel; UINT64_MAX: until its event */
     tendon_address connecting_peer; /**< of that connection */
     uint16_t connections;           /**< that the controller has reported, of all programs */
     tendon_bluez_disconnect_reason endings[TENDON_BLUEZ_ENDINGS];
     uint8_t next_ending;
     tendon_bluez_pending_disconnect leaving[TENDON_BLUEZ_ENDINGS];
+    tendon_bluez_timing timings[TENDON_BLUEZ_TIMINGS];
+    uint8_t next_timing;
     tendon_bluez_counters counters;
     tendon_ad_reassembler reassembler;
     tendon_ad_chain chains[TENDON_BLUEZ_CHAINS];
@@ -230,7 +279,9 @@ typedef struct tendon_bluez_radio {
  * Scanning and advertising start and stop in the background. A start that the controller rejects is reported by
  * on_failure: TENDON_RADIO_ERROR_ADAPTER_BUSY (another program scans or advertises), or the controller's HCI error.
  * That activity has ended then; the radio stays usable. An activity that was enabled once is retried: a rejected scan
- * for 10 s, rejected advertising for 10 s, or as long as connections exist. After all other statuses
+ * for 10 s, rejected advertising for 10 s, or as long as connections exist. A controller that does nothing more is
+ * powered off and on, if no other program has it open (docs/bluez-states.md, "Watchdog"); its links end then, and what
+ * was started starts again. After all other statuses
  * (TENDON_RADIO_ERROR_COMMAND_TIMEOUT, _NO_ADAPTER, _ADAPTER_DOWN, system errors) the radio is unusable and connection
  * attempts end with that status: close it.
  *
@@ -299,7 +350,8 @@ typedef struct tendon_bluez_capabilities {
 void tendon_bluez_get_capabilities(tendon_bluez_capabilities *out);
 
 /**
- * Loads the connection parameters that the kernel requests when it connects to these peers. Replaces the previous list.
+ * Loads the connection parameters that the kernel requests when it connects to these peers. Replaces the previous list;
+ * so does each connect() of a radio with parameters of its own, see tendon_radio_set_connection_parameters().
  * @return TENDON_OK, or a status of the management layer or of RADIO.
  */
 tendon_status tendon_bluez_load_connection_parameters(tendon_bluez_radio *radio,

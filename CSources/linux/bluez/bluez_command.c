@@ -52,7 +52,7 @@ void tendon_bluez_send_and_forget(tendon_bluez_radio *radio, const tendon_bluez_
 }
 
 /** The outcome of the command in flight is unknown: its activity starts again from a known state. */
-static void resync(tendon_bluez_radio *radio) {
+static void resync(tendon_bluez_radio *radio, uint64_t now) {
     tendon_bluez_queue *queue = &radio->command;
     radio->counters.unanswered++;
     queue->unanswered++;
@@ -62,7 +62,7 @@ static void resync(tendon_bluez_radio *radio) {
     }
     if (queue->unanswered >= TENDON_BLUEZ_UNANSWERED_MAX ||
         queue->activity->unanswered >= TENDON_BLUEZ_UNANSWERED_MAX) {
-        tendon_bluez_fail(radio, TENDON_RADIO_ERROR_COMMAND_TIMEOUT);
+        tendon_bluez_watch_commands(radio, now);
         return;
     }
     tendon_bluez_wake_at(radio, 0);
@@ -103,7 +103,7 @@ static void input(tendon_bluez_radio *radio, tendon_bluez_queue_inputs what, int
         }
         break;
     case RESYNC:
-        resync(radio);
+        resync(radio, now);
         break;
     case FAIL:
         tendon_bluez_fail(radio, tendon_bluez_socket_status(number));

@@ -14,8 +14,6 @@
 
 /** Maximum number of connections of ended processes that one attempt disconnects; the next connection is used. */
 #define OLD_CONNECTIONS_MAX 2
-/** A kernel that has not started to scan for a peer by then never does. */
-#define BEGIN_LIMIT_MS 300u
 /** Pause before connect() is repeated: without it the kernel would continue with its present state. */
 #define REISSUE_PAUSE_MS 50u
 /** Controllers report a peer once per scan of the kernel: one that was missed is reported in the next scan. */
@@ -71,7 +69,7 @@ static uint64_t free_at(const tendon_bluez_radio *radio, const tendon_address *p
 }
 
 static tendon_bluez_attempt *attempt_of(tendon_bluez_radio *radio, const tendon_link *link) {
-    for (size_t i = 0; i < TENDON_BLUEZ_ATTEMPTS; i++) {
+    for (size_t i = 0; i < TENDON_BLUEZ_SLOTS; i++) {
         if (radio->attempts[i].link == link) {
             return &radio->attempts[i];
         }
@@ -143,6 +141,7 @@ static tendon_status ask_kernel(tendon_bluez_radio *radio, tendon_bluez_attempt 
         close(fd);
         return status;
     }
+    tendon_bluez_load_parameters(radio);
     if (connect(fd, (struct sockaddr *)&peer, sizeof peer) == 0) {
         if (!end_old_connection(radio, attempt, fd)) {
             return tendon_socket_link_adopt(link, fd);
@@ -155,8 +154,9 @@ static tendon_status ask_kernel(tendon_bluez_radio *radio, tendon_bluez_attempt 
         close(fd);
         return status;
     }
+    attempt->parked = false;
     attempt->begun_at = tendon_monotonic_ms();
-    check_at(radio, attempt, attempt->begun_at + BEGIN_LIMIT_MS);
+    check_at(radio, attempt, attempt->begun_at + TENDON_BLUEZ_BEGIN_LIMIT_MS);
     return tendon_socket_link_connecting(link, fd);
 }
 
@@ -168,6 +168,7 @@ static bool is_same_device(const tendon_address *a, const tendon_address *b) {
  * peer. */
 void tendon_bluez_note_connecting(tendon_bluez_radio *radio, uint16_t opcode, tendon_reader *parameters) {
     radio->connects_until = UINT64_MAX;
+    radio->stuck_connects = 0;
     (void)tendon_read_bytes(parameters, opcode == TENDON_HCI_OPCODE(0x08, 0x00D) ? 5 : 2);
     uint8_t type = tendon_read_u8(parameters);
     const uint8_t *wire = tendon_read_bytes(parameters, 6);
@@ -181,7 +182,7 @@ void tendon_bluez_note_connect_failure(tendon_bluez_radio *radio, const tendon_h
      * time. */
     bool is_ours = radio->connects_until != 0;
     radio->connects_until = 0;
-    for (size_t i = 0; i < TENDON_BLUEZ_ATTEMPTS && is_ours; i++) {
+    for (size_t i = 0; i < TENDON_BLUEZ_SLOTS && is_ours; i++) {
         tendon_bluez_attempt *attempt = &radio->attempts[i];
         if (attempt->link != NULL && is_same_device(&attempt->link->peer, &radio->connecting_peer)) {
             attempt->failure = parameters->status;
@@ -189,11 +190,21 @@ void tendon_bluez_note_connect_failure(tendon_bluez_radio *radio, const tendon_h
     }
 }
 
+/** A parked attempt waits for hours: the connection is to its peer, or to a resolvable private address, whose owner is
+ * not known here. */
+static bool may_be_connected(const tendon_bluez_radio *radio, const tendon_bluez_attempt *attempt) {
+    enum { KIND = 0xC0, RESOLVABLE = 0x40 }; /* Core Spec Vol 6 Part B 1.3.2.2 */
+    const tendon_address *peer = &radio->connecting_peer;
+    bool is_private = tendon_bluez_is_random(peer) && (peer->bytes[0] & KIND) == RESOLVABLE;
+    return !attempt->parked || is_private || is_same_device(&attempt->link->peer, peer);
+}
+
 void tendon_bluez_note_connected(tendon_bluez_radio *radio, uint64_t now) {
     bool waits = false; /* else the link was notified before this event was read */
-    for (size_t i = 0; i < TENDON_BLUEZ_ATTEMPTS; i++) {
-        const tendon_link *link = radio->attempts[i].link;
-        waits = waits || (link != NULL && link->source.fd >= 0);
+    for (size_t i = 0; i < TENDON_BLUEZ_SLOTS; i++) {
+        const tendon_bluez_attempt *attempt = &radio->attempts[i];
+        const tendon_link *link = attempt->link;
+        waits = waits || (link != NULL && link->source.fd >= 0 && may_be_connected(radio, attempt));
     }
     radio->connects_until = waits ? now + FEATURES_LIMIT_MS : 0;
 }
@@ -207,12 +218,16 @@ static tendon_bluez_prospect progress_of(tendon_bluez_radio *radio, tendon_bluez
     if (radio->unprivileged) {
         return TENDON_BLUEZ_PROGRESSING; /* the kernel's commands are not visible */
     }
+    if (attempt->link->background && radio->scan.enabled_by_other) {
+        attempt->parked = true;
+        return TENDON_BLUEZ_PROGRESSING; /* for as long as it takes */
+    }
     if (now < attempt->check_at) {
         tendon_bluez_wake_at(radio, attempt->check_at);
         return TENDON_BLUEZ_LATER;
     }
     if (now < radio->connects_until) { /* to this peer or to another one: one at a time */
-        check_at(radio, attempt, now + BEGIN_LIMIT_MS);
+        check_at(radio, attempt, now + TENDON_BLUEZ_BEGIN_LIMIT_MS);
         return TENDON_BLUEZ_PROGRESSING;
     }
     if (radio->scan.enabled_by_other && now < attempt->begun_at + FIND_LIMIT_MS) {
@@ -223,6 +238,9 @@ static tendon_bluez_prospect progress_of(tendon_bluez_radio *radio, tendon_bluez
 }
 
 static tendon_bluez_prospect prospect_of(tendon_bluez_radio *radio, tendon_bluez_attempt *attempt, uint64_t now) {
+    if (tendon_bluez_background_due(radio, attempt, now)) {
+        return TENDON_BLUEZ_STUCK;
+    }
     if (!tendon_bluez_scan_idle(radio)) {
         return TENDON_BLUEZ_BLOCKED;
     }
@@ -253,8 +271,13 @@ static tendon_status advance(tendon_bluez_radio *radio, tendon_bluez_attempt *at
     case TENDON_BLUEZ_ASK_KERNEL:
         return ask_kernel(radio, attempt);
     case TENDON_BLUEZ_ASK_AGAIN:
-        radio->counters.connect_reissues++;
         tendon_socket_link_drop(attempt->link);
+        if (tendon_bluez_background_renews(radio, attempt, now)) {
+            radio->counters.renewals++;
+        } else {
+            radio->counters.connect_reissues++;
+            tendon_bluez_watch_connects(radio, now);
+        }
         check_at(radio, attempt, now + REISSUE_PAUSE_MS);
         return TENDON_OK;
     default:
@@ -262,9 +285,19 @@ static tendon_status advance(tendon_bluez_radio *radio, tendon_bluez_attempt *at
     }
 }
 
+void tendon_bluez_attempts_wait(tendon_bluez_radio *radio) {
+    for (size_t i = 0; i < TENDON_BLUEZ_SLOTS; i++) {
+        if (tendon_bluez_attempt_stage(&radio->attempts[i]) == TENDON_BLUEZ_ATTEMPT_REQUESTED) {
+            tendon_socket_link_drop(radio->attempts[i].link);
+            radio->attempts[i].check_at = 0;
+            radio->attempts[i].parked = false;
+        }
+    }
+}
+
 void tendon_bluez_connect_waiting(tendon_bluez_radio *radio) {
     uint64_t now = tendon_monotonic_ms();
-    for (size_t i = 0; i < TENDON_BLUEZ_ATTEMPTS; i++) {
+    for (size_t i = 0; i < TENDON_BLUEZ_SLOTS; i++) {
         tendon_link *link = radio->attempts[i].link;
         tendon_status status = advance(radio, &radio->attempts[i], now);
         if (status < 0) {
@@ -273,13 +306,23 @@ void tendon_bluez_connect_waiting(tendon_bluez_radio *radio) {
     }
 }
 
+static tendon_bluez_attempt *free_slot(tendon_bluez_radio *radio, bool background) {
+    size_t end = background ? TENDON_BLUEZ_SLOTS : TENDON_BLUEZ_ATTEMPTS;
+    for (size_t i = background ? TENDON_BLUEZ_ATTEMPTS : 0; i < end; i++) {
+        if (radio->attempts[i].link == NULL) {
+            return &radio->attempts[i];
+        }
+    }
+    return NULL;
+}
+
 tendon_status tendon_bluez_connect(tendon_radio *base, tendon_link *link, const tendon_address *peer,
                                    uint64_t deadline) {
     tendon_bluez_radio *radio = (tendon_bluez_radio *)base;
     if (tendon_bluez_failed(radio)) {
         return radio->power.status;
     }
-    tendon_bluez_attempt *attempt = attempt_of(radio, NULL);
+    tendon_bluez_attempt *attempt = free_slot(radio, link->background);
     if (attempt == NULL) {
         return TENDON_ERROR_TABLE_FULL;
     }

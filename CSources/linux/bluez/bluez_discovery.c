@@ -7,6 +7,16 @@
 #if defined(TENDON_HAVE_BLUEZ)
 #include "bluez_internal.h"
 
+static bool is_enabling(const tendon_bluez_radio *radio) {
+    const tendon_bluez_queue *queue = &radio->command;
+    return queue->opcode != 0 && queue->activity == &radio->scan.activity && queue->request == TENDON_BLUEZ_SEND_ENABLE;
+}
+
+/** The kernel reports a discovery: whether it means our scan. This event can be read before the response to ours. */
+static bool is_ours(const tendon_bluez_radio *radio) {
+    return radio->discovery.expected && (!radio->scan.enabled_by_other || is_enabling(radio));
+}
+
 static void stop(tendon_bluez_radio *radio) {
     tendon_bluez_discovery *discovery = &radio->discovery;
     discovery->stopping = discovery->on =
@@ -14,11 +24,8 @@ static void stop(tendon_bluez_radio *radio) {
 }
 
 void tendon_bluez_discovery_settle(tendon_bluez_radio *radio) {
-    const tendon_bluez_queue *queue = &radio->command;
-    bool enabling =
-        queue->opcode != 0 && queue->activity == &radio->scan.activity && queue->request == TENDON_BLUEZ_SEND_ENABLE;
     if (radio->discovery.on && !radio->discovery.stopping && radio->scan.activity.state != TENDON_BLUEZ_ON &&
-        !enabling) {
+        !is_enabling(radio)) {
         stop(radio);
     }
 }
@@ -49,7 +56,7 @@ void tendon_bluez_discovery_event(tendon_bluez_radio *radio, const tendon_manage
             radio->radio.malformed++;
             return;
         }
-        discovery->on = on && discovery->expected && !radio->scan.enabled_by_other;
+        discovery->on = on && is_ours(radio);
         discovery->stopping = discovery->stopping && on;
         discovery->kinds = kinds;
     } else {

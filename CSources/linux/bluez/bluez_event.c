@@ -48,6 +48,7 @@ static void connected(tendon_bluez_radio *radio, const tendon_hci_parameters *pa
     }
     radio->connections++;
     tendon_bluez_note_new_handle(radio, parameters->handle);
+    tendon_bluez_note_timing(radio, parameters);
     if (parameters->role == 1) {
         tendon_bluez_advertise_connected(radio);
     } else {
@@ -60,6 +61,7 @@ static void disconnected(tendon_bluez_radio *radio, const tendon_hci_parameters 
         if (radio->connections > 0) { /* it can be older than this radio */
             radio->connections--;
         }
+        tendon_bluez_forget_timing(radio, parameters->handle);
         tendon_bluez_note_ending(radio, parameters->handle, parameters->reason, now);
         tendon_bluez_advertise_disconnected(radio);
     }
@@ -94,6 +96,8 @@ static void act_on(tendon_bluez_radio *radio, const tendon_hci_event *event, con
         if (event->subevent == TENDON_HCI_LE_CONNECTION_COMPLETE ||
             event->subevent == TENDON_HCI_LE_ENHANCED_CONNECTION_COMPLETE) {
             connected(radio, parameters, now);
+        } else if (event->subevent == TENDON_HCI_LE_CONNECTION_UPDATE_COMPLETE) {
+            tendon_bluez_note_timing(radio, parameters);
         }
         break;
     default:

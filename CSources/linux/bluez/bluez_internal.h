@@ -15,6 +15,8 @@ enum { HCI_COMMAND_DISALLOWED_ERROR = 0x0C, HCI_FAILED_TO_BE_ESTABLISHED = 0x3E 
 #define TENDON_BLUEZ_HANDLE_UNKNOWN 0xFFFFu
 /** How long a connect() waits for the end of the last connection to the same peer, in ms. */
 #define TENDON_BLUEZ_LEAVING_LIMIT_MS 3000u
+/** A kernel that has not started to scan for a peer by then, in ms, never does. */
+#define TENDON_BLUEZ_BEGIN_LIMIT_MS 300u
 /** A rejected activity that was enabled before is retried so often, after this pause in ms. */
 #define TENDON_BLUEZ_RETRIES 40
 #define TENDON_BLUEZ_RETRY_MS 250u
@@ -70,9 +72,10 @@ typedef enum tendon_bluez_power_inputs {
     TENDON_BLUEZ_SWITCHED_OFF,
     TENDON_BLUEZ_SWITCHED_ON,
     TENDON_BLUEZ_POWER_DEADLINE,
-    TENDON_BLUEZ_POWER_LOST /**< adapter removed, socket error, commands unanswered */
+    TENDON_BLUEZ_POWER_LOST,   /**< adapter removed, socket error, commands unanswered */
+    TENDON_BLUEZ_POWER_STALLED /**< the controller does nothing more: it is to be powered off and on */
 } tendon_bluez_power_inputs;
-#define TENDON_BLUEZ_POWER_INPUTS 5
+#define TENDON_BLUEZ_POWER_INPUTS 6
 
 /** Situation of an attempt to connect. */
 typedef enum tendon_bluez_prospect {
@@ -148,6 +151,9 @@ void tendon_bluez_read_blocks(tendon_bluez_adapter *adapter);
 /** A status byte of the management interface as a status. */
 tendon_status tendon_bluez_management_status(uint8_t status);
 
+/** This process has CAP_NET_ADMIN. */
+bool tendon_bluez_may_administer(void);
+
 /* exchange.c */
 /** Sends one command and waits for its response. @return the length of the return parameters after the status byte. */
 tendon_status tendon_bluez_exchange(int fd, uint16_t opcode, uint8_t *reply, size_t capacity);
@@ -170,12 +176,31 @@ void tendon_bluez_activity_rejected(tendon_bluez_radio *radio, tendon_bluez_acti
 /** The radio is unusable from now on: attempts end with @p status, on_failure is called from the loop. */
 void tendon_bluez_fail(tendon_bluez_radio *radio, tendon_status status);
 void tendon_bluez_hardware_error(tendon_bluez_radio *radio, uint64_t now);
+/** The controller does not do what it is asked to: powers it off and on. False: that is not ours to do, or was done too
+ * often. @param cause status of the radio if it does not come back. */
+bool tendon_bluez_cycle(tendon_bluez_radio *radio, tendon_status cause, uint64_t now);
+/** The response to Set Powered. */
+void tendon_bluez_power_answered(tendon_bluez_radio *radio, const tendon_management_event *event, uint64_t now);
 /** The adapter is on or off. */
 void tendon_bluez_powered(tendon_bluez_radio *radio, bool powered, uint64_t now);
 /** timer_expired() not later than @p time. */
 void tendon_bluez_wake_at(tendon_bluez_radio *radio, uint64_t time);
 /** Reports failures, then continues with pending work. */
 void tendon_bluez_timer_expired(void *context, uint64_t now);
+
+/* watchdog.c */
+/** Whether powering the adapter off and on concerns this radio only, and was not done too often. */
+bool tendon_bluez_may_cycle(tendon_bluez_radio *radio, uint64_t now);
+/** Commands get no response. */
+void tendon_bluez_watch_commands(tendon_bluez_radio *radio, uint64_t now);
+/** Our scan was enabled. */
+void tendon_bluez_watch_enabled(tendon_bluez_radio *radio, uint64_t now);
+/** Reports have come. */
+void tendon_bluez_watch_heard(tendon_bluez_radio *radio, uint64_t now);
+/** Starts a scan again that has fallen silent; sets the timer. */
+void tendon_bluez_watch_scan(tendon_bluez_radio *radio, uint64_t now);
+/** The kernel has not acted on a connect(). */
+void tendon_bluez_watch_connects(tendon_bluez_radio *radio, uint64_t now);
 
 /* command.c */
 /** Sends the next command, unless one is in flight. */
@@ -218,9 +243,24 @@ bool tendon_bluez_address_is_random(const tendon_bluez_radio *radio);
 bool tendon_bluez_address_next(const tendon_bluez_radio *radio, tendon_bluez_command *out);
 void tendon_bluez_address_done(tendon_bluez_radio *radio, uint8_t status);
 
+/** Longest parameters of a command: the keys of a whole store. */
+enum { TENDON_BLUEZ_PARAMETERS_MAX = 2 + 36 * TENDON_BONDS_MAX };
 /** Sends a command to the management socket; the response arrives as an event. */
-tendon_status tendon_bluez_management_send(tendon_bluez_radio *radio, uint16_t opcode, const uint8_t *data,
+tendon_status tendon_bluez_management_send(const tendon_bluez_radio *radio, uint16_t opcode, const uint8_t *data,
                                            size_t length);
+
+/** Sends a whole PDU of this length; a negative one is the status of its encoding, and nothing is sent. */
+tendon_status tendon_bluez_management_write(const tendon_bluez_radio *radio, const uint8_t *pdu, tendon_status size);
+
+/* timing.c */
+/** Before connect(): gives the kernel the parameters of the radio for the peers of all attempts. */
+void tendon_bluez_load_parameters(tendon_bluez_radio *radio);
+/** Of the connection with this handle; interval 0: not known. */
+tendon_connection_timing tendon_bluez_timing_of(const tendon_bluez_radio *radio, uint16_t handle);
+/** A connection was made, or its parameters have changed. */
+void tendon_bluez_note_timing(tendon_bluez_radio *radio, const tendon_hci_parameters *parameters);
+/** It has ended. */
+void tendon_bluez_forget_timing(tendon_bluez_radio *radio, uint16_t handle);
 
 /* discovery.c */
 void tendon_bluez_discovery_event(tendon_bluez_radio *radio, const tendon_management_event *event);
@@ -277,6 +317,8 @@ void tendon_bluez_link_close(tendon_link *link);
 tendon_bluez_attempt_state tendon_bluez_attempt_stage(const tendon_bluez_attempt *attempt);
 /** The state table of attempts. */
 tendon_bluez_attempt_action tendon_bluez_attempt_next(tendon_bluez_attempt_state state, tendon_bluez_prospect prospect);
+/** The adapter is about to be powered off: attempts wait until it is on again. */
+void tendon_bluez_attempts_wait(tendon_bluez_radio *radio);
 /** Advances all attempts. */
 void tendon_bluez_connect_waiting(tendon_bluez_radio *radio);
 /** The kernel's commands to connect; we have none. */
@@ -295,6 +337,17 @@ void tendon_bluez_attempt_over(tendon_bluez_radio *radio, const tendon_link *lin
 tendon_status tendon_bluez_connect(tendon_radio *radio, tendon_link *link, const tendon_address *peer,
                                    uint64_t deadline);
 
+/* background.c */
+/** Our scan or another one was enabled by another program, or has ended: whether something scans for the peers. */
+void tendon_bluez_background_scans(tendon_bluez_radio *radio, bool on, uint64_t now);
+/** It is time to repeat connect() of this attempt, whatever scans. Sets the timer. */
+bool tendon_bluez_background_due(tendon_bluez_radio *radio, const tendon_bluez_attempt *attempt, uint64_t now);
+/** connect() of an attempt is repeated. @return whether the kernel has acted on the previous one. */
+bool tendon_bluez_background_renews(tendon_bluez_radio *radio, tendon_bluez_attempt *attempt, uint64_t now);
+/** The scan that another program has enabled is the kernel's, for peers of ours: a scan of this radio finds them too.
+ */
+bool tendon_bluez_scan_is_takeable(const tendon_bluez_radio *radio);
+
 /* listen.c */
 tendon_status tendon_bluez_listen(tendon_radio *radio, tendon_listener *listener);
 void tendon_bluez_unlisten(tendon_radio *radio, tendon_listener *listener);
@@ -312,8 +365,6 @@ tendon_status tendon_bluez_about(tendon_bluez_radio *radio, uint16_t opcode, con
                                  uint32_t more);
 /** The open link to a peer that the kernel names by its address, or by its identity address once it knows that. */
 tendon_link *tendon_bluez_link_of(const tendon_bluez_radio *radio, const tendon_address *peer);
-/** An address and its type, as the management interface writes them. */
-tendon_address tendon_bluez_read_peer(tendon_reader *reader);
 tendon_status tendon_bluez_ask_signal(tendon_radio *radio, tendon_link *link);
 /** The answer to it. */
 void tendon_bluez_signal_event(tendon_bluez_radio *radio, const tendon_management_event *event);

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 /** Parameters of the two commands: a count, then 36 bytes for each key, 23 for each identity key. */
-enum { NO_KEYS = 2, KEYS_SIZE = NO_KEYS + 36 * TENDON_BONDS_MAX };
+enum { NO_KEYS = 2, KEYS_SIZE = TENDON_BLUEZ_PARAMETERS_MAX };
 
 /** The commands, with the functions that encode their parameters. */
 static const struct key_list {
@@ -133,11 +133,10 @@ static tendon_status load(const tendon_bluez_radio *radio, const uint8_t *keys, 
  * keys), or are not recognized by their private addresses (identity keys); everything else works.
  */
 static void send_list(const tendon_bluez_radio *radio, const struct key_list *list, tendon_status size_min) {
-    uint8_t keys[KEYS_SIZE], pdu[TENDON_MANAGEMENT_HEADER_SIZE + KEYS_SIZE];
+    uint8_t keys[KEYS_SIZE];
     tendon_status size = list->encode(radio->radio.bonds, &radio->radio.address, keys, sizeof keys);
     if (size >= size_min) {
-        size = tendon_management_encode(list->opcode, radio->index, keys, (size_t)size, pdu, sizeof pdu);
-        (void)send(radio->management.fd, pdu, (size_t)size, MSG_NOSIGNAL | MSG_DONTWAIT);
+        (void)tendon_bluez_management_send(radio, list->opcode, keys, (size_t)size);
     }
 }
 

@@ -66,10 +66,14 @@ tendon_status tendon_bluez_manage(int fd, uint16_t opcode, uint16_t index, const
     return TENDON_RADIO_ERROR_COMMAND_TIMEOUT;
 }
 
-tendon_status tendon_bluez_management_send(tendon_bluez_radio *radio, uint16_t opcode, const uint8_t *data,
+tendon_status tendon_bluez_management_send(const tendon_bluez_radio *radio, uint16_t opcode, const uint8_t *data,
                                            size_t length) {
-    uint8_t pdu[TENDON_MANAGEMENT_HEADER_SIZE + 16];
-    tendon_status size = tendon_management_encode(opcode, radio->index, data, length, pdu, sizeof pdu);
+    uint8_t pdu[TENDON_MANAGEMENT_HEADER_SIZE + TENDON_BLUEZ_PARAMETERS_MAX];
+    return tendon_bluez_management_write(radio, pdu,
+                                         tendon_management_encode(opcode, radio->index, data, length, pdu, sizeof pdu));
+}
+
+tendon_status tendon_bluez_management_write(const tendon_bluez_radio *radio, const uint8_t *pdu, tendon_status size) {
     if (size < 0) {
         return size;
     }
@@ -216,6 +220,17 @@ tendon_status tendon_bluez_list(tendon_bluez_adapter *adapters, size_t capacity)
     return count;
 }
 
+/** The effective capabilities of this process, a bit for each of the first 32. */
+static uint32_t effective_capabilities(void) {
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
+    struct __user_cap_data_struct data[2] = {{0}};
+    return syscall(SYS_capget, &header, data) == 0 ? data[0].effective : 0;
+}
+
+bool tendon_bluez_may_administer(void) {
+    return (effective_capabilities() & 1u << CAP_NET_ADMIN) != 0;
+}
+
 void tendon_bluez_get_capabilities(tendon_bluez_capabilities *out) {
     *out = (tendon_bluez_capabilities){0};
     int fd = socket(AF_BLUETOOTH, SOCK_RAW | SOCK_CLOEXEC, BTPROTO_HCI);
@@ -225,12 +240,8 @@ void tendon_bluez_get_capabilities(tendon_bluez_capabilities *out) {
     if (fd >= 0) {
         close(fd);
     }
-    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
-    struct __user_cap_data_struct data[2] = {{0}};
-    if (syscall(SYS_capget, &header, data) == 0) {
-        out->net_raw = (data[0].effective & 1u << CAP_NET_RAW) != 0;
-        out->net_admin = (data[0].effective & 1u << CAP_NET_ADMIN) != 0;
-    }
+    out->net_raw = (effective_capabilities() & 1u << CAP_NET_RAW) != 0;
+    out->net_admin = tendon_bluez_may_administer();
 }
 
 #else

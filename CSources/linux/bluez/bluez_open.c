@@ -191,6 +191,9 @@ static void management_event(tendon_bluez_radio *radio, const tendon_management_
     if (event->opcode == TENDON_MANAGEMENT_GET_CONNECTION_INFORMATION) { /* only an answer has an opcode */
         tendon_bluez_signal_event(radio, event);
     }
+    if (event->opcode == TENDON_MANAGEMENT_SET_POWERED) {
+        tendon_bluez_power_answered(radio, event, now);
+    }
     if (radio->radio.bonds != NULL) {
         tendon_bluez_pairing_event(radio, event, now);
     }
@@ -344,7 +347,7 @@ static void bluez_close(tendon_radio *base) {
     if (!radio->opened) {
         return;
     }
-    for (size_t i = 0; i < TENDON_BLUEZ_ATTEMPTS; i++) {
+    for (size_t i = 0; i < TENDON_BLUEZ_SLOTS; i++) {
         radio->attempts[i].link = NULL; /* the owner should have closed them; they never reach this radio again */
     }
     tendon_bluez_unlisten(base, base->listener);

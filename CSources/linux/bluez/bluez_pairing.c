@@ -162,7 +162,8 @@ static void all_done(tendon_bluez_radio *radio, tendon_status status, uint64_t n
 /** A response to Pair Device: Command Complete with the peer's address, or Command Status without one. */
 static void pair_device_done(tendon_bluez_radio *radio, const tendon_management_event *event, uint64_t now) {
     tendon_reader reader = tendon_reader_make(event->data, event->length);
-    tendon_address peer = tendon_bluez_read_peer(&reader);
+    tendon_address peer;
+    (void)tendon_management_read_address(&reader, &peer);
     if (!tendon_reader_ok(&reader)) {
         all_done(radio, outcome(event->status), now);
         return;
@@ -255,7 +256,8 @@ static bool may_answer(const tendon_bluez_radio *radio, const tendon_link *link)
 /** User Confirmation Request: its Confirm_Hint is set for Just Works; otherwise it is Numeric Comparison. */
 static void confirm(tendon_bluez_radio *radio, const tendon_management_event *event, uint64_t now) {
     tendon_reader reader = tendon_reader_make(event->data, event->length);
-    tendon_address peer = tendon_bluez_read_peer(&reader);
+    tendon_address peer;
+    (void)tendon_management_read_address(&reader, &peer);
     bool just_works = tendon_read_u8(&reader) != 0;
     uint32_t passkey = tendon_read_u32le(&reader);
     if (!tendon_reader_ok(&reader)) {
@@ -280,7 +282,8 @@ static void confirm(tendon_bluez_radio *radio, const tendon_management_event *ev
 static void take_passkey(tendon_bluez_radio *radio, const tendon_management_event *event, uint64_t now) {
     bool shows = event->code == TENDON_MANAGEMENT_PASSKEY_NOTIFY;
     tendon_reader reader = tendon_reader_make(event->data, event->length);
-    tendon_address peer = tendon_bluez_read_peer(&reader);
+    tendon_address peer;
+    (void)tendon_management_read_address(&reader, &peer);
     uint32_t passkey = shows ? tendon_read_u32le(&reader) : 0;
     uint8_t entered = shows ? tendon_read_u8(&reader) : 0;
     if (!tendon_reader_ok(&reader)) {

@@ -3,18 +3,15 @@
 #if defined(TENDON_HAVE_BLUEZ)
 #include "bluez_internal.h"
 
-/** Address types of the management interface. */
-enum { ADDRESS_LE_PUBLIC = 1, ADDRESS_LE_RANDOM = 2, ADDRESS_SIZE = 7 };
-
 tendon_status tendon_bluez_about(tendon_bluez_radio *radio, uint16_t opcode, const tendon_address *peer, size_t size,
                                  uint32_t more) {
-    uint8_t data[ADDRESS_SIZE + 4];
-    tendon_address_to_wire(peer, data);
-    data[6] = peer->type == TENDON_ADDRESS_TYPE_RANDOM ? ADDRESS_LE_RANDOM : ADDRESS_LE_PUBLIC;
+    uint8_t data[TENDON_MANAGEMENT_ADDRESS_SIZE + 4];
+    tendon_writer writer = tendon_writer_make(data, sizeof data);
+    tendon_management_write_address(&writer, peer);
     for (size_t i = 0; i < size; i++) {
-        data[ADDRESS_SIZE + i] = (uint8_t)(more >> (8 * i));
+        tendon_write_u8(&writer, (uint8_t)(more >> (8 * i)));
     }
-    return tendon_bluez_management_send(radio, opcode, data, ADDRESS_SIZE + size);
+    return tendon_bluez_management_send(radio, opcode, data, writer.length);
 }
 
 tendon_link *tendon_bluez_link_of(const tendon_bluez_radio *radio, const tendon_address *peer) {
@@ -27,14 +24,6 @@ tendon_link *tendon_bluez_link_of(const tendon_bluez_radio *radio, const tendon_
     return link;
 }
 
-tendon_address tendon_bluez_read_peer(tendon_reader *reader) {
-    const uint8_t *wire = tendon_read_bytes(reader, 6);
-    uint8_t type = tendon_read_u8(reader);
-    return wire == NULL ? (tendon_address){.type = 0}
-                        : tendon_address_from_wire(wire, type == ADDRESS_LE_RANDOM ? TENDON_ADDRESS_TYPE_RANDOM
-                                                                                   : TENDON_ADDRESS_TYPE_PUBLIC);
-}
-
 tendon_status tendon_bluez_ask_signal(tendon_radio *radio, tendon_link *link) {
     return tendon_bluez_about((tendon_bluez_radio *)radio, TENDON_MANAGEMENT_GET_CONNECTION_INFORMATION,
                               &link->identity, 0, 0);
@@ -43,7 +32,8 @@ tendon_status tendon_bluez_ask_signal(tendon_radio *radio, tendon_link *link) {
 /* Address, type, RSSI, two values of the transmitted power. Another program's question is answered to that program. */
 void tendon_bluez_signal_event(tendon_bluez_radio *radio, const tendon_management_event *event) {
     tendon_reader reader = tendon_reader_make(event->data, event->length);
-    tendon_address peer = tendon_bluez_read_peer(&reader);
+    tendon_address peer;
+    (void)tendon_management_read_address(&reader, &peer);
     if (!tendon_reader_ok(&reader)) {
         return; /* rejected without a look at the peer */
     }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The adapter's power: handling of hardware errors, power-off and power-on, and the end of the radio. The kernel resets
- * a controller that reports a hardware error: it powers the adapter off and on.
+ * a controller that reports a hardware error: it powers the adapter off and on. So does this radio with one that does
+ * nothing more, see bluez_watchdog.c.
  */
 #if defined(TENDON_HAVE_BLUEZ)
 #include "bluez_internal.h"
@@ -18,10 +19,11 @@ enum {
     FAULTY = TENDON_BLUEZ_FAULTY,
     RECOVERING = TENDON_BLUEZ_RECOVERING,
     RESETTING = TENDON_BLUEZ_RESETTING,
+    CYCLING = TENDON_BLUEZ_CYCLING,
     FAILED = TENDON_BLUEZ_FAILED
 };
 
-enum { NOTHING = 0, PAUSE, HOLD, RESUME, GIVE_UP, FAIL };
+enum { NOTHING = 0, PAUSE, HOLD, RESUME, SWITCH_OFF, SWITCH_ON, GIVE_UP, FAIL };
 
 typedef struct transition {
     uint8_t next, action;
@@ -30,12 +32,13 @@ typedef struct transition {
 /* The columns are tendon_bluez_power_inputs. */
 static const transition table[TENDON_BLUEZ_POWER_STATES][TENDON_BLUEZ_POWER_INPUTS] = {
     /* clang-format off */
-    /*               hardware error,     switched off,         switched on,          deadline,             lost */
-    [POWERED] =    { {FAULTY, PAUSE},    {FAILED, GIVE_UP},    {POWERED, NOTHING},   {POWERED, NOTHING},   {FAILED, FAIL} },
-    [FAULTY] =     { {FAULTY, PAUSE},    {RESETTING, HOLD},    {FAULTY, NOTHING},    {RECOVERING, RESUME}, {FAILED, FAIL} },
-    [RECOVERING] = { {FAULTY, PAUSE},    {RESETTING, HOLD},    {RECOVERING, NOTHING},{POWERED, NOTHING},   {FAILED, FAIL} },
-    [RESETTING] =  { {RESETTING, HOLD},  {RESETTING, NOTHING}, {POWERED, RESUME},    {FAILED, GIVE_UP},    {FAILED, FAIL} },
-    [FAILED] =     { {FAILED, NOTHING},  {FAILED, NOTHING},    {FAILED, NOTHING},    {FAILED, NOTHING},    {FAILED, NOTHING} },
+    /*               hardware error,     switched off,           switched on,          deadline,             lost,             stalled */
+    [POWERED] =    { {FAULTY, PAUSE},    {FAILED, GIVE_UP},      {POWERED, NOTHING},   {POWERED, NOTHING},   {FAILED, FAIL},   {CYCLING, SWITCH_OFF} },
+    [FAULTY] =     { {FAULTY, PAUSE},    {RESETTING, HOLD},      {FAULTY, NOTHING},    {RECOVERING, RESUME}, {FAILED, FAIL},   {FAULTY, NOTHING} },
+    [RECOVERING] = { {FAULTY, PAUSE},    {RESETTING, HOLD},      {RECOVERING, NOTHING},{POWERED, NOTHING},   {FAILED, FAIL},   {CYCLING, SWITCH_OFF} },
+    [RESETTING] =  { {RESETTING, HOLD},  {RESETTING, NOTHING},   {POWERED, RESUME},    {FAILED, GIVE_UP},    {FAILED, FAIL},   {RESETTING, NOTHING} },
+    [CYCLING] =    { {CYCLING, NOTHING}, {RESETTING, SWITCH_ON}, {CYCLING, NOTHING},   {FAILED, GIVE_UP},    {FAILED, FAIL},   {CYCLING, NOTHING} },
+    [FAILED] =     { {FAILED, NOTHING},  {FAILED, NOTHING},      {FAILED, NOTHING},    {FAILED, NOTHING},    {FAILED, NOTHING}, {FAILED, NOTHING} },
     /* clang-format on */
 };
 
@@ -65,7 +68,7 @@ static void end_radio(tendon_bluez_radio *radio, tendon_status status) {
     tendon_bluez_queue_reset(radio);
     tendon_loop_remove(radio->radio.loop, &radio->hci);
     tendon_loop_remove(radio->radio.loop, &radio->management);
-    for (size_t i = 0; i < TENDON_BLUEZ_ATTEMPTS; i++) {
+    for (size_t i = 0; i < TENDON_BLUEZ_SLOTS; i++) {
         if (radio->attempts[i].link != NULL) {
             tendon_socket_link_fail(radio->attempts[i].link, status);
         }
@@ -73,7 +76,31 @@ static void end_radio(tendon_bluez_radio *radio, tendon_status status) {
     radio->timer.deadline = 0; /* on_failure is called from the loop, because this may be a call of the owner's */
 }
 
-/** @param status for TENDON_BLUEZ_POWER_LOST: why. */
+static void input(tendon_bluez_radio *radio, tendon_bluez_power_inputs what, tendon_status status, uint64_t now);
+
+static void set_powered(tendon_bluez_radio *radio, uint8_t powered, uint64_t now) {
+    if (tendon_bluez_management_send(radio, TENDON_MANAGEMENT_SET_POWERED, &powered, 1) < 0) {
+        input(radio, TENDON_BLUEZ_POWER_DEADLINE, TENDON_OK, now);
+    }
+}
+
+static void begin_cycle(tendon_bluez_radio *radio, tendon_status cause, uint64_t now) {
+    tendon_bluez_power *power = &radio->power;
+    forget_state(radio);
+    radio->command.unanswered = radio->scan.activity.unanswered = radio->advertising.activity.unanswered = 0;
+    radio->discovery.on = radio->discovery.stopping = false;
+    tendon_bluez_attempts_wait(radio);
+    radio->counters.power_cycles++;
+    if (power->cycles++ == 0) {
+        power->cycled_since = now;
+    }
+    power->cause = cause;
+    power->reset_until = now + TENDON_BLUEZ_CYCLE_LIMIT_MS;
+    set_deadline(radio, power->reset_until);
+    set_powered(radio, 0, now);
+}
+
+/** @param status for TENDON_BLUEZ_POWER_LOST and _STALLED: why. */
 static void input(tendon_bluez_radio *radio, tendon_bluez_power_inputs what, tendon_status status, uint64_t now) {
     tendon_bluez_power *power = &radio->power;
     const transition *found = &table[power->state][what];
@@ -90,11 +117,18 @@ static void input(tendon_bluez_radio *radio, tendon_bluez_power_inputs what, ten
         break;
     case RESUME:
         set_deadline(radio, power->state == RECOVERING ? power->reset_until : UINT64_MAX);
+        power->cause = TENDON_OK;
         radio->scan.activity.retry_at = radio->advertising.activity.retry_at = 0;
         tendon_bluez_wake_at(radio, now); /* all that is requested starts again */
         break;
+    case SWITCH_OFF:
+        begin_cycle(radio, status, now);
+        break;
+    case SWITCH_ON:
+        set_powered(radio, 1, now);
+        break;
     case GIVE_UP:
-        end_radio(radio, tendon_bluez_why_off(radio->index));
+        end_radio(radio, power->cause != TENDON_OK ? power->cause : tendon_bluez_why_off(radio->index));
         break;
     case FAIL:
         end_radio(radio, status);
@@ -111,6 +145,29 @@ void tendon_bluez_fail(tendon_bluez_radio *radio, tendon_status status) {
     if (radio->opened) {
         input(radio, TENDON_BLUEZ_POWER_LOST, status, 0);
     }
+}
+
+bool tendon_bluez_cycle(tendon_bluez_radio *radio, tendon_status cause, uint64_t now) {
+    if (!radio->opened || !tendon_bluez_may_cycle(radio, now)) {
+        return false;
+    }
+    input(radio, TENDON_BLUEZ_POWER_STALLED, cause, now);
+    return true;
+}
+
+/* The socket that has sent Set Powered gets its response only, and no New Settings. */
+void tendon_bluez_power_answered(tendon_bluez_radio *radio, const tendon_management_event *event, uint64_t now) {
+    if (radio->power.cause == TENDON_OK) {
+        return; /* this radio does not power it off and on */
+    }
+    tendon_reader reader = tendon_reader_make(event->data, event->length);
+    uint32_t settings = tendon_read_u32le(&reader);
+    if (event->status != TENDON_MANAGEMENT_SUCCESS || !tendon_reader_ok(&reader)) {
+        input(radio, TENDON_BLUEZ_POWER_DEADLINE, TENDON_OK, now);
+        return;
+    }
+    radio->settings = settings;
+    tendon_bluez_powered(radio, (settings & TENDON_MANAGEMENT_POWERED) != 0, now);
 }
 
 void tendon_bluez_hardware_error(tendon_bluez_radio *radio, uint64_t now) {
@@ -168,6 +225,7 @@ void tendon_bluez_timer_expired(void *context, uint64_t now) {
     report(radio, &radio->scan.activity.failure, now);
     report(radio, &radio->advertising.activity.failure, now);
     tendon_bluez_queue_timer(radio, now);
+    tendon_bluez_watch_scan(radio, now);
     tendon_bluez_step(radio);
     tendon_bluez_connect_waiting(radio);
 }

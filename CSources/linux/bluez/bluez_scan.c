@@ -14,9 +14,10 @@ static bool is_enable(uint16_t opcode) {
     return opcode == TENDON_HCI_LE_SET_SCAN_ENABLE || opcode == TENDON_HCI_LE_SET_EXTENDED_SCAN_ENABLE;
 }
 
-static bool connecting(const tendon_bluez_radio *radio) {
-    for (size_t i = 0; i < TENDON_BLUEZ_ATTEMPTS; i++) {
-        if (radio->attempts[i].link != NULL) {
+static bool connecting(const tendon_bluez_radio *radio, uint64_t now) {
+    for (size_t i = 0; i < TENDON_BLUEZ_SLOTS; i++) {
+        const tendon_bluez_attempt *attempt = &radio->attempts[i];
+        if (attempt->link != NULL && (!attempt->parked || now < radio->connects_until)) {
             return true;
         }
     }
@@ -58,12 +59,16 @@ void tendon_bluez_scan_disable(const tendon_bluez_radio *radio, tendon_bluez_com
 static tendon_bluez_demand demand_of(tendon_bluez_radio *radio, uint64_t now) {
     tendon_bluez_scan *scan = &radio->scan;
     tendon_bluez_activity *activity = &scan->activity;
-    if (!activity->requested || connecting(radio)) {
+    if (!activity->requested || connecting(radio, now)) {
         return TENDON_BLUEZ_HALT;
     }
     if (now < activity->retry_at) {
         tendon_bluez_wake_at(radio, activity->retry_at);
         return TENDON_BLUEZ_WAIT;
+    }
+    if (tendon_bluez_scan_is_takeable(radio) && activity->state != TENDON_BLUEZ_ON) {
+        tendon_bluez_activity_input(activity, TENDON_BLUEZ_UNANSWERED); /* disabled first: the kernel has enabled it */
+        return TENDON_BLUEZ_RUN;
     }
     if (scan->enabled_by_other && activity->confirmed && activity->state != TENDON_BLUEZ_ON) {
         tendon_bluez_activity_retry(radio, activity, now + TENDON_BLUEZ_RETRY_MS);
@@ -97,18 +102,25 @@ void tendon_bluez_scan_done(tendon_bluez_radio *radio, tendon_bluez_request requ
     tendon_bluez_activity *activity = &radio->scan.activity;
     if (request == TENDON_BLUEZ_SEND_DISABLE) {
         tendon_bluez_activity_input(activity, TENDON_BLUEZ_DISABLED); /* rejected: it was off already */
+        if (tendon_bluez_scan_is_takeable(radio)) {
+            radio->scan.enabled_by_other = false; /* taken over; rejected: the kernel was faster */
+        }
+        tendon_bluez_background_scans(radio, false, now);
         if (radio->discovery.expected) {
             tendon_bluez_read_management(radio); /* the kernel may have interpreted the scan as its own discovery */
             tendon_bluez_discovery_settle(radio);
         }
     } else if (status != 0) {
         tendon_bluez_activity_input(activity, TENDON_BLUEZ_REJECTED);
-        if (activity->state == TENDON_BLUEZ_OFF) {
+        if (tendon_bluez_scan_is_takeable(radio)) {
+            tendon_bluez_activity_retry(radio, activity, now + TENDON_BLUEZ_RETRY_MS); /* the kernel was faster */
+        } else if (activity->state == TENDON_BLUEZ_OFF) {
             tendon_bluez_activity_rejected(radio, activity, status, radio->scan.enabled_by_other, now);
         }
     } else if (request == TENDON_BLUEZ_SEND_ENABLE) {
         tendon_bluez_activity_input(activity, TENDON_BLUEZ_ENABLED);
         radio->scan.enabled_by_other = false;
+        tendon_bluez_watch_enabled(radio, now);
     } else {
         tendon_bluez_activity_input(activity, TENDON_BLUEZ_CONFIGURED_ALL);
     }
@@ -116,8 +128,17 @@ void tendon_bluez_scan_done(tendon_bluez_radio *radio, tendon_bluez_request requ
     tendon_bluez_connect_waiting(radio);
 }
 
+/* Type, interval (2), window (2), own address type, filter policy. The extended one: own address type, filter policy.
+ */
+static void note_filter(tendon_bluez_radio *radio, uint16_t opcode, tendon_reader *parameters) {
+    (void)tendon_read_bytes(parameters, opcode == TENDON_HCI_LE_SET_SCAN_PARAMETERS ? 6 : 1);
+    uint8_t policy = tendon_read_u8(parameters);
+    radio->scan.other_filters = tendon_reader_ok(parameters) && (policy & 1) != 0;
+}
+
 void tendon_bluez_scan_other_sent(tendon_bluez_radio *radio, uint16_t opcode, tendon_reader *parameters) {
     if (opcode == TENDON_HCI_LE_SET_SCAN_PARAMETERS || opcode == TENDON_HCI_LE_SET_EXTENDED_SCAN_PARAMETERS) {
+        note_filter(radio, opcode, parameters);
         tendon_bluez_activity_input(&radio->scan.activity, TENDON_BLUEZ_OVERWRITTEN);
         return;
     }
@@ -135,6 +156,7 @@ void tendon_bluez_scan_other_done(tendon_bluez_radio *radio, uint8_t status, uin
         return;
     }
     radio->scan.enabled_by_other = radio->other_enables;
+    tendon_bluez_background_scans(radio, radio->other_enables, now);
     if (!radio->other_enables && activity->state == TENDON_BLUEZ_ON) {
         tendon_bluez_activity_input(activity, TENDON_BLUEZ_STOPPED);
         tendon_bluez_activity_retry(radio, activity, now + YIELD_MS);
@@ -145,6 +167,7 @@ void tendon_bluez_scan_reports(tendon_bluez_radio *radio, const tendon_hci_event
     if (!radio->scan.activity.requested) {
         return; /* of another program's scan */
     }
+    tendon_bluez_watch_heard(radio, now);
     tendon_hci_reports reports = tendon_hci_reports_of(event);
     tendon_ad_report fragment, whole;
     while (radio->scan.activity.requested && tendon_hci_reports_next(&reports, &fragment)) {

@@ -12,9 +12,10 @@ static attempt_bench the_bench;
 static tendon_status scripted_connect(tendon_radio *radio, tendon_link *link, const tendon_address *peer,
                                       uint64_t deadline) {
     attempt_bench *b = (attempt_bench *)((char *)radio - offsetof(attempt_bench, radio));
-    (void)deadline;
     b->connects++;
-    assert_int_equal(radio->scan_pauses, 1);
+    assert_int_equal(radio->scan_pauses, !b->connection.background);
+    assert_int_equal(link->background, b->connection.background);
+    assert_int_equal(deadline == UINT64_MAX, b->connection.background);
     assert_true(tendon_address_equal(peer, &attempt_peer));
     if (b->turn->fate == REFUSED) {
         return (b->turn++)->reason;

@@ -35,6 +35,7 @@ void bluez_connecting_elapse(bluez_connecting *l, uint64_t ms) {
     tendon_bluez_radio *radio = &l->b->radio;
     radio->attempts[0].begun_at -= ms;
     radio->attempts[0].check_at -= ms;
+    radio->stuck_since -= ms;
     if (radio->connects_until != 0 && radio->connects_until != UINT64_MAX) {
         radio->connects_until -= ms;
     }

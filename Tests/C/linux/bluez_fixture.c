@@ -271,6 +271,8 @@ bluez_bench *bluez_open(bool extended, const tendon_address *own) {
     int hci[2], management[2];
     memset(b, 0, sizeof *b);
     sends_refused = (refused_sends){0};
+    bluez_hci_sockets = NULL;
+    bluez_privileges = (privileges){0};
     calls = (system_calls){.fd = -1, .peer = -1, .central = -1, .handle = 0x40, .kernel_handle = 0x40};
     assert_int_equal(tendon_loop_init(&b->loop), TENDON_OK);
     tendon_bluez_prepare(&b->radio, &b->loop);

@@ -60,7 +60,16 @@ extern system_calls calls;
 /** Counts a call of any kind. True: this is the one of `calls.refuse_at`, and errno is set. */
 bool bluez_call_refused(void);
 
-/** open(), but for the kernel's list of sockets, in which stand those of this program alone. */
+/** /proc/net/hci, the HCI sockets of the machine; NULL, the default: it has no such file. */
+extern const char *bluez_hci_sockets;
+/** What capget() reports: capabilities, or an errno. By default none. */
+typedef struct privileges {
+    uint32_t effective;
+    int error;
+} privileges;
+extern privileges bluez_privileges;
+
+/** open(), but for the kernel's lists of sockets; of the local ones those of this program stand in it. */
 int bluez_open_file(const char *path, int flags, int mode);
 bluez_bench *bluez_open(bool extended, const tendon_address *own);
 void bluez_close(bluez_bench *b);
@@ -99,6 +108,10 @@ void bluez_request_scan(bluez_bench *b);
 void bluez_request_advertising(bluez_bench *b);
 /** Command Complete for the command in flight; the radio reads it. */
 void bluez_answer_pending(bluez_bench *b, uint8_t status);
+/** The management interface was asked nothing. */
+void bluez_expect_no_management(bluez_bench *b);
+/** The command in flight gets no response in time; then the timer expires. */
+void bluez_expire_command(bluez_bench *b);
 /** Discards the commands so far. */
 void bluez_drain_commands(bluez_bench *b);
 /** Read by the radio immediately. */

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel's list of sockets as these tests see it. */
+/* The kernel's lists of sockets, and the capabilities of the process, as these tests see them. */
 #include "bluez_fixture.h"
 
+#include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/capability.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,6 +14,9 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+const char *bluez_hci_sockets;
+privileges bluez_privileges;
 
 static bool is_ours(uint64_t inode) {
     struct stat found;
@@ -39,7 +45,22 @@ static int own_sockets(void) {
     return own;
 }
 
+static int hci_sockets(void) {
+    int list = bluez_hci_sockets != NULL ? memfd_create("hci", MFD_CLOEXEC) : -1;
+    if (list < 0) {
+        errno = ENOENT;
+        return -1;
+    }
+    size_t length = strlen(bluez_hci_sockets);
+    assert_int_equal(write(list, bluez_hci_sockets, length), (ssize_t)length);
+    assert_int_equal(lseek(list, 0, SEEK_SET), 0);
+    return list;
+}
+
 int bluez_open_file(const char *path, int flags, int mode) {
+    if (strcmp(path, "/proc/net/hci") == 0) {
+        return hci_sockets();
+    }
     return strcmp(path, "/proc/net/unix") == 0 ? own_sockets() : (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
 }
 
@@ -50,4 +71,33 @@ __attribute__((weak)) int open(const char *path, int flags, ...) {
     int mode = (flags & O_CREAT) != 0 ? va_arg(arguments, int) : 0;
     va_end(arguments);
     return bluez_open_file(path, flags, mode);
+}
+
+long syscall(long number, ...) {
+    static long (*real)(long, ...);
+    long a[6];
+    va_list arguments;
+    if (real == NULL) {
+        *(void **)&real = dlsym(RTLD_NEXT, "syscall");
+    }
+    va_start(arguments, number);
+    for (int i = 0; i < 6; i++) {
+        a[i] = va_arg(arguments, long);
+    }
+    va_end(arguments);
+    if (number != SYS_capget) {
+        return real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+    }
+    const struct __user_cap_header_struct *header = (const void *)a[0];
+    struct __user_cap_data_struct *data = (void *)a[1];
+    assert_int_equal(header->version, _LINUX_CAPABILITY_VERSION_3);
+    assert_int_equal(header->pid, 0); /* of this process */
+    if (bluez_privileges.error != 0) {
+        errno = bluez_privileges.error;
+        return -1;
+    }
+    data[0] =
+        (struct __user_cap_data_struct){.effective = bluez_privileges.effective, .permitted = ~0u, .inheritable = ~0u};
+    data[1] = (struct __user_cap_data_struct){.effective = ~0u};
+    return 0;
 }

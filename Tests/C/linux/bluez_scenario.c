@@ -48,6 +48,16 @@ void bluez_answer_pending(bluez_bench *b, uint8_t status) {
     bluez_read_controller(b);
 }
 
+void bluez_expect_no_management(bluez_bench *b) {
+    uint8_t pdu[64];
+    assert_int_equal(recv(b->kernel, pdu, sizeof pdu, MSG_DONTWAIT), -1);
+}
+
+void bluez_expire_command(bluez_bench *b) {
+    b->radio.hci.expired(b->radio.hci.context, tendon_monotonic_ms() + TENDON_BLUEZ_COMMAND_TIMEOUT_MS);
+    bluez_tick(b, tendon_monotonic_ms());
+}
+
 void bluez_drain_commands(bluez_bench *b) {
     uint8_t packet[4 + 255];
     while (recv(b->controller, packet, sizeof packet, 0) > 0) {

@@ -34,4 +34,9 @@ static uint64_t no_deadline(const void *session) {
     return UINT64_MAX;
 }
 
-const tendon_session_inputs recorded_session_inputs = {on_connected, on_disconnected, on_paired, on_tick, no_deadline};
+const tendon_session_inputs recorded_session_inputs = {.connected = on_connected,
+                                                       .disconnected = on_disconnected,
+                                                       .paired = on_paired,
+                                                       .tick = on_tick,
+                                                       .deadline = no_deadline,
+                                                       .pairs = true};

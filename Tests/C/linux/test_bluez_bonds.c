@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Keys of the kernel's radio and their store: keys of others, keys that cannot be stored, removal. */
 #include "pairing_scene.h"
+#include "tendon/linux/doctor.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -76,6 +77,33 @@ static void keys_of_others_are_not_stored(void **state) {
     pairing_scene_new_key(s, 1, 1);
     assert_int_equal(s->bonds.count, 3);
     pairing_scene_drain(s);
+    pairing_scene_close(s);
+}
+
+/* The longest commands: count, then 36 bytes for each key, 23 for each identity key. */
+static void the_keys_of_a_full_store_fit_a_command(void **state) {
+    (void)state;
+    pairing_scene *s = pairing_scene_open(0);
+    for (uint8_t i = 0; i < TENDON_BONDS_MAX; i++) {
+        const tendon_bond bond = {.radio = TENDON_BOND_KERNEL,
+                                  .initiator = true,
+                                  .key_size = 16,
+                                  .own = bluez_public_address,
+                                  .peer = {{0xC0, 0, 0, 0, 0, i}, TENDON_ADDRESS_TYPE_RANDOM},
+                                  .has_identity_key = true};
+        assert_int_equal(tendon_bonds_store(&s->bonds, &bond), TENDON_OK);
+    }
+    uint8_t pdu[1024];
+    tendon_finding findings[TENDON_FINDING_COUNT];
+    tendon_bluez_load_again(&s->b->radio);
+    tendon_doctor_examine(NULL, findings);
+    if (findings[TENDON_FINDING_DAEMON].count == 0) { /* no bluetoothd on this machine: its keys are left alone */
+        assert_int_equal(recv(s->b->kernel, pdu, sizeof pdu, MSG_DONTWAIT), 6 + 2 + 36 * 24);
+        assert_memory_equal(pdu, "\x13\0\7\0\x62\3\x18\0", 8);
+        assert_int_equal(recv(s->b->kernel, pdu, sizeof pdu, MSG_DONTWAIT), 6 + 2 + 23 * 24);
+        assert_memory_equal(pdu, "\x30\0\7\0\x2A\2\x18\0", 8);
+    }
+    pairing_scene_expect_nothing(s);
     pairing_scene_close(s);
 }
 
@@ -333,6 +361,7 @@ static void keys_of_another_store_are_not_unloaded(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(keys_of_others_are_not_stored),
+        cmocka_unit_test(the_keys_of_a_full_store_fit_a_command),
         cmocka_unit_test(a_key_that_is_in_no_file_is_removed_once),
         cmocka_unit_test(a_private_address_is_followed_to_its_identity),
         cmocka_unit_test(an_identity_key_of_a_peer_without_a_private_address),

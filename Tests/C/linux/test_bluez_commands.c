@@ -123,11 +123,6 @@ static void the_answer_in_the_socket_counts_when_the_time_is_over(void **state) 
     }
 }
 
-static void expire(bluez_bench *b) {
-    b->radio.hci.expired(b->radio.hci.context, tendon_monotonic_ms() + TENDON_BLUEZ_COMMAND_TIMEOUT_MS);
-    bluez_tick(b, tendon_monotonic_ms());
-}
-
 static void a_controller_that_does_not_answer_ends_the_radio(void **state) {
     (void)state;
     bluez_bench *b = bluez_open(false, &bluez_public_address);
@@ -135,11 +130,11 @@ static void a_controller_that_does_not_answer_ends_the_radio(void **state) {
     (void)bluez_expect(b, TENDON_HCI_LE_SET_SCAN_PARAMETERS);
     bluez_complete(b, TENDON_HCI_READ_LOCAL_VERSION, 0); /* a packet, but not the answer */
     for (int i = 1; i < TENDON_BLUEZ_UNANSWERED_MAX; i++) {
-        expire(b);
+        bluez_expire_command(b);
         assert_int_equal(b->failures, 0);
         assert_int_equal(bluez_expect(b, TENDON_HCI_LE_SET_SCAN_ENABLE)[0], 0); /* to a known state first */
     }
-    expire(b);
+    bluez_expire_command(b);
     assert_int_equal(b->failures, 1);
     assert_int_equal(b->failure, TENDON_RADIO_ERROR_COMMAND_TIMEOUT);
     assert_int_equal(b->radio.counters.unanswered, TENDON_BLUEZ_UNANSWERED_MAX);
@@ -154,7 +149,7 @@ static void a_command_that_is_never_answered_ends_the_radio(void **state) {
     for (int i = 1; i <= TENDON_BLUEZ_UNANSWERED_MAX; i++) {
         assert_int_equal(b->failures, 0);
         (void)bluez_expect(b, TENDON_HCI_LE_SET_SCAN_PARAMETERS);
-        expire(b);
+        bluez_expire_command(b);
         if (i < TENDON_BLUEZ_UNANSWERED_MAX) {
             assert_int_equal(bluez_answer(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0)[0], 0);
         }
@@ -176,7 +171,7 @@ static void one_lost_answer_ends_nothing(void **state) {
                 (void)bluez_answer(b, opcodes[i], 0);
             }
             (void)bluez_expect(b, opcodes[lost]);
-            expire(b);
+            bluez_expire_command(b);
             if (processed) {
                 bluez_complete(b, opcodes[lost], 0);
             }

@@ -155,7 +155,7 @@ static void play(recording *r, unsigned number) {
 static void any_call_fails(void **state) {
     (void)state;
     static const uint32_t known[RUNS] = {
-        0xC9B6AB2E, 0xF568336E, 0x830A1E85, 0x67DBCECB, 0xB257DDE9, 0x5BD1865E, 0x5F35FB85, 0x223DD14E, 0x20023831,
+        0x5DEB98A8, 0x8D844133, 0x5EBCBC1B, 0x7055DC76, 0xA24EC7BF, 0xECF4062A, 0x6EBB14C7, 0x848EF834, 0x79962D2B,
     };
     compare_recordings(known, RUNS, play);
 }

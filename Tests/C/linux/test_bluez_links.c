@@ -172,11 +172,6 @@ static void expect_stop_discovery(bluez_connecting *l) {
     assert_memory_equal(pdu, stop, sizeof stop);
 }
 
-static void expect_no_management(bluez_connecting *l) {
-    uint8_t pdu[64];
-    assert_int_equal(recv(l->b->kernel, pdu, sizeof pdu, MSG_DONTWAIT), -1);
-}
-
 static bluez_connecting *scanning(void) {
     bluez_connecting *l = bluez_connecting_idle();
     assert_int_equal(tendon_radio_scan_start(&l->b->radio.radio, &(tendon_scan_parameters){.active = true}), TENDON_OK);
@@ -201,7 +196,7 @@ static void a_search_ends_before_a_connect(void **state) {
         bluez_discovering(l->b, 1);
         if ((order & 1) != 0) {
             bluez_read_kernel(l->b);
-            expect_no_management(l); /* we scan */
+            bluez_expect_no_management(l->b); /* we scan */
         }
         pause_for_a_connect(l);
         expect_stop_discovery(l);
@@ -211,7 +206,7 @@ static void a_search_ends_before_a_connect(void **state) {
         assert_int_equal(calls.connects, 1);
         bluez_discovering(l->b, 0); /* reports the same again */
         bluez_read_kernel(l->b);
-        expect_no_management(l);
+        bluez_expect_no_management(l->b);
         assert_int_equal(calls.connects, 1);
         bluez_connecting_close(l);
     }
@@ -222,7 +217,7 @@ static void without_a_search_a_connect_goes_at_once(void **state) {
     bluez_connecting *l = scanning();
     pause_for_a_connect(l);
     assert_int_equal(calls.connects, 1);
-    expect_no_management(l);
+    bluez_expect_no_management(l->b);
     bluez_connecting_close(l);
 }
 
@@ -231,7 +226,7 @@ static void the_search_of_another_program_is_left_alone(void **state) {
     bluez_connecting *l = bluez_connecting_open();
     bluez_discovering(l->b, 1);
     bluez_read_kernel(l->b);
-    expect_no_management(l);
+    bluez_expect_no_management(l->b);
     assert_false(l->b->radio.discovery.on);
     bluez_connecting_close(l);
 }

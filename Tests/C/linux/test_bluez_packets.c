@@ -418,6 +418,24 @@ static void a_discovery_is_ours_or_not(void **state) {
     bluez_close(b);
 }
 
+/* The kernel scanned for a connection. Its two sockets are read in any order: that it discovers can be read before the
+ * response of the command that made it do so. */
+static void a_discovery_told_before_the_response_to_our_scan_is_ours(void **state) {
+    (void)state;
+    bluez_bench *b = bluez_open(false, &bluez_public_address);
+    bluez_other_command(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 1);
+    bluez_start_scan(b);
+    (void)bluez_answer(b, TENDON_HCI_LE_SET_SCAN_PARAMETERS, 0);
+    assert_int_equal(bluez_expect(b, TENDON_HCI_LE_SET_SCAN_ENABLE)[0], 1);
+    discovering(b, 1);
+    bluez_complete(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0);
+    bluez_read_controller(b);
+    assert_int_equal(tendon_radio_scan_stop(&b->radio.radio), TENDON_OK);
+    assert_int_equal(bluez_answer(b, TENDON_HCI_LE_SET_SCAN_ENABLE, 0)[0], 0);
+    assert_true(stops_discovery(b));
+    bluez_close(b);
+}
+
 /* ---- stopped while a command is in flight ---- */
 
 /* Advertising that was stopped is not retried, with or without connections. */
@@ -460,6 +478,7 @@ int main(void) {
         cmocka_unit_test(a_scan_that_another_program_disabled_is_not_disabled_at_the_end),
         cmocka_unit_test(a_discovery_is_stopped_once_our_scan_is_off),
         cmocka_unit_test(a_discovery_is_ours_or_not),
+        cmocka_unit_test(a_discovery_told_before_the_response_to_our_scan_is_ours),
         cmocka_unit_test(advertising_that_was_stopped_is_not_retried),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,49 +16,82 @@ static void remove_adapter(bluez_bench *b) {
 
 /* ---- adapter power ---- */
 
-enum { POWERED, FAULTY, RECOVERING, RESETTING, FAILED };
+enum { POWERED, FAULTY, RECOVERING, RESETTING, CYCLING, FAILED };
 
 typedef struct power_outcome {
     uint8_t next;
     bool forgets; /**< scanning is off */
     bool sends;   /**< scanning is set up again immediately */
     bool reports; /**< on_failure is called */
+    char asks;    /**< Set Powered: '0' off, '1' on; 0: it is not sent */
 } power_outcome;
 
+/* Hardware error, switched off, switched on, deadline, lost, stalled. */
 static const power_outcome power_table[TENDON_BLUEZ_POWER_STATES][TENDON_BLUEZ_POWER_INPUTS] = {
-    [POWERED] = {{FAULTY, true, false, false},
-                 {FAILED, false, false, true},
-                 {POWERED, false, false, false},
-                 {POWERED, false, false, false},
-                 {FAILED, false, false, true}},
-    [FAULTY] = {{FAULTY, true, false, false},
-                {RESETTING, true, false, false},
-                {FAULTY, true, false, false},
-                {RECOVERING, true, true, false},
-                {FAILED, true, false, true}},
-    [RECOVERING] = {{FAULTY, true, false, false},
-                    {RESETTING, true, false, false},
-                    {RECOVERING, true, true, false},
-                    {POWERED, true, true, false},
-                    {FAILED, true, false, true}},
-    [RESETTING] = {{RESETTING, true, false, false},
-                   {RESETTING, true, false, false},
-                   {POWERED, true, true, false},
-                   {FAILED, true, false, true},
-                   {FAILED, true, false, true}},
-    [FAILED] = {{FAILED, false, false, false},
-                {FAILED, false, false, false},
-                {FAILED, false, false, false},
-                {FAILED, false, false, false},
-                {FAILED, false, false, false}},
+    [POWERED] = {{FAULTY, true, false, false, 0},
+                 {FAILED, false, false, true, 0},
+                 {POWERED, false, false, false, 0},
+                 {POWERED, false, false, false, 0},
+                 {FAILED, false, false, true, 0},
+                 {CYCLING, true, false, false, '0'}},
+    [FAULTY] = {{FAULTY, true, false, false, 0},
+                {RESETTING, true, false, false, 0},
+                {FAULTY, true, false, false, 0},
+                {RECOVERING, true, true, false, 0},
+                {FAILED, true, false, true, 0},
+                {FAULTY, true, false, false, 0}},
+    [RECOVERING] = {{FAULTY, true, false, false, 0},
+                    {RESETTING, true, false, false, 0},
+                    {RECOVERING, true, true, false, 0},
+                    {POWERED, true, true, false, 0},
+                    {FAILED, true, false, true, 0},
+                    {CYCLING, true, false, false, '0'}},
+    [RESETTING] = {{RESETTING, true, false, false, 0},
+                   {RESETTING, true, false, false, 0},
+                   {POWERED, true, true, false, 0},
+                   {FAILED, true, false, true, 0},
+                   {FAILED, true, false, true, 0},
+                   {RESETTING, true, false, false, 0}},
+    [CYCLING] = {{CYCLING, true, false, false, 0},
+                 {RESETTING, true, false, false, '1'},
+                 {CYCLING, true, false, false, 0},
+                 {FAILED, true, false, true, 0},
+                 {FAILED, true, false, true, 0},
+                 {CYCLING, true, false, false, 0}},
+    [FAILED] = {{FAILED, false, false, false, 0},
+                {FAILED, false, false, false, 0},
+                {FAILED, false, false, false, 0},
+                {FAILED, false, false, false, 0},
+                {FAILED, false, false, false, 0},
+                {FAILED, false, false, false, 0}},
 };
+
+static void stall(bluez_bench *b) {
+    bluez_hci_sockets = "sk RefCnt Rmem Wmem User Inode Parent\n"; /* no other program's */
+    bluez_privileges.effective = 1u << 12;                         /* CAP_NET_ADMIN */
+    (void)tendon_bluez_cycle(&b->radio, TENDON_RADIO_ERROR_COMMAND_TIMEOUT, tendon_monotonic_ms());
+}
+
+/** The latest Set Powered: '0' off, '1' on; 0: none. */
+static char asked_power(bluez_bench *b) {
+    uint8_t pdu[64];
+    char asked = 0;
+    for (ssize_t got; (got = recv(b->kernel, pdu, sizeof pdu, MSG_DONTWAIT)) > 0;) {
+        static const uint8_t head[] = {0x05, 0, 7, 0, 1, 0};
+        asked = got == 7 && memcmp(pdu, head, sizeof head) == 0 ? (char)('0' + pdu[6]) : asked;
+    }
+    return asked;
+}
 
 static void reach_power(bluez_bench *b, int state) {
     bluez_request_scan(b);
     bluez_answer_pending(b, 0);
     bluez_answer_pending(b, 0);
     assert_int_equal(b->radio.scan.activity.state, TENDON_BLUEZ_ON);
-    if (state == FAILED) {
+    if (state == CYCLING) {
+        stall(b);
+        assert_int_equal(asked_power(b), '0');
+    } else if (state == FAILED) {
         bluez_power(b, false);
         bluez_tick(b, tendon_monotonic_ms());
         b->failures = 0;
@@ -90,6 +123,9 @@ static void apply_power(bluez_bench *b, int input) {
     case TENDON_BLUEZ_POWER_DEADLINE:
         now = b->radio.power.deadline != UINT64_MAX ? b->radio.power.deadline : now;
         break;
+    case TENDON_BLUEZ_POWER_STALLED:
+        stall(b);
+        break;
     default:
         remove_adapter(b);
         break;
@@ -109,10 +145,11 @@ static void power_with_every_input(void **state) {
             apply_power(b, what);
             bool sends = b->radio.command.opcode == TENDON_HCI_LE_SET_SCAN_PARAMETERS;
             bool forgets = b->radio.scan.activity.state == TENDON_BLUEZ_OFF;
-            if (b->radio.power.state != expected->next || sends != expected->sends ||
+            char asks = asked_power(b);
+            if (b->radio.power.state != expected->next || asks != expected->asks || sends != expected->sends ||
                 b->failures != expected->reports || (expected->next != FAILED && forgets != expected->forgets)) {
-                fail_msg("power state %d with input %d: state %d, sends %d, reports %d, forgets %d", where, what,
-                         b->radio.power.state, sends, b->failures, forgets);
+                fail_msg("power state %d with input %d: state %d, sends %d, reports %d, forgets %d, asks %d", where,
+                         what, b->radio.power.state, sends, b->failures, forgets, asks);
             }
             bluez_close(b);
         }

@@ -44,8 +44,8 @@ int bind(int fd, __CONST_SOCKADDR_ARG name, socklen_t length) {
 /* Index 7; one peer: address, LE random 2, interval 24 to 40, latency 4, supervision timeout 600. */
 static void connection_parameters_are_loaded_through_a_socket_of_their_own(void **state) {
     (void)state;
-    static const tendon_management_connection_parameters item = {
-        {{0xC0, 1, 2, 3, 4, 5}, TENDON_ADDRESS_TYPE_RANDOM}, 24, 40, 4, 600};
+    static const tendon_management_connection_parameters item = {{{0xC0, 1, 2, 3, 4, 5}, TENDON_ADDRESS_TYPE_RANDOM},
+                                                                 {24, 40, 4, 600}};
     static const uint8_t pdu[] = {0x35, 0, 7, 0, 17, 0, 1, 0, 5, 4, 3, 2, 1, 0xC0, 2, 24, 0, 40, 0, 4, 0, 0x58, 2};
     bluez_bench *b = bluez_open(false, &bluez_public_address);
     int before = open_descriptors();
@@ -62,7 +62,7 @@ static void connection_parameters_are_loaded_through_a_socket_of_their_own(void 
     calls.bind = (refused_call){EPERM, 0};
     assert_int_equal(tendon_bluez_load_connection_parameters(&b->radio, &item, 1), TENDON_RADIO_ERROR_NO_CAP_NET_RAW);
     tendon_management_connection_parameters wrong = item;
-    wrong.min_interval = 5;
+    wrong.parameters.min_interval = 5;
     sent_length = 0;
     assert_int_equal(tendon_bluez_load_connection_parameters(&b->radio, &wrong, 1), TENDON_ERROR_INVALID_ARGUMENT);
     assert_int_equal(sent_length, 0);

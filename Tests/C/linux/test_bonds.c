@@ -33,6 +33,17 @@ static void the_file_byte_by_byte(void **state) {
     assert_int_equal(tendon_bonds_encode(&bond, 1, bytes, sizeof bytes - 1), TENDON_ERROR_BUFFER_TOO_SMALL);
 }
 
+/* Types of the management interface: New Long Term Key of mgmt-api.txt. */
+static void what_a_key_is_worth(void **state) {
+    (void)state;
+    for (unsigned type = 0; type < 256; type++) {
+        tendon_bond bond = bonds_item(1);
+        bond.type = (uint8_t)type;
+        assert_int_equal(tendon_bond_is_authenticated(&bond), type == 1 || type == 3);
+        assert_int_equal(tendon_bond_is_secure(&bond), type == 2 || type == 3);
+    }
+}
+
 static void mal_H10_every_cut_and_every_changed_byte_is_refused(void **state) {
     tendon_bond bonds[2] = {bonds_item(1), bonds_item(2)}, read[2];
     uint8_t bytes[16 + 2 * 46];
@@ -326,6 +337,7 @@ int main(void) {
         cmocka_unit_test(a_file_with_identity_keys),
         cmocka_unit_test(the_kernels_identity_keys),
         cmocka_unit_test(the_file_byte_by_byte),
+        cmocka_unit_test(what_a_key_is_worth),
         cmocka_unit_test(mal_H10_every_cut_and_every_changed_byte_is_refused),
         cmocka_unit_test_setup_teardown(stored_found_replaced_removed, bonds_setup, bonds_teardown),
         cmocka_unit_test_setup_teardown(a_full_store_is_an_error_and_evicts_only_when_told, bonds_setup,

@@ -34,7 +34,7 @@ static void run(attempt_bench *b) {
     for (int i = 0; i < 40; i++) {
         if (b->connection.state == TENDON_CONNECTION_WAITING) {
             assert_true(b->connection.timer.deadline == b->connection.retry_at && b->connection.retry_at > b->now);
-            assert_int_equal(b->radio.scan_pauses, 1); /* also between two attempts */
+            assert_int_equal(b->radio.scan_pauses, !b->connection.background); /* also between two attempts */
             b->now = b->connection.retry_at;
             b->connection.timer.expired(b->connection.timer.context, b->now);
         } else if (b->connection.state == TENDON_CONNECTION_CONNECTING) {
@@ -181,6 +181,61 @@ static void attempts_by_table(void **state) {
     }
 }
 
+/* Neither the number of attempts nor their time ends it, the scan goes on, and the pause has an upper bound. */
+static void in_the_background_attempts_do_not_end(void **state) {
+    (void)state;
+    enum { FAILURES = 30 };
+    turn script[FAILURES + 3] = {{0}};
+    for (size_t i = 0; i < FAILURES; i++) {
+        script[i] = (turn){i % 3 == 2 ? VANISHES : FAILS, NEVER, 60000};
+    }
+    script[FAILURES] = (turn){STAYS, 0, 3600000};
+    attempt_bench *b = attempt_bench_open(script);
+    b->connection.background = true;
+    b->connection.connect_attempts = 1;
+    assert_int_equal(tendon_connection_connect(&b->connection), TENDON_OK);
+    assert_true(b->connection.connect_deadline == UINT64_MAX);
+    b->now = b->connection.connect_began;
+    for (unsigned n = 1; n <= FAILURES; n++) {
+        play(b);
+        unsigned attempt = n < TENDON_CONNECTION_ATTEMPTS_MAX ? n : TENDON_CONNECTION_ATTEMPTS_MAX;
+        uint64_t pause = (uint64_t)TENDON_CONNECTION_PAUSE_MS << (attempt - 1);
+        assert_int_equal(b->connection.state, TENDON_CONNECTION_WAITING);
+        assert_int_equal(b->connection.attempt, attempt);
+        assert_int_equal(b->connection.attempts[attempt - 1].reason, NEVER);
+        assert_in_range(b->connection.retry_at, b->now + pause, b->now + pause + pause / 2);
+        b->now = b->connection.retry_at;
+        b->connection.timer.expired(b->connection.timer.context, b->now);
+    }
+    play(b);
+    assert_int_equal(b->connection.state, TENDON_CONNECTION_UP);
+    assert_int_equal(b->connects, FAILURES + 1);
+    assert_int_equal(b->scan_changes, 0);
+    assert_int_equal(b->closed, 0);
+    attempt_bench_end_link(b, TENDON_RADIO_ERROR_OUT_OF_RANGE); /* the end of a connection is reported */
+    assert_int_equal(b->closed, 1);
+    attempt_bench_close(b);
+}
+
+/* Cancelled in an attempt, and between two; what no retry mends ends it as ever. */
+static void in_the_background_there_are_two_ends(void **state) {
+    (void)state;
+    static const turn scripts[3][3] = {
+        {{STAYS, 0, 0}}, {{FAILS, NEVER, 10}}, {{FAILS, TENDON_RADIO_ERROR_ADAPTER_DOWN, 10}}};
+    for (int i = 0; i < 3; i++) {
+        attempt_bench *b = attempt_bench_open(scripts[i]);
+        b->connection.background = true;
+        assert_int_equal(tendon_connection_connect(&b->connection), TENDON_OK);
+        b->now = b->connection.connect_began;
+        if (i > 0) {
+            play(b);
+        }
+        attempt_bench_close(b);
+        assert_int_equal(b->closed, 1);
+        assert_int_equal(b->reason, i < 2 ? TENDON_ERROR_CANCELLED : TENDON_RADIO_ERROR_ADAPTER_DOWN);
+    }
+}
+
 /* Each transient reason is tried again, and no other one is: all codes of the layers that a radio reports. */
 static void every_transient_reason_is_tried_again(void **state) {
     (void)state;
@@ -308,9 +363,14 @@ static void holds_are_counted(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(attempts_by_table),           cmocka_unit_test(every_transient_reason_is_tried_again),
-        cmocka_unit_test(what_was_sent_is_sent_again), cmocka_unit_test(closed_by_its_owner_while_it_is_made_anew),
-        cmocka_unit_test(the_own_jitter_spreads),      cmocka_unit_test(holds_are_counted),
+        cmocka_unit_test(attempts_by_table),
+        cmocka_unit_test(in_the_background_attempts_do_not_end),
+        cmocka_unit_test(in_the_background_there_are_two_ends),
+        cmocka_unit_test(every_transient_reason_is_tried_again),
+        cmocka_unit_test(what_was_sent_is_sent_again),
+        cmocka_unit_test(closed_by_its_owner_while_it_is_made_anew),
+        cmocka_unit_test(the_own_jitter_spreads),
+        cmocka_unit_test(holds_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

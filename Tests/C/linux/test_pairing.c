@@ -203,6 +203,59 @@ static void a_key_that_belongs_to_something_else_does_not_encrypt(void **state) 
     }
 }
 
+/* ---- what the device's server demands ---- */
+
+/** The sensor configuration demands a key that was made with a passkey. */
+static void demand_authentication(world *w) {
+    w->bose.attributes[w->bose.handles[2] - 1].permissions |= TENDON_GATT_READ_AUTHENTICATED;
+}
+
+static const tendon_gatt_connection *server_of(const world *w) {
+    return w->peripheral.links[0].bearer.server;
+}
+
+/* A bond of each worth, on the connection that made it and on the next one. */
+static void the_server_knows_what_the_key_is_worth(void **state) {
+    world *w = *state;
+    static const struct {
+        uint8_t type, key_size, level, error;
+    } rows[] = {{0, 16, TENDON_GATT_SECURITY_ENCRYPTED, TENDON_ATT_INSUFFICIENT_AUTHENTICATION},
+                {1, 16, TENDON_GATT_SECURITY_AUTHENTICATED, 0},
+                {2, 16, TENDON_GATT_SECURITY_ENCRYPTED, TENDON_ATT_INSUFFICIENT_AUTHENTICATION},
+                {3, 16, TENDON_GATT_SECURITY_AUTHENTICATED, 0},
+                {3, 6, TENDON_GATT_SECURITY_AUTHENTICATED, TENDON_ATT_ENCRYPTION_KEY_SIZE_TOO_SHORT},
+                {4, 16, TENDON_GATT_SECURITY_ENCRYPTED, TENDON_ATT_INSUFFICIENT_AUTHENTICATION}};
+    demand_authentication(w);
+    connect_central(w);
+    assert_int_equal(read_value(w), NOT_AUTHENTICATED);
+    assert_int_equal(server_of(w)->security, TENDON_GATT_SECURITY_NONE);
+    assert_int_equal(pair(w), TENDON_OK); /* Just Works */
+    assert_int_equal(read_value(w), NOT_AUTHENTICATED);
+    assert_int_equal(server_of(w)->security, TENDON_GATT_SECURITY_ENCRYPTED);
+    /* The same connection pairs again, with a passkey: the key in the store is a better one. */
+    w->device_bonds.items[0].type = 3;
+    assert_true(read_value(w) >= 0);
+    assert_int_equal(server_of(w)->security, TENDON_GATT_SECURITY_AUTHENTICATED);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        close_link(w);
+        w->device_bonds.items[0].type = rows[i].type;
+        w->device_bonds.items[0].key_size = rows[i].key_size;
+        connect_central(w);
+        STEP_UNTIL(&w->loop, w->peripheral.links[0].link.encrypted);
+        assert_int_equal(server_of(w)->security, rows[i].level); /* before the first request */
+        tendon_status status = read_value(w);
+        assert_int_equal(status < 0 ? status : 0, rows[i].error == 0 ? 0 : TENDON_ATT_ERROR(rows[i].error));
+        assert_int_equal(server_of(w)->security, rows[i].level);
+        assert_int_equal(server_of(w)->key_size, rows[i].key_size);
+    }
+    close_link(w);
+    w->device_bonds.items[0].type = 3;
+    tendon_bonds_init(&w->central_bonds); /* whoever has the address of a bonded central has not its key */
+    connect_central(w);
+    assert_int_equal(read_value(w), NOT_AUTHENTICATED);
+    assert_int_equal(server_of(w)->security, TENDON_GATT_SECURITY_NONE);
+}
+
 static void forgetting_ends_the_link(void **state) {
     world *w = *state;
     connect_central(w);
@@ -343,6 +396,7 @@ int main(void) {
         PAIRING_TEST(out_of_pairing_mode_it_is_refused),
         PAIRING_TEST(a_peer_that_has_lost_its_key_ends_the_link),
         PAIRING_TEST(a_key_that_belongs_to_something_else_does_not_encrypt),
+        PAIRING_TEST(the_server_knows_what_the_key_is_worth),
         PAIRING_TEST(forgetting_ends_the_link),
         PAIRING_TEST(forgetting_all_keeps_the_keys_of_another_radio),
         PAIRING_TEST(a_device_without_pairing_refuses),

@@ -19,6 +19,9 @@ extern "C" {
 /** Maximum number of keys. A pairing gives one, or two if the peer is older than Bluetooth 4.2. */
 #define TENDON_BONDS_MAX 24
 #define TENDON_BONDS_PATH_SIZE 256
+/** Bytes of a file of bonds before its keys, and the most that a key takes. */
+#define TENDON_BONDS_HEADER_SIZE 16u
+#define TENDON_BOND_RECORD_MAX 62u
 
 /** Radio that created a key. A key cannot be used on the other radio. */
 typedef enum tendon_bond_radio { TENDON_BOND_KERNEL = 0, TENDON_BOND_VIRTUAL = 1 } tendon_bond_radio;
@@ -27,7 +30,7 @@ typedef enum tendon_bond_radio { TENDON_BOND_KERNEL = 0, TENDON_BOND_VIRTUAL = 1
 typedef struct tendon_bond {
     uint8_t radio;  /**< tendon_bond_radio */
     bool initiator; /**< key for connections that this side started; Secure Connections keys are for both directions */
-    uint8_t type;   /**< 0 unauthenticated, 1 authenticated, 2 and 3 the same of Secure Connections */
+    uint8_t type;   /**< 0 unauthenticated, 1 authenticated, 2 and 3 the same of Secure Connections, 4 debug key */
     uint8_t key_size;   /**< 7 to 16 */
     tendon_address own; /**< of the local adapter; all zero for virtual centrals, whose addresses change */
     tendon_address peer;
@@ -37,6 +40,17 @@ typedef struct tendon_bond {
     bool has_identity_key;
     uint8_t identity_key[16]; /**< Identity Resolving Key: resolves the private addresses of the peer */
 } tendon_bond;
+
+/**
+ * Returns true if a passkey was entered or compared, or the pairing was out of band: no device between the two can have
+ * paired with both (Core Specification, Vol 3 Part H 2.3.5.1). False for keys of an unknown type.
+ */
+bool tendon_bond_is_authenticated(const tendon_bond *bond);
+/**
+ * Returns true if the key was made with LE Secure Connections: a listener to the pairing cannot compute it. False for a
+ * debug key, whose private half is published (2.3.5.6.1), and for keys of an unknown type.
+ */
+bool tendon_bond_is_secure(const tendon_bond *bond);
 
 /** The identity of a peer, as a pairing with it reveals it. */
 typedef struct tendon_bond_identity {

@@ -76,7 +76,9 @@ typedef struct tendon_connection {
     /** Maximum number of attempts of one connect(); transient failures are retried. Default:
      * TENDON_CONNECTION_ATTEMPTS. */
     uint32_t connect_attempts;
-    uint32_t attempt; /**< number of the present or last attempt, from 1 */
+    /** Set before connect(), for a known device that may be absent for hours: see tendon_connection_connect(). */
+    bool background;
+    uint32_t attempt; /**< number of the present or last attempt, from 1; in the background it stays at the maximum */
     /** The attempts of the present or last connect(); [attempt - 1] is the last. */
     tendon_connection_attempt attempts[TENDON_CONNECTION_ATTEMPTS_MAX];
     tendon_connection_jitter jitter; /**< default: a generator in the connection */
@@ -87,8 +89,10 @@ typedef struct tendon_connection {
     uint8_t first_length;  /**< length of the first PDU sent before a PDU was received */
     bool first_is_not_all; /**< further PDUs were sent before the first PDU arrived */
     uint8_t first[TENDON_CONNECTION_FIRST_PDU_MAX];
-    uint8_t state; /**< tendon_connection_state */
-    bool pairing_started, closing;
+    uint8_t state;        /**< tendon_connection_state */
+    bool pairing_started; /**< the pairing service has started and not ended */
+    bool pairing_asked;   /**< by the session, which is notified of the end */
+    bool closing;
     tendon_status close_reason; /**< reason to pass to closed(); TENDON_OK means TENDON_ERROR_CANCELLED */
     uint64_t connect_deadline, retry_at;
     tendon_source timer; /**< deadlines of bearer, session and retry */
@@ -137,6 +141,15 @@ void tendon_connection_use_cache(tendon_connection *connection, tendon_gatt_cach
  * intervals, before the peer sends a PDU. This also counts as a failed attempt: the connection is attempted again, and
  * the PDU that was sent (one outstanding request) is sent again. The session and the application are notified only if
  * no attempt is left. The session, or the application, exchanges the MTU.
+ *
+ * If the device refuses a GATT request for lack of security (0x05, 0x0F), the connection is not encrypted, and no
+ * session decides when to pair (tendon_session_inputs.pairs), the pairing service encrypts the connection with the key
+ * of the bond, or pairs if the policy permits it. Then the request is sent again, once. An error of pairing is passed
+ * to tendon_radio.on_peer_failure, and the request completes with the refusal; further refusals on this connection do
+ * not pair again.
+ * With background, connect() waits for the device without a limit (tendon_radio_connect_in_background()): neither the
+ * number of attempts nor their time ends it, and a scan of this radio goes on. The pause between attempts that fail
+ * grows to TENDON_CONNECTION_PAUSE_MS << 7 and half of that. tendon_connection_close() ends it.
  * @return TENDON_OK; TENDON_ERROR_WRONG_STATE unless idle; another error if the first attempt could not start.
  */
 tendon_status tendon_connection_connect(tendon_connection *connection);

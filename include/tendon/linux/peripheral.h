@@ -41,7 +41,7 @@ typedef struct tendon_peripheral {
     tendon_peripheral_device device;
     tendon_peripheral_callbacks callbacks;
     tendon_bearer_filter filters[TENDON_PERIPHERAL_LINKS];
-    bool filtered, open;
+    bool filtered, open, paused;
     uint16_t interval_ms;
     tendon_listener listener;
     tendon_source timer;
@@ -63,8 +63,21 @@ void tendon_peripheral_set_filters(tendon_peripheral *peripheral, const tendon_b
 tendon_status tendon_peripheral_open(tendon_peripheral *peripheral, uint16_t interval_ms);
 /** Stops both and closes the connections; the loop then calls disconnected() for each. */
 void tendon_peripheral_close(tendon_peripheral *peripheral);
-/** Restarts advertising with the present data of the device. */
+/**
+ * Stops advertising and listening: no further central connects, the connections stay. tendon_peripheral_readvertise()
+ * starts both again. @return TENDON_OK, also if it is paused already; TENDON_ERROR_WRONG_STATE if it is not open; the
+ * radio's error, after which it is not paused.
+ */
+tendon_status tendon_peripheral_pause(tendon_peripheral *peripheral);
+/** Restarts advertising with the present data of the device, also after tendon_peripheral_pause(). After an error it
+ * does not advertise, and a paused peripheral stays paused. */
 tendon_status tendon_peripheral_readvertise(tendon_peripheral *peripheral);
+/**
+ * Returns the connection of a bearer: of the connection that a handler of a GATT server receives. Its link has the
+ * central's address (link.peer), and its index in links[] differs from those of the other connections. NULL: the bearer
+ * is not of this peripheral.
+ */
+tendon_peripheral_link *tendon_peripheral_find(tendon_peripheral *peripheral, const tendon_att_bearer *bearer);
 /** Returns the number of connections, including those that are being closed. */
 size_t tendon_peripheral_count(const tendon_peripheral *peripheral);
 /** Updates the timer. Call this after you use the device outside the loop's callbacks. */

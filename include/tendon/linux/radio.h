@@ -6,6 +6,7 @@
 #ifndef TENDON_LINUX_RADIO_H
 #define TENDON_LINUX_RADIO_H
 
+#include "tendon/host/connection_parameters.h"
 #include "tendon/linux/bonds.h"
 #include "tendon/linux/loop.h"
 #include "tendon/linux/pairing_agent.h"
@@ -21,11 +22,18 @@ struct tendon_socket_hooks; /* of the radio's implementation, CSources/linux/soc
 struct tendon_socket_acceptor;
 
 typedef struct tendon_scan_parameters {
-    bool active;            /**< false: passive, no scan requests */
-    bool filter_duplicates; /**< left to the controller when true */
-    uint16_t interval_ms;   /**< 3 to 10240; 0: 60 */
-    uint16_t window_ms;     /**< <= interval; 0: the interval */
+    bool active; /**< false: passive, no scan requests */
+    /** Each device is reported once, and after a minute again: the controller's list is cleared by a new start. */
+    bool filter_duplicates;
+    uint16_t interval_ms; /**< 3 to 10240; 0: 60 */
+    uint16_t window_ms;   /**< <= interval; 0: the interval */
 } tendon_scan_parameters;
+
+/** A user's part of the scan of a radio. The caller's memory, zeroed before its first use. Opaque. */
+typedef struct tendon_scan_lease {
+    tendon_scan_parameters parameters;
+    struct tendon_scan_lease *next; /**< the radio's */
+} tendon_scan_lease;
 
 typedef struct tendon_advertise_parameters {
     const uint8_t *data; /**< AD structures, borrowed for the call */
@@ -92,6 +100,7 @@ struct tendon_link {
     tendon_address identity; /**< address and type under which the peer's keys are stored; the peer's own until known */
     uint8_t state;           /**< tendon_link_state */
     bool accepted;           /**< the peer is the central */
+    bool background;         /**< see tendon_radio_connect_in_background() */
     bool closing;            /**< closed() is pending */
     bool blocked;            /**< a send would have blocked; writable() is pending */
     bool connected;          /**< the socket is connected; connected() is pending or was called */
@@ -99,6 +108,8 @@ struct tendon_link {
     bool encrypted; /**< by pairing or with a stored key */
     /** dBm, of the answer to the newest tendon_radio_ask_signals(); TENDON_RSSI_UNKNOWN: not known. */
     int8_t rssi;
+    /** Of the connection, and of its latest update. Interval 0: not known, as on the virtual radio. */
+    tendon_connection_timing timing;
     uint8_t singles;       /**< wake-ups in a row that brought one packet; used by the link */
     bool keyed;            /**< a pairing on this connection has stored a key */
     uint8_t question;      /**< tendon_pairing_question that waits for an answer */
@@ -190,7 +201,10 @@ struct tendon_radio {
     tendon_loop *loop;
     tendon_address address; /**< our own */
     bool scanning;
-    uint32_t scan_pauses; /**< see tendon_radio_pause_scan() */
+    tendon_scan_parameters scan; /**< while scanning: what the leases come to */
+    tendon_scan_lease *leases;   /**< list */
+    tendon_scan_lease own_lease; /**< of tendon_radio_scan_start() */
+    uint32_t scan_pauses;        /**< see tendon_radio_pause_scan() */
     void *report_context;
     /** Called for every advertisement and scan response while scanning; lent for the call. */
     void (*on_report)(void *context, const tendon_ad_report *report, uint64_t now);
@@ -202,10 +216,11 @@ struct tendon_radio {
      * session is notified; must not call the radio. May be NULL.
      */
     void (*on_peer_failure)(void *context, const tendon_address *peer, tendon_status reason, uint64_t now);
-    uint64_t reports, malformed; /**< counters */
-    tendon_link *links;          /**< list of the links that are not closed */
-    tendon_listener *listener;   /**< NULL: it does not listen */
-    tendon_bonds *bonds;         /**< NULL: no pairing */
+    uint64_t reports, malformed;             /**< counters */
+    tendon_link *links;                      /**< list of the links that are not closed */
+    tendon_listener *listener;               /**< NULL: it does not listen */
+    tendon_connection_parameters connection; /**< of new connections; max_interval 0: the kernel's */
+    tendon_bonds *bonds;                     /**< NULL: no pairing */
     tendon_pairing_service pairing;
     tendon_pairing_policy policy;
     tendon_pairing_agent agent;
@@ -218,6 +233,22 @@ struct tendon_radio {
 };
 
 /* These functions call ops. Their errors are of the layers BASE, RADIO, SYSTEM, HCI or MANAGEMENT. */
+/**
+ * Scans for one more user, or with other parameters for a lease that is held already. One scan of the radio serves all
+ * leases: active if one of them is; duplicates are filtered if all of them filter; interval and window are those of the
+ * lease with the largest share of the time (window / interval), of equal ones the shorter interval. The scan
+ * is started again if that changes, and for a new lease: some controllers report a device once per scan, and would not
+ * report it to the new user. Reports go to on_report, for all leases. When the radio ends its scan (on_failure), all
+ * leases have ended.
+ * @param lease borrowed until it is released, or the radio is closed.
+ * @return TENDON_OK; TENDON_ERROR_INVALID_ARGUMENT; an error of the radio, after which a new lease is not held, and the
+ * others are as before.
+ */
+tendon_status tendon_radio_scan_acquire(tendon_radio *radio, tendon_scan_lease *lease,
+                                        const tendon_scan_parameters *parameters);
+/** Gives a lease back; the last one ends the scan. TENDON_OK also if it is not held. */
+tendon_status tendon_radio_scan_release(tendon_radio *radio, tendon_scan_lease *lease);
+/** A lease that the radio contains, for a program with one user. TENDON_RADIO_ERROR_ALREADY_STARTED: it is held. */
 tendon_status tendon_radio_scan_start(tendon_radio *radio, const tendon_scan_parameters *parameters);
 tendon_status tendon_radio_scan_stop(tendon_radio *radio); /**< TENDON_OK also when not scanning */
 /**
@@ -237,6 +268,23 @@ tendon_status tendon_radio_advertise_stop(tendon_radio *radio);
  */
 tendon_status tendon_radio_connect(tendon_radio *radio, tendon_link *link, const tendon_address *peer,
                                    uint64_t deadline);
+/**
+ * The same without a deadline, for a known device that may be absent for hours: connected() follows when it advertises,
+ * closed() if tendon_link_close() is called or the radio fails. With the kernel's controllers the device is in the
+ * controller's filter accept list meanwhile, and the kernel scans passively for it; a scan of this radio is paused only
+ * until the kernel has begun, and while it connects. Nothing is sent to the device before it advertises. If the list is
+ * too short for all devices (tendon_bluez_limits.accept_list), the kernel scans without a filter. The virtual radio
+ * looks for the device twice per second.
+ * @return like tendon_radio_connect(); TENDON_ERROR_TABLE_FULL: TENDON_BLUEZ_BACKGROUND attempts are in progress.
+ */
+tendon_status tendon_radio_connect_in_background(tendon_radio *radio, tendon_link *link, const tendon_address *peer);
+/**
+ * The parameters that connections started from now on are requested with; NULL: the kernel's own, 30 to 50 ms on Linux.
+ * The kernel takes them with CAP_NET_ADMIN only, the peripheral may ask for others later, and the virtual radio has
+ * none: tendon_link.timing tells what a connection has. @return TENDON_OK, TENDON_ERROR_INVALID_ARGUMENT.
+ */
+tendon_status tendon_radio_set_connection_parameters(tendon_radio *radio,
+                                                     const tendon_connection_parameters *parameters);
 tendon_status tendon_radio_listen(tendon_radio *radio, tendon_listener *listener);
 void tendon_radio_unlisten(tendon_radio *radio, tendon_listener *listener);
 /**

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The watchdog: a controller, or a kernel, that does nothing more although it reports no error. What is done about it
+ * begins with the least, and is bounded: docs/bluez-states.md.
+ */
+#if defined(TENDON_HAVE_BLUEZ)
+#include "bluez_internal.h"
+
+bool tendon_bluez_may_cycle(tendon_bluez_radio *radio, uint64_t now) {
+    tendon_bluez_power *power = &radio->power;
+    if (now - power->cycled_since >= TENDON_BLUEZ_CYCLES_WINDOW_MS) {
+        power->cycles = 0;
+    }
+    return !radio->unprivileged && power->cycles < TENDON_BLUEZ_CYCLES_MAX && tendon_bluez_may_administer() &&
+           tendon_bluez_users(radio) == 0;
+}
+
+void tendon_bluez_watch_commands(tendon_bluez_radio *radio, uint64_t now) {
+    if (!tendon_bluez_cycle(radio, TENDON_RADIO_ERROR_COMMAND_TIMEOUT, now)) {
+        tendon_bluez_fail(radio, TENDON_RADIO_ERROR_COMMAND_TIMEOUT);
+    }
+}
+
+void tendon_bluez_watch_enabled(tendon_bluez_radio *radio, uint64_t now) {
+    radio->scan.heard_at = radio->scan.enabled_at = now;
+    tendon_bluez_wake_at(radio, now + TENDON_BLUEZ_SILENCE_MS);
+}
+
+void tendon_bluez_watch_heard(tendon_bluez_radio *radio, uint64_t now) {
+    tendon_bluez_scan *scan = &radio->scan;
+    if (!scan->heard) { /* later the timer finds the time of the latest report by itself */
+        tendon_bluez_wake_at(radio, now + TENDON_BLUEZ_SILENCE_MS);
+    }
+    scan->heard_at = now;
+    scan->heard = true;
+    scan->restarted = false;
+}
+
+/** True: it is time to clear the controller's list of duplicates. */
+static bool is_stale(tendon_bluez_radio *radio, uint64_t now) {
+    const tendon_bluez_scan *scan = &radio->scan;
+    bool stale = now - scan->enabled_at >= TENDON_BLUEZ_REFRESH_MS;
+    if (scan->parameters.filter_duplicates && !stale) {
+        tendon_bluez_wake_at(radio, scan->enabled_at + TENDON_BLUEZ_REFRESH_MS);
+    }
+    return scan->parameters.filter_duplicates && stale;
+}
+
+static bool is_silent(tendon_bluez_radio *radio, uint64_t now) {
+    const tendon_bluez_scan *scan = &radio->scan;
+    bool silent = now - scan->heard_at >= TENDON_BLUEZ_SILENCE_MS;
+    if (scan->heard && !silent) {
+        tendon_bluez_wake_at(radio, scan->heard_at + TENDON_BLUEZ_SILENCE_MS);
+    }
+    return scan->heard && silent;
+}
+
+/* No report can also mean that nothing advertises: after both steps, silence is believed until a report comes. */
+void tendon_bluez_watch_scan(tendon_bluez_radio *radio, uint64_t now) {
+    tendon_bluez_scan *scan = &radio->scan;
+    if (!scan->activity.requested || scan->activity.state != TENDON_BLUEZ_ON) {
+        return;
+    }
+    bool silent = is_silent(radio, now), stale = is_stale(radio, now);
+    if (silent && scan->restarted) {
+        scan->heard = scan->restarted = false;
+        if (radio->connections == 0) {
+            (void)tendon_bluez_cycle(radio, TENDON_RADIO_ERROR_COMMAND_TIMEOUT, now);
+        }
+    } else if (silent || stale) {
+        scan->restarted = silent;
+        *(silent ? &radio->counters.scan_restarts : &radio->counters.scan_refreshes) += 1;
+        tendon_bluez_activity_input(&scan->activity, TENDON_BLUEZ_RESTARTED);
+    }
+}
+
+/* A kernel that scans has not found the peer: that is no fault of its own. */
+void tendon_bluez_watch_connects(tendon_bluez_radio *radio, uint64_t now) {
+    if (radio->scan.enabled_by_other) {
+        radio->stuck_connects = 0;
+        return;
+    }
+    if (radio->stuck_connects == 0) {
+        radio->stuck_since = now;
+    }
+    if (radio->stuck_connects < UINT8_MAX) {
+        radio->stuck_connects++;
+    }
+    if (radio->stuck_connects == TENDON_BLUEZ_STUCK_DISCOVERY && tendon_bluez_users(radio) == 0) {
+        tendon_bluez_discovery_recover(radio);
+    } else if (radio->stuck_connects >= TENDON_BLUEZ_STUCK_MAX && now - radio->stuck_since >= TENDON_BLUEZ_STUCK_MS) {
+        radio->stuck_connects = 0;
+        if (radio->connections == 0) {
+            (void)tendon_bluez_cycle(radio, TENDON_RADIO_ERROR_COMMAND_TIMEOUT, now);
+        }
+    }
+}
+
+#else
+typedef int tendon_bluez_watchdog_nothing; /* ISO C requires a declaration in every file */
+#endif

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* Connection parameters: what the kernel is given before a connect, and what a link reports of its connection. */
+#include "bluez_connecting.h"
+
+#include <errno.h>
+#include <sys/socket.h>
+
+static const tendon_connection_parameters wanted = {6, 12, 4, 600};
+
+static tendon_status set(bluez_bench *b, const tendon_connection_parameters *parameters) {
+    return tendon_radio_set_connection_parameters(&b->radio.radio, parameters);
+}
+
+static void connect_to(bluez_bench *b, tendon_link *link, const tendon_address *peer) {
+    assert_int_equal(tendon_radio_connect(&b->radio.radio, link, peer, tendon_monotonic_ms() + 3600000), TENDON_OK);
+}
+
+static void expect_loaded(bluez_bench *b, const uint8_t *pdu, size_t length) {
+    uint8_t got[64];
+    assert_int_equal(recv(b->kernel, got, sizeof got, MSG_DONTWAIT), length);
+    assert_memory_equal(got, pdu, length);
+}
+
+/* Index 7; count; each: address, type (LE public 1, LE random 2), intervals, latency, supervision timeout. */
+static void parameters_are_loaded_before_the_connect(void **state) {
+    (void)state;
+    static const tendon_address second = {{0xC0, 1, 2, 3, 4, 5}, TENDON_ADDRESS_TYPE_RANDOM_IDENTITY};
+    static const uint8_t one[] = {0x35, 0, 7, 0, 17, 0, 1, 0, 1, 0x53, 0, 0x5E, 0, 0, 1, 6, 0, 12, 0, 4, 0, 0x58, 2};
+    static const uint8_t both[] = {0x35, 0,    7, 0,    32, 0,    2, 0, /* of all attempts */
+                                   1,    0x53, 0, 0x5E, 0,  0,    1, 6, 0, 12, 0, 4, 0, 0x58, 2,
+                                   5,    4,    3, 2,    1,  0xC0, 2, 6, 0, 12, 0, 4, 0, 0x58, 2};
+    for (int refused = 0; refused < 2; refused++) {
+        bluez_connecting *l = bluez_connecting_idle();
+        tendon_link other;
+        tendon_link_init(&other, NULL);
+        assert_int_equal(set(l->b, &wanted), TENDON_OK);
+        calls.send = (refused_call){refused ? ENOBUFS : 0, 0}; /* a connection without them is better than none */
+        connect_to(l->b, &l->link, &bluez_peer);
+        assert_int_equal(calls.connects, 1);
+        if (!refused) {
+            expect_loaded(l->b, one, sizeof one);
+        }
+        connect_to(l->b, &other, &second);
+        assert_int_equal(calls.connects, 2);
+        expect_loaded(l->b, both, sizeof both);
+        bluez_expect_no_management(l->b);
+        tendon_link_close(&other);
+        bluez_connecting_close(l);
+    }
+}
+
+static void without_parameters_nothing_is_loaded(void **state) {
+    (void)state;
+    bluez_connecting *l = bluez_connecting_idle();
+    const tendon_connection_parameters wrong = {12, 6, 4, 600};
+    assert_int_equal(set(l->b, &wrong), TENDON_ERROR_INVALID_ARGUMENT);
+    connect_to(l->b, &l->link, &bluez_peer);
+    bluez_expect_no_management(l->b);
+    bluez_connecting_close(l);
+    l = bluez_connecting_idle();
+    assert_int_equal(set(l->b, &wanted), TENDON_OK);
+    assert_int_equal(set(l->b, &wrong), TENDON_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(l->b->radio.radio.connection.timeout, 600); /* unchanged */
+    assert_int_equal(set(l->b, NULL), TENDON_OK);
+    connect_to(l->b, &l->link, &bluez_peer);
+    bluez_expect_no_management(l->b);
+    bluez_connecting_close(l);
+}
+
+static void connection_complete(bluez_bench *b, uint8_t handle, uint8_t interval) {
+    const uint8_t parameters[] = {
+        TENDON_HCI_LE_CONNECTION_COMPLETE, 0, handle, 0, 0, 0, 1, 0x53, 0, 0x5E, 0, 0, interval, 0, 3, 0, 0x2C, 1, 0};
+    bluez_event(b, TENDON_HCI_LE_META, parameters, sizeof parameters);
+    bluez_read_controller(b);
+}
+
+static void updated(bluez_bench *b, uint8_t status, uint8_t handle, uint8_t interval) {
+    const uint8_t parameters[] = {
+        TENDON_HCI_LE_CONNECTION_UPDATE_COMPLETE, status, handle, 0, interval, 1, 2, 0, 0xF4, 1};
+    bluez_event(b, TENDON_HCI_LE_META, parameters, sizeof parameters);
+    bluez_read_controller(b);
+}
+
+static void disconnected(bluez_bench *b, uint8_t handle) {
+    const uint8_t parameters[] = {0, handle, 0, 0x13};
+    bluez_event(b, TENDON_HCI_DISCONNECTION_COMPLETE, parameters, sizeof parameters);
+    bluez_read_controller(b);
+}
+
+static void expect_timing(const tendon_link *link, uint16_t interval, uint16_t latency, uint16_t timeout) {
+    assert_int_equal(link->timing.interval, interval);
+    assert_int_equal(link->timing.latency, latency);
+    assert_int_equal(link->timing.timeout, timeout);
+}
+
+static void connected(bluez_connecting *l) {
+    l->link.source.ready(l->link.source.context, TENDON_WRITABLE, tendon_monotonic_ms());
+    assert_int_equal(l->link.state, TENDON_LINK_OPEN);
+}
+
+static void a_link_reports_what_its_connection_has(void **state) {
+    (void)state;
+    bluez_connecting *l = bluez_connecting_open();
+    connection_complete(l->b, 0x40, 24);
+    connection_complete(l->b, 0x41, 80); /* another program's */
+    connected(l);
+    expect_timing(&l->link, 24, 3, 300);
+    updated(l->b, 0, 0x41, 9);
+    expect_timing(&l->link, 24, 3, 300);
+    updated(l->b, 0x3B, 0x40, 9); /* unacceptable connection parameters */
+    expect_timing(&l->link, 24, 3, 300);
+    updated(l->b, 0, 0x40, 9);
+    expect_timing(&l->link, 0x109, 2, 500);
+    bluez_connecting_close(l);
+}
+
+static void a_new_connection_does_not_inherit(void **state) {
+    (void)state;
+    bluez_connecting *l = bluez_connecting_open();
+    connection_complete(l->b, 0x40, 24);
+    disconnected(l->b, 0x40);
+    connected(l);
+    expect_timing(&l->link, 0, 0, 0); /* its own event is not read yet */
+    bluez_connecting_close(l);
+    l = bluez_connecting_open();
+    connection_complete(l->b, 0x40, 24);
+    updated(l->b, 0, 0x40, 9); /* before the socket is connected */
+    connected(l);
+    expect_timing(&l->link, 0x109, 2, 500);
+    bluez_connecting_close(l);
+}
+
+/* As many as are kept, and one more: the oldest is forgotten, and a slot that is free again is used first. */
+static void the_table_is_bounded(void **state) {
+    (void)state;
+    bluez_bench *b = bluez_open(false, &bluez_public_address);
+    for (uint8_t handle = 0; handle < TENDON_BLUEZ_TIMINGS; handle++) {
+        connection_complete(b, handle, 24);
+    }
+    for (uint8_t handle = 0; handle < TENDON_BLUEZ_TIMINGS; handle++) {
+        assert_int_equal(tendon_bluez_timing_of(&b->radio, handle).interval, 24);
+    }
+    disconnected(b, 5);
+    assert_int_equal(tendon_bluez_timing_of(&b->radio, 5).interval, 0);
+    disconnected(b, 0x77); /* unknown: nothing happens */
+    connection_complete(b, 0x50, 25);
+    assert_int_equal(tendon_bluez_timing_of(&b->radio, 0x50).interval, 25);
+    for (uint8_t handle = 0; handle < TENDON_BLUEZ_TIMINGS; handle++) {
+        assert_int_equal(tendon_bluez_timing_of(&b->radio, handle).interval, handle == 5 ? 0 : 24);
+    }
+    connection_complete(b, 0x51, 26);
+    assert_int_equal(tendon_bluez_timing_of(&b->radio, 6).interval, 0);
+    assert_int_equal(tendon_bluez_timing_of(&b->radio, 0x51).interval, 26);
+    bluez_close(b);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(parameters_are_loaded_before_the_connect),
+        cmocka_unit_test(without_parameters_nothing_is_loaded),
+        cmocka_unit_test(a_link_reports_what_its_connection_has),
+        cmocka_unit_test(a_new_connection_does_not_inherit),
+        cmocka_unit_test(the_table_is_bounded),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
