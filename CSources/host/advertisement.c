@@ -45,6 +45,18 @@ bool tendon_ad_next(tendon_ad_iterator *iterator, tendon_ad_structure *out) {
     return found;
 }
 
+tendon_status tendon_ad_check(const uint8_t *data, size_t length, size_t *offset) {
+    tendon_ad_iterator iterator = tendon_ad_begin(data, length);
+    tendon_reader value;
+    uint8_t type;
+    while (tendon_ad_next_part(&iterator, &type, &value)) {
+    }
+    if (offset != NULL) {
+        *offset = tendon_reader_ok(&iterator.reader) ? length : iterator.reader.error_offset;
+    }
+    return iterator.reader.status;
+}
+
 bool tendon_ad_find_part(const uint8_t *data, size_t length, uint8_t type, tendon_reader *value) {
     tendon_ad_iterator iterator = tendon_ad_begin(data, length);
     uint8_t found;

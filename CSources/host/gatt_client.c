@@ -198,7 +198,7 @@ void tendon_gattc_pump(tendon_gatt_client *client, uint64_t now) {
         return;
     }
     client->pumping = true;
-    while (client->in_flight == 0 && !client->blocked && !client->closed) {
+    while (client->in_flight == 0 && !client->securing && !client->blocked && !client->closed) {
         bool lost;
         tendon_gatt_request *request = oldest(client);
         if (request == NULL) {
@@ -218,7 +218,7 @@ tendon_status tendon_gattc_start(tendon_gatt_client *client, tendon_gatt_request
     tendon_status id = (tendon_status)request->id;
     bool lost;
     client->now = now;
-    if (client->queued > 1 || client->in_flight != 0 || client->blocked || client->pumping) {
+    if (client->queued > 1 || client->in_flight != 0 || client->securing || client->blocked || client->pumping) {
         return id;
     }
     /* Alone in the queue: what fails now is the caller's to see, and no completion runs inside this call. */

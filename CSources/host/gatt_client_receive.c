@@ -69,8 +69,18 @@ static tendon_status take_response(tendon_gatt_client *client, const uint8_t *pd
         return rejected; /* contains no request opcode: not a response to our request */
     }
     client->in_flight = 0;
+    if (is_error && rejected == TENDON_OK && tendon_gattc_secures(client, request, &decoded, now)) {
+        return TENDON_OK;
+    }
+    rejected = tendon_gattc_settle(client, request, rejected, &decoded);
+    tendon_gattc_pump(client, now);
+    return rejected;
+}
+
+tendon_status tendon_gattc_settle(tendon_gatt_client *client, tendon_gatt_request *request, tendon_status rejected,
+                                  const tendon_att_pdu *decoded) {
     tendon_gatt_result result = tendon_gattc_result(client, request, TENDON_OK);
-    tendon_status status = proceed(client, request, verdict(rejected, &decoded), &decoded, &result);
+    tendon_status status = proceed(client, request, verdict(rejected, decoded), decoded, &result);
     if (rejected == TENDON_OK && status < 0 && TENDON_STATUS_LAYER(status) == TENDON_LAYER_GATT) {
         client->bearer->counters.malformed++;
         rejected = status;
@@ -80,8 +90,8 @@ static tendon_status take_response(tendon_gatt_client *client, const uint8_t *pd
     }
     if (status != GATTC_CONTINUE) {
         result.status = status;
-        if (status < 0 && is_error && rejected == TENDON_OK) {
-            result.handle = decoded.handle;
+        if (status < 0 && rejected == TENDON_OK && decoded->opcode == TENDON_ATT_ERROR_RESPONSE) {
+            result.handle = decoded->handle;
         }
         tendon_gatt_result last = tendon_gattc_result(client, request, status);
         result.count = last.count;
@@ -91,7 +101,6 @@ static tendon_status take_response(tendon_gatt_client *client, const uint8_t *pd
         }
         tendon_gattc_complete(client, request, &result);
     }
-    tendon_gattc_pump(client, now);
     return rejected;
 }
 

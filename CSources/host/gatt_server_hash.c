@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The Generic Attribute service and its Database Hash (Core Spec Vol 3 Part G 7). */
+/* The services that every server has: Generic Access (Core Spec Vol 3 Part C 12), and Generic Attribute with its
+ * Database Hash (Part G 7). */
 #include "gatt_server_internal.h"
 
 enum {
+    GENERIC_ACCESS = 0x1800,
+    DEVICE_NAME = 0x2A00,
+    DEVICE_NAME_MAX = 248, /* Part C 12.1 */
+    APPEARANCE = 0x2A01,
     GENERIC_ATTRIBUTE = 0x1801,
     SERVICE_CHANGED = 0x2A05,
     DATABASE_HASH = 0x2B2A,
@@ -43,16 +48,33 @@ void tendon_gatt_server_hash(const tendon_gatt_server *server, uint8_t out[16]) 
     }
 }
 
+/** A characteristic that can be read, with a fixed value. */
+static void add_fixed(tendon_gatt_server *server, uint16_t type, const uint8_t *value, size_t length) {
+    const tendon_uuid uuid = tendon_uuid_from_u16(type);
+    tendon_status handle = tendon_gatt_add_characteristic(server, &uuid, TENDON_GATT_READ, TENDON_GATT_PERMIT_READ);
+    (void)tendon_gatt_set_static(server, (uint16_t)(handle < 0 ? 0 : handle), value, length);
+}
+
+tendon_status tendon_gatt_add_generic_access(tendon_gatt_server *server, const char *name, size_t length,
+                                             const uint8_t appearance[2]) {
+    const tendon_uuid service = tendon_uuid_from_u16(GENERIC_ACCESS);
+    tendon_status handle = tendon_gatt_add_service(server, &service, true);
+    if (length > DEVICE_NAME_MAX && server->status >= 0) {
+        server->status = TENDON_ERROR_INVALID_ARGUMENT;
+    }
+    add_fixed(server, DEVICE_NAME, (const uint8_t *)name, length);
+    add_fixed(server, APPEARANCE, appearance, 2);
+    return server->status < 0 ? server->status : handle;
+}
+
 tendon_status tendon_gatt_add_generic_attribute(tendon_gatt_server *server) {
     const tendon_uuid service = tendon_uuid_from_u16(GENERIC_ATTRIBUTE);
-    const tendon_uuid changed = tendon_uuid_from_u16(SERVICE_CHANGED), hash = tendon_uuid_from_u16(DATABASE_HASH);
+    const tendon_uuid changed = tendon_uuid_from_u16(SERVICE_CHANGED);
     tendon_status handle = tendon_gatt_add_service(server, &service, true);
     tendon_status value = tendon_gatt_add_characteristic(server, &changed, TENDON_GATT_INDICATE, 0);
     (void)tendon_gatt_set_static(server, (uint16_t)(value < 0 ? 0 : value), NULL, 0);
     server->service_changed = (uint16_t)(value < 0 ? 0 : value);
-    value = tendon_gatt_add_characteristic(server, &hash, TENDON_GATT_READ, TENDON_GATT_PERMIT_READ);
-    (void)tendon_gatt_set_static(server, (uint16_t)(value < 0 ? 0 : value), server->database_hash,
-                                 sizeof server->database_hash);
+    add_fixed(server, DATABASE_HASH, server->database_hash, sizeof server->database_hash);
     tendon_gatt_server_hash(server, server->database_hash);
     return server->status < 0 ? server->status : handle;
 }

@@ -1,18 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 #include "tendon/host/management.h"
 
-/* Address types of the management interface: BR/EDR, LE public, LE random. */
-enum { ADDRESS_BREDR = 0, ADDRESS_LE_PUBLIC = 1, ADDRESS_LE_RANDOM = 2 };
+enum { ADDRESS_LE_PUBLIC = 1, ADDRESS_LE_RANDOM = 2 };
 
-static void read_peer(tendon_reader *reader, tendon_management_event *out) {
+void tendon_management_write_address(tendon_writer *writer, const tendon_address *address) {
+    uint8_t wire[6];
+    tendon_address_to_wire(address, wire);
+    tendon_write_bytes(writer, wire, sizeof wire);
+    tendon_write_u8(writer, address->type == TENDON_ADDRESS_TYPE_RANDOM ? ADDRESS_LE_RANDOM : ADDRESS_LE_PUBLIC);
+}
+
+bool tendon_management_read_address(tendon_reader *reader, tendon_address *out) {
     const uint8_t *wire = tendon_read_bytes(reader, 6);
     uint8_t type = tendon_read_u8(reader);
+    memset(out, 0, sizeof *out);
     if (!tendon_reader_ok(reader)) {
-        return;
+        return false;
     }
-    out->low_energy = type != ADDRESS_BREDR;
-    out->peer = tendon_address_from_wire(wire, type == ADDRESS_LE_RANDOM ? TENDON_ADDRESS_TYPE_RANDOM
-                                                                         : TENDON_ADDRESS_TYPE_PUBLIC);
+    *out = tendon_address_from_wire(wire, type == ADDRESS_LE_RANDOM ? TENDON_ADDRESS_TYPE_RANDOM
+                                                                    : TENDON_ADDRESS_TYPE_PUBLIC);
+    return type == ADDRESS_LE_PUBLIC || type == ADDRESS_LE_RANDOM;
+}
+
+static void read_peer(tendon_reader *reader, tendon_management_event *out) {
+    out->low_energy = tendon_management_read_address(reader, &out->peer);
 }
 
 static void lend_rest(tendon_reader *reader, tendon_management_event *out) {
@@ -147,34 +158,6 @@ tendon_status tendon_management_encode(uint16_t opcode, uint16_t index, const ui
     return tendon_writer_result(&writer);
 }
 
-/* Types of Load Connection Parameters and Disconnect; 0 when the peer can be no LE device. */
-static uint8_t peer_type(const tendon_address *peer) {
-    switch (peer->type) {
-    case TENDON_ADDRESS_TYPE_PUBLIC:
-        return ADDRESS_LE_PUBLIC;
-    case TENDON_ADDRESS_TYPE_RANDOM:
-        return ADDRESS_LE_RANDOM;
-    default:
-        return ADDRESS_BREDR;
-    }
-}
-
-static bool parameters_valid(const tendon_management_connection_parameters *item) {
-    if (peer_type(&item->peer) == ADDRESS_BREDR || item->min_interval < 6 || item->max_interval > 3200 ||
-        item->min_interval > item->max_interval || item->latency > 499 || item->timeout < 10 || item->timeout > 3200) {
-        return false;
-    }
-    /* 10 ms * timeout > (1 + latency) * 1.25 ms * interval * 2 */
-    return (uint32_t)item->timeout * 4 > (1u + item->latency) * (uint32_t)item->max_interval;
-}
-
-static void write_peer(tendon_writer *writer, const tendon_address *peer) {
-    uint8_t wire[6];
-    tendon_address_to_wire(peer, wire);
-    tendon_write_bytes(writer, wire, sizeof wire);
-    tendon_write_u8(writer, peer_type(peer));
-}
-
 tendon_status tendon_management_encode_connection_parameters(uint16_t index,
                                                              const tendon_management_connection_parameters *items,
                                                              size_t count, uint8_t *out, size_t capacity) {
@@ -186,14 +169,15 @@ tendon_status tendon_management_encode_connection_parameters(uint16_t index,
     write_header(&writer, TENDON_MANAGEMENT_LOAD_CONNECTION_PARAMETERS, index, 2 + count * ITEM_SIZE);
     tendon_write_u16le(&writer, (uint16_t)count);
     for (size_t i = 0; i < count; i++) {
-        if (!parameters_valid(&items[i])) {
+        const tendon_connection_parameters *parameters = &items[i].parameters;
+        if (items[i].peer.type > TENDON_ADDRESS_TYPE_RANDOM || !tendon_connection_parameters_valid(parameters)) {
             return TENDON_ERROR_INVALID_ARGUMENT;
         }
-        write_peer(&writer, &items[i].peer);
-        tendon_write_u16le(&writer, items[i].min_interval);
-        tendon_write_u16le(&writer, items[i].max_interval);
-        tendon_write_u16le(&writer, items[i].latency);
-        tendon_write_u16le(&writer, items[i].timeout);
+        tendon_management_write_address(&writer, &items[i].peer);
+        tendon_write_u16le(&writer, parameters->min_interval);
+        tendon_write_u16le(&writer, parameters->max_interval);
+        tendon_write_u16le(&writer, parameters->latency);
+        tendon_write_u16le(&writer, parameters->timeout);
     }
     return tendon_writer_result(&writer);
 }

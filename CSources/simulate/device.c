@@ -1,81 +1,45 @@
 /* SPDX-License-Identifier: MIT */
 #include "tendon/simulate/device.h"
 
-static tendon_status place_of(const tendon_simulated_centrals *centrals, const tendon_att_bearer *bearer) {
-    for (size_t i = 0; i < TENDON_SIMULATED_CENTRALS; i++) {
-        if (centrals->places[i].used && centrals->places[i].connection.bearer == bearer) {
-            return (tendon_status)i;
-        }
-    }
-    return TENDON_ERROR_NOT_FOUND;
+static tendon_gatt_centrals view(tendon_simulated_centrals *centrals) {
+    return (tendon_gatt_centrals){.places = centrals->places,
+                                  .capacity = TENDON_SIMULATED_CENTRALS,
+                                  .cccds = centrals->cccds,
+                                  .cccd_capacity = TENDON_SIMULATED_CCCDS,
+                                  .prepared = centrals->prepared,
+                                  .prepared_capacity = TENDON_SIMULATED_PREPARED};
 }
 
 tendon_status tendon_simulated_centrals_connect(tendon_simulated_centrals *centrals, tendon_gatt_server *server,
                                                 tendon_att_bearer *bearer) {
-    for (size_t i = 0; i < TENDON_SIMULATED_CENTRALS; i++) {
-        tendon_simulated_central *place = &centrals->places[i];
-        if (place->used) {
-            continue;
-        }
-        const tendon_gatt_connection_config config = {.bearer = bearer,
-                                                      .cccds = place->cccds,
-                                                      .cccd_capacity = TENDON_SIMULATED_CCCDS,
-                                                      .prepared = place->prepared,
-                                                      .prepared_capacity = TENDON_SIMULATED_PREPARED};
-        tendon_status status = tendon_gatt_connection_init(&place->connection, server, &config);
-        if (status < 0) {
-            return status;
-        }
-        place->used = true;
-        centrals->count++;
-        return (tendon_status)i;
-    }
-    return TENDON_ERROR_TABLE_FULL;
+    const tendon_gatt_centrals all = view(centrals);
+    tendon_status index = tendon_gatt_centrals_connect(&all, server, bearer);
+    centrals->count += index >= 0 ? 1 : 0;
+    return index;
 }
 
 tendon_status tendon_simulated_centrals_disconnect(tendon_simulated_centrals *centrals, tendon_att_bearer *bearer,
                                                    tendon_status reason, uint64_t now) {
-    tendon_status index = place_of(centrals, bearer);
-    if (index >= 0) {
-        tendon_simulated_central *place = &centrals->places[index];
-        place->used = false;
-        centrals->count--;
-        tendon_gatt_connection_closed(&place->connection, reason, now);
-    }
+    const tendon_gatt_centrals all = view(centrals);
+    centrals->count--; /* before the end of an indication is reported: the device counts who is left */
+    tendon_status index = tendon_gatt_centrals_disconnect(&all, bearer, reason, now);
+    centrals->count += index < 0 ? 1 : 0;
     return index;
 }
 
 tendon_status tendon_simulated_centrals_paired(tendon_simulated_centrals *centrals, const tendon_att_bearer *bearer) {
-    tendon_status index = place_of(centrals, bearer);
-    if (index >= 0) {
-        tendon_gatt_connection *connection = &centrals->places[index].connection;
-        connection->bonded = true;
-        if (connection->security < TENDON_GATT_SECURITY_ENCRYPTED) {
-            connection->security = TENDON_GATT_SECURITY_ENCRYPTED;
-        }
-    }
-    return index;
+    const tendon_gatt_centrals all = view(centrals);
+    return tendon_gatt_centrals_paired(&all, bearer);
 }
 
 tendon_status tendon_simulated_centrals_index(const tendon_simulated_centrals *centrals,
                                               const tendon_gatt_connection *connection) {
-    for (size_t i = 0; i < TENDON_SIMULATED_CENTRALS; i++) {
-        if (centrals->places[i].used && &centrals->places[i].connection == connection) {
-            return (tendon_status)i;
-        }
-    }
-    return TENDON_ERROR_NOT_FOUND;
+    return tendon_gatt_centrals_index(centrals->places, TENDON_SIMULATED_CENTRALS, connection);
 }
 
 bool tendon_simulated_centrals_subscribed(const tendon_simulated_centrals *centrals, uint16_t value_handle,
                                           uint16_t bit) {
-    for (size_t i = 0; i < TENDON_SIMULATED_CENTRALS; i++) {
-        const tendon_simulated_central *place = &centrals->places[i];
-        if (place->used && (tendon_gatt_connection_cccd(&place->connection, value_handle) & bit) != 0) {
-            return true;
-        }
-    }
-    return false;
+    return tendon_gatt_centrals_subscribed(centrals->places, TENDON_SIMULATED_CENTRALS, value_handle, bit);
 }
 
 tendon_status tendon_simulated_advertisement(uint16_t service, uint8_t *out, size_t capacity) {

@@ -472,4 +472,5 @@ const tendon_session_inputs tendon_feelspace_navigation_inputs = {
     .paired = on_paired,
     .tick = on_tick,
     .deadline = deadline_of,
+    .pairs = true,
 };

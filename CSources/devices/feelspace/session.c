@@ -399,6 +399,7 @@ const tendon_session_inputs tendon_feelspace_session_inputs = {
     .paired = on_paired,
     .tick = on_tick,
     .deadline = deadline_of,
+    .pairs = true,
 };
 
 /* ---- calls of the program ---- */

@@ -392,6 +392,7 @@ const tendon_session_inputs tendon_obvious_manager_inputs = {
     .paired = on_paired,
     .tick = on_tick,
     .deadline = deadline_of,
+    .pairs = true,
 };
 
 /* ---- calls ---- */

@@ -273,6 +273,7 @@ const tendon_session_inputs tendon_obvious_session_inputs = {
     .paired = tendon_obvious_session_paired,
     .tick = tendon_obvious_session_tick,
     .deadline = tendon_obvious_session_deadline,
+    .pairs = true,
 };
 
 /* ---- calls of the application ---- */

@@ -193,6 +193,36 @@ static void index_lists_are_decoded(void **state) {
     free(b.data);
 }
 
+/* The type behind the six bytes: 0 BR/EDR, 1 LE public, 2 LE random; no other is defined. */
+static void addresses_are_read_and_written(void **state) {
+    (void)state;
+    for (unsigned type = 0; type < 256; type++) {
+        const uint8_t wire[7] = {0x66, 0x55, 0x44, 0x33, 0x22, 0x11, (uint8_t)type};
+        for (size_t length = 0; length <= sizeof wire; length++) {
+            block part = block_copy(wire, length);
+            tendon_reader reader = tendon_reader_make(part.data, part.length);
+            tendon_address address = {{9, 9, 9, 9, 9, 9}, 9};
+            const tendon_address none = {.type = 0};
+            bool whole = length == sizeof wire;
+            assert_int_equal(tendon_management_read_address(&reader, &address), whole && (type == 1 || type == 2));
+            assert_int_equal(reader.status, whole ? TENDON_OK : TENDON_ERROR_TRUNCATED);
+            assert_int_equal(address.type,
+                             whole && type == 2 ? TENDON_ADDRESS_TYPE_RANDOM : TENDON_ADDRESS_TYPE_PUBLIC);
+            assert_memory_equal(address.bytes, whole ? (const uint8_t *)"\x11\x22\x33\x44\x55\x66" : none.bytes, 6);
+            free(part.data);
+        }
+        const tendon_address peer = {{0x11, 0x22, 0x33, 0x44, 0x55, 0x66}, (uint8_t)type};
+        uint8_t out[TENDON_MANAGEMENT_ADDRESS_SIZE];
+        for (size_t capacity = 0; capacity <= sizeof out; capacity++) {
+            tendon_writer writer = tendon_writer_make(out, capacity);
+            tendon_management_write_address(&writer, &peer);
+            assert_int_equal(tendon_writer_result(&writer), capacity == sizeof out ? 7 : TENDON_ERROR_BUFFER_TOO_SMALL);
+        }
+        assert_memory_equal(out, wire, 6);
+        assert_int_equal(out[6], type == TENDON_ADDRESS_TYPE_RANDOM ? 2 : 1);
+    }
+}
+
 static void commands_are_encoded(void **state) {
     (void)state;
     uint8_t out[64];
@@ -215,10 +245,7 @@ static void connection_parameters_are_encoded_and_checked(void **state) {
     uint8_t out[64];
     tendon_management_connection_parameters item = {
         .peer = {{0x11, 0x22, 0x33, 0x44, 0x55, 0x66}, TENDON_ADDRESS_TYPE_PUBLIC},
-        .min_interval = 6,
-        .max_interval = 12,
-        .latency = 4,
-        .timeout = 200};
+        .parameters = {.min_interval = 6, .max_interval = 12, .latency = 4, .timeout = 200}};
     expect_bytes(out, tendon_management_encode_connection_parameters(2, &item, 1, out, sizeof out),
                  "3500 0200 1100 0100 665544332211 01 0600 0c00 0400 c800");
     expect_bytes(out, tendon_management_encode_connection_parameters(2, NULL, 0, out, sizeof out),
@@ -231,11 +258,14 @@ static void connection_parameters_are_encoded_and_checked(void **state) {
                 {6, 6, 0, 3201, false},     {6, 40, 0, 10, false},       {6, 39, 0, 10, true},
                 {3200, 3200, 0, 801, true}, {3200, 3200, 0, 800, false}, {6, 25, 499, 3126, true},
                 {6, 25, 499, 3125, false}};
+    for (unsigned type = 0; type < 256; type++) {
+        tendon_management_connection_parameters other = item;
+        other.peer.type = (uint8_t)type;
+        assert_int_equal(tendon_management_encode_connection_parameters(2, &other, 1, out, sizeof out),
+                         type <= TENDON_ADDRESS_TYPE_RANDOM ? 23 : TENDON_ERROR_INVALID_ARGUMENT);
+    }
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        item.min_interval = rows[i].min;
-        item.max_interval = rows[i].max;
-        item.latency = rows[i].latency;
-        item.timeout = rows[i].timeout;
+        item.parameters = (tendon_connection_parameters){rows[i].min, rows[i].max, rows[i].latency, rows[i].timeout};
         tendon_status status = tendon_management_encode_connection_parameters(0, &item, 1, out, sizeof out);
         assert_int_equal(status, rows[i].good ? 23 : TENDON_ERROR_INVALID_ARGUMENT);
     }
@@ -251,6 +281,7 @@ int main(void) {
         cmocka_unit_test(bytes_after_the_end_are_malformed),
         cmocka_unit_test(information_is_decoded),
         cmocka_unit_test(index_lists_are_decoded),
+        cmocka_unit_test(addresses_are_read_and_written),
         cmocka_unit_test(commands_are_encoded),
         cmocka_unit_test(connection_parameters_are_encoded_and_checked),
     };

@@ -64,6 +64,13 @@ bool tendon_ad_next(tendon_ad_iterator *iterator, tendon_ad_structure *out);
  */
 bool tendon_ad_next_part(tendon_ad_iterator *iterator, uint8_t *type, tendon_reader *value);
 
+/**
+ * Checks that data consist of whole structures; a length of 0 ends them.
+ * @param offset receives the offset of the first truncated structure, otherwise @p length. May be NULL.
+ * @return TENDON_OK or TENDON_ERROR_TRUNCATED.
+ */
+tendon_status tendon_ad_check(const uint8_t *data, size_t length, size_t *offset);
+
 /** AD types of the Assigned Numbers, section 2.3. */
 typedef enum tendon_ad_type {
     TENDON_AD_FLAGS = 0x01,
@@ -187,7 +194,13 @@ size_t tendon_ad_text(const uint8_t *data, size_t length, char *out, size_t capa
  * TENDON_ERROR_NOT_FOUND. */
 tendon_status tendon_ad_name(const uint8_t *data, size_t length, char *out, size_t capacity);
 
-/* ---- builder: appends to a writer whose capacity is 31 or the extended limit; sticky ---- */
+/*
+ * ---- builder: appends to a writer whose capacity is 31 or the extended limit; sticky ----
+ *
+ * The first error stays in writer->status: TENDON_ERROR_BUFFER_TOO_SMALL (the structure does not fit), _OVERFLOW or
+ * _INVALID_ARGUMENT. A structure is written whole or not at all, so writer->length is then the offset at which the
+ * structure with the error would begin, and the bytes before it are valid.
+ */
 
 /** Appends any structure. TENDON_ERROR_OVERFLOW if @p length is greater than 254. */
 void tendon_ad_put(tendon_writer *writer, uint8_t type, const void *data, size_t length);

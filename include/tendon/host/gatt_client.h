@@ -123,6 +123,15 @@ typedef struct tendon_gatt_client_config {
     void (*on_service_changed)(void *context, uint16_t start, uint16_t end, uint64_t now);
     /** Called after the transaction timeout of 30 s. The owner of the connection must disconnect. */
     void (*on_bearer_closed)(void *context, uint64_t now);
+    /**
+     * Called when the peer has refused a request with Insufficient Authentication (0x05) or Insufficient Encryption
+     * (0x0F). True: the security of the connection is being raised; tendon_gatt_client_secured() follows, never from
+     * within this call, and no request is sent before it. False: the request completes with the error.
+     *
+     * At most once for a request; not for those that the client makes by itself (Database Hash, Service Changed).
+     * NULL: a refused request completes with the error.
+     */
+    bool (*on_insecure)(void *context, uint8_t error, uint64_t now);
 } tendon_gatt_client_config;
 
 /**
@@ -135,9 +144,14 @@ typedef struct tendon_gatt_client {
     bool closed;           /**< after disconnected() or the transaction timeout */
     bool blocked;          /**< the next request waits for writable() */
     bool pumping, mtu_exchanged;
+    bool securing;           /**< on_insecure() has begun: no request is sent before secured() */
+    bool insecure;           /**< raising the security of this connection has failed */
+    uint8_t refusal;         /**< ATT error of the request that was refused for security */
+    uint16_t refused_handle; /**< the handle in that error */
     uint16_t service_changed_handle;
     uint16_t sent_mtu;  /**< the ATT_MTU for which the outstanding request was built */
     uint32_t in_flight; /**< ID of the outstanding request, 0: none */
+    uint32_t refused;   /**< ID of the request that was refused for security last, 0: none */
     uint32_t next_id;
     tendon_att_bearer *bearer;
     tendon_gatt_client_config config;
@@ -161,6 +175,15 @@ tendon_status tendon_gatt_client_init(tendon_gatt_client *client, const tendon_g
  * subscriptions are removed. Until the next init(), every call that starts a request returns TENDON_ERROR_DISCONNECTED.
  */
 void tendon_gatt_client_disconnected(tendon_gatt_client *client, tendon_status reason, uint64_t now);
+
+/**
+ * Ends what on_insecure() began; does nothing if it began nothing, or if the connection has ended. TENDON_OK: the
+ * refused request is sent again, once, and a second refusal completes it. A negative status: it completes with the
+ * error of its refusal, and on_insecure() is not called again before the next init().
+ *
+ * Until then requests can be cancelled, and complete with TENDON_ERROR_TIMEOUT at their deadlines.
+ */
+void tendon_gatt_client_secured(tendon_gatt_client *client, tendon_status status, uint64_t now);
 
 /**
  * Sets a function that is called when PDUs can be sent again, after the queued requests were sent. A session uses it to

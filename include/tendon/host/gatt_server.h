@@ -103,6 +103,14 @@ tendon_status tendon_gatt_add_descriptor(tendon_gatt_server *server, const tendo
 /** Sets a static value for a characteristic value or descriptor (borrowed). Without a static value it is dynamic. */
 tendon_status tendon_gatt_set_static(tendon_gatt_server *server, uint16_t handle, const uint8_t *value, size_t length);
 /**
+ * Adds the Generic Access service with Device Name and Appearance, which every peripheral has (Vol 3 Part C 12). It
+ * takes five attributes.
+ * @param name 0 to 248 bytes of UTF-8, borrowed. @param appearance two bytes, least significant first, borrowed.
+ * @return the handle of the service.
+ */
+tendon_status tendon_gatt_add_generic_access(tendon_gatt_server *server, const char *name, size_t length,
+                                             const uint8_t appearance[2]);
+/**
  * Adds the Generic Attribute service with Service Changed and Database Hash (Vol 3 Part G 7), as the last service: the
  * hash is that of all attributes at the end of this call. It takes six attributes and one CCCD. Returns the handle of
  * the service.
@@ -140,7 +148,7 @@ typedef struct tendon_gatt_connection_config {
 
 /** One client of the server. */
 typedef struct tendon_gatt_connection {
-    uint8_t security;         /**< tendon_gatt_security; the radio's owner sets it */
+    uint8_t security;         /**< tendon_gatt_security; the radio's owner sets it (tendon_peripheral does) */
     uint8_t key_size;         /**< encryption key size in bytes; default 16 */
     uint8_t minimum_key_size; /**< smaller keys are rejected with Encryption Key Size Too Short; default 7 */
     bool authorized;

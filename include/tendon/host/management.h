@@ -9,6 +9,7 @@
 #define TENDON_HOST_MANAGEMENT_H
 
 #include "tendon/base.h"
+#include "tendon/host/connection_parameters.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -19,6 +20,19 @@ extern "C" {
 #define TENDON_MANAGEMENT_HEADER_SIZE 6u
 /** Longest PDU that is sent or decoded (Read Controller Information returns 280 bytes). */
 #define TENDON_MANAGEMENT_PDU_MAX 512u
+
+/**
+ * A device in parameters: address and address type (0 BR/EDR, 1 LE public, 2 LE random). The pair of functions below
+ * writes and reads it; a reader or writer that has failed stays as it is.
+ */
+#define TENDON_MANAGEMENT_ADDRESS_SIZE 7u
+/** Writes an LE device: a random address as LE random, every other as LE public. */
+void tendon_management_write_address(tendon_writer *writer, const tendon_address *address);
+/**
+ * Reads a device. @p out becomes a random address if it is LE random, otherwise a public one; all zero if bytes are
+ * missing. @return true if it is an LE device.
+ */
+bool tendon_management_read_address(tendon_reader *reader, tendon_address *out);
 
 /** Commands, with their parameters. */
 typedef enum tendon_management_opcode {
@@ -159,19 +173,16 @@ tendon_status tendon_management_decode_index_list(const uint8_t *data, size_t le
 tendon_status tendon_management_encode(uint16_t opcode, uint16_t index, const uint8_t *data, size_t length,
                                        uint8_t *out, size_t capacity);
 
-/** Connection parameters in the units of HCI, which the kernel requests when it connects to @p peer. */
+/** Connection parameters that the kernel requests when it connects to @p peer. */
 typedef struct tendon_management_connection_parameters {
-    tendon_address peer;   /**< public or random */
-    uint16_t min_interval; /**< 6 to 3200, in 1.25 ms */
-    uint16_t max_interval; /**< >= min_interval */
-    uint16_t latency;      /**< 0 to 499 connection events */
-    uint16_t timeout;      /**< 10 to 3200, in 10 ms */
+    tendon_address peer; /**< public or random */
+    tendon_connection_parameters parameters;
 } tendon_management_connection_parameters;
 
 /**
  * Encodes Load Connection Parameters, which replaces the loaded parameters.
- * @return the PDU's length, TENDON_ERROR_BUFFER_TOO_SMALL, or TENDON_ERROR_INVALID_ARGUMENT: a value is out of its
- * range, or the supervision timeout is not greater than (1 + latency) * max_interval * 2 (Vol 4 Part E 7.8.12).
+ * @return the PDU's length, TENDON_ERROR_BUFFER_TOO_SMALL, or TENDON_ERROR_INVALID_ARGUMENT: an address of another
+ * type, or tendon_connection_parameters_valid() is false.
  */
 tendon_status tendon_management_encode_connection_parameters(uint16_t index,
                                                              const tendon_management_connection_parameters *items,

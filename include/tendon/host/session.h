@@ -52,6 +52,11 @@ typedef struct tendon_session_inputs {
     void (*tick)(void *session, uint64_t now);
     /** Returns the monotonic time in ms at which tick() must be called; UINT64_MAX means never. */
     uint64_t (*deadline)(const void *session);
+    /**
+     * The session decides when to pair. Otherwise the owner of the connection pairs when the device refuses a request
+     * for lack of security, and the request is sent again, once (tendon_gatt_client_config.on_insecure).
+     */
+    bool pairs;
 } tendon_session_inputs;
 
 /**

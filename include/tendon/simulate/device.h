@@ -16,15 +16,12 @@ extern "C" {
 #define TENDON_SIMULATED_CCCDS 16
 #define TENDON_SIMULATED_PREPARED 8
 
-typedef struct tendon_simulated_central {
-    bool used;
-    tendon_gatt_connection connection;
-    uint16_t cccds[TENDON_SIMULATED_CCCDS];
-    tendon_gatt_prepared prepared[TENDON_SIMULATED_PREPARED];
-} tendon_simulated_central;
+typedef tendon_gatt_central tendon_simulated_central;
 
 typedef struct tendon_simulated_centrals {
-    tendon_simulated_central places[TENDON_SIMULATED_CENTRALS];
+    tendon_gatt_central places[TENDON_SIMULATED_CENTRALS];
+    uint16_t cccds[TENDON_SIMULATED_CENTRALS * TENDON_SIMULATED_CCCDS];
+    tendon_gatt_prepared prepared[TENDON_SIMULATED_CENTRALS * TENDON_SIMULATED_PREPARED];
     size_t count; /**< slots in use */
 } tendon_simulated_centrals;
 

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/* Connection parameters as people write them. */
+#include "tendon/host/connection_parameters.h"
+
+#include "test_bytes.h"
+
+#include <string.h>
+
+static const tendon_connection_parameters untouched = {1, 2, 3, 4};
+
+static void expect(const char *text, tendon_status status, size_t offset, tendon_connection_parameters expected) {
+    tendon_connection_parameters out = untouched;
+    size_t at = 999;
+    tendon_status got = tendon_connection_parameters_parse(text, strlen(text), &out, &at);
+    if (got != status || memcmp(&out, &expected, sizeof out) != 0 || (status < 0 && at != offset)) {
+        fail_msg("\"%s\": status %d, offset %zu, %u %u %u %u", text, (int)got, at, out.min_interval, out.max_interval,
+                 out.latency, out.timeout);
+    }
+}
+
+static void profiles_have_names(void **state) {
+    (void)state;
+    static const char *const names[] = {"fast", "balanced", "low-power"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        tendon_connection_parameters out = untouched;
+        assert_int_equal(tendon_connection_parameters_parse(names[i], strlen(names[i]), &out, NULL), TENDON_OK);
+        assert_true(tendon_connection_parameters_valid(&out));
+    }
+    expect("fast", TENDON_OK, 0, (tendon_connection_parameters){6, 12, 0, 400});
+    expect("balanced", TENDON_OK, 0, (tendon_connection_parameters){24, 40, 0, 400});
+    expect("low-power", TENDON_OK, 0, (tendon_connection_parameters){80, 100, 2, 600});
+    expect("fas", TENDON_ERROR_MALFORMED, 0, untouched);
+    expect("faster", TENDON_ERROR_MALFORMED, 0, untouched);
+    expect("Fast", TENDON_ERROR_MALFORMED, 0, untouched);
+}
+
+static void values_are_parsed(void **state) {
+    (void)state;
+    const struct {
+        const char *text;
+        tendon_connection_parameters parameters;
+    } rows[] = {
+        {"7.5-15", {6, 12, 0, 400}},
+        {"7.50-7.5", {6, 6, 0, 400}},
+        {"11.25-4000,0,32000", {9, 3200, 0, 3200}},
+        {"30-50,4", {24, 40, 4, 400}},
+        {"30-50,4,6000", {24, 40, 4, 600}},
+        {"100-1000,4", {80, 800, 4, 3000}}, /* five intervals of a second, six times */
+        {"100-1000,9", {80, 800, 9, 3200}},
+        {"1.25-7.5", {0, 0, 0, 0}}, /* below */
+        {"4001.25-4001.25", {0, 0, 0, 0}},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        bool good = rows[i].parameters.min_interval != 0;
+        expect(rows[i].text, good ? TENDON_OK : TENDON_ERROR_INVALID_ARGUMENT, strlen(rows[i].text),
+               good ? rows[i].parameters : untouched);
+    }
+}
+
+static void what_is_wrong_has_its_place(void **state) {
+    (void)state;
+    const struct {
+        const char *text;
+        tendon_status status;
+        size_t offset;
+    } rows[] = {
+        {"", TENDON_ERROR_MALFORMED, 0},
+        {"-", TENDON_ERROR_MALFORMED, 0},
+        {"30", TENDON_ERROR_MALFORMED, 2},
+        {"30-", TENDON_ERROR_MALFORMED, 3},
+        {"30-x", TENDON_ERROR_MALFORMED, 3},
+        {"30.-50", TENDON_ERROR_MALFORMED, 3},
+        {"30-50,", TENDON_ERROR_MALFORMED, 6},
+        {"30-50,4,", TENDON_ERROR_MALFORMED, 8},
+        {"30-50,4,6000,", TENDON_ERROR_MALFORMED, 12},
+        {"30-50;4", TENDON_ERROR_MALFORMED, 5},
+        {"30 -50", TENDON_ERROR_MALFORMED, 2},
+        {"31-50", TENDON_ERROR_MALFORMED, 0},        /* no multiple of 1.25 ms */
+        {"30-50.1", TENDON_ERROR_MALFORMED, 3},      /* likewise */
+        {"7.500-15", TENDON_ERROR_MALFORMED, 5},     /* three decimals */
+        {"30-50,0,4005", TENDON_ERROR_MALFORMED, 8}, /* no multiple of 10 ms */
+        {"1000000-50", TENDON_ERROR_MALFORMED, 6},   /* seven digits */
+        {"999990-999990", TENDON_ERROR_INVALID_ARGUMENT, 13},
+        {"50-30", TENDON_ERROR_INVALID_ARGUMENT, 5},
+        {"30-50,500", TENDON_ERROR_INVALID_ARGUMENT, 9},
+        {"30-50,999999", TENDON_ERROR_INVALID_ARGUMENT, 12},
+        {"30-50,0,90", TENDON_ERROR_INVALID_ARGUMENT, 10},
+        {"30-50,0,999990", TENDON_ERROR_INVALID_ARGUMENT, 14},
+        {"30-50,0,100", TENDON_ERROR_INVALID_ARGUMENT, 11}, /* not longer than two intervals */
+        {"4000-4000,3", TENDON_ERROR_INVALID_ARGUMENT, 11}, /* no supervision timeout is long enough */
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        expect(rows[i].text, rows[i].status, rows[i].offset, untouched);
+    }
+    tendon_connection_parameters out = untouched;
+    assert_int_equal(tendon_connection_parameters_parse("30-50x", 5, &out, NULL), TENDON_OK); /* up to its length */
+    assert_int_equal(tendon_connection_parameters_parse("x", 1, &out, NULL), TENDON_ERROR_MALFORMED);
+}
+
+/* All intervals that exist, written as a person would, with each number of decimals. */
+static void every_interval_is_found(void **state) {
+    (void)state;
+    for (unsigned units = 6; units <= 3200; units++) {
+        char text[32];
+        unsigned hundredths = units * 125;
+        tendon_connection_parameters out;
+        snprintf(text, sizeof text, "%u.%02u-4000,0,32000", hundredths / 100, hundredths % 100);
+        assert_int_equal(tendon_connection_parameters_parse(text, strlen(text), &out, NULL), TENDON_OK);
+        assert_int_equal(out.min_interval, units);
+        assert_int_equal(out.max_interval, 3200);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(profiles_have_names),
+        cmocka_unit_test(values_are_parsed),
+        cmocka_unit_test(what_is_wrong_has_its_place),
+        cmocka_unit_test(every_interval_is_found),
+    };
+    return cmocka_run_group_tests_name("host_connection_parameters", tests, NULL, NULL);
+}

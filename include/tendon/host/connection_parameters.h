@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Connection parameters: how often central and peripheral exchange data, how many of these events the peripheral may
+ * leave out, and how long a connection lives without one (Core Specification Vol 6 Part B 4.5.1 and 4.5.2; units and
+ * ranges: Vol 4 Part E 7.8.12). A short interval costs both batteries; a long one costs time: a discovery of 20 round
+ * trips takes 0.4 s at 15 ms and 2.5 s at 100 ms, as each takes one or two intervals.
+ */
+#ifndef TENDON_HOST_CONNECTION_PARAMETERS_H
+#define TENDON_HOST_CONNECTION_PARAMETERS_H
+
+#include "tendon/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What a central asks its controller for. */
+typedef struct tendon_connection_parameters {
+    uint16_t min_interval; /**< 6 to 3200, in 1.25 ms: 7.5 ms to 4 s */
+    uint16_t max_interval; /**< >= min_interval */
+    uint16_t latency;      /**< 0 to 499 connection events that the peripheral may leave out */
+    uint16_t timeout;      /**< supervision timeout, 10 to 3200, in 10 ms */
+} tendon_connection_parameters;
+
+/** What a connection has. */
+typedef struct tendon_connection_timing {
+    uint16_t interval; /**< 1.25 ms; 0: not known */
+    uint16_t latency;  /**< connection events */
+    uint16_t timeout;  /**< 10 ms */
+} tendon_connection_timing;
+
+/** Whether all values are in range, and the supervision timeout is longer than (1 + latency) * max_interval * 2. */
+bool tendon_connection_parameters_valid(const tendon_connection_parameters *parameters);
+
+/**
+ * Parses the name of a profile, whose values are our design, or MIN-MAX[,LATENCY[,TIMEOUT]]. "fast", 7.5 to 15 ms:
+ * motion and gestures without delay. "balanced", 30 to 50 ms: values several times a second. "low-power", 100 to 125 ms
+ * and latency 2: values now and then. Of the other form: the intervals in ms in steps of 1.25 ("7.5-15"), the latency
+ * in events (0 if absent), the supervision timeout in ms in steps of 10 (absent: 4000, or six times the longest silence
+ * that the other values allow, at most 32000).
+ * @param offset first wrong character; the length, if the values are not permitted together. May be NULL.
+ * @return TENDON_OK; TENDON_ERROR_MALFORMED; TENDON_ERROR_INVALID_ARGUMENT: out of range. @p out is unchanged then.
+ */
+tendon_status tendon_connection_parameters_parse(const char *text, size_t length, tendon_connection_parameters *out,
+                                                 size_t *offset);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
