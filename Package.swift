@@ -18,6 +18,7 @@ let package = Package(
         .executable(name: "tendon", targets: ["TendonCommand"]),
         .executable(name: "tendon-conformance", targets: ["TendonConformance"]),
         .executable(name: "stream-bose", targets: ["StreamBose"]),
+        .executable(name: "heart-rate", targets: ["HeartRate"]),
     ],
     traits: [
         .trait(
@@ -143,7 +144,10 @@ let package = Package(
         .executableTarget(
             name: "TendonConformance",
             dependencies: ["CSystemSodium", "CTendon", "Tendon", "TendonObvious", "TendonSupport"]),
-        .executableTarget(name: "StreamBose", dependencies: ["TendonBose"], path: "examples/swift"),
+        .executableTarget(
+            name: "StreamBose", dependencies: ["TendonBose"], path: "examples/swift", sources: ["StreamBose.swift"]),
+        .executableTarget(
+            name: "HeartRate", dependencies: ["Tendon"], path: "examples/swift", sources: ["HeartRate.swift"]),
         .target(
             name: "BenchPeer", dependencies: ["CTendon"], path: "Bench/Swift/Peer", cSettings: [.define("_GNU_SOURCE")]),
         .executableTarget(
@@ -156,7 +160,8 @@ let package = Package(
             name: "BenchLines", dependencies: ["BenchPeer", "TendonOutputs", "TendonSupport"],
             path: "Bench/Swift/BenchLines"),
         // What the tests below share; no product.
-        .target(name: "TestSupport", dependencies: ["Tendon"], path: "Tests/Swift/TestSupport"),
+        .target(name: "CCalls", path: "Tests/Swift/CCalls"),
+        .target(name: "TestSupport", dependencies: ["CCalls", "Tendon"], path: "Tests/Swift/TestSupport"),
         .testTarget(
             name: "TendonTests", dependencies: ["CTendon", "Tendon", "TestSupport"], path: "Tests/Swift/TendonTests"),
         .testTarget(
@@ -180,7 +185,9 @@ let package = Package(
             path: "Tests/Swift/TendonWebTests"),
         .testTarget(
             name: "TendonCommandTests",
-            dependencies: ["CSystemProcess", "Tendon", "TendonCommand", "TendonOutputs", "TendonSupport"],
+            dependencies: [
+                "CSystemProcess", "Tendon", "TendonCommand", "TendonOutputs", "TendonSupport", "TestSupport",
+            ],
             path: "Tests/Swift/TendonCommandTests"),
         .testTarget(
             name: "TendonBoseTests", dependencies: ["CTendon", "Tendon", "TendonBose", "TestSupport"],

@@ -24,26 +24,24 @@ public struct Bond: Sendable, Hashable {
     /// The role of the bonded device.
     public var role: Role { c.initiator ? .peripheral : .central }
     /// Whether a passkey was entered or compared; otherwise a device between the two could have paired with both.
-    public var isAuthenticated: Bool { c.type == 1 || c.type == 3 }
+    public var isAuthenticated: Bool { withUnsafePointer(to: c, tendon_bond_is_authenticated) }
     /// Whether it was made with LE Secure Connections. A listener that received an LE Legacy Pairing can compute its key.
-    public var usesSecureConnections: Bool { c.type == 2 || c.type == 3 }
+    public var usesSecureConnections: Bool { withUnsafePointer(to: c, tendon_bond_is_secure) }
     /// Length of the key in bytes, 7 to 16.
     public var keySize: Int { Int(c.key_size) }
 
     /// Whether the device is recognized by its resolvable private addresses: its identity resolving key is stored.
     public var hasIdentityKey: Bool { c.has_identity_key }
 
-    public static func == (a: Bond, b: Bond) -> Bool { a.parts == b.parts }
+    public static func == (a: Bond, b: Bond) -> Bool { a.encoded == b.encoded }
 
-    public func hash(into hasher: inout Hasher) { hasher.combine(parts) }
+    public func hash(into hasher: inout Hasher) { hasher.combine(encoded) }
 
-    private var parts: [UInt8] { Bond.bytes(of: [c]) }
-
-    /// As the file of bonds has it.
-    private static func bytes(of items: [tendon_bond]) -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: 16 + 128 * items.count)
-        let length = tendon_bonds_encode(items, items.count, &bytes, bytes.count)
-        return Array(bytes.prefix(max(0, Int(length))))
+    /// As a file of this one bond has it; the rest of the array is 0.
+    private var encoded: [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: Int(TENDON_BONDS_HEADER_SIZE + TENDON_BOND_RECORD_MAX))
+        withUnsafePointer(to: c) { _ = tendon_bonds_encode($0, 1, &bytes, bytes.count) }
+        return bytes
     }
 }
 

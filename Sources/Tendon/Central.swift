@@ -115,6 +115,15 @@ public actor Central {
     /// strength is not known is not in it; the virtual radio knows none.
     public func connectionSignals() -> [Address: Int] { core.connectionSignals() }
 
+    /// What connections made from now on are requested with; `nil`: the kernel's own parameters, 30 to 50 ms on Linux. The
+    /// kernel takes them only with CAP_NET_ADMIN, and the virtual radio has none.
+    public func setConnectionParameters(_ parameters: ConnectionParameters?) {
+        core.setConnectionParameters(parameters)
+    }
+
+    /// What each connection has. A connection whose parameters are not known is not in it; the virtual radio knows none.
+    public func connectionTimings() -> [Address: ConnectionTiming] { core.connectionTimings() }
+
     /// Sets who answers when a device shows a passkey or asks for one, and what a key must be worth; from now on, for
     /// devices that connect after the call. A bond that is worth less is not used: the device pairs again when it
     /// requires pairing. After an error the previous agent stays.

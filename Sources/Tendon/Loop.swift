@@ -30,7 +30,13 @@ public final class Loop: SerialExecutor {
     private init(isShared: Bool) throws(TendonError) {
         core = try LoopCore(isShared: isShared)
         let core = core
-        if !core.isOnMainQueue { try startThread { core.run() } }
+        guard !core.isOnMainQueue else { return }
+        do throws(TendonError) {
+            try startThread { core.run() }
+        } catch {
+            core.close()  // what the thread would do at its end
+            throw error
+        }
     }
 
     deinit {
@@ -230,8 +236,10 @@ package final class LoopCore: SerialExecutor, @unchecked Sendable {
             if local.isEmpty, stopping { break }
             step(until: local.isEmpty ? .max : 0)
         }
-        tendon_loop_close(block.pointer)
+        close()
     }
+
+    fileprivate func close() { tendon_loop_close(block.pointer) }
 
     private func step(until deadline: UInt64) {
         let status = tendon_loop_step(block.pointer, deadline)

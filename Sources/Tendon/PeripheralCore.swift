@@ -106,6 +106,7 @@ final class PeripheralCore: @unchecked Sendable {
         block.pointer.pointee.connect_timeout_ms =
             options.timeout.map { UInt32(clamping: $0.milliseconds) }
             ?? UInt32(TENDON_CONNECTION_TIMEOUT_MS)
+        block.pointer.pointee.background = options.isInBackground
         try check(tendon_connection_connect(block.pointer), .connect)
         loop.core.touched()
         keptAlive = self

@@ -76,11 +76,18 @@ public struct ConnectOptions: Sendable {
     public var attempts: Int
     /// Whether to negotiate the largest ATT_MTU after connecting.
     public var exchangesMTU: Bool
+    /// Waits without a limit for a known device that may be absent for hours; `timeout` and `attempts` do not end it,
+    /// cancelling the task does. The controller and the kernel wait: nothing is sent to the device before it
+    /// advertises, and scans go on.
+    public var isInBackground: Bool
 
-    /// Creates options. Defaults: 10 s, four attempts as in the C core, the largest MTU.
-    public init(timeout: Duration? = .seconds(10), attempts: Int = 4, exchangesMTU: Bool = true) {
+    /// Creates options. Defaults: 10 s, four attempts as in the C core, the largest MTU, not in the background.
+    public init(
+        timeout: Duration? = .seconds(10), attempts: Int = 4, exchangesMTU: Bool = true, isInBackground: Bool = false
+    ) {
         self.timeout = timeout
         self.attempts = attempts
         self.exchangesMTU = exchangesMTU
+        self.isInBackground = isInBackground
     }
 }

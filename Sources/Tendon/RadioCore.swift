@@ -7,7 +7,7 @@ package final class RadioCore: @unchecked Sendable {
     package let loop: Loop
     package let radio: CPointer<tendon_radio>
     private let memory: AnyObject
-    private var users = 1
+    private(set) var users = 1
     private var closing = false
     private var scanners: [Scanner] = []
     private var failureObservers: [(owner: AnyObject, body: (TendonError) -> Void)] = []
@@ -207,6 +207,27 @@ package final class RadioCore: @unchecked Sendable {
         return true
     }
 
+    func setConnectionParameters(_ parameters: ConnectionParameters?) {
+        guard let parameters else {
+            _ = tendon_radio_set_connection_parameters(radio, nil)  // cannot fail
+            return
+        }
+        var c = parameters.c
+        _ = tendon_radio_set_connection_parameters(radio, &c)  // they were checked when they were made
+    }
+
+    func connectionTimings() -> [Address: ConnectionTiming] {
+        var timings: [Address: ConnectionTiming] = [:]
+        var next = radio.pointee.links
+        while let link = next {
+            if link.pointee.timing.interval != 0 {
+                timings[Address(link.pointee.peer)] = ConnectionTiming(link.pointee.timing)
+            }
+            next = link.pointee.next
+        }
+        return timings
+    }
+
     func connectionSignals() -> [Address: Int] {
         var signals: [Address: Int] = [:]
         var next = radio.pointee.links
@@ -234,9 +255,6 @@ package final class RadioCore: @unchecked Sendable {
         guard users == 0 else { return }
         agent?.cancel()
         tendon_radio_close(radio)
-        radio.pointee.on_report = nil
-        radio.pointee.on_failure = nil
-        radio.pointee.on_peer_failure = nil
         // The loop may be in the middle of a step with this radio.
         loop.post { withExtendedLifetime(self) {} }
     }
@@ -246,7 +264,6 @@ package final class RadioCore: @unchecked Sendable {
         guard !closing else { return }
         closing = true
         finishScans(nil)
-        tendon_radio_scan_stop(radio)
         release()
     }
 
@@ -263,6 +280,8 @@ package final class RadioCore: @unchecked Sendable {
         private weak var radio: RadioCore?
         fileprivate let options: ScanOptions
         fileprivate let consumer: Consumer
+        /// The radio's until the scanner is removed.
+        fileprivate let lease = CBlock<tendon_scan_lease>()
         fileprivate var isOn = true
 
         fileprivate init(_ radio: RadioCore, _ options: ScanOptions, _ consumer: Consumer) {
@@ -313,35 +332,18 @@ package final class RadioCore: @unchecked Sendable {
     private func add(_ scanner: Scanner) throws(TendonError) {
         if let failure { throw failure }
         guard !closing else { throw TendonError(status: Int32(TENDON_ERROR_WRONG_STATE), operation: .scan) }
+        var parameters = tendon_scan_parameters()
+        parameters.active = scanner.options.isActive
+        parameters.filter_duplicates = scanner.options.filtersDuplicates
+        defer { loop.core.touched() }
+        try check(tendon_radio_scan_acquire(radio, scanner.lease.pointer, &parameters), .scan)
         scanners.append(scanner)
-        do {
-            try restartScan()
-        } catch {
-            scanners.removeAll { $0 === scanner }
-            throw error
-        }
     }
 
     private func remove(_ scanner: Scanner) {
         scanners.removeAll { $0 === scanner }
-        try? restartScan()
-    }
-
-    /// One scan serves all consumers: active if any consumer requests it, without duplicates if all consumers request
-    /// that.
-    private func restartScan() throws(TendonError) {
-        defer { loop.core.touched() }
-        tendon_radio_scan_stop(radio)
-        guard !scanners.isEmpty else { return }
-        var parameters = scanParameters
-        try check(tendon_radio_scan_start(radio, &parameters), .scan)
-    }
-
-    var scanParameters: tendon_scan_parameters {
-        var parameters = tendon_scan_parameters()
-        parameters.active = scanners.contains { $0.options.isActive }
-        parameters.filter_duplicates = scanners.allSatisfy { $0.options.filtersDuplicates }
-        return parameters
+        _ = tendon_radio_scan_release(radio, scanner.lease.pointer)  // the C core reports an error that matters
+        loop.core.touched()
     }
 
     private func received(_ report: CReport, _ now: UInt64) {
@@ -375,7 +377,7 @@ package final class RadioCore: @unchecked Sendable {
 
     private func finishScans(_ error: TendonError?) {
         let all = scanners
-        scanners.removeAll()
+        for scanner in all { remove(scanner) }
         for scanner in all { scanner.finish(error) }
     }
 }

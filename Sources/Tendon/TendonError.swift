@@ -56,6 +56,8 @@ public struct TendonError: Error, Sendable, Hashable {
         public static let write = Operation(rawValue: "write")
         /// Turning notifications on or off.
         public static let subscribe = Operation(rawValue: "subscribe")
+        /// Sending a notification or an indication.
+        public static let notify = Operation(rawValue: "notify")
         /// Pairing, or using a bond.
         public static let pair = Operation(rawValue: "pair")
         /// Waiting for notifications or events.

@@ -59,6 +59,9 @@ package final class CBytes: @unchecked Sendable {
         pointer.initialize(from: bytes, count: bytes.count)
     }
 
+    /// For functions that take characters.
+    var text: UnsafePointer<CChar> { UnsafeRawPointer(pointer).assumingMemoryBound(to: CChar.self) }
+
     package convenience init(count: Int) {
         self.init([UInt8](repeating: 0, count: count))
     }
@@ -177,6 +180,21 @@ package func lending<Result>(_ text: String, _ body: (UnsafePointer<CChar>, Int)
         guard let base = utf8.baseAddress else { return "".withCString { body($0, 0) } }
         return base.withMemoryRebound(to: CChar.self, capacity: utf8.count) { body($0, utf8.count) }
     }
+}
+
+/// A copy of `bytes`, to which `body` appends with a writer of the C core; and the writer's first error.
+func appended(
+    to bytes: [UInt8], capacity: Int, _ body: (UnsafeMutablePointer<tendon_writer>) -> Void
+) -> (bytes: [UInt8], status: tendon_status) {
+    var status: tendon_status = 0
+    let all = [UInt8](unsafeUninitializedCapacity: capacity) { buffer, count in
+        var writer = tendon_writer_make(buffer.baseAddress, capacity)
+        lending(bytes) { tendon_write_bytes(&writer, $0, $1) }
+        body(&writer)
+        status = writer.status
+        count = writer.length
+    }
+    return (all, status)
 }
 
 /// Text that C prints, terminator included, into `size` bytes.

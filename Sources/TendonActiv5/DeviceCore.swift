@@ -9,7 +9,7 @@ final class DeviceCore: Abandonable, @unchecked Sendable {
     let loop: Loop
     let pointer: CPointer<tendon_activ5_device>
     private let memory: AnyObject
-    /// The state at the time when its entry was reused for another device.
+    /// The state of the device after its last change: what remains when its entry is reused for another device.
     private var kept: tendon_activ5_device?
     private var isDetached = false
     private let openRadio: () throws(TendonError) -> RadioCore
@@ -70,6 +70,7 @@ final class DeviceCore: Abandonable, @unchecked Sendable {
     func change(_ body: (inout tendon_activ5_device) -> Void) {
         guard !isDetached else { return }
         body(&pointer.pointee)
+        kept = pointer.pointee
         refresh()
     }
 
@@ -143,7 +144,6 @@ final class DeviceCore: Abandonable, @unchecked Sendable {
         }
         refresh()
         link?.abandon()
-        link = nil
         finish()
         whenAbandoned?()
         whenAbandoned = nil
@@ -262,13 +262,12 @@ final class DeviceCore: Abandonable, @unchecked Sendable {
     }
 
     private func stateChange(_ event: tendon_activ5_event, _ object: A5Device) {
+        kept = pointer.pointee
         switch event.kind {
         case TENDON_ACTIV5_EVENT_DEVICE_FOUND:
-            kept = pointer.pointee
             if event.on { emit(.deviceFound(object)) }
         case TENDON_ACTIV5_EVENT_CONNECTED: emit(.deviceConnected(object))
         case TENDON_ACTIV5_EVENT_CONNECT_FAILED:
-            kept = pointer.pointee
             let error = TendonError(status: event.status, operation: .connect)
             emit(.didFailToConnect(object, radioFailure.flatMap { $0.status == error.status ? $0 : nil } ?? error))
         case TENDON_ACTIV5_EVENT_DISCONNECTED: disconnected(event.status, object)
@@ -292,7 +291,6 @@ final class DeviceCore: Abandonable, @unchecked Sendable {
     }
 
     private func disconnected(_ status: tendon_status, _ object: A5Device) {
-        kept = pointer.pointee
         let asked = pointer.pointee.disconnect_requested || status >= 0
         let error = asked ? nil : TendonError(status: status, operation: .receive)
         force.finish(error)

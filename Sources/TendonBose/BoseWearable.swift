@@ -106,6 +106,8 @@ public final class BoseWearable: Sendable {
     public func startConnection(
         mode: ConnectUIMode = .alwaysShow, sensorIntent: SensorIntent? = nil, gestureIntent: GestureIntent? = nil
     ) async throws(BoseWearableError) -> WearableDeviceSession {
+        // The attempt's own task could end before this task has cancelled it.
+        guard !Task.isCancelled else { throw .cancelled }
         let attempt = ConnectionTask { () async throws(BoseWearableError) in
             try await Connector(self).connect(mode, sensorIntent, gestureIntent, opens: true)
         }

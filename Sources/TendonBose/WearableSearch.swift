@@ -44,22 +44,16 @@ final class WearableSearch: @unchecked Sendable {
         tendon_bose_search_strongest(block.pointer).map { DiscoveredDevice($0.pointee) }
     }
 
+    /// After a failure the search is released, or stopped, by its owner.
     func start() throws(TendonError) {
         let scan = Search(holder) { [unowned self] report, now in
             received(report, now)
         } failed: { [weak self] error in
-            guard let self else { return }
-            stop()
-            failed(error)
+            self?.failed(error)
         }
         timer = LoopTimer(holder.loop.core) { [weak self] in self?.dropLost() }
         self.scan = scan
-        do {
-            try scan.start()
-        } catch {
-            stop()
-            throw error
-        }
+        try scan.start()
     }
 
     func stop() {

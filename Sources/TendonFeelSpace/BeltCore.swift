@@ -83,12 +83,9 @@ final class BeltCore: Abandonable, @unchecked Sendable {
         abandoned = true
         search.stop()
         link?.abandon()
-        link = nil
         timer?.remove()
         timer = nil
-        navigation = nil
         outcomes.finishAll(.cancelled)
-        finishLog(.cancelled)
         connectionFeed.close()
         commandFeed.close()
         holder.close()

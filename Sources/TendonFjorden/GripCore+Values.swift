@@ -40,7 +40,6 @@ extension GripCore {
     func cancelRequest() {
         readings.response = nil
         tendon_fjorden_session_cancel_request(block.pointer)
-        refresh()
     }
 
     var info: GripInfo {

@@ -149,7 +149,6 @@ final class MemoryRadio: @unchecked Sendable {
             object(MemoryRadio.self, context).core?.advertised(report, now)
         }
         closing = nil
-        timer?.remove()
         timer = LoopTimer(core.loop.core) { [unowned self] in self.tick() }
         refresh()
     }
@@ -188,7 +187,6 @@ final class MemoryRadio: @unchecked Sendable {
     }
 
     private func detach() {
-        timer?.remove()
         timer = nil
         core = nil
         // It may be in a call of this object.

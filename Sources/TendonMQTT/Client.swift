@@ -19,7 +19,7 @@ final class Client: Broker, @unchecked Sendable {
     private let mosquitto: OpaquePointer
     private let lock = ThreadLock()
     private var isOver = false
-    /// The thread has ended: nothing of libmosquitto is used any more.
+    /// The thread has ended: nothing more is sent.
     private var hasEnded = false
 
     /// Milliseconds from one attempt to the next; with each failure twice as many.
@@ -34,15 +34,13 @@ final class Client: Broker, @unchecked Sendable {
             throw MQTTError("libmosquitto: \(String(cString: strerror(errno)))")
         }
         mosquitto = made
-        do throws(MQTTError) {
-            try configure(will)
-        } catch {
-            mosquitto_destroy(mosquitto)
-            throw error
-        }
+        try configure(will)
         mosquitto_user_data_set(mosquitto, Unmanaged.passUnretained(self).toOpaque())
         setCallbacks()
     }
+
+    /// The thread keeps the client: it has ended, or never started.
+    deinit { mosquitto_destroy(mosquitto) }
 
     private func configure(_ will: String) throws(MQTTError) {
         let version = settings.version == .five ? MQTT_PROTOCOL_V5 : MQTT_PROTOCOL_V311
@@ -130,7 +128,8 @@ final class Client: Broker, @unchecked Sendable {
 
     // MARK: The thread
 
-    func start() {
+    /// Returns 0, or the error number if there is no thread.
+    func start() -> Int32 {
         startThread { [self] in
             var failures: UInt64 = 0
             while !lock.locked({ isOver }) {
@@ -207,12 +206,9 @@ final class Client: Broker, @unchecked Sendable {
         // This wakes the thread as well.
         _ = publish(topic, payload, quality: 0, isRetained: true)
         let end = tendon_monotonic_ms() + Client.lastPatience
-        let hasEnded = lock.locked {
-            while !self.hasEnded, lock.wait(until: end) {}
-            return self.hasEnded
+        lock.locked {
+            while !hasEnded, lock.wait(until: end) {}
         }
-        // A thread that is still connecting keeps what it uses.
-        if hasEnded { mosquitto_destroy(mosquitto) }
     }
 
     private static let lastPatience: UInt64 = 1500

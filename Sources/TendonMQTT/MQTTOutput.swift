@@ -4,6 +4,12 @@ import TendonOutputs
 import TendonQueue
 import TendonSupport
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Musl
+#endif
+
 package final class MQTTOutput: EventOutput {
     private let mailbox: Mailbox
     private let end = OutputEnd()
@@ -36,8 +42,18 @@ package final class MQTTOutput: EventOutput {
                     ? "the queue \(path) is in use by another process: one gateway, one queue"
                     : "the queue \(path): \(error.text)")
         }
-        client.start()
-        startThread { worker.run() }
+        try MQTTOutput.check(client.start())
+        do throws(MQTTError) {
+            try MQTTOutput.check(startThread { worker.run() })
+        } catch {
+            client.stop(
+                Topics(base: settings.base, gateway: settings.gateway).bridgeState, Array(BridgeState.offline.utf8))
+            throw error
+        }
+    }
+
+    private static func check(_ number: Int32) throws(MQTTError) {
+        guard number == 0 else { throw MQTTError("no thread: \(text(strerror(number)))") }
     }
 
     package func takes(_ event: StaticString, of device: OutputDevice?) -> Bool {

@@ -36,7 +36,11 @@ package final class MetricsFile: EventOutput, @unchecked Sendable {
     ) throws(MetricsError) {
         (self.path, self.interval, self.compose, self.report) = (path, interval, compose, report)
         try write(compose())
-        startThread { self.run() }
+        let number = startThread { self.run() }
+        guard number == 0 else {
+            unlink(path)
+            throw MetricsError(text: "\(sanitized(path)): no thread: \(text(strerror(number)))")
+        }
     }
 
     package func takes(_ event: StaticString, of device: OutputDevice?) -> Bool { false }

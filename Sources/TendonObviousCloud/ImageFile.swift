@@ -31,10 +31,8 @@
             file = open(path + ".part", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
             guard file >= 0 else { throw Self.failed }
             var status = stat()
-            guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-                close(file)
-                throw Self.failed
-            }
+            // All members are set: what is thrown from here releases the object, which closes the file.
+            guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { throw Self.failed }
             entityTag = readTag()
             count = entityTag.isEmpty || Int(status.st_size) > size ? 0 : Int(status.st_size)
         }
@@ -88,7 +86,9 @@
             unlink(tagPath)
         }
 
-        deinit { close(file) }
+        deinit {
+            if file >= 0 { close(file) }
+        }
 
         /// RFC 9110 section 8.8.3: a weak tag (W/) does not serve If-Range.
         private static func isStrong(_ tag: String) -> Bool {

@@ -16,9 +16,10 @@
 
         init() throws(ObviousCloudError) { core = try EngineCore() }
 
-        /// Runs a request; it ends with the task. When it has returned, nothing of it is left.
+        /// Runs a request; it ends with the task. When it has returned, nothing of it is left. For a task that was
+        /// cancelled before, or is cancelled at this moment, the order to cancel may overtake the order to start: a flag
+        /// keeps the transfer from starting.
         func run(_ request: HTTPRequest) async -> TransferResult {
-            guard !Task.isCancelled else { return .failure(.cancelled) }
             let transfer = Transfer(request)
             return await withTaskCancellationHandler {
                 await withCheckedContinuation { continuation in

@@ -50,10 +50,8 @@ final class Database {
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
         let code = sqlite3_open_v2(path, &handle, flags, nil)
         guard code == SQLITE_OK else {
-            let error = QueueError(code, handle.map { String(cString: sqlite3_errmsg($0)) } ?? "no memory")
-            sqlite3_close_v2(handle)
-            handle = nil
-            throw error
+            // What is thrown here releases the object, which closes the handle.
+            throw QueueError(code, handle.map { String(cString: sqlite3_errmsg($0)) } ?? "no memory")
         }
     }
 

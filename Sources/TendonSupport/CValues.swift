@@ -60,8 +60,8 @@ package func member<Struct, Member>(
     return (UnsafeMutableRawPointer(pointer) + offset).assumingMemoryBound(to: Member.self)
 }
 
-/// Starts a detached thread.
-package func startThread(_ body: @escaping @Sendable () -> Void) {
+/// Starts a detached thread. Returns 0, or the error number if the system does not permit another one.
+package func startThread(_ body: @escaping @Sendable () -> Void) -> Int32 {
     final class Start {
         let body: @Sendable () -> Void
         init(_ body: @escaping @Sendable () -> Void) { self.body = body }
@@ -78,5 +78,10 @@ package func startThread(_ body: @escaping @Sendable () -> Void) {
             Unmanaged<Start>.fromOpaque(context!).takeRetainedValue().body()
             return nil
         }, start)
-    if number == 0 { pthread_detach(thread) }
+    guard number == 0 else {
+        Unmanaged<Start>.fromOpaque(start).release()
+        return number
+    }
+    pthread_detach(thread)
+    return 0
 }

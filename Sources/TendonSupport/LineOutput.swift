@@ -121,8 +121,8 @@ package final class LineOutput: @unchecked Sendable {
     private var remaining = 0
 
     private func start() {
-        hasThread = true
-        startThread { [self] in writeForEver() }
+        // Without it the lines wait, and the next one tries again.
+        hasThread = startThread { [self] in writeForEver() } == 0
     }
 
     private func writeForEver() {

@@ -23,6 +23,8 @@ final class Client {
     init(_ connection: OpaquePointer) { self.connection = connection }
 
     var waiting: Int { bytes.count - taken }
+    /// Bytes of memory, with what was read; for tests.
+    var kept: Int { bytes.count }
 
     /// One message, as Server-Sent Events have it.
     func append(_ message: some Collection<UInt8>) {

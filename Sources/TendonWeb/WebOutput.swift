@@ -3,6 +3,12 @@
 import TendonOutputs
 import TendonSupport
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Musl
+#endif
+
 package final class WebOutput: EventOutput {
     private let hub: Hub
     private let server: Server
@@ -24,11 +30,16 @@ package final class WebOutput: EventOutput {
         server = Server(admission, hub, handler, metrics: exposition)
         timers.server = server
         try server.start(settings)
-        startThread { [hub, server, end] in
+        let number = startThread { [hub, server, end] in
             hub.run()
             server.stop()
             timers.server = nil
             end.reach()
+        }
+        guard number == 0 else {
+            server.stop()
+            timers.server = nil
+            throw WebError("no thread: \(text(strerror(number)))")
         }
     }
 

@@ -11,8 +11,9 @@ extension Command {
             name,
             summary: "remove the bond with a device",
             details: [
-                "Removes the keys and the GATT cache; the device must be paired again. Use it if the device was reset: it has lost its key and ends "
-                    + "every connection. Bonds are stored in $XDG_STATE_HOME/tendon/bonds, or ~/.local/state/tendon/bonds."
+                "Removes the keys and the GATT cache; the device must be paired again. Use it if the device was reset: "
+                    + "it has lost its key and ends every connection. Bonds are stored in "
+                    + "$XDG_STATE_HOME/tendon/bonds, or ~/.local/state/tendon/bonds."
             ],
             options: [],
             common: ["--radio", "--adapter", "--address", "--json"],

@@ -13,6 +13,8 @@ struct StreamSettings: Sendable {
     var notifications: UInt64?
     var reconnects: Bool
     var gattCache: GATTCacheStorage
+    /// Nil: the kernel's.
+    var connection: ConnectionParameters?
     /// Events that wait for the consumer at most.
     var capacity: Int
     var pauseAt: Int?
@@ -34,6 +36,7 @@ struct StreamSettings: Sendable {
         notifications = try arguments.integer(Self.notifications).map(UInt64.init)
         reconnects = !arguments.has("--no-reconnect")
         gattCache = arguments.has("--gatt-cache") ? .standard : .none
+        connection = arguments.value(Self.connection.name).flatMap(ConnectionParameters.init)
         capacity = try arguments.integer(Self.queueSize) ?? 1
         pauseAt = try arguments.integer("--pause-consumer-at", in: 1...Int.max)
         pauseFor = try arguments.number("--pause-for", in: 0...3600) ?? 2
@@ -58,6 +61,16 @@ struct StreamSettings: Sendable {
         help: "maximum number of samples buffered for the output; further samples are dropped and counted",
         standard: "16384", takes: .integer(1...(1 << 20)), setting: Setting("output", isFixed: true))
 
+    private static let connection = Option(
+        name: "--connection", value: "PARAMETERS",
+        help: "request these connection parameters: fast, balanced, low-power, or MIN-MAX[,LATENCY[,TIMEOUT]] in ms",
+        takes: .parsed { (text) throws(CommandError) in
+            guard ConnectionParameters(text) == nil else { return }
+            throw CommandError(
+                .usage, "'\(text)' are no connection parameters", next: "--connection fast; --connection 15-30,0,4000")
+        },
+        setting: Setting("gateway", isFixed: true))
+
     private static let noLines = Option(
         name: "--no-lines", value: nil, help: "print neither JSON lines nor the table on standard output",
         setting: Setting("output", key: "lines", isInverted: true, isFixed: true))
@@ -80,7 +93,7 @@ struct StreamSettings: Sendable {
                 name: "--gatt-cache", value: nil,
                 help: "keep the attribute handles of devices that have a Database Hash, in $XDG_STATE_HOME/tendon/gatt",
                 setting: Setting("gateway", isFixed: true)),
-            queueSize, .compact, noLines, Log.option,
+            connection, queueSize, .compact, noLines, Log.option,
             Option(
                 name: "--capture", value: "FILE", help: "also write the traffic of the connections to a btsnoop file",
                 setting: Setting("output", isFixed: true)),

@@ -87,11 +87,15 @@ final class ProgramRunner: Sendable {
         guard isFree else {
             return done(Result(failure: "the maximum number of its processes is running", milliseconds: 0))
         }
-        startThread { [self] in
+        let number = startThread { [self] in
             let start = tendon_monotonic_ms()
             let failure = execute(program, variables)
             running.withLock { $0[program.name, default: 1] -= 1 }
             done(Result(failure: failure, milliseconds: tendon_monotonic_ms() - start))
+        }
+        if number != 0 {
+            running.withLock { $0[program.name, default: 1] -= 1 }
+            done(Result(failure: TendonSupport.text(strerror(number)), milliseconds: 0))
         }
     }
 

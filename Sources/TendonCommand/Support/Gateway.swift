@@ -19,6 +19,7 @@ final class Gateway: Sendable {
         var known: [Address: Known] = [:]
         var names: [Address: String] = [:]
         var turns: [Address: Task<Void, Never>] = [:]
+        var timings: [Address: ConnectionTiming] = [:]
         var found = 0
         var plan: GatewayPlan
         var isOver = false
@@ -39,6 +40,8 @@ final class Gateway: Sendable {
     private static let knownLimit = 256
     /// Turns of 100 ms after which the controller is asked for the signals of the connections.
     private static let turnsPerSignal = 100
+    /// After which the parameters of the connections are looked at.
+    private static let turnsPerTiming = 10
 
     /// - Parameter arguments: of the other outputs than standard output; nil: no output at all.
     init(_ plan: GatewayPlan, outputs arguments: Arguments?) throws(CommandError) {
@@ -121,6 +124,7 @@ final class Gateway: Sendable {
         let central = try await translating { () throws(TendonError) in
             try await Central(radio: settings.radio, gattCache: settings.gattCache)
         }
+        await central.setConnectionParameters(settings.connection)
         await settings.pairing.apply(to: central)
         do throws(CommandError) {
             try await settings.pairingChoice.apply(to: central)
@@ -141,6 +145,7 @@ final class Gateway: Sendable {
                     if Task.isCancelled { break }
                     self.startTurns(central)
                     self.rules.tick()
+                    if turn % Gateway.turnsPerTiming == 0 { self.report(await central.connectionTimings()) }
                     if turn % Gateway.turnsPerSignal == 0 { self.hear(await central.connectionSignals()) }
                     try await Task.sleep(for: .milliseconds(100))
                 }
@@ -173,6 +178,23 @@ final class Gateway: Sendable {
         for try await advertisement in advertisements {
             await capture?.write(advertisement)
             if await take(advertisement, central) { startTurns(central) }
+        }
+    }
+
+    /// The parameters of the connections, once and when they change.
+    private func report(_ timings: [Address: ConnectionTiming]) {
+        let changed = state.withLock { state in
+            defer { state.timings = timings }
+            return timings.compactMap { address, timing in
+                timing == state.timings[address] ? nil : state.known[address].map { ($0.label, timing) }
+            }
+        }
+        for (label, timing) in changed {
+            reporter.events.event("connection_parameters", label) { line in
+                line.member("interval_ms", timing.interval / .milliseconds(1), decimals: 2)
+                line.member("latency", timing.latency)
+                line.member("supervision_timeout_ms", Int(timing.supervisionTimeout / .milliseconds(1)))
+            }
         }
     }
 

@@ -174,7 +174,8 @@ enum PairingQuestions {
     private static func line(until deadline: UInt64) async -> String? {
         await withCheckedContinuation { continuation in
             // A thread of its own: reading blocks.
-            TendonSupport.startThread { continuation.resume(returning: read(until: deadline)) }
+            let number = TendonSupport.startThread { continuation.resume(returning: read(until: deadline)) }
+            if number != 0 { continuation.resume(returning: nil) }
         }
     }
 

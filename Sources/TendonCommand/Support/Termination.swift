@@ -37,7 +37,7 @@ final class Termination: Sendable {
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         signalPipe = ends[1]
         let reading = ends[0]
-        startThread {
+        let number = startThread {
             var first: UInt64?
             var number: UInt8 = 0
             while read(reading, &number, 1) == 1 {
@@ -53,6 +53,8 @@ final class Termination: Sendable {
                 Termination.shared.request()
             }
         }
+        // Without the thread, signals end the process as they would by themselves.
+        guard number == 0 else { return }
         var action = sigaction()
         action[keyPath: Termination.handler] = { number in
             var byte = UInt8(truncatingIfNeeded: number)

@@ -57,7 +57,6 @@ final class HostedTransport: OcelotTransport, @unchecked Sendable {
             timer?.deadline = tendon_memory_radio_deadline(memory.pointer)
             return
         }
-        timer?.remove()
         timer = nil
         // It may be in a call of the core.
         if let kept { core.loop.post { withExtendedLifetime(kept) {} } }

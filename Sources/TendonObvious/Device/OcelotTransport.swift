@@ -30,7 +30,6 @@ final class RadioTransport: OcelotTransport {
     private let product: String
     private unowned let core: OcelotCore
     private var link: SessionLink?
-    private var isClosed = false
 
     init(_ holder: RadioHolder, to peer: Address, productId: String, _ core: OcelotCore) {
         self.holder = holder
@@ -42,7 +41,7 @@ final class RadioTransport: OcelotTransport {
     /// A radio that failed is replaced: its connection has ended.
     func prepare() throws(TendonError) {
         let radio = try holder.open()
-        guard !isClosed, link?.radio !== radio else { return }
+        guard link?.radio !== radio else { return }
         link?.abandon()
         let link = SessionLink(radio, to: peer, owner: core)
         self.link = link
@@ -69,9 +68,8 @@ final class RadioTransport: OcelotTransport {
     func refresh() { link?.refresh() }
 
     func close() {
-        isClosed = true
         link?.abandon()
-        link = nil
+        // It opens no radio from now on, so that prepare() makes no other connection.
         holder.close()
     }
 }

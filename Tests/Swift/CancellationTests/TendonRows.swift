@@ -3,6 +3,7 @@ import CTendon
 import Glibc
 import Synchronization
 import Tendon
+import TestSupport
 import Testing
 
 /// A simulated device on a loop of its own, and what is left of a central after use.
@@ -102,7 +103,53 @@ private func request(
     }
 }
 
+/// A device of the program's own with a connected central, whose loop is that of the case `.silent`. After `body`,
+/// nothing of the device's radio is left.
+private func withLocalPeripheral(
+    _ body: (Loop, LocalPeripheral, LocalCharacteristic, ConnectedCentral) async throws -> Void
+) async throws {
+    let directory = RadioDirectory()
+    let loop = try Loop()
+    let central = try await Central(radio: directory.radio, bonds: .none, loop: loop)
+    do {
+        let value = LocalCharacteristic("2a37", properties: [.notify, .indicate])
+        let local = try await LocalPeripheral(
+            name: "Tendon", services: [LocalService("180d", [value])], interval: .milliseconds(20),
+            radio: directory.radio, address: directory.address)
+        try await local.start()
+        let peripheral = try await central.connect(directory.address)
+        let service = try #require(try await peripheral.discoverServices("180d").first)
+        let found = try #require(try await peripheral.discoverCharacteristics(of: service).first)
+        try await peripheral.write([3, 0], to: AttributeHandle(rawValue: found.handle.rawValue + 1))
+        let one = try #require(await local.centrals.first)
+        try await body(loop, local, value, one)
+    }
+    await eventually("the device's radio is left") { descriptors(of: directory.path) == 1 }
+}
+
+/// As above, for a central that may not read.
+private func fillQueue(of local: isolated LocalPeripheral, _ value: LocalCharacteristic) throws(TendonError) {
+    for _ in 0..<1000 {
+        if try !local.notify([1], for: value).isEmpty { return }
+    }
+}
+
 let tendonRows: [Row] = [
+    Row("LocalPeripheral.indicate(_:for:to:)") { moment in
+        try await withLocalPeripheral { loop, local, value, central in
+            await expectCancelled(TendonError.self, moment, device: loop, mayFinish: moment != .silent) {
+                try await local.indicate([1], for: value, to: central)
+            }
+        }
+    },
+    Row("LocalPeripheral.readyToNotify(_:timeout:)") { moment in
+        try await withLocalPeripheral { loop, local, value, central in
+            await expectCancelled(TendonError.self, moment, device: loop, mayFinish: moment != .silent) {
+                try await fillQueue(of: local, value)
+                try await local.readyToNotify(central)
+            }
+        }
+    },
     Row("Central.connect(_:options:)") { moment in
         try await withCentral { site, central in
             await expectCancelled(TendonError.self, moment, device: site.loop) {
@@ -185,6 +232,13 @@ let tendonRows: [Row] = [
 
 let tendonExemptions: [Exemption] = [
     Exemption("Central.init(radio:bonds:gattCache:loop:)", "opens the radio in one step of the loop"),
+    Exemption(
+        "LocalPeripheral.init(name:appearance:services:advertisement:scanResponse:interval:radio:address:bonds:loop:)",
+        "opens the radio in one step of the loop"),
+    Exemption(
+        "LocalPeripheral.init(name:appearance:services:advertisement:scanResponse:interval:on:)",
+        "builds the table in one step of the loop"),
+    Exemption("LocalPeripheral.stop()", "closes the connections on our side; does not wait for the centrals"),
     Exemption("EventSequence.Iterator.next()", "ends instead of throwing: SequenceTests"),
     Exemption("EventSequence.Iterator.next(isolation:)", "ends instead of throwing: SequenceTests"),
     Exemption("Loop.wakeups()", "reads a counter"),

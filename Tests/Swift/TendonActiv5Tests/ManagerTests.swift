@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
+import CTendon
 import Tendon
-import TendonActiv5
 import TestSupport
 import Testing
+
+@testable import TendonActiv5
 
 /// The manager and its delegate over the virtual radio, against the simulated trainer.
 @Suite(.serialized, .timeLimit(.minutes(1)))
@@ -317,6 +319,89 @@ struct ManagerTests {
         #expect(recorder.count("squeezed") == 1, "25 N is below the limit of 30")
         await device.close()
         DoubleSqueezeHelper.reset()
+    }
+
+    /// A program may keep the object of a device whose entry in the C core's table is another device's by now.
+    @Test @TendonActor func anObjectWhoseEntryIsReusedKeepsItsState() async throws {
+        let site = try await Site()
+        let (manager, _, trainer) = try await ready(site)
+        await eventually("who it is") { trainer.serialNumber == "A5-000123" }
+        trainer.disconnect()
+        await eventually("disconnected") { trainer.connectionState == .disconnected }
+        let block = try #require(
+            Mirror(reflecting: manager.core).descendant("block") as? CBlock<tendon_activ5_manager>)
+        func advertise(_ names: [String]) {
+            for (number, name) in names.enumerated() {
+                var peer = Address(0xD000_0000_1000 + UInt64(number), type: .random).c
+                lending(name) {
+                    _ = tendon_activ5_manager_advertised(block.pointer, $0, $1, &peer, -60 - Double(number), 1)
+                }
+            }
+        }
+        var (force, motion) = (trainer.force.makeAsyncIterator(), trainer.motion.makeAsyncIterator())
+        var all = trainer.events.makeAsyncIterator()
+        var happenings = trainer.events(capacity: 64, includingSamples: false).makeAsyncIterator()
+        manager.devices.removeAll()
+        manager.scanForDevices()
+        advertise((0..<ManagerCore.capacity).map { "AC-\($0)" })
+        let objects = try (0..<ManagerCore.capacity - 1).map { try #require(manager.devices["AC-\($0)"]) }
+        objects[1].shouldReconnect = false
+        manager.devices.removeAll()
+        advertise((0..<ManagerCore.capacity).map { "other-\($0)" })
+        #expect(manager.devices.values.allSatisfy { $0.name?.hasPrefix("AC") != true })
+        #expect(objects.map(\.name) == (0..<ManagerCore.capacity - 1).map { "AC-\($0)" })
+        #expect(objects.map(\.rssi) == (0..<ManagerCore.capacity - 1).map { -60 - Double($0) })
+        #expect(objects[0].shouldReconnect && !objects[1].shouldReconnect)
+        #expect(trainer.name == "ACTIV5-AC-0001" && trainer.serialNumber == "A5-000123")
+        #expect(trainer.connectionState == .disconnected && trainer.counters.values > 0)
+        #expect(throws: A5Error.notReady) { try trainer.startIsometric().get() }
+        await #expect(throws: A5Error.self) { try await trainer.open() }
+        // Its sequences end.
+        while try await force.next() != nil {}
+        while try await motion.next() != nil {}
+        while try await all.next() != nil {}
+        while try await happenings.next() != nil {}
+    }
+
+    /// The reason why there was no radio once is none for what fails later.
+    @Test @TendonActor func anEarlierFailureOfTheRadioIsForgotten() async throws {
+        final class Choice {
+            var radio: RadioChoice
+            init(_ radio: RadioChoice) { self.radio = radio }
+        }
+        let site = try await Site()
+        let choice = Choice(site.radio)
+        let core = ManagerCore({ choice.radio })
+        defer { core.abandon() }
+        core.startScanning(nil)
+        await eventually("found") { !core.devices.isEmpty }
+        let device = core.devices[0]
+        core.stopScanning()
+        let radio = try #require(core.holder.radio?.radio)
+        let down = Int32(TENDON_RADIO_ERROR_ADAPTER_DOWN)
+        radio.pointee.on_failure?(radio.pointee.report_context, down, tendon_monotonic_ms())
+        await eventually("closed") { core.holder.radio == nil }
+        choice.radio = .virtual(directory: "/proc/nowhere")
+        await #expect(throws: A5Error.self) { try await device.open() }
+        func kept() -> TendonError? { Mirror(reflecting: device.core).descendant("radioFailure") as? TendonError }
+        #expect(kept()?.operation == .openRadio)
+        choice.radio = site.radio
+        try await device.open()
+        #expect(kept() == nil && device.connected)
+        await device.close()
+    }
+
+    /// In the middle of a search, and with a device that is connected.
+    @Test @TendonActor func nothingIsLeftOfWhatIsAbandoned() async throws {
+        let site = try await Site()
+        let (manager, _, device) = try await ready(site)
+        manager.scanForDevices()
+        #expect(manager.isScanning && leftovers(of: manager.core).contains("events"))
+        for core in [manager.core, device.core] as [any Abandonable] {
+            core.abandon()
+            #expect(leftovers(of: core) == [])
+        }
+        await eventually("the trainer sees us go") { await site.trainer.connections == 0 }
     }
 
     @Test @TendonActor func everyFieldOfADevice() async throws {

@@ -127,6 +127,35 @@ struct PromptTests {
         _ = session
     }
 
+    /// Whoever was prompted learns of the end, and nobody else: a delegate may come in between.
+    @Test @TendonActor func theEndGoesToTheOneThatWasPrompted() async throws {
+        let site = try await Self.site(inPairingMode: false)
+        let prompts = Prompts()
+        let central = try await Central(radio: site.radio, bonds: .memory)
+        let session = try WearableDeviceSession(site.wearable.address, on: central) { prompts.note($0) }
+        session.open()
+        await eventually("a prompt") { prompts.all == ["begin"] }
+        let delegate = Delegate()
+        session.pairingDelegate = delegate
+        session.close()
+        await eventually("the prompt ends") { prompts.all == ["begin", "cancelled"] }
+        await eventually("the connection ends") { await site.wearable.connections == 0 }
+        // The next prompt is the delegate's alone.
+        session.open()
+        await eventually("the delegate is asked") { delegate.calls.contains("begin") }
+        session.close()
+        await eventually("it learns of the end") { delegate.calls.last == "end" }
+        #expect(prompts.all == ["begin", "cancelled"])
+    }
+
+    private final class Delegate: WearableDeviceSessionPairingDelegate {
+        var calls: [String] = []
+        func sessionRequiresPairingMode(_ session: WearableDeviceSession) { calls.append("begin") }
+        func session(
+            _ session: WearableDeviceSession, finishedPairingWithResult result: Result<Void, any Error>
+        ) { calls.append("end") }
+    }
+
     @Test @TendonActor func cancellingEndsTheAttemptAndThePrompt() async throws {
         let site = try await Self.site(inPairingMode: false)
         let prompts = Prompts()

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import CTendon
 import Tendon
 import TestSupport
 import Testing
@@ -76,6 +77,17 @@ struct ReleaseTests {
         await eventually("it is closed") { !first.isOpen }
     }
 
+    @Test @TendonActor func nothingIsLeftOfWhatIsAbandoned() async throws {
+        let site = try await Site()
+        let (session, manager) = try session(site)
+        try await session.openAndWait()
+        #expect(leftovers(of: session.core).count > 4)
+        session.core.abandon()
+        #expect(leftovers(of: session.core) == [])
+        await eventually("the link is closed") { await site.wearable.connections == 0 }
+        withExtendedLifetime(manager) {}
+    }
+
     /// No device in the first window: the next one counts.
     @Test @TendonActor func theStrongestOfALaterWindow() async throws {
         let directory = RadioDirectory()
@@ -106,6 +118,24 @@ struct ReleaseTests {
         #expect(configuration.enabledSensors == [] && configuration.enabledSensorsSamplePeriod == nil)
         let isUnknown = configuration.disable(sensor: .magnetometer)
         #expect(!isUnknown)
+    }
+
+    /// Each option reaches the C core.
+    @Test func optionsOfTheSimulatedWearable() async throws {
+        var options = SimulatedWearable.Options()
+        (options.name, options.firmware) = ("my frames", "2.0.1")
+        (options.requiresPairing, options.isInPairingMode, options.isFlatOut) = (true, true, true)
+        (options.maximumPayload, options.transmissionPeriod) = (99, 33)
+        for options in [SimulatedWearable.Options(), options] {
+            let site = try await Site(options)
+            let host = try #require(
+                Mirror(reflecting: site.wearable).descendant("host") as? SimulatedHost<tendon_simulated_bose>)
+            let c = host.device.pointee.options
+            #expect(String(cString: c.name) == options.name && String(cString: c.firmware) == options.firmware)
+            #expect(c.pairing_required == options.requiresPairing && c.pairing_enabled == options.isInPairingMode)
+            #expect(c.flat_out == options.isFlatOut && c.max_payload == options.maximumPayload)
+            #expect(c.transmission_period_ms == options.transmissionPeriod)
+        }
     }
 
     /// A program with one callback and nothing else: no notification is gathered for it.

@@ -182,15 +182,18 @@ import Testing
 
 /// The limit of an attempt, without a device.
 @Suite(.timeLimit(.minutes(1))) struct WatchdogTests {
-    @Test @TendonActor func aPauseKeepsWhatIsLeft() async {
+    @Test @TendonActor func aPauseKeepsWhatIsLeft() async throws {
         let watchdog = Watchdog(.seconds(1000))
+        let timer = try #require(Mirror(reflecting: watchdog).descendant("timer") as? LoopTimer)
+        let start = timer.deadline
         #expect(!watchdog.isPaused && !watchdog.hasExpired)
         watchdog.resume()
+        #expect(timer.deadline == start)
         watchdog.pause()
-        #expect(watchdog.isPaused)
+        #expect(watchdog.isPaused && timer.deadline == .max)
         watchdog.pause()
         watchdog.resume()
-        #expect(!watchdog.isPaused)
+        #expect(!watchdog.isPaused && timer.deadline >= start && timer.deadline < start + 500_000)
         watchdog.stop()
         watchdog.pause()
         #expect(!watchdog.isPaused)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 import CSystemProcess
 import CTendon
+import Synchronization
+import TestSupport
 import Testing
 
 @testable import TendonCommand
@@ -20,6 +22,22 @@ import Testing
         return await withCheckedContinuation { continuation in
             runner.run(program, [:]) { continuation.resume(returning: $0) }
         }
+    }
+
+    /// The program counts as ended: its limit of processes is not used up.
+    @Test func withoutAThread() async {
+        let runner = ProgramRunner(descriptor: Self.descriptors[0])
+        let program = Program("p", ["command": "/bin/true", "timeout": "10"])
+        for _ in 0..<100 {
+            var failures: [String?] = []
+            _ = failing("pthread_create", with: EAGAIN) {
+                let result = Mutex<ProgramRunner.Result?>(nil)
+                runner.run(program, [:]) { ended in result.withLock { $0 = ended } }
+                failures.append(result.withLock { $0?.failure })
+            }
+            #expect(failures == ["Resource temporarily unavailable"])
+        }
+        #expect(await result("/bin/true", "10", runner).failure == nil)
     }
 
     @Test(arguments: descriptors.indices)

@@ -33,6 +33,18 @@ import Testing
         #expect(results.count == 4)
     }
 
+    /// In the middle of a search, and connected.
+    @Test(arguments: [false, true]) @TendonActor func nothingIsLeftOfWhatIsAbandoned(isConnected: Bool) async throws {
+        let site = try await Site()
+        let manager = FSConnectionManager(radio: site.radio, bonds: .memory)
+        if isConnected { try await manager.connect(to: site.device) } else { manager.scanForBelt() }
+        let core = manager.lifetime.core
+        #expect(leftovers(of: core).contains("connectionFeed"))
+        core.abandon()
+        #expect(leftovers(of: core) == [])
+        await eventually("the belt sees us go") { await site.belt.connections == 0 }
+    }
+
     /// A command that ends in the call that queues it, also when that call is within another one.
     @Test func aResultThatIsEarly() {
         var outcomes = CommandOutcomes()

@@ -42,10 +42,29 @@ struct CancellationTests {
     @Test @TendonActor func aCommandAfterACancelledOne() async throws {
         let (manager, simulator) = try simulated()
         let grip = try await connectFirst(manager)
+        let core = try #require(Mirror(reflecting: grip).descendant("core") as? GripCore)
         simulator.grip.device.pointee.options.mute = true
         await cancelled(GripCommandError.cancelled, "ping") { _ = try await grip.ping([1]) }
+        #expect(core.readings.response == nil, "nothing is kept for a call that has ended")
         simulator.grip.device.pointee.options.mute = false
         #expect(try await grip.ping([2]) == [2])
+        #expect(core.readings.response == nil)
+    }
+
+    @Test @TendonActor func nothingIsLeftOfWhatIsAbandoned() async throws {
+        let radio = virtualRadio()
+        let device = try await SimulatedGrip.open(radio: radio, interval: .milliseconds(20))
+        var configuration = GripManager.Configuration.system
+        (configuration.radio, configuration.bonds) = (radio, .memory)
+        configuration.persistentStorage = MemoryStorage()
+        let manager = GripManager()
+        manager.configure(with: configuration)
+        _ = try await connectFirst(manager)
+        let core = manager.core
+        #expect(Set(leftovers(of: core)).isSuperset(of: ["states", "issues", "lists", "holder", "abandoned"]))
+        core.abandon()
+        #expect(leftovers(of: core) == [] && core.transport == nil)
+        await eventually("the device sees us go") { device.connections == 0 }
     }
 
     @Test @TendonActor func attempts() async throws {

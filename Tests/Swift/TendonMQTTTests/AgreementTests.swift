@@ -154,6 +154,21 @@ import Testing
         #expect(agreement.handle(.broker(true), now: 40_000) == [claim(.holds, -90)])
     }
 
+    /// Retained claims come again with the broker: the claim of a gateway that has ended meanwhile does not.
+    @Test func claimsOfBeforeTheBrokerWasAwayAreForgotten() {
+        for isRepeated in [false, true] {
+            var agreement = agreement(in: .hearing)
+            func input(_ input: Input, _ now: UInt64) { _ = agreement.handle(input, now: now) }
+            input(.claim("z", Claim(stage: .holds, score: -90)), 100_000)
+            input(.broker(false), 100_100)
+            input(.broker(true), 100_200)
+            if isRepeated { input(.claim("z", Claim(stage: .holds, score: -90)), 100_300) }
+            input(.received(rssi: -60), 101_000)
+            input(.time, 102_000)
+            #expect(agreement.state == (isRepeated ? .hearing : .taking))
+        }
+    }
+
     @Test func aBetterGatewayGetsTheDeviceAfterFiveSeconds() {
         var agreement = agreement(in: .holding)
         #expect(agreement.handle(.claim("z", Claim(stage: .hears, score: -51)), now: 100_000) == [])

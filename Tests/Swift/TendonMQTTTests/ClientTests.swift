@@ -3,6 +3,7 @@
 import CTendon
 import Foundation
 import TendonSupport
+import TestSupport
 import Testing
 
 @testable import TendonMQTT
@@ -38,11 +39,30 @@ private final class Line: @unchecked Sendable {
 
     /// Connected, with what the broker was sent for it.
     func connect(_ answer: [UInt8] = [0x20, 3, 0, 0, 0]) -> ScriptedServer.Packet? {
-        client?.start()
+        _ = client?.start()
         guard server.take(), let packet = server.packet() else { return nil }
         server.send(answer)
         return packet
     }
+}
+
+/// Whether the socket of this process that is connected to a port sends without delay; nil: there is none.
+private func hasNoDelay(to port: UInt16) -> Bool? {
+    for descriptor in Int32(3)..<4096 {
+        var address = sockaddr_in()
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isConnected = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(descriptor, $0, &size) == 0 }
+        }
+        guard isConnected, address.sin_family == sa_family_t(AF_INET), address.sin_port == port.bigEndian else {
+            continue
+        }
+        var value: Int32 = 0
+        var length = socklen_t(MemoryLayout<Int32>.size)
+        guard getsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &value, &length) == 0 else { return nil }
+        return value != 0
+    }
+    return nil
 }
 
 private func text(_ string: String) -> [UInt8] { [0, UInt8(string.utf8.count)] + Array(string.utf8) }
@@ -65,6 +85,17 @@ private func text(_ string: String) -> [UInt8] { [0, UInt8(string.utf8.count)] +
         #expect(items == ["connected -"])
         // The end: the state, retained, QoS 0; then a disconnection that publishes no will.
         #expect(last == [0x31, 0xE0])
+    }
+
+    /// A message does not wait for the acknowledgement of the one before it.
+    @Test func messagesAreSentWithoutDelay() async {
+        let isImmediate = await onThread {
+            let line = Line()
+            _ = line.connect()
+            defer { line.client?.stop("x", []) }
+            return hasNoDelay(to: line.server.port)
+        }
+        #expect(isImmediate == true)
     }
 
     @Test func userPasswordAndTheOlderVersion() async throws {
@@ -158,12 +189,61 @@ private func text(_ string: String) -> [UInt8] { [0, UInt8(string.utf8.count)] +
         let items = await onThread {
             // Port 1 of this machine.
             let line = Line { $0.port = 1 }
-            line.client?.start()
+            _ = line.client?.start()
             let items = line.items()
             line.client?.stop("x", [])
             return items
         }
         #expect(items == ["disconnected Connection refused"])
+    }
+
+    /// The one of libmosquitto is destroyed where the client ends: by its maker, or by its thread.
+    @Test func nothingOfLibmosquittoIsLeft() async {
+        #expect(
+            calls(of: "mosquitto_destroy") { _ = Line { ($0.user, $0.passwordFile) = ("me", "/nonexistent") } } == 1)
+        #expect(calls(of: "mosquitto_destroy") { _ = Line() } == 1)
+        var number: Int32?
+        let destroyed = calls(of: "mosquitto_destroy") {
+            number = failing("pthread_create", with: EAGAIN) { Line().client?.start() }.result
+        }
+        #expect(number == EAGAIN && destroyed == 1)
+        let kept = await onThread {
+            let line = Line()
+            _ = line.connect()
+            _ = line.items()
+            let before = Weak(line.client)
+            line.client?.stop("x", [])
+            return before
+        }
+        await eventually("the thread releases it") { kept.object == nil }
+    }
+
+    private final class Weak: @unchecked Sendable {
+        weak var object: Client?
+        init(_ object: Client?) { self.object = object }
+    }
+
+    /// Each setting is checked: a broker is never used with half of them.
+    @Test(arguments: [
+        ("mosquitto_new", "libmosquitto: Cannot allocate memory"), ("mosquitto_int_option", "MQTT: Out of memory"),
+        ("mosquitto_threaded_set", "MQTT: Out of memory"), ("mosquitto_will_set", "MQTT: Out of memory"),
+        ("mosquitto_username_pw_set", "MQTT: Out of memory"), ("mosquitto_tls_opts_set", "TLS: Out of memory"),
+    ])
+    func aSettingThatLibmosquittoDoesNotTake(_ name: String, _ text: String) {
+        var settings = MQTTSettings()
+        (settings.host, settings.gateway, settings.user, settings.usesTLS) = ("127.0.0.1", "gw", "me", true)
+        let mailbox = TendonMQTT.Mailbox(leisure: 100) { .line($0) }
+        // MOSQ_ERR_NOMEM is 1; as an errno it is only for mosquitto_new().
+        let error = name == "mosquitto_new" ? ENOMEM : 1
+        let (reason, _) = failing(name, with: error) { () -> String? in
+            do throws(MQTTError) {
+                _ = try Client(settings, will: "will", mailbox)
+                return nil
+            } catch {
+                return error.text
+            }
+        }
+        #expect(reason == text)
     }
 
     /// Files are read when the output is made: nothing is opened with half of the settings.

@@ -196,6 +196,39 @@ import TendonQueue
         #expect(site.reports.count == 2)
     }
 
+    /// Nothing is due after it: what was acknowledged went with the file.
+    @Test func aQueueThatIsCorruptedStartsAgain() throws {
+        let site = Site()
+        var delivery = try site.delivery(limit: 10_000, bytes: 8 << 20)
+        // More than SQLite keeps in memory.
+        for number in 0..<2000 { add(&delivery, "\(number)", size: 500) }
+        delivery.store(now: 50, isConnected: false)
+        delivery.close()
+        delivery = try site.delivery(limit: 10_000, bytes: 8 << 20)
+        for number in 1...Int32(1000) {
+            delivery.pump(site.publish)
+            delivery.finished(number, isRefused: false, now: 1000)
+        }
+        for number in 1001...Int32(site.sent.count) { delivery.finished(number, isRefused: false, now: 1000) }
+        #expect(delivery.deadline(isConnected: true) == 1000 && delivery.waiting == 2000 - site.sent.count)
+        let file = try FileHandle(forWritingTo: URL(fileURLWithPath: site.path))
+        for page in stride(from: UInt64(1024), to: try file.seekToEnd(), by: 1024) {
+            try file.seek(toOffset: page)
+            try file.write(contentsOf: Data(repeating: 0xA5, count: 1024))
+        }
+        try file.close()
+        delivery.store(now: 1000, isConnected: true)
+        #expect(site.reports.count == 1 && site.reports[0].hasSuffix("starts again; 2000 messages are lost"))
+        #expect(!delivery.isFailing && delivery.waiting == 0 && delivery.dropped == 2000)
+        #expect(delivery.deadline(isConnected: true) == .max)
+        site.sent = []
+        add(&delivery, "after it", now: 3000)
+        delivery.pump(site.publish)
+        #expect(site.texts == ["after it"])
+        delivery.store(now: 3500, isConnected: true)
+        #expect(delivery.waiting == 1 && !delivery.isFailing)
+    }
+
     @Test func memoryIsBoundedAndWhatIsDroppedIsCounted() throws {
         let site = Site()
         var delivery = try site.delivery(limit: 100_000, bytes: 16 << 10)

@@ -47,6 +47,16 @@ import Testing
         #expect(place.names == [])
     }
 
+    /// Figures that nothing would renew are not left there.
+    @Test func withoutAThreadThereIsNoFile() {
+        let place = Place()
+        let (error, _) = failing("pthread_create", with: EAGAIN) {
+            #expect(throws: MetricsError.self) { try place.file(interval: 600_000) { Array("text".utf8) } }
+        }
+        #expect(error?.text.hasSuffix("no thread: Resource temporarily unavailable") == true)
+        #expect(place.names == [])
+    }
+
     /// A link at the name of the new file is not followed.
     @Test func aLinkIsNotWrittenThrough() async throws {
         let place = Place()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Synchronization
 import Tendon
+import TestSupport
 import Testing
 
 @testable import TendonObvious
@@ -367,6 +368,9 @@ final class StandingClock: ObviousClock {
         }
     }
 
+    /// Number of tasks that sleep.
+    var sleepers: Int { state.withLock { $0.sleepers.count } }
+
     /// Waits until something sleeps until exactly `time`, then advances.
     func advance(to time: UInt64) async {
         while !state.withLock({ $0.sleepers.values.contains(time) }) { await Task.yield() }
@@ -463,17 +467,19 @@ final class StandingClock: ObviousClock {
 
     @Test func theUserHasFinished() async {
         let action = PaymentAction(secret: "s1", url: "https://page")
-        let (_, _, client) = make([
-            .success(.actionRequired(action)), .success(.failed(code: "c", message: "declined")),
-        ])
+        let clock = StandingClock()
+        let (_, _, client) = make(
+            [.success(.actionRequired(action)), .success(.failed(code: "c", message: "declined"))], clock)
         #expect(!client.paymentActionFinished(cartId: 991))
         _ = pay(client)
         await shop.wait(1)
         #expect(!client.authenticatePayment(shop, "another"))
         #expect(client.authenticatePayment(shop, "s1"))
+        await eventually("the time of the next question is waited for") { clock.sleepers == 1 }
         #expect(client.paymentActionFinished(cartId: 991))
         await shop.wait(3)
         #expect(shop.events == ["action", "page https://page", "not paid: declined"])
+        await eventually("nothing waits for a payment that has ended") { clock.sleepers == 0 }
     }
 
     @Test func asyncForms() async throws {

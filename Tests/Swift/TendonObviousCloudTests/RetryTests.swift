@@ -100,6 +100,25 @@ import Testing
             card: TestCard.card(TestCard.good), idempotencyKey: idempotencyKey, key: nil)
     }
 
+    /// libcurl may repeat a request by itself on a connection that it uses again: a payment's is new, and nothing else uses
+    /// it afterwards.
+    @Test func aPaymentHasAConnectionOfItsOwn() async throws {
+        let server = try await ReferenceCloud()
+        let cart = try await server.client().checkout(
+            items: [7], serialNumber: serial, productIdentifier: "1234", key: nil)
+        let cloud = try server.client()
+        let catalog = { _ = try await cloud.defaultCatalog(productId: nil, key: nil) }
+        let pay = {
+            _ = try await cloud.pay(
+                PaymentRequest(cartId: cart.id, serialNumber: serial, productIdentifier: "1234"),
+                card: TestCard.card(TestCard.good), idempotencyKey: idempotencyKey, key: nil)
+        }
+        try await server.clear()
+        for call in [pay, catalog, catalog, pay] { try await call() }
+        let ports = try await server.requests().compactMap { $0["port"]?.integer }
+        #expect(ports.count == 4 && Set(ports).count == 3 && ports[1] == ports[2], "\(ports)")
+    }
+
     /// The payment was made and its answer lost: the second request with the same key gets it, and nothing is charged twice.
     @Test(arguments: [true, false])
     func aPaymentWithoutAnAnswerIsRepeatedOnce(_ wasMade: Bool) async throws {

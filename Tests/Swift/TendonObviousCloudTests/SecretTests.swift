@@ -2,6 +2,7 @@
 import Foundation
 import Synchronization
 import TendonSupport
+import TestSupport
 import Testing
 
 @testable import TendonObvious
@@ -160,6 +161,9 @@ import Testing
         let memory = try LockedMemory(capacity: 10)
         #expect(memory.append(Array("secret".utf8)) && memory.count == 6)
         #expect(!memory.append([UInt8](repeating: 1, count: memory.capacity)) && memory.count == 6)
+        // Full: not one byte beyond its end.
+        #expect(memory.append([UInt8](repeating: 2, count: memory.capacity - 6)) && memory.count == memory.capacity)
+        #expect(!memory.append([3]) && memory.count == memory.capacity)
         let flags = flags(of: memory)
         #expect(flags.contains("lo") && flags.contains("dd"), "locked, and not in core dumps: \(flags)")
         memory.truncate(to: 3)
@@ -173,6 +177,35 @@ import Testing
         #expect(throws: ObviousCloudError(.storage, "memory for card data cannot be locked")) {
             try LockedMemory(capacity: 10, lock: { _, _ in -1 })
         }
+    }
+
+    /// What the system gave before it said no goes back; a region is wiped before that.
+    @Test func everyRegionGoesBack() throws {
+        for (name, given) in [("mmap", 0), ("madvise", 1)] {
+            let returned = calls(of: "munmap") {
+                _ = failing(name, with: ENOMEM) {
+                    #expect(throws: ObviousCloudError(.storage, "memory for card data cannot be locked")) {
+                        try LockedMemory(capacity: 10)
+                    }
+                }
+            }
+            #expect(returned == given)
+        }
+        let unlocked = calls(of: "munmap") {
+            #expect(throws: ObviousCloudError.self) { try LockedMemory(capacity: 10, lock: { _, _ in -1 }) }
+        }
+        #expect(unlocked == 1)
+        for name in ["explicit_bzero", "munlock", "munmap"] {
+            var memory: LockedMemory? = try LockedMemory(capacity: 10)
+            #expect(calls(of: name) { memory = nil } == 1)
+            _ = memory
+        }
+        // What did not fit is wiped as well.
+        let memory = try LockedMemory(capacity: 10)
+        let wiped = calls(of: "explicit_bzero") { #expect(!memory.append([UInt8](repeating: 7, count: 1 << 16))) }
+        #expect(wiped == 1 && memory.count == 0)
+        // Not inherited by a process that is started: the second call of madvise() is MADV_DONTFORK.
+        #expect(try calls(of: "madvise") { _ = try LockedMemory(capacity: 10) } == 2)
     }
 
     /// VmFlags of the region in /proc/self/smaps.

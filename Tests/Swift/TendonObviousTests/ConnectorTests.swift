@@ -196,6 +196,40 @@ import Testing
         #expect(host.requests.contains("connect"))
     }
 
+    /// The functions of both managers are the connector's.
+    @Test @TendonActor func managersPassOnTheConnection() async {
+        let (features, firmware) = (
+            OcelotFeatureManager(cloud: ScriptedCloud()), OcelotFirmwareManager(cloud: ScriptedCloud())
+        )
+        for (connector, change) in [
+            (features.getDeviceConnector(), features.onConnectionStateChange),
+            (firmware.getDeviceConnector(), firmware.onConnectionStateChange),
+        ] {
+            let host = SilentHost()
+            connector.setConnectorCallback(host)
+            change(
+                OcelotDeviceConnector.CONNECTION_STATUS_SUCCESS, OcelotDeviceConnector.CONNECTION_STATE_CONNECTED)
+            await eventually("the device is read") { host.requests == ["read"] }
+            #expect(connector.state == .connecting)
+        }
+    }
+
+    /// A read that failed counts if it was the status that was read.
+    @Test @TendonActor func aReadThatFails() async {
+        let (host, connector) = (SilentHost(), OcelotDeviceConnector())
+        connector.setConnectorCallback(host)
+        connector.onConnectionStateChange(
+            OcelotDeviceConnector.CONNECTION_STATUS_SUCCESS, OcelotDeviceConnector.CONNECTION_STATE_CONNECTED)
+        await eventually("the device is read") { host.requests == ["read"] }
+        for other in [data, "no uuid"] {
+            connector.onReadStatus(other, 0x0A)
+            await Loop.shared.run {}
+            #expect(connector.state == .connecting && host.requests == ["read"])
+        }
+        connector.onReadStatus(status, 0x0A)
+        await eventually("the attempt has ended") { connector.state != .connecting }
+    }
+
     /// A connector that is dropped asks the application to disconnect.
     @Test @TendonActor func aConnectorThatIsDropped() async throws {
         let host = SilentHost()

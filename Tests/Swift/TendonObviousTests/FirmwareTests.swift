@@ -40,6 +40,12 @@ import Testing
             ])
     }
 
+    /// 999.999.999 is the highest version.
+    @Test @TendonActor func theHighestVersion() async throws {
+        let site = try await OcelotSite { $0.firmware = 999_999_999 }
+        #expect(try await checked(site, ScriptedCloud()).version == 999_999_999)
+    }
+
     @Test @TendonActor func nothingNewer() async throws {
         let site = try await OcelotSite()
         let (version, info, error) = try await checked(site, ScriptedCloud())
@@ -47,6 +53,21 @@ import Testing
         let failure = ObviousCloudError(.network, "not reachable")
         let failed = try await checked(site, ScriptedCloud { $0.error = failure })
         #expect(failed.version == 1_003_000 && failed.info == nil && failed.error == .cloud(failure))
+    }
+
+    /// The async form: a check without the cloud returns the device's version, and lastError says why it is alone.
+    @Test @TendonActor func aCheckWithoutTheCloud() async throws {
+        let site = try await OcelotSite()
+        let failure = ObviousCloudError(.network, "not reachable")
+        let cloud = ScriptedCloud { $0.error = failure }
+        let manager = site.firmwareManager(cloud)
+        try await manager.getDeviceConnector().connect()
+        for expected in [failure, nil] {
+            cloud.set { $0.error = expected }
+            let (version, firmware) = try await manager.availableFirmware(appVersion: "2.1.0")
+            #expect(version == 1_003_000 && firmware == nil)
+            #expect(manager.lastError == expected.map { .cloud($0) })
+        }
     }
 
     @Test @TendonActor func aManifestThatIsNotValid() async throws {

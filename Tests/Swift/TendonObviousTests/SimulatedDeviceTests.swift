@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import CTendon
 import ObviousTestSupport
 import Tendon
 import TendonObvious
@@ -23,6 +24,40 @@ import Testing
         #expect(await !device.isProvisioned)
         #expect(await !device.isOnTrial)
         #expect(await device.connections == 0)
+    }
+
+    /// Each option reaches the C core.
+    @Test func everyOption() async throws {
+        var options = SimulatedOcelotDevice.Options()
+        (options.name, options.productId, options.serial) = ("my device", "77", 0x55)
+        options.features = [.init(id: 3), .init(id: 4)]
+        (options.counter, options.isProvisioned, options.firmware, options.epoch) = (12, false, 1_000_001, 3)
+        (options.longestImage, options.pageSize, options.seed) = (32768, 1024, 99)
+        (options.bootTime, options.longestFrame, options.longestChunk) = (.milliseconds(70), 1000, 900)
+        (options.window, options.battery, options.protocolVersion) = (5, 44, 2)
+        (options.lacksCapabilities, options.lacks) = (.init(rawValue: 2), .init(rawValue: 1))
+        (options.requiresPairing, options.rejectsPairing, options.requiresResponses) = (false, true, true)
+        (options.sendsIndications, options.isMute) = (true, true)
+        (options.waitsForReboot, options.reportsProgress) = (true, true)
+        for options in [SimulatedOcelotDevice.Options(), options] {
+            let site = try await OcelotSite { $0 = options }
+            let host = try #require(
+                Mirror(reflecting: site.device).descendant("host") as? SimulatedHost<tendon_simulated_obvious>)
+            let c = host.device.pointee.options
+            #expect(String(cString: c.name) == options.name && "\(c.product)" == options.productId)
+            #expect(c.serial == options.serial && c.feature_count == options.features.count)
+            #expect(c.counter == options.counter && c.unprovisioned == !options.isProvisioned)
+            #expect(Int64(c.firmware) == options.firmware && c.epoch == options.epoch)
+            #expect(Int(c.image_max) == options.longestImage && c.seed == options.seed ?? c.seed)
+            #expect(UInt64(c.boot_ms) == options.bootTime.milliseconds && Int(c.frame_max) == options.longestFrame)
+            #expect(Int(c.chunk_max) == options.longestChunk && Int(c.window) == options.window)
+            #expect(c.battery == options.battery && c.profile == options.protocolVersion)
+            #expect(c.lacks_caps == options.lacksCapabilities.rawValue && c.lacks == options.lacks.rawValue)
+            #expect(c.open == !options.requiresPairing && c.rejects_pairing == options.rejectsPairing)
+            #expect(c.with_response == options.requiresResponses && c.indicates == options.sendsIndications)
+            #expect(c.mute == options.isMute && c.waits_for_reboot == options.waitsForReboot)
+            #expect(c.reports_progress == options.reportsProgress)
+        }
     }
 
     /// OGP_STATUS (docs/protocols/obvious.md), read without encryption.

@@ -221,6 +221,20 @@ import Testing
         try await manager.updateFeatures()
     }
 
+    @Test @TendonActor func nothingIsLeftOfWhatIsAbandoned() async throws {
+        let site = try await OcelotSite()
+        let manager = site.manager(ScriptedCloud())
+        try await manager.updateFeatures()
+        let connector = Mirror(reflecting: manager.getDeviceConnector())
+        let core = try #require(connector.descendant("lifetime", "core") as? any Abandonable)
+        let transport = try #require(Mirror(reflecting: core).descendant("transport", "some"))
+        #expect(leftovers(of: core) == ["changes", "states", "abandoned"])
+        core.abandon()
+        #expect(leftovers(of: core) == [])
+        #expect(leftovers(of: transport) == [])
+        await eventually("the connection ends") { await site.device.connections == 0 }
+    }
+
     @Test @TendonActor func aManagerThatIsDropped() async throws {
         let site = try await OcelotSite()
         let log = FeatureLog()

@@ -49,6 +49,19 @@ import Testing
         #expect(state.complete() == ["time": "2", "force": ["force_n": 2], "motion": ["x": 1]])
     }
 
+    /// A device decides what its sensors are called: there are at most 32, and each keeps its newest sample.
+    @Test func thereIsALimitOfSensors() {
+        var state = DeviceState()
+        for number in 0..<33 {
+            state.take(sample: bytes(#"{"time":"1","x":\#(number)}"#), of: "sensor \(number)")
+        }
+        state.take(sample: bytes(#"{"time":"2","x":100}"#), of: "sensor 7")
+        let value = state.complete()
+        #expect(value["sensor 31"] == ["x": 31])
+        #expect(value["sensor 32"] == nil)
+        #expect(value["sensor 7"] == ["x": 100], "the limit is of sensors, not of samples")
+    }
+
     @Test(
         arguments: [
             (#"{"sensor":"force"}"#, "force"), (#"{"a":1,"sensor":"a b","x":"y"}"#, "a b"), (#""sensor":"""#, ""),

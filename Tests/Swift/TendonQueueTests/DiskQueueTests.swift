@@ -47,6 +47,36 @@ import Testing
         #expect(queue == nil && descriptors(of: place.path) == 0)
     }
 
+    /// A connection that is closed with statements in it stays until these are finalized.
+    @Test func nothingOfSQLiteIsLeft() throws {
+        let place = Place()
+        var database: Database? = try Database(place.path)
+        try database?.execute("CREATE TABLE t(a)")
+        for text in ["INSERT INTO t VALUES(?)", "SELECT a FROM t WHERE a=?"] {
+            for _ in 0..<2 {
+                for name in ["sqlite3_reset", "sqlite3_clear_bindings"] {
+                    let count = try calls(of: name) { try database?.run(text, [.integer(1)]) }
+                    #expect(count == 1)
+                }
+            }
+        }
+        var finalized = 0
+        let closed = calls(of: "sqlite3_close_v2") {
+            finalized = calls(of: "sqlite3_finalize") { database?.close() }
+        }
+        // The table's own statement was not prepared by run().
+        #expect(closed == 1 && finalized == 2)
+        // Once: the handles are not used again.
+        #expect(calls(of: "sqlite3_finalize") { database = nil } == 0)
+        // One that cannot be opened is closed, too.
+        let failed = calls(of: "sqlite3_close_v2") {
+            _ = failing("sqlite3_open_v2", with: SQLITE_NOMEM) {
+                #expect(throws: QueueError(SQLITE_NOMEM, "no memory")) { try Database(place.path) }
+            }
+        }
+        #expect(failed == 1)
+    }
+
     @Test func messagesStayInOrderOverACloseAndUntilTheyAreRemoved() throws {
         let place = Place()
         var queue = try open(place)

@@ -8,7 +8,7 @@ import Testing
 @testable import Tendon
 
 /// The questions that an agent was asked.
-private final class Asked: Sendable {
+final class Asked: Sendable {
     private let list = Mutex<[PairingAgent.Question]>([])
     private let ended = Flag()
 
@@ -37,7 +37,7 @@ private final class Asked: Sendable {
 }
 
 /// A wearable in pairing mode with an agent, and a central with a file of bonds.
-private struct Pair {
+struct Pair {
     let directory = RadioDirectory()
     let wearable: SimulatedHost<tendon_simulated_bose>
     let central: Central

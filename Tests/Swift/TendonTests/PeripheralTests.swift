@@ -225,6 +225,29 @@ struct PeripheralTests {
         await eventually("unsubscribed") { await !subscribed(peripheral, characteristic) }
     }
 
+    /// Absent for longer than the limits of the options, then it is there; and cancelled while it is absent.
+    @Test func connectingInTheBackgroundWaitsForTheDevice() async throws {
+        let directory = RadioDirectory()
+        let central = try await Central(radio: directory.radio)
+        let core = central.core
+        let address = directory.address
+        let options = ConnectOptions(timeout: .seconds(10), attempts: 1, isInBackground: true)
+        let cancelled = Task { try await central.connect(address, options: options) }
+        let waiting = Task { try await central.connect(address, options: options) }
+        await eventually("both wait") { await onLoop { attempts(core) } == [true, true] }
+        cancelled.cancel()
+        await #expect(throws: TendonError.self) { _ = try await cancelled.value }
+        await eventually("one waits") { await onLoop { attempts(core) } == [true] }
+        let site = try await Site(in: directory)
+        let peripheral = try await waiting.value
+        #expect(await peripheral.state == .connected)
+        await peripheral.disconnect()
+        // The next one has limits again.
+        try await peripheral.connect()
+        #expect(await onLoop { peripheral.core.block.pointer.pointee.background } == false)
+        withExtendedLifetime(site) {}
+    }
+
     @Test func reconnectingTakesItsOwnOptions() async throws {
         let site = try await Site()
         let (_, peripheral) = try await connect(site)
@@ -238,6 +261,17 @@ struct PeripheralTests {
         #expect(await onLoop { core.block.pointer.pointee.connect_timeout_ms } == UInt32(TENDON_CONNECTION_TIMEOUT_MS))
         #expect(await onLoop { core.block.pointer.pointee.connect_attempts } == 1)
     }
+}
+
+/// For each link that connects: whether it does in the background.
+private func attempts(_ core: RadioCore) -> [Bool] {
+    var found: [Bool] = []
+    var next = core.radio.pointee.links
+    while let link = next {
+        if link.pointee.state == UInt8(TENDON_LINK_CONNECTING.rawValue) { found.append(link.pointee.background) }
+        next = link.pointee.next
+    }
+    return found
 }
 
 /// A sequence that is released on the loop.

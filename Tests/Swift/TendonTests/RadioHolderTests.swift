@@ -150,6 +150,21 @@ struct RadioHolderTests {
         await onLoop { holder.close() }
     }
 
+    /// A manager that is released gives back what it has taken, and nothing else: the program's central goes on.
+    @Test func aCentralOutlivesAHolder() async throws {
+        let site = try await Site()
+        let central = try await Central(radio: site.radio)
+        let radio = try central.sharedLoopRadio()
+        let holder = await onLoop { RadioHolder(radio, keeping: central) }
+        #expect(await onLoop { radio.users } == 2)
+        await onLoop { holder.close() }
+        #expect(await onLoop { radio.users } == 1)
+        for try await found in try await central.scan() where found.address == site.address { break }
+        #expect(await central.state != .closed)
+        await central.close()
+        #expect(await onLoop { radio.users } == 0)
+    }
+
     @Test func aCentralOnAnotherLoopIsRejected() async throws {
         let site = try await Site()
         let central = try await Central(radio: site.radio, loop: site.loop)

@@ -27,6 +27,21 @@ struct RequestTests {
         #expect(try await !first.value.isEmpty)
     }
 
+    @Test func aReleasedConnectionGivesTheRadioBack() async throws {
+        let site = try await Site()
+        let central = try await Central(radio: site.radio)
+        let radio = central.core
+        var peripheral: Peripheral? = try await central.connect(site.address)
+        #expect(await onLoop { radio.users } == 2)
+        let core = peripheral?.core
+        peripheral = nil
+        await eventually("the connection ends") { await site.connections() == 0 }
+        await eventually("the radio is given back") { await onLoop { radio.users } == 1 }
+        await onLoop { core?.abandon() }  // a second time changes nothing
+        #expect(await onLoop { radio.users } == 1)
+        await central.close()
+    }
+
     @Test func aReleasedConnectionReleasesItsRadio() async throws {
         let site = try await Site()
         weak var core: PeripheralCore?

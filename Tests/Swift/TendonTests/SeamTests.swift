@@ -30,7 +30,8 @@ private final class FakeSession: @unchecked Sendable {
                 session.ticks += 1
                 session.deadline = .max
             },
-            deadline: { session in object(FakeSession.self, UnsafeMutableRawPointer(mutating: session)).deadline })
+            deadline: { session in object(FakeSession.self, UnsafeMutableRawPointer(mutating: session)).deadline },
+            pairs: false)
         return block
     }()
 }
@@ -314,7 +315,7 @@ struct SearchTests {
         let site = try await Site()
         let central = try await Central(radio: site.radio)
         func parameters() async -> (Bool, Bool) {
-            await onLoop { (central.core.scanParameters.active, central.core.scanParameters.filter_duplicates) }
+            await onLoop { (central.core.radio.pointee.scan.active, central.core.radio.pointee.scan.filter_duplicates) }
         }
         var all: EventSequence<Advertisement>? = try await central.scan(
             ScanOptions(isActive: false, filtersDuplicates: true))

@@ -12,11 +12,12 @@ func onLoop<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> V
 
 /// A directory of the virtual radio with simulated devices on a second loop.
 final class Site: Sendable {
-    let directory = RadioDirectory()
+    let directory: RadioDirectory
     let loop: Loop
     private let device: SimulatedHost<tendon_simulated_bose>
 
-    init(hasDatabaseHash: Bool = false) async throws {
+    init(hasDatabaseHash: Bool = false, in directory: RadioDirectory = RadioDirectory()) async throws {
+        self.directory = directory
         loop = try Loop()
         device = try await SimulatedHost.open(
             radio: directory.radio, address: directory.address,

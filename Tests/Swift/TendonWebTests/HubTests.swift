@@ -2,6 +2,7 @@
 // What browsers are told and when, as docs/page.md has it, with a time that the test sets. No socket, no thread.
 import TendonOutputs
 import TendonSupport
+import TestSupport
 import Testing
 
 @testable import TendonWeb
@@ -282,6 +283,53 @@ private let status =
         site.round(at: 1002)
         #expect(
             site.messages(browser).map { String($0.prefix(18)) } == [#"{"event":"gateway""#, #"{"event":"device","#])
+    }
+
+    /// libmicrohttpd asks again and again unless the connection is suspended, and resumes it once.
+    @Test func aBrowserWithoutAnythingToReadIsSuspended() throws {
+        let site = TestHub()
+        let browser = try #require(site.join())
+        var buffer = [CChar](repeating: 0, count: 100)
+        let connection = "MHD_suspend_connection"
+        var (count, suspended) = failing(connection, with: 1, all: true) { site.hub.read(browser, &buffer, 100) }
+        #expect(count == 0 && suspended == 1 && browser.isSuspended)
+        // The greeting resumes it; the status of the same round need not.
+        var (_, resumed) = failing("MHD_resume_connection", with: 1, all: true) { site.round(at: 1000) }
+        #expect(resumed == 1 && !browser.isSuspended)
+        (count, suspended) = failing(connection, with: 1, all: true) { site.hub.read(browser, &buffer, 100) }
+        #expect(count == 100 && suspended == 0 && !browser.isSuspended)
+        // Nothing to send: it stays suspended.
+        _ = site.messages(browser)
+        _ = failing(connection, with: 1, all: true) { site.hub.read(browser, &buffer, 100) }
+        (_, resumed) = failing("MHD_resume_connection", with: 1, all: true) { site.round(at: 1001) }
+        #expect(resumed == 0 && browser.isSuspended)
+        // The end resumes it, so that it is read to its end.
+        site.hub.mailbox.post(.finish)
+        (_, resumed) = failing("MHD_resume_connection", with: 1, all: true) { site.hub.run() }
+        #expect(resumed == 1)
+        #expect(site.hub.read(browser, &buffer, 100) < 0)
+    }
+
+    /// What was read of a buffer that is never empty makes room again.
+    @Test func whatWasReadMakesRoom() {
+        let client = Client(OpaquePointer(bitPattern: 8)!)
+        var buffer = [CChar](repeating: 0, count: Client.capacity)
+        var text: [UInt8] = []
+        var written: [UInt8] = []
+        for number in 0..<40 {
+            let message = [UInt8](repeating: UInt8(number), count: 10_000)
+            client.append(message)
+            written += Array("data: ".utf8) + message + Array("\n\n".utf8)
+            let count = client.take(&buffer, number < 3 ? 5_000 : 10_000)
+            text += buffer.prefix(count).map { UInt8(bitPattern: $0) }
+            // Half of the buffer at most was read and is still kept.
+            #expect(client.kept - client.waiting <= Client.capacity / 2)
+        }
+        #expect(client.dropped == 0)
+        #expect(client.waiting == written.count - text.count)
+        #expect(text == Array(written.prefix(text.count)))
+        #expect(client.take(&buffer, Client.capacity) == written.count - text.count)
+        #expect(client.kept == 0)
     }
 
     @Test func theEndIsTheEnd() {

@@ -110,6 +110,22 @@ private final class Site: Sendable {
 }
 
 @Suite(.timeLimit(.minutes(1))) struct ServerTests {
+    /// That of libmicrohttpd, then that of the hub: the port is free again.
+    @Test func withoutAThread() async throws {
+        let settings = try WebSettings("127.0.0.1:\(HTTP.freePort())")
+        func output() throws(WebError) -> WebOutput {
+            try WebOutput(
+                settings, families: [], greeting: [:], source: NoFigures(), handler: Handler(.done([:])),
+                exposition: nil)
+        }
+        for first in 0...1 {
+            _ = failing("pthread_create", with: EAGAIN, first: first) {
+                #expect(throws: WebError.self) { try output() }
+            }
+        }
+        await (try output()).finish()
+    }
+
     @Test func thePageAndItsParts() async throws {
         let site = try Site()
         let index = try #require(await site.get("/"))
@@ -274,6 +290,17 @@ private final class Site: Sendable {
         #expect((answer.status, answer.body) == (503, #"{"status":"error","error":"the gateway ends"}"#))
         // The answer of the device comes too late, and finds nobody.
         handler.release()
+    }
+
+    @Test func nothingIsLeftOfAServerThatHasEnded() async throws {
+        weak var server: Server?
+        do {
+            let site = try Site()
+            server = try #require(Mirror(reflecting: site.output).descendant("server") as? Server)
+            #expect(await site.get("/")?.status == 200)
+            await site.output.finish()
+        }
+        await eventually("the server is released") { server == nil }
     }
 
     @Test func aPortThatIsInUseIsAnError() async throws {

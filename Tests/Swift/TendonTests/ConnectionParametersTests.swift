@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+import CTendon
+import TestSupport
+import Testing
+
+@testable import Tendon
+
+@Suite(.timeLimit(.minutes(1)))
+struct ConnectionParametersTests {
+    @Test func profiles() throws {
+        #expect(ConnectionParameters.fast.interval == .microseconds(7500)...(.milliseconds(15)))
+        #expect(ConnectionParameters.fast.latency == 0)
+        #expect(ConnectionParameters.balanced.interval == .milliseconds(30)...(.milliseconds(50)))
+        #expect(ConnectionParameters.lowPower.interval == .milliseconds(100)...(.milliseconds(125)))
+        #expect(ConnectionParameters.lowPower.latency == 2)
+        #expect(ConnectionParameters.lowPower.supervisionTimeout == .seconds(6))
+        #expect(ConnectionParameters("fast") == .fast)
+        #expect(ConnectionParameters("balanced") == .balanced)
+        #expect(ConnectionParameters("low-power") == .lowPower)
+    }
+
+    @Test func values() throws {
+        let made = try ConnectionParameters(
+            interval: .microseconds(11250)...(.milliseconds(20)), latency: 3, supervisionTimeout: .milliseconds(2509))
+        #expect(made.c.min_interval == 9)
+        #expect(made.c.max_interval == 16)
+        #expect(made.latency == 3)
+        #expect(made.supervisionTimeout == .milliseconds(2500))
+        #expect(made.description == "11.25 to 20.0 ms, latency 3, timeout 2500 ms")
+        #expect(ConnectionParameters("11.25-20,3,2500") == made)
+        #expect(ConnectionParameters("11.25-20,3,2510") != made)
+        #expect(ConnectionParameters("11.25-20,2,2500") != made)
+        #expect(ConnectionParameters("11.25-21.25,3,2500") != made)
+        #expect(ConnectionParameters("10-20,3,2500") != made)
+        #expect(Set([made, .fast, .fast]).count == 2)
+        let usual = try ConnectionParameters(interval: .milliseconds(30)...(.milliseconds(30)))
+        #expect(usual.supervisionTimeout == .seconds(4))
+    }
+
+    @Test(arguments: ["", "quick", "15", "15-30,0,4005", "30-15", "5-10"])
+    func text(_ text: String) {
+        #expect(ConnectionParameters(text) == nil)
+    }
+
+    @Test func outOfRange() {
+        let wrong: [(ClosedRange<Duration>, Int, Duration)] = [
+            (.milliseconds(5)...(.milliseconds(30)), 0, .seconds(4)),
+            (.milliseconds(30)...(.seconds(5)), 0, .seconds(32)),
+            (.milliseconds(-30)...(.milliseconds(30)), 0, .seconds(4)),
+            (.milliseconds(30)...(.seconds(1000)), 0, .seconds(4)),
+            (.milliseconds(30)...(.milliseconds(50)), -1, .seconds(4)),
+            (.milliseconds(30)...(.milliseconds(50)), 500, .seconds(32)),
+            (.milliseconds(30)...(.milliseconds(50)), 0, .milliseconds(90)),
+            (.milliseconds(30)...(.milliseconds(50)), 0, .seconds(33)),
+            (.milliseconds(30)...(.milliseconds(50)), 0, .seconds(-4)),
+            (.milliseconds(30)...(.milliseconds(500)), 3, .seconds(4)),
+        ]
+        for (interval, latency, timeout) in wrong {
+            #expect(throws: TendonError.self, "\(interval), \(latency), \(timeout)") {
+                _ = try ConnectionParameters(interval: interval, latency: latency, supervisionTimeout: timeout)
+            }
+        }
+    }
+
+    /// They reach the radio of the core, and are taken back; a timing is read from a link that has one.
+    @Test func radio() async throws {
+        let site = try await Site()
+        let central = try await Central(radio: site.radio)
+        let core = central.core
+        await central.setConnectionParameters(.lowPower)
+        #expect(await onLoop { core.radio.pointee.connection.max_interval } == 100)
+        #expect(await onLoop { core.radio.pointee.connection.latency } == 2)
+        await central.setConnectionParameters(nil)
+        #expect(await onLoop { core.radio.pointee.connection.max_interval } == 0)
+        let peripheral = try await central.connect(site.address)
+        #expect(await central.connectionTimings().isEmpty)
+        await onLoop {
+            core.radio.pointee.links.pointee.timing = tendon_connection_timing(interval: 12, latency: 4, timeout: 500)
+        }
+        let timing = try #require(await central.connectionTimings()[site.address])
+        #expect(timing.interval == .milliseconds(15))
+        #expect(timing.latency == 4)
+        #expect(timing.supervisionTimeout == .seconds(5))
+        await peripheral.disconnect()
+        #expect(await central.connectionTimings().isEmpty)
+        await central.close()
+    }
+}
