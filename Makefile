@@ -3,7 +3,7 @@ SHELL := /bin/bash
 BUILD ?= .build
 export BUILD
 
-.PHONY: help demo test test-quick test-kernel test-fresh soak bench fuzz proof docs install format clean
+.PHONY: help demo test test-quick test-kernel kernel-matrix test-fresh soak bench fuzz proof docs install format clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | awk -F'\t' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -23,6 +23,10 @@ test-quick: ## the C tests and the command, at most 3 minutes
 test-kernel: ## over the kernel's Bluetooth stack, in a virtual machine: every case with every kind of controller
 	@scripts/setup.sh test
 	@scripts/test.sh kernel_all
+
+kernel-matrix: ## the same on each kernel, and the table docs/test-matrix.md; hours
+	@scripts/setup.sh test
+	@scripts/test.sh kernel_matrix
 
 test-fresh: ## `make demo` and `make test-quick` in a bare Debian root (needs root)
 	@scripts/setup.sh fresh

@@ -12,6 +12,7 @@ else
 fi
 scripts/swift_build.sh --scratch-path "$build/swift" -c release --static-swift-stdlib --product tendon | tail -1
 scripts/swift_build.sh --scratch-path "$build/swift" -c release --static-swift-stdlib --product stream-bose | tail -1
+scripts/swift_build.sh --scratch-path "$build/swift" -c release --static-swift-stdlib --product heart-rate | tail -1
 
 XDG_RUNTIME_DIR=$(mktemp -d)
 export XDG_RUNTIME_DIR
@@ -37,7 +38,7 @@ ten_lines() {
 }
 
 # A page of the documentation shows them: all are compiled as its reader would.
-for name in stream_bose belt_heading trainer_force grip_keys obvious_features choose_adapter; do
+for name in stream_bose belt_heading trainer_force grip_keys obvious_features choose_adapter heart_rate; do
     # shellcheck disable=SC2046
     gcc -std=c11 -Wall -Wextra -Werror "examples/c/$name.c" -o "$build/$name" \
         $(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --cflags --libs tendon)
@@ -92,6 +93,22 @@ else
     exit 1
 fi
 ten_lines examples/swift "$build/swift/release/stream-bose"
+
+# A device of the program's own, in each language; the central is the Swift example's.
+for sensor in "$build/heart_rate" "$build/swift/release/heart-rate"; do
+    HOME=$XDG_RUNTIME_DIR timeout 60 "$sensor" >"$XDG_RUNTIME_DIR/sensor" 2>&1 &
+    serving=$!
+    output=$(timeout 60 "$build/swift/release/heart-rate" watch 2>&1) && code=0 || code=$?
+    wait "$serving" || code=1
+    if [ "$code" -eq 0 ] && [ "$(grep -cE '^(7[2-9]|8[01]) per minute$' <<<"$output")" -eq 10 ] &&
+        grep -x 'location 1' <<<"$output" >/dev/null && grep ' resets$' "$XDG_RUNTIME_DIR/sensor" >/dev/null; then
+        echo "ok - the heart rate of ${sensor#"$build/"} is read, reset and received ten times"
+    else
+        echo "not ok - the heart rate of ${sensor#"$build/"}: status $code"
+        { tail -5 "$XDG_RUNTIME_DIR/sensor" && tail -5 <<<"$output"; } | sed 's/^/#   /'
+        exit 1
+    fi
+done
 
 # The gateway as a static program: musl, the kernel's radio without libbluetooth; here it finds the virtual one.
 if [ -f "$build/musl-static/build.ninja" ]; then

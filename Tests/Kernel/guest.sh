@@ -50,15 +50,22 @@ kill_leftovers() {
     rm -rf /run/dbus /run/tendon
 }
 
+# Time that the processors of this machine have worked, in 10 ms: what a case costs its host, whoever else works there.
+busy() {
+    local name user nice system idle waiting hard soft
+    read -r name user nice system idle waiting hard soft _ </proc/stat
+    echo $((user + nice + system + hard + soft))
+}
+
 run_case() { # FILE KIND
-    local file=$1 kind=$2 name code=0 before line results=0 limit
+    local file=$1 kind=$2 name code=0 before worked line results=0 limit
     # shellcheck disable=SC2016
     local program='source "$KERNEL_TESTS/lib.sh"; case_begin; source "$0"'
     name=$(basename "$file" .sh)
     [ "$kind" = legacy ] && [ "$(header kinds "$file" legacy)" = legacy ] || name+="/$kind"
     [ "$kind" = none ] && name=$(basename "$file" .sh)
     echo "# --- $name: $(header title "$file" '')"
-    before=$(date +%s%N)
+    before=$(date +%s%N) worked=$(busy)
     # The header says what is plenty on an idle machine.
     limit=$((2 * $(header limit "$file" 60)))
     export CASE=$name KIND=$kind CASE_DIR=$run/$(basename "$file" .sh)-$kind
@@ -86,10 +93,12 @@ run_case() { # FILE KIND
         failed=$((failed + 1)) && failures+=("$name: no result")
     fi
     kill_leftovers
-    echo "# $name took $((($(date +%s%N) - before) / 1000000)) ms"
+    echo "# $name took $((($(date +%s%N) - before) / 1000000)) ms, its processors $((($(busy) - worked) * 10)) ms"
 }
 
 echo "# guest is up after $(cut -d ' ' -f 1 /proc/uptime) s: $(uname -r), $(nproc) CPUs"
+# Read by matrix.py.
+echo "# machine: $(uname -v | sed -n 's/.*Debian \([^ ]*\).*/\1/p') sockets=$SOCKETS date=$(date -u +%F)"
 for file in "${CASES[@]}"; do
     for kind in $(kinds_of "$file"); do
         run_case "$file" "$kind"

@@ -34,29 +34,59 @@ wants() {
 module_names="virtio_pci 9pnet_virtio 9p overlay algif_hash algif_skcipher cmac ecb
     sha512_generic hmac ctr drbg ecdh_generic hci_vhci"
 
+# A kernel of another suite of Debian: SUITE/PACKAGE. Its list is fetched into a directory of its own with an apt
+# configuration of its own, so that the lists and the pinning of this machine stay as they are.
+apt_of_suite() { # SUITE
+    local lists=$cache/apt/$1
+    apt_options=(-o Dir::Etc::sourcelist="$lists/sources.list" -o Dir::Etc::sourceparts=/dev/null -o Dir::State="$lists"
+        -o Dir::State::status=/dev/null -o Dir::Cache="$lists")
+    mkdir -p "$lists/lists/partial" "$lists/archives/partial"
+    echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian $1 main" \
+        >"$lists/sources.list"
+    apt-get "${apt_options[@]}" update >"$lists/apt.log" 2>&1 || { cat "$lists/apt.log" >&2 && exit 1; }
+}
+
+# The packages with the kernel and its modules: one with both, or since Linux 7 one for each, and one with their lists.
+kernel_packages() { # PACKAGE
+    local image parts
+    image=$(apt-cache "${apt_options[@]}" depends "$1" 2>/dev/null |
+        sed -n 's/^ *Depends: \(linux-image-[0-9].*\)/\1/p' | head -n 1)
+    [ -n "$image" ] || { echo "run.sh: apt knows no $1 (apt-get update?)" >&2 && return 1; }
+    parts=$(apt-cache "${apt_options[@]}" depends "$image" | sed -n 's/^ *Depends: \(linux-\(base\|binary\|modules\)-[0-9].*\)/\1/p')
+    echo "${parts:-$image}"
+}
+
 prepare_kernel() {
     [ -f "$kernel_cache/vmlinuz" ] && [ -f "$kernel_cache/modules/order" ] && return
-    local package work version path
-    package=$(apt-cache depends "$kernel_package" 2>/dev/null | sed -n 's/^ *Depends: \(linux-image-[0-9].*\)/\1/p' | head -n 1)
-    [ -n "$package" ] || { echo "run.sh: apt knows no $kernel_package (apt-get update?)" >&2 && exit 1; }
-    echo "# kernel: $package" >&2
+    local packages work file version path
+    apt_options=()
+    case $kernel_package in */*) apt_of_suite "${kernel_package%%/*}" ;; esac
+    packages=$(kernel_packages "${kernel_package#*/}") || exit 1
+    echo "# kernel:" $packages >&2
     mkdir -p "$kernel_cache"
     work=$(mktemp -d "$cache/kernel.XXXX")
-    (cd "$work" && apt-get download "$package" >apt.log 2>&1) || { cat "$work/apt.log" >&2 && exit 1; }
-    dpkg -x "$work"/linux-image-*.deb "$work/root"
+    # shellcheck disable=SC2086
+    (cd "$work" && apt-get "${apt_options[@]}" download $packages >apt.log 2>&1) || { cat "$work/apt.log" >&2 && exit 1; }
+    for file in "$work"/linux-*.deb; do dpkg -x "$file" "$work/root"; done
+    [ -d "$work/root/lib" ] || ln -s usr/lib "$work/root/lib" # since Linux 7
     version=$(basename "$work"/root/lib/modules/*)
     depmod -b "$work/root" "$version"
     rm -rf "$kernel_cache/modules"
     mkdir -p "$work/modules"
     for name in $module_names; do
-        modprobe -d "$work/root" -S "$version" --show-depends "$name"
+        # Linux 7 has some of them in itself under other names; 00-machine and the pairing cases find what is missing.
+        modprobe -d "$work/root" -S "$version" --show-depends "$name" 2>/dev/null || echo "# $version has no module $name" >&2
     done | awk '$1 == "insmod" && !seen[$2]++ { print $2 }' >"$work/paths"
     while read -r path; do
         cp "$path" "$work/modules/"
         basename "$path"
     done <"$work/paths" >"$work/modules/order"
+    find "$work/modules" -name '*.xz' -exec xz -d {} + && sed -i 's/\.xz$//' "$work/modules/order"
     mv "$work/modules" "$kernel_cache/modules"
-    cp "$work"/root/boot/vmlinuz-* "$work/vmlinuz" && mv "$work/vmlinuz" "$kernel_cache/vmlinuz"
+    for path in "$work"/root/boot/vmlinuz-* "$work/root/lib/modules/$version/vmlinuz"; do
+        [ ! -f "$path" ] || cp "$path" "$work/vmlinuz"
+    done
+    mv "$work/vmlinuz" "$kernel_cache/vmlinuz"
     rm -rf "$work"
 }
 

@@ -27,7 +27,8 @@ the .sh, shell patterns too ('1*'), or paths. Without a name: all of them.
 
   --build DIR       Meson build directory with the test programs (default: CACHE/meson, built here)
   --cache DIR       what is built for the machine is kept here (default: .build/kernel)
-  --kernel PACKAGE  Debian's package that depends on the kernel to boot (default linux-image-amd64)
+  --kernel PACKAGE  Debian's package that depends on the kernel to boot (default linux-image-amd64); SUITE/PACKAGE: of
+                    another suite, as trixie-backports/linux-image-amd64
   --sockets KIND    the test programs' way to the kernel: library (libbluetooth, the default) or kernel (our own description)
   --limit SECONDS   for the whole run (default $limit)
   --sample          of each case's kinds only those of its sample (see README.md), as in make test
@@ -69,7 +70,7 @@ kernel_cache=$cache
 kernel_name=
 if [ "$kernel_package" != linux-image-amd64 ]; then
     kernel_cache=$cache/$kernel_package
-    kernel_name=-$kernel_package
+    kernel_name=-${kernel_package//\//-}
 fi
 # shellcheck source=Tests/Kernel/prepare.sh
 source "$here/prepare.sh"
@@ -125,7 +126,7 @@ write_environment() { # DIRECTORY CASE_FILE...
     printf 'export %s=%q\n' PROJECT "$project" KERNEL_TESTS "$here" BUILD "${build:-$cache/meson}" \
         VENV "${venv:-$cache/venv}" SWIFT_BIN "${SWIFT_BIN:-$project/.build/release}" OUT "$run" HOME /root \
         PATH /usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LD_LIBRARY_PATH "${LD_LIBRARY_PATH:-}"
-    printf 'COMMAND=%q SAMPLE=%q\n' "$command_line" "$sample"
+    printf 'COMMAND=%q SAMPLE=%q SOCKETS=%q\n' "$command_line" "$sample" "$sockets"
     printf 'CASES=('
     [ $# -eq 0 ] || printf ' %q' "$@"
     printf ' )\n'
@@ -219,7 +220,11 @@ failed_files() { # OUTPUT
     done
 }
 
-if ! $again || [ -n "$command_line" ]; then
+if [ -n "$command_line" ]; then
+    machine 1
+    exit
+fi
+if ! $again; then
     all_machines "${case_files[@]}"
     exit
 fi

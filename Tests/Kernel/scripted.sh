@@ -5,14 +5,14 @@
 scripted_start() {
     /usr/bin/python3 "$KERNEL_TESTS/controller.py" --log "$CASE_DIR/commands.txt" "$@" &
     SCRIPTED=$!
-    wait_for 10 eval 'radio_check list any | grep -q "^hci0 "' || not_ok "the scripted controller comes up"
+    wait_for 30 eval 'radio_check list any | grep -q "^hci0 "' || not_ok "the scripted controller comes up"
 }
 
 # hostile_start OPTION...: a controller with these options, and behind it the device of hostile.py.
 hostile_start() {
     /usr/bin/python3 "$KERNEL_TESTS/hostile.py" run "$CASE_DIR/device.jsonl" --log "$CASE_DIR/commands.txt" "$@" &
     SCRIPTED=$!
-    wait_for 10 eval 'radio_check list any | grep -q "^hci0 "' || not_ok "the scripted controller comes up"
+    wait_for 30 eval 'radio_check list any | grep -q "^hci0 "' || not_ok "the scripted controller comes up"
 }
 
 scripted_stop() {

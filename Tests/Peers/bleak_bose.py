@@ -44,13 +44,13 @@ async def within(seconds, what, awaitable):
         raise TimeoutError(f"{what}: nothing within {seconds} s") from None
 
 
-async def connected(adapter, found):
+async def connected(adapter, found, service=SERVICE):
     """At most three attempts; each failure is printed with its reason. Once it is, the file found is made."""
     for attempt in range(1, ATTEMPTS + 1):
         try:
             # bleak 0.22 takes the adapter as an argument of its own; without it, it takes any that is on.
             device = await within(20, "scan", BleakScanner.find_device_by_filter(
-                lambda _, advertisement: SERVICE in advertisement.service_uuids, timeout=15, adapter=adapter))
+                lambda _, advertisement: service in advertisement.service_uuids, timeout=15, adapter=adapter))
             if device is None:
                 raise TimeoutError("no advertisement with the service")
             client = BleakClient(device, timeout=20, adapter=adapter)

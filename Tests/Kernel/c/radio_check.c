@@ -211,9 +211,9 @@ static int run_parameters(check *c, int argc, char **argv) {
     if (argc < 4 || tendon_address_parse(argv[0], strlen(argv[0]), &item.peer, NULL) < 0) {
         return 2;
     }
-    item.min_interval = item.max_interval = (uint16_t)strtoul(argv[1], NULL, 10);
-    item.latency = (uint16_t)strtoul(argv[2], NULL, 10);
-    item.timeout = (uint16_t)strtoul(argv[3], NULL, 10);
+    item.parameters.min_interval = item.parameters.max_interval = (uint16_t)strtoul(argv[1], NULL, 10);
+    item.parameters.latency = (uint16_t)strtoul(argv[2], NULL, 10);
+    item.parameters.timeout = (uint16_t)strtoul(argv[3], NULL, 10);
     tendon_status status = tendon_bluez_load_connection_parameters(&c->radio, &item, 1);
     printf("parameters: %s\n", tendon_status_name(status));
     return status < 0;
@@ -291,6 +291,10 @@ int main(int argc, char **argv) {
         result = run_connect(&c, rest, arguments);
     } else if (strcmp(what, "flow") == 0) {
         result = run_flow(&c, rest, arguments);
+    } else if (strcmp(what, "many") == 0) {
+        result = run_many(&c, rest, arguments);
+    } else if (strcmp(what, "background") == 0) {
+        result = run_background(&c, rest, arguments);
     } else if (strcmp(what, "cycles") == 0) {
         result = run_cycles(&c, rest, arguments);
     } else if (strcmp(what, "wearable") == 0) {

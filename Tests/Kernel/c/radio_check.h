@@ -37,9 +37,13 @@ tendon_status check_advertise_start(check *c, const char *name);
 int run_serve(check *c, int argc, char **argv);
 int run_connect(check *c, int argc, char **argv);
 int run_cycles(check *c, int argc, char **argv);
+int run_background(check *c, int argc, char **argv);
 
 /* radio_check_flow.c */
 int run_flow(check *c, int argc, char **argv);
+
+/* radio_check_many.c */
+int run_many(check *c, int argc, char **argv);
 
 /* radio_check_pairing.c */
 /** The file of bonds, or "-" for a store in memory. */

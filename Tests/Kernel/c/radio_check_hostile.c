@@ -71,7 +71,8 @@ static const tendon_session_inputs inputs = {.connected = on_connected,
                                              .disconnected = on_disconnected,
                                              .paired = on_paired,
                                              .tick = check_on_tick,
-                                             .deadline = check_no_deadline};
+                                             .deadline = check_no_deadline,
+                                             .pairs = true};
 
 /** hostile ADAPTER MS ADDRESS BONDS COUNT: MS for each round. */
 int run_hostile(check *c, int argc, char **argv) {

@@ -309,6 +309,48 @@ int run_connect(check *c, int argc, char **argv) {
     return !good;
 }
 
+/**
+ * background ADAPTER MS ADDRESS ABSENT_MS [scan]: waits for a device in the background, which must not be found within
+ * ABSENT_MS; then prints "absent", and waits until it is connected. scan: an active scan runs, and must bring reports
+ * both before and after the connection.
+ */
+int run_background(check *c, int argc, char **argv) {
+    static client k;
+    tendon_address peer;
+    bool scan = argc > 2 && strcmp(argv[2], "scan") == 0;
+    if (argc < 2 || tendon_address_parse(argv[0], strlen(argv[0]), &peer, NULL) < 0 ||
+        (scan && check_scan_start(c, true) < 0)) {
+        return 2;
+    }
+    prepare(&k, c);
+    k.wanted = 10;
+    k.started = tendon_monotonic_ms();
+    tendon_status status = tendon_radio_connect_in_background(&c->radio.radio, &k.link, &peer);
+    printf("background: %s\n", tendon_status_name(status));
+    run_for(c, 2000);
+    printf("settled\n");
+    fflush(stdout);
+    const tendon_bluez_counters *counters = &c->radio.counters;
+    uint64_t commands = counters->commands, wakeups = c->loop.wakeups;
+    unsigned before = c->reports;
+    run_for(c, strtoul(argv[1], NULL, 10));
+    bool rests = !k.closed && !k.opened && (scan ? c->reports > before : c->loop.wakeups - wakeups <= 2);
+    printf("absent: %u reports, %" PRIu64 " commands, %" PRIu64 " wake-ups, %" PRIu64 " reissues, %" PRIu64
+           " renewals\n",
+           c->reports - before, counters->commands - commands, c->loop.wakeups - wakeups, counters->connect_reissues,
+           counters->renewals);
+    fflush(stdout);
+    rests = rests && counters->commands == commands;
+    while (!k.closed && tendon_monotonic_ms() < c->until) {
+        run_for(c, 60000);
+    }
+    printf("received %" PRIu32 " of %" PRIu32 "\n", k.got, k.wanted);
+    before = c->reports;
+    run_for(c, scan ? 3000 : 0);
+    printf("scan after: %u reports\n", c->reports - before);
+    return !(rests && k.opened && k.got == k.wanted && k.wrong == 0 && (!scan || c->reports > before));
+}
+
 /** What this process holds: resident pages, and open descriptors. */
 typedef struct holdings {
     unsigned long pages;

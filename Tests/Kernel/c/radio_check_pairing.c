@@ -151,7 +151,8 @@ static const tendon_session_inputs inputs = {.connected = on_connected,
                                              .disconnected = on_disconnected,
                                              .paired = on_paired,
                                              .tick = check_on_tick,
-                                             .deadline = check_no_deadline};
+                                             .deadline = check_no_deadline,
+                                             .pairs = true};
 
 /* ---- the agent: what the user of the test does ---- */
 

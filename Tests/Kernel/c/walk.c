@@ -193,7 +193,12 @@ static uint64_t on_deadline(const void *context) {
     return w->resting ? UINT64_MAX : w->session_inputs->deadline(w->session);
 }
 
-static const tendon_session_inputs watched = {on_connected, on_disconnected, on_paired, on_tick, on_deadline};
+static const tendon_session_inputs watched = {.connected = on_connected,
+                                              .disconnected = on_disconnected,
+                                              .paired = on_paired,
+                                              .tick = on_tick,
+                                              .deadline = on_deadline,
+                                              .pairs = true};
 
 void walk_attach(walk *w, const tendon_session_inputs *inputs, void *session) {
     w->session_inputs = inputs;

@@ -11,7 +11,7 @@ signal_of() { # COMMAND...: 127 stands for a signal that is not known
     echo "$output"
     grep -E 'signal -?[0-9]+ dBm' <<<"$output" | grep -qv 'signal 127 '
 }
-serve_start hci1 150 "Tendon Wearable"
+serve_start hci1 240 "Tendon Wearable"
 monitor_start "$CASE_DIR/all.btsnoop"
 check "2,000 notifications, none lost" radio_check connect hci0 10000 "$peer" 5000 2000
 check "the controller says how strong the connection is" signal_of radio_check connect hci0 10000 "$peer" 5000 1000

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-# title: a controller that refuses mixed commands, answers late, or belongs to somebody else
+# title: a controller that refuses mixed commands, answers late, or belongs to another program
 # kinds: none
+# controllers: scripted
 # needs: build
 # limit: 150
 
@@ -29,9 +30,19 @@ for KIND in extended legacy; do
     scripted_stop
 done
 
+# The other program would lose its connections: the adapter is not powered off.
 scripted_start --silent 200b
-check "no answer, three times: the radio fails" fails_with 'failure RADIO_ERROR_COMMAND_TIMEOUT' \
-    radio_check scan hci0 20000 active - fdd2
+"$BUILD/Tests/Kernel/c/radio_check" idle hci0 60000 >/dev/null &
+other=$!
+check "no answer, three times, and another program has the adapter: the radio fails" \
+    fails_with 'failure RADIO_ERROR_COMMAND_TIMEOUT' radio_check scan hci0 20000 active - fdd2
+kill $other
+scripted_stop
+
+scripted_start --silent 200b --count 3
+check "no answer, three times: powered off and on, then it scans" radio_check scan hci0 40000 active - fdd2
+check "the controller was reset, and the scan set up again" eval \
+    'sed "1,/^200b.* silent/d" "$CASE_DIR/commands.txt" | sed "1,/^0c03 /d" | grep -q "^200b .* 00$"'
 scripted_stop
 
 scripted_start --silent 200c --count 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# title: pairing through the management socket: refused, paired, bonded, killed, forgotten, paired anew
+# title: pairing through the management socket: refused, paired, bonded, killed, forgotten, paired again
 # kinds: legacy extended rootcanal
 # sample: legacy extended
 # needs: build venv

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # title: adapters without a public address: a static random one, made once and stored
 # kinds: none
+# controllers: scripted
 # needs: build
 # limit: 60
 source "$KERNEL_TESTS/scripted.sh"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # title: what a hostile device sends to the kernel's L2CAP and Security Manager: one end of the link, nothing leaked, connected again
 # kinds: none
+# controllers: scripted
 # needs: build
 # lane: 3
 # limit: 120

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # title: a controller that gives no credit, sends what is no packet, or changes places with another
 # kinds: none
+# controllers: scripted
 # needs: build
 # lane: 3
 # limit: 60

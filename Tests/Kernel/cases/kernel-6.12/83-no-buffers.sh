@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # title: a controller without buffers for LE data: the link is up, and nothing can be sent over it
 # kinds: none
+# controllers: scripted
 # needs: build
 # limit: 90
 # Linux 6.1.192 crashes when such a link's socket is closed: see README.md.
