@@ -7,10 +7,10 @@ set -euo pipefail
 tendon=$1 share=$2/share
 umask 022
 mkdir -p "$share/man/man1" "$share/man/man5" "$share/bash-completion/completions" "$share/zsh/site-functions" \
-    "$share/fish/vendor_completions.d"
+    "$share/fish/vendor_completions.d" "$share/tendon/wireshark"
 "$tendon" --generate-man >"$share/man/man1/tendon.1"
 "$tendon" --generate-man tendon.conf >"$share/man/man5/tendon.conf.5"
 "$tendon" --generate-completion bash >"$share/bash-completion/completions/tendon"
 "$tendon" --generate-completion zsh >"$share/zsh/site-functions/_tendon"
 "$tendon" --generate-completion fish >"$share/fish/vendor_completions.d/tendon.fish"
-install -D -m 644 "$(dirname "$0")/wireshark/tendon.lua" "$share/tendon/wireshark/tendon.lua"
+python3 "$(dirname "$0")/../scripts/generate_dissector.py" "$share/tendon/wireshark/tendon.lua"

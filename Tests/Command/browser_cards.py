@@ -64,7 +64,8 @@ def part(family, selector, rest=""):
 def shows(name, expression, expected):
     """What an expression becomes, soon."""
     wanted = json.dumps(expected)
-    check(name, browser.until(f"JSON.stringify({expression}) === JSON.stringify({wanted})", 3), browser.run(expression))
+    shown = browser.until(f"JSON.stringify({expression}) === JSON.stringify({wanted})", 3)
+    check(name, shown, None if shown else browser.run(expression))
 
 
 def reader():

@@ -77,9 +77,15 @@ class Browser:
         return answer["result"].get("value")
 
     def until(self, script, seconds=6):
+        """The value as soon as it is true. An element that is not there yet is no mistake until the time is over."""
         end = time.time() + seconds
         while time.time() < end:
-            value = self.run(script)
+            try:
+                value = self.run(script)
+            except RuntimeError as error:
+                if "of null" not in str(error):
+                    raise
+                value = None
             if value:
                 return value
             time.sleep(0.05)

@@ -21,9 +21,9 @@ until_true eval '[ "$(grep -c ready "$work/heads.out")" = 2 ]'
 manager "$work/notify" "$work/told"
 conf head 80
 NOTIFY_SOCKET=$work/notify WATCHDOG_USEC=400000 start gateway run --config "$work/tendon.conf"
-gateway=$(pgrep -P "$child")
 until_true told READY=1
 result $? "ready when it searches" "$(cat "$work/told")"
+gateway=$(pgrep -P "$child")
 until_true eval '[ "$(times "\"event\":\"sensor_configuration\"")" = 2 ]'
 until_true eval '[ "$(grep -c WATCHDOG=1 "$work/told")" -ge 4 ]'
 result $? "signs of life, at half of the watchdog's time" "$(cat "$work/told")"
@@ -89,14 +89,14 @@ unlike "$(cat "$work/told")" WATCHDOG "no signs of life unless they are expected
 # Levels.
 journal=$work/journal
 : >"$journal"
-JOURNAL_STREAM=$(stat -c %d:%i "$journal") timeout 20 "$TENDON" run --radio virtual --for 1.5 --no-lines --log-level info \
+JOURNAL_STREAM=$(stat -c %d:%i "$journal") timeout 20 "$TENDON" run --radio virtual --for 4 --no-lines --log-level info \
     >"$work/nolines.out" 2>>"$journal" </dev/null
 is "$(cat "$work/nolines.out")" "" "--no-lines: nothing on standard output"
 like "$(cat "$journal")" "^<6>connected bose .*C0:00:00:00:00:1" "the journal gets levels"
 : >"$journal"
 JOURNAL_STREAM=$(stat -c %d:%i "$journal") timeout 20 "$TENDON" run --radio wifi 2>>"$journal"
 like "$(cat "$journal")" "^<3>--radio takes bluez or virtual" "an error that ends it too"
-JOURNAL_STREAM=1:1 run run --radio virtual --for 1 --no-lines
+JOURNAL_STREAM=1:1 run run --radio virtual --for 3 --no-lines
 is "$out$err" "" "standard error is another file than the journal: default level, no prefix"
 run run --log-level loud
 like "$err" "log-level takes error or warning or notice" "an unknown level"

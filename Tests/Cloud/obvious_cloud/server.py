@@ -39,10 +39,11 @@ class Server(http.server.ThreadingHTTPServer):
         elif not self.quiet:
             print(f"connection: {error}", file=sys.stderr)
 
-    def note(self, request):
-        """What tests look at. No body: a payment's has a card number."""
+    def note(self, request, port):
+        """What tests look at; the client's port tells its connections apart. No body: a payment's has a card number."""
+        entry = {"method": request.method, "target": request.target, "headers": request.headers, "port": port}
         with self.log_lock:
-            self.log.append({"method": request.method, "target": request.target, "headers": request.headers})
+            self.log.append(entry)
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -75,7 +76,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.send(refuse(413, "TOO_LARGE", "the body is too large"))
         if request.path.startswith("/admin/"):
             return self.send(self.admin(request))
-        self.server.note(request)
+        self.server.note(request, self.client_address[1])
         if request.path.startswith("/action/"):
             return self.send(self.action(request))
         fault = self.server.faults.take(request.method, request.path)
