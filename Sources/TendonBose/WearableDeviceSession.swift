@@ -30,7 +30,7 @@ public final class WearableDeviceSession {
         core.session = self
     }
 
-    /// The device; The device; `nil` until the session was open once.
+    /// The device; `nil` until the session was open once.
     public var device: WearableDevice? { core.c.has_device ? wearable : nil }
 
     /// Whether the device is ready, suspended or not.
