@@ -47,6 +47,15 @@ const tendon_family *tendon_family_from_advertisement(const uint8_t *data, size_
     return NULL;
 }
 
+const tendon_family *tendon_family_awaiting_name(const uint8_t *data, size_t length) {
+    for (size_t i = 0; i < FAMILY_COUNT; i++) {
+        if (families[i]->awaits_name != NULL && families[i]->awaits_name(data, length)) {
+            return families[i];
+        }
+    }
+    return NULL;
+}
+
 const tendon_family *tendon_family_from_status(tendon_status status) {
     for (size_t i = 0; status < 0 && i < FAMILY_COUNT; i++) {
         if ((unsigned)TENDON_STATUS_LAYER(status) == families[i]->layer) {

@@ -22,6 +22,12 @@ run scan --radio virtual --name 'le-ONLY in The' --count 1 --json --for 5
 is "$status" 0 "scan --name: upper and lower case are the same"
 run scan --radio virtual --name 'in the response' --passive --for 0.6 --json
 is "$status" 4 "scan --passive: hears no scan response"
+run stream feelspace --radio virtual --for 1 --no-lines --capture "$work/other.btsnoop"
+run replay "$work/other.btsnoop" --json
+like "$out" '"event":"found","family":"bose"' "stream of another family: receives the device"
+unlike "$out" 'in the response' "stream of another family: asks it for nothing"
+run stream bose --radio virtual --for 2 --json --notifications 1
+like "$out" '"event":"connected".*in the response' "stream: asks a device of the family for its name, and then connects"
 run scan --radio virtual --address C0:00:00:00:00:02 --for 0.6 --json
 is "$status" 4 "scan --address: only that one"
 run scan --radio virtual --service nonsense

@@ -22,9 +22,9 @@ final class Admission: Sendable {
     /// The longest pause between attempts to a device, in milliseconds.
     private static let longestPause: UInt64 = 60_000
     /// Milliseconds that a new device without a name waits for its scan response: a radio that connects does not scan, so
-    /// the name would be missing for the whole connection. The response follows its advertisement within milliseconds;
-    /// the rest of the time is for advertisements whose response was lost.
-    static let responseLimit: UInt64 = 250
+    /// the name would be missing for the whole connection. The response comes with the next advertisement, as the search
+    /// becomes active with the first one; most devices advertise every 20 to 500 ms when they want to be found.
+    static let responseLimit: UInt64 = 1000
 
     fileprivate struct Candidate {
         var family: String

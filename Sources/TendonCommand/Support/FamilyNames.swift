@@ -22,6 +22,11 @@ func familyTitle(_ name: String) -> String {
     tendon_family_find(name).map { text($0.pointee.title) } ?? name
 }
 
+/// The family that advertising data may belong to, which the name in the scan response decides; nil: none.
+func familyName(awaitingName data: [UInt8]) -> String? {
+    tendon_family_awaiting_name(data, data.count).map { text($0.pointee.name) }
+}
+
 /// The family that advertising data belongs to; nil: none that is known.
 func familyName(advertising data: [UInt8]) -> String? {
     tendon_family_from_advertisement(data, data.count).map { text($0.pointee.name) }

@@ -173,11 +173,20 @@ final class Gateway: Sendable {
     // MARK: The search
 
     private func scan(_ central: Central, _ capture: LinkCapture?) async throws(TendonError) {
-        let advertisements = try await central.scan()
+        let advertisements = try await central.scan(ScanOptions(isActive: false))
+        let responses = ResponseScan(central)
+        defer { responses.end() }
         ServiceManager.shared.sendReady()
+        let pump = Task {
+            while !Task.isCancelled {
+                responses.update(now: tendon_monotonic_ms())
+                try await Task.sleep(for: .milliseconds(500))
+            }
+        }
+        defer { pump.cancel() }
         for try await advertisement in advertisements {
             await capture?.write(advertisement)
-            if await take(advertisement, central) { startTurns(central) }
+            if await take(advertisement, central, responses) { startTurns(central) }
         }
     }
 
@@ -210,18 +219,25 @@ final class Gateway: Sendable {
     }
 
     /// True if it is of a device that is, or may be, served.
-    private func take(_ advertisement: Advertisement, _ central: Central) async -> Bool {
+    private func take(_ advertisement: Advertisement, _ central: Central, _ responses: ResponseScan) async -> Bool {
         let address = advertisement.address
         let name = learnName(advertisement)
+        if advertisement.isScanResponse { responses.answered(address) }
         if advertisement.isScanResponse, admission.responded(address) { return true }
+        let awaitsResponse = advertisement.isScannable && !advertisement.isScanResponse && name == nil
         guard let family = familyName(advertising: advertisement.data), plan.serves(address, family: family) else {
+            if awaitsResponse, let family = familyName(awaitingName: advertisement.data),
+                plan.serves(address, family: family)
+            {
+                responses.want(address, now: tendon_monotonic_ms())
+            }
             return false
         }
+        if awaitsResponse { responses.want(address, now: tendon_monotonic_ms()) }
         commands.saw(address, family, name, advertisement.rssi.map { Int($0) })
         if let rssi = advertisement.rssi { agreement?.received(Gateway.shared(address, family), rssi: Int(rssi)) }
         let isPreferred: Bool
         if plan.isNamed(address) { isPreferred = true } else { isPreferred = await central.isBonded(with: address) }
-        let awaitsResponse = advertisement.isScannable && !advertisement.isScanResponse && name == nil
         if admission.received(address, family: family, isPreferred: isPreferred, awaitsResponse: awaitsResponse) {
             state.withLock { $0.found += 1 }
             reporter.events.event("found", DeviceLabel(family, address, name: name)) { line in

@@ -14,6 +14,7 @@ static void rows_are_whole(void **state) {
             assert_ptr_equal(tendon_family_find(row->alias), row);
         }
         assert_false(row->recognizes(NULL, 0));
+        assert_false(row->awaits_name != NULL && row->awaits_name(NULL, 0));
         assert_in_range(row->layer, TENDON_LAYER_FAMILY_FIRST, TENDON_LAYER_FAMILY_LAST);
         assert_true(row->session_size >= 64 && row->session_size <= 4096);
         for (size_t i = 0; i < count; i++) {
@@ -49,6 +50,31 @@ static void devices_are_known_by_what_they_advertise(void **state) {
     assert_true(last->recognizes(b.data, b.length));
     assert_ptr_equal(tendon_family_from_advertisement(b.data, b.length), last);
     free(b.data);
+}
+
+/* A belt's UUIDs without a name; every cut of them is no UUID. With a name, whatever it is, nothing is awaited. */
+static void a_belt_awaits_its_name(void **state) {
+    (void)state;
+    static const struct {
+        const char *hex;
+        bool awaits;
+    } rows[] = {{"11 07 00 a1 0c 20 00 08 9a 9e e2 11 15 a1 33 33 33 65", true},
+                {"03 03 51 fe", true},
+                {"03 02 51 fe", true},
+                {"03 03 51 fe 03 09 6e 61", false},
+                {"03 03 51 fe 03 08 6e 61", false},
+                {"03 03 52 fe", false},
+                {"0303 d2fd", false},
+                {"0303 0050", false}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        block b = block_hex(rows[i].hex);
+        assert_ptr_equal(tendon_family_awaiting_name(b.data, b.length),
+                         rows[i].awaits ? &tendon_feelspace_family : NULL);
+        for (size_t cut = 0; rows[i].awaits && cut < b.length; cut++) {
+            assert_null(tendon_family_awaiting_name(b.data, cut));
+        }
+        free(b.data);
+    }
 }
 
 static void names(void **state) {
@@ -99,6 +125,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_whole),
         cmocka_unit_test(devices_are_known_by_what_they_advertise),
+        cmocka_unit_test(a_belt_awaits_its_name),
         cmocka_unit_test(names),
         cmocka_unit_test(statuses_come_from_their_family),
     };

@@ -35,9 +35,9 @@ import Testing
     @Test func theScanResponseIsWaitedForALimitedTime() {
         let admission = Admission()
         #expect(found(admission, awaitsResponse: true, now: 1000))
-        #expect(!found(admission, awaitsResponse: true, now: 1200))
-        #expect(turns(admission, 1249).isEmpty)
-        #expect(turns(admission, 1250) == [device])
+        #expect(!found(admission, awaitsResponse: true, now: 1900))
+        #expect(turns(admission, 1999).isEmpty)
+        #expect(turns(admission, 2000) == [device])
     }
 
     /// The response wakes those that wait, once, and nobody else.
@@ -56,13 +56,13 @@ import Testing
     @Test func aScanResponseDoesNotEndAPause() {
         let admission = Admission()
         #expect(found(admission, awaitsResponse: true, now: 1000))
-        #expect(turns(admission, 1250) == [device])
-        admission.failed(device, now: 2250)
-        #expect(admission.left(device, failed: true, now: 2250) == 1000)
-        #expect(!admission.responded(device, now: 2260))
-        #expect(turns(admission, 2260).isEmpty)
-        #expect(!found(admission, awaitsResponse: true, now: 3249))
-        #expect(turns(admission, 3249).isEmpty)
-        #expect(turns(admission, 3250) == [device])
+        #expect(turns(admission, 2000) == [device])
+        admission.failed(device, now: 3000)
+        #expect(admission.left(device, failed: true, now: 3000) == 1000)
+        #expect(!admission.responded(device, now: 3010))
+        #expect(turns(admission, 3010).isEmpty)
+        #expect(!found(admission, awaitsResponse: true, now: 3999))
+        #expect(turns(admission, 3999).isEmpty)
+        #expect(turns(admission, 4000) == [device])
     }
 }

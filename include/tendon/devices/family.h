@@ -20,6 +20,9 @@ typedef struct tendon_family {
     const char *summary; /**< features of its devices, for help pages */
     /** Returns true if this advertisement or scan response is from a device of the family. */
     bool (*recognizes)(const uint8_t *data, size_t length);
+    /** Returns true if this advertisement may be from a device of the family, and only its name, which is in the scan
+     * response, can tell. NULL: an advertisement is sufficient. */
+    bool (*awaits_name)(const uint8_t *data, size_t length);
     uint8_t layer; /**< of its statuses: TENDON_LAYER_FAMILY_FIRST to _LAST */
     const char *(*status_name)(tendon_status status);
     const char *(*status_text)(tendon_status status);
@@ -32,6 +35,9 @@ const tendon_family *tendon_family_at(size_t index);
 const tendon_family *tendon_family_find(const char *name);
 /** Returns the first family that recognizes the data; NULL if there is none. */
 const tendon_family *tendon_family_from_advertisement(const uint8_t *data, size_t length);
+/** Returns the first family that needs the device's name to recognize it (awaits_name); NULL if there is none. A
+ * passive scan does not find such a device. */
+const tendon_family *tendon_family_awaiting_name(const uint8_t *data, size_t length);
 /** Returns the family that defines this status; NULL if there is none. */
 const tendon_family *tendon_family_from_status(tendon_status status);
 
