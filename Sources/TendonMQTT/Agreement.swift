@@ -97,6 +97,8 @@ struct Agreement: Sendable {
     private var preferredUntil: UInt64 = 0
     private var failures: UInt64 = 0
     private var pauseEnds: UInt64 = 0
+    /// The time of the latest input: what was due by then is done, or waits for something else.
+    private var handledAt: UInt64 = 0
 
     init(name: String, isOnline: Bool, now: UInt64) {
         (self.name, self.isOnline, offlineSince, freeSince) = (name, isOnline, now, now)
@@ -107,6 +109,7 @@ struct Agreement: Sendable {
 
     mutating func handle(_ input: Input, now: UInt64) -> [Output] {
         var outputs: [Output] = []
+        handledAt = now
         switch input {
         case .received(let rssi): received(rssi, now)
         case .claim(let other, let claim): take(claim, of: other, now, &outputs)
@@ -119,7 +122,7 @@ struct Agreement: Sendable {
         return outputs
     }
 
-    /// When `.time` has something to do.
+    /// When `.time` has something to do; always later than the latest input.
     var deadline: UInt64 {
         var times = [stateEnds]
         switch state {
@@ -134,7 +137,7 @@ struct Agreement: Sendable {
         default: break
         }
         if preferredUntil > publishedAt { times.append(preferredUntil) }
-        return times.min() ?? .max
+        return times.filter { $0 > handledAt }.min() ?? .max
     }
 
     // MARK: Inputs

@@ -125,6 +125,25 @@ import Testing
         #expect(agreement.state == next)
     }
 
+    /// Another gateway has the device: there is nothing to do before the device is no longer received. A deadline that
+    /// has passed would keep the worker's thread running.
+    @Test func whatHasToWaitHasNoDeadlineThatHasPassed() {
+        var agreement = agreement(in: .hearing)
+        _ = agreement.handle(.claim("a", Claim(stage: .holds, score: -50)), now: 100_000)
+        #expect(agreement.deadline == 101_500)
+        #expect(agreement.handle(.time, now: 101_500) == [])
+        #expect(agreement.state == .hearing && agreement.deadline == 110_000)
+        #expect(agreement.handle(.time, now: 110_000) == [.claim(nil)])
+        #expect(agreement.deadline == .max)
+        // Nor has the preference, when it has ended.
+        agreement = self.agreement(in: .holding)
+        _ = agreement.handle(.claim("z", Claim(stage: .hears, score: -60)), now: 100_000)
+        _ = agreement.handle(.connection(false), now: 100_000)
+        #expect(agreement.state == .absent && agreement.deadline == 110_000)
+        #expect(agreement.handle(.time, now: 110_000) == [])
+        #expect(agreement.deadline == .max)
+    }
+
     @Test func pausesAfterFailuresDouble() {
         var agreement = agreement(in: .connecting)
         var now: UInt64 = 115_000
@@ -222,6 +241,8 @@ private struct Room {
     var links: [(at: UInt64, gateway: Int)] = []
     var longestGap: UInt64 = 0
     var rivals = 0
+    /// Deadlines that had passed although all was done.
+    var overdue = 0
     let noise: Double
     let advertisesAlways: Bool
     /// These are not running.
@@ -266,6 +287,7 @@ private struct Room {
         }
         for gateway in 0..<3 where !dead.contains(gateway) && agreements[gateway].deadline <= now {
             input(.time, gateway, now)
+            if agreements[gateway].deadline <= now { overdue += 1 }
         }
         if attempts.count + (linked == nil ? 0 : 1) > 1 { rivals += 1 }
     }
@@ -331,7 +353,7 @@ private struct Room {
     func aWalkingDeviceHasOneConnectionAtATime(_ seed: UInt64) {
         var room = Room(seed: seed, noise: 4, advertisesAlways: false)
         hour(&room, walk)
-        #expect(room.rivals == 0)
+        #expect(room.rivals == 0 && room.overdue == 0)
         // It advertises only without a connection: the connection is lost first.
         #expect(room.longestGap <= 6000)
         // 18 walks there and back, two places each way where a connection is lost.
