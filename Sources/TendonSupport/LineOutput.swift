@@ -66,38 +66,39 @@ package final class LineOutput: @unchecked Sendable {
     @discardableResult
     package func appendBlocking(_ body: (inout LineWriter) -> Void) -> Bool {
         lock.locked {
-            while pending.count > LineOutput.enough, failure == nil { lock.wait() }
+            while mustWait { lock.wait() }
             return add(body, limit: .max)
         }
     }
 
     private func add(_ body: (inout LineWriter) -> Void, limit: Int) -> Bool {
         guard failure == nil else { return false }
+        if !hasThread { start() }
         guard pending.count < limit else {
             droppedLines += 1
             return false
         }
         let wasEmpty = pending.count == 0
         body(&pending)
-        if wasEmpty, !isWriting {
-            if !hasThread { start() }
-            lock.wakeAll()
-        }
+        if wasEmpty, !isWriting { lock.wakeAll() }
         return true
     }
 
     /// Suspends while much waits, so that samples wait in their sequence, where they are counted.
     package func ready() async {
-        guard lock.locked({ pending.count > LineOutput.enough && failure == nil }) else { return }
+        guard lock.locked({ mustWait }) else { return }
         await withCheckedContinuation { continuation in
-            let mustWait = lock.locked {
-                guard pending.count > LineOutput.enough, failure == nil else { return false }
+            let waits = lock.locked {
+                guard mustWait else { return false }
                 waiting.append(continuation)
                 return true
             }
-            if !mustWait { continuation.resume() }
+            if !waits { continuation.resume() }
         }
     }
+
+    /// Much waits, and a thread writes it.
+    private var mustWait: Bool { pending.count > LineOutput.enough && failure == nil && hasThread }
 
     /// Waits until all is written; gives up when the reader takes nothing for so long. The bytes that are left.
     package func flush(patience milliseconds: UInt64) -> Int {

@@ -54,7 +54,11 @@ final class Termination: Sendable {
             }
         }
         // Without the thread, signals end the process as they would by themselves.
-        guard number == 0 else { return }
+        guard number == 0 else {
+            signalPipe = -1
+            for end in ends { systemClose(end) }
+            return
+        }
         var action = sigaction()
         action[keyPath: Termination.handler] = { number in
             var byte = UInt8(truncatingIfNeeded: number)

@@ -263,6 +263,29 @@ import Testing
         await eventually("the failure") { failed.isSet && output.error == EPIPE && output.isIdle }
     }
 
+    /// The lines wait, each line tries again to start the thread, and nobody waits for a thread that is not there.
+    @Test func aThreadThatCannotStart() async {
+        let ends = Ends()
+        let output = LineOutput(descriptor: ends.writer)
+        for number in 0..<2 {
+            let (added, starts) = failing("pthread_create", with: EAGAIN) { output.append { $0.raw("line \(number)\n") } }
+            #expect(added && starts == 1)
+        }
+        #expect(!output.isIdle && output.error == nil)
+        #expect(await onThread { output.flush(patience: 1) } == 14)
+        let mebibyte = String(repeating: Self.kilobyte, count: 1024)
+        let added = failing("pthread_create", with: EAGAIN, all: true) {
+            output.append { $0.raw(mebibyte) } && output.appendBlocking { $0.raw("end\n") }
+        }
+        #expect(added.result && added.calls == 2)
+        await output.ready()
+        #expect(ends.read().isEmpty)
+        #expect(!output.append { $0.raw("dropped\n") }, "it starts the thread")
+        let all = "line 0\nline 1\n" + mebibyte + "end\n"
+        #expect(await ends.read(total: all.utf8.count) == Array(all.utf8))
+        #expect(output.dropped == 1)
+    }
+
     @Test func systemCalls() {
         var ends: [Int32] = [-1, -1]
         #expect(pipe(&ends) == 0)
