@@ -72,6 +72,16 @@ is "$status" 3 "a directory whose path is too long: no radio"
 like "$err" "^tendon: ${XDG_RUNTIME_DIR:0:60}.*\.\.\.: .* has $((${#XDG_RUNTIME_DIR} + 7)) bytes; 1 to 79 are possible \\(ERROR_OVERFLOW\\)" \
     "it names the path and the limit"
 like "$err" "try: export XDG_RUNTIME_DIR=" "and what helps"
+XDG_RUNTIME_DIR=/dev/null
+run scan --radio virtual --for 0.3
+is "$status" 3 "a directory that is none: no radio"
+like "$err" "Not a directory [(]errno 20[)]" "the system's reason"
+XDG_RUNTIME_DIR=$work/file
+mkdir -m 700 "$XDG_RUNTIME_DIR"
+touch "$XDG_RUNTIME_DIR/tendon"
+run scan --radio virtual --for 0.3
+is "$status" 3 "a file in the place of the directory: no radio"
+like "$err" "is not accessible, or is accessible to other users [(]ERROR_FILE_PERMISSION[)]" "why"
 XDG_RUNTIME_DIR=$kept
 
 if [ -e /sys/class/bluetooth/hci0 ]; then

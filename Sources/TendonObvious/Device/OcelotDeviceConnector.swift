@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 import CTendon
-import Tendon
+@_exported import Tendon
 
 /// The connection of a device for managers: over a radio, or the application's own.
 ///
