@@ -61,11 +61,12 @@ final class SessionCore: Abandonable, @unchecked Sendable {
                 object(SessionCore.self, context).judge(product, text(installed, length))
             }
         }
-        setUp(&config, intent)
+        setUp(config, intent)
         link.attach(boseSessionInputs, block)
     }
 
-    private func setUp(_ config: inout tendon_bose_session_config, _ intent: tendon_bose_intent?) {
+    private func setUp(_ config: tendon_bose_session_config, _ intent: tendon_bose_intent?) {
+        var config = config
         guard var intent else {
             tendon_bose_session_init(block.pointer, &config)
             return
@@ -74,7 +75,6 @@ final class SessionCore: Abandonable, @unchecked Sendable {
             config.intent = $0
             tendon_bose_session_init(block.pointer, &config)
         }
-        config.intent = nil
     }
 
     private func judge(_ product: UInt16, _ installed: String) -> tendon_bose_firmware {

@@ -27,6 +27,22 @@ struct CancellationTests {
         await #expect(throws: expected, name) { try await late.value }
     }
 
+    /// The time of an attempt is over before the loop has noticed: its error is not that of the next call.
+    @Test @TendonActor func anAttemptThatIsOverIsReportedToItsCaller() async throws {
+        let (manager, simulator) = try simulated { $0.connectionTimeoutThreshold = 0.001 }
+        try await manager.start()
+        simulator.setPresent(simulator.grip, false)
+        let grip = ConnectableGrip(id: simulator.grip.address)
+        var first: CallResult?, second: CallResult?
+        manager.core.connect(grip) { first = $0 }
+        let started = ContinuousClock.now
+        while ContinuousClock.now - started < .milliseconds(2) {}
+        #expect(first == nil)
+        manager.core.connect(grip) { second = $0 }
+        #expect(first == .failure(.connectionTimeout) && second == nil)
+        await eventually("the second is over") { second == .failure(.connectionTimeout) }
+    }
+
     @Test @TendonActor func readingsAndCommandsOfASilentGrip() async throws {
         let (manager, simulator) = try simulated()
         let grip = try await connectFirst(manager)

@@ -145,6 +145,20 @@ import TendonQueue
         #expect(delivery.commits == before + 1)
     }
 
+    /// What is stored is synced after ten seconds, and at the end at once.
+    @Test(arguments: [(false, UInt64(10_499), UInt64(0)), (false, 10_500, 1), (true, 600, 1)])
+    func aSyncIsDue(_ isLast: Bool, _ now: UInt64, _ syncs: UInt64) throws {
+        let site = Site()
+        var delivery = try site.delivery()
+        add(&delivery, "a")
+        let before = delivery.syncs
+        delivery.store(now: 500, isConnected: true)
+        #expect(delivery.syncs == before && delivery.deadline(isConnected: true) == 10_500)
+        delivery.store(now: now, isConnected: true, isLast: isLast)
+        #expect(delivery.syncs == before + syncs)
+        #expect((delivery.deadline(isConnected: true) == .max) == (syncs == 1))
+    }
+
     /// One message a second, and the worker's work every 50 ms, for an hour.
     private func anHour(
         _ delivery: inout Delivery, _ site: Site, isConnected: Bool

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 import ObviousTestSupport
 import Tendon
-import TendonObvious
 import TestSupport
 import Testing
+
+@testable import TendonObvious
 
 /// A connection that the application owns: docs/protocols/obvious.md, "OcelotDeviceConnector".
 @Suite(.timeLimit(.minutes(1))) struct ConnectorTests {
@@ -230,11 +231,13 @@ import Testing
         await eventually("the attempt has ended") { connector.state != .connecting }
     }
 
-    /// A connector that is dropped asks the application to disconnect.
+    /// A connector that is dropped asks the application to disconnect. Then nothing of it is left.
     @Test @TendonActor func aConnectorThatIsDropped() async throws {
         let host = SilentHost()
+        weak var core: OcelotCore?
         do {
             let connector = OcelotDeviceConnector()
+            core = connector.core
             connector.setConnectorCallback(host)
             connector.onConnectionStateChange(
                 OcelotDeviceConnector.CONNECTION_STATUS_SUCCESS, OcelotDeviceConnector.CONNECTION_STATE_CONNECTED)
@@ -242,6 +245,9 @@ import Testing
             #expect(connector.state == .connecting)
         }
         await eventually("the application was asked") { host.requests == ["read", "disconnect"] }
+        await eventually("released") { core == nil }
+        core = OcelotDeviceConnector().core
+        await eventually("one that was never connected is released") { core == nil }
     }
 }
 

@@ -32,6 +32,21 @@ struct PeripheralTests {
         }
     }
 
+    /// Nothing is asked for a characteristic whose value is the last attribute of its range.
+    @Test func descriptorsOfEveryCharacteristic() async throws {
+        let site = try await Site()
+        let (_, peripheral) = try await connect(site)
+        let service = try #require(try await peripheral.discoverServices("fdd2").first)
+        var counts: Set<Int> = []
+        for characteristic in try await peripheral.discoverCharacteristics(of: service) {
+            let descriptors = try await peripheral.discoverDescriptors(of: characteristic)
+            #expect(descriptors.count == Int(characteristic.end.rawValue - characteristic.handle.rawValue))
+            #expect(descriptors.allSatisfy { $0.uuid == "2902" })
+            counts.insert(descriptors.count)
+        }
+        #expect(counts == [0, 1])
+    }
+
     @Test func aScanKeepsItsCentral() async throws {
         let site = try await Site()
         func scan() async throws -> EventSequence<Advertisement> { try await Central(radio: site.radio).scan() }
