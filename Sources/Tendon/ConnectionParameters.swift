@@ -95,6 +95,16 @@ public struct ConnectionParameters: Sendable, Hashable, CustomStringConvertible 
     }
 }
 
+/// How a packet is modulated (Core Specification Vol 6 Part A 3).
+public enum PHY: UInt8, Sendable, Hashable, CaseIterable {
+    /// LE 1M, which every device has.
+    case le1M = 1
+    /// LE 2M: half the transmission time, for less energy and more data.
+    case le2M = 2
+    /// LE Coded: a multiple of the range, at 500 or 125 kbit/s.
+    case leCoded = 3
+}
+
 /// What a connection has, as the controller reports it. The device may have asked for other values than the central.
 public struct ConnectionTiming: Sendable, Hashable {
     /// Time between two connection events.
@@ -103,10 +113,22 @@ public struct ConnectionTiming: Sendable, Hashable {
     public let latency: Int
     /// Time without an exchange after which the connection ends.
     public let supervisionTimeout: Duration
+    /// PHY of what is sent; `nil`: not known.
+    public let txPHY: PHY?
+    /// PHY of what is received; `nil`: not known.
+    public let rxPHY: PHY?
+    /// Longest payload of one sent packet over the air, in bytes, 27 to 251 (data length); `nil`: not known.
+    public let txPacketSize: Int?
+    /// Likewise of a received one.
+    public let rxPacketSize: Int?
 
     init(_ c: tendon_connection_timing) {
         interval = ConnectionParameters.intervalUnit * Int(c.interval)
         latency = Int(c.latency)
         supervisionTimeout = ConnectionParameters.timeoutUnit * Int(c.timeout)
+        txPHY = PHY(rawValue: c.tx_phy)
+        rxPHY = PHY(rawValue: c.rx_phy)
+        txPacketSize = c.tx_octets == 0 ? nil : Int(c.tx_octets)
+        rxPacketSize = c.rx_octets == 0 ? nil : Int(c.rx_octets)
     }
 }

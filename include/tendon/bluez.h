@@ -65,6 +65,11 @@ extern "C" {
 #define TENDON_BLUEZ_MANAGEMENT_TIMEOUT_MS 5000u
 /** Longest advertising data of an extended advertising set, which is sent in one command, in bytes. */
 #define TENDON_BLUEZ_ADVERTISING_MAX 251
+/** Bits of tendon_bluez_limits.features. */
+#define TENDON_BLUEZ_FEATURE_DATA_LENGTH (UINT64_C(1) << 5)
+#define TENDON_BLUEZ_FEATURE_2M (UINT64_C(1) << 8)
+#define TENDON_BLUEZ_FEATURE_CODED (UINT64_C(1) << 11)
+#define TENDON_BLUEZ_FEATURE_EXTENDED_ADVERTISING (UINT64_C(1) << 12)
 /** Advertising handle of our set on controllers with the extended commands. */
 #define TENDON_BLUEZ_ADVERTISING_SET 0x1D
 
@@ -182,6 +187,7 @@ typedef struct tendon_bluez_limits {
     uint8_t advertising_sets;    /**< extended advertising sets */
     uint16_t advertising_length; /**< maximum length of extended advertising data, in bytes */
     uint64_t states;             /**< LE_States (Vol 4 Part E 7.8.27): activities that can be combined */
+    uint64_t features;           /**< LE_Features (Vol 6 Part B 4.6): TENDON_BLUEZ_FEATURE_... and others */
 } tendon_bluez_limits;
 
 /** Reason of a disconnection that the controller reported. */

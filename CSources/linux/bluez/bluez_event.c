@@ -24,6 +24,10 @@ static void command_complete(tendon_bluez_radio *radio, uint16_t opcode, const t
         tendon_bluez_scan_other_done(radio, status, now);
         return;
     }
+    if (opcode == TENDON_HCI_LE_READ_PHY) {
+        tendon_bluez_phy_read(radio, parameters->data, parameters->length);
+        return;
+    }
     tendon_bluez_answered(radio, opcode, status, now);
 }
 
@@ -96,8 +100,8 @@ static void act_on(tendon_bluez_radio *radio, const tendon_hci_event *event, con
         if (event->subevent == TENDON_HCI_LE_CONNECTION_COMPLETE ||
             event->subevent == TENDON_HCI_LE_ENHANCED_CONNECTION_COMPLETE) {
             connected(radio, parameters, now);
-        } else if (event->subevent == TENDON_HCI_LE_CONNECTION_UPDATE_COMPLETE) {
-            tendon_bluez_note_timing(radio, parameters);
+        } else {
+            tendon_bluez_note_change(radio, event->subevent, parameters);
         }
         break;
     default:

@@ -56,14 +56,15 @@ tendon_status tendon_bluez_exchange(int fd, uint16_t opcode, uint8_t *reply, siz
     return TENDON_RADIO_ERROR_COMMAND_TIMEOUT;
 }
 
-tendon_status tendon_bluez_has_extended_advertising(int fd, bool *out) {
+tendon_status tendon_bluez_fetch_features(int fd, uint64_t *out) {
     uint8_t features[8] = {0};
     tendon_status status = tendon_bluez_exchange(fd, TENDON_HCI_LE_READ_LOCAL_FEATURES, features, sizeof features);
-    *out = (features[1] & 0x10) != 0; /* bit 12: LE Extended Advertising */
+    tendon_reader reader = tendon_reader_make(features, sizeof features);
+    *out = tendon_read_u64le(&reader);
     return status;
 }
 
-void tendon_bluez_fetch_limits(int fd, bool extended, tendon_bluez_limits *limits) {
+void tendon_bluez_fetch_limits(int fd, tendon_bluez_limits *limits) {
     enum {
         READ_ACCEPT_LIST_SIZE = TENDON_HCI_OPCODE(0x08, 0x00F),
         READ_STATES = TENDON_HCI_OPCODE(0x08, 0x01C),
@@ -76,7 +77,8 @@ void tendon_bluez_fetch_limits(int fd, bool extended, tendon_bluez_limits *limit
     (void)tendon_bluez_exchange(fd, READ_ACCEPT_LIST_SIZE, &limits->accept_list, 1);
     (void)tendon_bluez_exchange(fd, READ_STATES, states, sizeof states);
     (void)tendon_bluez_exchange(fd, READ_RESOLVING_LIST_SIZE, &limits->resolving_list, 1);
-    if (extended) { /* these two belong to the extended set, which must not be mixed with the legacy one */
+    if ((limits->features & TENDON_BLUEZ_FEATURE_EXTENDED_ADVERTISING) !=
+        0) { /* these two belong to the extended set, which must not be mixed with the legacy one */
         (void)tendon_bluez_exchange(fd, READ_ADVERTISING_LENGTH, length, sizeof length);
         (void)tendon_bluez_exchange(fd, READ_ADVERTISING_SETS, &limits->advertising_sets, 1);
     }
@@ -97,10 +99,9 @@ tendon_status tendon_bluez_read_limits(uint16_t index, tendon_bluez_limits *out)
     }
     tendon_status status = tendon_bluez_set_filter(fd);
     if (status == TENDON_OK) {
-        bool extended = false;
-        status = tendon_bluez_has_extended_advertising(fd, &extended);
+        status = tendon_bluez_fetch_features(fd, &out->features);
         if (status >= 0) {
-            tendon_bluez_fetch_limits(fd, extended, out);
+            tendon_bluez_fetch_limits(fd, out);
         }
     }
     close(fd);

@@ -157,9 +157,10 @@ bool tendon_bluez_may_administer(void);
 /* exchange.c */
 /** Sends one command and waits for its response. @return the length of the return parameters after the status byte. */
 tendon_status tendon_bluez_exchange(int fd, uint16_t opcode, uint8_t *reply, size_t capacity);
-tendon_status tendon_bluez_has_extended_advertising(int fd, bool *out);
-/** Limits that the controller does not report, or not completely, stay unknown. */
-void tendon_bluez_fetch_limits(int fd, bool extended, tendon_bluez_limits *limits);
+/** @return the length, or a status; missing bytes are 0. */
+tendon_status tendon_bluez_fetch_features(int fd, uint64_t *out);
+/** The others, with the features known. Those that the controller does not report, or not completely, stay unknown. */
+void tendon_bluez_fetch_limits(int fd, tendon_bluez_limits *limits);
 
 /* activity.c: scanning and advertising */
 void tendon_bluez_activity_input(tendon_bluez_activity *activity, tendon_bluez_activity_inputs input);
@@ -257,8 +258,14 @@ tendon_status tendon_bluez_management_write(const tendon_bluez_radio *radio, con
 void tendon_bluez_load_parameters(tendon_bluez_radio *radio);
 /** Of the connection with this handle; interval 0: not known. */
 tendon_connection_timing tendon_bluez_timing_of(const tendon_bluez_radio *radio, uint16_t handle);
-/** A connection was made, or its parameters have changed. */
+/** A link has its connection: copies what is known of it, and asks the controller for the rest. */
+void tendon_bluez_link_timing(tendon_link *link);
+/** A connection was made. */
 void tendon_bluez_note_timing(tendon_bluez_radio *radio, const tendon_hci_parameters *parameters);
+/** LE Connection Update Complete, LE PHY Update Complete, LE Data Length Change. */
+void tendon_bluez_note_change(tendon_bluez_radio *radio, uint8_t subevent, const tendon_hci_parameters *parameters);
+/** The return parameters of LE Read PHY. */
+void tendon_bluez_phy_read(tendon_bluez_radio *radio, const uint8_t *data, size_t length);
 /** It has ended. */
 void tendon_bluez_forget_timing(tendon_bluez_radio *radio, uint16_t handle);
 

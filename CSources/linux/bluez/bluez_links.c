@@ -23,7 +23,7 @@ const tendon_socket_hooks tendon_bluez_link_hooks = {.header = 0,
 static void attempted(tendon_link *link, tendon_status result) {
     if (result == TENDON_OK) {
         link->handle = tendon_bluez_handle_of(link->source.fd);
-        link->timing = tendon_bluez_timing_of((tendon_bluez_radio *)link->radio, link->handle);
+        tendon_bluez_link_timing(link);
     }
     tendon_bluez_attempt_over((tendon_bluez_radio *)link->radio, link);
 }

@@ -24,7 +24,7 @@ static bool identify(tendon_radio *radio, const struct sockaddr_storage *name, s
 
 static void accepted(tendon_radio *radio, tendon_link *link, int fd) {
     link->handle = tendon_bluez_handle_of(fd);
-    link->timing = tendon_bluez_timing_of((tendon_bluez_radio *)radio, link->handle);
+    tendon_bluez_link_timing(link);
     tendon_bluez_share_buffers((tendon_bluez_radio *)radio, fd);
     tendon_bluez_count_dropped(fd);
 }

@@ -122,10 +122,11 @@ static tendon_status choose_commands(tendon_bluez_radio *radio) {
     if (status < 0) {
         return status;
     }
-    status = tendon_bluez_has_extended_advertising(radio->hci.fd, &radio->extended_advertising);
+    status = tendon_bluez_fetch_features(radio->hci.fd, &radio->limits.features);
     if (status < 0) {
         return status;
     }
+    radio->extended_advertising = (radio->limits.features & TENDON_BLUEZ_FEATURE_EXTENDED_ADVERTISING) != 0;
     radio->extended_scan = tendon_hci_supports(commands, TENDON_HCI_LE_SET_EXTENDED_SCAN_PARAMETERS) &&
                            tendon_hci_supports(commands, TENDON_HCI_LE_SET_EXTENDED_SCAN_ENABLE);
     return TENDON_OK;
@@ -168,7 +169,7 @@ static tendon_status open_sockets(tendon_bluez_radio *radio, const char *name, b
     }
     if (status == TENDON_OK && !unprivileged) {
         status = choose_commands(radio);
-        tendon_bluez_fetch_limits(radio->hci.fd, radio->extended_advertising, &radio->limits);
+        tendon_bluez_fetch_limits(radio->hci.fd, &radio->limits);
     }
     return status;
 }

@@ -6,6 +6,17 @@ import Tendon
 import TendonOutputs
 import TendonSupport
 
+extension PHY {
+    /// As events and options have it.
+    var word: StaticString {
+        switch self {
+        case .le1M: "1m"
+        case .le2M: "2m"
+        case .leCoded: "coded"
+        }
+    }
+}
+
 /// Finds devices, serves them, writes a capture.
 final class Gateway: Sendable {
     private struct Known {
@@ -203,6 +214,10 @@ final class Gateway: Sendable {
                 line.member("interval_ms", timing.interval / .milliseconds(1), decimals: 2)
                 line.member("latency", timing.latency)
                 line.member("supervision_timeout_ms", Int(timing.supervisionTimeout / .milliseconds(1)))
+                if let phy = timing.txPHY { line.member("tx_phy", word: phy.word) }
+                if let phy = timing.rxPHY { line.member("rx_phy", word: phy.word) }
+                if let size = timing.txPacketSize { line.member("tx_packet_bytes", size) }
+                if let size = timing.rxPacketSize { line.member("rx_packet_bytes", size) }
             }
         }
     }

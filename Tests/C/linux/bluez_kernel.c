@@ -215,7 +215,7 @@ int hci_send_cmd(int dd, uint16_t ogf, uint16_t ocf, uint8_t plen, void *param) 
     if (opcode == READ_LOCAL_COMMANDS && kernel.extended) {
         event[7 + 37] = kernel.extended_scan != 0 ? kernel.extended_scan : 0x60; /* parameters, enable */
     } else if (opcode == LE_FEATURES && kernel.extended) {
-        event[7 + 1] = 0x10; /* LE Extended Advertising */
+        event[7 + 1] = 0x19; /* LE Extended Advertising, LE Coded PHY, LE 2M PHY */
     } else if (opcode == TENDON_HCI_LE_READ_BUFFER_SIZE) {
         event[7] = 251;
         event[9] = 8;

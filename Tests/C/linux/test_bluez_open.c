@@ -85,6 +85,7 @@ static void opens_the_first_adapter_and_powers_it_on(void **state) {
         assert_int_equal(radio.radio.address.type, TENDON_ADDRESS_TYPE_PUBLIC);
         assert_int_equal(radio.extended_scan, cases[i].extended);
         assert_int_equal(radio.extended_advertising, cases[i].extended);
+        assert_int_equal(radio.limits.features, cases[i].extended ? 0x1900 : 0);
         assert_int_equal(radio.limits.packet_length, 251);
         assert_int_equal(radio.limits.packets, 8);
         assert_int_equal(kernel.settings, TENDON_MANAGEMENT_POWERED | TENDON_MANAGEMENT_LOW_ENERGY);

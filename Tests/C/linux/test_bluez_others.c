@@ -207,7 +207,7 @@ static void the_limits_of_a_controller(void **state) {
                          sets[] = {1, 0x3B, 0x20, 0, 5};
     for (int extended = 0; extended < 2; extended++) {
         bluez_bench *b = bluez_open(extended, &bluez_public_address);
-        tendon_bluez_limits limits = {0};
+        tendon_bluez_limits limits = {.features = extended ? 0x1000 : 0}; /* bit 12: LE Extended Advertising */
         bluez_event(b, TENDON_HCI_COMMAND_COMPLETE, buffers, sizeof buffers);
         bluez_event(b, TENDON_HCI_COMMAND_COMPLETE, list, sizeof list);
         bluez_event(b, TENDON_HCI_COMMAND_COMPLETE, states, sizeof states);
@@ -216,7 +216,7 @@ static void the_limits_of_a_controller(void **state) {
             bluez_event(b, TENDON_HCI_COMMAND_COMPLETE, length, sizeof length);
             bluez_event(b, TENDON_HCI_COMMAND_COMPLETE, sets, sizeof sets);
         }
-        tendon_bluez_fetch_limits(b->radio.hci.fd, extended, &limits);
+        tendon_bluez_fetch_limits(b->radio.hci.fd, &limits);
         assert_int_equal(limits.packet_length, 251);
         assert_int_equal(limits.packets, 8);
         assert_int_equal(limits.accept_list, 16);

@@ -154,6 +154,191 @@ static void the_table_is_bounded(void **state) {
     bluez_close(b);
 }
 
+static void meta_event(bluez_bench *b, const uint8_t *parameters, size_t length) {
+    bluez_event(b, TENDON_HCI_LE_META, parameters, length);
+    bluez_read_controller(b);
+}
+
+static void phy_updated(bluez_bench *b, uint8_t status, uint8_t handle, uint8_t tx, uint8_t rx) {
+    const uint8_t parameters[] = {0x0C, status, handle, 0, tx, rx};
+    meta_event(b, parameters, sizeof parameters);
+}
+
+/* 251 octets to the peer, in 2120 us; 200 from it, in 1712 us. */
+static void length_changed(bluez_bench *b, uint8_t handle) {
+    const uint8_t parameters[] = {0x07, handle, 0, 0xFB, 0, 0x48, 0x08, 0xC8, 0, 0xB0, 0x06};
+    meta_event(b, parameters, sizeof parameters);
+}
+
+static void expect_phys(const tendon_link *link, uint8_t tx, uint8_t rx) {
+    assert_int_equal(link->timing.tx_phy, tx);
+    assert_int_equal(link->timing.rx_phy, rx);
+}
+
+static void expect_octets(const tendon_link *link, uint16_t tx, uint16_t rx) {
+    assert_int_equal(link->timing.tx_octets, tx);
+    assert_int_equal(link->timing.rx_octets, rx);
+}
+
+static void a_link_reports_its_phy_and_data_length(void **state) {
+    (void)state;
+    bluez_connecting *l = bluez_connecting_open();
+    connection_complete(l->b, 0x40, 24);
+    connection_complete(l->b, 0x41, 80); /* another program's */
+    connected(l);
+    expect_phys(&l->link, TENDON_PHY_1M, TENDON_PHY_1M); /* this controller has no other */
+    expect_octets(&l->link, 27, 27);
+    phy_updated(l->b, 0, 0x41, 2, 2);
+    length_changed(l->b, 0x41);
+    phy_updated(l->b, 0x1A, 0x40, 2, 2); /* unsupported remote feature */
+    expect_phys(&l->link, TENDON_PHY_1M, TENDON_PHY_1M);
+    expect_octets(&l->link, 27, 27);
+    phy_updated(l->b, 0, 0x40, 2, 3);
+    expect_phys(&l->link, TENDON_PHY_2M, TENDON_PHY_CODED);
+    length_changed(l->b, 0x40);
+    expect_octets(&l->link, 251, 200);
+    updated(l->b, 0, 0x40, 9); /* each event changes its own part */
+    expect_timing(&l->link, 0x109, 2, 500);
+    expect_phys(&l->link, TENDON_PHY_2M, TENDON_PHY_CODED);
+    expect_octets(&l->link, 251, 200);
+    bluez_event(l->b, TENDON_HCI_LE_META, (const uint8_t[]){TENDON_HCI_LE_CHANNEL_SELECTION, 0x40, 0, 1}, 4);
+    bluez_read_controller(l->b);
+    expect_timing(&l->link, 0x109, 2, 500);
+    assert_int_equal(l->b->radio.radio.malformed, 0);
+    bluez_connecting_close(l);
+}
+
+static void a_phy_that_is_not_known_is_none(void **state) {
+    (void)state;
+    bluez_connecting *l = bluez_connecting_open();
+    connection_complete(l->b, 0x40, 24);
+    connected(l);
+    static const uint8_t others[] = {0, 4, 0x80, 0xFF};
+    for (size_t i = 0; i < sizeof others; i++) {
+        phy_updated(l->b, 0, 0x40, 2, others[i]);
+        expect_phys(&l->link, TENDON_PHY_2M, 0);
+        phy_updated(l->b, 0, 0x40, others[i], 3);
+        expect_phys(&l->link, 0, TENDON_PHY_CODED);
+    }
+    expect_timing(&l->link, 24, 3, 300);
+    bluez_connecting_close(l);
+}
+
+/* A link whose connection the radio has not seen, as after a full receive buffer. */
+static void without_its_event_a_link_reports_nothing(void **state) {
+    (void)state;
+    bluez_connecting *l = bluez_connecting_open();
+    connected(l);
+    bluez_expect_nothing(l->b); /* a controller with LE 1M only is not asked */
+    phy_updated(l->b, 0, 0x40, 2, 2);
+    length_changed(l->b, 0x40);
+    expect_timing(&l->link, 0, 0, 0);
+    expect_phys(&l->link, 0, 0);
+    expect_octets(&l->link, 0, 0);
+    bluez_connecting_close(l);
+}
+
+/* A connection that the radio does not know, one that has ended, and the next one with its handle. */
+static void a_connection_that_is_not_known_gets_no_phy(void **state) {
+    (void)state;
+    bluez_bench *b = bluez_open(false, &bluez_public_address);
+    phy_updated(b, 0, 0x40, 2, 2);
+    length_changed(b, 0x40);
+    assert_int_equal(tendon_bluez_timing_of(&b->radio, 0x40).tx_phy, 0);
+    assert_int_equal(tendon_bluez_timing_of(&b->radio, 0x40).tx_octets, 0);
+    connection_complete(b, 0x40, 24);
+    phy_updated(b, 0, 0x40, 2, 2);
+    length_changed(b, 0x40);
+    assert_int_equal(tendon_bluez_timing_of(&b->radio, 0x40).rx_octets, 200);
+    disconnected(b, 0x40);
+    phy_updated(b, 0, 0x40, 2, 2);
+    assert_int_equal(tendon_bluez_timing_of(&b->radio, 0x40).tx_phy, 0);
+    connection_complete(b, 0x40, 24);
+    phy_updated(b, 0, 0x40, 2, 2);
+    connection_complete(b, 0x40, 24); /* its end was lost */
+    assert_int_equal(tendon_bluez_timing_of(&b->radio, 0x40).tx_phy, TENDON_PHY_1M);
+    assert_int_equal(tendon_bluez_timing_of(&b->radio, 0x40).tx_octets, 27);
+    bluez_close(b);
+}
+
+static void cut_events_change_nothing(void **state) {
+    (void)state;
+    static const uint8_t events[][11] = {{0x0C, 0, 0x40, 0, 2, 2}, {0x07, 0x40, 0, 0xFB, 0, 0x48, 8, 0xFB, 0, 0x48, 8}};
+    static const size_t lengths[] = {6, 11};
+    bluez_connecting *l = bluez_connecting_open();
+    connection_complete(l->b, 0x40, 24);
+    connected(l);
+    uint64_t malformed = 0;
+    for (size_t i = 0; i < 2; i++) {
+        for (size_t length = 1; length < lengths[i]; length++) {
+            meta_event(l->b, events[i], length);
+            assert_int_equal(l->b->radio.radio.malformed, ++malformed);
+            expect_phys(&l->link, TENDON_PHY_1M, TENDON_PHY_1M);
+            expect_octets(&l->link, 27, 27);
+        }
+    }
+    bluez_connecting_close(l);
+}
+
+/* The event of a new connection does not have its PHY. Where there is more than one, the controller is asked. */
+static void the_phy_of_a_new_connection_is_read(void **state) {
+    (void)state;
+    static const uint8_t answer[] = {1, 0x30, 0x20, 0, 0x40, 0, 2, 3}, failed[] = {1, 0x30, 0x20, 0x02, 0x40, 0, 2, 3},
+                         other[] = {1, 0x30, 0x20, 0, 0x41, 0, 3, 3};
+    static const uint64_t features[] = {TENDON_BLUEZ_FEATURE_2M, TENDON_BLUEZ_FEATURE_CODED};
+    for (size_t i = 0; i < 2; i++) {
+        bluez_connecting *l = bluez_connecting_open();
+        l->b->radio.limits.features = features[i];
+        connection_complete(l->b, 0x40, 24);
+        connected(l);
+        const uint8_t *asked = bluez_expect(l->b, TENDON_HCI_LE_READ_PHY);
+        assert_memory_equal(asked, ((const uint8_t[]){0x40, 0}), 2);
+        bluez_expect_nothing(l->b);
+        expect_phys(&l->link, 0, 0);
+        expect_octets(&l->link, 27, 27);
+        bluez_event(l->b, TENDON_HCI_COMMAND_COMPLETE, failed, sizeof failed);
+        bluez_event(l->b, TENDON_HCI_COMMAND_COMPLETE, other, sizeof other);
+        for (size_t length = 3; length < sizeof answer; length++) {
+            bluez_event(l->b, TENDON_HCI_COMMAND_COMPLETE, answer, length);
+        }
+        bluez_read_controller(l->b);
+        expect_phys(&l->link, 0, 0);
+        bluez_event(l->b, TENDON_HCI_COMMAND_COMPLETE, answer, sizeof answer);
+        bluez_read_controller(l->b);
+        expect_phys(&l->link, TENDON_PHY_2M, TENDON_PHY_CODED);
+        expect_timing(&l->link, 24, 3, 300);
+        bluez_connecting_close(l);
+    }
+}
+
+static void a_phy_that_cannot_be_read_is_not_known(void **state) {
+    (void)state;
+    bluez_connecting *l = bluez_connecting_open();
+    l->b->radio.limits.features = TENDON_BLUEZ_FEATURE_2M;
+    connection_complete(l->b, 0x40, 24);
+    sends_refused = (refused_sends){ENOBUFS, 1};
+    connected(l);
+    assert_int_equal(sends_refused.times, 0);
+    bluez_expect_nothing(l->b);
+    expect_phys(&l->link, 0, 0);
+    expect_timing(&l->link, 24, 3, 300);
+    bluez_connecting_close(l);
+    l = bluez_connecting_open();
+    l->b->radio.limits.features = TENDON_BLUEZ_FEATURE_2M;
+    connection_complete(l->b, 0x40, 24);
+    phy_updated(l->b, 0, 0x40, 2, 2); /* known before the socket is connected */
+    connected(l);
+    bluez_expect_nothing(l->b);
+    expect_phys(&l->link, TENDON_PHY_2M, TENDON_PHY_2M);
+    bluez_connecting_close(l);
+    l = bluez_connecting_open();
+    l->b->radio.limits.features = TENDON_BLUEZ_FEATURE_2M;
+    calls.conninfo = (refused_call){ENOTCONN, 0}; /* it has ended: there is no handle */
+    connected(l);
+    bluez_expect_nothing(l->b);
+    bluez_connecting_close(l);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parameters_are_loaded_before_the_connect),
@@ -161,6 +346,13 @@ int main(void) {
         cmocka_unit_test(a_link_reports_what_its_connection_has),
         cmocka_unit_test(a_new_connection_does_not_inherit),
         cmocka_unit_test(the_table_is_bounded),
+        cmocka_unit_test(a_link_reports_its_phy_and_data_length),
+        cmocka_unit_test(a_phy_that_is_not_known_is_none),
+        cmocka_unit_test(a_connection_that_is_not_known_gets_no_phy),
+        cmocka_unit_test(without_its_event_a_link_reports_nothing),
+        cmocka_unit_test(cut_events_change_nothing),
+        cmocka_unit_test(the_phy_of_a_new_connection_is_read),
+        cmocka_unit_test(a_phy_that_cannot_be_read_is_not_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

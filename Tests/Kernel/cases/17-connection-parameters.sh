@@ -19,6 +19,10 @@ for profile in fast low-power; do
         awk 'FNR == 1 { file++ } { last[file] = $1 } END { exit !(file == 2 && last[1] + 0 == last[2] + 0) }' \
         "$CASE_DIR/$profile.controller" "$CASE_DIR/$profile.told"
 done
+check "the data length is told" grep -q '"tx_packet_bytes":27,"rx_packet_bytes":27' "$CASE_DIR/fast.jsonl"
+if [ "$KIND" = legacy ]; then # the other one cannot be asked for its PHY
+    check "and the PHY" grep -q '"tx_phy":"1m","rx_phy":"1m"' "$CASE_DIR/fast.jsonl"
+fi
 asked() { # PROFILE MIN MAX LATENCY: of the kernel's command to connect
     grep -q "Min connection interval: $2 msec" "$CASE_DIR/$1.txt" &&
         grep -q "Max connection interval: $3 msec" "$CASE_DIR/$1.txt" && grep -q "Connection latency: $4 " "$CASE_DIR/$1.txt"

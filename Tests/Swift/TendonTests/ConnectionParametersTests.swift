@@ -75,12 +75,27 @@ struct ConnectionParametersTests {
         let peripheral = try await central.connect(site.address)
         #expect(await central.connectionTimings().isEmpty)
         await onLoop {
-            core.radio.pointee.links.pointee.timing = tendon_connection_timing(interval: 12, latency: 4, timeout: 500)
+            core.radio.pointee.links.pointee.timing = tendon_connection_timing(
+                interval: 12, latency: 4, timeout: 500, tx_phy: 2, rx_phy: 3, tx_octets: 251, rx_octets: 27)
         }
         let timing = try #require(await central.connectionTimings()[site.address])
         #expect(timing.interval == .milliseconds(15))
         #expect(timing.latency == 4)
         #expect(timing.supervisionTimeout == .seconds(5))
+        #expect(timing.txPHY == .le2M)
+        #expect(timing.rxPHY == .leCoded)
+        #expect(timing.txPacketSize == 251)
+        #expect(timing.rxPacketSize == 27)
+        await onLoop {
+            core.radio.pointee.links.pointee.timing.tx_phy = 0
+            core.radio.pointee.links.pointee.timing.rx_phy = 9
+            core.radio.pointee.links.pointee.timing.tx_octets = 0
+            core.radio.pointee.links.pointee.timing.rx_octets = 0
+        }
+        let unknown = try #require(await central.connectionTimings()[site.address])
+        #expect(unknown != timing)
+        #expect(unknown.txPHY == nil && unknown.rxPHY == nil)
+        #expect(unknown.txPacketSize == nil && unknown.rxPacketSize == nil)
         await peripheral.disconnect()
         #expect(await central.connectionTimings().isEmpty)
         await central.close()

@@ -3,7 +3,8 @@
  * Connection parameters: how often central and peripheral exchange data, how many of these events the peripheral may
  * leave out, and how long a connection lives without one (Core Specification Vol 6 Part B 4.5.1 and 4.5.2; units and
  * ranges: Vol 4 Part E 7.8.12). A short interval costs both batteries; a long one costs time: a discovery of 20 round
- * trips takes 0.4 s at 15 ms and 2.5 s at 100 ms, as each takes one or two intervals.
+ * trips takes 0.4 s at 15 ms and 2.5 s at 100 ms, as each takes one or two intervals. PHY (4.6.8 and 4.6.9) and data
+ * length (4.5.10) say how fast one packet is transmitted, how far it gets, and how much it carries.
  */
 #ifndef TENDON_HOST_CONNECTION_PARAMETERS_H
 #define TENDON_HOST_CONNECTION_PARAMETERS_H
@@ -22,11 +23,16 @@ typedef struct tendon_connection_parameters {
     uint16_t timeout;      /**< supervision timeout, 10 to 3200, in 10 ms */
 } tendon_connection_parameters;
 
+/** PHYs, by the numbers that events and advertising reports have (Vol 4 Part E 7.7.65.12). */
+enum { TENDON_PHY_1M = 1, TENDON_PHY_2M = 2, TENDON_PHY_CODED = 3 };
+
 /** What a connection has. */
 typedef struct tendon_connection_timing {
-    uint16_t interval; /**< 1.25 ms; 0: not known */
-    uint16_t latency;  /**< connection events */
-    uint16_t timeout;  /**< 10 ms */
+    uint16_t interval;             /**< 1.25 ms; 0: not known */
+    uint16_t latency;              /**< connection events */
+    uint16_t timeout;              /**< 10 ms */
+    uint8_t tx_phy, rx_phy;        /**< TENDON_PHY_...; 0: not known */
+    uint16_t tx_octets, rx_octets; /**< longest payload of one data packet over the air, 27 to 251; 0: not known */
 } tendon_connection_timing;
 
 /** Whether all values are in range, and the supervision timeout is longer than (1 + latency) * max_interval * 2. */
