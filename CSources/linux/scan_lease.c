@@ -25,6 +25,7 @@ static tendon_scan_parameters merge(const tendon_scan_lease *leases) {
     for (const tendon_scan_lease *lease = leases->next; lease != NULL; lease = lease->next) {
         const tendon_scan_parameters *its = &lease->parameters;
         merged.active = merged.active || its->active;
+        merged.coded = merged.coded || its->coded;
         merged.filter_duplicates = merged.filter_duplicates && its->filter_duplicates;
         if (scans_more(its, &merged)) {
             merged.interval_ms = its->interval_ms;
@@ -36,7 +37,7 @@ static tendon_scan_parameters merge(const tendon_scan_lease *leases) {
 
 static bool is_same(const tendon_scan_parameters *a, const tendon_scan_parameters *b) {
     return a->active == b->active && a->filter_duplicates == b->filter_duplicates && a->interval_ms == b->interval_ms &&
-           a->window_ms == b->window_ms;
+           a->window_ms == b->window_ms && a->coded == b->coded;
 }
 
 /**

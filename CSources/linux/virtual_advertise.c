@@ -136,6 +136,9 @@ static tendon_status bind_scanner(tendon_virtual_radio *radio, int fd) {
 
 tendon_status tendon_virtual_scan_start(tendon_radio *base, const tendon_scan_parameters *parameters) {
     tendon_virtual_radio *radio = (tendon_virtual_radio *)base;
+    if (parameters->coded) {
+        return TENDON_ERROR_UNSUPPORTED;
+    }
     int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0) {
         return TENDON_SYSTEM_ERROR(errno);

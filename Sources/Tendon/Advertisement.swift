@@ -25,6 +25,11 @@ public struct Advertisement: Sendable {
     public let isLegacy: Bool
     /// The controller or the reassembly lost the end of `data`.
     public let isTruncated: Bool
+    /// PHY of the channels on which the device advertises, `le1M` or `leCoded`; `nil` if the controller does not report
+    /// it.
+    public let primaryPHY: PHY?
+    /// PHY of the data of an extended advertisement; `nil` if all of it is on the primary channels.
+    public let secondaryPHY: PHY?
     /// AD structures, undecoded.
     public let data: [UInt8]
     /// When it was received, monotonic milliseconds.
@@ -41,6 +46,8 @@ public struct Advertisement: Sendable {
         isScanResponse = has(TENDON_AD_SCAN_RESPONSE)
         isLegacy = has(TENDON_AD_LEGACY)
         isTruncated = c.truncated
+        primaryPHY = PHY(rawValue: c.primary_phy)
+        secondaryPHY = PHY(rawValue: c.secondary_phy)
         data = copied(c.data, c.length)
         self.time = time
     }

@@ -51,12 +51,16 @@ public struct ScanOptions: Sendable, Hashable {
     public var capacity: Int
     /// The advertisement that is dropped if the consumer is too slow.
     public var policy: OverflowPolicy
+    /// Whether to scan on LE Coded besides LE 1M, for devices that advertise with long range; the two share the time.
+    /// The scan fails with `TENDON_ERROR_UNSUPPORTED` if the controller has no LE Coded, and on the virtual radio.
+    public var includesCodedPHY: Bool
 
     /// Creates options.
     public init(
         isActive: Bool = true, filtersDuplicates: Bool = false, capacity: Int = 256,
-        policy: OverflowPolicy = .dropOldest
+        policy: OverflowPolicy = .dropOldest, includesCodedPHY: Bool = false
     ) {
+        self.includesCodedPHY = includesCodedPHY
         self.isActive = isActive
         self.filtersDuplicates = filtersDuplicates
         self.capacity = capacity

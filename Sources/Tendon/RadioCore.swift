@@ -335,6 +335,7 @@ package final class RadioCore: @unchecked Sendable {
         var parameters = tendon_scan_parameters()
         parameters.active = scanner.options.isActive
         parameters.filter_duplicates = scanner.options.filtersDuplicates
+        parameters.coded = scanner.options.includesCodedPHY
         defer { loop.core.touched() }
         try check(tendon_radio_scan_acquire(radio, scanner.lease.pointer, &parameters), .scan)
         scanners.append(scanner)

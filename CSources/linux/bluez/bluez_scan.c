@@ -36,6 +36,7 @@ static void encode_parameters(const tendon_bluez_radio *radio, tendon_bluez_comm
     /* ms to 0.625 ms; 10240 ms is 0x4000. */
     tendon_hci_scan scan = {.active = parameters->active,
                             .filter_duplicates = parameters->filter_duplicates,
+                            .coded = parameters->coded,
                             .own_address = tendon_bluez_address_is_random(radio),
                             .interval = (uint16_t)(parameters->interval_ms * 8u / 5u),
                             .window = (uint16_t)(parameters->window_ms * 8u / 5u)};
@@ -189,6 +190,9 @@ tendon_status tendon_bluez_scan_start(tendon_radio *base, const tendon_scan_para
     }
     if (radio->unprivileged) {
         return TENDON_RADIO_ERROR_NO_CAP_NET_RAW;
+    }
+    if (parameters->coded && (!radio->extended_scan || (radio->limits.features & TENDON_BLUEZ_FEATURE_CODED) == 0)) {
+        return TENDON_ERROR_UNSUPPORTED;
     }
     radio->scan.parameters = *parameters;
     tendon_bluez_activity_start(radio, &radio->scan.activity);

@@ -25,6 +25,9 @@ extension Command {
             Option(
                 name: "--passive", value: nil,
                 help: "scan passively: send no scan requests, so receive no scan responses"),
+            Option(
+                name: "--coded", value: nil,
+                help: "scan on LE Coded too, for devices with long range; an error if the adapter cannot"),
             Option(name: "--count", value: "N", help: "end when this many devices are found"),
         ],
         examples: [
@@ -40,7 +43,7 @@ extension Command {
             events: Events(json: arguments.has("--json")), every: arguments.has("--duplicates"),
             filter: filter, limit: try arguments.integer("--count", in: 1...10000))
         let limit = try arguments.duration() ?? (Output.standard.isTerminal ? nil : 10_000)
-        let passive = arguments.has("--passive")
+        let options = ScanOptions(isActive: !arguments.has("--passive"), includesCodedPHY: arguments.has("--coded"))
         let found = try await Termination.task(for: limit) { () throws(CommandError) in
             try await translating { () throws(TendonError) in
                 let central = try await Central(radio: radio)
@@ -48,7 +51,7 @@ extension Command {
                 // continue to scan.
                 do throws(TendonError) {
                     var view = view
-                    let scan = try await central.scan(ScanOptions(isActive: !passive))
+                    let scan = try await central.scan(options)
                     // The live view is also redrawn without new advertisements.
                     for try await advertisement in scan {
                         guard view.add(advertisement) else { break }
@@ -105,6 +108,7 @@ struct ScannedDevice: Sendable {
     var family: String?
     var rssi: Int?
     var isConnectable = false
+    var isOnCoded = false
     var reports: UInt64 = 0
     var lastSeen: UInt64 = 0
     var wasFound = false
@@ -115,6 +119,7 @@ struct ScannedDevice: Sendable {
     mutating func add(_ advertisement: Advertisement) -> Bool {
         lastSeen = advertisement.time
         isConnectable = isConnectable || advertisement.isConnectable
+        isOnCoded = isOnCoded || advertisement.primaryPHY == .leCoded
         return add(data: advertisement.data, rssi: advertisement.rssi)
     }
 
@@ -145,6 +150,7 @@ struct ScannedDevice: Sendable {
         if let rssi { members["rssi_dbm"] = JSON(rssi) }
         members["connectable"] = .bool(isConnectable)
         members["services"] = JSON(services.map { .string($0.description) })
+        if isOnCoded { members["primary_phy"] = .string(PHY.leCoded.word.description) }
         return members
     }
 }

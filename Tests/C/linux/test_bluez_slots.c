@@ -152,6 +152,40 @@ static void duplicates_are_filtered_as_the_owner_wants(void **state) {
     }
 }
 
+/* LE 1M and LE Coded, each with the same times; only with the extended commands and the feature. */
+static void le_coded_where_the_controller_has_it(void **state) {
+    (void)state;
+    static const uint8_t sent[] = {0, 0, 0x05, 1, 160, 0, 80, 0, 1, 160, 0, 80, 0},
+                         usual[] = {0, 0, 0x01, 1, 160, 0, 80, 0};
+    const tendon_scan_parameters coded = {.active = true, .coded = true, .interval_ms = 100, .window_ms = 50};
+    bluez_bench *b = bluez_open(true, &bluez_public_address);
+    b->radio.limits.features = TENDON_BLUEZ_FEATURE_CODED;
+    assert_int_equal(tendon_radio_scan_start(&b->radio.radio, &coded), TENDON_OK);
+    assert_memory_equal(bluez_answer(b, TENDON_HCI_LE_SET_EXTENDED_SCAN_PARAMETERS, 0), sent, sizeof sent);
+    (void)bluez_answer(b, TENDON_HCI_LE_SET_EXTENDED_SCAN_ENABLE, 0);
+    bluez_close(b);
+    for (int i = 0; i < 2; i++) { /* a second user's request does not end the first one's scan */
+        b = bluez_open(i == 0, &bluez_public_address);
+        b->radio.limits.features = i == 0 ? ~TENDON_BLUEZ_FEATURE_CODED : TENDON_BLUEZ_FEATURE_CODED;
+        assert_int_equal(tendon_radio_scan_start(&b->radio.radio, &coded), TENDON_ERROR_UNSUPPORTED);
+        assert_false(b->radio.radio.scanning);
+        bluez_expect_nothing(b);
+        tendon_scan_lease lease = {0};
+        tendon_scan_parameters parameters = coded;
+        parameters.coded = false;
+        assert_int_equal(tendon_radio_scan_start(&b->radio.radio, &parameters), TENDON_OK);
+        const uint8_t *scan = bluez_answer(b, bluez_scan_parameters[i == 0], 0);
+        if (i == 0) {
+            assert_memory_equal(scan, usual, sizeof usual);
+        }
+        (void)bluez_answer(b, bluez_scan_enable[i == 0], 0);
+        assert_int_equal(tendon_radio_scan_acquire(&b->radio.radio, &lease, &coded), TENDON_ERROR_UNSUPPORTED);
+        assert_true(b->radio.radio.scanning);
+        assert_false(b->radio.radio.scan.coded);
+        bluez_close(b);
+    }
+}
+
 /* The send of the first command fails: the call says so. */
 static void a_start_that_ends_the_radio_says_why(void **state) {
     (void)state;
@@ -178,6 +212,7 @@ int main(void) {
         cmocka_unit_test(a_reason_belongs_to_its_handle),
         cmocka_unit_test(the_largest_handle_is_one),
         cmocka_unit_test(duplicates_are_filtered_as_the_owner_wants),
+        cmocka_unit_test(le_coded_where_the_controller_has_it),
         cmocka_unit_test(a_start_that_ends_the_radio_says_why),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

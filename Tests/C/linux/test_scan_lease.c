@@ -8,8 +8,8 @@
 
 typedef struct scripted {
     tendon_radio radio;
-    char log[256]; /**< "a60/60 " an active start, "p..." a passive one, with "d" if duplicates are filtered; "- " a
-                      stop */
+    char log[256];      /**< "a60/60 " an active start, "p..." a passive one, with "d" if duplicates are filtered, "c"
+                           on LE Coded too; "- " a stop */
     tendon_status fail; /**< of the next start */
     int fails;          /**< so many starts */
 } scripted;
@@ -21,8 +21,9 @@ static tendon_status scan_start(tendon_radio *radio, const tendon_scan_parameter
         return s->fail;
     }
     size_t used = strlen(s->log);
-    snprintf(s->log + used, sizeof s->log - used, "%c%s%u/%u ", parameters->active ? 'a' : 'p',
-             parameters->filter_duplicates ? "d" : "", parameters->window_ms, parameters->interval_ms);
+    snprintf(s->log + used, sizeof s->log - used, "%c%s%s%u/%u ", parameters->active ? 'a' : 'p',
+             parameters->filter_duplicates ? "d" : "", parameters->coded ? "c" : "", parameters->window_ms,
+             parameters->interval_ms);
     return TENDON_OK;
 }
 
@@ -85,6 +86,11 @@ static void one_scan_serves_all(void **state) {
     expect_log(s, "- pd60/60 ");
     assert_int_equal(acquire(s, &b, &(tendon_scan_parameters){.active = true, .filter_duplicates = true}), TENDON_OK);
     expect_log(s, "- ad60/60 "); /* the same lease with another request */
+    const tendon_scan_parameters coded = {.active = true, .filter_duplicates = true, .coded = true};
+    assert_int_equal(acquire(s, &b, &coded), TENDON_OK);
+    expect_log(s, "- adc60/60 ");
+    assert_int_equal(acquire(s, &b, &coded), TENDON_OK);
+    expect_log(s, "");
     release(s, &b);
     expect_log(s, "- ");
     assert_false(s->radio.scanning);
@@ -105,6 +111,8 @@ static void requests_by_table(void **state) {
         {{.interval_ms = 100, .window_ms = 10}, {.interval_ms = 1000, .window_ms = 200}, "p200/1000 "},
         {{.interval_ms = 100, .window_ms = 20}, {.interval_ms = 1000, .window_ms = 200}, "p20/100 "},
         {{.interval_ms = 100}, {.interval_ms = 1000, .window_ms = 999}, "p100/100 "},
+        {{.coded = true}, {.active = true}, "ac60/60 "},
+        {{.coded = true, .filter_duplicates = true}, {.filter_duplicates = true}, "pdc60/60 "},
         {{.interval_ms = 10240, .window_ms = 10240}, {.interval_ms = 10240, .window_ms = 10239}, "p10240/10240 "},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

@@ -84,6 +84,9 @@ static void parameters_out_of_range(void **state) {
     for (size_t i = 0; i < sizeof bad_scans / sizeof bad_scans[0]; i++) {
         assert_int_equal(tendon_radio_scan_start(&w->central.radio, &bad_scans[i]), TENDON_ERROR_INVALID_ARGUMENT);
     }
+    assert_int_equal(tendon_radio_scan_start(&w->central.radio, &(tendon_scan_parameters){.coded = true}),
+                     TENDON_ERROR_UNSUPPORTED);
+    assert_false(w->central.radio.scanning);
     assert_int_equal(advertise(w, 3, TENDON_AD_LEGACY_MAX + 1), TENDON_ERROR_INVALID_ARGUMENT);
     assert_int_equal(advertise(w, TENDON_AD_LEGACY_MAX + 1, 1), TENDON_ERROR_INVALID_ARGUMENT);
     assert_int_equal(advertise(w, TENDON_AD_EXTENDED_MAX + 1, 0), TENDON_ERROR_INVALID_ARGUMENT);

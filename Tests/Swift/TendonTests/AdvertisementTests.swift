@@ -30,6 +30,15 @@ import Testing
         #expect(unknown.rssi == nil && unknown.txPower == nil)
     }
 
+    @Test func phys() {
+        let legacy = advertisement { ($0.primary_phy, $0.secondary_phy) = (1, 0) }
+        #expect(legacy.primaryPHY == .le1M && legacy.secondaryPHY == nil)
+        let long = advertisement { ($0.primary_phy, $0.secondary_phy) = (3, 2) }
+        #expect(long.primaryPHY == .leCoded && long.secondaryPHY == .le2M)
+        let reserved = advertisement { ($0.primary_phy, $0.secondary_phy) = (0, 4) }
+        #expect(reserved.primaryPHY == nil && reserved.secondaryPHY == nil)
+    }
+
     @Test(arguments: [
         (TENDON_AD_CONNECTABLE, [true, false, false, false]), (TENDON_AD_SCANNABLE, [false, true, false, false]),
         (TENDON_AD_SCAN_RESPONSE, [false, false, true, false]), (TENDON_AD_LEGACY, [false, false, false, true]),

@@ -310,6 +310,18 @@ struct SearchTests {
         await onLoop { held.holder.close() }
     }
 
+    /// The virtual radio has one PHY: a scan of LE Coded fails, and the scan that is on stays.
+    @Test func codedIsNotForEveryRadio() async throws {
+        let site = try await Site()
+        let central = try await Central(radio: site.radio)
+        let one = try await central.scan()
+        await #expect { _ = try await central.scan(ScanOptions(includesCodedPHY: true)) } throws: {
+            ($0 as? TendonError)?.status == Int32(TENDON_ERROR_UNSUPPORTED)
+        }
+        #expect(await onLoop { central.core.radio.pointee.scanning && !central.core.radio.pointee.scan.coded })
+        withExtendedLifetime(one) {}
+    }
+
     /// One scan serves all: active when anybody wants it, without duplicates when everybody does.
     @Test func oneScanServesAll() async throws {
         let site = try await Site()

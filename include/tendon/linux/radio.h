@@ -27,6 +27,8 @@ typedef struct tendon_scan_parameters {
     bool filter_duplicates;
     uint16_t interval_ms; /**< 3 to 10240; 0: 60 */
     uint16_t window_ms;   /**< <= interval; 0: the interval */
+    /** On LE Coded besides LE 1M, for devices that advertise with long range: each PHY gets a part of the time. */
+    bool coded;
 } tendon_scan_parameters;
 
 /** A user's part of the scan of a radio. The caller's memory, zeroed before its first use. Opaque. */
@@ -108,7 +110,7 @@ struct tendon_link {
     bool encrypted; /**< by pairing or with a stored key */
     /** dBm, of the answer to the newest tendon_radio_ask_signals(); TENDON_RSSI_UNKNOWN: not known. */
     int8_t rssi;
-    /** Of the connection, and of its latest update. Interval 0: not known, as on the virtual radio. */
+    /** Of the connection, and of its latest updates. Interval 0: not known, as on the virtual radio. */
     tendon_connection_timing timing;
     uint8_t singles;       /**< wake-ups in a row that brought one packet; used by the link */
     bool keyed;            /**< a pairing on this connection has stored a key */
@@ -235,14 +237,14 @@ struct tendon_radio {
 /* These functions call ops. Their errors are of the layers BASE, RADIO, SYSTEM, HCI or MANAGEMENT. */
 /**
  * Scans for one more user, or with other parameters for a lease that is held already. One scan of the radio serves all
- * leases: active if one of them is; duplicates are filtered if all of them filter; interval and window are those of the
- * lease with the largest share of the time (window / interval), of equal ones the shorter interval. The scan
- * is started again if that changes, and for a new lease: some controllers report a device once per scan, and would not
- * report it to the new user. Reports go to on_report, for all leases. When the radio ends its scan (on_failure), all
- * leases have ended.
+ * leases: active if one of them is, and likewise on LE Coded; duplicates are filtered if all of them filter; interval
+ * and window are those of the lease with the largest share of the time (window / interval), of equal ones the shorter
+ * interval. The scan is started again if that changes, and for a new lease: some controllers report a device once per
+ * scan, and would not report it to the new user. Reports go to on_report, for all leases. When the radio ends its scan
+ * (on_failure), all leases have ended.
  * @param lease borrowed until it is released, or the radio is closed.
- * @return TENDON_OK; TENDON_ERROR_INVALID_ARGUMENT; an error of the radio, after which a new lease is not held, and the
- * others are as before.
+ * @return TENDON_OK; TENDON_ERROR_INVALID_ARGUMENT; TENDON_ERROR_UNSUPPORTED: the controller, or the virtual radio, has
+ * no LE Coded; another error of the radio. After an error a new lease is not held, and the others are as before.
  */
 tendon_status tendon_radio_scan_acquire(tendon_radio *radio, tendon_scan_lease *lease,
                                         const tendon_scan_parameters *parameters);
