@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 #include "tendon/host/connection_parameters.h"
 
-enum { TIMEOUT_DEFAULT = 400, TIMEOUT_MAX = 3200, TIMEOUT_MIN = 10 };
+enum { TIMEOUT_DEFAULT = 400, TIMEOUT_MAX = 3200, TIMEOUT_MIN = 10, OCTETS_MIN = 27, OCTETS_MAX = 251 };
 
 static const struct profile {
     const char *name;
     tendon_connection_parameters parameters;
-} profiles[] = {{"fast", {6, 12, 0, 400}}, {"balanced", {24, 40, 0, 400}}, {"low-power", {80, 100, 2, 600}}};
+} profiles[] = {{"fast", {.min_interval = 6, .max_interval = 12, .timeout = 400}},
+                {"balanced", {.min_interval = 24, .max_interval = 40, .timeout = 400}},
+                {"low-power", {.min_interval = 80, .max_interval = 100, .latency = 2, .timeout = 600}}};
+static const char *const phys[] = {"1m", "2m", "coded"};
 
 bool tendon_connection_parameters_valid(const tendon_connection_parameters *parameters) {
     if (parameters->min_interval < 6 || parameters->max_interval > 3200 ||
         parameters->min_interval > parameters->max_interval || parameters->latency > 499 ||
-        parameters->timeout < TIMEOUT_MIN || parameters->timeout > TIMEOUT_MAX) {
+        parameters->timeout < TIMEOUT_MIN || parameters->timeout > TIMEOUT_MAX || parameters->phy > TENDON_PHY_CODED ||
+        (parameters->tx_octets != 0 && (parameters->tx_octets < OCTETS_MIN || parameters->tx_octets > OCTETS_MAX))) {
         return false;
     }
     /* 10 ms * timeout > (1 + latency) * 1.25 ms * interval * 2 */
@@ -81,48 +85,83 @@ static uint16_t default_timeout(const tendon_connection_parameters *p) {
     return (uint16_t)(chosen < TIMEOUT_MAX ? chosen : TIMEOUT_MAX);
 }
 
-static tendon_status parse_values(cursor *c, tendon_connection_parameters *out) {
-    tendon_connection_parameters p = {.min_interval = interval(c)};
-    c->wrong = c->wrong || !take(c, '-');
-    p.max_interval = c->wrong ? 0 : interval(c);
-    if (take(c, ',')) {
-        uint32_t latency = digits(c);
-        p.latency = latency <= UINT16_MAX ? (uint16_t)latency : UINT16_MAX;
+/** True if this word is next; it is taken then. */
+static bool take_word(cursor *c, const char *word) {
+    size_t i = 0;
+    while (word[i] != '\0' && c->at + i < c->length && c->text[c->at + i] == word[i]) {
+        i++;
     }
-    bool has_timeout = take(c, ',');
+    bool found = !c->wrong && word[i] == '\0';
+    c->at += found ? i : 0;
+    return found;
+}
+
+/** A comma before a number; another one is before a word. */
+static bool take_separator(cursor *c) {
+    bool word = c->at + 1 < c->length && (c->text[c->at + 1] == 'p' || c->text[c->at + 1] == 'l');
+    return !word && take(c, ',');
+}
+
+static uint16_t number(cursor *c) {
+    uint32_t value = digits(c);
+    return value <= UINT16_MAX ? (uint16_t)value : UINT16_MAX;
+}
+
+static void parse_intervals(cursor *c, tendon_connection_parameters *p) {
+    p->min_interval = interval(c);
+    c->wrong = c->wrong || !take(c, '-');
+    p->max_interval = c->wrong ? 0 : interval(c);
+    if (take_separator(c)) {
+        p->latency = number(c);
+    }
+    bool has_timeout = take_separator(c);
     if (has_timeout) {
-        p.timeout = timeout(c);
+        p->timeout = timeout(c);
+    }
+    p->timeout = has_timeout ? p->timeout : default_timeout(p);
+}
+
+static void parse_phy(cursor *c, tendon_connection_parameters *p) {
+    for (uint8_t i = 0; i < sizeof phys / sizeof phys[0]; i++) {
+        if (take_word(c, phys[i])) {
+            p->phy = (uint8_t)(i + 1);
+            return;
+        }
+    }
+    c->wrong = true;
+}
+
+static tendon_status parse(cursor *c, tendon_connection_parameters *p) {
+    size_t i = 0;
+    while (i < sizeof profiles / sizeof profiles[0] && !take_word(c, profiles[i].name)) {
+        i++;
+    }
+    if (i < sizeof profiles / sizeof profiles[0]) {
+        *p = profiles[i].parameters;
+    } else {
+        parse_intervals(c, p);
+    }
+    if (take_word(c, ",phy=")) {
+        parse_phy(c, p);
+    }
+    if (take_word(c, ",length=")) {
+        p->tx_octets = number(c);
+        c->wrong = c->wrong || p->tx_octets == 0;
     }
     if (c->wrong || c->at != c->length) {
         return TENDON_ERROR_MALFORMED;
     }
-    p.timeout = has_timeout ? p.timeout : default_timeout(&p);
-    if (!tendon_connection_parameters_valid(&p)) {
-        return TENDON_ERROR_INVALID_ARGUMENT;
-    }
-    *out = p;
-    return TENDON_OK;
-}
-
-static bool is_name(const char *name, const char *text, size_t length) {
-    size_t i = 0;
-    while (i < length && name[i] != '\0' && name[i] == text[i]) {
-        i++;
-    }
-    return i == length && name[i] == '\0';
+    return tendon_connection_parameters_valid(p) ? TENDON_OK : TENDON_ERROR_INVALID_ARGUMENT;
 }
 
 tendon_status tendon_connection_parameters_parse(const char *text, size_t length, tendon_connection_parameters *out,
                                                  size_t *offset) {
-    for (size_t i = 0; i < sizeof profiles / sizeof profiles[0]; i++) {
-        if (is_name(profiles[i].name, text, length)) {
-            *out = profiles[i].parameters;
-            return TENDON_OK;
-        }
-    }
+    tendon_connection_parameters parsed = {0};
     cursor c = {.text = text, .length = length};
-    tendon_status status = parse_values(&c, out);
-    if (status < 0 && offset != NULL) {
+    tendon_status status = parse(&c, &parsed);
+    if (status == TENDON_OK) {
+        *out = parsed;
+    } else if (offset != NULL) {
         *offset = c.at;
     }
     return status;

@@ -59,6 +59,17 @@ tendon_status tendon_radio_set_connection_parameters(tendon_radio *radio,
     return TENDON_OK;
 }
 
+tendon_status tendon_link_set_parameters(tendon_link *link, const tendon_connection_parameters *parameters) {
+    if (!tendon_connection_parameters_valid(parameters)) {
+        return TENDON_ERROR_INVALID_ARGUMENT;
+    }
+    if (link->state != TENDON_LINK_OPEN || link->accepted) {
+        return TENDON_ERROR_WRONG_STATE;
+    }
+    return link->radio->ops->set_parameters != NULL ? link->radio->ops->set_parameters(link, parameters)
+                                                    : TENDON_ERROR_UNSUPPORTED;
+}
+
 tendon_status tendon_radio_listen(tendon_radio *radio, tendon_listener *listener) {
     return listener->accept == NULL ? TENDON_ERROR_INVALID_ARGUMENT : radio->ops->listen(radio, listener);
 }

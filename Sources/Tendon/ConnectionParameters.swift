@@ -10,7 +10,7 @@ import CTendon
 /// try await central.setConnectionParameters(.fast)
 /// ```
 public struct ConnectionParameters: Sendable, Hashable, CustomStringConvertible {
-    let c: tendon_connection_parameters
+    private(set) var c: tendon_connection_parameters
 
     /// 7.5 to 15 ms: motion and gestures without delay.
     public static let fast = profile("fast")
@@ -24,11 +24,16 @@ public struct ConnectionParameters: Sendable, Hashable, CustomStringConvertible 
     ///   - latency: number of connection events in a row that the device may leave out, 0 to 499.
     ///   - supervisionTimeout: 100 ms to 32 s in steps of 10 ms, rounded down; longer than
     ///     `(1 + latency) * interval.upperBound * 2`.
+    ///   - phy: of both directions; `nil`: the one that the connection is made on.
+    ///   - packetSize: longest payload of one sent packet over the air, 27 to 251 bytes; `nil`: the controller's default.
     /// - Throws: `TENDON_ERROR_INVALID_ARGUMENT` if a value is out of its range.
     public init(
-        interval: ClosedRange<Duration>, latency: Int = 0, supervisionTimeout: Duration = .seconds(4)
+        interval: ClosedRange<Duration>, latency: Int = 0, supervisionTimeout: Duration = .seconds(4), phy: PHY? = nil,
+        packetSize: Int? = nil
     ) throws(TendonError) {
         var c = tendon_connection_parameters()
+        c.phy = phy?.rawValue ?? 0
+        c.tx_octets = packetSize.map { UInt16(exactly: $0).flatMap { $0 > 0 ? $0 : nil } ?? .max } ?? 0
         c.min_interval = Self.units(interval.lowerBound, of: Self.intervalUnit)
         c.max_interval = Self.units(interval.upperBound, of: Self.intervalUnit)
         c.latency = UInt16(clamping: latency)
@@ -39,8 +44,8 @@ public struct ConnectionParameters: Sendable, Hashable, CustomStringConvertible 
         self.c = c
     }
 
-    /// `fast`, `balanced`, `low-power`, or MIN-MAX[,LATENCY[,TIMEOUT]] with times in ms: `"15-30,0,4000"`. `nil`: neither,
-    /// or a value is out of its range.
+    /// `fast`, `balanced`, `low-power`, or MIN-MAX[,LATENCY[,TIMEOUT]] with times in ms, then [,phy=PHY][,length=BYTES]:
+    /// `"15-30,0,4000"`, `"fast,phy=2m"`. `nil`: not of this form, or a value is out of its range.
     public init?(_ text: String) {
         var text = text
         var c = tendon_connection_parameters()
@@ -69,11 +74,21 @@ public struct ConnectionParameters: Sendable, Hashable, CustomStringConvertible 
     /// Time without an exchange after which the connection ends.
     public var supervisionTimeout: Duration { Self.timeoutUnit * Int(c.timeout) }
 
-    /// "7.5 to 15 ms, latency 0, timeout 4000 ms"
+    /// PHY of both directions, requested once the device is connected; `nil`: the one that the connection is made on.
+    public var phy: PHY? {
+        get { PHY(rawValue: c.phy) }
+        set { c.phy = newValue?.rawValue ?? 0 }
+    }
+
+    /// Longest payload of one sent packet over the air, in bytes; `nil`: the controller's default.
+    public var packetSize: Int? { c.tx_octets == 0 ? nil : Int(c.tx_octets) }
+
+    /// "7.5 to 15 ms, latency 0, timeout 4000 ms, PHY LE 2M"
     public var description: String {
         let range = interval
         return "\(range.lowerBound / .milliseconds(1)) to \(range.upperBound / .milliseconds(1)) ms, "
-            + "latency \(latency), timeout \(Int(c.timeout) * 10) ms"
+            + "latency \(latency), timeout \(Int(c.timeout) * 10) ms" + (phy.map { ", PHY \($0)" } ?? "")
+            + (packetSize.map { ", length \($0) bytes" } ?? "")
     }
 
     static let intervalUnit = Duration.microseconds(1250)
@@ -86,7 +101,7 @@ public struct ConnectionParameters: Sendable, Hashable, CustomStringConvertible 
 
     public static func == (a: Self, b: Self) -> Bool {
         a.c.min_interval == b.c.min_interval && a.c.max_interval == b.c.max_interval && a.latency == b.latency
-            && a.c.timeout == b.c.timeout
+            && a.c.timeout == b.c.timeout && a.c.phy == b.c.phy && a.c.tx_octets == b.c.tx_octets
     }
 
     public func hash(into hasher: inout Hasher) {
@@ -96,13 +111,22 @@ public struct ConnectionParameters: Sendable, Hashable, CustomStringConvertible 
 }
 
 /// How a packet is modulated (Core Specification Vol 6 Part A 3).
-public enum PHY: UInt8, Sendable, Hashable, CaseIterable {
+public enum PHY: UInt8, Sendable, Hashable, CaseIterable, CustomStringConvertible {
     /// LE 1M, which every device has.
     case le1M = 1
     /// LE 2M: half the transmission time, for less energy and more data.
     case le2M = 2
     /// LE Coded: a multiple of the range, at 500 or 125 kbit/s.
     case leCoded = 3
+
+    /// "LE 2M"
+    public var description: String {
+        switch self {
+        case .le1M: "LE 1M"
+        case .le2M: "LE 2M"
+        case .leCoded: "LE Coded"
+        }
+    }
 }
 
 /// What a connection has, as the controller reports it. The device may have asked for other values than the central.

@@ -50,6 +50,18 @@ public actor Peripheral {
     /// ATT_MTU in force.
     public var mtu: Int { core.mtu }
 
+    /// Asks for other parameters of the connection; those of the central stay. Does not wait: what the two controllers
+    /// agree on is in ``Central/connectionTimings()`` later, which stays as it is if they refuse. Requires CAP_NET_RAW.
+    ///
+    /// ```swift
+    /// try await peripheral.setConnectionParameters(.lowPower)
+    /// ```
+    /// - Throws: `TENDON_ERROR_UNSUPPORTED` if the adapter does not have the PHY or no data length, and on the virtual
+    ///   radio; `TENDON_ERROR_DISCONNECTED` if the device is not connected.
+    public func setConnectionParameters(_ parameters: ConnectionParameters) throws(TendonError) {
+        try core.setConnectionParameters(parameters)
+    }
+
     /// Connects again after the connection was lost or closed. Cancelling the task ends the attempt.
     public func connect(_ options: ConnectOptions = ConnectOptions()) async throws(TendonError) {
         guard !Task.isCancelled else { throw .cancelled }

@@ -140,6 +140,12 @@ final class PeripheralCore: @unchecked Sendable {
         radio.release()
     }
 
+    func setConnectionParameters(_ parameters: ConnectionParameters) throws(TendonError) {
+        guard state == .connected else { throw .disconnected(.connect) }
+        var c = parameters.c
+        try check(tendon_link_set_parameters(block.member(\.link), &c), .connect)
+    }
+
     private func connected() {
         let writable: @convention(c) (UnsafeMutableRawPointer?, UInt64) -> Void = { context, _ in
             object(PeripheralCore.self, context).writers.finish(.success(()))

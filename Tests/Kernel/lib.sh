@@ -69,7 +69,7 @@ rootcanal_start() {
     program=$("$VENV/bin/python" -c 'import rootcanal.binaries as b; print(b.get_package_binary_resource_path("rootcanal"))')
     (cd "$CASE_DIR" && exec "$program" -hci_port 6402 >rootcanal.log 2>&1) &
     CONTROLLERS=$!
-    wait_for 20 grep -q 'Listening on' "$CASE_DIR/rootcanal.log"
+    wait_for 20 grep -q 'Listening on: 6402' "$CASE_DIR/rootcanal.log"
     for ((n = 0; n < $1; n++)); do
         "$BUILD/Tests/Kernel/c/bridge" 6402 &
         wait_for 10 adapter_ready hci$n || not_ok "RootCanal's controller $n: $(tail -n 1 "$CASE_DIR/rootcanal.log")"

@@ -258,8 +258,10 @@ tendon_status tendon_bluez_management_write(const tendon_bluez_radio *radio, con
 void tendon_bluez_load_parameters(tendon_bluez_radio *radio);
 /** Of the connection with this handle; interval 0: not known. */
 tendon_connection_timing tendon_bluez_timing_of(const tendon_bluez_radio *radio, uint16_t handle);
-/** A link has its connection: copies what is known of it, and asks the controller for the rest. */
+/** A link has its connection: copies what is known of it, asks the controller for the rest, and requests the PHY and
+ * the data length of the radio's parameters. */
 void tendon_bluez_link_timing(tendon_link *link);
+tendon_status tendon_bluez_set_parameters(tendon_link *link, const tendon_connection_parameters *parameters);
 /** A connection was made. */
 void tendon_bluez_note_timing(tendon_bluez_radio *radio, const tendon_hci_parameters *parameters);
 /** LE Connection Update Complete, LE PHY Update Complete, LE Data Length Change. */

@@ -252,7 +252,8 @@ static const tendon_radio_ops ops = {.name = "bluez",
                                      .answer = tendon_bluez_answer,
                                      .pair_cancel = tendon_bluez_pair_cancel,
                                      .unpair = tendon_bluez_unpair,
-                                     .ask_signal = tendon_bluez_ask_signal};
+                                     .ask_signal = tendon_bluez_ask_signal,
+                                     .set_parameters = tendon_bluez_set_parameters};
 
 static void close_sources(tendon_bluez_radio *radio) {
     tendon_source *sources[] = {&radio->hci, &radio->management, &radio->timer};

@@ -3,6 +3,8 @@
 #if defined(TENDON_HAVE_BLUEZ)
 #include "bluez_internal.h"
 
+#include <errno.h>
+
 /** Longest payload of a data packet on a new connection (Vol 6 Part B 4.5.10). */
 #define INITIAL_OCTETS 27
 
@@ -110,17 +112,97 @@ void tendon_bluez_phy_read(tendon_bluez_radio *radio, const uint8_t *data, size_
     }
 }
 
-/* A device that advertises with the extended commands can have been connected to on another PHY than LE 1M. */
+/** Sends a command about a link: its handle, then @p rest. */
+static tendon_status send_about(const tendon_link *link, uint16_t opcode, const uint8_t *rest, size_t size) {
+    tendon_bluez_command command;
+    uint8_t parameters[16] = {(uint8_t)link->handle, (uint8_t)(link->handle >> 8)};
+    if (size > 0) {
+        memcpy(parameters + 2, rest, size);
+    }
+    command.length = tendon_hci_command(opcode, parameters, 2 + size, command.bytes, sizeof command.bytes);
+    return tendon_bluez_send_command(((tendon_bluez_radio *)link->radio)->hci.fd, &command)
+               ? TENDON_OK
+               : tendon_bluez_socket_status(errno);
+}
+
+static tendon_status ask_timing(const tendon_link *link, const tendon_connection_parameters *wanted) {
+    uint8_t rest[12];
+    tendon_writer writer = tendon_writer_make(rest, sizeof rest);
+    tendon_write_u16le(&writer, wanted->min_interval);
+    tendon_write_u16le(&writer, wanted->max_interval);
+    tendon_write_u16le(&writer, wanted->latency);
+    tendon_write_u16le(&writer, wanted->timeout);
+    tendon_write_u32le(&writer, 0); /* length of a connection event: no wish */
+    return send_about(link, TENDON_HCI_LE_CONNECTION_UPDATE, rest, sizeof rest);
+}
+
+/* Both directions, without a wish for the coding of LE Coded. */
+static tendon_status ask_phy(const tendon_link *link, const tendon_connection_parameters *wanted) {
+    const uint8_t phys = (uint8_t)(1u << (wanted->phy - 1));
+    const uint8_t rest[] = {0, phys, phys, 0, 0};
+    return wanted->phy == 0 ? TENDON_OK : send_about(link, TENDON_HCI_LE_SET_PHY, rest, sizeof rest);
+}
+
+/* The longest time that so many octets take (Vol 6 Part B 2.1 and 2.2): on LE 1M, or on LE Coded with eight symbols for
+ * a bit. Older controllers reject the latter. */
+static tendon_status ask_length(const tendon_link *link, const tendon_connection_parameters *wanted) {
+    const unsigned octets = wanted->tx_octets;
+    const bool coded = (wanted->phy != 0 ? wanted->phy : link->timing.tx_phy) == TENDON_PHY_CODED;
+    const unsigned us = coded ? 400 + (octets + 9) * 64 : (octets + 14) * 8;
+    const uint8_t rest[] = {(uint8_t)octets, (uint8_t)(octets >> 8), (uint8_t)us, (uint8_t)(us >> 8)};
+    return octets == 0 ? TENDON_OK : send_about(link, TENDON_HCI_LE_SET_DATA_LENGTH, rest, sizeof rest);
+}
+
+static bool has_phy(const tendon_bluez_radio *radio, uint8_t phy) {
+    static const uint64_t features[] = {
+        [TENDON_PHY_2M] = TENDON_BLUEZ_FEATURE_2M, [TENDON_PHY_CODED] = TENDON_BLUEZ_FEATURE_CODED};
+    return phy <= TENDON_PHY_1M || (radio->limits.features & features[phy]) != 0;
+}
+
+static bool has_length(const tendon_bluez_radio *radio) {
+    return (radio->limits.features & TENDON_BLUEZ_FEATURE_DATA_LENGTH) != 0;
+}
+
+/* The PHY is read because the event of a new connection does not have it: a device that advertises with the extended
+ * commands can have been connected to on another one than LE 1M. A command that is not sent or is refused changes
+ * nothing: the connection is as good as it was. */
 void tendon_bluez_link_timing(tendon_link *link) {
     tendon_bluez_radio *radio = (tendon_bluez_radio *)link->radio;
+    const tendon_connection_parameters *wanted = &radio->radio.connection;
     link->timing = tendon_bluez_timing_of(radio, link->handle);
-    if (link->timing.tx_phy == 0 && has_phys(radio) && link->handle <= TENDON_HCI_HANDLE_MAX) {
-        const uint8_t handle[] = {(uint8_t)link->handle, (uint8_t)(link->handle >> 8)};
-        tendon_bluez_command command;
-        command.length =
-            tendon_hci_command(TENDON_HCI_LE_READ_PHY, handle, sizeof handle, command.bytes, sizeof command.bytes);
-        tendon_bluez_send_and_forget(radio, &command);
+    if (link->handle > TENDON_HCI_HANDLE_MAX) {
+        return;
     }
+    if (link->timing.tx_phy == 0 && has_phys(radio)) {
+        (void)send_about(link, TENDON_HCI_LE_READ_PHY, NULL, 0);
+    }
+    if (!link->accepted && has_phys(radio) && has_phy(radio, wanted->phy)) {
+        (void)ask_phy(link, wanted);
+    }
+    if (!link->accepted && has_length(radio)) {
+        (void)ask_length(link, wanted);
+    }
+}
+
+tendon_status tendon_bluez_set_parameters(tendon_link *link, const tendon_connection_parameters *parameters) {
+    tendon_bluez_radio *radio = (tendon_bluez_radio *)link->radio;
+    if (tendon_bluez_failed(radio)) {
+        return radio->power.status;
+    }
+    if (radio->unprivileged) {
+        return TENDON_RADIO_ERROR_NO_CAP_NET_RAW;
+    }
+    if (link->handle > TENDON_HCI_HANDLE_MAX) {
+        return TENDON_ERROR_WRONG_STATE; /* the connection has ended */
+    }
+    if (!has_phy(radio, parameters->phy) || (parameters->tx_octets != 0 && !has_length(radio))) {
+        return TENDON_ERROR_UNSUPPORTED;
+    }
+    tendon_status status = ask_timing(link, parameters);
+    if (status == TENDON_OK && has_phys(radio)) {
+        status = ask_phy(link, parameters);
+    }
+    return status == TENDON_OK ? ask_length(link, parameters) : status;
 }
 
 void tendon_bluez_forget_timing(tendon_bluez_radio *radio, uint16_t handle) {

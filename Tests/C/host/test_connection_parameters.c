@@ -6,13 +6,21 @@
 
 #include <string.h>
 
-static const tendon_connection_parameters untouched = {1, 2, 3, 4};
+#define TIMES(min, max, skip, supervision)                                                                             \
+    { .min_interval = (min), .max_interval = (max), .latency = (skip), .timeout = (supervision) }
+
+static const tendon_connection_parameters untouched = TIMES(1, 2, 3, 4);
+
+static bool is_same(const tendon_connection_parameters *a, const tendon_connection_parameters *b) {
+    return a->min_interval == b->min_interval && a->max_interval == b->max_interval && a->latency == b->latency &&
+           a->timeout == b->timeout && a->phy == b->phy && a->tx_octets == b->tx_octets;
+}
 
 static void expect(const char *text, tendon_status status, size_t offset, tendon_connection_parameters expected) {
     tendon_connection_parameters out = untouched;
     size_t at = 999;
     tendon_status got = tendon_connection_parameters_parse(text, strlen(text), &out, &at);
-    if (got != status || memcmp(&out, &expected, sizeof out) != 0 || (status < 0 && at != offset)) {
+    if (got != status || !is_same(&out, &expected) || (status < 0 && at != offset)) {
         fail_msg("\"%s\": status %d, offset %zu, %u %u %u %u", text, (int)got, at, out.min_interval, out.max_interval,
                  out.latency, out.timeout);
     }
@@ -26,11 +34,11 @@ static void profiles_have_names(void **state) {
         assert_int_equal(tendon_connection_parameters_parse(names[i], strlen(names[i]), &out, NULL), TENDON_OK);
         assert_true(tendon_connection_parameters_valid(&out));
     }
-    expect("fast", TENDON_OK, 0, (tendon_connection_parameters){6, 12, 0, 400});
-    expect("balanced", TENDON_OK, 0, (tendon_connection_parameters){24, 40, 0, 400});
-    expect("low-power", TENDON_OK, 0, (tendon_connection_parameters){80, 100, 2, 600});
+    expect("fast", TENDON_OK, 0, (tendon_connection_parameters)TIMES(6, 12, 0, 400));
+    expect("balanced", TENDON_OK, 0, (tendon_connection_parameters)TIMES(24, 40, 0, 400));
+    expect("low-power", TENDON_OK, 0, (tendon_connection_parameters)TIMES(80, 100, 2, 600));
     expect("fas", TENDON_ERROR_MALFORMED, 0, untouched);
-    expect("faster", TENDON_ERROR_MALFORMED, 0, untouched);
+    expect("faster", TENDON_ERROR_MALFORMED, 4, untouched);
     expect("Fast", TENDON_ERROR_MALFORMED, 0, untouched);
 }
 
@@ -40,20 +48,55 @@ static void values_are_parsed(void **state) {
         const char *text;
         tendon_connection_parameters parameters;
     } rows[] = {
-        {"7.5-15", {6, 12, 0, 400}},
-        {"7.50-7.5", {6, 6, 0, 400}},
-        {"11.25-4000,0,32000", {9, 3200, 0, 3200}},
-        {"30-50,4", {24, 40, 4, 400}},
-        {"30-50,4,6000", {24, 40, 4, 600}},
-        {"100-1000,4", {80, 800, 4, 3000}}, /* five intervals of a second, six times */
-        {"100-1000,9", {80, 800, 9, 3200}},
-        {"1.25-7.5", {0, 0, 0, 0}}, /* below */
-        {"4001.25-4001.25", {0, 0, 0, 0}},
+        {"7.5-15", TIMES(6, 12, 0, 400)},
+        {"7.50-7.5", TIMES(6, 6, 0, 400)},
+        {"11.25-4000,0,32000", TIMES(9, 3200, 0, 3200)},
+        {"30-50,4", TIMES(24, 40, 4, 400)},
+        {"30-50,4,6000", TIMES(24, 40, 4, 600)},
+        {"100-1000,4", TIMES(80, 800, 4, 3000)}, /* five intervals of a second, six times */
+        {"100-1000,9", TIMES(80, 800, 9, 3200)},
+        {"1.25-7.5", TIMES(0, 0, 0, 0)}, /* below */
+        {"4001.25-4001.25", TIMES(0, 0, 0, 0)},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         bool good = rows[i].parameters.min_interval != 0;
         expect(rows[i].text, good ? TENDON_OK : TENDON_ERROR_INVALID_ARGUMENT, strlen(rows[i].text),
                good ? rows[i].parameters : untouched);
+    }
+}
+
+static void phy_and_length_follow(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        uint16_t timeout, tx_octets;
+        uint8_t phy;
+    } rows[] = {
+        {"30-50,phy=1m", 400, 0, 1},
+        {"30-50,length=27", 400, 27, 0},
+        {"30-50,phy=coded,length=251", 400, 251, 3},
+        {"30-50,0,phy=2m", 400, 0, 2},
+        {"30-50,0,length=100", 400, 100, 0},
+        {"30-50,0,5000,phy=2m,length=100", 500, 100, 2},
+        {"balanced,phy=2m", 400, 0, 2},
+        {"balanced,length=251", 400, 251, 0},
+        {"balanced,phy=coded,length=27", 400, 27, 3},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        tendon_connection_parameters expected = TIMES(24, 40, 0, rows[i].timeout);
+        expected.phy = rows[i].phy;
+        expected.tx_octets = rows[i].tx_octets;
+        expect(rows[i].text, TENDON_OK, 0, expected);
+    }
+    for (unsigned phy = 0; phy < 256; phy++) {
+        tendon_connection_parameters p = TIMES(24, 40, 0, 400);
+        p.phy = (uint8_t)phy;
+        assert_int_equal(tendon_connection_parameters_valid(&p), phy <= 3);
+    }
+    for (unsigned octets = 0; octets < 65536; octets++) {
+        tendon_connection_parameters p = TIMES(24, 40, 0, 400);
+        p.tx_octets = (uint16_t)octets;
+        assert_int_equal(tendon_connection_parameters_valid(&p), octets == 0 || (octets >= 27 && octets <= 251));
     }
 }
 
@@ -88,6 +131,28 @@ static void what_is_wrong_has_its_place(void **state) {
         {"30-50,0,999990", TENDON_ERROR_INVALID_ARGUMENT, 14},
         {"30-50,0,100", TENDON_ERROR_INVALID_ARGUMENT, 11}, /* not longer than two intervals */
         {"4000-4000,3", TENDON_ERROR_INVALID_ARGUMENT, 11}, /* no supervision timeout is long enough */
+        {"fast,", TENDON_ERROR_MALFORMED, 4},
+        {"fast,0", TENDON_ERROR_MALFORMED, 4}, /* a profile has its latency */
+        {"fastphy=2m", TENDON_ERROR_MALFORMED, 4},
+        {"fast,phy", TENDON_ERROR_MALFORMED, 4},
+        {"fast,phy=", TENDON_ERROR_MALFORMED, 9},
+        {"fast,phy=3m", TENDON_ERROR_MALFORMED, 9},
+        {"fast,phy=2", TENDON_ERROR_MALFORMED, 9},
+        {"fast,phy=2mm", TENDON_ERROR_MALFORMED, 11},
+        {"fast,phy=2m,phy=1m", TENDON_ERROR_MALFORMED, 11},
+        {"fast,length=27,phy=2m", TENDON_ERROR_MALFORMED, 14}, /* the order is fixed */
+        {"fast,length=", TENDON_ERROR_MALFORMED, 12},
+        {"fast,length=x", TENDON_ERROR_MALFORMED, 12},
+        {"fast,length=0", TENDON_ERROR_MALFORMED, 13},
+        {"fast,length=26", TENDON_ERROR_INVALID_ARGUMENT, 14},
+        {"fast,length=252", TENDON_ERROR_INVALID_ARGUMENT, 15},
+        {"fast,length=65563", TENDON_ERROR_INVALID_ARGUMENT, 17}, /* not 27 */
+        {"fast,length=131072", TENDON_ERROR_INVALID_ARGUMENT, 18},
+        {"30-50,phy=", TENDON_ERROR_MALFORMED, 10},
+        {"30-50,q=1", TENDON_ERROR_MALFORMED, 6},
+        {"30,phy=2m", TENDON_ERROR_MALFORMED, 2},
+        {"30-50,l", TENDON_ERROR_MALFORMED, 5},
+        {"30-50,x,phy=2m", TENDON_ERROR_MALFORMED, 6},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         expect(rows[i].text, rows[i].status, rows[i].offset, untouched);
@@ -113,9 +178,8 @@ static void every_interval_is_found(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(profiles_have_names),
-        cmocka_unit_test(values_are_parsed),
-        cmocka_unit_test(what_is_wrong_has_its_place),
+        cmocka_unit_test(profiles_have_names),     cmocka_unit_test(values_are_parsed),
+        cmocka_unit_test(phy_and_length_follow),   cmocka_unit_test(what_is_wrong_has_its_place),
         cmocka_unit_test(every_interval_is_found),
     };
     return cmocka_run_group_tests_name("host_connection_parameters", tests, NULL, NULL);

@@ -265,7 +265,10 @@ static void connection_parameters_are_encoded_and_checked(void **state) {
                          type <= TENDON_ADDRESS_TYPE_RANDOM ? 23 : TENDON_ERROR_INVALID_ARGUMENT);
     }
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        item.parameters = (tendon_connection_parameters){rows[i].min, rows[i].max, rows[i].latency, rows[i].timeout};
+        item.parameters = (tendon_connection_parameters){.min_interval = rows[i].min,
+                                                         .max_interval = rows[i].max,
+                                                         .latency = rows[i].latency,
+                                                         .timeout = rows[i].timeout};
         tendon_status status = tendon_management_encode_connection_parameters(0, &item, 1, out, sizeof out);
         assert_int_equal(status, rows[i].good ? 23 : TENDON_ERROR_INVALID_ARGUMENT);
     }

@@ -33,7 +33,9 @@ __attribute__((weak)) int hci_send_cmd(int dd, uint16_t ogf, uint16_t ocf, uint8
     if (bluez_call_refused()) {
         return -1;
     }
-    if (sends_refused.times > 0) {
+    if (calls.hci_sends_first > 0) {
+        calls.hci_sends_first--;
+    } else if (sends_refused.times > 0) {
         sends_refused.times--;
         errno = sends_refused.number;
         return -1;

@@ -35,6 +35,7 @@ typedef struct refused_call {
 typedef struct system_calls {
     refused_call socket, bind, listen, connect, accept, force_buffer, filter, get_filter, epoll_add, send, ioctl;
     int connects;           /**< connect() calls on Bluetooth sockets */
+    int hci_sends_first;    /**< so many hci_send_cmd() succeed before those of `sends_refused` */
     int old_connections;    /**< so many of them succeed immediately */
     int centrals;           /**< that wait to be accepted */
     int fd, peer;           /**< the latest Bluetooth socket, and its other end */

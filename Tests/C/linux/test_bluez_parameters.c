@@ -44,8 +44,9 @@ int bind(int fd, __CONST_SOCKADDR_ARG name, socklen_t length) {
 /* Index 7; one peer: address, LE random 2, interval 24 to 40, latency 4, supervision timeout 600. */
 static void connection_parameters_are_loaded_through_a_socket_of_their_own(void **state) {
     (void)state;
-    static const tendon_management_connection_parameters item = {{{0xC0, 1, 2, 3, 4, 5}, TENDON_ADDRESS_TYPE_RANDOM},
-                                                                 {24, 40, 4, 600}};
+    static const tendon_management_connection_parameters item = {
+        .peer = {{0xC0, 1, 2, 3, 4, 5}, TENDON_ADDRESS_TYPE_RANDOM},
+        .parameters = {.min_interval = 24, .max_interval = 40, .latency = 4, .timeout = 600}};
     static const uint8_t pdu[] = {0x35, 0, 7, 0, 17, 0, 1, 0, 5, 4, 3, 2, 1, 0xC0, 2, 24, 0, 40, 0, 4, 0, 0x58, 2};
     bluez_bench *b = bluez_open(false, &bluez_public_address);
     int before = open_descriptors();

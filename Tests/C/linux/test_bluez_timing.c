@@ -5,7 +5,8 @@
 #include <errno.h>
 #include <sys/socket.h>
 
-static const tendon_connection_parameters wanted = {6, 12, 4, 600};
+static const tendon_connection_parameters wanted = {
+    .min_interval = 6, .max_interval = 12, .latency = 4, .timeout = 600};
 
 static tendon_status set(bluez_bench *b, const tendon_connection_parameters *parameters) {
     return tendon_radio_set_connection_parameters(&b->radio.radio, parameters);
@@ -52,7 +53,7 @@ static void parameters_are_loaded_before_the_connect(void **state) {
 static void without_parameters_nothing_is_loaded(void **state) {
     (void)state;
     bluez_connecting *l = bluez_connecting_idle();
-    const tendon_connection_parameters wrong = {12, 6, 4, 600};
+    const tendon_connection_parameters wrong = {.min_interval = 12, .max_interval = 6, .timeout = 600};
     assert_int_equal(set(l->b, &wrong), TENDON_ERROR_INVALID_ARGUMENT);
     connect_to(l->b, &l->link, &bluez_peer);
     bluez_expect_no_management(l->b);

@@ -111,8 +111,8 @@ _Noreturn void check_end(check *c, bool good) {
     exit(good ? 0 : 1);
 }
 
-tendon_status check_scan_start(check *c, bool active) {
-    tendon_scan_parameters parameters = {.active = active, .interval_ms = 60, .window_ms = 60};
+tendon_status check_scan_start(check *c, bool active, bool coded) {
+    tendon_scan_parameters parameters = {.active = active, .interval_ms = 60, .window_ms = 60, .coded = coded};
     return tendon_radio_scan_start(&c->radio.radio, &parameters);
 }
 
@@ -172,12 +172,13 @@ static int run_list(void) {
     return count < 0;
 }
 
-/** scan ADAPTER MS active|passive NAME|- SERVICE|-: 0 when it is found. */
+/** scan ADAPTER MS active|passive|coded NAME|- SERVICE|-: 0 when it is found. */
 static int run_scan(check *c, int argc, char **argv) {
     c->wanted_name = argc > 1 && strcmp(argv[1], "-") != 0 ? argv[1] : NULL;
     c->wanted_service = (uint16_t)(argc > 2 && strcmp(argv[2], "-") != 0 ? strtoul(argv[2], NULL, 16) : 0);
     c->stop_when_found = c->print = true;
-    tendon_status status = check_scan_start(c, argc > 0 && strcmp(argv[0], "active") == 0);
+    bool coded = argc > 0 && strcmp(argv[0], "coded") == 0; /* an active one */
+    tendon_status status = check_scan_start(c, coded || (argc > 0 && strcmp(argv[0], "active") == 0), coded);
     if (status == TENDON_OK) {
         tendon_loop_run(&c->loop, c->until);
     }
@@ -283,6 +284,8 @@ int main(int argc, char **argv) {
         result = run_advertise(&c, rest, arguments);
     } else if (strcmp(what, "idle") == 0) {
         result = run_idle(&c);
+    } else if (strcmp(what, "wishes") == 0) {
+        result = run_wishes(&c, rest, arguments);
     } else if (strcmp(what, "parameters") == 0) {
         result = run_parameters(&c, rest, arguments);
     } else if (strcmp(what, "serve") == 0) {

@@ -30,7 +30,7 @@ _Noreturn void check_end(check *c, bool good);
 /** Of sessions that wait for nothing. */
 void check_on_tick(void *context, uint64_t now);
 uint64_t check_no_deadline(const void *context);
-tendon_status check_scan_start(check *c, bool active);
+tendon_status check_scan_start(check *c, bool active, bool coded);
 tendon_status check_advertise_start(check *c, const char *name);
 
 /* radio_check_links.c */
@@ -44,6 +44,9 @@ int run_flow(check *c, int argc, char **argv);
 
 /* radio_check_many.c */
 int run_many(check *c, int argc, char **argv);
+
+/* radio_check_parameters.c */
+int run_wishes(check *c, int argc, char **argv);
 
 /* radio_check_pairing.c */
 /** The file of bonds, or "-" for a store in memory. */

@@ -35,9 +35,48 @@ struct ConnectionParametersTests {
         #expect(Set([made, .fast, .fast]).count == 2)
         let usual = try ConnectionParameters(interval: .milliseconds(30)...(.milliseconds(30)))
         #expect(usual.supervisionTimeout == .seconds(4))
+        #expect(usual.phy == nil && usual.packetSize == nil)
     }
 
-    @Test(arguments: ["", "quick", "15", "15-30,0,4005", "30-15", "5-10"])
+    @Test func phyAndPacketSize() throws {
+        let made = try ConnectionParameters(
+            interval: .milliseconds(15)...(.milliseconds(30)), phy: .leCoded, packetSize: 251)
+        #expect(made.c.phy == 3 && made.c.tx_octets == 251)
+        #expect(made.phy == .leCoded && made.packetSize == 251)
+        #expect(made.description == "15.0 to 30.0 ms, latency 0, timeout 4000 ms, PHY LE Coded, length 251 bytes")
+        #expect(ConnectionParameters("15-30,phy=coded,length=251") == made)
+        #expect(ConnectionParameters("15-30,phy=2m,length=251") != made)
+        #expect(ConnectionParameters("15-30,phy=coded,length=250") != made)
+        var fast = ConnectionParameters.fast
+        fast.phy = .le2M
+        #expect(fast == ConnectionParameters("fast,phy=2m"))
+        #expect(fast.description == "7.5 to 15.0 ms, latency 0, timeout 4000 ms, PHY LE 2M")
+        fast.phy = nil
+        #expect(fast == .fast)
+        #expect(PHY.allCases.map(\.description) == ["LE 1M", "LE 2M", "LE Coded"])
+        for size in [-1, 0, 26, 252, 65563] {
+            #expect(throws: TendonError.self, "\(size)") {
+                _ = try ConnectionParameters(interval: .milliseconds(15)...(.milliseconds(30)), packetSize: size)
+            }
+        }
+    }
+
+    /// The virtual radio has no parameters; a device that is not connected neither.
+    @Test func whileConnected() async throws {
+        let site = try await Site()
+        let central = try await Central(radio: site.radio)
+        let peripheral = try await central.connect(site.address)
+        await #expect { try await peripheral.setConnectionParameters(.fast) } throws: {
+            ($0 as? TendonError)?.status == Int32(TENDON_ERROR_UNSUPPORTED)
+        }
+        await peripheral.disconnect()
+        await #expect { try await peripheral.setConnectionParameters(.fast) } throws: {
+            ($0 as? TendonError)?.status == Int32(TENDON_ERROR_DISCONNECTED)
+        }
+        await central.close()
+    }
+
+    @Test(arguments: ["", "quick", "15", "15-30,0,4005", "30-15", "5-10", "fast,phy=3m", "fast,length=26"])
     func text(_ text: String) {
         #expect(ConnectionParameters(text) == nil)
     }

@@ -15,16 +15,20 @@
 extern "C" {
 #endif
 
+/** PHYs, by the numbers that events and advertising reports have (Vol 4 Part E 7.7.65.12). */
+enum { TENDON_PHY_1M = 1, TENDON_PHY_2M = 2, TENDON_PHY_CODED = 3 };
+
 /** What a central asks its controller for. */
 typedef struct tendon_connection_parameters {
     uint16_t min_interval; /**< 6 to 3200, in 1.25 ms: 7.5 ms to 4 s */
     uint16_t max_interval; /**< >= min_interval */
     uint16_t latency;      /**< 0 to 499 connection events that the peripheral may leave out */
     uint16_t timeout;      /**< supervision timeout, 10 to 3200, in 10 ms */
+    /** Longest payload of one sent packet over the air (data length), 27 to 251; 0: the controller's default, which the
+     * kernel has set to its maximum. */
+    uint16_t tx_octets;
+    uint8_t phy; /**< TENDON_PHY_... of both directions; 0: the one that the connection is made on */
 } tendon_connection_parameters;
-
-/** PHYs, by the numbers that events and advertising reports have (Vol 4 Part E 7.7.65.12). */
-enum { TENDON_PHY_1M = 1, TENDON_PHY_2M = 2, TENDON_PHY_CODED = 3 };
 
 /** What a connection has. */
 typedef struct tendon_connection_timing {
@@ -39,11 +43,12 @@ typedef struct tendon_connection_timing {
 bool tendon_connection_parameters_valid(const tendon_connection_parameters *parameters);
 
 /**
- * Parses the name of a profile, whose values are our design, or MIN-MAX[,LATENCY[,TIMEOUT]]. "fast", 7.5 to 15 ms:
- * motion and gestures without delay. "balanced", 30 to 50 ms: values several times a second. "low-power", 100 to 125 ms
- * and latency 2: values now and then. Of the other form: the intervals in ms in steps of 1.25 ("7.5-15"), the latency
- * in events (0 if absent), the supervision timeout in ms in steps of 10 (absent: 4000, or six times the longest silence
- * that the other values allow, at most 32000).
+ * Parses the name of a profile, whose values are our design, or MIN-MAX[,LATENCY[,TIMEOUT]]; then [,phy=PHY]
+ * [,length=OCTETS]. "fast", 7.5 to 15 ms: motion and gestures without delay. "balanced", 30 to 50 ms: values several
+ * times a second. "low-power", 100 to 125 ms and latency 2: values now and then. Of the other form: the intervals in ms
+ * in steps of 1.25 ("7.5-15"), the latency in events (0 if absent), the supervision timeout in ms in steps of 10
+ * (absent: 4000, or six times the longest silence that the other values allow, at most 32000). PHY is 1m, 2m or coded;
+ * OCTETS 27 to 251.
  * @param offset first wrong character; the length, if the values are not permitted together. May be NULL.
  * @return TENDON_OK; TENDON_ERROR_MALFORMED; TENDON_ERROR_INVALID_ARGUMENT: out of range. @p out is unchanged then.
  */

@@ -195,6 +195,8 @@ typedef struct tendon_radio_ops {
     tendon_status (*unpair)(tendon_radio *radio, const tendon_address *peer);
     /** Asks for the signal of an open link; link->rssi follows. NULL: the radio does not know it. */
     tendon_status (*ask_signal)(tendon_radio *radio, tendon_link *link);
+    /** Asks for these parameters of an open link that this radio has made. NULL: connections have none. */
+    tendon_status (*set_parameters)(tendon_link *link, const tendon_connection_parameters *parameters);
 } tendon_radio_ops;
 
 /** First member of every radio implementation. */
@@ -283,7 +285,8 @@ tendon_status tendon_radio_connect_in_background(tendon_radio *radio, tendon_lin
 /**
  * The parameters that connections started from now on are requested with; NULL: the kernel's own, 30 to 50 ms on Linux.
  * The kernel takes them with CAP_NET_ADMIN only, the peripheral may ask for others later, and the virtual radio has
- * none: tendon_link.timing tells what a connection has. @return TENDON_OK, TENDON_ERROR_INVALID_ARGUMENT.
+ * none: tendon_link.timing tells what a connection has. PHY and data length are requested once it is made, with
+ * CAP_NET_RAW, and as far as the controller has them. @return TENDON_OK, TENDON_ERROR_INVALID_ARGUMENT.
  */
 tendon_status tendon_radio_set_connection_parameters(tendon_radio *radio,
                                                      const tendon_connection_parameters *parameters);
@@ -370,6 +373,15 @@ tendon_status tendon_link_send(tendon_link *link, const uint8_t *pdu, size_t len
 /** Disconnects, or ends the attempt; the loop then calls closed(TENDON_ERROR_CANCELLED). Does nothing if the link is
  * closed. */
 void tendon_link_close(tendon_link *link);
+/**
+ * Asks for other parameters of an open connection that this radio has made; the radio's own stay. Does not wait: what
+ * the two controllers agree on arrives through the loop, in link->timing, which stays as it is if they refuse. Requires
+ * CAP_NET_RAW.
+ * @return TENDON_OK: sent; TENDON_ERROR_INVALID_ARGUMENT; TENDON_ERROR_WRONG_STATE: the link is not open, or the peer
+ * is the central; TENDON_ERROR_UNSUPPORTED: the controller does not have the PHY or no data length, or a virtual radio,
+ * and nothing was sent; TENDON_RADIO_ERROR_NO_CAP_NET_RAW; another error of the radio.
+ */
+tendon_status tendon_link_set_parameters(tendon_link *link, const tendon_connection_parameters *parameters);
 /** Returns the send function for an ATT bearer. */
 tendon_bearer_io tendon_link_io(tendon_link *link);
 
