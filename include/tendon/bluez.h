@@ -241,6 +241,19 @@ typedef struct tendon_bluez_counters {
     uint64_t power_cycles;     /**< the adapter was powered off and on because it did nothing */
 } tendon_bluez_counters;
 
+/** How a radio gets along with other programs that use its adapter, bluetoothd among them. */
+typedef enum tendon_bluez_use {
+    /** Others may use the adapter. This radio adapts itself: it never disables what others have enabled, and powers the
+     * adapter off and on only while nobody else has it open. */
+    TENDON_BLUEZ_SHARED = 0,
+    /** Nobody else uses the adapter when the radio is opened, and radios of this library that are opened later are
+     * refused, except observers. */
+    TENDON_BLUEZ_SOLE,
+    /** The radio sends nothing and changes nothing: while it scans, it receives the advertisements that the scans of
+     * others bring. */
+    TENDON_BLUEZ_OBSERVER
+} tendon_bluez_use;
+
 typedef struct tendon_bluez_radio {
     tendon_radio radio;        /**< first */
     uint16_t index;            /**< N of hciN */
@@ -248,13 +261,14 @@ typedef struct tendon_bluez_radio {
     bool extended_advertising; /**< likewise */
     bool opened;
     bool unprivileged; /**< see tendon_bluez_open_unprivileged() */
+    uint8_t use;       /**< tendon_bluez_use */
     bool address_set;  /**< the controller has our static random address */
     tendon_bluez_limits limits;
     uint32_t settings;        /**< of the adapter: TENDON_MANAGEMENT_POWERED, ... */
     tendon_source hci;        /**< raw socket; its deadline is that of the command in flight */
     tendon_source management; /**< reports when the adapter is powered off or removed */
     tendon_source timer;      /**< retries, and failures to be reported */
-    int leases[3]; /**< show other processes the adapter of the two sockets above, and the bond store in use */
+    int leases[4]; /**< show other processes the adapter of the two sockets above, the bond store in use, sole use */
     tendon_bluez_power power;
     tendon_bluez_queue command;
     tendon_bluez_scan scan;
@@ -305,6 +319,22 @@ typedef struct tendon_bluez_radio {
  * TENDON_SYSTEM_ERROR: of the address file. Nothing stays open after an error.
  */
 tendon_status tendon_bluez_open(tendon_bluez_radio *radio, tendon_loop *loop, const char *name);
+
+/**
+ * Like tendon_bluez_open(), which shares the adapter, but declares the use.
+ *
+ * Sole: @return TENDON_RADIO_ERROR_ADAPTER_BUSY, too, if another program has a Bluetooth socket open that may be for
+ * this adapter (bluetoothd, but also btmon: the kernel does not tell what a socket is for); TENDON_ERROR_UNSUPPORTED:
+ * /proc/net/hci cannot be read, so nobody knows. A program that is not of this library can come later.
+ *
+ * Shared: _ADAPTER_BUSY, too, if a radio of this library has the adapter for its sole use.
+ *
+ * Observer: needs CAP_NET_RAW and an adapter that is on (else _ADAPTER_DOWN), beside any other program. Parameters of
+ * a scan have no effect, and without a scan of others nothing is received. Everything except scanning fails with
+ * TENDON_ERROR_UNSUPPORTED; radio.limits and the commands of the controller are not read.
+ */
+tendon_status tendon_bluez_open_as(tendon_bluez_radio *radio, tendon_loop *loop, const char *name,
+                                   tendon_bluez_use use);
 
 /**
  * Opens an adapter for connections only, without a capability: connects to known addresses and listens. Scanning and

@@ -130,6 +130,11 @@ bool tendon_bluez_wait_readable(int fd, uint64_t until);
  * @param index without those that radios have open for other adapters than this one; -1: all.
  */
 int tendon_bluez_other_sockets(int own_fd, int own_other_fd, int index);
+/** Publishes and checks radio->use. The radio has its sockets and their leases, and nothing else was done. */
+tendon_status tendon_bluez_claim(tendon_bluez_radio *radio);
+/** The functions of an observer. */
+extern const tendon_radio_ops tendon_bluez_observer_ops;
+void tendon_bluez_close(tendon_radio *base);
 /** Those that may be about the radio's adapter. 0: no program uses the adapter, so a program that has ended enabled the
  * activity. */
 int tendon_bluez_users(const tendon_bluez_radio *radio);

@@ -132,6 +132,14 @@ static tendon_status choose_commands(tendon_bluez_radio *radio) {
     return TENDON_OK;
 }
 
+/** An observer takes the adapter as it is. */
+static tendon_status observe(tendon_bluez_radio *radio, const tendon_bluez_adapter *adapter) {
+    radio->radio.ops = &tendon_bluez_observer_ops;
+    radio->radio.address = adapter->address;
+    radio->settings = adapter->current_settings;
+    return adapter->powered ? TENDON_OK : tendon_bluez_why_off(radio->index);
+}
+
 /** @param unprivileged without CAP_NET_RAW, which the commands to the controller need. */
 static tendon_status open_sockets(tendon_bluez_radio *radio, const char *name, bool unprivileged) {
     tendon_status fd = tendon_bluez_channel_socket(HCI_DEV_NONE, HCI_CHANNEL_CONTROL);
@@ -159,6 +167,12 @@ static tendon_status open_sockets(tendon_bluez_radio *radio, const char *name, b
     }
     if (status == TENDON_OK && !adapter.low_energy) {
         status = TENDON_ERROR_UNSUPPORTED;
+    }
+    if (status == TENDON_OK) {
+        status = tendon_bluez_claim(radio);
+    }
+    if (radio->use == TENDON_BLUEZ_OBSERVER) {
+        return status < 0 ? status : observe(radio, &adapter);
     }
     if (status == TENDON_OK) {
         status = tendon_bluez_settle_address(radio, &adapter, &radio->settings);
@@ -231,8 +245,6 @@ void tendon_bluez_read_management(tendon_bluez_radio *radio) {
     management_ready(radio, TENDON_READABLE, tendon_monotonic_ms());
 }
 
-static void bluez_close(tendon_radio *base);
-
 static const tendon_radio_ops ops = {.name = "bluez",
                                      .scan_start = tendon_bluez_scan_start,
                                      .scan_stop = tendon_bluez_scan_stop,
@@ -243,7 +255,7 @@ static const tendon_radio_ops ops = {.name = "bluez",
                                      .listen = tendon_bluez_listen,
                                      .unlisten = tendon_bluez_unlisten,
                                      .link_close = tendon_bluez_link_close,
-                                     .close = bluez_close,
+                                     .close = tendon_bluez_close,
                                      .bond_radio = TENDON_BOND_KERNEL,
                                      .use_bonds = tendon_bluez_use_bonds,
                                      .set_pairable = tendon_bluez_set_pairable,
@@ -264,7 +276,7 @@ static void close_sources(tendon_bluez_radio *radio) {
         }
         sources[i]->fd = -1;
     }
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < sizeof radio->leases / sizeof radio->leases[0]; i++) {
         if (radio->leases[i] >= 0) {
             close(radio->leases[i]);
         }
@@ -277,7 +289,7 @@ void tendon_bluez_prepare(tendon_bluez_radio *radio, tendon_loop *loop) {
     radio->radio.ops = &ops;
     radio->radio.loop = loop;
     radio->power.deadline = UINT64_MAX;
-    radio->leases[0] = radio->leases[1] = radio->leases[2] = -1;
+    radio->leases[0] = radio->leases[1] = radio->leases[2] = radio->leases[3] = -1;
     tendon_source_init(&radio->hci, -1, radio, tendon_bluez_hci_ready, tendon_bluez_hci_expired);
     tendon_source_init(&radio->management, -1, radio, management_ready, NULL);
     tendon_source_init(&radio->timer, -1, radio, NULL, tendon_bluez_timer_expired);
@@ -295,8 +307,10 @@ tendon_status tendon_bluez_begin(tendon_bluez_radio *radio) {
     return status;
 }
 
-static tendon_status open_radio(tendon_bluez_radio *radio, tendon_loop *loop, const char *name, bool unprivileged) {
+static tendon_status open_radio(tendon_bluez_radio *radio, tendon_loop *loop, const char *name, tendon_bluez_use use,
+                                bool unprivileged) {
     tendon_bluez_prepare(radio, loop);
+    radio->use = (uint8_t)use;
     radio->unprivileged = unprivileged;
     tendon_status status = open_sockets(radio, name, unprivileged);
     if (status >= 0) {
@@ -304,18 +318,26 @@ static tendon_status open_radio(tendon_bluez_radio *radio, tendon_loop *loop, co
     }
     if (status < 0) {
         close_sources(radio);
-    } else if (!unprivileged && tendon_bluez_users(radio) == 0) {
+    } else if (!unprivileged && use != TENDON_BLUEZ_OBSERVER && tendon_bluez_users(radio) == 0) {
         tendon_bluez_discovery_recover(radio);
     }
     return status < 0 ? status : TENDON_OK;
 }
 
 tendon_status tendon_bluez_open(tendon_bluez_radio *radio, tendon_loop *loop, const char *name) {
-    return open_radio(radio, loop, name, false);
+    return open_radio(radio, loop, name, TENDON_BLUEZ_SHARED, false);
+}
+
+tendon_status tendon_bluez_open_as(tendon_bluez_radio *radio, tendon_loop *loop, const char *name,
+                                   tendon_bluez_use use) {
+    if ((unsigned)use > TENDON_BLUEZ_OBSERVER) {
+        return TENDON_ERROR_INVALID_ARGUMENT;
+    }
+    return open_radio(radio, loop, name, use, false);
 }
 
 tendon_status tendon_bluez_open_unprivileged(tendon_bluez_radio *radio, tendon_loop *loop, const char *name) {
-    return open_radio(radio, loop, name, true);
+    return open_radio(radio, loop, name, TENDON_BLUEZ_SHARED, true);
 }
 
 /** Whether the controller may do this after the command in flight. */
@@ -344,7 +366,7 @@ static void switch_off(tendon_bluez_radio *radio) {
     }
 }
 
-static void bluez_close(tendon_radio *base) {
+void tendon_bluez_close(tendon_radio *base) {
     tendon_bluez_radio *radio = (tendon_bluez_radio *)base;
     if (!radio->opened) {
         return;

@@ -60,7 +60,7 @@ void tendon_bluez_scan_disable(const tendon_bluez_radio *radio, tendon_bluez_com
 static tendon_bluez_demand demand_of(tendon_bluez_radio *radio, uint64_t now) {
     tendon_bluez_scan *scan = &radio->scan;
     tendon_bluez_activity *activity = &scan->activity;
-    if (!activity->requested || connecting(radio, now)) {
+    if (!activity->requested || connecting(radio, now) || radio->use == TENDON_BLUEZ_OBSERVER) {
         return TENDON_BLUEZ_HALT;
     }
     if (now < activity->retry_at) {

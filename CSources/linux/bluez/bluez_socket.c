@@ -3,18 +3,12 @@
 #include "bluez_internal.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/sock_diag.h>
 #include <poll.h>
-#include <stdio.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/sysinfo.h>
-#include <sys/un.h>
 #include <unistd.h>
 
-/** Maximum number of adapters whose leases are checked. */
-#define ADAPTERS 16u
 /** All receive buffers together may take this part of the machine's memory. */
 #define MEMORY_PART 16u
 /** Bounds of one receive buffer, in bytes: about 160 and 10,000 notifications of 20 bytes. */
@@ -132,80 +126,6 @@ bool tendon_bluez_wait_readable(int fd, uint64_t until) {
             return false;
         }
     }
-}
-
-static bool inode_of(int fd, unsigned long *inode) {
-    struct stat info;
-    if (fd < 0 || fstat(fd, &info) != 0) {
-        return false;
-    }
-    *inode = (unsigned long)info.st_ino;
-    return true;
-}
-
-/*
- * The kernel does not report which adapter an HCI socket is bound to. So a radio publishes it: while the radio is open,
- * an abstract address exists that contains the socket's inode and the adapter's index.
- */
-static socklen_t lease_name(struct sockaddr_un *name, unsigned long inode, unsigned index) {
-    *name = (struct sockaddr_un){.sun_family = AF_UNIX};
-    int length = snprintf(name->sun_path + 1, sizeof name->sun_path - 1, "tendon/hci%u/%lu", index, inode);
-    return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
-}
-
-int tendon_bluez_lease(int fd, uint16_t index) {
-    struct sockaddr_un name;
-    unsigned long inode = 0;
-    int lease = inode_of(fd, &inode) ? socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0) : -1;
-    if (lease >= 0 && bind(lease, (struct sockaddr *)&name, lease_name(&name, inode, index)) != 0) {
-        close(lease);
-        lease = -1;
-    }
-    return lease;
-}
-
-/** Returns true if a radio of this library uses this socket for another adapter than @p index. */
-static bool is_for_another(unsigned long inode, uint16_t index) {
-    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    bool found = false;
-    for (unsigned other = 0; other < ADAPTERS && fd >= 0 && !found; other++) {
-        struct sockaddr_un name;
-        found = other != index && connect(fd, (struct sockaddr *)&name, lease_name(&name, inode, other)) == 0;
-    }
-    if (fd >= 0) {
-        close(fd);
-    }
-    return found;
-}
-
-int tendon_bluez_users(const tendon_bluez_radio *radio) {
-    return tendon_bluez_other_sockets(radio->hci.fd, radio->management.fd, radio->index);
-}
-
-/* Every HCI socket of the machine is a line of /proc/net/hci: sk, references, memory, memory, user, inode, parent. */
-int tendon_bluez_other_sockets(int own_fd, int own_other_fd, int index) {
-    unsigned long own = 0, own_other = 0;
-    bool has_own = inode_of(own_fd, &own), has_own_other = inode_of(own_other_fd, &own_other);
-    int fd = open("/proc/net/hci", O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
-        return -1;
-    }
-    char text[4096];
-    ssize_t size = read(fd, text, sizeof text - 1);
-    close(fd);
-    if (size < 0) {
-        return -1;
-    }
-    text[size] = '\0';
-    int others = 0;
-    for (const char *line = strchr(text, '\n'); line != NULL && line[1] != '\0'; line = strchr(line + 1, '\n')) {
-        unsigned long inode = 0;
-        if (sscanf(line + 1, "%*s %*s %*s %*s %*s %lu", &inode) == 1 && !(has_own && inode == own) &&
-            !(has_own_other && inode == own_other)) {
-            others += index < 0 || !is_for_another(inode, (uint16_t)index);
-        }
-    }
-    return others;
 }
 
 #else

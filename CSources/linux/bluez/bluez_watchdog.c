@@ -11,8 +11,8 @@ bool tendon_bluez_may_cycle(tendon_bluez_radio *radio, uint64_t now) {
     if (now - power->cycled_since >= TENDON_BLUEZ_CYCLES_WINDOW_MS) {
         power->cycles = 0;
     }
-    return !radio->unprivileged && power->cycles < TENDON_BLUEZ_CYCLES_MAX && tendon_bluez_may_administer() &&
-           tendon_bluez_users(radio) == 0;
+    return !radio->unprivileged && radio->use != TENDON_BLUEZ_OBSERVER && power->cycles < TENDON_BLUEZ_CYCLES_MAX &&
+           tendon_bluez_may_administer() && tendon_bluez_users(radio) == 0;
 }
 
 void tendon_bluez_watch_commands(tendon_bluez_radio *radio, uint64_t now) {

@@ -63,6 +63,13 @@ int open(const char *path, int flags, ...) {
     if (bluez_call_refused()) {
         return -1;
     }
+    if (kernel.hidden) {
+        errno = EACCES;
+        return -1;
+    }
+    if (bluez_hci_sockets != NULL) {
+        return bluez_open_file(path, flags, mode);
+    }
     static const char text[] = "sk RefCnt Rmem Wmem User Inode Parent\n0 2 0 0 0 1 0\n0 2 0 0 0 2 0\n";
     static const size_t lengths[] = {38, 38 + 15, sizeof text - 1};
     int fd = memfd_create("hci", MFD_CLOEXEC);

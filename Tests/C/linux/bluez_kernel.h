@@ -23,7 +23,8 @@ typedef struct bluez_kernel {
     uint8_t static_address[6];
     bool extended;
     uint8_t extended_scan; /**< bits of its two commands; 0: as extended */
-    int others;            /**< HCI sockets of other programs */
+    int others;            /**< HCI sockets of other programs; bluez_hci_sockets is used instead if it is set */
+    bool hidden;           /**< the list of HCI sockets cannot be opened */
     int peers[SOCKETS];
     uint16_t channels[SOCKETS];
     uint64_t now;
