@@ -8,12 +8,27 @@ import CTendon
 /// ```
 public enum RadioChoice: Sendable, Hashable {
     /// A Bluetooth adapter of this machine; `nil`: the first adapter. Requires the trait `BlueZ` or `KernelSockets`.
-    case bluez(adapter: String? = nil)
+    case bluez(adapter: String? = nil, use: AdapterUse = .shared)
     /// Devices on Unix sockets; `nil`: `$XDG_RUNTIME_DIR/tendon`.
     case virtual(directory: String? = nil)
     /// The first Bluetooth adapter, or the virtual radio if no adapter opens. In that case a line on standard error and
     /// `Central.adapterFailure` contain the reason.
     case automatic
+}
+
+/// How a radio gets along with other programs that use its adapter, bluetoothd among them.
+///
+/// ```swift
+/// let central = try await Central(radio: .bluez(adapter: "hci1", use: .sole))
+/// ```
+public enum AdapterUse: Sendable, Hashable {
+    /// Others may use the adapter too. What they have enabled stays enabled.
+    case shared
+    /// Nobody else uses the adapter; otherwise the radio does not open (RADIO_ERROR_ADAPTER_BUSY). While it is open,
+    /// Tendon's radios in other processes cannot open the adapter, except as observers.
+    case sole
+    /// Nothing is sent: a scan receives what the scans of other programs bring, and everything else is not supported.
+    case observer
 }
 
 /// Storage of bonds and their keys.

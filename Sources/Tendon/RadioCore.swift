@@ -73,9 +73,10 @@ package final class RadioCore: @unchecked Sendable {
     ) throws(TendonError) -> RadioCore {
         switch choice {
         case .virtual(let directory): return try openVirtual(directory, address, loop)
-        case .bluez(let adapter): return try openBluez(adapter, loop)
+        case .bluez(let adapter, let use): return try openBluez(adapter, use, loop)
         case .automatic:
-            return try openAutomatic({ () throws(TendonError) in try openBluez(nil, loop) }) { () throws(TendonError) in
+            return try openAutomatic({ () throws(TendonError) in try openBluez(nil, .shared, loop) }) {
+                () throws(TendonError) in
                 try openVirtual(nil, address, loop)
             }
         }
@@ -111,14 +112,18 @@ package final class RadioCore: @unchecked Sendable {
         return RadioCore(loop: loop, radio: block.member(\.radio), memory: block)
     }
 
-    private static func openBluez(_ adapter: String?, _ loop: Loop) throws(TendonError) -> RadioCore {
+    private static func openBluez(
+        _ adapter: String?, _ use: AdapterUse, _ loop: Loop
+    ) throws(TendonError) -> RadioCore {
         #if BlueZ || KernelSockets
             let block = CBlock<tendon_bluez_radio>()
             let status: tendon_status
             if let adapter {
-                status = adapter.withCString { tendon_bluez_open(block.pointer, loop.core.block.pointer, $0) }
+                status = adapter.withCString {
+                    tendon_bluez_open_as(block.pointer, loop.core.block.pointer, $0, use.c)
+                }
             } else {
-                status = tendon_bluez_open(block.pointer, loop.core.block.pointer, nil)
+                status = tendon_bluez_open_as(block.pointer, loop.core.block.pointer, nil, use.c)
             }
             try check(status, .openRadio)
             return RadioCore(loop: loop, radio: block.member(\.radio), memory: block)
@@ -382,3 +387,15 @@ package final class RadioCore: @unchecked Sendable {
         for scanner in all { scanner.finish(error) }
     }
 }
+
+#if BlueZ || KernelSockets
+    extension AdapterUse {
+        fileprivate var c: tendon_bluez_use {
+            switch self {
+            case .shared: TENDON_BLUEZ_SHARED
+            case .sole: TENDON_BLUEZ_SOLE
+            case .observer: TENDON_BLUEZ_OBSERVER
+            }
+        }
+    }
+#endif

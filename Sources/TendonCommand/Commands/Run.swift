@@ -94,6 +94,9 @@ struct StreamSettings: Sendable {
                 name: "--gatt-cache", value: nil,
                 help: "keep the attribute handles of devices that have a Database Hash, in $XDG_STATE_HOME/tendon/gatt",
                 setting: Setting("gateway", isFixed: true)),
+            .adapterUse(
+                ["shared", "sole"],
+                help: "sole: only if no other program uses the adapter, bluetoothd among them; shared: beside them"),
             connection, queueSize, .compact, noLines, Log.option,
             Option(
                 name: "--capture", value: "FILE", help: "also write the traffic of the connections to a btsnoop file",

@@ -28,6 +28,10 @@ extension Command {
             Option(
                 name: "--coded", value: nil,
                 help: "scan on LE Coded too, for devices with long range; an error if the adapter cannot"),
+            .adapterUse(
+                ["shared", "sole", "observer"],
+                help: "sole: only if no other program uses the adapter; observer: send nothing, and show what the "
+                    + "scans of other programs receive"),
             Option(name: "--count", value: "N", help: "end when this many devices are found"),
         ],
         examples: [

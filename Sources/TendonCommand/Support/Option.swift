@@ -134,6 +134,13 @@ extension Option {
         name: "--for", value: "SECONDS", help: "end after this time", takes: .number(0...1e9),
         setting: Setting("gateway", isFixed: true))
 
+    /// - Parameter choices: the uses that make sense for the command.
+    static func adapterUse(_ choices: [String], help: String) -> Option {
+        Option(
+            name: "--adapter-use", value: choices.joined(separator: "|"), help: help, choices: choices,
+            standard: "shared", setting: choices.contains("observer") ? nil : Setting("gateway", isFixed: true))
+    }
+
     static let common: [Option] = [
         Option(
             name: "--radio", value: "bluez|virtual",

@@ -19,18 +19,30 @@ extension Arguments {
             }
         #endif
         let adapter = value("--adapter")
+        let use = AdapterUse(value("--adapter-use") ?? "shared")
         switch value("--radio") {
         case "virtual":
             guard adapter == nil else { throw .usage("--adapter is for --radio bluez") }
+            guard use == .shared else { throw .usage("--adapter-use is for --radio bluez") }
             return .virtual(directory: nil)
-        case "bluez": return .bluez(adapter: adapter)
-        default: return adapter == nil ? .automatic : .bluez(adapter: adapter)
+        case "bluez": return .bluez(adapter: adapter, use: use)
+        default: return adapter == nil && use == .shared ? .automatic : .bluez(adapter: adapter, use: use)
         }
     }
 
     func address() throws(CommandError) -> WantedAddress? {
         guard let word = value("--address") else { return nil }
         return try WantedAddress(named: word, option: "--address")
+    }
+}
+
+extension AdapterUse {
+    fileprivate init(_ word: String) {
+        switch word {
+        case "sole": self = .sole
+        case "observer": self = .observer
+        default: self = .shared
+        }
     }
 }
 
