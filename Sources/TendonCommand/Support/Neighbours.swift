@@ -92,19 +92,22 @@ final class Neighbours {
                     "program": .string(name), "access": .string(access), "sockets": JSON(program.sockets),
                     "actions": counted,
                 ],
-                text: "   \(left(name.isEmpty ? "?" : name, 17))\(access): \(done.isEmpty ? "changed nothing" : done)\n")
+                text: "   \(left(name.isEmpty ? "?" : name, 17))\(access): \(done.isEmpty ? "changed nothing" : done)\n"
+            )
         }
         let interferes = tendon_neighbours_interfere(table.pointer)
         var verdict = interferes ? "NO interference: programs change the same adapter" : "ok no interference"
         if found.rejected > 0 {
-            verdict += "; the controller rejected \(found.rejected) command\(found.rejected == 1 ? "" : "s") (the latest: 0x"
+            verdict +=
+                "; the controller rejected \(found.rejected) command\(found.rejected == 1 ? "" : "s") (the latest: 0x"
                 + String(found.rejected_opcode, radix: 16, uppercase: true) + ")"
         }
         if found.resets > 0 { verdict += "; \(found.resets) resets" }
         events.result(
             "interference", nil,
             [
-                "interferes": .bool(interferes), "programs": JSON(found.count), "rejected_commands": JSON(found.rejected),
+                "interferes": .bool(interferes), "programs": JSON(found.count),
+                "rejected_commands": JSON(found.rejected),
                 "resets": JSON(found.resets),
             ],
             text: verdict + "\n")

@@ -46,9 +46,8 @@ static unsigned long inode(int fd) {
 /** The kernel's list has the sockets of this radio. */
 static void show_sockets_of(const tendon_bluez_radio *shown) {
     static char text[256];
-    snprintf(text, sizeof text,
-             "sk RefCnt Rmem Wmem User Inode Parent\n0 2 0 0 0 %lu 0\n0 2 0 0 0 %lu 0\n", inode(shown->hci.fd),
-             inode(shown->management.fd));
+    snprintf(text, sizeof text, "sk RefCnt Rmem Wmem User Inode Parent\n0 2 0 0 0 %lu 0\n0 2 0 0 0 %lu 0\n",
+             inode(shown->hci.fd), inode(shown->management.fd));
     bluez_hci_sockets = text;
 }
 
@@ -149,8 +148,7 @@ static void count_report(void *context, const tendon_ad_report *report, uint64_t
 }
 
 static void controller_reports(const tendon_bluez_radio *of) {
-    static const uint8_t event[] = {4,    0x3E, 12,   0x02, 1, 0,    0, 0x01, 0x02,
-                                    0x03, 0x04, 0x05, 0x06, 0, 0xC4};
+    static const uint8_t event[] = {4, 0x3E, 12, 0x02, 1, 0, 0, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0, 0xC4};
     assert_int_equal(send(kernel.peers[of->hci.fd], event, sizeof event, MSG_DONTWAIT), (ssize_t)sizeof event);
     assert_true(tendon_loop_step(&loop, kernel.now) >= 0);
 }

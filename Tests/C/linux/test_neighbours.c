@@ -8,11 +8,9 @@ static tendon_neighbours found;
 
 static void feed(uint8_t type, uint16_t opcode, uint16_t adapter, const char *hex) {
     block b = block_hex(hex);
-    tendon_neighbours_feed(&found, &(tendon_capture_record){.type = type,
-                                                            .opcode = opcode,
-                                                            .adapter = adapter,
-                                                            .data = b.data,
-                                                            .length = b.length});
+    tendon_neighbours_feed(&found,
+                           &(tendon_capture_record){
+                               .type = type, .opcode = opcode, .adapter = adapter, .data = b.data, .length = b.length});
     free(b.data);
 }
 
@@ -46,19 +44,32 @@ static void programs_and_what_they_do(void **state) {
     static const struct {
         const char *command;
         int action; /* -1: changes nothing */
-    } rows[] = {{"05 00 01", TENDON_NEIGHBOUR_POWER},     {"23 00 06", TENDON_NEIGHBOUR_SCAN},
-                {"24 00 06", TENDON_NEIGHBOUR_SCAN},      {"3a 00 06", TENDON_NEIGHBOUR_SCAN},
-                {"41 00 06", TENDON_NEIGHBOUR_SCAN},      {"29 00 01", TENDON_NEIGHBOUR_ADVERTISE},
-                {"3e 00", TENDON_NEIGHBOUR_ADVERTISE},    {"3f 00", TENDON_NEIGHBOUR_ADVERTISE},
-                {"54 00", TENDON_NEIGHBOUR_ADVERTISE},    {"14 00", TENDON_NEIGHBOUR_CONNECT},
-                {"33 00", TENDON_NEIGHBOUR_CONNECT},      {"34 00", TENDON_NEIGHBOUR_CONNECT},
-                {"35 00", TENDON_NEIGHBOUR_CONNECT},      {"13 00", TENDON_NEIGHBOUR_KEYS},
-                {"30 00", TENDON_NEIGHBOUR_KEYS},         {"18 00 03", TENDON_NEIGHBOUR_KEYS},
-                {"19 00", TENDON_NEIGHBOUR_KEYS},         {"1b 00", TENDON_NEIGHBOUR_KEYS},
-                {"07 00 01", TENDON_NEIGHBOUR_SETTINGS},  {"09 00 01", TENDON_NEIGHBOUR_SETTINGS},
-                {"0d 00 01", TENDON_NEIGHBOUR_SETTINGS},  {"2a 00 01", TENDON_NEIGHBOUR_SETTINGS},
-                {"2b 00", TENDON_NEIGHBOUR_SETTINGS},     {"2f 00", TENDON_NEIGHBOUR_SETTINGS},
-                {"04 00", -1},                            {"03 00", -1},
+    } rows[] = {{"05 00 01", TENDON_NEIGHBOUR_POWER},
+                {"23 00 06", TENDON_NEIGHBOUR_SCAN},
+                {"24 00 06", TENDON_NEIGHBOUR_SCAN},
+                {"3a 00 06", TENDON_NEIGHBOUR_SCAN},
+                {"41 00 06", TENDON_NEIGHBOUR_SCAN},
+                {"29 00 01", TENDON_NEIGHBOUR_ADVERTISE},
+                {"3e 00", TENDON_NEIGHBOUR_ADVERTISE},
+                {"3f 00", TENDON_NEIGHBOUR_ADVERTISE},
+                {"54 00", TENDON_NEIGHBOUR_ADVERTISE},
+                {"14 00", TENDON_NEIGHBOUR_CONNECT},
+                {"33 00", TENDON_NEIGHBOUR_CONNECT},
+                {"34 00", TENDON_NEIGHBOUR_CONNECT},
+                {"35 00", TENDON_NEIGHBOUR_CONNECT},
+                {"13 00", TENDON_NEIGHBOUR_KEYS},
+                {"30 00", TENDON_NEIGHBOUR_KEYS},
+                {"18 00 03", TENDON_NEIGHBOUR_KEYS},
+                {"19 00", TENDON_NEIGHBOUR_KEYS},
+                {"1b 00", TENDON_NEIGHBOUR_KEYS},
+                {"07 00 01", TENDON_NEIGHBOUR_SETTINGS},
+                {"09 00 01", TENDON_NEIGHBOUR_SETTINGS},
+                {"0d 00 01", TENDON_NEIGHBOUR_SETTINGS},
+                {"2a 00 01", TENDON_NEIGHBOUR_SETTINGS},
+                {"2b 00", TENDON_NEIGHBOUR_SETTINGS},
+                {"2f 00", TENDON_NEIGHBOUR_SETTINGS},
+                {"04 00", -1},
+                {"03 00", -1},
                 {"ff ff", -1}};
     uint32_t expected[TENDON_NEIGHBOUR_ACTIONS] = {0};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -173,7 +184,8 @@ static void malformed_records_change_nothing(void **state) {
             uint8_t *copy = malloc(cut + 1);
             assert_non_null(copy);
             memcpy(copy, b.data, cut);
-            tendon_neighbours_feed(&found, &(tendon_capture_record){.opcode = rows[i].opcode, .data = copy, .length = cut});
+            tendon_neighbours_feed(&found,
+                                   &(tendon_capture_record){.opcode = rows[i].opcode, .data = copy, .length = cut});
             assert_int_equal(found.malformed, cut < rows[i].whole);
             assert_int_equal(found.count, rows[i].opcode == 14 && cut == rows[i].whole);
             free(copy);
@@ -181,7 +193,8 @@ static void malformed_records_change_nothing(void **state) {
         free(b.data);
     }
     (void)start(state);
-    feed(0, 14, NONE, "01 00 00 00 02 00 01 16 00 00 00 00 00 14 1b 5b 32 4a ff 61 61 61 61 61 61 61 61 61 61 61 61 61 61 61");
+    feed(0, 14, NONE,
+         "01 00 00 00 02 00 01 16 00 00 00 00 00 14 1b 5b 32 4a ff 61 61 61 61 61 61 61 61 61 61 61 61 61 61 61");
     assert_string_equal(found.programs[0].program, "?[2J?aaaaaaaaaaa");
     feed(0, 14, NONE, "02 00 00 00 02 00 01 16 00 00 00 00 00 00");
     assert_string_equal(found.programs[1].program, "");

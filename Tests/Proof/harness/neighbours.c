@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "proof.h"
 #include "tendon/linux/neighbours.h"
+#include "proof.h"
 
 /* One record after any others: the tables are as a run of records can leave them. */
 int main(void) {

@@ -268,7 +268,9 @@ import Testing
         let ends = Ends()
         let output = LineOutput(descriptor: ends.writer)
         for number in 0..<2 {
-            let (added, starts) = failing("pthread_create", with: EAGAIN) { output.append { $0.raw("line \(number)\n") } }
+            let (added, starts) = failing("pthread_create", with: EAGAIN) {
+                output.append { $0.raw("line \(number)\n") }
+            }
             #expect(added && starts == 1)
         }
         #expect(!output.isIdle && output.error == nil)

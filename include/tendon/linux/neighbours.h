@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Neighbours: the programs that use an adapter, from a capture of the kernel's monitor channel (of tendon_bluez_monitor,
- * `tendon capture` or btmon). Sans I/O.
+ * Neighbours: the programs that use an adapter, from a capture of the kernel's monitor channel (of
+ * tendon_bluez_monitor, `tendon capture` or btmon). Sans I/O.
  *
  * The kernel notes in such a capture which program opens a socket of which kind, and which management command it sends.
  * HCI commands of raw sockets are in the capture too, but not who sent them.
@@ -33,11 +33,12 @@ typedef enum tendon_neighbour_action {
 
 /** All sockets of the programs with one name. */
 typedef struct tendon_neighbour {
-    char program[TENDON_NEIGHBOUR_NAME_SIZE];    /**< of the thread that opened the socket; printable, other bytes as '?' */
-    uint32_t sockets;                            /**< opened, or open when the capture began */
-    bool raw;                                    /**< one of them can send HCI commands */
-    bool exclusive;                              /**< one of them took the adapter from the kernel */
-    uint32_t actions[TENDON_NEIGHBOUR_ACTIONS];  /**< management commands */
+    char
+        program[TENDON_NEIGHBOUR_NAME_SIZE]; /**< of the thread that opened the socket; printable, other bytes as '?' */
+    uint32_t sockets;                        /**< opened, or open when the capture began */
+    bool raw;                                /**< one of them can send HCI commands */
+    bool exclusive;                          /**< one of them took the adapter from the kernel */
+    uint32_t actions[TENDON_NEIGHBOUR_ACTIONS]; /**< management commands */
 } tendon_neighbour;
 
 /** The caller's memory. Counters stop at their maximum. */
