@@ -24,7 +24,7 @@ public enum RadioChoice: Sendable, Hashable {
 public enum AdapterUse: Sendable, Hashable {
     /// Others may use the adapter too. What they have enabled stays enabled.
     case shared
-    /// Nobody else uses the adapter; otherwise the radio does not open (RADIO_ERROR_ADAPTER_BUSY). While it is open,
+    /// No other program uses the adapter; otherwise the radio does not open (RADIO_ERROR_ADAPTER_BUSY). While it is open,
     /// Tendon's radios in other processes cannot open the adapter, except as observers.
     case sole
     /// Nothing is sent: a scan receives what the scans of other programs bring, and everything else is not supported.

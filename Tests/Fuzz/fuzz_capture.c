@@ -5,14 +5,14 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static tendon_capture_decoder decoder;
-    tendon_neighbours neighbours;
+    tendon_neighbors neighbors;
     uint32_t datalink = 0;
     size_t offset = 0;
     if (tendon_capture_decode_header(data, size, &datalink, &offset) != TENDON_OK) {
         return 0;
     }
     tendon_capture_decoder_init(&decoder);
-    tendon_neighbours_init(&neighbours, TENDON_NEIGHBOURS_ALL);
+    tendon_neighbors_init(&neighbors, TENDON_NEIGHBORS_ALL);
     size_t position = TENDON_CAPTURE_HEADER_SIZE;
     while (position < size) {
         tendon_capture_record record;
@@ -23,8 +23,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         }
         FUZZ_CHECK((size_t)used <= size - position);
         (void)fuzz_touch(record.data, record.length);
-        tendon_neighbours_feed(&neighbours, &record);
-        FUZZ_CHECK(neighbours.count <= TENDON_NEIGHBOURS_MAX);
+        tendon_neighbors_feed(&neighbors, &record);
+        FUZZ_CHECK(neighbors.count <= TENDON_NEIGHBORS_MAX);
         tendon_capture_decoder_feed(&decoder, &record);
         tendon_capture_item item;
         size_t count = 0;
@@ -35,6 +35,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         }
         position += (size_t)used;
     }
-    (void)tendon_neighbours_interfere(&neighbours);
+    (void)tendon_neighbors_interfere(&neighbors);
     return 0;
 }

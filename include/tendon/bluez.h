@@ -244,9 +244,9 @@ typedef struct tendon_bluez_counters {
 /** How a radio gets along with other programs that use its adapter, bluetoothd among them. */
 typedef enum tendon_bluez_use {
     /** Others may use the adapter. This radio adapts itself: it never disables what others have enabled, and powers the
-     * adapter off and on only while nobody else has it open. */
+     * adapter off and on only while no other program has it open. */
     TENDON_BLUEZ_SHARED = 0,
-    /** Nobody else uses the adapter when the radio is opened, and radios of this library that are opened later are
+    /** No other program uses the adapter when the radio is opened, and radios of this library that are opened later are
      * refused, except observers. */
     TENDON_BLUEZ_SOLE,
     /** The radio sends nothing and changes nothing: while it scans, it receives the advertisements that the scans of
@@ -325,7 +325,7 @@ tendon_status tendon_bluez_open(tendon_bluez_radio *radio, tendon_loop *loop, co
  *
  * Sole: @return TENDON_RADIO_ERROR_ADAPTER_BUSY, too, if another program has a Bluetooth socket open that may be for
  * this adapter (bluetoothd, but also btmon: the kernel does not tell what a socket is for); TENDON_ERROR_UNSUPPORTED:
- * /proc/net/hci cannot be read, so nobody knows. A program that is not of this library can come later.
+ * /proc/net/hci cannot be read, so this is not known. A program that is not of this library can come later.
  *
  * Shared: _ADAPTER_BUSY, too, if a radio of this library has the adapter for its sole use.
  *

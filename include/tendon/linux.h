@@ -14,7 +14,7 @@
 #include "tendon/linux/gatt_store.h"
 #include "tendon/linux/journal.h"
 #include "tendon/linux/loop.h"
-#include "tendon/linux/neighbours.h"
+#include "tendon/linux/neighbors.h"
 #include "tendon/linux/pairing_agent.h"
 #include "tendon/linux/peripheral.h"
 #include "tendon/linux/radio.h"

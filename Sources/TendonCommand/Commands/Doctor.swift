@@ -12,7 +12,7 @@ extension Command {
             "Checks the kernel, the capabilities of this program, adapters, rfkill, a running bluetoothd and the directory of "
                 + "the virtual radio; then lists the adapters and, if they are on, the limits of their controllers. Changes "
                 + "nothing. Status 3 if the selected radio (bluez unless --radio virtual) cannot work.",
-            "--watch and --neighbours show which programs use the adapters, and end with status 1 if they "
+            "--watch and --neighbors show which programs use the adapters, and end with status 1 if they "
                 + "interfere with each other.",
         ],
         options: [
@@ -21,7 +21,7 @@ extension Command {
                 help: "watch for this time which programs use the adapters and what they do",
                 takes: .number(0.1...86400)),
             Option(
-                name: "--neighbours", value: "FILE",
+                name: "--neighbors", value: "FILE",
                 help: "the same from a capture of the kernel's monitor channel, of 'tendon capture' or 'btmon -w'"),
         ],
         common: ["--radio", "--adapter", "--json"],
@@ -33,7 +33,7 @@ extension Command {
     ) { (arguments: Arguments) throws(CommandError) in
         guard arguments.operands.isEmpty else { throw .usage("doctor takes no operands", next: "tendon doctor") }
         let json = arguments.has("--json")
-        if let report = try Neighbours.requested(arguments) { return report.show(Events(json: json)) }
+        if let report = try Neighbors.requested(arguments) { return report.show(Events(json: json)) }
         let radio = arguments.value("--radio") ?? "bluez"
         let findings = Finding.examine()
         let events = Events(json: json)

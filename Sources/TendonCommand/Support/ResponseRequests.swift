@@ -10,7 +10,7 @@ import Tendon
 struct ResponseRequests {
     /// Milliseconds that a device is asked for; three advertisements of a device that advertises once per second.
     static let duration: UInt64 = 3000
-    /// After which a device that told nothing is asked again.
+    /// After which a device is asked again.
     static let pause: UInt64 = 60_000
     /// Devices that are remembered; the one that was asked longest ago is forgotten for a new one.
     static let capacity = 256

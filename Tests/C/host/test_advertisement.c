@@ -314,7 +314,7 @@ static void mal_G07_hostile_names(void **state) {
 }
 
 /* All first bytes with all second bytes: the result is printable and never longer than three bytes for one. */
-/* Both ends of each range of code points that move the cursor, end a line or reorder text, and their neighbours. */
+/* Both ends of each range of code points that move the cursor, end a line or reorder text, and their neighbors. */
 static void unsafe_code_points_are_replaced(void **state) {
     (void)state;
     static const struct {

@@ -57,6 +57,6 @@ sleep 1
 monitor_stop
 stop $GATEWAY
 check "nobody does anything: no interference, from a capture of btmon" \
-    "$TENDON" doctor --neighbours "$CASE_DIR/quiet.btsnoop" --json
+    "$TENDON" doctor --neighbors "$CASE_DIR/quiet.btsnoop" --json
 device_stop
 stop $BLUETOOTHD

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// doctor --watch and --neighbours: which programs use the adapters, and whether they interfere.
+// doctor --watch and --neighbors: which programs use the adapters, and whether they interfere.
 import CTendon
 import Tendon
 import TendonSupport
@@ -11,24 +11,24 @@ import TendonSupport
 #endif
 
 /// What a capture of the kernel's monitor channel tells about the programs that use an adapter.
-final class Neighbours {
-    private let table = CBlock<tendon_neighbours>()
+final class Neighbors {
+    private let table = CBlock<tendon_neighbors>()
 
     /// Nil: the arguments ask for no such report.
-    static func requested(_ arguments: Arguments) throws(CommandError) -> Neighbours? {
+    static func requested(_ arguments: Arguments) throws(CommandError) -> Neighbors? {
         let adapter = arguments.value("--adapter")
-        if let path = arguments.value("--neighbours") {
-            guard !arguments.has("--watch") else { throw .usage("--watch and --neighbours exclude each other") }
-            return try Neighbours(capture: path, adapter: adapter)
+        if let path = arguments.value("--neighbors") {
+            guard !arguments.has("--watch") else { throw .usage("--watch and --neighbors exclude each other") }
+            return try Neighbors(capture: path, adapter: adapter)
         }
         guard let seconds = try arguments.number("--watch", in: 0.1...86400) else {
-            guard adapter == nil else { throw .usage("--adapter is for --watch and --neighbours") }
+            guard adapter == nil else { throw .usage("--adapter is for --watch and --neighbors") }
             return nil
         }
         #if BlueZ || KernelSockets
             return try watched(for: UInt64(seconds * 1000), adapter: adapter)
         #else
-            throw CommandError(.noRadio, "this program was built without the radio bluez", next: "--neighbours FILE")
+            throw CommandError(.noRadio, "this program was built without the radio bluez", next: "--neighbors FILE")
         #endif
     }
 
@@ -36,7 +36,7 @@ final class Neighbours {
         /// The capture is a file that only its owner can read, and that is removed.
         private static func watched(
             for milliseconds: UInt64, adapter: String?
-        ) throws(CommandError) -> Neighbours {
+        ) throws(CommandError) -> Neighbors {
             var template = Array("/tmp/tendon-XXXXXX".utf8CString)
             guard let made = mkdtemp(&template) else {
                 throw CommandError(.failed, "a temporary directory: \(text(strerror(errno)))")
@@ -48,13 +48,13 @@ final class Neighbours {
                 rmdir(directory)
             }
             _ = try MonitorCapture(path, adapter: adapter).run(for: milliseconds)
-            return try Neighbours(capture: path, adapter: adapter)
+            return try Neighbors(capture: path, adapter: adapter)
         }
     #endif
 
     private init(capture path: String, adapter: String?) throws(CommandError) {
-        let index = adapter.flatMap { UInt16($0.dropFirst(3)) } ?? UInt16(TENDON_NEIGHBOURS_ALL)
-        tendon_neighbours_init(table.pointer, index)
+        let index = adapter.flatMap { UInt16($0.dropFirst(3)) } ?? UInt16(TENDON_NEIGHBORS_ALL)
+        tendon_neighbors_init(table.pointer, index)
         let reader = CBlock<tendon_capture_reader>()
         var status = path.withCString { tendon_capture_open(reader.pointer, $0) }
         guard status >= 0 else { throw CommandError(file: path, status) }
@@ -66,7 +66,7 @@ final class Neighbours {
         var record = tendon_capture_record()
         repeat {
             status = tendon_capture_next(reader.pointer, &record)
-            if status > 0 { tendon_neighbours_feed(table.pointer, &record) }
+            if status > 0 { tendon_neighbors_feed(table.pointer, &record) }
         } while status > 0
         guard status == 0 else { throw CommandError(file: path, status) }
     }
@@ -75,11 +75,11 @@ final class Neighbours {
     func show(_ events: Events) -> ExitStatus {
         let found = table.pointer.pointee
         for index in 0..<found.count {
-            let program = element(index, of: found.programs, as: tendon_neighbour.self)
+            let program = element(index, of: found.programs, as: tendon_neighbor.self)
             let name = sanitized(text(of: program.program))
-            let actions = (0..<Int(TENDON_NEIGHBOUR_ACTIONS)).map { action in
+            let actions = (0..<Int(TENDON_NEIGHBOR_ACTIONS)).map { action in
                 (
-                    text(tendon_neighbour_action_name(tendon_neighbour_action(UInt32(action)))),
+                    text(tendon_neighbor_action_name(tendon_neighbor_action(UInt32(action)))),
                     element(action, of: program.actions, as: UInt32.self)
                 )
             }.filter { $0.1 > 0 }
@@ -87,7 +87,7 @@ final class Neighbours {
             let counted: JSON = .object(actions.map { JSON.Member(key: $0.0, value: JSON($0.1)) })
             let done = actions.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
             events.result(
-                "neighbour", nil,
+                "neighbor", nil,
                 [
                     "program": .string(name), "access": .string(access), "sockets": JSON(program.sockets),
                     "actions": counted,
@@ -95,7 +95,7 @@ final class Neighbours {
                 text: "   \(left(name.isEmpty ? "?" : name, 17))\(access): \(done.isEmpty ? "changed nothing" : done)\n"
             )
         }
-        let interferes = tendon_neighbours_interfere(table.pointer)
+        let interferes = tendon_neighbors_interfere(table.pointer)
         var verdict = interferes ? "NO interference: programs change the same adapter" : "ok no interference"
         if found.rejected > 0 {
             verdict +=

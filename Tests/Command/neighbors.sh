@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# doctor --neighbours: who uses an adapter, from a capture of the kernel's monitor channel; --adapter-use.
+# doctor --neighbors: who uses an adapter, from a capture of the kernel's monitor channel; --adapter-use.
 . "$(dirname "$0")/tap.bash"
 
 # btsnoop, version 1, datalink 2001; each record: lengths, flags (adapter and opcode), drops, time, packet.
@@ -26,32 +26,32 @@ capture(f"{work}/h4", [], 1002)
 capture(f"{work}/none", [])
 MADE
 
-run doctor --neighbours "$work/alone" --json
+run doctor --neighbors "$work/alone" --json
 is "$status" 0 "one program: no interference"
-like "$out" '"event":"neighbour","program":"bluetoothd","access":"management","sockets":1,"actions":{"scan":2}' "its name, access and actions"
+like "$out" '"event":"neighbor","program":"bluetoothd","access":"management","sockets":1,"actions":{"scan":2}' "its name, access and actions"
 like "$out" '"event":"interference","interferes":false,"programs":1,"rejected_commands":0,"resets":0' "and what they mean"
-run doctor --neighbours "$work/both" --json
+run doctor --neighbors "$work/both" --json
 is "$status" 1 "two programs, a rejected command: interference"
 like "$out" '"program":"evil\?\[2J","access":"commands","sockets":1,"actions":[{][}]' "a name that would play with the terminal is harmless"
 like "$out" '"interferes":true,"programs":2,"rejected_commands":1,"resets":0' "the rejected command is counted"
-run doctor --neighbours "$work/both" --adapter hci1 --json
+run doctor --neighbors "$work/both" --adapter hci1 --json
 is "$status" 0 "--adapter: nothing happened on another one"
-people doctor --neighbours "$work/both"
+people doctor --neighbors "$work/both"
 like "$out" '^   bluetoothd +management: scan 2' "for people: a line for each program"
 like "$out" '^NO interference: .*; the controller rejected 1 command \(the latest: 0x200C\)' "and the verdict"
-run doctor --neighbours "$work/none"
+run doctor --neighbors "$work/none"
 is "$status" 0 "nobody: no interference"
-run doctor --neighbours "$work/h4"
+run doctor --neighbors "$work/h4"
 is "$status" 1 "a capture that does not name programs"
 like "$err" "btmon -w FILE" "and what does"
-run doctor --neighbours "$work/missing"
+run doctor --neighbors "$work/missing"
 is "$status" 1 "no such file"
 like "$err" "No such file" "with the reason"
 head -c 60 "$work/alone" >"$work/cut"
-run doctor --neighbours "$work/cut"
+run doctor --neighbors "$work/cut"
 is "$status" 1 "a capture that is cut"
-run doctor --neighbours "$work/alone" --watch 1
-is "$status" 2 "--watch and --neighbours: usage"
+run doctor --neighbors "$work/alone" --watch 1
+is "$status" 2 "--watch and --neighbors: usage"
 run doctor --adapter hci0
 is "$status" 2 "--adapter without them: usage"
 if [ ! -e /sys/class/bluetooth/hci0 ]; then

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Neighbours: what a capture of the kernel's monitor channel tells about the programs that use an adapter. */
+/* Neighbors: what a capture of the kernel's monitor channel tells about the programs that use an adapter. */
 #include "../test_bytes.h"
 
-#include "tendon/linux/neighbours.h"
+#include "tendon/linux/neighbors.h"
 
-static tendon_neighbours found;
+static tendon_neighbors found;
 
 static void feed(uint8_t type, uint16_t opcode, uint16_t adapter, const char *hex) {
     block b = block_hex(hex);
-    tendon_neighbours_feed(&found,
-                           &(tendon_capture_record){
-                               .type = type, .opcode = opcode, .adapter = adapter, .data = b.data, .length = b.length});
+    tendon_neighbors_feed(&found,
+                          &(tendon_capture_record){
+                              .type = type, .opcode = opcode, .adapter = adapter, .data = b.data, .length = b.length});
     free(b.data);
 }
 
@@ -23,7 +23,7 @@ static void feed(uint8_t type, uint16_t opcode, uint16_t adapter, const char *he
 static int start(void **state) {
     (void)state;
     memset(&found, 0x5A, sizeof found);
-    tendon_neighbours_init(&found, 0);
+    tendon_neighbors_init(&found, 0);
     return 0;
 }
 
@@ -39,39 +39,39 @@ static void programs_and_what_they_do(void **state) {
     assert_int_equal(found.programs[1].sockets, 2);
     assert_false(found.programs[0].raw || found.programs[0].exclusive || found.programs[1].exclusive);
     assert_true(found.programs[1].raw);
-    assert_false(tendon_neighbours_interfere(&found)); /* nobody has done anything */
+    assert_false(tendon_neighbors_interfere(&found)); /* nobody has done anything */
 
     static const struct {
         const char *command;
         int action; /* -1: changes nothing */
-    } rows[] = {{"05 00 01", TENDON_NEIGHBOUR_POWER},
-                {"23 00 06", TENDON_NEIGHBOUR_SCAN},
-                {"24 00 06", TENDON_NEIGHBOUR_SCAN},
-                {"3a 00 06", TENDON_NEIGHBOUR_SCAN},
-                {"41 00 06", TENDON_NEIGHBOUR_SCAN},
-                {"29 00 01", TENDON_NEIGHBOUR_ADVERTISE},
-                {"3e 00", TENDON_NEIGHBOUR_ADVERTISE},
-                {"3f 00", TENDON_NEIGHBOUR_ADVERTISE},
-                {"54 00", TENDON_NEIGHBOUR_ADVERTISE},
-                {"14 00", TENDON_NEIGHBOUR_CONNECT},
-                {"33 00", TENDON_NEIGHBOUR_CONNECT},
-                {"34 00", TENDON_NEIGHBOUR_CONNECT},
-                {"35 00", TENDON_NEIGHBOUR_CONNECT},
-                {"13 00", TENDON_NEIGHBOUR_KEYS},
-                {"30 00", TENDON_NEIGHBOUR_KEYS},
-                {"18 00 03", TENDON_NEIGHBOUR_KEYS},
-                {"19 00", TENDON_NEIGHBOUR_KEYS},
-                {"1b 00", TENDON_NEIGHBOUR_KEYS},
-                {"07 00 01", TENDON_NEIGHBOUR_SETTINGS},
-                {"09 00 01", TENDON_NEIGHBOUR_SETTINGS},
-                {"0d 00 01", TENDON_NEIGHBOUR_SETTINGS},
-                {"2a 00 01", TENDON_NEIGHBOUR_SETTINGS},
-                {"2b 00", TENDON_NEIGHBOUR_SETTINGS},
-                {"2f 00", TENDON_NEIGHBOUR_SETTINGS},
+    } rows[] = {{"05 00 01", TENDON_NEIGHBOR_POWER},
+                {"23 00 06", TENDON_NEIGHBOR_SCAN},
+                {"24 00 06", TENDON_NEIGHBOR_SCAN},
+                {"3a 00 06", TENDON_NEIGHBOR_SCAN},
+                {"41 00 06", TENDON_NEIGHBOR_SCAN},
+                {"29 00 01", TENDON_NEIGHBOR_ADVERTISE},
+                {"3e 00", TENDON_NEIGHBOR_ADVERTISE},
+                {"3f 00", TENDON_NEIGHBOR_ADVERTISE},
+                {"54 00", TENDON_NEIGHBOR_ADVERTISE},
+                {"14 00", TENDON_NEIGHBOR_CONNECT},
+                {"33 00", TENDON_NEIGHBOR_CONNECT},
+                {"34 00", TENDON_NEIGHBOR_CONNECT},
+                {"35 00", TENDON_NEIGHBOR_CONNECT},
+                {"13 00", TENDON_NEIGHBOR_KEYS},
+                {"30 00", TENDON_NEIGHBOR_KEYS},
+                {"18 00 03", TENDON_NEIGHBOR_KEYS},
+                {"19 00", TENDON_NEIGHBOR_KEYS},
+                {"1b 00", TENDON_NEIGHBOR_KEYS},
+                {"07 00 01", TENDON_NEIGHBOR_SETTINGS},
+                {"09 00 01", TENDON_NEIGHBOR_SETTINGS},
+                {"0d 00 01", TENDON_NEIGHBOR_SETTINGS},
+                {"2a 00 01", TENDON_NEIGHBOR_SETTINGS},
+                {"2b 00", TENDON_NEIGHBOR_SETTINGS},
+                {"2f 00", TENDON_NEIGHBOR_SETTINGS},
                 {"04 00", -1},
                 {"03 00", -1},
                 {"ff ff", -1}};
-    uint32_t expected[TENDON_NEIGHBOUR_ACTIONS] = {0};
+    uint32_t expected[TENDON_NEIGHBOR_ACTIONS] = {0};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char hex[64];
         snprintf(hex, sizeof hex, "01 00 00 00 %s", rows[i].command);
@@ -81,9 +81,9 @@ static void programs_and_what_they_do(void **state) {
         }
         assert_memory_equal(found.programs[0].actions, expected, sizeof expected);
     }
-    static const uint32_t nothing[TENDON_NEIGHBOUR_ACTIONS] = {0};
+    static const uint32_t nothing[TENDON_NEIGHBOR_ACTIONS] = {0};
     assert_memory_equal(found.programs[1].actions, nothing, sizeof nothing);
-    assert_true(tendon_neighbours_interfere(&found)); /* tendon could send commands, and bluetoothd did something */
+    assert_true(tendon_neighbors_interfere(&found)); /* tendon could send commands, and bluetoothd did something */
     assert_int_equal(found.malformed, 0);
 }
 
@@ -94,13 +94,13 @@ static void a_closed_socket_says_nothing(void **state) {
     feed(0, 15, NONE, "02 00 00 00"); /* not known */
     feed(0, 15, NONE, "01 00 00 00");
     feed(0, 16, 0, "01 00 00 00 05 00 01");
-    assert_int_equal(found.programs[0].actions[TENDON_NEIGHBOUR_POWER], 0);
+    assert_int_equal(found.programs[0].actions[TENDON_NEIGHBOR_POWER], 0);
     feed(0, 14, NONE, OPEN("01", "02", TENDON));
     feed(0, 16, 0, "01 00 00 00 05 00 01");
     feed(0, 16, 0, "09 00 00 00 05 00 01"); /* nobody's */
-    assert_int_equal(found.programs[0].actions[TENDON_NEIGHBOUR_POWER], 0);
-    assert_int_equal(found.programs[1].actions[TENDON_NEIGHBOUR_POWER], 1);
-    assert_false(tendon_neighbours_interfere(&found)); /* one of them did nothing, and cannot */
+    assert_int_equal(found.programs[0].actions[TENDON_NEIGHBOR_POWER], 0);
+    assert_int_equal(found.programs[1].actions[TENDON_NEIGHBOR_POWER], 1);
+    assert_false(tendon_neighbors_interfere(&found)); /* one of them did nothing, and cannot */
 }
 
 static void commands_that_a_controller_rejects(void **state) {
@@ -129,7 +129,7 @@ static void commands_that_a_controller_rejects(void **state) {
     feed(TENDON_HCI_PACKET_EVENT, 3, 0, "0e 03 01 0c 20");    /* no status */
     feed(TENDON_HCI_PACKET_EVENT, 3, 0, "05 04 0c 01 0c 20");
     assert_int_equal(found.rejected, rejected);
-    assert_true(tendon_neighbours_interfere(&found));
+    assert_true(tendon_neighbors_interfere(&found));
 }
 
 static void resets_are_counted(void **state) {
@@ -139,7 +139,7 @@ static void resets_are_counted(void **state) {
     feed(TENDON_HCI_PACKET_COMMAND, 2, 0, "0c 20 02 01 00");
     feed(TENDON_HCI_PACKET_COMMAND, 2, 1, "03 0c 00");
     assert_int_equal(found.resets, 1);
-    tendon_neighbours_init(&found, TENDON_NEIGHBOURS_ALL);
+    tendon_neighbors_init(&found, TENDON_NEIGHBORS_ALL);
     feed(TENDON_HCI_PACKET_COMMAND, 2, 1, "03 0c 00");
     assert_int_equal(found.resets, 1);
 }
@@ -160,13 +160,13 @@ static void interference(void **state) {
         if (rows[i].first_acts) {
             feed(0, 16, 0, "01 00 00 00 23 00 06");
         }
-        assert_false(tendon_neighbours_interfere(&found)); /* alone */
+        assert_false(tendon_neighbors_interfere(&found)); /* alone */
         snprintf(hex, sizeof hex, OPEN("02", "%s", TENDON), rows[i].second);
         feed(0, 14, NONE, hex);
         if (rows[i].second_acts) {
             feed(0, 16, 0, "02 00 00 00 05 00 01");
         }
-        assert_int_equal(tendon_neighbours_interfere(&found), rows[i].expected);
+        assert_int_equal(tendon_neighbors_interfere(&found), rows[i].expected);
     }
 }
 
@@ -184,8 +184,8 @@ static void malformed_records_change_nothing(void **state) {
             uint8_t *copy = malloc(cut + 1);
             assert_non_null(copy);
             memcpy(copy, b.data, cut);
-            tendon_neighbours_feed(&found,
-                                   &(tendon_capture_record){.opcode = rows[i].opcode, .data = copy, .length = cut});
+            tendon_neighbors_feed(&found,
+                                  &(tendon_capture_record){.opcode = rows[i].opcode, .data = copy, .length = cut});
             assert_int_equal(found.malformed, cut < rows[i].whole);
             assert_int_equal(found.count, rows[i].opcode == 14 && cut == rows[i].whole);
             free(copy);
@@ -203,16 +203,16 @@ static void malformed_records_change_nothing(void **state) {
 /* More programs and sockets than there is room for: counted, bounded, the known ones go on. */
 static void tables_are_bounded(void **state) {
     (void)state;
-    for (unsigned i = 0; i < 2 * TENDON_NEIGHBOURS_MAX; i++) {
+    for (unsigned i = 0; i < 2 * TENDON_NEIGHBORS_MAX; i++) {
         char hex[64];
         snprintf(hex, sizeof hex, "%02x 00 00 00 02 00 01 16 00 00 00 00 00 02 61 %02x", i, 'a' + i);
         feed(0, 14, NONE, hex);
     }
-    assert_int_equal(found.count, TENDON_NEIGHBOURS_MAX);
-    assert_int_equal(found.left_out, TENDON_NEIGHBOURS_MAX);
+    assert_int_equal(found.count, TENDON_NEIGHBORS_MAX);
+    assert_int_equal(found.left_out, TENDON_NEIGHBORS_MAX);
     feed(0, 16, 0, "0f 00 00 00 05 00 01");
     feed(0, 16, 0, "10 00 00 00 05 00 01"); /* of a program that was left out */
-    assert_int_equal(found.programs[15].actions[TENDON_NEIGHBOUR_POWER], 1);
+    assert_int_equal(found.programs[15].actions[TENDON_NEIGHBOR_POWER], 1);
     for (unsigned i = 0; i < 300; i++) { /* sockets of one program that are never closed */
         char hex[64];
         snprintf(hex, sizeof hex, "%02x %02x 01 00 02 00 01 16 00 00 00 00 00 02 61 61", i & 0xFF, i >> 8);
@@ -220,9 +220,9 @@ static void tables_are_bounded(void **state) {
     }
     assert_int_equal(found.programs[0].sockets, 301);
     feed(0, 16, 0, "2b 01 01 00 05 00 01"); /* the newest */
-    assert_int_equal(found.programs[0].actions[TENDON_NEIGHBOUR_POWER], 1);
+    assert_int_equal(found.programs[0].actions[TENDON_NEIGHBOR_POWER], 1);
     feed(0, 16, 0, "0f 00 00 00 05 00 01"); /* forgotten for it */
-    assert_int_equal(found.programs[15].actions[TENDON_NEIGHBOUR_POWER], 1);
+    assert_int_equal(found.programs[15].actions[TENDON_NEIGHBOR_POWER], 1);
     found.programs[0].sockets = found.left_out = found.rejected = found.resets = found.malformed = UINT32_MAX;
     feed(0, 14, NONE, "01 00 01 00 02 00 01 16 00 00 00 00 00 02 61 61");
     feed(0, 14, NONE, "01 00 01 00 02 00 01 16 00 00 00 00 00 02 7a 7a");
@@ -238,7 +238,7 @@ static void tables_are_bounded(void **state) {
 
 static void other_records_change_nothing(void **state) {
     (void)state;
-    tendon_neighbours before = found;
+    tendon_neighbors before = found;
     for (unsigned opcode = 0; opcode < 64; opcode++) {
         if (opcode < 14 || opcode > 16) {
             feed(0, (uint16_t)opcode, 0, OPEN("01", "02", BLUETOOTHD));
@@ -252,10 +252,10 @@ static void other_records_change_nothing(void **state) {
 static void names(void **state) {
     (void)state;
     static const char *const expected[] = {"power", "scan", "advertise", "connect", "keys", "settings", "unknown"};
-    for (int i = 0; i <= TENDON_NEIGHBOUR_ACTIONS; i++) {
-        assert_string_equal(tendon_neighbour_action_name((tendon_neighbour_action)i), expected[i]);
+    for (int i = 0; i <= TENDON_NEIGHBOR_ACTIONS; i++) {
+        assert_string_equal(tendon_neighbor_action_name((tendon_neighbor_action)i), expected[i]);
     }
-    assert_string_equal(tendon_neighbour_action_name((tendon_neighbour_action)-1), "unknown");
+    assert_string_equal(tendon_neighbor_action_name((tendon_neighbor_action)-1), "unknown");
 }
 
 int main(void) {
