@@ -30,6 +30,8 @@ run stream bose --radio virtual --for 2 --json --notifications 1
 like "$out" '"event":"connected".*in the response' "stream: asks a device of the family for its name, and then connects"
 run scan --radio virtual --address C0:00:00:00:00:02 --for 0.6 --json
 is "$status" 4 "scan --address: only that one"
+run scan --radio virtual --coded --for 0.6 --json
+is "$status $out" "1 " "scan --coded: the virtual radio has one PHY"
 run scan --radio virtual --service nonsense
 is "$status" 2 "scan: a service that is no UUID"
 kill "$device"

@@ -53,6 +53,10 @@ adapter_ready() { # hciN: its address is known, so its set-up is through
     hciconfig "$1" 2>/dev/null | grep -q 'BD Address: [0-9A-F:]*[1-9A-F]'
 }
 
+adapter_listed() { # hciN: the kernel lists it, which it does once it has set it up; that takes RootCanal's seconds
+    "$BUILD/Tests/Kernel/c/radio_check" list any | grep -q "^$1 .* le"
+}
+
 # controllers_start ARGUMENT...: btvirt with these; hci0 and hci1 are linked with each other.
 controllers_start() {
     btvirt "$@" >"$CASE_DIR/btvirt.log" 2>&1 &
@@ -72,7 +76,7 @@ rootcanal_start() {
     wait_for 20 grep -q 'Listening on: 6402' "$CASE_DIR/rootcanal.log"
     for ((n = 0; n < $1; n++)); do
         "$BUILD/Tests/Kernel/c/bridge" 6402 &
-        wait_for 10 adapter_ready hci$n || not_ok "RootCanal's controller $n: $(tail -n 1 "$CASE_DIR/rootcanal.log")"
+        wait_for 20 adapter_listed hci$n || not_ok "RootCanal's controller $n: $(tail -n 1 "$CASE_DIR/rootcanal.log")"
     done
 }
 
